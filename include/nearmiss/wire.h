@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wire.h - the event stream between a collector and the engine, version 1.
+ *
+ * One stream describes one process image (from start or exec to exit or exec).  It is an array of
+ * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
+ * is payload, and the only payload sent at run time is a data address (user addresses never have the
+ * top bit set).
+ *
+ *     header   63       62..56   55..24   23..0
+ *              always 1  kind     arg      number of payload words
+ *
+ * Static facts travel once: NM_WIRE_BLOCK_DEF describes a straight-line block of code (its
+ * instructions, its memory accesses, its exits).  Each execution is then NM_WIRE_BLOCK with the
+ * block's id, followed by one address word per access that was reached.  The payload length of
+ * NM_WIRE_BLOCK is not stored: a block that is left through a side exit is shorter, and the next
+ * word, being a header, says so.  An access that was skipped because its guard was false (a
+ * conditional move, a masked vector store) has the address word 0.
+ *
+ * The file is freestanding C (no libc), so that collectors living in strange places can include it.
+ * docs/format/wire.md is the full specification with examples; src/wire/check.c enforces it.
+ */
+#ifndef NEARMISS_WIRE_H
+#define NEARMISS_WIRE_H
+
+#include <stdint.h>
+
+#define NM_WIRE_VERSION 1u
+#define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
+
+#define NM_WIRE_HEADER_BIT (1ull << 63)
+#define NM_WIRE_MAX_PAYLOAD 0xffffffu
+
+enum nm_wire_kind {
+	NM_WIRE_BLOCK = 0,     /* arg: block id.  Payload: addresses, count implied (see above) */
+	NM_WIRE_BLOCK_DEF = 1, /* arg: block id.  Payload: struct nm_wire_block_def, then its tables */
+
+	/* Process life.  Strings are NUL-terminated, NUL-padded to whole words, one after another. */
+	NM_WIRE_PROCESS = 2, /* arg: enum nm_wire_start.  version, pid, parent pid, ordinal of this fork
+	                        within the parent (0 if start is not FORK), argc, then strings:
+	                        executable path, working directory, argv[0..argc) */
+	NM_WIRE_FORK = 3,    /* child pid, ordinal of this fork in this process (1, 2, ...) */
+	NM_WIRE_EXEC = 4,    /* string: path.  The stream ends if the exec succeeds */
+	NM_WIRE_EXIT = 5,    /* arg: exit status, or 128 + signal.  Last record of a stream */
+
+	/* Threads. */
+	NM_WIRE_THREAD_START = 6, /* arg: thread.  parent thread (0: none), stack low, stack end */
+	NM_WIRE_THREAD_EXIT = 7,  /* arg: thread */
+	NM_WIRE_THREAD = 8,       /* arg: thread that runs from here on */
+	NM_WIRE_THREAD_POINTER = 9, /* arg: thread.  value of its thread pointer (fs base on x86-64) */
+	NM_WIRE_SIGNAL = 10,      /* arg: signal number.  stack pointer on entry to the handler */
+
+	/* Heap.  Sent when the outermost allocation function returns, by the thread that called it. */
+	NM_WIRE_ALLOC = 11,   /* arg: enum nm_wire_allocator.  address, size in bytes, entry pc of the function */
+	NM_WIRE_FREE = 12,    /* arg: enum nm_wire_allocator.  address */
+	NM_WIRE_REALLOC = 13, /* arg: enum nm_wire_allocator.  old address, new address, size, entry pc */
+
+	/* Address space. */
+	NM_WIRE_MAP = 14,   /* arg: NM_WIRE_PROT_* | NM_WIRE_MAP_*.  address, bytes, file offset; string: path or "" */
+	NM_WIRE_UNMAP = 15, /* address, bytes */
+	NM_WIRE_REMAP = 16, /* old address, old bytes, new address, new bytes */
+	NM_WIRE_BRK = 17,   /* lowest address of the data segment's heap, its end now */
+	NM_WIRE_MODULE = 18,      /* arg: build-id bytes.  lowest mapped address; build-id padded to words;
+	                             string: path.  Follows the NM_WIRE_MAP of its first code */
+	NM_WIRE_MODULE_GONE = 19, /* lowest mapped address given in NM_WIRE_MODULE */
+
+	/* From the program itself (include/nearmiss/client.h). */
+	NM_WIRE_NAME = 20,    /* address, bytes; string: name */
+	NM_WIRE_UNNAME = 21,  /* address */
+	NM_WIRE_REGION = 22,  /* arg: 1 enter, 0 leave; string: name */
+	NM_WIRE_MEASURE = 23, /* arg: 1 on, 0 off.  Blocks keep coming while it is off (frames must stay
+	                         known); the consumer then counts nothing and touches no cache */
+
+	NM_WIRE_LOST = 24, /* number of words lost here */
+	NM_WIRE_PAD = 25,  /* payload is to be skipped */
+	NM_WIRE_KINDS = 26
+};
+
+enum nm_wire_start { NM_WIRE_STARTED = 0, NM_WIRE_FORKED = 1, NM_WIRE_EXECED = 2 };
+
+enum nm_wire_allocator {
+	NM_WIRE_MALLOC, NM_WIRE_CALLOC, NM_WIRE_REALLOCATE, NM_WIRE_ALIGNED,
+	NM_WIRE_NEW, NM_WIRE_NEW_ARRAY, NM_WIRE_FREE_CALL, NM_WIRE_DELETE, NM_WIRE_DELETE_ARRAY,
+	NM_WIRE_ALLOCATORS
+};
+
+enum {
+	NM_WIRE_PROT_READ = 1, NM_WIRE_PROT_WRITE = 2, NM_WIRE_PROT_EXEC = 4,
+	NM_WIRE_MAP_FILE = 16, NM_WIRE_MAP_SHARED = 32, NM_WIRE_MAP_STACK = 64
+};
+
+/* How control leaves a block at its end. */
+enum nm_wire_exit_kind {
+	NM_WIRE_JUMP = 0, /* fall through, jump, system call: no frame changes */
+	NM_WIRE_CALL = 1, /* the block's last access writes the return address: its address is the frame's slot */
+	NM_WIRE_RETURN = 2 /* the block's last access reads the return address from that slot */
+};
+
+/* Payload of NM_WIRE_BLOCK_DEF: this head, then
+ *   instructions  words: pc (bits 0..47), length in bytes (bits 48..55)
+ *   accesses      words: size in bytes (bits 0..15), index of its instruction (bits 16..31), flags (bits 32..47)
+ *   exits         words: number of accesses before the side exit (bits 0..15), number of instructions
+ *                        executed when it is taken (bits 16..31); ascending
+ * in program order.  An access with both READ and WRITE never occurs: a read-modify-write is two
+ * accesses (the ATOMIC flag marks both).
+ */
+struct nm_wire_block_def {
+	uint64_t pc; /* of the first instruction */
+	uint16_t instructions, accesses, exits;
+	uint8_t end;   /* enum nm_wire_exit_kind */
+	uint8_t flags; /* NM_WIRE_BLOCK_* */
+};
+
+enum {
+	NM_WIRE_BLOCK_CONTINUES = 1 /* the block before it in the stream fell or jumped into this one */
+};
+
+enum {
+	NM_WIRE_READ = 1, NM_WIRE_WRITE = 2, NM_WIRE_PREFETCH = 4, NM_WIRE_ATOMIC = 8,
+	NM_WIRE_GUARDED = 16, /* address may be 0: not executed */
+	NM_WIRE_FRAME = 32    /* pushes or pops the return address */
+};
+
+static inline uint64_t nm_wire_header(enum nm_wire_kind kind, uint32_t arg, uint32_t words)
+{
+	return NM_WIRE_HEADER_BIT | (uint64_t)kind << 56 | (uint64_t)arg << 24 | words;
+}
+
+static inline int nm_wire_is_header(uint64_t w) { return (int64_t)w < 0; }
+static inline enum nm_wire_kind nm_wire_kind(uint64_t w) { return (enum nm_wire_kind)(w >> 56 & 0x7f); }
+static inline uint32_t nm_wire_arg(uint64_t w) { return (uint32_t)(w >> 24); }
+static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE_MAX_PAYLOAD); }
+
+/* ---- The live transport: shared memory ------------------------------------------------------
+ *
+ * `nearmiss record` makes a run directory that holds the file "control" (struct nm_wire_control).
+ * A collector takes a number n by adding 1 to control->rings, makes the file "ring.<n>" there
+ * (struct nm_wire_ring followed by its chunks), and writes its stream into it.
+ *
+ * The ring is `chunks` chunks of `chunk_words` words.  The producer fills chunk head % chunks, then
+ * stores the number of words in used[] and publishes by head += 1.  The consumer reads chunk
+ * tail % chunks and frees it by tail += 1.  Records do not straddle chunks, except that long payloads
+ * are not allowed at all: a record fits a chunk.  `cursor` is the producer's write position inside the
+ * current chunk, as a virtual address of the producer (base: where the ring lies there), so that what
+ * a killed process had written can still be read.
+ *
+ * Waiting is by futex, never by spinning: the producer of a full ring waits on `tail`, the consumer
+ * of all-empty rings waits on control->doorbell, which producers bump after publishing if
+ * control->asleep is set.
+ */
+struct nm_wire_control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t rings;    /* atomic: next ring number */
+	uint32_t doorbell; /* atomic, futex: bumped by producers */
+	uint32_t asleep;   /* atomic: the consumer is about to wait, or waits, on doorbell */
+	uint32_t chunk_words, chunks; /* geometry that collectors must use */
+};
+
+enum nm_wire_ring_state { NM_WIRE_RING_OPEN = 0, NM_WIRE_RING_CLOSED = 1 };
+
+#define NM_WIRE_MAX_CHUNKS 64
+
+struct nm_wire_ring {
+	uint64_t magic;
+	uint32_t version, pid;
+	uint32_t chunk_words, chunks;
+	uint64_t base; /* address of this struct in the producer */
+	_Alignas(64) uint64_t cursor; /* producer only: next free word, as an address in the producer */
+	uint64_t limit;               /* producer only: calls for the next chunk when cursor passes it */
+	_Alignas(64) uint32_t head;   /* atomic: chunks published */
+	uint32_t state;               /* atomic: enum nm_wire_ring_state, set by the producer */
+	_Alignas(64) uint32_t tail;   /* atomic, futex: chunks consumed */
+	uint32_t producer_waits;      /* atomic */
+	uint32_t detached;            /* atomic: the consumer has gone; throw events away */
+	_Alignas(64) uint32_t used[NM_WIRE_MAX_CHUNKS]; /* words in each published chunk */
+};
+
+#define NM_WIRE_RING_DATA 4096 /* offset of the first chunk in the ring file */
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result.h - what the engine knows of one process image when its stream has ended, in source terms.
+ *
+ * Plain data: the profile writer stores it, tests build it by hand.  Strings are borrowed from the
+ * symbol store of the run and may be shared; NULL means unknown.
+ */
+#ifndef NM_RESULT_H
+#define NM_RESULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hierarchy.h"
+#include "machine.h"
+
+enum nm_object_kind {
+	NM_OBJECT_UNKNOWN, NM_OBJECT_GLOBAL, NM_OBJECT_STATIC, NM_OBJECT_THREAD_LOCAL,
+	NM_OBJECT_HEAP, NM_OBJECT_STACK, NM_OBJECT_MAPPED, NM_OBJECT_ANONYMOUS, NM_OBJECT_LIBRARY_DATA,
+	NM_OBJECT_NAMED, /* by the program, through client.h */
+	NM_OBJECT_CODE   /* instruction fetches */
+};
+
+/* The word for a kind, as it stands in the view `objects`: "heap", "global", ... */
+const char *nm_object_kind_name(enum nm_object_kind kind);
+
+struct nm_result_object {
+	const char *name; /* unique within the result, e.g. "matrix", "heap parse_node (tree.c:88)" */
+	enum nm_object_kind kind;
+	const char *type;          /* source type or NULL */
+	uint64_t bytes;            /* of a variable or mapping; of all blocks ever, for a bucket */
+	uint64_t blocks, largest;  /* heap buckets: number of blocks, bytes of the largest */
+	const char *allocated_at;  /* "file:line" of the allocating line or the declaration, or NULL */
+};
+
+struct nm_result_site { /* one line of one function */
+	const char *function, *file, *module;
+	uint32_t line; /* 0: unknown */
+};
+
+struct nm_result_cell {
+	uint32_t thread; /* 1, 2, ... in order of their starts */
+	uint32_t site, object; /* indices */
+};
+
+struct nm_result_level {
+	struct nm_counts total;
+	struct nm_counts *counts;         /* [cell_count] */
+	struct nm_eviction *evictions;    /* between cells */
+	size_t eviction_count;
+};
+
+struct nm_result {
+	const char *process;  /* name, e.g. "cc1": last component of the executable */
+	const char *path;     /* place in the tree of forks and execs, e.g. "0", "0.1", "0.1x": sorts */
+	const char *command;  /* argv joined by blanks */
+	int exit_status;      /* or 128 + signal; -1 if the stream broke off (killed) */
+	uint64_t instructions, references, lost_words;
+	struct nm_machine machine;
+	struct nm_result_object *objects;
+	size_t object_count;
+	struct nm_result_site *sites;
+	size_t site_count;
+	struct nm_result_cell *cells;
+	size_t cell_count;
+	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
+	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
+	size_t undebugged_count;
+};
+
+void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */
+
+#endif

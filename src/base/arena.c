@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arena.c - see arena.h.  Blocks of 64 KB, larger ones for larger requests.
+ */
+#include "arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+
+struct nm_arena_block {
+	struct nm_arena_block *next;
+	size_t bytes; /* of data */
+	_Alignas(16) unsigned char data[];
+};
+
+enum { BLOCK = 65536 };
+
+void *nm_arena_alloc(struct nm_arena *arena, size_t bytes)
+{
+	struct nm_arena_block *b = arena->blocks;
+	size_t need = (bytes + 15) & ~(size_t)15;
+	void *at;
+
+	if (need < bytes)
+		return NULL;
+	if (!b || b->bytes - arena->used < need) {
+		size_t size = need > BLOCK ? need : BLOCK;
+
+		if (size > SIZE_MAX - sizeof *b)
+			return NULL;
+		b = calloc(1, sizeof *b + size);
+		if (!b)
+			return NULL;
+		b->bytes = size;
+		b->next = arena->blocks;
+		arena->blocks = b;
+		arena->used = 0;
+	}
+	at = b->data + arena->used;
+	arena->used += need;
+	return at;
+}
+
+void nm_arena_done(struct nm_arena *arena)
+{
+	while (arena->blocks) {
+		struct nm_arena_block *next = arena->blocks->next;
+
+		free(arena->blocks);
+		arena->blocks = next;
+	}
+	arena->used = 0;
+}
+
+/* FNV-1a, then mixed, since slots are chosen by the low bits. */
+static size_t hash_text(const char *text, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
+	return (size_t)nm_mix64(h);
+}
+
+static int strings_grow(struct nm_strings *pool)
+{
+	size_t room = pool->room ? pool->room * 2 : 256;
+	const char **slots = calloc(room, sizeof *slots);
+
+	if (!slots)
+		return -1;
+	for (size_t i = 0; i < pool->room; i++) {
+		const char *s = pool->slots[i];
+		size_t at;
+
+		if (!s)
+			continue;
+		for (at = hash_text(s, strlen(s)) & (room - 1); slots[at]; at = (at + 1) & (room - 1))
+			;
+		slots[at] = s;
+	}
+	free(pool->slots);
+	pool->slots = slots;
+	pool->room = room;
+	return 0;
+}
+
+const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n)
+{
+	size_t at;
+	char *copy;
+
+	if (pool->count * 2 >= pool->room && strings_grow(pool))
+		return NULL;
+	for (at = hash_text(text, n) & (pool->room - 1); pool->slots[at]; at = (at + 1) & (pool->room - 1))
+		if (!strncmp(pool->slots[at], text, n) && !pool->slots[at][n])
+			return pool->slots[at];
+	copy = nm_arena_alloc(&pool->arena, n + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, n);
+	pool->slots[at] = copy;
+	pool->count++;
+	return copy;
+}
+
+const char *nm_intern(struct nm_strings *pool, const char *text)
+{
+	return nm_intern_n(pool, text, strlen(text));
+}
+
+void nm_strings_done(struct nm_strings *pool)
+{
+	nm_arena_done(&pool->arena);
+	free(pool->slots);
+	*pool = (struct nm_strings){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arena.h - memory that is freed all at once, and strings that are stored once.
+ *
+ * An arena serves one lifetime (a run, a pass, a request).  Interned strings live in an arena of the
+ * pool: equal texts have equal addresses, so they are compared by pointer.
+ */
+#ifndef NM_ARENA_H
+#define NM_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct nm_arena_block;
+
+struct nm_arena {
+	struct nm_arena_block *blocks; /* newest first */
+	size_t used;                   /* of the newest */
+};
+
+/* Zeroed memory aligned to 16 bytes, or NULL.  {0} is an empty arena. */
+void *nm_arena_alloc(struct nm_arena *arena, size_t bytes);
+void nm_arena_done(struct nm_arena *arena);
+
+struct nm_strings {
+	struct nm_arena arena;
+	const char **slots; /* open addressing, a power of two */
+	size_t count, room;
+};
+
+/* The stored copy of text, or NULL when memory is exhausted.  {0} is an empty pool. */
+const char *nm_intern(struct nm_strings *pool, const char *text);
+const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n);
+void nm_strings_done(struct nm_strings *pool);
+
+#endif

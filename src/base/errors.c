@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * errors.c - see errors.h.
+ */
+#include "errors.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set(struct nm_error *err, enum nm_code code, const char *format, va_list args)
+{
+	err->code = code;
+	err->subject[0] = '\0';
+	err->column = -1;
+	vsnprintf(err->text, sizeof err->text, format, args);
+}
+
+int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	set(err, code, format, args);
+	va_end(args);
+	return code;
+}
+
+static enum nm_code code_of_errno(int e)
+{
+	switch (e) {
+	case ENOMEM: return NM_ENOMEM;
+	case ENOSPC:
+	case EDQUOT: return NM_ENOSPC;
+	case ENOENT: return NM_ENOENT;
+	case EACCES:
+	case EPERM:
+	case EROFS: return NM_EACCES;
+	default: return NM_EIO;
+	}
+}
+
+int nm_fail_errno(struct nm_error *err, const char *format, ...)
+{
+	int saved = errno;
+	enum nm_code code = code_of_errno(saved);
+	va_list args;
+	size_t n;
+
+	if (!err)
+		return code;
+	va_start(args, format);
+	set(err, code, format, args);
+	va_end(args);
+	n = strlen(err->text);
+	snprintf(err->text + n, sizeof err->text - n, ": %s", strerror(saved));
+	return code;
+}
+
+int nm_fail_at(struct nm_error *err, const char *subject, int column, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return NM_EINVAL;
+	va_start(args, format);
+	set(err, NM_EINVAL, format, args);
+	va_end(args);
+	snprintf(err->subject, sizeof err->subject, "%s", subject);
+	err->column = column;
+	return NM_EINVAL;
+}

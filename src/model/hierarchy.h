@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hierarchy.h - a memory hierarchy that is fed batches of references and counts, per cell and level,
+ * what happened to them.
+ *
+ * A *cell* is a small dense number that the caller gives to every (thread, place in the code, object);
+ * the hierarchy knows nothing else about them.  Counting rules (the contract; cache.c and classify.c
+ * repeat the ones they implement):
+ *   - write-back, write-allocate, LRU, non-inclusive; cold at the start.
+ *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads
+ *     (line fills), reuse and bytes used are counted per line.
+ *   - A level is referenced by the fills that the level above asks for, each being a read or a write
+ *     as the reference that caused it was.  Write-backs are counted apart and move no recency.
+ *   - Each load is one of cold (first reference to the line in the run), capacity (not cold, and a fully
+ *     associative LRU cache of the same size, fed the same stream, misses too), conflict (the rest), or
+ *     coherence.  cold + capacity + conflict + coherence = loads.
+ *   - Reuse, bytes used and evictions are charged to the cell that *loaded* the line, when it leaves or at
+ *     the end.  reuse = accesses served by the line, the loading one included.  For L2 and below,
+ *     counts and byte masks flow down from the upper level when the line leaves that level (paper 1,
+ *     section 2), so reuse there also counts program references.
+ *   - evictions = lines replaced (not the ones resident at the end); evictions + resident = loads.
+ */
+#ifndef NM_HIERARCHY_H
+#define NM_HIERARCHY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+#include "machine.h"
+
+enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 2 };
+
+/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes. */
+struct nm_ref {
+	uint64_t address;
+	uint32_t cell;
+	uint16_t size; /* bytes, at least 1 */
+	uint8_t kind;  /* enum nm_ref_kind */
+	uint8_t weight; /* references that this stands for, 1 for data */
+};
+
+/* Per cell and level.  Plain sums: add them up over anything. */
+struct nm_counts {
+	uint64_t reads, writes;             /* references to this level (fetches count as reads) */
+	uint64_t read_misses, write_misses; /* references that missed */
+	uint64_t cold, capacity, conflict, coherence; /* of the loads */
+	uint64_t loads;                     /* lines filled */
+	uint64_t reuse;                     /* accesses served by lines that this cell loaded */
+	uint64_t used_bytes, loaded_bytes;  /* of the lines that this cell loaded */
+	uint64_t evictions;                 /* lines loaded by this cell that were replaced */
+	uint64_t writebacks;                /* of those, dirty ones sent to the next level */
+};
+
+/* `count` times a load by cell `evictor` replaced a line that cell `victim` had loaded. */
+struct nm_eviction {
+	uint32_t evictor, victim;
+	uint64_t count;
+};
+
+/* Runs fn(arg, i) for i in [0, n), in any order, perhaps at once; returns when all are done. */
+struct nm_executor {
+	void *self;
+	void (*each)(void *self, unsigned n, void (*fn)(void *arg, unsigned i), void *arg);
+};
+
+struct nm_hierarchy;
+
+/* shards: a power of two from 1 to 64; how many independent parts the sets of each level are split
+ * into.  Results do not depend on it.  executor may be NULL: parts then run one after another. */
+int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+		     unsigned shards, const struct nm_executor *executor, struct nm_error *err);
+void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
+
+/* Feeds a batch; at most NM_BATCH references.  0 or NM_ENOMEM. */
+enum { NM_BATCH = 8192 };
+int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
+
+/* Settles the lines that are still resident.  Nothing may be fed afterwards. */
+int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
+
+/* Counts of a level, indexed by cell; *ret_cells is 1 + the largest cell seen.  For first levels `reads`
+ * and `writes` are left 0 per cell: the caller who makes the references counts them as they are made. */
+const struct nm_counts *nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level,
+					    size_t *ret_cells);
+/* Sum over all cells (reads and writes filled in for every level). */
+void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
+
+/* The eviction matrix of a level, in no order; *ret_list is to be freed by the caller. */
+int nm_hierarchy_evictions(const struct nm_hierarchy *hierarchy, unsigned level,
+			   struct nm_eviction **ret_list, size_t *ret_count);
+
+#endif

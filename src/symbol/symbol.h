@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol.h - from addresses in ELF files to names: functions, inlined functions, lines, variables, types.
+ *
+ * Addresses here are link-time addresses of one module ("vaddr"); who calls knows where the module was
+ * loaded.  Everything is lazy: opening a module reads its program headers only, symbol tables and
+ * DWARF are read at the first question that needs them and kept.  A module without a file, without
+ * symbols or with damaged debug information answers with less, never with an error.  All strings are
+ * interned in the store and live as long as it does.  One thread at a time.
+ */
+#ifndef NM_SYMBOL_H
+#define NM_SYMBOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+
+struct nm_symbols; /* a store of modules, shared by all processes of a run */
+struct nm_module;
+
+int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err);
+void nm_symbols_free(struct nm_symbols *symbols);
+
+/* The module at path, opened once per (path, build-id).  build_id may be NULL; if given and the file
+ * has another one, the file was replaced meanwhile and is not used.  Separate debug information is
+ * looked for beside the file, in /usr/lib/debug (by build-id and by .gnu_debuglink), and through
+ * debuginfod if DEBUGINFOD_URLS is set.  Only exhausted memory is an error. */
+int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
+		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err);
+
+/* Interns in the store's pool (NULL when memory is exhausted). */
+const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text);
+
+const char *nm_module_path(const struct nm_module *module);
+const char *nm_module_name(const struct nm_module *module); /* last component of the path */
+
+enum nm_debug_level { NM_DEBUG_NONE, NM_DEBUG_SYMBOLS, NM_DEBUG_DWARF };
+enum nm_debug_level nm_module_debug_level(struct nm_module *module);
+
+/* What has to be added to vaddrs when the file's byte `file_offset` is mapped at `address`.
+ * 1 if a PT_LOAD segment holds that offset (for `executable` mappings: an executable one), else 0. */
+int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_offset, int executable,
+		   uint64_t *ret_bias);
+
+/* The vaddr range that the PT_LOAD segments cover (bss included). 0 if there is none. */
+int nm_module_extent(struct nm_module *module, uint64_t *ret_low, uint64_t *ret_end);
+
+/* The function, as the linker knows it, that contains vaddr: the unit that owns a stack frame.
+ * From the symbol table, or DWARF when the table is stripped.  1 if found.
+ * [low, end) is its extent; name is demangled, linkage_name is not. */
+struct nm_function {
+	const char *name, *linkage_name;
+	uint64_t low, end;
+};
+int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function);
+
+/* Source positions of the instruction at vaddr, innermost inlined function first, the physical function
+ * last; position [0] is the line of the instruction, [1] the line of the call that was inlined, ...
+ * A line of 0 (compilers leave such holes) takes the nearest line before it within the same function.
+ * file is the path as DWARF gives it (absolute where the compilation directory is known), or NULL.
+ * Returns the number of positions, at most max; 0 if nothing is known. */
+struct nm_position {
+	const char *function, *file;
+	uint32_t line;
+};
+size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
+
+enum nm_variable_kind {
+	NM_VAR_GLOBAL, NM_VAR_STATIC, /* file or function static */
+	NM_VAR_COMMON_MEMBER,         /* member of a Fortran COMMON block: name is "block/member" */
+	NM_VAR_MODULE,                /* Fortran module variable: name is "module::name" */
+	NM_VAR_THREAD_LOCAL,
+	NM_VAR_SECTION                /* no symbol here: name is the section's, e.g. ".bss" */
+};
+
+/* A variable and its place.  name is the source's (demangled, with its namespace or class; a function
+ * static is "function()::name"); type is written as in the source language, e.g. "struct node[512]",
+ * or NULL; file and line are those of the declaration, or NULL and 0.  For NM_VAR_SECTION the range is
+ * the hole between the neighbouring variables. */
+struct nm_variable {
+	const char *name, *type, *file;
+	uint32_t line;
+	enum nm_variable_kind kind;
+	uint64_t low, end;
+};
+int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable);
+
+/* Thread-local storage (ELF TLS, variant II on x86-64): template size and alignment (0 if the module has
+ * none), and the variable at `offset` from the start of the module's block. */
+int nm_module_tls(struct nm_module *module, uint64_t *ret_bytes, uint64_t *ret_align);
+int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
+
+#endif
