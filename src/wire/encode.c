@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * encode.c - see encode.h.
+ *
+ * A record is a header, some words and at most a few strings.  append() reserves the room of the whole
+ * record first, so that nothing can fail halfway.
+ */
+#include "encode.h"
+
+#include <string.h>
+
+struct part { /* of a payload: words or bytes, zero-padded to whole words */
+	const void *at;
+	size_t bytes;
+};
+
+static size_t words_of(size_t bytes) { return bytes / 8 + (bytes % 8 != 0); }
+
+static struct part words_part(const uint64_t *at, size_t words) { return (struct part){at, words * 8}; }
+
+static struct part text_part(const char *s) { return (struct part){s, strlen(s) + 1}; }
+
+static void put(struct nm_wire_words *to, struct part part)
+{
+	size_t words = words_of(part.bytes);
+
+	if (!words)
+		return;
+	to->at[to->count + words - 1] = 0;
+	memcpy(to->at + to->count, part.at, part.bytes);
+	to->count += words;
+}
+
+static int append(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, size_t parts,
+		  const struct part *part)
+{
+	size_t words = 0;
+
+	for (size_t i = 0; i < parts; i++) {
+		words += words_of(part[i].bytes);
+		if (words > NM_WIRE_MAX_PAYLOAD)
+			return NM_EINVAL;
+	}
+	if (nm_vec_reserve(to, 1 + words))
+		return NM_ENOMEM;
+	to->at[to->count++] = nm_wire_header(kind, arg, kind == NM_WIRE_BLOCK ? 0 : (uint32_t)words);
+	for (size_t i = 0; i < parts; i++)
+		put(to, part[i]);
+	return 0;
+}
+
+/* A record of some words and perhaps a string. */
+#define APPEND(to, kind, arg, text, ...)                                           \
+	append_fixed((to), (kind), (arg), (text), (const uint64_t[]){__VA_ARGS__}, \
+		     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static int append_fixed(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, const char *text,
+			const uint64_t *words, size_t count)
+{
+	struct part parts[2] = {words_part(words, count)};
+
+	if (text)
+		parts[1] = text_part(text);
+	return append(to, kind, arg, text ? 2 : 1, parts);
+}
+
+int nm_wire_encode(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg, const uint64_t *payload,
+		   size_t words)
+{
+	return append_fixed(to, kind, arg, NULL, payload, words);
+}
+
+int nm_wire_block_def_encode(struct nm_wire_words *to, const struct nm_wire_block_info *block)
+{
+	struct part parts[] = {{&block->def, sizeof block->def},
+			       words_part(block->instructions, block->def.instructions),
+			       words_part(block->accesses, block->def.accesses),
+			       words_part(block->exits, block->def.exits)};
+
+	return append(to, NM_WIRE_BLOCK_DEF, block->id, 4, parts);
+}
+
+int nm_wire_block_encode(struct nm_wire_words *to, uint32_t id, const uint64_t *addresses, size_t count)
+{
+	return nm_wire_encode(to, NM_WIRE_BLOCK, id, addresses, count);
+}
+
+int nm_wire_process_encode(struct nm_wire_words *to, const struct nm_wire_process *process,
+			   const char *const *argv)
+{
+	const uint64_t head[] = {process->version, process->pid, process->parent, process->ordinal,
+				 process->argc};
+	struct nm_vec(struct part) parts = {0};
+	int code = nm_vec_push(&parts, words_part(head, 5)) ||
+		   nm_vec_push(&parts, text_part(process->executable)) ||
+		   nm_vec_push(&parts, text_part(process->directory));
+
+	for (uint32_t i = 0; !code && i < process->argc; i++)
+		code = nm_vec_push(&parts, text_part(argv[i]));
+	code = code ? NM_ENOMEM : append(to, NM_WIRE_PROCESS, process->start, parts.count, parts.at);
+	nm_vec_free(&parts);
+	return code;
+}
+
+int nm_wire_fork_encode(struct nm_wire_words *to, const struct nm_wire_fork *r)
+{
+	return APPEND(to, NM_WIRE_FORK, 0, NULL, r->child, r->ordinal);
+}
+
+int nm_wire_exec_encode(struct nm_wire_words *to, const struct nm_wire_exec *r)
+{
+	return append_fixed(to, NM_WIRE_EXEC, 0, r->path, NULL, 0);
+}
+
+int nm_wire_exit_encode(struct nm_wire_words *to, const struct nm_wire_exit *r)
+{
+	return nm_wire_encode(to, NM_WIRE_EXIT, r->status, NULL, 0);
+}
+
+int nm_wire_thread_start_encode(struct nm_wire_words *to, const struct nm_wire_thread_start *r)
+{
+	return APPEND(to, NM_WIRE_THREAD_START, r->thread, NULL, r->parent, r->stack_low, r->stack_end);
+}
+
+int nm_wire_thread_exit_encode(struct nm_wire_words *to, const struct nm_wire_thread *r)
+{
+	return nm_wire_encode(to, NM_WIRE_THREAD_EXIT, r->thread, NULL, 0);
+}
+
+int nm_wire_thread_encode(struct nm_wire_words *to, const struct nm_wire_thread *r)
+{
+	return nm_wire_encode(to, NM_WIRE_THREAD, r->thread, NULL, 0);
+}
+
+int nm_wire_thread_pointer_encode(struct nm_wire_words *to, const struct nm_wire_thread_pointer *r)
+{
+	return APPEND(to, NM_WIRE_THREAD_POINTER, r->thread, NULL, r->value);
+}
+
+int nm_wire_signal_encode(struct nm_wire_words *to, const struct nm_wire_signal *r)
+{
+	return APPEND(to, NM_WIRE_SIGNAL, r->number, NULL, r->stack_pointer);
+}
+
+int nm_wire_alloc_encode(struct nm_wire_words *to, const struct nm_wire_alloc *r)
+{
+	return APPEND(to, NM_WIRE_ALLOC, r->allocator, NULL, r->address, r->size, r->entry);
+}
+
+int nm_wire_free_encode(struct nm_wire_words *to, const struct nm_wire_free *r)
+{
+	return APPEND(to, NM_WIRE_FREE, r->allocator, NULL, r->address);
+}
+
+int nm_wire_realloc_encode(struct nm_wire_words *to, const struct nm_wire_realloc *r)
+{
+	return APPEND(to, NM_WIRE_REALLOC, r->allocator, NULL, r->old_address, r->address, r->size, r->entry);
+}
+
+int nm_wire_map_encode(struct nm_wire_words *to, const struct nm_wire_map *r)
+{
+	return APPEND(to, NM_WIRE_MAP, r->flags, r->path, r->address, r->bytes, r->offset);
+}
+
+int nm_wire_unmap_encode(struct nm_wire_words *to, const struct nm_wire_unmap *r)
+{
+	return APPEND(to, NM_WIRE_UNMAP, 0, NULL, r->address, r->bytes);
+}
+
+int nm_wire_remap_encode(struct nm_wire_words *to, const struct nm_wire_remap *r)
+{
+	return APPEND(to, NM_WIRE_REMAP, 0, NULL, r->old_address, r->old_bytes, r->address, r->bytes);
+}
+
+int nm_wire_brk_encode(struct nm_wire_words *to, const struct nm_wire_brk *r)
+{
+	return APPEND(to, NM_WIRE_BRK, 0, NULL, r->low, r->end);
+}
+
+int nm_wire_module_encode(struct nm_wire_words *to, const struct nm_wire_module *r)
+{
+	struct part parts[] = {words_part(&r->base, 1), {r->build_id, r->build_id_bytes}, text_part(r->path)};
+
+	return append(to, NM_WIRE_MODULE, r->build_id_bytes, 3, parts);
+}
+
+int nm_wire_module_gone_encode(struct nm_wire_words *to, const struct nm_wire_module_gone *r)
+{
+	return APPEND(to, NM_WIRE_MODULE_GONE, 0, NULL, r->base);
+}
+
+int nm_wire_name_encode(struct nm_wire_words *to, const struct nm_wire_name *r)
+{
+	return APPEND(to, NM_WIRE_NAME, 0, r->name, r->address, r->bytes);
+}
+
+int nm_wire_unname_encode(struct nm_wire_words *to, const struct nm_wire_unname *r)
+{
+	return APPEND(to, NM_WIRE_UNNAME, 0, NULL, r->address);
+}
+
+int nm_wire_region_encode(struct nm_wire_words *to, const struct nm_wire_region *r)
+{
+	return append_fixed(to, NM_WIRE_REGION, (uint32_t)r->enter, r->name, NULL, 0);
+}
+
+int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measure *r)
+{
+	return nm_wire_encode(to, NM_WIRE_MEASURE, (uint32_t)r->on, NULL, 0);
+}
+
+int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r)
+{
+	return APPEND(to, NM_WIRE_LOST, 0, NULL, r->words);
+}
