@@ -158,6 +158,7 @@ struct nm_wire_control {
 	uint32_t doorbell; /* atomic, futex: bumped by producers */
 	uint32_t asleep;   /* atomic: the consumer is about to wait, or waits, on doorbell */
 	uint32_t chunk_words, chunks; /* geometry that collectors must use */
+	uint32_t consumer; /* atomic: pid, 0 when it has gone.  A producer that has waited long looks here */
 };
 
 enum nm_wire_ring_state { NM_WIRE_RING_OPEN = 0, NM_WIRE_RING_CLOSED = 1 };

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * consumer.c - see consumer.h.
+ *
+ * The other side is another process, which may be killed, stopped or wrong at any instruction.  So
+ * every shared word is read once, with an atomic load, and checked before it is used; geometry is that
+ * of our own control file, never what the ring says; nothing here waits for a producer except asleep
+ * on the doorbell, for at most TICK_MS at a time.
+ *
+ * Ordering.  Producer: words, used[], head (release).  Consumer: head (acquire), used[], words, and
+ * later tail (release), which the producer reads (acquire) before it overwrites the chunk.
+ * Against lost wake-ups both sides store their own word, then load the other's, all sequentially
+ * consistent: we set asleep and look at the heads again before sleeping, a producer moves head and then
+ * looks at asleep; a producer sets producer_waits and looks at tail again, we move tail and then look
+ * at producer_waits.
+ *
+ * A dead producer is noticed through a pidfd: kill(pid, 0) would take a zombie for alive, and reads of
+ * /proc cost more.  kill() remains the fall-back where pidfd_open is forbidden.
+ *
+ * A ring file is unlinked as soon as it is mapped, so a crash of ours leaves at most the control file.
+ */
+#include "consumer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nearmiss/wire.h"
+#include "vector.h"
+
+enum {
+	TICK_MS = 100,      /* between two looks at who is alive, and the longest sleep */
+	PATIENCE_MS = 5000, /* for a ring that was announced to appear, before we count it as lost */
+	MAX_ANNOUNCED = 1 << 16
+};
+
+struct ring {
+	uint32_t number, pid;
+	struct nm_wire_ring *shared;
+	uint64_t base;         /* of the ring in its producer */
+	uint32_t given, freed; /* chunks handed out and released */
+	int pidfd;             /* -1: none */
+	int gone;              /* its producer writes no more */
+	int rest_given;        /* the unpublished rest, too, was handed out */
+	enum nm_chunk_end end; /* if gone */
+	char fault[128];       /* not empty: damaged */
+};
+
+struct announced { /* a ring number whose file is not there yet, or not complete */
+	uint32_t number;
+	int64_t since; /* ms */
+};
+
+struct nm_consumer {
+	int dir;
+	struct nm_wire_control *control;
+	uint32_t chunk_words, chunks;
+	size_t ring_bytes;
+	struct nm_vec(struct ring) rings;
+	struct nm_vec(struct announced) announced;
+	uint32_t known; /* ring numbers seen so far */
+	size_t turn;    /* ring to be asked first */
+	int64_t looked; /* ms: when we looked last who is alive */
+	int detached;
+	char fault[128]; /* of the ring that ended last */
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static uint32_t acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+
+static uint32_t look(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+
+static void set(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+
+static void wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+
+/* ---- Making and freeing ------------------------------------------------------------------ */
+
+static int map_control(struct nm_consumer *c, const char *dir, struct nm_error *err)
+{
+	int fd;
+
+	c->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->dir < 0)
+		return nm_fail_errno(err, "cannot open the run directory %s", dir);
+	fd = openat(c->dir, "control", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return nm_fail_errno(err, "cannot create %s/control", dir);
+	errno = posix_fallocate(fd, 0, sizeof *c->control);
+	if (errno) {
+		int code = nm_fail_errno(err, "cannot write %s/control", dir);
+
+		close(fd);
+		unlinkat(c->dir, "control", 0);
+		return code;
+	}
+	c->control = mmap(NULL, sizeof *c->control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (c->control == MAP_FAILED) {
+		c->control = NULL;
+		unlinkat(c->dir, "control", 0);
+		return nm_fail_errno(err, "cannot map %s/control", dir);
+	}
+	return 0;
+}
+
+int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_words, uint32_t chunks,
+		    struct nm_error *err)
+{
+	struct nm_consumer *c;
+	int code;
+
+	if (chunk_words < NM_CONSUMER_MIN_CHUNK_WORDS || chunk_words > NM_CONSUMER_MAX_CHUNK_WORDS)
+		return nm_fail(err, NM_EINVAL, "a chunk of %u words is not possible", chunk_words);
+	if (chunks < 2 || chunks > NM_WIRE_MAX_CHUNKS || (chunks & (chunks - 1)))
+		return nm_fail(err, NM_EINVAL, "a ring of %u chunks is not possible", chunks);
+	c = calloc(1, sizeof *c);
+	if (!c)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	c->chunk_words = chunk_words;
+	c->chunks = chunks;
+	c->ring_bytes = NM_WIRE_RING_DATA + (size_t)chunks * chunk_words * sizeof(uint64_t);
+	code = map_control(c, dir, err);
+	if (code) {
+		nm_consumer_free(c);
+		return code;
+	}
+	c->control->version = NM_WIRE_VERSION;
+	c->control->chunk_words = chunk_words;
+	c->control->chunks = chunks;
+	c->control->consumer = (uint32_t)getpid();
+	__atomic_store_n(&c->control->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
+	*ret = c;
+	return 0;
+}
+
+static void file_name(char name[32], uint32_t number) { snprintf(name, 32, "ring.%u", number); }
+
+static void detach(struct ring *ring)
+{
+	set(&ring->shared->detached, 1);
+	wake(&ring->shared->tail);
+}
+
+static void ring_done(struct nm_consumer *c, struct ring *ring)
+{
+	detach(ring);
+	munmap(ring->shared, c->ring_bytes);
+	if (ring->pidfd >= 0)
+		close(ring->pidfd);
+}
+
+void nm_consumer_detach_all(struct nm_consumer *c)
+{
+	c->detached = 1;
+	for (size_t i = 0; i < c->rings.count; i++)
+		detach(&c->rings.at[i]);
+}
+
+void nm_consumer_free(struct nm_consumer *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->rings.count; i++)
+		ring_done(c, &c->rings.at[i]);
+	for (size_t i = 0; i < c->announced.count; i++) {
+		char name[32];
+
+		file_name(name, c->announced.at[i].number);
+		unlinkat(c->dir, name, 0);
+	}
+	if (c->control) {
+		set(&c->control->consumer, 0);
+		munmap(c->control, sizeof *c->control);
+		unlinkat(c->dir, "control", 0);
+	}
+	if (c->dir >= 0)
+		close(c->dir);
+	nm_vec_free(&c->rings);
+	nm_vec_free(&c->announced);
+	free(c);
+}
+
+/* ---- Finding rings ----------------------------------------------------------------------- */
+
+static void check_header(const struct nm_consumer *c, struct ring *ring)
+{
+	struct nm_wire_ring *s = ring->shared;
+
+	ring->pid = s->pid;
+	ring->base = s->base;
+	if (s->magic != NM_WIRE_MAGIC)
+		snprintf(ring->fault, sizeof ring->fault, "it is not a ring");
+	else if (s->version != NM_WIRE_VERSION)
+		snprintf(ring->fault, sizeof ring->fault, "its format version is %u, this program reads %u",
+			 s->version, NM_WIRE_VERSION);
+	else if (s->chunk_words != c->chunk_words || s->chunks != c->chunks)
+		snprintf(ring->fault, sizeof ring->fault, "its geometry is not the one asked for");
+	else if (!ring->pid || ring->pid > INT_MAX || ring->base % sizeof(uint64_t))
+		snprintf(ring->fault, sizeof ring->fault, "its process or base is impossible");
+}
+
+/* 1 and ring->shared if the file is there and complete, 0 if it is still to come. */
+static int map_ring(struct nm_consumer *c, struct ring *ring, struct nm_error *err)
+{
+	struct nm_wire_ring *shared;
+	struct stat st;
+	char name[32];
+	int fd;
+
+	file_name(name, ring->number);
+	fd = openat(c->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : nm_fail_errno(err, "cannot open %s", name);
+	if (fstat(fd, &st) || (size_t)st.st_size < c->ring_bytes) {
+		close(fd);
+		return 0;
+	}
+	shared = mmap(NULL, c->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (shared == MAP_FAILED)
+		return nm_fail_errno(err, "cannot map %s", name);
+	if (!__atomic_load_n(&shared->magic, __ATOMIC_ACQUIRE)) { /* the producer stores it last */
+		munmap(shared, c->ring_bytes);
+		return 0;
+	}
+	unlinkat(c->dir, name, 0);
+	ring->shared = shared;
+	return 1;
+}
+
+/* The process has replaced its own image: whatever ring it had before is no longer written. */
+static void retire_older(struct nm_consumer *c, uint32_t pid)
+{
+	for (size_t i = 0; i < c->rings.count; i++)
+		if (c->rings.at[i].pid == pid && !c->rings.at[i].gone) {
+			c->rings.at[i].gone = 1;
+			c->rings.at[i].end = NM_END_REPLACED;
+		}
+}
+
+/* 1 if the ring of that number is in c->rings now. */
+static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
+{
+	struct ring ring = {.number = number, .pidfd = -1};
+	int code;
+
+	if (nm_vec_reserve(&c->rings, 1))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	code = map_ring(c, &ring, err);
+	if (code <= 0)
+		return code;
+	check_header(c, &ring);
+	if (!ring.fault[0]) {
+		retire_older(c, ring.pid);
+		ring.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)ring.pid, 0);
+		if (ring.pidfd < 0 && errno == ESRCH) {
+			ring.gone = 1;
+			ring.end = NM_END_BROKEN;
+		}
+	}
+	if (c->detached)
+		detach(&ring);
+	c->rings.at[c->rings.count++] = ring;
+	return 1;
+}
+
+static int find_rings(struct nm_consumer *c, struct nm_error *err)
+{
+	uint32_t rings = look(&c->control->rings);
+	size_t kept = 0;
+
+	if (rings - c->known > MAX_ANNOUNCED)
+		return nm_fail(err, NM_EFORMAT, "the control file claims %u rings", rings);
+	for (; c->known != rings; c->known++)
+		if (nm_vec_push(&c->announced, (struct announced){c->known, now_ms()}))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+	for (size_t i = 0; i < c->announced.count; i++) {
+		int code = adopt(c, c->announced.at[i].number, err);
+
+		if (code < 0) {
+			memmove(c->announced.at + kept, c->announced.at + i + 1,
+				(c->announced.count - i - 1) * sizeof *c->announced.at);
+			c->announced.count -= i + 1 - kept;
+			return code;
+		}
+		if (!code)
+			c->announced.at[kept++] = c->announced.at[i];
+	}
+	c->announced.count = kept;
+	return 0;
+}
+
+size_t nm_consumer_live(const struct nm_consumer *c)
+{
+	size_t live = c->rings.count + (look(&c->control->rings) - c->known);
+
+	for (size_t i = 0; i < c->announced.count; i++)
+		live += now_ms() - c->announced.at[i].since < PATIENCE_MS;
+	return live;
+}
+
+static void find_dead(struct nm_consumer *c)
+{
+	int64_t now = now_ms();
+
+	if (now - c->looked < TICK_MS)
+		return;
+	c->looked = now;
+	for (size_t i = 0; i < c->rings.count; i++) {
+		struct ring *ring = &c->rings.at[i];
+		struct pollfd p = {.fd = ring->pidfd, .events = POLLIN};
+
+		if (ring->gone || ring->fault[0])
+			continue;
+		if (ring->pidfd >= 0 ? poll(&p, 1, 0) > 0 : kill((pid_t)ring->pid, 0) && errno == ESRCH) {
+			ring->gone = 1;
+			ring->end = NM_END_BROKEN;
+		}
+	}
+}
+
+/* ---- Taking chunks ----------------------------------------------------------------------- */
+
+static void give(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
+{
+	const char *data = (const char *)ring->shared + NM_WIRE_RING_DATA;
+	size_t slot = ring->given % c->chunks;
+
+	*ret = (struct nm_chunk){.kind = NM_CHUNK_DATA,
+				 .ring = ring->number,
+				 .pid = ring->pid,
+				 .words = (const uint64_t *)data + slot * c->chunk_words,
+				 .count = count};
+	ring->given++;
+}
+
+/* 1 if a published chunk was given. */
+static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+{
+	uint32_t head = look(&ring->shared->head);
+	uint32_t used;
+
+	if (head == ring->given)
+		return 0;
+	if (head - ring->freed > c->chunks) {
+		snprintf(ring->fault, sizeof ring->fault, "it claims to hold more chunks than it has");
+		return 0;
+	}
+	used = acquire(&ring->shared->used[ring->given % c->chunks]);
+	if (used > c->chunk_words) {
+		snprintf(ring->fault, sizeof ring->fault, "it claims %u words in a chunk of %u", used,
+			 c->chunk_words);
+		return 0;
+	}
+	give(c, ring, used, ret);
+	return 1;
+}
+
+/* 1 if the dead producer had written into its next chunk, and that was given.  A cursor that lies in
+ * another chunk is that of a producer that died between publishing one chunk and entering the next. */
+static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+{
+	uint64_t slot = ring->given % c->chunks;
+	uint64_t start = NM_WIRE_RING_DATA + slot * c->chunk_words * sizeof(uint64_t);
+	uint64_t cursor = __atomic_load_n(&ring->shared->cursor, __ATOMIC_ACQUIRE) - ring->base;
+	uint64_t bytes = cursor - start;
+
+	ring->rest_given = 1;
+	if (cursor % sizeof(uint64_t) || cursor < start || !bytes ||
+	    bytes > c->chunk_words * sizeof(uint64_t))
+		return 0;
+	give(c, ring, bytes / sizeof(uint64_t), ret);
+	return 1;
+}
+
+static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+{
+	*ret = (struct nm_chunk){.kind = NM_CHUNK_END, .ring = ring->number, .pid = ring->pid};
+	if (ring->fault[0]) {
+		ret->end = NM_END_DAMAGED;
+		memcpy(c->fault, ring->fault, sizeof c->fault);
+		ret->fault = c->fault;
+	} else if (acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED)
+		ret->end = NM_END_CLOSED;
+	else
+		ret->end = ring->end;
+	ring_done(c, ring);
+}
+
+/* 0: nothing to give now.  1: a chunk.  2: the end, and *ring is no more. */
+static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+{
+	if (!ring->fault[0] && !ring->rest_given) {
+		int closed = acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED;
+
+		if (take_published(c, ring, ret))
+			return 1;
+		if (!ring->fault[0]) {
+			if (!closed && !ring->gone)
+				return 0;
+			if (!closed && take_rest(c, ring, ret))
+				return 1;
+			ring->rest_given = 1;
+		}
+	}
+	if (ring->given != ring->freed)
+		return 0;
+	take_end(c, ring, ret);
+	return 2;
+}
+
+static int take_any(struct nm_consumer *c, struct nm_chunk *ret)
+{
+	for (size_t n = c->rings.count; n > 0; n--) {
+		size_t at = c->turn < c->rings.count ? c->turn : 0;
+		int taken = take(c, &c->rings.at[at], ret);
+
+		c->turn = at + 1;
+		if (taken == 2) {
+			c->rings.count--;
+			memmove(c->rings.at + at, c->rings.at + at + 1,
+				(c->rings.count - at) * sizeof *c->rings.at);
+			c->turn = at;
+		}
+		if (taken)
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- Sleeping ---------------------------------------------------------------------------- */
+
+static int anything_new(const struct nm_consumer *c)
+{
+	if (look(&c->control->rings) != c->known)
+		return 1;
+	for (size_t i = 0; i < c->rings.count; i++) {
+		const struct ring *ring = &c->rings.at[i];
+
+		/* A ring that was read to its end waits for its chunks to be released: no news. */
+		if (!ring->fault[0] && !ring->rest_given &&
+		    (look(&ring->shared->head) != ring->given ||
+		     look(&ring->shared->state) == NM_WIRE_RING_CLOSED))
+			return 1;
+	}
+	return 0;
+}
+
+/* 1 if a signal came. */
+static int sleep_ms(struct nm_consumer *c, int64_t ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	uint32_t seen = look(&c->control->doorbell);
+	int signalled = 0;
+
+	set(&c->control->asleep, 1);
+	if (!anything_new(c))
+		signalled = syscall(SYS_futex, &c->control->doorbell, FUTEX_WAIT, seen, &t, NULL, 0) &&
+			    errno == EINTR;
+	set(&c->control->asleep, 0);
+	return signalled;
+}
+
+int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret, struct nm_error *err)
+{
+	int64_t start = now_ms();
+
+	for (;;) {
+		int code = find_rings(c, err);
+		int64_t left;
+
+		if (code)
+			return code;
+		find_dead(c);
+		if (take_any(c, ret))
+			return 1;
+		left = timeout_ms < 0 ? TICK_MS : start + timeout_ms - now_ms();
+		if (left <= 0 || sleep_ms(c, left < TICK_MS ? left : TICK_MS))
+			return 0;
+	}
+}
+
+void nm_consumer_release(struct nm_consumer *c, const struct nm_chunk *chunk)
+{
+	if (chunk->kind != NM_CHUNK_DATA)
+		return;
+	for (size_t i = 0; i < c->rings.count; i++) {
+		struct ring *ring = &c->rings.at[i];
+
+		if (ring->number != chunk->ring)
+			continue;
+		ring->freed++;
+		set(&ring->shared->tail, ring->freed);
+		if (look(&ring->shared->producer_waits))
+			wake(&ring->shared->tail);
+		return;
+	}
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * consumer.h - the consuming end of the live transport (nearmiss/wire.h, "The live transport").
+ *
+ *     nm_consumer_new(&consumer, "/dev/shm/run", 65536, 16, err);
+ *     ...start the collector...
+ *     while ((code = nm_consumer_next(consumer, 1000, &chunk, err)) >= 0) {
+ *             if (code > 0) {
+ *                     ...use chunk.words, or close the stream of chunk.ring on NM_CHUNK_END...
+ *                     nm_consumer_release(consumer, &chunk);
+ *             } else if (child_has_exited && !nm_consumer_live(consumer))
+ *                     break;
+ *     }
+ *     nm_consumer_free(consumer);
+ *
+ * Every ring gives its chunks in order, then exactly one NM_CHUNK_END that says how it ended.  Rings
+ * are served in turn.  A consumer belongs to one thread.
+ */
+#ifndef NM_WIRE_CONSUMER_H
+#define NM_WIRE_CONSUMER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+
+struct nm_consumer;
+
+enum nm_chunk_kind { NM_CHUNK_DATA, NM_CHUNK_END };
+
+enum nm_chunk_end {
+	NM_END_CLOSED,   /* the producer closed it: the stream is whole */
+	NM_END_REPLACED, /* the same process opened another ring: it has run exec */
+	NM_END_BROKEN,   /* the producer died without closing: all that it had written was given */
+	NM_END_DAMAGED   /* what the ring says of itself cannot be true; see fault */
+};
+
+struct nm_chunk {
+	enum nm_chunk_kind kind;
+	uint32_t ring, pid;
+
+	/* NM_CHUNK_DATA: whole records.  The words are the consumer's until the chunk is released. */
+	const uint64_t *words;
+	size_t count;
+
+	/* NM_CHUNK_END */
+	enum nm_chunk_end end;
+	const char *fault; /* what is damaged; valid until the next call; else NULL */
+};
+
+enum { NM_CONSUMER_MIN_CHUNK_WORDS = 512, NM_CONSUMER_MAX_CHUNK_WORDS = 1 << 24 };
+
+/* Creates dir/control; dir exists and is empty.  chunk_words within the limits above, chunks a power of
+ * two from 2 to NM_WIRE_MAX_CHUNKS, else NM_EINVAL. */
+int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_words, uint32_t chunks,
+		    struct nm_error *err);
+
+/* 1 and the next chunk of any ring; 0 when timeout_ms (-1: never) has passed or a signal came; or a
+ * negative code.  Chunks may be held while others are asked for. */
+int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chunk *ret,
+		     struct nm_error *err);
+
+/* Gives the chunk's room back to its producer.  Chunks of one ring are released in the order given. */
+void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
+
+/* Rings that have not ended, and rings that were announced lately and are still to appear. */
+size_t nm_consumer_live(const struct nm_consumer *consumer);
+
+/* Tells all producers, present and future, to throw their events away and never to wait again. */
+void nm_consumer_detach_all(struct nm_consumer *consumer);
+
+/* Detaches, frees, and removes the files that the transport has made in dir. */
+void nm_consumer_free(struct nm_consumer *consumer);
+
+#endif
