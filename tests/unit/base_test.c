@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * base_test.c - vectors, arenas, interned strings, maps and errors.
+ *
+ * The map runs beside a naive twin, an array searched from end to end, over random operations on few
+ * keys, so that runs of slots collide, wrap around the table's end and are closed again by deletions.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arena.h"
+#include "errors.h"
+#include "map.h"
+#include "vector.h"
+
+static uint64_t random_next(uint64_t *state) { return nm_mix64(*state += 0x9e3779b97f4a7c15ull); }
+
+static void test_vector_keeps_what_was_pushed(void **state)
+{
+	struct nm_vec(int) v = {0};
+
+	(void)state;
+	for (int i = 0; i < 10000; i++)
+		assert_int_equal(nm_vec_push(&v, i * 3), 0);
+	assert_int_equal(v.count, 10000);
+	assert_true(v.room >= v.count);
+	for (int i = 0; i < 10000; i++)
+		assert_int_equal(v.at[i], i * 3);
+	nm_vec_free(&v);
+	assert_null(v.at);
+	assert_int_equal(v.count, 0);
+}
+
+static void test_vector_refuses_the_impossible(void **state)
+{
+	struct nm_vec(uint64_t) v = {0};
+
+	(void)state;
+	assert_int_equal(nm_vec_push(&v, 7), 0);
+	assert_int_equal(nm_vec_reserve(&v, SIZE_MAX), NM_ENOMEM);
+	assert_int_equal(nm_vec_reserve(&v, SIZE_MAX / 8), NM_ENOMEM);
+	assert_int_equal(v.count, 1);
+	assert_int_equal(v.at[0], 7);
+	nm_vec_free(&v);
+}
+
+static void test_arena_gives_zeroed_aligned_memory_apart(void **state)
+{
+	struct nm_arena arena = {0};
+	unsigned char *at[200];
+	uint64_t seed = 1;
+	size_t bytes[200];
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		bytes[i] = random_next(&seed) % (i % 20 ? 3000 : 200000);
+		at[i] = nm_arena_alloc(&arena, bytes[i]);
+		assert_non_null(at[i]);
+		assert_int_equal((uintptr_t)at[i] % 16, 0);
+		for (size_t k = 0; k < bytes[i]; k++)
+			assert_int_equal(at[i][k], 0);
+		memset(at[i], i, bytes[i]);
+	}
+	for (int i = 0; i < 200; i++)
+		for (size_t k = 0; k < bytes[i]; k++)
+			assert_int_equal(at[i][k], (unsigned char)i);
+	assert_null(nm_arena_alloc(&arena, SIZE_MAX));
+	assert_null(nm_arena_alloc(&arena, SIZE_MAX - 15));
+	nm_arena_done(&arena);
+}
+
+static void test_equal_texts_have_equal_addresses(void **state)
+{
+	struct nm_strings pool = {0};
+	const char *first[3000];
+	char text[32];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof text, "name %d", i);
+		first[i] = nm_intern(&pool, text);
+		assert_string_equal(first[i], text);
+		assert_ptr_not_equal(first[i], text);
+	}
+	assert_int_equal(pool.count, 3000);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof text, "name %d", i);
+		assert_ptr_equal(nm_intern(&pool, text), first[i]);
+	}
+	assert_ptr_equal(nm_intern_n(&pool, "name 12 and more", 7), first[12]);
+	assert_ptr_equal(nm_intern_n(&pool, "name 123", 7), first[12]);
+	assert_ptr_not_equal(nm_intern(&pool, ""), nm_intern(&pool, "name"));
+	assert_ptr_equal(nm_intern_n(&pool, "x", 0), nm_intern(&pool, ""));
+	assert_int_equal(pool.count, 3002);
+	nm_strings_done(&pool);
+	assert_int_equal(pool.count, 0);
+}
+
+enum { KEYS = 300 };
+
+struct twin {
+	uint64_t key[KEYS], value[KEYS];
+	int there[KEYS];
+	size_t count;
+};
+
+static void twin_init(struct twin *twin)
+{
+	*twin = (struct twin){0};
+	for (int i = 0; i < KEYS; i++)
+		twin->key[i] = i < 4 ? (uint64_t)0 - (uint64_t)i : (uint64_t)i * 64;
+}
+
+static void compare_with_twin(const struct nm_map *map, const struct twin *twin)
+{
+	uint64_t key, value;
+	size_t walked = 0;
+
+	assert_int_equal(map->count, twin->count);
+	for (int k = 0; k < KEYS; k++)
+		assert_int_equal(nm_map_get(map, twin->key[k], 12345),
+				 twin->there[k] ? twin->value[k] : 12345);
+	for (size_t i = 0; nm_map_next(map, &i, &key, &value); walked++) {
+		int k = 0;
+
+		while (k < KEYS && twin->key[k] != key)
+			k++;
+		assert_true(k < KEYS && twin->there[k] && twin->value[k] == value);
+	}
+	assert_int_equal(walked, twin->count);
+}
+
+static void test_map_does_what_its_twin_does(void **state)
+{
+	static struct twin twin;
+	struct nm_map map = {0};
+	uint64_t seed = 2;
+
+	(void)state;
+	twin_init(&twin);
+	compare_with_twin(&map, &twin);
+	for (int step = 0; step < 60000; step++) {
+		int k = (int)(random_next(&seed) % KEYS);
+		int fill = step / 5000 % 2 ? 30 : 70; /* per cent of insertions: the map swells and shrinks */
+
+		if ((int)(random_next(&seed) % 100) < fill) {
+			twin.value[k] = random_next(&seed) % 1000 ? random_next(&seed) >> 1 : 0;
+			assert_int_equal(nm_map_put(&map, twin.key[k], twin.value[k]), 0);
+			twin.count += !twin.there[k];
+			twin.there[k] = 1;
+		} else {
+			assert_int_equal(nm_map_remove(&map, twin.key[k]), twin.there[k]);
+			twin.count -= (size_t)twin.there[k];
+			twin.there[k] = 0;
+		}
+		if (step % 100 == 0)
+			compare_with_twin(&map, &twin);
+	}
+	compare_with_twin(&map, &twin);
+	nm_map_done(&map);
+	assert_int_equal(nm_map_remove(&map, 1), 0);
+}
+
+static void test_mix_is_a_bijection_on_a_sample(void **state)
+{
+	struct nm_map seen = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 50000; i++) {
+		uint64_t mixed = nm_mix64(i << 20);
+
+		assert_int_equal(nm_map_get(&seen, mixed, UINT64_MAX - 1), UINT64_MAX - 1);
+		assert_int_equal(nm_map_put(&seen, mixed, i), 0);
+	}
+	nm_map_done(&seen);
+}
+
+static void test_errors_tell_the_story(void **state)
+{
+	struct nm_error err = {0};
+
+	(void)state;
+	assert_int_equal(nm_fail(&err, NM_EFORMAT, "word %d", 7), NM_EFORMAT);
+	assert_int_equal(err.code, NM_EFORMAT);
+	assert_string_equal(err.text, "word 7");
+	assert_string_equal(err.subject, "");
+	assert_int_equal(err.column, -1);
+	assert_int_equal(nm_fail(NULL, NM_EIO, "nobody listens"), NM_EIO);
+
+	assert_int_equal(nm_fail_at(&err, "L1d=oops", 4, "no size"), NM_EINVAL);
+	assert_string_equal(err.subject, "L1d=oops");
+	assert_int_equal(err.column, 4);
+	assert_int_equal(nm_fail_at(NULL, "x", 0, "nobody listens"), NM_EINVAL);
+}
+
+static void test_errno_becomes_a_code(void **state)
+{
+	static const struct {
+		int number;
+		enum nm_code code;
+	} cases[] = {{ENOENT, NM_ENOENT}, {EACCES, NM_EACCES}, {EROFS, NM_EACCES}, {ENOSPC, NM_ENOSPC},
+		     {EDQUOT, NM_ENOSPC}, {ENOMEM, NM_ENOMEM}, {EIO, NM_EIO},      {EBADF, NM_EIO}};
+	struct nm_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		errno = cases[i].number;
+		assert_int_equal(nm_fail_errno(&err, "open %s", "f"), cases[i].code);
+		assert_int_equal(err.code, cases[i].code);
+		assert_non_null(strstr(err.text, strerror(cases[i].number)));
+		assert_int_equal(strncmp(err.text, "open f: ", 8), 0);
+	}
+}
+
+static void test_long_texts_are_cut_not_overrun(void **state)
+{
+	struct nm_error err;
+	char text[2000];
+
+	(void)state;
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	errno = EIO;
+	nm_fail_errno(&err, "%s", text);
+	assert_int_equal(strlen(err.text), sizeof err.text - 1);
+	nm_fail_at(&err, text, 3, "%s", text);
+	assert_int_equal(strlen(err.subject), sizeof err.subject - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_vector_keeps_what_was_pushed),
+	    cmocka_unit_test(test_vector_refuses_the_impossible),
+	    cmocka_unit_test(test_arena_gives_zeroed_aligned_memory_apart),
+	    cmocka_unit_test(test_equal_texts_have_equal_addresses),
+	    cmocka_unit_test(test_map_does_what_its_twin_does),
+	    cmocka_unit_test(test_mix_is_a_bijection_on_a_sample),
+	    cmocka_unit_test(test_errors_tell_the_story),
+	    cmocka_unit_test(test_errno_becomes_a_code),
+	    cmocka_unit_test(test_long_texts_are_cut_not_overrun),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
