@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py - what profiling costs: nearmiss beside its peers on real programs.
+
+Every round runs each program under each contender in turn, so that a change of the machine's mood
+meets all of them; ratios are taken within a round and the median over rounds is reported.  CPU time is
+user + system time of the whole process tree (for nearmiss: collector and engine).  Peak memory is the
+high-water mark of the profiled process and, apart from it, of the engine's process, read from /proc
+every 20 ms; it lags by at most that.  (ru_maxrss would also count the spawner's memory before exec.)
+
+All contenders that simulate caches are given the same geometry.
+
+    bench/run.py                      five rounds of everything, some half an hour on two cores
+    bench/run.py --quick              small inputs, one round
+    bench/run.py --from F --markdown  the tables of stored results, as in docs/performance.md
+"""
+
+import argparse
+import json
+import os
+import platform
+import select
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import workloads
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+GEOMETRY = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"]
+SPEC = "L1d=32K,8,64:L2=1M,16,64"
+TITLES = {"native": "native", "none": "Valgrind alone", "cachegrind": "Cachegrind", "callgrind": "Callgrind",
+          "cacheuse": "Callgrind --cacheuse", "nearmiss": "nearmiss"}
+
+
+def contenders(nearmiss):
+    """Name -> command to put before the program.  A missing tool is left out and named."""
+    valgrind = shutil.which("valgrind")
+    callgrind = [valgrind, "-q", "--tool=callgrind", "--cache-sim=yes", *GEOMETRY, "--callgrind-out-file=/dev/null"]
+    table = {
+        "native": [],
+        "none": [valgrind, "-q", "--tool=none"],
+        "cachegrind": [valgrind, "-q", "--tool=cachegrind", "--cache-sim=yes", *GEOMETRY,
+                       "--cachegrind-out-file=/dev/null"],
+        "callgrind": callgrind,
+        "cacheuse": callgrind + ["--cacheuse=yes"],
+        "nearmiss": [nearmiss, "record", "-o", "bench.nmp", "--cache", SPEC, "--"],
+    }
+    for name, tool in [(n, c[0]) for n, c in table.items() if c]:
+        if not tool:
+            print(f"run.py: {TITLES[name]} is not here: left out", file=sys.stderr)
+            del table[name]
+    return table
+
+
+def find_nearmiss(given):
+    for path in (given, os.path.join(TOP, "build/src/cli/nearmiss"), shutil.which("nearmiss")):
+        if path and os.access(path, os.X_OK):
+            return os.path.abspath(path)
+    return None
+
+
+def descendants(pid):
+    found = [pid]
+    for p in found:
+        try:
+            with open(f"/proc/{p}/task/{p}/children", encoding="ascii") as f:
+                found += [int(child) for child in f.read().split()]
+        except OSError:
+            pass
+    return found
+
+
+def note_memory(root, engine_path, peaks):
+    """Raises peaks["engine"] and peaks["program"] (KiB) to the high-water marks of the processes of now."""
+    for pid in descendants(root):
+        try:
+            role = "engine" if os.readlink(f"/proc/{pid}/exe") == engine_path else "program"
+            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+                peak = next((int(line.split()[1]) for line in f if line.startswith("VmHWM:")), 0)
+        except OSError:
+            continue
+        peaks[role] = max(peaks[role], peak)
+
+
+def measure(argv, stdin, engine_path):
+    """Runs argv and returns its figures; a run that fails stops the benchmark."""
+    null = os.open(os.devnull, os.O_RDWR)
+    messages = os.open("messages", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+    source = os.open(stdin, os.O_RDONLY) if stdin else null
+    peaks = {"engine": 0, "program": 0}
+    start = time.monotonic()
+    pid = os.posix_spawn(argv[0], argv, workloads.ENVIRONMENT,
+                         file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, null, 1),
+                                       (os.POSIX_SPAWN_DUP2, messages, 2)])
+    ended = os.pidfd_open(pid)
+    while not select.select([ended], [], [], 0.02)[0]:
+        note_memory(pid, engine_path, peaks)
+    wall = time.monotonic() - start
+    _, status, usage = os.wait4(pid, 0)
+    for fd in {null, source, ended, messages}:
+        os.close(fd)
+    if status:
+        with open("messages", encoding="utf-8", errors="replace") as f:
+            sys.exit(f"run.py: status {os.waitstatus_to_exitcode(status)}: {' '.join(argv)}\n{f.read()}")
+    return {"wall": round(wall, 4), "cpu": round(usage.ru_utime + usage.ru_stime, 4),
+            "program_kib": peaks["program"], "engine_kib": peaks["engine"]}
+
+
+def run_all(options, table, programs):
+    results = {w.name: {name: [] for name in table} for w in programs}
+    for turn in range(options.rounds):
+        for w in programs:
+            for name, before in table.items():
+                figures = measure(before + w.argv, w.stdin, before[0] if before else "")
+                results[w.name][name].append(figures)
+                print(f"\rround {turn + 1}/{options.rounds}  {w.name:8} {TITLES[name]:20} {figures['wall']:7.2f} s",
+                      end="", file=sys.stderr, flush=True)
+    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    return results
+
+
+def ratio(program, over, under, what):
+    """Median over the rounds of one contender's figure divided by another's; None if either is missing."""
+    if over not in program or under not in program:
+        return None
+    return statistics.median(a[what] / b[what] for a, b in zip(program[over], program[under]))
+
+
+def column(results, over, under, what):
+    cells = [ratio(program, over, under, what) for program in results.values()]
+    return cells if None not in cells else None
+
+
+def table_of(results, title, columns, style):
+    """Rows are programs, then median and geometric mean; columns are (heading, cells) with cells or None."""
+    columns = [(heading, cells) for heading, cells in columns if cells is not None]
+    rows = [[title] + [heading for heading, _ in columns]]
+    for n, name in enumerate(results):
+        rows.append([name] + [f"{cells[n]:.2f}" for _, cells in columns])
+    rows.append(["median"] + [f"{statistics.median(cells):.2f}" for _, cells in columns])
+    rows.append(["geometric mean"] + [f"{statistics.geometric_mean(cells):.2f}" for _, cells in columns])
+    return render(rows, style)
+
+
+def render(rows, style):
+    if style == "markdown":
+        lines = ["| " + " | ".join(row) + " |" for row in rows]
+        lines.insert(1, "|---|" + "---:|" * (len(rows[0]) - 1))
+        return "\n".join(lines) + "\n"
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    return "\n".join(row[0].ljust(widths[0]) + "".join("  " + cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))
+                     for row in rows) + "\n"
+
+
+def memory_table(results, style):
+    rows = [["peak memory, MiB"] + [TITLES[n] for n in TITLES] + ["nearmiss, engine"]]
+    for name, program in results.items():
+        cells = [max((r["program_kib"] for r in program.get(n, [])), default=0) for n in TITLES]
+        cells.append(max((r["engine_kib"] for r in program.get("nearmiss", [])), default=0))
+        rows.append([name] + [f"{kib / 1024:.0f}" if kib else "-" for kib in cells])
+    return render(rows, style)
+
+
+def report(stored, style):
+    results = stored["programs"]
+    peers = ["none", "cachegrind", "callgrind", "cacheuse", "nearmiss"]
+    m = stored["machine"]
+    print(f"{m['processor']}, {m['cores']} cores, {m['system']}, {m['valgrind']}; {stored['rounds']} rounds, "
+          f"{stored['date']}.\n")
+    for what, title in (("wall", "wall time / native"), ("cpu", "CPU time / native")):
+        print(table_of(results, title, [(TITLES[p], column(results, p, "native", what)) for p in peers], style))
+    against = [(f"/ {TITLES[p]}, {what}", column(results, "nearmiss", p, {"wall": "wall", "CPU": "cpu"}[what]))
+               for p in ("cachegrind", "cacheuse") for what in ("wall", "CPU")]
+    if any(cells for _, cells in against):
+        print(table_of(results, "nearmiss", against, style))
+    print(memory_table(results, style))
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
+        processor = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "?")
+    version = subprocess.run(["valgrind", "--version"], capture_output=True, text=True).stdout.strip()
+    return {"processor": processor, "cores": len(os.sched_getaffinity(0)), "system": platform.platform(),
+            "valgrind": version}
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description="What profiling costs: nearmiss beside its peers.")
+    parser.add_argument("--rounds", type=int, help="how often everything runs (default 5)")
+    parser.add_argument("--quick", action="store_true", help="small inputs, one round")
+    parser.add_argument("--only", help="programs to run, separated by commas")
+    parser.add_argument("--contenders", help="contenders to run, separated by commas: " + ",".join(TITLES))
+    parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
+    parser.add_argument("--work", default=os.path.join(TOP, "build-bench"), help="folder for inputs and outputs")
+    parser.add_argument("--json", help="where the results go (default: results.json in the work folder)")
+    parser.add_argument("--from", dest="stored", help="print stored results instead of running")
+    parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 5)
+    return options
+
+
+def main():
+    options = parse_options()
+    style = "markdown" if options.markdown else "text"
+    if options.stored:
+        with open(options.stored, encoding="utf-8") as f:
+            report(json.load(f), style)
+        return
+    table = contenders(find_nearmiss(options.nearmiss))
+    if options.contenders:
+        table = {n: c for n, c in table.items() if n in options.contenders.split(",")}
+    target = os.path.abspath(options.json or os.path.join(options.work, "results.json"))
+    programs, missing = workloads.make(options.work, 0.15 if options.quick else 1.0)
+    for name in missing:
+        print(f"run.py: the program {name} is not here: left out", file=sys.stderr)
+    if options.only:
+        programs = [w for w in programs if w.name in options.only.split(",")]
+    stored = {"version": 1, "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "quick": options.quick,
+              "machine": machine(), "programs": run_all(options, table, programs)}
+    with open(target, "w", encoding="utf-8") as f:
+        json.dump(stored, f, indent=1)
+    report(stored, style)
+
+
+if __name__ == "__main__":
+    main()
