@@ -25,28 +25,28 @@ const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kin
 
 static int scan_one(struct nm_wire_scan *scan, struct nm_wire_record *ret, struct nm_error *err)
 {
+	unsigned long long offset = scan->origin + scan->at;
 	uint64_t header = scan->words[scan->at];
 	size_t left = scan->count - scan->at - 1;
 	size_t words = nm_wire_words(header);
 	enum nm_wire_kind kind = nm_wire_kind(header);
 
 	if (!nm_wire_is_header(header))
-		return nm_fail(err, NM_EFORMAT, "word %zu is no record header: %#llx", scan->at,
+		return nm_fail(err, NM_EFORMAT, "word %llu is no record header: %#llx", offset,
 			       (unsigned long long)header);
 	if ((unsigned)kind >= NM_WIRE_KINDS)
-		return nm_fail(err, NM_EFORMAT, "word %zu starts a record of unknown kind %u", scan->at,
+		return nm_fail(err, NM_EFORMAT, "word %llu starts a record of unknown kind %u", offset,
 			       (unsigned)kind);
 	if (kind == NM_WIRE_BLOCK) {
 		if (words)
-			return nm_fail(err, NM_EFORMAT, "word %zu: a BLOCK header stores a length", scan->at);
+			return nm_fail(err, NM_EFORMAT, "word %llu: a BLOCK header stores a length", offset);
 		while (words < left && !nm_wire_is_header(scan->words[scan->at + 1 + words]))
 			words++;
 	}
 	if (words > left)
-		return nm_fail(err, NM_EFORMAT, "word %zu: a %s record of %zu words is cut after %zu",
-			       scan->at, kind_names[kind], words, left);
-	*ret =
-	    (struct nm_wire_record){kind, nm_wire_arg(header), scan->words + scan->at + 1, words, scan->at};
+		return nm_fail(err, NM_EFORMAT, "word %llu: a %s record of %zu words is cut after %zu",
+			       offset, kind_names[kind], words, left);
+	*ret = (struct nm_wire_record){kind, nm_wire_arg(header), scan->words + scan->at + 1, words, offset};
 	scan->at += 1 + words;
 	return 1;
 }
@@ -72,7 +72,7 @@ int nm_wire_scan_next(struct nm_wire_scan *scan, struct nm_wire_record *ret, str
 
 static int fail(const struct nm_wire_record *r, struct nm_error *err, const char *what)
 {
-	return nm_fail(err, NM_EFORMAT, "word %zu: %s in a %s record", r->offset, what,
+	return nm_fail(err, NM_EFORMAT, "word %llu: %s in a %s record", (unsigned long long)r->offset, what,
 		       nm_wire_kind_name(r->kind));
 }
 

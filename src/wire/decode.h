@@ -35,18 +35,19 @@ struct nm_wire_record {
 	enum nm_wire_kind kind;
 	uint32_t arg;
 	const uint64_t *payload;
-	size_t words;  /* of payload; for NM_WIRE_BLOCK the run of words that are not headers */
-	size_t offset; /* of the header, in words from the start of what is scanned */
+	size_t words;    /* of payload; for NM_WIRE_BLOCK the run of words that are not headers */
+	uint64_t offset; /* of the header, in words from the start of what is scanned */
 };
 
 struct nm_wire_scan {
 	const uint64_t *words;
 	size_t count, at;
+	uint64_t origin; /* added to every offset: where words[0] stands in its stream */
 };
 
 static inline struct nm_wire_scan nm_wire_scan_over(const uint64_t *words, size_t count)
 {
-	return (struct nm_wire_scan){words, count, 0};
+	return (struct nm_wire_scan){words, count, 0, 0};
 }
 
 /* 1 and the next record (NM_WIRE_PAD is skipped), 0 at the end, NM_EFORMAT where no whole record

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check.c - see check.h.
+ *
+ * The decoders have already proved each record sane in itself; here is what holds between records:
+ *  - the first record is PROCESS, there is no other, and nothing follows EXIT;
+ *  - a block is defined once, before its first BLOCK, and a BLOCK has as many addresses as one of its
+ *    block's exits; 0 stands only where an access is guarded;
+ *  - only a thread that has started and not ended runs, and blocks come only when one runs;
+ *  - allocated blocks do not overlap, modules are known when they go.
+ * What real programs do wrong by themselves (free of what was never allocated, longjmp over frames) is
+ * counted, not refused.
+ *
+ * Live heap blocks are in the C library's balanced tree under an order in which overlapping ranges are
+ * equal, so one search finds any block that a range touches.
+ */
+#include "check.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "decode.h"
+#include "map.h"
+#include "vector.h"
+
+enum { PAGE = 4096 };
+
+enum thread_state { RUNNABLE = 1, ENDED = 2 };
+
+struct heap_block {
+	uint64_t address, end; /* end > address, also for blocks of no bytes */
+	uint64_t bytes;
+};
+
+struct nm_wire_check {
+	struct nm_wire_stats stats;
+	int exited;             /* EXIT was seen */
+	enum nm_wire_kind last; /* kind of the last record */
+	struct nm_arena tables; /* of block definitions */
+	struct nm_vec(struct nm_wire_block_info) blocks;
+	struct nm_map block_of_id;                  /* index into blocks */
+	struct nm_map thread_states, thread_depths; /* by thread */
+	uint32_t thread;                            /* the one that runs; 0: none yet */
+	uint64_t depth;                             /* of its calls */
+	struct nm_map modules;                      /* base to 1 */
+	void *heap;                                 /* tree of struct heap_block */
+};
+
+static int fail(const struct nm_wire_record *r, struct nm_error *err, const char *what)
+{
+	return nm_fail(err, NM_EFORMAT, "word %llu: %s in a %s record", (unsigned long long)r->offset, what,
+		       nm_wire_kind_name(r->kind));
+}
+
+static int out_of_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
+
+/* ---- Blocks ------------------------------------------------------------------------------ */
+
+static int define_block(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_block_info b;
+	uint64_t *copy;
+	size_t words;
+	int code = nm_wire_block_decode(r, &b, err);
+
+	if (code)
+		return code;
+	if (nm_map_get(&c->block_of_id, b.id, UINT64_MAX) != UINT64_MAX)
+		return fail(r, err, "second definition of a block");
+	words = (size_t)b.def.accesses + b.def.exits;
+	copy = nm_arena_alloc(&c->tables, words * sizeof *copy);
+	if (!copy)
+		return out_of_memory(err);
+	memcpy(copy, b.accesses, words * sizeof *copy);
+	b.instructions = NULL;
+	b.accesses = copy;
+	b.exits = copy + b.def.accesses;
+	if (nm_map_put(&c->block_of_id, b.id, c->blocks.count) || nm_vec_push(&c->blocks, b))
+		return out_of_memory(err);
+	return 0;
+}
+
+static void count_frame(struct nm_wire_check *c, unsigned end)
+{
+	if (end == NM_WIRE_CALL) {
+		c->stats.calls++;
+		if (++c->depth > c->stats.max_depth)
+			c->stats.max_depth = c->depth;
+	} else if (end == NM_WIRE_RETURN) {
+		c->stats.returns++;
+		if (c->depth)
+			c->depth--;
+		else
+			c->stats.unmatched_returns++;
+	}
+}
+
+static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	uint64_t index = nm_map_get(&c->block_of_id, r->arg, UINT64_MAX);
+	const struct nm_wire_block_info *b;
+	int executed;
+
+	if (index == UINT64_MAX)
+		return fail(r, err, "block that was not defined");
+	if (!c->thread)
+		return fail(r, err, "execution before any thread runs");
+	b = &c->blocks.at[index];
+	executed = nm_wire_block_executed(b, r->words);
+	if (executed < 0)
+		return fail(r, err, "number of addresses that is that of no exit");
+	for (size_t i = 0; i < r->words; i++) {
+		unsigned flags = nm_wire_access_flags(b->accesses[i]);
+
+		if (!r->payload[i]) {
+			if (!(flags & NM_WIRE_GUARDED))
+				return fail(r, err, "address 0 for an access that has no guard");
+			c->stats.skipped++;
+		} else if (flags & NM_WIRE_READ)
+			c->stats.reads++;
+		else if (flags & NM_WIRE_WRITE)
+			c->stats.writes++;
+		else
+			c->stats.prefetches++;
+	}
+	c->stats.addresses += r->words;
+	c->stats.instructions += (uint64_t)executed;
+	if (r->words == b->def.accesses)
+		count_frame(c, b->def.end);
+	else
+		c->stats.side_exits++;
+	return 0;
+}
+
+/* ---- Threads ----------------------------------------------------------------------------- */
+
+static int start_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread_start t;
+	int code = nm_wire_thread_start_decode(r, &t, err);
+
+	if (code)
+		return code;
+	if (nm_map_get(&c->thread_states, t.thread, 0) == RUNNABLE)
+		return fail(r, err, "thread that had started before");
+	if (t.parent && !nm_map_get(&c->thread_states, t.parent, 0))
+		return fail(r, err, "parent thread that never started");
+	if (nm_map_put(&c->thread_states, t.thread, RUNNABLE) || nm_map_put(&c->thread_depths, t.thread, 0))
+		return out_of_memory(err);
+	return 0;
+}
+
+static int known_thread(struct nm_wire_check *c, const struct nm_wire_record *r, uint32_t thread,
+			struct nm_error *err)
+{
+	return nm_map_get(&c->thread_states, thread, 0) == RUNNABLE
+		   ? 0
+		   : fail(r, err, "thread that has not started or has ended");
+}
+
+static int end_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread t;
+	int code = nm_wire_thread_decode(r, &t, err);
+
+	if (code || (code = known_thread(c, r, t.thread, err)))
+		return code;
+	if (nm_map_put(&c->thread_states, t.thread, ENDED))
+		return out_of_memory(err);
+	if (t.thread == c->thread)
+		c->thread = 0;
+	return 0;
+}
+
+static int switch_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread t;
+	int code = nm_wire_thread_decode(r, &t, err);
+
+	if (code || (code = known_thread(c, r, t.thread, err)))
+		return code;
+	if (c->thread && nm_map_put(&c->thread_depths, c->thread, c->depth))
+		return out_of_memory(err);
+	c->thread = t.thread;
+	c->depth = nm_map_get(&c->thread_depths, t.thread, 0);
+	return 0;
+}
+
+static int set_thread_pointer(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread_pointer t;
+	int code = nm_wire_thread_pointer_decode(r, &t, err);
+
+	return code ? code : known_thread(c, r, t.thread, err);
+}
+
+/* ---- Heap -------------------------------------------------------------------------------- */
+
+static int by_range(const void *a, const void *b)
+{
+	const struct heap_block *x = a, *y = b;
+
+	return x->end <= y->address ? -1 : x->address >= y->end;
+}
+
+static int add_heap_block(struct nm_wire_check *c, const struct nm_wire_record *r, uint64_t address,
+			  uint64_t bytes, struct nm_error *err)
+{
+	struct heap_block *b = malloc(sizeof *b), **found;
+
+	if (!b)
+		return out_of_memory(err);
+	*b = (struct heap_block){address, address + (bytes ? bytes : 1), bytes};
+	found = tsearch(b, &c->heap, by_range);
+	if (!found || *found != b) {
+		free(b);
+		return found ? fail(r, err, "block that overlaps a live one") : out_of_memory(err);
+	}
+	c->stats.live_blocks++;
+	c->stats.live_bytes += bytes;
+	if (c->stats.live_bytes > c->stats.max_live_bytes)
+		c->stats.max_live_bytes = c->stats.live_bytes;
+	return 0;
+}
+
+static void remove_heap_block(struct nm_wire_check *c, uint64_t address)
+{
+	struct heap_block key = {address, address + 1, 0};
+	struct heap_block **found = tfind(&key, &c->heap, by_range), *b;
+
+	if (!found || (*found)->address != address) {
+		c->stats.unknown_frees++;
+		return;
+	}
+	b = *found;
+	tdelete(b, &c->heap, by_range);
+	c->stats.live_blocks--;
+	c->stats.live_bytes -= b->bytes;
+	free(b);
+}
+
+static int allocate(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_alloc a;
+	int code = nm_wire_alloc_decode(r, &a, err);
+
+	if (code)
+		return code;
+	if (!a.address)
+		return fail(r, err, "failed allocation");
+	return add_heap_block(c, r, a.address, a.size, err);
+}
+
+static int release(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_free f;
+	int code = nm_wire_free_decode(r, &f, err);
+
+	if (!code && f.address)
+		remove_heap_block(c, f.address);
+	return code;
+}
+
+static int reallocate(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_realloc a;
+	int code = nm_wire_realloc_decode(r, &a, err);
+
+	if (code)
+		return code;
+	if (!a.address && a.size)
+		return fail(r, err, "failed allocation");
+	if (a.old_address)
+		remove_heap_block(c, a.old_address);
+	return a.address ? add_heap_block(c, r, a.address, a.size, err) : 0;
+}
+
+static int lose(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_lost l;
+	int code = nm_wire_lost_decode(r, &l, err);
+
+	if (code)
+		return code;
+	c->stats.lost += l.words;
+	tdestroy(c->heap, free); /* frees may be among what was lost */
+	c->heap = NULL;
+	c->stats.live_blocks = c->stats.live_bytes = 0;
+	return 0;
+}
+
+/* ---- Address space ----------------------------------------------------------------------- */
+
+static int map(const struct nm_wire_record *r, struct nm_error *err)
+{
+	const uint32_t known = NM_WIRE_PROT_READ | NM_WIRE_PROT_WRITE | NM_WIRE_PROT_EXEC | NM_WIRE_MAP_FILE |
+			       NM_WIRE_MAP_SHARED | NM_WIRE_MAP_STACK;
+	struct nm_wire_map m;
+	int code = nm_wire_map_decode(r, &m, err);
+
+	if (code)
+		return code;
+	if (m.flags & ~known)
+		return fail(r, err, "unknown flag");
+	return m.address % PAGE ? fail(r, err, "address inside a page") : 0;
+}
+
+static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_module m;
+	int code = nm_wire_module_decode(r, &m, err);
+
+	if (code)
+		return code;
+	if (!c->stats.records[NM_WIRE_MAP])
+		return fail(r, err, "module before any mapping");
+	if (nm_map_get(&c->modules, m.base, 0))
+		return fail(r, err, "module that is loaded already");
+	return nm_map_put(&c->modules, m.base, 1) ? out_of_memory(err) : 0;
+}
+
+static int unload_module(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_module_gone m;
+	int code = nm_wire_module_gone_decode(r, &m, err);
+
+	if (code)
+		return code;
+	return nm_map_remove(&c->modules, m.base) ? 0 : fail(r, err, "module that is not loaded");
+}
+
+/* ---- Records ----------------------------------------------------------------------------- */
+
+/* Kinds that stand for themselves: decoding them is all there is to check. */
+static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
+{
+	union {
+		struct nm_wire_process process;
+		struct nm_wire_fork fork;
+		struct nm_wire_exec exec;
+		struct nm_wire_exit exit;
+		struct nm_wire_signal signal;
+		struct nm_wire_unmap unmap;
+		struct nm_wire_remap remap;
+		struct nm_wire_brk brk;
+		struct nm_wire_name name;
+		struct nm_wire_unname unname;
+		struct nm_wire_region region;
+		struct nm_wire_measure measure;
+	} u;
+
+	switch (r->kind) {
+	case NM_WIRE_PROCESS: return nm_wire_process_decode(r, &u.process, err);
+	case NM_WIRE_FORK: return nm_wire_fork_decode(r, &u.fork, err);
+	case NM_WIRE_EXEC: return nm_wire_exec_decode(r, &u.exec, err);
+	case NM_WIRE_EXIT: return nm_wire_exit_decode(r, &u.exit, err);
+	case NM_WIRE_SIGNAL: return nm_wire_signal_decode(r, &u.signal, err);
+	case NM_WIRE_UNMAP: return nm_wire_unmap_decode(r, &u.unmap, err);
+	case NM_WIRE_REMAP: return nm_wire_remap_decode(r, &u.remap, err);
+	case NM_WIRE_BRK: return nm_wire_brk_decode(r, &u.brk, err);
+	case NM_WIRE_NAME: return nm_wire_name_decode(r, &u.name, err);
+	case NM_WIRE_UNNAME: return nm_wire_unname_decode(r, &u.unname, err);
+	case NM_WIRE_REGION: return nm_wire_region_decode(r, &u.region, err);
+	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
+	default: return fail(r, err, "unknown kind");
+	}
+}
+
+static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	int is_first = !c->stats.records[NM_WIRE_PROCESS];
+
+	if (is_first != (r->kind == NM_WIRE_PROCESS))
+		return fail(r, err, is_first ? "stream that starts not with PROCESS but" : "second start");
+	if (c->exited)
+		return fail(r, err, "event after the exit");
+	switch (r->kind) {
+	case NM_WIRE_BLOCK: return run_block(c, r, err);
+	case NM_WIRE_BLOCK_DEF: return define_block(c, r, err);
+	case NM_WIRE_THREAD_START: return start_thread(c, r, err);
+	case NM_WIRE_THREAD_EXIT: return end_thread(c, r, err);
+	case NM_WIRE_THREAD: return switch_thread(c, r, err);
+	case NM_WIRE_THREAD_POINTER: return set_thread_pointer(c, r, err);
+	case NM_WIRE_ALLOC: return allocate(c, r, err);
+	case NM_WIRE_FREE: return release(c, r, err);
+	case NM_WIRE_REALLOC: return reallocate(c, r, err);
+	case NM_WIRE_MAP: return map(r, err);
+	case NM_WIRE_MODULE: return load_module(c, r, err);
+	case NM_WIRE_MODULE_GONE: return unload_module(c, r, err);
+	case NM_WIRE_LOST: return lose(c, r, err);
+	default: return decode_only(r, err);
+	}
+}
+
+int nm_wire_check_feed(struct nm_wire_check *c, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
+	struct nm_wire_record r;
+	int code;
+
+	scan.origin = c->stats.words;
+	while ((code = nm_wire_scan_next(&scan, &r, err)) > 0) {
+		code = check_record(c, &r, err);
+		if (code)
+			return code;
+		c->stats.records[r.kind]++;
+		c->last = r.kind;
+		c->exited |= r.kind == NM_WIRE_EXIT;
+	}
+	c->stats.words += scan.at;
+	return code;
+}
+
+int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err)
+{
+	struct nm_wire_check *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return out_of_memory(err);
+	*ret = c;
+	return 0;
+}
+
+int nm_wire_check_finish(const struct nm_wire_check *c, int whole, struct nm_error *err)
+{
+	if (!whole)
+		return 0;
+	if (!c->stats.records[NM_WIRE_PROCESS])
+		return nm_fail(err, NM_EFORMAT, "the stream is empty");
+	if (c->last != NM_WIRE_EXIT && c->last != NM_WIRE_EXEC)
+		return nm_fail(err, NM_EFORMAT, "the stream ends with %s, not with EXIT or EXEC",
+			       nm_wire_kind_name(c->last));
+	return 0;
+}
+
+const struct nm_wire_stats *nm_wire_check_stats(const struct nm_wire_check *c) { return &c->stats; }
+
+void nm_wire_check_free(struct nm_wire_check *c)
+{
+	if (!c)
+		return;
+	nm_arena_done(&c->tables);
+	nm_vec_free(&c->blocks);
+	nm_map_done(&c->block_of_id);
+	nm_map_done(&c->thread_states);
+	nm_map_done(&c->thread_depths);
+	nm_map_done(&c->modules);
+	tdestroy(c->heap, free);
+	free(c);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check.h - is a stream well-formed?  Enforces docs/format/wire.md and counts what is in the stream.
+ *
+ * Every end-to-end test runs its streams through this checker: a collector that passes may rely on
+ * being understood, and a reader may rely on what it enforces.
+ */
+#ifndef NM_WIRE_CHECK_H
+#define NM_WIRE_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+#include "nearmiss/wire.h"
+
+struct nm_wire_stats {
+	uint64_t words, records[NM_WIRE_KINDS];
+	uint64_t addresses; /* words of payload of BLOCK records */
+	uint64_t reads, writes, prefetches;
+	uint64_t skipped; /* guarded accesses that did not take place: address 0 */
+	uint64_t instructions;
+	uint64_t side_exits;
+	uint64_t calls, returns;
+	uint64_t unmatched_returns; /* with no call before them in their thread */
+	uint64_t max_depth;         /* of calls, over all threads */
+	uint64_t unknown_frees;     /* FREE and REALLOC of addresses that no live block has */
+	uint64_t live_blocks, live_bytes, max_live_bytes;
+	uint64_t lost; /* words, by LOST records */
+};
+
+struct nm_wire_check;
+
+int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err);
+
+/* Feeds whole records (a chunk).  0, or a negative code with the first fault and its word offset in the
+ * stream; the checker then stays as it is and only statistics and nm_wire_check_free make sense. */
+int nm_wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_t count,
+		       struct nm_error *err);
+
+/* The stream is over.  whole: it was closed by its producer, so its last record must be EXIT or EXEC. */
+int nm_wire_check_finish(const struct nm_wire_check *check, int whole, struct nm_error *err);
+
+const struct nm_wire_stats *nm_wire_check_stats(const struct nm_wire_check *check);
+void nm_wire_check_free(struct nm_wire_check *check);
+
+#endif
