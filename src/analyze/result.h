@@ -15,8 +15,15 @@
 #include "machine.h"
 
 enum nm_object_kind {
-	NM_OBJECT_UNKNOWN, NM_OBJECT_GLOBAL, NM_OBJECT_STATIC, NM_OBJECT_THREAD_LOCAL,
-	NM_OBJECT_HEAP, NM_OBJECT_STACK, NM_OBJECT_MAPPED, NM_OBJECT_ANONYMOUS, NM_OBJECT_LIBRARY_DATA,
+	NM_OBJECT_UNKNOWN,
+	NM_OBJECT_GLOBAL,
+	NM_OBJECT_STATIC,
+	NM_OBJECT_THREAD_LOCAL,
+	NM_OBJECT_HEAP,
+	NM_OBJECT_STACK,
+	NM_OBJECT_MAPPED,
+	NM_OBJECT_ANONYMOUS,
+	NM_OBJECT_LIBRARY_DATA,
 	NM_OBJECT_NAMED, /* by the program, through client.h */
 	NM_OBJECT_CODE   /* instruction fetches */
 };
@@ -27,10 +34,10 @@ const char *nm_object_kind_name(enum nm_object_kind kind);
 struct nm_result_object {
 	const char *name; /* unique within the result, e.g. "matrix", "heap parse_node (tree.c:88)" */
 	enum nm_object_kind kind;
-	const char *type;          /* source type or NULL */
-	uint64_t bytes;            /* of a variable or mapping; of all blocks ever, for a bucket */
-	uint64_t blocks, largest;  /* heap buckets: number of blocks, bytes of the largest */
-	const char *allocated_at;  /* "file:line" of the allocating line or the declaration, or NULL */
+	const char *type;         /* source type or NULL */
+	uint64_t bytes;           /* of a variable or mapping; of all blocks ever, for a bucket */
+	uint64_t blocks, largest; /* heap buckets: number of blocks, bytes of the largest */
+	const char *allocated_at; /* "file:line" of the allocating line or the declaration, or NULL */
 };
 
 struct nm_result_site { /* one line of one function */
@@ -39,22 +46,22 @@ struct nm_result_site { /* one line of one function */
 };
 
 struct nm_result_cell {
-	uint32_t thread; /* 1, 2, ... in order of their starts */
+	uint32_t thread;       /* 1, 2, ... in order of their starts */
 	uint32_t site, object; /* indices */
 };
 
 struct nm_result_level {
 	struct nm_counts total;
-	struct nm_counts *counts;         /* [cell_count] */
-	struct nm_eviction *evictions;    /* between cells */
+	struct nm_counts *counts;      /* [cell_count] */
+	struct nm_eviction *evictions; /* between cells */
 	size_t eviction_count;
 };
 
 struct nm_result {
-	const char *process;  /* name, e.g. "cc1": last component of the executable */
-	const char *path;     /* place in the tree of forks and execs, e.g. "0", "0.1", "0.1x": sorts */
-	const char *command;  /* argv joined by blanks */
-	int exit_status;      /* or 128 + signal; -1 if the stream broke off (killed) */
+	const char *process; /* name, e.g. "cc1": last component of the executable */
+	const char *path;    /* place in the tree of forks and execs, e.g. "0", "0.1", "0.1x": sorts */
+	const char *command; /* argv joined by blanks */
+	int exit_status;     /* or 128 + signal; -1 if the stream broke off (killed) */
 	uint64_t instructions, references, lost_words;
 	struct nm_machine machine;
 	struct nm_result_object *objects;

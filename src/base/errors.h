@@ -14,14 +14,14 @@
 
 enum nm_code {
 	NM_OK = 0,
-	NM_ENOMEM = -1,  /* memory is exhausted */
-	NM_EIO = -2,     /* the operating system refused: text holds strerror */
-	NM_ENOSPC = -3,  /* the disk is full */
-	NM_EFORMAT = -4, /* input is damaged or is not what it should be */
+	NM_ENOMEM = -1,   /* memory is exhausted */
+	NM_EIO = -2,      /* the operating system refused: text holds strerror */
+	NM_ENOSPC = -3,   /* the disk is full */
+	NM_EFORMAT = -4,  /* input is damaged or is not what it should be */
 	NM_EVERSION = -5, /* input was written by a newer version */
-	NM_EINVAL = -6,  /* a request that makes no sense: option, SPEC, SQL */
-	NM_ENOENT = -7,  /* a file or program that is not there */
-	NM_EACCES = -8   /* permission denied, or not executable */
+	NM_EINVAL = -6,   /* a request that makes no sense: option, SPEC, SQL */
+	NM_ENOENT = -7,   /* a file or program that is not there */
+	NM_EACCES = -8    /* permission denied, or not executable */
 };
 
 struct nm_error {
@@ -33,13 +33,13 @@ struct nm_error {
 
 /* Fills *err (if not NULL) and returns code, so that callers can `return nm_fail(...)`. */
 int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 
 /* The same from errno: appends ": " and strerror, and maps errno to a code. */
 int nm_fail_errno(struct nm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column. */
 int nm_fail_at(struct nm_error *err, const char *subject, int column, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -8,10 +8,7 @@
 
 #include "errors.h"
 
-static size_t home(const struct nm_map *map, uint64_t key)
-{
-	return (size_t)nm_mix64(key) & map->mask;
-}
+static size_t home(const struct nm_map *map, uint64_t key) { return (size_t)nm_mix64(key) & map->mask; }
 
 uint64_t nm_map_get(const struct nm_map *map, uint64_t key, uint64_t absent)
 {

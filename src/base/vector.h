@@ -13,9 +13,9 @@
 
 #include "errors.h"
 
-#define nm_vec(T) \
-	{ \
-		T *at; \
+#define nm_vec(T)                   \
+	{                           \
+		T *at;              \
 		size_t count, room; \
 	}
 
@@ -24,8 +24,7 @@
 	nm_vec_grow((void **)&(v)->at, &(v)->room, (v)->count, (more), sizeof *(v)->at)
 
 /* Appends one element.  0 or NM_ENOMEM. */
-#define nm_vec_push(v, ...) \
-	(nm_vec_reserve((v), 1) ? NM_ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))
+#define nm_vec_push(v, ...) (nm_vec_reserve((v), 1) ? NM_ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))
 
 #define nm_vec_free(v) nm_vec_release((void **)&(v)->at, &(v)->count, &(v)->room)
 

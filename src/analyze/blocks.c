@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks.c - see blocks.h.
+ */
+#include "blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PAGE_BITS = 12,
+	GRANULE_BITS = 4,
+	GRANULES = 1 << (PAGE_BITS - GRANULE_BITS),
+	TABLE_BITS = 18, /* pages per table: 1 GB */
+	TOP_BITS = 17,   /* tables: 47-bit user addresses */
+};
+
+#define ADDRESS_END (1ull << (PAGE_BITS + TABLE_BITS + TOP_BITS))
+#define PAGE_SIZE (1ull << PAGE_BITS)
+
+struct nm_block_page {
+	uint32_t whole;     /* block that covers the page, or 0 */
+	uint32_t *granules; /* [GRANULES] or NULL */
+};
+
+struct nm_block_table {
+	struct nm_block_page pages[1 << TABLE_BITS];
+};
+
+int nm_blocks_init(struct nm_blocks *blocks)
+{
+	memset(blocks, 0, sizeof *blocks);
+	blocks->top = calloc(1u << TOP_BITS, sizeof *blocks->top);
+	if (!blocks->top || nm_vec_push(&blocks->list, (struct nm_block){0}))
+		return NM_ENOMEM;
+	return 0;
+}
+
+void nm_blocks_done(struct nm_blocks *blocks)
+{
+	for (size_t i = 0; blocks->top && i < 1u << TOP_BITS; i++) {
+		if (!blocks->top[i])
+			continue;
+		for (size_t p = 0; p < 1u << TABLE_BITS; p++)
+			free(blocks->top[i]->pages[p].granules);
+		free(blocks->top[i]);
+	}
+	free(blocks->top);
+	nm_vec_free(&blocks->list);
+	nm_map_done(&blocks->crowded);
+	blocks->top = NULL;
+}
+
+static struct nm_block_page *page_of(const struct nm_blocks *blocks, uint64_t address)
+{
+	struct nm_block_table *table;
+
+	if (address >= ADDRESS_END)
+		return NULL;
+	table = blocks->top[address >> (PAGE_BITS + TABLE_BITS)];
+	return table ? &table->pages[address >> PAGE_BITS & ((1u << TABLE_BITS) - 1)] : NULL;
+}
+
+static struct nm_block_page *make_page(struct nm_blocks *blocks, uint64_t address)
+{
+	struct nm_block_table **table = &blocks->top[address >> (PAGE_BITS + TABLE_BITS)];
+
+	if (!*table)
+		*table = calloc(1, sizeof **table);
+	return *table ? page_of(blocks, address) : NULL;
+}
+
+static int holds(const struct nm_blocks *blocks, uint32_t id, uint64_t address)
+{
+	const struct nm_block *b = &blocks->list.at[id];
+
+	return id && address - b->address < b->size;
+}
+
+static uint32_t find_id(const struct nm_blocks *blocks, uint64_t address)
+{
+	const struct nm_block_page *page = page_of(blocks, address);
+	uint32_t id;
+
+	if (!page)
+		return 0;
+	if (holds(blocks, page->whole, address))
+		return page->whole;
+	if (!page->granules)
+		return 0;
+	id = page->granules[address >> GRANULE_BITS & (GRANULES - 1)];
+	if (holds(blocks, id, address))
+		return id;
+	if (blocks->crowded.count) {
+		id = (uint32_t)nm_map_get(&blocks->crowded, address >> GRANULE_BITS, 0);
+		if (holds(blocks, id, address))
+			return id;
+	}
+	return 0;
+}
+
+const struct nm_block *nm_blocks_find(const struct nm_blocks *blocks, uint64_t address)
+{
+	uint32_t id = find_id(blocks, address);
+
+	return id ? &blocks->list.at[id] : NULL;
+}
+
+const struct nm_block *nm_blocks_at(const struct nm_blocks *blocks, uint64_t address)
+{
+	const struct nm_block *b = nm_blocks_find(blocks, address);
+
+	return b && b->address == address ? b : NULL;
+}
+
+/* Writes id into one granule, or beside it if another block lives there. */
+static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id)
+{
+	uint32_t *slot = &page->granules[address >> GRANULE_BITS & (GRANULES - 1)];
+
+	if (!*slot) {
+		*slot = id;
+		return 0;
+	}
+	return nm_map_put(&blocks->crowded, address >> GRANULE_BITS, id);
+}
+
+static void wipe_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id)
+{
+	uint32_t *slot = &page->granules[address >> GRANULE_BITS & (GRANULES - 1)];
+	uint64_t granule = address >> GRANULE_BITS;
+	uint32_t second = blocks->crowded.count ? (uint32_t)nm_map_get(&blocks->crowded, granule, 0) : 0;
+
+	if (second)
+		nm_map_remove(&blocks->crowded, granule);
+	if (*slot == id)
+		*slot = second;
+	else if (second && second != id)
+		nm_map_put(&blocks->crowded, granule, second);
+}
+
+/* Enters (id) or takes out (wipe) a block in all pages that it touches. */
+static int mark(struct nm_blocks *blocks, const struct nm_block *b, uint32_t id, int wipe)
+{
+	uint64_t end = b->address + b->size;
+
+	for (uint64_t at = b->address; at < end;) {
+		uint64_t page_start = at & ~(PAGE_SIZE - 1), page_end = page_start + PAGE_SIZE;
+		struct nm_block_page *page = wipe ? page_of(blocks, at) : make_page(blocks, at);
+
+		if (!page)
+			return wipe ? 0 : NM_ENOMEM;
+		if (at == page_start && end >= page_end) {
+			page->whole = wipe ? 0 : id;
+			at = page_end;
+			continue;
+		}
+		if (!page->granules)
+			page->granules = calloc(GRANULES, sizeof *page->granules);
+		if (!page->granules)
+			return NM_ENOMEM;
+		for (; at < end && at < page_end; at = (at | ((1u << GRANULE_BITS) - 1)) + 1)
+			if (wipe)
+				wipe_granule(blocks, page, at, id);
+			else if (paint_granule(blocks, page, at, id))
+				return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static void remove_id(struct nm_blocks *blocks, uint32_t id)
+{
+	struct nm_block *b = &blocks->list.at[id];
+
+	mark(blocks, b, id, 1);
+	*b = (struct nm_block){0, 0, blocks->free_slot};
+	blocks->free_slot = id;
+	blocks->live--;
+}
+
+int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address)
+{
+	uint32_t id = find_id(blocks, address);
+
+	if (!id || blocks->list.at[id].address != address)
+		return 0;
+	remove_id(blocks, id);
+	return 1;
+}
+
+static void remove_if_overlaps(struct nm_blocks *blocks, uint32_t id, uint64_t address, uint64_t size)
+{
+	const struct nm_block *b = &blocks->list.at[id];
+
+	if (id && b->address < address + size && address < b->address + b->size)
+		remove_id(blocks, id);
+}
+
+/* Removes what still lives in [address, address + size): looks at each granule once and skips pages
+ * without blocks, so that large fresh blocks are cheap. */
+static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t size)
+{
+	for (uint64_t at = address; at < address + size;) {
+		const struct nm_block_page *page = page_of(blocks, at);
+		uint64_t granule = at >> GRANULE_BITS;
+
+		if (page && page->whole)
+			remove_if_overlaps(blocks, page->whole, address, size);
+		if (!page || !page->granules) {
+			at = (at | (PAGE_SIZE - 1)) + 1;
+			continue;
+		}
+		if (blocks->crowded.count)
+			remove_if_overlaps(blocks, (uint32_t)nm_map_get(&blocks->crowded, granule, 0),
+					   address, size);
+		remove_if_overlaps(blocks, page->granules[granule & (GRANULES - 1)], address, size);
+		at = (granule + 1) << GRANULE_BITS;
+	}
+}
+
+int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uint32_t object)
+{
+	uint32_t id;
+
+	size += !size;
+	if (address >= ADDRESS_END || size > ADDRESS_END - address)
+		return 0;
+	evict_overlaps(blocks, address, size);
+	id = blocks->free_slot;
+	if (id) {
+		blocks->free_slot = blocks->list.at[id].object;
+	} else {
+		id = (uint32_t)blocks->list.count;
+		if (nm_vec_push(&blocks->list, (struct nm_block){0}))
+			return NM_ENOMEM;
+	}
+	blocks->list.at[id] = (struct nm_block){address, size, object};
+	blocks->live++;
+	return mark(blocks, &blocks->list.at[id], id, 0);
+}

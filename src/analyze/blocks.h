@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocks.h - which live block (heap block, or range that the program named) holds an address.
+ *
+ * The address space is a two-level table of 4 KB pages.  A page that lies wholly inside one block names
+ * it; a page shared by several blocks has one entry per 16-byte granule, since allocators align to 16.
+ * Where two blocks do share a granule (an allocator with 8-byte classes, a range named by hand) the second
+ * is kept aside in a hash.  A lookup is three dependent loads; memory is a quarter of the bytes in small
+ * blocks and next to nothing for large ones.  Dropped: one entry per 64-byte line (blocks smaller than a
+ * line need a second search); a balanced tree (60 ns a lookup instead of 5).
+ */
+#ifndef NM_BLOCKS_H
+#define NM_BLOCKS_H
+
+#include <stdint.h>
+
+#include "map.h"
+#include "vector.h"
+
+struct nm_block {
+	uint64_t address, size;
+	uint32_t object; /* what the caller gave; after removal: next free slot */
+};
+
+struct nm_block_page;
+struct nm_block_table;
+
+struct nm_blocks {
+	struct nm_block_table **top;         /* [1 << 17], one per GB */
+	struct nm_vec(struct nm_block) list; /* [0] is no block */
+	uint32_t free_slot;
+	size_t live;
+	struct nm_map crowded; /* granule number -> second block of that granule */
+};
+
+int nm_blocks_init(struct nm_blocks *blocks);
+void nm_blocks_done(struct nm_blocks *blocks);
+
+/* A block of 0 bytes is kept as one of 1 byte.  Live blocks that it overlaps are removed first (their
+ * release went unseen).  0 or NM_ENOMEM. */
+int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uint32_t object);
+
+/* The block that starts at address, or NULL. */
+const struct nm_block *nm_blocks_at(const struct nm_blocks *blocks, uint64_t address);
+
+/* 1 if a block started at address and is removed. */
+int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address);
+
+/* The block that contains address, or NULL.  Valid until the next add or remove. */
+const struct nm_block *nm_blocks_find(const struct nm_blocks *blocks, uint64_t address);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contexts.c - see contexts.h.
+ */
+#include "contexts.h"
+
+#include <string.h>
+
+#include "errors.h"
+
+int nm_contexts_init(struct nm_contexts *contexts)
+{
+	memset(contexts, 0, sizeof *contexts);
+	return nm_vec_push(&contexts->list, (struct nm_context){0});
+}
+
+void nm_contexts_done(struct nm_contexts *contexts)
+{
+	nm_arena_done(&contexts->arena);
+	nm_map_done(&contexts->ids);
+	nm_vec_free(&contexts->list);
+}
+
+static int same_chain(const struct nm_context *c, const uint64_t *pcs, uint32_t count)
+{
+	return c->count == count && !memcmp(c->pcs, pcs, count * sizeof *pcs);
+}
+
+int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
+		      uint32_t *ret_context)
+{
+	uint64_t key = count;
+	uint64_t id, *copy;
+
+	for (uint32_t i = 0; i < count; i++)
+		key = nm_mix64(key ^ pcs[i]);
+	while ((id = nm_map_get(&contexts->ids, key, 0)) && !same_chain(&contexts->list.at[id], pcs, count))
+		key++; /* another chain has this hash: take the next free key */
+	if (!id) {
+		copy = nm_arena_alloc(&contexts->arena, count * sizeof *pcs + 1);
+		id = contexts->list.count;
+		if (!copy || nm_vec_push(&contexts->list, (struct nm_context){copy, count, 0, {0}}) ||
+		    nm_map_put(&contexts->ids, key, id))
+			return NM_ENOMEM;
+		memcpy(copy, pcs, count * sizeof *pcs);
+	}
+	contexts->list.at[id].entered++;
+	*ret_context = (uint32_t)id;
+	return 0;
+}
+
+unsigned nm_context_wrappers(const struct nm_context *context)
+{
+	unsigned n = 0;
+
+	while (n < NM_FORWARD_LEVELS && n + 1 < context->count &&
+	       context->forwarded[n] * 10 >= context->entered * 9)
+		n++;
+	return n;
+}
+
+void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot,
+		     uint64_t instructions, uint64_t next_slot)
+{
+	if (slot < watch->slot) /* something that the function called in between */
+		return;
+	if (slot > watch->slot || instructions > watch->deadline) {
+		watch->context = 0;
+		return;
+	}
+	contexts->list.at[watch->context].forwarded[watch->level]++;
+	watch->level++;
+	watch->slot = next_slot;
+	watch->deadline = instructions + NM_FORWARD_INSTRUCTIONS;
+	if (watch->level == NM_FORWARD_LEVELS)
+		watch->context = 0;
+}

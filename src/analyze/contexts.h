@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contexts.h - allocation contexts: the call chains at which memory is allocated or mapped.
+ *
+ * One context is one chain of call instructions.  Beside it stands the evidence on who merely forwards: a
+ * function is taken for an allocation wrapper (xmalloc, safe_malloc, a pool's grow) when it returns within
+ * a few instructions after the allocation and has not written to the block.  The evidence is gathered per
+ * chain and level, so that a function may forward at one of its calls and allocate for itself at another.
+ */
+#ifndef NM_CONTEXTS_H
+#define NM_CONTEXTS_H
+
+#include <stdint.h>
+
+#include "arena.h"
+#include "map.h"
+#include "vector.h"
+
+enum {
+	NM_CONTEXT_DEPTH = 16,
+	NM_FORWARD_LEVELS = 4,       /* wrappers around wrappers that are seen through */
+	NM_FORWARD_INSTRUCTIONS = 48 /* that a forwarder may execute after the allocation */
+};
+
+struct nm_context {
+	const uint64_t *pcs; /* [count], innermost first; pcs[0] is the call of the allocator */
+	uint32_t count;
+	uint64_t entered;                      /* how often */
+	uint64_t forwarded[NM_FORWARD_LEVELS]; /* how often the function at pcs[i] only forwarded */
+};
+
+struct nm_contexts {
+	struct nm_arena arena;
+	struct nm_map ids; /* hash of the chain -> first context with it; equal hashes are told apart */
+	struct nm_vec(struct nm_context) list; /* [0] is the unknown context */
+};
+
+int nm_contexts_init(struct nm_contexts *contexts);
+void nm_contexts_done(struct nm_contexts *contexts);
+
+/* The context of a chain of count <= NM_CONTEXT_DEPTH pcs; counts one entry.  0 or NM_ENOMEM. */
+int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
+		      uint32_t *ret_context);
+
+/* How many of the innermost functions of the chain forward in at least nine of ten cases. */
+unsigned nm_context_wrappers(const struct nm_context *context);
+
+/* Follows one allocation until somebody uses the block. */
+struct nm_watch {
+	uint32_t context; /* 0: not watching */
+	unsigned level;
+	uint64_t address, end; /* of the block */
+	uint64_t slot;         /* the return that would end the function at this level */
+	uint64_t deadline;     /* instruction count */
+};
+
+/* The function at watch->slot returns, `instructions` having been executed; next_slot is its caller's. */
+void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot,
+		     uint64_t instructions, uint64_t next_slot);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine.c - the engine's life and its loop over records.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+/* Every batch goes to every pass. */
+static int run_passes(void *arg, const struct nm_ref *refs, size_t count)
+{
+	struct nm_engine *e = arg;
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	int status = 0;
+
+	for (size_t i = 0; i < e->pass_count && !status; i++)
+		status = passes[i]->batch(e->passes[i], refs, count);
+	return status;
+}
+
+static int make_passes(struct nm_engine *e, struct nm_error *err)
+{
+	struct nm_pass_setup setup = {&e->machine, nm_workers_executor(e->workers),
+				      nm_workers_shards(e->workers)};
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	int status = 0;
+
+	for (size_t i = 0; i < n && !status; i++) {
+		status = passes[i]->make(&e->passes[i], &setup, err);
+		if (!status)
+			e->pass_count++;
+	}
+	nm_workers_start(e->workers, run_passes, e);
+	return status;
+}
+
+/* The line size of the level that fetches go to first; 0 if there is none. */
+static uint32_t fetch_line(const struct nm_machine *machine)
+{
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].side != NM_SIDE_DATA)
+			return machine->levels[i].line;
+	return 0;
+}
+
+int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,
+		  struct nm_error *err)
+{
+	struct nm_engine *e = calloc(1, sizeof *e);
+	int status;
+
+	if (!e)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	e->symbols = options->symbols;
+	e->machine = *options->machine;
+	e->fetch_line = fetch_line(&e->machine);
+	e->fetching = options->instructions && e->fetch_line;
+	e->measuring = 1;
+	e->exit_status = -1;
+	e->path = "0";
+	e->process.start = NM_WIRE_STARTED;
+	status = nm_workers_new(&e->workers, options->threads, err);
+	if (!status && (nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
+			nm_space_init(&e->space, e->symbols)))
+		status = nm_fail(err, NM_ENOMEM, "out of memory");
+	if (!status)
+		status = make_passes(e, err);
+	if (status) {
+		nm_engine_free(e);
+		return status;
+	}
+	e->batch = nm_workers_buffer(e->workers);
+	*ret_engine = e;
+	return 0;
+}
+
+void nm_engine_free(struct nm_engine *e)
+{
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+
+	if (!e)
+		return;
+	nm_workers_free(e->workers);
+	for (size_t i = 0; i < e->pass_count; i++)
+		passes[i]->free(e->passes[i]);
+	for (size_t i = 0; i < e->threads.count; i++) {
+		free(e->threads.at[i]->plans);
+		nm_frames_done(&e->threads.at[i]->frames);
+	}
+	nm_vec_free(&e->threads);
+	nm_vec_free(&e->definitions);
+	nm_vec_free(&e->cached);
+	nm_cells_done(&e->cells);
+	nm_contexts_done(&e->contexts);
+	nm_space_done(&e->space);
+	nm_arena_done(&e->arena);
+	free(e);
+}
+
+int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
+	struct nm_wire_record r;
+	int status = 0;
+
+	while (scan.at < count && !status) {
+		uint64_t w = words[scan.at];
+
+		if (nm_wire_is_header(w) && nm_wire_kind(w) == NM_WIRE_BLOCK) {
+			long taken = nm_engine_execute(e, words + scan.at, count - scan.at, err);
+
+			if (taken < 0)
+				return (int)taken;
+			scan.at += (size_t)taken;
+			continue;
+		}
+		status = nm_wire_scan_next(&scan, &r, err);
+		if (status <= 0) /* the end, or no whole record */
+			break;
+		status = nm_engine_event(e, &r, err);
+	}
+	return status;
+}
+
+int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct nm_error *err)
+{
+	struct nm_result result = {.machine = e->machine};
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	int status = nm_engine_flush(e);
+
+	if (!status)
+		status = nm_workers_drain(e->workers);
+	result.cell_count = e->cells.list.count;
+	for (size_t i = 0; i < e->pass_count && !status; i++)
+		status = passes[i]->finish(e->passes[i], &result);
+	if (!status)
+		status = nm_engine_fold(e, &result);
+	if (status) {
+		nm_result_free(&result);
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	}
+	*ret_result = result;
+	return 0;
+}
+
+uint64_t nm_engine_references(const struct nm_engine *e) { return e->references; }
+
+void nm_engine_identity(const struct nm_engine *e, struct nm_process_identity *ret_identity)
+{
+	*ret_identity = (struct nm_process_identity){e->process.pid, e->process.parent, e->process.ordinal,
+						     e->started ? (int)e->process.start : -1};
+}
+
+int nm_engine_set_path(struct nm_engine *e, const char *path)
+{
+	const char *stored = nm_symbols_intern(e->symbols, path);
+
+	if (!stored)
+		return NM_ENOMEM;
+	e->path = stored;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine.h - turns the stream of one process image into a result.
+ */
+#ifndef NM_ENGINE_H
+#define NM_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+#include "machine.h"
+#include "result.h"
+#include "symbol.h"
+
+struct nm_engine;
+
+struct nm_engine_options {
+	const struct nm_machine *machine;
+	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
+	unsigned threads; /* 1: all in the caller's; n: decoding in the caller's, models in n - 1 more */
+	int instructions; /* simulate instruction fetches too */
+};
+
+int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,
+		  struct nm_error *err);
+void nm_engine_free(struct nm_engine *engine);
+
+/* Feeds whole records (a chunk).  The words are not kept.  After an error only nm_engine_finish, which
+ * reports what was seen before it, and nm_engine_free may be called. */
+int nm_engine_feed(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
+
+/* Ends the run.  *ret_result is the caller's (nm_result_free); its strings are the symbol store's. */
+int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, struct nm_error *err);
+
+/* References seen so far; for progress. */
+uint64_t nm_engine_references(const struct nm_engine *engine);
+
+/* How processes hang together, known once the PROCESS record was fed. */
+struct nm_process_identity {
+	uint32_t pid, parent, ordinal;
+	int start; /* enum nm_wire_start, -1 before the record */
+};
+void nm_engine_identity(const struct nm_engine *engine, struct nm_process_identity *ret_identity);
+/* The place in the tree of processes ("0", "0.1", ...), decided by the caller. */
+int nm_engine_set_path(struct nm_engine *engine, const char *path);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine_priv.h - the engine's state, shared by its files:
+ *   engine.c   life, the loop over records
+ *   execute.c  blocks: plans, cells, references (the hot path)
+ *   events.c   every other record
+ *   names.c    names for objects when the stream has ended
+ *   fold.c     cells to source terms: the result
+ */
+#ifndef NM_ENGINE_PRIV_H
+#define NM_ENGINE_PRIV_H
+
+#include "cells.h"
+#include "contexts.h"
+#include "decode.h"
+#include "engine.h"
+#include "frames.h"
+#include "pass.h"
+#include "plan.h"
+#include "space.h"
+#include "workers.h"
+
+enum { NM_MAX_PASSES = 16 };
+
+struct nm_thread {
+	uint32_t wire;   /* the collector's number */
+	uint32_t number; /* 1, 2, ... in order of starts */
+	int live;
+	struct nm_plan **plans; /* by block id */
+	size_t plan_room;
+	struct nm_frames frames;
+	struct nm_watch watch;
+};
+
+/* A block's definition, kept until every thread has made its plan. */
+struct nm_definition {
+	uint64_t *words; /* copy of the record's payload */
+	uint32_t count;
+};
+
+struct nm_engine {
+	/* The hot path's. */
+	struct nm_ref *batch;
+	size_t batched;
+	struct nm_plan **plans; /* of the running thread */
+	size_t plan_room;
+	uint64_t own_low, own_length; /* the running function's part of its stack */
+	struct nm_cells cells;
+	uint64_t instructions, references; /* while measuring */
+	uint64_t clock;                    /* instructions of all */
+	int measuring, fetching;
+	int watching; /* the running thread watches an allocation */
+
+	struct nm_thread *thread; /* running */
+	struct nm_vec(struct nm_thread *) threads;
+	struct nm_vec(struct nm_definition) definitions; /* by block id */
+	struct nm_vec(struct nm_access *) cached;        /* accesses with a range that an event may end */
+	struct nm_space space;
+	struct nm_contexts contexts;
+	struct nm_arena arena; /* plans */
+	struct nm_workers *workers;
+	void *passes[NM_MAX_PASSES];
+	size_t pass_count;
+
+	struct nm_symbols *symbols;
+	struct nm_machine machine;
+	uint32_t fetch_line;            /* bytes of a line of the first level that takes fetches */
+	struct nm_wire_process process; /* strings borrowed from the store */
+	const char *command, *path;
+	int started, exit_status;
+	uint64_t lost;
+};
+
+/* execute.c */
+
+/* Runs the NM_WIRE_BLOCK record whose header is words[0], at most count words long.  Returns the number of words
+ * that it took, or a negative code. */
+long nm_engine_execute(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
+int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
+void nm_engine_uncache(struct nm_engine *engine);
+void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */
+int nm_engine_flush(struct nm_engine *engine);      /* hands the batch to the passes */
+
+/* events.c */
+int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
+
+/* names.c: unique names for all objects; names[object] is the merged object's index in result->objects. */
+int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
+
+/* fold.c: from the passes' counts per engine cell to merged cells. */
+int nm_engine_fold(struct nm_engine *engine, struct nm_result *result);
+
+#endif

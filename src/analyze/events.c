@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * events.c - every record but blocks: processes, threads, heap, address space, the program's own marks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+static int exhausted(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
+
+/* ---- process and threads ---- */
+
+/* argv joined by blanks, interned. */
+static const char *join_arguments(struct nm_engine *e, const struct nm_wire_process *p)
+{
+	size_t n = 1;
+	char *text, *at;
+	const char *s = p->arguments, *stored;
+
+	for (uint32_t i = 0; i < p->argc; i++, s = nm_wire_string_after(s))
+		n += strlen(s) + 1;
+	text = malloc(n);
+	if (!text)
+		return NULL;
+	at = text;
+	s = p->arguments;
+	for (uint32_t i = 0; i < p->argc; i++, s = nm_wire_string_after(s)) {
+		if (i)
+			*at++ = ' ';
+		at = stpcpy(at, s);
+	}
+	*at = '\0';
+	stored = nm_symbols_intern(e->symbols, text);
+	free(text);
+	return stored;
+}
+
+static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_process p;
+	int status = nm_wire_process_decode(r, &p, err);
+
+	if (status)
+		return status;
+	if (e->started)
+		return nm_fail(err, NM_EFORMAT, "a second process in one stream");
+	if (p.version > NM_WIRE_VERSION)
+		return nm_fail(err, NM_EVERSION, "the stream has version %u, newer than this program's %u",
+			       p.version, NM_WIRE_VERSION);
+	e->command = join_arguments(e, &p);
+	e->process = p;
+	e->process.arguments = NULL;
+	e->process.executable = nm_symbols_intern(e->symbols, p.executable);
+	e->process.directory = nm_symbols_intern(e->symbols, p.directory);
+	if (!e->command || !e->process.executable || !e->process.directory)
+		return exhausted(err);
+	if (p.start == NM_WIRE_FORKED) /* its heap was made before the fork, unseen in this stream */
+		e->space.objects.at[e->space.bookkeeping].name = "<heap from before the fork>";
+	e->started = 1;
+	return 0;
+}
+
+static struct nm_thread *find_thread(struct nm_engine *e, uint32_t wire)
+{
+	for (size_t i = e->threads.count; i-- > 0;)
+		if (e->threads.at[i]->wire == wire && e->threads.at[i]->live)
+			return e->threads.at[i];
+	return NULL;
+}
+
+static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread_start s;
+	int status = nm_wire_thread_start_decode(r, &s, err);
+	struct nm_thread *t;
+
+	if (status)
+		return status;
+	t = nm_arena_alloc(&e->arena, sizeof *t);
+	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
+		return exhausted(err);
+	t->wire = s.thread;
+	t->number = (uint32_t)e->threads.count;
+	t->live = 1;
+	return 0;
+}
+
+static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread n;
+	int status = nm_wire_thread_decode(r, &n, err);
+	struct nm_thread *t;
+
+	if (status)
+		return status;
+	t = find_thread(e, n.thread);
+	if (!t)
+		return nm_fail(err, NM_EFORMAT, "thread %u runs before it starts", n.thread);
+	if (r->kind == NM_WIRE_THREAD_EXIT) {
+		t->live = 0;
+		return 0;
+	}
+	e->thread = t;
+	e->plans = t->plans;
+	e->plan_room = t->plan_room;
+	e->watching = t->watch.context != 0;
+	nm_engine_own_frame(e);
+	return 0;
+}
+
+static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_thread_pointer p;
+	int status = nm_wire_thread_pointer_decode(r, &p, err);
+
+	if (status)
+		return status;
+	nm_engine_uncache(e);
+	return p.value && nm_space_thread(&e->space, p.value) ? exhausted(err) : 0;
+}
+
+/* ---- heap ---- */
+
+/* The running thread's call chain, of which the call of the allocator (that has just returned) is the
+ * innermost part; or, for a mapping made by a system call, the open frames. */
+static int enter_context(struct nm_engine *e, int returned, uint32_t *ret_context)
+{
+	uint64_t pcs[NM_CONTEXT_DEPTH];
+	uint32_t n = 0;
+
+	*ret_context = 0;
+	if (!e->thread)
+		return 0;
+	if (returned && e->thread->frames.returned_from)
+		pcs[n++] = e->thread->frames.returned_from;
+	n += (uint32_t)nm_frames_chain(&e->thread->frames, pcs + n, NM_CONTEXT_DEPTH - n);
+	return n ? nm_contexts_enter(&e->contexts, pcs, n, ret_context) : 0;
+}
+
+static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
+{
+	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
+	struct nm_watch *w;
+	uint32_t context;
+
+	if (!address)
+		return 0;
+	if (m && !m->allocator)
+		nm_engine_uncache(e);
+	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context))
+		return exhausted(err);
+	if (!context)
+		return 0;
+	w = &e->thread->watch;
+	*w = (struct nm_watch){.context = context,
+			       .address = address,
+			       .end = address + size,
+			       .slot = nm_frames_top(&e->thread->frames),
+			       .deadline = e->clock + NM_FORWARD_INSTRUCTIONS};
+	e->watching = 1;
+	return 0;
+}
+
+static void release(struct nm_engine *e, uint64_t address)
+{
+	const struct nm_block *b = nm_blocks_at(&e->space.heap, address);
+
+	if (!b)
+		return;
+	if (b->size >= NM_LASTING_BLOCK)
+		nm_engine_uncache(e);
+	nm_blocks_remove(&e->space.heap, address);
+}
+
+static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_alloc a;
+	struct nm_wire_free f;
+	struct nm_wire_realloc re;
+	int status;
+
+	switch (r->kind) {
+	case NM_WIRE_ALLOC:
+		status = nm_wire_alloc_decode(r, &a, err);
+		return status ? status : allocate(e, a.address, a.size, err);
+	case NM_WIRE_FREE:
+		status = nm_wire_free_decode(r, &f, err);
+		if (!status)
+			release(e, f.address);
+		return status;
+	default:
+		status = nm_wire_realloc_decode(r, &re, err);
+		if (status)
+			return status;
+		if (re.address || !re.size)
+			release(e, re.old_address);
+		return allocate(e, re.address, re.size, err);
+	}
+}
+
+/* ---- address space ---- */
+
+static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_map w;
+	int status = nm_wire_map_decode(r, &w, err);
+	struct nm_mapping m = {0};
+	uint64_t low, end;
+
+	if (status)
+		return status;
+	m.address = w.address;
+	m.end = w.address + w.bytes;
+	m.offset = w.offset;
+	m.executable = (w.flags & NM_WIRE_PROT_EXEC) != 0;
+	m.path = nm_symbols_intern(e->symbols, w.path);
+	if (!m.path)
+		return exhausted(err);
+	if (w.flags & NM_WIRE_MAP_STACK)
+		m.path = NM_STACK_PATH;
+	else if (m.path[0] == '/' && (w.flags & NM_WIRE_MAP_FILE)) {
+		status = nm_symbols_module(e->symbols, m.path, NULL, 0, &m.module, err);
+		if (status)
+			return status;
+		if (!nm_module_extent(m.module, &low, &end) ||
+		    !nm_module_bias(m.module, m.address, m.offset, m.executable, &m.bias))
+			m.module = NULL;
+	} else if (!m.path[0] && enter_context(e, 0, &m.context)) {
+		return exhausted(err);
+	}
+	nm_engine_uncache(e);
+	return nm_space_map(&e->space, &m) ? exhausted(err) : 0;
+}
+
+static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
+{
+	nm_engine_uncache(e);
+	for (size_t i = 0; i < e->space.mappings.count; i++) {
+		const struct nm_mapping *m = &e->space.mappings.at[i];
+
+		if (m->executable && m->address < address + bytes && address < m->end)
+			nm_cells_forget_code(&e->cells, m->address, m->end);
+	}
+	return nm_space_unmap(&e->space, address, bytes) ? exhausted(err) : 0;
+}
+
+static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_remap w;
+	int status = nm_wire_remap_decode(r, &w, err);
+	const struct nm_mapping *old;
+	struct nm_mapping m;
+
+	if (status)
+		return status;
+	old = nm_space_mapping(&e->space, w.old_address);
+	m = old ? *old : (struct nm_mapping){.path = ""};
+	if (old)
+		m.offset += w.old_address - old->address;
+	m.address = w.address;
+	m.end = w.address + w.bytes;
+	if (m.module)
+		m.bias += w.address - w.old_address;
+	status = unmap(e, w.old_address, w.old_bytes, err);
+	if (!status && nm_space_map(&e->space, &m))
+		status = exhausted(err);
+	return status;
+}
+
+static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_brk w;
+	int status = nm_wire_brk_decode(r, &w, err);
+	struct nm_mapping m = {.path = "", .allocator = 1, .object = e->space.bookkeeping};
+
+	if (status)
+		return status;
+	m.address = w.low;
+	m.end = w.end;
+	nm_engine_uncache(e);
+	return nm_space_map(&e->space, &m) ? exhausted(err) : 0;
+}
+
+/* The module's file is known from its mapping; the build-id tells whether it is still the same file. */
+static int on_module(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_module w;
+	int status = nm_wire_module_decode(r, &w, err);
+	struct nm_module *module;
+
+	if (!status)
+		status = nm_symbols_module(e->symbols, w.path, w.build_id_bytes ? w.build_id : NULL,
+					   w.build_id_bytes, &module, err);
+	if (status)
+		return status;
+	for (size_t i = 0; i < e->space.mappings.count; i++) {
+		struct nm_mapping *m = &e->space.mappings.at[i];
+
+		if (m->module && m->address >= w.base && !strcmp(m->path, w.path))
+			m->module = module;
+	}
+	return 0;
+}
+
+static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_unmap u;
+	int status;
+
+	switch (r->kind) {
+	case NM_WIRE_MAP: return on_map(e, r, err);
+	case NM_WIRE_UNMAP:
+		status = nm_wire_unmap_decode(r, &u, err);
+		return status ? status : unmap(e, u.address, u.bytes, err);
+	case NM_WIRE_REMAP: return on_remap(e, r, err);
+	case NM_WIRE_BRK: return on_brk(e, r, err);
+	case NM_WIRE_MODULE: return on_module(e, r, err);
+	default: return 0; /* MODULE_GONE: its unmappings say the same */
+	}
+}
+
+/* ---- the program's marks ---- */
+
+static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_name name;
+	struct nm_wire_unname gone;
+	struct nm_wire_measure measure;
+	struct nm_wire_lost lost;
+	int status = 0;
+
+	switch (r->kind) {
+	case NM_WIRE_NAME:
+		status = nm_wire_name_decode(r, &name, err);
+		nm_engine_uncache(e);
+		if (!status && nm_space_name(&e->space, name.address, name.bytes, name.name))
+			status = exhausted(err);
+		break;
+	case NM_WIRE_UNNAME:
+		status = nm_wire_unname_decode(r, &gone, err);
+		nm_engine_uncache(e);
+		if (!status)
+			nm_blocks_remove(&e->space.named, gone.address);
+		break;
+	case NM_WIRE_MEASURE:
+		status = nm_wire_measure_decode(r, &measure, err);
+		if (!status)
+			e->measuring = measure.on;
+		break;
+	default:
+		status = nm_wire_lost_decode(r, &lost, err);
+		if (!status)
+			e->lost += lost.words;
+	}
+	return status;
+}
+
+int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_exit leave;
+	int status;
+
+	if (r->kind != NM_WIRE_PROCESS && !e->started)
+		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
+	switch (r->kind) {
+	case NM_WIRE_BLOCK_DEF: return nm_engine_define(e, r, err);
+	case NM_WIRE_PROCESS: return on_process(e, r, err);
+	case NM_WIRE_EXIT:
+		status = nm_wire_exit_decode(r, &leave, err);
+		if (!status)
+			e->exit_status = (int)leave.status;
+		return status;
+	case NM_WIRE_EXEC: e->exit_status = 0; return 0;
+	case NM_WIRE_THREAD_START: return on_thread_start(e, r, err);
+	case NM_WIRE_THREAD_EXIT:
+	case NM_WIRE_THREAD: return on_thread(e, r, err);
+	case NM_WIRE_THREAD_POINTER: return on_thread_pointer(e, r, err);
+	case NM_WIRE_ALLOC:
+	case NM_WIRE_FREE:
+	case NM_WIRE_REALLOC: return on_heap(e, r, err);
+	case NM_WIRE_MAP:
+	case NM_WIRE_UNMAP:
+	case NM_WIRE_REMAP:
+	case NM_WIRE_BRK:
+	case NM_WIRE_MODULE:
+	case NM_WIRE_MODULE_GONE: return on_space(e, r, err);
+	case NM_WIRE_NAME:
+	case NM_WIRE_UNNAME:
+	case NM_WIRE_MEASURE:
+	case NM_WIRE_LOST: return on_mark(e, r, err);
+	default: return 0; /* FORK, SIGNAL, REGION: nothing to count */
+	}
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * execute.c - the hot path: one execution of a block becomes references, each with its cell.
+ *
+ * An access finds its cell in one of four ways, cheapest first:
+ *   1. the address lies in the running function's own frame (one compare with the top of the rebuilt call
+ *      stack): the frame's cell of this site;
+ *   2. it lies in the range that the access cached: that cell;
+ *   3. the object is looked up (another frame, a heap block, a variable, a mapping) and is the one that the
+ *      access had last: that cell;
+ *   4. the cell of (thread, site, object) is looked up.
+ * Ranges are cached only where events tell when they end (nm_engine_uncache); small heap blocks are not,
+ * since they come and go by the million.
+ */
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum { STACK_REACH = 1 << 18 }; /* bytes below a call on an unknown stack that are taken for the stack */
+
+/* ---- plans ---- */
+
+int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_block_info info;
+	int status = nm_wire_block_decode(r, &info, err);
+	struct nm_definition *d;
+
+	if (status)
+		return status;
+	if (info.id > (1u << 28))
+		return nm_fail(err, NM_EFORMAT, "block number %u is out of range", info.id);
+	if (info.id >= e->definitions.count) {
+		size_t more = info.id + 1 - e->definitions.count;
+
+		if (nm_vec_reserve(&e->definitions, more))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		memset(&e->definitions.at[e->definitions.count], 0, more * sizeof *d);
+		e->definitions.count += more;
+	}
+	d = &e->definitions.at[info.id];
+	if (d->words)
+		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
+	d->words = nm_arena_alloc(&e->arena, r->words * sizeof *d->words);
+	if (!d->words)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	memcpy(d->words, r->payload, r->words * sizeof *d->words);
+	d->count = (uint32_t)r->words;
+	return 0;
+}
+
+/* The stack object of the function at pc. */
+static int function_frame(struct nm_engine *e, const struct nm_mapping *m, uint64_t pc, uint32_t *ret_object)
+{
+	struct nm_function f;
+	const char *name = "<code without a file>";
+
+	if (m && m->module) {
+		name = nm_module_name(m->module);
+		if (nm_module_function(m->module, pc - m->bias, &f))
+			name = f.name;
+	}
+	return nm_space_frame_object(&e->space, name, ret_object);
+}
+
+static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
+			 const struct nm_mapping *m)
+{
+	for (uint32_t i = 0; i < plan->accesses; i++) {
+		uint64_t w = info->accesses[i];
+		uint64_t pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
+		unsigned flags = nm_wire_access_flags(w);
+		struct nm_access *a = &plan->access[i];
+
+		a->size = (uint16_t)nm_wire_access_size(w);
+		a->kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
+		if (flags & NM_WIRE_PREFETCH) {
+			a->kind = NM_PREFETCH;
+			plan->prefetches = 1;
+		}
+		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &a->site))
+			return NM_ENOMEM;
+	}
+	for (uint32_t i = 0; i < plan->exits; i++)
+		plan->exit[i] = (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
+						      (uint16_t)nm_wire_exit_instructions(info->exits[i])};
+	return 0;
+}
+
+/* Runs of whole instructions within one line; an instruction that straddles two is a run of its own. */
+static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
+			const struct nm_mapping *m)
+{
+	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
+	uint32_t object, site;
+
+	plan->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *plan->fetch);
+	if (!plan->fetch ||
+	    nm_space_code_object(&e->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
+		return NM_ENOMEM;
+	for (uint32_t i = 0; i < plan->instructions; i++) {
+		uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
+		unsigned bytes = nm_wire_instruction_bytes(info->instructions[i]);
+		struct nm_fetch *f = plan->fetches ? &plan->fetch[plan->fetches - 1] : NULL;
+
+		if (f && f->address + f->bytes == pc && f->instructions < 255 &&
+		    ((pc + bytes - 1) & mask) == (f->address & mask)) {
+			f->instructions++;
+			f->bytes = (uint8_t)(f->bytes + bytes);
+			continue;
+		}
+		f = &plan->fetch[plan->fetches++];
+		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
+		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+			return NM_ENOMEM;
+		f->cell = nm_cells_get(&e->cells, e->thread->number, site, object);
+		if (!f->cell)
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+/* Makes room for block id in the running thread's table of plans. */
+static int grow_plans(struct nm_engine *e, uint32_t id)
+{
+	struct nm_thread *t = e->thread;
+
+	if (nm_vec_grow((void **)&t->plans, &t->plan_room, e->plan_room, id + 1 - e->plan_room,
+			sizeof *t->plans))
+		return NM_ENOMEM;
+	memset(t->plans + e->plan_room, 0, (t->plan_room - e->plan_room) * sizeof *t->plans);
+	e->plans = t->plans;
+	e->plan_room = t->plan_room;
+	return 0;
+}
+
+static struct nm_plan *make_plan(struct nm_engine *e, uint32_t id, struct nm_error *err)
+{
+	struct nm_wire_record r = {.kind = NM_WIRE_BLOCK_DEF, .arg = id};
+	struct nm_wire_block_info info;
+	const struct nm_mapping *m;
+	struct nm_plan *p;
+
+	if (!e->thread || id >= e->definitions.count || !e->definitions.at[id].words) {
+		nm_fail(err, NM_EFORMAT, "block %u runs before it is defined", id);
+		return NULL;
+	}
+	r.payload = e->definitions.at[id].words;
+	r.words = e->definitions.at[id].count;
+	if (nm_wire_block_decode(&r, &info, err))
+		return NULL;
+	m = nm_space_mapping(&e->space, info.def.pc);
+	p = nm_arena_alloc(&e->arena, sizeof *p);
+	if (!p)
+		goto exhausted;
+	p->accesses = info.def.accesses;
+	p->exits = info.def.exits;
+	p->instructions = info.def.instructions;
+	p->end = info.def.end;
+	p->call_pc =
+	    p->instructions ? nm_wire_instruction_pc(info.instructions[p->instructions - 1]) : info.def.pc;
+	p->access = nm_arena_alloc(&e->arena, p->accesses * sizeof *p->access);
+	p->exit = nm_arena_alloc(&e->arena, p->exits * sizeof *p->exit);
+	if (!p->access || !p->exit || plan_accesses(e, p, &info, m) ||
+	    function_frame(e, m, info.def.pc, &p->stack_object) ||
+	    (e->fetching && plan_fetches(e, p, &info, m)) || (id >= e->plan_room && grow_plans(e, id)))
+		goto exhausted;
+	e->plans[id] = p;
+	return p;
+exhausted:
+	nm_fail(err, NM_ENOMEM, "out of memory");
+	return NULL;
+}
+
+/* ---- cells ---- */
+
+void nm_engine_uncache(struct nm_engine *e)
+{
+	for (size_t i = 0; i < e->cached.count; i++) {
+		e->cached.at[i]->length = 0;
+		e->cached.at[i]->cached = 0;
+	}
+	e->cached.count = 0;
+}
+
+void nm_engine_own_frame(struct nm_engine *e)
+{
+	const struct nm_stack *s = nm_frames_stack(&e->thread->frames);
+	uint64_t top = nm_frames_top(&e->thread->frames);
+
+	e->own_low = s->low;
+	e->own_length = top - s->low + (top < s->end ? 8 : 0);
+}
+
+/* The object at an address that is not in the running function's frame. */
+static int find_object(struct nm_engine *e, uint64_t address, struct nm_place *place)
+{
+	enum nm_object_kind kind;
+
+	*place = (struct nm_place){.object = nm_frames_owner(&e->thread->frames, address)};
+	if (place->object)
+		return 0;
+	if (nm_space_find(&e->space, address, place))
+		return NM_ENOMEM;
+	kind = e->space.objects.at[place->object].kind;
+	if (kind != NM_OBJECT_ANONYMOUS && kind != NM_OBJECT_STACK && kind != NM_OBJECT_UNKNOWN)
+		return 0;
+	for (size_t i = 0; i < e->threads.count; i++) { /* perhaps the stack of another thread */
+		uint32_t owner = nm_frames_owner(&e->threads.at[i]->frames, address);
+
+		if (owner) {
+			*place = (struct nm_place){.object = owner};
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* The cell of an access that the inline cache does not know.  0: memory is exhausted. */
+static uint32_t resolve(struct nm_engine *e, const struct nm_plan *plan, struct nm_access *a,
+			uint64_t address)
+{
+	struct nm_place place;
+	uint32_t cell;
+
+	if (address - e->own_low < e->own_length) {
+		a->own_cell = nm_cells_get(&e->cells, e->thread->number, a->site, plan->stack_object);
+		return a->own_cell;
+	}
+	if (find_object(e, address, &place))
+		return 0;
+	if (place.object == a->object && a->cell)
+		cell = a->cell;
+	else
+		cell = nm_cells_get(&e->cells, e->thread->number, a->site, place.object);
+	if (place.lasting && place.end - place.low <= UINT32_MAX) {
+		if (!a->cached && nm_vec_push(&e->cached, a))
+			return 0;
+		a->cached = 1;
+		a->low = place.low;
+		a->length = (uint32_t)(place.end - place.low);
+	} else if (a->length) { /* keep the range and its cell */
+		return cell;
+	}
+	a->object = place.object;
+	a->cell = cell;
+	return cell;
+}
+
+/* ---- references ---- */
+
+int nm_engine_flush(struct nm_engine *e)
+{
+	size_t count = e->batched;
+	int status;
+
+	if (!count)
+		return 0;
+	e->batched = 0;
+	status = nm_workers_submit(e->workers, count);
+	e->batch = nm_workers_buffer(e->workers);
+	return status;
+}
+
+static int reference_all(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses, size_t n)
+{
+	struct nm_ref *out = e->batch + e->batched;
+	uint64_t own_low = e->own_low, own_length = e->own_length;
+
+	for (size_t i = 0; i < n; i++) {
+		struct nm_access *a = &plan->access[i];
+		uint64_t address = addresses[i];
+		uint32_t cell;
+
+		if (address - own_low < own_length)
+			cell = a->own_cell;
+		else
+			cell = address - a->low < a->length ? a->cell : 0;
+		if (!cell) {
+			if (!address) /* guarded, not executed */
+				continue;
+			cell = resolve(e, plan, a, address);
+			if (!cell)
+				return NM_ENOMEM;
+		}
+		e->cells.references[cell].count[a->kind]++;
+		*out++ = (struct nm_ref){address, cell, a->size, a->kind, 1};
+	}
+	e->references += (uint64_t)(out - (e->batch + e->batched));
+	e->batched = (size_t)(out - e->batch);
+	return 0;
+}
+
+/* The same for a block with prefetches in it. */
+static int reference_some(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses,
+			  size_t n)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < n && !status; i++) {
+		struct nm_plan one = *plan;
+
+		one.access += i;
+		if (one.access->kind != NM_PREFETCH)
+			status = reference_all(e, &one, addresses + i, 1);
+	}
+	return status;
+}
+
+static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, uint32_t executed)
+{
+	for (uint32_t i = 0; i < plan->fetches && plan->fetch[i].first < executed; i++) {
+		const struct nm_fetch *f = &plan->fetch[i];
+		uint32_t left = executed - f->first;
+		uint8_t weight = left < f->instructions ? (uint8_t)left : f->instructions;
+
+		if (e->batched == NM_BATCH && nm_engine_flush(e))
+			return NM_ENOMEM;
+		e->cells.references[f->cell].count[0] += weight;
+		e->batch[e->batched++] = (struct nm_ref){f->address, f->cell, f->bytes, NM_REF_FETCH, weight};
+	}
+	return 0;
+}
+
+/* Did the block write to the allocation that is watched?  Then its function is no mere forwarder. */
+static void watch_writes(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses, size_t n)
+{
+	struct nm_watch *w = &e->thread->watch;
+
+	for (size_t i = 0; i < n; i++)
+		if (plan->access[i].kind == NM_REF_WRITE && addresses[i] - w->address < w->end - w->address)
+			w->context = 0;
+	if (e->clock > w->deadline)
+		w->context = 0;
+	e->watching = w->context != 0;
+}
+
+/* ---- calls and returns ---- */
+
+/* Makes the stack around slot the current one. */
+static int switch_stack(struct nm_engine *e, uint64_t slot)
+{
+	const struct nm_block *b = nm_blocks_find(&e->space.heap, slot);
+	const struct nm_mapping *m = nm_space_mapping(&e->space, slot);
+	const struct nm_frames *frames = &e->thread->frames;
+	uint64_t low = slot & ~(uint64_t)(STACK_REACH - 1), end = low + STACK_REACH;
+
+	for (size_t i = 0; i < frames->stacks.count; i++)
+		if (nm_stack_holds(&frames->stacks.at[i], slot))
+			return nm_frames_switch(&e->thread->frames, frames->stacks.at[i].low,
+						frames->stacks.at[i].end);
+	if (b) {
+		low = b->address;
+		end = b->address + b->size;
+	} else if (m) {
+		low = slot - m->address > STACK_REACH ? slot - STACK_REACH : m->address;
+		end = m->end;
+	}
+	return nm_frames_switch(&e->thread->frames, low, end);
+}
+
+static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+{
+	struct nm_frames *frames = &e->thread->frames;
+
+	if (!nm_stack_holds(nm_frames_stack(frames), slot) && switch_stack(e, slot))
+		return NM_ENOMEM;
+	if (plan->end == NM_WIRE_CALL) {
+		if (nm_frames_push(frames, slot, plan->call_pc, plan->stack_object))
+			return NM_ENOMEM;
+	} else {
+		nm_frames_pop(frames, slot);
+		if (e->watching) {
+			nm_watch_return(&e->thread->watch, &e->contexts, slot, e->clock,
+					nm_frames_top(frames));
+			e->watching = e->thread->watch.context != 0;
+		}
+	}
+	nm_engine_own_frame(e);
+	return 0;
+}
+
+/* ---- one execution ---- */
+
+long nm_engine_execute(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	uint32_t id = nm_wire_arg(words[0]);
+	const struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
+	size_t n;
+	uint32_t executed;
+	int left_early = 0;
+
+	if (!plan && !(plan = make_plan(e, id, err)))
+		return err ? err->code : NM_EFORMAT;
+	n = plan->accesses;
+	executed = plan->instructions;
+	for (uint32_t i = 0; i < plan->exits; i++) {
+		size_t next = 1u + plan->exit[i].accesses;
+
+		if (next >= count || nm_wire_is_header(words[next])) {
+			n = plan->exit[i].accesses;
+			executed = plan->exit[i].instructions;
+			left_early = 1;
+			break;
+		}
+	}
+	if (n + 1 > count)
+		return nm_fail(err, NM_EFORMAT, "block %u is cut short", id);
+	e->clock += executed;
+	if (e->measuring) {
+		e->instructions += executed;
+		if (e->fetching && fetch_all(e, plan, executed))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		if (e->batched + n > NM_BATCH && nm_engine_flush(e))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		if ((plan->prefetches ? reference_some : reference_all)(e, plan, words + 1, n))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+	}
+	if (e->watching)
+		watch_writes(e, plan, words + 1, n);
+	if (plan->end != NM_WIRE_JUMP && !left_early && n && change_frame(e, plan, words[n]))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	return (long)n + 1;
+}

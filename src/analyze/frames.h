@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * frames.h - the call stack of a thread, rebuilt from calls and returns.
+ *
+ * A frame is known by its *slot*: the address where its return address lies.  Stacks grow down, so the
+ * frames of one stack have falling slots, and a return to a slot ends every frame below it: that alone makes
+ * longjmp, exceptions and tail calls come out right.  A thread may own several stacks (signal stacks,
+ * coroutines); a call or return outside the current stack switches.
+ */
+#ifndef NM_FRAMES_H
+#define NM_FRAMES_H
+
+#include <stdint.h>
+
+#include "errors.h"
+#include "vector.h"
+
+struct nm_frame {
+	uint64_t slot;
+	uint64_t call_pc; /* the call instruction */
+	uint32_t caller;  /* stack object of the function that made the call: it owns what lies above slot */
+};
+
+struct nm_stack {
+	uint64_t low, end;
+	struct nm_vec(struct nm_frame) frames; /* oldest first */
+};
+
+struct nm_frames {
+	struct nm_vec(struct nm_stack) stacks;
+	size_t current;         /* index into stacks */
+	uint64_t returned_from; /* call_pc of the frame that the latest return ended, 0 if unknown */
+};
+
+int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end);
+void nm_frames_done(struct nm_frames *frames);
+
+/* If slot is outside the current stack: makes the stack [low, end) the current one. */
+int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end);
+
+static inline struct nm_stack *nm_frames_stack(struct nm_frames *frames)
+{
+	return &frames->stacks.at[frames->current];
+}
+
+static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
+{
+	return address - stack->low < stack->end - stack->low;
+}
+
+/* Both expect slot within the current stack.  push: 0 or NM_ENOMEM. */
+int nm_frames_push(struct nm_frames *frames, uint64_t slot, uint64_t call_pc, uint32_t caller);
+void nm_frames_pop(struct nm_frames *frames, uint64_t slot);
+
+/* The slot of the running function: the stack below it is its own.  The stack's end if unknown. */
+static inline uint64_t nm_frames_top(struct nm_frames *frames)
+{
+	struct nm_stack *s = nm_frames_stack(frames);
+
+	return s->frames.count ? s->frames.at[s->frames.count - 1].slot : s->end;
+}
+
+/* The stack object of the frame that holds an address at or above the top slot of any of the thread's
+ * stacks; 0 if it lies above the oldest known frame or on no stack. */
+uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address);
+
+/* The call chain, innermost first: the call instructions of the open frames.  Returns how many. */
+size_t nm_frames_chain(struct nm_frames *frames, uint64_t *ret_pcs, size_t max);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * names.c - names for objects, made when the stream has ended.
+ *
+ * A heap bucket is named by the first place in its call chain that means something to the programmer: not
+ * the allocator, not a function that only forwards to it (contexts.h), not the plumbing of a language's
+ * library, not a C library function that allocates on somebody's behalf.  Buckets that come to the same
+ * name are one object.  Variables of equal name in different files are told apart by their file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum { MAX_INLINED = 16, NAME_ROOM = 4200 };
+
+static const char *const kind_names[] = {
+    [NM_OBJECT_UNKNOWN] = "unknown",
+    [NM_OBJECT_GLOBAL] = "global",
+    [NM_OBJECT_STATIC] = "static",
+    [NM_OBJECT_THREAD_LOCAL] = "thread-local",
+    [NM_OBJECT_HEAP] = "heap",
+    [NM_OBJECT_STACK] = "stack",
+    [NM_OBJECT_MAPPED] = "mapped",
+    [NM_OBJECT_ANONYMOUS] = "anonymous",
+    [NM_OBJECT_LIBRARY_DATA] = "library data",
+    [NM_OBJECT_NAMED] = "named",
+    [NM_OBJECT_CODE] = "code",
+};
+
+const char *nm_object_kind_name(enum nm_object_kind kind) { return kind_names[kind]; }
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int starts_with_any(const char *s, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (!strncmp(s, *prefixes, strlen(*prefixes)))
+			return 1;
+	return 0;
+}
+
+/* Functions of language libraries that stand between a program and its allocator. */
+static int is_plumbing(const char *function)
+{
+	static const char *const prefixes[] = {"std::",  "__gnu_cxx::", "operator new", "alloc::", "<alloc::",
+					       "core::", "<core::",     "hashbrown::",  "__rust_", "__rdl_",
+					       "__rg_",  "<std::",      "void std::",   NULL};
+
+	return starts_with_any(function, prefixes);
+}
+
+static int is_system_library(const char *module)
+{
+	static const char *const prefixes[] = {
+	    "libc.so",  "libc-",       "libstdc++.so", "ld-linux",    "libpthread", "libm.so",
+	    "libgcc_s", "libjemalloc", "libtcmalloc",  "libmimalloc", NULL};
+
+	return starts_with_any(module, prefixes);
+}
+
+static int is_allocator(const char *function)
+{
+	static const char *const names[] = {"malloc",        "calloc",    "realloc",        "aligned_alloc",
+					    "memalign",      "valloc",    "posix_memalign", "free",
+					    "_int_malloc",   "sysmalloc", "_int_free",      "__libc_malloc",
+					    "__libc_calloc", NULL};
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(function, names[i]))
+			return 1;
+	return 0;
+}
+
+/* One call instruction of a chain: where it stands in the source. */
+struct call_place {
+	struct nm_position positions[MAX_INLINED];
+	size_t count;
+	struct nm_module *module; /* or NULL */
+	uint64_t vaddr;
+};
+
+static void find_call(const struct nm_engine *e, uint64_t pc, struct call_place *place)
+{
+	uint64_t id = nm_map_get(&e->cells.site_of_pc, pc, UINT64_MAX);
+	const struct nm_site *site = id == UINT64_MAX ? NULL : &e->cells.sites.at[id];
+
+	*place = (struct call_place){0};
+	if (!site || !site->module)
+		return;
+	place->module = site->module;
+	place->vaddr = pc - site->bias;
+	place->count = nm_module_positions(site->module, place->vaddr, place->positions, MAX_INLINED);
+}
+
+/* Writes "PREFIX function (file:line)" for a position, and "file:line" in full. */
+static int describe(struct nm_engine *e, const char *prefix, const struct call_place *place, size_t i,
+		    const char **ret_name, const char **ret_at)
+{
+	const struct nm_position *p = &place->positions[i];
+	char name[NAME_ROOM];
+
+	*ret_at = NULL;
+	if (i >= place->count || !p->function) {
+		if (!place->module)
+			snprintf(name, sizeof name, "%s <unknown caller>", prefix);
+		else
+			snprintf(name, sizeof name, "%s (%s+0x%llx)", prefix, nm_module_name(place->module),
+				 (unsigned long long)place->vaddr);
+	} else if (!p->file) {
+		snprintf(name, sizeof name, "%s %s (%s)", prefix, p->function, nm_module_name(place->module));
+	} else {
+		snprintf(name, sizeof name, "%s:%u", p->file, p->line);
+		*ret_at = nm_symbols_intern(e->symbols, name);
+		snprintf(name, sizeof name, "%s %s (%s:%u)", prefix, p->function, base_name(p->file),
+			 p->line);
+	}
+	*ret_name = nm_symbols_intern(e->symbols, name);
+	return *ret_name ? 0 : NM_ENOMEM;
+}
+
+/* The first place of a chain, from level `from` outwards, that means something to the programmer. */
+static int name_of_chain(struct nm_engine *e, const char *prefix, const struct nm_context *c, unsigned from,
+			 const char **ret_name, const char **ret_at)
+{
+	struct call_place place, first = {0};
+
+	for (uint32_t level = from; level < c->count; level++) {
+		find_call(e, c->pcs[level], &place);
+		if (level == from)
+			first = place;
+		if (!place.count || is_system_library(nm_module_name(place.module)))
+			continue;
+		for (size_t i = 0; i < place.count; i++)
+			if (place.positions[i].function && !is_plumbing(place.positions[i].function))
+				return describe(e, prefix, &place, i, ret_name, ret_at);
+	}
+	return describe(e, prefix, &first, 0, ret_name, ret_at);
+}
+
+/* Does a call of the chain stand in an allocator (it got memory from the system), or in the creation of a
+ * thread? */
+static const char *known_origin(const struct nm_engine *e, const struct nm_context *c)
+{
+	struct call_place place;
+
+	for (uint32_t level = 0; level < c->count; level++) {
+		const char *function;
+
+		find_call(e, c->pcs[level], &place);
+		function = place.count ? place.positions[place.count - 1].function : NULL;
+		if (function && is_allocator(function))
+			return "<heap bookkeeping>";
+		if (function && strstr(function, "pthread_create"))
+			return "<thread stacks>";
+	}
+	return NULL;
+}
+
+static int name_object(struct nm_engine *e, const struct nm_object *o, const char **ret_name,
+		       const char **ret_at)
+{
+	const struct nm_context *c = &e->contexts.list.at[o->context];
+	const char *origin;
+
+	*ret_name = o->name;
+	*ret_at = o->at;
+	if (o->name)
+		return 0;
+	if (o->kind == NM_OBJECT_HEAP)
+		return name_of_chain(e, "heap", c, nm_context_wrappers(c), ret_name, ret_at);
+	origin = known_origin(e, c);
+	if (!origin)
+		return name_of_chain(e, "anonymous", c, 0, ret_name, ret_at);
+	*ret_name = nm_symbols_intern(e->symbols, origin);
+	return *ret_name ? 0 : NM_ENOMEM;
+}
+
+static int is_variable(enum nm_object_kind kind)
+{
+	return kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC || kind == NM_OBJECT_THREAD_LOCAL;
+}
+
+/* Variables of equal name: "name (file:line)", and where that is unknown "name #2". */
+static int tell_apart(struct nm_engine *e, struct nm_map *taken, const struct nm_object *o, const char **name)
+{
+	const char *base = *name;
+	char text[NAME_ROOM];
+
+	for (unsigned n = o->at ? 1 : 2;; n++) {
+		if (n == 1)
+			snprintf(text, sizeof text, "%s (%s)", base, base_name(o->at));
+		else
+			snprintf(text, sizeof text, "%s #%u", base, n);
+		*name = nm_symbols_intern(e->symbols, text);
+		if (!*name)
+			return NM_ENOMEM;
+		if (nm_map_get(taken, (uintptr_t)*name, UINT64_MAX) == UINT64_MAX)
+			return 0;
+	}
+}
+
+static void merge_object(struct nm_result_object *into, const struct nm_object *o)
+{
+	into->blocks += o->blocks;
+	into->bytes += o->bytes;
+	if (o->largest > into->largest)
+		into->largest = o->largest;
+}
+
+static int place_object(struct nm_engine *e, struct nm_result *result, struct nm_map *taken,
+			const struct nm_object *o, uint32_t *ret_index)
+{
+	const char *name, *at;
+	uint64_t index;
+	int status = name_object(e, o, &name, &at);
+
+	if (status)
+		return status;
+	index = nm_map_get(taken, (uintptr_t)name, UINT64_MAX);
+	if (index != UINT64_MAX && is_variable(o->kind)) {
+		status = tell_apart(e, taken, o, &name);
+		if (status)
+			return status;
+		index = UINT64_MAX;
+	}
+	if (index == UINT64_MAX) {
+		index = result->object_count++;
+		result->objects[index] = (struct nm_result_object){
+		    .name = name, .kind = o->kind, .type = o->type, .allocated_at = at};
+		if (nm_map_put(taken, (uintptr_t)name, index))
+			return NM_ENOMEM;
+	}
+	merge_object(&result->objects[index], o);
+	*ret_index = (uint32_t)index;
+	return 0;
+}
+
+int nm_engine_name_objects(struct nm_engine *e, struct nm_result *result, uint32_t **ret_index)
+{
+	struct nm_map taken = {0};
+	size_t n = e->space.objects.count;
+	uint32_t *index = calloc(n, sizeof *index);
+	int status = 0;
+
+	result->objects = calloc(n, sizeof *result->objects);
+	if (!result->objects || !index)
+		status = NM_ENOMEM;
+	for (size_t i = 0; i < n && !status; i++)
+		status = place_object(e, result, &taken, &e->space.objects.at[i], &index[i]);
+	nm_map_done(&taken);
+	if (status) {
+		free(index);
+		return status;
+	}
+	*ret_index = index;
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pass.h - a pass: one analysis, fed the same batches of references as every other.
+ *
+ * A pass feeds models and holds their results until the stream ends.  A new analysis is one file
+ * pass_<topic>.c and one row in the table of passes.c.  Batches come in program order, from one thread at
+ * a time.
+ */
+#ifndef NM_PASS_H
+#define NM_PASS_H
+
+#include <stddef.h>
+
+#include "hierarchy.h"
+#include "result.h"
+
+struct nm_pass_setup {
+	const struct nm_machine *machine;
+	const struct nm_executor *executor; /* or NULL */
+	unsigned shards;
+};
+
+struct nm_pass {
+	const char *name;
+	int (*make)(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err);
+	int (*batch)(void *self, const struct nm_ref *refs, size_t count); /* 0 or NM_ENOMEM */
+	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */
+	int (*finish)(void *self, struct nm_result *result);
+	void (*free)(void *self);
+};
+
+extern const struct nm_pass nm_pass_cache;
+
+const struct nm_pass *const *nm_passes(size_t *ret_count);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.h - what the engine does for one execution of a block by one thread.
+ *
+ * A plan is made from the block's definition at its first execution by the thread.  Each access carries an
+ * inline cache: the range of the object that it touched last and the cell that this gives, so that an
+ * access that stays within a variable, or within its own stack frame, costs two compares.
+ */
+#ifndef NM_PLAN_H
+#define NM_PLAN_H
+
+#include <stdint.h>
+
+enum { NM_PREFETCH = 3 };
+
+/* Hot: 32 bytes, two to a cache line. */
+struct nm_access {
+	uint64_t low; /* the cached range is [low, low + length); length 0: none */
+	uint32_t length;
+	uint32_t cell; /* of object, when it was found last */
+	uint32_t object;
+	uint32_t own_cell; /* of the running function's stack frame, 0 until needed */
+	uint32_t site;
+	uint16_t size;
+	uint8_t kind;   /* enum nm_ref_kind: read or write; NM_PREFETCH */
+	uint8_t cached; /* it stands in the engine's list of cached ranges */
+};
+_Static_assert(sizeof(struct nm_access) == 32, "two accesses share a cache line");
+
+/* A run of instructions within one cache line, for --instr. */
+struct nm_fetch {
+	uint64_t address;
+	uint32_t cell;
+	uint16_t first; /* index of its first instruction in the block */
+	uint8_t instructions, bytes;
+};
+
+struct nm_side_exit {
+	uint16_t accesses, instructions;
+};
+
+struct nm_plan {
+	uint32_t accesses, exits, instructions, fetches;
+	uint8_t end;           /* enum nm_wire_exit_kind */
+	uint8_t prefetches;    /* some accesses are prefetches: they are no references */
+	uint32_t stack_object; /* the frame of the block's function */
+	uint64_t call_pc;      /* last instruction: the call, if end is CALL */
+	struct nm_access *access;
+	struct nm_side_exit *exit;
+	struct nm_fetch *fetch;
+};
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * space.c - see space.h.  Lookups that end here are the slow path: the engine caches lasting answers with
+ * the access that asked, so that a site that stays within one variable asks once.
+ */
+#include "space.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int new_object(struct nm_space *space, struct nm_object object, uint32_t *ret_object)
+{
+	if (nm_vec_push(&space->objects, object))
+		return NM_ENOMEM;
+	*ret_object = (uint32_t)(space->objects.count - 1);
+	return 0;
+}
+
+int nm_space_init(struct nm_space *space, struct nm_symbols *symbols)
+{
+	uint32_t none;
+
+	memset(space, 0, sizeof *space);
+	space->symbols = symbols;
+	if (nm_blocks_init(&space->heap) || nm_blocks_init(&space->named) ||
+	    new_object(space, (struct nm_object){.kind = NM_OBJECT_UNKNOWN, .name = "<unknown>"}, &none))
+		return NM_ENOMEM;
+	return new_object(space,
+			  (struct nm_object){.kind = NM_OBJECT_ANONYMOUS, .name = "<heap bookkeeping>"},
+			  &space->bookkeeping);
+}
+
+void nm_space_done(struct nm_space *space)
+{
+	nm_vec_free(&space->objects);
+	nm_vec_free(&space->mappings);
+	nm_vec_free(&space->tls);
+	nm_blocks_done(&space->heap);
+	nm_blocks_done(&space->named);
+	nm_map_done(&space->variables);
+	nm_map_done(&space->by_name);
+	nm_map_done(&space->buckets);
+	nm_map_done(&space->frames);
+	nm_map_done(&space->threadlocal);
+}
+
+/* The object stored in `map` under key, made from `fresh` if there is none. */
+static int object_of(struct nm_space *space, struct nm_map *map, uint64_t key, struct nm_object fresh,
+		     uint32_t *ret_object)
+{
+	uint64_t known = nm_map_get(map, key, 0);
+	uint32_t object;
+
+	if (known) {
+		*ret_object = (uint32_t)known;
+		return 0;
+	}
+	if (new_object(space, fresh, &object) || nm_map_put(map, key, object))
+		return NM_ENOMEM;
+	*ret_object = object;
+	return 0;
+}
+
+static int object_named(struct nm_space *space, const char *name, struct nm_object fresh,
+			uint32_t *ret_object)
+{
+	fresh.name = nm_symbols_intern(space->symbols, name);
+	if (!fresh.name)
+		return NM_ENOMEM;
+	return object_of(space, &space->by_name, (uintptr_t)fresh.name, fresh, ret_object);
+}
+
+/* ---- mappings ---- */
+
+/* Index of the first mapping that ends after address. */
+static size_t mapping_index(const struct nm_space *space, uint64_t address)
+{
+	size_t low = 0, high = space->mappings.count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (space->mappings.at[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address)
+{
+	size_t i = mapping_index(space, address);
+	struct nm_mapping *m = &space->mappings.at[i];
+
+	return i < space->mappings.count && m->address <= address ? m : NULL;
+}
+
+static int insert_mapping(struct nm_space *space, size_t i, struct nm_mapping mapping)
+{
+	if (nm_vec_reserve(&space->mappings, 1))
+		return NM_ENOMEM;
+	memmove(&space->mappings.at[i + 1], &space->mappings.at[i],
+		(space->mappings.count - i) * sizeof mapping);
+	space->mappings.at[i] = mapping;
+	space->mappings.count++;
+	return 0;
+}
+
+int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes)
+{
+	uint64_t end = address + bytes;
+	size_t i = mapping_index(space, address);
+
+	while (i < space->mappings.count && space->mappings.at[i].address < end) {
+		struct nm_mapping *m = &space->mappings.at[i], tail = *m;
+
+		tail.address = end;
+		tail.offset += end - m->address;
+		if (m->address < address && m->end > end) { /* a hole in the middle */
+			m->end = address;
+			return insert_mapping(space, i + 1, tail);
+		}
+		if (m->address < address) {
+			m->end = address;
+			i++;
+		} else if (m->end > end) {
+			*m = tail;
+			i++;
+		} else {
+			memmove(m, m + 1, (space->mappings.count - i - 1) * sizeof *m);
+			space->mappings.count--;
+		}
+	}
+	return 0;
+}
+
+/* Anonymous memory inside a module's extent is its .bss. */
+static void adopt_bss(const struct nm_space *space, struct nm_mapping *mapping)
+{
+	for (size_t i = 0; i < space->mappings.count; i++) {
+		const struct nm_mapping *m = &space->mappings.at[i];
+		uint64_t low, end;
+
+		if (m->module && nm_module_extent(m->module, &low, &end) &&
+		    mapping->address >= low + m->bias && mapping->address < end + m->bias) {
+			mapping->module = m->module;
+			mapping->bias = m->bias;
+			return;
+		}
+	}
+}
+
+int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping)
+{
+	struct nm_mapping m = *mapping;
+
+	if (m.end <= m.address)
+		return 0;
+	if (nm_space_unmap(space, m.address, m.end - m.address))
+		return NM_ENOMEM;
+	if (!m.path[0])
+		adopt_bss(space, &m);
+	return insert_mapping(space, mapping_index(space, m.address), m);
+}
+
+/* ---- thread-local storage ---- */
+
+static int add_tls(struct nm_space *space, struct nm_tls_block block)
+{
+	size_t i = space->tls.count;
+
+	if (nm_vec_reserve(&space->tls, 1))
+		return NM_ENOMEM;
+	while (i > 0 && space->tls.at[i - 1].address > block.address) {
+		space->tls.at[i] = space->tls.at[i - 1];
+		i--;
+	}
+	space->tls.at[i] = block;
+	space->tls.count++;
+	return 0;
+}
+
+/* The first block that ends after address, or NULL. */
+static const struct nm_tls_block *next_tls(const struct nm_space *space, uint64_t address)
+{
+	size_t low = 0, high = space->tls.count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (space->tls.at[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low < space->tls.count ? &space->tls.at[low] : NULL;
+}
+
+/* Static TLS on x86-64 (variant II of the ELF TLS document, section 3.4.6): the blocks of the modules that
+ * are there at the start lie below the thread pointer in link order, which is the order in which they were
+ * mapped: the program first.  A module loaded later gets a block from the heap, which stays a heap block. */
+int nm_space_thread(struct nm_space *space, uint64_t thread_pointer)
+{
+	struct nm_vec(struct nm_module *) seen = {0};
+	uint64_t offset = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < space->tls.count;) /* a reused thread pointer */
+		if (space->tls.at[i].end > thread_pointer - (1u << 20) &&
+		    space->tls.at[i].end <= thread_pointer) {
+			memmove(&space->tls.at[i], &space->tls.at[i + 1],
+				(space->tls.count - i - 1) * sizeof space->tls.at[0]);
+			space->tls.count--;
+		} else {
+			i++;
+		}
+	for (size_t i = 0; i < space->mappings.count && !status; i++) {
+		struct nm_module *module = space->mappings.at[i].module;
+		uint64_t bytes, align, at;
+		size_t k = 0;
+
+		while (k < seen.count && seen.at[k] != module)
+			k++;
+		if (!module || k < seen.count || !nm_module_tls(module, &bytes, &align))
+			continue;
+		status = nm_vec_push(&seen, module);
+		align += !align;
+		offset = (offset + bytes + align - 1) / align * align;
+		at = thread_pointer - offset;
+		if (!status)
+			status = add_tls(space, (struct nm_tls_block){at, at + bytes, module});
+	}
+	nm_vec_free(&seen);
+	return status;
+}
+
+/* ---- places ---- */
+
+static const char *declared_at(struct nm_space *space, const char *file, uint32_t line)
+{
+	char text[4200];
+
+	if (!file)
+		return NULL;
+	snprintf(text, sizeof text, "%s:%u", file, line);
+	return nm_symbols_intern(space->symbols, text);
+}
+
+static enum nm_object_kind kind_of_variable(enum nm_variable_kind kind)
+{
+	switch (kind) {
+	case NM_VAR_STATIC: return NM_OBJECT_STATIC;
+	case NM_VAR_THREAD_LOCAL: return NM_OBJECT_THREAD_LOCAL;
+	case NM_VAR_SECTION: return NM_OBJECT_LIBRARY_DATA;
+	default: return NM_OBJECT_GLOBAL;
+	}
+}
+
+static struct nm_object object_of_variable(struct nm_space *space, const struct nm_variable *v)
+{
+	return (struct nm_object){.kind = kind_of_variable(v->kind),
+				  .name = v->name,
+				  .type = v->type,
+				  .at = declared_at(space, v->file, v->line),
+				  .bytes = v->end - v->low};
+}
+
+static int module_data(struct nm_space *space, struct nm_module *module, const char *section,
+		       uint32_t *ret_object)
+{
+	char name[512];
+
+	snprintf(name, sizeof name, "%s %s", nm_module_name(module), section);
+	return object_named(space, name, (struct nm_object){.kind = NM_OBJECT_LIBRARY_DATA}, ret_object);
+}
+
+static int find_variable(struct nm_space *space, const struct nm_mapping *m, uint64_t address,
+			 struct nm_place *ret_place)
+{
+	struct nm_variable v;
+	struct nm_place p = {.lasting = 1, .low = address, .end = address + 1};
+
+	if (!nm_module_variable(m->module, address - m->bias, &v)) {
+		if (module_data(space, m->module, "data", &p.object))
+			return NM_ENOMEM;
+	} else {
+		p.low = v.low + m->bias;
+		p.end = v.end + m->bias;
+		if (v.kind == NM_VAR_SECTION) {
+			if (module_data(space, m->module, v.name, &p.object))
+				return NM_ENOMEM;
+		} else if (object_of(space, &space->variables, p.low, object_of_variable(space, &v),
+				     &p.object)) {
+			return NM_ENOMEM;
+		}
+	}
+	*ret_place = p;
+	return 0;
+}
+
+static int find_threadlocal(struct nm_space *space, const struct nm_tls_block *block, uint64_t address,
+			    struct nm_place *ret_place)
+{
+	struct nm_variable v;
+	struct nm_place p = {.lasting = 1, .low = address, .end = address + 1};
+
+	if (nm_module_tls_variable(block->module, address - block->address, &v)) {
+		p.low = block->address + v.low;
+		p.end = block->address + v.end;
+		if (object_of(space, &space->threadlocal, (uintptr_t)v.name, object_of_variable(space, &v),
+			      &p.object))
+			return NM_ENOMEM;
+	} else if (module_data(space, block->module, "thread-local data", &p.object)) {
+		return NM_ENOMEM;
+	}
+	*ret_place = p;
+	return 0;
+}
+
+/* The object of a mapping as a whole. */
+static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
+{
+	struct nm_object fresh = {.bytes = m->end - m->address};
+	char name[4200];
+
+	if (m->allocator) {
+		m->object = space->bookkeeping;
+		return 0;
+	}
+	if (!strcmp(m->path, NM_STACK_PATH)) { /* what lies above the first frame */
+		fresh.kind = NM_OBJECT_STACK;
+		return object_named(space, "<arguments and environment>", fresh, &m->object);
+	}
+	if (m->path[0]) {
+		snprintf(name, sizeof name, "mapped %s", m->path);
+		fresh.kind = NM_OBJECT_MAPPED;
+		return object_named(space, name, fresh, &m->object);
+	}
+	fresh.kind = NM_OBJECT_ANONYMOUS;
+	fresh.context = m->context;
+	if (!m->context)
+		return object_named(space, "<anonymous memory>", fresh, &m->object);
+	return object_of(space, &space->buckets, m->context | 1ull << 32, fresh, &m->object);
+}
+
+int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place)
+{
+	const struct nm_block *block = space->named.live ? nm_blocks_find(&space->named, address) : NULL;
+	const struct nm_tls_block *tls;
+	struct nm_mapping *m;
+
+	if (!block)
+		block = nm_blocks_find(&space->heap, address);
+	if (block) {
+		*ret_place =
+		    (struct nm_place){block->object, block->size >= NM_LASTING_BLOCK && !space->named.live,
+				      block->address, block->address + block->size};
+		return 0;
+	}
+	tls = next_tls(space, address);
+	if (tls && tls->address <= address)
+		return find_threadlocal(space, tls, address, ret_place);
+	m = nm_space_mapping(space, address);
+	if (!m) {
+		*ret_place = (struct nm_place){NM_OBJECT_NONE, 0, address, address + 1};
+		return 0;
+	}
+	if (m->module)
+		return find_variable(space, m, address, ret_place);
+	if (!m->object && whole_mapping(space, m))
+		return NM_ENOMEM;
+	tls = next_tls(space, m->address);
+	*ret_place = (struct nm_place){m->object,
+				       !m->allocator && !space->named.live && !(tls && tls->address < m->end),
+				       m->address, m->end};
+	return 0;
+}
+
+/* ---- heap, names, frames ---- */
+
+int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context)
+{
+	struct nm_mapping *m = nm_space_mapping(space, address);
+	struct nm_object *o;
+	uint32_t object;
+
+	if (m && !m->allocator) {
+		m->allocator = 1;
+		m->object = space->bookkeeping;
+	}
+	if (object_of(space, &space->buckets, context,
+		      (struct nm_object){.kind = NM_OBJECT_HEAP, .context = context}, &object))
+		return NM_ENOMEM;
+	o = &space->objects.at[object];
+	o->blocks++;
+	o->bytes += size;
+	if (size > o->largest)
+		o->largest = size;
+	return nm_blocks_add(&space->heap, address, size, object);
+}
+
+int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name)
+{
+	struct nm_object *o;
+	uint32_t object;
+
+	if (object_named(space, name, (struct nm_object){.kind = NM_OBJECT_NAMED}, &object))
+		return NM_ENOMEM;
+	o = &space->objects.at[object];
+	o->blocks++;
+	o->bytes += bytes;
+	if (bytes > o->largest)
+		o->largest = bytes;
+	return nm_blocks_add(&space->named, address, bytes, object);
+}
+
+int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object)
+{
+	char name[4200];
+	uint64_t known = nm_map_get(&space->frames, (uintptr_t)function, 0);
+	struct nm_object fresh = {.kind = NM_OBJECT_STACK};
+
+	if (known) {
+		*ret_object = (uint32_t)known;
+		return 0;
+	}
+	snprintf(name, sizeof name, "stack of %s", function);
+	fresh.name = nm_symbols_intern(space->symbols, name);
+	if (!fresh.name)
+		return NM_ENOMEM;
+	return object_of(space, &space->frames, (uintptr_t)function, fresh, ret_object);
+}
+
+int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object)
+{
+	char name[4200];
+
+	snprintf(name, sizeof name, "code of %s", module);
+	return object_named(space, name, (struct nm_object){.kind = NM_OBJECT_CODE}, ret_object);
+}

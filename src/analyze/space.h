@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * space.h - the address space of one process: which object an address belongs to.
+ *
+ * Order of precedence: a range that the program named, a live heap block, a variable of a loaded module,
+ * the mapping (file or anonymous).  Stacks are not here: frames move with every call (frames.h).
+ *
+ * Objects are small dense numbers with a description (struct nm_object); names are made when the
+ * stream has ended (name.c), since a bucket's name needs the whole run's evidence.
+ */
+#ifndef NM_SPACE_H
+#define NM_SPACE_H
+
+#include <stdint.h>
+
+#include "arena.h"
+#include "blocks.h"
+#include "result.h"
+#include "symbol.h"
+#include "vector.h"
+
+enum {
+	NM_OBJECT_NONE = 0,     /* object 0: <unknown> */
+	NM_LASTING_BLOCK = 4096 /* bytes from which the range of a heap block is worth caching */
+};
+
+struct nm_object {
+	enum nm_object_kind kind;
+	const char *name; /* variables, named ranges, files; NULL where name.c makes it */
+	const char *type;
+	const char *at;   /* "file:line" of the declaration or NULL */
+	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
+	uint64_t bytes, blocks, largest;
+};
+
+#define NM_STACK_PATH "[stack]" /* of the first thread's stack */
+
+/* A mapped range.  Mappings do not overlap and are kept in order of address. */
+struct nm_mapping {
+	uint64_t address, end;
+	struct nm_module *module; /* file with an ELF header, or NULL */
+	uint64_t bias;            /* of the module */
+	uint32_t object;          /* the whole mapping as one object; 0 until it is asked for */
+	uint32_t context;         /* where mmap was called, 0 if unknown */
+	const char *path;         /* "" for anonymous memory */
+	uint64_t offset;          /* in the file */
+	uint8_t allocator;        /* a heap block lies in it, or it is the brk heap */
+	uint8_t executable;
+};
+
+struct nm_space {
+	struct nm_symbols *symbols; /* borrowed */
+	struct nm_vec(struct nm_object) objects;
+	struct nm_vec(struct nm_mapping) mappings;
+	struct nm_blocks heap, named;
+	struct nm_map variables;   /* runtime address of a variable -> object */
+	struct nm_map by_name;     /* interned name -> object: named ranges, files, library data */
+	struct nm_map buckets;     /* context -> object, for heap and for anonymous mappings (bit 32) */
+	struct nm_map frames;      /* function's interned name -> stack object */
+	struct nm_map threadlocal; /* interned name -> object */
+	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
+	struct nm_vec(struct nm_tls_block) tls;
+};
+
+/* A module's thread-local block of one thread. */
+struct nm_tls_block {
+	uint64_t address, end;
+	struct nm_module *module;
+};
+
+/* The object at an address, with the range around it for which the answer holds.  `lasting` says that
+ * the range keeps its meaning until nm_space's callers are told of a change (an unmapping, a block
+ * released): only then may it be cached. */
+struct nm_place {
+	uint32_t object;
+	int lasting;
+	uint64_t low, end;
+};
+
+int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);
+void nm_space_done(struct nm_space *space);
+
+/* All return 0 or NM_ENOMEM. */
+int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
+int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
+int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
+int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context);
+int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
+int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
+
+/* Objects by description; *ret_object is 0 only on failure. */
+int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object);
+int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object);
+
+/* The mapping that holds address, or NULL. */
+struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
+
+#endif
