@@ -34,8 +34,14 @@ struct heap_block {
 	uint64_t bytes;
 };
 
+struct child {
+	uint32_t ordinal;
+	struct nm_wire_check *check;
+};
+
 struct nm_wire_check {
 	struct nm_wire_stats stats;
+	int inherited;          /* made by nm_wire_check_of_child */
 	int exited;             /* EXIT was seen */
 	enum nm_wire_kind last; /* kind of the last record */
 	struct nm_arena tables; /* of block definitions */
@@ -46,6 +52,7 @@ struct nm_wire_check {
 	uint64_t depth;                             /* of its calls */
 	struct nm_map modules;                      /* base to 1 */
 	void *heap;                                 /* tree of struct heap_block */
+	struct nm_vec(struct child) children;       /* made by FORK records, not yet asked for */
 };
 
 static int fail(const struct nm_wire_record *r, struct nm_error *err, const char *what)
@@ -58,28 +65,33 @@ static int out_of_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, 
 
 /* ---- Blocks ------------------------------------------------------------------------------ */
 
+/* Keeps a copy of the block.  0 or NM_ENOMEM. */
+static int keep_block(struct nm_wire_check *c, struct nm_wire_block_info b)
+{
+	size_t words = (size_t)b.def.accesses + b.def.exits;
+	uint64_t *copy = nm_arena_alloc(&c->tables, words * sizeof *copy);
+
+	if (!copy)
+		return NM_ENOMEM;
+	memcpy(copy, b.accesses, words * sizeof *copy);
+	b.instructions = NULL;
+	b.accesses = copy;
+	b.exits = copy + b.def.accesses;
+	if (nm_map_put(&c->block_of_id, b.id, c->blocks.count) || nm_vec_push(&c->blocks, b))
+		return NM_ENOMEM;
+	return 0;
+}
+
 static int define_block(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_block_info b;
-	uint64_t *copy;
-	size_t words;
 	int code = nm_wire_block_decode(r, &b, err);
 
 	if (code)
 		return code;
 	if (nm_map_get(&c->block_of_id, b.id, UINT64_MAX) != UINT64_MAX)
 		return fail(r, err, "second definition of a block");
-	words = (size_t)b.def.accesses + b.def.exits;
-	copy = nm_arena_alloc(&c->tables, words * sizeof *copy);
-	if (!copy)
-		return out_of_memory(err);
-	memcpy(copy, b.accesses, words * sizeof *copy);
-	b.instructions = NULL;
-	b.accesses = copy;
-	b.exits = copy + b.def.accesses;
-	if (nm_map_put(&c->block_of_id, b.id, c->blocks.count) || nm_vec_push(&c->blocks, b))
-		return out_of_memory(err);
-	return 0;
+	return keep_block(c, b) ? out_of_memory(err) : 0;
 }
 
 static void count_frame(struct nm_wire_check *c, unsigned end)
@@ -314,7 +326,7 @@ static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, 
 
 	if (code)
 		return code;
-	if (!c->stats.records[NM_WIRE_MAP])
+	if (!c->stats.records[NM_WIRE_MAP] && !c->inherited)
 		return fail(r, err, "module before any mapping");
 	if (nm_map_get(&c->modules, m.base, 0))
 		return fail(r, err, "module that is loaded already");
@@ -331,14 +343,91 @@ static int unload_module(struct nm_wire_check *c, const struct nm_wire_record *r
 	return nm_map_remove(&c->modules, m.base) ? 0 : fail(r, err, "module that is not loaded");
 }
 
+/* ---- Processes --------------------------------------------------------------------------- */
+
+static int start_process(const struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_process p;
+	int code = nm_wire_process_decode(r, &p, err);
+
+	if (code)
+		return code;
+	return c->inherited && p.start != NM_WIRE_FORKED ? fail(r, err, "start that is not by fork") : 0;
+}
+
+static int copy_map(struct nm_map *to, const struct nm_map *from)
+{
+	uint64_t key, value;
+
+	for (size_t i = 0; nm_map_next(from, &i, &key, &value);)
+		if (nm_map_put(to, key, value))
+			return NM_ENOMEM;
+	return 0;
+}
+
+struct heap_copy {
+	struct nm_wire_check *to;
+	int code;
+};
+
+static void copy_heap_block(const void *node, VISIT visit, void *closure)
+{
+	const struct heap_block *b = *(struct heap_block *const *)node;
+	struct heap_copy *copy = closure;
+
+	if ((visit == postorder || visit == leaf) && !copy->code)
+		copy->code = add_heap_block(copy->to, NULL, b->address, b->bytes, NULL);
+}
+
+static int copy_knowledge(struct nm_wire_check *to, const struct nm_wire_check *from)
+{
+	struct heap_copy heap = {to, 0};
+
+	for (size_t i = 0; i < from->blocks.count; i++)
+		if (keep_block(to, from->blocks.at[i]))
+			return NM_ENOMEM;
+	twalk_r(from->heap, copy_heap_block, &heap);
+	return heap.code || copy_map(&to->thread_states, &from->thread_states) ||
+		       copy_map(&to->thread_depths, &from->thread_depths) ||
+		       copy_map(&to->modules, &from->modules)
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+static int fork_process(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_fork f;
+	struct child child;
+	int code = nm_wire_fork_decode(r, &f, err);
+
+	if (code || (code = nm_wire_check_new(&child.check, err)))
+		return code;
+	child.ordinal = f.ordinal;
+	child.check->inherited = 1;
+	if (copy_knowledge(child.check, c) || nm_vec_push(&c->children, child)) {
+		nm_wire_check_free(child.check);
+		return out_of_memory(err);
+	}
+	return 0;
+}
+
+int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal)
+{
+	for (size_t i = 0; i < parent->children.count; i++)
+		if (parent->children.at[i].ordinal == ordinal) {
+			*ret = parent->children.at[i].check;
+			parent->children.at[i] = parent->children.at[--parent->children.count];
+			return 1;
+		}
+	return 0;
+}
+
 /* ---- Records ----------------------------------------------------------------------------- */
 
 /* Kinds that stand for themselves: decoding them is all there is to check. */
 static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 {
 	union {
-		struct nm_wire_process process;
-		struct nm_wire_fork fork;
 		struct nm_wire_exec exec;
 		struct nm_wire_exit exit;
 		struct nm_wire_signal signal;
@@ -352,8 +441,6 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	} u;
 
 	switch (r->kind) {
-	case NM_WIRE_PROCESS: return nm_wire_process_decode(r, &u.process, err);
-	case NM_WIRE_FORK: return nm_wire_fork_decode(r, &u.fork, err);
 	case NM_WIRE_EXEC: return nm_wire_exec_decode(r, &u.exec, err);
 	case NM_WIRE_EXIT: return nm_wire_exit_decode(r, &u.exit, err);
 	case NM_WIRE_SIGNAL: return nm_wire_signal_decode(r, &u.signal, err);
@@ -379,6 +466,8 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	switch (r->kind) {
 	case NM_WIRE_BLOCK: return run_block(c, r, err);
 	case NM_WIRE_BLOCK_DEF: return define_block(c, r, err);
+	case NM_WIRE_PROCESS: return start_process(c, r, err);
+	case NM_WIRE_FORK: return fork_process(c, r, err);
 	case NM_WIRE_THREAD_START: return start_thread(c, r, err);
 	case NM_WIRE_THREAD_EXIT: return end_thread(c, r, err);
 	case NM_WIRE_THREAD: return switch_thread(c, r, err);
@@ -441,6 +530,9 @@ void nm_wire_check_free(struct nm_wire_check *c)
 {
 	if (!c)
 		return;
+	for (size_t i = 0; i < c->children.count; i++)
+		nm_wire_check_free(c->children.at[i].check);
+	nm_vec_free(&c->children);
 	nm_arena_done(&c->tables);
 	nm_vec_free(&c->blocks);
 	nm_map_done(&c->block_of_id);

@@ -38,6 +38,11 @@ int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err);
 int nm_wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_t count,
 		       struct nm_error *err);
 
+/* A forked child starts with what its parent knew: its blocks, threads, heap and modules.  Every FORK
+ * record that the parent's checker passes leaves a copy of that for the child.  1 and a checker for the
+ * child's stream if that record has been fed, 0 if it is still to come (it can be asked for once). */
+int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal);
+
 /* The stream is over.  whole: it was closed by its producer, so its last record must be EXIT or EXEC. */
 int nm_wire_check_finish(const struct nm_wire_check *check, int whole, struct nm_error *err);
 
