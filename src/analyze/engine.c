@@ -60,7 +60,6 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
 	e->exit_status = -1;
-	e->path = "0";
 	e->process.start = NM_WIRE_STARTED;
 	status = nm_workers_new(&e->workers, options->threads, err);
 	if (!status && (nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
@@ -154,14 +153,4 @@ void nm_engine_identity(const struct nm_engine *e, struct nm_process_identity *r
 {
 	*ret_identity = (struct nm_process_identity){e->process.pid, e->process.parent, e->process.ordinal,
 						     e->started ? (int)e->process.start : -1};
-}
-
-int nm_engine_set_path(struct nm_engine *e, const char *path)
-{
-	const char *stored = nm_symbols_intern(e->symbols, path);
-
-	if (!stored)
-		return NM_ENOMEM;
-	e->path = stored;
-	return 0;
 }

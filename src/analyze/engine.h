@@ -42,7 +42,5 @@ struct nm_process_identity {
 	int start; /* enum nm_wire_start, -1 before the record */
 };
 void nm_engine_identity(const struct nm_engine *engine, struct nm_process_identity *ret_identity);
-/* The place in the tree of processes ("0", "0.1", ...), decided by the caller. */
-int nm_engine_set_path(struct nm_engine *engine, const char *path);
 
 #endif

@@ -66,7 +66,7 @@ struct nm_engine {
 	struct nm_machine machine;
 	uint32_t fetch_line;            /* bytes of a line of the first level that takes fetches */
 	struct nm_wire_process process; /* strings borrowed from the store */
-	const char *command, *path;
+	const char *command;
 	int started, exit_status;
 	uint64_t lost;
 };

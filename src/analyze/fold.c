@@ -238,7 +238,6 @@ int nm_engine_fold(struct nm_engine *e, struct nm_result *result)
 	nm_map_done(&f.merged);
 	nm_map_done(&f.pairs);
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
-	result->path = e->path;
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
 	result->instructions = e->instructions;

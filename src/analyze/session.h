@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session.h - all process images of one recording: an engine for each stream, their results, and how the
+ * processes descend from each other.
+ */
+#ifndef NM_SESSION_H
+#define NM_SESSION_H
+
+#include "engine.h"
+
+struct nm_session;
+
+int nm_session_new(struct nm_session **ret_session, const struct nm_engine_options *options,
+		   struct nm_error *err);
+void nm_session_free(struct nm_session *session);
+
+/* Feeds whole records of stream `stream` (any number; streams are taken to start in ascending order).
+ * After an error in a stream the rest of that stream is ignored; what was seen before counts. */
+int nm_session_feed(struct nm_session *session, uint32_t stream, const uint64_t *words, size_t count,
+		    struct nm_error *err);
+
+/* The stream has ended: its engine is turned into a result and freed. */
+int nm_session_end(struct nm_session *session, uint32_t stream, struct nm_error *err);
+
+/* Ends what is still open, and gives the results in the order of the tree of processes (path, see
+ * result.h).  They belong to the session. */
+int nm_session_results(struct nm_session *session, struct nm_result *const **ret_results, size_t *ret_count,
+		       struct nm_error *err);
+
+/* References seen so far, in all streams. */
+uint64_t nm_session_references(const struct nm_session *session);
+
+#endif
