@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * annotated.c - a user of client.h: named ranges of one pool, and measurement off for a part of the run.
+ *
+ * Three walks of 1024 lines each: over "left", over "right", and a third over the whole pool that is
+ * not measured.
+ */
+#include <nearmiss/client.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LINES = 1024 };
+
+static __attribute__((noinline)) long walk(const long *p, int lines)
+{
+	long sum = 0;
+
+	for (int i = 0; i < lines; i++)
+		sum += p[i * 8]; /* @walk */
+	return sum;
+}
+
+int main(void)
+{
+	size_t half = LINES * 64;
+	char *pool = aligned_alloc(64, 2 * half);
+	long sum;
+
+	if (!pool)
+		return 1;
+	for (size_t i = 0; i < 2 * half; i++)
+		pool[i] = 0;
+	NEARMISS_NAME(pool, half, "left");
+	NEARMISS_NAME(pool + half, half, "right");
+	NEARMISS_REGION_BEGIN("walks");
+	sum = walk((long *)pool, LINES) + walk((long *)(pool + half), LINES);
+	NEARMISS_REGION_END("walks");
+	NEARMISS_MEASURE_OFF();
+	sum += walk((long *)pool, 2 * LINES);
+	NEARMISS_MEASURE_ON();
+	NEARMISS_UNNAME(pool);
+	printf("%ld %d\n", sum, NEARMISS_RUNNING());
+	free(pool);
+	return 0;
+}
