@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * allocator.c - reports what the program's own allocator does.
+ *
+ * Nothing is replaced or preloaded: an allocation function is known by the name of the symbol at its
+ * first instruction, whatever library or program holds it.  On entry the arguments and the stack slot of
+ * the return address are kept as the thread's pending call; the return through that slot gives the
+ * result.  Allocation functions call one another (operator new calls malloc, realloc calls malloc and
+ * free): only the outermost call counts, so one pending call a thread is enough.
+ *
+ * A pending call that never returns (longjmp, an exception) is dropped when something returns from a
+ * frame above it, or when its slot no longer holds its return address.  Returns are cheap: translated
+ * code compares the slot with `pending_slot`, all ones when nothing is pending.
+ *
+ * VEX must not follow a call or jump into an allocation function, since only at the start of a superblock
+ * are the guest registers complete: __wrap_LibVEX_Translate sees to that.
+ */
+#include "tool.h"
+
+#include "libvex.h"
+#include "libvex_guest_amd64.h"
+
+/* A call on the same stack and deeper by more than this is not made by the pending one. */
+#define DEEPEST_ALLOCATOR (1u << 20)
+
+enum arguments { SIZE, COUNT_SIZE, POINTER_SIZE, POINTER_COUNT_SIZE, ALIGN_SIZE, RESULT_ALIGN_SIZE, POINTER };
+
+static const struct function {
+	const HChar *name;
+	enum nm_wire_allocator allocator;
+	enum arguments arguments;
+} functions[] = {
+    {"malloc", NM_WIRE_MALLOC, SIZE},
+    {"__libc_malloc", NM_WIRE_MALLOC, SIZE},
+    {"__malloc", NM_WIRE_MALLOC, SIZE},
+    {"calloc", NM_WIRE_CALLOC, COUNT_SIZE},
+    {"__libc_calloc", NM_WIRE_CALLOC, COUNT_SIZE},
+    {"__calloc", NM_WIRE_CALLOC, COUNT_SIZE},
+    {"realloc", NM_WIRE_REALLOCATE, POINTER_SIZE},
+    {"__libc_realloc", NM_WIRE_REALLOCATE, POINTER_SIZE},
+    {"__realloc", NM_WIRE_REALLOCATE, POINTER_SIZE},
+    {"reallocarray", NM_WIRE_REALLOCATE, POINTER_COUNT_SIZE},
+    {"__libc_reallocarray", NM_WIRE_REALLOCATE, POINTER_COUNT_SIZE},
+    {"aligned_alloc", NM_WIRE_ALIGNED, ALIGN_SIZE},
+    {"memalign", NM_WIRE_ALIGNED, ALIGN_SIZE},
+    {"__libc_memalign", NM_WIRE_ALIGNED, ALIGN_SIZE},
+    {"__memalign", NM_WIRE_ALIGNED, ALIGN_SIZE},
+    {"posix_memalign", NM_WIRE_ALIGNED, RESULT_ALIGN_SIZE},
+    {"__posix_memalign", NM_WIRE_ALIGNED, RESULT_ALIGN_SIZE},
+    {"valloc", NM_WIRE_ALIGNED, SIZE},
+    {"__libc_valloc", NM_WIRE_ALIGNED, SIZE},
+    {"pvalloc", NM_WIRE_ALIGNED, SIZE},
+    {"__libc_pvalloc", NM_WIRE_ALIGNED, SIZE},
+    {"free", NM_WIRE_FREE_CALL, POINTER},
+    {"__libc_free", NM_WIRE_FREE_CALL, POINTER},
+    {"__free", NM_WIRE_FREE_CALL, POINTER},
+    {"cfree", NM_WIRE_FREE_CALL, POINTER},
+    {"_Znwm", NM_WIRE_NEW, SIZE},
+    {"_ZnwmRKSt9nothrow_t", NM_WIRE_NEW, SIZE},
+    {"_ZnwmSt11align_val_t", NM_WIRE_NEW, SIZE},
+    {"_ZnwmSt11align_val_tRKSt9nothrow_t", NM_WIRE_NEW, SIZE},
+    {"_Znam", NM_WIRE_NEW_ARRAY, SIZE},
+    {"_ZnamRKSt9nothrow_t", NM_WIRE_NEW_ARRAY, SIZE},
+    {"_ZnamSt11align_val_t", NM_WIRE_NEW_ARRAY, SIZE},
+    {"_ZnamSt11align_val_tRKSt9nothrow_t", NM_WIRE_NEW_ARRAY, SIZE},
+    {"_ZdlPv", NM_WIRE_DELETE, POINTER},
+    {"_ZdlPvm", NM_WIRE_DELETE, POINTER},
+    {"_ZdlPvRKSt9nothrow_t", NM_WIRE_DELETE, POINTER},
+    {"_ZdlPvSt11align_val_t", NM_WIRE_DELETE, POINTER},
+    {"_ZdlPvmSt11align_val_t", NM_WIRE_DELETE, POINTER},
+    {"_ZdlPvSt11align_val_tRKSt9nothrow_t", NM_WIRE_DELETE, POINTER},
+    {"_ZdaPv", NM_WIRE_DELETE_ARRAY, POINTER},
+    {"_ZdaPvm", NM_WIRE_DELETE_ARRAY, POINTER},
+    {"_ZdaPvRKSt9nothrow_t", NM_WIRE_DELETE_ARRAY, POINTER},
+    {"_ZdaPvSt11align_val_t", NM_WIRE_DELETE_ARRAY, POINTER},
+    {"_ZdaPvmSt11align_val_t", NM_WIRE_DELETE_ARRAY, POINTER},
+    {"_ZdaPvSt11align_val_tRKSt9nothrow_t", NM_WIRE_DELETE_ARRAY, POINTER},
+};
+
+#define FUNCTIONS (sizeof functions / sizeof functions[0])
+#define NOTHING_PENDING (~(Addr)0)
+
+/* The outermost allocation call that a thread is in. */
+struct pending {
+	Addr slot;           /* where its return address lies */
+	Addr return_address; /* what the slot holds as long as the call lasts */
+	Addr pc;             /* entry of the function */
+	const struct function *function;
+	Addr old, result_at; /* the block given to realloc, the result argument of posix_memalign */
+	ULong bytes;
+};
+
+static struct pending *pending;             /* by Valgrind's thread number */
+static Addr pending_slot = NOTHING_PENDING; /* of the running thread; read by translated code */
+
+Addr nm_allocator_pending_address(void) { return (Addr)&pending_slot; }
+
+void nm_allocator_init(void)
+{
+	UInt i;
+
+	pending = VG_(malloc)("nm.pending", VG_N_THREADS * sizeof *pending);
+	for (i = 0; i < VG_N_THREADS; i++)
+		pending[i].slot = NOTHING_PENDING;
+}
+
+void nm_allocator_switch(ThreadId from, ThreadId to)
+{
+	if (from != VG_INVALID_THREADID)
+		pending[from].slot = pending_slot;
+	pending_slot = pending[to].slot;
+}
+
+void nm_allocator_thread_gone(ThreadId thread)
+{
+	pending[thread].slot = NOTHING_PENDING;
+	if (thread == VG_(get_running_tid)())
+		pending_slot = NOTHING_PENDING;
+}
+
+UInt nm_allocator_at(Addr pc)
+{
+	const HChar *name;
+	SizeT length;
+	UInt i;
+
+	if (!VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), pc, &name))
+		return 0;
+	for (length = 0; name[length] != '\0' && name[length] != '@'; length++)
+		;
+	for (i = 0; i < FUNCTIONS; i++)
+		if (VG_(strncmp)(name, functions[i].name, length) == 0 && functions[i].name[length] == '\0')
+			return i + 1;
+	return 0;
+}
+
+static Bool is_readable(Addr address, SizeT bytes)
+{
+	return VG_(am_is_valid_for_client)(address, bytes, VKI_PROT_READ);
+}
+
+static Bool still_pending(const struct pending *call)
+{
+	return is_readable(call->slot, sizeof(Addr)) && *(const Addr *)call->slot == call->return_address;
+}
+
+static void read_arguments(struct pending *call, ThreadId thread)
+{
+	ULong first = NM_REGISTER(thread, RDI), second = NM_REGISTER(thread, RSI),
+	      third = NM_REGISTER(thread, RDX);
+
+	call->old = call->result_at = 0;
+	call->bytes = 0;
+	switch (call->function->arguments) {
+	case SIZE: call->bytes = first; break;
+	case COUNT_SIZE: call->bytes = first * second; break;
+	case POINTER_SIZE: call->old = first, call->bytes = second; break;
+	case POINTER_COUNT_SIZE: call->old = first, call->bytes = second * third; break;
+	case ALIGN_SIZE: call->bytes = second; break;
+	case RESULT_ALIGN_SIZE: call->result_at = first, call->bytes = third; break;
+	case POINTER: call->old = first; break;
+	}
+}
+
+static void report_free(const struct pending *call)
+{
+	ULong address = call->old;
+
+	if (address != 0)
+		nm_record(NM_WIRE_FREE, call->function->allocator, 1, &address);
+}
+
+VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc)
+{
+	ThreadId thread = VG_(get_running_tid)();
+	struct pending *call = &pending[thread];
+	Addr slot = NM_REGISTER(thread, RSP);
+
+	if (pending_slot != NOTHING_PENDING && slot <= pending_slot &&
+	    pending_slot - slot < DEEPEST_ALLOCATOR && still_pending(call))
+		return;
+	call->slot = pending_slot = slot;
+	call->return_address = *(const Addr *)slot;
+	call->pc = pc;
+	call->function = &functions[function - 1];
+	read_arguments(call, thread);
+	if (call->function->arguments == POINTER)
+		report_free(call);
+}
+
+static void report_result(const struct pending *call, ThreadId thread)
+{
+	Addr result = NM_REGISTER(thread, RAX);
+	enum nm_wire_allocator allocator = call->function->allocator;
+
+	if (call->function->arguments == RESULT_ALIGN_SIZE) {
+		if ((UInt)result != 0 || !is_readable(call->result_at, sizeof result))
+			return;
+		result = *(const Addr *)call->result_at;
+	}
+	if (result == 0) {
+		/* realloc(p, 0) frees; any other null pointer is a failure. */
+		if (allocator == NM_WIRE_REALLOCATE && call->bytes == 0)
+			report_free(call);
+	} else if (call->old != 0) {
+		ULong words[] = {call->old, result, call->bytes, call->pc};
+		nm_record(NM_WIRE_REALLOC, allocator, 4, words);
+	} else {
+		ULong words[] = {result, call->bytes, call->pc};
+		nm_record(NM_WIRE_ALLOC, allocator, 3, words);
+	}
+}
+
+VG_REGPARM(1) void nm_allocator_return(Addr slot)
+{
+	ThreadId thread = VG_(get_running_tid)();
+	struct pending *call = &pending[thread];
+
+	if (slot - pending_slot >= DEEPEST_ALLOCATOR)
+		return; /* a signal handler on a stack of its own */
+	if (slot == pending_slot && still_pending(call) && call->function->arguments != POINTER)
+		report_result(call, thread);
+	call->slot = pending_slot = NOTHING_PENDING;
+}
+
+/* ---- VEX is not to follow calls and jumps into allocation functions. ---- */
+
+extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
+extern VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
+
+static Bool (*core_chase_into_ok)(void *closure, Addr address);
+
+static Bool chase_into_ok(void *closure, Addr address)
+{
+	return core_chase_into_ok(closure, address) && nm_allocator_at(address) == 0;
+}
+
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
+{
+	core_chase_into_ok = args->chase_into_ok;
+	args->chase_into_ok = chase_into_ok;
+	return __real_LibVEX_Translate(args);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * events.c - reports the life of the process and its threads: start, fork, exec, exit, signals, and
+ * which thread runs.
+ *
+ * Valgrind uses thread numbers again; the stream's thread numbers count up and are never reused.
+ *
+ * A forked child goes on with its parent's translations, so its stream takes over the parent's blocks,
+ * mappings and heap as they are at the parent's NM_WIRE_FORK with the same ordinal; block numbers go on
+ * from there.  The parent publishes that record at once, since it may next wait for its child.
+ *
+ * An exec that succeeds leaves the file exec.<pid> in the run directory, by which the new image knows
+ * that it has not been started afresh; the program's environment stays as it is.
+ *
+ * At a fatal signal the core lets the tool finish as if the program had exited with status 0, then kills
+ * the process: the wrapped VG_(nuke_all_threads_except) and VG_(kill_self) give the real end.
+ */
+#include "tool.h"
+
+#include "libvex_guest_amd64.h"
+
+#define PATH_BYTES 4096
+#define NO_SIGNAL 0
+
+struct thread {
+	UInt number, parent; /* in the stream; 0: none */
+	Int signal;          /* whose handler is about to run */
+	ULong pointer;       /* last thread pointer reported */
+};
+
+static struct thread *threads; /* by Valgrind's thread number */
+static UInt threads_made;
+static ThreadId running;
+static UInt forks; /* made by this process */
+static Bool dying_of_signal;
+static Int exit_status; /* of the last exit or exit_group begun */
+static HChar run_directory[PATH_BYTES];
+static Int consumer;
+
+/* ---- Threads ---- */
+
+static void thread_created(ThreadId parent, ThreadId child)
+{
+	threads[child].number = ++threads_made;
+	threads[child].parent = parent == VG_INVALID_THREADID ? 0 : threads[parent].number;
+	threads[child].signal = NO_SIGNAL;
+	threads[child].pointer = 0;
+}
+
+static void report_thread_pointer(ThreadId id)
+{
+	ULong pointer = NM_REGISTER(id, FS_CONST);
+
+	if (pointer == threads[id].pointer)
+		return;
+	threads[id].pointer = pointer;
+	nm_record(NM_WIRE_THREAD_POINTER, threads[id].number, 1, &pointer);
+}
+
+static void thread_begins(ThreadId id)
+{
+	Addr end = VG_(thread_get_stack_max)(id) + 1;
+	SizeT bytes = VG_(thread_get_stack_size)(id);
+	ULong words[] = {threads[id].parent, end - bytes, end};
+
+	nm_record(NM_WIRE_THREAD_START, threads[id].number, 3, words);
+	report_thread_pointer(id);
+}
+
+static void thread_ends(ThreadId id)
+{
+	nm_record(NM_WIRE_THREAD_EXIT, threads[id].number, 0, NULL);
+	nm_allocator_thread_gone(id);
+	if (running == id)
+		running = VG_INVALID_THREADID;
+}
+
+static void thread_runs(ThreadId id, ULong blocks)
+{
+	(void)blocks;
+	if (id != running) {
+		nm_allocator_switch(running, id);
+		running = id;
+		nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
+	}
+	if (threads[id].signal != NO_SIGNAL) {
+		ULong stack = VG_(get_SP)(id);
+
+		nm_record(NM_WIRE_SIGNAL, (UInt)threads[id].signal, 1, &stack);
+		threads[id].signal = NO_SIGNAL;
+	}
+}
+
+static void signal_comes(ThreadId id, Int number, Bool other_stack)
+{
+	(void)other_stack;
+	threads[id].signal = number;
+}
+
+/* ---- The process ---- */
+
+static UInt words_of(const HChar *string) { return (UInt)VG_(strlen)(string) / 8 + 1; }
+
+/* Long argument lists are cut: what is sent fits one record with room to spare. */
+static UInt arguments_that_fit(UInt room)
+{
+	UInt n = (UInt)VG_(sizeXA)(VG_(args_for_client)), i;
+
+	for (i = 0; i < n; i++) {
+		UInt words = words_of(*(HChar **)VG_(indexXA)(VG_(args_for_client), i));
+
+		if (words > room)
+			break;
+		room -= words;
+	}
+	return i;
+}
+
+static void report_process(enum nm_wire_start start)
+{
+	const HChar *executable = nm_maps_executable();
+	const HChar *name = VG_(args_the_exename) == NULL ? "" : VG_(args_the_exename);
+	HChar directory[PATH_BYTES];
+	SSizeT length = VG_(readlink)("/proc/self/cwd", directory, sizeof directory - 1);
+	UInt argc, i;
+
+	directory[length < 0 ? 0 : length] = '\0';
+	argc = arguments_that_fit(NM_MARGIN_WORDS - 16 - words_of(executable) - words_of(directory) -
+				  words_of(name));
+	nm_record_begin(NM_WIRE_PROCESS, start);
+	nm_record_word(NM_WIRE_VERSION);
+	nm_record_word((ULong)VG_(getpid)());
+	nm_record_word((ULong)VG_(getppid)());
+	nm_record_word(start == NM_WIRE_FORKED ? forks : 0);
+	nm_record_word(1 + argc);
+	nm_record_string(executable);
+	nm_record_string(directory);
+	nm_record_string(name);
+	for (i = 0; i < argc; i++)
+		nm_record_string(*(HChar **)VG_(indexXA)(VG_(args_for_client), i));
+	nm_record_end();
+}
+
+static void exec_mark(HChar path[PATH_BYTES])
+{
+	VG_(snprintf)(path, PATH_BYTES, "%s/exec.%d", run_directory, VG_(getpid)());
+}
+
+void nm_events_process_start(const HChar *directory, Int consumer_pid)
+{
+	HChar mark[PATH_BYTES];
+
+	VG_(strncpy)(run_directory, directory, sizeof run_directory - 1);
+	consumer = consumer_pid;
+	nm_ring_open(run_directory, consumer);
+	exec_mark(mark);
+	report_process(VG_(unlink)(mark) == 0 ? NM_WIRE_EXECED : NM_WIRE_STARTED);
+}
+
+void nm_events_process_end(Int status)
+{
+	(void)status; /* the core passes 0 */
+	if (dying_of_signal)
+		return;
+	nm_record(NM_WIRE_EXIT, (UInt)exit_status & 0xff, 0, NULL);
+	nm_ring_close();
+}
+
+/* ---- Fork and exec ---- */
+
+static void before_fork(ThreadId id)
+{
+	(void)id;
+	forks++;
+}
+
+static void in_child(ThreadId id)
+{
+	nm_ring_open(run_directory, consumer);
+	report_process(NM_WIRE_FORKED);
+	nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
+	running = id;
+	forks = 0;
+}
+
+static Bool is_fork(UInt number, const UWord *args)
+{
+	return number == __NR_fork || number == __NR_vfork ||
+	       (number == __NR_clone && !(args[0] & VKI_CLONE_THREAD));
+}
+
+static void report_fork(ULong child)
+{
+	ULong words[] = {child, forks};
+
+	nm_record(NM_WIRE_FORK, 0, 2, words);
+	nm_ring_publish();
+}
+
+static void before_exec(const HChar *path)
+{
+	HChar mark[PATH_BYTES];
+	SysRes opened;
+
+	if (!VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) ||
+	    VG_(access)(path, False, False, True) != 0)
+		return;
+	nm_record_begin(NM_WIRE_EXEC, 0);
+	nm_record_string(path);
+	nm_record_end();
+	nm_ring_publish();
+	exec_mark(mark);
+	opened = VG_(open)(mark, VKI_O_CREAT | VKI_O_WRONLY, 0600);
+	if (!sr_isError(opened))
+		VG_(close)((Int)sr_Res(opened));
+}
+
+static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
+{
+	(void)id, (void)n;
+	nm_maps_before_syscall(number, args);
+	if (number == __NR_exit_group || number == __NR_exit)
+		exit_status = (Int)args[0];
+	if (number == __NR_execve)
+		before_exec((const HChar *)args[0]);
+	else if (number == __NR_execveat)
+		before_exec((const HChar *)args[1]);
+}
+
+static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes result)
+{
+	HChar mark[PATH_BYTES];
+
+	(void)n;
+	nm_maps_after_syscall(number, args, result);
+	if (number == __NR_arch_prctl) {
+		report_thread_pointer(id);
+	} else if (number == __NR_execve || number == __NR_execveat) {
+		exec_mark(mark);
+		VG_(unlink)(mark);
+	} else if (is_fork(number, args) && !sr_isError(result) && sr_Res(result) != 0) {
+		report_fork(sr_Res(result));
+	}
+}
+
+/* ---- Death by signal ---- */
+
+/* The core's reasons for stopping threads; only the fatal signal matters here. */
+enum stop_reason { STOP_FATAL_SIGNAL = 3 };
+
+extern void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason);
+extern void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason);
+extern void __real_vgPlain_kill_self(Int number);
+extern void __wrap_vgPlain_kill_self(Int number);
+
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason)
+{
+	if (reason == STOP_FATAL_SIGNAL)
+		dying_of_signal = True;
+	__real_vgPlain_nuke_all_threads_except(me, reason);
+}
+
+void __wrap_vgPlain_kill_self(Int number)
+{
+	nm_record(NM_WIRE_EXIT, 128 + (UInt)number, 0, NULL);
+	nm_ring_close();
+	__real_vgPlain_kill_self(number);
+}
+
+void nm_events_init(void)
+{
+	threads = VG_(calloc)("nm.threads", VG_N_THREADS, sizeof *threads);
+	VG_(track_pre_thread_ll_create)(thread_created);
+	VG_(track_pre_thread_first_insn)(thread_begins);
+	VG_(track_pre_thread_ll_exit)(thread_ends);
+	VG_(track_start_client_code)(thread_runs);
+	VG_(track_pre_deliver_signal)(signal_comes);
+	VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
+	VG_(atfork)(before_fork, NULL, in_child);
+}

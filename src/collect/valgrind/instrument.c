@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * instrument.c - turns a superblock into one that also writes its wire blocks.
+ *
+ * Translated code loads the write cursor once, stores a header word and the address of every access at
+ * constant distances from it, and stores the advanced cursor before each side exit and at the end.  So
+ * an execution costs one limit check, one store per block, one per access and one per exit; everything
+ * that is known at translation time travels once, in NM_WIRE_BLOCK_DEF, which is sent from here, that
+ * is, before the first execution.
+ *
+ * A superblock makes more than one wire block
+ * - at a call that VEX has followed, so that the reader sees the frame;
+ * - after a side exit when the number of accesses alone would not tell whether it was taken: the reader
+ *   gets no other sign, and instruction counts must be exact;
+ * - when it is too long for the margin of one limit check.
+ */
+#include "tool.h"
+
+#include "libvex_guest_amd64.h"
+
+#define MAX_INSTRUCTIONS 512u
+#define MAX_ACCESSES 768u
+#define MAX_EXITS 256u
+/* More than any one instruction makes. */
+#define SLACK 128u
+
+/* The wire block being made. */
+struct block {
+	UInt id;
+	Addr pc;
+	UInt instructions, accesses, exits;
+	Bool continues;
+	UInt left; /* instructions run at the side exit that no access has followed yet; 0: no such exit */
+	ULong instruction[MAX_INSTRUCTIONS], access[MAX_ACCESSES], exit[MAX_EXITS];
+};
+
+/* The translation being made.  Translations do not nest. */
+static struct {
+	IRSB *out;
+	const IRSB *in;
+	IRTemp cursor;
+	UInt words; /* stored since the cursor was loaded */
+	Bool open;  /* a block has been begun */
+	struct block block;
+} now;
+
+static UInt next_block;
+
+static void emit(IRStmt *statement) { addStmtToIRSB(now.out, statement); }
+
+static IRExpr *bind(IRType type, IRExpr *expression)
+{
+	IRTemp temporary = newIRTemp(now.out->tyenv, type);
+
+	emit(IRStmt_WrTmp(temporary, expression));
+	return IRExpr_RdTmp(temporary);
+}
+
+static IRExpr *constant(ULong value) { return IRExpr_Const(IRConst_U64(value)); }
+
+static IRExpr *load(Addr address) { return bind(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, constant(address))); }
+
+static IRExpr *place(UInt words)
+{
+	IRExpr *cursor = IRExpr_RdTmp(now.cursor);
+
+	return words == 0 ? cursor
+			  : bind(Ity_I64, IRExpr_Binop(Iop_Add64, cursor, constant((ULong)words * 8)));
+}
+
+static void store_word(IRExpr *word) { emit(IRStmt_Store(Iend_LE, place(now.words++), word)); }
+
+static void load_cursor(void)
+{
+	now.cursor = load(nm_ring_cursor_address())->Iex.RdTmp.tmp;
+	now.words = 0;
+}
+
+static void store_cursor(void)
+{
+	emit(IRStmt_Store(Iend_LE, constant(nm_ring_cursor_address()), place(now.words)));
+}
+
+static void check_limit(void)
+{
+	IRExpr *cursor = load(nm_ring_cursor_address());
+	IRExpr *limit = load(nm_ring_limit_address());
+	IRDirty *full =
+	    unsafeIRDirty_0_N(0, "nm_ring_full", VG_(fnptr_to_fnentry)(&nm_ring_full), mkIRExprVec_0());
+
+	full->guard = bind(Ity_I1, IRExpr_Binop(Iop_CmpLT64U, limit, cursor));
+	emit(IRStmt_Dirty(full));
+	load_cursor();
+}
+
+/* ---- Wire blocks ---- */
+
+static void begin_block(Addr pc, Bool continues)
+{
+	struct block *block = &now.block;
+
+	block->id = next_block++;
+	block->pc = pc;
+	block->instructions = block->accesses = block->exits = 0;
+	block->continues = continues;
+	block->left = 0;
+	now.open = True;
+	store_word(constant(nm_wire_header(NM_WIRE_BLOCK, block->id, 0)));
+}
+
+static void send_definition(enum nm_wire_exit_kind end)
+{
+	const struct block *block = &now.block;
+	UInt i;
+
+	nm_record_begin(NM_WIRE_BLOCK_DEF, block->id);
+	nm_record_word(block->pc);
+	nm_record_word((ULong)block->instructions | (ULong)block->accesses << 16 | (ULong)block->exits << 32 |
+		       (ULong)end << 48 | (ULong)(block->continues ? NM_WIRE_BLOCK_CONTINUES : 0) << 56);
+	for (i = 0; i < block->instructions; i++)
+		nm_record_word(block->instruction[i]);
+	for (i = 0; i < block->accesses; i++)
+		nm_record_word(block->access[i]);
+	for (i = 0; i < block->exits; i++)
+		nm_record_word(block->exit[i]);
+	nm_record_end();
+}
+
+/* A call ends with the push of its return address, a return begins with its pop. */
+static Bool mark_frame(UInt direction)
+{
+	struct block *block = &now.block;
+	ULong expected = 8 | (ULong)(block->instructions - 1) << 16 | (ULong)direction << 32;
+
+	if (block->accesses == 0 || block->access[block->accesses - 1] != expected)
+		return False;
+	block->access[block->accesses - 1] |= (ULong)NM_WIRE_FRAME << 32;
+	return True;
+}
+
+static enum nm_wire_exit_kind end_block(enum nm_wire_exit_kind end)
+{
+	if ((end == NM_WIRE_CALL && !mark_frame(NM_WIRE_WRITE)) ||
+	    (end == NM_WIRE_RETURN && !mark_frame(NM_WIRE_READ)))
+		end = NM_WIRE_JUMP;
+	send_definition(end);
+	now.open = False;
+	return end;
+}
+
+static void add_access(IRExpr *address, UInt bytes, UInt flags)
+{
+	struct block *block = &now.block;
+
+	tl_assert(now.open && block->accesses < MAX_ACCESSES);
+	if (block->left) {
+		tl_assert(block->exits < MAX_EXITS);
+		block->exit[block->exits++] = (ULong)block->accesses | (ULong)block->left << 16;
+		block->left = 0;
+	}
+	block->access[block->accesses++] =
+	    bytes | (ULong)(block->instructions - 1) << 16 | (ULong)flags << 32;
+	store_word(address);
+}
+
+static void add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags)
+{
+	add_access(bind(Ity_I64, IRExpr_ITE(guard, address, constant(0))), bytes, flags | NM_WIRE_GUARDED);
+}
+
+/* ---- Statements ---- */
+
+static Bool is_direct_call(Addr pc, UInt length)
+{
+	return length >= 5 && ((const UChar *)pc)[length - 5] == 0xe8;
+}
+
+/* Whether, after the side exit at `statement`, instructions may run before the next access. */
+static Bool exit_is_ambiguous(Int statement)
+{
+	Bool instruction = False;
+	Int i;
+
+	for (i = statement + 1; i < now.in->stmts_used; i++) {
+		const IRStmt *st = now.in->stmts[i];
+
+		switch (st->tag) {
+		case Ist_IMark: instruction = True; break;
+		case Ist_Exit: return instruction;
+		case Ist_WrTmp:
+			if (st->Ist.WrTmp.data->tag == Iex_Load)
+				return False;
+			break;
+		case Ist_Dirty:
+			if (st->Ist.Dirty.details->mFx != Ifx_None)
+				return False;
+			break;
+		case Ist_Store:
+		case Ist_StoreG:
+		case Ist_LoadG:
+		case Ist_CAS:
+		case Ist_LLSC: return False;
+		default: break;
+		}
+	}
+	return instruction;
+}
+
+/* Decides whether a new wire block begins with the instruction at pc. */
+static void add_instruction(Addr pc, UInt length, Bool ambiguous)
+{
+	struct block *block = &now.block;
+
+	if (now.open) {
+		ULong last = block->instruction[block->instructions - 1];
+		Bool call = is_direct_call(last & 0xffffffffffffull, (UInt)(last >> 48));
+
+		if (call) {
+			if (end_block(NM_WIRE_CALL) == NM_WIRE_CALL)
+				begin_block(pc, False);
+			else
+				begin_block(pc, True);
+		} else if (ambiguous || block->instructions == MAX_INSTRUCTIONS ||
+			   block->accesses > MAX_ACCESSES - SLACK || block->exits > MAX_EXITS - SLACK) {
+			end_block(NM_WIRE_JUMP);
+			begin_block(pc, True);
+		}
+	} else {
+		begin_block(pc, False);
+	}
+	block->instruction[block->instructions++] = (pc & 0xffffffffffffull) | (ULong)length << 48;
+}
+
+static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
+
+static void add_compare_and_swap(const IRCAS *cas)
+{
+	UInt bytes = size_of(typeOfIRExpr(now.out->tyenv, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);
+
+	add_access(cas->addr, bytes, NM_WIRE_READ | NM_WIRE_ATOMIC);
+	add_access(cas->addr, bytes, NM_WIRE_WRITE | NM_WIRE_ATOMIC);
+}
+
+static void add_dirty(const IRDirty *dirty)
+{
+	Bool always = dirty->guard->tag == Iex_Const;
+	UInt flags[2] = {0, 0}, i;
+
+	if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
+		flags[0] = NM_WIRE_READ;
+	if (dirty->mFx == Ifx_Write || dirty->mFx == Ifx_Modify)
+		flags[1] = NM_WIRE_WRITE;
+	for (i = 0; i < 2; i++) {
+		if (flags[i] == 0)
+			continue;
+		if (always)
+			add_access(dirty->mAddr, (UInt)dirty->mSize, flags[i]);
+		else
+			add_guarded(dirty->mAddr, dirty->guard, (UInt)dirty->mSize, flags[i]);
+	}
+}
+
+static void add_load_linked(const IRStmt *st)
+{
+	IRExpr *address = st->Ist.LLSC.addr;
+
+	if (st->Ist.LLSC.storedata == NULL)
+		add_access(address, size_of(typeOfIRTemp(now.out->tyenv, st->Ist.LLSC.result)),
+			   NM_WIRE_READ | NM_WIRE_ATOMIC);
+	else
+		add_access(address, size_of(typeOfIRExpr(now.out->tyenv, st->Ist.LLSC.storedata)),
+			   NM_WIRE_WRITE | NM_WIRE_ATOMIC);
+}
+
+/* The exit is listed when an access follows; without one it looks the same as the end. */
+static void add_exit(void)
+{
+	now.block.left = now.block.instructions;
+	store_cursor();
+}
+
+/* Adds what the statement touches; the statement itself follows. */
+static void add_accesses(const IRStmt *st)
+{
+	switch (st->tag) {
+	case Ist_WrTmp: {
+		const IRExpr *data = st->Ist.WrTmp.data;
+
+		if (data->tag == Iex_Load)
+			add_access(data->Iex.Load.addr, size_of(data->Iex.Load.ty), NM_WIRE_READ);
+		break;
+	}
+	case Ist_Store:
+		add_access(st->Ist.Store.addr, size_of(typeOfIRExpr(now.out->tyenv, st->Ist.Store.data)),
+			   NM_WIRE_WRITE);
+		break;
+	case Ist_StoreG: {
+		const IRStoreG *store = st->Ist.StoreG.details;
+
+		add_guarded(store->addr, store->guard, size_of(typeOfIRExpr(now.out->tyenv, store->data)),
+			    NM_WIRE_WRITE);
+		break;
+	}
+	case Ist_LoadG: {
+		const IRLoadG *loadg = st->Ist.LoadG.details;
+		IRType result, loaded;
+
+		typeOfIRLoadGOp(loadg->cvt, &result, &loaded);
+		add_guarded(loadg->addr, loadg->guard, size_of(loaded), NM_WIRE_READ);
+		break;
+	}
+	case Ist_CAS: add_compare_and_swap(st->Ist.CAS.details); break;
+	case Ist_LLSC: add_load_linked(st); break;
+	case Ist_Dirty: add_dirty(st->Ist.Dirty.details); break;
+	case Ist_Exit: add_exit(); break;
+	default: break;
+	}
+}
+
+static void call_allocator_entry(UInt function, Addr pc)
+{
+	emit(IRStmt_Dirty(unsafeIRDirty_0_N(2, "nm_allocator_entry",
+					    VG_(fnptr_to_fnentry)(&nm_allocator_entry),
+					    mkIRExprVec_2(constant(function), constant(pc)))));
+}
+
+/* At a return: `slot` holds the return address. */
+static void call_allocator_return(IRExpr *slot)
+{
+	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_allocator_return",
+					   VG_(fnptr_to_fnentry)(&nm_allocator_return), mkIRExprVec_1(slot));
+	IRExpr *pending = load(nm_allocator_pending_address());
+
+	dirty->guard = bind(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, pending, slot));
+	emit(IRStmt_Dirty(dirty));
+}
+
+static void start_code(Addr pc)
+{
+	UInt function = nm_allocator_at(pc);
+
+	if (function != 0)
+		call_allocator_entry(function, pc);
+	check_limit();
+}
+
+IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		    IRType host_word)
+{
+	IRExpr *slot = NULL; /* address of the last load */
+	Bool ambiguous = False;
+	Int i;
+
+	(void)closure, (void)layout, (void)extents, (void)host;
+	tl_assert(guest_word == Ity_I64 && host_word == Ity_I64);
+	now.out = deepCopyIRSBExceptStmts(in);
+	now.in = in;
+	now.open = False;
+	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		emit(in->stmts[i]);
+	if (i == in->stmts_used)
+		return now.out;
+
+	start_code(in->stmts[i]->Ist.IMark.addr);
+	for (; i < in->stmts_used; i++) {
+		IRStmt *st = in->stmts[i];
+
+		if (st->tag == Ist_NoOp)
+			continue;
+		if (st->tag == Ist_IMark) {
+			if (now.words > NM_MARGIN_WORDS - 2 * SLACK) {
+				store_cursor();
+				check_limit();
+			}
+			add_instruction(st->Ist.IMark.addr, st->Ist.IMark.len, ambiguous);
+			ambiguous = False;
+		} else {
+			add_accesses(st);
+		}
+		if (st->tag == Ist_Exit)
+			ambiguous = exit_is_ambiguous(i);
+		if (st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load)
+			slot = st->Ist.WrTmp.data->Iex.Load.addr;
+		emit(st);
+	}
+	store_cursor();
+	if (in->jumpkind == Ijk_Ret) {
+		if (end_block(NM_WIRE_RETURN) == NM_WIRE_RETURN)
+			call_allocator_return(slot);
+	} else {
+		end_block(in->jumpkind == Ijk_Call ? NM_WIRE_CALL : NM_WIRE_JUMP);
+	}
+	return now.out;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * maps.c - reports mappings, the data segment and loaded modules.
+ *
+ * Valgrind's core tells of every change of the program's address space; its own mappings never show.
+ * A module is a file of which something is mapped executable; its lowest mapped address identifies it.
+ * The build-id is read from the file's notes, once per module.
+ *
+ * The core reports an mremap as separate pieces coming and going; they are held back and the system
+ * call's result gives the one NM_WIRE_REMAP.
+ */
+#include "tool.h"
+
+#include "libvex_guest_amd64.h"
+
+#include <elf.h>
+
+#define MAX_BUILD_ID 64
+#define MAX_PROGRAM_HEADERS 64
+
+extern Addr VG_(brk_base);
+
+static XArray *modules; /* of Addr */
+static Bool in_mremap;
+static UInt mmap_flags; /* of the mmap in progress */
+
+/* The lowest address at which the file of the segment is mapped without a gap. */
+static Addr lowest_of_file(const NSegment *segment)
+{
+	Addr lowest = segment->start;
+
+	while (lowest > 0) {
+		const NSegment *below = VG_(am_find_nsegment)(lowest - 1);
+
+		if (below == NULL || below->kind != SkFileC || below->dev != segment->dev ||
+		    below->ino != segment->ino)
+			break;
+		lowest = below->start;
+	}
+	return lowest;
+}
+
+static Bool read_at(Int fd, ULong offset, void *bytes, SizeT size)
+{
+	return VG_(lseek)(fd, (Off64T)offset, VKI_SEEK_SET) == (Off64T)offset &&
+	       VG_(read)(fd, bytes, (Int)size) == (Int)size;
+}
+
+static UInt build_id_of_notes(const UChar *notes, SizeT size, UChar id[MAX_BUILD_ID])
+{
+	SizeT at = 0;
+
+	while (at + sizeof(Elf64_Nhdr) <= size) {
+		Elf64_Nhdr note;
+		SizeT name, description;
+
+		VG_(memcpy)(&note, notes + at, sizeof note);
+		name = at + sizeof note;
+		description = name + ((SizeT)note.n_namesz + 3) / 4 * 4;
+		if (description + note.n_descsz > size)
+			return 0;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    VG_(memcmp)(notes + name, "GNU", 4) == 0 && note.n_descsz <= MAX_BUILD_ID) {
+			VG_(memcpy)(id, notes + description, note.n_descsz);
+			return note.n_descsz;
+		}
+		at = description + ((SizeT)note.n_descsz + 3) / 4 * 4;
+	}
+	return 0;
+}
+
+/* Bytes of the build-id; 0 if there is none. */
+static UInt read_build_id(Int fd, UChar id[MAX_BUILD_ID])
+{
+	UChar notes[4096];
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+	UInt i, bytes;
+
+	if (!read_at(fd, 0, &head, sizeof head) || VG_(memcmp)(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phnum > MAX_PROGRAM_HEADERS)
+		return 0;
+	for (i = 0; i < head.e_phnum; i++) {
+		if (!read_at(fd, head.e_phoff + (ULong)i * head.e_phentsize, &part, sizeof part))
+			return 0;
+		if (part.p_type != PT_NOTE || part.p_filesz > sizeof notes ||
+		    !read_at(fd, part.p_offset, notes, part.p_filesz))
+			continue;
+		bytes = build_id_of_notes(notes, part.p_filesz, id);
+		if (bytes > 0)
+			return bytes;
+	}
+	return 0;
+}
+
+static void report_module(Addr lowest, const HChar *path)
+{
+	ULong id[MAX_BUILD_ID / 8];
+	UInt bytes = 0, i;
+	Int fd;
+
+	for (i = 0; i < (UInt)VG_(sizeXA)(modules); i++)
+		if (*(Addr *)VG_(indexXA)(modules, i) == lowest)
+			return;
+	VG_(addToXA)(modules, &lowest);
+	VG_(memset)(id, 0, sizeof id);
+	fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
+	if (fd >= 0) {
+		bytes = read_build_id(fd, (UChar *)id);
+		VG_(close)(fd);
+	}
+	nm_record_begin(NM_WIRE_MODULE, bytes);
+	nm_record_word(lowest);
+	for (i = 0; i < (bytes + 7) / 8; i++)
+		nm_record_word(id[i]);
+	nm_record_string(path);
+	nm_record_end();
+}
+
+static void forget_modules(Addr start, SizeT bytes)
+{
+	Word i;
+
+	for (i = VG_(sizeXA)(modules) - 1; i >= 0; i--) {
+		ULong lowest = *(Addr *)VG_(indexXA)(modules, i);
+
+		if (lowest - start >= bytes)
+			continue;
+		nm_record(NM_WIRE_MODULE_GONE, 0, 1, (const ULong *)&lowest);
+		VG_(removeIndexXA)(modules, i);
+	}
+}
+
+static void report_map(Addr start, SizeT bytes, UInt flags)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(start);
+	const HChar *path = NULL;
+	ULong offset = 0;
+
+	if (segment != NULL && segment->kind == SkFileC) {
+		path = VG_(am_get_filename)(segment);
+		offset = (ULong)segment->offset + (start - segment->start);
+		flags |= NM_WIRE_MAP_FILE;
+	}
+	if (segment != NULL && segment->kind == SkShmC)
+		flags |= NM_WIRE_MAP_SHARED;
+	nm_record_begin(NM_WIRE_MAP, flags);
+	nm_record_word(start);
+	nm_record_word(bytes);
+	nm_record_word(offset);
+	nm_record_string(path == NULL ? "" : path);
+	nm_record_end();
+	if (path != NULL && (flags & NM_WIRE_PROT_EXEC))
+		report_module(lowest_of_file(segment), path);
+}
+
+static UInt protection(Bool r, Bool w, Bool x)
+{
+	return (r ? NM_WIRE_PROT_READ : 0) | (w ? NM_WIRE_PROT_WRITE : 0) | (x ? NM_WIRE_PROT_EXEC : 0);
+}
+
+/* The core shows the part of the tool's image that stands in for the kernel's signal trampoline. */
+static Bool is_ours(Addr start)
+{
+	extern const UChar __executable_start[], _end[];
+
+	return start - (Addr)__executable_start < (SizeT)(_end - __executable_start);
+}
+
+static void mapped_at_start(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(start);
+	Bool stack = segment != NULL && segment->kind == SkAnonC && VG_(get_SP)(1) - start < bytes;
+
+	(void)handle;
+	if (is_ours(start))
+		return;
+	report_map(start, bytes, protection(r, w, x) | (stack ? NM_WIRE_MAP_STACK : 0));
+}
+
+static void mapped(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
+{
+	(void)handle;
+	if (in_mremap)
+		return;
+	forget_modules(start, bytes);
+	report_map(start, bytes,
+		   protection(r, w, x) | (mmap_flags & VKI_MAP_SHARED ? NM_WIRE_MAP_SHARED : 0));
+}
+
+/* A mapping made readable and executable after the fact still makes a module. */
+static void protected(Addr start, SizeT bytes, Bool r, Bool w, Bool x)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(start);
+	const HChar *path;
+
+	(void)bytes, (void)r, (void)w;
+	if (!x || segment == NULL || segment->kind != SkFileC)
+		return;
+	path = VG_(am_get_filename)(segment);
+	if (path != NULL)
+		report_module(lowest_of_file(segment), path);
+}
+
+static void unmapped(Addr start, SizeT bytes)
+{
+	ULong words[] = {start, bytes};
+
+	if (in_mremap)
+		return;
+	forget_modules(start, bytes);
+	nm_record(NM_WIRE_UNMAP, 0, 2, words);
+}
+
+static void report_break(Addr end)
+{
+	ULong words[] = {VG_(brk_base), end};
+
+	nm_record(NM_WIRE_BRK, 0, 2, words);
+}
+
+static void break_grown(Addr start, SizeT bytes, ThreadId thread)
+{
+	(void)thread;
+	report_break(start + bytes);
+}
+
+static void break_shrunk(Addr start, SizeT bytes)
+{
+	(void)bytes;
+	report_break(start);
+}
+
+void nm_maps_before_syscall(UInt number, const UWord *args)
+{
+	if (number == __NR_mmap)
+		mmap_flags = (UInt)args[3];
+	else if (number == __NR_mremap)
+		in_mremap = True;
+}
+
+void nm_maps_after_syscall(UInt number, const UWord *args, SysRes result)
+{
+	if (number == __NR_mmap)
+		mmap_flags = 0;
+	if (number != __NR_mremap)
+		return;
+	in_mremap = False;
+	if (!sr_isError(result)) {
+		ULong words[] = {args[0], VG_PGROUNDUP(args[1]), sr_Res(result), VG_PGROUNDUP(args[2])};
+
+		nm_record(NM_WIRE_REMAP, 0, 4, words);
+	}
+}
+
+/* The lowest file mapping at the start is the program, above it lies its interpreter. */
+const HChar *nm_maps_executable(void)
+{
+	Addr starts[32];
+	Int i, n = VG_(am_get_segment_starts)(SkFileC, starts, 32);
+
+	for (i = 0; i < n; i++) {
+		const HChar *path = VG_(am_get_filename)(VG_(am_find_nsegment)(starts[i]));
+
+		if (path != NULL)
+			return path;
+	}
+	return VG_(args_the_exename) == NULL ? "" : VG_(args_the_exename);
+}
+
+void nm_maps_init(void)
+{
+	modules = VG_(newXA)(VG_(malloc), "nm.modules", VG_(free), sizeof(Addr));
+	VG_(track_new_mem_startup)(mapped_at_start);
+	VG_(track_new_mem_mmap)(mapped);
+	VG_(track_change_mem_mprotect)(protected);
+	VG_(track_die_mem_munmap)(unmapped);
+	VG_(track_new_mem_brk)(break_grown);
+	VG_(track_die_mem_brk)(break_shrunk);
+}

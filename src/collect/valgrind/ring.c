@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * ring.c - the write end of the shared-memory ring that wire.h describes.
+ *
+ * The ring of the running process always lies at the same address, in a page-aligned hole of the tool's
+ * own image: translated code has the addresses of `cursor` and `limit` built in, and a forked child maps
+ * its new ring over its parent's, so that all translations stay valid.  `limit` lies NM_MARGIN_WORDS
+ * before the end of the chunk; translated code checks it once per superblock, records written from C
+ * check the real end.
+ *
+ * Waiting for the consumer is by futex with a timeout, because the consumer may die: then, or when it
+ * says `detached`, the stream is thrown away and the program goes on unhindered.  So it does when no
+ * ring can be made (a chroot without the run directory, a full disk): writing goes on in private memory.
+ */
+#include "tool.h"
+
+#include "libvex_guest_amd64.h"
+
+#define AREA_BYTES (64u << 20)
+#define PATH_BYTES 4096
+#define FUTEX_WAIT_CALL 0
+#define FUTEX_WAKE_CALL 1
+#define PATIENCE_SECONDS 1
+
+static _Alignas(4096) UChar area[AREA_BYTES];
+static _Alignas(4096) UChar control_page[4096];
+
+static struct nm_wire_ring *const ring = (struct nm_wire_ring *)area;
+static struct nm_wire_control *const control = (struct nm_wire_control *)control_page;
+
+static Bool detached;
+static Int consumer_pid;
+static ULong *record; /* header of the record being made */
+static ULong *record_end;
+static ULong *chunk_end;
+
+static long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+Addr nm_ring_cursor_address(void) { return (Addr)&ring->cursor; }
+Addr nm_ring_limit_address(void) { return (Addr)&ring->limit; }
+
+static ULong *chunk_start(UInt index)
+{
+	return (ULong *)(area + NM_WIRE_RING_DATA) + (SizeT)(index % ring->chunks) * ring->chunk_words;
+}
+
+static void begin_chunk(void)
+{
+	ULong *start = chunk_start(ring->head);
+
+	chunk_end = start + ring->chunk_words;
+	ring->limit = (Addr)(chunk_end - NM_MARGIN_WORDS);
+	ring->cursor = (Addr)start;
+}
+
+/* Maps `bytes` of the file over `where`; 0 or an error number. */
+static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
+{
+	SysRes opened = VG_(open)(path, create ? VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL : VKI_O_RDWR, 0600);
+	long result;
+	Int fd;
+
+	if (sr_isError(opened))
+		return (Int)sr_Err(opened);
+	fd = (Int)sr_Res(opened);
+	result = create ? raw_syscall(__NR_ftruncate, fd, (long)bytes, 0, 0, 0, 0) : 0;
+	if (result == 0)
+		result = raw_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+				     VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
+	VG_(close)(fd);
+	return result == (long)where ? 0 : -(Int)result;
+}
+
+/* A ring that nobody reads. */
+static void open_private(void)
+{
+	raw_syscall(__NR_mmap, (long)area, AREA_BYTES, VKI_PROT_READ | VKI_PROT_WRITE,
+		    VKI_MAP_PRIVATE | VKI_MAP_FIXED | VKI_MAP_ANONYMOUS, -1, 0);
+	detached = True;
+	ring->chunks = 1;
+	ring->chunk_words = 8 * NM_MARGIN_WORDS;
+	ring->head = 0;
+	begin_chunk();
+}
+
+static Bool geometry_is_valid(void)
+{
+	return control->magic == NM_WIRE_MAGIC && control->version == NM_WIRE_VERSION &&
+	       control->chunks >= 2 && control->chunks <= NM_WIRE_MAX_CHUNKS &&
+	       control->chunk_words >= 4 * NM_MARGIN_WORDS &&
+	       control->chunk_words <= (AREA_BYTES - NM_WIRE_RING_DATA) / 8 / control->chunks;
+}
+
+static void ring_doorbell(void)
+{
+	if (!__atomic_load_n(&control->asleep, __ATOMIC_SEQ_CST))
+		return;
+	__atomic_fetch_add(&control->doorbell, 1, __ATOMIC_SEQ_CST);
+	raw_syscall(__NR_futex, (long)&control->doorbell, FUTEX_WAKE_CALL, 1, 0, 0, 0);
+}
+
+void nm_ring_open(const HChar *run_directory, Int consumer)
+{
+	HChar path[PATH_BYTES];
+	UInt number;
+
+	consumer_pid = consumer;
+	VG_(snprintf)(path, sizeof path, "%s/control", run_directory);
+	if (map_over(control_page, path, sizeof control_page, False) != 0 || !geometry_is_valid()) {
+		open_private();
+		return;
+	}
+	number = __atomic_fetch_add(&control->rings, 1, __ATOMIC_SEQ_CST);
+	VG_(snprintf)(path, sizeof path, "%s/ring.%u", run_directory, number);
+	if (map_over(area, path, NM_WIRE_RING_DATA + (SizeT)8 * control->chunk_words * control->chunks,
+		     True) != 0) {
+		open_private();
+		return;
+	}
+	detached = False;
+	ring->version = NM_WIRE_VERSION;
+	ring->pid = (UInt)VG_(getpid)();
+	ring->chunk_words = control->chunk_words;
+	ring->chunks = control->chunks;
+	ring->base = (Addr)area;
+	begin_chunk();
+	__atomic_store_n(&ring->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
+	ring_doorbell();
+}
+
+static Bool consumer_is_gone(void)
+{
+	if (__atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE))
+		return True;
+	return consumer_pid > 0 && raw_syscall(__NR_kill, consumer_pid, 0, 0, 0, 0, 0) == -VKI_ESRCH;
+}
+
+static void wait_for_room(void)
+{
+	struct vki_timespec patience = {PATIENCE_SECONDS, 0};
+	UInt tail;
+
+	for (;;) {
+		tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
+		if (ring->head - tail < ring->chunks)
+			return;
+		if (consumer_is_gone()) {
+			detached = True;
+			return;
+		}
+		__atomic_fetch_add(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
+		raw_syscall(__NR_futex, (long)&ring->tail, FUTEX_WAIT_CALL, tail, (long)&patience, 0, 0);
+	}
+}
+
+void nm_ring_publish(void)
+{
+	ULong *start = chunk_start(ring->head);
+	UInt used = (UInt)((ULong *)ring->cursor - start);
+
+	if (used == 0)
+		return;
+	tl_assert(used <= ring->chunk_words);
+	if (!detached && __atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE))
+		detached = True;
+	if (!detached) {
+		ring->used[ring->head % ring->chunks] = used;
+		__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_SEQ_CST);
+		ring_doorbell();
+		wait_for_room();
+	}
+	begin_chunk();
+}
+
+void nm_ring_full(void) { nm_ring_publish(); }
+
+void nm_ring_close(void)
+{
+	nm_ring_publish();
+	__atomic_store_n(&ring->state, NM_WIRE_RING_CLOSED, __ATOMIC_SEQ_CST);
+	if (!detached)
+		ring_doorbell();
+}
+
+/* ---- Records made in C ---- */
+
+void nm_record_begin(enum nm_wire_kind kind, UInt arg)
+{
+	/* Every record fits the margin: see nm_record_word. */
+	if ((ULong *)ring->cursor + NM_MARGIN_WORDS > chunk_end)
+		nm_ring_publish();
+	record = (ULong *)ring->cursor;
+	record[0] = nm_wire_header(kind, arg, 0);
+	record_end = record + 1;
+}
+
+void nm_record_word(ULong word)
+{
+	/* What does not fit is cut off.  Only strings and argument lists are long. */
+	if (record_end < record + NM_MARGIN_WORDS)
+		*record_end++ = word;
+}
+
+void nm_record_string(const HChar *string)
+{
+	SizeT bytes = VG_(strlen)(string);
+	SizeT room = (SizeT)((record + NM_MARGIN_WORDS) - record_end) * 8;
+	SizeT words;
+
+	if (room == 0)
+		return;
+	if (bytes >= room)
+		bytes = room - 1;
+	words = bytes / 8 + 1;
+	record_end[words - 1] = 0;
+	VG_(memcpy)(record_end, string, bytes);
+	record_end += words;
+}
+
+void nm_record_end(void)
+{
+	record[0] |= (ULong)(record_end - record - 1);
+	ring->cursor = (Addr)record_end;
+}
+
+void nm_record(enum nm_wire_kind kind, UInt arg, UInt n, const ULong *words)
+{
+	UInt i;
+
+	nm_record_begin(kind, arg);
+	for (i = 0; i < n; i++)
+		nm_record_word(words[i]);
+	nm_record_end();
+}

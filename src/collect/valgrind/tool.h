@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * tool.h - what the files of the Valgrind collector share.
+ *
+ * The collector is a Valgrind tool: it lives in Valgrind's process, without a C library, and is called
+ * from three places: while code is translated (instrument.c), from translated code (ring.c and
+ * allocator.c), and on events of Valgrind's core (events.c, maps.c).  All of them append to one stream
+ * per process image, which ring.c keeps.  Only one thread of the program runs at a time and Valgrind's
+ * big lock is held in all these calls, so nothing here needs a lock.
+ */
+#ifndef NEARMISS_VALGRIND_TOOL_H
+#define NEARMISS_VALGRIND_TOOL_H
+
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_basics.h"
+#include "pub_tool_clientstate.h"
+#include "pub_tool_clreq.h"
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_tooliface.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+#include "pub_tool_xarray.h"
+
+#include "nearmiss/wire.h"
+
+/* Words that translated code may store after one limit check, and never more (instrument.c). */
+#define NM_MARGIN_WORDS 2048u
+
+/* ---- ring.c: the stream.  A record is begun, filled and ended; nothing else may happen between. ---- */
+
+/* Opens the stream of this process.  After a fork it is called again, in the child. */
+void nm_ring_open(const HChar *run_directory, Int consumer);
+/* Gives the words written so far to the consumer, also if the chunk is not full. */
+void nm_ring_publish(void);
+void nm_ring_close(void);
+/* Called from translated code when the cursor has passed the limit. */
+void nm_ring_full(void);
+
+void nm_record_begin(enum nm_wire_kind kind, UInt arg);
+void nm_record_word(ULong word);
+void nm_record_string(const HChar *string);
+void nm_record_end(void);
+/* One record of n words. */
+void nm_record(enum nm_wire_kind kind, UInt arg, UInt n, const ULong *words);
+
+/* Addresses, constant for the life of the tool, that translated code reads and writes. */
+Addr nm_ring_cursor_address(void);
+Addr nm_ring_limit_address(void);
+
+/* ---- instrument.c ---- */
+
+IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+		    IRType host_word);
+
+/* ---- allocator.c: calls of allocation functions. ---- */
+
+void nm_allocator_init(void);
+/* Says which allocation function starts at pc: 0, or a value for nm_allocator_entry. */
+UInt nm_allocator_at(Addr pc);
+/* Called from translated code at the entry of an allocation function. */
+VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc);
+/* Called from translated code before a return whose slot is at or above the pending one. */
+VG_REGPARM(1) void nm_allocator_return(Addr slot);
+void nm_allocator_switch(ThreadId from, ThreadId to);
+void nm_allocator_thread_gone(ThreadId thread);
+Addr nm_allocator_pending_address(void);
+
+/* ---- events.c: the process and its threads. ---- */
+
+void nm_events_init(void);
+void nm_events_process_start(const HChar *run_directory, Int consumer);
+void nm_events_process_end(Int status);
+
+/* ---- maps.c: the address space. ---- */
+
+void nm_maps_init(void);
+void nm_maps_before_syscall(UInt number, const UWord *args);
+void nm_maps_after_syscall(UInt number, const UWord *args, SysRes result);
+const HChar *nm_maps_executable(void);
+
+/* ---- requests.c: client.h. ---- */
+
+Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
+
+/* A guest register of a thread. */
+#define NM_REGISTER(thread, name) nm_register(thread, offsetof(VexGuestAMD64State, guest_##name))
+
+static inline ULong nm_register(ThreadId thread, PtrdiffT offset)
+{
+	ULong value;
+
+	VG_(get_shadow_regs_area)(thread, (UChar *)&value, 0, offset, sizeof value);
+	return value;
+}
+
+#endif
