@@ -21,6 +21,25 @@ void nm_contexts_done(struct nm_contexts *contexts)
 	nm_vec_free(&contexts->list);
 }
 
+int nm_contexts_copy(struct nm_contexts *to, const struct nm_contexts *from)
+{
+	memset(to, 0, sizeof *to);
+	if (nm_map_copy(&to->ids, &from->ids) || nm_vec_reserve(&to->list, from->list.count))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < from->list.count; i++) {
+		struct nm_context c = from->list.at[i];
+		uint64_t *pcs = nm_arena_alloc(&to->arena, c.count * sizeof *pcs + 1);
+
+		if (!pcs)
+			return NM_ENOMEM;
+		if (c.count)
+			memcpy(pcs, c.pcs, c.count * sizeof *pcs);
+		c.pcs = pcs;
+		to->list.at[to->list.count++] = c;
+	}
+	return 0;
+}
+
 static int same_chain(const struct nm_context *c, const uint64_t *pcs, uint32_t count)
 {
 	return c->count == count && !memcmp(c->pcs, pcs, count * sizeof *pcs);

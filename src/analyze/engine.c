@@ -60,9 +60,10 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
 	e->exit_status = -1;
-	e->process.start = NM_WIRE_STARTED;
+	e->options = *options;
+	e->codebook = nm_codebook_new(NULL);
 	status = nm_workers_new(&e->workers, options->threads, err);
-	if (!status && (nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
+	if (!status && (!e->codebook || nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
 			nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	if (!status)
@@ -97,6 +98,10 @@ void nm_engine_free(struct nm_engine *e)
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_arena_done(&e->arena);
+	for (size_t i = 0; i < e->children.count; i++)
+		nm_engine_free(e->children.at[i].engine);
+	nm_vec_free(&e->children);
+	nm_codebook_release(e->codebook);
 	free(e);
 }
 
@@ -149,8 +154,11 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 
 uint64_t nm_engine_references(const struct nm_engine *e) { return e->references; }
 
-void nm_engine_identity(const struct nm_engine *e, struct nm_process_identity *ret_identity)
+struct nm_engine *nm_engine_take_child(struct nm_engine *e, uint32_t *ret_ordinal)
 {
-	*ret_identity = (struct nm_process_identity){e->process.pid, e->process.parent, e->process.ordinal,
-						     e->started ? (int)e->process.start : -1};
+	if (!e->children.count)
+		return NULL;
+	e->children.count--;
+	*ret_ordinal = e->children.at[e->children.count].ordinal;
+	return e->children.at[e->children.count].engine;
 }

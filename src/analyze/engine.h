@@ -36,11 +36,9 @@ int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, str
 /* References seen so far; for progress. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
-/* How processes hang together, known once the PROCESS record was fed. */
-struct nm_process_identity {
-	uint32_t pid, parent, ordinal;
-	int start; /* enum nm_wire_start, -1 before the record */
-};
-void nm_engine_identity(const struct nm_engine *engine, struct nm_process_identity *ret_identity);
+/* Forks that the stream has told of: an engine that starts as the child does, with the parent's code, heap
+ * and call stack, but with cold caches and nothing counted.  Gives each child once; NULL if there is none.
+ * The engine is the caller's. */
+struct nm_engine *nm_engine_take_child(struct nm_engine *engine, uint32_t *ret_ordinal);
 
 #endif

@@ -4,6 +4,7 @@
  *   engine.c   life, the loop over records
  *   execute.c  blocks: plans, cells, references (the hot path)
  *   events.c   every other record
+ *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
  *   fold.c     cells to source terms: the result
  */
@@ -32,10 +33,22 @@ struct nm_thread {
 	struct nm_watch watch;
 };
 
-/* A block's definition, kept until every thread has made its plan. */
+/* A block's definition, from which each thread makes its plan. */
 struct nm_definition {
-	uint64_t *words; /* copy of the record's payload */
+	uint64_t *words; /* copy of the record's payload, in a codebook */
 	uint32_t count;
+};
+
+/* Where definitions live: shared with the engines of forked children, which go on using them. */
+struct nm_codebook {
+	unsigned users;
+	struct nm_codebook *older; /* the parent's, kept alive */
+	struct nm_arena arena;
+};
+
+struct nm_child {
+	uint32_t ordinal;
+	struct nm_engine *engine;
 };
 
 struct nm_engine {
@@ -62,6 +75,9 @@ struct nm_engine {
 	void *passes[NM_MAX_PASSES];
 	size_t pass_count;
 
+	struct nm_engine_options options;
+	struct nm_codebook *codebook;
+	struct nm_vec(struct nm_child) children;
 	struct nm_symbols *symbols;
 	struct nm_machine machine;
 	uint32_t fetch_line;            /* bytes of a line of the first level that takes fetches */
@@ -80,6 +96,11 @@ int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, s
 void nm_engine_uncache(struct nm_engine *engine);
 void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */
 int nm_engine_flush(struct nm_engine *engine);      /* hands the batch to the passes */
+
+/* inherit.c */
+struct nm_codebook *nm_codebook_new(struct nm_codebook *older);
+void nm_codebook_release(struct nm_codebook *book);
+int nm_engine_fork(struct nm_engine *engine, uint32_t ordinal, struct nm_error *err);
 
 /* events.c */
 int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);

@@ -55,8 +55,6 @@ static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struc
 	e->process.directory = nm_symbols_intern(e->symbols, p.directory);
 	if (!e->command || !e->process.executable || !e->process.directory)
 		return exhausted(err);
-	if (p.start == NM_WIRE_FORKED) /* its heap was made before the fork, unseen in this stream */
-		e->space.objects.at[e->space.bookkeeping].name = "<heap from before the fork>";
 	e->started = 1;
 	return 0;
 }
@@ -359,6 +357,7 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_exit leave;
+	struct nm_wire_fork fork;
 	int status;
 
 	if (r->kind != NM_WIRE_PROCESS && !e->started)
@@ -371,6 +370,9 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 		if (!status)
 			e->exit_status = (int)leave.status;
 		return status;
+	case NM_WIRE_FORK:
+		status = nm_wire_fork_decode(r, &fork, err);
+		return status ? status : nm_engine_fork(e, fork.ordinal, err);
 	case NM_WIRE_EXEC: e->exit_status = 0; return 0;
 	case NM_WIRE_THREAD_START: return on_thread_start(e, r, err);
 	case NM_WIRE_THREAD_EXIT:
@@ -389,6 +391,6 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_UNNAME:
 	case NM_WIRE_MEASURE:
 	case NM_WIRE_LOST: return on_mark(e, r, err);
-	default: return 0; /* FORK, SIGNAL, REGION: nothing to count */
+	default: return 0; /* SIGNAL, REGION: nothing to count */
 	}
 }

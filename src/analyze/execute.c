@@ -41,7 +41,7 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 	d = &e->definitions.at[info.id];
 	if (d->words)
 		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
-	d->words = nm_arena_alloc(&e->arena, r->words * sizeof *d->words);
+	d->words = nm_arena_alloc(&e->codebook->arena, r->words * sizeof *d->words);
 	if (!d->words)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	memcpy(d->words, r->payload, r->words * sizeof *d->words);

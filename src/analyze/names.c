@@ -86,17 +86,22 @@ struct call_place {
 	uint64_t vaddr;
 };
 
-static void find_call(const struct nm_engine *e, uint64_t pc, struct call_place *place)
+static void find_call(struct nm_engine *e, uint64_t pc, struct call_place *place)
 {
 	uint64_t id = nm_map_get(&e->cells.site_of_pc, pc, UINT64_MAX);
-	const struct nm_site *site = id == UINT64_MAX ? NULL : &e->cells.sites.at[id];
+	const struct nm_mapping *m;
 
 	*place = (struct call_place){0};
-	if (!site || !site->module)
+	if (id != UINT64_MAX) {
+		place->module = e->cells.sites.at[id].module;
+		place->vaddr = pc - e->cells.sites.at[id].bias;
+	} else if ((m = nm_space_mapping(&e->space, pc))) { /* called before the fork */
+		place->module = m->module;
+		place->vaddr = pc - m->bias;
+	}
+	if (!place->module)
 		return;
-	place->module = site->module;
-	place->vaddr = pc - site->bias;
-	place->count = nm_module_positions(site->module, place->vaddr, place->positions, MAX_INLINED);
+	place->count = nm_module_positions(place->module, place->vaddr, place->positions, MAX_INLINED);
 }
 
 /* Writes "PREFIX function (file:line)" for a position, and "file:line" in full. */
@@ -146,7 +151,7 @@ static int name_of_chain(struct nm_engine *e, const char *prefix, const struct n
 
 /* Does a call of the chain stand in an allocator (it got memory from the system), or in the creation of a
  * thread? */
-static const char *known_origin(const struct nm_engine *e, const struct nm_context *c)
+static const char *known_origin(struct nm_engine *e, const struct nm_context *c)
 {
 	struct call_place place;
 

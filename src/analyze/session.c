@@ -12,24 +12,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "nearmiss/wire.h"
+#include "decode.h"
 #include "vector.h"
 
 enum { PATH_ROOM = 512 };
 
 struct stream {
 	uint32_t number;
-	struct nm_engine *engine; /* NULL when it has ended */
-	struct nm_process_identity identity;
+	struct nm_wire_process process;  /* who it is; its strings are gone */
+	struct nm_engine *engine;        /* NULL before it is known how to start, and after the end */
+	struct nm_vec(uint64_t) waiting; /* words that came before the parent's fork */
 	struct nm_result result;
 	const char *path; /* in the tree, once it is known */
-	int ended, failed;
+	int known, ended, failed;
+};
+
+/* An engine made at a fork, for a stream that is still to come. */
+struct newborn {
+	uint32_t parent; /* stream number */
+	uint32_t ordinal;
+	struct nm_engine *engine;
 };
 
 struct nm_session {
 	struct nm_engine_options options;
 	struct nm_vec(struct stream *) streams; /* in order of their numbers */
+	struct nm_vec(struct newborn) newborns;
 	struct nm_result **sorted;
 	size_t sorted_count;
 	uint64_t references; /* of streams that have ended */
@@ -54,8 +62,12 @@ void nm_session_free(struct nm_session *s)
 	for (size_t i = 0; i < s->streams.count; i++) {
 		nm_engine_free(s->streams.at[i]->engine);
 		nm_result_free(&s->streams.at[i]->result);
+		nm_vec_free(&s->streams.at[i]->waiting);
 		free(s->streams.at[i]);
 	}
+	for (size_t i = 0; i < s->newborns.count; i++)
+		nm_engine_free(s->newborns.at[i].engine);
+	nm_vec_free(&s->newborns);
 	nm_vec_free(&s->streams);
 	free(s->sorted);
 	free(s);
@@ -67,7 +79,6 @@ static int find_stream(struct nm_session *s, uint32_t number, struct stream **re
 {
 	size_t i = s->streams.count;
 	struct stream *fresh;
-	int status;
 
 	while (i > 0 && s->streams.at[i - 1]->number >= number) {
 		if (s->streams.at[i - 1]->number == number) {
@@ -82,16 +93,101 @@ static int find_stream(struct nm_session *s, uint32_t number, struct stream **re
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	}
 	fresh->number = number;
-	status = nm_engine_new(&fresh->engine, &s->options, err);
-	if (status) {
-		free(fresh);
-		return status;
-	}
 	memmove(&s->streams.at[i + 1], &s->streams.at[i], (s->streams.count - i) * sizeof(struct stream *));
 	s->streams.at[i] = fresh;
 	s->streams.count++;
 	*ret_stream = fresh;
 	return 0;
+}
+
+/* The youngest stream before `stream` that has the pid. */
+static struct stream *earlier_stream(const struct nm_session *s, const struct stream *stream, uint32_t pid)
+{
+	for (size_t i = s->streams.count; i-- > 0;) {
+		struct stream *other = s->streams.at[i];
+
+		if (other->number < stream->number && other->known && other->process.pid == pid)
+			return other;
+	}
+	return NULL;
+}
+
+/* Who the stream says it is. */
+static int identify(struct stream *stream, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
+	struct nm_wire_record r;
+	int status = nm_wire_scan_next(&scan, &r, err);
+
+	if (status < 0)
+		return status;
+	if (!status || r.kind != NM_WIRE_PROCESS)
+		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
+	status = nm_wire_process_decode(&r, &stream->process, err);
+	stream->known = !status;
+	return status;
+}
+
+/* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork.  That fork may
+ * still be on its way (or never come, if the parent was killed): 0 and no engine, unless `now`. */
+static int start_stream(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
+{
+	const struct stream *parent = NULL;
+
+	if (stream->process.start == NM_WIRE_FORKED)
+		parent = earlier_stream(s, stream, stream->process.parent);
+	for (size_t i = 0; parent && i < s->newborns.count; i++) {
+		struct newborn *n = &s->newborns.at[i];
+
+		if (n->parent == parent->number && n->ordinal == stream->process.ordinal) {
+			stream->engine = n->engine;
+			*n = s->newborns.at[--s->newborns.count];
+			return 0;
+		}
+	}
+	if (stream->process.start == NM_WIRE_FORKED && !now)
+		return 0;
+	return nm_engine_new(&stream->engine, &s->options, err);
+}
+
+static int run_stream(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
+		      struct nm_error *err)
+{
+	struct newborn n = {.parent = stream->number};
+	int status = nm_engine_feed(stream->engine, words, count, err);
+
+	stream->failed = status != 0;
+	while ((n.engine = nm_engine_take_child(stream->engine, &n.ordinal)))
+		if (nm_vec_push(&s->newborns, n)) {
+			nm_engine_free(n.engine);
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		}
+	return status;
+}
+
+/* Lets the stream go on with what has been waiting, if its engine is there now. */
+static int resume(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
+{
+	int status = 0;
+
+	if (stream->engine || !stream->known || stream->ended)
+		return 0;
+	status = start_stream(s, stream, now, err);
+	if (status || !stream->engine)
+		return status;
+	status = run_stream(s, stream, stream->waiting.at, stream->waiting.count, err);
+	nm_vec_free(&stream->waiting);
+	return status;
+}
+
+/* Children may have waited for a fork that has just been seen; they in turn may be parents. */
+static int resume_waiting(struct nm_session *s, struct nm_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < s->streams.count && s->newborns.count && !status; i++)
+		status = resume(s, s->streams.at[i], 0, err);
+	return status;
 }
 
 int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words, size_t count,
@@ -100,21 +196,32 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 	struct stream *stream;
 	int status = find_stream(s, number, &stream, err);
 
-	if (status || stream->failed || stream->ended)
+	if (status || stream->failed || stream->ended || !count)
 		return status;
-	status = nm_engine_feed(stream->engine, words, count, err);
-	stream->failed = status != 0;
-	return status;
+	if (!stream->known && (status = identify(stream, words, count, err))) {
+		stream->failed = 1;
+		return status;
+	}
+	if (!stream->engine && (status = resume(s, stream, 0, err)))
+		return status;
+	if (!stream->engine) {
+		if (nm_vec_reserve(&stream->waiting, count))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		memcpy(stream->waiting.at + stream->waiting.count, words, count * sizeof *words);
+		stream->waiting.count += count;
+		return 0;
+	}
+	status = run_stream(s, stream, words, count, err);
+	return status ? status : resume_waiting(s, err);
 }
 
 static int end_stream(struct nm_session *s, struct stream *stream, struct nm_error *err)
 {
-	int status;
+	int status = resume(s, stream, 1, err);
 
-	if (stream->ended)
-		return 0;
+	if (stream->ended || !stream->engine)
+		return status;
 	stream->ended = 1;
-	nm_engine_identity(stream->engine, &stream->identity);
 	s->references += nm_engine_references(stream->engine);
 	status = nm_engine_finish(stream->engine, &stream->result, err);
 	nm_engine_free(stream->engine);
@@ -127,35 +234,40 @@ int nm_session_end(struct nm_session *s, uint32_t number, struct nm_error *err)
 	struct stream *stream;
 	int status = find_stream(s, number, &stream, err);
 
+	if (!status && stream->known && !stream->engine && !stream->ended)
+		return 0; /* it waits for its parent: ended with the session */
 	return status ? status : end_stream(s, stream, err);
 }
 
 /* ---- the tree of processes ---- */
 
-static const struct stream *ancestor(const struct nm_session *s, size_t i)
+static int path_is_taken(const struct nm_session *s, const struct stream *stream)
 {
-	const struct nm_process_identity *id = &s->streams.at[i]->identity;
-	uint32_t pid = id->start == NM_WIRE_EXECED ? id->pid : id->parent;
-
-	while (i-- > 0)
-		if (s->streams.at[i]->identity.start >= 0 && s->streams.at[i]->identity.pid == pid)
-			return s->streams.at[i];
-	return NULL;
+	for (size_t i = 0; i < s->streams.count && s->streams.at[i] != stream; i++)
+		if (s->streams.at[i]->path == stream->path)
+			return 1;
+	return 0;
 }
 
-static int set_path(struct nm_session *s, size_t i, unsigned *roots)
+static int set_path(struct nm_session *s, struct stream *stream, unsigned *roots)
 {
-	struct stream *stream = s->streams.at[i];
-	const struct stream *from = stream->identity.start > NM_WIRE_STARTED ? ancestor(s, i) : NULL;
+	const struct nm_wire_process *p = &stream->process;
+	const struct stream *from = NULL;
 	char path[PATH_ROOM];
 
+	if (p->start != NM_WIRE_STARTED)
+		from = earlier_stream(s, stream, p->start == NM_WIRE_EXECED ? p->pid : p->parent);
 	if (!from)
 		snprintf(path, sizeof path, "%u", (*roots)++);
-	else if (stream->identity.start == NM_WIRE_EXECED)
+	else if (p->start == NM_WIRE_EXECED)
 		snprintf(path, sizeof path, "%sx", from->path);
 	else
-		snprintf(path, sizeof path, "%s.%04u", from->path, stream->identity.ordinal);
+		snprintf(path, sizeof path, "%s.%04u", from->path, p->ordinal);
 	stream->path = nm_symbols_intern(s->options.symbols, path);
+	while (stream->path && path_is_taken(s, stream)) { /* a parent that could not be told from another */
+		snprintf(path, sizeof path, "%s+", stream->path);
+		stream->path = nm_symbols_intern(s->options.symbols, path);
+	}
 	stream->result.path = stream->path;
 	return stream->path ? 0 : NM_ENOMEM;
 }
@@ -183,9 +295,9 @@ int nm_session_results(struct nm_session *s, struct nm_result *const **ret_resul
 	for (size_t i = 0; i < s->streams.count; i++) {
 		struct stream *stream = s->streams.at[i];
 
-		if (stream->identity.start < 0) /* it broke off before it said who it is */
+		if (!stream->known) /* it broke off before it said who it is */
 			continue;
-		if (set_path(s, i, &roots))
+		if (set_path(s, stream, &roots))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		s->sorted[s->sorted_count++] = &stream->result;
 	}

@@ -44,6 +44,39 @@ void nm_space_done(struct nm_space *space)
 	nm_map_done(&space->threadlocal);
 }
 
+static int copy_blocks(struct nm_blocks *to, const struct nm_blocks *from)
+{
+	if (nm_blocks_init(to))
+		return NM_ENOMEM;
+	for (size_t i = 1; i < from->list.count; i++) {
+		const struct nm_block *b = &from->list.at[i];
+
+		if (b->size && nm_blocks_add(to, b->address, b->size, b->object))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+#define COPY_VECTOR(to, from)                                                                                \
+	(nm_vec_reserve((to), (from)->count)                                                                 \
+	     ? NM_ENOMEM                                                                                     \
+	     : (memcpy((to)->at, (from)->at, (from)->count * sizeof *(to)->at), (to)->count = (from)->count, \
+		0))
+
+int nm_space_copy(struct nm_space *to, const struct nm_space *from)
+{
+	memset(to, 0, sizeof *to);
+	to->symbols = from->symbols;
+	to->bookkeeping = from->bookkeeping;
+	if (COPY_VECTOR(&to->objects, &from->objects) || COPY_VECTOR(&to->mappings, &from->mappings) ||
+	    COPY_VECTOR(&to->tls, &from->tls) || copy_blocks(&to->heap, &from->heap) ||
+	    copy_blocks(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||
+	    nm_map_copy(&to->by_name, &from->by_name) || nm_map_copy(&to->buckets, &from->buckets) ||
+	    nm_map_copy(&to->frames, &from->frames) || nm_map_copy(&to->threadlocal, &from->threadlocal))
+		return NM_ENOMEM;
+	return 0;
+}
+
 /* The object stored in `map` under key, made from `fresh` if there is none. */
 static int object_of(struct nm_space *space, struct nm_map *map, uint64_t key, struct nm_object fresh,
 		     uint32_t *ret_object)

@@ -80,6 +80,9 @@ struct nm_place {
 int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);
 void nm_space_done(struct nm_space *space);
 
+/* What a forked child starts with: a copy of its parent's space.  `ret_space` is initialised by it. */
+int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
+
 /* All return 0 or NM_ENOMEM. */
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);

@@ -5,6 +5,7 @@
 #include "map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "errors.h"
 
@@ -84,6 +85,21 @@ void nm_map_done(struct nm_map *map)
 {
 	free(map->slots);
 	*map = (struct nm_map){0};
+}
+
+int nm_map_copy(struct nm_map *ret_map, const struct nm_map *map)
+{
+	size_t bytes = map->slots ? (map->mask + 1) * sizeof *map->slots : 0;
+	struct nm_map copy = *map;
+
+	if (bytes) {
+		copy.slots = malloc(bytes);
+		if (!copy.slots)
+			return NM_ENOMEM;
+		memcpy(copy.slots, map->slots, bytes);
+	}
+	*ret_map = copy;
+	return 0;
 }
 
 int nm_map_next(const struct nm_map *map, size_t *i, uint64_t *ret_key, uint64_t *ret_value)

@@ -36,6 +36,9 @@ int nm_map_put(struct nm_map *map, uint64_t key, uint64_t value);
 int nm_map_remove(struct nm_map *map, uint64_t key);
 void nm_map_done(struct nm_map *map);
 
+/* Makes *ret_map, which is overwritten, an independent copy.  0 or NM_ENOMEM. */
+int nm_map_copy(struct nm_map *ret_map, const struct nm_map *map);
+
 /* Walks all entries: for (i = 0; nm_map_next(map, &i, &key, &value); ) in no useful order. */
 int nm_map_next(const struct nm_map *map, size_t *i, uint64_t *ret_key, uint64_t *ret_value);
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * inherit.c - what the engine of a forked child takes over: the definitions of its parent's blocks (shared),
+ * the address space with its heap and the call stack of the thread that forked (copied).  Caches start
+ * cold and nothing is counted yet, so that a process' figures do not depend on when its parent forked.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+struct nm_codebook *nm_codebook_new(struct nm_codebook *older)
+{
+	struct nm_codebook *book = calloc(1, sizeof *book);
+
+	if (!book)
+		return NULL;
+	book->users = 1;
+	book->older = older;
+	if (older)
+		older->users++;
+	return book;
+}
+
+void nm_codebook_release(struct nm_codebook *book)
+{
+	while (book && --book->users == 0) {
+		struct nm_codebook *older = book->older;
+
+		nm_arena_done(&book->arena);
+		free(book);
+		book = older;
+	}
+}
+
+static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
+{
+	to->current = from->current;
+	to->returned_from = from->returned_from;
+	for (size_t i = 0; i < from->stacks.count; i++) {
+		const struct nm_stack *s = &from->stacks.at[i];
+		struct nm_stack copy = {.low = s->low, .end = s->end};
+
+		if (nm_vec_reserve(&copy.frames, s->frames.count))
+			return NM_ENOMEM;
+		if (s->frames.count)
+			memcpy(copy.frames.at, s->frames.at, s->frames.count * sizeof *s->frames.at);
+		copy.frames.count = s->frames.count;
+		if (nm_vec_push(&to->stacks, copy))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+/* Of the parent's threads the child has the one that forked. */
+static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
+{
+	struct nm_thread *t = nm_arena_alloc(&child->arena, sizeof *t);
+
+	if (!t || nm_vec_push(&child->threads, t))
+		return NM_ENOMEM;
+	t->wire = from->wire;
+	t->number = 1;
+	t->live = 1;
+	return copy_frames(&t->frames, &from->frames);
+}
+
+static int copy_definitions(struct nm_engine *child, const struct nm_engine *parent)
+{
+	size_t n = parent->definitions.count;
+
+	nm_codebook_release(child->codebook);
+	child->codebook = nm_codebook_new(parent->codebook);
+	if (!child->codebook || nm_vec_reserve(&child->definitions, n))
+		return NM_ENOMEM;
+	if (n)
+		memcpy(child->definitions.at, parent->definitions.at, n * sizeof *parent->definitions.at);
+	child->definitions.count = n;
+	return 0;
+}
+
+int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
+{
+	struct nm_engine *child;
+	int status = nm_engine_new(&child, &e->options, err);
+
+	if (status)
+		return status;
+	child->measuring = e->measuring;
+	nm_space_done(&child->space);
+	nm_contexts_done(&child->contexts);
+	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||
+	    copy_definitions(child, e) || (e->thread && copy_thread(child, e->thread)) ||
+	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
+		nm_engine_free(child);
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	}
+	return 0;
+}
