@@ -67,11 +67,12 @@ struct nm_position {
 size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
 
 enum nm_variable_kind {
-	NM_VAR_GLOBAL, NM_VAR_STATIC, /* file or function static */
-	NM_VAR_COMMON_MEMBER,         /* member of a Fortran COMMON block: name is "block/member" */
-	NM_VAR_MODULE,                /* Fortran module variable: name is "module::name" */
+	NM_VAR_GLOBAL,
+	NM_VAR_STATIC,        /* file or function static */
+	NM_VAR_COMMON_MEMBER, /* member of a Fortran COMMON block: name is "block/member" */
+	NM_VAR_MODULE,        /* Fortran module variable: name is "module::name" */
 	NM_VAR_THREAD_LOCAL,
-	NM_VAR_SECTION                /* no symbol here: name is the section's, e.g. ".bss" */
+	NM_VAR_SECTION /* no symbol here: name is the section's, e.g. ".bss" */
 };
 
 /* A variable and its place.  name is the source's (demangled, with its namespace or class; a function

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * debug_file.c - where a module's DWARF is: in the file itself, or in a separate file.
+ *
+ * Separate files are taken in this order: by build-id under /usr/lib/debug, by .gnu_debuglink beside the
+ * file, in .debug/ and under /usr/lib/debug, then from debuginfod.  A file counts if it carries the
+ * wanted build-id; where the program has none, if its CRC-32 is the one in .gnu_debuglink.  Shared parts
+ * moved out by dwz (.gnu_debugaltlink) and split units (.dwo) are found by libdw, which looks where
+ * we do.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol_priv.h"
+
+enum { PATH_ROOM = 4096 };
+static const char DEBUG_ROOT[] = "/usr/lib/debug";
+
+static int has_section(Elf *elf, const char *name)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+	return elf_find_section(elf, name, &section, &header) && header.sh_type != SHT_NOBITS &&
+	       header.sh_size;
+}
+
+static int has_dwarf(Elf *elf) { return has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info"); }
+
+/* The CRC-32 of zip and .gnu_debuglink, bit by bit over nibbles: it is rarely needed. */
+static uint32_t crc32_of(const unsigned char *bytes, size_t count)
+{
+	uint32_t crc = ~0u;
+	for (size_t i = 0; i < count; i++) {
+		crc ^= bytes[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
+	}
+	return ~crc;
+}
+
+static int crc_is(Elf *elf, uint32_t wanted)
+{
+	size_t bytes;
+	const char *image = elf_rawfile(elf, &bytes);
+	return image && crc32_of((const unsigned char *)image, bytes) == wanted;
+}
+
+/* Keeps the file as module->debug if it is the module's.  crc NULL: only the build-id can prove it. */
+static int accept(struct nm_module *module, const char *path, const uint32_t *crc)
+{
+	struct elf_file found;
+	if (!elf_file_open(&found, path))
+		return 0;
+	int ours = module->wanted_id_bytes
+		       ? found.build_id_bytes == module->wanted_id_bytes &&
+			     !memcmp(found.build_id, module->wanted_id, found.build_id_bytes)
+		       : crc && crc_is(found.elf, *crc);
+	if (!ours || (!has_dwarf(found.elf) && !has_section(found.elf, ".symtab"))) {
+		elf_file_close(&found);
+		return 0;
+	}
+	module->debug = found;
+	return 1;
+}
+
+static int find_by_id(struct nm_module *module)
+{
+	char path[sizeof DEBUG_ROOT + 2 * BUILD_ID_MAX + 32];
+	if (module->wanted_id_bytes < 2)
+		return 0;
+	int n = snprintf(path, sizeof path, "%s/.build-id/%02x/", DEBUG_ROOT, module->wanted_id[0]);
+	for (size_t i = 1; i < module->wanted_id_bytes; i++)
+		n += snprintf(path + n, sizeof path - (size_t)n, "%02x", module->wanted_id[i]);
+	snprintf(path + n, sizeof path - (size_t)n, ".debug");
+	return accept(module, path, NULL);
+}
+
+/* The file that .gnu_debuglink names: its name, zero bytes up to a multiple of four, the CRC. */
+static int find_by_link(struct nm_module *module)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+	if (!module->file.elf || !elf_find_section(module->file.elf, ".gnu_debuglink", &section, &header))
+		return 0;
+	Elf_Data *data = elf_rawdata(section, NULL);
+	size_t length = data && data->d_buf ? strnlen(data->d_buf, data->d_size) : 0;
+	size_t crc_at = (length + 4) & ~(size_t)3;
+	if (!length || crc_at + 4 > data->d_size || memchr(data->d_buf, '/', length))
+		return 0;
+	uint32_t crc;
+	memcpy(&crc, (const char *)data->d_buf + crc_at, sizeof crc);
+	int folder = (int)(strrchr(module->path, '/') ? strrchr(module->path, '/') - module->path + 1 : 0);
+	const char *name = data->d_buf;
+	char path[PATH_ROOM];
+	if (snprintf(path, sizeof path, "%.*s%s", folder, module->path, name) < PATH_ROOM &&
+	    strcmp(path, module->path) && accept(module, path, &crc))
+		return 1;
+	if (snprintf(path, sizeof path, "%.*s.debug/%s", folder, module->path, name) < PATH_ROOM &&
+	    accept(module, path, &crc))
+		return 1;
+	return snprintf(path, sizeof path, "%s%s%.*s%s", DEBUG_ROOT, module->path[0] == '/' ? "" : "/",
+			folder, module->path, name) < PATH_ROOM &&
+	       accept(module, path, &crc);
+}
+
+static int find_by_server(struct nm_module *module)
+{
+	int fd = debuginfod_open(module->wanted_id, module->wanted_id_bytes);
+	if (fd < 0)
+		return 0;
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	int found = accept(module, path, NULL);
+	close(fd);
+	return found;
+}
+
+void module_find_debug(struct nm_module *module)
+{
+	if (module->debug_sought)
+		return;
+	module->debug_sought = 1;
+	Elf *own = module->file.elf;
+	if (!own || !has_dwarf(own))
+		(void)(find_by_id(module) || find_by_link(module) || find_by_server(module));
+	if (module->debug.elf && has_dwarf(module->debug.elf))
+		own = module->debug.elf;
+	if (own && has_dwarf(own))
+		module->dwarf = dwarf_begin_elf(own, DWARF_C_READ, NULL);
+}

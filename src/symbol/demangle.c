@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * demangle.c - names as the source writes them, by libiberty.
+ *
+ * Compilers split and clone functions: foo.cold, foo.part.0, foo.isra.0.constprop.1, foo.lto_priv.3,
+ * foo.llvm.123.  The clone suffix is cut before demangling, so all parts of a function carry one name.
+ * C++ names keep their parameters, since overloads are different functions; Rust names lose their hash.
+ */
+#include <libiberty/demangle.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol_priv.h"
+
+/* Where the first clone suffix starts, or the length of the name. */
+static size_t plain_length(const char *name)
+{
+	static const char *const suffixes[] = {".cold",      ".part.", ".isra.",      ".constprop.",
+					       ".lto_priv.", ".llvm.", ".localalias", ".clone."};
+	size_t length = strlen(name);
+	for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
+		for (size_t i = 0; dot != name && i < sizeof suffixes / sizeof *suffixes; i++)
+			if (!strncmp(dot, suffixes[i], strlen(suffixes[i])))
+				return (size_t)(dot - name);
+	return length;
+}
+
+/* The mangled name's source form, to be freed, or NULL. */
+static char *source_of(const char *name)
+{
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != '_'))
+		return NULL;
+	char *source = rust_demangle(name, 0);
+	return source ? source : cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+}
+
+const char *demangle(struct nm_strings *pool, const char *name)
+{
+	size_t length = plain_length(name);
+	const char *stub = strstr(name, "@plt");
+	if (stub && (size_t)(stub - name) < length)
+		length = (size_t)(stub - name);
+	const char *plain = nm_intern_n(pool, name, length);
+	char *source = plain ? source_of(plain) : NULL;
+	if (stub && plain) {
+		char *whole;
+		if (asprintf(&whole, "%s@plt", source ? source : plain) < 0)
+			whole = NULL;
+		free(source);
+		source = whole;
+		plain = whole ? plain : NULL;
+	}
+	const char *result = source ? nm_intern(pool, source) : plain;
+	free(source);
+	return result;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * positions.c - the chain of source positions of an instruction.
+ *
+ * The line of the instruction comes from the line table and belongs to the innermost function; each
+ * inlined call then gives the position of the function around it.  Code without DWARF has one position
+ * with the function of the symbol table and no line.
+ */
+#include <dwarf.h>
+
+#include "die.h"
+#include "symbol_priv.h"
+
+/* The row for vaddr; where its line is 0, the nearest row before it within the physical function that has
+ * a line, one of the same inlined function if there is one. */
+static struct line_row line_at(const struct unit *unit, uint64_t vaddr, const struct span *span)
+{
+	const struct line_row *row = unit_line_at(unit, vaddr), *any = NULL;
+	if (!row)
+		return (struct line_row){0};
+	if (row->line || !span)
+		return *row;
+	uint64_t low = unit->frames.at[span->id].low;
+	for (const struct line_row *before = row; before > unit->lines.at && before->low > low;) {
+		before--;
+		if (before->low < low || !before->file)
+			break;
+		if (!before->line)
+			continue;
+		const struct span *there = spans_find(&unit->code, before->low);
+		if (there && there->id == span->id)
+			return *before;
+		any = any ? any : before;
+	}
+	return any ? *any : *row;
+}
+
+static const char *symbol_name(struct nm_module *module, uint64_t vaddr)
+{
+	module_read_symbols(module);
+	const struct span *span = spans_find(&module->function_spans, vaddr);
+	return span ? elf_symbol_plain(module, &module->functions.at[span->id]) : NULL;
+}
+
+/* The chain of frames from the innermost outwards. */
+static size_t chain(struct nm_module *module, struct unit *unit, const struct span *span,
+		    struct line_row line, struct nm_position *at, size_t max)
+{
+	size_t n = 0;
+	for (uint32_t id = span->id; id != NO_ID && n < max;) {
+		struct frame *frame = &unit->frames.at[id];
+		at[n++] = (struct nm_position){frame_name(module, frame), line.file, line.line};
+		if (frame->parent != NO_ID && n < max) {
+			const char *file = die_file(&frame->die, DW_AT_call_file);
+			line.file = file ? nm_intern(module_pool(module), file) : NULL;
+			line.line = (uint32_t)die_number(&frame->die, DW_AT_call_line);
+		}
+		id = frame->parent;
+	}
+	return n;
+}
+
+size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max)
+{
+	struct line_row line = {0};
+	struct unit *unit = max ? unit_at(module, vaddr) : NULL;
+	const struct span *span = NULL;
+	if (unit) {
+		unit_read_lines(module, unit);
+		unit_read_frames(module, unit);
+		span = spans_find(&unit->code, vaddr);
+		line = line_at(unit, vaddr, span);
+	}
+	if (span)
+		return chain(module, unit, span, line, at, max);
+	const char *function = max ? symbol_name(module, vaddr) : NULL;
+	if (!function && !line.file)
+		return 0;
+	at[0] = (struct nm_position){function, line.file, line.line};
+	return 1;
+}

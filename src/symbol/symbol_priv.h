@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol_priv.h - what the files of this room share: the module and its lazily built tables.
+ *
+ * A module owns up to two files: the program's own ELF file and a separate file of debug information
+ * (`debug`).  `dwarf` belongs to whichever of them holds .debug_info.  Each table has a flag that says
+ * whether it was asked for; a table that could not be built stays empty and is not tried again.
+ * Strings taken from the mapped files live as long as the module; strings handed out are interned.
+ */
+#ifndef NM_SYMBOL_PRIV_H
+#define NM_SYMBOL_PRIV_H
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+
+#include "arena.h"
+#include "spans.h"
+#include "symbol.h"
+
+#define NO_ID UINT32_MAX
+enum { BUILD_ID_MAX = 64 };
+
+struct elf_file {
+	int fd; /* -1: none */
+	Elf *elf;
+	uint8_t build_id[BUILD_ID_MAX];
+	size_t build_id_bytes;
+};
+
+/* One PT_LOAD segment. */
+struct segment {
+	uint64_t offset, vaddr, file_bytes, bytes;
+	int executable;
+};
+
+/* One section that occupies memory.  TLS sections are not among them. */
+struct section {
+	uint64_t low, end;
+	const char *name;
+	int executable;
+};
+
+/* One symbol of the ELF symbol table.  `raw` points into the mapped string table, or is interned. */
+struct elf_symbol {
+	uint64_t low, end;
+	const char *raw;
+	const char *plain; /* demangled and without clone suffix, interned; NULL until asked for */
+	uint8_t rank;      /* of equals, the lowest wins: global 0, weak 1, local 2, no type +4 */
+};
+struct elf_symbols nm_vec(struct elf_symbol);
+
+/* From `low` to the next row: this line.  file NULL: the end of a sequence, nothing is known. */
+struct line_row {
+	uint64_t low;
+	const char *file;
+	uint32_t line;
+};
+struct line_rows nm_vec(struct line_row);
+
+/* A function or an inlined instance of one.  Parents come before children. */
+struct frame {
+	Dwarf_Die die;
+	const char *name; /* NULL until asked for */
+	uint64_t low;     /* least address, in the physical function for inlined ones too */
+	uint32_t parent;  /* frame it is inlined into; NO_ID: a physical function */
+};
+struct frames nm_vec(struct frame);
+
+struct unit {
+	Dwarf_Die die;  /* of the compilation unit, or of its skeleton */
+	Dwarf_Die body; /* the same, or that of the split unit */
+	uint64_t bytes; /* at most so many DIEs can be in it */
+	int language;   /* DW_LANG_*, 0 if not given */
+	int lines_read, frames_read;
+	struct line_rows lines;
+	struct frames frames;
+	struct spans code; /* flat; id: frame */
+};
+struct units nm_vec(struct unit);
+
+/* A variable with its DIE (if any): type, file and line are worked out when first asked for. */
+struct variable {
+	struct nm_variable seen;
+	Dwarf_Die die;
+	int language;
+	int is_completed;
+	uint32_t order; /* in the file */
+};
+struct variables nm_vec(struct variable);
+
+struct nm_module {
+	struct nm_symbols *store;
+	const char *path, *name;
+	uint8_t wanted_id[BUILD_ID_MAX]; /* the build-id asked for, or the file's */
+	size_t wanted_id_bytes;
+	struct elf_file file, debug;
+	struct nm_vec(struct segment) segments;
+	uint64_t tls_bytes, tls_image_bytes, tls_align; /* image: what the file initialises */
+
+	int debug_sought;
+	Dwarf *dwarf;
+
+	int symbols_read;
+	struct elf_symbols functions, objects, tls_objects; /* aliases dropped, sorted by low */
+	struct spans function_spans;                        /* flat; id: functions */
+	struct nm_vec(struct section) sections;
+
+	int units_read;
+	struct units units;
+	struct spans unit_spans; /* flat; id: units */
+
+	int variables_read;
+	struct variables variables, tls_variables;
+	struct spans variable_spans, tls_spans; /* flat; ids: the two lists above */
+};
+
+/* store.c */
+struct nm_strings *module_pool(struct nm_module *module);
+
+/* segments.c: opening an ELF file, its build-id and program headers. */
+int elf_file_open(struct elf_file *file, const char *path); /* 1 if it is an ELF program or library */
+void elf_file_close(struct elf_file *file);
+void module_read_segments(struct nm_module *module);
+int module_holds_code(const struct nm_module *module, uint64_t vaddr); /* in an executable segment? */
+int module_holds(const struct nm_module *module, uint64_t vaddr);      /* in any segment? */
+int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shdr *ret_header);
+
+/* debug_file.c: fills module->debug and module->dwarf at the first call. */
+void module_find_debug(struct nm_module *module);
+
+/* debuginfod.c: a descriptor of the debug file for a build-id, or -1. */
+int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes);
+
+/* elf_symbols.c */
+void module_read_symbols(struct nm_module *module);
+const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol);
+
+/* plt.c: appends "name@plt" stubs to module->functions. */
+void plt_read(struct nm_module *module);
+
+/* demangle.c: what the source calls it, without clone suffixes; the name itself if it is not mangled.
+ * Interned; NULL when memory is exhausted. */
+const char *demangle(struct nm_strings *pool, const char *name);
+
+/* units.c */
+void module_read_units(struct nm_module *module);
+struct unit *unit_at(struct nm_module *module, uint64_t vaddr);
+
+/* lines.c */
+void unit_read_lines(struct nm_module *module, struct unit *unit);
+const struct line_row *unit_line_at(const struct unit *unit, uint64_t vaddr);
+
+/* functions.c */
+void unit_read_frames(struct nm_module *module, struct unit *unit);
+const char *frame_name(struct nm_module *module, struct frame *frame);
+
+/* location.c: where a variable with static storage is.  1 if the expression is such a place. */
+struct place {
+	uint64_t address; /* vaddr, or offset in the module's TLS block */
+	int is_thread_local;
+};
+int location_read(Dwarf_Die *die, struct place *ret_place);
+
+/* dwarf_variables.c: appends what the units declare to the two lists. */
+void dwarf_variables_read(struct nm_module *module);
+
+/* types.c: the type of a variable as its language writes it, interned, or NULL. */
+const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language);
+
+#endif

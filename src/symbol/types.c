@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * types.c - a variable's type as its language writes it.
+ *
+ * C and C++ declarators are built from the inside out: while the chain of pointers, arrays and
+ * functions is followed, the declarator grows around the (absent) name - "*", "(*)", "(*)[100]" - until
+ * the base type is reached and goes in front.  Fortran writes bounds after the type, Rust writes
+ * "[T; N]".  C++ and Rust names carry their namespaces.  Chains are followed for a bounded number
+ * of steps, so a type that contains itself by damage ends.
+ */
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "die.h"
+#include "symbol_priv.h"
+
+enum { DECLARATOR_ROOM = 512, CHAIN_STEPS = 64, NESTED = 4, MOST_PARAMETERS = 8 };
+
+enum family { FAMILY_C, FAMILY_CXX, FAMILY_FORTRAN, FAMILY_RUST };
+
+struct speller {
+	struct nm_module *module;
+	enum family family;
+	int nested;                       /* how many types deep we are in parameters */
+	char declarator[DECLARATOR_ROOM]; /* "" at first */
+	char qualifiers[64];              /* of the base type, each with a blank behind */
+};
+
+static enum family family_of(int language)
+{
+	switch (language) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x2a: /* C++17, from the list that DWARF 6 extends */
+	case 0x2b: /* C++20 */ return FAMILY_CXX;
+	case DW_LANG_Fortran77:
+	case DW_LANG_Fortran90:
+	case DW_LANG_Fortran95:
+	case DW_LANG_Fortran03:
+	case DW_LANG_Fortran08:
+	case 0x2d: /* Fortran 2018 */ return FAMILY_FORTRAN;
+	case DW_LANG_Rust: return FAMILY_RUST;
+	default: return FAMILY_C;
+	}
+}
+
+static void put_before(struct speller *speller, const char *text)
+{
+	size_t n = strlen(text), old = strlen(speller->declarator);
+	if (n + old + 1 > sizeof speller->declarator)
+		return;
+	memmove(speller->declarator + n, speller->declarator, old + 1);
+	memcpy(speller->declarator, text, n);
+}
+
+static void put_behind(struct speller *speller, const char *text)
+{
+	size_t old = strlen(speller->declarator);
+	snprintf(speller->declarator + old, sizeof speller->declarator - old, "%s", text);
+}
+
+/* Before "[...]" or "(...)" goes behind a pointer, the pointer has to be bracketed. */
+static void bracket_pointer(struct speller *speller)
+{
+	char first = speller->declarator[0];
+	if (first == '*' || first == '&') {
+		put_before(speller, "(");
+		put_behind(speller, ")");
+	}
+}
+
+/* A constant bound; 0 if it is computed or not given. */
+static int bound_of(Dwarf_Die *range, unsigned attribute, int64_t *ret_bound)
+{
+	Dwarf_Attribute found;
+	Dwarf_Sword number;
+	Dwarf_Word word;
+	if (!dwarf_attr_integrate(range, attribute, &found))
+		return 0;
+	if (dwarf_whatform(&found) == DW_FORM_sdata || dwarf_whatform(&found) == DW_FORM_implicit_const) {
+		if (dwarf_formsdata(&found, &number) != 0)
+			return 0;
+		*ret_bound = number;
+		return 1;
+	}
+	if (dwarf_formudata(&found, &word) != 0)
+		return 0;
+	*ret_bound = (int64_t)word;
+	return 1;
+}
+
+/* One dimension: "[100]" or "[]" in C, "100", "0:99" or ":" in Fortran. */
+static void put_dimension(struct speller *speller, Dwarf_Die *range, char *text, size_t room)
+{
+	int fortran = speller->family == FAMILY_FORTRAN;
+	int64_t low = fortran, upper = 0, count = 0;
+	int has_low = bound_of(range, DW_AT_lower_bound, &low), known = bound_of(range, DW_AT_count, &count);
+	if (!known && bound_of(range, DW_AT_upper_bound, &upper)) {
+		known = upper < INT64_MAX;
+		count = known ? (int64_t)((uint64_t)upper - (uint64_t)low + 1) : 0;
+	} else if (known) {
+		upper = (int64_t)((uint64_t)low + (uint64_t)count - 1);
+	}
+	if (fortran && !known)
+		snprintf(text, room, ":");
+	else if (fortran && has_low && low != 1)
+		snprintf(text, room, "%lld:%lld", (long long)low, (long long)upper);
+	else if (fortran)
+		snprintf(text, room, "%lld", (long long)upper);
+	else if (known)
+		snprintf(text, room, "[%lld]", (long long)count);
+	else
+		snprintf(text, room, "[]");
+}
+
+static void put_array(struct speller *speller, Dwarf_Die *array)
+{
+	Dwarf_Die child;
+	char all[DECLARATOR_ROOM] = "", one[64];
+	size_t used = 0, budget = 32; /* more dimensions than any language allows */
+	int more = dwarf_child(array, &child) == 0;
+	for (; more && budget; budget--, more = dwarf_siblingof(&child, &child) == 0) {
+		int tag = dwarf_tag(&child);
+		if ((tag != DW_TAG_subrange_type && tag != DW_TAG_enumeration_type) ||
+		    used + sizeof one + 4 > sizeof all)
+			continue;
+		put_dimension(speller, &child, one, sizeof one);
+		const char *comma = speller->family == FAMILY_FORTRAN && used ? "," : "";
+		used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", comma, one);
+	}
+	if (speller->family == FAMILY_FORTRAN) {
+		snprintf(one, sizeof one, "%s", used ? "(" : "(:");
+		put_behind(speller, one);
+		put_behind(speller, all);
+		put_behind(speller, ")");
+		return;
+	}
+	bracket_pointer(speller);
+	put_behind(speller, used ? all : "[]");
+}
+
+static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family family, int nested);
+
+static void put_parameters(struct speller *speller, Dwarf_Die *function)
+{
+	Dwarf_Die child, type;
+	bracket_pointer(speller);
+	put_behind(speller, "(");
+	int count = 0, more = speller->nested < NESTED && dwarf_child(function, &child) == 0;
+	for (; more && count < MOST_PARAMETERS; more = dwarf_siblingof(&child, &child) == 0) {
+		const char *name = NULL;
+		if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
+			name = "...";
+		else if (dwarf_tag(&child) == DW_TAG_formal_parameter &&
+			 die_reference(&child, DW_AT_type, &type))
+			name = spell(speller->module, &type, speller->family, speller->nested + 1);
+		put_behind(speller, count ? ", " : "");
+		put_behind(speller, name ? name : "?");
+		count++;
+	}
+	if (!count && speller->family == FAMILY_C)
+		put_behind(speller, "void");
+	put_behind(speller, more ? ", ...)" : ")");
+}
+
+static const char *qualifier_of(int tag)
+{
+	switch (tag) {
+	case DW_TAG_const_type: return "const";
+	case DW_TAG_volatile_type: return "volatile";
+	case DW_TAG_restrict_type: return "restrict";
+	case DW_TAG_atomic_type: return "_Atomic";
+	default: return NULL;
+	}
+}
+
+/* A qualifier of a pointer stands behind its star, every other one in front of the base type. */
+static void put_qualifier(struct speller *speller, const char *qualifier, int of_pointer)
+{
+	if (of_pointer) {
+		if (speller->declarator[0] && speller->declarator[0] != '[')
+			put_before(speller, " ");
+		put_before(speller, qualifier);
+	} else if (strstr(speller->qualifiers, qualifier)) {
+		return; /* a const array of const elements */
+	} else if (strlen(speller->qualifiers) + strlen(qualifier) + 2 < sizeof speller->qualifiers) {
+		strcat(strcat(speller->qualifiers, qualifier), " ");
+	}
+}
+
+/* Takes one step from a derived type towards its base.  0 if `type` is a base. */
+static int step(struct speller *speller, Dwarf_Die *type, Dwarf_Die *target, int has_target)
+{
+	int tag = dwarf_tag(type);
+	const char *qualifier = qualifier_of(tag);
+	if (qualifier) {
+		put_qualifier(speller, qualifier, has_target && dwarf_tag(target) == DW_TAG_pointer_type);
+		return 1;
+	}
+	switch (tag) {
+	case DW_TAG_pointer_type:
+		if (speller->family == FAMILY_RUST && die_name(type))
+			return 0;
+		if (speller->family == FAMILY_FORTRAN)
+			put_behind(speller, ", pointer");
+		else
+			put_before(speller, "*");
+		return 1;
+	case DW_TAG_reference_type: put_before(speller, "&"); return 1;
+	case DW_TAG_rvalue_reference_type: put_before(speller, "&&"); return 1;
+	case DW_TAG_ptr_to_member_type: put_before(speller, "::*"); return 1;
+	case DW_TAG_array_type: put_array(speller, type); return 1;
+	case DW_TAG_subroutine_type: put_parameters(speller, type); return 1;
+	default: return 0;
+	}
+}
+
+/* "struct node", "std::vector<int>", "type(particle)": the name of a type that has one, interned. */
+static const char *base_name(struct speller *speller, Dwarf_Die *type)
+{
+	const char *name = die_name(type), *keyword = "", *close = "";
+	int tag = dwarf_tag(type), is_compound = 1;
+	if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
+		keyword = "struct";
+	else if (tag == DW_TAG_union_type)
+		keyword = "union";
+	else if (tag == DW_TAG_enumeration_type)
+		keyword = "enum";
+	else
+		is_compound = 0;
+	char scope[DECLARATOR_ROOM] = "";
+	if (name && (speller->family == FAMILY_CXX || speller->family == FAMILY_RUST) &&
+	    tag != DW_TAG_base_type)
+		die_scope(type, scope, sizeof scope);
+	if (speller->family == FAMILY_FORTRAN && is_compound)
+		keyword = "type(", close = ")";
+	else if (speller->family != FAMILY_C && name)
+		keyword = "";
+	else if (is_compound)
+		keyword = tag == DW_TAG_union_type         ? "union "
+			  : tag == DW_TAG_enumeration_type ? "enum "
+							   : "struct ";
+	char *text;
+	if (asprintf(&text, "%s%s%s%s", keyword, scope, name ? name : is_compound ? "{...}" : "?", close) < 0)
+		return NULL;
+	const char *interned = nm_intern(module_pool(speller->module), text);
+	free(text);
+	return interned;
+}
+
+static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family family, int nested)
+{
+	struct speller speller = {.module = module, .family = family, .nested = nested};
+	Dwarf_Die here = *type, target;
+	int has_target = 1, steps = CHAIN_STEPS;
+	for (; steps; steps--) {
+		has_target = die_reference(&here, DW_AT_type, &target);
+		if (!step(&speller, &here, &target, has_target) || !has_target)
+			break;
+		here = target;
+	}
+	int is_void = !has_target && steps &&
+		      (qualifier_of(dwarf_tag(&here)) || dwarf_tag(&here) == DW_TAG_pointer_type ||
+		       dwarf_tag(&here) == DW_TAG_subroutine_type);
+	const char *base = is_void ? "void" : base_name(&speller, &here);
+	if (!base || !steps)
+		return NULL;
+	char first = speller.declarator[0];
+	int blank = first == '*' || first == '&' || (first == '(' && family != FAMILY_FORTRAN) ||
+		    first == 'c' || first == 'v' || first == 'r' || first == ':';
+	char *text;
+	if (asprintf(&text, "%s%s%s%s", speller.qualifiers, base, blank ? " " : "", speller.declarator) < 0)
+		return NULL;
+	const char *interned = nm_intern(module_pool(module), text);
+	free(text);
+	return interned;
+}
+
+const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language)
+{
+	Dwarf_Die type;
+	if (!die_reference(variable, DW_AT_type, &type))
+		return NULL;
+	return spell(module, &type, family_of(language), 0);
+}

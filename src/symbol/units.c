@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * units.c - which compilation unit an address belongs to.
+ *
+ * Made from the units' own ranges, since .debug_aranges may be missing (clang) or incomplete.  Only each
+ * unit's first entry is read.  Units without ranges that hold functions nevertheless get theirs from
+ * their functions.  Ranges outside executable segments are what the linker left of discarded code.
+ */
+#include <dwarf.h>
+
+#include "die.h"
+#include "symbol_priv.h"
+
+static int add_range(struct nm_module *module, uint64_t low, uint64_t end, uint32_t id)
+{
+	if (low >= end || !module_holds_code(module, low))
+		return 0;
+	return nm_vec_push(&module->unit_spans, (struct span){low, end, id});
+}
+
+static void add_ranges(struct nm_module *module, uint32_t id)
+{
+	struct unit *unit = &module->units.at[id];
+	Dwarf_Addr base, low, end;
+	size_t before = module->unit_spans.count;
+	uint64_t budget = unit->bytes;
+	for (ptrdiff_t next = 0; budget && (next = dwarf_ranges(&unit->die, next, &base, &low, &end)) > 0;
+	     budget--)
+		if (add_range(module, low, end, id))
+			return;
+	if (module->unit_spans.count > before)
+		return;
+	unit_read_frames(module, unit);
+	for (size_t i = 0; i < unit->code.count; i++)
+		if (add_range(module, unit->code.at[i].low, unit->code.at[i].end, id))
+			return;
+}
+
+/* A unit ends where the next one starts; the last one is given what is left of the section. */
+static void bound_units(struct nm_module *module, uint64_t section_bytes)
+{
+	for (size_t i = 0; i < module->units.count; i++) {
+		struct unit *unit = &module->units.at[i];
+		uint64_t start = dwarf_dieoffset(&unit->die), end = section_bytes;
+		if (i + 1 < module->units.count)
+			end = dwarf_dieoffset(&module->units.at[i + 1].die);
+		unit->bytes = end > start ? end - start : section_bytes;
+		if (unit->body.cu != unit->die.cu)
+			unit->bytes = UINT32_MAX; /* the split file's section: its size is not at hand */
+	}
+}
+
+static uint64_t info_bytes(struct nm_module *module)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+	Elf *elf = dwarf_getelf(module->dwarf);
+	if (!elf_find_section(elf, ".debug_info", &section, &header))
+		return UINT32_MAX;
+	return header.sh_flags & SHF_COMPRESSED ? header.sh_size * 64 : header.sh_size;
+}
+
+void module_read_units(struct nm_module *module)
+{
+	if (module->units_read)
+		return;
+	module->units_read = 1;
+	module_find_debug(module);
+	if (!module->dwarf)
+		return;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Half version;
+	uint8_t type;
+	Dwarf_Die die, split;
+	while (dwarf_get_units(module->dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
+		if ((type != DW_UT_compile && type != DW_UT_skeleton) ||
+		    dwarf_tag(&die) == DW_TAG_partial_unit)
+			continue;
+		struct unit unit = {.die = die, .body = split.addr ? split : die};
+		unit.language = (int)die_number(&unit.body, DW_AT_language);
+		if (nm_vec_push(&module->units, unit))
+			break;
+	}
+	bound_units(module, info_bytes(module));
+	for (size_t i = 0; i < module->units.count; i++)
+		add_ranges(module, (uint32_t)i);
+	if (spans_flatten(&module->unit_spans))
+		nm_vec_free(&module->unit_spans);
+}
+
+struct unit *unit_at(struct nm_module *module, uint64_t vaddr)
+{
+	module_read_units(module);
+	const struct span *span = spans_find(&module->unit_spans, vaddr);
+	return span ? &module->units.at[span->id] : NULL;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * variables.c - the module's variables by address: what DWARF declares, completed by the symbol table.
+ *
+ * Where both know an address, name and type are DWARF's and the size is the greater of the two (the
+ * symbol knows the length of a flexible array); a mangled symbol also gives the name, since compilers do
+ * not always say in DWARF which function or namespace a variable is in.  A symbol that covers a Fortran COMMON block stays under
+ * its members and shows where no member is declared.  What nobody names is a hole: the section's name,
+ * from the variable before to the variable after.  Types and places of declaration are read when a
+ * variable is first asked for, since most never are.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+
+#include "die.h"
+#include "symbol_priv.h"
+
+struct merge {
+	struct variables *variables;
+	struct spans *spans;
+	struct elf_symbols *symbols;
+	int is_thread_local;
+};
+
+/* Of one address the entry that stands first in the file; symbols are added later. */
+static int by_address(const void *left, const void *right)
+{
+	const struct variable *a = left, *b = right;
+	if (a->seen.low != b->seen.low)
+		return a->seen.low < b->seen.low ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Of several entries for one place (abstract and concrete, COMMON in several units) the first stays. */
+static void sort_and_drop_repeats(struct variables *list)
+{
+	size_t kept = 0;
+	if (list->count)
+		qsort(list->at, list->count, sizeof *list->at, by_address);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || list->at[kept - 1].seen.low != list->at[i].seen.low)
+			list->at[kept++] = list->at[i];
+		else if (list->at[kept - 1].seen.end < list->at[i].seen.end)
+			list->at[kept - 1].seen.end = list->at[i].seen.end;
+	list->count = kept;
+}
+
+static struct variable *declared_at(struct variables *list, size_t count, uint64_t low)
+{
+	size_t first = 0, end = count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		if (list->at[middle].seen.low < low)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < count && list->at[first].seen.low == low ? &list->at[first] : NULL;
+}
+
+static void add_symbols(struct nm_module *module, const struct merge *merge)
+{
+	size_t declared = merge->variables->count;
+	for (size_t i = 0; i < merge->symbols->count; i++) {
+		struct elf_symbol *symbol = &merge->symbols->at[i];
+		struct variable *known = declared_at(merge->variables, declared, symbol->low);
+		if (known && (known->seen.kind != NM_VAR_COMMON_MEMBER || symbol->end <= known->seen.end)) {
+			if (known->seen.end < symbol->end)
+				known->seen.end = symbol->end;
+			if (symbol->raw[0] == '_' && (symbol->raw[1] == 'Z' || symbol->raw[1] == 'R'))
+				known->seen.name = elf_symbol_plain(module, symbol);
+			continue;
+		}
+		struct variable variable = {.is_completed = 1};
+		variable.seen.name = elf_symbol_plain(module, symbol);
+		variable.seen.low = symbol->low;
+		variable.seen.end = symbol->end;
+		variable.seen.kind = merge->is_thread_local    ? NM_VAR_THREAD_LOCAL
+				     : (symbol->rank & 3) == 2 ? NM_VAR_STATIC
+							       : NM_VAR_GLOBAL;
+		if (!variable.seen.name || nm_vec_push(merge->variables, variable))
+			return;
+	}
+}
+
+/* A variable whose size nobody knows owns its first byte. */
+static void make_spans(const struct merge *merge)
+{
+	struct variables *list = merge->variables;
+	for (size_t i = 0; i < list->count; i++) {
+		struct nm_variable *seen = &list->at[i].seen;
+		if (seen->end == seen->low)
+			seen->end = seen->low + 1;
+		if (nm_vec_push(merge->spans, (struct span){seen->low, seen->end, (uint32_t)i}))
+			break;
+	}
+	if (spans_flatten(merge->spans))
+		nm_vec_free(merge->spans);
+}
+
+static void read_variables(struct nm_module *module)
+{
+	if (module->variables_read)
+		return;
+	module->variables_read = 1;
+	module_read_symbols(module);
+	dwarf_variables_read(module);
+	struct merge merges[] = {{&module->variables, &module->variable_spans, &module->objects, 0},
+				 {&module->tls_variables, &module->tls_spans, &module->tls_objects, 1}};
+	for (int i = 0; i < 2; i++) {
+		sort_and_drop_repeats(merges[i].variables);
+		add_symbols(module, &merges[i]);
+		make_spans(&merges[i]);
+	}
+}
+
+/* The variable with its type and declaration. */
+static const struct nm_variable *completed(struct nm_module *module, struct variable *variable)
+{
+	if (!variable->is_completed) {
+		variable->is_completed = 1;
+		const char *file = die_file(&variable->die, DW_AT_decl_file);
+		variable->seen.type = type_name(module, &variable->die, variable->language);
+		variable->seen.file = file ? nm_intern(module_pool(module), file) : NULL;
+		variable->seen.line = (uint32_t)die_number(&variable->die, DW_AT_decl_line);
+	}
+	return &variable->seen;
+}
+
+/* The part of [low, end) around address that no variable owns. */
+static void narrow_to_hole(const struct spans *spans, uint64_t address, uint64_t *low, uint64_t *end)
+{
+	size_t next = spans_search(spans, address);
+	if (next < spans->count && spans->at[next].low < *end)
+		*end = spans->at[next].low;
+	if (next > 0 && spans->at[next - 1].end > *low)
+		*low = spans->at[next - 1].end;
+}
+
+int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
+{
+	read_variables(module);
+	const struct span *span = spans_find(&module->variable_spans, vaddr);
+	if (span) {
+		*ret_variable = *completed(module, &module->variables.at[span->id]);
+		return 1;
+	}
+	for (size_t i = 0; i < module->sections.count; i++) {
+		const struct section *section = &module->sections.at[i];
+		if (vaddr < section->low || vaddr >= section->end)
+			continue;
+		struct nm_variable hole = {.name = section->name, .kind = NM_VAR_SECTION};
+		hole.low = section->low;
+		hole.end = section->end;
+		narrow_to_hole(&module->variable_spans, vaddr, &hole.low, &hole.end);
+		*ret_variable = hole;
+		return 1;
+	}
+	return 0;
+}
+
+int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
+{
+	if (offset >= module->tls_bytes)
+		return 0;
+	read_variables(module);
+	const struct span *span = spans_find(&module->tls_spans, offset);
+	if (span) {
+		*ret_variable = *completed(module, &module->tls_variables.at[span->id]);
+		return 1;
+	}
+	int has_image = offset < module->tls_image_bytes;
+	struct nm_variable hole = {.kind = NM_VAR_SECTION};
+	hole.name = nm_intern(module_pool(module), has_image ? ".tdata" : ".tbss");
+	hole.low = has_image ? 0 : module->tls_image_bytes;
+	hole.end = has_image ? module->tls_image_bytes : module->tls_bytes;
+	narrow_to_hole(&module->tls_spans, offset, &hole.low, &hole.end);
+	*ret_variable = hole;
+	return hole.name != NULL;
+}
