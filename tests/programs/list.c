@@ -50,7 +50,7 @@ static __attribute__((noinline)) long walk(const struct node *node)
 	long sum = 0;
 
 	for (; node; node = node->next) /* @next */
-		sum += node->value; /* @value */
+		sum += node->value;     /* @value */
 	return sum;
 }
 

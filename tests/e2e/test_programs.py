@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""test_programs.py - small programs whose counts follow from their text: objects, lines, misses."""
+
+import re
+
+from harness import MISSES, Cell, at, main, nearmiss, program, record, rows
+
+MATRIX = "examples/matrix.c"
+SOURCES = "tests/programs/"
+
+
+def check_rows(name):
+    record([program(name), "rows"])
+    cell = Cell(MATRIX, "row", "matrix")
+    # The last of the 62,500 lines was loaded before by the store to the last element, so it is not cold.
+    cell.expect(reads=1000000, writes=0, read_misses=(62499, 62500), loads=(62499, 62500), cold=62499)
+    cell.expect(reuse=16 * cell.loads, used_bytes=64 * cell.loads, loaded_bytes=64 * cell.loads)
+
+
+def check_columns(name):
+    record([program(name), "columns"])
+    cell = Cell(MATRIX, "column", "matrix")
+    cell.expect(reads=1000000, read_misses=(999000, 1000000), cold=62499, capacity=(900000, 937501))
+    cell.expect(reuse=(cell.loads, int(cell.loads * 1.01)), used_bytes=(4 * cell.loads, int(4.04 * cell.loads)))
+    assert cell.loads == cell.cold + cell.capacity + cell.conflict
+
+
+def case_matrix_rows():
+    check_rows("matrix")
+
+
+def case_matrix_columns():
+    check_columns("matrix")
+    assert rows("SELECT kind, bytes FROM objects WHERE object = 'matrix'") == [("static", 4000000)]
+    assert rows("SELECT DISTINCT function FROM counts WHERE line = ?", at(MATRIX, "column")) == [("sum_columns",)]
+
+
+def case_matrix_clang():
+    check_columns("matrix-clang")
+
+
+def case_matrix_static():
+    check_columns("matrix-static")
+
+
+def case_matrix_without_debug_information():
+    record([program("matrix-bare"), "columns"])
+    found = rows("SELECT sum(reads), sum(read_misses) FROM counts WHERE level = 'L1d' AND object = 'matrix' "
+                 "AND function = 'sum_columns'")
+    assert found[0][0] == 1000000 and found[0][1] >= 999000, found
+
+
+def case_matrix_stripped():
+    record([program("matrix-stripped"), "columns"])
+    found = rows(f"SELECT sum(reads), {MISSES} FROM counts WHERE level = 'L1d'")
+    assert found[0][0] > 1000000 and found[0][1] >= 999000, found
+    report = nearmiss("report", "-i", "p.nmp").stdout.decode()
+    assert "matrix-stripped" in report, report
+
+
+def case_second_level():
+    record([program("matrix"), "columns"])
+    found = rows("SELECT sum(loads) FROM counts WHERE level = 'L2' AND line = ? AND object = 'matrix'",
+                 at(MATRIX, "column"))
+    # 1000 lines come between two uses: 64,000 bytes stay in 1 MiB, so a line is loaded once for its 16 columns.
+    assert 62499 <= found[0][0] <= 64000, found
+    levels = {row[0]: row[1:] for row in rows("SELECT level, reads + writes, loads FROM levels")}
+    assert levels["L2"][0] == levels["L1d"][1], levels
+
+
+def case_levels_are_sums_of_counts():
+    record([program("containers")])
+    columns = "reads writes read_misses write_misses cold capacity conflict loads evictions".split()
+    for level in ("L1d", "L2"):
+        sums = rows("SELECT " + ", ".join(f"sum({c})" for c in columns) + " FROM counts WHERE level = ?", level)
+        totals = rows("SELECT " + ", ".join(columns) + " FROM levels WHERE level = ?", level)
+        assert sums == totals, (sums, totals)
+        total = dict(zip(columns, totals[0]))
+        assert total["cold"] + total["capacity"] + total["conflict"] == total["loads"], total
+        assert total["evictions"] <= total["loads"], total
+
+
+def case_allocation_wrappers():
+    record([program("list")])
+    source = SOURCES + "list.c"
+    # The newest nodes are still in the cache when the first walk starts.
+    Cell(source, "value", "%make_node%").expect(reads=160000, read_misses=(159400, 160000))
+    found = rows("SELECT object, blocks, bytes, allocated_at FROM objects WHERE kind = 'heap' "
+                 "ORDER BY blocks DESC LIMIT 1")[0]
+    assert found[1] == 20000 and 1280000 <= found[2] <= 1440000, found
+    assert "make_node" in found[0] and "alloc" not in found[0], found
+    assert found[3].endswith(f"list.c:{at(source, 'allocation')}"), found
+
+
+def check_variables(name):
+    record([program(name)])
+    source = SOURCES + "variables.c"
+    for tag, name_like in (("particles", "particles"), ("static", "file_static"), ("bins", "%bins%"),
+                           ("thread_local", "per_thread"), ("constants", "constants")):
+        Cell(source, tag, name_like).expect(reads=2048, read_misses=2048, loads=2048)
+    Cell(source, "bins", "%bins%").expect(writes=2048, write_misses=0)
+    Cell(source, "stack", "%walk_stack%").expect(writes=2048, write_misses=2048)
+    kinds = dict(rows("SELECT object, kind FROM objects WHERE object IN ('particles', 'file_static', 'per_thread')"))
+    assert kinds == {"particles": "global", "file_static": "static", "per_thread": "thread-local"}, kinds
+    types = dict(rows("SELECT object, type FROM objects WHERE object IN ('particles', 'constants')"))
+    assert "struct particle" in types["particles"] and "int" in types["constants"], types
+
+
+def case_variables():
+    check_variables("variables")
+
+
+def case_variables_clang():
+    check_variables("variables-clang")
+
+
+def case_variables_without_pie():
+    check_variables("variables-nopie")
+
+
+def case_containers():
+    record([program("containers")])
+    source = SOURCES + "containers.cpp"
+    with open(__file__.rsplit("/", 2)[0] + "/programs/containers.cpp", encoding="utf-8") as f:
+        declared = next(n for n, line in enumerate(f, 1) if "std::vector<int> v(" in line)
+    found = rows(f"SELECT object, sum(reads), {MISSES} FROM counts WHERE level = 'L1d' AND line = ? "
+                 "GROUP BY object ORDER BY 3 DESC LIMIT 1", at(source, "vector"))[0]
+    assert found[1] >= 250000 and 62500 <= found[2] <= 62502, found
+    allocated = rows("SELECT allocated_at FROM objects WHERE object = ?", found[0])[0][0]
+    assert allocated.endswith(f"containers.cpp:{declared}"), (allocated, declared)
+    assert 49000 <= Cell(source, "table").read_misses <= 50001
+    names = [row[0] for row in rows("SELECT DISTINCT function FROM counts")]
+    assert any(name and re.search(r"shop::catalogue<int, long, .*>::fill", name) for name in names), names
+
+
+def case_long_names_keep_the_columns():
+    record([program("containers")])
+    for what in ("pairs", "lines", "objects", "functions"):
+        done = nearmiss("report", what, "-i", "p.nmp")
+        assert done.returncode == 0, done.stderr
+        widest = max(map(len, done.stdout.decode().splitlines()))
+        assert widest <= 160, f"report {what} is {widest} columns wide"
+
+
+def case_threads():
+    record([program("threads")])
+    source = SOURCES + "threads.cpp"
+    for thread in (2, 3):
+        where = f"thread = {thread}"
+        Cell(source, "table", "table", where).expect(reads=4096, read_misses=4096, cold=4096)
+        Cell(source, "scratch", "scratch", where).expect(reads=4096, writes=4096, read_misses=4096)
+    Cell(source, "table", "table", "thread = 1").expect(reads=0)
+
+
+def case_fortran():
+    record([program("common")])
+    source = SOURCES + "common.f90"
+    Cell(source, "pressure", "%pressure%").expect(reads=131072, read_misses=16384, cold=16384)
+    Cell(source, "energy", "%energy%").expect(writes=131072, write_misses=16384, cold=16384)
+    # Down a row of 256 columns all lines fall into one set of 8 ways, though a full cache would hold them.
+    Cell(source, "density", "%density%").expect(reads=131072, read_misses=131072, conflict=(114600, 114700))
+    heap = rows("SELECT object, allocated_at FROM objects WHERE kind = 'heap' ORDER BY largest DESC LIMIT 1")[0]
+    assert heap[1].endswith(f"common.f90:{at(source, 'allocate')}"), heap
+    Cell(source, "velocity", heap[0]).expect(reads=131072, read_misses=(16384, 16385))
+
+
+def case_kinds_of_accesses():
+    record([program("accesses")])
+    source = SOURCES + "accesses.c"
+    for tag, name in (("swap", "swapped"), ("add", "added"), ("exchange", "exchanged")):
+        Cell(source, tag, name).expect(reads=1000, writes=1000)
+    Cell(source, "string", "from").expect(reads=512, writes=0, read_misses=64)
+    Cell(source, "string", "to").expect(reads=0, writes=512, write_misses=64)
+    Cell(source, "vector", "vectors").expect(reads=1000, read_misses=250)
+    Cell(source, "extended", "extended").expect(reads=1000, read_misses=250)
+    Cell(source, "straddle", "straddled").expect(reads=1000, read_misses=1000, loads=1001)
+
+
+def case_annotations():
+    done = record([program("annotated")])
+    assert done.stdout == b"0 1\n", done.stdout
+    source = SOURCES + "annotated.c"
+    for name in ("left", "right"):
+        Cell(source, "walk", name).expect(reads=1024, read_misses=1024)
+    Cell(source, "walk").expect(reads=2048)
+    assert run_alone() == b"0 0\n"
+
+
+def run_alone():
+    import subprocess  # the program without nearmiss: annotations do nothing
+    return subprocess.run([program("annotated")], capture_output=True, check=True).stdout
+
+
+def case_jumps():
+    done = record([program("jumps")])
+    assert done.stdout == b"3 1 0\n", done.stdout
+    source = SOURCES + "jumps.c"
+    Cell(source, "handler", "handled", "function = 'on_signal'").expect(reads=1024, writes=1024, read_misses=1024)
+    Cell(source, "after", "table", "function = 'after'").expect(reads=1024, read_misses=1024)
+
+
+def case_plugins():
+    record([program("loader"), program("plugin.so")])
+    Cell(SOURCES + "plugin.c", "plugin", "%plugin_table%", "function = 'plugin_work'").expect(
+        reads=3072, writes=3072, read_misses=3072)
+
+
+def case_attribution():
+    """With debug information at least 95 % of the misses have a named object and a line."""
+    for command in (["matrix", "columns"], ["matrix-clang", "columns"], ["list"], ["common"], ["containers"]):
+        record([program(command[0])] + command[1:])
+        named = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND line > 0 AND object IN "
+                     "(SELECT object FROM objects WHERE kind NOT IN ('unknown', 'library data'))")[0][0]
+        misses = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d'")[0][0]
+        assert named >= 0.95 * misses, f"{command}: {named} of {misses}"
+
+
+def case_instruction_fetches():
+    record([program("matrix"), "rows"], "--instr", profile="i.nmp")
+    found = rows("SELECT reads, read_misses FROM levels WHERE level = 'L1i'", profile="i.nmp")
+    instructions = int(rows("SELECT value FROM info WHERE key = 'instructions'", profile="i.nmp")[0][0])
+    assert found and found[0][0] == instructions and 0 < found[0][1] < 20000, (found, instructions)
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * make_sample.c - writes the sample stream to the file named by its argument.  `ninja wire-sample`
+ * runs it for tests/data/wire-v1.bin, which is written once and kept as long as version 1 is read.
+ */
+#include <stdio.h>
+
+#include "sample_stream.h"
+
+int main(int argc, char **argv)
+{
+	struct nm_wire_words words = {0};
+	FILE *file;
+	int ok;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: make_sample FILE\n");
+		return 2;
+	}
+	if (sample_stream(&words))
+		return 1;
+	file = fopen(argv[1], "wb");
+	if (!file) {
+		perror(argv[1]);
+		return 1;
+	}
+	ok = fwrite(words.at, sizeof *words.at, words.count, file) == words.count;
+	ok &= !fclose(file);
+	nm_vec_free(&words);
+	return !ok;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ring_producer.c - see ring_producer.h.
+ */
+#include "ring_producer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void *map_file(const char *dir, const char *name, int flags, size_t bytes)
+{
+	char path[4096];
+	void *at;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	fd = open(path, flags | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return MAP_FAILED;
+	if (flags & O_CREAT && (errno = posix_fallocate(fd, 0, (off_t)bytes))) {
+		close(fd);
+		return MAP_FAILED;
+	}
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return at;
+}
+
+static size_t ring_bytes(const struct nm_wire_control *control)
+{
+	return NM_WIRE_RING_DATA + (size_t)control->chunks * control->chunk_words * sizeof(uint64_t);
+}
+
+static uint64_t *chunk_start(const struct ring_producer *p)
+{
+	return (uint64_t *)((char *)p->ring + NM_WIRE_RING_DATA) +
+	       (size_t)(p->ring->head % p->ring->chunks) * p->ring->chunk_words;
+}
+
+static void begin_chunk(struct ring_producer *p)
+{
+	__atomic_store_n(&p->ring->cursor, (uint64_t)(uintptr_t)chunk_start(p), __ATOMIC_RELEASE);
+}
+
+static void ring_doorbell(struct nm_wire_control *control)
+{
+	if (!__atomic_load_n(&control->asleep, __ATOMIC_SEQ_CST))
+		return;
+	__atomic_fetch_add(&control->doorbell, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &control->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+int ring_producer_open(struct ring_producer *p, const char *dir)
+{
+	char name[32];
+
+	p->waits = 0;
+	p->control = map_file(dir, "control", 0, sizeof *p->control);
+	if (p->control == MAP_FAILED)
+		return -1;
+	p->number = __atomic_fetch_add(&p->control->rings, 1, __ATOMIC_SEQ_CST);
+	snprintf(name, sizeof name, "ring.%u", p->number);
+	p->ring = map_file(dir, name, O_CREAT | O_EXCL, ring_bytes(p->control));
+	if (p->ring == MAP_FAILED)
+		return -1;
+	p->ring->version = NM_WIRE_VERSION;
+	p->ring->pid = (uint32_t)getpid();
+	p->ring->chunk_words = p->control->chunk_words;
+	p->ring->chunks = p->control->chunks;
+	p->ring->base = (uint64_t)(uintptr_t)p->ring;
+	begin_chunk(p);
+	__atomic_store_n(&p->ring->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
+	ring_doorbell(p->control);
+	return 0;
+}
+
+static int consumer_has_gone(const struct ring_producer *p)
+{
+	uint32_t pid = __atomic_load_n(&p->control->consumer, __ATOMIC_SEQ_CST);
+
+	return __atomic_load_n(&p->ring->detached, __ATOMIC_SEQ_CST) || !pid ||
+	       (kill((pid_t)pid, 0) && errno == ESRCH);
+}
+
+static void wait_for_room(struct ring_producer *p)
+{
+	struct nm_wire_ring *ring = p->ring;
+	struct timespec second = {1, 0};
+
+	for (;;) {
+		uint32_t tail;
+
+		__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
+		tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
+		if (ring->head - tail < ring->chunks || consumer_has_gone(p))
+			break;
+		p->waits++;
+		syscall(SYS_futex, &ring->tail, FUTEX_WAIT, tail, &second, NULL, 0);
+	}
+	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
+}
+
+void ring_producer_publish(struct ring_producer *p)
+{
+	uint64_t used = ((uint64_t *)(uintptr_t)p->ring->cursor - chunk_start(p));
+
+	if (!used)
+		return;
+	__atomic_store_n(&p->ring->used[p->ring->head % p->ring->chunks], (uint32_t)used, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->ring->head, p->ring->head + 1, __ATOMIC_SEQ_CST);
+	ring_doorbell(p->control);
+	wait_for_room(p);
+	begin_chunk(p);
+}
+
+int ring_producer_write(struct ring_producer *p, const uint64_t *words, size_t count)
+{
+	uint64_t *at = (uint64_t *)(uintptr_t)p->ring->cursor;
+
+	if (__atomic_load_n(&p->ring->detached, __ATOMIC_SEQ_CST))
+		return 1;
+	if (count > p->ring->chunk_words - (size_t)(at - chunk_start(p))) {
+		ring_producer_publish(p);
+		if (consumer_has_gone(p))
+			return 1;
+		at = (uint64_t *)(uintptr_t)p->ring->cursor;
+	}
+	memcpy(at, words, count * sizeof *words);
+	__atomic_store_n(&p->ring->cursor, (uint64_t)(uintptr_t)(at + count), __ATOMIC_RELEASE);
+	return 0;
+}
+
+void ring_producer_unmap(struct ring_producer *p)
+{
+	munmap(p->ring, ring_bytes(p->control));
+	munmap(p->control, sizeof *p->control);
+}
+
+void ring_producer_close(struct ring_producer *p)
+{
+	ring_producer_publish(p);
+	__atomic_store_n(&p->ring->state, NM_WIRE_RING_CLOSED, __ATOMIC_SEQ_CST);
+	ring_doorbell(p->control);
+	ring_producer_unmap(p);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * symbol_test.c - names, types, lines and inlined calls of programs in tests/programs, compiled by gcc,
+ * clang, g++ and gfortran in several forms (DWARF 4 and 5, split, linked, stripped, static).
+ *
+ * Addresses are not written down: the tests walk over the module and look for names.  Positions are
+ * compared with those of addr2line, an outside witness over the same files, at every address of
+ * the functions of interest.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "spans.h"
+#include "symbol.h"
+
+static struct nm_symbols *store;
+
+static int open_store(void **state)
+{
+	(void)state;
+	return nm_symbols_new(&store, NULL);
+}
+
+static int close_store(void **state)
+{
+	(void)state;
+	nm_symbols_free(store);
+	return 0;
+}
+
+/* A compiled program; without its compiler there is none, and the test is skipped. */
+static struct nm_module *program(const char *name)
+{
+	char path[4096];
+	struct nm_module *module;
+	struct nm_error error;
+	snprintf(path, sizeof path, PROGRAMS "symbols-%s", name);
+	if (access(path, R_OK) != 0)
+		skip();
+	assert_int_equal(nm_symbols_module(store, path, NULL, 0, &module, &error), 0);
+	return module;
+}
+
+/* Walks all variables; 1 and the variable if one has that name. */
+static int find_variable(struct nm_module *module, const char *name, struct nm_variable *ret_variable)
+{
+	uint64_t at, end;
+	assert_int_equal(nm_module_extent(module, &at, &end), 1);
+	while (at < end) {
+		struct nm_variable variable;
+		if (!nm_module_variable(module, at, &variable)) {
+			at++;
+			continue;
+		}
+		assert_true(variable.low <= at && at < variable.end);
+		if (!strcmp(variable.name, name)) {
+			*ret_variable = variable;
+			return 1;
+		}
+		at = variable.end;
+	}
+	return 0;
+}
+
+static int find_tls(struct nm_module *module, const char *name, struct nm_variable *ret_variable)
+{
+	uint64_t bytes, align;
+	nm_module_tls(module, &bytes, &align);
+	for (uint64_t at = 0; at < bytes;) {
+		assert_int_equal(nm_module_tls_variable(module, at, ret_variable), 1);
+		assert_true(ret_variable->low <= at && at < ret_variable->end);
+		if (!strcmp(ret_variable->name, name))
+			return 1;
+		at = ret_variable->end;
+	}
+	return 0;
+}
+
+static int find_function(struct nm_module *module, const char *name, struct nm_function *ret_function)
+{
+	uint64_t at, end;
+	assert_int_equal(nm_module_extent(module, &at, &end), 1);
+	while (at < end) {
+		if (!nm_module_function(module, at, ret_function)) {
+			at++;
+			continue;
+		}
+		assert_true(ret_function->low <= at && at < ret_function->end);
+		if (!strcmp(ret_function->name, name))
+			return 1;
+		at = ret_function->end;
+	}
+	return 0;
+}
+
+/* One variable that must be there.  type NULL: not compared. */
+struct expected {
+	const char *name, *type;
+	enum nm_variable_kind kind;
+	uint64_t bytes;
+	const char *file;
+};
+
+static void expect_variables(struct nm_module *module, const struct expected *expected, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct nm_variable found;
+		const struct expected *want = &expected[i];
+		int is_there = want->kind == NM_VAR_THREAD_LOCAL ? find_tls(module, want->name, &found)
+								 : find_variable(module, want->name, &found);
+		if (!is_there)
+			fail_msg("%s: no variable %s", nm_module_name(module), want->name);
+		if (want->type && (!found.type || strcmp(found.type, want->type)))
+			fail_msg("%s: type of %s is %s", nm_module_name(module), want->name, found.type);
+		assert_int_equal(found.kind, want->kind);
+		assert_int_equal(found.end - found.low, want->bytes);
+		if (!want->file)
+			continue;
+		assert_non_null(found.file);
+		assert_non_null(strstr(found.file, want->file));
+		assert_int_equal(found.file[0], '/');
+		assert_true(found.line > 0);
+	}
+}
+
+static const struct expected c_variables[] = {
+    {"matrix", "int[1000][1000]", NM_VAR_GLOBAL, 4000000, "programs/symbols.c"},
+    {"heads", "struct node *[512]", NM_VAR_GLOBAL, 4096, "programs/symbols.c"},
+    {"table", "double (*)[100]", NM_VAR_GLOBAL, 8, "programs/symbols.c"},
+    {"callbacks", "int (*[4])(int, struct node *)", NM_VAR_GLOBAL, 32, "programs/symbols.c"},
+    {"words", "const char *const[2]", NM_VAR_GLOBAL, 16, "programs/symbols.c"},
+    {"bits", NULL, NM_VAR_STATIC, 24, "programs/symbols.c"},
+    {"work()::calls", "int", NM_VAR_STATIC, 4, "programs/symbols.c"},
+    {"work()::seen", NULL, NM_VAR_STATIC, 128, "programs/symbols.c"},
+    {"depth", "int", NM_VAR_THREAD_LOCAL, 4, "programs/symbols.c"},
+    {"history", NULL, NM_VAR_THREAD_LOCAL, 56, "programs/symbols.c"},
+};
+
+static void test_c_variables(void **state)
+{
+	static const char *const forms[] = {"c", "c4", "c-split-dwarf", "c-static", "c-nopie", "c-linked"};
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct nm_module *module = program(forms[i]);
+		assert_int_equal(nm_module_debug_level(module), NM_DEBUG_DWARF);
+		expect_variables(module, c_variables, sizeof c_variables / sizeof *c_variables);
+	}
+}
+
+static void test_clang_variables(void **state)
+{
+	(void)state;
+	struct nm_module *module = program("clang");
+	assert_int_equal(nm_module_debug_level(module), NM_DEBUG_DWARF);
+	expect_variables(module, c_variables, sizeof c_variables / sizeof *c_variables);
+}
+
+/* Without DWARF the symbol table still has names and sizes. */
+static void test_without_dwarf(void **state)
+{
+	static const struct expected plain[] = {
+	    {"matrix", NULL, NM_VAR_GLOBAL, 4000000, NULL},
+	    {"bits", NULL, NM_VAR_STATIC, 24, NULL},
+	    {"depth", NULL, NM_VAR_THREAD_LOCAL, 4, NULL},
+	    {"stdout", NULL, NM_VAR_GLOBAL, 8, NULL},
+	};
+	(void)state;
+	struct nm_module *module = program("c-plain");
+	struct nm_function work;
+	struct nm_position at[4];
+	assert_int_equal(nm_module_debug_level(module), NM_DEBUG_SYMBOLS);
+	expect_variables(module, plain, sizeof plain / sizeof *plain);
+	assert_int_equal(find_function(module, "work", &work), 1);
+	assert_int_equal(nm_module_positions(module, work.low, at, 4), 1);
+	assert_string_equal(at[0].function, "work");
+	assert_null(at[0].file);
+}
+
+static void test_stripped(void **state)
+{
+	static const char *const expected[] = {".bss", ".rodata", "stdout"};
+	(void)state;
+	struct nm_module *module = program("c-stripped");
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		struct nm_variable found;
+		assert_int_equal(find_variable(module, expected[i], &found), 1);
+	}
+	struct nm_function stub;
+	assert_int_equal(find_function(module, "malloc@plt", &stub), 1);
+	assert_int_equal(stub.end - stub.low, 16);
+}
+
+static void test_cxx_variables(void **state)
+{
+	static const struct expected expected[] = {
+	    {"app::cloud", "std::vector<app::point, std::allocator<app::point> >", NM_VAR_GLOBAL, 24,
+	     "symbols.cpp"},
+	    {"app::point::origin", "app::point", NM_VAR_GLOBAL, 16, "symbols.cpp"},
+	    {"app::(anonymous namespace)::hidden", "int[10]", NM_VAR_STATIC, 40, "symbols.cpp"},
+	    {"app::pool<app::point>::slots", "app::point[64]", NM_VAR_GLOBAL, 1024, "symbols.cpp"},
+	    {"app::pool<int>::get(int)::hits", "int", NM_VAR_STATIC, 4, "symbols.cpp"},
+	    {"app::use(int)::depth", "int", NM_VAR_THREAD_LOCAL, 4, "symbols.cpp"},
+	    {"vtable for app::derived", NULL, NM_VAR_GLOBAL, 40, NULL},
+	};
+	static const char *const forms[] = {"cxx", "cxx-clang"};
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct nm_module *module = program(forms[i]);
+		struct nm_function use;
+		expect_variables(module, expected, sizeof expected / sizeof *expected);
+		assert_int_equal(find_function(module, "app::use(int)", &use), 1);
+		assert_string_equal(use.linkage_name, "_ZN3app3useEi");
+	}
+}
+
+static void test_fortran_variables(void **state)
+{
+	static const struct expected expected[] = {
+	    {"grid::field", "real(kind=4)(100,100)", NM_VAR_MODULE, 40000, "symbols.f90"},
+	    {"grid::swarm", "type(particle)(50)", NM_VAR_MODULE, 1600, "symbols.f90"},
+	    {"grid::heat", "real(kind=8)(:,:)", NM_VAR_MODULE, 88, "symbols.f90"},
+	    {"sweep()::calls", "integer(kind=4)", NM_VAR_STATIC, 4, "symbols.f90"},
+	    {"work/a", "real(kind=8)(100,20)", NM_VAR_COMMON_MEMBER, 16000, "symbols.f90"},
+	    {"work/b", "real(kind=8)(0:9)", NM_VAR_COMMON_MEMBER, 80, "symbols.f90"},
+	    {"(blank)/z", "integer(kind=4)(7)", NM_VAR_COMMON_MEMBER, 28, "symbols.f90"},
+	};
+	struct nm_variable second;
+	(void)state;
+	struct nm_module *module = program("fortran");
+	expect_variables(module, expected, sizeof expected / sizeof *expected);
+	assert_int_equal(find_variable(module, "work/c", &second), 0);
+	assert_int_equal(find_variable(module, "work/d", &second), 0);
+}
+
+/* The line of symbols.c that carries a comment "line of <what>". */
+static uint32_t line_of(const char *what)
+{
+	char line[256], mark[64];
+	uint32_t number = 0;
+	FILE *source = fopen(SYMBOLS_C, "r");
+	assert_non_null(source);
+	snprintf(mark, sizeof mark, "line of %s */", what);
+	while (fgets(line, sizeof line, source)) {
+		number++;
+		if (strstr(line, mark))
+			break;
+	}
+	fclose(source);
+	return number;
+}
+
+/* Some instruction of work() is leaf's, inlined into middle, inlined into work. */
+static void test_inlined_chain(void **state)
+{
+	static const char *const forms[] = {"c", "c4", "c-split-dwarf", "c-static", "c-linked", "clang"};
+	static const char *const chain[] = {"leaf", "middle", "work"};
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct nm_module *module = program(forms[i]);
+		struct nm_function work;
+		struct nm_position at[8];
+		int found = 0;
+		assert_int_equal(find_function(module, "work", &work), 1);
+		for (uint64_t vaddr = work.low; vaddr < work.end && !found; vaddr++)
+			found =
+			    nm_module_positions(module, vaddr, at, 8) == 3 && at[0].line == line_of("leaf");
+		assert_true(found);
+		for (size_t k = 0; k < 3; k++) {
+			assert_string_equal(at[k].function, chain[k]);
+			assert_int_equal(at[k].line, line_of(chain[k]));
+			assert_non_null(strstr(at[k].file, "programs/symbols.c"));
+			assert_int_equal(at[k].file[0], '/');
+		}
+		assert_int_equal(nm_module_positions(module, work.low, at, 1), 1);
+		assert_int_equal(nm_module_positions(module, work.low, at, 0), 0);
+	}
+}
+
+/* What addr2line -f -i prints for vaddr, from our positions.  Its "?" is compared with nothing. */
+static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[][512], size_t count)
+{
+	struct nm_position at[16];
+	size_t n = nm_module_positions(module, vaddr, at, 16);
+	assert_int_equal(n, count / 2);
+	for (size_t i = 0; i < n; i++) {
+		char *colon = strrchr(lines[2 * i + 1], ':');
+		assert_non_null(colon);
+		assert_string_equal(at[i].function, lines[2 * i]);
+		unsigned long line = strtoul(colon + 1, NULL, 10);
+		if (line == 0)
+			continue;
+		*colon = 0;
+		assert_int_equal(at[i].line, line);
+		assert_string_equal(at[i].file, lines[2 * i + 1]);
+	}
+}
+
+static void compare_function(struct nm_module *module, const char *name)
+{
+	struct nm_function function;
+	char command[32768], lines[32][512], text[512];
+	assert_int_equal(find_function(module, name, &function), 1);
+	size_t used =
+	    (size_t)snprintf(command, sizeof command, "addr2line -a -f -i -e '%s'", nm_module_path(module));
+	uint64_t vaddr = function.low;
+	for (; vaddr < function.end && used + 32 < sizeof command; vaddr++)
+		used += (size_t)snprintf(command + used, sizeof command - used, " %llx",
+					 (unsigned long long)vaddr);
+	FILE *pipe = popen(command, "r");
+	assert_non_null(pipe);
+	uint64_t current = 0, compared = 0;
+	size_t count = 0;
+	while (fgets(text, sizeof text, pipe)) {
+		text[strcspn(text, "\n")] = 0;
+		if (strstr(text, " (discriminator"))
+			*strstr(text, " (discriminator") = 0;
+		if (strncmp(text, "0x", 2)) {
+			assert_true(count < 32);
+			strcpy(lines[count++], text);
+			continue;
+		}
+		if (count)
+			compare_block(module, current, lines, count);
+		compared += count != 0;
+		current = strtoull(text, NULL, 16);
+		count = 0;
+	}
+	pclose(pipe);
+	compare_block(module, current, lines, count);
+	assert_int_equal(compared + 1, vaddr - function.low);
+}
+
+static void test_positions_as_addr2line(void **state)
+{
+	static const char *const forms[] = {"c", "c4", "clang", "c-static"};
+	(void)state;
+	if (system("addr2line --version >/dev/null 2>&1") != 0)
+		skip();
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		struct nm_module *module = program(forms[i]);
+		compare_function(module, "work");
+		compare_function(module, "main");
+	}
+}
+
+/* Every executable mapping of this very process gives back where its functions are. */
+static void test_bias(void **state)
+{
+	(void)state;
+	char line[4600], path[4096], own[4096];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+	assert_true(n > 0);
+	own[n] = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	assert_non_null(maps);
+	int checked = 0;
+	struct nm_module *module;
+	assert_int_equal(nm_symbols_module(store, own, NULL, 0, &module, NULL), 0);
+	uint64_t code_bias = 0, bias = 0;
+	while (fgets(line, sizeof line, maps)) {
+		unsigned long long start, end, offset;
+		char mode[8];
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4095s", &start, &end, mode, &offset, path) !=
+			5 ||
+		    strcmp(path, own))
+			continue;
+		int executable = mode[2] == 'x';
+		assert_int_equal(nm_module_bias(module, start, offset, executable, &bias), 1);
+		checked += executable;
+		if (executable)
+			code_bias = bias;
+	}
+	fclose(maps);
+	assert_int_equal(checked, 1);
+	struct nm_function function;
+	assert_int_equal(nm_module_function(module, (uint64_t)(uintptr_t)test_bias - code_bias, &function),
+			 1);
+	assert_string_equal(function.name, "test_bias");
+	assert_int_equal(nm_module_bias(module, 0, 1ull << 40, 0, &bias), 0);
+}
+
+/* A wrong build-id means that the file was replaced; what is no program answers nothing. */
+static void test_unusable_files(void **state)
+{
+	static const uint8_t wrong[20] = {1, 2, 3};
+	static const char *const paths[] = {"/", "/dev/null", "/nowhere/at/all", "", "[vdso]", "/etc/passwd"};
+	struct nm_module *module, *same;
+	struct nm_function function;
+	struct nm_variable variable;
+	struct nm_position at;
+	uint64_t low, end;
+	(void)state;
+	module = program("c");
+	assert_int_equal(nm_symbols_module(store, nm_module_path(module), wrong, 20, &same, NULL), 0);
+	assert_ptr_not_equal(module, same);
+	assert_int_equal(nm_module_extent(same, &low, &end), 0);
+	assert_int_equal(nm_symbols_module(store, nm_module_path(module), NULL, 0, &same, NULL), 0);
+	assert_ptr_equal(module, same);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		assert_int_equal(nm_symbols_module(store, paths[i], NULL, 0, &module, NULL), 0);
+		assert_int_equal(nm_module_debug_level(module), NM_DEBUG_NONE);
+		assert_int_equal(nm_module_extent(module, &low, &end), 0);
+		assert_int_equal(nm_module_tls(module, &low, &end), 0);
+		assert_int_equal(nm_module_tls_variable(module, 0, &variable), 0);
+		assert_int_equal(nm_module_variable(module, 0x1000, &variable), 0);
+		assert_int_equal(nm_module_function(module, 0x1000, &function), 0);
+		assert_int_equal(nm_module_positions(module, 0x1000, &at, 1), 0);
+	}
+}
+
+/* The innermost range of those that contain x, searched one by one. */
+static uint32_t innermost(const struct span *all, size_t count, uint64_t x)
+{
+	const struct span *best = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (x < all[i].low || x >= all[i].end)
+			continue;
+		if (!best || all[i].low > best->low || (all[i].low == best->low && all[i].end <= best->end))
+			best = &all[i];
+	}
+	return best ? best->id : UINT32_MAX;
+}
+
+static void test_spans_as_slow_twin(void **state)
+{
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 300; round++) {
+		struct span all[40];
+		struct spans spans = {0};
+		size_t count = (size_t)rand() % 40;
+		for (size_t i = 0; i < count; i++) {
+			uint64_t low = (uint64_t)rand() % 64;
+			all[i] = (struct span){low, low + (uint64_t)rand() % 24, (uint32_t)i};
+			assert_int_equal(nm_vec_push(&spans, all[i]), 0);
+		}
+		assert_int_equal(spans_flatten(&spans), 0);
+		for (uint64_t x = 0; x < 100; x++) {
+			const struct span *found = spans_find(&spans, x);
+			assert_int_equal(found ? found->id : UINT32_MAX, innermost(all, count, x));
+		}
+		nm_vec_free(&spans);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_c_variables),
+	    cmocka_unit_test(test_clang_variables),
+	    cmocka_unit_test(test_without_dwarf),
+	    cmocka_unit_test(test_stripped),
+	    cmocka_unit_test(test_cxx_variables),
+	    cmocka_unit_test(test_fortran_variables),
+	    cmocka_unit_test(test_inlined_chain),
+	    cmocka_unit_test(test_positions_as_addr2line),
+	    cmocka_unit_test(test_bias),
+	    cmocka_unit_test(test_unusable_files),
+	    cmocka_unit_test(test_spans_as_slow_twin),
+	};
+	return cmocka_run_group_tests_name("symbol", tests, open_store, close_store);
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wire_test.c - records: every kind through decoder and encoder and back, the walker, the checker on
+ * good streams and on one bad stream for each rule, and the stored sample of format version 1.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+#include "sample_stream.h"
+
+/* ---- Decoding and encoding --------------------------------------------------------------- */
+
+#define AGAIN(record)                                                              \
+	{                                                                          \
+		struct nm_wire_##record decoded;                                   \
+		assert_int_equal(nm_wire_##record##_decode(r, &decoded, NULL), 0); \
+		assert_int_equal(nm_wire_##record##_encode(to, &decoded), 0);      \
+		break;                                                             \
+	}
+
+static void process_again(const struct nm_wire_record *r, struct nm_wire_words *to)
+{
+	struct nm_wire_process p;
+	const char *argv[3];
+
+	assert_int_equal(nm_wire_process_decode(r, &p, NULL), 0);
+	assert_int_equal(p.start, NM_WIRE_STARTED);
+	assert_int_equal(p.version, NM_WIRE_VERSION);
+	assert_int_equal(p.pid, 4711);
+	assert_int_equal(p.parent, 4710);
+	assert_int_equal(p.argc, 3);
+	assert_string_equal(p.executable, "/usr/bin/sample");
+	assert_string_equal(p.directory, "/home/user");
+	argv[0] = p.arguments;
+	argv[1] = nm_wire_string_after(argv[0]);
+	argv[2] = nm_wire_string_after(argv[1]);
+	assert_string_equal(argv[0], "./sample");
+	assert_string_equal(argv[1], "");
+	assert_string_equal(argv[2], "exactly8");
+	assert_int_equal(nm_wire_process_encode(to, &p, argv), 0);
+}
+
+static void record_again(const struct nm_wire_record *r, struct nm_wire_words *to)
+{
+	switch (r->kind) {
+	case NM_WIRE_BLOCK:
+		assert_int_equal(nm_wire_block_encode(to, r->arg, r->payload, r->words), 0);
+		break;
+	case NM_WIRE_BLOCK_DEF: {
+		struct nm_wire_block_info b;
+
+		assert_int_equal(nm_wire_block_decode(r, &b, NULL), 0);
+		assert_int_equal(nm_wire_block_def_encode(to, &b), 0);
+		break;
+	}
+	case NM_WIRE_PROCESS: process_again(r, to); break;
+	case NM_WIRE_FORK: AGAIN(fork)
+	case NM_WIRE_EXEC: AGAIN(exec)
+	case NM_WIRE_EXIT: AGAIN(exit)
+	case NM_WIRE_THREAD_START: AGAIN(thread_start)
+	case NM_WIRE_THREAD_EXIT: {
+		struct nm_wire_thread t;
+
+		assert_int_equal(nm_wire_thread_decode(r, &t, NULL), 0);
+		assert_int_equal(nm_wire_thread_exit_encode(to, &t), 0);
+		break;
+	}
+	case NM_WIRE_THREAD: AGAIN(thread)
+	case NM_WIRE_THREAD_POINTER: AGAIN(thread_pointer)
+	case NM_WIRE_SIGNAL: AGAIN(signal)
+	case NM_WIRE_ALLOC: AGAIN(alloc)
+	case NM_WIRE_FREE: AGAIN(free)
+	case NM_WIRE_REALLOC: AGAIN(realloc)
+	case NM_WIRE_MAP: AGAIN(map)
+	case NM_WIRE_UNMAP: AGAIN(unmap)
+	case NM_WIRE_REMAP: AGAIN(remap)
+	case NM_WIRE_BRK: AGAIN(brk)
+	case NM_WIRE_MODULE: AGAIN(module)
+	case NM_WIRE_MODULE_GONE: AGAIN(module_gone)
+	case NM_WIRE_NAME: AGAIN(name)
+	case NM_WIRE_UNNAME: AGAIN(unname)
+	case NM_WIRE_REGION: AGAIN(region)
+	case NM_WIRE_MEASURE: AGAIN(measure)
+	case NM_WIRE_LOST: AGAIN(lost)
+	default: fail_msg("kind %d", r->kind);
+	}
+}
+
+static void test_every_record_survives_decoding_and_encoding(void **state)
+{
+	struct nm_wire_words stream = {0}, again = {0};
+	struct nm_wire_scan scan;
+	struct nm_wire_record r;
+	unsigned seen[NM_WIRE_KINDS] = {0};
+
+	(void)state;
+	assert_int_equal(sample_stream(&stream), 0);
+	scan = nm_wire_scan_over(stream.at, stream.count);
+	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {
+		again.count = 0;
+		record_again(&r, &again);
+		assert_int_equal(again.count, r.words + 1);
+		assert_memory_equal(again.at, r.payload - 1, again.count * sizeof(uint64_t));
+		seen[r.kind]++;
+	}
+	assert_int_equal(scan.at, stream.count);
+	for (unsigned k = 0; k < NM_WIRE_PAD; k++)
+		assert_true(seen[k] > 0);
+	assert_int_equal(seen[NM_WIRE_PAD], 0); /* the walker skips it */
+	nm_vec_free(&stream);
+	nm_vec_free(&again);
+}
+
+static void test_a_block_definition_is_read_word_for_word(void **state)
+{
+	struct nm_wire_words words = {0};
+	struct nm_wire_scan scan;
+	struct nm_wire_record r;
+	struct nm_wire_block_info b;
+
+	(void)state;
+	assert_int_equal(sample_define_blocks(&words), 0);
+	scan = nm_wire_scan_over(words.at, words.count);
+	assert_int_equal(nm_wire_scan_next(&scan, &r, NULL), 1);
+	assert_int_equal(nm_wire_block_decode(&r, &b, NULL), 0);
+	assert_int_equal(b.id, SAMPLE_LOOP);
+	assert_int_equal(b.def.pc, SAMPLE_PC);
+	assert_int_equal(b.def.end, NM_WIRE_JUMP);
+	assert_int_equal(nm_wire_instruction_pc(b.instructions[2]), SAMPLE_PC + 6);
+	assert_int_equal(nm_wire_instruction_bytes(b.instructions[2]), 8);
+	assert_int_equal(nm_wire_access_size(b.accesses[1]), 32);
+	assert_int_equal(nm_wire_access_instruction(b.accesses[1]), 2);
+	assert_int_equal(nm_wire_access_flags(b.accesses[1]), NM_WIRE_READ | NM_WIRE_GUARDED);
+	assert_int_equal(nm_wire_block_executed(&b, 0), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 1), 2);
+	assert_int_equal(nm_wire_block_executed(&b, 2), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 3), 3);
+	assert_int_equal(nm_wire_block_executed(&b, 4), -1);
+	nm_vec_free(&words);
+}
+
+static void test_no_prefix_of_a_record_is_taken_for_one(void **state)
+{
+	struct nm_wire_words stream = {0};
+	struct nm_wire_scan scan;
+	struct nm_wire_record r;
+
+	(void)state;
+	assert_int_equal(sample_stream(&stream), 0);
+	scan = nm_wire_scan_over(stream.at, stream.count);
+	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {
+		size_t start = r.offset;
+
+		if (r.kind == NM_WIRE_BLOCK) /* its length is not stored: a shorter one is another one */
+			continue;
+		for (size_t words = 1; words < r.words + 1; words++) {
+			struct nm_wire_scan cut = nm_wire_scan_over(stream.at + start, words);
+			struct nm_wire_record none;
+
+			assert_int_equal(nm_wire_scan_next(&cut, &none, NULL), NM_EFORMAT);
+			assert_int_equal(cut.at, 0);
+		}
+	}
+	nm_vec_free(&stream);
+}
+
+static void test_encoders_refuse_what_a_header_cannot_say(void **state)
+{
+	static const uint64_t word;
+	struct nm_wire_words words = {0};
+
+	(void)state;
+	assert_int_equal(nm_wire_encode(&words, NM_WIRE_PAD, 0, &word, NM_WIRE_MAX_PAYLOAD + 1ull),
+			 NM_EINVAL);
+	assert_int_equal(words.count, 0);
+}
+
+/* ---- The checker ------------------------------------------------------------------------- */
+
+static int check(const struct nm_wire_words *stream, struct nm_wire_stats *ret, struct nm_error *err)
+{
+	struct nm_wire_check *c;
+	int code;
+
+	assert_int_equal(nm_wire_check_new(&c, err), 0);
+	code = nm_wire_check_feed(c, stream->at, stream->count, err);
+	if (!code)
+		code = nm_wire_check_finish(c, 1, err);
+	if (ret)
+		*ret = *nm_wire_check_stats(c);
+	nm_wire_check_free(c);
+	return code;
+}
+
+static void expect_sample_stats(const struct nm_wire_stats *s)
+{
+	assert_int_equal(s->records[NM_WIRE_BLOCK], 6);
+	assert_int_equal(s->records[NM_WIRE_BLOCK_DEF], 3);
+	assert_int_equal(s->records[NM_WIRE_ALLOC], 2);
+	assert_int_equal(s->records[NM_WIRE_EXIT], 1);
+	assert_int_equal(s->addresses, 12);
+	assert_int_equal(s->reads, 3 + 1 + 2);
+	assert_int_equal(s->writes, 2 + 1);
+	assert_int_equal(s->prefetches, 2);
+	assert_int_equal(s->skipped, 1);
+	assert_int_equal(s->instructions, 3 + 3 + 2 + 1 + 2 + 2);
+	assert_int_equal(s->side_exits, 1);
+	assert_int_equal(s->calls, 1);
+	assert_int_equal(s->returns, 2);
+	assert_int_equal(s->unmatched_returns, 1);
+	assert_int_equal(s->max_depth, 1);
+	assert_int_equal(s->unknown_frees, 1);
+	assert_int_equal(s->max_live_bytes, 100);
+	assert_int_equal(s->live_blocks, 0); /* forgotten at LOST */
+	assert_int_equal(s->lost, 17);
+}
+
+static void test_checker_accepts_and_counts_the_sample(void **state)
+{
+	struct nm_wire_words stream = {0};
+	struct nm_wire_stats stats;
+	struct nm_error err = {0};
+
+	(void)state;
+	assert_int_equal(sample_stream(&stream), 0);
+	if (check(&stream, &stats, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(stats.words, stream.count);
+	expect_sample_stats(&stats);
+	nm_vec_free(&stream);
+}
+
+static void test_the_stored_sample_of_version_1_is_still_read(void **state)
+{
+	struct nm_wire_words stream = {0};
+	struct nm_wire_stats stats;
+	struct nm_error err = {0};
+	FILE *file = fopen(NM_TEST_DATA "/wire-v1.bin", "rb");
+	uint64_t word;
+
+	(void)state;
+	assert_non_null(file);
+	while (fread(&word, sizeof word, 1, file) == 1)
+		assert_int_equal(nm_vec_push(&stream, word), 0);
+	fclose(file);
+	if (check(&stream, &stats, &err))
+		fail_msg("%s", err.text);
+	expect_sample_stats(&stats);
+	nm_vec_free(&stream);
+}
+
+/* Records that are wrong after sample_start and sample_define_blocks, and what is said of them. */
+static const struct bad {
+	const char *said;
+	enum nm_wire_kind kind;
+	uint32_t arg;
+	size_t words;
+	uint64_t payload[8];
+} bad_records[] = {
+    {"second start", NM_WIRE_PROCESS, 0, 7, {1, 1, 1, 0, 0, 0, 0}},
+    {"not defined", NM_WIRE_BLOCK, 99, 0, {0}},
+    {"that of no exit", NM_WIRE_BLOCK, SAMPLE_LOOP, 2, {8, 8}},
+    {"that of no exit", NM_WIRE_BLOCK, SAMPLE_LOOP, 4, {8, 8, 8, 8}},
+    {"no guard", NM_WIRE_BLOCK, SAMPLE_LOOP, 3, {0, 8, 8}},
+    {"second definition", NM_WIRE_BLOCK_DEF, SAMPLE_LOOP, 3, {SAMPLE_PC, 1, SAMPLE_PC | 1ull << 48}},
+    {"no instruction", NM_WIRE_BLOCK_DEF, 9, 2, {SAMPLE_PC, 0}},
+    {"number of words", NM_WIRE_BLOCK_DEF, 9, 2, {SAMPLE_PC, 1}},
+    {"number of words", NM_WIRE_BLOCK_DEF, 9, 1, {SAMPLE_PC}},
+    {"instruction word", NM_WIRE_BLOCK_DEF, 9, 3, {SAMPLE_PC, 1, SAMPLE_PC}},
+    {"first instruction", NM_WIRE_BLOCK_DEF, 9, 3, {SAMPLE_PC, 1, (SAMPLE_PC + 1) | 1ull << 48}},
+    {"unknown end", NM_WIRE_BLOCK_DEF, 9, 3, {SAMPLE_PC, 1 | 3ull << 48, SAMPLE_PC | 1ull << 48}},
+    {"unknown end or flag", NM_WIRE_BLOCK_DEF, 9, 3, {SAMPLE_PC, 1 | 2ull << 56, SAMPLE_PC | 1ull << 48}},
+    {"access word", NM_WIRE_BLOCK_DEF, 9, 4, {SAMPLE_PC, 1 | 1 << 16, SAMPLE_PC | 1ull << 48, 1ull << 32}},
+    {"read, write, prefetch",
+     NM_WIRE_BLOCK_DEF,
+     9,
+     4,
+     {SAMPLE_PC, 1 | 1 << 16, SAMPLE_PC | 1ull << 48, 8 | 3ull << 32}},
+    {"out of range",
+     NM_WIRE_BLOCK_DEF,
+     9,
+     4,
+     {SAMPLE_PC, 1 | 1 << 16, SAMPLE_PC | 1ull << 48, 8 | 1 << 16 | 1ull << 32}},
+    {"does not end a call",
+     NM_WIRE_BLOCK_DEF,
+     9,
+     4,
+     {SAMPLE_PC, 1 | 1 << 16, SAMPLE_PC | 1ull << 48, 8 | 34ull << 32}},
+    {"without an access", NM_WIRE_BLOCK_DEF, 9, 3, {SAMPLE_PC, 1 | 1ull << 48, SAMPLE_PC | 1ull << 48}},
+    {"not that of its frame",
+     NM_WIRE_BLOCK_DEF,
+     9,
+     4,
+     {SAMPLE_PC, 1 | 1 << 16 | 1ull << 48, SAMPLE_PC | 1ull << 48, 8 | 33ull << 32}},
+    {"beyond the block", NM_WIRE_BLOCK_DEF, 9, 4, {SAMPLE_PC, 1 | 1ull << 32, SAMPLE_PC | 1ull << 48, 0}},
+    {"do not ascend",
+     NM_WIRE_BLOCK_DEF,
+     9,
+     6,
+     {SAMPLE_PC, 1 | 1 << 16 | 2ull << 32, SAMPLE_PC | 1ull << 48, 8 | 1ull << 32, 0, 0}},
+    {"started before", NM_WIRE_THREAD_START, 1, 3, {0, 1, 2}},
+    {"never started", NM_WIRE_THREAD_START, 2, 3, {7, 1, 2}},
+    {"out of range", NM_WIRE_THREAD_START, 2, 3, {0, 2, 1}},
+    {"not started", NM_WIRE_THREAD, 2, 0, {0}},
+    {"not started", NM_WIRE_THREAD_EXIT, 2, 0, {0}},
+    {"not started", NM_WIRE_THREAD_POINTER, 2, 1, {1}},
+    {"number of words", NM_WIRE_SIGNAL, 2, 2, {1, 2}},
+    {"failed allocation", NM_WIRE_ALLOC, NM_WIRE_MALLOC, 3, {0, 8, 0}},
+    {"out of range", NM_WIRE_ALLOC, NM_WIRE_ALLOCATORS, 3, {64, 8, 0}},
+    {"out of range", NM_WIRE_ALLOC, NM_WIRE_MALLOC, 3, {64, ~0ull, 0}},
+    {"overlaps", NM_WIRE_ALLOC, NM_WIRE_MALLOC, 3, {0x5000ff, 1, 0}},
+    {"overlaps", NM_WIRE_ALLOC, NM_WIRE_MALLOC, 3, {0x4fffff, 2, 0}},
+    {"overlaps", NM_WIRE_REALLOC, NM_WIRE_REALLOCATE, 4, {0, 0x4ff000, 0x10000, 0}},
+    {"failed allocation", NM_WIRE_REALLOC, NM_WIRE_REALLOCATE, 4, {0x500000, 0, 8, 0}},
+    {"out of range", NM_WIRE_FREE, NM_WIRE_ALLOCATORS, 1, {64}},
+    {"inside a page", NM_WIRE_MAP, 1, 4, {0x1001, 0x1000, 0, 0}},
+    {"unknown flag", NM_WIRE_MAP, 128, 4, {0x1000, 0x1000, 0, 0}},
+    {"out of range", NM_WIRE_MAP, 1, 4, {0x1000, 0, 0, 0}},
+    {"string", NM_WIRE_MAP, 1, 4, {0x1000, 0x1000, 0, ~0ull}},
+    {"left over", NM_WIRE_MAP, 1, 5, {0x1000, 0x1000, 0, 0, 0}},
+    {"number of words", NM_WIRE_MAP, 1, 3, {0x1000, 0x1000, 0}},
+    {"out of range", NM_WIRE_UNMAP, 0, 2, {~0ull - 4095, 0x2000}},
+    {"out of range", NM_WIRE_REMAP, 0, 4, {0, 4096, 4096, 0}},
+    {"out of range", NM_WIRE_BRK, 0, 2, {2, 1}},
+    {"loaded already", NM_WIRE_MODULE, 0, 2, {0x401000, 0}},
+    {"number of words", NM_WIRE_MODULE, 9, 3, {0x500000, 0, 0}},
+    {"not loaded", NM_WIRE_MODULE_GONE, 0, 1, {0x500000}},
+    {"string", NM_WIRE_NAME, 0, 3, {1, 2, ~0ull}},
+    {"out of range", NM_WIRE_REGION, 2, 1, {0}},
+    {"out of range", NM_WIRE_MEASURE, 2, 0, {0}},
+    {"number of words", NM_WIRE_LOST, 0, 0, {0}},
+    {"unknown kind 26", NM_WIRE_KINDS, 0, 0, {0}},
+    {"unknown kind 127", 127, 0, 0, {0}},
+};
+
+static void start_bad_stream(struct nm_wire_words *stream)
+{
+	stream->count = 0;
+	assert_int_equal(sample_start(stream), 0);
+	assert_int_equal(sample_define_blocks(stream), 0);
+	assert_int_equal(
+	    nm_wire_alloc_encode(stream, &(struct nm_wire_alloc){NM_WIRE_MALLOC, 0x500000, 0x100, 0}), 0);
+}
+
+static void expect_fault(const struct nm_wire_words *stream, size_t at, const char *said)
+{
+	struct nm_error err = {0};
+	char word[32];
+
+	assert_int_equal(check(stream, NULL, &err), NM_EFORMAT);
+	snprintf(word, sizeof word, "word %zu", at);
+	if (strncmp(err.text, word, strlen(word)) || !strstr(err.text, said))
+		fail_msg("expected %s: %s, got: %s", word, said, err.text);
+}
+
+static void test_checker_refuses_each_bad_record(void **state)
+{
+	struct nm_wire_words stream = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad_records / sizeof *bad_records; i++) {
+		const struct bad *b = &bad_records[i];
+		size_t at;
+
+		start_bad_stream(&stream);
+		assert_int_equal(nm_wire_exec_encode(&stream, &(struct nm_wire_exec){"/bin/true"}), 0);
+		assert_int_equal(check(&stream, NULL, NULL), 0);
+		at = stream.count;
+		assert_int_equal(nm_wire_encode(&stream, b->kind, b->arg, b->payload, b->words), 0);
+		expect_fault(&stream, at, b->said);
+	}
+	nm_vec_free(&stream);
+}
+
+static void test_checker_refuses_words_out_of_place(void **state)
+{
+	struct nm_wire_words stream = {0};
+	size_t at;
+
+	(void)state;
+	assert_int_equal(sample_define_blocks(&stream), 0);
+	expect_fault(&stream, 0, "starts not with PROCESS");
+
+	start_bad_stream(&stream); /* an address after a record that is no BLOCK */
+	at = stream.count;
+	assert_int_equal(nm_vec_push(&stream, 4096), 0);
+	expect_fault(&stream, at, "no record header");
+
+	start_bad_stream(&stream);
+	at = stream.count;
+	assert_int_equal(nm_vec_push(&stream, nm_wire_header(NM_WIRE_BLOCK, SAMPLE_LOOP, 1)), 0);
+	assert_int_equal(nm_vec_push(&stream, 4096), 0);
+	expect_fault(&stream, at, "stores a length");
+
+	start_bad_stream(&stream);
+	assert_int_equal(nm_wire_exit_encode(&stream, &(struct nm_wire_exit){0}), 0);
+	at = stream.count;
+	assert_int_equal(nm_wire_thread_encode(&stream, &(struct nm_wire_thread){1}), 0);
+	expect_fault(&stream, at, "after the exit");
+
+	start_bad_stream(&stream);
+	assert_int_equal(nm_wire_thread_exit_encode(&stream, &(struct nm_wire_thread){1}), 0);
+	at = stream.count;
+	assert_int_equal(nm_wire_block_encode(&stream, SAMPLE_CALL, (const uint64_t[]){8}, 1), 0);
+	expect_fault(&stream, at, "before any thread");
+	nm_vec_free(&stream);
+}
+
+static void test_only_a_whole_stream_must_end_with_exit(void **state)
+{
+	struct nm_wire_words stream = {0};
+	struct nm_wire_check *c;
+
+	(void)state;
+	assert_int_equal(sample_start(&stream), 0);
+	assert_int_equal(nm_wire_check_new(&c, NULL), 0);
+	assert_int_equal(nm_wire_check_finish(c, 1, NULL), NM_EFORMAT);
+	assert_int_equal(nm_wire_check_finish(c, 0, NULL), 0);
+	assert_int_equal(nm_wire_check_feed(c, stream.at, stream.count, NULL), 0);
+	assert_int_equal(nm_wire_check_finish(c, 1, NULL), NM_EFORMAT);
+	assert_int_equal(nm_wire_check_finish(c, 0, NULL), 0);
+	nm_wire_check_free(c);
+	nm_vec_free(&stream);
+}
+
+static void test_a_newer_version_is_refused_as_such(void **state)
+{
+	struct nm_wire_words stream = {0};
+	struct nm_error err = {0};
+
+	(void)state;
+	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){2}, 1), 0);
+	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
+	assert_non_null(strstr(err.text, "version 2"));
+	nm_vec_free(&stream);
+}
+
+static void test_a_child_knows_what_its_parent_knew_at_the_fork(void **state)
+{
+	struct nm_wire_words parent = {0}, child = {0};
+	struct nm_wire_check *p, *c;
+	struct nm_error err = {0};
+
+	(void)state;
+	start_bad_stream(&parent);
+	assert_int_equal(nm_wire_fork_encode(&parent, &(struct nm_wire_fork){4712, 1}), 0);
+	assert_int_equal(nm_wire_free_encode(&parent, &(struct nm_wire_free){NM_WIRE_FREE_CALL, 0x500000}),
+			 0);
+	assert_int_equal(nm_wire_encode(&child, NM_WIRE_PROCESS, NM_WIRE_FORKED,
+					(const uint64_t[]){1, 4712, 4711, 1, 0, 0, 0}, 7),
+			 0);
+	assert_int_equal(nm_wire_thread_encode(&child, &(struct nm_wire_thread){1}), 0);
+	assert_int_equal(nm_wire_block_encode(&child, SAMPLE_CALL, (const uint64_t[]){8}, 1), 0);
+	assert_int_equal(nm_wire_free_encode(&child, &(struct nm_wire_free){NM_WIRE_FREE_CALL, 0x500000}), 0);
+	assert_int_equal(check(&child, NULL, &err), NM_EFORMAT); /* alone it makes no sense */
+
+	assert_int_equal(nm_wire_check_new(&p, &err), 0);
+	assert_int_equal(nm_wire_check_of_child(&c, p, 1), 0);
+	assert_int_equal(nm_wire_check_feed(p, parent.at, parent.count, &err), 0);
+	assert_int_equal(nm_wire_check_of_child(&c, p, 2), 0);
+	assert_int_equal(nm_wire_check_of_child(&c, p, 1), 1);
+	if (nm_wire_check_feed(c, child.at, child.count, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(nm_wire_check_stats(c)->unknown_frees, 0);
+	assert_int_equal(nm_wire_check_stats(c)->calls, 1);
+	nm_wire_check_free(c);
+	assert_int_equal(nm_wire_check_of_child(&c, p, 1), 0);
+	nm_wire_check_free(p);
+	nm_vec_free(&parent);
+	nm_vec_free(&child);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_every_record_survives_decoding_and_encoding),
+	    cmocka_unit_test(test_a_block_definition_is_read_word_for_word),
+	    cmocka_unit_test(test_no_prefix_of_a_record_is_taken_for_one),
+	    cmocka_unit_test(test_encoders_refuse_what_a_header_cannot_say),
+	    cmocka_unit_test(test_checker_accepts_and_counts_the_sample),
+	    cmocka_unit_test(test_the_stored_sample_of_version_1_is_still_read),
+	    cmocka_unit_test(test_checker_refuses_each_bad_record),
+	    cmocka_unit_test(test_checker_refuses_words_out_of_place),
+	    cmocka_unit_test(test_only_a_whole_stream_must_end_with_exit),
+	    cmocka_unit_test(test_a_newer_version_is_refused_as_such),
+	    cmocka_unit_test(test_a_child_knows_what_its_parent_knew_at_the_fork),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
