@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_priv.h - what the files of this room share.
+ */
+#ifndef NM_PROFILE_PRIV_H
+#define NM_PROFILE_PRIV_H
+
+#include <sqlite3.h>
+
+#include "arena.h"
+#include "map.h"
+#include "result.h"
+#include "vector.h"
+
+enum {
+	NM_PROFILE_APPLICATION = 0x6e6d7066, /* "nmpf", in the header of the file */
+	NM_PROFILE_VERSION = 1               /* user_version: grows when the views change */
+};
+
+extern const char nm_profile_schema[]; /* schema.sql */
+
+/* ---- fold.c: the cells of a result, sorted and summed ----------------------------------------- */
+
+/* Indices of sites and objects are replaced by ranks among their different texts.  Cells that agree in
+ * function, file, line and object share a place; places are in the order of those texts. */
+struct nm_fold_place {
+	uint32_t site, object; /* ranks */
+};
+
+struct nm_fold {
+	uint32_t *site_rank, *object_rank;   /* [site_count], [object_count] of the result */
+	uint32_t *site_first, *object_first; /* [rank]: index of one that has it */
+	uint32_t sites, objects;             /* numbers of ranks */
+	struct nm_fold_place *places;
+	uint32_t place_count;
+	uint32_t *place_of; /* [cell] */
+	uint32_t *order;    /* cells by (thread, place) */
+};
+
+int nm_fold(struct nm_fold *ret_fold, const struct nm_result *result);
+void nm_fold_done(struct nm_fold *fold);
+
+/* ---- names.c: ids of texts and sites ------------------------------------------------------------ */
+
+struct nm_site_names {
+	sqlite3_int64 function, file; /* ids of texts, 0: NULL */
+	uint32_t line;
+};
+
+struct nm_names {
+	sqlite3_stmt *insert_text, *insert_site;
+	struct nm_strings pool;
+	struct nm_map texts; /* id -> address of the pool's copy */
+	struct nm_map sites; /* id -> index into entries */
+	struct nm_vec(struct nm_site_names) entries;
+};
+
+/* The id of a text, stored when it is new; 0 for NULL.  *ret_id >= 1 otherwise.  SQLite's code, or
+ * SQLITE_NOMEM. */
+int nm_names_text(struct nm_names *names, const char *text, sqlite3_int64 *ret_id);
+int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id);
+void nm_names_done(struct nm_names *names);
+
+/* ---- store.c: one result into the tables --------------------------------------------------------- */
+
+enum nm_insert {
+	NM_INSERT_PROCESS,
+	NM_INSERT_UNDEBUGGED,
+	NM_INSERT_LEVEL,
+	NM_INSERT_OBJECT,
+	NM_INSERT_PLACE,
+	NM_INSERT_CELL,
+	NM_INSERT_EVICTION,
+	NM_INSERT_TOP,
+	NM_INSERTS
+};
+
+struct nm_store {
+	sqlite3 *db;
+	sqlite3_stmt *insert[NM_INSERTS];
+	struct nm_names names;
+};
+
+/* These return SQLite's codes. */
+int nm_store_open(struct nm_store *store, sqlite3 *db);
+int nm_store_result(struct nm_store *store, const struct nm_result *result);
+void nm_store_done(struct nm_store *store);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.c - opens profiles and runs queries on them.
+ *
+ * A file is judged by its header before SQLite sees it: magic, application id, version, and whether the
+ * number of pages that the header tells is what the file holds (a cut-off download is found at once and
+ * not in the middle of a report).  Damage inside pages is found when they are read.
+ *
+ * Views of a profile that somebody sent are not trusted: SQLite runs without extensions, with its
+ * "defensive" and "untrusted schema" settings, and under an authorizer that lets statements only read.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile_priv.h"
+
+struct nm_profile {
+	sqlite3 *db;
+	char *path;
+};
+
+struct nm_rows {
+	struct nm_profile *profile;
+	sqlite3_stmt *query;
+};
+
+enum { HEADER = 100 }; /* bytes at the start of every SQLite file */
+
+static uint32_t big_endian(const unsigned char *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static int check_header(const unsigned char *header, uint64_t bytes, const char *path, struct nm_error *err)
+{
+	uint64_t page = (uint64_t)header[16] << 8 | header[17];
+	uint32_t version = big_endian(header + 60);
+
+	if (memcmp(header, "SQLite format 3", 16) || big_endian(header + 68) != NM_PROFILE_APPLICATION)
+		return nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
+	if (version > NM_PROFILE_VERSION)
+		return nm_fail(
+		    err, NM_EVERSION,
+		    "%s was written by a newer nearmiss (profile version %u, this one reads up to %u)", path,
+		    version, NM_PROFILE_VERSION);
+	if (page == 1)
+		page = 65536;
+	if (bytes < page * big_endian(header + 28))
+		return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it is cut off", path);
+	return 0;
+}
+
+static int check_file(const char *path, struct nm_error *err)
+{
+	unsigned char header[HEADER];
+	struct stat st;
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		nm_fail_errno(err, "cannot read profile %s", path);
+		rc = err ? (int)err->code : NM_EIO;
+	} else if (!S_ISREG(st.st_mode)) {
+		rc = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile: it is not a regular file", path);
+	} else {
+		n = pread(fd, header, sizeof header, 0);
+		if (n == (ssize_t)sizeof header)
+			rc = check_header(header, (uint64_t)st.st_size, path, err);
+		else
+			rc = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* "file:" and the path with everything but plain characters as %XX. */
+static char *file_uri(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+	static const char options[] = "?immutable=1";
+	char *uri = malloc(3 * strlen(path) + sizeof options + 8), *to = uri;
+
+	if (!uri)
+		return NULL;
+	to += sprintf(to, "file:%s", path[0] == '/' ? "" : "./");
+	for (; *path; path++)
+		to += strchr(plain, *path) ? sprintf(to, "%c", *path)
+					   : sprintf(to, "%%%02X", (unsigned char)*path);
+	strcpy(to, options);
+	return uri;
+}
+
+static int only_reads(void *self, int action, const char *a, const char *b, const char *database,
+		      const char *view)
+{
+	(void)self, (void)a, (void)b, (void)database, (void)view;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_FUNCTION:
+	case SQLITE_RECURSIVE: return SQLITE_OK;
+	default: return SQLITE_DENY;
+	}
+}
+
+static int fail(struct nm_profile *profile, int rc, struct nm_error *err)
+{
+	switch (rc & 0xff) {
+	case SQLITE_NOMEM: return nm_fail(err, NM_ENOMEM, "out of memory");
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_IOERR:
+	case SQLITE_FORMAT:
+		return nm_fail(err, NM_EFORMAT, "profile %s is damaged: %s", profile->path,
+			       sqlite3_errmsg(profile->db));
+	default: return nm_fail(err, NM_EINVAL, "query failed: %s", sqlite3_errmsg(profile->db));
+	}
+}
+
+/* Reads the schema and the first entry of info: what is broken there makes the file useless. */
+static int probe(struct nm_profile *profile, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc =
+	    nm_profile_query(profile, "SELECT value FROM info WHERE key = 'profile_version'", &rows, err);
+
+	if (!rc)
+		rc = nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	if (rc == 1)
+		return 0;
+	if (rc == NM_ENOMEM)
+		return rc;
+	return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it does not tell its version", profile->path);
+}
+
+int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err)
+{
+	struct nm_profile *profile = NULL;
+	char *uri = NULL;
+	int rc = check_file(path, err);
+
+	if (rc)
+		return rc;
+	profile = calloc(1, sizeof *profile);
+	uri = file_uri(path);
+	if (!profile || !uri || !(profile->path = strdup(path))) {
+		rc = nm_fail(err, NM_ENOMEM, "out of memory");
+		goto out;
+	}
+	rc = sqlite3_open_v2(uri, &profile->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+			     NULL);
+	if (rc) {
+		rc = fail(profile, rc, err);
+		goto out;
+	}
+	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_set_authorizer(profile->db, only_reads, NULL);
+	rc = probe(profile, err);
+	if (!rc) {
+		*ret_profile = profile;
+		profile = NULL;
+	}
+out:
+	free(uri);
+	nm_profile_close(profile);
+	return rc;
+}
+
+void nm_profile_close(struct nm_profile *profile)
+{
+	if (!profile)
+		return;
+	sqlite3_close(profile->db);
+	free(profile->path);
+	free(profile);
+}
+
+static int bad_sql(struct nm_profile *profile, int rc, const char *sql, struct nm_error *err)
+{
+	int at = sqlite3_error_offset(profile->db);
+
+	if (rc == SQLITE_AUTH)
+		return nm_fail_at(err, sql, -1, "a query may only read the profile");
+	if (rc != SQLITE_ERROR)
+		return fail(profile, rc, err);
+	return nm_fail_at(err, sql, at, "bad SQL: %s", sqlite3_errmsg(profile->db));
+}
+
+int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows **ret_rows,
+		     struct nm_error *err)
+{
+	const char *rest = sql;
+	sqlite3_stmt *query = NULL, *more = NULL;
+	struct nm_rows *rows;
+	int rc = sqlite3_prepare_v2(profile->db, sql, -1, &query, &rest);
+
+	if (rc)
+		return bad_sql(profile, rc, sql, err);
+	if (!query)
+		return nm_fail(err, NM_EINVAL, "bad SQL: there is no statement");
+	rc = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL); /* comments and blanks make none */
+	sqlite3_finalize(more);
+	if (rc || more) {
+		sqlite3_finalize(query);
+		rest += strspn(rest, " \t\n;");
+		return nm_fail_at(err, sql, (int)(rest - sql), "bad SQL: one statement at a time");
+	}
+	rows = calloc(1, sizeof *rows);
+	if (!rows) {
+		sqlite3_finalize(query);
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	}
+	rows->profile = profile;
+	rows->query = query;
+	*ret_rows = rows;
+	return 0;
+}
+
+void nm_rows_bind_text(struct nm_rows *rows, int parameter, const char *text)
+{
+	sqlite3_bind_text(rows->query, parameter, text, -1, SQLITE_STATIC);
+}
+
+void nm_rows_bind_integer(struct nm_rows *rows, int parameter, int64_t value)
+{
+	sqlite3_bind_int64(rows->query, parameter, value);
+}
+
+int nm_rows_next(struct nm_rows *rows, struct nm_error *err)
+{
+	int rc = sqlite3_step(rows->query);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	return rc == SQLITE_DONE ? 0 : fail(rows->profile, rc, err);
+}
+
+unsigned nm_rows_columns(const struct nm_rows *rows) { return (unsigned)sqlite3_column_count(rows->query); }
+
+const char *nm_rows_name(const struct nm_rows *rows, unsigned column)
+{
+	return sqlite3_column_name(rows->query, (int)column);
+}
+
+enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column)
+{
+	switch (sqlite3_column_type(rows->query, (int)column)) {
+	case SQLITE_INTEGER: return NM_VALUE_INTEGER;
+	case SQLITE_FLOAT: return NM_VALUE_REAL;
+	case SQLITE_NULL: return NM_VALUE_NULL;
+	default: return NM_VALUE_TEXT;
+	}
+}
+
+const char *nm_rows_text(const struct nm_rows *rows, unsigned column)
+{
+	return (const char *)sqlite3_column_text(rows->query, (int)column);
+}
+
+int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column)
+{
+	return sqlite3_column_int64(rows->query, (int)column);
+}
+
+double nm_rows_real(const struct nm_rows *rows, unsigned column)
+{
+	return sqlite3_column_double(rows->query, (int)column);
+}
+
+void nm_rows_free(struct nm_rows *rows)
+{
+	if (!rows)
+		return;
+	sqlite3_finalize(rows->query);
+	free(rows);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.h - asks a profile.  The door behind which SQLite stays.
+ *
+ *     nm_profile_open(&profile, "nearmiss.nmp", &err);
+ *     nm_profile_query(profile, "SELECT object, sum(loads) FROM counts WHERE level = ?1 GROUP BY 1", &rows, &err);
+ *     nm_rows_bind_text(rows, 1, "L1d");
+ *     while ((rc = nm_rows_next(rows, &err)) > 0)
+ *             puts(nm_rows_text(rows, 0));
+ *     nm_rows_free(rows);
+ *     nm_profile_close(profile);
+ *
+ * A profile is opened read-only and never waits for a lock; a statement that would write, attach another
+ * file or change a setting is refused.
+ */
+#ifndef NM_PROFILE_READER_H
+#define NM_PROFILE_READER_H
+
+#include <stdint.h>
+
+#include "errors.h"
+
+struct nm_profile;
+struct nm_rows; /* a query and the row it stands on */
+
+enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TEXT };
+
+/* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, cut off or damaged; NM_EVERSION: of a newer version. */
+int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
+void nm_profile_close(struct nm_profile *profile);
+
+/* Prepares one statement.  A fault in the SQL is NM_EINVAL with its place.  Parameters are numbered from 1
+ * and NULL until bound; texts must live as long as the rows. */
+int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows **ret_rows,
+		     struct nm_error *err);
+void nm_rows_bind_text(struct nm_rows *rows, int parameter, const char *text);
+void nm_rows_bind_integer(struct nm_rows *rows, int parameter, int64_t value);
+
+/* Steps to the next row: 1, 0 after the last, or NM_EFORMAT (the file is damaged), NM_EINVAL, NM_ENOMEM. */
+int nm_rows_next(struct nm_rows *rows, struct nm_error *err);
+
+unsigned nm_rows_columns(const struct nm_rows *rows);
+const char *nm_rows_name(const struct nm_rows *rows, unsigned column);
+
+/* The row's values, columns from 0.  Texts live until the next step; NULL gives NULL, 0 and 0.0. */
+enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column);
+const char *nm_rows_text(const struct nm_rows *rows, unsigned column);
+int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column);
+double nm_rows_real(const struct nm_rows *rows, unsigned column);
+void nm_rows_free(struct nm_rows *rows);
+
+#endif

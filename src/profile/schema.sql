@@ -1,0 +1,129 @@
+-- SPDX-License-Identifier: MIT
+--
+-- schema.sql - the tables of a profile (which may change) and the views (which are a promise,
+-- see docs/format/profile.md).
+--
+-- Texts and sites are stored once for all processes, under a hash of what they say, so that no id
+-- depends on the order in which processes end.  `process` in every table is the sort key that the
+-- writer makes of the process's path ("0.12" becomes "a0.b12"), so that rows lie, and are read, in the
+-- order of the process tree.
+
+CREATE TABLE entry(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE site(id INTEGER PRIMARY KEY, function INTEGER, file INTEGER, line INTEGER);
+CREATE TABLE process(
+	process TEXT PRIMARY KEY, name TEXT, path TEXT, command TEXT, exit_status INTEGER,
+	instructions INTEGER, refs INTEGER, lost_words INTEGER) WITHOUT ROWID;
+CREATE TABLE module_undebugged(process TEXT, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
+CREATE TABLE level(
+	process TEXT, level INTEGER, name TEXT, size INTEGER, ways INTEGER, line_size INTEGER,
+	sets INTEGER, policy TEXT, side TEXT,
+	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
+	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	PRIMARY KEY(process, level)) WITHOUT ROWID;
+CREATE TABLE object(
+	process TEXT, object INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
+	blocks INTEGER, largest INTEGER, allocated_at INTEGER,
+	PRIMARY KEY(process, object)) WITHOUT ROWID;
+-- A place is a line of a function that uses an object.
+CREATE TABLE place(
+	process TEXT, place INTEGER, site INTEGER, object INTEGER,
+	PRIMARY KEY(process, place)) WITHOUT ROWID;
+CREATE TABLE cell(
+	process TEXT, level INTEGER, thread INTEGER, place INTEGER,
+	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
+	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	PRIMARY KEY(process, level, thread, place)) WITHOUT ROWID;
+CREATE TABLE eviction(
+	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
+	PRIMARY KEY(process, level, victim, evictor)) WITHOUT ROWID;
+-- For each victim the evictor that replaced most of its lines.
+CREATE TABLE top_eviction(
+	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
+	PRIMARY KEY(process, level, victim)) WITHOUT ROWID;
+
+CREATE VIEW info AS SELECT key, value FROM entry;
+
+CREATE VIEW processes AS
+	SELECT name AS process, path, command, exit_status, instructions, refs, lost_words FROM process;
+
+CREATE VIEW undebugged AS
+	SELECT p.name AS process, m.module AS module
+	FROM process p CROSS JOIN module_undebugged m ON m.process = p.process;
+
+CREATE VIEW levels AS
+	SELECT l.name AS level, l.size AS size, l.ways AS ways, l.line_size AS line_size,
+		l.sets AS sets, l.policy AS policy, l.reads AS reads, l.writes AS writes,
+		l.read_misses AS read_misses, l.write_misses AS write_misses, l.cold AS cold,
+		l.capacity AS capacity, l.conflict AS conflict, l.coherence AS coherence,
+		l.loads AS loads, l.evictions AS evictions, l.writebacks AS writebacks,
+		p.name AS process, l.side AS side, l.level AS position
+	FROM process p CROSS JOIN level l ON l.process = p.process;
+
+CREATE VIEW objects AS
+	SELECT n.text AS object, o.kind AS kind, t.text AS type, o.bytes AS bytes,
+		o.blocks AS blocks, o.largest AS largest, a.text AS allocated_at, p.name AS process
+	FROM process p CROSS JOIN object o ON o.process = p.process
+	LEFT JOIN text n ON n.id = o.name
+	LEFT JOIN text t ON t.id = o.type
+	LEFT JOIN text a ON a.id = o.allocated_at;
+
+CREATE VIEW counts AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object,
+		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
+		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
+		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
+		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
+		c.evictions AS evictions, c.writebacks AS writebacks
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN cell c ON c.process = l.process AND c.level = l.level
+	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW evictions AS
+	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
+		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN eviction e ON e.process = l.process AND e.level = l.level
+	LEFT JOIN place x ON x.process = e.process AND x.place = e.evictor
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name
+	LEFT JOIN place vx ON vx.process = e.process AND vx.place = e.victim
+	LEFT JOIN site vs ON vs.id = vx.site
+	LEFT JOIN text vfn ON vfn.id = vs.function
+	LEFT JOIN text vfi ON vfi.id = vs.file
+	LEFT JOIN object vo ON vo.process = vx.process AND vo.object = vx.object
+	LEFT JOIN text vn ON vn.id = vo.name;
+
+CREATE VIEW top_evictors AS
+	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
+		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN top_eviction e ON e.process = l.process AND e.level = l.level
+	LEFT JOIN place x ON x.process = e.process AND x.place = e.evictor
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name
+	LEFT JOIN place vx ON vx.process = e.process AND vx.place = e.victim
+	LEFT JOIN site vs ON vs.id = vx.site
+	LEFT JOIN text vfn ON vfn.id = vs.function
+	LEFT JOIN text vfi ON vfi.id = vs.file
+	LEFT JOIN object vo ON vo.process = vx.process AND vo.object = vx.object
+	LEFT JOIN text vn ON vn.id = vo.name;

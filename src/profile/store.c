@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * store.c - writes one result into the tables of schema.sql, rows in the order of their keys.
+ *
+ * A prepared INSERT per table, all in the writer's one transaction; rows that are appended in key order
+ * keep SQLite on its cheapest path.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_priv.h"
+
+enum { COUNTS = 14 };
+_Static_assert(sizeof(struct nm_counts) == COUNTS * sizeof(uint64_t), "a column for each count");
+
+#define FOURTEEN "?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+static const char *const insert_sql[NM_INSERTS] = {
+    [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
+    [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FOURTEEN ")",
+    [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
+    [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
+    [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FOURTEEN ")",
+    [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
+    [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
+};
+#undef FOURTEEN
+
+int nm_store_open(struct nm_store *store, sqlite3 *db)
+{
+	int i, rc;
+
+	memset(store, 0, sizeof *store);
+	store->db = db;
+	for (i = 0; i < NM_INSERTS; i++) {
+		rc = sqlite3_prepare_v3(db, insert_sql[i], -1, SQLITE_PREPARE_PERSISTENT, &store->insert[i],
+					NULL);
+		if (rc)
+			return rc;
+	}
+	rc = sqlite3_prepare_v3(db, "INSERT INTO text VALUES(?,?)", -1, SQLITE_PREPARE_PERSISTENT,
+				&store->names.insert_text, NULL);
+	if (!rc)
+		rc = sqlite3_prepare_v3(db, "INSERT INTO site VALUES(?,?,?,?)", -1, SQLITE_PREPARE_PERSISTENT,
+					&store->names.insert_site, NULL);
+	return rc;
+}
+
+void nm_store_done(struct nm_store *store)
+{
+	int i;
+
+	for (i = 0; i < NM_INSERTS; i++)
+		sqlite3_finalize(store->insert[i]);
+	nm_names_done(&store->names);
+	memset(store, 0, sizeof *store);
+}
+
+/* A result on its way into the tables. */
+struct shelf {
+	struct nm_store *store;
+	const struct nm_result *result;
+	struct nm_fold fold;
+	char *process; /* sort key of the path */
+	int rc;        /* the first failure; nothing is done after it */
+};
+
+static void text(sqlite3_stmt *insert, int column, const char *value)
+{
+	sqlite3_bind_text(insert, column, value, -1, SQLITE_STATIC);
+}
+
+static void number(sqlite3_stmt *insert, int column, uint64_t value)
+{
+	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
+}
+
+static void id(sqlite3_stmt *insert, int column, sqlite3_int64 value)
+{
+	if (value)
+		sqlite3_bind_int64(insert, column, value);
+	else
+		sqlite3_bind_null(insert, column);
+}
+
+static void counts(sqlite3_stmt *insert, int column, const struct nm_counts *c)
+{
+	uint64_t values[COUNTS];
+	int i;
+
+	memcpy(values, c, sizeof values);
+	for (i = 0; i < COUNTS; i++)
+		number(insert, column + i, values[i]);
+}
+
+static void run(struct shelf *shelf, sqlite3_stmt *insert)
+{
+	int rc = sqlite3_step(insert);
+
+	sqlite3_reset(insert);
+	if (rc != SQLITE_DONE && !shelf->rc)
+		shelf->rc = rc;
+}
+
+/* Starts a row of a table: its first column is always the process. */
+static sqlite3_stmt *row(struct shelf *shelf, enum nm_insert table)
+{
+	sqlite3_stmt *insert = shelf->store->insert[table];
+
+	text(insert, 1, shelf->process);
+	return insert;
+}
+
+static sqlite3_int64 text_id(struct shelf *shelf, const char *value)
+{
+	sqlite3_int64 found = 0;
+	int rc = nm_names_text(&shelf->store->names, value, &found);
+
+	if (rc && !shelf->rc)
+		shelf->rc = rc;
+	return found;
+}
+
+/* "0.12x" becomes "a0.b12x": a letter for the number of digits makes texts sort as numbers do. */
+static char *sort_key(const char *path)
+{
+	char *key = malloc(2 * strlen(path) + 1), *to = key;
+
+	while (key && *path) {
+		size_t digits = strspn(path, "0123456789");
+
+		if (digits)
+			*to++ = (char)('a' + (digits < 26 ? digits : 26) - 1);
+		else
+			digits = 1;
+		memcpy(to, path, digits);
+		to += digits;
+		path += digits;
+	}
+	if (key)
+		*to = '\0';
+	return key;
+}
+
+static void store_process(struct shelf *shelf)
+{
+	const struct nm_result *result = shelf->result;
+	sqlite3_stmt *insert = row(shelf, NM_INSERT_PROCESS);
+	size_t i;
+
+	text(insert, 2, result->process ? result->process : "?"); /* made unique at the end */
+	text(insert, 3, result->path);
+	text(insert, 4, result->command);
+	sqlite3_bind_int(insert, 5, result->exit_status);
+	number(insert, 6, result->instructions);
+	number(insert, 7, result->references);
+	number(insert, 8, result->lost_words);
+	run(shelf, insert);
+	for (i = 0; i < result->undebugged_count && !shelf->rc; i++) {
+		insert = row(shelf, NM_INSERT_UNDEBUGGED);
+		text(insert, 2, result->undebugged[i]);
+		run(shelf, insert);
+	}
+}
+
+static void store_levels(struct shelf *shelf)
+{
+	static const char *const sides[] = {
+	    [NM_SIDE_UNIFIED] = "unified", [NM_SIDE_DATA] = "data", [NM_SIDE_INSTRUCTION] = "instruction"};
+	const struct nm_machine *machine = &shelf->result->machine;
+	unsigned i;
+
+	for (i = 0; i < machine->count && !shelf->rc; i++) {
+		const struct nm_level_spec *level = &machine->levels[i];
+		sqlite3_stmt *insert = row(shelf, NM_INSERT_LEVEL);
+
+		number(insert, 2, i);
+		text(insert, 3, level->name);
+		number(insert, 4, level->size);
+		number(insert, 5, level->ways);
+		number(insert, 6, level->line);
+		number(insert, 7, level->sets);
+		text(insert, 8, "lru");
+		text(insert, 9, sides[level->side]);
+		counts(insert, 10, &shelf->result->levels[i].total);
+		run(shelf, insert);
+	}
+}
+
+static void store_objects(struct shelf *shelf)
+{
+	const struct nm_result *result = shelf->result;
+	uint32_t i;
+
+	for (i = 0; i < shelf->fold.objects && !shelf->rc; i++) {
+		const struct nm_result_object *object = &result->objects[shelf->fold.object_first[i]];
+		sqlite3_stmt *insert = row(shelf, NM_INSERT_OBJECT);
+
+		number(insert, 2, i);
+		id(insert, 3, text_id(shelf, object->name));
+		text(insert, 4, nm_object_kind_name(object->kind));
+		id(insert, 5, text_id(shelf, object->type));
+		number(insert, 6, object->bytes);
+		number(insert, 7, object->blocks);
+		number(insert, 8, object->largest);
+		id(insert, 9, text_id(shelf, object->allocated_at));
+		run(shelf, insert);
+	}
+}
+
+static void store_places(struct shelf *shelf)
+{
+	uint32_t i;
+
+	for (i = 0; i < shelf->fold.place_count && !shelf->rc; i++) {
+		const struct nm_fold_place *place = &shelf->fold.places[i];
+		sqlite3_stmt *insert = row(shelf, NM_INSERT_PLACE);
+		sqlite3_int64 site = 0;
+
+		shelf->rc = nm_names_site(&shelf->store->names,
+					  &shelf->result->sites[shelf->fold.site_first[place->site]], &site);
+		if (shelf->rc)
+			return;
+		number(insert, 2, i);
+		number(insert, 3, (uint64_t)site);
+		number(insert, 4, place->object);
+		run(shelf, insert);
+	}
+}
+
+static void add_counts(struct nm_counts *to, const struct nm_counts *from)
+{
+	uint64_t sum[COUNTS], more[COUNTS];
+	int i;
+
+	memcpy(sum, to, sizeof sum);
+	memcpy(more, from, sizeof more);
+	for (i = 0; i < COUNTS; i++)
+		sum[i] += more[i];
+	memcpy(to, sum, sizeof sum);
+}
+
+/* One row per (thread, place) that has anything to tell. */
+static void store_cells(struct shelf *shelf, unsigned level)
+{
+	static const struct nm_counts none;
+	const struct nm_result *result = shelf->result;
+	size_t i = 0;
+
+	while (i < result->cell_count && !shelf->rc) {
+		uint32_t first = shelf->fold.order[i];
+		uint32_t thread = result->cells[first].thread, place = shelf->fold.place_of[first];
+		struct nm_counts sum = result->levels[level].counts[first];
+		sqlite3_stmt *insert;
+
+		while (++i < result->cell_count) {
+			uint32_t next = shelf->fold.order[i];
+
+			if (result->cells[next].thread != thread || shelf->fold.place_of[next] != place)
+				break;
+			add_counts(&sum, &result->levels[level].counts[next]);
+		}
+		if (!memcmp(&sum, &none, sizeof sum))
+			continue;
+		insert = row(shelf, NM_INSERT_CELL);
+		number(insert, 2, level);
+		number(insert, 3, thread);
+		number(insert, 4, place);
+		counts(insert, 5, &sum);
+		run(shelf, insert);
+	}
+}
+
+static int compare_evictions(const void *a, const void *b)
+{
+	const struct nm_eviction *x = a, *y = b;
+
+	if (x->victim != y->victim)
+		return x->victim > y->victim ? 1 : -1;
+	return (x->evictor > y->evictor) - (x->evictor < y->evictor);
+}
+
+static void store_eviction(struct shelf *shelf, enum nm_insert table, unsigned level,
+			   const struct nm_eviction *eviction)
+{
+	sqlite3_stmt *insert = row(shelf, table);
+
+	number(insert, 2, level);
+	number(insert, 3, eviction->victim);
+	number(insert, 4, eviction->evictor);
+	number(insert, 5, eviction->count);
+	run(shelf, insert);
+}
+
+/* Evictions between cells become evictions between places, each pair once. */
+static void store_evictions(struct shelf *shelf, unsigned level)
+{
+	const struct nm_result_level *from = &shelf->result->levels[level];
+	struct nm_eviction *list = malloc((from->eviction_count + 1) * sizeof *list), top = {0};
+	size_t i, n = 0;
+
+	if (!list) {
+		shelf->rc = SQLITE_NOMEM;
+		return;
+	}
+	for (i = 0; i < from->eviction_count; i++) {
+		list[i].victim = shelf->fold.place_of[from->evictions[i].victim];
+		list[i].evictor = shelf->fold.place_of[from->evictions[i].evictor];
+		list[i].count = from->evictions[i].count;
+	}
+	qsort(list, from->eviction_count, sizeof *list, compare_evictions);
+	for (i = 0; i < from->eviction_count; i++) {
+		if (n && !compare_evictions(&list[n - 1], &list[i]))
+			list[n - 1].count += list[i].count;
+		else
+			list[n++] = list[i];
+	}
+	for (i = 0; i < n && !shelf->rc; i++) {
+		store_eviction(shelf, NM_INSERT_EVICTION, level, &list[i]);
+		if (list[i].count > top.count || (i && list[i].victim != list[i - 1].victim))
+			top = list[i];
+		if (i + 1 == n || list[i + 1].victim != list[i].victim)
+			store_eviction(shelf, NM_INSERT_TOP, level, &top);
+	}
+	free(list);
+}
+
+int nm_store_result(struct nm_store *store, const struct nm_result *result)
+{
+	struct shelf shelf = {.store = store, .result = result, .process = sort_key(result->path)};
+	unsigned level;
+
+	if (!shelf.process || nm_fold(&shelf.fold, result)) {
+		free(shelf.process);
+		return SQLITE_NOMEM;
+	}
+	store_process(&shelf);
+	store_levels(&shelf);
+	store_objects(&shelf);
+	store_places(&shelf);
+	for (level = 0; level < result->machine.count; level++) {
+		store_cells(&shelf, level);
+		store_evictions(&shelf, level);
+	}
+	nm_fold_done(&shelf.fold);
+	free(shelf.process);
+	return shelf.rc;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writer.c - the life of a profile file: temporary name, one transaction, fsync, rename.
+ *
+ * SQLite's journal and its syncs are off: the file has no other reader and no past worth keeping until it
+ * gets its final name, and a failure throws it away.  The order of the last steps is the whole safety:
+ * commit, close, fsync of the file, rename, fsync of the directory.
+ *
+ * Entries of `info` that are set here: profile_version, processes, instructions, references, lost_words
+ * (sums over processes), machine, machine_spec, machine_description (of the first process added).
+ */
+#include "writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile_priv.h"
+
+struct nm_profile_writer {
+	char *path;      /* final, symbolic links resolved */
+	char *temporary; /* beside it */
+	int fd;          /* of the temporary file, for fsync */
+	sqlite3 *db;
+	struct nm_store store;
+	uint64_t processes, instructions, references, lost_words;
+	int failed; /* code of the first failure: only abort is left */
+};
+
+static int os_says_full(sqlite3 *db)
+{
+	int e = sqlite3_system_errno(db);
+
+	return e == ENOSPC || e == EDQUOT || e == EFBIG;
+}
+
+/* Tells what SQLite said. */
+static int fail(struct nm_profile_writer *writer, int rc, struct nm_error *err)
+{
+	int code = NM_EIO;
+	const char *why = sqlite3_errstr(rc);
+
+	if ((rc & 0xff) == SQLITE_FULL || ((rc & 0xff) == SQLITE_IOERR && os_says_full(writer->db))) {
+		code = NM_ENOSPC;
+		why = "no space left on the device";
+	} else if (rc == SQLITE_NOMEM) {
+		code = NM_ENOMEM;
+		why = "out of memory";
+	}
+	writer->failed = code;
+	return nm_fail(err, code, "cannot write profile %s: %s", writer->path, why);
+}
+
+static int exec(struct nm_profile_writer *writer, const char *sql, struct nm_error *err)
+{
+	int rc = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
+
+	return rc ? fail(writer, rc, err) : 0;
+}
+
+static int out_of_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
+
+/* The path with its links resolved, so that rename replaces the file and not the link.  A path that is
+ * there must be a regular file that we may write. */
+static int final_path(const char *path, char **ret_final, struct nm_error *err)
+{
+	struct stat st;
+	char *resolved;
+
+	if (stat(path, &st)) {
+		if (errno != ENOENT)
+			return nm_fail_errno(err, "cannot write profile %s", path);
+		resolved = strdup(path);
+	} else {
+		if (!S_ISREG(st.st_mode))
+			return nm_fail(err, NM_EIO, "cannot write profile %s: it is not a regular file",
+				       path);
+		if (access(path, W_OK))
+			return nm_fail_errno(err, "cannot write profile %s", path);
+		resolved = realpath(path, NULL);
+	}
+	if (!resolved)
+		return out_of_memory(err);
+	*ret_final = resolved;
+	return 0;
+}
+
+static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err)
+{
+	unsigned i;
+
+	for (i = 0; i < 100; i++) {
+		free(writer->temporary);
+		if (asprintf(&writer->temporary, "%s.%ld-%u.tmp", writer->path, (long)getpid(), i) < 0) {
+			writer->temporary = NULL;
+			return out_of_memory(err);
+		}
+		writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (writer->fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	nm_fail_errno(err, "cannot write profile %s", writer->path);
+	free(writer->temporary);
+	writer->temporary = NULL;
+	return err ? (int)err->code : NM_EIO;
+}
+
+static int open_database(struct nm_profile_writer *writer, struct nm_error *err)
+{
+	char setup[320];
+	int rc = sqlite3_open_v2(writer->temporary, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+				 NULL);
+
+	if (rc)
+		return fail(writer, rc, err);
+	snprintf(setup, sizeof setup,
+		 "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;"
+		 "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN",
+		 NM_PROFILE_APPLICATION, NM_PROFILE_VERSION);
+	rc = exec(writer, setup, err);
+	if (!rc)
+		rc = exec(writer, nm_profile_schema, err);
+	if (rc)
+		return rc;
+	rc = nm_store_open(&writer->store, writer->db);
+	return rc ? fail(writer, rc, err) : 0;
+}
+
+int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *path, struct nm_error *err)
+{
+	struct nm_profile_writer *writer = calloc(1, sizeof *writer);
+	int rc;
+
+	if (!writer)
+		return out_of_memory(err);
+	writer->fd = -1;
+	rc = final_path(path, &writer->path, err);
+	if (!rc)
+		rc = open_temporary(writer, err);
+	if (!rc)
+		rc = open_database(writer, err);
+	if (rc) {
+		nm_profile_writer_abort(writer);
+		return rc;
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+static int info_number(struct nm_profile_writer *writer, const char *key, uint64_t value,
+		       struct nm_error *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	return nm_profile_writer_info(writer, key, text, err);
+}
+
+static int info_machine(struct nm_profile_writer *writer, const struct nm_machine *machine,
+			struct nm_error *err)
+{
+	char spec[512];
+	int rc;
+
+	nm_machine_format(machine, spec, sizeof spec);
+	rc = nm_profile_writer_info(writer, "machine", machine->name, err);
+	if (!rc)
+		rc = nm_profile_writer_info(writer, "machine_spec", spec, err);
+	if (!rc)
+		rc = nm_profile_writer_info(writer, "machine_description", machine->description, err);
+	return rc;
+}
+
+int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
+			  struct nm_error *err)
+{
+	int rc;
+
+	if (writer->failed)
+		return nm_fail(err, writer->failed, "cannot write profile %s", writer->path);
+	if (!writer->processes && info_machine(writer, &result->machine, err))
+		return writer->failed;
+	rc = nm_store_result(&writer->store, result);
+	if (rc == SQLITE_CONSTRAINT) {
+		writer->failed = NM_EINVAL;
+		return nm_fail(err, NM_EINVAL, "process %s was added twice", result->path);
+	}
+	if (rc)
+		return fail(writer, rc, err);
+	writer->processes++;
+	writer->instructions += result->instructions;
+	writer->references += result->references;
+	writer->lost_words += result->lost_words;
+	return 0;
+}
+
+int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
+			   struct nm_error *err)
+{
+	sqlite3_stmt *insert = NULL;
+	int rc =
+	    sqlite3_prepare_v2(writer->db, "INSERT OR REPLACE INTO entry VALUES(?,?)", -1, &insert, NULL);
+
+	if (!rc) {
+		sqlite3_bind_text(insert, 1, key, -1, SQLITE_STATIC);
+		sqlite3_bind_text(insert, 2, value, -1, SQLITE_STATIC);
+		rc = sqlite3_step(insert);
+		rc = rc == SQLITE_DONE ? 0 : rc;
+		sqlite3_finalize(insert);
+	}
+	return rc ? fail(writer, rc, err) : 0;
+}
+
+/* The second process called "cc1", in the order of the tree, becomes "cc1#2". */
+static const char unique_names[] =
+    "UPDATE process SET name = process.name || '#' || n.n FROM "
+    "(SELECT process, row_number() OVER (PARTITION BY name ORDER BY process) AS n FROM process) AS n "
+    "WHERE n.process = process.process AND n.n > 1";
+
+static int finish(struct nm_profile_writer *writer, struct nm_error *err)
+{
+	int rc = exec(writer, unique_names, err);
+
+	if (!rc)
+		rc = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
+	if (!rc)
+		rc = info_number(writer, "processes", writer->processes, err);
+	if (!rc)
+		rc = info_number(writer, "instructions", writer->instructions, err);
+	if (!rc)
+		rc = info_number(writer, "references", writer->references, err);
+	if (!rc)
+		rc = info_number(writer, "lost_words", writer->lost_words, err);
+	return rc ? rc : exec(writer, "COMMIT", err);
+}
+
+static void close_database(struct nm_profile_writer *writer)
+{
+	nm_store_done(&writer->store);
+	sqlite3_close(writer->db);
+	writer->db = NULL;
+}
+
+/* The new name must be on the disk too; a file system that cannot sync a directory is not a failure. */
+static void sync_directory(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(copy);
+}
+
+static int publish(struct nm_profile_writer *writer, struct nm_error *err)
+{
+	int rc = finish(writer, err);
+
+	if (rc)
+		return rc;
+	close_database(writer);
+	if (fsync(writer->fd) || rename(writer->temporary, writer->path)) {
+		nm_fail_errno(err, "cannot write profile %s", writer->path);
+		return err ? (int)err->code : NM_EIO;
+	}
+	sync_directory(writer->path);
+	free(writer->temporary);
+	writer->temporary = NULL;
+	return 0;
+}
+
+int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *err)
+{
+	int rc = writer->failed;
+
+	if (rc)
+		nm_fail(err, rc, "cannot write profile %s", writer->path);
+	else
+		rc = publish(writer, err);
+	nm_profile_writer_abort(writer);
+	return rc;
+}
+
+void nm_profile_writer_abort(struct nm_profile_writer *writer)
+{
+	close_database(writer);
+	if (writer->fd >= 0)
+		close(writer->fd);
+	if (writer->temporary)
+		unlink(writer->temporary);
+	free(writer->temporary);
+	free(writer->path);
+	free(writer);
+}
