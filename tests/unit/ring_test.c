@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ring_test.c - the live transport between threads and between processes: wrap-around, full rings,
+ * several rings at once, killed and replaced producers, detachment, damaged rings.
+ *
+ * What is sent is a sequence of words that both sides compute, cut into pieces of changing size, so
+ * that a lost, doubled or torn word shows.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "consumer.h"
+#include "map.h"
+#include "ring_producer.h"
+
+enum { CHUNK_WORDS = 512, CHUNKS = 4, MAX_PIECE = 100, PATIENCE_MS = 20000 };
+
+struct run {
+	char dir[64];
+	struct nm_consumer *consumer;
+};
+
+static int set_up(void **state)
+{
+	struct run *run = calloc(1, sizeof *run);
+
+	assert_non_null(run);
+	strcpy(run->dir, "/tmp/nearmiss-ring-XXXXXX");
+	assert_non_null(mkdtemp(run->dir));
+	assert_int_equal(nm_consumer_new(&run->consumer, run->dir, CHUNK_WORDS, CHUNKS, NULL), 0);
+	*state = run;
+	return 0;
+}
+
+/* That rmdir succeeds proves that the transport has left no file behind. */
+static int tear_down(void **state)
+{
+	struct run *run = *state;
+	int left;
+
+	nm_consumer_free(run->consumer);
+	left = rmdir(run->dir);
+	free(run);
+	return left;
+}
+
+/* ---- The sequence ------------------------------------------------------------------------ */
+
+static uint64_t word_of(uint64_t stream, uint64_t i) { return nm_mix64(stream << 40 | i); }
+
+static int send(struct ring_producer *p, uint64_t stream, uint64_t words)
+{
+	uint64_t piece[MAX_PIECE];
+
+	for (uint64_t i = 0; i < words;) {
+		uint64_t n = 1 + word_of(stream, i) % MAX_PIECE;
+
+		if (n > words - i)
+			n = words - i;
+		for (uint64_t k = 0; k < n; k++)
+			piece[k] = word_of(stream, i + k);
+		if (ring_producer_write(p, piece, n))
+			return 1;
+		i += n;
+	}
+	return 0;
+}
+
+struct received {
+	uint64_t words;
+	int ends;
+	enum nm_chunk_end end;
+	uint32_t pid;
+};
+
+static void expect_words(const struct nm_chunk *chunk, uint64_t stream, uint64_t *at)
+{
+	for (size_t i = 0; i < chunk->count; i++, ++*at)
+		if (chunk->words[i] != word_of(stream, *at))
+			fail_msg("ring %u: word %llu is wrong", chunk->ring, (unsigned long long)*at);
+}
+
+/* Takes everything until `rings` rings have ended. */
+static void receive(struct nm_consumer *consumer, int rings, struct received *got)
+{
+	struct nm_chunk chunk;
+
+	memset(got, 0, (size_t)rings * sizeof *got);
+	for (int ended = 0; ended < rings;) {
+		assert_int_equal(nm_consumer_next(consumer, PATIENCE_MS, &chunk, NULL), 1);
+		assert_true(chunk.ring < (uint32_t)rings);
+		got[chunk.ring].pid = chunk.pid;
+		assert_int_equal(got[chunk.ring].ends, 0);
+		if (chunk.kind == NM_CHUNK_END) {
+			got[chunk.ring].ends++;
+			got[chunk.ring].end = chunk.end;
+			ended++;
+		} else
+			expect_words(&chunk, chunk.ring, &got[chunk.ring].words);
+		nm_consumer_release(consumer, &chunk);
+	}
+	assert_int_equal(nm_consumer_live(consumer), 0);
+	assert_int_equal(nm_consumer_next(consumer, 0, &chunk, NULL), 0);
+}
+
+/* ---- Threads ----------------------------------------------------------------------------- */
+
+struct sender {
+	const char *dir;
+	uint64_t words;
+	uint32_t waits;
+	int thrown_away;
+};
+
+static void *sender_thread(void *arg)
+{
+	struct sender *s = arg;
+	struct ring_producer p;
+
+	if (ring_producer_open(&p, s->dir))
+		abort();
+	s->thrown_away = send(&p, p.number, s->words);
+	ring_producer_close(&p);
+	s->waits = p.waits;
+	return NULL;
+}
+
+static void test_every_word_arrives_in_order_around_the_ring(void **state)
+{
+	struct run *run = *state;
+	struct sender s = {.dir = run->dir, .words = 200000}; /* a hundred times around */
+	struct received got;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, sender_thread, &s), 0);
+	receive(run->consumer, 1, &got);
+	pthread_join(thread, NULL);
+	assert_int_equal(got.words, s.words);
+	assert_int_equal(got.end, NM_END_CLOSED);
+	assert_int_equal(got.pid, getpid());
+	assert_int_equal(s.thrown_away, 0);
+}
+
+static void test_a_full_ring_waits_for_its_consumer(void **state)
+{
+	struct run *run = *state;
+	struct sender s = {.dir = run->dir, .words = 3 * CHUNKS * CHUNK_WORDS};
+	struct nm_chunk held[CHUNKS], none;
+	uint64_t words = 0;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, sender_thread, &s), 0);
+	for (int i = 0; i < CHUNKS; i++) {
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &held[i], NULL), 1);
+		assert_int_equal(held[i].kind, NM_CHUNK_DATA);
+	}
+	/* All chunks are held: no further one can come, and what is held does not change. */
+	assert_int_equal(nm_consumer_next(run->consumer, 50, &none, NULL), 0);
+	for (int i = 0; i < CHUNKS; i++) {
+		expect_words(&held[i], 0, &words);
+		nm_consumer_release(run->consumer, &held[i]);
+	}
+	for (;;) {
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &none, NULL), 1);
+		if (none.kind == NM_CHUNK_END)
+			break;
+		expect_words(&none, 0, &words);
+		nm_consumer_release(run->consumer, &none);
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(words, s.words);
+	assert_true(s.waits > 0);
+}
+
+/* Each in a process of its own: two rings of one process would be one that ran exec. */
+static pid_t start_sender(const char *dir, uint64_t words, int then_die)
+{
+	pid_t pid = fork();
+	struct ring_producer p;
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	if (ring_producer_open(&p, dir))
+		_exit(1);
+	send(&p, p.number, words);
+	if (then_die)
+		kill(getpid(), SIGKILL);
+	ring_producer_close(&p);
+	_exit(0);
+}
+
+static void test_rings_are_served_in_turn(void **state)
+{
+	enum { RINGS = 3, ROUNDS = 3 };
+	struct run *run = *state;
+	struct nm_chunk chunk;
+	uint64_t words[RINGS] = {0};
+
+	/* All have what they want to say in their rings before the consumer looks for the first time. */
+	for (int i = 0; i < RINGS; i++) {
+		pid_t pid = start_sender(run->dir, (ROUNDS - 1) * CHUNK_WORDS, 0);
+
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	for (int i = 0; i < ROUNDS * RINGS; i++) {
+		assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 1);
+		assert_int_equal(chunk.kind, NM_CHUNK_DATA);
+		assert_int_equal(chunk.ring, i % RINGS);
+		expect_words(&chunk, chunk.ring, &words[chunk.ring]);
+		nm_consumer_release(run->consumer, &chunk);
+	}
+	for (int i = 0; i < RINGS; i++) {
+		assert_int_equal(words[i], (ROUNDS - 1) * CHUNK_WORDS);
+		assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 1);
+		assert_int_equal(chunk.kind, NM_CHUNK_END);
+		assert_int_equal(chunk.end, NM_END_CLOSED);
+	}
+}
+
+static void test_several_processes_write_at_once(void **state)
+{
+	enum { RINGS = 3 };
+	struct run *run = *state;
+	struct received got[RINGS];
+	pid_t pids[RINGS];
+
+	for (int i = 0; i < RINGS; i++)
+		pids[i] = start_sender(run->dir, 50000, 0);
+	receive(run->consumer, RINGS, got);
+	for (int i = 0; i < RINGS; i++) {
+		assert_int_equal(got[i].words, 50000);
+		assert_int_equal(got[i].end, NM_END_CLOSED);
+		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+}
+
+static void test_what_a_killed_process_had_written_is_given(void **state)
+{
+	/* Less than a chunk; some chunks and a rest. */
+	static const uint64_t sizes[] = {1, 77, CHUNK_WORDS, CHUNK_WORDS + 3, 5 * CHUNKS * CHUNK_WORDS + 100};
+	enum { RINGS = sizeof sizes / sizeof *sizes };
+	struct run *run = *state;
+
+	for (int i = 0; i < RINGS; i++) {
+		pid_t pid = start_sender(run->dir, sizes[i], 1);
+		struct nm_chunk chunk;
+		uint64_t words = 0;
+
+		do { /* the child stays a zombie meanwhile: that must not look alive */
+			assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+			assert_int_equal(chunk.ring, i);
+			assert_int_equal(chunk.pid, pid);
+			if (chunk.kind == NM_CHUNK_DATA)
+				expect_words(&chunk, chunk.ring, &words);
+			nm_consumer_release(run->consumer, &chunk);
+		} while (chunk.kind == NM_CHUNK_DATA);
+		assert_int_equal(chunk.end, NM_END_BROKEN);
+		assert_int_equal(words, sizes[i]);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+}
+
+static void test_a_second_ring_of_a_process_ends_the_first(void **state)
+{
+	struct run *run = *state;
+	struct ring_producer before, after;
+	struct received got[2];
+
+	assert_int_equal(ring_producer_open(&before, run->dir), 0);
+	assert_int_equal(send(&before, 0, 700), 0);
+	ring_producer_unmap(&before);
+	assert_int_equal(ring_producer_open(&after, run->dir), 0);
+	assert_int_equal(send(&after, 1, 30), 0);
+	ring_producer_close(&after);
+	receive(run->consumer, 2, got);
+	assert_int_equal(got[0].words, 700);
+	assert_int_equal(got[0].end, NM_END_REPLACED);
+	assert_int_equal(got[1].words, 30);
+	assert_int_equal(got[1].end, NM_END_CLOSED);
+}
+
+static void test_a_detached_producer_never_waits(void **state)
+{
+	struct run *run = *state;
+	struct sender s = {.dir = run->dir, .words = 100 * CHUNKS * CHUNK_WORDS};
+	struct nm_chunk chunk;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, sender_thread, &s), 0);
+	assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+	nm_consumer_detach_all(run->consumer);
+	pthread_join(thread, NULL); /* though nothing is released */
+	assert_int_equal(s.thrown_away, 1);
+}
+
+static void test_a_ring_that_comes_after_detachment_is_detached_too(void **state)
+{
+	struct run *run = *state;
+	struct ring_producer p;
+	struct nm_chunk chunk;
+
+	nm_consumer_detach_all(run->consumer);
+	assert_int_equal(ring_producer_open(&p, run->dir), 0);
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
+	assert_int_equal(send(&p, 0, 10), 1);
+	ring_producer_close(&p);
+}
+
+static void test_a_ring_may_appear_later_than_its_number(void **state)
+{
+	struct run *run = *state;
+	struct ring_producer p;
+	struct nm_chunk chunk;
+	char path[128];
+	int fd;
+
+	assert_int_equal(ring_producer_open(&p, run->dir), 0);
+	ring_producer_unmap(&p);
+	snprintf(path, sizeof path, "%s/ring.0", run->dir);
+	assert_int_equal(unlink(path), 0); /* as if it were not made yet */
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
+	assert_int_equal(nm_consumer_live(run->consumer), 1);
+	fd = open(path, O_CREAT | O_RDWR, 0600); /* made, but still empty */
+	assert_true(fd >= 0);
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
+	assert_int_equal(ftruncate(fd, NM_WIRE_RING_DATA + CHUNKS * CHUNK_WORDS * 8), 0); /* without magic */
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 0);
+	assert_int_equal(nm_consumer_live(run->consumer), 1);
+	close(fd);
+}
+
+/* ---- Damage ------------------------------------------------------------------------------ */
+
+static void expect_damage(struct run *run, const char *said)
+{
+	struct nm_chunk chunk;
+
+	do {
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+		nm_consumer_release(run->consumer, &chunk);
+	} while (chunk.kind == NM_CHUNK_DATA);
+	assert_int_equal(chunk.end, NM_END_DAMAGED);
+	assert_non_null(chunk.fault);
+	if (!strstr(chunk.fault, said))
+		fail_msg("expected %s, got: %s", said, chunk.fault);
+	assert_int_equal(nm_consumer_live(run->consumer), 0);
+}
+
+static void test_damaged_rings_end_with_the_reason(void **state)
+{
+	struct run *run = *state;
+	struct ring_producer p;
+
+	for (int i = 0; i < 7; i++) {
+		assert_int_equal(ring_producer_open(&p, run->dir), 0);
+		switch (i) {
+		case 0: p.ring->magic = 1; break;
+		case 1: p.ring->version = 99; break;
+		case 2: p.ring->chunk_words *= 2; break;
+		case 3: p.ring->chunks = 0; break;
+		case 4: p.ring->pid = 0; break;
+		case 5: p.ring->head = CHUNKS + 1; break;
+		case 6:
+			p.ring->used[0] = CHUNK_WORDS + 1;
+			p.ring->head = 1;
+			break;
+		}
+		expect_damage(run, ((const char *[]){"not a ring", "version is 99", "geometry", "geometry",
+						     "impossible", "more chunks", "513 words"})[i]);
+		ring_producer_unmap(&p);
+	}
+}
+
+static void test_a_wild_cursor_of_a_dead_process_is_not_followed(void **state)
+{
+	static const int64_t wild[] = {-8, 4, CHUNK_WORDS * 8 + 8, 1ll << 40, INT64_MIN};
+	struct run *run = *state;
+
+	for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+		pid_t pid = fork();
+		struct nm_chunk chunk;
+
+		assert_true(pid >= 0);
+		if (!pid) {
+			struct ring_producer p;
+
+			if (ring_producer_open(&p, run->dir))
+				_exit(1);
+			p.ring->cursor += (uint64_t)wild[i];
+			kill(getpid(), SIGKILL);
+		}
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+		assert_int_equal(chunk.kind, NM_CHUNK_END);
+		assert_int_equal(chunk.end, NM_END_BROKEN);
+	}
+}
+
+static void test_impossible_requests_are_refused(void **state)
+{
+	struct run *run = *state;
+	struct nm_consumer *c = NULL;
+
+	assert_int_equal(nm_consumer_new(&c, run->dir, CHUNK_WORDS, CHUNKS, NULL),
+			 NM_EIO); /* control is there */
+	assert_int_equal(nm_consumer_new(&c, "/no/such/directory", CHUNK_WORDS, CHUNKS, NULL), NM_ENOENT);
+	assert_int_equal(nm_consumer_new(&c, run->dir, 8, CHUNKS, NULL), NM_EINVAL);
+	assert_int_equal(nm_consumer_new(&c, run->dir, CHUNK_WORDS, 1, NULL), NM_EINVAL);
+	assert_int_equal(nm_consumer_new(&c, run->dir, CHUNK_WORDS, 3, NULL), NM_EINVAL);
+	assert_int_equal(nm_consumer_new(&c, run->dir, CHUNK_WORDS, 128, NULL), NM_EINVAL);
+	assert_null(c);
+}
+
+#define RING_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    RING_TEST(test_every_word_arrives_in_order_around_the_ring),
+	    RING_TEST(test_a_full_ring_waits_for_its_consumer),
+	    RING_TEST(test_rings_are_served_in_turn),
+	    RING_TEST(test_several_processes_write_at_once),
+	    RING_TEST(test_what_a_killed_process_had_written_is_given),
+	    RING_TEST(test_a_second_ring_of_a_process_ends_the_first),
+	    RING_TEST(test_a_detached_producer_never_waits),
+	    RING_TEST(test_a_ring_that_comes_after_detachment_is_detached_too),
+	    RING_TEST(test_a_ring_may_appear_later_than_its_number),
+	    RING_TEST(test_damaged_rings_end_with_the_reason),
+	    RING_TEST(test_a_wild_cursor_of_a_dead_process_is_not_followed),
+	    RING_TEST(test_impossible_requests_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
