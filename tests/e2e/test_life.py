@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""test_life.py - how programs begin and end: status, output, signals, children, threads of the engine."""
+
+import os
+import signal
+import subprocess
+import time
+
+from harness import ENVIRONMENT, MISSES, NEARMISS, SPEC, Cell, counts, main, need, nearmiss, program, record, rows, run
+
+SOURCES = "tests/programs/"
+
+
+def check_work(profile="p.nmp", least=4096):
+    """The walk over `data` that endings.c makes before it ends is in the profile."""
+    Cell(SOURCES + "endings.c", "data", "data", profile=profile).expect(read_misses=(least, 1 << 40))
+
+
+def case_status_passes_through():
+    record([program("endings"), "exit"], status=42)
+    check_work()
+    assert rows("SELECT exit_status FROM processes") == [(42,)]
+
+
+def case_output_is_untouched():
+    text = os.urandom(70000)
+    done = record([program("endings"), "echo"], stdin=text)
+    assert done.stdout == text
+    assert b"done\n" in done.stderr
+    quiet = run([program("endings"), "echo"], stdin=text)
+    assert quiet.stdout == done.stdout
+
+
+def case_crash():
+    record([program("endings"), "crash"], status=128 + signal.SIGSEGV)
+    check_work()
+    assert rows("SELECT exit_status FROM processes") == [(128 + signal.SIGSEGV,)]
+    report = nearmiss("report", "-i", "p.nmp").stdout.decode()
+    assert "data" in report and "endings.c" in report, report
+
+
+def case_abort():
+    record([program("endings"), "abort"], status=128 + signal.SIGABRT)
+    check_work()
+
+
+def start(how):
+    """Starts recording a program that never ends; returns it once the program says that it is at work."""
+    child = subprocess.Popen([NEARMISS, "record", "-o", "p.nmp", "--cache", SPEC, "--", program("endings"), how],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+                             start_new_session=True)
+    assert child.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    return child
+
+
+def finish(child):
+    out, err = child.communicate(timeout=60)
+    return child.returncode, out, err
+
+
+def case_interrupt():
+    """Ctrl-C reaches the whole foreground group: the program dies of it, the profile is written."""
+    child = start("forever")
+    os.killpg(child.pid, signal.SIGINT)
+    status, _, err = finish(child)
+    assert status in (128 + signal.SIGINT, -signal.SIGINT), (status, err)
+    check_work(least=8192)
+
+
+def case_interrupt_that_the_program_handles():
+    child = start("handler")
+    os.killpg(child.pid, signal.SIGINT)
+    status, _, err = finish(child)
+    assert status == 7, (status, err)
+    check_work(least=8192)
+
+
+def case_terminate_the_recorder():
+    """A plain `kill` of the recorder ends the program too, and the profile is written."""
+    child = start("forever")
+    child.terminate()
+    status, _, err = finish(child)
+    assert status in (128 + signal.SIGTERM, -signal.SIGTERM), (status, err)
+    check_work(least=8192)
+    assert subprocess.run(["ps", "-o", "pid=", "-s", str(child.pid)], capture_output=True,
+                          check=False).stdout.strip() == b""
+
+
+def recorded_process(recorder):
+    """The pid of the profiled program: the descendant of the recorder that runs Valgrind's tool."""
+    waiting = [recorder]
+    for pid in waiting:
+        if pid != recorder and "nearmiss-" in os.readlink(f"/proc/{pid}/exe"):
+            return pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            waiting += map(int, f.read().split())
+    raise AssertionError("no process runs the collector")
+
+
+def case_kill_without_mercy():
+    """kill -9 of the program: what the ring holds is reported."""
+    child = start("forever")
+    os.kill(recorded_process(child.pid), signal.SIGKILL)
+    status, _, err = finish(child)
+    assert status == 128 + signal.SIGKILL, (status, err)
+    check_work(least=8192)
+
+
+def case_processes():
+    done = record([program("processes")])
+    assert done.stdout == b"first 3\nsecond 5\n", done.stdout
+    Cell(SOURCES + "processes.c", "walk", "shared").expect(reads=5 * 1024)
+    found = rows("SELECT path, exit_status FROM processes ORDER BY path")
+    assert len(found) == 4 and len({path for path, _ in found}) == 4, found
+    assert {0, 3, 5} <= {status for _, status in found}, found
+
+
+def case_shell_pipeline():
+    shell, sort = need("sh", "sort")
+    done = record([shell, "-c", f"printf 'b\\na\\n' | {sort} | cat; exit 9"], status=9)
+    assert done.stdout == b"a\nb\n"
+    names = {row[0] for row in rows("SELECT process FROM processes")}
+    assert {"sort", "cat"} <= names, names
+
+
+def same(command, first, second, stdin=b""):
+    record(command, *first, profile="first.nmp", stdin=stdin)
+    record(command, *second, profile="second.nmp", stdin=stdin)
+    one, two = counts("first.nmp"), counts("second.nmp")
+    different = [pair for pair in zip(one, two) if pair[0] != pair[1]]
+    assert len(one) == len(two) and not different, f"{command}: {different[:4]}"
+    assert len(one) > 20
+
+
+def case_two_runs_are_the_same():
+    text = b"what is the same twice is known\n" * 3000
+    for command in (["containers"], ["threads"], ["processes"], ["jumps"]):
+        same([program(command[0])] + command[1:], [], [])
+    same([need("gzip"), "-c"], [], [], stdin=text)
+
+
+def case_engine_threads_agree():
+    same([program("matrix"), "columns"], ["--threads", "1"], ["--threads", "2"])
+    same([program("containers")], ["--threads", "1"], ["--threads", "2"])
+    same([program("common")], ["--threads", "1"], ["--threads", "2"])
+
+
+def case_default_output_and_machine():
+    """Without options: nearmiss.nmp in the current folder, the host's caches, a summary on standard error."""
+    done = nearmiss("record", "--", program("matrix"), "columns")
+    assert done.returncode == 0 and done.stdout == b"sum 1\n", done
+    assert rows(f"SELECT {MISSES} FROM counts WHERE object = 'matrix'", profile="nearmiss.nmp")[0][0] > 60000
+    assert b"matrix.c" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    main(globals())

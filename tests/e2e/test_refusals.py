@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""test_refusals.py - bad input: each gives one clear line (a wrong SPEC also shows the place), a status
+of its own, no crash, and nothing lost or left behind under the final name."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+
+from harness import ENVIRONMENT, NEARMISS, Skip, main, need, nearmiss, program, record, run
+
+
+def refused(done, status, *words, lines=1):
+    """The command ended with `status`, wrote nothing to standard output and `lines` lines to standard error."""
+    text = done.stderr.decode()
+    assert done.returncode == status, f"status {done.returncode}, not {status}: {text}"
+    assert done.stdout == b"", done.stdout
+    for word in words:
+        assert word in text, f"{word!r} is not in {text!r}"
+    assert text.startswith("nearmiss: "), text
+    assert len(text.splitlines()) <= lines, text
+    assert "Sanitizer" not in text and "runtime error" not in text, text
+
+
+def case_unknown_option():
+    refused(nearmiss("record", "--nonsense", "--", "true"), 125, "--nonsense", lines=2)
+    refused(nearmiss("report", "--nonsense"), 125, "--nonsense", lines=2)
+
+
+def case_unknown_command():
+    refused(nearmiss("recrod", "true"), 125, "recrod", lines=2)
+
+
+def case_nothing_to_record():
+    refused(nearmiss("record"), 125, lines=2)
+
+
+def case_missing_program():
+    refused(nearmiss("record", "-o", "p.nmp", "--", "./no-such-program"), 127, "no-such-program")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "no-such-program"), 127, "no-such-program")
+    assert not os.path.exists("p.nmp")
+
+
+def case_not_executable():
+    with open("data", "w", encoding="ascii") as f:
+        f.write("not a program\n")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "./data"), 126, "data")
+    assert not os.path.exists("p.nmp")
+
+
+def case_wrong_specifications():
+    """The caret stands under the fault."""
+    for spec, fault in (("L1d=32K,8,63", "63"), ("L1d=32K,8,64:L2=oops,16,64", "oops"), ("L1d=32K,0,64", "0,64"),
+                        ("L1d", "L1d"), ("L1d=32K,8,64,colour=red", "colour"), ("", "")):
+        done = nearmiss("record", "-o", "p.nmp", "--cache", spec, "--", "true")
+        refused(done, 125, lines=3)
+        lines = done.stderr.decode().splitlines()
+        if not spec:
+            continue
+        caret = next((n for n, line in enumerate(lines) if line.strip() == "^"), None)
+        assert caret and spec in lines[caret - 1], lines
+        column = lines[caret].index("^") - lines[caret - 1].index(spec)
+        start = spec.index(fault)
+        assert start <= column <= start + len(fault), f"{spec}: caret at {column}, fault at {start}"
+
+
+def case_unwritable_output():
+    """Told before the program runs, not after an hour of it."""
+    done = nearmiss("record", "-o", "no/such/folder/p.nmp", "--", need("touch"), "ran")
+    refused(done, 125, "no/such/folder")
+    assert not os.path.exists("ran")
+
+
+def case_output_is_a_folder():
+    os.mkdir("p.nmp")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "true"), 125, "p.nmp")
+
+
+def good_profile():
+    record([program("matrix"), "rows"])
+    with open("p.nmp", "rb") as f:
+        return f.read()
+
+
+def case_missing_profile():
+    refused(nearmiss("report", "-i", "none.nmp"), 125, "none.nmp", lines=2)
+
+
+def case_damaged_profiles():
+    """Cut short, overwritten in the middle, empty, another database, no database: refused or read, never a crash."""
+    image = good_profile()
+    damaged = [b"", image[:100], image[:len(image) // 2], b"x" * 5000, image[:50] + b"\xff" * 60 + image[110:]]
+    for n, data in enumerate(damaged):
+        with open("damaged.nmp", "wb") as f:
+            f.write(data)
+        refused(nearmiss("report", "-i", "damaged.nmp"), 125, "damaged.nmp")
+        assert os.path.getsize("damaged.nmp") == len(data), n
+    for place in range(200, len(image), max(1, len(image) // 40)):
+        with open("damaged.nmp", "wb") as f:
+            f.write(image[:place] + bytes([image[place] ^ 0xff] * 64) + image[place + 64:])
+        done = nearmiss("report", "-i", "damaged.nmp")
+        assert done.returncode in (0, 125), (place, done)
+        assert b"Sanitizer" not in done.stderr, done.stderr
+    with sqlite3.connect("other.nmp") as db:
+        db.execute("CREATE TABLE t(x)")
+    db.close()
+    refused(nearmiss("report", "-i", "other.nmp"), 125, "other.nmp")
+
+
+def case_newer_profile():
+    good_profile()
+    with sqlite3.connect("p.nmp") as db:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        assert version > 0
+        db.execute(f"PRAGMA user_version = {version + 1}")
+    db.close()
+    refused(nearmiss("report", "-i", "p.nmp"), 125, "newer")
+
+
+def case_existing_profile_survives_a_failure():
+    image = good_profile()
+    refused(nearmiss("record", "-o", "p.nmp", "--", "./no-such-program"), 127)
+    with open("p.nmp", "rb") as f:
+        assert f.read() == image
+
+
+def case_no_valgrind():
+    environment = dict(ENVIRONMENT, PATH=os.path.abspath("empty"))
+    os.mkdir("empty")
+    done = nearmiss("record", "-o", "p.nmp", "--", program("matrix"), environment=environment)
+    refused(done, 125, "algrind", lines=2)
+    assert not os.path.exists("p.nmp")
+
+
+def case_full_disk():
+    """The output's file system is full: told, no broken file under the final name, an old profile kept."""
+    unshare, mount = need("unshare", "mount")
+    namespace = [unshare, "-m"] if os.getuid() == 0 else [unshare, "-rm"]
+    if run(namespace + [mount, "-t", "tmpfs", "-o", "size=16k", "none", "/mnt"]).returncode:
+        raise Skip("this user may not mount")
+    script = (f"{mount} -t tmpfs -o size=16k none /mnt && printf old > /mnt/p.nmp && "
+              f"'{NEARMISS}' record -o /mnt/p.nmp -- '{program('containers')}' > out; echo $? > status; "
+              "ls -A /mnt > left; cat /mnt/p.nmp > kept")
+    done = subprocess.run(namespace + [shutil.which("sh"), "-c", script], capture_output=True, env=ENVIRONMENT,
+                          timeout=120, check=False)
+    with open("status", encoding="ascii") as f:
+        assert f.read() == "125\n", done.stderr
+    text = done.stderr.decode()
+    assert "/mnt/p.nmp" in text and ("full" in text or "No space" in text), text
+    with open("kept", encoding="ascii") as f:
+        assert f.read() == "old"
+    with open("left", encoding="ascii") as f:
+        assert f.read() == "p.nmp\n"
+
+
+def case_wrong_sql():
+    good_profile()
+    refused(nearmiss("query", "-i", "p.nmp", "SELECT nonsense FROM counts"), 125, "nonsense", lines=3)
+    refused(nearmiss("query", "-i", "p.nmp", "DELETE FROM entry"), 125, lines=3)
+
+
+def case_output_that_cannot_be_written():
+    """Standard output is full: told, and the status is not 0."""
+    good_profile()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([NEARMISS, "report", "-i", "p.nmp"], stdout=full, stderr=subprocess.PIPE,
+                              env=ENVIRONMENT, timeout=60, check=False)
+    assert done.returncode == 125 and done.stderr.startswith(b"nearmiss: "), done
+
+
+if __name__ == "__main__":
+    main(globals())

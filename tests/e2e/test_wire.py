@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""test_wire.py - the collector's streams under the checker: every end-to-end program, record by record.
+
+wirecat takes the engine's place: it makes a run directory, starts the command with @DIR@ replaced by it,
+and puts every word that comes through each ring through the checker.
+"""
+
+import os
+import sqlite3
+
+from harness import ENVIRONMENT, main, need, program, run
+
+WIRECAT = os.path.abspath(os.environ.get("WIRECAT", "wirecat"))
+COLLECTOR = os.path.abspath(os.environ.get("COLLECTOR", "."))
+
+
+def check(command, status=0, stdin=b""):
+    valgrind = need("valgrind")
+    environment = dict(ENVIRONMENT, VALGRIND_LIB=COLLECTOR)
+    done = run([WIRECAT, "--", valgrind, "-q", "--tool=nearmiss", "--run-dir=@DIR@", "--trace-children=yes",
+                *command], stdin=stdin, environment=environment)
+    assert done.returncode == status, f"{command}: status {done.returncode}\n{done.stderr.decode()[-2000:]}"
+
+
+def case_own_programs():
+    for name in ("accesses", "annotated", "common", "containers", "jumps", "list", "processes", "threads",
+                 "variables", "variables-clang", "variables-nopie", "matrix-static"):
+        check([program(name)])
+
+
+def case_endings():
+    check([program("endings"), "exit"], status=42)
+    check([program("endings"), "echo"], stdin=b"text\n")
+
+
+def case_libraries_that_come_and_go():
+    check([program("loader"), program("plugin.so")])
+
+
+def case_debian():
+    text = b"".join(b"line %d of a text\n" % n for n in range(3000))
+    for command in (["gzip", "-c"], ["xz", "-1", "-T1", "-c"], ["python3", "-S", "-c", "print(sum(range(9999)))"]):
+        check([need(command[0])] + command[1:], stdin=text)
+
+
+def case_sqlite3():
+    with sqlite3.connect("d.db") as db:
+        db.execute("CREATE TABLE t(a, b)")
+        db.executemany("INSERT INTO t VALUES(?, ?)", ((n * 7 % 100, n) for n in range(2000)))
+    db.close()
+    check([need("sqlite3"), "-batch", "d.db", "SELECT a, sum(b) FROM t GROUP BY a ORDER BY 2 DESC"])
+
+
+def case_gcc():
+    with open("a.c", "w", encoding="ascii") as f:
+        f.write("int main(void) { return 0; }\n")
+    check([need("gcc"), "-c", "a.c"])
+
+
+if __name__ == "__main__":
+    main(globals())
