@@ -45,7 +45,7 @@ struct elf_symbol {
 	uint64_t low, end;
 	const char *raw;
 	const char *plain; /* demangled and without clone suffix, interned; NULL until asked for */
-	uint8_t rank;      /* of equals, the lowest wins: global 0, weak 1, local 2, no type +4 */
+	uint8_t rank;      /* of equals the lowest wins: global 0, weak 1, local 2, no type +4 */
 };
 struct elf_symbols nm_vec(struct elf_symbol);
 
