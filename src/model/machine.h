@@ -15,18 +15,18 @@ enum { NM_MAX_LEVELS = 8 };
 enum nm_level_side { NM_SIDE_UNIFIED, NM_SIDE_DATA, NM_SIDE_INSTRUCTION };
 
 struct nm_level_spec {
-	char name[12];           /* "L1d", "L1i", "L2", "L3" */
-	uint64_t size;           /* bytes: sets * ways * line */
-	uint32_t ways;           /* sets == 1: fully associative */
-	uint32_t line;           /* bytes, a power of two from 8 to 64... up to 4096 */
-	uint64_t sets;           /* any number >= 1; index = line number mod sets */
+	char name[12]; /* "L1d", "L1i", "L2", "L3" */
+	uint64_t size; /* bytes: sets * ways * line */
+	uint32_t ways; /* sets == 1: fully associative */
+	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096 */
+	uint64_t sets; /* any number >= 1; index = line number mod sets */
 	enum nm_level_side side;
 };
 
 /* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
  * UNIFIED) take the program's references; each later level takes the fills of those before it. */
 struct nm_machine {
-	char name[64];        /* "host", a named machine, or the SPEC itself */
+	char name[64];         /* "host", a named machine, or the SPEC itself */
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
