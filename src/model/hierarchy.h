@@ -35,21 +35,21 @@ enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 2 };
 struct nm_ref {
 	uint64_t address;
 	uint32_t cell;
-	uint16_t size; /* bytes, at least 1 */
-	uint8_t kind;  /* enum nm_ref_kind */
+	uint16_t size;  /* bytes, at least 1 */
+	uint8_t kind;   /* enum nm_ref_kind */
 	uint8_t weight; /* references that this stands for, 1 for data */
 };
 
 /* Per cell and level.  Plain sums: add them up over anything. */
 struct nm_counts {
-	uint64_t reads, writes;             /* references to this level (fetches count as reads) */
-	uint64_t read_misses, write_misses; /* references that missed */
+	uint64_t reads, writes;                       /* references to this level (fetches count as reads) */
+	uint64_t read_misses, write_misses;           /* references that missed */
 	uint64_t cold, capacity, conflict, coherence; /* of the loads */
-	uint64_t loads;                     /* lines filled */
-	uint64_t reuse;                     /* accesses served by lines that this cell loaded */
-	uint64_t used_bytes, loaded_bytes;  /* of the lines that this cell loaded */
-	uint64_t evictions;                 /* lines loaded by this cell that were replaced */
-	uint64_t writebacks;                /* of those, dirty ones sent to the next level */
+	uint64_t loads;                               /* lines filled */
+	uint64_t reuse;                               /* accesses served by lines that this cell loaded */
+	uint64_t used_bytes, loaded_bytes;            /* of the lines that this cell loaded */
+	uint64_t evictions;                           /* lines loaded by this cell that were replaced */
+	uint64_t writebacks;                          /* of those, dirty ones sent to the next level */
 };
 
 /* `count` times a load by cell `evictor` replaced a line that cell `victim` had loaded. */
@@ -68,8 +68,8 @@ struct nm_hierarchy;
 
 /* shards: a power of two from 1 to 64; how many independent parts the sets of each level are split
  * into.  Results do not depend on it.  executor may be NULL: parts then run one after another. */
-int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
-		     unsigned shards, const struct nm_executor *executor, struct nm_error *err);
+int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine, unsigned shards,
+		     const struct nm_executor *executor, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Feeds a batch; at most NM_BATCH references.  0 or NM_ENOMEM. */

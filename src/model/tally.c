@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tally.c - counts per cell in an array that doubles, and the eviction matrix as a hash from (evictor, victim)
+ * to a count.  Both grow with the cells that the run has, not with its length.
+ */
+#include "tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+
+int nm_tally_init(struct nm_tally *t)
+{
+	enum { PAIRS = 64 };
+	*t = (struct nm_tally){.pairs = calloc(PAIRS, sizeof *t->pairs), .pair_mask = PAIRS - 1};
+	return t->pairs ? 0 : NM_ENOMEM;
+}
+
+void nm_tally_done(struct nm_tally *t)
+{
+	free(t->cells);
+	free(t->pairs);
+	*t = (struct nm_tally){0};
+}
+
+int nm_tally_reach(struct nm_tally *t, size_t count)
+{
+	if (count <= t->cell_count)
+		return 0;
+	if (count > t->cell_room) {
+		size_t room = t->cell_room ? t->cell_room : 64;
+		while (room < count)
+			room *= 2;
+		struct nm_counts *cells = realloc(t->cells, room * sizeof *cells);
+		if (!cells)
+			return NM_ENOMEM;
+		memset(cells + t->cell_room, 0, (room - t->cell_room) * sizeof *cells);
+		t->cells = cells;
+		t->cell_room = room;
+	}
+	t->cell_count = count;
+	return 0;
+}
+
+static struct nm_pair *pair_slot(struct nm_pair *pairs, size_t mask, uint64_t key)
+{
+	size_t i = nm_mix64(key) & mask;
+	while (pairs[i].count && pairs[i].key != key)
+		i = (i + 1) & mask;
+	return &pairs[i];
+}
+
+static int grow_pairs(struct nm_tally *t)
+{
+	size_t room = (t->pair_mask + 1) * 2;
+	struct nm_pair *pairs = calloc(room, sizeof *pairs);
+	if (!pairs)
+		return NM_ENOMEM;
+	for (size_t i = 0; i <= t->pair_mask; i++)
+		if (t->pairs[i].count)
+			*pair_slot(pairs, room - 1, t->pairs[i].key) = t->pairs[i];
+	free(t->pairs);
+	t->pairs = pairs;
+	t->pair_mask = room - 1;
+	return 0;
+}
+
+int nm_tally_evict(struct nm_tally *t, uint32_t evictor, uint32_t victim)
+{
+	uint64_t key = (uint64_t)evictor << 32 | victim;
+	struct nm_pair *pair = pair_slot(t->pairs, t->pair_mask, key);
+
+	pair->key = key;
+	if (pair->count++)
+		return 0;
+	return ++t->pair_count * 2 > t->pair_mask ? grow_pairs(t) : 0;
+}
