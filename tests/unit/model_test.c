@@ -3,8 +3,8 @@
  * model_test.c - the hierarchy against a slow, obvious twin (model_twin.h) on random streams of many shapes and
  * geometries, cell by cell; the laws that its sums obey; and figures published in papers.
  */
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,8 +49,8 @@ static uint64_t phases(unsigned i, uint64_t size)
 }
 static uint64_t few(unsigned i, uint64_t size) { return (void)size, i % 5 * 8 + rng() % 8; }
 
-static uint64_t (*const streams[])(unsigned, uint64_t) = {uniform, strided, loop, crowded, local, skewed, phases,
-							  few};
+static uint64_t (*const streams[])(unsigned, uint64_t) = {uniform, strided, loop,   crowded,
+							  local,   skewed,  phases, few};
 
 static uint16_t random_size(void)
 {
@@ -70,7 +70,9 @@ static void make_stream(struct nm_ref *refs, unsigned stream, uint64_t size, int
 		refs[i] = (struct nm_ref){.address = 0x400000 + address,
 					  .cell = below(cells),
 					  .size = random_size(),
-					  .kind = fetch ? NM_REF_FETCH : below(3) ? NM_REF_READ : NM_REF_WRITE,
+					  .kind = fetch      ? NM_REF_FETCH
+						  : below(3) ? NM_REF_READ
+							     : NM_REF_WRITE,
 					  .weight = fetch ? (uint8_t)(1 + below(9)) : 1};
 	}
 }
@@ -103,7 +105,7 @@ static void compare_evictions(const struct nm_hierarchy *h, const struct twin *t
 static void check_counts(const char *what, const char *spec, unsigned level, size_t cell,
 			 const struct nm_counts *got, const struct nm_counts *want)
 {
-	static const char *const names[] = {"reads",    "writes", "read_misses", "write_misses", "cold",
+	static const char *const names[] = {"reads",    "writes",   "read_misses", "write_misses", "cold",
 					    "capacity", "conflict", "coherence",   "loads",        "reuse",
 					    "used",     "loaded",   "evictions",   "writebacks"};
 	uint64_t a[14], b[14];
@@ -164,8 +166,8 @@ static void feed(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count
 	assert_int_equal(nm_hierarchy_finish(h), 0);
 }
 
-static void run_and_compare(const struct twin *t, const char *spec, const struct nm_ref *refs, unsigned shards,
-			    uint32_t batch, unsigned isa)
+static void run_and_compare(const struct twin *t, const char *spec, const struct nm_ref *refs,
+			    unsigned shards, uint32_t batch, unsigned isa)
 {
 	unsigned calls = 0;
 	const struct nm_executor executor = {&calls, backwards};
@@ -183,33 +185,33 @@ static void run_and_compare(const struct twin *t, const char *spec, const struct
 }
 
 static const char *const geometries[] = {
-	"L1d=1K,1,32",
-	"L1d=1K,2,64",
-	"L1d=1536,3,64",
-	"L1d=2K,4,32",
-	"L1d=8096,1,32", /* 253 sets */
-	"L1d=2K,8,64",
-	"L1d=4K,8,32,sets=13",
-	"L1d=4K,16,64",
-	"L1d=2K,full,32",
-	"L1d=64,1,64",
-	"L1d=512,full,64",
-	"L1d=8K,full,64",
-	"L1d=5K,80,32",
-	"L1d=6K,12,64",
-	"L1d=4K,8,128",
-	"L1d=2K,8,64:L2=8K,16,64",
-	"L1d=1K,2,32:L2=4K,8,64:L3=16K,4,128",
-	"L1d=2K,8,64:L2=8K,8,128",
-	"L1d=1K,2,16:L2=4K,4,256",
-	"L1d=2K,4,64:L2=1K,2,64",
-	"L1d=2K,8,64:L2=6K,full,64",
-	"L1i=1K,2,32:L1d=1K,4,64:L2=4K,8,64",
-	"L1i=1K,4,64:L1d=2K,8,64:L2=6K,12,64:L3=16K,16,64",
-	"L1i=1K,4,128:L1d=2K,8,64:L2=8K,8,256",
-	"L1d=2K,8,64:L2=8K,16,64,side=data:L3=8K,4,64",
-	"L1=2K,8,64:L2=8K,16,64",
-	"L1i=1K,2,64:L2=4K,8,64",
+    "L1d=1K,1,32",
+    "L1d=1K,2,64",
+    "L1d=1536,3,64",
+    "L1d=2K,4,32",
+    "L1d=8096,1,32", /* 253 sets */
+    "L1d=2K,8,64",
+    "L1d=4K,8,32,sets=13",
+    "L1d=4K,16,64",
+    "L1d=2K,full,32",
+    "L1d=64,1,64",
+    "L1d=512,full,64",
+    "L1d=8K,full,64",
+    "L1d=5K,80,32",
+    "L1d=6K,12,64",
+    "L1d=4K,8,128",
+    "L1d=2K,8,64:L2=8K,16,64",
+    "L1d=1K,2,32:L2=4K,8,64:L3=16K,4,128",
+    "L1d=2K,8,64:L2=8K,8,128",
+    "L1d=1K,2,16:L2=4K,4,256",
+    "L1d=2K,4,64:L2=1K,2,64",
+    "L1d=2K,8,64:L2=6K,full,64",
+    "L1i=1K,2,32:L1d=1K,4,64:L2=4K,8,64",
+    "L1i=1K,4,64:L1d=2K,8,64:L2=6K,12,64:L3=16K,16,64",
+    "L1i=1K,4,128:L1d=2K,8,64:L2=8K,8,256",
+    "L1d=2K,8,64:L2=8K,16,64,side=data:L3=8K,4,64",
+    "L1=2K,8,64:L2=8K,16,64",
+    "L1i=1K,2,64:L2=4K,8,64",
 };
 
 static void test_twin(void **state)
@@ -222,7 +224,8 @@ static void test_twin(void **state)
 			struct nm_error err;
 			rng_state = g * 1000 + s;
 			assert_int_equal(nm_machine_parse(geometries[g], &t->machine, &err), 0);
-			make_stream(refs, s, t->machine.levels[0].size, strstr(geometries[g], "L1d=") != geometries[g] || s == 5);
+			make_stream(refs, s, t->machine.levels[0].size,
+				    strstr(geometries[g], "L1d=") != geometries[g] || s == 5);
 			twin_run(t, refs, REFS);
 			run_and_compare(t, geometries[g], refs, 1, NM_BATCH, 0);
 			run_and_compare(t, geometries[g], refs, 1, 0, s % 2 ? 0 : 1);
@@ -235,10 +238,252 @@ static void test_twin(void **state)
 		}
 }
 
+/* References that no sane program makes. */
+static void test_extremes(void **state)
+{
+	const struct nm_ref refs[] = {
+	    {.address = UINT64_MAX, .size = 65535, .kind = NM_REF_WRITE, .weight = 1},
+	    {.address = 3, .size = 65535, .cell = 1, .kind = NM_REF_READ, .weight = 1},
+	    {.address = UINT64_MAX - 7, .size = 8, .cell = 2, .kind = NM_REF_READ, .weight = 1},
+	    {.address = 0x1000, .size = 1, .cell = 100000, .kind = NM_REF_READ, .weight = 1},
+	};
+	(void)state;
+	for (unsigned shards = 1; shards <= 64; shards *= 2) {
+		struct nm_machine machine;
+		struct nm_hierarchy *h;
+		struct nm_counts total;
+		struct nm_error err;
+		size_t cells;
+		assert_int_equal(nm_machine_parse("L1d=512,4,8:L2=4K,full,8", &machine, &err), 0);
+		assert_int_equal(nm_hierarchy_new(&h, &machine, shards, NULL, &err), 0);
+		assert_int_equal(nm_hierarchy_run(h, refs, sizeof refs / sizeof refs[0]), 0);
+		assert_int_equal(nm_hierarchy_finish(h), 0);
+		const struct nm_counts *c = nm_hierarchy_counts(h, 0, &cells);
+		assert_int_equal(cells, 100001);
+		assert_int_equal(c[0].loads, 1 + 8192);
+		assert_int_equal(c[0].cold, 1 + 8192);
+		assert_int_equal(c[1].loads, 8193);
+		assert_int_equal(c[1].cold, 1);
+		assert_int_equal(c[1].read_misses, 1);
+		assert_int_equal(c[2].loads, 1);
+		assert_int_equal(c[2].cold, 0);
+		nm_hierarchy_total(h, 1, &total);
+		assert_int_equal(total.reads + total.writes, 1 + 8192 + 8193 + 1 + 1);
+		nm_hierarchy_free(h);
+	}
+}
+
+static void test_bad_requests(void **state)
+{
+	struct nm_machine machine;
+	struct nm_hierarchy *h = NULL;
+	struct nm_error err;
+	(void)state;
+	assert_int_equal(nm_machine_parse("L1d=512,4,8", &machine, &err), 0);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, 3, NULL, &err), NM_EINVAL);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, 128, NULL, &err), NM_EINVAL);
+	machine.levels[0].sets = 0;
+	assert_int_equal(nm_hierarchy_new(&h, &machine, 1, NULL, &err), NM_EINVAL);
+	assert_null(h);
+}
+
+/* Published figures.  A program is run on one hierarchy, reference by reference. */
+struct program {
+	struct nm_hierarchy *h;
+	struct nm_ref refs[NM_BATCH];
+	size_t count;
+};
+
+static void start(struct program *p, const char *spec)
+{
+	struct nm_machine machine;
+	struct nm_error err;
+
+	p->count = 0;
+	if (nm_machine_parse(spec, &machine, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(nm_hierarchy_new(&p->h, &machine, 1, NULL, &err), 0);
+}
+
+static void flush(struct program *p)
+{
+	assert_int_equal(nm_hierarchy_run(p->h, p->refs, p->count), 0);
+	p->count = 0;
+}
+
+/* Touches four bytes. */
+static void touch(struct program *p, uint64_t address, uint32_t cell, enum nm_ref_kind kind)
+{
+	p->refs[p->count++] =
+	    (struct nm_ref){.address = address, .cell = cell, .size = 4, .kind = (uint8_t)kind, .weight = 1};
+	if (p->count == NM_BATCH)
+		flush(p);
+}
+
+static struct nm_counts counts_of(struct program *p, unsigned level, uint32_t cell)
+{
+	size_t cells;
+	flush(p);
+	const struct nm_counts *counts = nm_hierarchy_counts(p->h, level, &cells);
+	return cell < cells ? counts[cell] : (struct nm_counts){0};
+}
+
+enum { CELL_X, CELL_Z_READ, CELL_Z_WRITE, CELL_Y };
+
+/* Iterations [from, to) of i of the first block of a blocked matrix product in Fortran. */
+static void product(struct program *p, uint64_t n, unsigned from, unsigned to)
+{
+	const uint64_t x = 0, z = x + n * n * 4 + 256, y = z + n * n * 4 + 256;
+	for (uint64_t i = from; i < to; i++)
+		for (uint64_t k = 0; k < 30; k++) {
+			touch(p, x + (k + i * n) * 4, CELL_X, NM_REF_READ);
+			for (uint64_t j = 0; j < 30; j++) {
+				touch(p, z + (j + i * n) * 4, CELL_Z_READ, NM_REF_READ);
+				touch(p, y + (j + k * n) * 4, CELL_Y, NM_REF_READ);
+				touch(p, z + (j + i * n) * 4, CELL_Z_WRITE, NM_REF_WRITE);
+			}
+		}
+}
+
+static void check_product(const char *spec, uint64_t n, unsigned warm, uint64_t cold, uint64_t conflict)
+{
+	struct program p;
+	start(&p, spec);
+	product(&p, n, 0, warm);
+	uint64_t before[4];
+	for (uint32_t c = 0; c < 4; c++)
+		before[c] = counts_of(&p, 0, c).loads;
+	struct nm_counts y = counts_of(&p, 0, CELL_Y);
+	product(&p, n, warm, warm + 4);
+	struct nm_counts after = counts_of(&p, 0, CELL_Y);
+	assert_int_equal(counts_of(&p, 0, CELL_X).loads - before[CELL_X], 16);
+	assert_int_equal(counts_of(&p, 0, CELL_Z_READ).loads - before[CELL_Z_READ], 16);
+	assert_int_equal(counts_of(&p, 0, CELL_Z_WRITE).loads - before[CELL_Z_WRITE], 0);
+	assert_int_equal(after.cold - y.cold, cold);
+	assert_int_equal(after.conflict - y.conflict, conflict);
+	assert_int_equal(after.capacity - y.capacity, 0);
+	nm_hierarchy_free(p.h);
+}
+
+/* CVT, blocked matrix product: a poor number of columns, and how a number of sets that is no power of two mends
+ * it. */
+static void test_blocked_product(void **state)
+{
+	(void)state;
+	check_product("L1d=8K,1,32", 224, 0, 120, 0);
+	check_product("L1d=8K,1,32", 256, 0, 120, 360);
+	check_product("L1d=8K,1,32,sets=253", 256, 0, 120, 132);
+	check_product("L1d=8K,1,32,sets=253", 256, 1, 0, 176);
+}
+
+/* CVT, cross-interference: X(j,i) = X(j,i+1) + Y(j,i). */
+static void check_interference(uint64_t y, uint64_t write_misses, uint64_t conflicts)
+{
+	struct program p;
+	start(&p, "L1d=8K,1,32");
+	for (uint64_t i = 0; i < 100; i++)
+		for (uint64_t j = 0; j < 100; j++) {
+			touch(&p, (j + (i + 1) * 100) * 4, CELL_X, NM_REF_READ);
+			touch(&p, y + (j + i * 100) * 4, CELL_Y, NM_REF_READ);
+			touch(&p, (j + i * 100) * 4, CELL_Z_WRITE, NM_REF_WRITE);
+		}
+	assert_int_equal(counts_of(&p, 0, CELL_X).read_misses, 1251);
+	assert_int_equal(counts_of(&p, 0, CELL_Y).read_misses, 1250);
+	assert_int_equal(counts_of(&p, 0, CELL_Z_WRITE).write_misses, write_misses);
+	assert_int_equal(counts_of(&p, 0, CELL_Z_WRITE).conflict, conflicts);
+	nm_hierarchy_free(p.h);
+}
+
+static void test_interference(void **state)
+{
+	(void)state;
+	check_interference(81952, 1250, 1238);
+	check_interference(40448, 12, 0);
+}
+
+static const char pentium_m[] = "L1d=32K,8,64:L2=1M,8,64";
+
+enum { CELL_INIT, CELL_LOOP, CELL_STACK, N = 1000 };
+
+static double use_of(const struct nm_counts *c) { return (double)c->used_bytes / (double)c->loaded_bytes; }
+static double reuse_of(const struct nm_counts *c) { return (double)c->reuse / (double)c->loads; }
+
+/* Callgrind's reuse metrics, table 1: a matrix summed in the right and in the wrong order. */
+static void test_orders(void **state)
+{
+	(void)state;
+	for (int wrong = 0; wrong < 2; wrong++) {
+		struct program p;
+		start(&p, pentium_m);
+		for (uint64_t i = 0; i < N * N; i++)
+			touch(&p, 0x100000 + i * 4, CELL_INIT, NM_REF_WRITE);
+		for (uint64_t i = 0; i < N; i++)
+			for (uint64_t j = 0; j < N; j++)
+				touch(&p, 0x100000 + (wrong ? j * N + i : i * N + j) * 4, CELL_LOOP,
+				      NM_REF_READ);
+		flush(&p);
+		assert_int_equal(nm_hierarchy_finish(p.h), 0);
+		struct nm_counts l1 = counts_of(&p, 0, CELL_LOOP), l2 = counts_of(&p, 1, CELL_LOOP);
+		assert_int_equal(l1.loads, wrong ? 1000000 : 62500);
+		assert_int_equal(l1.reuse, 1000000);
+		assert_int_equal(l1.used_bytes, 4 * 1000000);
+		assert_int_equal(l2.loads, wrong ? 60190 : 62500);
+		assert_true(wrong ? use_of(&l2) > .9925 && use_of(&l2) < .9935 : use_of(&l2) == 1);
+		assert_true(wrong ? reuse_of(&l2) > 15.85 && reuse_of(&l2) < 15.95 : reuse_of(&l2) == 16);
+		nm_hierarchy_free(p.h);
+	}
+}
+
+/* a[i][j] += b[i][j] * b[j][i] over one block. */
+static void transposed(struct program *p, uint64_t a, uint64_t b, uint64_t stack, uint64_t i0, uint64_t j0,
+		       uint64_t block)
+{
+	for (uint64_t i = i0; i < i0 + block; i++)
+		for (uint64_t j = j0; j < j0 + block; j++) {
+			touch(p, b + (i * N + j) * 4, CELL_LOOP, NM_REF_READ);
+			touch(p, b + (j * N + i) * 4, CELL_LOOP, NM_REF_READ);
+			touch(p, a + (i * N + j) * 4, CELL_LOOP, NM_REF_WRITE);
+			if (stack)
+				touch(p, stack, CELL_STACK, NM_REF_READ);
+		}
+}
+
+static void check_transposed(uint64_t a, uint64_t b, uint64_t stack, uint64_t block, uint64_t l1_loads,
+			     uint64_t l2_loads)
+{
+	struct program p;
+	start(&p, pentium_m);
+	for (uint64_t i = 0; i < N * N; i++) {
+		touch(&p, a + i * 4, CELL_INIT, NM_REF_WRITE);
+		touch(&p, b + i * 4, CELL_INIT, NM_REF_WRITE);
+		if (stack)
+			touch(&p, stack, CELL_INIT, NM_REF_READ);
+	}
+	for (uint64_t i = 0; i < N; i += block)
+		for (uint64_t j = 0; j < N; j += block)
+			transposed(&p, a, b, stack, i, j, block);
+	assert_int_equal(counts_of(&p, 0, CELL_LOOP).loads + counts_of(&p, 0, CELL_STACK).loads, l1_loads);
+	assert_int_equal(counts_of(&p, 1, CELL_LOOP).loads + counts_of(&p, 1, CELL_STACK).loads, l2_loads);
+	nm_hierarchy_free(p.h);
+}
+
+/* The same paper, table 2: with a transposed operand, plain and blocked by 50. */
+static void test_transposed(void **state)
+{
+	const uint64_t b = 0x8049720, stack = 0xbffffe00, bytes = 4 * N * N;
+	(void)state;
+	check_transposed(0x100000, 0x100000 + bytes, 0, N, 1124000, 176391);
+	check_transposed(b + bytes, b, stack, N, 1124001, 176399);
+	check_transposed(b + bytes, b, stack, 50, 219513, 175796);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_twin),
+	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_extremes),
+	    cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_blocked_product),
+	    cmocka_unit_test(test_interference), cmocka_unit_test(test_orders),
+	    cmocka_unit_test(test_transposed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ struct twin_line {
 
 struct twin_level {
 	struct nm_level_spec spec;
-	unsigned next; /* level, or TWIN_NONE */
-	int first;     /* takes the program's references only */
+	unsigned next;           /* level, or TWIN_NONE */
+	int first;               /* takes the program's references only */
 	struct twin_line **sets; /* lists of up to `ways`, latest first */
 	unsigned *filled;
 	uint64_t *full; /* fully associative: line numbers, latest first */
@@ -122,7 +122,8 @@ static inline void twin_fill(struct twin *t, unsigned level, uint64_t address, u
 }
 
 /* Loads a line in front of its list; the last of a full list leaves. */
-static inline void twin_load(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind, int full)
+static inline void twin_load(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
+			     int full)
 {
 	struct twin_level *l = &t->levels[level];
 	uint64_t line = address / l->spec.line, set = line % l->spec.sets;
@@ -186,7 +187,8 @@ static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref 
 		uint64_t stop = (address / l->spec.line + 1) * l->spec.line;
 		if (stop > end)
 			stop = end;
-		miss |= twin_touch(t, level, address, r->cell, r->kind, (unsigned)(stop - address), r->weight);
+		miss |=
+		    twin_touch(t, level, address, r->cell, r->kind, (unsigned)(stop - address), r->weight);
 		address = stop;
 	}
 	*(write ? &c->write_misses : &c->read_misses) += (unsigned)miss;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * machine_test.c - SPECs: what they mean, where their faults are, and the named machines.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine.h"
+
+static void test_parse(void **state)
+{
+	struct nm_machine m;
+	struct nm_error err;
+	(void)state;
+
+	assert_int_equal(nm_machine_parse("L1d=32K,8,64:L1i=32k,full,64:L2=1M,16,128,sets=253", &m, &err), 0);
+	assert_int_equal(m.count, 3);
+	assert_string_equal(m.levels[0].name, "L1d");
+	assert_int_equal(m.levels[0].sets, 64);
+	assert_int_equal(m.levels[0].side, NM_SIDE_DATA);
+	assert_int_equal(m.levels[1].side, NM_SIDE_INSTRUCTION);
+	assert_int_equal(m.levels[1].sets, 1);
+	assert_int_equal(m.levels[1].ways, 512);
+	assert_int_equal(m.levels[2].side, NM_SIDE_UNIFIED);
+	assert_int_equal(m.levels[2].size, 253 * 16 * 128);
+	assert_int_equal(nm_machine_parse("D1=8096,1,32:L2=64K,4,32,side=data", &m, &err), 0);
+	assert_int_equal(m.levels[0].sets, 253);
+	assert_int_equal(m.levels[0].side, NM_SIDE_DATA);
+	assert_int_equal(m.levels[1].side, NM_SIDE_DATA);
+}
+
+static void test_faults(void **state)
+{
+	static const struct {
+		const char *spec;
+		int column;
+	} faults[] = {
+	    {"", 0},
+	    {"=32K,8,64", 0},
+	    {"L1d", 3},
+	    {"L1d=", 4},
+	    {"L1d=32X,8,64", 6},
+	    {"L1d=32K", 7},
+	    {"L1d=32K,8", 9},
+	    {"L1d=32K,0,64", 8},
+	    {"L1d=32K,8,63", 10},
+	    {"L1d=32K,8,8192", 10},
+	    {"L1d=32K,8,4", 10},
+	    {"L1d=1000,8,64", 4},
+	    {"L1d=0,8,64", 4},
+	    {"L1d=0,full,64", 4},
+	    {"L1d=32,full,64", 4},
+	    {"L1d=99999999999999999999999,8,64", 4},
+	    {"L1d=64G,8,8", 4},
+	    {"L1d=1K,8,64,", 12},
+	    {"L1d=1K,8,64,colour=red", 12},
+	    {"L1d=1K,8,64,sets=0", 17},
+	    {"L1d=1K,8,64,sets=99999999999", 17},
+	    {"L1d=1K,full,64,sets=2", 20},
+	    {"L1d=1K,8,64,side=left", 17},
+	    {"L1d=32K,8,64:", 13},
+	    {"L1d=32K,8,64:L2=1M,8,32", 13},
+	    {"L1d=32K,8,64:L1d=1M,8,64", 13},
+	    {"L1=32K,8,64:L2d=1M,8,64", 12},
+	    {"L1d=32K,8,64 ", 12},
+	    {"LongNameOfALevel=32K,8,64", 0},
+	    {"a=1K,1,8:b=1K,1,8:c=1K,1,8:e=1K,1,8:f=1K,1,8:g=1K,1,8:h=1K,1,8:j=1K,1,8:k=1K,1,8", 72},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+		struct nm_machine m = {.count = 77};
+		struct nm_error err;
+		int code = nm_machine_parse(faults[i].spec, &m, &err);
+		if (code != NM_EINVAL && code != NM_EFORMAT)
+			fail_msg("'%s' gives %d", faults[i].spec, code);
+		if (err.column != faults[i].column)
+			fail_msg("'%s': column %d (%s), not %d", faults[i].spec, err.column, err.text,
+				 faults[i].column);
+		assert_string_equal(err.subject, faults[i].spec);
+		assert_int_equal(m.count, 77);
+		assert_true(nm_machine_parse(faults[i].spec, &m, NULL) < 0);
+	}
+}
+
+/* What is formatted parses to the same levels, for every named machine and some others. */
+static void check_round_trip(const struct nm_machine *m)
+{
+	char text[512], again[512];
+	struct nm_machine back;
+	struct nm_error err;
+	size_t n = nm_machine_format(m, text, sizeof text);
+
+	assert_int_equal(n, strlen(text));
+	assert_int_equal(nm_machine_parse(text, &back, &err), 0);
+	assert_int_equal(back.count, m->count);
+	for (unsigned i = 0; i < m->count; i++) {
+		assert_string_equal(back.levels[i].name, m->levels[i].name);
+		assert_int_equal(back.levels[i].size, m->levels[i].size);
+		assert_int_equal(back.levels[i].ways, m->levels[i].ways);
+		assert_int_equal(back.levels[i].sets, m->levels[i].sets);
+		assert_int_equal(back.levels[i].line, m->levels[i].line);
+		assert_int_equal(back.levels[i].side, m->levels[i].side);
+	}
+	assert_int_equal(nm_machine_format(&back, again, 8), n);
+	assert_int_equal(strlen(again), 7);
+}
+
+static void test_table(void **state)
+{
+	size_t count;
+	const struct nm_machine *table = nm_machine_table(&count);
+	struct nm_machine m;
+	struct nm_error err;
+	(void)state;
+
+	assert_true(count >= 8);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(nm_machine_check(&table[i], &err), 0);
+		assert_ptr_equal(nm_machine_named(table[i].name), &table[i]);
+		assert_true(strlen(table[i].description) > 10);
+		check_round_trip(&table[i]);
+	}
+	assert_null(nm_machine_named("abacus"));
+	assert_int_equal(nm_machine_named("pentium-m")->levels[2].sets, 2048);
+	assert_int_equal(nm_machine_parse("L1d=8096,1,32:L2=16K,full,64,side=data:L3=1G,16,64", &m, &err), 0);
+	check_round_trip(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_parse),
+	    cmocka_unit_test(test_faults),
+	    cmocka_unit_test(test_table),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
