@@ -123,14 +123,15 @@ static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, st
 	executed = nm_wire_block_executed(b, r->words);
 	if (executed < 0)
 		return fail(r, err, "number of addresses that is that of no exit");
+	for (size_t i = 0; i < r->words; i++)
+		if (!r->payload[i] && !(nm_wire_access_flags(b->accesses[i]) & NM_WIRE_GUARDED))
+			return fail(r, err, "address 0 for an access that has no guard");
 	for (size_t i = 0; i < r->words; i++) {
 		unsigned flags = nm_wire_access_flags(b->accesses[i]);
 
-		if (!r->payload[i]) {
-			if (!(flags & NM_WIRE_GUARDED))
-				return fail(r, err, "address 0 for an access that has no guard");
+		if (!r->payload[i])
 			c->stats.skipped++;
-		} else if (flags & NM_WIRE_READ)
+		else if (flags & NM_WIRE_READ)
 			c->stats.reads++;
 		else if (flags & NM_WIRE_WRITE)
 			c->stats.writes++;
