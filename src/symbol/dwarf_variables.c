@@ -94,7 +94,7 @@ static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *arou
 	}
 }
 
-static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope *scope)
+static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope *scope, int *ret_lacks_scope)
 {
 	const char *name = demangled(reader, die);
 	if (name)
@@ -105,6 +105,7 @@ static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
 			scope->prefix = function_prefix(reader, &reader->walk.at[depth]);
 	}
+	*ret_lacks_scope = scope->prefix && (!scope->prefix[0] || scope->prefix[0] == '<');
 	return name && scope->prefix ? join(reader, scope->prefix, name, "") : NULL;
 }
 
@@ -148,8 +149,10 @@ static int add(struct reader *reader, Dwarf_Die *die, struct scope *scope)
 	struct variables *list = place.is_thread_local ? &module->tls_variables : &module->variables;
 	struct variable variable = {
 	    .die = *die, .language = reader->unit->language, .order = (uint32_t)list->count};
-	variable.seen = (struct nm_variable){
-	    .name = full_name(reader, die, scope), .kind = kind, .low = place.address, .end = end};
+	variable.seen = (struct nm_variable){.name = full_name(reader, die, scope, &variable.lacks_scope),
+					     .kind = kind,
+					     .low = place.address,
+					     .end = end};
 	if (!variable.seen.name)
 		return 0;
 	return nm_vec_push(list, variable);

@@ -43,11 +43,11 @@ static const char *symbol_name(struct nm_module *module, uint64_t vaddr)
 }
 
 /* The chain of frames from the innermost outwards. */
-static size_t chain(struct nm_module *module, struct unit *unit, const struct span *span,
+static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr, uint32_t id,
 		    struct line_row line, struct nm_position *at, size_t max)
 {
 	size_t n = 0;
-	for (uint32_t id = span->id; id != NO_ID && n < max;) {
+	while (id != NO_ID && n < max) {
 		struct frame *frame = &unit->frames.at[id];
 		at[n++] = (struct nm_position){frame_name(module, frame), line.file, line.line};
 		if (frame->parent != NO_ID && n < max) {
@@ -55,6 +55,8 @@ static size_t chain(struct nm_module *module, struct unit *unit, const struct sp
 			line.file = file ? nm_intern(module_pool(module), file) : NULL;
 			line.line = (uint32_t)die_number(&frame->die, DW_AT_call_line);
 		}
+		if (frame->parent == NO_ID && !at[n - 1].function)
+			at[n - 1].function = symbol_name(module, vaddr);
 		id = frame->parent;
 	}
 	return n;
@@ -72,7 +74,7 @@ size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_p
 		line = line_at(unit, vaddr, span);
 	}
 	if (span)
-		return chain(module, unit, span, line, at, max);
+		return chain(module, unit, vaddr, span->id, line, at, max);
 	const char *function = max ? symbol_name(module, vaddr) : NULL;
 	if (!function && !line.file)
 		return 0;

@@ -75,10 +75,11 @@ enum nm_variable_kind {
 	NM_VAR_SECTION /* no symbol here: name is the section's, e.g. ".bss" */
 };
 
-/* A variable and its place.  name is the source's (demangled, with its namespace or class; a function
- * static is "function()::name"); type is written as in the source language, e.g. "struct node[512]",
- * or NULL; file and line are those of the declaration, or NULL and 0.  For NM_VAR_SECTION the range is
- * the hole between the neighbouring variables. */
+/* A variable and its place.  name is the source's, demangled, with its namespace, class or module.  A
+ * function static is "function()::name" in C and Fortran, "app::use(int)::name" in C++.  type is
+ * written as in the source language, or NULL: "struct node *[512]", "real(kind=8)(100,0:9)",
+ * "[u64; 64]".  file and line are those of the declaration, or NULL and 0.  For NM_VAR_SECTION the
+ * range is the hole between the neighbouring variables. */
 struct nm_variable {
 	const char *name, *type, *file;
 	uint32_t line;

@@ -83,8 +83,8 @@ struct variable {
 	struct nm_variable seen;
 	Dwarf_Die die;
 	int language;
-	int is_completed;
-	uint32_t order; /* in the file */
+	int is_completed, lacks_scope; /* DWARF does not say what it belongs to */
+	uint32_t order;                /* in the file */
 };
 struct variables nm_vec(struct variable);
 

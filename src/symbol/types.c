@@ -25,6 +25,7 @@ struct speller {
 	enum family family;
 	int nested;                       /* how many types deep we are in parameters */
 	char declarator[DECLARATOR_ROOM]; /* "" at first */
+	size_t brackets;                  /* of Rust arrays, in front of the base type */
 	char qualifiers[64];              /* of the base type, each with a blank behind */
 };
 
@@ -117,6 +118,15 @@ static void put_dimension(struct speller *speller, Dwarf_Die *range, char *text,
 		snprintf(text, room, "[]");
 }
 
+/* Dimensions of one Rust array type: from the outermost inwards, so each goes before those so far. */
+static void put_rust_dimension(struct speller *speller, const char *brackets)
+{
+	char text[64];
+	snprintf(text, sizeof text, "; %.*s", (int)sizeof text - 4, brackets + 1);
+	put_before(speller, text);
+	speller->brackets++;
+}
+
 static void put_array(struct speller *speller, Dwarf_Die *array)
 {
 	Dwarf_Die child;
@@ -129,6 +139,10 @@ static void put_array(struct speller *speller, Dwarf_Die *array)
 		    used + sizeof one + 4 > sizeof all)
 			continue;
 		put_dimension(speller, &child, one, sizeof one);
+		if (speller->family == FAMILY_RUST) {
+			put_rust_dimension(speller, one);
+			continue;
+		}
 		const char *comma = speller->family == FAMILY_FORTRAN && used ? "," : "";
 		used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", comma, one);
 	}
@@ -139,6 +153,8 @@ static void put_array(struct speller *speller, Dwarf_Die *array)
 		put_behind(speller, ")");
 		return;
 	}
+	if (speller->family == FAMILY_RUST)
+		return;
 	bracket_pointer(speller);
 	put_behind(speller, used ? all : "[]");
 }
@@ -269,11 +285,13 @@ static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family 
 	const char *base = is_void ? "void" : base_name(&speller, &here);
 	if (!base || !steps)
 		return NULL;
-	char first = speller.declarator[0];
-	int blank = first == '*' || first == '&' || (first == '(' && family != FAMILY_FORTRAN) ||
-		    first == 'c' || first == 'v' || first == 'r' || first == ':';
+	char open[CHAIN_STEPS + 1] = "";
+	memset(open, '[', speller.brackets < CHAIN_STEPS ? speller.brackets : CHAIN_STEPS);
+	int joined =
+	    !speller.declarator[0] || strchr("[;,", speller.declarator[0]) || family == FAMILY_FORTRAN;
 	char *text;
-	if (asprintf(&text, "%s%s%s%s", speller.qualifiers, base, blank ? " " : "", speller.declarator) < 0)
+	if (asprintf(&text, "%s%s%s%s%s", open, speller.qualifiers, base, joined ? "" : " ",
+		     speller.declarator) < 0)
 		return NULL;
 	const char *interned = nm_intern(module_pool(module), text);
 	free(text);

@@ -3,8 +3,8 @@
  * variables.c - the module's variables by address: what DWARF declares, completed by the symbol table.
  *
  * Where both know an address, name and type are DWARF's and the size is the greater of the two (the
- * symbol knows the length of a flexible array); a mangled symbol also gives the name, since compilers do
- * not always say in DWARF which function or namespace a variable is in.  A symbol that covers a Fortran COMMON block stays under
+ * symbol knows the length of a flexible array); a mangled symbol also gives the name where
+ * DWARF does not say which function or namespace the variable is in.  A symbol that covers a Fortran COMMON block stays under
  * its members and shows where no member is declared.  What nobody names is a hole: the section's name,
  * from the variable before to the variable after.  Types and places of declaration are read when a
  * variable is first asked for, since most never are.
@@ -67,7 +67,8 @@ static void add_symbols(struct nm_module *module, const struct merge *merge)
 		if (known && (known->seen.kind != NM_VAR_COMMON_MEMBER || symbol->end <= known->seen.end)) {
 			if (known->seen.end < symbol->end)
 				known->seen.end = symbol->end;
-			if (symbol->raw[0] == '_' && (symbol->raw[1] == 'Z' || symbol->raw[1] == 'R'))
+			if (known->lacks_scope && symbol->raw[0] == '_' &&
+			    (symbol->raw[1] == 'Z' || symbol->raw[1] == 'R'))
 				known->seen.name = elf_symbol_plain(module, symbol);
 			continue;
 		}
