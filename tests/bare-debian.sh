@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# bare-debian.sh [FOLDER] - the README's two commands on a bare Debian 12, from a fresh clone.
+#
+# Run by root.  debootstrap makes the smallest Debian 12 in FOLDER (default: a temporary folder, removed
+# afterwards) from the mirror that this machine's own apt uses; git and ca-certificates are added, the
+# committed state of this checkout is cloned into it, and ./quickstart and ./runtests are run there.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+[ "$(id -u)" -eq 0 ] || { echo "bare-debian.sh: run me as root" >&2; exit 125; }
+command -v debootstrap >/dev/null || { echo "bare-debian.sh: debootstrap is needed" >&2; exit 125; }
+
+suite=bookworm
+mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' | awk -v suite=$suite '$2 == suite { print $1; exit }')
+root=${1:-$(mktemp -d)}
+
+cleanup() {
+	for place in sys dev/shm dev proc; do umount -l "$root/$place" 2>/dev/null || true; done
+	[ $# -gt 0 ] || rm -rf --one-file-system "$root"
+}
+trap 'cleanup ${1:+kept}' EXIT
+
+[ -d "$root/etc/apt" ] || debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" "$mirror"
+# The same proxies and certificates as here, so that apt works inside wherever it works outside.
+apt-config dump | grep -E '^Acquire::https?::' >"$root/etc/apt/apt.conf.d/90host" || true
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount -t sysfs sys "$root/sys"
+
+rm -rf "$root/root/nearmiss"
+git clone -q "$top" "$root/root/nearmiss"
+inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb \
+	${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+	sh -ec "cd /root/nearmiss; $1"; }
+inside ./quickstart
+inside ./runtests
+echo "bare-debian.sh: both commands succeeded"
