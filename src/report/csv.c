@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * csv.c - a table as comma-separated values (RFC 4180, lines ended by a line feed): a line of names, a
+ * line for each row, NULL as an empty field.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "table.h"
+
+static void field(const char *text, FILE *out)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void value(const struct nm_value *v, FILE *out)
+{
+	switch (v->type) {
+	case NM_VALUE_NULL: break;
+	case NM_VALUE_INTEGER: fprintf(out, "%" PRId64, v->integer); break;
+	case NM_VALUE_REAL: fprintf(out, "%.10g", v->real); break;
+	case NM_VALUE_TEXT: field(v->text, out); break;
+	}
+}
+
+int nm_table_csv(const struct nm_table *table, FILE *out)
+{
+	const char *comma = "";
+	unsigned i;
+	size_t row;
+
+	for (i = 0; i < table->column_count; i++) {
+		if (table->columns[i].compose)
+			continue;
+		fputs(comma, out);
+		field(table->columns[i].name, out);
+		comma = ",";
+	}
+	fputc('\n', out);
+	for (row = 0; row < table->row_count; row++) {
+		comma = "";
+		for (i = 0; i < table->column_count; i++) {
+			if (table->columns[i].compose)
+				continue;
+			fputs(comma, out);
+			value(nm_table_at(table, row, i), out);
+			comma = ",";
+		}
+		fputc('\n', out);
+	}
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.h - what a person sees of a profile: ranked tables as text, CSV or JSON.
+ *
+ * A report is a row of a table: its columns and its query.  Every report goes through the views of the
+ * profile, as a user's own query would.
+ */
+#ifndef NM_REPORT_H
+#define NM_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "reader.h"
+
+enum nm_format { NM_FORMAT_TEXT, NM_FORMAT_CSV, NM_FORMAT_JSON };
+
+struct nm_style {
+	enum nm_format format;
+	unsigned width;       /* columns that text may take; 0: as many as it needs */
+	int colour;           /* text may hold terminal colours */
+	const char *ellipsis; /* stands for what was left out of a name: "…" or "..." */
+};
+
+struct nm_report_request {
+	const char *level;   /* NULL: the first level that takes data */
+	const char *process; /* NULL: all */
+	int64_t thread;      /* 0: all */
+	const char *sort;    /* name of a column; NULL: the report's own */
+	int64_t limit;       /* rows; 0: all */
+};
+
+struct nm_report;
+const struct nm_report *nm_report_at(unsigned i); /* NULL behind the last; the first is the default */
+const struct nm_report *nm_report_named(const char *name);
+const char *nm_report_name(const struct nm_report *report);
+const char *nm_report_summary(const struct nm_report *report);
+
+/* NM_EINVAL: no such level, process, thread or column; the text names those that there are. */
+int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
+		  const struct nm_report_request *request, const struct nm_style *style, FILE *out,
+		  struct nm_error *err);
+
+/* The rows of any query. */
+int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm_style *style, FILE *out,
+		    struct nm_error *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * summary.c - the first screen: what was run on which machine, how each level did, the pairs of object
+ * and line that miss most, and what to try.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_priv.h"
+
+struct summary {
+	struct nm_table info, processes, levels, pairs;
+	struct nm_advice advice;
+};
+
+static const struct nm_column info_columns[] = {{.name = "key"}, {.name = "value"}};
+static const struct nm_column process_columns[] = {{.name = "process"},     {.name = "command"},
+						   {.name = "exit_status"}, {.name = "instructions"},
+						   {.name = "references"},  {.name = "lost_words"}};
+
+static int fill(struct nm_profile *profile, const char *sql, const char *process,
+		const struct nm_column *columns, unsigned count, struct nm_table *table, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(profile, sql, &rows, err);
+
+	table->columns = columns;
+	table->column_count = count;
+	if (!rc) {
+		nm_rows_bind_text(rows, 1, process);
+		rc = nm_table_fill(table, rows, err);
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
+static int gather(struct summary *summary, struct nm_profile *profile,
+		  const struct nm_report_request *request, struct nm_error *err)
+{
+	struct nm_report_request all_levels = {.level = request->level, .process = request->process};
+	int rc = fill(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
+		      &summary->info, err);
+
+	if (!rc)
+		rc = fill(
+		    profile,
+		    "SELECT process, command, exit_status, instructions, refs, lost_words FROM processes "
+		    "WHERE ?1 IS NULL OR process = ?1",
+		    request->process, process_columns, 6, &summary->processes, err);
+	if (!rc)
+		rc = nm_report_fill(nm_report_named("levels"), profile, &all_levels, &summary->levels, err);
+	if (!rc)
+		rc = nm_report_fill(nm_report_named("pairs"), profile, request, &summary->pairs, err);
+	if (!rc)
+		rc = nm_advice(profile, &summary->pairs, &summary->advice, err);
+	return rc;
+}
+
+static const char *info(const struct summary *summary, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < summary->info.row_count; i++)
+		if (!strcmp(nm_table_at(&summary->info, i, 0)->text, key))
+			return nm_table_at(&summary->info, i, 1)->text;
+	return NULL;
+}
+
+static int64_t sum(const struct nm_table *table, const char *column)
+{
+	int64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < table->row_count; i++)
+		total += nm_table_named(table, i, column)->integer;
+	return total;
+}
+
+/* 1234567 as "1,234,567". */
+static void print_grouped(int64_t value, FILE *out)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof digits, "%" PRId64, value), i;
+
+	for (i = 0; i < n; i++)
+		fprintf(out, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void print_processes(const struct summary *summary, FILE *out)
+{
+	enum { SHOWN = 6 };
+	const struct nm_table *processes = &summary->processes;
+	size_t i;
+
+	fprintf(out, "processes   %zu: ", processes->row_count);
+	for (i = 0; i < processes->row_count && i < SHOWN; i++)
+		fprintf(out, "%s%s", i ? ", " : "", nm_table_at(processes, i, 0)->text);
+	if (processes->row_count > SHOWN)
+		fprintf(out, ", and %zu more", processes->row_count - SHOWN);
+	fputc('\n', out);
+}
+
+static void print_head(const struct summary *summary, const struct nm_report_request *request, FILE *out)
+{
+	const char *description = info(summary, "machine_description"), *spec = info(summary, "machine_spec");
+	const char *command =
+	    request->process ? nm_table_at(&summary->processes, 0, 1)->text : info(summary, "command");
+
+	fprintf(out, "command     %s\n", command ? command : "?");
+	fprintf(out, "machine     %s%s%s\n", info(summary, "machine") ? info(summary, "machine") : "?",
+		description && *description ? ": " : "", description ? description : "");
+	if (spec)
+		fprintf(out, "            %s\n", spec);
+	print_processes(summary, out);
+	fputs("executed    ", out);
+	print_grouped(sum(&summary->processes, "instructions"), out);
+	fputs(" instructions, ", out);
+	print_grouped(sum(&summary->processes, "references"), out);
+	fputs(" references\n", out);
+	if (request->thread)
+		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",
+			request->thread);
+}
+
+static void print_title(const char *title, const char *rest, const struct nm_style *style, FILE *out)
+{
+	fprintf(out, "\n%s%s%s%s\n", style->colour ? "\033[1;4m" : "", title, rest,
+		style->colour ? "\033[m" : "");
+}
+
+/* The report "levels" without its narrower details. */
+static int print_levels(struct summary *summary, const struct nm_style *style, FILE *out)
+{
+	enum { ESSENTIAL = 3 };
+	struct nm_column columns[32];
+	const struct nm_column *all = summary->levels.columns;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < summary->levels.column_count; i++) {
+		columns[i] = all[i];
+		if (columns[i].dispensable > ESSENTIAL)
+			columns[i].title = NULL;
+	}
+	summary->levels.columns = columns;
+	fputc('\n', out);
+	rc = nm_table_text(&summary->levels, style, out);
+	summary->levels.columns = all;
+	return rc;
+}
+
+/* Breaks a sentence at blanks; lines after the first are indented below its text. */
+static void print_wrapped(const char *text, unsigned width, FILE *out)
+{
+	size_t at = 2, n;
+
+	fputs("-", out);
+	while (*text) {
+		n = strcspn(text, " ");
+		if (width && at + n > width && at > 2) {
+			fputs("\n ", out);
+			at = 2;
+		}
+		fprintf(out, " %.*s", (int)n, text);
+		at += n + 1;
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static int as_text(struct summary *summary, const struct nm_report_request *request,
+		   const struct nm_style *style, FILE *out)
+{
+	size_t i;
+
+	print_head(summary, request, out);
+	if (print_levels(summary, style, out))
+		return NM_ENOMEM;
+	print_title("Misses by object and line, ", request->level, style, out);
+	if (nm_table_text(&summary->pairs, style, out))
+		return NM_ENOMEM;
+	if (summary->advice.count)
+		print_title("What to try", "", style, out);
+	for (i = 0; i < summary->advice.count; i++)
+		print_wrapped(summary->advice.at[i], style->width, out);
+	return 0;
+}
+
+static int as_json(struct summary *summary, const struct nm_report_request *request, FILE *out)
+{
+	static const char *const parts[] = {"processes", "levels", "pairs"};
+	const struct nm_table *tables[] = {&summary->processes, &summary->levels, &summary->pairs};
+	int rc = 0;
+	size_t i;
+
+	nm_json_begin("summary", out);
+	fputs(",\"level\":", out);
+	rc |= nm_json_text(request->level, out);
+	fputs(",\"info\":{", out);
+	for (i = 0; i < summary->info.row_count; i++) {
+		const char *value = nm_table_at(&summary->info, i, 1)->text;
+
+		fputs(i ? "," : "", out);
+		rc |= nm_json_text(nm_table_at(&summary->info, i, 0)->text, out);
+		fputc(':', out);
+		rc |= nm_json_text(value ? value : "", out);
+	}
+	fputs("}", out);
+	for (i = 0; i < 3; i++) {
+		fprintf(out, ",\n\"%s\":", parts[i]);
+		rc |= nm_table_json(tables[i], out);
+	}
+	fputs(",\n\"advice\":[", out);
+	for (i = 0; i < summary->advice.count; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		rc |= nm_json_text(summary->advice.at[i], out);
+	}
+	fputs("\n]}\n", out);
+	return rc ? NM_ENOMEM : 0;
+}
+
+int nm_summary_run(struct nm_profile *profile, const struct nm_report_request *request,
+		   const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	struct summary summary = {0};
+	int rc = gather(&summary, profile, request, err);
+
+	if (!rc) {
+		if (style->format == NM_FORMAT_TEXT)
+			rc = as_text(&summary, request, style, out);
+		else if (style->format == NM_FORMAT_JSON)
+			rc = as_json(&summary, request, out);
+		else /* a CSV file has one kind of row */
+			rc = nm_table_csv(&summary.pairs, out);
+		if (rc)
+			nm_fail(err, rc, "out of memory");
+	}
+	nm_vec_free(&summary.advice);
+	nm_table_done(&summary.info);
+	nm_table_done(&summary.processes);
+	nm_table_done(&summary.levels);
+	nm_table_done(&summary.pairs);
+	return rc;
+}

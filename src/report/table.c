@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table.c - see table.h.
+ */
+#include "table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int take_text(struct nm_table *table, const char *text, const char **ret_text)
+{
+	char *clean = text ? nm_utf8_clean(text) : NULL;
+	const char *kept = clean ? nm_intern(&table->pool, clean) : NULL;
+
+	free(clean);
+	*ret_text = kept;
+	return text && !kept ? NM_ENOMEM : 0;
+}
+
+static int take_row(struct nm_table *table, struct nm_rows *rows)
+{
+	unsigned i, from = 0;
+
+	if (nm_vec_reserve(&table->values, table->column_count))
+		return NM_ENOMEM;
+	for (i = 0; i < table->column_count; i++) {
+		struct nm_value *value = &table->values.at[table->values.count + i];
+
+		memset(value, 0, sizeof *value);
+		if (table->columns[i].compose)
+			continue;
+		value->type = nm_rows_type(rows, from);
+		value->integer = nm_rows_integer(rows, from);
+		value->real = nm_rows_real(rows, from);
+		if (value->type == NM_VALUE_TEXT && take_text(table, nm_rows_text(rows, from), &value->text))
+			return NM_ENOMEM;
+		from++;
+	}
+	table->values.count += table->column_count;
+	table->row_count++;
+	return 0;
+}
+
+int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err)
+{
+	int rc;
+
+	while ((rc = nm_rows_next(rows, err)) > 0)
+		if (take_row(table, rows))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+	return rc;
+}
+
+void nm_table_done(struct nm_table *table)
+{
+	nm_vec_free(&table->values);
+	nm_strings_done(&table->pool);
+}
+
+const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column)
+{
+	return &table->values.at[row * table->column_count + column];
+}
+
+const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return nm_table_at(table, row, i);
+	assert(!"a composer asks for a column that its table has");
+	abort();
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table.h - rows of a query, ready to be shown.  The three sinks (text, CSV, JSON) see nothing else.
+ */
+#ifndef NM_TABLE_H
+#define NM_TABLE_H
+
+#include <stdio.h>
+
+#include "arena.h"
+#include "report.h"
+#include "vector.h"
+
+struct nm_table;
+
+enum nm_column_kind {
+	NM_COLUMN_PLAIN,  /* as it comes from the query */
+	NM_COLUMN_TEXT,   /* never shortened */
+	NM_COLUMN_NUMBER, /* digits in groups of three */
+	NM_COLUMN_REAL,   /* with `decimals` */
+	NM_COLUMN_BYTES,  /* 32K, 1M where that is exact */
+	NM_COLUMN_NAME,   /* may be shortened */
+	NM_COLUMN_PLACE   /* "file:line (function)": the function may be shortened */
+};
+
+struct nm_column {
+	const char *name;  /* in CSV and JSON */
+	const char *title; /* in text; NULL: not shown there */
+	enum nm_column_kind kind;
+	unsigned decimals;
+	unsigned dispensable; /* the higher, the sooner it is left out of narrow text; 0: never */
+	/* For text only: makes the cell of a row from others.  Such a column is not in the query, nor in CSV
+	 * and JSON.  The result lives in the table's pool; NULL: empty. */
+	const char *(*compose)(struct nm_table *table, size_t row);
+};
+
+struct nm_value {
+	enum nm_value_type type;
+	int64_t integer;
+	double real;
+	const char *text; /* valid UTF-8 */
+};
+
+struct nm_table {
+	const struct nm_column *columns;
+	unsigned column_count; /* with composed ones */
+	size_t row_count;
+	struct nm_vec(struct nm_value) values; /* row by row; composed columns hold NULL */
+	struct nm_strings pool;
+};
+
+/* Appends all rows.  Columns that are not composed take the query's columns in order. */
+int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err);
+void nm_table_done(struct nm_table *table);
+
+const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column);
+/* By name: for the composers.  The name must be a column's. */
+const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name);
+
+/* The sinks.  0 or NM_ENOMEM; whether `out` took it all is for its owner to ask. */
+int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);
+int nm_table_csv(const struct nm_table *table, FILE *out);
+/* The rows as a JSON array, "[\n{...},\n{...}\n]". */
+int nm_table_json(const struct nm_table *table, FILE *out);
+/* text as a JSON string with its quotes. */
+int nm_json_text(const char *text, FILE *out);
+
+/* ---- utf8.c ---- */
+
+/* Columns that a valid text takes on a terminal, one for each code point. */
+size_t nm_utf8_width(const char *text);
+/* Bytes of the first `columns` code points. */
+size_t nm_utf8_bytes(const char *text, size_t columns);
+/* A copy in which control characters and what is no UTF-8 are replaced by U+FFFD; malloc'ed. */
+char *nm_utf8_clean(const char *text);
+
+/* ---- shorten.c ---- */
+
+/* A copy of name that takes at most `width` columns (but see the rules there); malloc'ed. */
+char *nm_shorten_name(const char *name, size_t width, const char *ellipsis);
+char *nm_shorten_place(const char *place, size_t width, const char *ellipsis);
+
+#endif
