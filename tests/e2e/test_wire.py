@@ -14,12 +14,17 @@ WIRECAT = os.path.abspath(os.environ.get("WIRECAT", "wirecat"))
 COLLECTOR = os.path.abspath(os.environ.get("COLLECTOR", "."))
 
 
-def check(command, status=0, stdin=b""):
-    valgrind = need("valgrind")
+def check(command, ending="exit 0", stdin=b""):
+    """The command's streams are well-formed and lost nothing, and the command ended as it should."""
     environment = dict(ENVIRONMENT, VALGRIND_LIB=COLLECTOR)
-    done = run([WIRECAT, "--", valgrind, "-q", "--tool=nearmiss", "--run-dir=@DIR@", "--trace-children=yes",
-                *command], stdin=stdin, environment=environment)
-    assert done.returncode == status, f"{command}: status {done.returncode}\n{done.stderr.decode()[-2000:]}"
+    done = run([WIRECAT, "--output", "statistics", "--", need("valgrind"), "-q", "--tool=nearmiss", "--run-dir=@DIR@",
+                "--trace-children=yes", *command], stdin=stdin, environment=environment)
+    with open("statistics", encoding="utf-8") as f:
+        statistics = f.read()
+    assert done.returncode == 0, f"{command}:\n{statistics[-2000:]}{done.stderr.decode()[-2000:]}"
+    assert f"command: {ending}" in statistics, statistics
+    lost = [line.split()[1] for line in statistics.splitlines() if line.split()[0] == "lost"]
+    assert lost and set(lost) == {"0"}, lost
 
 
 def case_own_programs():
@@ -29,7 +34,8 @@ def case_own_programs():
 
 
 def case_endings():
-    check([program("endings"), "exit"], status=42)
+    check([program("endings"), "exit"], "exit 42")
+    check([program("endings"), "crash"], "signal 11")
     check([program("endings"), "echo"], stdin=b"text\n")
 
 
