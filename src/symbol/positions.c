@@ -49,14 +49,16 @@ static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr,
 	size_t n = 0;
 	while (id != NO_ID && n < max) {
 		struct frame *frame = &unit->frames.at[id];
-		at[n++] = (struct nm_position){frame_name(module, frame), line.file, line.line};
+		const char *function = frame_name(module, frame);
+		if (!function && frame->parent == NO_ID)
+			function = symbol_name(module, vaddr);
+		if (function || line.file)
+			at[n++] = (struct nm_position){function, line.file, line.line};
 		if (frame->parent != NO_ID && n < max) {
 			const char *file = die_file(&frame->die, DW_AT_call_file);
 			line.file = file ? nm_intern(module_pool(module), file) : NULL;
 			line.line = (uint32_t)die_number(&frame->die, DW_AT_call_line);
 		}
-		if (frame->parent == NO_ID && !at[n - 1].function)
-			at[n - 1].function = symbol_name(module, vaddr);
 		id = frame->parent;
 	}
 	return n;
