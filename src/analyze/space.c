@@ -57,19 +57,26 @@ static int copy_blocks(struct nm_blocks *to, const struct nm_blocks *from)
 	return 0;
 }
 
-#define COPY_VECTOR(to, from)                                                                                \
-	(nm_vec_reserve((to), (from)->count)                                                                 \
-	     ? NM_ENOMEM                                                                                     \
-	     : (memcpy((to)->at, (from)->at, (from)->count * sizeof *(to)->at), (to)->count = (from)->count, \
-		0))
+static int copy_vectors(struct nm_space *to, const struct nm_space *from)
+{
+	if (nm_vec_reserve(&to->objects, from->objects.count) ||
+	    nm_vec_reserve(&to->mappings, from->mappings.count) || nm_vec_reserve(&to->tls, from->tls.count))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < from->objects.count; i++)
+		to->objects.at[to->objects.count++] = from->objects.at[i];
+	for (size_t i = 0; i < from->mappings.count; i++)
+		to->mappings.at[to->mappings.count++] = from->mappings.at[i];
+	for (size_t i = 0; i < from->tls.count; i++)
+		to->tls.at[to->tls.count++] = from->tls.at[i];
+	return 0;
+}
 
 int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 {
 	memset(to, 0, sizeof *to);
 	to->symbols = from->symbols;
 	to->bookkeeping = from->bookkeeping;
-	if (COPY_VECTOR(&to->objects, &from->objects) || COPY_VECTOR(&to->mappings, &from->mappings) ||
-	    COPY_VECTOR(&to->tls, &from->tls) || copy_blocks(&to->heap, &from->heap) ||
+	if (copy_vectors(to, from) || copy_blocks(&to->heap, &from->heap) ||
 	    copy_blocks(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||
 	    nm_map_copy(&to->by_name, &from->by_name) || nm_map_copy(&to->buckets, &from->buckets) ||
 	    nm_map_copy(&to->frames, &from->frames) || nm_map_copy(&to->threadlocal, &from->threadlocal))

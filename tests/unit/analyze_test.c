@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * analyze_test.c - the engine on streams made by hand: who is charged for what, whatever the number of
+ * threads; and its parts against naive twins.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "blocks.h"
+#include "contexts.h"
+#include "encode.h"
+#include "frames.h"
+#include "session.h"
+
+#define STACK_LOW 0x7000000000ull
+#define STACK_END 0x7000100000ull
+#define DATA 0x10000000ull
+
+static uint64_t seed = 1;
+
+static uint64_t pick(uint64_t below)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % below;
+}
+
+/* ---- parts against twins ---- */
+
+struct naive_block {
+	uint64_t address, size;
+	uint32_t object;
+};
+
+static void blocks_equal_a_list(void **state)
+{
+	enum { ROOM = 400, SPAN = 64 << 10 };
+	struct naive_block list[ROOM];
+	struct nm_blocks blocks;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(nm_blocks_init(&blocks), 0);
+	for (unsigned step = 0; step < 60000; step++) {
+		uint64_t at = DATA + pick(SPAN) / 8 * 8;
+		uint64_t size = pick(20) ? 1 + pick(200) : 1 + pick(3 * 4096);
+		const struct nm_block *found;
+		size_t k = 0;
+
+		switch (pick(3)) {
+		case 0: /* a fresh block, wherever it may lie: what it overlaps is gone */
+			if (count == ROOM)
+				break;
+			for (size_t i = 0; i < count;)
+				if (list[i].address < at + size && at < list[i].address + list[i].size)
+					list[i] = list[--count];
+				else
+					i++;
+			list[count++] = (struct naive_block){at, size, step + 1};
+			assert_int_equal(nm_blocks_add(&blocks, at, size, step + 1), 0);
+			break;
+		case 1:
+			if (!count)
+				break;
+			k = pick(count);
+			assert_int_equal(nm_blocks_remove(&blocks, list[k].address), 1);
+			list[k] = list[--count];
+			break;
+		default:
+			at += pick(8);
+			while (k < count && at - list[k].address >= list[k].size)
+				k++;
+			found = nm_blocks_find(&blocks, at);
+			assert_int_equal(found ? found->object : 0, k < count ? list[k].object : 0);
+		}
+		assert_int_equal(blocks.live, count);
+	}
+	nm_blocks_done(&blocks);
+}
+
+static void frames_follow_calls_and_jumps(void **state)
+{
+	struct nm_frames frames;
+	uint64_t pcs[4];
+
+	(void)state;
+	assert_int_equal(nm_frames_init(&frames, STACK_LOW, STACK_END), 0);
+	nm_frames_push(&frames, STACK_END - 0x100, 1, 10); /* start calls main */
+	nm_frames_push(&frames, STACK_END - 0x200, 2, 20); /* main calls f */
+	nm_frames_push(&frames, STACK_END - 0x300, 3, 30); /* f calls g */
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x180), 20);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x200), 20);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x201), 30);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x50), 0);
+	assert_int_equal(nm_frames_chain(&frames, pcs, 4), 3);
+	assert_int_equal(pcs[0], 3);
+	nm_frames_pop(&frames, STACK_END - 0x200); /* longjmp past g, then f returns */
+	assert_int_equal(frames.returned_from, 2);
+	assert_int_equal(nm_frames_top(&frames), STACK_END - 0x100);
+	assert_int_equal(nm_frames_switch(&frames, 0x1000, 0x9000), 0); /* a coroutine and back */
+	nm_frames_push(&frames, 0x8000, 7, 70);
+	assert_int_equal(nm_frames_switch(&frames, STACK_LOW, STACK_END), 0);
+	assert_int_equal(nm_frames_top(&frames), STACK_END - 0x100);
+	nm_frames_done(&frames);
+}
+
+static void contexts_tell_chains_apart(void **state)
+{
+	struct nm_contexts contexts;
+	uint64_t a[] = {1, 2, 3}, b[] = {1, 2}, c[] = {2, 1, 3};
+	uint32_t ids[4];
+
+	(void)state;
+	assert_int_equal(nm_contexts_init(&contexts), 0);
+	nm_contexts_enter(&contexts, a, 3, &ids[0]);
+	nm_contexts_enter(&contexts, b, 2, &ids[1]);
+	nm_contexts_enter(&contexts, c, 3, &ids[2]);
+	nm_contexts_enter(&contexts, a, 3, &ids[3]);
+	assert_int_equal(ids[0], ids[3]);
+	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
+	assert_int_equal(contexts.list.at[ids[0]].entered, 2);
+	contexts.list.at[ids[0]].forwarded[0] = 2;
+	assert_int_equal(nm_context_wrappers(&contexts.list.at[ids[0]]), 1);
+	contexts.list.at[ids[0]].forwarded[0] = 1;
+	assert_int_equal(nm_context_wrappers(&contexts.list.at[ids[0]]), 0);
+	nm_contexts_done(&contexts);
+}
+
+/* ---- streams ---- */
+
+enum { BLOCK_PLAIN = 1, BLOCK_CALL, BLOCK_RETURN, BLOCK_EXIT, BLOCK_PREFETCH };
+
+static uint64_t access_word(unsigned size, unsigned instruction, unsigned flags)
+{
+	return size | (uint64_t)instruction << 16 | (uint64_t)flags << 32;
+}
+
+static void define(struct nm_wire_words *w, uint32_t id, uint64_t pc, uint8_t end, const uint64_t *accesses,
+		   uint16_t count, const uint64_t *exits, uint16_t exit_count)
+{
+	uint64_t instructions[2] = {pc | 4ull << 48, (pc + 4) | 4ull << 48};
+	struct nm_wire_block_info info = {
+	    .id = id, .instructions = instructions, .accesses = accesses, .exits = exits};
+
+	info.def = (struct nm_wire_block_def){
+	    .pc = pc, .instructions = 2, .accesses = count, .exits = exit_count, .end = end};
+	assert_int_equal(nm_wire_block_def_encode(w, &info), 0);
+}
+
+static void run_block(struct nm_wire_words *w, uint32_t id, size_t count, const uint64_t *addresses)
+{
+	assert_int_equal(nm_wire_block_encode(w, id, addresses, count), 0);
+}
+
+#define RUN(w, id, ...) run_block(w, id, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
+
+static void start(struct nm_wire_words *w, enum nm_wire_start how, uint32_t pid, uint32_t parent,
+		  uint32_t ordinal)
+{
+	const char *argv[] = {"./prog", "x"};
+	struct nm_wire_process p = {.start = how,
+				    .version = NM_WIRE_VERSION,
+				    .pid = pid,
+				    .parent = parent,
+				    .ordinal = ordinal,
+				    .argc = 2,
+				    .executable = "/no/such/prog",
+				    .directory = "/"};
+
+	assert_int_equal(nm_wire_process_encode(w, &p, argv), 0);
+	if (how == NM_WIRE_FORKED)
+		return;
+	nm_wire_thread_start_encode(w, &(struct nm_wire_thread_start){1, 0, STACK_LOW, STACK_END});
+	nm_wire_thread_encode(w, &(struct nm_wire_thread){1});
+	nm_wire_map_encode(w, &(struct nm_wire_map){.flags = NM_WIRE_PROT_READ | NM_WIRE_PROT_WRITE,
+						    .address = DATA,
+						    .bytes = 1 << 20,
+						    .path = ""});
+	define(
+	    w, BLOCK_PLAIN, 0x400000, NM_WIRE_JUMP,
+	    (uint64_t[]){access_word(8, 0, NM_WIRE_READ | NM_WIRE_GUARDED), access_word(8, 1, NM_WIRE_WRITE)},
+	    2, NULL, 0);
+	define(w, BLOCK_CALL, 0x400100, NM_WIRE_CALL,
+	       (uint64_t[]){access_word(8, 1, NM_WIRE_WRITE | NM_WIRE_FRAME)}, 1, NULL, 0);
+	define(w, BLOCK_RETURN, 0x400200, NM_WIRE_RETURN,
+	       (uint64_t[]){access_word(8, 1, NM_WIRE_READ | NM_WIRE_FRAME)}, 1, NULL, 0);
+	define(w, BLOCK_EXIT, 0x400300, NM_WIRE_JUMP,
+	       (uint64_t[]){access_word(4, 0, NM_WIRE_READ), access_word(4, 1, NM_WIRE_READ)}, 2,
+	       (uint64_t[]){1 | 1 << 16}, 1);
+	define(w, BLOCK_PREFETCH, 0x400400, NM_WIRE_JUMP,
+	       (uint64_t[]){access_word(8, 0, NM_WIRE_PREFETCH), access_word(8, 1, NM_WIRE_READ)}, 2, NULL,
+	       0);
+}
+
+static void alloc(struct nm_wire_words *w, uint64_t address, uint64_t size)
+{
+	RUN(w, BLOCK_CALL, STACK_END - 0x108);
+	RUN(w, BLOCK_RETURN, STACK_END - 0x108);
+	nm_wire_alloc_encode(w, &(struct nm_wire_alloc){NM_WIRE_MALLOC, address, size, 0x401000});
+}
+
+struct run {
+	struct nm_machine machine;
+	struct nm_symbols *symbols;
+	struct nm_session *session;
+	struct nm_result *const *results;
+	size_t count;
+};
+
+static void begin(struct run *r, unsigned threads, int fetches)
+{
+	struct nm_engine_options options = {&r->machine, NULL, threads, fetches};
+
+	assert_int_equal(
+	    nm_machine_parse(fetches ? "L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64" : "L1d=1K,2,64:L2=8K,4,64",
+			     &r->machine, NULL),
+	    0);
+	assert_int_equal(nm_symbols_new(&r->symbols, NULL), 0);
+	options.symbols = r->symbols;
+	assert_int_equal(nm_session_new(&r->session, &options, NULL), 0);
+}
+
+static int feed(struct run *r, uint32_t stream, const struct nm_wire_words *w, struct nm_error *err)
+{
+	return nm_session_feed(r->session, stream, w->at, w->count, err);
+}
+
+static void finish(struct run *r)
+{
+	assert_int_equal(nm_session_results(r->session, &r->results, &r->count, NULL), 0);
+}
+
+static void end(struct run *r)
+{
+	nm_session_free(r->session);
+	nm_symbols_free(r->symbols);
+}
+
+static struct nm_counts of_object(const struct nm_result *result, unsigned level, const char *name)
+{
+	struct nm_counts sum = {0};
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct nm_counts *c = &result->levels[level].counts[i];
+
+		if (strcmp(result->objects[result->cells[i].object].name, name))
+			continue;
+		sum.reads += c->reads;
+		sum.writes += c->writes;
+		sum.loads += c->loads;
+		sum.read_misses += c->read_misses;
+		sum.write_misses += c->write_misses;
+	}
+	return sum;
+}
+
+static void charges_the_right_objects(void **state)
+{
+	struct nm_wire_words w = {0};
+	struct run r;
+	struct nm_counts c;
+
+	(void)state;
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	alloc(&w, DATA + 0x100, 0x80);
+	nm_wire_name_encode(&w, &(struct nm_wire_name){DATA + 0x8000, 64, "my table"});
+	RUN(&w, BLOCK_PLAIN, DATA + 0x100, DATA + 0x178);  /* first and last word of the block */
+	RUN(&w, BLOCK_PLAIN, DATA + 0x180, DATA + 0x8000); /* behind it: the allocator's; the named range */
+	RUN(&w, BLOCK_PLAIN, 0, STACK_END - 0x200);        /* skipped by its guard; own frame */
+	RUN(&w, BLOCK_PREFETCH, DATA + 0x100, DATA + 0x120);
+	nm_wire_measure_encode(&w, &(struct nm_wire_measure){0});
+	RUN(&w, BLOCK_PLAIN, DATA + 0x100, DATA + 0x100); /* not measured */
+	nm_wire_measure_encode(&w, &(struct nm_wire_measure){1});
+	nm_wire_free_encode(&w, &(struct nm_wire_free){NM_WIRE_FREE_CALL, DATA + 0x100});
+	RUN(&w, BLOCK_EXIT, DATA + 0x100); /* freed: the allocator's again; left at the side exit */
+	nm_wire_exit_encode(&w, &(struct nm_wire_exit){42});
+	begin(&r, 1, 0);
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	finish(&r);
+	assert_int_equal(r.count, 1);
+	c = of_object(r.results[0], 0, "heap <unknown caller>");
+	assert_int_equal(c.reads, 2);
+	assert_int_equal(c.writes, 1);
+	assert_int_equal(c.loads, 2);
+	c = of_object(r.results[0], 0, "my table");
+	assert_int_equal(c.reads + c.writes, 1);
+	c = of_object(r.results[0], 0, "<heap bookkeeping>");
+	assert_int_equal(c.reads, 2);
+	assert_int_equal(r.results[0]->references, 9);
+	assert_int_equal(r.results[0]->instructions, 2 * 2 + 2 * 4 + 1);
+	assert_int_equal(r.results[0]->exit_status, 42);
+	assert_string_equal(r.results[0]->command, "./prog x");
+	end(&r);
+	nm_vec_free(&w);
+}
+
+static void remembers_frames_of_callers(void **state)
+{
+	struct nm_wire_words w = {0};
+	struct run r;
+
+	(void)state;
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	RUN(&w, BLOCK_CALL, STACK_END - 0x100);
+	RUN(&w, BLOCK_CALL, STACK_END - 0x200);
+	RUN(&w, BLOCK_PLAIN, STACK_END - 0x180, STACK_END - 0x300); /* caller's frame, own frame */
+	RUN(&w, BLOCK_PLAIN, STACK_END - 0x80, DATA);               /* above the first call; a mapping */
+	begin(&r, 1, 0);
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	finish(&r);
+	assert_int_equal(of_object(r.results[0], 0, "stack of <code without a file>").reads, 1);
+	assert_int_equal(of_object(r.results[0], 0, "stack of <code without a file>").writes, 3);
+	assert_int_equal(of_object(r.results[0], 0, "<anonymous memory>").writes, 1);
+	assert_int_equal(r.results[0]->exit_status, -1); /* the stream broke off */
+	end(&r);
+	nm_vec_free(&w);
+}
+
+/* A long random stream with heap traffic. */
+static void random_stream(struct nm_wire_words *w)
+{
+	start(w, NM_WIRE_STARTED, 5, 1, 0);
+	for (unsigned i = 0; i < 40000; i++) {
+		uint64_t at = DATA + pick(1 << 17),
+			 to = pick(4) ? STACK_END - 8 - pick(0x400) : DATA + pick(1 << 14);
+
+		if (!pick(50))
+			alloc(w, DATA + pick(1 << 13) * 16, 1 + pick(300));
+		else if (!pick(40))
+			nm_wire_free_encode(
+			    w, &(struct nm_wire_free){NM_WIRE_FREE_CALL, DATA + pick(1 << 13) * 16});
+		RUN(w, BLOCK_PLAIN, at, to);
+	}
+}
+
+static void threads_change_nothing(void **state)
+{
+	struct nm_wire_words w = {0};
+	struct run r[4];
+
+	(void)state;
+	random_stream(&w);
+	for (int fetches = 0; fetches < 2; fetches++) {
+		for (unsigned i = 0; i < 4; i++) {
+			begin(&r[i], i + 1 + i / 3, fetches); /* 1, 2, 3 and 5 threads */
+			assert_int_equal(feed(&r[i], 0, &w, NULL), 0);
+			finish(&r[i]);
+		}
+		for (unsigned i = 1; i < 4; i++) {
+			const struct nm_result *a = r[0].results[0], *b = r[i].results[0];
+
+			assert_int_equal(a->cell_count, b->cell_count);
+			assert_memory_equal(a->cells, b->cells, a->cell_count * sizeof *a->cells);
+			for (unsigned level = 0; level < a->machine.count; level++) {
+				assert_memory_equal(a->levels[level].counts, b->levels[level].counts,
+						    a->cell_count * sizeof *a->levels[level].counts);
+				assert_int_equal(a->levels[level].eviction_count,
+						 b->levels[level].eviction_count);
+			}
+		}
+		for (unsigned i = 0; i < 4; i++)
+			end(&r[i]);
+	}
+	nm_vec_free(&w);
+}
+
+static void sums_close(void **state)
+{
+	struct nm_wire_words w = {0};
+	struct run r;
+	const struct nm_result *result;
+
+	(void)state;
+	random_stream(&w);
+	begin(&r, 1, 0);
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	finish(&r);
+	result = r.results[0];
+	for (unsigned level = 0; level < result->machine.count; level++) {
+		const struct nm_result_level *l = &result->levels[level];
+		struct nm_counts sum = {0};
+		uint64_t matrix = 0;
+
+		for (size_t i = 0; i < result->cell_count; i++) {
+			sum.reads += l->counts[i].reads;
+			sum.writes += l->counts[i].writes;
+			sum.loads += l->counts[i].loads;
+			sum.evictions += l->counts[i].evictions;
+		}
+		for (size_t i = 0; i < l->eviction_count; i++)
+			matrix += l->evictions[i].count;
+		assert_int_equal(sum.reads, l->total.reads);
+		assert_int_equal(sum.writes, l->total.writes);
+		assert_int_equal(sum.loads, l->total.loads);
+		assert_int_equal(sum.evictions, l->total.evictions);
+		assert_int_equal(matrix, l->total.evictions);
+		if (level == 0)
+			assert_int_equal(sum.reads + sum.writes, result->references);
+	}
+	end(&r);
+	nm_vec_free(&w);
+}
+
+/* The child knows its parent's code and heap, even if its stream is seen first. */
+static void children_inherit(void **state)
+{
+	for (int child_first = 0; child_first < 2; child_first++) {
+		struct nm_wire_words parent = {0}, child = {0}, image = {0};
+		struct run r;
+
+		(void)state;
+		start(&parent, NM_WIRE_STARTED, 5, 1, 0);
+		alloc(&parent, DATA + 0x100, 0x80);
+		nm_wire_fork_encode(&parent, &(struct nm_wire_fork){6, 1});
+		start(&child, NM_WIRE_FORKED, 6, 5, 1);
+		nm_wire_thread_encode(&child, &(struct nm_wire_thread){1});
+		RUN(&child, BLOCK_PLAIN, DATA + 0x100, DATA + 0x108);
+		start(&image, NM_WIRE_EXECED, 6, 5, 0);
+		begin(&r, 1, 0);
+		if (child_first)
+			assert_int_equal(feed(&r, 1, &child, NULL), 0);
+		assert_int_equal(feed(&r, 0, &parent, NULL), 0);
+		if (!child_first)
+			assert_int_equal(feed(&r, 1, &child, NULL), 0);
+		assert_int_equal(feed(&r, 2, &image, NULL), 0);
+		finish(&r);
+		assert_int_equal(r.count, 3);
+		assert_string_equal(r.results[0]->path, "0");
+		assert_string_equal(r.results[1]->path, "0.0001");
+		assert_string_equal(r.results[2]->path, "0.0001x");
+		assert_int_equal(of_object(r.results[1], 0, "heap <unknown caller>").reads, 1);
+		assert_int_equal(of_object(r.results[1], 0, "heap <unknown caller>").writes, 1);
+		end(&r);
+		nm_vec_free(&parent);
+		nm_vec_free(&child);
+		nm_vec_free(&image);
+	}
+}
+
+static void refuses_bad_streams(void **state)
+{
+	struct nm_wire_words w = {0};
+	struct nm_error err;
+	struct run r;
+
+	(void)state;
+	begin(&r, 1, 0);
+	nm_wire_exit_encode(&w, &(struct nm_wire_exit){0});
+	assert_int_equal(feed(&r, 0, &w, &err), NM_EFORMAT); /* no process */
+	w.count = 0;
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	RUN(&w, 77, DATA);
+	assert_int_equal(feed(&r, 1, &w, &err), NM_EFORMAT); /* an unknown block */
+	w.count = 0;
+	start(&w, NM_WIRE_STARTED, 6, 1, 0);
+	RUN(&w, BLOCK_PLAIN, DATA);
+	assert_int_equal(feed(&r, 2, &w, &err), NM_EFORMAT); /* cut short */
+	w.count = 0;
+	start(&w, NM_WIRE_STARTED, 7, 1, 0);
+	nm_wire_thread_encode(&w, &(struct nm_wire_thread){9});
+	assert_int_equal(feed(&r, 3, &w, &err), NM_EFORMAT); /* an unknown thread */
+	finish(&r);
+	assert_int_equal(r.count, 3); /* what was seen before counts */
+	end(&r);
+	nm_vec_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(blocks_equal_a_list),
+	    cmocka_unit_test(frames_follow_calls_and_jumps),
+	    cmocka_unit_test(contexts_tell_chains_apart),
+	    cmocka_unit_test(charges_the_right_objects),
+	    cmocka_unit_test(remembers_frames_of_callers),
+	    cmocka_unit_test(threads_change_nothing),
+	    cmocka_unit_test(sums_close),
+	    cmocka_unit_test(children_inherit),
+	    cmocka_unit_test(refuses_bad_streams),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
