@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recorder.c - see recorder.h.
+ *
+ * The recorder outlives the program: SIGINT and SIGQUIT from the terminal reach the program's process group by
+ * themselves and are ignored here; a signal sent to the recorder alone is passed on to the program.  The
+ * recording ends when the program has ended and all rings have; processes that it leaves behind in the
+ * background are given GRACE, then they run on unobserved.
+ */
+#include "recorder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "consumer.h"
+#include "launch.h"
+#include "session.h"
+#include "status.h"
+#include "writer.h"
+
+enum {
+	CHUNK_WORDS = 32768, /* 256 KB a chunk ... */
+	CHUNKS = 8,          /* ... 2 MB a ring: stays in the last-level cache */
+	GRACE_MS = 2000,
+	PROGRESS_MS = 500,
+	POLL_MS = 100
+};
+
+struct recorder {
+	const struct nm_recording *recording;
+	struct nm_launcher launcher;
+	struct nm_symbols *symbols;
+	struct nm_session *session;
+	struct nm_consumer *consumer;
+	struct nm_profile_writer *writer;
+	char run_dir[256];
+	pid_t pid;
+	int exited, exit_status;
+	uint32_t streams; /* rings that have sent anything */
+	double started, exited_at, shown_at;
+	uint64_t shown_references;
+};
+
+static volatile sig_atomic_t pass_on_to; /* pid of the program */
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* ---- signals ---- */
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code <= 0 && pass_on_to > 0) /* sent by a process, not by the terminal */
+		kill((pid_t)pass_on_to, number);
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		sigaction(numbers[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- the run directory ---- */
+
+static int make_run_dir(struct recorder *r, struct nm_error *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	const char *const places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp"};
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(r->run_dir, sizeof r->run_dir, "%s/nearmiss-XXXXXX", places[i]);
+		if (mkdtemp(r->run_dir))
+			return 0;
+	}
+	r->run_dir[0] = '\0';
+	return nm_fail_errno(err, "cannot make a directory for shared memory in %s", places[1]);
+}
+
+static void remove_run_dir(const char *path)
+{
+	DIR *dir = path[0] ? opendir(path) : NULL;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	if (path[0])
+		rmdir(path);
+}
+
+/* The last line that Valgrind wrote before it gave up, or NULL. */
+static const char *valgrind_said(const struct recorder *r, char *line, size_t room)
+{
+	char path[512], text[1024];
+	const char *said = NULL;
+	FILE *log;
+
+	snprintf(path, sizeof path, "%s/log.%d", r->run_dir, (int)r->pid);
+	log = fopen(path, "r");
+	while (log && fgets(text, sizeof text, log)) {
+		const char *at = text + strspn(text, "=-0123456789 ");
+
+		text[strcspn(text, "\n")] = '\0';
+		if (strncmp(at, "valgrind: ", 10) == 0)
+			at += 10;
+		if (*at) {
+			snprintf(line, room, "%s", at);
+			said = line;
+		}
+	}
+	if (log)
+		fclose(log);
+	return said;
+}
+
+/* ---- the loop ---- */
+
+static void show_progress(struct recorder *r, int final)
+{
+	double now = now_ms();
+	uint64_t references;
+
+	if (!r->recording->progress || (!final && now - r->shown_at < PROGRESS_MS))
+		return;
+	if (final) {
+		fprintf(stderr, "\r\033[K");
+		return;
+	}
+	references = nm_session_references(r->session);
+	fprintf(stderr, "\r\033[Knearmiss: %.1f M references, %.1f M/s", (double)references / 1e6,
+		(double)(references - r->shown_references) / (now - r->shown_at) / 1e3);
+	r->shown_references = references;
+	r->shown_at = now;
+}
+
+static void notice_exit(struct recorder *r)
+{
+	int status;
+
+	if (r->exited || waitpid(r->pid, &status, WNOHANG) != r->pid)
+		return;
+	r->exited = 1;
+	r->exited_at = now_ms();
+	r->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	pass_on_to = 0;
+}
+
+/* Feeds or ends one stream.  What is wrong with a stream is told, and the others go on. */
+static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_error *err)
+{
+	struct nm_error fault;
+	int status;
+
+	if (chunk->ring >= r->streams)
+		r->streams = chunk->ring + 1;
+	if (chunk->kind == NM_CHUNK_DATA) {
+		status = nm_session_feed(r->session, chunk->ring, chunk->words, chunk->count, &fault);
+	} else {
+		if (chunk->end == NM_END_DAMAGED)
+			fprintf(stderr, "nearmiss: the ring of process %u is damaged: %s\n", chunk->pid,
+				chunk->fault);
+		status = nm_session_end(r->session, chunk->ring, &fault);
+	}
+	if (status == NM_ENOMEM) {
+		*err = fault;
+		return status;
+	}
+	if (status)
+		fprintf(stderr, "nearmiss: the events of process %u end early: %s\n", chunk->pid, fault.text);
+	return 0;
+}
+
+static int consume(struct recorder *r, struct nm_error *err)
+{
+	struct nm_chunk chunk;
+	int code = 0;
+
+	for (;;) {
+		code = nm_consumer_next(r->consumer, POLL_MS, &chunk, err);
+		if (code < 0)
+			return code;
+		if (code > 0) {
+			code = take(r, &chunk, err);
+			nm_consumer_release(r->consumer, &chunk);
+			if (code)
+				return code;
+		}
+		notice_exit(r);
+		show_progress(r, 0);
+		if (!r->exited || code > 0)
+			continue;
+		if (!nm_consumer_live(r->consumer))
+			return 0;
+		if (now_ms() - r->exited_at > GRACE_MS) {
+			fprintf(stderr,
+				"nearmiss: processes left in the background are no longer observed\n");
+			return 0;
+		}
+	}
+}
+
+/* ---- the profile ---- */
+
+static int write_info(struct recorder *r, struct nm_error *err)
+{
+	char text[64];
+	int status;
+
+	snprintf(text, sizeof text, "%.3f", (now_ms() - r->started) / 1e3);
+	status = nm_profile_writer_info(r->writer, "wall_seconds", text, err);
+	if (!status)
+		status = nm_profile_writer_info(r->writer, "collector", "valgrind", err);
+	if (!status)
+		status = nm_profile_writer_info(r->writer, "version", NM_VERSION, err);
+	snprintf(text, sizeof text, "%d", r->exit_status);
+	if (!status)
+		status = nm_profile_writer_info(r->writer, "exit_status", text, err);
+	return status;
+}
+
+static int write_profile(struct recorder *r, struct nm_error *err)
+{
+	struct nm_result *const *results;
+	size_t count;
+	int status = nm_session_results(r->session, &results, &count, err);
+
+	for (size_t i = 0; i < count && !status; i++)
+		status = nm_profile_writer_add(r->writer, results[i], err);
+	if (!status && count)
+		status = nm_profile_writer_info(r->writer, "command", results[0]->command, err);
+	if (!status)
+		status = write_info(r, err);
+	if (status)
+		return status;
+	status = nm_profile_writer_commit(r->writer, err);
+	r->writer = NULL;
+	return status;
+}
+
+/* ---- one recording ---- */
+
+/* Everything that can fail without the program having run. */
+static int prepare(struct recorder *r, struct nm_error *err)
+{
+	char program[4096];
+	struct nm_engine_options options = {&r->recording->machine, NULL, r->recording->threads,
+					    r->recording->instructions};
+	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
+
+	if (fault)
+		return fault == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
+	if (nm_launcher_find(&r->launcher, err))
+		return NM_STATUS_NO_COLLECTOR;
+	fault = nm_profile_writer_new(&r->writer, r->recording->output, err);
+	if (!fault)
+		fault = make_run_dir(r, err);
+	if (!fault)
+		fault = nm_symbols_new(&r->symbols, err);
+	options.symbols = r->symbols;
+	if (!fault)
+		fault = nm_session_new(&r->session, &options, err);
+	if (!fault)
+		fault = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
+	if (!fault) {
+		catch_signals();
+		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &r->pid, err);
+	}
+	return fault ? nm_record_status(fault) : 0;
+}
+
+static int run(struct recorder *r, struct nm_error *err)
+{
+	char line[1024];
+	const char *said;
+	int status;
+
+	pass_on_to = r->pid;
+	r->started = r->shown_at = now_ms();
+	status = consume(r, err);
+	show_progress(r, 1);
+	nm_consumer_detach_all(r->consumer);
+	while (!r->exited) {
+		notice_exit(r);
+		if (!r->exited)
+			usleep(POLL_MS * 1000);
+	}
+	if (status)
+		return nm_record_status(status);
+	said = r->streams ? NULL : valgrind_said(r, line, sizeof line);
+	if (!r->streams) {
+		nm_fail(err, NM_EIO, "the collector did not start: %s",
+			said ? said : "Valgrind says nothing more");
+		return NM_STATUS_COLLECTOR_FAILED;
+	}
+	status = write_profile(r, err);
+	return status ? nm_record_status(status) : 0;
+}
+
+int nm_record(const struct nm_recording *recording, int *ret_exit, struct nm_error *err)
+{
+	struct recorder r = {.recording = recording};
+	int status = prepare(&r, err);
+
+	if (!status)
+		status = run(&r, err);
+	if (r.writer)
+		nm_profile_writer_abort(r.writer);
+	if (r.consumer)
+		nm_consumer_free(r.consumer);
+	nm_session_free(r.session);
+	nm_symbols_free(r.symbols);
+	remove_run_dir(r.run_dir);
+	if (!status)
+		*ret_exit = r.exit_status;
+	return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recorder.h - one recording: the program under the collector, its rings, the engines, the profile.
+ */
+#ifndef NM_RECORDER_H
+#define NM_RECORDER_H
+
+#include "errors.h"
+#include "machine.h"
+
+struct nm_recording {
+	const char *output; /* path of the profile */
+	struct nm_machine machine;
+	unsigned threads;  /* of the engine */
+	int instructions;  /* simulate fetches too */
+	int progress;      /* show it on stderr */
+	char *const *argv; /* the program, NULL-terminated */
+};
+
+/* Runs the program and writes the profile.  Returns 0 if the program ran: *ret_exit is its exit status, or
+ * 128 + the signal that ended it.  Else an enum nm_status (status.h), with *err told and nothing under the
+ * output's name changed.  Trouble that does not stop the recording is told on stderr. */
+int nm_record(const struct nm_recording *recording, int *ret_exit, struct nm_error *err);
+
+#endif
