@@ -92,6 +92,7 @@ const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n)
 	size_t at;
 	char *copy;
 
+	n = strnlen(text, n);
 	if (pool->count * 2 >= pool->room && strings_grow(pool))
 		return NULL;
 	for (at = hash_text(text, n) & (pool->room - 1); pool->slots[at]; at = (at + 1) & (pool->room - 1))

@@ -28,7 +28,8 @@ struct nm_strings {
 	size_t count, room;
 };
 
-/* The stored copy of text, or NULL when memory is exhausted.  {0} is an empty pool. */
+/* The stored copy of text (its first n bytes, or less if it ends before), or NULL when memory is
+ * exhausted.  {0} is an empty pool. */
 const char *nm_intern(struct nm_strings *pool, const char *text);
 const char *nm_intern_n(struct nm_strings *pool, const char *text, size_t n);
 void nm_strings_done(struct nm_strings *pool);

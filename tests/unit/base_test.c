@@ -99,6 +99,8 @@ static void test_equal_texts_have_equal_addresses(void **state)
 	assert_ptr_not_equal(nm_intern(&pool, ""), nm_intern(&pool, "name"));
 	assert_ptr_equal(nm_intern_n(&pool, "x", 0), nm_intern(&pool, ""));
 	assert_int_equal(pool.count, 3002);
+	assert_ptr_equal(nm_intern_n(&pool, "name 12\0hidden", 14), first[12]);
+	assert_int_equal(pool.count, 3002);
 	nm_strings_done(&pool);
 	assert_int_equal(pool.count, 0);
 }
