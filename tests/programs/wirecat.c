@@ -260,6 +260,13 @@ static void remove_directory(const char *path)
 	rmdir(path);
 }
 
+static int by_ring(const void *a, const void *b)
+{
+	const struct stream *x = a, *y = b;
+
+	return x->ring < y->ring ? -1 : x->ring > y->ring;
+}
+
 /* ---- Printing ---------------------------------------------------------------------------- */
 
 static void print_stats(FILE *out, const struct nm_wire_stats *s)
@@ -369,6 +376,8 @@ int main(int argc, char **argv)
 	}
 	status = consume(&w, start(&w));
 	nm_consumer_free(w.consumer);
+	if (w.streams.count) /* in the order in which the processes began */
+		qsort(w.streams.at, w.streams.count, sizeof *w.streams.at, by_ring);
 	remove_directory(w.dir);
 	if (w.output && !(out = fopen(w.output, "w")))
 		die("cannot write the output file");

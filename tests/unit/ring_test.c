@@ -410,6 +410,21 @@ static void test_a_wild_cursor_of_a_dead_process_is_not_followed(void **state)
 	}
 }
 
+static void test_a_control_file_that_lies_is_an_error(void **state)
+{
+	struct run *run = *state;
+	struct ring_producer p;
+	struct nm_chunk chunk;
+
+	assert_int_equal(ring_producer_open(&p, run->dir), 0);
+	p.control->rings = 1u << 30;
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), NM_EFORMAT);
+	p.control->rings = 1;
+	ring_producer_close(&p);
+	assert_int_equal(nm_consumer_next(run->consumer, 0, &chunk, NULL), 1);
+	assert_int_equal(chunk.end, NM_END_CLOSED);
+}
+
 static void test_impossible_requests_are_refused(void **state)
 {
 	struct run *run = *state;
@@ -441,6 +456,7 @@ int main(void)
 	    RING_TEST(test_a_ring_may_appear_later_than_its_number),
 	    RING_TEST(test_damaged_rings_end_with_the_reason),
 	    RING_TEST(test_a_wild_cursor_of_a_dead_process_is_not_followed),
+	    RING_TEST(test_a_control_file_that_lies_is_an_error),
 	    RING_TEST(test_impossible_requests_are_refused),
 	};
 
