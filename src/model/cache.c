@@ -2,8 +2,7 @@
  *
  * cache.c - the array of one level: its memory, its geometry, what is asked of it outside the hot loops.
  *
- * A set is one piece of memory: all tags, all stamps, all metas, so that a search touches neighbouring
- * host lines.  Nothing moves on a hit: a stamp is the time of the last touch, the victim is the way with the
+ * A set is one piece of memory: all tags, all stamps, all counts of uses, and so on.  Nothing moves on a hit: a stamp is the time of the last touch, the victim is the way with the
  * smallest one, and 0 marks a free way.  Shard s holds the sets whose number mod shards is s.
  *
  * Counting rules served here: uses and byte masks stay with the resident line; a settlement from an
@@ -33,8 +32,8 @@ const struct nm_lookup *nm_lookup_supported(unsigned i)
 
 static void clear_set(const struct nm_cache *c, uint64_t *tags)
 {
-	uint64_t *stamps = nm_set_stamps(c, tags);
-	for (unsigned way = 0; way < c->padded; way++) {
+	uint64_t *stamps = nm_stamp(c->layout, tags);
+	for (unsigned way = 0; way < c->layout.ways; way++) {
 		tags[way] = way < c->spec.ways ? NM_NO_LINE : NM_NO_VICTIM;
 		stamps[way] = way < c->spec.ways ? 0 : UINT64_MAX;
 	}
@@ -74,9 +73,10 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, unsigned
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
 	c->line_shift = (unsigned)__builtin_ctz(spec->line);
 	c->words = spec->line > 64 ? spec->line / 64 : 1;
-	c->meta_size = (unsigned)(sizeof(struct nm_meta) + 8 * c->words);
-	c->padded = spec->ways <= 4 || spec->ways >= NM_WIDE_WAYS ? spec->ways : (spec->ways + 7) / 8 * 8;
-	c->stride = ((size_t)c->padded * (16 + c->meta_size) + 63) / 64 * 64;
+	c->layout.words = c->words;
+	c->layout.ways =
+	    spec->ways <= 4 || spec->ways >= NM_WIDE_WAYS ? spec->ways : (spec->ways + 7) / 8 * 8;
+	c->stride = nm_stride(c->layout);
 	c->shard_shift = (unsigned)__builtin_ctz(shards);
 	c->interval = 1;
 	while (c->interval * 2ull <= sets * spec->ways && c->interval * 2 <= NM_INTERVAL_MAX)
@@ -100,7 +100,8 @@ void nm_cache_done(struct nm_cache *c)
 		free(s->sets);
 		free(s->again);
 		nm_wide_free(s->wide);
-		nm_vec_free(&s->events);
+		nm_vec_free(&s->events.olds);
+		nm_vec_free(&s->events.keys);
 		nm_vec_free(&s->records);
 		nm_vec_free(&s->masks);
 		nm_vec_free(&s->closed);
@@ -143,14 +144,14 @@ int nm_cache_settle(struct nm_cache *c, uint64_t line, uint64_t uses, const uint
 			way++;
 	if (way >= c->spec.ways)
 		return 0;
-	struct nm_meta *m = nm_set_meta(c, tags, way);
-	m->uses = (m->uses + (uses & ~1ull)) | (uses & 1);
+	uint64_t *u = nm_uses(c->layout, tags + way), *m = nm_mask(c->layout, tags, way);
+	*u = (*u + (uses & ~1ull)) | (uses & 1);
 	for (unsigned w = 0; w < c->words; w++)
-		m->mask[w] |= mask[w];
+		m[w] |= mask[w];
 	return 1;
 }
 
-const struct nm_meta *nm_cache_next(const struct nm_cache *c, size_t *i, uint64_t *ret_line)
+int nm_cache_next(const struct nm_cache *c, size_t *i, struct nm_resident *ret)
 {
 	for (; *i < c->spec.sets * c->spec.ways; ++*i) {
 		uint64_t set = *i / c->spec.ways;
@@ -159,9 +160,12 @@ const struct nm_meta *nm_cache_next(const struct nm_cache *c, size_t *i, uint64_
 		uint64_t *tags = nm_set_tags(c, s, set);
 		if (tags[way] == NM_NO_LINE)
 			continue;
-		*ret_line = tags[way];
+		*ret = (struct nm_resident){.line = tags[way],
+					    .uses = *nm_uses(c->layout, tags + way),
+					    .mask = nm_mask(c->layout, tags, way),
+					    .cell = *nm_cell(c->layout, tags, way)};
 		++*i;
-		return nm_set_meta(c, tags, way);
+		return 1;
 	}
-	return NULL;
+	return 0;
 }

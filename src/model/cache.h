@@ -20,20 +20,39 @@ enum {
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
 
-/* What is known of a resident line besides tag and stamp; settled when it leaves. */
-struct nm_meta {
-	uint64_t uses; /* 2 * accesses served + dirty */
-	uint32_t cell; /* that loaded it */
-	uint32_t unused;
-	uint64_t mask[]; /* bytes touched, a bit each; cache->words of them */
+/* A set in memory: arrays with an element for each way, so that one offset leads to all that is known of a way.
+ * The address of a way is that of its tag. */
+struct nm_layout {
+	unsigned ways;  /* padded for vectors */
+	unsigned words; /* of 64 bytes in a line: words of its byte mask */
 };
 
-/* A touch that concerns more than its own set.  `load` is 1 + the index of a record, or 0 for the first hit
- * of a line in the interval, which was last touched at `old`. */
-struct nm_event {
-	uint64_t old;
-	uint32_t key; /* place in the input: index of the touch (first levels) or of the operation */
-	uint32_t load;
+static inline uint64_t *nm_stamp(struct nm_layout l, uint64_t *tag) { return tag + l.ways; }
+/* 2 * accesses served + dirty */
+static inline uint64_t *nm_uses(struct nm_layout l, uint64_t *tag) { return tag + 2 * l.ways; }
+/* Bytes touched, a bit each; the mask of way 0 if l.words is 1. */
+static inline uint64_t *nm_mask(struct nm_layout l, uint64_t *tags, unsigned way)
+{
+	return tags + 3 * l.ways + (size_t)way * l.words;
+}
+/* The cell that loaded it. */
+static inline uint32_t *nm_cell(struct nm_layout l, uint64_t *tags, unsigned way)
+{
+	return (uint32_t *)(tags + (3 + l.words) * (size_t)l.ways) + way;
+}
+static inline size_t nm_stride(struct nm_layout l)
+{
+	return ((size_t)l.ways * (28 + 8 * l.words) + 63) / 64 * 64;
+}
+
+/* Touches that concern more than their own set, in two arrays.  `keys` tells the place in the input: the index
+ * of the touch (first levels) or of the operation.  With NM_EVENT_LOAD it is a load and `olds` the index
+ * of its record; else the first hit of a line in the interval, which was last touched at `olds`. */
+#define NM_EVENT_LOAD (1u << 31)
+
+struct nm_events {
+	struct nm_vec(uint64_t) olds;
+	struct nm_vec(uint32_t) keys; /* its count is not used */
 };
 
 enum { NM_OP_KIND = 3, NM_OP_SETTLE = 4, NM_OP_DIRECT = 8 };
@@ -76,7 +95,7 @@ struct nm_shard {
 	struct nm_wide *wide; /* where ways >= NM_WIDE_WAYS */
 
 	/* Results of one piece. */
-	struct nm_vec(struct nm_event) events;
+	struct nm_events events;
 	struct nm_vec(struct nm_record) records;
 	struct nm_vec(uint64_t) masks;  /* of the victims, if words > 1 */
 	struct nm_vec(uint64_t) closed; /* `again` of each interval that ended, NM_INTERVAL_WORDS each */
@@ -92,6 +111,14 @@ struct nm_refs_job {
 	uint32_t touches;  /* at most */
 	int data, fetches; /* which it takes */
 	int all;           /* every reference in the piece is of those */
+	int plain;         /* all are reads and writes of weight 1 */
+};
+
+/* What a look over references tells about all of them together. */
+struct nm_survey {
+	uint32_t cell;                                       /* the largest */
+	uint32_t any_size, any_kind, any_weight, all_weight; /* bits that any, that all have */
+	uint64_t writes;
 };
 
 /* The loops over a batch, once per instruction set. */
@@ -99,6 +126,7 @@ struct nm_lookup {
 	/* Returns the number of touches. */
 	uint32_t (*refs)(const struct nm_cache *cache, struct nm_shard *shard, const struct nm_refs_job *job);
 	void (*ops)(const struct nm_cache *cache, struct nm_shard *shard, const struct nm_ops *ops);
+	void (*survey)(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret);
 };
 
 struct nm_cache {
@@ -106,9 +134,9 @@ struct nm_cache {
 	struct nm_lookup lookup;
 	uint64_t time;     /* of the next touch */
 	uint64_t set_mask; /* sets - 1 if that is a power of two, else 0 */
-	size_t stride;     /* bytes of a set: tags, stamps, metas */
-	unsigned padded;   /* ways, padded for vectors */
-	unsigned line_shift, words, meta_size;
+	size_t stride;     /* bytes of a set */
+	struct nm_layout layout;
+	unsigned line_shift, words;
 	unsigned shard_count, shard_shift;
 	unsigned interval;
 	struct nm_shard *shards;
@@ -120,8 +148,15 @@ void nm_cache_done(struct nm_cache *cache);
 /* Adds to a resident line what an upper level knew of it.  1 if it is resident. */
 int nm_cache_settle(struct nm_cache *cache, uint64_t line, uint64_t uses, const uint64_t *mask);
 
-/* Walks the resident lines: *i from 0; a NULL ends it. */
-const struct nm_meta *nm_cache_next(const struct nm_cache *cache, size_t *i, uint64_t *ret_line);
+/* A resident line, as others see it. */
+struct nm_resident {
+	uint64_t line, uses;
+	const uint64_t *mask;
+	uint32_t cell;
+};
+
+/* Walks the resident lines: *i from 0; 0 ends it. */
+int nm_cache_next(const struct nm_cache *cache, size_t *i, struct nm_resident *ret);
 
 /* Ends an interval of the shard: room in `closed` was reserved. */
 void nm_shard_roll(const struct nm_cache *cache, struct nm_shard *shard);
@@ -134,13 +169,6 @@ static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 static inline uint64_t *nm_set_tags(const struct nm_cache *c, const struct nm_shard *s, uint64_t set)
 {
 	return (uint64_t *)(s->sets + (set >> c->shard_shift) * c->stride);
-}
-
-static inline uint64_t *nm_set_stamps(const struct nm_cache *c, uint64_t *tags) { return tags + c->padded; }
-
-static inline struct nm_meta *nm_set_meta(const struct nm_cache *c, uint64_t *tags, unsigned way)
-{
-	return (struct nm_meta *)((char *)(tags + 2 * c->padded) + (size_t)way * c->meta_size);
 }
 
 /* The sets of a shard with many ways each: hash from line to way, list by recency per set.  `sets` is the

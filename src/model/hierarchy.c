@@ -55,6 +55,7 @@ struct nm_hierarchy {
 struct census {
 	uint64_t reads, writes, fetches, fetch_runs;
 	uint32_t cells;   /* 1 + the largest */
+	int plain;        /* all are data and weigh 1 */
 	uint32_t touches; /* at most, of any level */
 };
 
@@ -295,21 +296,22 @@ static int close_intervals(struct level *l, uint64_t time, size_t *closed)
 	return 0;
 }
 
-static int book_event(struct nm_hierarchy *h, const struct input *in, const struct nm_shard *s,
-		      const struct nm_event *e, uint32_t *last_missed, size_t *closed)
+static int book_event(struct nm_hierarchy *h, const struct input *in, const struct nm_shard *s, size_t event,
+		      uint32_t *last_missed, size_t *closed)
 {
 	struct level *l = in->level;
-	uint64_t time = l->cache.time + (in->ops ? in->ops->list.at[e->key].time : e->key);
+	uint32_t key = s->events.keys.at[event] & ~NM_EVENT_LOAD;
+	uint64_t time = l->cache.time + (in->ops ? in->ops->list.at[key].time : key),
+		 old = s->events.olds.at[event];
 
 	if (__builtin_expect(time >= nm_recency_end(&l->recency), 0) && close_intervals(l, time, closed))
 		return NM_ENOMEM;
-	if (!e->load) {
-		nm_recency_touch(&l->recency, e->old);
+	if (key == s->events.keys.at[event]) {
+		nm_recency_touch(&l->recency, old);
 		return 0;
 	}
-	const struct nm_record *r = &s->records.at[e->load - 1];
-	const uint64_t *mask =
-	    l->cache.words > 1 ? s->masks.at + (size_t)(e->load - 1) * l->cache.words : &r->victim_mask;
+	const struct nm_record *r = &s->records.at[old];
+	const uint64_t *mask = l->cache.words > 1 ? s->masks.at + old * l->cache.words : &r->victim_mask;
 	if (r->flags & NM_OP_SETTLE) {
 		send_settlement(h, l, r, mask);
 		return 0;
@@ -328,8 +330,8 @@ static int book_merged(struct nm_hierarchy *h, const struct input *in, uint32_t 
 		return NM_ENOMEM;
 	memset(h->present.at, 0, words * sizeof h->present.at[0]);
 	for (unsigned i = 0; i < c->shard_count; i++)
-		for (size_t e = 0; e < c->shards[i].events.count; e++) {
-			uint32_t key = c->shards[i].events.at[e].key;
+		for (size_t e = 0; e < c->shards[i].events.olds.count; e++) {
+			uint32_t key = c->shards[i].events.keys.at[e] & ~NM_EVENT_LOAD;
 			h->owner.at[key] = (uint8_t)i;
 			h->present.at[key / 64] |= 1ull << key % 64;
 		}
@@ -337,7 +339,7 @@ static int book_merged(struct nm_hierarchy *h, const struct input *in, uint32_t 
 		for (uint64_t bits = h->present.at[w]; bits; bits &= bits - 1) {
 			unsigned i = h->owner.at[w * 64 + (unsigned)__builtin_ctzll(bits)];
 			const struct nm_shard *s = &c->shards[i];
-			if (book_event(h, in, s, &s->events.at[at[i]++], &last_missed, closed))
+			if (book_event(h, in, s, at[i]++, &last_missed, closed))
 				return NM_ENOMEM;
 		}
 	return 0;
@@ -357,8 +359,8 @@ static int book(struct nm_hierarchy *h, const struct input *in)
 		return NM_ENOMEM;
 	if (c->shard_count == 1) {
 		const struct nm_shard *s = &c->shards[0];
-		for (size_t e = 0; e < s->events.count; e++)
-			if (book_event(h, in, s, &s->events.at[e], &last_missed, &closed))
+		for (size_t e = 0; e < s->events.olds.count; e++)
+			if (book_event(h, in, s, e, &last_missed, &closed))
 				return NM_ENOMEM;
 	} else if (book_merged(h, in, in->ops ? (uint32_t)in->ops->list.count : touches, &closed)) {
 		return NM_ENOMEM;
@@ -386,8 +388,9 @@ static int run_level(struct nm_hierarchy *h, struct input *in)
 
 	for (unsigned i = 0; i < h->shards; i++) {
 		struct nm_shard *s = &c->shards[i];
-		s->events.count = s->records.count = s->closed.count = 0;
-		if (nm_vec_reserve(&s->events, most + 1) || nm_vec_reserve(&s->records, most) ||
+		s->events.olds.count = s->records.count = s->closed.count = 0;
+		if (nm_vec_reserve(&s->events.olds, most + 1) || nm_vec_reserve(&s->events.keys, most + 1) ||
+		    nm_vec_reserve(&s->records, most) ||
 		    nm_vec_reserve(&s->closed, intervals * NM_INTERVAL_WORDS) ||
 		    (c->words > 1 && nm_vec_reserve(&s->masks, most * c->words)) ||
 		    (!in->ops && nm_vec_reserve(&s->picks, in->refs.count + 1)))
@@ -492,7 +495,8 @@ static int run_piece(struct nm_hierarchy *h, const struct nm_ref *refs, uint32_t
 						       .data = l->data,
 						       .fetches = l->fetches,
 						       .all = (l->data || count == census->fetch_runs) &&
-							      (l->fetches || !census->fetch_runs)};
+							      (l->fetches || !census->fetch_runs),
+						       .plain = census->plain};
 		} else {
 			if (takes(l) && expand_refs(l, refs, count, census->touches))
 				return NM_ENOMEM;
@@ -532,11 +536,33 @@ static uint32_t take_census(const struct nm_hierarchy *h, const struct nm_ref *r
 	return n;
 }
 
+/* The same for the common case, plain references of at most a line, of which it looks at the first `n` only by
+ * their largest and their sums.  0: not the common case. */
+static int take_plain_census(const struct nm_hierarchy *h, const struct nm_ref *refs, uint32_t n,
+			     struct census *ret)
+{
+	struct nm_survey survey;
+
+	h->levels[0].cache.lookup.survey(refs, n, &survey);
+	if (survey.any_kind > NM_REF_WRITE || survey.any_weight != 1 || survey.all_weight != 1 ||
+	    survey.any_size >= 2 * h->line)
+		return 0;
+	*ret = (struct census){.reads = n - survey.writes,
+			       .writes = survey.writes,
+			       .cells = survey.cell + 1,
+			       .touches = 3 * n,
+			       .plain = 1};
+	return 1;
+}
+
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	while (count && !h->broken) {
 		struct census census;
-		uint32_t n = take_census(h, refs, count, &census);
+		uint32_t most = h->shards > 1 ? TOUCHES / 3 : PIECE,
+			 n = count < most ? (uint32_t)count : most;
+		if (!take_plain_census(h, refs, n, &census))
+			n = take_census(h, refs, count, &census);
 		for (unsigned i = 0; i < h->count; i++)
 			h->broken |= nm_tally_reach(&h->levels[i].tally, census.cells) != 0;
 		if (!h->broken)
@@ -548,13 +574,13 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 }
 
 /* Hands what a resident line knows to the nearest further level that has it too. */
-static void settle_outwards(struct nm_hierarchy *h, struct level *l, uint64_t line, const struct nm_meta *m)
+static void settle_outwards(struct nm_hierarchy *h, struct level *l, const struct nm_resident *r)
 {
 	for (int i = l->next; i != NONE; i = h->levels[i].next) {
 		struct nm_cache *lower = &h->levels[i].cache;
 		uint64_t placed[NM_LINE_WORDS_MAX];
-		place_mask(&l->cache, lower, line, m->mask, placed);
-		if (nm_cache_settle(lower, lower_line(&l->cache, lower, line), m->uses, placed))
+		place_mask(&l->cache, lower, r->line, r->mask, placed);
+		if (nm_cache_settle(lower, lower_line(&l->cache, lower, r->line), r->uses, placed))
 			return;
 	}
 }
@@ -563,11 +589,10 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 {
 	for (unsigned i = 0; i < h->count && !h->finished && !h->broken; i++) {
 		struct level *l = &h->levels[i];
-		const struct nm_meta *m;
-		uint64_t line;
-		for (size_t at = 0; (m = nm_cache_next(&l->cache, &at, &line));) {
-			charge_stay(l, m->cell, m->uses, m->mask);
-			settle_outwards(h, l, line, m);
+		struct nm_resident r;
+		for (size_t at = 0; nm_cache_next(&l->cache, &at, &r);) {
+			charge_stay(l, r.cell, r.uses, r.mask);
+			settle_outwards(h, l, &r);
 		}
 	}
 	h->finished = 1;

@@ -22,6 +22,11 @@
 #include <immintrin.h>
 #endif
 
+_Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
+		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
+		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "survey() takes a reference apart by shifts");
+
 #define ALWAYS static inline __attribute__((always_inline))
 
 /* What the loops are specialised for; 0 in `ways` means as the level says. */
@@ -43,7 +48,9 @@ struct touch {
 struct cursor {
 	const struct nm_cache *c;
 	struct nm_shard *s;
-	struct nm_event *event; /* the next to write */
+	uint64_t *olds; /* events */
+	uint32_t *keys;
+	size_t events;
 	uint64_t start, end;
 	unsigned char *again;
 };
@@ -105,12 +112,8 @@ ALWAYS unsigned oldest_plain(const uint64_t *stamps, unsigned ways)
 	return oldest;
 }
 
-ALWAYS unsigned find(const struct nm_cache *c, const struct nm_shard *s, const uint64_t *tags, uint64_t line,
-		     struct shape shape)
+ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 {
-	unsigned ways = shape.ways ? shape.ways : c->padded;
-	if (!shape.ways && s->wide)
-		return nm_wide_find(s->wide, s->sets, line);
 #ifdef VECTOR_WAYS
 	if (ways % VECTOR_WAYS == 0)
 		return find_way(tags, ways, line);
@@ -118,88 +121,121 @@ ALWAYS unsigned find(const struct nm_cache *c, const struct nm_shard *s, const u
 	return find_plain(tags, ways, line);
 }
 
-ALWAYS unsigned victim_way(const struct nm_cache *c, uint64_t *tags)
+/* The way of the line, or any way if it is not there. */
+ALWAYS unsigned guess_way(const uint64_t *tags, unsigned ways, uint64_t line)
 {
-	const uint64_t *stamps = nm_set_stamps(c, tags);
 #if defined(__AVX512F__)
-	if (c->padded == 8)
-		return oldest_way(stamps, 8);
-	if (c->padded % 8 == 0)
-		return oldest_way(stamps, c->padded);
+	if (ways % 8 == 0) {
+		const __m512i key = _mm512_set1_epi64((long long)line);
+		uint32_t hits = 0;
+		for (unsigned w = 0; w < ways; w += 8)
+			hits |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_load_si512(tags + w), key) << w;
+		return _tzcnt_u32(hits) & (ways - 1);
+	}
 #endif
-	return oldest_plain(stamps, c->padded);
+	unsigned way = 0;
+	for (unsigned w = 1; w < ways; w++)
+		way = tags[w] == line ? w : way;
+	return way;
 }
 
-ALWAYS void add_bytes(const struct nm_cache *c, struct nm_meta *m, const struct touch *t, struct shape shape)
+ALWAYS unsigned find(const struct nm_cache *c, const struct nm_shard *s, const uint64_t *tags, uint64_t line,
+		     struct shape shape)
+{
+	unsigned ways = shape.ways ? shape.ways : c->layout.ways;
+	if (!shape.ways && s->wide)
+		return nm_wide_find(s->wide, s->sets, line);
+	return find_fixed(tags, ways, line);
+}
+
+ALWAYS unsigned victim_way(const struct nm_cache *c, uint64_t *tags)
+{
+	const uint64_t *stamps = nm_stamp(c->layout, tags);
+#if defined(__AVX512F__)
+	if (c->layout.ways == 8)
+		return oldest_way(stamps, 8);
+	if (c->layout.ways % 8 == 0)
+		return oldest_way(stamps, c->layout.ways);
+#endif
+	return oldest_plain(stamps, c->layout.ways);
+}
+
+ALWAYS void add_bytes(const struct nm_cache *c, uint64_t *mask, const struct touch *t, struct shape shape)
 {
 	if (shape.one_word || c->words == 1) {
-		m->mask[0] |= t->mask;
+		mask[0] |= t->mask;
 	} else if (t->masks) {
 		for (unsigned w = 0; w < c->words; w++)
-			m->mask[w] |= t->masks[w];
+			mask[w] |= t->masks[w];
 	} else {
 		for (unsigned b = t->first; b < t->first + t->bytes;) {
 			unsigned n = 64 - b % 64;
 			if (n > t->first + t->bytes - b)
 				n = t->first + t->bytes - b;
-			m->mask[b / 64] |= (~0ull >> (64 - n)) << b % 64;
+			mask[b / 64] |= (~0ull >> (64 - n)) << b % 64;
 			b += n;
 		}
 	}
 }
 
 /* Loads the line in place of the oldest of its set and leaves a record of both. */
-static __attribute__((noinline)) void load_line(const struct nm_cache *c, struct nm_shard *s,
-						struct nm_event *event, const struct touch *t, uint64_t set)
+static __attribute__((noinline)) void load_line(const struct nm_cache *c, struct nm_shard *s, size_t event,
+						const struct touch *t, uint64_t set)
 {
-	uint64_t local = set >> c->shard_shift;
 	uint64_t *tags = nm_set_tags(c, s, set);
-	unsigned way = s->wide ? nm_wide_replace(s->wide, s->sets, local, t->line) : victim_way(c, tags);
-	struct nm_meta *m = nm_set_meta(c, tags, way);
-	uint64_t *stamps = nm_set_stamps(c, tags);
+	unsigned way =
+	    s->wide ? nm_wide_replace(s->wide, s->sets, set >> c->shard_shift, t->line) : victim_way(c, tags);
+	uint64_t *tag = tags + way, *stamp = nm_stamp(c->layout, tag), *uses = nm_uses(c->layout, tag);
+	uint64_t *mask = nm_mask(c->layout, tags, way);
+	uint32_t *cell = nm_cell(c->layout, tags, way);
 	size_t number = s->records.count++;
 
 	s->records.at[number] = (struct nm_record){.line = t->line,
-						   .victim = tags[way],
-						   .victim_stamp = stamps[way],
-						   .victim_uses = m->uses,
-						   .victim_mask = m->mask[0],
-						   .victim_cell = m->cell,
+						   .victim = *tag,
+						   .victim_stamp = *stamp,
+						   .victim_uses = *uses,
+						   .victim_mask = mask[0],
+						   .victim_cell = *cell,
 						   .cell = t->cell,
 						   .order = t->order,
 						   .flags = t->flags};
-	if (c->words > 1)
-		memcpy(s->masks.at + number * c->words, m->mask, c->words * sizeof m->mask[0]);
-	*event = (struct nm_event){.key = t->key, .load = (uint32_t)number + 1};
-	tags[way] = t->line;
-	stamps[way] = t->time;
-	m->uses = t->uses;
-	m->cell = t->cell;
-	memset(m->mask, 0, c->words * sizeof m->mask[0]);
-	add_bytes(c, m, t, (struct shape){0});
+	s->events.olds.at[event] = number;
+	s->events.keys.at[event] = t->key | NM_EVENT_LOAD;
+	*tag = t->line;
+	*stamp = t->time;
+	*uses = t->uses;
+	*cell = t->cell;
+	if (c->words == 1) {
+		mask[0] = t->mask;
+		return;
+	}
+	memcpy(s->masks.at + number * c->words, mask, c->words * sizeof *mask);
+	memset(mask, 0, c->words * sizeof *mask);
+	add_bytes(c, mask, t, (struct shape){0});
 }
 
 ALWAYS void touch_line(struct cursor *cur, const struct touch *t, uint64_t set, struct shape shape)
 {
 	const struct nm_cache *c = cur->c;
-	const unsigned ways = shape.ways ? shape.ways : c->padded;
+	const struct nm_layout layout = {shape.ways ? shape.ways : c->layout.ways,
+					 shape.one_word ? 1 : c->words};
 	uint64_t *tags = nm_set_tags(c, cur->s, set);
 	unsigned way = find(c, cur->s, tags, t->line, shape);
 
 	if (__builtin_expect(way == UINT32_MAX, 0)) {
 		struct touch copy = *t; /* so that *t itself can live in registers */
-		load_line(c, cur->s, cur->event++, &copy, set);
+		load_line(c, cur->s, cur->events++, &copy, set);
 		return;
 	}
-	const size_t meta_size = shape.one_word ? sizeof(struct nm_meta) + 8 : c->meta_size;
-	struct nm_meta *m = (struct nm_meta *)((char *)(tags + 2 * ways) + way * meta_size);
-	uint64_t *stamp = tags + ways + way, old = *stamp, since = old - cur->start;
+	uint64_t *stamp = nm_stamp(layout, tags + way), *uses = nm_uses(layout, tags + way);
+	uint64_t old = *stamp, since = old - cur->start;
 
 	*stamp = t->time;
-	m->uses = (m->uses + (t->uses & ~1ull)) | (t->uses & 1);
-	add_bytes(c, m, t, shape);
-	*cur->event = (struct nm_event){.old = old, .key = t->key};
-	cur->event += old < cur->start;
+	*uses = (*uses + (t->uses & ~1ull)) | (t->uses & 1);
+	add_bytes(c, nm_mask(layout, tags, way), t, shape);
+	cur->olds[cur->events] = old;
+	cur->keys[cur->events] = t->key;
+	cur->events += old < cur->start;
 	cur->again[since < NM_INTERVAL_MAX ? since : NM_INTERVAL_MAX] = 1;
 	if (!shape.ways && cur->s->wide)
 		nm_wide_touch(cur->s->wide, set >> c->shard_shift, way);
@@ -301,37 +337,156 @@ static uint32_t pick(const struct nm_cache *c, struct nm_shard *s, const struct 
 	return at;
 }
 
-ALWAYS uint32_t refs_loop(struct cursor *cur, const struct nm_refs_job *job, struct shape shape)
+/* One touch that the fast loop could not do itself: of several lines, or a load. */
+static __attribute__((noinline)) uint32_t touch_slowly(struct cursor *cur, const struct nm_ref *r,
+						       uint32_t order, uint32_t at)
 {
-	struct cursor local = *cur;
+	return touch_ref(cur, r, order, at, (struct shape){0});
+}
+
+/* Whatever geometry. */
+static uint32_t any_loop(struct cursor *cur, const struct nm_refs_job *job)
+{
 	uint32_t at = 0;
 
 	if (job->all && cur->c->shard_count == 1) {
 		for (uint32_t i = 0; i < job->count; i++)
-			at = touch_ref(&local, &job->refs[i], i, at, shape);
-	} else {
-		at = pick(cur->c, cur->s, job);
-		for (size_t i = 0; i < cur->s->picks.count; i++) {
-			const struct nm_pick *p = &cur->s->picks.at[i];
-			touch_ref(&local, &job->refs[p->ref], p->ref, p->at, shape);
+			at = touch_ref(cur, &job->refs[i], i, at, (struct shape){0});
+		return at;
+	}
+	at = pick(cur->c, cur->s, job);
+	for (size_t i = 0; i < cur->s->picks.count; i++) {
+		const struct nm_pick *p = &cur->s->picks.at[i];
+		touch_ref(cur, &job->refs[p->ref], p->ref, p->at, (struct shape){0});
+	}
+	return at;
+}
+
+/* The references of the fast loop: all, or those picked. */
+ALWAYS const struct nm_ref *ref_at(const struct cursor *cur, const struct nm_refs_job *job, uint32_t i,
+				   int picked)
+{
+	return &job->refs[picked ? cur->s->picks.at[i].ref : i];
+}
+
+/* The first half of the fast loop: where in `sets` each line is, if it is there at all.  Writes nothing that it
+ * reads, so searches overlap freely. */
+ALWAYS void search(const struct cursor *cur, const struct nm_refs_job *job, uint32_t from, uint32_t count,
+		   unsigned ways, int picked, uint32_t *places)
+{
+	const struct nm_cache *c = cur->c;
+	const uint64_t set_mask = c->set_mask;
+	const size_t stride = nm_stride((struct nm_layout){ways, 1});
+	const unsigned line_shift = c->line_shift, shard_shift = picked ? c->shard_shift : 0;
+	const unsigned char *sets = cur->s->sets;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t line = ref_at(cur, job, from + i, picked)->address >> line_shift;
+		size_t set = ((line & set_mask) >> shard_shift) * stride;
+		places[i] = (uint32_t)set / 8 + guess_way((const uint64_t *)(sets + set), ways, line);
+	}
+}
+
+/* The second half: as long as the tag at the place is the line's, and the reference is within the line, counts
+ * the hit.  Returns how many were. */
+ALWAYS uint32_t count_hits(struct cursor *cur, const struct nm_refs_job *job, uint32_t from, uint32_t count,
+			   uint64_t time, unsigned ways, int picked, int plain, const uint32_t *places)
+{
+	const struct nm_cache *c = cur->c;
+	const struct nm_layout layout = {ways, 1};
+	const uint64_t base = c->time, start = cur->start, end = cur->end;
+	const unsigned line_shift = c->line_shift, line = 1u << line_shift;
+	uint64_t *const sets = (uint64_t *)cur->s->sets, *const olds = cur->olds;
+	uint32_t *const keys = cur->keys, i;
+	unsigned char *const again = cur->again;
+	size_t n = cur->events;
+
+	for (i = 0; i < count; i++) {
+		const struct nm_ref *r = ref_at(cur, job, from + i, picked);
+		uint64_t t = picked ? base + cur->s->picks.at[from + i].at : time + i;
+		uint64_t *tag = sets + places[i], *stamp = nm_stamp(layout, tag),
+			 *uses = nm_uses(layout, tag);
+		unsigned first = (unsigned)r->address & (line - 1), size = r->size;
+
+		if (*tag != r->address >> line_shift || first + size > line || (picked && t >= end))
+			break;
+		uint64_t old = *stamp, since = old - start;
+		*stamp = t;
+		*uses = (*uses + (plain ? 2 : 2 * (uint64_t)r->weight)) |
+			(plain ? r->kind : r->kind == NM_REF_WRITE);
+		*nm_mask(layout, tag, 0) |= (~0ull >> ((64 - size) & 63)) << first;
+		olds[n] = old;
+		keys[n] = (uint32_t)(t - base);
+		n += old < start;
+		again[since < NM_INTERVAL_MAX ? since : NM_INTERVAL_MAX] = 1;
+	}
+	cur->events = n;
+	return i;
+}
+
+/* Takes references of one shard.  A block of them is searched for first, without a branch; then hits are
+ * counted one after the other.  A load may have moved what a later search of the block had found, which the
+ * second look at the tag finds out: then, as for misses and references that span lines, touch_slowly(). */
+ALWAYS uint32_t fast_loop(struct cursor *cur, const struct nm_refs_job *job, unsigned ways, int picked,
+			  int plain)
+{
+	enum { BLOCK = NM_INTERVAL_MAX };
+	const uint64_t base = cur->c->time;
+	uint32_t places[BLOCK];
+	uint32_t all = picked ? pick(cur->c, cur->s, job) : 0;
+	uint32_t count = picked ? (uint32_t)cur->s->picks.count : job->count;
+	uint64_t time = base;
+
+	for (uint32_t from = 0, n; from < count; from += n) {
+		n = count - from < BLOCK ? count - from : BLOCK;
+		search(cur, job, from, n, ways, picked, places);
+		for (uint32_t i = 0; i < n;) {
+			const struct nm_pick *p = &cur->s->picks.at[from + i];
+			if (picked)
+				time = base + p->at;
+			while (time >= cur->end)
+				roll(cur);
+			uint32_t some =
+			    picked || n - i < cur->end - time ? n - i : (uint32_t)(cur->end - time);
+			uint32_t hits =
+			    count_hits(cur, job, from + i, some, time, ways, picked, plain, places + i);
+			i += hits;
+			time += hits;
+			if (hits == some || (picked && base + p[hits].at >= cur->end))
+				continue;
+			uint32_t order = picked ? p[hits].ref : from + i;
+			uint32_t at = picked ? p[hits].at : (uint32_t)(time - base);
+			time = base + touch_slowly(cur, &job->refs[order], order, at);
+			i++;
 		}
 	}
-	*cur = local;
-	return at;
+	return picked ? all : (uint32_t)(time - base);
+}
+
+ALWAYS uint32_t fast_refs(struct cursor *cur, const struct nm_refs_job *job, unsigned ways)
+{
+	if (!job->all || cur->c->shard_count > 1)
+		return fast_loop(cur, job, ways, 1, 0);
+	return job->plain ? fast_loop(cur, job, ways, 0, 1) : fast_loop(cur, job, ways, 0, 0);
 }
 
 static uint32_t take_refs(const struct nm_cache *c, struct nm_shard *s, const struct nm_refs_job *job)
 {
-	struct cursor cur = {c, s, s->events.at, s->start, s->end, s->again};
+	struct cursor cur = {c, s, s->events.olds.at, s->events.keys.at, 0, s->start, s->end, s->again};
+	const int simple = c->words == 1 && c->set_mask && s->sets && c->spec.size <= 1u << 30;
 	uint32_t touches;
 
-	if (c->words == 1 && c->set_mask && c->padded == 8)
-		touches = refs_loop(&cur, job, (struct shape){8, 1, 1});
+	if (simple && c->layout.ways == 8)
+		touches = fast_refs(&cur, job, 8);
+	else if (simple && c->layout.ways == 16)
+		touches = fast_refs(&cur, job, 16);
+	else if (simple && c->layout.ways == 4)
+		touches = fast_refs(&cur, job, 4);
 	else
-		touches = refs_loop(&cur, job, (struct shape){0});
+		touches = any_loop(&cur, job);
 	while (c->time + touches >= cur.end)
 		roll(&cur);
-	s->events.count = (size_t)(cur.event - s->events.at);
+	s->events.olds.count = cur.events;
 	return touches;
 }
 
@@ -344,9 +499,9 @@ ALWAYS void settle(struct cursor *cur, const struct touch *t, uint64_t set, stru
 	unsigned way = find(c, s, tags, t->line, shape);
 
 	if (way != UINT32_MAX) {
-		struct nm_meta *m = nm_set_meta(c, tags, way);
-		m->uses = (m->uses + (t->uses & ~1ull)) | (t->uses & 1);
-		add_bytes(c, m, t, shape);
+		uint64_t *uses = nm_uses(c->layout, tags + way);
+		*uses = (*uses + (t->uses & ~1ull)) | (t->uses & 1);
+		add_bytes(c, nm_mask(c->layout, tags, way), t, shape);
 		return;
 	}
 	size_t number = s->records.count++;
@@ -357,7 +512,8 @@ ALWAYS void settle(struct cursor *cur, const struct touch *t, uint64_t set, stru
 						   .flags = NM_OP_SETTLE};
 	if (t->masks)
 		memcpy(s->masks.at + number * c->words, t->masks, c->words * sizeof *t->masks);
-	*cur->event++ = (struct nm_event){.key = t->key, .load = (uint32_t)number + 1};
+	cur->olds[cur->events] = number;
+	cur->keys[cur->events++] = t->key | NM_EVENT_LOAD;
 }
 
 ALWAYS void ops_loop(struct cursor *cur, const struct nm_ops *ops, struct shape shape)
@@ -374,7 +530,7 @@ ALWAYS void ops_loop(struct cursor *cur, const struct nm_ops *ops, struct shape 
 			uint64_t set = set_of(c, op[AHEAD].line, shape);
 			if ((set & shards) == shard) {
 				const char *ahead = (const char *)nm_set_tags(c, cur->s, set);
-				for (unsigned b = 0; b < c->padded * 16 && b < 512; b += 64)
+				for (unsigned b = 0; b < c->layout.ways * 16 && b < 512; b += 64)
 					__builtin_prefetch(ahead + b);
 			}
 		}
@@ -402,17 +558,38 @@ ALWAYS void ops_loop(struct cursor *cur, const struct nm_ops *ops, struct shape 
 
 static void take_ops(const struct nm_cache *c, struct nm_shard *s, const struct nm_ops *ops)
 {
-	struct cursor cur = {c, s, s->events.at, s->start, s->end, s->again};
+	struct cursor cur = {c, s, s->events.olds.at, s->events.keys.at, 0, s->start, s->end, s->again};
 
-	if (c->words == 1 && c->set_mask && c->padded == 16)
+	if (c->words == 1 && c->set_mask && c->layout.ways == 16)
 		ops_loop(&cur, ops, (struct shape){16, 1, 1});
-	else if (c->words == 1 && c->set_mask && c->padded == 8)
+	else if (c->words == 1 && c->set_mask && c->layout.ways == 8)
 		ops_loop(&cur, ops, (struct shape){8, 1, 1});
 	else
 		ops_loop(&cur, ops, (struct shape){0});
 	while (c->time + ops->fills >= cur.end)
 		roll(&cur);
-	s->events.count = (size_t)(cur.event - s->events.at);
+	s->events.olds.count = cur.events;
 }
 
-const struct nm_lookup NM_LOOKUP = {take_refs, take_ops};
+static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)
+{
+	uint64_t any = 0, all = ~0ull, writes = 0;
+	uint32_t cell = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t rest; /* all but the address */
+		memcpy(&rest, &refs[i].cell, sizeof rest);
+		any |= rest;
+		all &= rest;
+		writes += rest >> 48 & 1;
+		cell = (uint32_t)rest > cell ? (uint32_t)rest : cell;
+	}
+	*ret = (struct nm_survey){.cell = cell,
+				  .any_size = any >> 32 & 0xffff,
+				  .any_kind = any >> 48 & 0xff,
+				  .any_weight = (uint32_t)(any >> 56),
+				  .all_weight = (uint32_t)(all >> 56),
+				  .writes = writes};
+}
+
+const struct nm_lookup NM_LOOKUP = {take_refs, take_ops, survey};
