@@ -68,7 +68,7 @@ static void put_behind(struct speller *speller, const char *text)
 static void bracket_pointer(struct speller *speller)
 {
 	char first = speller->declarator[0];
-	if (first == '*' || first == '&') {
+	if (first && first != '[' && first != '(') {
 		put_before(speller, "(");
 		put_behind(speller, ")");
 	}
@@ -159,6 +159,19 @@ static void put_array(struct speller *speller, Dwarf_Die *array)
 	put_behind(speller, used ? all : "[]");
 }
 
+static const char *base_name(struct speller *speller, Dwarf_Die *type);
+
+/* "app::point::*" */
+static void put_member_pointer(struct speller *speller, Dwarf_Die *type)
+{
+	Dwarf_Die containing;
+	put_before(speller, "::*");
+	if (die_reference(type, DW_AT_containing_type, &containing)) {
+		const char *name = base_name(speller, &containing);
+		put_before(speller, name ? name : "");
+	}
+}
+
 static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family family, int nested);
 
 static void put_parameters(struct speller *speller, Dwarf_Die *function)
@@ -166,17 +179,18 @@ static void put_parameters(struct speller *speller, Dwarf_Die *function)
 	Dwarf_Die child, type;
 	bracket_pointer(speller);
 	put_behind(speller, "(");
-	int count = 0, more = speller->nested < NESTED && dwarf_child(function, &child) == 0;
-	for (; more && count < MOST_PARAMETERS; more = dwarf_siblingof(&child, &child) == 0) {
-		const char *name = NULL;
-		if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
-			name = "...";
-		else if (dwarf_tag(&child) == DW_TAG_formal_parameter &&
-			 die_reference(&child, DW_AT_type, &type))
-			name = spell(speller->module, &type, speller->family, speller->nested + 1);
-		put_behind(speller, count ? ", " : "");
+	int count = 0, left = MOST_PARAMETERS,
+	    more = speller->nested < NESTED && dwarf_child(function, &child) == 0;
+	for (; more && left; left--, more = dwarf_siblingof(&child, &child) == 0) {
+		const char *name = "...";
+		if (die_flag(&child, DW_AT_artificial)) /* this */
+			continue;
+		if (dwarf_tag(&child) != DW_TAG_unspecified_parameters)
+			name = die_reference(&child, DW_AT_type, &type)
+				   ? spell(speller->module, &type, speller->family, speller->nested + 1)
+				   : NULL;
+		put_behind(speller, count++ ? ", " : "");
 		put_behind(speller, name ? name : "?");
-		count++;
 	}
 	if (!count && speller->family == FAMILY_C)
 		put_behind(speller, "void");
@@ -228,7 +242,7 @@ static int step(struct speller *speller, Dwarf_Die *type, Dwarf_Die *target, int
 		return 1;
 	case DW_TAG_reference_type: put_before(speller, "&"); return 1;
 	case DW_TAG_rvalue_reference_type: put_before(speller, "&&"); return 1;
-	case DW_TAG_ptr_to_member_type: put_before(speller, "::*"); return 1;
+	case DW_TAG_ptr_to_member_type: put_member_pointer(speller, type); return 1;
 	case DW_TAG_array_type: put_array(speller, type); return 1;
 	case DW_TAG_subroutine_type: put_parameters(speller, type); return 1;
 	default: return 0;

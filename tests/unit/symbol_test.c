@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -293,6 +294,22 @@ static void test_inlined_chain(void **state)
 	}
 }
 
+/* clang leaves line 0 on instructions that it moved; they take the line before them in the function. */
+static void test_no_line_is_zero(void **state)
+{
+	(void)state;
+	struct nm_module *module = program("clang");
+	struct nm_function work;
+	struct nm_position at[8];
+	assert_int_equal(find_function(module, "work", &work), 1);
+	for (uint64_t vaddr = work.low; vaddr < work.end; vaddr++) {
+		size_t n = nm_module_positions(module, vaddr, at, 8);
+		assert_true(n > 0);
+		assert_true(at[0].line >= line_of("leaf") && at[0].line <= line_of("work") + 2);
+		assert_string_equal(at[n - 1].function, "work");
+	}
+}
+
 /* What addr2line -f -i prints for vaddr, from our positions.  Its "?" is compared with nothing. */
 static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[][512], size_t count)
 {
@@ -426,6 +443,57 @@ static void test_unusable_files(void **state)
 	}
 }
 
+/* Asks everything about a file that holds these bytes. */
+static void ask_damaged(const char *bytes, size_t count)
+{
+	char path[64];
+	struct nm_symbols *symbols;
+	struct nm_module *module;
+	struct nm_function function;
+	struct nm_variable variable;
+	struct nm_position at[8];
+	uint64_t low = 0, end = 0;
+	int fd = memfd_create("damaged", MFD_CLOEXEC);
+	assert_int_equal(write(fd, bytes, count), count);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
+	assert_int_equal(nm_symbols_module(symbols, path, NULL, 0, &module, NULL), 0);
+	nm_module_extent(module, &low, &end);
+	for (uint64_t i = 0, vaddr = low; i < 64; i++, vaddr += (end - low) / 64 + 1) {
+		size_t n = nm_module_positions(module, vaddr, at, 8);
+		for (size_t k = 0; k < n; k++)
+			assert_true(at[k].function || at[k].file);
+		if (nm_module_function(module, vaddr, &function))
+			assert_true(function.name && function.low <= vaddr && vaddr < function.end);
+		if (nm_module_variable(module, vaddr, &variable))
+			assert_true(variable.name && variable.low <= vaddr && vaddr < variable.end);
+		nm_module_tls_variable(module, i, &variable);
+	}
+	nm_symbols_free(symbols);
+	close(fd);
+}
+
+/* A program cut off at many places, and with bytes overwritten all over it. */
+static void test_damaged_files(void **state)
+{
+	(void)state;
+	static char bytes[1 << 17], damaged[1 << 17];
+	FILE *file = fopen(nm_module_path(program("c4")), "rb");
+	assert_non_null(file);
+	size_t count = fread(bytes, 1, sizeof bytes, file);
+	fclose(file);
+	assert_true(count > 1000 && count < sizeof bytes);
+	for (size_t cut = 0; cut < count; cut += 211)
+		ask_damaged(bytes, cut);
+	srand(11);
+	for (int round = 0; round < 300; round++) {
+		memcpy(damaged, bytes, count);
+		for (int change = 0; change < 1 + round / 10; change++)
+			damaged[(size_t)rand() % count] = (char)rand();
+		ask_damaged(damaged, count);
+	}
+}
+
 /* The innermost range of those that contain x, searched one by one. */
 static uint32_t innermost(const struct span *all, size_t count, uint64_t x)
 {
@@ -476,6 +544,8 @@ int main(void)
 	    cmocka_unit_test(test_bias),
 	    cmocka_unit_test(test_unusable_files),
 	    cmocka_unit_test(test_spans_as_slow_twin),
+	    cmocka_unit_test(test_no_line_is_zero),
+	    cmocka_unit_test(test_damaged_files),
 	};
 	return cmocka_run_group_tests_name("symbol", tests, open_store, close_store);
 }
