@@ -89,16 +89,19 @@ static int advise_pair(struct advisor *advisor, size_t row)
 	return 0;
 }
 
-static int advise_symbols(struct advisor *advisor, struct nm_profile *profile)
+static int advise_symbols(struct advisor *advisor, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
 	char list[400] = "", *text;
 	size_t n = 0, count = 0;
-	int rc = nm_profile_query(profile, "SELECT DISTINCT module FROM undebugged ORDER BY module", &rows,
-				  advisor->err);
+	int rc = nm_profile_query(
+	    profile,
+	    "SELECT DISTINCT module FROM undebugged WHERE ?1 IS NULL OR process = ?1 ORDER BY module", &rows,
+	    advisor->err);
 
 	if (rc)
 		return rc;
+	nm_rows_bind_text(rows, 1, process);
 	while ((rc = nm_rows_next(rows, advisor->err)) > 0) {
 		const char *module = nm_rows_text(rows, 0), *slash = strrchr(module, '/');
 
@@ -119,14 +122,18 @@ static int advise_symbols(struct advisor *advisor, struct nm_profile *profile)
 	return say(advisor, text);
 }
 
-static int advise_losses(struct advisor *advisor, struct nm_profile *profile)
+static int advise_losses(struct advisor *advisor, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
 	int64_t lost = 0, killed = 0;
 	char *text;
-	int rc = nm_profile_query(profile, "SELECT sum(lost_words), sum(exit_status = -1) FROM processes",
-				  &rows, advisor->err);
+	int rc = nm_profile_query(
+	    profile,
+	    "SELECT sum(lost_words), sum(exit_status = -1) FROM processes WHERE ?1 IS NULL OR process = ?1",
+	    &rows, advisor->err);
 
+	if (!rc)
+		nm_rows_bind_text(rows, 1, process);
 	if (!rc && (rc = nm_rows_next(rows, advisor->err)) > 0) {
 		lost = nm_rows_integer(rows, 0);
 		killed = nm_rows_integer(rows, 1);
@@ -149,8 +156,8 @@ static int advise_losses(struct advisor *advisor, struct nm_profile *profile)
 	return rc;
 }
 
-int nm_advice(struct nm_profile *profile, struct nm_table *pairs, struct nm_advice *ret_advice,
-	      struct nm_error *err)
+int nm_advice(struct nm_profile *profile, const char *process, struct nm_table *pairs,
+	      struct nm_advice *ret_advice, struct nm_error *err)
 {
 	struct advisor advisor = {.pairs = pairs, .advice = ret_advice, .err = err};
 	size_t row;
@@ -159,8 +166,8 @@ int nm_advice(struct nm_profile *profile, struct nm_table *pairs, struct nm_advi
 	for (row = 0; row < pairs->row_count && row < PAIRS && !rc; row++)
 		rc = advise_pair(&advisor, row);
 	if (!rc)
-		rc = advise_symbols(&advisor, profile);
+		rc = advise_symbols(&advisor, profile, process);
 	if (!rc)
-		rc = advise_losses(&advisor, profile);
+		rc = advise_losses(&advisor, profile, process);
 	return rc;
 }

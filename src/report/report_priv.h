@@ -30,9 +30,10 @@ int nm_summary_run(struct nm_profile *profile, const struct nm_report_request *r
 /* Starts the JSON document of a report: {"schema":...,"version":...,"report":name. */
 void nm_json_begin(const char *report, FILE *out);
 
-/* advice.c: sentences on what to try, one for each of the first pairs and for what was amiss. */
+/* advice.c: sentences on what to try, one for each of the first pairs and for what was amiss.  process: NULL
+ * for all. */
 struct nm_advice nm_vec(const char *);
-int nm_advice(struct nm_profile *profile, struct nm_table *pairs, struct nm_advice *ret_advice,
-	      struct nm_error *err);
+int nm_advice(struct nm_profile *profile, const char *process, struct nm_table *pairs,
+	      struct nm_advice *ret_advice, struct nm_error *err);
 
 #endif

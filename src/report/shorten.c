@@ -3,7 +3,8 @@
  * shorten.c - makes long names fit, and keeps what tells them apart.
  *
  * Steps, until the name fits: template arguments become "<…>" (the longest group first), parameter
- * lists become "(…)", then the middle is cut out.  A name's last "(file:line)" is never touched, nor is
+ * lists become "(…)" and then nothing, the middle is cut out (a third of what is left before the cut: names
+ * differ more at their ends).  A name's last "(file:line)" is never touched, nor is
  * the file:line at the start of a place: both then may take more than the width.
  */
 #include <ctype.h>
@@ -100,12 +101,24 @@ static void drop_groups(char *text, char open, size_t width, const char *ellipsi
 	}
 }
 
+/* Once a parameter list is "(…)" it tells nothing: removes it from the end of a name. */
+static void drop_empty_list(char *text, const char *ellipsis)
+{
+	size_t tail = place_start(text), n = strlen(ellipsis) + 2, at;
+
+	while (tail && text[tail - 1] == ' ')
+		tail--;
+	at = tail - n;
+	if (tail > n && text[at] == '(' && text[tail - 1] == ')' && !strncmp(text + at + 1, ellipsis, n - 2))
+		memmove(text + at, text + tail, strlen(text + tail) + 1);
+}
+
 /* Cuts out the middle of what stands before the place, if that leaves at least a letter on both sides. */
 static void cut_middle(char *text, size_t width, const char *ellipsis)
 {
 	size_t tail = place_start(text), mark = nm_utf8_width(ellipsis);
 	size_t fixed = nm_utf8_width(text + tail) + mark;
-	size_t room = width > fixed + 2 ? width - fixed : 2, left = (room + 1) / 2, right = room / 2;
+	size_t room = width > fixed + 2 ? width - fixed : 2, left = (room + 2) / 3, right = room - left;
 	size_t whole = nm_utf8_width(text) - nm_utf8_width(text + tail), from, to;
 
 	if (nm_utf8_width(text) <= width || whole <= room + mark)
@@ -128,6 +141,8 @@ char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
 		return text;
 	drop_groups(text, '<', width, ellipsis);
 	drop_groups(text, '(', width, ellipsis);
+	if (nm_utf8_width(text) > width)
+		drop_empty_list(text, ellipsis);
 	cut_middle(text, width, ellipsis);
 	return text;
 }

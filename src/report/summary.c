@@ -53,7 +53,7 @@ static int gather(struct summary *summary, struct nm_profile *profile,
 	if (!rc)
 		rc = nm_report_fill(nm_report_named("pairs"), profile, request, &summary->pairs, err);
 	if (!rc)
-		rc = nm_advice(profile, &summary->pairs, &summary->advice, err);
+		rc = nm_advice(profile, request->process, &summary->pairs, &summary->advice, err);
 	return rc;
 }
 
