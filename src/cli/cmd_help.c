@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_help.c - nearmiss help [COMMAND], and the completion that is made of the same tables.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "completion.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+
+struct help_options {
+	int completion;
+};
+
+static const struct nm_option options[] = {
+    {"completion", 0, NULL, "print a completion script for bash", NM_OPTION_FLAG,
+     offsetof(struct help_options, completion), NULL},
+};
+
+static void list(FILE *out)
+{
+	unsigned i;
+
+	fputs("Usage: nearmiss [--no-pager] COMMAND [ARGUMENT...]\n"
+	      "       nearmiss --version\n\n"
+	      "Which data structures and which lines of a program wait for memory.\n\n"
+	      "Commands:\n",
+	      out);
+	for (i = 0; nm_commands[i]; i++)
+		fprintf(out, "  %-10s %s\n", nm_commands[i]->name, nm_commands[i]->summary);
+	fputs("\n`nearmiss COMMAND --help` tells more about one of them.  First steps:\n\n"
+	      "  nearmiss record ./program arguments    run it, write nearmiss.nmp, print the summary\n"
+	      "  nearmiss report pairs                  which object missed at which line\n",
+	      out);
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct help_options o = {0};
+	struct nm_output output = {.file = stdout};
+	const struct nm_command *command;
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (o.completion) {
+		nm_completion_bash(stdout);
+	} else if (operands.count) {
+		command = nm_command_named(operands.at[0]);
+		if (!command)
+			return nm_usage(self, "unknown command \"%s\"", operands.at[0]);
+		nm_command_help(command, stdout);
+	} else {
+		list(stdout);
+	}
+	return nm_output_close(&output);
+}
+
+const struct nm_command nm_cmd_help = {
+    .name = "help",
+    .summary = "Tell how to use nearmiss or one of its commands",
+    .operands = "[COMMAND]",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

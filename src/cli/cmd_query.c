@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_query.c - nearmiss query SQL: what no report shows.
+ */
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "reader.h"
+
+struct query_options {
+	const char *input;
+	int format;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct query_options, input), NULL},
+    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+     offsetof(struct query_options, format), "text|csv|json"},
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct query_options o = {.input = "nearmiss.nmp"};
+	struct nm_operands operands;
+	struct nm_profile *profile;
+	struct nm_output output;
+	struct nm_style style;
+	struct nm_error err;
+	int status, written, rc;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count != 1)
+		return nm_usage(self, operands.count ? "one statement at a time: put it between quotes"
+						     : "there is no SQL");
+	if (nm_profile_open(&profile, o.input, &err))
+		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	style = nm_style_of(stdout, (enum nm_format)o.format, 0);
+	nm_output_open(&output, style.format);
+	rc = nm_report_query(profile, operands.at[0], &style, output.file, &err);
+	written = nm_output_close(&output);
+	nm_profile_close(profile);
+	return rc ? nm_failed(&err, NM_STATUS_BAD_QUERY) : written;
+}
+
+const struct nm_command nm_cmd_query = {
+    .name = "query",
+    .summary = "Ask a profile in SQL",
+    .operands = "SQL",
+    .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors, undebugged.\n"
+	       "nearmiss-query(1) describes their columns.  Example:\n\n"
+	       "  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
+	       "                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

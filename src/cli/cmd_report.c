@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_report.c - nearmiss report [REPORT]: a stored profile as a ranked table.
+ */
+#include <string.h>
+
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "reader.h"
+
+struct report_options {
+	const char *input, *level, *sort, *process;
+	int64_t limit, thread, width;
+	int format;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct report_options, input), NULL},
+    {"level", 'l', "LEVEL", "count misses of this level (the first that takes data)", NM_OPTION_TEXT,
+     offsetof(struct report_options, level), NULL},
+    {"sort", 's', "COLUMN", "rank by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
+     offsetof(struct report_options, sort), NULL},
+    {"limit", 'n', "N", "show N rows; 0: all (20)", NM_OPTION_NUMBER, offsetof(struct report_options, limit),
+     NULL},
+    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+     offsetof(struct report_options, process), NULL},
+    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
+     offsetof(struct report_options, thread), NULL},
+    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+     offsetof(struct report_options, format), "text|csv|json"},
+    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
+     offsetof(struct report_options, width), NULL},
+};
+
+static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands)
+{
+	const struct nm_report *report = nm_report_at(0);
+	const char *words[16], *near;
+	unsigned i, n = 0;
+
+	if (!operands->count)
+		return report;
+	if (operands->count > 1) {
+		nm_usage(self, "one report at a time, not also \"%s\"", operands->at[1]);
+		return NULL;
+	}
+	report = nm_report_named(operands->at[0]);
+	if (report)
+		return report;
+	for (i = 0; nm_report_at(i) && n < 15; i++)
+		words[n++] = nm_report_name(nm_report_at(i));
+	words[n] = NULL;
+	near = nm_nearest(operands->at[0], words);
+	if (near)
+		nm_usage(self, "unknown report \"%s\": did you mean %s?", operands->at[0], near);
+	else
+		nm_usage(self, "unknown report \"%s\"", operands->at[0]);
+	return NULL;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct report_options o = {.input = "nearmiss.nmp", .limit = 20, .width = NM_WIDTH_OF_TERMINAL};
+	struct nm_report_request request;
+	const struct nm_report *report;
+	struct nm_operands operands;
+	struct nm_profile *profile;
+	struct nm_output output;
+	struct nm_style style;
+	struct nm_error err;
+	int status, written, rc;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	report = chosen(self, &operands);
+	if (!report)
+		return NM_STATUS_USAGE;
+	if (nm_profile_open(&profile, o.input, &err))
+		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	request = (struct nm_report_request){o.level, o.process, o.thread, o.sort, o.limit};
+	style = nm_style_of(stdout, (enum nm_format)o.format, o.width);
+	nm_output_open(&output, style.format);
+	rc = nm_report_run(report, profile, &request, &style, output.file, &err);
+	written = nm_output_close(&output);
+	nm_profile_close(profile);
+	return rc ? nm_failed(&err, NM_STATUS_USAGE) : written;
+}
+
+const struct nm_command nm_cmd_report = {
+    .name = "report",
+    .summary = "Show which objects and lines of a profile miss the cache",
+    .operands = "[REPORT]",
+    .details = "Reports:\n"
+	       "  summary    what was run, how each level did, the first pairs, and advice\n"
+	       "  objects    variables and allocation sites\n"
+	       "  functions  functions\n"
+	       "  lines      source lines\n"
+	       "  pairs      objects with the source lines that touch them\n"
+	       "  levels     the levels of the memory hierarchy\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .words = "summary|objects|functions|lines|pairs|levels",
+    .run = run,
+};

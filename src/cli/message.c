@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * message.c - see message.h.
+ */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nm_message(const char *format, ...)
+{
+	va_list args;
+
+	fputs("nearmiss: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* The line of the subject that holds the fault, and the caret below it.  Tabs stay tabs. */
+static void show_place(const char *subject, size_t column)
+{
+	const char *start = subject + column, *at;
+
+	while (start > subject && start[-1] != '\n')
+		start--;
+	fprintf(stderr, "  %.*s\n  ", (int)strcspn(start, "\n"), start);
+	for (at = start; at < subject + column; at++)
+		if (*at == '\t' || ((unsigned char)*at & 0xc0) != 0x80) /* one column for each code point */
+			fputc(*at == '\t' ? '\t' : ' ', stderr);
+	fputs("^\n", stderr);
+}
+
+void nm_message_error(const struct nm_error *err)
+{
+	nm_message("%s", err->text);
+	if (err->column >= 0 && (size_t)err->column <= strlen(err->subject))
+		show_place(err->subject, (size_t)err->column);
+}
+
+int nm_status_of(enum nm_code code, int otherwise)
+{
+	switch (code) {
+	case NM_OK: return NM_STATUS_OK;
+	case NM_ENOSPC: return NM_STATUS_FULL;
+	case NM_EFORMAT: return NM_STATUS_DAMAGED;
+	case NM_EVERSION: return NM_STATUS_NEWER_PROFILE;
+	case NM_ENOMEM: return NM_STATUS_FAILED;
+	default: return otherwise;
+	}
+}
+
+int nm_failed(const struct nm_error *err, int otherwise)
+{
+	nm_message_error(err);
+	return nm_status_of(err->code, otherwise);
+}
+
+enum { LONGEST = 40 };
+
+/* Edit distance: insertions, deletions, changes, and exchanges of neighbours count 1 each. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t d[LONGEST + 1][LONGEST + 1], m = strlen(a), n = strlen(b), i, j;
+
+	if (m > LONGEST || n > LONGEST)
+		return LONGEST;
+	for (i = 0; i <= m; i++)
+		d[i][0] = i;
+	for (j = 0; j <= n; j++)
+		d[0][j] = j;
+	for (i = 1; i <= m; i++) {
+		for (j = 1; j <= n; j++) {
+			size_t best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (d[i - 1][j] + 1 < best)
+				best = d[i - 1][j] + 1;
+			if (d[i][j - 1] + 1 < best)
+				best = d[i][j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    d[i - 2][j - 2] + 1 < best)
+				best = d[i - 2][j - 2] + 1;
+			d[i][j] = best;
+		}
+	}
+	return d[m][n];
+}
+
+const char *nm_nearest(const char *typed, const char *const *words)
+{
+	const char *nearest = NULL;
+	size_t best = LONGEST;
+
+	for (; *words; words++) {
+		size_t n = strlen(typed), d = distance(typed, *words);
+
+		if (n >= 3 && !strncmp(typed, *words, n)) /* the beginning of a word */
+			d = 1;
+		if (d < best && d <= 1 + n / 4) {
+			best = d;
+			nearest = *words;
+		}
+	}
+	return nearest;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.h - commands and their options, as tables.
+ *
+ * One row per option gives its parsing, its line in --help and its completion.  A command keeps its
+ * options in a struct of its own, which it fills with defaults before it parses:
+ *
+ *     static const struct nm_option options[] = {
+ *             {"limit", 'n', "N", "show N rows (0: all)", NM_OPTION_NUMBER, offsetof(struct mine, limit)},
+ *     };
+ */
+#ifndef NM_OPTIONS_H
+#define NM_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum nm_option_kind {
+	NM_OPTION_FLAG,   /* int: becomes 1 */
+	NM_OPTION_CLEAR,  /* int: becomes 0; for "no-..." */
+	NM_OPTION_TEXT,   /* const char * */
+	NM_OPTION_NUMBER, /* int64_t, at least 0 */
+	NM_OPTION_CHOICE  /* int: which of choices "a|b|c" */
+};
+
+struct nm_option {
+	const char *name;  /* without the dashes */
+	char letter;       /* 0: none */
+	const char *value; /* what --help calls the value: "FILE" is completed as one; NULL for flags */
+	const char *help;
+	enum nm_option_kind kind;
+	size_t offset; /* in the command's struct */
+	const char *choices;
+};
+
+struct nm_command {
+	const char *name;
+	const char *summary;  /* one line for `nearmiss help` */
+	const char *operands; /* e.g. "[REPORT]", or "" */
+	const char *details;  /* printed under the usage; may be NULL */
+	const struct nm_option *options;
+	unsigned option_count;
+	int stops_at_operand; /* what follows the first operand belongs to a program */
+	const char *words;    /* "a|b|c": what an operand may be, for completion; or NULL */
+	int (*run)(const struct nm_command *self, int argc,
+		   char **argv); /* argv[0] is the name; returns the status */
+};
+
+/* In main.c; ends with NULL. */
+extern const struct nm_command *const nm_commands[];
+const struct nm_command *nm_command_named(const char *name);
+
+struct nm_operands {
+	int count;
+	char **at; /* NULL-terminated, within argv */
+};
+
+/* Parses argv[1..] into *into.  1: go on; 0: stop and return *ret_status (--help was printed, or a fault was
+ * told).  Operands may stand among options unless the command stops at them; "--" ends options. */
+int nm_options_parse(const struct nm_command *command, int argc, char **argv, void *into,
+		     struct nm_operands *ret_operands, int *ret_status);
+
+/* Tells "... (see nearmiss CMD --help)"; returns NM_STATUS_USAGE. */
+int nm_usage(const struct nm_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void nm_command_help(const struct nm_command *command, FILE *out);
+
+#endif
