@@ -9,6 +9,10 @@ import subprocess
 
 from harness import ENVIRONMENT, NEARMISS, Skip, main, need, nearmiss, program, record, run
 
+# As in nearmiss(1).
+BAD_QUERY, NEWER, DAMAGED, NO_PROFILE, NO_COLLECTOR, FULL = 116, 117, 118, 119, 120, 121
+NO_OUTPUT, BAD_MACHINE, USAGE, NOT_EXECUTABLE, NO_PROGRAM = 122, 123, 124, 126, 127
+
 
 def refused(done, status, *words, lines=1):
     """The command ended with `status`, wrote nothing to standard output and `lines` lines to standard error."""
@@ -23,28 +27,28 @@ def refused(done, status, *words, lines=1):
 
 
 def case_unknown_option():
-    refused(nearmiss("record", "--nonsense", "--", "true"), 125, "--nonsense", lines=2)
-    refused(nearmiss("report", "--nonsense"), 125, "--nonsense", lines=2)
+    refused(nearmiss("record", "--nonsense", "--", "true"), USAGE, "--nonsense", lines=2)
+    refused(nearmiss("report", "--nonsense"), USAGE, "--nonsense", lines=2)
 
 
 def case_unknown_command():
-    refused(nearmiss("recrod", "true"), 125, "recrod", lines=2)
+    refused(nearmiss("recrod", "true"), USAGE, "recrod", lines=2)
 
 
 def case_nothing_to_record():
-    refused(nearmiss("record"), 125, lines=2)
+    refused(nearmiss("record"), USAGE, lines=2)
 
 
 def case_missing_program():
-    refused(nearmiss("record", "-o", "p.nmp", "--", "./no-such-program"), 127, "no-such-program")
-    refused(nearmiss("record", "-o", "p.nmp", "--", "no-such-program"), 127, "no-such-program")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "./no-such-program"), NO_PROGRAM, "no-such-program")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "no-such-program"), NO_PROGRAM, "no-such-program")
     assert not os.path.exists("p.nmp")
 
 
 def case_not_executable():
     with open("data", "w", encoding="ascii") as f:
         f.write("not a program\n")
-    refused(nearmiss("record", "-o", "p.nmp", "--", "./data"), 126, "data")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "./data"), NOT_EXECUTABLE, "data")
     assert not os.path.exists("p.nmp")
 
 
@@ -53,7 +57,7 @@ def case_wrong_specifications():
     for spec, fault in (("L1d=32K,8,63", "63"), ("L1d=32K,8,64:L2=oops,16,64", "oops"), ("L1d=32K,0,64", "0,64"),
                         ("L1d", "L1d"), ("L1d=32K,8,64,colour=red", "colour"), ("", "")):
         done = nearmiss("record", "-o", "p.nmp", "--cache", spec, "--", "true")
-        refused(done, 125, lines=3)
+        refused(done, BAD_MACHINE, lines=3)
         lines = done.stderr.decode().splitlines()
         if not spec:
             continue
@@ -67,13 +71,13 @@ def case_wrong_specifications():
 def case_unwritable_output():
     """Told before the program runs, not after an hour of it."""
     done = nearmiss("record", "-o", "no/such/folder/p.nmp", "--", need("touch"), "ran")
-    refused(done, 125, "no/such/folder")
+    refused(done, NO_OUTPUT, "no/such/folder")
     assert not os.path.exists("ran")
 
 
 def case_output_is_a_folder():
     os.mkdir("p.nmp")
-    refused(nearmiss("record", "-o", "p.nmp", "--", "true"), 125, "p.nmp")
+    refused(nearmiss("record", "-o", "p.nmp", "--", "true"), NO_OUTPUT, "p.nmp")
 
 
 def good_profile():
@@ -83,7 +87,7 @@ def good_profile():
 
 
 def case_missing_profile():
-    refused(nearmiss("report", "-i", "none.nmp"), 125, "none.nmp", lines=2)
+    refused(nearmiss("report", "-i", "none.nmp"), NO_PROFILE, "none.nmp", lines=2)
 
 
 def case_damaged_profiles():
@@ -93,18 +97,18 @@ def case_damaged_profiles():
     for n, data in enumerate(damaged):
         with open("damaged.nmp", "wb") as f:
             f.write(data)
-        refused(nearmiss("report", "-i", "damaged.nmp"), 125, "damaged.nmp")
+        refused(nearmiss("report", "-i", "damaged.nmp"), DAMAGED, "damaged.nmp")
         assert os.path.getsize("damaged.nmp") == len(data), n
     for place in range(200, len(image), max(1, len(image) // 40)):
         with open("damaged.nmp", "wb") as f:
             f.write(image[:place] + bytes([image[place] ^ 0xff] * 64) + image[place + 64:])
         done = nearmiss("report", "-i", "damaged.nmp")
-        assert done.returncode in (0, 125), (place, done)
+        assert done.returncode in (0, DAMAGED), (place, done)
         assert b"Sanitizer" not in done.stderr, done.stderr
     with sqlite3.connect("other.nmp") as db:
         db.execute("CREATE TABLE t(x)")
     db.close()
-    refused(nearmiss("report", "-i", "other.nmp"), 125, "other.nmp")
+    refused(nearmiss("report", "-i", "other.nmp"), DAMAGED, "other.nmp")
 
 
 def case_newer_profile():
@@ -114,12 +118,12 @@ def case_newer_profile():
         assert version > 0
         db.execute(f"PRAGMA user_version = {version + 1}")
     db.close()
-    refused(nearmiss("report", "-i", "p.nmp"), 125, "newer")
+    refused(nearmiss("report", "-i", "p.nmp"), NEWER, "newer")
 
 
 def case_existing_profile_survives_a_failure():
     image = good_profile()
-    refused(nearmiss("record", "-o", "p.nmp", "--", "./no-such-program"), 127)
+    refused(nearmiss("record", "-o", "p.nmp", "--", "./no-such-program"), NO_PROGRAM)
     with open("p.nmp", "rb") as f:
         assert f.read() == image
 
@@ -128,7 +132,7 @@ def case_no_valgrind():
     environment = dict(ENVIRONMENT, PATH=os.path.abspath("empty"))
     os.mkdir("empty")
     done = nearmiss("record", "-o", "p.nmp", "--", program("matrix"), environment=environment)
-    refused(done, 125, "algrind", lines=2)
+    refused(done, NO_COLLECTOR, "algrind", lines=2)
     assert not os.path.exists("p.nmp")
 
 
@@ -144,7 +148,7 @@ def case_full_disk():
     done = subprocess.run(namespace + [shutil.which("sh"), "-c", script], capture_output=True, env=ENVIRONMENT,
                           timeout=120, check=False)
     with open("status", encoding="ascii") as f:
-        assert f.read() == "125\n", done.stderr
+        assert f.read() == f"{FULL}\n", done.stderr
     text = done.stderr.decode()
     assert "/mnt/p.nmp" in text and ("full" in text or "No space" in text), text
     with open("kept", encoding="ascii") as f:
@@ -155,8 +159,8 @@ def case_full_disk():
 
 def case_wrong_sql():
     good_profile()
-    refused(nearmiss("query", "-i", "p.nmp", "SELECT nonsense FROM counts"), 125, "nonsense", lines=3)
-    refused(nearmiss("query", "-i", "p.nmp", "DELETE FROM entry"), 125, lines=3)
+    refused(nearmiss("query", "-i", "p.nmp", "SELECT nonsense FROM counts"), BAD_QUERY, "nonsense", lines=3)
+    refused(nearmiss("query", "-i", "p.nmp", "DELETE FROM entry"), BAD_QUERY, lines=3)
 
 
 def case_output_that_cannot_be_written():
@@ -165,7 +169,7 @@ def case_output_that_cannot_be_written():
     with open("/dev/full", "wb") as full:
         done = subprocess.run([NEARMISS, "report", "-i", "p.nmp"], stdout=full, stderr=subprocess.PIPE,
                               env=ENVIRONMENT, timeout=60, check=False)
-    assert done.returncode == 125 and done.stderr.startswith(b"nearmiss: "), done
+    assert done.returncode == FULL and done.stderr.startswith(b"nearmiss: "), done
 
 
 if __name__ == "__main__":

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""headers.py - does each header compile alone?  The public ones also as C99 and C++, with all warnings.
+
+Private headers (*_priv.h) count too; those of the Valgrind collector need Valgrind's own and are left out.
+"""
+
+import glob
+import os
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+os.chdir(TOP)
+rooms = [d for d in glob.glob("src/*/") if "collect" not in d]
+inside = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Iinclude"]
+inside += ["-I" + room for room in rooms]
+alone = {"c99": ["gcc", "-std=c99", "-pedantic"], "c11": ["gcc", "-std=c11", "-pedantic"], "c++": ["g++", "-xc++"]}
+
+
+def check(command, header):
+    done = subprocess.run(command + ["-Werror", "-fsyntax-only", "-include", header, os.devnull], capture_output=True,
+                          text=True, check=False)
+    if done.returncode:
+        print(f"{header}: {' '.join(command)}\n{done.stderr}")
+    return done.returncode != 0
+
+
+failed = 0
+for header in sorted(path for room in rooms for path in glob.glob(room + "*.h")):
+    failed += check(inside + ["-xc"], header)
+for language, command in alone.items():
+    language_option = ["-xc"] if language != "c++" else []
+    failed += check(command + ["-Wall", "-Wextra"] + language_option, "include/nearmiss/client.h")
+failed += check(["gcc", "-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-xc"], "include/nearmiss/wire.h")
+sys.exit(1 if failed else 0)
