@@ -12,15 +12,32 @@
 /* A packed key: 12 bits of thread, 26 of site, 26 of object.  Numbers beyond share the last one. */
 enum { THREAD_MAX = (1 << 12) - 1, SITE_MAX = (1 << 26) - 1, OBJECT_MAX = (1 << 26) - 1 };
 
+/* Keeps the reference counters as long as the list of cells. */
+static int grow_references(struct nm_cells *cells)
+{
+	struct nm_cell_references *bigger;
+	size_t room = cells->list.room;
+
+	if (cells->references_room >= cells->list.count + 1)
+		return 0;
+	if (room < cells->list.count + 1)
+		room = cells->list.count * 2;
+	bigger = realloc(cells->references, room * sizeof *bigger);
+	if (!bigger)
+		return NM_ENOMEM;
+	memset(bigger + cells->references_room, 0, (room - cells->references_room) * sizeof *bigger);
+	cells->references = bigger;
+	cells->references_room = room;
+	return 0;
+}
+
 int nm_cells_init(struct nm_cells *cells)
 {
 	memset(cells, 0, sizeof *cells);
 	cells->recent = calloc(NM_CELLS_RECENT, sizeof *cells->recent);
-	if (!cells->recent)
+	if (!cells->recent || nm_vec_push(&cells->list, (struct nm_cell){0}))
 		return NM_ENOMEM;
-	if (nm_vec_push(&cells->list, (struct nm_cell){0}))
-		return NM_ENOMEM;
-	return 0;
+	return grow_references(cells);
 }
 
 void nm_cells_done(struct nm_cells *cells)
@@ -54,25 +71,6 @@ void nm_cells_forget_code(struct nm_cells *cells, uint64_t low, uint64_t end)
 		if (cells->sites.at[i].pc - low < end - low &&
 		    nm_map_get(&cells->site_of_pc, cells->sites.at[i].pc, UINT64_MAX) == i)
 			nm_map_remove(&cells->site_of_pc, cells->sites.at[i].pc);
-}
-
-/* Keeps the reference counters as long as the list of cells. */
-static int grow_references(struct nm_cells *cells)
-{
-	struct nm_cell_references *bigger;
-	size_t room = cells->list.room;
-
-	if (cells->references_room >= cells->list.count + 1)
-		return 0;
-	if (room < cells->list.count + 1)
-		room = cells->list.count * 2;
-	bigger = realloc(cells->references, room * sizeof *bigger);
-	if (!bigger)
-		return NM_ENOMEM;
-	memset(bigger + cells->references_room, 0, (room - cells->references_room) * sizeof *bigger);
-	cells->references = bigger;
-	cells->references_room = room;
-	return 0;
 }
 
 static uint32_t lookup(struct nm_cells *cells, uint32_t thread, uint32_t site, uint32_t object)

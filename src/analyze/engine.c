@@ -137,6 +137,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	const struct nm_pass *const *passes = nm_passes(&n);
 	int status = nm_engine_flush(e);
 
+	nm_engine_drain(e);
+
 	if (!status)
 		status = nm_workers_drain(e->workers);
 	result.cell_count = e->cells.list.count;

@@ -61,6 +61,7 @@ struct nm_engine {
 	struct nm_cells cells;
 	uint64_t instructions, references; /* while measuring */
 	uint64_t clock;                    /* instructions of all */
+	uint64_t drain_at;                 /* references at which nm_engine_drain is due */
 	int measuring, fetching;
 	int watching; /* the running thread watches an allocation */
 
@@ -89,9 +90,10 @@ struct nm_engine {
 
 /* execute.c */
 
-/* Runs the NM_WIRE_BLOCK record whose header is words[0], at most count words long.  Returns the number of words
- * that it took, or a negative code. */
+/* Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow each other in the count words.  Returns the
+ * number of words that they took, or a negative code. */
 long nm_engine_execute(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
+void nm_engine_drain(struct nm_engine *engine); /* accesses' counters to their cells */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 void nm_engine_uncache(struct nm_engine *engine);
 void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */

@@ -16,7 +16,10 @@
 
 #include "engine_priv.h"
 
-enum { STACK_REACH = 1 << 18 }; /* bytes below a call on an unknown stack that are taken for the stack */
+enum {
+	STACK_REACH = 1 << 18,     /* bytes below a call on an unknown stack that are taken for the stack */
+	DRAIN_REFERENCES = 1 << 30 /* between drains of the accesses' counters */
+};
 
 /* ---- plans ---- */
 
@@ -78,7 +81,8 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 			a->kind = NM_PREFETCH;
 			plan->prefetches = 1;
 		}
-		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &a->site))
+		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0,
+				  &plan->origin[i].site))
 			return NM_ENOMEM;
 	}
 	for (uint32_t i = 0; i < plan->exits; i++)
@@ -150,18 +154,19 @@ static struct nm_plan *make_plan(struct nm_engine *e, uint32_t id, struct nm_err
 	if (nm_wire_block_decode(&r, &info, err))
 		return NULL;
 	m = nm_space_mapping(&e->space, info.def.pc);
-	p = nm_arena_alloc(&e->arena, sizeof *p);
+	p = nm_arena_alloc(&e->arena, sizeof *p + info.def.accesses * sizeof *p->access + 16);
 	if (!p)
 		goto exhausted;
+	p = (struct nm_plan *)(((uintptr_t)p + 31) & ~(uintptr_t)31); /* arenas align to 16 */
 	p->accesses = info.def.accesses;
 	p->exits = info.def.exits;
 	p->instructions = info.def.instructions;
 	p->end = info.def.end;
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info.instructions[p->instructions - 1]) : info.def.pc;
-	p->access = nm_arena_alloc(&e->arena, p->accesses * sizeof *p->access);
+	p->origin = nm_arena_alloc(&e->arena, p->accesses * sizeof *p->origin);
 	p->exit = nm_arena_alloc(&e->arena, p->exits * sizeof *p->exit);
-	if (!p->access || !p->exit || plan_accesses(e, p, &info, m) ||
+	if (!p->origin || !p->exit || plan_accesses(e, p, &info, m) ||
 	    function_frame(e, m, info.def.pc, &p->stack_object) ||
 	    (e->fetching && plan_fetches(e, p, &info, m)) || (id >= e->plan_room && grow_plans(e, id)))
 		goto exhausted;
@@ -216,34 +221,62 @@ static int find_object(struct nm_engine *e, uint64_t address, struct nm_place *p
 	return 0;
 }
 
-/* The cell of an access that the inline cache does not know.  0: memory is exhausted. */
-static uint32_t resolve(struct nm_engine *e, const struct nm_plan *plan, struct nm_access *a,
-			uint64_t address)
+static void drain(struct nm_engine *e, struct nm_access *a)
 {
+	e->cells.references[a->cell].count[a->kind] += a->count;
+	e->cells.references[a->own_cell].count[a->kind] += a->own_count;
+	a->count = a->own_count = 0;
+}
+
+void nm_engine_drain(struct nm_engine *e)
+{
+	for (size_t t = 0; t < e->threads.count; t++)
+		for (size_t i = 0; i < e->threads.at[t]->plan_room; i++) {
+			struct nm_plan *p = e->threads.at[t]->plans[i];
+
+			for (uint32_t k = 0; p && k < p->accesses; k++)
+				if (p->access[k].kind != NM_PREFETCH)
+					drain(e, &p->access[k]);
+		}
+	e->drain_at = e->references + DRAIN_REFERENCES;
+}
+
+/* The cell for one reference that the inline cache does not know, counted.  0: memory is exhausted. */
+static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm_plan *plan, uint32_t i,
+						  uint64_t address)
+{
+	struct nm_access *a = &plan->access[i];
+	struct nm_access_origin *o = &plan->origin[i];
+	uint32_t thread = e->thread->number, cell;
 	struct nm_place place;
-	uint32_t cell;
 
 	if (address - e->own_low < e->own_length) {
-		a->own_cell = nm_cells_get(&e->cells, e->thread->number, a->site, plan->stack_object);
+		a->own_cell = nm_cells_get(&e->cells, thread, o->site, plan->stack_object);
+		a->own_count++;
 		return a->own_cell;
 	}
 	if (find_object(e, address, &place))
 		return 0;
-	if (place.object == a->object && a->cell)
+	if (place.object == o->object && a->cell) {
 		cell = a->cell;
-	else
-		cell = nm_cells_get(&e->cells, e->thread->number, a->site, place.object);
+		a->count++;
+	} else {
+		cell = nm_cells_get(&e->cells, thread, o->site, place.object);
+		e->cells.references[cell].count[a->kind]++;
+		if (a->length && !place.lasting) /* keep the range and its cell */
+			return cell;
+		drain(e, a);
+		o->object = place.object;
+		a->cell = cell;
+		a->length = 0;
+	}
 	if (place.lasting && place.end - place.low <= UINT32_MAX) {
 		if (!a->cached && nm_vec_push(&e->cached, a))
 			return 0;
 		a->cached = 1;
 		a->low = place.low;
 		a->length = (uint32_t)(place.end - place.low);
-	} else if (a->length) { /* keep the range and its cell */
-		return cell;
 	}
-	a->object = place.object;
-	a->cell = cell;
 	return cell;
 }
 
@@ -256,55 +289,46 @@ int nm_engine_flush(struct nm_engine *e)
 
 	if (!count)
 		return 0;
+	if (e->references > e->drain_at)
+		nm_engine_drain(e);
 	e->batched = 0;
 	status = nm_workers_submit(e->workers, count);
 	e->batch = nm_workers_buffer(e->workers);
 	return status;
 }
 
-static int reference_all(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses, size_t n)
+static inline __attribute__((always_inline)) int reference(struct nm_engine *e, struct nm_plan *plan,
+							   const uint64_t *addresses, size_t n,
+							   int prefetches)
 {
 	struct nm_ref *out = e->batch + e->batched;
-	uint64_t own_low = e->own_low, own_length = e->own_length;
+	const uint64_t own_low = e->own_low, own_length = e->own_length;
 
 	for (size_t i = 0; i < n; i++) {
 		struct nm_access *a = &plan->access[i];
 		uint64_t address = addresses[i];
 		uint32_t cell;
 
-		if (address - own_low < own_length)
+		if (prefetches && a->kind == NM_PREFETCH)
+			continue;
+		if (address - own_low < own_length && a->own_cell) {
 			cell = a->own_cell;
-		else
-			cell = address - a->low < a->length ? a->cell : 0;
-		if (!cell) {
+			a->own_count++;
+		} else if (address - a->low < a->length) {
+			cell = a->cell;
+			a->count++;
+		} else {
 			if (!address) /* guarded, not executed */
 				continue;
-			cell = resolve(e, plan, a, address);
+			cell = resolve(e, plan, (uint32_t)i, address);
 			if (!cell)
 				return NM_ENOMEM;
 		}
-		e->cells.references[cell].count[a->kind]++;
 		*out++ = (struct nm_ref){address, cell, a->size, a->kind, 1};
 	}
 	e->references += (uint64_t)(out - (e->batch + e->batched));
 	e->batched = (size_t)(out - e->batch);
 	return 0;
-}
-
-/* The same for a block with prefetches in it. */
-static int reference_some(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses,
-			  size_t n)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < n && !status; i++) {
-		struct nm_plan one = *plan;
-
-		one.access += i;
-		if (one.access->kind != NM_PREFETCH)
-			status = reference_all(e, &one, addresses + i, 1);
-	}
-	return status;
 }
 
 static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, uint32_t executed)
@@ -380,45 +404,73 @@ static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_
 	return 0;
 }
 
-/* ---- one execution ---- */
+/* ---- executions ---- */
+
+/* How many addresses follow the header, of at most `room` words, and how many instructions were executed.
+ * 1 if the block was left through a side exit. */
+static inline int find_exit(const struct nm_plan *plan, const uint64_t *addresses, size_t room, size_t *ret_n,
+			    uint32_t *ret_executed)
+{
+	for (uint32_t i = 0; i < plan->exits; i++) {
+		size_t n = plan->exit[i].accesses;
+
+		if (n >= room || nm_wire_is_header(addresses[n])) {
+			*ret_n = n;
+			*ret_executed = plan->exit[i].instructions;
+			return 1;
+		}
+	}
+	*ret_n = plan->accesses;
+	*ret_executed = plan->instructions;
+	return 0;
+}
+
+/* Brings the plan of the next block on its way. */
+static inline void prefetch_plan(const struct nm_engine *e, const uint64_t *header, const uint64_t *end)
+{
+	if (header < end && nm_wire_arg(*header) < e->plan_room) {
+		const char *next = (const char *)e->plans[nm_wire_arg(*header)];
+
+		__builtin_prefetch(next);
+		__builtin_prefetch(next + 64);
+	}
+}
+
+static int execute_measured(struct nm_engine *e, struct nm_plan *plan, const uint64_t *addresses, size_t n,
+			    uint32_t executed)
+{
+	e->instructions += executed;
+	if (e->fetching && fetch_all(e, plan, executed))
+		return NM_ENOMEM;
+	if (e->batched + n > NM_BATCH && nm_engine_flush(e))
+		return NM_ENOMEM;
+	return plan->prefetches ? reference(e, plan, addresses, n, 1) : reference(e, plan, addresses, n, 0);
+}
 
 long nm_engine_execute(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
 {
-	uint32_t id = nm_wire_arg(words[0]);
-	const struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
-	size_t n;
-	uint32_t executed;
-	int left_early = 0;
+	const uint64_t *w = words, *end = words + count;
 
-	if (!plan && !(plan = make_plan(e, id, err)))
-		return err ? err->code : NM_EFORMAT;
-	n = plan->accesses;
-	executed = plan->instructions;
-	for (uint32_t i = 0; i < plan->exits; i++) {
-		size_t next = 1u + plan->exit[i].accesses;
+	while (w < end && *w >> 56 == NM_WIRE_HEADER_BIT >> 56) { /* NM_WIRE_BLOCK */
+		uint32_t id = nm_wire_arg(*w++), executed;
+		struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
+		int left_early;
+		size_t n;
 
-		if (next >= count || nm_wire_is_header(words[next])) {
-			n = plan->exit[i].accesses;
-			executed = plan->exit[i].instructions;
-			left_early = 1;
-			break;
-		}
+		if (__builtin_expect(!plan, 0) && !(plan = make_plan(e, id, err)))
+			return err ? err->code : NM_EFORMAT;
+		left_early = find_exit(plan, w, (size_t)(end - w), &n, &executed);
+		if (n > (size_t)(end - w))
+			return nm_fail(err, NM_EFORMAT, "block %u is cut short", id);
+		prefetch_plan(e, w + n, end);
+		e->clock += executed;
+		if (e->measuring && execute_measured(e, plan, w, n, executed))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		if (e->watching)
+			watch_writes(e, plan, w, n);
+		if (plan->end != NM_WIRE_JUMP && !left_early && n && change_frame(e, plan, w[n - 1]))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		w += n;
 	}
-	if (n + 1 > count)
-		return nm_fail(err, NM_EFORMAT, "block %u is cut short", id);
-	e->clock += executed;
-	if (e->measuring) {
-		e->instructions += executed;
-		if (e->fetching && fetch_all(e, plan, executed))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		if (e->batched + n > NM_BATCH && nm_engine_flush(e))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		if ((plan->prefetches ? reference_some : reference_all)(e, plan, words + 1, n))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-	}
-	if (e->watching)
-		watch_writes(e, plan, words + 1, n);
-	if (plan->end != NM_WIRE_JUMP && !left_early && n && change_frame(e, plan, words[n]))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
-	return (long)n + 1;
+	return w - words;
 }

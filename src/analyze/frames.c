@@ -32,27 +32,6 @@ int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end)
 	return 0;
 }
 
-int nm_frames_push(struct nm_frames *frames, uint64_t slot, uint64_t call_pc, uint32_t caller)
-{
-	struct nm_stack *s = nm_frames_stack(frames);
-
-	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
-		s->frames.count--;
-	return nm_vec_push(&s->frames, (struct nm_frame){slot, call_pc, caller});
-}
-
-void nm_frames_pop(struct nm_frames *frames, uint64_t slot)
-{
-	struct nm_stack *s = nm_frames_stack(frames);
-
-	frames->returned_from = 0;
-	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot) {
-		const struct nm_frame *top = &s->frames.at[--s->frames.count];
-
-		frames->returned_from = top->slot == slot ? top->call_pc : 0;
-	}
-}
-
 /* Slots fall from the oldest frame to the newest: the owner of an address is the caller in the newest frame
  * whose slot is not above it. */
 static uint32_t owner_in(const struct nm_stack *s, uint64_t address)

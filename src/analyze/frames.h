@@ -49,8 +49,26 @@ static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
 }
 
 /* Both expect slot within the current stack.  push: 0 or NM_ENOMEM. */
-int nm_frames_push(struct nm_frames *frames, uint64_t slot, uint64_t call_pc, uint32_t caller);
-void nm_frames_pop(struct nm_frames *frames, uint64_t slot);
+static inline int nm_frames_push(struct nm_frames *frames, uint64_t slot, uint64_t call_pc, uint32_t caller)
+{
+	struct nm_stack *s = nm_frames_stack(frames);
+
+	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
+		s->frames.count--;
+	return nm_vec_push(&s->frames, (struct nm_frame){slot, call_pc, caller});
+}
+
+static inline void nm_frames_pop(struct nm_frames *frames, uint64_t slot)
+{
+	struct nm_stack *s = nm_frames_stack(frames);
+
+	frames->returned_from = 0;
+	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot) {
+		const struct nm_frame *top = &s->frames.at[--s->frames.count];
+
+		frames->returned_from = top->slot == slot ? top->call_pc : 0;
+	}
+}
 
 /* The slot of the running function: the stack below it is its own.  The stack's end if unknown. */
 static inline uint64_t nm_frames_top(struct nm_frames *frames)

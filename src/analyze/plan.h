@@ -13,19 +13,26 @@
 
 enum { NM_PREFETCH = 3 };
 
-/* Hot: 32 bytes, two to a cache line. */
+/* Hot: 32 bytes, two to a cache line.  References are counted here and drained to their cells when the
+ * access turns to another object, at the end, and often enough that 32 bits do not overflow: the cells'
+ * own counters are spread too wide to be touched for every reference. */
 struct nm_access {
 	uint64_t low; /* the cached range is [low, low + length); length 0: none */
 	uint32_t length;
-	uint32_t cell; /* of object, when it was found last */
-	uint32_t object;
+	uint32_t cell;     /* of the object that was found last */
+	uint32_t count;    /* references to it that are not drained yet */
 	uint32_t own_cell; /* of the running function's stack frame, 0 until needed */
-	uint32_t site;
+	uint32_t own_count;
 	uint16_t size;
 	uint8_t kind;   /* enum nm_ref_kind: read or write; NM_PREFETCH */
 	uint8_t cached; /* it stands in the engine's list of cached ranges */
 };
 _Static_assert(sizeof(struct nm_access) == 32, "two accesses share a cache line");
+
+/* What is needed only when the object changes. */
+struct nm_access_origin {
+	uint32_t site, object;
+};
 
 /* A run of instructions within one cache line, for --instr. */
 struct nm_fetch {
@@ -40,14 +47,17 @@ struct nm_side_exit {
 };
 
 struct nm_plan {
-	uint32_t accesses, exits, instructions, fetches;
+	uint32_t accesses, instructions;
+	uint16_t exits;
 	uint8_t end;           /* enum nm_wire_exit_kind */
 	uint8_t prefetches;    /* some accesses are prefetches: they are no references */
 	uint32_t stack_object; /* the frame of the block's function */
 	uint64_t call_pc;      /* last instruction: the call, if end is CALL */
-	struct nm_access *access;
 	struct nm_side_exit *exit;
+	struct nm_access_origin *origin; /* [accesses] */
 	struct nm_fetch *fetch;
+	uint32_t fetches;
+	_Alignas(32) struct nm_access access[];
 };
 
 #endif
