@@ -100,8 +100,7 @@ void nm_cache_done(struct nm_cache *c)
 		free(s->sets);
 		free(s->again);
 		nm_wide_free(s->wide);
-		nm_vec_free(&s->events.olds);
-		nm_vec_free(&s->events.keys);
+		nm_vec_free(&s->events);
 		nm_vec_free(&s->records);
 		nm_vec_free(&s->masks);
 		nm_vec_free(&s->closed);

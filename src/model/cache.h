@@ -45,16 +45,6 @@ static inline size_t nm_stride(struct nm_layout l)
 	return ((size_t)l.ways * (28 + 8 * l.words) + 63) / 64 * 64;
 }
 
-/* Touches that concern more than their own set, in two arrays.  `keys` tells the place in the input: the index
- * of the touch (first levels) or of the operation.  With NM_EVENT_LOAD it is a load and `olds` the index
- * of its record; else the first hit of a line in the interval, which was last touched at `olds`. */
-#define NM_EVENT_LOAD (1u << 31)
-
-struct nm_events {
-	struct nm_vec(uint64_t) olds;
-	struct nm_vec(uint32_t) keys; /* its count is not used */
-};
-
 enum { NM_OP_KIND = 3, NM_OP_SETTLE = 4, NM_OP_DIRECT = 8 };
 
 /* What reaches a level that is not the first: a fill asked for by the level before, or (SETTLE) what that
@@ -82,6 +72,7 @@ struct nm_record {
 	uint64_t victim, victim_stamp, victim_uses, victim_mask;
 	uint32_t victim_cell;
 	uint32_t cell, order, flags;
+	uint32_t victim_bytes; /* bits in the mask */
 };
 
 struct nm_pick {
@@ -95,7 +86,7 @@ struct nm_shard {
 	struct nm_wide *wide; /* where ways >= NM_WIDE_WAYS */
 
 	/* Results of one piece. */
-	struct nm_events events;
+	struct nm_vec(struct nm_event) events;
 	struct nm_vec(struct nm_record) records;
 	struct nm_vec(uint64_t) masks;  /* of the victims, if words > 1 */
 	struct nm_vec(uint64_t) closed; /* `again` of each interval that ended, NM_INTERVAL_WORDS each */

@@ -67,6 +67,12 @@ struct input {
 	uint32_t touches[64]; /* counted by each shard */
 };
 
+/* Where the books of a level stand within a piece. */
+struct books {
+	uint32_t last_missed; /* reference of the last miss of the program's own */
+	size_t closed;        /* words of `closed` that were used */
+};
+
 static int takes(const struct level *l) { return l->data || l->fetches; }
 
 static int is_first(const struct level *l) { return l->sources[0] == NONE; }
@@ -296,50 +302,52 @@ static int close_intervals(struct level *l, uint64_t time, size_t *closed)
 	return 0;
 }
 
-static int book_event(struct nm_hierarchy *h, const struct input *in, const struct nm_shard *s, size_t event,
-		      uint32_t *last_missed, size_t *closed)
+/* Books the first of the events, with all first hits that follow it if the events are `dense`, that is, those
+ * of one shard alone.  Returns how many, or NM_ENOMEM. */
+static long book_events(struct nm_hierarchy *h, const struct input *in, const struct nm_shard *s,
+			size_t first, size_t count, struct books *books)
 {
 	struct level *l = in->level;
-	uint32_t key = s->events.keys.at[event] & ~NM_EVENT_LOAD;
-	uint64_t time = l->cache.time + (in->ops ? in->ops->list.at[key].time : key),
-		 old = s->events.olds.at[event];
+	const struct nm_event *e = &s->events.at[first];
+	const uint64_t base = in->ops ? l->cache.time : 0;
+	const unsigned shift = in->ops ? 32 : 0;
 
-	if (__builtin_expect(time >= nm_recency_end(&l->recency), 0) && close_intervals(l, time, closed))
+	if (__builtin_expect(base + (e->place >> shift) >= nm_recency_end(&l->recency), 0) &&
+	    close_intervals(l, base + (e->place >> shift), &books->closed))
 		return NM_ENOMEM;
-	if (key == s->events.keys.at[event]) {
-		nm_recency_touch(&l->recency, old);
-		return 0;
-	}
-	const struct nm_record *r = &s->records.at[old];
-	const uint64_t *mask = l->cache.words > 1 ? s->masks.at + old * l->cache.words : &r->victim_mask;
-	if (r->flags & NM_OP_SETTLE) {
+	if (!(e->old & NM_EVENT_LOAD))
+		return (long)nm_recency_touches(&l->recency, e, count, base, shift);
+
+	size_t number = e->old & ~NM_EVENT_LOAD;
+	const struct nm_record *r = &s->records.at[number];
+	const uint64_t *mask = l->cache.words > 1 ? s->masks.at + number * l->cache.words : &r->victim_mask;
+	if (r->flags & NM_OP_SETTLE)
 		send_settlement(h, l, r, mask);
-		return 0;
-	}
-	return book_load(h, l, r, mask, last_missed);
+	else if (book_load(h, l, r, mask, &books->last_missed))
+		return NM_ENOMEM;
+	return 1;
 }
 
 /* Takes the events of several shards in the order of their keys, below `keys`. */
-static int book_merged(struct nm_hierarchy *h, const struct input *in, uint32_t keys, size_t *closed)
+static int book_merged(struct nm_hierarchy *h, const struct input *in, uint32_t keys, struct books *books)
 {
 	const struct nm_cache *c = &in->level->cache;
 	size_t words = keys / 64 + 1, at[64] = {0};
-	uint32_t last_missed = UINT32_MAX;
 
 	if (nm_vec_reserve(&h->owner, keys) || nm_vec_reserve(&h->present, words))
 		return NM_ENOMEM;
 	memset(h->present.at, 0, words * sizeof h->present.at[0]);
 	for (unsigned i = 0; i < c->shard_count; i++)
-		for (size_t e = 0; e < c->shards[i].events.olds.count; e++) {
-			uint32_t key = c->shards[i].events.keys.at[e] & ~NM_EVENT_LOAD;
+		for (size_t e = 0; e < c->shards[i].events.count; e++) {
+			uint64_t place = c->shards[i].events.at[e].place;
+			uint32_t key = (uint32_t)(in->ops ? place : place - c->time);
 			h->owner.at[key] = (uint8_t)i;
 			h->present.at[key / 64] |= 1ull << key % 64;
 		}
 	for (size_t w = 0; w < words; w++)
 		for (uint64_t bits = h->present.at[w]; bits; bits &= bits - 1) {
 			unsigned i = h->owner.at[w * 64 + (unsigned)__builtin_ctzll(bits)];
-			const struct nm_shard *s = &c->shards[i];
-			if (book_event(h, in, s, at[i]++, &last_missed, closed))
+			if (book_events(h, in, &c->shards[i], at[i]++, 1, books) < 0)
 				return NM_ENOMEM;
 		}
 	return 0;
@@ -350,8 +358,8 @@ static int book(struct nm_hierarchy *h, const struct input *in)
 	struct level *l = in->level;
 	struct nm_cache *c = &l->cache;
 	uint32_t touches = in->ops ? in->ops->fills : in->touches[0];
-	uint32_t last_missed = UINT32_MAX;
-	size_t closed = 0, records = 0;
+	struct books books = {UINT32_MAX, 0};
+	size_t records = 0;
 
 	for (unsigned i = 0; i < c->shard_count; i++)
 		records += c->shards[i].records.count;
@@ -359,14 +367,17 @@ static int book(struct nm_hierarchy *h, const struct input *in)
 		return NM_ENOMEM;
 	if (c->shard_count == 1) {
 		const struct nm_shard *s = &c->shards[0];
-		for (size_t e = 0; e < s->events.olds.count; e++)
-			if (book_event(h, in, s, e, &last_missed, &closed))
+		for (size_t e = 0; e < s->events.count;) {
+			long n = book_events(h, in, s, e, s->events.count - e, &books);
+			if (n < 0)
 				return NM_ENOMEM;
-	} else if (book_merged(h, in, in->ops ? (uint32_t)in->ops->list.count : touches, &closed)) {
+			e += (size_t)n;
+		}
+	} else if (book_merged(h, in, in->ops ? (uint32_t)in->ops->list.count : touches, &books)) {
 		return NM_ENOMEM;
 	}
 	c->time += touches;
-	return close_intervals(l, c->time, &closed);
+	return close_intervals(l, c->time, &books.closed);
 }
 
 static void run_shard(void *arg, unsigned i)
@@ -388,9 +399,8 @@ static int run_level(struct nm_hierarchy *h, struct input *in)
 
 	for (unsigned i = 0; i < h->shards; i++) {
 		struct nm_shard *s = &c->shards[i];
-		s->events.olds.count = s->records.count = s->closed.count = 0;
-		if (nm_vec_reserve(&s->events.olds, most + 1) || nm_vec_reserve(&s->events.keys, most + 1) ||
-		    nm_vec_reserve(&s->records, most) ||
+		s->events.count = s->records.count = s->closed.count = 0;
+		if (nm_vec_reserve(&s->events, most + 1) || nm_vec_reserve(&s->records, most) ||
 		    nm_vec_reserve(&s->closed, intervals * NM_INTERVAL_WORDS) ||
 		    (c->words > 1 && nm_vec_reserve(&s->masks, most * c->words)) ||
 		    (!in->ops && nm_vec_reserve(&s->picks, in->refs.count + 1)))

@@ -41,16 +41,15 @@ struct touch {
 	const uint64_t *masks; /* where a line has several words: these, */
 	unsigned first, bytes; /* or if NULL, this range */
 	uint64_t time;
-	uint32_t key, cell, order, flags;
+	uint64_t place;
+	uint32_t cell, order, flags;
 };
 
 /* What a loop keeps in registers. */
 struct cursor {
 	const struct nm_cache *c;
 	struct nm_shard *s;
-	uint64_t *olds; /* events */
-	uint32_t *keys;
-	size_t events;
+	struct nm_event *event; /* the next to write */
 	uint64_t start, end;
 	unsigned char *again;
 };
@@ -178,9 +177,17 @@ ALWAYS void add_bytes(const struct nm_cache *c, uint64_t *mask, const struct tou
 	}
 }
 
+ALWAYS uint32_t bytes_of(const struct nm_cache *c, const uint64_t *mask)
+{
+	uint32_t bytes = (uint32_t)__builtin_popcountll(mask[0]);
+	for (unsigned w = 1; w < c->words; w++)
+		bytes += (uint32_t)__builtin_popcountll(mask[w]);
+	return bytes;
+}
+
 /* Loads the line in place of the oldest of its set and leaves a record of both. */
-static __attribute__((noinline)) void load_line(const struct nm_cache *c, struct nm_shard *s, size_t event,
-						const struct touch *t, uint64_t set)
+static __attribute__((noinline)) void load_line(const struct nm_cache *c, struct nm_shard *s,
+						struct nm_event *event, const struct touch *t, uint64_t set)
 {
 	uint64_t *tags = nm_set_tags(c, s, set);
 	unsigned way =
@@ -198,9 +205,9 @@ static __attribute__((noinline)) void load_line(const struct nm_cache *c, struct
 						   .victim_cell = *cell,
 						   .cell = t->cell,
 						   .order = t->order,
-						   .flags = t->flags};
-	s->events.olds.at[event] = number;
-	s->events.keys.at[event] = t->key | NM_EVENT_LOAD;
+						   .flags = t->flags,
+						   .victim_bytes = bytes_of(c, mask)};
+	*event = (struct nm_event){number | NM_EVENT_LOAD, t->place};
 	*tag = t->line;
 	*stamp = t->time;
 	*uses = t->uses;
@@ -224,7 +231,7 @@ ALWAYS void touch_line(struct cursor *cur, const struct touch *t, uint64_t set, 
 
 	if (__builtin_expect(way == UINT32_MAX, 0)) {
 		struct touch copy = *t; /* so that *t itself can live in registers */
-		load_line(c, cur->s, cur->events++, &copy, set);
+		load_line(c, cur->s, cur->event++, &copy, set);
 		return;
 	}
 	uint64_t *stamp = nm_stamp(layout, tags + way), *uses = nm_uses(layout, tags + way);
@@ -233,9 +240,9 @@ ALWAYS void touch_line(struct cursor *cur, const struct touch *t, uint64_t set, 
 	*stamp = t->time;
 	*uses = (*uses + (t->uses & ~1ull)) | (t->uses & 1);
 	add_bytes(c, nm_mask(layout, tags, way), t, shape);
-	cur->olds[cur->events] = old;
-	cur->keys[cur->events] = t->key;
-	cur->events += old < cur->start;
+	cur->event->old = old;
+	cur->event->place = t->place;
+	cur->event += old < cur->start;
 	cur->again[since < NM_INTERVAL_MAX ? since : NM_INTERVAL_MAX] = 1;
 	if (!shape.ways && cur->s->wide)
 		nm_wide_touch(cur->s->wide, set >> c->shard_shift, way);
@@ -276,7 +283,7 @@ static __attribute__((noinline)) uint32_t touch_span(struct cursor *cur, const s
 				  .first = first,
 				  .bytes = n,
 				  .time = c->time + at,
-				  .key = at,
+				  .place = c->time + at,
 				  .cell = r->cell,
 				  .order = order,
 				  .flags = r->kind | NM_OP_DIRECT};
@@ -307,7 +314,7 @@ ALWAYS uint32_t touch_ref(struct cursor *cur, const struct nm_ref *r, uint32_t o
 			  .first = first,
 			  .bytes = r->size,
 			  .time = c->time + at,
-			  .key = at,
+			  .place = c->time + at,
 			  .cell = r->cell,
 			  .order = order,
 			  .flags = r->kind | NM_OP_DIRECT};
@@ -339,9 +346,9 @@ static uint32_t pick(const struct nm_cache *c, struct nm_shard *s, const struct 
 
 /* One touch that the fast loop could not do itself: of several lines, or a load. */
 static __attribute__((noinline)) uint32_t touch_slowly(struct cursor *cur, const struct nm_ref *r,
-						       uint32_t order, uint32_t at)
+						       uint32_t order, uint32_t at, unsigned ways)
 {
-	return touch_ref(cur, r, order, at, (struct shape){0});
+	return touch_ref(cur, r, order, at, (struct shape){ways == 8 ? 8 : ways == 16 ? 16 : 4, 1, 1});
 }
 
 /* Whatever geometry. */
@@ -362,7 +369,13 @@ static uint32_t any_loop(struct cursor *cur, const struct nm_refs_job *job)
 	return at;
 }
 
-/* The references of the fast loop: all, or those picked. */
+/* What the fast loop is specialised for. */
+struct fast {
+	unsigned ways, line_shift;
+	int picked; /* takes picks, not all references */
+	int plain;  /* no fetches, no weights */
+};
+
 ALWAYS const struct nm_ref *ref_at(const struct cursor *cur, const struct nm_refs_job *job, uint32_t i,
 				   int picked)
 {
@@ -372,121 +385,122 @@ ALWAYS const struct nm_ref *ref_at(const struct cursor *cur, const struct nm_ref
 /* The first half of the fast loop: where in `sets` each line is, if it is there at all.  Writes nothing that it
  * reads, so searches overlap freely. */
 ALWAYS void search(const struct cursor *cur, const struct nm_refs_job *job, uint32_t from, uint32_t count,
-		   unsigned ways, int picked, uint32_t *places)
+		   struct fast fast, uint32_t *places)
 {
-	const struct nm_cache *c = cur->c;
-	const uint64_t set_mask = c->set_mask;
-	const size_t stride = nm_stride((struct nm_layout){ways, 1});
-	const unsigned line_shift = c->line_shift, shard_shift = picked ? c->shard_shift : 0;
+	const uint64_t set_mask = cur->c->set_mask;
+	const size_t stride = nm_stride((struct nm_layout){fast.ways, 1});
+	const unsigned shard_shift = fast.picked ? cur->c->shard_shift : 0;
 	const unsigned char *sets = cur->s->sets;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t line = ref_at(cur, job, from + i, picked)->address >> line_shift;
+		uint64_t line = ref_at(cur, job, from + i, fast.picked)->address >> fast.line_shift;
 		size_t set = ((line & set_mask) >> shard_shift) * stride;
-		places[i] = (uint32_t)set / 8 + guess_way((const uint64_t *)(sets + set), ways, line);
+		places[i] = (uint32_t)(set / 8) + guess_way((const uint64_t *)(sets + set), fast.ways, line);
 	}
 }
 
 /* The second half: as long as the tag at the place is the line's, and the reference is within the line, counts
  * the hit.  Returns how many were. */
 ALWAYS uint32_t count_hits(struct cursor *cur, const struct nm_refs_job *job, uint32_t from, uint32_t count,
-			   uint64_t time, unsigned ways, int picked, int plain, const uint32_t *places)
+			   uint64_t time, struct fast fast, const uint32_t *places)
 {
-	const struct nm_cache *c = cur->c;
-	const struct nm_layout layout = {ways, 1};
-	const uint64_t base = c->time, start = cur->start, end = cur->end;
-	const unsigned line_shift = c->line_shift, line = 1u << line_shift;
-	uint64_t *const sets = (uint64_t *)cur->s->sets, *const olds = cur->olds;
-	uint32_t *const keys = cur->keys, i;
+	const struct nm_layout layout = {fast.ways, 1};
+	const uint64_t base = cur->c->time, start = cur->start, end = cur->end;
+	const unsigned line = 1u << fast.line_shift;
+	uint64_t *const sets = (uint64_t *)cur->s->sets;
 	unsigned char *const again = cur->again;
-	size_t n = cur->events;
+	struct nm_event *event = cur->event;
+	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		const struct nm_ref *r = ref_at(cur, job, from + i, picked);
-		uint64_t t = picked ? base + cur->s->picks.at[from + i].at : time + i;
+		const struct nm_ref *r = ref_at(cur, job, from + i, fast.picked);
+		uint64_t t = fast.picked ? base + cur->s->picks.at[from + i].at : time + i;
 		uint64_t *tag = sets + places[i], *stamp = nm_stamp(layout, tag),
 			 *uses = nm_uses(layout, tag);
 		unsigned first = (unsigned)r->address & (line - 1), size = r->size;
 
-		if (*tag != r->address >> line_shift || first + size > line || (picked && t >= end))
+		if (*tag != r->address >> fast.line_shift || first + size > line || (fast.picked && t >= end))
 			break;
 		uint64_t old = *stamp, since = old - start;
 		*stamp = t;
-		*uses = (*uses + (plain ? 2 : 2 * (uint64_t)r->weight)) |
-			(plain ? r->kind : r->kind == NM_REF_WRITE);
+		*uses = (*uses + (fast.plain ? 2 : 2 * (uint64_t)r->weight)) |
+			(fast.plain ? r->kind : r->kind == NM_REF_WRITE);
 		*nm_mask(layout, tag, 0) |= (~0ull >> ((64 - size) & 63)) << first;
-		olds[n] = old;
-		keys[n] = (uint32_t)(t - base);
-		n += old < start;
+		event->old = old;
+		event->place = t;
+		event += old < start;
 		again[since < NM_INTERVAL_MAX ? since : NM_INTERVAL_MAX] = 1;
 	}
-	cur->events = n;
+	cur->event = event;
 	return i;
 }
 
 /* Takes references of one shard.  A block of them is searched for first, without a branch; then hits are
  * counted one after the other.  A load may have moved what a later search of the block had found, which the
  * second look at the tag finds out: then, as for misses and references that span lines, touch_slowly(). */
-ALWAYS uint32_t fast_loop(struct cursor *cur, const struct nm_refs_job *job, unsigned ways, int picked,
-			  int plain)
+ALWAYS uint32_t fast_loop(struct cursor *cur, const struct nm_refs_job *job, struct fast fast)
 {
 	enum { BLOCK = NM_INTERVAL_MAX };
 	const uint64_t base = cur->c->time;
 	uint32_t places[BLOCK];
-	uint32_t all = picked ? pick(cur->c, cur->s, job) : 0;
-	uint32_t count = picked ? (uint32_t)cur->s->picks.count : job->count;
+	uint32_t all = fast.picked ? pick(cur->c, cur->s, job) : 0;
+	uint32_t count = fast.picked ? (uint32_t)cur->s->picks.count : job->count;
 	uint64_t time = base;
 
 	for (uint32_t from = 0, n; from < count; from += n) {
 		n = count - from < BLOCK ? count - from : BLOCK;
-		search(cur, job, from, n, ways, picked, places);
+		search(cur, job, from, n, fast, places);
 		for (uint32_t i = 0; i < n;) {
-			const struct nm_pick *p = &cur->s->picks.at[from + i];
-			if (picked)
+			const struct nm_pick *p = cur->s->picks.at + from + i;
+			if (fast.picked)
 				time = base + p->at;
 			while (time >= cur->end)
 				roll(cur);
-			uint32_t some =
-			    picked || n - i < cur->end - time ? n - i : (uint32_t)(cur->end - time);
-			uint32_t hits =
-			    count_hits(cur, job, from + i, some, time, ways, picked, plain, places + i);
+			uint32_t some = n - i;
+			if (!fast.picked && some > cur->end - time)
+				some = (uint32_t)(cur->end - time);
+			uint32_t hits = count_hits(cur, job, from + i, some, time, fast, places + i);
 			i += hits;
 			time += hits;
-			if (hits == some || (picked && base + p[hits].at >= cur->end))
+			if (hits == some || (fast.picked && base + p[hits].at >= cur->end))
 				continue;
-			uint32_t order = picked ? p[hits].ref : from + i;
-			uint32_t at = picked ? p[hits].at : (uint32_t)(time - base);
-			time = base + touch_slowly(cur, &job->refs[order], order, at);
+			uint32_t order = fast.picked ? p[hits].ref : from + i;
+			uint32_t at = fast.picked ? p[hits].at : (uint32_t)(time - base);
+			time = base + touch_slowly(cur, &job->refs[order], order, at, fast.ways);
 			i++;
 		}
 	}
-	return picked ? all : (uint32_t)(time - base);
+	return fast.picked ? all : (uint32_t)(time - base);
 }
 
-ALWAYS uint32_t fast_refs(struct cursor *cur, const struct nm_refs_job *job, unsigned ways)
+ALWAYS uint32_t fast_refs(struct cursor *cur, const struct nm_refs_job *job, unsigned ways,
+			  unsigned line_shift)
 {
 	if (!job->all || cur->c->shard_count > 1)
-		return fast_loop(cur, job, ways, 1, 0);
-	return job->plain ? fast_loop(cur, job, ways, 0, 1) : fast_loop(cur, job, ways, 0, 0);
+		return fast_loop(cur, job, (struct fast){ways, line_shift, 1, 0});
+	if (job->plain)
+		return fast_loop(cur, job, (struct fast){ways, line_shift, 0, 1});
+	return fast_loop(cur, job, (struct fast){ways, line_shift, 0, 0});
 }
 
 static uint32_t take_refs(const struct nm_cache *c, struct nm_shard *s, const struct nm_refs_job *job)
 {
-	struct cursor cur = {c, s, s->events.olds.at, s->events.keys.at, 0, s->start, s->end, s->again};
+	struct cursor cur = {c, s, s->events.at, s->start, s->end, s->again};
 	const int simple = c->words == 1 && c->set_mask && s->sets && c->spec.size <= 1u << 30;
 	uint32_t touches;
 
 	if (simple && c->layout.ways == 8)
-		touches = fast_refs(&cur, job, 8);
+		touches =
+		    c->line_shift == 6 ? fast_refs(&cur, job, 8, 6) : fast_refs(&cur, job, 8, c->line_shift);
 	else if (simple && c->layout.ways == 16)
-		touches = fast_refs(&cur, job, 16);
+		touches = fast_refs(&cur, job, 16, c->line_shift);
 	else if (simple && c->layout.ways == 4)
-		touches = fast_refs(&cur, job, 4);
+		touches = fast_refs(&cur, job, 4, c->line_shift);
 	else
 		touches = any_loop(&cur, job);
 	while (c->time + touches >= cur.end)
 		roll(&cur);
-	s->events.olds.count = cur.events;
+	s->events.count = (size_t)(cur.event - s->events.at);
 	return touches;
 }
 
@@ -512,8 +526,7 @@ ALWAYS void settle(struct cursor *cur, const struct touch *t, uint64_t set, stru
 						   .flags = NM_OP_SETTLE};
 	if (t->masks)
 		memcpy(s->masks.at + number * c->words, t->masks, c->words * sizeof *t->masks);
-	cur->olds[cur->events] = number;
-	cur->keys[cur->events++] = t->key | NM_EVENT_LOAD;
+	*cur->event++ = (struct nm_event){number | NM_EVENT_LOAD, t->place};
 }
 
 ALWAYS void ops_loop(struct cursor *cur, const struct nm_ops *ops, struct shape shape)
@@ -542,7 +555,7 @@ ALWAYS void ops_loop(struct cursor *cur, const struct nm_ops *ops, struct shape 
 				  .mask = op->mask,
 				  .masks = several ? ops->masks.at + (size_t)i * c->words : NULL,
 				  .time = c->time + op->time,
-				  .key = i,
+				  .place = (uint64_t)op->time << 32 | i,
 				  .cell = op->cell,
 				  .order = op->order,
 				  .flags = op->flags};
@@ -558,7 +571,7 @@ ALWAYS void ops_loop(struct cursor *cur, const struct nm_ops *ops, struct shape 
 
 static void take_ops(const struct nm_cache *c, struct nm_shard *s, const struct nm_ops *ops)
 {
-	struct cursor cur = {c, s, s->events.olds.at, s->events.keys.at, 0, s->start, s->end, s->again};
+	struct cursor cur = {c, s, s->events.at, s->start, s->end, s->again};
 
 	if (c->words == 1 && c->set_mask && c->layout.ways == 16)
 		ops_loop(&cur, ops, (struct shape){16, 1, 1});
@@ -568,7 +581,7 @@ static void take_ops(const struct nm_cache *c, struct nm_shard *s, const struct 
 		ops_loop(&cur, ops, (struct shape){0});
 	while (c->time + ops->fills >= cur.end)
 		roll(&cur);
-	s->events.olds.count = cur.events;
+	s->events.count = (size_t)(cur.event - s->events.at);
 }
 
 static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)

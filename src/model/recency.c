@@ -24,7 +24,7 @@
  * same interval is in T and so is a hit, which is why a load of a ghost of this interval is a conflict.
  *
  * Bits live in blocks, one per interval that still has any, so at most C blocks; they form a ring by
- * time and are found by a hash of the interval's number.  Ghosts whose bit is gone are dropped when
+ * time and are found by the interval's number, the recent ones in an array, the others in a hash.  Ghosts whose bit is gone are dropped when
  * their table fills.
  *
  * Dropped: hash and linked list of lines, relinked when an interval ends: three dependent host cache
@@ -45,15 +45,27 @@ static size_t index_slot(const struct nm_recency *r, uint64_t id)
 
 static size_t index_mask(const struct nm_recency *r) { return (1ull << (64 - r->index_shift)) - 1; }
 
-static struct nm_recency_block *find_block(const struct nm_recency *r, uint64_t id)
+/* Whether a block of this id is listed in `recent`, not in the hash. */
+static int is_recent(const struct nm_recency *r, uint64_t id)
+{
+	return (r->start >> r->shift) - id <= NM_RECENT;
+}
+
+static struct nm_recency_block *find_hashed(const struct nm_recency *r, uint64_t id)
 {
 	for (size_t i = index_slot(r, id);; i = (i + 1) & index_mask(r)) {
 		uint32_t b = r->index[i];
-		if (!b)
-			return NULL;
-		if (r->blocks[b].id == id)
+		if (!b || r->blocks[b].id == id)
 			return &r->blocks[b];
 	}
+}
+
+/* The block of an interval; the head of the ring, which has no bits, if there is none. */
+static inline struct nm_recency_block *find_block(const struct nm_recency *r, uint64_t id)
+{
+	if (__builtin_expect(is_recent(r, id), 1))
+		return &r->blocks[r->recent[id % NM_RECENT]];
+	return find_hashed(r, id);
 }
 
 static void index_add(struct nm_recency *r, uint32_t block)
@@ -82,7 +94,10 @@ static void index_remove(struct nm_recency *r, uint32_t block)
 static void remove_block(struct nm_recency *r, uint32_t block)
 {
 	struct nm_recency_block *b = &r->blocks[block];
-	index_remove(r, block);
+	if (is_recent(r, b->id))
+		r->recent[b->id % NM_RECENT] = 0;
+	else
+		index_remove(r, block);
 	r->blocks[b->prev].next = b->next;
 	r->blocks[b->next].prev = b->prev;
 	b->next = r->block_free;
@@ -107,7 +122,8 @@ static int grow_blocks(struct nm_recency *r)
 	r->index_shift--;
 	r->block_room = room;
 	for (uint32_t b = blocks[0].next; b; b = blocks[b].next)
-		index_add(r, b);
+		if (!is_recent(r, blocks[b].id))
+			index_add(r, b);
 	return 0;
 }
 
@@ -129,29 +145,40 @@ static int holds(const struct nm_recency *r, uint64_t stamp)
 {
 	const struct nm_recency_block *b = find_block(r, stamp >> r->shift);
 	uint64_t t = stamp & ((1ull << r->shift) - 1);
-	return b && b->bits[t / 64] >> t % 64 & 1;
+	return b->bits[t / 64] >> t % 64 & 1;
 }
 
 /* The fully associative cache is touched by a line last touched at `old` (0: never).  1 if it hits. */
-static int touch(struct nm_recency *r, uint64_t old)
+static inline int touch(struct nm_recency *r, uint64_t old)
 {
-	struct nm_recency_block *b = old ? find_block(r, old >> r->shift) : NULL;
+	struct nm_recency_block *b = find_block(r, old >> r->shift);
 	uint64_t t = old & ((1ull << r->shift) - 1), bit = 1ull << t % 64;
-	int hit = b && b->bits[t / 64] & bit;
 
-	if (hit) {
-		b->bits[t / 64] ^= bit;
-		r->live--;
-		if (--b->count == 0)
-			remove_block(r, (uint32_t)(b - r->blocks));
-	} else if (r->live + r->fresh == r->capacity) {
-		drop_oldest(r);
-	}
 	r->fresh++;
-	return hit;
+	if (__builtin_expect(!(b->bits[t / 64] & bit), 0)) {
+		if (r->live + r->fresh > r->capacity)
+			drop_oldest(r);
+		return 0;
+	}
+	b->bits[t / 64] ^= bit;
+	r->live--;
+	if (--b->count == 0)
+		remove_block(r, (uint32_t)(b - r->blocks));
+	return 1;
 }
 
 void nm_recency_touch(struct nm_recency *r, uint64_t old) { touch(r, old); }
+
+size_t nm_recency_touches(struct nm_recency *r, const struct nm_event *events, size_t count, uint64_t base,
+			  unsigned shift)
+{
+	const uint64_t end = nm_recency_end(r) - base;
+	size_t i = 0;
+
+	while (i < count && !(events[i].old & NM_EVENT_LOAD) && events[i].place >> shift < end)
+		touch(r, events[i++].old);
+	return i;
+}
 
 static struct nm_ghost *ghost_slot(struct nm_ghost *ghosts, size_t mask, uint64_t line)
 {
@@ -263,7 +290,10 @@ int nm_recency_close(struct nm_recency *r, const uint64_t again[NM_INTERVAL_WORD
 	}
 	r->blocks[b->prev].next = block;
 	r->blocks[0].prev = block;
-	index_add(r, block);
+	uint32_t *recent = &r->recent[b->id % NM_RECENT];
+	if (*recent)
+		index_add(r, *recent);
+	*recent = block;
 	r->live += b->count;
 	r->fresh = 0;
 	r->start = nm_recency_end(r);

@@ -8,7 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NM_INTERVAL_MAX = 256, NM_INTERVAL_WORDS = NM_INTERVAL_MAX / 64 };
+enum {
+	NM_INTERVAL_MAX = 256,
+	NM_INTERVAL_WORDS = NM_INTERVAL_MAX / 64,
+	NM_RECENT = 1024, /* intervals whose blocks are found without a hash */
+};
+
+/* A touch that concerns more than its own set.  With NM_EVENT_LOAD it is a load and the rest of `old` the index
+ * of its record; else the first hit of a line in the interval, and `old` is the time of its last touch. */
+#define NM_EVENT_LOAD (1ull << 63)
+
+struct nm_event {
+	uint64_t old;
+	uint64_t place; /* first levels: time; else index of the operation + (fills before it << 32) */
+};
 
 enum nm_miss_class { NM_MISS_COLD, NM_MISS_CAPACITY, NM_MISS_CONFLICT };
 
@@ -39,6 +52,7 @@ struct nm_recency {
 
 	struct nm_recency_block *blocks;
 	uint32_t block_room, block_used, block_free; /* block_free heads a list through `next` */
+	uint32_t recent[NM_RECENT];                  /* block by id % NM_RECENT; 0: none */
 	uint32_t *index;                             /* block id to block, open addressing; 0: free */
 	unsigned index_shift;                        /* 64 - log2 of its size */
 
@@ -55,6 +69,11 @@ static inline uint64_t nm_recency_end(const struct nm_recency *r) { return r->st
 
 /* The first touch in this interval of a line that is resident in the cache and was touched at `old`. */
 void nm_recency_touch(struct nm_recency *r, uint64_t old);
+
+/* The same for events up to the first load, or the first that is past the interval.  Returns how many.  The time
+ * of an event is base + (place >> shift). */
+size_t nm_recency_touches(struct nm_recency *r, const struct nm_event *events, size_t count, uint64_t base,
+			  unsigned shift);
 
 /* The load of a line that was not resident.  Its class, or NM_ENOMEM. */
 int nm_recency_load(struct nm_recency *r, uint64_t line);
