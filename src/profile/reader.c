@@ -185,12 +185,17 @@ void nm_profile_close(struct nm_profile *profile)
 	free(profile);
 }
 
+static int would_write(const char *sql, struct nm_error *err)
+{
+	return nm_fail_at(err, sql, -1, "a query may only read the profile");
+}
+
 static int bad_sql(struct nm_profile *profile, int rc, const char *sql, struct nm_error *err)
 {
 	int at = sqlite3_error_offset(profile->db);
 
 	if (rc == SQLITE_AUTH)
-		return nm_fail_at(err, sql, -1, "a query may only read the profile");
+		return would_write(sql, err);
 	if (rc != SQLITE_ERROR)
 		return fail(profile, rc, err);
 	return nm_fail_at(err, sql, at, "bad SQL: %s", sqlite3_errmsg(profile->db));
@@ -208,6 +213,10 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 		return bad_sql(profile, rc, sql, err);
 	if (!query)
 		return nm_fail(err, NM_EINVAL, "bad SQL: there is no statement");
+	if (!sqlite3_stmt_readonly(query)) { /* VACUUM INTO passes the authorizer */
+		sqlite3_finalize(query);
+		return would_write(sql, err);
+	}
 	rc = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL); /* comments and blanks make none */
 	sqlite3_finalize(more);
 	if (rc || more) {

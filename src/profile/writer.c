@@ -34,11 +34,17 @@ struct nm_profile_writer {
 	int failed; /* code of the first failure: only abort is left */
 };
 
-static int os_says_full(sqlite3 *db)
+/* SQLite tells a full disk from other failures, but not an exceeded quota or limit on file sizes, and what
+ * sqlite3_system_errno has kept is often 0.  So the system is asked again: can the file grow? */
+static int is_full(int fd)
 {
-	int e = sqlite3_system_errno(db);
+	static const char page[65536];
+	off_t end = lseek(fd, 0, SEEK_END);
+	ssize_t n = pwrite(fd, page, sizeof page, end);
 
-	return e == ENOSPC || e == EDQUOT || e == EFBIG;
+	if (n >= 0 && n < (ssize_t)sizeof page)
+		n = pwrite(fd, page, sizeof page - (size_t)n, end + n);
+	return n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG);
 }
 
 /* Tells what SQLite said. */
@@ -47,7 +53,7 @@ static int fail(struct nm_profile_writer *writer, int rc, struct nm_error *err)
 	int code = NM_EIO;
 	const char *why = sqlite3_errstr(rc);
 
-	if ((rc & 0xff) == SQLITE_FULL || ((rc & 0xff) == SQLITE_IOERR && os_says_full(writer->db))) {
+	if ((rc & 0xff) == SQLITE_FULL || ((rc & 0xff) == SQLITE_IOERR && is_full(writer->fd))) {
 		code = NM_ENOSPC;
 		why = "no space left on the device";
 	} else if (rc == SQLITE_NOMEM) {
@@ -98,7 +104,9 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 
 	for (i = 0; i < 100; i++) {
 		free(writer->temporary);
-		if (asprintf(&writer->temporary, "%s.%ld-%u.tmp", writer->path, (long)getpid(), i) < 0) {
+		/* "./" keeps SQLite from taking a name such as "file:x" for a URI. */
+		if (asprintf(&writer->temporary, "%s%s.%ld-%u.tmp", writer->path[0] == '/' ? "" : "./",
+			     writer->path, (long)getpid(), i) < 0) {
 			writer->temporary = NULL;
 			return out_of_memory(err);
 		}

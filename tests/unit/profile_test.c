@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * profile_test.c - profiles are whole or not there, say what was put in, and only answer.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "profile_priv.h"
+#include "reader.h"
+#include "sample.h"
+
+static char directory[] = "/tmp/nearmiss-profile-XXXXXX";
+
+static int enter(void **state)
+{
+	(void)state;
+	return !mkdtemp(directory) || chdir(directory);
+}
+
+static int leave(void **state)
+{
+	char command[80];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf %s", directory);
+	return chdir("/") || system(command);
+}
+
+/* All rows of a query as "a|b\nc|d\n"; malloc'ed.  Fails the test if the query fails. */
+static char *ask(struct nm_profile *profile, const char *sql)
+{
+	struct nm_rows *rows;
+	struct nm_error err;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	unsigned i;
+	int rc;
+
+	if (nm_profile_query(profile, sql, &rows, &err))
+		fail_msg("%s: %s", sql, err.text);
+	while ((rc = nm_rows_next(rows, &err)) > 0)
+		for (i = 0; i < nm_rows_columns(rows); i++)
+			fprintf(out, "%s%c", nm_rows_text(rows, i) ? nm_rows_text(rows, i) : "-",
+				i + 1 < nm_rows_columns(rows) ? '|' : '\n');
+	assert_int_equal(rc, 0);
+	nm_rows_free(rows);
+	fclose(out);
+	return text;
+}
+
+static void expect(struct nm_profile *profile, const char *sql, const char *answer)
+{
+	char *text = ask(profile, sql);
+
+	assert_string_equal(text, answer);
+	free(text);
+}
+
+static struct nm_profile *open_ok(const char *path)
+{
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	if (nm_profile_open(&profile, path, &err))
+		fail_msg("%s", err.text);
+	return profile;
+}
+
+static struct nm_profile *sample(const char *path)
+{
+	struct nm_error err;
+
+	if (nm_sample_write(path, &err))
+		fail_msg("%s", err.text);
+	return open_ok(path);
+}
+
+static int files_here(void)
+{
+	FILE *list = popen("ls -A | wc -l", "r");
+	int n = -1;
+
+	assert_int_equal(fscanf(list, "%d", &n), 1);
+	pclose(list);
+	return n;
+}
+
+static void empty_directory(void) { assert_int_equal(system("rm -rf ./* ./.[!.]*"), 0); }
+
+static void test_counts(void **state)
+{
+	struct nm_profile *profile = sample("a.nmp");
+
+	(void)state;
+	expect(profile, "SELECT count(*) FROM counts WHERE process = 'solver' AND level = 'L1d'", "7\n");
+	/* Two sites of two modules that read the same are one row. */
+	expect(profile, "SELECT reads, conflict, thread FROM counts WHERE line = 1281 AND level = 'L1d'",
+	       "22000|6800|1\n");
+	/* A row of zeros is not stored. */
+	expect(profile, "SELECT count(*) FROM counts WHERE object = 'stack of main'", "0\n");
+	/* What is unknown is NULL. */
+	expect(profile, "SELECT function, file, line FROM counts WHERE object = '<unknown>' AND level = 'L2'",
+	       "-|-|-\n");
+	/* Rows come in the order of the process tree, then level, thread and text. */
+	expect(profile, "SELECT process, thread, line FROM counts WHERE level = 'L1d' AND line IS NOT NULL",
+	       "solver|1|40\nsolver|1|40\nsolver|1|41\nsolver|1|1281\nsolver|2|41\ncc1|1|7\ncc1#2|1|7\n");
+	nm_profile_close(profile);
+}
+
+static void test_levels_are_sums_of_counts(void **state)
+{
+	static const char *const columns[] = {"reads", "writes",    "read_misses", "write_misses",
+					      "cold",  "capacity",  "conflict",    "coherence",
+					      "loads", "evictions", "writebacks"};
+	struct nm_profile *profile = sample("a.nmp");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof columns / sizeof *columns; i++) {
+		char sql[200], *levels, *counts;
+
+		snprintf(sql, sizeof sql, "SELECT process, level, %s FROM levels ORDER BY 1, 2", columns[i]);
+		levels = ask(profile, sql);
+		snprintf(sql, sizeof sql,
+			 "SELECT process, level, sum(%s) FROM counts GROUP BY 1, 2 ORDER BY 1, 2",
+			 columns[i]);
+		counts = ask(profile, sql);
+		assert_string_equal(levels, counts);
+		free(levels);
+		free(counts);
+	}
+	nm_profile_close(profile);
+}
+
+static void test_other_views(void **state)
+{
+	struct nm_profile *profile = sample("a.nmp");
+
+	(void)state;
+	expect(profile, "SELECT * FROM processes",
+	       "solver|0|./solver 512|0|8000000|1446100|0\ncc1|0.2|cc1 x.c|0|5000|200|0\n"
+	       "cc1#2|0.10|cc1 x.c|0|7000|200|0\n");
+	expect(profile,
+	       "SELECT level, size, ways, line_size, sets, policy, side FROM levels WHERE process = 'cc1'",
+	       "L1d|32768|8|64|64|lru|data\nL2|1048576|16|64|1024|lru|unified\n");
+	expect(profile, "SELECT * FROM objects WHERE kind = 'heap' AND process = 'cc1'",
+	       "heap ggc_alloc (ggc.c:7)|heap|-|4096|1|4096|ggc.c:7|cc1\n");
+	expect(profile, "SELECT module FROM undebugged",
+	       "/lib/x86_64-linux-gnu/libc.so.6\n/opt/vendor/libplugin.so\n");
+	expect(profile, "SELECT key, value FROM info WHERE key IN ('command', 'references', 'machine_spec')",
+	       "command|./solver 512\nmachine_spec|L1d=32K,8,64:L2=1M,16,64\nreferences|1446500\n");
+	nm_profile_close(profile);
+}
+
+static void test_evictions(void **state)
+{
+	struct nm_profile *profile = sample("a.nmp");
+
+	(void)state;
+	/* Cells of two threads are one place: 10000 + 35000. */
+	expect(
+	    profile,
+	    "SELECT evictor, line, count FROM evictions WHERE level = 'L1d' AND victim_line = 41 ORDER BY line",
+	    "matrix|40|60000\nmatrix|41|45000\n");
+	expect(profile,
+	       "SELECT evictor, line, count FROM top_evictors WHERE level = 'L1d' AND victim_line = 41",
+	       "matrix|40|60000\n");
+	expect(profile, "SELECT sum(count) FROM evictions WHERE level = 'L2'", "49000\n");
+	nm_profile_close(profile);
+}
+
+static const char *const tables[] = {"entry",  "text",  "site", "process",  "module_undebugged", "level",
+				     "object", "place", "cell", "eviction", "top_eviction"};
+
+/* Whatever the order in which processes end, and whatever ids the engine gives, the rows are the same. */
+static void test_order_does_not_matter(void **state)
+{
+	static const unsigned orders[][NM_SAMPLES] = {{0, 1, 2}, {2, 0, 1}};
+	struct nm_profile_writer *writer;
+	struct nm_profile *profiles[2];
+	struct nm_error err;
+	unsigned i, j;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		const char *path = i ? "b.nmp" : "a.nmp";
+
+		assert_int_equal(nm_profile_writer_new(&writer, path, &err), 0);
+		for (j = 0; j < NM_SAMPLES; j++)
+			assert_int_equal(nm_profile_writer_add(writer, nm_sample(orders[i][j]), &err), 0);
+		assert_int_equal(nm_profile_writer_commit(writer, &err), 0);
+		profiles[i] = open_ok(path);
+	}
+	for (i = 0; i < sizeof tables / sizeof *tables; i++) {
+		char sql[80], *first, *second;
+
+		snprintf(sql, sizeof sql, "SELECT * FROM %s", tables[i]);
+		first = ask(profiles[0], sql);
+		second = ask(profiles[1], sql);
+		assert_string_equal(first, second);
+		assert_true(*first);
+		free(first);
+		free(second);
+	}
+	nm_profile_close(profiles[0]);
+	nm_profile_close(profiles[1]);
+}
+
+static void test_same_path_twice(void **state)
+{
+	struct nm_profile_writer *writer;
+	struct nm_error err;
+
+	(void)state;
+	empty_directory();
+	assert_int_equal(nm_profile_writer_new(&writer, "a.nmp", &err), 0);
+	assert_int_equal(nm_profile_writer_add(writer, nm_sample(0), &err), 0);
+	assert_int_equal(nm_profile_writer_add(writer, nm_sample(0), &err), NM_EINVAL);
+	assert_int_equal(nm_profile_writer_commit(writer, &err), NM_EINVAL);
+	assert_int_equal(files_here(), 0);
+}
+
+static void put_old(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	fputs("old", file);
+	fclose(file);
+}
+
+static void expect_old(const char *path)
+{
+	char text[8] = "";
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof text, file));
+	fclose(file);
+	assert_string_equal(text, "old");
+}
+
+static void test_old_file_stays_until_the_end(void **state)
+{
+	struct nm_profile_writer *writer;
+	struct nm_error err;
+
+	(void)state;
+	empty_directory();
+	put_old("a.nmp");
+	assert_int_equal(nm_profile_writer_new(&writer, "a.nmp", &err), 0);
+	assert_int_equal(nm_profile_writer_add(writer, nm_sample(0), &err), 0);
+	expect_old("a.nmp");
+	nm_profile_writer_abort(writer);
+	expect_old("a.nmp");
+	assert_int_equal(files_here(), 1);
+	nm_profile_close(sample("a.nmp"));
+	assert_int_equal(files_here(), 1);
+}
+
+/* A limit on the size of files stands for a full disk: write fails in the same places. */
+static void test_full_disk(void **state)
+{
+	struct rlimit before, limit;
+	rlim_t bytes;
+	struct nm_error err;
+	int rc = 0, failures = 0;
+
+	(void)state;
+	empty_directory();
+	put_old("a.nmp");
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	for (bytes = 0; bytes < 1 << 20; bytes += 16384) {
+		limit = before;
+		limit.rlim_cur = bytes;
+		setrlimit(RLIMIT_FSIZE, &limit);
+		rc = nm_sample_write("a.nmp", &err);
+		setrlimit(RLIMIT_FSIZE, &before);
+		if (!rc)
+			break;
+		if (rc != NM_ENOSPC)
+			fail_msg("%s", err.text);
+		assert_non_null(strstr(err.text, "no space"));
+		expect_old("a.nmp");
+		assert_int_equal(files_here(), 1);
+		failures++;
+	}
+	assert_int_equal(rc, 0);
+	assert_true(failures > 2);
+	nm_profile_close(open_ok("a.nmp"));
+}
+
+static void test_where_nothing_can_be_written(void **state)
+{
+	struct nm_profile_writer *writer;
+	struct nm_error err;
+
+	(void)state;
+	empty_directory();
+	assert_int_equal(nm_profile_writer_new(&writer, "no/such/a.nmp", &err), NM_ENOENT);
+	assert_int_equal(mkdir("folder", 0777), 0);
+	assert_int_equal(nm_profile_writer_new(&writer, "folder", &err), NM_EIO);
+	assert_int_equal(nm_profile_writer_new(&writer, "/dev/null", &err), NM_EIO);
+	assert_int_equal(nm_profile_writer_new(&writer, "folder", NULL), NM_EIO);
+	assert_int_equal(files_here(), 1);
+}
+
+static void test_link_stays_a_link(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	empty_directory();
+	put_old("target");
+	assert_int_equal(symlink("target", "a.nmp"), 0);
+	nm_profile_close(sample("a.nmp"));
+	assert_int_equal(lstat("a.nmp", &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	nm_profile_close(open_ok("target"));
+}
+
+static void test_odd_names(void **state)
+{
+	(void)state;
+	nm_profile_close(sample("a b?c=d#e%20f&'\".nmp"));
+	nm_profile_close(sample("file:x.nmp"));
+}
+
+static int open_code(const char *path)
+{
+	struct nm_profile *profile;
+	struct nm_error err;
+	int rc = nm_profile_open(&profile, path, &err);
+
+	if (!rc)
+		nm_profile_close(profile);
+	return rc;
+}
+
+/* Copies the sample, changes one byte at `at` (if not negative), and cuts it to `bytes` (if not 0). */
+static void spoil(long at, int byte, off_t bytes)
+{
+	int fd;
+	unsigned char value = (unsigned char)byte;
+
+	assert_int_equal(system("cp a.nmp spoilt.nmp"), 0);
+	fd = open("spoilt.nmp", O_RDWR);
+	if (at >= 0)
+		assert_int_equal(pwrite(fd, &value, 1, at), 1);
+	if (bytes)
+		assert_int_equal(ftruncate(fd, bytes), 0);
+	close(fd);
+}
+
+static void test_files_that_are_no_profiles(void **state)
+{
+	struct nm_profile *profile;
+	struct nm_error err;
+	FILE *file;
+
+	(void)state;
+	empty_directory();
+	assert_int_equal(open_code("none.nmp"), NM_ENOENT);
+	assert_int_equal(open_code("."), NM_EFORMAT);
+	file = fopen("empty", "w");
+	fclose(file);
+	assert_int_equal(open_code("empty"), NM_EFORMAT);
+	put_old("text");
+	assert_int_equal(open_code("text"), NM_EFORMAT);
+	nm_profile_close(sample("a.nmp"));
+	spoil(68, 'x', 0); /* another application's database */
+	assert_int_equal(open_code("spoilt.nmp"), NM_EFORMAT);
+	spoil(63, NM_PROFILE_VERSION + 1, 0);
+	assert_int_equal(nm_profile_open(&profile, "spoilt.nmp", &err), NM_EVERSION);
+	assert_non_null(strstr(err.text, "newer"));
+	spoil(-1, 0, 20000);
+	assert_int_equal(nm_profile_open(&profile, "spoilt.nmp", &err), NM_EFORMAT);
+	assert_non_null(strstr(err.text, "cut off"));
+}
+
+/* Runs a query to its end; 0 or the first failure. */
+static int exhaust(struct nm_profile *profile, const char *sql)
+{
+	struct nm_rows *rows;
+	struct nm_error err;
+	int rc = nm_profile_query(profile, sql, &rows, &err);
+
+	if (rc)
+		return rc;
+	while ((rc = nm_rows_next(rows, &err)) > 0)
+		;
+	nm_rows_free(rows);
+	return rc;
+}
+
+/* A changed byte anywhere gives an answer or an error, never a crash. */
+static void test_damage_anywhere(void **state)
+{
+	struct nm_profile *profile;
+	struct nm_error err;
+	struct stat st;
+	int refused = 0;
+	long at;
+
+	(void)state;
+	empty_directory();
+	nm_profile_close(sample("a.nmp"));
+	assert_int_equal(stat("a.nmp", &st), 0);
+	for (at = 0; at < st.st_size; at += 337) {
+		spoil(at, 0xff, 0);
+		if (nm_profile_open(&profile, "spoilt.nmp", &err)) {
+			refused++;
+			continue;
+		}
+		refused += exhaust(profile, "SELECT * FROM counts") == NM_EFORMAT;
+		exhaust(profile, "SELECT * FROM evictions");
+		exhaust(profile, "SELECT * FROM objects");
+		exhaust(profile, "SELECT * FROM levels");
+		nm_profile_close(profile);
+	}
+	assert_true(refused > 0);
+}
+
+static void test_queries_only_read(void **state)
+{
+	static const char *const writes[] = {"DELETE FROM entry",
+					     "INSERT INTO entry VALUES(1, 2)",
+					     "UPDATE process SET name = 'x'",
+					     "CREATE TABLE t(x)",
+					     "CREATE TEMP TABLE t(x)",
+					     "DROP VIEW counts",
+					     "ATTACH 'other.db' AS other",
+					     "PRAGMA user_version = 7",
+					     "VACUUM INTO 'copy.db'",
+					     "BEGIN"};
+	struct nm_profile *profile = sample("a.nmp");
+	struct nm_rows *rows;
+	struct nm_error err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof writes / sizeof *writes; i++) {
+		assert_int_equal(nm_profile_query(profile, writes[i], &rows, &err), NM_EINVAL);
+		assert_string_equal(err.text, "a query may only read the profile");
+	}
+	nm_profile_close(profile);
+	assert_int_equal(access("other.db", F_OK), -1);
+	assert_int_equal(access("copy.db", F_OK), -1);
+}
+
+static void test_faults_in_sql_have_a_place(void **state)
+{
+	struct nm_profile *profile = sample("a.nmp");
+	struct nm_rows *rows;
+	struct nm_error err;
+
+	(void)state;
+	assert_int_equal(nm_profile_query(profile, "SELECT nope FROM counts", &rows, &err), NM_EINVAL);
+	assert_int_equal(err.column, 7);
+	assert_int_equal(nm_profile_query(profile, "SELECT 1; SELECT 2", &rows, &err), NM_EINVAL);
+	assert_int_equal(err.column, 10);
+	assert_int_equal(nm_profile_query(profile, " -- nothing", &rows, &err), NM_EINVAL);
+	assert_int_equal(exhaust(profile, "SELECT 1; -- a comment"), 0);
+	nm_profile_close(profile);
+}
+
+/* What version 1 wrote stays readable. */
+static void test_stored_sample(void **state)
+{
+	struct nm_profile *profile = open_ok(NM_TEST_DATA "/profile-v1.nmp");
+
+	(void)state;
+	expect(
+	    profile,
+	    "SELECT process, level, sum(read_misses), sum(write_misses), sum(loads), sum(reuse), sum(used_bytes), "
+	    "sum(loaded_bytes) FROM counts GROUP BY 1, 2 ORDER BY 1, 2",
+	    "cc1|L1d|0|64|64|200|800|4096\ncc1|L2|0|64|64|64|800|4096\n"
+	    "cc1#2|L1d|0|64|64|200|800|4096\ncc1#2|L2|0|64|64|64|800|4096\n"
+	    "solver|L1d|164938|1410|166348|1435100|4221024|10646272\n"
+	    "solver|L2|54908|250|55158|262008|745264|3530112\n");
+	expect(profile, "SELECT DISTINCT object FROM objects WHERE type = 'int'",
+	       "gr\xc3\xb6\xc3\x9f"
+	       "e\n");
+	expect(
+	    profile,
+	    "SELECT victim_function, evictor, count FROM top_evictors WHERE level = 'L1d' AND count = 49000",
+	    "multiply|matrix|49000\n");
+	nm_profile_close(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_counts),
+	    cmocka_unit_test(test_levels_are_sums_of_counts),
+	    cmocka_unit_test(test_other_views),
+	    cmocka_unit_test(test_evictions),
+	    cmocka_unit_test(test_order_does_not_matter),
+	    cmocka_unit_test(test_same_path_twice),
+	    cmocka_unit_test(test_old_file_stays_until_the_end),
+	    cmocka_unit_test(test_full_disk),
+	    cmocka_unit_test(test_where_nothing_can_be_written),
+	    cmocka_unit_test(test_link_stays_a_link),
+	    cmocka_unit_test(test_odd_names),
+	    cmocka_unit_test(test_files_that_are_no_profiles),
+	    cmocka_unit_test(test_damage_anywhere),
+	    cmocka_unit_test(test_queries_only_read),
+	    cmocka_unit_test(test_faults_in_sql_have_a_place),
+	    cmocka_unit_test(test_stored_sample),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}
