@@ -5,6 +5,7 @@
  * Compilers split and clone functions: foo.cold, foo.part.0, foo.isra.0.constprop.1, foo.lto_priv.3,
  * foo.llvm.123.  The clone suffix is cut before demangling, so all parts of a function carry one name.
  * C++ names keep their parameters, since overloads are different functions; Rust names lose their hash.
+ * Fortran module procedures become module::name.
  */
 #include <libiberty/demangle.h>
 #include <stdio.h>
@@ -26,12 +27,31 @@ static size_t plain_length(const char *name)
 	return length;
 }
 
+/* gfortran names the procedures and variables of modules __<module>_MOD_<name>. */
+static const char *fortran_separator(const char *name)
+{
+	const char *found = name[0] == '_' && name[1] == '_' ? strstr(name + 2, "_MOD_") : NULL;
+	return found && found > name + 2 && found[5] ? found : NULL;
+}
+
+int is_mangled(const char *name)
+{
+	return (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')) || fortran_separator(name);
+}
+
 /* The mangled name's source form, to be freed, or NULL. */
 static char *source_of(const char *name)
 {
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != '_'))
+	const char *separator = fortran_separator(name);
+	char *source = NULL;
+	if (separator &&
+	    asprintf(&source, "%.*s::%s", (int)(separator - name - 2), name + 2, separator + 5) < 0)
 		return NULL;
-	char *source = rust_demangle(name, 0);
+	if (separator)
+		return source;
+	if (!is_mangled(name))
+		return NULL;
+	source = rust_demangle(name, 0);
 	return source ? source : cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
 }
 

@@ -45,7 +45,7 @@ static const char *join(struct reader *reader, const char *a, const char *b, con
 static const char *demangled(struct reader *reader, Dwarf_Die *die)
 {
 	const char *linkage = die_linkage_name(die);
-	if (!linkage || linkage[0] != '_' || (linkage[1] != 'Z' && linkage[1] != 'R'))
+	if (!linkage || !is_mangled(linkage))
 		return NULL;
 	return demangle(module_pool(reader->module), linkage);
 }
@@ -69,6 +69,9 @@ static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *arou
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block: return dwarf_haschildren(die);
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type: /* the function of a lambda may be in its class */
+	case DW_TAG_union_type: return !is_c(reader->unit->language) && dwarf_haschildren(die);
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
 		if (!dwarf_haschildren(die))
@@ -105,7 +108,9 @@ static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
 			scope->prefix = function_prefix(reader, &reader->walk.at[depth]);
 	}
-	*ret_lacks_scope = scope->prefix && (!scope->prefix[0] || scope->prefix[0] == '<');
+	/* A function without a name, or a lambda, of which many have the same. */
+	*ret_lacks_scope = scope->prefix && (!scope->prefix[0] || scope->prefix[0] == '<' ||
+					     !strncmp(scope->prefix, "operator()", 10));
 	return name && scope->prefix ? join(reader, scope->prefix, name, "") : NULL;
 }
 

@@ -186,6 +186,14 @@ const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol
 	return symbol->plain;
 }
 
+/* The function symbol whose address is vaddr, or NULL. */
+struct elf_symbol *elf_symbol_starting_at(struct nm_module *module, uint64_t vaddr)
+{
+	module_read_symbols(module);
+	const struct span *span = spans_find(&module->function_spans, vaddr);
+	return span && module->functions.at[span->id].low == vaddr ? &module->functions.at[span->id] : NULL;
+}
+
 /* Without symbols, the physical function that DWARF knows. */
 static int function_of_dwarf(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
 {
@@ -204,7 +212,7 @@ static int function_of_dwarf(struct nm_module *module, uint64_t vaddr, struct nm
 	for (ptrdiff_t next = 0; (next = dwarf_ranges(&frame->die, next, &base, &low, &end)) > 0;) {
 		if (vaddr < low || vaddr >= end)
 			continue;
-		const char *name = frame_name(module, frame);
+		const char *name = frame_name(module, unit, frame);
 		if (!name)
 			return 0;
 		*ret_function = (struct nm_function){name, name, low, end};

@@ -49,16 +49,13 @@ static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr,
 	size_t n = 0;
 	while (id != NO_ID && n < max) {
 		struct frame *frame = &unit->frames.at[id];
-		const char *function = frame_name(module, frame);
+		const char *function = frame_name(module, unit, frame);
 		if (!function && frame->parent == NO_ID)
 			function = symbol_name(module, vaddr);
 		if (function || line.file)
 			at[n++] = (struct nm_position){function, line.file, line.line};
-		if (frame->parent != NO_ID && n < max) {
-			const char *file = die_file(&frame->die, DW_AT_call_file);
-			line.file = file ? nm_intern(module_pool(module), file) : NULL;
-			line.line = (uint32_t)die_number(&frame->die, DW_AT_call_line);
-		}
+		if (frame->parent != NO_ID && n < max)
+			frame_call(module, frame, &line.file, &line.line);
 		id = frame->parent;
 	}
 	return n;

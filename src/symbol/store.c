@@ -35,6 +35,7 @@ static void module_free(struct nm_module *module)
 		nm_vec_free(&module->units.at[i].code);
 	}
 	nm_vec_free(&module->units);
+	nm_map_done(&module->scoped_names);
 	nm_vec_free(&module->unit_spans);
 	nm_vec_free(&module->segments);
 	nm_vec_free(&module->sections);

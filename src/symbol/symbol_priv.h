@@ -14,6 +14,7 @@
 #include <gelf.h>
 
 #include "arena.h"
+#include "map.h"
 #include "spans.h"
 #include "symbol.h"
 
@@ -60,9 +61,12 @@ struct line_rows nm_vec(struct line_row);
 /* A function or an inlined instance of one.  Parents come before children. */
 struct frame {
 	Dwarf_Die die;
-	const char *name; /* NULL until asked for */
-	uint64_t low;     /* least address, in the physical function for inlined ones too */
-	uint32_t parent;  /* frame it is inlined into; NO_ID: a physical function */
+	const char *name;      /* NULL until asked for */
+	const char *call_file; /* with call_line and call_read: where it is inlined */
+	uint32_t call_line;
+	int call_read;
+	uint64_t low;    /* least address, in the physical function for inlined ones too */
+	uint32_t parent; /* frame it is inlined into; NO_ID: a physical function */
 };
 struct frames nm_vec(struct frame);
 
@@ -107,7 +111,8 @@ struct nm_module {
 
 	int units_read;
 	struct units units;
-	struct spans unit_spans; /* flat; id: units */
+	struct nm_map scoped_names; /* declaration of a function -> its interned name with scopes */
+	struct spans unit_spans;    /* flat; id: units */
 
 	int variables_read;
 	struct variables variables, tls_variables;
@@ -133,6 +138,7 @@ int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes);
 
 /* elf_symbols.c */
 void module_read_symbols(struct nm_module *module);
+struct elf_symbol *elf_symbol_starting_at(struct nm_module *module, uint64_t vaddr);
 const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol);
 
 /* plt.c: appends "name@plt" stubs to module->functions. */
@@ -141,8 +147,11 @@ void plt_read(struct nm_module *module);
 /* demangle.c: what the source calls it, without clone suffixes; the name itself if it is not mangled.
  * Interned; NULL when memory is exhausted. */
 const char *demangle(struct nm_strings *pool, const char *name);
+int is_mangled(const char *name);
 
 /* units.c */
+int is_c(int language);
+int is_fortran(int language);
 void module_read_units(struct nm_module *module);
 struct unit *unit_at(struct nm_module *module, uint64_t vaddr);
 
@@ -152,7 +161,8 @@ const struct line_row *unit_line_at(const struct unit *unit, uint64_t vaddr);
 
 /* functions.c */
 void unit_read_frames(struct nm_module *module, struct unit *unit);
-const char *frame_name(struct nm_module *module, struct frame *frame);
+const char *frame_name(struct nm_module *module, const struct unit *unit, struct frame *frame);
+void frame_call(struct nm_module *module, struct frame *frame, const char **ret_file, uint32_t *ret_line);
 
 /* location.c: where a variable with static storage is.  1 if the expression is such a place. */
 struct place {

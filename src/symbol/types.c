@@ -38,14 +38,8 @@ static enum family family_of(int language)
 	case DW_LANG_C_plus_plus_14:
 	case 0x2a: /* C++17, from the list that DWARF 6 extends */
 	case 0x2b: /* C++20 */ return FAMILY_CXX;
-	case DW_LANG_Fortran77:
-	case DW_LANG_Fortran90:
-	case DW_LANG_Fortran95:
-	case DW_LANG_Fortran03:
-	case DW_LANG_Fortran08:
-	case 0x2d: /* Fortran 2018 */ return FAMILY_FORTRAN;
 	case DW_LANG_Rust: return FAMILY_RUST;
-	default: return FAMILY_C;
+	default: return is_fortran(language) ? FAMILY_FORTRAN : FAMILY_C;
 	}
 }
 

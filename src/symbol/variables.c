@@ -67,8 +67,7 @@ static void add_symbols(struct nm_module *module, const struct merge *merge)
 		if (known && (known->seen.kind != NM_VAR_COMMON_MEMBER || symbol->end <= known->seen.end)) {
 			if (known->seen.end < symbol->end)
 				known->seen.end = symbol->end;
-			if (known->lacks_scope && symbol->raw[0] == '_' &&
-			    (symbol->raw[1] == 'Z' || symbol->raw[1] == 'R'))
+			if (known->lacks_scope && is_mangled(symbol->raw))
 				known->seen.name = elf_symbol_plain(module, symbol);
 			continue;
 		}

@@ -46,6 +46,20 @@ __attribute__((noinline)) int use(int n)
 	return *pool<int>().get(n) + (int)pool<point>().get(n)->x + hidden[0] + depth;
 }
 
+static inline __attribute__((always_inline)) int twice(int i)
+{
+	return hidden[i % 10] * 2;
+}
+
+__attribute__((noinline)) int sum(int n)
+{
+	auto each = [&](int i) __attribute__((noinline)) { return twice(i) + n; };
+	int all = 0;
+	for (int i = 0; i < n; i++)
+		all += each(i);
+	return all;
+}
+
 __attribute__((noinline)) base *make(int n)
 {
 	if (n > 1)
@@ -57,6 +71,6 @@ __attribute__((noinline)) base *make(int n)
 int main(int argc, char **)
 {
 	app::base *made = app::make(argc);
-	std::printf("%d\n", app::use(argc) + made->f() + (int)app::point::origin.x);
+	std::printf("%d\n", app::use(argc) + app::sum(argc) + made->f() + (int)app::point::origin.x);
 	delete made;
 }

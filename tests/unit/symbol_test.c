@@ -310,8 +310,9 @@ static void test_no_line_is_zero(void **state)
 	}
 }
 
-/* What addr2line -f -i prints for vaddr, from our positions.  Its "?" is compared with nothing. */
-static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[][512], size_t count)
+/* Our positions of vaddr against what addr2line -f -i prints, its "?" with nothing. */
+static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[][512], size_t count,
+			  int names)
 {
 	struct nm_position at[16];
 	size_t n = nm_module_positions(module, vaddr, at, 16);
@@ -319,7 +320,8 @@ static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[]
 	for (size_t i = 0; i < n; i++) {
 		char *colon = strrchr(lines[2 * i + 1], ':');
 		assert_non_null(colon);
-		assert_string_equal(at[i].function, lines[2 * i]);
+		if (names)
+			assert_string_equal(at[i].function, lines[2 * i]);
 		unsigned long line = strtoul(colon + 1, NULL, 10);
 		if (line == 0)
 			continue;
@@ -329,7 +331,7 @@ static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[]
 	}
 }
 
-static void compare_function(struct nm_module *module, const char *name)
+static void compare_function(struct nm_module *module, const char *name, int names)
 {
 	struct nm_function function;
 	char command[32768], lines[32][512], text[512];
@@ -354,13 +356,13 @@ static void compare_function(struct nm_module *module, const char *name)
 			continue;
 		}
 		if (count)
-			compare_block(module, current, lines, count);
+			compare_block(module, current, lines, count, names);
 		compared += count != 0;
 		current = strtoull(text, NULL, 16);
 		count = 0;
 	}
 	pclose(pipe);
-	compare_block(module, current, lines, count);
+	compare_block(module, current, lines, count, names);
 	assert_int_equal(compared + 1, vaddr - function.low);
 }
 
@@ -373,9 +375,13 @@ static void test_positions_as_addr2line(void **state)
 		skip();
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		struct nm_module *module = program(forms[i]);
-		compare_function(module, "work");
-		compare_function(module, "main");
+		compare_function(module, "work", 1);
+		compare_function(module, "main", 1);
 	}
+	/* C++: it prints mangled names.  gcc puts a lambda's function inside classes and abstract functions. */
+	struct nm_module *module = program("cxx");
+	compare_function(module, "app::sum(int)::{lambda(int)#1}::operator()(int) const", 0);
+	compare_function(module, "app::use(int)", 0);
 }
 
 /* Every executable mapping of this very process gives back where its functions are. */
