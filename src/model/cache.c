@@ -33,6 +33,7 @@ const struct nm_lookup *nm_lookup_supported(unsigned i)
 static void clear_set(const struct nm_cache *c, uint64_t *tags)
 {
 	uint64_t *stamps = nm_stamp(c->layout, tags);
+	memset(tags, 0, c->stride);
 	for (unsigned way = 0; way < c->layout.ways; way++) {
 		tags[way] = way < c->spec.ways ? NM_NO_LINE : NM_NO_VICTIM;
 		stamps[way] = way < c->spec.ways ? 0 : UINT64_MAX;

@@ -27,7 +27,7 @@
 #include "recency.h"
 #include "tally.h"
 
-enum { PIECE = 1024, TOUCHES = 16384, NONE = -1 };
+enum { PIECE = 1024, TOUCHES = 16384, NONE = -1, AHEAD = 4 };
 
 struct level {
 	struct nm_cache cache;
@@ -172,14 +172,17 @@ static int clear_ops(struct nm_ops *ops, unsigned words, size_t room)
 	return words > 1 ? nm_vec_reserve(&ops->masks, room * words) : 0;
 }
 
-/* Appends; room was reserved.  mask has the words of the level that takes ops. */
-static void add_op(struct nm_ops *ops, struct nm_op op, const uint64_t *mask, unsigned words)
+/* Appends; room was reserved.  `mask` has the words of the level that takes ops; NULL: no bytes. */
+static inline void add_op(struct nm_ops *ops, struct nm_op op, const uint64_t *mask, unsigned words)
 {
 	op.time = ops->fills;
 	ops->fills += !(op.flags & NM_OP_SETTLE);
 	if (words > 1) {
-		memcpy(ops->masks.at + ops->list.count * words, mask, words * sizeof *mask);
-		ops->masks.count += words;
+		uint64_t *to = ops->masks.at + ops->list.count * words;
+		if (mask)
+			memcpy(to, mask, words * sizeof *mask);
+		else
+			memset(to, 0, words * sizeof *mask);
 	} else if (mask) {
 		op.mask = mask[0];
 	}
@@ -209,49 +212,49 @@ static void send_settlement(struct nm_hierarchy *h, struct level *l, const struc
 	if (l->next == NONE)
 		return;
 	const struct nm_cache *lower = &h->levels[l->next].cache;
+	struct nm_op op = {.line = lower_line(&l->cache, lower, r->victim),
+			   .uses = r->victim_uses,
+			   .order = r->order,
+			   .flags = NM_OP_SETTLE};
 	uint64_t placed[NM_LINE_WORDS_MAX];
-	place_mask(&l->cache, lower, r->victim, mask, placed);
-	add_op(&l->out,
-	       (struct nm_op){.line = lower_line(&l->cache, lower, r->victim),
-			      .uses = r->victim_uses,
-			      .order = r->order,
-			      .flags = NM_OP_SETTLE},
-	       placed, lower->words);
+	if (lower->words == 1)
+		placed[0] = mask[0] << ((r->victim << l->cache.line_shift) & (lower->spec.line - 1));
+	else
+		place_mask(&l->cache, lower, r->victim, mask, placed);
+	add_op(&l->out, op, placed, lower->words);
 }
 
 static void send_fill(struct nm_hierarchy *h, struct level *l, const struct nm_record *r)
 {
-	static const uint64_t nothing[NM_LINE_WORDS_MAX];
 	if (l->next == NONE)
 		return;
 	struct level *next = &h->levels[l->next];
 	struct nm_counts *cell = &next->tally.cells[r->cell];
 	unsigned kind = r->flags & NM_OP_KIND;
+	struct nm_op op = {.line = lower_line(&l->cache, &next->cache, r->line),
+			   .cell = r->cell,
+			   .order = r->order,
+			   .flags = kind};
 
-	cell->reads += kind != NM_REF_WRITE;
-	cell->writes += kind == NM_REF_WRITE;
-	add_op(&l->out,
-	       (struct nm_op){.line = lower_line(&l->cache, &next->cache, r->line),
-			      .cell = r->cell,
-			      .order = r->order,
-			      .flags = kind},
-	       nothing, next->cache.words);
+	*(kind == NM_REF_WRITE ? &cell->writes : &cell->reads) += 1;
+	add_op(&l->out, op, NULL, next->cache.words);
 }
 
-static unsigned bytes_of(const struct nm_cache *c, const uint64_t *mask)
+static uint32_t bytes_of(const struct nm_cache *c, const uint64_t *mask)
 {
-	unsigned bytes = 0;
+	uint32_t bytes = 0;
 	for (unsigned w = 0; w < c->words; w++)
-		bytes += (unsigned)__builtin_popcountll(mask[w]);
+		bytes += (uint32_t)__builtin_popcountll(mask[w]);
 	return bytes;
 }
 
-static void charge_stay(struct level *l, uint32_t cell, uint64_t uses, const uint64_t *mask)
+static struct nm_counts *charge_stay(struct level *l, uint32_t cell, uint64_t uses, uint32_t bytes)
 {
 	struct nm_counts *c = &l->tally.cells[cell];
 	c->reuse += uses >> 1;
-	c->used_bytes += bytes_of(&l->cache, mask);
+	c->used_bytes += bytes;
 	c->loaded_bytes += l->cache.spec.line;
+	return c;
 }
 
 static int book_load(struct nm_hierarchy *h, struct level *l, const struct nm_record *r, const uint64_t *mask,
@@ -274,8 +277,7 @@ static int book_load(struct nm_hierarchy *h, struct level *l, const struct nm_re
 	if (r->flags & NM_OP_DIRECT)
 		*last_missed = r->order;
 	if (r->victim != NM_NO_LINE) {
-		struct nm_counts *loser = &l->tally.cells[r->victim_cell];
-		charge_stay(l, r->victim_cell, r->victim_uses, mask);
+		struct nm_counts *loser = charge_stay(l, r->victim_cell, r->victim_uses, r->victim_bytes);
 		loser->evictions++;
 		loser->writebacks += r->victim_uses & 1;
 		if (nm_recency_leave(&l->recency, r->victim, r->victim_stamp) ||
@@ -320,6 +322,10 @@ static long book_events(struct nm_hierarchy *h, const struct input *in, const st
 
 	size_t number = e->old & ~NM_EVENT_LOAD;
 	const struct nm_record *r = &s->records.at[number];
+	if (number + AHEAD < s->records.count) {
+		nm_recency_prefetch(&l->recency, r[AHEAD].line, r[AHEAD].victim);
+		nm_tally_prefetch(&l->tally, r[AHEAD].cell, r[AHEAD].victim_cell);
+	}
 	const uint64_t *mask = l->cache.words > 1 ? s->masks.at + number * l->cache.words : &r->victim_mask;
 	if (r->flags & NM_OP_SETTLE)
 		send_settlement(h, l, r, mask);
@@ -601,7 +607,7 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 		struct level *l = &h->levels[i];
 		struct nm_resident r;
 		for (size_t at = 0; nm_cache_next(&l->cache, &at, &r);) {
-			charge_stay(l, r.cell, r.uses, r.mask);
+			charge_stay(l, r.cell, r.uses, bytes_of(&l->cache, r.mask));
 			settle_outwards(h, l, &r);
 		}
 	}

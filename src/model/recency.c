@@ -36,12 +36,8 @@
 #include <string.h>
 
 #include "errors.h"
-#include "map.h"
 
-static size_t index_slot(const struct nm_recency *r, uint64_t id)
-{
-	return id * 0x9e3779b97f4a7c15ull >> r->index_shift;
-}
+static size_t index_slot(const struct nm_recency *r, uint64_t id) { return nm_spread(id, r->index_shift); }
 
 static size_t index_mask(const struct nm_recency *r) { return (1ull << (64 - r->index_shift)) - 1; }
 
@@ -180,9 +176,9 @@ size_t nm_recency_touches(struct nm_recency *r, const struct nm_event *events, s
 	return i;
 }
 
-static struct nm_ghost *ghost_slot(struct nm_ghost *ghosts, size_t mask, uint64_t line)
+static struct nm_ghost *ghost_slot(struct nm_ghost *ghosts, unsigned shift, uint64_t line)
 {
-	size_t i = nm_mix64(line) & mask;
+	size_t i = nm_spread(line, shift), mask = ~0ull >> shift;
 	while (ghosts[i].stamp && ghosts[i].line != line)
 		i = (i + 1) & mask;
 	return &ghosts[i];
@@ -199,17 +195,19 @@ static int purge_ghosts(struct nm_recency *r)
 		else if (g->stamp)
 			kept++;
 	}
-	while (kept * 4 > room)
+	unsigned shift = r->ghost_shift;
+	for (; kept * 4 > room; shift--)
 		room *= 2;
 	struct nm_ghost *ghosts = calloc(room, sizeof *ghosts);
 	if (!ghosts)
 		return NM_ENOMEM;
 	for (size_t i = 0; i <= r->ghost_mask; i++)
 		if (r->ghosts[i].stamp && r->ghosts[i].line != UINT64_MAX)
-			*ghost_slot(ghosts, room - 1, r->ghosts[i].line) = r->ghosts[i];
+			*ghost_slot(ghosts, shift, r->ghosts[i].line) = r->ghosts[i];
 	free(r->ghosts);
 	r->ghosts = ghosts;
 	r->ghost_mask = room - 1;
+	r->ghost_shift = shift;
 	r->ghost_count = kept;
 	return 0;
 }
@@ -218,15 +216,15 @@ int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp)
 {
 	if (stamp < r->start && !holds(r, stamp))
 		return 0;
-	struct nm_ghost *g = ghost_slot(r->ghosts, r->ghost_mask, line);
+	struct nm_ghost *g = ghost_slot(r->ghosts, r->ghost_shift, line);
 	r->ghost_count += !g->stamp;
 	*g = (struct nm_ghost){line, stamp};
 	return r->ghost_count * 2 > r->ghost_mask ? purge_ghosts(r) : 0;
 }
 
-static struct nm_seen *seen_slot(struct nm_seen *seen, size_t mask, uint64_t group)
+static struct nm_seen *seen_slot(struct nm_seen *seen, unsigned shift, uint64_t group)
 {
-	size_t i = nm_mix64(group) & mask;
+	size_t i = nm_spread(group, shift), mask = ~0ull >> shift;
 	while (seen[i].lines && seen[i].group != group)
 		i = (i + 1) & mask;
 	return &seen[i];
@@ -240,16 +238,17 @@ static int grow_seen(struct nm_recency *r)
 		return NM_ENOMEM;
 	for (size_t i = 0; i <= r->seen_mask; i++)
 		if (r->seen[i].lines)
-			*seen_slot(seen, room - 1, r->seen[i].group) = r->seen[i];
+			*seen_slot(seen, r->seen_shift - 1, r->seen[i].group) = r->seen[i];
 	free(r->seen);
 	r->seen = seen;
 	r->seen_mask = room - 1;
+	r->seen_shift--;
 	return 0;
 }
 
 int nm_recency_load(struct nm_recency *r, uint64_t line)
 {
-	uint64_t old = ghost_slot(r->ghosts, r->ghost_mask, line)->stamp;
+	uint64_t old = ghost_slot(r->ghosts, r->ghost_shift, line)->stamp;
 	if (old >= r->start) {
 		uint64_t t = old - r->start;
 		r->again[t / 64] |= 1ull << t % 64;
@@ -258,7 +257,7 @@ int nm_recency_load(struct nm_recency *r, uint64_t line)
 	if (touch(r, old))
 		return NM_MISS_CONFLICT;
 
-	struct nm_seen *s = seen_slot(r->seen, r->seen_mask, line >> 6);
+	struct nm_seen *s = seen_slot(r->seen, r->seen_shift, line >> 6);
 	uint64_t bit = 1ull << (line & 63);
 	if (s->lines & bit)
 		return NM_MISS_CAPACITY;
@@ -312,6 +311,7 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity)
 	r->index = calloc(BLOCKS * 2, sizeof *r->index);
 	r->ghosts = calloc(GHOSTS, sizeof *r->ghosts);
 	r->ghost_mask = GHOSTS - 1;
+	r->ghost_shift = r->seen_shift = 64 - 6;
 	r->seen = calloc(SEEN, sizeof *r->seen);
 	r->seen_mask = SEEN - 1;
 	if (!r->blocks || !r->index || !r->ghosts || !r->seen) {

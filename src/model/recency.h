@@ -58,9 +58,22 @@ struct nm_recency {
 
 	struct nm_ghost *ghosts;
 	size_t ghost_count, ghost_mask;
+	unsigned ghost_shift; /* 64 - log2 of the slots */
 	struct nm_seen *seen;
 	size_t seen_count, seen_mask;
+	unsigned seen_shift;
 };
+
+/* Spreads keys over a table by the high bits of a product: enough for line numbers, and cheap. */
+static inline size_t nm_spread(uint64_t key, unsigned shift) { return key * 0x9e3779b97f4a7c15ull >> shift; }
+
+/* Has the host fetch what nm_recency_load() of one line and nm_recency_leave() of another will look at. */
+static inline void nm_recency_prefetch(const struct nm_recency *r, uint64_t line, uint64_t victim)
+{
+	__builtin_prefetch(&r->ghosts[nm_spread(line, r->ghost_shift)]);
+	__builtin_prefetch(&r->ghosts[nm_spread(victim, r->ghost_shift)], 1);
+	__builtin_prefetch(&r->seen[nm_spread(line >> 6, r->seen_shift)]);
+}
 
 int nm_recency_init(struct nm_recency *r, uint64_t capacity);
 void nm_recency_done(struct nm_recency *r);

@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map.h"
-
 int nm_tally_init(struct nm_tally *t)
 {
 	enum { PAIRS = 64 };
-	*t = (struct nm_tally){.pairs = calloc(PAIRS, sizeof *t->pairs), .pair_mask = PAIRS - 1};
+	*t = (struct nm_tally){
+	    .pairs = calloc(PAIRS, sizeof *t->pairs), .pair_mask = PAIRS - 1, .pair_shift = 64 - 6};
 	return t->pairs ? 0 : NM_ENOMEM;
 }
 
@@ -43,9 +42,9 @@ int nm_tally_reach(struct nm_tally *t, size_t count)
 	return 0;
 }
 
-static struct nm_pair *pair_slot(struct nm_pair *pairs, size_t mask, uint64_t key)
+static struct nm_pair *pair_slot(struct nm_pair *pairs, unsigned shift, uint64_t key)
 {
-	size_t i = nm_mix64(key) & mask;
+	size_t i = nm_tally_slot(key, shift), mask = ~0ull >> shift;
 	while (pairs[i].count && pairs[i].key != key)
 		i = (i + 1) & mask;
 	return &pairs[i];
@@ -59,17 +58,18 @@ static int grow_pairs(struct nm_tally *t)
 		return NM_ENOMEM;
 	for (size_t i = 0; i <= t->pair_mask; i++)
 		if (t->pairs[i].count)
-			*pair_slot(pairs, room - 1, t->pairs[i].key) = t->pairs[i];
+			*pair_slot(pairs, t->pair_shift - 1, t->pairs[i].key) = t->pairs[i];
 	free(t->pairs);
 	t->pairs = pairs;
 	t->pair_mask = room - 1;
+	t->pair_shift--;
 	return 0;
 }
 
 int nm_tally_evict(struct nm_tally *t, uint32_t evictor, uint32_t victim)
 {
 	uint64_t key = (uint64_t)evictor << 32 | victim;
-	struct nm_pair *pair = pair_slot(t->pairs, t->pair_mask, key);
+	struct nm_pair *pair = pair_slot(t->pairs, t->pair_shift, key);
 
 	pair->key = key;
 	if (pair->count++)
