@@ -70,7 +70,7 @@ int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_e
 
 static int has_tool(const char *folder)
 {
-	char path[4200];
+	char path[8400];
 
 	snprintf(path, sizeof path, "%s/" TOOL, folder);
 	return is_executable_file(path);

@@ -272,8 +272,9 @@ static int prepare(struct recorder *r, struct nm_error *err)
 	if (nm_launcher_find(&r->launcher, err))
 		return NM_STATUS_NO_COLLECTOR;
 	fault = nm_profile_writer_new(&r->writer, r->recording->output, err);
-	if (!fault)
-		fault = make_run_dir(r, err);
+	if (fault)
+		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
+	fault = make_run_dir(r, err);
 	if (!fault)
 		fault = nm_symbols_new(&r->symbols, err);
 	options.symbols = r->symbols;
@@ -285,7 +286,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 		catch_signals();
 		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &r->pid, err);
 	}
-	return fault ? nm_record_status(fault) : 0;
+	return fault ? nm_status_of((enum nm_code)fault, NM_STATUS_FAILED) : 0;
 }
 
 static int run(struct recorder *r, struct nm_error *err)
@@ -305,7 +306,7 @@ static int run(struct recorder *r, struct nm_error *err)
 			usleep(POLL_MS * 1000);
 	}
 	if (status)
-		return nm_record_status(status);
+		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
 	said = r->streams ? NULL : valgrind_said(r, line, sizeof line);
 	if (!r->streams) {
 		nm_fail(err, NM_EIO, "the collector did not start: %s",
@@ -313,7 +314,7 @@ static int run(struct recorder *r, struct nm_error *err)
 		return NM_STATUS_COLLECTOR_FAILED;
 	}
 	status = write_profile(r, err);
-	return status ? nm_record_status(status) : 0;
+	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;
 }
 
 int nm_record(const struct nm_recording *recording, int *ret_exit, struct nm_error *err)
