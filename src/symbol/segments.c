@@ -4,7 +4,8 @@
  *
  * Only program headers and notes are read.  The file is mapped, so the size of its debug information
  * costs nothing until it is used.  If the program's own file is not to be had but its debug file is
- * (found by build-id), the debug file's program headers serve: they carry the same addresses.
+ * (found by build-id), the debug file's program headers serve: they carry the same addresses, but not
+ * the same file offsets, so such a module answers every question but that for its bias.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -118,11 +119,10 @@ void module_read_segments(struct nm_module *module)
 		if (header.p_type != PT_LOAD || header.p_vaddr + header.p_memsz < header.p_vaddr ||
 		    header.p_offset + header.p_filesz < header.p_offset)
 			continue;
-		/* A debug file keeps sizes in memory but has no bytes; text never grows in memory. */
-		int stripped = elf == module->debug.elf;
-		struct segment segment = {header.p_offset, header.p_vaddr,
-					  stripped ? header.p_memsz : header.p_filesz, header.p_memsz,
+		struct segment segment = {header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
 					  (header.p_flags & PF_X) != 0};
+		if (elf == module->debug.elf)
+			segment.file_bytes = 0;
 		if (nm_vec_push(&module->segments, segment))
 			return;
 	}
