@@ -78,7 +78,7 @@ static int has_tool(const char *folder)
 
 static int find_library(struct nm_launcher *launcher)
 {
-	static const char *const beside[] = {"%s/../collect/valgrind/lib", "%s/../libexec/nearmiss/valgrind"};
+	static const char *const beside[] = {"%s/../collect/valgrind", "%s/../libexec/nearmiss/valgrind"};
 	const char *given = getenv("NEARMISS_LIBEXEC");
 	char self[4096], candidate[4200];
 	ssize_t n;
