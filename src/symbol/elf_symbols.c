@@ -56,9 +56,10 @@ static void read_sections(struct nm_module *module)
 		return;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr header;
-		if (!gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) ||
-		    (header.sh_flags & SHF_TLS) || !header.sh_size ||
+		if (!gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC) || !header.sh_size ||
 		    header.sh_addr + header.sh_size < header.sh_addr)
+			continue;
+		if ((header.sh_flags & SHF_TLS) && header.sh_type == SHT_NOBITS)
 			continue;
 		const char *name = elf_strptr(elf, names, header.sh_name);
 		name = nm_intern(module_pool(module), name && *name ? name : "<section>");

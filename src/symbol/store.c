@@ -76,6 +76,12 @@ static int same_id(const struct nm_module *module, const uint8_t *build_id, size
 	return module->wanted_id_bytes == bytes && !memcmp(module->wanted_id, build_id, bytes);
 }
 
+/* Without a build-id, what is at the path is asked for: not a module whose file was replaced. */
+static int serves(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
+{
+	return build_id ? same_id(module, build_id, bytes) : module->file.elf || !module->wanted_id_bytes;
+}
+
 static struct nm_module *module_open(struct nm_symbols *symbols, const char *path)
 {
 	struct nm_module *module = calloc(1, sizeof *module);
@@ -103,7 +109,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 		build_id_bytes = BUILD_ID_MAX;
 	for (size_t i = 0; i < symbols->modules.count; i++) {
 		struct nm_module *known = symbols->modules.at[i];
-		if (known->path == interned && (!build_id || same_id(known, build_id, build_id_bytes))) {
+		if (known->path == interned && serves(known, build_id, build_id_bytes)) {
 			*ret_module = known;
 			return 0;
 		}

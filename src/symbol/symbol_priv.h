@@ -34,7 +34,7 @@ struct segment {
 	int executable;
 };
 
-/* One section that occupies memory.  TLS sections are not among them. */
+/* One section that occupies memory; .tbss is not among them. */
 struct section {
 	uint64_t low, end;
 	const char *name;

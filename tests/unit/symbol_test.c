@@ -431,12 +431,16 @@ static void test_unusable_files(void **state)
 	struct nm_position at;
 	uint64_t low, end;
 	(void)state;
-	module = program("c");
+	module = program("c-nopie");
 	assert_int_equal(nm_symbols_module(store, nm_module_path(module), wrong, 20, &same, NULL), 0);
 	assert_ptr_not_equal(module, same);
 	assert_int_equal(nm_module_extent(same, &low, &end), 0);
 	assert_int_equal(nm_symbols_module(store, nm_module_path(module), NULL, 0, &same, NULL), 0);
 	assert_ptr_equal(module, same);
+	assert_int_equal(nm_symbols_module(store, "/proc/self/exe", wrong, 20, &module, NULL), 0);
+	assert_int_equal(nm_symbols_module(store, "/proc/self/exe", NULL, 0, &same, NULL), 0);
+	assert_ptr_not_equal(module, same);
+	assert_int_equal(nm_module_extent(same, &low, &end), 1);
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		assert_int_equal(nm_symbols_module(store, paths[i], NULL, 0, &module, NULL), 0);
 		assert_int_equal(nm_module_debug_level(module), NM_DEBUG_NONE);
