@@ -31,30 +31,20 @@ static const struct function {
 	enum arguments arguments;
 } functions[] = {
     {"malloc", NM_WIRE_MALLOC, SIZE},
-    {"__libc_malloc", NM_WIRE_MALLOC, SIZE},
-    {"__malloc", NM_WIRE_MALLOC, SIZE},
     {"calloc", NM_WIRE_CALLOC, COUNT_SIZE},
-    {"__libc_calloc", NM_WIRE_CALLOC, COUNT_SIZE},
-    {"__calloc", NM_WIRE_CALLOC, COUNT_SIZE},
     {"realloc", NM_WIRE_REALLOCATE, POINTER_SIZE},
-    {"__libc_realloc", NM_WIRE_REALLOCATE, POINTER_SIZE},
-    {"__realloc", NM_WIRE_REALLOCATE, POINTER_SIZE},
     {"reallocarray", NM_WIRE_REALLOCATE, POINTER_COUNT_SIZE},
-    {"__libc_reallocarray", NM_WIRE_REALLOCATE, POINTER_COUNT_SIZE},
     {"aligned_alloc", NM_WIRE_ALIGNED, ALIGN_SIZE},
     {"memalign", NM_WIRE_ALIGNED, ALIGN_SIZE},
-    {"__libc_memalign", NM_WIRE_ALIGNED, ALIGN_SIZE},
-    {"__memalign", NM_WIRE_ALIGNED, ALIGN_SIZE},
     {"posix_memalign", NM_WIRE_ALIGNED, RESULT_ALIGN_SIZE},
-    {"__posix_memalign", NM_WIRE_ALIGNED, RESULT_ALIGN_SIZE},
     {"valloc", NM_WIRE_ALIGNED, SIZE},
-    {"__libc_valloc", NM_WIRE_ALIGNED, SIZE},
     {"pvalloc", NM_WIRE_ALIGNED, SIZE},
-    {"__libc_pvalloc", NM_WIRE_ALIGNED, SIZE},
     {"free", NM_WIRE_FREE_CALL, POINTER},
-    {"__libc_free", NM_WIRE_FREE_CALL, POINTER},
-    {"__free", NM_WIRE_FREE_CALL, POINTER},
     {"cfree", NM_WIRE_FREE_CALL, POINTER},
+    {"tc_new", NM_WIRE_NEW, SIZE},
+    {"tc_newarray", NM_WIRE_NEW_ARRAY, SIZE},
+    {"tc_delete", NM_WIRE_DELETE, POINTER},
+    {"tc_deletearray", NM_WIRE_DELETE_ARRAY, POINTER},
     {"_Znwm", NM_WIRE_NEW, SIZE},
     {"_ZnwmRKSt9nothrow_t", NM_WIRE_NEW, SIZE},
     {"_ZnwmSt11align_val_t", NM_WIRE_NEW, SIZE},
@@ -77,7 +67,12 @@ static const struct function {
     {"_ZdaPvSt11align_val_tRKSt9nothrow_t", NM_WIRE_DELETE_ARRAY, POINTER},
 };
 
+/* Other allocators and the C library itself name the same functions so; a symbol table may show only
+ * one of several names. */
+static const HChar *const prefixes[] = {"__libc_", "__", "je_", "_rjem_je_", "_rjem_", "mi_", "tc_"};
+
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
+#define PREFIXES (sizeof prefixes / sizeof prefixes[0])
 #define NOTHING_PENDING (~(Addr)0)
 
 /* The outermost allocation call that a thread is in. */
@@ -118,20 +113,42 @@ void nm_allocator_thread_gone(ThreadId thread)
 		pending_slot = NOTHING_PENDING;
 }
 
-UInt nm_allocator_at(Addr pc)
+/* The name's length without its version. */
+static SizeT bare_length(const HChar *name)
 {
-	const HChar *name;
 	SizeT length;
-	UInt i;
 
-	if (!VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), pc, &name))
-		return 0;
 	for (length = 0; name[length] != '\0' && name[length] != '@'; length++)
 		;
+	return length;
+}
+
+static UInt function_of_name(const HChar *name)
+{
+	SizeT length = bare_length(name);
+	UInt i;
+
 	for (i = 0; i < FUNCTIONS; i++)
 		if (VG_(strncmp)(name, functions[i].name, length) == 0 && functions[i].name[length] == '\0')
 			return i + 1;
 	return 0;
+}
+
+UInt nm_allocator_at(Addr pc)
+{
+	const HChar *name;
+	UInt function, i;
+
+	if (!VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), pc, &name))
+		return 0;
+	function = function_of_name(name);
+	for (i = 0; i < PREFIXES && function == 0; i++) {
+		SizeT length = VG_(strlen)(prefixes[i]);
+
+		if (VG_(strncmp)(name, prefixes[i], length) == 0)
+			function = function_of_name(name + length);
+	}
+	return function;
 }
 
 static Bool is_readable(Addr address, SizeT bytes)

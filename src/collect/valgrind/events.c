@@ -19,6 +19,9 @@
 
 #include "libvex_guest_amd64.h"
 
+/* Of the core, though not in its headers for tools. */
+extern Int VG_(access)(const HChar *path, Bool read, Bool write, Bool execute);
+
 #define PATH_BYTES 4096
 #define NO_SIGNAL 0
 
@@ -45,6 +48,7 @@ static void thread_created(ThreadId parent, ThreadId child)
 	threads[child].parent = parent == VG_INVALID_THREADID ? 0 : threads[parent].number;
 	threads[child].signal = NO_SIGNAL;
 	threads[child].pointer = 0;
+	nm_allocator_thread_gone(child); /* it may have vanished in a fork */
 }
 
 static void report_thread_pointer(ThreadId id)

@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * main.c - the nearmiss collector for Valgrind: registers the tool and its options.
+ *
+ * `nearmiss record` starts it as
+ *
+ *     VALGRIND_LIB=DIR valgrind.bin --tool=nearmiss --command-line-only=yes -q --demangle=no
+ *         --trace-children=yes --vgdb=no --sigill-diagnostics=no --default-suppressions=no
+ *         --fair-sched=try --log-file=RUN/log.%p --run-dir=RUN --consumer=PID -- PROGRAM ARGUMENTS
+ *
+ * DIR holds the tool and links to Valgrind's support files.  --demangle=no: allocation functions are
+ * recognised by their linkage names.  --vgdb=no: no files and no thread for a debugger.  --log-file:
+ * what Valgrind has to say stays out of the program's output.  --fair-sched=try: threads take turns,
+ * which is nearer to running at once and hardly slower.
+ *
+ * Tried and left at Valgrind's defaults, CPU time of gzip -9 on 4 MB (1.37 s; --tool=none 1.28 s): not
+ * following calls and jumps 1.69 s, --vex-iropt-level=1 1.58 s, the older register allocator 1.53 s, no
+ * loop unrolling 1.50 s, --vex-guest-max-insns=100 1.43 s, registers up to date only for the stack
+ * pointer 1.40 s.
  */
 #include "tool.h"
 
@@ -61,3 +77,13 @@ extern void __wrap_vgModuleLocal_read_callframe_info_dwarf3(void);
 void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void) {}
 void __wrap_vgModuleLocal_new_dwarf3_reader(void) {}
 void __wrap_vgModuleLocal_read_callframe_info_dwarf3(void) {}
+
+/* Nor does it ask debuginfod servers, which can take minutes. */
+
+extern HChar *__real_vgPlain_getenv(const HChar *name);
+extern HChar *__wrap_vgPlain_getenv(const HChar *name);
+
+HChar *__wrap_vgPlain_getenv(const HChar *name)
+{
+	return VG_(strcmp)(name, "DEBUGINFOD_URLS") == 0 ? NULL : __real_vgPlain_getenv(name);
+}
