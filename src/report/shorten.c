@@ -61,9 +61,20 @@ static size_t place_start(const char *text)
 	return i > 0 && text[i - 1] == ' ' && memchr(text + i, '.', n - i) ? i : n;
 }
 
-/* The longest group of a kind that is worth replacing: follows a word, and holds more than `keep`. */
-static size_t longest_group(const char *text, char open, size_t end, size_t keep, size_t *ret_end)
+static size_t columns(const char *text, size_t bytes)
 {
+	size_t n = 0;
+
+	for (; bytes--; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The longest group of a kind that follows something and gets shorter, in columns and not longer in bytes,
+ * when `ellipsis` stands in it.  0 if there is none. */
+static size_t longest_group(const char *text, char open, size_t end, const char *ellipsis, size_t *ret_end)
+{
+	size_t bytes = strlen(ellipsis) + 2, width = nm_utf8_width(ellipsis) + 2;
 	size_t i = 0, best = 0, at = 0;
 
 	while (i < end) {
@@ -76,7 +87,7 @@ static size_t longest_group(const char *text, char open, size_t end, size_t keep
 		if (text[i] == open && i) {
 			size_t stop = group_end(text, i, end);
 
-			if (stop > i + 2 + keep && stop - i > best) {
+			if (stop >= i + bytes && stop - i > best && columns(text + i, stop - i) > width) {
 				best = stop - i;
 				at = i;
 				*ret_end = stop;
@@ -95,7 +106,7 @@ static void drop_groups(char *text, char open, size_t width, const char *ellipsi
 	size_t mark = strlen(ellipsis), at, end = 0;
 
 	while (nm_utf8_width(text) > width &&
-	       (at = longest_group(text, open, place_start(text), mark, &end)) != 0) {
+	       (at = longest_group(text, open, place_start(text), ellipsis, &end)) != 0) {
 		memcpy(text + at + 1, ellipsis, mark);
 		memmove(text + at + 1 + mark, text + end - 1, strlen(text + end - 1) + 1);
 	}
@@ -147,6 +158,8 @@ char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
 	return text;
 }
 
+enum { LEAST_FUNCTION = 5 }; /* columns: less than that names nothing, and the place stands alone */
+
 char *nm_shorten_place(const char *place, size_t width, const char *ellipsis)
 {
 	const char *function = strstr(place, " (");
@@ -156,9 +169,11 @@ char *nm_shorten_place(const char *place, size_t width, const char *ellipsis)
 	if (nm_utf8_width(place) <= width || !function)
 		return strdup(place);
 	head = (size_t)(function - place);
-	inside = strndup(function + 2, strlen(function + 2) - 1);
 	fixed = nm_utf8_width(place) - nm_utf8_width(function) + 3;
-	shorter = inside ? nm_shorten_name(inside, width > fixed ? width - fixed : 0, ellipsis) : NULL;
+	if (width < fixed + LEAST_FUNCTION)
+		return strndup(place, head);
+	inside = strndup(function + 2, strlen(function + 2) - 1);
+	shorter = inside ? nm_shorten_name(inside, width - fixed, ellipsis) : NULL;
 	if (shorter)
 		text = malloc(head + strlen(shorter) + 4);
 	if (text) {

@@ -3,9 +3,9 @@
  * text.c - a table for people: aligned columns that fit the width.
  *
  * Numbers get what they need.  Names and places share what is left: each gets its need or an equal part,
- * whichever is less.  When that part would fall below MIN_FLEXIBLE columns, the most dispensable column
- * goes first.  If all that may go has gone and it still does not fit, lines are longer than the width:
- * better than figures without their names.
+ * whichever is less.  When that part would fall below ENOUGH columns, the most dispensable column goes
+ * first.  If all that may go has gone, names get less, but never less than LEAST: lines are then longer than
+ * the width, which is better than figures without their names.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "table.h"
 
-enum { GAP = 2, MIN_FLEXIBLE = 24 };
+enum { GAP = 2, ENOUGH = 24, LEAST = 12 };
 
 struct layout {
 	struct nm_table *table;
@@ -175,20 +175,20 @@ static void share(struct layout *layout, long left, unsigned count)
 
 		if (given[i] || !layout->shown[i] || !flexible(&layout->table->columns[i]))
 			continue;
-		layout->width[i] = (unsigned)(part > MIN_FLEXIBLE ? part : MIN_FLEXIBLE);
+		layout->width[i] = (unsigned)(part > LEAST ? part : LEAST);
 		left -= part;
 		count--;
 	}
 }
 
-static long needed_at_least(const struct layout *layout)
+static long wanted(const struct layout *layout)
 {
 	long sum = 0;
 	unsigned i;
 
 	for (i = 0; i < layout->table->column_count; i++)
 		if (layout->shown[i] && flexible(&layout->table->columns[i]))
-			sum += layout->width[i] < MIN_FLEXIBLE ? layout->width[i] : MIN_FLEXIBLE;
+			sum += layout->width[i] < ENOUGH ? layout->width[i] : ENOUGH;
 	return sum;
 }
 
@@ -246,7 +246,7 @@ static int fit(struct layout *layout)
 	natural_widths(layout);
 	if (!layout->style->width)
 		return 0;
-	while ((left = room(layout, &count)) < needed_at_least(layout) && leave_one_out(layout))
+	while ((left = room(layout, &count)) < wanted(layout) && leave_one_out(layout))
 		;
 	share(layout, left, count);
 	return shorten(layout);
