@@ -24,10 +24,11 @@
 #include <string.h>
 
 #include "cache.h"
+#include "ops.h"
 #include "recency.h"
 #include "tally.h"
 
-enum { PIECE = 1024, TOUCHES = 16384, NONE = -1, AHEAD = 4 };
+enum { PIECE = 1024, TOUCHES = 16384, NONE = -1, AHEAD = 8 };
 
 struct level {
 	struct nm_cache cache;
@@ -133,12 +134,6 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 	return 0;
 }
 
-static void free_ops(struct nm_ops *ops)
-{
-	nm_vec_free(&ops->list);
-	nm_vec_free(&ops->masks);
-}
-
 void nm_hierarchy_free(struct nm_hierarchy *h)
 {
 	if (!h)
@@ -161,48 +156,6 @@ void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
 	for (unsigned i = 0; i < h->count; i++)
 		h->levels[i].cache.lookup = *lookup;
-}
-
-static int clear_ops(struct nm_ops *ops, unsigned words, size_t room)
-{
-	ops->list.count = ops->masks.count = 0;
-	ops->fills = 0;
-	if (nm_vec_reserve(&ops->list, room))
-		return NM_ENOMEM;
-	return words > 1 ? nm_vec_reserve(&ops->masks, room * words) : 0;
-}
-
-/* Appends; room was reserved.  `mask` has the words of the level that takes ops; NULL: no bytes. */
-static inline void add_op(struct nm_ops *ops, struct nm_op op, const uint64_t *mask, unsigned words)
-{
-	op.time = ops->fills;
-	ops->fills += !(op.flags & NM_OP_SETTLE);
-	if (words > 1) {
-		uint64_t *to = ops->masks.at + ops->list.count * words;
-		if (mask)
-			memcpy(to, mask, words * sizeof *mask);
-		else
-			memset(to, 0, words * sizeof *mask);
-	} else if (mask) {
-		op.mask = mask[0];
-	}
-	ops->list.at[ops->list.count++] = op;
-}
-
-/* A mask of an upper level's line as part of the line of a lower one that holds it. */
-static void place_mask(const struct nm_cache *upper, const struct nm_cache *lower, uint64_t line,
-		       const uint64_t *mask, uint64_t *ret_mask)
-{
-	uint64_t byte = (line << upper->line_shift) & (lower->spec.line - 1);
-
-	memset(ret_mask, 0, lower->words * sizeof *ret_mask);
-	for (unsigned w = 0; w < upper->words; w++)
-		ret_mask[byte / 64 + w] = mask[w] << byte % 64;
-}
-
-static uint64_t lower_line(const struct nm_cache *upper, const struct nm_cache *lower, uint64_t line)
-{
-	return line >> (lower->line_shift - upper->line_shift);
 }
 
 /* The settlement of a line that left level l, or passed it by, becomes input of the next. */
@@ -459,7 +412,6 @@ static int expand_refs(struct level *l, const struct nm_ref *refs, uint32_t coun
 static const struct nm_ops *merge_inputs(struct nm_hierarchy *h, struct level *l)
 {
 	const struct nm_ops *from[3];
-	size_t at[3] = {0}, total = 0;
 	unsigned n = 0;
 
 	for (unsigned s = 0; s < 2; s++)
@@ -469,25 +421,7 @@ static const struct nm_ops *merge_inputs(struct nm_hierarchy *h, struct level *l
 		from[n++] = &l->direct;
 	if (n == 1)
 		return from[0];
-	for (unsigned s = 0; s < n; s++)
-		total += from[s]->list.count;
-	if (clear_ops(&l->mixed, l->cache.words, total))
-		return NULL;
-	for (;;) {
-		unsigned best = n;
-		for (unsigned s = 0; s < n; s++)
-			if (at[s] < from[s]->list.count &&
-			    (best == n ||
-			     from[s]->list.at[at[s]].order < from[best]->list.at[at[best]].order))
-				best = s;
-		if (best == n)
-			return &l->mixed;
-		const struct nm_op *op = &from[best]->list.at[at[best]];
-		const uint64_t *mask =
-		    l->cache.words > 1 ? from[best]->masks.at + at[best] * l->cache.words : NULL;
-		add_op(&l->mixed, *op, mask, l->cache.words);
-		at[best]++;
-	}
+	return nm_ops_merge(&l->mixed, from, n, l->cache.words) ? NULL : &l->mixed;
 }
 
 static int run_piece(struct nm_hierarchy *h, const struct nm_ref *refs, uint32_t count,
