@@ -74,8 +74,6 @@ struct books {
 	size_t closed;        /* words of `closed` that were used */
 };
 
-static int takes(const struct level *l) { return l->data || l->fetches; }
-
 static int is_first(const struct level *l) { return l->sources[0] == NONE; }
 
 static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
@@ -417,7 +415,7 @@ static const struct nm_ops *merge_inputs(struct nm_hierarchy *h, struct level *l
 	for (unsigned s = 0; s < 2; s++)
 		if (l->sources[s] != NONE)
 			from[n++] = &h->levels[l->sources[s]].out;
-	if (takes(l))
+	if (l->direct.list.count)
 		from[n++] = &l->direct;
 	if (n == 1)
 		return from[0];
@@ -448,7 +446,10 @@ static int run_piece(struct nm_hierarchy *h, const struct nm_ref *refs, uint32_t
 							      (l->fetches || !census->fetch_runs),
 						       .plain = census->plain};
 		} else {
-			if (takes(l) && expand_refs(l, refs, count, census->touches))
+			int own =
+			    (l->data && count > census->fetch_runs) || (l->fetches && census->fetch_runs);
+			l->direct.list.count = 0;
+			if (own && expand_refs(l, refs, count, census->touches))
 				return NM_ENOMEM;
 			in.ops = merge_inputs(h, l);
 			if (!in.ops)
