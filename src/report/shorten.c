@@ -120,7 +120,11 @@ static void drop_empty_list(char *text, const char *ellipsis)
 	while (tail && text[tail - 1] == ' ')
 		tail--;
 	at = tail - n;
-	if (tail > n && text[at] == '(' && text[tail - 1] == ')' && !strncmp(text + at + 1, ellipsis, n - 2))
+	if (tail <= n || text[at] != '(' || text[tail - 1] != ')' || strncmp(text + at + 1, ellipsis, n - 2))
+		return;
+	while (at && text[at - 1] == ' ')
+		at--;
+	if (at)
 		memmove(text + at, text + tail, strlen(text + tail) + 1);
 }
 
@@ -136,6 +140,8 @@ static void cut_middle(char *text, size_t width, const char *ellipsis)
 		return;
 	from = nm_utf8_bytes(text, left);
 	to = nm_utf8_bytes(text, whole - right);
+	if (!strncmp(text + to, ellipsis, strlen(ellipsis))) /* one mark, not two in a row */
+		to += strlen(ellipsis);
 	memmove(text + from + strlen(ellipsis), text + to, strlen(text + to) + 1);
 	memcpy(text + from, ellipsis, strlen(ellipsis));
 }

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""golden.py - reports of the stored profile, compared with what they should be.
+
+    golden.py NEARMISS            compares; shows differences
+    golden.py NEARMISS --update   writes the expected files anew (or: meson compile goldens); review as a diff
+
+A case is a file NAME.txt: the command, what it writes, what it says on standard error, its status.  The
+profile is tests/data/profile-v1.nmp, so no program is run.  The program's own version is replaced by
+VERSION.
+"""
+import difflib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+P = ["-i", "profile-v1.nmp"]
+
+CASES = {
+    "summary": ["report", *P],
+    "summary-80": ["report", *P, "--width=80"],
+    "summary-json": ["report", *P, "--format=json", "summary"],
+    "summary-csv": ["report", *P, "--format=csv", "--limit=2"],
+    "summary-process": ["report", *P, "--process=cc1#2", "--width=100"],
+    "summary-thread": ["report", *P, "--thread=2", "--width=100"],
+    "objects": ["report", *P, "objects"],
+    "objects-csv": ["report", *P, "objects", "--format=csv"],
+    "functions": ["report", *P, "functions", "--width=120"],
+    "lines": ["report", *P, "lines", "--sort=references"],
+    "pairs": ["report", *P, "pairs"],
+    "pairs-100": ["report", *P, "pairs", "--width=100"],
+    "pairs-160": ["report", *P, "pairs", "--width=160"],
+    "pairs-l2": ["report", *P, "pairs", "--level=L2", "--limit=3", "--width=120"],
+    "pairs-json": ["report", *P, "pairs", "--format=json", "--limit=2"],
+    "levels": ["report", *P, "levels"],
+    "levels-process": ["report", *P, "levels", "--process=cc1", "--format=csv"],
+    "query": ["query", *P, "SELECT process, level, sum(loads) AS loads FROM counts GROUP BY 1, 2 ORDER BY 1, 2"],
+    "query-csv": ["query", *P, "--format=csv", "SELECT * FROM evictions WHERE level = 'L2'"],
+    "query-json": ["query", *P, "--format=json", "SELECT object, type FROM objects WHERE process = 'solver'"],
+    "query-nothing": ["query", *P, "SELECT object FROM objects WHERE bytes < 0"],
+    "fault-sql": ["query", *P, "SELECT object,\n       misses\nFROM counts"],
+    "fault-write": ["query", *P, "DELETE FROM entry"],
+    "fault-two-statements": ["query", *P, "SELECT 1; SELECT 2"],
+    "fault-no-sql": ["query", *P],
+    "fault-level": ["report", *P, "--level=L9"],
+    "fault-process": ["report", *P, "--process=solve"],
+    "fault-thread": ["report", *P, "--thread=3"],
+    "fault-column": ["report", *P, "levels", "--sort=mises"],
+    "fault-report": ["report", *P, "objets"],
+    "fault-two-reports": ["report", *P, "objects", "lines"],
+    "fault-option": ["report", *P, "--lvel=L2"],
+    "fault-format": ["report", *P, "--format=xml"],
+    "fault-missing": ["report", "-i", "no-such-profile.nmp"],
+    "fault-other-file": ["report", "-i", "../golden/golden.py"],
+    "fault-folder": ["report", "-i", "."],
+    "fault-command": ["reprot"],
+    "fault-no-command": [],
+    "fault-machine": ["machines", "no-such-machine"],
+    "help-report": ["report", "--help"],
+    "help-query": ["help", "query"],
+}
+
+
+def outcome(nearmiss, arguments):
+    environment = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    done = subprocess.run([nearmiss, *arguments], cwd=HERE.parent / "data", env=environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    text = f"$ nearmiss {shlex.join(arguments)}\n" + done.stdout.decode()
+    if done.stderr:
+        text += "--- standard error\n" + done.stderr.decode()
+    text += f"--- status {done.returncode}\n"
+    return re.sub(r'"version":"[0-9.]+"', '"version":"VERSION"', text)
+
+
+def main():
+    nearmiss, update = os.path.abspath(sys.argv[1]), "--update" in sys.argv[2:]
+    failed = 0
+    for name, arguments in CASES.items():
+        path = HERE / f"{name}.txt"
+        got = outcome(nearmiss, arguments)
+        if update:
+            path.write_text(got, encoding="utf-8")
+            continue
+        expected = path.read_text(encoding="utf-8") if path.exists() else ""
+        if got != expected:
+            failed += 1
+            sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), got.splitlines(True),
+                                                       str(path), "now"))
+    stray = {path.stem for path in HERE.glob("*.txt")} - CASES.keys()
+    if stray:
+        print("no case for", ", ".join(sorted(stray)))
+    print(f"{len(CASES)} cases, {failed} differ")
+    return bool(failed or stray)
+
+
+sys.exit(main())

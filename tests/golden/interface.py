@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""interface.py - what the user meets around the reports: terminals, pagers, completion, and the documents,
+which must name what the program takes and the profile holds.
+
+    interface.py CASE NEARMISS SOURCE COMPLETION
+"""
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+
+NEARMISS, SOURCE, COMPLETION = (pathlib.Path(a).absolute() for a in sys.argv[2:5])
+PROFILE = SOURCE / "tests/data/profile-v1.nmp"
+
+
+def run(*arguments, **environment):
+    return subprocess.run([NEARMISS, *arguments], env={**os.environ, "LC_ALL": "C.UTF-8", **environment},
+                          capture_output=True, check=False)
+
+
+def on_terminal(*arguments, columns=100, **environment):
+    """What the command writes to a terminal of so many columns."""
+    plain = {k: v for k, v in os.environ.items()
+             if k not in ("COLUMNS", "NO_COLOR", "PAGER", "NEARMISS_PAGER", "LESS", "TERM")}
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        os.execve(NEARMISS, [str(NEARMISS), *arguments],
+                  {**plain, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
+    text = b""
+    while True:
+        try:
+            more = os.read(fd, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        text += more
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(fd)
+    assert status == 0, (status, text)
+    return text.decode().replace("\r\n", "\n")
+
+
+def case_terminal_width():
+    report = ("report", "-i", str(PROFILE), "pairs")
+    for columns in (80, 100, 130):
+        text = on_terminal("--no-pager", *report, columns=columns, NO_COLOR="1")
+        assert max(map(len, text.splitlines())) <= columns, text
+        assert "…" in text
+    text = on_terminal("--no-pager", *report, columns=130, NO_COLOR="1", COLUMNS="90")
+    assert max(map(len, text.splitlines())) <= 90, text
+    assert "…" not in run(*report[:], COLUMNS="90").stdout.decode()  # a file takes all
+    text = on_terminal("--no-pager", *report, columns=80, NO_COLOR="1", LC_ALL="C")
+    assert "…" not in text and "..." in text
+
+
+def case_colour():
+    report = ("--no-pager", "report", "-i", str(PROFILE), "pairs")
+    assert "\033[1m" in on_terminal(*report)
+    assert "\033" not in on_terminal(*report, NO_COLOR="1")
+    assert "\033" not in on_terminal(*report, TERM="dumb")
+    assert "\033" not in run(*report).stdout.decode()
+
+
+def case_pager():
+    report = ("report", "-i", str(PROFILE), "pairs")
+    assert on_terminal(*report, NEARMISS_PAGER="sed s/^/paged:/").count("paged:") > 3
+    assert on_terminal(*report, PAGER="sed s/^/paged:/").count("paged:") > 3
+    assert "paged:" not in on_terminal(*report, NEARMISS_PAGER="", PAGER="sed s/^/paged:/")
+    assert "paged:" not in on_terminal("--no-pager", *report, PAGER="sed s/^/paged:/")
+    assert "paged:" not in on_terminal(*report, "--format=csv", PAGER="sed s/^/paged:/")
+    assert b"paged:" not in run(*report, PAGER="sed s/^/paged:/").stdout
+    # A reader who quits early is no failure.
+    on_terminal("query", "-i", str(PROFILE), "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n "
+                "LIMIT 100000) SELECT x FROM n", PAGER="head -1")
+
+
+def options(command):
+    """Long options of a command, as --help lists them."""
+    done = run(command, "--help")
+    assert done.returncode == 0, done
+    return re.findall(r"^ +(?:-\w, )?--([a-z-]+)", done.stdout.decode(), re.MULTILINE)
+
+
+def commands():
+    text = run("help").stdout.decode()
+    return re.findall(r"^  ([a-z]+) ", text.split("Commands:\n")[1].split("\n\n")[0], re.MULTILINE)
+
+
+def complete(*words):
+    script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _nearmiss; '
+              'printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script, "bash", COMPLETION, *words], capture_output=True, check=True)
+    assert not done.stderr, done.stderr
+    return done.stdout.decode().split()
+
+
+def case_completion():
+    assert complete("nearmiss", "rep") == ["report"]
+    assert set(commands()) <= set(complete("nearmiss", ""))
+    assert complete("nearmiss", "report", "pa") == ["pairs"]
+    assert complete("nearmiss", "report", "--format", "") == ["text", "csv", "json"]
+    assert complete("nearmiss", "report", "--format", "=", "j") == ["json"]
+    for command in commands():
+        assert sorted(complete("nearmiss", command, "--")) == sorted("--" + o for o in options(command)), command
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        pathlib.Path("some.nmp").touch()
+        assert complete("nearmiss", "report", "-i", "so") == ["some.nmp"]
+        os.chdir("/")
+
+
+def case_reports_are_all_named():
+    """The reports that --help lists are those that there are, and each runs."""
+    text = run("report", "--help").stdout.decode()
+    names = re.findall(r"^  ([a-z]+) ", text.split("Reports:\n")[1].split("\n\n")[0], re.MULTILINE)
+    assert names == complete("nearmiss", "report", "")
+    for name in names:
+        assert run("report", "-i", PROFILE, name).returncode == 0, name
+
+
+def case_man_pages():
+    """Every command has a page, which names every option; nearmiss(1) has every status."""
+    for command in commands():
+        if command == "help":
+            continue
+        page = (SOURCE / f"docs/man/nearmiss-{command}.1.md").read_text(encoding="utf-8")
+        for option in options(command):
+            assert f"--{option}" in page.replace("\\-", "-"), f"nearmiss-{command}(1) lacks --{option}"
+    page = (SOURCE / "docs/man/nearmiss.1.md").read_text(encoding="utf-8")
+    header = (SOURCE / "src/cli/status.h").read_text(encoding="utf-8")
+    statuses = re.findall(r"NM_STATUS_\w+ = (\d+)", header)
+    assert len(statuses) > 10
+    for status in statuses:
+        assert re.search(rf"^{status}$", page, re.MULTILINE), f"nearmiss(1) lacks status {status}"
+
+
+def case_documented_views():
+    """docs/format/profile.md names the columns of every view, in order, and no others."""
+    text = (SOURCE / "docs/format/profile.md").read_text(encoding="utf-8")
+    db = sqlite3.connect(PROFILE)
+    views = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]
+    assert len(views) >= 8
+    for view in views:
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({view})")]
+        section = re.search(rf"^### {view}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section, f"no section for {view}"
+        documented = []
+        for cell in re.findall(r"^\| (`.*?) \|", section[1], re.MULTILINE):
+            documented += re.findall(r"`(\w+)`", cell)
+        assert documented == columns, (view, documented, columns)
+
+
+def case_documented_queries():
+    """The example queries in the documents run on the stored profile."""
+    found = 0
+    for name in ("docs/format/profile.md", "docs/man/nearmiss-query.1.md"):
+        text = (SOURCE / name).read_text(encoding="utf-8")
+        for block in re.findall(r"```sql\n(.*?)```", text, re.DOTALL):
+            found += 1
+            done = run("query", "-i", PROFILE, block)
+            assert done.returncode == 0, (block, done.stderr)
+            assert len(done.stdout.splitlines()) > 1, (block, "gives no row")
+    assert found >= 6, found
+
+
+signal.alarm(100)
+globals()["case_" + sys.argv[1]]()
