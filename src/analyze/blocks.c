@@ -47,6 +47,7 @@ void nm_blocks_done(struct nm_blocks *blocks)
 	}
 	free(blocks->top);
 	nm_vec_free(&blocks->list);
+	nm_vec_free(&blocks->orphans);
 	nm_map_done(&blocks->crowded);
 	blocks->top = NULL;
 }
@@ -173,7 +174,9 @@ static void remove_id(struct nm_blocks *blocks, uint32_t id)
 	struct nm_block *b = &blocks->list.at[id];
 
 	mark(blocks, b, id, 1);
-	*b = (struct nm_block){0, 0, blocks->free_slot};
+	if (b->cachers && nm_vec_push(&blocks->orphans, b->cachers))
+		blocks->failed = 1;
+	*b = (struct nm_block){0, 0, blocks->free_slot, 0};
 	blocks->free_slot = id;
 	blocks->live--;
 }
@@ -234,7 +237,9 @@ int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uin
 		if (nm_vec_push(&blocks->list, (struct nm_block){0}))
 			return NM_ENOMEM;
 	}
-	blocks->list.at[id] = (struct nm_block){address, size, object};
+	blocks->list.at[id] = (struct nm_block){address, size, object, 0};
 	blocks->live++;
+	if (blocks->failed)
+		return NM_ENOMEM;
 	return mark(blocks, &blocks->list.at[id], id, 0);
 }

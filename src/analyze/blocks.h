@@ -19,7 +19,8 @@
 
 struct nm_block {
 	uint64_t address, size;
-	uint32_t object; /* what the caller gave; after removal: next free slot */
+	uint32_t object;  /* what the caller gave; after removal: next free slot */
+	uint32_t cachers; /* the caller's own, 0 in a new block */
 };
 
 struct nm_block_page;
@@ -29,7 +30,10 @@ struct nm_blocks {
 	struct nm_block_table **top;         /* [1 << 17], one per GB */
 	struct nm_vec(struct nm_block) list; /* [0] is no block */
 	uint32_t free_slot;
+	int failed; /* memory ran out where it could not be told: the next add tells */
 	size_t live;
+	struct nm_vec(
+	    uint32_t) orphans; /* cachers != 0 of blocks that were removed, for the caller to empty */
 	struct nm_map crowded; /* granule number -> second block of that granule */
 };
 

@@ -93,7 +93,9 @@ void nm_engine_free(struct nm_engine *e)
 	}
 	nm_vec_free(&e->threads);
 	nm_vec_free(&e->definitions);
+	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cached);
+	nm_vec_free(&e->cachers);
 	nm_cells_done(&e->cells);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);

@@ -68,7 +68,10 @@ struct nm_engine {
 	struct nm_thread *thread; /* running */
 	struct nm_vec(struct nm_thread *) threads;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */
-	struct nm_vec(struct nm_access *) cached;        /* accesses with a range that an event may end */
+	struct nm_vec(struct nm_access_origin *) listed; /* with `listed` set; their accesses are: */
+	struct nm_vec(struct nm_access *) cached;        /* those with the range of a mapping or variable */
+	struct nm_vec(struct nm_cacher) cachers;         /* [0] is none */
+	uint32_t free_cacher;
 	struct nm_space space;
 	struct nm_contexts contexts;
 	struct nm_arena arena; /* plans */
@@ -95,7 +98,10 @@ struct nm_engine {
 long nm_engine_execute(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
 void nm_engine_drain(struct nm_engine *engine); /* accesses' counters to their cells */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
+/* Cached ranges that may have lost their meaning: those of mappings; of heap blocks that are gone; all. */
 void nm_engine_uncache(struct nm_engine *engine);
+void nm_engine_uncache_blocks(struct nm_engine *engine);
+void nm_engine_uncache_all(struct nm_engine *engine);
 void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */
 int nm_engine_flush(struct nm_engine *engine);      /* hands the batch to the passes */
 

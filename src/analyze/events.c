@@ -148,6 +148,7 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 		nm_engine_uncache(e);
 	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context))
 		return exhausted(err);
+	nm_engine_uncache_blocks(e);
 	if (!context)
 		return 0;
 	w = &e->thread->watch;
@@ -166,9 +167,8 @@ static void release(struct nm_engine *e, uint64_t address)
 
 	if (!b)
 		return;
-	if (b->size >= NM_LASTING_BLOCK)
-		nm_engine_uncache(e);
 	nm_blocks_remove(&e->space.heap, address);
+	nm_engine_uncache_blocks(e);
 }
 
 static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -331,13 +331,13 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	switch (r->kind) {
 	case NM_WIRE_NAME:
 		status = nm_wire_name_decode(r, &name, err);
-		nm_engine_uncache(e);
+		nm_engine_uncache_all(e);
 		if (!status && nm_space_name(&e->space, name.address, name.bytes, name.name))
 			status = exhausted(err);
 		break;
 	case NM_WIRE_UNNAME:
 		status = nm_wire_unname_decode(r, &gone, err);
-		nm_engine_uncache(e);
+		nm_engine_uncache_all(e);
 		if (!status)
 			nm_blocks_remove(&e->space.named, gone.address);
 		break;

@@ -18,6 +18,7 @@
 
 enum {
 	STACK_REACH = 1 << 18,     /* bytes below a call on an unknown stack that are taken for the stack */
+	VISITS_TO_CACHE = 6,       /* of an access to one heap block, before it keeps the block's range */
 	DRAIN_REFERENCES = 1 << 30 /* between drains of the accesses' counters */
 };
 
@@ -73,14 +74,13 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 		uint64_t w = info->accesses[i];
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
 		unsigned flags = nm_wire_access_flags(w);
-		struct nm_access *a = &plan->access[i];
+		unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
 
-		a->size = (uint16_t)nm_wire_access_size(w);
-		a->kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
 		if (flags & NM_WIRE_PREFETCH) {
-			a->kind = NM_PREFETCH;
+			kind = NM_PREFETCH;
 			plan->prefetches = 1;
 		}
+		plan->access[i].rest = nm_wire_access_size(w) | kind << 16 | 1u << 24;
 		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0,
 				  &plan->origin[i].site))
 			return NM_ENOMEM;
@@ -183,9 +183,78 @@ void nm_engine_uncache(struct nm_engine *e)
 {
 	for (size_t i = 0; i < e->cached.count; i++) {
 		e->cached.at[i]->length = 0;
-		e->cached.at[i]->cached = 0;
+		e->listed.at[i]->listed = 0;
 	}
-	e->cached.count = 0;
+	e->cached.count = e->listed.count = 0;
+}
+
+void nm_engine_uncache_blocks(struct nm_engine *e)
+{
+	for (size_t i = 0; i < e->space.heap.orphans.count; i++)
+		for (uint32_t c = e->space.heap.orphans.at[i], next; c; c = next) {
+			struct nm_cacher *cacher = &e->cachers.at[c];
+
+			cacher->access->length = 0;
+			next = cacher->next;
+			cacher->next = e->free_cacher;
+			e->free_cacher = c;
+		}
+	e->space.heap.orphans.count = 0;
+}
+
+void nm_engine_uncache_all(struct nm_engine *e)
+{
+	nm_engine_uncache(e);
+	for (size_t t = 0; t < e->threads.count; t++)
+		for (size_t i = 0; i < e->threads.at[t]->plan_room; i++) {
+			struct nm_plan *p = e->threads.at[t]->plans[i];
+
+			for (uint32_t k = 0; p && k < p->accesses; k++)
+				p->access[k].length = 0;
+		}
+}
+
+/* Keeps a lasting range with the access. */
+static int cache_mapping(struct nm_engine *e, struct nm_access *a, struct nm_access_origin *o,
+			 const struct nm_place *place)
+{
+	if (place->end - place->low > UINT32_MAX)
+		return 0;
+	if (!o->listed && (nm_vec_push(&e->cached, a) || nm_vec_push(&e->listed, o)))
+		return NM_ENOMEM;
+	o->listed = 1;
+	a->low = place->low;
+	a->length = (uint32_t)(place->end - place->low);
+	return 0;
+}
+
+/* Keeps a heap block's range with an access that has come to the same block again and again; most blocks do not
+ * live long enough to be worth the entry in their list. */
+static int cache_block(struct nm_engine *e, struct nm_access *a, struct nm_access_origin *o,
+		       const struct nm_place *place)
+{
+	struct nm_block *block = &e->space.heap.list.at[place->block];
+	uint32_t c = e->free_cacher;
+
+	o->visits = o->block == place->block ? o->visits + 1 : 0;
+	o->block = place->block;
+	if (o->visits < VISITS_TO_CACHE || place->end - place->low > UINT32_MAX)
+		return 0;
+	if (c) {
+		e->free_cacher = e->cachers.at[c].next;
+	} else {
+		if (!e->cachers.count && nm_vec_push(&e->cachers, (struct nm_cacher){0}))
+			return NM_ENOMEM;
+		c = (uint32_t)e->cachers.count;
+		if (nm_vec_push(&e->cachers, (struct nm_cacher){0}))
+			return NM_ENOMEM;
+	}
+	e->cachers.at[c] = (struct nm_cacher){a, block->cachers};
+	block->cachers = c;
+	a->low = place->low;
+	a->length = (uint32_t)(place->end - place->low);
+	o->visits = 0;
+	return 0;
 }
 
 void nm_engine_own_frame(struct nm_engine *e)
@@ -223,8 +292,8 @@ static int find_object(struct nm_engine *e, uint64_t address, struct nm_place *p
 
 static void drain(struct nm_engine *e, struct nm_access *a)
 {
-	e->cells.references[a->cell].count[a->kind] += a->count;
-	e->cells.references[a->own_cell].count[a->kind] += a->own_count;
+	e->cells.references[a->cell].count[nm_access_kind(a)] += a->count;
+	e->cells.references[a->own_cell].count[nm_access_kind(a)] += a->own_count;
 	a->count = a->own_count = 0;
 }
 
@@ -235,7 +304,7 @@ void nm_engine_drain(struct nm_engine *e)
 			struct nm_plan *p = e->threads.at[t]->plans[i];
 
 			for (uint32_t k = 0; p && k < p->accesses; k++)
-				if (p->access[k].kind != NM_PREFETCH)
+				if (nm_access_kind(&p->access[k]) != NM_PREFETCH)
 					drain(e, &p->access[k]);
 		}
 	e->drain_at = e->references + DRAIN_REFERENCES;
@@ -262,7 +331,7 @@ static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm
 		a->count++;
 	} else {
 		cell = nm_cells_get(&e->cells, thread, o->site, place.object);
-		e->cells.references[cell].count[a->kind]++;
+		e->cells.references[cell].count[nm_access_kind(a)]++;
 		if (a->length && !place.lasting) /* keep the range and its cell */
 			return cell;
 		drain(e, a);
@@ -270,13 +339,8 @@ static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm
 		a->cell = cell;
 		a->length = 0;
 	}
-	if (place.lasting && place.end - place.low <= UINT32_MAX) {
-		if (!a->cached && nm_vec_push(&e->cached, a))
-			return 0;
-		a->cached = 1;
-		a->low = place.low;
-		a->length = (uint32_t)(place.end - place.low);
-	}
+	if (place.block ? cache_block(e, a, o, &place) : place.lasting && cache_mapping(e, a, o, &place))
+		return 0;
 	return cell;
 }
 
@@ -297,6 +361,11 @@ int nm_engine_flush(struct nm_engine *e)
 	return status;
 }
 
+_Static_assert(offsetof(struct nm_ref, cell) == 8 && offsetof(struct nm_ref, size) == 12 &&
+		   offsetof(struct nm_ref, kind) == 14 && offsetof(struct nm_ref, weight) == 15 &&
+		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "reference() puts a reference together by shifts");
+
 static inline __attribute__((always_inline)) int reference(struct nm_engine *e, struct nm_plan *plan,
 							   const uint64_t *addresses, size_t n,
 							   int prefetches)
@@ -306,10 +375,10 @@ static inline __attribute__((always_inline)) int reference(struct nm_engine *e, 
 
 	for (size_t i = 0; i < n; i++) {
 		struct nm_access *a = &plan->access[i];
-		uint64_t address = addresses[i];
+		uint64_t address = addresses[i], rest;
 		uint32_t cell;
 
-		if (prefetches && a->kind == NM_PREFETCH)
+		if (prefetches && nm_access_kind(a) == NM_PREFETCH)
 			continue;
 		if (address - own_low < own_length && a->own_cell) {
 			cell = a->own_cell;
@@ -324,7 +393,10 @@ static inline __attribute__((always_inline)) int reference(struct nm_engine *e, 
 			if (!cell)
 				return NM_ENOMEM;
 		}
-		*out++ = (struct nm_ref){address, cell, a->size, a->kind, 1};
+		rest = (uint64_t)a->rest << 32 | cell;
+		out->address = address;
+		memcpy(&out->cell, &rest, sizeof rest); /* one store instead of four */
+		out++;
 	}
 	e->references += (uint64_t)(out - (e->batch + e->batched));
 	e->batched = (size_t)(out - e->batch);
@@ -352,7 +424,8 @@ static void watch_writes(struct nm_engine *e, const struct nm_plan *plan, const 
 	struct nm_watch *w = &e->thread->watch;
 
 	for (size_t i = 0; i < n; i++)
-		if (plan->access[i].kind == NM_REF_WRITE && addresses[i] - w->address < w->end - w->address)
+		if (nm_access_kind(&plan->access[i]) == NM_REF_WRITE &&
+		    addresses[i] - w->address < w->end - w->address)
 			w->context = 0;
 	if (e->clock > w->deadline)
 		w->context = 0;

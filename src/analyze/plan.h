@@ -19,19 +19,27 @@ enum { NM_PREFETCH = 3 };
 struct nm_access {
 	uint64_t low; /* the cached range is [low, low + length); length 0: none */
 	uint32_t length;
+	uint32_t count;    /* references to `cell` that are not drained yet */
 	uint32_t cell;     /* of the object that was found last */
-	uint32_t count;    /* references to it that are not drained yet */
 	uint32_t own_cell; /* of the running function's stack frame, 0 until needed */
 	uint32_t own_count;
-	uint16_t size;
-	uint8_t kind;   /* enum nm_ref_kind: read or write; NM_PREFETCH */
-	uint8_t cached; /* it stands in the engine's list of cached ranges */
+	uint32_t rest; /* the last four bytes of its struct nm_ref: size, kind, weight */
 };
 _Static_assert(sizeof(struct nm_access) == 32, "two accesses share a cache line");
+
+static inline unsigned nm_access_kind(const struct nm_access *a) { return a->rest >> 16 & 0xff; }
 
 /* What is needed only when the object changes. */
 struct nm_access_origin {
 	uint32_t site, object;
+	uint32_t block, visits; /* heap block found last, how many times in a row */
+	uint8_t listed;         /* in the engine's list of ranges that end with a mapping */
+};
+
+/* An access that caches the range of a heap block, in the block's list of them. */
+struct nm_cacher {
+	struct nm_access *access;
+	uint32_t next;
 };
 
 /* A run of instructions within one cache line, for --instr. */

@@ -394,8 +394,9 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 		block = nm_blocks_find(&space->heap, address);
 	if (block) {
 		*ret_place =
-		    (struct nm_place){block->object, block->size >= NM_LASTING_BLOCK && !space->named.live,
-				      block->address, block->address + block->size};
+		    (struct nm_place){block->object, 0, block->address, block->address + block->size, 0};
+		if (!space->named.live)
+			ret_place->block = (uint32_t)(block - space->heap.list.at);
 		return 0;
 	}
 	tls = next_tls(space, address);
@@ -403,7 +404,7 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 		return find_threadlocal(space, tls, address, ret_place);
 	m = nm_space_mapping(space, address);
 	if (!m) {
-		*ret_place = (struct nm_place){NM_OBJECT_NONE, 0, address, address + 1};
+		*ret_place = (struct nm_place){NM_OBJECT_NONE, 0, address, address + 1, 0};
 		return 0;
 	}
 	if (m->module)
@@ -413,7 +414,7 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 	tls = next_tls(space, m->address);
 	*ret_place = (struct nm_place){m->object,
 				       !m->allocator && !space->named.live && !(tls && tls->address < m->end),
-				       m->address, m->end};
+				       m->address, m->end, 0};
 	return 0;
 }
 

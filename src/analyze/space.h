@@ -19,10 +19,7 @@
 #include "symbol.h"
 #include "vector.h"
 
-enum {
-	NM_OBJECT_NONE = 0,     /* object 0: <unknown> */
-	NM_LASTING_BLOCK = 4096 /* bytes from which the range of a heap block is worth caching */
-};
+enum { NM_OBJECT_NONE = 0 }; /* object 0: <unknown> */
 
 struct nm_object {
 	enum nm_object_kind kind;
@@ -68,13 +65,13 @@ struct nm_tls_block {
 	struct nm_module *module;
 };
 
-/* The object at an address, with the range around it for which the answer holds.  `lasting` says that
- * the range keeps its meaning until nm_space's callers are told of a change (an unmapping, a block
- * released): only then may it be cached. */
+/* The object at an address, with the range around it for which the answer holds.  `lasting`: until the
+ * mappings or names change.  block: as long as that block lives.  Otherwise for this address only. */
 struct nm_place {
 	uint32_t object;
 	int lasting;
 	uint64_t low, end;
+	uint32_t block; /* heap block (index in the space's heap) that the range is, or 0 */
 };
 
 int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);
