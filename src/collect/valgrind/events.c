@@ -19,6 +19,8 @@
 
 #include "libvex_guest_amd64.h"
 
+#include <elf.h>
+
 /* Of the core, though not in its headers for tools. */
 extern Int VG_(access)(const HChar *path, Bool read, Bool write, Bool execute);
 
@@ -61,6 +63,21 @@ static void report_thread_pointer(ThreadId id)
 	nm_record(NM_WIRE_THREAD_POINTER, threads[id].number, 1, &pointer);
 }
 
+/* The kernel's 16 random bytes lie among the program's strings, and optimised string functions read past
+ * the end of a string: constant bytes keep two runs of a program the same. */
+static void pin_random_bytes(ThreadId id)
+{
+	static const ULong bytes[2] = {0x9e3779b97f4a7c15ull, 0xbf58476d1ce4e5b9ull};
+	const UWord *at = (const UWord *)VG_(get_SP)(id); /* argc, argv, environment, auxiliary vector */
+
+	at += 1 + at[0] + 1;
+	while (*at != 0)
+		at++;
+	for (at++; at[0] != AT_NULL; at += 2)
+		if (at[0] == AT_RANDOM)
+			VG_(memcpy)((void *)at[1], bytes, sizeof bytes);
+}
+
 static void thread_begins(ThreadId id)
 {
 	Addr end = VG_(thread_get_stack_max)(id) + 1;
@@ -69,6 +86,8 @@ static void thread_begins(ThreadId id)
 
 	nm_record(NM_WIRE_THREAD_START, threads[id].number, 3, words);
 	report_thread_pointer(id);
+	if (threads[id].number == 1)
+		pin_random_bytes(id);
 }
 
 static void thread_ends(ThreadId id)

@@ -39,8 +39,9 @@ static struct {
 	IRSB *out;
 	const IRSB *in;
 	IRTemp cursor;
-	UInt words; /* stored since the cursor was loaded */
-	Bool open;  /* a block has been begun */
+	UInt words;        /* stored since the cursor was loaded */
+	Bool open;         /* a block has been begun */
+	IRExpr *last_load; /* address of the last plain load; NULL: none yet */
 	struct block block;
 } now;
 
@@ -233,11 +234,25 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 
 static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
 
+/* VEX makes a locked addition of a load and a compare-and-swap with what was loaded: the program reads
+ * once.  (Cachegrind counts two reads there.) */
+static Bool is_read_already(const IRExpr *address, UInt bytes)
+{
+	struct block *block = &now.block;
+	ULong expected = bytes | (ULong)(block->instructions - 1) << 16 | (ULong)NM_WIRE_READ << 32;
+
+	return block->accesses > 0 && block->access[block->accesses - 1] == expected &&
+	       now.last_load != NULL && eqIRAtom(now.last_load, address);
+}
+
 static void add_compare_and_swap(const IRCAS *cas)
 {
 	UInt bytes = size_of(typeOfIRExpr(now.out->tyenv, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);
 
-	add_access(cas->addr, bytes, NM_WIRE_READ | NM_WIRE_ATOMIC);
+	if (is_read_already(cas->addr, bytes))
+		now.block.access[now.block.accesses - 1] |= (ULong)NM_WIRE_ATOMIC << 32;
+	else
+		add_access(cas->addr, bytes, NM_WIRE_READ | NM_WIRE_ATOMIC);
 	add_access(cas->addr, bytes, NM_WIRE_WRITE | NM_WIRE_ATOMIC);
 }
 
@@ -286,8 +301,10 @@ static void add_accesses(const IRStmt *st)
 	case Ist_WrTmp: {
 		const IRExpr *data = st->Ist.WrTmp.data;
 
-		if (data->tag == Iex_Load)
-			add_access(data->Iex.Load.addr, size_of(data->Iex.Load.ty), NM_WIRE_READ);
+		if (data->tag == Iex_Load) {
+			now.last_load = data->Iex.Load.addr;
+			add_access(now.last_load, size_of(data->Iex.Load.ty), NM_WIRE_READ);
+		}
 		break;
 	}
 	case Ist_Store:
@@ -348,7 +365,6 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		    IRType host_word)
 {
-	IRExpr *slot = NULL; /* address of the last load */
 	Bool ambiguous = False;
 	Int i;
 
@@ -357,6 +373,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	now.out = deepCopyIRSBExceptStmts(in);
 	now.in = in;
 	now.open = False;
+	now.last_load = NULL;
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		emit(in->stmts[i]);
 	if (i == in->stmts_used)
@@ -380,14 +397,12 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		}
 		if (st->tag == Ist_Exit)
 			ambiguous = exit_is_ambiguous(i);
-		if (st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load)
-			slot = st->Ist.WrTmp.data->Iex.Load.addr;
 		emit(st);
 	}
 	store_cursor();
 	if (in->jumpkind == Ijk_Ret) {
 		if (end_block(NM_WIRE_RETURN) == NM_WIRE_RETURN)
-			call_allocator_return(slot);
+			call_allocator_return(now.last_load);
 	} else {
 		end_block(in->jumpkind == Ijk_Call ? NM_WIRE_CALL : NM_WIRE_JUMP);
 	}
