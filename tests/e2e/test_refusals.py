@@ -150,7 +150,7 @@ def case_full_disk():
     with open("status", encoding="ascii") as f:
         assert f.read() == f"{FULL}\n", done.stderr
     text = done.stderr.decode()
-    assert "/mnt/p.nmp" in text and ("full" in text or "No space" in text), text
+    assert "/mnt/p.nmp" in text and ("full" in text or "no space" in text), text
     with open("kept", encoding="ascii") as f:
         assert f.read() == "old"
     with open("left", encoding="ascii") as f:

@@ -13,7 +13,7 @@
 
 enum { LINES = 1024, STACK = 65536 };
 
-static _Alignas(64) int table[LINES * 16];
+static volatile _Alignas(64) int table[LINES * 16];
 static _Alignas(64) int handled[LINES * 16];
 static sigjmp_buf escape, bottom;
 static ucontext_t main_context, coroutine_context;

@@ -8,7 +8,7 @@
 
 constexpr int lines = 4096;
 
-alignas(64) static int table[2][lines * 16];
+alignas(64) static volatile int table[2][lines * 16];
 alignas(64) static thread_local int scratch[lines * 16];
 
 static void work(int half, long *ret_sum)
