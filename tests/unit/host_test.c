@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * host_test.c - the host's caches from directories in the shape of Linux's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host.h"
+
+static char directory[] = "/tmp/nearmiss-host-XXXXXX";
+
+static int enter(void **state)
+{
+	(void)state;
+	return !mkdtemp(directory) || chdir(directory);
+}
+
+static int leave(void **state)
+{
+	char command[80];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf %s", directory);
+	return chdir("/") || system(command);
+}
+
+/* A value of "" leaves the file out. */
+static void put(unsigned index, const char *name, const char *value)
+{
+	char path[80];
+	FILE *file;
+
+	snprintf(path, sizeof path, "index%u", index);
+	mkdir(path, 0777);
+	if (!*value)
+		return;
+	snprintf(path, sizeof path, "index%u/%s", index, name);
+	file = fopen(path, "w");
+	fprintf(file, "%s\n", value);
+	fclose(file);
+}
+
+static void cache(unsigned index, const char *level, const char *type, const char *size, const char *ways,
+		  const char *line)
+{
+	put(index, "level", level);
+	put(index, "type", type);
+	put(index, "size", size);
+	put(index, "ways_of_associativity", ways);
+	put(index, "coherency_line_size", line);
+}
+
+static const char *spec(void)
+{
+	static char text[300];
+	struct nm_machine machine;
+	struct nm_error err;
+
+	if (nm_machine_from_sysfs(".", &machine, &err))
+		return "none";
+	assert_string_equal(machine.name, "host");
+	nm_machine_format(&machine, text, sizeof text);
+	return text;
+}
+
+static void clear(void) { assert_int_equal(system("rm -rf ./*"), 0); }
+
+static void test_usual(void **state)
+{
+	(void)state;
+	clear();
+	cache(0, "1", "Data", "48K", "12", "64");
+	cache(1, "1", "Instruction", "32K", "8", "64");
+	cache(2, "2", "Unified", "1280K", "20", "64");
+	cache(3, "3", "Unified", "60M", "15", "64");
+	assert_string_equal(spec(), "L1i=32K,8,64:L1d=48K,12,64:L2=1280K,20,64:L3=60M,15,64");
+}
+
+static void test_order_of_folders_does_not_matter(void **state)
+{
+	(void)state;
+	clear();
+	cache(0, "3", "Unified", "8192K", "16", "64");
+	cache(1, "2", "Unified", "256K", "4", "64");
+	cache(2, "1", "Instruction", "32K", "8", "64");
+	cache(3, "1", "Data", "32K", "8", "64");
+	assert_string_equal(spec(), "L1i=32K,8,64:L1d=32K,8,64:L2=256K,4,64:L3=8M,16,64");
+}
+
+static void test_fully_associative(void **state)
+{
+	(void)state;
+	clear();
+	cache(0, "1", "Data", "4K", "0", "64");
+	assert_string_equal(spec(), "L1d=4K,full,64");
+}
+
+static void test_incomplete(void **state)
+{
+	(void)state;
+	clear();
+	assert_string_equal(spec(), "none");
+	cache(0, "1", "Data", "32K", "8", "");
+	cache(1, "2", "Unified", "", "8", "64");
+	cache(2, "x", "Unified", "1M", "8", "64");
+	cache(3, "3", "Strange", "1M", "8", "64");
+	assert_string_equal(spec(), "none");
+	cache(4, "1", "Data", "32K", "8", "64");
+	assert_string_equal(spec(), "L1d=32K,8,64");
+}
+
+static void test_this_host(void **state)
+{
+	struct nm_machine machine;
+	struct nm_error err;
+
+	(void)state;
+	assert_int_equal(nm_machine_host(&machine, &err), 0);
+	assert_int_equal(nm_machine_check(&machine, &err), 0);
+	assert_true(machine.count > 0);
+	assert_true(strlen(machine.description) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_usual),
+	    cmocka_unit_test(test_order_of_folders_does_not_matter),
+	    cmocka_unit_test(test_fully_associative),
+	    cmocka_unit_test(test_incomplete),
+	    cmocka_unit_test(test_this_host),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}
