@@ -6,7 +6,7 @@
  *     model_bench [SECONDS [SPEC [PART OF A STREAM'S NAME]]]
  *
  * Streams of 8-byte references, one in four a write, over a hot region that fits the first level and, for the
- * given share, a cold region that does not.  Cells are 16 places in the code times 8 objects in each region.
+ * given share, a cold region that does not.  Cells are 8 places in the code times 8 objects in each region.
  * Each line also tells the miss ratios that were met, so that
  * nobody has to believe the label.
  */
@@ -19,7 +19,7 @@
 #include "hierarchy.h"
 #include "machine.h"
 
-enum { STREAM = 1 << 20, SITES = 16, OBJECTS = 8 };
+enum { STREAM = 1 << 20, SITES = 8, OBJECTS = 8 };
 
 struct workload {
 	const char *name;

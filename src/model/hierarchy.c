@@ -15,8 +15,10 @@
  *     it is forgotten.  It is a write-back of the level that the line left, if the line was dirty.
  *   - Lines resident at the end are settled from the first level outwards; that is no eviction.
  *
- * Pieces are small (PIECE) on one shard so that events are still in the host's first-level cache when they are
- * read; with more shards a piece is the batch, to make waking threads worth while.
+ * Pieces are small (PIECE) on one shard so that events are still in the host's caches when they are read; 512
+ * and 2048 are as fast within noise.  With more shards a piece is as much of the batch as TOUCHES allows, to make
+ * waking threads worth while.  Tables that a load will look at are fetched AHEAD records before: at 6 % misses
+ * 40 M references/s without, 52 M 4 ahead, 63 M 8, 52 M 16 (on a busy machine; bench/model_bench).
  */
 #include "hierarchy.h"
 
