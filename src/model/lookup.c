@@ -242,24 +242,36 @@ ALWAYS uint32_t touch_ref(struct cursor *cur, const struct nm_ref *r, uint32_t o
 	return at + 1;
 }
 
-/* Lists the references that concern this shard: a branch on that would be mispredicted half of the time. */
-static uint32_t pick(const struct nm_cache *c, struct nm_shard *s, const struct nm_refs_job *job)
+ALWAYS uint32_t pick_some(const struct nm_cache *c, struct nm_shard *s, const struct nm_refs_job *job,
+			  struct shape shape, int plain)
 {
-	unsigned shard = (unsigned)(s - c->shards);
+	const uint64_t shard = (uint64_t)(s - c->shards), shards = c->shard_count - 1,
+		       line = c->spec.line - 1;
+	const unsigned line_shift = c->line_shift;
+	const uint32_t sides[2] = {job->data != 0, job->fetches != 0};
+	struct nm_pick *const picks = s->picks.at;
 	uint32_t at = 0, n = 0;
 
 	for (uint32_t i = 0; i < job->count; i++) {
 		const struct nm_ref *r = &job->refs[i];
-		int side = r->kind == NM_REF_FETCH ? job->fetches : job->data;
-		uint64_t first = r->address & (c->spec.line - 1);
-		uint32_t more = (uint32_t)((first + r->size - !!r->size) >> c->line_shift);
-		uint64_t set = nm_cache_set(c, r->address >> c->line_shift);
-		s->picks.at[n] = (struct nm_pick){i, at};
-		n += side && (more || (set & (c->shard_count - 1)) == shard);
-		at += side ? 1 + more : 0;
+		uint32_t side = plain ? 1 : sides[r->kind == NM_REF_FETCH];
+		uint32_t more = (uint32_t)(((r->address & line) + r->size - (r->size > 0)) >> line_shift);
+		uint64_t set = set_of(c, r->address >> line_shift, shape);
+		picks[n] = (struct nm_pick){i, at};
+		n += side & ((uint32_t)(more > 0) | (uint32_t)((set & shards) == shard));
+		at += side * (1 + more);
 	}
 	s->picks.count = n;
 	return at;
+}
+
+/* Lists the references that concern this shard, without a branch on that: it would be mispredicted half of the
+ * time.  Returns the number of touches. */
+static uint32_t pick(const struct nm_cache *c, struct nm_shard *s, const struct nm_refs_job *job)
+{
+	if (c->set_mask && job->plain && job->data)
+		return pick_some(c, s, job, (struct shape){0, 0, 1}, 1);
+	return pick_some(c, s, job, (struct shape){0}, 0);
 }
 
 /* One touch that the fast loop could not do itself: of several lines, or a load. */
