@@ -12,8 +12,8 @@
 
 extern const struct nm_command nm_cmd_record, nm_cmd_report, nm_cmd_query, nm_cmd_machines, nm_cmd_help;
 
-const struct nm_command *const nm_commands[] = {&nm_cmd_record, &nm_cmd_report, &nm_cmd_query, &nm_cmd_machines, &nm_cmd_help,
-						NULL};
+const struct nm_command *const nm_commands[] = {&nm_cmd_record,   &nm_cmd_report, &nm_cmd_query,
+						&nm_cmd_machines, &nm_cmd_help,   NULL};
 
 const struct nm_command *nm_command_named(const char *name)
 {
