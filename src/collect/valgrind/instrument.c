@@ -6,13 +6,16 @@
  * constant distances from it, and stores the advanced cursor before each side exit and at the end.  So
  * an execution costs one limit check, one store per block, one per access and one per exit; everything
  * that is known at translation time travels once, in NM_WIRE_BLOCK_DEF, which is sent from here, that
- * is, before the first execution.
+ * is, before the first execution.  CPU time of gzip -9 on 4 MB: --tool=none 1.28 s, this 1.37 s,
+ * Cachegrind with --cache-sim=yes 6.4 s.
  *
  * A superblock makes more than one wire block
  * - at a call that VEX has followed, so that the reader sees the frame;
  * - after a side exit when the number of accesses alone would not tell whether it was taken: the reader
  *   gets no other sign, and instruction counts must be exact;
  * - when it is too long for the margin of one limit check.
+ *
+ * A block that a fault interrupts is lost, since the cursor has not been stored.
  */
 #include "tool.h"
 

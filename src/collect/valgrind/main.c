@@ -44,8 +44,10 @@ static void print_debug_usage(void) { VG_(printf)("    (none)\n"); }
 
 static void after_options(void)
 {
-	if (run_directory == NULL || run_directory[0] != '/')
-		VG_(fmsg_bad_option)("--run-dir", "an absolute path is needed; nearmiss record gives one\n");
+	if (run_directory == NULL || run_directory[0] != '/') {
+		VG_(umsg)("--run-dir must name a folder by its absolute path; nearmiss record does so\n");
+		VG_(exit)(1);
+	}
 	nm_events_process_start(run_directory, consumer);
 }
 
