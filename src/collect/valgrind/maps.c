@@ -18,7 +18,9 @@
 #define MAX_BUILD_ID 64
 #define MAX_PROGRAM_HEADERS 64
 
+/* Of the core, though not in its headers for tools. */
 extern Addr VG_(brk_base);
+extern Addr VG_(clstk_end); /* last byte of the main thread's stack */
 
 static XArray *modules; /* of Addr */
 static Bool in_mremap;
@@ -169,8 +171,7 @@ static Bool is_ours(Addr start)
 
 static void mapped_at_start(Addr start, SizeT bytes, Bool r, Bool w, Bool x, ULong handle)
 {
-	const NSegment *segment = VG_(am_find_nsegment)(start);
-	Bool stack = segment != NULL && segment->kind == SkAnonC && VG_(get_SP)(1) - start < bytes;
+	Bool stack = VG_(clstk_end) - start < bytes;
 
 	(void)handle;
 	if (is_ours(start))
