@@ -9,8 +9,8 @@
 
 #include "errors.h"
 
-/* A packed key: 12 bits of thread, 26 of site, 26 of object.  Numbers beyond share the last one. */
-enum { THREAD_MAX = (1 << 12) - 1, SITE_MAX = (1 << 26) - 1, OBJECT_MAX = (1 << 26) - 1 };
+/* A packed key: 12 bits of thread, 26 of place, 26 of object.  Numbers beyond share the last one. */
+enum { THREAD_MAX = (1 << 12) - 1, PLACE_MAX = (1 << 26) - 1, OBJECT_MAX = (1 << 26) - 1 };
 
 /* Keeps the reference counters as long as the list of cells. */
 static int grow_references(struct nm_cells *cells)
@@ -44,24 +44,67 @@ void nm_cells_done(struct nm_cells *cells)
 {
 	nm_vec_free(&cells->sites);
 	nm_map_done(&cells->site_of_pc);
+	nm_vec_free(&cells->places);
+	nm_map_done(&cells->place_of);
 	nm_vec_free(&cells->list);
 	nm_map_done(&cells->cell_of);
 	free(cells->references);
 	free(cells->recent);
 }
 
-int nm_cells_site(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
-		  uint32_t *ret_site)
+static struct nm_result_site source_of(uint64_t pc, struct nm_module *module, uint64_t bias)
+{
+	struct nm_result_site r = {0};
+	struct nm_position p;
+
+	if (!module)
+		return r;
+	r.module = nm_module_name(module);
+	if (nm_module_positions(module, pc - bias, &p, 1)) {
+		r.function = p.function;
+		r.file = p.file;
+		r.line = p.line;
+	}
+	return r;
+}
+
+static int same_place(const struct nm_result_site *a, const struct nm_result_site *b)
+{
+	return a->function == b->function && a->file == b->file && a->module == b->module &&
+	       a->line == b->line;
+}
+
+static int find_place(struct nm_cells *cells, struct nm_result_site s, uint32_t *ret_place)
+{
+	uint64_t key = nm_mix64((uintptr_t)s.function ^
+				nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line)));
+	uint64_t at;
+
+	while ((at = nm_map_get(&cells->place_of, key, UINT64_MAX)) != UINT64_MAX &&
+	       !same_place(&cells->places.at[at], &s))
+		key++;
+	if (at == UINT64_MAX) {
+		at = cells->places.count;
+		if (nm_vec_push(&cells->places, s) || nm_map_put(&cells->place_of, key, at))
+			return NM_ENOMEM;
+	}
+	*ret_place = at > PLACE_MAX ? PLACE_MAX : (uint32_t)at;
+	return 0;
+}
+
+int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
+		   uint32_t *ret_place)
 {
 	uint64_t site = nm_map_get(&cells->site_of_pc, pc, UINT64_MAX);
+	struct nm_site fresh = {pc, module, bias, 0};
 
 	if (site == UINT64_MAX) {
 		site = cells->sites.count;
-		if (nm_vec_push(&cells->sites, (struct nm_site){pc, module, bias}) ||
-		    nm_map_put(&cells->site_of_pc, pc, site))
+		if (find_place(cells, source_of(pc, module, bias), &fresh.place) ||
+		    nm_vec_push(&cells->sites, fresh) || nm_map_put(&cells->site_of_pc, pc, site))
 			return NM_ENOMEM;
 	}
-	*ret_site = site > SITE_MAX ? SITE_MAX : (uint32_t)site;
+	*ret_place = cells->sites.at[site].place;
 	return 0;
 }
 
@@ -73,21 +116,21 @@ void nm_cells_forget_code(struct nm_cells *cells, uint64_t low, uint64_t end)
 			nm_map_remove(&cells->site_of_pc, cells->sites.at[i].pc);
 }
 
-static uint32_t lookup(struct nm_cells *cells, uint32_t thread, uint32_t site, uint32_t object)
+static uint32_t lookup(struct nm_cells *cells, uint32_t thread, uint32_t place, uint32_t object)
 {
-	uint64_t key = (uint64_t)thread << 52 | (uint64_t)site << 26 | object;
+	uint64_t key = (uint64_t)thread << 52 | (uint64_t)place << 26 | object;
 	uint64_t cell = nm_map_get(&cells->cell_of, key, 0);
 
 	if (cell)
 		return (uint32_t)cell;
 	cell = cells->list.count;
-	if (grow_references(cells) || nm_vec_push(&cells->list, (struct nm_cell){thread, site, object}) ||
+	if (grow_references(cells) || nm_vec_push(&cells->list, (struct nm_cell){thread, place, object}) ||
 	    nm_map_put(&cells->cell_of, key, cell))
 		return 0;
 	return (uint32_t)cell;
 }
 
-uint32_t nm_cells_get(struct nm_cells *cells, uint32_t thread, uint32_t site, uint32_t object)
+uint32_t nm_cells_get(struct nm_cells *cells, uint32_t thread, uint32_t place, uint32_t object)
 {
 	struct nm_cell_recent *r;
 
@@ -95,9 +138,9 @@ uint32_t nm_cells_get(struct nm_cells *cells, uint32_t thread, uint32_t site, ui
 		thread = THREAD_MAX;
 	if (object > OBJECT_MAX)
 		object = OBJECT_MAX;
-	r = &cells->recent[(site * 2654435761u ^ object * 40503u) >> 7 & (NM_CELLS_RECENT - 1)];
-	if (r->cell && r->site == site && r->object == object && r->thread == thread)
+	r = &cells->recent[(place * 2654435761u ^ object * 40503u) >> 7 & (NM_CELLS_RECENT - 1)];
+	if (r->cell && r->place == place && r->object == object && r->thread == thread)
 		return r->cell;
-	*r = (struct nm_cell_recent){thread, site, object, lookup(cells, thread, site, object)};
+	*r = (struct nm_cell_recent){thread, place, object, lookup(cells, thread, place, object)};
 	return r->cell;
 }

@@ -4,11 +4,11 @@
  *
  * An access finds its cell in one of four ways, cheapest first:
  *   1. the address lies in the running function's own frame (one compare with the top of the rebuilt call
- *      stack): the frame's cell of this site;
+ *      stack): the frame's cell of this place;
  *   2. it lies in the range that the access cached: that cell;
  *   3. the object is looked up (another frame, a heap block, a variable, a mapping) and is the one that the
  *      access had last: that cell;
- *   4. the cell of (thread, site, object) is looked up.
+ *   4. the cell of (thread, place, object) is looked up.
  * Ranges are cached only where events tell when they end (nm_engine_uncache); small heap blocks are not,
  * since they come and go by the million.
  */
@@ -81,8 +81,8 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 			plan->prefetches = 1;
 		}
 		plan->access[i].rest = nm_wire_access_size(w) | kind << 16 | 1u << 24;
-		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0,
-				  &plan->origin[i].site))
+		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0,
+				   &plan->origin[i].place))
 			return NM_ENOMEM;
 	}
 	for (uint32_t i = 0; i < plan->exits; i++)
@@ -96,7 +96,7 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 			const struct nm_mapping *m)
 {
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
-	uint32_t object, site;
+	uint32_t object, place;
 
 	plan->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *plan->fetch);
 	if (!plan->fetch ||
@@ -115,9 +115,9 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 		}
 		f = &plan->fetch[plan->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
-		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &place))
 			return NM_ENOMEM;
-		f->cell = nm_cells_get(&e->cells, e->thread->number, site, object);
+		f->cell = nm_cells_get(&e->cells, e->thread->number, place, object);
 		if (!f->cell)
 			return NM_ENOMEM;
 	}
@@ -320,7 +320,7 @@ static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm
 	struct nm_place place;
 
 	if (address - e->own_low < e->own_length) {
-		a->own_cell = nm_cells_get(&e->cells, thread, o->site, plan->stack_object);
+		a->own_cell = nm_cells_get(&e->cells, thread, o->place, plan->stack_object);
 		a->own_count++;
 		return a->own_cell;
 	}
@@ -330,7 +330,7 @@ static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm
 		cell = a->cell;
 		a->count++;
 	} else {
-		cell = nm_cells_get(&e->cells, thread, o->site, place.object);
+		cell = nm_cells_get(&e->cells, thread, o->place, place.object);
 		e->cells.references[cell].count[nm_access_kind(a)]++;
 		if (a->length && !place.lasting) /* keep the range and its cell */
 			return cell;

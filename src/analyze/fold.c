@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold.c - from the engine's cells (thread, instruction, object) to the result's (thread, line of a function,
- * named object): sums up what comes to the same place.
+ * fold.c - from the engine's cells (thread, place, object) to the result's (thread, place, named object): sums
+ * up objects that come to the same name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,8 @@ struct fold {
 	struct nm_engine *engine;
 	struct nm_result *result;
 	uint32_t *objects; /* engine's object -> result's */
-	uint32_t *sites;   /* engine's site -> result's */
 	uint32_t *cells;   /* engine's cell -> result's; UINT32_MAX: empty */
-	struct nm_map places, merged, pairs;
+	struct nm_map merged, pairs;
 };
 
 void nm_result_free(struct nm_result *result)
@@ -30,56 +29,12 @@ void nm_result_free(struct nm_result *result)
 	memset(result, 0, sizeof *result);
 }
 
-/* ---- sites ---- */
-
-static struct nm_result_site source_of(const struct nm_site *s)
-{
-	struct nm_result_site r = {0};
-	struct nm_position p;
-
-	if (!s->module)
-		return r;
-	r.module = nm_module_name(s->module);
-	if (nm_module_positions(s->module, s->pc - s->bias, &p, 1)) {
-		r.function = p.function;
-		r.file = p.file;
-		r.line = p.line;
-	}
-	return r;
-}
-
-static int same_site(const struct nm_result_site *a, const struct nm_result_site *b)
-{
-	return a->function == b->function && a->file == b->file && a->module == b->module &&
-	       a->line == b->line;
-}
-
-static int fold_site(struct fold *f, size_t i)
-{
-	struct nm_result_site s = source_of(&f->engine->cells.sites.at[i]);
-	uint64_t key = nm_mix64((uintptr_t)s.function ^
-				nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line)));
-	uint64_t at;
-
-	while ((at = nm_map_get(&f->places, key, UINT64_MAX)) != UINT64_MAX &&
-	       !same_site(&f->result->sites[at], &s))
-		key++;
-	if (at == UINT64_MAX) {
-		at = f->result->site_count++;
-		f->result->sites[at] = s;
-		if (nm_map_put(&f->places, key, at))
-			return NM_ENOMEM;
-	}
-	f->sites[i] = (uint32_t)at;
-	return 0;
-}
-
 /* ---- cells ---- */
 
 static int fold_cell(struct fold *f, size_t i)
 {
 	const struct nm_cell *c = &f->engine->cells.list.at[i];
-	struct nm_result_cell r = {c->thread, f->sites[c->site], f->objects[c->object]};
+	struct nm_result_cell r = {c->thread, c->place, f->objects[c->object]};
 	uint64_t key = (uint64_t)r.thread << 52 | (uint64_t)r.site << 26 | r.object;
 	uint64_t at = nm_map_get(&f->merged, key, UINT64_MAX);
 
@@ -203,14 +158,14 @@ static int fold_all(struct fold *f)
 	size_t raw = r->cell_count;
 	int status = nm_engine_name_objects(e, r, &f->objects);
 
-	f->sites = calloc(e->cells.sites.count + 1, sizeof *f->sites);
 	f->cells = calloc(raw + 1, sizeof *f->cells);
-	r->sites = calloc(e->cells.sites.count + 1, sizeof *r->sites);
+	r->sites = calloc(e->cells.places.count + 1, sizeof *r->sites);
 	r->cells = calloc(raw + 1, sizeof *r->cells);
-	if (!f->sites || !f->cells || !r->sites || !r->cells)
+	if (!f->cells || !r->sites || !r->cells)
 		return NM_ENOMEM;
-	for (size_t i = 0; i < e->cells.sites.count && !status; i++)
-		status = fold_site(f, i);
+	r->site_count = e->cells.places.count;
+	if (r->site_count)
+		memcpy(r->sites, e->cells.places.at, r->site_count * sizeof *r->sites);
 	r->cell_count = 0;
 	for (size_t i = 1; i < raw && !status; i++)
 		status = fold_cell(f, i);
@@ -232,9 +187,7 @@ int nm_engine_fold(struct nm_engine *e, struct nm_result *result)
 	int status = fold_all(&f);
 
 	free(f.objects);
-	free(f.sites);
 	free(f.cells);
-	nm_map_done(&f.places);
 	nm_map_done(&f.merged);
 	nm_map_done(&f.pairs);
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";

@@ -31,7 +31,7 @@ static inline unsigned nm_access_kind(const struct nm_access *a) { return a->res
 
 /* What is needed only when the object changes. */
 struct nm_access_origin {
-	uint32_t site, object;
+	uint32_t place, object;
 	uint32_t block, visits; /* heap block found last, how many times in a row */
 	uint8_t listed;         /* in the engine's list of ranges that end with a mapping */
 };
