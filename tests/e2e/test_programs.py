@@ -137,7 +137,7 @@ def case_containers():
 def case_long_names_keep_the_columns():
     record([program("containers")])
     for what in ("pairs", "lines", "objects", "functions"):
-        for width in (100, 140):
+        for width in (120, 160):
             done = nearmiss("report", what, "-i", "p.nmp", "--width", str(width))
             assert done.returncode == 0, done.stderr
             widest = max(map(len, done.stdout.decode().splitlines()))

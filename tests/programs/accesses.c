@@ -6,17 +6,17 @@
  */
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { N = 1000 };
 
 typedef int vector __attribute__((vector_size(16)));
+typedef uint32_t unaligned __attribute__((aligned(1), may_alias));
 
 static _Alignas(64) int64_t swapped, added, exchanged;
 static _Alignas(64) char from[4096], to[4096];
-static _Alignas(64) vector vectors[N];
-static _Alignas(64) long double extended[N];
-static _Alignas(64) unsigned char straddled[N * 64 + 64];
+_Alignas(64) vector vectors[N];
+_Alignas(64) long double extended[N];
+_Alignas(64) unsigned char straddled[N * 64 + 64];
 
 static __attribute__((noinline)) void do_swaps(void)
 {
@@ -65,12 +65,10 @@ static __attribute__((noinline)) long double do_extended(void)
 
 static __attribute__((noinline)) uint32_t do_straddles(void)
 {
-	uint32_t sum = 0, x;
+	uint32_t sum = 0;
 
-	for (int i = 0; i < N; i++) {
-		memcpy(&x, straddled + i * 64 + 62, sizeof x); /* @straddle */
-		sum += x;
-	}
+	for (int i = 0; i < N; i++)
+		sum += *(const unaligned *)(straddled + i * 64 + 62); /* @straddle */
 	return sum;
 }
 
