@@ -50,6 +50,7 @@ static void thread_created(ThreadId parent, ThreadId child)
 	threads[child].parent = parent == VG_INVALID_THREADID ? 0 : threads[parent].number;
 	threads[child].signal = NO_SIGNAL;
 	threads[child].pointer = 0;
+	nm_turns_thread_created(parent, child);
 	nm_allocator_thread_gone(child); /* it may have vanished in a fork */
 }
 
@@ -86,6 +87,7 @@ static void thread_begins(ThreadId id)
 
 	nm_record(NM_WIRE_THREAD_START, threads[id].number, 3, words);
 	report_thread_pointer(id);
+	nm_turns_thread_begins(id);
 	if (threads[id].number == 1)
 		pin_random_bytes(id);
 }
@@ -94,6 +96,7 @@ static void thread_ends(ThreadId id)
 {
 	nm_record(NM_WIRE_THREAD_EXIT, threads[id].number, 0, NULL);
 	nm_allocator_thread_gone(id);
+	nm_turns_thread_ends(id);
 	if (running == id)
 		running = VG_INVALID_THREADID;
 }

@@ -6,12 +6,11 @@
  *
  *     VALGRIND_LIB=DIR valgrind.bin --tool=nearmiss --command-line-only=yes -q --demangle=no
  *         --trace-children=yes --vgdb=no --sigill-diagnostics=no --default-suppressions=no
- *         --fair-sched=try --log-file=RUN/log.%p --run-dir=RUN --consumer=PID -- PROGRAM ARGUMENTS
+ *         --log-file=RUN/log.%p --run-dir=RUN --consumer=PID -- PROGRAM ARGUMENTS
  *
  * DIR holds the tool and links to Valgrind's support files.  --demangle=no: allocation functions are
  * recognised by their linkage names.  --vgdb=no: no files and no thread for a debugger.  --log-file:
- * what Valgrind has to say stays out of the program's output.  --fair-sched=try: threads take turns,
- * which is nearer to running at once and hardly slower.
+ * what Valgrind has to say stays out of the program's output.
  *
  * Tried and left at Valgrind's defaults, CPU time of gzip -9 on 4 MB (1.37 s; --tool=none 1.28 s): not
  * following calls and jumps 1.69 s, --vex-iropt-level=1 1.58 s, the older register allocator 1.53 s, no

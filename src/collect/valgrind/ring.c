@@ -21,8 +21,6 @@
 
 #define AREA_BYTES (64u << 20)
 #define PATH_BYTES 4096
-#define FUTEX_WAIT_CALL 0
-#define FUTEX_WAKE_CALL 1
 #define PATIENCE_SECONDS 1
 
 static _Alignas(4096) UChar area[AREA_BYTES];
@@ -36,18 +34,6 @@ static Int consumer_pid;
 static ULong *record; /* header of the record being made */
 static ULong *record_end;
 static ULong *chunk_end;
-
-static long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 Addr nm_ring_cursor_address(void) { return (Addr)&ring->cursor; }
 Addr nm_ring_limit_address(void) { return (Addr)&ring->limit; }
@@ -76,10 +62,10 @@ static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
 	if (sr_isError(opened))
 		return (Int)sr_Err(opened);
 	fd = (Int)sr_Res(opened);
-	result = create ? raw_syscall(__NR_ftruncate, fd, (long)bytes, 0, 0, 0, 0) : 0;
+	result = create ? nm_syscall(__NR_ftruncate, fd, (long)bytes, 0, 0, 0, 0) : 0;
 	if (result == 0)
-		result = raw_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
-				     VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
+		result = nm_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+				    VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
 	VG_(close)(fd);
 	return result == (long)where ? 0 : -(Int)result;
 }
@@ -87,8 +73,8 @@ static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
 /* A ring that nobody reads. */
 static void open_private(void)
 {
-	raw_syscall(__NR_mmap, (long)area, AREA_BYTES, VKI_PROT_READ | VKI_PROT_WRITE,
-		    VKI_MAP_PRIVATE | VKI_MAP_FIXED | VKI_MAP_ANONYMOUS, -1, 0);
+	nm_syscall(__NR_mmap, (long)area, AREA_BYTES, VKI_PROT_READ | VKI_PROT_WRITE,
+		   VKI_MAP_PRIVATE | VKI_MAP_FIXED | VKI_MAP_ANONYMOUS, -1, 0);
 	detached = True;
 	ring->chunks = 1;
 	ring->chunk_words = 8 * NM_MARGIN_WORDS;
@@ -109,7 +95,7 @@ static void ring_doorbell(void)
 	if (!__atomic_load_n(&control->asleep, __ATOMIC_SEQ_CST))
 		return;
 	__atomic_fetch_add(&control->doorbell, 1, __ATOMIC_SEQ_CST);
-	raw_syscall(__NR_futex, (long)&control->doorbell, FUTEX_WAKE_CALL, 1, 0, 0, 0);
+	nm_syscall(__NR_futex, (long)&control->doorbell, NM_FUTEX_WAKE, 1, 0, 0, 0);
 }
 
 void nm_ring_open(const HChar *run_directory, Int consumer)
@@ -145,7 +131,7 @@ static Bool consumer_is_gone(void)
 {
 	if (__atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE))
 		return True;
-	return consumer_pid > 0 && raw_syscall(__NR_kill, consumer_pid, 0, 0, 0, 0, 0) == -VKI_ESRCH;
+	return consumer_pid > 0 && nm_syscall(__NR_kill, consumer_pid, 0, 0, 0, 0, 0) == -VKI_ESRCH;
 }
 
 static void wait_for_room(void)
@@ -162,7 +148,7 @@ static void wait_for_room(void)
 			return;
 		}
 		__atomic_fetch_add(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
-		raw_syscall(__NR_futex, (long)&ring->tail, FUTEX_WAIT_CALL, tail, (long)&patience, 0, 0);
+		nm_syscall(__NR_futex, (long)&ring->tail, NM_FUTEX_WAIT, tail, (long)&patience, 0, 0);
 	}
 }
 

@@ -92,6 +92,29 @@ const HChar *nm_maps_executable(void);
 
 Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
 
+/* ---- turns.c: which thread runs next. ---- */
+
+void nm_turns_thread_created(ThreadId parent, ThreadId child);
+void nm_turns_thread_begins(ThreadId thread);
+void nm_turns_thread_ends(ThreadId thread);
+
+/* ---- System calls of the tool itself ---- */
+
+#define NM_FUTEX_WAIT 0
+#define NM_FUTEX_WAKE 1
+
+static inline long nm_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
 /* A guest register of a thread. */
 #define NM_REGISTER(thread, name) nm_register(thread, offsetof(VexGuestAMD64State, guest_##name))
 
