@@ -11,10 +11,15 @@ Callgrind counts the same modify as one write, so M = Dr of Cachegrind - Dr of C
 together give every total, and nothing of nearmiss's own goes into the expectation.  Misses need no
 correction: the modify's miss is the read's in Cachegrind and in nearmiss (in Callgrind the write's).
 
-The environment and the arguments are the same for all, because they lie on the program's stack and move
-it.  What still differs is the tool's own doing: the library that it preloads into the program (its name
-lies on the stack too, and the dynamic linker binds it), and that the tool may wrap the allocator.
-`--explain NAME` lists the functions whose counts differ most.
+Arguments and environment lie on the program's stack and move it, and where it lies decides which lines
+collide.  So they are the same for all, to the byte: Valgrind adds the folder of its tools to the program's
+environment twice, and the peers get theirs through links in a folder whose name is as long as that of
+nearmiss's collector, and Debian's script around Valgrind, which sets variables of its own, is left out.
+Nobody frees the C library's memory at exit, which Valgrind's tools do unless told.
+
+What is left is that Cachegrind counts two reads for a locked addition or exchange, because Valgrind makes a
+load and a compare-and-swap of it; nearmiss counts the one read that the program makes.  With --explain the
+functions whose counts differ most are listed.
 
 Exit status: 0 if first-level misses are within --limit percent on every program, else 3.
 """
@@ -22,9 +27,11 @@ Exit status: 0 if first-level misses are within --limit percent on every program
 import argparse
 import collections
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 import run
 import workloads
@@ -32,10 +39,10 @@ import workloads
 EVENTS = ("reads", "writes", "read_misses", "write_misses")
 
 
-def execute(command, workload):
+def execute(command, workload, environment=None):
     with open(workload.stdin or os.devnull, "rb") as source:
         done = subprocess.run(command + workload.argv, stdin=source, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, env=workloads.ENVIRONMENT, check=False)
+                              stderr=subprocess.PIPE, env=environment or workloads.ENVIRONMENT, check=False)
     if done.returncode:
         sys.exit(f"accuracy.py: status {done.returncode}: {' '.join(command)}\n{done.stderr.decode()}")
 
@@ -57,10 +64,28 @@ def read_peer(path):
     return functions
 
 
-def run_peer(tool, workload):
+def peer_library(nearmiss):
+    """Makes a folder of links to Valgrind's tools, with a name as long as the one of nearmiss's collector."""
+    shown = subprocess.run([nearmiss, "record", "-o", "accuracy.nmp", "--", "/usr/bin/env"], capture_output=True,
+                           text=True, env=workloads.ENVIRONMENT, check=True).stdout
+    ours = next(line.split("=", 1)[1] for line in shown.splitlines() if line.startswith("VALGRIND_LIB="))
+    tools = os.path.dirname(os.path.realpath(os.path.join(ours, "vgpreload_core-amd64-linux.so")))
+    folder = tempfile.mkdtemp(prefix="", dir="/tmp")
+    if len(ours) < len(folder):
+        sys.exit(f"accuracy.py: {ours} is too short a name to imitate")
+    if len(ours) > len(folder) + 1:
+        folder = os.path.join(folder, "x" * (len(ours) - len(folder) - 1))
+        os.mkdir(folder)
+    for name in os.listdir(tools):
+        os.symlink(os.path.join(tools, name), os.path.join(folder, name))
+    return folder
+
+
+def run_peer(tool, workload, library):
     out = f"{tool}.out"
-    execute([run.shutil.which("valgrind"), "-q", f"--tool={tool}", "--cache-sim=yes", *run.GEOMETRY,
-             f"--{tool}-out-file={out}"], workload)
+    execute([run.find_valgrind(), "-q", "--run-libc-freeres=no", "--run-cxx-freeres=no", f"--tool={tool}",
+             "--cache-sim=yes", *run.GEOMETRY, f"--{tool}-out-file={out}"], workload,
+            dict(workloads.ENVIRONMENT, VALGRIND_LIB=library))
     return read_peer(out)
 
 
@@ -99,9 +124,9 @@ def explain(ours, cachegrind):
         print(f"    {row[2][:50]:50} {row[3]:12} {row[4]:12} {row[5]:10} {row[6]:10}")
 
 
-def compare(workload, nearmiss, want_explanation):
+def compare(workload, nearmiss, library, want_explanation):
     """Prints the program's row and returns its worst difference in first-level misses, in percent."""
-    cachegrind, callgrind = run_peer("cachegrind", workload), run_peer("callgrind", workload)
+    cachegrind, callgrind = (run_peer(tool, workload, library) for tool in ("cachegrind", "callgrind"))
     want = expected(cachegrind, callgrind)
     ours = run_nearmiss(nearmiss, workload)
     got = ours[""]
@@ -122,12 +147,14 @@ def main():
     parser.add_argument("--limit", type=float, default=0.5, help="largest difference in misses, percent (default 0.5)")
     options = parser.parse_args()
     nearmiss = run.find_nearmiss(options.nearmiss)
-    if not nearmiss or not run.shutil.which("valgrind"):
-        sys.exit("accuracy.py: needs nearmiss and valgrind")
+    if not nearmiss or not run.find_valgrind():
+        sys.exit("accuracy.py: needs nearmiss and Valgrind")
     programs, _ = workloads.make(options.work, options.scale)
     print(f"{'':8}" + "".join(f" {event:>13} {'differ':>9}" for event in EVENTS))
-    worst = [compare(w, nearmiss, options.explain) for w in programs
+    library = peer_library(nearmiss)
+    worst = [compare(w, nearmiss, library, options.explain) for w in programs
              if not options.only or w.name in options.only.split(",")]
+    shutil.rmtree(os.path.join("/tmp", library.split("/")[2]))
     return 3 if max(worst) > options.limit else 0
 
 

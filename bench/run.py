@@ -35,9 +35,14 @@ TITLES = {"native": "native", "none": "Valgrind alone", "cachegrind": "Cachegrin
           "cacheuse": "Callgrind --cacheuse", "nearmiss": "nearmiss"}
 
 
+def find_valgrind():
+    """Debian's `valgrind` is a script that adds to the environment; what it starts is preferred."""
+    return shutil.which("valgrind.bin") or shutil.which("valgrind")
+
+
 def contenders(nearmiss):
     """Name -> command to put before the program.  A missing tool is left out and named."""
-    valgrind = shutil.which("valgrind")
+    valgrind = find_valgrind()
     callgrind = [valgrind, "-q", "--tool=callgrind", "--cache-sim=yes", *GEOMETRY, "--callgrind-out-file=/dev/null"]
     table = {
         "native": [],

@@ -22,6 +22,7 @@ ENVIRONMENT = {
     "HOME": "/nonexistent",
     "LC_ALL": "C",
     "PYTHONHASHSEED": "0",
+    "PERL_HASH_SEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 
