@@ -174,9 +174,17 @@ static void add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags)
 
 /* ---- Statements ---- */
 
-static Bool is_direct_call(Addr pc, UInt length)
+/* Whether the instruction is a direct call that leads to `next`.  The opcode may stand behind prefixes, so
+ * the byte alone proves nothing (a displacement looks the same): the target must be right too. */
+static Bool is_direct_call(Addr pc, UInt length, Addr next)
 {
-	return length >= 5 && ((const UChar *)pc)[length - 5] == 0xe8;
+	const UChar *end = (const UChar *)pc + length;
+	Int offset;
+
+	if (length < 5 || end[-5] != 0xe8)
+		return False;
+	VG_(memcpy)(&offset, end - 4, sizeof offset);
+	return pc + length + (Long)offset == next;
 }
 
 /* Whether, after the side exit at `statement`, instructions may run before the next access. */
@@ -217,7 +225,7 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 
 	if (now.open) {
 		ULong last = block->instruction[block->instructions - 1];
-		Bool call = is_direct_call(last & 0xffffffffffffull, (UInt)(last >> 48));
+		Bool call = is_direct_call(last & 0xffffffffffffull, (UInt)(last >> 48), pc);
 
 		if (call) {
 			if (end_block(NM_WIRE_CALL) == NM_WIRE_CALL)
