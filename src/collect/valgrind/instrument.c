@@ -175,7 +175,8 @@ static void add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags)
 /* ---- Statements ---- */
 
 /* Whether the instruction is a direct call that leads to `next`.  The opcode may stand behind prefixes, so
- * the byte alone proves nothing (a displacement looks the same): the target must be right too. */
+ * the byte alone proves nothing (a displacement looks the same): the target must be right too, and not
+ * be the next instruction, where zeros would pass. */
 static Bool is_direct_call(Addr pc, UInt length, Addr next)
 {
 	const UChar *end = (const UChar *)pc + length;
@@ -184,7 +185,7 @@ static Bool is_direct_call(Addr pc, UInt length, Addr next)
 	if (length < 5 || end[-5] != 0xe8)
 		return False;
 	VG_(memcpy)(&offset, end - 4, sizeof offset);
-	return pc + length + (Long)offset == next;
+	return offset != 0 && pc + length + (Long)offset == next;
 }
 
 /* Whether, after the side exit at `statement`, instructions may run before the next access. */
