@@ -45,8 +45,7 @@ static int same_chain(const struct nm_context *c, const uint64_t *pcs, uint32_t 
 	return c->count == count && !memcmp(c->pcs, pcs, count * sizeof *pcs);
 }
 
-int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
-		      uint32_t *ret_context)
+int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count, uint32_t *ret_context)
 {
 	uint64_t key = count;
 	uint64_t id, *copy;
@@ -63,8 +62,16 @@ int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_
 			return NM_ENOMEM;
 		memcpy(copy, pcs, count * sizeof *pcs);
 	}
-	contexts->list.at[id].entered++;
 	*ret_context = (uint32_t)id;
+	return 0;
+}
+
+int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
+		      uint32_t *ret_context)
+{
+	if (nm_contexts_get(contexts, pcs, count, ret_context))
+		return NM_ENOMEM;
+	contexts->list.at[*ret_context].entered++;
 	return 0;
 }
 

@@ -39,7 +39,10 @@ int nm_contexts_init(struct nm_contexts *contexts);
 void nm_contexts_done(struct nm_contexts *contexts);
 int nm_contexts_copy(struct nm_contexts *ret_contexts, const struct nm_contexts *contexts);
 
-/* The context of a chain of count <= NM_CONTEXT_DEPTH pcs; counts one entry.  0 or NM_ENOMEM. */
+/* The context of a chain of count <= NM_CONTEXT_DEPTH pcs.  0 or NM_ENOMEM. */
+int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count, uint32_t *ret_context);
+
+/* The same, and counts one entry. */
 int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
 		      uint32_t *ret_context);
 

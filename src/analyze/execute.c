@@ -17,6 +17,7 @@
 #include "engine_priv.h"
 
 enum {
+	ALLOCATOR_DEPTH = 4,       /* calls between an allocator's entry and what fills a block for it */
 	STACK_REACH = 1 << 18,     /* bytes below a call on an unknown stack that are taken for the stack */
 	VISITS_TO_CACHE = 6,       /* of an access to one heap block, before it keeps the block's range */
 	DRAIN_REFERENCES = 1 << 30 /* between drains of the accesses' counters */
@@ -266,10 +267,40 @@ void nm_engine_own_frame(struct nm_engine *e)
 	e->own_length = top - s->low + (top < s->end ? 8 : 0);
 }
 
+/* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents copied
+ * to it, by a function that they call, before the stream can tell of the block.  calloc leaves by a jump to memset,
+ * so whoever clears heap that no block covers is taken for calloc's last step.  0: none of this. */
+static int find_unborn(struct nm_engine *e, const struct nm_plan *plan, int in_heap, uint32_t *ret_object)
+{
+	const struct nm_object *objects = e->space.objects.at;
+	const struct nm_stack *s = nm_frames_stack(&e->thread->frames);
+	size_t n = s->frames.count, outermost = n;
+	uint64_t pcs[NM_CONTEXT_DEPTH];
+	uint32_t count = 0, context;
+
+	*ret_object = 0;
+	if (!objects[plan->stack_object].copies && !objects[plan->stack_object].clears)
+		return 0;
+	for (size_t k = n; k-- > 0 && n - k <= ALLOCATOR_DEPTH;)
+		if (objects[s->frames.at[k].caller].is_allocator)
+			outermost = k;
+	if (outermost == n && !(in_heap && objects[plan->stack_object].clears))
+		return 0;
+	for (size_t k = outermost; k-- > 0 && count < NM_CONTEXT_DEPTH;)
+		pcs[count++] = s->frames.at[k].call_pc;
+	if (!count)
+		return 0;
+	if (nm_contexts_get(&e->contexts, pcs, count, &context))
+		return NM_ENOMEM;
+	return nm_space_bucket(&e->space, context, ret_object);
+}
+
 /* The object at an address that is not in the running function's frame. */
-static int find_object(struct nm_engine *e, uint64_t address, struct nm_place *place)
+static int find_object(struct nm_engine *e, const struct nm_plan *plan, uint64_t address,
+		       struct nm_place *place)
 {
 	enum nm_object_kind kind;
+	uint32_t unborn;
 
 	*place = (struct nm_place){.object = nm_frames_owner(&e->thread->frames, address)};
 	if (place->object)
@@ -279,6 +310,14 @@ static int find_object(struct nm_engine *e, uint64_t address, struct nm_place *p
 	kind = e->space.objects.at[place->object].kind;
 	if (kind != NM_OBJECT_ANONYMOUS && kind != NM_OBJECT_STACK && kind != NM_OBJECT_UNKNOWN)
 		return 0;
+	if (kind == NM_OBJECT_ANONYMOUS) {
+		if (find_unborn(e, plan, place->object == e->space.bookkeeping, &unborn))
+			return NM_ENOMEM;
+		if (unborn) {
+			*place = (struct nm_place){.object = unborn};
+			return 0;
+		}
+	}
 	for (size_t i = 0; i < e->threads.count; i++) { /* perhaps the stack of another thread */
 		uint32_t owner = nm_frames_owner(&e->threads.at[i]->frames, address);
 
@@ -324,7 +363,7 @@ static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm
 		a->own_count++;
 		return a->own_cell;
 	}
-	if (find_object(e, address, &place))
+	if (find_object(e, plan, address, &place))
 		return 0;
 	if (place.object == o->object && a->cell) {
 		cell = a->cell;

@@ -3,13 +3,14 @@
  * names.c - names for objects, made when the stream has ended.
  *
  * A heap bucket is named by the first place in its call chain that means something to the programmer: not
- * the allocator, not a function that only forwards to it (contexts.h), not the plumbing of a language's
- * library, not a C library function that allocates on somebody's behalf.  Buckets that come to the same
+ * the allocator, not a function that only forwards to it (by evidence, contexts.h, or by name), not the plumbing of
+ * a language's library, not a C library function that allocates on somebody's behalf.  Buckets that come to the same
  * name are one object.  Variables of equal name in different files are told apart by their file.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine_priv.h"
 
@@ -46,14 +47,50 @@ static int starts_with_any(const char *s, const char *const *prefixes)
 	return 0;
 }
 
+/* Where the name proper begins in a demangled name: a template's has its return type before it, as in
+ * "long& std::vector<long>::emplace_back<long>(long&&)". */
+static const char *after_return_type(const char *function)
+{
+	const char *start = function;
+	int depth = 0;
+
+	for (const char *s = function; *s; s++) {
+		if (!strncmp(s, "operator", 8) || (*s == '(' && !depth && s[1] != 'a'))
+			break; /* "(anonymous namespace)" is part of the name */
+		if (*s == '<' || *s == '(')
+			depth++;
+		else if (*s == '>' || *s == ')')
+			depth--;
+		else if (*s == ' ' && !depth)
+			start = s + 1;
+	}
+	return start;
+}
+
 /* Functions of language libraries that stand between a program and its allocator. */
 static int is_plumbing(const char *function)
 {
 	static const char *const prefixes[] = {"std::",  "__gnu_cxx::", "operator new", "alloc::", "<alloc::",
 					       "core::", "<core::",     "hashbrown::",  "__rust_", "__rdl_",
-					       "__rg_",  "<std::",      "void std::",   NULL};
+					       "__rg_",  "<std::",      "<hashbrown::", NULL};
 
-	return starts_with_any(function, prefixes);
+	return starts_with_any(after_return_type(function), prefixes);
+}
+
+/* Functions that by their name hand out memory on somebody's behalf, and that the evidence may miss: they
+ * write a header into the block or clear it, or they were inlined. */
+static int is_allocation_wrapper(const char *function)
+{
+	static const char *const words[] = {"malloc", "calloc",  "zalloc", "realloc", "memalign",
+					    "strdup", "strndup", "memdup", NULL};
+	const char *name = after_return_type(function);
+	size_t length = strcspn(name, "(<");
+
+	for (const char *s = name; s < name + length; s++)
+		for (size_t i = 0; words[i]; i++)
+			if (!strncasecmp(s, words[i], strlen(words[i])))
+				return 1;
+	return 0;
 }
 
 static int is_system_library(const char *module)
@@ -63,19 +100,6 @@ static int is_system_library(const char *module)
 	    "libgcc_s", "libjemalloc", "libtcmalloc",  "libmimalloc", NULL};
 
 	return starts_with_any(module, prefixes);
-}
-
-static int is_allocator(const char *function)
-{
-	static const char *const names[] = {"malloc",        "calloc",    "realloc",        "aligned_alloc",
-					    "memalign",      "valloc",    "posix_memalign", "free",
-					    "_int_malloc",   "sysmalloc", "_int_free",      "__libc_malloc",
-					    "__libc_calloc", NULL};
-
-	for (size_t i = 0; names[i]; i++)
-		if (!strcmp(function, names[i]))
-			return 1;
-	return 0;
 }
 
 /* One call instruction of a chain: where it stands in the source. */
@@ -130,6 +154,14 @@ static int describe(struct nm_engine *e, const char *prefix, const struct call_p
 	return *ret_name ? 0 : NM_ENOMEM;
 }
 
+/* Does this place say what the memory is for? */
+static int is_telling(const struct nm_position *p)
+{
+	if (!p->function || is_plumbing(p->function) || is_allocation_wrapper(p->function))
+		return 0;
+	return !p->file || strncmp(p->file, "/usr/include/", 13) || !strstr(p->file, "/bits/");
+}
+
 /* The first place of a chain, from level `from` outwards, that means something to the programmer. */
 static int name_of_chain(struct nm_engine *e, const char *prefix, const struct nm_context *c, unsigned from,
 			 const char **ret_name, const char **ret_at)
@@ -143,7 +175,7 @@ static int name_of_chain(struct nm_engine *e, const char *prefix, const struct n
 		if (!place.count || is_system_library(nm_module_name(place.module)))
 			continue;
 		for (size_t i = 0; i < place.count; i++)
-			if (place.positions[i].function && !is_plumbing(place.positions[i].function))
+			if (is_telling(&place.positions[i]))
 				return describe(e, prefix, &place, i, ret_name, ret_at);
 	}
 	return describe(e, prefix, &first, 0, ret_name, ret_at);
@@ -160,7 +192,7 @@ static const char *known_origin(struct nm_engine *e, const struct nm_context *c)
 
 		find_call(e, c->pcs[level], &place);
 		function = place.count ? place.positions[place.count - 1].function : NULL;
-		if (function && is_allocator(function))
+		if (function && nm_is_allocator(function))
 			return "<heap bookkeeping>";
 		if (function && strstr(function, "pthread_create"))
 			return "<thread stacks>";

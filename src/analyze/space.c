@@ -420,6 +420,26 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 
 /* ---- heap, names, frames ---- */
 
+int nm_is_allocator(const char *function)
+{
+	static const char *const names[] = {
+	    "malloc",        "calloc",       "realloc",        "aligned_alloc",
+	    "memalign",      "valloc",       "posix_memalign", "free",
+	    "_int_malloc",   "sysmalloc",    "_int_free",      "__libc_malloc",
+	    "__libc_calloc", "_int_realloc", "__libc_realloc", NULL};
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(function, names[i]))
+			return 1;
+	return 0;
+}
+
+int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t *ret_object)
+{
+	return object_of(space, &space->buckets, context,
+			 (struct nm_object){.kind = NM_OBJECT_HEAP, .context = context}, ret_object);
+}
+
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context)
 {
 	struct nm_mapping *m = nm_space_mapping(space, address);
@@ -430,8 +450,7 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 		m->allocator = 1;
 		m->object = space->bookkeeping;
 	}
-	if (object_of(space, &space->buckets, context,
-		      (struct nm_object){.kind = NM_OBJECT_HEAP, .context = context}, &object))
+	if (nm_space_bucket(space, context, &object))
 		return NM_ENOMEM;
 	o = &space->objects.at[object];
 	o->blocks++;
@@ -460,7 +479,10 @@ int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t
 {
 	char name[4200];
 	uint64_t known = nm_map_get(&space->frames, (uintptr_t)function, 0);
-	struct nm_object fresh = {.kind = NM_OBJECT_STACK};
+	struct nm_object fresh = {.kind = NM_OBJECT_STACK,
+				  .is_allocator = (uint8_t)nm_is_allocator(function),
+				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
+				  .clears = strstr(function, "memset") != NULL};
 
 	if (known) {
 		*ret_object = (uint32_t)known;

@@ -28,6 +28,8 @@ struct nm_object {
 	const char *at;   /* "file:line" of the declaration or NULL */
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
 	uint64_t bytes, blocks, largest;
+	uint8_t is_allocator, copies,
+	    clears; /* stack objects: what the function is (nm_space_frame_object) */
 };
 
 #define NM_STACK_PATH "[stack]" /* of the first thread's stack */
@@ -84,6 +86,7 @@ int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
+int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t *ret_object);
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context);
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
@@ -91,6 +94,9 @@ int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 /* Objects by description; *ret_object is 0 only on failure. */
 int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object);
 int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object);
+
+/* Is it a function of malloc's family, by its name? */
+int nm_is_allocator(const char *function);
 
 /* The mapping that holds address, or NULL. */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);

@@ -93,6 +93,24 @@ def case_allocation_wrappers():
     assert found[3].endswith(f"list.c:{at(source, 'allocation')}"), found
 
 
+def case_buckets():
+    """Whatever stands between a function and malloc, its blocks bear the function's name."""
+    record([program("buckets")])
+    blocks = {}
+    for name, count in rows("SELECT object, blocks FROM objects WHERE kind = 'heap' AND object LIKE '%buckets.cpp%'"):
+        function = re.match(r"heap ([\w:]+)", name).group(1)
+        blocks[function] = blocks.get(function, 0) + count
+    for function, least in (("pushed", 12), ("queued", 20), ("listed", 200), ("mapped", 200), ("shared", 1),
+                            ("written", 5), ("duplicated", 1), ("read_lines", 3), ("wrapped", 2), ("cleared", 3),
+                            ("grown", 3), ("main", 11)):
+        assert least <= blocks.pop(function, 0), (function, blocks)
+    assert not blocks, blocks
+    for function, inside in (("cleared", "%memset%"), ("grown", "%mem%cpy%")):
+        found = rows("SELECT sum(write_misses) FROM counts WHERE level = 'L1d' AND object LIKE ? AND function LIKE ?",
+                     f"heap {function}()%", inside)[0][0]
+        assert found and found >= 900, (function, found)
+
+
 def check_variables(name):
     record([program(name)])
     source = SOURCES + "variables.c"
