@@ -153,6 +153,8 @@ APART static void grown()
 
 int main(int, char **argv)
 {
+	grown(); // first: what others free would part a block from its fence
+	cleared();
 	pushed();
 	queued();
 	listed();
@@ -162,8 +164,6 @@ int main(int, char **argv)
 	duplicated();
 	read_lines(argv[0]);
 	wrapped();
-	cleared();
-	grown();
 	std::thread([] {
 		void *blocks[10];
 
