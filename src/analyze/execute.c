@@ -83,12 +83,14 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 		}
 		plan->access[i].rest = nm_wire_access_size(w) | kind << 16 | 1u << 24;
 		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0,
-				   &plan->origin[i].place))
+				   &plan->origin->access[i].place))
 			return NM_ENOMEM;
 	}
 	for (uint32_t i = 0; i < plan->exits; i++)
-		plan->exit[i] = (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
-						      (uint16_t)nm_wire_exit_instructions(info->exits[i])};
+		plan->origin->exit[i] =
+		    (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
+					  (uint16_t)nm_wire_exit_instructions(info->exits[i])};
+	plan->first_exit = plan->origin->exit[0];
 	return 0;
 }
 
@@ -99,14 +101,16 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
 	uint32_t object, place;
 
-	plan->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *plan->fetch);
-	if (!plan->fetch ||
+	struct nm_plan_origin *origin = plan->origin;
+
+	origin->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *origin->fetch);
+	if (!origin->fetch ||
 	    nm_space_code_object(&e->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < plan->instructions; i++) {
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
 		unsigned bytes = nm_wire_instruction_bytes(info->instructions[i]);
-		struct nm_fetch *f = plan->fetches ? &plan->fetch[plan->fetches - 1] : NULL;
+		struct nm_fetch *f = origin->fetches ? &origin->fetch[origin->fetches - 1] : NULL;
 
 		if (f && f->address + f->bytes == pc && f->instructions < 255 &&
 		    ((pc + bytes - 1) & mask) == (f->address & mask)) {
@@ -114,7 +118,7 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 			f->bytes = (uint8_t)(f->bytes + bytes);
 			continue;
 		}
-		f = &plan->fetch[plan->fetches++];
+		f = &origin->fetch[origin->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &place))
 			return NM_ENOMEM;
@@ -165,9 +169,11 @@ static struct nm_plan *make_plan(struct nm_engine *e, uint32_t id, struct nm_err
 	p->end = info.def.end;
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info.instructions[p->instructions - 1]) : info.def.pc;
-	p->origin = nm_arena_alloc(&e->arena, p->accesses * sizeof *p->origin);
-	p->exit = nm_arena_alloc(&e->arena, p->exits * sizeof *p->exit);
-	if (!p->origin || !p->exit || plan_accesses(e, p, &info, m) ||
+	p->origin = nm_arena_alloc(&e->arena, sizeof *p->origin + p->accesses * sizeof p->origin->access[0]);
+	if (!p->origin)
+		goto exhausted;
+	p->origin->exit = nm_arena_alloc(&e->arena, (p->exits + 1u) * sizeof *p->origin->exit);
+	if (!p->origin->exit || plan_accesses(e, p, &info, m) ||
 	    function_frame(e, m, info.def.pc, &p->stack_object) ||
 	    (e->fetching && plan_fetches(e, p, &info, m)) || (id >= e->plan_room && grow_plans(e, id)))
 		goto exhausted;
@@ -258,14 +264,15 @@ static int cache_block(struct nm_engine *e, struct nm_access *a, struct nm_acces
 	return 0;
 }
 
-void nm_engine_own_frame(struct nm_engine *e)
+static inline void own_frame_of(struct nm_engine *e, const struct nm_stack *s)
 {
-	const struct nm_stack *s = nm_frames_stack(&e->thread->frames);
-	uint64_t top = nm_frames_top(&e->thread->frames);
+	uint64_t top = s->frames.count ? s->frames.at[s->frames.count - 1].slot + 8 : s->end;
 
 	e->own_low = s->low;
-	e->own_length = top - s->low + (top < s->end ? 8 : 0);
+	e->own_length = top - s->low;
 }
+
+void nm_engine_own_frame(struct nm_engine *e) { own_frame_of(e, nm_frames_stack(&e->thread->frames)); }
 
 /* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents copied
  * to it, by a function that they call, before the stream can tell of the block.  calloc leaves by a jump to memset,
@@ -354,7 +361,7 @@ static __attribute__((noinline)) uint32_t resolve(struct nm_engine *e, struct nm
 						  uint64_t address)
 {
 	struct nm_access *a = &plan->access[i];
-	struct nm_access_origin *o = &plan->origin[i];
+	struct nm_access_origin *o = &plan->origin->access[i];
 	uint32_t thread = e->thread->number, cell;
 	struct nm_place place;
 
@@ -444,8 +451,8 @@ static inline __attribute__((always_inline)) int reference(struct nm_engine *e, 
 
 static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, uint32_t executed)
 {
-	for (uint32_t i = 0; i < plan->fetches && plan->fetch[i].first < executed; i++) {
-		const struct nm_fetch *f = &plan->fetch[i];
+	for (uint32_t i = 0; i < plan->origin->fetches && plan->origin->fetch[i].first < executed; i++) {
+		const struct nm_fetch *f = &plan->origin->fetch[i];
 		uint32_t left = executed - f->first;
 		uint8_t weight = left < f->instructions ? (uint8_t)left : f->instructions;
 
@@ -512,7 +519,7 @@ static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_
 			e->watching = e->thread->watch.context != 0;
 		}
 	}
-	nm_engine_own_frame(e);
+	own_frame_of(e, nm_frames_stack(frames));
 	return 0;
 }
 
@@ -523,15 +530,14 @@ static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_
 static inline int find_exit(const struct nm_plan *plan, const uint64_t *addresses, size_t room, size_t *ret_n,
 			    uint32_t *ret_executed)
 {
-	for (uint32_t i = 0; i < plan->exits; i++) {
-		size_t n = plan->exit[i].accesses;
+	struct nm_side_exit exit = plan->first_exit;
 
-		if (n >= room || nm_wire_is_header(addresses[n])) {
-			*ret_n = n;
-			*ret_executed = plan->exit[i].instructions;
+	for (uint32_t i = 0; i < plan->exits; exit = plan->origin->exit[++i])
+		if (exit.accesses >= room || nm_wire_is_header(addresses[exit.accesses])) {
+			*ret_n = exit.accesses;
+			*ret_executed = exit.instructions;
 			return 1;
 		}
-	}
 	*ret_n = plan->accesses;
 	*ret_executed = plan->instructions;
 	return 0;

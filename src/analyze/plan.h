@@ -54,18 +54,25 @@ struct nm_side_exit {
 	uint16_t accesses, instructions;
 };
 
+/* The cold part of a plan. */
+struct nm_plan_origin {
+	struct nm_side_exit *exit; /* [exits] */
+	struct nm_fetch *fetch;
+	uint32_t fetches;
+	struct nm_access_origin access[];
+};
+
+/* What an execution needs comes first, in 32 bytes: a block with one access is one cache line. */
 struct nm_plan {
-	uint32_t accesses, instructions;
-	uint16_t exits;
+	uint16_t accesses, instructions, exits;
 	uint8_t end;           /* enum nm_wire_exit_kind */
 	uint8_t prefetches;    /* some accesses are prefetches: they are no references */
 	uint32_t stack_object; /* the frame of the block's function */
-	uint64_t call_pc;      /* last instruction: the call, if end is CALL */
-	struct nm_side_exit *exit;
-	struct nm_access_origin *origin; /* [accesses] */
-	struct nm_fetch *fetch;
-	uint32_t fetches;
-	_Alignas(32) struct nm_access access[];
+	struct nm_side_exit first_exit;
+	uint64_t call_pc; /* last instruction: the call, if end is CALL */
+	struct nm_plan_origin *origin;
+	struct nm_access access[];
 };
+_Static_assert(sizeof(struct nm_plan) == 32, "half a cache line");
 
 #endif

@@ -20,8 +20,10 @@
 	}
 
 /* Makes room for `more` further elements.  0 or NM_ENOMEM. */
-#define nm_vec_reserve(v, more) \
-	nm_vec_grow((void **)&(v)->at, &(v)->room, (v)->count, (more), sizeof *(v)->at)
+#define nm_vec_reserve(v, more)           \
+	((v)->room - (v)->count >= (more) \
+	     ? 0                          \
+	     : nm_vec_grow((void **)&(v)->at, &(v)->room, (v)->count, (more), sizeof *(v)->at))
 
 /* Appends one element.  0 or NM_ENOMEM. */
 #define nm_vec_push(v, ...) (nm_vec_reserve((v), 1) ? NM_ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))

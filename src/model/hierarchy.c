@@ -547,6 +547,7 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 			charge_stay(l, r.cell, r.uses, bytes_of(&l->cache, r.mask));
 			settle_outwards(h, l, &r);
 		}
+		h->broken |= nm_tally_settle(&l->tally) != 0;
 	}
 	h->finished = 1;
 	return h->broken ? NM_ENOMEM : 0;

@@ -73,7 +73,7 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Feeds a batch; at most NM_BATCH references.  0 or NM_ENOMEM. */
-enum { NM_BATCH = 8192 };
+enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
 /* Settles the lines that are still resident.  Nothing may be fed afterwards. */

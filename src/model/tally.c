@@ -13,13 +13,15 @@ int nm_tally_init(struct nm_tally *t)
 	enum { PAIRS = 64 };
 	*t = (struct nm_tally){
 	    .pairs = calloc(PAIRS, sizeof *t->pairs), .pair_mask = PAIRS - 1, .pair_shift = 64 - 6};
-	return t->pairs ? 0 : NM_ENOMEM;
+	t->recent = calloc(NM_PAIRS_RECENT, sizeof *t->recent);
+	return t->pairs && t->recent ? 0 : NM_ENOMEM;
 }
 
 void nm_tally_done(struct nm_tally *t)
 {
 	free(t->cells);
 	free(t->pairs);
+	free(t->recent);
 	*t = (struct nm_tally){0};
 }
 
@@ -66,13 +68,31 @@ static int grow_pairs(struct nm_tally *t)
 	return 0;
 }
 
-int nm_tally_evict(struct nm_tally *t, uint32_t evictor, uint32_t victim)
+static int add(struct nm_tally *t, const struct nm_pair *p)
 {
-	uint64_t key = (uint64_t)evictor << 32 | victim;
-	struct nm_pair *pair = pair_slot(t->pairs, t->pair_shift, key);
+	struct nm_pair *pair = pair_slot(t->pairs, t->pair_shift, p->key);
+	int fresh = !pair->count;
 
-	pair->key = key;
-	if (pair->count++)
-		return 0;
-	return ++t->pair_count * 2 > t->pair_mask ? grow_pairs(t) : 0;
+	pair->key = p->key;
+	pair->count += p->count;
+	return fresh && ++t->pair_count * 2 > t->pair_mask ? grow_pairs(t) : 0;
+}
+
+int nm_tally_replace(struct nm_tally *t, struct nm_pair *recent, uint64_t key)
+{
+	if (recent->count && add(t, recent))
+		return NM_ENOMEM;
+	*recent = (struct nm_pair){key, 1};
+	return 0;
+}
+
+int nm_tally_settle(struct nm_tally *t)
+{
+	for (unsigned i = 0; i < NM_PAIRS_RECENT; i++)
+		if (t->recent[i].count) {
+			if (add(t, &t->recent[i]))
+				return NM_ENOMEM;
+			t->recent[i].count = 0;
+		}
+	return 0;
 }

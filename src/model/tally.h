@@ -15,13 +15,16 @@ struct nm_pair {
 	uint64_t count; /* 0: free */
 };
 
+enum { NM_PAIRS_RECENT = 512 };
+
 struct nm_tally {
 	struct nm_counts *cells;
 	size_t cell_count, cell_room;
 	uint64_t reads, writes; /* of a first level */
 	struct nm_pair *pairs;
 	size_t pair_count, pair_mask;
-	unsigned pair_shift; /* 64 - log2 of the slots */
+	unsigned pair_shift;    /* 64 - log2 of the slots */
+	struct nm_pair *recent; /* [NM_PAIRS_RECENT], by hash: counts still to be added to `pairs` */
 };
 
 int nm_tally_init(struct nm_tally *tally);
@@ -30,18 +33,31 @@ void nm_tally_done(struct nm_tally *tally);
 /* Makes cells [0, count) exist.  0 or NM_ENOMEM. */
 int nm_tally_reach(struct nm_tally *tally, size_t count);
 
-/* Notes an eviction.  0 or NM_ENOMEM. */
-int nm_tally_evict(struct nm_tally *tally, uint32_t evictor, uint32_t victim);
+/* Adds what `recent` holds to the matrix.  0 or NM_ENOMEM. */
+int nm_tally_settle(struct nm_tally *tally);
+int nm_tally_replace(struct nm_tally *tally, struct nm_pair *recent, uint64_t key);
 
 static inline size_t nm_tally_slot(uint64_t key, unsigned shift)
 {
 	return (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> shift;
 }
 
+/* Notes an eviction.  0 or NM_ENOMEM.  The same pairs follow each other in loops, while the whole matrix is
+ * larger than the host's caches: a small table in front of it takes most of them. */
+static inline int nm_tally_evict(struct nm_tally *t, uint32_t evictor, uint32_t victim)
+{
+	uint64_t key = (uint64_t)evictor << 32 | victim;
+	struct nm_pair *r = &t->recent[(evictor * 31 ^ victim) & (NM_PAIRS_RECENT - 1)];
+
+	if (r->key != key || !r->count)
+		return nm_tally_replace(t, r, key);
+	r->count++;
+	return 0;
+}
+
 /* Has the host fetch what an eviction will change. */
 static inline void nm_tally_prefetch(const struct nm_tally *t, uint32_t evictor, uint32_t victim)
 {
-	__builtin_prefetch(&t->pairs[nm_tally_slot((uint64_t)evictor << 32 | victim, t->pair_shift)], 1);
 	__builtin_prefetch(&t->cells[evictor], 1);
 	__builtin_prefetch(&t->cells[victim].reuse, 1);
 }
