@@ -77,21 +77,34 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	return 0;
 }
 
-void nm_engine_free(struct nm_engine *e)
+static void free_passes(struct nm_engine *e)
 {
 	size_t n;
 	const struct nm_pass *const *passes = nm_passes(&n);
 
-	if (!e)
-		return;
-	nm_workers_free(e->workers);
-	for (size_t i = 0; i < e->pass_count; i++)
-		passes[i]->free(e->passes[i]);
+	while (e->pass_count) {
+		e->pass_count--;
+		passes[e->pass_count]->free(e->passes[e->pass_count]);
+	}
+}
+
+static void free_threads(struct nm_engine *e)
+{
 	for (size_t i = 0; i < e->threads.count; i++) {
 		free(e->threads.at[i]->plans);
 		nm_frames_done(&e->threads.at[i]->frames);
 	}
 	nm_vec_free(&e->threads);
+	e->thread = NULL;
+}
+
+void nm_engine_free(struct nm_engine *e)
+{
+	if (!e)
+		return;
+	nm_workers_free(e->workers);
+	free_passes(e);
+	free_threads(e);
 	nm_vec_free(&e->definitions);
 	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cached);
@@ -132,6 +145,22 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 	return status;
 }
 
+/* The stream is over: gives back what only it needed, before the result takes memory of its own. */
+static void let_go(struct nm_engine *e)
+{
+	free_threads(e);
+	nm_arena_done(&e->arena);
+	nm_vec_free(&e->listed);
+	nm_vec_free(&e->cached);
+	nm_vec_free(&e->cachers);
+	nm_vec_free(&e->definitions);
+	nm_codebook_release(e->codebook);
+	e->codebook = NULL;
+	nm_blocks_done(&e->space.heap);
+	nm_blocks_done(&e->space.named);
+	nm_map_done(&e->cells.cell_of);
+}
+
 int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct nm_error *err)
 {
 	struct nm_result result = {.machine = e->machine};
@@ -140,12 +169,13 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	int status = nm_engine_flush(e);
 
 	nm_engine_drain(e);
-
 	if (!status)
 		status = nm_workers_drain(e->workers);
+	let_go(e);
 	result.cell_count = e->cells.list.count;
 	for (size_t i = 0; i < e->pass_count && !status; i++)
 		status = passes[i]->finish(e->passes[i], &result);
+	free_passes(e);
 	if (!status)
 		status = nm_engine_fold(e, &result);
 	if (status) {

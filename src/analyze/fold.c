@@ -13,7 +13,6 @@ struct fold {
 	struct nm_result *result;
 	uint32_t *objects; /* engine's object -> result's */
 	uint32_t *cells;   /* engine's cell -> result's; UINT32_MAX: empty */
-	struct nm_map merged, pairs;
 };
 
 void nm_result_free(struct nm_result *result)
@@ -31,20 +30,47 @@ void nm_result_free(struct nm_result *result)
 
 /* ---- cells ---- */
 
-static int fold_cell(struct fold *f, size_t i)
-{
-	const struct nm_cell *c = &f->engine->cells.list.at[i];
-	struct nm_result_cell r = {c->thread, c->place, f->objects[c->object]};
-	uint64_t key = (uint64_t)r.thread << 52 | (uint64_t)r.site << 26 | r.object;
-	uint64_t at = nm_map_get(&f->merged, key, UINT64_MAX);
+/* Sorts and numbers anew: a table of what was seen would need three times the memory of the list. */
+struct keyed {
+	uint64_t key;
+	size_t i;
+};
 
-	if (at == UINT64_MAX) {
-		at = f->result->cell_count++;
-		f->result->cells[at] = r;
-		if (nm_map_put(&f->merged, key, at))
-			return NM_ENOMEM;
+static int by_key(const void *left, const void *right)
+{
+	const struct keyed *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->i < b->i ? -1 : a->i > b->i;
+}
+
+static int fold_cells(struct fold *f, size_t raw)
+{
+	struct nm_result *r = f->result;
+	struct keyed *list = calloc(raw, sizeof *list);
+	uint64_t last = 0;
+
+	if (!list)
+		return NM_ENOMEM;
+	for (size_t i = 1; i < raw; i++) {
+		const struct nm_cell *c = &f->engine->cells.list.at[i];
+
+		list[i].i = i;
+		list[i].key = (uint64_t)c->thread << 52 | (uint64_t)c->place << 26 | f->objects[c->object];
 	}
-	f->cells[i] = (uint32_t)at;
+	qsort(list + 1, raw - 1, sizeof *list, by_key);
+	r->cell_count = 0;
+	for (size_t k = 1; k < raw; k++) {
+		const struct nm_cell *c = &f->engine->cells.list.at[list[k].i];
+
+		if (!r->cell_count || list[k].key != last)
+			r->cells[r->cell_count++] =
+			    (struct nm_result_cell){c->thread, c->place, f->objects[c->object]};
+		last = list[k].key;
+		f->cells[list[k].i] = (uint32_t)(r->cell_count - 1);
+	}
+	free(list);
 	return 0;
 }
 
@@ -72,29 +98,35 @@ static int fold_counts(struct fold *f, struct nm_result_level *level, size_t raw
 	return 0;
 }
 
-static int fold_evictions(struct fold *f, struct nm_result_level *level)
+static int by_pair(const void *left, const void *right)
 {
+	const struct nm_eviction *a = left, *b = right;
+
+	if (a->evictor != b->evictor)
+		return a->evictor < b->evictor ? -1 : 1;
+	return a->victim < b->victim ? -1 : a->victim > b->victim;
+}
+
+static void fold_evictions(const struct fold *f, struct nm_result_level *level)
+{
+	struct nm_eviction *list = level->evictions, *fitting;
 	size_t kept = 0;
 
-	nm_map_done(&f->pairs);
 	for (size_t i = 0; i < level->eviction_count; i++) {
-		struct nm_eviction v = level->evictions[i];
-		uint64_t key, at;
-
-		v.evictor = f->cells[v.evictor];
-		v.victim = f->cells[v.victim];
-		key = (uint64_t)v.evictor << 32 | v.victim;
-		at = nm_map_get(&f->pairs, key, UINT64_MAX);
-		if (at != UINT64_MAX) {
-			level->evictions[at].count += v.count;
-			continue;
-		}
-		if (nm_map_put(&f->pairs, key, kept))
-			return NM_ENOMEM;
-		level->evictions[kept++] = v;
+		list[i].evictor = f->cells[list[i].evictor];
+		list[i].victim = f->cells[list[i].victim];
 	}
+	if (level->eviction_count)
+		qsort(list, level->eviction_count, sizeof *list, by_pair);
+	for (size_t i = 0; i < level->eviction_count; i++)
+		if (kept && !by_pair(&list[kept - 1], &list[i]))
+			list[kept - 1].count += list[i].count;
+		else
+			list[kept++] = list[i];
 	level->eviction_count = kept;
-	return 0;
+	fitting = realloc(list, (kept + 1) * sizeof *list);
+	if (fitting)
+		level->evictions = fitting;
 }
 
 /* The references that the program made go to the first level of their side. */
@@ -166,13 +198,11 @@ static int fold_all(struct fold *f)
 	r->site_count = e->cells.places.count;
 	if (r->site_count)
 		memcpy(r->sites, e->cells.places.at, r->site_count * sizeof *r->sites);
-	r->cell_count = 0;
-	for (size_t i = 1; i < raw && !status; i++)
-		status = fold_cell(f, i);
+	if (!status)
+		status = fold_cells(f, raw);
 	for (unsigned i = 0; i < r->machine.count && !status; i++) {
 		status = fold_counts(f, &r->levels[i], raw);
-		if (!status)
-			status = fold_evictions(f, &r->levels[i]);
+		fold_evictions(f, &r->levels[i]);
 	}
 	if (status)
 		return status;
@@ -188,8 +218,6 @@ int nm_engine_fold(struct nm_engine *e, struct nm_result *result)
 
 	free(f.objects);
 	free(f.cells);
-	nm_map_done(&f.merged);
-	nm_map_done(&f.pairs);
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
