@@ -78,21 +78,32 @@ static int add(struct nm_tally *t, const struct nm_pair *p)
 	return fresh && ++t->pair_count * 2 > t->pair_mask ? grow_pairs(t) : 0;
 }
 
+static int add_waiting(struct nm_tally *t)
+{
+	unsigned n = t->waiting_count;
+
+	t->waiting_count = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (add(t, &t->waiting[i]))
+			return NM_ENOMEM;
+	return 0;
+}
+
 int nm_tally_replace(struct nm_tally *t, struct nm_pair *recent, uint64_t key)
 {
-	if (recent->count && add(t, recent))
-		return NM_ENOMEM;
+	if (recent->count) {
+		__builtin_prefetch(&t->pairs[nm_tally_slot(recent->key, t->pair_shift)], 1);
+		t->waiting[t->waiting_count++] = *recent;
+	}
 	*recent = (struct nm_pair){key, 1};
-	return 0;
+	return t->waiting_count == NM_PAIRS_WAITING ? add_waiting(t) : 0;
 }
 
 int nm_tally_settle(struct nm_tally *t)
 {
 	for (unsigned i = 0; i < NM_PAIRS_RECENT; i++)
-		if (t->recent[i].count) {
-			if (add(t, &t->recent[i]))
-				return NM_ENOMEM;
-			t->recent[i].count = 0;
-		}
-	return 0;
+		if (nm_tally_replace(t, &t->recent[i], 0))
+			return NM_ENOMEM;
+	memset(t->recent, 0, NM_PAIRS_RECENT * sizeof *t->recent);
+	return add_waiting(t);
 }

@@ -15,7 +15,7 @@ struct nm_pair {
 	uint64_t count; /* 0: free */
 };
 
-enum { NM_PAIRS_RECENT = 512 };
+enum { NM_PAIRS_RECENT = 512, NM_PAIRS_WAITING = 32 };
 
 struct nm_tally {
 	struct nm_counts *cells;
@@ -25,6 +25,8 @@ struct nm_tally {
 	size_t pair_count, pair_mask;
 	unsigned pair_shift;    /* 64 - log2 of the slots */
 	struct nm_pair *recent; /* [NM_PAIRS_RECENT], by hash: counts still to be added to `pairs` */
+	struct nm_pair waiting[NM_PAIRS_WAITING]; /* left `recent`; the host is fetching their slots */
+	unsigned waiting_count;
 };
 
 int nm_tally_init(struct nm_tally *tally);
