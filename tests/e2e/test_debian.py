@@ -97,7 +97,7 @@ def case_rust_with_debug_information():
     with open("vector.rs", "w", encoding="ascii") as f:
         f.write("static mut TABLE: [u32; 65536] = [0; 65536];\n"
                 "#[inline(never)] fn strided() -> u32 { let mut s = 0;\n"
-                "for i in 0..4096 { s += unsafe { TABLE[i * 16] }; } s }\n"
+                "for i in 0..4096 { s += unsafe { std::ptr::read_volatile(&TABLE[i * 16]) }; } s }\n"
                 "fn main() { println!(\"{}\", strided()); }\n")
     assert run([compiler, "-g", "-O", "vector.rs"]).returncode == 0
     check([os.path.abspath("vector")])
