@@ -42,6 +42,7 @@ void nm_space_done(struct nm_space *space)
 	nm_map_done(&space->buckets);
 	nm_map_done(&space->frames);
 	nm_map_done(&space->threadlocal);
+	nm_map_done(&space->sections);
 }
 
 static int copy_blocks(struct nm_blocks *to, const struct nm_blocks *from)
@@ -76,10 +77,12 @@ int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 	memset(to, 0, sizeof *to);
 	to->symbols = from->symbols;
 	to->bookkeeping = from->bookkeeping;
+	to->heap_end = from->heap_end;
 	if (copy_vectors(to, from) || copy_blocks(&to->heap, &from->heap) ||
 	    copy_blocks(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||
 	    nm_map_copy(&to->by_name, &from->by_name) || nm_map_copy(&to->buckets, &from->buckets) ||
-	    nm_map_copy(&to->frames, &from->frames) || nm_map_copy(&to->threadlocal, &from->threadlocal))
+	    nm_map_copy(&to->frames, &from->frames) || nm_map_copy(&to->threadlocal, &from->threadlocal) ||
+	    nm_map_copy(&to->sections, &from->sections))
 		return NM_ENOMEM;
 	return 0;
 }
@@ -306,13 +309,34 @@ static struct nm_object object_of_variable(struct nm_space *space, const struct 
 				  .bytes = v->end - v->low};
 }
 
+/* What a module has in a section, beside its variables.  Both texts are interned: their addresses are a key. */
 static int module_data(struct nm_space *space, struct nm_module *module, const char *section,
 		       uint32_t *ret_object)
 {
+	uint64_t key = nm_mix64((uintptr_t)module) ^ (uintptr_t)section;
+	uint64_t known = nm_map_get(&space->sections, key, 0);
 	char name[512];
 
+	if (known) {
+		*ret_object = (uint32_t)known;
+		return 0;
+	}
 	snprintf(name, sizeof name, "%s %s", nm_module_name(module), section);
-	return object_named(space, name, (struct nm_object){.kind = NM_OBJECT_LIBRARY_DATA}, ret_object);
+	if (object_named(space, name, (struct nm_object){.kind = NM_OBJECT_LIBRARY_DATA}, ret_object))
+		return NM_ENOMEM;
+	return nm_map_put(&space->sections, key, *ret_object);
+}
+
+/* The object of a variable, described when it is first seen. */
+static int variable_object(struct nm_space *space, struct nm_map *map, uint64_t key,
+			   const struct nm_variable *v, uint32_t *ret_object)
+{
+	uint64_t known = nm_map_get(map, key, 0);
+
+	if (!known)
+		return object_of(space, map, key, object_of_variable(space, v), ret_object);
+	*ret_object = (uint32_t)known;
+	return 0;
 }
 
 static int find_variable(struct nm_space *space, const struct nm_mapping *m, uint64_t address,
@@ -330,8 +354,7 @@ static int find_variable(struct nm_space *space, const struct nm_mapping *m, uin
 		if (v.kind == NM_VAR_SECTION) {
 			if (module_data(space, m->module, v.name, &p.object))
 				return NM_ENOMEM;
-		} else if (object_of(space, &space->variables, p.low, object_of_variable(space, &v),
-				     &p.object)) {
+		} else if (variable_object(space, &space->variables, p.low, &v, &p.object)) {
 			return NM_ENOMEM;
 		}
 	}
@@ -348,8 +371,7 @@ static int find_threadlocal(struct nm_space *space, const struct nm_tls_block *b
 	if (nm_module_tls_variable(block->module, address - block->address, &v)) {
 		p.low = block->address + v.low;
 		p.end = block->address + v.end;
-		if (object_of(space, &space->threadlocal, (uintptr_t)v.name, object_of_variable(space, &v),
-			      &p.object))
+		if (variable_object(space, &space->threadlocal, (uintptr_t)v.name, &v, &p.object))
 			return NM_ENOMEM;
 	} else if (module_data(space, block->module, "thread-local data", &p.object)) {
 		return NM_ENOMEM;

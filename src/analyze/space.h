@@ -57,7 +57,9 @@ struct nm_space {
 	struct nm_map buckets;     /* context -> object, for heap and for anonymous mappings (bit 32) */
 	struct nm_map frames;      /* function's interned name -> stack object */
 	struct nm_map threadlocal; /* interned name -> object */
+	struct nm_map sections;    /* module and section -> object */
 	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
+	uint64_t heap_end;         /* of the data segment's heap (brk), 0 before it is known */
 	struct nm_vec(struct nm_tls_block) tls;
 };
 
