@@ -132,13 +132,20 @@ static enum nm_variable_kind kind_of(const struct scope *scope, Dwarf_Die *die, 
 	return die_flag(die, DW_AT_external) ? NM_VAR_GLOBAL : NM_VAR_STATIC;
 }
 
+/* Not a variable that the linker left out: its address is 0, which in a shared object is that of the ELF header,
+ * with the tables of the dynamic linker behind it. */
+static int is_placed(const struct nm_module *module, const struct place *place)
+{
+	if (place->is_thread_local)
+		return place->address < module->tls_bytes;
+	return place->address && module_holds(module, place->address);
+}
+
 static int add(struct reader *reader, Dwarf_Die *die, struct scope *scope)
 {
 	struct nm_module *module = reader->module;
 	struct place place;
-	if (!location_read(die, &place))
-		return 0;
-	if (place.is_thread_local ? place.address >= module->tls_bytes : !module_holds(module, place.address))
+	if (!location_read(die, &place) || !is_placed(module, &place))
 		return 0;
 	uint64_t bytes = size_of(die), end = place.address + bytes;
 	if (end < place.address)

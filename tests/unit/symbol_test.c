@@ -158,6 +158,23 @@ static void test_c_variables(void **state)
 	}
 }
 
+/* A variable that the linker left out lies at address 0 in the debug information, under which the program's
+ * headers and symbol tables are. */
+static void test_left_out_variables(void **state)
+{
+	struct nm_module *module = program("c-collected");
+	uint64_t low, end;
+	(void)state;
+	assert_int_equal(nm_module_debug_level(module), NM_DEBUG_DWARF);
+	assert_int_equal(nm_module_extent(module, &low, &end), 1);
+	assert_int_equal(low, 0);
+	for (uint64_t vaddr = 0; vaddr < end; vaddr += 8) {
+		struct nm_variable found;
+		if (nm_module_variable(module, vaddr, &found))
+			assert_string_not_equal(found.name, "unused");
+	}
+}
+
 /* gcc 12 describes thread-locals in split units by a bare DW_OP_addrx, which says nothing. */
 static void test_split_dwarf_variables(void **state)
 {
@@ -544,6 +561,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_c_variables),
 	    cmocka_unit_test(test_clang_variables),
+	    cmocka_unit_test(test_left_out_variables),
 	    cmocka_unit_test(test_split_dwarf_variables),
 	    cmocka_unit_test(test_without_dwarf),
 	    cmocka_unit_test(test_stripped),
