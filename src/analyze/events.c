@@ -266,16 +266,40 @@ static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	return status;
 }
 
+/* Is the running thread in a function of malloc's family? */
+static int in_allocator(const struct nm_engine *e)
+{
+	const struct nm_stack *s = e->thread ? nm_frames_stack(&e->thread->frames) : NULL;
+
+	for (size_t k = 0; s && k < s->frames.count; k++)
+		if (e->space.objects.at[s->frames.at[k].caller].is_allocator)
+			return 1;
+	return 0;
+}
+
+/* The heap grows and shrinks at its end.  What an allocator adds is for its blocks; what the program adds itself
+ * is an object, named by the place that asked. */
 static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_brk w;
 	int status = nm_wire_brk_decode(r, &w, err);
-	struct nm_mapping m = {.path = "", .allocator = 1, .object = e->space.bookkeeping};
+	struct nm_mapping m = {.path = ""};
 
 	if (status)
 		return status;
-	m.address = w.low;
-	m.end = w.end;
+	if (w.end < e->space.heap_end) {
+		status = unmap(e, w.end, e->space.heap_end - w.end, err);
+		e->space.heap_end = w.end;
+		return status;
+	}
+	m.address = e->space.heap_end > w.low ? e->space.heap_end : w.low;
+	m.end = e->space.heap_end = w.end;
+	if (in_allocator(e)) {
+		m.allocator = 1;
+		m.object = e->space.bookkeeping;
+	} else if (enter_context(e, 0, &m.context)) {
+		return exhausted(err);
+	}
 	nm_engine_uncache(e);
 	return nm_space_map(&e->space, &m) ? exhausted(err) : 0;
 }

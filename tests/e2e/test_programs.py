@@ -111,6 +111,15 @@ def case_buckets():
         assert found and found >= 900, (function, found)
 
 
+def case_mappings():
+    """Memory that no allocator hands out bears the name of the function that asked for it."""
+    record([program("mappings"), "mapped-file"])
+    source = SOURCES + "mappings.c"
+    Cell(source, "extended", "anonymous extend (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
+    Cell(source, "mapped", "anonymous map (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)
+    Cell(source, "file", "mapped %/mapped-file").expect(reads=4096, read_misses=4096, cold=4096)
+
+
 def check_variables(name):
     record([program(name)])
     source = SOURCES + "variables.c"
