@@ -17,7 +17,7 @@ root=${1:-$(mktemp -d)}
 chmod 755 "$root" # apt reads it as a user of its own
 
 cleanup() {
-	for place in sys dev/shm dev proc; do umount -l "$root/$place" 2>/dev/null || true; done
+	for place in sys dev proc .; do umount -l "$root/$place" 2>/dev/null || true; done
 	[ $# -gt 0 ] || rm -rf --one-file-system "$root"
 }
 trap 'cleanup ${1:+kept}' EXIT
@@ -27,6 +27,7 @@ trap 'cleanup ${1:+kept}' EXIT
 apt-config dump | grep -E '^Acquire::https?::' >"$root/etc/apt/apt.conf.d/90host" || true
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+mount --bind "$root" "$root" # a mount point, so that tests can have mounts of their own inside
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount -t sysfs sys "$root/sys"
