@@ -55,11 +55,11 @@ static const char *after_return_type(const char *function)
 	int depth = 0;
 
 	for (const char *s = function; *s; s++) {
-		if (!strncmp(s, "operator", 8) || (*s == '(' && !depth && s[1] != 'a'))
-			break; /* "(anonymous namespace)" is part of the name */
+		if (!strncmp(s, "operator", 8) || (*s == '(' && !depth && strncmp(s, "(anonymous", 10)))
+			break;
 		if (*s == '<' || *s == '(')
 			depth++;
-		else if (*s == '>' || *s == ')')
+		else if (*s == ')' || (*s == '>' && s > function && s[-1] != '-'))
 			depth--;
 		else if (*s == ' ' && !depth)
 			start = s + 1;
