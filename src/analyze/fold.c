@@ -167,7 +167,8 @@ static int list_undebugged(struct fold *f)
 		if (!m || nm_map_get(&seen, (uintptr_t)m, 0))
 			continue;
 		status = nm_map_put(&seen, (uintptr_t)m, 1);
-		if (status || nm_module_debug_level(m) == NM_DEBUG_DWARF)
+		if (status || nm_module_debug_level(m) == NM_DEBUG_DWARF ||
+		    !strncmp(nm_module_name(m), "vgpreload_", 10)) /* Valgrind's own, in every program */
 			continue;
 		more = realloc(r->undebugged, (r->undebugged_count + 1) * sizeof *more);
 		if (!more) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * workers.c - see workers.h.  Waiting is by condition variables, never by spinning: the profiled program
- * needs the processors too.  QUEUE batches of 128 KB stay within a second-level cache.
+ * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the modeller for a quarter of
+ * the queue, the decoder for half of it; else the two would take turns batch by batch, a switch each time.
  */
 #include "workers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { QUEUE = 4, MAX_HELPERS = 62 };
+enum { QUEUE = 32, MAX_HELPERS = 62 };
 
 struct helper {
 	struct nm_workers *workers;
@@ -27,7 +28,7 @@ struct nm_workers {
 	pthread_mutex_t lock;
 	pthread_cond_t filled, emptied;
 	unsigned head, tail;
-	int stop, modelling;
+	int stop, modelling, draining;
 	pthread_t modeller;
 
 	/* The shards of the running batch. */
@@ -95,8 +96,10 @@ static void *model(void *arg)
 	for (;;) {
 		int status = 0;
 
-		while (w->tail == w->head && !w->stop)
-			pthread_cond_wait(&w->filled, &w->lock);
+		if (w->tail == w->head)
+			while (w->head - w->tail < QUEUE / 4 && !w->stop &&
+			       !(w->draining && w->head != w->tail))
+				pthread_cond_wait(&w->filled, &w->lock);
 		if (w->tail == w->head)
 			break;
 		if (!w->status) {
@@ -109,7 +112,8 @@ static void *model(void *arg)
 		if (status && !w->status)
 			w->status = status;
 		w->tail++;
-		pthread_cond_signal(&w->emptied);
+		if (w->head - w->tail == QUEUE / 2 || w->head == w->tail)
+			pthread_cond_signal(&w->emptied);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
@@ -210,8 +214,9 @@ struct nm_ref *nm_workers_buffer(struct nm_workers *w)
 	if (w->threads < 2)
 		return w->buffers[0];
 	pthread_mutex_lock(&w->lock);
-	while (w->head - w->tail == QUEUE)
-		pthread_cond_wait(&w->emptied, &w->lock);
+	if (w->head - w->tail == QUEUE)
+		while (w->head - w->tail > QUEUE / 2)
+			pthread_cond_wait(&w->emptied, &w->lock);
 	buffer = w->buffers[w->head % QUEUE];
 	pthread_mutex_unlock(&w->lock);
 	return buffer;
@@ -227,7 +232,8 @@ int nm_workers_submit(struct nm_workers *w, size_t count)
 	w->counts[w->head % QUEUE] = count;
 	w->head++;
 	status = w->status;
-	pthread_cond_signal(&w->filled);
+	if (w->head - w->tail == QUEUE / 4)
+		pthread_cond_signal(&w->filled);
 	pthread_mutex_unlock(&w->lock);
 	return status;
 }
@@ -239,8 +245,11 @@ int nm_workers_drain(struct nm_workers *w)
 	if (w->threads < 2)
 		return 0;
 	pthread_mutex_lock(&w->lock);
+	w->draining = 1;
+	pthread_cond_signal(&w->filled);
 	while (w->tail != w->head)
 		pthread_cond_wait(&w->emptied, &w->lock);
+	w->draining = 0;
 	status = w->status;
 	pthread_mutex_unlock(&w->lock);
 	return status;

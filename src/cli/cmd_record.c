@@ -30,7 +30,7 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, cache), NULL},
     {"instr", 0, NULL, "simulate instruction fetches too", NM_OPTION_FLAG,
      offsetof(struct record_options, instructions), NULL},
-    {"threads", 0, "N", "threads of the simulation (as processors allow, at most 4)", NM_OPTION_NUMBER,
+    {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
      offsetof(struct record_options, threads), NULL},
     {"collector", 0, "NAME", "how the program is observed (valgrind)", NM_OPTION_CHOICE,
      offsetof(struct record_options, collector), "valgrind"},
@@ -38,13 +38,9 @@ static const struct nm_option options[] = {
      NULL},
 };
 
-/* One processor is the program's. */
-static unsigned default_threads(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN) - 1;
-
-	return n < 1 ? 1 : n > 4 ? 4 : (unsigned)n;
-}
+/* Decoding and modelling beside each other, where there are processors; more threads would split models into
+ * shards, which costs more than it brings in a live recording. */
+static unsigned default_threads(void) { return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1; }
 
 /* A level that nothing reaches is left out: L1i without --instr. */
 static void drop_instruction_levels(struct nm_machine *machine)
@@ -141,8 +137,9 @@ const struct nm_command nm_cmd_record = {
     .name = "record",
     .summary = "Run a program and record its cache misses",
     .operands = "[--] PROGRAM [ARGUMENT...]",
-    .details = "Writes a profile and shows its summary on stderr; the program's input, output and exit status\n"
-	       "are its own.  Without --machine and --cache the host's caches are simulated.\n",
+    .details =
+	"Writes a profile and shows its summary on stderr; the program's input, output and exit status\n"
+	"are its own.  Without --machine and --cache the host's caches are simulated.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .stops_at_operand = 1,
