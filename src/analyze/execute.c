@@ -19,6 +19,7 @@
 enum {
 	ALLOCATOR_DEPTH = 4,       /* calls between an allocator's entry and what fills a block for it */
 	STACK_REACH = 1 << 18,     /* bytes below a call on an unknown stack that are taken for the stack */
+	RING_AHEAD = 128,          /* words */
 	VISITS_TO_CACHE = 6,       /* of an access to one heap block, before it keeps the block's range */
 	DRAIN_REFERENCES = 1 << 30 /* between drains of the accesses' counters */
 };
@@ -580,6 +581,7 @@ long nm_engine_execute(struct nm_engine *e, const uint64_t *words, size_t count,
 		left_early = find_exit(plan, w, (size_t)(end - w), &n, &executed);
 		if (n > (size_t)(end - w))
 			return nm_fail(err, NM_EFORMAT, "block %u is cut short", id);
+		__builtin_prefetch(w + RING_AHEAD); /* the words lie in another processor's cache */
 		prefetch_plan(e, w + n, end);
 		e->clock += executed;
 		if (e->measuring && execute_measured(e, plan, w, n, executed))
