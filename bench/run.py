@@ -173,7 +173,7 @@ def report(stored, style):
     results = stored["programs"]
     peers = ["none", "cachegrind", "callgrind", "cacheuse", "nearmiss"]
     m = stored["machine"]
-    print(f"{m['processor']}, {m['cores']} cores, {m['system']}, {m['valgrind']}; {stored['rounds']} rounds, "
+    print(f"{m['processor']}, {m['cores']} cores, {m['system']}, {m['valgrind']}; rounds: {stored['rounds']}; "
           f"{stored['date']}.\n")
     for what, title in (("wall", "wall time / native"), ("cpu", "CPU time / native")):
         print(table_of(results, title, [(TITLES[p], column(results, p, "native", what)) for p in peers], style))
