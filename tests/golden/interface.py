@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import signal
 import sqlite3
 import struct
@@ -30,22 +31,20 @@ def on_terminal(*arguments, columns=100, **environment):
     """What the command writes to a terminal of so many columns."""
     plain = {k: v for k, v in os.environ.items()
              if k not in ("COLUMNS", "NO_COLOR", "PAGER", "NEARMISS_PAGER", "LESS", "TERM")}
-    pid, fd = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-        os.execve(NEARMISS, [str(NEARMISS), *arguments],
-                  {**plain, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
-    text = b""
+    master, terminal = pty.openpty()  # kept open here: a terminal that hangs up may lose its last lines
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    process = subprocess.Popen([str(NEARMISS), *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
+                               env={**plain, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
+    text, status = b"", None
     while True:
-        try:
-            more = os.read(fd, 65536)
-        except OSError:
+        if select.select([master], [], [], 0.05)[0]:
+            text += os.read(master, 65536)
+        elif status is None:
+            status = process.poll()
+        else:
             break
-        if not more:
-            break
-        text += more
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.close(fd)
+    os.close(terminal)
+    os.close(master)
     assert status == 0, (status, text)
     return text.decode().replace("\r\n", "\n")
 
