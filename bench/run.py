@@ -188,7 +188,7 @@ def machine():
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as f:
         processor = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "?")
     version = subprocess.run(["valgrind", "--version"], capture_output=True, text=True).stdout.strip()
-    return {"processor": processor, "cores": len(os.sched_getaffinity(0)), "system": platform.platform(),
+    return {"processor": processor, "cores": len(os.sched_getaffinity(0)), "system": f"Linux {platform.release().split('-')[0]}",
             "valgrind": version}
 
 
