@@ -44,22 +44,23 @@ enum nm_wire_kind {
 	NM_WIRE_EXIT = 5,    /* arg: exit status, or 128 + signal.  Last record of a stream */
 
 	/* Threads. */
-	NM_WIRE_THREAD_START = 6, /* arg: thread.  parent thread (0: none), stack low, stack end */
-	NM_WIRE_THREAD_EXIT = 7,  /* arg: thread */
-	NM_WIRE_THREAD = 8,       /* arg: thread that runs from here on */
+	NM_WIRE_THREAD_START = 6,   /* arg: thread.  parent thread (0: none), stack low, stack end */
+	NM_WIRE_THREAD_EXIT = 7,    /* arg: thread */
+	NM_WIRE_THREAD = 8,         /* arg: thread that runs from here on */
 	NM_WIRE_THREAD_POINTER = 9, /* arg: thread.  value of its thread pointer (fs base on x86-64) */
-	NM_WIRE_SIGNAL = 10,      /* arg: signal number.  stack pointer on entry to the handler */
+	NM_WIRE_SIGNAL = 10,        /* arg: signal number.  stack pointer on entry to the handler */
 
 	/* Heap.  Sent when the outermost allocation function returns, by the thread that called it. */
-	NM_WIRE_ALLOC = 11,   /* arg: enum nm_wire_allocator.  address, size in bytes, entry pc of the function */
+	NM_WIRE_ALLOC = 11,   /* arg: enum nm_wire_allocator.  address, bytes, entry pc of the function */
 	NM_WIRE_FREE = 12,    /* arg: enum nm_wire_allocator.  address */
 	NM_WIRE_REALLOC = 13, /* arg: enum nm_wire_allocator.  old address, new address, size, entry pc */
 
 	/* Address space. */
-	NM_WIRE_MAP = 14,   /* arg: NM_WIRE_PROT_* | NM_WIRE_MAP_*.  address, bytes, file offset; string: path or "" */
-	NM_WIRE_UNMAP = 15, /* address, bytes */
-	NM_WIRE_REMAP = 16, /* old address, old bytes, new address, new bytes */
-	NM_WIRE_BRK = 17,   /* lowest address of the data segment's heap, its end now */
+	NM_WIRE_MAP = 14,         /* arg: NM_WIRE_PROT_*, NM_WIRE_MAP_*.  address, bytes, file offset; string:
+	                             path or "" */
+	NM_WIRE_UNMAP = 15,       /* address, bytes */
+	NM_WIRE_REMAP = 16,       /* old address, old bytes, new address, new bytes */
+	NM_WIRE_BRK = 17,         /* lowest address of the data segment's heap, its end now */
 	NM_WIRE_MODULE = 18,      /* arg: build-id bytes.  lowest mapped address; build-id padded to words;
 	                             string: path.  Follows the NM_WIRE_MAP of its first code */
 	NM_WIRE_MODULE_GONE = 19, /* lowest mapped address given in NM_WIRE_MODULE */
@@ -79,20 +80,31 @@ enum nm_wire_kind {
 enum nm_wire_start { NM_WIRE_STARTED = 0, NM_WIRE_FORKED = 1, NM_WIRE_EXECED = 2 };
 
 enum nm_wire_allocator {
-	NM_WIRE_MALLOC, NM_WIRE_CALLOC, NM_WIRE_REALLOCATE, NM_WIRE_ALIGNED,
-	NM_WIRE_NEW, NM_WIRE_NEW_ARRAY, NM_WIRE_FREE_CALL, NM_WIRE_DELETE, NM_WIRE_DELETE_ARRAY,
+	NM_WIRE_MALLOC,
+	NM_WIRE_CALLOC,
+	NM_WIRE_REALLOCATE,
+	NM_WIRE_ALIGNED,
+	NM_WIRE_NEW,
+	NM_WIRE_NEW_ARRAY,
+	NM_WIRE_FREE_CALL,
+	NM_WIRE_DELETE,
+	NM_WIRE_DELETE_ARRAY,
 	NM_WIRE_ALLOCATORS
 };
 
 enum {
-	NM_WIRE_PROT_READ = 1, NM_WIRE_PROT_WRITE = 2, NM_WIRE_PROT_EXEC = 4,
-	NM_WIRE_MAP_FILE = 16, NM_WIRE_MAP_SHARED = 32, NM_WIRE_MAP_STACK = 64
+	NM_WIRE_PROT_READ = 1,
+	NM_WIRE_PROT_WRITE = 2,
+	NM_WIRE_PROT_EXEC = 4,
+	NM_WIRE_MAP_FILE = 16,
+	NM_WIRE_MAP_SHARED = 32,
+	NM_WIRE_MAP_STACK = 64
 };
 
 /* How control leaves a block at its end. */
 enum nm_wire_exit_kind {
-	NM_WIRE_JUMP = 0, /* fall through, jump, system call: no frame changes */
-	NM_WIRE_CALL = 1, /* the block's last access writes the return address: its address is the frame's slot */
+	NM_WIRE_JUMP = 0,  /* fall through, jump, system call: no frame changes */
+	NM_WIRE_CALL = 1,  /* the block's last access writes the return address; where is the frame's slot */
 	NM_WIRE_RETURN = 2 /* the block's last access reads the return address from that slot */
 };
 
@@ -119,7 +131,10 @@ enum {
 };
 
 enum {
-	NM_WIRE_READ = 1, NM_WIRE_WRITE = 2, NM_WIRE_PREFETCH = 4, NM_WIRE_ATOMIC = 8,
+	NM_WIRE_READ = 1,
+	NM_WIRE_WRITE = 2,
+	NM_WIRE_PREFETCH = 4,
+	NM_WIRE_ATOMIC = 8,
 	NM_WIRE_GUARDED = 16, /* address may be 0: not executed */
 	NM_WIRE_FRAME = 32    /* pushes or pops the return address */
 };
@@ -154,9 +169,9 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
 struct nm_wire_control {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t rings;    /* atomic: next ring number */
-	uint32_t doorbell; /* atomic, futex: bumped by producers */
-	uint32_t asleep;   /* atomic: the consumer is about to wait, or waits, on doorbell */
+	uint32_t rings;               /* atomic: next ring number */
+	uint32_t doorbell;            /* atomic, futex: bumped by producers */
+	uint32_t asleep;              /* atomic: the consumer is about to wait, or waits, on doorbell */
 	uint32_t chunk_words, chunks; /* geometry that collectors must use */
 	uint32_t consumer; /* atomic: pid, 0 when it has gone.  A producer that has waited long looks here */
 };
@@ -169,7 +184,7 @@ struct nm_wire_ring {
 	uint64_t magic;
 	uint32_t version, pid;
 	uint32_t chunk_words, chunks;
-	uint64_t base; /* address of this struct in the producer */
+	uint64_t base;                /* address of this struct in the producer */
 	_Alignas(64) uint64_t cursor; /* producer only: next free word, as an address in the producer */
 	uint64_t limit;               /* producer only: calls for the next chunk when cursor passes it */
 	_Alignas(64) uint32_t head;   /* atomic: chunks published */

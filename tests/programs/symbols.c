@@ -21,15 +21,9 @@ static unsigned long bits[3];
 _Thread_local int depth = 3;
 static _Thread_local long history[7];
 
-static inline __attribute__((always_inline)) int leaf(int x)
-{
-	return matrix[x][x] + 1; /* line of leaf */
-}
+static inline __attribute__((always_inline)) int leaf(int x) { return matrix[x][x] + 1; /* line of leaf */ }
 
-static inline __attribute__((always_inline)) int middle(int x)
-{
-	return leaf(x) * 3; /* line of middle */
-}
+static inline __attribute__((always_inline)) int middle(int x) { return leaf(x) * 3; /* line of middle */ }
 
 __attribute__((noinline)) int work(int n)
 {

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <vector>
 
-namespace app {
-namespace {
+namespace app
+{
+namespace
+{
 int hidden[10];
 }
 
@@ -46,10 +48,7 @@ __attribute__((noinline)) int use(int n)
 	return *pool<int>().get(n) + (int)pool<point>().get(n)->x + hidden[0] + depth;
 }
 
-static inline __attribute__((always_inline)) int twice(int i)
-{
-	return hidden[i % 10] * 2;
-}
+static inline __attribute__((always_inline)) int twice(int i) { return hidden[i % 10] * 2; }
 
 __attribute__((noinline)) int sum(int n)
 {
