@@ -32,11 +32,11 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount -t sysfs sys "$root/sys"
 
-rm -rf "$root/root/nearmiss"
-git clone -q "$top" "$root/root/nearmiss"
+rm -rf "$root/srv/nearmiss"
+git clone -q "$top" "$root/srv/nearmiss"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb \
 	${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-	sh -ec "cd /root/nearmiss; $1"; }
+	sh -ec "cd /srv/nearmiss; $1"; }
 inside ./quickstart
 inside ./runtests
 echo "bare-debian.sh: both commands succeeded"

@@ -19,7 +19,7 @@ subroutine sweep(n)
   integer n, i
   integer, save :: calls = 0
   real(8) a, b
-  common /work/ a(100, 20), b(0:9)
+  common /field/ a(100, 20), b(0:9)
   calls = calls + 1
   do i = 1, n
     a(i, 1) = a(i, 2) + b(1)
@@ -31,7 +31,7 @@ subroutine other(n)
   implicit none
   integer n, z
   real(8) c(100, 20), d(10)
-  common /work/ c, d
+  common /field/ c, d
   common z(7)
   c(n, n) = 1
   d(1) = 2

@@ -255,16 +255,16 @@ static void test_fortran_variables(void **state)
 	    {"grid::swarm", "type(particle)(50)", NM_VAR_MODULE, 1600, "symbols.f90"},
 	    {"grid::heat", "real(kind=8)(:,:)", NM_VAR_MODULE, 88, "symbols.f90"},
 	    {"sweep()::calls", "integer(kind=4)", NM_VAR_STATIC, 4, "symbols.f90"},
-	    {"work/a", "real(kind=8)(100,20)", NM_VAR_COMMON_MEMBER, 16000, "symbols.f90"},
-	    {"work/b", "real(kind=8)(0:9)", NM_VAR_COMMON_MEMBER, 80, "symbols.f90"},
+	    {"field/a", "real(kind=8)(100,20)", NM_VAR_COMMON_MEMBER, 16000, "symbols.f90"},
+	    {"field/b", "real(kind=8)(0:9)", NM_VAR_COMMON_MEMBER, 80, "symbols.f90"},
 	    {"(blank)/z", "integer(kind=4)(7)", NM_VAR_COMMON_MEMBER, 28, "symbols.f90"},
 	};
 	struct nm_variable second;
 	(void)state;
 	struct nm_module *module = program("fortran");
 	expect_variables(module, expected, sizeof expected / sizeof *expected);
-	assert_int_equal(find_variable(module, "work/c", &second), 0);
-	assert_int_equal(find_variable(module, "work/d", &second), 0);
+	assert_int_equal(find_variable(module, "field/c", &second), 0);
+	assert_int_equal(find_variable(module, "field/d", &second), 0);
 }
 
 /* The line of symbols.c that carries a comment "line of <what>". */
