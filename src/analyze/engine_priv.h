@@ -2,7 +2,9 @@
  *
  * engine_priv.h - the engine's state, shared by its files:
  *   engine.c   life, the loop over records
- *   execute.c  blocks: plans, cells, references (the hot path)
+ *   execute.c  blocks become references, calls become frames (the hot path)
+ *   plan.c     what to do for a block
+ *   resolve.c  the cell of a reference, where the access does not know it
  *   events.c   every other record
  *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
@@ -96,14 +98,21 @@ struct nm_engine {
 /* Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow each other in the count words.  Returns the
  * number of words that they took, or a negative code. */
 long nm_engine_execute(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
-void nm_engine_drain(struct nm_engine *engine); /* accesses' counters to their cells */
+void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */
+int nm_engine_flush(struct nm_engine *engine);      /* hands the batch to the passes */
+
+/* plan.c: keeps a definition; makes the running thread's plan of a block (NULL: *err tells why). */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
-/* Cached ranges that may have lost their meaning: those of mappings; of heap blocks that are gone; all. */
+struct nm_plan *nm_engine_plan(struct nm_engine *engine, uint32_t id, struct nm_error *err);
+
+/* resolve.c: the cell for one reference that the access's cache does not know, counted (0: memory is
+ * exhausted); accesses' counters to their cells; cached ranges that may have lost their meaning: those of
+ * mappings, of heap blocks that are gone, all. */
+uint32_t nm_engine_resolve(struct nm_engine *engine, struct nm_plan *plan, uint32_t access, uint64_t address);
+void nm_engine_drain(struct nm_engine *engine);
 void nm_engine_uncache(struct nm_engine *engine);
 void nm_engine_uncache_blocks(struct nm_engine *engine);
 void nm_engine_uncache_all(struct nm_engine *engine);
-void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */
-int nm_engine_flush(struct nm_engine *engine);      /* hands the batch to the passes */
 
 /* inherit.c */
 struct nm_codebook *nm_codebook_new(struct nm_codebook *older);
