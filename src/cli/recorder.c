@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 enum {
 	CHUNK_WORDS = 32768, /* 256 KB a chunk ... */
 	CHUNKS = 8,          /* ... 2 MB a ring: stays in the last-level cache */
+	ROOM_FOR_RINGS = 32 << 20,
 	GRACE_MS = 2000,
 	PROGRESS_MS = 500,
 	POLL_MS = 100
@@ -80,18 +82,29 @@ static void catch_signals(void)
 
 /* ---- the run directory ---- */
 
+/* Rings live in memory where there is some to spare, else in files. */
+static int has_room(const char *path)
+{
+	struct statvfs fs;
+
+	return !statvfs(path, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize >= ROOM_FOR_RINGS;
+}
+
 static int make_run_dir(struct recorder *r, struct nm_error *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	const char *const places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp"};
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		if (!has_room(places[i]))
+			continue;
 		snprintf(r->run_dir, sizeof r->run_dir, "%s/nearmiss-XXXXXX", places[i]);
 		if (mkdtemp(r->run_dir))
 			return 0;
 	}
 	r->run_dir[0] = '\0';
-	return nm_fail_errno(err, "cannot make a directory for shared memory in %s", places[1]);
+	return nm_fail(err, NM_EIO, "%s and %s have no room for shared memory (%d MB)", places[0], places[1],
+		       ROOM_FOR_RINGS >> 20);
 }
 
 static void remove_run_dir(const char *path)

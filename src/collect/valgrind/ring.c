@@ -63,6 +63,8 @@ static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
 		return (Int)sr_Err(opened);
 	fd = (Int)sr_Res(opened);
 	result = create ? nm_syscall(__NR_ftruncate, fd, (long)bytes, 0, 0, 0, 0) : 0;
+	if (create && nm_syscall(__NR_fallocate, fd, 0, 0, (long)bytes, 0, 0) == -VKI_ENOSPC)
+		result = -VKI_ENOSPC; /* else the first write into memory that is not there would be fatal */
 	if (result == 0)
 		result = nm_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
 				    VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
