@@ -93,7 +93,7 @@ static int has_room(const char *path)
 static int make_run_dir(struct recorder *r, struct nm_error *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	const char *const places[] = {"/dev/shm", tmp && *tmp ? tmp : "/tmp"};
+	const char *const places[] = {"/dev/shm", tmp && *tmp == '/' ? tmp : "/tmp"};
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		if (!has_room(places[i]))

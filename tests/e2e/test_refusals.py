@@ -11,6 +11,7 @@ from harness import ENVIRONMENT, NEARMISS, Skip, main, need, nearmiss, program, 
 
 # As in nearmiss(1).
 BAD_QUERY, NEWER, DAMAGED, NO_PROFILE, NO_COLLECTOR, FULL = 116, 117, 118, 119, 120, 121
+FAILED = 125
 NO_OUTPUT, BAD_MACHINE, USAGE, NOT_EXECUTABLE, NO_PROGRAM = 122, 123, 124, 126, 127
 
 
@@ -155,6 +156,21 @@ def case_full_disk():
         assert f.read() == "old"
     with open("left", encoding="ascii") as f:
         assert f.read() == "p.nmp\n"
+
+
+def case_full_shared_memory():
+    """No room for the rings in /dev/shm: files elsewhere do, and where there is none the program is not run."""
+    unshare, mount = need("unshare", "mount")
+    namespace = [unshare, "-m"] if os.getuid() == 0 else [unshare, "-rm"]
+    if run(namespace + [mount, "-t", "tmpfs", "-o", "size=64k", "none", "/dev/shm"]).returncode:
+        raise Skip("this user may not mount")
+    for temporary, status, text in (("$PWD", 0, "ran"), ("/dev/shm", FAILED, "")):
+        script = (f"{mount} -t tmpfs -o size=64k none /dev/shm && TMPDIR={temporary} "
+                  f"'{NEARMISS}' record -q -o p.nmp -- echo ran")
+        done = subprocess.run(namespace + [shutil.which("sh"), "-c", script], capture_output=True, env=ENVIRONMENT,
+                              timeout=60, check=False)
+        assert (done.returncode, done.stdout.decode().strip()) == (status, text), done
+        assert status == 0 or b"/dev/shm" in done.stderr, done
 
 
 def case_wrong_sql():
