@@ -185,8 +185,8 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	args[n++] = (char *)"--demangle=no";
 	args[n++] = (char *)"--trace-children=yes";
 	args[n++] = (char *)"--vgdb=no";
-	args[n++] = (char *)"--run-libc-freeres=no";
-	args[n++] = (char *)"--run-cxx-freeres=no";
+	args[n++] = (char *)"--sigill-diagnostics=no";
+	args[n++] = (char *)"--default-suppressions=no";
 	args[n++] = log_option;
 	args[n++] = run_option;
 	args[n++] = consumer_option;
