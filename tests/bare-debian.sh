@@ -14,6 +14,7 @@ command -v debootstrap >/dev/null || { echo "bare-debian.sh: debootstrap is need
 suite=bookworm
 mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' | awk -v suite=$suite '$2 == suite { print $1; exit }')
 root=${1:-$(mktemp -d)}
+mkdir -p "$root"
 chmod 755 "$root" # apt reads it as a user of its own
 
 cleanup() {
