@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "report.h"
+#include "utf8.h"
 #include "vector.h"
 
 struct nm_table;
@@ -64,15 +65,6 @@ int nm_table_csv(const struct nm_table *table, FILE *out);
 int nm_table_json(const struct nm_table *table, FILE *out);
 /* text as a JSON string with its quotes. */
 int nm_json_text(const char *text, FILE *out);
-
-/* ---- utf8.c ---- */
-
-/* Columns that a valid text takes on a terminal, one for each code point. */
-size_t nm_utf8_width(const char *text);
-/* Bytes of the first `columns` code points. */
-size_t nm_utf8_bytes(const char *text, size_t columns);
-/* A copy in which control characters and what is no UTF-8 are replaced by U+FFFD; malloc'ed. */
-char *nm_utf8_clean(const char *text);
 
 /* ---- shorten.c ---- */
 

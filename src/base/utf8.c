@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * utf8.c - texts from binaries are bytes; terminals and JSON want UTF-8 without control characters.
+ * utf8.c - see utf8.h.
  */
+#include "utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "table.h"
 
 static int continues(unsigned char c) { return (c & 0xc0) == 0x80; }
 
