@@ -4,24 +4,9 @@
  * line for each row, NULL as an empty field.
  */
 #include <inttypes.h>
-#include <string.h>
 
+#include "csv.h"
 #include "table.h"
-
-static void field(const char *text, FILE *out)
-{
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
 
 static void value(const struct nm_value *v, FILE *out)
 {
@@ -29,7 +14,7 @@ static void value(const struct nm_value *v, FILE *out)
 	case NM_VALUE_NULL: break;
 	case NM_VALUE_INTEGER: fprintf(out, "%" PRId64, v->integer); break;
 	case NM_VALUE_REAL: fprintf(out, "%.10g", v->real); break;
-	case NM_VALUE_TEXT: field(v->text, out); break;
+	case NM_VALUE_TEXT: nm_csv_field(v->text, out); break;
 	}
 }
 
@@ -43,7 +28,7 @@ int nm_table_csv(const struct nm_table *table, FILE *out)
 		if (table->columns[i].compose)
 			continue;
 		fputs(comma, out);
-		field(table->columns[i].name, out);
+		nm_csv_field(table->columns[i].name, out);
 		comma = ",";
 	}
 	fputc('\n', out);

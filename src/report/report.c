@@ -8,101 +8,24 @@
 #include <string.h>
 
 #include "report_priv.h"
+#include "selection.h"
 
 static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
-/* The values of a one-column query, as "a, b, c"; malloc'ed. */
-static int listed(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)
-{
-	struct nm_rows *rows = NULL;
-	char *list = strdup(""), *longer;
-	int rc = nm_profile_query(profile, sql, &rows, err), step = 0;
-
-	while (!rc && list && (step = nm_rows_next(rows, err)) > 0) {
-		longer = NULL;
-		if (asprintf(&longer, "%s%s%s", list, *list ? ", " : "", nm_rows_text(rows, 0)) < 0)
-			longer = NULL;
-		free(list);
-		list = longer;
-	}
-	nm_rows_free(rows);
-	if (!rc && !list)
-		rc = no_memory(err);
-	if (!rc)
-		rc = step;
-	if (rc)
-		free(list);
-	else
-		*ret_list = list;
-	return rc;
-}
-
-/* Whether any row of `sql` has this value; if not, NM_EINVAL tells what there is. */
-static int must_be(struct nm_profile *profile, const char *what, const char *value, const char *sql,
-		   struct nm_error *err)
-{
-	char *check = NULL, *list = NULL;
-	struct nm_rows *rows = NULL;
-	int rc;
-
-	if (asprintf(&check, "SELECT 1 FROM (%s) WHERE name = ?1", sql) < 0)
-		return no_memory(err);
-	rc = nm_profile_query(profile, check, &rows, err);
-	free(check);
-	if (rc)
-		return rc;
-	nm_rows_bind_text(rows, 1, value);
-	rc = nm_rows_next(rows, err);
-	nm_rows_free(rows);
-	if (rc)
-		return rc > 0 ? 0 : rc;
-	rc = listed(profile, sql, &list, err);
-	if (rc)
-		return rc;
-	rc = nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; it has %s", what, value, list);
-	free(list);
-	return rc;
-}
-
-/* The first level that takes data, as the profile's string, malloc'ed. */
-static int first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
-{
-	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(
-	    profile, "SELECT level FROM levels WHERE side <> 'instruction' ORDER BY position LIMIT 1", &rows,
-	    err);
-
-	if (rc)
-		return rc;
-	rc = nm_rows_next(rows, err);
-	if (!rc)
-		rc = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
-	else if (rc > 0)
-		rc = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : no_memory(err);
-	nm_rows_free(rows);
-	return rc;
-}
 
 static int check(struct nm_profile *profile, const struct nm_report *report,
 		 const struct nm_report_request *request, struct nm_error *err)
 {
-	char thread[24];
 	int rc = 0;
 
 	if (request->level)
-		rc = must_be(profile, "level", request->level,
-			     "SELECT DISTINCT level AS name FROM levels ORDER BY position", err);
+		rc = nm_select_level(profile, request->level, err);
 	if (!rc && request->process)
-		rc = must_be(profile, "process", request->process, "SELECT process AS name FROM processes",
-			     err);
+		rc = nm_select_process(profile, request->process, err);
 	if (!rc && request->thread && report->all_levels)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
 			       report->name);
-	if (!rc && request->thread) {
-		snprintf(thread, sizeof thread, "%lld", (long long)request->thread);
-		rc = must_be(profile, "thread", thread,
-			     "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM counts ORDER BY thread", err);
-	}
+	if (!rc && request->thread)
+		rc = nm_select_thread(profile, request->thread, err);
 	return rc;
 }
 
@@ -207,7 +130,7 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 	int rc = check(profile, report, request, err);
 
 	if (!rc && !asked.level) {
-		rc = first_level(profile, &level, err);
+		rc = nm_select_first_level(profile, &level, err);
 		asked.level = level;
 	}
 	if (!rc && !report->columns)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * selection.c - see selection.h.
+ */
+#include "selection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
+
+/* The values of a one-column query, as "a, b, c"; malloc'ed. */
+static int listed(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	char *list = strdup(""), *longer;
+	int rc = nm_profile_query(profile, sql, &rows, err), step = 0;
+
+	while (!rc && list && (step = nm_rows_next(rows, err)) > 0) {
+		longer = NULL;
+		if (asprintf(&longer, "%s%s%s", list, *list ? ", " : "", nm_rows_text(rows, 0)) < 0)
+			longer = NULL;
+		free(list);
+		list = longer;
+	}
+	nm_rows_free(rows);
+	if (!rc && !list)
+		rc = no_memory(err);
+	if (!rc)
+		rc = step;
+	if (rc)
+		free(list);
+	else
+		*ret_list = list;
+	return rc;
+}
+
+/* Whether any row of `sql` has this value; if not, NM_EINVAL tells what there is. */
+static int must_be(struct nm_profile *profile, const char *what, const char *value, const char *sql,
+		   struct nm_error *err)
+{
+	char *check = NULL, *list = NULL;
+	struct nm_rows *rows = NULL;
+	int rc;
+
+	if (asprintf(&check, "SELECT 1 FROM (%s) WHERE name = ?1", sql) < 0)
+		return no_memory(err);
+	rc = nm_profile_query(profile, check, &rows, err);
+	free(check);
+	if (rc)
+		return rc;
+	nm_rows_bind_text(rows, 1, value);
+	rc = nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	if (rc)
+		return rc > 0 ? 0 : rc;
+	rc = listed(profile, sql, &list, err);
+	if (rc)
+		return rc;
+	rc = nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; it has %s", what, value, list);
+	free(list);
+	return rc;
+}
+
+int nm_select_level(struct nm_profile *profile, const char *level, struct nm_error *err)
+{
+	return must_be(profile, "level", level, "SELECT DISTINCT level AS name FROM levels ORDER BY position",
+		       err);
+}
+
+int nm_select_process(struct nm_profile *profile, const char *process, struct nm_error *err)
+{
+	return must_be(profile, "process", process, "SELECT process AS name FROM processes", err);
+}
+
+int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err)
+{
+	char name[24];
+
+	snprintf(name, sizeof name, "%lld", (long long)thread);
+	return must_be(profile, "thread", name,
+		       "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM counts ORDER BY thread", err);
+}
+
+int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(
+	    profile, "SELECT level FROM levels WHERE side <> 'instruction' ORDER BY position LIMIT 1", &rows,
+	    err);
+
+	if (rc)
+		return rc;
+	rc = nm_rows_next(rows, err);
+	if (!rc)
+		rc = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
+	else if (rc > 0)
+		rc = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : no_memory(err);
+	nm_rows_free(rows);
+	return rc;
+}

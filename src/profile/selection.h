@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * selection.h - what part of a profile a user asks for: a level, a process, a thread.
+ */
+#ifndef NM_PROFILE_SELECTION_H
+#define NM_PROFILE_SELECTION_H
+
+#include "reader.h"
+
+/* 0 if the profile has it; NM_EINVAL tells what there is. */
+int nm_select_level(struct nm_profile *profile, const char *level, struct nm_error *err);
+int nm_select_process(struct nm_profile *profile, const char *process, struct nm_error *err);
+int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err);
+
+/* The first level that takes data; malloc'ed. */
+int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err);
+
+#endif
