@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 1.
+ * wire.h - the event stream between a collector and the engine, version 2.
  *
  * One stream describes one process image (from start or exec to exit or exec).  It is an array of
  * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
@@ -25,7 +25,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 1u
+#define NM_WIRE_VERSION 2u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -74,7 +74,11 @@ enum nm_wire_kind {
 
 	NM_WIRE_LOST = 24, /* number of words lost here */
 	NM_WIRE_PAD = 25,  /* payload is to be skipped */
-	NM_WIRE_KINDS = 26
+
+	/* Since version 2. */
+	NM_WIRE_PLACE = 26, /* pc, line (0: unknown); strings: function or "", file or "".  Where the
+	                       instruction at pc stands in a source, for code that no module holds */
+	NM_WIRE_KINDS = 27
 };
 
 enum nm_wire_start { NM_WIRE_STARTED = 0, NM_WIRE_FORKED = 1, NM_WIRE_EXECED = 2 };

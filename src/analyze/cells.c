@@ -44,6 +44,7 @@ void nm_cells_done(struct nm_cells *cells)
 {
 	nm_vec_free(&cells->sites);
 	nm_map_done(&cells->site_of_pc);
+	nm_vec_free(&cells->named);
 	nm_vec_free(&cells->places);
 	nm_map_done(&cells->place_of);
 	nm_vec_free(&cells->list);
@@ -106,6 +107,26 @@ int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module
 	}
 	*ret_place = cells->sites.at[site].place;
 	return 0;
+}
+
+int nm_cells_name_place(struct nm_cells *cells, uint64_t pc, struct nm_result_site place)
+{
+	struct nm_site fresh = {pc, NULL, 0, 0};
+	size_t site = cells->sites.count;
+
+	if (find_place(cells, place, &fresh.place) || nm_vec_push(&cells->sites, fresh) ||
+	    nm_map_put(&cells->site_of_pc, pc, site))
+		return NM_ENOMEM;
+	return nm_vec_push(&cells->named, (struct nm_named_place){pc, place});
+}
+
+int nm_cells_inherit_places(struct nm_cells *cells, const struct nm_cells *from)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < from->named.count && !status; i++)
+		status = nm_cells_name_place(cells, from->named.at[i].pc, from->named.at[i].place);
+	return status;
 }
 
 void nm_cells_forget_code(struct nm_cells *cells, uint64_t low, uint64_t end)

@@ -27,6 +27,12 @@ struct nm_site {
 	uint32_t place; /* index in nm_cells.places */
 };
 
+/* A place that the stream named. */
+struct nm_named_place {
+	uint64_t pc;
+	struct nm_result_site place;
+};
+
 struct nm_cell {
 	uint32_t thread, place, object;
 };
@@ -44,6 +50,7 @@ enum { NM_CELLS_RECENT = 4096 };
 struct nm_cells {
 	struct nm_vec(struct nm_site) sites;
 	struct nm_map site_of_pc;
+	struct nm_vec(struct nm_named_place) named;
 	struct nm_vec(struct nm_result_site) places;
 	struct nm_map place_of;                /* hash of a place -> its index; equal hashes are told apart */
 	struct nm_vec(struct nm_cell) list;    /* [0] is no cell */
@@ -59,6 +66,12 @@ void nm_cells_done(struct nm_cells *cells);
 /* The place of the instruction at pc.  0 or NM_ENOMEM. */
 int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
 		   uint32_t *ret_place);
+
+/* Code that no module holds: the stream tells where the instruction at pc stands.  0 or NM_ENOMEM. */
+int nm_cells_name_place(struct nm_cells *cells, uint64_t pc, struct nm_result_site place);
+
+/* The places that were named in `from`, for a forked child.  0 or NM_ENOMEM. */
+int nm_cells_inherit_places(struct nm_cells *cells, const struct nm_cells *from);
 
 /* Forgets the places of [low, end): other code may come there. */
 void nm_cells_forget_code(struct nm_cells *cells, uint64_t low, uint64_t end);

@@ -344,6 +344,24 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 
 /* ---- the program's marks ---- */
 
+/* Where code that no module holds stands in its source. */
+static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_place w;
+	int status = nm_wire_place_decode(r, &w, err);
+	struct nm_result_site place = {0};
+
+	if (status)
+		return status;
+	place.line = w.line;
+	place.function = w.function[0] ? nm_symbols_intern(e->symbols, w.function) : NULL;
+	place.file = w.file[0] ? nm_symbols_intern(e->symbols, w.file) : NULL;
+	if ((w.function[0] && !place.function) || (w.file[0] && !place.file) ||
+	    nm_cells_name_place(&e->cells, w.pc, place))
+		return exhausted(err);
+	return 0;
+}
+
 static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_name name;
@@ -415,6 +433,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_UNNAME:
 	case NM_WIRE_MEASURE:
 	case NM_WIRE_LOST: return on_mark(e, r, err);
+	case NM_WIRE_PLACE: return on_place(e, r, err);
 	default: return 0; /* SIGNAL, REGION: nothing to count */
 	}
 }

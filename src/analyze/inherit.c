@@ -90,7 +90,8 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||
-	    copy_definitions(child, e) || (e->thread && copy_thread(child, e->thread)) ||
+	    nm_cells_inherit_places(&child->cells, &e->cells) || copy_definitions(child, e) ||
+	    (e->thread && copy_thread(child, e->thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);
 		return nm_fail(err, NM_ENOMEM, "out of memory");

@@ -408,17 +408,19 @@ static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place)
 {
-	const struct nm_block *block = space->named.live ? nm_blocks_find(&space->named, address) : NULL;
+	const struct nm_block *named = space->named.live ? nm_blocks_find(&space->named, address) : NULL;
+	const struct nm_block *block = named ? named : nm_blocks_find(&space->heap, address);
 	const struct nm_tls_block *tls;
 	struct nm_mapping *m;
 
-	if (!block)
-		block = nm_blocks_find(&space->heap, address);
 	if (block) {
 		*ret_place =
 		    (struct nm_place){block->object, 0, block->address, block->address + block->size, 0};
 		if (!space->named.live)
 			ret_place->block = (uint32_t)(block - space->heap.list.at);
+		else if (named &&
+			 !space->mappings.count) /* no stack lies there: a loop nest, a foreign trace */
+			ret_place->lasting = 1;
 		return 0;
 	}
 	tls = next_tls(space, address);

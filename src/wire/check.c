@@ -439,6 +439,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 		struct nm_wire_unname unname;
 		struct nm_wire_region region;
 		struct nm_wire_measure measure;
+		struct nm_wire_place place;
 	} u;
 
 	switch (r->kind) {
@@ -452,6 +453,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	case NM_WIRE_UNNAME: return nm_wire_unname_decode(r, &u.unname, err);
 	case NM_WIRE_REGION: return nm_wire_region_decode(r, &u.region, err);
 	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
+	case NM_WIRE_PLACE: return nm_wire_place_decode(r, &u.place, err);
 	default: return fail(r, err, "unknown kind");
 	}
 }

@@ -17,7 +17,7 @@ static const char *const kind_names[NM_WIRE_KINDS] = {
     "BLOCK",       "BLOCK_DEF", "PROCESS",        "FORK",   "EXEC",   "EXIT",        "THREAD_START",
     "THREAD_EXIT", "THREAD",    "THREAD_POINTER", "SIGNAL", "ALLOC",  "FREE",        "REALLOC",
     "MAP",         "UNMAP",     "REMAP",          "BRK",    "MODULE", "MODULE_GONE", "NAME",
-    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD"};
+    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE"};
 
 const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kind_names[kind] : "?"; }
 
@@ -489,4 +489,24 @@ NM_WIRE_DECODER(lost)
 	if (!code)
 		ret->words = r->payload[0];
 	return code;
+}
+
+NM_WIRE_DECODER(place)
+{
+	const char *function, *file;
+	size_t at = 2;
+	int code;
+
+	if (r->words < 2 + 2)
+		return fail(r, err, "wrong number of words");
+	function = text(r, &at);
+	if (!function)
+		return fail(r, err, "unterminated or missing string");
+	code = last_text(r, at, &file, err);
+	if (code)
+		return code;
+	if (r->payload[0] >> PC_BITS || r->payload[1] > UINT32_MAX)
+		return fail(r, err, "value out of range");
+	*ret = (struct nm_wire_place){r->payload[0], (uint32_t)r->payload[1], function, file};
+	return 0;
 }

@@ -213,3 +213,11 @@ int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r)
 {
 	return APPEND(to, NM_WIRE_LOST, 0, NULL, r->words);
 }
+
+int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r)
+{
+	const uint64_t head[] = {r->pc, r->line};
+	struct part parts[] = {words_part(head, 2), text_part(r->function), text_part(r->file)};
+
+	return append(to, NM_WIRE_PLACE, 0, 3, parts);
+}

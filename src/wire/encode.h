@@ -50,5 +50,6 @@ int nm_wire_unname_encode(struct nm_wire_words *to, const struct nm_wire_unname 
 int nm_wire_region_encode(struct nm_wire_words *to, const struct nm_wire_region *r);
 int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measure *r);
 int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r);
+int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r);
 
 #endif

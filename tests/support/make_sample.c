@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * make_sample.c - writes the sample stream to the file named by its argument.  `ninja wire-sample`
- * runs it for tests/data/wire-v1.bin, which is written once and kept as long as version 1 is read.
+ * runs it for tests/data/wire-v2.bin, which is written once per version of the format and kept as long as
+ * that version is read.
  */
 #include <stdio.h>
 

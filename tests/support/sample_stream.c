@@ -103,6 +103,8 @@ int sample_stream(struct nm_wire_words *to)
 {
 	TRY(sample_start(to));
 	TRY(sample_define_blocks(to));
+	TRY(nm_wire_place_encode(to,
+				 &(struct nm_wire_place){SAMPLE_PC, 42, "A(i,j)", "/home/user/sample.nest"}));
 	TRY(nm_wire_block_encode(to, SAMPLE_LOOP, (const uint64_t[]){0x600010, 0x600020, 0x600030}, 3));
 	TRY(nm_wire_block_encode(to, SAMPLE_LOOP, (const uint64_t[]){0x600018, 0, 0x600038}, 3));
 	TRY(nm_wire_block_encode(to, SAMPLE_LOOP, (const uint64_t[]){0x600020}, 1));

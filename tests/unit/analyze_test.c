@@ -442,6 +442,69 @@ static void children_inherit(void **state)
 	}
 }
 
+/* Reads of object `name` at a place. */
+static uint64_t reads_at(const struct nm_result *result, const char *name, const char *function,
+			 const char *file, uint32_t line)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct nm_result_site *s = &result->sites[result->cells[i].site];
+
+		if (!strcmp(result->objects[result->cells[i].object].name, name) && s->function && s->file &&
+		    !strcmp(s->function, function) && !strcmp(s->file, file) && s->line == line)
+			sum += result->levels[0].counts[i].reads;
+	}
+	return sum;
+}
+
+/* Without mappings and modules: the stream names the data and the code; a forked child goes on with both. */
+static void places_are_named_by_the_stream(void **state)
+{
+	struct nm_wire_words w = {0}, child = {0};
+	const char *argv[] = {"nest"};
+	struct nm_wire_process p = {.start = NM_WIRE_STARTED,
+				    .version = NM_WIRE_VERSION,
+				    .pid = 5,
+				    .argc = 1,
+				    .executable = "/some.nest",
+				    .directory = "/"};
+	struct run r;
+
+	(void)state;
+	nm_wire_process_encode(&w, &p, argv);
+	nm_wire_thread_start_encode(&w, &(struct nm_wire_thread_start){1, 0, 0, 0});
+	nm_wire_thread_encode(&w, &(struct nm_wire_thread){1});
+	define(&w, BLOCK_EXIT, 0x400300, NM_WIRE_JUMP,
+	       (uint64_t[]){access_word(4, 0, NM_WIRE_READ), access_word(4, 1, NM_WIRE_READ)}, 2, NULL, 0);
+	nm_wire_place_encode(&w, &(struct nm_wire_place){0x400300, 7, "X(i)", "some.nest"});
+	nm_wire_place_encode(&w, &(struct nm_wire_place){0x400304, 7, "Y(i)", "some.nest"});
+	nm_wire_name_encode(&w, &(struct nm_wire_name){0x1000, 400, "X"});
+	nm_wire_name_encode(&w, &(struct nm_wire_name){0x1190, 400, "Y"});
+	for (uint64_t i = 0; i < 100; i++)
+		RUN(&w, BLOCK_EXIT, 0x1000 + 4 * i, 0x1190 + 4 * i);
+	nm_wire_unname_encode(&w, &(struct nm_wire_unname){0x1190});
+	nm_wire_name_encode(&w, &(struct nm_wire_name){0x1190, 400, "Z"});
+	RUN(&w, BLOCK_EXIT, 0x1000, 0x1190);
+	nm_wire_fork_encode(&w, &(struct nm_wire_fork){6, 1});
+	start(&child, NM_WIRE_FORKED, 6, 5, 1);
+	nm_wire_thread_encode(&child, &(struct nm_wire_thread){1});
+	RUN(&child, BLOCK_EXIT, 0x1000, 0x1190);
+	begin(&r, 1, 0);
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	assert_int_equal(feed(&r, 1, &child, NULL), 0);
+	finish(&r);
+	assert_int_equal(r.count, 2);
+	assert_int_equal(reads_at(r.results[0], "X", "X(i)", "some.nest", 7), 101);
+	assert_int_equal(reads_at(r.results[0], "Y", "Y(i)", "some.nest", 7), 100);
+	assert_int_equal(reads_at(r.results[0], "Z", "Y(i)", "some.nest", 7), 1);
+	assert_int_equal(reads_at(r.results[1], "X", "X(i)", "some.nest", 7), 1);
+	assert_int_equal(reads_at(r.results[1], "Z", "Y(i)", "some.nest", 7), 1);
+	end(&r);
+	nm_vec_free(&w);
+	nm_vec_free(&child);
+}
+
 static void refuses_bad_streams(void **state)
 {
 	struct nm_wire_words w = {0};
@@ -481,6 +544,7 @@ int main(void)
 	    cmocka_unit_test(threads_change_nothing),
 	    cmocka_unit_test(sums_close),
 	    cmocka_unit_test(children_inherit),
+	    cmocka_unit_test(places_are_named_by_the_stream),
 	    cmocka_unit_test(refuses_bad_streams),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * wire_test.c - records: every kind through decoder and encoder and back, the walker, the checker on
- * good streams and on one bad stream for each rule, and the stored sample of format version 1.
+ * good streams and on one bad stream for each rule, and the stored samples of all format versions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,6 +89,7 @@ static void record_again(const struct nm_wire_record *r, struct nm_wire_words *t
 	case NM_WIRE_REGION: AGAIN(region)
 	case NM_WIRE_MEASURE: AGAIN(measure)
 	case NM_WIRE_LOST: AGAIN(lost)
+	case NM_WIRE_PLACE: AGAIN(place)
 	default: fail_msg("kind %d", r->kind);
 	}
 }
@@ -111,9 +112,8 @@ static void test_every_record_survives_decoding_and_encoding(void **state)
 		seen[r.kind]++;
 	}
 	assert_int_equal(scan.at, stream.count);
-	for (unsigned k = 0; k < NM_WIRE_PAD; k++)
-		assert_true(seen[k] > 0);
-	assert_int_equal(seen[NM_WIRE_PAD], 0); /* the walker skips it */
+	for (unsigned k = 0; k < NM_WIRE_KINDS; k++)
+		assert_true(k == NM_WIRE_PAD ? !seen[k] : seen[k] > 0); /* the walker skips PAD */
 	nm_vec_free(&stream);
 	nm_vec_free(&again);
 }
@@ -237,15 +237,14 @@ static void test_checker_accepts_and_counts_the_sample(void **state)
 	nm_vec_free(&stream);
 }
 
-static void test_the_stored_sample_of_version_1_is_still_read(void **state)
+static void read_stored_sample(const char *path)
 {
 	struct nm_wire_words stream = {0};
 	struct nm_wire_stats stats;
 	struct nm_error err = {0};
-	FILE *file = fopen(NM_TEST_DATA "/wire-v1.bin", "rb");
+	FILE *file = fopen(path, "rb");
 	uint64_t word;
 
-	(void)state;
 	assert_non_null(file);
 	while (fread(&word, sizeof word, 1, file) == 1)
 		assert_int_equal(nm_vec_push(&stream, word), 0);
@@ -254,6 +253,13 @@ static void test_the_stored_sample_of_version_1_is_still_read(void **state)
 		fail_msg("%s", err.text);
 	expect_sample_stats(&stats);
 	nm_vec_free(&stream);
+}
+
+static void test_the_stored_samples_of_all_versions_are_read(void **state)
+{
+	(void)state;
+	read_stored_sample(NM_TEST_DATA "/wire-v1.bin");
+	read_stored_sample(NM_TEST_DATA "/wire-v2.bin");
 }
 
 /* Records that are wrong after sample_start and sample_define_blocks, and what is said of them. */
@@ -336,7 +342,13 @@ static const struct bad {
     {"out of range", NM_WIRE_REGION, 2, 1, {0}},
     {"out of range", NM_WIRE_MEASURE, 2, 0, {0}},
     {"number of words", NM_WIRE_LOST, 0, 0, {0}},
-    {"unknown kind 26", NM_WIRE_KINDS, 0, 0, {0}},
+    {"number of words", NM_WIRE_PLACE, 0, 3, {SAMPLE_PC, 1, 0}},
+    {"string", NM_WIRE_PLACE, 0, 4, {SAMPLE_PC, 1, ~0ull, ~0ull}},
+    {"string", NM_WIRE_PLACE, 0, 4, {SAMPLE_PC, 1, 0, ~0ull}},
+    {"left over", NM_WIRE_PLACE, 0, 5, {SAMPLE_PC, 1, 0, 0, 0}},
+    {"out of range", NM_WIRE_PLACE, 0, 4, {1ull << 48, 1, 0, 0}},
+    {"out of range", NM_WIRE_PLACE, 0, 4, {SAMPLE_PC, 1ull << 32, 0, 0}},
+    {"unknown kind 27", NM_WIRE_KINDS, 0, 0, {0}},
     {"unknown kind 127", 127, 0, 0, {0}},
 };
 
@@ -436,9 +448,9 @@ static void test_a_newer_version_is_refused_as_such(void **state)
 	struct nm_error err = {0};
 
 	(void)state;
-	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){2}, 1), 0);
+	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){3}, 1), 0);
 	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
-	assert_non_null(strstr(err.text, "version 2"));
+	assert_non_null(strstr(err.text, "version 3"));
 	nm_vec_free(&stream);
 }
 
@@ -485,7 +497,7 @@ int main(void)
 	    cmocka_unit_test(test_no_prefix_of_a_record_is_taken_for_one),
 	    cmocka_unit_test(test_encoders_refuse_what_a_header_cannot_say),
 	    cmocka_unit_test(test_checker_accepts_and_counts_the_sample),
-	    cmocka_unit_test(test_the_stored_sample_of_version_1_is_still_read),
+	    cmocka_unit_test(test_the_stored_samples_of_all_versions_are_read),
 	    cmocka_unit_test(test_checker_refuses_each_bad_record),
 	    cmocka_unit_test(test_checker_refuses_words_out_of_place),
 	    cmocka_unit_test(test_only_a_whole_stream_must_end_with_exit),
