@@ -30,6 +30,8 @@ static void value_case(const struct nm_option *option, FILE *out)
 		fputs("' -- \"$cur\")); return ;;\n", out);
 	} else if (!strcmp(option->value, "FILE")) {
 		fputs(") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", out);
+	} else if (!strcmp(option->value, "DIR")) {
+		fputs(") COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", out);
 	} else {
 		fputs(") return ;;\n", out);
 	}

@@ -58,6 +58,17 @@ static int number(const char *text, int64_t *ret_number)
 	return 0;
 }
 
+static int add(struct parser *parser, struct nm_option_list *list, const char *shown, const char *value)
+{
+	if (list->count == NM_OPTION_LIST_ROOM) {
+		parser->status =
+		    nm_usage(parser->command, "%s may be given %d times", shown, NM_OPTION_LIST_ROOM);
+		return -1;
+	}
+	list->at[list->count++] = value;
+	return 0;
+}
+
 /* shown: the option as it was typed, for messages.  0, or -1 with the status set. */
 static int set(struct parser *parser, const struct nm_option *option, const char *shown, const char *value)
 {
@@ -67,6 +78,7 @@ static int set(struct parser *parser, const struct nm_option *option, const char
 	case NM_OPTION_FLAG: *(int *)to = 1; return 0;
 	case NM_OPTION_CLEAR: *(int *)to = 0; return 0;
 	case NM_OPTION_TEXT: *(const char **)to = value; return 0;
+	case NM_OPTION_LIST: return add(parser, to, shown, value);
 	case NM_OPTION_NUMBER:
 		if (!number(value, to))
 			return 0;

@@ -21,13 +21,21 @@ enum nm_option_kind {
 	NM_OPTION_CLEAR,  /* int: becomes 0; for "no-..." */
 	NM_OPTION_TEXT,   /* const char * */
 	NM_OPTION_NUMBER, /* int64_t, at least 0 */
-	NM_OPTION_CHOICE  /* int: which of choices "a|b|c" */
+	NM_OPTION_CHOICE, /* int: which of choices "a|b|c" */
+	NM_OPTION_LIST    /* struct nm_option_list: each use adds one */
+};
+
+enum { NM_OPTION_LIST_ROOM = 32 };
+
+struct nm_option_list {
+	const char *at[NM_OPTION_LIST_ROOM];
+	size_t count;
 };
 
 struct nm_option {
 	const char *name;  /* without the dashes */
 	char letter;       /* 0: none */
-	const char *value; /* what --help calls the value: "FILE" is completed as one; NULL for flags */
+	const char *value; /* what --help calls the value: "FILE" and "DIR" are completed; NULL for flags */
 	const char *help;
 	enum nm_option_kind kind;
 	size_t offset; /* in the command's struct */

@@ -19,6 +19,7 @@ struct mine {
 	const char *input;
 	int64_t limit;
 	int format, verbose, follow;
+	struct nm_option_list words;
 };
 
 static const struct nm_option options[] = {
@@ -26,6 +27,7 @@ static const struct nm_option options[] = {
     {"limit", 'n', "N", "a number", NM_OPTION_NUMBER, offsetof(struct mine, limit), NULL},
     {"format", 'f', "FORMAT", "a choice", NM_OPTION_CHOICE, offsetof(struct mine, format), "text|csv|json"},
     {"verbose", 'v', NULL, "a flag", NM_OPTION_FLAG, offsetof(struct mine, verbose), NULL},
+    {"word", 'w', "WORD", "one more", NM_OPTION_LIST, offsetof(struct mine, words), NULL},
     {"no-follow", 0, NULL, "clears one", NM_OPTION_CLEAR, offsetof(struct mine, follow), NULL},
 };
 
@@ -42,7 +44,7 @@ static char message[1000]; /* what the last parse said on stderr */
 /* Parses words (blank-separated).  Returns what nm_options_parse does. */
 static int parse(const char *line, struct mine *mine, struct nm_operands *operands, int *status)
 {
-	static char words[400], *argv[32];
+	static char words[400], *argv[64];
 	FILE *capture = tmpfile();
 	int argc = 0, saved = dup(STDERR_FILENO), rc;
 	char *word;
@@ -63,6 +65,26 @@ static int parse(const char *line, struct mine *mine, struct nm_operands *operan
 	message[fread(message, 1, sizeof message - 1, capture)] = '\0';
 	fclose(capture);
 	return rc;
+}
+
+static void test_lists(void **state)
+{
+	char line[400] = "";
+	struct nm_operands operands;
+	struct mine mine;
+	int status;
+
+	(void)state;
+	assert_int_equal(parse("-w one --word=two x --word three", &mine, &operands, &status), 1);
+	assert_int_equal(mine.words.count, 3);
+	assert_string_equal(mine.words.at[0], "one");
+	assert_string_equal(mine.words.at[2], "three");
+	assert_int_equal(operands.count, 1);
+	for (int i = 0; i < NM_OPTION_LIST_ROOM + 1; i++)
+		strcat(line, i % 2 ? "-wb " : "-wa ");
+	assert_int_equal(parse(line, &mine, &operands, &status), 0);
+	assert_int_equal(status, NM_STATUS_USAGE);
+	assert_non_null(strstr(message, "-w may be given 32 times"));
 }
 
 static void test_forms(void **state)
@@ -180,8 +202,8 @@ static void test_statuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_forms),   cmocka_unit_test(test_operands), cmocka_unit_test(test_refusals),
-	    cmocka_unit_test(test_nearest), cmocka_unit_test(test_statuses),
+	    cmocka_unit_test(test_forms),    cmocka_unit_test(test_lists),   cmocka_unit_test(test_operands),
+	    cmocka_unit_test(test_refusals), cmocka_unit_test(test_nearest), cmocka_unit_test(test_statuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
