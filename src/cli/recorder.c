@@ -245,6 +245,9 @@ static int write_info(struct recorder *r, struct nm_error *err)
 		status = nm_profile_writer_info(r->writer, "collector", "valgrind", err);
 	if (!status)
 		status = nm_profile_writer_info(r->writer, "version", NM_VERSION, err);
+	snprintf(text, sizeof text, "%lld", (long long)time(NULL));
+	if (!status)
+		status = nm_profile_writer_info(r->writer, "recorded_at", text, err);
 	snprintf(text, sizeof text, "%d", r->exit_status);
 	if (!status)
 		status = nm_profile_writer_info(r->writer, "exit_status", text, err);
