@@ -18,23 +18,12 @@ static void value(const struct nm_value *v, FILE *out)
 	}
 }
 
-int nm_table_csv(const struct nm_table *table, FILE *out)
+void nm_table_csv_rows(const struct nm_table *table, FILE *out)
 {
-	const char *comma = "";
-	unsigned i;
-	size_t row;
+	for (size_t row = 0; row < table->row_count; row++) {
+		const char *comma = "";
 
-	for (i = 0; i < table->column_count; i++) {
-		if (table->columns[i].compose)
-			continue;
-		fputs(comma, out);
-		nm_csv_field(table->columns[i].name, out);
-		comma = ",";
-	}
-	fputc('\n', out);
-	for (row = 0; row < table->row_count; row++) {
-		comma = "";
-		for (i = 0; i < table->column_count; i++) {
+		for (unsigned i = 0; i < table->column_count; i++) {
 			if (table->columns[i].compose)
 				continue;
 			fputs(comma, out);
@@ -43,5 +32,20 @@ int nm_table_csv(const struct nm_table *table, FILE *out)
 		}
 		fputc('\n', out);
 	}
+}
+
+int nm_table_csv(const struct nm_table *table, FILE *out)
+{
+	const char *comma = "";
+
+	for (unsigned i = 0; i < table->column_count; i++) {
+		if (table->columns[i].compose)
+			continue;
+		fputs(comma, out);
+		nm_csv_field(table->columns[i].name, out);
+		comma = ",";
+	}
+	fputc('\n', out);
+	nm_table_csv_rows(table, out);
 	return 0;
 }

@@ -23,6 +23,9 @@ struct nm_report {
 int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 		   const struct nm_report_request *request, struct nm_table *ret_table, struct nm_error *err);
 
+/* Composes "capacity 90%", the most frequent class, for a table with columns cold, capacity, ... */
+const char *nm_compose_class(struct nm_table *table, size_t row);
+
 /* The summary: what was run, how the levels did, the first pairs, what to do about it. */
 int nm_summary_run(struct nm_profile *profile, const struct nm_report_request *request,
 		   const struct nm_style *style, FILE *out, struct nm_error *err);

@@ -60,7 +60,7 @@ static const char *evictor(struct nm_table *table, size_t row)
 	return keep(table, asprintf(&text, "%s (%s)", object, at) < 0 ? NULL : text);
 }
 
-static const char *class(struct nm_table *table, size_t row)
+const char *nm_compose_class(struct nm_table *table, size_t row)
 {
 	static const char *const names[] = {"capacity", "conflict", "cold", "coherence"};
 	int64_t sum = 0, most = 0, n;
@@ -93,8 +93,8 @@ static const char *class(struct nm_table *table, size_t row)
 	     .kind = NM_COLUMN_REAL,                                                                         \
 	     .decimals = 2,                                                                                  \
 	     .dispensable = 3},                                                                              \
-	    {.name = "class", .title = "class", .compose = class}, {.name = "cold"}, {.name = "capacity"},   \
-	    {.name = "conflict"}, {.name = "coherence"}, {.name = "loads"},                                  \
+	    {.name = "class", .title = "class", .compose = nm_compose_class}, {.name = "cold"},              \
+	    {.name = "capacity"}, {.name = "conflict"}, {.name = "coherence"}, {.name = "loads"},            \
 	    {.name = "reuse", .title = "reuse", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 4},    \
 	{                                                                                                    \
 		.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2 \

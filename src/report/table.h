@@ -58,9 +58,13 @@ const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, uns
 /* By name: for the composers.  The name must be a column's. */
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name);
 
+/* What text shows for a value, or for a composed one; malloc'ed. */
+char *nm_table_cell(struct nm_table *table, size_t row, unsigned column);
+
 /* The sinks.  0 or NM_ENOMEM; whether `out` took it all is for its owner to ask. */
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);
 int nm_table_csv(const struct nm_table *table, FILE *out);
+void nm_table_csv_rows(const struct nm_table *table, FILE *out); /* without the line of names */
 /* The rows as a JSON array, "[\n{...},\n{...}\n]". */
 int nm_table_json(const struct nm_table *table, FILE *out);
 /* text as a JSON string with its quotes. */

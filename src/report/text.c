@@ -81,6 +81,16 @@ static char *format(const struct nm_column *column, const struct nm_value *value
 	return n < 0 ? NULL : text;
 }
 
+char *nm_table_cell(struct nm_table *table, size_t row, unsigned column)
+{
+	const char *text;
+
+	if (!table->columns[column].compose)
+		return format(&table->columns[column], nm_table_at(table, row, column));
+	text = table->columns[column].compose(table, row);
+	return strdup(text ? text : "");
+}
+
 static char **cell(const struct layout *layout, size_t line, unsigned column)
 {
 	return &layout->cells[line * layout->table->column_count + column];
@@ -89,7 +99,6 @@ static char **cell(const struct layout *layout, size_t line, unsigned column)
 static int fill(struct layout *layout)
 {
 	struct nm_table *table = layout->table;
-	const char *text;
 	unsigned i;
 	size_t row;
 
@@ -103,11 +112,7 @@ static int fill(struct layout *layout)
 		for (row = 0; row < table->row_count; row++) {
 			char **to = cell(layout, row + 1, i);
 
-			text = column->compose ? column->compose(table, row) : NULL;
-			if (column->compose)
-				*to = strdup(text ? text : "");
-			else
-				*to = format(column, nm_table_at(table, row, i));
+			*to = nm_table_cell(table, row, i);
 			if (!*to)
 				return NM_ENOMEM;
 		}

@@ -18,6 +18,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 P = ["-i", "profile-v1.nmp"]
+S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 CASES = {
     "summary": ["report", *P],
@@ -41,6 +42,26 @@ CASES = {
     "query-csv": ["query", *P, "--format=csv", "SELECT * FROM evictions WHERE level = 'L2'"],
     "query-json": ["query", *P, "--format=json", "SELECT object, type FROM objects WHERE process = 'solver'"],
     "query-nothing": ["query", *P, "SELECT object FROM objects WHERE bytes < 0"],
+    "annotate": ["annotate", *P, *S],
+    "annotate-file": ["annotate", *P, *S, "solver.c", "--columns=reads,writes,misses,reuse,wasted_bytes",
+                      "--level=L2", "--width=100"],
+    "annotate-function": ["annotate", *P, *S, "multiply", "--context=2", "--thread=2"],
+    "annotate-object": ["annotate", *P, *S, "--object=gr*", "--context=1", "--threshold=0"],
+    "annotate-order": ["annotate", *P, "--sort=references", "--columns=object,references", "--threshold=5"],
+    "annotate-method": ["annotate", *P, *S, "push_back", "--process=solver", "--columns=miss_ratio,mpki,class"],
+    "annotate-map": ["annotate", *P, "--map=/src/solver=sources/solver", "solver/solver.c", "--context=0",
+                     "--color=always", "--columns=share,evictions,writebacks"],
+    "annotate-whole": ["annotate", *P, *S, "./solver.c", "--whole", "--process=solver", "--columns=misses"],
+    "annotate-other-source": ["annotate", *P, "--map=/src/solver/solver.c=sources/short.c", "solver.c"],
+    "annotate-csv": ["annotate", *P, *S, "solver.c", "--context=0", "--format=csv"],
+    "annotate-json": ["annotate", *P, *S, "multiply", "push_back", "--context=0", "--format=json"],
+    "fault-annotate-name": ["annotate", *P, "no-such-file.c"],
+    "fault-annotate-object": ["annotate", *P, "--object=no such object"],
+    "fault-annotate-column": ["annotate", *P, "--columns=misses,share,wate"],
+    "fault-annotate-sort": ["annotate", *P, "--sort=line"],
+    "fault-annotate-threshold": ["annotate", *P, "--threshold=much"],
+    "fault-annotate-map": ["annotate", *P, "--map=/src"],
+    "fault-annotate-level": ["annotate", *P, "--level=L3"],
     "fault-sql": ["query", *P, "SELECT object,\n       misses\nFROM counts"],
     "fault-write": ["query", *P, "DELETE FROM entry"],
     "fault-two-statements": ["query", *P, "SELECT 1; SELECT 2"],
@@ -59,6 +80,7 @@ CASES = {
     "fault-command": ["reprot"],
     "fault-no-command": [],
     "fault-machine": ["machines", "no-such-machine"],
+    "help-annotate": ["annotate", "--help"],
     "help-report": ["report", "--help"],
     "help-query": ["help", "query"],
 }

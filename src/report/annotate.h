@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * annotate.h - the source of a program with its figures beside it.
+ */
+#ifndef NM_ANNOTATE_H
+#define NM_ANNOTATE_H
+
+#include "report.h"
+#include "source.h"
+
+struct nm_annotate_request {
+	struct nm_report_request report; /* level, process, thread, sort */
+	const char *object;              /* figures of this one only: a name or a pattern; NULL: of all */
+	const char *columns;             /* "misses,share,...": shown in text; NULL: the usual ones */
+	const char *const *names;        /* files and functions; none: the files that have most */
+	size_t name_count;
+	struct nm_source_search search;
+	double threshold; /* percent: what has less is left out */
+	int64_t context;  /* lines around those that are shown; -1: whole files */
+};
+
+/* NM_EINVAL: no such level, process, thread, column, object, file or function. */
+int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request *request,
+		    const struct nm_style *style, FILE *out, struct nm_error *err);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * annotate_show.c - writes an annotation as text, CSV or JSON.
+ *
+ * Text is for people: of each file a line about it, its functions, then figures beside lines, with a mark where
+ * lines were left out.  Colours tell the share of the selection: red from HOT percent on, yellow from WARM.
+ * CSV is the lines of all files in one table; JSON holds everything.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate_priv.h"
+#include "report_priv.h"
+#include "utf8.h"
+
+enum { HOT = 10, WARM = 1, GAP = 2, WIDEST_OBJECT = 28 };
+
+/* The columns that text shows before the source: figures, perhaps the object, the line's number. */
+struct margin {
+	unsigned column[NM_MAX_CHOSEN + 2];
+	size_t width[NM_MAX_CHOSEN + 2];
+	unsigned count;
+	char **cells; /* [row × count] */
+};
+
+static int is_left(const struct nm_column *column)
+{
+	return column->kind == NM_COLUMN_TEXT || column->kind == NM_COLUMN_NAME;
+}
+
+static char *cell_text(struct nm_table *table, size_t row, unsigned column, const struct nm_style *style)
+{
+	int is_object = table->columns[column].kind == NM_COLUMN_NAME;
+	char *text, *shorter;
+
+	if (!table->columns[column].compose && nm_table_at(table, row, column)->type == NM_VALUE_NULL)
+		return strdup("");
+	text = nm_table_cell(table, row, column);
+	if (!text || !is_object || !style->width)
+		return text;
+	shorter = nm_shorten_name(text, WIDEST_OBJECT, style->ellipsis);
+	free(text);
+	return shorter;
+}
+
+static void margin_done(struct margin *margin, const struct nm_table *table)
+{
+	for (size_t i = 0; margin->cells && i < table->row_count * margin->count; i++)
+		free(margin->cells[i]);
+	free(margin->cells);
+}
+
+static int margin_fill(struct margin *margin, const struct nm_annotation *a, struct nm_table *table,
+		       const struct nm_style *style)
+{
+	*margin = (struct margin){0};
+	for (unsigned i = 0; i < a->chosen_count; i++)
+		margin->column[margin->count++] = NM_LINE_FIGURES + a->chosen[i];
+	if (a->shows_object)
+		margin->column[margin->count++] = nm_line_object();
+	margin->column[margin->count++] = NM_LINE_NUMBER;
+	margin->cells = calloc(table->row_count * margin->count + 1, sizeof *margin->cells);
+	if (!margin->cells)
+		return NM_ENOMEM;
+	for (unsigned c = 0; c < margin->count; c++) {
+		margin->width[c] = strlen(table->columns[margin->column[c]].title);
+		for (size_t row = 0; row < table->row_count; row++) {
+			char *text = cell_text(table, row, margin->column[c], style);
+
+			margin->cells[row * margin->count + c] = text;
+			if (!text)
+				return NM_ENOMEM;
+			if (nm_utf8_width(text) > margin->width[c])
+				margin->width[c] = nm_utf8_width(text);
+		}
+	}
+	return 0;
+}
+
+/* One line of text; no blanks at its end. */
+static void print_row(const struct margin *margin, const struct nm_table *table, char *const *cells,
+		      const char *colour, const char *source, FILE *out)
+{
+	size_t pending = 0;
+
+	if (*colour)
+		fputs(colour, out);
+	for (unsigned c = 0; c < margin->count; c++) {
+		const char *text = cells ? cells[c] : table->columns[margin->column[c]].title;
+		size_t pad = margin->width[c] - nm_utf8_width(text);
+		int left = is_left(&table->columns[margin->column[c]]);
+
+		pending += left ? 0 : pad;
+		if (*text)
+			fprintf(out, "%*s%s", (int)pending, "", text);
+		pending = (*text ? 0 : pending + nm_utf8_width(text)) + (left ? pad : 0) + GAP;
+	}
+	if (*colour)
+		fputs("\033[m", out);
+	if (source && *source)
+		fprintf(out, "%*s%s", (int)pending, "", source);
+	fputc('\n', out);
+}
+
+/* Where lines were left out: how many, under the sources. */
+static void print_gap(const struct margin *margin, int64_t lines, FILE *out)
+{
+	size_t indent = 0;
+
+	for (unsigned c = 0; c < margin->count; c++)
+		indent += margin->width[c] + GAP;
+	fprintf(out, "%*s-- %" PRId64 " line%s --\n", (int)indent, "", lines, lines == 1 ? "" : "s");
+}
+
+static const char *heat(const struct nm_annotation *a, const struct nm_table *table, size_t row,
+			const struct nm_style *style)
+{
+	unsigned sort = 0;
+	double share;
+	int64_t whole;
+
+	if (!style->colour || nm_table_at(table, row, NM_LINE_FIGURES)->type == NM_VALUE_NULL)
+		return "";
+	while (nm_figure_at(sort) != a->sort)
+		sort++;
+	whole = nm_figure_weight(a->sort, &a->whole.sum);
+	if (a->sort->adds_up)
+		share = whole ? 100.0 * (double)nm_table_at(table, row, NM_LINE_FIGURES + sort)->integer /
+				    (double)whole
+			      : 0;
+	else
+		share = nm_table_named(table, row, "share")->real;
+	return share >= HOT ? "\033[1;31m" : share >= WARM ? "\033[33m" : "";
+}
+
+static int print_lines(const struct nm_annotation *a, struct nm_table *table, const struct nm_style *style,
+		       FILE *out)
+{
+	struct margin margin;
+	int64_t last = 0;
+	int rc = margin_fill(&margin, a, table, style);
+
+	if (!rc && table->row_count)
+		print_row(&margin, table, NULL, style->colour ? "\033[1m" : "", NULL, out);
+	for (size_t row = 0; row < table->row_count && !rc; row++) {
+		int64_t line = nm_table_at(table, row, NM_LINE_NUMBER)->integer;
+
+		if (line > last + 1 && last)
+			print_gap(&margin, line - last - 1, out);
+		last = line;
+		print_row(&margin, table, &margin.cells[row * margin.count], heat(a, table, row, style),
+			  nm_table_at(table, row, nm_line_source())->text, out);
+	}
+	margin_done(&margin, table);
+	return rc;
+}
+
+static void print_grouped(int64_t value, FILE *out)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof digits, "%" PRId64, value);
+
+	for (int i = 0; i < n; i++)
+		fprintf(out, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static int64_t misses(const struct nm_figures *f) { return f->read_misses + f->write_misses; }
+
+/* "62,500 misses of L1d (97.3 % of 64,224)". */
+static void print_share(const struct nm_annotation *a, const struct nm_figures *part, FILE *out)
+{
+	int64_t whole = misses(&a->whole.sum);
+
+	print_grouped(misses(part), out);
+	fprintf(out, " miss%s of %s (%.1f %% of ", misses(part) == 1 ? "" : "es", a->level,
+		whole ? 100.0 * (double)misses(part) / (double)whole : 0.0);
+	print_grouped(whole, out);
+	fputc(')', out);
+}
+
+static int show_section(const struct nm_annotation *a, struct nm_section *section,
+			const struct nm_style *style, FILE *out)
+{
+	int rc = 0;
+
+	fputs(style->colour ? "\033[1m" : "", out);
+	if (section->function)
+		fprintf(out, "%s in ", section->function);
+	fprintf(out, "%s%s: ", section->file, style->colour ? "\033[m" : "");
+	print_share(a, &section->sum, out);
+	if (a->request->object)
+		fprintf(out, " on %s", a->request->object);
+	fputc('\n', out);
+	if (section->source && strcmp(section->source, section->file))
+		fprintf(out, "source: %s\n", section->source);
+	if (section->note)
+		fprintf(out, "note: %s\n", section->note);
+	if (section->functions.row_count) {
+		fputc('\n', out);
+		rc = nm_table_text(&section->functions, style, out);
+	}
+	if (section->lines.row_count && !rc) {
+		fputc('\n', out);
+		rc = print_lines(a, &section->lines, style, out);
+	}
+	return rc;
+}
+
+static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE *out)
+{
+	const char *blank = "";
+	int rc = 0;
+
+	for (size_t i = 0; i < a->sections.count && !rc; i++) {
+		fputs(blank, out);
+		rc = show_section(a, &a->sections.at[i], style, out);
+		blank = "\n";
+	}
+	if (a->left_out) {
+		fprintf(out, "%s%zu file%s below the threshold: ", blank, a->left_out,
+			a->left_out == 1 ? "" : "s");
+		print_share(a, &a->left_out_sum, out);
+		fputc('\n', out);
+		blank = "";
+	}
+	if (!a->request->name_count && misses(&a->unplaced)) {
+		fprintf(out, "%scode without lines: ", blank);
+		print_share(a, &a->unplaced, out);
+		fputc('\n', out);
+	}
+	return rc;
+}
+
+static int show_csv(const struct nm_annotation *a, FILE *out)
+{
+	struct nm_table head = {.columns = a->line_columns.at,
+				.column_count = (unsigned)a->line_columns.count};
+	int rc = nm_table_csv(&head, out);
+
+	for (size_t i = 0; i < a->sections.count; i++)
+		nm_table_csv_rows(&a->sections.at[i].lines, out);
+	return rc;
+}
+
+static int json_member(const char *name, const char *text, FILE *out)
+{
+	fprintf(out, ",\"%s\":", name);
+	if (text)
+		return nm_json_text(text, out);
+	fputs("null", out);
+	return 0;
+}
+
+static int json_section(const struct nm_section *section, FILE *out)
+{
+	int rc;
+
+	fputs("{\"file\":", out);
+	rc = nm_json_text(section->file, out);
+	if (!rc)
+		rc = json_member("function", section->function, out);
+	if (!rc)
+		rc = json_member("source", section->source, out);
+	if (!rc)
+		rc = json_member("note", section->note, out);
+	fprintf(out, ",\"misses\":%" PRId64 ",\"functions\":", misses(&section->sum));
+	if (!rc)
+		rc = nm_table_json(&section->functions, out);
+	fputs(",\"lines\":", out);
+	if (!rc)
+		rc = nm_table_json(&section->lines, out);
+	fputc('}', out);
+	return rc;
+}
+
+static int show_json(const struct nm_annotation *a, FILE *out)
+{
+	int rc = 0;
+
+	nm_json_begin("annotate", out);
+	rc = json_member("level", a->level, out);
+	if (!rc)
+		rc = json_member("object", a->request->object, out);
+	fprintf(out, ",\"misses\":%" PRId64 ",\"left_out\":%" PRId64 ",\"without_lines\":%" PRId64,
+		misses(&a->whole.sum), misses(&a->left_out_sum), misses(&a->unplaced));
+	fputs(",\"files\":[", out);
+	for (size_t i = 0; i < a->sections.count && !rc; i++) {
+		fputs(i ? ",\n" : "\n", out);
+		rc = json_section(&a->sections.at[i], out);
+	}
+	fputs("\n]}\n", out);
+	return rc;
+}
+
+int nm_annotation_show(struct nm_annotation *a, const struct nm_style *style, FILE *out)
+{
+	switch (style->format) {
+	case NM_FORMAT_CSV: return show_csv(a, out);
+	case NM_FORMAT_JSON: return show_json(a, out);
+	default: return show_text(a, style, out);
+	}
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source.c - see source.h.
+ *
+ * Only regular files are read, and none beyond LARGEST: a profile that somebody sent must not make a report wait
+ * for a pipe or fill the memory.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LARGEST = 64 << 20 };
+
+static int read_all(int fd, char *text, size_t bytes)
+{
+	size_t n = 0;
+
+	while (n < bytes) {
+		ssize_t more = read(fd, text + n, bytes - n);
+
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more <= 0)
+			return -1;
+		n += (size_t)more;
+	}
+	return 0;
+}
+
+/* Ends each line by a NUL in place and lists them. */
+static int divide(struct nm_source *source)
+{
+	size_t count = 0, i;
+	char *at = source->text, *end = source->text + source->bytes;
+
+	for (i = 0; i < source->bytes; i++) {
+		count += source->text[i] == '\n';
+		if (!source->text[i]) /* a NUL must not end the line early */
+			source->text[i] = '\1';
+	}
+	source->lines = malloc((count + 1) * sizeof *source->lines);
+	if (!source->lines)
+		return NM_ENOMEM;
+	source->text[source->bytes] = '\0';
+	while (at < end) {
+		char *stop = memchr(at, '\n', (size_t)(end - at)), *next = stop ? stop + 1 : end;
+
+		source->lines[source->line_count++] = at;
+		if (!stop)
+			stop = end;
+		if (stop > at && stop[-1] == '\r')
+			stop--;
+		*stop = '\0';
+		at = next;
+	}
+	return 0;
+}
+
+int nm_source_take(struct nm_source *ret_source, const char *path, char *text, size_t bytes)
+{
+	struct nm_source source = {.path = strdup(path), .text = text, .bytes = bytes};
+
+	if (!source.path || divide(&source)) {
+		nm_source_done(&source);
+		return NM_ENOMEM;
+	}
+	*ret_source = source;
+	return 0;
+}
+
+/* 0; NM_ENOENT if it is not there or cannot be read; NM_ENOMEM. */
+static int try(struct nm_source *ret_source, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = NM_ENOENT;
+	struct stat st;
+	char *text;
+
+	if (fd < 0)
+		return NM_ENOENT;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= LARGEST) {
+		text = malloc((size_t)st.st_size + 1);
+		if (!text) {
+			rc = NM_ENOMEM;
+		} else if (read_all(fd, text, (size_t)st.st_size)) {
+			free(text);
+		} else {
+			rc = nm_source_take(ret_source, path, text, (size_t)st.st_size);
+			if (!rc)
+				ret_source->modified = st.st_mtime;
+		}
+	}
+	close(fd);
+	return rc;
+}
+
+/* The path with OLD replaced by NEW, malloc'ed, if `map` fits: OLD ends where a component does. */
+static int mapped(const char *path, const char *map, char **ret_path)
+{
+	const char *middle = strchr(map, '=');
+	size_t n = middle ? (size_t)(middle - map) : 0;
+
+	*ret_path = NULL;
+	if (!n || strncmp(path, map, n) || (path[n] && path[n] != '/' && path[n - 1] != '/'))
+		return 0;
+	return asprintf(ret_path, "%s%s%s", middle + 1,
+			path[n] && path[n] != '/' && middle[strlen(middle) - 1] != '/' ? "/" : "",
+			path + n) < 0
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+static int find_mapped(struct nm_source *ret_source, const char *path, const struct nm_source_search *search)
+{
+	int rc = NM_ENOENT;
+	char *other;
+
+	for (size_t i = 0; i < search->map_count && rc == NM_ENOENT; i++) {
+		if (mapped(path, search->maps[i], &other))
+			return NM_ENOMEM;
+		if (other)
+			rc = try(ret_source, other);
+		free(other);
+	}
+	return rc;
+}
+
+static int find_under(struct nm_source *ret_source, const char *folder, const char *path)
+{
+	int rc = NM_ENOENT;
+	char *other;
+
+	while (rc == NM_ENOENT && path) {
+		path += strspn(path, "/");
+		if (asprintf(&other, "%s/%s", folder, path) < 0)
+			return NM_ENOMEM;
+		rc = *path ? try(ret_source, other) : NM_ENOENT;
+		free(other);
+		path = strchr(path, '/');
+	}
+	return rc;
+}
+
+int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
+		   int as_it_is)
+{
+	int rc = find_mapped(ret_source, path, search);
+
+	for (size_t i = 0; i < search->folder_count && rc == NM_ENOENT; i++)
+		rc = find_under(ret_source, search->folders[i], path);
+	if (rc == NM_ENOENT && as_it_is)
+		rc = try(ret_source, path);
+	return rc;
+}
+
+void nm_source_done(struct nm_source *source)
+{
+	free(source->path);
+	free(source->text);
+	free(source->lines);
+	memset(source, 0, sizeof *source);
+}
+
+const char *nm_source_line(const struct nm_source *source, int64_t number)
+{
+	return number >= 1 && (uint64_t)number <= source->line_count ? source->lines[number - 1] : NULL;
+}
+
+int nm_source_map_is_valid(const char *map)
+{
+	const char *middle = strchr(map, '=');
+
+	return middle && middle > map && middle[1];
+}

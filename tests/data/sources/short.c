@@ -1,0 +1,2 @@
+/* Shorter than the source of the stored profile's program. */
+int nothing;

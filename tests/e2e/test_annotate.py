@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""test_annotate.py - figures stand beside the lines that they belong to, wherever the source lies now."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import time
+
+from harness import MISSES, TOP, at, main, need, nearmiss, program, record, rows, run
+
+USAGE = 124
+
+SOURCE = """/* Two arrays, one read against its order. */
+#include <stdio.h>
+static int table[1024][1024], sum;
+static void fill(void)
+{
+\tfor (int i = 0; i < 1024; i++)
+\t\tfor (int j = 0; j < 1024; j++)
+\t\t\ttable[j][i] = i;
+}
+""" + "\n" * 40 + """int main(void)
+{
+\tfill();
+\tfor (int i = 0; i < 1024; i++)
+\t\tfor (int j = 0; j < 1024; j++)
+\t\t\tsum += table[i][j];
+\tprintf("%d\\n", sum);
+\treturn 0;
+}
+"""
+
+
+def annotate(*arguments):
+    done = nearmiss("annotate", "-i", "p.nmp", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def lines(*arguments):
+    """What the CSV output has for lines: {number: row}."""
+    return {int(row["line"]): row for row in csv.DictReader(annotate("--format=csv", *arguments).splitlines())}
+
+
+def build(*options):
+    """Compiles and records SOURCE, in a folder of its own so that it can be moved."""
+    os.mkdir("src")
+    with open("src/walk.c", "w", encoding="ascii") as f:
+        f.write(SOURCE)
+    os.utime("src/walk.c", (1000000000, 1000000000))
+    done = run([need("gcc"), "-g", "-O1", "-o", "walk", os.path.abspath("src/walk.c")])
+    assert done.returncode == 0, done.stderr
+    record([os.path.abspath("walk")], *options)
+
+
+def case_figures_of_lines():
+    record([program("matrix"), "columns"])
+    column = at("examples/matrix.c", "column")
+    got = lines("matrix.c", "--context=1")
+    assert sorted(got) == [column - 1, column, column + 1], got
+    assert got[column]["misses"] == str(rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND line = ? "
+                                             "AND file LIKE '%/matrix.c'", column)[0][0])
+    assert got[column]["object"] == "matrix"
+    assert got[column]["source"].strip() == "sum += matrix[i][j]; /* @column */"
+    assert got[column - 1]["misses"] == "" and "for (int i" in got[column - 1]["source"]
+    whole = lines("examples/matrix.c", "--whole")
+    with open(os.path.join(TOP, "examples/matrix.c"), encoding="utf-8") as f:
+        assert len(whole) == len(f.readlines())
+    assert sum(int(row["reads"] or 0) for row in whole.values()) == \
+        rows("SELECT sum(reads) FROM counts WHERE level = 'L1d' AND file LIKE '%/matrix.c'")[0][0]
+    second = lines("sum_columns", "--level=L2", "--context=0")
+    assert sorted(second) == [column] and 60000 < int(second[column]["misses"]) < 70000
+    text = annotate("--threshold=20")
+    assert re.search(rf"^1,000,\d\d\d +99.\d  capacity \d+% +93.8  matrix +{column}  +sum \+= matrix", text,
+                     re.MULTILINE), text
+    assert re.search(r"^\d+ files below the threshold: [\d,]+ misses of L1d \(0.\d % of 1,\d", text, re.MULTILINE)
+
+
+def case_regions_and_gaps():
+    build()
+    text = annotate("walk.c", "--context=1")
+    assert re.search(r"^ +-- 44 lines --$", text, re.MULTILINE), text
+    assert "table[j][i] = i;" in text and "sum += table" in text and "return 0" not in text
+    fill = lines("fill", "--context=0")
+    assert list(fill) == [8] and fill[8]["writes"] == "1048576", fill
+    only = lines("walk.c", "--context=0", "--object=table", "--threshold=0")
+    assert sorted(only) == [8, 55] and only[55]["writes"] == "0", only
+    assert lines("walk.c", "--object=tab*", "--context=0") == lines("walk.c", "--object=table", "--context=0")
+
+
+def case_source_that_moved():
+    build()
+    here = lines("walk.c")
+    os.rename("src", "elsewhere")
+    text = annotate("walk.c", "--context=1")
+    assert "its source was not found" in text and "sum +=" not in text, text
+    assert re.search(r"^[\d,]+ +\d+\.\d  .* 8$", text, re.MULTILINE), text
+    assert lines("walk.c", "--source-dir=elsewhere") == here
+    assert lines("walk.c", "--source-dir=nowhere", "--source-dir", ".") != here
+    assert lines("walk.c", f"--map={os.getcwd()}/src=elsewhere") == here
+    assert lines("walk.c", f"--map=/nowhere=/", f"--map={os.getcwd()}/src/walk.c=elsewhere/walk.c") == here
+    assert f"source: elsewhere/walk.c" in annotate("walk.c", "--source-dir=elsewhere")
+
+
+def case_source_that_changed():
+    build()
+    assert "note:" not in annotate("walk.c")
+    later = time.time() + 1000
+    os.utime("src/walk.c", (later, later))
+    assert "note: it was changed after the recording" in annotate("walk.c")
+    with open("src/walk.c", "w", encoding="ascii") as f:
+        f.write("short\n")
+    document = json.loads(annotate("walk.c", "--format=json"))
+    assert "beyond its end (line 1)" in document["files"][0]["note"], document
+    assert {row["line"] for row in document["files"][0]["lines"]} == {8, 55}
+    shutil.rmtree("src")
+    os.mkfifo("walk.c")  # must not be waited for
+    assert "not found" in annotate("walk.c", "--source-dir=.")
+
+
+def case_debian_program_with_separate_debug_information():
+    """libc6-dbg gives the C library's lines; its sources are not installed."""
+    debug = "/usr/lib/debug/.build-id"
+    need("sort")
+    if not os.path.isdir(debug):
+        return
+    with open("words", "w", encoding="ascii") as f:
+        f.writelines(f"{n * 7919 % 9973}\n" for n in range(20000))
+    record([need("sort"), "words"])
+    document = json.loads(annotate("--threshold=0", "--format=json"))
+    assert document["misses"] == rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d'")[0][0]
+    assert document["misses"] == document["without_lines"] + document["left_out"] + \
+        sum(f["misses"] for f in document["files"])
+    for file in document["files"]:
+        assert file["misses"] == sum(f["misses"] for f in file["functions"]), file["file"]
+    if rows("SELECT 1 FROM undebugged WHERE module LIKE '%/libc.so.6'"):
+        return
+    named = [f["file"] for f in document["files"]]
+    assert any(name.endswith("strcoll_l.c") or "multiarch" in name for name in named), named
+
+
+def case_refusals():
+    build()
+    for arguments, word in ((["nowhere.c"], "nowhere.c"), (["--object=nothing"], "nothing"),
+                            (["--columns=misses,nothing"], "nothing"), (["--map=x"], "OLD=NEW"),
+                            (["--threshold=101"], "0 to 100"), (["--context=-1"], "number"),
+                            (["--thread=9"], "thread"), (["--process=other"], "other"), (["--color=red"], "red")):
+        done = nearmiss("annotate", "-i", "p.nmp", *arguments)
+        assert done.returncode == USAGE and not done.stdout and word in done.stderr.decode(), (arguments, done)
+        assert len(done.stderr.splitlines()) == 1, done
+
+
+if __name__ == "__main__":
+    main(globals())
