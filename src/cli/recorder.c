@@ -23,6 +23,7 @@
 
 #include "consumer.h"
 #include "launch.h"
+#include "outcome.h"
 #include "session.h"
 #include "status.h"
 #include "writer.h"
@@ -234,43 +235,15 @@ static int consume(struct recorder *r, struct nm_error *err)
 
 /* ---- the profile ---- */
 
-static int write_info(struct recorder *r, struct nm_error *err)
-{
-	char text[64];
-	int status;
-
-	snprintf(text, sizeof text, "%.3f", (now_ms() - r->started) / 1e3);
-	status = nm_profile_writer_info(r->writer, "wall_seconds", text, err);
-	if (!status)
-		status = nm_profile_writer_info(r->writer, "collector", "valgrind", err);
-	if (!status)
-		status = nm_profile_writer_info(r->writer, "version", NM_VERSION, err);
-	snprintf(text, sizeof text, "%lld", (long long)time(NULL));
-	if (!status)
-		status = nm_profile_writer_info(r->writer, "recorded_at", text, err);
-	snprintf(text, sizeof text, "%d", r->exit_status);
-	if (!status)
-		status = nm_profile_writer_info(r->writer, "exit_status", text, err);
-	return status;
-}
-
 static int write_profile(struct recorder *r, struct nm_error *err)
 {
-	struct nm_result *const *results;
-	size_t count;
-	int status = nm_session_results(r->session, &results, &count, err);
+	struct nm_outcome outcome = {.collector = "valgrind",
+				     .exit_status = r->exit_status,
+				     .wall_seconds = (now_ms() - r->started) / 1e3};
+	struct nm_profile_writer *writer = r->writer;
 
-	for (size_t i = 0; i < count && !status; i++)
-		status = nm_profile_writer_add(r->writer, results[i], err);
-	if (!status && count)
-		status = nm_profile_writer_info(r->writer, "command", results[0]->command, err);
-	if (!status)
-		status = write_info(r, err);
-	if (status)
-		return status;
-	status = nm_profile_writer_commit(r->writer, err);
 	r->writer = NULL;
-	return status;
+	return nm_outcome_write(&outcome, r->session, writer, err);
 }
 
 /* ---- one recording ---- */
