@@ -81,7 +81,33 @@ CASES = {
     "fault-no-command": [],
     "fault-machine": ["machines", "no-such-machine"],
     "help-annotate": ["annotate", "--help"],
+    "export-list": ["export", "--list"],
+    "export-callgrind": ["export", "callgrind", *P],
+    "export-callgrind-objects": ["export", "callgrind", *P, "--objects", "--process=solver"],
+    "export-callgrind-events": ["export", "callgrind", *P, "--level=L1d,L2", "--event=misses,wasted_bytes,loads"],
+    "export-csv": ["export", "csv", *P],
+    "export-csv-part": ["export", "csv", *P, "--level=L2", "--process=solver", "--thread=2"],
+    "export-json": ["export", "json", *P, "--process=cc1"],
+    "export-folded": ["export", "folded", *P],
+    "export-folded-event": ["export", "folded", *P, "--process=solver", "--level=L2", "--event=wasted_bytes"],
+    "export-speedscope": ["export", "speedscope", *P, "--level=L1d,L2"],
+    "fault-export-format": ["export", "calgrind", *P],
+    "fault-export-no-format": ["export", *P],
+    "fault-export-two-formats": ["export", "csv", "json", *P],
+    "fault-export-level": ["export", "callgrind", *P, "--level=L1d,L9"],
+    "fault-export-event": ["export", "callgrind", *P, "--event=misses,mises"],
+    "fault-export-events-of-csv": ["export", "csv", *P, "--event=misses"],
+    "fault-export-two-events": ["export", "folded", *P, "--event=misses,loads"],
+    "fault-export-two-levels": ["export", "folded", *P, "--level=L1d,L2"],
+    "fault-export-objects": ["export", "folded", *P, "--objects"],
+    "fault-export-process": ["export", "csv", *P, "--process=solve"],
+    "fault-export-thread": ["export", "csv", *P, "--thread=3"],
+    "fault-export-separate": ["export", "csv", *P, "--separate"],
+    "fault-export-missing": ["export", "csv", "-i", "no-such-profile.nmp"],
+    "fault-export-itself": ["export", "csv", *P, "-o", "./profile-v1.nmp"],
+    "fault-export-folder": ["export", "csv", *P, "-o", "no-such-folder/x"],
     "help-report": ["report", "--help"],
+    "help-export": ["export", "--help"],
     "help-query": ["help", "query"],
 }
 
@@ -97,7 +123,7 @@ def outcome(nearmiss, arguments):
     if done.stderr:
         text += "--- standard error\n" + done.stderr.decode()
     text += f"--- status {done.returncode}\n"
-    return re.sub(r'"version":"[0-9.]+"', '"version":"VERSION"', text)
+    return re.sub(r'("version":"|creator: nearmiss-|"nearmiss@)[0-9.]+', r"\1VERSION", text)
 
 
 def main():

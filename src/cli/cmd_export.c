@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_export.c - nearmiss export FORMAT: a profile as a file for another tool.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "export.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "reader.h"
+
+struct export_options {
+	const char *input, *output, *level, *event, *process;
+	int64_t thread;
+	int objects, separate, list;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct export_options, input), NULL},
+    {"output", 'o', "FILE", "write there (standard output)", NM_OPTION_TEXT,
+     offsetof(struct export_options, output), NULL},
+    {"level", 'l', "LEVEL,...", "only these levels (csv, json, pprof: all; else the first)", NM_OPTION_TEXT,
+     offsetof(struct export_options, level), NULL},
+    {"event", 'e', "EVENT,...", "only these events: misses, loads, ... (see the manual)", NM_OPTION_TEXT,
+     offsetof(struct export_options, event), NULL},
+    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+     offsetof(struct export_options, process), NULL},
+    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
+     offsetof(struct export_options, thread), NULL},
+    {"objects", 0, NULL, "callgrind, pprof: show data objects as functions", NM_OPTION_FLAG,
+     offsetof(struct export_options, objects), NULL},
+    {"separate", 0, NULL, "a file for each thread of each process: FILE.1, FILE.2, ...", NM_OPTION_FLAG,
+     offsetof(struct export_options, separate), NULL},
+    {"list", 0, NULL, "list the formats", NM_OPTION_FLAG, offsetof(struct export_options, list), NULL},
+};
+
+static int list(void)
+{
+	struct nm_output output = {.file = stdout};
+
+	for (unsigned i = 0; nm_exporter_at(i); i++)
+		printf("%-10s  %s\n", nm_exporter_name(nm_exporter_at(i)),
+		       nm_exporter_summary(nm_exporter_at(i)));
+	return nm_output_close(&output);
+}
+
+static const struct nm_exporter *chosen(const struct nm_command *self, const struct nm_operands *operands)
+{
+	const struct nm_exporter *exporter;
+	const char *words[32], *near;
+	unsigned i;
+
+	if (operands->count != 1) {
+		nm_usage(self, operands->count ? "one format at a time" : "there is no format: see --list");
+		return NULL;
+	}
+	exporter = nm_exporter_named(operands->at[0]);
+	if (exporter)
+		return exporter;
+	for (i = 0; nm_exporter_at(i) && i < 31; i++)
+		words[i] = nm_exporter_name(nm_exporter_at(i));
+	words[i] = NULL;
+	near = nm_nearest(operands->at[0], words);
+	if (near)
+		nm_usage(self, "unknown format \"%s\": did you mean %s?", operands->at[0], near);
+	else
+		nm_usage(self, "unknown format \"%s\"", operands->at[0]);
+	return NULL;
+}
+
+static int cannot_write(const char *path, int code)
+{
+	nm_message("cannot write %s: %s", path, strerror(code ? code : EIO));
+	return code == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+}
+
+/* Opening it would empty the profile before it is read. */
+static int is_the_input(const char *path, const char *input)
+{
+	struct stat a, b;
+
+	return !stat(path, &a) && !stat(input, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* A file that could not be written whole is removed. */
+static int write_file(struct nm_export *export, unsigned part, const char *path, const char *input)
+{
+	struct nm_error err;
+	struct stat st;
+	FILE *out;
+	int rc, failed;
+
+	if (is_the_input(path, input)) {
+		nm_message("cannot write %s: it is the profile itself", path);
+		return NM_STATUS_NO_OUTPUT;
+	}
+	out = fopen(path, "we");
+	if (!out)
+		return cannot_write(path, errno);
+	errno = 0;
+	rc = nm_export_write(export, part, out, &err);
+	failed = ferror(out) | (fclose(out) != 0);
+	if (!rc && !failed)
+		return NM_STATUS_OK;
+	rc = rc ? nm_failed(&err, NM_STATUS_FAILED) : cannot_write(path, errno);
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		unlink(path);
+	return rc;
+}
+
+static int write_parts(struct nm_export *export, const struct export_options *o)
+{
+	int status = NM_STATUS_OK;
+
+	for (unsigned part = 1; part <= nm_export_parts(export) && !status; part++) {
+		char *path = NULL;
+
+		if (asprintf(&path, "%s.%u", o->output, part) < 0) {
+			nm_message("out of memory");
+			return NM_STATUS_FAILED;
+		}
+		status = write_file(export, part, path, o->input);
+		free(path);
+	}
+	return status;
+}
+
+static int write_stdout(struct nm_export *export)
+{
+	struct nm_output output = {.file = stdout};
+	struct nm_error err;
+	int rc = nm_export_write(export, 0, stdout, &err), written = nm_output_close(&output);
+
+	return rc ? nm_failed(&err, NM_STATUS_FAILED) : written;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct export_options o = {.input = "nearmiss.nmp"};
+	struct nm_export_request request;
+	const struct nm_exporter *exporter;
+	struct nm_operands operands;
+	struct nm_profile *profile;
+	struct nm_export *export = NULL;
+	struct nm_error err;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (o.list)
+		return list();
+	exporter = chosen(self, &operands);
+	if (!exporter)
+		return NM_STATUS_USAGE;
+	if (o.separate && !o.output)
+		return nm_usage(self, "--separate writes several files: give -o FILE");
+	if (!o.output && nm_exporter_is_binary(exporter) && isatty(STDOUT_FILENO))
+		return nm_usage(self, "%s is not for terminals: give -o FILE", nm_exporter_name(exporter));
+	if (nm_profile_open(&profile, o.input, &err))
+		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	request = (struct nm_export_request){o.level, o.event, o.process, o.thread, o.objects};
+	if (nm_export_open(&export, exporter, profile, &request, &err))
+		status = nm_failed(&err, NM_STATUS_USAGE);
+	else if (o.separate)
+		status = write_parts(export, &o);
+	else
+		status = o.output ? write_file(export, 0, o.output, o.input) : write_stdout(export);
+	nm_export_close(export);
+	nm_profile_close(profile);
+	return status;
+}
+
+const struct nm_command nm_cmd_export = {
+    .name = "export",
+    .summary = "Write a profile for KCachegrind, flame graphs, pprof, ...",
+    .operands = "FORMAT",
+    .details = "Formats:\n"
+	       "  callgrind   KCachegrind and callgrind_annotate\n"
+	       "  csv         all counts as comma-separated values\n"
+	       "  folded      flame graphs\n"
+	       "  json        the profile as one JSON object\n"
+	       "  pprof       pprof, compressed\n"
+	       "  speedscope  https://www.speedscope.app\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .words = "callgrind|csv|folded|json|pprof|speedscope",
+    .run = run,
+};

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * callgrind.c - Callgrind's profile format, version 1 (Valgrind's manual, "Callgrind Format Specification"),
+ * as callgrind_annotate and KCachegrind read it.
+ *
+ * An event is a column of the view counts at a level: "L1dReadMisses".  What is derived of columns that are
+ * there stands in the header as an `event:` line with its formula, for KCachegrind to compute.
+ *
+ * With objects, each data object is a function in the file and at the line where it is declared or
+ * allocated, in the "ELF object" of its kind (heap, global, ...); the code has none of the costs itself but
+ * calls the objects that it touches, as often as it references them.  So the lists of callers and callees
+ * tell who uses what.
+ *
+ * Several processes and threads are added up, or are files of their own: callgrind_annotate reads one part
+ * to a file.  Names are compressed: "(1) name" the first time, "(1)" after that.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_priv.h"
+
+static const char unknown[] = "???"; /* by both readers */
+
+/* Where an object comes from, and what it cost. */
+struct touched {
+	const char *name, *kind, *file;
+	int64_t line;
+	int64_t *costs; /* NULL: not touched yet */
+};
+
+struct grind {
+	struct nm_export *x;
+	FILE *out;
+	struct nm_events events; /* none derived */
+	struct nm_map files, functions, kinds, object_of;
+	struct nm_vec(struct touched) objects;
+	const char *file, *function; /* of the lines that are written now */
+	int64_t line;                /* -1: none yet */
+	int64_t *totals, *zeros;
+};
+
+/* Columns as they are, derived events as the columns that they are made of, each once. */
+static int add_event(struct grind *g, const char *level, const char *name)
+{
+	for (size_t i = 0; i < g->events.count; i++)
+		if (g->events.at[i].level == level && !strcmp(g->events.at[i].name, name))
+			return 0;
+	return nm_vec_push(&g->events, (struct nm_event){level, name, NULL});
+}
+
+static int resolve_events(struct grind *g)
+{
+	const struct nm_events *asked = &g->x->events;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < asked->count; i++) {
+		const struct nm_event *e = &asked->at[i];
+
+		rc = add_event(g, e->level, e->derived ? e->derived->left : e->name);
+		if (!rc && e->derived)
+			rc = add_event(g, e->level, e->derived->right);
+	}
+	return rc;
+}
+
+/* "L1d" and "read_misses": "L1dReadMisses". */
+static void event_name(const char *level, const char *name, FILE *out)
+{
+	int capital = 1;
+
+	for (; *level; level++)
+		if (isalnum((unsigned char)*level))
+			fputc(*level, out);
+	for (; *name; name++) {
+		if (*name != '_')
+			fputc(capital ? toupper((unsigned char)*name) : *name, out);
+		capital = *name == '_';
+	}
+}
+
+/* "L1d read misses", behind a name and perhaps a formula. */
+static void long_name(const char *level, const char *name, FILE *out)
+{
+	fprintf(out, " : %s ", level);
+	for (; *name; name++)
+		fputc(*name == '_' ? ' ' : *name, out);
+	fputc('\n', out);
+}
+
+static int has_event(const struct grind *g, const char *level, const char *name)
+{
+	for (size_t i = 0; i < g->events.count; i++)
+		if (g->events.at[i].level == level && !strcmp(g->events.at[i].name, name))
+			return 1;
+	return 0;
+}
+
+static void write_derived(const struct grind *g, const char *level, const struct nm_derived *d)
+{
+	if (nm_column_is_there(&g->x->columns, d->name) || !has_event(g, level, d->left) ||
+	    !has_event(g, level, d->right))
+		return;
+	fputs("event: ", g->out);
+	event_name(level, d->name, g->out);
+	fputs(" = ", g->out);
+	event_name(level, d->left, g->out);
+	fprintf(g->out, " %c ", d->sign);
+	event_name(level, d->right, g->out);
+	long_name(level, d->name, g->out);
+}
+
+static void write_events(const struct grind *g)
+{
+	for (size_t i = 0; i < g->events.count; i++) {
+		fputs("event: ", g->out);
+		event_name(g->events.at[i].level, g->events.at[i].name, g->out);
+		long_name(g->events.at[i].level, g->events.at[i].name, g->out);
+	}
+	for (size_t i = 0; i < g->x->levels.count; i++)
+		for (unsigned d = 0; nm_derived_at(d); d++)
+			write_derived(g, g->x->levels.at[i], nm_derived_at(d));
+	fputs("events:", g->out);
+	for (size_t i = 0; i < g->events.count; i++) {
+		fputc(' ', g->out);
+		event_name(g->events.at[i].level, g->events.at[i].name, g->out);
+	}
+	fputs("\n\n", g->out);
+}
+
+/* The entry of the view info as a header line, if there is one. */
+static int write_entry(struct grind *g, const char *line, const char *key, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	const char *value;
+	int rc = nm_profile_query(g->x->profile, "SELECT value FROM info WHERE key = ?1", &rows, err);
+
+	if (rc)
+		return rc;
+	nm_rows_bind_text(rows, 1, key);
+	rc = nm_rows_next(rows, err);
+	if (rc > 0) {
+		rc = nm_export_text(g->x, nm_rows_text(rows, 0), &value) ? nm_export_no_memory(err) : 0;
+		if (!rc && value)
+			fprintf(g->out, "%s %s\n", line, value);
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
+static int write_header(struct grind *g, struct nm_error *err)
+{
+	const struct nm_export *x = g->x;
+	int rc;
+
+	fputs("# callgrind format\nversion: 1\ncreator: nearmiss-" NM_VERSION "\n", g->out);
+	rc = write_entry(g, "cmd:", "command", err);
+	if (x->part)
+		fprintf(g->out, "part: %u\nthread: %" PRId64 "\n", x->part, x->thread);
+	if (!rc)
+		rc = write_entry(g, "desc: Caches:", "machine_spec", err);
+	if (x->process)
+		fprintf(g->out, "desc: Process: %s\n", x->process);
+	if (x->thread)
+		fprintf(g->out, "desc: Thread: %" PRId64 "\n", x->thread);
+	fputs("positions: line\n", g->out);
+	write_events(g);
+	return rc;
+}
+
+/* "fn=(3) name" or "fn=(3)".  key tells apart what `name` alone does not. */
+static int write_name(struct grind *g, const char *what, struct nm_map *ids, const char *key,
+		      const char *name)
+{
+	uint64_t id;
+	int is_new;
+
+	key = nm_intern(&g->x->pool, key);
+	if (!key || nm_export_id(ids, key, &id, &is_new))
+		return NM_ENOMEM;
+	fprintf(g->out, is_new ? "%s=(%" PRIu64 ") %s\n" : "%s=(%" PRIu64 ")\n", what, id, name);
+	return 0;
+}
+
+/* One function in two files, as inlining makes them, is two for the readers; so are an object and a
+ * function of the same name. */
+static int write_function(struct grind *g, const char *what, const char *file, const char *name,
+			  const char *kind)
+{
+	char *key = NULL;
+	int rc = asprintf(&key, "%s\n%s\n%s", name, file, kind) < 0 ? NM_ENOMEM : 0;
+
+	if (!rc)
+		rc = write_name(g, what, &g->functions, key, name);
+	free(key);
+	return rc;
+}
+
+/* All of them: the format lets zeros at the end be left out, but callgrind_annotate warns then. */
+static void write_costs(const struct grind *g, int64_t line, const int64_t *costs)
+{
+	fprintf(g->out, "%" PRId64, line);
+	for (size_t i = 0; i < g->events.count; i++)
+		fprintf(g->out, " %" PRId64, costs[i]);
+	fputc('\n', g->out);
+}
+
+/* "tree.cc:88" into *t; what has no line is no place. */
+static int parse_place(struct grind *g, const char *place, struct touched *t)
+{
+	const char *colon = place ? strrchr(place, ':') : NULL;
+	char *end = NULL;
+	long line = colon ? strtol(colon + 1, &end, 10) : 0;
+
+	if (!colon || end == colon + 1 || *end || line < 0)
+		return 0;
+	t->line = line;
+	t->file = nm_intern_n(&g->x->pool, place, (size_t)(colon - place));
+	return t->file ? 0 : NM_ENOMEM;
+}
+
+/* The entry of an object, new or not. */
+static int object_entry(struct grind *g, struct touched t, struct touched **ret_entry)
+{
+	uint64_t id;
+	int is_new;
+
+	if (nm_export_id(&g->object_of, t.name, &id, &is_new) || (is_new && nm_vec_push(&g->objects, t)))
+		return NM_ENOMEM;
+	*ret_entry = &g->objects.at[id - 1];
+	return 0;
+}
+
+static int load_object(struct grind *g, struct nm_rows *rows)
+{
+	struct touched t = {.file = unknown}, *entry; /* several processes may have one: the first counts */
+	const char *place;
+
+	return nm_export_text(g->x, nm_rows_text(rows, 0), &t.name) ||
+	       nm_export_text(g->x, nm_rows_text(rows, 1), &t.kind) ||
+	       nm_export_text(g->x, nm_rows_text(rows, 2), &place) || parse_place(g, place, &t) ||
+	       object_entry(g, t, &entry);
+}
+
+static int load_objects(struct grind *g, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_facts_query(g->x, "SELECT object, kind, allocated_at FROM objects", NM_BY_PROCESS, "",
+				&rows, err);
+
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
+		rc = load_object(g, rows) ? nm_export_no_memory(err) : 0;
+	nm_rows_free(rows);
+	return rc;
+}
+
+/* The line touches an object: a call, with what it cost. */
+static int write_touch(struct grind *g, const struct nm_fact *fact)
+{
+	struct touched *t;
+	const int64_t *costs = fact->values;
+	size_t n = g->events.count;
+
+	if (object_entry(g, (struct touched){fact->object, "unknown", unknown, 0, NULL}, &t))
+		return NM_ENOMEM;
+	if (!t->costs)
+		t->costs = nm_arena_alloc(&g->x->pool.arena, (n + 1) * sizeof *t->costs);
+	if (g->line != fact->line) /* callgrind_annotate --inclusive warns of lines that only call */
+		write_costs(g, fact->line, g->zeros);
+	g->line = fact->line;
+	if (!t->costs || write_name(g, "cob", &g->kinds, t->kind, t->kind) ||
+	    write_name(g, "cfi", &g->files, t->file, t->file) ||
+	    write_function(g, "cfn", t->file, t->name, t->kind))
+		return NM_ENOMEM;
+	fprintf(g->out, "calls=%" PRId64 " %" PRId64 "\n", costs[n] > 0 ? costs[n] : 1, t->line);
+	write_costs(g, fact->line, costs);
+	for (size_t i = 0; i < n; i++)
+		t->costs[i] += costs[i];
+	return 0;
+}
+
+static int write_fact(struct grind *g, const struct nm_fact *fact)
+{
+	const char *file = fact->file ? fact->file : unknown;
+	const char *function = fact->function ? fact->function : unknown;
+
+	if (file != g->file && write_name(g, "fl", &g->files, file, file))
+		return NM_ENOMEM;
+	if (file != g->file || function != g->function) {
+		if (write_function(g, "fn", file, function, "code"))
+			return NM_ENOMEM;
+		g->line = -1;
+	}
+	g->file = file;
+	g->function = function;
+	for (size_t i = 0; i < g->events.count; i++)
+		g->totals[i] += fact->values[i];
+	if (g->x->objects)
+		return write_touch(g, fact);
+	write_costs(g, fact->line, fact->values);
+	return 0;
+}
+
+/* The costs of the objects themselves. */
+static int write_objects(struct grind *g)
+{
+	for (size_t i = 0; i < g->objects.count; i++) {
+		const struct touched *t = &g->objects.at[i];
+
+		if (!t->costs)
+			continue;
+		fputc('\n', g->out);
+		if (write_name(g, "ob", &g->kinds, t->kind, t->kind) ||
+		    write_name(g, "fl", &g->files, t->file, t->file) ||
+		    write_function(g, "fn", t->file, t->name, t->kind))
+			return NM_ENOMEM;
+		write_costs(g, t->line, t->costs);
+	}
+	return 0;
+}
+
+static int write_body(struct grind *g, struct nm_error *err)
+{
+	struct nm_event references = {g->x->levels.at[0], "references", nm_derived_at(0)};
+	unsigned by = g->x->objects ? NM_BY_OBJECT : 0;
+	size_t n = g->events.count;
+	struct nm_facts facts;
+	int rc;
+
+	if (g->x->objects && nm_vec_push(&g->events, references)) /* one more, for calls= */
+		return nm_export_no_memory(err);
+	rc = nm_facts_open(&facts, g->x, by, g->events.at, g->events.count, err);
+	g->events.count = n;
+	if (!rc && g->x->objects && write_name(g, "ob", &g->kinds, "code", "code"))
+		rc = nm_export_no_memory(err);
+	while (!rc && (rc = nm_facts_next(&facts, err)) > 0)
+		rc = write_fact(g, &facts.fact) ? nm_export_no_memory(err) : 0;
+	nm_facts_close(&facts);
+	return rc;
+}
+
+static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
+{
+	struct grind g = {.x = x, .out = out, .line = -1};
+	int rc = resolve_events(&g) ? nm_export_no_memory(err) : 0;
+
+	g.totals = calloc(g.events.count + 1, sizeof *g.totals);
+	g.zeros = calloc(g.events.count + 1, sizeof *g.zeros);
+	if (!g.totals || !g.zeros)
+		rc = nm_export_no_memory(err);
+	if (!rc)
+		rc = write_header(&g, err);
+	if (!rc && x->objects)
+		rc = load_objects(&g, err);
+	if (!rc)
+		rc = write_body(&g, err);
+	if (!rc && write_objects(&g))
+		rc = nm_export_no_memory(err);
+	if (!rc) {
+		fputs("\ntotals:", out);
+		for (size_t i = 0; i < g.events.count; i++)
+			fprintf(out, " %" PRId64, g.totals[i]);
+		fputc('\n', out);
+	}
+	nm_vec_free(&g.events);
+	nm_map_done(&g.files);
+	nm_map_done(&g.functions);
+	nm_map_done(&g.kinds);
+	nm_map_done(&g.object_of);
+	nm_vec_free(&g.objects);
+	free(g.totals);
+	free(g.zeros);
+	return rc;
+}
+
+const struct nm_exporter nm_exporter_callgrind = {
+    .name = "callgrind",
+    .summary = "a file for KCachegrind and callgrind_annotate",
+    .flags = NM_EXPORTER_OBJECTS,
+    .write = write_callgrind,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * events.c - what can be exported as a figure: the columns of the view counts that follow its keys, and
+ * a few that are derived from them.
+ *
+ * The columns are asked from the profile, so that a new one is exported without a change here and an old
+ * profile does without it.
+ */
+#include "export_priv.h"
+
+#include <string.h>
+
+static const struct nm_derived derived[] = {
+    {"references", "reads", "writes", '+'},
+    {"misses", "read_misses", "write_misses", '+'},
+    {"wasted_bytes", "loaded_bytes", "used_bytes", '-'},
+};
+
+const struct nm_derived *nm_derived_at(unsigned i)
+{
+	return i < sizeof derived / sizeof *derived ? &derived[i] : NULL;
+}
+
+int nm_column_is_there(const struct nm_columns *columns, const char *name)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (!strcmp(columns->at[i], name))
+			return 1;
+	return 0;
+}
+
+/* Names go into statements and files as they are. */
+static int is_plain(const char *name)
+{
+	return *name &&
+	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}
+
+int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct nm_columns *columns,
+		     struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int is_figure = 0;
+	int rc = nm_profile_query(profile, "SELECT * FROM counts LIMIT 0", &rows, err);
+
+	for (unsigned i = 0; !rc && i < nm_rows_columns(rows); i++) {
+		const char *name = nm_rows_name(rows, i);
+
+		if (is_figure && is_plain(name)) {
+			name = nm_intern(pool, name);
+			if (!name || nm_vec_push(columns, name))
+				rc = nm_export_no_memory(err);
+		} else if (!strcmp(name, "object")) {
+			is_figure = 1;
+		}
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
+static const struct nm_derived *derived_named(const struct nm_columns *columns, const char *name)
+{
+	for (unsigned i = 0; i < sizeof derived / sizeof *derived; i++)
+		if (!strcmp(derived[i].name, name) && nm_column_is_there(columns, derived[i].left) &&
+		    nm_column_is_there(columns, derived[i].right))
+			return &derived[i];
+	return NULL;
+}
+
+static int no_such_event(const struct nm_columns *columns, const char *name, struct nm_error *err)
+{
+	char list[400] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < columns->count && n < sizeof list; i++)
+		n += (size_t)snprintf(list + n, sizeof list - n, "%s, ", columns->at[i]);
+	for (unsigned i = 0; i < sizeof derived / sizeof *derived && n < sizeof list; i++)
+		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", derived[i].name);
+	return nm_fail(err, NM_EINVAL, "the profile has no event \"%s\"; it has %s", name, list);
+}
+
+static int add(struct nm_export *x, const char *level, const char *name, struct nm_error *err)
+{
+	const struct nm_derived *how = NULL;
+
+	if (!nm_column_is_there(&x->columns, name)) {
+		how = derived_named(&x->columns, name);
+		if (!how)
+			return no_such_event(&x->columns, name, err);
+	}
+	for (size_t i = 0; i < x->events.count; i++)
+		if (x->events.at[i].level == level && !strcmp(x->events.at[i].name, name))
+			return 0;
+	return nm_vec_push(&x->events, (struct nm_event){level, name, how}) ? nm_export_no_memory(err) : 0;
+}
+
+/* The events of one level. */
+static int choose(struct nm_export *x, const char *level, const char *list, struct nm_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !list && !rc && i < x->columns.count; i++)
+		rc = add(x, level, x->columns.at[i], err);
+	while (list && !rc) {
+		size_t n = strcspn(list, ",");
+		const char *name = nm_intern_n(&x->pool, list, n);
+
+		rc = name ? add(x, level, name, err) : nm_export_no_memory(err);
+		list = list[n] ? list + n + 1 : NULL;
+	}
+	return rc;
+}
+
+int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < x->levels.count; i++)
+		rc = choose(x, x->levels.at[i], list, err);
+	return rc;
+}
+
+const char *nm_event_unit(const struct nm_event *event)
+{
+	size_t n = strlen(event->name);
+
+	return n >= 5 && !strcmp(event->name + n - 5, "bytes") ? "bytes" : "count";
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export.c - checks what is asked for against the profile and the format, and writes it, whole or in
+ * parts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_priv.h"
+#include "selection.h"
+#include "utf8.h"
+
+int nm_export_no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
+
+int nm_export_text(struct nm_export *x, const char *text, const char **ret_text)
+{
+	char *clean;
+
+	if (!text) {
+		*ret_text = NULL;
+		return 0;
+	}
+	clean = nm_utf8_clean(text);
+	*ret_text = clean ? nm_intern(&x->pool, clean) : NULL;
+	free(clean);
+	return *ret_text ? 0 : NM_ENOMEM;
+}
+
+int nm_export_id(struct nm_map *ids, const char *text, uint64_t *ret_id, int *ret_new)
+{
+	uint64_t id = nm_map_get(ids, (uintptr_t)text, 0);
+
+	*ret_new = !id;
+	*ret_id = id ? id : ids->count + 1;
+	return id ? 0 : nm_map_put(ids, (uintptr_t)text, *ret_id);
+}
+
+static int add_level(struct nm_export *x, const char *level, struct nm_error *err)
+{
+	for (size_t i = 0; i < x->levels.count; i++)
+		if (x->levels.at[i] == level)
+			return 0;
+	return nm_vec_push(&x->levels, level) ? nm_export_no_memory(err) : 0;
+}
+
+static int all_levels(struct nm_export *x, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc =
+	    nm_profile_query(x->profile, "SELECT DISTINCT level FROM levels ORDER BY position", &rows, err);
+
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+		const char *level = nm_intern(&x->pool, nm_rows_text(rows, 0));
+
+		rc = level ? add_level(x, level, err) : nm_export_no_memory(err);
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
+static int first_level(struct nm_export *x, struct nm_error *err)
+{
+	char *level = NULL;
+	const char *name;
+	int rc = nm_select_first_level(x->profile, &level, err);
+
+	if (rc)
+		return rc;
+	name = nm_intern(&x->pool, level);
+	free(level);
+	return name ? add_level(x, name, err) : nm_export_no_memory(err);
+}
+
+static int choose_levels(struct nm_export *x, const char *list, struct nm_error *err)
+{
+	int rc = 0;
+
+	if (!list)
+		return x->exporter->flags & NM_EXPORTER_ALL_LEVELS ? all_levels(x, err) : first_level(x, err);
+	while (list && !rc) {
+		size_t n = strcspn(list, ",");
+		const char *level = nm_intern_n(&x->pool, list, n);
+
+		rc = level ? nm_select_level(x->profile, level, err) : nm_export_no_memory(err);
+		if (!rc)
+			rc = add_level(x, level, err);
+		list = list[n] ? list + n + 1 : NULL;
+	}
+	return rc;
+}
+
+/* The threads that counted something, process by process. */
+static int find_threads(struct nm_export *x, const char *process, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(
+	    x->profile,
+	    "SELECT DISTINCT thread FROM counts WHERE process = ?1 AND (?2 IS NULL OR thread = "
+	    "?2) ORDER BY thread",
+	    &rows, err);
+
+	if (rc)
+		return rc;
+	nm_rows_bind_text(rows, 1, process);
+	if (x->thread)
+		nm_rows_bind_integer(rows, 2, x->thread);
+	while ((rc = nm_rows_next(rows, err)) > 0)
+		if (nm_vec_push(&x->parts, (struct nm_export_part){process, nm_rows_integer(rows, 0)})) {
+			rc = nm_export_no_memory(err);
+			break;
+		}
+	nm_rows_free(rows);
+	return rc;
+}
+
+static int find_parts(struct nm_export *x, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(
+	    x->profile, "SELECT process FROM processes WHERE ?1 IS NULL OR process = ?1", &rows, err);
+
+	if (rc)
+		return rc;
+	if (x->process)
+		nm_rows_bind_text(rows, 1, x->process);
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+		const char *process = nm_intern(&x->pool, nm_rows_text(rows, 0));
+
+		rc = process ? find_threads(x, process, err) : nm_export_no_memory(err);
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
+/* What the format does not take. */
+static int check_format(const struct nm_export *x, const struct nm_export_request *request,
+			struct nm_error *err)
+{
+	const struct nm_exporter *exporter = x->exporter;
+
+	if (request->events && exporter->flags & NM_EXPORTER_WHOLE)
+		return nm_fail(err, NM_EINVAL, "%s holds all events: there is none to choose",
+			       exporter->name);
+	if (request->objects && !(exporter->flags & NM_EXPORTER_OBJECTS))
+		return nm_fail(err, NM_EINVAL, "%s names the objects of every line already", exporter->name);
+	if (exporter->flags & NM_EXPORTER_ONE_EVENT && x->events.count > 1)
+		return nm_fail(err, NM_EINVAL, "%s holds one event of one level", exporter->name);
+	return 0;
+}
+
+int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *exporter,
+		   struct nm_profile *profile, const struct nm_export_request *request, struct nm_error *err)
+{
+	struct nm_export *x = calloc(1, sizeof *x);
+	int rc = 0;
+
+	if (!x)
+		return nm_export_no_memory(err);
+	x->exporter = exporter;
+	x->profile = profile;
+	x->process = request->process;
+	x->thread = request->thread;
+	x->objects = request->objects;
+	if (x->process)
+		rc = nm_select_process(profile, x->process, err);
+	if (!rc && x->thread)
+		rc = nm_select_thread(profile, x->thread, err);
+	if (!rc)
+		rc = choose_levels(x, request->levels, err);
+	if (!rc)
+		rc = nm_event_columns(profile, &x->pool, &x->columns, err);
+	if (!rc)
+		rc = nm_events_choose(x, request->events ? request->events : exporter->events, err);
+	if (!rc)
+		rc = check_format(x, request, err);
+	if (!rc)
+		rc = find_parts(x, err);
+	if (rc)
+		nm_export_close(x);
+	else
+		*ret_export = x;
+	return rc;
+}
+
+void nm_export_close(struct nm_export *x)
+{
+	if (!x)
+		return;
+	nm_vec_free(&x->levels);
+	nm_vec_free(&x->columns);
+	nm_vec_free(&x->events);
+	nm_vec_free(&x->parts);
+	nm_strings_done(&x->pool);
+	free(x);
+}
+
+unsigned nm_export_parts(const struct nm_export *x) { return (unsigned)x->parts.count; }
+
+int nm_export_write(struct nm_export *x, unsigned part, FILE *out, struct nm_error *err)
+{
+	const char *process = x->process;
+	int64_t thread = x->thread;
+	int rc;
+
+	if (part) {
+		x->process = x->parts.at[part - 1].process;
+		x->thread = x->parts.at[part - 1].thread;
+	}
+	x->part = part;
+	rc = x->exporter->write(x, out, err);
+	x->process = process;
+	x->thread = thread;
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export.h - a profile in the formats of other tools.
+ *
+ *     nm_export_open(&export, nm_exporter_named("callgrind"), profile, &request, &err)   checks the request
+ *     nm_export_write(export, 0, out, &err)                                              writes all of it
+ *     nm_export_close(export)
+ */
+#ifndef NM_EXPORT_H
+#define NM_EXPORT_H
+
+#include <stdio.h>
+
+#include "reader.h"
+
+struct nm_export_request {
+	const char *levels;  /* "L1d,L2"; NULL: what suits the format */
+	const char *events;  /* "misses,loads"; NULL: what suits the format */
+	const char *process; /* NULL: all */
+	int64_t thread;      /* 0: all */
+	int objects;         /* data objects as functions that are called by the lines that touch them */
+};
+
+struct nm_exporter;
+const struct nm_exporter *nm_exporter_at(unsigned i); /* NULL behind the last */
+const struct nm_exporter *nm_exporter_named(const char *name);
+const char *nm_exporter_name(const struct nm_exporter *exporter);
+const char *nm_exporter_summary(const struct nm_exporter *exporter);
+int nm_exporter_is_binary(const struct nm_exporter *exporter);
+
+struct nm_export;
+
+/* NM_EINVAL: the profile has no such level, event, process or thread, or the format does not take what is
+ * asked for.  The profile must outlive the export. */
+int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *exporter,
+		   struct nm_profile *profile, const struct nm_export_request *request, struct nm_error *err);
+void nm_export_close(struct nm_export *export);
+
+/* The threads of the processes that are asked for, each a part. */
+unsigned nm_export_parts(const struct nm_export *export);
+
+/* part: from 1; 0 for all in one.  Whether `out` took everything is for its owner to ask. */
+int nm_export_write(struct nm_export *export, unsigned part, FILE *out, struct nm_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * export_priv.h - what exporters are made of.
+ */
+#ifndef NM_EXPORT_PRIV_H
+#define NM_EXPORT_PRIV_H
+
+#include "arena.h"
+#include "export.h"
+#include "map.h"
+#include "vector.h"
+
+enum nm_exporter_flags {
+	NM_EXPORTER_BINARY = 1,
+	NM_EXPORTER_WHOLE = 2,      /* writes whole rows: takes no events */
+	NM_EXPORTER_ONE_EVENT = 4,  /* holds one figure: one event of one level */
+	NM_EXPORTER_ALL_LEVELS = 8, /* unless told otherwise; else the first that takes data */
+	NM_EXPORTER_OBJECTS = 16    /* can show objects as functions */
+};
+
+struct nm_exporter {
+	const char *name, *summary;
+	unsigned flags;
+	const char *events; /* unless told otherwise; NULL: all that the view counts stores */
+	int (*write)(struct nm_export *x, FILE *out, struct nm_error *err);
+};
+
+/* ---- events.c: the figures of a level --------------------------------------------------------- */
+
+/* An event that is a sum or difference of two columns. */
+struct nm_derived {
+	const char *name, *left, *right;
+	char sign;
+};
+
+struct nm_event {
+	const char *level;
+	const char *name;                 /* of the column, or of what is derived */
+	const struct nm_derived *derived; /* NULL: a column */
+};
+
+struct nm_events nm_vec(struct nm_event);
+
+struct nm_columns nm_vec(const char *);
+
+/* The columns of the view counts that count, in order. */
+int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct nm_columns *ret_columns,
+		     struct nm_error *err);
+const struct nm_derived *nm_derived_at(unsigned i); /* NULL behind the last */
+int nm_column_is_there(const struct nm_columns *columns, const char *name);
+
+/* Appends the events that a list ("misses,loads"; NULL: all columns) names, for each of the levels. */
+int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err);
+
+/* "count" or "bytes". */
+const char *nm_event_unit(const struct nm_event *event);
+
+/* ---- export.c ----------------------------------------------------------------------------------- */
+
+struct nm_export_part {
+	const char *process;
+	int64_t thread;
+};
+
+struct nm_export {
+	const struct nm_exporter *exporter;
+	struct nm_profile *profile;
+	struct nm_strings pool; /* names of this export, valid UTF-8 without control characters */
+	struct nm_vec(const char *) levels;
+	struct nm_columns columns;
+	struct nm_events events;
+	struct nm_vec(struct nm_export_part) parts;
+	const char *process; /* of what is written now; NULL: all */
+	int64_t thread;      /* 0: all */
+	unsigned part;       /* 0: there is only one */
+	int objects;
+};
+
+int nm_export_no_memory(struct nm_error *err);
+
+/* A text as other tools can take it, in x->pool; NULL stays NULL. */
+int nm_export_text(struct nm_export *x, const char *text, const char **ret_text);
+
+/* Numbers things: the id of a text of x->pool, from 1; *ret_new tells whether it is its first time. */
+int nm_export_id(struct nm_map *ids, const char *text, uint64_t *ret_id, int *ret_new);
+
+/* ---- facts.c: the view counts, added up ----------------------------------------------------------- */
+
+enum nm_by { NM_BY_PROCESS = 1, NM_BY_THREAD = 2, NM_BY_OBJECT = 4, NM_BY_LEVEL = 8 };
+
+/* Runs "SELECT ... FROM VIEW" with the condition that process, thread and level (those of `by`) are the
+ * export's, and `order` behind it. */
+int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, const char *order,
+		   struct nm_rows **ret_rows, struct nm_error *err);
+
+/* One line of one function, and what else it is told apart by.  NULL and 0: unknown, or not asked for. */
+struct nm_fact {
+	const char *process, *file, *function, *object; /* in x->pool */
+	int64_t thread, line;
+	int64_t *values; /* one for each event */
+};
+
+struct nm_facts {
+	struct nm_export *x;
+	struct nm_rows *rows;
+	unsigned by;
+	size_t count; /* of events */
+	struct nm_fact fact;
+};
+
+/* The facts of the export's process, thread and levels, ordered by process, thread, file, function, line,
+ * object; those with nothing but zeros are left out. */
+int nm_facts_open(struct nm_facts *ret_facts, struct nm_export *x, unsigned by, const struct nm_event *events,
+		  size_t count, struct nm_error *err);
+int nm_facts_next(struct nm_facts *facts, struct nm_error *err); /* 1, 0 after the last, or a code */
+void nm_facts_close(struct nm_facts *facts);
+
+/* ---- what is shown of a fact ------------------------------------------------------------------------ */
+
+/* The function, "<unknown>" without one; "solver.c:41", "<unknown>" without debug information. */
+const char *nm_fact_function(const struct nm_fact *fact);
+int nm_fact_line(struct nm_export *x, const struct nm_fact *fact, const char **ret_line);
+
+/* ---- json.c ----------------------------------------------------------------------------------------- */
+
+/* A text of x->pool as a JSON string. */
+int nm_export_json(const char *text, FILE *out);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * facts.c - the view counts with the levels side by side: one row for each line of a function, and one
+ * value for each event.
+ *
+ * SQLite adds up, so that what is summed over threads, processes or objects is never in memory here.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_priv.h"
+
+enum { PROCESS, THREAD, FILE_NAME, FUNCTION, LINE, OBJECT, VALUES }; /* columns of the query */
+
+static void quoted(const char *text, FILE *sql)
+{
+	fputc('\'', sql);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', sql);
+		fputc(*text, sql);
+	}
+	fputc('\'', sql);
+}
+
+static void condition(const struct nm_export *x, unsigned by, FILE *sql)
+{
+	fputs(" WHERE 1", sql);
+	if (x->process && by & NM_BY_PROCESS)
+		fputs(" AND process = ?1", sql);
+	if (x->thread && by & NM_BY_THREAD)
+		fputs(" AND thread = ?2", sql);
+	if (by & NM_BY_LEVEL) {
+		fputs(" AND level IN (", sql);
+		for (size_t i = 0; i < x->levels.count; i++) {
+			if (i)
+				fputs(", ", sql);
+			quoted(x->levels.at[i], sql);
+		}
+		fputc(')', sql);
+	}
+}
+
+int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, const char *order,
+		   struct nm_rows **ret_rows, struct nm_error *err)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
+	int rc;
+
+	if (!sql)
+		return nm_export_no_memory(err);
+	fputs(select, sql);
+	condition(x, by, sql);
+	fputs(order, sql);
+	rc = fclose(sql) ? nm_export_no_memory(err) : nm_profile_query(x->profile, text, ret_rows, err);
+	free(text);
+	if (!rc && x->process)
+		nm_rows_bind_text(*ret_rows, 1, x->process);
+	if (!rc && x->thread)
+		nm_rows_bind_integer(*ret_rows, 2, x->thread);
+	return rc;
+}
+
+static void value(const struct nm_event *event, FILE *sql)
+{
+	fputs(", sum(CASE level WHEN ", sql);
+	quoted(event->level, sql);
+	if (event->derived)
+		fprintf(sql, " THEN %s %c %s", event->derived->left, event->derived->sign,
+			event->derived->right);
+	else
+		fprintf(sql, " THEN %s", event->name);
+	fputs(" ELSE 0 END)", sql);
+}
+
+int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, const struct nm_event *events,
+		  size_t count, struct nm_error *err)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
+	int rc;
+
+	memset(facts, 0, sizeof *facts);
+	facts->x = x;
+	facts->by = by;
+	facts->count = count;
+	facts->fact.values = calloc(count + 1, sizeof *facts->fact.values);
+	if (!sql)
+		return nm_export_no_memory(err);
+	fprintf(sql, "SELECT %s, %s, file, function, line, %s", by & NM_BY_PROCESS ? "process" : "NULL",
+		by & NM_BY_THREAD ? "thread" : "0", by & NM_BY_OBJECT ? "object" : "NULL");
+	for (size_t i = 0; i < count; i++)
+		value(&events[i], sql);
+	fputs(" FROM counts", sql);
+	rc = fclose(sql) || !facts->fact.values ? nm_export_no_memory(err) : 0;
+	if (!rc)
+		rc =
+		    nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
+				   " GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6", &facts->rows, err);
+	free(text);
+	return rc;
+}
+
+/* A text that no row of a sound profile lacks. */
+static int key(struct nm_facts *facts, unsigned by, unsigned column, const char **ret_text)
+{
+	const char *text = nm_rows_text(facts->rows, column);
+
+	return nm_export_text(facts->x, !text && facts->by & by ? "<unknown>" : text, ret_text);
+}
+
+static int take(struct nm_facts *facts)
+{
+	struct nm_fact *fact = &facts->fact;
+	struct nm_rows *rows = facts->rows;
+
+	fact->thread = nm_rows_integer(rows, THREAD);
+	fact->line = nm_rows_integer(rows, LINE);
+	return key(facts, NM_BY_PROCESS, PROCESS, &fact->process) ||
+	       nm_export_text(facts->x, nm_rows_text(rows, FILE_NAME), &fact->file) ||
+	       nm_export_text(facts->x, nm_rows_text(rows, FUNCTION), &fact->function) ||
+	       key(facts, NM_BY_OBJECT, OBJECT, &fact->object);
+}
+
+int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
+{
+	int rc;
+
+	while ((rc = nm_rows_next(facts->rows, err)) > 0) {
+		int64_t any = 0;
+
+		for (size_t i = 0; i < facts->count; i++)
+			any |= facts->fact.values[i] = nm_rows_integer(facts->rows, VALUES + (unsigned)i);
+		if (any)
+			return take(facts) ? nm_export_no_memory(err) : 1;
+	}
+	return rc;
+}
+
+void nm_facts_close(struct nm_facts *facts)
+{
+	nm_rows_free(facts->rows);
+	free(facts->fact.values);
+}
+
+const char *nm_fact_function(const struct nm_fact *fact)
+{
+	return fact->function ? fact->function : "<unknown>";
+}
+
+int nm_fact_line(struct nm_export *x, const struct nm_fact *fact, const char **ret_line)
+{
+	const char *base = fact->file ? strrchr(fact->file, '/') : NULL;
+	char *text = NULL;
+
+	if (!fact->file) {
+		*ret_line = "<unknown>";
+		return 0;
+	}
+	if (asprintf(&text, "%s:%" PRId64, base ? base + 1 : fact->file, fact->line) < 0)
+		return NM_ENOMEM;
+	*ret_line = nm_intern(&x->pool, text);
+	free(text);
+	return *ret_line ? 0 : NM_ENOMEM;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * folded.c - folded stacks, the input of flame graphs: "function;line;object N", a line for each.  Where
+ * several processes are exported, the process is the first frame.
+ *
+ * A semicolon in a name would be the end of a frame: it becomes a comma.
+ */
+#include <inttypes.h>
+
+#include "export_priv.h"
+
+static void frame(const char *name, FILE *out)
+{
+	for (; *name; name++)
+		fputc(*name == ';' ? ',' : *name, out);
+}
+
+static int has_several_processes(const struct nm_export *x)
+{
+	return !x->process && x->parts.count &&
+	       x->parts.at[0].process != x->parts.at[x->parts.count - 1].process;
+}
+
+static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
+{
+	unsigned by = NM_BY_OBJECT | (has_several_processes(x) ? NM_BY_PROCESS : 0);
+	struct nm_facts facts;
+	const char *line;
+	int rc = nm_facts_open(&facts, x, by, x->events.at, 1, err);
+
+	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
+		rc = nm_fact_line(x, &facts.fact, &line) ? nm_export_no_memory(err) : 0;
+		if (rc)
+			break;
+		if (facts.fact.process) {
+			frame(facts.fact.process, out);
+			fputc(';', out);
+		}
+		frame(nm_fact_function(&facts.fact), out);
+		fputc(';', out);
+		frame(line, out);
+		fputc(';', out);
+		frame(facts.fact.object, out);
+		fprintf(out, " %" PRId64 "\n", *facts.fact.values);
+	}
+	nm_facts_close(&facts);
+	return rc;
+}
+
+const struct nm_exporter nm_exporter_folded = {
+    .name = "folded",
+    .summary = "folded stacks for flame graphs: function;line;object misses",
+    .flags = NM_EXPORTER_ONE_EVENT,
+    .events = "misses",
+    .write = write_folded,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * json.c - a profile as one JSON object: info, processes, levels, objects, counts, the rows of each view as
+ * objects whose members are named as its columns.  docs/format/export.md is the promise.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_priv.h"
+#include "utf8.h"
+
+enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10) };
+
+static const struct {
+	const char *name;
+	unsigned by;
+} views[] = {
+    {"processes", NM_BY_PROCESS},
+    {"levels", NM_BY_PROCESS | NM_BY_LEVEL},
+    {"objects", NM_BY_PROCESS},
+    {"counts", NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL},
+};
+
+/* Writes a value and lets go of it; NULL tells that memory is exhausted. */
+static int dump(json_t *json, FILE *out)
+{
+	int rc = json ? json_dumpf(json, out, FLAGS) : -1;
+
+	json_decref(json);
+	return rc ? (ferror(out) ? 0 : NM_ENOMEM) : 0; /* out's owner tells what it did not take */
+}
+
+int nm_export_json(const char *text, FILE *out) { return dump(json_string(text), out); }
+
+static json_t *value(struct nm_rows *rows, unsigned column)
+{
+	json_t *json;
+	char *clean;
+
+	switch (nm_rows_type(rows, column)) {
+	case NM_VALUE_INTEGER: return json_integer(nm_rows_integer(rows, column));
+	case NM_VALUE_REAL: return json_real(nm_rows_real(rows, column));
+	case NM_VALUE_NULL: return json_null();
+	case NM_VALUE_TEXT: break;
+	}
+	clean = nm_utf8_clean(nm_rows_text(rows, column));
+	json = clean ? json_string(clean) : NULL;
+	free(clean);
+	return json;
+}
+
+static int write_row(struct nm_rows *rows, FILE *out)
+{
+	json_t *object = json_object();
+
+	for (unsigned i = 0; object && i < nm_rows_columns(rows); i++)
+		if (json_object_set_new(object, nm_rows_name(rows, i), value(rows, i))) {
+			json_decref(object);
+			object = NULL;
+		}
+	return dump(object, out);
+}
+
+static int write_view(struct nm_export *x, unsigned view, FILE *out, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	char select[60];
+	const char *comma = "";
+	int rc;
+
+	snprintf(select, sizeof select, "SELECT * FROM %s", views[view].name);
+	rc = nm_facts_query(x, select, views[view].by, "", &rows, err);
+	fprintf(out, ",\n\"%s\":[", views[view].name);
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+		fprintf(out, "%s\n", comma);
+		comma = ",";
+		rc = write_row(rows, out) ? nm_export_no_memory(err) : 0;
+	}
+	fputs("\n]", out);
+	nm_rows_free(rows);
+	return rc;
+}
+
+/* The view info, as one object. */
+static int write_info(struct nm_export *x, FILE *out, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	json_t *info = json_object();
+	int rc = nm_profile_query(x->profile, "SELECT key, value FROM info ORDER BY key", &rows, err);
+
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
+		rc = json_object_set_new(info, nm_rows_text(rows, 0), value(rows, 1))
+			 ? nm_export_no_memory(err)
+			 : 0;
+	nm_rows_free(rows);
+	fputs(",\n\"info\":", out);
+	if (!rc && dump(json_incref(info), out))
+		rc = nm_export_no_memory(err);
+	json_decref(info);
+	return rc;
+}
+
+static int write_json(struct nm_export *x, FILE *out, struct nm_error *err)
+{
+	int rc;
+
+	fputs("{\"schema\":\"nearmiss-export/1\",\"version\":\"" NM_VERSION "\"", out);
+	rc = write_info(x, out, err);
+	for (unsigned i = 0; !rc && i < sizeof views / sizeof *views; i++)
+		rc = write_view(x, i, out, err);
+	fputs("}\n", out);
+	return rc;
+}
+
+const struct nm_exporter nm_exporter_json = {
+    .name = "json",
+    .summary = "the profile as one object: info, processes, levels, objects, counts",
+    .flags = NM_EXPORTER_WHOLE | NM_EXPORTER_ALL_LEVELS,
+    .write = write_json,
+};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pprof.c - a profile.proto for pprof, compressed: a sample for each line, with a value for each event and
+ * labels for object, process and thread.  `pprof -tagroot=object` makes objects frames, and so does the
+ * request for objects, innermost.
+ *
+ * Strings, functions and locations are numbered as they are met and written right then: a message may hold
+ * its repeated fields in any mixture, and only the order within a field counts.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export_priv.h"
+#include "gzip.h"
+#include "protobuf.h"
+
+/* Field numbers of profile.proto. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_STRING = 2,
+	LABEL_NUMBER = 3,
+	LOCATION_ID = 1,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	LINE_LINE = 2,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4
+};
+
+struct pprof {
+	struct nm_export *x;
+	struct nm_gzip *gzip;
+	struct nm_map strings, functions, locations;
+	int failed; /* memory was exhausted: checked once for all */
+};
+
+/* Messages are built in place: the first failure is kept in p->failed. */
+#define TRY(p, call) ((p)->failed |= (p)->failed || (call))
+
+/* Writes a field of the profile itself, and frees its content. */
+static void put(struct pprof *p, unsigned field, struct nm_message *inner)
+{
+	struct nm_message outer = {0};
+
+	TRY(p, nm_message_inner(&outer, field, inner));
+	if (!p->failed)
+		nm_gzip_write(p->gzip, outer.at, outer.count);
+	nm_vec_free(&outer);
+	nm_vec_free(inner);
+}
+
+static void put_number(struct pprof *p, unsigned field, uint64_t value)
+{
+	struct nm_message outer = {0};
+
+	TRY(p, nm_message_number(&outer, field, value));
+	if (!p->failed)
+		nm_gzip_write(p->gzip, outer.at, outer.count);
+	nm_vec_free(&outer);
+}
+
+/* The index of a string; the table's first is "". */
+static uint64_t string(struct pprof *p, const char *text)
+{
+	struct nm_message content = {0};
+	int is_new = 0;
+	uint64_t id = 1;
+
+	text = nm_intern(&p->x->pool, text);
+	TRY(p, !text || nm_export_id(&p->strings, text, &id, &is_new));
+	if (is_new) {
+		TRY(p, nm_vec_reserve(&content, strlen(text) + 1));
+		if (!p->failed)
+			memcpy(content.at, text, content.count = strlen(text));
+		put(p, PROFILE_STRING_TABLE, &content);
+	}
+	return id - 1;
+}
+
+static uint64_t function(struct pprof *p, const char *name, const char *file)
+{
+	struct nm_message m = {0};
+	char *key = NULL;
+	const char *text;
+	uint64_t id = 0, name_at, file_at;
+	int is_new = 0;
+
+	if (asprintf(&key, "%s\n%s", name, file ? file : "") < 0) {
+		p->failed = 1;
+		return 0;
+	}
+	text = nm_intern(&p->x->pool, key);
+	free(key);
+	TRY(p, !text || nm_export_id(&p->functions, text, &id, &is_new));
+	if (!is_new)
+		return id;
+	name_at = string(p, name);
+	file_at = string(p, file ? file : "");
+	TRY(p, nm_message_number(&m, FUNCTION_ID, id) || nm_message_number(&m, FUNCTION_NAME, name_at) ||
+		   nm_message_number(&m, FUNCTION_SYSTEM_NAME, name_at) ||
+		   nm_message_number(&m, FUNCTION_FILE, file_at));
+	put(p, PROFILE_FUNCTION, &m);
+	return id;
+}
+
+static uint64_t location(struct pprof *p, const char *name, const char *file, int64_t line)
+{
+	struct nm_message m = {0}, at = {0};
+	uint64_t of = function(p, name, file), id = 0;
+	char key[48];
+	const char *text;
+	int is_new = 0;
+
+	snprintf(key, sizeof key, "%" PRIu64 "\n%" PRId64, of, line);
+	text = nm_intern(&p->x->pool, key);
+	TRY(p, !text || nm_export_id(&p->locations, text, &id, &is_new));
+	if (!is_new)
+		return id;
+	TRY(p, nm_message_number(&at, LINE_FUNCTION, of) ||
+		   nm_message_number(&at, LINE_LINE, (uint64_t)line) ||
+		   nm_message_number(&m, LOCATION_ID, id) || nm_message_inner(&m, LOCATION_LINE, &at));
+	nm_vec_free(&at);
+	put(p, PROFILE_LOCATION, &m);
+	return id;
+}
+
+static void label(struct pprof *p, struct nm_message *sample, const char *key, const char *text,
+		  int64_t number)
+{
+	struct nm_message m = {0};
+
+	TRY(p, nm_message_number(&m, LABEL_KEY, string(p, key)));
+	if (text)
+		TRY(p, nm_message_number(&m, LABEL_STRING, string(p, text)));
+	TRY(p, nm_message_number(&m, LABEL_NUMBER, (uint64_t)number));
+	TRY(p, nm_message_inner(sample, SAMPLE_LABEL, &m));
+	nm_vec_free(&m);
+}
+
+static void sample(struct pprof *p, const struct nm_fact *fact)
+{
+	struct nm_message m = {0};
+	uint64_t stack[2];
+	size_t n = 0;
+
+	if (p->x->objects)
+		stack[n++] = location(p, fact->object, NULL, 0);
+	stack[n++] = location(p, nm_fact_function(fact), fact->file, fact->line);
+	TRY(p, nm_message_numbers(&m, SAMPLE_LOCATION, stack, n));
+	TRY(p, nm_message_numbers(&m, SAMPLE_VALUE, (const uint64_t *)fact->values, p->x->events.count));
+	label(p, &m, "object", fact->object, 0);
+	label(p, &m, "process", fact->process, 0);
+	label(p, &m, "thread", NULL, fact->thread);
+	put(p, PROFILE_SAMPLE, &m);
+}
+
+/* "L1d_misses" */
+static uint64_t event_name(struct pprof *p, const struct nm_event *event)
+{
+	char *name = NULL;
+	uint64_t at = 0;
+
+	if (asprintf(&name, "%s_%s", event->level, event->name) < 0)
+		p->failed = 1;
+	else
+		at = string(p, name);
+	free(name);
+	return at;
+}
+
+static void put_event(struct pprof *p, unsigned field, const struct nm_event *event)
+{
+	struct nm_message m = {0};
+
+	TRY(p, nm_message_number(&m, VALUE_TYPE, event_name(p, event)) ||
+		   nm_message_number(&m, VALUE_UNIT, string(p, nm_event_unit(event))));
+	put(p, field, &m);
+}
+
+static void put_head(struct pprof *p)
+{
+	const struct nm_events *events = &p->x->events;
+
+	string(p, "");
+	for (size_t i = 0; i < events->count; i++)
+		put_event(p, PROFILE_SAMPLE_TYPE, &events->at[i]);
+	put_event(p, PROFILE_PERIOD_TYPE, &events->at[0]);
+	put_number(p, PROFILE_PERIOD, 1);
+	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, event_name(p, &events->at[0]));
+}
+
+static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
+{
+	struct pprof p = {.x = x, .gzip = nm_gzip_new(out)};
+	struct nm_facts facts;
+	int rc;
+
+	if (!p.gzip)
+		return nm_export_no_memory(err);
+	rc = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT, x->events.at,
+			   x->events.count, err);
+	if (!rc)
+		put_head(&p);
+	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
+		sample(&p, &facts.fact);
+		rc = p.failed ? nm_export_no_memory(err) : 0;
+	}
+	nm_facts_close(&facts);
+	nm_gzip_end(p.gzip);
+	nm_map_done(&p.strings);
+	nm_map_done(&p.functions);
+	nm_map_done(&p.locations);
+	return rc;
+}
+
+const struct nm_exporter nm_exporter_pprof = {
+    .name = "pprof",
+    .summary = "a compressed profile.proto for pprof, with a sample type for each event",
+    .flags = NM_EXPORTER_BINARY | NM_EXPORTER_ALL_LEVELS | NM_EXPORTER_OBJECTS,
+    .events = "misses,references,loads,wasted_bytes,evictions",
+    .write = write_pprof,
+};

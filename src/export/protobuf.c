@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * protobuf.c - see protobuf.h.  A generator and its library would be more than these two kinds of field.
+ */
+#include "protobuf.h"
+
+#include <string.h>
+
+enum { KIND_NUMBER = 0, KIND_BYTES = 2, LONGEST = 10 };
+
+/* Seven bits a byte, lowest first. */
+static unsigned varint(unsigned char *to, uint64_t value)
+{
+	unsigned n = 0;
+
+	for (; value > 0x7f; value >>= 7)
+		to[n++] = (unsigned char)(value | 0x80);
+	to[n++] = (unsigned char)value;
+	return n;
+}
+
+static int append(struct nm_message *message, const void *bytes, size_t n)
+{
+	if (nm_vec_reserve(message, n))
+		return NM_ENOMEM;
+	if (n)
+		memcpy(message->at + message->count, bytes, n);
+	message->count += n;
+	return 0;
+}
+
+static int append_number(struct nm_message *message, uint64_t value)
+{
+	unsigned char bytes[LONGEST];
+
+	return append(message, bytes, varint(bytes, value));
+}
+
+int nm_message_number(struct nm_message *message, unsigned field, uint64_t value)
+{
+	if (!value)
+		return 0;
+	return append_number(message, field << 3 | KIND_NUMBER) || append_number(message, value) ? NM_ENOMEM
+												 : 0;
+}
+
+int nm_message_bytes(struct nm_message *message, unsigned field, const void *bytes, size_t n)
+{
+	return append_number(message, field << 3 | KIND_BYTES) || append_number(message, n) ||
+		       append(message, bytes, n)
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+int nm_message_inner(struct nm_message *message, unsigned field, const struct nm_message *inner)
+{
+	return nm_message_bytes(message, field, inner->at, inner->count);
+}
+
+int nm_message_numbers(struct nm_message *message, unsigned field, const uint64_t *values, size_t n)
+{
+	struct nm_message inner = {0};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = append_number(&inner, values[i]);
+	if (!rc)
+		rc = nm_message_inner(message, field, &inner);
+	nm_vec_free(&inner);
+	return rc;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * speedscope.c - a file for speedscope (https://www.speedscope.app/file-format-schema.json): for each
+ * process and event a profile of sampled stacks function, line, object, weighted with the figures.
+ *
+ * Samples are written as they come; their weights follow in an array of their own, and the frames that all
+ * profiles share come last.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "export_priv.h"
+
+struct frame {
+	const char *name, *file;
+	int64_t line; /* 0: none */
+};
+
+struct scope {
+	struct nm_export *x;
+	FILE *out;
+	struct nm_map ids; /* text of a frame -> its number, from 1 */
+	struct nm_vec(struct frame) frames;
+	struct nm_vec(int64_t) weights;
+	unsigned profiles; /* written or begun */
+};
+
+/* The number of a frame, from 0. */
+static int frame(struct scope *s, struct frame f, uint64_t *ret_id)
+{
+	const char *key = f.name;
+	char *text = NULL;
+	int is_new, rc;
+
+	if (f.file) {
+		if (asprintf(&text, "%s\n%s\n%" PRId64, f.name, f.file, f.line) < 0)
+			return NM_ENOMEM;
+		key = text;
+	}
+	key = nm_intern(&s->x->pool, key);
+	free(text);
+	rc = key ? nm_export_id(&s->ids, key, ret_id, &is_new) : NM_ENOMEM;
+	if (!rc && is_new)
+		rc = nm_vec_push(&s->frames, f);
+	--*ret_id;
+	return rc;
+}
+
+static int begin(struct scope *s, const char *process, const struct nm_event *event)
+{
+	char *name = NULL;
+	int rc;
+
+	if (asprintf(&name, "%s: %s %s", process, event->level, event->name) < 0)
+		return NM_ENOMEM;
+	fprintf(s->out, "%s\n{\"type\":\"sampled\",\"name\":", s->profiles++ ? "," : "");
+	rc = nm_export_json(name, s->out);
+	fprintf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[",
+		*nm_event_unit(event) == 'b' ? "bytes" : "none");
+	free(name);
+	return rc;
+}
+
+static void end(struct scope *s)
+{
+	int64_t total = 0;
+
+	fputs("],\"weights\":[", s->out);
+	for (size_t i = 0; i < s->weights.count; i++) {
+		fprintf(s->out, "%s%" PRId64, i ? "," : "", s->weights.at[i]);
+		total += s->weights.at[i];
+	}
+	fprintf(s->out, "],\"endValue\":%" PRId64 "}", total);
+	s->weights.count = 0;
+}
+
+static int sample(struct scope *s, const struct nm_fact *fact)
+{
+	const char *line;
+	uint64_t id[3];
+
+	if (nm_fact_line(s->x, fact, &line) ||
+	    frame(s, (struct frame){nm_fact_function(fact), fact->file, 0}, &id[0]) ||
+	    frame(s, (struct frame){line, fact->file, fact->line}, &id[1]) ||
+	    frame(s, (struct frame){fact->object, NULL, 0}, &id[2]))
+		return NM_ENOMEM;
+	fprintf(s->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", s->weights.count ? "," : "", id[0], id[1],
+		id[2]);
+	return nm_vec_push(&s->weights, *fact->values);
+}
+
+/* The profiles of one event. */
+static int write_event(struct scope *s, const struct nm_event *event, struct nm_error *err)
+{
+	const char *process = NULL;
+	struct nm_facts facts;
+	int rc = nm_facts_open(&facts, s->x, NM_BY_PROCESS | NM_BY_OBJECT, event, 1, err);
+
+	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
+		rc = 0;
+		if (facts.fact.process != process) {
+			if (process)
+				end(s);
+			process = facts.fact.process;
+			rc = begin(s, process, event);
+		}
+		if (rc || sample(s, &facts.fact))
+			rc = nm_export_no_memory(err);
+	}
+	nm_facts_close(&facts);
+	if (process)
+		end(s);
+	return rc;
+}
+
+static int write_frames(struct scope *s)
+{
+	int rc = 0;
+
+	fputs("\n],\"shared\":{\"frames\":[", s->out);
+	for (size_t i = 0; !rc && i < s->frames.count; i++) {
+		const struct frame *f = &s->frames.at[i];
+
+		fprintf(s->out, "%s\n{\"name\":", i ? "," : "");
+		rc = nm_export_json(f->name, s->out);
+		if (!rc && f->file) {
+			fputs(",\"file\":", s->out);
+			rc = nm_export_json(f->file, s->out);
+		}
+		if (f->line)
+			fprintf(s->out, ",\"line\":%" PRId64, f->line);
+		fputs("}", s->out);
+	}
+	fputs("\n]}}\n", s->out);
+	return rc;
+}
+
+static int write_speedscope(struct nm_export *x, FILE *out, struct nm_error *err)
+{
+	struct scope s = {.x = x, .out = out};
+	int rc = 0;
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+	      "\"exporter\":\"nearmiss@" NM_VERSION "\",\"activeProfileIndex\":0,\"profiles\":[",
+	      out);
+	for (size_t i = 0; !rc && i < x->events.count; i++)
+		rc = write_event(&s, &x->events.at[i], err);
+	if (!rc && write_frames(&s))
+		rc = nm_export_no_memory(err);
+	nm_map_done(&s.ids);
+	nm_vec_free(&s.frames);
+	nm_vec_free(&s.weights);
+	return rc;
+}
+
+const struct nm_exporter nm_exporter_speedscope = {
+    .name = "speedscope",
+    .summary = "a file for https://www.speedscope.app",
+    .events = "misses",
+    .write = write_speedscope,
+};
