@@ -160,7 +160,7 @@ void frame_call(struct nm_module *module, struct frame *frame, const char **ret_
 	if (!frame->call_read) {
 		const char *file = die_file(&frame->die, DW_AT_call_file);
 		frame->call_read = 1;
-		frame->call_file = file ? nm_intern(module_pool(module), file) : NULL;
+		frame->call_file = path_near(module, &frame->die, file);
 		frame->call_line = (uint32_t)die_number(&frame->die, DW_AT_call_line);
 	}
 	*ret_file = frame->call_file;

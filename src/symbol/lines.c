@@ -8,7 +8,8 @@
 #include "symbol_priv.h"
 
 struct names {
-	struct nm_strings *pool;
+	struct nm_module *module;
+	Dwarf_Die *unit;
 	const char *source, *interned; /* the last one: runs of rows share a file */
 };
 
@@ -17,7 +18,7 @@ static const char *file_of(struct names *names, Dwarf_Line *line)
 	const char *source = dwarf_linesrc(line, NULL, NULL);
 	if (source != names->source || !names->interned) {
 		names->source = source;
-		names->interned = source ? nm_intern(names->pool, source) : NULL;
+		names->interned = path_of(names->module, names->unit, source);
 	}
 	return names->interned;
 }
@@ -42,7 +43,7 @@ void unit_read_lines(struct nm_module *module, struct unit *unit)
 	unit->lines_read = 1;
 	if (dwarf_getsrclines(&unit->die, &lines, &count) != 0)
 		return;
-	struct names names = {.pool = module_pool(module)};
+	struct names names = {.module = module, .unit = &unit->die};
 	for (size_t i = 0; i < count; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		Dwarf_Addr vaddr;

@@ -59,6 +59,7 @@ int elf_file_open(struct elf_file *file, const char *path)
 		elf_file_close(file);
 		return 0;
 	}
+	file->modified = status.st_mtime;
 	size_t count = 0;
 	elf_getphdrnum(file->elf, &count);
 	for (size_t i = 0; i < count && !file->build_id_bytes; i++) {

@@ -131,6 +131,11 @@ const char *nm_module_path(const struct nm_module *module) { return module->path
 
 const char *nm_module_name(const struct nm_module *module) { return module->name; }
 
+int64_t nm_module_modified(const struct nm_module *module)
+{
+	return module->file.elf ? module->file.modified : 0;
+}
+
 enum nm_debug_level nm_module_debug_level(struct nm_module *module)
 {
 	module_find_debug(module);

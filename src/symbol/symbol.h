@@ -35,6 +35,9 @@ const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text);
 const char *nm_module_path(const struct nm_module *module);
 const char *nm_module_name(const struct nm_module *module); /* last component of the path */
 
+/* When the module's file was last written, seconds since 1970; 0 without a file. */
+int64_t nm_module_modified(const struct nm_module *module);
+
 enum nm_debug_level { NM_DEBUG_NONE, NM_DEBUG_SYMBOLS, NM_DEBUG_DWARF };
 enum nm_debug_level nm_module_debug_level(struct nm_module *module);
 

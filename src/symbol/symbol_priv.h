@@ -24,6 +24,7 @@ enum { BUILD_ID_MAX = 64 };
 struct elf_file {
 	int fd; /* -1: none */
 	Elf *elf;
+	int64_t modified;
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_bytes;
 };
@@ -132,6 +133,11 @@ int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shd
 
 /* debug_file.c: fills module->debug and module->dwarf at the first call. */
 void module_find_debug(struct nm_module *module);
+
+/* paths.c: a source's path, absolute where that is known, interned; NULL for NULL.  Relative to the compilation
+ * directory of a unit, or of the unit that an entry is in. */
+const char *path_of(struct nm_module *module, Dwarf_Die *unit, const char *path);
+const char *path_near(struct nm_module *module, Dwarf_Die *die, const char *path);
 
 /* debuginfod.c: a descriptor of the debug file for a build-id, or -1. */
 int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes);

@@ -121,7 +121,7 @@ static const struct nm_variable *completed(struct nm_module *module, struct vari
 		variable->is_completed = 1;
 		const char *file = die_file(&variable->die, DW_AT_decl_file);
 		variable->seen.type = type_name(module, &variable->die, variable->language);
-		variable->seen.file = file ? nm_intern(module_pool(module), file) : NULL;
+		variable->seen.file = path_near(module, &variable->die, file);
 		variable->seen.line = (uint32_t)die_number(&variable->die, DW_AT_decl_line);
 	}
 	return &variable->seen;
