@@ -61,6 +61,7 @@ static struct nm_result_site source_of(uint64_t pc, struct nm_module *module, ui
 	if (!module)
 		return r;
 	r.module = nm_module_name(module);
+	r.built = nm_module_modified(module);
 	if (nm_module_positions(module, pc - bias, &p, 1)) {
 		r.function = p.function;
 		r.file = p.file;

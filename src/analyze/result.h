@@ -43,6 +43,7 @@ struct nm_result_object {
 struct nm_result_site { /* one line of one function */
 	const char *function, *file, *module;
 	uint32_t line; /* 0: unknown */
+	int64_t built; /* when the module's file was last written, seconds since 1970; 0: unknown */
 };
 
 struct nm_result_cell {

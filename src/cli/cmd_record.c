@@ -14,7 +14,7 @@
 struct record_options {
 	struct nm_choice choice;
 	const char *output;
-	int collector, quiet;
+	int collector, embed_sources, quiet;
 };
 
 static const struct nm_option options[] = {
@@ -30,6 +30,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, choice.threads), NULL},
     {"collector", 0, "NAME", "how the program is observed (valgrind)", NM_OPTION_CHOICE,
      offsetof(struct record_options, collector), "valgrind"},
+    {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
+     offsetof(struct record_options, embed_sources), NULL},
     {"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, offsetof(struct record_options, quiet),
      NULL},
 };
@@ -52,6 +54,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	recording.output = o.output;
 	recording.threads = (unsigned)o.choice.threads;
 	recording.instructions = o.choice.instructions;
+	recording.embed_sources = o.embed_sources;
 	recording.progress = !o.quiet && isatty(STDERR_FILENO);
 	recording.argv = operands.at;
 	status = nm_record(&recording, &exit_status, &err);

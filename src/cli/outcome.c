@@ -45,6 +45,8 @@ int nm_outcome_write(const struct nm_outcome *o, struct nm_session *session, str
 	if (!status && count)
 		status = nm_profile_writer_info(writer, "command", results[0]->command, err);
 	if (!status)
+		status = nm_profile_writer_sources(writer, o->embed_sources, err);
+	if (!status)
 		status = write_info(o, writer, err);
 	if (!status)
 		return nm_profile_writer_commit(writer, err);

@@ -13,6 +13,7 @@ struct nm_outcome {
 	const char *collector; /* what the references are from */
 	int exit_status;       /* of the program */
 	double wall_seconds;
+	int embed_sources;  /* the texts, not only what they were */
 	const char *source; /* file that they were read from, or NULL */
 };
 

@@ -238,6 +238,7 @@ static int consume(struct recorder *r, struct nm_error *err)
 static int write_profile(struct recorder *r, struct nm_error *err)
 {
 	struct nm_outcome outcome = {.collector = "valgrind",
+				     .embed_sources = r->recording->embed_sources,
 				     .exit_status = r->exit_status,
 				     .wall_seconds = (now_ms() - r->started) / 1e3};
 	struct nm_profile_writer *writer = r->writer;

@@ -13,6 +13,7 @@ struct nm_recording {
 	struct nm_machine machine;
 	unsigned threads;  /* of the engine */
 	int instructions;  /* simulate fetches too */
+	int embed_sources; /* into the profile */
 	int progress;      /* show it on stderr */
 	char *const *argv; /* the program, NULL-terminated */
 };

@@ -79,11 +79,16 @@ struct nm_store {
 	sqlite3 *db;
 	sqlite3_stmt *insert[NM_INSERTS];
 	struct nm_names names;
+	struct nm_map files; /* text id of a source -> when the oldest file built from it was written */
 };
 
 /* These return SQLite's codes. */
 int nm_store_open(struct nm_store *store, sqlite3 *db);
 int nm_store_result(struct nm_store *store, const struct nm_result *result);
 void nm_store_done(struct nm_store *store);
+
+/* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
+
+int nm_store_sources(struct nm_store *store, int embed);
 
 #endif

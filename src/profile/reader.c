@@ -235,6 +235,20 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 	return 0;
 }
 
+int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(profile, "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?1",
+				  &rows, err);
+
+	if (!rc) {
+		nm_rows_bind_text(rows, 1, view);
+		rc = nm_rows_next(rows, err);
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
 void nm_rows_bind_text(struct nm_rows *rows, int parameter, const char *text)
 {
 	sqlite3_bind_text(rows->query, parameter, text, -1, SQLITE_STATIC);
@@ -284,6 +298,15 @@ int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column)
 double nm_rows_real(const struct nm_rows *rows, unsigned column)
 {
 	return sqlite3_column_double(rows->query, (int)column);
+}
+
+int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes)
+{
+	if (sqlite3_column_type(rows->query, (int)column) != SQLITE_BLOB)
+		return 0;
+	*ret_blob = sqlite3_column_blob(rows->query, (int)column);
+	*ret_bytes = (size_t)sqlite3_column_bytes(rows->query, (int)column);
+	return 1;
 }
 
 void nm_rows_free(struct nm_rows *rows)

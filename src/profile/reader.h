@@ -16,6 +16,7 @@
 #ifndef NM_PROFILE_READER_H
 #define NM_PROFILE_READER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "errors.h"
@@ -28,6 +29,9 @@ enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TE
 /* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, cut off or damaged; NM_EVERSION: of a newer version. */
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
 void nm_profile_close(struct nm_profile *profile);
+
+/* Whether it has a view of that name: 1 or 0, or a code.  Later versions have more views than earlier ones. */
+int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err);
 
 /* Prepares one statement.  A fault in the SQL is NM_EINVAL with its place.  Parameters are numbered from 1
  * and NULL until bound; texts must live as long as the rows. */
@@ -47,6 +51,8 @@ enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column);
 const char *nm_rows_text(const struct nm_rows *rows, unsigned column);
 int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column);
 double nm_rows_real(const struct nm_rows *rows, unsigned column);
+/* 1 and its bytes, which live as texts do, if the value is a blob (its type is that of texts), else 0. */
+int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes);
 void nm_rows_free(struct nm_rows *rows);
 
 #endif

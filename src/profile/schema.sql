@@ -44,10 +44,18 @@ CREATE TABLE top_eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
 	PRIMARY KEY(process, level, victim)) WITHOUT ROWID;
 
+-- Each file that a site names and that could be read; text: see sources.c.
+CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB);
+
 CREATE VIEW info AS SELECT key, value FROM entry;
 
 CREATE VIEW processes AS
 	SELECT name AS process, path, command, exit_status, instructions, refs, lost_words FROM process;
+
+CREATE VIEW sources AS
+	SELECT f.text AS file, s.bytes AS bytes, s.modified AS modified, s.md5 AS md5, s.newer AS newer,
+		s.text AS text
+	FROM source s CROSS JOIN text f ON f.id = s.file;
 
 CREATE VIEW undebugged AS
 	SELECT p.name AS process, m.module AS module

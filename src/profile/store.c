@@ -53,6 +53,7 @@ void nm_store_done(struct nm_store *store)
 	for (i = 0; i < NM_INSERTS; i++)
 		sqlite3_finalize(store->insert[i]);
 	nm_names_done(&store->names);
+	nm_map_done(&store->files);
 	memset(store, 0, sizeof *store);
 }
 
@@ -208,6 +209,18 @@ static void store_objects(struct shelf *shelf)
 	}
 }
 
+/* Of all that was built from a file the oldest counts: nothing may be older than its source. */
+static int note_file(struct nm_store *store, const struct nm_result_site *site)
+{
+	uint64_t built = site->built ? (uint64_t)site->built : INT64_MAX;
+	sqlite3_int64 file;
+	int rc = nm_names_text(&store->names, site->file, &file);
+
+	if (rc || !file || nm_map_get(&store->files, (uint64_t)file, INT64_MAX) < built)
+		return rc;
+	return nm_map_put(&store->files, (uint64_t)file, built) ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 static void store_places(struct shelf *shelf)
 {
 	uint32_t i;
@@ -217,8 +230,12 @@ static void store_places(struct shelf *shelf)
 		sqlite3_stmt *insert = row(shelf, NM_INSERT_PLACE);
 		sqlite3_int64 site = 0;
 
-		shelf->rc = nm_names_site(&shelf->store->names,
-					  &shelf->result->sites[shelf->fold.site_first[place->site]], &site);
+		const struct nm_result_site *from =
+		    &shelf->result->sites[shelf->fold.site_first[place->site]];
+
+		shelf->rc = nm_names_site(&shelf->store->names, from, &site);
+		if (!shelf->rc)
+			shelf->rc = note_file(shelf->store, from);
 		if (shelf->rc)
 			return;
 		number(insert, 2, i);

@@ -229,6 +229,13 @@ int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, co
 	return rc ? fail(writer, rc, err) : 0;
 }
 
+int nm_profile_writer_sources(struct nm_profile_writer *writer, int embed, struct nm_error *err)
+{
+	int rc = nm_store_sources(&writer->store, embed);
+
+	return rc ? fail(writer, rc, err) : 0;
+}
+
 /* The second process called "cc1", in the order of the tree, becomes "cc1#2". */
 static const char unique_names[] =
     "UPDATE process SET name = process.name || '#' || n.n FROM "

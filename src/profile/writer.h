@@ -5,6 +5,7 @@
  *     nm_profile_writer_new(&w, "nearmiss.nmp", &err)     before the program is run: fails early
  *     nm_profile_writer_add(w, result, &err)              once per process image, in any order
  *     nm_profile_writer_info(w, "command", "./app", &err)
+ *     nm_profile_writer_sources(w, 0, &err)               when all are added
  *     nm_profile_writer_commit(w, &err)                   or nm_profile_writer_abort(w)
  *
  * All goes to a temporary file beside the final path, which takes the final name when it is complete and
@@ -29,6 +30,10 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 /* Sets an entry of the view `info`, replacing an earlier one.  The writer sets some itself: see writer.c. */
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);
+
+/* Stores what the sources of all results added so far are on this machine: sizes, times, digests, and their texts if
+ * `embed`.  Those that are not there are left out. */
+int nm_profile_writer_sources(struct nm_profile_writer *writer, int embed, struct nm_error *err);
 
 /* Both end the writer.  A failed commit leaves the final path as it was. */
 int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *err);

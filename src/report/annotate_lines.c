@@ -248,36 +248,65 @@ static int note(struct nm_annotation *a, struct nm_section *section, char *text)
 	return section->note ? 0 : no_memory(a->err);
 }
 
-static int judge_source(struct nm_annotation *a, struct nm_section *section, const struct nm_source *source,
-			const struct lines *lines)
+/* What there is to say against a source, malloc'ed (*ret_text NULL: nothing). */
+static int judge(struct nm_annotation *a, const struct nm_source *source,
+		 const struct nm_stored_source *known, const struct lines *lines, char **ret_text)
 {
 	int64_t recorded = -1, end = (int64_t)source->line_count;
 	size_t beyond = 0;
-	char *text;
-	int rc;
+	const char *text = NULL;
+	int rc = 0;
 
+	*ret_text = NULL;
 	while (beyond < lines->count && lines->at[lines->count - 1 - beyond].number > end)
 		beyond++;
 	if (beyond) {
-		if (asprintf(
-			&text,
-			"%zu line%s with figures beyond its end (line %lld): it is not the source that was compiled",
-			beyond, beyond == 1 ? "" : "s", (long long)end) < 0)
-			text = NULL;
-		return note(a, section, text);
+		rc = asprintf(
+		    ret_text,
+		    "%zu line%s with figures beyond its end (line %lld): it is not the source that was compiled",
+		    beyond, beyond == 1 ? "" : "s", (long long)end);
+		return rc < 0 ? no_memory(a->err) : 0;
 	}
-	rc = nm_read_number(a, "SELECT CAST(value AS INTEGER) FROM info WHERE key = ?1", "recorded_at",
-			    &recorded);
-	if (rc || recorded <= 0 || source->modified <= recorded)
+	if (!*known->digest)
+		rc = nm_read_number(a, "SELECT CAST(value AS INTEGER) FROM info WHERE key = ?1",
+				    "recorded_at", &recorded);
+	if (*known->digest && strcmp(known->digest, source->digest))
+		text =
+		    "it is not what it was when the program was recorded: figures may stand beside wrong lines";
+	else if (known->is_newer)
+		text =
+		    "it was changed after the program had been built: figures may stand beside wrong lines";
+	else if (recorded > 0 && source->modified > recorded)
+		text = "it was changed after the recording: figures may stand beside wrong lines";
+	if (text && !rc && !(*ret_text = strdup(text)))
+		rc = no_memory(a->err);
+	return rc;
+}
+
+/* Where the user says, in the profile, where the debug information says. */
+static int find_source(struct nm_annotation *a, const char *file, struct nm_stored_source *known,
+		       struct nm_source *ret_source)
+{
+	int rc = nm_profile_source(a->profile, file, known, a->err);
+
+	if (rc < 0)
 		return rc;
-	return note(a, section,
-		    strdup("it was changed after the recording: figures may stand beside wrong lines"));
+	rc = nm_source_find(ret_source, file, &a->request->search, 0);
+	if (rc == NM_ENOENT && known->text) {
+		rc = nm_source_take(ret_source, "in the profile", known->text, known->bytes);
+		known->text = NULL;
+	} else if (rc == NM_ENOENT) {
+		rc = nm_source_find(ret_source, file, &a->request->search, 1);
+	}
+	return rc == NM_ENOMEM ? no_memory(a->err) : rc;
 }
 
 int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const struct nm_annotate_rows *rows)
 {
+	struct nm_stored_source known = {.text = NULL};
 	struct nm_source source = {0};
 	struct lines lines = {0};
+	char *text = NULL;
 	size_t from = 0;
 	int rc;
 
@@ -288,19 +317,20 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 		rc = sum_lines(a, section, rows, from, &lines);
 	if (rc)
 		goto out;
-	rc = nm_source_find(&source, section->file, &a->request->search, 1);
+	rc = find_source(a, section->file, &known, &source);
 	if (rc == NM_ENOENT) {
 		rc = note(a, section,
 			  strdup("its source was not found: --source-dir or --map can tell where it is"));
 	} else if (!rc) {
 		section->source = shown_text(a, source.path);
-		rc = section->source ? judge_source(a, section, &source, &lines) : NM_ENOMEM;
+		rc = section->source ? judge(a, &source, &known, &lines, &text) : no_memory(a->err);
+		if (!rc && text)
+			rc = note(a, section, text);
 	}
-	if (rc)
-		rc = no_memory(a->err);
-	else
+	if (!rc)
 		rc = add_lines(a, section, &source, &lines);
 out:
+	free(known.text);
 	nm_source_done(&source);
 	nm_vec_free(&lines);
 	return rc;

@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c - see source.h.
- *
- * Only regular files are read, and none beyond LARGEST: a profile that somebody sent must not make a report wait
- * for a pipe or fill the memory.
+ * source.c - see source.h.  A profile that somebody sent must not make a report wait for a pipe or fill the
+ * memory: only regular files are read, and none beyond NM_SOURCE_LARGEST.
  */
 #include "source.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { LARGEST = 64 << 20 };
-
-static int read_all(int fd, char *text, size_t bytes)
-{
-	size_t n = 0;
-
-	while (n < bytes) {
-		ssize_t more = read(fd, text + n, bytes - n);
-
-		if (more < 0 && errno == EINTR)
-			continue;
-		if (more <= 0)
-			return -1;
-		n += (size_t)more;
-	}
-	return 0;
-}
+#include "sources.h"
 
 /* Ends each line by a NUL in place and lists them. */
 static int divide(struct nm_source *source)
@@ -66,6 +44,7 @@ int nm_source_take(struct nm_source *ret_source, const char *path, char *text, s
 {
 	struct nm_source source = {.path = strdup(path), .text = text, .bytes = bytes};
 
+	nm_source_digest(text, bytes, source.digest);
 	if (!source.path || divide(&source)) {
 		nm_source_done(&source);
 		return NM_ENOMEM;
@@ -77,25 +56,15 @@ int nm_source_take(struct nm_source *ret_source, const char *path, char *text, s
 /* 0; NM_ENOENT if it is not there or cannot be read; NM_ENOMEM. */
 static int try(struct nm_source *ret_source, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = NM_ENOENT;
-	struct stat st;
+	int64_t modified;
+	size_t bytes;
 	char *text;
+	int rc = nm_source_read(path, &text, &bytes, &modified);
 
-	if (fd < 0)
-		return NM_ENOENT;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= LARGEST) {
-		text = malloc((size_t)st.st_size + 1);
-		if (!text) {
-			rc = NM_ENOMEM;
-		} else if (read_all(fd, text, (size_t)st.st_size)) {
-			free(text);
-		} else {
-			rc = nm_source_take(ret_source, path, text, (size_t)st.st_size);
-			if (!rc)
-				ret_source->modified = st.st_mtime;
-		}
-	}
-	close(fd);
+	if (!rc)
+		rc = nm_source_take(ret_source, path, text, bytes);
+	if (!rc)
+		ret_source->modified = modified;
 	return rc;
 }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "errors.h"
+#include "sources.h"
 
 /* Where else to look than where the debug information says. */
 struct nm_source_search {
@@ -19,11 +19,12 @@ struct nm_source_search {
 };
 
 struct nm_source {
-	char *path;         /* of the file that was read */
-	int64_t modified;   /* seconds since 1970 */
+	char *path;       /* of the file that was read */
+	int64_t modified; /* seconds since 1970; 0 of an embedded one */
+	char digest[NM_DIGEST_ROOM];
 	char *text;         /* lines, each ended by a NUL */
 	size_t bytes;       /* of the file */
-	const char **lines; /* [line_count]; NULL: `text` is as read and not divided yet */
+	const char **lines; /* [line_count] */
 	size_t line_count;
 };
 

@@ -18,6 +18,20 @@ static int take_text(struct nm_table *table, const char *text, const char **ret_
 	return text && !kept ? NM_ENOMEM : 0;
 }
 
+/* Of a blob only the size is shown. */
+static int take_value(struct nm_table *table, const struct nm_rows *rows, unsigned column,
+		      const char **ret_text)
+{
+	const void *blob;
+	char text[40];
+	size_t bytes;
+
+	if (!nm_rows_blob(rows, column, &blob, &bytes))
+		return take_text(table, nm_rows_text(rows, column), ret_text);
+	snprintf(text, sizeof text, "<%zu bytes>", bytes);
+	return take_text(table, text, ret_text);
+}
+
 static int take_row(struct nm_table *table, struct nm_rows *rows)
 {
 	unsigned i, from = 0;
@@ -33,7 +47,7 @@ static int take_row(struct nm_table *table, struct nm_rows *rows)
 		value->type = nm_rows_type(rows, from);
 		value->integer = nm_rows_integer(rows, from);
 		value->real = nm_rows_real(rows, from);
-		if (value->type == NM_VALUE_TEXT && take_text(table, nm_rows_text(rows, from), &value->text))
+		if (value->type == NM_VALUE_TEXT && take_value(table, rows, from, &value->text))
 			return NM_ENOMEM;
 		from++;
 	}

@@ -2,11 +2,13 @@
 """test_annotate.py - figures stand beside the lines that they belong to, wherever the source lies now."""
 
 import csv
+import hashlib
 import json
 import os
 import re
 import shutil
 import time
+import zlib
 
 from harness import MISSES, TOP, at, main, need, nearmiss, program, record, rows, run
 
@@ -109,7 +111,10 @@ def case_source_that_changed():
     assert "note:" not in annotate("walk.c")
     later = time.time() + 1000
     os.utime("src/walk.c", (later, later))
-    assert "note: it was changed after the recording" in annotate("walk.c")
+    assert "note:" not in annotate("walk.c")  # what matters is whether it is the same
+    with open("src/walk.c", "w", encoding="ascii") as f:
+        f.write(SOURCE.replace("int main", "\n\n\nint main"))
+    assert "note: it is not what it was when" in annotate("walk.c")
     with open("src/walk.c", "w", encoding="ascii") as f:
         f.write("short\n")
     document = json.loads(annotate("walk.c", "--format=json"))
@@ -118,6 +123,49 @@ def case_source_that_changed():
     shutil.rmtree("src")
     os.mkfifo("walk.c")  # must not be waited for
     assert "not found" in annotate("walk.c", "--source-dir=.")
+
+
+def case_embedded_sources():
+    build("--embed-sources")
+    here = lines("walk.c")
+    shutil.rmtree("src")
+    assert lines("walk.c") == here
+    text = annotate("walk.c")
+    assert "source: in the profile" in text and "note:" not in text, text
+    os.mkdir("src")
+    with open("src/walk.c", "w", encoding="ascii") as f:
+        f.write("another\n")
+    assert lines("walk.c") == here  # what was recorded goes before what is there now
+    assert "beyond its end" in annotate("walk.c", "--source-dir=.")  # but not before what the user says
+    packed, = rows("SELECT text FROM sources WHERE file LIKE '%/walk.c'")[0]
+    assert zlib.decompress(packed).decode() == SOURCE
+    assert hashlib.md5(SOURCE.encode()).hexdigest() == \
+        rows("SELECT md5 FROM sources WHERE file LIKE '%/walk.c'")[0][0]
+    record([os.path.abspath("walk")], profile="plain.nmp")
+    assert rows("SELECT count(*) FROM sources WHERE text IS NOT NULL", profile="plain.nmp") == [(0,)]
+
+
+def case_source_newer_than_the_program():
+    build()
+    assert "note:" not in annotate("walk.c")
+    later = time.time() + 1000
+    os.utime("src/walk.c", (later, later))
+    record([os.path.abspath("walk")])
+    assert "note: it was changed after the program had been built" in annotate("walk.c")
+
+
+def case_relative_paths():
+    """A compiler that is given a relative path notes a relative path: its own folder makes it absolute."""
+    build()
+    assert run([need("gcc"), "-g", "-O1", "-o", "walk", "src/walk.c"]).returncode == 0
+    program = os.path.abspath("walk")
+    os.mkdir("other")
+    os.chdir("other")
+    record([program])
+    os.chdir("..")
+    os.rename("other/p.nmp", "p.nmp")
+    assert lines("walk.c")[8]["source"].strip() == "table[j][i] = i;"
+    assert rows("SELECT DISTINCT file FROM counts WHERE file LIKE '%walk.c'") == [(os.path.abspath("src/walk.c"),)]
 
 
 def case_debian_program_with_separate_debug_information():

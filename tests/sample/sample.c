@@ -29,12 +29,12 @@ static struct nm_result_object solver_objects[] = {
 };
 
 static struct nm_result_site solver_sites[] = {
-    {"multiply", "/src/solver/solver.c", "solver", 40},
-    {"multiply", "/src/solver/solver.c", "solver", 41},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281},
-    {NULL, NULL, "libc.so.6", 0},
-    {"memcpy", NULL, "libc.so.6", 0},
+    {"multiply", "/src/solver/solver.c", "solver", 40, 0},
+    {"multiply", "/src/solver/solver.c", "solver", 41, 0},
+    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0},
+    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0},
+    {NULL, NULL, "libc.so.6", 0, 0},
+    {"memcpy", NULL, "libc.so.6", 0, 0},
 };
 
 static struct nm_result_cell solver_cells[] = {
@@ -74,7 +74,7 @@ static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vend
 
 static struct nm_result_object cc1_objects[] = {
     {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7"}};
-static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7}};
+static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0}};
 static struct nm_result_cell cc1_cells[] = {{1, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0}};
 static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 4096, 0, 0}};

@@ -19,6 +19,7 @@
 #include "profile_priv.h"
 #include "reader.h"
 #include "sample.h"
+#include "sources.h"
 
 static char directory[] = "/tmp/nearmiss-profile-XXXXXX";
 
@@ -477,6 +478,101 @@ static void test_faults_in_sql_have_a_place(void **state)
 }
 
 /* What version 1 wrote stays readable. */
+static void write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* The sample with three sources of its own: one that packs well, one that does not, an empty one; and one that
+ * is not there. */
+static void write_with_sources(const char *path, int embed)
+{
+	static const char *const names[] = {"long.c", "short.c", "empty.c", "missing.c"};
+	struct nm_result result = *nm_sample(0);
+	struct nm_result_site *sites = calloc(result.site_count, sizeof *sites);
+	struct nm_profile_writer *writer;
+	struct nm_error err;
+
+	write_text("long.c",
+		   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n");
+	write_text("short.c", "x");
+	write_text("empty.c", "");
+	assert_non_null(sites);
+	memcpy(sites, result.sites, result.site_count * sizeof *sites);
+	result.sites = sites;
+	for (size_t i = 0; i < 4; i++)
+		result.sites[i].file = names[i];
+	result.sites[0].built = 1; /* long before its source */
+	result.sites[1].built = INT64_MAX - 1;
+	assert_int_equal(nm_profile_writer_new(&writer, path, &err), 0);
+	assert_int_equal(nm_profile_writer_add(writer, &result, &err), 0);
+	assert_int_equal(nm_profile_writer_sources(writer, embed, &err), 0);
+	assert_int_equal(nm_profile_writer_commit(writer, &err), 0);
+	free(sites);
+}
+
+static void test_sources(void **state)
+{
+	struct nm_stored_source source;
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	(void)state;
+	write_with_sources("facts.nmp", 0);
+	write_with_sources("texts.nmp", 1);
+	assert_int_equal(nm_profile_open(&profile, "facts.nmp", &err), 0);
+	expect(profile, "SELECT file, bytes, md5, newer, text IS NULL FROM sources ORDER BY file",
+	       "empty.c|0|d41d8cd98f00b204e9800998ecf8427e|0|1\n"
+	       "long.c|82|ee9321c304fbd7d102beb9d2960b6064|1|1\n"
+	       "short.c|1|9dd4e461268c8034f5c8564e155c67a6|0|1\n");
+	nm_profile_close(profile);
+	assert_int_equal(nm_profile_open(&profile, "texts.nmp", &err), 0);
+	expect(profile, "SELECT file, length(text) < bytes FROM sources ORDER BY file",
+	       "empty.c|0\nlong.c|1\nshort.c|0\n");
+	assert_int_equal(nm_profile_source(profile, "long.c", &source, &err), 1);
+	assert_int_equal(source.bytes, 82);
+	assert_int_equal(strspn(source.text, "a"), 81);
+	assert_true(source.is_newer);
+	free(source.text);
+	assert_int_equal(nm_profile_source(profile, "empty.c", &source, &err), 1);
+	assert_string_equal(source.text, "");
+	free(source.text);
+	assert_int_equal(nm_profile_source(profile, "missing.c", &source, &err), 0);
+	nm_profile_close(profile);
+	assert_int_equal(nm_profile_open(&profile, NM_TEST_DATA "/profile-v1.nmp", &err), 0);
+	assert_int_equal(nm_profile_source(profile, "/src/solver/solver.c", &source, &err), 0);
+	nm_profile_close(profile);
+}
+
+/* Texts that claim another size than they have, or are no zlib stream, are refused. */
+static void test_damaged_sources(void **state)
+{
+	static const char *const damage[] = {"bytes = 1000", "bytes = 81", "bytes = -1", "bytes = 1 << 40",
+					     "text = x'0102'"};
+	struct nm_stored_source source;
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+		char sql[100];
+		sqlite3 *db;
+
+		write_with_sources("damaged.nmp", 1);
+		snprintf(sql, sizeof sql, "UPDATE source SET %s WHERE bytes = 82", damage[i]);
+		assert_int_equal(sqlite3_open("damaged.nmp", &db), 0);
+		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), 0);
+		sqlite3_close(db);
+		assert_int_equal(nm_profile_open(&profile, "damaged.nmp", &err), 0);
+		assert_int_equal(nm_profile_source(profile, "long.c", &source, &err), NM_EFORMAT);
+		nm_profile_close(profile);
+	}
+}
+
 static void test_stored_sample(void **state)
 {
 	struct nm_profile *profile = open_ok(NM_TEST_DATA "/profile-v1.nmp");
@@ -518,6 +614,8 @@ int main(void)
 	    cmocka_unit_test(test_damage_anywhere),
 	    cmocka_unit_test(test_queries_only_read),
 	    cmocka_unit_test(test_faults_in_sql_have_a_place),
+	    cmocka_unit_test(test_sources),
+	    cmocka_unit_test(test_damaged_sources),
 	    cmocka_unit_test(test_stored_sample),
 	};
 

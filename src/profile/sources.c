@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sources.c - sources in a profile: each that has a place, as it is on the disk when the recording ends.
+ *
+ * Facts are always kept, texts on request.  A text is a zlib stream, or as it is where that is not shorter, told
+ * apart by its length, as in SQLite's own archives: sqlar_uncompress(text, bytes) of the sqlite3 shell and zlib
+ * of Python read it.  zstd would be some percent smaller and readable by neither.
+ *
+ * The digest is MD5 because compilers that note one in DWARF 5 note that one, and md5sum(1) is everywhere; nothing
+ * depends on it being hard to forge.
+ */
+#include "sources.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <md5.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "profile_priv.h"
+
+void nm_source_digest(const void *text, size_t bytes, char *ret_digest)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint8_t raw[MD5_DIGEST_LENGTH];
+	MD5_CTX md5;
+
+	MD5Init(&md5);
+	MD5Update(&md5, text, bytes);
+	MD5Final(raw, &md5);
+	for (unsigned i = 0; i < sizeof raw; i++) {
+		ret_digest[2 * i] = digits[raw[i] >> 4];
+		ret_digest[2 * i + 1] = digits[raw[i] & 15];
+	}
+	ret_digest[2 * sizeof raw] = '\0';
+}
+
+static int read_all(int fd, char *text, size_t bytes)
+{
+	size_t n = 0;
+
+	while (n < bytes) {
+		ssize_t more = read(fd, text + n, bytes - n);
+
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more <= 0)
+			return -1;
+		n += (size_t)more;
+	}
+	text[n] = '\0';
+	return 0;
+}
+
+int nm_source_read(const char *path, char **ret_text, size_t *ret_bytes, int64_t *ret_modified)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = NM_ENOENT;
+	struct stat st;
+	char *text = NULL;
+
+	if (fd < 0)
+		return NM_ENOENT;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= NM_SOURCE_LARGEST) {
+		text = malloc((size_t)st.st_size + 1);
+		rc = !text ? NM_ENOMEM : read_all(fd, text, (size_t)st.st_size) ? NM_ENOENT : 0;
+	}
+	close(fd);
+	if (rc) {
+		free(text);
+		return rc;
+	}
+	*ret_text = text;
+	*ret_bytes = (size_t)st.st_size;
+	*ret_modified = st.st_mtime;
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static int bind_text(sqlite3_stmt *insert, int column, const char *text, size_t bytes)
+{
+	uLongf packed_bytes = compressBound(bytes);
+	Bytef *packed = malloc(packed_bytes);
+	int rc;
+
+	if (!packed)
+		return SQLITE_NOMEM;
+	if (compress2(packed, &packed_bytes, (const Bytef *)text, bytes, Z_BEST_COMPRESSION) == Z_OK &&
+	    packed_bytes < bytes) {
+		rc = sqlite3_bind_blob64(insert, column, packed, packed_bytes, SQLITE_TRANSIENT);
+	} else {
+		rc = sqlite3_bind_blob64(insert, column, text, bytes, SQLITE_TRANSIENT);
+	}
+	free(packed);
+	return rc;
+}
+
+static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *path, int64_t built, int embed)
+{
+	char digest[NM_DIGEST_ROOM], *text;
+	int64_t modified;
+	size_t bytes;
+	int rc = nm_source_read(path, &text, &bytes, &modified);
+
+	if (rc)
+		return rc == NM_ENOMEM ? SQLITE_NOMEM : SQLITE_OK;
+	nm_source_digest(text, bytes, digest);
+	sqlite3_bind_int64(insert, 1, file);
+	sqlite3_bind_int64(insert, 2, (sqlite3_int64)bytes);
+	sqlite3_bind_int64(insert, 3, modified);
+	sqlite3_bind_text(insert, 4, digest, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_int(insert, 5, modified > built);
+	rc = embed ? bind_text(insert, 6, text, bytes) : sqlite3_bind_null(insert, 6);
+	if (!rc)
+		rc = sqlite3_step(insert);
+	sqlite3_reset(insert);
+	free(text);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int nm_store_sources(struct nm_store *store, int embed)
+{
+	sqlite3_stmt *insert = NULL;
+	uint64_t file, built;
+	size_t i = 0;
+	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?)", -1, &insert, NULL);
+
+	while (!rc && nm_map_next(&store->files, &i, &file, &built))
+		rc = insert_source(insert, (sqlite3_int64)file,
+				   (const char *)(uintptr_t)nm_map_get(&store->names.texts, file, 0),
+				   (int64_t)built, embed);
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+/* ---- reading ---- */
+
+/* The text of a row (md5, newer, bytes, text), which nobody has checked. */
+static int take_text(const struct nm_rows *rows, const char *file, struct nm_stored_source *source,
+		     struct nm_error *err)
+{
+	int64_t bytes = nm_rows_integer(rows, 2);
+	size_t packed_bytes;
+	const void *packed;
+	uLongf n;
+
+	if (!nm_rows_blob(rows, 3, &packed, &packed_bytes))
+		return 0;
+	if (bytes < 0 || bytes > NM_SOURCE_LARGEST)
+		return nm_fail(err, NM_EFORMAT, "the profile is damaged: it cannot hold %s", file);
+	source->text = malloc((size_t)bytes + 1);
+	if (!source->text)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	n = (uLongf)bytes;
+	if (packed_bytes == (size_t)bytes)
+		memcpy(source->text, bytes ? packed : "", (size_t)bytes);
+	else if (uncompress((Bytef *)source->text, &n, packed, packed_bytes) != Z_OK || n != (uLongf)bytes)
+		return nm_fail(err, NM_EFORMAT, "the profile is damaged: its copy of %s cannot be read",
+			       file);
+	source->text[bytes] = '\0';
+	source->bytes = (size_t)bytes;
+	return 0;
+}
+
+int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_stored_source *ret_source,
+		      struct nm_error *err)
+{
+	struct nm_stored_source source = {.text = NULL};
+	struct nm_rows *rows = NULL;
+	const char *digest;
+	int rc = nm_profile_has(profile, "sources", err);
+
+	if (rc <= 0)
+		return rc; /* profiles of earlier versions have none */
+	rc = nm_profile_query(profile, "SELECT md5, newer, bytes, text FROM sources WHERE file = ?1", &rows,
+			      err);
+	if (rc)
+		return rc;
+	nm_rows_bind_text(rows, 1, file);
+	rc = nm_rows_next(rows, err);
+	if (rc > 0) {
+		digest = nm_rows_text(rows, 0);
+		strncpy(source.digest, digest ? digest : "", sizeof source.digest - 1);
+		source.is_newer = nm_rows_integer(rows, 1) != 0;
+		rc = take_text(rows, file, &source, err);
+		if (!rc)
+			*ret_source = source;
+		else
+			free(source.text);
+		rc = rc ? rc : 1;
+	}
+	nm_rows_free(rows);
+	return rc;
+}

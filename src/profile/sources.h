@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sources.h - what a profile knows of the sources of the program: when they were changed, what they were, and
+ * perhaps their text.
+ */
+#ifndef NM_PROFILE_SOURCES_H
+#define NM_PROFILE_SOURCES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reader.h"
+
+enum { NM_DIGEST_ROOM = 33, NM_SOURCE_LARGEST = 64 << 20 };
+
+struct nm_stored_source {
+	char digest[NM_DIGEST_ROOM]; /* MD5 in hexadecimal digits */
+	int is_newer;                /* it was changed after a program or library had been built from it */
+	char *text;                  /* with a NUL behind it; NULL: not embedded */
+	size_t bytes;
+};
+
+/* What is known of a file, named as in `counts`.  1; 0 if nothing is; or a code. */
+int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_stored_source *ret_source,
+		      struct nm_error *err);
+
+void nm_source_digest(const void *text, size_t bytes, char *ret_digest);
+
+/* All of a regular file of at most NM_SOURCE_LARGEST bytes, malloc'ed, with a NUL behind it.  0, NM_ENOENT (there
+ * is no such file that could be read) or NM_ENOMEM. */
+int nm_source_read(const char *path, char **ret_text, size_t *ret_bytes, int64_t *ret_modified);
+
+#endif
