@@ -57,7 +57,7 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 {
 	char *end;
 	struct nm_annotate_request r = {
-	    .report = {o->level, o->process, o->thread, o->sort, 0},
+	    .report = {.level = o->level, .process = o->process, .thread = o->thread, .sort = o->sort},
 	    .object = o->object,
 	    .columns = o->columns,
 	    .names = (const char *const *)operands->at,

@@ -10,7 +10,7 @@
 #include "reader.h"
 
 struct report_options {
-	const char *input, *level, *sort, *process;
+	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
 	int64_t limit, thread, width;
 	int format;
 };
@@ -22,6 +22,18 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, level), NULL},
     {"sort", 's', "COLUMN", "rank by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
      offsetof(struct report_options, sort), NULL},
+    {"by", 'b', "KEYS", "count by process,thread,level,function,file,line,object,type, or some of them",
+     NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
+    {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
+     offsetof(struct report_options, object), NULL},
+    {"function", 'F', "NAME", "only this function, or those of a pattern", NM_OPTION_TEXT,
+     offsetof(struct report_options, function), NULL},
+    {"file", 0, "NAME", "only this source file, or those of a pattern", NM_OPTION_TEXT,
+     offsetof(struct report_options, file), NULL},
+    {"columns", 'c', "COLUMNS", "show these columns, named as in the CSV output", NM_OPTION_TEXT,
+     offsetof(struct report_options, columns), NULL},
+    {"latency", 0, "LIST", "what a miss waits, in cycles, e.g. L2=14,memory=200", NM_OPTION_TEXT,
+     offsetof(struct report_options, latency), NULL},
     {"limit", 'n', "N", "show N rows; 0: all (20)", NM_OPTION_NUMBER, offsetof(struct report_options, limit),
      NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
@@ -34,14 +46,19 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, width), NULL},
 };
 
-static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands)
+static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands,
+				      const char *by)
 {
-	const struct nm_report *report = nm_report_at(0);
+	const struct nm_report *report = by ? &nm_report_by : nm_report_at(0);
 	const char *words[16], *near;
 	unsigned i, n = 0;
 
 	if (!operands->count)
 		return report;
+	if (by) {
+		nm_usage(self, "--by stands for a report, not beside \"%s\"", operands->at[0]);
+		return NULL;
+	}
 	if (operands->count > 1) {
 		nm_usage(self, "one report at a time, not also \"%s\"", operands->at[1]);
 		return NULL;
@@ -74,12 +91,22 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
-	report = chosen(self, &operands);
+	report = chosen(self, &operands, o.by);
 	if (!report)
 		return NM_STATUS_USAGE;
 	if (nm_profile_open(&profile, o.input, &err))
 		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	request = (struct nm_report_request){o.level, o.process, o.thread, o.sort, o.limit};
+	request = (struct nm_report_request){.level = o.level,
+					     .process = o.process,
+					     .thread = o.thread,
+					     .sort = o.sort,
+					     .limit = o.limit,
+					     .by = o.by,
+					     .columns = o.columns,
+					     .latency = o.latency,
+					     .object = o.object,
+					     .function = o.function,
+					     .file = o.file};
 	style = nm_style_of(stdout, (enum nm_format)o.format, o.width);
 	nm_output_open(&output, style.format);
 	rc = nm_report_run(report, profile, &request, &style, output.file, &err);
@@ -98,7 +125,11 @@ const struct nm_command nm_cmd_report = {
 	       "  functions  functions\n"
 	       "  lines      source lines\n"
 	       "  pairs      objects with the source lines that touch them\n"
-	       "  levels     the levels of the memory hierarchy\n",
+	       "  levels     the levels of the memory hierarchy\n"
+	       "\n"
+	       "Examples:\n"
+	       "  nearmiss report functions --object matrix     who misses on it\n"
+	       "  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words = "summary|objects|functions|lines|pairs|levels",

@@ -1,173 +1,499 @@
 /* SPDX-License-Identifier: MIT
  *
- * advice.c - one thing to try for each of the first pairs, and what kept the picture from being complete.
+ * advice.c - the rules of docs/advice.md.
  *
- * A rule looks at one pair and the first that fits speaks; the thresholds are the point at which more than
- * half of the traffic has that one cause.  Pairs with less than MIN_SHARE of the misses get none.
+ * They stand in the order in which they are tried: what kind of memory it is before how it is used, since
+ * nobody can pad the allocator's lists; then conflicts, because as long as lines collide all other figures
+ * show that; then what is not used of a line; then what does not stay.  A cause must account for half of the
+ * loads (or of the bytes); what is less is told as mixed.  Sizes are of the order of a line because that is
+ * what a cache moves.
  */
+#include "advice.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report_priv.h"
 
-enum { PAIRS = 3, MIN_SHARE = 5, MODULES = 4 };
-
-struct advisor {
-	struct nm_table *pairs; /* its pool holds the sentences */
-	struct nm_advice *advice;
-	struct nm_error *err;
+enum {
+	HALF = 50,         /* percent */
+	MANY_BLOCKS = 100, /* a bucket of fewer is no collection */
+	SMALL_LINES = 2,   /* a small block has at most so many lines */
+	PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
 };
 
-static double percent(const struct nm_table *pairs, size_t row, const char *class)
-{
-	double loads = (double)nm_table_named(pairs, row, "loads")->integer;
+/* ---- what the evidence says ---------------------------------------------------------------------- */
 
-	return loads > 0 ? 100.0 * (double)nm_table_named(pairs, row, class)->integer / loads : 0.0;
+static int is(const char *text, const char *word) { return text && !strcmp(text, word); }
+
+static double percent(int64_t part, int64_t whole)
+{
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static double wasted(const struct nm_table *pairs, size_t row)
+static int half(const struct nm_evidence *e, int64_t class) { return percent(class, e->loads) >= HALF; }
+static int is_heap(const struct nm_evidence *e) { return is(e->kind, "heap"); }
+static int64_t mean_block(const struct nm_evidence *e) { return e->blocks ? e->bytes / e->blocks : 0; }
+
+/* Bytes of an element of the array that the object is, or 0. */
+static int64_t element(const struct nm_evidence *e)
 {
-	return nm_table_named(pairs, row, "waste")->real;
+	struct nm_shape shape = nm_shape_of(e->type);
+
+	return shape.elements && !e->blocks ? e->bytes / shape.elements : 0;
 }
 
-static double conflict(const struct nm_table *pairs, size_t row) { return percent(pairs, row, "conflict"); }
-static double coherence(const struct nm_table *pairs, size_t row) { return percent(pairs, row, "coherence"); }
-static double capacity(const struct nm_table *pairs, size_t row) { return percent(pairs, row, "capacity"); }
-static double cold(const struct nm_table *pairs, size_t row) { return percent(pairs, row, "cold"); }
+static int is_power_of_two(int64_t n) { return n > 0 && !(n & (n - 1)); }
 
-static const struct {
-	double (*figure)(const struct nm_table *pairs, size_t row);
-	const char *text;
-} rules[] = {
-    {coherence, "of the lines had been taken away by other threads: give each thread its own lines"},
-    {conflict, "of the loads are conflicts, lines that compete for the same few sets: pad it, or change its "
-	       "row length from a power of two"},
-    {wasted, "of the bytes loaded are never used: walk it in the order in which it lies in memory, or put "
-	     "the fields that are used together side by side"},
-    {capacity, "of the loads bring back lines that did not stay because too much else came between: "
-	       "work in blocks that fit the cache, or join the loops that pass over it"},
-    {cold, "of the loads are first touches: use the memory again instead of new memory, or make it smaller"},
-};
-
-/* Takes over text (malloc'ed or NULL). */
-static int say(struct advisor *advisor, char *text)
+static void tell_bytes(int64_t n, FILE *out)
 {
-	const char *kept = text ? nm_intern(&advisor->pairs->pool, text) : NULL;
+	if (n >= 1 << 20)
+		fprintf(out, "%.*fM", n % (1 << 20) ? 1 : 0, (double)n / (1 << 20));
+	else if (n >= 10240)
+		fprintf(out, "%.*fK", n % 1024 ? 1 : 0, (double)n / 1024);
+	else
+		fprintf(out, "%" PRId64 " bytes", n);
+}
 
-	free(text);
-	if (!kept || nm_vec_push(advisor->advice, kept))
-		return nm_fail(advisor->err, NM_ENOMEM, "out of memory");
+/* ---- what kind of memory it is --------------------------------------------------------------------- */
+
+static int taken(const struct nm_evidence *e) { return half(e, e->coherence); }
+
+static void tell_taken(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"other threads had taken away %.0f %% of the lines: give each thread data of its own, each "
+		"part aligned and padded to %" PRId64 " bytes, and join the results at the end",
+		percent(e->coherence, e->loads), e->line_size);
+}
+
+static int allocator(const struct nm_evidence *e) { return is(e->object, "<heap bookkeeping>"); }
+
+static void tell_allocator(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%" PRId64
+		" misses on the allocator's headers and free lists: make fewer, larger allocations "
+		"(reserve room, allocate arrays, take small blocks from a pool), and free less often or all "
+		"at once",
+		e->misses);
+}
+
+static int symbols(const struct nm_evidence *e)
+{
+	static const char *const sections[] = {" .gnu.hash",    " .hash",     " .dynsym",  " .dynstr",
+					       " .gnu.version", " .rela.dyn", " .rela.plt"};
+	size_t n = e->object ? strlen(e->object) : 0, i;
+
+	for (i = 0; i < sizeof sections / sizeof *sections; i++)
+		if (n > strlen(sections[i]) && !strcmp(e->object + n - strlen(sections[i]), sections[i]))
+			return 1;
 	return 0;
 }
 
-static int advise_pair(struct advisor *advisor, size_t row)
+static void tell_symbols(const struct nm_evidence *e, FILE *out)
 {
-	const struct nm_table *pairs = advisor->pairs;
-	const char *object = nm_table_named(pairs, row, "object")->text;
-	const char *file = nm_table_named(pairs, row, "file")->text;
-	char place[300] = "", *text;
-	unsigned i;
+	fprintf(
+	    out,
+	    "%" PRId64 " misses of the dynamic linker, which looks up symbols when the program starts: no "
+	    "matter in a long run; else link fewer libraries, hide symbols (-fvisibility=hidden), or link "
+	    "statically",
+	    e->misses);
+}
 
-	if (nm_table_named(pairs, row, "share")->real < MIN_SHARE || !object)
+static int library(const struct nm_evidence *e) { return is(e->kind, "library data"); }
+
+static void tell_library(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "data that have no name: %.0f %% of the bytes loaded are used; install the debug symbols of "
+	    "their module to see which variables they are, or call it less often with more work each time",
+	    100.0 - e->waste);
+}
+
+static int stack(const struct nm_evidence *e)
+{
+	return is(e->kind, "stack") || is(e->object, "<thread stacks>");
+}
+
+static void tell_stack(const struct nm_evidence *e, FILE *out)
+{
+	if (half(e, e->cold))
+		fprintf(
+		    out,
+		    "%.0f %% of the loads are first touches of a growing stack: make local arrays smaller, or "
+		    "turn deep recursion into a loop",
+		    percent(e->cold, e->loads));
+	else
+		fprintf(
+		    out,
+		    "%.0f %% of the loads bring the frame back after other data pushed it out: make local "
+		    "arrays smaller, and keep what is used all the time apart from them",
+		    100.0 - percent(e->cold, e->loads));
+}
+
+static int unnamed(const struct nm_evidence *e) { return is(e->object, "<unknown>"); }
+
+static void tell_unnamed(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%" PRId64 " misses on memory of which nothing is known: name it with the annotations of "
+		"nearmiss/client.h",
+		e->misses);
+}
+
+static int code(const struct nm_evidence *e) { return is(e->kind, "code"); }
+
+static void tell_code(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%" PRId64 " fetches of instructions missed: let the compiler place hot code together "
+		"(-fprofile-use, -freorder-functions), or make less of it (-Os, fewer inlined copies)",
+		e->misses);
+}
+
+/* ---- conflicts -------------------------------------------------------------------------------------- */
+
+static int row_length(const struct nm_evidence *e)
+{
+	struct nm_shape shape = nm_shape_of(e->type);
+
+	return half(e, e->conflict) && shape.dimensions > 1 && is_power_of_two(shape.fastest * element(e)) &&
+	       shape.fastest * element(e) >= e->line_size;
+}
+
+static void tell_row_length(const struct nm_evidence *e, FILE *out)
+{
+	struct nm_shape shape = nm_shape_of(e->type);
+	const char *which = shape.first_is_fastest ? "first" : "last";
+	int64_t more = element(e) < e->line_size ? e->line_size / element(e) : 1;
+
+	fprintf(out,
+		"%.0f %% of the loads are conflicts, and its rows of %" PRId64 " elements have %" PRId64
+		" bytes, a power of two, so that columns fall into few sets: ",
+		percent(e->conflict, e->loads), shape.fastest, shape.fastest * element(e));
+	if (e->waste >= HALF)
+		fprintf(out, "interchange the loops, so that the %s subscript runs fastest, or ", which);
+	fprintf(out, "pad the %s dimension to %" PRId64, which, shape.fastest + more);
+}
+
+static int same_sets(const struct nm_evidence *e) { return half(e, e->conflict); }
+
+static void tell_same_sets(const struct nm_evidence *e, FILE *out)
+{
+	double by = percent(e->evictor_count, e->evictions);
+
+	fprintf(out, "%.0f %% of the loads are conflicts, lines that compete for the same few sets",
+		percent(e->conflict, e->loads));
+	if (e->evictor && !is(e->evictor, e->object) && by >= HALF)
+		fprintf(out,
+			", %.0f %% of them pushed out by %s: move one against the other, e.g. by padding of "
+			"some lines in front of it, or interleave them in one array of structures",
+			by, e->evictor);
+	else if (is_heap(e) && is_power_of_two(e->largest) && e->largest >= 16 * e->line_size)
+		fprintf(out,
+			": its blocks of %" PRId64
+			" bytes begin in the same sets: make them some lines longer, "
+			"or start each at another line",
+			e->largest);
+	else
+		fputs(": pad it, or change its row length or alignment from a power of two", out);
+}
+
+/* ---- bytes that are loaded and not used -------------------------------------------------------------- */
+
+static int wasteful(const struct nm_evidence *e) { return e->loads > 0 && e->waste >= HALF; }
+
+static int small_blocks(const struct nm_evidence *e)
+{
+	return is_heap(e) && e->blocks >= MANY_BLOCKS && mean_block(e) <= SMALL_LINES * e->line_size &&
+	       e->waste >= HALF / 2.0;
+}
+
+static void tell_small_blocks(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%" PRId64 " blocks of %" PRId64
+		" bytes on average lie scattered, %.0f %% of the bytes loaded "
+		"with them are never used: allocate them as one array or from a pool, side by side in the "
+		"order of their use",
+		e->blocks, mean_block(e), e->waste);
+}
+
+static int pointer_array(const struct nm_evidence *e)
+{
+	const char *star = e->type ? strrchr(e->type, '*') : NULL;
+
+	return wasteful(e) && star && nm_shape_of(e->type).elements > 1;
+}
+
+static void tell_pointer_array(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"an array of pointers of which %.0f %% of the bytes loaded are never used, and each leads to "
+		"one more line: keep the values themselves in one array",
+		e->waste);
+}
+
+static int cold_fields(const struct nm_evidence *e)
+{
+	if (!wasteful(e))
 		return 0;
-	if (file) {
-		const char *slash = strrchr(file, '/');
-
-		snprintf(place, sizeof place, " at %s:%" PRId64, slash ? slash + 1 : file,
-			 nm_table_named(pairs, row, "line")->integer);
-	}
-	for (i = 0; i < sizeof rules / sizeof *rules; i++) {
-		double figure = rules[i].figure(pairs, row);
-
-		if (figure < 50)
-			continue;
-		if (asprintf(&text, "%s%s: %.0f %% %s", object, place, figure, rules[i].text) < 0)
-			text = NULL;
-		return say(advisor, text);
-	}
-	return 0;
+	if (is_heap(e))
+		return e->blocks >= MANY_BLOCKS;
+	return element(e) > PLAIN_ELEMENT;
 }
 
-static int advise_symbols(struct advisor *advisor, struct nm_profile *profile, const char *process)
+static void tell_cold_fields(const struct nm_evidence *e, FILE *out)
 {
-	struct nm_rows *rows = NULL;
-	char list[400] = "", *text;
-	size_t n = 0, count = 0;
-	int rc = nm_profile_query(
-	    profile,
-	    "SELECT DISTINCT module FROM undebugged WHERE ?1 IS NULL OR process = ?1 ORDER BY module", &rows,
-	    advisor->err);
-
-	if (rc)
-		return rc;
-	nm_rows_bind_text(rows, 1, process);
-	while ((rc = nm_rows_next(rows, advisor->err)) > 0) {
-		const char *module = nm_rows_text(rows, 0), *slash = strrchr(module, '/');
-
-		if (count++ < MODULES && n < sizeof list)
-			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
-					      slash ? slash + 1 : module);
-	}
-	nm_rows_free(rows);
-	if (rc || !count)
-		return rc;
-	if (count > MODULES && n < sizeof list)
-		snprintf(list + n, sizeof list - n, " and %zu more", count - MODULES);
-	if (asprintf(&text,
-		     "no debug information in %s: their lines and variables have no names; compile with -g, "
-		     "install their -dbg or -dbgsym packages, or set DEBUGINFOD_URLS",
-		     list) < 0)
-		text = NULL;
-	return say(advisor, text);
+	fprintf(out,
+		"of each line of %" PRId64 " bytes %.0f are used, and an element has %" PRId64
+		": move the fields that are used here into an array of their own, apart from the others",
+		e->line_size, e->used, is_heap(e) ? mean_block(e) : element(e));
 }
 
-static int advise_losses(struct advisor *advisor, struct nm_profile *profile, const char *process)
+static int across_rows(const struct nm_evidence *e)
 {
-	struct nm_rows *rows = NULL;
-	int64_t lost = 0, killed = 0;
-	char *text;
-	int rc = nm_profile_query(
-	    profile,
-	    "SELECT sum(lost_words), sum(exit_status = -1) FROM processes WHERE ?1 IS NULL OR process = ?1",
-	    &rows, advisor->err);
-
-	if (!rc)
-		nm_rows_bind_text(rows, 1, process);
-	if (!rc && (rc = nm_rows_next(rows, advisor->err)) > 0) {
-		lost = nm_rows_integer(rows, 0);
-		killed = nm_rows_integer(rows, 1);
-		rc = 0;
-	}
-	nm_rows_free(rows);
-	if (!rc && lost) {
-		if (asprintf(&text, "%" PRId64 " words of the event stream were lost: the counts are too low",
-			     lost) < 0)
-			text = NULL;
-		rc = say(advisor, text);
-	}
-	if (!rc && killed) {
-		if (asprintf(&text,
-			     "%" PRId64 " processes were killed: the counts are what they did until then",
-			     killed) < 0)
-			text = NULL;
-		rc = say(advisor, text);
-	}
-	return rc;
+	return wasteful(e) && e->reuse < 2 && nm_shape_of(e->type).dimensions > 1;
 }
 
-int nm_advice(struct nm_profile *profile, const char *process, struct nm_table *pairs,
-	      struct nm_advice *ret_advice, struct nm_error *err)
+static void tell_across_rows(const struct nm_evidence *e, FILE *out)
 {
-	struct advisor advisor = {.pairs = pairs, .advice = ret_advice, .err = err};
-	size_t row;
-	int rc = 0;
+	fprintf(
+	    out,
+	    "a line serves %.1f accesses and %.0f %% of its bytes are never used: interchange the loops, so "
+	    "that the %s subscript runs fastest, or work in tiles",
+	    e->reuse, e->waste, nm_shape_of(e->type).first_is_fastest ? "first" : "last");
+}
 
-	for (row = 0; row < pairs->row_count && row < PAIRS && !rc; row++)
-		rc = advise_pair(&advisor, row);
-	if (!rc)
-		rc = advise_symbols(&advisor, profile, process);
-	if (!rc)
-		rc = advise_losses(&advisor, profile, process);
-	return rc;
+static void tell_sparse(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the bytes loaded are never used: ", e->waste);
+	if (nm_shape_of(e->type).dimensions)
+		fputs("walk it in the order in which it lies in memory (interchange loops, sort the indices)",
+		      out);
+	else if (is_heap(e))
+		fputs(
+		    "walk its blocks in the order in which they lie in memory (interchange loops, sort the "
+		    "indices), or, if they hold structures, move the fields that are used here into an array of "
+		    "their own",
+		    out);
+	else
+		fputs("put side by side what is used together, and visit it in the order in which it lies",
+		      out);
+}
+
+/* ---- lines that do not stay --------------------------------------------------------------------------- */
+
+static int write_stream(const struct nm_evidence *e)
+{
+	return e->loads > 0 && percent(e->write_misses, e->misses) >= 90 &&
+	       percent(e->reads, e->writes) <= 10 && e->waste <= 10 && e->reuse * 4 <= (double)e->line_size &&
+	       e->bytes > e->level_size;
+}
+
+static void tell_write_stream(const struct nm_evidence *e, FILE *out)
+{
+	tell_bytes(e->bytes, out);
+	fprintf(out,
+		" are written once and not read before they leave %s: write them past the cache "
+		"(non-temporal stores, or one large memset or memcpy), or read them while they are there",
+		e->level);
+}
+
+static int too_large(const struct nm_evidence *e)
+{
+	int itself = e->evictor ? is(e->evictor, e->object) && percent(e->evictor_count, e->evictions) >= 25
+				: e->bytes > e->level_size;
+
+	return half(e, e->capacity) && itself;
+}
+
+static void tell_too_large(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the loads bring back lines that its own other lines pushed out",
+		percent(e->capacity, e->loads));
+	if (e->bytes > e->level_size && !e->blocks) {
+		fputs(", ", out);
+		tell_bytes(e->bytes, out);
+		fputs(" in ", out);
+		tell_bytes(e->level_size, out);
+	}
+	if (e->blocks >= MANY_BLOCKS)
+		fprintf(out,
+			", %" PRId64 " blocks of %" PRId64
+			" bytes on average: make them fewer or smaller, or visit "
+			"them in an order that comes back to the same ones sooner",
+			e->blocks, mean_block(e));
+	else
+		fputs(": work in blocks (tiles) that fit the cache, or join the loops that pass over it",
+		      out);
+}
+
+static int pushed_out(const struct nm_evidence *e)
+{
+	return half(e, e->capacity) && e->evictor && !is(e->evictor, e->object);
+}
+
+static void tell_pushed_out(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads bring back lines that did not stay, %.0f %% of them pushed out by %s: work "
+	    "on less of that between two uses, or let it pass the cache by if it is used once",
+	    percent(e->capacity, e->loads), percent(e->evictor_count, e->evictions), e->evictor);
+}
+
+static int capacity(const struct nm_evidence *e) { return half(e, e->capacity); }
+
+static void tell_capacity(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%.0f %% of the loads bring back lines that did not stay because too much else came between: "
+		"work in blocks that fit the cache, or join the loops that pass over it",
+		percent(e->capacity, e->loads));
+}
+
+static int first_touch(const struct nm_evidence *e) { return half(e, e->cold); }
+
+static void tell_first_touch(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the loads are first touches", percent(e->cold, e->loads));
+	if (is(e->kind, "mapped"))
+		fputs(" of a mapped file: map and read only the part that is needed", out);
+	else if (is_heap(e) && e->blocks >= MANY_BLOCKS)
+		fprintf(out,
+			", in %" PRId64
+			" blocks: keep blocks and use them again instead of allocating new ones",
+			e->blocks);
+	else
+		fputs(
+		    ": only fewer bytes help (narrower types, buffers that are used again); if it is read in "
+		    "order, processors fetch it ahead",
+		    out);
+}
+
+static int always(const struct nm_evidence *e)
+{
+	(void)e;
+	return 1;
+}
+
+static void tell_mixed(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "no single cause (cold %.0f %%, capacity %.0f %%, conflict %.0f %% of the loads): look at who "
+	    "pushes it out with nearmiss evictions",
+	    percent(e->cold, e->loads), percent(e->capacity, e->loads), percent(e->conflict, e->loads));
+}
+
+static const struct nm_rule rules[] = {
+    {"other threads", taken, tell_taken},
+    {"allocator", allocator, tell_allocator},
+    {"symbol lookup", symbols, tell_symbols},
+    {"library data", library, tell_library},
+    {"stack frame", stack, tell_stack},
+    {"unnamed memory", unnamed, tell_unnamed},
+    {"code", code, tell_code},
+    {"row length", row_length, tell_row_length},
+    {"same sets", same_sets, tell_same_sets},
+    {"small blocks", small_blocks, tell_small_blocks},
+    {"pointer array", pointer_array, tell_pointer_array},
+    {"cold fields", cold_fields, tell_cold_fields},
+    {"across rows", across_rows, tell_across_rows},
+    {"sparse use", wasteful, tell_sparse},
+    {"write stream", write_stream, tell_write_stream},
+    {"too large", too_large, tell_too_large},
+    {"pushed out", pushed_out, tell_pushed_out},
+    {"does not stay", capacity, tell_capacity},
+    {"first touch", first_touch, tell_first_touch},
+    {"mixed", always, tell_mixed},
+};
+
+const struct nm_rule *nm_rule_at(unsigned i) { return i < sizeof rules / sizeof *rules ? &rules[i] : NULL; }
+
+const struct nm_rule *nm_rule_for(const struct nm_evidence *e)
+{
+	const struct nm_rule *rule = rules;
+
+	while (!rule->fits(e))
+		rule++;
+	return rule;
+}
+
+/* ---- evidence from a table -------------------------------------------------------------------------- */
+
+static int64_t count(const struct nm_table *table, size_t row, const char *name)
+{
+	return nm_table_find(table, row, name)->integer;
+}
+
+static const char *word(const struct nm_table *table, size_t row, const char *name)
+{
+	return nm_table_find(table, row, name)->text;
+}
+
+static struct nm_evidence evidence(const struct nm_table *table, size_t row)
+{
+	const char *name = word(table, row, "level");
+	const struct nm_level *level = nm_levels_named(table->levels, name ? name : table->levels->asked);
+	struct nm_evidence e = {
+	    .object = word(table, row, "object"),
+	    .kind = word(table, row, "kind"),
+	    .type = word(table, row, "type"),
+	    .function = word(table, row, "function"),
+	    .file = word(table, row, "file"),
+	    .bytes = count(table, row, "bytes"),
+	    .blocks = count(table, row, "blocks"),
+	    .largest = count(table, row, "largest"),
+	    .reads = count(table, row, "reads"),
+	    .writes = count(table, row, "writes"),
+	    .misses = count(table, row, "misses"),
+	    .write_misses = count(table, row, "write_misses"),
+	    .loads = count(table, row, "loads"),
+	    .cold = count(table, row, "cold"),
+	    .capacity = count(table, row, "capacity"),
+	    .conflict = count(table, row, "conflict"),
+	    .coherence = count(table, row, "coherence"),
+	    .evictions = count(table, row, "evictions"),
+	    .reuse = nm_table_find(table, row, "reuse")->real,
+	    .waste = nm_table_find(table, row, "waste")->real,
+	    .evictor = word(table, row, "evictor"),
+	    .evictor_count = count(table, row, "evictor_count"),
+	};
+
+	e.used = e.loads ? (double)count(table, row, "used_bytes") / (double)e.loads : 0;
+	if (level) {
+		e.level = level->name;
+		e.level_size = level->size;
+		e.line_size = level->line_size;
+	}
+	return e;
+}
+
+const char *nm_cell_cause(struct nm_table *table, size_t row)
+{
+	struct nm_evidence e = evidence(table, row);
+
+	return e.loads ? nm_rule_for(&e)->cause : NULL;
+}
+
+const char *nm_cell_try(struct nm_table *table, size_t row)
+{
+	struct nm_evidence e = evidence(table, row);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	if (!e.loads)
+		return NULL;
+	out = open_memstream(&text, &bytes);
+	if (!out)
+		return NULL;
+	nm_rule_for(&e)->tell(&e, out);
+	fclose(out);
+	return nm_table_keep(table, text);
 }

@@ -12,84 +12,204 @@
 
 static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
 
-static int check(struct nm_profile *profile, const struct nm_report *report,
-		 const struct nm_report_request *request, struct nm_error *err)
+/* ---- the request --------------------------------------------------------------------------------- */
+
+static int choose_names(struct nm_profile *profile, struct nm_asked *asked, struct nm_error *err)
 {
+	const struct nm_report_request *r = &asked->request;
+	int rc = nm_choose_name(profile, "object", r->object, "SELECT object AS name FROM objects", 0,
+				&asked->object, err);
+
+	if (!rc)
+		rc = nm_choose_name(profile, "function", r->function,
+				    "SELECT DISTINCT function AS name FROM counts", 0, &asked->function, err);
+	if (!rc)
+		rc = nm_choose_name(profile, "file", r->file, "SELECT DISTINCT file AS name FROM counts", 1,
+				    &asked->file, err);
+	return rc;
+}
+
+int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, struct nm_asked *asked,
+	   struct nm_error *err)
+{
+	char *first = NULL;
 	int rc = 0;
 
+	asked->request = *request;
+	asked->one_level = request->level != NULL;
 	if (request->level)
 		rc = nm_select_level(profile, request->level, err);
 	if (!rc && request->process)
 		rc = nm_select_process(profile, request->process, err);
-	if (!rc && request->thread && report->all_levels)
-		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
-			       report->name);
 	if (!rc && request->thread)
 		rc = nm_select_thread(profile, request->thread, err);
+	if (!rc && !request->level)
+		rc = nm_select_first_level(profile, &first, err);
+	if (!rc)
+		rc = nm_levels_load(&asked->levels, profile, request->latency, err);
+	if (!rc)
+		rc = choose_names(profile, asked, err);
+	if (!rc) {
+		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
+		asked->levels.asked = asked->request.level;
+		if (!asked->request.level)
+			rc = no_memory(err);
+	}
+	free(first);
 	return rc;
 }
 
-static int no_such_column(const struct nm_report *report, const char *sort, struct nm_error *err)
+void nm_asked_done(struct nm_asked *asked)
 {
-	char list[400] = "";
-	size_t n = 0;
+	nm_levels_done(&asked->levels);
+	nm_name_choice_done(&asked->object);
+	nm_name_choice_done(&asked->function);
+	nm_name_choice_done(&asked->file);
+}
+
+static int fits(const struct nm_report *report, const struct nm_report_request *r, struct nm_error *err)
+{
+	if (report->all_levels && r->thread)
+		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
+			       report->name);
+	if (report->all_levels && (r->object || r->function || r->file))
+		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one %s", report->name,
+			       r->object     ? "object"
+			       : r->function ? "function"
+					     : "file");
+	return 0;
+}
+
+/* ---- its columns --------------------------------------------------------------------------------- */
+
+static int no_such_column(const struct nm_query *query, const char *typed, int composed, struct nm_error *err)
+{
+	const char *words[NM_QUERY_COLUMNS + 1];
+	unsigned i, n = 0;
+
+	for (i = 0; i < query->count; i++)
+		if (composed || !query->columns[i].compose)
+			words[n++] = query->columns[i].name;
+	words[n] = NULL;
+	return nm_no_such("column", typed, words, err);
+}
+
+static struct nm_column *column(struct nm_query *query, const char *name)
+{
 	unsigned i;
 
-	for (i = 0; i < report->column_count && n < sizeof list; i++)
-		if (!report->columns[i].compose)
-			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
-					      report->columns[i].name);
-	return nm_fail(err, NM_EINVAL, "no column \"%s\" to sort by; there are %s", sort, list);
+	for (i = 0; i < query->count; i++)
+		if (!strcmp(query->columns[i].name, name))
+			return &query->columns[i];
+	return NULL;
+}
+
+static void show_always(struct nm_column *column)
+{
+	if (!column->title)
+		column->title = column->name;
+	column->hidden = 0;
+	column->dispensable = 0;
+}
+
+/* Text shows the keys and the columns of a list. */
+static int show_listed(struct nm_query *query, const char *list, struct nm_error *err)
+{
+	char name[60];
+	unsigned i;
+
+	for (i = query->keys; i < query->count; i++)
+		query->columns[i].hidden = 1;
+	for (;; list++) {
+		size_t n = strcspn(list, ",");
+		struct nm_column *to;
+
+		snprintf(name, sizeof name, "%.*s", (int)n, list);
+		to = column(query, name);
+		if (!to)
+			return no_such_column(query, name, 1, err);
+		show_always(to);
+		list += n;
+		if (!*list)
+			return 0;
+	}
 }
 
 /* " ORDER BY column, ties LIMIT n".  Numbers rank downwards, texts upwards. */
-static int ordered(const struct nm_report *report, const struct nm_report_request *request, char **ret_sql,
-		   struct nm_error *err)
+static int ordered(const struct nm_report *report, struct nm_query *query,
+		   const struct nm_report_request *request, char **ret_sql, struct nm_error *err)
 {
-	const char *sort = request->sort ? request->sort : report->sort;
+	const char *name = request->sort ? request->sort : report->sort;
+	struct nm_column *by = name ? column(query, name) : NULL;
 	char order[80] = "";
-	unsigned i, position = 0;
+	int is_text;
 
-	for (i = 0; sort && i < report->column_count; i++) {
-		const struct nm_column *column = &report->columns[i];
-		int is_text = column->kind == NM_COLUMN_NAME || column->kind == NM_COLUMN_TEXT;
-
-		position += !column->compose;
-		if (!column->compose && !strcmp(column->name, sort))
-			snprintf(order, sizeof order, "%u %s NULLS LAST, ", position,
-				 is_text ? "ASC" : "DESC");
+	if (name && (!by || by->compose || by->derive))
+		return no_such_column(query, name, 0, err);
+	if (by) {
+		is_text = by->kind == NM_COLUMN_NAME || by->kind == NM_COLUMN_TEXT;
+		snprintf(order, sizeof order, "\"%s\" %s NULLS LAST, ", name, is_text ? "ASC" : "DESC");
+		if (request->sort)
+			show_always(by);
 	}
-	if (sort && !*order)
-		return no_such_column(report, sort, err);
-	if (asprintf(ret_sql, "%s ORDER BY %s%s LIMIT %lld", report->sql, order, report->ties,
+	if (asprintf(ret_sql, "%s ORDER BY %s%s LIMIT %lld", query->sql, order, query->ties,
 		     request->limit > 0 ? (long long)request->limit : -1LL) < 0)
 		return no_memory(err);
 	return 0;
 }
 
-int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
-		   const struct nm_report_request *request, struct nm_table *ret_table, struct nm_error *err)
+static int make_query(struct nm_query *query, const struct nm_report *report, const struct nm_asked *asked,
+		      struct nm_error *err)
 {
+	if (!report->columns)
+		return nm_query_make(query, report, asked, err);
+	memcpy(query->columns, report->columns, report->column_count * sizeof *report->columns);
+	query->count = report->column_count;
+	query->keys = 1;
+	query->sql = strdup(report->sql);
+	query->ties = strdup(report->ties);
+	return query->sql && query->ties ? 0 : no_memory(err);
+}
+
+int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, const struct nm_asked *asked,
+		   struct nm_filled *filled, struct nm_error *err)
+{
+	struct nm_query *query = &filled->query;
+	struct nm_table *table = &filled->table;
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
-	int rc = ordered(report, request, &sql, err);
+	int rc = make_query(query, report, asked, err);
 
-	ret_table->columns = report->columns;
-	ret_table->column_count = report->column_count;
+	if (!rc && asked->request.columns)
+		rc = show_listed(query, asked->request.columns, err);
+	if (!rc)
+		rc = ordered(report, query, &asked->request, &sql, err);
+	table->columns = query->columns;
+	table->column_count = query->count;
+	table->levels = &asked->levels;
 	if (!rc)
 		rc = nm_profile_query(profile, sql, &rows, err);
 	if (!rc) {
-		nm_rows_bind_text(rows, 1, request->level);
-		if (request->process)
-			nm_rows_bind_text(rows, 2, request->process);
-		if (request->thread)
-			nm_rows_bind_integer(rows, 3, request->thread);
-		rc = nm_table_fill(ret_table, rows, err);
+		nm_rows_bind_text(rows, 1, asked->request.level);
+		nm_rows_bind_text(rows, 2, asked->request.process);
+		nm_rows_bind_integer(rows, 3, asked->request.thread);
+		nm_rows_bind_text(rows, 4, asked->object.pattern);
+		nm_rows_bind_text(rows, 5, asked->function.pattern);
+		nm_rows_bind_text(rows, 6, asked->file.pattern);
+		rc = nm_table_fill(table, rows, err);
 	}
 	nm_rows_free(rows);
 	free(sql);
 	return rc;
 }
+
+void nm_filled_done(struct nm_filled *filled)
+{
+	nm_table_done(&filled->table);
+	nm_query_done(&filled->query);
+}
+
+/* ---- showing it ---------------------------------------------------------------------------------- */
 
 void nm_json_begin(const char *report, FILE *out)
 {
@@ -97,8 +217,8 @@ void nm_json_begin(const char *report, FILE *out)
 	nm_json_text(report, out);
 }
 
-static int show(struct nm_table *table, const char *report, const char *level, const struct nm_style *style,
-		FILE *out, struct nm_error *err)
+int nm_table_show(struct nm_table *table, const char *report, const char *level, const struct nm_style *style,
+		  FILE *out, struct nm_error *err)
 {
 	int rc = 0;
 
@@ -124,25 +244,22 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		  const struct nm_report_request *request, const struct nm_style *style, FILE *out,
 		  struct nm_error *err)
 {
-	struct nm_report_request asked = *request;
-	struct nm_table table = {0};
-	char *level = NULL;
-	int rc = check(profile, report, request, err);
+	struct nm_asked asked = {.one_level = 0};
+	struct nm_filled filled = {.table = {0}};
+	int rc = fits(report, request, err);
 
-	if (!rc && !asked.level) {
-		rc = nm_select_first_level(profile, &level, err);
-		asked.level = level;
-	}
-	if (!rc && !report->columns)
+	if (!rc)
+		rc = nm_ask(profile, request, &asked, err);
+	if (!rc && report->is_summary) {
 		rc = nm_summary_run(profile, &asked, style, out, err);
-	else if (!rc) {
-		rc = nm_report_fill(report, profile, &asked, &table, err);
+	} else if (!rc) {
+		rc = nm_report_fill(report, profile, &asked, &filled, err);
 		if (!rc)
-			rc = show(&table, report->name, report->all_levels ? NULL : asked.level, style, out,
-				  err);
-		nm_table_done(&table);
+			rc = nm_table_show(&filled.table, request->by ? request->by : report->name,
+					   report->all_levels ? NULL : asked.request.level, style, out, err);
 	}
-	free(level);
+	nm_filled_done(&filled);
+	nm_asked_done(&asked);
 	return rc;
 }
 
@@ -170,7 +287,7 @@ int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm
 	if (!rc)
 		rc = nm_table_fill(&table, rows, err);
 	if (!rc)
-		rc = show(&table, "query", NULL, style, out, err);
+		rc = nm_table_show(&table, "query", NULL, style, out, err);
 	nm_rows_free(rows);
 	nm_table_done(&table);
 	free(columns);

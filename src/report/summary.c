@@ -10,8 +10,9 @@
 #include "report_priv.h"
 
 struct summary {
-	struct nm_table info, processes, levels, pairs;
-	struct nm_advice advice;
+	struct nm_table info, processes;
+	struct nm_filled levels, pairs;
+	struct nm_remarks remarks;
 };
 
 static const struct nm_column info_columns[] = {{.name = "key"}, {.name = "value"}};
@@ -35,10 +36,11 @@ static int fill(struct nm_profile *profile, const char *sql, const char *process
 	return rc;
 }
 
-static int gather(struct summary *summary, struct nm_profile *profile,
-		  const struct nm_report_request *request, struct nm_error *err)
+static int gather(struct summary *summary, struct nm_profile *profile, const struct nm_asked *asked,
+		  struct nm_error *err)
 {
-	struct nm_report_request all_levels = {.level = request->level, .process = request->process};
+	struct nm_asked all_levels = {
+	    .request = {.level = asked->request.level, .process = asked->request.process}};
 	int rc = fill(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
 		      &summary->info, err);
 
@@ -47,13 +49,14 @@ static int gather(struct summary *summary, struct nm_profile *profile,
 		    profile,
 		    "SELECT process, command, exit_status, instructions, refs, lost_words FROM processes "
 		    "WHERE ?1 IS NULL OR process = ?1",
-		    request->process, process_columns, 6, &summary->processes, err);
+		    asked->request.process, process_columns, 6, &summary->processes, err);
 	if (!rc)
 		rc = nm_report_fill(nm_report_named("levels"), profile, &all_levels, &summary->levels, err);
 	if (!rc)
-		rc = nm_report_fill(nm_report_named("pairs"), profile, request, &summary->pairs, err);
+		rc = nm_report_fill(nm_report_named("pairs"), profile, asked, &summary->pairs, err);
 	if (!rc)
-		rc = nm_advice(profile, request->process, &summary->pairs, &summary->advice, err);
+		rc = nm_remarks_make(profile, asked->request.process, &summary->pairs.table,
+				     &summary->remarks, err);
 	return rc;
 }
 
@@ -133,21 +136,13 @@ static void print_title(const char *title, const char *rest, const struct nm_sty
 static int print_levels(struct summary *summary, const struct nm_style *style, FILE *out)
 {
 	enum { ESSENTIAL = 3 };
-	struct nm_column columns[32];
-	const struct nm_column *all = summary->levels.columns;
+	struct nm_query *query = &summary->levels.query;
 	unsigned i;
-	int rc;
 
-	for (i = 0; i < summary->levels.column_count; i++) {
-		columns[i] = all[i];
-		if (columns[i].dispensable > ESSENTIAL)
-			columns[i].title = NULL;
-	}
-	summary->levels.columns = columns;
+	for (i = 0; i < query->count; i++)
+		query->columns[i].hidden |= query->columns[i].dispensable > ESSENTIAL;
 	fputc('\n', out);
-	rc = nm_table_text(&summary->levels, style, out);
-	summary->levels.columns = all;
-	return rc;
+	return nm_table_text(&summary->levels.table, style, out);
 }
 
 /* Breaks a sentence at blanks; lines after the first are indented below its text. */
@@ -178,19 +173,20 @@ static int as_text(struct summary *summary, const struct nm_report_request *requ
 	if (print_levels(summary, style, out))
 		return NM_ENOMEM;
 	print_title("Misses by object and line, ", request->level, style, out);
-	if (nm_table_text(&summary->pairs, style, out))
+	if (nm_table_text(&summary->pairs.table, style, out))
 		return NM_ENOMEM;
-	if (summary->advice.count)
+	if (summary->remarks.count)
 		print_title("What to try", "", style, out);
-	for (i = 0; i < summary->advice.count; i++)
-		print_wrapped(summary->advice.at[i], style->width, out);
+	for (i = 0; i < summary->remarks.count; i++)
+		print_wrapped(summary->remarks.at[i], style->width, out);
 	return 0;
 }
 
 static int as_json(struct summary *summary, const struct nm_report_request *request, FILE *out)
 {
 	static const char *const parts[] = {"processes", "levels", "pairs"};
-	const struct nm_table *tables[] = {&summary->processes, &summary->levels, &summary->pairs};
+	const struct nm_table *tables[] = {&summary->processes, &summary->levels.table,
+					   &summary->pairs.table};
 	int rc = 0;
 	size_t i;
 
@@ -212,34 +208,34 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 		rc |= nm_table_json(tables[i], out);
 	}
 	fputs(",\n\"advice\":[", out);
-	for (i = 0; i < summary->advice.count; i++) {
+	for (i = 0; i < summary->remarks.count; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		rc |= nm_json_text(summary->advice.at[i], out);
+		rc |= nm_json_text(summary->remarks.at[i], out);
 	}
 	fputs("\n]}\n", out);
 	return rc ? NM_ENOMEM : 0;
 }
 
-int nm_summary_run(struct nm_profile *profile, const struct nm_report_request *request,
-		   const struct nm_style *style, FILE *out, struct nm_error *err)
+int nm_summary_run(struct nm_profile *profile, const struct nm_asked *asked, const struct nm_style *style,
+		   FILE *out, struct nm_error *err)
 {
-	struct summary summary = {0};
-	int rc = gather(&summary, profile, request, err);
+	struct summary summary = {.info = {0}};
+	int rc = gather(&summary, profile, asked, err);
 
 	if (!rc) {
 		if (style->format == NM_FORMAT_TEXT)
-			rc = as_text(&summary, request, style, out);
+			rc = as_text(&summary, &asked->request, style, out);
 		else if (style->format == NM_FORMAT_JSON)
-			rc = as_json(&summary, request, out);
+			rc = as_json(&summary, &asked->request, out);
 		else /* a CSV file has one kind of row */
-			rc = nm_table_csv(&summary.pairs, out);
+			rc = nm_table_csv(&summary.pairs.table, out);
 		if (rc)
 			nm_fail(err, rc, "out of memory");
 	}
-	nm_vec_free(&summary.advice);
+	nm_vec_free(&summary.remarks);
 	nm_table_done(&summary.info);
 	nm_table_done(&summary.processes);
-	nm_table_done(&summary.levels);
-	nm_table_done(&summary.pairs);
+	nm_filled_done(&summary.levels);
+	nm_filled_done(&summary.pairs);
 	return rc;
 }

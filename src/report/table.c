@@ -42,7 +42,7 @@ static int take_row(struct nm_table *table, struct nm_rows *rows)
 		struct nm_value *value = &table->values.at[table->values.count + i];
 
 		memset(value, 0, sizeof *value);
-		if (table->columns[i].compose)
+		if (table->columns[i].compose || table->columns[i].derive)
 			continue;
 		value->type = nm_rows_type(rows, from);
 		value->integer = nm_rows_integer(rows, from);
@@ -56,13 +56,30 @@ static int take_row(struct nm_table *table, struct nm_rows *rows)
 	return 0;
 }
 
+static void derive(struct nm_table *table, size_t row)
+{
+	unsigned i;
+
+	for (i = 0; i < table->column_count; i++) {
+		struct nm_value *value = &table->values.at[row * table->column_count + i];
+
+		if (!table->columns[i].derive)
+			continue;
+		value->text = table->columns[i].derive(table, row);
+		value->type = value->text ? NM_VALUE_TEXT : NM_VALUE_NULL;
+	}
+}
+
 int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err)
 {
+	size_t row = table->row_count;
 	int rc;
 
 	while ((rc = nm_rows_next(rows, err)) > 0)
 		if (take_row(table, rows))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
+	for (; !rc && row < table->row_count; row++)
+		derive(table, row);
 	return rc;
 }
 
@@ -77,13 +94,36 @@ const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, uns
 	return &table->values.at[row * table->column_count + column];
 }
 
-const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name)
+static const struct nm_value *find(const struct nm_table *table, size_t row, const char *name)
 {
 	unsigned i;
 
 	for (i = 0; i < table->column_count; i++)
 		if (!strcmp(table->columns[i].name, name))
 			return nm_table_at(table, row, i);
-	assert(!"a composer asks for a column that its table has");
-	abort();
+	return NULL;
+}
+
+const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name)
+{
+	const struct nm_value *value = find(table, row, name);
+
+	assert(value && "a composer asks for a column that its table has");
+	return value ? value : (abort(), NULL);
+}
+
+const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, const char *name)
+{
+	static const struct nm_value none = {.type = NM_VALUE_NULL};
+	const struct nm_value *value = find(table, row, name);
+
+	return value ? value : &none;
+}
+
+const char *nm_table_keep(struct nm_table *table, char *text)
+{
+	const char *kept = text ? nm_intern(&table->pool, text) : NULL;
+
+	free(text);
+	return kept;
 }

@@ -12,11 +12,13 @@
 #include "utf8.h"
 #include "vector.h"
 
+struct nm_levels;
 struct nm_table;
 
 enum nm_column_kind {
 	NM_COLUMN_PLAIN,  /* as it comes from the query */
 	NM_COLUMN_TEXT,   /* never shortened */
+	NM_COLUMN_RIGHT,  /* never shortened, stands right */
 	NM_COLUMN_NUMBER, /* digits in groups of three */
 	NM_COLUMN_REAL,   /* with `decimals` */
 	NM_COLUMN_BYTES,  /* 32K, 1M where that is exact */
@@ -30,9 +32,12 @@ struct nm_column {
 	enum nm_column_kind kind;
 	unsigned decimals;
 	unsigned dispensable; /* the higher, the sooner it is left out of narrow text; 0: never */
+	int hidden;           /* text shows it only where it is asked for */
 	/* For text only: makes the cell of a row from others.  Such a column is not in the query, nor in CSV
 	 * and JSON.  The result lives in the table's pool; NULL: empty. */
 	const char *(*compose)(struct nm_table *table, size_t row);
+	/* The same, but for all formats: made once, when the table has been filled. */
+	const char *(*derive)(struct nm_table *table, size_t row);
 };
 
 struct nm_value {
@@ -48,15 +53,20 @@ struct nm_table {
 	size_t row_count;
 	struct nm_vec(struct nm_value) values; /* row by row; composed columns hold NULL */
 	struct nm_strings pool;
+	const struct nm_levels *levels; /* for those who derive cells; NULL where none is derived */
 };
 
-/* Appends all rows.  Columns that are not composed take the query's columns in order. */
+/* Appends all rows.  Columns that are neither composed nor derived take the query's columns in order. */
 int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err);
 void nm_table_done(struct nm_table *table);
 
 const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column);
 /* By name: for the composers.  The name must be a column's. */
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name);
+/* The same of a column that may be missing: then a value of type NULL. */
+const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, const char *name);
+/* Takes over text (malloc'ed or NULL); the table's own copy, or NULL. */
+const char *nm_table_keep(struct nm_table *table, char *text);
 
 /* What text shows for a value, or for a composed one; malloc'ed. */
 char *nm_table_cell(struct nm_table *table, size_t row, unsigned column);

@@ -105,8 +105,8 @@ static int fill(struct layout *layout)
 	for (i = 0; i < table->column_count; i++) {
 		const struct nm_column *column = &table->columns[i];
 
-		layout->shown[i] = column->title != NULL;
-		if (!column->title)
+		layout->shown[i] = column->title && !column->hidden;
+		if (!layout->shown[i])
 			continue;
 		*cell(layout, 0, i) = strdup(column->title);
 		for (row = 0; row < table->row_count; row++) {
@@ -263,6 +263,8 @@ static int stands_right(const struct layout *layout, unsigned column)
 	const struct nm_table *table = layout->table;
 	size_t row;
 
+	if (table->columns[column].kind == NM_COLUMN_RIGHT)
+		return 1;
 	if (flexible(&table->columns[column]) || table->columns[column].kind == NM_COLUMN_TEXT)
 		return 0;
 	if (table->columns[column].kind != NM_COLUMN_PLAIN)

@@ -143,6 +143,26 @@ def case_man_pages():
         assert re.search(rf"^{status}$", page, re.MULTILINE), f"nearmiss(1) lacks status {status}"
 
 
+def case_documented_rules():
+    """docs/advice.md has a section for each rule, in the order in which they are tried, and no others."""
+    rules = re.findall(r"^    \{\"([a-z ]+)\", \w+, tell_", (SOURCE / "src/report/advice.c").read_text(encoding="utf-8"),
+                       re.MULTILINE)
+    text = (SOURCE / "docs/advice.md").read_text(encoding="utf-8")
+    assert len(rules) >= 20, rules
+    assert re.findall(r"^### (.*)$", text, re.MULTILINE) == rules
+    assert len(re.findall(r"^\*When:\*", text, re.MULTILINE)) == len(rules)
+
+
+def case_documented_columns():
+    """docs/format/report.md names every column of the ranked reports."""
+    text = (SOURCE / "docs/format/report.md").read_text(encoding="utf-8")
+    for report in ("pairs", "objects", "functions", "lines"):
+        head = run("report", "-i", PROFILE, report, "--format=csv").stdout.decode().splitlines()[0]
+        for column in head.split(","):
+            if column not in ("object", "function", "file", "line"):
+                assert f"`{column}`" in text, column
+
+
 def columns(profile):
     """{view: its columns}."""
     db = sqlite3.connect(profile)

@@ -209,7 +209,7 @@ static void test_limit_and_sort(void **state)
 	free(text);
 	text = written("objects", &(struct nm_report_request){.limit = 0, .level = "L2", .process = "cc1#2"},
 		       &style);
-	assert_non_null(strstr(text, "heap ggc_alloc (ggc.c:7),heap,,4096,1,4096,ggc.c:7,64,64,100,"));
+	assert_non_null(strstr(text, "heap ggc_alloc (ggc.c:7),heap,,4096,1,4096,4096,ggc.c:7,64,64,100,"));
 	assert_null(strstr(text, "matrix"));
 	free(text);
 	text = written("lines", &(struct nm_report_request){.limit = 0, .thread = 2}, &style);
@@ -240,6 +240,33 @@ static void test_figures(void **state)
 	assert_int_equal(json_integer_value(json_object_get(row, "evictor_line")), 40);
 	json_decref(root);
 	free(text);
+}
+
+/* The one number of a one-row report of line 41. */
+static int64_t cycles_of_line_41(const char *level, const char *latency)
+{
+	struct nm_report_request request = {
+	    .limit = 1, .level = level, .latency = latency, .file = "solver.c", .object = "matrix"};
+	struct nm_style style = {.format = NM_FORMAT_JSON};
+	char *text = written("pairs", &request, &style);
+	json_t *root = json_loads(text, 0, NULL), *row = json_array_get(json_object_get(root, "rows"), 0);
+	int64_t cycles = json_integer_value(json_object_get(row, "cycles"));
+
+	assert_int_equal(json_integer_value(json_object_get(row, "line")), 41);
+	json_decref(root);
+	free(text);
+	return cycles;
+}
+
+/* Of 600000 references 105300 ask L2 (in both threads), and 47150 of these miss it. */
+static void test_cycles(void **state)
+{
+	(void)state;
+	assert_int_equal(cycles_of_line_41(NULL, NULL), (105300 - 47150) * 14 + 47150 * 200);
+	assert_int_equal(cycles_of_line_41(NULL, "L2=10,memory=100"), (105300 - 47150) * 10 + 47150 * 100);
+	assert_int_equal(cycles_of_line_41(NULL, "memory=0,L2=0,L1d=4"), (600000 - 105300) * 4);
+	assert_int_equal(cycles_of_line_41("L2", NULL), 47150 * 200); /* what misses L2 waits for memory */
+	assert_int_equal(cycles_of_line_41("L2", "L2=10,L1d=4"), 47150 * 200);
 }
 
 static void test_json_of_every_report_parses(void **state)
@@ -294,9 +321,17 @@ static void test_wrong_requests(void **state)
 	    {"pairs", {.level = "L9"}, "L1d, L2"},
 	    {"pairs", {.process = "cc"}, "solver, cc1, cc1#2"},
 	    {"pairs", {.thread = 3}, "1, 2"},
-	    {"pairs", {.sort = "where"}, "misses, share"}, /* made for text only */
+	    {"pairs", {.sort = "where"}, "no column"}, /* made for text only */
+	    {"pairs", {.sort = "cause"}, "no column"},
 	    {"summary", {.level = "l1d"}, "L1d"},
 	    {"levels", {.thread = 1}, "levels"},
+	    {"pairs", {.object = "matrx"}, "did you mean matrix?"},
+	    {"pairs", {.function = "mul"}, "did you mean multiply?"},
+	    {"pairs", {.file = "lver.c"}, "/src/solver/solver.c"}, /* whole components only */
+	    {"pairs", {.latency = "L2"}, "LEVEL=CYCLES"},
+	    {"pairs", {.latency = "L2=99999999"}, "cycles"},
+	    {"pairs", {.columns = "misses,"}, "no column"},
+	    {"summary", {.columns = "mises"}, "did you mean misses"},
 	};
 	struct nm_profile *profile = sample();
 	struct nm_style style = {.ellipsis = DOTS};
@@ -325,6 +360,7 @@ int main(void)
 	    cmocka_unit_test(test_text_without_limit_shortens_nothing),
 	    cmocka_unit_test(test_limit_and_sort),
 	    cmocka_unit_test(test_figures),
+	    cmocka_unit_test(test_cycles),
 	    cmocka_unit_test(test_json_of_every_report_parses),
 	    cmocka_unit_test(test_csv_quotes),
 	    cmocka_unit_test(test_wrong_requests),

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * advice.h - from the figures of an object, or of a line that uses it, to a cause and one thing to try.
+ *
+ * docs/advice.md tells each rule, with the figures that trigger it.
+ */
+#ifndef NM_REPORT_ADVICE_H
+#define NM_REPORT_ADVICE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* What is unknown is NULL or 0. */
+struct nm_evidence {
+	const char *object, *kind, *type, *function, *file;
+	int64_t bytes, blocks, largest;                     /* of the object, see the view `objects` */
+	int64_t reads, writes, misses, write_misses, loads; /* of the level */
+	int64_t cold, capacity, conflict, coherence, evictions;
+	double reuse, used,
+	    waste;             /* accesses that a line serves; bytes of it that are used; % that are not */
+	const char *evictor;   /* object that replaced most of these lines */
+	int64_t evictor_count; /* lines that it replaced */
+	const char *level;     /* its name, size and line size in bytes */
+	int64_t level_size, line_size;
+};
+
+struct nm_rule {
+	const char *cause; /* its name */
+	int (*fits)(const struct nm_evidence *e);
+	void (*tell)(const struct nm_evidence *e, FILE *out); /* figures: what to try */
+};
+
+/* The first rule that fits; the last one fits all. */
+const struct nm_rule *nm_rule_for(const struct nm_evidence *e);
+const struct nm_rule *nm_rule_at(unsigned i); /* NULL behind the last */
+
+/* The shape of an array from its type as it is written: number of elements in all, and the extent of the
+ * subscript that runs through memory fastest and of all others; 0 if it is none or has no bounds. */
+struct nm_shape {
+	int64_t elements, fastest;
+	unsigned dimensions;
+	int first_is_fastest; /* as in Fortran */
+};
+struct nm_shape nm_shape_of(const char *type);
+
+#endif

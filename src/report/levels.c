@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * levels.c - see levels.h: the cost model.
+ *
+ * A reference that misses waits for the level that has the line.  What a level serves is its references less its
+ * misses, and the references of every level below the first are the misses of the one above, charged to
+ * the same line of code and object.  So the cost of the misses of a level is a weighted sum of the counts behind
+ * it: hits times the latency of the level, and misses of the last level times that of memory.  Hits of the
+ * first level cost nothing, because processors overlap them with other work, unless the user gives that
+ * level a latency.  It is an estimate in any case: processors overlap misses too, and fetch ahead.
+ *
+ * The default latencies go by distance from the processor.  They are round figures for processors of the
+ * last ten years; nothing finer is kept by machine, since makers publish little of it and that of memory
+ * depends on the modules.
+ */
+#include "levels.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t by_distance[] = {0, 14, 50, 80};
+enum { MEMORY = 200, MOST = 1000000 };
+
+/* Whether what misses `from` asks `to` next or later. */
+static int behind(const struct nm_levels *levels, unsigned from, unsigned to)
+{
+	return to > from &&
+	       (levels->at[to].side == NM_LEVEL_UNIFIED || levels->at[to].side == levels->at[from].side);
+}
+
+/* Levels between the processor and this one. */
+static unsigned distance(const struct nm_levels *levels, unsigned level)
+{
+	unsigned i, data = 0, code = 0;
+
+	for (i = 0; i < level; i++) {
+		if (!behind(levels, i, level))
+			continue;
+		data += levels->at[i].side != NM_LEVEL_CODE;
+		code += levels->at[i].side != NM_LEVEL_DATA;
+	}
+	return data > code ? data : code;
+}
+
+const struct nm_level *nm_levels_named(const struct nm_levels *levels, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < levels->count; i++)
+		if (!strcmp(levels->at[i].name, name))
+			return &levels->at[i];
+	return NULL;
+}
+
+static int unknown(const struct nm_levels *levels, const char *text, size_t at, size_t n,
+		   struct nm_error *err)
+{
+	char list[300] = "";
+	size_t used = 0;
+	unsigned i;
+
+	for (i = 0; i < levels->count && used < sizeof list; i++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s, ", levels->at[i].name);
+	return nm_fail_at(err, text, (int)at, "no level \"%.*s\" in the profile; it has %sand memory", (int)n,
+			  text + at, list);
+}
+
+/* "NAME=CYCLES,...". */
+static int take_latencies(struct nm_levels *levels, const char *text, struct nm_error *err)
+{
+	const char *at = text;
+
+	while (*at) {
+		size_t n = strcspn(at, "=,"), digits;
+		const char *name = nm_intern_n(&levels->pool, at, n), *figure = at + n + 1;
+		struct nm_level *level;
+
+		if (!name)
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		level = (struct nm_level *)nm_levels_named(levels, name);
+		if (!level && strcmp(name, "memory"))
+			return unknown(levels, text, (size_t)(at - text), n, err);
+		if (at[n] != '=')
+			return nm_fail_at(err, text, (int)(at + n - text),
+					  "a latency is LEVEL=CYCLES, e.g. L2=14");
+		digits = strspn(figure, "0123456789");
+		if (!digits || digits > 7 || atol(figure) > MOST || (figure[digits] && figure[digits] != ','))
+			return nm_fail_at(err, text, (int)(figure - text),
+					  "a latency is a number of cycles, at most %d", MOST);
+		*(level ? &level->latency : &levels->memory) = atol(figure);
+		at = figure + digits + (figure[digits] == ',');
+	}
+	return 0;
+}
+
+static int take_level(struct nm_levels *levels, struct nm_rows *rows)
+{
+	struct nm_level *level = &levels->at[levels->count];
+	const char *side = nm_rows_text(rows, 1);
+	unsigned n;
+
+	level->name = nm_intern(&levels->pool, nm_rows_text(rows, 0) ? nm_rows_text(rows, 0) : "");
+	level->side = !side || !strcmp(side, "unified") ? NM_LEVEL_UNIFIED
+		      : !strcmp(side, "data")           ? NM_LEVEL_DATA
+							: NM_LEVEL_CODE;
+	level->size = nm_rows_integer(rows, 2);
+	level->line_size = nm_rows_integer(rows, 3);
+	n = distance(levels, levels->count++);
+	level->latency = by_distance[n < 3 ? n : 3];
+	return level->name ? 0 : NM_ENOMEM;
+}
+
+int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
+		   struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(
+	    profile, "SELECT level, side, size, line_size FROM levels GROUP BY level ORDER BY position",
+	    &rows, err);
+
+	levels->memory = MEMORY;
+	while (!rc && levels->count < NM_REPORT_LEVELS && (rc = nm_rows_next(rows, err)) > 0)
+		rc = take_level(levels, rows) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+	nm_rows_free(rows);
+	if (!rc && latency)
+		rc = take_latencies(levels, latency, err);
+	return rc;
+}
+
+void nm_levels_done(struct nm_levels *levels) { nm_strings_done(&levels->pool); }
+
+void nm_sql_text(const char *text, FILE *sql)
+{
+	fputc('\'', sql);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', sql);
+		fputc(*text, sql);
+	}
+	fputc('\'', sql);
+}
+
+/* One row of w: what the counts of level j say of level i. */
+static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const char *comma, FILE *sql)
+{
+	const struct nm_level *level = &levels->at[i], *source = &levels->at[j];
+	int split = 0, last = 1;
+	int64_t hit = i != j || !distance(levels, i) ? source->latency : 0;
+	unsigned k;
+
+	for (k = 0; k < levels->count; k++) {
+		split |= levels->at[k].side == NM_LEVEL_CODE;
+		last &= !behind(levels, j, k);
+	}
+	split &= level->side != NM_LEVEL_UNIFIED && source->side == NM_LEVEL_UNIFIED;
+	fprintf(sql, "%s(", comma);
+	nm_sql_text(level->name, sql);
+	fputs(", ", sql);
+	nm_sql_text(source->name, sql);
+	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s)", i == j, hit, last ? levels->memory : 0,
+		!split                         ? "NULL"
+		: level->side == NM_LEVEL_CODE ? "1"
+					       : "0");
+}
+
+void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql)
+{
+	const char *comma = "";
+	unsigned i, j;
+
+	fputs("VALUES ", sql);
+	for (i = 0; i < levels->count; i++) {
+		if (level && strcmp(level, levels->at[i].name))
+			continue;
+		for (j = i; j < levels->count; j++) {
+			if (i != j && !behind(levels, i, j))
+				continue;
+			weight(levels, i, j, comma, sql);
+			comma = ", ";
+		}
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * levels.h - the levels of a profile as reports need them: what they hold, and what a miss costs.
+ */
+#ifndef NM_REPORT_LEVELS_H
+#define NM_REPORT_LEVELS_H
+
+#include <stdio.h>
+
+#include "arena.h"
+#include "reader.h"
+
+enum { NM_REPORT_LEVELS = 16 };
+
+struct nm_level {
+	const char *name;
+	enum { NM_LEVEL_UNIFIED, NM_LEVEL_DATA, NM_LEVEL_CODE } side;
+	int64_t size, line_size; /* bytes */
+	int64_t latency;         /* cycles that a reference waits which this level serves */
+};
+
+struct nm_levels {
+	struct nm_level at[NM_REPORT_LEVELS];
+	unsigned count;
+	int64_t memory;    /* cycles that a reference waits which no level serves */
+	const char *asked; /* the level that is reported on */
+	struct nm_strings pool;
+};
+
+/* latency: what a user says, "L2=14,memory=200", or NULL.  *levels must be {0}; to be done with in any case. */
+int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
+		   struct nm_error *err);
+void nm_levels_done(struct nm_levels *levels);
+const struct nm_level *nm_levels_named(const struct nm_levels *levels, const char *name); /* or NULL */
+
+/* Writes the rows of w(level, source, own, hit, miss, code) as SQL, "VALUES (...), ...".  A row says what the
+ * counts at the level `source` tell of `level`: whether they are its own, what a hit and a miss there cost
+ * those that missed `level`, and whether it takes only code (1), only data (0) or both (NULL).
+ * level: NULL for all. */
+void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
+
+/* text as an SQL literal. */
+void nm_sql_text(const char *text, FILE *sql);
+
+#endif

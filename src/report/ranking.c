@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ranking.c - makes the query of a ranked report: `counts` summed by any keys.
+ *
+ * The query is a chain of common table expressions:
+ *
+ *     w   which levels are counted, and what each tells of the cost of their misses (levels.c)
+ *     c   `counts` summed by level and keys, as far as the request selects them
+ *     t   sums of c by level: what shares are shares of
+ *     p   instructions: of all selected processes, or by process if that is a key
+ *     d   where object is a key: what is known of it
+ *     e   where object, line and function are keys: the evictor that replaced most of its lines
+ *
+ * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_priv.h"
+
+enum { PROCESS, THREAD, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, KEYS };
+
+static const struct {
+	const char *name, *from;
+} keys[KEYS] = {[PROCESS] = {"process", "counts.process"},
+		[THREAD] = {"thread", "counts.thread"},
+		[LEVEL] = {"level", "w.level"},
+		[FUNCTION] = {"function", "counts.function"},
+		[SOURCE] = {"file", "counts.file"},
+		[LINE] = {"line", "counts.line"},
+		[OBJECT] = {"object", "counts.object"},
+		[TYPE] = {"type", "o.type"}};
+
+struct maker {
+	struct nm_query *query;
+	const struct nm_report *report;
+	const struct nm_asked *asked;
+	unsigned order[KEYS + 1], count; /* keys as they were asked for */
+	int has[KEYS];
+	FILE *select, *ties; /* the result's columns; the keys among them */
+};
+
+/* ---- keys --------------------------------------------------------------------------------------- */
+
+static void take_key(struct maker *m, unsigned key)
+{
+	if (m->has[key])
+		return;
+	m->has[key] = 1;
+	m->order[m->count++] = key;
+}
+
+static int take_keys(struct maker *m, const char *list, struct nm_error *err)
+{
+	const char *words[KEYS + 1] = {NULL};
+	char typed[40];
+	unsigned k;
+
+	for (k = 0; k < KEYS; k++)
+		words[k] = keys[k].name;
+	for (;; list++) {
+		size_t n = strcspn(list, ",");
+
+		snprintf(typed, sizeof typed, "%.*s", (int)n, list);
+		for (k = 0; k < KEYS && strcmp(typed, keys[k].name); k++)
+			;
+		if (k == KEYS)
+			return nm_no_such("key", typed, words, err);
+		if (k == LINE) /* a number tells nothing without its file */
+			take_key(m, SOURCE);
+		take_key(m, k);
+		list += n;
+		if (!*list)
+			return 0;
+	}
+}
+
+/* ---- the result's columns ----------------------------------------------------------------------- */
+
+static int listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+		if (!strncmp(list, name, n) && (list[n] == ',' || !list[n]))
+			return 1;
+	return 0;
+}
+
+/* sql: NULL for what is made from other columns. */
+static void put(struct maker *m, const struct nm_column *column, const char *sql)
+{
+	struct nm_column *to = &m->query->columns[m->query->count++];
+
+	*to = *column;
+	if (listed(m->report->shown, to->name))
+		to->hidden = 0;
+	if (sql)
+		fprintf(m->select, "%s%s AS \"%s\"", ftell(m->select) ? ", " : "", sql, column->name);
+}
+
+static void put_keys(struct maker *m)
+{
+	static const struct nm_column where = {
+	    .name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where};
+	char sql[40];
+	unsigned i;
+
+	for (i = 0; i < m->count; i++) {
+		unsigned key = m->order[i];
+		struct nm_column column = {.name = keys[key].name, .title = keys[key].name};
+
+		if (key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE)
+			column.kind = NM_COLUMN_NAME;
+		column.dispensable = key == SOURCE && i ? 8 : 0;
+		column.hidden = m->has[LINE] && (key == LINE || key == SOURCE || key == FUNCTION);
+		if (m->has[LINE] && key == SOURCE)
+			put(m, &where, NULL);
+		snprintf(sql, sizeof sql, "c.%s", keys[key].name);
+		put(m, &column, sql);
+		fprintf(m->ties, "%s%s", i ? ", " : "", keys[key].name);
+	}
+}
+
+static void put_details(struct maker *m)
+{
+	static const struct nm_column columns[] = {
+	    {.name = "kind", .title = "kind", .kind = NM_COLUMN_TEXT, .hidden = 1, .dispensable = 9},
+	    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .hidden = 1, .dispensable = 8},
+	    {.name = "bytes", .title = "bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 5},
+	    {.name = "blocks", .title = "blocks", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 7},
+	    {.name = "largest", .title = "largest", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 9},
+	    {.name = "block_size", .title = "mean", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 9},
+	    {.name = "allocated_at", .title = "allocated at", .kind = NM_COLUMN_TEXT, .hidden = 1},
+	};
+	char sql[40];
+	unsigned i;
+
+	for (i = 0; m->has[OBJECT] && i < sizeof columns / sizeof *columns; i++) {
+		if (m->has[TYPE] && !strcmp(columns[i].name, "type"))
+			continue;
+		snprintf(sql, sizeof sql, "d.%s", columns[i].name);
+		put(m, &columns[i], sql);
+	}
+}
+
+static void put_figures(struct maker *m)
+{
+	const struct nm_ranked_column *columns;
+	unsigned i, count;
+
+	columns = nm_ranked_columns(&count);
+	for (i = 0; i < count; i++)
+		put(m, &columns[i].column, columns[i].sql);
+}
+
+static int has_evictor(const struct maker *m)
+{
+	return m->has[OBJECT] && m->has[LINE] && m->has[FUNCTION] && !m->has[THREAD];
+}
+
+static void put_evictor(struct maker *m)
+{
+	static const struct nm_column top = {.name = "top_evictor",
+					     .title = "top evictor",
+					     .kind = NM_COLUMN_NAME,
+					     .hidden = 1,
+					     .dispensable = 10,
+					     .compose = nm_cell_evictor};
+	static const struct {
+		struct nm_column column;
+		const char *sql;
+	} columns[] = {
+	    {{.name = "evictor", .kind = NM_COLUMN_NAME}, "e.evictor"},
+	    {{.name = "evictor_file", .kind = NM_COLUMN_NAME}, "e.file"},
+	    {{.name = "evictor_line"}, "e.line"},
+	    {{.name = "evictor_function", .kind = NM_COLUMN_NAME}, "e.function"},
+	    {{.name = "evictor_count", .kind = NM_COLUMN_NUMBER}, "e.count"},
+	};
+	unsigned i;
+
+	if (!has_evictor(m))
+		return;
+	put(m, &top, NULL);
+	for (i = 0; i < sizeof columns / sizeof *columns; i++)
+		put(m, &columns[i].column, columns[i].sql);
+}
+
+/* ---- the table expressions ---------------------------------------------------------------------- */
+
+static void write_sums(FILE *sql)
+{
+	static const char *const sums[] = {
+	    "reads",     "writes", "read_misses", "write_misses", "cold",         "capacity",  "conflict",
+	    "coherence", "loads",  "reuse",       "used_bytes",   "loaded_bytes", "evictions", "writebacks"};
+	unsigned i;
+
+	for (i = 0; i < sizeof sums / sizeof *sums; i++)
+		fprintf(sql, ", sum(w.own * counts.%s) AS %s", sums[i], sums[i]);
+	fputs(", sum(w.own * (read_misses + write_misses)) AS misses, "
+	      "sum(w.hit * (reads + writes - read_misses - write_misses) + "
+	      "w.miss * (read_misses + write_misses)) AS cycles",
+	      sql);
+}
+
+static void write_counts(const struct maker *m, FILE *sql)
+{
+	const struct nm_asked *a = m->asked;
+	unsigned i;
+
+	fputs(", c AS MATERIALIZED (SELECT w.level AS level", sql);
+	for (i = 0; i < m->count; i++)
+		if (m->order[i] != LEVEL)
+			fprintf(sql, ", %s AS %s", keys[m->order[i]].from, keys[m->order[i]].name);
+	write_sums(sql);
+	fputs(" FROM w CROSS JOIN counts ON counts.level = w.source", sql);
+	if (m->has[TYPE])
+		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);
+	fputs(" WHERE (w.code IS NULL OR w.code = (counts.object IN x))", sql);
+	if (a->request.process)
+		fputs(" AND counts.process = ?2", sql);
+	if (a->request.thread)
+		fputs(" AND counts.thread = ?3", sql);
+	if (a->object.pattern)
+		fprintf(sql, " AND counts.object %s ?4", a->object.operator_);
+	if (a->function.pattern)
+		fprintf(sql, " AND counts.function %s ?5", a->function.operator_);
+	if (a->file.pattern)
+		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
+	fputs(" GROUP BY w.level", sql);
+	for (i = 0; i < m->count; i++)
+		if (m->order[i] != LEVEL)
+			fprintf(sql, ", %s", keys[m->order[i]].from);
+	fputs(
+	    " HAVING max(w.own)), t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles "
+	    "FROM c GROUP BY level)",
+	    sql);
+}
+
+static void write_instructions(const struct maker *m, FILE *sql)
+{
+	fputs(m->has[PROCESS]
+		  ? ", p AS MATERIALIZED (SELECT process, instructions FROM processes)"
+		  : ", p AS MATERIALIZED (SELECT sum(instructions) AS instructions FROM processes "
+		    "WHERE ?2 IS NULL OR process = ?2)",
+	      sql);
+}
+
+static void write_details(const struct maker *m, FILE *sql)
+{
+	const char *process = m->has[PROCESS] ? "process, " : "";
+
+	if (m->has[OBJECT])
+		fprintf(sql,
+			", d AS MATERIALIZED (SELECT %sobject, kind, type, sum(bytes) AS bytes, "
+			"sum(blocks) AS blocks, max(largest) AS largest, "
+			"sum(bytes) / nullif(sum(blocks), 0) AS block_size, allocated_at FROM objects "
+			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %sobject)",
+			process, process);
+	/* max(count) makes SQLite take the other columns of its group from the row that has it. */
+	if (has_evictor(m))
+		fprintf(sql,
+			", e AS MATERIALIZED (SELECT %slevel, victim, victim_file, victim_line, "
+			"victim_function, evictor, file, line, function, max(count) AS count "
+			"FROM top_evictors WHERE ?2 IS NULL OR process = ?2 "
+			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
+			process, process);
+}
+
+static void write_joins(const struct maker *m, FILE *sql)
+{
+	fputs(" FROM c CROSS JOIN t ON t.level = c.level CROSS JOIN p", sql);
+	if (m->has[PROCESS])
+		fputs(" ON p.process = c.process", sql);
+	if (m->has[OBJECT])
+		fprintf(sql, " LEFT JOIN d ON d.object = c.object%s",
+			m->has[PROCESS] ? " AND d.process = c.process" : "");
+	if (has_evictor(m))
+		fprintf(sql,
+			" LEFT JOIN e ON e.level = c.level AND e.victim IS c.object AND "
+			"e.victim_file IS c.file AND e.victim_line IS c.line AND "
+			"e.victim_function IS c.function%s",
+			m->has[PROCESS] ? " AND e.process = c.process" : "");
+}
+
+static char *assemble(const struct maker *m, const char *select)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
+	int failed;
+
+	if (!sql)
+		return NULL;
+	fputs("WITH w(level, source, own, hit, miss, code) AS (", sql);
+	nm_levels_weights(&m->asked->levels,
+			  m->has[LEVEL] && !m->asked->one_level ? NULL : m->asked->request.level, sql);
+	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
+	if (m->has[TYPE])
+		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
+	write_counts(m, sql);
+	write_instructions(m, sql);
+	write_details(m, sql);
+	fprintf(sql, " SELECT %s", select);
+	write_joins(m, sql);
+	failed = ferror(sql);
+	if (fclose(sql) || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, const struct nm_asked *asked,
+		  struct nm_error *err)
+{
+	struct maker m = {.query = ret_query, .report = report, .asked = asked};
+	char *select = NULL, *ties = NULL;
+	size_t bytes, tie_bytes;
+	int rc = take_keys(&m, report->keys ? report->keys : asked->request.by, err);
+
+	if (rc)
+		return rc;
+	m.select = open_memstream(&select, &bytes);
+	m.ties = open_memstream(&ties, &tie_bytes);
+	if (m.select && m.ties) {
+		put_keys(&m);
+		ret_query->keys = ret_query->count;
+		if (m.count == 1)
+			put_details(&m);
+		put_figures(&m);
+		if (m.count > 1)
+			put_details(&m);
+		put_evictor(&m);
+	}
+	if (!m.select || fclose(m.select) || !m.ties || fclose(m.ties))
+		rc = NM_ENOMEM;
+	ret_query->ties = ties;
+	ret_query->sql = rc ? NULL : assemble(&m, select);
+	free(select);
+	return ret_query->sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
+}
+
+void nm_query_done(struct nm_query *query)
+{
+	free(query->sql);
+	free(query->ties);
+}

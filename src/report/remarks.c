@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remarks.c - the sentences under the summary: what to try against the first pairs, and what kept the
+ * picture from being complete.
+ *
+ * Each of the first pairs gets what its rule says (advice.c), unless it has too few of the misses to matter.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_priv.h"
+
+enum { PAIRS = 3, MIN_SHARE = 5, MODULES = 4 };
+
+struct remarker {
+	struct nm_table *pairs; /* its pool holds the sentences */
+	struct nm_remarks *remarks;
+	struct nm_error *err;
+};
+
+/* Takes over text (malloc'ed or NULL). */
+static int say(struct remarker *r, char *text)
+{
+	const char *kept = nm_table_keep(r->pairs, text);
+
+	if (!kept || nm_vec_push(r->remarks, kept))
+		return nm_fail(r->err, NM_ENOMEM, "out of memory");
+	return 0;
+}
+
+static int on_pair(struct remarker *r, size_t row)
+{
+	const char *object = nm_table_named(r->pairs, row, "object")->text;
+	const char *file = nm_table_named(r->pairs, row, "file")->text;
+	const char *function = nm_table_named(r->pairs, row, "function")->text;
+	const char *advice = nm_table_named(r->pairs, row, "try")->text;
+	char place[300] = "", *text;
+
+	if (nm_table_named(r->pairs, row, "share")->real < MIN_SHARE || !object || !advice)
+		return 0;
+	if (file) {
+		const char *slash = strrchr(file, '/');
+
+		snprintf(place, sizeof place, " at %s:%" PRId64, slash ? slash + 1 : file,
+			 nm_table_named(r->pairs, row, "line")->integer);
+	} else if (function) {
+		snprintf(place, sizeof place, " in %s", function);
+	}
+	if (asprintf(&text, "%s%s: %s", object, place, advice) < 0)
+		text = NULL;
+	return say(r, text);
+}
+
+static int on_symbols(struct remarker *r, struct nm_profile *profile, const char *process)
+{
+	struct nm_rows *rows = NULL;
+	char list[400] = "", *text;
+	size_t n = 0, count = 0;
+	int rc = nm_profile_query(
+	    profile,
+	    "SELECT DISTINCT module FROM undebugged WHERE ?1 IS NULL OR process = ?1 ORDER BY module", &rows,
+	    r->err);
+
+	if (rc)
+		return rc;
+	nm_rows_bind_text(rows, 1, process);
+	while ((rc = nm_rows_next(rows, r->err)) > 0) {
+		const char *module = nm_rows_text(rows, 0), *slash = strrchr(module, '/');
+
+		if (count++ < MODULES && n < sizeof list)
+			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
+					      slash ? slash + 1 : module);
+	}
+	nm_rows_free(rows);
+	if (rc || !count)
+		return rc;
+	if (count > MODULES && n < sizeof list)
+		snprintf(list + n, sizeof list - n, " and %zu more", count - MODULES);
+	if (asprintf(&text,
+		     "no debug information in %s: their lines and variables have no names; compile with -g, "
+		     "install their -dbg or -dbgsym packages, or set DEBUGINFOD_URLS",
+		     list) < 0)
+		text = NULL;
+	return say(r, text);
+}
+
+static int on_losses(struct remarker *r, struct nm_profile *profile, const char *process)
+{
+	struct nm_rows *rows = NULL;
+	int64_t lost = 0, killed = 0;
+	char *text;
+	int rc = nm_profile_query(
+	    profile,
+	    "SELECT sum(lost_words), sum(exit_status = -1) FROM processes WHERE ?1 IS NULL OR process = ?1",
+	    &rows, r->err);
+
+	if (!rc)
+		nm_rows_bind_text(rows, 1, process);
+	if (!rc && (rc = nm_rows_next(rows, r->err)) > 0) {
+		lost = nm_rows_integer(rows, 0);
+		killed = nm_rows_integer(rows, 1);
+		rc = 0;
+	}
+	nm_rows_free(rows);
+	if (!rc && lost) {
+		if (asprintf(&text, "%" PRId64 " words of the event stream were lost: the counts are too low",
+			     lost) < 0)
+			text = NULL;
+		rc = say(r, text);
+	}
+	if (!rc && killed) {
+		if (asprintf(&text,
+			     "%" PRId64 " processes were killed: the counts are what they did until then",
+			     killed) < 0)
+			text = NULL;
+		rc = say(r, text);
+	}
+	return rc;
+}
+
+int nm_remarks_make(struct nm_profile *profile, const char *process, struct nm_table *pairs,
+		    struct nm_remarks *ret_remarks, struct nm_error *err)
+{
+	struct remarker r = {.pairs = pairs, .remarks = ret_remarks, .err = err};
+	size_t row;
+	int rc = 0;
+
+	for (row = 0; row < pairs->row_count && row < PAIRS && !rc; row++)
+		rc = on_pair(&r, row);
+	if (!rc)
+		rc = on_symbols(&r, profile, process);
+	if (!rc)
+		rc = on_losses(&r, profile, process);
+	return rc;
+}

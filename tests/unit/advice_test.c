@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * advice_test.c - which rule speaks for which figures, and that it tells them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "advice.h"
+
+/* A level as in docs/advice.md. */
+#define L1 .level = "L1d", .level_size = 32768, .line_size = 64
+
+static const struct {
+	const char *cause;
+	struct nm_evidence evidence;
+	const char *told[3];
+} cases[] = {
+    {"other threads", {L1, .object = "sums", .loads = 100, .coherence = 60}, {"60 %", "64 bytes"}},
+    {"allocator",
+     {L1, .object = "<heap bookkeeping>", .kind = "anonymous", .misses = 77, .loads = 77, .waste = 80},
+     {"77 misses", "pool"}},
+    {"symbol lookup",
+     {L1, .object = "libc.so.6 .gnu.hash", .kind = "library data", .misses = 9, .loads = 9, .cold = 9},
+     {"dynamic linker"}},
+    {"library data",
+     {L1, .object = "libc.so.6 .rodata", .kind = "library data", .loads = 9, .conflict = 9, .waste = 25},
+     {"75 %"}},
+    {"stack frame", {L1, .object = "stack of f", .kind = "stack", .loads = 9, .cold = 9}, {"first touches"}},
+    {"stack frame",
+     {L1, .object = "<thread stacks>", .kind = "anonymous", .loads = 9, .capacity = 9},
+     {"100 %", "bring the frame back"}},
+    {"unnamed memory", {L1, .object = "<unknown>", .kind = "unknown", .misses = 5, .loads = 5}, {"client.h"}},
+    {"code",
+     {L1, .object = "code of cc1", .kind = "code", .misses = 5, .loads = 5, .cold = 5},
+     {"-fprofile"}},
+    {"row length",
+     {L1, .type = "double [512][512]", .bytes = 2097152, .loads = 100, .conflict = 80, .waste = 87.5},
+     {"4096 bytes", "interchange", "pad the last dimension to 520"}},
+    {"row length",
+     {L1, .type = "real(8) (512,100)", .bytes = 409600, .loads = 100, .conflict = 80},
+     {"4096 bytes", "pad the first dimension to 520"}},
+    {"same sets", /* rows of 500 * 8 bytes are no power of two */
+     {L1, .type = "double [512][500]", .bytes = 2048000, .loads = 100, .conflict = 80},
+     {"80 %", "pad it"}},
+    {"same sets",
+     {L1, .object = "a", .loads = 100, .conflict = 80, .evictions = 100, .evictor = "b", .evictor_count = 90},
+     {"90 %", "pushed out by b"}},
+    {"same sets",
+     {L1, .kind = "heap", .blocks = 4, .bytes = 65536, .largest = 16384, .loads = 100, .conflict = 80},
+     {"16384 bytes"}},
+    {"small blocks",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 24000, .largest = 24, .loads = 100, .waste = 60},
+     {"1000 blocks of 24 bytes", "60 %", "pool"}},
+    {"pointer array",
+     {L1, .type = "struct node *[1024]", .bytes = 8192, .loads = 100, .waste = 60},
+     {"60 %", "one array"}},
+    {"cold fields",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 200000, .loads = 100, .waste = 75, .used = 16},
+     {"16 are used", "an element has 200"}},
+    {"cold fields",
+     {L1, .type = "struct particle [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16},
+     {"an element has 104"}},
+    {"across rows",
+     {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 1},
+     {"1.0 accesses", "94 %", "the last subscript"}},
+    {"sparse use", /* a line serves more than one pass over a column would */
+     {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 2},
+     {"94 %", "sort the indices"}},
+    {"sparse use", {L1, .kind = "anonymous", .loads = 100, .waste = 66}, {"66 %", "side by side"}},
+    {"write stream",
+     {L1, .kind = "heap", .bytes = 4 << 20, .blocks = 1, .loads = 100, .misses = 100, .write_misses = 100,
+      .writes = 800, .reuse = 8},
+     {"4M", "leave L1d", "non-temporal"}},
+    {"too large",
+     {L1, .object = "u", .type = "double [100][100]", .bytes = 80000, .loads = 100, .capacity = 70,
+      .evictions = 100, .evictor = "u", .evictor_count = 30},
+     {"70 %", "78.1K in 32K", "tiles"}},
+    {"too large",
+     {L1, .kind = "heap", .bytes = 80000, .blocks = 2000, .loads = 100, .capacity = 70},
+     {"2000 blocks of 40 bytes"}},
+    {"pushed out",
+     {L1, .object = "u", .loads = 100, .capacity = 70, .evictions = 100, .evictor = "v", .evictor_count = 80},
+     {"80 %", "pushed out by v"}},
+    {"does not stay", {L1, .object = "u", .bytes = 100, .loads = 100, .capacity = 70}, {"70 %"}},
+    {"first touch", {L1, .kind = "mapped", .loads = 100, .cold = 90}, {"90 %", "mapped file"}},
+    {"first touch",
+     {L1, .kind = "heap", .blocks = 500, .bytes = 500000, .loads = 100, .cold = 90},
+     {"500 blocks", "use them again"}},
+    {"first touch", {L1, .kind = "global", .loads = 100, .cold = 90}, {"fetch it ahead"}},
+    {"mixed",
+     {L1, .loads = 100, .cold = 30, .capacity = 30, .conflict = 40},
+     {"cold 30 %", "capacity 30 %", "conflict 40 %"}},
+};
+
+static void test_rules(void **state)
+{
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct nm_rule *rule = nm_rule_for(&cases[i].evidence);
+		char *text = NULL;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		if (strcmp(rule->cause, cases[i].cause))
+			fail_msg("case %zu: %s, not %s", i, rule->cause, cases[i].cause);
+		rule->tell(&cases[i].evidence, out);
+		fclose(out);
+		for (j = 0; j < 3 && cases[i].told[j]; j++)
+			if (!strstr(text, cases[i].told[j]))
+				fail_msg("%s: \"%s\" is not in \"%s\"", rule->cause, cases[i].told[j], text);
+		free(text);
+	}
+}
+
+/* Every rule has a case above, and a cause that fits its column. */
+static void test_every_rule_is_tested(void **state)
+{
+	unsigned i;
+	size_t j;
+
+	(void)state;
+	for (i = 0; nm_rule_at(i); i++) {
+		int found = 0;
+
+		for (j = 0; j < sizeof cases / sizeof *cases; j++)
+			found |= !strcmp(cases[j].cause, nm_rule_at(i)->cause);
+		if (!found)
+			fail_msg("no case for %s", nm_rule_at(i)->cause);
+		assert_true(strlen(nm_rule_at(i)->cause) <= 16);
+	}
+}
+
+static void test_shapes(void **state)
+{
+	static const struct {
+		const char *type;
+		int64_t elements, fastest;
+		unsigned dimensions;
+		int first;
+	} shapes[] = {
+	    {"double [512][256]", 512 * 256, 256, 2, 0},
+	    {"int[7]", 7, 7, 1, 0},
+	    {"real(8) (10,20)", 200, 10, 2, 1},
+	    {"real(kind=8) (0:9,-5:5)", 110, 10, 2, 1},
+	    {"std::array<int, 4>", 0, 0, 0, 0},
+	    {"real(kind=8)(3,4)", 12, 3, 2, 1},
+	    {"real(kind=8)(:,:)", 0, 0, 0, 0},
+	    {"real(kind=8)(-9223372036854775808:9223372036854775807)", 0, 0, 0, 0},
+	    {"void (*)(int)", 0, 0, 0, 0},
+	    {"char []", 0, 0, 0, 0},
+	    {"[f64; 100]", 0, 0, 0, 0}, /* of Rust: one dimension says nothing that the bytes do not */
+	    {"long [9223372036854775807][4]", 0, 0, 0, 0},
+	    {"int", 0, 0, 0, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		struct nm_shape shape = nm_shape_of(shapes[i].type);
+
+		if (shape.elements != shapes[i].elements || shape.dimensions != shapes[i].dimensions)
+			fail_msg("%s: %lld elements, %u dimensions", shapes[i].type,
+				 (long long)shape.elements, shape.dimensions);
+		if (shape.elements) {
+			assert_int_equal(shape.fastest, shapes[i].fastest);
+			assert_int_equal(shape.first_is_fastest, shapes[i].first);
+		}
+	}
+	assert_int_equal(nm_shape_of(NULL).elements, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_rules),
+	    cmocka_unit_test(test_every_rule_is_tested),
+	    cmocka_unit_test(test_shapes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
