@@ -95,7 +95,7 @@ static int measure(const struct workload *w, const struct nm_machine *machine, s
 	static struct nm_ref batch[NM_BATCH]; /* as fresh in the host's cache as an engine leaves it */
 	double fastest = 1e9;
 
-	if (nm_hierarchy_new(&h, machine, 1, NULL, &err)) {
+	if (nm_hierarchy_new(&h, machine, &err)) {
 		fprintf(stderr, "model_bench: %s\n", err.text);
 		return 1;
 	}

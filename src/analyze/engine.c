@@ -22,14 +22,12 @@ static int run_passes(void *arg, const struct nm_ref *refs, size_t count)
 
 static int make_passes(struct nm_engine *e, struct nm_error *err)
 {
-	struct nm_pass_setup setup = {&e->machine, nm_workers_executor(e->workers),
-				      nm_workers_shards(e->workers)};
 	size_t n;
 	const struct nm_pass *const *passes = nm_passes(&n);
 	int status = 0;
 
 	for (size_t i = 0; i < n && !status; i++) {
-		status = passes[i]->make(&e->passes[i], &setup, err);
+		status = passes[i]->make(&e->passes[i], &e->machine, err);
 		if (!status)
 			e->pass_count++;
 	}

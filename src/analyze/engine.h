@@ -18,7 +18,7 @@ struct nm_engine;
 struct nm_engine_options {
 	const struct nm_machine *machine;
 	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
-	unsigned threads; /* 1: all in the caller's; n: decoding in the caller's, models in n - 1 more */
+	unsigned threads; /* 1: all in the caller's; more: decoding in the caller's, models in another */
 	int instructions; /* simulate instruction fetches too */
 };
 

@@ -14,15 +14,9 @@
 #include "hierarchy.h"
 #include "result.h"
 
-struct nm_pass_setup {
-	const struct nm_machine *machine;
-	const struct nm_executor *executor; /* or NULL */
-	unsigned shards;
-};
-
 struct nm_pass {
 	const char *name;
-	int (*make)(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err);
+	int (*make)(void **ret_self, const struct nm_machine *machine, struct nm_error *err);
 	int (*batch)(void *self, const struct nm_ref *refs, size_t count); /* 0 or NM_ENOMEM */
 	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */
 	int (*finish)(void *self, struct nm_result *result);

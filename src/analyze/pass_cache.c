@@ -7,10 +7,10 @@
 
 #include "pass.h"
 
-static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+static int make(void **ret_self, const struct nm_machine *machine, struct nm_error *err)
 {
 	struct nm_hierarchy *h;
-	int status = nm_hierarchy_new(&h, setup->machine, setup->shards, setup->executor, err);
+	int status = nm_hierarchy_new(&h, machine, err);
 
 	if (!status)
 		*ret_self = h;
@@ -25,16 +25,19 @@ static int batch(void *self, const struct nm_ref *refs, size_t count)
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
 	struct nm_result_level *out = &result->levels[level];
+	struct nm_counts *counts;
 	size_t cells;
-	const struct nm_counts *counts = nm_hierarchy_counts(h, level, &cells);
+	int status = nm_hierarchy_counts(h, level, &counts, &cells);
 
+	if (status)
+		return status;
 	out->counts = calloc(result->cell_count + 1, sizeof *out->counts);
+	if (out->counts)
+		memcpy(out->counts, counts,
+		       (cells < result->cell_count ? cells : result->cell_count) * sizeof *counts);
+	free(counts);
 	if (!out->counts)
 		return NM_ENOMEM;
-	if (cells > result->cell_count)
-		cells = result->cell_count;
-	if (cells)
-		memcpy(out->counts, counts, cells * sizeof *counts);
 	nm_hierarchy_total(h, level, &out->total);
 	return nm_hierarchy_evictions(h, level, &out->evictions, &out->eviction_count);
 }

@@ -9,12 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { QUEUE = 32, MAX_HELPERS = 62 };
-
-struct helper {
-	struct nm_workers *workers;
-	pthread_t thread;
-};
+enum { QUEUE = 32 };
 
 struct nm_workers {
 	unsigned threads;
@@ -30,63 +25,7 @@ struct nm_workers {
 	unsigned head, tail;
 	int stop, modelling, draining;
 	pthread_t modeller;
-
-	/* The shards of the running batch. */
-	pthread_cond_t work, done;
-	void (*shard)(void *arg, unsigned i);
-	void *shard_arg;
-	unsigned shard_count, shard_next, shard_left;
-	struct nm_executor executor;
-	struct helper helpers[MAX_HELPERS];
-	unsigned helper_count;
 };
-
-/* Takes shards until none is left to take.  Called and returns with the lock held. */
-static void run_shards(struct nm_workers *w)
-{
-	while (w->shard_next < w->shard_count) {
-		unsigned i = w->shard_next++;
-		void (*shard)(void *, unsigned) = w->shard;
-		void *arg = w->shard_arg;
-
-		pthread_mutex_unlock(&w->lock);
-		shard(arg, i);
-		pthread_mutex_lock(&w->lock);
-		if (--w->shard_left == 0)
-			pthread_cond_signal(&w->done);
-	}
-}
-
-static void *help(void *arg)
-{
-	struct nm_workers *w = ((struct helper *)arg)->workers;
-
-	pthread_mutex_lock(&w->lock);
-	while (!w->stop) {
-		run_shards(w);
-		if (!w->stop)
-			pthread_cond_wait(&w->work, &w->lock);
-	}
-	pthread_mutex_unlock(&w->lock);
-	return NULL;
-}
-
-static void each(void *self, unsigned n, void (*fn)(void *arg, unsigned i), void *arg)
-{
-	struct nm_workers *w = self;
-
-	pthread_mutex_lock(&w->lock);
-	w->shard = fn;
-	w->shard_arg = arg;
-	w->shard_count = w->shard_left = n;
-	w->shard_next = 0;
-	pthread_cond_broadcast(&w->work);
-	run_shards(w);
-	while (w->shard_left)
-		pthread_cond_wait(&w->done, &w->lock);
-	w->shard_count = w->shard_next = 0;
-	pthread_mutex_unlock(&w->lock);
-}
 
 static void *model(void *arg)
 {
@@ -126,12 +65,6 @@ static int start_threads(struct nm_workers *w, struct nm_error *err)
 	if (pthread_create(&w->modeller, NULL, model, w))
 		return nm_fail(err, NM_ENOMEM, "cannot start a thread");
 	w->modelling = 1;
-	for (unsigned i = 0; i + 2 < w->threads && i < MAX_HELPERS; i++) {
-		w->helpers[i].workers = w;
-		if (pthread_create(&w->helpers[i].thread, NULL, help, &w->helpers[i]))
-			return nm_fail(err, NM_ENOMEM, "cannot start a thread");
-		w->helper_count++;
-	}
 	return 0;
 }
 
@@ -143,12 +76,9 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	if (!w)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w->threads = threads;
-	w->executor = (struct nm_executor){w, each};
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);
-	pthread_cond_init(&w->work, NULL);
-	pthread_cond_init(&w->done, NULL);
 	for (unsigned i = 0; i < (threads < 2 ? 1u : QUEUE); i++) {
 		w->buffers[i] = malloc(NM_BATCH * sizeof(struct nm_ref));
 		if (!w->buffers[i])
@@ -170,20 +100,15 @@ void nm_workers_free(struct nm_workers *w)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->stop = 1;
-	pthread_cond_broadcast(&w->filled);
-	pthread_cond_broadcast(&w->work);
+	pthread_cond_signal(&w->filled);
 	pthread_mutex_unlock(&w->lock);
 	if (w->modelling)
 		pthread_join(w->modeller, NULL);
-	for (unsigned i = 0; i < w->helper_count; i++)
-		pthread_join(w->helpers[i].thread, NULL);
 	for (unsigned i = 0; i < QUEUE; i++)
 		free(w->buffers[i]);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->filled);
 	pthread_cond_destroy(&w->emptied);
-	pthread_cond_destroy(&w->work);
-	pthread_cond_destroy(&w->done);
 	free(w);
 }
 
@@ -191,20 +116,6 @@ void nm_workers_start(struct nm_workers *w, nm_batch_function *function, void *a
 {
 	w->function = function;
 	w->arg = arg;
-}
-
-const struct nm_executor *nm_workers_executor(struct nm_workers *w)
-{
-	return w->helper_count ? &w->executor : NULL;
-}
-
-unsigned nm_workers_shards(const struct nm_workers *w)
-{
-	unsigned shards = 1;
-
-	while (shards < w->helper_count + 1 && shards < 64)
-		shards *= 2;
-	return shards;
 }
 
 struct nm_ref *nm_workers_buffer(struct nm_workers *w)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * workers.h - the engine's threads: batches are handed from the decoding thread to a modelling thread, which
- * spreads the shards of each batch over further ones.
+ * workers.h - the engine's threads: batches are handed from the decoding thread to a modelling thread.
  *
- * With one thread everything runs in the caller.  With n, decoding stays in the caller, one thread runs the
- * passes in order of the batches, and n - 2 help it with shards.  Nothing about results depends on n.
+ * With one thread everything runs in the caller.  With two, decoding stays in the caller and the other runs the
+ * passes in order of the batches.  Nothing about results depends on it.
  */
 #ifndef NM_WORKERS_H
 #define NM_WORKERS_H
@@ -22,10 +21,6 @@ typedef int nm_batch_function(void *arg, const struct nm_ref *refs, size_t count
 int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_error *err);
 void nm_workers_free(struct nm_workers *workers);
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
-
-/* For models: runs shards side by side.  NULL if there is nobody to share with. */
-const struct nm_executor *nm_workers_executor(struct nm_workers *workers);
-unsigned nm_workers_shards(const struct nm_workers *workers);
 
 /* An empty buffer of NM_BATCH references; waits until one is free. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);

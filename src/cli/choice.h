@@ -17,8 +17,7 @@ struct nm_choice {
 	int instructions; /* simulate fetches too */
 };
 
-/* Decoding and modelling beside each other, where there are processors; more threads would split models into
- * shards, which costs more than it brings in a live recording. */
+/* Decoding and modelling beside each other, where there are processors. */
 int64_t nm_default_threads(void);
 
 /* 0 and the machine, or a status: the fault was told. */

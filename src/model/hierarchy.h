@@ -4,8 +4,8 @@
  * what happened to them.
  *
  * A *cell* is a small dense number that the caller gives to every (thread, place in the code, object);
- * the hierarchy knows nothing else about them.  Counting rules (the contract; cache.c and classify.c
- * repeat the ones they implement):
+ * the hierarchy knows nothing else about them.  Counting rules (the contract; the files that implement
+ * them repeat the ones they implement):
  *   - write-back, write-allocate, LRU, non-inclusive; cold at the start.
  *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads
  *     (line fills), reuse and bytes used are counted per line.
@@ -58,18 +58,10 @@ struct nm_eviction {
 	uint64_t count;
 };
 
-/* Runs fn(arg, i) for i in [0, n), in any order, perhaps at once; returns when all are done. */
-struct nm_executor {
-	void *self;
-	void (*each)(void *self, unsigned n, void (*fn)(void *arg, unsigned i), void *arg);
-};
-
 struct nm_hierarchy;
 
-/* shards: a power of two from 1 to 64; how many independent parts the sets of each level are split
- * into.  Results do not depend on it.  executor may be NULL: parts then run one after another. */
-int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine, unsigned shards,
-		     const struct nm_executor *executor, struct nm_error *err);
+int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+		     struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Feeds a batch; at most NM_BATCH references.  0 or NM_ENOMEM. */
@@ -79,10 +71,11 @@ int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, 
 /* Settles the lines that are still resident.  Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 
-/* Counts of a level, indexed by cell; *ret_cells is 1 + the largest cell seen.  For first levels `reads`
- * and `writes` are left 0 per cell: the caller who makes the references counts them as they are made. */
-const struct nm_counts *nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level,
-					    size_t *ret_cells);
+/* Counts of a level, indexed by cell; *ret_cells is 1 + the largest cell seen; *ret_counts is to be freed by the
+ * caller.  For first levels `reads` and `writes` are left 0 per cell: the caller who makes the references counts
+ * them as they are made.  0 or NM_ENOMEM. */
+int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts **ret_counts,
+			size_t *ret_cells);
 /* Sum over all cells (reads and writes filled in for every level). */
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 

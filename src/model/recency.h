@@ -8,32 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-	NM_INTERVAL_MAX = 256,
-	NM_INTERVAL_WORDS = NM_INTERVAL_MAX / 64,
-	NM_RECENT = 1024, /* intervals whose blocks are found without a hash */
-};
-
-/* A touch that concerns more than its own set.  With NM_EVENT_LOAD it is a load and the rest of `old` the index
- * of its record; else the first hit of a line in the interval, and `old` is the time of its last touch. */
-#define NM_EVENT_LOAD (1ull << 63)
-
-struct nm_event {
-	uint64_t old;
-	uint64_t place; /* first levels: time; else index of the operation + (fills before it << 32) */
-};
-
 enum nm_miss_class { NM_MISS_COLD, NM_MISS_CAPACITY, NM_MISS_CONFLICT };
 
-/* The lines whose last touch lies in one interval: bit t % interval is set for each such touch. */
-struct nm_recency_block {
-	uint64_t bits[NM_INTERVAL_WORDS];
-	uint64_t id;         /* first time / interval */
-	uint32_t next, prev; /* by time; block 0 heads the ring */
-	uint32_t count;      /* of bits */
-	uint32_t unused;
-};
+/* In the log, in place of a place. */
+#define NM_LOG_GHOST 0x80000000u /* the line has left: the lower bits are the ghost's slot */
+#define NM_LOG_DEAD 0xffffffffu  /* no line was touched last then, any more */
 
+/* A line that left its place, while the fully associative cache still holds it. */
 struct nm_ghost {
 	uint64_t line, stamp; /* stamp 0: free */
 };
@@ -43,58 +24,70 @@ struct nm_seen {
 };
 
 struct nm_recency {
-	uint64_t capacity;                 /* lines */
-	uint64_t start;                    /* of the interval */
-	uint64_t live;                     /* bits in all blocks */
-	uint64_t fresh;                    /* distinct lines touched in the interval */
-	unsigned shift;                    /* log2 of the interval */
-	uint64_t again[NM_INTERVAL_WORDS]; /* touches of the interval that a later load outdated */
-
-	struct nm_recency_block *blocks;
-	uint32_t block_room, block_used, block_free; /* block_free heads a list through `next` */
-	uint32_t recent[NM_RECENT];                  /* block by id % NM_RECENT; 0: none */
-	uint32_t *index;                             /* block id to block, open addressing; 0: free */
-	unsigned index_shift;                        /* 64 - log2 of its size */
-
+	uint64_t now;       /* time of the next touch */
+	uint64_t head;      /* a line is in the fully associative cache if its last touch is not before it */
+	uint64_t capacity;  /* lines */
+	uint64_t live;      /* lines that it holds */
+	uint32_t *log;      /* by time from `base` on: the place touched, if that was a last touch */
+	uint64_t base, end; /* end: time for which the log has no room */
+	uint64_t *stamps;   /* of the cache: time of last touch by place */
 	struct nm_ghost *ghosts;
 	size_t ghost_count, ghost_mask;
 	unsigned ghost_shift; /* 64 - log2 of the slots */
+	unsigned seen_shift;
 	struct nm_seen *seen;
 	size_t seen_count, seen_mask;
-	unsigned seen_shift;
 };
+
+/* stamps are borrowed.  0 or NM_ENOMEM. */
+int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps);
+void nm_recency_done(struct nm_recency *r);
+
+enum { NM_LOG_MOST = 2048 }; /* touches that there can be made room for at once */
+
+/* The log as if it began at time 0. */
+static inline uint32_t *nm_recency_log(const struct nm_recency *r)
+{
+	return (uint32_t *)((uintptr_t)r->log - r->base * sizeof *r->log);
+}
+
+/* Enters the touch of now in the log, which has room.  Returns its time, the new stamp of the place. */
+static inline uint64_t nm_recency_touch(struct nm_recency *r, uint32_t place)
+{
+	r->log[r->now - r->base] = place;
+	return r->now++;
+}
+
+/* The fully associative cache loses the line touched last at `time`, which was the first of all. */
+void nm_recency_forget(struct nm_recency *r, uint64_t time);
+
+/* A line that had left comes back. */
+void nm_recency_return(struct nm_recency *r, struct nm_ghost *ghost);
+
+/* A line last touched at `stamp`, not before `head`, leaves its place.  0 or NM_ENOMEM. */
+int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp);
+
+/* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
+int nm_recency_seen(struct nm_recency *r, uint64_t line);
 
 /* Spreads keys over a table by the high bits of a product: enough for line numbers, and cheap. */
 static inline size_t nm_spread(uint64_t key, unsigned shift) { return key * 0x9e3779b97f4a7c15ull >> shift; }
 
-/* Has the host fetch what nm_recency_load() of one line and nm_recency_leave() of another will look at. */
-static inline void nm_recency_prefetch(const struct nm_recency *r, uint64_t line, uint64_t victim)
+/* The ghost of a line, or a free slot for it. */
+static inline struct nm_ghost *nm_recency_ghost(const struct nm_recency *r, uint64_t line)
 {
-	__builtin_prefetch(&r->ghosts[nm_spread(line, r->ghost_shift)]);
-	__builtin_prefetch(&r->ghosts[nm_spread(victim, r->ghost_shift)], 1);
-	__builtin_prefetch(&r->seen[nm_spread(line >> 6, r->seen_shift)]);
+	size_t i = nm_spread(line, r->ghost_shift);
+
+	while (r->ghosts[i].stamp && r->ghosts[i].line != line)
+		i = (i + 1) & r->ghost_mask;
+	return &r->ghosts[i];
 }
 
-int nm_recency_init(struct nm_recency *r, uint64_t capacity);
-void nm_recency_done(struct nm_recency *r);
-
-static inline uint64_t nm_recency_end(const struct nm_recency *r) { return r->start + (1ull << r->shift); }
-
-/* The first touch in this interval of a line that is resident in the cache and was touched at `old`. */
-void nm_recency_touch(struct nm_recency *r, uint64_t old);
-
-/* The same for events up to the first load, or the first that is past the interval.  Returns how many.  The time
- * of an event is base + (place >> shift). */
-size_t nm_recency_touches(struct nm_recency *r, const struct nm_event *events, size_t count, uint64_t base,
-			  unsigned shift);
-
-/* The load of a line that was not resident.  Its class, or NM_ENOMEM. */
-int nm_recency_load(struct nm_recency *r, uint64_t line);
-
-/* A line last touched at `stamp` leaves the cache.  0 or NM_ENOMEM. */
-int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp);
-
-/* Ends the interval; `again` marks the touches that a later hit outdated.  0 or NM_ENOMEM. */
-int nm_recency_close(struct nm_recency *r, const uint64_t again[NM_INTERVAL_WORDS]);
+/* Has the host fetch what the load of a line will look at. */
+static inline void nm_recency_prefetch(const struct nm_recency *r, uint64_t line)
+{
+	__builtin_prefetch(&r->ghosts[nm_spread(line, r->ghost_shift)]);
+	__builtin_prefetch(&r->seen[nm_spread(line >> 6, r->seen_shift)]);
+}
 
 #endif

@@ -80,22 +80,14 @@ ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 	return find_plain(tags, ways, line);
 }
 
-/* The way of the line, or any way if it is not there. */
-ALWAYS unsigned guess_way(const uint64_t *tags, unsigned ways, uint64_t line)
+/* The way that was touched first. */
+ALWAYS unsigned oldest(const uint64_t *stamps, unsigned ways)
 {
 #if defined(__AVX512F__)
-	if (ways % 8 == 0) {
-		const __m512i key = _mm512_set1_epi64((long long)line);
-		uint32_t hits = 0;
-		for (unsigned w = 0; w < ways; w += 8)
-			hits |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_load_si512(tags + w), key) << w;
-		return _tzcnt_u32(hits) & (ways - 1);
-	}
+	if (ways % 8 == 0)
+		return oldest_way(stamps, ways);
 #endif
-	unsigned way = 0;
-	for (unsigned w = 1; w < ways; w++)
-		way = tags[w] == line ? w : way;
-	return way;
+	return oldest_plain(stamps, ways);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.c - counts per cell in an array that doubles, and the eviction matrix as a hash from (evictor, victim)
+ * tally.c - counts per cell in arrays that double, and the eviction matrix as a hash from (evictor, victim)
  * to a count.  Both grow with the cells that the run has, not with its length.
  */
 #include "tally.h"
@@ -14,15 +14,33 @@ int nm_tally_init(struct nm_tally *t)
 	*t = (struct nm_tally){
 	    .pairs = calloc(PAIRS, sizeof *t->pairs), .pair_mask = PAIRS - 1, .pair_shift = 64 - 6};
 	t->recent = calloc(NM_PAIRS_RECENT, sizeof *t->recent);
-	return t->pairs && t->recent ? 0 : NM_ENOMEM;
+	return t->pairs && t->recent ? nm_tally_reach(t, 1) : NM_ENOMEM;
 }
 
 void nm_tally_done(struct nm_tally *t)
 {
-	free(t->cells);
+	free(t->loads);
+	free(t->stays);
+	free(t->own);
 	free(t->pairs);
 	free(t->recent);
 	*t = (struct nm_tally){0};
+}
+
+/* `*array` with room for more elements, the new ones 0, on lines of the host's cache of its own. */
+static int grow(void *array, size_t size, size_t had, size_t room)
+{
+	void *old, *grown = aligned_alloc(64, room * size);
+
+	memcpy(&old, array, sizeof old);
+	if (!grown)
+		return NM_ENOMEM;
+	if (had)
+		memcpy(grown, old, had * size);
+	memset((char *)grown + had * size, 0, (room - had) * size);
+	free(old);
+	memcpy(array, &grown, sizeof grown);
+	return 0;
 }
 
 int nm_tally_reach(struct nm_tally *t, size_t count)
@@ -33,11 +51,10 @@ int nm_tally_reach(struct nm_tally *t, size_t count)
 		size_t room = t->cell_room ? t->cell_room : 64;
 		while (room < count)
 			room *= 2;
-		struct nm_counts *cells = realloc(t->cells, room * sizeof *cells);
-		if (!cells)
+		if (grow(&t->loads, sizeof *t->loads, t->cell_room, room) ||
+		    grow(&t->stays, sizeof *t->stays, t->cell_room, room) ||
+		    grow(&t->own, sizeof *t->own, t->cell_room, room))
 			return NM_ENOMEM;
-		memset(cells + t->cell_room, 0, (room - t->cell_room) * sizeof *cells);
-		t->cells = cells;
 		t->cell_room = room;
 	}
 	t->cell_count = count;

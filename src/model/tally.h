@@ -9,6 +9,21 @@
 #include <stdint.h>
 
 #include "hierarchy.h"
+#include "recency.h"
+
+/* Of a cell as the one that loads.  One line of the host's cache, which is all that a miss needs of it. */
+struct nm_loads {
+	uint64_t fills[2];    /* lines loaded for reads and fetches, for writes */
+	uint64_t extra[2];    /* of those, further lines of references that had missed already */
+	uint64_t of_class[3]; /* enum nm_miss_class */
+	uint64_t unused;
+};
+_Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
+
+/* Of a cell as the one that loaded a line that left, or was there at the end. */
+struct nm_stays {
+	uint64_t reuse, used_bytes, evictions, writebacks;
+};
 
 struct nm_pair {
 	uint64_t key;   /* evictor << 32 | victim */
@@ -18,9 +33,11 @@ struct nm_pair {
 enum { NM_PAIRS_RECENT = 512, NM_PAIRS_WAITING = 32 };
 
 struct nm_tally {
-	struct nm_counts *cells;
+	struct nm_loads *loads;
+	struct nm_stays *stays;
+	uint64_t (*own)[2]; /* the program's references, reads and writes: of a level that takes fills too */
 	size_t cell_count, cell_room;
-	uint64_t reads, writes; /* of a first level */
+	uint64_t reads, writes; /* of a first level, all cells together */
 	struct nm_pair *pairs;
 	size_t pair_count, pair_mask;
 	unsigned pair_shift;    /* 64 - log2 of the slots */
@@ -55,13 +72,6 @@ static inline int nm_tally_evict(struct nm_tally *t, uint32_t evictor, uint32_t 
 		return nm_tally_replace(t, r, key);
 	r->count++;
 	return 0;
-}
-
-/* Has the host fetch what an eviction will change. */
-static inline void nm_tally_prefetch(const struct nm_tally *t, uint32_t evictor, uint32_t victim)
-{
-	__builtin_prefetch(&t->cells[evictor], 1);
-	__builtin_prefetch(&t->cells[victim].reuse, 1);
 }
 
 #endif

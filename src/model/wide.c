@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * wide.c - finds ways and victims in sets of many ways (fully associative levels, mostly): a hash from line
- * to slot and, per set, a doubly linked list in recency order.  Constant time at any number of ways.
+ * to place and, per set, a doubly linked list in recency order.  Constant time at any number of ways.
  *
- * A slot is set * ways + way.  Ways of a set are handed out in order until it is full.  The hash stores
- * slots only; the tags that it compares with are the set's own.
+ * Ways of a set are handed out in order until it is full.  The hash stores places only; the tags that it compares
+ * with are the cache's own.
  */
 #include <stdlib.h>
 
@@ -16,15 +16,14 @@ struct link {
 };
 
 struct nm_wide {
-	uint64_t *index; /* slot + 1; 0: free */
+	uint32_t *index; /* place + 1; 0: free */
 	uint64_t index_mask;
 	struct link *links; /* ways + 1 a set; the last is the head: newer = oldest, older = newest */
 	uint32_t *used;     /* ways handed out, per set */
 	uint32_t ways;
-	size_t stride; /* bytes between the tags of neighbouring sets */
 };
 
-struct nm_wide *nm_wide_new(uint64_t sets, uint32_t ways, size_t stride)
+struct nm_wide *nm_wide_new(uint64_t sets, uint32_t ways)
 {
 	struct nm_wide *wide = calloc(1, sizeof *wide);
 	uint64_t room = 4;
@@ -34,7 +33,6 @@ struct nm_wide *nm_wide_new(uint64_t sets, uint32_t ways, size_t stride)
 	while (room < 2 * sets * ways)
 		room *= 2;
 	wide->ways = ways;
-	wide->stride = stride;
 	wide->index_mask = room - 1;
 	wide->index = calloc(room, sizeof *wide->index);
 	wide->links = calloc(sets * (ways + 1ull), sizeof *wide->links);
@@ -58,23 +56,17 @@ void nm_wide_free(struct nm_wide *wide)
 	free(wide);
 }
 
-static uint64_t tag_of(const struct nm_wide *wide, const unsigned char *sets, uint64_t slot)
-{
-	return ((const uint64_t *)(sets + slot / wide->ways * wide->stride))[slot % wide->ways];
-}
-
-static uint64_t *slot_of(const struct nm_wide *wide, const unsigned char *sets, uint64_t line)
+static uint32_t *slot_of(const struct nm_wide *wide, const uint64_t *tags, uint64_t line)
 {
 	uint64_t i = nm_mix64(line) & wide->index_mask;
-	while (wide->index[i] && tag_of(wide, sets, wide->index[i] - 1) != line)
+	while (wide->index[i] && tags[wide->index[i] - 1] != line)
 		i = (i + 1) & wide->index_mask;
 	return &wide->index[i];
 }
 
-uint32_t nm_wide_find(const struct nm_wide *wide, const unsigned char *sets, uint64_t line)
+uint32_t nm_wide_find(const struct nm_wide *wide, const uint64_t *tags, uint64_t line)
 {
-	uint64_t slot = *slot_of(wide, sets, line);
-	return slot ? (uint32_t)((slot - 1) % wide->ways) : UINT32_MAX;
+	return *slot_of(wide, tags, line) - 1;
 }
 
 static void push_newest(struct link *links, uint32_t head, uint32_t way)
@@ -90,20 +82,22 @@ static void take_out(struct link *links, uint32_t way)
 	links[links[way].older].newer = links[way].newer;
 }
 
-void nm_wide_touch(struct nm_wide *wide, uint64_t set, uint32_t way)
+void nm_wide_touch(struct nm_wide *wide, uint32_t place)
 {
-	struct link *links = wide->links + set * (wide->ways + 1ull);
+	uint32_t way = place % wide->ways;
+	struct link *links = wide->links + place / wide->ways * (wide->ways + 1ull);
+
 	if (links[wide->ways].older == way)
 		return;
 	take_out(links, way);
 	push_newest(links, wide->ways, way);
 }
 
-static void forget(struct nm_wide *wide, const unsigned char *sets, uint64_t line)
+static void forget(struct nm_wide *wide, const uint64_t *tags, uint64_t line)
 {
-	uint64_t mask = wide->index_mask, hole = (uint64_t)(slot_of(wide, sets, line) - wide->index);
+	uint64_t mask = wide->index_mask, hole = (uint64_t)(slot_of(wide, tags, line) - wide->index);
 	for (uint64_t i = (hole + 1) & mask; wide->index[i]; i = (i + 1) & mask) {
-		uint64_t home = nm_mix64(tag_of(wide, sets, wide->index[i] - 1)) & mask;
+		uint64_t home = nm_mix64(tags[wide->index[i] - 1]) & mask;
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			wide->index[hole] = wide->index[i];
 			hole = i;
@@ -112,20 +106,19 @@ static void forget(struct nm_wide *wide, const unsigned char *sets, uint64_t lin
 	wide->index[hole] = 0;
 }
 
-uint32_t nm_wide_replace(struct nm_wide *wide, unsigned char *sets, uint64_t set, uint64_t line)
+uint32_t nm_wide_replace(struct nm_wide *wide, const uint64_t *tags, uint64_t set, uint64_t line)
 {
 	struct link *links = wide->links + set * (wide->ways + 1ull);
-	uint64_t *tags = (uint64_t *)(sets + set * wide->stride);
-	uint32_t way;
+	uint32_t way, first = (uint32_t)(set * wide->ways);
 
 	if (wide->used[set] < wide->ways) {
 		way = wide->used[set]++;
 	} else {
 		way = links[wide->ways].newer;
-		forget(wide, sets, tags[way]);
+		forget(wide, tags, tags[first + way]);
 		take_out(links, way);
 	}
 	push_newest(links, wide->ways, way);
-	*slot_of(wide, sets, line) = set * wide->ways + way + 1;
-	return way;
+	*slot_of(wide, tags, line) = first + way + 1;
+	return first + way;
 }
