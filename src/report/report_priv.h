@@ -87,9 +87,6 @@ int nm_summary_run(struct nm_profile *profile, const struct nm_asked *asked, con
 
 /* Starts the JSON document of a report: {"schema":...,"version":...,"report":name. */
 void nm_json_begin(const char *report, FILE *out);
-/* A table in the style's format; level: NULL if it has none. */
-int nm_table_show(struct nm_table *table, const char *report, const char *level, const struct nm_style *style,
-		  FILE *out, struct nm_error *err);
 
 /* ---- advice.c ---- */
 

@@ -80,6 +80,10 @@ int nm_table_json(const struct nm_table *table, FILE *out);
 /* text as a JSON string with its quotes. */
 int nm_json_text(const char *text, FILE *out);
 
+/* A table in the style's format; level: NULL if it has none. */
+int nm_table_show(struct nm_table *table, const char *report, const char *level, const struct nm_style *style,
+		  FILE *out, struct nm_error *err);
+
 /* ---- shorten.c ---- */
 
 /* A copy of name that takes at most `width` columns (but see the rules there); malloc'ed. */
