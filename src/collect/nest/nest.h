@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nest.h - loop nests: a program of arrays, loops and references, written down instead of run.
+ *
+ * The language is docs/format/nest.md.  A nest is read and laid out in memory (nm_nest_load), then executed as often
+ * as wanted (nm_nest_run): its references come as a stream of the wire, in which each array is a named range, each run
+ * of statements a block, and each reference a place ("Y(j,k)" at its line of the file).
+ */
+#ifndef NM_NEST_H
+#define NM_NEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+
+struct nm_nest;
+
+/* Reads the nest at path.  settings: "NAME=VALUE" for a parameter's value or an array's address, ended by NULL; the
+ * last of one name holds.  A fault in the text is NM_EINVAL: its text begins with file, line and column, and the
+ * line is its subject. */
+int nm_nest_load(struct nm_nest **ret_nest, const char *path, const char *const *settings,
+		 struct nm_error *err);
+
+/* The same from memory; path is for messages, places and the folder of files of values. */
+int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, const char *path,
+		  const char *const *settings, struct nm_error *err);
+void nm_nest_free(struct nm_nest *nest);
+
+/* What takes whole records.  Not 0: the run ends with that code.  Called now and then even without words. */
+struct nm_nest_sink {
+	int (*take)(void *self, const uint64_t *words, size_t count, struct nm_error *err);
+	void *self;
+};
+
+/* Sends the whole stream, PROCESS to EXIT.  argv (ended by NULL) is what the stream says was run.  NM_EINVAL: a
+ * subscript left its array, told as above, with the loop indices. */
+int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
+		struct nm_error *err);
+
+/* ---- what is in it ---- */
+
+struct nm_nest_array_info {
+	const char *name;
+	uint64_t address, bytes;
+};
+
+struct nm_nest_reference_info {
+	const char *name;         /* of its place: "Y(j,k)", "Z(j,i) =" for a write */
+	const char *array;        /* its array's name */
+	unsigned statement, part; /* numbers from 1: statement of the nest, reference of the statement */
+	unsigned line, column;    /* from 1 */
+	int is_write;
+	unsigned bytes;
+};
+
+/* i-th in order of the text; 0: there are no more.  Strings live as long as the nest. */
+int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_info *ret);
+int nm_nest_reference_at(const struct nm_nest *nest, size_t i, struct nm_nest_reference_info *ret);
+
+/* How the address of reference i follows from the loop indices: "0x100000 + 4 (j) + 896 (k)".  As snprintf. */
+size_t nm_nest_reference_address(const struct nm_nest *nest, size_t i, char *text, size_t room);
+
+/* What a place that is left out of the measurement is called: the reference's name and this. */
+#define NM_NEST_WARM_UP " (warm-up)"
+
+#endif

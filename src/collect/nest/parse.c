@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parse.c - loops and statements, by recursive descent.
+ *
+ *     program   = { parameter | origin | array | item }
+ *     item      = "for" NAME "=" value "to" value ["step" value] ["warm" value] items "end"
+ *               | "warmup" items "end"
+ *               | ("read" | "write") reference { "," reference }
+ *               | (reference | NAME) ["+" | "-" | "*" | "/"] "=" expression
+ *     reference = NAME "(" sum { "," sum } ")"  |  NAME "[" sum "]" { "[" sum "]" }
+ *
+ * What an expression of a statement computes does not matter: only its references do, in their order.  A name without
+ * subscripts that is no array is a variable in a register.  Statements that follow each other are one block, so that
+ * the stream carries one word for all of them besides the addresses.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nest_priv.h"
+
+enum { MAX_OPERANDS = 100 /* parentheses within each other */, MAX_REFERENCES = 1 << 16 };
+
+/* ---- references ---- */
+
+/* The text of a reference without blanks. */
+static const char *squeeze(struct nm_nest_parser *p, const char *at, const char *end)
+{
+	char *text = malloc((size_t)(end - at) + 1);
+	const char *kept = NULL;
+	size_t n = 0;
+
+	if (!text)
+		return NULL;
+	for (; at < end; at++) {
+		if (*at == '#')
+			at += strcspn(at, "\n");
+		if (*at > ' ')
+			text[n++] = *at;
+	}
+	text[n] = '\0';
+	kept = nm_intern(&p->nest->names, text);
+	free(text);
+	return kept;
+}
+
+static int on_one_line(const char *a, const char *b)
+{
+	return !memchr(a < b ? a : b, '\n', (size_t)(a < b ? b - a : a - b));
+}
+
+/* Names the place: what is written has a "=", and equals of one line are numbered. */
+static const char *name_place(struct nm_nest_parser *p, const struct nm_nest_reference *r)
+{
+	const struct nm_nest *nest = p->nest;
+	const char *kept;
+	unsigned equal = 1;
+	char *name, number[16] = "";
+
+	for (size_t i = nest->references.count; i-- > 0;) {
+		const struct nm_nest_reference *other = &nest->references.at[i];
+
+		if (!on_one_line(other->at, r->at))
+			break;
+		equal += other->text == r->text && other->is_write == r->is_write;
+	}
+	if (equal > 1)
+		snprintf(number, sizeof number, " #%u", equal);
+	if (asprintf(&name, "%s%s%s", r->text, r->is_write ? " =" : "", number) < 0)
+		return NULL;
+	kept = nm_intern(&p->nest->names, name);
+	free(name);
+	return kept;
+}
+
+int nm_nest_add_reference(struct nm_nest_parser *p, struct nm_nest_reference *r)
+{
+	struct nm_nest *nest = p->nest;
+
+	if (nest->references.count == MAX_REFERENCES)
+		return nm_nest_fault(p, r->at, "more than %d references", MAX_REFERENCES);
+	if (p->part == NM_NEST_STATEMENT)
+		return nm_nest_fault(p, r->at, "more than %d references in a statement", NM_NEST_STATEMENT);
+	r->name = name_place(p, r);
+	r->statement = nest->statements + 1;
+	r->part = ++p->part;
+	if (!r->name || nm_vec_push(&nest->references, *r))
+		return nm_nest_exhausted(p->err);
+	p->block->count++;
+	return 0;
+}
+
+/* The value of a subscript that is a constant must lie in its dimension. */
+static int check_subscript(struct nm_nest_parser *p, const char *at, const struct nm_nest_array *a,
+			   unsigned i, const struct nm_nest_sum *sum)
+{
+	const struct nm_nest_dimension *d = &a->dimension[i];
+
+	if (!sum->count && (sum->constant < d->low || sum->constant > d->high))
+		return nm_nest_fault(
+		    p, at, "%lld is outside of dimension %u of %s, which goes from %lld to %lld",
+		    (long long)sum->constant, i + 1, a->name, (long long)d->low, (long long)d->high);
+	return 0;
+}
+
+static int wrong_dimensions(struct nm_nest_parser *p, const struct nm_nest_array *a)
+{
+	return nm_nest_fault(p, p->token.at, "%s has %u dimension%s", a->name, a->dimensions,
+			     a->dimensions > 1 ? "s" : "");
+}
+
+static int parse_subscripts(struct nm_nest_parser *p, struct nm_nest_array *a, struct nm_nest_sum *sums,
+			    const char **ret_end)
+{
+	int open = a->brackets ? '[' : '(', close = a->brackets ? ']' : ')', code = 0;
+
+	for (unsigned i = 0; i < a->dimensions && !code; i++) {
+		const char *at;
+
+		if (i && p->token.kind != (a->brackets ? '[' : ','))
+			return wrong_dimensions(p, a);
+		code = i ? nm_nest_next(p) : nm_nest_expect(p, open, a->brackets ? "'['" : "'('");
+		at = p->token.at;
+		if (!code)
+			code = nm_nest_parse_sum(p, "a subscript", &sums[i]);
+		if (!code)
+			code = check_subscript(p, at, a, i, &sums[i]);
+		*ret_end = p->token.at + p->token.length;
+		if (code || (!a->brackets && i + 1 < a->dimensions))
+			continue;
+		if (p->token.kind == ',')
+			return wrong_dimensions(p, a);
+		code = nm_nest_expect(p, close, a->brackets ? "']'" : "')'");
+	}
+	return !code && a->brackets && p->token.kind == '[' ? wrong_dimensions(p, a) : code;
+}
+
+int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token *name,
+			    struct nm_nest_array *array, struct nm_nest_reference *ret)
+{
+	struct nm_nest_sum *sums = nm_arena_alloc(&p->nest->arena, array->dimensions * sizeof *sums);
+	struct nm_nest_reference r = {.array = array, .subscript = sums, .at = name->at};
+	const char *end = name->at;
+	int code;
+
+	if (!sums)
+		return nm_nest_exhausted(p->err);
+	if (p->nesting == MAX_OPERANDS)
+		return nm_nest_fault(p, name->at, "more than %d subscripts within each other", MAX_OPERANDS);
+	p->nesting++;
+	code = parse_subscripts(p, array, sums, &end);
+	p->nesting--;
+	if (code)
+		return code;
+	r.text = squeeze(p, name->at, end);
+	*ret = r;
+	return r.text ? 0 : nm_nest_exhausted(p->err);
+}
+
+/* A word that starts an operand: reads an array's element, or is a register. */
+static int parse_operand_name(struct nm_nest_parser *p)
+{
+	struct nm_nest_token name = p->token;
+	const struct nm_nest_name *known = nm_nest_lookup(p, &name);
+	struct nm_nest_reference r;
+	int code = nm_nest_next(p);
+
+	if (code)
+		return code;
+	if (!known || known->kind != NM_NEST_ARRAY) {
+		if (p->token.kind == '(' || p->token.kind == '[')
+			return nm_nest_fault(p, name.at, "there is no array '%.*s'", (int)name.length,
+					     name.at);
+		return 0;
+	}
+	code = nm_nest_parse_reference(p, &name, known->array, &r);
+	return code ? code : nm_nest_add_reference(p, &r);
+}
+
+/* Operands and operators until the statement or a parenthesis ends. */
+static int parse_expression(struct nm_nest_parser *p)
+{
+	for (;;) {
+		int code;
+
+		if (p->token.kind == '+' || p->token.kind == '-') {
+			code = nm_nest_next(p);
+			if (code)
+				return code;
+			continue;
+		}
+		if (p->token.kind == '(') {
+			if (p->nesting == MAX_OPERANDS)
+				return nm_nest_fault(p, p->token.at,
+						     "more than %d parentheses within each other",
+						     MAX_OPERANDS);
+			p->nesting++;
+			code = nm_nest_next(p);
+			if (!code)
+				code = parse_expression(p);
+			p->nesting--;
+			if (!code)
+				code = nm_nest_expect(p, ')', "an operator or ')'");
+		} else if (p->token.kind == NM_NEST_NUMBER || p->token.kind == NM_NEST_REAL) {
+			code = nm_nest_next(p);
+		} else if (p->token.kind == NM_NEST_WORD) {
+			code = parse_operand_name(p);
+		} else {
+			return nm_nest_fault(p, p->token.at, "an operand expected");
+		}
+		if (code || !p->token.kind || p->token.kind > 127 || !strchr("+-*/", p->token.kind))
+			return code;
+		code = nm_nest_next(p);
+		if (code)
+			return code;
+	}
+}
+
+/* ---- statements ---- */
+
+/* The reference at the token, not yet added. */
+static int parse_target(struct nm_nest_parser *p, const char *what, struct nm_nest_reference *ret)
+{
+	struct nm_nest_token name = p->token;
+	const struct nm_nest_name *known = name.kind == NM_NEST_WORD ? nm_nest_lookup(p, &name) : NULL;
+	int code;
+
+	if (!known || known->kind != NM_NEST_ARRAY)
+		return nm_nest_fault(p, name.at, "%s", what);
+	code = nm_nest_next(p);
+	return code ? code : nm_nest_parse_reference(p, &name, known->array, ret);
+}
+
+static int parse_list(struct nm_nest_parser *p, int is_write)
+{
+	int code;
+
+	do {
+		struct nm_nest_reference r;
+
+		code = nm_nest_next(p);
+		if (!code)
+			code = parse_target(p, "a reference expected, e.g. X(i,j)", &r);
+		if (!code) {
+			r.is_write = is_write;
+			code = nm_nest_add_reference(p, &r);
+		}
+	} while (!code && p->token.kind == ',');
+	return code;
+}
+
+static int parse_assignment(struct nm_nest_parser *p)
+{
+	struct nm_nest_token name = p->token;
+	const struct nm_nest_name *known = nm_nest_lookup(p, &name);
+	int to_array = known && known->kind == NM_NEST_ARRAY, updates, code;
+	struct nm_nest_reference target = {0};
+
+	if (known && !to_array)
+		return nm_nest_fault(p, name.at, "%s cannot be written", known->name);
+	code = to_array ? parse_target(p, "a reference expected", &target) : nm_nest_next(p);
+	if (code)
+		return code;
+	if (!to_array && (p->token.kind == '(' || p->token.kind == '['))
+		return nm_nest_fault(p, name.at, "there is no array '%.*s'", (int)name.length, name.at);
+	updates = p->token.kind && p->token.kind < 128 && strchr("+-*/", p->token.kind);
+	if (updates && (code = nm_nest_next(p)))
+		return code;
+	if (!to_array && p->token.kind != '=')
+		return nm_nest_fault(p, name.at, "a statement, parameter, array or for expected");
+	code = nm_nest_expect(p, '=', "'='");
+	if (!code)
+		code = parse_expression(p);
+	if (!code && to_array && updates)
+		code = nm_nest_add_reference(p, &target);
+	target.is_write = 1;
+	if (!code && to_array)
+		code = nm_nest_add_reference(p, &target);
+	return code;
+}
+
+/* ---- items ---- */
+
+struct body {
+	struct nm_nest_node *first, **end;
+	struct nm_nest_node *run; /* the block that statements go on with, or NULL */
+};
+
+static struct nm_nest_node *append(struct nm_nest_parser *p, struct body *b, int kind)
+{
+	struct nm_nest_node *n = nm_arena_alloc(&p->nest->arena, sizeof *n);
+
+	if (!n)
+		return NULL;
+	n->kind = kind;
+	n->at = p->token.at;
+	*b->end = n;
+	b->end = &n->next;
+	return n;
+}
+
+static struct nm_nest_block *open_block(struct nm_nest_parser *p)
+{
+	struct nm_nest_block *b = nm_arena_alloc(&p->nest->arena, sizeof *b);
+
+	if (!b || nm_vec_push(&p->nest->blocks, b))
+		return NULL;
+	b->first = (uint32_t)p->nest->references.count;
+	b->number = (uint32_t)p->nest->blocks.count - 1;
+	p->block = b;
+	p->reads = 0;
+	return b;
+}
+
+static int parse_statement(struct nm_nest_parser *p, struct body *b)
+{
+	int code;
+
+	if (b->run && (b->run->block->count >= NM_NEST_BLOCK || b->run->block->indirect))
+		b->run = NULL;
+	if (!b->run) {
+		b->run = append(p, b, NM_NEST_RUN);
+		if (!b->run || !(b->run->block = open_block(p)))
+			return nm_nest_exhausted(p->err);
+	}
+	p->block = b->run->block;
+	p->part = 0;
+	if (nm_nest_is(p, "read"))
+		code = parse_list(p, 0);
+	else if (nm_nest_is(p, "write"))
+		code = parse_list(p, 1);
+	else
+		code = parse_assignment(p);
+	p->block = NULL;
+	p->nest->statements++;
+	return code;
+}
+
+static int parse_items(struct nm_nest_parser *p, struct nm_nest_node **ret_first, const char *opened);
+
+/* from "to" to: the reads of index arrays in them are a block of their own. */
+static int parse_bounds(struct nm_nest_parser *p, struct nm_nest_node *loop)
+{
+	int code;
+
+	loop->from = nm_arena_alloc(&p->nest->arena, 2 * sizeof *loop->from);
+	loop->block = open_block(p);
+	if (!loop->from || !loop->block)
+		return nm_nest_exhausted(p->err);
+	loop->to = loop->from + 1;
+	p->part = 0;
+	code = nm_nest_parse_value(p, loop->from);
+	if (!code && !nm_nest_is(p, "to"))
+		code = nm_nest_fault(p, p->token.at, "'to' expected");
+	if (!code)
+		code = nm_nest_next(p);
+	if (!code)
+		code = nm_nest_parse_value(p, loop->to);
+	p->block = NULL;
+	if (loop->block->count) {
+		p->nest->statements++;
+		return code;
+	}
+	loop->block = NULL;
+	p->nest->blocks.count--;
+	return code;
+}
+
+static int parse_loop_options(struct nm_nest_parser *p, struct nm_nest_node *loop)
+{
+	const char *at;
+	int64_t n = 0;
+	int code = 0;
+
+	loop->step = 1;
+	if (nm_nest_is(p, "step")) {
+		code = nm_nest_next(p);
+		at = p->token.at;
+		if (!code)
+			code = nm_nest_parse_constant(p, "the step", &loop->step);
+		if (!code && (!loop->step || loop->step == INT64_MIN))
+			return nm_nest_fault(p, at, "the step cannot be %s", loop->step ? "so large" : "0");
+	}
+	if (!code && nm_nest_is(p, "warm")) {
+		code = nm_nest_next(p);
+		at = p->token.at;
+		if (!code)
+			code = nm_nest_parse_constant(p, "the number of iterations", &n);
+		if (!code && n < 0)
+			return nm_nest_fault(p, at, "fewer than no iterations");
+		loop->warm = (uint64_t)n;
+		p->nest->warms |= n > 0;
+	}
+	return code;
+}
+
+static int parse_loop(struct nm_nest_parser *p, struct body *b)
+{
+	struct nm_nest_node *loop = append(p, b, NM_NEST_LOOP);
+	struct nm_nest_name index = {.kind = NM_NEST_INDEX, .slot = p->depth};
+	const char *opened = p->token.at;
+	int code;
+
+	if (!loop)
+		return nm_nest_exhausted(p->err);
+	if (p->depth == NM_NEST_DEPTH)
+		return nm_nest_fault(p, opened, "more than %d loops within each other", NM_NEST_DEPTH);
+	code = nm_nest_next(p);
+	if (code)
+		return code;
+	loop->at = p->token.at;
+	if (p->token.kind != NM_NEST_WORD || nm_nest_lookup(p, &p->token))
+		return nm_nest_fault(p, p->token.at,
+				     p->token.kind == NM_NEST_WORD ? "the name is in use"
+								   : "the name of the loop's index expected");
+	loop->index = index.name = nm_intern_n(&p->nest->names, p->token.at, p->token.length);
+	loop->slot = p->depth;
+	if (!index.name)
+		return nm_nest_exhausted(p->err);
+	code = nm_nest_next(p);
+	if (!code)
+		code = nm_nest_expect(p, '=', "'='");
+	if (!code)
+		code = parse_bounds(p, loop);
+	if (!code)
+		code = parse_loop_options(p, loop);
+	if (!code && nm_vec_push(&p->known, index))
+		return nm_nest_exhausted(p->err);
+	p->index[p->depth++] = index.name;
+	if (!code)
+		code = parse_items(p, &loop->body, opened);
+	p->depth--;
+	if (!code)
+		p->known.count--;
+	return code;
+}
+
+static int parse_warm_up(struct nm_nest_parser *p, struct body *b)
+{
+	struct nm_nest_node *n = append(p, b, NM_NEST_WARM);
+	const char *opened = p->token.at;
+	int code;
+
+	if (!n)
+		return nm_nest_exhausted(p->err);
+	if (p->nesting == MAX_OPERANDS)
+		return nm_nest_fault(p, opened, "more than %d blocks within each other", MAX_OPERANDS);
+	p->nest->warms = 1;
+	p->nesting++;
+	code = nm_nest_next(p);
+	if (!code)
+		code = parse_items(p, &n->body, opened);
+	p->nesting--;
+	return code;
+}
+
+static int parse_declaration(struct nm_nest_parser *p, const char *opened,
+			     int (*parse)(struct nm_nest_parser *))
+{
+	int code;
+
+	if (opened)
+		return nm_nest_fault(p, p->token.at, "a declaration cannot stand within a loop");
+	code = nm_nest_next(p);
+	return code ? code : parse(p);
+}
+
+static int parse_item(struct nm_nest_parser *p, struct body *b, const char *opened)
+{
+	int starts_block = nm_nest_is(p, "for") || nm_nest_is(p, "warmup");
+
+	if (p->token.kind != NM_NEST_WORD)
+		return nm_nest_fault(p, p->token.at, "a statement, parameter, array or for expected");
+	if (starts_block)
+		b->run = NULL;
+	if (nm_nest_is(p, "for"))
+		return parse_loop(p, b);
+	if (nm_nest_is(p, "warmup"))
+		return parse_warm_up(p, b);
+	if (nm_nest_is(p, "parameter"))
+		return parse_declaration(p, opened, nm_nest_parse_parameter);
+	if (nm_nest_is(p, "array"))
+		return parse_declaration(p, opened, nm_nest_parse_arrays);
+	if (nm_nest_is(p, "origin"))
+		return parse_declaration(p, opened, nm_nest_parse_origin);
+	return parse_statement(p, b);
+}
+
+/* Items up to the end of the text, or to "end" if something was opened. */
+static int parse_items(struct nm_nest_parser *p, struct nm_nest_node **ret_first, const char *opened)
+{
+	struct body b = {.end = &b.first};
+
+	for (;;) {
+		int code = 0;
+
+		while (!code && p->token.kind == NM_NEST_NEWLINE)
+			code = nm_nest_next(p);
+		if (code)
+			return code;
+		if (p->token.kind == NM_NEST_END && opened)
+			return nm_nest_fault(p, opened, "it has no end");
+		if (p->token.kind == NM_NEST_END || (opened && nm_nest_is(p, "end")))
+			break;
+		code = nm_nest_is(p, "end") ? nm_nest_fault(p, p->token.at, "there is nothing to end")
+					    : parse_item(p, &b, opened);
+		if (code)
+			return code;
+		if (p->token.kind != NM_NEST_NEWLINE && p->token.kind != NM_NEST_END &&
+		    !(opened && nm_nest_is(p, "end")))
+			return nm_nest_fault(p, p->token.at, "the statement should end here");
+	}
+	*ret_first = b.first;
+	return opened ? nm_nest_next(p) : 0;
+}
+
+int nm_nest_parse_program(struct nm_nest_parser *p)
+{
+	int code = nm_nest_next(p);
+
+	if (!code)
+		code = parse_items(p, &p->nest->body, NULL);
+	return code ? code : nm_nest_check_settings(p);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.c - executes a nest: its references as records of the wire.
+ *
+ * An innermost loop over one block is what takes the time.  There each address moves by a constant in each iteration,
+ * so the subscripts are looked at for the first and the last iteration only; between them everything is affine.
+ * All other loops and blocks evaluate every subscript and check it against its dimension.
+ *
+ * Each reference is an instruction of four bytes.  Blocks and instructions exist twice if something only warms up: then
+ * the caches see the references as always, and the counts stand at places of their own.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "encode.h"
+#include "nest_priv.h"
+
+enum {
+	CHUNK_WORDS = 16384,
+	ITERATIONS = 1 << 20, /* after which the sink is called, whatever there is */
+	CODE = 0x1000,        /* pc of the first reference */
+	CODE_BYTES = 4
+};
+
+struct run {
+	struct nm_nest *nest;
+	const struct nm_nest_sink *sink;
+	struct nm_error *err;
+	int64_t slots[NM_NEST_SLOTS];
+	const char *index[NM_NEST_DEPTH]; /* of the open loops */
+	unsigned depth, warming;
+	uint64_t iterations; /* since the sink was called */
+	size_t count;
+	uint64_t words[CHUNK_WORDS];
+};
+_Static_assert(CHUNK_WORDS > NM_NEST_BLOCK + NM_NEST_STATEMENT, "a block fits");
+
+static int send(struct run *r)
+{
+	int code = r->sink->take(r->sink->self, r->words, r->count, r->err);
+
+	r->count = 0;
+	r->iterations = 0;
+	return code;
+}
+
+/* ---- what is told once ---- */
+
+static int define_block(struct nm_wire_words *to, const struct nm_nest *nest, const struct nm_nest_block *b,
+			int warm)
+{
+	struct nm_vec(uint64_t) instructions = {0}, accesses = {0};
+	struct nm_wire_block_info info = {.id = NM_NEST_ID(b->number, warm)};
+	char name[4200], *file = nest->path;
+	int code = 0;
+
+	for (uint32_t i = 0; i < b->count && !code; i++) {
+		const struct nm_nest_reference *r = &nest->references.at[b->first + i];
+		uint64_t pc = CODE + 2ull * CODE_BYTES * (b->first + i) + (warm ? CODE_BYTES : 0);
+		struct nm_wire_place place = {.pc = pc, .function = name, .file = file};
+		unsigned column;
+
+		nm_nest_position(&nest->source, r->at, &place.line, &column);
+		snprintf(name, sizeof name, "%.4000s%s", r->name, warm ? NM_NEST_WARM_UP : "");
+		code =
+		    nm_wire_place_encode(to, &place) ||
+		    nm_vec_push(&instructions, pc | (uint64_t)CODE_BYTES << 48) ||
+		    nm_vec_push(&accesses, r->array->element | (uint64_t)i << 16 |
+					       (uint64_t)(r->is_write ? NM_WIRE_WRITE : NM_WIRE_READ) << 32);
+	}
+	if (!code && b->count) {
+		info.instructions = instructions.at;
+		info.accesses = accesses.at;
+		info.def = (struct nm_wire_block_def){.pc = nm_wire_instruction_pc(instructions.at[0]),
+						      .instructions = (uint16_t)b->count,
+						      .accesses = (uint16_t)b->count,
+						      .end = NM_WIRE_JUMP};
+		code = nm_wire_block_def_encode(to, &info);
+	}
+	nm_vec_free(&instructions);
+	nm_vec_free(&accesses);
+	return code ? NM_ENOMEM : 0;
+}
+
+static int begin(struct nm_wire_words *to, const struct nm_nest *nest, const char *const *argv)
+{
+	struct nm_wire_process p = {.start = NM_WIRE_STARTED,
+				    .version = NM_WIRE_VERSION,
+				    .pid = 1,
+				    .executable = nest->path,
+				    .directory = "/"};
+	int code;
+
+	while (argv[p.argc])
+		p.argc++;
+	code = nm_wire_process_encode(to, &p, argv) ||
+	       nm_wire_thread_start_encode(to, &(struct nm_wire_thread_start){.thread = 1}) ||
+	       nm_wire_thread_encode(to, &(struct nm_wire_thread){1});
+	for (size_t i = 0; i < nest->arrays.count && !code; i++) {
+		const struct nm_nest_array *a = nest->arrays.at[i];
+
+		code = nm_wire_name_encode(
+		    to, &(struct nm_wire_name){a->address, a->elements * a->element, a->name});
+	}
+	for (size_t i = 0; i < nest->blocks.count && !code; i++) {
+		code = define_block(to, nest, nest->blocks.at[i], 0);
+		if (!code && nest->warms)
+			code = define_block(to, nest, nest->blocks.at[i], 1);
+	}
+	return code;
+}
+
+static int send_all(struct run *r, const char *const *argv, int is_end)
+{
+	struct nm_wire_words words = {0};
+	int code =
+	    is_end ? nm_wire_exit_encode(&words, &(struct nm_wire_exit){0}) : begin(&words, r->nest, argv);
+
+	code = code ? nm_nest_exhausted(r->err) : r->sink->take(r->sink->self, words.at, words.count, r->err);
+	nm_vec_free(&words);
+	return code;
+}
+
+/* ---- addresses ---- */
+
+/* "i = 3, j = 100" */
+static void tell_indices(const struct run *r, char *text, size_t room)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (unsigned d = 0; d < r->depth && n < room; d++)
+		n += (size_t)snprintf(text + n, room - n, "%s%.60s = %lld", d ? ", " : " at ", r->index[d],
+				      (long long)r->slots[d]);
+}
+
+static int left_array(const struct run *r, const struct nm_nest_reference *x, unsigned d, int known,
+		      int64_t value)
+{
+	const struct nm_nest_dimension *dimension = &x->array->dimension[d];
+	char indices[200], number[32] = "too large";
+
+	tell_indices(r, indices, sizeof indices);
+	if (known)
+		snprintf(number, sizeof number, "%lld", (long long)value);
+	return nm_nest_fault_in(&r->nest->source, r->err, x->at,
+				"subscript %u is %s%s, but dimension %u of %s goes from %lld to %lld", d + 1,
+				number, indices, d + 1, x->array->name, (long long)dimension->low,
+				(long long)dimension->high);
+}
+
+/* Number of the element in the order of memory, for the values that the slots have. */
+static int find_element(const struct run *r, const struct nm_nest_reference *x, uint64_t *ret)
+{
+	const struct nm_nest_array *a = x->array;
+	uint64_t element = 0;
+
+	for (unsigned d = 0; d < a->dimensions; d++) {
+		const struct nm_nest_dimension *dimension = &a->dimension[d];
+		int64_t value = 0;
+		int known = nm_nest_sum_at(&x->subscript[d], r->slots, &value);
+
+		if (__builtin_expect(!known || value < dimension->low || value > dimension->high, 0))
+			return left_array(r, x, d, known, value);
+		element += (uint64_t)(value - dimension->low) * (uint64_t)dimension->stride;
+	}
+	*ret = element;
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+static int run_block(struct run *r, const struct nm_nest_block *b)
+{
+	uint64_t *out, element;
+	int code = r->count + 1 + b->count > CHUNK_WORDS ? send(r) : 0;
+
+	if (code || !b->count)
+		return code;
+	out = r->words + r->count;
+	*out++ = nm_wire_header(NM_WIRE_BLOCK, NM_NEST_ID(b->number, r->warming), 0);
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct nm_nest_reference *x = &r->nest->references.at[b->first + i];
+
+		code = find_element(r, x, &element);
+		if (code)
+			return code;
+		if (x->slot)
+			r->slots[x->slot] = x->array->values[element];
+		*out++ = x->array->address + element * x->array->element;
+	}
+	r->count += 1 + b->count;
+	return 0;
+}
+
+/* `trips` executions of a block without index arrays, each address moving by a constant. */
+static int repeat_block(struct run *r, const struct nm_nest_block *b, uint64_t *address, const uint64_t *move,
+			uint64_t trips)
+{
+	const uint64_t header = nm_wire_header(NM_WIRE_BLOCK, NM_NEST_ID(b->number, r->warming), 0);
+	const uint32_t n = b->count;
+
+	while (trips) {
+		uint64_t fitting = (CHUNK_WORDS - r->count) / (1 + n), *out = r->words + r->count;
+		int code;
+
+		if (fitting > trips)
+			fitting = trips;
+		for (uint64_t k = 0; k < fitting; k++) {
+			*out++ = header;
+			for (uint32_t i = 0; i < n; i++) {
+				*out++ = address[i];
+				address[i] += move[i];
+			}
+		}
+		r->count = (size_t)(out - r->words);
+		trips -= fitting;
+		if (trips && (code = send(r)))
+			return code;
+	}
+	return 0;
+}
+
+/* ---- loops ---- */
+
+static int run_nodes(struct run *r, const struct nm_nest_node *n);
+
+static int too_large(const struct run *r, const struct nm_nest_node *loop)
+{
+	return nm_nest_fault_in(&r->nest->source, r->err, loop->at, "a bound of the loop is too large");
+}
+
+static int bound(const struct run *r, const struct nm_nest_node *loop, const struct nm_nest_value *v,
+		 int64_t *ret)
+{
+	int64_t best = 0, value;
+
+	for (unsigned i = 0; i < v->arms; i++) {
+		if (!nm_nest_sum_at(&v->arm[i], r->slots, &value))
+			return too_large(r, loop);
+		if (!i || (v->kind == NM_NEST_MIN ? value < best : value > best))
+			best = value;
+	}
+	*ret = best;
+	return 0;
+}
+
+/* How often the loop runs. */
+static int count_trips(struct run *r, const struct nm_nest_node *loop, int64_t *ret_from, uint64_t *ret_trips)
+{
+	int64_t to = 0;
+	uint64_t size = loop->step > 0 ? (uint64_t)loop->step : (uint64_t)-loop->step, span;
+	int code = loop->block ? run_block(r, loop->block) : 0;
+
+	if (!code)
+		code = bound(r, loop, loop->from, ret_from);
+	if (!code)
+		code = bound(r, loop, loop->to, &to);
+	*ret_trips = 0;
+	if (code || (loop->step > 0 ? to < *ret_from : to > *ret_from))
+		return code;
+	span = loop->step > 0 ? (uint64_t)to - (uint64_t)*ret_from : (uint64_t)*ret_from - (uint64_t)to;
+	if (span > INT64_MAX)
+		return too_large(r, loop);
+	*ret_trips = span / size + 1;
+	return 0;
+}
+
+static int is_simple(const struct nm_nest_node *loop)
+{
+	const struct nm_nest_node *n = loop->body;
+
+	return n && !n->next && n->kind == NM_NEST_RUN && !n->block->indirect &&
+	       n->block->count <= 2 * NM_NEST_BLOCK;
+}
+
+/* A loop over one block without index arrays. */
+static int run_simple(struct run *r, const struct nm_nest_node *loop, int64_t from, uint64_t trips)
+{
+	const struct nm_nest_block *b = loop->body->block;
+	uint64_t address[2 * NM_NEST_BLOCK], move[2 * NM_NEST_BLOCK], element, warm = loop->warm;
+	int code;
+
+	if (!b->count)
+		return 0;
+	for (int last = 1; last >= 0; last--) { /* so that the first addresses remain */
+		r->slots[loop->slot] = from + (last ? (int64_t)(trips - 1) * loop->step : 0);
+		for (uint32_t i = 0; i < b->count; i++) {
+			const struct nm_nest_reference *x = &r->nest->references.at[b->first + i];
+			uint64_t elements = 0;
+
+			code = find_element(r, x, &element);
+			if (code)
+				return code;
+			address[i] = x->array->address + element * x->array->element;
+			for (unsigned d = 0; d < x->array->dimensions; d++)
+				elements += (uint64_t)nm_nest_factor(&x->subscript[d], loop->slot) *
+					    (uint64_t)x->array->dimension[d].stride;
+			move[i] = elements * (uint64_t)loop->step * x->array->element;
+		}
+	}
+	if (warm > trips)
+		warm = trips;
+	r->warming++;
+	code = repeat_block(r, b, address, move, warm);
+	r->warming--;
+	return code ? code : repeat_block(r, b, address, move, trips - warm);
+}
+
+static int run_loop(struct run *r, const struct nm_nest_node *loop)
+{
+	uint64_t trips, i;
+	int64_t from;
+	int code = count_trips(r, loop, &from, &trips);
+
+	if (code || !trips)
+		return code;
+	r->index[r->depth++] = loop->index;
+	if (is_simple(loop)) {
+		code = run_simple(r, loop, from, trips);
+		r->iterations++;
+	} else {
+		for (i = 0; i < trips && !code; i++) {
+			int warm = i < loop->warm;
+
+			r->slots[loop->slot] = from + (int64_t)i * loop->step;
+			r->warming += (unsigned)warm;
+			code = run_nodes(r, loop->body);
+			r->warming -= (unsigned)warm;
+			if (!code && ++r->iterations > ITERATIONS)
+				code = send(r);
+		}
+	}
+	r->depth--;
+	return code;
+}
+
+static int run_nodes(struct run *r, const struct nm_nest_node *n)
+{
+	int code = 0;
+
+	for (; n && !code; n = n->next) {
+		if (n->kind == NM_NEST_RUN) {
+			code = run_block(r, n->block);
+		} else if (n->kind == NM_NEST_LOOP) {
+			code = run_loop(r, n);
+		} else {
+			r->warming++;
+			code = run_nodes(r, n->body);
+			r->warming--;
+		}
+	}
+	return code;
+}
+
+int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
+		struct nm_error *err)
+{
+	struct run r = {.nest = nest, .sink = sink, .err = err};
+	int code = send_all(&r, argv, 0);
+
+	if (!code)
+		code = run_nodes(&r, nest->body);
+	if (!code)
+		code = send(&r);
+	return code ? code : send_all(&r, argv, 1);
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sum.c - expressions: folded while they are read into sums of variables, or the least or greatest of some sums.
+ *
+ *     value  = term { ("+" | "-") term }
+ *     term   = factor { ("*" | "/") factor }
+ *     factor = ["-" | "+"] ( NUMBER | NAME | NAME subscripts | "(" value ")" | ("min" | "max" | "mod") "(" value { "," value } ")" )
+ *
+ * Only constants are multiplied with variables, and only constants are divided; what would not be a sum any more is a
+ * fault.  min(a, b) + c is kept as min(a + c, b + c).  Nothing is rounded or wraps: what is too large for 64 bits is a
+ * fault as well.
+ */
+#include <string.h>
+
+#include "nest_priv.h"
+
+enum { MAX_NESTING = 100 };
+
+int nm_nest_sum_at(const struct nm_nest_sum *sum, const int64_t *slots, int64_t *ret)
+{
+	int64_t total = sum->constant, product;
+
+	for (unsigned i = 0; i < sum->count; i++)
+		if (__builtin_mul_overflow(sum->term[i].factor, slots[sum->term[i].slot], &product) ||
+		    __builtin_add_overflow(total, product, &total))
+			return 0;
+	*ret = total;
+	return 1;
+}
+
+int64_t nm_nest_factor(const struct nm_nest_sum *sum, unsigned slot)
+{
+	for (unsigned i = 0; i < sum->count; i++)
+		if (sum->term[i].slot == slot)
+			return sum->term[i].factor;
+	return 0;
+}
+
+static int too_large(struct nm_nest_parser *p, const char *at)
+{
+	return nm_nest_fault(p, at, "the value is too large");
+}
+
+/* *sum += factor * *more */
+static int add_sum(struct nm_nest_parser *p, const char *at, struct nm_nest_sum *sum, int64_t factor,
+		   const struct nm_nest_sum *more)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(factor, more->constant, &product) ||
+	    __builtin_add_overflow(sum->constant, product, &sum->constant))
+		return too_large(p, at);
+	for (unsigned i = 0; i < more->count; i++) {
+		unsigned k = 0;
+
+		while (k < sum->count && sum->term[k].slot != more->term[i].slot)
+			k++;
+		if (k == NM_NEST_TERMS)
+			return nm_nest_fault(p, at, "more than %d variables in one sum", NM_NEST_TERMS);
+		if (k == sum->count) {
+			sum->term[k].slot = more->term[i].slot;
+			sum->term[k].factor = 0;
+			sum->count++;
+		}
+		if (__builtin_mul_overflow(factor, more->term[i].factor, &product) ||
+		    __builtin_add_overflow(sum->term[k].factor, product, &sum->term[k].factor))
+			return too_large(p, at);
+		if (!sum->term[k].factor)
+			sum->term[k] = sum->term[--sum->count];
+	}
+	return 0;
+}
+
+static int is_constant(const struct nm_nest_value *v) { return v->kind == NM_NEST_SUM && !v->arm[0].count; }
+
+static struct nm_nest_value constant(int64_t n)
+{
+	return (struct nm_nest_value){.kind = NM_NEST_SUM, .arms = 1, .arm[0].constant = n};
+}
+
+/* *left += sign * *right */
+static int add(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left, int sign,
+	       const struct nm_nest_value *right)
+{
+	struct nm_nest_value result = {0};
+	int code = 0;
+
+	if (left->kind != NM_NEST_SUM && right->kind != NM_NEST_SUM)
+		return nm_nest_fault(p, at, "only a sum can be added to min or max");
+	result.kind = left->kind != NM_NEST_SUM                    ? left->kind
+		      : right->kind == NM_NEST_SUM                 ? NM_NEST_SUM
+		      : (right->kind == NM_NEST_MIN) == (sign > 0) ? NM_NEST_MIN
+								   : NM_NEST_MAX;
+	result.arms = left->arms > right->arms ? left->arms : right->arms;
+	for (unsigned i = 0; i < result.arms && !code; i++) {
+		result.arm[i] = left->arm[left->arms == 1 ? 0 : i];
+		code = add_sum(p, at, &result.arm[i], sign, &right->arm[right->arms == 1 ? 0 : i]);
+	}
+	*left = result;
+	return code;
+}
+
+static int multiply(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left,
+		    const struct nm_nest_value *right)
+{
+	const struct nm_nest_value *v = is_constant(left) ? right : left;
+	int64_t factor = (is_constant(left) ? left : right)->arm[0].constant;
+	struct nm_nest_value result = {.kind = v->kind, .arms = v->arms};
+	int code = 0;
+
+	if (!is_constant(left) && !is_constant(right))
+		return nm_nest_fault(p, at, "a product of two variables is not affine");
+	if (factor < 0 && v->kind != NM_NEST_SUM)
+		result.kind = v->kind == NM_NEST_MIN ? NM_NEST_MAX : NM_NEST_MIN;
+	for (unsigned i = 0; i < v->arms && !code; i++)
+		code = add_sum(p, at, &result.arm[i], factor, &v->arm[i]);
+	*left = result;
+	return code;
+}
+
+/* Rounded down; *rest is not negative where b is positive. */
+static int divide(struct nm_nest_parser *p, const char *at, int64_t a, int64_t b, int64_t *quotient,
+		  int64_t *rest)
+{
+	if (!b)
+		return nm_nest_fault(p, at, "division by zero");
+	if (a == INT64_MIN && b == -1)
+		return too_large(p, at);
+	*quotient = a / b - (a % b && (a % b < 0) != (b < 0));
+	*rest = a - *quotient * b;
+	return 0;
+}
+
+/* ---- functions ---- */
+
+/* *left = the least or greatest of both. */
+static int join(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left, int kind,
+		const struct nm_nest_value *right)
+{
+	if (is_constant(left) && is_constant(right)) {
+		int64_t a = left->arm[0].constant, b = right->arm[0].constant;
+
+		*left = constant((a < b) == (kind == NM_NEST_MIN) ? a : b);
+		return 0;
+	}
+	if ((left->kind != NM_NEST_SUM && (int)left->kind != kind) ||
+	    (right->kind != NM_NEST_SUM && (int)right->kind != kind))
+		return nm_nest_fault(p, at, "min and max cannot stand within each other");
+	if (left->arms + right->arms > NM_NEST_ARMS)
+		return nm_nest_fault(p, at, "more than %d values in min or max", NM_NEST_ARMS);
+	memcpy(&left->arm[left->arms], right->arm, right->arms * sizeof right->arm[0]);
+	left->arms += right->arms;
+	left->kind = kind;
+	return 0;
+}
+
+static int parse_extreme(struct nm_nest_parser *p, int kind, struct nm_nest_value *ret)
+{
+	int code = nm_nest_parse_value(p, ret);
+
+	while (!code && p->token.kind == ',') {
+		struct nm_nest_value more;
+		const char *comma = p->token.at;
+
+		code = nm_nest_next(p);
+		if (!code)
+			code = nm_nest_parse_value(p, &more);
+		if (!code)
+			code = join(p, comma, ret, kind, &more);
+	}
+	return code ? code : nm_nest_expect(p, ')', "',' or ')'");
+}
+
+static int parse_mod(struct nm_nest_parser *p, const char *at, struct nm_nest_value *ret)
+{
+	int64_t a, b, quotient, rest = 0;
+	int code = nm_nest_parse_constant(p, "the first operand of mod", &a);
+
+	if (!code)
+		code = nm_nest_expect(p, ',', "','");
+	if (!code)
+		code = nm_nest_parse_constant(p, "the second operand of mod", &b);
+	if (!code)
+		code = divide(p, at, a, b, &quotient, &rest);
+	*ret = constant(rest);
+	return code ? code : nm_nest_expect(p, ')', "')'");
+}
+
+/* ---- names ---- */
+
+/* The value that an index array holds: it is read, and becomes a variable.  An array's name alone is its address. */
+static int parse_indirect(struct nm_nest_parser *p, const struct nm_nest_token *name,
+			  struct nm_nest_array *array, struct nm_nest_value *ret)
+{
+	struct nm_nest_reference r = {0};
+	int code;
+
+	if (p->token.kind != (array->brackets ? '[' : '(')) {
+		if (!array->address)
+			return nm_nest_fault(p, name->at, "%s has no address yet", array->name);
+		*ret = constant((int64_t)array->address);
+		return 0;
+	}
+	if (!array->values)
+		return nm_nest_fault(p, name->at, "%s has no values: declare it as array %s(...) = ...",
+				     array->name, array->name);
+	if (!p->block)
+		return nm_nest_fault(p, name->at, "a value of an array cannot stand here");
+	code = nm_nest_parse_reference(p, name, array, &r);
+	if (code)
+		return code;
+	if (p->reads == NM_NEST_READS)
+		return nm_nest_fault(p, name->at, "more than %d values of arrays in one statement",
+				     NM_NEST_READS);
+	r.slot = NM_NEST_DEPTH + p->reads++;
+	p->block->indirect = 1;
+	*ret = constant(0);
+	ret->arm[0].count = 1;
+	ret->arm[0].term[0].slot = r.slot;
+	ret->arm[0].term[0].factor = 1;
+	return nm_nest_add_reference(p, &r);
+}
+
+static int parse_name(struct nm_nest_parser *p, struct nm_nest_value *ret)
+{
+	static const struct {
+		const char *name;
+		int kind;
+	} functions[] = {{"min", NM_NEST_MIN}, {"max", NM_NEST_MAX}, {"mod", -1}};
+	struct nm_nest_token name = p->token;
+	const struct nm_nest_name *known = nm_nest_lookup(p, &name);
+	int code;
+
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (nm_nest_is(p, functions[i].name)) {
+			code = nm_nest_next(p);
+			if (!code)
+				code = nm_nest_expect(p, '(', "'('");
+			if (code)
+				return code;
+			return functions[i].kind < 0 ? parse_mod(p, name.at, ret)
+						     : parse_extreme(p, functions[i].kind, ret);
+		}
+	if (!known)
+		return nm_nest_fault(p, name.at, "unknown name '%.*s'", (int)name.length, name.at);
+	code = nm_nest_next(p);
+	if (code)
+		return code;
+	if (known->kind == NM_NEST_ARRAY)
+		return parse_indirect(p, &name, known->array, ret);
+	*ret = constant(known->value);
+	if (known->kind == NM_NEST_INDEX) {
+		ret->arm[0].count = 1;
+		ret->arm[0].term[0].slot = known->slot;
+		ret->arm[0].term[0].factor = 1;
+	}
+	return 0;
+}
+
+/* ---- the grammar ---- */
+
+static int parse_factor(struct nm_nest_parser *p, struct nm_nest_value *ret);
+
+static int parse_operand(struct nm_nest_parser *p, struct nm_nest_value *ret)
+{
+	int code, minus = p->token.kind == '-';
+
+	switch (p->token.kind) {
+	case NM_NEST_NUMBER: *ret = constant(p->token.number); return nm_nest_next(p);
+	case NM_NEST_WORD: return parse_name(p, ret);
+	case '+':
+	case '-': {
+		struct nm_nest_value factor = constant(minus ? -1 : 1);
+		const char *at = p->token.at;
+
+		code = nm_nest_next(p);
+		if (!code)
+			code = parse_factor(p, ret);
+		return code ? code : multiply(p, at, ret, &factor);
+	}
+	case '(':
+		code = nm_nest_next(p);
+		if (!code)
+			code = nm_nest_parse_value(p, ret);
+		return code ? code : nm_nest_expect(p, ')', "')'");
+	default: return nm_nest_fault(p, p->token.at, "a number or a name expected");
+	}
+}
+
+static int parse_factor(struct nm_nest_parser *p, struct nm_nest_value *ret)
+{
+	int code;
+
+	if (p->nesting == MAX_NESTING)
+		return nm_nest_fault(p, p->token.at, "more than %d parentheses within each other",
+				     MAX_NESTING);
+	p->nesting++;
+	code = parse_operand(p, ret);
+	p->nesting--;
+	return code;
+}
+
+static int parse_term(struct nm_nest_parser *p, struct nm_nest_value *ret)
+{
+	int code = parse_factor(p, ret);
+
+	while (!code && (p->token.kind == '*' || p->token.kind == '/')) {
+		struct nm_nest_token sign = p->token;
+		struct nm_nest_value right;
+		int64_t quotient, rest;
+
+		code = nm_nest_next(p);
+		if (!code)
+			code = parse_factor(p, &right);
+		if (code)
+			return code;
+		if (sign.kind == '*') {
+			code = multiply(p, sign.at, ret, &right);
+		} else if (!is_constant(ret) || !is_constant(&right)) {
+			return nm_nest_fault(p, sign.at, "only constants can be divided");
+		} else {
+			code =
+			    divide(p, sign.at, ret->arm[0].constant, right.arm[0].constant, &quotient, &rest);
+			if (!code)
+				*ret = constant(quotient);
+		}
+	}
+	return code;
+}
+
+int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret)
+{
+	int code = parse_term(p, ret);
+
+	while (!code && (p->token.kind == '+' || p->token.kind == '-')) {
+		struct nm_nest_token sign = p->token;
+		struct nm_nest_value right;
+
+		code = nm_nest_next(p);
+		if (!code)
+			code = parse_term(p, &right);
+		if (!code)
+			code = add(p, sign.at, ret, sign.kind == '+' ? 1 : -1, &right);
+	}
+	return code;
+}
+
+int nm_nest_parse_constant(struct nm_nest_parser *p, const char *what, int64_t *ret)
+{
+	struct nm_nest_value v;
+	const char *at = p->token.at;
+	int code = nm_nest_parse_value(p, &v);
+
+	if (code)
+		return code;
+	if (!is_constant(&v))
+		return nm_nest_fault(p, at, "%s must be a constant", what);
+	*ret = v.arm[0].constant;
+	return 0;
+}
+
+int nm_nest_parse_sum(struct nm_nest_parser *p, const char *what, struct nm_nest_sum *ret)
+{
+	struct nm_nest_value v;
+	const char *at = p->token.at;
+	int code = nm_nest_parse_value(p, &v);
+
+	if (code)
+		return code;
+	if (v.kind != NM_NEST_SUM)
+		return nm_nest_fault(p, at, "%s cannot hold min or max", what);
+	*ret = v.arm[0];
+	return 0;
+}

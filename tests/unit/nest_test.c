@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nest_test.c - loop nests: the stream of a nest against the same loops written in C, layout, names of places, warm-up,
+ * and each fault with its place.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+#include "decode.h"
+#include "nest.h"
+#include "vector.h"
+
+#define ORIGIN 0x100000ull
+#define NO_SETTINGS ((const char *const[]){NULL})
+
+/* ---- what a stream says, reference by reference ---- */
+
+struct seen {
+	uint64_t address;
+	unsigned bytes;
+	int is_write;
+	const char *place;
+	uint32_t line;
+};
+
+struct stream {
+	struct nm_wire_check *check;
+	struct nm_vec(uint64_t) words;
+	struct nm_vec(struct seen) seen;
+	size_t largest; /* words in one piece */
+};
+
+static int take(void *self, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	struct stream *s = self;
+
+	if (nm_vec_reserve(&s->words, count))
+		return NM_ENOMEM;
+	if (count)
+		memcpy(s->words.at + s->words.count, words, count * sizeof *words);
+	s->words.count += count;
+	if (count > s->largest)
+		s->largest = count;
+	return nm_wire_check_feed(s->check, words, count, err);
+}
+
+static void see_block(struct stream *s, const struct nm_wire_record *run,
+		      const struct nm_wire_block_info *block, const struct nm_wire_place *places,
+		      size_t count)
+{
+	for (size_t i = 0; i < run->words; i++) {
+		uint64_t w = block->accesses[i];
+		uint64_t pc = nm_wire_instruction_pc(block->instructions[nm_wire_access_instruction(w)]);
+		struct seen seen = {run->payload[i], nm_wire_access_size(w),
+				    (nm_wire_access_flags(w) & NM_WIRE_WRITE) != 0, NULL, 0};
+
+		for (size_t k = 0; k < count; k++)
+			if (places[k].pc == pc) {
+				seen.place = places[k].function;
+				seen.line = places[k].line;
+			}
+		assert_non_null(seen.place);
+		assert_int_equal(nm_vec_push(&s->seen, seen), 0);
+	}
+}
+
+/* Runs a nest; every reference that the checked stream holds, in order.  To be freed by done(). */
+static int run(struct stream *s, struct nm_nest *nest, struct nm_error *err)
+{
+	const char *argv[] = {"test.nest", NULL};
+	struct nm_nest_sink sink = {take, s};
+	struct nm_wire_block_info blocks[200] = {0};
+	struct nm_wire_place places[200];
+	struct nm_wire_scan scan;
+	struct nm_wire_record r;
+	size_t count = 0;
+	int code;
+
+	*s = (struct stream){0};
+	assert_int_equal(nm_wire_check_new(&s->check, NULL), 0);
+	code = nm_nest_run(nest, argv, &sink, err);
+	if (code)
+		return code;
+	assert_int_equal(nm_wire_check_finish(s->check, 1, err), 0);
+	scan = nm_wire_scan_over(s->words.at, s->words.count);
+	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {
+		if (r.kind == NM_WIRE_BLOCK_DEF) {
+			assert_in_range(r.arg, 1, 199);
+			assert_int_equal(nm_wire_block_decode(&r, &blocks[r.arg], NULL), 0);
+		} else if (r.kind == NM_WIRE_PLACE) {
+			assert_in_range(count, 0, 199);
+			assert_int_equal(nm_wire_place_decode(&r, &places[count++], NULL), 0);
+		} else if (r.kind == NM_WIRE_BLOCK) {
+			see_block(s, &r, &blocks[r.arg], places, count);
+		}
+	}
+	return 0;
+}
+
+static void done(struct stream *s)
+{
+	nm_wire_check_free(s->check);
+	nm_vec_free(&s->words);
+	nm_vec_free(&s->seen);
+}
+
+static struct nm_nest *parse(const char *text, const char *const *settings)
+{
+	struct nm_error err;
+	struct nm_nest *nest;
+
+	if (nm_nest_parse(&nest, text, strlen(text), "test.nest", settings, &err))
+		fail_msg("%s\n%s", err.text, err.subject);
+	return nest;
+}
+
+/* The stream of a text. */
+static void run_text(struct stream *s, const char *text, const char *const *settings)
+{
+	struct nm_nest *nest = parse(text, settings);
+	struct nm_error err;
+
+	if (run(s, nest, &err))
+		fail_msg("%s\n%s", err.text, err.subject);
+	nm_nest_free(nest);
+}
+
+/* The next reference that is expected. */
+static void expect(struct stream *s, size_t *i, int is_write, uint64_t address)
+{
+	assert_in_range(*i, 0, s->seen.count - 1);
+	assert_int_equal(s->seen.at[*i].address, address);
+	assert_int_equal(s->seen.at[*i].is_write, is_write);
+	(*i)++;
+}
+
+/* ---- against the same loops in C ---- */
+
+static const char product[] = "parameter N = 7; parameter B = 3\n"
+			      "array X(0:N-1, 0:N-1), Z(0:N-1, 0:N-1), Y(0:N-1, 0:N-1) of real*4 pad 256\n"
+			      "for kk = 0 to N-1 step B\n"
+			      "  for jj = 0 to N-1 step B\n"
+			      "    for i = 0 to N-1\n"
+			      "      for k = kk to min(kk+B-1, N-1)\n"
+			      "        reg = X(k,i)\n"
+			      "        for j = jj to min(jj+B-1, N-1)\n"
+			      "          Z(j,i) = Z(j,i) + reg * Y(j,k)\n"
+			      "        end\n"
+			      "      end\n"
+			      "    end\n"
+			      "  end\n"
+			      "end\n";
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void expect_product(struct stream *s, int64_t n, int64_t b)
+{
+	const uint64_t array = (uint64_t)(n * n) * 4 + 256;
+	const uint64_t x = ORIGIN, z = x + array, y = z + array;
+	size_t at = 0;
+
+#define AT(base, first, second) ((base) + 4 * (uint64_t)((first) + n * (second)))
+	for (int64_t kk = 0; kk < n; kk += b)
+		for (int64_t jj = 0; jj < n; jj += b)
+			for (int64_t i = 0; i < n; i++)
+				for (int64_t k = kk; k <= least(kk + b - 1, n - 1); k++) {
+					expect(s, &at, 0, AT(x, k, i));
+					for (int64_t j = jj; j <= least(jj + b - 1, n - 1); j++) {
+						expect(s, &at, 0, AT(z, j, i));
+						expect(s, &at, 0, AT(y, j, k));
+						expect(s, &at, 1, AT(z, j, i));
+					}
+				}
+#undef AT
+	assert_int_equal(at, s->seen.count);
+}
+
+static void the_blocked_product_is_that_of_c(void **state)
+{
+	struct stream s;
+
+	(void)state;
+	run_text(&s, product, NO_SETTINGS);
+	expect_product(&s, 7, 3);
+	done(&s);
+	run_text(&s, product, (const char *const[]){"N=5", "B=2*2", "N=20", NULL}); /* the last one holds */
+	expect_product(&s, 20, 4);
+	done(&s);
+}
+
+static void long_loops_go_through_in_pieces(void **state)
+{
+	struct stream s;
+	size_t at = 0;
+
+	(void)state;
+	run_text(
+	    &s,
+	    "array a(100000) of 8; array b(0:99999) of 2\nfor i = 100000 to 1 step -1\nb(100000-i) = a(i)\nend",
+	    NO_SETTINGS);
+	for (uint64_t i = 100000; i >= 1; i--) {
+		expect(&s, &at, 0, ORIGIN + 8 * (i - 1));
+		expect(&s, &at, 1, ORIGIN + 800000 + 2 * (100000 - i));
+	}
+	assert_int_equal(at, s.seen.count);
+	assert_in_range(s.largest, 1, 32768); /* a chunk of the ring */
+	assert_int_equal(s.seen.at[0].bytes, 8);
+	assert_int_equal(s.seen.at[1].bytes, 2);
+	done(&s);
+}
+
+/* A sparse matrix times a vector: bounds and subscripts from index arrays, which are read themselves. */
+static void index_arrays_are_read_and_followed(void **state)
+{
+	static const int64_t first[] = {1, 3, 3, 6}, column[] = {2, 4, 1, 2, 3};
+	struct stream s;
+	size_t at = 0;
+	uint64_t ptr = ORIGIN, col = ptr + 16, val = col + 24, x = val + 40, y = x + 32;
+
+	(void)state;
+	run_text(&s,
+		 "array PTR(4) of int = 1, 3, 3,\n 6\n"
+		 "array COL(5) of int = 2, 4, 1, 2, 3\n"
+		 "array VAL(5), x(4), y(3) of double\n"
+		 "for i = 1 to 3\n"
+		 "  for k = PTR(i) to PTR(i+1) - 1\n"
+		 "    y(i) += VAL(k) * x(COL(k))\n"
+		 "  end\n"
+		 "end\n",
+		 NO_SETTINGS);
+	for (uint64_t i = 1; i <= 3; i++) {
+		expect(&s, &at, 0, ptr + 4 * (i - 1));
+		expect(&s, &at, 0, ptr + 4 * i);
+		for (int64_t k = first[i - 1]; k < first[i]; k++) {
+			expect(&s, &at, 0, val + 8 * (uint64_t)(k - 1));
+			expect(&s, &at, 0, col + 4 * (uint64_t)(k - 1));
+			expect(&s, &at, 0, x + 8 * (uint64_t)(column[k - 1] - 1));
+			expect(&s, &at, 0, y + 8 * (i - 1));
+			expect(&s, &at, 1, y + 8 * (i - 1));
+		}
+	}
+	assert_int_equal(at, s.seen.count);
+	done(&s);
+}
+
+static void values_may_come_from_a_file(void **state)
+{
+	char path[] = "/tmp/nearmiss-values-XXXXXX", text[200];
+	int fd = mkstemp(path);
+	struct stream s;
+	size_t at = 0;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "3,1\n 0x2\n", 9), 9);
+	close(fd);
+	snprintf(text, sizeof text, "array I[3] = file \"%s\"\narray a[4]\nfor k = 0 to 2\nread a[I[k]]\nend",
+		 path);
+	run_text(&s, text, NO_SETTINGS);
+	for (uint64_t k = 0; k < 3; k++) {
+		expect(&s, &at, 0, ORIGIN + 4 * k);
+		expect(&s, &at, 0, ORIGIN + 12 + 4 * (uint64_t[]){3, 1, 2}[k]);
+	}
+	assert_int_equal(at, s.seen.count);
+	done(&s);
+	unlink(path);
+}
+
+static void bounds_take_min_max_and_steps(void **state)
+{
+	struct stream s;
+	size_t at = 0;
+
+	(void)state;
+	run_text(&s,
+		 "parameter N = mod(-3, 8) * 2  # 10\n"
+		 "array a(-5:N, 0:N)\n"
+		 "for i = N to 0 step -3\n"
+		 "  for j = max(i - 4, 2*3 - i, 1) - 1 to min(i, N/3, 7) + 1\n"
+		 "    a(j - 3, i) = 1\n"
+		 "    a(j - 3, i) = 2.5e-3\n"
+		 "  end\n"
+		 "end\n",
+		 NO_SETTINGS);
+	for (int64_t i = 10; i >= 0; i -= 3) {
+		int64_t low = i - 4 > 6 - i ? i - 4 : 6 - i;
+
+		for (int64_t j = (low > 1 ? low : 1) - 1; j <= least(i, 3) + 1; j++)
+			for (int k = 0; k < 2; k++)
+				expect(&s, &at, 1, ORIGIN + 4 * (uint64_t)(j - 3 + 5 + 16 * i));
+	}
+	assert_true(at > 10);
+	assert_int_equal(at, s.seen.count);
+	done(&s);
+}
+
+/* ---- layout ---- */
+
+static uint64_t address_of(const struct nm_nest *nest, const char *name)
+{
+	struct nm_nest_array_info a;
+
+	for (size_t i = 0; nm_nest_array_at(nest, i, &a); i++)
+		if (!strcmp(a.name, name))
+			return a.address;
+	fail_msg("no array %s", name);
+	return 0;
+}
+
+static void arrays_lie_where_they_are_told(void **state)
+{
+	static const char text[] =
+	    "array c(3) of byte\narray d(2) of real*8\narray e(1) of 24 align 64 pad 100\n"
+	    "array f(1) at e + 4096\norigin 0x200000\narray g[2] of short\n"
+	    "array h[1] of complex*16";
+	struct nm_nest *nest = parse(text, NO_SETTINGS);
+
+	(void)state;
+	assert_int_equal(address_of(nest, "c"), ORIGIN);
+	assert_int_equal(address_of(nest, "d"), ORIGIN + 8); /* aligned to its elements */
+	assert_int_equal(address_of(nest, "e"), ORIGIN + 64);
+	assert_int_equal(address_of(nest, "f"), ORIGIN + 64 + 4096);
+	assert_int_equal(address_of(nest, "g"), 0x200000);
+	assert_int_equal(address_of(nest, "h"), 0x200010);
+	nm_nest_free(nest);
+	nest = parse(text, (const char *const[]){"d=0x300000", "g=d+800", NULL});
+	assert_int_equal(address_of(nest, "d"), 0x300000);
+	assert_int_equal(address_of(nest, "e"), 0x300040); /* behind it */
+	assert_int_equal(address_of(nest, "g"), 0x300000 + 800);
+	nm_nest_free(nest);
+}
+
+static void order_is_that_of_the_brackets_or_as_told(void **state)
+{
+	struct stream s;
+	size_t at = 0;
+
+	(void)state;
+	run_text(&s,
+		 "array f(10, 20); array c[10][20]; array r(10, 20) row; array l[10][20] column\n"
+		 "read f(3, 5), c[2][4], r(3, 5), l[2][4]",
+		 NO_SETTINGS);
+	expect(&s, &at, 0, ORIGIN + 4 * (2 + 10 * 4));
+	expect(&s, &at, 0, ORIGIN + 800 + 4 * (2 * 20 + 4));
+	expect(&s, &at, 0, ORIGIN + 1600 + 4 * (2 * 20 + 4));
+	expect(&s, &at, 0, ORIGIN + 2400 + 4 * (2 + 10 * 4));
+	done(&s);
+}
+
+/* ---- names and warm-up ---- */
+
+static void each_reference_is_a_place(void **state)
+{
+	static const char *const names[] = {"X(i,i+1)", "X(i,i+1) #2", "X(i,i)",
+					    "X(i,i) =", "X(1,1)",      "X(1,1) ="};
+	static const unsigned lines[] = {3, 3, 3, 3, 5, 5}, statements[] = {1, 1, 1, 1, 2, 2};
+	struct nm_nest *nest =
+	    parse("array X(9, 9)\nfor i = 1 to 1\nX( i,i ) += X(i,i + 1) * X(i, i+1)\nend\n"
+		  "X(1,1) = X(1,1)",
+		  NO_SETTINGS);
+	struct nm_nest_reference_info r;
+	struct stream s;
+	char address[100];
+
+	(void)state;
+	assert_int_equal(run(&s, nest, NULL), 0);
+	assert_int_equal(s.seen.count, 6);
+	for (size_t i = 0; i < 6; i++) {
+		assert_true(nm_nest_reference_at(nest, i, &r));
+		assert_string_equal(r.name, names[i]);
+		assert_string_equal(s.seen.at[i].place, names[i]);
+		assert_string_equal(r.array, "X");
+		assert_int_equal(r.line, lines[i]);
+		assert_int_equal(s.seen.at[i].line, lines[i]);
+		assert_int_equal(r.statement, statements[i]);
+		assert_int_equal(r.is_write, i % 2 && i > 2);
+		assert_int_equal(r.is_write, s.seen.at[i].is_write);
+	}
+	assert_int_equal(r.column, 1);
+	assert_false(nm_nest_reference_at(nest, 6, &r));
+	nm_nest_reference_address(nest, 0, address, sizeof address);
+	assert_string_equal(address, "1048572 + 40 i"); /* X(0,1), and 4 + 36 bytes for each i */
+	done(&s);
+	nm_nest_free(nest);
+}
+
+/* Warm-up makes the same references at other places. */
+static void what_warms_up_stands_apart(void **state)
+{
+	struct stream s;
+	size_t warm = 0;
+
+	(void)state;
+	run_text(&s,
+		 "array a(8); array I(8) = 1,2,3,4,5,6,7,8\n"
+		 "warmup\nread a(8)\nend\n"
+		 "for t = 1 to 3 warm 1\n"
+		 "  for i = 1 to 4 warm 3\n    read a(i)\n  end\n"
+		 "  read a(t)\n"
+		 "end\n"
+		 "read a(I(3))\n",
+		 NO_SETTINGS);
+	assert_int_equal(s.seen.count, 1 + 3 * 5 + 2);
+	for (size_t i = 0; i < s.seen.count; i++) {
+		size_t t = (i - 1) / 5, k = (i - 1) % 5;
+		int expected = i == 0 || (i < 16 && (t == 0 || k < 3));
+
+		assert_int_equal(strstr(s.seen.at[i].place, NM_NEST_WARM_UP) != NULL, expected);
+		warm += (size_t)expected;
+	}
+	assert_int_equal(warm, 1 + 5 + 3 + 3);
+	done(&s);
+}
+
+/* ---- faults ---- */
+
+static const struct {
+	const char *text, *place, *said; /* place: "line:column" */
+} faults[] = {
+    {"for i = 1 to 3\nread X(i)\nend", "2:6", "a reference expected"},
+    {"array X(3)\nX(1) = Y(2)", "2:8", "no array 'Y'"},
+    {"array X(3)\nY(1) = 2", "2:1", "no array 'Y'"},
+    {"array X(3)\nX(1) + 2", "2:8", "'=' expected"},
+    {"array X(3)\nX(1) =", "2:7", "an operand expected"},
+    {"array X(3)\nX(1) = (X(2)", "2:13", "')'"},
+    {"array X(3)\nX(1) = X(2) X(3)", "2:13", "should end here"},
+    {"array X(3)\nread X(4)", "2:8", "outside of dimension 1 of X, which goes from 1 to 3"},
+    {"array X[3]\nread X[3]", "2:8", "from 0 to 2"},
+    {"array X(3)\nread X(1,2)", "2:9", "X has 1 dimension"},
+    {"array X(3,4)\nread X(1)", "2:9", "X has 2 dimensions"},
+    {"array X[3][4]\nread X[1]", "2:10", "X has 2 dimensions"},
+    {"array X[3]\nread X[1][2]", "2:10", "X has 1 dimension"},
+    {"array X[3]\nread X(1)", "2:7", "'[' expected"},
+    {"array X(3", "1:10", "',' or ')' expected"},
+    {"array X", "1:8", "dimensions expected"},
+    {"array X(0)", "1:9", "empty"},
+    {"array X(5:4)", "1:9", "empty"},
+    {"array X(3) of 0", "1:15", "1 to 65535"},
+    {"array X(3) of real*", "1:20", "a number or a name expected"},
+    {"array X(3) colour", "1:12", "of, at, align"},
+    {"array X(3) align 0", "1:18", "from 1"},
+    {"array X(3), Y(3) at 4096", "1:18", "one address for 2 arrays"},
+    {"array X(3) at 4096\narray Y(3) at 4100", "2:7", "Y overlaps X"},
+    {"array X(3) at 140737488355327", "1:7", "does not fit"},
+    {"array X(1000000, 1000000, 1000000)", "1:27", "too large"},
+    {"array X(3) = 1, 2", "1:18", "','"},
+    {"array X(3) = 1, 2, 3, 4", "1:21", "only 3 elements"},
+    {"array X(3) = file \"/no/such/file\"", "1:20", "cannot read /no/such/file"},
+    {"array X(3) = file \"/no", "1:19", "does not end"},
+    {"array X(3)\narray X(4)", "2:7", "declared already"},
+    {"array for(3)", "1:7", "word of the language"},
+    {"parameter N = 3 / 0", "1:17", "division by zero"},
+    {"parameter N = M", "1:15", "unknown name 'M'"},
+    {"parameter N = 9223372036854775807 + 1", "1:35", "too large"},
+    {"parameter N = 99999999999999999999", "1:15", "the number is too large"},
+    {"parameter N = 3k", "1:16", "unexpected 'k'"},
+    {"parameter N = 0x", "1:15", "digits"},
+    {"parameter N = 1 parameter M = 2", "1:17", "should end here"},
+    {"origin 0", "1:8", "from 1"},
+    {"for i = 1 to 3", "1:1", "it has no end"},
+    {"end", "1:1", "nothing to end"},
+    {"for i = 1\nend", "1:10", "'to' expected"},
+    {"for i = 1 to 3 step 0\nend", "1:21", "cannot be 0"},
+    {"for i = 1 to 3 warm -1\nend", "1:21", "fewer than no"},
+    {"for i = 1 to 3\nfor i = 1 to 3\nend\nend", "2:5", "in use"},
+    {"for i = 1 to 3\nparameter N = 3\nend", "2:1", "within a loop"},
+    {"for i = 1 to 3\ni = 4\nend", "2:1", "i cannot be written"},
+    {"array X(9)\nfor i = 1 to 3\nread X(i*i)\nend", "3:9", "not affine"},
+    {"array X(9)\nfor i = 1 to 3\nread X(i/2)\nend", "3:9", "only constants can be divided"},
+    {"array X(9)\nfor i = 1 to 3\nread X(min(i,2))\nend", "3:8", "cannot hold min or max"},
+    {"array X(9)\nfor i = 1 to 3 step i\nend", "2:21", "unknown name 'i'"},
+    {"array X(9)\nfor i = 1 to X(2)\nend", "2:14", "X has no values"},
+    {"array X(9)\nfor i = 1 to max(1, min(2, i))\nend", "2:28", "unknown name 'i'"},
+    {"array X(9)\nfor i = 1 to 2\nfor j = 1 to max(1, min(2, i))\nend\nend", "3:19", "within each other"},
+    {"array X(3)\nread X(1)\n\xc3\xa9", "3:1", "unexpected byte 0xc3"},
+    {"array X(3) $", "1:12", "unexpected '$'"},
+    {"array X(3)\nX(1)", "2:5", "'=' expected"},
+    {"X", "1:1", "a statement, parameter, array or for expected"},
+    {"3 = 4", "1:1", "a statement, parameter, array or for expected"},
+};
+
+static void each_fault_is_told_at_its_place(void **state)
+{
+	struct nm_error err;
+	struct nm_nest *nest;
+	char place[40];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+		const char *text = faults[i].text;
+		unsigned line, column;
+
+		if (nm_nest_parse(&nest, text, strlen(text), "t", NO_SETTINGS, &err) != NM_EINVAL)
+			fail_msg("accepted: %s", text);
+		snprintf(place, sizeof place, "t:%s: ", faults[i].place);
+		if (strncmp(err.text, place, strlen(place)) || !strstr(err.text, faults[i].said))
+			fail_msg("expected %s%s, got: %s\nof: %s", place, faults[i].said, err.text, text);
+		sscanf(faults[i].place, "%u:%u", &line, &column);
+		for (; line > 1; line--)
+			text = strchr(text, '\n') + 1;
+		assert_int_equal(err.column, column - 1);
+		assert_int_equal(strlen(err.subject), strcspn(text, "\n"));
+		assert_memory_equal(err.subject, text, strlen(err.subject));
+	}
+}
+
+static void faults_of_settings_show_the_setting(void **state)
+{
+	static const struct {
+		const char *setting, *said;
+		int column;
+	} bad[] = {{"M=3", "no parameter or array 'M'", 0}, {"i=3", "no parameter or array 'i'", 0},
+		   {"N", "NAME=VALUE expected", 1},         {"N=", "a number or a name expected", 2},
+		   {"N=3 4", "should end here", 4},         {"N=X", "unknown name 'X'", 2}};
+	static const char text[] = "parameter N = 3\narray X(N)\nfor i = 1 to N\nread X(i)\nend\n";
+	struct nm_error err;
+	struct nm_nest *nest;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		const char *settings[] = {bad[i].setting, NULL};
+
+		assert_int_equal(nm_nest_parse(&nest, text, strlen(text), "t", settings, &err), NM_EINVAL);
+		if (!strstr(err.text, bad[i].said) || err.column != bad[i].column ||
+		    strcmp(err.subject, bad[i].setting))
+			fail_msg("%s: %s (%s, %d)", bad[i].setting, err.text, err.subject, err.column);
+	}
+}
+
+static void a_subscript_that_leaves_its_array_stops_the_run(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} bad[] = {
+	    {"array X(9,9)\nfor i = 1 to 3\nfor j = 1 to 9\nread X(i, j + i)\nend\nend",
+	     "t:4:6: subscript 2 is 10 at i = 1, j = 9, but dimension 2 of X goes from 1 to 9"},
+	    {"array X(9)\nfor i = -5 to 3\nread X(-i)\nend", "t:3:6: subscript 1 is -3 at i = 3"},
+	    {"array X(9)\narray I(2) = 1, 10\nfor i = 1 to 2\nread X(I(i))\nend",
+	     "t:4:6: subscript 1 is 10 at i = 2"},
+	    {"array X(9)\nfor i = 1 to 2\nread X(i)\nend\nread X(1)\nfor i = 9 to 10\nread X(i), X(1)\nend",
+	     "t:7:6: subscript 1 is 10 at i = 10"},
+	    {"array X(9)\nfor i = 1 to 2\nfor j = 4611686018427387904 * i to 3\nread X(j)\nend\nend",
+	     "t:3:5: a bound of the loop is too large"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct nm_nest *nest;
+		struct nm_error err;
+		struct stream s;
+
+		assert_int_equal(
+		    nm_nest_parse(&nest, bad[i].text, strlen(bad[i].text), "t", NO_SETTINGS, &err), 0);
+		assert_int_equal(run(&s, nest, &err), NM_EINVAL);
+		if (strncmp(err.text, bad[i].said, strlen(bad[i].said)))
+			fail_msg("%s, not %s", err.text, bad[i].said);
+		done(&s);
+		nm_nest_free(nest);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_blocked_product_is_that_of_c),
+	    cmocka_unit_test(long_loops_go_through_in_pieces),
+	    cmocka_unit_test(index_arrays_are_read_and_followed),
+	    cmocka_unit_test(values_may_come_from_a_file),
+	    cmocka_unit_test(bounds_take_min_max_and_steps),
+	    cmocka_unit_test(arrays_lie_where_they_are_told),
+	    cmocka_unit_test(order_is_that_of_the_brackets_or_as_told),
+	    cmocka_unit_test(each_reference_is_a_place),
+	    cmocka_unit_test(what_warms_up_stands_apart),
+	    cmocka_unit_test(each_fault_is_told_at_its_place),
+	    cmocka_unit_test(faults_of_settings_show_the_setting),
+	    cmocka_unit_test(a_subscript_that_leaves_its_array_stops_the_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
