@@ -54,6 +54,8 @@ static void command_case(const struct nm_command *command, FILE *out)
 	fputs("'\n", out);
 	if (command->stops_at_operand)
 		fputs("\t\tprogram=1\n", out);
+	if (!strncmp(command->operands, "FILE", 4))
+		fputs("\t\tfiles=1\n", out);
 	fputs("\t\t;;\n", out);
 }
 
@@ -64,7 +66,7 @@ void nm_completion_bash(FILE *out)
 	fputs(
 	    "# bash completion for nearmiss, made by `nearmiss help --completion`\n"
 	    "_nearmiss()\n{\n"
-	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words program i\n"
+	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options words program files i\n"
 	    "\t[[ $cur == = ]] && cur=\n" /* bash takes "=" for a word of its own */
 	    "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	    "\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W '--help --version --no-pager",
@@ -83,6 +85,7 @@ void nm_completion_bash(FILE *out)
 	      "\t\tdone\n"
 	      "\t\tif declare -F _command_offset >/dev/null; then\n\t\t\t_command_offset \"$i\"\n"
 	      "\t\telse\n\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\tfi\n"
+	      "\telif [[ $files ]]; then\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
 	      "\telif [[ $words ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 	      "\tfi\n}\ncomplete -o filenames -F _nearmiss nearmiss\n",
 	      out);

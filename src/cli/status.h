@@ -3,7 +3,7 @@
  * status.h - the exit statuses of nearmiss, the same for all commands.
  *
  * `record` ends with the program's own status.  Its own failures, and those of all other commands, are
- * 115 to 127, where programs hardly ever end: 126 and 127 as env(1), 125 for what has no number of its
+ * 114 to 127, where programs hardly ever end: 126 and 127 as env(1), 125 for what has no number of its
  * own.  Small numbers are kept for verdicts (3: a gate is not met).  nearmiss(1) holds this table too.
  */
 #ifndef NM_STATUS_H
@@ -13,6 +13,7 @@
 
 enum nm_status {
 	NM_STATUS_OK = 0,
+	NM_STATUS_BAD_NEST = 114,         /* a loop nest that cannot be read or has a fault */
 	NM_STATUS_COLLECTOR_FAILED = 115, /* the collector could not start the program */
 	NM_STATUS_BAD_QUERY = 116,        /* SQL that is wrong or would write */
 	NM_STATUS_NEWER_PROFILE = 117,    /* written by a newer version */

@@ -20,6 +20,8 @@ HERE = pathlib.Path(__file__).parent
 P = ["-i", "profile-v1.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
+N = ["../../examples/blocked.nest", "--cache=L1d=8K,1,32"]
+
 CASES = {
     "summary": ["report", *P],
     "summary-80": ["report", *P, "--width=80"],
@@ -75,6 +77,15 @@ CASES = {
     "fault-annotate-threshold": ["annotate", *P, "--threshold=much"],
     "fault-annotate-map": ["annotate", *P, "--map=/src"],
     "fault-annotate-level": ["annotate", *P, "--level=L3"],
+    "nest-print": ["nest", "--print", "../../examples/blocked.nest"],
+    "nest-print-csv": ["nest", "--print", "../../examples/sparse.nest", "--format=csv"],
+    "nest-print-json": ["nest", "--print", "../../examples/interference.nest", "--format=json"],
+    "nest-sweep": ["nest", *N, "--sweep=N=216:256:4"],
+    "nest-sweep-references": ["nest", *N, "--sweep=N=224:256:32", "--by=references", "K=2"],
+    "nest-sweep-csv": ["nest", *N, "--sweep=B=10:30:10", "--format=csv"],
+    "nest-sweep-json": ["nest", *N, "--sweep=N=224:256:32", "--format=json"],
+    "fault-nest-setting": ["nest", *N, "--set=B=30+C"],
+    "fault-nest-sweep": ["nest", *N, "--sweep=N=300:200"],
     "fault-sql": ["query", *P, "SELECT object,\n       misses\nFROM counts"],
     "fault-write": ["query", *P, "DELETE FROM entry"],
     "fault-two-statements": ["query", *P, "SELECT 1; SELECT 2"],
@@ -128,6 +139,7 @@ CASES = {
     "fault-export-missing": ["export", "csv", "-i", "no-such-profile.nmp"],
     "fault-export-itself": ["export", "csv", *P, "-o", "./profile-v1.nmp"],
     "fault-export-folder": ["export", "csv", *P, "-o", "no-such-folder/x"],
+    "help-nest": ["nest", "--help"],
     "help-report": ["report", "--help"],
     "help-export": ["export", "--help"],
     "help-query": ["help", "query"],

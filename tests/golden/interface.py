@@ -115,6 +115,7 @@ def case_completion():
         os.chdir(folder)
         pathlib.Path("some.nmp").touch()
         assert complete("nearmiss", "report", "-i", "so") == ["some.nmp"]
+        assert complete("nearmiss", "nest", "so") == ["some.nmp"]
         os.chdir("/")
 
 

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nest_sweep.c - nearmiss nest --sweep: misses of each array or reference over a parameter or a base address.
+ *
+ * Each value is a run of its own from cold caches.  What warms up is not in the table.  In text the last column is a
+ * plot that runs down the rows: each figure's letter stands at its share of the greatest one of all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "message.h"
+#include "nesting.h"
+#include "table.h"
+
+enum { PLOT = 40, MAX_ROWS = 100000 };
+
+struct figure {
+	const char *name;           /* of the array or place */
+	unsigned line;              /* of the place, 0 for arrays */
+	const char *column, *title; /* unique */
+	char letter;
+};
+
+struct sweep {
+	struct nm_table table; /* first: composers have nothing else */
+	const struct nm_nesting *nesting;
+	struct nm_vec(struct figure) figures;
+	struct nm_vec(struct nm_column) columns;
+	const char **settings; /* those given, and the one of the row */
+	char *name;            /* what is swept */
+	int64_t from, to, step, most;
+	unsigned level;
+	struct nm_error err;
+};
+
+static int exhausted(struct sweep *s) { return nm_fail(&s->err, NM_ENOMEM, "out of memory"); }
+
+/* ---- the range ---- */
+
+/* "NAME=FROM:TO" or "NAME=FROM:TO:STEP". */
+static int read_range(struct sweep *s, const char *text)
+{
+	size_t length = strcspn(text, "=");
+	const char *at = text + length;
+	int64_t *const to[] = {&s->from, &s->to, &s->step};
+	uint64_t span;
+
+	if (!length || !*at)
+		return nm_fail_at(&s->err, text, (int)length, "--sweep wants NAME=FROM:TO[:STEP]");
+	s->step = 1;
+	for (unsigned i = 0; i < 3 && (*at || i < 2); i++) {
+		const char *start = ++at;
+		char *end;
+
+		if (!at[-1])
+			return nm_fail_at(&s->err, text, (int)(start - 1 - text),
+					  "--sweep wants NAME=FROM:TO[:STEP]");
+		*to[i] = strtoll(start, &end, 0);
+		if (end == start || (*end && (*end != ':' || i == 2)))
+			return nm_fail_at(&s->err, text, (int)(start - text), "a number expected");
+		at = end;
+	}
+	if (s->step <= 0 || s->to < s->from)
+		return nm_fail_at(&s->err, text, (int)(length + 1), "--sweep goes upwards, by at least 1");
+	span = (uint64_t)s->to - (uint64_t)s->from;
+	if (span / (uint64_t)s->step >= MAX_ROWS)
+		return nm_fail_at(&s->err, text, (int)(length + 1), "more than %d values", MAX_ROWS);
+	s->name = strndup(text, length);
+	return s->name ? 0 : exhausted(s);
+}
+
+static int find_level(struct sweep *s, const char *name)
+{
+	const struct nm_machine *m = &s->nesting->machine;
+
+	for (s->level = 0; s->level < m->count; s->level++)
+		if (!name || !strcmp(m->levels[s->level].name, name))
+			return 0;
+	return nm_fail(&s->err, NM_EINVAL, "the machine has no level \"%s\"", name);
+}
+
+/* ---- figures ---- */
+
+static int add_figure(struct sweep *s, const char *name, unsigned line)
+{
+	struct figure f = {.line = line, .name = nm_intern(&s->table.pool, name)};
+
+	f.column = f.name;
+	return !f.name || nm_vec_push(&s->figures, f) ? exhausted(s) : 0;
+}
+
+/* Places of equal name get their line, and each figure its letter: the first of its name if those differ. */
+static int name_figures(struct sweep *s)
+{
+	int initials = 1;
+	char text[600];
+
+	for (size_t i = 0; i < s->figures.count; i++) {
+		struct figure *f = &s->figures.at[i];
+
+		for (size_t k = 0; k < s->figures.count; k++) {
+			const struct figure *other = &s->figures.at[k];
+
+			initials &= k == i || f->name[0] != other->name[0];
+			if (k == i || f->name != other->name || f->column != f->name)
+				continue;
+			snprintf(text, sizeof text, "%.500s:%u", f->name, f->line);
+			f->column = nm_intern(&s->table.pool, text);
+		}
+		if (!f->column)
+			return exhausted(s);
+	}
+	for (size_t i = 0; i < s->figures.count; i++) {
+		struct figure *f = &s->figures.at[i];
+
+		f->letter = initials ? f->name[0] : "abcdefghijklmnopqrstuvwxyz"[i % 26];
+		snprintf(text, sizeof text, "%c: %.500s", f->letter, f->column);
+		f->title = initials ? f->column : nm_intern(&s->table.pool, text);
+		if (!f->title)
+			return exhausted(s);
+	}
+	return 0;
+}
+
+static int find_figures(struct sweep *s, const struct nm_nest *nest, int by_reference)
+{
+	struct nm_nest_reference_info r;
+	struct nm_nest_array_info a;
+	int code = 0;
+
+	for (size_t i = 0; !code && by_reference && nm_nest_reference_at(nest, i, &r); i++)
+		code = add_figure(s, r.name, r.line);
+	for (size_t i = 0; !code && !by_reference && nm_nest_array_at(nest, i, &a); i++)
+		code = add_figure(s, a.name, 0);
+	return code ? code : name_figures(s);
+}
+
+/* ---- one row ---- */
+
+static int feed(void *engine, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	return nm_engine_feed(engine, words, count, err);
+}
+
+static int is_warm_up(const char *function)
+{
+	size_t n = strlen(function), m = strlen(NM_NEST_WARM_UP);
+
+	return n > m && !strcmp(function + n - m, NM_NEST_WARM_UP);
+}
+
+static int add_counts(struct sweep *s, int64_t value, const struct nm_result *result)
+{
+	struct nm_value *row, number = {.type = NM_VALUE_INTEGER, .integer = value};
+	size_t n = s->figures.count;
+
+	if (nm_vec_reserve(&s->table.values, n + 2))
+		return exhausted(s);
+	row = s->table.values.at + s->table.values.count;
+	row[0] = number;
+	memset(row + 1, 0, (n + 1) * sizeof *row);
+	for (size_t k = 1; k <= n; k++)
+		row[k].type = NM_VALUE_INTEGER;
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct nm_result_site *site = &result->sites[result->cells[i].site];
+		const char *object = result->objects[result->cells[i].object].name;
+		const struct nm_counts *c = &result->levels[s->level].counts[i];
+
+		if (!site->function || is_warm_up(site->function))
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			const struct figure *f = &s->figures.at[k];
+
+			if (f->line ? f->line == site->line && !strcmp(f->name, site->function)
+				    : !strcmp(f->name, object))
+				row[1 + k].integer += (int64_t)(c->read_misses + c->write_misses);
+		}
+	}
+	for (size_t k = 1; k <= n; k++)
+		if (row[k].integer > s->most)
+			s->most = row[k].integer;
+	s->table.values.count += n + 2;
+	s->table.row_count++;
+	return 0;
+}
+
+static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
+{
+	const char *argv[] = {s->nesting->path, NULL};
+	struct nm_engine_options options = {&s->nesting->machine, NULL, s->nesting->threads, 0};
+	struct nm_nest_sink sink = {feed, NULL};
+	struct nm_engine *engine = NULL;
+	struct nm_result result = {0};
+	int code = nm_symbols_new(&options.symbols, &s->err);
+
+	if (!code)
+		code = nm_engine_new(&engine, &options, &s->err);
+	sink.self = engine;
+	if (!code)
+		code = nm_nest_run(nest, argv, &sink, &s->err);
+	if (!code)
+		code = nm_engine_finish(engine, &result, &s->err);
+	if (!code)
+		code = add_counts(s, value, &result);
+	nm_result_free(&result);
+	nm_engine_free(engine);
+	nm_symbols_free(options.symbols);
+	return code;
+}
+
+static int run_value(struct sweep *s, int64_t value, int by_reference)
+{
+	struct nm_nest *nest;
+	char *setting;
+	int code;
+
+	if (asprintf(&setting, "%s=%lld", s->name, (long long)value) < 0)
+		return exhausted(s);
+	s->settings[s->nesting->setting_count] = setting;
+	code = nm_nest_load(&nest, s->nesting->path, s->settings, &s->err);
+	if (!code) {
+		if (!s->table.row_count)
+			code = find_figures(s, nest, by_reference);
+		if (!code)
+			code = simulate(s, nest, value);
+		nm_nest_free(nest);
+	}
+	free(setting);
+	return code;
+}
+
+static int run_all(struct sweep *s, int by_reference)
+{
+	uint64_t rows = ((uint64_t)s->to - (uint64_t)s->from) / (uint64_t)s->step + 1;
+	int code = 0;
+
+	for (uint64_t i = 0; i < rows && !code; i++) {
+		if (s->nesting->progress)
+			fprintf(stderr, "\r\033[Knearmiss: %llu of %llu", (unsigned long long)i + 1,
+				(unsigned long long)rows);
+		code = run_value(s, s->from + (int64_t)i * s->step, by_reference);
+	}
+	if (s->nesting->progress)
+		fprintf(stderr, "\r\033[K");
+	return code;
+}
+
+/* ---- the table ---- */
+
+/* A letter for each figure between two bars; where several meet, a star. */
+static const char *plot(struct nm_table *table, size_t row)
+{
+	const struct sweep *s = (const struct sweep *)table;
+	char line[PLOT + 4];
+
+	memset(line, ' ', sizeof line);
+	for (size_t k = 0; k < s->figures.count; k++) {
+		int64_t n = nm_table_at(table, row, (unsigned)k + 1)->integer;
+		char *at = line + 1 + (s->most ? (size_t)((double)n / (double)s->most * PLOT) : 0);
+
+		*at = *at == ' ' ? s->figures.at[k].letter : '*';
+	}
+	line[0] = line[PLOT + 2] = '|';
+	line[PLOT + 3] = '\0';
+	return nm_intern(&table->pool, line);
+}
+
+static int make_columns(struct sweep *s)
+{
+	char title[PLOT + 40];
+	int width = snprintf(title, sizeof title, "%lld", (long long)s->most);
+	const char *kept;
+
+	snprintf(title, sizeof title, "|0%*s%lld|", PLOT > width ? PLOT - width : 1, "", (long long)s->most);
+	kept = nm_intern(&s->table.pool, title);
+	if (!kept || nm_vec_push(&s->columns, (struct nm_column){.name = s->name, .title = s->name}))
+		return exhausted(s);
+	for (size_t k = 0; k < s->figures.count; k++)
+		if (nm_vec_push(&s->columns, (struct nm_column){.name = s->figures.at[k].column,
+								.title = s->figures.at[k].title,
+								.kind = NM_COLUMN_NUMBER}))
+			return exhausted(s);
+	if (nm_vec_push(
+		&s->columns,
+		(struct nm_column){.name = "plot", .title = kept, .kind = NM_COLUMN_TEXT, .compose = plot}))
+		return exhausted(s);
+	s->table.columns = s->columns.at;
+	s->table.column_count = (unsigned)s->columns.count;
+	return 0;
+}
+
+static int sweep_done(struct sweep *s, int status)
+{
+	nm_table_done(&s->table);
+	nm_vec_free(&s->figures);
+	nm_vec_free(&s->columns);
+	free(s->settings);
+	free(s->name);
+	return status;
+}
+
+int nm_nest_sweep(const struct nm_nesting *nesting, const struct nm_sweep *request,
+		  const struct nm_style *style, FILE *out)
+{
+	struct sweep s = {.nesting = nesting};
+	int code = read_range(&s, request->range);
+
+	if (!code)
+		code = find_level(&s, request->level);
+	if (code)
+		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_USAGE));
+	s.settings = calloc(nesting->setting_count + 2, sizeof *s.settings);
+	if (!s.settings)
+		return sweep_done(&s, nm_failed(&s.err, exhausted(&s)));
+	for (size_t i = 0; i < nesting->setting_count; i++)
+		s.settings[i] = nesting->settings[i];
+	code = run_all(&s, request->by_reference);
+	if (code)
+		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_NEST));
+	s.table.column_count = (unsigned)s.figures.count + 2;
+	code = make_columns(&s);
+	if (!code)
+		code = nm_table_show(&s.table, "sweep", nesting->machine.levels[s.level].name, style, out,
+				     &s.err);
+	return sweep_done(&s, code ? nm_failed(&s.err, NM_STATUS_FAILED) : 0);
+}
