@@ -19,13 +19,12 @@
 enum {
 	HALF = 50,         /* percent */
 	MANY_BLOCKS = 100, /* a bucket of fewer is no collection */
-	SMALL_LINES = 2,   /* a small block has at most so many lines */
 	PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
 };
 
 /* ---- what the evidence says ---------------------------------------------------------------------- */
 
-static int is(const char *text, const char *word) { return text && !strcmp(text, word); }
+static int is(const char *text, const char *word) { return text && word && !strcmp(text, word); }
 
 static double percent(int64_t part, int64_t whole)
 {
@@ -208,7 +207,7 @@ static int wasteful(const struct nm_evidence *e) { return e->loads > 0 && e->was
 
 static int small_blocks(const struct nm_evidence *e)
 {
-	return is_heap(e) && e->blocks >= MANY_BLOCKS && mean_block(e) <= SMALL_LINES * e->line_size &&
+	return is_heap(e) && e->blocks >= MANY_BLOCKS && mean_block(e) < e->line_size &&
 	       e->waste >= HALF / 2.0;
 }
 
@@ -249,9 +248,10 @@ static int cold_fields(const struct nm_evidence *e)
 static void tell_cold_fields(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
-		"of each line of %" PRId64 " bytes %.0f are used, and an element has %" PRId64
+		"of each line of %" PRId64 " bytes %.0f are used, and %s has %" PRId64
 		": move the fields that are used here into an array of their own, apart from the others",
-		e->line_size, e->used, is_heap(e) ? mean_block(e) : element(e));
+		e->line_size, e->used, is_heap(e) ? "a block" : "an element",
+		is_heap(e) ? mean_block(e) : element(e));
 }
 
 static int across_rows(const struct nm_evidence *e)
@@ -291,16 +291,20 @@ static int write_stream(const struct nm_evidence *e)
 {
 	return e->loads > 0 && percent(e->write_misses, e->misses) >= 90 &&
 	       percent(e->reads, e->writes) <= 10 && e->waste <= 10 && e->reuse * 4 <= (double)e->line_size &&
-	       e->bytes > e->level_size;
+	       e->bytes > e->last_size;
 }
 
 static void tell_write_stream(const struct nm_evidence *e, FILE *out)
 {
 	tell_bytes(e->bytes, out);
 	fprintf(out,
-		" are written once and not read before they leave %s: write them past the cache "
-		"(non-temporal stores, or one large memset or memcpy), or read them while they are there",
+		" are written and not read before they leave %s, and no cache holds them (the last one has ",
 		e->level);
+	tell_bytes(e->last_size, out);
+	fputs(
+	    "): write them past the caches (non-temporal stores, or one large memset or memcpy), or use each part "
+	    "while it is there",
+	    out);
 }
 
 static int too_large(const struct nm_evidence *e)
@@ -391,29 +395,39 @@ static void tell_mixed(const struct nm_evidence *e, FILE *out)
 }
 
 static const struct nm_rule rules[] = {
-    {"other threads", taken, tell_taken},
-    {"allocator", allocator, tell_allocator},
-    {"symbol lookup", symbols, tell_symbols},
-    {"library data", library, tell_library},
-    {"stack frame", stack, tell_stack},
-    {"unnamed memory", unnamed, tell_unnamed},
-    {"code", code, tell_code},
-    {"row length", row_length, tell_row_length},
-    {"same sets", same_sets, tell_same_sets},
-    {"small blocks", small_blocks, tell_small_blocks},
-    {"pointer array", pointer_array, tell_pointer_array},
-    {"cold fields", cold_fields, tell_cold_fields},
-    {"across rows", across_rows, tell_across_rows},
-    {"sparse use", wasteful, tell_sparse},
-    {"write stream", write_stream, tell_write_stream},
-    {"too large", too_large, tell_too_large},
-    {"pushed out", pushed_out, tell_pushed_out},
-    {"does not stay", capacity, tell_capacity},
-    {"first touch", first_touch, tell_first_touch},
-    {"mixed", always, tell_mixed},
+    {"other threads", taken, tell_taken, 0},
+    {"allocator", allocator, tell_allocator, 1},
+    {"symbol lookup", symbols, tell_symbols, 1},
+    {"library data", library, tell_library, 0},
+    {"stack frame", stack, tell_stack, 0},
+    {"unnamed memory", unnamed, tell_unnamed, 0},
+    {"code", code, tell_code, 0},
+    {"row length", row_length, tell_row_length, 0},
+    {"same sets", same_sets, tell_same_sets, 0},
+    {"small blocks", small_blocks, tell_small_blocks, 0},
+    {"pointer array", pointer_array, tell_pointer_array, 0},
+    {"cold fields", cold_fields, tell_cold_fields, 0},
+    {"across rows", across_rows, tell_across_rows, 0},
+    {"sparse use", wasteful, tell_sparse, 0},
+    {"write stream", write_stream, tell_write_stream, 0},
+    {"too large", too_large, tell_too_large, 0},
+    {"pushed out", pushed_out, tell_pushed_out, 0},
+    {"does not stay", capacity, tell_capacity, 0},
+    {"first touch", first_touch, tell_first_touch, 0},
+    {"mixed", always, tell_mixed, 0},
 };
 
 const struct nm_rule *nm_rule_at(unsigned i) { return i < sizeof rules / sizeof *rules ? &rules[i] : NULL; }
+
+const struct nm_rule *nm_rule_named(const char *cause)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (!strcmp(rules[i].cause, cause))
+			return &rules[i];
+	return NULL;
+}
 
 const struct nm_rule *nm_rule_for(const struct nm_evidence *e)
 {
@@ -467,6 +481,7 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 
 	e.used = e.loads ? (double)count(table, row, "used_bytes") / (double)e.loads : 0;
 	if (level) {
+		e.last_size = table->levels->at[table->levels->count - 1].size;
 		e.level = level->name;
 		e.level_size = level->size;
 		e.line_size = level->line_size;

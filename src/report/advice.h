@@ -22,17 +22,20 @@ struct nm_evidence {
 	int64_t evictor_count; /* lines that it replaced */
 	const char *level;     /* its name, size and line size in bytes */
 	int64_t level_size, line_size;
+	int64_t last_size; /* of the last level */
 };
 
 struct nm_rule {
 	const char *cause; /* its name */
 	int (*fits)(const struct nm_evidence *e);
 	void (*tell)(const struct nm_evidence *e, FILE *out); /* figures: what to try */
+	int once; /* what it tells of one object holds for all to which it applies */
 };
 
 /* The first rule that fits; the last one fits all. */
 const struct nm_rule *nm_rule_for(const struct nm_evidence *e);
 const struct nm_rule *nm_rule_at(unsigned i); /* NULL behind the last */
+const struct nm_rule *nm_rule_named(const char *cause);
 
 /* The shape of an array from its type as it is written: number of elements in all, and the extent of the
  * subscript that runs through memory fastest and of all others; 0 if it is none or has no bounds. */

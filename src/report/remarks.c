@@ -3,15 +3,17 @@
  * remarks.c - the sentences under the summary: what to try against the first pairs, and what kept the
  * picture from being complete.
  *
- * Each of the first pairs gets what its rule says (advice.c), unless it has too few of the misses to matter.
+ * Each of the first pairs gets what its rule says (advice.c), unless it has too few of the misses to matter, or
+ * it has been said: of the same object, or by a rule that says the same of all.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "report_priv.h"
 
-enum { PAIRS = 3, MIN_SHARE = 5, MODULES = 4 };
+enum { PAIRS = 3, MIN_SHARE = 5, MODULES = 4 }; /* remarks, percent, names */
 
 struct remarker {
 	struct nm_table *pairs; /* its pool holds the sentences */
@@ -29,6 +31,23 @@ static int say(struct remarker *r, char *text)
 	return 0;
 }
 
+static int was_said(const struct remarker *r, size_t row)
+{
+	const char *cause = nm_table_named(r->pairs, row, "cause")->text;
+	const char *object = nm_table_named(r->pairs, row, "object")->text;
+	size_t i;
+
+	for (i = 0; i < row; i++) {
+		const char *before = nm_table_named(r->pairs, i, "cause")->text;
+
+		if (before && !strcmp(before, cause) &&
+		    (nm_rule_named(cause)->once ||
+		     !strcmp(nm_table_named(r->pairs, i, "object")->text, object)))
+			return 1;
+	}
+	return 0;
+}
+
 static int on_pair(struct remarker *r, size_t row)
 {
 	const char *object = nm_table_named(r->pairs, row, "object")->text;
@@ -37,7 +56,8 @@ static int on_pair(struct remarker *r, size_t row)
 	const char *advice = nm_table_named(r->pairs, row, "try")->text;
 	char place[300] = "", *text;
 
-	if (nm_table_named(r->pairs, row, "share")->real < MIN_SHARE || !object || !advice)
+	if (nm_table_named(r->pairs, row, "share")->real < MIN_SHARE || !object || !advice ||
+	    was_said(r, row))
 		return 0;
 	if (file) {
 		const char *slash = strrchr(file, '/');
@@ -126,7 +146,7 @@ int nm_remarks_make(struct nm_profile *profile, const char *process, struct nm_t
 	size_t row;
 	int rc = 0;
 
-	for (row = 0; row < pairs->row_count && row < PAIRS && !rc; row++)
+	for (row = 0; row < pairs->row_count && ret_remarks->count < PAIRS && !rc; row++)
 		rc = on_pair(&r, row);
 	if (!rc)
 		rc = on_symbols(&r, profile, process);

@@ -14,7 +14,7 @@
 #include "advice.h"
 
 /* A level as in docs/advice.md. */
-#define L1 .level = "L1d", .level_size = 32768, .line_size = 64
+#define L1 .level = "L1d", .level_size = 32768, .line_size = 64, .last_size = 1048576
 
 static const struct {
 	const char *cause;
@@ -62,7 +62,10 @@ static const struct {
      {"60 %", "one array"}},
     {"cold fields",
      {L1, .kind = "heap", .blocks = 1000, .bytes = 200000, .loads = 100, .waste = 75, .used = 16},
-     {"16 are used", "an element has 200"}},
+     {"16 are used", "a block has 200"}},
+    {"cold fields", /* a pool brings no second block of 64 bytes into a line */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 64000, .loads = 100, .waste = 75, .used = 16},
+     {"a block has 64"}},
     {"cold fields",
      {L1, .type = "struct particle [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16},
      {"an element has 104"}},
@@ -76,7 +79,21 @@ static const struct {
     {"write stream",
      {L1, .kind = "heap", .bytes = 4 << 20, .blocks = 1, .loads = 100, .misses = 100, .write_misses = 100,
       .writes = 800, .reuse = 8},
-     {"4M", "leave L1d", "non-temporal"}},
+     {"4M", "leave L1d", "last one has 1M"}},
+    {"too large", /* the last cache holds it: past the caches it would be read from memory */
+     {
+	 L1,
+	 .kind = "heap",
+	 .bytes = 1 << 20,
+	 .blocks = 1,
+	 .loads = 100,
+	 .misses = 100,
+	 .capacity = 90,
+	 .write_misses = 100,
+	 .writes = 800,
+	 .reuse = 8,
+     },
+     {"90 %"}},
     {"too large",
      {L1, .object = "u", .type = "double [100][100]", .bytes = 80000, .loads = 100, .capacity = 70,
       .evictions = 100, .evictor = "u", .evictor_count = 30},
