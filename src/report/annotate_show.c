@@ -156,15 +156,6 @@ static int print_lines(const struct nm_annotation *a, struct nm_table *table, co
 	return rc;
 }
 
-static void print_grouped(int64_t value, FILE *out)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof digits, "%" PRId64, value);
-
-	for (int i = 0; i < n; i++)
-		fprintf(out, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
 static int64_t misses(const struct nm_figures *f) { return f->read_misses + f->write_misses; }
 
 /* "62,500 misses of L1d (97.3 % of 64,224)". */
@@ -172,10 +163,10 @@ static void print_share(const struct nm_annotation *a, const struct nm_figures *
 {
 	int64_t whole = misses(&a->whole.sum);
 
-	print_grouped(misses(part), out);
+	nm_print_grouped(misses(part), out);
 	fprintf(out, " miss%s of %s (%.1f %% of ", misses(part) == 1 ? "" : "es", a->level,
 		whole ? 100.0 * (double)misses(part) / (double)whole : 0.0);
-	print_grouped(whole, out);
+	nm_print_grouped(whole, out);
 	fputc(')', out);
 }
 

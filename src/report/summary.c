@@ -80,16 +80,6 @@ static int64_t sum(const struct nm_table *table, const char *column)
 	return total;
 }
 
-/* 1234567 as "1,234,567". */
-static void print_grouped(int64_t value, FILE *out)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof digits, "%" PRId64, value), i;
-
-	for (i = 0; i < n; i++)
-		fprintf(out, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
 static void print_processes(const struct summary *summary, FILE *out)
 {
 	enum { SHOWN = 6 };
@@ -117,9 +107,9 @@ static void print_head(const struct summary *summary, const struct nm_report_req
 		fprintf(out, "            %s\n", spec);
 	print_processes(summary, out);
 	fputs("executed    ", out);
-	print_grouped(sum(&summary->processes, "instructions"), out);
+	nm_print_grouped(sum(&summary->processes, "instructions"), out);
 	fputs(" instructions, ", out);
-	print_grouped(sum(&summary->processes, "references"), out);
+	nm_print_grouped(sum(&summary->processes, "references"), out);
 	fputs(" references\n", out);
 	if (request->thread)
 		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",

@@ -71,6 +71,9 @@ const char *nm_table_keep(struct nm_table *table, char *text);
 /* What text shows for a value, or for a composed one; malloc'ed. */
 char *nm_table_cell(struct nm_table *table, size_t row, unsigned column);
 
+/* 1234567 as "1,234,567". */
+void nm_print_grouped(int64_t value, FILE *out);
+
 /* The sinks.  0 or NM_ENOMEM; whether `out` took it all is for its owner to ask. */
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);
 int nm_table_csv(const struct nm_table *table, FILE *out);

@@ -44,6 +44,14 @@ static char *grouped(int64_t value)
 	return text;
 }
 
+void nm_print_grouped(int64_t value, FILE *out)
+{
+	char *text = grouped(value);
+
+	fputs(text ? text : "?", out);
+	free(text);
+}
+
 static char *bytes(int64_t value)
 {
 	static const char suffix[] = "\0KMGT";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """test_programs.py - small programs whose counts follow from their text: objects, lines, misses."""
 
+import json
 import re
 
 from harness import MISSES, SPEC, Cell, at, main, nearmiss, program, record, rows
@@ -67,6 +68,55 @@ def case_second_level():
     assert 62499 <= found[0][0] <= 64000, found
     levels = {row[0]: row[1:] for row in rows("SELECT level, reads + writes, loads FROM levels")}
     assert levels["L2"][0] == levels["L1d"][1], levels
+
+
+def report(*arguments):
+    """The rows of a report, as dictionaries."""
+    done = nearmiss(*arguments, "-i", "p.nmp", "--format", "json")
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)["rows"]
+
+
+def case_causes():
+    """The first row of programs with one known fault names it."""
+    for arguments, cause in ((("matrix", "columns"), "across rows"), (("matrix", "rows"), "first touch"),
+                             (("list",), "cold fields"), (("common",), "row length")):
+        record([program(arguments[0]), *arguments[1:]])
+        first = report("report", "pairs", "--limit", "1")[0]
+        assert first["cause"] == cause, (arguments, first)
+        assert len(first["try"]) > 40, first
+
+
+def case_evictions():
+    """The matrix sums to the level's evictions, and a pair of objects to the evictions of its lines."""
+    record([program("containers")])
+    for level in ("L1d", "L2"):
+        lines = rows("SELECT evictions FROM levels WHERE level = ?", level)[0][0]
+        assert sum(row["count"] for row in report("evictions", "--level", level, "--limit", "0")) == lines > 0
+        victim = report("evictions", "--level", level, "--limit", "1")
+        assert abs(sum(row["share_of_victim"] for row in victim) - 100) < 1e-6, victim
+        name = victim[0]["victim"]
+        lost = report("evictions", "--level", level, "--limit", "0", "--victim", name)
+        assert sum(row["count"] for row in lost) == sum(row["count"] for row in victim)
+        assert sum(row["count"] for row in lost) == rows(
+            "SELECT sum(evictions) FROM counts WHERE level = ? AND object = ?", level, name)[0][0]
+
+
+def case_parts_are_sums():
+    """Functions of an object, objects of a function, and any keys add up to the same misses."""
+    record([program("containers")])
+    name = report("report", "objects", "--limit", "1")[0]
+    functions = report("report", "functions", "--object", name["object"], "--limit", "0")
+    for figure in ("misses", "references", "loads", "cycles", "wasted_bytes"):
+        assert sum(row[figure] for row in functions) == name[figure], figure
+    whole = report("report", "--by", "process")[0]
+    for keys in ("function,file", "line", "object,thread", "type"):
+        parts = report("report", "--by", keys, "--limit", "0")
+        for figure in ("misses", "cycles"):
+            assert sum(row[figure] for row in parts) == whole[figure], (keys, figure)
+    served = dict(rows("SELECT level, reads + writes - read_misses - write_misses FROM levels"))
+    memory = rows("SELECT read_misses + write_misses FROM levels WHERE level = 'L2'")[0][0]
+    assert whole["cycles"] == 14 * served["L2"] + 200 * memory, whole
 
 
 def case_levels_are_sums_of_counts():

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "evictions.h"
 #include "report.h"
 #include "table.h"
 
@@ -269,6 +270,66 @@ static void test_cycles(void **state)
 	assert_int_equal(cycles_of_line_41("L2", "L2=10,L1d=4"), 47150 * 200);
 }
 
+static json_t *evictions(const struct nm_evictions_request *request)
+{
+	struct nm_style style = {.format = NM_FORMAT_JSON};
+	struct nm_profile *profile = sample();
+	struct nm_error err;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	json_t *root;
+
+	if (nm_evictions_run(profile, request, &style, out, &err))
+		fail_msg("%s", err.text);
+	fclose(out);
+	nm_profile_close(profile);
+	root = json_loads(text, 0, NULL);
+	assert_non_null(root);
+	free(text);
+	return root;
+}
+
+static double sum_of(json_t *root, const char *column, const char *victim)
+{
+	json_t *row;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "rows"), i, row)
+	{
+		const char *name = json_string_value(json_object_get(row, "victim"));
+
+		if (!victim || !strcmp(name, victim))
+			sum += json_number_value(json_object_get(row, column));
+	}
+	return sum;
+}
+
+/* The matrix sums to the level's evictions; what each victim lost, to all of it, whatever the limit; the lines of
+ * a pair to its cell. */
+static void test_evictions_close(void **state)
+{
+	static const char heap[] = "heap std::map<int, std::vector<long> >::insert (tree.cc:88)";
+	json_t *all = evictions(&(struct nm_evictions_request){.limit = 0});
+	json_t *one = evictions(&(struct nm_evictions_request){.limit = 1});
+	json_t *pair =
+	    evictions(&(struct nm_evictions_request){.limit = 0, .evictor = "matrix", .victim = heap});
+
+	(void)state;
+	assert_float_equal(sum_of(all, "count", NULL), 165930, 0);
+	assert_float_equal(sum_of(all, "share", NULL), 100, 1e-6);
+	assert_float_equal(sum_of(all, "share_of_victim", "matrix"), 100, 1e-6);
+	assert_float_equal(sum_of(all, "share_of_victim", heap), 100, 1e-6);
+	assert_float_equal(sum_of(one, "share_of_victim", "matrix"), 100, 1e-6);
+	assert_float_equal(sum_of(one, "count", NULL), sum_of(all, "count", "matrix"), 0);
+	assert_float_equal(sum_of(pair, "count", NULL), 1090, 0);
+	assert_float_equal(sum_of(pair, "share", NULL), 100, 1e-6);
+	json_decref(all);
+	json_decref(one);
+	json_decref(pair);
+}
+
 static void test_json_of_every_report_parses(void **state)
 {
 	struct nm_report_request request = {.limit = 0};
@@ -361,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(test_limit_and_sort),
 	    cmocka_unit_test(test_figures),
 	    cmocka_unit_test(test_cycles),
+	    cmocka_unit_test(test_evictions_close),
 	    cmocka_unit_test(test_json_of_every_report_parses),
 	    cmocka_unit_test(test_csv_quotes),
 	    cmocka_unit_test(test_wrong_requests),

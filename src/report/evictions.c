@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * evictions.c - the lines of code of a pair of objects, and the choice between them and the matrix.
+ */
+#include "evictions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evictions_priv.h"
+
+enum { MATRIX_ROWS = 8, LINES = 20 };
+
+static const struct nm_column columns[] = {
+    {.name = "evictor", .title = "pushed out by", .kind = NM_COLUMN_NAME},
+    {.name = "where", .title = "at", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
+    {.name = "file", .kind = NM_COLUMN_NAME},
+    {.name = "line"},
+    {.name = "function", .kind = NM_COLUMN_NAME},
+    {.name = "victim", .title = "victim", .kind = NM_COLUMN_NAME},
+    {.name = "victim_where", .title = "loaded at", .kind = NM_COLUMN_PLACE, .compose = nm_cell_victim_where},
+    {.name = "victim_file", .kind = NM_COLUMN_NAME},
+    {.name = "victim_line"},
+    {.name = "victim_function", .kind = NM_COLUMN_NAME},
+    {.name = "count", .title = "lines", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+};
+
+enum { EVICTOR = 0, VICTIM = 5, COLUMNS = sizeof columns / sizeof *columns };
+
+/* asked->object is the evictor, asked->function the victim. */
+static char *lines_query(const struct nm_asked *asked)
+{
+	const struct nm_name_choice *evictor = &asked->object, *victim = &asked->function;
+	char *sql;
+
+	if (asprintf(&sql,
+		     "WITH s AS MATERIALIZED (SELECT evictor, file, line, function, victim, victim_file, "
+		     "victim_line, victim_function, sum(count) AS count FROM evictions WHERE level = ?1 AND "
+		     "(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
+		     "(?5 IS NULL OR victim %s ?5) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) "
+		     "SELECT *, 100.0 * count / (SELECT sum(count) FROM s) AS share FROM s",
+		     evictor->pattern ? evictor->operator_ : "=",
+		     victim->pattern ? victim->operator_ : "=") < 0)
+		return NULL;
+	return sql;
+}
+
+/* Lines that the chosen evictors took (all if !by_evictor) from the chosen victims (all if !of_victim). */
+static int count_lines(struct nm_profile *profile, const struct nm_asked *asked, int by_evictor,
+		       int of_victim, int64_t *ret_count, struct nm_error *err)
+{
+	const char *evictor = by_evictor ? asked->object.pattern : NULL;
+	const char *victim = of_victim ? asked->function.pattern : NULL;
+	struct nm_rows *rows = NULL;
+	char *sql = NULL;
+	int rc;
+
+	if (asprintf(&sql,
+		     "SELECT sum(count) FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
+		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5)",
+		     evictor ? asked->object.operator_ : "=", victim ? asked->function.operator_ : "=") < 0)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	rc = nm_profile_query(profile, sql, &rows, err);
+	free(sql);
+	if (!rc) {
+		nm_rows_bind_text(rows, 1, asked->request.level);
+		nm_rows_bind_text(rows, 2, asked->request.process);
+		nm_rows_bind_text(rows, 4, evictor);
+		nm_rows_bind_text(rows, 5, victim);
+		rc = nm_rows_next(rows, err);
+		if (rc > 0)
+			*ret_count = nm_rows_integer(rows, 0);
+	}
+	nm_rows_free(rows);
+	return rc > 0 ? 0 : rc;
+}
+
+/* "matrix pushed out 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost". */
+static int print_title(struct nm_profile *profile, const struct nm_asked *asked, FILE *out,
+		       struct nm_error *err)
+{
+	const char *evictor = asked->object.pattern, *victim = asked->function.pattern;
+	int64_t pair = 0, whole = 0;
+	int rc = count_lines(profile, asked, 1, 1, &pair, err);
+
+	if (!rc)
+		rc = count_lines(profile, asked, 0, 1, &whole, err);
+	if (rc)
+		return rc;
+	fprintf(out, "%s pushed out ", evictor ? evictor : "All objects");
+	nm_print_grouped(pair, out);
+	fprintf(out, " line%s%s%s from %s", pair == 1 ? "" : "s", victim ? " of " : "", victim ? victim : "",
+		asked->request.level);
+	if (evictor && whole)
+		fprintf(out, ": %.1f %% of all that %s lost", 100.0 * (double)pair / (double)whole,
+			victim ? victim : "any object");
+	fputs("\n\n", out);
+	return 0;
+}
+
+static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const struct nm_style *style,
+		      FILE *out, struct nm_error *err)
+{
+	char *sql = lines_query(asked);
+	struct nm_report report = {
+	    .name = "eviction lines",
+	    .columns = columns,
+	    .column_count = COLUMNS,
+	    .sort = "count",
+	    .ties = "evictor, file, line, function, victim, victim_file, victim_line, victim_function",
+	    .sql = sql};
+	struct nm_filled filled = {.table = {0}};
+	int rc = sql ? nm_report_fill(&report, profile, asked, &filled, err)
+		     : nm_fail(err, NM_ENOMEM, "out of memory");
+
+	/* A name that the title tells needs no column. */
+	if (asked->object.pattern && asked->object.operator_[0] == '=')
+		filled.query.columns[EVICTOR].hidden = 1;
+	if (asked->function.pattern && asked->function.operator_[0] == '=')
+		filled.query.columns[VICTIM].hidden = 1;
+	if (!rc && style->format == NM_FORMAT_TEXT)
+		rc = print_title(profile, asked, out, err);
+	if (!rc && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
+		rc = nm_table_show(&filled.table, report.name, asked->request.level, style, out, err);
+	nm_filled_done(&filled);
+	free(sql);
+	return rc;
+}
+
+int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_request *request,
+		     const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	static const char objects[] = "SELECT object AS name FROM objects";
+	int is_matrix = !request->evictor && !request->victim;
+	const struct nm_report_request r = {.level = request->level,
+					    .process = request->process,
+					    .sort = request->sort,
+					    .limit = request->limit >= 0 ? request->limit
+						     : is_matrix         ? MATRIX_ROWS
+									 : LINES};
+	struct nm_asked asked = {.one_level = 0};
+	int rc = nm_ask(profile, &r, &asked, err);
+
+	if (!rc)
+		rc = nm_choose_name(profile, "object", request->evictor, objects, 0, &asked.object, err);
+	if (!rc)
+		rc = nm_choose_name(profile, "object", request->victim, objects, 0, &asked.function, err);
+	if (!rc && is_matrix)
+		rc = nm_eviction_matrix(profile, &asked, style, out, err);
+	else if (!rc)
+		rc = show_lines(profile, &asked, style, out, err);
+	nm_asked_done(&asked);
+	return rc;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * evictions.h - who pushes whom out of a level: the matrix of objects, and the lines of code of a pair.
+ */
+#ifndef NM_REPORT_EVICTIONS_H
+#define NM_REPORT_EVICTIONS_H
+
+#include "report.h"
+
+struct nm_evictions_request {
+	const char *level;   /* NULL: the first level that takes data */
+	const char *process; /* NULL: all */
+	/* Objects: a name, or a pattern with *, ? and [...].  Without both, the matrix is shown, else the lines. */
+	const char *evictor, *victim;
+	const char *sort; /* of the matrix: "lost", "took" or "self"; of lines: a column; NULL: lost, count */
+	int64_t limit;    /* objects of the matrix, or lines; 0: all; -1: as many as usual */
+};
+
+/* NM_EINVAL: no such level, process, object or column; the text tells what there is, or what is near. */
+int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_request *request,
+		     const struct nm_style *style, FILE *out, struct nm_error *err);
+
+#endif

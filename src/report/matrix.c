@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * matrix.c - the eviction matrix: objects that push out, by objects that are pushed out.
+ *
+ * As in Buck's dissertation, a row is an evictor, a column a victim, and a cell the percentage of the
+ * victim's evictions that the row's object caused, so that a column (with the last row, all other objects) sums to
+ * 100.  An object that pushes out its own lines stands on the diagonal, marked by a star: that asks for tiles, while
+ * a large cell elsewhere asks to keep two objects apart.  Names are long and columns narrow, so a column
+ * bears the number of its row, or the name itself where that is short.
+ *
+ * CSV and JSON hold the same pairs, one a row, with counts; the other objects together are an evictor without
+ * name.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "evictions_priv.h"
+
+enum { SHORT_NAME = 8 }; /* columns: such a name heads its column */
+
+/* s: lines by evictor and victim; b: what each object took and lost; top: the objects that are shown. */
+#define EVICTIONS                                                                                                       \
+	"WITH s AS MATERIALIZED (SELECT evictor, victim, sum(count) AS count FROM evictions "                           \
+	"WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY evictor, victim), "                                 \
+	"b AS (SELECT object, sum(took) AS took, sum(lost) AS lost, sum(self) AS self FROM "                            \
+	"(SELECT evictor AS object, count AS took, 0 AS lost, (evictor = victim) * count AS self "                      \
+	"FROM s UNION ALL SELECT victim, 0, count, 0 FROM s) GROUP BY object), "                                        \
+	"top AS MATERIALIZED (SELECT object, took, lost, self, row_number() OVER (ORDER BY %1$s DESC, object) AS rank " \
+	"FROM b ORDER BY rank LIMIT %2$lld) "
+
+static const char top_sql[] = EVICTIONS "SELECT object, took, lost, self FROM top ORDER BY rank";
+
+static const char total_sql[] =
+    EVICTIONS "SELECT sum(took), sum(self), count(*), (SELECT count(*) FROM top) FROM b";
+
+static const char pair_sql[] =
+    EVICTIONS "SELECT e.object AS evictor, s.victim AS victim, sum(s.count) AS count, "
+	      "100.0 * sum(s.count) / (SELECT sum(count) FROM s) AS share, "
+	      "100.0 * sum(s.count) / v.lost AS share_of_victim, "
+	      "100.0 * sum(s.count) / nullif(e.took, 0) AS share_of_evictor "
+	      "FROM s JOIN top v ON v.object = s.victim LEFT JOIN top e ON e.object = s.evictor "
+	      "GROUP BY v.rank, e.rank ORDER BY v.rank, e.rank NULLS LAST";
+
+static const struct nm_column top_columns[] = {
+    {.name = "object"}, {.name = "took"}, {.name = "lost"}, {.name = "self"}};
+static const struct nm_column total_columns[] = {
+    {.name = "lines"}, {.name = "self"}, {.name = "objects"}, {.name = "shown"}};
+static const struct nm_column pair_columns[] = {{.name = "evictor"},         {.name = "victim"},
+						{.name = "count"},           {.name = "share"},
+						{.name = "share_of_victim"}, {.name = "share_of_evictor"}};
+enum { TOP = 4, TOTAL = 4, PAIR = 6 };
+
+struct matrix {
+	struct nm_table top, total, pairs;
+	struct nm_table shown; /* as text */
+	struct nm_column *columns;
+	double *share; /* row by row, of the victim's evictions; the last row is all others */
+	size_t n;      /* objects */
+};
+
+static int fill(struct nm_profile *profile, const char *format, const struct nm_asked *asked,
+		const struct nm_column *columns, unsigned count, struct nm_table *table, struct nm_error *err)
+{
+	const char *sort = asked->request.sort ? asked->request.sort : "lost";
+	long long limit = asked->request.limit ? asked->request.limit : -1;
+	struct nm_rows *rows = NULL;
+	char *sql = NULL;
+	int rc;
+
+	if (asprintf(&sql, format, sort, limit) < 0)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	table->columns = columns;
+	table->column_count = count;
+	rc = nm_profile_query(profile, sql, &rows, err);
+	free(sql);
+	if (!rc) {
+		nm_rows_bind_text(rows, 1, asked->request.level);
+		nm_rows_bind_text(rows, 2, asked->request.process);
+		rc = nm_table_fill(table, rows, err);
+	}
+	nm_rows_free(rows);
+	return rc;
+}
+
+/* ---- as text -------------------------------------------------------------------------------------- */
+
+static size_t find(const struct matrix *m, const char *object)
+{
+	size_t i = 0;
+
+	while (object && i < m->n && strcmp(nm_table_at(&m->top, i, 0)->text, object))
+		i++;
+	return object ? i : m->n;
+}
+
+static void take_shares(struct matrix *m)
+{
+	size_t row;
+
+	for (row = 0; row < m->pairs.row_count; row++) {
+		size_t victim = find(m, nm_table_at(&m->pairs, row, 1)->text);
+
+		m->share[find(m, nm_table_at(&m->pairs, row, 0)->text) * m->n + victim] =
+		    nm_table_at(&m->pairs, row, 4)->real;
+	}
+}
+
+static const char *number(struct matrix *m, size_t i)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "#%zu", i + 1);
+	return nm_intern(&m->shown.pool, text);
+}
+
+static int lay_columns(struct matrix *m)
+{
+	static const struct nm_column first[] = {
+	    {.name = "number", .title = "", .kind = NM_COLUMN_RIGHT},
+	    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+	    {.name = "took", .title = "pushed out", .kind = NM_COLUMN_NUMBER},
+	    {.name = "lost", .title = "lost", .kind = NM_COLUMN_NUMBER},
+	};
+	enum { FIRST = sizeof first / sizeof *first };
+	size_t i;
+
+	m->columns = calloc(FIRST + m->n, sizeof *m->columns);
+	if (!m->columns)
+		return NM_ENOMEM;
+	memcpy(m->columns, first, sizeof first);
+	for (i = 0; i < m->n; i++) {
+		const char *name = nm_table_at(&m->top, i, 0)->text;
+
+		if (nm_utf8_width(name) > SHORT_NAME)
+			name = number(m, i);
+		m->columns[FIRST + i] = (struct nm_column){
+		    .name = "share", .title = name, .kind = NM_COLUMN_RIGHT, .dispensable = (unsigned)i + 1};
+		if (!name)
+			return NM_ENOMEM;
+	}
+	m->shown.columns = m->columns;
+	m->shown.column_count = (unsigned)(FIRST + m->n);
+	return 0;
+}
+
+static struct nm_value text_value(const char *text)
+{
+	return (struct nm_value){.type = NM_VALUE_TEXT, .text = text};
+}
+
+static struct nm_value count_value(int64_t n)
+{
+	return (struct nm_value){.type = NM_VALUE_INTEGER, .integer = n};
+}
+
+/* "60.3", "*60.3" on the diagonal, nothing for nothing. */
+static struct nm_value share_value(struct matrix *m, size_t row, size_t column)
+{
+	double share = m->share[row * m->n + column];
+	char text[24] = "";
+
+	if (share > 0)
+		snprintf(text, sizeof text, "%s%.1f", row == column ? "*" : "", share);
+	return text_value(nm_intern(&m->shown.pool, text));
+}
+
+/* Row n: the objects that are not shown. */
+static int lay_row(struct matrix *m, size_t row)
+{
+	struct nm_table *t = &m->shown;
+	int64_t took = 0, lost = 0;
+	size_t i;
+
+	if (nm_vec_reserve(&t->values, t->column_count))
+		return NM_ENOMEM;
+	for (i = 0; i < m->n; i++) {
+		took += row == m->n || i == row ? nm_table_at(&m->top, i, 1)->integer : 0;
+		lost += row == m->n || i == row ? nm_table_at(&m->top, i, 2)->integer : 0;
+	}
+	if (row == m->n) { /* every line is pushed out by someone and lost by someone */
+		took = nm_table_at(&m->total, 0, 0)->integer - took;
+		lost = nm_table_at(&m->total, 0, 0)->integer - lost;
+	}
+	nm_vec_push(&t->values, text_value(row < m->n ? number(m, row) : ""));
+	nm_vec_push(&t->values, text_value(row < m->n ? nm_table_at(&m->top, row, 0)->text : "(others)"));
+	nm_vec_push(&t->values, count_value(took));
+	nm_vec_push(&t->values, count_value(lost));
+	for (i = 0; i < m->n; i++)
+		nm_vec_push(&t->values, share_value(m, row, i));
+	t->row_count++;
+	for (i = 0; i < t->column_count; i++) {
+		const struct nm_value *value = nm_table_at(t, t->row_count - 1, (unsigned)i);
+
+		if (value->type == NM_VALUE_TEXT && !value->text)
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static int as_text(struct matrix *m, const char *level, const struct nm_style *style, FILE *out)
+{
+	int64_t lines = nm_table_at(&m->total, 0, 0)->integer, self = nm_table_at(&m->total, 0, 1)->integer;
+	int some = nm_table_at(&m->total, 0, 2)->integer > nm_table_at(&m->total, 0, 3)->integer;
+	size_t row;
+
+	nm_print_grouped(lines, out);
+	fprintf(out, " lines were pushed out of %s", level);
+	if (!lines) {
+		fputc('\n', out);
+		return 0;
+	}
+	fprintf(out, ", %.1f %% of them by their own object (*)\n", 100.0 * (double)self / (double)lines);
+	fputs("A column tells, in percent, who pushed out the lines of its object.\n\n", out);
+	m->share = calloc((m->n + 1) * m->n, sizeof *m->share);
+	if (!m->share || lay_columns(m))
+		return NM_ENOMEM;
+	take_shares(m);
+	for (row = 0; row < m->n + (size_t)some; row++)
+		if (lay_row(m, row))
+			return NM_ENOMEM;
+	return nm_table_text(&m->shown, style, out);
+}
+
+static int known(const char *sort, struct nm_error *err)
+{
+	static const char *const words[] = {"lost", "took", "self", NULL};
+	unsigned i;
+
+	for (i = 0; sort && words[i]; i++)
+		if (!strcmp(sort, words[i]))
+			return 0;
+	return sort ? nm_no_such("order of the matrix", sort, words, err) : 0;
+}
+
+int nm_eviction_matrix(struct nm_profile *profile, const struct nm_asked *asked, const struct nm_style *style,
+		       FILE *out, struct nm_error *err)
+{
+	struct matrix m = {.n = 0};
+	int rc = known(asked->request.sort, err);
+
+	if (!rc)
+		rc = fill(profile, total_sql, asked, total_columns, TOTAL, &m.total, err);
+	if (!rc)
+		rc = fill(profile, top_sql, asked, top_columns, TOP, &m.top, err);
+	if (!rc)
+		rc = fill(profile, pair_sql, asked, pair_columns, PAIR, &m.pairs, err);
+	m.n = m.top.row_count;
+	if (!rc && style->format != NM_FORMAT_TEXT)
+		rc = nm_table_show(&m.pairs, "evictions", asked->request.level, style, out, err);
+	else if (!rc && as_text(&m, asked->request.level, style, out))
+		rc = nm_fail(err, NM_ENOMEM, "out of memory");
+	nm_table_done(&m.top);
+	nm_table_done(&m.total);
+	nm_table_done(&m.pairs);
+	nm_table_done(&m.shown);
+	free(m.columns);
+	free(m.share);
+	return rc;
+}
