@@ -222,7 +222,7 @@ static int function_of_dwarf(struct nm_module *module, uint64_t vaddr, struct nm
 	return 0;
 }
 
-int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
+int module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
 {
 	module_read_symbols(module);
 	const struct span *span = spans_find(&module->function_spans, vaddr);

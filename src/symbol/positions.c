@@ -61,7 +61,7 @@ static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr,
 	return n;
 }
 
-size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max)
+size_t module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max)
 {
 	struct line_row line = {0};
 	struct unit *unit = max ? unit_at(module, vaddr) : NULL;

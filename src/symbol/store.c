@@ -5,17 +5,13 @@
  * A module is known by its path and build-id, so a program that is recompiled between two processes of
  * one run is two modules.  Opening reads program headers and the build-id; if the file's build-id is
  * not the wanted one, the module stays without a file (debug information may still be found by id).
+ * A store that has learned the answers of an earlier run (book.h) knows its modules before they are asked for.
  * A run has at most some hundred modules: they are searched one by one, by the interned path.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol_priv.h"
-
-struct nm_symbols {
-	struct nm_strings pool;
-	struct nm_vec(struct nm_module *) modules;
-};
+#include "book.h"
 
 int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 {
@@ -29,6 +25,7 @@ int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 
 static void module_free(struct nm_module *module)
 {
+	learned_free(module->learned);
 	for (size_t i = 0; i < module->units.count; i++) {
 		nm_vec_free(&module->units.at[i].lines);
 		nm_vec_free(&module->units.at[i].frames);
@@ -59,6 +56,8 @@ void nm_symbols_free(struct nm_symbols *symbols)
 		return;
 	for (size_t i = 0; i < symbols->modules.count; i++)
 		module_free(symbols->modules.at[i]);
+	book_free(symbols->book);
+	pupil_free(symbols->pupil);
 	nm_vec_free(&symbols->modules);
 	nm_strings_done(&symbols->pool);
 	free(symbols);
@@ -79,20 +78,21 @@ static int same_id(const struct nm_module *module, const uint8_t *build_id, size
 /* Without a build-id, what is at the path is asked for: not a module whose file was replaced. */
 static int serves(const struct nm_module *module, const uint8_t *build_id, size_t bytes)
 {
-	return build_id ? same_id(module, build_id, bytes) : module->file.elf || !module->wanted_id_bytes;
+	if (build_id)
+		return same_id(module, build_id, bytes);
+	return module->file.elf || module->had_file || !module->wanted_id_bytes;
 }
 
-static struct nm_module *module_open(struct nm_symbols *symbols, const char *path)
+struct nm_module *module_new(struct nm_symbols *symbols, const char *path)
 {
 	struct nm_module *module = calloc(1, sizeof *module);
 	if (!module)
 		return NULL;
 	module->store = symbols;
 	module->path = path;
-	module->debug.fd = -1;
+	module->file.fd = module->debug.fd = -1;
 	const char *slash = strrchr(path, '/');
 	module->name = slash ? nm_intern(&symbols->pool, slash + 1) : path;
-	elf_file_open(&module->file, path);
 	if (module->name && !nm_vec_push(&symbols->modules, module))
 		return module;
 	module_free(module);
@@ -114,17 +114,33 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 			return 0;
 		}
 	}
-	struct nm_module *module = module_open(symbols, interned);
+	struct nm_module *module = module_new(symbols, interned);
 	if (!module)
 		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+	if (!symbols->complete)
+		elf_file_open(&module->file, interned);
 	const uint8_t *wanted = build_id ? build_id : module->file.build_id;
 	module->wanted_id_bytes = build_id ? build_id_bytes : module->file.build_id_bytes;
 	memcpy(module->wanted_id, wanted, module->wanted_id_bytes);
 	if (build_id && !same_id(module, module->file.build_id, module->file.build_id_bytes))
 		elf_file_close(&module->file);
 	module_read_segments(module);
+	module->had_file = module->file.elf != NULL;
+	module->modified = module->had_file ? module->file.modified : 0;
+	book_note_module(module);
 	*ret_module = module;
 	return 0;
+}
+
+void module_seek_file(struct nm_module *module)
+{
+	if (!module->learned || module->sought)
+		return;
+	module->sought = 1;
+	if (!module->wanted_id_bytes || !elf_file_open(&module->file, module->path))
+		return;
+	if (!same_id(module, module->file.build_id, module->file.build_id_bytes))
+		elf_file_close(&module->file);
 }
 
 const char *nm_module_path(const struct nm_module *module) { return module->path; }
@@ -133,10 +149,10 @@ const char *nm_module_name(const struct nm_module *module) { return module->name
 
 int64_t nm_module_modified(const struct nm_module *module)
 {
-	return module->file.elf ? module->file.modified : 0;
+	return module->modified;
 }
 
-enum nm_debug_level nm_module_debug_level(struct nm_module *module)
+enum nm_debug_level module_debug_level(struct nm_module *module)
 {
 	module_find_debug(module);
 	if (module->dwarf)

@@ -96,4 +96,15 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 int nm_module_tls(struct nm_module *module, uint64_t *ret_bytes, uint64_t *ret_align);
 int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
 
+/* Answers that outlive the files.  A store that keeps them notes all that it is asked and all lines of each function
+ * that it is asked for; another store that learns them gives the same answers without the files.
+ *
+ * nm_symbols_noted gives what was noted since it was last called (its bytes are the store's until the next call);
+ * `last` says that this is all, so that who learns it never looks for a file.  nm_symbols_learn takes such pieces in
+ * their order; NM_EFORMAT if one is damaged. */
+int nm_symbols_keep(struct nm_symbols *symbols, struct nm_error *err);
+int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes, size_t *ret_count,
+		     struct nm_error *err);
+int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err);
+
 #endif

@@ -18,6 +18,10 @@
 #include "spans.h"
 #include "symbol.h"
 
+struct book;
+struct learned;
+struct pupil;
+
 #define NO_ID UINT32_MAX
 enum { BUILD_ID_MAX = 64 };
 
@@ -93,12 +97,25 @@ struct variable {
 };
 struct variables nm_vec(struct variable);
 
+struct nm_symbols {
+	struct nm_strings pool;
+	struct nm_vec(struct nm_module *) modules;
+	struct book *book;   /* notes of all answers, or NULL */
+	struct pupil *pupil; /* while notes are learned, or NULL */
+	int complete;        /* the modules' answers are all that there are: files are not looked at */
+};
+
 struct nm_module {
 	struct nm_symbols *store;
 	const char *path, *name;
 	uint8_t wanted_id[BUILD_ID_MAX]; /* the build-id asked for, or the file's */
 	size_t wanted_id_bytes;
 	struct elf_file file, debug;
+	int had_file;            /* `file` could be opened, here or where the answers are from */
+	int64_t modified;        /* when that file was changed last; 0 without one */
+	struct learned *learned; /* answers of an earlier run, or NULL */
+	int sought;              /* the file was looked for since something was not among them */
+	uint32_t noted;          /* its number in the book, 0: not yet */
 	struct nm_vec(struct segment) segments;
 	uint64_t tls_bytes, tls_image_bytes, tls_align; /* image: what the file initialises */
 
@@ -122,6 +139,9 @@ struct nm_module {
 
 /* store.c */
 struct nm_strings *module_pool(struct nm_module *module);
+struct nm_module *module_new(struct nm_symbols *symbols,
+			     const char *path);  /* without a file; path interned */
+void module_seek_file(struct nm_module *module); /* for what was not learned */
 
 /* segments.c: opening an ELF file, its build-id and program headers. */
 int elf_file_open(struct elf_file *file, const char *path); /* 1 if it is an ELF program or library */
@@ -146,6 +166,13 @@ int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes);
 void module_read_symbols(struct nm_module *module);
 struct elf_symbol *elf_symbol_starting_at(struct nm_module *module, uint64_t vaddr);
 const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol);
+
+/* The answers from the files, behind the functions of symbol.h (answers.c). */
+int module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function);
+size_t module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
+int module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable);
+int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
+enum nm_debug_level module_debug_level(struct nm_module *module);
 
 /* plt.c: appends "name@plt" stubs to module->functions. */
 void plt_read(struct nm_module *module);
@@ -182,5 +209,10 @@ void dwarf_variables_read(struct nm_module *module);
 
 /* types.c: the type of a variable as its language writes it, interned, or NULL. */
 const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language);
+
+/* book.c and learn.c, see book.h */
+void book_free(struct book *book);
+void learned_free(struct learned *learned);
+void pupil_free(struct pupil *pupil);
 
 #endif

@@ -137,7 +137,7 @@ static void narrow_to_hole(const struct spans *spans, uint64_t address, uint64_t
 		*low = spans->at[next - 1].end;
 }
 
-int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
+int module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
 {
 	read_variables(module);
 	const struct span *span = spans_find(&module->variable_spans, vaddr);
@@ -159,7 +159,7 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 	return 0;
 }
 
-int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
+int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
 {
 	if (offset >= module->tls_bytes)
 		return 0;

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * answers.c - the questions of symbol.h: answered from what was learned, else from the files; noted if the store
+ * keeps notes.
+ */
+#include "book.h"
+
+/* May the files still be asked? */
+static int may_ask(struct nm_module *module)
+{
+	if (module->learned && module->store->complete)
+		return 0;
+	module_seek_file(module);
+	return 1;
+}
+
+enum nm_debug_level nm_module_debug_level(struct nm_module *module)
+{
+	enum nm_debug_level level;
+
+	if (module->learned && (module->learned->level || module->store->complete))
+		return module->learned->level;
+	module_seek_file(module);
+	level = module_debug_level(module);
+	book_note_level(module, level);
+	return level;
+}
+
+int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
+{
+	const struct nm_function *known = learned_function(module, vaddr);
+
+	if (known) {
+		*ret_function = *known;
+		return 1;
+	}
+	if (!may_ask(module) || !module_function(module, vaddr, ret_function))
+		return 0;
+	book_note_function(module, ret_function);
+	return 1;
+}
+
+size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max)
+{
+	const struct learned_positions *known = learned_positions(module, vaddr);
+	size_t n = 0;
+
+	if (!known) {
+		if (!may_ask(module))
+			return 0;
+		book_note_positions(module, vaddr);
+		return module_positions(module, vaddr, at, max);
+	}
+	for (; n < known->count && n < max; n++)
+		at[n] = module->learned->position_list.at[known->first + n];
+	return n;
+}
+
+int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
+{
+	const struct nm_variable *known = learned_variable(module, vaddr, 0);
+
+	if (known) {
+		*ret_variable = *known;
+		return 1;
+	}
+	if (!may_ask(module) || !module_variable(module, vaddr, ret_variable))
+		return 0;
+	book_note_variable(module, ret_variable, 0);
+	return 1;
+}
+
+int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
+{
+	const struct nm_variable *known = learned_variable(module, offset, 1);
+
+	if (known) {
+		*ret_variable = *known;
+		return 1;
+	}
+	if (!may_ask(module) || !module_tls_variable(module, offset, ret_variable))
+		return 0;
+	book_note_variable(module, ret_variable, 1);
+	return 1;
+}

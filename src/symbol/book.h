@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * book.h - notes of answers, and what was learned from such notes.
+ *
+ * The notes are a row of items: a byte for the kind, then numbers of seven bits a byte, lowest first.  Texts are
+ * items of their own and are named by their number (1, 2, ... in order; 0 is none); so are modules.  The start
+ * of a range is told by its distance from the start of the range before it of the same kind (zigzag), so that the
+ * notes of a whole function take some bytes a line.  docs/format/trace.md lists the items.
+ */
+#ifndef NM_SYMBOL_BOOK_H
+#define NM_SYMBOL_BOOK_H
+
+#include "symbol_priv.h"
+
+enum item {
+	ITEM_TEXT = 1,     /* bytes, the bytes */
+	ITEM_MODULE,       /* path, bytes of build-id, build-id, had a file, segments, TLS */
+	ITEM_LEVEL,        /* module, enum nm_debug_level */
+	ITEM_FUNCTION,     /* module, low, bytes, name, linkage name */
+	ITEM_POSITIONS,    /* module, low, bytes, count, then function, file, line each */
+	ITEM_VARIABLE,     /* module, low, bytes, name, type, file, line, kind */
+	ITEM_TLS_VARIABLE, /* the same in the module's thread-local block */
+	ITEM_BEGIN,        /* notes of a run begin: texts, modules and ranges are counted anew */
+	ITEM_COMPLETE      /* nothing else was asked in that run */
+};
+
+enum { POSITIONS_MAX = 16 };
+
+/* The answers of one kind for one module. */
+struct answers {
+	struct nm_vec(struct span) told; /* as they came; id: into the list of the kind */
+	struct spans flat;
+	size_t flattened; /* how many of `told` are in `flat` */
+};
+
+struct learned_positions {
+	uint32_t first, count; /* in the list of positions */
+};
+
+struct learned {
+	enum nm_debug_level level;
+	struct answers functions, positions, variables, tls_variables;
+	struct nm_vec(struct nm_function) function_list;
+	struct nm_vec(struct nm_position) position_list;
+	struct nm_vec(struct learned_positions) chains;
+	struct nm_vec(struct nm_variable) variable_list; /* both kinds */
+};
+
+/* learn.c: 1 if it was learned. */
+const struct nm_function *learned_function(struct nm_module *module, uint64_t vaddr);
+const struct learned_positions *learned_positions(struct nm_module *module, uint64_t vaddr);
+const struct nm_variable *learned_variable(struct nm_module *module, uint64_t vaddr, int is_thread_local);
+
+/* book.c: no return values, since a store that runs out of memory while it notes says so in nm_symbols_noted. */
+void book_note_module(struct nm_module *module);
+void book_note_function(struct nm_module *module, const struct nm_function *function);
+void book_note_positions(struct nm_module *module, uint64_t vaddr);
+void book_note_variable(struct nm_module *module, const struct nm_variable *variable, int is_thread_local);
+void book_note_level(struct nm_module *module, enum nm_debug_level level);
+
+#endif

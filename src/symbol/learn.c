@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * learn.c - takes notes of an earlier run (book.h) in, and looks answers up in them.
+ *
+ * Ranges that nest (a symbol inside another) are told apart as the tables that they are from do it: the
+ * innermost wins.  The lists are flattened when they are first asked after more was learned.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "book.h"
+
+struct lesson {
+	struct nm_symbols *symbols;
+	const uint8_t *at, *end;
+	int broken, exhausted;
+};
+
+/* What the pieces before have told: texts and modules by number, and starts of ranges. */
+struct pupil {
+	struct nm_vec(const char *) texts;
+	struct nm_vec(struct nm_module *) modules;
+	uint64_t last[ITEM_COMPLETE + 1];
+	unsigned begun, completed; /* runs */
+};
+
+static void answers_free(struct answers *a)
+{
+	nm_vec_free(&a->told);
+	nm_vec_free(&a->flat);
+}
+
+void learned_free(struct learned *l)
+{
+	if (!l)
+		return;
+	answers_free(&l->functions);
+	answers_free(&l->positions);
+	answers_free(&l->variables);
+	answers_free(&l->tls_variables);
+	nm_vec_free(&l->function_list);
+	nm_vec_free(&l->position_list);
+	nm_vec_free(&l->chains);
+	nm_vec_free(&l->variable_list);
+	free(l);
+}
+
+void pupil_free(struct pupil *p)
+{
+	if (!p)
+		return;
+	nm_vec_free(&p->texts);
+	nm_vec_free(&p->modules);
+	free(p);
+}
+
+/* ---- reading ---- */
+
+static uint64_t get(struct lesson *l)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0; l->at < l->end && shift < 64; shift += 7) {
+		uint8_t byte = *l->at++;
+
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return n;
+	}
+	l->broken = 1;
+	return 0;
+}
+
+static const uint8_t *get_bytes(struct lesson *l, size_t *ret_count)
+{
+	uint64_t n = get(l);
+	const uint8_t *at = l->at;
+
+	if (n > (size_t)(l->end - l->at)) {
+		l->broken = 1;
+		n = 0;
+	}
+	l->at += n;
+	*ret_count = (size_t)n;
+	return at;
+}
+
+static const char *get_text(struct lesson *l)
+{
+	const struct pupil *p = l->symbols->pupil;
+	uint64_t n = get(l);
+
+	l->broken |= n > p->texts.count;
+	return n && n <= p->texts.count ? p->texts.at[n - 1] : NULL;
+}
+
+static uint32_t get_line(struct lesson *l)
+{
+	uint64_t n = get(l);
+
+	l->broken |= n > UINT32_MAX;
+	return (uint32_t)n;
+}
+
+static struct nm_module *get_module(struct lesson *l)
+{
+	const struct pupil *p = l->symbols->pupil;
+	uint64_t n = get(l);
+
+	if (n && n <= p->modules.count)
+		return p->modules.at[n - 1];
+	l->broken = 1;
+	return NULL;
+}
+
+/* ---- learning ---- */
+
+static void learn_text(struct lesson *l)
+{
+	size_t n;
+	const uint8_t *bytes = get_bytes(l, &n);
+	const char *text = l->broken ? NULL : nm_intern_n(&l->symbols->pool, (const char *)bytes, n);
+
+	if (!l->broken && (!text || nm_vec_push(&l->symbols->pupil->texts, text)))
+		l->exhausted = 1;
+}
+
+static void learn_segments(struct lesson *l, struct nm_module *module)
+{
+	uint64_t count = get(l);
+
+	for (uint64_t i = 0; i < count && !l->broken; i++) {
+		struct segment s = {.offset = get(l), .vaddr = 0};
+
+		s.vaddr = get(l);
+		s.file_bytes = get(l);
+		s.bytes = get(l);
+		s.executable = get(l) != 0;
+		l->broken |= s.vaddr + s.bytes < s.vaddr || s.offset + s.file_bytes < s.offset;
+		if (!l->broken && nm_vec_push(&module->segments, s))
+			l->exhausted = 1;
+	}
+}
+
+/* The module that an earlier run has told of, or a new one. */
+static struct nm_module *find_module(struct lesson *l, const char *path, const uint8_t *id, size_t bytes)
+{
+	const struct nm_symbols *s = l->symbols;
+	struct nm_module *m;
+
+	for (size_t i = 0; i < s->modules.count; i++) {
+		m = s->modules.at[i];
+		if (m->learned && m->path == path && m->wanted_id_bytes == bytes &&
+		    !memcmp(m->wanted_id, id, bytes))
+			return m;
+	}
+	m = module_new(l->symbols, path);
+	if (m && !(m->learned = calloc(1, sizeof *m->learned)))
+		return NULL;
+	if (m) {
+		m->wanted_id_bytes = bytes;
+		memcpy(m->wanted_id, id, bytes);
+	}
+	return m;
+}
+
+static void learn_module(struct lesson *l)
+{
+	const char *path = get_text(l);
+	size_t bytes;
+	const uint8_t *id = get_bytes(l, &bytes);
+	struct nm_module *m;
+
+	l->broken |= !path || bytes > BUILD_ID_MAX;
+	if (l->broken)
+		return;
+	m = find_module(l, path, id, bytes);
+	if (!m || nm_vec_push(&l->symbols->pupil->modules, m)) {
+		l->exhausted = 1;
+		return;
+	}
+	m->had_file = get(l) != 0;
+	m->modified = (int64_t)get(l);
+	m->segments.count = 0;
+	learn_segments(l, m);
+	m->tls_bytes = get(l);
+	m->tls_image_bytes = get(l);
+	m->tls_align = get(l);
+}
+
+/* Module, start and length of a range, which is then in the kind's list under `id`. */
+static struct learned *learn_range(struct lesson *l, enum item kind, struct span *ret_span)
+{
+	struct pupil *p = l->symbols->pupil;
+	struct nm_module *module = get_module(l);
+	uint64_t distance = get(l), low = p->last[kind] + (distance >> 1 ^ -(distance & 1));
+
+	*ret_span = (struct span){low, low + get(l), 0};
+	p->last[kind] = low;
+	l->broken |= ret_span->end < low;
+	return l->broken ? NULL : module->learned;
+}
+
+static void keep(struct lesson *l, struct answers *answers, struct span span, size_t id)
+{
+	span.id = (uint32_t)id;
+	if (!l->broken && nm_vec_push(&answers->told, span))
+		l->exhausted = 1;
+}
+
+static void learn_function(struct lesson *l)
+{
+	struct span span;
+	struct learned *of = learn_range(l, ITEM_FUNCTION, &span);
+	struct nm_function f = {.low = span.low, .end = span.end};
+
+	f.name = get_text(l);
+	f.linkage_name = get_text(l);
+	l->broken |= !f.name || !f.linkage_name;
+	if (!of || l->broken)
+		return;
+	if (nm_vec_push(&of->function_list, f))
+		l->exhausted = 1;
+	else
+		keep(l, &of->functions, span, of->function_list.count - 1);
+}
+
+static void learn_positions(struct lesson *l)
+{
+	struct span span;
+	struct learned *of = learn_range(l, ITEM_POSITIONS, &span);
+	uint64_t count = get(l);
+	struct learned_positions chain = {0};
+
+	l->broken |= count > POSITIONS_MAX;
+	if (!of || l->broken)
+		return;
+	chain.first = (uint32_t)of->position_list.count;
+	chain.count = (uint32_t)count;
+	for (uint64_t i = 0; i < count; i++) {
+		struct nm_position p = {.function = get_text(l)};
+
+		p.file = get_text(l);
+		p.line = get_line(l);
+		if (nm_vec_push(&of->position_list, p))
+			l->exhausted = 1;
+	}
+	if (nm_vec_push(&of->chains, chain))
+		l->exhausted = 1;
+	else
+		keep(l, &of->positions, span, of->chains.count - 1);
+}
+
+static void learn_variable(struct lesson *l, enum item kind)
+{
+	struct span span;
+	struct learned *of = learn_range(l, kind, &span);
+	struct nm_variable v = {.low = span.low, .end = span.end};
+	uint64_t which;
+
+	v.name = get_text(l);
+	v.type = get_text(l);
+	v.file = get_text(l);
+	v.line = get_line(l);
+	which = get(l);
+	l->broken |= !v.name || which > NM_VAR_SECTION;
+	if (!of || l->broken)
+		return;
+	v.kind = (enum nm_variable_kind)which;
+	if (nm_vec_push(&of->variable_list, v))
+		l->exhausted = 1;
+	else
+		keep(l, kind == ITEM_VARIABLE ? &of->variables : &of->tls_variables, span,
+		     of->variable_list.count - 1);
+}
+
+static void learn_level(struct lesson *l)
+{
+	struct nm_module *module = get_module(l);
+	uint64_t level = get(l);
+
+	l->broken |= level > NM_DEBUG_DWARF;
+	if (module && !l->broken)
+		module->learned->level = (enum nm_debug_level)level;
+}
+
+static void learn_begin(struct lesson *l)
+{
+	struct pupil *p = l->symbols->pupil;
+
+	p->texts.count = p->modules.count = 0;
+	memset(p->last, 0, sizeof p->last);
+	p->begun++;
+	l->symbols->complete = 0;
+}
+
+static void learn_item(struct lesson *l)
+{
+	struct pupil *p = l->symbols->pupil;
+	uint64_t kind = get(l);
+
+	switch (kind) {
+	case ITEM_TEXT: learn_text(l); return;
+	case ITEM_MODULE: learn_module(l); return;
+	case ITEM_LEVEL: learn_level(l); return;
+	case ITEM_FUNCTION: learn_function(l); return;
+	case ITEM_POSITIONS: learn_positions(l); return;
+	case ITEM_VARIABLE:
+	case ITEM_TLS_VARIABLE: learn_variable(l, (enum item)kind); return;
+	case ITEM_BEGIN: learn_begin(l); return;
+	case ITEM_COMPLETE:
+		p->completed++;
+		l->symbols->complete = p->completed == p->begun;
+		return;
+	default: l->broken = 1;
+	}
+}
+
+int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err)
+{
+	struct lesson l = {symbols, bytes, bytes + count, 0, 0};
+
+	if (!symbols->pupil && !(symbols->pupil = calloc(1, sizeof *symbols->pupil)))
+		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+	while (l.at < l.end && !l.broken && !l.exhausted)
+		learn_item(&l);
+	if (l.exhausted)
+		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+	return l.broken ? nm_fail(err, NM_EFORMAT, "the names are damaged") : 0;
+}
+
+/* ---- looking up ---- */
+
+static const struct span *find(struct answers *a, uint64_t address)
+{
+	if (a->flattened < a->told.count) {
+		a->flat.count = 0;
+		if (nm_vec_reserve(&a->flat, a->told.count))
+			return NULL;
+		memcpy(a->flat.at, a->told.at, a->told.count * sizeof *a->told.at);
+		a->flat.count = a->told.count;
+		if (spans_flatten(&a->flat))
+			return NULL;
+		a->flattened = a->told.count;
+	}
+	return spans_find(&a->flat, address);
+}
+
+const struct nm_function *learned_function(struct nm_module *module, uint64_t vaddr)
+{
+	struct learned *l = module->learned;
+	const struct span *span = l ? find(&l->functions, vaddr) : NULL;
+
+	return span ? &l->function_list.at[span->id] : NULL;
+}
+
+const struct learned_positions *learned_positions(struct nm_module *module, uint64_t vaddr)
+{
+	struct learned *l = module->learned;
+	const struct span *span = l ? find(&l->positions, vaddr) : NULL;
+
+	return span ? &l->chains.at[span->id] : NULL;
+}
+
+const struct nm_variable *learned_variable(struct nm_module *module, uint64_t vaddr, int is_thread_local)
+{
+	struct learned *l = module->learned;
+	const struct span *span = l ? find(is_thread_local ? &l->tls_variables : &l->variables, vaddr) : NULL;
+
+	return span ? &l->variable_list.at[span->id] : NULL;
+}
