@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ahead.c - see ahead.h.  A ring of a few pieces, so small that they stay in the last-level cache.
+ */
+#include "ahead.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vector.h"
+
+enum { SLOTS = 8 };
+
+struct slot {
+	struct nm_piece piece;
+	struct nm_vec(uint64_t) words;
+	int status; /* of the reading: as of nm_ahead_next */
+	struct nm_error fault;
+};
+
+struct nm_ahead {
+	struct nm_trace *trace;
+	size_t chunk; /* the next */
+	int inside;   /* a chunk has been begun */
+	pthread_t thread;
+	int threaded, leaving;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct slot slots[SLOTS];
+	unsigned head, tail; /* filled, taken */
+	int holding;         /* the taker has slot tail */
+};
+
+/* ---- reading ---- */
+
+static int read_piece(struct nm_ahead *a, struct nm_piece *piece, struct nm_error *err)
+{
+	size_t count;
+	const struct nm_trace_chunk *chunks = nm_trace_chunks(a->trace, &count);
+	int status;
+
+	for (;;) {
+		if (a->inside) {
+			status = nm_trace_next(a->trace, &piece->words, &piece->count, err);
+			piece->stream = chunks[a->chunk - 1].stream;
+			if (status)
+				return status;
+			a->inside = 0;
+		}
+		if (a->chunk == count)
+			return 0;
+		piece->stream = chunks[a->chunk].stream;
+		if (chunks[a->chunk].kind == NM_TRACE_END) {
+			a->chunk++;
+			*piece = (struct nm_piece){.stream = piece->stream};
+			return 1;
+		}
+		if (chunks[a->chunk].kind == NM_TRACE_WORDS) {
+			status = nm_trace_begin(a->trace, &chunks[a->chunk], err);
+			if (status)
+				return status;
+			a->inside = 1;
+		}
+		a->chunk++;
+	}
+}
+
+static void fill(struct nm_ahead *a, struct slot *s)
+{
+	s->status = read_piece(a, &s->piece, &s->fault);
+	if (s->status <= 0 || !s->piece.words)
+		return;
+	s->words.count = 0;
+	if (nm_vec_reserve(&s->words, s->piece.count)) {
+		s->status = nm_fail(&s->fault, NM_ENOMEM, "out of memory");
+		return;
+	}
+	memcpy(s->words.at, s->piece.words, s->piece.count * sizeof *s->words.at);
+	s->piece.words = s->words.at;
+}
+
+static void *work(void *arg)
+{
+	struct nm_ahead *a = arg;
+	int status = 1;
+
+	pthread_mutex_lock(&a->lock);
+	while (status > 0 && !a->leaving) {
+		if (a->head - a->tail == SLOTS) {
+			pthread_cond_wait(&a->changed, &a->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&a->lock);
+		fill(a, &a->slots[a->head % SLOTS]);
+		pthread_mutex_lock(&a->lock);
+		status = a->slots[a->head % SLOTS].status;
+		a->head++;
+		pthread_cond_broadcast(&a->changed);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+/* ---- the taker ---- */
+
+int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int threaded, struct nm_error *err)
+{
+	struct nm_ahead *a = calloc(1, sizeof *a);
+
+	if (!a)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	a->trace = trace;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->changed, NULL);
+	a->threaded = threaded && !pthread_create(&a->thread, NULL, work, a);
+	*ret_ahead = a;
+	return 0;
+}
+
+void nm_ahead_free(struct nm_ahead *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->leaving = 1;
+	pthread_cond_broadcast(&a->changed);
+	pthread_mutex_unlock(&a->lock);
+	if (a->threaded)
+		pthread_join(a->thread, NULL);
+	for (unsigned i = 0; i < SLOTS; i++)
+		nm_vec_free(&a->slots[i].words);
+	pthread_cond_destroy(&a->changed);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
+
+int nm_ahead_next(struct nm_ahead *a, struct nm_piece *ret_piece, struct nm_error *err)
+{
+	struct slot *s;
+
+	if (!a->threaded)
+		return read_piece(a, ret_piece, err);
+	pthread_mutex_lock(&a->lock);
+	if (a->holding && a->slots[a->tail % SLOTS].status > 0) {
+		a->tail++;
+		a->holding = 0;
+		pthread_cond_broadcast(&a->changed);
+	}
+	while (a->head == a->tail)
+		pthread_cond_wait(&a->changed, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+	s = &a->slots[a->tail % SLOTS];
+	a->holding = 1;
+	if (s->status > 0)
+		*ret_piece = s->piece;
+	else if (s->status < 0 && err)
+		*err = s->fault;
+	return s->status;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chunk.h - what lies in the file: its first bytes, the header of a chunk, the index and the last bytes.
+ * Numbers are little-endian, as on all machines that collectors run on.
+ */
+#ifndef NM_TRACE_CHUNK_H
+#define NM_TRACE_CHUNK_H
+
+#include <stdint.h>
+
+#include "codec.h"
+#include "map.h"
+#include "trace.h"
+
+#define NM_TRACE_MAGIC 0x0a65636172746d6eull /* the bytes "nmtrace\n" */
+#define NM_TRACE_LAST 0x0a646e6572746d6eull  /* the bytes "nmtrend\n" */
+
+struct file_head {
+	uint64_t magic;
+	uint32_t version, zero;
+};
+
+struct chunk_head {
+	uint32_t kind, stream;
+	uint64_t words, references;
+	struct {
+		uint32_t packed, raw;
+	} parts[NM_PARTS];
+	uint64_t check; /* of what stands before it */
+};
+_Static_assert(sizeof(struct chunk_head) == 72, "the head of a chunk is packed");
+
+struct index_entry {
+	uint64_t offset, bytes;
+	uint32_t kind, stream;
+	uint64_t words, references;
+};
+_Static_assert(sizeof(struct index_entry) == 40, "an entry of the index is packed");
+
+struct file_tail {
+	uint64_t index; /* offset of the chunk */
+	uint64_t magic;
+};
+
+static inline uint64_t chunk_check(const struct chunk_head *head)
+{
+	const uint64_t *words = (const uint64_t *)head;
+	uint64_t sum = NM_TRACE_MAGIC;
+
+	for (unsigned i = 0; i < sizeof *head / sizeof *words - 1; i++)
+		sum = nm_mix64(sum ^ words[i]);
+	return sum;
+}
+
+/* reader.c: a chunk's header and its bytes behind it, valid until the next call of the reader. */
+int trace_raw(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct chunk_head *ret_head,
+	      const uint8_t **ret_bytes, struct nm_error *err);
+
+static inline uint64_t chunk_payload(const struct chunk_head *head)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < NM_PARTS; i++)
+		bytes += head->parts[i].packed;
+	return bytes;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * edit.h - traces from traces: a part of one, several in one.
+ */
+#ifndef NM_TRACE_EDIT_H
+#define NM_TRACE_EDIT_H
+
+#include "trace.h"
+
+enum { NM_ALL_STREAMS = UINT32_MAX };
+
+struct nm_slice {
+	uint32_t stream;   /* keep this one only, or NM_ALL_STREAMS */
+	uint64_t from, to; /* count addresses from 0; in each stream */
+};
+
+/* Writes [from, to) of the streams.  What comes before stays, since heap, frames and mappings follow from it, but is marked
+ * as not to be measured; what comes after is left out. */
+int nm_trace_slice(struct nm_trace *trace, const struct nm_slice *slice, const char *path,
+		   struct nm_error *err);
+
+/* Writes the streams of several traces one after another, each with a number of its own. */
+int nm_trace_merge(struct nm_trace *const *traces, size_t count, const char *path, struct nm_error *err);
+
+#endif

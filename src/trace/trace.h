@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace.h - trace files (*.nmt): the streams of a recording, small and with all that a replay needs.
+ *
+ * A trace is a row of chunks.  Each holds records of one stream and is decoded without any other; names
+ * (symbol.h, nm_symbols_noted) stand before the chunk that needs them.  An index at the end serves seeking; a file without
+ * one, because it is being written or was cut off, is scanned.  docs/format/trace.md is the specification.
+ *
+ * Writing goes straight to the file, so that it can be read meanwhile.
+ */
+#ifndef NM_TRACE_H
+#define NM_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+
+#define NM_TRACE_VERSION 1u
+
+/* ---- writing ---- */
+
+struct nm_trace_writer;
+
+int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, struct nm_error *err);
+
+/* Appends whole records to a stream.  A chunk that is full is written at the next call, so that its names can be
+ * given before. */
+int nm_trace_writer_feed(struct nm_trace_writer *writer, uint32_t stream, const uint64_t *words, size_t count,
+			 struct nm_error *err);
+
+/* Copies a chunk of another trace as it lies there, under another stream's number. */
+struct nm_trace;
+struct nm_trace_chunk;
+int nm_trace_writer_copy(struct nm_trace_writer *writer, struct nm_trace *from,
+			 const struct nm_trace_chunk *chunk, uint32_t stream, struct nm_error *err);
+
+/* Will the next feed of the stream write a chunk? */
+int nm_trace_writer_full(const struct nm_trace_writer *writer, uint32_t stream);
+
+/* The stream has ended. */
+int nm_trace_writer_end(struct nm_trace_writer *writer, uint32_t stream, struct nm_error *err);
+
+int nm_trace_writer_names(struct nm_trace_writer *writer, const uint8_t *bytes, size_t count,
+			  struct nm_error *err);
+int nm_trace_writer_info(struct nm_trace_writer *writer, const char *key, const char *value,
+			 struct nm_error *err);
+
+/* Writes what has been fed. */
+int nm_trace_writer_flush(struct nm_trace_writer *writer, struct nm_error *err);
+
+/* Writes the rest and the index.  nm_trace_writer_free without it leaves a trace with its tail missing. */
+int nm_trace_writer_close(struct nm_trace_writer *writer, struct nm_error *err);
+void nm_trace_writer_free(struct nm_trace_writer *writer);
+
+/* ---- reading ---- */
+
+enum nm_trace_kind {
+	NM_TRACE_WORDS = 1, /* records of a stream */
+	NM_TRACE_END,       /* the stream has ended */
+	NM_TRACE_NAMES,
+	NM_TRACE_INFO, /* key and value, each ended by NUL */
+	NM_TRACE_INDEX
+};
+
+struct nm_trace_chunk {
+	enum nm_trace_kind kind;
+	uint32_t stream;
+	uint64_t offset;     /* in the file */
+	uint64_t bytes;      /* there, with its header */
+	uint64_t words;      /* NM_TRACE_WORDS: length of the records */
+	uint64_t references; /* and their addresses */
+};
+
+struct nm_trace;
+
+/* Is this the beginning of a trace? */
+int nm_trace_probe(const uint8_t *bytes, size_t count);
+
+/* NM_EFORMAT if it is no trace, NM_EVERSION if it is a newer one.  A trace without its tail opens. */
+int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
+void nm_trace_free(struct nm_trace *trace);
+
+/* Why the trace ends before its end ("cut off after ... bytes"), or NULL. */
+const char *nm_trace_fault(const struct nm_trace *trace);
+int nm_trace_is_cut(const struct nm_trace *trace); /* within a chunk: not by a writer that is still at it */
+
+const struct nm_trace_chunk *nm_trace_chunks(const struct nm_trace *trace, size_t *ret_count);
+
+/* The value that was noted last, or NULL. */
+const char *nm_trace_info(struct nm_trace *trace, const char *key);
+
+/* What a chunk of names, information or index says; valid until the next call. */
+int nm_trace_payload(struct nm_trace *trace, const struct nm_trace_chunk *chunk, const uint8_t **ret_bytes,
+		     size_t *ret_count, struct nm_error *err);
+
+/* Reads the records of a chunk: begin, then next until it gives 0 (or a code: what was given before stands).  The words
+ * are valid until the next call of either. */
+int nm_trace_begin(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct nm_error *err);
+int nm_trace_next(struct nm_trace *trace, const uint64_t **ret_words, size_t *ret_count,
+		  struct nm_error *err);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * trace_test.c - what goes into a trace comes out of it: word for word, over chunks, streams and cuts.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ahead.h"
+#include "codec.h"
+#include "edit.h"
+#include "encode.h"
+#include "sample_stream.h"
+
+static char folder[64], path[128], other[128];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/trace_test.XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof path, "%s/a.nmt", folder);
+	snprintf(other, sizeof other, "%s/b.nmt", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink(path);
+	unlink(other);
+	return rmdir(folder);
+}
+
+static uint64_t dice(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+	return *state >> 33;
+}
+
+/* Blocks of 0 to 7 addresses: strided, moving together, wild, skipped; other records in between. */
+static void random_stream(struct nm_wire_words *words, uint64_t seed, unsigned blocks)
+{
+	uint64_t addresses[8], stack = 0x1fff000000;
+
+	for (unsigned i = 0; i < blocks; i++) {
+		uint32_t id = (uint32_t)(dice(&seed) % 40);
+		size_t count = id % 8 - (id % 8 > 2 && dice(&seed) % 4 == 0);
+
+		stack += dice(&seed) % 16 ? 0 : 64;
+		for (size_t k = 0; k < count; k++)
+			addresses[k] = k % 4 == 0   ? 0x1000 + 8ull * i
+				       : k % 4 == 1 ? stack + 8 * k
+				       : k % 4 == 2 ? dice(&seed) << 16 ^ dice(&seed)
+						    : (dice(&seed) % 8 ? 0x7000 + 64 * (i % 5) : 0);
+		assert_int_equal(nm_wire_block_encode(words, id, addresses, count), 0);
+		if (dice(&seed) % 50 == 0)
+			assert_int_equal(nm_wire_free_encode(words, &(struct nm_wire_free){0, i}), 0);
+	}
+}
+
+static void expect_words(const struct nm_wire_words *words, const uint64_t *at, size_t count)
+{
+	assert_int_equal(count, words->count);
+	assert_memory_equal(at, words->at, count * sizeof *at);
+}
+
+/* ---- the codec ---- */
+
+static void round_trip(struct nm_encoder *e, struct nm_decoder *d, const struct nm_wire_words *words)
+{
+	struct nm_wire_words back = {0};
+	const struct nm_bytes *parts[NM_PARTS];
+	struct nm_bytes copies[NM_PARTS];
+	struct nm_error err;
+	const uint64_t *at;
+	size_t n;
+	int status;
+
+	assert_int_equal(nm_encoder_add(e, words->at, words->count, &err), 0);
+	assert_int_equal(nm_encoder_words(e), words->count);
+	assert_int_equal(nm_encoder_finish(e, parts), 0);
+	for (unsigned i = 0; i < NM_PARTS; i++)
+		copies[i] = *parts[i];
+	nm_decoder_begin(d, copies, words->count);
+	while ((status = nm_decoder_next(d, &at, &n, &err)) > 0) {
+		assert_int_equal(nm_vec_reserve(&back, n), 0);
+		memcpy(back.at + back.count, at, n * sizeof *at);
+		back.count += n;
+	}
+	assert_int_equal(status, 0);
+	expect_words(words, back.at, back.count);
+	nm_encoder_reset(e);
+	nm_vec_free(&back);
+}
+
+static void test_codec(void **state)
+{
+	struct nm_encoder *e;
+	struct nm_decoder *d;
+
+	(void)state;
+	assert_int_equal(nm_encoder_new(&e, NULL), 0);
+	assert_int_equal(nm_decoder_new(&d, NULL), 0);
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		struct nm_wire_words words = {0};
+
+		random_stream(&words, seed, seed * 700);
+		round_trip(e, d, &words);
+		nm_vec_free(&words);
+	}
+	nm_encoder_free(e);
+	nm_decoder_free(d);
+}
+
+/* A loop over an array is told in a few bytes, however long it runs. */
+static void test_regular_streams_vanish(void **state)
+{
+	struct nm_wire_words words = {0};
+	const struct nm_bytes *parts[NM_PARTS];
+	struct nm_encoder *e;
+	size_t bytes = 0;
+
+	(void)state;
+	assert_int_equal(nm_encoder_new(&e, NULL), 0);
+	for (uint64_t i = 0; i < 100000; i++) {
+		const uint64_t at[] = {0x10000 + 8 * i, 0x900000 - 16 * i, 0x7000};
+
+		assert_int_equal(nm_wire_block_encode(&words, 3, at, 3), 0);
+	}
+	assert_int_equal(nm_encoder_add(e, words.at, words.count, NULL), 0);
+	assert_int_equal(nm_encoder_references(e), 300000);
+	assert_int_equal(nm_encoder_finish(e, parts), 0);
+	for (unsigned i = 0; i < NM_PARTS; i++)
+		bytes += parts[i]->count;
+	assert_in_range(bytes, 1, 80);
+	nm_vec_free(&words);
+	nm_encoder_free(e);
+}
+
+/* ---- files ---- */
+
+/* All words of a stream of the trace. */
+static int read_stream(struct nm_trace *t, uint32_t stream, int threaded, struct nm_wire_words *ret,
+		       int *ret_ended)
+{
+	struct nm_ahead *ahead;
+	struct nm_piece piece;
+	struct nm_error err;
+	int status;
+
+	*ret_ended = 0;
+	assert_int_equal(nm_ahead_new(&ahead, t, threaded, &err), 0);
+	while ((status = nm_ahead_next(ahead, &piece, &err)) > 0) {
+		if (piece.stream != stream)
+			continue;
+		if (!piece.words) {
+			*ret_ended = 1;
+			continue;
+		}
+		assert_int_equal(nm_vec_reserve(ret, piece.count), 0);
+		memcpy(ret->at + ret->count, piece.words, piece.count * sizeof *piece.words);
+		ret->count += piece.count;
+	}
+	nm_ahead_free(ahead);
+	return status;
+}
+
+static void write_two_streams(const struct nm_wire_words *first, const struct nm_wire_words *second)
+{
+	struct nm_trace_writer *w;
+
+	assert_int_equal(nm_trace_writer_new(&w, path, NULL), 0);
+	assert_int_equal(nm_trace_writer_info(w, "key", "old", NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 0, first->at, first->count, NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 3, second->at, second->count, NULL), 0);
+	assert_int_equal(nm_trace_writer_flush(w, NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 0, first->at, first->count, NULL), 0);
+	assert_int_equal(nm_trace_writer_end(w, 0, NULL), 0);
+	assert_int_equal(nm_trace_writer_info(w, "key", "new", NULL), 0);
+	assert_int_equal(nm_trace_writer_close(w, NULL), 0);
+	nm_trace_writer_free(w);
+}
+
+static void test_file(void **state)
+{
+	struct nm_wire_words first = {0}, second = {0}, back = {0};
+	struct nm_trace *t;
+	int ended;
+
+	(void)state;
+	random_stream(&first, 5, 40000);
+	random_stream(&second, 6, 300);
+	write_two_streams(&first, &second);
+	for (int threaded = 0; threaded < 2; threaded++) {
+		assert_int_equal(nm_trace_open(&t, path, NULL), 0);
+		assert_null(nm_trace_fault(t));
+		assert_string_equal(nm_trace_info(t, "key"), "new");
+		assert_null(nm_trace_info(t, "ke"));
+		back.count = 0;
+		assert_int_equal(read_stream(t, 0, threaded, &back, &ended), 0);
+		assert_int_equal(ended, 1);
+		assert_int_equal(back.count, 2 * first.count);
+		assert_memory_equal(back.at, first.at, first.count * sizeof *first.at);
+		assert_memory_equal(back.at + first.count, first.at, first.count * sizeof *first.at);
+		back.count = 0;
+		assert_int_equal(read_stream(t, 3, threaded, &back, &ended), 0);
+		assert_int_equal(ended, 0);
+		expect_words(&second, back.at, back.count);
+		nm_trace_free(t);
+	}
+	nm_vec_free(&first);
+	nm_vec_free(&second);
+	nm_vec_free(&back);
+}
+
+static size_t size_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(name, &st), 0);
+	return (size_t)st.st_size;
+}
+
+/* Cut anywhere, what comes out is a beginning of what went in, and the cut is told. */
+static void test_cut(void **state)
+{
+	struct nm_wire_words words = {0}, back = {0};
+	size_t whole, seen = 0;
+	struct nm_trace *t;
+	struct nm_error err;
+	int ended;
+
+	(void)state;
+	random_stream(&words, 9, 60);
+	write_two_streams(&words, &words);
+	whole = size_of(path);
+	for (size_t bytes = whole - 1; bytes > 0; bytes--) {
+		assert_int_equal(truncate(path, (off_t)bytes), 0);
+		if (bytes < 16) {
+			assert_int_equal(nm_trace_open(&t, path, &err), NM_EFORMAT);
+			continue;
+		}
+		assert_int_equal(nm_trace_open(&t, path, &err), 0);
+		assert_non_null(nm_trace_fault(t));
+		back.count = 0;
+		assert_int_equal(read_stream(t, 3, 0, &back, &ended), 0);
+		assert_true(back.count == 0 || back.count == words.count);
+		seen += back.count != 0;
+		nm_trace_free(t);
+	}
+	assert_in_range(seen, 1, whole - 1);
+	nm_vec_free(&words);
+	nm_vec_free(&back);
+}
+
+/* A byte changed anywhere is noticed or harmless: never other words than those that went in. */
+static void test_damage(void **state)
+{
+	struct nm_wire_words words = {0}, back = {0};
+	size_t whole;
+	struct nm_trace *t;
+	uint8_t byte, changed;
+	int fd, ended;
+
+	(void)state;
+	random_stream(&words, 11, 60);
+	write_two_streams(&words, &words);
+	whole = size_of(path);
+	fd = open(path, O_RDWR);
+	for (size_t at = 0; at < whole; at += 3) {
+		assert_int_equal(pread(fd, &byte, 1, (off_t)at), 1);
+		changed = byte ^ 0x41;
+		assert_int_equal(pwrite(fd, &changed, 1, (off_t)at), 1);
+		back.count = 0;
+		if (!nm_trace_open(&t, path, NULL)) {
+			read_stream(t, 3, 0, &back, &ended);
+			assert_true(back.count <= words.count);
+			assert_memory_equal(back.at, words.at, back.count * sizeof *back.at);
+			nm_trace_free(t);
+		}
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
+	}
+	close(fd);
+	nm_vec_free(&words);
+	nm_vec_free(&back);
+}
+
+static void test_while_it_is_written(void **state)
+{
+	struct nm_wire_words words = {0}, back = {0};
+	struct nm_trace_writer *w;
+	struct nm_trace *t;
+	int ended;
+
+	(void)state;
+	random_stream(&words, 2, 100);
+	assert_int_equal(nm_trace_writer_new(&w, path, NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 0, words.at, words.count, NULL), 0);
+	assert_int_equal(nm_trace_writer_flush(w, NULL), 0);
+	assert_int_equal(nm_trace_open(&t, path, NULL), 0);
+	assert_non_null(nm_trace_fault(t));
+	assert_int_equal(nm_trace_is_cut(t), 0);
+	assert_int_equal(read_stream(t, 0, 1, &back, &ended), 0);
+	expect_words(&words, back.at, back.count);
+	nm_trace_free(t);
+	nm_trace_writer_free(w);
+	nm_vec_free(&words);
+	nm_vec_free(&back);
+}
+
+static void read_file(const char *name, struct nm_wire_words *ret)
+{
+	FILE *file = fopen(name, "rb");
+
+	assert_non_null(file);
+	assert_int_equal(nm_vec_reserve(ret, 4096), 0);
+	ret->count = fread(ret->at, sizeof *ret->at, 4096, file);
+	fclose(file);
+}
+
+/* A trace of version 1 is read for ever: it holds the sample stream of wire version 2. */
+static void test_stored_sample(void **state)
+{
+	struct nm_wire_words words = {0}, back = {0};
+	struct nm_trace *t;
+	int ended;
+
+	(void)state;
+	read_file(NM_TEST_DATA "/wire-v2.bin", &words);
+	assert_int_equal(nm_trace_open(&t, NM_TEST_DATA "/trace-v1.nmt", NULL), 0);
+	assert_null(nm_trace_fault(t));
+	assert_string_equal(nm_trace_info(t, "collector"), "sample");
+	assert_int_equal(read_stream(t, 0, 0, &back, &ended), 0);
+	assert_int_equal(ended, 1);
+	expect_words(&words, back.at, back.count);
+	nm_trace_free(t);
+	nm_vec_free(&words);
+	nm_vec_free(&back);
+}
+
+static void test_newer_version(void **state)
+{
+	struct nm_error err;
+	struct nm_trace *t;
+	uint32_t version = NM_TRACE_VERSION + 1;
+	struct nm_wire_words words = {0};
+	int fd;
+
+	(void)state;
+	random_stream(&words, 2, 3);
+	write_two_streams(&words, &words);
+	fd = open(path, O_RDWR);
+	assert_int_equal(pwrite(fd, &version, sizeof version, 8), sizeof version);
+	close(fd);
+	assert_int_equal(nm_trace_open(&t, path, &err), NM_EVERSION);
+	assert_non_null(strstr(err.text, "version 2"));
+	nm_vec_free(&words);
+}
+
+/* ---- edits ---- */
+
+/* Addresses of the blocks that are measured. */
+static uint64_t measured(const struct nm_wire_words *words)
+{
+	struct nm_wire_scan scan = nm_wire_scan_over(words->at, words->count);
+	struct nm_wire_record r;
+	uint64_t n = 0;
+	int on = 1;
+
+	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {
+		if (r.kind == NM_WIRE_MEASURE)
+			on = (int)r.arg;
+		else if (r.kind == NM_WIRE_BLOCK && on)
+			n += r.words;
+	}
+	return n;
+}
+
+static void test_slice(void **state)
+{
+	struct nm_wire_words words = {0}, back = {0};
+	struct nm_slice slice = {NM_ALL_STREAMS, 4, 9};
+	struct nm_trace_writer *w;
+	struct nm_trace *t;
+	int ended;
+
+	(void)state;
+	assert_int_equal(sample_start(&words), 0);
+	assert_int_equal(sample_define_blocks(&words), 0);
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(nm_wire_block_encode(&words, SAMPLE_CALL, &i, 1), 0);
+	assert_int_equal(nm_wire_measure_encode(&words, &(struct nm_wire_measure){0}), 0);
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(nm_wire_block_encode(&words, SAMPLE_CALL, &i, 1), 0);
+	assert_int_equal(nm_wire_exit_encode(&words, &(struct nm_wire_exit){0}), 0);
+	assert_int_equal(nm_trace_writer_new(&w, path, NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 0, words.at, words.count, NULL), 0);
+	assert_int_equal(nm_trace_writer_end(w, 0, NULL), 0);
+	assert_int_equal(nm_trace_writer_close(w, NULL), 0);
+	nm_trace_writer_free(w);
+	assert_int_equal(nm_trace_open(&t, path, NULL), 0);
+	assert_int_equal(nm_trace_slice(t, &slice, other, NULL), 0);
+	nm_trace_free(t);
+	assert_int_equal(nm_trace_open(&t, other, NULL), 0);
+	assert_int_equal(read_stream(t, 0, 0, &back, &ended), 0);
+	assert_int_equal(ended, 1);
+	assert_int_equal(measured(&words), 8);
+	assert_int_equal(measured(&back), 4); /* 4 to 7; the program had turned measuring off before 8 */
+	nm_trace_free(t);
+	nm_vec_free(&words);
+	nm_vec_free(&back);
+}
+
+static void test_merge(void **state)
+{
+	struct nm_wire_words first = {0}, second = {0}, back = {0};
+	struct nm_trace *t, *both[2];
+	int ended;
+
+	(void)state;
+	random_stream(&first, 21, 400);
+	random_stream(&second, 22, 300);
+	write_two_streams(&first, &second);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(nm_trace_open(&both[i], path, NULL), 0);
+	assert_int_equal(nm_trace_merge(both, 2, other, NULL), 0);
+	assert_int_equal(nm_trace_open(&t, other, NULL), 0);
+	assert_int_equal(read_stream(t, 4 + 3, 0, &back, &ended), 0); /* streams 0 to 3, then 4 to 7 */
+	expect_words(&second, back.at, back.count);
+	nm_trace_free(t);
+	for (int i = 0; i < 2; i++)
+		nm_trace_free(both[i]);
+	nm_vec_free(&first);
+	nm_vec_free(&second);
+	nm_vec_free(&back);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    CASE(test_codec),         CASE(test_regular_streams_vanish),
+	    CASE(test_file),          CASE(test_cut),
+	    CASE(test_damage),        CASE(test_while_it_is_written),
+	    CASE(test_stored_sample), CASE(test_newer_version),
+	    CASE(test_slice),         CASE(test_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
