@@ -13,7 +13,7 @@
 
 struct record_options {
 	struct nm_choice choice;
-	const char *output;
+	const char *output, *trace;
 	int collector, embed_sources, quiet;
 };
 
@@ -32,6 +32,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, collector), "valgrind"},
     {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
      offsetof(struct record_options, embed_sources), NULL},
+    {"trace", 't', "FILE", "keep the run for nearmiss replay too", NM_OPTION_TEXT,
+     offsetof(struct record_options, trace), NULL},
     {"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, offsetof(struct record_options, quiet),
      NULL},
 };
@@ -52,6 +54,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (status)
 		return status;
 	recording.output = o.output;
+	recording.trace = o.trace;
 	recording.threads = (unsigned)o.choice.threads;
 	recording.instructions = o.choice.instructions;
 	recording.embed_sources = o.embed_sources;

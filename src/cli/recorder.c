@@ -26,6 +26,7 @@
 #include "outcome.h"
 #include "session.h"
 #include "status.h"
+#include "tracer.h"
 #include "writer.h"
 
 enum {
@@ -44,6 +45,7 @@ struct recorder {
 	struct nm_session *session;
 	struct nm_consumer *consumer;
 	struct nm_profile_writer *writer;
+	struct nm_tracer *tracer; /* or NULL */
 	char run_dir[256];
 	pid_t pid;
 	int exited, exit_status;
@@ -187,6 +189,8 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 
 	if (chunk->ring >= r->streams)
 		r->streams = chunk->ring + 1;
+	if (r->tracer)
+		nm_tracer_start(r->tracer, chunk->ring, chunk->words, chunk->count);
 	if (chunk->kind == NM_CHUNK_DATA) {
 		status = nm_session_feed(r->session, chunk->ring, chunk->words, chunk->count, &fault);
 	} else {
@@ -195,6 +199,8 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 				chunk->fault);
 		status = nm_session_end(r->session, chunk->ring, &fault);
 	}
+	if (r->tracer)
+		nm_tracer_wait(r->tracer);
 	if (status == NM_ENOMEM) {
 		*err = fault;
 		return status;
@@ -218,6 +224,8 @@ static int consume(struct recorder *r, struct nm_error *err)
 			nm_consumer_release(r->consumer, &chunk);
 			if (code)
 				return code;
+		} else if (r->tracer) {
+			nm_tracer_flush(r->tracer);
 		}
 		notice_exit(r);
 		show_progress(r, 0);
@@ -235,6 +243,21 @@ static int consume(struct recorder *r, struct nm_error *err)
 
 /* ---- the profile ---- */
 
+/* The trace ends after the results, which ask for the last names.  A trace that failed is told, and does not take the
+ * profile along. */
+static int close_trace(struct recorder *r, struct nm_error *err)
+{
+	struct nm_tracer *tracer = r->tracer;
+	char text[32];
+
+	if (!tracer)
+		return 0;
+	r->tracer = NULL;
+	snprintf(text, sizeof text, "%d", r->exit_status);
+	nm_tracer_info(tracer, "exit_status", text);
+	return nm_tracer_close(tracer, err);
+}
+
 static int write_profile(struct recorder *r, struct nm_error *err)
 {
 	struct nm_outcome outcome = {.collector = "valgrind",
@@ -242,12 +265,25 @@ static int write_profile(struct recorder *r, struct nm_error *err)
 				     .exit_status = r->exit_status,
 				     .wall_seconds = (now_ms() - r->started) / 1e3};
 	struct nm_profile_writer *writer = r->writer;
+	struct nm_error fault;
+	int status, trace_status;
 
 	r->writer = NULL;
-	return nm_outcome_write(&outcome, r->session, writer, err);
+	status = nm_outcome_write(&outcome, r->session, writer, err);
+	trace_status = close_trace(r, &fault);
+	if (trace_status && !status)
+		*err = fault;
+	return status ? status : trace_status;
 }
 
 /* ---- one recording ---- */
+
+static int start_trace(struct recorder *r, struct nm_error *err)
+{
+	int fault = nm_tracer_new(&r->tracer, r->recording->trace, r->symbols, err);
+
+	return fault ? fault : nm_tracer_info(r->tracer, "collector", "valgrind");
+}
 
 /* Everything that can fail without the program having run. */
 static int prepare(struct recorder *r, struct nm_error *err)
@@ -270,6 +306,8 @@ static int prepare(struct recorder *r, struct nm_error *err)
 	options.symbols = r->symbols;
 	if (!fault)
 		fault = nm_session_new(&r->session, &options, err);
+	if (!fault && r->recording->trace && (fault = start_trace(r, err)))
+		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
 	if (!fault)
 		fault = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
 	if (!fault) {
@@ -318,6 +356,7 @@ int nm_record(const struct nm_recording *recording, int *ret_exit, struct nm_err
 		nm_profile_writer_abort(r.writer);
 	if (r.consumer)
 		nm_consumer_free(r.consumer);
+	nm_tracer_free(r.tracer);
 	nm_session_free(r.session);
 	nm_symbols_free(r.symbols);
 	remove_run_dir(r.run_dir);

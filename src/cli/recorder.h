@@ -10,6 +10,7 @@
 
 struct nm_recording {
 	const char *output; /* path of the profile */
+	const char *trace;  /* path of a trace to be written too, or NULL */
 	struct nm_machine machine;
 	unsigned threads;  /* of the engine */
 	int instructions;  /* simulate fetches too */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_replay.c - nearmiss replay FILE: simulates what a trace tells, as if the program ran again.
+ */
+#include <unistd.h>
+
+#include "choice.h"
+#include "message.h"
+#include "outcome.h"
+#include "replayer.h"
+
+struct replay_options {
+	struct nm_choice choice;
+	const char *output;
+	int quiet;
+};
+
+static const struct nm_option options[] = {
+    {"output", 'o', "FILE", "write the profile there (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct replay_options, output), NULL},
+    {"machine", 'm', "NAME", "simulate a machine of `nearmiss machines` (host)", NM_OPTION_TEXT,
+     offsetof(struct replay_options, choice.machine), NULL},
+    {"cache", 'c', "SPEC", "simulate these levels, e.g. L1d=32K,8,64:L2=1M,16,64", NM_OPTION_TEXT,
+     offsetof(struct replay_options, choice.cache), NULL},
+    {"instr", 0, NULL, "simulate instruction fetches too", NM_OPTION_FLAG,
+     offsetof(struct replay_options, choice.instructions), NULL},
+    {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
+     offsetof(struct replay_options, choice.threads), NULL},
+    {"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, offsetof(struct replay_options, quiet),
+     NULL},
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct replay_options o = {.output = "nearmiss.nmp", .choice.threads = nm_default_threads()};
+	struct nm_replaying replaying = {0};
+	struct nm_operands operands;
+	struct nm_error err;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count != 1)
+		return nm_usage(self, operands.count ? "one file at a time" : "there is no file to replay");
+	status = nm_choose(self, &o.choice, &replaying.machine);
+	if (status)
+		return status;
+	replaying.input = operands.at[0];
+	replaying.output = o.output;
+	replaying.threads = (unsigned)o.choice.threads;
+	replaying.instructions = o.choice.instructions;
+	replaying.progress = !o.quiet && isatty(STDERR_FILENO);
+	status = nm_replay(&replaying, &err);
+	if (status)
+		nm_message_error(&err);
+	if (!o.quiet && (!status || status == NM_STATUS_DAMAGED))
+		nm_summarise(o.output);
+	return status;
+}
+
+const struct nm_command nm_cmd_replay = {
+    .name = "replay",
+    .summary = "Simulate a stored trace",
+    .operands = "FILE",
+    .details =
+	"Writes the same profile as a recording of the run would, with any caches, and shows its summary on\n"
+	"stderr.  Traces are written by `nearmiss record --trace`.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_trace.c - nearmiss trace info|print|slice|merge: what is in traces, and traces from traces.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode.h"
+#include "edit.h"
+#include "map.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+
+struct trace_options {
+	const char *output, *stream, *to;
+	int64_t from, limit;
+};
+
+static const struct nm_option options[] = {
+    {"output", 'o', "FILE", "slice, merge: the new trace", NM_OPTION_TEXT,
+     offsetof(struct trace_options, output), NULL},
+    {"stream", 's', "N", "print, slice: this stream only", NM_OPTION_TEXT,
+     offsetof(struct trace_options, stream), NULL},
+    {"from", 0, "N", "print, slice: from the stream's address number N on (0)", NM_OPTION_NUMBER,
+     offsetof(struct trace_options, from), NULL},
+    {"to", 0, "N", "print, slice: up to, not including, address number N (the end)", NM_OPTION_TEXT,
+     offsetof(struct trace_options, to), NULL},
+    {"limit", 'n', "N", "print: N records at most (0: all)", NM_OPTION_NUMBER,
+     offsetof(struct trace_options, limit), NULL},
+};
+
+/* ---- info ---- */
+
+struct tally {
+	uint64_t chunks, words, references, bytes, streams, names;
+};
+
+static struct tally tally_of(const struct nm_trace *trace)
+{
+	size_t count;
+	const struct nm_trace_chunk *chunks = nm_trace_chunks(trace, &count);
+	struct tally t = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		t.bytes += chunks[i].bytes;
+		if (chunks[i].kind == NM_TRACE_NAMES)
+			t.names += chunks[i].bytes;
+		if (chunks[i].kind != NM_TRACE_WORDS)
+			continue;
+		t.chunks++;
+		t.words += chunks[i].words;
+		t.references += chunks[i].references;
+		if (chunks[i].stream >= t.streams)
+			t.streams = chunks[i].stream + 1ull;
+	}
+	return t;
+}
+
+static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
+{
+	struct tally t = tally_of(trace);
+	const char *fault = nm_trace_fault(trace), *text;
+
+	(void)o;
+	(void)err;
+	text = nm_trace_info(trace, "collector");
+	fprintf(out, "collector   %s\n", text ? text : "unknown");
+	text = nm_trace_info(trace, "exit_status");
+	fprintf(out, "exit status %s\n", text ? text : "unknown");
+	fprintf(out, "streams     %" PRIu64 "\n", t.streams);
+	fprintf(out, "chunks      %" PRIu64 "\n", t.chunks);
+	fprintf(out, "words       %" PRIu64 "\n", t.words);
+	fprintf(out, "addresses   %" PRIu64 "\n", t.references);
+	fprintf(out, "bytes       %" PRIu64 " (names %" PRIu64 ")\n", t.bytes, t.names);
+	if (t.references)
+		fprintf(out, "bytes each  %.3f\n", (double)t.bytes / (double)t.references);
+	fprintf(out, "complete    %s\n", fault ? fault : "yes");
+	return 0;
+}
+
+/* ---- print ---- */
+
+/* How the payload of a record is written: so many numbers, then texts. */
+static int numbers_of(enum nm_wire_kind kind)
+{
+	switch (kind) {
+	case NM_WIRE_PROCESS: return 5;
+	case NM_WIRE_EXEC:
+	case NM_WIRE_REGION: return 0;
+	case NM_WIRE_MAP: return 3;
+	case NM_WIRE_NAME:
+	case NM_WIRE_PLACE: return 2;
+	default: return -1; /* all are numbers */
+	}
+}
+
+static void print_record(const struct nm_wire_record *r, uint32_t stream, FILE *out)
+{
+	int numbers = numbers_of(r->kind);
+	size_t n = numbers < 0 || (size_t)numbers > r->words ? r->words : (size_t)numbers, length;
+	const char *end = (const char *)(r->payload + r->words);
+
+	if (r->kind == NM_WIRE_MODULE)
+		n = 1 + (r->arg + 7) / 8 < r->words ? 1 + (r->arg + 7) / 8 : r->words;
+	fprintf(out, "%" PRIu32 " %s %" PRIu32, stream, nm_wire_kind_name(r->kind), r->arg);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, " %#" PRIx64, r->payload[i]);
+	for (const char *s = (const char *)(r->payload + n); s < end; s += (length / 8 + 1) * 8) {
+		length = strnlen(s, (size_t)(end - s));
+		fprintf(out, " \"%.*s\"", (int)length, s);
+	}
+	fputc('\n', out);
+}
+
+struct printing {
+	uint32_t stream;
+	uint64_t from, to, at, left;
+	FILE *out;
+};
+
+static int print_words(struct printing *p, const uint64_t *words, size_t count, struct nm_error *err)
+{
+	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
+	struct nm_wire_record r;
+	int status = 0;
+
+	while (p->left && (status = nm_wire_scan_next(&scan, &r, err)) > 0) {
+		if (p->at >= p->from && p->at < p->to) {
+			print_record(&r, p->stream, p->out);
+			p->left--;
+		}
+		if (r.kind == NM_WIRE_BLOCK)
+			p->at += r.words;
+	}
+	return status < 0 ? status : 0;
+}
+
+static int print_chunk(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct printing *p,
+		       struct nm_error *err)
+{
+	const uint64_t *words;
+	size_t count;
+	int status;
+
+	if (p->at + chunk->references <= p->from && p->from) { /* seeking */
+		p->at += chunk->references;
+		return 0;
+	}
+	status = nm_trace_begin(trace, chunk, err);
+	while (!status && p->left && p->at < p->to &&
+	       (status = nm_trace_next(trace, &words, &count, err)) > 0)
+		status = print_words(p, words, count, err);
+	return status < 0 ? status : 0;
+}
+
+/* The streams in the order of their chunks, each with its own count of addresses. */
+static int print(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
+{
+	size_t count;
+	const struct nm_trace_chunk *chunks = nm_trace_chunks(trace, &count);
+	uint64_t left = o->limit ? (uint64_t)o->limit : UINT64_MAX,
+		 to = o->to ? strtoull(o->to, NULL, 10) : UINT64_MAX;
+	int status = 0;
+	struct nm_map places = {0}; /* stream -> addresses so far */
+
+	for (size_t i = 0; i < count && !status && left; i++) {
+		struct printing p = {chunks[i].stream, (uint64_t)o->from, to, 0, left, out};
+
+		if (chunks[i].kind != NM_TRACE_WORDS ||
+		    (o->stream && strtoull(o->stream, NULL, 10) != chunks[i].stream))
+			continue;
+		p.at = nm_map_get(&places, p.stream, 0);
+		status = print_chunk(trace, &chunks[i], &p, err);
+		left = p.left;
+		if (nm_map_put(&places, p.stream, p.at))
+			status = nm_fail(err, NM_ENOMEM, "out of memory");
+	}
+	nm_map_done(&places);
+	return status;
+}
+
+/* ---- slice, merge ---- */
+
+static int slice(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
+{
+	struct nm_slice s = {NM_ALL_STREAMS, (uint64_t)o->from, UINT64_MAX};
+
+	(void)out;
+	if (o->stream)
+		s.stream = (uint32_t)strtoul(o->stream, NULL, 10);
+	if (o->to)
+		s.to = strtoull(o->to, NULL, 10);
+	return nm_trace_slice(trace, &s, o->output, err);
+}
+
+static int merge(char *const *paths, int count, const struct trace_options *o, struct nm_error *err)
+{
+	struct nm_trace **traces = calloc((size_t)count, sizeof(struct nm_trace *));
+	int status = traces ? 0 : nm_fail(err, NM_ENOMEM, "out of memory"), opened = 0;
+
+	while (!status && opened < count && !(status = nm_trace_open(&traces[opened], paths[opened], err)))
+		opened++;
+	if (!status)
+		status = nm_trace_merge(traces, (size_t)count, o->output, err);
+	while (opened > 0)
+		nm_trace_free(traces[--opened]);
+	free(traces);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static const struct action {
+	const char *name;
+	int (*run)(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err);
+	int writes; /* needs --output */
+} actions[] = {{"info", info, 0}, {"print", print, 0}, {"slice", slice, 1}, {"merge", NULL, 1}};
+
+static const struct action *action_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+		if (!strcmp(actions[i].name, name))
+			return &actions[i];
+	return NULL;
+}
+
+static int is_number(const char *text) { return !text || (*text && !text[strspn(text, "0123456789")]); }
+
+static int act(const struct action *action, const struct trace_options *o, const struct nm_operands *operands)
+{
+	struct nm_output output = {.file = stdout};
+	struct nm_trace *trace;
+	struct nm_error err;
+	int status, written = 0;
+
+	if (!action->run) {
+		status = merge(operands->at + 1, operands->count - 1, o, &err);
+		return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : 0;
+	}
+	if (nm_trace_open(&trace, operands->at[1], &err))
+		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	if (nm_trace_fault(trace) && action->run != info)
+		nm_message("%s: %s; what stands before is used", operands->at[1], nm_trace_fault(trace));
+	if (!action->writes)
+		nm_output_open(&output, NM_FORMAT_TEXT);
+	status = action->run(trace, o, output.file, &err);
+	if (!action->writes)
+		written = nm_output_close(&output);
+	nm_trace_free(trace);
+	return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : written;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct trace_options o = {0};
+	struct nm_operands operands;
+	const struct action *action;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	action = operands.count ? action_named(operands.at[0]) : NULL;
+	if (!action)
+		return nm_usage(self, "info, print, slice or merge?");
+	if (operands.count < 2 || (action->run && operands.count > 2))
+		return nm_usage(self, "%s takes %s", action->name, action->run ? "one trace" : "traces");
+	if (action->writes && !o.output)
+		return nm_usage(self, "%s needs --output", action->name);
+	if (!is_number(o.stream) || !is_number(o.to))
+		return nm_usage(self, "--stream and --to take numbers");
+	return act(action, &o, &operands);
+}
+
+const struct nm_command nm_cmd_trace = {
+    .name = "trace",
+    .summary = "Look into stored traces, cut and merge them",
+    .operands = "info|print|slice|merge FILE...",
+    .details = "info   what is in a trace\n"
+	       "print  its records, one a line\n"
+	       "slice  a part as a trace of its own: what comes before it is kept but not counted\n"
+	       "merge  several traces as one\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .words = "info|print|slice|merge",
+    .run = run,
+};

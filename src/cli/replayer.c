@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * replayer.c - see replayer.h.
+ *
+ * A trace's names are all learned before its first record is fed: the engine asks for them while it runs, and does
+ * not look for files that the trace makes needless.
+ */
+#include "replayer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ahead.h"
+#include "message.h"
+#include "outcome.h"
+
+enum { PROGRESS_MS = 500 };
+
+struct replayer {
+	const struct nm_replaying *replaying;
+	struct nm_symbols *symbols;
+	struct nm_session *session;
+	struct nm_profile_writer *writer;
+	struct nm_trace *trace;
+	double started, shown_at;
+};
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void show_progress(struct replayer *r)
+{
+	double now;
+
+	if (!r->replaying->progress || (now = now_ms()) - r->shown_at < PROGRESS_MS)
+		return;
+	r->shown_at = now;
+	fprintf(stderr, "\r\033[Knearmiss: %.1f M references",
+		(double)nm_session_references(r->session) / 1e6);
+}
+
+/* ---- a trace ---- */
+
+static int learn_names(struct replayer *r, struct nm_error *err)
+{
+	size_t count, bytes;
+	const struct nm_trace_chunk *chunks = nm_trace_chunks(r->trace, &count);
+	const uint8_t *names;
+	int status = 0;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		if (chunks[i].kind != NM_TRACE_NAMES)
+			continue;
+		status = nm_trace_payload(r->trace, &chunks[i], &names, &bytes, err);
+		if (!status)
+			status = nm_symbols_learn(r->symbols, names, bytes, err);
+	}
+	return status;
+}
+
+/* One stream's trouble is told, and the others go on. */
+static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
+{
+	int status = piece->words
+			 ? nm_session_feed(r->session, piece->stream, piece->words, piece->count, err)
+			 : nm_session_end(r->session, piece->stream, err);
+
+	if (!status || status == NM_ENOMEM)
+		return status;
+	nm_message("the events of stream %u end early: %s", piece->stream, err->text);
+	return 0;
+}
+
+/* 0, or a code: all that could be read has been fed. */
+static int feed_trace(struct replayer *r, struct nm_error *err)
+{
+	struct nm_ahead *ahead;
+	struct nm_piece piece;
+	int status = nm_ahead_new(&ahead, r->trace, r->replaying->threads > 1, err);
+
+	if (status)
+		return status;
+	while ((status = nm_ahead_next(ahead, &piece, err)) > 0 && !(status = take(r, &piece, err)))
+		show_progress(r);
+	nm_ahead_free(ahead);
+	return status;
+}
+
+/* ---- one replay ---- */
+
+static int prepare(struct replayer *r, struct nm_error *err)
+{
+	struct nm_engine_options options = {&r->replaying->machine, NULL, r->replaying->threads,
+					    r->replaying->instructions};
+	int status = nm_trace_open(&r->trace, r->replaying->input, err);
+
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
+	if (nm_trace_fault(r->trace) && !nm_trace_is_cut(r->trace))
+		nm_message("%s: %s; what stands before is used", r->replaying->input,
+			   nm_trace_fault(r->trace));
+	status = nm_profile_writer_new(&r->writer, r->replaying->output, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	status = nm_symbols_new(&r->symbols, err);
+	options.symbols = r->symbols;
+	if (!status)
+		status = nm_session_new(&r->session, &options, err);
+	if (!status)
+		status = learn_names(r, err);
+	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
+}
+
+static int run(struct replayer *r, struct nm_error *err)
+{
+	struct nm_outcome outcome = {.source = r->replaying->input};
+	struct nm_profile_writer *writer = r->writer;
+	const char *text;
+	struct nm_error fault;
+	int status, fed;
+
+	r->started = r->shown_at = now_ms();
+	fed = feed_trace(r, &fault);
+	if (!fed && nm_trace_is_cut(r->trace))
+		fed = nm_fail(&fault, NM_EFORMAT, "%s: %s; what stands before was used", r->replaying->input,
+			      nm_trace_fault(r->trace));
+	if (r->replaying->progress)
+		fprintf(stderr, "\r\033[K");
+	if (fed == NM_ENOMEM) {
+		*err = fault;
+		return NM_STATUS_FAILED;
+	}
+	text = nm_trace_info(r->trace, "exit_status");
+	outcome.exit_status = text ? atoi(text) : 0;
+	text = nm_trace_info(r->trace, "collector");
+	outcome.collector = text ? text : "unknown";
+	outcome.wall_seconds = (now_ms() - r->started) / 1e3;
+	r->writer = NULL;
+	status = nm_outcome_write(&outcome, r->session, writer, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	if (fed)
+		*err = fault;
+	return fed ? nm_status_of((enum nm_code)fed, NM_STATUS_DAMAGED) : 0;
+}
+
+int nm_replay(const struct nm_replaying *replaying, struct nm_error *err)
+{
+	struct replayer r = {.replaying = replaying};
+	int status = prepare(&r, err);
+
+	if (!status)
+		status = run(&r, err);
+	if (r.writer)
+		nm_profile_writer_abort(r.writer);
+	nm_session_free(r.session);
+	nm_symbols_free(r.symbols);
+	nm_trace_free(r.trace);
+	return status;
+}

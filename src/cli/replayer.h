@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * replayer.h - simulates what a file tells instead of a program that runs.
+ */
+#ifndef NM_REPLAYER_H
+#define NM_REPLAYER_H
+
+#include "errors.h"
+#include "machine.h"
+
+struct nm_replaying {
+	const char *input;  /* path of a trace */
+	const char *output; /* path of the profile */
+	struct nm_machine machine;
+	unsigned threads; /* of the engine */
+	int instructions; /* simulate fetches too */
+	int progress;     /* show it on stderr */
+};
+
+/* Writes the profile.  0, or an enum nm_status with *err told.  Input that is damaged from some place on is read up to there,
+ * which makes a profile too: NM_STATUS_DAMAGED then. */
+int nm_replay(const struct nm_replaying *replaying, struct nm_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""test_trace.py - a replay of a stored run gives the profile that the run gave, with the program or without it."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from harness import ENVIRONMENT, NEARMISS, SPEC, main, need, nearmiss, program, record, rows
+
+VIEWS = ("processes", "levels", "objects", "counts", "evictions", "top_evictors", "undebugged")
+DAMAGED, NO_OUTPUT, NO_PROFILE, NEWER, USAGE = 118, 122, 119, 117, 124
+
+
+def contents(profile):
+    """All rows of all views but info, whose times differ, and the rest of info."""
+    found = {view: sorted(rows(f"SELECT * FROM {view}", profile=profile), key=repr) for view in VIEWS}
+    found["info"] = rows("SELECT * FROM info WHERE key NOT IN ('wall_seconds', 'recorded_at', 'source') ORDER BY key", profile=profile)
+    return found
+
+
+def replay(trace, *options, profile="r.nmp", status=0):
+    done = nearmiss("replay", "-q", "-o", profile, "--cache", SPEC, *options, trace)
+    assert done.returncode == status, f"{trace}: status {done.returncode}, not {status}\n{done.stderr.decode()}"
+    return done
+
+
+def same(one, two):
+    one, two = contents(one), contents(two)
+    for view in one:
+        assert one[view] == two[view], f"{view} differs: {sorted(set(one[view]) ^ set(two[view]), key=repr)[:4]}"
+
+
+def check(command, *needed, status=0):
+    """Records a program in this folder, then replays without it."""
+    for name in (command[0].removeprefix("./"), *needed):
+        shutil.copy(program(name), name)
+    record(command, "--trace", "t.nmt", "-q", status=status)
+    for name in (command[0].removeprefix("./"), *needed):
+        os.remove(name)
+    for threads in ("1", "3"):
+        replay("t.nmt", "--threads", threads)
+        same("p.nmp", "r.nmp")
+
+
+def case_variables():
+    check(["./variables"])
+
+
+def case_heap_and_inlining():
+    check(["./containers"])
+
+
+def case_fortran():
+    check(["./common"])
+
+
+def case_threads():
+    check(["./threads"])
+
+
+def case_processes():
+    check(["./processes"])
+
+
+def case_libraries_that_come_and_go():
+    check(["./loader", "./plugin.so"], "plugin.so")
+
+
+def case_annotations():
+    check(["./annotated"])
+
+
+def case_debian_program():
+    gzip = need("gzip")
+    with open("in", "wb") as f:
+        f.write(bytes(range(256)) * 500)
+    record([gzip, "-c", "in"], "--trace", "t.nmt", "-q")
+    replay("t.nmt")
+    same("p.nmp", "r.nmp")
+
+
+def case_other_caches_and_fetches():
+    """What the recording did not simulate is as if it had."""
+    shutil.copy(program("matrix"), "matrix")
+    with_fetches = ("--instr", "--cache", "L1i=32K,8,64:L1d=4K,2,32:L2=64K,4,64")
+    record(["./matrix", "rows"], "-q", *with_fetches)
+    os.rename("p.nmp", "direct.nmp")
+    record(["./matrix", "rows"], "--trace", "t.nmt", "-q")
+    os.remove("matrix")
+    replay("t.nmt", *with_fetches)
+    same("direct.nmp", "r.nmp")
+
+
+def case_status_of_the_program():
+    done = nearmiss("record", "-q", "-o", "p.nmp", "--cache", SPEC, "-t", "t.nmt", "--", "sh", "-c", "exit 7")
+    assert done.returncode == 7, done
+    replay("t.nmt")
+    same("p.nmp", "r.nmp")
+
+
+def case_size():
+    """At most two bytes a reference, half a byte for a regular program."""
+    record([program("matrix"), "columns"], "--trace", "t.nmt", "-q")
+    references = int(rows("SELECT value FROM info WHERE key = 'references'")[0][0])
+    size = os.path.getsize("t.nmt")
+    assert size < references / 2, (size, references)
+
+
+def case_cut_off():
+    record([need("gzip"), "-c", NEARMISS], "--trace", "t.nmt", "-q")
+    whole = os.path.getsize("t.nmt")
+    all_references = int(rows("SELECT value FROM info WHERE key = 'references'")[0][0])
+    os.truncate("t.nmt", whole * 2 // 3)
+    done = replay("t.nmt", status=DAMAGED)
+    text = done.stderr.decode()
+    assert text.startswith("nearmiss: t.nmt: ") and "cut off at byte" in text and len(text.splitlines()) == 1, text
+    some = int(rows("SELECT value FROM info WHERE key = 'references'", profile="r.nmp")[0][0])
+    assert 0 < some < all_references, (some, all_references)
+
+
+def case_while_it_is_written():
+    """An idle program's trace holds all that it did."""
+    running = subprocess.Popen([NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "-t", "t.nmt", "--", "sleep",
+                                "60"], env=ENVIRONMENT)
+    try:
+        for _ in range(200):
+            time.sleep(0.1)
+            done = nearmiss("trace", "info", "t.nmt") if os.path.exists("t.nmt") else None
+            if done and b"addresses   0\n" not in done.stdout and b"addresses" in done.stdout:
+                break
+        assert b"still being written" in done.stdout, done.stdout
+        replay("t.nmt")
+        assert rows("SELECT process FROM processes", profile="r.nmp") == [("sleep",)]
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def case_info_and_print():
+    record([program("list")], "--trace", "t.nmt", "-q")
+    text = nearmiss("trace", "info", "t.nmt").stdout.decode()
+    assert "collector   valgrind\n" in text and "complete    yes\n" in text and "streams     1\n" in text, text
+    first = nearmiss("trace", "print", "--limit", "1", "t.nmt").stdout.decode()
+    assert first.startswith("0 PROCESS 0 ") and "/list\"" in first, first
+    lines = nearmiss("trace", "print", "--from", "1000", "--to", "1100", "t.nmt").stdout.decode().splitlines()
+    addresses = sum(len(line.split()) - 3 for line in lines if line.split()[1] == "BLOCK")
+    assert 80 < addresses <= 120, addresses
+
+
+def case_slice():
+    """The middle of a run, counted as if measuring had been on for it alone."""
+    shutil.copy(program("matrix"), "matrix")
+    record(["./matrix", "rows"], "--trace", "t.nmt", "-q")
+    done = nearmiss("trace", "slice", "-o", "s.nmt", "--from", "500000", "--to", "600000", "t.nmt")
+    assert done.returncode == 0, done.stderr
+    os.remove("matrix")
+    replay("s.nmt")
+    counted = int(rows("SELECT value FROM info WHERE key = 'references'", profile="r.nmp")[0][0])
+    assert 99000 < counted <= 100100, counted
+    assert rows("SELECT count(*) FROM counts WHERE object = 'matrix' AND line > 0", profile="r.nmp")[0][0] > 0
+
+
+def case_merge():
+    for name in ("list", "processes"):
+        record([program(name)], "--trace", name + ".nmt", "-q", profile=name + ".nmp")
+    done = nearmiss("trace", "merge", "-o", "m.nmt", "list.nmt", "processes.nmt")
+    assert done.returncode == 0, done.stderr
+    replay("m.nmt")
+    one = [rows("SELECT sum(reads), sum(writes), sum(cold), sum(evictions) FROM counts WHERE level = 'L1d'", profile=p)
+           for p in ("list.nmp", "processes.nmp")]
+    both = rows("SELECT sum(reads), sum(writes), sum(cold), sum(evictions) FROM counts WHERE level = 'L1d'",
+                profile="r.nmp")
+    assert list(both[0]) == [a + b for a, b in zip(one[0][0], one[1][0])], (one, both)
+    assert len(rows("SELECT * FROM processes", profile="r.nmp")) == 5
+
+
+def case_refusals():
+    with open("none.nmt", "w", encoding="ascii") as f:
+        f.write("nothing of the kind\n")
+    record([program("list")], "--trace", "t.nmt", "-q")
+    for arguments, status in ((("replay", "no-such.nmt"), NO_PROFILE), (("trace", "info", "none.nmt"), DAMAGED),
+                              (("replay",), USAGE), (("trace", "sing", "t.nmt"), USAGE),
+                              (("trace", "slice", "t.nmt"), USAGE), (("trace", "print", "--to", "x", "t.nmt"), USAGE),
+                              (("record", "--trace", "/no/such/t.nmt", "--", "true"), NO_OUTPUT),
+                              (("trace", "slice", "-o", "/no/such", "t.nmt"), NO_OUTPUT)):
+        done = nearmiss(*arguments)
+        text = done.stderr.decode()
+        assert done.returncode == status and text.startswith("nearmiss: "), (arguments, done.returncode, text)
+    with open("t.nmt", "r+b") as f:
+        f.seek(8)
+        f.write(b"\2")
+    assert nearmiss("replay", "t.nmt").returncode == NEWER
+
+
+if __name__ == "__main__":
+    main(globals())
