@@ -108,7 +108,8 @@ def case_size():
 
 
 def case_cut_off():
-    record([need("gzip"), "-c", NEARMISS], "--trace", "t.nmt", "-q")
+    gzip = need("gzip")
+    record([gzip, "-c", gzip], "--trace", "t.nmt", "-q")
     whole = os.path.getsize("t.nmt")
     all_references = int(rows("SELECT value FROM info WHERE key = 'references'")[0][0])
     os.truncate("t.nmt", whole * 2 // 3)

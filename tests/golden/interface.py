@@ -104,7 +104,9 @@ def complete(*words):
 
 
 def case_completion():
-    assert complete("nearmiss", "rep") == ["report"]
+    assert sorted(complete("nearmiss", "rep")) == ["replay", "report"]
+    assert sorted(complete("nearmiss", "trace", "")) == ["info", "merge", "print", "slice"]
+    assert complete("nearmiss", "record", "--tra") == ["--trace"]
     assert set(commands()) <= set(complete("nearmiss", ""))
     assert complete("nearmiss", "report", "pa") == ["pairs"]
     assert complete("nearmiss", "report", "--format", "") == ["text", "csv", "json"]
