@@ -7,46 +7,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PAGE_BITS = 12,
-	GRANULE_BITS = 4,
-	GRANULES = 1 << (PAGE_BITS - GRANULE_BITS),
-	TABLE_BITS = 18, /* pages per table: 1 GB */
-	TOP_BITS = 17,   /* tables: 47-bit user addresses */
-};
+#define ADDRESS_END (1ull << (NM_PAGE_BITS + NM_TABLE_BITS + NM_TOP_BITS))
+#define PAGE_SIZE (1ull << NM_PAGE_BITS)
+#define GRANULE_SIZE (1ull << NM_GRANULE_BITS)
 
-#define ADDRESS_END (1ull << (PAGE_BITS + TABLE_BITS + TOP_BITS))
-#define PAGE_SIZE (1ull << PAGE_BITS)
+/* One more slot. */
+static int push_block(struct nm_blocks *blocks)
+{
+	uint32_t *bigger;
 
-struct nm_block_page {
-	uint32_t whole;     /* block that covers the page, or 0 */
-	uint32_t *granules; /* [GRANULES] or NULL */
-};
-
-struct nm_block_table {
-	struct nm_block_page pages[1 << TABLE_BITS];
-};
+	if (nm_vec_push(&blocks->list, (struct nm_block){0}))
+		return NM_ENOMEM;
+	if (blocks->objects_room >= blocks->list.room)
+		return 0;
+	bigger = realloc(blocks->objects, blocks->list.room * sizeof *bigger);
+	if (!bigger)
+		return NM_ENOMEM;
+	blocks->objects = bigger;
+	blocks->objects_room = blocks->list.room;
+	return 0;
+}
 
 int nm_blocks_init(struct nm_blocks *blocks)
 {
 	memset(blocks, 0, sizeof *blocks);
-	blocks->top = calloc(1u << TOP_BITS, sizeof *blocks->top);
-	if (!blocks->top || nm_vec_push(&blocks->list, (struct nm_block){0}))
-		return NM_ENOMEM;
-	return 0;
+	blocks->top = calloc(1u << NM_TOP_BITS, sizeof *blocks->top);
+	return blocks->top ? push_block(blocks) : NM_ENOMEM;
 }
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
-	for (size_t i = 0; blocks->top && i < 1u << TOP_BITS; i++) {
+	for (size_t i = 0; blocks->top && i < 1u << NM_TOP_BITS; i++) {
 		if (!blocks->top[i])
 			continue;
-		for (size_t p = 0; p < 1u << TABLE_BITS; p++)
+		for (size_t p = 0; p < 1u << NM_TABLE_BITS; p++)
 			free(blocks->top[i]->pages[p].granules);
 		free(blocks->top[i]);
 	}
 	free(blocks->top);
 	nm_vec_free(&blocks->list);
+	free(blocks->objects);
+	blocks->objects = NULL;
+	blocks->objects_room = 0;
 	nm_vec_free(&blocks->orphans);
 	nm_map_done(&blocks->crowded);
 	blocks->top = NULL;
@@ -58,13 +60,13 @@ static struct nm_block_page *page_of(const struct nm_blocks *blocks, uint64_t ad
 
 	if (address >= ADDRESS_END)
 		return NULL;
-	table = blocks->top[address >> (PAGE_BITS + TABLE_BITS)];
-	return table ? &table->pages[address >> PAGE_BITS & ((1u << TABLE_BITS) - 1)] : NULL;
+	table = blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
+	return table ? &table->pages[address >> NM_PAGE_BITS & ((1u << NM_TABLE_BITS) - 1)] : NULL;
 }
 
 static struct nm_block_page *make_page(struct nm_blocks *blocks, uint64_t address)
 {
-	struct nm_block_table **table = &blocks->top[address >> (PAGE_BITS + TABLE_BITS)];
+	struct nm_block_table **table = &blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
 
 	if (!*table)
 		*table = calloc(1, sizeof **table);
@@ -89,11 +91,11 @@ static uint32_t find_id(const struct nm_blocks *blocks, uint64_t address)
 		return page->whole;
 	if (!page->granules)
 		return 0;
-	id = page->granules[address >> GRANULE_BITS & (GRANULES - 1)];
+	id = page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)] & ~NM_GRANULE_WHOLE;
 	if (holds(blocks, id, address))
 		return id;
 	if (blocks->crowded.count) {
-		id = (uint32_t)nm_map_get(&blocks->crowded, address >> GRANULE_BITS, 0);
+		id = (uint32_t)nm_map_get(&blocks->crowded, address >> NM_GRANULE_BITS, 0);
 		if (holds(blocks, id, address))
 			return id;
 	}
@@ -114,27 +116,30 @@ const struct nm_block *nm_blocks_at(const struct nm_blocks *blocks, uint64_t add
 	return b && b->address == address ? b : NULL;
 }
 
-/* Writes id into one granule, or beside it if another block lives there. */
-static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id)
+/* Writes id into the granule of an address of the block, or beside it if another block lives there. */
+static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id,
+			 uint64_t end)
 {
-	uint32_t *slot = &page->granules[address >> GRANULE_BITS & (GRANULES - 1)];
+	uint32_t *slot = &page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
 
 	if (!*slot) {
-		*slot = id;
+		int whole = !(address & (GRANULE_SIZE - 1)) && end - address >= GRANULE_SIZE;
+
+		*slot = whole ? id | NM_GRANULE_WHOLE : id;
 		return 0;
 	}
-	return nm_map_put(&blocks->crowded, address >> GRANULE_BITS, id);
+	return nm_map_put(&blocks->crowded, address >> NM_GRANULE_BITS, id);
 }
 
 static void wipe_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id)
 {
-	uint32_t *slot = &page->granules[address >> GRANULE_BITS & (GRANULES - 1)];
-	uint64_t granule = address >> GRANULE_BITS;
+	uint32_t *slot = &page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
+	uint64_t granule = address >> NM_GRANULE_BITS;
 	uint32_t second = blocks->crowded.count ? (uint32_t)nm_map_get(&blocks->crowded, granule, 0) : 0;
 
 	if (second)
 		nm_map_remove(&blocks->crowded, granule);
-	if (*slot == id)
+	if ((*slot & ~NM_GRANULE_WHOLE) == id)
 		*slot = second;
 	else if (second && second != id)
 		nm_map_put(&blocks->crowded, granule, second);
@@ -157,13 +162,13 @@ static int mark(struct nm_blocks *blocks, const struct nm_block *b, uint32_t id,
 			continue;
 		}
 		if (!page->granules)
-			page->granules = calloc(GRANULES, sizeof *page->granules);
+			page->granules = calloc(NM_GRANULES, sizeof *page->granules);
 		if (!page->granules)
 			return NM_ENOMEM;
-		for (; at < end && at < page_end; at = (at | ((1u << GRANULE_BITS) - 1)) + 1)
+		for (; at < end && at < page_end; at = (at | ((1u << NM_GRANULE_BITS) - 1)) + 1)
 			if (wipe)
 				wipe_granule(blocks, page, at, id);
-			else if (paint_granule(blocks, page, at, id))
+			else if (paint_granule(blocks, page, at, id, end))
 				return NM_ENOMEM;
 	}
 	return 0;
@@ -205,7 +210,7 @@ static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t 
 {
 	for (uint64_t at = address; at < address + size;) {
 		const struct nm_block_page *page = page_of(blocks, at);
-		uint64_t granule = at >> GRANULE_BITS;
+		uint64_t granule = at >> NM_GRANULE_BITS;
 
 		if (page && page->whole)
 			remove_if_overlaps(blocks, page->whole, address, size);
@@ -216,8 +221,9 @@ static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t 
 		if (blocks->crowded.count)
 			remove_if_overlaps(blocks, (uint32_t)nm_map_get(&blocks->crowded, granule, 0),
 					   address, size);
-		remove_if_overlaps(blocks, page->granules[granule & (GRANULES - 1)], address, size);
-		at = (granule + 1) << GRANULE_BITS;
+		remove_if_overlaps(blocks, page->granules[granule & (NM_GRANULES - 1)] & ~NM_GRANULE_WHOLE,
+				   address, size);
+		at = (granule + 1) << NM_GRANULE_BITS;
 	}
 }
 
@@ -234,10 +240,11 @@ int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uin
 		blocks->free_slot = blocks->list.at[id].object;
 	} else {
 		id = (uint32_t)blocks->list.count;
-		if (nm_vec_push(&blocks->list, (struct nm_block){0}))
+		if (push_block(blocks))
 			return NM_ENOMEM;
 	}
 	blocks->list.at[id] = (struct nm_block){address, size, object, 0};
+	blocks->objects[id] = object;
 	blocks->live++;
 	if (blocks->failed)
 		return NM_ENOMEM;

@@ -23,12 +23,31 @@ struct nm_block {
 	uint32_t cachers; /* the caller's own, 0 in a new block */
 };
 
-struct nm_block_page;
-struct nm_block_table;
+enum {
+	NM_PAGE_BITS = 12,
+	NM_GRANULE_BITS = 4,
+	NM_GRANULES = 1 << (NM_PAGE_BITS - NM_GRANULE_BITS),
+	NM_TABLE_BITS = 18, /* pages per table: 1 GB */
+	NM_TOP_BITS = 17    /* tables: 47-bit user addresses */
+};
+
+/* In a granule's entry: no other block and no other memory shares it. */
+#define NM_GRANULE_WHOLE (1u << 31)
+
+struct nm_block_page {
+	uint32_t whole;     /* block that covers the page, or 0 */
+	uint32_t *granules; /* [NM_GRANULES] or NULL */
+};
+
+struct nm_block_table {
+	struct nm_block_page pages[1 << NM_TABLE_BITS];
+};
 
 struct nm_blocks {
 	struct nm_block_table **top;         /* [1 << 17], one per GB */
 	struct nm_vec(struct nm_block) list; /* [0] is no block */
+	uint32_t *objects;                   /* [list.room]: of each block, close together */
+	size_t objects_room;
 	uint32_t free_slot;
 	int failed; /* memory ran out where it could not be told: the next add tells */
 	size_t live;
@@ -52,5 +71,23 @@ int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address);
 
 /* The block that contains address, or NULL.  Valid until the next add or remove. */
 const struct nm_block *nm_blocks_find(const struct nm_blocks *blocks, uint64_t address);
+
+/* What is known of the granule around address without a look at its blocks: NM_GRANULE_WHOLE and the index of the
+ * block that has all of it; or 0: there is no block; or something else. */
+static inline uint32_t nm_blocks_glance(const struct nm_blocks *blocks, uint64_t address)
+{
+	const struct nm_block_table *table;
+	const struct nm_block_page *page;
+
+	if (address >> (NM_PAGE_BITS + NM_TABLE_BITS + NM_TOP_BITS))
+		return 0;
+	table = blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
+	if (!table)
+		return 0;
+	page = &table->pages[address >> NM_PAGE_BITS & ((1u << NM_TABLE_BITS) - 1)];
+	if (page->whole)
+		return page->whole | NM_GRANULE_WHOLE;
+	return page->granules ? page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)] : 0;
+}
 
 #endif

@@ -9,9 +9,6 @@
 
 #include "errors.h"
 
-/* A packed key: 12 bits of thread, 26 of place, 26 of object.  Numbers beyond share the last one. */
-enum { THREAD_MAX = (1 << 12) - 1, PLACE_MAX = (1 << 26) - 1, OBJECT_MAX = (1 << 26) - 1 };
-
 /* Keeps the reference counters as long as the list of cells. */
 static int grow_references(struct nm_cells *cells)
 {
@@ -34,7 +31,7 @@ static int grow_references(struct nm_cells *cells)
 int nm_cells_init(struct nm_cells *cells)
 {
 	memset(cells, 0, sizeof *cells);
-	cells->recent = calloc(NM_CELLS_RECENT, sizeof *cells->recent);
+	cells->recent = calloc(1u << NM_CELLS_RECENT_BITS, sizeof *cells->recent);
 	if (!cells->recent || nm_vec_push(&cells->list, (struct nm_cell){0}))
 		return NM_ENOMEM;
 	return grow_references(cells);
@@ -90,7 +87,7 @@ static int find_place(struct nm_cells *cells, struct nm_result_site s, uint32_t 
 		if (nm_vec_push(&cells->places, s) || nm_map_put(&cells->place_of, key, at))
 			return NM_ENOMEM;
 	}
-	*ret_place = at > PLACE_MAX ? PLACE_MAX : (uint32_t)at;
+	*ret_place = at > NM_PLACE_MAX ? NM_PLACE_MAX : (uint32_t)at;
 	return 0;
 }
 
@@ -138,31 +135,24 @@ void nm_cells_forget_code(struct nm_cells *cells, uint64_t low, uint64_t end)
 			nm_map_remove(&cells->site_of_pc, cells->sites.at[i].pc);
 }
 
-static uint32_t lookup(struct nm_cells *cells, uint32_t thread, uint32_t place, uint32_t object)
+static uint32_t make(struct nm_cells *cells, uint64_t key)
 {
-	uint64_t key = (uint64_t)thread << 52 | (uint64_t)place << 26 | object;
-	uint64_t cell = nm_map_get(&cells->cell_of, key, 0);
+	size_t cell = cells->list.count;
+	struct nm_cell fresh = {(uint32_t)(key >> 52), (uint32_t)(key >> 26) & NM_PLACE_MAX,
+				(uint32_t)key & NM_OBJECT_MAX};
 
-	if (cell)
-		return (uint32_t)cell;
-	cell = cells->list.count;
-	if (grow_references(cells) || nm_vec_push(&cells->list, (struct nm_cell){thread, place, object}) ||
+	if (grow_references(cells) || nm_vec_push(&cells->list, fresh) ||
 	    nm_map_put(&cells->cell_of, key, cell))
 		return 0;
 	return (uint32_t)cell;
 }
 
-uint32_t nm_cells_get(struct nm_cells *cells, uint32_t thread, uint32_t place, uint32_t object)
+uint32_t nm_cells_find(struct nm_cells *cells, uint64_t key, struct nm_cell_recent *recent)
 {
-	struct nm_cell_recent *r;
+	uint32_t cell = (uint32_t)nm_map_get(&cells->cell_of, key, 0);
 
-	if (thread > THREAD_MAX)
-		thread = THREAD_MAX;
-	if (object > OBJECT_MAX)
-		object = OBJECT_MAX;
-	r = &cells->recent[(place * 2654435761u ^ object * 40503u) >> 7 & (NM_CELLS_RECENT - 1)];
-	if (r->cell && r->place == place && r->object == object && r->thread == thread)
-		return r->cell;
-	*r = (struct nm_cell_recent){thread, place, object, lookup(cells, thread, place, object)};
-	return r->cell;
+	if (!cell)
+		cell = make(cells, key);
+	*recent = (struct nm_cell_recent){key, cell};
+	return cell;
 }

@@ -42,10 +42,14 @@ struct nm_cell_references {
 };
 
 struct nm_cell_recent {
-	uint32_t thread, place, object, cell;
+	uint64_t key;
+	uint32_t cell; /* 0: none */
 };
 
-enum { NM_CELLS_RECENT = 4096 };
+enum { NM_CELLS_RECENT_BITS = 12 };
+
+/* A packed key: 12 bits of thread, 26 of place, 26 of object.  Numbers beyond share the last one. */
+enum { NM_THREAD_MAX = (1 << 12) - 1, NM_PLACE_MAX = (1 << 26) - 1, NM_OBJECT_MAX = (1 << 26) - 1 };
 
 struct nm_cells {
 	struct nm_vec(struct nm_site) sites;
@@ -76,7 +80,18 @@ int nm_cells_inherit_places(struct nm_cells *cells, const struct nm_cells *from)
 /* Forgets the places of [low, end): other code may come there. */
 void nm_cells_forget_code(struct nm_cells *cells, uint64_t low, uint64_t end);
 
-/* The cell, made if it is new; 0 only when memory is exhausted. */
-uint32_t nm_cells_get(struct nm_cells *cells, uint32_t thread, uint32_t place, uint32_t object);
+/* The cell of a key that the cache does not have, made if it is new; 0 only when memory is exhausted. */
+uint32_t nm_cells_find(struct nm_cells *cells, uint64_t key, struct nm_cell_recent *recent);
+
+/* The same for (thread, place, object). */
+static inline uint32_t nm_cells_get(struct nm_cells *cells, uint32_t thread, uint32_t place, uint32_t object)
+{
+	uint64_t high = thread < NM_THREAD_MAX ? thread : NM_THREAD_MAX;
+	uint64_t low = object < NM_OBJECT_MAX ? object : NM_OBJECT_MAX;
+	uint64_t key = high << 52 | (uint64_t)place << 26 | low;
+	struct nm_cell_recent *r = &cells->recent[key * 0x9e3779b97f4a7c15ull >> (64 - NM_CELLS_RECENT_BITS)];
+
+	return r->cell && r->key == key ? r->cell : nm_cells_find(cells, key, r);
+}
 
 #endif

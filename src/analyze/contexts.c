@@ -51,7 +51,7 @@ int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t 
 	uint64_t id, *copy;
 
 	for (uint32_t i = 0; i < count; i++)
-		key = nm_mix64(key ^ pcs[i]);
+		key = (key ^ pcs[i]) * 0x9e3779b97f4a7c15ull;
 	while ((id = nm_map_get(&contexts->ids, key, 0)) && !same_chain(&contexts->list.at[id], pcs, count))
 		key++; /* another chain has this hash: take the next free key */
 	if (!id) {

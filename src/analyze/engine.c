@@ -7,6 +7,22 @@
 
 #include "engine_priv.h"
 
+nm_execute_function *nm_execute_supported(unsigned i)
+{
+	nm_execute_function *list[4];
+	unsigned n = 0;
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+	    __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		list[n++] = nm_execute_avx512;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		list[n++] = nm_execute_avx2;
+#endif
+	list[n++] = nm_execute_plain;
+	return i < n ? list[i] : NULL;
+}
+
 /* Every batch goes to every pass. */
 static int run_passes(void *arg, const struct nm_ref *refs, size_t count)
 {
@@ -57,6 +73,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetch_line = fetch_line(&e->machine);
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
+	e->execute = nm_execute_supported(0);
+	nm_engine_choose(e);
 	e->exit_status = -1;
 	e->options = *options;
 	e->codebook = nm_codebook_new(NULL);
@@ -104,8 +122,8 @@ void nm_engine_free(struct nm_engine *e)
 	free_passes(e);
 	free_threads(e);
 	nm_vec_free(&e->definitions);
+	nm_vec_free(&e->origins);
 	nm_vec_free(&e->listed);
-	nm_vec_free(&e->cached);
 	nm_vec_free(&e->cachers);
 	nm_cells_done(&e->cells);
 	nm_contexts_done(&e->contexts);
@@ -128,7 +146,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 		uint64_t w = words[scan.at];
 
 		if (nm_wire_is_header(w) && nm_wire_kind(w) == NM_WIRE_BLOCK) {
-			long taken = nm_engine_execute(e, words + scan.at, count - scan.at, err);
+			long taken = e->execute(e, words + scan.at, count - scan.at, err);
 
 			if (taken < 0)
 				return (int)taken;
@@ -148,8 +166,8 @@ static void let_go(struct nm_engine *e)
 {
 	free_threads(e);
 	nm_arena_done(&e->arena);
+	nm_vec_free(&e->origins);
 	nm_vec_free(&e->listed);
-	nm_vec_free(&e->cached);
 	nm_vec_free(&e->cachers);
 	nm_vec_free(&e->definitions);
 	nm_codebook_release(e->codebook);

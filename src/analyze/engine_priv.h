@@ -3,6 +3,7 @@
  * engine_priv.h - the engine's state, shared by its files:
  *   engine.c   life, the loop over records
  *   execute.c  blocks become references, calls become frames (the hot path)
+ *   singly.c   the same where it is rare, an access at a time
  *   plan.c     what to do for a block
  *   resolve.c  the cell of a reference, where the access does not know it
  *   events.c   every other record
@@ -18,12 +19,13 @@
 #include "decode.h"
 #include "engine.h"
 #include "frames.h"
+#include "lanes.h"
 #include "pass.h"
 #include "plan.h"
 #include "space.h"
 #include "workers.h"
 
-enum { NM_MAX_PASSES = 16 };
+enum { NM_MAX_PASSES = 16, NM_KNOWN = 1 << 30 };
 
 struct nm_thread {
 	uint32_t wire;   /* the collector's number */
@@ -53,26 +55,40 @@ struct nm_child {
 	struct nm_engine *engine;
 };
 
+/* execute.c, once per instruction set.  Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow each other
+ * in the count words.  Returns the number of words that they took, or a negative code. */
+typedef long nm_execute_function(struct nm_engine *engine, const uint64_t *words, size_t count,
+				 struct nm_error *err);
+nm_execute_function nm_execute_plain, nm_execute_avx2, nm_execute_avx512;
+
+/* engine.c: the i-th of them that this processor can run, the fastest first; NULL behind the last. */
+nm_execute_function *nm_execute_supported(unsigned i);
+
 struct nm_engine {
+	nm_execute_function *execute;
+
 	/* The hot path's. */
 	struct nm_ref *batch;
-	size_t batched;
+	size_t batched, batched_fetches;
+	size_t open_count;
+	uint64_t clock;         /* instructions of all */
 	struct nm_plan **plans; /* of the running thread */
 	size_t plan_room;
-	uint64_t own_low, own_length; /* the running function's part of its stack */
-	struct nm_cells cells;
-	uint64_t instructions, references; /* while measuring */
-	uint64_t clock;                    /* instructions of all */
-	uint64_t drain_at;                 /* references at which nm_engine_drain is due */
+	struct nm_reach reach;
+	struct nm_stack *stack; /* the running one */
+	struct nm_thread *thread;
+	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch */
 	int measuring, fetching;
-	int watching; /* the running thread watches an allocation */
+	struct nm_cells cells;
+	uint64_t unmeasured; /* instructions */
+	uint64_t references; /* of the batches that were handed over */
+	uint64_t drain_at;   /* references at which nm_engine_drain is due */
 
-	struct nm_thread *thread; /* running */
 	struct nm_vec(struct nm_thread *) threads;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */
-	struct nm_vec(struct nm_access_origin *) listed; /* with `listed` set; their accesses are: */
-	struct nm_vec(struct nm_access *) cached;        /* those with the range of a mapping or variable */
-	struct nm_vec(struct nm_cacher) cachers;         /* [0] is none */
+	struct nm_vec(struct nm_origin) origins;         /* of all accesses of all plans */
+	struct nm_vec(uint32_t) listed;          /* origins that keep the range of a mapping or variable */
+	struct nm_vec(struct nm_cacher) cachers; /* [0] is none */
 	uint32_t free_cacher;
 	struct nm_space space;
 	struct nm_contexts contexts;
@@ -91,28 +107,63 @@ struct nm_engine {
 	const char *command;
 	int started, exit_status;
 	uint64_t lost;
+
+	/* References that wait for their cell: index in the batch (with NM_KNOWN if the object is known and holds the
+	 * place of the cell) and << 32 the origin. */
+	uint64_t open[NM_BATCH + NM_LANES];
 };
 
-/* execute.c */
+/* singly.c: the block at header, with n addresses; hands the batch to the passes. */
+int nm_engine_execute_singly(struct nm_engine *engine, const uint64_t *header, size_t n,
+			     struct nm_error *err);
+int nm_engine_flush(struct nm_engine *engine);
 
-/* Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow each other in the count words.  Returns the
- * number of words that they took, or a negative code. */
-long nm_engine_execute(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
-void nm_engine_own_frame(struct nm_engine *engine); /* the top frame changed */
-int nm_engine_flush(struct nm_engine *engine);      /* hands the batch to the passes */
+/* singly.c: the running thread or its stack is another; whether blocks are executed singly may have changed;
+ * makes the stack around slot the running one. */
+void nm_engine_run_thread(struct nm_engine *engine);
+void nm_engine_choose(struct nm_engine *engine);
+int nm_engine_switch_stack(struct nm_engine *engine, uint64_t slot);
 
 /* plan.c: keeps a definition; makes the running thread's plan of a block (NULL: *err tells why). */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 struct nm_plan *nm_engine_plan(struct nm_engine *engine, uint32_t id, struct nm_error *err);
 
-/* resolve.c: the cell for one reference that the access's cache does not know, counted (0: memory is
- * exhausted); accesses' counters to their cells; cached ranges that may have lost their meaning: those of
- * mappings, of heap blocks that are gone, all. */
-uint32_t nm_engine_resolve(struct nm_engine *engine, struct nm_plan *plan, uint32_t access, uint64_t address);
+/* resolve.c: the cell for one reference that its lane does not know, counted (0: memory is exhausted); open
+ * lanes of the group from access `at` on, whose references are the batch's next; all references that are open;
+ * lanes' counters to their cells; kept ranges that may have lost their meaning: those of mappings, of heap
+ * blocks that are gone, all. */
+uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_plan *plan, uint32_t access,
+			   uint64_t address);
+int nm_engine_open_lanes(struct nm_engine *engine, struct nm_plan *plan, size_t at, const uint64_t *addresses,
+			 unsigned lanes);
+int nm_engine_settle_list(struct nm_engine *engine);
+static inline int nm_engine_settle(struct nm_engine *engine)
+{
+	return engine->open_count ? nm_engine_settle_list(engine) : 0;
+}
 void nm_engine_drain(struct nm_engine *engine);
 void nm_engine_uncache(struct nm_engine *engine);
 void nm_engine_uncache_blocks(struct nm_engine *engine);
 void nm_engine_uncache_all(struct nm_engine *engine);
+
+/* The top frame changed. */
+static inline void nm_engine_own_frame(struct nm_engine *e)
+{
+	e->reach.own = nm_stack_top(e->stack) - e->reach.low;
+}
+
+/* The call or return that ends the plan's block, of the frame at slot. */
+static inline int nm_engine_change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+{
+	if (__builtin_expect(slot - e->reach.low >= e->reach.length, 0) && nm_engine_switch_stack(e, slot))
+		return NM_ENOMEM;
+	if (plan->end == NM_WIRE_RETURN)
+		nm_frames_pop(&e->thread->frames, e->stack, slot);
+	else if (nm_stack_push(e->stack, slot, plan->call_pc, plan->stack_object))
+		return NM_ENOMEM;
+	nm_engine_own_frame(e);
+	return 0;
+}
 
 /* inherit.c */
 struct nm_codebook *nm_codebook_new(struct nm_codebook *older);

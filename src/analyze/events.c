@@ -78,6 +78,7 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 	t = nm_arena_alloc(&e->arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
 		return exhausted(err);
+	nm_engine_uncache(e); /* what was anonymous may be its stack */
 	t->wire = s.thread;
 	t->number = (uint32_t)e->threads.count;
 	t->live = 1;
@@ -102,8 +103,7 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 	e->thread = t;
 	e->plans = t->plans;
 	e->plan_room = t->plan_room;
-	e->watching = t->watch.context != 0;
-	nm_engine_own_frame(e);
+	nm_engine_run_thread(e);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 			       .end = address + size,
 			       .slot = nm_frames_top(&e->thread->frames),
 			       .deadline = e->clock + NM_FORWARD_INSTRUCTIONS};
-	e->watching = 1;
+	nm_engine_choose(e);
 	return 0;
 }
 
@@ -387,6 +387,7 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		status = nm_wire_measure_decode(r, &measure, err);
 		if (!status)
 			e->measuring = measure.on;
+		nm_engine_choose(e);
 		break;
 	default:
 		status = nm_wire_lost_decode(r, &lost, err);

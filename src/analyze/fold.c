@@ -222,7 +222,7 @@ int nm_engine_fold(struct nm_engine *e, struct nm_result *result)
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
-	result->instructions = e->instructions;
+	result->instructions = e->clock - e->unmeasured;
 	result->references = e->references;
 	result->lost_words = e->lost;
 	return status;

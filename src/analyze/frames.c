@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { LINEAR = 6 /* frames looked at one after another */ };
+
 int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end)
 {
 	memset(frames, 0, sizeof *frames);
@@ -33,27 +35,33 @@ int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end)
 }
 
 /* Slots fall from the oldest frame to the newest: the owner of an address is the caller in the newest frame
- * whose slot is not above it. */
-static uint32_t owner_in(const struct nm_stack *s, uint64_t address)
+ * whose slot is not above it.  That is mostly one of the last few. */
+uint32_t nm_stack_owner(const struct nm_stack *s, uint64_t address)
 {
+	const struct nm_frame *frames = s->frames.at;
 	size_t low = 0, high = s->frames.count; /* the first frame with slot <= address */
 
+	for (unsigned i = 0; i < LINEAR; i++) {
+		if (!high || frames[high - 1].slot > address)
+			return high > 0 && high < s->frames.count ? frames[high].caller : 0;
+		high--;
+	}
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (s->frames.at[mid].slot <= address)
+		if (frames[mid].slot <= address)
 			high = mid;
 		else
 			low = mid + 1;
 	}
-	return low > 0 && low < s->frames.count ? s->frames.at[low].caller : 0;
+	return low > 0 ? frames[low].caller : 0;
 }
 
 uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address)
 {
 	for (size_t i = 0; i < frames->stacks.count; i++)
 		if (nm_stack_holds(&frames->stacks.at[i], address))
-			return owner_in(&frames->stacks.at[i], address);
+			return nm_stack_owner(&frames->stacks.at[i], address);
 	return 0;
 }
 

@@ -48,26 +48,28 @@ static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
 	return address - stack->low < stack->end - stack->low;
 }
 
-/* Both expect slot within the current stack.  push: 0 or NM_ENOMEM. */
-static inline int nm_frames_push(struct nm_frames *frames, uint64_t slot, uint64_t call_pc, uint32_t caller)
+/* Both expect slot within the stack, which is the current one.  push: 0 or NM_ENOMEM. */
+static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
 {
-	struct nm_stack *s = nm_frames_stack(frames);
-
 	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
 		s->frames.count--;
 	return nm_vec_push(&s->frames, (struct nm_frame){slot, call_pc, caller});
 }
 
-static inline void nm_frames_pop(struct nm_frames *frames, uint64_t slot)
+static inline void nm_frames_pop(struct nm_frames *frames, struct nm_stack *s, uint64_t slot)
 {
-	struct nm_stack *s = nm_frames_stack(frames);
-
 	frames->returned_from = 0;
 	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot) {
 		const struct nm_frame *top = &s->frames.at[--s->frames.count];
 
 		frames->returned_from = top->slot == slot ? top->call_pc : 0;
 	}
+}
+
+/* Where the running function's frame ends: above its return address. */
+static inline uint64_t nm_stack_top(const struct nm_stack *s)
+{
+	return s->frames.count ? s->frames.at[s->frames.count - 1].slot + 8 : s->end;
 }
 
 /* The slot of the running function: the stack below it is its own.  The stack's end if unknown. */
@@ -81,6 +83,9 @@ static inline uint64_t nm_frames_top(struct nm_frames *frames)
 /* The stack object of the frame that holds an address at or above the top slot of any of the thread's
  * stacks; 0 if it lies above the oldest known frame or on no stack. */
 uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address);
+
+/* The same on a stack that holds the address. */
+uint32_t nm_stack_owner(const struct nm_stack *stack, uint64_t address);
 
 /* The call chain, innermost first: the call instructions of the open frames.  Returns how many. */
 size_t nm_frames_chain(struct nm_frames *frames, uint64_t *ret_pcs, size_t max);

@@ -87,6 +87,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	if (status)
 		return status;
 	child->measuring = e->measuring;
+	nm_engine_choose(child);
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||

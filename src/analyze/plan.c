@@ -49,29 +49,43 @@ static int function_frame(struct nm_engine *e, const struct nm_mapping *m, uint6
 	return nm_space_frame_object(&e->space, name, ret_object);
 }
 
+/* One access: its lane and its origin. */
+static int plan_access(struct nm_engine *e, struct nm_plan *plan, uint32_t i, uint64_t pc, uint64_t w,
+		       const struct nm_mapping *m)
+{
+	struct nm_origin o = {.lanes = nm_plan_lanes(plan, i), .lane = i % NM_LANES};
+	unsigned flags = nm_wire_access_flags(w);
+	unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
+
+	if (flags & NM_WIRE_PREFETCH)
+		kind = NM_PREFETCH;
+	if (flags & (NM_WIRE_PREFETCH | NM_WIRE_GUARDED))
+		plan->usual = NM_SINGLY;
+	o.lanes->kept[o.lane] = (uint64_t)(nm_wire_access_size(w) | kind << 16 | 1u << 24) << 32;
+	if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &o.place) ||
+	    nm_vec_push(&e->origins, o))
+		return NM_ENOMEM;
+	return 0;
+}
+
 static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
 			 const struct nm_mapping *m)
 {
-	for (uint32_t i = 0; i < plan->accesses; i++) {
+	struct nm_plan_tables *t = plan->tables;
+
+	if (e->origins.count > UINT32_MAX - t->accesses)
+		return NM_ENOMEM;
+	plan->first_origin = (uint32_t)e->origins.count;
+	for (uint32_t i = 0; i < t->accesses; i++) {
 		uint64_t w = info->accesses[i];
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
-		unsigned flags = nm_wire_access_flags(w);
-		unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
 
-		if (flags & NM_WIRE_PREFETCH) {
-			kind = NM_PREFETCH;
-			plan->prefetches = 1;
-		}
-		plan->access[i].rest = nm_wire_access_size(w) | kind << 16 | 1u << 24;
-		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0,
-				   &plan->origin->access[i].place))
+		if (plan_access(e, plan, i, pc, w, m))
 			return NM_ENOMEM;
 	}
-	for (uint32_t i = 0; i < plan->exits; i++)
-		plan->origin->exit[i] =
-		    (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
-					  (uint16_t)nm_wire_exit_instructions(info->exits[i])};
-	plan->first_exit = plan->origin->exit[0];
+	for (uint32_t i = 0; i < t->exits; i++)
+		t->exit[i] = (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
+						   (uint16_t)nm_wire_exit_instructions(info->exits[i])};
 	return 0;
 }
 
@@ -81,17 +95,16 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 {
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
 	uint32_t object, place;
+	struct nm_plan_tables *t = plan->tables;
 
-	struct nm_plan_origin *origin = plan->origin;
-
-	origin->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *origin->fetch);
-	if (!origin->fetch ||
+	t->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *t->fetch);
+	if (!t->fetch ||
 	    nm_space_code_object(&e->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < plan->instructions; i++) {
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
 		unsigned bytes = nm_wire_instruction_bytes(info->instructions[i]);
-		struct nm_fetch *f = origin->fetches ? &origin->fetch[origin->fetches - 1] : NULL;
+		struct nm_fetch *f = t->fetches ? &t->fetch[t->fetches - 1] : NULL;
 
 		if (f && f->address + f->bytes == pc && f->instructions < 255 &&
 		    ((pc + bytes - 1) & mask) == (f->address & mask)) {
@@ -99,7 +112,7 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 			f->bytes = (uint8_t)(f->bytes + bytes);
 			continue;
 		}
-		f = &origin->fetch[origin->fetches++];
+		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &place))
 			return NM_ENOMEM;
@@ -124,11 +137,45 @@ static int grow_plans(struct nm_engine *e, uint32_t id)
 	return 0;
 }
 
+/* An empty plan for the block. */
+static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_info *info)
+{
+	size_t groups = (info->def.accesses + NM_LANES - 1u) / NM_LANES;
+	struct nm_plan *p = nm_arena_alloc(&e->arena, sizeof *p + groups * sizeof p->lanes[0] + 48);
+	struct nm_plan_tables *t = nm_arena_alloc(&e->arena, sizeof *t);
+
+	if (!p || !t)
+		return NULL;
+	p = (struct nm_plan *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
+	p->usual = info->def.accesses > NM_BATCH ? NM_SINGLY : info->def.accesses;
+	p->instructions = info->def.instructions;
+	p->end = info->def.end;
+	p->call_pc =
+	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
+	p->tables = t;
+	t->accesses = info->def.accesses;
+	t->exits = info->def.exits;
+	t->exit = nm_arena_alloc(&e->arena, (t->exits + 1u) * sizeof *t->exit);
+	return t->exit ? p : NULL;
+}
+
+static int fill_plan(struct nm_engine *e, struct nm_plan *p, const struct nm_wire_block_info *info)
+{
+	const struct nm_mapping *m = nm_space_mapping(&e->space, info->def.pc);
+	const struct nm_object *frame;
+
+	if (plan_accesses(e, p, info, m) || function_frame(e, m, info->def.pc, &p->stack_object) ||
+	    (e->fetching && plan_fetches(e, p, info, m)))
+		return NM_ENOMEM;
+	frame = &e->space.objects.at[p->stack_object];
+	p->fills = frame->copies || frame->clears ? UINT8_MAX : 0;
+	return 0;
+}
+
 struct nm_plan *nm_engine_plan(struct nm_engine *e, uint32_t id, struct nm_error *err)
 {
 	struct nm_wire_record r = {.kind = NM_WIRE_BLOCK_DEF, .arg = id};
 	struct nm_wire_block_info info;
-	const struct nm_mapping *m;
 	struct nm_plan *p;
 
 	if (!e->thread || id >= e->definitions.count || !e->definitions.at[id].words) {
@@ -139,28 +186,11 @@ struct nm_plan *nm_engine_plan(struct nm_engine *e, uint32_t id, struct nm_error
 	r.words = e->definitions.at[id].count;
 	if (nm_wire_block_decode(&r, &info, err))
 		return NULL;
-	m = nm_space_mapping(&e->space, info.def.pc);
-	p = nm_arena_alloc(&e->arena, sizeof *p + info.def.accesses * sizeof *p->access + 16);
-	if (!p)
-		goto exhausted;
-	p = (struct nm_plan *)(((uintptr_t)p + 31) & ~(uintptr_t)31); /* arenas align to 16 */
-	p->accesses = info.def.accesses;
-	p->exits = info.def.exits;
-	p->instructions = info.def.instructions;
-	p->end = info.def.end;
-	p->call_pc =
-	    p->instructions ? nm_wire_instruction_pc(info.instructions[p->instructions - 1]) : info.def.pc;
-	p->origin = nm_arena_alloc(&e->arena, sizeof *p->origin + p->accesses * sizeof p->origin->access[0]);
-	if (!p->origin)
-		goto exhausted;
-	p->origin->exit = nm_arena_alloc(&e->arena, (p->exits + 1u) * sizeof *p->origin->exit);
-	if (!p->origin->exit || plan_accesses(e, p, &info, m) ||
-	    function_frame(e, m, info.def.pc, &p->stack_object) ||
-	    (e->fetching && plan_fetches(e, p, &info, m)) || (id >= e->plan_room && grow_plans(e, id)))
-		goto exhausted;
+	p = nm_engine_settle(e) ? NULL : new_plan(e, &info); /* it makes objects, and cells for fetches */
+	if (!p || fill_plan(e, p, &info) || (id >= e->plan_room && grow_plans(e, id))) {
+		nm_fail(err, NM_ENOMEM, "out of memory");
+		return NULL;
+	}
 	e->plans[id] = p;
 	return p;
-exhausted:
-	nm_fail(err, NM_ENOMEM, "out of memory");
-	return NULL;
 }

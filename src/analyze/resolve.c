@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolve.c - finds the cell of an access whose object is not the one that it cached, and keeps what may be
- * kept.
+ * resolve.c - finds the cells of references that are not served by their lanes, and keeps what may be kept.
  *
- * Ranges are cached only where events tell when they end: those of variables and mappings in one list that
+ * Ranges are kept only where events tell when they end: those of variables and mappings in one list that
  * any change of mappings empties, those of heap blocks in a list of each block, which is emptied when the block
  * is released.  A block's range is kept only by an access that comes to it again and again: most small blocks do
  * not live long enough to be worth it.
@@ -12,17 +11,27 @@
 
 enum {
 	ALLOCATOR_DEPTH = 4,       /* calls between an allocator's entry and what fills a block for it */
-	VISITS_TO_CACHE = 6,       /* of an access to one heap block, before it keeps the block's range */
-	DRAIN_REFERENCES = 1 << 30 /* between drains of the accesses' counters */
+	VISITS_TO_KEEP = 6,        /* of an access to one heap block, before it keeps the block's range */
+	DRAIN_REFERENCES = 1 << 30 /* between drains of the lanes' counters */
 };
+
+/* ---- kept ranges ---- */
+
+static void forget_range(struct nm_engine *e, uint32_t origin)
+{
+	const struct nm_origin *o = &e->origins.at[origin];
+
+	o->lanes->length[o->lane] = 0;
+}
 
 void nm_engine_uncache(struct nm_engine *e)
 {
-	for (size_t i = 0; i < e->cached.count; i++) {
-		e->cached.at[i]->length = 0;
-		e->listed.at[i]->listed = 0;
+	for (size_t i = 0; i < e->listed.count; i++) {
+		forget_range(e, e->listed.at[i]);
+		e->origins.at[e->listed.at[i]].listed = 0;
 	}
-	e->cached.count = e->listed.count = 0;
+	e->listed.count = 0;
+	nm_space_forget(&e->space);
 }
 
 void nm_engine_uncache_blocks(struct nm_engine *e)
@@ -31,7 +40,7 @@ void nm_engine_uncache_blocks(struct nm_engine *e)
 		for (uint32_t c = e->space.heap.orphans.at[i], next; c; c = next) {
 			struct nm_cacher *cacher = &e->cachers.at[c];
 
-			cacher->access->length = 0;
+			forget_range(e, cacher->origin);
 			next = cacher->next;
 			cacher->next = e->free_cacher;
 			e->free_cacher = c;
@@ -42,41 +51,59 @@ void nm_engine_uncache_blocks(struct nm_engine *e)
 void nm_engine_uncache_all(struct nm_engine *e)
 {
 	nm_engine_uncache(e);
-	for (size_t t = 0; t < e->threads.count; t++)
-		for (size_t i = 0; i < e->threads.at[t]->plan_room; i++) {
-			struct nm_plan *p = e->threads.at[t]->plans[i];
+	for (uint32_t i = 0; i < e->origins.count; i++)
+		forget_range(e, i);
+}
 
-			for (uint32_t k = 0; p && k < p->accesses; k++)
-				p->access[k].length = 0;
-		}
+static void drain(struct nm_engine *e, const struct nm_origin *o)
+{
+	struct nm_lanes *l = o->lanes;
+	uint64_t count = l->count[o->lane];
+	unsigned kind = nm_lane_kind(l, o->lane);
+
+	if (!count)
+		return;
+	e->cells.references[(uint32_t)l->kept[o->lane]].count[kind] += (uint32_t)count;
+	e->cells.references[(uint32_t)l->own[o->lane]].count[kind] += count >> 32;
+	l->count[o->lane] = 0;
+}
+
+void nm_engine_drain(struct nm_engine *e)
+{
+	for (size_t i = 0; i < e->origins.count; i++)
+		drain(e, &e->origins.at[i]);
+	e->drain_at = e->references + DRAIN_REFERENCES;
+}
+
+static void keep_range(struct nm_engine *e, struct nm_origin *o, uint64_t low, uint64_t end, uint32_t cell)
+{
+	struct nm_lanes *l = o->lanes;
+
+	if ((uint32_t)l->kept[o->lane] != cell)
+		drain(e, o);
+	l->kept[o->lane] = l->kept[o->lane] >> 32 << 32 | cell;
+	l->low[o->lane] = low;
+	l->length[o->lane] = end - low;
 }
 
 /* Keeps a lasting range with the access. */
-static int cache_mapping(struct nm_engine *e, struct nm_access *a, struct nm_access_origin *o,
-			 const struct nm_place *place)
+static int keep_mapping(struct nm_engine *e, uint32_t origin, const struct nm_place *place, uint32_t cell)
 {
-	if (place->end - place->low > UINT32_MAX)
-		return 0;
-	if (!o->listed && (nm_vec_push(&e->cached, a) || nm_vec_push(&e->listed, o)))
+	struct nm_origin *o = &e->origins.at[origin];
+
+	if (!o->listed && nm_vec_push(&e->listed, origin))
 		return NM_ENOMEM;
 	o->listed = 1;
-	a->low = place->low;
-	a->length = (uint32_t)(place->end - place->low);
+	keep_range(e, o, place->low, place->end, cell);
 	return 0;
 }
 
-/* Keeps a heap block's range with an access that has come to the same block again and again; most blocks do not
- * live long enough to be worth the entry in their list. */
-static int cache_block(struct nm_engine *e, struct nm_access *a, struct nm_access_origin *o,
-		       const struct nm_place *place)
+/* Keeps a heap block's range with the access. */
+static int keep_block(struct nm_engine *e, uint32_t origin, uint32_t id, uint32_t cell)
 {
-	struct nm_block *block = &e->space.heap.list.at[place->block];
+	struct nm_block *block = &e->space.heap.list.at[id];
 	uint32_t c = e->free_cacher;
 
-	o->visits = o->block == place->block ? o->visits + 1 : 0;
-	o->block = place->block;
-	if (o->visits < VISITS_TO_CACHE || place->end - place->low > UINT32_MAX)
-		return 0;
 	if (c) {
 		e->free_cacher = e->cachers.at[c].next;
 	} else {
@@ -86,13 +113,29 @@ static int cache_block(struct nm_engine *e, struct nm_access *a, struct nm_acces
 		if (nm_vec_push(&e->cachers, (struct nm_cacher){0}))
 			return NM_ENOMEM;
 	}
-	e->cachers.at[c] = (struct nm_cacher){a, block->cachers};
+	e->cachers.at[c] = (struct nm_cacher){origin, block->cachers};
 	block->cachers = c;
-	a->low = place->low;
-	a->length = (uint32_t)(place->end - place->low);
-	o->visits = 0;
+	keep_range(e, &e->origins.at[origin], block->address, block->address + block->size, cell);
 	return 0;
 }
+
+/* Keeps the place's range, if it may be and is worth it: a block's when the access comes to it once more, often
+ * enough. */
+static inline int keep(struct nm_engine *e, uint32_t origin, const struct nm_place *place, uint32_t cell)
+{
+	struct nm_origin *o = &e->origins.at[origin];
+
+	if (!place->block)
+		return place->lasting ? keep_mapping(e, origin, place, cell) : 0;
+	o->again = o->block == place->block ? (uint16_t)(o->again + 1) : 0;
+	o->block = place->block;
+	if (o->again < VISITS_TO_KEEP)
+		return 0;
+	o->again = 0;
+	return keep_block(e, origin, place->block, cell);
+}
+
+/* ---- objects ---- */
 
 /* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents copied
  * to it, by a function that they call, before the stream can tell of the block.  calloc leaves by a jump to memset,
@@ -106,7 +149,7 @@ static int find_unborn(struct nm_engine *e, const struct nm_plan *plan, int in_h
 	uint32_t count = 0, context;
 
 	*ret_object = 0;
-	if (!objects[plan->stack_object].copies && !objects[plan->stack_object].clears)
+	if (!plan->fills)
 		return 0;
 	for (size_t k = n; k-- > 0 && n - k <= ALLOCATOR_DEPTH;)
 		if (objects[s->frames.at[k].caller].is_allocator)
@@ -122,12 +165,42 @@ static int find_unborn(struct nm_engine *e, const struct nm_plan *plan, int in_h
 	return nm_space_bucket(&e->space, context, ret_object);
 }
 
-/* The object at an address that is not in the running function's frame. */
+/* The frame of another thread that holds the address, or 0. */
+static uint32_t find_foreign_frame(const struct nm_engine *e, uint64_t address)
+{
+	uint32_t owner = 0;
+
+	for (size_t i = 0; i < e->threads.count && !owner; i++)
+		owner = nm_frames_owner(&e->threads.at[i]->frames, address);
+	return owner;
+}
+
+/* Takes the stacks out of the place's range: whose they are changes with every call. */
+static void leave_stacks_out(const struct nm_engine *e, uint64_t address, struct nm_place *place)
+{
+	for (size_t i = 0; i < e->threads.count; i++) {
+		const struct nm_frames *frames = &e->threads.at[i]->frames;
+
+		for (size_t k = 0; k < frames->stacks.count; k++) {
+			const struct nm_stack *s = &frames->stacks.at[k];
+
+			if (nm_stack_holds(s, address))
+				place->lasting = place->page = 0;
+			else if (s->end <= address && s->end > place->low)
+				place->low = s->end;
+			else if (s->low > address && s->low < place->end)
+				place->end = s->low;
+		}
+	}
+}
+
+/* The object at an address that is not in the running function's frame.  plan: of the block; may be NULL
+ * unless its function copies or clears memory. */
 static int find_object(struct nm_engine *e, const struct nm_plan *plan, uint64_t address,
 		       struct nm_place *place)
 {
 	enum nm_object_kind kind;
-	uint32_t unborn;
+	uint32_t other = 0;
 
 	*place = (struct nm_place){.object = nm_frames_owner(&e->thread->frames, address)};
 	if (place->object)
@@ -135,76 +208,108 @@ static int find_object(struct nm_engine *e, const struct nm_plan *plan, uint64_t
 	if (nm_space_find(&e->space, address, place))
 		return NM_ENOMEM;
 	kind = e->space.objects.at[place->object].kind;
-	if (kind != NM_OBJECT_ANONYMOUS && kind != NM_OBJECT_STACK && kind != NM_OBJECT_UNKNOWN)
-		return 0;
-	if (kind == NM_OBJECT_ANONYMOUS) {
-		if (find_unborn(e, plan, place->object == e->space.bookkeeping, &unborn))
+	if (kind == NM_OBJECT_ANONYMOUS || kind == NM_OBJECT_STACK || kind == NM_OBJECT_UNKNOWN) {
+		if (kind == NM_OBJECT_ANONYMOUS && plan &&
+		    find_unborn(e, plan, place->object == e->space.bookkeeping, &other))
 			return NM_ENOMEM;
-		if (unborn) {
-			*place = (struct nm_place){.object = unborn};
-			return 0;
-		}
+		if (!other)
+			other = find_foreign_frame(e, address);
+		if (other)
+			*place = (struct nm_place){.object = other};
+		else if (place->lasting || place->page)
+			leave_stacks_out(e, address, place);
 	}
-	for (size_t i = 0; i < e->threads.count; i++) { /* perhaps the stack of another thread */
-		uint32_t owner = nm_frames_owner(&e->threads.at[i]->frames, address);
+	nm_space_remember(&e->space, address, place);
+	return 0;
+}
 
-		if (owner) {
-			*place = (struct nm_place){.object = owner};
-			return 0;
+/* ---- cells ---- */
+
+static uint32_t charge(struct nm_engine *e, const struct nm_origin *o, unsigned kind, uint32_t object)
+{
+	uint32_t cell = nm_cells_get(&e->cells, e->thread->number, o->place, object);
+
+	if (cell)
+		e->cells.references[cell].count[kind]++;
+	return cell;
+}
+
+uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint32_t access, uint64_t address)
+{
+	uint32_t origin = plan->first_origin + access, cell;
+	struct nm_origin *o = &e->origins.at[origin];
+	unsigned kind = nm_lane_kind(o->lanes, o->lane);
+	struct nm_place place;
+
+	if (nm_engine_settle(e))
+		return 0;
+	if (address - e->reach.low < e->reach.own) {
+		cell = charge(e, o, kind, plan->stack_object);
+		o->lanes->own[o->lane] = o->lanes->kept[o->lane] >> 32 << 32 | cell;
+		return cell;
+	}
+	if (find_object(e, plan, address, &place))
+		return 0;
+	cell = charge(e, o, kind, place.object);
+	return cell && keep(e, origin, &place, cell) ? 0 : cell;
+}
+
+int nm_engine_open_lanes(struct nm_engine *e, struct nm_plan *plan, size_t at, const uint64_t *addresses,
+			 unsigned lanes)
+{
+	for (; lanes; lanes &= lanes - 1) {
+		unsigned lane = (unsigned)__builtin_ctz(lanes);
+		uint64_t address = addresses[at + lane], depth = address - e->reach.low;
+		uint32_t index = (uint32_t)e->batched + lane, object = 0;
+
+		if (depth >= e->reach.own && depth < e->reach.length)
+			object = nm_stack_owner(e->stack, address);
+		if (object || (depth >= e->reach.length && !plan->fills)) {
+			e->batch[index].cell = object;
+			e->open[e->open_count++] = (uint64_t)(plan->first_origin + (uint32_t)at + lane)
+						       << 32 |
+						   (object ? NM_KNOWN : 0) | index;
+			continue;
 		}
+		e->batch[index].cell = nm_engine_resolve(e, plan, (uint32_t)(at + lane), address);
+		if (!e->batch[index].cell)
+			return NM_ENOMEM;
 	}
 	return 0;
 }
 
-static void drain(struct nm_engine *e, struct nm_access *a)
+/* The object at the address of a reference that waited. */
+static int find_late(struct nm_engine *e, uint64_t address, struct nm_place *place)
 {
-	e->cells.references[a->cell].count[nm_access_kind(a)] += a->count;
-	e->cells.references[a->own_cell].count[nm_access_kind(a)] += a->own_count;
-	a->count = a->own_count = 0;
+	uint32_t glance, block;
+
+	if (e->space.named.live || e->thread->frames.stacks.count > 1)
+		return find_object(e, NULL, address, place);
+	glance = nm_blocks_glance(&e->space.heap, address);
+	block = glance & ~NM_GRANULE_WHOLE;
+	if (glance != block) {
+		*place = (struct nm_place){.object = e->space.heap.objects[block], .block = block};
+		return 0;
+	}
+	if (!glance && nm_space_recall(&e->space, address, place))
+		return 0;
+	return find_object(e, NULL, address, place);
 }
 
-void nm_engine_drain(struct nm_engine *e)
+int nm_engine_settle_list(struct nm_engine *e)
 {
-	for (size_t t = 0; t < e->threads.count; t++)
-		for (size_t i = 0; i < e->threads.at[t]->plan_room; i++) {
-			struct nm_plan *p = e->threads.at[t]->plans[i];
+	for (size_t i = 0; i < e->open_count; i++) {
+		uint32_t index = (uint32_t)e->open[i], origin = (uint32_t)(e->open[i] >> 32);
+		struct nm_ref *r = &e->batch[index & (NM_KNOWN - 1)];
+		struct nm_origin *o = &e->origins.at[origin];
+		struct nm_place place = {.object = r->cell};
 
-			for (uint32_t k = 0; p && k < p->accesses; k++)
-				if (nm_access_kind(&p->access[k]) != NM_PREFETCH)
-					drain(e, &p->access[k]);
-		}
-	e->drain_at = e->references + DRAIN_REFERENCES;
-}
-
-/* The cell for one reference that the inline cache does not know, counted.  0: memory is exhausted. */
-uint32_t nm_engine_resolve(struct nm_engine *e, struct nm_plan *plan, uint32_t i, uint64_t address)
-{
-	struct nm_access *a = &plan->access[i];
-	struct nm_access_origin *o = &plan->origin->access[i];
-	uint32_t thread = e->thread->number, cell;
-	struct nm_place place;
-
-	if (address - e->own_low < e->own_length) {
-		a->own_cell = nm_cells_get(&e->cells, thread, o->place, plan->stack_object);
-		a->own_count++;
-		return a->own_cell;
+		if (!(index & NM_KNOWN) && find_late(e, r->address, &place))
+			return NM_ENOMEM;
+		r->cell = charge(e, o, r->kind, place.object);
+		if (!r->cell || keep(e, origin, &place, r->cell))
+			return NM_ENOMEM;
 	}
-	if (find_object(e, plan, address, &place))
-		return 0;
-	if (place.object == o->object && a->cell) {
-		cell = a->cell;
-		a->count++;
-	} else {
-		cell = nm_cells_get(&e->cells, thread, o->place, place.object);
-		e->cells.references[cell].count[nm_access_kind(a)]++;
-		if (a->length && !place.lasting) /* keep the range and its cell */
-			return cell;
-		drain(e, a);
-		o->object = place.object;
-		a->cell = cell;
-		a->length = 0;
-	}
-	if (place.block ? cache_block(e, a, o, &place) : place.lasting && cache_mapping(e, a, o, &place))
-		return 0;
-	return cell;
+	e->open_count = 0;
+	return 0;
 }

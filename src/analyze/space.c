@@ -406,6 +406,23 @@ static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 	return object_of(space, &space->buckets, m->context | 1ull << 32, fresh, &m->object);
 }
 
+/* How far and how long the answer holds in a mapping without a module: between thread-local blocks. */
+static void narrow(const struct nm_space *space, const struct nm_mapping *m, uint64_t address,
+		   struct nm_place *place)
+{
+	const struct nm_tls_block *next = next_tls(space, address);
+	size_t before = next ? (size_t)(next - space->tls.at) : space->tls.count;
+
+	place->lasting = !m->allocator && !space->named.live;
+	place->page = m->allocator && !space->named.live;
+	place->low = m->address;
+	place->end = m->end;
+	if (before && space->tls.at[before - 1].end > m->address)
+		place->low = space->tls.at[before - 1].end;
+	if (next && next->address < m->end)
+		place->end = next->address;
+}
+
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place)
 {
 	const struct nm_block *named = space->named.live ? nm_blocks_find(&space->named, address) : NULL;
@@ -414,8 +431,8 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 	struct nm_mapping *m;
 
 	if (block) {
-		*ret_place =
-		    (struct nm_place){block->object, 0, block->address, block->address + block->size, 0};
+		*ret_place = (struct nm_place){
+		    .object = block->object, .low = block->address, .end = block->address + block->size};
 		if (!space->named.live)
 			ret_place->block = (uint32_t)(block - space->heap.list.at);
 		else if (named &&
@@ -428,19 +445,36 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 		return find_threadlocal(space, tls, address, ret_place);
 	m = nm_space_mapping(space, address);
 	if (!m) {
-		*ret_place = (struct nm_place){NM_OBJECT_NONE, 0, address, address + 1, 0};
+		*ret_place = (struct nm_place){.object = NM_OBJECT_NONE, .low = address, .end = address + 1};
 		return 0;
 	}
 	if (m->module)
 		return find_variable(space, m, address, ret_place);
 	if (!m->object && whole_mapping(space, m))
 		return NM_ENOMEM;
-	tls = next_tls(space, m->address);
-	*ret_place = (struct nm_place){m->object,
-				       !m->allocator && !space->named.live && !(tls && tls->address < m->end),
-				       m->address, m->end, 0};
+	*ret_place = (struct nm_place){.object = m->object};
+	narrow(space, m, address, ret_place);
 	return 0;
 }
+
+void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_place *place)
+{
+	struct nm_recall *r = &space->recall;
+	size_t i = address >> 4 & (sizeof r->ranges / sizeof r->ranges[0] - 1);
+	size_t k = address >> 12 & (sizeof r->pages / sizeof r->pages[0] - 1);
+	uint64_t page = address & ~(uint64_t)4095;
+
+	if (place->lasting) {
+		r->ranges[i].low = place->low;
+		r->ranges[i].end = place->end;
+		r->ranges[i].object = place->object;
+	} else if (place->page && place->low <= page && page + 4096 <= place->end) {
+		r->pages[k].page = (address >> 12) + 1;
+		r->pages[k].object = place->object;
+	}
+}
+
+void nm_space_forget(struct nm_space *space) { memset(&space->recall, 0, sizeof space->recall); }
 
 /* ---- heap, names, frames ---- */
 

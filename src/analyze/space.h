@@ -47,6 +47,19 @@ struct nm_mapping {
 	uint8_t executable;
 };
 
+/* What was found lately where no heap block is, by granule and by page; emptied whenever it may have lost its
+ * meaning. */
+struct nm_recall {
+	struct {
+		uint64_t low, end;
+		uint32_t object;
+	} ranges[1 << 9];
+	struct {
+		uint64_t page; /* + 1 */
+		uint32_t object;
+	} pages[1 << 8];
+};
+
 struct nm_space {
 	struct nm_symbols *symbols; /* borrowed */
 	struct nm_vec(struct nm_object) objects;
@@ -61,6 +74,7 @@ struct nm_space {
 	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
 	uint64_t heap_end;         /* of the data segment's heap (brk), 0 before it is known */
 	struct nm_vec(struct nm_tls_block) tls;
+	struct nm_recall recall;
 };
 
 /* A module's thread-local block of one thread. */
@@ -74,8 +88,9 @@ struct nm_tls_block {
 struct nm_place {
 	uint32_t object;
 	int lasting;
-	uint64_t low, end;
-	uint32_t block; /* heap block (index in the space's heap) that the range is, or 0 */
+	uint64_t low, end; /* the range, if either holds or it is a block's */
+	int page;          /* not lasting, but until then good for all of the range where no heap block is */
+	uint32_t block;    /* heap block (index in the space's heap) that the range is, or 0 */
 };
 
 int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);
@@ -84,8 +99,10 @@ void nm_space_done(struct nm_space *space);
 /* What a forked child starts with: a copy of its parent's space.  `ret_space` is initialised by it. */
 int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 
-/* All return 0 or NM_ENOMEM. */
+/* All others return 0 or NM_ENOMEM. */
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
+void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_place *place);
+void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
 int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t *ret_object);
@@ -102,5 +119,23 @@ int nm_is_allocator(const char *function);
 
 /* The mapping that holds address, or NULL. */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
+
+/* What nm_space_remember keeps of the address, where no heap block is and nothing is named.  1 if it is known. */
+static inline int nm_space_recall(const struct nm_space *space, uint64_t address, struct nm_place *ret_place)
+{
+	const struct nm_recall *r = &space->recall;
+	size_t i = address >> 4 & (sizeof r->ranges / sizeof r->ranges[0] - 1);
+	size_t k = address >> 12 & (sizeof r->pages / sizeof r->pages[0] - 1);
+
+	if (address - r->ranges[i].low < r->ranges[i].end - r->ranges[i].low) {
+		*ret_place = (struct nm_place){.object = r->ranges[i].object,
+					       .lasting = 1,
+					       .low = r->ranges[i].low,
+					       .end = r->ranges[i].end};
+		return 1;
+	}
+	*ret_place = (struct nm_place){.object = r->pages[k].object};
+	return r->pages[k].page == (address >> 12) + 1;
+}
 
 #endif

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "plan.h"
+
 enum { QUEUE = 32 };
 
 struct nm_workers {
@@ -80,7 +82,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);
 	for (unsigned i = 0; i < (threads < 2 ? 1u : QUEUE); i++) {
-		w->buffers[i] = malloc(NM_BATCH * sizeof(struct nm_ref));
+		w->buffers[i] = malloc((NM_BATCH + NM_LANES) * sizeof(struct nm_ref));
 		if (!w->buffers[i])
 			status = nm_fail(err, NM_ENOMEM, "out of memory");
 	}

@@ -22,7 +22,8 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 void nm_workers_free(struct nm_workers *workers);
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
-/* An empty buffer of NM_BATCH references; waits until one is free. */
+/* An empty buffer of NM_BATCH references, and room for NM_LANES more to be written behind them and ignored; waits
+ * until one is free. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
 
 /* Hands over the buffer that nm_workers_buffer gave last.  0 or the code of an earlier batch's failure. */

@@ -90,20 +90,21 @@ static void frames_follow_calls_and_jumps(void **state)
 
 	(void)state;
 	assert_int_equal(nm_frames_init(&frames, STACK_LOW, STACK_END), 0);
-	nm_frames_push(&frames, STACK_END - 0x100, 1, 10); /* start calls main */
-	nm_frames_push(&frames, STACK_END - 0x200, 2, 20); /* main calls f */
-	nm_frames_push(&frames, STACK_END - 0x300, 3, 30); /* f calls g */
+	nm_stack_push(nm_frames_stack(&frames), STACK_END - 0x100, 1, 10); /* start calls main */
+	nm_stack_push(nm_frames_stack(&frames), STACK_END - 0x200, 2, 20); /* main calls f */
+	nm_stack_push(nm_frames_stack(&frames), STACK_END - 0x300, 3, 30); /* f calls g */
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x180), 20);
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x200), 20);
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x201), 30);
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x50), 0);
 	assert_int_equal(nm_frames_chain(&frames, pcs, 4), 3);
 	assert_int_equal(pcs[0], 3);
-	nm_frames_pop(&frames, STACK_END - 0x200); /* longjmp past g, then f returns */
+	nm_frames_pop(&frames, nm_frames_stack(&frames),
+		      STACK_END - 0x200); /* longjmp past g, then f returns */
 	assert_int_equal(frames.returned_from, 2);
 	assert_int_equal(nm_frames_top(&frames), STACK_END - 0x100);
 	assert_int_equal(nm_frames_switch(&frames, 0x1000, 0x9000), 0); /* a coroutine and back */
-	nm_frames_push(&frames, 0x8000, 7, 70);
+	nm_stack_push(nm_frames_stack(&frames), 0x8000, 7, 70);
 	assert_int_equal(nm_frames_switch(&frames, STACK_LOW, STACK_END), 0);
 	assert_int_equal(nm_frames_top(&frames), STACK_END - 0x100);
 	nm_frames_done(&frames);

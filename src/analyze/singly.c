@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * singly.c - blocks whose accesses are looked at one by one, and what is done for one reference at a time: left
+ * through a side exit, with prefetches (no references) or guarded accesses (address 0: not executed), with
+ * instruction fetches, under a watch (contexts.h), in a pause.  Also calls and returns that leave the running stack.
+ */
+#include "engine_priv.h"
+
+enum { STACK_REACH = 1 << 18 /* bytes below a call on an unknown stack that are taken for the stack */ };
+
+void nm_engine_run_thread(struct nm_engine *e)
+{
+	struct nm_stack *s = nm_frames_stack(&e->thread->frames);
+
+	e->stack = s;
+	e->reach = (struct nm_reach){s->low, s->end - s->low, 0};
+	nm_engine_own_frame(e);
+	nm_engine_choose(e);
+}
+
+void nm_engine_choose(struct nm_engine *e)
+{
+	e->singly = e->fetching || !e->measuring || (e->thread && e->thread->watch.context);
+}
+
+int nm_engine_flush(struct nm_engine *e)
+{
+	size_t count = e->batched;
+	int status = nm_engine_settle(e);
+
+	if (!count || status)
+		return status;
+	e->references += count - e->batched_fetches;
+	if (e->references > e->drain_at)
+		nm_engine_drain(e);
+	e->batched = e->batched_fetches = 0;
+	status = nm_workers_submit(e->workers, count);
+	e->batch = nm_workers_buffer(e->workers);
+	return status;
+}
+
+/* ---- references ---- */
+
+static int append(struct nm_engine *e, struct nm_ref ref)
+{
+	if (e->batched == NM_BATCH && nm_engine_flush(e))
+		return NM_ENOMEM;
+	e->batch[e->batched++] = ref;
+	return 0;
+}
+
+static int reference(struct nm_engine *e, struct nm_plan *plan, size_t access, uint64_t address)
+{
+	struct nm_lanes *l = nm_plan_lanes(plan, access);
+	unsigned i = access % NM_LANES;
+	struct nm_ref ref = {.address = address, .size = (uint16_t)(l->kept[i] >> 32), .weight = 1};
+
+	if (nm_lane_kind(l, i) == NM_PREFETCH)
+		return 0;
+	ref.kind = (uint8_t)nm_lane_kind(l, i);
+	if (address - e->reach.low < e->reach.own && l->own[i]) {
+		ref.cell = (uint32_t)l->own[i];
+		l->count[i] += 1ull << 32;
+	} else if (address - l->low[i] < l->length[i]) {
+		ref.cell = (uint32_t)l->kept[i];
+		l->count[i]++;
+	} else {
+		if (!address) /* guarded, not executed */
+			return 0;
+		ref.cell = nm_engine_resolve(e, plan, (uint32_t)access, address);
+		if (!ref.cell)
+			return NM_ENOMEM;
+	}
+	return append(e, ref);
+}
+
+static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, uint32_t executed)
+{
+	const struct nm_plan_tables *t = plan->tables;
+
+	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < executed; i++) {
+		const struct nm_fetch *f = &t->fetch[i];
+		uint32_t left = executed - f->first;
+		uint8_t weight = left < f->instructions ? (uint8_t)left : f->instructions;
+
+		e->cells.references[f->cell].count[0] += weight;
+		if (append(e, (struct nm_ref){f->address, f->cell, f->bytes, NM_REF_FETCH, weight}))
+			return NM_ENOMEM;
+		e->batched_fetches++;
+	}
+	return 0;
+}
+
+static int measure(struct nm_engine *e, struct nm_plan *plan, const uint64_t *addresses, size_t n,
+		   uint32_t executed)
+{
+	if (!e->measuring) {
+		e->unmeasured += executed;
+		return 0;
+	}
+	if (e->fetching && fetch_all(e, plan, executed))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (reference(e, plan, i, addresses[i]))
+			return NM_ENOMEM;
+	return 0;
+}
+
+/* Did the block write to the allocation that is watched?  Then its function is no mere forwarder. */
+static void watch_writes(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses, size_t n)
+{
+	struct nm_watch *w = &e->thread->watch;
+
+	for (size_t i = 0; i < n; i++)
+		if (nm_plan_kind(plan, i) == NM_REF_WRITE && addresses[i] - w->address < w->end - w->address)
+			w->context = 0;
+	if (e->clock > w->deadline)
+		w->context = 0;
+}
+
+/* ---- calls and returns ---- */
+
+/* Makes the stack around slot the current one. */
+int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
+{
+	const struct nm_block *b = nm_blocks_find(&e->space.heap, slot);
+	const struct nm_mapping *m = nm_space_mapping(&e->space, slot);
+	struct nm_frames *frames = &e->thread->frames;
+	uint64_t low = slot & ~(uint64_t)(STACK_REACH - 1), end = low + STACK_REACH;
+	size_t known = frames->stacks.count;
+
+	if (nm_engine_settle(e))
+		return NM_ENOMEM;
+	if (b) {
+		low = b->address;
+		end = b->address + b->size;
+	} else if (m) {
+		low = slot - m->address > STACK_REACH ? slot - STACK_REACH : m->address;
+		end = m->end;
+	}
+	for (size_t i = 0; i < known; i++)
+		if (nm_stack_holds(&frames->stacks.at[i], slot)) {
+			low = frames->stacks.at[i].low;
+			end = frames->stacks.at[i].end;
+			break;
+		}
+	if (nm_frames_switch(frames, low, end))
+		return NM_ENOMEM;
+	if (frames->stacks.count > known)
+		nm_engine_uncache(e);
+	nm_engine_run_thread(e);
+	return 0;
+}
+
+/* ---- executions ---- */
+
+/* How many instructions were executed by a block that was left after n of its accesses, or -1. */
+static long executed_early(const struct nm_plan *plan, size_t n)
+{
+	for (uint32_t i = 0; i < plan->tables->exits; i++)
+		if (plan->tables->exit[i].accesses == n)
+			return plan->tables->exit[i].instructions;
+	return -1;
+}
+
+int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t n, struct nm_error *err)
+{
+	uint32_t id = nm_wire_arg(*header);
+	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
+	struct nm_watch *w;
+	long executed;
+
+	if (!plan && !(plan = nm_engine_plan(e, id, err)))
+		return err ? err->code : NM_EFORMAT;
+	executed = n == plan->tables->accesses ? plan->instructions : executed_early(plan, n);
+	if (executed < 0)
+		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
+	e->clock += (uint64_t)executed;
+	if (measure(e, plan, header + 1, n, (uint32_t)executed))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	w = &e->thread->watch;
+	if (w->context)
+		watch_writes(e, plan, header + 1, n);
+	if (n == plan->tables->accesses && plan->end != NM_WIRE_JUMP) {
+		if (nm_engine_change_frame(e, plan, header[n]))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		if (w->context && plan->end == NM_WIRE_RETURN)
+			nm_watch_return(w, &e->contexts, header[n], e->clock,
+					nm_frames_top(&e->thread->frames));
+	}
+	nm_engine_choose(e);
+	return 0;
+}
