@@ -2,7 +2,8 @@
  *
  * machine.c - reads, writes and checks descriptions of cache hierarchies.
  *
- * The grammar of a SPEC:  level (':' level)*,  level = NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
+ * The grammar of a SPEC:  level (':' level)* (':memory=' CYCLES)?,
+ * level = NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
  * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
  * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is told with
  * the column where the wrong word starts.
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_LINES = 1 << 26, MAX_LINE_BYTES = 4096 };
+enum { MAX_LINES = 1 << 26, MAX_LINE_BYTES = 4096, MAX_LATENCY = 1000000 };
 
 static const char *const side_names[] = {"unified", "data", "instruction"};
 
@@ -101,6 +102,19 @@ static int read_side(struct reader *r, enum nm_level_side *ret)
 	return fault(r, r->at, "side must be unified, data or instruction");
 }
 
+static int read_latency(struct reader *r, uint32_t *ret)
+{
+	const char *start = r->at;
+	uint64_t cycles;
+	int code = read_number(r, "a latency", 0, &cycles);
+
+	if (!code && (!cycles || cycles > MAX_LATENCY))
+		code = fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
+	if (!code)
+		*ret = (uint32_t)cycles;
+	return code;
+}
+
 /* What may follow SIZE,WAYS,LINE. */
 static int read_keys(struct reader *r, struct nm_level_spec *level, uint64_t *sets, const char **sets_at)
 {
@@ -119,8 +133,11 @@ static int read_keys(struct reader *r, struct nm_level_spec *level, uint64_t *se
 				code = fault(r, *sets_at, "a level needs at least one set");
 		} else if (n == 4 && !strncmp(key, "side", 4)) {
 			code = read_side(r, &level->side);
+		} else if (n == 7 && !strncmp(key, "latency", 7)) {
+			code = read_latency(r, &level->latency);
 		} else {
-			return fault(r, key, "unknown key '%.*s': sets and side are known", (int)n, key);
+			return fault(r, key, "unknown key '%.*s': sets, side and latency are known", (int)n,
+				     key);
 		}
 	}
 	return code;
@@ -204,6 +221,18 @@ static const char *clash(const struct nm_machine *m, unsigned i)
 	return NULL;
 }
 
+/* "memory=CYCLES" at the end of the text. */
+static int read_memory(struct reader *r, uint32_t *ret)
+{
+	int code;
+
+	r->at += strlen("memory=");
+	code = read_latency(r, ret);
+	if (!code && *r->at)
+		code = fault(r, r->at, "nothing can stand behind memory");
+	return code;
+}
+
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err)
 {
 	struct nm_machine m = {0};
@@ -211,6 +240,12 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 
 	for (;;) {
 		const char *start = r.at;
+		if (m.count && !strncmp(start, "memory=", 7)) {
+			int wrong_latency = read_memory(&r, &m.memory_latency);
+			if (wrong_latency)
+				return wrong_latency;
+			break;
+		}
 		if (m.count == NM_MAX_LEVELS)
 			return fault(&r, start, "more than %d levels", NM_MAX_LEVELS);
 		int code = read_level(&r, &m.levels[m.count]);
@@ -246,18 +281,23 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 	size_t n = 0;
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
-		char size[32], ways[16] = "full", side[32] = "", level[128];
+		char size[32], ways[16] = "full", side[32] = "", latency[32] = "", level[128];
 		format_size(size, sizeof size, l->size);
 		if (l->sets > 1)
 			snprintf(ways, sizeof ways, "%u", l->ways);
 		if (l->side != side_of(l->name))
 			snprintf(side, sizeof side, ",side=%s", side_names[l->side]);
-		int length = snprintf(level, sizeof level, "%s%s=%s,%s,%u%s", i ? ":" : "", l->name, size,
-				      ways, l->line, side);
+		if (l->latency)
+			snprintf(latency, sizeof latency, ",latency=%u", l->latency);
+		int length = snprintf(level, sizeof level, "%s%s=%s,%s,%u%s%s", i ? ":" : "", l->name, size,
+				      ways, l->line, side, latency);
 		if (n < room)
 			snprintf(text + n, room - n, "%s", level);
 		n += (size_t)length;
 	}
+	if (m->memory_latency)
+		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":memory=%u",
+				      m->memory_latency);
 	return n;
 }
 

@@ -21,6 +21,7 @@ struct nm_level_spec {
 	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096 */
 	uint64_t sets; /* any number >= 1; index = line number mod sets */
 	enum nm_level_side side;
+	uint32_t latency; /* cycles that a reference waits if this level serves it; 0: not told */
 };
 
 /* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
@@ -30,10 +31,12 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
+	uint32_t memory_latency; /* the same, if no level does */
 };
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
- * K, M, G, and WAYS a number or "full"; after them key=value, of which `sets=N` replaces SIZE/(WAYS*LINE).
+ * K, M, G, and WAYS a number or "full"; after them key=value, of which `sets=N` replaces SIZE/(WAYS*LINE) and
+ * `latency=N` tells cycles; behind the last level, memory=CYCLES may stand.
  * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is told with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 

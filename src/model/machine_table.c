@@ -4,7 +4,8 @@
  *
  * Only geometry that the maker (or, for the first two, the tool or paper that is reproduced) has published.
  * What one core sees: where a last level is split over clusters of cores, it is one cluster's.  All are
- * simulated as LRU, non-inclusive and without prefetching, whatever the silicon does.
+ * simulated as LRU, non-inclusive and without prefetching, whatever the silicon does.  Latencies are not told:
+ * makers publish few, and that of memory depends on the modules.
  */
 #include <string.h>
 
@@ -12,9 +13,9 @@
 
 #define KIB 1024ull
 #define MIB (1024ull * 1024)
-#define LEVEL(name, bytes, ways, side)                                           \
-	{                                                                        \
-		name, (bytes), (ways), 64, (bytes) / ((ways)*64), NM_SIDE_##side \
+#define LEVEL(name, bytes, ways, side)                                              \
+	{                                                                           \
+		name, (bytes), (ways), 64, (bytes) / ((ways)*64), NM_SIDE_##side, 0 \
 	}
 #define L1I(bytes, ways) LEVEL("L1i", bytes, ways, INSTRUCTION)
 #define L1D(bytes, ways) LEVEL("L1d", bytes, ways, DATA)
@@ -25,55 +26,68 @@ static const struct nm_machine machines[] = {
     {"cachegrind",
      "what Cachegrind simulates where it cannot detect a cache (its source, default of the x86 port)",
      {L1I(64 * KIB, 2), L1D(64 * KIB, 2), LEVEL("LL", 256 * KIB, 8, UNIFIED)},
-     3},
+     3,
+     0},
     {"pentium-m",
      "Intel Pentium M: 32K and 1M, 8 ways each, as in Weidendorfer and Trinitis on reuse metrics",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(1 * MIB, 8)},
-     3},
+     3,
+     0},
     {"haswell",
      "Intel Core i7-4770, Haswell (Intel optimization reference manual; CPUID leaf 4)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(256 * KIB, 8), L3(8 * MIB, 16)},
-     4},
+     4,
+     0},
     {"skylake",
      "Intel Core i7-6700, Skylake client (Intel optimization reference manual; CPUID leaf 4)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(256 * KIB, 4), L3(8 * MIB, 16)},
-     4},
+     4,
+     0},
     {"skylake-sp",
      "Intel Xeon Platinum 8180, Skylake server: 28 slices of 1.375M (Intel optimization reference manual)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(1 * MIB, 16), L3(28 * 1408 * KIB, 11)},
-     4},
+     4,
+     0},
     {"ice-lake-sp",
      "Intel Xeon Platinum 8380, Ice Lake server: 40 slices of 1.5M (Intel optimization reference manual)",
      {L1I(32 * KIB, 8), L1D(48 * KIB, 12), L2(1280 * KIB, 20), L3(60 * MIB, 12)},
-     4},
+     4,
+     0},
     {"sapphire-rapids",
      "Intel Xeon Platinum 8480+, Sapphire Rapids: 56 slices of 1.875M (Intel optimization reference manual)",
      {L1I(32 * KIB, 8), L1D(48 * KIB, 12), L2(2 * MIB, 16), L3(105 * MIB, 15)},
-     4},
+     4,
+     0},
     {"zen2",
      "AMD EPYC 7002, Zen 2, L3 of one core complex (AMD software optimization guide, family 17h models 30h+)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(512 * KIB, 8), L3(16 * MIB, 16)},
-     4},
+     4,
+     0},
     {"zen3",
      "AMD EPYC 7003, Zen 3, L3 of one core complex (AMD software optimization guide, family 19h)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(512 * KIB, 8), L3(32 * MIB, 16)},
-     4},
+     4,
+     0},
     {"zen4",
      "AMD EPYC 9004, Zen 4, L3 of one core complex (AMD software optimization guide, Zen 4)",
      {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(1 * MIB, 8), L3(32 * MIB, 16)},
-     4},
+     4,
+     0},
     {"neoverse-n1",
      "Arm Neoverse N1 with 1M of L2, e.g. AWS Graviton2, without the system cache (Arm N1 reference manual)",
      {L1I(64 * KIB, 4), L1D(64 * KIB, 4), L2(1 * MIB, 8)},
-     3},
+     3,
+     0},
     {"neoverse-v1",
      "Arm Neoverse V1 with 1M of L2, e.g. AWS Graviton3, without the system cache (Arm V1 reference manual)",
      {L1I(64 * KIB, 4), L1D(64 * KIB, 4), L2(1 * MIB, 8)},
-     3},
+     3,
+     0},
     {"cortex-a72",
      "Arm Cortex-A72 with 1M of L2, e.g. Raspberry Pi 4 (Arm Cortex-A72 reference manual)",
      {L1I(48 * KIB, 3), L1D(32 * KIB, 2), L2(1 * MIB, 16)},
-     3},
+     3,
+     0},
 };
 
 const struct nm_machine *nm_machine_table(size_t *ret_count)

@@ -117,6 +117,9 @@ def case_parts_are_sums():
     served = dict(rows("SELECT level, reads + writes - read_misses - write_misses FROM levels"))
     memory = rows("SELECT read_misses + write_misses FROM levels WHERE level = 'L2'")[0][0]
     assert whole["cycles"] == 14 * served["L2"] + 200 * memory, whole
+    record([program("containers")], "--cache", "L1d=32K,8,64:L2=1M,16,64,latency=10:memory=100")
+    whole = report("report", "--by", "process")[0]
+    assert whole["cycles"] == 10 * served["L2"] + 100 * memory, whole
 
 
 def case_levels_are_sums_of_counts():

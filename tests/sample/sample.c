@@ -7,11 +7,11 @@
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 
-static const struct nm_machine machine = {
-    .name = "sample",
-    .description = "two levels, made up for tests",
-    .count = 2,
-    .levels = {{"L1d", 32768, 8, 64, 64, NM_SIDE_DATA}, {"L2", 1048576, 16, 64, 1024, NM_SIDE_UNIFIED}}};
+static const struct nm_machine machine = {.name = "sample",
+					  .description = "two levels, made up for tests",
+					  .count = 2,
+					  .levels = {{"L1d", 32768, 8, 64, 64, NM_SIDE_DATA, 0},
+						     {"L2", 1048576, 16, 64, 1024, NM_SIDE_UNIFIED, 0}}};
 
 #define LONG_NAME                                                                         \
 	"std::vector<std::pair<std::__cxx11::basic_string<char, std::char_traits<char>, " \

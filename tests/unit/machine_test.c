@@ -63,6 +63,12 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64,sets=99999999999", 17},
 	    {"L1d=1K,full,64,sets=2", 20},
 	    {"L1d=1K,8,64,side=left", 17},
+	    {"L1d=1K,8,64,latency=0", 20},
+	    {"L1d=1K,8,64,latency=1000001", 20},
+	    {"L1d=1K,8,64,latency=fast", 20},
+	    {"L1d=1K,8,64:memory=0", 19},
+	    {"L1d=1K,8,64:memory=200:L2=1M,8,64", 22},
+	    {"memory=200", 10}, /* a level's name, where no level stands before */
 	    {"L1d=32K,8,64:", 13},
 	    {"L1d=32K,8,64:L2=1M,8,32", 13},
 	    {"L1d=32K,8,64:L1d=1M,8,64", 13},
@@ -105,7 +111,9 @@ static void check_round_trip(const struct nm_machine *m)
 		assert_int_equal(back.levels[i].sets, m->levels[i].sets);
 		assert_int_equal(back.levels[i].line, m->levels[i].line);
 		assert_int_equal(back.levels[i].side, m->levels[i].side);
+		assert_int_equal(back.levels[i].latency, m->levels[i].latency);
 	}
+	assert_int_equal(back.memory_latency, m->memory_latency);
 	assert_int_equal(nm_machine_format(&back, again, 8), n);
 	assert_int_equal(strlen(again), 7);
 }
@@ -128,6 +136,12 @@ static void test_table(void **state)
 	assert_null(nm_machine_named("abacus"));
 	assert_int_equal(nm_machine_named("pentium-m")->levels[2].sets, 2048);
 	assert_int_equal(nm_machine_parse("L1d=8096,1,32:L2=16K,full,64,side=data:L3=1G,16,64", &m, &err), 0);
+	check_round_trip(&m);
+	assert_int_equal(nm_machine_parse("L1d=32K,8,64:L2=1M,16,64,latency=14:memory=200", &m, &err), 0);
+	assert_int_equal(m.count, 2);
+	assert_int_equal(m.levels[0].latency, 0);
+	assert_int_equal(m.levels[1].latency, 14);
+	assert_int_equal(m.memory_latency, 200);
 	check_round_trip(&m);
 }
 
