@@ -15,7 +15,7 @@
 
 struct nest_options {
 	struct nm_choice choice;
-	const char *output;
+	const char *output, *list;
 	struct nm_sweep sweep;
 	struct nm_option_list settings;
 	int64_t width;
@@ -39,6 +39,8 @@ static const struct nm_option options[] = {
      offsetof(struct nest_options, sweep.level), NULL},
     {"print", 0, NULL, "list the references, simulate nothing", NM_OPTION_FLAG,
      offsetof(struct nest_options, print), NULL},
+    {"list", 0, "FROM:TO", "list these references as they are made, with loop indices", NM_OPTION_TEXT,
+     offsetof(struct nest_options, list), NULL},
     {"format", 'f', "FORMAT", "how to write a sweep or a list (text)", NM_OPTION_CHOICE,
      offsetof(struct nest_options, format), "text|csv|json"},
     {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
@@ -152,8 +154,12 @@ static int tabulate(const struct nm_nesting *n, const struct nest_options *o)
 	int status, written;
 
 	nm_output_open(&output, style.format);
-	status = o->print ? nm_nest_print(n, &style, output.file)
-			  : nm_nest_sweep(n, &o->sweep, &style, output.file);
+	if (o->print)
+		status = nm_nest_print(n, &style, output.file);
+	else if (o->list)
+		status = nm_nest_list(n, o->list, &style, output.file);
+	else
+		status = nm_nest_sweep(n, &o->sweep, &style, output.file);
 	written = nm_output_close(&output);
 	return status ? status : written;
 }
@@ -191,10 +197,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (!operands.count)
 		return nm_usage(self, "there is no nest to read");
-	if (o.print && o.sweep.range)
-		return nm_usage(self, "--print and --sweep exclude each other");
+	if (o.print + !!o.list + !!o.sweep.range > 1)
+		return nm_usage(self, "--print, --list and --sweep exclude each other");
 	status = gather_settings(self, &o, &operands, settings, &nesting.setting_count);
-	if (!status && !o.print)
+	if (!status && !o.print && !o.list)
 		status = nm_choose(self, &o.choice, &nesting.machine);
 	if (status)
 		return status;
@@ -202,7 +208,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	nesting.path = operands.at[0];
 	nesting.threads = (unsigned)o.choice.threads;
 	nesting.progress = !o.quiet && isatty(STDERR_FILENO);
-	return o.print || o.sweep.range ? tabulate(&nesting, &o) : make_profile(&nesting, &o);
+	return o.print || o.list || o.sweep.range ? tabulate(&nesting, &o) : make_profile(&nesting, &o);
 }
 
 const struct nm_command nm_cmd_nest = {

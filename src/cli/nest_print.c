@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest_print.c - nearmiss nest --print: the references of a nest and how their addresses follow from the loops.
+ * nest_print.c - nearmiss nest --print: the references of a nest as they are written, and how their addresses follow
+ * from the loops.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nesting.h - what `nearmiss nest` does besides recording: it lists a nest's references, and it tabulates misses over
- * a parameter.
+ * nesting.h - what `nearmiss nest` does besides recording: it lists a nest's references as they are written or as
+ * they are made, and it tabulates misses over a parameter.
  */
 #ifndef NM_NESTING_H
 #define NM_NESTING_H
@@ -28,6 +28,8 @@ struct nm_sweep {
 
 /* All return a status; the fault was told. */
 int nm_nest_print(const struct nm_nesting *nesting, const struct nm_style *style, FILE *out);
+int nm_nest_list(const struct nm_nesting *nesting, const char *range, const struct nm_style *style,
+		 FILE *out);
 int nm_nest_sweep(const struct nm_nesting *nesting, const struct nm_sweep *sweep,
 		  const struct nm_style *style, FILE *out);
 

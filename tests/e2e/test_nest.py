@@ -155,6 +155,10 @@ def case_refusals():
     refused(USAGE, words=["no nest"])
     refused(USAGE, blocked, blocked, words=["one nest at a time"])
     refused(USAGE, blocked, "--print", "--sweep=N=1:2")
+    for numbers in ("", "x", "0:3", "3:2", "1:", ":2", "1:2:3", "1:9999999"):
+        refused(USAGE, blocked, "--list=" + numbers, words=["--list"])
+    refused(USAGE, blocked, "--print", "--list=1:2")
+    refused(BAD_NEST, "bad.nest", "--list=4", words=["bad.nest:3:7"])
     for sweep in ("N", "N=", "N=1", "N=1:", "N=2:1", "N=1:2:0", "N=1:2:3:4", "N=1:x", "=1:2", "N=0:9999999"):
         refused(USAGE, blocked, "--cache", ALPHA, "--sweep", sweep, words=["\n"])
     refused(USAGE, blocked, "--cache", ALPHA, "--sweep=N=1:2", "--level=L2", words=["no level"])

@@ -421,6 +421,91 @@ static void what_warms_up_stands_apart(void **state)
 	done(&s);
 }
 
+/* ---- walks ---- */
+
+struct walk {
+	const struct stream *stream;
+	const struct nm_nest *nest;
+	uint64_t next; /* number */
+	int64_t indices[4];
+	unsigned loops;
+};
+
+static int step(void *self, const struct nm_nest_step *step, struct nm_error *err)
+{
+	struct walk *w = self;
+	const struct seen *seen = &w->stream->seen.at[step->number - 1];
+	struct nm_nest_reference_info r;
+	char place[100];
+
+	(void)err;
+	assert_int_equal(step->number, w->next++);
+	assert_int_equal(step->address, seen->address);
+	assert_true(nm_nest_reference_at(w->nest, step->reference, &r));
+	snprintf(place, sizeof place, "%s%s", r.name, step->warms_up ? NM_NEST_WARM_UP : "");
+	assert_string_equal(place, seen->place);
+	w->loops = step->loops;
+	for (unsigned i = 0; i < step->loops && i < 4; i++)
+		w->indices[i] = step->value[i];
+	return 0;
+}
+
+/* A walk shows what a run sends, from wherever it begins. */
+static void walks_show_what_runs_send(void **state)
+{
+	static const char text[] = "array a(0:9, 0:9), b(0:9)\narray I[3] = 2, 0, 1\n"
+				   "for i = 0 to 8 warm 2\n"
+				   "  for j = 9 to i step -1\n    a(i, j) = a(i, j) + b(j)\n  end\n"
+				   "  read b(I[1] + i)\n"
+				   "  for j = 0 to I[2]\n    b(j) = 0\n  end\n"
+				   "end\n";
+	struct nm_nest *nest = parse(text, NO_SETTINGS);
+	struct stream s;
+
+	(void)state;
+	assert_int_equal(run(&s, nest, NULL), 0);
+	for (uint64_t first = 1; first <= s.seen.count + 1; first++)
+		for (uint64_t last = first; last <= s.seen.count + 3; last += 7) {
+			struct walk w = {.stream = &s, .nest = nest, .next = first};
+			struct nm_nest_visitor visitor = {step, &w};
+
+			assert_int_equal(nm_nest_walk(nest, first, last, &visitor, NULL), 0);
+			assert_int_equal(w.next, (last < s.seen.count ? last : s.seen.count) + 1);
+		}
+	done(&s);
+	nm_nest_free(nest);
+}
+
+static void walks_know_the_indices(void **state)
+{
+	struct nm_nest *nest = parse(product, NO_SETTINGS);
+	struct walk w = {.nest = nest};
+	struct nm_nest_visitor visitor = {step, &w};
+	struct stream s;
+	size_t at = 0;
+
+	(void)state;
+	assert_int_equal(run(&s, nest, NULL), 0);
+	w.stream = &s;
+	for (int64_t kk = 0; kk < 7; kk += 3)
+		for (int64_t jj = 0; jj < 7; jj += 3)
+			for (int64_t i = 0; i < 7; i++)
+				for (int64_t k = kk; k <= least(kk + 2, 6); k++) {
+					w.next = at + 1;
+					assert_int_equal(nm_nest_walk(nest, at + 1, at + 1, &visitor, NULL),
+							 0);
+					assert_int_equal(w.loops, 4); /* X(k,i) */
+					assert_int_equal(w.indices[0], kk);
+					assert_int_equal(w.indices[1], jj);
+					assert_int_equal(w.indices[2], i);
+					assert_int_equal(w.indices[3], k);
+					at += 1 + 3 * (size_t)(least(jj + 2, 6) - jj + 1);
+				}
+	assert_int_equal(at, s.seen.count);
+	done(&s);
+	nm_nest_free(nest);
+}
+
 /* ---- faults ---- */
 
 static const struct {
@@ -580,6 +665,8 @@ int main(void)
 	    cmocka_unit_test(order_is_that_of_the_brackets_or_as_told),
 	    cmocka_unit_test(each_reference_is_a_place),
 	    cmocka_unit_test(what_warms_up_stands_apart),
+	    cmocka_unit_test(walks_show_what_runs_send),
+	    cmocka_unit_test(walks_know_the_indices),
 	    cmocka_unit_test(each_fault_is_told_at_its_place),
 	    cmocka_unit_test(faults_of_settings_show_the_setting),
 	    cmocka_unit_test(a_subscript_that_leaves_its_array_stops_the_run),

@@ -38,6 +38,27 @@ struct nm_nest_sink {
 int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
 		struct nm_error *err);
 
+/* One reference as it is made. */
+struct nm_nest_step {
+	uint64_t number;  /* from 1, in order of execution */
+	size_t reference; /* for nm_nest_reference_at */
+	uint64_t address;
+	unsigned loops;           /* around it, outermost first: */
+	const char *const *index; /* their indices' names */
+	const int64_t *value;     /* and values */
+	int warms_up;
+};
+
+struct nm_nest_visitor {
+	int (*see)(void *self, const struct nm_nest_step *step,
+		   struct nm_error *err); /* not 0: ends the walk with that code */
+	void *self;
+};
+
+/* Goes through the references from number `first` to number `last`. */
+int nm_nest_walk(struct nm_nest *nest, uint64_t first, uint64_t last, const struct nm_nest_visitor *visitor,
+		 struct nm_error *err);
+
 /* ---- what is in it ---- */
 
 struct nm_nest_array_info {

@@ -6,6 +6,9 @@
  * so the subscripts are looked at for the first and the last iteration only; between them everything is affine.
  * All other loops and blocks evaluate every subscript and check it against its dimension.
  *
+ * A walk goes the same way and shows references with their loop indices instead of sending them; what lies before the
+ * first one wanted is counted, not evaluated, wherever an innermost loop allows it.
+ *
  * Each reference is an instruction of four bytes.  Blocks and instructions exist twice if something only warms up: then
  * the caches see the references as always, and the counts stand at places of their own.
  */
@@ -29,7 +32,9 @@ struct run {
 	int64_t slots[NM_NEST_SLOTS];
 	const char *index[NM_NEST_DEPTH]; /* of the open loops */
 	unsigned depth, warming;
-	uint64_t iterations; /* since the sink was called */
+	uint64_t iterations;                   /* since the sink was called */
+	const struct nm_nest_visitor *visitor; /* of a walk, or NULL */
+	uint64_t number, first, last;          /* references before now; those to be shown */
 	size_t count;
 	uint64_t words[CHUNK_WORDS];
 };
@@ -37,7 +42,7 @@ _Static_assert(CHUNK_WORDS > NM_NEST_BLOCK + NM_NEST_STATEMENT, "a block fits");
 
 static int send(struct run *r)
 {
-	int code = r->sink->take(r->sink->self, r->words, r->count, r->err);
+	int code = r->visitor ? 0 : r->sink->take(r->sink->self, r->words, r->count, r->err);
 
 	r->count = 0;
 	r->iterations = 0;
@@ -170,6 +175,23 @@ static int find_element(const struct run *r, const struct nm_nest_reference *x, 
 
 /* ---- blocks ---- */
 
+enum { WALKED = 1 }; /* a walk has shown its last reference */
+
+/* A walk comes to a reference. */
+static int show(struct run *r, uint32_t reference, uint64_t address)
+{
+	struct nm_nest_step step = {.number = ++r->number,
+				    .reference = reference,
+				    .address = address,
+				    .loops = r->depth,
+				    .index = r->index,
+				    .value = r->slots,
+				    .warms_up = r->warming != 0};
+	int code = r->number < r->first ? 0 : r->visitor->see(r->visitor->self, &step, r->err);
+
+	return code ? code : r->number >= r->last ? WALKED : 0;
+}
+
 static int run_block(struct run *r, const struct nm_nest_block *b)
 {
 	uint64_t *out, element;
@@ -187,9 +209,12 @@ static int run_block(struct run *r, const struct nm_nest_block *b)
 			return code;
 		if (x->slot)
 			r->slots[x->slot] = x->array->values[element];
-		*out++ = x->array->address + element * x->array->element;
+		*out = x->array->address + element * x->array->element;
+		if (r->visitor && (code = show(r, b->first + i, *out)))
+			return code;
+		out++;
 	}
-	r->count += 1 + b->count;
+	r->count += r->visitor ? 0 : 1 + b->count;
 	return 0;
 }
 
@@ -307,6 +332,15 @@ static int run_simple(struct run *r, const struct nm_nest_node *loop, int64_t fr
 	return code ? code : repeat_block(r, b, address, move, trips - warm);
 }
 
+/* Does the first reference of a walk lie behind all of these iterations? */
+static int can_skip(const struct run *r, const struct nm_nest_node *loop, uint64_t trips)
+{
+	uint64_t references;
+
+	return !__builtin_mul_overflow(trips, (uint64_t)loop->body->block->count, &references) &&
+	       r->first > r->number && r->first - r->number > references;
+}
+
 static int run_loop(struct run *r, const struct nm_nest_node *loop)
 {
 	uint64_t trips, i;
@@ -316,7 +350,9 @@ static int run_loop(struct run *r, const struct nm_nest_node *loop)
 	if (code || !trips)
 		return code;
 	r->index[r->depth++] = loop->index;
-	if (is_simple(loop)) {
+	if (r->visitor && is_simple(loop) && can_skip(r, loop, trips)) {
+		r->number += trips * loop->body->block->count;
+	} else if (!r->visitor && is_simple(loop)) {
 		code = run_simple(r, loop, from, trips);
 		r->iterations++;
 	} else {
@@ -364,4 +400,13 @@ int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_n
 	if (!code)
 		code = send(&r);
 	return code ? code : send_all(&r, argv, 1);
+}
+
+int nm_nest_walk(struct nm_nest *nest, uint64_t first, uint64_t last, const struct nm_nest_visitor *visitor,
+		 struct nm_error *err)
+{
+	struct run r = {.nest = nest, .visitor = visitor, .first = first, .last = last, .err = err};
+	int code = first > last ? 0 : run_nodes(&r, nest->body);
+
+	return code == WALKED ? 0 : code;
 }
