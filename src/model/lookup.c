@@ -222,6 +222,12 @@ struct shape {
 
 enum { BLOCK = 128 };
 
+/* Bytes of references from the first of a line on, by size. */
+#define BITS(n) (n) < 64 ? (1ull << ((n) & 63)) - 1 : ~0ull
+#define BITS_8(n) BITS(n), BITS(n + 1), BITS(n + 2), BITS(n + 3), BITS(n + 4), BITS(n + 5), BITS(n + 6), BITS(n + 7)
+static const uint64_t low_bits[] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24), BITS_8(32),
+				    BITS_8(40), BITS_8(48), BITS_8(56), BITS(64)};
+
 /* The first half: where each line is, by the guess of the table. */
 ALWAYS void guess_places(const struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
 			 struct shape shape, uint32_t *places)
@@ -236,39 +242,61 @@ ALWAYS void guess_places(const struct nm_cache *c, const struct nm_ref *refs, ui
 	}
 }
 
+/* Out of the way of the loop that needs all registers. */
+static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_recency *r)
+{
+	enter(r);
+	return r->head;
+}
+
 /* The second half: as long as the tag at the place is the line's, and the reference is within the line, counts the
  * hit.  Returns how many were. */
-ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
+ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, unsigned line_shift,
 			   const uint32_t *places)
 {
-	struct nm_recency *const recency = &c->recency;
 	const uint64_t *const tags = c->tags;
-	uint64_t *const stamps = c->stamps, head = recency->head, now = recency->now;
-	uint32_t *const log = nm_recency_log(recency), i;
 	struct nm_stay *const stays = c->stays;
-	const unsigned line = 1u << shape.line_shift;
+	uint64_t *const stamps = c->stamps, head = c->recency.head, now = c->recency.now;
+	const uint64_t end = now + count;
+	uint32_t *const log = nm_recency_log(&c->recency);
 
-	for (i = 0; i < count; i++) {
-		const struct nm_ref *r = &refs[i];
-		uint32_t place = places[i];
-		unsigned first = (unsigned)r->address & (line - 1), size = r->size;
+	for (; now != end; now++, r++, places++) {
+		const uint64_t place = *places, address = r->address, line = address >> line_shift;
+		const unsigned size = r->size;
 
-		if (tags[place] != r->address >> shape.line_shift || first + size > line)
+		if (tags[place] != line || (address + size - 1) >> line_shift != line)
 			break;
 		uint64_t old = stamps[place];
 		if (__builtin_expect(old < head, 0)) {
-			enter(recency);
-			head = recency->head;
+			head = enter_late(&c->recency);
 			old = now;
 		}
 		log[old] = NM_LOG_DEAD;
-		log[now] = place;
-		stamps[place] = now++;
+		log[now] = (uint32_t)place;
+		stamps[place] = now;
 		stays[place].served[r->kind]++;
-		stays[place].mask |= (~0ull >> ((64 - size) & 63)) << first;
+		stays[place].mask |= low_bits[size] << (address & ((1u << line_shift) - 1));
 	}
-	recency->now = now;
-	return i;
+	c->recency.now = now;
+	return count - (uint32_t)(end - now);
+}
+
+static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
+						   const uint32_t *places)
+{
+	return count_some(c, refs, count, 6, places);
+}
+
+static __attribute__((noinline)) uint32_t count_shorter(struct nm_cache *c, const struct nm_ref *refs,
+							uint32_t count, const uint32_t *places)
+{
+	return count_some(c, refs, count, c->line_shift, places);
+}
+
+ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
+			   const uint32_t *places)
+{
+	return shape.line_shift == 6 ? count_64(c, refs, count, places) : count_shorter(c, refs, count, places);
 }
 
 /* A reference within a line that is not where it was guessed to be. */
@@ -288,7 +316,7 @@ static __attribute__((noinline)) void take_moved(struct nm_cache *c, const struc
 		touch(c, place);
 	}
 	c->stays[place].served[r->kind]++;
-	c->stays[place].mask |= (~0ull >> ((64 - r->size) & 63)) << first;
+	c->stays[place].mask |= low_bits[r->size] << first;
 }
 
 /* A load may have moved what a later search of the block had found, which the second look at the tag finds out. */
