@@ -50,7 +50,8 @@ void nm_cells_done(struct nm_cells *cells)
 	free(cells->recent);
 }
 
-static struct nm_result_site source_of(uint64_t pc, struct nm_module *module, uint64_t bias)
+static struct nm_result_site source_of(const struct nm_cells *cells, uint64_t pc, struct nm_module *module,
+				       uint64_t bias)
 {
 	struct nm_result_site r = {0};
 	struct nm_position p;
@@ -58,6 +59,7 @@ static struct nm_result_site source_of(uint64_t pc, struct nm_module *module, ui
 	if (!module)
 		return r;
 	r.module = nm_module_name(module);
+	r.address = cells->by_instruction ? pc - bias : 0;
 	r.built = nm_module_modified(module);
 	if (nm_module_positions(module, pc - bias, &p, 1)) {
 		r.function = p.function;
@@ -70,13 +72,14 @@ static struct nm_result_site source_of(uint64_t pc, struct nm_module *module, ui
 static int same_place(const struct nm_result_site *a, const struct nm_result_site *b)
 {
 	return a->function == b->function && a->file == b->file && a->module == b->module &&
-	       a->line == b->line;
+	       a->line == b->line && a->address == b->address;
 }
 
 static int find_place(struct nm_cells *cells, struct nm_result_site s, uint32_t *ret_place)
 {
-	uint64_t key = nm_mix64((uintptr_t)s.function ^
-				nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line)));
+	uint64_t key = nm_mix64(
+	    (uintptr_t)s.function ^
+	    nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line + nm_mix64(s.address))));
 	uint64_t at;
 
 	while ((at = nm_map_get(&cells->place_of, key, UINT64_MAX)) != UINT64_MAX &&
@@ -99,7 +102,7 @@ int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module
 
 	if (site == UINT64_MAX) {
 		site = cells->sites.count;
-		if (find_place(cells, source_of(pc, module, bias), &fresh.place) ||
+		if (find_place(cells, source_of(cells, pc, module, bias), &fresh.place) ||
 		    nm_vec_push(&cells->sites, fresh) || nm_map_put(&cells->site_of_pc, pc, site))
 			return NM_ENOMEM;
 	}

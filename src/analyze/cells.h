@@ -3,7 +3,7 @@
  * cells.h - what references are charged to: a cell is one (thread, place, object).
  *
  * A site is one instruction; its place is its line in the source (or, without debug information, its function):
- * all that the result tells apart.  Cells are dense numbers, so models count in flat arrays; reads and writes
+ * all that the result tells apart, unless it was asked to tell instructions apart.  Cells are dense numbers, so models count in flat arrays; reads and writes
  * are counted here, as the references are made.  A small direct-mapped cache stands before the hash, for
  * places that alternate between objects.
  *
@@ -54,6 +54,7 @@ enum { NM_THREAD_MAX = (1 << 12) - 1, NM_PLACE_MAX = (1 << 26) - 1, NM_OBJECT_MA
 struct nm_cells {
 	struct nm_vec(struct nm_site) sites;
 	struct nm_map site_of_pc;
+	int by_instruction; /* a place is one instruction, not a line */
 	struct nm_vec(struct nm_named_place) named;
 	struct nm_vec(struct nm_result_site) places;
 	struct nm_map place_of;                /* hash of a place -> its index; equal hashes are told apart */

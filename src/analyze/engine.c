@@ -82,6 +82,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	if (!status && (!e->codebook || nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
 			nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
+	e->cells.by_instruction = options->by_instruction;
 	if (!status)
 		status = make_passes(e, err);
 	if (status) {

@@ -18,8 +18,9 @@ struct nm_engine;
 struct nm_engine_options {
 	const struct nm_machine *machine;
 	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
-	unsigned threads; /* 1: all in the caller's; more: decoding in the caller's, models in another */
-	int instructions; /* simulate instruction fetches too */
+	unsigned threads;   /* 1: all in the caller's; more: decoding in the caller's, models in another */
+	int instructions;   /* simulate instruction fetches too */
+	int by_instruction; /* tell instructions apart, not only lines; keep their code */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -9,6 +9,7 @@
  *   events.c   every other record
  *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
+ *   code.c     the code of what missed
  *   fold.c     cells to source terms: the result
  */
 #ifndef NM_ENGINE_PRIV_H
@@ -175,6 +176,9 @@ int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, st
 
 /* names.c: unique names for all objects; names[object] is the merged object's index in result->objects. */
 int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
+
+/* code.c: the code of what loaded lines. */
+int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);
 
 /* fold.c: from the passes' counts per engine cell to merged cells. */
 int nm_engine_fold(struct nm_engine *engine, struct nm_result *result);

@@ -24,6 +24,11 @@ void nm_result_free(struct nm_result *result)
 	free(result->objects);
 	free(result->sites);
 	free(result->cells);
+	for (size_t i = 0; i < result->code_count; i++) {
+		free(result->code[i].bytes);
+		free(result->code[i].lines);
+	}
+	free(result->code);
 	free(result->undebugged);
 	memset(result, 0, sizeof *result);
 }
@@ -208,6 +213,9 @@ static int fold_all(struct fold *f)
 	if (status)
 		return status;
 	add_references(f, raw);
+	r->by_instruction = e->options.by_instruction;
+	if (r->by_instruction && nm_engine_list_code(e, r))
+		return NM_ENOMEM;
 	return list_undebugged(f);
 }
 

@@ -40,10 +40,11 @@ struct nm_result_object {
 	const char *allocated_at; /* "file:line" of the allocating line or the declaration, or NULL */
 };
 
-struct nm_result_site { /* one line of one function */
+struct nm_result_site { /* one line of one function, or one instruction of it */
 	const char *function, *file, *module;
-	uint32_t line; /* 0: unknown */
-	int64_t built; /* when the module's file was last written, seconds since 1970; 0: unknown */
+	uint32_t line;    /* 0: unknown */
+	int64_t built;    /* when the module's file was last written, seconds since 1970; 0: unknown */
+	uint64_t address; /* of the instruction in the module; 0 where lines only are told apart */
 };
 
 struct nm_result_cell {
@@ -56,6 +57,21 @@ struct nm_result_level {
 	struct nm_counts *counts;      /* [cell_count] */
 	struct nm_eviction *evictions; /* between cells */
 	size_t eviction_count;
+};
+
+struct nm_result_line { /* from `address` to the next */
+	uint64_t address;
+	const char *function, *file; /* innermost, through inlining */
+	uint32_t line;
+};
+
+struct nm_result_code { /* of a function; or of one instruction, if no function is known */
+	const char *module, *function;
+	uint64_t address;
+	size_t size;
+	uint8_t *bytes;               /* owned */
+	struct nm_result_line *lines; /* owned */
+	size_t line_count;
 };
 
 struct nm_result {
@@ -72,6 +88,9 @@ struct nm_result {
 	struct nm_result_cell *cells;
 	size_t cell_count;
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
+	int by_instruction;                           /* sites are instructions */
+	struct nm_result_code *code;                  /* of what loaded lines, if by_instruction */
+	size_t code_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
 };

@@ -102,7 +102,7 @@ static int run_nest(const struct nm_nesting *n, struct nm_nest *nest, struct rec
 
 static int record(const struct nm_nesting *n, struct nm_nest *nest, const char *output, struct nm_error *err)
 {
-	struct nm_engine_options how = {&n->machine, NULL, n->threads, 0};
+	struct nm_engine_options how = {&n->machine, NULL, n->threads, 0, 0};
 	struct nm_outcome outcome = {.collector = "nest"};
 	struct recording r = {.progress = n->progress};
 	struct nm_profile_writer *writer;

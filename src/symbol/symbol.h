@@ -69,6 +69,10 @@ struct nm_position {
 };
 size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
 
+/* Machine code from vaddr on, as the file has it: at most `room` bytes, and none beyond its segment.  Returns their
+ * number; 0 without a file. */
+size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
+
 enum nm_variable_kind {
 	NM_VAR_GLOBAL,
 	NM_VAR_STATIC,        /* file or function static */
