@@ -87,6 +87,11 @@ int nm_store_open(struct nm_store *store, sqlite3 *db);
 int nm_store_result(struct nm_store *store, const struct nm_result *result);
 void nm_store_done(struct nm_store *store);
 
+/* ---- instructions.c: single instructions and their code, if the result has them ---------------------- */
+
+int nm_store_instructions(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
+			  const char *process);
+
 /* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
 
 int nm_store_sources(struct nm_store *store, int embed);

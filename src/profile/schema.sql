@@ -47,10 +47,62 @@ CREATE TABLE top_eviction(
 -- Each file that a site names and that could be read; text: see sources.c.
 CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB);
 
+-- Where instructions were told apart: each with the place that it is part of, and its counts.
+CREATE TABLE instruction(
+	process TEXT, instruction INTEGER, module INTEGER, address INTEGER, place INTEGER,
+	PRIMARY KEY(process, instruction)) WITHOUT ROWID;
+CREATE TABLE instruction_cell(
+	process TEXT, level INTEGER, thread INTEGER, instruction INTEGER,
+	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
+	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	PRIMARY KEY(process, level, thread, instruction)) WITHOUT ROWID;
+CREATE TABLE code_block(
+	process TEXT, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
+	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
+-- From its address to that of the next row: one line.
+CREATE TABLE code_line(
+	process TEXT, module INTEGER, address INTEGER, function INTEGER, file INTEGER, line INTEGER,
+	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
+
 CREATE VIEW info AS SELECT key, value FROM entry;
 
 CREATE VIEW processes AS
 	SELECT name AS process, path, command, exit_status, instructions, refs, lost_words FROM process;
+
+CREATE VIEW instructions AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, m.text AS module,
+		i.address AS address, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
+		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
+		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
+		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
+		c.evictions AS evictions, c.writebacks AS writebacks
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN instruction_cell c ON c.process = l.process AND c.level = l.level
+	LEFT JOIN instruction i ON i.process = c.process AND i.instruction = c.instruction
+	LEFT JOIN text m ON m.id = i.module
+	LEFT JOIN place x ON x.process = i.process AND x.place = i.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW code AS
+	SELECT m.text AS module, c.address AS address, f.text AS function, c.bytes AS bytes, p.name AS process
+	FROM process p CROSS JOIN code_block c ON c.process = p.process
+	LEFT JOIN text m ON m.id = c.module
+	LEFT JOIN text f ON f.id = c.function;
+
+CREATE VIEW code_lines AS
+	SELECT m.text AS module, c.address AS address, fn.text AS function, fi.text AS file, c.line AS line,
+		p.name AS process
+	FROM process p CROSS JOIN code_line c ON c.process = p.process
+	LEFT JOIN text m ON m.id = c.module
+	LEFT JOIN text fn ON fn.id = c.function
+	LEFT JOIN text fi ON fi.id = c.file;
 
 CREATE VIEW sources AS
 	SELECT f.text AS file, s.bytes AS bytes, s.modified AS modified, s.md5 AS md5, s.newer AS newer,

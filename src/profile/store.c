@@ -359,6 +359,8 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 		store_cells(&shelf, level);
 		store_evictions(&shelf, level);
 	}
+	if (!shelf.rc)
+		shelf.rc = nm_store_instructions(store, result, &shelf.fold, shelf.process);
 	nm_fold_done(&shelf.fold);
 	free(shelf.process);
 	return shelf.rc;

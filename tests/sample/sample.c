@@ -29,12 +29,12 @@ static struct nm_result_object solver_objects[] = {
 };
 
 static struct nm_result_site solver_sites[] = {
-    {"multiply", "/src/solver/solver.c", "solver", 40, 0},
-    {"multiply", "/src/solver/solver.c", "solver", 41, 0},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0},
-    {NULL, NULL, "libc.so.6", 0, 0},
-    {"memcpy", NULL, "libc.so.6", 0, 0},
+    {"multiply", "/src/solver/solver.c", "solver", 40, 0, 0},
+    {"multiply", "/src/solver/solver.c", "solver", 41, 0, 0},
+    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0, 0},
+    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0, 0},
+    {NULL, NULL, "libc.so.6", 0, 0, 0},
+    {"memcpy", NULL, "libc.so.6", 0, 0, 0},
 };
 
 static struct nm_result_cell solver_cells[] = {
@@ -74,7 +74,7 @@ static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vend
 
 static struct nm_result_object cc1_objects[] = {
     {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7"}};
-static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0}};
+static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0, 0}};
 static struct nm_result_cell cc1_cells[] = {{1, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0}};
 static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 4096, 0, 0}};
@@ -113,6 +113,60 @@ static struct nm_result results[NM_SAMPLES] = {
     CC1("0.10", 7000),
 };
 
+/* A function of examples/matrix.c as gcc -O1 makes it, a line of which loads, and code without symbols. */
+static uint8_t walk_code[] = {0x48, 0x8d, 0x35, 0xf7, 0x37, 0x3d, 0x00, 0x48, 0x8d, 0xbe, 0xa0, 0x0f,
+			      0x00, 0x00, 0xba, 0x00, 0x00, 0x00, 0x00, 0x48, 0x8d, 0x86, 0x00, 0xf7,
+			      0xc2, 0xff, 0x48, 0x63, 0x08, 0x48, 0x01, 0xca, 0x48, 0x05, 0xa0, 0x0f,
+			      0x00, 0x00, 0x48, 0x39, 0xf0, 0x75, 0xef, 0x48, 0x83, 0xc6, 0x04, 0x48,
+			      0x39, 0xfe, 0x75, 0xdf, 0x48, 0x89, 0xd0, 0xc3};
+static uint8_t call_code[] = {0xe8, 0x7a, 0x00, 0x00, 0x00, 0x8b, 0x04, 0x25, 0x00, 0x00, 0x00, 0x01, 0xc3};
+static uint8_t plugin_code[] = {0x8b, 0x07, 0xc3, 0x06, 0x90}; /* 0x06 begins no instruction */
+static uint8_t other_code[] = {0xb8, 0x07, 0x00, 0x00, 0x00, 0xc3};
+
+static struct nm_result_line walk_lines[] = {{0x1182, "walk", "/src/solver/solver.c", 37},
+					     {0x1195, "walk", "/src/solver/solver.c", 38},
+					     {0x119c, "at", "/src/solver/solver.c", 41},
+					     {0x11a2, "walk", "/src/solver/solver.c", 38},
+					     {0x11b9, "walk", "/src/solver/solver.c", 42}};
+static struct nm_result_line call_lines[] = {{0x1103, "main", "/src/solver/solver.c", 50}};
+static struct nm_result_code walk_codes[] = {
+    {"walk", "walk", 0x1182, sizeof walk_code, walk_code, walk_lines, COUNT_OF(walk_lines)},
+    {"walk", "main", 0x1103, sizeof call_code, call_code, call_lines, COUNT_OF(call_lines)},
+    {"libplugin.so", NULL, 0x2000, sizeof plugin_code, plugin_code, NULL, 0},
+    {"libplugin.so", NULL, 0x2003, sizeof plugin_code - 3, plugin_code + 3, NULL, 0},
+};
+static struct nm_result_code other_codes[] = {
+    {"walk", "main", 0x1103, sizeof other_code, other_code, NULL, 0}};
+static struct nm_result_site walk_sites[] = {
+    {"at", "/src/solver/solver.c", "walk", 41, 0, 0x119c},
+    {"walk", "/src/solver/solver.c", "walk", 42, 0, 0x11b9},
+    {"main", "/src/solver/solver.c", "walk", 50, 0, 0x1108},
+    {NULL, NULL, "libplugin.so", 0, 0, 0x2000},
+    {NULL, NULL, "libplugin.so", 0, 0, 0x2003},
+};
+static struct nm_result_cell walk_cells[] = {{1, 0, 0}, {1, 1, 3}, {1, 2, 2},
+					     {2, 3, 0}, {1, 0, 2}, {2, 4, 0}};
+static struct nm_counts walk_l1[] = {
+    {1000000, 0, 1000000, 0, 62500, 937500, 0, 0, 1000000, 1000000, 4000000, 64000000, 999700, 0},
+    {1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 8, 64, 0, 0},
+    {3000, 0, 3000, 0, 0, 0, 3000, 0, 3000, 3000, 12000, 192000, 3000, 0},
+    {9000, 0, 9000, 0, 9000, 0, 0, 0, 9000, 18000, 576000, 576000, 9000, 0},
+    {20, 0, 20, 0, 20, 0, 0, 0, 20, 20, 80, 1280, 20, 0},
+    {0, 40, 0, 1, 1, 0, 0, 0, 1, 40, 64, 64, 0, 1},
+};
+static struct nm_counts walk_l2[6];
+
+#define WALK(place, codes)                                                                                  \
+	{                                                                                                   \
+		.process = "walk", .path = place, .command = "./walk", .instructions = 5000000,             \
+		.references = 1012061, .objects = solver_objects, .object_count = COUNT_OF(solver_objects), \
+		.sites = walk_sites, .site_count = COUNT_OF(walk_sites), .cells = walk_cells,               \
+		.cell_count = COUNT_OF(walk_cells), .levels = {{.counts = walk_l1}, {.counts = walk_l2}},   \
+		.by_instruction = 1, .code = codes, .code_count = COUNT_OF(codes)                           \
+	}
+
+static struct nm_result asm_results[NM_ASM_SAMPLES] = {WALK("0", walk_codes), WALK("0.1", other_codes)};
+
 static void add_up(struct nm_result *result)
 {
 	unsigned level;
@@ -130,13 +184,20 @@ static void add_up(struct nm_result *result)
 	}
 }
 
+const struct nm_result *nm_asm_sample(unsigned i)
+{
+	add_up(&asm_results[i]);
+	return &asm_results[i];
+}
+
 const struct nm_result *nm_sample(unsigned i)
 {
 	add_up(&results[i]);
 	return &results[i];
 }
 
-int nm_sample_write(const char *path, struct nm_error *err)
+static int write_samples(const char *path, const struct nm_result *(*sample)(unsigned i), unsigned count,
+			 struct nm_error *err)
 {
 	static const char *const info[][2] = {
 	    {"command", "./solver 512"}, {"collector", "valgrind"}, {"nearmiss_version", "0.1.0"}};
@@ -146,12 +207,22 @@ int nm_sample_write(const char *path, struct nm_error *err)
 
 	if (rc)
 		return rc;
-	for (i = 0; i < NM_SAMPLES && !rc; i++) /* the last one first: the order must not matter */
-		rc = nm_profile_writer_add(writer, nm_sample(NM_SAMPLES - 1 - i), err);
+	for (i = 0; i < count && !rc; i++) /* the last one first: the order must not matter */
+		rc = nm_profile_writer_add(writer, sample(count - 1 - i), err);
 	for (i = 0; i < COUNT_OF(info) && !rc; i++)
 		rc = nm_profile_writer_info(writer, info[i][0], info[i][1], err);
 	if (!rc)
 		return nm_profile_writer_commit(writer, err);
 	nm_profile_writer_abort(writer);
 	return rc;
+}
+
+int nm_sample_write(const char *path, struct nm_error *err)
+{
+	return write_samples(path, nm_sample, NM_SAMPLES, err);
+}
+
+int nm_asm_sample_write(const char *path, struct nm_error *err)
+{
+	return write_samples(path, nm_asm_sample, NM_ASM_SAMPLES, err);
 }

@@ -478,6 +478,37 @@ static void test_faults_in_sql_have_a_place(void **state)
 }
 
 /* What version 1 wrote stays readable. */
+/* Instructions of a line add up to what the line has, and come with their code. */
+static void test_instructions(void **state)
+{
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	(void)state;
+	assert_int_equal(nm_asm_sample_write("asm.nmp", &err), 0);
+	assert_int_equal(nm_profile_open(&profile, "asm.nmp", &err), 0);
+	expect(
+	    profile,
+	    "SELECT count(*) FROM (SELECT process, thread, level, function, file, line, object, sum(reads), "
+	    "sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
+	    "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), "
+	    "sum(writebacks) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT SELECT * FROM counts)",
+	    "0\n");
+	expect(profile, "SELECT sum(loads) - (SELECT sum(loads) FROM counts) FROM instructions", "0\n");
+	expect(profile,
+	       "SELECT module, address, function, line, object, reads FROM instructions "
+	       "WHERE process = 'walk' AND level = 'L1d' AND module = 'walk'",
+	       "walk|4360|main|50|gr\xc3\xb6\xc3\x9f"
+	       "e|3000\nwalk|4508|at|41|gr\xc3\xb6\xc3\x9f"
+	       "e|20\nwalk|4508|at|41|matrix|1000000\nwalk|4537|walk|42|stack of main|1\n");
+	expect(profile, "SELECT process, module, address, function, length(bytes) FROM code",
+	       "walk|libplugin.so|8192|-|5\nwalk|libplugin.so|8195|-|2\nwalk|walk|4355|main|13\n"
+	       "walk|walk|4482|walk|56\nwalk#2|walk|4355|main|6\n");
+	expect(profile, "SELECT address, function, line FROM code_lines WHERE address BETWEEN 4500 AND 4520",
+	       "4501|walk|38\n4508|at|41\n4514|walk|38\n");
+	nm_profile_close(profile);
+}
+
 static void write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -614,6 +645,7 @@ int main(void)
 	    cmocka_unit_test(test_damage_anywhere),
 	    cmocka_unit_test(test_queries_only_read),
 	    cmocka_unit_test(test_faults_in_sql_have_a_place),
+	    cmocka_unit_test(test_instructions),
 	    cmocka_unit_test(test_sources),
 	    cmocka_unit_test(test_damaged_sources),
 	    cmocka_unit_test(test_stored_sample),

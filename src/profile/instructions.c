@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * instructions.c - counts of single instructions, and the code that they stand in, where a recording tells them
+ * apart.
+ *
+ * An instruction with one object is to these tables what a place is to `cell`: a row that counts refer to.  Sums
+ * over the instructions of a place are the place's counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_priv.h"
+
+enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t) };
+
+struct item {
+	const char *module;
+	uint64_t address;
+	uint32_t place, thread, cell;
+	uint32_t number; /* of the instruction with its place */
+};
+
+struct shelf {
+	struct nm_store *store;
+	const struct nm_result *result;
+	const struct nm_fold *fold;
+	const char *process;
+	struct item *items; /* one for each cell */
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int order = 0;
+
+	if (x->module != y->module)
+		order = !x->module || !y->module ? (y->module == NULL) - (x->module == NULL)
+						 : strcmp(x->module, y->module);
+	if (order)
+		return order;
+	if (x->address != y->address)
+		return x->address > y->address ? 1 : -1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread > y->thread ? 1 : -1;
+	if (x->number != y->number)
+		return x->number > y->number ? 1 : -1;
+	return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+static int run(sqlite3_stmt *insert)
+{
+	int rc = sqlite3_step(insert);
+
+	sqlite3_reset(insert);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* A text's id, or NULL without one. */
+static int bind_text(struct shelf *shelf, sqlite3_stmt *insert, int column, const char *text)
+{
+	sqlite3_int64 id;
+	int rc = nm_names_text(&shelf->store->names, text, &id);
+
+	if (rc)
+		return rc;
+	return id ? sqlite3_bind_int64(insert, column, id) : sqlite3_bind_null(insert, column);
+}
+
+static int prepare(struct shelf *shelf, const char *sql, sqlite3_stmt **ret_insert)
+{
+	int rc = sqlite3_prepare_v2(shelf->store->db, sql, -1, ret_insert, NULL);
+
+	return rc ? rc : sqlite3_bind_text(*ret_insert, 1, shelf->process, -1, SQLITE_STATIC);
+}
+
+static int store_instructions(struct shelf *shelf)
+{
+	sqlite3_stmt *insert = NULL;
+	uint32_t number = 0;
+	int rc = prepare(shelf, "INSERT INTO instruction VALUES(?,?,?,?,?)", &insert);
+
+	for (size_t i = 0; i < shelf->result->cell_count && !rc; i++) {
+		struct item *item = &shelf->items[i];
+
+		if (i && !by_address(&shelf->items[i - 1], item)) {
+			item->number = number - 1;
+			continue;
+		}
+		item->number = number++;
+		sqlite3_bind_int64(insert, 2, item->number);
+		rc = bind_text(shelf, insert, 3, item->module);
+		sqlite3_bind_int64(insert, 4, (sqlite3_int64)item->address);
+		sqlite3_bind_int64(insert, 5, item->place);
+		if (!rc)
+			rc = run(insert);
+	}
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+static void add(uint64_t *sum, const struct nm_counts *more)
+{
+	uint64_t values[COUNTS];
+
+	memcpy(values, more, sizeof values);
+	for (int i = 0; i < COUNTS; i++)
+		sum[i] += values[i];
+}
+
+static int store_counts(struct shelf *shelf, unsigned level)
+{
+	static const uint64_t none[COUNTS];
+	sqlite3_stmt *insert = NULL;
+	size_t i = 0;
+	int rc = prepare(shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+			 &insert);
+
+	while (i < shelf->result->cell_count && !rc) {
+		const struct item *first = &shelf->items[i];
+		uint64_t sum[COUNTS] = {0};
+
+		for (; i < shelf->result->cell_count && shelf->items[i].thread == first->thread &&
+		       shelf->items[i].number == first->number;
+		     i++)
+			add(sum, &shelf->result->levels[level].counts[shelf->items[i].cell]);
+		if (!memcmp(sum, none, sizeof sum))
+			continue;
+		sqlite3_bind_int64(insert, 2, level);
+		sqlite3_bind_int64(insert, 3, first->thread);
+		sqlite3_bind_int64(insert, 4, first->number);
+		for (int k = 0; k < COUNTS; k++)
+			sqlite3_bind_int64(insert, 5 + k, (sqlite3_int64)sum[k]);
+		rc = run(insert);
+	}
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+static int store_lines(struct shelf *shelf, const struct nm_result_code *code)
+{
+	sqlite3_stmt *insert = NULL;
+	int rc = prepare(shelf, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
+
+	if (!rc)
+		rc = bind_text(shelf, insert, 2, code->module);
+	for (size_t i = 0; i < code->line_count && !rc; i++) {
+		const struct nm_result_line *line = &code->lines[i];
+
+		sqlite3_bind_int64(insert, 3, (sqlite3_int64)line->address);
+		rc = bind_text(shelf, insert, 4, line->function);
+		if (!rc)
+			rc = bind_text(shelf, insert, 5, line->file);
+		if (line->line)
+			sqlite3_bind_int64(insert, 6, line->line);
+		else
+			sqlite3_bind_null(insert, 6);
+		if (!rc)
+			rc = run(insert);
+	}
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+static int store_code(struct shelf *shelf)
+{
+	sqlite3_stmt *insert = NULL;
+	int rc = prepare(shelf, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
+
+	for (size_t i = 0; i < shelf->result->code_count && !rc; i++) {
+		const struct nm_result_code *code = &shelf->result->code[i];
+
+		rc = bind_text(shelf, insert, 2, code->module);
+		sqlite3_bind_int64(insert, 3, (sqlite3_int64)code->address);
+		if (!rc)
+			rc = bind_text(shelf, insert, 4, code->function);
+		if (!rc)
+			rc = sqlite3_bind_blob64(insert, 5, code->bytes, code->size, SQLITE_STATIC);
+		if (!rc)
+			rc = run(insert);
+		if (!rc)
+			rc = store_lines(shelf, code);
+	}
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+int nm_store_instructions(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
+			  const char *process)
+{
+	struct shelf shelf = {.store = store, .result = result, .fold = fold, .process = process};
+	int rc;
+
+	if (!result->by_instruction)
+		return SQLITE_OK;
+	shelf.items = calloc(result->cell_count + 1, sizeof *shelf.items);
+	if (!shelf.items)
+		return SQLITE_NOMEM;
+	for (size_t i = 0; i < result->cell_count; i++) {
+		const struct nm_result_site *site = &result->sites[result->cells[i].site];
+
+		shelf.items[i] = (struct item){
+		    site->module, site->address, fold->place_of[i], result->cells[i].thread, (uint32_t)i, 0};
+	}
+	qsort(shelf.items, result->cell_count, sizeof *shelf.items, by_address);
+	rc = store_instructions(&shelf);
+	qsort(shelf.items, result->cell_count, sizeof *shelf.items, by_number);
+	for (unsigned level = 0; level < result->machine.count && !rc; level++)
+		rc = store_counts(&shelf, level);
+	if (!rc)
+		rc = store_code(&shelf);
+	free(shelf.items);
+	return rc;
+}
