@@ -14,7 +14,7 @@ struct annotate_options {
 	const char *input, *level, *sort, *process, *object, *columns, *threshold;
 	struct nm_option_list maps, folders;
 	int64_t context, thread, width;
-	int whole, colour, format;
+	int assembly, syntax, whole, colour, format;
 };
 
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
@@ -36,9 +36,14 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, thread), NULL},
     {"threshold", 0, "PERCENT", "leave out files, functions and lines with less (0.5)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, threshold), NULL},
-    {"context", 0, "N", "lines shown around those with figures (8)", NM_OPTION_NUMBER,
+    {"asm", 0, NULL, "show instructions, of a profile recorded with --asm", NM_OPTION_FLAG,
+     offsetof(struct annotate_options, assembly), NULL},
+    {"syntax", 0, "NAME", "of instructions (att)", NM_OPTION_CHOICE,
+     offsetof(struct annotate_options, syntax), "att|intel"},
+    {"context", 0, "N", "lines or instructions shown around those with figures (8)", NM_OPTION_NUMBER,
      offsetof(struct annotate_options, context), NULL},
-    {"whole", 0, NULL, "show whole files", NM_OPTION_FLAG, offsetof(struct annotate_options, whole), NULL},
+    {"whole", 0, NULL, "show whole files or functions", NM_OPTION_FLAG,
+     offsetof(struct annotate_options, whole), NULL},
     {"source-dir", 0, "DIR", "look for sources there too; may be repeated", NM_OPTION_LIST,
      offsetof(struct annotate_options, folders), NULL},
     {"map", 0, "OLD=NEW", "what was under OLD lies under NEW; may be repeated", NM_OPTION_LIST,
@@ -63,6 +68,8 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 	    .names = (const char *const *)operands->at,
 	    .name_count = (size_t)operands->count,
 	    .search = {o->maps.at, o->maps.count, o->folders.at, o->folders.count},
+	    .assembly = o->assembly,
+	    .syntax = (enum nm_syntax)o->syntax,
 	    .context = o->whole ? -1 : o->context,
 	};
 

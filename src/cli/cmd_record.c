@@ -14,7 +14,7 @@
 struct record_options {
 	struct nm_choice choice;
 	const char *output, *trace;
-	int collector, embed_sources, quiet;
+	int collector, by_instruction, embed_sources, quiet;
 };
 
 static const struct nm_option options[] = {
@@ -30,6 +30,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, choice.threads), NULL},
     {"collector", 0, "NAME", "how the program is observed (valgrind)", NM_OPTION_CHOICE,
      offsetof(struct record_options, collector), "valgrind"},
+    {"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", NM_OPTION_FLAG,
+     offsetof(struct record_options, by_instruction), NULL},
     {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
      offsetof(struct record_options, embed_sources), NULL},
     {"trace", 't', "FILE", "keep the run for nearmiss replay too", NM_OPTION_TEXT,
@@ -57,6 +59,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	recording.trace = o.trace;
 	recording.threads = (unsigned)o.choice.threads;
 	recording.instructions = o.choice.instructions;
+	recording.by_instruction = o.by_instruction;
 	recording.embed_sources = o.embed_sources;
 	recording.progress = !o.quiet && isatty(STDERR_FILENO);
 	recording.argv = operands.at;

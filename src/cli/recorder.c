@@ -290,7 +290,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 {
 	char program[4096];
 	struct nm_engine_options options = {&r->recording->machine, NULL, r->recording->threads,
-					    r->recording->instructions};
+					    r->recording->instructions, r->recording->by_instruction};
 	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
 
 	if (fault)

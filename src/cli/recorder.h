@@ -12,11 +12,12 @@ struct nm_recording {
 	const char *output; /* path of the profile */
 	const char *trace;  /* path of a trace to be written too, or NULL */
 	struct nm_machine machine;
-	unsigned threads;  /* of the engine */
-	int instructions;  /* simulate fetches too */
-	int embed_sources; /* into the profile */
-	int progress;      /* show it on stderr */
-	char *const *argv; /* the program, NULL-terminated */
+	unsigned threads;   /* of the engine */
+	int instructions;   /* simulate fetches too */
+	int by_instruction; /* count single instructions, keep their code */
+	int embed_sources;  /* into the profile */
+	int progress;       /* show it on stderr */
+	char *const *argv;  /* the program, NULL-terminated */
 };
 
 /* Runs the program and writes the profile.  Returns 0 if the program ran: *ret_exit is its exit status, or

@@ -35,25 +35,31 @@ static const char *text_of(struct nm_annotation *a, const struct nm_rows *rows, 
 	return kept;
 }
 
+void nm_annotate_bind(const struct nm_annotation *a, struct nm_rows *rows)
+{
+	const struct nm_annotate_request *r = a->request;
+
+	nm_rows_bind_text(rows, 1, a->level);
+	if (r->report.process)
+		nm_rows_bind_text(rows, 2, r->report.process);
+	if (r->report.thread)
+		nm_rows_bind_integer(rows, 3, r->report.thread);
+	if (r->object)
+		nm_rows_bind_text(rows, 4, r->object);
+}
+
 static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 {
 	static const char sql[] =
 	    "SELECT file, line, object, function, " NM_FIGURE_SUMS " FROM counts WHERE level = ?1 "
 	    "AND (?2 IS NULL OR process = ?2) AND (?3 IS NULL OR thread = ?3) "
 	    "AND (?4 IS NULL OR object = ?4 OR object GLOB ?4) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
-	const struct nm_report_request *r = &a->request->report;
 	struct nm_rows *rows = NULL;
 	int rc = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
 
 	if (rc)
 		return rc;
-	nm_rows_bind_text(rows, 1, a->level);
-	if (r->process)
-		nm_rows_bind_text(rows, 2, r->process);
-	if (r->thread)
-		nm_rows_bind_integer(rows, 3, r->thread);
-	if (a->request->object)
-		nm_rows_bind_text(rows, 4, a->request->object);
+	nm_annotate_bind(a, rows);
 	while ((rc = nm_rows_next(rows, a->err)) > 0) {
 		struct nm_annotate_row row = {.line = nm_rows_integer(rows, 1)};
 
@@ -302,6 +308,7 @@ static void done(struct nm_annotation *a)
 	for (size_t i = 0; i < a->sections.count; i++) {
 		nm_table_done(&a->sections.at[i].functions);
 		nm_table_done(&a->sections.at[i].lines);
+		nm_vec_free(&a->sections.at[i].numbers);
 	}
 	nm_vec_free(&a->sections);
 	nm_vec_free(&a->line_columns);
@@ -309,31 +316,40 @@ static void done(struct nm_annotation *a)
 	nm_strings_done(&a->pool);
 }
 
-static int gather(struct nm_annotation *a, const struct nm_style *style, struct nm_annotate_rows *rows)
+static int gather_lines(struct nm_annotation *a)
+{
+	struct nm_annotate_rows rows = {0};
+	int rc = lay_out(a);
+
+	if (!rc)
+		rc = read_rows(a, &rows);
+	for (size_t i = 0; i < a->request->name_count && !rc; i++)
+		rc = add_named(a, &rows, a->request->names[i]);
+	if (!rc && !a->request->name_count)
+		rc = add_heaviest(a, &rows);
+	for (size_t i = 0; i < a->sections.count && !rc; i++)
+		rc = nm_section_fill(a, &a->sections.at[i], &rows);
+	nm_vec_free(&rows);
+	return rc;
+}
+
+static int gather(struct nm_annotation *a, const struct nm_style *style)
 {
 	int rc = choose_columns(a, style);
-	if (!rc)
-		rc = lay_out(a);
+
 	if (!rc)
 		rc = nm_read_number(
 		    a, "SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1",
 		    a->request->report.process, &a->whole.instructions);
-	if (!rc)
-		rc = read_rows(a, rows);
-	for (size_t i = 0; i < a->request->name_count && !rc; i++)
-		rc = add_named(a, rows, a->request->names[i]);
-	if (!rc && !a->request->name_count)
-		rc = add_heaviest(a, rows);
-	for (size_t i = 0; i < a->sections.count && !rc; i++)
-		rc = nm_section_fill(a, &a->sections.at[i], rows);
-	return rc;
+	if (rc)
+		return rc;
+	return a->request->assembly ? nm_asm_gather(a) : gather_lines(a);
 }
 
 int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request *request,
 		    const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	struct nm_annotation a = {.profile = profile, .request = request, .err = err};
-	struct nm_annotate_rows rows = {0};
 	char *level = NULL;
 	int rc = check(&a);
 
@@ -341,11 +357,10 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 		rc = nm_select_first_level(profile, &level, err);
 	a.level = level ? level : request->report.level;
 	if (!rc)
-		rc = gather(&a, style, &rows);
+		rc = gather(&a, style);
 	if (!rc && nm_annotation_show(&a, style, out))
 		rc = no_memory(err);
 	done(&a);
-	nm_vec_free(&rows);
 	free(level);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #ifndef NM_ANNOTATE_H
 #define NM_ANNOTATE_H
 
+#include "disassembly.h"
 #include "report.h"
 #include "source.h"
 
@@ -15,8 +16,10 @@ struct nm_annotate_request {
 	const char *const *names;        /* files and functions; none: the files that have most */
 	size_t name_count;
 	struct nm_source_search search;
+	int assembly; /* instructions, as far as they were recorded, instead of lines */
+	enum nm_syntax syntax;
 	double threshold; /* percent: what has less is left out */
-	int64_t context;  /* lines around those that are shown; -1: whole files */
+	int64_t context;  /* lines or instructions around those that are shown; -1: all */
 };
 
 /* NM_EINVAL: no such level, process, thread, column, object, file or function. */

@@ -22,14 +22,13 @@ static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out
 
 /* ---- tables ---- */
 
-static struct nm_value text_value(const char *text)
+struct nm_value nm_annotate_text(const char *text)
 {
 	return (struct nm_value){.type = text ? NM_VALUE_TEXT : NM_VALUE_NULL, .text = text};
 }
 
-/* The value of a column that is a figure, in whatever table; NULL without figures. */
-static struct nm_value figure_value(const struct nm_annotation *a, const char *name,
-				    const struct nm_figures *figures)
+struct nm_value nm_annotate_figure(const struct nm_annotation *a, const char *name,
+				   const struct nm_figures *figures)
 {
 	for (unsigned i = 0; figures && i < nm_figure_count(); i++)
 		if (!strcmp(nm_figure_at(i)->column.name, name))
@@ -37,8 +36,7 @@ static struct nm_value figure_value(const struct nm_annotation *a, const char *n
 	return (struct nm_value){.type = NM_VALUE_NULL};
 }
 
-/* Tabs become blanks; all else that a terminal could obey goes. */
-static const char *shown_text(struct nm_annotation *a, const char *text)
+const char *nm_annotate_shown(struct nm_annotation *a, const char *text)
 {
 	size_t column = 0, n = 0;
 	char *flat, *clean;
@@ -69,20 +67,22 @@ static const char *shown_text(struct nm_annotation *a, const char *text)
 static int add_line(struct nm_annotation *a, struct nm_section *section, const struct nm_source *source,
 		    int64_t number, const struct line *line)
 {
-	const char *text = nm_source_line(source, number), *shown = text ? shown_text(a, text) : NULL;
+	const char *text = nm_source_line(source, number), *shown = text ? nm_annotate_shown(a, text) : NULL;
 	struct nm_table *table = &section->lines;
 
-	if ((text && !shown) || nm_vec_reserve(&table->values, table->column_count))
+	if ((text && !shown) || nm_vec_reserve(&table->values, table->column_count) ||
+	    nm_vec_push(&section->numbers, number))
 		return no_memory(a->err);
 	for (unsigned i = 0; i < table->column_count; i++)
 		table->values.at[table->values.count + i] =
-		    figure_value(a, table->columns[i].name, line ? &line->figures : NULL);
-	table->values.at[table->values.count + NM_LINE_FILE] = text_value(section->file);
+		    nm_annotate_figure(a, table->columns[i].name, line ? &line->figures : NULL);
+	table->values.at[table->values.count + NM_LINE_FILE] = nm_annotate_text(section->file);
 	if (number)
 		table->values.at[table->values.count + NM_LINE_NUMBER] =
 		    (struct nm_value){.type = NM_VALUE_INTEGER, .integer = number};
-	table->values.at[table->values.count + nm_line_object()] = text_value(line ? line->object : NULL);
-	table->values.at[table->values.count + nm_line_source()] = text_value(shown);
+	table->values.at[table->values.count + nm_line_object()] =
+	    nm_annotate_text(line ? line->object : NULL);
+	table->values.at[table->values.count + nm_line_source()] = nm_annotate_text(shown);
 	table->values.count += table->column_count;
 	table->row_count++;
 	return 0;
@@ -197,10 +197,10 @@ static int add_functions(struct nm_annotation *a, struct nm_section *section, co
 	for (size_t i = 0; i < count && nm_is_heavy(a, list[i].weight, section->weight); i++) {
 		if (nm_vec_reserve(&table->values, table->column_count))
 			return no_memory(a->err);
-		table->values.at[table->values.count++] = text_value(list[i].name);
+		table->values.at[table->values.count++] = nm_annotate_text(list[i].name);
 		for (unsigned c = 1; c < table->column_count; c++)
 			table->values.at[table->values.count++] =
-			    figure_value(a, table->columns[c].name, &list[i].figures);
+			    nm_annotate_figure(a, table->columns[c].name, &list[i].figures);
 		table->row_count++;
 	}
 	return 0;
@@ -243,7 +243,7 @@ static int sum_functions(struct nm_annotation *a, struct nm_section *section,
 
 static int note(struct nm_annotation *a, struct nm_section *section, char *text)
 {
-	section->note = text ? shown_text(a, text) : NULL;
+	section->note = text ? nm_annotate_shown(a, text) : NULL;
 	free(text);
 	return section->note ? 0 : no_memory(a->err);
 }
@@ -283,8 +283,7 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 	return rc;
 }
 
-/* Where the user says, in the profile, where the debug information says. */
-static int find_source(struct nm_annotation *a, const char *file, struct nm_stored_source *known,
+int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source)
 {
 	int rc = nm_profile_source(a->profile, file, known, a->err);
@@ -317,12 +316,12 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 		rc = sum_lines(a, section, rows, from, &lines);
 	if (rc)
 		goto out;
-	rc = find_source(a, section->file, &known, &source);
+	rc = nm_annotate_source(a, section->file, &known, &source);
 	if (rc == NM_ENOENT) {
 		rc = note(a, section,
 			  strdup("its source was not found: --source-dir or --map can tell where it is"));
 	} else if (!rc) {
-		section->source = shown_text(a, source.path);
+		section->source = nm_annotate_shown(a, source.path);
 		rc = section->source ? judge(a, &source, &known, &lines, &text) : no_memory(a->err);
 		if (!rc && text)
 			rc = note(a, section, text);

@@ -103,14 +103,46 @@ static void print_row(const struct margin *margin, const struct nm_table *table,
 	fputc('\n', out);
 }
 
-/* Where lines were left out: how many, under the sources. */
-static void print_gap(const struct margin *margin, int64_t lines, FILE *out)
+static size_t margin_width(const struct margin *margin)
 {
-	size_t indent = 0;
+	size_t width = 0;
 
 	for (unsigned c = 0; c < margin->count; c++)
-		indent += margin->width[c] + GAP;
-	fprintf(out, "%*s-- %" PRId64 " line%s --\n", (int)indent, "", lines, lines == 1 ? "" : "s");
+		width += margin->width[c] + GAP;
+	return width;
+}
+
+/* Before instructions, the line that they are from, if it is not that of the row before. */
+static void print_origin(const struct margin *margin, const struct nm_table *table, size_t row,
+			 const struct nm_style *style, FILE *out)
+{
+	unsigned first = nm_line_source();
+	const char *file = nm_table_at(table, row, first + NM_ASM_FILE)->text, *slash, *text;
+	int64_t line = nm_table_at(table, row, first + NM_ASM_LINE)->integer;
+
+	if (!file || !line)
+		return;
+	if (row && nm_table_at(table, row - 1, first + NM_ASM_FILE)->text == file &&
+	    nm_table_at(table, row - 1, first + NM_ASM_LINE)->integer == line)
+		return;
+	slash = strrchr(file, '/');
+	text = nm_table_at(table, row, first + NM_ASM_SOURCE)->text;
+	text = text ? text + strspn(text, " ") : "";
+	fprintf(out, "%*s%s%s:%" PRId64 "%s%s%s\n", (int)margin_width(margin), "",
+		style->colour ? "\033[34m" : "", slash ? slash + 1 : file, line, *text ? "  " : "", text,
+		style->colour ? "\033[m" : "");
+}
+
+/* Where lines or instructions were left out: how many, if that is known. */
+static void print_gap(const struct margin *margin, int64_t count, const char *what, FILE *out)
+{
+	size_t indent = margin_width(margin);
+
+	if (what)
+		fprintf(out, "%*s-- %" PRId64 " %s%s --\n", (int)indent, "", count, what,
+			count == 1 ? "" : "s");
+	else
+		fprintf(out, "%*s--\n", (int)indent, "");
 }
 
 static const char *heat(const struct nm_annotation *a, const struct nm_table *table, size_t row,
@@ -134,9 +166,11 @@ static const char *heat(const struct nm_annotation *a, const struct nm_table *ta
 	return share >= HOT ? "\033[1;31m" : share >= WARM ? "\033[33m" : "";
 }
 
-static int print_lines(const struct nm_annotation *a, struct nm_table *table, const struct nm_style *style,
-		       FILE *out)
+static int print_lines(const struct nm_annotation *a, struct nm_section *section,
+		       const struct nm_style *style, FILE *out)
 {
+	struct nm_table *table = &section->lines;
+	const char *what = !section->module ? "line" : section->function ? "instruction" : NULL;
 	struct margin margin;
 	int64_t last = 0;
 	int rc = margin_fill(&margin, a, table, style);
@@ -144,11 +178,13 @@ static int print_lines(const struct nm_annotation *a, struct nm_table *table, co
 	if (!rc && table->row_count)
 		print_row(&margin, table, NULL, style->colour ? "\033[1m" : "", NULL, out);
 	for (size_t row = 0; row < table->row_count && !rc; row++) {
-		int64_t line = nm_table_at(table, row, NM_LINE_NUMBER)->integer;
+		int64_t number = section->numbers.at[row];
 
-		if (line > last + 1 && last)
-			print_gap(&margin, line - last - 1, out);
-		last = line;
+		if (number > last + 1 && last)
+			print_gap(&margin, number - last - 1, what, out);
+		last = number;
+		if (section->module)
+			print_origin(&margin, table, row, style, out);
 		print_row(&margin, table, &margin.cells[row * margin.count], heat(a, table, row, style),
 			  nm_table_at(table, row, nm_line_source())->text, out);
 	}
@@ -176,9 +212,12 @@ static int show_section(const struct nm_annotation *a, struct nm_section *sectio
 	int rc = 0;
 
 	fputs(style->colour ? "\033[1m" : "", out);
+	if (section->module && !section->function)
+		fputs("code without symbols in ", out);
 	if (section->function)
 		fprintf(out, "%s in ", section->function);
-	fprintf(out, "%s%s: ", section->file, style->colour ? "\033[m" : "");
+	fprintf(out, "%s%s: ", section->module ? section->module : section->file,
+		style->colour ? "\033[m" : "");
 	print_share(a, &section->sum, out);
 	if (a->request->object)
 		fprintf(out, " on %s", a->request->object);
@@ -193,7 +232,7 @@ static int show_section(const struct nm_annotation *a, struct nm_section *sectio
 	}
 	if (section->lines.row_count && !rc) {
 		fputc('\n', out);
-		rc = print_lines(a, &section->lines, style, out);
+		rc = print_lines(a, section, style, out);
 	}
 	return rc;
 }
@@ -209,8 +248,8 @@ static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE
 		blank = "\n";
 	}
 	if (a->left_out) {
-		fprintf(out, "%s%zu file%s below the threshold: ", blank, a->left_out,
-			a->left_out == 1 ? "" : "s");
+		fprintf(out, "%s%zu %s%s below the threshold: ", blank, a->left_out,
+			a->request->assembly ? "function" : "file", a->left_out == 1 ? "" : "s");
 		print_share(a, &a->left_out_sum, out);
 		fputc('\n', out);
 		blank = "";
@@ -247,18 +286,21 @@ static int json_section(const struct nm_section *section, FILE *out)
 {
 	int rc;
 
-	fputs("{\"file\":", out);
-	rc = nm_json_text(section->file, out);
+	fputs(section->module ? "{\"module\":" : "{\"file\":", out);
+	rc = nm_json_text(section->module ? section->module : section->file, out);
 	if (!rc)
 		rc = json_member("function", section->function, out);
-	if (!rc)
+	if (!rc && !section->module)
 		rc = json_member("source", section->source, out);
 	if (!rc)
 		rc = json_member("note", section->note, out);
-	fprintf(out, ",\"misses\":%" PRId64 ",\"functions\":", misses(&section->sum));
-	if (!rc)
-		rc = nm_table_json(&section->functions, out);
-	fputs(",\"lines\":", out);
+	fprintf(out, ",\"misses\":%" PRId64, misses(&section->sum));
+	if (!section->module) {
+		fputs(",\"functions\":", out);
+		if (!rc)
+			rc = nm_table_json(&section->functions, out);
+	}
+	fputs(section->module ? ",\"instructions\":" : ",\"lines\":", out);
 	if (!rc)
 		rc = nm_table_json(&section->lines, out);
 	fputc('}', out);
@@ -275,7 +317,7 @@ static int show_json(const struct nm_annotation *a, FILE *out)
 		rc = json_member("object", a->request->object, out);
 	fprintf(out, ",\"misses\":%" PRId64 ",\"left_out\":%" PRId64 ",\"without_lines\":%" PRId64,
 		misses(&a->whole.sum), misses(&a->left_out_sum), misses(&a->unplaced));
-	fputs(",\"files\":[", out);
+	fputs(a->request->assembly ? ",\"functions\":[" : ",\"files\":[", out);
 	for (size_t i = 0; i < a->sections.count && !rc; i++) {
 		fputs(i ? ",\n" : "\n", out);
 		rc = json_section(&a->sections.at[i], out);

@@ -168,6 +168,73 @@ def case_relative_paths():
     assert rows("SELECT DISTINCT file FROM counts WHERE file LIKE '%walk.c'") == [(os.path.abspath("src/walk.c"),)]
 
 
+FACTS = "process, thread, level, function, file, line, object"
+SUMS = ("sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
+        "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), sum(writebacks)")
+
+
+def instructions(*arguments):
+    return list(csv.DictReader(annotate("--asm", "--format=csv", *arguments).splitlines()))
+
+
+def case_instructions():
+    """What single instructions do adds up to what their lines do, and nothing else of the profile changes."""
+    with open(program("matrix"), "rb") as f:
+        image = f.read()
+    with open("copy", "wb") as f:
+        f.write(image)
+    os.chmod("copy", 0o755)
+    command = [os.path.abspath("copy"), "columns"]
+    record(command, "--asm", "--embed-sources")
+    record(command, profile="lines.nmp")
+    for view in ("counts", "evictions", "objects", "levels"):
+        assert rows(f"SELECT * FROM {view}") == rows(f"SELECT * FROM {view}", profile="lines.nmp"), view
+    assert rows(f"SELECT {FACTS}, {SUMS} FROM instructions GROUP BY {FACTS}") == \
+        rows(f"SELECT {FACTS}, {SUMS} FROM counts GROUP BY {FACTS}")
+    os.unlink("copy")  # the profile has all that is shown
+    column = at("examples/matrix.c", "column")
+    heavy, = instructions("sum_columns", "--context=0")
+    assert heavy["module"] == "copy" and heavy["object"] == "matrix" and heavy["line"] == str(column), heavy
+    assert heavy["function"] == "sum_columns" and heavy["reads"] == "1000000", heavy
+    assert heavy["source"].strip() == "sum += matrix[i][j]; /* @column */"
+    objdump = run([need("objdump"), "-d", "--no-show-raw-insn", program("matrix")]).stdout.decode()
+    listed = re.search(r"<sum_columns>:\n(.*?)\n\n", objdump, re.DOTALL)[1].splitlines()
+    shown = instructions("sum_columns", "--whole")
+    assert [int(line.split(":")[0], 16) for line in listed] == [int(row["address"], 16) for row in shown]
+    for line, row in zip(listed, shown):  # objdump omits the suffixes that the operands tell
+        assert row["instruction"].startswith(line.split()[1]), (line, row)
+    text = annotate("--asm", "matrix.c", "--context=1")
+    assert re.search(rf"^ +matrix.c:{column}  sum \+= matrix\[i\]\[j\]; /\* @column \*/\n1,000,0\d\d +99.\d  capacity",
+                     text, re.MULTILINE), text
+    intel = instructions("sum_columns", "--syntax=intel", "--context=0")[0]["instruction"]
+    assert "[" in intel and "(" not in intel, intel
+
+
+def case_instructions_without_symbols():
+    record([program("matrix-stripped"), "columns"], "--asm")
+    text = annotate("--asm")
+    assert re.search(r"^code without symbols in matrix-stripped: 1,000,\d\d\d misses", text, re.MULTILINE), text
+    heavy = max(instructions(), key=lambda row: int(row["misses"] or 0))
+    assert 1000000 <= int(heavy["reads"]) and "(%r" in heavy["instruction"], heavy
+    done = nearmiss("annotate", "-i", "p.nmp", "--asm", "main")
+    assert done.returncode == USAGE and b'"main"' in done.stderr, done
+
+
+def case_inlined_functions():
+    """An instruction that was inlined stands in the function around it, under the line that it is from."""
+    with open("inline.c", "w", encoding="ascii") as f:
+        f.write("int table[1 << 20];\n"
+                "static inline __attribute__((always_inline)) int get(int i)\n{\n\treturn *(volatile int *)&table[i];\n}\n"
+                "int main(void)\n{\n\tint sum = 0;\n\tfor (int i = 0; i < 1 << 20; i += 16)\n\t\tsum += get(i);\n"
+                "\treturn sum;\n}\n")
+    assert run([need("gcc"), "-g", "-O1", "-o", "inline", "inline.c"]).returncode == 0
+    record([os.path.abspath("inline")], "--asm")
+    found = json.loads(annotate("--asm", "get", "--context=0", "--format=json"))["functions"]
+    assert [f["function"] for f in found] == ["main"], found
+    row, = found[0]["instructions"]
+    assert (row["function"], row["line"], row["misses"]) == ("get", 4, 65536), row
+
+
 def case_debian_program_with_separate_debug_information():
     """libc6-dbg gives the C library's lines; its sources are not installed."""
     debug = "/usr/lib/debug/.build-id"
@@ -194,7 +261,8 @@ def case_refusals():
     for arguments, word in ((["nowhere.c"], "nowhere.c"), (["--object=nothing"], "nothing"),
                             (["--columns=misses,nothing"], "nothing"), (["--map=x"], "OLD=NEW"),
                             (["--threshold=101"], "0 to 100"), (["--context=-1"], "number"),
-                            (["--thread=9"], "thread"), (["--process=other"], "other"), (["--color=red"], "red")):
+                            (["--thread=9"], "thread"), (["--asm"], "record with --asm"), (["--syntax=arm"], "arm"),
+                            (["--process=other"], "other"), (["--color=red"], "red")):
         done = nearmiss("annotate", "-i", "p.nmp", *arguments)
         assert done.returncode == USAGE and not done.stdout and word in done.stderr.decode(), (arguments, done)
         assert len(done.stderr.splitlines()) == 1, done

@@ -5,7 +5,7 @@
     golden.py NEARMISS --update   writes the expected files anew (or: meson compile goldens); review as a diff
 
 A case is a file NAME.txt: the command, what it writes, what it says on standard error, its status.  The
-profile is tests/data/profile-v1.nmp, so no program is run.  The program's own version is replaced by
+profile is tests/data/profile-v1.nmp, or profile-asm.nmp where instructions are concerned, so no program is run.  The program's own version is replaced by
 VERSION.
 """
 import difflib
@@ -18,6 +18,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 P = ["-i", "profile-v1.nmp"]
+A = ["-i", "profile-asm.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 N = ["../../examples/blocked.nest", "--cache=L1d=8K,1,32"]
@@ -80,6 +81,15 @@ CASES = {
     "annotate-other-source": ["annotate", *P, "--map=/src/solver/solver.c=sources/short.c", "solver.c"],
     "annotate-csv": ["annotate", *P, *S, "solver.c", "--context=0", "--format=csv"],
     "annotate-json": ["annotate", *P, *S, "multiply", "push_back", "--context=0", "--format=json"],
+    "annotate-asm": ["annotate", *A, *S, "--asm", "--process=walk"],
+    "annotate-asm-file": ["annotate", *A, *S, "--asm", "solver.c", "--context=1", "--syntax=intel", "--process=walk",
+                          "--columns=reads,reuse,object", "--threshold=0"],
+    "annotate-asm-function": ["annotate", *A, "--asm", "at", "main", "--context=0", "--object=gr*"],
+    "annotate-asm-thread": ["annotate", *A, "--asm", "--thread=2", "--whole", "--color=always"],
+    "annotate-asm-csv": ["annotate", *A, *S, "--asm", "walk", "--context=0", "--format=csv"],
+    "annotate-asm-json": ["annotate", *A, "--asm", "at", "--context=0", "--format=json"],
+    "fault-annotate-asm": ["annotate", *P, "--asm"],
+    "fault-annotate-asm-name": ["annotate", *A, "--asm", "sum_columns"],
     "fault-annotate-name": ["annotate", *P, "no-such-file.c"],
     "fault-annotate-object": ["annotate", *P, "--object=no such object"],
     "fault-annotate-column": ["annotate", *P, "--columns=misses,share,wate"],

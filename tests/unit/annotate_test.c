@@ -177,6 +177,37 @@ static void test_lines(void **state)
 	nm_source_done(&source);
 }
 
+static void test_disassembly(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x63, 0x08, 0x75, 0xfb, 0x06, 0xe8,
+				       0x02, 0x00, 0x00, 0x00, 0xff, 0xd0};
+	static const struct {
+		uint64_t address, target;
+		unsigned size;
+		const char *att, *intel;
+	} expected[] = {{0x1000, 0, 3, "movslq (%rax), %rcx", "movsxd rcx, dword ptr [rax]"},
+			{0x1003, 0x1000, 2, "jne 0x1000", "jne 0x1000"},
+			{0x1005, 0, 1, ".byte 0x06", ".byte 0x06"},
+			{0x1006, 0x100d, 5, "callq 0x100d", "call 0x100d"},
+			{0x100b, 0, 2, "callq *%rax", "call rax"}};
+
+	(void)state;
+	for (int syntax = NM_SYNTAX_ATT; syntax <= NM_SYNTAX_INTEL; syntax++) {
+		struct nm_instructions list = {0};
+
+		assert_int_equal(nm_disassemble(code, sizeof code, 0x1000, (enum nm_syntax)syntax, &list), 0);
+		assert_int_equal(list.count, 5);
+		for (size_t i = 0; i < list.count; i++) {
+			assert_int_equal(list.at[i].address, expected[i].address);
+			assert_int_equal(list.at[i].target, expected[i].target);
+			assert_int_equal(list.at[i].size, expected[i].size);
+			assert_string_equal(list.at[i].text,
+					    syntax == NM_SYNTAX_ATT ? expected[i].att : expected[i].intel);
+		}
+		nm_vec_free(&list);
+	}
+}
+
 /* 8 loads of 64 bytes of which 128 in all were used, 4 of the misses cold. */
 static const struct nm_figures one = {.reads = 90,
 				      .writes = 10,
@@ -251,7 +282,8 @@ int main(void)
 	    cmocka_unit_test(test_files),      cmocka_unit_test(test_functions),
 	    cmocka_unit_test(test_search),     cmocka_unit_test(test_maps),
 	    cmocka_unit_test(test_lines),      cmocka_unit_test(test_figures),
-	    cmocka_unit_test(test_no_figures), cmocka_unit_test(test_choice),
+	    cmocka_unit_test(test_no_figures), cmocka_unit_test(test_disassembly),
+	    cmocka_unit_test(test_choice),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

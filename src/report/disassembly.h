@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * disassembly.h - machine code as text.
+ */
+#ifndef NM_DISASSEMBLY_H
+#define NM_DISASSEMBLY_H
+
+#include <stdint.h>
+
+#include "vector.h"
+
+enum nm_syntax { NM_SYNTAX_ATT, NM_SYNTAX_INTEL };
+
+struct nm_instruction {
+	uint64_t address, target; /* target: of a jump or call, if the code tells; else 0 */
+	unsigned size;
+	char text[200];
+};
+struct nm_instructions nm_vec(struct nm_instruction);
+
+/* Appends the instructions of x86-64 code that lies at `address`.  A byte that begins none is ".byte".  0 or
+ * NM_ENOMEM. */
+int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_syntax syntax,
+		   struct nm_instructions *ret_instructions);
+
+#endif
