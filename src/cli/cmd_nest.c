@@ -3,19 +3,17 @@
  * cmd_nest.c - nearmiss nest: simulates a loop nest and writes its profile.
  */
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "choice.h"
 #include "message.h"
 #include "nesting.h"
 #include "options.h"
-#include "outcome.h"
 #include "output.h"
 
 struct nest_options {
 	struct nm_choice choice;
-	const char *output, *list;
+	const char *output, *trace, *list;
 	struct nm_sweep sweep;
 	struct nm_option_list settings;
 	int64_t width;
@@ -37,6 +35,8 @@ static const struct nm_option options[] = {
      "arrays|references"},
     {"level", 'l', "LEVEL", "a sweep counts misses of this level (the first)", NM_OPTION_TEXT,
      offsetof(struct nest_options, sweep.level), NULL},
+    {"trace", 't', "FILE", "keep the references for nearmiss replay too", NM_OPTION_TEXT,
+     offsetof(struct nest_options, trace), NULL},
     {"print", 0, NULL, "list the references, simulate nothing", NM_OPTION_FLAG,
      offsetof(struct nest_options, print), NULL},
     {"list", 0, "FROM:TO", "list these references as they are made, with loop indices", NM_OPTION_TEXT,
@@ -51,100 +51,7 @@ static const struct nm_option options[] = {
      NULL},
 };
 
-enum { MAX_SETTINGS = 256, PROGRESS_MS = 500 };
-
-/* ---- a profile ---- */
-
-struct recording {
-	struct nm_session *session;
-	int progress;
-	double started, shown;
-};
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static int take(void *self, const uint64_t *words, size_t count, struct nm_error *err)
-{
-	struct recording *r = self;
-	double now = r->progress ? now_ms() : 0;
-
-	if (r->progress && now - r->shown > PROGRESS_MS) {
-		double references = (double)nm_session_references(r->session) / 1e6;
-
-		fprintf(stderr, "\r\033[Knearmiss: %.1f M references, %.1f M/s", references,
-			references / (now - r->started) * 1e3);
-		r->shown = now;
-	}
-	return nm_session_feed(r->session, 0, words, count, err);
-}
-
-/* What was run, as the stream tells it: the file and the settings. */
-static int run_nest(const struct nm_nesting *n, struct nm_nest *nest, struct recording *r,
-		    struct nm_error *err)
-{
-	const char *argv[MAX_SETTINGS + 2] = {n->path};
-	struct nm_nest_sink sink = {take, r};
-	int code;
-
-	memcpy(argv + 1, n->settings, n->setting_count * sizeof *argv);
-	r->started = r->shown = now_ms();
-	code = nm_nest_run(nest, argv, &sink, err);
-	if (r->progress)
-		fputs("\r\033[K", stderr);
-	return code;
-}
-
-static int record(const struct nm_nesting *n, struct nm_nest *nest, const char *output, struct nm_error *err)
-{
-	struct nm_engine_options how = {&n->machine, NULL, n->threads, 0, 0};
-	struct nm_outcome outcome = {.collector = "nest"};
-	struct recording r = {.progress = n->progress};
-	struct nm_profile_writer *writer;
-	int code = nm_profile_writer_new(&writer, output, err), status;
-
-	if (code)
-		return nm_status_of((enum nm_code)code, NM_STATUS_NO_OUTPUT);
-	status = nm_status_of((enum nm_code)nm_symbols_new(&how.symbols, err), NM_STATUS_FAILED);
-	if (!status)
-		status = nm_status_of((enum nm_code)nm_session_new(&r.session, &how, err), NM_STATUS_FAILED);
-	if (!status)
-		status = nm_status_of((enum nm_code)run_nest(n, nest, &r, err), NM_STATUS_BAD_NEST);
-	if (status) {
-		nm_profile_writer_abort(writer);
-	} else {
-		outcome.wall_seconds = (now_ms() - r.started) / 1e3;
-		code = nm_outcome_write(&outcome, r.session, writer, err);
-		status = nm_status_of((enum nm_code)code, NM_STATUS_NO_OUTPUT);
-	}
-	nm_session_free(r.session);
-	nm_symbols_free(how.symbols);
-	return status;
-}
-
-static int make_profile(const struct nm_nesting *n, const struct nest_options *o)
-{
-	struct nm_nest *nest;
-	struct nm_error err;
-	int status;
-
-	if (nm_nest_load(&nest, n->path, n->settings, &err))
-		return nm_failed(&err, NM_STATUS_BAD_NEST);
-	status = record(n, nest, o->output, &err);
-	nm_nest_free(nest);
-	if (status)
-		nm_message_error(&err);
-	else if (!o->quiet)
-		nm_summarise(o->output);
-	return status;
-}
-
-/* ---- the command ---- */
+enum { MAX_SETTINGS = 256 };
 
 /* Tables of a sweep or of references go to stdout. */
 static int tabulate(const struct nm_nesting *n, const struct nest_options *o)
@@ -208,7 +115,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	nesting.path = operands.at[0];
 	nesting.threads = (unsigned)o.choice.threads;
 	nesting.progress = !o.quiet && isatty(STDERR_FILENO);
-	return o.print || o.list || o.sweep.range ? tabulate(&nesting, &o) : make_profile(&nesting, &o);
+	return o.print || o.list || o.sweep.range ? tabulate(&nesting, &o)
+						  : nm_nest_record(&nesting, o.output, o.trace, o.quiet);
 }
 
 const struct nm_command nm_cmd_nest = {

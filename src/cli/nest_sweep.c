@@ -189,7 +189,7 @@ static int add_counts(struct sweep *s, int64_t value, const struct nm_result *re
 static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
 {
 	const char *argv[] = {s->nesting->path, NULL};
-	struct nm_engine_options options = {&s->nesting->machine, NULL, s->nesting->threads, 0, 0};
+	struct nm_engine_options options = {.machine = &s->nesting->machine, .threads = s->nesting->threads};
 	struct nm_nest_sink sink = {feed, NULL};
 	struct nm_engine *engine = NULL;
 	struct nm_result result = {0};

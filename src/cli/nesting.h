@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nesting.h - what `nearmiss nest` does besides recording: it lists a nest's references as they are written or as
- * they are made, and it tabulates misses over a parameter.
+ * nesting.h - what `nearmiss nest` does: it makes a profile, lists a nest's references as they are written or as
+ * they are made, and tabulates misses over a parameter.
  */
 #ifndef NM_NESTING_H
 #define NM_NESTING_H
@@ -26,7 +26,8 @@ struct nm_sweep {
 	int by_reference;
 };
 
-/* All return a status; the fault was told. */
+/* All return a status; the fault was told.  trace: a file to keep the stream in, or NULL. */
+int nm_nest_record(const struct nm_nesting *nesting, const char *output, const char *trace, int quiet);
 int nm_nest_print(const struct nm_nesting *nesting, const struct nm_style *style, FILE *out);
 int nm_nest_list(const struct nm_nesting *nesting, const char *range, const struct nm_style *style,
 		 FILE *out);

@@ -134,6 +134,18 @@ def case_summary_and_reports():
     assert one == two
 
 
+def case_trace():
+    """A nest's trace gives the nest's profile again."""
+    cache = "L1d=8K,1,32:L2=64K,4,64"
+    nest("blocked.nest", "N=100", "I=50", "K=2", "WARM=1", "--trace=t.nmt", cache=cache)
+    assert os.path.getsize("t.nmt") > 0
+    direct = rows("SELECT * FROM counts ORDER BY 1, 2, 3, 4, 5, 6, 7")
+    assert len(direct) > 10
+    done = nearmiss("replay", "t.nmt", "-q", "-o", "r.nmp", "--cache", cache)
+    assert done.returncode == 0, done
+    assert rows("SELECT * FROM counts ORDER BY 1, 2, 3, 4, 5, 6, 7", profile="r.nmp") == direct
+
+
 def refused(status, *arguments, words=()):
     done = nearmiss("nest", *arguments)
     text = done.stderr.decode()
@@ -165,6 +177,7 @@ def case_refusals():
     refused(BAD_NEST, blocked, "--cache", ALPHA, "--sweep=M=1:2", words=["'M'"])
     refused(BAD_MACHINE, blocked, "--cache=L1d", words=["L1d"])
     refused(NO_OUTPUT, blocked, "--cache", ALPHA, "-o", "no/such/folder/p.nmp")
+    refused(NO_OUTPUT, blocked, "--cache", ALPHA, "--trace=no/such/folder/t.nmt")
 
 
 if __name__ == "__main__":

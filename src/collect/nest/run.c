@@ -20,7 +20,7 @@
 
 enum {
 	CHUNK_WORDS = 16384,
-	ITERATIONS = 1 << 20, /* after which the sink is called, whatever there is */
+	ITERATIONS = 1 << 16, /* after which the sink is called, whatever there is */
 	CODE = 0x1000,        /* pc of the first reference */
 	CODE_BYTES = 4
 };
