@@ -68,6 +68,14 @@ def case_colour():
     assert "\033" not in on_terminal(*report, NO_COLOR="1")
     assert "\033" not in on_terminal(*report, TERM="dumb")
     assert "\033" not in run(*report).stdout.decode()
+    annotate = ("--no-pager", "annotate", "-i", str(PROFILE), "multiply")
+    hot = "\033[1;31m105,300"
+    assert hot in on_terminal(*annotate)
+    assert hot in on_terminal(*annotate, "--color=always", NO_COLOR="1")
+    assert hot in run(*annotate, "--color=always").stdout.decode()
+    for plain in (on_terminal(*annotate, NO_COLOR="1"), on_terminal(*annotate, "--color=never"),
+                  run(*annotate).stdout.decode()):
+        assert "\033" not in plain and "105,300" in plain
 
 
 def case_pager():
@@ -117,6 +125,8 @@ def case_completion():
         os.chdir(folder)
         pathlib.Path("some.nmp").touch()
         assert complete("nearmiss", "report", "-i", "so") == ["some.nmp"]
+        os.mkdir("tree")
+        assert complete("nearmiss", "annotate", "--source-dir", "tr") == ["tree"]
         assert complete("nearmiss", "nest", "so") == ["some.nmp"]
         os.chdir("/")
 
