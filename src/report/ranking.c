@@ -36,6 +36,7 @@ struct maker {
 	const struct nm_report *report;
 	const struct nm_asked *asked;
 	unsigned order[KEYS + 1], count; /* keys as they were asked for */
+	unsigned asked_for;              /* those behind it only serve to find the cause */
 	int has[KEYS];
 	FILE *select, *ties; /* the result's columns; the keys among them */
 };
@@ -113,7 +114,8 @@ static void put_keys(struct maker *m)
 		if (key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE)
 			column.kind = NM_COLUMN_NAME;
 		column.dispensable = key == SOURCE && i ? 8 : 0;
-		column.hidden = m->has[LINE] && (key == LINE || key == SOURCE || key == FUNCTION);
+		column.hidden =
+		    (m->has[LINE] && (key == LINE || key == SOURCE || key == FUNCTION)) || i >= m->asked_for;
 		if (m->has[LINE] && key == SOURCE)
 			put(m, &where, NULL);
 		snprintf(sql, sizeof sql, "c.%s", keys[key].name);
@@ -321,6 +323,9 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 
 	if (rc)
 		return rc;
+	m.asked_for = m.count;
+	if (asked->object.pattern && asked->object.operator_[0] == '=') /* one group in any case */
+		take_key(&m, OBJECT);
 	m.select = open_memstream(&select, &bytes);
 	m.ties = open_memstream(&ties, &tie_bytes);
 	if (m.select && m.ties) {
