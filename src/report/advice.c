@@ -477,6 +477,7 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .waste = nm_table_find(table, row, "waste")->real,
 	    .evictor = word(table, row, "evictor"),
 	    .evictor_count = count(table, row, "evictor_count"),
+	    .level = "the cache",
 	};
 
 	e.used = e.loads ? (double)count(table, row, "used_bytes") / (double)e.loads : 0;

@@ -18,67 +18,93 @@
 
 enum { SHORT_NAME = 8 }; /* columns: such a name heads its column */
 
-/* s: lines by evictor and victim; b: what each object took and lost; top: the objects that are shown. */
-#define EVICTIONS                                                                                                       \
-	"WITH s AS MATERIALIZED (SELECT evictor, victim, sum(count) AS count FROM evictions "                           \
-	"WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY evictor, victim), "                                 \
-	"b AS (SELECT object, sum(took) AS took, sum(lost) AS lost, sum(self) AS self FROM "                            \
-	"(SELECT evictor AS object, count AS took, 0 AS lost, (evictor = victim) * count AS self "                      \
-	"FROM s UNION ALL SELECT victim, 0, count, 0 FROM s) GROUP BY object), "                                        \
-	"top AS MATERIALIZED (SELECT object, took, lost, self, row_number() OVER (ORDER BY %1$s DESC, object) AS rank " \
-	"FROM b ORDER BY rank LIMIT %2$lld) "
+/* s: lines by evictor and victim; b: what each object took and lost; top: the objects that are shown.  One
+ * statement, so that `evictions`, the largest of views, is read once; `part` tells what a row is of. */
+static const char query[] =
+    "WITH s AS MATERIALIZED (SELECT coalesce(CAST(evictor AS TEXT), '?') AS evictor, "
+    "coalesce(CAST(victim AS TEXT), '?') AS victim, sum(count) AS count FROM evictions "
+    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1, 2), "
+    "b AS MATERIALIZED (SELECT object, sum(took) AS took, sum(lost) AS lost, sum(self) AS self FROM "
+    "(SELECT evictor AS object, count AS took, 0 AS lost, (evictor = victim) * count AS self "
+    "FROM s UNION ALL SELECT victim, 0, count, 0 FROM s) GROUP BY object), "
+    "top AS MATERIALIZED (SELECT object, took, lost, row_number() OVER (ORDER BY %s DESC, object) AS rank "
+    "FROM b ORDER BY rank LIMIT %lld) "
+    "SELECT 0 AS part, 0 AS r, 0 AS q, coalesce(sum(took), 0) AS x, coalesce(sum(self), 0) AS y, "
+    "count(*) AS z, (SELECT count(*) FROM top) AS w, NULL, NULL FROM b "
+    "UNION ALL SELECT 1, rank, 0, object, took, lost, NULL, NULL, NULL FROM top "
+    "UNION ALL SELECT 2, v.rank, coalesce(e.rank, 1 << 40), e.object, s.victim, sum(s.count), "
+    "100.0 * sum(s.count) / (SELECT sum(count) FROM s), 100.0 * sum(s.count) / v.lost, "
+    "100.0 * sum(s.count) / nullif(e.took, 0) "
+    "FROM s JOIN top v ON v.object = s.victim LEFT JOIN top e ON e.object = s.evictor "
+    "GROUP BY v.rank, e.rank ORDER BY part, r, q";
 
-static const char top_sql[] = EVICTIONS "SELECT object, took, lost, self FROM top ORDER BY rank";
+enum { KEYS = 3 }; /* part, r and q */
 
-static const char total_sql[] =
-    EVICTIONS "SELECT sum(took), sum(self), count(*), (SELECT count(*) FROM top) FROM b";
+static const struct nm_column query_columns[] = {{.name = "part"}, {.name = "r"}, {.name = "q"},
+						 {.name = "x"},    {.name = "y"}, {.name = "z"},
+						 {.name = "w"},    {.name = "u"}, {.name = "t"}};
 
-static const char pair_sql[] =
-    EVICTIONS "SELECT e.object AS evictor, s.victim AS victim, sum(s.count) AS count, "
-	      "100.0 * sum(s.count) / (SELECT sum(count) FROM s) AS share, "
-	      "100.0 * sum(s.count) / v.lost AS share_of_victim, "
-	      "100.0 * sum(s.count) / nullif(e.took, 0) AS share_of_evictor "
-	      "FROM s JOIN top v ON v.object = s.victim LEFT JOIN top e ON e.object = s.evictor "
-	      "GROUP BY v.rank, e.rank ORDER BY v.rank, e.rank NULLS LAST";
-
-static const struct nm_column top_columns[] = {
-    {.name = "object"}, {.name = "took"}, {.name = "lost"}, {.name = "self"}};
+static const struct nm_column top_columns[] = {{.name = "object"}, {.name = "took"}, {.name = "lost"}};
 static const struct nm_column total_columns[] = {
     {.name = "lines"}, {.name = "self"}, {.name = "objects"}, {.name = "shown"}};
 static const struct nm_column pair_columns[] = {{.name = "evictor"},         {.name = "victim"},
 						{.name = "count"},           {.name = "share"},
 						{.name = "share_of_victim"}, {.name = "share_of_evictor"}};
-enum { TOP = 4, TOTAL = 4, PAIR = 6 };
+enum { QUERY = 9, TOTAL = 4, TOP = 3, PAIR = 6 };
 
 struct matrix {
-	struct nm_table top, total, pairs;
-	struct nm_table shown; /* as text */
+	struct nm_table all;               /* the query's rows; owns their texts */
+	struct nm_table total, top, pairs; /* parts of them */
+	struct nm_table shown;             /* as text */
 	struct nm_column *columns;
 	double *share; /* row by row, of the victim's evictions; the last row is all others */
 	size_t n;      /* objects */
 };
 
-static int fill(struct nm_profile *profile, const char *format, const struct nm_asked *asked,
-		const struct nm_column *columns, unsigned count, struct nm_table *table, struct nm_error *err)
+static int take_row(struct matrix *m, size_t row)
+{
+	struct nm_table *parts[] = {&m->total, &m->top, &m->pairs};
+	struct nm_table *to = parts[nm_table_at(&m->all, row, 0)->integer];
+	unsigned i;
+
+	if (nm_vec_reserve(&to->values, to->column_count))
+		return NM_ENOMEM;
+	for (i = 0; i < to->column_count; i++)
+		nm_vec_push(&to->values, *nm_table_at(&m->all, row, KEYS + i));
+	to->row_count++;
+	return 0;
+}
+
+static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_asked *asked,
+		struct nm_error *err)
 {
 	const char *sort = asked->request.sort ? asked->request.sort : "lost";
-	long long limit = asked->request.limit ? asked->request.limit : -1;
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
+	size_t row;
 	int rc;
 
-	if (asprintf(&sql, format, sort, limit) < 0)
+	m->all.columns = query_columns;
+	m->all.column_count = QUERY;
+	m->total.columns = total_columns;
+	m->total.column_count = TOTAL;
+	m->top.columns = top_columns;
+	m->top.column_count = TOP;
+	m->pairs.columns = pair_columns;
+	m->pairs.column_count = PAIR;
+	if (asprintf(&sql, query, sort, asked->request.limit ? (long long)asked->request.limit : -1LL) < 0)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	table->columns = columns;
-	table->column_count = count;
 	rc = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
 	if (!rc) {
 		nm_rows_bind_text(rows, 1, asked->request.level);
 		nm_rows_bind_text(rows, 2, asked->request.process);
-		rc = nm_table_fill(table, rows, err);
+		rc = nm_table_fill(&m->all, rows, err);
 	}
 	nm_rows_free(rows);
+	for (row = 0; !rc && row < m->all.row_count; row++)
+		rc = take_row(m, row) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+	m->n = m->top.row_count;
 	return rc;
 }
 
@@ -239,16 +265,12 @@ int nm_eviction_matrix(struct nm_profile *profile, const struct nm_asked *asked,
 	int rc = known(asked->request.sort, err);
 
 	if (!rc)
-		rc = fill(profile, total_sql, asked, total_columns, TOTAL, &m.total, err);
-	if (!rc)
-		rc = fill(profile, top_sql, asked, top_columns, TOP, &m.top, err);
-	if (!rc)
-		rc = fill(profile, pair_sql, asked, pair_columns, PAIR, &m.pairs, err);
-	m.n = m.top.row_count;
+		rc = fill(&m, profile, asked, err);
 	if (!rc && style->format != NM_FORMAT_TEXT)
 		rc = nm_table_show(&m.pairs, "evictions", asked->request.level, style, out, err);
 	else if (!rc && as_text(&m, asked->request.level, style, out))
 		rc = nm_fail(err, NM_ENOMEM, "out of memory");
+	nm_table_done(&m.all);
 	nm_table_done(&m.top);
 	nm_table_done(&m.total);
 	nm_table_done(&m.pairs);

@@ -39,10 +39,10 @@ static int was_said(const struct remarker *r, size_t row)
 
 	for (i = 0; i < row; i++) {
 		const char *before = nm_table_named(r->pairs, i, "cause")->text;
+		const char *of = nm_table_named(r->pairs, i, "object")->text;
 
-		if (before && !strcmp(before, cause) &&
-		    (nm_rule_named(cause)->once ||
-		     !strcmp(nm_table_named(r->pairs, i, "object")->text, object)))
+		if (before && of && !strcmp(before, cause) &&
+		    (nm_rule_named(cause)->once || !strcmp(of, object)))
 			return 1;
 	}
 	return 0;

@@ -103,9 +103,10 @@ def case_damaged_profiles():
     for place in range(200, len(image), max(1, len(image) // 40)):
         with open("damaged.nmp", "wb") as f:
             f.write(image[:place] + bytes([image[place] ^ 0xff] * 64) + image[place + 64:])
-        done = nearmiss("report", "-i", "damaged.nmp")
-        assert done.returncode in (0, DAMAGED), (place, done)
-        assert b"Sanitizer" not in done.stderr, done.stderr
+        for command in (["report"], ["evictions"], ["report", "--by", "process,level,type"]):
+            done = nearmiss(*command, "-i", "damaged.nmp")
+            assert done.returncode in (0, DAMAGED), (place, done)
+            assert b"Sanitizer" not in done.stderr, done.stderr
     with sqlite3.connect("other.nmp") as db:
         db.execute("CREATE TABLE t(x)")
     db.close()
