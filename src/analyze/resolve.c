@@ -5,7 +5,11 @@
  * Ranges are kept only where events tell when they end: those of variables and mappings in one list that
  * any change of mappings empties, those of heap blocks in a list of each block, which is emptied when the block
  * is released.  A block's range is kept only by an access that comes to it again and again: most small blocks do
- * not live long enough to be worth it.
+ * not live long enough to be worth it.  It may take the place of another range: keeping the first one as long as it
+ * lived cost 15 % on perl and jq.
+ *
+ * Dropped: prefetching the granules of references that wait, when they are put off or before they are settled: no
+ * difference on five programs, since lookups overlap already.
  */
 #include "engine_priv.h"
 
