@@ -74,13 +74,15 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
 	e->execute = nm_execute_supported(0);
-	nm_engine_choose(e);
 	e->exit_status = -1;
 	e->options = *options;
 	e->codebook = nm_codebook_new(NULL);
+	if (options->contexts)
+		e->calls = nm_calls_new();
+	nm_engine_choose(e);
 	status = nm_workers_new(&e->workers, options->threads, err);
-	if (!status && (!e->codebook || nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
-			nm_space_init(&e->space, e->symbols)))
+	if (!status && (!e->codebook || (options->contexts && !e->calls) || nm_cells_init(&e->cells) ||
+			nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	e->cells.by_instruction = options->by_instruction;
 	if (!status)
@@ -127,6 +129,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cachers);
 	nm_cells_done(&e->cells);
+	nm_calls_free(e->calls);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_arena_done(&e->arena);
@@ -189,7 +192,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (!status)
 		status = nm_workers_drain(e->workers);
 	let_go(e);
-	result.cell_count = e->cells.list.count;
+	result.cell_count = e->calls ? e->calls->cells.count : e->cells.list.count;
 	for (size_t i = 0; i < e->pass_count && !status; i++)
 		status = passes[i]->finish(e->passes[i], &result);
 	free_passes(e);

@@ -21,6 +21,7 @@ struct nm_engine_options {
 	unsigned threads;   /* 1: all in the caller's; more: decoding in the caller's, models in another */
 	int instructions;   /* simulate instruction fetches too */
 	int by_instruction; /* tell instructions apart, not only lines; keep their code */
+	int contexts;       /* count by call chain too */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

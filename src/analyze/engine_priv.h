@@ -15,6 +15,7 @@
 #ifndef NM_ENGINE_PRIV_H
 #define NM_ENGINE_PRIV_H
 
+#include "calls.h"
 #include "cells.h"
 #include "contexts.h"
 #include "decode.h"
@@ -78,12 +79,13 @@ struct nm_engine {
 	struct nm_reach reach;
 	struct nm_stack *stack; /* the running one */
 	struct nm_thread *thread;
-	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch */
+	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch, by context */
 	int measuring, fetching;
 	struct nm_cells cells;
-	uint64_t unmeasured; /* instructions */
-	uint64_t references; /* of the batches that were handed over */
-	uint64_t drain_at;   /* references at which nm_engine_drain is due */
+	struct nm_calls *calls; /* NULL unless contexts are asked for */
+	uint64_t unmeasured;    /* instructions */
+	uint64_t references;    /* of the batches that were handed over */
+	uint64_t drain_at;      /* references at which nm_engine_drain is due */
 
 	struct nm_vec(struct nm_thread *) threads;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */

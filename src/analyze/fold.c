@@ -12,13 +12,17 @@ struct fold {
 	struct nm_engine *engine;
 	struct nm_result *result;
 	uint32_t *objects; /* engine's object -> result's */
-	uint32_t *cells;   /* engine's cell -> result's; UINT32_MAX: empty */
+	uint32_t *cells;   /* engine's cell -> result's */
+	uint32_t *models;  /* the models' cell -> result's: the same, but where they count by context */
+	uint32_t
+	    *by_context; /* the models' cell -> result's context cell; NULL unless contexts are asked for */
 };
 
 void nm_result_free(struct nm_result *result)
 {
 	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
 		free(result->levels[i].counts);
+		free(result->levels[i].context_counts);
 		free(result->levels[i].evictions);
 	}
 	free(result->objects);
@@ -29,6 +33,8 @@ void nm_result_free(struct nm_result *result)
 		free(result->code[i].lines);
 	}
 	free(result->code);
+	free(result->contexts);
+	free(result->context_cells);
 	free(result->undebugged);
 	memset(result, 0, sizeof *result);
 }
@@ -97,7 +103,7 @@ static int fold_counts(struct fold *f, struct nm_result_level *level, size_t raw
 	if (!sums)
 		return NM_ENOMEM;
 	for (size_t i = 1; i < raw; i++)
-		add_counts(&sums[f->cells[i]], &level->counts[i]);
+		add_counts(&sums[f->models[i]], &level->counts[i]);
 	free(level->counts);
 	level->counts = sums;
 	return 0;
@@ -118,8 +124,8 @@ static void fold_evictions(const struct fold *f, struct nm_result_level *level)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < level->eviction_count; i++) {
-		list[i].evictor = f->cells[list[i].evictor];
-		list[i].victim = f->cells[list[i].victim];
+		list[i].evictor = f->models[list[i].evictor];
+		list[i].victim = f->models[list[i].victim];
 	}
 	if (level->eviction_count)
 		qsort(list, level->eviction_count, sizeof *list, by_pair);
@@ -134,25 +140,109 @@ static void fold_evictions(const struct fold *f, struct nm_result_level *level)
 		level->evictions = fitting;
 }
 
-/* The references that the program made go to the first level of their side. */
-static void add_references(struct fold *f, size_t raw)
+/* ---- contexts ---- */
+
+static int fold_contexts(struct fold *f)
 {
 	const struct nm_engine *e = f->engine;
-	unsigned first[2] = {0, 0}; /* for data, for fetches */
+	struct nm_result *r = f->result;
 
-	while (first[0] < e->machine.count && e->machine.levels[first[0]].side == NM_SIDE_INSTRUCTION)
-		first[0]++;
-	while (first[1] < e->machine.count && e->machine.levels[first[1]].side == NM_SIDE_DATA)
-		first[1]++;
+	r->contexts = calloc(e->calls->list.count, sizeof *r->contexts);
+	if (!r->contexts)
+		return NM_ENOMEM;
+	r->context_count = e->calls->list.count;
+	for (size_t i = 0; i < r->context_count; i++) {
+		const struct nm_call *c = &e->calls->list.at[i];
+		const char *name = e->space.objects.at[c->function].name;
+
+		r->contexts[i] = (struct nm_result_context){
+		    c->parent, c->place < r->site_count ? c->place : UINT32_MAX, NULL, c->count};
+		if (c->function && name && !strncmp(name, NM_STACK_OF, strlen(NM_STACK_OF)))
+			r->contexts[i].function = name + strlen(NM_STACK_OF);
+	}
+	return 0;
+}
+
+/* The models' cells become the result's cells, and those of (context, cell). */
+static int fold_context_cells(struct fold *f, size_t raw)
+{
+	const struct nm_calls *calls = f->engine->calls;
+	struct nm_result *r = f->result;
+	struct keyed *list = calloc(raw, sizeof *list);
+	uint64_t last = 0;
+
+	f->models = calloc(raw + 1, sizeof *f->models);
+	f->by_context = calloc(raw + 1, sizeof *f->by_context);
+	r->context_cells = calloc(raw + 1, sizeof *r->context_cells);
+	if (!list || !f->models || !f->by_context || !r->context_cells) {
+		free(list);
+		return NM_ENOMEM;
+	}
 	for (size_t i = 1; i < raw; i++) {
-		int code = e->space.objects.at[e->cells.list.at[i].object].kind == NM_OBJECT_CODE;
-		struct nm_counts *c;
+		f->models[i] = f->cells[calls->cells.at[i].cell];
+		list[i].i = i;
+		list[i].key = (uint64_t)calls->cells.at[i].context << 32 | f->models[i];
+	}
+	qsort(list + 1, raw - 1, sizeof *list, by_key);
+	for (size_t k = 1; k < raw; k++) {
+		if (!r->context_cell_count || list[k].key != last)
+			r->context_cells[r->context_cell_count++] = (struct nm_result_context_cell){
+			    (uint32_t)(list[k].key >> 32), (uint32_t)list[k].key};
+		last = list[k].key;
+		f->by_context[list[k].i] = (uint32_t)(r->context_cell_count - 1);
+	}
+	free(list);
+	return 0;
+}
 
-		if (first[code] >= e->machine.count)
-			continue;
-		c = &f->result->levels[first[code]].counts[f->cells[i]];
-		c->reads += e->cells.references[i].count[0];
-		c->writes += e->cells.references[i].count[1];
+static int fold_context_counts(struct fold *f, struct nm_result_level *level, size_t raw)
+{
+	level->context_counts = calloc(f->result->context_cell_count + 1, sizeof *level->context_counts);
+	if (!level->context_counts)
+		return NM_ENOMEM;
+	for (size_t i = 1; i < raw; i++)
+		add_counts(&level->context_counts[f->by_context[i]], &level->counts[i]);
+	return 0;
+}
+
+/* ---- references ---- */
+
+/* The first level that references of data (0) or fetches (1) go to. */
+static unsigned first_level(const struct nm_machine *machine, int code)
+{
+	unsigned i = 0;
+
+	while (i < machine->count && machine->levels[i].side == (code ? NM_SIDE_DATA : NM_SIDE_INSTRUCTION))
+		i++;
+	return i;
+}
+
+static void add_reference(struct nm_counts *c, const struct nm_cell_references *references)
+{
+	c->reads += references->count[0];
+	c->writes += references->count[1];
+}
+
+/* The references that the program made go to the first level of their side. */
+static void add_references(struct fold *f)
+{
+	const struct nm_engine *e = f->engine;
+	struct nm_result *r = f->result;
+	unsigned first[2] = {first_level(&e->machine, 0), first_level(&e->machine, 1)};
+
+	for (size_t i = 1; i < e->cells.list.count; i++) {
+		int code = e->space.objects.at[e->cells.list.at[i].object].kind == NM_OBJECT_CODE;
+
+		if (first[code] < e->machine.count)
+			add_reference(&r->levels[first[code]].counts[f->cells[i]], &e->cells.references[i]);
+	}
+	for (size_t i = 1; e->calls && i < e->calls->cells.count; i++) {
+		const struct nm_calls_cell *c = &e->calls->cells.at[i];
+		int code = e->space.objects.at[e->cells.list.at[c->cell].object].kind == NM_OBJECT_CODE;
+
+		if (first[code] < e->machine.count)
+			add_reference(&r->levels[first[code]].context_counts[f->by_context[i]],
+				      &c->references);
 	}
 }
 
@@ -189,30 +279,41 @@ static int list_undebugged(struct fold *f)
 
 /* ---- all ---- */
 
+static int fold_level(struct fold *f, struct nm_result_level *level, size_t raw)
+{
+	if (f->by_context && fold_context_counts(f, level, raw))
+		return NM_ENOMEM;
+	if (fold_counts(f, level, raw))
+		return NM_ENOMEM;
+	fold_evictions(f, level);
+	return 0;
+}
+
 static int fold_all(struct fold *f)
 {
 	struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
-	size_t raw = r->cell_count;
+	size_t raw = r->cell_count, cells = e->cells.list.count;
 	int status = nm_engine_name_objects(e, r, &f->objects);
 
-	f->cells = calloc(raw + 1, sizeof *f->cells);
+	f->cells = calloc(cells + 1, sizeof *f->cells);
 	r->sites = calloc(e->cells.places.count + 1, sizeof *r->sites);
-	r->cells = calloc(raw + 1, sizeof *r->cells);
+	r->cells = calloc(cells + 1, sizeof *r->cells);
 	if (!f->cells || !r->sites || !r->cells)
 		return NM_ENOMEM;
 	r->site_count = e->cells.places.count;
 	if (r->site_count)
 		memcpy(r->sites, e->cells.places.at, r->site_count * sizeof *r->sites);
 	if (!status)
-		status = fold_cells(f, raw);
-	for (unsigned i = 0; i < r->machine.count && !status; i++) {
-		status = fold_counts(f, &r->levels[i], raw);
-		fold_evictions(f, &r->levels[i]);
-	}
+		status = fold_cells(f, cells);
+	f->models = f->cells;
+	if (!status && e->calls)
+		status = fold_contexts(f) || fold_context_cells(f, raw) ? NM_ENOMEM : 0;
+	for (unsigned i = 0; i < r->machine.count && !status; i++)
+		status = fold_level(f, &r->levels[i], raw);
 	if (status)
 		return status;
-	add_references(f, raw);
+	add_references(f);
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;
@@ -226,6 +327,9 @@ int nm_engine_fold(struct nm_engine *e, struct nm_result *result)
 	int status = fold_all(&f);
 
 	free(f.objects);
+	if (f.models != f.cells)
+		free(f.models);
+	free(f.by_context);
 	free(f.cells);
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
 	result->command = e->command ? e->command : "";

@@ -19,11 +19,13 @@ struct nm_frame {
 	uint64_t slot;
 	uint64_t call_pc; /* the call instruction */
 	uint32_t caller;  /* stack object of the function that made the call: it owns what lies above slot */
+	uint32_t context; /* of the caller (calls.h) */
 };
 
 struct nm_stack {
 	uint64_t low, end;
 	struct nm_vec(struct nm_frame) frames; /* oldest first */
+	uint32_t context, pending;             /* of the running function (calls.h) */
 };
 
 struct nm_frames {
@@ -52,8 +54,8 @@ static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
 static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
 {
 	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
-		s->frames.count--;
-	return nm_vec_push(&s->frames, (struct nm_frame){slot, call_pc, caller});
+		s->context = s->frames.at[--s->frames.count].context;
+	return nm_vec_push(&s->frames, (struct nm_frame){slot, call_pc, caller, s->context});
 }
 
 static inline void nm_frames_pop(struct nm_frames *frames, struct nm_stack *s, uint64_t slot)
@@ -63,6 +65,7 @@ static inline void nm_frames_pop(struct nm_frames *frames, struct nm_stack *s, u
 		const struct nm_frame *top = &s->frames.at[--s->frames.count];
 
 		frames->returned_from = top->slot == slot ? top->call_pc : 0;
+		s->context = top->context;
 	}
 }
 

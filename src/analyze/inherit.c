@@ -46,6 +46,8 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 		if (s->frames.count)
 			memcpy(copy.frames.at, s->frames.at, s->frames.count * sizeof *s->frames.at);
 		copy.frames.count = s->frames.count;
+		for (size_t k = 0; k < copy.frames.count; k++)
+			copy.frames.at[k].context = 0; /* the child's tree begins here */
 		if (nm_vec_push(&to->stacks, copy))
 			return NM_ENOMEM;
 	}

@@ -52,10 +52,23 @@ struct nm_result_cell {
 	uint32_t site, object; /* indices */
 };
 
+/* A call chain: the call of a function from a site, in the context of the caller.  [0] is the root. */
+struct nm_result_context {
+	uint32_t parent;      /* index, less than its own */
+	uint32_t site;        /* of the call; UINT32_MAX: unknown */
+	const char *function; /* that is called */
+	uint64_t calls;
+};
+
+struct nm_result_context_cell {
+	uint32_t context, cell; /* indices */
+};
+
 struct nm_result_level {
 	struct nm_counts total;
-	struct nm_counts *counts;      /* [cell_count] */
-	struct nm_eviction *evictions; /* between cells */
+	struct nm_counts *counts;         /* [cell_count] */
+	struct nm_counts *context_counts; /* [context_cell_count] */
+	struct nm_eviction *evictions;    /* between cells */
 	size_t eviction_count;
 };
 
@@ -87,6 +100,10 @@ struct nm_result {
 	size_t site_count;
 	struct nm_result_cell *cells;
 	size_t cell_count;
+	struct nm_result_context *contexts; /* none unless they were asked for */
+	size_t context_count;
+	struct nm_result_context_cell *context_cells; /* by context, then cell */
+	size_t context_cell_count;
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
 	int by_instruction;                           /* sites are instructions */
 	struct nm_result_code *code;                  /* of what loaded lines, if by_instruction */

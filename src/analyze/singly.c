@@ -2,7 +2,8 @@
  *
  * singly.c - blocks whose accesses are looked at one by one, and what is done for one reference at a time: left
  * through a side exit, with prefetches (no references) or guarded accesses (address 0: not executed), with
- * instruction fetches, under a watch (contexts.h), in a pause.  Also calls and returns that leave the running stack.
+ * instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h).  Also calls and returns
+ * that leave the running stack.
  */
 #include "engine_priv.h"
 
@@ -20,7 +21,7 @@ void nm_engine_run_thread(struct nm_engine *e)
 
 void nm_engine_choose(struct nm_engine *e)
 {
-	e->singly = e->fetching || !e->measuring || (e->thread && e->thread->watch.context);
+	e->singly = e->fetching || !e->measuring || e->calls || (e->thread && e->thread->watch.context);
 }
 
 int nm_engine_flush(struct nm_engine *e)
@@ -30,6 +31,8 @@ int nm_engine_flush(struct nm_engine *e)
 
 	if (!count || status)
 		return status;
+	if (e->calls && nm_calls_translate(e->calls, e->batch, count))
+		return NM_ENOMEM;
 	e->references += count - e->batched_fetches;
 	if (e->references > e->drain_at)
 		nm_engine_drain(e);
@@ -176,6 +179,9 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	if (executed < 0)
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
 	e->clock += (uint64_t)executed;
+	if (e->calls && nm_calls_run(e->calls, e->stack, plan->stack_object,
+				     e->space.objects.at[plan->stack_object].is_trampoline, e->batched))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
 	if (measure(e, plan, header + 1, n, (uint32_t)executed))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w = &e->thread->watch;
@@ -184,6 +190,9 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	if (n == plan->tables->accesses && plan->end != NM_WIRE_JUMP) {
 		if (nm_engine_change_frame(e, plan, header[n]))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
+		if (e->calls)
+			nm_calls_end(e->calls, &e->cells, e->stack,
+				     plan->end == NM_WIRE_CALL ? plan->call_pc : 0);
 		if (w->context && plan->end == NM_WIRE_RETURN)
 			nm_watch_return(w, &e->contexts, header[n], e->clock,
 					nm_frames_top(&e->thread->frames));

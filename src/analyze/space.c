@@ -533,6 +533,14 @@ int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, cons
 	return nm_blocks_add(&space->named, address, bytes, object);
 }
 
+/* Stands between a call and the function that is meant, to find out where that is. */
+static int is_trampoline(const char *function)
+{
+	const char *at = strrchr(function, '@');
+
+	return (at && !strcmp(at, "@plt")) || !strncmp(function, "_dl_runtime_resolve", 19);
+}
+
 int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object)
 {
 	char name[4200];
@@ -540,13 +548,14 @@ int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t
 	struct nm_object fresh = {.kind = NM_OBJECT_STACK,
 				  .is_allocator = (uint8_t)nm_is_allocator(function),
 				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
-				  .clears = strstr(function, "memset") != NULL};
+				  .clears = strstr(function, "memset") != NULL,
+				  .is_trampoline = (uint8_t)is_trampoline(function)};
 
 	if (known) {
 		*ret_object = (uint32_t)known;
 		return 0;
 	}
-	snprintf(name, sizeof name, "stack of %s", function);
+	snprintf(name, sizeof name, NM_STACK_OF "%s", function);
 	fresh.name = nm_symbols_intern(space->symbols, name);
 	if (!fresh.name)
 		return NM_ENOMEM;

@@ -28,10 +28,11 @@ struct nm_object {
 	const char *at;   /* "file:line" of the declaration or NULL */
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
 	uint64_t bytes, blocks, largest;
-	uint8_t is_allocator, copies,
-	    clears; /* stack objects: what the function is (nm_space_frame_object) */
+	/* Stack objects: what the function is (nm_space_frame_object). */
+	uint8_t is_allocator, copies, clears, is_trampoline;
 };
 
+#define NM_STACK_OF "stack of " /* before the function, in the names of stack objects */
 #define NM_STACK_PATH "[stack]" /* of the first thread's stack */
 
 /* A mapped range.  Mappings do not overlap and are kept in order of address. */
