@@ -39,6 +39,23 @@ CREATE TABLE cell(
 CREATE TABLE eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
 	PRIMARY KEY(process, level, victim, evictor)) WITHOUT ROWID;
+-- Call chains, where they were asked for: the call of a function from a site, in the context of its caller.
+CREATE TABLE context(
+	process TEXT, context INTEGER, parent INTEGER, function INTEGER, site INTEGER, calls INTEGER,
+	PRIMARY KEY(process, context)) WITHOUT ROWID;
+CREATE TABLE context_cell(
+	process TEXT, level INTEGER, context INTEGER, thread INTEGER, place INTEGER,
+	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
+	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	PRIMARY KEY(process, level, context, thread, place)) WITHOUT ROWID;
+-- With all that is called from there.
+CREATE TABLE context_sum(
+	process TEXT, level INTEGER, context INTEGER,
+	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
+	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	PRIMARY KEY(process, level, context)) WITHOUT ROWID;
 -- For each victim the evictor that replaced most of its lines.
 CREATE TABLE top_eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
@@ -141,6 +158,41 @@ CREATE VIEW counts AS
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN cell c ON c.process = l.process AND c.level = l.level
+	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW contexts AS
+	SELECT p.name AS process, l.name AS level, c.context AS context, c.parent AS parent,
+		fn.text AS function, cfn.text AS caller, fi.text AS file, s.line AS line, c.calls AS calls,
+		t.reads AS reads, t.writes AS writes, t.read_misses AS read_misses,
+		t.write_misses AS write_misses, t.cold AS cold, t.capacity AS capacity,
+		t.conflict AS conflict, t.coherence AS coherence, t.loads AS loads,
+		t.reuse AS reuse, t.used_bytes AS used_bytes, t.loaded_bytes AS loaded_bytes,
+		t.evictions AS evictions, t.writebacks AS writebacks
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN context_sum t ON t.process = l.process AND t.level = l.level
+	LEFT JOIN context c ON c.process = t.process AND c.context = t.context
+	LEFT JOIN text fn ON fn.id = c.function
+	LEFT JOIN site s ON s.id = c.site
+	LEFT JOIN text cfn ON cfn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file;
+
+CREATE VIEW context_counts AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.context AS context,
+		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
+		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
+		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
+		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
+		c.evictions AS evictions, c.writebacks AS writebacks
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN context_cell c ON c.process = l.process AND c.level = l.level
 	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function

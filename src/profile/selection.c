@@ -83,6 +83,26 @@ int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error
 		       "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM counts ORDER BY thread", err);
 }
 
+/* Whether a query has a row: 1 or 0. */
+static int any(struct nm_profile *profile, const char *sql, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(profile, sql, &rows, err);
+
+	if (!rc)
+		rc = nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	return rc;
+}
+
+int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
+{
+	/* Profiles of older versions have no such view. */
+	int rc = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
+
+	return rc > 0 ? any(profile, "SELECT 1 FROM contexts LIMIT 1", err) : rc;
+}
+
 int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

@@ -23,6 +23,9 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FOURTEEN ")",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
+    [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?)",
+    [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?,?," FOURTEEN ")",
+    [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?,?," FOURTEEN ")",
 };
 #undef FOURTEEN
 
@@ -342,6 +345,141 @@ static void store_evictions(struct shelf *shelf, unsigned level)
 	free(list);
 }
 
+/* ---- contexts ---- */
+
+static void store_contexts(struct shelf *shelf)
+{
+	const struct nm_result *result = shelf->result;
+
+	for (size_t i = 0; i < result->context_count && !shelf->rc; i++) {
+		const struct nm_result_context *c = &result->contexts[i];
+		sqlite3_stmt *insert = row(shelf, NM_INSERT_CONTEXT);
+		sqlite3_int64 site = 0;
+
+		if (c->site != UINT32_MAX)
+			shelf->rc = nm_names_site(&shelf->store->names, &result->sites[c->site], &site);
+		if (shelf->rc)
+			return;
+		number(insert, 2, i);
+		if (i)
+			number(insert, 3, c->parent);
+		else
+			sqlite3_bind_null(insert, 3);
+		id(insert, 4, text_id(shelf, c->function));
+		id(insert, 5, site);
+		number(insert, 6, c->calls);
+		run(shelf, insert);
+	}
+}
+
+/* A cell of a context, as it is stored. */
+struct context_row {
+	uint32_t context, thread, place, cell;
+};
+
+static int compare_context_rows(const void *a, const void *b)
+{
+	const struct context_row *x = a, *y = b;
+
+	if (x->context != y->context)
+		return x->context > y->context ? 1 : -1;
+	if (x->thread != y->thread)
+		return x->thread > y->thread ? 1 : -1;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static struct context_row *sorted_context_rows(const struct shelf *shelf)
+{
+	const struct nm_result *result = shelf->result;
+	struct context_row *rows = malloc((result->context_cell_count + 1) * sizeof *rows);
+
+	for (uint32_t i = 0; rows && i < result->context_cell_count; i++) {
+		const struct nm_result_context_cell *c = &result->context_cells[i];
+
+		rows[i] = (struct context_row){c->context, result->cells[c->cell].thread,
+					       shelf->fold.place_of[c->cell], i};
+	}
+	if (rows)
+		qsort(rows, result->context_cell_count, sizeof *rows, compare_context_rows);
+	return rows;
+}
+
+static void store_context_cell(struct shelf *shelf, unsigned level, const struct context_row *at,
+			       const struct nm_counts *sum)
+{
+	static const struct nm_counts none;
+	sqlite3_stmt *insert;
+
+	if (!memcmp(sum, &none, sizeof none))
+		return;
+	insert = row(shelf, NM_INSERT_CONTEXT_CELL);
+	number(insert, 2, level);
+	number(insert, 3, at->context);
+	number(insert, 4, at->thread);
+	number(insert, 5, at->place);
+	counts(insert, 6, sum);
+	run(shelf, insert);
+}
+
+/* Several cells may have one place. */
+static void store_context_cells(struct shelf *shelf, unsigned level, const struct context_row *rows)
+{
+	size_t n = shelf->result->context_cell_count, i = 0;
+
+	while (i < n && !shelf->rc) {
+		const struct context_row *first = &rows[i];
+		struct nm_counts sum = {0};
+
+		for (; i < n && !compare_context_rows(first, &rows[i]); i++)
+			add_counts(&sum, &shelf->result->levels[level].context_counts[rows[i].cell]);
+		store_context_cell(shelf, level, first, &sum);
+	}
+}
+
+/* Callers come before what they call, so one pass backwards adds up. */
+static void store_context_sums(struct shelf *shelf, unsigned level)
+{
+	const struct nm_result *result = shelf->result;
+	struct nm_counts *sums = calloc(result->context_count + 1, sizeof *sums);
+
+	if (!sums) {
+		shelf->rc = SQLITE_NOMEM;
+		return;
+	}
+	for (size_t i = 0; i < result->context_cell_count; i++)
+		add_counts(&sums[result->context_cells[i].context], &result->levels[level].context_counts[i]);
+	for (size_t i = result->context_count; i-- > 1;)
+		add_counts(&sums[result->contexts[i].parent], &sums[i]);
+	for (size_t i = 0; i < result->context_count && !shelf->rc; i++) {
+		sqlite3_stmt *insert = row(shelf, NM_INSERT_CONTEXT_SUM);
+
+		number(insert, 2, level);
+		number(insert, 3, i);
+		counts(insert, 4, &sums[i]);
+		run(shelf, insert);
+	}
+	free(sums);
+}
+
+static void store_call_chains(struct shelf *shelf)
+{
+	struct context_row *rows;
+
+	if (!shelf->result->context_count)
+		return;
+	rows = sorted_context_rows(shelf);
+	if (!rows) {
+		shelf->rc = SQLITE_NOMEM;
+		return;
+	}
+	store_contexts(shelf);
+	for (unsigned level = 0; level < shelf->result->machine.count && !shelf->rc; level++) {
+		store_context_cells(shelf, level, rows);
+		store_context_sums(shelf, level);
+	}
+	free(rows);
+}
+
 int nm_store_result(struct nm_store *store, const struct nm_result *result)
 {
 	struct shelf shelf = {.store = store, .result = result, .process = sort_key(result->path)};
@@ -359,6 +497,7 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 		store_cells(&shelf, level);
 		store_evictions(&shelf, level);
 	}
+	store_call_chains(&shelf);
 	if (!shelf.rc)
 		shelf.rc = nm_store_instructions(store, result, &shelf.fold, shelf.process);
 	nm_fold_done(&shelf.fold);
