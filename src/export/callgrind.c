@@ -11,6 +11,10 @@
  * calls the objects that it touches, as often as it references them.  So the lists of callers and callees
  * tell who uses what.
  *
+ * Where the profile knows call chains, each line stands in the function that was called, as Callgrind has it, also
+ * when it is another's that was inlined (then with its file, `fi=`), and each function calls those that it
+ * called, with all that these cost.  Recursion is folded (calls.h).
+ *
  * Several processes and threads are added up, or are files of their own: callgrind_annotate reads one part
  * to a file.  Names are compressed: "(1) name" the first time, "(1)" after that.
  */
@@ -37,7 +41,10 @@ struct grind {
 	struct nm_map files, functions, kinds, object_of;
 	struct nm_vec(struct touched) objects;
 	const char *file, *function; /* of the lines that are written now */
+	const char *inside;          /* the file of the latest line, which inlining may make another */
 	int64_t line;                /* -1: none yet */
+	struct nm_map file_of;       /* function -> its file; only for call chains */
+	int64_t *chain_costs;        /* [of chains][of events] */
 	int64_t *totals, *zeros;
 };
 
@@ -280,27 +287,137 @@ static int write_touch(struct grind *g, const struct nm_fact *fact)
 	return 0;
 }
 
-static int write_fact(struct grind *g, const struct nm_fact *fact)
+/* Lines that follow are of this function. */
+static int begin_function(struct grind *g, const char *file, const char *function)
+{
+	int is_new = file != g->file || function != g->function;
+
+	if ((file != g->file || file != g->inside) && write_name(g, "fl", &g->files, file, file))
+		return NM_ENOMEM;
+	if ((is_new || file != g->inside) && write_function(g, "fn", file, function, "code"))
+		return NM_ENOMEM;
+	if (is_new)
+		g->line = -1;
+	g->file = g->inside = file;
+	g->function = function;
+	return 0;
+}
+
+/* Lines that follow are of this file, which is not the function's if it was inlined. */
+static int begin_file(struct grind *g, const char *file)
+{
+	if (file == g->inside)
+		return 0;
+	g->inside = file;
+	g->line = -1;
+	return write_name(g, "fi", &g->files, file, file);
+}
+
+static const char *file_of(const struct grind *g, const char *function)
+{
+	uint64_t file = nm_map_get(&g->file_of, (uintptr_t)function, 0);
+
+	return file ? (const char *)(uintptr_t)file : unknown;
+}
+
+/* The function whose block a fact belongs to, and the file of that. */
+static int begin_fact(struct grind *g, const struct nm_fact *fact)
 {
 	const char *file = fact->file ? fact->file : unknown;
-	const char *function = fact->function ? fact->function : unknown;
 
-	if (file != g->file && write_name(g, "fl", &g->files, file, file))
+	if (!fact->chain || !fact->chain->function)
+		return begin_function(g, file, fact->function ? fact->function : unknown);
+	if (fact->file && file_of(g, fact->chain->function) == unknown && /* its lines name it otherwise */
+	    nm_map_put(&g->file_of, (uintptr_t)fact->chain->function, (uintptr_t)file))
 		return NM_ENOMEM;
-	if (file != g->file || function != g->function) {
-		if (write_function(g, "fn", file, function, "code"))
-			return NM_ENOMEM;
-		g->line = -1;
-	}
-	g->file = file;
-	g->function = function;
-	for (size_t i = 0; i < g->events.count; i++)
+	if (begin_function(g, file_of(g, fact->chain->function), fact->chain->function))
+		return NM_ENOMEM;
+	return begin_file(g, file);
+}
+
+static int write_fact(struct grind *g, const struct nm_fact *fact)
+{
+	size_t n = g->events.count;
+
+	if (begin_fact(g, fact))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
 		g->totals[i] += fact->values[i];
+		if (fact->chain)
+			g->chain_costs[(size_t)(fact->chain - g->x->chains.at) * n + i] += fact->values[i];
+	}
 	if (g->x->objects)
 		return write_touch(g, fact);
 	write_costs(g, fact->line, fact->values);
 	return 0;
 }
+
+/* ---- calls ---- */
+
+/* Functions and the files that most of their lines are of (the last row counts), and room for the costs of chains. */
+static int prepare_chains(struct grind *g, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	const char *function, *file;
+	int rc = nm_profile_query(
+	    g->x->profile,
+	    "SELECT function, file FROM counts WHERE function IS NOT NULL AND file IS NOT NULL "
+	    "GROUP BY 1, 2 ORDER BY count(DISTINCT line), 2",
+	    &rows, err);
+
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
+		rc = nm_export_text(g->x, nm_rows_text(rows, 0), &function) ||
+			     nm_export_text(g->x, nm_rows_text(rows, 1), &file) ||
+			     nm_map_put(&g->file_of, (uintptr_t)function, (uintptr_t)file)
+			 ? nm_export_no_memory(err)
+			 : 0;
+	nm_rows_free(rows);
+	g->chain_costs = calloc(g->x->chains.count * g->events.count + 1, sizeof *g->chain_costs);
+	return rc ? rc : g->chain_costs ? 0 : nm_export_no_memory(err);
+}
+
+static int write_call(struct grind *g, const struct nm_chain *c, const int64_t *costs)
+{
+	const struct nm_chain *in = &g->x->chains.at[c->parent];
+	const char *caller = in->function ? in->function : c->caller ? c->caller : unknown;
+	const char *callee = c->function ? c->function : unknown;
+
+	if (begin_function(g, file_of(g, caller), caller) || begin_file(g, c->file ? c->file : unknown))
+		return NM_ENOMEM;
+	if (g->line != c->line) /* as in write_touch() */
+		write_costs(g, c->line, g->zeros);
+	g->line = c->line;
+	if (g->x->objects && write_name(g, "cob", &g->kinds, "code", "code"))
+		return NM_ENOMEM;
+	if (write_name(g, "cfi", &g->files, file_of(g, callee), file_of(g, callee)) ||
+	    write_function(g, "cfn", file_of(g, callee), callee, "code"))
+		return NM_ENOMEM;
+	fprintf(g->out, "calls=%" PRId64 " 0\n", c->calls > 0 ? c->calls : 1);
+	write_costs(g, c->line, costs);
+	return 0;
+}
+
+/* Callers come before what they call, so one pass backwards adds up. */
+static int write_calls(struct grind *g)
+{
+	size_t n = g->events.count;
+
+	for (size_t c = g->x->chains.count; c-- > 0;) {
+		const struct nm_chain *chain = &g->x->chains.at[c];
+		const int64_t *costs = g->chain_costs + c * n;
+		int64_t any = 0;
+
+		for (size_t i = 0; chain->parent != c && i < n; i++) {
+			g->chain_costs[chain->parent * n + i] += costs[i];
+			any |= costs[i];
+		}
+		if (any && write_call(g, chain, costs))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- all ---- */
 
 /* The costs of the objects themselves. */
 static int write_objects(struct grind *g)
@@ -323,7 +440,7 @@ static int write_objects(struct grind *g)
 static int write_body(struct grind *g, struct nm_error *err)
 {
 	struct nm_event references = {g->x->levels.at[0], "references", nm_derived_at(0)};
-	unsigned by = g->x->objects ? NM_BY_OBJECT : 0;
+	unsigned by = NM_BY_CHAIN | (g->x->objects ? NM_BY_OBJECT : 0);
 	size_t n = g->events.count;
 	struct nm_facts facts;
 	int rc;
@@ -337,6 +454,8 @@ static int write_body(struct grind *g, struct nm_error *err)
 	while (!rc && (rc = nm_facts_next(&facts, err)) > 0)
 		rc = write_fact(g, &facts.fact) ? nm_export_no_memory(err) : 0;
 	nm_facts_close(&facts);
+	if (!rc && g->x->chains.count && write_calls(g))
+		rc = nm_export_no_memory(err);
 	return rc;
 }
 
@@ -353,6 +472,8 @@ static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 		rc = write_header(&g, err);
 	if (!rc && x->objects)
 		rc = load_objects(&g, err);
+	if (!rc && x->chains.count)
+		rc = prepare_chains(&g, err);
 	if (!rc)
 		rc = write_body(&g, err);
 	if (!rc && write_objects(&g))
@@ -369,6 +490,8 @@ static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 	nm_map_done(&g.kinds);
 	nm_map_done(&g.object_of);
 	nm_vec_free(&g.objects);
+	nm_map_done(&g.file_of);
+	free(g.chain_costs);
 	free(g.totals);
 	free(g.zeros);
 	return rc;

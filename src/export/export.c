@@ -175,6 +175,8 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 		rc = check_format(x, request, err);
 	if (!rc)
 		rc = find_parts(x, err);
+	if (!rc && !(exporter->flags & NM_EXPORTER_WHOLE))
+		rc = nm_chains_load(x, err);
 	if (rc)
 		nm_export_close(x);
 	else
@@ -190,6 +192,8 @@ void nm_export_close(struct nm_export *x)
 	nm_vec_free(&x->columns);
 	nm_vec_free(&x->events);
 	nm_vec_free(&x->parts);
+	nm_vec_free(&x->chains);
+	nm_map_done(&x->first_chain);
 	nm_strings_done(&x->pool);
 	free(x);
 }

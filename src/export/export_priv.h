@@ -55,6 +55,33 @@ int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err
 /* "count" or "bytes". */
 const char *nm_event_unit(const struct nm_event *event);
 
+/* ---- chains.c: who called whom ------------------------------------------------------------------ */
+
+/* A context of the view contexts: the call of a function from a line, in the context of its caller. */
+struct nm_chain {
+	const char *function; /* that is called; NULL: unknown, as for the root */
+	const char *caller, *file;
+	int64_t line;  /* of the call */
+	size_t parent; /* index; a root is its own */
+	int64_t calls;
+};
+
+/* Reads them, if the profile has any. */
+int nm_chains_load(struct nm_export *x, struct nm_error *err);
+
+/* One function of a chain of calls, with the line where it calls the next, or that is counted. */
+struct nm_chain_frame {
+	const char *function; /* "<unknown>" */
+	const char *file;     /* or NULL */
+	int64_t line;         /* 0: unknown */
+};
+
+struct nm_chain_frames nm_vec(struct nm_chain_frame);
+
+struct nm_fact;
+/* The functions that lead to a fact, outermost first, the fact's own line last.  Overwrites *frames. */
+int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struct nm_chain_frames *frames);
+
 /* ---- export.c ----------------------------------------------------------------------------------- */
 
 struct nm_export_part {
@@ -70,9 +97,11 @@ struct nm_export {
 	struct nm_columns columns;
 	struct nm_events events;
 	struct nm_vec(struct nm_export_part) parts;
-	const char *process; /* of what is written now; NULL: all */
-	int64_t thread;      /* 0: all */
-	unsigned part;       /* 0: there is only one */
+	const char *process;                   /* of what is written now; NULL: all */
+	int64_t thread;                        /* 0: all */
+	unsigned part;                         /* 0: there is only one */
+	struct nm_vec(struct nm_chain) chains; /* none in a profile without call chains */
+	struct nm_map first_chain;             /* process -> its root in chains, and 1 */
 	int objects;
 };
 
@@ -86,7 +115,7 @@ int nm_export_id(struct nm_map *ids, const char *text, uint64_t *ret_id, int *re
 
 /* ---- facts.c: the view counts, added up ----------------------------------------------------------- */
 
-enum nm_by { NM_BY_PROCESS = 1, NM_BY_THREAD = 2, NM_BY_OBJECT = 4, NM_BY_LEVEL = 8 };
+enum nm_by { NM_BY_PROCESS = 1, NM_BY_THREAD = 2, NM_BY_OBJECT = 4, NM_BY_LEVEL = 8, NM_BY_CHAIN = 16 };
 
 /* Runs "SELECT ... FROM VIEW" with the condition that process, thread and level (those of `by`) are the
  * export's, and `order` behind it. */
@@ -97,7 +126,8 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 struct nm_fact {
 	const char *process, *file, *function, *object; /* in x->pool */
 	int64_t thread, line;
-	int64_t *values; /* one for each event */
+	const struct nm_chain *chain; /* NULL in a profile without them */
+	int64_t *values;              /* one for each event */
 };
 
 struct nm_facts {
@@ -108,7 +138,7 @@ struct nm_facts {
 	struct nm_fact fact;
 };
 
-/* The facts of the export's process, thread and levels, ordered by process, thread, file, function, line,
+/* The facts of the export's process, thread and levels, ordered by process, thread, chain, file, function, line,
  * object; those with nothing but zeros are left out. */
 int nm_facts_open(struct nm_facts *ret_facts, struct nm_export *x, unsigned by, const struct nm_event *events,
 		  size_t count, struct nm_error *err);

@@ -11,7 +11,7 @@
 
 #include "export_priv.h"
 
-enum { PROCESS, THREAD, FILE_NAME, FUNCTION, LINE, OBJECT, VALUES }; /* columns of the query */
+enum { PROCESS, THREAD, FILE_NAME, FUNCTION, LINE, OBJECT, CONTEXT, VALUES }; /* columns of the query */
 
 static void quoted(const char *text, FILE *sql)
 {
@@ -84,6 +84,8 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	FILE *sql = open_memstream(&text, &bytes);
 	int rc;
 
+	if (!x->chains.count)
+		by &= ~(unsigned)NM_BY_CHAIN;
 	memset(facts, 0, sizeof *facts);
 	facts->x = x;
 	facts->by = by;
@@ -91,16 +93,17 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	facts->fact.values = calloc(count + 1, sizeof *facts->fact.values);
 	if (!sql)
 		return nm_export_no_memory(err);
-	fprintf(sql, "SELECT %s, %s, file, function, line, %s", by & NM_BY_PROCESS ? "process" : "NULL",
-		by & NM_BY_THREAD ? "thread" : "0", by & NM_BY_OBJECT ? "object" : "NULL");
+	fprintf(sql, "SELECT %s, %s, file, function, line, %s, %s",
+		by & (NM_BY_PROCESS | NM_BY_CHAIN) ? "process" : "NULL", by & NM_BY_THREAD ? "thread" : "0",
+		by & NM_BY_OBJECT ? "object" : "NULL", by & NM_BY_CHAIN ? "context" : "0");
 	for (size_t i = 0; i < count; i++)
 		value(&events[i], sql);
-	fputs(" FROM counts", sql);
+	fputs(by & NM_BY_CHAIN ? " FROM context_counts" : " FROM counts", sql);
 	rc = fclose(sql) || !facts->fact.values ? nm_export_no_memory(err) : 0;
 	if (!rc)
-		rc =
-		    nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
-				   " GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6", &facts->rows, err);
+		rc = nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
+				    " GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 7, 3, 4, 5, 6",
+				    &facts->rows, err);
 	free(text);
 	return rc;
 }
@@ -120,10 +123,24 @@ static int take(struct nm_facts *facts)
 
 	fact->thread = nm_rows_integer(rows, THREAD);
 	fact->line = nm_rows_integer(rows, LINE);
-	return key(facts, NM_BY_PROCESS, PROCESS, &fact->process) ||
+	return key(facts, NM_BY_PROCESS | NM_BY_CHAIN, PROCESS, &fact->process) ||
 	       nm_export_text(facts->x, nm_rows_text(rows, FILE_NAME), &fact->file) ||
 	       nm_export_text(facts->x, nm_rows_text(rows, FUNCTION), &fact->function) ||
 	       key(facts, NM_BY_OBJECT, OBJECT, &fact->object);
+}
+
+static int find_chain(struct nm_facts *facts, struct nm_error *err)
+{
+	struct nm_export *x = facts->x;
+	size_t first = nm_map_get(&x->first_chain, (uintptr_t)facts->fact.process, 0);
+	size_t at = first - 1 + (size_t)nm_rows_integer(facts->rows, CONTEXT);
+
+	if (!first || at >= x->chains.count)
+		return nm_fail(err, NM_EFORMAT, "the profile is damaged: it has counts of no call chain");
+	facts->fact.chain = &x->chains.at[at];
+	if (!(facts->by & NM_BY_PROCESS))
+		facts->fact.process = NULL;
+	return 1;
 }
 
 int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
@@ -135,8 +152,11 @@ int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
 
 		for (size_t i = 0; i < facts->count; i++)
 			any |= facts->fact.values[i] = nm_rows_integer(facts->rows, VALUES + (unsigned)i);
-		if (any)
-			return take(facts) ? nm_export_no_memory(err) : 1;
+		if (!any)
+			continue;
+		if (take(facts))
+			return nm_export_no_memory(err);
+		return facts->by & NM_BY_CHAIN ? find_chain(facts, err) : 1;
 	}
 	return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * folded.c - folded stacks, the input of flame graphs: "function;line;object N", a line for each.  Where
- * several processes are exported, the process is the first frame.
+ * folded.c - folded stacks, the input of flame graphs: "function;line;object N", a line for each, with the callers
+ * before the function if the profile knows them.  Where several processes are exported, the process is the
+ * first frame.
  *
  * A semicolon in a name would be the end of a frame: it becomes a comma.
  */
@@ -23,27 +24,33 @@ static int has_several_processes(const struct nm_export *x)
 
 static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
 {
-	unsigned by = NM_BY_OBJECT | (has_several_processes(x) ? NM_BY_PROCESS : 0);
+	unsigned by = NM_BY_OBJECT | NM_BY_CHAIN | (has_several_processes(x) ? NM_BY_PROCESS : 0);
+	struct nm_chain_frames frames = {0};
 	struct nm_facts facts;
 	const char *line;
 	int rc = nm_facts_open(&facts, x, by, x->events.at, 1, err);
 
 	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
-		rc = nm_fact_line(x, &facts.fact, &line) ? nm_export_no_memory(err) : 0;
+		rc = nm_fact_line(x, &facts.fact, &line) || nm_chain_frames(x, &facts.fact, &frames)
+			 ? nm_export_no_memory(err)
+			 : 0;
 		if (rc)
 			break;
 		if (facts.fact.process) {
 			frame(facts.fact.process, out);
 			fputc(';', out);
 		}
-		frame(nm_fact_function(&facts.fact), out);
-		fputc(';', out);
+		for (size_t i = 0; i < frames.count; i++) {
+			frame(frames.at[i].function, out);
+			fputc(';', out);
+		}
 		frame(line, out);
 		fputc(';', out);
 		frame(facts.fact.object, out);
 		fprintf(out, " %" PRId64 "\n", *facts.fact.values);
 	}
 	nm_facts_close(&facts);
+	nm_vec_free(&frames);
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pprof.c - a profile.proto for pprof, compressed: a sample for each line, with a value for each event and
+ * pprof.c - a profile.proto for pprof, compressed: a sample for each line (with its callers, if they are known), with a value for each event and
  * labels for object, process and thread.  `pprof -tagroot=object` makes objects frames, and so does the
  * request for objects, innermost.
  *
@@ -47,6 +47,8 @@ struct pprof {
 	struct nm_export *x;
 	struct nm_gzip *gzip;
 	struct nm_map strings, functions, locations;
+	struct nm_chain_frames chain; /* of the sample that is written now */
+	struct nm_vec(uint64_t) stack;
 	int failed; /* memory was exhausted: checked once for all */
 };
 
@@ -156,13 +158,17 @@ static void label(struct pprof *p, struct nm_message *sample, const char *key, c
 static void sample(struct pprof *p, const struct nm_fact *fact)
 {
 	struct nm_message m = {0};
-	uint64_t stack[2];
 	size_t n = 0;
 
+	TRY(p, nm_chain_frames(p->x, fact, &p->chain) || nm_vec_reserve(&p->stack, p->chain.count + 1));
+	if (p->failed)
+		return;
 	if (p->x->objects)
-		stack[n++] = location(p, fact->object, NULL, 0);
-	stack[n++] = location(p, nm_fact_function(fact), fact->file, fact->line);
-	TRY(p, nm_message_numbers(&m, SAMPLE_LOCATION, stack, n));
+		p->stack.at[n++] = location(p, fact->object, NULL, 0);
+	for (size_t i = p->chain.count; i-- > 0;) /* innermost first */
+		p->stack.at[n++] =
+		    location(p, p->chain.at[i].function, p->chain.at[i].file, p->chain.at[i].line);
+	TRY(p, nm_message_numbers(&m, SAMPLE_LOCATION, p->stack.at, n));
 	TRY(p, nm_message_numbers(&m, SAMPLE_VALUE, (const uint64_t *)fact->values, p->x->events.count));
 	label(p, &m, "object", fact->object, 0);
 	label(p, &m, "process", fact->process, 0);
@@ -213,7 +219,7 @@ static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
 
 	if (!p.gzip)
 		return nm_export_no_memory(err);
-	rc = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT, x->events.at,
+	rc = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT | NM_BY_CHAIN, x->events.at,
 			   x->events.count, err);
 	if (!rc)
 		put_head(&p);
@@ -223,6 +229,8 @@ static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
 	}
 	nm_facts_close(&facts);
 	nm_gzip_end(p.gzip);
+	nm_vec_free(&p.chain);
+	nm_vec_free(&p.stack);
 	nm_map_done(&p.strings);
 	nm_map_done(&p.functions);
 	nm_map_done(&p.locations);

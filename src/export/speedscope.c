@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * speedscope.c - a file for speedscope (https://www.speedscope.app/file-format-schema.json): for each
- * process and event a profile of sampled stacks function, line, object, weighted with the figures.
+ * process and event a profile of sampled stacks callers (if known), function, line, object, weighted with the figures.
  *
  * Samples are written as they come; their weights follow in an array of their own, and the frames that all
  * profiles share come last.
@@ -22,7 +22,8 @@ struct scope {
 	struct nm_map ids; /* text of a frame -> its number, from 1 */
 	struct nm_vec(struct frame) frames;
 	struct nm_vec(int64_t) weights;
-	unsigned profiles; /* written or begun */
+	struct nm_chain_frames chain; /* of the sample that is written now */
+	unsigned profiles;            /* written or begun */
 };
 
 /* The number of a frame, from 0. */
@@ -74,18 +75,31 @@ static void end(struct scope *s)
 	s->weights.count = 0;
 }
 
+/* Writes the number of a frame of the stack. */
+static int push(struct scope *s, struct frame f, const char *before)
+{
+	uint64_t id;
+
+	if (frame(s, f, &id))
+		return NM_ENOMEM;
+	fprintf(s->out, "%s%" PRIu64, before, id);
+	return 0;
+}
+
 static int sample(struct scope *s, const struct nm_fact *fact)
 {
 	const char *line;
-	uint64_t id[3];
 
-	if (nm_fact_line(s->x, fact, &line) ||
-	    frame(s, (struct frame){nm_fact_function(fact), fact->file, 0}, &id[0]) ||
-	    frame(s, (struct frame){line, fact->file, fact->line}, &id[1]) ||
-	    frame(s, (struct frame){fact->object, NULL, 0}, &id[2]))
+	if (nm_fact_line(s->x, fact, &line) || nm_chain_frames(s->x, fact, &s->chain))
 		return NM_ENOMEM;
-	fprintf(s->out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", s->weights.count ? "," : "", id[0], id[1],
-		id[2]);
+	fputs(s->weights.count ? ",[" : "[", s->out);
+	for (size_t i = 0; i < s->chain.count; i++)
+		if (push(s, (struct frame){s->chain.at[i].function, s->chain.at[i].file, 0}, i ? "," : ""))
+			return NM_ENOMEM;
+	if (push(s, (struct frame){line, fact->file, fact->line}, ",") ||
+	    push(s, (struct frame){fact->object, NULL, 0}, ","))
+		return NM_ENOMEM;
+	fputc(']', s->out);
 	return nm_vec_push(&s->weights, *fact->values);
 }
 
@@ -94,7 +108,7 @@ static int write_event(struct scope *s, const struct nm_event *event, struct nm_
 {
 	const char *process = NULL;
 	struct nm_facts facts;
-	int rc = nm_facts_open(&facts, s->x, NM_BY_PROCESS | NM_BY_OBJECT, event, 1, err);
+	int rc = nm_facts_open(&facts, s->x, NM_BY_PROCESS | NM_BY_OBJECT | NM_BY_CHAIN, event, 1, err);
 
 	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
 		rc = 0;
@@ -150,6 +164,7 @@ static int write_speedscope(struct nm_export *x, FILE *out, struct nm_error *err
 	nm_map_done(&s.ids);
 	nm_vec_free(&s.frames);
 	nm_vec_free(&s.weights);
+	nm_vec_free(&s.chain);
 	return rc;
 }
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chains.c - the call chains of a profile (views contexts and context_counts), where it was recorded with them.
+ *
+ * All contexts are kept in memory: each fact names only the innermost.
+ */
+#include "export_priv.h"
+#include "selection.h"
+
+static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
+{
+	struct nm_chain c = {.line = nm_rows_integer(rows, 5), .calls = nm_rows_integer(rows, 6)};
+	int is_root = nm_rows_type(rows, 1) == NM_VALUE_NULL;
+	const char *process;
+	size_t first;
+
+	if (nm_export_text(x, nm_rows_text(rows, 0), &process) ||
+	    nm_export_text(x, nm_rows_text(rows, 2), &c.function) ||
+	    nm_export_text(x, nm_rows_text(rows, 3), &c.caller) ||
+	    nm_export_text(x, nm_rows_text(rows, 4), &c.file) ||
+	    (is_root && nm_map_put(&x->first_chain, (uintptr_t)process, x->chains.count + 1)))
+		return nm_export_no_memory(err);
+	first = nm_map_get(&x->first_chain, (uintptr_t)process, 0);
+	c.parent = is_root ? x->chains.count : first - 1 + (size_t)nm_rows_integer(rows, 1);
+	if (!first || c.parent > x->chains.count || (c.parent == x->chains.count && !is_root))
+		return nm_fail(err, NM_EFORMAT, "the profile is damaged: a call chain has no beginning");
+	return nm_vec_push(&x->chains, c) ? nm_export_no_memory(err) : 0;
+}
+
+int nm_chains_load(struct nm_export *x, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_has_contexts(x->profile, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = nm_profile_query(x->profile,
+			      "SELECT process, parent, function, caller, file, line, calls FROM contexts "
+			      "WHERE level = ?1 ORDER BY process, context",
+			      &rows, err);
+	if (!rc)
+		nm_rows_bind_text(rows, 1, x->levels.at[0]);
+	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
+		rc = take(x, rows, err);
+	nm_rows_free(rows);
+	return rc;
+}
+
+int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struct nm_chain_frames *frames)
+{
+	const struct nm_chain *c = fact->chain;
+	struct nm_chain_frame own = {nm_fact_function(fact), fact->file, fact->line};
+	int is_other = c && c->function && fact->function && fact->function != c->function;
+	size_t i, n;
+
+	frames->count = 0;
+	if (c && c->function && !fact->function)
+		own.function = c->function;
+	if (nm_vec_push(frames, own))
+		return NM_ENOMEM;
+	/* The function may be another than the one that was called: inlined, or reached by a jump. */
+	if (is_other && nm_vec_push(frames, (struct nm_chain_frame){c->function, NULL, 0}))
+		return NM_ENOMEM;
+	for (; c && &x->chains.at[c->parent] != c; c = &x->chains.at[c->parent]) {
+		const struct nm_chain *in = &x->chains.at[c->parent];
+		const char *name = in->function ? in->function : c->caller ? c->caller : "<unknown>";
+
+		if (nm_vec_push(frames, (struct nm_chain_frame){name, c->file, c->line}))
+			return NM_ENOMEM;
+	}
+	for (i = 0, n = frames->count; i < n / 2; i++) {
+		struct nm_chain_frame swapped = frames->at[i];
+
+		frames->at[i] = frames->at[n - 1 - i];
+		frames->at[n - 1 - i] = swapped;
+	}
+	return 0;
+}
