@@ -126,12 +126,13 @@ const struct nm_command nm_cmd_report = {
 	       "  lines      source lines\n"
 	       "  pairs      objects with the source lines that touch them\n"
 	       "  levels     the levels of the memory hierarchy\n"
+	       "  calltree   call chains, with all that is called from there (record --callgraph)\n"
 	       "\n"
 	       "Examples:\n"
 	       "  nearmiss report functions --object matrix     who misses on it\n"
 	       "  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "summary|objects|functions|lines|pairs|levels",
+    .words = "summary|objects|functions|lines|pairs|levels|calltree",
     .run = run,
 };

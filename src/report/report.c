@@ -67,12 +67,19 @@ void nm_asked_done(struct nm_asked *asked)
 	nm_name_choice_done(&asked->file);
 }
 
-static int fits(const struct nm_report *report, const struct nm_report_request *r, struct nm_error *err)
+static int fits(const struct nm_report *report, struct nm_profile *profile, const struct nm_report_request *r,
+		struct nm_error *err)
 {
-	if (report->all_levels && r->thread)
+	int rc = report->of_contexts ? nm_profile_has_contexts(profile, err) : 1;
+
+	if (rc <= 0)
+		return rc ? rc
+			  : nm_fail(err, NM_EINVAL,
+				    "the profile has no call chains: record with --callgraph");
+	if (report->columns && r->thread)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
 			       report->name);
-	if (report->all_levels && (r->object || r->function || r->file))
+	if (report->columns && (r->object || r->function || r->file))
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one %s", report->name,
 			       r->object     ? "object"
 			       : r->function ? "function"
@@ -246,7 +253,7 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 {
 	struct nm_asked asked = {.one_level = 0};
 	struct nm_filled filled = {.table = {0}};
-	int rc = fits(report, request, err);
+	int rc = fits(report, profile, request, err);
 
 	if (!rc)
 		rc = nm_ask(profile, request, &asked, err);

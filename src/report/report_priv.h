@@ -29,7 +29,8 @@ struct nm_report {
 	const char *sort; /* column that it is ranked by, or NULL */
 	const char *ties; /* SQL: what orders rows that agree in it */
 	const char *sql;  /* parameter ?2: the process or NULL */
-	int all_levels;   /* not one level, nor one thread */
+	int all_levels;   /* not one level */
+	int of_contexts;  /* needs a profile with call chains */
 };
 
 /* ---- columns.c ---- */

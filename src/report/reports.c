@@ -45,6 +45,39 @@ static const char level_sql[] =
     "sum(cold), sum(capacity), sum(conflict), sum(coherence), sum(loads), sum(evictions), sum(writebacks) "
     "FROM levels WHERE ?2 IS NULL OR process = ?2 GROUP BY position";
 
+static const struct nm_column context_columns[] = {
+    {.name = "chain", .title = "call chain", .kind = NM_COLUMN_NAME},
+    {.name = "calls", .title = "calls", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .dispensable = 4},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "self", .title = "self", .kind = NM_COLUMN_NUMBER},
+    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "caller", .title = "caller", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "context", .title = "context", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+};
+
+/* Chains are put together from the root outwards. */
+static const char context_sql[] =
+    "WITH RECURSIVE c AS MATERIALIZED (SELECT process, context, parent, function, caller, file, line, calls, "
+    "reads + writes AS refs, read_misses + write_misses AS misses, loaded_bytes AS loaded, used_bytes AS used "
+    "FROM contexts WHERE level = ?1 AND (?2 IS NULL OR process = ?2)), "
+    "s AS MATERIALIZED (SELECT process, context, sum(read_misses + write_misses) AS misses FROM context_counts "
+    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY process, context), "
+    "chain(process, context, text) AS (SELECT process, context, NULL FROM c WHERE parent IS NULL UNION ALL "
+    "SELECT c.process, c.context, coalesce(chain.text || ' / ', '') || coalesce(c.function, '?') FROM chain "
+    "CROSS JOIN c ON c.parent = chain.context AND c.process = chain.process) "
+    "SELECT chain.text AS chain, c.calls AS calls, c.refs AS \"references\", c.misses AS misses, "
+    "100.0 * c.misses / nullif((SELECT sum(misses) FROM c WHERE parent IS NULL), 0) AS share, "
+    "coalesce(s.misses, 0) AS self, 100.0 - 100.0 * c.used / nullif(c.loaded, 0) AS waste, "
+    "c.process AS process, c.function AS function, c.caller AS caller, c.file AS file, c.line AS line, "
+    "c.context AS context FROM chain CROSS JOIN c ON c.process = chain.process AND c.context = chain.context "
+    "LEFT JOIN s ON s.process = c.process AND s.context = c.context WHERE c.parent IS NOT NULL";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -68,6 +101,14 @@ static const struct nm_report reports[] = {
      .ties = "position",
      .sql = level_sql,
      .all_levels = 1},
+    {.name = "calltree",
+     .summary = "call chains, with all that is called from there",
+     .columns = context_columns,
+     .column_count = COUNT_OF(context_columns),
+     .sort = "misses",
+     .ties = "process, context",
+     .sql = context_sql,
+     .of_contexts = 1},
 };
 
 const struct nm_report nm_report_by = {.name = "by", .sort = "misses"};
