@@ -15,6 +15,7 @@ struct nm_choice {
 	const char *machine, *cache; /* as typed, or NULL; without either, the host */
 	int64_t threads;
 	int instructions; /* simulate fetches too */
+	int contexts;     /* count by call chain too */
 };
 
 /* Decoding and modelling beside each other, where there are processors. */

@@ -32,6 +32,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, collector), "valgrind"},
     {"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", NM_OPTION_FLAG,
      offsetof(struct record_options, by_instruction), NULL},
+    {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
+     offsetof(struct record_options, choice.contexts), NULL},
     {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
      offsetof(struct record_options, embed_sources), NULL},
     {"trace", 't', "FILE", "keep the run for nearmiss replay too", NM_OPTION_TEXT,
@@ -60,6 +62,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	recording.threads = (unsigned)o.choice.threads;
 	recording.instructions = o.choice.instructions;
 	recording.by_instruction = o.by_instruction;
+	recording.contexts = o.choice.contexts;
 	recording.embed_sources = o.embed_sources;
 	recording.progress = !o.quiet && isatty(STDERR_FILENO);
 	recording.argv = operands.at;

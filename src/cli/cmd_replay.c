@@ -26,6 +26,8 @@ static const struct nm_option options[] = {
      offsetof(struct replay_options, choice.instructions), NULL},
     {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
      offsetof(struct replay_options, choice.threads), NULL},
+    {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
+     offsetof(struct replay_options, choice.contexts), NULL},
     {"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, offsetof(struct replay_options, quiet),
      NULL},
 };
@@ -49,6 +51,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	replaying.output = o.output;
 	replaying.threads = (unsigned)o.choice.threads;
 	replaying.instructions = o.choice.instructions;
+	replaying.contexts = o.choice.contexts;
 	replaying.progress = !o.quiet && isatty(STDERR_FILENO);
 	status = nm_replay(&replaying, &err);
 	if (status)

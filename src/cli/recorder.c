@@ -289,8 +289,9 @@ static int start_trace(struct recorder *r, struct nm_error *err)
 static int prepare(struct recorder *r, struct nm_error *err)
 {
 	char program[4096];
-	struct nm_engine_options options = {&r->recording->machine, NULL, r->recording->threads,
-					    r->recording->instructions, r->recording->by_instruction};
+	struct nm_engine_options options = {&r->recording->machine,       NULL,
+					    r->recording->threads,        r->recording->instructions,
+					    r->recording->by_instruction, r->recording->contexts};
 	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
 
 	if (fault)

@@ -15,6 +15,7 @@ struct nm_recording {
 	unsigned threads;   /* of the engine */
 	int instructions;   /* simulate fetches too */
 	int by_instruction; /* count single instructions, keep their code */
+	int contexts;       /* count by call chain too */
 	int embed_sources;  /* into the profile */
 	int progress;       /* show it on stderr */
 	char *const *argv;  /* the program, NULL-terminated */

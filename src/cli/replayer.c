@@ -97,8 +97,8 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
-	struct nm_engine_options options = {&r->replaying->machine, NULL, r->replaying->threads,
-					    r->replaying->instructions, 0};
+	struct nm_engine_options options = {&r->replaying->machine,     NULL, r->replaying->threads,
+					    r->replaying->instructions, 0,    r->replaying->contexts};
 	int status = nm_trace_open(&r->trace, r->replaying->input, err);
 
 	if (status)

@@ -14,6 +14,7 @@ struct nm_replaying {
 	struct nm_machine machine;
 	unsigned threads; /* of the engine */
 	int instructions; /* simulate fetches too */
+	int contexts;     /* count by call chain too */
 	int progress;     /* show it on stderr */
 };
 

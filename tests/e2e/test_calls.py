@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""test_calls.py - call chains: record --callgraph, the views contexts and context_counts, what is made of them."""
+
+import collections
+import json
+import shutil
+import subprocess
+
+from harness import Skip, counts, main, nearmiss, program, record, rows
+
+COUNTS = ("reads", "writes", "read_misses", "write_misses", "cold", "capacity", "conflict", "coherence", "loads",
+          "reuse", "used_bytes", "loaded_bytes", "evictions", "writebacks")
+SUMS = ", ".join(f"sum({c})" for c in COUNTS)
+
+
+def chains(where="1"):
+    """chain of functions -> [calls, reads of `table` in that chain itself, with the same and inner ones]."""
+    tree = {row[0]: row[1:] for row in
+            rows("SELECT context, parent, function, calls FROM contexts WHERE level = 'L1d' ORDER BY context")}
+    own = dict(rows("SELECT context, sum(reads) FROM context_counts WHERE level = 'L1d' AND object = 'table' "
+                    f"AND {where} GROUP BY context"))
+    total = {context: own.get(context, 0) for context in tree}
+    for context in sorted(tree, reverse=True):
+        if tree[context][0] is not None:
+            total[tree[context][0]] += total[context]
+    found = {}
+    for context in tree:
+        names, at = [], context
+        while at is not None:
+            names.insert(0, tree[at][1] or "")
+            at = tree[at][0]
+        if "main" in names:
+            names = names[names.index("main"):]
+        entry = found.setdefault("/".join(names), [0, 0, 0])
+        for i, value in enumerate((tree[context][2], own.get(context, 0), total[context])):
+            entry[i] += value
+    return found
+
+
+def record_calls():
+    record([program("calls")], "--callgraph")
+
+
+def case_chains():
+    record_calls()
+    found = chains()
+    expected = {
+        "main": [1, 0, 1100 + 100 + 200 + 120 + 100 + 50 + 60 + 70 + 80 + 90],
+        "main/direct": [1, 0, 100],
+        "main/direct/touch": [1, 100, 100],
+        "main/nested": [1, 0, 1100],
+        "main/nested/touch": [1, 1000, 1000],
+        "main/nested/direct/touch": [1, 100, 100],
+        "main/one/touch": [2, 60, 60],  # one line calls several functions
+        "main/two/touch": [1, 40, 40],
+        "main/leave/touch": [1, 50, 50],
+        "main/after/touch": [1, 70, 70],  # neither longjmp nor the exception left frames behind
+        "main/tail": [1, 80, 80],  # a jump is no call
+    }
+    for chain, want in expected.items():
+        assert found.get(chain) == want, (chain, found.get(chain), want)
+    thrown = {chain: entry for chain, entry in found.items() if "throws" in chain and chain.endswith("/touch")}
+    assert sum(entry[1] for entry in thrown.values()) == 60, thrown
+
+
+def case_recursion_is_folded():
+    record_calls()
+    found = chains()
+    assert found["main/recursive"][2] == 200, found["main/recursive"]
+    assert found["main/recursive/recursive"][0] == 200, found["main/recursive/recursive"]
+    assert not any(chain.count("recursive") > 2 for chain in found)
+    assert found["main/even"][2] == 120, found["main/even"]
+    assert not any(chain.count("even") > 2 or chain.count("odd") > 1 for chain in found), found.keys()
+
+
+def case_signals_and_threads():
+    record_calls()
+    (reads,), = rows("SELECT sum(k.reads) FROM context_counts AS k JOIN contexts AS c ON c.process = k.process AND "
+                     "c.level = k.level AND c.context = k.context WHERE k.level = 'L1d' AND c.caller = 'on_signal' "
+                     "AND k.function = 'touch' AND k.object = 'table'")
+    assert reads == 90, reads
+    of_thread = {chain: entry for chain, entry in chains("thread = 2").items() if entry[2]}
+    assert of_thread and not any("main" in chain.split("/") for chain in of_thread), of_thread
+    assert max(entry[1] for entry in of_thread.values()) == 110, of_thread
+
+
+def case_sums_close():
+    """Self counts are those of `counts`, and the root has all of them."""
+    record_calls()
+    keys = "level, thread, function, file, line, object"
+    want = rows(f"SELECT {keys}, {SUMS} FROM counts GROUP BY {keys} ORDER BY {keys}")
+    assert rows(f"SELECT {keys}, {SUMS} FROM context_counts GROUP BY {keys} ORDER BY {keys}") == want
+    assert rows(f"SELECT level, {SUMS} FROM contexts WHERE parent IS NULL GROUP BY level") == rows(
+        f"SELECT level, {SUMS} FROM counts GROUP BY level")
+    late = rows("SELECT count(*) FROM contexts WHERE parent >= context")
+    assert late == [(0,)], late
+
+
+def case_other_figures_stay():
+    """All but the views of call chains is the same with and without them."""
+    record([program("jumps")])
+    without = counts(), rows("SELECT * FROM evictions")
+    assert rows("SELECT * FROM contexts") == [] == rows("SELECT * FROM context_counts")
+    record([program("jumps")], "--callgraph")
+    assert (counts(), rows("SELECT * FROM evictions")) == without
+    assert rows("SELECT count(*) > 10 FROM contexts") == [(1,)]
+
+
+def case_forks_and_threads():
+    """A child's tree begins at its fork; each process has a root."""
+    record([program("processes")], "--callgraph")
+    assert rows("SELECT process, count(*) FROM contexts WHERE level = 'L1d' AND parent IS NULL GROUP BY process "
+                "ORDER BY process") == rows("SELECT process, 1 FROM processes ORDER BY process")
+    assert rows(f"SELECT process, level, {SUMS} FROM contexts WHERE parent IS NULL GROUP BY 1, 2 ORDER BY 1, 2") == rows(
+        f"SELECT process, level, {SUMS} FROM context_counts GROUP BY 1, 2 ORDER BY 1, 2")
+
+
+def case_report():
+    record_calls()
+    done = nearmiss("report", "calltree", "-i", "p.nmp", "--format=json", "--limit=0")
+    assert done.returncode == 0, done
+    got = {row["chain"]: row for row in json.loads(done.stdout)["rows"]}
+    chain = next(chain for chain in got if chain.endswith(" / main / nested"))
+    row, touch = got[chain], got[chain + " / touch"]
+    assert row["calls"] == 1 and row["self"] < 20 and 1080 < row["misses"] < 1120, row
+    assert touch["self"] == touch["misses"] > 990, touch
+    record([program("calls")])
+    done = nearmiss("report", "calltree", "-i", "p.nmp")
+    assert done.returncode == 124 and b"--callgraph" in done.stderr, done
+
+
+def exported(name, *options):
+    done = nearmiss("export", name, "-i", "p.nmp", *options)
+    assert done.returncode == 0 and not done.stderr, done
+    return done.stdout.decode()
+
+
+def case_export_folded_and_speedscope():
+    record_calls()
+    stacks = collections.Counter()
+    for line in exported("folded", "--event=reads").splitlines():
+        stack, number = line.rsplit(" ", 1)
+        stacks[stack] += int(number)
+    got = {stack.split(";main;")[1]: n for stack, n in stacks.items() if ";main;" in stack}
+    line = next(stack for stack in got if stack.startswith("nested;direct;touch;calls.cpp:") and
+                stack.endswith(";table"))
+    assert got[line] == 100, line
+    assert sum(stacks.values()) == rows("SELECT sum(reads) FROM counts WHERE level = 'L1d'")[0][0]
+    scope = json.loads(exported("speedscope", "--event=reads"))
+    names = [frame["name"] for frame in scope["shared"]["frames"]]
+    profile, = scope["profiles"]
+    scoped = collections.Counter()
+    for stack, number in zip(profile["samples"], profile["weights"]):
+        scoped[";".join(names[i] for i in stack)] += number
+    assert scoped == stacks
+
+
+def case_export_callgrind():
+    if not shutil.which("callgrind_annotate"):
+        raise Skip("callgrind_annotate is not installed")
+    record_calls()
+    for options in ((), ("--objects",)):
+        exported("callgrind", "-o", "callgrind.out.calls", *options)
+        for how in ("--inclusive=yes", "--tree=both", "--auto=yes"):
+            done = subprocess.run(["callgrind_annotate", how, "callgrind.out.calls"], capture_output=True, check=False)
+            assert done.returncode == 0 and not done.stderr and b"WARNING" not in done.stdout, done
+    exported("callgrind", "-o", "callgrind.out.calls", "--event=reads")
+    text = subprocess.check_output(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no",
+                                    "--show-percs=no", "callgrind.out.calls"]).decode()
+    got = {}
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) == 2 and parts[0][0].isdigit() and ":" in parts[1]:
+            got[parts[1].rsplit(":", 1)[1]] = int(parts[0].replace(",", ""))
+    reads = dict(rows("SELECT function, sum(reads) FROM contexts WHERE level = 'L1d' AND function IN ('main', 'nested', "
+                      "'direct', 'after') GROUP BY function"))
+    assert {name: got[name] for name in reads} == reads, (got, reads)
+
+
+if __name__ == "__main__":
+    main(globals())
