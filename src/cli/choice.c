@@ -48,6 +48,8 @@ int nm_choose(const struct nm_command *self, const struct nm_choice *o, struct n
 		}
 		*ret_machine = *named;
 	}
+	if (nm_machine_check_present(ret_machine, &err))
+		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
 	if (!o->instructions)
 		drop_instruction_levels(ret_machine);
 	if (ret_machine->count)

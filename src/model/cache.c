@@ -7,12 +7,15 @@
  *
  * Counting rules served here: what a line's stay was worth is charged to the cell that loaded it, when the line
  * leaves or at the end; accesses and byte masks then flow down to the nearest further level that has the line, which
- * moves no recency there.  A line that was written to in the level above is dirty here.
+ * moves no recency there.  A line that was written to in the level above is dirty here, and where this level writes
+ * through it goes on at once.
  */
 #include "cache.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "custom.h"
 
 const struct nm_lookup *nm_lookup_supported(unsigned i)
 {
@@ -53,12 +56,18 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 		memset(c->masks, 0, places * c->words * sizeof *c->masks);
 	}
 	for (uint64_t i = 0; i < places; i++) {
-		int pads = i % c->ways >= c->spec.ways;
+		int pad = i % c->ways >= c->spec.ways;
 
-		c->tags[i] = pads ? NM_NO_VICTIM : NM_NO_LINE;
-		c->stamps[i] = pads ? UINT64_MAX : 0;
+		c->tags[i] = pad ? NM_NO_VICTIM : NM_NO_LINE;
+		c->stamps[i] = pad ? UINT64_MAX : 0;
 	}
-	if (c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
+	return 0;
+}
+
+/* What finds a line sooner than a look at all its set. */
+static int make_aids(struct nm_cache *c)
+{
+	if (!c->custom && c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
 	    (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
 		c->way_of = calloc(NM_GUESSES, 1);
 		return c->way_of ? 0 : NM_ENOMEM;
@@ -69,16 +78,22 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 	return c->wide ? 0 : NM_ENOMEM;
 }
 
-int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec)
+static int pads(unsigned ways) { return ways > 4 && ways < NM_WIDE_WAYS; }
+
+int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const struct nm_standing *standing)
 {
 	uint64_t sets = spec->sets;
 
-	*c = (struct nm_cache){.spec = *spec, .lookup = nm_lookup_supported(0), .first = 1};
+	c->spec = *spec;
+	c->lookup = standing->custom ? &nm_lookup_custom : nm_lookup_supported(0);
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
 	c->line_shift = (unsigned)__builtin_ctz(spec->line);
 	c->words = spec->line > 64 ? spec->line / 64 : 1;
-	c->ways = spec->ways <= 4 || spec->ways >= NM_WIDE_WAYS ? spec->ways : (spec->ways + 7) / 8 * 8;
-	if (sets > UINT64_MAX / c->ways || make_arrays(c, sets * c->ways) ||
+	c->ways = !standing->custom && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
+	if (sets > UINT64_MAX / c->ways)
+		return NM_ENOMEM;
+	c->places = sets * c->ways + standing->loans;
+	if (make_arrays(c, c->places) || (standing->custom && nm_custom_new(c, standing)) || make_aids(c) ||
 	    nm_recency_init(&c->recency, sets * spec->ways, c->stamps) || nm_tally_init(&c->tally)) {
 		nm_cache_done(c);
 		return NM_ENOMEM;
@@ -94,6 +109,7 @@ void nm_cache_done(struct nm_cache *c)
 	free(c->masks);
 	free(c->way_of);
 	nm_wide_free(c->wide);
+	nm_custom_free(c->custom);
 	nm_recency_done(&c->recency);
 	nm_tally_done(&c->tally);
 	*c = (struct nm_cache){0};
@@ -103,6 +119,8 @@ uint32_t nm_cache_find(const struct nm_cache *c, uint64_t line)
 {
 	uint32_t place = (uint32_t)(nm_cache_set(c, line) * c->ways);
 
+	if (c->custom)
+		return nm_custom_find(c, line);
 	if (c->wide)
 		return nm_wide_find(c->wide, c->tags, line);
 	for (unsigned way = 0; way < c->ways; way++)
@@ -111,15 +129,17 @@ uint32_t nm_cache_find(const struct nm_cache *c, uint64_t line)
 	return NM_NO_PLACE;
 }
 
-/* Adds what is known of a stay above to that of the same line, or of the longer one that holds it, at `place`. */
-static void add_stay(struct nm_cache *c, uint32_t place, const struct nm_cache *upper, uint32_t from)
+void nm_cache_add_stay(struct nm_cache *c, uint32_t place, const struct nm_cache *upper, uint32_t from,
+		       unsigned kinds)
 {
 	uint64_t byte = (upper->tags[from] << upper->line_shift) & (c->spec.line - 1);
 	const uint64_t *mask = nm_cache_mask(upper, from);
 	uint64_t *to = nm_cache_mask(c, place);
 
-	c->stays[place].served[0] += upper->stays[from].served[0];
-	c->stays[place].served[1] += upper->stays[from].served[1];
+	if (kinds & 1)
+		c->stays[place].served[0] += upper->stays[from].served[0];
+	if (kinds & 2)
+		c->stays[place].served[1] += upper->stays[from].served[1];
 	for (unsigned w = 0; w < upper->words; w++)
 		to[byte / 64 + w] |= mask[w] << byte % 64;
 }
@@ -127,15 +147,18 @@ static void add_stay(struct nm_cache *c, uint32_t place, const struct nm_cache *
 void nm_cache_settle(struct nm_cache *c, uint32_t place)
 {
 	uint32_t below = c->stays[place].below;
+	unsigned kinds = c->spec.write_through ? 1 : 3;
 
 	for (struct nm_cache *lower = c->next; lower; lower = lower->next) {
 		uint64_t line = nm_lower_line(c, lower, c->tags[place]);
 
 		if (lower != c->next || lower->tags[below] != line)
 			below = nm_cache_find(lower, line);
-		if (below != NM_NO_PLACE) {
-			add_stay(lower, below, c, place);
+		if (below == NM_NO_PLACE)
+			continue;
+		nm_cache_add_stay(lower, below, c, place, kinds);
+		if (!lower->spec.write_through || !(kinds & 2) || !c->stays[place].served[1])
 			return;
-		}
+		kinds = 2; /* what was written goes on */
 	}
 }

@@ -49,6 +49,9 @@ struct nm_lookup {
 	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
 	/* Takes one reference of any kind. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
+	/* Asks for a line, for the level above; where it is then. */
+	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t cell, unsigned write);
+	/* Those of custom levels have none. */
 	void (*survey)(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret);
 };
 
@@ -62,19 +65,31 @@ struct nm_cache {
 	unsigned line_shift, words; /* words of 64 bytes in a line */
 	struct nm_cache *next;      /* level that takes its fills, or NULL */
 	struct nm_wide *wide;       /* where ways >= NM_WIDE_WAYS */
+	struct nm_custom *custom;   /* custom.h; NULL: all is as usual */
+	uint64_t places;
 	struct nm_recency recency;
 	struct nm_tally tally;
 	const struct nm_lookup *lookup;
 	struct nm_level_spec spec;
 	int first;  /* takes the program's references only, no fills */
+	int flat;   /* what is known of a line goes to the next level as it is */
 	int failed; /* memory ran out */
 };
 
-int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec);
+struct nm_standing;
+
+/* Of a level that is wired already and 0 otherwise.  0 or NM_ENOMEM. */
+int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec,
+		  const struct nm_standing *standing);
 void nm_cache_done(struct nm_cache *cache);
 
 /* Hands the stay at a place to the nearest further level that has the line too. */
 void nm_cache_settle(struct nm_cache *cache, uint32_t place);
+
+/* Adds what is known of a stay above to that of the same line, or of the longer one that holds it, at `place`;
+ * bits of `kinds` choose the accesses: 1 reads, 2 writes. */
+void nm_cache_add_stay(struct nm_cache *cache, uint32_t place, const struct nm_cache *upper, uint32_t from,
+		       unsigned kinds);
 
 static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
 {
@@ -106,6 +121,20 @@ static inline struct nm_stays *nm_cache_charge(struct nm_cache *c, uint32_t plac
 	return to;
 }
 
+/* Marks bytes [first, first + bytes) of a line. */
+static inline void nm_cache_mark(struct nm_cache *c, uint32_t place, unsigned first, unsigned bytes)
+{
+	uint64_t *mask = nm_cache_mask(c, place);
+
+	for (unsigned b = first; b < first + bytes;) {
+		unsigned n = 64 - b % 64;
+		if (n > first + bytes - b)
+			n = first + bytes - b;
+		mask[b / 64] |= (~0ull >> (64 - n)) << b % 64;
+		b += n;
+	}
+}
+
 /* A slot of the table of guesses. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
 static inline size_t nm_cache_guess(uint64_t line)
@@ -125,14 +154,20 @@ void nm_wide_touch(struct nm_wide *wide, uint32_t place);
 /* A free place or that of the oldest, which is now indexed as `line` and the newest; the caller then sets its
  * tag. */
 uint32_t nm_wide_replace(struct nm_wide *wide, const uint64_t *tags, uint64_t set, uint64_t line);
+/* The index alone, for levels with another order: the line at a place is there; a line is not there any more. */
+void nm_wide_put(struct nm_wide *wide, const uint64_t *tags, uint32_t place);
+void nm_wide_take(struct nm_wide *wide, const uint64_t *tags, uint64_t line);
 
 /* The loops that this processor can run, fastest first; NULL past the last. */
 const struct nm_lookup *nm_lookup_supported(unsigned i);
 
+/* For tests. */
+const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, unsigned level);
+
 /* Has the hierarchy, before its first batch, use other loops than the fastest. */
 void nm_hierarchy_use(struct nm_hierarchy *hierarchy, const struct nm_lookup *lookup);
 
-extern const struct nm_lookup nm_lookup_plain;
+extern const struct nm_lookup nm_lookup_plain, nm_lookup_custom;
 #if defined(__x86_64__)
 extern const struct nm_lookup nm_lookup_avx2, nm_lookup_avx512;
 #endif

@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache.h"
+#include "custom.h"
 
 struct nm_hierarchy {
 	struct nm_cache levels[NM_MAX_LEVELS];
 	struct nm_cache *entry[2]; /* where data and where fetches go first, or NULL */
 	unsigned count;
-	uint32_t line; /* the shortest of the levels that take references */
+	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	int broken, finished;
 };
 
@@ -30,7 +30,8 @@ static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine
 {
 	static const enum nm_level_side sides[2] = {NM_SIDE_DATA, NM_SIDE_INSTRUCTION};
 
-	h->line = 4096;
+	for (unsigned i = 0; i < h->count; i++)
+		h->levels[i].first = 1;
 	for (unsigned s = 0; s < 2; s++) {
 		struct nm_cache *before = NULL;
 		for (unsigned i = 0; i < h->count; i++) {
@@ -40,8 +41,6 @@ static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine
 				continue;
 			if (!before) {
 				h->entry[s] = c;
-				if (h->line > machine->levels[i].line)
-					h->line = machine->levels[i].line;
 			} else {
 				before->next = c;
 				c->first = 0;
@@ -51,24 +50,83 @@ static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine
 	}
 }
 
+static int outside(const struct nm_cache *c, const struct nm_cache *lower)
+{
+	for (c = c->next; c && c != lower;)
+		c = c->next;
+	return c != NULL;
+}
+
+/* Whether a level needs more than lookup.c does, for its own sake or that of those outside it. */
+static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	const struct nm_level_spec *l = &machine->levels[i];
+
+	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
+	    l->inclusion != NM_NON_INCLUSIVE)
+		return 1;
+	for (unsigned j = i + 1; j < h->count; j++) {
+		enum nm_inclusion inclusion = machine->levels[j].inclusion;
+
+		if (inclusion == NM_EXCLUSIVE && h->levels[i].next == &h->levels[j])
+			return 1;
+		if (inclusion == NM_INCLUSIVE && l->ways >= NM_WIDE_WAYS &&
+		    outside(&h->levels[i], &h->levels[j]))
+			return 1;
+	}
+	return 0;
+}
+
+/* Levels are made from the first outwards: an exclusive one must know how much those above it hold. */
+static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	struct nm_cache *c = &h->levels[i];
+	struct nm_standing standing = {.custom = needs_custom(h, machine, i)};
+
+	for (unsigned j = 0; j < i; j++)
+		if (machine->levels[i].inclusion == NM_EXCLUSIVE && h->levels[j].next == c)
+			standing.loans += h->levels[j].places + 1; /* one is asked for before one leaves */
+	if (nm_cache_init(c, &machine->levels[i], &standing))
+		return NM_ENOMEM;
+	for (unsigned j = 0; j < i; j++)
+		if (machine->levels[i].inclusion == NM_INCLUSIVE && outside(&h->levels[j], c))
+			c->custom->above[c->custom->above_count++] = &h->levels[j];
+	return 0;
+}
+
+/* Where what is known of a line that leaves can be handed on by lookup.c itself. */
+static void find_flat(struct nm_hierarchy *h)
+{
+	for (unsigned i = 0; i < h->count; i++) {
+		struct nm_cache *c = &h->levels[i];
+
+		c->flat = c->next && c->line_shift == c->next->line_shift && !c->masks &&
+			  !c->next->spec.write_through;
+	}
+}
+
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err)
 {
 	int code = nm_machine_check(machine, err);
+	if (!code)
+		code = nm_machine_check_present(machine, err);
 	if (code)
 		return code;
 	struct nm_hierarchy *h = calloc(1, sizeof *h);
 	if (!h)
 		return nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	h->count = machine->count;
+	h->lookup = nm_lookup_supported(0);
+	wire_levels(h, machine);
 	for (unsigned i = 0; i < h->count; i++)
-		if (nm_cache_init(&h->levels[i], &machine->levels[i])) {
+		if (make_level(h, machine, i)) {
 			nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s",
 				machine->levels[i].name);
 			nm_hierarchy_free(h);
 			return NM_ENOMEM;
 		}
-	wire_levels(h, machine);
+	find_flat(h);
 	*ret_hierarchy = h;
 	return 0;
 }
@@ -82,10 +140,17 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	free(h);
 }
 
+const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned level)
+{
+	return &h->levels[level];
+}
+
 void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
+	h->lookup = lookup;
 	for (unsigned i = 0; i < h->count; i++)
-		h->levels[i].lookup = lookup;
+		if (!h->levels[i].custom)
+			h->levels[i].lookup = lookup;
 }
 
 /* One by one, data and fetches mixed. */
@@ -107,7 +172,7 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	struct nm_survey survey;
 	struct nm_cache *c = h->entry[0];
 
-	h->levels[0].lookup->survey(refs, (uint32_t)count, &survey);
+	h->lookup->survey(refs, (uint32_t)count, &survey);
 	for (unsigned i = 0; i < h->count; i++)
 		h->broken |= nm_tally_reach(&h->levels[i].tally, survey.cell + 1u) != 0;
 	if (h->broken)
@@ -129,7 +194,7 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 	for (unsigned i = 0; i < h->count && !h->finished && !h->broken; i++) {
 		struct nm_cache *c = &h->levels[i];
 
-		for (uint32_t place = 0; place < c->spec.sets * c->ways; place++)
+		for (uint32_t place = 0; place < c->places; place++)
 			if (c->tags[place] < NM_NO_VICTIM) {
 				nm_cache_charge(c, place);
 				nm_cache_settle(c, place);
@@ -148,7 +213,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 	struct nm_counts n = {.reads = c->first ? 0 : c->tally.own[cell][0],
 			      .writes = c->first ? 0 : c->tally.own[cell][1],
 			      .read_misses = l->fills[0] - l->extra[0],
-			      .write_misses = l->fills[1] - l->extra[1],
+			      .write_misses = l->fills[1] + l->around - l->extra[1],
 			      .cold = l->of_class[NM_MISS_COLD],
 			      .capacity = l->of_class[NM_MISS_CAPACITY],
 			      .conflict = l->of_class[NM_MISS_CONFLICT],

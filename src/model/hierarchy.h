@@ -6,7 +6,8 @@
  * A *cell* is a small dense number that the caller gives to every (thread, place in the code, object);
  * the hierarchy knows nothing else about them.  Counting rules (the contract; the files that implement
  * them repeat the ones they implement):
- *   - write-back, write-allocate, LRU, non-inclusive; cold at the start.
+ *   - cold at the start; write-back, write-allocate, LRU, non-inclusive where a level says nothing else.  What the
+ *     rest means for the rules below is in custom.c.
  *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads
  *     (line fills), reuse and bytes used are counted per line.
  *   - A level is referenced by the fills that the level above asks for, each being a read or a write

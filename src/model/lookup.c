@@ -67,9 +67,7 @@ ALWAYS void settle(struct nm_cache *c, uint32_t place)
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_stay *to = &next->stays[stay->below];
 
-	if (__builtin_expect(c->line_shift != next->line_shift || c->masks ||
-				 next->tags[stay->below] != c->tags[place],
-			     0)) {
+	if (__builtin_expect(!c->flat || next->tags[stay->below] != c->tags[place], 0)) {
 		nm_cache_settle(c, place);
 		return;
 	}
@@ -163,6 +161,9 @@ ALWAYS void touch(struct nm_cache *c, uint32_t place)
 /* A level is asked for a line by the one above. */
 static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
 {
+	if (__builtin_expect(c->custom != NULL, 0))
+		return c->lookup->fill(c, line, cell, write);
+
 	uint32_t place = find(c, line);
 
 	reserve(&c->recency, 1);
@@ -170,20 +171,6 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 		return load(c, line, cell, write);
 	touch(c, place);
 	return place;
-}
-
-/* Marks bytes [first, first + bytes) of a line. */
-ALWAYS void mark_bytes(struct nm_cache *c, uint32_t place, unsigned first, unsigned bytes)
-{
-	uint64_t *mask = nm_cache_mask(c, place);
-
-	for (unsigned b = first; b < first + bytes;) {
-		unsigned n = 64 - b % 64;
-		if (n > first + bytes - b)
-			n = first + bytes - b;
-		mask[b / 64] |= (~0ull >> (64 - n)) << b % 64;
-		b += n;
-	}
 }
 
 /* Any reference, of any size, to any geometry. */
@@ -208,7 +195,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 			touch(c, place);
 		}
 		c->stays[place].served[write] += r->weight;
-		mark_bytes(c, place, first, n);
+		nm_cache_mark(c, place, first, n);
 		address += n;
 		left -= n;
 	}
@@ -223,8 +210,9 @@ struct shape {
 enum { BLOCK = 128 };
 
 /* Bytes of references from the first of a line on, by size. */
-#define BITS(n) (n) < 64 ? (1ull << ((n) & 63)) - 1 : ~0ull
-#define BITS_8(n) BITS(n), BITS(n + 1), BITS(n + 2), BITS(n + 3), BITS(n + 4), BITS(n + 5), BITS(n + 6), BITS(n + 7)
+#define BITS(n) (n) < 64 ? (1ull << ((n)&63)) - 1 : ~0ull
+#define BITS_8(n) \
+	BITS(n), BITS(n + 1), BITS(n + 2), BITS(n + 3), BITS(n + 4), BITS(n + 5), BITS(n + 6), BITS(n + 7)
 static const uint64_t low_bits[] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24), BITS_8(32),
 				    BITS_8(40), BITS_8(48), BITS_8(56), BITS(64)};
 
@@ -281,8 +269,8 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	return count - (uint32_t)(end - now);
 }
 
-static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
-						   const uint32_t *places)
+static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
+						   uint32_t count, const uint32_t *places)
 {
 	return count_some(c, refs, count, 6, places);
 }
@@ -296,7 +284,8 @@ static __attribute__((noinline)) uint32_t count_shorter(struct nm_cache *c, cons
 ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
 			   const uint32_t *places)
 {
-	return shape.line_shift == 6 ? count_64(c, refs, count, places) : count_shorter(c, refs, count, places);
+	return shape.line_shift == 6 ? count_64(c, refs, count, places)
+				     : count_shorter(c, refs, count, places);
 }
 
 /* A reference within a line that is not where it was guessed to be. */
@@ -379,4 +368,4 @@ static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *
 				  .writes = writes};
 }
 
-const struct nm_lookup NM_LOOKUP = {take_plain, take_any, survey};
+const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_any, .fill = fill, .survey = survey};

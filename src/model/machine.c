@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine.c - reads, writes and checks descriptions of cache hierarchies.
- *
- * The grammar of a SPEC:  level (':' level)* (':memory=' CYCLES)?,
- * level = NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
- * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
- * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is told with
- * the column where the wrong word starts.
+ * machine.c - checks descriptions of cache hierarchies and writes them as the SPEC that spec.c reads.
  */
-#include "machine.h"
+#include "machine_priv.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_LINES = 1 << 26, MAX_LINE_BYTES = 4096, MAX_LATENCY = 1000000 };
+#include "index.h"
+#include "policy.h"
 
-static const char *const side_names[] = {"unified", "data", "instruction"};
+const char *const nm_side_names[3] = {"unified", "data", "instruction"};
+const char *const nm_write_names[2] = {"back", "through"};
+const char *const nm_allocate_names[2] = {"yes", "no"};
+const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
-/* A text being read. */
-struct reader {
-	const char *spec, *at;
-	struct nm_error *err;
-};
-
-static int column(const struct reader *r, const char *at) { return (int)(at - r->spec); }
-
-#define fault(r, at, ...) nm_fail_at((r)->err, (r)->spec, column((r), (at)), __VA_ARGS__)
-
-static enum nm_level_side side_of(const char *name)
+enum nm_level_side nm_spec_side(const char *name)
 {
 	size_t n = strlen(name);
 	if (!strcmp(name, "D1") || (n && name[n - 1] == 'd'))
@@ -38,175 +25,38 @@ static enum nm_level_side side_of(const char *name)
 	return NM_SIDE_UNIFIED;
 }
 
-/* A number, with a suffix K, M or G where `suffix`. */
-static int read_number(struct reader *r, const char *what, int suffix, uint64_t *ret)
+static int takes(const struct nm_level_spec *lower, const struct nm_level_spec *upper)
 {
-	const char *start = r->at;
-	uint64_t n = 0;
+	return lower->side == NM_SIDE_UNIFIED || lower->side == upper->side;
+}
 
-	for (; isdigit((unsigned char)*r->at); r->at++) {
-		if (n > (UINT64_MAX >> 32) / 10)
-			return fault(r, start, "%s is too large", what);
-		n = n * 10 + (uint64_t)(*r->at - '0');
+/* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their side. */
+static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
+{
+	const struct nm_level_spec *l = &m->levels[i];
+	unsigned fed = 0;
+
+	for (unsigned j = 0; j < i; j++) {
+		const struct nm_level_spec *upper = &m->levels[j];
+		unsigned between = j + 1;
+
+		if (l->inclusion == NM_INCLUSIVE && upper->inclusion == NM_EXCLUSIVE)
+			return "is inclusive, but a level before it is exclusive";
+
+		while (between < i && !takes(&m->levels[between], upper))
+			between++;
+		if (between < i || !takes(l, upper))
+			continue;
+		fed++;
+		if (l->inclusion == NM_EXCLUSIVE && upper->line != l->line)
+			return "is exclusive, but the level before it has other lines";
+		if (l->inclusion == NM_EXCLUSIVE && (upper->write_through || upper->no_allocate))
+			return "is exclusive, but the level before it hands writes on";
 	}
-	if (r->at == start)
-		return fault(r, start, "%s must be a number%s", what, suffix ? " of bytes, e.g. 32K" : "");
-	if (suffix && *r->at && strchr("kKmMgG", *r->at)) {
-		char c = (char)toupper((unsigned char)*r->at++);
-		n <<= c == 'K' ? 10 : c == 'M' ? 20 : 30;
-	}
-	if (*r->at && !strchr(",:", *r->at))
-		return fault(r, r->at, "unexpected '%c' in %s", *r->at, what);
-	*ret = n;
-	return 0;
+	return !fed && l->inclusion != NM_NON_INCLUSIVE ? "has an inclusion, but no level before it" : NULL;
 }
 
-static int expect_comma(struct reader *r, const char *next)
-{
-	if (*r->at != ',')
-		return fault(r, r->at, "%s is missing: a level is NAME=SIZE,WAYS,LINE", next);
-	r->at++;
-	return 0;
-}
-
-static int read_name(struct reader *r, struct nm_level_spec *level)
-{
-	const char *start = r->at;
-	size_t n = 0;
-
-	while (isalnum((unsigned char)start[n]))
-		n++;
-	if (!n)
-		return fault(r, start, "a level must start with its name, e.g. L1d=32K,8,64");
-	if (n >= sizeof level->name)
-		return fault(r, start, "the name of a level is longer than %zu letters",
-			     sizeof level->name - 1);
-	if (start[n] != '=')
-		return fault(r, start + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
-	memcpy(level->name, start, n);
-	level->name[n] = 0;
-	level->side = side_of(level->name);
-	r->at = start + n + 1;
-	return 0;
-}
-
-static int read_side(struct reader *r, enum nm_level_side *ret)
-{
-	size_t n = strcspn(r->at, ",:");
-	for (unsigned s = 0; s < sizeof side_names / sizeof side_names[0]; s++)
-		if (strlen(side_names[s]) == n && !strncmp(r->at, side_names[s], n)) {
-			*ret = (enum nm_level_side)s;
-			r->at += n;
-			return 0;
-		}
-	return fault(r, r->at, "side must be unified, data or instruction");
-}
-
-static int read_latency(struct reader *r, uint32_t *ret)
-{
-	const char *start = r->at;
-	uint64_t cycles;
-	int code = read_number(r, "a latency", 0, &cycles);
-
-	if (!code && (!cycles || cycles > MAX_LATENCY))
-		code = fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
-	if (!code)
-		*ret = (uint32_t)cycles;
-	return code;
-}
-
-/* What may follow SIZE,WAYS,LINE. */
-static int read_keys(struct reader *r, struct nm_level_spec *level, uint64_t *sets, const char **sets_at)
-{
-	int code = 0;
-	while (!code && *r->at == ',') {
-		const char *key = ++r->at;
-		r->at += strcspn(r->at, "=,:");
-		size_t n = (size_t)(r->at - key);
-		if (*r->at != '=')
-			return fault(r, key, "key=value expected, e.g. sets=253");
-		r->at++;
-		if (n == 4 && !strncmp(key, "sets", 4)) {
-			*sets_at = r->at;
-			code = read_number(r, "sets", 0, sets);
-			if (!code && !*sets)
-				code = fault(r, *sets_at, "a level needs at least one set");
-		} else if (n == 4 && !strncmp(key, "side", 4)) {
-			code = read_side(r, &level->side);
-		} else if (n == 7 && !strncmp(key, "latency", 7)) {
-			code = read_latency(r, &level->latency);
-		} else {
-			return fault(r, key, "unknown key '%.*s': sets, side and latency are known", (int)n,
-				     key);
-		}
-	}
-	return code;
-}
-
-/* The places in the text where the figures of a level stand. */
-struct places {
-	const char *size, *ways, *line, *sets;
-};
-
-/* Makes size, ways and sets agree. */
-static int fit_level(struct reader *r, struct nm_level_spec *level, int full, uint64_t ways, uint64_t line,
-		     uint64_t sets, const struct places *at)
-{
-	if (line < 8 || line > MAX_LINE_BYTES || (line & (line - 1)))
-		return fault(r, at->line, "a line must be a power of two from 8 to %d bytes", MAX_LINE_BYTES);
-	if (!full && !ways)
-		return fault(r, at->ways, "a level needs at least one way");
-	if (full && at->sets)
-		return fault(r, at->sets, "a fully associative level has one set");
-	if (full)
-		ways = level->size / line;
-	if (ways > MAX_LINES)
-		return fault(r, full ? at->size : at->ways, "more than %d ways", MAX_LINES);
-	if (at->sets) {
-		if (sets > MAX_LINES / ways)
-			return fault(r, at->sets, "more than %d lines", MAX_LINES);
-		level->size = sets * ways * line;
-	}
-	if (!level->size || !ways || level->size % (ways * line))
-		return fault(r, at->size, "%s: %llu bytes are not a multiple of %llu ways of %llu bytes",
-			     level->name, (unsigned long long)level->size,
-			     (unsigned long long)(ways ? ways : 1), (unsigned long long)line);
-	level->sets = level->size / (ways * line);
-	if (level->sets > MAX_LINES / ways)
-		return fault(r, at->size, "%s has more than %d lines", level->name, MAX_LINES);
-	level->ways = (uint32_t)ways;
-	level->line = (uint32_t)line;
-	return 0;
-}
-
-static int read_level(struct reader *r, struct nm_level_spec *level)
-{
-	struct places at = {0};
-	uint64_t ways = 0, line = 0, sets = 0;
-	int full, code = read_name(r, level);
-
-	if (code)
-		return code;
-	at.size = r->at;
-	if ((code = read_number(r, "the size", 1, &level->size)) || (code = expect_comma(r, "WAYS")))
-		return code;
-	at.ways = r->at;
-	full = !strncmp(r->at, "full", 4) && (!r->at[4] || strchr(",:", r->at[4]));
-	if (full)
-		r->at += 4;
-	else if ((code = read_number(r, "the number of ways", 0, &ways)))
-		return code;
-	if ((code = expect_comma(r, "LINE")))
-		return code;
-	at.line = r->at;
-	if ((code = read_number(r, "the line size", 0, &line)) ||
-	    (code = read_keys(r, level, &sets, &at.sets)))
-		return code;
-	return fit_level(r, level, full, ways, line, sets, &at);
-}
-
-/* What level i makes impossible beside those before it; NULL if nothing. */
-static const char *clash(const struct nm_machine *m, unsigned i)
+const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];
 	for (unsigned j = 0; j < i; j++) {
@@ -215,54 +65,10 @@ static const char *clash(const struct nm_machine *m, unsigned i)
 			return "has the name of an earlier level";
 		if (upper->side == NM_SIDE_UNIFIED && l->side != NM_SIDE_UNIFIED)
 			return "takes one side only, but stands behind a unified level";
-		if ((l->side == NM_SIDE_UNIFIED || l->side == upper->side) && l->line < upper->line)
+		if (takes(l, upper) && l->line < upper->line)
 			return "has shorter lines than a level before it";
 	}
-	return NULL;
-}
-
-/* "memory=CYCLES" at the end of the text. */
-static int read_memory(struct reader *r, uint32_t *ret)
-{
-	int code;
-
-	r->at += strlen("memory=");
-	code = read_latency(r, ret);
-	if (!code && *r->at)
-		code = fault(r, r->at, "nothing can stand behind memory");
-	return code;
-}
-
-int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err)
-{
-	struct nm_machine m = {0};
-	struct reader r = {spec, spec, err};
-
-	for (;;) {
-		const char *start = r.at;
-		if (m.count && !strncmp(start, "memory=", 7)) {
-			int wrong_latency = read_memory(&r, &m.memory_latency);
-			if (wrong_latency)
-				return wrong_latency;
-			break;
-		}
-		if (m.count == NM_MAX_LEVELS)
-			return fault(&r, start, "more than %d levels", NM_MAX_LEVELS);
-		int code = read_level(&r, &m.levels[m.count]);
-		if (code)
-			return code;
-		const char *wrong = clash(&m, m.count);
-		if (wrong)
-			return fault(&r, start, "level %s %s", m.levels[m.count].name, wrong);
-		m.count++;
-		if (!*r.at)
-			break;
-		r.at++;
-	}
-	snprintf(m.name, sizeof m.name, "%s", spec);
-	snprintf(m.description, sizeof m.description, "as given by the user");
-	*ret_machine = m;
-	return nm_machine_check(&m, err);
+	return inclusion_clash(m, i);
 }
 
 static int format_size(char *text, size_t room, uint64_t size)
@@ -276,21 +82,37 @@ static int format_size(char *text, size_t room, uint64_t size)
 	return snprintf(text, room, "%llu%.1s", (unsigned long long)size, s ? &suffixes[s] : "");
 }
 
+/* The keys of a level that are not as when nothing is said. */
+static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
+{
+	char seed[32] = "", slices[32] = "", latency[32] = "";
+
+	if (l->seed)
+		snprintf(seed, sizeof seed, ",seed=%llu", (unsigned long long)l->seed);
+	if (l->slices)
+		snprintf(slices, sizeof slices, ",slices=%u", l->slices);
+	if (l->latency)
+		snprintf(latency, sizeof latency, ",latency=%u", l->latency);
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s", l->side != nm_spec_side(l->name) ? ",side=" : "",
+		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
+		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
+		 l->index ? nm_indexes[l->index].name : "", slices, l->write_through ? ",write=through" : "",
+		 l->no_allocate ? ",allocate=no" : "", l->inclusion ? ",inclusion=" : "",
+		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", latency);
+}
+
 size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 {
 	size_t n = 0;
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
-		char size[32], ways[16] = "full", side[32] = "", latency[32] = "", level[128];
+		char size[32], ways[16] = "full", more[256], level[384];
 		format_size(size, sizeof size, l->size);
 		if (l->sets > 1)
 			snprintf(ways, sizeof ways, "%u", l->ways);
-		if (l->side != side_of(l->name))
-			snprintf(side, sizeof side, ",side=%s", side_names[l->side]);
-		if (l->latency)
-			snprintf(latency, sizeof latency, ",latency=%u", l->latency);
-		int length = snprintf(level, sizeof level, "%s%s=%s,%s,%u%s%s", i ? ":" : "", l->name, size,
-				      ways, l->line, side, latency);
+		format_keys(more, sizeof more, l);
+		int length = snprintf(level, sizeof level, "%s%s=%s,%s,%u%s", i ? ":" : "", l->name, size,
+				      ways, l->line, more);
 		if (n < room)
 			snprintf(text + n, room - n, "%s", level);
 		n += (size_t)length;
@@ -299,6 +121,18 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":memory=%u",
 				      m->memory_latency);
 	return n;
+}
+
+static const char *choice_fault(const struct nm_level_spec *l)
+{
+	if ((unsigned)l->side > NM_SIDE_INSTRUCTION)
+		return "has no side";
+	if ((unsigned)l->policy >= NM_POLICY_COUNT || (unsigned)l->index >= NM_INDEX_COUNT ||
+	    (unsigned)l->inclusion > NM_EXCLUSIVE)
+		return "has no such policy, index or inclusion";
+	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
+		return "has 2, 4 or 8 slices";
+	return nm_indexes[l->index].lacks ? nm_indexes[l->index].lacks(l) : NULL;
 }
 
 int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
@@ -318,11 +152,22 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 				       MAX_LINES);
 		if (l->size != l->sets * l->ways * l->line)
 			return nm_fail(err, NM_EINVAL, "level %s: size is not sets * ways * line", l->name);
-		if ((unsigned)l->side > NM_SIDE_INSTRUCTION)
-			return nm_fail(err, NM_EINVAL, "level %s has no side", l->name);
-		const char *wrong = clash(m, i);
+		const char *wrong = choice_fault(l);
+		if (!wrong)
+			wrong = nm_machine_clash(m, i);
 		if (wrong)
 			return nm_fail(err, NM_EINVAL, "level %s %s", l->name, wrong);
 	}
+	return 0;
+}
+
+int nm_machine_check_present(const struct nm_machine *m, struct nm_error *err)
+{
+	for (unsigned i = 0; i < m->count; i++)
+		if (m->levels[i].policy == NM_POLICY_OPT)
+			return nm_fail(err, NM_EINVAL,
+				       "level %s: policy=opt must know the references to come, which no run "
+				       "tells",
+				       m->levels[i].name);
 	return 0;
 }

@@ -14,20 +14,47 @@ enum { NM_MAX_LEVELS = 8 };
 
 enum nm_level_side { NM_SIDE_UNIFIED, NM_SIDE_DATA, NM_SIDE_INSTRUCTION };
 
+/* Rows of policy.h. */
+enum nm_policy_kind {
+	NM_POLICY_LRU,
+	NM_POLICY_FIFO,
+	NM_POLICY_RANDOM,
+	NM_POLICY_TREE_PLRU,
+	NM_POLICY_BIT_PLRU,
+	NM_POLICY_NRU,
+	NM_POLICY_SRRIP,
+	NM_POLICY_BRRIP,
+	NM_POLICY_DRRIP,
+	NM_POLICY_OPT, /* of a stored list only: optimal.h */
+	NM_POLICY_COUNT
+};
+
+/* Rows of index.h. */
+enum nm_index_kind { NM_INDEX_MODULO, NM_INDEX_XOR, NM_INDEX_PRIME, NM_INDEX_SLICES, NM_INDEX_COUNT };
+
+enum nm_inclusion { NM_NON_INCLUSIVE, NM_INCLUSIVE, NM_EXCLUSIVE };
+
 struct nm_level_spec {
 	char name[12]; /* "L1d", "L1i", "L2", "L3" */
 	uint64_t size; /* bytes: sets * ways * line */
 	uint32_t ways; /* sets == 1: fully associative */
 	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096 */
-	uint64_t sets; /* any number >= 1; index = line number mod sets */
+	uint64_t sets; /* any number >= 1 */
 	enum nm_level_side side;
 	uint32_t latency; /* cycles that a reference waits if this level serves it; 0: not told */
+	/* What is not said is 0: LRU, modulo, write-back, write-allocate, non-inclusive. */
+	enum nm_policy_kind policy;
+	uint64_t seed; /* of what the policy draws */
+	enum nm_index_kind index;
+	uint32_t slices; /* of NM_INDEX_SLICES: 2, 4 or 8 */
+	int write_through, no_allocate;
+	enum nm_inclusion inclusion; /* towards the levels whose fills it takes */
 };
 
 /* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
  * UNIFIED) take the program's references; each later level takes the fills of those before it. */
 struct nm_machine {
-	char name[64];         /* "host", a named machine, or the SPEC itself */
+	char name[64];         /* "host", a named machine, the SPEC itself, or "SPEC" if that is long */
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
@@ -35,8 +62,8 @@ struct nm_machine {
 };
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
- * K, M, G, and WAYS a number or "full"; after them key=value, of which `sets=N` replaces SIZE/(WAYS*LINE) and
- * `latency=N` tells cycles; behind the last level, memory=CYCLES may stand.
+ * K, M, G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists; behind the last
+ * level, memory=CYCLES may stand.
  * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is told with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 
@@ -46,6 +73,9 @@ size_t nm_machine_format(const struct nm_machine *machine, char *text, size_t ro
 
 /* 0, or what makes the machine impossible (sizes, zero ways, line sizes that shrink outwards, ...). */
 int nm_machine_check(const struct nm_machine *machine, struct nm_error *err);
+
+/* 0, or the level that cannot be simulated as references come: Belady's policy looks ahead. */
+int nm_machine_check_present(const struct nm_machine *machine, struct nm_error *err);
 
 /* Named machines: machines[i].name ... until count.  (The host is found by analyze/host.h.) */
 const struct nm_machine *nm_machine_table(size_t *ret_count);

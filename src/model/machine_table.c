@@ -13,9 +13,10 @@
 
 #define KIB 1024ull
 #define MIB (1024ull * 1024)
-#define LEVEL(name, bytes, ways, side)                                              \
-	{                                                                           \
-		name, (bytes), (ways), 64, (bytes) / ((ways)*64), NM_SIDE_##side, 0 \
+#define LEVEL(level, bytes, n, which)                                                                \
+	{                                                                                            \
+		.name = level, .size = (bytes), .ways = (n), .line = 64, .sets = (bytes) / ((n)*64), \
+		.side = NM_SIDE_##which                                                              \
 	}
 #define L1I(bytes, ways) LEVEL("L1i", bytes, ways, INSTRUCTION)
 #define L1D(bytes, ways) LEVEL("L1d", bytes, ways, DATA)

@@ -16,7 +16,7 @@ struct nm_loads {
 	uint64_t fills[2];    /* lines loaded for reads and fetches, for writes */
 	uint64_t extra[2];    /* of those, further lines of references that had missed already */
 	uint64_t of_class[3]; /* enum nm_miss_class */
-	uint64_t unused;
+	uint64_t around;      /* writes that missed and were not loaded */
 };
 _Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
 

@@ -93,7 +93,7 @@ void nm_wide_touch(struct nm_wide *wide, uint32_t place)
 	push_newest(links, wide->ways, way);
 }
 
-static void forget(struct nm_wide *wide, const uint64_t *tags, uint64_t line)
+void nm_wide_take(struct nm_wide *wide, const uint64_t *tags, uint64_t line)
 {
 	uint64_t mask = wide->index_mask, hole = (uint64_t)(slot_of(wide, tags, line) - wide->index);
 	for (uint64_t i = (hole + 1) & mask; wide->index[i]; i = (i + 1) & mask) {
@@ -115,10 +115,15 @@ uint32_t nm_wide_replace(struct nm_wide *wide, const uint64_t *tags, uint64_t se
 		way = wide->used[set]++;
 	} else {
 		way = links[wide->ways].newer;
-		forget(wide, tags, tags[first + way]);
+		nm_wide_take(wide, tags, tags[first + way]);
 		take_out(links, way);
 	}
 	push_newest(links, wide->ways, way);
 	*slot_of(wide, tags, line) = first + way + 1;
 	return first + way;
+}
+
+void nm_wide_put(struct nm_wide *wide, const uint64_t *tags, uint32_t place)
+{
+	*slot_of(wide, tags, tags[place]) = place + 1;
 }

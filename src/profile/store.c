@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy.h"
 #include "profile_priv.h"
 
 enum { COUNTS = 14 };
@@ -184,7 +185,7 @@ static void store_levels(struct shelf *shelf)
 		number(insert, 5, level->ways);
 		number(insert, 6, level->line);
 		number(insert, 7, level->sets);
-		text(insert, 8, "lru");
+		text(insert, 8, nm_policies[level->policy]->name);
 		text(insert, 9, sides[level->side]);
 		counts(insert, 10, &shelf->result->levels[i].total);
 		run(shelf, insert);

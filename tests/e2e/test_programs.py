@@ -70,6 +70,24 @@ def case_second_level():
     assert levels["L2"][0] == levels["L1d"][1], levels
 
 
+def case_cache_models():
+    """Levels work as their keys say, in one run."""
+    done = nearmiss("record", "-q", "-o", "p.nmp", "--cache", "L1d=32K,8,64,write=through,allocate=no:"
+                    "L2=256K,8,64,policy=srrip,index=xor:L3=1M,16,64,policy=fifo,inclusion=exclusive", "--",
+                    program("matrix"), "columns")
+    assert done.returncode == 0, done
+    levels = {row[0]: row[1:] for row in rows(
+        "SELECT level, policy, reads, writes, read_misses, write_misses, loads, writebacks FROM levels")}
+    assert [levels[name][0] for name in ("L1d", "L2", "L3")] == ["lru", "srrip", "fifo"], levels
+    assert levels["L1d"][6] == 0, levels
+    # Fills are all for reads, and each write goes through, once for each line that it touches.
+    assert levels["L2"][1] == levels["L1d"][5], levels
+    assert levels["L1d"][2] <= levels["L2"][2] <= levels["L1d"][2] * 1.01, levels
+    assert levels["L3"][1] + levels["L3"][2] == levels["L2"][5], levels
+    # 4 MB in columns: what two levels hold together does not help them.
+    assert levels["L3"][5] == levels["L3"][3] + levels["L3"][4] >= 62500, levels
+
+
 def report(*arguments):
     """The rows of a report, as dictionaries."""
     done = nearmiss(*arguments, "-i", "p.nmp", "--format", "json")

@@ -56,7 +56,8 @@ def case_not_executable():
 def case_wrong_specifications():
     """The caret stands under the fault."""
     for spec, fault in (("L1d=32K,8,63", "63"), ("L1d=32K,8,64:L2=oops,16,64", "oops"), ("L1d=32K,0,64", "0,64"),
-                        ("L1d", "L1d"), ("L1d=32K,8,64,colour=red", "colour"), ("", "")):
+                        ("L1d", "L1d"), ("L1d=32K,8,64,colour=red", "colour"), ("L1d=32K,8,64,policy=best", "best"),
+                        ("L1d=32K,8,64,sets=3,index=xor", "xor"), ("", "")):
         done = nearmiss("record", "-o", "p.nmp", "--cache", spec, "--", "true")
         refused(done, BAD_MACHINE, lines=3)
         lines = done.stderr.decode().splitlines()
@@ -67,6 +68,13 @@ def case_wrong_specifications():
         column = lines[caret].index("^") - lines[caret - 1].index(spec)
         start = spec.index(fault)
         assert start <= column <= start + len(fault), f"{spec}: caret at {column}, fault at {start}"
+
+
+def case_policy_that_looks_ahead():
+    """Told before the program runs."""
+    done = nearmiss("record", "-o", "p.nmp", "--cache", "L1d=32K,8,64,policy=opt", "--", need("touch"), "ran")
+    refused(done, BAD_MACHINE, "level L1d", "policy=opt")
+    assert not os.path.exists("ran")
 
 
 def case_unwritable_output():

@@ -63,6 +63,24 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64,sets=99999999999", 17},
 	    {"L1d=1K,full,64,sets=2", 20},
 	    {"L1d=1K,8,64,side=left", 17},
+	    {"L1d=1K,8,64,policy=best", 19},
+	    {"L1d=1K,8,64,policy=lruu", 19},
+	    {"L1d=1K,8,64,policy=random,seed=x", 31},
+	    {"L1d=1K,8,64,seed=4", 17},
+	    {"L1d=1K,8,64,index=hash", 18},
+	    {"L1d=1K,8,64,sets=3,index=xor", 25},
+	    {"L1d=1K,full,64,index=prime", 21},
+	    {"L1d=1K,8,64,slices=4", 19},
+	    {"L1d=4K,8,64,index=slices,slices=3", 32},
+	    {"L1d=8K,8,64,sets=10,index=slices", 26},
+	    {"L1d=8K,8,128,index=slices", 19},
+	    {"L1d=1K,8,64,write=never", 18},
+	    {"L1d=1K,8,64,allocate=maybe", 21},
+	    {"L1d=1K,8,64,inclusion=some", 22},
+	    {"L1d=1K,8,64,inclusion=exclusive", 0},
+	    {"L1d=1K,8,64:L2=4K,8,128,inclusion=exclusive", 12},
+	    {"L1d=1K,8,64,write=through:L2=4K,8,64,inclusion=exclusive", 26},
+	    {"L1d=1K,8,64:L2=4K,8,64,inclusion=exclusive:L3=8K,8,64,inclusion=inclusive", 43},
 	    {"L1d=1K,8,64,latency=0", 20},
 	    {"L1d=1K,8,64,latency=1000001", 20},
 	    {"L1d=1K,8,64,latency=fast", 20},
@@ -111,6 +129,13 @@ static void check_round_trip(const struct nm_machine *m)
 		assert_int_equal(back.levels[i].sets, m->levels[i].sets);
 		assert_int_equal(back.levels[i].line, m->levels[i].line);
 		assert_int_equal(back.levels[i].side, m->levels[i].side);
+		assert_int_equal(back.levels[i].policy, m->levels[i].policy);
+		assert_int_equal(back.levels[i].seed, m->levels[i].seed);
+		assert_int_equal(back.levels[i].index, m->levels[i].index);
+		assert_int_equal(back.levels[i].slices, m->levels[i].slices);
+		assert_int_equal(back.levels[i].write_through, m->levels[i].write_through);
+		assert_int_equal(back.levels[i].no_allocate, m->levels[i].no_allocate);
+		assert_int_equal(back.levels[i].inclusion, m->levels[i].inclusion);
 		assert_int_equal(back.levels[i].latency, m->levels[i].latency);
 	}
 	assert_int_equal(back.memory_latency, m->memory_latency);
@@ -136,6 +161,20 @@ static void test_table(void **state)
 	assert_null(nm_machine_named("abacus"));
 	assert_int_equal(nm_machine_named("pentium-m")->levels[2].sets, 2048);
 	assert_int_equal(nm_machine_parse("L1d=8096,1,32:L2=16K,full,64,side=data:L3=1G,16,64", &m, &err), 0);
+	check_round_trip(&m);
+	assert_int_equal(
+	    nm_machine_parse(
+		"L1d=32K,8,64,policy=tree-plru,write=through,allocate=no:"
+		"L2=1M,16,64,policy=random,seed=9,index=xor,inclusion=inclusive:"
+		"L3=16M,16,64,policy=drrip,index=slices,slices=8,latency=40:L4=64M,16,64,index=prime,"
+		"inclusion=exclusive",
+		&m, &err),
+	    0);
+	assert_int_equal(m.levels[0].policy, NM_POLICY_TREE_PLRU);
+	assert_true(m.levels[0].write_through && m.levels[0].no_allocate);
+	assert_int_equal(m.levels[1].seed, 9);
+	assert_int_equal(m.levels[2].slices, 8);
+	assert_int_equal(m.levels[3].inclusion, NM_EXCLUSIVE);
 	check_round_trip(&m);
 	assert_int_equal(nm_machine_parse("L1d=32K,8,64:L2=1M,16,64,latency=14:memory=200", &m, &err), 0);
 	assert_int_equal(m.count, 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_twin.h - the counting rules written down as plainly as possible, for comparison: sets are lists with the
- * latest line first, bytes used are an array of flags, everything is found by looking at everything.
+ * model_twin.h - the counting rules written down as plainly as possible, for comparison: bytes used are an array of
+ * flags, everything is found by looking at everything.  Policies and indexes are in model_twin_policy.h.
  */
 #ifndef NM_MODEL_TWIN_H
 #define NM_MODEL_TWIN_H
@@ -11,23 +11,25 @@
 #include <string.h>
 
 #include "hierarchy.h"
+#include "model_twin_policy.h"
 
 enum { TWIN_CELLS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
 
 struct twin_line {
-	uint64_t line, uses;
+	int there;
+	uint64_t line, uses[2];
 	uint32_t cell;
-	int dirty;
 	unsigned char used[TWIN_LINE];
+	struct twin_line *lent; /* what the exclusive level behind this one knows of the line, or NULL */
 };
 
 struct twin_level {
 	struct nm_level_spec spec;
+	struct twin_choice choice;
 	unsigned next;           /* level, or TWIN_NONE */
 	int first;               /* takes the program's references only */
-	struct twin_line **sets; /* lists of up to `ways`, latest first */
-	unsigned *filled;
-	uint64_t *full; /* fully associative: line numbers, latest first */
+	struct twin_line **sets; /* by set and way */
+	uint64_t *full;          /* fully associative: line numbers, latest first */
 	uint64_t full_count, *seen, seen_count, seen_room;
 	uint64_t accesses, resident, reads, writes;
 	struct nm_counts cells[TWIN_CELLS];
@@ -40,51 +42,67 @@ struct twin {
 	size_t cells;
 };
 
-static inline struct twin_line *twin_find(struct twin_level *l, uint64_t line, unsigned *ret_place)
+static inline int twin_exclusive(const struct twin *t, unsigned level)
 {
-	uint64_t set = line % l->spec.sets;
-	for (unsigned i = 0; i < l->filled[set]; i++)
-		if (l->sets[set][i].line == line) {
-			*ret_place = i;
+	return level != TWIN_NONE && t->levels[level].spec.inclusion == NM_EXCLUSIVE;
+}
+
+static inline struct twin_line *twin_find(struct twin_level *l, uint64_t line, unsigned *ret_way)
+{
+	uint64_t set = twin_set(&l->spec, line);
+	for (unsigned i = 0; i < l->spec.ways; i++)
+		if (l->sets[set][i].there && l->sets[set][i].line == line) {
+			*ret_way = i;
 			return &l->sets[set][i];
 		}
 	return NULL;
 }
 
-/* What is known of a line that left an upper level, given to the nearest level that has it. */
-static inline void twin_settle(struct twin *t, unsigned level, uint64_t address, const struct twin_line *from,
-			       unsigned bytes)
+static inline void twin_merge(struct twin_line *to, const struct twin_line *from, uint64_t offset,
+			      unsigned bytes, int reads, int writes)
 {
-	for (; level != TWIN_NONE; level = t->levels[level].next) {
+	to->uses[0] += reads ? from->uses[0] : 0;
+	to->uses[1] += writes ? from->uses[1] : 0;
+	for (unsigned b = 0; b < bytes; b++)
+		to->used[offset + b] |= from->used[b];
+}
+
+/* What is known of a line that left a level, given to the nearest level that has it. */
+static inline void twin_settle(struct twin *t, unsigned level, uint64_t address, const struct twin_line *from)
+{
+	unsigned bytes = t->levels[level].spec.line;
+	int reads = 1, writes = !t->levels[level].spec.write_through;
+
+	while ((level = t->levels[level].next) != TWIN_NONE) {
 		struct twin_level *l = &t->levels[level];
-		unsigned place;
-		struct twin_line *to = twin_find(l, address / l->spec.line, &place);
+		unsigned way;
+		struct twin_line *to = twin_find(l, address / l->spec.line, &way);
 		if (!to)
 			continue;
-		to->uses += from->uses;
-		to->dirty |= from->dirty;
-		for (unsigned b = 0; b < bytes; b++)
-			to->used[address % l->spec.line + b] |= from->used[b];
-		return;
+		twin_merge(to, from, address % l->spec.line, bytes, reads, writes);
+		if (!l->spec.write_through || !writes || !from->uses[1])
+			return;
+		reads = 0;
 	}
 }
 
 static inline void twin_charge(struct twin_level *l, const struct twin_line *line)
 {
 	struct nm_counts *c = &l->cells[line->cell];
-	c->reuse += line->uses;
-	c->loaded_bytes += l->spec.line;
+	c->reuse += line->uses[0] + line->uses[1];
 	for (unsigned b = 0; b < l->spec.line; b++)
 		c->used_bytes += line->used[b];
 }
 
 /* 1 if the fully associative cache of the same size hits. */
-static inline int twin_full(struct twin_level *l, uint64_t line)
+static inline int twin_full(struct twin_level *l, uint64_t line, int loads)
 {
 	uint64_t lines = l->spec.sets * l->spec.ways, i = 0;
 	while (i < l->full_count && l->full[i] != line)
 		i++;
 	int hit = i < l->full_count;
+	if (!hit && !loads)
+		return 0;
 	if (!hit && l->full_count < lines)
 		l->full_count++;
 	if (!hit)
@@ -110,40 +128,163 @@ static inline int twin_is_new(struct twin_level *l, uint64_t line)
 static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
 			     unsigned bytes, unsigned weight);
 
-/* A fill asked for by an upper level: one reference. */
-static inline void twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind)
+static inline void twin_put(struct twin *t, unsigned level, const struct twin_line *line, uint32_t evictor);
+
+/* A line leaves its place. */
+static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *line, uint32_t evictor)
 {
-	if (level == TWIN_NONE)
-		return;
-	struct nm_counts *c = &t->levels[level].cells[cell];
-	int miss = twin_touch(t, level, address, cell, kind, 0, 0);
-	*(kind == NM_REF_WRITE ? &c->writes : &c->reads) += 1;
-	*(kind == NM_REF_WRITE ? &c->write_misses : &c->read_misses) += (unsigned)miss;
+	struct twin_level *l = &t->levels[level];
+	struct twin_line left = *line;
+
+	line->there = 0;
+	twin_charge(l, &left);
+	l->cells[left.cell].evictions++;
+	l->cells[left.cell].writebacks += left.uses[1] && !l->spec.write_through;
+	l->matrix[evictor][left.cell]++;
+	if (left.lent) {
+		twin_merge(left.lent, &left, 0, l->spec.line, 1, 1);
+		twin_put(t, l->next, left.lent, evictor);
+		free(left.lent);
+	} else {
+		twin_settle(t, level, left.line * l->spec.line, &left);
+	}
 }
 
-/* Loads a line in front of its list; the last of a full list leaves. */
+/* An inclusive level loses the bytes from `address` on, and so do all from which its fills come. */
+static inline void twin_take_back(struct twin *t, unsigned level, uint64_t address, uint32_t evictor)
+{
+	for (unsigned i = 0; i < level; i++) {
+		struct twin_level *l = &t->levels[i];
+		unsigned next = l->next, way;
+		while (next != TWIN_NONE && next != level)
+			next = t->levels[next].next;
+		for (uint64_t b = 0; b < t->levels[level].spec.line && next == level; b += l->spec.line) {
+			struct twin_line *line = twin_find(l, (address + b) / l->spec.line, &way);
+			if (line)
+				twin_leave(t, i, line, evictor);
+		}
+	}
+}
+
+/* The stays of one line that two sides have had become one, in exclusive levels behind too. */
+static inline void twin_merge_lent(struct twin_line *to, struct twin_line *lent, unsigned bytes)
+{
+	if (!lent)
+		return;
+	twin_merge(to->lent, lent, 0, bytes, 1, 1);
+	twin_merge_lent(to->lent, lent->lent, bytes);
+	free(lent);
+}
+
+/* Puts a line into its set, where the lowest free way or the policy's victim takes it. */
+static inline void twin_put(struct twin *t, unsigned level, const struct twin_line *line, uint32_t evictor)
+{
+	struct twin_level *l = &t->levels[level];
+	uint64_t set = twin_set(&l->spec, line->line);
+	unsigned way = 0;
+	struct twin_line *there = twin_find(l, line->line, &way);
+
+	if (there) {
+		twin_merge(there, line, 0, l->spec.line, 1, 1);
+		twin_merge_lent(there, line->lent, l->spec.line);
+		return;
+	}
+	for (way = 0; way < l->spec.ways && l->sets[set][way].there;)
+		way++;
+	if (way == l->spec.ways) {
+		way = twin_victim(&l->choice, set);
+		struct twin_line *victim = &l->sets[set][way];
+		if (l->spec.inclusion == NM_INCLUSIVE)
+			twin_take_back(t, level, victim->line * l->spec.line, evictor);
+		twin_leave(t, level, victim, evictor);
+	}
+	l->sets[set][way] = *line;
+	l->sets[set][way].there = 1;
+	twin_loaded(&l->choice, set, way);
+}
+
+static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t cell, int full)
+{
+	struct nm_counts *c = &l->cells[cell];
+
+	c->loads++;
+	c->loaded_bytes += l->spec.line;
+	*(twin_is_new(l, line) ? &c->cold : full ? &c->conflict : &c->capacity) += 1;
+}
+
+static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t cell,
+					  int kind);
+
+/* An exclusive level hands a line over: what it knows of it goes with the line. */
+static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, uint64_t address,
+					       uint32_t cell, int kind, int *ret_miss)
+{
+	struct twin_level *l = &t->levels[level];
+	struct twin_line *lent = calloc(1, sizeof *lent);
+	uint64_t line = address / l->spec.line;
+	unsigned way;
+	int full = twin_full(l, line, 1);
+	struct twin_line *here = twin_find(l, line, &way);
+
+	*ret_miss = !here;
+	if (here) {
+		*lent = *here;
+		here->there = 0;
+		twin_hit(&l->choice, twin_set(&l->spec, line), way);
+	} else {
+		twin_class(l, line, cell, full);
+		*lent = (struct twin_line){.line = line, .cell = cell};
+		lent->lent = twin_fill(t, l->next, line * l->spec.line, cell, kind);
+	}
+	return lent;
+}
+
+/* A fill asked for by an upper level: one reference. */
+static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t cell,
+					  int kind)
+{
+	struct twin_line *lent = NULL;
+	int miss;
+
+	if (level == TWIN_NONE)
+		return NULL;
+	struct nm_counts *c = &t->levels[level].cells[cell];
+	if (twin_exclusive(t, level))
+		lent = twin_hand_over(t, level, address, cell, kind, &miss);
+	else
+		miss = twin_touch(t, level, address, cell, kind, 0, 0);
+	*(kind == NM_REF_WRITE ? &c->writes : &c->reads) += 1;
+	*(kind == NM_REF_WRITE ? &c->write_misses : &c->read_misses) += (unsigned)miss;
+	return lent;
+}
+
 static inline void twin_load(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
 			     int full)
 {
 	struct twin_level *l = &t->levels[level];
-	uint64_t line = address / l->spec.line, set = line % l->spec.sets;
-	struct nm_counts *c = &l->cells[cell];
-	struct twin_line *list = l->sets[set];
+	struct twin_line fresh = {.line = address / l->spec.line, .cell = cell};
 
-	c->loads++;
-	*(twin_is_new(l, line) ? &c->cold : full ? &c->conflict : &c->capacity) += 1;
-	if (l->filled[set] == l->spec.ways) {
-		struct twin_line left = list[--l->filled[set]];
-		twin_charge(l, &left);
-		l->cells[left.cell].evictions++;
-		l->cells[left.cell].writebacks += (unsigned)left.dirty;
-		l->matrix[cell][left.cell]++;
-		twin_settle(t, l->next, left.line * l->spec.line, &left, l->spec.line);
-	}
-	memmove(list + 1, list, l->filled[set] * sizeof *list);
-	l->filled[set]++;
-	list[0] = (struct twin_line){.line = line, .cell = cell};
-	twin_fill(t, l->next, line * l->spec.line, cell, kind);
+	if (twin_exclusive(t, l->next))
+		fresh.lent = twin_fill(t, l->next, fresh.line * l->spec.line, cell, kind);
+	twin_class(l, fresh.line, cell, full);
+	twin_put(t, level, &fresh, cell);
+	if (!twin_exclusive(t, l->next))
+		twin_fill(t, l->next, fresh.line * l->spec.line, cell, kind);
+}
+
+static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref *r);
+
+/* A write of the program goes on to the next level. */
+static inline void twin_pass(struct twin *t, unsigned level, uint64_t address, uint32_t cell, unsigned bytes,
+			     unsigned weight)
+{
+	const struct nm_ref r = {.address = address,
+				 .cell = cell,
+				 .size = (uint16_t)bytes,
+				 .kind = NM_REF_WRITE,
+				 .weight = (uint8_t)weight};
+	if (t->levels[level].next != TWIN_NONE)
+		twin_ref(t, t->levels[level].next, &r);
 }
 
 /* Touches one line; with bytes > 0 by the program itself.  1 if it missed. */
@@ -152,23 +293,23 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 {
 	struct twin_level *l = &t->levels[level];
 	uint64_t line = address / l->spec.line;
-	struct twin_line *list = l->sets[line % l->spec.sets];
-	unsigned place;
-	int full = twin_full(l, line), hit = twin_find(l, line, &place) != NULL;
+	int write = bytes && kind == NM_REF_WRITE, keeps = !write || !l->spec.no_allocate;
+	unsigned way;
+	int full = twin_full(l, line, keeps), hit = twin_find(l, line, &way) != NULL;
 
-	if (hit) {
-		struct twin_line copy = list[place];
-		memmove(list + 1, list, place * sizeof *list);
-		list[0] = copy;
-	} else {
+	if (hit)
+		twin_hit(&l->choice, twin_set(&l->spec, line), way);
+	else if (keeps)
 		twin_load(t, level, address, cell, kind, full);
+	if (hit || keeps) {
+		struct twin_line *here = twin_find(l, line, &way);
+		here->uses[kind == NM_REF_WRITE] += weight;
+		l->accesses += weight;
+		for (unsigned b = 0; b < bytes; b++)
+			here->used[address % l->spec.line + b] = 1;
 	}
-	list[0].uses += weight;
-	l->accesses += weight;
-	if (bytes)
-		list[0].dirty |= kind == NM_REF_WRITE;
-	for (unsigned b = 0; b < bytes; b++)
-		list[0].used[address % l->spec.line + b] = 1;
+	if (write && (l->spec.write_through || (!hit && !keeps)))
+		twin_pass(t, level, address, cell, bytes, weight);
 	return !hit;
 }
 
@@ -215,11 +356,38 @@ static inline void twin_start(struct twin *t)
 		for (unsigned j = 0; j < i; j++)
 			l->first &= t->levels[j].next != i;
 		l->sets = calloc(l->spec.sets, sizeof l->sets[0]);
-		l->filled = calloc(l->spec.sets, sizeof l->filled[0]);
 		l->full = calloc(l->spec.sets * l->spec.ways, sizeof l->full[0]);
 		for (uint64_t s = 0; s < l->spec.sets; s++)
 			l->sets[s] = calloc(l->spec.ways, sizeof l->sets[0][0]);
+		l->choice =
+		    (struct twin_choice){.spec = l->spec, .random = twin_mix(l->spec.seed), .duel = 511};
+		l->choice.ways = calloc(l->spec.sets * l->spec.ways, sizeof *l->choice.ways);
 	}
+}
+
+/* All lines of a level that are left at the end. */
+static inline void twin_end(struct twin *t, unsigned level)
+{
+	struct twin_level *l = &t->levels[level];
+
+	for (uint64_t s = 0; s < l->spec.sets; s++)
+		for (unsigned w = 0; w < l->spec.ways; w++) {
+			struct twin_line *line = &l->sets[s][w];
+			if (!line->there)
+				continue;
+			l->resident++;
+			twin_charge(l, line);
+			struct twin_line *from = line;
+			unsigned at = level;
+			/* Lines that exclusive levels have lent end there too. */
+			for (; from->lent; from = from->lent) {
+				at = t->levels[at].next;
+				twin_merge(from->lent, from, 0, l->spec.line, 1, 1);
+				t->levels[at].resident++;
+				twin_charge(&t->levels[at], from->lent);
+			}
+			twin_settle(t, at, from->line * t->levels[at].spec.line, from);
+		}
 }
 
 static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t count)
@@ -232,16 +400,8 @@ static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t co
 		if (level != TWIN_NONE)
 			twin_ref(t, level, &refs[i]);
 	}
-	for (unsigned i = 0; i < t->machine.count; i++) {
-		struct twin_level *l = &t->levels[i];
-		for (uint64_t s = 0; s < l->spec.sets; s++)
-			for (unsigned w = 0; w < l->filled[s]; w++) {
-				l->resident++;
-				twin_charge(l, &l->sets[s][w]);
-				twin_settle(t, l->next, l->sets[s][w].line * l->spec.line, &l->sets[s][w],
-					    l->spec.line);
-			}
-	}
+	for (unsigned i = 0; i < t->machine.count; i++)
+		twin_end(t, i);
 }
 
 static inline void twin_total(const struct twin_level *l, struct nm_counts *ret)
@@ -261,10 +421,17 @@ static inline void twin_done(struct twin *t)
 {
 	for (unsigned i = 0; i < t->machine.count; i++) {
 		struct twin_level *l = &t->levels[i];
-		for (uint64_t s = 0; s < l->spec.sets; s++)
+		for (uint64_t s = 0; s < l->spec.sets; s++) {
+			for (unsigned w = 0; w < l->spec.ways; w++)
+				while (l->sets[s][w].there && l->sets[s][w].lent) {
+					struct twin_line *lent = l->sets[s][w].lent;
+					l->sets[s][w].lent = lent->lent;
+					free(lent);
+				}
 			free(l->sets[s]);
+		}
 		free(l->sets);
-		free(l->filled);
+		free(l->choice.ways);
 		free(l->full);
 		free(l->seen);
 	}

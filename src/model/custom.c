@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * custom.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive, or that stands next to
+ * one to which this matters (hierarchy.c decides).  It shares the arrays, the classes and the tallies of all levels;
+ * what it does on the way is told by rows of policy.h and index.h.
+ *
+ * Counting rules served here, beside those of lookup.c:
+ *   - The classes are what they are everywhere: the comparison is a fully associative LRU cache of as many lines, fed
+ *     the same references, and for writes that are not allocated not loading them either.  So *conflict* is what
+ *     placement, a policy other than LRU, or inclusion cost.
+ *   - write=through: every write of the program, and every write that such a level above hands on, is a write
+ *     reference of the next level when it happens, one per line of this level, and an access served there.  Lines
+ *     are never written back; when one leaves, only its reads and its bytes flow on.  What a level above
+ *     writes back to it goes on at once.
+ *   - allocate=no: a write reference to a line that is not there is a miss, loads nothing, has no class, and is a
+ *     write reference of the next level.  The first *load* of a line is the cold one.  Lines that a level above
+ *     asks for are loaded always.
+ *   - inclusive: when a line leaves, the levels above lose all of it, innermost first: that is an eviction there, by
+ *     the same evictor.
+ *   - exclusive: a line that the level above asks for moves there; the line that leaves above comes in here.  A miss
+ *     passes the line on without keeping it, and is a load of this level all the same: the stay that is charged to
+ *     its cell lasts until the line leaves this level outwards, with what happened above it in between.  So loads
+ *     are misses, and evictions are lines that left this level outwards.
+ *
+ * An exclusive level keeps what it knows of lines that are above in slots behind its places: `below` of the line
+ * above names its slot.
+ */
+#include "custom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+
+int nm_custom_new(struct nm_cache *c, const struct nm_standing *standing)
+{
+	struct nm_custom *u = c->custom = calloc(1, sizeof *u);
+	uint64_t sets = c->spec.sets, first = c->places - standing->loans;
+
+	if (!u)
+		return NM_ENOMEM;
+	nm_placement_init(&u->placement, &c->spec);
+	u->set = nm_indexes[c->spec.index].set;
+	u->free_words = (c->ways + 63) / 64;
+	u->free_ways = calloc(sets * u->free_words, sizeof *u->free_ways);
+	u->free_count = calloc(sets, sizeof *u->free_count);
+	u->loans = calloc(standing->loans + 1, sizeof *u->loans);
+	if (!u->free_ways || !u->free_count || !u->loans || nm_replacement_init(&u->replacement, &c->spec))
+		return NM_ENOMEM;
+	for (uint64_t set = 0; set < sets; set++) {
+		u->free_count[set] = c->ways;
+		for (uint32_t way = 0; way < c->ways; way++)
+			u->free_ways[set * u->free_words + way / 64] |= 1ull << way % 64;
+	}
+	for (uint64_t slot = standing->loans; slot--;)
+		u->loans[u->loan_count++] = (uint32_t)(first + slot);
+	return 0;
+}
+
+void nm_custom_free(struct nm_custom *u)
+{
+	if (!u)
+		return;
+	nm_replacement_done(&u->replacement);
+	free(u->free_ways);
+	free(u->free_count);
+	free(u->loans);
+	free(u);
+}
+
+ALWAYS uint64_t set_of(const struct nm_cache *c, uint64_t line)
+{
+	return c->custom->set(&c->custom->placement, line);
+}
+
+uint32_t nm_custom_find(const struct nm_cache *c, uint64_t line)
+{
+	if (c->wide)
+		return nm_wide_find(c->wide, c->tags, line);
+
+	uint64_t place = set_of(c, line) * c->ways;
+	unsigned way = find_plain(c->tags + place, c->ways, line);
+
+	return way == UINT32_MAX ? NM_NO_PLACE : (uint32_t)place + way;
+}
+
+static int exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
+
+/* A resident line is touched. */
+static void touch(struct nm_cache *c, uint32_t place, unsigned write)
+{
+	struct nm_recency *r = &c->recency;
+	struct nm_replacement *p = &c->custom->replacement;
+	const int held = c->stamps[place] >= r->head;
+
+	if (held || !write || !c->spec.no_allocate) {
+		if (held)
+			r->log[c->stamps[place] - r->base] = NM_LOG_DEAD;
+		else
+			enter(r);
+		c->stamps[place] = nm_recency_touch(r, place);
+	}
+	p->policy->touch(p, place / c->ways, place % c->ways);
+}
+
+static void clear_stay(struct nm_cache *c, uint32_t place, uint32_t cell)
+{
+	c->stays[place] = (struct nm_stay){.cell = cell};
+	if (c->masks)
+		memset(c->masks + (size_t)place * c->words, 0, c->words * sizeof *c->masks);
+}
+
+static void move_stay(struct nm_cache *c, uint32_t from, uint32_t to)
+{
+	c->stays[to] = c->stays[from];
+	if (c->masks)
+		memcpy(c->masks + (size_t)to * c->words, c->masks + (size_t)from * c->words,
+		       c->words * sizeof *c->masks);
+}
+
+/* The way of a place has no line any more. */
+static void free_place(struct nm_cache *c, uint32_t place)
+{
+	struct nm_custom *u = c->custom;
+	uint32_t set = place / c->ways, way = place % c->ways;
+
+	if (c->wide)
+		nm_wide_take(c->wide, c->tags, c->tags[place]);
+	c->tags[place] = NM_NO_LINE;
+	c->stamps[place] = 0;
+	u->free_ways[(uint64_t)set * u->free_words + way / 64] |= 1ull << way % 64;
+	u->free_count[set]++;
+}
+
+static uint32_t lowest_free(struct nm_custom *u, uint64_t set)
+{
+	uint64_t *words = u->free_ways + set * u->free_words;
+	uint32_t w = 0;
+
+	while (!words[w])
+		w++;
+	uint32_t way = w * 64 + (uint32_t)__builtin_ctzll(words[w]);
+	words[w] &= words[w] - 1;
+	u->free_count[set]--;
+	return way;
+}
+
+static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
+
+/* All that is counted of a line that leaves its place; the place is still its own. */
+static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor)
+{
+	const struct nm_stay *stay = &c->stays[place];
+	struct nm_stays *loser = nm_cache_charge(c, place);
+
+	loser->evictions++;
+	loser->writebacks += stay->served[1] > 0 && !c->spec.write_through;
+	if (c->stamps[place] >= c->recency.head &&
+	    nm_recency_leave(&c->recency, c->tags[place], c->stamps[place]))
+		c->failed = 1;
+	if (nm_tally_evict(&c->tally, evictor, stay->cell))
+		c->failed = 1;
+	if (exclusive(c->next))
+		give_back(c->next, c, place, evictor);
+	else
+		nm_cache_settle(c, place);
+}
+
+/* An inclusive level takes a line back from one above it. */
+static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
+{
+	uint32_t place = nm_cache_find(c, line);
+
+	if (place == NM_NO_PLACE)
+		return;
+	depart(c, place, evictor);
+	if (c->custom) {
+		free_place(c, place);
+	} else {
+		c->tags[place] = NM_NO_LINE;
+		c->stamps[place] = 0;
+	}
+}
+
+static void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
+{
+	const struct nm_custom *u = c->custom;
+
+	for (unsigned i = 0; i < u->above_count; i++) {
+		struct nm_cache *above = u->above[i];
+		unsigned shift = c->line_shift - above->line_shift;
+
+		for (uint64_t part = 0; part < 1ull << shift; part++)
+			take_back(above, (c->tags[place] << shift) + part, evictor);
+	}
+	depart(c, place, evictor);
+	if (c->wide)
+		nm_wide_take(c->wide, c->tags, c->tags[place]);
+}
+
+/* A place for a line in its set, whose line leaves if no way is free; the line has it now. */
+static uint32_t vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
+{
+	struct nm_custom *u = c->custom;
+	struct nm_replacement *p = &u->replacement;
+	uint64_t set = set_of(c, line);
+	uint32_t way, place;
+
+	if (u->free_count[set]) {
+		way = lowest_free(u, set);
+		place = (uint32_t)(set * c->ways) + way;
+	} else {
+		way = p->policy->victim(p, set);
+		place = (uint32_t)(set * c->ways) + way;
+		evict(c, place, evictor);
+	}
+	c->tags[place] = line;
+	if (c->wide)
+		nm_wide_put(c->wide, c->tags, place);
+	p->policy->load(p, set, way);
+	return place;
+}
+
+/* The class of a load is counted. */
+static void classify(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+{
+	int class = class_of(&c->recency, line);
+
+	if (class < 0) {
+		c->failed = 1;
+		class = NM_MISS_COLD;
+	}
+	c->tally.loads[cell].of_class[class]++;
+	c->tally.loads[cell].fills[write]++;
+}
+
+/* A line that is in no place here is the latest of the fully associative cache. */
+static void touch_absent(struct nm_cache *c, uint64_t line)
+{
+	if (nm_recency_leave(&c->recency, line, nm_recency_touch(&c->recency, 0)))
+		c->failed = 1;
+}
+
+static uint32_t ask(struct nm_cache *next, uint64_t line, uint32_t cell, unsigned write)
+{
+	return next->lookup->fill(next, line, cell, write);
+}
+
+/* An exclusive level hands a line over to the one above: from its own place or past it. */
+static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsigned write)
+{
+	uint32_t place = nm_custom_find(x, line), slot = x->custom->loans[--x->custom->loan_count];
+
+	reserve(&x->recency, 1);
+	if (place != NM_NO_PLACE) {
+		touch(x, place, 0);
+		if (nm_recency_leave(&x->recency, line, x->stamps[place]))
+			x->failed = 1;
+		move_stay(x, place, slot);
+		free_place(x, place);
+	} else {
+		classify(x, line, cell, write);
+		touch_absent(x, line);
+		clear_stay(x, slot, cell);
+		if (x->next)
+			x->stays[slot].below = ask(x->next, nm_lower_line(x, x->next, line), cell, write);
+	}
+	x->tags[slot] = line;
+	return slot;
+}
+
+static void release(struct nm_cache *x, uint32_t slot)
+{
+	x->tags[slot] = NM_NO_LINE;
+	x->custom->loans[x->custom->loan_count++] = slot;
+}
+
+/* Two stays of one line, which came in from two sides, become one, and so do those of exclusive levels behind. */
+static void merge(struct nm_cache *x, uint32_t slot, uint32_t place)
+{
+	nm_cache_add_stay(x, place, x, slot, 3);
+	if (exclusive(x->next)) {
+		merge(x->next, x->stays[slot].below, x->stays[place].below);
+		release(x->next, x->stays[slot].below);
+	}
+}
+
+/* A line leaves the level above an exclusive one and comes in here. */
+static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor)
+{
+	uint64_t line = upper->tags[from];
+	uint32_t slot = upper->stays[from].below, place = nm_custom_find(x, line);
+
+	nm_cache_add_stay(x, slot, upper, from, 3);
+	if (place != NM_NO_PLACE) {
+		merge(x, slot, place);
+	} else {
+		place = vacate(x, line, evictor);
+		struct nm_ghost *ghost = nm_recency_ghost(&x->recency, line);
+		x->stamps[place] = ghost->stamp;
+		if (ghost->stamp) {
+			nm_recency_return(&x->recency, ghost);
+			x->recency.log[x->stamps[place] - x->recency.base] = place;
+		}
+		move_stay(x, slot, place);
+	}
+	release(x, slot);
+}
+
+/* Loads a line into its set, and from the next level. */
+static uint32_t load(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+{
+	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
+	uint32_t slot = 0, place;
+
+	if (exclusive(c->next)) /* first of all: the line that leaves here may need its room there */
+		slot = ask(c->next, below, cell, write);
+	classify(c, line, cell, write);
+	place = vacate(c, line, cell);
+	c->stamps[place] = nm_recency_touch(&c->recency, place);
+	clear_stay(c, place, cell);
+	if (exclusive(c->next))
+		c->stays[place].below = slot;
+	else if (c->next)
+		c->stays[place].below = ask(c->next, below, cell, write);
+	return place;
+}
+
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+{
+	if (exclusive(c))
+		return hand_over(c, line, cell, write);
+
+	uint32_t place = nm_custom_find(c, line);
+
+	reserve(&c->recency, 1);
+	if (place == NM_NO_PLACE)
+		return load(c, line, cell, write);
+	touch(c, place, 0);
+	return place;
+}
+
+/* A write to a line that is not here and is not loaded: the fully associative cache hits or passes too. */
+static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
+{
+	struct nm_ghost *ghost = nm_recency_ghost(&c->recency, line);
+
+	c->tally.loads[r->cell].around++;
+	if (!ghost->stamp)
+		return;
+	nm_recency_return(&c->recency, ghost);
+	touch_absent(c, line);
+}
+
+/* The bytes [first, first + bytes) of a line are referenced.  1 if it is not here. */
+static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+{
+	const unsigned write = r->kind == NM_REF_WRITE, first = (unsigned)(address & (c->spec.line - 1));
+	uint64_t line = address >> c->line_shift;
+	uint32_t place = nm_custom_find(c, line);
+	const int missed = place == NM_NO_PLACE, passes = missed && write && c->spec.no_allocate;
+
+	reserve(&c->recency, 1);
+	if (passes) {
+		pass_by(c, line, r);
+	} else {
+		if (missed)
+			place = load(c, line, r->cell, write);
+		else
+			touch(c, place, write);
+		c->stays[place].served[write] += r->weight;
+		nm_cache_mark(c, place, first, bytes);
+	}
+	if (c->next && write && (passes || c->spec.write_through))
+		c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
+							       .cell = r->cell,
+							       .size = (uint16_t)bytes,
+							       .kind = NM_REF_WRITE,
+							       .weight = r->weight});
+	return missed;
+}
+
+static void take_any(struct nm_cache *c, const struct nm_ref *r)
+{
+	const unsigned write = r->kind == NM_REF_WRITE;
+	uint64_t address = r->address, missed = 0;
+
+	if (!c->first)
+		c->tally.own[r->cell][write] += r->weight;
+	for (uint32_t left = r->size; left;) {
+		uint64_t rest = c->spec.line - (address & (c->spec.line - 1));
+		uint32_t n = left < rest ? left : (uint32_t)rest;
+
+		missed += (unsigned)take_line(c, r, address, n);
+		address += n;
+		left -= n;
+	}
+	c->tally.loads[r->cell].extra[write] += missed - (missed > 0);
+}
+
+static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		take_any(c, &refs[i]);
+}
+
+const struct nm_lookup nm_lookup_custom = {.plain = take_plain, .any = take_any, .fill = fill};

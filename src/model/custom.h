@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * custom.h - what a level has besides when it is not LRU, modulo, write-back, write-allocate and non-inclusive.
+ */
+#ifndef NM_CUSTOM_H
+#define NM_CUSTOM_H
+
+#include "cache.h"
+#include "index.h"
+#include "policy.h"
+
+/* How a level stands among the others. */
+struct nm_standing {
+	int custom;
+	uint64_t loans; /* exclusive: lines that the levels above it may hold */
+};
+
+struct nm_custom {
+	struct nm_replacement replacement;
+	struct nm_placement placement;
+	uint64_t (*set)(const struct nm_placement *placement, uint64_t line);
+	uint64_t *free_ways; /* `free_words` words a set: a bit for each way without a line */
+	uint32_t free_words;
+	uint32_t *free_count;
+	struct nm_cache
+	    *above[NM_MAX_LEVELS]; /* inclusive: those whose lines it holds too, innermost first */
+	unsigned above_count;
+	uint32_t
+	    *loans; /* exclusive: slots that are free; of all slots, [places - loans, places) of the level */
+	uint32_t loan_count;
+};
+
+/* The level's arrays are there, its spec and its geometry.  0 or NM_ENOMEM. */
+int nm_custom_new(struct nm_cache *cache, const struct nm_standing *standing);
+void nm_custom_free(struct nm_custom *custom);
+
+uint32_t nm_custom_find(const struct nm_cache *cache, uint64_t line);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * machine_priv.h - what the reader of a SPEC and the checks of a machine share.
+ */
+#ifndef NM_MACHINE_PRIV_H
+#define NM_MACHINE_PRIV_H
+
+#include "machine.h"
+
+enum { MAX_LINES = 1 << 26, MAX_LINE_BYTES = 4096, MAX_LATENCY = 1000000 };
+
+/* Words of a SPEC, by enum nm_level_side, write_through, no_allocate and enum nm_inclusion. */
+extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_allocate_names[2],
+									 *const nm_inclusion_names[3];
+
+/* The side that follows from a level's name. */
+enum nm_level_side nm_spec_side(const char *name);
+
+/* What level i makes impossible beside those before it; NULL if nothing. */
+const char *nm_machine_clash(const struct nm_machine *machine, unsigned i);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * policy_random.c - any line may leave.  One generator a level, seeded by `seed=`, so that runs repeat.
+ */
+#include "policy.h"
+
+static void nothing(struct nm_replacement *r, uint64_t set, uint32_t way) { (void)r, (void)set, (void)way; }
+
+static uint32_t victim(struct nm_replacement *r, uint64_t set)
+{
+	(void)set;
+	return nm_replacement_draw(r, r->ways);
+}
+
+const struct nm_policy nm_policy_random = {.name = "random",
+					   .summary = "any line leaves, by the generator that seed= starts",
+					   .touch = nothing,
+					   .load = nothing,
+					   .victim = victim};

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spec.c - reads descriptions of cache hierarchies.
+ *
+ * The grammar of a SPEC:  level (':' level)* (':memory=' CYCLES)?,
+ * level = NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
+ * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
+ * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is told with
+ * the column where the wrong word starts.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "index.h"
+#include "machine_priv.h"
+#include "policy.h"
+
+static int draws(enum nm_policy_kind policy)
+{
+	return policy == NM_POLICY_RANDOM || policy == NM_POLICY_BRRIP || policy == NM_POLICY_DRRIP;
+}
+
+/* A text being read. */
+struct reader {
+	const char *spec, *at;
+	struct nm_error *err;
+};
+
+static int column(const struct reader *r, const char *at) { return (int)(at - r->spec); }
+
+#define fault(r, at, ...) nm_fail_at((r)->err, (r)->spec, column((r), (at)), __VA_ARGS__)
+
+/* A number, with a suffix K, M or G where `suffix`. */
+static int read_number(struct reader *r, const char *what, int suffix, uint64_t *ret)
+{
+	const char *start = r->at;
+	uint64_t n = 0;
+
+	for (; isdigit((unsigned char)*r->at); r->at++) {
+		if (n > (UINT64_MAX >> 32) / 10)
+			return fault(r, start, "%s is too large", what);
+		n = n * 10 + (uint64_t)(*r->at - '0');
+	}
+	if (r->at == start)
+		return fault(r, start, "%s must be a number%s", what, suffix ? " of bytes, e.g. 32K" : "");
+	if (suffix && *r->at && strchr("kKmMgG", *r->at)) {
+		char c = (char)toupper((unsigned char)*r->at++);
+		n <<= c == 'K' ? 10 : c == 'M' ? 20 : 30;
+	}
+	if (*r->at && !strchr(",:", *r->at))
+		return fault(r, r->at, "unexpected '%c' in %s", *r->at, what);
+	*ret = n;
+	return 0;
+}
+
+static int expect_comma(struct reader *r, const char *next)
+{
+	if (*r->at != ',')
+		return fault(r, r->at, "%s is missing: a level is NAME=SIZE,WAYS,LINE", next);
+	r->at++;
+	return 0;
+}
+
+static int read_name(struct reader *r, struct nm_level_spec *level)
+{
+	const char *start = r->at;
+	size_t n = 0;
+
+	while (isalnum((unsigned char)start[n]))
+		n++;
+	if (!n)
+		return fault(r, start, "a level must start with its name, e.g. L1d=32K,8,64");
+	if (n >= sizeof level->name)
+		return fault(r, start, "the name of a level is longer than %zu letters",
+			     sizeof level->name - 1);
+	if (start[n] != '=')
+		return fault(r, start + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
+	memcpy(level->name, start, n);
+	level->name[n] = 0;
+	level->side = nm_spec_side(level->name);
+	r->at = start + n + 1;
+	return 0;
+}
+
+/* The places in the text where the figures of a level stand; NULL: not said. */
+struct places {
+	const char *size, *ways, *line, *sets, *index, *slices, *seed;
+};
+
+/* What is read of a level before it is fitted together. */
+struct draft {
+	struct nm_level_spec *level;
+	uint64_t ways, line, sets, slices;
+	int full;
+	struct places at;
+};
+
+/* The number of the word that stands there among `names`. */
+static int read_word(struct reader *r, const char *key, const char *const *names, unsigned count,
+		     unsigned *ret)
+{
+	size_t n = strcspn(r->at, ",:"), room = 0;
+	char known[200] = "";
+
+	for (unsigned i = 0; i < count; i++) {
+		if (strlen(names[i]) == n && !strncmp(r->at, names[i], n)) {
+			*ret = i;
+			r->at += n;
+			return 0;
+		}
+		room += (size_t)snprintf(known + room, sizeof known - room, "%s%s",
+					 !i               ? ""
+					 : i + 1 == count ? " or "
+							  : ", ",
+					 names[i]);
+	}
+	return fault(r, r->at, "%s must be %s", key, known);
+}
+
+static int read_sets(struct reader *r, struct draft *d)
+{
+	int code;
+
+	d->at.sets = r->at;
+	code = read_number(r, "sets", 0, &d->sets);
+	return code || d->sets ? code : fault(r, d->at.sets, "a level needs at least one set");
+}
+
+static int read_side(struct reader *r, struct draft *d)
+{
+	unsigned side = 0;
+	int code = read_word(r, "side", nm_side_names, 3, &side);
+
+	d->level->side = (enum nm_level_side)side;
+	return code;
+}
+
+static int read_policy(struct reader *r, struct draft *d)
+{
+	const char *names[NM_POLICY_COUNT];
+	unsigned policy = 0;
+
+	for (unsigned i = 0; i < NM_POLICY_COUNT; i++)
+		names[i] = nm_policies[i]->name;
+	int code = read_word(r, "policy", names, NM_POLICY_COUNT, &policy);
+	d->level->policy = (enum nm_policy_kind)policy;
+	return code;
+}
+
+static int read_seed(struct reader *r, struct draft *d)
+{
+	d->at.seed = r->at;
+	return read_number(r, "seed", 0, &d->level->seed);
+}
+
+static int read_index(struct reader *r, struct draft *d)
+{
+	const char *names[NM_INDEX_COUNT];
+	unsigned index = 0;
+
+	for (unsigned i = 0; i < NM_INDEX_COUNT; i++)
+		names[i] = nm_indexes[i].name;
+	d->at.index = r->at;
+	int code = read_word(r, "index", names, NM_INDEX_COUNT, &index);
+	d->level->index = (enum nm_index_kind)index;
+	return code;
+}
+
+static int read_slices(struct reader *r, struct draft *d)
+{
+	int code;
+
+	d->at.slices = r->at;
+	code = read_number(r, "slices", 0, &d->slices);
+	return code || d->slices == 2 || d->slices == 4 || d->slices == 8
+		   ? code
+		   : fault(r, d->at.slices, "slices must be 2, 4 or 8");
+}
+
+static int read_write(struct reader *r, struct draft *d)
+{
+	unsigned through = 0;
+	int code = read_word(r, "write", nm_write_names, 2, &through);
+
+	d->level->write_through = (int)through;
+	return code;
+}
+
+static int read_allocate(struct reader *r, struct draft *d)
+{
+	unsigned no = 0;
+	int code = read_word(r, "allocate", nm_allocate_names, 2, &no);
+
+	d->level->no_allocate = (int)no;
+	return code;
+}
+
+static int read_inclusion(struct reader *r, struct draft *d)
+{
+	unsigned inclusion = 0;
+	int code = read_word(r, "inclusion", nm_inclusion_names, 3, &inclusion);
+
+	d->level->inclusion = (enum nm_inclusion)inclusion;
+	return code;
+}
+
+static int read_latency(struct reader *r, uint32_t *ret)
+{
+	const char *start = r->at;
+	uint64_t cycles;
+	int code = read_number(r, "a latency", 0, &cycles);
+
+	if (!code && (!cycles || cycles > MAX_LATENCY))
+		code = fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
+	if (!code)
+		*ret = (uint32_t)cycles;
+	return code;
+}
+
+static int read_level_latency(struct reader *r, struct draft *d)
+{
+	return read_latency(r, &d->level->latency);
+}
+
+static const struct key {
+	const char *name;
+	int (*read)(struct reader *r, struct draft *d);
+} keys[] = {
+    {"sets", read_sets},           {"side", read_side},
+    {"policy", read_policy},       {"seed", read_seed},
+    {"index", read_index},         {"slices", read_slices},
+    {"write", read_write},         {"allocate", read_allocate},
+    {"inclusion", read_inclusion}, {"latency", read_level_latency},
+};
+
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static int unknown_key(struct reader *r, const char *key, size_t length)
+{
+	char known[200] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < KEYS; i++)
+		n += (size_t)snprintf(known + n, sizeof known - n, "%s%s",
+				      !i              ? ""
+				      : i + 1 == KEYS ? " and "
+						      : ", ",
+				      keys[i].name);
+	return fault(r, key, "unknown key '%.*s': %s are known", (int)length, key, known);
+}
+
+/* What may follow SIZE,WAYS,LINE. */
+static int read_keys(struct reader *r, struct draft *d)
+{
+	int code = 0;
+	while (!code && *r->at == ',') {
+		const char *key = ++r->at;
+		r->at += strcspn(r->at, "=,:");
+		size_t n = (size_t)(r->at - key), i = 0;
+		if (*r->at != '=')
+			return fault(r, key, "key=value expected, e.g. sets=253");
+		r->at++;
+		while (i < KEYS && (strlen(keys[i].name) != n || strncmp(keys[i].name, key, n) != 0))
+			i++;
+		if (i == KEYS)
+			return unknown_key(r, key, n);
+		code = keys[i].read(r, d);
+	}
+	return code;
+}
+
+/* What the policy and the index want of a level whose geometry is known. */
+static int fit_ways_to_choose(struct reader *r, struct draft *d)
+{
+	struct nm_level_spec *level = d->level;
+	const char *lacks;
+
+	if (d->at.slices && level->index != NM_INDEX_SLICES)
+		return fault(r, d->at.slices, "slices are of index=slices");
+	if (d->at.seed && !draws(level->policy))
+		return fault(r, d->at.seed, "seed is of the policies random, brrip and drrip");
+	level->slices = level->index != NM_INDEX_SLICES ? 0 : d->at.slices ? (uint32_t)d->slices : 4;
+	lacks = nm_indexes[level->index].lacks ? nm_indexes[level->index].lacks(level) : NULL;
+	return lacks ? fault(r, d->at.index, "%s: %s", level->name, lacks) : 0;
+}
+
+/* Makes size, ways and sets agree. */
+static int fit_level(struct reader *r, struct draft *d)
+{
+	struct nm_level_spec *level = d->level;
+	const struct places *at = &d->at;
+	const int full = d->full;
+	uint64_t ways = d->ways, line = d->line, sets = d->sets;
+
+	if (line < 8 || line > MAX_LINE_BYTES || (line & (line - 1)))
+		return fault(r, at->line, "a line must be a power of two from 8 to %d bytes", MAX_LINE_BYTES);
+	if (!full && !ways)
+		return fault(r, at->ways, "a level needs at least one way");
+	if (full && at->sets)
+		return fault(r, at->sets, "a fully associative level has one set");
+	if (full)
+		ways = level->size / line;
+	if (ways > MAX_LINES)
+		return fault(r, full ? at->size : at->ways, "more than %d ways", MAX_LINES);
+	if (at->sets) {
+		if (sets > MAX_LINES / ways)
+			return fault(r, at->sets, "more than %d lines", MAX_LINES);
+		level->size = sets * ways * line;
+	}
+	if (!level->size || !ways || level->size % (ways * line))
+		return fault(r, at->size, "%s: %llu bytes are not a multiple of %llu ways of %llu bytes",
+			     level->name, (unsigned long long)level->size,
+			     (unsigned long long)(ways ? ways : 1), (unsigned long long)line);
+	level->sets = level->size / (ways * line);
+	if (level->sets > MAX_LINES / ways)
+		return fault(r, at->size, "%s has more than %d lines", level->name, MAX_LINES);
+	level->ways = (uint32_t)ways;
+	level->line = (uint32_t)line;
+	return fit_ways_to_choose(r, d);
+}
+
+static int read_level(struct reader *r, struct nm_level_spec *level)
+{
+	struct draft d = {.level = level};
+	int code = read_name(r, level);
+
+	if (code)
+		return code;
+	d.at.size = r->at;
+	if ((code = read_number(r, "the size", 1, &level->size)) || (code = expect_comma(r, "WAYS")))
+		return code;
+	d.at.ways = r->at;
+	d.full = !strncmp(r->at, "full", 4) && (!r->at[4] || strchr(",:", r->at[4]));
+	if (d.full)
+		r->at += 4;
+	else if ((code = read_number(r, "the number of ways", 0, &d.ways)))
+		return code;
+	if ((code = expect_comma(r, "LINE")))
+		return code;
+	d.at.line = r->at;
+	if ((code = read_number(r, "the line size", 0, &d.line)) || (code = read_keys(r, &d)))
+		return code;
+	return fit_level(r, &d);
+}
+
+/* "memory=CYCLES" at the end of the text. */
+static int read_memory(struct reader *r, uint32_t *ret)
+{
+	int code;
+
+	r->at += strlen("memory=");
+	code = read_latency(r, ret);
+	if (!code && *r->at)
+		code = fault(r, r->at, "nothing can stand behind memory");
+	return code;
+}
+
+int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err)
+{
+	struct nm_machine m = {0};
+	struct reader r = {spec, spec, err};
+
+	for (;;) {
+		const char *start = r.at;
+		if (m.count && !strncmp(start, "memory=", 7)) {
+			int wrong_latency = read_memory(&r, &m.memory_latency);
+			if (wrong_latency)
+				return wrong_latency;
+			break;
+		}
+		if (m.count == NM_MAX_LEVELS)
+			return fault(&r, start, "more than %d levels", NM_MAX_LEVELS);
+		int code = read_level(&r, &m.levels[m.count]);
+		if (code)
+			return code;
+		const char *wrong = nm_machine_clash(&m, m.count);
+		if (wrong)
+			return fault(&r, start, "level %s %s", m.levels[m.count].name, wrong);
+		m.count++;
+		if (!*r.at)
+			break;
+		r.at++;
+	}
+	snprintf(m.name, sizeof m.name, "%s", strlen(spec) < sizeof m.name ? spec : "SPEC");
+	snprintf(m.description, sizeof m.description, "as given by the user");
+	*ret_machine = m;
+	return nm_machine_check(&m, err);
+}
