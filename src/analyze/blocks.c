@@ -51,6 +51,7 @@ void nm_blocks_done(struct nm_blocks *blocks)
 	blocks->objects_room = 0;
 	nm_vec_free(&blocks->orphans);
 	nm_map_done(&blocks->crowded);
+	nm_map_done(&blocks->crowds);
 	blocks->top = NULL;
 }
 
@@ -95,7 +96,7 @@ static uint32_t find_id(const struct nm_blocks *blocks, uint64_t address)
 	if (holds(blocks, id, address))
 		return id;
 	if (blocks->crowded.count) {
-		id = (uint32_t)nm_map_get(&blocks->crowded, address >> NM_GRANULE_BITS, 0);
+		id = (uint32_t)nm_map_get(&blocks->crowded, address, 0);
 		if (holds(blocks, id, address))
 			return id;
 	}
@@ -116,33 +117,46 @@ const struct nm_block *nm_blocks_at(const struct nm_blocks *blocks, uint64_t add
 	return b && b->address == address ? b : NULL;
 }
 
-/* Writes id into the granule of an address of the block, or beside it if another block lives there. */
-static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id,
-			 uint64_t end)
+/* The end of the part of a block that lies in the granule of `at`. */
+static uint64_t end_in_granule(const struct nm_block *b, uint64_t at)
 {
-	uint32_t *slot = &page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
+	uint64_t granule_end = (at | (GRANULE_SIZE - 1)) + 1, end = b->address + b->size;
 
-	if (!*slot) {
-		int whole = !(address & (GRANULE_SIZE - 1)) && end - address >= GRANULE_SIZE;
-
-		*slot = whole ? id | NM_GRANULE_WHOLE : id;
-		return 0;
-	}
-	return nm_map_put(&blocks->crowded, address >> NM_GRANULE_BITS, id);
+	return end < granule_end ? end : granule_end;
 }
 
-static void wipe_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t address, uint32_t id)
+/* Writes id into the granule of an address of the block; if another block lives there, beside it, byte by byte. */
+static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t at, uint32_t id)
 {
-	uint32_t *slot = &page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
-	uint64_t granule = address >> NM_GRANULE_BITS;
-	uint32_t second = blocks->crowded.count ? (uint32_t)nm_map_get(&blocks->crowded, granule, 0) : 0;
+	uint32_t *slot = &page->granules[at >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
+	uint64_t end = end_in_granule(&blocks->list.at[id], at), granule = at >> NM_GRANULE_BITS;
 
-	if (second)
-		nm_map_remove(&blocks->crowded, granule);
-	if ((*slot & ~NM_GRANULE_WHOLE) == id)
-		*slot = second;
-	else if (second && second != id)
-		nm_map_put(&blocks->crowded, granule, second);
+	if (!*slot) {
+		*slot = end - at == GRANULE_SIZE ? id | NM_GRANULE_WHOLE : id;
+		return 0;
+	}
+	for (uint64_t byte = at; byte < end; byte++)
+		if (nm_map_put(&blocks->crowded, byte, id))
+			return NM_ENOMEM;
+	return nm_map_put(&blocks->crowds, granule, nm_map_get(&blocks->crowds, granule, 0) + end - at);
+}
+
+static void wipe_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t at, uint32_t id)
+{
+	uint32_t *slot = &page->granules[at >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
+	uint64_t end = end_in_granule(&blocks->list.at[id], at), granule = at >> NM_GRANULE_BITS;
+	uint64_t bytes = blocks->crowds.count ? nm_map_get(&blocks->crowds, granule, 0) : 0;
+
+	if ((*slot & ~NM_GRANULE_WHOLE) == id) {
+		*slot = 0;
+		return;
+	}
+	for (uint64_t byte = at; bytes && byte < end; byte++)
+		bytes -= (uint64_t)nm_map_remove(&blocks->crowded, byte);
+	if (bytes)
+		(void)nm_map_put(&blocks->crowds, granule, bytes); /* it is there */
+	else
+		nm_map_remove(&blocks->crowds, granule);
 }
 
 /* Enters (id) or takes out (wipe) a block in all pages that it touches. */
@@ -168,7 +182,7 @@ static int mark(struct nm_blocks *blocks, const struct nm_block *b, uint32_t id,
 		for (; at < end && at < page_end; at = (at | ((1u << NM_GRANULE_BITS) - 1)) + 1)
 			if (wipe)
 				wipe_granule(blocks, page, at, id);
-			else if (paint_granule(blocks, page, at, id, end))
+			else if (paint_granule(blocks, page, at, id))
 				return NM_ENOMEM;
 	}
 	return 0;
@@ -204,6 +218,15 @@ static void remove_if_overlaps(struct nm_blocks *blocks, uint32_t id, uint64_t a
 		remove_id(blocks, id);
 }
 
+static void evict_crowd(struct nm_blocks *blocks, uint64_t granule, uint64_t address, uint64_t size)
+{
+	for (unsigned i = 0; i < GRANULE_SIZE; i++) {
+		uint64_t byte = (granule << NM_GRANULE_BITS) + i;
+
+		remove_if_overlaps(blocks, (uint32_t)nm_map_get(&blocks->crowded, byte, 0), address, size);
+	}
+}
+
 /* Removes what still lives in [address, address + size): looks at each granule once and skips pages
  * without blocks, so that large fresh blocks are cheap. */
 static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t size)
@@ -218,9 +241,8 @@ static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t 
 			at = (at | (PAGE_SIZE - 1)) + 1;
 			continue;
 		}
-		if (blocks->crowded.count)
-			remove_if_overlaps(blocks, (uint32_t)nm_map_get(&blocks->crowded, granule, 0),
-					   address, size);
+		if (blocks->crowds.count && nm_map_get(&blocks->crowds, granule, 0))
+			evict_crowd(blocks, granule, address, size);
 		remove_if_overlaps(blocks, page->granules[granule & (NM_GRANULES - 1)] & ~NM_GRANULE_WHOLE,
 				   address, size);
 		at = (granule + 1) << NM_GRANULE_BITS;

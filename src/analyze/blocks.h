@@ -4,8 +4,8 @@
  *
  * The address space is a two-level table of 4 KB pages.  A page that lies wholly inside one block names
  * it; a page shared by several blocks has one entry per 16-byte granule, since allocators align to 16.
- * Where two blocks do share a granule (an allocator with 8-byte classes, a range named by hand) the second
- * is kept aside in a hash.  A lookup is three dependent loads; memory is a quarter of the bytes in small
+ * Where blocks do share a granule (an allocator with 8-byte classes, scalars named by hand) all but the
+ * first are kept aside in a hash, byte by byte.  A lookup is three dependent loads; memory is a quarter of the bytes in small
  * blocks and next to nothing for large ones.  Dropped: one entry per 64-byte line (blocks smaller than a
  * line need a second search); a balanced tree (60 ns a lookup instead of 5).
  */
@@ -53,7 +53,8 @@ struct nm_blocks {
 	size_t live;
 	struct nm_vec(
 	    uint32_t) orphans; /* cachers != 0 of blocks that were removed, for the caller to empty */
-	struct nm_map crowded; /* granule number -> second block of that granule */
+	struct nm_map crowded; /* byte address -> block, where the granule is another's */
+	struct nm_map crowds;  /* granule number -> how many of its bytes are in `crowded` */
 };
 
 int nm_blocks_init(struct nm_blocks *blocks);

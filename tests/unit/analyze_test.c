@@ -47,8 +47,9 @@ static void blocks_equal_a_list(void **state)
 	(void)state;
 	assert_int_equal(nm_blocks_init(&blocks), 0);
 	for (unsigned step = 0; step < 60000; step++) {
-		uint64_t at = DATA + pick(SPAN) / 8 * 8;
-		uint64_t size = pick(20) ? 1 + pick(200) : 1 + pick(3 * 4096);
+		int scalar = pick(2) != 0; /* several to a granule */
+		uint64_t at = DATA + (scalar ? pick(512) : pick(SPAN) / 8 * 8);
+		uint64_t size = scalar ? 1 + pick(6) : pick(20) ? 1 + pick(200) : 1 + pick(3 * 4096);
 		const struct nm_block *found;
 		size_t k = 0;
 
