@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * builder.h - makes a stream of what an importer reads: instructions with their accesses, one at a time.
+ *
+ * Each different instruction (its address, length, accesses and their sizes) becomes a block of one instruction, defined
+ * when it first comes.  Where a trace knows of no instructions each access is one.
+ */
+#ifndef NM_IMPORT_BUILDER_H
+#define NM_IMPORT_BUILDER_H
+
+#include "arena.h"
+#include "encode.h"
+#include "map.h"
+
+enum { NM_BUILDER_ACCESSES = 64 };
+
+struct nm_builder {
+	struct nm_wire_words words;       /* what is to be given */
+	int given;                        /* and has been: to be forgotten */
+	struct nm_map block_of;           /* hash of an instruction -> block id */
+	struct nm_map thread_of;          /* the trace's number of a thread -> ours */
+	struct nm_map named;              /* address -> number of its object's name */
+	struct nm_vec(uint64_t *) blocks; /* by id: pc and length, number of accesses, accesses */
+	struct nm_arena arena;
+	struct nm_strings names;
+	uint32_t thread;
+	int open; /* an instruction has begun */
+	uint64_t instruction, accesses[NM_BUILDER_ACCESSES], addresses[NM_BUILDER_ACCESSES];
+	unsigned count;
+};
+
+/* Begins the stream of a process that is called `name`. */
+int nm_builder_start(struct nm_builder *builder, const char *name);
+void nm_builder_done(struct nm_builder *builder);
+
+/* An instruction begins, and the one before it ends.  pc below 2^48, bytes 1 to 255. */
+int nm_builder_instruction(struct nm_builder *builder, uint64_t pc, unsigned bytes);
+
+/* It reads or writes (NM_WIRE_READ, NM_WIRE_WRITE); address below 2^63, size 1 to 65535. */
+int nm_builder_access(struct nm_builder *builder, uint64_t address, unsigned size, unsigned flags);
+
+/* What comes is run by a thread. */
+int nm_builder_thread(struct nm_builder *builder, uint64_t thread);
+
+/* Where the instruction at pc stands. */
+int nm_builder_place(struct nm_builder *builder, uint64_t pc, const char *function, const char *file,
+		     uint32_t line);
+
+/* The object of these bytes ("": the one that the program has there, whichever). */
+int nm_builder_object(struct nm_builder *builder, uint64_t address, unsigned size, const char *name);
+
+/* Ends the instruction. */
+int nm_builder_flush(struct nm_builder *builder);
+
+/* Ends the stream. */
+int nm_builder_exit(struct nm_builder *builder);
+
+#endif

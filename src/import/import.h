@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * import.h - traces of other tools, as a stream.
+ *
+ *     nm_import_open(&import, "trace.din.gz", NULL, err);
+ *     while ((status = nm_import_next(import, &words, &count, err)) > 0)
+ *             ...one stream, whole records...
+ *     nm_import_free(import);
+ */
+#ifndef NM_IMPORT_H
+#define NM_IMPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+
+struct nm_import;
+
+/* path "-" is standard input.  format NULL: by what the file begins with.  NM_EFORMAT if nobody knows it, NM_EINVAL if
+ * there is no such format. */
+int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err);
+void nm_import_free(struct nm_import *import);
+
+/* 1 and the next records, valid until the next call; 0 at the end.  NM_EFORMAT with the line or byte where the file is
+ * damaged: what was given before stands. */
+int nm_import_next(struct nm_import *import, const uint64_t **ret_words, size_t *ret_count,
+		   struct nm_error *err);
+
+/* The name of its format. */
+const char *nm_import_format(const struct nm_import *import);
+
+/* The formats: name and a line on what it is; NULL behind the last. */
+const char *nm_import_format_at(size_t i, const char **ret_summary);
+
+#endif

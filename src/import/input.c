@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * input.c - see input.h.  Two buffers: as it is in the file, and unpacked.  What is not packed is copied over.
+ */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unpack.h"
+
+enum { ROOM = 1 << 18 };
+
+struct nm_input {
+	int fd;
+	uint8_t raw[ROOM], plain[ROOM + 1];
+	size_t raw_at, raw_end;     /* in raw: what is to be unpacked */
+	size_t plain_at, plain_end; /* in plain: what is to be given */
+	uint64_t offset, line;      /* of plain[0]; lines given */
+	uint64_t given;             /* offset of what was given last */
+	int begun, raw_done, done;  /* looked at; the file has ended; all is unpacked */
+	int joint;                  /* between two packed pieces */
+	const struct nm_unpacker *unpacker;
+	void *state;
+};
+
+int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err)
+{
+	struct nm_input *in = calloc(1, sizeof *in);
+
+	if (!in)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	if (in->fd < 0) {
+		free(in);
+		return nm_fail_errno(err, "cannot read %s", path);
+	}
+	*ret_input = in;
+	return 0;
+}
+
+void nm_input_close(struct nm_input *in)
+{
+	if (!in)
+		return;
+	if (in->state)
+		in->unpacker->end(in->state);
+	close(in->fd);
+	free(in);
+}
+
+uint64_t nm_input_line_number(const struct nm_input *in) { return in->line; }
+uint64_t nm_input_offset(const struct nm_input *in) { return in->given; }
+
+/* ---- filling ---- */
+
+static int fill_raw(struct nm_input *in, struct nm_error *err)
+{
+	ssize_t n;
+
+	if (in->raw_at) {
+		memmove(in->raw, in->raw + in->raw_at, in->raw_end - in->raw_at);
+		in->raw_end -= in->raw_at;
+		in->raw_at = 0;
+	}
+	if (in->raw_done || in->raw_end == ROOM)
+		return 0;
+	do
+		n = read(in->fd, in->raw + in->raw_end, ROOM - in->raw_end);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return nm_fail_errno(err, "cannot read");
+	in->raw_done = n == 0;
+	in->raw_end += (size_t)n;
+	return 0;
+}
+
+/* Finds out whether it is packed, from the first bytes of the file. */
+static int begin(struct nm_input *in, struct nm_error *err)
+{
+	int status = 0;
+
+	while (!status && !in->raw_done && in->raw_end < 8)
+		status = fill_raw(in, err);
+	if (status)
+		return status;
+	in->unpacker = nm_unpacker_for(in->raw, in->raw_end);
+	if (in->unpacker && !(in->state = in->unpacker->begin()))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	return 0;
+}
+
+static int unpack(struct nm_input *in, struct nm_error *err)
+{
+	struct nm_unpack_step s = {in->raw + in->raw_at, in->raw + in->raw_end, in->plain + in->plain_end,
+				   in->plain + ROOM, in->raw_done};
+	int rc = in->unpacker->step(in->state, &s);
+
+	in->raw_at = (size_t)(s.in - in->raw);
+	in->plain_end = (size_t)(s.out - in->plain);
+	in->joint = rc == 1;
+	if (rc < 0)
+		return nm_fail(err, NM_EFORMAT,
+			       "what %s has packed is damaged or cut off, at byte %llu unpacked",
+			       in->unpacker->name, (unsigned long long)(in->offset + in->plain_end));
+	return 0;
+}
+
+static void copy(struct nm_input *in)
+{
+	size_t n = in->raw_end - in->raw_at, room = ROOM - in->plain_end;
+
+	n = n < room ? n : room;
+	memcpy(in->plain + in->plain_end, in->raw + in->raw_at, n);
+	in->plain_end += n;
+	in->raw_at += n;
+}
+
+/* Gets more into plain. */
+static int fill(struct nm_input *in, struct nm_error *err)
+{
+	int status = 0;
+
+	if (in->plain_at) {
+		memmove(in->plain, in->plain + in->plain_at, in->plain_end - in->plain_at);
+		in->offset += in->plain_at;
+		in->plain_end -= in->plain_at;
+		in->plain_at = 0;
+	}
+	if (!in->begun && (status = begin(in, err)))
+		return status;
+	in->begun = 1;
+	if (in->raw_at == in->raw_end && (status = fill_raw(in, err)))
+		return status;
+	if (in->raw_done && in->raw_at == in->raw_end && (!in->unpacker || in->joint)) {
+		in->done = 1;
+		return 0;
+	}
+	if (in->unpacker)
+		return unpack(in, err);
+	copy(in);
+	return 0;
+}
+
+/* Until `count` bytes are there, or all that there are. */
+static int want(struct nm_input *in, size_t count, struct nm_error *err)
+{
+	int status = 0;
+
+	while (!status && !in->done && in->plain_end - in->plain_at < count)
+		status = fill(in, err);
+	return status;
+}
+
+/* ---- giving ---- */
+
+int nm_input_peek(struct nm_input *in, size_t count, const uint8_t **ret_bytes, size_t *ret_count,
+		  struct nm_error *err)
+{
+	int status = want(in, count, err);
+	size_t there = in->plain_end - in->plain_at;
+
+	if (status && !there)
+		return status;
+	*ret_bytes = in->plain + in->plain_at;
+	*ret_count = there < count ? there : count;
+	return 0;
+}
+
+int nm_input_line(struct nm_input *in, char **ret_line, struct nm_error *err)
+{
+	char *line, *end;
+	size_t looked = 0, there;
+	int status = 0;
+
+	for (;;) {
+		line = (char *)in->plain + in->plain_at;
+		there = in->plain_end - in->plain_at;
+		end = memchr(line + looked, '\n', there - looked);
+		if (end || in->done)
+			break;
+		if (there > NM_INPUT_AHEAD)
+			return nm_fail(err, NM_EFORMAT, "line %llu is too long",
+				       (unsigned long long)in->line + 1);
+		looked = there;
+		status = fill(in, err);
+		if (status)
+			return status;
+	}
+	if (!there)
+		return 0;
+	end = end ? end : line + there;
+	in->given = in->offset + in->plain_at;
+	in->plain_at += (size_t)(end - line) + (end < line + there);
+	in->line++;
+	if (end > line && end[-1] == '\r')
+		end--;
+	*end = '\0';
+	*ret_line = line;
+	return 1;
+}
+
+int nm_input_bytes(struct nm_input *in, size_t count, const uint8_t **ret_bytes, struct nm_error *err)
+{
+	int status = want(in, count, err);
+	size_t there = in->plain_end - in->plain_at;
+
+	if (status)
+		return status;
+	in->given = in->offset + in->plain_at;
+	if (!there)
+		return 0;
+	if (there < count)
+		return nm_fail(err, NM_EFORMAT, "cut off within the record at byte %llu",
+			       (unsigned long long)in->given);
+	*ret_bytes = in->plain + in->plain_at;
+	in->plain_at += count;
+	return 1;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lackey.c - what valgrind --tool=lackey --trace-mem=yes writes.
+ *
+ *     I  04001090,3    an instruction of 3 bytes
+ *      L 1ffefffe80,8  it loads
+ *      S 1ffefffe78,8  it stores
+ *      M 0421c7cc,4    it loads and stores the same bytes: a read and a write
+ *
+ * Valgrind's own messages (==4711== ...) are passed over, and superblocks (SB 04001090), which --trace-superblocks adds.
+ */
+#include <string.h>
+
+#include "importer.h"
+
+struct lackey_line {
+	char kind; /* I, L, S, M; 0: nothing to count */
+	uint64_t address, size;
+};
+
+static const char *parse(const char *s, struct lackey_line *l)
+{
+	static const char starts[][4] = {"I  ", " L ", " S ", " M "};
+	unsigned i = 0;
+
+	*l = (struct lackey_line){0};
+	if (!strncmp(s, "==", 2) || !strncmp(s, "--", 2) || !strncmp(s, "SB ", 3) || !*s)
+		return NULL;
+	while (i < 4 && strncmp(s, starts[i], 3))
+		i++;
+	if (i == 4)
+		return "\"I  \", \" L \", \" S \" or \" M \" was expected";
+	l->kind = "ILSM"[i];
+	s += 3;
+	if (!nm_import_hex(&s, &l->address) || *s++ != ',')
+		return "an address and a comma were expected";
+	if (!nm_import_decimal(&s, &l->size) || *s)
+		return "a size was expected behind the comma";
+	return NULL;
+}
+
+static int is_lackey(const char *line)
+{
+	struct lackey_line l;
+
+	return !parse(line, &l);
+}
+
+static int has_reference(const char *line)
+{
+	struct lackey_line l;
+
+	return !parse(line, &l) && l.kind;
+}
+
+static int probe(const uint8_t *bytes, size_t count)
+{
+	unsigned yes, no, telling, silent;
+
+	nm_import_count_lines(bytes, count, is_lackey, &yes, &no);
+	nm_import_count_lines(bytes, count, has_reference, &telling, &silent);
+	return telling && !no ? 90 : 0;
+}
+
+static int read_line(struct nm_import *import, struct nm_error *err)
+{
+	struct lackey_line l;
+	const char *fault;
+	char *line;
+	int status = nm_input_line(import->input, &line, err);
+
+	if (status <= 0)
+		return status;
+	fault = parse(line, &l);
+	if (fault)
+		return nm_import_fail(import, err, fault);
+	if (!l.kind)
+		return 1;
+	if (l.kind == 'I')
+		return nm_import_instruction(import, l.address, l.size, err);
+	if (l.kind != 'S')
+		status = nm_import_reference(import, l.address, l.size, NM_WIRE_READ, err);
+	if (status > 0 && l.kind != 'L')
+		status = nm_import_reference(import, l.address, l.size, NM_WIRE_WRITE, err);
+	return status;
+}
+
+const struct nm_importer nm_import_lackey = {
+    .name = "lackey", .summary = "valgrind --tool=lackey --trace-mem=yes", .probe = probe, .read = read_line};

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * import_test.c - each format becomes the stream that its text says, and damage is told with its place.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+#include "decode.h"
+#include "import.h"
+
+static char path[] = "/tmp/import_test.XXXXXX";
+
+static void write_file(const void *bytes, size_t count)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, count, file), count);
+	fclose(file);
+}
+
+/* ---- a stream as text: "2@401000+3 r10/8 w18/4" is an instruction of thread 2 ---- */
+
+struct telling {
+	char text[8192];
+	size_t length;
+	uint32_t thread;
+	struct nm_wire_block_info blocks[64];
+	uint64_t kept[64][68];
+	struct nm_wire_check *check;
+};
+
+static void say(struct telling *t, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	t->length += (size_t)vsnprintf(t->text + t->length, sizeof t->text - t->length, format, arguments);
+	va_end(arguments);
+	assert_true(t->length < sizeof t->text);
+}
+
+static void keep_block(struct telling *t, const struct nm_wire_record *r)
+{
+	struct nm_wire_record copy = *r;
+
+	assert_true(r->arg < 64 && r->words <= 68);
+	memcpy(t->kept[r->arg], r->payload, r->words * sizeof(uint64_t));
+	copy.payload = t->kept[r->arg];
+	assert_int_equal(nm_wire_block_decode(&copy, &t->blocks[r->arg], NULL), 0);
+}
+
+static void say_block(struct telling *t, const struct nm_wire_record *r)
+{
+	const struct nm_wire_block_info *b = &t->blocks[r->arg];
+
+	say(t, "%u@%llx+%u", t->thread, (unsigned long long)b->def.pc,
+	    nm_wire_instruction_bytes(b->instructions[0]));
+	for (size_t i = 0; i < r->words; i++)
+		say(t, " %c%llx/%u", nm_wire_access_flags(b->accesses[i]) == NM_WIRE_READ ? 'r' : 'w',
+		    (unsigned long long)r->payload[i], nm_wire_access_size(b->accesses[i]));
+	say(t, "\n");
+}
+
+static void tell(struct telling *t, const uint64_t *words, size_t count)
+{
+	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
+	struct nm_wire_record r;
+	struct nm_wire_place place;
+	struct nm_wire_name name;
+
+	while (nm_wire_scan_next(&scan, &r, NULL) > 0)
+		switch (r.kind) {
+		case NM_WIRE_THREAD: t->thread = r.arg; break;
+		case NM_WIRE_BLOCK_DEF: keep_block(t, &r); break;
+		case NM_WIRE_BLOCK: say_block(t, &r); break;
+		case NM_WIRE_PLACE:
+			assert_int_equal(nm_wire_place_decode(&r, &place, NULL), 0);
+			say(t, "%llx is %s %s:%u\n", (unsigned long long)place.pc, place.function, place.file,
+			    place.line);
+			break;
+		case NM_WIRE_NAME:
+			assert_int_equal(nm_wire_name_decode(&r, &name, NULL), 0);
+			say(t, "%llx+%llu is %s\n", (unsigned long long)name.address,
+			    (unsigned long long)name.bytes, name.name);
+			break;
+		case NM_WIRE_UNNAME: say(t, "%llx is nothing\n", (unsigned long long)r.payload[0]); break;
+		default: break;
+		}
+}
+
+/* Imports what is in the file; the stream must be well-formed as far as it goes. */
+static int import_file(struct telling *t, const char *format, struct nm_error *err)
+{
+	struct nm_import *import;
+	const uint64_t *words;
+	size_t count;
+	int status = nm_import_open(&import, path, NULL, err);
+
+	memset(t, 0, sizeof *t);
+	if (status)
+		return status;
+	assert_string_equal(nm_import_format(import), format);
+	assert_int_equal(nm_wire_check_new(&t->check, NULL), 0);
+	while ((status = nm_import_next(import, &words, &count, err)) > 0) {
+		tell(t, words, count);
+		assert_int_equal(nm_wire_check_feed(t->check, words, count, NULL), 0);
+	}
+	if (!status)
+		assert_int_equal(nm_wire_check_finish(t->check, 1, NULL), 0);
+	nm_wire_check_free(t->check);
+	nm_import_free(import);
+	return status;
+}
+
+static void expect_bytes(const char *format, const void *bytes, size_t count, const char *stream)
+{
+	static struct telling t;
+	struct nm_error err;
+
+	write_file(bytes, count);
+	assert_int_equal(import_file(&t, format, &err), 0);
+	assert_string_equal(t.text, stream);
+}
+
+static void expect(const char *format, const char *text, const char *stream)
+{
+	expect_bytes(format, text, strlen(text), stream);
+}
+
+/* What stands before the fault is there, and the fault is told. */
+static void expect_fault(const char *format, const char *text, const char *stream, const char *fault)
+{
+	static struct telling t;
+	struct nm_error err;
+
+	write_file(text, strlen(text));
+	assert_int_equal(import_file(&t, format, &err), NM_EFORMAT);
+	assert_string_equal(t.text, stream);
+	if (!strstr(err.text, fault))
+		fail_msg("\"%s\" is not in \"%s\"", fault, err.text);
+}
+
+/* ---- formats ---- */
+
+static void test_din(void **state)
+{
+	(void)state;
+	expect("din", "2 401000\n0 10\n1 0x1a\n2 401004 3\nr 20 8 and more\n3 7\n4 0\n",
+	       "1@401000+4 r10/4 w1a/2\n1@401004+3 r20/8\n");
+	expect("din", "0 10\n\n1 18\n", "1@0+1 r10/4 w18/4\n");
+	expect_fault("din", "0 10\n0 20\n0 xyz\n0 30\n", "", "no trace format");
+}
+
+static void test_lackey(void **state)
+{
+	(void)state;
+	expect(
+	    "lackey",
+	    "==4711== Lackey\nI  04001090,3\n L 1ffe80,8\n M 0421c7cc,4\nI  04001093,1\n S 10,1\n==4711==\n",
+	    "1@4001090+3 r1ffe80/8 r421c7cc/4 w421c7cc/4\n1@4001093+1 w10/1\n");
+}
+
+static void test_drmemtrace(void **state)
+{
+	(void)state;
+	expect(
+	    "drmemtrace",
+	    "Output format:\n<--record#-> <--instr#->: <---tid---> <record details>\n"
+	    "------------------------------------------------------------\n"
+	    "           1           0:      500 <marker: version 6>\n"
+	    "          87          63:      500 ifetch       2 byte(s) @ 0x0000000000401026 0f 05   syscall\n"
+	    "          88          63:      500 read         8 byte(s) @ 0x00007ffd00000008 by PC 0x0000000000401026\n"
+	    "          88          63:      500                                             00\n"
+	    "          89          64:      501 ifetch       8 byte(s) @ 0x0000000000401012 non-branch\n"
+	    "          90          64:      501 write        4 byte(s) @ 0x0000000000001000 by PC 0x0000000000401012\n"
+	    "View tool results:\n              2 : total instructions\n\nanything\n",
+	    "1@401026+2 r7ffd00000008/8\n2@401012+8 w1000/4\n");
+	expect(
+	    "drmemtrace",
+	    "  7: T342 ifetch       3 byte(s) @ 0x00401ab0 non-branch\n  8: T342 read         4 byte(s) @ 0x10 by PC 0x401ab0\n",
+	    "1@401ab0+3 r10/4\n");
+}
+
+static void test_csv(void **state)
+{
+	(void)state;
+	expect("csv", "Addr, RW,size\n0x10,r,8\n32,W,4\n0x26,load,\n",
+	       "1@0+1 r10/8\n1@0+1 w20/4\n1@0+1 r26/2\n");
+	expect("csv", "rw,addr,pc,thread,other\nr,16,0x400,7,x\nw,16,0x404,8,y\n1,16,0x400,7,\n",
+	       "1@400+1 r10/8\n2@404+1 w10/8\n1@400+1 w10/8\n");
+	expect(
+	    "csv",
+	    "addr,rw,object,function,file,line\r\n16,r,A,f,m.c,3\r\n16,r,A,f,m.c,3\r\n24,w,\"B(i,\"\"j\"\")\",f,m.c,4\r\n16,r,,,,\r\n",
+	    "10 is f m.c:3\n10+8 is A\n1@10+1 r10/8\n1@10+1 r10/8\n20 is f m.c:4\n18+8 is B(i,\"j\")\n1@20+1 w18/8\n"
+	    "10 is nothing\n1@0+1 r10/8\n");
+}
+
+static void test_champsim(void **state)
+{
+	uint64_t records[2][8] = {{0x401000, 0x0000010000000000, 0x2000, 0, 0x1004, 0x1010, 0, 0},
+				  {0x401004, 0x0101, 0, 0, 0, 0, 0, 0}};
+	static struct telling t;
+	struct nm_error err;
+
+	(void)state;
+	expect_bytes("champsim", records, sizeof records, "1@401000+4 r1004/4 r1010/8 w2000/8\n1@401004+4\n");
+	records[1][0] = 0;
+	write_file(records, sizeof records);
+	assert_int_equal(import_file(&t, "champsim", &err), NM_EFORMAT);
+	assert_non_null(strstr(err.text, "no trace format"));
+}
+
+/* ---- damage ---- */
+
+static void test_damage_tells_the_line(void **state)
+{
+	char text[40000] = "";
+	struct nm_import *import;
+	const uint64_t *words;
+	size_t n = 0, count, all = 0;
+	struct nm_error err;
+	int status;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) /* more than is looked at to know the format */
+		n += (size_t)snprintf(text + n, sizeof text - n, "2 401000\n");
+	strcpy(text + n, "9 10\n");
+	write_file(text, strlen(text));
+	assert_int_equal(nm_import_open(&import, path, NULL, &err), 0);
+	while ((status = nm_import_next(import, &words, &count, &err)) > 0)
+		all += count;
+	assert_int_equal(status, NM_EFORMAT);
+	assert_non_null(strstr(err.text, "line 2001: a label"));
+	assert_true(all > 2000);
+	assert_int_equal(nm_import_next(import, &words, &count, &err), 0);
+	nm_import_free(import);
+	expect_fault("csv", "addr,rw\n16,r\n16,x\n16,w\n", "1@0+1 r10/8\n", "line 3: rw is neither");
+	expect_fault("csv", "addr,rw,size\n16,r,8\n16\n", "1@0+1 r10/8\n", "line 3: there are fewer fields");
+	expect_fault("csv", "addr,rw\n16,r\n-1,r\n", "1@0+1 r10/8\n", "line 3: addr is no number");
+	expect_fault("csv", "addr,rw\n16,r\n0xffffffffffffffff,r\n", "1@0+1 r10/8\n",
+		     "line 3: the address is out of range");
+	expect_fault("csv", "addr,rw,object\n16,r,\"A\n", "", "line 2: a quoted field does not end");
+}
+
+static void test_nothing_is_known(void **state)
+{
+	static struct telling t;
+	static const char *const texts[] = {"", "hello world\n", "addr\n1\n"};
+	struct nm_import *import;
+	struct nm_error err;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		write_file(texts[i], strlen(texts[i]));
+		assert_int_equal(import_file(&t, "", &err), NM_EFORMAT);
+	}
+	assert_int_equal(nm_import_open(&import, path, "no-such", &err), NM_EINVAL);
+	assert_int_equal(nm_import_open(&import, "/no/such", NULL, &err), NM_ENOENT);
+}
+
+/* ---- packed ---- */
+
+static void pack(const char *with)
+{
+	char command[256];
+
+	snprintf(command, sizeof command, "%s -c < %s > %s.packed && mv %s.packed %s", with, path, path, path,
+		 path);
+	if (system(command))
+		skip();
+}
+
+static void check_packed(const char *with)
+{
+	static struct telling t;
+	struct nm_error err;
+	char cut[200];
+	FILE *file;
+	size_t n;
+
+	write_file("2 401000 3\n0 10 8\n", 18);
+	pack(with);
+	assert_int_equal(import_file(&t, "din", &err), 0);
+	assert_string_equal(t.text, "1@401000+3 r10/8\n");
+	file = fopen(path, "rb");
+	n = fread(cut, 1, sizeof cut, file);
+	fclose(file);
+	assert_in_range(n, 20, sizeof cut);
+	write_file(cut, n - 9);
+	assert_int_equal(import_file(&t, "din", &err), NM_EFORMAT);
+	assert_non_null(strstr(err.text, "damaged or cut off"));
+}
+
+static void test_gzip(void **state)
+{
+	(void)state;
+	check_packed("gzip");
+}
+
+static void test_xz(void **state)
+{
+	(void)state;
+	check_packed("xz");
+}
+
+static void test_zstd(void **state)
+{
+	(void)state;
+	check_packed("zstd -q");
+}
+
+static int make_file(void **state)
+{
+	(void)state;
+	int fd = mkstemp(path);
+
+	close(fd);
+	return fd < 0;
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_din),        cmocka_unit_test(test_lackey),
+	    cmocka_unit_test(test_drmemtrace), cmocka_unit_test(test_csv),
+	    cmocka_unit_test(test_champsim),   cmocka_unit_test(test_damage_tells_the_line),
+	    cmocka_unit_test(test_gzip),       cmocka_unit_test(test_xz),
+	    cmocka_unit_test(test_zstd),       cmocka_unit_test(test_nothing_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
