@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_replay.c - nearmiss replay FILE: simulates what a trace tells, as if the program ran again.
+ * cmd_replay.c - nearmiss replay FILE: simulates what a trace tells, ours or another tool's, as if the program ran
+ * again.
  */
 #include <unistd.h>
 
 #include "choice.h"
+#include "import.h"
 #include "message.h"
 #include "outcome.h"
 #include "replayer.h"
@@ -12,7 +14,7 @@
 struct replay_options {
 	struct nm_choice choice;
 	const char *output;
-	int quiet;
+	int from, quiet;
 };
 
 static const struct nm_option options[] = {
@@ -28,6 +30,8 @@ static const struct nm_option options[] = {
      offsetof(struct replay_options, choice.threads), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
      offsetof(struct replay_options, choice.contexts), NULL},
+    {"from", 0, "FORMAT", "the file is in this format (told from its beginning)", NM_OPTION_CHOICE,
+     offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim"},
     {"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, offsetof(struct replay_options, quiet),
      NULL},
 };
@@ -38,6 +42,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct nm_replaying replaying = {0};
 	struct nm_operands operands;
 	struct nm_error err;
+	const char *summary;
 	int status;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
@@ -49,6 +54,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	replaying.input = operands.at[0];
 	replaying.output = o.output;
+	if (o.from)
+		replaying.format = nm_import_format_at((size_t)o.from - 1, &summary);
 	replaying.threads = (unsigned)o.choice.threads;
 	replaying.instructions = o.choice.instructions;
 	replaying.contexts = o.choice.contexts;
@@ -63,11 +70,12 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_replay = {
     .name = "replay",
-    .summary = "Simulate a stored trace",
+    .summary = "Simulate a stored trace, or one of another tool",
     .operands = "FILE",
     .details =
 	"Writes the same profile as a recording of the run would, with any caches, and shows its summary on\n"
-	"stderr.  Traces are written by `nearmiss record --trace`.\n",
+	"stderr.  Traces are written by `nearmiss record --trace`, by Lackey, Dinero, DynamoRIO and ChampSim, or as CSV;\n"
+	"gzip, zstd and xz are unpacked.  FILE - is standard input.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

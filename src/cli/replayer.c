@@ -2,6 +2,8 @@
  *
  * replayer.c - see replayer.h.
  *
+ * The input is one of our traces, or what an importer makes a single stream of.
+ *
  * A trace's names are all learned before its first record is fed: the engine asks for them while it runs, and does
  * not look for files that the trace makes needless.
  */
@@ -13,6 +15,7 @@
 #include <time.h>
 
 #include "ahead.h"
+#include "import.h"
 #include "message.h"
 #include "outcome.h"
 
@@ -23,7 +26,8 @@ struct replayer {
 	struct nm_symbols *symbols;
 	struct nm_session *session;
 	struct nm_profile_writer *writer;
-	struct nm_trace *trace;
+	struct nm_trace *trace; /* one of these two */
+	struct nm_import *import;
 	double started, shown_at;
 };
 
@@ -93,19 +97,72 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
+/* ---- another tool's ---- */
+
+static int feed_import(struct replayer *r, struct nm_error *err)
+{
+	struct nm_piece piece = {0};
+	int status;
+
+	while ((status = nm_import_next(r->import, &piece.words, &piece.count, err)) > 0) {
+		status = take(r, &piece, err);
+		if (status)
+			return status;
+		show_progress(r);
+	}
+	return status;
+}
+
 /* ---- one replay ---- */
+
+/* Does the file begin as our traces do?  A file that cannot be read is left to the importers to tell. */
+static int is_trace(const char *path)
+{
+	uint8_t bytes[16];
+	FILE *file = fopen(path, "rb");
+	size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+
+	if (file)
+		fclose(file);
+	return nm_trace_probe(bytes, n);
+}
+
+static int open_input(struct replayer *r, struct nm_error *err)
+{
+	const struct nm_replaying *o = r->replaying;
+	int status;
+
+	if (o->format || !is_trace(o->input))
+		return nm_import_open(&r->import, o->input, o->format, err);
+	status = nm_trace_open(&r->trace, o->input, err);
+	if (!status && nm_trace_fault(r->trace) && !nm_trace_is_cut(r->trace))
+		nm_message("%s: %s; what stands before is used", o->input, nm_trace_fault(r->trace));
+	return status;
+}
+
+static int feed(struct replayer *r, struct nm_error *err)
+{
+	struct nm_error fault;
+	int status = r->trace ? feed_trace(r, &fault) : feed_import(r, &fault);
+
+	if (!status && r->trace && nm_trace_is_cut(r->trace))
+		status = nm_fail(&fault, NM_EFORMAT, "%s", nm_trace_fault(r->trace));
+	if (status == NM_EFORMAT)
+		return nm_fail(err, status, "%s: %s; what stands before was used", r->replaying->input,
+			       fault.text);
+	if (status && err)
+		*err = fault;
+	return status;
+}
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
 	struct nm_engine_options options = {&r->replaying->machine,     NULL, r->replaying->threads,
 					    r->replaying->instructions, 0,    r->replaying->contexts};
-	int status = nm_trace_open(&r->trace, r->replaying->input, err);
+	int status = open_input(r, err);
 
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
-	if (nm_trace_fault(r->trace) && !nm_trace_is_cut(r->trace))
-		nm_message("%s: %s; what stands before is used", r->replaying->input,
-			   nm_trace_fault(r->trace));
 	status = nm_profile_writer_new(&r->writer, r->replaying->output, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
@@ -113,34 +170,37 @@ static int prepare(struct replayer *r, struct nm_error *err)
 	options.symbols = r->symbols;
 	if (!status)
 		status = nm_session_new(&r->session, &options, err);
-	if (!status)
+	if (!status && r->trace)
 		status = learn_names(r, err);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
+}
+
+/* What the input tells of the run. */
+static void describe(struct replayer *r, struct nm_outcome *outcome)
+{
+	const char *text = r->trace ? nm_trace_info(r->trace, "exit_status") : NULL;
+
+	outcome->exit_status = text ? atoi(text) : 0;
+	text = r->trace ? nm_trace_info(r->trace, "collector") : nm_import_format(r->import);
+	outcome->collector = text ? text : "unknown";
 }
 
 static int run(struct replayer *r, struct nm_error *err)
 {
 	struct nm_outcome outcome = {.source = r->replaying->input};
 	struct nm_profile_writer *writer = r->writer;
-	const char *text;
 	struct nm_error fault;
 	int status, fed;
 
 	r->started = r->shown_at = now_ms();
-	fed = feed_trace(r, &fault);
-	if (!fed && nm_trace_is_cut(r->trace))
-		fed = nm_fail(&fault, NM_EFORMAT, "%s: %s; what stands before was used", r->replaying->input,
-			      nm_trace_fault(r->trace));
+	fed = feed(r, &fault);
 	if (r->replaying->progress)
 		fprintf(stderr, "\r\033[K");
 	if (fed == NM_ENOMEM) {
 		*err = fault;
 		return NM_STATUS_FAILED;
 	}
-	text = nm_trace_info(r->trace, "exit_status");
-	outcome.exit_status = text ? atoi(text) : 0;
-	text = nm_trace_info(r->trace, "collector");
-	outcome.collector = text ? text : "unknown";
+	describe(r, &outcome);
 	outcome.wall_seconds = (now_ms() - r->started) / 1e3;
 	r->writer = NULL;
 	status = nm_outcome_write(&outcome, r->session, writer, err);
@@ -163,5 +223,6 @@ int nm_replay(const struct nm_replaying *replaying, struct nm_error *err)
 	nm_session_free(r.session);
 	nm_symbols_free(r.symbols);
 	nm_trace_free(r.trace);
+	nm_import_free(r.import);
 	return status;
 }

@@ -9,7 +9,8 @@
 #include "machine.h"
 
 struct nm_replaying {
-	const char *input;  /* path of a trace */
+	const char *input;  /* path of a trace, ours or another tool's; "-": standard input */
+	const char *format; /* of another tool; NULL: by what the file begins with */
 	const char *output; /* path of the profile */
 	struct nm_machine machine;
 	unsigned threads; /* of the engine */
