@@ -14,7 +14,7 @@
 struct replay_options {
 	struct nm_choice choice;
 	const char *output;
-	int from, quiet;
+	int by_instruction, embed_sources, from, quiet;
 };
 
 static const struct nm_option options[] = {
@@ -30,6 +30,10 @@ static const struct nm_option options[] = {
      offsetof(struct replay_options, choice.threads), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
      offsetof(struct replay_options, choice.contexts), NULL},
+    {"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", NM_OPTION_FLAG,
+     offsetof(struct replay_options, by_instruction), NULL},
+    {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
+     offsetof(struct replay_options, embed_sources), NULL},
     {"from", 0, "FORMAT", "the file is in this format (told from its beginning)", NM_OPTION_CHOICE,
      offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim"},
     {"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, offsetof(struct replay_options, quiet),
@@ -54,6 +58,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	replaying.input = operands.at[0];
 	replaying.output = o.output;
+	replaying.by_instruction = o.by_instruction;
+	replaying.embed_sources = o.embed_sources;
 	if (o.from)
 		replaying.format = nm_import_format_at((size_t)o.from - 1, &summary);
 	replaying.threads = (unsigned)o.choice.threads;

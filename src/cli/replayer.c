@@ -157,8 +157,9 @@ static int feed(struct replayer *r, struct nm_error *err)
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
-	struct nm_engine_options options = {&r->replaying->machine,     NULL, r->replaying->threads,
-					    r->replaying->instructions, 0,    r->replaying->contexts};
+	struct nm_engine_options options = {&r->replaying->machine,       NULL,
+					    r->replaying->threads,        r->replaying->instructions,
+					    r->replaying->by_instruction, r->replaying->contexts};
 	int status = open_input(r, err);
 
 	if (status)
@@ -187,7 +188,8 @@ static void describe(struct replayer *r, struct nm_outcome *outcome)
 
 static int run(struct replayer *r, struct nm_error *err)
 {
-	struct nm_outcome outcome = {.source = r->replaying->input};
+	struct nm_outcome outcome = {.source = r->replaying->input,
+				     .embed_sources = r->replaying->embed_sources};
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_error fault;
 	int status, fed;

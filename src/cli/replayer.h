@@ -13,10 +13,12 @@ struct nm_replaying {
 	const char *format; /* of another tool; NULL: by what the file begins with */
 	const char *output; /* path of the profile */
 	struct nm_machine machine;
-	unsigned threads; /* of the engine */
-	int instructions; /* simulate fetches too */
-	int contexts;     /* count by call chain too */
-	int progress;     /* show it on stderr */
+	unsigned threads;   /* of the engine */
+	int instructions;   /* simulate fetches too */
+	int contexts;       /* count by call chain too */
+	int by_instruction; /* count single instructions, keep their code */
+	int embed_sources;
+	int progress; /* show it on stderr */
 };
 
 /* Writes the profile.  0, or an enum nm_status with *err told.  Input that is damaged from some place on is read up to there,

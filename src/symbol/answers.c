@@ -83,3 +83,15 @@ int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_
 	book_note_variable(module, ret_variable, 1);
 	return 1;
 }
+
+/* Code that was not kept is read from the file: it adds to the answers, and changes none. */
+size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
+{
+	size_t bytes = learned_code(module, vaddr, ret_bytes, room);
+
+	if (bytes)
+		return bytes;
+	bytes = module_code(module, vaddr, ret_bytes, room);
+	book_note_code(module, vaddr, ret_bytes, bytes);
+	return bytes;
+}

@@ -15,8 +15,8 @@ struct book {
 	struct nm_map texts; /* address of an interned text -> its number */
 	struct nm_map seen;  /* what was noted, by kind, module and start */
 	uint32_t modules;
-	uint64_t last[ITEM_COMPLETE + 1]; /* start of the last range of a kind */
-	int failed;                       /* memory was exhausted */
+	uint64_t last[ITEM_KINDS]; /* start of the last range of a kind */
+	int failed;                /* memory was exhausted */
 };
 
 int nm_symbols_keep(struct nm_symbols *symbols, struct nm_error *err)
@@ -269,6 +269,18 @@ void book_note_variable(struct nm_module *module, const struct nm_variable *v, i
 	put_text(b, v->file);
 	put(b, v->line);
 	put(b, v->kind);
+}
+
+void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count)
+{
+	struct book *b = open_book(module);
+
+	if (!b || !count || !is_new(b, ITEM_CODE, module, vaddr))
+		return;
+	put(b, ITEM_CODE);
+	put(b, module->noted);
+	put(b, vaddr);
+	put_bytes(b, bytes, count);
 }
 
 int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes, size_t *ret_count,

@@ -21,7 +21,9 @@ enum item {
 	ITEM_VARIABLE,     /* module, low, bytes, name, type, file, line, kind */
 	ITEM_TLS_VARIABLE, /* the same in the module's thread-local block */
 	ITEM_BEGIN,        /* notes of a run begin: texts, modules and ranges are counted anew */
-	ITEM_COMPLETE      /* nothing else was asked in that run */
+	ITEM_COMPLETE,     /* nothing else was asked in that run */
+	ITEM_CODE,         /* module, low, bytes, the bytes */
+	ITEM_KINDS
 };
 
 enum { POSITIONS_MAX = 16 };
@@ -44,6 +46,8 @@ struct learned {
 	struct nm_vec(struct nm_position) position_list;
 	struct nm_vec(struct learned_positions) chains;
 	struct nm_vec(struct nm_variable) variable_list; /* both kinds */
+	struct nm_map code_at; /* low -> where in `code`: its number of bytes, they */
+	struct nm_vec(uint8_t) code;
 };
 
 /* learn.c: 1 if it was learned. */
@@ -51,11 +55,15 @@ const struct nm_function *learned_function(struct nm_module *module, uint64_t va
 const struct learned_positions *learned_positions(struct nm_module *module, uint64_t vaddr);
 const struct nm_variable *learned_variable(struct nm_module *module, uint64_t vaddr, int is_thread_local);
 
+/* The bytes that are known from vaddr on, at most `room`. */
+size_t learned_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
+
 /* book.c: no return values, since a store that runs out of memory while it notes says so in nm_symbols_noted. */
 void book_note_module(struct nm_module *module);
 void book_note_function(struct nm_module *module, const struct nm_function *function);
 void book_note_positions(struct nm_module *module, uint64_t vaddr);
 void book_note_variable(struct nm_module *module, const struct nm_variable *variable, int is_thread_local);
+void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count);
 void book_note_level(struct nm_module *module, enum nm_debug_level level);
 
 #endif

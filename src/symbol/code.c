@@ -6,7 +6,7 @@
 
 #include "symbol_priv.h"
 
-size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
+size_t module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
 {
 	module_seek_file(module);
 	if (!module->file.elf)

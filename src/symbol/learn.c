@@ -20,7 +20,7 @@ struct lesson {
 struct pupil {
 	struct nm_vec(const char *) texts;
 	struct nm_vec(struct nm_module *) modules;
-	uint64_t last[ITEM_COMPLETE + 1];
+	uint64_t last[ITEM_KINDS];
 	unsigned begun, completed; /* runs */
 };
 
@@ -42,6 +42,8 @@ void learned_free(struct learned *l)
 	nm_vec_free(&l->position_list);
 	nm_vec_free(&l->chains);
 	nm_vec_free(&l->variable_list);
+	nm_map_done(&l->code_at);
+	nm_vec_free(&l->code);
 	free(l);
 }
 
@@ -284,6 +286,27 @@ static void learn_level(struct lesson *l)
 		module->learned->level = (enum nm_debug_level)level;
 }
 
+static void learn_code(struct lesson *l)
+{
+	struct nm_module *module = get_module(l);
+	uint64_t low = get(l);
+	size_t bytes;
+	const uint8_t *at = get_bytes(l, &bytes);
+	struct learned *of = module ? module->learned : NULL;
+
+	if (!of || l->broken)
+		return;
+	if (nm_vec_reserve(&of->code, sizeof bytes + bytes) ||
+	    nm_map_put(&of->code_at, low, of->code.count)) {
+		l->exhausted = 1;
+		return;
+	}
+	memcpy(of->code.at + of->code.count, &bytes, sizeof bytes);
+	if (bytes)
+		memcpy(of->code.at + of->code.count + sizeof bytes, at, bytes);
+	of->code.count += sizeof bytes + bytes;
+}
+
 static void learn_begin(struct lesson *l)
 {
 	struct pupil *p = l->symbols->pupil;
@@ -307,6 +330,7 @@ static void learn_item(struct lesson *l)
 	case ITEM_POSITIONS: learn_positions(l); return;
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: learn_variable(l, (enum item)kind); return;
+	case ITEM_CODE: learn_code(l); return;
 	case ITEM_BEGIN: learn_begin(l); return;
 	case ITEM_COMPLETE:
 		p->completed++;
@@ -360,6 +384,20 @@ const struct learned_positions *learned_positions(struct nm_module *module, uint
 	const struct span *span = l ? find(&l->positions, vaddr) : NULL;
 
 	return span ? &l->chains.at[span->id] : NULL;
+}
+
+size_t learned_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
+{
+	const struct learned *l = module->learned;
+	uint64_t where = l ? nm_map_get(&l->code_at, vaddr, UINT64_MAX) : UINT64_MAX;
+	size_t bytes;
+
+	if (where == UINT64_MAX)
+		return 0;
+	memcpy(&bytes, l->code.at + where, sizeof bytes);
+	bytes = bytes < room ? bytes : room;
+	memcpy(ret_bytes, l->code.at + where + sizeof bytes, bytes);
+	return bytes;
 }
 
 const struct nm_variable *learned_variable(struct nm_module *module, uint64_t vaddr, int is_thread_local)

@@ -173,6 +173,7 @@ size_t module_positions(struct nm_module *module, uint64_t vaddr, struct nm_posi
 int module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable);
 int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
 enum nm_debug_level module_debug_level(struct nm_module *module);
+size_t module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
 
 /* plt.c: appends "name@plt" stubs to module->functions. */
 void plt_read(struct nm_module *module);

@@ -67,6 +67,17 @@ def case_libraries_that_come_and_go():
     check(["./loader", "./plugin.so"], "plugin.so")
 
 
+def case_single_instructions():
+    """Their code is in the trace when they were asked for."""
+    shutil.copy(program("matrix"), "matrix")
+    record(["./matrix", "rows"], "--asm", "--trace", "t.nmt", "-q")
+    os.remove("matrix")
+    replay("t.nmt", "--asm")
+    same("p.nmp", "r.nmp")
+    shown = [nearmiss("annotate", "--asm", "-i", p, "sum_rows").stdout for p in ("p.nmp", "r.nmp")]
+    assert shown[0] == shown[1] and b"sum_rows" in shown[0], shown
+
+
 def case_annotations():
     check(["./annotated"])
 
