@@ -73,6 +73,8 @@ struct nm_cache {
 	struct nm_level_spec spec;
 	int first;  /* takes the program's references only, no fills */
 	int flat;   /* what is known of a line goes to the next level as it is */
+	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
+	int cold;   /* the latest fill was of a line never seen before */
 	int failed; /* memory ran out */
 };
 

@@ -94,14 +94,26 @@ static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, 
 	return 0;
 }
 
-/* Where what is known of a line that leaves can be handed on by lookup.c itself. */
-static void find_flat(struct nm_hierarchy *h)
+/* Whether a level gets the fills of one other and nothing else. */
+static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c)
+{
+	unsigned sources = (h->entry[0] == c) + (h->entry[1] == c);
+
+	for (unsigned i = 0; i < h->count; i++)
+		sources += h->levels[i].next == c;
+	return sources == 1;
+}
+
+/* Where what is known of a line that leaves can be handed on by lookup.c itself, and where the next level
+ * knows what is cold. */
+static void find_short_cuts(struct nm_hierarchy *h)
 {
 	for (unsigned i = 0; i < h->count; i++) {
 		struct nm_cache *c = &h->levels[i];
+		int like = c->next && c->line_shift == c->next->line_shift;
 
-		c->flat = c->next && c->line_shift == c->next->line_shift && !c->masks &&
-			  !c->next->spec.write_through;
+		c->flat = like && !c->masks && !c->next->spec.write_through;
+		c->told = like && !c->next->custom && has_one_source(h, c->next);
 	}
 }
 
@@ -126,7 +138,7 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 			nm_hierarchy_free(h);
 			return NM_ENOMEM;
 		}
-	find_flat(h);
+	find_short_cuts(h);
 	*ret_hierarchy = h;
 	return 0;
 }

@@ -74,17 +74,23 @@ ALWAYS void enter(struct nm_recency *r)
 		nm_recency_forget(r, last_touch(r, r->head));
 }
 
-/* The class of the load of a line, before its victim leaves; or NM_ENOMEM. */
-ALWAYS int class_of(struct nm_recency *r, uint64_t line)
+/* Whether the fully associative cache holds a line that is to be loaded, before its victim leaves.  It does now. */
+ALWAYS int held(struct nm_recency *r, uint64_t line)
 {
 	struct nm_ghost *ghost = nm_recency_ghost(r, line);
 
 	if (ghost->stamp) {
 		nm_recency_return(r, ghost);
-		return NM_MISS_CONFLICT;
+		return 1;
 	}
 	enter(r);
-	return nm_recency_seen(r, line);
+	return 0;
+}
+
+/* The class of the load of a line, before its victim leaves; or NM_ENOMEM. */
+ALWAYS int class_of(struct nm_recency *r, uint64_t line)
+{
+	return held(r, line) ? NM_MISS_CONFLICT : nm_recency_seen(r, line);
 }
 
 #endif

@@ -122,13 +122,13 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t line
 		__builtin_prefetch(&c->next->tags[leaving->below]);
 		__builtin_prefetch(&c->next->stays[leaving->below], 1);
 	}
-	int class = class_of(&c->recency, line);
+	int class = c->told ? held(&c->recency, line) ? NM_MISS_CONFLICT : NM_MISS_CAPACITY
+			    : class_of(&c->recency, line);
 
 	if (class < 0) {
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
-	loads->of_class[class]++;
 	loads->fills[write]++;
 	if (c->tags[place] != NM_NO_LINE)
 		evict(c, place, cell);
@@ -141,6 +141,10 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t line
 		c->way_of[nm_cache_guess(line)] = (uint8_t)(place & (c->ways - 1));
 	if (c->next)
 		c->stays[place].below = fill(c->next, below, cell, write);
+	if (c->told && c->next->cold)
+		class = NM_MISS_COLD;
+	c->cold = class == NM_MISS_COLD;
+	loads->of_class[class]++;
 	return place;
 }
 
@@ -170,6 +174,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	if (place == NM_NO_PLACE)
 		return load(c, line, cell, write);
 	touch(c, place);
+	c->cold = 0;
 	return place;
 }
 
