@@ -22,6 +22,8 @@
 
 enum { MAX_OPTIONS = 32 };
 
+const int nm_launch_signals[5] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
+
 static int is_executable_file(const char *path)
 {
 	struct stat st;
@@ -118,13 +120,12 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err)
 }
 
 /* In the child: becomes Valgrind, or reports errno through the pipe. */
-static void become(const struct nm_launcher *launcher, char *const *args, int report)
+static void become(const struct nm_launcher *launcher, char *const *args, const sigset_t *ignored, int report)
 {
 	int saved;
 
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
+	for (size_t i = 0; i < sizeof nm_launch_signals / sizeof *nm_launch_signals; i++)
+		signal(nm_launch_signals[i], sigismember(ignored, nm_launch_signals[i]) ? SIG_IGN : SIG_DFL);
 	setenv("VALGRIND_LIB", launcher->library, 1);
 	execv(launcher->valgrind, args);
 	saved = errno;
@@ -133,7 +134,8 @@ static void become(const struct nm_launcher *launcher, char *const *args, int re
 	_exit(127);
 }
 
-static int start(const struct nm_launcher *launcher, char *const *args, pid_t *ret_pid, struct nm_error *err)
+static int start(const struct nm_launcher *launcher, char *const *args, const sigset_t *ignored,
+		 pid_t *ret_pid, struct nm_error *err)
 {
 	int fds[2], failure = 0;
 	ssize_t n;
@@ -148,7 +150,7 @@ static int start(const struct nm_launcher *launcher, char *const *args, pid_t *r
 		return nm_fail_errno(err, "cannot start the collector");
 	}
 	if (pid == 0)
-		become(launcher, args, fds[1]);
+		become(launcher, args, ignored, fds[1]);
 	close(fds[1]);
 	do
 		n = read(fds[0], &failure, sizeof failure);
@@ -162,8 +164,8 @@ static int start(const struct nm_launcher *launcher, char *const *args, pid_t *r
 	return 0;
 }
 
-int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv, pid_t *ret_pid,
-	      struct nm_error *err)
+int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
+	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
 {
 	char run_option[4200], log_option[4200], consumer_option[64];
 	size_t argc = 0, n = 0;
@@ -192,7 +194,7 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	args[n++] = consumer_option;
 	for (size_t i = 0; i < argc; i++)
 		args[n++] = argv[i];
-	status = start(launcher, args, ret_pid, err);
+	status = start(launcher, args, ignored, ret_pid, err);
 	free(args);
 	return status;
 }

@@ -5,6 +5,7 @@
 #ifndef NM_LAUNCH_H
 #define NM_LAUNCH_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "errors.h"
@@ -28,9 +29,12 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err);
 /* The file that `name` stands for, found as execvp does.  0 or an enum nm_launch_fault with *err told. */
 int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err);
 
+/* Signals whose disposition the recorder changes for itself, and the program is to have as it was. */
+extern const int nm_launch_signals[5];
+
 /* Starts argv under the collector, which writes to the rings in run_dir and its own messages to
- * run_dir/log.  0 or a code. */
-int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv, pid_t *ret_pid,
-	      struct nm_error *err);
+ * run_dir/log.  It ignores those of nm_launch_signals that `ignored` holds.  0 or a code. */
+int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
+	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err);
 
 #endif

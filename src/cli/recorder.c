@@ -73,14 +73,20 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		kill((pid_t)pass_on_to, number);
 }
 
-static void catch_signals(void)
+/* Notes which of them were ignored (by nohup, by a shell's background). */
+static void catch_signals(sigset_t *ret_ignored)
 {
-	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		sigaction(numbers[i], &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(ret_ignored);
+	for (size_t i = 0; i < sizeof nm_launch_signals / sizeof *nm_launch_signals; i++) {
+		int number = nm_launch_signals[i];
+
+		if (!sigaction(number, number == SIGPIPE ? &ignore : &action, &before) &&
+		    before.sa_handler == SIG_IGN)
+			sigaddset(ret_ignored, number);
+	}
 }
 
 /* ---- the run directory ---- */
@@ -289,6 +295,7 @@ static int start_trace(struct recorder *r, struct nm_error *err)
 static int prepare(struct recorder *r, struct nm_error *err)
 {
 	char program[4096];
+	sigset_t ignored;
 	struct nm_engine_options options = {&r->recording->machine,       NULL,
 					    r->recording->threads,        r->recording->instructions,
 					    r->recording->by_instruction, r->recording->contexts};
@@ -312,8 +319,8 @@ static int prepare(struct recorder *r, struct nm_error *err)
 	if (!fault)
 		fault = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
 	if (!fault) {
-		catch_signals();
-		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &r->pid, err);
+		catch_signals(&ignored);
+		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &ignored, &r->pid, err);
 	}
 	return fault ? nm_status_of((enum nm_code)fault, NM_STATUS_FAILED) : 0;
 }

@@ -68,6 +68,29 @@ def case_interrupt():
     check_work(least=8192)
 
 
+def ignored_signals(*numbers, recorded):
+    """SigIgn of a program that starts while its caller ignores these signals, and no others that are looked at."""
+    looked_at = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+
+    def prepare():
+        for number in looked_at:
+            signal.signal(number, signal.SIG_IGN if number in numbers else signal.SIG_DFL)
+
+    command = [need("grep"), "SigIgn", "/proc/self/status"]
+    if recorded:
+        command = [NEARMISS, "record", "-o", "p.nmp", "--cache", SPEC, "--"] + command
+    done = subprocess.run(command, capture_output=True, env=ENVIRONMENT, check=True, preexec_fn=prepare)
+    mask = int(done.stdout.split()[1], 16)
+    return {number for number in looked_at if mask >> (number - 1) & 1}
+
+
+def case_ignored_signals_stay_ignored():
+    """What the caller ignores (nohup, a shell's background), the program ignores too, and nothing else."""
+    for numbers in ((), (signal.SIGINT, signal.SIGQUIT), (signal.SIGHUP,), (signal.SIGTERM, signal.SIGPIPE)):
+        assert ignored_signals(*numbers, recorded=False) == set(numbers)
+        assert ignored_signals(*numbers, recorded=True) == set(numbers), numbers
+
+
 def case_interrupt_that_the_program_handles():
     child = start("handler")
     os.killpg(child.pid, signal.SIGINT)
