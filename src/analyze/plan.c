@@ -85,8 +85,16 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 	}
 	for (uint32_t i = 0; i < t->exits; i++)
 		t->exit[i] = (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
-						   (uint16_t)nm_wire_exit_instructions(info->exits[i])};
+						   (uint16_t)nm_wire_exit_instructions(info->exits[i]), 0};
 	return 0;
+}
+
+/* Each side exit learns how many bytes of its run's `bytes` it has executed behind instruction i. */
+static void note_exits(struct nm_plan_tables *t, uint32_t i, uint8_t bytes)
+{
+	for (uint32_t k = 0; k < t->exits; k++)
+		if (t->exit[k].instructions == i + 1)
+			t->exit[k].fetched = bytes;
 }
 
 /* Runs of whole instructions within one line; an instruction that straddles two is a run of its own. */
@@ -110,10 +118,12 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 		    ((pc + bytes - 1) & mask) == (f->address & mask)) {
 			f->instructions++;
 			f->bytes = (uint8_t)(f->bytes + bytes);
+			note_exits(t, i, f->bytes);
 			continue;
 		}
 		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
+		note_exits(t, i, f->bytes);
 		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &place))
 			return NM_ENOMEM;
 		f->cell = nm_cells_get(&e->cells, e->thread->number, place, object);

@@ -51,6 +51,7 @@ struct nm_fetch {
 
 struct nm_side_exit {
 	uint16_t accesses, instructions;
+	uint8_t fetched; /* bytes of the run in which it leaves that are executed, for --instr */
 };
 
 /* The cold part of a plan. */

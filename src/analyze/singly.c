@@ -77,33 +77,35 @@ static int reference(struct nm_engine *e, struct nm_plan *plan, size_t access, u
 	return append(e, ref);
 }
 
-static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, uint32_t executed)
+/* The instructions that were executed; their number at a side exit is within a run, or at its end. */
+static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_side_exit left)
 {
 	const struct nm_plan_tables *t = plan->tables;
 
-	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < executed; i++) {
+	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < left.instructions; i++) {
 		const struct nm_fetch *f = &t->fetch[i];
-		uint32_t left = executed - f->first;
-		uint8_t weight = left < f->instructions ? (uint8_t)left : f->instructions;
+		int whole = left.instructions - f->first >= f->instructions;
+		uint8_t weight = whole ? f->instructions : (uint8_t)(left.instructions - f->first);
+		uint8_t bytes = whole ? f->bytes : left.fetched;
 
 		e->cells.references[f->cell].count[0] += weight;
-		if (append(e, (struct nm_ref){f->address, f->cell, f->bytes, NM_REF_FETCH, weight}))
+		if (append(e, (struct nm_ref){f->address, f->cell, bytes, NM_REF_FETCH, weight}))
 			return NM_ENOMEM;
 		e->batched_fetches++;
 	}
 	return 0;
 }
 
-static int measure(struct nm_engine *e, struct nm_plan *plan, const uint64_t *addresses, size_t n,
-		   uint32_t executed)
+static int measure(struct nm_engine *e, struct nm_plan *plan, const uint64_t *addresses,
+		   struct nm_side_exit left)
 {
 	if (!e->measuring) {
-		e->unmeasured += executed;
+		e->unmeasured += left.instructions;
 		return 0;
 	}
-	if (e->fetching && fetch_all(e, plan, executed))
+	if (e->fetching && fetch_all(e, plan, left))
 		return NM_ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < left.accesses; i++)
 		if (reference(e, plan, i, addresses[i]))
 			return NM_ENOMEM;
 	return 0;
@@ -157,13 +159,21 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 
 /* ---- executions ---- */
 
-/* How many instructions were executed by a block that was left after n of its accesses, or -1. */
-static long executed_early(const struct nm_plan *plan, size_t n)
+/* How a block was left after n of its accesses: 1 if that is its end or an exit. */
+static int find_exit(const struct nm_plan *plan, size_t n, struct nm_side_exit *ret_left)
 {
-	for (uint32_t i = 0; i < plan->tables->exits; i++)
-		if (plan->tables->exit[i].accesses == n)
-			return plan->tables->exit[i].instructions;
-	return -1;
+	const struct nm_plan_tables *t = plan->tables;
+
+	if (n == t->accesses) {
+		*ret_left = (struct nm_side_exit){(uint16_t)n, plan->instructions, 0};
+		return 1;
+	}
+	for (uint32_t i = 0; i < t->exits; i++)
+		if (t->exit[i].accesses == n) {
+			*ret_left = t->exit[i];
+			return 1;
+		}
+	return 0;
 }
 
 int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t n, struct nm_error *err)
@@ -171,18 +181,17 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	uint32_t id = nm_wire_arg(*header);
 	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
 	struct nm_watch *w;
-	long executed;
+	struct nm_side_exit left;
 
 	if (!plan && !(plan = nm_engine_plan(e, id, err)))
 		return err ? err->code : NM_EFORMAT;
-	executed = n == plan->tables->accesses ? plan->instructions : executed_early(plan, n);
-	if (executed < 0)
+	if (!find_exit(plan, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
-	e->clock += (uint64_t)executed;
+	e->clock += left.instructions;
 	if (e->calls && nm_calls_run(e->calls, e->stack, plan->stack_object,
 				     e->space.objects.at[plan->stack_object].is_trampoline, e->batched))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	if (measure(e, plan, header + 1, n, (uint32_t)executed))
+	if (measure(e, plan, header + 1, left))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w = &e->thread->watch;
 	if (w->context)

@@ -255,6 +255,7 @@ static struct nm_counts of_object(const struct nm_result *result, unsigned level
 		sum.reads += c->reads;
 		sum.writes += c->writes;
 		sum.loads += c->loads;
+		sum.used_bytes += c->used_bytes;
 		sum.read_misses += c->read_misses;
 		sum.write_misses += c->write_misses;
 	}
@@ -297,6 +298,38 @@ static void charges_the_right_objects(void **state)
 	assert_int_equal(r.results[0]->instructions, 2 * 2 + 2 * 4 + 1);
 	assert_int_equal(r.results[0]->exit_status, 42);
 	assert_string_equal(r.results[0]->command, "./prog x");
+	end(&r);
+	nm_vec_free(&w);
+}
+
+/* At a side exit the instructions behind it are neither counted nor used, also where a run in one line goes on. */
+static void fetches_what_was_executed(void **state)
+{
+	static const char code[] = "code of no file";
+	struct nm_wire_words w = {0};
+	struct nm_counts c;
+	struct run r;
+
+	(void)state;
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	RUN(&w, BLOCK_EXIT, DATA);
+	begin(&r, 1, 1);
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	finish(&r);
+	c = of_object(r.results[0], 0, code);
+	assert_int_equal(c.reads, 1);
+	assert_int_equal(c.loads, 1);
+	assert_int_equal(c.used_bytes, 4);
+	end(&r);
+
+	RUN(&w, BLOCK_EXIT, DATA, DATA + 8);
+	begin(&r, 1, 1);
+	assert_int_equal(feed(&r, 0, &w, NULL), 0);
+	finish(&r);
+	c = of_object(r.results[0], 0, code);
+	assert_int_equal(c.reads, 3);
+	assert_int_equal(c.loads, 1);
+	assert_int_equal(c.used_bytes, 8);
 	end(&r);
 	nm_vec_free(&w);
 }
@@ -538,15 +571,11 @@ static void refuses_bad_streams(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(blocks_equal_a_list),
-	    cmocka_unit_test(frames_follow_calls_and_jumps),
-	    cmocka_unit_test(contexts_tell_chains_apart),
-	    cmocka_unit_test(charges_the_right_objects),
-	    cmocka_unit_test(remembers_frames_of_callers),
-	    cmocka_unit_test(threads_change_nothing),
-	    cmocka_unit_test(sums_close),
-	    cmocka_unit_test(children_inherit),
-	    cmocka_unit_test(places_are_named_by_the_stream),
+	    cmocka_unit_test(blocks_equal_a_list),        cmocka_unit_test(frames_follow_calls_and_jumps),
+	    cmocka_unit_test(contexts_tell_chains_apart), cmocka_unit_test(charges_the_right_objects),
+	    cmocka_unit_test(fetches_what_was_executed),  cmocka_unit_test(remembers_frames_of_callers),
+	    cmocka_unit_test(threads_change_nothing),     cmocka_unit_test(sums_close),
+	    cmocka_unit_test(children_inherit),           cmocka_unit_test(places_are_named_by_the_stream),
 	    cmocka_unit_test(refuses_bad_streams),
 	};
 
