@@ -18,6 +18,7 @@
 
 enum {
 	HALF = 50,         /* percent */
+	SCATTERED = 20,    /* percent: below what 24 bytes in 32 of malloc waste */
 	MANY_BLOCKS = 100, /* a bucket of fewer is no collection */
 	PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
 };
@@ -208,7 +209,7 @@ static int wasteful(const struct nm_evidence *e) { return e->loads > 0 && e->was
 static int small_blocks(const struct nm_evidence *e)
 {
 	return is_heap(e) && e->blocks >= MANY_BLOCKS && mean_block(e) < e->line_size &&
-	       e->waste >= HALF / 2.0;
+	       e->waste >= SCATTERED;
 }
 
 static void tell_small_blocks(const struct nm_evidence *e, FILE *out)
