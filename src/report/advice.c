@@ -36,6 +36,13 @@ static int half(const struct nm_evidence *e, int64_t class) { return percent(cla
 static int is_heap(const struct nm_evidence *e) { return is(e->kind, "heap"); }
 static int64_t mean_block(const struct nm_evidence *e) { return e->blocks ? e->bytes / e->blocks : 0; }
 
+/* Bytes of the object that the run used, as far as known: a static array may be declared for far larger problems.  Of
+ * heap blocks, which take each other's lines, `touched` tells too little. */
+static int64_t in_use(const struct nm_evidence *e)
+{
+	return e->touched && !e->blocks && e->touched < e->bytes ? e->touched : e->bytes;
+}
+
 /* Bytes of an element of the array that the object is, or 0. */
 static int64_t element(const struct nm_evidence *e)
 {
@@ -292,12 +299,12 @@ static int write_stream(const struct nm_evidence *e)
 {
 	return e->loads > 0 && percent(e->write_misses, e->misses) >= 90 &&
 	       percent(e->reads, e->writes) <= 10 && e->waste <= 10 && e->reuse * 4 <= (double)e->line_size &&
-	       e->bytes > e->last_size;
+	       in_use(e) > e->last_size;
 }
 
 static void tell_write_stream(const struct nm_evidence *e, FILE *out)
 {
-	tell_bytes(e->bytes, out);
+	tell_bytes(in_use(e), out);
 	fprintf(out,
 		" are written and not read before they leave %s, and no cache holds them (the last one has ",
 		e->level);
@@ -311,7 +318,7 @@ static void tell_write_stream(const struct nm_evidence *e, FILE *out)
 static int too_large(const struct nm_evidence *e)
 {
 	int itself = e->evictor ? is(e->evictor, e->object) && percent(e->evictor_count, e->evictions) >= 25
-				: e->bytes > e->level_size;
+				: in_use(e) > e->level_size;
 
 	return half(e, e->capacity) && itself;
 }
@@ -320,10 +327,10 @@ static void tell_too_large(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out, "%.0f %% of the loads bring back lines that its own other lines pushed out",
 		percent(e->capacity, e->loads));
-	if (e->bytes > e->level_size && !e->blocks) {
+	if (in_use(e) > e->level_size && !e->blocks) {
 		fputs(", ", out);
-		tell_bytes(e->bytes, out);
-		fputs(" in ", out);
+		tell_bytes(in_use(e), out);
+		fputs(in_use(e) < e->bytes ? " that are used in " : " in ", out);
 		tell_bytes(e->level_size, out);
 	}
 	if (e->blocks >= MANY_BLOCKS)
@@ -462,6 +469,7 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .function = word(table, row, "function"),
 	    .file = word(table, row, "file"),
 	    .bytes = count(table, row, "bytes"),
+	    .touched = count(table, row, "touched"),
 	    .blocks = count(table, row, "blocks"),
 	    .largest = count(table, row, "largest"),
 	    .reads = count(table, row, "reads"),

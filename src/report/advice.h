@@ -14,6 +14,7 @@
 struct nm_evidence {
 	const char *object, *kind, *type, *function, *file;
 	int64_t bytes, blocks, largest;                     /* of the object, see the view `objects` */
+	int64_t touched;                                    /* bytes of its lines that were used at all */
 	int64_t reads, writes, misses, write_misses, loads; /* of the level */
 	int64_t cold, capacity, conflict, coherence, evictions;
 	double reuse, used,

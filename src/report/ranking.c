@@ -9,6 +9,7 @@
  *     t   sums of c by level: what shares are shares of
  *     p   instructions: of all selected processes, or by process if that is a key
  *     d   where object is a key: what is known of it
+ *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
  *     e   where object, line and function are keys: the evictor that replaced most of its lines
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
@@ -134,6 +135,7 @@ static void put_details(struct maker *m)
 	    {.name = "largest", .title = "largest", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 9},
 	    {.name = "block_size", .title = "mean", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 9},
 	    {.name = "allocated_at", .title = "allocated at", .kind = NM_COLUMN_TEXT, .hidden = 1},
+	    {.name = "touched", .title = "touched", .kind = NM_COLUMN_NUMBER, .hidden = 1, .dispensable = 9},
 	};
 	char sql[40];
 	unsigned i;
@@ -141,7 +143,8 @@ static void put_details(struct maker *m)
 	for (i = 0; m->has[OBJECT] && i < sizeof columns / sizeof *columns; i++) {
 		if (m->has[TYPE] && !strcmp(columns[i].name, "type"))
 			continue;
-		snprintf(sql, sizeof sql, "d.%s", columns[i].name);
+		snprintf(sql, sizeof sql, "%s.%s", strcmp(columns[i].name, "touched") ? "d" : "f",
+			 columns[i].name);
 		put(m, &columns[i], sql);
 	}
 }
@@ -269,6 +272,21 @@ static void write_details(const struct maker *m, FILE *sql)
 			process, process);
 }
 
+/* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
+ * touch is less. */
+static void write_footprint(const struct maker *m, FILE *sql)
+{
+	const struct nm_asked *a = m->asked;
+	const char *process = m->has[PROCESS] ? "process, " : "";
+	int part = a->request.thread || a->function.pattern || a->file.pattern;
+
+	if (m->has[OBJECT])
+		fprintf(sql,
+			", f AS MATERIALIZED (SELECT %slevel, object, %s(SELECT max(line_size) FROM levels l "
+			"WHERE l.level = c.level) AS touched FROM c GROUP BY %slevel, object)",
+			process, part ? "NULL * " : "sum(cold) * ", process);
+}
+
 static void write_joins(const struct maker *m, FILE *sql)
 {
 	fputs(" FROM c CROSS JOIN t ON t.level = c.level CROSS JOIN p", sql);
@@ -277,6 +295,9 @@ static void write_joins(const struct maker *m, FILE *sql)
 	if (m->has[OBJECT])
 		fprintf(sql, " LEFT JOIN d ON d.object = c.object%s",
 			m->has[PROCESS] ? " AND d.process = c.process" : "");
+	if (m->has[OBJECT])
+		fprintf(sql, " LEFT JOIN f ON f.level = c.level AND f.object = c.object%s",
+			m->has[PROCESS] ? " AND f.process = c.process" : "");
 	if (has_evictor(m))
 		fprintf(sql,
 			" LEFT JOIN e ON e.level = c.level AND e.victim IS c.object AND "
@@ -303,6 +324,7 @@ static char *assemble(const struct maker *m, const char *select)
 	write_counts(m, sql);
 	write_instructions(m, sql);
 	write_details(m, sql);
+	write_footprint(m, sql);
 	fprintf(sql, " SELECT %s", select);
 	write_joins(m, sql);
 	failed = ferror(sql);

@@ -212,7 +212,8 @@ static void test_limit_and_sort(void **state)
 	free(text);
 	text = written("objects", &(struct nm_report_request){.limit = 0, .level = "L2", .process = "cc1#2"},
 		       &style);
-	assert_non_null(strstr(text, "heap ggc_alloc (ggc.c:7),heap,,4096,1,4096,4096,ggc.c:7,64,64,100,"));
+	assert_non_null(
+	    strstr(text, "heap ggc_alloc (ggc.c:7),heap,,4096,1,4096,4096,ggc.c:7,4096,64,64,100,"));
 	assert_null(strstr(text, "matrix"));
 	free(text);
 	text = written("lines", &(struct nm_report_request){.limit = 0, .thread = 2}, &style);
@@ -241,6 +242,14 @@ static void test_figures(void **state)
 	assert_float_equal(json_number_value(json_object_get(row, "waste")),
 			   100.0 - 100.0 * (561600 + 280800) / (4492800 + 2246400), 1e-6);
 	assert_int_equal(json_integer_value(json_object_get(row, "evictor_line")), 40);
+	assert_int_equal(json_integer_value(json_object_get(row, "touched")), (32768 + 4096) * 64);
+	json_decref(root);
+	free(text);
+	request.file = "solver.c"; /* may not be all that touched it first */
+	text = written("pairs", &request, &style);
+	root = json_loads(text, 0, NULL);
+	assert_true(
+	    json_is_null(json_object_get(json_array_get(json_object_get(root, "rows"), 0), "touched")));
 	json_decref(root);
 	free(text);
 }
