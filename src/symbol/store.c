@@ -147,10 +147,7 @@ const char *nm_module_path(const struct nm_module *module) { return module->path
 
 const char *nm_module_name(const struct nm_module *module) { return module->name; }
 
-int64_t nm_module_modified(const struct nm_module *module)
-{
-	return module->modified;
-}
+int64_t nm_module_modified(const struct nm_module *module) { return module->modified; }
 
 enum nm_debug_level module_debug_level(struct nm_module *module)
 {
