@@ -51,13 +51,16 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 	return status;
 }
 
-/* The line size of the level that fetches go to first; 0 if there is none. */
+/* The shortest line of the levels that fetches go to first; 0 if there is none. */
 static uint32_t fetch_line(const struct nm_machine *machine)
 {
+	uint32_t line = 0;
+
 	for (unsigned i = 0; i < machine->count; i++)
-		if (machine->levels[i].side != NM_SIDE_DATA)
-			return machine->levels[i].line;
-	return 0;
+		if (nm_machine_first(machine, i, NM_SIDE_INSTRUCTION) &&
+		    (!line || machine->levels[i].line < line))
+			line = machine->levels[i].line;
+	return line;
 }
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -207,43 +207,41 @@ static int fold_context_counts(struct fold *f, struct nm_result_level *level, si
 
 /* ---- references ---- */
 
-/* The first level that references of data (0) or fetches (1) go to. */
-static unsigned first_level(const struct nm_machine *machine, int code)
-{
-	unsigned i = 0;
-
-	while (i < machine->count && machine->levels[i].side == (code ? NM_SIDE_DATA : NM_SIDE_INSTRUCTION))
-		i++;
-	return i;
-}
-
 static void add_reference(struct nm_counts *c, const struct nm_cell_references *references)
 {
 	c->reads += references->count[0];
 	c->writes += references->count[1];
 }
 
-/* The references that the program made go to the first level of their side. */
-static void add_references(struct fold *f)
+/* The references of data (0) or fetches (1) that the program made are those of one level. */
+static void add_references_to(struct fold *f, struct nm_result_level *level, int of_code)
 {
 	const struct nm_engine *e = f->engine;
-	struct nm_result *r = f->result;
-	unsigned first[2] = {first_level(&e->machine, 0), first_level(&e->machine, 1)};
 
 	for (size_t i = 1; i < e->cells.list.count; i++) {
 		int code = e->space.objects.at[e->cells.list.at[i].object].kind == NM_OBJECT_CODE;
 
-		if (first[code] < e->machine.count)
-			add_reference(&r->levels[first[code]].counts[f->cells[i]], &e->cells.references[i]);
+		if (code == of_code)
+			add_reference(&level->counts[f->cells[i]], &e->cells.references[i]);
 	}
 	for (size_t i = 1; e->calls && i < e->calls->cells.count; i++) {
 		const struct nm_calls_cell *c = &e->calls->cells.at[i];
 		int code = e->space.objects.at[e->cells.list.at[c->cell].object].kind == NM_OBJECT_CODE;
 
-		if (first[code] < e->machine.count)
-			add_reference(&r->levels[first[code]].context_counts[f->by_context[i]],
-				      &c->references);
+		if (code == of_code)
+			add_reference(&level->context_counts[f->by_context[i]], &c->references);
 	}
+}
+
+/* Those that the program made go to the first level of their side of each machine. */
+static void add_references(struct fold *f)
+{
+	const struct nm_machine *machine = &f->engine->machine;
+
+	for (unsigned i = 0; i < machine->count; i++)
+		for (int code = 0; code < 2; code++)
+			if (nm_machine_first(machine, i, code ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA))
+				add_references_to(f, &f->result->levels[i], code);
 }
 
 /* ---- modules without debug information ---- */

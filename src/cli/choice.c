@@ -4,13 +4,16 @@
  */
 #include "choice.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "host.h"
 #include "message.h"
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16 };
 
 int64_t nm_default_threads(void) { return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1; }
 
@@ -25,35 +28,117 @@ static void drop_instruction_levels(struct nm_machine *machine)
 	machine->count = kept;
 }
 
+/* A machine that a file describes. */
+static int read_description(const char *path, struct nm_machine *ret_machine)
+{
+	static char text[MAX_DESCRIPTION];
+	FILE *file = fopen(path, "re");
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	struct nm_error err;
+	size_t n;
+	int failed;
+
+	if (!file) {
+		nm_message("cannot read the machine description \"%s\": %s", path, strerror(errno));
+		return NM_STATUS_BAD_MACHINE;
+	}
+	n = fread(text, 1, sizeof text, file);
+	failed = ferror(file) ? errno : 0;
+	fclose(file);
+	if (failed || n == sizeof text || memchr(text, 0, n)) {
+		nm_message("\"%s\" is no machine description: %s", path,
+			   failed             ? strerror(failed)
+			   : n == sizeof text ? "it is larger than 64K"
+					      : "it is not text");
+		return NM_STATUS_BAD_MACHINE;
+	}
+	text[n] = 0;
+	return nm_machine_read(text, name, ret_machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+}
+
+int nm_choose_machine(const char *name, struct nm_machine *ret_machine)
+{
+	const struct nm_machine *named = nm_machine_named(name);
+	struct nm_error err;
+
+	if (!strcmp(name, "host"))
+		return nm_machine_host(ret_machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+	if (named)
+		*ret_machine = *named;
+	else if (strchr(name, '/') || strchr(name, '.') || !access(name, R_OK))
+		return read_description(name, ret_machine);
+	if (named)
+		return 0;
+	nm_message("unknown machine \"%s\" (see nearmiss machines)", name);
+	return NM_STATUS_BAD_MACHINE;
+}
+
+static int join(const struct nm_choice *o, struct nm_machine *to, struct nm_machine *machine)
+{
+	struct nm_error err;
+
+	if (nm_machine_check_present(machine, &err))
+		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
+	if (!o->instructions)
+		drop_instruction_levels(machine);
+	if (!machine->count) {
+		nm_message("the machine has no level that takes data: give --instr too");
+		return NM_STATUS_BAD_MACHINE;
+	}
+	return nm_machine_join(to, machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+}
+
+/* Names separated by commas. */
+static int join_named(const struct nm_choice *o, const char *names, struct nm_machine *to)
+{
+	struct nm_machine machine;
+	int status = 0;
+
+	while (!status) {
+		size_t n = strcspn(names, ",");
+		char *name = strndup(names, n);
+
+		if (!name) {
+			nm_message("out of memory");
+			return NM_STATUS_FAILED;
+		}
+		status = nm_choose_machine(name, &machine);
+		free(name);
+		if (!status)
+			status = join(o, to, &machine);
+		if (!names[n])
+			break;
+		names += n + 1;
+	}
+	return status;
+}
+
+static int join_described(const struct nm_choice *o, const char *spec, struct nm_machine *to)
+{
+	struct nm_machine machine;
+	struct nm_error err;
+	int status = 0;
+
+	if (*spec == '@')
+		status = read_description(spec + 1, &machine);
+	else if (nm_machine_parse(spec, &machine, &err))
+		status = nm_failed(&err, NM_STATUS_BAD_MACHINE);
+	return status ? status : join(o, to, &machine);
+}
+
 int nm_choose(const struct nm_command *self, const struct nm_choice *o, struct nm_machine *ret_machine)
 {
-	const struct nm_machine *named;
-	struct nm_error err;
+	int status = 0;
+	size_t i;
 
 	if (o->threads < 1 || o->threads > MAX_THREADS)
 		return nm_usage(self, "--threads takes a number from 1 to %d", MAX_THREADS);
-	if (o->machine && o->cache)
-		return nm_usage(self, "--machine and --cache exclude each other");
-	if (o->cache) {
-		if (nm_machine_parse(o->cache, ret_machine, &err))
-			return nm_failed(&err, NM_STATUS_BAD_MACHINE);
-	} else if (!o->machine || !strcmp(o->machine, "host")) {
-		if (nm_machine_host(ret_machine, &err))
-			return nm_failed(&err, NM_STATUS_BAD_MACHINE);
-	} else {
-		named = nm_machine_named(o->machine);
-		if (!named) {
-			nm_message("unknown machine \"%s\" (see nearmiss machines)", o->machine);
-			return NM_STATUS_BAD_MACHINE;
-		}
-		*ret_machine = *named;
-	}
-	if (nm_machine_check_present(ret_machine, &err))
-		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
-	if (!o->instructions)
-		drop_instruction_levels(ret_machine);
-	if (ret_machine->count)
-		return 0;
-	nm_message("the machine has no level that takes data: give --instr too");
-	return NM_STATUS_BAD_MACHINE;
+	*ret_machine = (struct nm_machine){.count = 0};
+	if (!o->machines.count && !o->caches.count)
+		status = join_named(o, "host", ret_machine);
+	for (i = 0; i < o->machines.count && !status; i++)
+		status = join_named(o, o->machines.at[i], ret_machine);
+	for (i = 0; i < o->caches.count && !status; i++)
+		status = join_described(o, o->caches.at[i], ret_machine);
+	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * choice.h - what the commands that simulate have in common: the machine that --machine or --cache means, and
+ * choice.h - what the commands that simulate have in common: the machines that --machine and --cache mean, and
  * the number of threads.
  */
 #ifndef NM_CHOICE_H
@@ -12,7 +12,7 @@
 #include "options.h"
 
 struct nm_choice {
-	const char *machine, *cache; /* as typed, or NULL; without either, the host */
+	struct nm_option_list machines, caches; /* as typed; without either, the host */
 	int64_t threads;
 	int instructions; /* simulate fetches too */
 	int contexts;     /* count by call chain too */
@@ -21,7 +21,10 @@ struct nm_choice {
 /* Decoding and modelling beside each other, where there are processors. */
 int64_t nm_default_threads(void);
 
-/* 0 and the machine, or a status: the fault was told. */
+/* The host, a machine by name, or one that a file describes.  0 or a status: the fault was told. */
+int nm_choose_machine(const char *name, struct nm_machine *ret_machine);
+
+/* 0 and all machines that were chosen as one, or a status: the fault was told. */
 int nm_choose(const struct nm_command *self, const struct nm_choice *choice, struct nm_machine *ret_machine);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_machines.c - nearmiss machines [NAME]: the memory hierarchies that `record` knows by name.
+ * cmd_machines.c - nearmiss machines [NAME|FILE]: the memory hierarchies that `record` knows by name.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "host.h"
+#include "choice.h"
 #include "machine.h"
 #include "message.h"
 #include "options.h"
@@ -13,7 +12,7 @@
 
 static void show(const struct nm_machine *machine)
 {
-	char spec[512];
+	char spec[4096];
 
 	nm_machine_format(machine, spec, sizeof spec);
 	printf("%-15s %s\n", machine->name, machine->description);
@@ -25,39 +24,28 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct nm_output output = {.file = stdout};
 	const struct nm_machine *table;
 	struct nm_operands operands;
-	struct nm_machine host;
-	struct nm_error err;
-	int status, shown = 0;
+	struct nm_machine machine;
+	int status;
 	size_t i, count;
 
 	if (!nm_options_parse(self, argc, argv, NULL, &operands, &status))
 		return status;
 	if (operands.count > 1)
 		return nm_usage(self, "one machine at a time, not also \"%s\"", operands.at[1]);
-	if (nm_machine_host(&host, &err))
-		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
-	if (!operands.count || !strcmp(operands.at[0], host.name)) {
-		show(&host);
-		shown = 1;
-	}
+	status = nm_choose_machine(operands.count ? operands.at[0] : "host", &machine);
+	if (status)
+		return status;
+	show(&machine);
 	table = nm_machine_table(&count);
-	for (i = 0; i < count; i++) {
-		if (operands.count && strcmp(operands.at[0], table[i].name))
-			continue;
+	for (i = 0; i < count && !operands.count; i++)
 		show(&table[i]);
-		shown = 1;
-	}
-	if (!shown) {
-		nm_message("no machine \"%s\"; `nearmiss machines` lists them", operands.at[0]);
-		return NM_STATUS_BAD_MACHINE;
-	}
 	return nm_output_close(&output);
 }
 
 const struct nm_command nm_cmd_machines = {
     .name = "machines",
     .summary = "List the memory hierarchies that can be simulated by name",
-    .operands = "[NAME]",
+    .operands = "[NAME|FILE]",
     .details = "Each is shown with the SPEC that `nearmiss record --cache` takes.\n",
     .run = run,
 };

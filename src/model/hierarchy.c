@@ -20,33 +20,50 @@
 
 struct nm_hierarchy {
 	struct nm_cache levels[NM_MAX_LEVELS];
-	struct nm_cache *entry[2]; /* where data and where fetches go first, or NULL */
-	unsigned count;
+	struct nm_cache
+	    *entry[NM_MAX_LEVELS][2]; /* per machine: where data and where fetches go first, or NULL */
+	unsigned count, machines;
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	int broken, finished;
 };
 
+/* One machine: its levels of a side feed each other. */
+static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first,
+		      enum nm_level_side mine, struct nm_cache **ret_entry)
+{
+	struct nm_cache *before = NULL;
+
+	for (unsigned i = first; i < h->count; i++) {
+		enum nm_level_side side = machine->levels[i].side;
+		struct nm_cache *c = &h->levels[i];
+
+		if ((side != mine && side != NM_SIDE_UNIFIED) ||
+		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
+			continue;
+		if (before) {
+			before->next = c;
+			c->first = 0;
+		} else {
+			*ret_entry = c;
+		}
+		before = c;
+	}
+}
+
 static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
-	static const enum nm_level_side sides[2] = {NM_SIDE_DATA, NM_SIDE_INSTRUCTION};
-
 	for (unsigned i = 0; i < h->count; i++)
 		h->levels[i].first = 1;
-	for (unsigned s = 0; s < 2; s++) {
-		struct nm_cache *before = NULL;
-		for (unsigned i = 0; i < h->count; i++) {
-			enum nm_level_side side = machine->levels[i].side;
-			struct nm_cache *c = &h->levels[i];
-			if (side != sides[s] && side != NM_SIDE_UNIFIED)
-				continue;
-			if (!before) {
-				h->entry[s] = c;
-			} else {
-				before->next = c;
-				c->first = 0;
-			}
-			before = c;
-		}
+	for (unsigned i = 0; i < h->count; i++) {
+		int seen = 0;
+
+		for (unsigned j = 0; j < i; j++)
+			seen |= nm_machine_same(machine->levels[j].name, machine->levels[i].name);
+		if (seen)
+			continue;
+		wire_side(h, machine, i, NM_SIDE_DATA, &h->entry[h->machines][0]);
+		wire_side(h, machine, i, NM_SIDE_INSTRUCTION, &h->entry[h->machines][1]);
+		h->machines++;
 	}
 }
 
@@ -97,8 +114,10 @@ static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, 
 /* Whether a level gets the fills of one other and nothing else. */
 static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c)
 {
-	unsigned sources = (h->entry[0] == c) + (h->entry[1] == c);
+	unsigned sources = 0;
 
+	for (unsigned m = 0; m < h->machines; m++)
+		sources += (h->entry[m][0] == c) + (h->entry[m][1] == c);
 	for (unsigned i = 0; i < h->count; i++)
 		sources += h->levels[i].next == c;
 	return sources == 1;
@@ -166,11 +185,11 @@ void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 }
 
 /* One by one, data and fetches mixed. */
-static void run_any(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct nm_ref *r = &refs[i];
-		struct nm_cache *c = h->entry[r->kind == NM_REF_FETCH];
+		struct nm_cache *c = entry[r->kind == NM_REF_FETCH];
 
 		if (!c)
 			continue;
@@ -179,23 +198,31 @@ static void run_any(struct nm_hierarchy *h, const struct nm_ref *refs, size_t co
 	}
 }
 
+static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count,
+			const struct nm_survey *survey)
+{
+	struct nm_cache *c = entry[0];
+
+	if (!c || survey->any_kind > NM_REF_WRITE || survey->any_weight != 1 || survey->all_weight != 1) {
+		run_any(entry, refs, count);
+		return;
+	}
+	c->tally.reads += count - survey->writes;
+	c->tally.writes += survey->writes;
+	c->lookup->plain(c, refs, (uint32_t)count);
+}
+
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	struct nm_survey survey;
-	struct nm_cache *c = h->entry[0];
 
 	h->lookup->survey(refs, (uint32_t)count, &survey);
 	for (unsigned i = 0; i < h->count; i++)
 		h->broken |= nm_tally_reach(&h->levels[i].tally, survey.cell + 1u) != 0;
 	if (h->broken)
 		return NM_ENOMEM;
-	if (!c || survey.any_kind > NM_REF_WRITE || survey.any_weight != 1 || survey.all_weight != 1) {
-		run_any(h, refs, count);
-	} else {
-		c->tally.reads += count - survey.writes;
-		c->tally.writes += survey.writes;
-		c->lookup->plain(c, refs, (uint32_t)count);
-	}
+	for (unsigned m = 0; m < h->machines; m++)
+		run_machine(h->entry[m], refs, count, &survey);
 	for (unsigned i = 0; i < h->count; i++)
 		h->broken |= h->levels[i].failed;
 	return h->broken ? NM_ENOMEM : 0;

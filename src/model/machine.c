@@ -15,8 +15,24 @@ const char *const nm_write_names[2] = {"back", "through"};
 const char *const nm_allocate_names[2] = {"yes", "no"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
+static size_t prefix(const char *level)
+{
+	size_t n = strcspn(level, "/=");
+
+	return level[n] == '/' ? n + 1 : 0;
+}
+
+int nm_machine_same(const char *level, const char *other)
+{
+	size_t n = prefix(level);
+
+	return n == prefix(other) && !strncmp(level, other, n);
+}
+
 enum nm_level_side nm_spec_side(const char *name)
 {
+	name += prefix(name);
+
 	size_t n = strlen(name);
 	if (!strcmp(name, "D1") || (n && name[n - 1] == 'd'))
 		return NM_SIDE_DATA;
@@ -27,7 +43,19 @@ enum nm_level_side nm_spec_side(const char *name)
 
 static int takes(const struct nm_level_spec *lower, const struct nm_level_spec *upper)
 {
-	return lower->side == NM_SIDE_UNIFIED || lower->side == upper->side;
+	return nm_machine_same(lower->name, upper->name) &&
+	       (lower->side == NM_SIDE_UNIFIED || lower->side == upper->side);
+}
+
+int nm_machine_first(const struct nm_machine *m, unsigned i, enum nm_level_side side)
+{
+	if (m->levels[i].side != side && m->levels[i].side != NM_SIDE_UNIFIED)
+		return 0;
+	for (unsigned j = 0; j < i; j++)
+		if (nm_machine_same(m->levels[j].name, m->levels[i].name) &&
+		    (m->levels[j].side == side || m->levels[j].side == NM_SIDE_UNIFIED))
+			return 0;
+	return 1;
 }
 
 /* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their side. */
@@ -40,6 +68,8 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 		const struct nm_level_spec *upper = &m->levels[j];
 		unsigned between = j + 1;
 
+		if (!nm_machine_same(upper->name, l->name))
+			continue;
 		if (l->inclusion == NM_INCLUSIVE && upper->inclusion == NM_EXCLUSIVE)
 			return "is inclusive, but a level before it is exclusive";
 
@@ -59,16 +89,21 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];
+	unsigned depth = 0;
+
 	for (unsigned j = 0; j < i; j++) {
 		const struct nm_level_spec *upper = &m->levels[j];
 		if (!strcmp(upper->name, l->name))
 			return "has the name of an earlier level";
+		if (!nm_machine_same(upper->name, l->name))
+			continue;
+		depth++;
 		if (upper->side == NM_SIDE_UNIFIED && l->side != NM_SIDE_UNIFIED)
 			return "takes one side only, but stands behind a unified level";
 		if (takes(l, upper) && l->line < upper->line)
 			return "has shorter lines than a level before it";
 	}
-	return inclusion_clash(m, i);
+	return depth < NM_MAX_DEPTH ? inclusion_clash(m, i) : "is one too many: a machine has at most 8";
 }
 
 static int format_size(char *text, size_t room, uint64_t size)
@@ -170,4 +205,52 @@ int nm_machine_check_present(const struct nm_machine *m, struct nm_error *err)
 				       "tells",
 				       m->levels[i].name);
 	return 0;
+}
+
+/* Whether a name is a prefix that no level has yet. */
+static int is_free_prefix(const struct nm_machine *m, const char *name)
+{
+	char level[64];
+
+	snprintf(level, sizeof level, "%.40s/", name);
+	if (!*name || strlen(name) > NM_PREFIX_MOST || strspn(name, NM_PREFIX_LETTERS) != strlen(name))
+		return 0;
+	for (unsigned i = 0; i < m->count; i++)
+		if (nm_machine_same(m->levels[i].name, level))
+			return 0;
+	return 1;
+}
+
+int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm_error *err)
+{
+	char name[NM_PREFIX_MOST + 1];
+	struct nm_machine joined = *to;
+	unsigned number = 2;
+
+	if (!to->count) {
+		*to = *m;
+		return 0;
+	}
+	if (to->count + m->count > NM_MAX_LEVELS)
+		return nm_fail(err, NM_EINVAL, "the machines have more than %d levels together",
+			       NM_MAX_LEVELS);
+	if (is_free_prefix(to, m->name))
+		snprintf(name, sizeof name, "%s", m->name);
+	else
+		do
+			snprintf(name, sizeof name, "%u", number++);
+		while (!is_free_prefix(to, name));
+	for (unsigned i = 0; i < m->count; i++) {
+		struct nm_level_spec *level = &joined.levels[joined.count++];
+
+		*level = m->levels[i];
+		snprintf(level->name, sizeof level->name, "%s/%.*s", name, NM_LEVEL_NAME_MOST,
+			 m->levels[i].name);
+	}
+	size_t n = strlen(to->name);
+	snprintf(joined.name + n, sizeof joined.name - n, ", %s", name);
+	snprintf(joined.description, sizeof joined.description,
+		 "side by side, levels of further ones behind their name");
+	*to = joined;
+	return nm_machine_check(to, err);
 }

@@ -10,7 +10,10 @@
 
 #include "errors.h"
 
-enum { NM_MAX_LEVELS = 8 };
+enum {
+	NM_MAX_DEPTH = 8,   /* levels of one machine */
+	NM_MAX_LEVELS = 32, /* of all that are simulated side by side */
+};
 
 enum nm_level_side { NM_SIDE_UNIFIED, NM_SIDE_DATA, NM_SIDE_INSTRUCTION };
 
@@ -35,7 +38,7 @@ enum nm_index_kind { NM_INDEX_MODULO, NM_INDEX_XOR, NM_INDEX_PRIME, NM_INDEX_SLI
 enum nm_inclusion { NM_NON_INCLUSIVE, NM_INCLUSIVE, NM_EXCLUSIVE };
 
 struct nm_level_spec {
-	char name[12]; /* "L1d", "L1i", "L2", "L3" */
+	char name[36]; /* "L1d", "L1i", "L2", "L3"; of a further machine, behind its name: "zen3/L2" */
 	uint64_t size; /* bytes: sets * ways * line */
 	uint32_t ways; /* sets == 1: fully associative */
 	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096 */
@@ -52,7 +55,8 @@ struct nm_level_spec {
 };
 
 /* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
- * UNIFIED) take the program's references; each later level takes the fills of those before it. */
+ * UNIFIED) take the program's references; each later level takes the fills of those before it.  Levels whose
+ * names have another prefix are another machine, which knows nothing of the first. */
 struct nm_machine {
 	char name[64];         /* "host", a named machine, the SPEC itself, or "SPEC" if that is long */
 	char description[160]; /* one line: what it models and where the figures are from */
@@ -66,6 +70,19 @@ struct nm_machine {
  * level, memory=CYCLES may stand.
  * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is told with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
+
+/* The same from a text with a level a line; docs/machine-files.md has the format.  `file` is what faults call it. */
+int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_machine, struct nm_error *err);
+
+/* Adds a machine to be simulated beside those that are there: its levels get its name as a prefix, or a number
+ * where that would not do.  NM_EINVAL if there are too many levels. */
+int nm_machine_join(struct nm_machine *to, const struct nm_machine *machine, struct nm_error *err);
+
+/* Whether two levels are of one machine, by their names, or the SPECs that start with them. */
+int nm_machine_same(const char *level, const char *other);
+
+/* Whether the program's references of a side go to level i first, in its machine. */
+int nm_machine_first(const struct nm_machine *machine, unsigned i, enum nm_level_side side);
 
 /* The SPEC that parses to this machine, e.g. for messages and the profile.  Returns its length as
  * snprintf does. */

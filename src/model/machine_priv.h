@@ -7,7 +7,14 @@
 
 #include "machine.h"
 
-enum { MAX_LINES = 1 << 26, MAX_LINE_BYTES = 4096, MAX_LATENCY = 1000000 };
+enum {
+	MAX_LINES = 1 << 26,
+	MAX_LINE_BYTES = 4096,
+	MAX_LATENCY = 1000000,
+	NM_PREFIX_MOST = 23, /* letters of a machine's name before those of its levels */
+	NM_LEVEL_NAME_MOST = 11,
+};
+#define NM_PREFIX_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
 /* Words of a SPEC, by enum nm_level_side, write_through, no_allocate and enum nm_inclusion. */
 extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_allocate_names[2],

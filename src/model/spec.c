@@ -3,7 +3,7 @@
  * spec.c - reads descriptions of cache hierarchies.
  *
  * The grammar of a SPEC:  level (':' level)* (':memory=' CYCLES)?,
- * level = NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
+ * level = (MACHINE '/')? NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
  * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
  * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is told with
  * the column where the wrong word starts.
@@ -49,7 +49,8 @@ static int read_number(struct reader *r, const char *what, int suffix, uint64_t 
 		n <<= c == 'K' ? 10 : c == 'M' ? 20 : 30;
 	}
 	if (*r->at && !strchr(",:", *r->at))
-		return fault(r, r->at, "unexpected '%c' in %s", *r->at, what);
+		return isgraph((unsigned char)*r->at) ? fault(r, r->at, "unexpected '%c' in %s", *r->at, what)
+						      : fault(r, r->at, "%s must end there", what);
 	*ret = n;
 	return 0;
 }
@@ -62,24 +63,34 @@ static int expect_comma(struct reader *r, const char *next)
 	return 0;
 }
 
+/* "MACHINE/" or nothing; the length of what is there. */
+static size_t read_prefix(const struct reader *r)
+{
+	size_t n = strspn(r->at, NM_PREFIX_LETTERS);
+
+	return n && r->at[n] == '/' ? n + 1 : 0;
+}
+
 static int read_name(struct reader *r, struct nm_level_spec *level)
 {
-	const char *start = r->at;
-	size_t n = 0;
+	const char *start = r->at, *name;
+	size_t prefix = read_prefix(r), n = 0;
 
-	while (isalnum((unsigned char)start[n]))
+	if (prefix > NM_PREFIX_MOST + 1)
+		return fault(r, start, "the name of a machine is longer than %d letters", NM_PREFIX_MOST);
+	name = start + prefix;
+	while (isalnum((unsigned char)name[n]))
 		n++;
 	if (!n)
-		return fault(r, start, "a level must start with its name, e.g. L1d=32K,8,64");
-	if (n >= sizeof level->name)
-		return fault(r, start, "the name of a level is longer than %zu letters",
-			     sizeof level->name - 1);
-	if (start[n] != '=')
-		return fault(r, start + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
-	memcpy(level->name, start, n);
-	level->name[n] = 0;
+		return fault(r, name, "a level must start with its name, e.g. L1d=32K,8,64");
+	if (n > NM_LEVEL_NAME_MOST)
+		return fault(r, name, "the name of a level is longer than %d letters", NM_LEVEL_NAME_MOST);
+	if (name[n] != '=')
+		return fault(r, name + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
+	memcpy(level->name, start, prefix + n);
+	level->name[prefix + n] = 0;
 	level->side = nm_spec_side(level->name);
-	r->at = start + n + 1;
+	r->at = name + n + 1;
 	return 0;
 }
 

@@ -177,7 +177,7 @@ static int info_number(struct nm_profile_writer *writer, const char *key, uint64
 static int info_machine(struct nm_profile_writer *writer, const struct nm_machine *machine,
 			struct nm_error *err)
 {
-	char spec[512];
+	char spec[4096];
 	int rc;
 
 	nm_machine_format(machine, spec, sizeof spec);

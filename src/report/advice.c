@@ -491,7 +491,7 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 
 	e.used = e.loads ? (double)count(table, row, "used_bytes") / (double)e.loads : 0;
 	if (level) {
-		e.last_size = table->levels->at[table->levels->count - 1].size;
+		e.last_size = nm_levels_last(table->levels, level)->size;
 		e.level = level->name;
 		e.level_size = level->size;
 		e.line_size = level->line_size;

@@ -28,7 +28,7 @@ enum { MEMORY = 200, MOST = 1000000 };
 /* Whether what misses `from` asks `to` next or later. */
 static int behind(const struct nm_levels *levels, unsigned from, unsigned to)
 {
-	return to > from &&
+	return to > from && nm_machine_same(levels->at[to].name, levels->at[from].name) &&
 	       (levels->at[to].side == NM_LEVEL_UNIFIED || levels->at[to].side == levels->at[from].side);
 }
 
@@ -54,6 +54,15 @@ const struct nm_level *nm_levels_named(const struct nm_levels *levels, const cha
 		if (!strcmp(levels->at[i].name, name))
 			return &levels->at[i];
 	return NULL;
+}
+
+const struct nm_level *nm_levels_last(const struct nm_levels *levels, const struct nm_level *level)
+{
+	unsigned i = levels->count - 1;
+
+	while (!nm_machine_same(levels->at[i].name, level->name))
+		i--;
+	return &levels->at[i];
 }
 
 static int unknown(const struct nm_levels *levels, const char *text, size_t at, size_t n,
@@ -177,7 +186,8 @@ static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const
 	unsigned k;
 
 	for (k = 0; k < levels->count; k++) {
-		split |= levels->at[k].side == NM_LEVEL_CODE;
+		split |=
+		    levels->at[k].side == NM_LEVEL_CODE && nm_machine_same(levels->at[k].name, level->name);
 		last &= !behind(levels, j, k);
 	}
 	split &= level->side != NM_LEVEL_UNIFIED && source->side == NM_LEVEL_UNIFIED;

@@ -10,7 +10,7 @@
 #include "arena.h"
 #include "reader.h"
 
-enum { NM_REPORT_LEVELS = 16 };
+enum { NM_REPORT_LEVELS = 32 };
 
 struct nm_level {
 	const char *name;
@@ -32,6 +32,9 @@ int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const c
 		   struct nm_error *err);
 void nm_levels_done(struct nm_levels *levels);
 const struct nm_level *nm_levels_named(const struct nm_levels *levels, const char *name); /* or NULL */
+
+/* The last level of its machine. */
+const struct nm_level *nm_levels_last(const struct nm_levels *levels, const struct nm_level *level);
 
 /* Writes the rows of w(level, source, own, hit, miss, code) as SQL, "VALUES (...), ...".  A row says what the
  * counts at the level `source` tell of `level`: whether they are its own, what a hit and a miss there cost

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine.h"
 #include "report_priv.h"
 
 struct summary {
@@ -94,6 +95,20 @@ static void print_processes(const struct summary *summary, FILE *out)
 	fputc('\n', out);
 }
 
+/* A line for each machine: their levels differ in what stands before their names. */
+static void print_spec(const char *spec, FILE *out)
+{
+	const char *level = spec, *end;
+
+	for (const char *start = spec; *level; level = *end ? end + 1 : end) {
+		end = level + strcspn(level, ":");
+		if (*end && (nm_machine_same(level, end + 1) || !strncmp(end + 1, "memory=", 7)))
+			continue;
+		fprintf(out, "            %.*s\n", (int)(end - start), start);
+		start = *end ? end + 1 : end;
+	}
+}
+
 static void print_head(const struct summary *summary, const struct nm_report_request *request, FILE *out)
 {
 	const char *description = info(summary, "machine_description"), *spec = info(summary, "machine_spec");
@@ -104,7 +119,7 @@ static void print_head(const struct summary *summary, const struct nm_report_req
 	fprintf(out, "machine     %s%s%s\n", info(summary, "machine") ? info(summary, "machine") : "?",
 		description && *description ? ": " : "", description ? description : "");
 	if (spec)
-		fprintf(out, "            %s\n", spec);
+		print_spec(spec, out);
 	print_processes(summary, out);
 	fputs("executed    ", out);
 	nm_print_grouped(sum(&summary->processes, "instructions"), out);

@@ -62,7 +62,8 @@ def nearmiss(*arguments, **how):
 
 def record(command, *options, profile="p.nmp", status=0, stdin=b"", environment=None):
     """Records a command and returns its CompletedProcess; its exit status must be `status`."""
-    done = nearmiss("record", "-o", profile, "--cache", SPEC, *options, "--", *command, stdin=stdin,
+    machine = [] if "--cache" in options or "--machine" in options else ["--cache", SPEC]
+    done = nearmiss("record", "-o", profile, *machine, *options, "--", *command, stdin=stdin,
                     environment=environment)
     assert done.returncode == status, f"{command}: status {done.returncode}, not {status}\n{done.stderr.decode()}"
     return done

@@ -3,6 +3,7 @@
 
 import json
 import re
+import sqlite3
 
 from harness import MISSES, SPEC, Cell, at, main, nearmiss, program, record, rows
 
@@ -88,9 +89,48 @@ def case_cache_models():
     assert levels["L3"][5] == levels["L3"][3] + levels["L3"][4] >= 62500, levels
 
 
-def report(*arguments):
+def figures(profile, prefix=""):
+    """All that a profile says of the machine whose levels have this prefix, the prefix taken off."""
+    found = []
+    for table, order in (("levels", "position"), ("counts", "level, function, file, line, object, thread")):
+        with sqlite3.connect(f"file:{profile}?mode=ro", uri=True) as db:
+            db.row_factory = sqlite3.Row
+            for row in db.execute(f"SELECT * FROM {table} ORDER BY {order}"):
+                level = row["level"]
+                if level.rpartition("/")[0] == prefix.rstrip("/"):
+                    found.append({**row, "level": level[len(prefix):], "position": None})
+        db.close()
+    return found
+
+
+def case_machines_side_by_side():
+    """One run gives for each machine what a run of its own would."""
+    write = "L1d=16K,4,32,policy=fifo:L2=128K,8,64,inclusion=inclusive"
+    with open("mine.machine", "w", encoding="ascii") as f:
+        f.write("# a machine of mine\nmachine mine\nsource invented\n\nL1d = 16K, 4, 32, policy=fifo  # small\n"
+                "L2 = 128K, 8, 64, inclusion=inclusive\n")
+    record([program("matrix"), "columns"], "--machine", "pentium-m,zen3", "--machine", "mine.machine", "--cache",
+           "L1d=1K,1,64", "--cache", "@mine.machine", profile="all.nmp")
+    with_name = {"": ["--machine", "pentium-m"], "zen3/": ["--machine", "zen3"], "mine/": ["--cache", write],
+                 "2/": ["--cache", "L1d=1K,1,64"], "3/": ["--cache", write]}
+    for prefix, options in with_name.items():
+        record([program("matrix"), "columns"], *options, profile="one.nmp")
+        one, among = figures("one.nmp"), figures("all.nmp", prefix)
+        assert one and one == among, (prefix, len(one), len(among))
+    info = dict(rows("SELECT key, value FROM info", profile="all.nmp"))
+    assert info["machine"] == "pentium-m, zen3, mine, 2, 3", info
+    listed = report("report", "levels", profile="all.nmp")
+    assert [row["level"] for row in listed][:4] == ["L1d", "L2", "zen3/L1d", "zen3/L2"], listed
+    ranked = report("report", "pairs", "--level", "zen3/L1d", profile="all.nmp")
+    assert ranked and ranked[0]["object"] == "matrix", ranked
+    # What a miss costs is told by the machine's own levels alone.
+    record([program("matrix"), "columns"], "--machine", "zen3", profile="one.nmp")
+    assert report("report", "pairs", profile="one.nmp")[0]["cycles"] == ranked[0]["cycles"]
+
+
+def report(*arguments, profile="p.nmp"):
     """The rows of a report, as dictionaries."""
-    done = nearmiss(*arguments, "-i", "p.nmp", "--format", "json")
+    done = nearmiss(*arguments, "-i", profile, "--format", "json")
     assert done.returncode == 0, done
     return json.loads(done.stdout)["rows"]
 

@@ -70,6 +70,30 @@ def case_wrong_specifications():
         assert start <= column <= start + len(fault), f"{spec}: caret at {column}, fault at {start}"
 
 
+def case_machine_descriptions():
+    """A fault is told with its line, which is shown; so are files that are none, and too many machines."""
+    def write(text):
+        with open("m.machine", "wb") as f:
+            f.write(text)
+
+    write(b"# mine\nL1d = 32K, 8, 64\n  L2 = 1M, 16, 64, colour=red\n")
+    done = nearmiss("record", "-o", "p.nmp", "--cache", "@m.machine", "--", "true")
+    refused(done, BAD_MACHINE, "m.machine:3: unknown key 'colour'", lines=3)
+    lines = done.stderr.decode().splitlines()
+    assert lines[2].index("^") == lines[1].index("colour"), lines
+    for text, word in ((b"", "no level"), (b"# L1d=1K,1,64\n", "no level"), (b"L1d=1K,1,64\0", "not text"),
+                       (b"#" * 70000, "64K"), (b"L1d=1K,1,64\n" * 2, "m.machine:2"), (b"\xff\n", "m.machine:1"),
+                       (b"L1d=1\xc3\xa4,1,64\n", "m.machine:1")):
+        write(text)
+        refused(nearmiss("record", "--machine", "./m.machine", "--", "true"), BAD_MACHINE, word, lines=3)
+        refused(nearmiss("machines", "m.machine"), BAD_MACHINE, word, lines=3)
+    refused(nearmiss("record", "--cache", "@missing", "--", "true"), BAD_MACHINE, "missing")
+    refused(nearmiss("record", "--machine", "host,abacus", "--", "true"), BAD_MACHINE, "abacus")
+    refused(nearmiss("record", "--machine", "host,", "--", "true"), BAD_MACHINE)
+    many = ["--cache=L1=1K,1,64:L2=1K,1,64:L3=1K,1,64:L4=1K,1,64:L5=1K,1,64"] * 7
+    refused(nearmiss("record", *many, "--", "true"), BAD_MACHINE, "32 levels")
+
+
 def case_policy_that_looks_ahead():
     """Told before the program runs."""
     done = nearmiss("record", "-o", "p.nmp", "--cache", "L1d=32K,8,64,policy=opt", "--", need("touch"), "ran")

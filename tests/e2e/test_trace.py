@@ -20,7 +20,8 @@ def contents(profile):
 
 
 def replay(trace, *options, profile="r.nmp", status=0):
-    done = nearmiss("replay", "-q", "-o", profile, "--cache", SPEC, *options, trace)
+    machine = [] if "--cache" in options else ["--cache", SPEC]
+    done = nearmiss("replay", "-q", "-o", profile, *machine, *options, trace)
     assert done.returncode == status, f"{trace}: status {done.returncode}, not {status}\n{done.stderr.decode()}"
     return done
 

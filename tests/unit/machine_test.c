@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -114,7 +115,7 @@ static void test_faults(void **state)
 /* What is formatted parses to the same levels, for every named machine and some others. */
 static void check_round_trip(const struct nm_machine *m)
 {
-	char text[512], again[512];
+	char text[2048], again[512];
 	struct nm_machine back;
 	struct nm_error err;
 	size_t n = nm_machine_format(m, text, sizeof text);
@@ -184,12 +185,82 @@ static void test_table(void **state)
 	check_round_trip(&m);
 }
 
+static void test_join(void **state)
+{
+	struct nm_machine all = {.count = 0}, one;
+	struct nm_error err;
+	(void)state;
+	assert_int_equal(nm_machine_join(&all, nm_machine_named("pentium-m"), &err), 0);
+	assert_int_equal(nm_machine_join(&all, nm_machine_named("zen3"), &err), 0);
+	assert_int_equal(nm_machine_join(&all, nm_machine_named("zen3"), &err), 0);
+	assert_int_equal(nm_machine_parse("D1=1K,1,64:L2=4K,8,128", &one, &err), 0);
+	assert_int_equal(nm_machine_join(&all, &one, &err), 0);
+	assert_int_equal(all.count, 3 + 4 + 4 + 2);
+	assert_string_equal(all.levels[1].name, "L1d");
+	assert_string_equal(all.levels[4].name, "zen3/L1d");
+	assert_string_equal(all.levels[8].name, "2/L1d");
+	assert_string_equal(all.levels[11].name, "3/D1");
+	assert_int_equal(all.levels[11].side, NM_SIDE_DATA);
+	assert_string_equal(all.name, "pentium-m, zen3, 2, 3");
+	check_round_trip(&all);
+	assert_true(nm_machine_same("zen3/L1d", "zen3/L3") && !nm_machine_same("zen3/L1d", "zen/L1d"));
+	assert_true(nm_machine_same("L1d", "L2") && !nm_machine_same("L1d", "2/L1d"));
+	for (unsigned i = 0; i < 13; i++)
+		assert_int_equal(nm_machine_first(&all, i, NM_SIDE_DATA),
+				 i == 1 || i == 4 || i == 8 || i == 11);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(nm_machine_join(&all, nm_machine_named("zen3"), &err), 0);
+	assert_int_equal(nm_machine_join(&all, nm_machine_named("zen3"), &err), NM_EINVAL);
+	assert_int_equal(all.count, 29);
+}
+
+static void test_description(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+		int column;
+		const char *shown;
+	} faults[] = {
+	    {"L1d=1K,8,64\nL2=1M,8,32\n", 2, 0, "L2=1M,8,32"},
+	    {"\n# no\n\tL1d = 1K, 8, 63", 3, 14, " L1d = 1K, 8, 63"},
+	    {"L1d=1K,8,\n64", 2, 0, "64"},
+	    {"machine x\nL1d = 1K, 8", 2, 11, "L1d = 1K, 8"},
+	    {"L1d = 1K, 8, 64 # , colour\nL2 = 1M,8,64,colour=red", 2, 13, "L2 = 1M,8,64,colour=red"},
+	};
+	struct nm_machine m = {.count = 77};
+	struct nm_error err;
+	char at[16];
+	(void)state;
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+		assert_int_equal(nm_machine_read(faults[i].text, "f", &m, &err), NM_EINVAL);
+		snprintf(at, sizeof at, "f:%u: ", faults[i].line);
+		if (strncmp(err.text, at, strlen(at)) != 0 || err.column != faults[i].column)
+			fail_msg("%zu: %d: %s", i, err.column, err.text);
+		assert_string_equal(err.subject, faults[i].shown);
+		assert_int_equal(m.count, 77);
+	}
+	assert_int_equal(nm_machine_read("\n# only\n", "f", &m, &err), NM_EINVAL);
+	assert_int_equal(nm_machine_read("machine  my box \r\nsource\tits manual, page 3\r\n\r\n"
+					 "L1d = 32K, 8, 64, policy = tree-plru, latency=4\r\n"
+					 "  L2 = 1M, 16, 64 # outer\r\nmemory = 200",
+					 "f", &m, &err),
+			 0);
+	assert_string_equal(m.name, "my box");
+	assert_string_equal(m.description, "its manual, page 3");
+	assert_int_equal(m.count, 2);
+	assert_int_equal(m.levels[0].policy, NM_POLICY_TREE_PLRU);
+	assert_int_equal(m.levels[1].sets, 1024);
+	assert_int_equal(m.memory_latency, 200);
+	assert_int_equal(nm_machine_read("L1d=1K,1,64", "f.machine", &m, &err), 0);
+	assert_string_equal(m.name, "f.machine");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_parse),
-	    cmocka_unit_test(test_faults),
-	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_parse), cmocka_unit_test(test_faults),      cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_join),  cmocka_unit_test(test_description),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * description.c - reads a machine from a text with a level a line.
+ *
+ * The lines become one SPEC, without blanks and comments, and beside it stands for each of its characters where in
+ * the text it came from: so spec.c alone knows what a level may say, and faults are shown in the line that has
+ * them.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+
+enum { ROOM = 4096 };
+
+struct description {
+	const char *text, *file;
+	char spec[ROOM];
+	size_t from[ROOM]; /* offset in the text, per character of spec */
+	size_t length;
+	struct nm_machine *machine;
+	struct nm_error *err;
+};
+
+static int fault(const struct description *d, size_t offset, const char *what)
+{
+	const char *start = d->text + offset, *end = start + strcspn(start, "\n");
+	char line[400];
+	unsigned number = 1;
+
+	while (start > d->text && start[-1] != '\n')
+		start--;
+	for (const char *c = d->text; c < start; c++)
+		number += *c == '\n';
+	snprintf(line, sizeof line, "%.*s", (int)(end - start), start);
+	for (char *c = line; *c; c++)
+		if (!isprint((unsigned char)*c)) /* a byte a column, so that the caret stands right */
+			*c = *c == '\t' ? ' ' : '?';
+	return nm_fail_at(d->err, line, (int)(d->text + offset - start), "%s:%u: %s", d->file, number, what);
+}
+
+static int add(struct description *d, char c, size_t offset)
+{
+	if (d->length + 1 == ROOM)
+		return fault(d, offset, "the levels take more than 4095 characters");
+	d->from[d->length] = offset;
+	d->spec[d->length++] = c;
+	return 0;
+}
+
+/* The text behind a word at the start of a line, or NULL. */
+static const char *behind(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(line, word, n) && (line[n] == ' ' || line[n] == '\t')
+		   ? line + n + strspn(line + n, " \t")
+		   : NULL;
+}
+
+static void keep(char *to, size_t room, const char *from, const char *end)
+{
+	while (end > from && isspace((unsigned char)end[-1]))
+		end--;
+	snprintf(to, room, "%.*s", (int)(end - from), from);
+	for (; *to; to++)
+		if ((unsigned char)*to < ' ')
+			*to = ' ';
+}
+
+static int read_line(struct description *d, const char *line, const char *end)
+{
+	const char *rest;
+	int code = 0;
+
+	if ((rest = behind(line, "machine"))) {
+		keep(d->machine->name, sizeof d->machine->name, rest, end);
+		return 0;
+	}
+	if ((rest = behind(line, "source"))) {
+		keep(d->machine->description, sizeof d->machine->description, rest, end);
+		return 0;
+	}
+	if (d->length)
+		code = add(d, ':', (size_t)(line - d->text));
+	for (const char *c = line; c < end && *c != '#' && !code; c++)
+		if (!isspace((unsigned char)*c))
+			code = add(d, *c, (size_t)(c - d->text));
+	return code;
+}
+
+int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_machine, struct nm_error *err)
+{
+	struct nm_machine machine = {.count = 0}, levels;
+	struct description d = {.text = text, .file = file, .machine = &machine, .err = err};
+	struct nm_error inner = {.column = -1};
+	int code = 0;
+
+	snprintf(machine.name, sizeof machine.name, "%.63s", file);
+	for (const char *line = text, *end; *line && !code; line = *end ? end + 1 : end) {
+		line += strspn(line, " \t\r");
+		end = line + strcspn(line, "\n");
+		if (line < end && *line != '#')
+			code = read_line(&d, line, end);
+	}
+	d.spec[d.length] = 0;
+	d.from[d.length] = d.length ? d.from[d.length - 1] + 1 : 0;
+	if (code)
+		return code;
+	if (!d.length)
+		return nm_fail(err, NM_EINVAL, "%s describes no level", file);
+	code = nm_machine_parse(d.spec, &levels, &inner);
+	if (code)
+		return inner.column >= 0 ? fault(&d, d.from[inner.column], inner.text)
+					 : nm_fail(err, (enum nm_code)code, "%s: %s", file, inner.text);
+	memcpy(levels.name, machine.name, sizeof levels.name);
+	memcpy(levels.description, machine.description, sizeof levels.description);
+	if (!*levels.description)
+		snprintf(levels.description, sizeof levels.description, "as described by the user");
+	*ret_machine = levels;
+	return 0;
+}
