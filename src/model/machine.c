@@ -235,7 +235,7 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 		return nm_fail(err, NM_EINVAL, "the machines have more than %d levels together",
 			       NM_MAX_LEVELS);
 	if (is_free_prefix(to, m->name))
-		snprintf(name, sizeof name, "%s", m->name);
+		snprintf(name, sizeof name, "%.*s", NM_PREFIX_MOST, m->name);
 	else
 		do
 			snprintf(name, sizeof name, "%u", number++);
