@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * library_priv.h - what the parts of the library share: its errors are ours under a public name.
+ */
+#ifndef NM_LIBRARY_PRIV_H
+#define NM_LIBRARY_PRIV_H
+
+#include "errors.h"
+#include "machine.h"
+#include "nearmiss/nearmiss.h"
+
+struct nearmiss_machine {
+	struct nm_machine machine;
+	char spec[];
+};
+
+/* Passes on what `from` tells; returns code. */
+int nm_library_fail(struct nearmiss_error *err, const struct nm_error *from, int code);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simulate.c - the library's caches: a hierarchy of the model, the batch that fills up before it is fed, and the
+ * references of each tag.
+ *
+ * The model leaves the references of the first levels to who makes them (hierarchy.h); they are counted here.  Counts are
+ * copied out of the model when one is asked for and kept until more is fed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hierarchy.h"
+#include "library_priv.h"
+
+_Static_assert((int)NEARMISS_READ == NM_REF_READ && (int)NEARMISS_WRITE == NM_REF_WRITE &&
+		   (int)NEARMISS_FETCH == NM_REF_FETCH,
+	       "kinds of the library are the model's");
+
+enum { KINDS = 3 };
+
+struct references {
+	uint64_t of[KINDS];
+};
+
+struct nearmiss_hierarchy {
+	struct nm_hierarchy *model;
+	unsigned levels;
+	unsigned char first[NM_MAX_LEVELS]
+			   [KINDS]; /* whether a level is the first and takes such references */
+	struct nm_ref batch[NM_BATCH];
+	size_t waiting;
+	struct references *references; /* by tag */
+	uint32_t tags, room;
+	int broken, finished;
+	struct nm_counts *counts[NM_MAX_LEVELS]; /* by tag, or NULL */
+	size_t counted[NM_MAX_LEVELS];
+	struct nearmiss_eviction *evictions;
+};
+
+/* The first levels: those that no other feeds. */
+static void find_first(struct nearmiss_hierarchy *h, const struct nm_machine *m)
+{
+	for (unsigned i = 0; i < m->count; i++) {
+		const int data = m->levels[i].side != NM_SIDE_INSTRUCTION;
+		const int fetches = m->levels[i].side != NM_SIDE_DATA;
+
+		if ((data && !nm_machine_first(m, i, NM_SIDE_DATA)) ||
+		    (fetches && !nm_machine_first(m, i, NM_SIDE_INSTRUCTION)))
+			continue;
+		h->first[i][NEARMISS_READ] = h->first[i][NEARMISS_WRITE] = (unsigned char)data;
+		h->first[i][NEARMISS_FETCH] = (unsigned char)fetches;
+	}
+}
+
+int nearmiss_hierarchy_new(const struct nearmiss_machine *machine, struct nearmiss_hierarchy **ret_hierarchy,
+			   struct nearmiss_error *err)
+{
+	struct nearmiss_hierarchy *h = calloc(1, sizeof *h);
+	struct nm_error fault;
+	int code = h ? 0 : nm_fail(&fault, NM_ENOMEM, "out of memory for the cache model");
+
+	if (!code)
+		code = nm_hierarchy_new(&h->model, &machine->machine, &fault);
+	if (code) {
+		free(h);
+		return nm_library_fail(err, &fault, code);
+	}
+	h->levels = machine->machine.count;
+	find_first(h, &machine->machine);
+	*ret_hierarchy = h;
+	return 0;
+}
+
+static void forget_counts(struct nearmiss_hierarchy *h)
+{
+	for (unsigned i = 0; i < h->levels; i++) {
+		free(h->counts[i]);
+		h->counts[i] = NULL;
+	}
+}
+
+void nearmiss_hierarchy_free(struct nearmiss_hierarchy *h)
+{
+	if (!h)
+		return;
+	forget_counts(h);
+	nm_hierarchy_free(h->model);
+	free(h->references);
+	free(h->evictions);
+	free(h);
+}
+
+static int flush(struct nearmiss_hierarchy *h)
+{
+	if (h->waiting && !h->broken) {
+		forget_counts(h);
+		h->broken = nm_hierarchy_run(h->model, h->batch, h->waiting) != 0;
+		h->waiting = 0;
+	}
+	return h->broken ? NEARMISS_ENOMEM : 0;
+}
+
+static int reach(struct nearmiss_hierarchy *h, uint32_t tag)
+{
+	if (tag >= h->room) {
+		uint32_t room = tag < 32 ? 64 : 2 * (tag + 1);
+		struct references *grown = realloc(h->references, room * sizeof *grown);
+
+		if (!grown)
+			return NEARMISS_ENOMEM;
+		memset(grown + h->room, 0, (room - h->room) * sizeof *grown);
+		h->references = grown;
+		h->room = room;
+	}
+	h->tags = tag + 1;
+	return 0;
+}
+
+int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size, enum nearmiss_kind kind,
+		  uint32_t tag)
+{
+	if (!size || size > NEARMISS_SIZE_MAX || tag > NEARMISS_TAG_MAX || address > UINT64_MAX - size ||
+	    (unsigned)kind >= KINDS || h->finished)
+		return NEARMISS_EINVAL;
+	if (h->broken)
+		return NEARMISS_ENOMEM;
+	if (tag >= h->tags && reach(h, tag)) {
+		h->broken = 1;
+		return NEARMISS_ENOMEM;
+	}
+	h->references[tag].of[kind]++;
+	h->batch[h->waiting++] = (struct nm_ref){
+	    .address = address, .cell = tag, .size = (uint16_t)size, .kind = (uint8_t)kind, .weight = 1};
+	return h->waiting == NM_BATCH ? flush(h) : 0;
+}
+
+int nearmiss_finish(struct nearmiss_hierarchy *h)
+{
+	if (!h->finished && !flush(h)) {
+		forget_counts(h);
+		h->broken = nm_hierarchy_finish(h->model) != 0;
+	}
+	h->finished = 1;
+	return h->broken ? NEARMISS_ENOMEM : 0;
+}
+
+/* In the order of enum nearmiss_figure. */
+static const struct {
+	const char *name;
+	size_t at;
+} figures[NEARMISS_FIGURES] = {
+#define FIGURE(name)                                    \
+	{                                               \
+#name, offsetof(struct nm_counts, name) \
+	}
+    FIGURE(reads),        FIGURE(writes),    FIGURE(read_misses), FIGURE(write_misses), FIGURE(cold),
+    FIGURE(capacity),     FIGURE(conflict),  FIGURE(loads),       FIGURE(reuse),        FIGURE(used_bytes),
+    FIGURE(loaded_bytes), FIGURE(evictions), FIGURE(writebacks),
+#undef FIGURE
+};
+
+const char *nearmiss_figure_name(enum nearmiss_figure figure)
+{
+	return (unsigned)figure < NEARMISS_FIGURES ? figures[figure].name : NULL;
+}
+
+/* Counts of a level as of now. */
+static int count(struct nearmiss_hierarchy *h, unsigned level)
+{
+	if (flush(h))
+		return NEARMISS_ENOMEM;
+	if (h->counts[level])
+		return 0;
+	return nm_hierarchy_counts(h->model, level, &h->counts[level], &h->counted[level]);
+}
+
+uint32_t nearmiss_tags(const struct nearmiss_hierarchy *h) { return h->tags; }
+
+/* The program's own references to a first level. */
+static uint64_t own(const struct nearmiss_hierarchy *h, unsigned level, uint32_t tag,
+		    enum nearmiss_figure figure)
+{
+	const uint64_t *of = h->references[tag].of;
+	const unsigned char *takes = h->first[level];
+
+	if (figure == NEARMISS_WRITES)
+		return takes[NEARMISS_WRITE] ? of[NEARMISS_WRITE] : 0;
+	if (figure != NEARMISS_READS)
+		return 0;
+	return (takes[NEARMISS_READ] ? of[NEARMISS_READ] : 0) +
+	       (takes[NEARMISS_FETCH] ? of[NEARMISS_FETCH] : 0);
+}
+
+uint64_t nearmiss_count(struct nearmiss_hierarchy *h, unsigned level, uint32_t tag,
+			enum nearmiss_figure figure)
+{
+	uint64_t value;
+
+	if (level >= h->levels || tag >= h->tags || (unsigned)figure >= NEARMISS_FIGURES || count(h, level) ||
+	    tag >= h->counted[level])
+		return 0;
+	memcpy(&value, (const char *)&h->counts[level][tag] + figures[figure].at, sizeof value);
+	return value + own(h, level, tag, figure);
+}
+
+uint64_t nearmiss_total(struct nearmiss_hierarchy *h, unsigned level, enum nearmiss_figure figure)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t tag = 0; tag < h->tags; tag++)
+		sum += nearmiss_count(h, level, tag, figure);
+	return sum;
+}
+
+static int by_count(const void *left, const void *right)
+{
+	const struct nearmiss_eviction *a = left, *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->evictor != b->evictor)
+		return a->evictor < b->evictor ? -1 : 1;
+	return (a->victim > b->victim) - (a->victim < b->victim);
+}
+
+int nearmiss_evictions(struct nearmiss_hierarchy *h, unsigned level,
+		       const struct nearmiss_eviction **ret_list, size_t *ret_count)
+{
+	struct nm_eviction *list;
+	size_t n;
+
+	if (level >= h->levels || !h->finished)
+		return NEARMISS_EINVAL;
+	if (h->broken || nm_hierarchy_evictions(h->model, level, &list, &n))
+		return NEARMISS_ENOMEM;
+	struct nearmiss_eviction *sorted = calloc(n + 1, sizeof *sorted);
+	for (size_t i = 0; sorted && i < n; i++)
+		sorted[i] = (struct nearmiss_eviction){list[i].evictor, list[i].victim, list[i].count};
+	free(list);
+	if (!sorted)
+		return NEARMISS_ENOMEM;
+	qsort(sorted, n, sizeof *sorted, by_count);
+	free(h->evictions);
+	*ret_list = h->evictions = sorted;
+	*ret_count = n;
+	return 0;
+}
