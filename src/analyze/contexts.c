@@ -57,7 +57,7 @@ int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t 
 	if (!id) {
 		copy = nm_arena_alloc(&contexts->arena, count * sizeof *pcs + 1);
 		id = contexts->list.count;
-		if (!copy || nm_vec_push(&contexts->list, (struct nm_context){copy, count, 0, {0}}) ||
+		if (!copy || nm_vec_push(&contexts->list, (struct nm_context){copy, count, 0, {0}, {0}}) ||
 		    nm_map_put(&contexts->ids, key, id))
 			return NM_ENOMEM;
 		memcpy(copy, pcs, count * sizeof *pcs);

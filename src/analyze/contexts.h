@@ -6,6 +6,8 @@
  * function is taken for an allocation wrapper (xmalloc, safe_malloc, a pool's grow) when it returns within
  * a few instructions after the allocation and has not written to the block.  The evidence is gathered per
  * chain and level, so that a function may forward at one of its calls and allocate for itself at another.
+ * A function that was inlined is taken for one when control has left it before the block is written to, or
+ * a few instructions are over.
  */
 #ifndef NM_CONTEXTS_H
 #define NM_CONTEXTS_H
@@ -27,6 +29,7 @@ struct nm_context {
 	uint32_t count;
 	uint64_t entered;                      /* how often */
 	uint64_t forwarded[NM_FORWARD_LEVELS]; /* how often the function at pcs[i] only forwarded */
+	uint64_t used[NM_FORWARD_LEVELS]; /* where that function stood when the block was first used, or 0 */
 };
 
 struct nm_contexts {
@@ -57,6 +60,14 @@ struct nm_watch {
 	uint64_t slot;         /* the return that would end the function at this level */
 	uint64_t deadline;     /* instruction count */
 };
+
+/* The block is used, or too long is waited for that; the function that is watched stands at pc. */
+static inline void nm_watch_note(const struct nm_watch *watch, struct nm_contexts *contexts, uint64_t pc)
+{
+	uint64_t *used = &contexts->list.at[watch->context].used[watch->level];
+
+	*used = *used ? *used : pc;
+}
 
 /* The function at watch->slot returns, `instructions` having been executed; next_slot is its caller's. */
 void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot,

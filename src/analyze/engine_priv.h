@@ -127,6 +127,12 @@ void nm_engine_run_thread(struct nm_engine *engine);
 void nm_engine_choose(struct nm_engine *engine);
 int nm_engine_switch_stack(struct nm_engine *engine, uint64_t slot);
 
+/* watch.c: watches a block that the running thread has just allocated; the thread, which watches one, has executed
+ * this much of a block. */
+void nm_engine_watch(struct nm_engine *engine, uint32_t context, uint64_t address, uint64_t size);
+void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct nm_plan *plan,
+			   const uint64_t *addresses, size_t n);
+
 /* plan.c: keeps a definition; makes the running thread's plan of a block (NULL: *err tells why). */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 struct nm_plan *nm_engine_plan(struct nm_engine *engine, uint32_t id, struct nm_error *err);

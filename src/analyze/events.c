@@ -139,7 +139,6 @@ static int enter_context(struct nm_engine *e, int returned, uint32_t *ret_contex
 static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
 {
 	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
-	struct nm_watch *w;
 	uint32_t context;
 
 	if (!address)
@@ -149,15 +148,8 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context))
 		return exhausted(err);
 	nm_engine_uncache_blocks(e);
-	if (!context)
-		return 0;
-	w = &e->thread->watch;
-	*w = (struct nm_watch){.context = context,
-			       .address = address,
-			       .end = address + size,
-			       .slot = nm_frames_top(&e->thread->frames),
-			       .deadline = e->clock + NM_FORWARD_INSTRUCTIONS};
-	nm_engine_choose(e);
+	if (context)
+		nm_engine_watch(e, context, address, size);
 	return 0;
 }
 

@@ -83,6 +83,15 @@ static inline uint64_t nm_frames_top(struct nm_frames *frames)
 	return s->frames.count ? s->frames.at[s->frames.count - 1].slot : s->end;
 }
 
+/* Where the function whose slot is given stands: at the call that leads to the running one, or, if it runs itself,
+ * at pc. */
+static inline uint64_t nm_stack_pc(const struct nm_stack *s, uint64_t slot, uint64_t pc)
+{
+	for (size_t i = s->frames.count; i-- > 0 && s->frames.at[i].slot < slot;)
+		pc = s->frames.at[i].call_pc;
+	return pc;
+}
+
 /* The stack object of the frame that holds an address at or above the top slot of any of the thread's
  * stacks; 0 if it lies above the oldest known frame or on no stack. */
 uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address);

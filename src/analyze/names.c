@@ -162,11 +162,36 @@ static int is_telling(const struct nm_position *p)
 	return !p->file || strncmp(p->file, "/usr/include/", 13) || !strstr(p->file, "/bits/");
 }
 
+static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+/* How many of the innermost functions at a call, all inlined, control had left when the block was used: from the
+ * outside in, the two places part where one stands in an inlined function and the other does not. */
+static size_t inlined_forwarders(struct nm_engine *e, const struct call_place *call, uint64_t used)
+{
+	const struct nm_position *at = call->positions;
+	struct call_place use;
+	size_t i = call->count, j;
+
+	if (!used || i < 2)
+		return 0;
+	find_call(e, used, &use);
+	j = use.count;
+	if (!j || use.module != call->module || !same(at[i - 1].function, use.positions[j - 1].function))
+		return 0;
+	while (i > 1 && j > 1 && at[i - 1].line == use.positions[j - 1].line &&
+	       same(at[i - 2].function, use.positions[j - 2].function)) {
+		i--;
+		j--;
+	}
+	return i - 1;
+}
+
 /* The first place of a chain, from level `from` outwards, that means something to the programmer. */
 static int name_of_chain(struct nm_engine *e, const char *prefix, const struct nm_context *c, unsigned from,
 			 const char **ret_name, const char **ret_at)
 {
 	struct call_place place, first = {0};
+	size_t i;
 
 	for (uint32_t level = from; level < c->count; level++) {
 		find_call(e, c->pcs[level], &place);
@@ -174,7 +199,9 @@ static int name_of_chain(struct nm_engine *e, const char *prefix, const struct n
 			first = place;
 		if (!place.count || is_system_library(nm_module_name(place.module)))
 			continue;
-		for (size_t i = 0; i < place.count; i++)
+		i = level == from && from < NM_FORWARD_LEVELS ? inlined_forwarders(e, &place, c->used[from])
+							      : 0;
+		for (; i < place.count; i++)
 			if (is_telling(&place.positions[i]))
 				return describe(e, prefix, &place, i, ret_name, ret_at);
 	}

@@ -111,18 +111,6 @@ static int measure(struct nm_engine *e, struct nm_plan *plan, const uint64_t *ad
 	return 0;
 }
 
-/* Did the block write to the allocation that is watched?  Then its function is no mere forwarder. */
-static void watch_writes(struct nm_engine *e, const struct nm_plan *plan, const uint64_t *addresses, size_t n)
-{
-	struct nm_watch *w = &e->thread->watch;
-
-	for (size_t i = 0; i < n; i++)
-		if (nm_plan_kind(plan, i) == NM_REF_WRITE && addresses[i] - w->address < w->end - w->address)
-			w->context = 0;
-	if (e->clock > w->deadline)
-		w->context = 0;
-}
-
 /* ---- calls and returns ---- */
 
 /* Makes the stack around slot the current one. */
@@ -195,7 +183,7 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w = &e->thread->watch;
 	if (w->context)
-		watch_writes(e, plan, header + 1, n);
+		nm_engine_watch_block(e, id, plan, header + 1, n);
 	if (n == plan->tables->accesses && plan->end != NM_WIRE_JUMP) {
 		if (nm_engine_change_frame(e, plan, header[n]))
 			return nm_fail(err, NM_ENOMEM, "out of memory");

@@ -204,6 +204,15 @@ def case_allocation_wrappers():
     assert found[3].endswith(f"list.c:{at(source, 'allocation')}"), found
 
 
+def case_inlined_allocation_wrappers():
+    record([program("inlined")])
+    source = SOURCES + "inlined.c"
+    found = dict(rows("SELECT object, blocks FROM objects WHERE kind = 'heap' AND blocks >= 100"))
+    assert found == {f"heap make_point (inlined.c:{at(source, 'point')})": 100,
+                     f"heap make_line (inlined.c:{at(source, 'line')})": 100,
+                     f"heap new_leaf (inlined.c:{at(source, 'leaf')})": 200}, found
+
+
 def case_buckets():
     """Whatever stands between a function and malloc, its blocks bear the function's name."""
     record([program("buckets")])
