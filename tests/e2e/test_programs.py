@@ -89,6 +89,17 @@ def case_cache_models():
     assert levels["L3"][5] == levels["L3"][3] + levels["L3"][4] >= 62500, levels
 
 
+def case_tlb():
+    """Pages are lines of a machine of their own: 1000 rows of 4000 bytes lie in 977 pages or one more."""
+    record([program("matrix"), "columns"], "--cache", "L1d=32K,8,64:tlb/L1=256K,4,4096:tlb/L2=6M,12,4096")
+    found = {row[0]: row[1:] for row in rows(
+        "SELECT level, sum(loads), sum(cold) FROM counts WHERE line = ? AND object = 'matrix' GROUP BY level",
+        at(MATRIX, "column"))}
+    assert 976 * 1000 <= found["tlb/L1"][0] <= 978 * 1000, found
+    assert "tlb/L2" not in found or found["tlb/L2"][0] <= 978, found
+    assert found["L1d"][0] > found["tlb/L1"][0], found
+
+
 def figures(profile, prefix=""):
     """All that a profile says of the machine whose levels have this prefix, the prefix taken off."""
     found = []
