@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "hierarchy.h"
+#include "monitor.h"
 #include "recency.h"
 #include "tally.h"
 
@@ -55,6 +56,12 @@ struct nm_lookup {
 	void (*survey)(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret);
 };
 
+/* Who is told of events, and the reference in hand: what all its events have in common. */
+struct nm_teller {
+	struct nm_monitor monitor;
+	struct nm_event asked;
+};
+
 struct nm_cache {
 	uint64_t *tags, *stamps;
 	struct nm_stay *stays;
@@ -76,6 +83,8 @@ struct nm_cache {
 	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;   /* the latest fill was of a line never seen before */
 	int failed; /* memory ran out */
+	struct nm_teller *teller; /* of a hierarchy that is watched, else NULL */
+	uint8_t level;            /* index in the machine, for the teller */
 };
 
 struct nm_standing;
@@ -137,6 +146,11 @@ static inline void nm_cache_mark(struct nm_cache *c, uint32_t place, unsigned fi
 	}
 }
 
+/* monitor.c: the reference in hand touches these bytes of a line; tells of an event at a level. */
+void nm_teller_ask(struct nm_teller *teller, const struct nm_ref *ref, uint64_t address, uint32_t bytes);
+void nm_teller_tell(const struct nm_cache *cache, enum nm_event_kind kind, uint64_t line, uint32_t times,
+		    uint32_t victim);
+
 /* A slot of the table of guesses. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
 static inline size_t nm_cache_guess(uint64_t line)
@@ -169,7 +183,7 @@ const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, 
 /* Has the hierarchy, before its first batch, use other loops than the fastest. */
 void nm_hierarchy_use(struct nm_hierarchy *hierarchy, const struct nm_lookup *lookup);
 
-extern const struct nm_lookup nm_lookup_plain, nm_lookup_custom;
+extern const struct nm_lookup nm_lookup_plain, nm_lookup_custom, nm_lookup_watched;
 #if defined(__x86_64__)
 extern const struct nm_lookup nm_lookup_avx2, nm_lookup_avx512;
 #endif

@@ -84,6 +84,14 @@ uint32_t nm_custom_find(const struct nm_cache *c, uint64_t line)
 	return way == UINT32_MAX ? NM_NO_PLACE : (uint32_t)place + way;
 }
 
+/* Such levels are slow enough to ask each time whether they are watched. */
+static void tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
+		 uint32_t victim)
+{
+	if (c->teller)
+		nm_teller_tell(c, kind, line, times, victim);
+}
+
 static int exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
 
 /* A resident line is touched. */
@@ -153,6 +161,7 @@ static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor)
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_stays *loser = nm_cache_charge(c, place);
 
+	tell(c, NM_EVENT_REPLACE, c->tags[place], 1, stay->cell);
 	loser->evictions++;
 	loser->writebacks += stay->served[1] > 0 && !c->spec.write_through;
 	if (c->stamps[place] >= c->recency.head &&
@@ -252,6 +261,7 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 	uint32_t place = nm_custom_find(x, line), slot = x->custom->loans[--x->custom->loan_count];
 
 	reserve(&x->recency, 1);
+	tell(x, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (place != NM_NO_PLACE) {
 		touch(x, place, 0);
 		if (nm_recency_leave(&x->recency, line, x->stamps[place]))
@@ -260,6 +270,7 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 		free_place(x, place);
 	} else {
 		classify(x, line, cell, write);
+		tell(x, NM_EVENT_LOAD, line, 1, 0);
 		touch_absent(x, line);
 		clear_stay(x, slot, cell);
 		if (x->next)
@@ -317,6 +328,7 @@ static uint32_t load(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 		slot = ask(c->next, below, cell, write);
 	classify(c, line, cell, write);
 	place = vacate(c, line, cell);
+	tell(c, NM_EVENT_LOAD, line, 1, 0);
 	c->stamps[place] = nm_recency_touch(&c->recency, place);
 	clear_stay(c, place, cell);
 	if (exclusive(c->next))
@@ -334,6 +346,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	uint32_t place = nm_custom_find(c, line);
 
 	reserve(&c->recency, 1);
+	tell(c, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (place == NM_NO_PLACE)
 		return load(c, line, cell, write);
 	touch(c, place, 0);
@@ -352,14 +365,28 @@ static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 	touch_absent(c, line);
 }
 
+/* Tells of a reference to a line, before it is served; `missed`: another line of the reference has. */
+static void tell_reference(const struct nm_cache *c, const struct nm_ref *r, uint64_t line, int misses,
+			   uint64_t missed)
+{
+	if (!misses)
+		tell(c, NM_EVENT_HIT, line, r->weight, 0);
+	else if (!missed)
+		tell(c, NM_EVENT_MISS, line, 1, 0);
+}
+
 /* The bytes [first, first + bytes) of a line are referenced.  1 if it is not here. */
-static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes,
+		     uint64_t earlier)
 {
 	const unsigned write = r->kind == NM_REF_WRITE, first = (unsigned)(address & (c->spec.line - 1));
 	uint64_t line = address >> c->line_shift;
 	uint32_t place = nm_custom_find(c, line);
 	const int missed = place == NM_NO_PLACE, passes = missed && write && c->spec.no_allocate;
 
+	if (c->teller)
+		nm_teller_ask(c->teller, r, address, bytes);
+	tell_reference(c, r, line, missed, earlier);
 	reserve(&c->recency, 1);
 	if (passes) {
 		pass_by(c, line, r);
@@ -368,6 +395,8 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 			place = load(c, line, r->cell, write);
 		else
 			touch(c, place, write);
+		if (missed && r->weight > 1)
+			tell(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
 		c->stays[place].served[write] += r->weight;
 		nm_cache_mark(c, place, first, bytes);
 	}
@@ -391,7 +420,7 @@ static void take_any(struct nm_cache *c, const struct nm_ref *r)
 		uint64_t rest = c->spec.line - (address & (c->spec.line - 1));
 		uint32_t n = left < rest ? left : (uint32_t)rest;
 
-		missed += (unsigned)take_line(c, r, address, n);
+		missed += (unsigned)take_line(c, r, address, n, missed);
 		address += n;
 		left -= n;
 	}

@@ -24,6 +24,7 @@ struct nm_hierarchy {
 	    *entry[NM_MAX_LEVELS][2]; /* per machine: where data and where fetches go first, or NULL */
 	unsigned count, machines;
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
+	struct nm_teller teller;
 	int broken, finished;
 };
 
@@ -184,6 +185,16 @@ void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 			h->levels[i].lookup = lookup;
 }
 
+void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor)
+{
+	h->teller.monitor = *monitor;
+	for (unsigned i = 0; i < h->count; i++) {
+		h->levels[i].teller = &h->teller;
+		h->levels[i].level = (uint8_t)i;
+	}
+	nm_hierarchy_use(h, &nm_lookup_watched);
+}
+
 /* One by one, data and fetches mixed. */
 static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count)
 {
@@ -195,6 +206,16 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 			continue;
 		*(r->kind == NM_REF_WRITE ? &c->tally.writes : &c->tally.reads) += r->weight;
 		c->lookup->any(c, r);
+	}
+}
+
+/* Watched: one by one in all machines, so that events of one reference follow each other. */
+static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		h->teller.asked.reference += refs[i].weight;
+		for (unsigned m = 0; m < h->machines; m++)
+			run_any(h->entry[m], &refs[i], 1);
 	}
 }
 
@@ -221,7 +242,9 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		h->broken |= nm_tally_reach(&h->levels[i].tally, survey.cell + 1u) != 0;
 	if (h->broken)
 		return NM_ENOMEM;
-	for (unsigned m = 0; m < h->machines; m++)
+	if (h->teller.monitor.event)
+		run_told(h, refs, count);
+	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++)
 		run_machine(h->entry[m], refs, count, &survey);
 	for (unsigned i = 0; i < h->count; i++)
 		h->broken |= h->levels[i].failed;

@@ -2,6 +2,8 @@
  *
  * lookup.c - the hot loops: references are looked up, hits counted, misses carried outwards.  Compiled once per
  * instruction set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is made.
+ * One more copy (NM_WATCHED) tells a monitor of each event (monitor.h), and takes references one by one; the others
+ * have nothing of it.
  *
  * A hit costs a compare of all tags of the set, a stamp, an entry in the log of touches (recency.c), a count and
  * a mask.  A miss is done at once, through all levels: class, victim, settlement of what left, fill from the next
@@ -30,6 +32,19 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "survey() takes a reference apart by shifts");
+
+#ifdef NM_WATCHED
+enum { WATCHED = 1 };
+#else
+enum { WATCHED = 0 };
+#endif
+
+ALWAYS void tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
+		 uint32_t victim)
+{
+	if (WATCHED)
+		nm_teller_tell(c, kind, line, times, victim);
+}
 
 ALWAYS uint32_t find(const struct nm_cache *c, uint64_t line)
 {
@@ -82,6 +97,7 @@ ALWAYS void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_stays *loser = nm_cache_charge(c, place);
 
+	tell(c, NM_EVENT_REPLACE, c->tags[place], 1, stay->cell);
 	loser->evictions++;
 	loser->writebacks += stay->served[1] > 0;
 	if (c->stamps[place] >= c->recency.head &&
@@ -132,6 +148,7 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t line
 	loads->fills[write]++;
 	if (c->tags[place] != NM_NO_LINE)
 		evict(c, place, cell);
+	tell(c, NM_EVENT_LOAD, line, 1, 0);
 	c->tags[place] = line;
 	c->stamps[place] = nm_recency_touch(&c->recency, place);
 	c->stays[place] = (struct nm_stay){.cell = cell};
@@ -171,6 +188,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	uint32_t place = find(c, line);
 
 	reserve(&c->recency, 1);
+	tell(c, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (place == NM_NO_PLACE)
 		return load(c, line, cell, write);
 	touch(c, place);
@@ -192,11 +210,18 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 		unsigned n = left < line - first ? left : (unsigned)(line - first);
 		uint32_t place = find(c, address >> c->line_shift);
 
+		if (WATCHED)
+			nm_teller_ask(c->teller, r, address, n);
 		reserve(&c->recency, 1);
 		if (place == NM_NO_PLACE) {
+			if (!missed)
+				tell(c, NM_EVENT_MISS, address >> c->line_shift, 1, 0);
 			place = load(c, address >> c->line_shift, r->cell, write);
 			missed++;
+			if (r->weight > 1)
+				tell(c, NM_EVENT_HIT, address >> c->line_shift, r->weight - 1u, 0);
 		} else {
+			tell(c, NM_EVENT_HIT, address >> c->line_shift, r->weight, 0);
 			touch(c, place);
 		}
 		c->stays[place].served[write] += r->weight;
@@ -337,7 +362,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
 {
-	const int simple = c->way_of && c->first;
+	const int simple = !WATCHED && c->way_of && c->first;
 
 	if (simple && c->ways == 8 && c->line_shift == 6)
 		fast_loop(c, refs, count, (struct shape){8, 6});

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * monitor.c - puts events together for a monitor; see monitor.h.
+ */
+#include "monitor.h"
+
+#include "custom.h"
+
+void nm_teller_ask(struct nm_teller *t, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+{
+	t->asked.address = address;
+	t->asked.bytes = bytes;
+	t->asked.cell = r->cell;
+}
+
+void nm_teller_tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
+		    uint32_t victim)
+{
+	struct nm_event e = c->teller->asked;
+
+	e.line = line << c->line_shift;
+	e.set = c->custom ? c->custom->set(&c->custom->placement, line) : nm_cache_set(c, line);
+	e.times = times;
+	e.victim = victim;
+	e.kind = (uint8_t)kind;
+	e.level = c->level;
+	e.last = !c->next;
+	c->teller->monitor.event(c->teller->monitor.self, &e);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * monitor.h - tells of each single event in a hierarchy: hits, misses, loads and replacements at every level.
+ *
+ * A hierarchy that is watched runs a copy of its loops of its own (lookup.c), one reference after another; the others
+ * hold no trace of this.  Rules of what is told, each at the level where it happens:
+ *   - A reference, or a fill that the level above asks for, is told once for each line that it touches: a hit if the
+ *     line is there, else a load, after the replacement of the line that had to leave, if one had.
+ *   - A miss is told in front of the first load of a reference: once, however many lines it loads.  Hence
+ *     loads - misses is what straddling references loaded beyond their first.
+ *   - A fetch that stands for several instructions misses once; the others are hits.
+ *   - What misses is told at this level before the fill is asked for from the next one.  Hence each line that a reference
+ *     touches ends in one event: the hit at the level that serves it, or the load at the last level.
+ *   - Lines that are still resident at the end are not told.
+ */
+#ifndef NM_MONITOR_H
+#define NM_MONITOR_H
+
+#include <stdint.h>
+
+enum nm_event_kind { NM_EVENT_HIT, NM_EVENT_MISS, NM_EVENT_LOAD, NM_EVENT_REPLACE, NM_EVENTS };
+
+struct nm_event {
+	uint64_t
+	    reference; /* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
+	uint64_t address; /* first byte that the reference touches in the line of its first level */
+	uint64_t line;    /* first byte of the line that is hit, missing, loaded or replaced */
+	uint64_t set;
+	uint32_t bytes;  /* that the reference touches there */
+	uint32_t times;  /* accesses that this event stands for; 1, but for hits of fetches */
+	uint32_t cell;   /* of the reference */
+	uint32_t victim; /* replace: the cell that had loaded the line; else 0 */
+	uint8_t kind;    /* enum nm_event_kind */
+	uint8_t level;   /* index in the machine */
+	uint8_t last;    /* no level is behind this one */
+};
+
+/* Called for every event, in order. */
+struct nm_monitor {
+	void (*event)(void *self, const struct nm_event *event);
+	void *self;
+};
+
+struct nm_hierarchy;
+
+/* Has a hierarchy, before its first batch, tell a monitor of what happens. */
+void nm_hierarchy_watch(struct nm_hierarchy *hierarchy, const struct nm_monitor *monitor);
+
+#endif
