@@ -43,7 +43,7 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 	int status = 0;
 
 	for (size_t i = 0; i < n && !status; i++) {
-		status = passes[i]->make(&e->passes[i], &e->machine, err);
+		status = passes[i]->make(&e->passes[i], &e->options, err);
 		if (!status)
 			e->pass_count++;
 	}

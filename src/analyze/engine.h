@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "machine.h"
 #include "result.h"
+#include "sift.h"
 #include "symbol.h"
 
 struct nm_engine;
@@ -22,6 +23,7 @@ struct nm_engine_options {
 	int instructions;   /* simulate instruction fetches too */
 	int by_instruction; /* tell instructions apart, not only lines; keep their code */
 	int contexts;       /* count by call chain too */
+	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL; borrowed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -36,6 +36,8 @@ void nm_result_free(struct nm_result *result)
 	free(result->contexts);
 	free(result->context_cells);
 	free(result->undebugged);
+	free(result->sifted.rows);
+	free(result->sifted.stays);
 	memset(result, 0, sizeof *result);
 }
 
@@ -138,6 +140,22 @@ static void fold_evictions(const struct fold *f, struct nm_result_level *level)
 	fitting = realloc(list, (kept + 1) * sizeof *list);
 	if (fitting)
 		level->evictions = fitting;
+}
+
+static void fold_sifted(const struct fold *f)
+{
+	struct nm_sifted *s = &f->result->sifted;
+
+	for (size_t i = 0; i < s->row_count; i++) {
+		s->rows[i].cell = f->models[s->rows[i].cell];
+		s->rows[i].victim = f->models[s->rows[i].victim];
+	}
+	for (size_t i = 0; i < s->stay_count; i++) {
+		s->stays[i].loader = f->models[s->stays[i].loader];
+		s->stays[i].evictor = f->models[s->stays[i].evictor];
+	}
+	s->at.cell = f->models[s->at.cell];
+	s->at.victim = f->models[s->at.victim];
 }
 
 /* ---- contexts ---- */
@@ -311,6 +329,7 @@ static int fold_all(struct fold *f)
 		status = fold_level(f, &r->levels[i], raw);
 	if (status)
 		return status;
+	fold_sifted(f);
 	add_references(f);
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))

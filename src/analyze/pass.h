@@ -11,12 +11,13 @@
 
 #include <stddef.h>
 
+#include "engine.h"
 #include "hierarchy.h"
 #include "result.h"
 
 struct nm_pass {
 	const char *name;
-	int (*make)(void **ret_self, const struct nm_machine *machine, struct nm_error *err);
+	int (*make)(void **ret_self, const struct nm_engine_options *options, struct nm_error *err);
 	int (*batch)(void *self, const struct nm_ref *refs, size_t count); /* 0 or NM_ENOMEM */
 	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */
 	int (*finish)(void *self, struct nm_result *result);

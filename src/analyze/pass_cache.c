@@ -1,25 +1,52 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_cache.c - the memory hierarchy: misses, their classes, reuse and evictions per cell and level.
+ * pass_cache.c - the memory hierarchy: misses, their classes, reuse and evictions per cell and level; and what was
+ * asked for of its single events.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pass.h"
 
-static int make(void **ret_self, const struct nm_machine *machine, struct nm_error *err)
-{
-	struct nm_hierarchy *h;
-	int status = nm_hierarchy_new(&h, machine, err);
+struct cache {
+	struct nm_hierarchy *hierarchy;
+	struct nm_sift *sift; /* or NULL */
+};
 
-	if (!status)
-		*ret_self = h;
+static void release(void *self)
+{
+	struct cache *c = self;
+
+	nm_hierarchy_free(c->hierarchy);
+	nm_sift_free(c->sift);
+	free(c);
+}
+
+static int make(void **ret_self, const struct nm_engine_options *options, struct nm_error *err)
+{
+	struct cache *c = calloc(1, sizeof *c);
+	int status;
+
+	if (!c)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	status = nm_hierarchy_new(&c->hierarchy, options->machine, err);
+	if (!status && options->sift) {
+		status = nm_sift_new(&c->sift, options->sift, options->machine);
+		if (status)
+			nm_fail(err, NM_ENOMEM, "out of memory");
+		else
+			nm_sift_watch(c->sift, c->hierarchy);
+	}
+	if (status)
+		release(c);
+	else
+		*ret_self = c;
 	return status;
 }
 
 static int batch(void *self, const struct nm_ref *refs, size_t count)
 {
-	return nm_hierarchy_run(self, refs, count);
+	return nm_hierarchy_run(((struct cache *)self)->hierarchy, refs, count);
 }
 
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
@@ -44,13 +71,14 @@ static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result
 
 static int finish(void *self, struct nm_result *result)
 {
-	int status = nm_hierarchy_finish(self);
+	struct cache *c = self;
+	int status = nm_hierarchy_finish(c->hierarchy);
 
 	for (unsigned level = 0; level < result->machine.count && !status; level++)
-		status = finish_level(self, level, result);
+		status = finish_level(c->hierarchy, level, result);
+	if (c->sift && !status)
+		status = nm_sift_take(c->sift, &result->sifted);
 	return status;
 }
-
-static void release(void *self) { nm_hierarchy_free(self); }
 
 const struct nm_pass nm_pass_cache = {"cache", make, batch, finish, release};

@@ -13,6 +13,7 @@
 
 #include "hierarchy.h"
 #include "machine.h"
+#include "sift.h"
 
 enum nm_object_kind {
 	NM_OBJECT_UNKNOWN,
@@ -110,6 +111,7 @@ struct nm_result {
 	size_t code_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
+	struct nm_sifted sifted; /* what was asked for of single events */
 };
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */

@@ -264,7 +264,7 @@ static void run(struct nm_result *ret_result, const struct maker *m, nm_execute_
 		struct nm_symbols *symbols, int fetches)
 {
 	struct nm_machine machine;
-	struct nm_engine_options options = {&machine, symbols, 1, fetches, 0, 0};
+	struct nm_engine_options options = {&machine, symbols, 1, fetches, 0, 0, NULL};
 	struct nm_engine *engine;
 
 	assert_int_equal(nm_machine_parse("L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64", &machine, NULL), 0);

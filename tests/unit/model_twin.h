@@ -12,6 +12,7 @@
 
 #include "hierarchy.h"
 #include "model_twin_policy.h"
+#include "monitor.h"
 
 enum { TWIN_CELLS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
 
@@ -40,7 +41,27 @@ struct twin {
 	struct nm_machine machine;
 	struct twin_level levels[NM_MAX_LEVELS];
 	size_t cells;
+	struct nm_monitor monitor; /* is told of events, if it has a function */
+	int missed;                /* the reference in hand has, at this level */
 };
+
+/* Tells of what happens to the line at an address. */
+static inline void twin_tell(const struct twin *t, unsigned level, enum nm_event_kind kind, uint64_t address,
+			     uint32_t cell, uint32_t times, uint32_t victim)
+{
+	const struct nm_level_spec *s = &t->levels[level].spec;
+	struct nm_event e = {.line = address / s->line * s->line,
+			     .set = twin_set(s, address / s->line),
+			     .times = times,
+			     .cell = cell,
+			     .victim = victim,
+			     .kind = (uint8_t)kind,
+			     .level = (uint8_t)level,
+			     .last = t->levels[level].next == TWIN_NONE};
+
+	if (t->monitor.event)
+		t->monitor.event(t->monitor.self, &e);
+}
 
 static inline int twin_exclusive(const struct twin *t, unsigned level)
 {
@@ -137,6 +158,7 @@ static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *
 	struct twin_line left = *line;
 
 	line->there = 0;
+	twin_tell(t, level, NM_EVENT_REPLACE, left.line * l->spec.line, evictor, 1, left.cell);
 	twin_charge(l, &left);
 	l->cells[left.cell].evictions++;
 	l->cells[left.cell].writebacks += left.uses[1] && !l->spec.write_through;
@@ -227,12 +249,14 @@ static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, u
 	struct twin_line *here = twin_find(l, line, &way);
 
 	*ret_miss = !here;
+	twin_tell(t, level, here ? NM_EVENT_HIT : NM_EVENT_MISS, address, cell, 1, 0);
 	if (here) {
 		*lent = *here;
 		here->there = 0;
 		twin_hit(&l->choice, twin_set(&l->spec, line), way);
 	} else {
 		twin_class(l, line, cell, full);
+		twin_tell(t, level, NM_EVENT_LOAD, address, cell, 1, 0);
 		*lent = (struct twin_line){.line = line, .cell = cell};
 		lent->lent = twin_fill(t, l->next, line * l->spec.line, cell, kind);
 	}
@@ -268,6 +292,7 @@ static inline void twin_load(struct twin *t, unsigned level, uint64_t address, u
 		fresh.lent = twin_fill(t, l->next, fresh.line * l->spec.line, cell, kind);
 	twin_class(l, fresh.line, cell, full);
 	twin_put(t, level, &fresh, cell);
+	twin_tell(t, level, NM_EVENT_LOAD, address, cell, 1, 0);
 	if (!twin_exclusive(t, l->next))
 		twin_fill(t, l->next, fresh.line * l->spec.line, cell, kind);
 }
@@ -298,9 +323,16 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 	int full = twin_full(l, line, keeps), hit = twin_find(l, line, &way) != NULL;
 
 	if (hit)
+		twin_tell(t, level, NM_EVENT_HIT, address, cell, weight ? weight : 1, 0);
+	else if (!bytes || !t->missed)
+		twin_tell(t, level, NM_EVENT_MISS, address, cell, 1, 0);
+	t->missed |= !hit && bytes;
+	if (hit)
 		twin_hit(&l->choice, twin_set(&l->spec, line), way);
 	else if (keeps)
 		twin_load(t, level, address, cell, kind, full);
+	if (!hit && weight > 1)
+		twin_tell(t, level, NM_EVENT_HIT, address, cell, weight - 1, 0);
 	if (hit || keeps) {
 		struct twin_line *here = twin_find(l, line, &way);
 		here->uses[kind == NM_REF_WRITE] += weight;
@@ -318,8 +350,9 @@ static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref 
 	struct twin_level *l = &t->levels[level];
 	struct nm_counts *c = &l->cells[r->cell];
 	uint64_t address = r->address, end = address + r->size;
-	int miss = 0, write = r->kind == NM_REF_WRITE;
+	int miss = 0, write = r->kind == NM_REF_WRITE, missed = t->missed;
 
+	t->missed = 0;
 	if (l->first)
 		*(write ? &l->writes : &l->reads) += r->weight;
 	else
@@ -332,6 +365,7 @@ static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref 
 		    twin_touch(t, level, address, r->cell, r->kind, (unsigned)(stop - address), r->weight);
 		address = stop;
 	}
+	t->missed = missed;
 	*(write ? &c->write_misses : &c->read_misses) += (unsigned)miss;
 }
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sift.c - see sift.h.
+ *
+ * Rows stand in a list in the order in which they were made; a table of their numbers, by hash, at most half full,
+ * finds them.
+ */
+#include "sift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+#include "vector.h"
+
+#define NO_STAY SIZE_MAX
+
+struct nm_sift {
+	const struct nm_sift_request *request;
+	struct nm_vec(struct nm_sift_row) rows;
+	struct nm_vec(struct nm_sift_stay) stays;
+	uint32_t *table; /* 1 + the number of a row; 0: free */
+	size_t table_mask;
+	uint64_t total;
+	struct nm_event at;
+	uint64_t line_bytes[NM_MAX_LEVELS];
+	size_t open[NM_MAX_LEVELS]; /* the stay that lasts, at each level */
+	int failed;
+};
+
+/* ---- rows ---- */
+
+static uint64_t hash_of(const struct nm_sift_row *r)
+{
+	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->cell << 32 ^ r->victim ^ (uint64_t)r->level << 60 ^
+					    (uint64_t)r->kind << 56));
+}
+
+static int is_same(const struct nm_sift_row *a, const struct nm_sift_row *b)
+{
+	return a->place == b->place && a->cell == b->cell && a->victim == b->victim && a->kind == b->kind &&
+	       a->level == b->level;
+}
+
+/* What tells rows apart. */
+static struct nm_sift_row key_of(const struct nm_sift *s, const struct nm_sift_row *row)
+{
+	struct nm_sift_row key = *row;
+
+	if (!s->request->by_cell)
+		key.cell = key.victim = 0;
+	return key;
+}
+
+static int grow(struct nm_sift *s)
+{
+	size_t room = s->table ? (s->table_mask + 1) * 2 : 1024;
+	uint32_t *table = calloc(room, sizeof *table);
+
+	if (!table || s->rows.count > UINT32_MAX / 2) {
+		free(table);
+		return NM_ENOMEM;
+	}
+	free(s->table);
+	s->table = table;
+	s->table_mask = room - 1;
+	for (size_t i = 0; i < s->rows.count; i++) {
+		struct nm_sift_row key = key_of(s, &s->rows.at[i]);
+		size_t slot = hash_of(&key) & s->table_mask;
+
+		while (table[slot])
+			slot = (slot + 1) & s->table_mask;
+		table[slot] = (uint32_t)(i + 1);
+	}
+	return 0;
+}
+
+static void count(struct nm_sift *s, const struct nm_sift_row *row)
+{
+	struct nm_sift_row key = key_of(s, row), other;
+	size_t slot;
+
+	if (s->rows.count * 2 >= s->table_mask && grow(s)) {
+		s->failed = 1;
+		return;
+	}
+	slot = hash_of(&key) & s->table_mask;
+	for (; s->table[slot]; slot = (slot + 1) & s->table_mask) {
+		struct nm_sift_row *old = &s->rows.at[s->table[slot] - 1];
+
+		other = key_of(s, old);
+		if (is_same(&key, &other)) {
+			old->count += row->count;
+			return;
+		}
+	}
+	if (nm_vec_push(&s->rows, *row)) {
+		s->failed = 1;
+		return;
+	}
+	s->table[slot] = (uint32_t)s->rows.count;
+}
+
+/* ---- events ---- */
+
+static void keep_stay(struct nm_sift *s, const struct nm_event *e)
+{
+	size_t *open = &s->open[e->level];
+
+	if (e->line != (s->request->address & ~(s->line_bytes[e->level] - 1)))
+		return;
+	if (e->kind == NM_EVENT_LOAD) {
+		struct nm_sift_stay stay = {
+		    .loaded = e->reference, .address = e->address, .loader = e->cell, .level = e->level};
+		*open = NO_STAY;
+		if (s->total++ >= s->request->limit)
+			return;
+		if (nm_vec_push(&s->stays, stay))
+			s->failed = 1;
+		else
+			*open = s->stays.count - 1;
+	} else if (*open != NO_STAY && e->kind == NM_EVENT_HIT) {
+		s->stays.at[*open].hits += e->times;
+	} else if (*open != NO_STAY && e->kind == NM_EVENT_REPLACE) {
+		s->stays.at[*open].left = e->reference;
+		s->stays.at[*open].evictor = e->cell;
+		s->stays.at[*open].push = e->address;
+		*open = NO_STAY;
+	}
+}
+
+static uint64_t place_of(const struct nm_sift_request *q, const struct nm_event *e, uint64_t address)
+{
+	switch (q->mode) {
+	case NM_SIFT_GRANULES: return address >> q->shift << q->shift;
+	case NM_SIFT_SETS: return e->set;
+	default: return 0;
+	}
+}
+
+static void take(void *self, const struct nm_event *e)
+{
+	struct nm_sift *s = self;
+	const struct nm_sift_request *q = s->request;
+	const int leaves = e->kind == NM_EVENT_REPLACE;
+	const uint64_t address = leaves ? e->line : e->address;
+	const uint64_t bytes = leaves ? s->line_bytes[e->level] : e->bytes;
+
+	if (!(q->kinds[e->level] >> e->kind & 1) || address >= q->end || address + (bytes - 1) < q->low)
+		return;
+	if (q->serving && e->kind == NM_EVENT_LOAD && !e->last)
+		return;
+	if (q->mode == NM_SIFT_STAYS) {
+		keep_stay(s, e);
+	} else if (q->mode == NM_SIFT_NTH) {
+		if (s->total < q->nth && s->total + e->times >= q->nth)
+			s->at = *e;
+		s->total += e->times;
+	} else {
+		struct nm_sift_row row = {.place = place_of(q, e, address),
+					  .count = e->times,
+					  .cell = e->cell,
+					  .victim = e->victim,
+					  .kind = e->kind,
+					  .level = e->level};
+
+		if (q->serving && e->kind == NM_EVENT_LOAD)
+			row.level = NM_MAX_LEVELS;
+		count(s, &row);
+	}
+}
+
+/* ---- life ---- */
+
+int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request,
+		const struct nm_machine *machine)
+{
+	struct nm_sift *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NM_ENOMEM;
+	s->request = request;
+	for (unsigned i = 0; i < machine->count; i++) {
+		s->line_bytes[i] = machine->levels[i].line;
+		s->open[i] = NO_STAY;
+	}
+	*ret_sift = s;
+	return 0;
+}
+
+void nm_sift_free(struct nm_sift *s)
+{
+	if (!s)
+		return;
+	nm_vec_free(&s->rows);
+	nm_vec_free(&s->stays);
+	free(s->table);
+	free(s);
+}
+
+void nm_sift_watch(struct nm_sift *s, struct nm_hierarchy *hierarchy)
+{
+	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){take, s});
+}
+
+int nm_sift_take(struct nm_sift *s, struct nm_sifted *ret_sifted)
+{
+	*ret_sifted = (struct nm_sifted){.request = s->request,
+					 .rows = s->rows.at,
+					 .row_count = s->rows.count,
+					 .stays = s->stays.at,
+					 .stay_count = s->stays.count,
+					 .total = s->total,
+					 .at = s->at};
+	memset(&s->rows, 0, sizeof s->rows);
+	memset(&s->stays, 0, sizeof s->stays);
+	return s->failed ? NM_ENOMEM : 0;
+}

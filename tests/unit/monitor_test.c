@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * monitor_test.c - the events that a watched hierarchy tells, one by one, against those of the slow twin; that watching
+ * changes no figure; and what a sift keeps of events, against plain sums over all of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "machine.h"
+#include "model_twin.h"
+#include "sift.h"
+#include "vector.h"
+
+enum { REFS = 6000 };
+
+struct events {
+	struct nm_vec(struct nm_event) list;
+};
+
+static void keep(void *self, const struct nm_event *e)
+{
+	struct events *events = self;
+
+	assert_int_equal(nm_vec_push(&events->list, *e), 0);
+}
+
+static uint64_t rng_state;
+
+static uint32_t below(uint32_t n)
+{
+	rng_state = rng_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)((rng_state >> 33) % n);
+}
+
+static void make_stream(struct nm_ref *refs, int fetches, uint32_t span)
+{
+	for (unsigned i = 0; i < REFS; i++) {
+		int fetch = fetches && below(2);
+		uint64_t address = below(3) ? i * 24u % span : below(span);
+
+		refs[i] = (struct nm_ref){.address = 0x400000 + address,
+					  .cell = 1 + below(TWIN_CELLS - 1),
+					  .size = (uint16_t)(below(8) ? 1 + below(16) : 1 + below(200)),
+					  .kind = fetch      ? NM_REF_FETCH
+						  : below(3) ? NM_REF_READ
+							     : NM_REF_WRITE,
+					  .weight = fetch ? (uint8_t)(1 + below(5)) : 1};
+	}
+}
+
+static const char *const geometries[] = {
+    "L1d=1K,2,64",
+    "L1d=2K,8,64:L2=8K,16,64",
+    "L1d=1K,2,32:L2=4K,8,64:L3=16K,4,128",
+    "L1d=512,full,64:L2=5K,80,64",
+    "L1d=1K,4,16,sets=13:L2=4K,4,256",
+    "L1i=1K,2,32:L1d=1K,4,64:L2=4K,8,64",
+    "L1i=1K,2,64:L2=4K,8,64",
+};
+enum { GEOMETRIES = sizeof geometries / sizeof *geometries };
+
+static struct nm_ref refs[REFS];
+
+static struct nm_hierarchy *new_hierarchy(const struct nm_machine *machine)
+{
+	struct nm_hierarchy *h;
+	struct nm_error err;
+
+	assert_int_equal(nm_hierarchy_new(&h, machine, &err), 0);
+	return h;
+}
+
+static void feed(struct nm_hierarchy *h)
+{
+	for (size_t i = 0, n; i < REFS; i += n) {
+		n = 1 + below(NM_BATCH);
+		if (n > REFS - i)
+			n = REFS - i;
+		assert_int_equal(nm_hierarchy_run(h, refs + i, n), 0);
+	}
+	assert_int_equal(nm_hierarchy_finish(h), 0);
+}
+
+/* All that a machine tells of a stream. */
+static struct events watched(unsigned geometry, struct nm_machine *ret_machine)
+{
+	struct events events = {0};
+	struct nm_hierarchy *h;
+	struct nm_error err;
+
+	rng_state = geometry;
+	assert_int_equal(nm_machine_parse(geometries[geometry], ret_machine, &err), 0);
+	make_stream(refs, strncmp(geometries[geometry], "L1i", 3) == 0,
+		    (uint32_t)ret_machine->levels[0].size * 3);
+	h = new_hierarchy(ret_machine);
+	nm_hierarchy_watch(h, &(struct nm_monitor){keep, &events});
+	feed(h);
+	nm_hierarchy_free(h);
+	return events;
+}
+
+static void compare(const char *spec, const struct events *got, const struct events *want)
+{
+	for (size_t i = 0; i < got->list.count && i < want->list.count; i++) {
+		const struct nm_event *a = &got->list.at[i], *b = &want->list.at[i];
+
+		if (a->line != b->line || a->set != b->set || a->times != b->times || a->cell != b->cell ||
+		    a->victim != b->victim || a->kind != b->kind || a->level != b->level ||
+		    a->last != b->last)
+			fail_msg("%s: event %zu is %u of %#llx at level %u, not %u of %#llx at level %u",
+				 spec, i, a->kind, (unsigned long long)a->line, a->level, b->kind,
+				 (unsigned long long)b->line, b->level);
+	}
+	assert_int_equal(got->list.count, want->list.count);
+	assert_true(got->list.count > REFS);
+}
+
+static void test_twin(void **state)
+{
+	(void)state;
+	for (unsigned g = 0; g < GEOMETRIES; g++) {
+		struct twin *t = calloc(1, sizeof *t);
+		struct events told = {0}, got = watched(g, &t->machine);
+
+		t->monitor = (struct nm_monitor){keep, &told};
+		twin_run(t, refs, REFS);
+		compare(geometries[g], &got, &told);
+		nm_vec_free(&told.list);
+		nm_vec_free(&got.list);
+		twin_done(t);
+		free(t);
+	}
+}
+
+/* Each reference has its number, in ascending order; what it touches lies within it, and in the line of a first
+ * level. */
+static void test_references(void **state)
+{
+	(void)state;
+	for (unsigned g = 0; g < GEOMETRIES; g++) {
+		struct nm_machine machine;
+		struct events events = watched(g, &machine);
+		uint64_t number = 0;
+		size_t at = 0;
+
+		for (unsigned i = 0; i < REFS; i++) {
+			const struct nm_ref *r = &refs[i];
+			size_t first = at;
+
+			number += r->weight;
+			for (; at < events.list.count && events.list.at[at].reference == number; at++) {
+				const struct nm_event *e = &events.list.at[at];
+
+				assert_true(e->bytes >= 1 && e->address >= r->address &&
+					    e->address + e->bytes <= r->address + r->size);
+				assert_int_equal(e->cell, r->cell);
+				if (e->kind != NM_EVENT_REPLACE)
+					assert_true(e->line <= e->address &&
+						    e->address + e->bytes <=
+							e->line + machine.levels[e->level].line);
+			}
+			assert_true(at > first);
+		}
+		assert_int_equal(at, events.list.count);
+		nm_vec_free(&events.list);
+	}
+}
+
+/* A hierarchy that is watched counts what the others do. */
+static void test_figures_stay(void **state)
+{
+	(void)state;
+	for (unsigned g = 0; g < GEOMETRIES; g++) {
+		struct nm_machine machine;
+		struct events events = watched(g, &machine);
+		struct nm_hierarchy *plain = new_hierarchy(&machine), *other = new_hierarchy(&machine);
+
+		nm_vec_free(&events.list);
+		nm_hierarchy_watch(other, &(struct nm_monitor){keep, &events});
+		feed(plain);
+		feed(other);
+		for (unsigned level = 0; level < machine.count; level++) {
+			struct nm_counts *a, *b;
+			size_t n, m;
+
+			assert_int_equal(nm_hierarchy_counts(plain, level, &a, &n), 0);
+			assert_int_equal(nm_hierarchy_counts(other, level, &b, &m), 0);
+			assert_int_equal(n, m);
+			assert_memory_equal(a, b, n * sizeof *a);
+			free(a);
+			free(b);
+		}
+		nm_vec_free(&events.list);
+		nm_hierarchy_free(plain);
+		nm_hierarchy_free(other);
+	}
+}
+
+static struct nm_sifted sift(const struct nm_machine *machine, const struct nm_sift_request *request)
+{
+	struct nm_hierarchy *h = new_hierarchy(machine);
+	struct nm_sifted kept;
+	struct nm_sift *s;
+
+	assert_int_equal(nm_sift_new(&s, request, machine), 0);
+	nm_sift_watch(s, h);
+	feed(h);
+	assert_int_equal(nm_sift_take(s, &kept), 0);
+	nm_sift_free(s);
+	nm_hierarchy_free(h);
+	return kept;
+}
+
+/* What a row must hold: a plain sum. */
+static uint64_t sum(const struct events *events, const struct nm_sift_request *q, const struct nm_machine *m,
+		    const struct nm_sift_row *row)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < events->list.count; i++) {
+		const struct nm_event *e = &events->list.at[i];
+		uint64_t at = e->kind == NM_EVENT_REPLACE ? e->line : e->address;
+		uint64_t bytes = e->kind == NM_EVENT_REPLACE ? m->levels[e->level].line : e->bytes;
+		uint64_t place = q->mode == NM_SIFT_GRANULES ? at & -(1ull << q->shift)
+				 : q->mode == NM_SIFT_SETS   ? e->set
+							     : 0;
+		unsigned level = q->serving && e->kind == NM_EVENT_LOAD ? NM_MAX_LEVELS : e->level;
+
+		if (place == row->place && e->kind == row->kind && level == row->level && at < q->end &&
+		    at + bytes > q->low && (!q->serving || e->kind != NM_EVENT_LOAD || e->last) &&
+		    (!q->by_cell || (e->cell == row->cell && e->victim == row->victim)))
+			n += e->times;
+	}
+	return n;
+}
+
+static void check_rows(unsigned geometry, struct nm_sift_request q)
+{
+	struct nm_machine machine;
+	struct events events = watched(geometry, &machine);
+	struct nm_sifted kept;
+	uint64_t total = 0, wanted = 0;
+
+	for (unsigned i = 0; i < machine.count; i++)
+		q.kinds[i] = q.serving ? 1 << NM_EVENT_HIT | 1 << NM_EVENT_LOAD : 15;
+	kept = sift(&machine, &q);
+	assert_true(kept.row_count > 0);
+	for (size_t i = 0; i < kept.row_count; i += 1 + kept.row_count / 200)
+		assert_int_equal(kept.rows[i].count, sum(&events, &q, &machine, &kept.rows[i]));
+	for (size_t i = 0; i < kept.row_count; i++)
+		total += kept.rows[i].count;
+	for (size_t i = 0; i < events.list.count; i++) {
+		const struct nm_event *e = &events.list.at[i];
+
+		wanted += q.serving
+			      ? (e->kind == NM_EVENT_HIT || (e->kind == NM_EVENT_LOAD && e->last)) * e->times
+			      : e->times;
+	}
+	if (!q.low)
+		assert_int_equal(total, wanted);
+	free(kept.rows);
+	nm_vec_free(&events.list);
+}
+
+static void test_rows(void **state)
+{
+	(void)state;
+	for (unsigned g = 0; g < GEOMETRIES; g++) {
+		struct nm_sift_request q = {.end = UINT64_MAX};
+
+		check_rows(g, q);
+		q.by_cell = 1;
+		check_rows(g, q);
+		q.mode = NM_SIFT_SETS;
+		check_rows(g, q);
+		q.mode = NM_SIFT_GRANULES;
+		q.shift = 6;
+		check_rows(g, q);
+		q.by_cell = 0;
+		q.serving = 1;
+		check_rows(g, q);
+		q.low = 0x400123;
+		q.end = 0x400456;
+		check_rows(g, q);
+		q.serving = 0;
+		q.shift = 3;
+		check_rows(g, q);
+	}
+}
+
+/* The stays of a line are its loads, in order; what came between is what was told between. */
+static void test_stays(void **state)
+{
+	const struct nm_sift_request q = {
+	    .mode = NM_SIFT_STAYS, .kinds = {15, 15, 15}, .end = UINT64_MAX, .address = 0x400145, .limit = 5};
+	struct nm_machine machine;
+	struct events events;
+	struct nm_sifted kept;
+	size_t n = 0;
+
+	(void)state;
+	events = watched(1, &machine);
+	kept = sift(&machine, &q);
+	for (size_t i = 0; i < events.list.count; i++) {
+		const struct nm_event *load = &events.list.at[i];
+		const struct nm_sift_stay *stay = &kept.stays[n];
+		uint64_t hits = 0;
+		size_t k = i + 1;
+
+		if (load->kind != NM_EVENT_LOAD || load->line != 0x400140 || n++ >= kept.stay_count)
+			continue;
+		for (; k < events.list.count; k++) {
+			const struct nm_event *e = &events.list.at[k];
+
+			if (e->level != load->level || e->line != load->line)
+				continue;
+			if (e->kind == NM_EVENT_REPLACE)
+				break;
+			hits += e->kind == NM_EVENT_HIT;
+		}
+		assert_int_equal(stay->level, load->level);
+		assert_int_equal(stay->loaded, load->reference);
+		assert_int_equal(stay->loader, load->cell);
+		assert_int_equal(stay->address, load->address);
+		assert_int_equal(stay->hits, hits);
+		assert_int_equal(stay->left, k < events.list.count ? events.list.at[k].reference : 0);
+		assert_int_equal(stay->evictor, k < events.list.count ? events.list.at[k].cell : 0);
+		assert_int_equal(stay->push, k < events.list.count ? events.list.at[k].address : 0);
+	}
+	assert_int_equal(kept.stay_count, 5);
+	assert_true(n > 5);
+	assert_int_equal(kept.total, n);
+	free(kept.stays);
+	nm_vec_free(&events.list);
+}
+
+static void test_nth(void **state)
+{
+	struct nm_sift_request q = {.mode = NM_SIFT_NTH, .low = 0x400140, .end = 0x400180, .nth = 7};
+	struct nm_machine machine;
+	struct events events;
+	struct nm_sifted kept;
+	uint64_t n = 0;
+	size_t i = 0;
+
+	(void)state;
+	events = watched(1, &machine);
+	q.kinds[0] = 1 << NM_EVENT_REPLACE;
+	kept = sift(&machine, &q);
+	assert_true(kept.total > 7);
+	for (; i < events.list.count && n < 7; i++)
+		n += events.list.at[i].kind == NM_EVENT_REPLACE && !events.list.at[i].level &&
+		     events.list.at[i].line == 0x400140;
+	assert_int_equal(n, 7);
+	assert_int_equal(kept.at.reference, events.list.at[i - 1].reference);
+	assert_int_equal(kept.at.victim, events.list.at[i - 1].victim);
+	q.nth = kept.total + 1;
+	kept = sift(&machine, &q);
+	assert_int_equal(kept.total, q.nth - 1);
+	nm_vec_free(&events.list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_references),
+	    cmocka_unit_test(test_figures_stay), cmocka_unit_test(test_rows),
+	    cmocka_unit_test(test_stays),        cmocka_unit_test(test_nth),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
