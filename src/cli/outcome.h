@@ -9,6 +9,13 @@
 #include "session.h"
 #include "writer.h"
 
+/* What takes the results where no profile is wanted. */
+struct nm_taker {
+	const struct nm_sift_request *sift; /* what the engines are to keep of single events, or NULL */
+	int (*take)(void *self, struct nm_session *session, struct nm_error *err); /* 0 or a code */
+	void *self;
+};
+
 struct nm_outcome {
 	const char *collector; /* what the references are from */
 	int exit_status;       /* of the program */

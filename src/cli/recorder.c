@@ -270,12 +270,16 @@ static int write_profile(struct recorder *r, struct nm_error *err)
 				     .embed_sources = r->recording->embed_sources,
 				     .exit_status = r->exit_status,
 				     .wall_seconds = (now_ms() - r->started) / 1e3};
+	const struct nm_taker *taker = r->recording->taker;
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_error fault;
 	int status, trace_status;
 
 	r->writer = NULL;
-	status = nm_outcome_write(&outcome, r->session, writer, err);
+	if (writer)
+		status = nm_outcome_write(&outcome, r->session, writer, err);
+	else
+		status = taker->take(taker->self, r->session, err);
 	trace_status = close_trace(r, &fault);
 	if (trace_status && !status)
 		*err = fault;
@@ -296,16 +300,21 @@ static int prepare(struct recorder *r, struct nm_error *err)
 {
 	char program[4096];
 	sigset_t ignored;
-	struct nm_engine_options options = {&r->recording->machine,       NULL,
-					    r->recording->threads,        r->recording->instructions,
-					    r->recording->by_instruction, r->recording->contexts};
+	const struct nm_recording *recording = r->recording;
+	struct nm_engine_options options = {.machine = &recording->machine,
+					    .threads = recording->threads,
+					    .instructions = recording->instructions,
+					    .by_instruction = recording->by_instruction,
+					    .contexts = recording->contexts,
+					    .sift = recording->taker ? recording->taker->sift : NULL};
 	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
 
 	if (fault)
 		return fault == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
 	if (nm_launcher_find(&r->launcher, err))
 		return NM_STATUS_NO_COLLECTOR;
-	fault = nm_profile_writer_new(&r->writer, r->recording->output, err);
+	if (r->recording->output)
+		fault = nm_profile_writer_new(&r->writer, r->recording->output, err);
 	if (fault)
 		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
 	fault = make_run_dir(r, err);

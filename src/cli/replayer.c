@@ -157,14 +157,19 @@ static int feed(struct replayer *r, struct nm_error *err)
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
-	struct nm_engine_options options = {&r->replaying->machine,       NULL,
-					    r->replaying->threads,        r->replaying->instructions,
-					    r->replaying->by_instruction, r->replaying->contexts};
+	const struct nm_replaying *replaying = r->replaying;
+	struct nm_engine_options options = {.machine = &replaying->machine,
+					    .threads = replaying->threads,
+					    .instructions = replaying->instructions,
+					    .by_instruction = replaying->by_instruction,
+					    .contexts = replaying->contexts,
+					    .sift = replaying->taker ? replaying->taker->sift : NULL};
 	int status = open_input(r, err);
 
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
-	status = nm_profile_writer_new(&r->writer, r->replaying->output, err);
+	if (replaying->output)
+		status = nm_profile_writer_new(&r->writer, replaying->output, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
 	status = nm_symbols_new(&r->symbols, err);
@@ -191,6 +196,7 @@ static int run(struct replayer *r, struct nm_error *err)
 	struct nm_outcome outcome = {.source = r->replaying->input,
 				     .embed_sources = r->replaying->embed_sources};
 	struct nm_profile_writer *writer = r->writer;
+	const struct nm_taker *taker = r->replaying->taker;
 	struct nm_error fault;
 	int status, fed;
 
@@ -205,7 +211,8 @@ static int run(struct replayer *r, struct nm_error *err)
 	describe(r, &outcome);
 	outcome.wall_seconds = (now_ms() - r->started) / 1e3;
 	r->writer = NULL;
-	status = nm_outcome_write(&outcome, r->session, writer, err);
+	status = writer ? nm_outcome_write(&outcome, r->session, writer, err)
+			: taker->take(taker->self, r->session, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
 	if (fed)

@@ -11,6 +11,9 @@
  *   - A fetch that stands for several instructions misses once; the others are hits.
  *   - What misses is told at this level before the fill is asked for from the next one.  Hence each line that a reference
  *     touches ends in one event: the hit at the level that serves it, or the load at the last level.
+ *   - Levels that write through or do not allocate hand writes on: these are told at the next level as references of
+ *     their own; a write to a line that is not there and is not loaded is a miss without a load.
+ *   - Lines that an inclusive level takes back are replaced at the levels above it too.
  *   - Lines that are still resident at the end are not told.
  */
 #ifndef NM_MONITOR_H

@@ -21,6 +21,8 @@ P = ["-i", "profile-v1.nmp"]
 A = ["-i", "profile-asm.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
+# `nearmiss nest --trace` of examples/interference.nest with N=20.
+T = ["-i", "interference.nmt", "--cache=L1d=512,1,32:L2=4K,4,32"]
 N = ["../../examples/blocked.nest", "--cache=L1d=8K,1,32"]
 
 CASES = {
@@ -167,6 +169,36 @@ CASES = {
     "fault-export-missing": ["export", "csv", "-i", "no-such-profile.nmp"],
     "fault-export-itself": ["export", "csv", *P, "-o", "./profile-v1.nmp"],
     "fault-export-folder": ["export", "csv", *P, "-o", "no-such-folder/x"],
+    "monitor": ["monitor", *T],
+    "monitor-filters": ["monitor", *T, "--event=miss,replace", "--object=Y", "--function=X(j,i)*"],
+    "monitor-range": ["monitor", *T, "--range=0x100000+64", "--level=L1d", "--format=csv"],
+    "monitor-lines": ["monitor", *T, "--histogram=line", "--limit=20"],
+    "monitor-lines-sorted": ["monitor", *T, "--histogram=line", "--sort=memory", "--limit=3", "--format=csv"],
+    "monitor-granules": ["monitor", *T, "--histogram=1024", "--event=load,replace", "--sort=total"],
+    "monitor-sets": ["monitor", *T, "--histogram=set"],
+    "monitor-sets-l2": ["monitor", *T, "--histogram=set", "--level=L2", "--event=load", "--limit=2", "--format=json"],
+    "monitor-sequence": ["monitor", *T, "--sequence=0x100200"],
+    "monitor-sequence-csv": ["monitor", *T, "--sequence=0x100208", "--level=L1d", "--limit=1", "--format=csv"],
+    "monitor-nth": ["monitor", *T, "--event=replace", "--range=0x100200+32", "--nth=2"],
+    "monitor-nth-none": ["monitor", *T, "--event=replace", "--level=L2", "--nth=1"],
+    "fault-monitor-event": ["monitor", *T, "--event=miss,hits"],
+    "fault-monitor-level": ["monitor", *T, "--level=L3"],
+    "fault-monitor-range": ["monitor", *T, "--range=0x100-0x100"],
+    "fault-monitor-object": ["monitor", *T, "--object=Z"],
+    "fault-monitor-function": ["monitor", *T, "--function=main"],
+    "fault-monitor-modes": ["monitor", *T, "--histogram=set", "--nth=3"],
+    "fault-monitor-nth": ["monitor", *T, "--nth=0"],
+    "fault-monitor-nth-object": ["monitor", *T, "--nth=3", "--object=X"],
+    "fault-monitor-sequence": ["monitor", *T, "--sequence=here"],
+    "fault-monitor-sequence-event": ["monitor", *T, "--sequence=0x100200", "--event=load"],
+    "fault-monitor-histogram": ["monitor", *T, "--histogram=48"],
+    "fault-monitor-sort": ["monitor", *T, "--histogram=line", "--sort=misses"],
+    "fault-monitor-sort-alone": ["monitor", *T, "--sort=miss"],
+    "fault-monitor-both": ["monitor", *T, "./program"],
+    "fault-monitor-none": ["monitor"],
+    "fault-monitor-missing": ["monitor", "-i", "no-such-trace.nmt"],
+    "fault-monitor-output": ["monitor", *T, "-o", "no-such-folder/x"],
+    "help-monitor": ["monitor", "--help"],
     "help-nest": ["nest", "--help"],
     "help-report": ["report", "--help"],
     "help-export": ["export", "--help"],

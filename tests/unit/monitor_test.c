@@ -63,6 +63,15 @@ static const char *const geometries[] = {
     "L1d=1K,4,16,sets=13:L2=4K,4,256",
     "L1i=1K,2,32:L1d=1K,4,64:L2=4K,8,64",
     "L1i=1K,2,64:L2=4K,8,64",
+    "L1d=2K,8,64,policy=fifo:L2=8K,16,64,policy=srrip",
+    "L1d=1K,2,64,write=through:L2=8K,8,64",
+    "L1d=1K,2,64,write=through,allocate=no:L2=4K,8,64:L3=16K,16,64",
+    "L1d=1K,4,64:L2=2K,4,64,inclusion=inclusive",
+    "L1d=1K,2,32:L2=2K,4,64,inclusion=inclusive:L3=3K,6,128,inclusion=inclusive",
+    "L1d=1K,4,64:L2=2K,4,64,inclusion=exclusive",
+    "L1d=1K,4,64:L2=2K,4,64,inclusion=exclusive:L3=8K,8,64,inclusion=exclusive",
+    "L1d=1K,2,64,index=xor:L2=4K,4,64",
+    "L1i=1K,2,32,policy=tree-plru:L1d=1K,4,64:L2=2K,8,64,inclusion=inclusive",
 };
 enum { GEOMETRIES = sizeof geometries / sizeof *geometries };
 

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""test_monitor.py - single events of programs: what is counted, drawn and told agrees with the profile of the same run,
+and with itself."""
+
+import csv
+import io
+
+from harness import SPEC, main, need, nearmiss, program, record, rows
+
+SMALL = "L1d=4K,2,64:L2=64K,8,64"
+
+
+def table(*options, command=(), cache=SPEC, status=0):
+    """The rows that monitor writes as CSV, numbers as such."""
+    done = nearmiss("monitor", "-q", "--cache", cache, "--format=csv", "--limit=0", "-o", "t.csv", *options, *command)
+    assert done.returncode == status, done
+    assert not done.stderr, done
+    with open("t.csv", encoding="utf-8") as f:
+        return [{k: int(v) if v.isdigit() else v for k, v in row.items()} for row in csv.DictReader(f)]
+
+
+def total(found, column):
+    return sum(row[column] for row in found)
+
+
+def levels(profile="p.nmp"):
+    found = rows("SELECT level, sum(read_misses + write_misses), sum(loads), sum(evictions) FROM levels GROUP BY level "
+                 "ORDER BY level", profile=profile)
+    return [tuple(row) for row in found]
+
+
+def case_live_and_replayed_agree():
+    matrix = [program("matrix"), "rows"]
+    record(matrix, "-q", "--trace", "t.nmt")
+    for options in ([], ["--histogram=line"], ["--histogram=set", "--level=L2"], ["--object=matrix"],
+                    ["--event=replace", "--nth=1000"]):
+        live = table(*options, command=("--", *matrix))
+        assert live
+        for threads in ("1", "3"):
+            assert table(*options, "-i", "t.nmt", "--threads", threads) == live, options
+
+
+def case_figures_of_the_profile():
+    """Counts are those of the profile: of all, of an object, of a function."""
+    record([program("matrix"), "columns"], "-q", "--trace", "t.nmt")
+    found = table("-i", "t.nmt")
+    assert [(r["level"], r["miss"], r["load"], r["replace"]) for r in found] == levels()
+    where = {"--object=matrix": "object = 'matrix'", "--function=main": "function = 'main'",
+             "--function=*rtld*": "function GLOB '*rtld*'"}
+    for option, condition in where.items():
+        picked = table("-i", "t.nmt", option)
+        for row in picked:
+            misses, loads = rows(f"SELECT sum(read_misses + write_misses), sum(loads) FROM counts WHERE {condition} "
+                                 "AND level = ?", row["level"])[0]
+            assert (row["miss"], row["load"]) == (misses, loads), (option, row)
+    for row in table("-i", "t.nmt", "--object=matrix", "--event=replace"):
+        assert row["replace"] == rows("SELECT sum(count) FROM evictions WHERE victim = 'matrix' AND level = ?",
+                                      row["level"])[0][0]
+    references = rows("SELECT sum(reads + writes) FROM counts WHERE level = 'L1d' AND object = 'matrix'")[0][0]
+    lines = table("-i", "t.nmt", "--histogram=line", "--object=matrix")
+    assert total(lines, "L1d") + total(lines, "L2") + total(lines, "memory") == references
+    assert total(lines, "memory") == rows("SELECT sum(loads) FROM counts WHERE level = 'L2' AND object = 'matrix'")[0][0]
+
+
+def case_histograms_are_sums():
+    """Lines, granules and sets share out the same events."""
+    record([program("matrix"), "rows"], "-q", "--trace", "t.nmt")
+    trace = ("-i", "t.nmt", "--level=L1d")
+    whole = table(*trace, cache=SMALL)[0]
+    for unit in ("line", "8", "4096", "set"):
+        found = table(*trace, f"--histogram={unit}", cache=SMALL)
+        for event in ("hit", "miss", "load", "replace"):
+            assert total(found, f"L1d_{event}") == whole[event], (unit, event)
+    assert len(table(*trace, "--histogram=set", cache=SMALL)) == 32
+    found = table(*trace, "--histogram=line", "--sort=L1d_replace", cache=SMALL)
+    order = [row["L1d_replace"] for row in found]
+    assert order == sorted(order, reverse=True) and order[0] > order[-1]
+
+
+def case_sequence_and_nth():
+    """The history of the line that is replaced most often, told as a whole and one by one."""
+    record([program("matrix"), "columns"], "-q", "--trace", "t.nmt")
+    line = table("-i", "t.nmt", "--histogram=line", "--level=L1d", "--sort=L1d_replace", cache=SMALL)[0]
+    assert line["L1d_replace"] > 3
+    stays = table("-i", "t.nmt", "--level=L1d", f"--sequence={line['address']}", cache=SMALL)
+    gone = [stay for stay in stays if stay["replaced"]]
+    assert len(stays) == line["L1d_load"] and len(gone) == line["L1d_replace"]
+    assert total(stays, "hits") == line["L1d_hit"]
+    at = [number for stay in stays for number in (stay["loaded"], stay["replaced"]) if number]
+    assert at == sorted(at), at
+    for n in (1, 2, len(gone)):
+        told = table("-i", "t.nmt", "--level=L1d", "--event=replace", f"--range={line['address']}+64", f"--nth={n}",
+                     cache=SMALL)[0]
+        stay = gone[n - 1]
+        assert (told["reference"], told["function"], told["line"], told["object"], told["memory_line"]) == \
+            (stay["replaced"], stay["evictor_function"], stay["evictor_line"], stay["evictor"], line["address"])
+        assert told["victim"] == stay["object"]
+    limited = table("-i", "t.nmt", "--level=L1d", f"--sequence={line['address']}", "--limit=2", cache=SMALL)
+    assert limited == stays[:2]
+
+
+def case_debian_program():
+    gzip = need("gzip")
+    with open("in", "wb") as f:
+        f.write(bytes(range(256)) * 300)
+    record([gzip, "-c", "in"], "-q")
+    found = table(command=("--", gzip, "-c", "in"))
+    assert [(r["level"], r["miss"], r["load"], r["replace"]) for r in found] == levels()
+    name, loads = rows("SELECT object, sum(loads) FROM counts WHERE level = 'L2' GROUP BY object ORDER BY 2 DESC")[0]
+    lines = table(f"--object={name}", "--histogram=line", command=("--", gzip, "-c", "in"))
+    assert total(lines, "memory") == loads > 100, (name, loads)
+
+
+def case_program_keeps_its_own():
+    """Input, output and status are the program's; the table goes to standard error, or where --output says."""
+    command = ("monitor", "-q", "--cache", SPEC, "--event=miss", "--format=csv")
+    done = nearmiss(*command, "--", "sh", "-c", "cat; exit 7", stdin=b"as it came\n")
+    assert done.returncode == 7 and done.stdout == b"as it came\n", done
+    found = list(csv.DictReader(io.StringIO(done.stderr.decode())))
+    assert {row["level"] for row in found} == {"L1d", "L2"} and {row["process"] for row in found} > {"cat"}
+    done = nearmiss(*command, "-o", "t.csv", "--", "sh", "-c", "echo out")
+    assert done.returncode == 0 and done.stdout == b"out\n" and not done.stderr, done
+    done = nearmiss(*command, "--", "./no-such-program")
+    assert done.returncode == 127, done
+
+
+def case_fetches():
+    cache = "L1i=8K,4,64:L1d=4K,2,64:L2=64K,8,64"
+    matrix = [program("matrix"), "rows"]
+    record(matrix, "-q", "--instr", "--cache", cache, "--trace", "t.nmt")
+    found = {row["level"]: row for row in table("--instr", "-i", "t.nmt", cache=cache)}
+    for level, misses, loads, evictions in levels():
+        row = found[level]
+        assert (row["miss"], row["load"], row["replace"]) == (misses, loads, evictions), row
+    served = table("--instr", "-i", "t.nmt", "--histogram=line", cache=cache)
+    assert total(served, "L1i") == found["L1i"]["hit"] and total(served, "memory") == found["L2"]["load"]
+
+
+if __name__ == "__main__":
+    main(globals())
