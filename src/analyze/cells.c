@@ -94,8 +94,8 @@ static int find_place(struct nm_cells *cells, struct nm_result_site s, uint32_t 
 	return 0;
 }
 
-int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
-		   uint32_t *ret_place)
+int nm_cells_site(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
+		  uint32_t *ret_site)
 {
 	uint64_t site = nm_map_get(&cells->site_of_pc, pc, UINT64_MAX);
 	struct nm_site fresh = {pc, module, bias, 0};
@@ -106,7 +106,7 @@ int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module
 		    nm_vec_push(&cells->sites, fresh) || nm_map_put(&cells->site_of_pc, pc, site))
 			return NM_ENOMEM;
 	}
-	*ret_place = cells->sites.at[site].place;
+	*ret_site = (uint32_t)site;
 	return 0;
 }
 

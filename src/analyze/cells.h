@@ -68,9 +68,9 @@ struct nm_cells {
 int nm_cells_init(struct nm_cells *cells);
 void nm_cells_done(struct nm_cells *cells);
 
-/* The place of the instruction at pc.  0 or NM_ENOMEM. */
-int nm_cells_place(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
-		   uint32_t *ret_place);
+/* The site of the instruction at pc, an index in `sites`.  0 or NM_ENOMEM. */
+int nm_cells_site(struct nm_cells *cells, uint64_t pc, struct nm_module *module, uint64_t bias,
+		  uint32_t *ret_site);
 
 /* Code that no module holds: the stream tells where the instruction at pc stands.  0 or NM_ENOMEM. */
 int nm_cells_name_place(struct nm_cells *cells, uint64_t pc, struct nm_result_site place);

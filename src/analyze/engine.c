@@ -78,6 +78,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->measuring = 1;
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
+	nm_patterns_init(&e->patterns);
 	e->options = *options;
 	e->codebook = nm_codebook_new(NULL);
 	if (options->contexts)
@@ -135,6 +136,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_calls_free(e->calls);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
+	nm_patterns_done(&e->patterns);
 	nm_arena_done(&e->arena);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);

@@ -5,6 +5,7 @@
  *   execute.c  blocks become references, calls become frames (the hot path)
  *   singly.c   the same where it is rare, an access at a time
  *   plan.c     what to do for a block
+ *   patterns.c strides, of some references
  *   resolve.c  the cell of a reference, where the access does not know it
  *   events.c   every other record
  *   inherit.c  forked children
@@ -23,6 +24,7 @@
 #include "frames.h"
 #include "lanes.h"
 #include "pass.h"
+#include "patterns.h"
 #include "plan.h"
 #include "space.h"
 #include "workers.h"
@@ -114,6 +116,8 @@ struct nm_engine {
 	/* References that wait for their cell: index in the batch (with NM_KNOWN if the object is known and holds the
 	 * place of the cell) and << 32 the origin. */
 	uint64_t open[NM_BATCH + NM_LANES];
+
+	struct nm_patterns patterns;
 };
 
 /* singly.c: the block at header, with n addresses; hands the batch to the passes. */
@@ -148,7 +152,8 @@ int nm_engine_open_lanes(struct nm_engine *engine, struct nm_plan *plan, size_t 
 int nm_engine_settle_list(struct nm_engine *engine);
 static inline int nm_engine_settle(struct nm_engine *engine)
 {
-	return engine->open_count ? nm_engine_settle_list(engine) : 0;
+	return engine->open_count || engine->patterns.taken < engine->batched ? nm_engine_settle_list(engine)
+									      : 0;
 }
 void nm_engine_drain(struct nm_engine *engine);
 void nm_engine_uncache(struct nm_engine *engine);

@@ -18,6 +18,9 @@
  * A window of words is looked over for headers first, so that the length of a block is known before it is executed
  * and nothing is guessed.
  *
+ * While references are sampled for their strides, a copy of the loop runs that also notes which access made each
+ * (patterns.h); the other copy pays nothing for it.
+ *
  * What is rare goes one by one through singly.c: blocks left early, prefetches, guarded accesses, fetches, the watch
  * over an allocation, pauses.
  *
@@ -75,10 +78,12 @@ ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, si
 	return 0;
 }
 
-/* References of up to NM_LANES accesses, from access `at` on. */
+/* References of up to NM_LANES accesses, from access `at` on.  sampled: a constant, as below. */
 ALWAYS int serve(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, size_t at,
-		 const uint64_t *addresses, size_t n)
+		 const uint64_t *addresses, size_t n, int sampled)
 {
+	for (size_t i = 0; sampled && i < n; i++)
+		e->patterns.access[(size_t)(c->out - e->batch) + i] = plan->first_origin + (uint32_t)(at + i);
 	struct nm_open open =
 	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, c->reach, c->out);
 
@@ -90,24 +95,30 @@ ALWAYS int serve(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, si
 
 /* References of a whole block. */
 ALWAYS int serve_all(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, const uint64_t *addresses,
-		     size_t n)
+		     size_t n, int sampled)
 {
 	size_t at = 0;
 
 	for (; n - at > NM_LANES; at += NM_LANES)
-		if (serve(e, c, plan, at, addresses, NM_LANES))
+		if (serve(e, c, plan, at, addresses, NM_LANES, sampled))
 			return NM_ENOMEM;
-	return serve(e, c, plan, at, addresses, n - at);
+	return serve(e, c, plan, at, addresses, n - at, sampled);
 }
 
-/* A block for which something is to be done singly, or none at all: 1. */
+/* What an execution answers: go on; not executed, stop before it; executed, stop behind it. */
+enum { ON, BEFORE, BEHIND };
+
+/* A block for which something is to be done singly, or none at all: BEFORE. */
 static __attribute__((noinline)) int execute_other(struct nm_engine *e, const uint64_t *header, size_t n,
 						   struct nm_error *err)
 {
-	return is_block(*header) ? nm_engine_execute_singly(e, header, n, err) : 1;
+	return is_block(*header) ? nm_engine_execute_singly(e, header, n, err) : BEFORE;
 }
 
-ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header, size_t n,
+/* A batch that is sampled has begun, while this is the copy of the loop that does not note its accesses. */
+ALWAYS int is_late(const struct nm_engine *e, int sampled) { return !sampled && e->patterns.sampling; }
+
+ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header, size_t n, int sampled,
 		   struct nm_error *err)
 {
 	uint64_t id = block_of(*header);
@@ -119,16 +130,18 @@ ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header
 		put_back(e, c);
 		status = execute_other(e, header, n, err);
 		*c = take(e);
-		return status;
+		return !status && is_late(e, sampled) ? BEHIND : status;
 	}
-	c->clock += plan->instructions;
 	if (__builtin_expect(c->out + n > e->batch + NM_BATCH, 0)) {
 		put_back(e, c);
 		if (nm_engine_flush(e))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		*c = take(e);
+		if (is_late(e, sampled))
+			return BEFORE;
 	}
-	if (n && serve_all(e, c, plan, header + 1, n))
+	c->clock += plan->instructions;
+	if (n && serve_all(e, c, plan, header + 1, n, sampled))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	if (plan->end != NM_WIRE_JUMP) {
 		put_back(e, c);
@@ -136,32 +149,44 @@ ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		c->reach = e->reach;
 	}
-	return 0;
+	return ON;
 }
 
 /* Executes the blocks that start in a window and end there or, the last of all, with it.  Returns the number of
- * words. */
-static long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
-			   struct nm_error *err)
+ * words.  There are two copies: sampled ones note which access made a reference (patterns.h). */
+ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
+			   int sampled, struct nm_error *err)
 {
 	struct cursor c = take(e);
 	size_t at = 0;
+	int status;
 
 	do {
 		size_t next;
-		int status;
 
 		heads &= heads - 1;
 		next = heads ? (size_t)__builtin_ctzll(heads) : end;
-		status = execute(e, &c, words + at, next - at - 1, err);
+		status = execute(e, &c, words + at, next - at - 1, sampled, err);
 		if (status < 0)
 			return status;
-		if (status)
+		if (status == BEFORE)
 			break;
 		at = next;
-	} while (at < end);
+	} while (at < end && status == ON);
 	put_back(e, &c);
 	return (long)at;
+}
+
+static __attribute__((noinline)) long execute_plain(struct nm_engine *e, const uint64_t *words,
+						    uint64_t heads, size_t end, struct nm_error *err)
+{
+	return execute_window(e, words, heads, end, 0, err);
+}
+
+static __attribute__((noinline)) long execute_sampled(struct nm_engine *e, const uint64_t *words,
+						      uint64_t heads, size_t end, struct nm_error *err)
+{
+	return execute_window(e, words, heads, end, 1, err);
 }
 
 /* One block after another, as long as there is a reason for it. */
@@ -199,7 +224,8 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
 	}
-	return execute_window(e, words, heads, end, err);
+	return e->patterns.sampling ? execute_sampled(e, words, heads, end, err)
+				    : execute_plain(e, words, heads, end, err);
 }
 
 long NM_EXECUTE(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)

@@ -38,6 +38,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->undebugged);
 	free(result->sifted.rows);
 	free(result->sifted.stays);
+	free(result->patterns);
 	memset(result, 0, sizeof *result);
 }
 
@@ -223,6 +224,21 @@ static int fold_context_counts(struct fold *f, struct nm_result_level *level, si
 	return 0;
 }
 
+/* ---- patterns ---- */
+
+/* Hands the engine's list over. */
+static void fold_patterns(struct fold *f)
+{
+	struct nm_patterns *p = &f->engine->patterns;
+	struct nm_result *r = f->result;
+
+	r->patterns = p->list.at;
+	r->pattern_count = p->list.count;
+	memset(&p->list, 0, sizeof p->list);
+	for (size_t i = 0; i < r->pattern_count; i++)
+		r->patterns[i].cell = f->cells[r->patterns[i].cell];
+}
+
 /* ---- references ---- */
 
 static void add_reference(struct nm_counts *c, const struct nm_cell_references *references)
@@ -331,6 +347,7 @@ static int fold_all(struct fold *f)
 		return status;
 	fold_sifted(f);
 	add_references(f);
+	fold_patterns(f);
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;

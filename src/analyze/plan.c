@@ -62,10 +62,10 @@ static int plan_access(struct nm_engine *e, struct nm_plan *plan, uint32_t i, ui
 	if (flags & (NM_WIRE_PREFETCH | NM_WIRE_GUARDED))
 		plan->usual = NM_SINGLY;
 	o.lanes->kept[o.lane] = (uint64_t)(nm_wire_access_size(w) | kind << 16 | 1u << 24) << 32;
-	if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &o.place) ||
-	    nm_vec_push(&e->origins, o))
+	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &o.site))
 		return NM_ENOMEM;
-	return 0;
+	o.place = e->cells.sites.at[o.site].place;
+	return nm_vec_push(&e->origins, o);
 }
 
 static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
@@ -102,7 +102,7 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 			const struct nm_mapping *m)
 {
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
-	uint32_t object, place;
+	uint32_t object, site;
 	struct nm_plan_tables *t = plan->tables;
 
 	t->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *t->fetch);
@@ -124,9 +124,9 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		note_exits(t, i, f->bytes);
-		if (nm_cells_place(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &place))
+		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 			return NM_ENOMEM;
-		f->cell = nm_cells_get(&e->cells, e->thread->number, place, object);
+		f->cell = nm_cells_get(&e->cells, e->thread->number, e->cells.sites.at[site].place, object);
 		if (!f->cell)
 			return NM_ENOMEM;
 	}

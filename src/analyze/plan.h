@@ -29,7 +29,7 @@ struct nm_lanes {
 /* An access, where its lane does not know the cell. */
 struct nm_origin {
 	struct nm_lanes *lanes;
-	uint32_t place;
+	uint32_t site, place;
 	uint32_t block; /* heap block found last, */
 	uint16_t again; /* how many times in a row */
 	uint8_t lane;

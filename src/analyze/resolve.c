@@ -315,5 +315,7 @@ int nm_engine_settle_list(struct nm_engine *e)
 			return NM_ENOMEM;
 	}
 	e->open_count = 0;
-	return 0;
+	return e->patterns.taken < e->batched
+		   ? nm_patterns_take(&e->patterns, e->origins.at, e->batch, e->batched)
+		   : 0;
 }

@@ -65,6 +65,20 @@ struct nm_result_context_cell {
 	uint32_t context, cell; /* indices */
 };
 
+enum { NM_RESULT_STRIDES = 4 };
+
+struct nm_result_stride {
+	int64_t bytes;
+	uint64_t count; /* accesses that followed it, at least; 0: no stride */
+};
+
+/* By how many bytes the accesses of a cell stepped, as far as they were looked at (patterns.h). */
+struct nm_result_pattern {
+	uint32_t cell;    /* index; several may have the same */
+	uint64_t sampled; /* steps that were looked at */
+	struct nm_result_stride strides[NM_RESULT_STRIDES];
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [cell_count] */
@@ -106,8 +120,10 @@ struct nm_result {
 	struct nm_result_context_cell *context_cells; /* by context, then cell */
 	size_t context_cell_count;
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
-	int by_instruction;                           /* sites are instructions */
-	struct nm_result_code *code;                  /* of what loaded lines, if by_instruction */
+	struct nm_result_pattern *patterns;
+	size_t pattern_count;
+	int by_instruction;          /* sites are instructions */
+	struct nm_result_code *code; /* of what loaded lines, if by_instruction */
 	size_t code_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;

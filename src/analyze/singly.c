@@ -37,6 +37,7 @@ int nm_engine_flush(struct nm_engine *e)
 	if (e->references > e->drain_at)
 		nm_engine_drain(e);
 	e->batched = e->batched_fetches = 0;
+	nm_patterns_next(&e->patterns);
 	status = nm_workers_submit(e->workers, count);
 	e->batch = nm_workers_buffer(e->workers);
 	return status;
@@ -44,10 +45,11 @@ int nm_engine_flush(struct nm_engine *e)
 
 /* ---- references ---- */
 
-static int append(struct nm_engine *e, struct nm_ref ref)
+static int append(struct nm_engine *e, struct nm_ref ref, uint32_t origin)
 {
 	if (e->batched == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
+	e->patterns.access[e->batched] = origin;
 	e->batch[e->batched++] = ref;
 	return 0;
 }
@@ -74,7 +76,7 @@ static int reference(struct nm_engine *e, struct nm_plan *plan, size_t access, u
 		if (!ref.cell)
 			return NM_ENOMEM;
 	}
-	return append(e, ref);
+	return append(e, ref, plan->first_origin + (uint32_t)access);
 }
 
 /* The instructions that were executed; their number at a side exit is within a run, or at its end. */
@@ -89,7 +91,8 @@ static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_
 		uint8_t bytes = whole ? f->bytes : left.fetched;
 
 		e->cells.references[f->cell].count[0] += weight;
-		if (append(e, (struct nm_ref){f->address, f->cell, bytes, NM_REF_FETCH, weight}))
+		if (append(e, (struct nm_ref){f->address, f->cell, bytes, NM_REF_FETCH, weight},
+			   NM_NO_ACCESS))
 			return NM_ENOMEM;
 		e->batched_fetches++;
 	}

@@ -260,16 +260,23 @@ static void make_stream(struct maker *m)
 
 /* ---- the comparison ---- */
 
+/* fetches, contexts: every block goes one by one. */
+struct habits {
+	int fetches, contexts, all_sampled;
+};
+
 static void run(struct nm_result *ret_result, const struct maker *m, nm_execute_function *execute,
-		struct nm_symbols *symbols, int fetches)
+		struct nm_symbols *symbols, struct habits habits)
 {
 	struct nm_machine machine;
-	struct nm_engine_options options = {&machine, symbols, 1, fetches, 0, 0, NULL};
+	struct nm_engine_options options = {&machine, symbols, 1, habits.fetches, 0, habits.contexts, NULL};
 	struct nm_engine *engine;
 
 	assert_int_equal(nm_machine_parse("L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64", &machine, NULL), 0);
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
 	engine->execute = execute;
+	if (habits.all_sampled)
+		engine->patterns.until = UINT64_MAX;
 	assert_int_equal(nm_engine_feed(engine, m->words.at, m->words.count, NULL), 0);
 	assert_int_equal(nm_engine_finish(engine, ret_result, NULL), 0);
 	nm_engine_free(engine);
@@ -292,6 +299,13 @@ static void sums_are_the_twins(const struct maker *m, const struct nm_result *r)
 	}
 }
 
+static void same_patterns(const struct nm_result *a, const struct nm_result *b)
+{
+	assert_true(a->pattern_count > KINDS);
+	assert_int_equal(a->pattern_count, b->pattern_count);
+	assert_memory_equal(a->patterns, b->patterns, a->pattern_count * sizeof *a->patterns);
+}
+
 static void same_results(const struct nm_result *a, const struct nm_result *b)
 {
 	assert_int_equal(a->instructions, b->instructions);
@@ -301,6 +315,7 @@ static void same_results(const struct nm_result *a, const struct nm_result *b)
 	for (unsigned level = 0; level < a->machine.count; level++)
 		assert_memory_equal(a->levels[level].counts, b->levels[level].counts,
 				    a->cell_count * sizeof *a->levels[level].counts);
+	same_patterns(a, b);
 }
 
 /* With fetches every block goes one by one: another twin of the loop, for what the two have in common. */
@@ -313,17 +328,22 @@ static void copies_agree(void **state)
 	(void)state;
 	make_stream(&m);
 	assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
-	run(&first, &m, nm_execute_supported(0), symbols, 0);
+	run(&first, &m, nm_execute_supported(0), symbols, (struct habits){0});
 	sums_are_the_twins(&m, &first);
 	for (unsigned i = 1; nm_execute_supported(i); i++) {
-		run(&other, &m, nm_execute_supported(i), symbols, 0);
+		run(&other, &m, nm_execute_supported(i), symbols, (struct habits){0});
 		same_results(&first, &other);
 		nm_result_free(&other);
 	}
-	run(&other, &m, nm_execute_supported(0), symbols, 1);
+	run(&other, &m, nm_execute_supported(0), symbols, (struct habits){.fetches = 1});
 	sums_are_the_twins(&m, &other);
 	assert_int_equal(first.instructions, other.instructions);
 	assert_int_equal(first.references, other.references);
+	nm_result_free(&other);
+	nm_result_free(&first);
+	run(&first, &m, nm_execute_supported(0), symbols, (struct habits){.all_sampled = 1});
+	run(&other, &m, nm_execute_supported(0), symbols, (struct habits){.all_sampled = 1, .contexts = 1});
+	same_patterns(&first, &other);
 	nm_result_free(&other);
 	nm_result_free(&first);
 	nm_symbols_free(symbols);
