@@ -72,6 +72,7 @@ enum nm_insert {
 	NM_INSERT_CELL,
 	NM_INSERT_EVICTION,
 	NM_INSERT_TOP,
+	NM_INSERT_PATTERN,
 	NM_INSERT_CONTEXT,
 	NM_INSERT_CONTEXT_CELL,
 	NM_INSERT_CONTEXT_SUM,
@@ -94,6 +95,18 @@ void nm_store_done(struct nm_store *store);
 
 int nm_store_instructions(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
 			  const char *process);
+
+/* ---- patterns.c: the strides of places ---------------------------------------------------------------- */
+
+struct nm_place_pattern {
+	uint32_t place;
+	uint64_t sampled;
+	struct nm_result_stride stride;
+};
+
+/* One for each place that has any, in the order of places; malloc'ed.  0 or SQLITE_NOMEM. */
+int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold,
+		      struct nm_place_pattern **ret_list, size_t *ret_count);
 
 /* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
 

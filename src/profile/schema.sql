@@ -56,6 +56,10 @@ CREATE TABLE context_sum(
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
 	PRIMARY KEY(process, level, context)) WITHOUT ROWID;
+-- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at.
+CREATE TABLE pattern(
+	process TEXT, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
+	PRIMARY KEY(process, place)) WITHOUT ROWID;
 -- For each victim the evictor that replaced most of its lines.
 CREATE TABLE top_eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
@@ -159,6 +163,18 @@ CREATE VIEW counts AS
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN cell c ON c.process = l.process AND c.level = l.level
 	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW sites AS
+	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		t.sampled AS sampled, t.stride AS stride, t.followed AS followed
+	FROM process p
+	CROSS JOIN pattern t ON t.process = p.process
+	LEFT JOIN place x ON x.process = t.process AND x.place = t.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file

@@ -24,6 +24,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FOURTEEN ")",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
+    [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
     [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?)",
     [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?,?," FOURTEEN ")",
     [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?,?," FOURTEEN ")",
@@ -346,6 +347,25 @@ static void store_evictions(struct shelf *shelf, unsigned level)
 	free(list);
 }
 
+static void store_patterns(struct shelf *shelf)
+{
+	struct nm_place_pattern *list = NULL;
+	size_t count = 0;
+
+	if (!shelf->rc)
+		shelf->rc = nm_place_patterns(shelf->result, &shelf->fold, &list, &count);
+	for (size_t i = 0; i < count && !shelf->rc; i++) {
+		sqlite3_stmt *insert = row(shelf, NM_INSERT_PATTERN);
+
+		number(insert, 2, list[i].place);
+		number(insert, 3, list[i].sampled);
+		number(insert, 4, (uint64_t)list[i].stride.bytes);
+		number(insert, 5, list[i].stride.count);
+		run(shelf, insert);
+	}
+	free(list);
+}
+
 /* ---- contexts ---- */
 
 static void store_contexts(struct shelf *shelf)
@@ -498,6 +518,7 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 		store_cells(&shelf, level);
 		store_evictions(&shelf, level);
 	}
+	store_patterns(&shelf);
 	store_call_chains(&shelf);
 	if (!shelf.rc)
 		shelf.rc = nm_store_instructions(store, result, &shelf.fold, shelf.process);

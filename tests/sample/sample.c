@@ -70,6 +70,10 @@ static struct nm_eviction solver_evictions[] = {
 };
 static struct nm_eviction solver_evictions2[] = {{1, 1, 29000}, {1, 0, 4000}, {0, 2, 16000}};
 
+/* Of the same line in two threads, and of another. */
+static struct nm_result_pattern solver_patterns[] = {
+    {1, 100, {{4096, 60}, {8, 30}}}, {0, 10, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, {{8, 40}}}};
+
 static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vendor/libplugin.so"};
 
 static struct nm_result_object cc1_objects[] = {
@@ -107,6 +111,8 @@ static struct nm_result results[NM_SAMPLES] = {
 		{.counts = solver_l2,
 		 .evictions = solver_evictions2,
 		 .eviction_count = COUNT_OF(solver_evictions2)}},
+     .patterns = solver_patterns,
+     .pattern_count = COUNT_OF(solver_patterns),
      .undebugged = undebugged,
      .undebugged_count = COUNT_OF(undebugged)},
     CC1("0.2", 5000),

@@ -182,6 +182,17 @@ static void test_evictions(void **state)
 	nm_profile_close(profile);
 }
 
+/* Strides of cells that are one place are added up before the most frequent is chosen; of equal ones the shortest. */
+static void test_sites(void **state)
+{
+	struct nm_profile *profile = sample("a.nmp");
+
+	(void)state;
+	expect(profile, "SELECT process, line, object, sampled, stride, followed FROM sites ORDER BY line",
+	       "solver|40|matrix|10|0|3\nsolver|41|matrix|150|8|70\n");
+	nm_profile_close(profile);
+}
+
 static const char *const tables[] = {"entry",  "text",  "site", "process",  "module_undebugged", "level",
 				     "object", "place", "cell", "eviction", "top_eviction"};
 
@@ -634,6 +645,7 @@ int main(void)
 	    cmocka_unit_test(test_levels_are_sums_of_counts),
 	    cmocka_unit_test(test_other_views),
 	    cmocka_unit_test(test_evictions),
+	    cmocka_unit_test(test_sites),
 	    cmocka_unit_test(test_order_does_not_matter),
 	    cmocka_unit_test(test_same_path_twice),
 	    cmocka_unit_test(test_old_file_stays_until_the_end),

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * patterns.c - the strides of cells become those of places: counts of equal strides are summed, and the one that most
+ * accesses follow is kept.  Of strides with equal counts the shorter one wins, then the one that goes forward.
+ */
+#include <stdlib.h>
+
+#include "profile_priv.h"
+
+struct entry {
+	uint32_t place;
+	int64_t bytes;
+	uint64_t count, sampled;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place > y->place ? 1 : -1;
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static uint64_t length(int64_t bytes) { return bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes; }
+
+static int is_better(const struct nm_result_stride *a, const struct nm_result_stride *b)
+{
+	if (a->count != b->count)
+		return a->count > b->count;
+	if (length(a->bytes) != length(b->bytes))
+		return length(a->bytes) < length(b->bytes);
+	return a->bytes > b->bytes;
+}
+
+/* An entry for each stride of each cell; the first one of a cell has what was sampled. */
+static size_t list_entries(const struct nm_result *result, const struct nm_fold *fold, struct entry *entries)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < result->pattern_count; i++) {
+		const struct nm_result_pattern *p = &result->patterns[i];
+
+		for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
+			if (!k || p->strides[k].count)
+				entries[n++] = (struct entry){fold->place_of[p->cell], p->strides[k].bytes,
+							      p->strides[k].count, k ? 0 : p->sampled};
+	}
+	return n;
+}
+
+int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold,
+		      struct nm_place_pattern **ret_list, size_t *ret_count)
+{
+	size_t room = result->pattern_count + 1, n, places = 0;
+	struct entry *entries = malloc(room * NM_RESULT_STRIDES * sizeof *entries);
+	struct nm_place_pattern *list = malloc(room * sizeof *list);
+
+	if (!entries || !list) {
+		free(entries);
+		free(list);
+		return SQLITE_NOMEM;
+	}
+	n = list_entries(result, fold, entries);
+	qsort(entries, n, sizeof *entries, compare);
+	for (size_t i = 0; i < n;) {
+		struct nm_place_pattern *p = &list[places ? places - 1 : 0];
+		struct nm_result_stride sum = {entries[i].bytes, 0};
+		uint32_t place = entries[i].place;
+
+		if (!places || p->place != place) {
+			p = &list[places++];
+			*p = (struct nm_place_pattern){.place = place};
+		}
+		for (; i < n && entries[i].place == place && entries[i].bytes == sum.bytes; i++) {
+			sum.count += entries[i].count;
+			p->sampled += entries[i].sampled;
+		}
+		if (is_better(&sum, &p->stride))
+			p->stride = sum;
+	}
+	free(entries);
+	*ret_list = list;
+	*ret_count = places;
+	return 0;
+}
