@@ -126,6 +126,7 @@ const struct nm_command nm_cmd_report = {
 	       "  lines      source lines\n"
 	       "  pairs      objects with the source lines that touch them\n"
 	       "  levels     the levels of the memory hierarchy\n"
+	       "  patterns   lines with the objects that they walk, and by which stride\n"
 	       "  calltree   call chains, with all that is called from there (record --callgraph)\n"
 	       "\n"
 	       "Examples:\n"
@@ -133,6 +134,6 @@ const struct nm_command nm_cmd_report = {
 	       "  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "summary|objects|functions|lines|pairs|levels|calltree",
+    .words = "summary|objects|functions|lines|pairs|levels|patterns|calltree",
     .run = run,
 };

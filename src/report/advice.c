@@ -262,18 +262,38 @@ static void tell_cold_fields(const struct nm_evidence *e, FILE *out)
 		is_heap(e) ? mean_block(e) : element(e));
 }
 
+/* Each access goes to another line, by always the same step. */
+static int strides(const struct nm_evidence *e)
+{
+	return e->follow >= HALF && e->line_size && (e->stride >= e->line_size || e->stride <= -e->line_size);
+}
+
 static int across_rows(const struct nm_evidence *e)
 {
-	return wasteful(e) && e->reuse < 2 && nm_shape_of(e->type).dimensions > 1;
+	return wasteful(e) && (e->reuse < 2 || strides(e)) && nm_shape_of(e->type).dimensions > 1;
 }
 
 static void tell_across_rows(const struct nm_evidence *e, FILE *out)
 {
+	if (strides(e))
+		fprintf(out, "%.0f %% of the accesses step %" PRId64 " bytes, ", e->follow, e->stride);
 	fprintf(
 	    out,
 	    "a line serves %.1f accesses and %.0f %% of its bytes are never used: interchange the loops, so "
 	    "that the %s subscript runs fastest, or work in tiles",
 	    e->reuse, e->waste, nm_shape_of(e->type).first_is_fastest ? "first" : "last");
+}
+
+static int long_steps(const struct nm_evidence *e) { return wasteful(e) && strides(e); }
+
+static void tell_long_steps(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the accesses step %" PRId64
+	    " bytes, each to another line, of which %.0f %% are never used: change the order of the loops or of "
+	    "the data, so that what is used one after the other lies side by side",
+	    e->follow, e->stride, e->waste);
 }
 
 static void tell_sparse(const struct nm_evidence *e, FILE *out)
@@ -416,6 +436,7 @@ static const struct nm_rule rules[] = {
     {"pointer array", pointer_array, tell_pointer_array, 0},
     {"cold fields", cold_fields, tell_cold_fields, 0},
     {"across rows", across_rows, tell_across_rows, 0},
+    {"long steps", long_steps, tell_long_steps, 0},
     {"sparse use", wasteful, tell_sparse, 0},
     {"write stream", write_stream, tell_write_stream, 0},
     {"too large", too_large, tell_too_large, 0},
@@ -486,6 +507,8 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .waste = nm_table_find(table, row, "waste")->real,
 	    .evictor = word(table, row, "evictor"),
 	    .evictor_count = count(table, row, "evictor_count"),
+	    .stride = count(table, row, "stride"),
+	    .follow = nm_table_find(table, row, "follow")->real,
 	    .level = "the cache",
 	};
 

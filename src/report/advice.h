@@ -21,7 +21,9 @@ struct nm_evidence {
 	    waste;             /* accesses that a line serves; bytes of it that are used; % that are not */
 	const char *evictor;   /* object that replaced most of these lines */
 	int64_t evictor_count; /* lines that it replaced */
-	const char *level;     /* its name, size and line size in bytes */
+	int64_t stride;        /* in bytes, that most accesses follow, and how many of them (%) */
+	double follow;
+	const char *level; /* its name, size and line size in bytes */
 	int64_t level_size, line_size;
 	int64_t last_size; /* of the last level */
 };

@@ -11,6 +11,7 @@
  *     d   where object is a key: what is known of it
  *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
  *     e   where object, line and function are keys: the evictor that replaced most of its lines
+ *     s   the same: the stride that most of its accesses follow
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
@@ -191,6 +192,21 @@ static void put_evictor(struct maker *m)
 		put(m, &columns[i].column, columns[i].sql);
 }
 
+static int has_stride(const struct maker *m) { return has_evictor(m) && m->asked->has_sites; }
+
+static void put_stride(struct maker *m)
+{
+	static const struct nm_column stride = {
+	    .name = "stride", .title = "stride", .kind = NM_COLUMN_NUMBER, .hidden = 1};
+	static const struct nm_column follow = {
+	    .name = "follow", .title = "follow %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1};
+
+	if (!has_stride(m))
+		return;
+	put(m, &stride, "s.stride");
+	put(m, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
+}
+
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
 static void write_sums(FILE *sql)
@@ -270,6 +286,12 @@ static void write_details(const struct maker *m, FILE *sql)
 			"FROM top_evictors WHERE ?2 IS NULL OR process = ?2 "
 			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
 			process, process);
+	if (has_stride(m))
+		fprintf(sql,
+			", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
+			"max(followed) AS followed, sum(sampled) AS sampled FROM sites "
+			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %sobject, function, file, line)",
+			process, process);
 }
 
 /* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
@@ -304,6 +326,11 @@ static void write_joins(const struct maker *m, FILE *sql)
 			"e.victim_file IS c.file AND e.victim_line IS c.line AND "
 			"e.victim_function IS c.function%s",
 			m->has[PROCESS] ? " AND e.process = c.process" : "");
+	if (has_stride(m))
+		fprintf(sql,
+			" LEFT JOIN s ON s.object IS c.object AND s.function IS c.function AND "
+			"s.file IS c.file AND s.line IS c.line%s",
+			m->has[PROCESS] ? " AND s.process = c.process" : "");
 }
 
 static char *assemble(const struct maker *m, const char *select)
@@ -359,6 +386,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 		if (m.count > 1)
 			put_details(&m);
 		put_evictor(&m);
+		put_stride(&m);
 	}
 	if (!m.select || fclose(m.select) || !m.ties || fclose(m.ties))
 		rc = NM_ENOMEM;

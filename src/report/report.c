@@ -49,6 +49,10 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 		rc = nm_levels_load(&asked->levels, profile, request->latency, err);
 	if (!rc)
 		rc = choose_names(profile, asked, err);
+	if (!rc && (rc = nm_profile_has_sites(profile, err)) > 0) {
+		asked->has_sites = 1;
+		rc = 0;
+	}
 	if (!rc) {
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;
@@ -76,6 +80,9 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 		return rc ? rc
 			  : nm_fail(err, NM_EINVAL,
 				    "the profile has no call chains: record with --callgraph");
+	rc = report->of_sites ? nm_profile_has_sites(profile, err) : 1;
+	if (rc <= 0)
+		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no access patterns: it is older");
 	if (report->columns && r->thread)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
 			       report->name);

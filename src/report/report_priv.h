@@ -13,6 +13,7 @@
 struct nm_asked {
 	struct nm_report_request request; /* with a level */
 	int one_level;                    /* the user named the level */
+	int has_sites;                    /* the profile knows strides */
 	struct nm_levels levels;
 	struct nm_name_choice object, function, file;
 };
@@ -31,6 +32,7 @@ struct nm_report {
 	const char *sql;  /* parameter ?2: the process or NULL */
 	int all_levels;   /* not one level */
 	int of_contexts;  /* needs a profile with call chains */
+	int of_sites;     /* needs a profile with strides */
 };
 
 /* ---- columns.c ---- */

@@ -78,6 +78,39 @@ static const char context_sql[] =
     "c.context AS context FROM chain CROSS JOIN c ON c.process = chain.process AND c.context = chain.context "
     "LEFT JOIN s ON s.process = c.process AND s.context = c.context WHERE c.parent IS NOT NULL";
 
+static const struct nm_column pattern_columns[] = {
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
+    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "stride", .title = "stride", .kind = NM_COLUMN_NUMBER},
+    {.name = "follow", .title = "follow %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "walk", .title = "walk", .kind = NM_COLUMN_TEXT, .dispensable = 2},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
+    {.name = "sampled", .title = "sampled", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "followed", .title = "followed", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+
+/* A line of code that misses and was never looked at has no stride. */
+static const char pattern_sql[] =
+    "WITH c AS MATERIALIZED (SELECT process, object, function, file, line, "
+    "sum(read_misses + write_misses) AS misses, sum(reads + writes) AS refs FROM counts "
+    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY process, object, function, file, line), "
+    "l AS MATERIALIZED (SELECT max(line_size) AS bytes FROM levels WHERE level = ?1) "
+    "SELECT c.object AS object, c.file AS file, c.line AS line, c.function AS function, c.misses AS misses, "
+    "100.0 * c.misses / nullif((SELECT sum(misses) FROM c), 0) AS share, s.stride AS stride, "
+    "100.0 * s.followed / nullif(s.sampled, 0) AS follow, "
+    "CASE WHEN s.stride IS NULL THEN NULL WHEN 2 * s.followed < s.sampled THEN 'irregular' "
+    "WHEN s.stride = 0 THEN 'in place' WHEN abs(s.stride) >= l.bytes THEN 'a line each' "
+    "WHEN s.stride > 0 THEN 'in order' ELSE 'backwards' END AS walk, "
+    "c.refs AS \"references\", s.sampled AS sampled, s.followed AS followed, c.process AS process "
+    "FROM c CROSS JOIN l LEFT JOIN sites s ON s.process = c.process AND s.object IS c.object "
+    "AND s.function IS c.function AND s.file IS c.file AND s.line IS c.line WHERE c.misses > 0";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -101,6 +134,14 @@ static const struct nm_report reports[] = {
      .ties = "position",
      .sql = level_sql,
      .all_levels = 1},
+    {.name = "patterns",
+     .summary = "lines with the objects that they walk, and by which stride",
+     .columns = pattern_columns,
+     .column_count = COUNT_OF(pattern_columns),
+     .sort = "misses",
+     .ties = "process, object, file, line, function",
+     .sql = pattern_sql,
+     .of_sites = 1},
     {.name = "calltree",
      .summary = "call chains, with all that is called from there",
      .columns = context_columns,

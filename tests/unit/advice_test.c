@@ -75,6 +75,18 @@ static const struct {
     {"across rows",
      {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 1},
      {"1.0 accesses", "94 %", "the last subscript"}},
+    {"across rows",
+     {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 2,
+      .stride = 4000, .follow = 99.9},
+     {"100 % of the accesses step 4000 bytes", "interchange"}},
+    {"long steps",
+     {L1, .kind = "heap", .blocks = 1, .bytes = 4000000, .loads = 100, .waste = 75, .stride = -512,
+      .follow = 50},
+     {"50 % of the accesses step -512 bytes", "75 %", "side by side"}},
+    {"sparse use", /* the step stays within a line */
+     {L1, .kind = "heap", .blocks = 1, .bytes = 4000000, .loads = 100, .waste = 75, .stride = 56,
+      .follow = 90},
+     {"75 %"}},
     {"sparse use", /* a line serves more than one pass over a column would */
      {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 2},
      {"94 %", "sort the indices"}},
