@@ -12,7 +12,8 @@
  *     nearmiss_finish(caches);
  *     printf("%" PRIu64 "\n", nearmiss_total(caches, 0, NEARMISS_READ_MISSES));
  *
- * docs/howto/library.md is the guide, examples/simulate.c and examples/misses_by_object.py are whole programs.
+ * docs/howto/library.md is the guide, examples/simulate.c, examples/watch.c and examples/misses_by_object.py are whole
+ * programs.
  *
  * Errors.  A function that can fail returns 0 or more on success and a negative enum nearmiss_code on failure, and
  * tells the story in *err, which may be NULL.  Its ret_ parameters are left alone then.  The library never
@@ -25,7 +26,7 @@
  * time, one object by one thread at a time.
  *
  * Stability.  Types are opaque; values of enumerations and struct nearmiss_error stay as they are, and new values
- * are added at the end.  What is here stays until the number behind libnearmiss.so rises.
+ * are added at the end; so are new members of struct nearmiss_event, which the library alone makes.  What is here stays until the number behind libnearmiss.so rises.
  */
 #ifndef NEARMISS_NEARMISS_H
 #define NEARMISS_NEARMISS_H
@@ -167,6 +168,36 @@ struct nearmiss_eviction {
  * to the hierarchy and lasts until the next call or its end.  After nearmiss_finish only: else NEARMISS_EINVAL. */
 NEARMISS_PUBLIC int nearmiss_evictions(struct nearmiss_hierarchy *hierarchy, unsigned level,
 				       const struct nearmiss_eviction **ret_list, size_t *ret_count);
+
+/* Watching: single events */
+
+enum nearmiss_event_kind {
+	NEARMISS_HIT,    /* a line that is asked for is there */
+	NEARMISS_MISS,   /* it is not: once for each reference or fill, however many lines it spans */
+	NEARMISS_LOAD,   /* a line is put into the level */
+	NEARMISS_REPLACE /* a line leaves the level, before the load that it makes room for */
+};
+
+struct nearmiss_event {
+	enum nearmiss_event_kind kind;
+	unsigned level;
+	uint64_t
+	    reference;    /* the call of nearmiss_feed that it belongs to: 1 is the first that was accepted */
+	uint64_t address; /* first byte that this references in the line of its first level */
+	uint32_t size;    /* bytes that it references there */
+	uint32_t tag;     /* its tag */
+	uint64_t line, set; /* first byte and set of the line that is hit, missed, loaded or replaced */
+	uint32_t victim;    /* NEARMISS_REPLACE: tag of the reference that had loaded the line; else 0 */
+};
+
+typedef void nearmiss_event_function(void *self, const struct nearmiss_event *event);
+
+/* Has `function` told of every event, in order; at each level of a miss first that level's events, then those of the
+ * next.  NEARMISS_EINVAL after the first reference: who has not asked by then pays nothing for it.  References are handed
+ * on in batches, so events are told during later calls too, at the latest by nearmiss_finish; the function must
+ * not use the hierarchy.  Lines that are there at the end are not replaced. */
+NEARMISS_PUBLIC int nearmiss_watch(struct nearmiss_hierarchy *hierarchy, nearmiss_event_function *function,
+				   void *self);
 
 /* Profiles: what `nearmiss record` wrote */
 

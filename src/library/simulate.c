@@ -11,10 +11,15 @@
 
 #include "hierarchy.h"
 #include "library_priv.h"
+#include "monitor.h"
 
 _Static_assert((int)NEARMISS_READ == NM_REF_READ && (int)NEARMISS_WRITE == NM_REF_WRITE &&
 		   (int)NEARMISS_FETCH == NM_REF_FETCH,
 	       "kinds of the library are the model's");
+
+_Static_assert((int)NEARMISS_HIT == NM_EVENT_HIT && (int)NEARMISS_MISS == NM_EVENT_MISS &&
+		   (int)NEARMISS_LOAD == NM_EVENT_LOAD && (int)NEARMISS_REPLACE == NM_EVENT_REPLACE,
+	       "events of the library are the model's");
 
 enum { KINDS = 3 };
 
@@ -35,6 +40,8 @@ struct nearmiss_hierarchy {
 	struct nm_counts *counts[NM_MAX_LEVELS]; /* by tag, or NULL */
 	size_t counted[NM_MAX_LEVELS];
 	struct nearmiss_eviction *evictions;
+	nearmiss_event_function *watcher; /* or NULL */
+	void *watching;
 };
 
 /* The first levels: those that no other feeds. */
@@ -132,6 +139,33 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 	h->batch[h->waiting++] = (struct nm_ref){
 	    .address = address, .cell = tag, .size = (uint16_t)size, .kind = (uint8_t)kind, .weight = 1};
 	return h->waiting == NM_BATCH ? flush(h) : 0;
+}
+
+/* Passes on what the model tells. */
+static void tell(void *self, const struct nm_event *e)
+{
+	const struct nearmiss_hierarchy *h = self;
+	const struct nearmiss_event event = {.kind = (enum nearmiss_event_kind)e->kind,
+					     .level = e->level,
+					     .reference = e->reference,
+					     .address = e->address,
+					     .size = e->bytes,
+					     .tag = e->cell,
+					     .line = e->line,
+					     .set = e->set,
+					     .victim = e->victim};
+
+	h->watcher(h->watching, &event);
+}
+
+int nearmiss_watch(struct nearmiss_hierarchy *h, nearmiss_event_function *function, void *self)
+{
+	if (h->tags || h->finished || !function)
+		return NEARMISS_EINVAL;
+	h->watcher = function;
+	h->watching = self;
+	nm_hierarchy_watch(h->model, &(struct nm_monitor){tell, h});
+	return 0;
 }
 
 int nearmiss_finish(struct nearmiss_hierarchy *h)

@@ -131,6 +131,67 @@ static void test_side_by_side(void **state)
 	nearmiss_hierarchy_free(h);
 }
 
+struct told {
+	struct nearmiss_event at[16];
+	unsigned count;
+};
+
+static void keep(void *self, const struct nearmiss_event *event)
+{
+	struct told *told = self;
+
+	assert_true(told->count < 16);
+	told->at[told->count++] = *event;
+}
+
+/* A reference to two lines of the first level in one line of the second; then one that pushes the first out. */
+static void test_watch(void **state)
+{
+	static const struct nearmiss_event want[] = {
+	    {NEARMISS_MISS, 0, 1, 0x101e, 2, 7, 0x1000, 0, 0},
+	    {NEARMISS_LOAD, 0, 1, 0x101e, 2, 7, 0x1000, 0, 0},
+	    {NEARMISS_MISS, 1, 1, 0x101e, 2, 7, 0x1000, 0, 0},
+	    {NEARMISS_LOAD, 1, 1, 0x101e, 2, 7, 0x1000, 0, 0},
+	    {NEARMISS_LOAD, 0, 1, 0x1020, 2, 7, 0x1020, 1, 0},
+	    {NEARMISS_HIT, 1, 1, 0x1020, 2, 7, 0x1000, 0, 0},
+	    {NEARMISS_HIT, 0, 2, 0x1038, 8, 2, 0x1020, 1, 0},
+	    {NEARMISS_MISS, 0, 3, 0x1040, 4, 2, 0x1040, 0, 0},
+	    {NEARMISS_REPLACE, 0, 3, 0x1040, 4, 2, 0x1000, 0, 7},
+	    {NEARMISS_LOAD, 0, 3, 0x1040, 4, 2, 0x1040, 0, 0},
+	    {NEARMISS_MISS, 1, 3, 0x1040, 4, 2, 0x1040, 0, 0},
+	    {NEARMISS_LOAD, 1, 3, 0x1040, 4, 2, 0x1040, 0, 0},
+	};
+	enum { WANTED = sizeof want / sizeof *want };
+	struct nearmiss_hierarchy *h = caches_of("L1d=64,1,32:L2=1K,full,64");
+	struct told told = {.count = 0};
+	(void)state;
+
+	assert_int_equal(nearmiss_watch(h, NULL, &told), NEARMISS_EINVAL);
+	assert_int_equal(nearmiss_watch(h, keep, &told), 0);
+	assert_int_equal(nearmiss_feed(h, 0x101e, 4, NEARMISS_READ, 7), 0);
+	assert_int_equal(nearmiss_watch(h, keep, &told), NEARMISS_EINVAL);
+	assert_int_equal(nearmiss_feed(h, 0, 0, NEARMISS_READ, 0), NEARMISS_EINVAL); /* is no reference */
+	assert_int_equal(nearmiss_feed(h, 0x1038, 8, NEARMISS_WRITE, 2), 0);
+	assert_int_equal(nearmiss_feed(h, 0x1040, 4, NEARMISS_READ, 2), 0);
+	assert_int_equal(nearmiss_finish(h), 0);
+	assert_int_equal(told.count, WANTED);
+	for (unsigned i = 0; i < WANTED; i++) {
+		const struct nearmiss_event *a = &told.at[i], *b = &want[i];
+
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->level, b->level);
+		assert_int_equal(a->reference, b->reference);
+		assert_int_equal(a->address, b->address);
+		assert_int_equal(a->size, b->size);
+		assert_int_equal(a->tag, b->tag);
+		assert_int_equal(a->line, b->line);
+		assert_int_equal(a->set, b->set);
+		assert_int_equal(a->victim, b->victim);
+	}
+	assert_int_equal(nearmiss_count(h, 0, 7, NEARMISS_LOADS), 2);
+	nearmiss_hierarchy_free(h);
+}
+
 static void test_refused_references(void **state)
 {
 	struct nearmiss_hierarchy *h = caches_of("L1d=1K,2,32");
@@ -199,6 +260,7 @@ int main(void)
 	    cmocka_unit_test(test_profile),
 	    cmocka_unit_test(test_refused_references),
 	    cmocka_unit_test(test_side_by_side),
+	    cmocka_unit_test(test_watch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
