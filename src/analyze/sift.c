@@ -32,7 +32,7 @@ struct nm_sift {
 
 static uint64_t hash_of(const struct nm_sift_row *r)
 {
-	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->cell << 32 ^ r->victim ^ (uint64_t)r->level << 60 ^
+	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->cell << 32 ^ r->victim ^ (uint64_t)r->level << 58 ^
 					    (uint64_t)r->kind << 56));
 }
 

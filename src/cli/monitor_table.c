@@ -16,7 +16,12 @@
 
 const char *const nm_event_names[] = {"hit", "miss", "load", "replace", NULL};
 
-enum { PLOT = 40, MAX_FIGURES = NM_MAX_LEVELS * NM_EVENTS + 1, MAX_COLUMNS = MAX_FIGURES + 8 };
+enum {
+	PLOT = 40,
+	NAME = sizeof(((struct nm_level_spec *)0)->name) + 16,
+	MAX_FIGURES = NM_MAX_LEVELS * NM_EVENTS + 1,
+	MAX_COLUMNS = MAX_FIGURES + 8
+};
 
 /* A column of counts. */
 struct figure {
@@ -29,7 +34,8 @@ struct sums {
 	size_t process;
 	uint64_t place;
 	const char *object;
-	uint64_t total, of[MAX_FIGURES];
+	uint64_t total;
+	size_t at; /* of its first figure among all counts */
 };
 
 struct show {
@@ -41,7 +47,8 @@ struct show {
 	unsigned figure_count, sorted_by; /* a figure, or figure_count: the total */
 	struct nm_column columns[MAX_COLUMNS];
 	struct nm_vec(struct sums) sums;
-	uint64_t most, left_out; /* the greatest total; rows beyond the limit */
+	struct nm_vec(uint64_t) counts; /* figure_count of each sums */
+	uint64_t most, left_out;        /* the greatest total; rows beyond the limit */
 	struct nm_error *err;
 };
 
@@ -118,7 +125,7 @@ static struct nm_value integer(uint64_t n)
 static int add_figure(struct show *s, unsigned level, unsigned kind, const char *a, const char *b)
 {
 	struct figure *f = &s->figures[s->figure_count++];
-	char joined[40];
+	char joined[NAME];
 
 	f->level = level;
 	f->kind = kind;
@@ -154,7 +161,7 @@ static int make_figures(struct show *s)
 /* The order of rows: by place, unless a column of counts is named. */
 static int choose_order(struct show *s)
 {
-	char list[MAX_FIGURES * 40];
+	char list[MAX_FIGURES * (NAME + 2)];
 	size_t n = 0;
 
 	s->sorted_by = UINT32_MAX;
@@ -189,53 +196,90 @@ static int by_place(const void *left, const void *right)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
+static uint64_t *counts_of(const struct show *s, const struct sums *sums) { return &s->counts.at[sums->at]; }
+
+/* Sums of a place, all 0 yet.  0 or NM_ENOMEM. */
+static int push_sums(struct show *s, struct sums fresh)
+{
+	fresh.at = s->counts.count;
+	if (nm_vec_reserve(&s->counts, s->figure_count) || nm_vec_push(&s->sums, fresh))
+		return NM_ENOMEM;
+	memset(counts_of(s, &fresh), 0, s->figure_count * sizeof(uint64_t));
+	s->counts.count += s->figure_count;
+	return 0;
+}
+
 static void add_row(const struct show *s, struct sums *to, const struct nm_sift_row *row)
 {
 	int by_level = s->m->sift.mode != NM_SIFT_COUNT;
 
 	for (unsigned i = 0; i < s->figure_count; i++)
 		if (s->figures[i].kind == row->kind && (!by_level || s->figures[i].level == row->level))
-			to->of[i] += row->count;
+			counts_of(s, to)[i] += row->count;
 	to->total += row->count;
 }
 
-/* The rows of a process, summed up by place; for counts, a place is a level, and all are there. */
-static int sum_up(struct show *s, size_t process)
+/* Where a row is to be added, of those of its process from `first` on; for counts, a place is a level, and all are
+ * there.  Rows come in the order of places.  NULL: memory is exhausted. */
+static struct sums *sums_of(struct show *s, size_t first, size_t process, const struct keyed *key)
+{
+	const struct nm_result *r = s->results[process];
+	const struct nm_sift_row *row = &r->sifted.rows[key->row];
+	struct sums fresh = {.process = process, .place = key->place};
+
+	if (s->m->sift.mode == NM_SIFT_COUNT) {
+		while (s->sums.at[first].place != key->place)
+			first++;
+		return &s->sums.at[first];
+	}
+	if (s->sums.count == first || s->sums.at[s->sums.count - 1].place != key->place) {
+		fresh.object = object_of(r, row->kind, row->cell, row->victim);
+		if (push_sums(s, fresh))
+			return NULL;
+	}
+	return &s->sums.at[s->sums.count - 1];
+}
+
+/* The rows of a process that are picked, in the order of their places; *ret_list is the caller's. */
+static int pick(struct show *s, size_t process, struct keyed **ret_list, size_t *ret_count)
 {
 	const struct nm_result *r = s->results[process];
 	const struct nm_sifted *kept = &r->sifted;
-	const int count = s->m->sift.mode == NM_SIFT_COUNT;
 	struct keyed *list = calloc(kept->row_count + 1, sizeof *list);
-	size_t n = 0, first = s->sums.count;
-	int code = list ? 0 : exhausted(s);
+	size_t n = 0;
 
-	for (unsigned i = 0; !code && count && i < s->m->machine.count; i++)
-		if (s->m->sift.kinds[i] &&
-		    nm_vec_push(&s->sums, (struct sums){.process = process, .place = i}))
-			code = exhausted(s);
-	for (size_t i = 0; i < kept->row_count && !code; i++)
+	if (!list)
+		return exhausted(s);
+	for (size_t i = 0; i < kept->row_count; i++)
 		if (is_picked(s, r, &kept->rows[i]))
-			list[n++] = (struct keyed){count ? kept->rows[i].level : kept->rows[i].place, i};
+			list[n++] = (struct keyed){
+			    s->m->sift.mode == NM_SIFT_COUNT ? kept->rows[i].level : kept->rows[i].place, i};
 	if (n)
 		qsort(list, n, sizeof *list, by_place);
+	*ret_list = list;
+	*ret_count = n;
+	return 0;
+}
+
+static int sum_up(struct show *s, size_t process)
+{
+	const struct nm_sift_row *rows = s->results[process]->sifted.rows;
+	size_t n = 0, first = s->sums.count;
+	struct keyed *list = NULL;
+	int code = pick(s, process, &list, &n);
+
+	if (code)
+		return code;
+	for (unsigned i = 0; !code && s->m->sift.mode == NM_SIFT_COUNT && i < s->m->machine.count; i++)
+		if (s->m->sift.kinds[i] && push_sums(s, (struct sums){.process = process, .place = i}))
+			code = exhausted(s);
 	for (size_t i = 0; i < n && !code; i++) {
-		const struct nm_sift_row *row = &kept->rows[list[i].row];
-		struct sums *last;
+		struct sums *to = sums_of(s, first, process, &list[i]);
 
-		while (count && s->sums.at[first].place != list[i].place)
-			first++;
-		last = count ? &s->sums.at[first] : &s->sums.at[s->sums.count - 1];
-		if (!count && (s->sums.count == first || last->place != list[i].place)) {
-			struct sums fresh = {.process = process, .place = list[i].place};
-
-			fresh.object = object_of(r, row->kind, row->cell, row->victim);
-			if (nm_vec_push(&s->sums, fresh)) {
-				code = exhausted(s);
-				break;
-			}
-			last = &s->sums.at[s->sums.count - 1];
-		}
-		add_row(s, last, row);
+		if (to)
+			add_row(s, to, &rows[list[i].row]);
+		else
+			code = exhausted(s);
 	}
 	free(list);
 	return code;
@@ -245,8 +289,8 @@ static int by_figure(const void *left, const void *right, void *arg)
 {
 	const struct sums *a = left, *b = right;
 	const struct show *s = arg;
-	uint64_t x = s->sorted_by == s->figure_count ? a->total : a->of[s->sorted_by];
-	uint64_t y = s->sorted_by == s->figure_count ? b->total : b->of[s->sorted_by];
+	uint64_t x = s->sorted_by == s->figure_count ? a->total : counts_of(s, a)[s->sorted_by];
+	uint64_t y = s->sorted_by == s->figure_count ? b->total : counts_of(s, b)[s->sorted_by];
 
 	if (x != y)
 		return x > y ? -1 : 1;
@@ -287,7 +331,7 @@ static const char *plot(struct nm_table *table, size_t row)
 	unsigned end = 0;
 
 	for (unsigned i = 0; i < s->figure_count; i++) {
-		sum += sums->of[i];
+		sum += counts_of(s, sums)[i];
 		for (unsigned to = (unsigned)((double)sum / (double)s->most * PLOT + .5); end < to; end++)
 			bar[end] = sign_of(&s->figures[i]);
 	}
@@ -298,7 +342,7 @@ static const char *plot(struct nm_table *table, size_t row)
 /* "1: L1d  2: L2  M: memory", the signs of the bars. */
 static const char *plot_title(struct show *s)
 {
-	char title[NM_MAX_LEVELS * 20 + 20];
+	char title[MAX_FIGURES * (NAME + 5)];
 	size_t n = 0;
 
 	for (unsigned i = 0; i < s->figure_count; i++)
@@ -353,7 +397,7 @@ static int fill_sums(struct show *s)
 		if (s->m->sift.mode == NM_SIFT_GRANULES)
 			row[at++] = text(s, sums->object);
 		for (unsigned k = 0; k < s->figure_count; k++)
-			row[at++] = integer(sums->of[k]);
+			row[at++] = integer(counts_of(s, sums)[k]);
 		s->table.values.count += s->table.column_count;
 		s->table.row_count++;
 	}
@@ -590,6 +634,7 @@ int nm_monitor_show(const struct nm_monitoring *m, struct nm_result *const *resu
 		fprintf(out, "and %" PRIu64 " more: --limit=0 shows all\n", s->left_out);
 	nm_table_done(&s->table);
 	nm_vec_free(&s->sums);
+	nm_vec_free(&s->counts);
 	free(s);
 	return code;
 }
