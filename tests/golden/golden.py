@@ -194,6 +194,8 @@ CASES = {
     "fault-monitor-histogram": ["monitor", *T, "--histogram=48"],
     "fault-monitor-sort": ["monitor", *T, "--histogram=line", "--sort=misses"],
     "fault-monitor-sort-alone": ["monitor", *T, "--sort=miss"],
+    "fault-monitor-machines": ["monitor", *T, "--cache=L1d=1K,1,32"],
+    "monitor-handed-on": ["monitor", *T[:2], "--cache=L1d=512,1,32,write=through,allocate=no:L2=4K,4,32", "--object=X"],
     "fault-monitor-both": ["monitor", *T, "./program"],
     "fault-monitor-none": ["monitor"],
     "fault-monitor-missing": ["monitor", "-i", "no-such-trace.nmt"],
