@@ -30,7 +30,7 @@ for header in sorted(path for room in rooms for path in glob.glob(room + "*.h"))
     failed += check(inside + ["-xc"], header)
 for language, command in alone.items():
     language_option = ["-xc"] if language != "c++" else []
-    for header in ("client.h", "nearmiss.h"):
+    for header in ("client.h", "nearmiss.h", "plugin.h"):
         failed += check(command + ["-Wall", "-Wextra"] + language_option, "include/nearmiss/" + header)
 failed += check(["gcc", "-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-xc"], "include/nearmiss/wire.h")
 sys.exit(1 if failed else 0)

@@ -55,7 +55,8 @@ enum nearmiss_code {
 	NEARMISS_EVERSION = -5, /* a file was written by a newer version */
 	NEARMISS_EINVAL = -6,   /* a request that makes no sense: SPEC, SQL, size, order of calls */
 	NEARMISS_ENOENT = -7,   /* a file or name that is not there */
-	NEARMISS_EACCES = -8    /* permission denied */
+	NEARMISS_EACCES = -8,   /* permission denied */
+	NEARMISS_EPLUGIN = -9   /* a plug-in (nearmiss/plugin.h) broke its promises */
 };
 
 struct nearmiss_error {
@@ -120,11 +121,12 @@ NEARMISS_PUBLIC void nearmiss_hierarchy_free(struct nearmiss_hierarchy *hierarch
  *
  * NEARMISS_EINVAL: size 0 or above NEARMISS_SIZE_MAX, tag above NEARMISS_TAG_MAX, a reference beyond the end
  * of the address space, or one after nearmiss_finish; nothing is counted then.  NEARMISS_ENOMEM: the simulation is
- * over.  References are handed on in batches: that of one may be told at a later call. */
+ * over; NEARMISS_EPLUGIN is that, too: a plug-in named a place that is not there.  References are handed on in batches:
+ * what is wrong with one may be told at a later call. */
 NEARMISS_PUBLIC int nearmiss_feed(struct nearmiss_hierarchy *hierarchy, uint64_t address, uint32_t size,
 				  enum nearmiss_kind kind, uint32_t tag);
 
-/* The end of the references: lines that are still there are settled.  May be called again.  NEARMISS_ENOMEM. */
+/* The end of the references: lines that are still there are settled.  May be called again.  Fails as nearmiss_feed. */
 NEARMISS_PUBLIC int nearmiss_finish(struct nearmiss_hierarchy *hierarchy);
 
 /* Counts of a level, named as the columns of the view `counts` of a profile (docs/format/profile.md). */

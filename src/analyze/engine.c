@@ -33,6 +33,7 @@ static int run_passes(void *arg, const struct nm_ref *refs, size_t count)
 
 	for (size_t i = 0; i < e->pass_count && !status; i++)
 		status = passes[i]->batch(e->passes[i], refs, count);
+	e->broken_promise |= status == NM_EPLUGIN;
 	return status;
 }
 
@@ -145,6 +146,15 @@ void nm_engine_free(struct nm_engine *e)
 	free(e);
 }
 
+/* Those who feed can tell of memory only where a batch failed. */
+static int failed(const struct nm_engine *e, int status, struct nm_error *err)
+{
+	nm_workers_drain(e->workers);
+	return e->broken_promise
+		   ? nm_fail(err, NM_EPLUGIN, "a plug-in put a line where its level has no place")
+		   : status;
+}
+
 int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
@@ -158,7 +168,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 			long taken = e->execute(e, words + scan.at, count - scan.at, err);
 
 			if (taken < 0)
-				return (int)taken;
+				return failed(e, (int)taken, err);
 			scan.at += (size_t)taken;
 			continue;
 		}
@@ -167,7 +177,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 			break;
 		status = nm_engine_event(e, &r, err);
 	}
-	return status;
+	return status < 0 ? failed(e, status, err) : status;
 }
 
 /* The stream is over: gives back what only it needed, before the result takes memory of its own. */
@@ -205,7 +215,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 		status = nm_engine_fold(e, &result);
 	if (status) {
 		nm_result_free(&result);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return failed(e, nm_fail(err, NM_ENOMEM, "out of memory"), err);
 	}
 	*ret_result = result;
 	return 0;

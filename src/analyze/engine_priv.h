@@ -101,6 +101,7 @@ struct nm_engine {
 	struct nm_workers *workers;
 	void *passes[NM_MAX_PASSES];
 	size_t pass_count;
+	int broken_promise; /* a pass failed with NM_EPLUGIN; set while a batch runs, read when none does */
 
 	struct nm_engine_options options;
 	struct nm_codebook *codebook;

@@ -21,7 +21,8 @@ enum nm_code {
 	NM_EVERSION = -5, /* input was written by a newer version */
 	NM_EINVAL = -6,   /* a request that makes no sense: option, SPEC, SQL */
 	NM_ENOENT = -7,   /* a file or program that is not there */
-	NM_EACCES = -8    /* permission denied, or not executable */
+	NM_EACCES = -8,   /* permission denied, or not executable */
+	NM_EPLUGIN = -9   /* a plug-in of the user's broke its promises */
 };
 
 struct nm_error {

@@ -48,6 +48,7 @@ int nm_status_of(enum nm_code code, int otherwise)
 	case NM_ENOSPC: return NM_STATUS_FULL;
 	case NM_EFORMAT: return NM_STATUS_DAMAGED;
 	case NM_EVERSION: return NM_STATUS_NEWER_PROFILE;
+	case NM_EPLUGIN:
 	case NM_ENOMEM: return NM_STATUS_FAILED;
 	default: return otherwise;
 	}

@@ -9,7 +9,7 @@
 #include "host.h"
 #include "library_priv.h"
 
-_Static_assert((int)NEARMISS_EACCES == (int)NM_EACCES && (int)NEARMISS_EINVAL == (int)NM_EINVAL &&
+_Static_assert((int)NEARMISS_EPLUGIN == (int)NM_EPLUGIN && (int)NEARMISS_EINVAL == (int)NM_EINVAL &&
 		   (int)NEARMISS_EVERSION == (int)NM_EVERSION,
 	       "codes of the library are ours");
 

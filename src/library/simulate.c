@@ -36,7 +36,8 @@ struct nearmiss_hierarchy {
 	size_t waiting;
 	struct references *references; /* by tag */
 	uint32_t tags, room;
-	int broken, finished;
+	int broken; /* a code */
+	int finished;
 	struct nm_counts *counts[NM_MAX_LEVELS]; /* by tag, or NULL */
 	size_t counted[NM_MAX_LEVELS];
 	struct nearmiss_eviction *evictions;
@@ -101,10 +102,10 @@ static int flush(struct nearmiss_hierarchy *h)
 {
 	if (h->waiting && !h->broken) {
 		forget_counts(h);
-		h->broken = nm_hierarchy_run(h->model, h->batch, h->waiting) != 0;
+		h->broken = nm_hierarchy_run(h->model, h->batch, h->waiting);
 		h->waiting = 0;
 	}
-	return h->broken ? NEARMISS_ENOMEM : 0;
+	return h->broken;
 }
 
 static int reach(struct nearmiss_hierarchy *h, uint32_t tag)
@@ -130,11 +131,9 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 	    (unsigned)kind >= KINDS || h->finished)
 		return NEARMISS_EINVAL;
 	if (h->broken)
-		return NEARMISS_ENOMEM;
-	if (tag >= h->tags && reach(h, tag)) {
-		h->broken = 1;
-		return NEARMISS_ENOMEM;
-	}
+		return h->broken;
+	if (tag >= h->tags && (h->broken = reach(h, tag)))
+		return h->broken;
 	h->references[tag].of[kind]++;
 	h->batch[h->waiting++] = (struct nm_ref){
 	    .address = address, .cell = tag, .size = (uint16_t)size, .kind = (uint8_t)kind, .weight = 1};
@@ -172,10 +171,10 @@ int nearmiss_finish(struct nearmiss_hierarchy *h)
 {
 	if (!h->finished && !flush(h)) {
 		forget_counts(h);
-		h->broken = nm_hierarchy_finish(h->model) != 0;
+		h->broken = nm_hierarchy_finish(h->model);
 	}
 	h->finished = 1;
-	return h->broken ? NEARMISS_ENOMEM : 0;
+	return h->broken;
 }
 
 /* In the order of enum nearmiss_figure. */
@@ -202,7 +201,7 @@ const char *nearmiss_figure_name(enum nearmiss_figure figure)
 static int count(struct nearmiss_hierarchy *h, unsigned level)
 {
 	if (flush(h))
-		return NEARMISS_ENOMEM;
+		return h->broken;
 	if (h->counts[level])
 		return 0;
 	return nm_hierarchy_counts(h->model, level, &h->counts[level], &h->counted[level]);
@@ -265,7 +264,9 @@ int nearmiss_evictions(struct nearmiss_hierarchy *h, unsigned level,
 
 	if (level >= h->levels || !h->finished)
 		return NEARMISS_EINVAL;
-	if (h->broken || nm_hierarchy_evictions(h->model, level, &list, &n))
+	if (h->broken)
+		return h->broken;
+	if (nm_hierarchy_evictions(h->model, level, &list, &n))
 		return NEARMISS_ENOMEM;
 	struct nearmiss_eviction *sorted = calloc(n + 1, sizeof *sorted);
 	for (size_t i = 0; sorted && i < n; i++)

@@ -72,7 +72,7 @@ static int make_aids(struct nm_cache *c)
 		c->way_of = calloc(NM_GUESSES, 1);
 		return c->way_of ? 0 : NM_ENOMEM;
 	}
-	if (c->spec.ways < NM_WIDE_WAYS)
+	if (c->spec.ways < NM_WIDE_WAYS && !*c->spec.plugin)
 		return 0;
 	c->wide = nm_wide_new(c->spec.sets, c->spec.ways);
 	return c->wide ? 0 : NM_ENOMEM;

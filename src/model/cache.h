@@ -71,7 +71,7 @@ struct nm_cache {
 	unsigned ways;              /* padded for vectors */
 	unsigned line_shift, words; /* words of 64 bytes in a line */
 	struct nm_cache *next;      /* level that takes its fills, or NULL */
-	struct nm_wide *wide;       /* where ways >= NM_WIDE_WAYS */
+	struct nm_wide *wide;       /* where ways >= NM_WIDE_WAYS, or a plug-in puts lines anywhere */
 	struct nm_custom *custom;   /* custom.h; NULL: all is as usual */
 	uint64_t places;
 	struct nm_recency recency;
@@ -82,7 +82,7 @@ struct nm_cache {
 	int flat;   /* what is known of a line goes to the next level as it is */
 	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;   /* the latest fill was of a line never seen before */
-	int failed; /* memory ran out */
+	int failed; /* memory ran out: 1; a plug-in named no place: NM_EPLUGIN */
 	struct nm_teller *teller; /* of a hierarchy that is watched, else NULL */
 	uint8_t level;            /* index in the machine, for the teller */
 };

@@ -21,6 +21,7 @@
  *     passes the line on without keeping it, and is a load of this level all the same: the stay that is charged to
  *     its cell lasts until the line leaves this level outwards, with what happened above it in between.  So loads
  *     are misses, and evictions are lines that left this level outwards.
+ *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as ever.
  *
  * An exclusive level keeps what it knows of lines that are above in slots behind its places: `below` of the line
  * above names its slot.
@@ -31,6 +32,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "nearmiss/plugin.h"
 
 int nm_custom_new(struct nm_cache *c, const struct nm_standing *standing)
 {
@@ -61,6 +63,7 @@ void nm_custom_free(struct nm_custom *u)
 {
 	if (!u)
 		return;
+	nm_plugin_close(&u->plugin);
 	nm_replacement_done(&u->replacement);
 	free(u->free_ways);
 	free(u->free_count);
@@ -108,7 +111,10 @@ static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 			enter(r);
 		c->stamps[place] = nm_recency_touch(r, place);
 	}
-	p->policy->touch(p, place / c->ways, place % c->ways);
+	if (c->custom->plugin.self)
+		c->custom->plugin.does->touch(c->custom->plugin.self, c->tags[place], place);
+	else
+		p->policy->touch(p, place / c->ways, place % c->ways);
 }
 
 static void clear_stay(struct nm_cache *c, uint32_t place, uint32_t cell)
@@ -134,6 +140,8 @@ static void free_place(struct nm_cache *c, uint32_t place)
 
 	if (c->wide)
 		nm_wide_take(c->wide, c->tags, c->tags[place]);
+	if (u->plugin.self && u->plugin.does->leave)
+		u->plugin.does->leave(u->plugin.self, c->tags[place], place);
 	c->tags[place] = NM_NO_LINE;
 	c->stamps[place] = 0;
 	u->free_ways[(uint64_t)set * u->free_words + way / 64] |= 1ull << way % 64;
@@ -207,6 +215,23 @@ static void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
 		nm_wide_take(c->wide, c->tags, c->tags[place]);
 }
 
+/* Where the plug-in wants a line to go. */
+static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
+{
+	const struct nm_plugin *plugin = &c->custom->plugin;
+	uint64_t place = plugin->does->load(plugin->self, line);
+
+	if (place >= c->spec.sets * c->spec.ways) {
+		c->failed = NM_EPLUGIN;
+		place = 0;
+	}
+	if (c->tags[place] != NM_NO_LINE)
+		evict(c, (uint32_t)place, evictor);
+	c->tags[place] = line;
+	nm_wide_put(c->wide, c->tags, (uint32_t)place);
+	return (uint32_t)place;
+}
+
 /* A place for a line in its set, whose line leaves if no way is free; the line has it now. */
 static uint32_t vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
@@ -215,6 +240,8 @@ static uint32_t vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 	uint64_t set = set_of(c, line);
 	uint32_t way, place;
 
+	if (u->plugin.self)
+		return ask_plugin(c, line, evictor);
 	if (u->free_count[set]) {
 		way = lowest_free(u, set);
 		place = (uint32_t)(set * c->ways) + way;

@@ -7,6 +7,7 @@
 
 #include "cache.h"
 #include "index.h"
+#include "plugin.h"
 #include "policy.h"
 
 /* How a level stands among the others. */
@@ -16,6 +17,7 @@ struct nm_standing {
 };
 
 struct nm_custom {
+	struct nm_plugin plugin; /* instead of replacement and placement, if there is one */
 	struct nm_replacement replacement;
 	struct nm_placement placement;
 	uint64_t (*set)(const struct nm_placement *placement, uint64_t line);

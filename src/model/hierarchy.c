@@ -25,7 +25,8 @@ struct nm_hierarchy {
 	unsigned count, machines;
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	struct nm_teller teller;
-	int broken, finished;
+	int broken; /* why: a code */
+	int finished;
 };
 
 /* One machine: its levels of a side feed each other. */
@@ -81,7 +82,7 @@ static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *m
 	const struct nm_level_spec *l = &machine->levels[i];
 
 	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
-	    l->inclusion != NM_NON_INCLUSIVE)
+	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin)
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
 		enum nm_inclusion inclusion = machine->levels[j].inclusion;
@@ -96,7 +97,8 @@ static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *m
 }
 
 /* Levels are made from the first outwards: an exclusive one must know how much those above it hold. */
-static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i,
+		      struct nm_error *err)
 {
 	struct nm_cache *c = &h->levels[i];
 	struct nm_standing standing = {.custom = needs_custom(h, machine, i)};
@@ -105,11 +107,12 @@ static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, 
 		if (machine->levels[i].inclusion == NM_EXCLUSIVE && h->levels[j].next == c)
 			standing.loans += h->levels[j].places + 1; /* one is asked for before one leaves */
 	if (nm_cache_init(c, &machine->levels[i], &standing))
-		return NM_ENOMEM;
+		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s",
+			       machine->levels[i].name);
 	for (unsigned j = 0; j < i; j++)
 		if (machine->levels[i].inclusion == NM_INCLUSIVE && outside(&h->levels[j], c))
 			c->custom->above[c->custom->above_count++] = &h->levels[j];
-	return 0;
+	return *c->spec.plugin ? nm_plugin_open(&c->custom->plugin, &c->spec, err) : 0;
 }
 
 /* Whether a level gets the fills of one other and nothing else. */
@@ -151,13 +154,12 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 	h->count = machine->count;
 	h->lookup = nm_lookup_supported(0);
 	wire_levels(h, machine);
-	for (unsigned i = 0; i < h->count; i++)
-		if (make_level(h, machine, i)) {
-			nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s",
-				machine->levels[i].name);
-			nm_hierarchy_free(h);
-			return NM_ENOMEM;
-		}
+	for (unsigned i = 0; i < h->count && !code; i++)
+		code = make_level(h, machine, i, err);
+	if (code) {
+		nm_hierarchy_free(h);
+		return code;
+	}
 	find_short_cuts(h);
 	*ret_hierarchy = h;
 	return 0;
@@ -239,16 +241,18 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 
 	h->lookup->survey(refs, (uint32_t)count, &survey);
 	for (unsigned i = 0; i < h->count; i++)
-		h->broken |= nm_tally_reach(&h->levels[i].tally, survey.cell + 1u) != 0;
+		if (nm_tally_reach(&h->levels[i].tally, survey.cell + 1u))
+			h->broken = NM_ENOMEM;
 	if (h->broken)
-		return NM_ENOMEM;
+		return h->broken;
 	if (h->teller.monitor.event)
 		run_told(h, refs, count);
 	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++)
 		run_machine(h->entry[m], refs, count, &survey);
 	for (unsigned i = 0; i < h->count; i++)
-		h->broken |= h->levels[i].failed;
-	return h->broken ? NM_ENOMEM : 0;
+		if (h->levels[i].failed)
+			h->broken = h->levels[i].failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
+	return h->broken;
 }
 
 int nm_hierarchy_finish(struct nm_hierarchy *h)
@@ -261,10 +265,11 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 				nm_cache_charge(c, place);
 				nm_cache_settle(c, place);
 			}
-		h->broken |= nm_tally_settle(&c->tally) != 0;
+		if (nm_tally_settle(&c->tally))
+			h->broken = NM_ENOMEM;
 	}
 	h->finished = 1;
-	return h->broken ? NM_ENOMEM : 0;
+	return h->broken;
 }
 
 /* A cell's figures, put together from both sides of its loads. */

@@ -65,7 +65,7 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 		     struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
-/* Feeds a batch; at most NM_BATCH references.  0 or NM_ENOMEM. */
+/* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "index.h"
+#include "plugin.h"
 #include "policy.h"
 
 const char *const nm_side_names[3] = {"unified", "data", "instruction"};
@@ -128,12 +129,14 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 		snprintf(slices, sizeof slices, ",slices=%u", l->slices);
 	if (l->latency)
 		snprintf(latency, sizeof latency, ",latency=%u", l->latency);
-	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s", l->side != nm_spec_side(l->name) ? ",side=" : "",
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
 		 l->index ? nm_indexes[l->index].name : "", slices, l->write_through ? ",write=through" : "",
 		 l->no_allocate ? ",allocate=no" : "", l->inclusion ? ",inclusion=" : "",
-		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", latency);
+		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", *l->plugin ? ",plugin=" : "",
+		 l->plugin, latency);
 }
 
 size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
@@ -141,7 +144,7 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 	size_t n = 0;
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
-		char size[32], ways[16] = "full", more[256], level[384];
+		char size[32], ways[16] = "full", more[512], level[640];
 		format_size(size, sizeof size, l->size);
 		if (l->sets > 1)
 			snprintf(ways, sizeof ways, "%u", l->ways);
@@ -165,6 +168,8 @@ static const char *choice_fault(const struct nm_level_spec *l)
 	if ((unsigned)l->policy >= NM_POLICY_COUNT || (unsigned)l->index >= NM_INDEX_COUNT ||
 	    (unsigned)l->inclusion > NM_EXCLUSIVE)
 		return "has no such policy, index or inclusion";
+	if (!memchr(l->plugin, 0, sizeof l->plugin) || (*l->plugin && (l->policy || l->index)))
+		return "has a policy or an index beside a plug-in";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
 		return "has 2, 4 or 8 slices";
 	return nm_indexes[l->index].lacks ? nm_indexes[l->index].lacks(l) : NULL;
@@ -204,6 +209,15 @@ int nm_machine_check_present(const struct nm_machine *m, struct nm_error *err)
 				       "level %s: policy=opt must know the references to come, which no run "
 				       "tells",
 				       m->levels[i].name);
+	for (unsigned i = 0; i < m->count; i++) {
+		struct nm_plugin plugin;
+		int code = *m->levels[i].plugin ? nm_plugin_open(&plugin, &m->levels[i], err) : 0;
+
+		if (code)
+			return code;
+		if (*m->levels[i].plugin)
+			nm_plugin_close(&plugin);
+	}
 	return 0;
 }
 

@@ -52,6 +52,7 @@ struct nm_level_spec {
 	uint32_t slices; /* of NM_INDEX_SLICES: 2, 4 or 8 */
 	int write_through, no_allocate;
 	enum nm_inclusion inclusion; /* towards the levels whose fills it takes */
+	char plugin[200]; /* file that says where lines go, instead of policy and index; "": none */
 };
 
 /* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
@@ -91,7 +92,8 @@ size_t nm_machine_format(const struct nm_machine *machine, char *text, size_t ro
 /* 0, or what makes the machine impossible (sizes, zero ways, line sizes that shrink outwards, ...). */
 int nm_machine_check(const struct nm_machine *machine, struct nm_error *err);
 
-/* 0, or the level that cannot be simulated as references come: Belady's policy looks ahead. */
+/* 0, or the level that cannot be simulated as references come: Belady's policy looks ahead, or its plug-in cannot be
+ * used (nm_plugin_open's codes). */
 int nm_machine_check_present(const struct nm_machine *machine, struct nm_error *err);
 
 /* Named machines: machines[i].name ... until count.  (The host is found by analyze/host.h.) */

@@ -96,7 +96,7 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 
 /* The places in the text where the figures of a level stand; NULL: not said. */
 struct places {
-	const char *size, *ways, *line, *sets, *index, *slices, *seed;
+	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin;
 };
 
 /* What is read of a level before it is fitted together. */
@@ -216,6 +216,19 @@ static int read_inclusion(struct reader *r, struct draft *d)
 	return code;
 }
 
+static int read_plugin(struct reader *r, struct draft *d)
+{
+	size_t n = strcspn(r->at, ",:");
+
+	d->at.plugin = r->at;
+	if (!n || n >= sizeof d->level->plugin)
+		return fault(r, r->at, "plugin is a file name of 1 to %zu letters",
+			     sizeof d->level->plugin - 1);
+	memcpy(d->level->plugin, r->at, n);
+	r->at += n;
+	return 0;
+}
+
 static int read_latency(struct reader *r, uint32_t *ret)
 {
 	const char *start = r->at;
@@ -243,6 +256,7 @@ static const struct key {
     {"index", read_index},         {"slices", read_slices},
     {"write", read_write},         {"allocate", read_allocate},
     {"inclusion", read_inclusion}, {"latency", read_level_latency},
+    {"plugin", read_plugin},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -291,6 +305,8 @@ static int fit_ways_to_choose(struct reader *r, struct draft *d)
 		return fault(r, d->at.slices, "slices are of index=slices");
 	if (d->at.seed && !draws(level->policy))
 		return fault(r, d->at.seed, "seed is of the policies random, brrip and drrip");
+	if (d->at.plugin && (level->policy || level->index))
+		return fault(r, d->at.plugin, "a plug-in is policy and index itself");
 	level->slices = level->index != NM_INDEX_SLICES ? 0 : d->at.slices ? (uint32_t)d->slices : 4;
 	lacks = nm_indexes[level->index].lacks ? nm_indexes[level->index].lacks(level) : NULL;
 	return lacks ? fault(r, d->at.index, "%s: %s", level->name, lacks) : 0;

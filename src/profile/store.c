@@ -186,7 +186,7 @@ static void store_levels(struct shelf *shelf)
 		number(insert, 5, level->ways);
 		number(insert, 6, level->line);
 		number(insert, 7, level->sets);
-		text(insert, 8, nm_policies[level->policy]->name);
+		text(insert, 8, *level->plugin ? "plugin" : nm_policies[level->policy]->name);
 		text(insert, 9, sides[level->side]);
 		counts(insert, 10, &shelf->result->levels[i].total);
 		run(shelf, insert);

@@ -5,7 +5,7 @@ import csv
 import json
 import os
 
-from harness import MISSES, TOP, main, nearmiss, rows
+from harness import MISSES, TOP, counts, main, nearmiss, program, rows
 
 USAGE, BAD_MACHINE, BAD_NEST, NO_OUTPUT = 124, 123, 114, 122
 ALPHA = "L1d=8K,1,32"  # of the Alpha 21164, as in "A Cache Visualization Tool"
@@ -42,6 +42,43 @@ def case_blocked_product():
     assert objects == [(name, "named", 256 * 256 * 4) for name in "XYZ"], objects
     lines = rows("SELECT DISTINCT file, line FROM counts WHERE object = 'Y'")
     assert lines == [(example("blocked.nest"), 20)], lines
+
+
+def all_counts(name, *arguments, cache):
+    """Every figure of every cell and level, and who evicted whom."""
+    nest(name, *arguments, cache=cache)
+    evictions = rows("SELECT level, file, line, evictor, victim, count FROM evictions")
+    return counts(), sorted(evictions, key=repr)
+
+
+def case_mersenne_caches():
+    """The designs of paper 2, 2^n - 1 and 2^n - 3 lines, are the same by division and by the plug-in, which adds."""
+    design = program("mersenne.so")
+    for size in (224, 256):
+        whole = ("blocked.nest", f"N={size}", "WARM=1")
+        for sets in (253, 255):
+            option = all_counts(*whole, cache=f"{ALPHA},sets={sets}:L2=64K,4,64")
+            assert option == all_counts(*whole, cache=f"{ALPHA},sets={sets},plugin={design}:L2=64K,4,64")
+        assert all_counts(*whole, cache="L1d=2K,2,32:L2=64K,1,64,sets=1021") == \
+            all_counts(*whole, cache=f"L1d=2K,2,32:L2=64K,1,64,sets=1021,plugin={design}")
+    assert nest("blocked.nest", "N=256", cache=f"{ALPHA},sets=253,plugin={design}")["Y(j,k)"] == (252, 120, 132)
+    assert nest("blocked.nest", "N=256", cache=ALPHA)["Y(j,k)"] == (480, 120, 360)
+    assert rows("SELECT policy FROM levels") == [("lru",)]
+
+
+def case_plugins():
+    """One that does what is done without it changes no figure, at any level, whatever stands around it."""
+    design = program("design.so")
+    for l1, l2 in ((",policy=lru", ""), ("", ",write=through"), (",allocate=no", ""), ("", ",inclusion=inclusive"),
+                   ("", ",inclusion=exclusive")):
+        spec = "L1d=1K,2,32{}:L2=2K,4,32{}:L3=4K,full,32"
+        without = all_counts("blocked.nest", "N=256", cache=spec.format(l1, l2))
+        plugged = f",plugin={design}"
+        first = l1.replace(",policy=lru", "") + plugged
+        assert without == all_counts("blocked.nest", "N=256", cache=spec.format(first, l2))
+        assert without == all_counts("blocked.nest", "N=256", cache=spec.format(l1, l2 + plugged))
+        assert without == all_counts("blocked.nest", "N=256", cache=spec.format(l1, l2) + plugged)
+    assert rows("SELECT level, policy FROM levels ORDER BY 1") == [("L1d", "lru"), ("L2", "lru"), ("L3", "plugin")]
 
 
 def case_cross_interference():

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 
-from harness import ENVIRONMENT, NEARMISS, Skip, main, need, nearmiss, program, record, run
+from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, need, nearmiss, program, record, run
 
 # As in nearmiss(1).
 BAD_QUERY, NEWER, DAMAGED, NO_PROFILE, NO_COLLECTOR, FULL = 116, 117, 118, 119, 120, 121
@@ -99,6 +99,33 @@ def case_policy_that_looks_ahead():
     done = nearmiss("record", "-o", "p.nmp", "--cache", "L1d=32K,8,64,policy=opt", "--", need("touch"), "ran")
     refused(done, BAD_MACHINE, "level L1d", "policy=opt")
     assert not os.path.exists("ran")
+
+
+def case_plugins():
+    """What is wrong with a plug-in is told before the program runs; what it does wrong later, at the end."""
+    def record_with(plugin):
+        return nearmiss("record", "-o", "p.nmp", "--cache", f"L1d=32K,8,64,plugin={plugin}", "--", need("touch"),
+                        "ran")
+
+    with open("text.so", "w", encoding="ascii") as f:
+        f.write("no shared object\n")
+    for plugin, *words in (("no/such.so", "level L1d", "no/such.so", "No such file"),
+                           ("text.so", "cannot be loaded", "text.so"),
+                           (program("design-version.so"), "version 2", "not 1"),
+                           (program("design-name.so"), "does not define nearmiss_plugin"),
+                           (program("design-function.so"), "no function 'touch'"),
+                           (program("mersenne.so"), "refuses", "2^n - 1")):
+        refused(record_with(plugin), BAD_MACHINE, *words)
+        assert not os.path.exists("ran")
+    refused(record_with("x.so,policy=fifo"), BAD_MACHINE, "policy and index itself", lines=3)
+    refused(record_with(""), BAD_MACHINE, "file name", lines=3)
+    nest = os.path.join(TOP, "examples", "blocked.nest")
+    place = program("design-place.so")
+    refused(nearmiss("nest", "-o", "p.nmp", "--cache", f"L1d=8K,1,32,plugin={place}", nest), FAILED,
+            "where its level has no place")
+    assert not os.path.exists("p.nmp")
+    done = record_with(place)
+    assert b"end early" in done.stderr and b"where its level has no place" in done.stderr, done
 
 
 def case_unwritable_output():

@@ -82,6 +82,10 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64:L2=4K,8,128,inclusion=exclusive", 12},
 	    {"L1d=1K,8,64,write=through:L2=4K,8,64,inclusion=exclusive", 26},
 	    {"L1d=1K,8,64:L2=4K,8,64,inclusion=exclusive:L3=8K,8,64,inclusion=inclusive", 43},
+	    {"L1d=1K,8,64,plugin=", 19},
+	    {"L1d=1K,8,64,plugin=:L2=1M,8,64", 19},
+	    {"L1d=1K,8,64,plugin=./a.so,policy=fifo", 19},
+	    {"L1d=1K,8,64,index=xor,plugin=a.so", 29},
 	    {"L1d=1K,8,64,latency=0", 20},
 	    {"L1d=1K,8,64,latency=1000001", 20},
 	    {"L1d=1K,8,64,latency=fast", 20},
@@ -138,6 +142,7 @@ static void check_round_trip(const struct nm_machine *m)
 		assert_int_equal(back.levels[i].no_allocate, m->levels[i].no_allocate);
 		assert_int_equal(back.levels[i].inclusion, m->levels[i].inclusion);
 		assert_int_equal(back.levels[i].latency, m->levels[i].latency);
+		assert_string_equal(back.levels[i].plugin, m->levels[i].plugin);
 	}
 	assert_int_equal(back.memory_latency, m->memory_latency);
 	assert_int_equal(nm_machine_format(&back, again, 8), n);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plugin.h - levels whose lines go where a shared object of the user says (include/nearmiss/plugin.h).
+ */
+#ifndef NM_PLUGIN_H
+#define NM_PLUGIN_H
+
+#include <stdint.h>
+
+#include "machine.h"
+
+struct nearmiss_plugin;
+
+/* A plug-in at work for one level; zero: there is none. */
+struct nm_plugin {
+	void *object;
+	const struct nearmiss_plugin *does;
+	void *self;
+};
+
+/* Loads what a level names.  NM_ENOENT: no such file; NM_EINVAL: no plug-in, of another version, or it refuses the
+ * level. */
+int nm_plugin_open(struct nm_plugin *ret_plugin, const struct nm_level_spec *level, struct nm_error *err);
+void nm_plugin_close(struct nm_plugin *plugin);
+
+#endif
