@@ -7,11 +7,13 @@
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 
-static const struct nm_machine machine = {.name = "sample",
-					  .description = "two levels, made up for tests",
-					  .count = 2,
-					  .levels = {{"L1d", 32768, 8, 64, 64, NM_SIDE_DATA, 0},
-						     {"L2", 1048576, 16, 64, 1024, NM_SIDE_UNIFIED, 0}}};
+static const struct nm_machine machine = {
+    .name = "sample",
+    .description = "two levels, made up for tests",
+    .count = 2,
+    .levels = {
+	{.name = "L1d", .size = 32768, .ways = 8, .line = 64, .sets = 64, .side = NM_SIDE_DATA},
+	{.name = "L2", .size = 1048576, .ways = 16, .line = 64, .sets = 1024, .side = NM_SIDE_UNIFIED}}};
 
 #define LONG_NAME                                                                         \
 	"std::vector<std::pair<std::__cxx11::basic_string<char, std::char_traits<char>, " \

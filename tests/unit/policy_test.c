@@ -43,7 +43,7 @@ static void make_lines(uint64_t *lines, unsigned stream)
 
 static struct nm_hierarchy *start(const char *spec)
 {
-	struct nm_hierarchy *h;
+	struct nm_hierarchy *h = NULL;
 	struct nm_machine machine;
 	struct nm_error err;
 
