@@ -7,8 +7,7 @@
 #include "annotate.h"
 #include "message.h"
 #include "options.h"
-#include "output.h"
-#include "reader.h"
+#include "showing.h"
 
 struct annotate_options {
 	const char *input, *level, *sort, *process, *object, *columns, *threshold;
@@ -88,28 +87,22 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct annotate_options o = {
 	    .input = "nearmiss.nmp", .threshold = "0.5", .context = 8, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_annotate_request request;
+	struct nm_showing showing;
 	struct nm_operands operands;
-	struct nm_profile *profile;
-	struct nm_output output;
-	struct nm_style style;
-	struct nm_error err;
-	int status, written, rc;
+	int status, rc;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	status = read_request(self, &o, &operands, &request);
 	if (status)
 		return status;
-	if (nm_profile_open(&profile, o.input, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	style = nm_style_of(stdout, (enum nm_format)o.format, o.width);
+	status = nm_showing_open(&showing, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
 	if (o.colour != COLOUR_AUTO)
-		style.colour = o.colour == COLOUR_ALWAYS;
-	nm_output_open(&output, style.format);
-	rc = nm_annotate_run(profile, &request, &style, output.file, &err);
-	written = nm_output_close(&output);
-	nm_profile_close(profile);
-	return rc ? nm_failed(&err, NM_STATUS_USAGE) : written;
+		showing.style.colour = o.colour == COLOUR_ALWAYS;
+	rc = nm_annotate_run(showing.profile, &request, &showing.style, showing.output.file, &showing.err);
+	return nm_showing_close(&showing, rc, NM_STATUS_USAGE);
 }
 
 const struct nm_command nm_cmd_annotate = {

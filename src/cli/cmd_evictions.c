@@ -5,8 +5,7 @@
 #include "evictions.h"
 #include "message.h"
 #include "options.h"
-#include "output.h"
-#include "reader.h"
+#include "showing.h"
 
 struct evictions_options {
 	const char *input, *level, *evictor, *victim, *sort, *process;
@@ -39,31 +38,25 @@ static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct evictions_options o = {.input = "nearmiss.nmp", .limit = -1, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_evictions_request request;
+	struct nm_showing showing;
 	struct nm_operands operands;
-	struct nm_profile *profile;
-	struct nm_output output;
-	struct nm_style style;
-	struct nm_error err;
-	int status, written, rc;
+	int status, rc;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	if (operands.count)
 		return nm_usage(self, "name objects with --evictor and --victim, not \"%s\"", operands.at[0]);
-	if (nm_profile_open(&profile, o.input, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	status = nm_showing_open(&showing, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
 	request = (struct nm_evictions_request){.level = o.level,
 						.process = o.process,
 						.evictor = o.evictor,
 						.victim = o.victim,
 						.sort = o.sort,
 						.limit = o.limit};
-	style = nm_style_of(stdout, (enum nm_format)o.format, o.width);
-	nm_output_open(&output, style.format);
-	rc = nm_evictions_run(profile, &request, &style, output.file, &err);
-	written = nm_output_close(&output);
-	nm_profile_close(profile);
-	return rc ? nm_failed(&err, NM_STATUS_USAGE) : written;
+	rc = nm_evictions_run(showing.profile, &request, &showing.style, showing.output.file, &showing.err);
+	return nm_showing_close(&showing, rc, NM_STATUS_USAGE);
 }
 
 const struct nm_command nm_cmd_evictions = {

@@ -4,8 +4,7 @@
  */
 #include "message.h"
 #include "options.h"
-#include "output.h"
-#include "reader.h"
+#include "showing.h"
 
 struct query_options {
 	const char *input;
@@ -22,26 +21,20 @@ static const struct nm_option options[] = {
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct query_options o = {.input = "nearmiss.nmp"};
+	struct nm_showing showing;
 	struct nm_operands operands;
-	struct nm_profile *profile;
-	struct nm_output output;
-	struct nm_style style;
-	struct nm_error err;
-	int status, written, rc;
+	int status, rc;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	if (operands.count != 1)
 		return nm_usage(self, operands.count ? "one statement at a time: put it between quotes"
 						     : "there is no SQL");
-	if (nm_profile_open(&profile, o.input, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	style = nm_style_of(stdout, (enum nm_format)o.format, 0);
-	nm_output_open(&output, style.format);
-	rc = nm_report_query(profile, operands.at[0], &style, output.file, &err);
-	written = nm_output_close(&output);
-	nm_profile_close(profile);
-	return rc ? nm_failed(&err, NM_STATUS_BAD_QUERY) : written;
+	status = nm_showing_open(&showing, o.input, (enum nm_format)o.format, 0);
+	if (status)
+		return status;
+	rc = nm_report_query(showing.profile, operands.at[0], &showing.style, showing.output.file, &showing.err);
+	return nm_showing_close(&showing, rc, NM_STATUS_BAD_QUERY);
 }
 
 const struct nm_command nm_cmd_query = {

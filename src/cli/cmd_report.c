@@ -6,8 +6,7 @@
 
 #include "message.h"
 #include "options.h"
-#include "output.h"
-#include "reader.h"
+#include "showing.h"
 
 struct report_options {
 	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
@@ -82,20 +81,18 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct report_options o = {.input = "nearmiss.nmp", .limit = 20, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_report_request request;
 	const struct nm_report *report;
+	struct nm_showing showing;
 	struct nm_operands operands;
-	struct nm_profile *profile;
-	struct nm_output output;
-	struct nm_style style;
-	struct nm_error err;
-	int status, written, rc;
+	int status, rc;
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	report = chosen(self, &operands, o.by);
 	if (!report)
 		return NM_STATUS_USAGE;
-	if (nm_profile_open(&profile, o.input, &err))
-		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	status = nm_showing_open(&showing, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
 	request = (struct nm_report_request){.level = o.level,
 					     .process = o.process,
 					     .thread = o.thread,
@@ -107,12 +104,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 					     .object = o.object,
 					     .function = o.function,
 					     .file = o.file};
-	style = nm_style_of(stdout, (enum nm_format)o.format, o.width);
-	nm_output_open(&output, style.format);
-	rc = nm_report_run(report, profile, &request, &style, output.file, &err);
-	written = nm_output_close(&output);
-	nm_profile_close(profile);
-	return rc ? nm_failed(&err, NM_STATUS_USAGE) : written;
+	rc = nm_report_run(report, showing.profile, &request, &showing.style, showing.output.file, &showing.err);
+	return nm_showing_close(&showing, rc, NM_STATUS_USAGE);
 }
 
 const struct nm_command nm_cmd_report = {
