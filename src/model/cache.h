@@ -17,10 +17,7 @@
 #include "recency.h"
 #include "tally.h"
 
-enum {
-	NM_LINE_WORDS_MAX = 4096 / 64,
-	NM_WIDE_WAYS = 65, /* from so many ways on, a hash finds the way and a list the victim */
-};
+enum { NM_WIDE_WAYS = 65 /* from so many ways on, a hash finds the way and a list the victim */ };
 
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
@@ -39,20 +36,20 @@ struct nm_cache;
 
 /* What a look over references tells about all of them together. */
 struct nm_survey {
-	uint32_t cell;                                       /* the largest */
-	uint32_t any_size, any_kind, any_weight, all_weight; /* bits that any, that all have */
+	uint32_t cell; /* the largest */
+	int plain;     /* all are reads and writes of weight 1 */
 	uint64_t writes;
 };
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
-	/* Takes reads and writes of weight 1, none longer than two lines. */
+	/* Takes reads and writes of weight 1. */
 	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
 	/* Takes one reference of any kind. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
 	/* Asks for a line, for the level above; where it is then. */
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t cell, unsigned write);
-	/* Those of custom levels have none. */
+	/* Looks over references.  Those of custom levels have none. */
 	void (*survey)(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret);
 };
 

@@ -226,7 +226,7 @@ static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *re
 {
 	struct nm_cache *c = entry[0];
 
-	if (!c || survey->any_kind > NM_REF_WRITE || survey->any_weight != 1 || survey->all_weight != 1) {
+	if (!c || !survey->plain) {
 		run_any(entry, refs, count);
 		return;
 	}

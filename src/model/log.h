@@ -57,7 +57,7 @@ static __attribute__((noinline)) void compact(struct nm_recency *r)
 	memset(r->log + (r->now - first), 0xff, (r->end - r->now) * sizeof *r->log); /* NM_LOG_DEAD */
 }
 
-/* Makes room in the log for some touches, at most NM_LOG_MOST. */
+/* Makes room in the log for some touches, of which there are far fewer than it has entries. */
 ALWAYS void reserve(struct nm_recency *r, uint32_t touches)
 {
 	if (__builtin_expect(r->now + touches > r->end, 0))

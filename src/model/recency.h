@@ -43,8 +43,6 @@ struct nm_recency {
 int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps);
 void nm_recency_done(struct nm_recency *r);
 
-enum { NM_LOG_MOST = 2048 }; /* touches that there can be made room for at once */
-
 /* The log as if it began at time 0. */
 static inline uint32_t *nm_recency_log(const struct nm_recency *r)
 {
@@ -81,13 +79,6 @@ static inline struct nm_ghost *nm_recency_ghost(const struct nm_recency *r, uint
 	while (r->ghosts[i].stamp && r->ghosts[i].line != line)
 		i = (i + 1) & r->ghost_mask;
 	return &r->ghosts[i];
-}
-
-/* Has the host fetch what the load of a line will look at. */
-static inline void nm_recency_prefetch(const struct nm_recency *r, uint64_t line)
-{
-	__builtin_prefetch(&r->ghosts[nm_spread(line, r->ghost_shift)]);
-	__builtin_prefetch(&r->seen[nm_spread(line >> 6, r->seen_shift)]);
 }
 
 #endif
