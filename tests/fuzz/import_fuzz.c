@@ -2,24 +2,38 @@
  *
  * import_fuzz.c - libFuzzer over the importers, each by its name and by probing.
  *
- * The first byte chooses the format.  Whatever is imported has to be a well-formed stream.
+ * The first byte chooses the format, or, for all inputs, the option --format=NAME, which libFuzzer passes over.
+ * Whatever is imported has to be a well-formed stream.
  *
- *     build-fuzz/tests/fuzz/import_fuzz CORPUS tests/data/import
+ *     build-fuzz/tests/fuzz/import_fuzz CORPUS tests/fuzz/corpus/import_fuzz
+ *     build-fuzz/tests/fuzz/import_fuzz --format=csv CORPUS tests/data/import
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "import.h"
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *only;
 
 static void demand(int holds)
 {
 	if (!holds)
 		abort();
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	for (int i = 1; i < *argc; i++)
+		if (!strncmp((*argv)[i], "--format=", 9))
+			only = (*argv)[i] + 9;
+	return 0;
 }
 
 static const char *format_of(uint8_t byte)
@@ -34,8 +48,8 @@ static const char *format_of(uint8_t byte)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const char *format = size ? format_of(data[0]) : NULL;
-	size_t skip = format ? 1 : 0, count;
+	const char *format = only ? only : size ? format_of(data[0]) : NULL;
+	size_t skip = format && !only ? 1 : 0, count;
 	struct nm_wire_check *check;
 	struct nm_import *import;
 	const uint64_t *words;
