@@ -59,6 +59,21 @@ int nm_fail_errno(struct nm_error *err, const char *format, ...)
 	return code;
 }
 
+/* Of a text that has no room, what stands around the column. */
+static void show(struct nm_error *err, const char *subject, int column)
+{
+	static const char cut[] = "...";
+	const int most = (int)sizeof err->subject - 1, before = most / 2;
+
+	err->column = column;
+	if (column <= most) {
+		snprintf(err->subject, sizeof err->subject, "%s", subject);
+		return;
+	}
+	snprintf(err->subject, sizeof err->subject, "%s%s", cut, subject + column - before);
+	err->column = before + (int)sizeof cut - 1;
+}
+
 int nm_fail_at(struct nm_error *err, const char *subject, int column, const char *format, ...)
 {
 	va_list args;
@@ -68,7 +83,6 @@ int nm_fail_at(struct nm_error *err, const char *subject, int column, const char
 	va_start(args, format);
 	set(err, NM_EINVAL, format, args);
 	va_end(args);
-	snprintf(err->subject, sizeof err->subject, "%s", subject);
-	err->column = column;
+	show(err, subject, column);
 	return NM_EINVAL;
 }

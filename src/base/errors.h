@@ -39,7 +39,8 @@ int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
 /* The same from errno: appends ": " and strerror, and maps errno to a code. */
 int nm_fail_errno(struct nm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column. */
+/* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column.  Of a long
+ * subject what stands around the column is kept. */
 int nm_fail_at(struct nm_error *err, const char *subject, int column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

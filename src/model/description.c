@@ -29,14 +29,14 @@ static int fault(const struct description *d, size_t offset, const char *what)
 	char line[400];
 	unsigned number = 1;
 
-	while (start > d->text && start[-1] != '\n')
-		start--;
 	for (const char *c = d->text; c < start; c++)
 		number += *c == '\n';
+	for (size_t n = 0; n < sizeof line / 2 && start > d->text && start[-1] != '\n'; n++)
+		start--;
 	snprintf(line, sizeof line, "%.*s", (int)(end - start), start);
 	for (char *c = line; *c; c++)
 		if (!isprint((unsigned char)*c)) /* a byte a column, so that the caret stands right */
-			*c = *c == '\t' ? ' ' : '?';
+			*c = isspace((unsigned char)*c) ? ' ' : '?';
 	return nm_fail_at(d->err, line, (int)(d->text + offset - start), "%s:%u: %s", d->file, number, what);
 }
 
@@ -76,7 +76,7 @@ static int read_line(struct description *d, const char *line, const char *end)
 
 	if ((rest = behind(line, "machine"))) {
 		keep(d->machine->name, sizeof d->machine->name, rest, end);
-		return 0;
+		return *d->machine->name ? 0 : fault(d, (size_t)(rest - d->text), "a name is missing");
 	}
 	if ((rest = behind(line, "source"))) {
 		keep(d->machine->description, sizeof d->machine->description, rest, end);

@@ -234,6 +234,10 @@ static void test_long_texts_are_cut_not_overrun(void **state)
 	assert_int_equal(strlen(err.text), sizeof err.text - 1);
 	nm_fail_at(&err, text, 3, "%s", text);
 	assert_int_equal(strlen(err.subject), sizeof err.subject - 1);
+	text[500] = '!';
+	nm_fail_at(&err, text, 500, "far behind");
+	assert_int_equal(err.subject[err.column], '!');
+	assert_int_equal(strncmp(err.subject, "...xx", 5), 0);
 }
 
 int main(void)

@@ -231,11 +231,12 @@ static void test_description(void **state)
 	    {"\n# no\n\tL1d = 1K, 8, 63", 3, 14, " L1d = 1K, 8, 63"},
 	    {"L1d=1K,8,\n64", 2, 0, "64"},
 	    {"machine x\nL1d = 1K, 8", 2, 11, "L1d = 1K, 8"},
+	    {"L1d=1K,8,64\nmachine \t \r\n", 2, 10, "machine    "},
 	    {"L1d = 1K, 8, 64 # , colour\nL2 = 1M,8,64,colour=red", 2, 13, "L2 = 1M,8,64,colour=red"},
 	};
 	struct nm_machine m = {.count = 77};
 	struct nm_error err;
-	char at[16];
+	char at[16], text[1100];
 	(void)state;
 	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
 		assert_int_equal(nm_machine_read(faults[i].text, "f", &m, &err), NM_EINVAL);
@@ -245,6 +246,10 @@ static void test_description(void **state)
 		assert_string_equal(err.subject, faults[i].shown);
 		assert_int_equal(m.count, 77);
 	}
+	snprintf(text, sizeof text, "\nL1d = 1K, 8,%*s63 # %*s", 700, "", 300, "");
+	assert_int_equal(nm_machine_read(text, "f", &m, &err), NM_EINVAL);
+	assert_int_equal(strncmp(err.text, "f:2: ", 5), 0);
+	assert_int_equal(strncmp(err.subject + err.column, "63 # ", 5), 0);
 	assert_int_equal(nm_machine_read("\n# only\n", "f", &m, &err), NM_EINVAL);
 	assert_int_equal(nm_machine_read("machine  my box \r\nsource\tits manual, page 3\r\n\r\n"
 					 "L1d = 32K, 8, 64, policy = tree-plru, latency=4\r\n"
