@@ -15,6 +15,7 @@
 #include "symbol.h"
 
 struct nm_engine;
+struct nm_foresight;
 
 struct nm_engine_options {
 	const struct nm_machine *machine;
@@ -24,6 +25,7 @@ struct nm_engine_options {
 	int by_instruction; /* tell instructions apart, not only lines; keep their code */
 	int contexts;       /* count by call chain too */
 	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL; borrowed */
+	struct nm_foresight *foresight;     /* of levels that look ahead, or NULL; borrowed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

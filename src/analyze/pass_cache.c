@@ -29,7 +29,7 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 
 	if (!c)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	status = nm_hierarchy_new(&c->hierarchy, options->machine, err);
+	status = nm_hierarchy_new_foreseeing(&c->hierarchy, options->machine, options->foresight, err);
 	if (!status && options->sift) {
 		status = nm_sift_new(&c->sift, options->sift, options->machine);
 		if (status)

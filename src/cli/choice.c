@@ -77,7 +77,7 @@ static int join(const struct nm_choice *o, struct nm_machine *to, struct nm_mach
 {
 	struct nm_error err;
 
-	if (nm_machine_check_present(machine, &err))
+	if (nm_machine_check_present(machine, o->stored, &err))
 		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
 	if (!o->instructions)
 		drop_instruction_levels(machine);

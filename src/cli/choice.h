@@ -14,6 +14,7 @@
 struct nm_choice {
 	struct nm_option_list machines, caches; /* as typed; without either, the host */
 	int64_t threads;
+	int stored;       /* references can be looked at twice */
 	int instructions; /* simulate fetches too */
 	int contexts;     /* count by call chain too */
 };

@@ -328,6 +328,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
+	o.choice.stored = o.input != NULL;
 	status = read_question(self, &o, operands.count, &monitoring);
 	if (status)
 		return status;

@@ -94,7 +94,9 @@ static int gather_settings(const struct nm_command *self, const struct nest_opti
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct nest_options o = {
-	    .output = "nearmiss.nmp", .choice.threads = nm_default_threads(), .width = NM_WIDTH_OF_TERMINAL};
+	    .output = "nearmiss.nmp",
+	    .choice = {.threads = nm_default_threads(), .stored = 1}, /* a nest can be run twice */
+	    .width = NM_WIDTH_OF_TERMINAL};
 	const char *settings[MAX_SETTINGS + 1];
 	struct nm_nesting nesting = {.settings = settings};
 	struct nm_operands operands;

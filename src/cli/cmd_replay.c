@@ -42,7 +42,8 @@ static const struct nm_option options[] = {
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct replay_options o = {.output = "nearmiss.nmp", .choice.threads = nm_default_threads()};
+	struct replay_options o = {.output = "nearmiss.nmp",
+				   .choice = {.threads = nm_default_threads(), .stored = 1}};
 	struct nm_replaying replaying = {0};
 	struct nm_operands operands;
 	struct nm_error err;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "foresight.h"
 #include "message.h"
 #include "nesting.h"
 #include "outcome.h"
@@ -19,6 +20,7 @@ struct recording {
 	const struct nm_nesting *nesting;
 	struct nm_symbols *symbols;
 	struct nm_session *session;
+	struct nm_foresight *foresight; /* of levels with policy=opt, or NULL */
 	struct nm_profile_writer *writer;
 	struct nm_tracer *tracer; /* or NULL */
 	double started, shown;
@@ -80,16 +82,47 @@ static int run_nest(struct recording *r, struct nm_nest *nest, struct nm_error *
 	return code;
 }
 
-static int prepare(struct recording *r, const char *output, const char *trace, struct nm_error *err)
+static int start_session(struct recording *r, struct nm_error *err)
 {
-	struct nm_engine_options options = {.machine = &r->nesting->machine, .threads = r->nesting->threads};
+	struct nm_engine_options options = {.machine = &r->nesting->machine,
+					    .symbols = r->symbols,
+					    .threads = r->nesting->threads,
+					    .foresight = r->foresight};
+
+	return nm_session_new(&r->session, &options, err);
+}
+
+/* Levels with policy=opt are told of references that are to come by runs whose counts are forgotten. */
+static int look_ahead(struct recording *r, struct nm_nest *nest, struct nm_error *err)
+{
+	struct nm_result *const *results;
+	size_t count;
+	int code = nm_foresight_new(&r->foresight, &r->nesting->machine, err);
+
+	while (!code && !nm_foresight_ready(r->foresight)) {
+		code = start_session(r, err);
+		if (!code)
+			code = run_nest(r, nest, err);
+		if (!code)
+			code = nm_session_results(r->session, &results, &count, err);
+		nm_session_free(r->session);
+		r->session = NULL;
+		nm_foresight_turn(r->foresight);
+	}
+	return code;
+}
+
+static int prepare(struct recording *r, struct nm_nest *nest, const char *output, const char *trace,
+		   struct nm_error *err)
+{
 	int code = nm_profile_writer_new(&r->writer, output, err);
 
 	if (!code)
 		code = nm_symbols_new(&r->symbols, err);
-	options.symbols = r->symbols;
+	if (!code && nm_machine_runs_ahead(&r->nesting->machine))
+		code = look_ahead(r, nest, err);
 	if (!code)
-		code = nm_session_new(&r->session, &options, err);
+		code = start_session(r, err);
 	if (!code && trace)
 		code = nm_tracer_new(&r->tracer, trace, r->symbols, err);
 	return !code && trace ? nm_tracer_info(r->tracer, "collector", "nest") : code;
@@ -122,6 +155,7 @@ static void done(struct recording *r)
 		nm_profile_writer_abort(r->writer);
 	nm_tracer_free(r->tracer);
 	nm_session_free(r->session);
+	nm_foresight_free(r->foresight);
 	nm_symbols_free(r->symbols);
 }
 
@@ -134,7 +168,7 @@ int nm_nest_record(const struct nm_nesting *nesting, const char *output, const c
 
 	if (nm_nest_load(&nest, nesting->path, nesting->settings, &err))
 		return nm_failed(&err, NM_STATUS_BAD_NEST);
-	code = prepare(&r, output, trace, &err);
+	code = prepare(&r, nest, output, trace, &err);
 	status = nm_status_of((enum nm_code)code, NM_STATUS_NO_OUTPUT);
 	if (!status)
 		status = nm_status_of((enum nm_code)run_nest(&r, nest, &err), NM_STATUS_BAD_NEST);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "foresight.h"
 #include "message.h"
 #include "nesting.h"
 #include "table.h"
@@ -186,26 +187,43 @@ static int add_counts(struct sweep *s, int64_t value, const struct nm_result *re
 	return 0;
 }
 
-static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
+static int run_once(struct sweep *s, struct nm_nest *nest, const struct nm_engine_options *options,
+		    struct nm_result *ret_result)
 {
 	const char *argv[] = {s->nesting->path, NULL};
-	struct nm_engine_options options = {.machine = &s->nesting->machine, .threads = s->nesting->threads};
 	struct nm_nest_sink sink = {feed, NULL};
 	struct nm_engine *engine = NULL;
-	struct nm_result result = {0};
-	int code = nm_symbols_new(&options.symbols, &s->err);
+	int code = nm_engine_new(&engine, options, &s->err);
 
-	if (!code)
-		code = nm_engine_new(&engine, &options, &s->err);
 	sink.self = engine;
 	if (!code)
 		code = nm_nest_run(nest, argv, &sink, &s->err);
 	if (!code)
-		code = nm_engine_finish(engine, &result, &s->err);
+		code = nm_engine_finish(engine, ret_result, &s->err);
+	nm_engine_free(engine);
+	return code;
+}
+
+/* Levels with policy=opt are told of what is to come by runs before the one that counts. */
+static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
+{
+	struct nm_engine_options options = {.machine = &s->nesting->machine, .threads = s->nesting->threads};
+	struct nm_result result = {0};
+	int code = nm_symbols_new(&options.symbols, &s->err);
+
+	if (!code)
+		code = nm_foresight_new(&options.foresight, options.machine, &s->err);
+	while (!code && !nm_foresight_ready(options.foresight)) {
+		code = run_once(s, nest, &options, &result);
+		nm_result_free(&result);
+		nm_foresight_turn(options.foresight);
+	}
+	if (!code)
+		code = run_once(s, nest, &options, &result);
 	if (!code)
 		code = add_counts(s, value, &result);
 	nm_result_free(&result);
-	nm_engine_free(engine);
+	nm_foresight_free(options.foresight);
 	nm_symbols_free(options.symbols);
 	return code;
 }

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <time.h>
 
+#include <sys/stat.h>
+
 #include "ahead.h"
+#include "foresight.h"
 #include "import.h"
 #include "message.h"
 #include "outcome.h"
@@ -25,6 +28,7 @@ struct replayer {
 	const struct nm_replaying *replaying;
 	struct nm_symbols *symbols;
 	struct nm_session *session;
+	struct nm_foresight *foresight; /* of levels with policy=opt, or NULL */
 	struct nm_profile_writer *writer;
 	struct nm_trace *trace; /* one of these two */
 	struct nm_import *import;
@@ -69,6 +73,9 @@ static int learn_names(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
+/* Is this a run before the one that counts? */
+static int looks_ahead(const struct replayer *r) { return r->foresight && !nm_foresight_ready(r->foresight); }
+
 /* One stream's trouble is told, and the others go on. */
 static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
 {
@@ -78,6 +85,8 @@ static int take(struct replayer *r, const struct nm_piece *piece, struct nm_erro
 
 	if (!status || status == NM_ENOMEM)
 		return status;
+	if (looks_ahead(r)) /* it will be told when the events count */
+		return 0;
 	nm_message("the events of stream %u end early: %s", piece->stream, err->text);
 	return 0;
 }
@@ -155,29 +164,83 @@ static int feed(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
-static int prepare(struct replayer *r, struct nm_error *err)
+static int start_session(struct replayer *r, struct nm_error *err)
 {
 	const struct nm_replaying *replaying = r->replaying;
 	struct nm_engine_options options = {.machine = &replaying->machine,
+					    .symbols = r->symbols,
 					    .threads = replaying->threads,
-					    .instructions = replaying->instructions,
-					    .by_instruction = replaying->by_instruction,
-					    .contexts = replaying->contexts,
-					    .sift = replaying->taker ? replaying->taker->sift : NULL};
+					    .foresight = r->foresight,
+					    .instructions = replaying->instructions};
+
+	if (!looks_ahead(r)) {
+		options.by_instruction = replaying->by_instruction;
+		options.contexts = replaying->contexts;
+		options.sift = replaying->taker ? replaying->taker->sift : NULL;
+	}
+	return nm_session_new(&r->session, &options, err);
+}
+
+/* ---- what is to come ---- */
+
+/* One run for each level with policy=opt that stands behind another such level; the caches of these runs are forgotten.
+ * An import begins anew each time, and is open again in the end. */
+static int look_ahead(struct replayer *r, struct nm_error *err)
+{
+	struct nm_result *const *results;
+	size_t count;
+	int status = nm_foresight_new(&r->foresight, &r->replaying->machine, err);
+
+	while (!status && looks_ahead(r)) {
+		status = start_session(r, err);
+		if (!status)
+			status = feed(r, err);
+		if (!status || status == NM_EFORMAT) /* damage is told by the run that counts */
+			status = nm_session_results(r->session, &results, &count, err);
+		nm_session_free(r->session);
+		r->session = NULL;
+		if (!status && r->import) {
+			nm_import_free(r->import);
+			r->import = NULL;
+			status = open_input(r, err);
+		}
+		nm_foresight_turn(r->foresight);
+	}
+	return status;
+}
+
+/* A pipe can be read once. */
+static int can_look_ahead(const struct replayer *r, struct nm_error *err)
+{
+	struct stat file;
+
+	return !strcmp(r->replaying->input, "-") || stat(r->replaying->input, &file) || !S_ISREG(file.st_mode)
+		   ? nm_fail(err, NM_EINVAL,
+			     "policy=opt reads the references more than once: give it a file, not a pipe")
+		   : 0;
+}
+
+static int prepare(struct replayer *r, struct nm_error *err)
+{
+	const struct nm_replaying *replaying = r->replaying;
+	const int ahead = nm_machine_runs_ahead(&replaying->machine) > 0;
 	int status = open_input(r, err);
 
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
+	if (ahead && can_look_ahead(r, err))
+		return NM_STATUS_BAD_MACHINE;
 	if (replaying->output)
 		status = nm_profile_writer_new(&r->writer, replaying->output, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
 	status = nm_symbols_new(&r->symbols, err);
-	options.symbols = r->symbols;
-	if (!status)
-		status = nm_session_new(&r->session, &options, err);
 	if (!status && r->trace)
 		status = learn_names(r, err);
+	if (!status && ahead)
+		status = look_ahead(r, err);
+	if (!status)
+		status = start_session(r, err);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
 }
 
@@ -230,6 +293,7 @@ int nm_replay(const struct nm_replaying *replaying, struct nm_error *err)
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
 	nm_session_free(r.session);
+	nm_foresight_free(r.foresight);
 	nm_symbols_free(r.symbols);
 	nm_trace_free(r.trace);
 	nm_import_free(r.import);

@@ -49,6 +49,8 @@ int nm_custom_new(struct nm_cache *c, const struct nm_standing *standing)
 	u->loans = calloc(standing->loans + 1, sizeof *u->loans);
 	if (!u->free_ways || !u->free_count || !u->loans || nm_replacement_init(&u->replacement, &c->spec))
 		return NM_ENOMEM;
+	u->replacement.future = standing->future;
+	u->replacement.tags = c->tags;
 	for (uint64_t set = 0; set < sets; set++) {
 		u->free_count[set] = c->ways;
 		for (uint32_t way = 0; way < c->ways; way++)

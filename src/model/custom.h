@@ -13,7 +13,8 @@
 /* How a level stands among the others. */
 struct nm_standing {
 	int custom;
-	uint64_t loans; /* exclusive: lines that the levels above it may hold */
+	struct nm_future *future; /* OPT */
+	uint64_t loans;           /* exclusive: lines that the levels above it may hold */
 };
 
 struct nm_custom {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "custom.h"
+#include "foresight.h"
 
 struct nm_hierarchy {
 	struct nm_cache levels[NM_MAX_LEVELS];
@@ -25,7 +26,8 @@ struct nm_hierarchy {
 	unsigned count, machines;
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	struct nm_teller teller;
-	int broken; /* why: a code */
+	struct nm_foresight *foresight; /* or NULL; borrowed */
+	int broken;                     /* why: a code */
 	int finished;
 };
 
@@ -106,6 +108,9 @@ static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, 
 	for (unsigned j = 0; j < i; j++)
 		if (machine->levels[i].inclusion == NM_EXCLUSIVE && h->levels[j].next == c)
 			standing.loans += h->levels[j].places + 1; /* one is asked for before one leaves */
+	if (machine->levels[i].policy == NM_POLICY_OPT &&
+	    !(standing.future = nm_foresight_take(h->foresight, i)))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
 	if (nm_cache_init(c, &machine->levels[i], &standing))
 		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s",
 			       machine->levels[i].name);
@@ -143,14 +148,21 @@ static void find_short_cuts(struct nm_hierarchy *h)
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err)
 {
+	return nm_hierarchy_new_foreseeing(ret_hierarchy, machine, NULL, err);
+}
+
+int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+				struct nm_foresight *foresight, struct nm_error *err)
+{
 	int code = nm_machine_check(machine, err);
 	if (!code)
-		code = nm_machine_check_present(machine, err);
+		code = nm_machine_check_present(machine, foresight != NULL, err);
 	if (code)
 		return code;
 	struct nm_hierarchy *h = calloc(1, sizeof *h);
 	if (!h)
 		return nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
+	h->foresight = foresight;
 	h->count = machine->count;
 	h->lookup = nm_lookup_supported(0);
 	wire_levels(h, machine);
@@ -249,9 +261,12 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		run_told(h, refs, count);
 	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++)
 		run_machine(h->entry[m], refs, count, &survey);
-	for (unsigned i = 0; i < h->count; i++)
-		if (h->levels[i].failed)
-			h->broken = h->levels[i].failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
+	for (unsigned i = 0; i < h->count; i++) {
+		const struct nm_cache *c = &h->levels[i];
+
+		if (c->failed || (c->custom && c->custom->replacement.failed))
+			h->broken = c->failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
+	}
 	return h->broken;
 }
 

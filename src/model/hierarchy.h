@@ -60,9 +60,13 @@ struct nm_eviction {
 };
 
 struct nm_hierarchy;
+struct nm_foresight;
 
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err);
+/* The same for references that are stored: levels with policy=opt are told by `foresight`; or NULL. */
+int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+				struct nm_foresight *foresight, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */

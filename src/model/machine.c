@@ -71,6 +71,8 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 
 		if (!nm_machine_same(upper->name, l->name))
 			continue;
+		if (l->inclusion == NM_INCLUSIVE && upper->policy == NM_POLICY_OPT)
+			return "is inclusive, but a level before it has policy=opt";
 		if (l->inclusion == NM_INCLUSIVE && upper->inclusion == NM_EXCLUSIVE)
 			return "is inclusive, but a level before it is exclusive";
 
@@ -170,6 +172,8 @@ static const char *choice_fault(const struct nm_level_spec *l)
 		return "has no such policy, index or inclusion";
 	if (!memchr(l->plugin, 0, sizeof l->plugin) || (*l->plugin && (l->policy || l->index)))
 		return "has a policy or an index beside a plug-in";
+	if (l->policy == NM_POLICY_OPT && (l->no_allocate || l->inclusion))
+		return "has policy=opt, but what it is asked for depends on what it holds";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
 		return "has 2, 4 or 8 slices";
 	return nm_indexes[l->index].lacks ? nm_indexes[l->index].lacks(l) : NULL;
@@ -201,9 +205,28 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 	return 0;
 }
 
-int nm_machine_check_present(const struct nm_machine *m, struct nm_error *err)
+unsigned nm_machine_opt_before(const struct nm_machine *m, unsigned i)
 {
+	unsigned n = 0;
+
+	for (unsigned j = 0; j < i; j++)
+		n += m->levels[j].policy == NM_POLICY_OPT && takes(&m->levels[i], &m->levels[j]);
+	return n;
+}
+
+unsigned nm_machine_runs_ahead(const struct nm_machine *m)
+{
+	unsigned runs = 0;
+
 	for (unsigned i = 0; i < m->count; i++)
+		if (m->levels[i].policy == NM_POLICY_OPT && nm_machine_opt_before(m, i) + 1 > runs)
+			runs = nm_machine_opt_before(m, i) + 1;
+	return runs;
+}
+
+int nm_machine_check_present(const struct nm_machine *m, int stored, struct nm_error *err)
+{
+	for (unsigned i = 0; i < m->count && !stored; i++)
 		if (m->levels[i].policy == NM_POLICY_OPT)
 			return nm_fail(err, NM_EINVAL,
 				       "level %s: policy=opt must know the references to come, which no run "

@@ -28,7 +28,7 @@ enum nm_policy_kind {
 	NM_POLICY_SRRIP,
 	NM_POLICY_BRRIP,
 	NM_POLICY_DRRIP,
-	NM_POLICY_OPT, /* of a stored list only: optimal.h */
+	NM_POLICY_OPT, /* of stored references only: foresight.h */
 	NM_POLICY_COUNT
 };
 
@@ -92,9 +92,14 @@ size_t nm_machine_format(const struct nm_machine *machine, char *text, size_t ro
 /* 0, or what makes the machine impossible (sizes, zero ways, line sizes that shrink outwards, ...). */
 int nm_machine_check(const struct nm_machine *machine, struct nm_error *err);
 
-/* 0, or the level that cannot be simulated as references come: Belady's policy looks ahead, or its plug-in cannot be
- * used (nm_plugin_open's codes). */
-int nm_machine_check_present(const struct nm_machine *machine, struct nm_error *err);
+/* 0, or the level that cannot be simulated: its plug-in cannot be used (nm_plugin_open's codes), or the references are
+ * not `stored` but come once, and Belady's policy looks ahead. */
+int nm_machine_check_present(const struct nm_machine *machine, int stored, struct nm_error *err);
+
+/* Levels with policy=opt on the way to level i; runs that are needed before one that knows what is to come: 0 without
+ * such levels. */
+unsigned nm_machine_opt_before(const struct nm_machine *machine, unsigned i);
+unsigned nm_machine_runs_ahead(const struct nm_machine *machine);
 
 /* Named machines: machines[i].name ... until count.  (The host is found by analyze/host.h.) */
 const struct nm_machine *nm_machine_table(size_t *ret_count);

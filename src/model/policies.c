@@ -7,9 +7,6 @@
 #include "map.h"
 #include "policy.h"
 
-/* Never run: a level that needs to know the future is found by optimal.c from a stored list. */
-const struct nm_policy nm_policy_opt = {.name = "opt", .summary = "Belady's, from a stored list only"};
-
 const struct nm_policy *const nm_policies[NM_POLICY_COUNT] = {
     [NM_POLICY_LRU] = &nm_policy_lru,           [NM_POLICY_FIFO] = &nm_policy_fifo,
     [NM_POLICY_RANDOM] = &nm_policy_random,     [NM_POLICY_TREE_PLRU] = &nm_policy_tree_plru,

@@ -24,7 +24,10 @@ struct nm_replacement {
 	    period;    /* DRRIP: sets 0, period, 2 * period, ... lead for SRRIP, those after them for BRRIP */
 	unsigned duel; /* DRRIP: the count that decides for the rest */
 	unsigned char *state;
-	size_t stride; /* bytes of state a set */
+	size_t stride;            /* bytes of state a set */
+	struct nm_future *future; /* OPT */
+	int failed;               /* OPT: memory ran out */
+	const uint64_t *tags;     /* OPT: the line of each way, by set; of a line that comes in too */
 };
 
 struct nm_policy {

@@ -96,7 +96,7 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 
 /* The places in the text where the figures of a level stand; NULL: not said. */
 struct places {
-	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin;
+	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy;
 };
 
 /* What is read of a level before it is fitted together. */
@@ -154,6 +154,7 @@ static int read_policy(struct reader *r, struct draft *d)
 
 	for (unsigned i = 0; i < NM_POLICY_COUNT; i++)
 		names[i] = nm_policies[i]->name;
+	d->at.policy = r->at;
 	int code = read_word(r, "policy", names, NM_POLICY_COUNT, &policy);
 	d->level->policy = (enum nm_policy_kind)policy;
 	return code;
@@ -303,6 +304,8 @@ static int fit_ways_to_choose(struct reader *r, struct draft *d)
 
 	if (d->at.slices && level->index != NM_INDEX_SLICES)
 		return fault(r, d->at.slices, "slices are of index=slices");
+	if (level->policy == NM_POLICY_OPT && (level->no_allocate || level->inclusion))
+		return fault(r, d->at.policy, "policy=opt goes with neither allocate=no nor an inclusion");
 	if (d->at.seed && !draws(level->policy))
 		return fault(r, d->at.seed, "seed is of the policies random, brrip and drrip");
 	if (d->at.plugin && (level->policy || level->index))

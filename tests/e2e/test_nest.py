@@ -51,6 +51,17 @@ def all_counts(name, *arguments, cache):
     return counts(), sorted(evictions, key=repr)
 
 
+def case_belady():
+    """A nest is run twice for policy=opt; its profile and its table agree, and no policy loads less."""
+    small = "L1d=2K,4,32"
+    misses = {p: {name: n for name, (n, _, _) in nest("blocked.nest", "N=256", cache=f"{small},policy={p}").items()}
+              for p in ("lru", "fifo", "tree-plru", "srrip", "opt")}
+    total = {p: sum(found.values()) for p, found in misses.items()}
+    assert total["opt"] < min(n for p, n in total.items() if p != "opt"), total
+    row = table("blocked.nest", "--sweep", "N=256:256", "--by", "references", cache=f"{small},policy=opt")[0]
+    assert sum(row.values()) - 256 == total["opt"], (row, misses)
+
+
 def case_mersenne_caches():
     """The designs of paper 2, 2^n - 1 and 2^n - 3 lines, are the same by division and by the plug-in, which adds."""
     design = program("mersenne.so")

@@ -104,6 +104,34 @@ def case_other_caches_and_fetches():
     same("direct.nmp", "r.nmp")
 
 
+def case_belady():
+    """OPT loads least of all policies, by object too it is what direct search of the future finds (unit tests); what stands
+    beside it counts as ever."""
+    gzip = need("gzip")
+    with open("in", "wb") as f:
+        f.write(bytes(range(256)) * 100 + os.urandom(20000))
+    record([gzip, "-c", "in"], "--trace", "t.nmt", "-q")
+    policies = ("lru", "fifo", "random", "tree-plru", "bit-plru", "nru", "srrip", "brrip", "drrip")
+    for level in ("L1d=8K,4,64{}:L2=64K,8,64", "L1d=8K,4,64:L2=64K,8,64{}"):
+        others = [word for p in policies for word in ("--cache", level.format(",policy=" + p))]
+        replay("t.nmt", *others, profile="without.nmp")
+        for threads in ("1", "3"):
+            replay("t.nmt", *others, "--cache", level.format(",policy=opt"), "--threads", threads)
+            least = rows("SELECT min(loads) FROM levels WHERE policy = 'opt'", profile="r.nmp")[0][0]
+            name = "L1d" if "{}:" in level else "L2"
+            loads = rows(f"SELECT loads FROM levels WHERE level LIKE '%{name}' AND policy <> 'opt'", profile="r.nmp")
+            assert len(loads) == len(policies) and least < min(n for n, in loads), (least, loads)
+            known = rows("SELECT * FROM counts", profile="without.nmp")
+            assert known == rows("SELECT * FROM counts WHERE level NOT LIKE '10/%'", profile="r.nmp")
+    done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", "L1d=8K,4,64,policy=opt", "-", stdin=b"r 10\n")
+    assert done.returncode == 123 and b"not a pipe" in done.stderr, done
+    assert not os.path.exists("no.nmp")
+    with open("t.din", "w", encoding="ascii") as f:
+        f.write("".join(f"0 {64 * (i % 5):x}\n" for i in range(50)))
+    replay("t.din", "--cache", "L1d=256,4,64,policy=opt")
+    assert rows("SELECT loads FROM levels", profile="r.nmp") == [(5 + 11,)] # Belady: one of four waits each time
+
+
 def case_status_of_the_program():
     done = nearmiss("record", "-q", "-o", "p.nmp", "--cache", SPEC, "-t", "t.nmt", "--", "sh", "-c", "exit 7")
     assert done.returncode == 7, done

@@ -216,7 +216,8 @@ struct run {
 
 static void begin(struct run *r, unsigned threads, int fetches)
 {
-	struct nm_engine_options options = {&r->machine, NULL, threads, fetches, 0, 0, NULL};
+	struct nm_engine_options options = {
+	    .machine = &r->machine, .threads = threads, .instructions = fetches};
 
 	assert_int_equal(
 	    nm_machine_parse(fetches ? "L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64" : "L1d=1K,2,64:L2=8K,4,64",

@@ -269,7 +269,11 @@ static void run(struct nm_result *ret_result, const struct maker *m, nm_execute_
 		struct nm_symbols *symbols, struct habits habits)
 {
 	struct nm_machine machine;
-	struct nm_engine_options options = {&machine, symbols, 1, habits.fetches, 0, habits.contexts, NULL};
+	struct nm_engine_options options = {.machine = &machine,
+					    .symbols = symbols,
+					    .threads = 1,
+					    .instructions = habits.fetches,
+					    .contexts = habits.contexts};
 	struct nm_engine *engine;
 
 	assert_int_equal(nm_machine_parse("L1i=1K,2,64:L1d=1K,2,64:L2=8K,4,64", &machine, NULL), 0);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "cache.h"
+#include "foresight.h"
 #include "hierarchy.h"
 #include "machine.h"
 #include "model_twin.h"
@@ -278,6 +279,84 @@ static void test_twin(void **state)
 		}
 }
 
+/* Levels with policy=opt, which are told what is to come by runs before the one that counts. */
+static const char *const foreseeing[] = {
+    "L1d=1K,1,32,policy=opt",
+    "L1d=2K,8,64,policy=opt",
+    "L1d=1536,3,64,policy=opt,index=prime",
+    "L1d=2K,full,32,policy=opt",
+    "L1d=5K,80,32,policy=opt",
+    "L1d=1K,4,32,policy=opt,write=through:L2=4K,8,64",
+    "L1d=1K,4,64,policy=opt:L2=4K,4,64,inclusion=exclusive",
+    "L1d=1K,2,32:L2=4K,8,64,policy=opt:L3=16K,4,128,policy=srrip",
+    "L1d=1K,4,32,policy=opt:L2=4K,8,64,policy=opt:L3=8K,8,128,policy=opt",
+    "L1i=1K,4,64,policy=opt:L1d=1K,2,64,allocate=no:L2=4K,8,64,policy=opt",
+};
+
+/* What a level is asked for in one run of the twin is what is to come in the next. */
+static void run_twin_ahead(struct twin *t, const struct nm_ref *refs)
+{
+	for (unsigned run = 0; run < nm_machine_runs_ahead(&t->machine); run++) {
+		struct twin *early = calloc(1, sizeof *early);
+		early->machine = t->machine;
+		for (unsigned i = 0; i < t->machine.count; i++) {
+			early->levels[i].future = t->levels[i].future;
+			early->levels[i].future_count = t->levels[i].future_count;
+		}
+		twin_run(early, refs, REFS);
+		for (unsigned i = 0; i < t->machine.count; i++) {
+			free((uint64_t *)t->levels[i].future);
+			t->levels[i].future = early->levels[i].asked;
+			t->levels[i].future_count = early->levels[i].asked_count;
+			early->levels[i].asked = NULL;
+		}
+		twin_done(early);
+		free(early);
+	}
+	twin_run(t, refs, REFS);
+	for (unsigned i = 0; i < t->machine.count; i++)
+		free((uint64_t *)t->levels[i].future);
+}
+
+static void run_ahead_and_compare(const struct twin *t, const char *spec, const struct nm_ref *refs)
+{
+	struct nm_foresight *foresight;
+	struct nm_hierarchy *h;
+	struct nm_error err;
+	int ready;
+
+	assert_int_equal(nm_foresight_new(&foresight, &t->machine, &err), 0);
+	do {
+		ready = nm_foresight_ready(foresight);
+		assert_int_equal(nm_hierarchy_new_foreseeing(&h, &t->machine, foresight, &err), 0);
+		feed(h, refs, REFS, 0);
+		if (ready)
+			compare(h, t, spec, "foreseen");
+		nm_hierarchy_free(h);
+		nm_foresight_turn(foresight);
+	} while (!ready);
+	nm_foresight_free(foresight);
+}
+
+static void test_foresight(void **state)
+{
+	static struct nm_ref refs[REFS];
+	(void)state;
+	for (unsigned g = 0; g < sizeof foreseeing / sizeof foreseeing[0]; g++)
+		for (unsigned s = 0; s < sizeof streams / sizeof streams[0]; s++) {
+			struct twin *t = calloc(1, sizeof *t);
+			struct nm_error err;
+			rng_state = g * 1000 + s;
+			if (nm_machine_parse(foreseeing[g], &t->machine, &err))
+				fail_msg("%s: %s", foreseeing[g], err.text);
+			make_stream(refs, s, t->machine.levels[0].size, g % 2);
+			run_twin_ahead(t, refs);
+			run_ahead_and_compare(t, foreseeing[g], refs);
+			twin_done(t);
+			free(t);
+		}
+}
+
 /* References that no sane program makes. */
 static void test_extremes(void **state)
 {
@@ -522,9 +601,13 @@ static void test_transposed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_extremes),
-	    cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_blocked_product),
-	    cmocka_unit_test(test_interference), cmocka_unit_test(test_orders),
+	    cmocka_unit_test(test_twin),
+	    cmocka_unit_test(test_foresight),
+	    cmocka_unit_test(test_extremes),
+	    cmocka_unit_test(test_bad_requests),
+	    cmocka_unit_test(test_blocked_product),
+	    cmocka_unit_test(test_interference),
+	    cmocka_unit_test(test_orders),
 	    cmocka_unit_test(test_transposed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

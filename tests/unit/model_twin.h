@@ -33,6 +33,9 @@ struct twin_level {
 	uint64_t *full;          /* fully associative: line numbers, latest first */
 	uint64_t full_count, *seen, seen_count, seen_room;
 	uint64_t accesses, resident, reads, writes;
+	uint64_t *asked, asked_count, asked_room; /* lines asked for, in order */
+	const uint64_t *future;                   /* the same, of a run before; or NULL */
+	uint64_t future_count;
 	struct nm_counts cells[TWIN_CELLS];
 	uint64_t matrix[TWIN_CELLS][TWIN_CELLS];
 };
@@ -146,6 +149,35 @@ static inline int twin_is_new(struct twin_level *l, uint64_t line)
 	return 1;
 }
 
+static inline void twin_note(struct twin_level *l, uint64_t line)
+{
+	if (l->asked_count == l->asked_room) {
+		l->asked_room = l->asked_room * 2 + 64;
+		l->asked = realloc(l->asked, l->asked_room * sizeof l->asked[0]);
+	}
+	l->asked[l->asked_count++] = line;
+}
+
+/* The way of a full set that Belady's policy chooses: used farthest away; of those that are not used again, the one
+ * touched least recently. */
+static inline unsigned twin_farthest(const struct twin_level *l, uint64_t set)
+{
+	const struct twin_way *ways = l->choice.ways + set * l->spec.ways;
+	uint64_t farthest = 0;
+	unsigned found = 0;
+
+	for (unsigned w = 0; w < l->spec.ways; w++) {
+		uint64_t use = l->asked_count;
+		while (use < l->future_count && l->future[use] != l->sets[set][w].line)
+			use++;
+		if (use > farthest || (use == farthest && ways[w].touched < ways[found].touched)) {
+			farthest = use;
+			found = w;
+		}
+	}
+	return found;
+}
+
 static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
 			     unsigned bytes, unsigned weight);
 
@@ -214,7 +246,7 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 	for (way = 0; way < l->spec.ways && l->sets[set][way].there;)
 		way++;
 	if (way == l->spec.ways) {
-		way = twin_victim(&l->choice, set);
+		way = l->spec.policy == NM_POLICY_OPT ? twin_farthest(l, set) : twin_victim(&l->choice, set);
 		struct twin_line *victim = &l->sets[set][way];
 		if (l->spec.inclusion == NM_INCLUSIVE)
 			twin_take_back(t, level, victim->line * l->spec.line, evictor);
@@ -244,7 +276,7 @@ static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, u
 	struct twin_level *l = &t->levels[level];
 	struct twin_line *lent = calloc(1, sizeof *lent);
 	uint64_t line = address / l->spec.line;
-	unsigned way;
+	unsigned way = 0;
 	int full = twin_full(l, line, 1);
 	struct twin_line *here = twin_find(l, line, &way);
 
@@ -319,8 +351,10 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 	struct twin_level *l = &t->levels[level];
 	uint64_t line = address / l->spec.line;
 	int write = bytes && kind == NM_REF_WRITE, keeps = !write || !l->spec.no_allocate;
-	unsigned way;
+	unsigned way = 0;
 	int full = twin_full(l, line, keeps), hit = twin_find(l, line, &way) != NULL;
+
+	twin_note(l, line);
 
 	if (hit)
 		twin_tell(t, level, NM_EVENT_HIT, address, cell, weight ? weight : 1, 0);
@@ -468,6 +502,7 @@ static inline void twin_done(struct twin *t)
 		free(l->choice.ways);
 		free(l->full);
 		free(l->seen);
+		free(l->asked);
 	}
 }
 

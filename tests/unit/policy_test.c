@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "custom.h"
+#include "foresight.h"
 #include "hierarchy.h"
 #include "machine.h"
-#include "optimal.h"
 
 enum { REFS = 20000, STREAMS = 4 };
 
@@ -143,26 +143,44 @@ static uint64_t search_the_future(const struct nm_level_spec *spec, const uint64
 	return loads;
 }
 
+/* The loads of the run that counts. */
+static uint64_t run_ahead(const struct nm_machine *machine, const uint64_t *lines)
+{
+	struct nm_foresight *foresight;
+	struct nm_hierarchy *h;
+	struct nm_error err;
+	uint64_t loads = 0;
+
+	assert_int_equal(nm_foresight_new(&foresight, machine, &err), 0);
+	for (int ready = 0; !ready;) {
+		ready = nm_foresight_ready(foresight);
+		assert_int_equal(nm_hierarchy_new_foreseeing(&h, machine, foresight, &err), 0);
+		for (unsigned i = 0; i < REFS; i++)
+			touch(h, lines[i], 0);
+		loads = loads_of(h, 0);
+		nm_hierarchy_free(h);
+		nm_foresight_turn(foresight);
+	}
+	nm_foresight_free(foresight);
+	return loads;
+}
+
 static void test_optimal(void **state)
 {
 	static const char *const geometries[] = {"L1=0,4,64,sets=8", "L1=0,1,64,sets=32", "L1=0,16,64,sets=3",
 						 "L1=1K,full,64"};
-	static unsigned char loaded[REFS];
 	static uint64_t lines[REFS];
 	(void)state;
 	for (unsigned g = 0; g < 4; g++)
 		for (unsigned s = 0; s < STREAMS; s++) {
 			struct nm_machine machine;
 			struct nm_error err;
-			uint64_t optimal, sum = 0;
+			uint64_t optimal;
 
 			make_lines(lines, s);
 			assert_int_equal(nm_machine_parse(geometries[g], &machine, &err), 0);
-			assert_int_equal(nm_optimal_loads(&machine.levels[0], lines, REFS, loaded, &optimal),
-					 0);
-			for (unsigned i = 0; i < REFS; i++)
-				sum += loaded[i];
-			assert_int_equal(sum, optimal);
+			machine.levels[0].policy = NM_POLICY_OPT;
+			optimal = run_ahead(&machine, lines);
 			assert_int_equal(optimal, search_the_future(&machine.levels[0], lines));
 			for (unsigned p = 0; p < NM_POLICY_OPT; p++) {
 				char spec[80];
@@ -202,6 +220,14 @@ static void test_future_refused(void **state)
 	assert_int_equal(nm_machine_parse("L1d=32K,8,64:L2=1M,16,64,policy=opt", &machine, &err), 0);
 	assert_int_equal(nm_hierarchy_new(&h, &machine, &err), NM_EINVAL);
 	assert_non_null(strstr(err.text, "level L2: policy=opt"));
+	assert_int_equal(nm_machine_parse("L1d=32K,8,64,policy=opt,allocate=no", &machine, &err), NM_EINVAL);
+	assert_int_equal(err.column, 20);
+	assert_int_equal(
+	    nm_machine_parse("L1=1K,1,64:L2=2K,2,64,inclusion=exclusive,policy=opt", &machine, &err),
+	    NM_EINVAL);
+	assert_int_equal(
+	    nm_machine_parse("L1=1K,1,64,policy=opt:L2=2K,2,64,inclusion=inclusive", &machine, &err),
+	    NM_EINVAL);
 	assert_null(h);
 }
 
