@@ -172,6 +172,14 @@ static void take(void *self, const struct nm_event *e)
 
 /* ---- life ---- */
 
+void nm_sift_sets(struct nm_sift_request *ret_request, const struct nm_machine *machine)
+{
+	*ret_request =
+	    (struct nm_sift_request){.mode = NM_SIFT_SETS, .end = UINT64_MAX, .by_cell = 1, .of_objects = 1};
+	for (unsigned i = 0; i < machine->count; i++)
+		ret_request->kinds[i] = 1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE;
+}
+
 int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request,
 		const struct nm_machine *machine)
 {

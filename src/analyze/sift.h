@@ -30,7 +30,8 @@ struct nm_sift_request {
 	uint8_t kinds[NM_MAX_LEVELS]; /* of a level, bits 1 << enum nm_event_kind; STAYS needs all */
 	uint64_t low, end;            /* events that touch bytes of [low, end); replacements: of the line */
 	int serving; /* only what ends an access to a line: hits, and loads at a last level, of NM_MAX_LEVELS */
-	int by_cell; /* keep the rows of all cells apart; else a row has the cells of its first event */
+	int by_cell;    /* keep the rows of all cells apart; else a row has the cells of its first event */
+	int of_objects; /* a profile adds rows up over code: who, not where */
 	unsigned shift;
 	uint64_t address; /* STAYS: of a byte of the line */
 	uint64_t limit;   /* STAYS: keep so many at most, the first ones */
@@ -62,6 +63,9 @@ struct nm_sifted {
 };
 
 struct nm_sift;
+
+/* Asks for what every set of every level loads and replaces, and for which objects. */
+void nm_sift_sets(struct nm_sift_request *ret_request, const struct nm_machine *machine);
 
 /* The request stays the caller's, and must outlive the sift and what is taken of it.  0 or NM_ENOMEM. */
 int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request,

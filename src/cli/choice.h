@@ -17,6 +17,7 @@ struct nm_choice {
 	int stored;       /* references can be looked at twice */
 	int instructions; /* simulate fetches too */
 	int contexts;     /* count by call chain too */
+	int sets;         /* and loads and replacements by set */
 };
 
 /* Decoding and modelling beside each other, where there are processors. */

@@ -10,7 +10,7 @@
 struct evictions_options {
 	const char *input, *level, *evictor, *victim, *sort, *process;
 	int64_t limit, width;
-	int format;
+	int sets, format;
 };
 
 static const struct nm_option options[] = {
@@ -22,9 +22,11 @@ static const struct nm_option options[] = {
      offsetof(struct evictions_options, evictor), NULL},
     {"victim", 'v', "OBJECT", "the lines of code where this object is pushed out", NM_OPTION_TEXT,
      offsetof(struct evictions_options, victim), NULL},
-    {"sort", 's', "ORDER", "objects by lost, took or self (lost); lines by a CSV column (count)",
+    {"sets", 0, NULL, "the sets that lose these lines; needs `record --sets`", NM_OPTION_FLAG,
+     offsetof(struct evictions_options, sets), NULL},
+    {"sort", 's', "ORDER", "objects by lost, took or self (lost); lines and sets by a CSV column",
      NM_OPTION_TEXT, offsetof(struct evictions_options, sort), NULL},
-    {"limit", 'n', "N", "show N objects (8), or lines of code (20); 0: all", NM_OPTION_NUMBER,
+    {"limit", 'n', "N", "show N objects (8), or lines of code or sets (20); 0: all", NM_OPTION_NUMBER,
      offsetof(struct evictions_options, limit), NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct evictions_options, process), NULL},
@@ -54,7 +56,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 						.evictor = o.evictor,
 						.victim = o.victim,
 						.sort = o.sort,
-						.limit = o.limit};
+						.limit = o.limit,
+						.by_set = o.sets};
 	rc = nm_evictions_run(showing.profile, &request, &showing.style, showing.output.file, &showing.err);
 	return nm_showing_close(&showing, rc, NM_STATUS_USAGE);
 }
@@ -63,8 +66,10 @@ const struct nm_command nm_cmd_evictions = {
     .name = "evictions",
     .summary = "Show which objects push which out of the cache, and at which lines",
     .operands = "",
-    .details = "Without --evictor and --victim: the matrix of objects that push out (rows) and objects that\n"
-	       "are pushed out (columns).  With one of them or both: the lines of code.\n",
+    .details =
+	"Without --evictor and --victim: the matrix of objects that push out (rows) and objects that\n"
+	"are pushed out (columns).  With one of them or both: the lines of code.  With --sets: the sets,\n"
+	"of all evictions or of those objects.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

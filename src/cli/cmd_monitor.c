@@ -265,6 +265,7 @@ static int watch_program(const struct answer *a, const struct nm_taker *taker, c
 {
 	const struct monitor_options *o = a->options;
 	struct nm_recording recording = {.taker = taker,
+					 .sift = &a->monitoring->sift,
 					 .machine = a->monitoring->machine,
 					 .threads = (unsigned)o->choice.threads,
 					 .instructions = o->choice.instructions,
@@ -284,6 +285,7 @@ static int watch_trace(const struct answer *a, const struct nm_taker *taker)
 	const struct monitor_options *o = a->options;
 	struct nm_replaying replaying = {.input = o->input,
 					 .taker = taker,
+					 .sift = &a->monitoring->sift,
 					 .machine = a->monitoring->machine,
 					 .threads = (unsigned)o->choice.threads,
 					 .instructions = o->choice.instructions,
@@ -322,7 +324,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	    .choice.threads = nm_default_threads(), .limit = MOST_ROWS, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_monitoring monitoring = {0};
 	struct answer answer = {.monitoring = &monitoring, .options = &o};
-	struct nm_taker taker = {&monitoring.sift, take, &answer};
+	struct nm_taker taker = {take, &answer};
 	struct nm_operands operands;
 	int status, closed;
 

@@ -33,7 +33,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status = nm_showing_open(&showing, o.input, (enum nm_format)o.format, 0);
 	if (status)
 		return status;
-	rc = nm_report_query(showing.profile, operands.at[0], &showing.style, showing.output.file, &showing.err);
+	rc = nm_report_query(showing.profile, operands.at[0], &showing.style, showing.output.file,
+			     &showing.err);
 	return nm_showing_close(&showing, rc, NM_STATUS_BAD_QUERY);
 }
 
@@ -41,7 +42,7 @@ const struct nm_command nm_cmd_query = {
     .name = "query",
     .summary = "Ask a profile in SQL",
     .operands = "SQL",
-    .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors,\n"
+    .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
 	       "instructions, code, code_lines, sources, sites, contexts, context_counts,\n"
 	       "undebugged.\n"
 	       "nearmiss-query(1) describes their columns.  Example:\n\n"

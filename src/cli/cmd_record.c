@@ -32,6 +32,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, collector), "valgrind"},
     {"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", NM_OPTION_FLAG,
      offsetof(struct record_options, by_instruction), NULL},
+    {"sets", 0, NULL, "count loads and evictions by set too, for evictions --sets", NM_OPTION_FLAG,
+     offsetof(struct record_options, choice.sets), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
      offsetof(struct record_options, choice.contexts), NULL},
     {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
@@ -46,6 +48,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct record_options o = {.output = "nearmiss.nmp", .choice.threads = nm_default_threads()};
 	struct nm_recording recording = {0};
+	struct nm_sift_request sets;
 	struct nm_operands operands;
 	struct nm_error err;
 	int status, exit_status;
@@ -63,6 +66,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	recording.instructions = o.choice.instructions;
 	recording.by_instruction = o.by_instruction;
 	recording.contexts = o.choice.contexts;
+	if (o.choice.sets) {
+		nm_sift_sets(&sets, &recording.machine);
+		recording.sift = &sets;
+	}
 	recording.embed_sources = o.embed_sources;
 	recording.progress = !o.quiet && isatty(STDERR_FILENO);
 	recording.argv = operands.at;

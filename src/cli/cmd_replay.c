@@ -28,6 +28,8 @@ static const struct nm_option options[] = {
      offsetof(struct replay_options, choice.instructions), NULL},
     {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
      offsetof(struct replay_options, choice.threads), NULL},
+    {"sets", 0, NULL, "count loads and evictions by set too, for evictions --sets", NM_OPTION_FLAG,
+     offsetof(struct replay_options, choice.sets), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
      offsetof(struct replay_options, choice.contexts), NULL},
     {"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", NM_OPTION_FLAG,
@@ -45,6 +47,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	struct replay_options o = {.output = "nearmiss.nmp",
 				   .choice = {.threads = nm_default_threads(), .stored = 1}};
 	struct nm_replaying replaying = {0};
+	struct nm_sift_request sets;
 	struct nm_operands operands;
 	struct nm_error err;
 	const char *summary;
@@ -66,6 +69,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	replaying.threads = (unsigned)o.choice.threads;
 	replaying.instructions = o.choice.instructions;
 	replaying.contexts = o.choice.contexts;
+	if (o.choice.sets) {
+		nm_sift_sets(&sets, &replaying.machine);
+		replaying.sift = &sets;
+	}
 	replaying.progress = !o.quiet && isatty(STDERR_FILENO);
 	status = nm_replay(&replaying, &err);
 	if (status)

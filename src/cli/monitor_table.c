@@ -14,8 +14,6 @@
 #include "monitoring.h"
 #include "table.h"
 
-const char *const nm_event_names[] = {"hit", "miss", "load", "replace", NULL};
-
 enum {
 	PLOT = 40,
 	NAME = sizeof(((struct nm_level_spec *)0)->name) + 16,

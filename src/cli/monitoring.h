@@ -11,9 +11,6 @@
 #include "report.h"
 #include "result.h"
 
-/* The words for enum nm_event_kind; ended by NULL. */
-extern const char *const nm_event_names[];
-
 struct nm_monitoring {
 	struct nm_machine machine;
 	struct nm_sift_request sift;

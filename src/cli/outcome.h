@@ -9,9 +9,8 @@
 #include "session.h"
 #include "writer.h"
 
-/* What takes the results where no profile is wanted. */
+/* What takes the results, beside or instead of a profile. */
 struct nm_taker {
-	const struct nm_sift_request *sift; /* what the engines are to keep of single events, or NULL */
 	int (*take)(void *self, struct nm_session *session, struct nm_error *err); /* 0 or a code */
 	void *self;
 };

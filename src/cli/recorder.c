@@ -273,12 +273,12 @@ static int write_profile(struct recorder *r, struct nm_error *err)
 	const struct nm_taker *taker = r->recording->taker;
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_error fault;
-	int status, trace_status;
+	int status = 0, trace_status;
 
 	r->writer = NULL;
 	if (writer)
 		status = nm_outcome_write(&outcome, r->session, writer, err);
-	else
+	if (taker && !status)
 		status = taker->take(taker->self, r->session, err);
 	trace_status = close_trace(r, &fault);
 	if (trace_status && !status)
@@ -306,7 +306,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 					    .instructions = recording->instructions,
 					    .by_instruction = recording->by_instruction,
 					    .contexts = recording->contexts,
-					    .sift = recording->taker ? recording->taker->sift : NULL};
+					    .sift = recording->sift};
 	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
 
 	if (fault)

@@ -176,7 +176,7 @@ static int start_session(struct replayer *r, struct nm_error *err)
 	if (!looks_ahead(r)) {
 		options.by_instruction = replaying->by_instruction;
 		options.contexts = replaying->contexts;
-		options.sift = replaying->taker ? replaying->taker->sift : NULL;
+		options.sift = replaying->sift;
 	}
 	return nm_session_new(&r->session, &options, err);
 }
@@ -261,7 +261,7 @@ static int run(struct replayer *r, struct nm_error *err)
 	struct nm_profile_writer *writer = r->writer;
 	const struct nm_taker *taker = r->replaying->taker;
 	struct nm_error fault;
-	int status, fed;
+	int status = 0, fed;
 
 	r->started = r->shown_at = now_ms();
 	fed = feed(r, &fault);
@@ -274,8 +274,10 @@ static int run(struct replayer *r, struct nm_error *err)
 	describe(r, &outcome);
 	outcome.wall_seconds = (now_ms() - r->started) / 1e3;
 	r->writer = NULL;
-	status = writer ? nm_outcome_write(&outcome, r->session, writer, err)
-			: taker->take(taker->self, r->session, err);
+	if (writer)
+		status = nm_outcome_write(&outcome, r->session, writer, err);
+	if (taker && !status)
+		status = taker->take(taker->self, r->session, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
 	if (fed)

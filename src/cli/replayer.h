@@ -10,10 +10,11 @@
 #include "outcome.h"
 
 struct nm_replaying {
-	const char *input;            /* path of a trace, ours or another tool's; "-": standard input */
-	const char *format;           /* of another tool; NULL: by what the file begins with */
-	const char *output;           /* path of the profile; NULL: none is written */
-	const struct nm_taker *taker; /* of the results, if there is no profile */
+	const char *input;                  /* path of a trace, ours or another tool's; "-": standard input */
+	const char *format;                 /* of another tool; NULL: by what the file begins with */
+	const char *output;                 /* path of the profile; NULL: none is written */
+	const struct nm_taker *taker;       /* of the results, too; or NULL */
+	const struct nm_sift_request *sift; /* what is kept of single events, or NULL */
 	struct nm_machine machine;
 	unsigned threads;   /* of the engine */
 	int instructions;   /* simulate fetches too */
@@ -23,7 +24,7 @@ struct nm_replaying {
 	int progress; /* show it on stderr */
 };
 
-/* Writes the profile, or hands the results to the taker.  0, or an enum nm_status with *err told.  Input that is damaged from some place on is read up to there,
+/* Writes the profile, and hands the results to the taker.  0, or an enum nm_status with *err told.  Input that is damaged from some place on is read up to there,
  * which makes a profile too: NM_STATUS_DAMAGED then. */
 int nm_replay(const struct nm_replaying *replaying, struct nm_error *err);
 

@@ -6,6 +6,8 @@
 
 #include "custom.h"
 
+const char *const nm_event_names[] = {"hit", "miss", "load", "replace", NULL};
+
 void nm_teller_ask(struct nm_teller *t, const struct nm_ref *r, uint64_t address, uint32_t bytes)
 {
 	t->asked.address = address;

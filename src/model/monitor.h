@@ -23,6 +23,9 @@
 
 enum nm_event_kind { NM_EVENT_HIT, NM_EVENT_MISS, NM_EVENT_LOAD, NM_EVENT_REPLACE, NM_EVENTS };
 
+/* The words for them; ended by NULL. */
+extern const char *const nm_event_names[];
+
 struct nm_event {
 	uint64_t
 	    reference; /* during which it happens: 1 is the first; a fetch counts for as many as it stands for */

@@ -96,6 +96,11 @@ void nm_store_done(struct nm_store *store);
 int nm_store_instructions(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
 			  const char *process);
 
+/* ---- events.c: what was asked for of single events --------------------------------------------------- */
+
+int nm_store_events(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
+		    const char *process);
+
 /* ---- patterns.c: the strides of places ---------------------------------------------------------------- */
 
 struct nm_place_pattern {

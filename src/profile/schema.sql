@@ -56,6 +56,12 @@ CREATE TABLE context_sum(
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
 	PRIMARY KEY(process, level, context)) WITHOUT ROWID;
+-- Single events, where they were asked for: how often an event of a kind happened at a place.  unit: what a place is
+-- (1 a set, 2 the first byte of a granule, 0 nothing: it is 0); level: beyond the last one is the memory; kind: enum
+-- nm_event_kind; maker: the place that made it; victim: the place that had loaded a replaced line, else -1.
+CREATE TABLE event(
+	process TEXT, level INTEGER, unit INTEGER, at INTEGER, kind INTEGER, maker INTEGER, victim INTEGER, count INTEGER,
+	PRIMARY KEY(process, level, unit, at, kind, maker, victim)) WITHOUT ROWID;
 -- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at.
 CREATE TABLE pattern(
 	process TEXT, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
@@ -235,6 +241,37 @@ CREATE VIEW evictions AS
 	LEFT JOIN text vfi ON vfi.id = vs.file
 	LEFT JOIN object vo ON vo.process = vx.process AND vo.object = vx.object
 	LEFT JOIN text vn ON vn.id = vo.name;
+
+CREATE VIEW events AS
+	SELECT p.name AS process, coalesce(l.name, 'memory') AS level,
+		CASE e.kind WHEN 0 THEN 'hit' WHEN 1 THEN 'miss' WHEN 2 THEN 'load' WHEN 3 THEN 'replace' END AS event,
+		CASE e.unit WHEN 1 THEN e.at END AS cache_set, CASE e.unit WHEN 2 THEN e.at END AS address,
+		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		vn.text AS victim, vfn.text AS victim_function, vfi.text AS victim_file, vs.line AS victim_line,
+		e.count AS count
+	FROM process p
+	CROSS JOIN event e ON e.process = p.process
+	LEFT JOIN level l ON l.process = e.process AND l.level = e.level
+	LEFT JOIN place x ON x.process = e.process AND x.place = e.maker
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name
+	LEFT JOIN place vx ON vx.process = e.process AND vx.place = e.victim
+	LEFT JOIN site vs ON vs.id = vx.site
+	LEFT JOIN text vfn ON vfn.id = vs.function
+	LEFT JOIN text vfi ON vfi.id = vs.file
+	LEFT JOIN object vo ON vo.process = vx.process AND vo.object = vx.object
+	LEFT JOIN text vn ON vn.id = vo.name;
+
+CREATE VIEW sets AS
+	SELECT p.name AS process, l.name AS level, e.at AS cache_set,
+		sum((e.kind = 2) * e.count) AS loads, sum((e.kind = 3) * e.count) AS evictions
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN event e ON e.process = l.process AND e.level = l.level AND e.unit = 1
+	GROUP BY e.process, e.level, e.at;
 
 CREATE VIEW top_evictors AS
 	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,

@@ -522,6 +522,8 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 	store_call_chains(&shelf);
 	if (!shelf.rc)
 		shelf.rc = nm_store_instructions(store, result, &shelf.fold, shelf.process);
+	if (!shelf.rc)
+		shelf.rc = nm_store_events(store, result, &shelf.fold, shelf.process);
 	nm_fold_done(&shelf.fold);
 	free(shelf.process);
 	return shelf.rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * evictions.c - the lines of code of a pair of objects, and the choice between them and the matrix.
+ * evictions.c - the lines of code of a pair of objects, and the choice between them, the matrix and the sets.
  */
 #include "evictions.h"
 
@@ -29,7 +29,6 @@ static const struct nm_column columns[] = {
 
 enum { EVICTOR = 0, VICTIM = 5, COLUMNS = sizeof columns / sizeof *columns };
 
-/* asked->object is the evictor, asked->function the victim. */
 static char *lines_query(const struct nm_asked *asked)
 {
 	const struct nm_name_choice *evictor = &asked->object, *victim = &asked->function;
@@ -77,9 +76,8 @@ static int count_lines(struct nm_profile *profile, const struct nm_asked *asked,
 	return rc > 0 ? 0 : rc;
 }
 
-/* "matrix pushed out 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost". */
-static int print_title(struct nm_profile *profile, const struct nm_asked *asked, FILE *out,
-		       struct nm_error *err)
+int nm_eviction_title(struct nm_profile *profile, const struct nm_asked *asked, FILE *out,
+		      struct nm_error *err)
 {
 	const char *evictor = asked->object.pattern, *victim = asked->function.pattern;
 	int64_t pair = 0, whole = 0;
@@ -96,7 +94,6 @@ static int print_title(struct nm_profile *profile, const struct nm_asked *asked,
 	if (evictor && whole)
 		fprintf(out, ": %.1f %% of all that %s lost", 100.0 * (double)pair / (double)whole,
 			victim ? victim : "any object");
-	fputs("\n\n", out);
 	return 0;
 }
 
@@ -121,7 +118,9 @@ static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const 
 	if (asked->function.pattern && asked->function.operator_[0] == '=')
 		filled.query.columns[VICTIM].hidden = 1;
 	if (!rc && style->format == NM_FORMAT_TEXT)
-		rc = print_title(profile, asked, out, err);
+		rc = nm_eviction_title(profile, asked, out, err);
+	if (!rc && style->format == NM_FORMAT_TEXT)
+		fputs("\n\n", out);
 	if (!rc && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
 		rc = nm_table_show(&filled.table, report.name, asked->request.level, style, out, err);
 	nm_filled_done(&filled);
@@ -133,7 +132,7 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 		     const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	static const char objects[] = "SELECT object AS name FROM objects";
-	int is_matrix = !request->evictor && !request->victim;
+	int is_matrix = !request->evictor && !request->victim && !request->by_set;
 	const struct nm_report_request r = {.level = request->level,
 					    .process = request->process,
 					    .sort = request->sort,
@@ -149,6 +148,8 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 		rc = nm_choose_name(profile, "object", request->victim, objects, 0, &asked.function, err);
 	if (!rc && is_matrix)
 		rc = nm_eviction_matrix(profile, &asked, style, out, err);
+	else if (!rc && request->by_set)
+		rc = nm_eviction_sets(profile, &asked, style, out, err);
 	else if (!rc)
 		rc = show_lines(profile, &asked, style, out, err);
 	nm_asked_done(&asked);

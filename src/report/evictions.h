@@ -12,8 +12,10 @@ struct nm_evictions_request {
 	const char *process; /* NULL: all */
 	/* Objects: a name, or a pattern with *, ? and [...].  Without both, the matrix is shown, else the lines. */
 	const char *evictor, *victim;
-	const char *sort; /* of the matrix: "lost", "took" or "self"; of lines: a column; NULL: lost, count */
-	int64_t limit;    /* objects of the matrix, or lines; 0: all; -1: as many as usual */
+	const char
+	    *sort;     /* of the matrix: "lost", "took" or "self"; else a column; NULL: lost, count, lines */
+	int64_t limit; /* objects of the matrix, lines or sets; 0: all; -1: as many as usual */
+	int by_set;    /* the sets that lose the lines, of a pair or of all */
 };
 
 /* NM_EINVAL: no such level, process, object or column; the text tells what there is, or what is near. */

@@ -19,6 +19,9 @@ import sys
 HERE = pathlib.Path(__file__).parent
 P = ["-i", "profile-v1.nmp"]
 A = ["-i", "profile-asm.nmp"]
+
+# `nearmiss replay --sets` of interference.nmt with its caches.
+E = ["-i", "profile-sets.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -66,6 +69,14 @@ CASES = {
     "evictions-victim": ["evictions", *P, "--victim=heap*", "--width=120", "--limit=2"],
     "evictions-evictor-csv": ["evictions", *P, "--evictor=matrix", "--format=csv", "--sort=victim_line"],
     "evictions-no-pair": ["evictions", *P, "--evictor=größe"],
+    "evictions-sets": ["evictions", *E, "--sets", "--limit=3"],
+    "evictions-sets-pair": ["evictions", *E, "--sets", "--evictor=X", "--victim=Y", "--level=L1d", "--limit=2"],
+    "evictions-sets-csv": ["evictions", *E, "--sets", "--victim=Y", "--sort=loads", "--limit=2", "--format=csv"],
+    "evictions-sets-none": ["evictions", *E, "--sets", "--level=L2"],
+    "query-sets": ["query", *E, "SELECT cache_set, sum(count) FROM events WHERE event = 'replace' AND victim = 'X' "
+                   "AND level = 'L1d' GROUP BY 1 LIMIT 3"],
+    "fault-eviction-sets": ["evictions", *P, "--sets"],
+    "fault-eviction-sets-sort": ["evictions", *E, "--sets", "--sort=set"],
     "query": ["query", *P, "SELECT process, level, sum(loads) AS loads FROM counts GROUP BY 1, 2 ORDER BY 1, 2"],
     "query-csv": ["query", *P, "--format=csv", "SELECT * FROM evictions WHERE level = 'L2'"],
     "query-json": ["query", *P, "--format=json", "SELECT object, type FROM objects WHERE process = 'solver'"],

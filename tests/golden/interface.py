@@ -197,6 +197,9 @@ def case_documented_views():
         subprocess.run([MAKE_PROFILE, f"{folder}/now.nmp"], check=True)
         now = columns(f"{folder}/now.nmp")
     assert len(now) >= 9
+    manual = (SOURCE / "docs/man/nearmiss-query.1.md").read_text(encoding="utf-8")
+    for view in now:
+        assert f"**{view}**" in manual and re.search(rf"\b{view}\b", run("help", "query").stdout.decode()), view
     for view, names in now.items():
         section = re.search(rf"^### {view}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
         assert section, f"no section for {view}"

@@ -197,6 +197,49 @@ static const char *const tables[] = {"entry",  "text",  "site", "process",  "mod
 				     "object", "place", "cell", "eviction", "top_eviction"};
 
 /* Whatever the order in which processes end, and whatever ids the engine gives, the rows are the same. */
+/* Cells that agree in all but the thread are added up, and those of one object where objects were asked for.  What is no
+ * level is memory. */
+static void test_events(void **state)
+{
+	const struct nm_sift_request by_object = {.mode = NM_SIFT_SETS, .by_cell = 1, .of_objects = 1};
+	const struct nm_sift_request by_line = {.mode = NM_SIFT_GRANULES, .by_cell = 1};
+	const struct nm_sift_request *const requests[] = {&by_object, &by_line};
+	struct nm_sift_row rows[] = {{3, 5, 1, 0, NM_EVENT_LOAD, 0},
+				     {3, 7, 2, 0, NM_EVENT_LOAD, 0},
+				     {3, 1, 0, 0, NM_EVENT_LOAD, 0},
+				     {3, 2, 1, 3, NM_EVENT_REPLACE, 0},
+				     {9, 4, 3, 1, NM_EVENT_LOAD, NM_MAX_LEVELS}};
+	struct nm_result result = *nm_sample(0);
+	struct nm_profile_writer *writer;
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	(void)state;
+	result.sifted = (struct nm_sifted){.rows = rows, .row_count = 5};
+	for (unsigned i = 0; i < 2; i++) {
+		result.sifted.request = requests[i];
+		assert_int_equal(nm_profile_writer_new(&writer, i ? "line.nmp" : "object.nmp", &err), 0);
+		assert_int_equal(nm_profile_writer_add(writer, &result, &err), 0);
+		assert_int_equal(nm_profile_writer_commit(writer, &err), 0);
+	}
+	profile = open_ok("object.nmp");
+	expect(
+	    profile,
+	    "SELECT level, event, cache_set, address, line, substr(object, 1, 9), substr(victim, 1, 9), count FROM events",
+	    "L1d|load|3|-|-|matrix|-|13\nL1d|replace|3|-|-|matrix|heap std:|2\n"
+	    "memory|load|9|-|-|heap std:|-|4\n");
+	expect(profile, "SELECT level, cache_set, loads, evictions FROM sets", "L1d|3|13|2\n");
+	nm_profile_close(profile);
+	profile = open_ok("line.nmp");
+	expect(
+	    profile,
+	    "SELECT level, event, cache_set, address, line, substr(victim, 1, 9), victim_line, count FROM events",
+	    "L1d|load|-|3|40|-|-|1\nL1d|load|-|3|41|-|-|12\nL1d|replace|-|3|41|heap std:|1281|2\n"
+	    "memory|load|-|9|1281|-|-|4\n");
+	expect(profile, "SELECT * FROM sets", "");
+	nm_profile_close(profile);
+}
+
 static void test_order_does_not_matter(void **state)
 {
 	static const unsigned orders[][NM_SAMPLES] = {{0, 1, 2}, {2, 0, 1}};
@@ -646,6 +689,7 @@ int main(void)
 	    cmocka_unit_test(test_other_views),
 	    cmocka_unit_test(test_evictions),
 	    cmocka_unit_test(test_sites),
+	    cmocka_unit_test(test_events),
 	    cmocka_unit_test(test_order_does_not_matter),
 	    cmocka_unit_test(test_same_path_twice),
 	    cmocka_unit_test(test_old_file_stays_until_the_end),

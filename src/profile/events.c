@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * events.c - what was kept of single events (sift.h): counts by set, by granule of memory, or by level alone.
+ *
+ * As with all that is stored, cells become places, and threads are added up.  Rows of those who did not ask for events
+ * cell by cell have the cells of their first events, which is what a histogram shows beside them.  The history of a line
+ * and a single event are told, not counted, and are not stored.
+ */
+#include <stdlib.h>
+
+#include "profile_priv.h"
+
+/* Without the code, a place is an object: such places stand behind all others, without a site. */
+static int64_t place_of(const struct nm_fold *fold, const struct nm_sift_request *request, uint32_t cell)
+{
+	uint32_t place = fold->place_of[cell];
+
+	return request->of_objects ? (int64_t)fold->place_count + fold->places[place].object : place;
+}
+
+enum unit { WHOLE, SET, GRANULE };
+
+/* -1: an event without a victim. */
+struct row {
+	uint64_t at, count;
+	int64_t maker, victim;
+	uint8_t level, kind;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->level != y->level)
+		return x->level > y->level ? 1 : -1;
+	if (x->at != y->at)
+		return x->at > y->at ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind > y->kind ? 1 : -1;
+	if (x->maker != y->maker)
+		return x->maker > y->maker ? 1 : -1;
+	return (x->victim > y->victim) - (x->victim < y->victim);
+}
+
+/* Sorted, each key once; malloc'ed, or NULL. */
+static struct row *rows_of(const struct nm_sifted *from, const struct nm_fold *fold, size_t *ret_count)
+{
+	struct row *rows = malloc((from->row_count + 1) * sizeof *rows);
+	size_t n = 0;
+
+	if (!rows)
+		return NULL;
+	for (size_t i = 0; i < from->row_count; i++) {
+		const struct nm_sift_row *r = &from->rows[i];
+
+		rows[i] = (struct row){.at = r->place, .count = r->count, .level = r->level, .kind = r->kind};
+		rows[i].maker = place_of(fold, from->request, r->cell);
+		rows[i].victim = r->kind == NM_EVENT_REPLACE ? place_of(fold, from->request, r->victim) : -1;
+	}
+	qsort(rows, from->row_count, sizeof *rows, by_key);
+	for (size_t i = 0; i < from->row_count; i++)
+		if (n && !by_key(&rows[n - 1], &rows[i]))
+			rows[n - 1].count += rows[i].count;
+		else
+			rows[n++] = rows[i];
+	*ret_count = n;
+	return rows;
+}
+
+static enum unit unit_of(const struct nm_sift_request *request)
+{
+	return request->mode == NM_SIFT_SETS ? SET : request->mode == NM_SIFT_GRANULES ? GRANULE : WHOLE;
+}
+
+static int step(sqlite3_stmt *insert)
+{
+	int rc = sqlite3_step(insert);
+
+	sqlite3_reset(insert);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int insert_row(sqlite3_stmt *insert, const struct row *row)
+{
+	sqlite3_bind_int64(insert, 2, row->level);
+	sqlite3_bind_int64(insert, 4, (sqlite3_int64)row->at);
+	sqlite3_bind_int64(insert, 5, row->kind);
+	sqlite3_bind_int64(insert, 6, row->maker);
+	sqlite3_bind_int64(insert, 7, row->victim);
+	sqlite3_bind_int64(insert, 8, (sqlite3_int64)row->count);
+	return step(insert);
+}
+
+static int prepare(struct nm_store *store, const char *sql, const char *process, sqlite3_stmt **ret_insert)
+{
+	int rc = sqlite3_prepare_v2(store->db, sql, -1, ret_insert, NULL);
+
+	return rc ? rc : sqlite3_bind_text(*ret_insert, 1, process, -1, SQLITE_STATIC);
+}
+
+static int store_places(struct nm_store *store, const struct nm_fold *fold, const char *process)
+{
+	sqlite3_stmt *insert = NULL;
+	int rc = prepare(store, "INSERT INTO place VALUES(?,?,NULL,?)", process, &insert);
+
+	for (uint32_t i = 0; i < fold->objects && !rc; i++) {
+		sqlite3_bind_int64(insert, 2, (sqlite3_int64)fold->place_count + i);
+		sqlite3_bind_int64(insert, 3, i);
+		rc = step(insert);
+	}
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+static int store_rows(struct nm_store *store, const struct row *rows, size_t count, enum unit unit,
+		      const char *process)
+{
+	sqlite3_stmt *insert = NULL;
+	int rc = prepare(store, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", process, &insert);
+
+	if (!rc)
+		rc = sqlite3_bind_int64(insert, 3, unit);
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = insert_row(insert, &rows[i]);
+	sqlite3_finalize(insert);
+	return rc;
+}
+
+int nm_store_events(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
+		    const char *process)
+{
+	const struct nm_sifted *from = &result->sifted;
+	size_t count = 0;
+	struct row *rows;
+	int rc;
+
+	if (!from->row_count)
+		return SQLITE_OK;
+	rows = rows_of(from, fold, &count);
+	rc = rows ? store_rows(store, rows, count, unit_of(from->request), process) : SQLITE_NOMEM;
+	if (!rc && from->request->of_objects)
+		rc = store_places(store, fold, process);
+	free(rows);
+	return rc;
+}
