@@ -1,51 +1,64 @@
 /* SPDX-License-Identifier: MIT
  *
- * din.c - Dinero's "din": lines of a label and a hexadecimal address, and in the extended form a size in bytes.
+ * din.c - the two text formats of Dinero: "din", a label and a hexadecimal address, and "extended din", a letter, an
+ * address and a size, both hexadecimal.  What follows on the line is passed over.
  *
  *     2 401000        an instruction is fetched
  *     0 7fff0010      it reads
- *     1 7fff0010 8    it writes, 8 bytes
+ *     w 7fff0010 10   it writes, 16 bytes
  *
- * Labels may be the letters i, r, w.  Labels 3 and 4 are for Dinero itself (an access of no kind, a flush): passed over.  What
- * follows the size is passed over as Dinero does.  Reads and writes belong to the instruction before them.  Without sizes an access has 4 bytes,
- * as in Dinero, or less up to the next multiple of 4.
+ * Labels are 0 or r, a read; 1 or w, a write; 2 or i, an instruction; 3 or m, miscellaneous: a read that starts no
+ * prefetch; 4 or c, copy back, and 5 or v, invalidate, which are for the caches themselves: passed over.  Reads and writes belong to
+ * the instruction before them.  What has no size has 4 bytes, or less up to the next multiple of 4: Dinero takes the
+ * whole word that holds the address.
  */
 #include <string.h>
 
 #include "importer.h"
 
-enum { DEFAULT_SIZE = 4, FETCH = 2 };
-
-/* 0 to 4, or -1. */
-static int label_of(const char **at)
-{
-	static const char letters[] = "rwi";
-	const char *letter = **at ? strchr(letters, **at) : NULL;
-	int label = letter ? (int)(letter - letters) : **at >= '0' && **at <= '4' ? **at - '0' : -1;
-
-	++*at;
-	return label >= 0 && (**at == ' ' || **at == '\t') ? label : -1;
-}
+enum { DEFAULT_SIZE = 4 };
+enum { READ, WRITE, FETCH, MISCELLANEOUS, COPY_BACK, INVALIDATE };
 
 struct din_line {
-	int label, has_size;
+	int label, extended;
 	uint64_t address, size;
 };
+
+/* 0 if there is no label. */
+static int parse_label(const char **at, struct din_line *l)
+{
+	static const char letters[] = "rwimcvRWIMCV";
+	const char *letter = **at ? strchr(letters, **at) : NULL;
+
+	l->extended = letter != NULL;
+	if (letter)
+		l->label = (int)(letter - letters) % 6;
+	else if (**at >= '0' && **at <= '5')
+		l->label = **at - '0';
+	else
+		return 0;
+	++*at;
+	return **at == ' ' || **at == '\t';
+}
+
+static int ends(const char *s) { return !*s || *s == ' ' || *s == '\t'; }
 
 static const char *parse(const char *s, struct din_line *l)
 {
 	nm_import_blanks(&s);
-	l->label = label_of(&s);
-	if (l->label < 0)
-		return "a label 0 to 4 (or r, w, i) and a blank were expected";
+	if (!parse_label(&s, l))
+		return "a label 0 to 5 (or r, w, i, m, c, v) and a blank were expected";
 	nm_import_blanks(&s);
 	if (!nm_import_hex(&s, &l->address))
 		return "a hexadecimal address was expected";
-	if (*s && *s != ' ' && *s != '\t')
+	if (!ends(s))
 		return "the address is no hexadecimal number";
+	if (!l->extended) {
+		l->size = nm_import_size(l->address, DEFAULT_SIZE);
+		return NULL;
+	}
 	nm_import_blanks(&s);
-	l->has_size = nm_import_decimal(&s, &l->size);
-	return NULL;
+	return nm_import_hex(&s, &l->size) && ends(s) ? NULL : "a hexadecimal size was expected";
 }
 
 static int is_din(const char *line)
@@ -75,14 +88,15 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	fault = parse(line, &l);
 	if (fault)
 		return nm_import_fail(import, err, fault);
-	if (!l.has_size)
-		l.size = nm_import_size(l.address, DEFAULT_SIZE);
-	if (l.label > FETCH)
+	if (l.label > MISCELLANEOUS)
 		return 1;
 	if (l.label == FETCH)
 		return nm_import_instruction(import, l.address, l.size, err);
-	return nm_import_reference(import, l.address, l.size, l.label ? NM_WIRE_WRITE : NM_WIRE_READ, err);
+	return nm_import_reference(import, l.address, l.size, l.label == WRITE ? NM_WIRE_WRITE : NM_WIRE_READ,
+				   err);
 }
 
-const struct nm_importer nm_import_din = {
-    .name = "din", .summary = "Dinero: label, address, perhaps size", .probe = probe, .read = read_line};
+const struct nm_importer nm_import_din = {.name = "din",
+					  .summary = "Dinero: label and address, or letter, address and size",
+					  .probe = probe,
+					  .read = read_line};

@@ -3,46 +3,53 @@
  * drmemtrace.c - what DynamoRIO's view tool writes (drrun -t drmemtrace -tool view -indir ...).
  *
  *     Output format:
- *     <--record#-> <--instr#->: <---tid---> <record details>
+ *     <--record#-> <--instr#->: <Wrkld.Tid> <record details>
  *     ------------------------------------------------------------
- *               86          62:      296231 <marker: timestamp 13319413770947383>
- *               87          63:      296231 ifetch       2 byte(s) @ 0x0000000000401026 0f 05  syscall
- *               88          63:      296231 read         8 byte(s) @ 0x00007ffd4c2a81f8 by PC 0x0000000000401026
+ *               86          62: W0.T296231 <marker: timestamp 13319413770947383>
+ *               87          63: W0.T296231 ifetch       2 byte(s) @ 0x0000000000401026 0f 05  syscall
+ *               88          63: W0.T296231 read         8 byte(s) @ 0x00007ffd4c2a81f8 by PC 0x0000000000401026
  *
- * Before it knew of instruction numbers the tool wrote one number and a T before the thread: both forms are read.  Markers,
- * prefetches and second lines of long encodings are passed over, and all behind "View tool results".
+ * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the thread: these
+ * are read too.  Markers, prefetches, flushes and second lines of long encodings are passed over, and all behind "View tool results".
+ * Data of an instruction that is not there (filters leave them out) belongs to one of its own, at the PC that is told.
  */
 #include <string.h>
 
 #include "importer.h"
 
 struct drmemtrace_state {
-	int over;
+	int over, fetched; /* an instruction is there */
+	uint64_t thread, pc;
 };
 
 struct drmemtrace_line {
 	enum { PASSED_OVER, OVER, FETCH, READ, WRITE } kind;
-	uint64_t thread, size, address;
+	int has_pc;
+	uint64_t thread, size, address, pc;
 };
 
 static int starts_with(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
 
-/* What stands around the records. */
+/* What stands around the records; markers of no thread have no number before them. */
 static int is_frame(const char *s)
 {
-	return starts_with(s, "Output format:") || starts_with(s, "<--record#") || starts_with(s, "----");
+	return starts_with(s, "Output format:") || starts_with(s, "<") || starts_with(s, "----");
 }
 
-/* "N byte(s) @ 0x..." somewhere behind the word. */
+/* "N byte(s) @ 0x...", and perhaps "by PC 0x...", somewhere behind the word. */
 static const char *parse_place(const char *s, struct drmemtrace_line *l)
 {
-	static const char between[] = " byte(s) @ ";
+	static const char between[] = " byte(s) @ ", by[] = " by PC ";
 
 	s += strcspn(s, "0123456789");
 	if (!nm_import_decimal(&s, &l->size) || !starts_with(s, between))
 		return "a size and \"byte(s) @\" were expected";
 	s += sizeof between - 1;
-	return nm_import_hex(&s, &l->address) ? NULL : "an address was expected behind the @";
+	if (!nm_import_hex(&s, &l->address))
+		return "an address was expected behind the @";
+	s += starts_with(s, by) ? sizeof by - 1 : strlen(s);
+	l->has_pc = nm_import_hex(&s, &l->pc);
+	return NULL;
 }
 
 static const char *parse_details(const char *s, struct drmemtrace_line *l)
@@ -50,7 +57,7 @@ static const char *parse_details(const char *s, struct drmemtrace_line *l)
 	static const struct {
 		const char *word;
 		int kind;
-	} words[] = {{"ifetch ", FETCH}, {"non-fetched instr ", FETCH}, {"read ", READ}, {"write ", WRITE}};
+	} words[] = {{"ifetch ", FETCH}, {"non-fetched ", FETCH}, {"read ", READ}, {"write ", WRITE}};
 
 	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
 		if (starts_with(s, words[i].word)) {
@@ -58,6 +65,25 @@ static const char *parse_details(const char *s, struct drmemtrace_line *l)
 			return parse_place(s + strlen(words[i].word), l);
 		}
 	return NULL;
+}
+
+/* "W0.T296231", "T296231" or "296231": threads of different workloads may have the same number. */
+static int parse_thread(const char **at, struct drmemtrace_line *l)
+{
+	uint64_t workload = 0;
+	const char *s = *at;
+
+	if (*s == 'W') {
+		s++;
+		if (!nm_import_decimal(&s, &workload) || *s++ != '.')
+			return 0;
+	}
+	s += *s == 'T';
+	if (!nm_import_decimal(&s, &l->thread))
+		return 0;
+	l->thread ^= workload << 48;
+	*at = s;
+	return 1;
 }
 
 static const char *parse(const char *s, struct drmemtrace_line *l)
@@ -79,8 +105,7 @@ static const char *parse(const char *s, struct drmemtrace_line *l)
 	if (*s++ != ':')
 		return "a colon was expected behind the numbers";
 	nm_import_blanks(&s);
-	s += *s == 'T';
-	if (!nm_import_decimal(&s, &l->thread))
+	if (!parse_thread(&s, l))
 		return "a thread was expected behind the colon";
 	nm_import_blanks(&s);
 	return parse_details(s, l);
@@ -104,6 +129,25 @@ static int probe(const uint8_t *bytes, size_t count)
 	return yes && !no ? 80 : 0;
 }
 
+/* The instruction at pc begins, in the line's thread. */
+static int begin(struct nm_import *import, const struct drmemtrace_line *l, uint64_t pc, uint64_t bytes,
+		 struct nm_error *err)
+{
+	struct drmemtrace_state *state = import->state;
+
+	state->fetched = 1;
+	state->pc = pc;
+	state->thread = l->thread;
+	if (nm_builder_thread(&import->builder, l->thread))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	return nm_import_instruction(import, pc, bytes, err);
+}
+
+static int is_of_another(const struct drmemtrace_state *state, const struct drmemtrace_line *l)
+{
+	return !state->fetched || state->thread != l->thread || (l->has_pc && state->pc != l->pc);
+}
+
 static int read_line(struct nm_import *import, struct nm_error *err)
 {
 	struct drmemtrace_state *state = import->state;
@@ -120,11 +164,10 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 	state->over = l.kind == OVER;
 	if (l.kind < FETCH)
 		return 1;
-	if (l.kind == FETCH) {
-		if (nm_builder_thread(&import->builder, l.thread))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		return nm_import_instruction(import, l.address, l.size, err);
-	}
+	if (l.kind == FETCH)
+		return begin(import, &l, l.address, l.size, err);
+	if (is_of_another(state, &l) && (status = begin(import, &l, l.pc, 1, err)) < 0)
+		return status;
 	return nm_import_reference(import, l.address, l.size, l.kind == READ ? NM_WIRE_READ : NM_WIRE_WRITE,
 				   err);
 }

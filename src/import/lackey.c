@@ -8,6 +8,9 @@
  *      M 0421c7cc,4    it loads and stores the same bytes: a read and a write
  *
  * Valgrind's own messages (==4711== ...) are passed over, and superblocks (SB 04001090), which --trace-superblocks adds.
+ *
+ * A locked addition or exchange is a load and a compare-and-swap to Valgrind, which Lackey writes as L and M of the same
+ * bytes.  The processor reads once and writes once: so it is counted.
  */
 #include <string.h>
 
@@ -16,6 +19,10 @@
 struct lackey_line {
 	char kind; /* I, L, S, M; 0: nothing to count */
 	uint64_t address, size;
+};
+
+struct lackey_state {
+	struct lackey_line last; /* the line before */
 };
 
 static const char *parse(const char *s, struct lackey_line *l)
@@ -62,9 +69,16 @@ static int probe(const uint8_t *bytes, size_t count)
 	return telling && !no ? 90 : 0;
 }
 
+/* The load of a locked instruction has been told, and comes again with its store. */
+static int is_told(const struct lackey_line *last, const struct lackey_line *l)
+{
+	return l->kind == 'M' && last->kind == 'L' && last->address == l->address && last->size == l->size;
+}
+
 static int read_line(struct nm_import *import, struct nm_error *err)
 {
-	struct lackey_line l;
+	struct lackey_state *state = import->state;
+	struct lackey_line l, last = state->last;
 	const char *fault;
 	char *line;
 	int status = nm_input_line(import->input, &line, err);
@@ -76,14 +90,18 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 		return nm_import_fail(import, err, fault);
 	if (!l.kind)
 		return 1;
+	state->last = l;
 	if (l.kind == 'I')
 		return nm_import_instruction(import, l.address, l.size, err);
-	if (l.kind != 'S')
+	if (l.kind != 'S' && !is_told(&last, &l))
 		status = nm_import_reference(import, l.address, l.size, NM_WIRE_READ, err);
 	if (status > 0 && l.kind != 'L')
 		status = nm_import_reference(import, l.address, l.size, NM_WIRE_WRITE, err);
 	return status;
 }
 
-const struct nm_importer nm_import_lackey = {
-    .name = "lackey", .summary = "valgrind --tool=lackey --trace-mem=yes", .probe = probe, .read = read_line};
+const struct nm_importer nm_import_lackey = {.name = "lackey",
+					     .summary = "valgrind --tool=lackey --trace-mem=yes",
+					     .probe = probe,
+					     .read = read_line,
+					     .state_bytes = sizeof(struct lackey_state)};

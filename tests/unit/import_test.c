@@ -155,8 +155,11 @@ static void expect_fault(const char *format, const char *text, const char *strea
 static void test_din(void **state)
 {
 	(void)state;
-	expect("din", "2 401000\n0 10\n1 0x1a\n2 401004 3\nr 20 8 and more\n3 7\n4 0\n",
-	       "1@401000+4 r10/4 w1a/2\n1@401004+3 r20/8\n");
+	expect("din", "2 401000\n0 10\n1 0x1a 8 is a comment\n3 7\n4 0\n5 0\n 2\t401004\n",
+	       "1@401000+4 r10/4 w1a/2 r7/1\n1@401004+4\n");
+	expect("din", "i 401004 0x3\nr 20 10 and more\nW 30 8\nm 7 1\nc 0 1\nv 0 1\n",
+	       "1@401004+3 r20/16 w30/8 r7/1\n");
+	expect_fault("din", "r 20\n", "", "no trace format");
 	expect("din", "0 10\n\n1 18\n", "1@0+1 r10/4 w18/4\n");
 	expect_fault("din", "0 10\n0 20\n0 xyz\n0 30\n", "", "no trace format");
 }
@@ -168,6 +171,9 @@ static void test_lackey(void **state)
 	    "lackey",
 	    "==4711== Lackey\nI  04001090,3\n L 1ffe80,8\n M 0421c7cc,4\nI  04001093,1\n S 10,1\n==4711==\n",
 	    "1@4001090+3 r1ffe80/8 r421c7cc/4 w421c7cc/4\n1@4001093+1 w10/1\n");
+	expect("lackey",
+	       "I  1000,8\n L 20,4\n M 20,4\nI  1008,4\n L 20,4\nI  100c,4\n M 20,4\n L 20,4\n L 20,4\n",
+	       "1@1000+8 r20/4 w20/4\n1@1008+4 r20/4\n1@100c+4 r20/4 w20/4 r20/4 r20/4\n");
 }
 
 static void test_drmemtrace(void **state)
@@ -189,6 +195,32 @@ static void test_drmemtrace(void **state)
 	    "drmemtrace",
 	    "  7: T342 ifetch       3 byte(s) @ 0x00401ab0 non-branch\n  8: T342 read         4 byte(s) @ 0x10 by PC 0x401ab0\n",
 	    "1@401ab0+3 r10/4\n");
+}
+
+/* As the tool writes it since 2025, and with a filter that leaves instructions out. */
+static void test_drmemtrace_workloads(void **state)
+{
+	(void)state;
+	expect(
+	    "drmemtrace",
+	    "Output format:\n<--record#-> <--instr#->: <Wrkld.Tid> <record details>\n"
+	    "------------------------------------------------------------\n"
+	    "         114          62: W0.T7 <marker: timestamp 13352268558646596>\n"
+	    "         114          62: W0.T7 <marker: W0.T7 on core 10>\n"
+	    "         115          63: W0.T7 ifetch       8 byte(s) @ 0x0000000000401012 48 8d 34 25 00 20 40 lea\n"
+	    "         115          63: W0.T7                                             00\n"
+	    "------------------------------------------------------------\n"
+	    "         116          64: W1.T7 ifetch       2 byte(s) @ 0x0000000000401020 f3 a4  rep movs\n"
+	    "         117          64: W1.T7 read         1 byte(s) @ 0x0000000000001000 by PC 0x0000000000401020\n"
+	    "         118          65: W1.T7 non-fetched  2 byte(s) @ 0x0000000000401020 f3 a4  rep movs\n"
+	    "         119          65: W1.T7 write        1 byte(s) @ 0x0000000000002000 by PC 0x0000000000401020\n"
+	    "         120          65: W1.T7 pref-r-L1    0 byte(s) @ 0x0000000000002000 by PC 0x0000000000401020\n"
+	    "         121          65: W1.T7 read         8 byte(s) @ 0x0000000000003000 by PC 0x0000000000401030\n"
+	    "         122          65: W0.T7 read         8 byte(s) @ 0x0000000000003008 by PC 0x0000000000401030\n"
+	    "         123          65: W0.T7 write        8 byte(s) @ 0x0000000000003008 by PC 0x0000000000401030\n"
+	    "         124          65: W0.T7 <thread W0.T7 exited>\n<marker: type 9; value 1>\n",
+	    "1@401012+8\n2@401020+2 r1000/1\n2@401020+2 w2000/1\n2@401030+1 r3000/8\n"
+	    "1@401030+1 r3008/8 w3008/8\n");
 }
 
 static void test_csv(void **state)
@@ -288,7 +320,7 @@ static void check_packed(const char *with)
 	FILE *file;
 	size_t n;
 
-	write_file("2 401000 3\n0 10 8\n", 18);
+	write_file("i 401000 3\nr 10 8\n", 18);
 	pack(with);
 	assert_int_equal(import_file(&t, "din", &err), 0);
 	assert_string_equal(t.text, "1@401000+3 r10/8\n");
@@ -337,11 +369,17 @@ static int remove_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_din),        cmocka_unit_test(test_lackey),
-	    cmocka_unit_test(test_drmemtrace), cmocka_unit_test(test_csv),
-	    cmocka_unit_test(test_champsim),   cmocka_unit_test(test_damage_tells_the_line),
-	    cmocka_unit_test(test_gzip),       cmocka_unit_test(test_xz),
-	    cmocka_unit_test(test_zstd),       cmocka_unit_test(test_nothing_is_known),
+	    cmocka_unit_test(test_din),
+	    cmocka_unit_test(test_lackey),
+	    cmocka_unit_test(test_drmemtrace),
+	    cmocka_unit_test(test_drmemtrace_workloads),
+	    cmocka_unit_test(test_csv),
+	    cmocka_unit_test(test_champsim),
+	    cmocka_unit_test(test_damage_tells_the_line),
+	    cmocka_unit_test(test_gzip),
+	    cmocka_unit_test(test_xz),
+	    cmocka_unit_test(test_zstd),
+	    cmocka_unit_test(test_nothing_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);
