@@ -52,15 +52,22 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 	return status;
 }
 
-/* The shortest line of the levels that fetches go to first; 0 if there is none. */
+/* The shortest line of the levels that fetches go to first, or what a run of instructions may be long at most; 0 if
+ * there is none. */
 static uint32_t fetch_line(const struct nm_machine *machine)
 {
+	enum { LONGEST = 128 /* its length fits into a byte */ };
 	uint32_t line = 0;
 
-	for (unsigned i = 0; i < machine->count; i++)
-		if (nm_machine_first(machine, i, NM_SIDE_INSTRUCTION) &&
-		    (!line || machine->levels[i].line < line))
-			line = machine->levels[i].line;
+	for (unsigned i = 0; i < machine->count; i++) {
+		const struct nm_level_spec *l = &machine->levels[i];
+		uint32_t run = l->line < LONGEST ? l->line : LONGEST;
+		int takes =
+		    l->pages ? l->side != NM_SIDE_DATA : nm_machine_first(machine, i, NM_SIDE_INSTRUCTION);
+
+		if (takes && (!line || run < line))
+			line = run;
+	}
 	return line;
 }
 
@@ -77,6 +84,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetch_line = fetch_line(&e->machine);
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
+	e->huge_pages = e->memory_changed = nm_engine_uses_huge_pages(&e->machine);
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
 	nm_patterns_init(&e->patterns);

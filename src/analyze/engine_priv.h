@@ -11,6 +11,7 @@
  *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
  *   code.c     the code of what missed
+ *   memory.c   huge pages
  *   fold.c     cells to source terms: the result
  */
 #ifndef NM_ENGINE_PRIV_H
@@ -54,6 +55,8 @@ struct nm_codebook {
 	struct nm_arena arena;
 };
 
+struct nm_ranges nm_vec(struct nm_range);
+
 struct nm_child {
 	uint32_t ordinal;
 	struct nm_engine *engine;
@@ -83,6 +86,7 @@ struct nm_engine {
 	struct nm_thread *thread;
 	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch, by context */
 	int measuring, fetching;
+	int huge_pages, memory_changed; /* a TLB uses them; the passes do not know yet what memory there is */
 	struct nm_cells cells;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	uint64_t unmeasured;    /* instructions */
@@ -137,6 +141,10 @@ int nm_engine_switch_stack(struct nm_engine *engine, uint64_t slot);
 void nm_engine_watch(struct nm_engine *engine, uint32_t context, uint64_t address, uint64_t size);
 void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct nm_plan *plan,
 			   const uint64_t *addresses, size_t n);
+
+/* memory.c */
+int nm_engine_uses_huge_pages(const struct nm_machine *machine);
+int nm_engine_tell_memory(struct nm_engine *engine);
 
 /* plan.c: keeps a definition; makes the running thread's plan of a block (NULL: *err tells why). */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);

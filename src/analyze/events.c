@@ -322,6 +322,11 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	struct nm_wire_unmap u;
 	int status;
 
+	if (e->huge_pages) {
+		if (nm_engine_flush(e))
+			return exhausted(err);
+		e->memory_changed = 1;
+	}
 	switch (r->kind) {
 	case NM_WIRE_MAP: return on_map(e, r, err);
 	case NM_WIRE_UNMAP:

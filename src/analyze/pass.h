@@ -19,6 +19,8 @@ struct nm_pass {
 	const char *name;
 	int (*make)(void **ret_self, const struct nm_engine_options *options, struct nm_error *err);
 	int (*batch)(void *self, const struct nm_ref *refs, size_t count); /* 0 or NM_ENOMEM */
+	/* Between batches: the memory that can have huge pages is now this.  0 or NM_ENOMEM; NULL: it is no matter. */
+	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
 	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */
 	int (*finish)(void *self, struct nm_result *result);
 	void (*free)(void *self);

@@ -49,6 +49,11 @@ static int batch(void *self, const struct nm_ref *refs, size_t count)
 	return nm_hierarchy_run(((struct cache *)self)->hierarchy, refs, count);
 }
 
+static int memory(void *self, const struct nm_range *ranges, size_t count)
+{
+	return nm_hierarchy_set_memory(((struct cache *)self)->hierarchy, ranges, count);
+}
+
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
 	struct nm_result_level *out = &result->levels[level];
@@ -81,4 +86,4 @@ static int finish(void *self, struct nm_result *result)
 	return status;
 }
 
-const struct nm_pass nm_pass_cache = {"cache", make, batch, finish, release};
+const struct nm_pass nm_pass_cache = {"cache", make, batch, memory, finish, release};

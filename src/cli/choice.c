@@ -20,12 +20,15 @@ int64_t nm_default_threads(void) { return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 
 /* A level that nothing reaches is left out: L1i without --instr. */
 static void drop_instruction_levels(struct nm_machine *machine)
 {
+	const enum nm_page_size huge = machine->levels[0].huge;
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < machine->count; i++)
 		if (machine->levels[i].side != NM_SIDE_INSTRUCTION)
 			machine->levels[kept++] = machine->levels[i];
 	machine->count = kept;
+	if (kept)
+		machine->levels[0].huge = huge; /* it stands with the first */
 }
 
 /* A machine that a file describes. */
@@ -73,6 +76,19 @@ int nm_choose_machine(const char *name, struct nm_machine *ret_machine)
 	return NM_STATUS_BAD_MACHINE;
 }
 
+/* The same TLB with huge pages, beside it. */
+static int join_huge(const struct nm_choice *o, struct nm_machine *to, const struct nm_machine *machine)
+{
+	struct nm_machine huge = *machine;
+	struct nm_error err;
+
+	if (!o->huge_pages || !machine->levels[0].pages || machine->levels[0].huge)
+		return 0;
+	huge.levels[0].huge = (enum nm_page_size)o->huge_pages;
+	snprintf(huge.name, sizeof huge.name, "%.50s-%s", machine->name, nm_huge_pages_name(&huge, 0));
+	return nm_machine_join(to, &huge, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+}
+
 static int join(const struct nm_choice *o, struct nm_machine *to, struct nm_machine *machine)
 {
 	struct nm_error err;
@@ -85,7 +101,9 @@ static int join(const struct nm_choice *o, struct nm_machine *to, struct nm_mach
 		nm_message("the machine has no level that takes data: give --instr too");
 		return NM_STATUS_BAD_MACHINE;
 	}
-	return nm_machine_join(to, machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+	if (nm_machine_join(to, machine, &err))
+		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
+	return join_huge(o, to, machine);
 }
 
 /* Names separated by commas. */

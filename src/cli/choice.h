@@ -15,6 +15,7 @@ struct nm_choice {
 	struct nm_option_list machines, caches; /* as typed; without either, the host */
 	int64_t threads;
 	int stored;       /* references can be looked at twice */
+	int huge_pages;   /* 0, or 1 + which: each TLB is simulated with such pages too */
 	int instructions; /* simulate fetches too */
 	int contexts;     /* count by call chain too */
 	int sets;         /* and loads and replacements by set */

@@ -24,6 +24,8 @@ static const struct nm_option options[] = {
      NM_OPTION_LIST, offsetof(struct record_options, choice.machines), NULL},
     {"cache", 'c', "SPEC", "simulate these levels, e.g. L1d=32K,8,64:L2=1M,16,64", NM_OPTION_LIST,
      offsetof(struct record_options, choice.caches), NULL},
+    {"huge-pages", 0, "SIZE", "simulate each TLB with transparent huge pages too, beside it",
+     NM_OPTION_CHOICE, offsetof(struct record_options, choice.huge_pages), "no|2M|1G"},
     {"instr", 0, NULL, "simulate instruction fetches too", NM_OPTION_FLAG,
      offsetof(struct record_options, choice.instructions), NULL},
     {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,

@@ -85,10 +85,12 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 	uint64_t sets = spec->sets;
 
 	c->spec = *spec;
+	if (spec->pages) /* pages.h */
+		c->spec.line = 1u << nm_page_shifts[NM_PAGE_4K];
 	c->lookup = standing->custom ? &nm_lookup_custom : nm_lookup_supported(0);
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
-	c->line_shift = (unsigned)__builtin_ctz(spec->line);
-	c->words = spec->line > 64 ? spec->line / 64 : 1;
+	c->line_shift = (unsigned)__builtin_ctz(c->spec.line);
+	c->words = c->spec.line > 64 ? c->spec.line / 64 : 1;
 	c->ways = !standing->custom && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
 	if (sets > UINT64_MAX / c->ways)
 		return NM_ENOMEM;

@@ -18,11 +18,14 @@
 
 #include "custom.h"
 #include "foresight.h"
+#include "pages.h"
 
 struct nm_hierarchy {
 	struct nm_cache levels[NM_MAX_LEVELS];
 	struct nm_cache
 	    *entry[NM_MAX_LEVELS][2]; /* per machine: where data and where fetches go first, or NULL */
+	struct nm_pager *pagers[NM_MAX_LEVELS]; /* per machine: instead, if it is a TLB; or NULL */
+	struct nm_pages pages;
 	unsigned count, machines;
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	struct nm_teller teller;
@@ -31,9 +34,9 @@ struct nm_hierarchy {
 	int finished;
 };
 
-/* One machine: its levels of a side feed each other. */
+/* One machine: its levels of a side feed each other.  Of a TLB those that take pages of a size; else pages is 0. */
 static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first,
-		      enum nm_level_side mine, struct nm_cache **ret_entry)
+		      enum nm_level_side mine, unsigned pages, struct nm_cache **ret_entry)
 {
 	struct nm_cache *before = NULL;
 
@@ -41,7 +44,7 @@ static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, 
 		enum nm_level_side side = machine->levels[i].side;
 		struct nm_cache *c = &h->levels[i];
 
-		if ((side != mine && side != NM_SIDE_UNIFIED) ||
+		if ((side != mine && side != NM_SIDE_UNIFIED) || (pages & ~machine->levels[i].pages) ||
 		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
 			continue;
 		if (before) {
@@ -54,10 +57,25 @@ static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, 
 	}
 }
 
-static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
+/* A TLB: what is referenced at each level is counted there. */
+static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first)
+{
+	struct nm_pager *p = h->pagers[h->machines] = calloc(1, sizeof *p);
+
+	if (!p)
+		return NM_ENOMEM;
+	p->huge = machine->levels[first].huge;
+	for (unsigned size = 0; size < NM_PAGE_SIZES; size++) {
+		wire_side(h, machine, first, NM_SIDE_DATA, 1u << size, &p->entry[0][size]);
+		wire_side(h, machine, first, NM_SIDE_INSTRUCTION, 1u << size, &p->entry[1][size]);
+	}
+	return 0;
+}
+
+static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
 	for (unsigned i = 0; i < h->count; i++)
-		h->levels[i].first = 1;
+		h->levels[i].first = !machine->levels[i].pages;
 	for (unsigned i = 0; i < h->count; i++) {
 		int seen = 0;
 
@@ -65,10 +83,16 @@ static void wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine
 			seen |= nm_machine_same(machine->levels[j].name, machine->levels[i].name);
 		if (seen)
 			continue;
-		wire_side(h, machine, i, NM_SIDE_DATA, &h->entry[h->machines][0]);
-		wire_side(h, machine, i, NM_SIDE_INSTRUCTION, &h->entry[h->machines][1]);
+		if (machine->levels[i].pages) {
+			if (wire_pages(h, machine, i))
+				return NM_ENOMEM;
+		} else {
+			wire_side(h, machine, i, NM_SIDE_DATA, 0, &h->entry[h->machines][0]);
+			wire_side(h, machine, i, NM_SIDE_INSTRUCTION, 0, &h->entry[h->machines][1]);
+		}
 		h->machines++;
 	}
+	return 0;
 }
 
 static int outside(const struct nm_cache *c, const struct nm_cache *lower)
@@ -126,7 +150,11 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 	unsigned sources = 0;
 
 	for (unsigned m = 0; m < h->machines; m++)
-		sources += (h->entry[m][0] == c) + (h->entry[m][1] == c);
+		for (unsigned side = 0; side < 2; side++) {
+			sources += h->entry[m][side] == c;
+			for (unsigned size = 0; h->pagers[m] && size < NM_PAGE_SIZES; size++)
+				sources += h->pagers[m]->entry[side][size] == c;
+		}
 	for (unsigned i = 0; i < h->count; i++)
 		sources += h->levels[i].next == c;
 	return sources == 1;
@@ -165,7 +193,8 @@ int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struc
 	h->foresight = foresight;
 	h->count = machine->count;
 	h->lookup = nm_lookup_supported(0);
-	wire_levels(h, machine);
+	if (wire_levels(h, machine))
+		code = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	for (unsigned i = 0; i < h->count && !code; i++)
 		code = make_level(h, machine, i, err);
 	if (code) {
@@ -183,6 +212,9 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 		return;
 	for (unsigned i = 0; i < h->count; i++)
 		nm_cache_done(&h->levels[i]);
+	for (unsigned m = 0; m < h->machines; m++)
+		free(h->pagers[m]);
+	nm_pages_done(&h->pages);
 	free(h);
 }
 
@@ -209,6 +241,17 @@ void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor
 	nm_hierarchy_use(h, &nm_lookup_watched);
 }
 
+int nm_hierarchy_set_memory(struct nm_hierarchy *h, const struct nm_range *ranges, size_t count)
+{
+	return nm_pages_set(&h->pages, ranges, count);
+}
+
+static void run_paged(struct nm_hierarchy *h, unsigned machine, const struct nm_ref *refs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		nm_pager_take(h->pagers[machine], &h->pages, &refs[i]);
+}
+
 /* One by one, data and fetches mixed. */
 static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count)
 {
@@ -228,8 +271,12 @@ static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 {
 	for (size_t i = 0; i < count; i++) {
 		h->teller.asked.reference += refs[i].weight;
-		for (unsigned m = 0; m < h->machines; m++)
-			run_any(h->entry[m], &refs[i], 1);
+		for (unsigned m = 0; m < h->machines; m++) {
+			if (h->pagers[m])
+				run_paged(h, m, &refs[i], 1);
+			else
+				run_any(h->entry[m], &refs[i], 1);
+		}
 	}
 }
 
@@ -259,8 +306,12 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		return h->broken;
 	if (h->teller.monitor.event)
 		run_told(h, refs, count);
-	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++)
-		run_machine(h->entry[m], refs, count, &survey);
+	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++) {
+		if (h->pagers[m])
+			run_paged(h, m, refs, count);
+		else
+			run_machine(h->entry[m], refs, count, &survey);
+	}
 	for (unsigned i = 0; i < h->count; i++) {
 		const struct nm_cache *c = &h->levels[i];
 

@@ -69,6 +69,13 @@ int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struc
 				struct nm_foresight *foresight, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
+/* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined.  A matter of
+ * TLBs with huge= only; none at first.  0 or NM_ENOMEM. */
+struct nm_range {
+	uint64_t low, end;
+};
+int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_range *ranges, size_t count);
+
 /* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);

@@ -14,6 +14,7 @@
 const char *const nm_side_names[3] = {"unified", "data", "instruction"};
 const char *const nm_write_names[2] = {"back", "through"};
 const char *const nm_allocate_names[2] = {"yes", "no"};
+const char *const nm_page_names[3] = {"4K", "2M", "1G"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
 static size_t prefix(const char *level)
@@ -44,13 +45,14 @@ enum nm_level_side nm_spec_side(const char *name)
 
 static int takes(const struct nm_level_spec *lower, const struct nm_level_spec *upper)
 {
-	return nm_machine_same(lower->name, upper->name) &&
+	return nm_machine_same(lower->name, upper->name) && !lower->pages == !upper->pages &&
+	       (!lower->pages || lower->pages & upper->pages) &&
 	       (lower->side == NM_SIDE_UNIFIED || lower->side == upper->side);
 }
 
 int nm_machine_first(const struct nm_machine *m, unsigned i, enum nm_level_side side)
 {
-	if (m->levels[i].side != side && m->levels[i].side != NM_SIDE_UNIFIED)
+	if (m->levels[i].pages || (m->levels[i].side != side && m->levels[i].side != NM_SIDE_UNIFIED))
 		return 0;
 	for (unsigned j = 0; j < i; j++)
 		if (nm_machine_same(m->levels[j].name, m->levels[i].name) &&
@@ -89,6 +91,18 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 	return !fed && l->inclusion != NM_NON_INCLUSIVE ? "has an inclusion, but no level before it" : NULL;
 }
 
+/* What is wrong with the pages of level i beside a level before it. */
+static const char *page_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
+{
+	if (!l->pages != !upper->pages)
+		return "is a TLB beside caches, or the other way round: give its machine another name";
+	if (l->huge)
+		return "has huge=, which stands with the first level of a TLB";
+	if (takes(l, upper) && upper->pages & ~l->pages)
+		return "takes some of the pages of a level before it, but not all";
+	return NULL;
+}
+
 const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];
@@ -103,7 +117,9 @@ const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 		depth++;
 		if (upper->side == NM_SIDE_UNIFIED && l->side != NM_SIDE_UNIFIED)
 			return "takes one side only, but stands behind a unified level";
-		if (takes(l, upper) && l->line < upper->line)
+		if (page_clash(l, upper))
+			return page_clash(l, upper);
+		if (takes(l, upper) && l->line < upper->line && !l->pages)
 			return "has shorter lines than a level before it";
 	}
 	return depth < NM_MAX_DEPTH ? inclusion_clash(m, i) : "is one too many: a machine has at most 8";
@@ -120,25 +136,45 @@ static int format_size(char *text, size_t room, uint64_t size)
 	return snprintf(text, room, "%llu%.1s", (unsigned long long)size, s ? &suffixes[s] : "");
 }
 
+void nm_pages_format(char *text, size_t room, unsigned pages)
+{
+	size_t n = 0;
+
+	*text = 0;
+	for (unsigned size = 0; size < NM_PAGE_SIZES; size++)
+		if (pages >> size & 1 && n < room)
+			n += (size_t)snprintf(text + n, room - n, "%s%s", n ? "+" : "", nm_page_names[size]);
+}
+
+const char *nm_huge_pages_name(const struct nm_machine *m, unsigned i)
+{
+	for (unsigned j = 0; j <= i; j++)
+		if (m->levels[j].huge && nm_machine_same(m->levels[j].name, m->levels[i].name))
+			return nm_page_names[m->levels[j].huge];
+	return NULL;
+}
+
 /* The keys of a level that are not as when nothing is said. */
 static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 {
-	char seed[32] = "", slices[32] = "", latency[32] = "";
+	char seed[32] = "", slices[32] = "", latency[32] = "", pages[16];
 
 	if (l->seed)
 		snprintf(seed, sizeof seed, ",seed=%llu", (unsigned long long)l->seed);
 	if (l->slices)
 		snprintf(slices, sizeof slices, ",slices=%u", l->slices);
+	nm_pages_format(pages, sizeof pages, l->pages);
 	if (l->latency)
 		snprintf(latency, sizeof latency, ",latency=%u", l->latency);
-	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
 		 l->index ? nm_indexes[l->index].name : "", slices, l->write_through ? ",write=through" : "",
 		 l->no_allocate ? ",allocate=no" : "", l->inclusion ? ",inclusion=" : "",
 		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", *l->plugin ? ",plugin=" : "",
-		 l->plugin, latency);
+		 l->plugin, l->pages ? ",pages=" : "", pages, l->huge ? ",huge=" : "",
+		 l->huge ? nm_page_names[l->huge] : "", latency);
 }
 
 size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
@@ -146,13 +182,16 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 	size_t n = 0;
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
-		char size[32], ways[16] = "full", more[512], level[640];
+		char size[32], line[32], ways[16] = "full", more[512], level[640];
 		format_size(size, sizeof size, l->size);
+		snprintf(line, sizeof line, "%u", l->line);
+		if (l->pages)
+			format_size(line, sizeof line, l->line);
 		if (l->sets > 1)
 			snprintf(ways, sizeof ways, "%u", l->ways);
 		format_keys(more, sizeof more, l);
-		int length = snprintf(level, sizeof level, "%s%s=%s,%s,%u%s", i ? ":" : "", l->name, size,
-				      ways, l->line, more);
+		int length = snprintf(level, sizeof level, "%s%s=%s,%s,%s%s", i ? ":" : "", l->name, size,
+				      ways, line, more);
 		if (n < room)
 			snprintf(text + n, room - n, "%s", level);
 		n += (size_t)length;
@@ -174,6 +213,10 @@ static const char *choice_fault(const struct nm_level_spec *l)
 		return "has a policy or an index beside a plug-in";
 	if (l->policy == NM_POLICY_OPT && (l->no_allocate || l->inclusion))
 		return "has policy=opt, but what it is asked for depends on what it holds";
+	if (l->pages >> NM_PAGE_SIZES || l->huge >= NM_PAGE_SIZES || (l->huge && !l->pages))
+		return "has no such pages";
+	if (l->pages && l->line != 1u << nm_page_shifts[__builtin_ctz(l->pages)])
+		return "has lines that are not the smallest of its pages";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
 		return "has 2, 4 or 8 slices";
 	return nm_indexes[l->index].lacks ? nm_indexes[l->index].lacks(l) : NULL;
@@ -187,7 +230,7 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 		const struct nm_level_spec *l = &m->levels[i];
 		if (!l->name[0] || !memchr(l->name, 0, sizeof l->name))
 			return nm_fail(err, NM_EINVAL, "level %u has no name", i + 1);
-		if (l->line < 8 || l->line > MAX_LINE_BYTES || (l->line & (l->line - 1)))
+		if (!l->pages && (l->line < 8 || l->line > MAX_LINE_BYTES || (l->line & (l->line - 1))))
 			return nm_fail(err, NM_EINVAL,
 				       "level %s: a line must be a power of two from 8 to %d bytes", l->name,
 				       MAX_LINE_BYTES);

@@ -37,11 +37,15 @@ enum nm_index_kind { NM_INDEX_MODULO, NM_INDEX_XOR, NM_INDEX_PRIME, NM_INDEX_SLI
 
 enum nm_inclusion { NM_NON_INCLUSIVE, NM_INCLUSIVE, NM_EXCLUSIVE };
 
+/* Of a TLB. */
+enum nm_page_size { NM_PAGE_4K, NM_PAGE_2M, NM_PAGE_1G, NM_PAGE_SIZES };
+extern const unsigned nm_page_shifts[NM_PAGE_SIZES]; /* log2 of their bytes */
+
 struct nm_level_spec {
 	char name[36]; /* "L1d", "L1i", "L2", "L3"; of a further machine, behind its name: "zen3/L2" */
 	uint64_t size; /* bytes: sets * ways * line */
 	uint32_t ways; /* sets == 1: fully associative */
-	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096 */
+	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096; of a TLB its smallest page */
 	uint64_t sets; /* any number >= 1 */
 	enum nm_level_side side;
 	uint32_t latency; /* cycles that a reference waits if this level serves it; 0: not told */
@@ -52,6 +56,9 @@ struct nm_level_spec {
 	uint32_t slices; /* of NM_INDEX_SLICES: 2, 4 or 8 */
 	int write_through, no_allocate;
 	enum nm_inclusion inclusion; /* towards the levels whose fills it takes */
+	unsigned pages;              /* TLB: bits 1 << enum nm_page_size of those that it takes; 0: a cache */
+	enum nm_page_size
+	    huge;         /* TLB: the largest page that its machine uses, said by the machine's first level */
 	char plugin[200]; /* file that says where lines go, instead of policy and index; "": none */
 };
 
@@ -88,6 +95,12 @@ int nm_machine_first(const struct nm_machine *machine, unsigned i, enum nm_level
 /* The SPEC that parses to this machine, e.g. for messages and the profile.  Returns its length as
  * snprintf does. */
 size_t nm_machine_format(const struct nm_machine *machine, char *text, size_t room);
+
+/* "4K+2M"; "" for a cache. */
+void nm_pages_format(char *text, size_t room, unsigned pages);
+
+/* "2M", "1G", or NULL: what the machine of level i uses. */
+const char *nm_huge_pages_name(const struct nm_machine *machine, unsigned i);
 
 /* 0, or what makes the machine impossible (sizes, zero ways, line sizes that shrink outwards, ...). */
 int nm_machine_check(const struct nm_machine *machine, struct nm_error *err);

@@ -8,6 +8,8 @@
  * nothing else, levels are LRU, non-inclusive, write-back and without prefetching, whatever the silicon does, of which
  * makers publish little: a SPEC or a description (docs/machine-files.md) can say more.  Latencies are not told:
  * makers publish few, and that of memory depends on the modules.
+ *
+ * TLBs are machines of their own, to be simulated beside the caches.
  */
 #include <string.h>
 
@@ -24,6 +26,16 @@
 #define L1D(bytes, ways) LEVEL("L1d", bytes, ways, DATA)
 #define L2(bytes, ways) LEVEL("L2", bytes, ways, UNIFIED)
 #define L3(bytes, ways) LEVEL("L3", bytes, ways, UNIFIED)
+
+#define TLB(level, count, n, which, bytes, all)                                               \
+	{                                                                                     \
+		.name = level, .size = (count)*bytes, .ways = (n), .line = (uint32_t)(bytes), \
+		.sets = (count) / (n), .side = NM_SIDE_##which, .pages = (all)                \
+	}
+#define TLB_4K(level, count, n, which, more) TLB(level, count, n, which, 4 * KIB, 1u << NM_PAGE_4K | (more))
+#define TLB_2M(level, count, n, which) TLB(level, count, n, which, 2 * MIB, AND_2M)
+#define TLB_1G(level, count, n, which) TLB(level, count, n, which, 1024 * MIB, 1u << NM_PAGE_1G)
+#define AND_2M (1u << NM_PAGE_2M)
 
 static const struct nm_machine machines[] = {
     {"cachegrind",
@@ -158,6 +170,31 @@ static const struct nm_machine machines[] = {
     {"cortex-a72",
      "Arm Cortex-A72 with 1M of L2, e.g. Raspberry Pi 4 (Arm Cortex-A72 reference manual 6.1, 7.1)",
      {L1I(48 * KIB, 3), L1D(32 * KIB, 2), L2(1 * MIB, 16)},
+     3,
+     0},
+    {"haswell-tlb",
+     "TLBs of Intel Haswell (Intel optimization reference manual, TLB parameters)",
+     {TLB_4K("L1i", 128, 4, INSTRUCTION, 0), TLB_2M("L1Mi", 8, 8, INSTRUCTION), TLB_4K("L1d", 64, 4, DATA, 0),
+      TLB_2M("L1Md", 32, 4, DATA), TLB_1G("L1Gd", 4, 4, DATA), TLB_4K("L2", 1024, 8, UNIFIED, AND_2M)},
+     6,
+     0},
+    {"skylake-tlb",
+     "TLBs of Intel Skylake, client and server (Intel optimization reference manual, TLB parameters)",
+     {TLB_4K("L1i", 128, 8, INSTRUCTION, 0), TLB_2M("L1Mi", 8, 8, INSTRUCTION), TLB_4K("L1d", 64, 4, DATA, 0),
+      TLB_2M("L1Md", 32, 4, DATA), TLB_1G("L1Gd", 4, 4, DATA), TLB_4K("L2", 1536, 12, UNIFIED, AND_2M),
+      TLB_1G("L2G", 16, 4, UNIFIED)},
+     7,
+     0},
+    {"zen3-tlb",
+     "TLBs of AMD Zen 3, where 1G pages are taken as 2M (AMD software optimization guide, family 19h)",
+     {TLB_4K("L1i", 64, 64, INSTRUCTION, AND_2M), TLB_4K("L2i", 512, 8, INSTRUCTION, AND_2M),
+      TLB_4K("L1d", 64, 64, DATA, AND_2M), TLB_4K("L2d", 2048, 16, DATA, AND_2M)},
+     4,
+     0},
+    {"neoverse-n1-tlb",
+     "TLBs of Arm Neoverse N1 with pages of 4K and blocks of 2M (Arm N1 reference manual)",
+     {TLB_4K("L1i", 48, 48, INSTRUCTION, AND_2M), TLB_4K("L1d", 48, 48, DATA, AND_2M),
+      TLB_4K("L2", 1280, 5, UNIFIED, AND_2M)},
      3,
      0},
 };

@@ -5,6 +5,7 @@
 #include "monitor.h"
 
 #include "custom.h"
+#include "pages.h"
 
 const char *const nm_event_names[] = {"hit", "miss", "load", "replace", NULL};
 
@@ -21,6 +22,10 @@ void nm_teller_tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t 
 	struct nm_event e = c->teller->asked;
 
 	e.line = line << c->line_shift;
+	if (c->spec.pages) {
+		e.line = nm_page_origin(e.line);
+		e.address = nm_page_origin(e.address);
+	}
 	e.set = c->custom ? c->custom->set(&c->custom->placement, line) : nm_cache_set(c, line);
 	e.times = times;
 	e.victim = victim;

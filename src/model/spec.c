@@ -96,7 +96,7 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 
 /* The places in the text where the figures of a level stand; NULL: not said. */
 struct places {
-	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy;
+	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge;
 };
 
 /* What is read of a level before it is fitted together. */
@@ -217,6 +217,36 @@ static int read_inclusion(struct reader *r, struct draft *d)
 	return code;
 }
 
+static int read_pages(struct reader *r, struct draft *d)
+{
+	unsigned size = 0;
+
+	for (;; r->at++) {
+		size_t n = strcspn(r->at, "+,:");
+		for (size = 0; size < NM_PAGE_SIZES; size++)
+			if (n == 2 && !strncmp(r->at, nm_page_names[size], n))
+				break;
+		if (size == NM_PAGE_SIZES)
+			return fault(r, r->at, "pages are 4K, 2M and 1G, joined by '+'");
+		d->level->pages |= 1u << size;
+		r->at += n;
+		if (*r->at != '+')
+			return 0;
+	}
+}
+
+static int read_huge(struct reader *r, struct draft *d)
+{
+	const char *const names[] = {"no", nm_page_names[NM_PAGE_2M], nm_page_names[NM_PAGE_1G]};
+	unsigned huge = 0;
+	int code;
+
+	d->at.huge = r->at;
+	code = read_word(r, "huge", names, 3, &huge);
+	d->level->huge = (enum nm_page_size)huge;
+	return code;
+}
+
 static int read_plugin(struct reader *r, struct draft *d)
 {
 	size_t n = strcspn(r->at, ",:");
@@ -257,7 +287,8 @@ static const struct key {
     {"index", read_index},         {"slices", read_slices},
     {"write", read_write},         {"allocate", read_allocate},
     {"inclusion", read_inclusion}, {"latency", read_level_latency},
-    {"plugin", read_plugin},
+    {"plugin", read_plugin},       {"pages", read_pages},
+    {"huge", read_huge},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -306,6 +337,8 @@ static int fit_ways_to_choose(struct reader *r, struct draft *d)
 		return fault(r, d->at.slices, "slices are of index=slices");
 	if (level->policy == NM_POLICY_OPT && (level->no_allocate || level->inclusion))
 		return fault(r, d->at.policy, "policy=opt goes with neither allocate=no nor an inclusion");
+	if (level->huge && !level->pages)
+		return fault(r, d->at.huge, "huge= stands with pages=");
 	if (d->at.seed && !draws(level->policy))
 		return fault(r, d->at.seed, "seed is of the policies random, brrip and drrip");
 	if (d->at.plugin && (level->policy || level->index))
@@ -323,7 +356,13 @@ static int fit_level(struct reader *r, struct draft *d)
 	const int full = d->full;
 	uint64_t ways = d->ways, line = d->line, sets = d->sets;
 
-	if (line < 8 || line > MAX_LINE_BYTES || (line & (line - 1)))
+	if (level->pages) {
+		unsigned smallest = (unsigned)__builtin_ctz(level->pages);
+
+		if (line != 1u << nm_page_shifts[smallest])
+			return fault(r, at->line, "the line of a TLB is the smallest of its pages: %s",
+				     nm_page_names[smallest]);
+	} else if (line < 8 || line > MAX_LINE_BYTES || (line & (line - 1)))
 		return fault(r, at->line, "a line must be a power of two from 8 to %d bytes", MAX_LINE_BYTES);
 	if (!full && !ways)
 		return fault(r, at->ways, "a level needs at least one way");
@@ -369,7 +408,7 @@ static int read_level(struct reader *r, struct nm_level_spec *level)
 	if ((code = expect_comma(r, "LINE")))
 		return code;
 	d.at.line = r->at;
-	if ((code = read_number(r, "the line size", 0, &d.line)) || (code = read_keys(r, &d)))
+	if ((code = read_number(r, "the line size", 1, &d.line)) || (code = read_keys(r, &d)))
 		return code;
 	return fit_level(r, &d);
 }

@@ -21,6 +21,7 @@ CREATE TABLE level(
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	pages TEXT, huge_pages TEXT,
 	PRIMARY KEY(process, level)) WITHOUT ROWID;
 CREATE TABLE object(
 	process TEXT, object INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
@@ -146,7 +147,8 @@ CREATE VIEW levels AS
 		l.read_misses AS read_misses, l.write_misses AS write_misses, l.cold AS cold,
 		l.capacity AS capacity, l.conflict AS conflict, l.coherence AS coherence,
 		l.loads AS loads, l.evictions AS evictions, l.writebacks AS writebacks,
-		p.name AS process, l.side AS side, l.level AS position
+		p.name AS process, l.side AS side, l.level AS position, l.pages AS pages,
+		l.huge_pages AS huge_pages
 	FROM process p CROSS JOIN level l ON l.process = p.process;
 
 CREATE VIEW objects AS

@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct nm_counts) == COUNTS * sizeof(uint64_t), "a column 
 static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
-    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FOURTEEN ")",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FOURTEEN ",?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FOURTEEN ")",
@@ -179,6 +179,7 @@ static void store_levels(struct shelf *shelf)
 	for (i = 0; i < machine->count && !shelf->rc; i++) {
 		const struct nm_level_spec *level = &machine->levels[i];
 		sqlite3_stmt *insert = row(shelf, NM_INSERT_LEVEL);
+		char pages[16];
 
 		number(insert, 2, i);
 		text(insert, 3, level->name);
@@ -189,6 +190,9 @@ static void store_levels(struct shelf *shelf)
 		text(insert, 8, *level->plugin ? "plugin" : nm_policies[level->policy]->name);
 		text(insert, 9, sides[level->side]);
 		counts(insert, 10, &shelf->result->levels[i].total);
+		nm_pages_format(pages, sizeof pages, level->pages);
+		text(insert, 10 + COUNTS, *pages ? pages : NULL);
+		text(insert, 11 + COUNTS, nm_huge_pages_name(machine, i));
 		run(shelf, insert);
 	}
 }

@@ -161,6 +161,24 @@ static void tell_code(const struct nm_evidence *e, FILE *out)
 		e->misses);
 }
 
+/* ---- pages ------------------------------------------------------------------------------------------ */
+
+enum { SMALLEST_PAGE = 4096 };
+
+static int pages(const struct nm_evidence *e) { return e->line_size >= SMALLEST_PAGE; }
+
+static void tell_pages(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%" PRId64 " pages were not in %s, and %.0f %% of what a page has were touched: ", e->misses,
+		e->level, 100.0 - e->waste);
+	if (e->waste >= HALF)
+		fputs("put what is used together side by side, or work in blocks of fewer pages; ", out);
+	fputs("give it huge pages (blocks aligned to 2M and madvise(MADV_HUGEPAGE), or MAP_HUGETLB): "
+	      "--huge-pages 2M tells what they save",
+	      out);
+}
+
 /* ---- conflicts -------------------------------------------------------------------------------------- */
 
 static int row_length(const struct nm_evidence *e)
@@ -430,6 +448,7 @@ static const struct nm_rule rules[] = {
     {"stack frame", stack, tell_stack, 0},
     {"unnamed memory", unnamed, tell_unnamed, 0},
     {"code", code, tell_code, 0},
+    {"pages", pages, tell_pages, 0},
     {"row length", row_length, tell_row_length, 0},
     {"same sets", same_sets, tell_same_sets, 0},
     {"small blocks", small_blocks, tell_small_blocks, 0},

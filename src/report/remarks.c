@@ -139,6 +139,24 @@ static int on_losses(struct remarker *r, struct nm_profile *profile, const char 
 	return rc;
 }
 
+static int on_huge_pages(struct remarker *r, struct nm_profile *profile, const char *process)
+{
+	struct nm_saving s;
+	char *text;
+	int rc = nm_huge_pages_saving(profile, process, &s, r->err);
+
+	if (rc || !s.pages || s.saved * 100 < s.misses * MIN_SHARE || s.saved <= 0)
+		return rc;
+	if (asprintf(&text,
+		     "huge pages of %s would save %" PRId64 " %% of the misses of %s, %" PRId64
+		     " %% of it of %s: align large blocks to %s and use madvise(MADV_HUGEPAGE), or mmap with "
+		     "MAP_HUGETLB",
+		     s.pages, s.saved * 100 / s.misses, s.level, s.of_object * 100 / s.saved, s.object,
+		     s.pages) < 0)
+		text = NULL;
+	return say(r, text);
+}
+
 int nm_remarks_make(struct nm_profile *profile, const char *process, struct nm_table *pairs,
 		    struct nm_remarks *ret_remarks, struct nm_error *err)
 {
@@ -148,6 +166,8 @@ int nm_remarks_make(struct nm_profile *profile, const char *process, struct nm_t
 
 	for (row = 0; row < pairs->row_count && ret_remarks->count < PAIRS && !rc; row++)
 		rc = on_pair(&r, row);
+	if (!rc)
+		rc = on_huge_pages(&r, profile, process);
 	if (!rc)
 		rc = on_symbols(&r, profile, process);
 	if (!rc)

@@ -105,4 +105,13 @@ struct nm_remarks nm_vec(const char *);
 int nm_remarks_make(struct nm_profile *profile, const char *process, struct nm_table *pairs,
 		    struct nm_remarks *ret_remarks, struct nm_error *err);
 
+/* huge.c: what huge pages would save of the misses of the last level of a TLB.  pages: NULL if it was not simulated. */
+struct nm_saving {
+	char level[40], object[200]; /* object: of which most would be saved */
+	const char *pages;           /* "2M" */
+	int64_t misses, saved, of_object;
+};
+int nm_huge_pages_saving(struct nm_profile *profile, const char *process, struct nm_saving *ret_saving,
+			 struct nm_error *err);
+
 #endif

@@ -100,6 +100,33 @@ def case_tlb():
     assert found["L1d"][0] > found["tlb/L1"][0], found
 
 
+def case_huge_pages():
+    """A TLB beside the same with huge pages: nothing is lost between its arrays, a page of 2M costs one miss, and the
+    small pages of files and the stack stay; in each number of threads, and in a replay."""
+    command = [program("matrix"), "columns"]
+    tlb = "L1d=256K,4,4K,pages=4K:L1Md=64M,4,2M,pages=2M:L2=512K,8,4K,pages=4K+2M"
+    options = ("--cache", tlb, "--huge-pages", "2M", "--machine", "skylake")
+    record(command, "--threads", "1", "--trace", "t.nmt", *options)
+    levels = {level: row for level, *row in rows(
+        "SELECT level, reads + writes, loads, cold, pages, huge_pages FROM levels")}
+    assert levels["SPEC/L1d"][0] == levels["L1d"][0] and levels["SPEC/L1Md"][0] == 0, levels
+    assert levels["SPEC-2M/L1d"][0] + levels["SPEC-2M/L1Md"][0] == levels["L1d"][0], levels
+    assert levels["SPEC-2M/L1Md"][0] > 400000 and levels["SPEC-2M/L1Md"][1] == levels["SPEC-2M/L1Md"][2] < 3, levels
+    assert levels["SPEC-2M/L2"][3:] == ["4K+2M", "2M"] and levels["L1d"][3:] == [None, None], levels
+    for level, (refs, loads, *_) in levels.items():
+        sums = rows("SELECT ifnull(sum(reads + writes), 0), ifnull(sum(loads), 0) FROM counts WHERE level = ?", level)
+        assert sums == [(refs, loads)], (level, sums)
+    summary = nearmiss("report", "-i", "p.nmp").stdout.decode()
+    assert "huge pages of 2M would save" in summary and "of matrix" in summary, summary
+    pairs = nearmiss("report", "pairs", "-i", "p.nmp", "--level", "SPEC/L2", "--columns", "cause").stdout.decode()
+    assert re.match(r"object.*\nmatrix .* pages\n", pairs), pairs
+    for threads in ("1", "2"):
+        done = nearmiss("replay", "-q", "-o", "r.nmp", "--threads", threads, *options, "t.nmt")
+        assert done.returncode == 0, done
+        for view in ("levels", "counts", "evictions"):
+            assert rows(f"SELECT * FROM {view}") == rows(f"SELECT * FROM {view}", profile="r.nmp"), view
+
+
 def figures(profile, prefix=""):
     """All that a profile says of the machine whose levels have this prefix, the prefix taken off."""
     found = []

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory.c - tells the passes between two batches which memory can have huge pages, where a TLB asks for that.
+ *
+ * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings that touch are
+ * one area to it, as when a heap grows by and by.  The model takes an aligned part for a huge page as soon as all of it
+ * is there, where the kernel may wait for the next fault, or for its daemon.
+ *
+ * What is referenced before a mapping changes must not see the change: the batch is handed over first (nm_engine_event),
+ * and the passes are told before the next one is.
+ */
+#include <string.h>
+
+#include "engine_priv.h"
+
+int nm_engine_uses_huge_pages(const struct nm_machine *machine)
+{
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].huge)
+			return 1;
+	return 0;
+}
+
+static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
+{
+	for (size_t i = 0; i < space->mappings.count; i++) {
+		const struct nm_mapping *m = &space->mappings.at[i];
+		struct nm_range *last = ret_list->count ? &ret_list->at[ret_list->count - 1] : NULL;
+
+		if (m->path[0]) /* a file, or the first thread's stack */
+			continue;
+		if (last && last->end == m->address)
+			last->end = m->end;
+		else if (nm_vec_push(ret_list, (struct nm_range){m->address, m->end}))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+int nm_engine_tell_memory(struct nm_engine *e)
+{
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	struct nm_ranges list = {0};
+	int status = list_memory(&e->space, &list);
+
+	if (!status)
+		status = nm_workers_drain(e->workers);
+	for (size_t i = 0; i < e->pass_count && !status; i++)
+		if (passes[i]->memory)
+			status = passes[i]->memory(e->passes[i], list.at, list.count);
+	nm_vec_free(&list);
+	e->memory_changed = 0;
+	return status;
+}

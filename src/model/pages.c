@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pages.c - see pages.h.
+ *
+ * Counting rules served here:
+ *   - Huge pages are transparent: an aligned 2M (or 1G, where the machine uses them) is one page as long as all of it is
+ *     memory that can have huge pages.  All else has pages of 4K.
+ *   - A size for which no first level of the side has a place counts as pages of the next smaller one.
+ *   - A reference that spans pages of one size is one reference, as anywhere; one that spans pages of two sizes is one of
+ *     each.
+ *   - Entries stay when a mapping goes or its pages change their size: no shoot-downs.
+ */
+#include "pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZE_SHIFT = 62 /* of what tells huge pages apart; canonical addresses have both upper bits equal */ };
+
+const unsigned nm_page_shifts[NM_PAGE_SIZES] = {12, 21, 30};
+
+int nm_pages_set(struct nm_pages *p, const struct nm_range *ranges, size_t count)
+{
+	struct nm_range *copy = malloc((count + 1) * sizeof *copy);
+
+	if (!copy)
+		return NM_ENOMEM;
+	if (count)
+		memcpy(copy, ranges, count * sizeof *copy);
+	free(p->ranges);
+	*p = (struct nm_pages){.ranges = copy, .count = count};
+	return 0;
+}
+
+void nm_pages_done(struct nm_pages *p) { free(p->ranges); }
+
+/* The largest page that can hold an address. */
+static unsigned look_up(const struct nm_pages *p, uint64_t address)
+{
+	size_t low = 0, high = p->count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (p->ranges[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	for (unsigned size = NM_PAGE_1G; size > NM_PAGE_4K && low < p->count; size--) {
+		uint64_t first = address >> nm_page_shifts[size] << nm_page_shifts[size];
+
+		if (p->ranges[low].low <= first && p->ranges[low].end - first >= 1ull << nm_page_shifts[size])
+			return size;
+	}
+	return NM_PAGE_4K;
+}
+
+static unsigned size_of(const struct nm_pager *pager, struct nm_pages *p, uint64_t address, unsigned side)
+{
+	uint64_t chunk = address >> nm_page_shifts[NM_PAGE_2M];
+	unsigned size = 0, slot = chunk % NM_PAGES_RECENT;
+
+	if (pager->huge != NM_PAGE_4K) {
+		if (p->recent[slot].chunk != chunk + 1) {
+			p->recent[slot].chunk = chunk + 1;
+			p->recent[slot].size = look_up(p, address);
+		}
+		size = p->recent[slot].size < pager->huge ? p->recent[slot].size : pager->huge;
+	}
+	while (size > NM_PAGE_4K && !pager->entry[side][size])
+		size--;
+	return size;
+}
+
+uint64_t nm_page_address(uint64_t address, unsigned size)
+{
+	unsigned more = nm_page_shifts[size] - nm_page_shifts[NM_PAGE_4K];
+
+	return size == NM_PAGE_4K ? address : address >> more | (uint64_t)size << SIZE_SHIFT;
+}
+
+uint64_t nm_page_origin(uint64_t a)
+{
+	unsigned size = (unsigned)(a >> SIZE_SHIFT);
+
+	if (size == 0 || size == 3)
+		return a;
+	return (a & ((1ull << SIZE_SHIFT) - 1)) << (nm_page_shifts[size] - nm_page_shifts[NM_PAGE_4K]);
+}
+
+void nm_pager_take(const struct nm_pager *pager, struct nm_pages *p, const struct nm_ref *r)
+{
+	const unsigned side = r->kind == NM_REF_FETCH;
+
+	for (uint64_t at = r->address, left = r->size; left;) {
+		unsigned size = size_of(pager, p, at, side);
+		uint64_t bytes = 0;
+
+		do {
+			uint64_t page = 1ull << nm_page_shifts[size];
+
+			bytes += page - ((at + bytes) & (page - 1));
+		} while (bytes < left && size_of(pager, p, at + bytes, side) == size);
+		if (bytes > left)
+			bytes = left;
+		struct nm_cache *c = pager->entry[side][size];
+		struct nm_ref part = *r;
+		part.address = nm_page_address(at, size);
+		part.size = (uint16_t)(nm_page_address(at + bytes - 1, size) - part.address + 1);
+		if (c)
+			c->lookup->any(c, &part);
+		at += bytes;
+		left -= bytes;
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pages.h - TLBs that take pages of several sizes: how large the page of an address is, and which level it goes to.
+ *
+ * A page is a line of 4096 bytes to the levels of a TLB, whatever its size: a huge page is told apart by its address,
+ * and what is touched of it is counted in 4096ths.
+ */
+#ifndef NM_PAGES_H
+#define NM_PAGES_H
+
+#include <stddef.h>
+
+#include "cache.h"
+
+enum { NM_PAGES_RECENT = 256 };
+
+struct nm_pages {
+	struct nm_range *ranges; /* see nm_hierarchy_set_memory */
+	size_t count;
+	struct {
+		uint64_t chunk; /* of 2M, + 1; 0: none */
+		unsigned size;  /* enum nm_page_size: the largest that its pages can be */
+	} recent[NM_PAGES_RECENT];
+};
+
+/* One machine that is a TLB. */
+struct nm_pager {
+	struct nm_cache
+	    *entry[2][NM_PAGE_SIZES]; /* by side (data, fetches): where its pages go first, or NULL */
+	unsigned huge;                /* enum nm_page_size: the largest that is used */
+};
+
+/* Keeps a copy.  0 or NM_ENOMEM. */
+int nm_pages_set(struct nm_pages *pages, const struct nm_range *ranges, size_t count);
+void nm_pages_done(struct nm_pages *pages);
+
+/* Feeds one reference. */
+void nm_pager_take(const struct nm_pager *pager, struct nm_pages *pages, const struct nm_ref *ref);
+
+/* What stands for an address in a page of this size, and which address it stands for: of a huge page's, the first of
+ * the 4096th. */
+uint64_t nm_page_address(uint64_t address, unsigned size);
+uint64_t nm_page_origin(uint64_t page_address);
+
+#endif
