@@ -122,10 +122,14 @@ static inline struct nm_stays *nm_cache_charge(struct nm_cache *c, uint32_t plac
 	const uint64_t *mask = nm_cache_mask(c, place);
 	struct nm_stays *to = &c->tally.stays[stay->cell];
 
-	to->reuse += stay->served[0] + stay->served[1];
-	to->used_bytes += (unsigned)__builtin_popcountll(mask[0]);
+	const uint64_t served = stay->served[0] + stay->served[1];
+	uint64_t used = (unsigned)__builtin_popcountll(mask[0]);
+
 	for (unsigned w = 1; w < c->words; w++)
-		to->used_bytes += (unsigned)__builtin_popcountll(mask[w]);
+		used += (unsigned)__builtin_popcountll(mask[w]);
+	to->reuse += served;
+	to->used_bytes += used;
+	to->weighted_bytes += used * served;
 	return to;
 }
 

@@ -354,7 +354,8 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .reuse = s->reuse,
 			      .used_bytes = s->used_bytes,
 			      .evictions = s->evictions,
-			      .writebacks = s->writebacks};
+			      .writebacks = s->writebacks,
+			      .weighted_bytes = s->weighted_bytes};
 
 	n.loaded_bytes = n.loads * c->spec.line;
 	for (const struct nm_cache *above = h->levels; above < c; above++)

@@ -51,6 +51,7 @@ struct nm_counts {
 	uint64_t used_bytes, loaded_bytes;            /* of the lines that this cell loaded */
 	uint64_t evictions;                           /* lines loaded by this cell that were replaced */
 	uint64_t writebacks;                          /* of those, dirty ones sent to the next level */
+	uint64_t weighted_bytes; /* bytes used of each line, times the accesses that it served */
 };
 
 /* `count` times a load by cell `evictor` replaced a line that cell `victim` had loaded. */

@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
 
 /* Of a cell as the one that loaded a line that left, or was there at the end. */
 struct nm_stays {
-	uint64_t reuse, used_bytes, evictions, writebacks;
+	uint64_t reuse, used_bytes, evictions, writebacks, weighted_bytes;
 };
 
 struct nm_pair {

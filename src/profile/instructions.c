@@ -119,7 +119,7 @@ static int store_counts(struct shelf *shelf, unsigned level)
 	static const uint64_t none[COUNTS];
 	sqlite3_stmt *insert = NULL;
 	size_t i = 0;
-	int rc = prepare(shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	int rc = prepare(shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 			 &insert);
 
 	while (i < shelf->result->cell_count && !rc) {

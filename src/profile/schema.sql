@@ -20,7 +20,7 @@ CREATE TABLE level(
 	sets INTEGER, policy TEXT, side TEXT,
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
 	pages TEXT, huge_pages TEXT,
 	PRIMARY KEY(process, level)) WITHOUT ROWID;
 CREATE TABLE object(
@@ -35,7 +35,7 @@ CREATE TABLE cell(
 	process TEXT, level INTEGER, thread INTEGER, place INTEGER,
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
 	PRIMARY KEY(process, level, thread, place)) WITHOUT ROWID;
 CREATE TABLE eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
@@ -48,14 +48,14 @@ CREATE TABLE context_cell(
 	process TEXT, level INTEGER, context INTEGER, thread INTEGER, place INTEGER,
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
 	PRIMARY KEY(process, level, context, thread, place)) WITHOUT ROWID;
 -- With all that is called from there.
 CREATE TABLE context_sum(
 	process TEXT, level INTEGER, context INTEGER,
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
 	PRIMARY KEY(process, level, context)) WITHOUT ROWID;
 -- Single events, where they were asked for: how often an event of a kind happened at a place.  unit: what a place is
 -- (1 a set, 2 the first byte of a granule, 0 nothing: it is 0); level: beyond the last one is the memory; kind: enum
@@ -83,7 +83,7 @@ CREATE TABLE instruction_cell(
 	process TEXT, level INTEGER, thread INTEGER, instruction INTEGER,
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
 	PRIMARY KEY(process, level, thread, instruction)) WITHOUT ROWID;
 CREATE TABLE code_block(
 	process TEXT, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
@@ -105,7 +105,7 @@ CREATE VIEW instructions AS
 		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
 		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
 		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks
+		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN instruction_cell c ON c.process = l.process AND c.level = l.level
@@ -166,7 +166,7 @@ CREATE VIEW counts AS
 		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
 		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
 		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks
+		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN cell c ON c.process = l.process AND c.level = l.level
@@ -196,7 +196,7 @@ CREATE VIEW contexts AS
 		t.write_misses AS write_misses, t.cold AS cold, t.capacity AS capacity,
 		t.conflict AS conflict, t.coherence AS coherence, t.loads AS loads,
 		t.reuse AS reuse, t.used_bytes AS used_bytes, t.loaded_bytes AS loaded_bytes,
-		t.evictions AS evictions, t.writebacks AS writebacks
+		t.evictions AS evictions, t.writebacks AS writebacks, t.weighted_bytes AS weighted_bytes
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN context_sum t ON t.process = l.process AND t.level = l.level
@@ -213,7 +213,7 @@ CREATE VIEW context_counts AS
 		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
 		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
 		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks
+		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN context_cell c ON c.process = l.process AND c.level = l.level

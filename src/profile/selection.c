@@ -110,6 +110,12 @@ int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err)
 	return rc > 0 ? any(profile, "SELECT 1 FROM sets LIMIT 1", err) : rc;
 }
 
+int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err)
+{
+	return any(profile,
+		   "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%weighted_bytes%'", err);
+}
+
 int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err)
 {
 	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);

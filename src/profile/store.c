@@ -11,25 +11,25 @@
 #include "policy.h"
 #include "profile_priv.h"
 
-enum { COUNTS = 14 };
+enum { COUNTS = 15 };
 _Static_assert(sizeof(struct nm_counts) == COUNTS * sizeof(uint64_t), "a column for each count");
 
-#define FOURTEEN "?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define FIFTEEN "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
-    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FOURTEEN ",?,?)",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
-    [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FOURTEEN ")",
+    [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FIFTEEN ")",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
     [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?)",
-    [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?,?," FOURTEEN ")",
-    [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?,?," FOURTEEN ")",
+    [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?,?," FIFTEEN ")",
+    [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?,?," FIFTEEN ")",
 };
-#undef FOURTEEN
+#undef FIFTEEN
 
 int nm_store_open(struct nm_store *store, sqlite3 *db)
 {

@@ -209,7 +209,7 @@ static void put_stride(struct maker *m)
 
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
-static void write_sums(FILE *sql)
+static void write_sums(const struct maker *m, FILE *sql)
 {
 	static const char *const sums[] = {
 	    "reads",     "writes", "read_misses", "write_misses", "cold",         "capacity",  "conflict",
@@ -218,6 +218,9 @@ static void write_sums(FILE *sql)
 
 	for (i = 0; i < sizeof sums / sizeof *sums; i++)
 		fprintf(sql, ", sum(w.own * counts.%s) AS %s", sums[i], sums[i]);
+	fputs(m->asked->has_weights ? ", sum(w.own * counts.weighted_bytes) AS weighted_bytes"
+				    : ", NULL AS weighted_bytes",
+	      sql);
 	fputs(", sum(w.own * (read_misses + write_misses)) AS misses, "
 	      "sum(w.hit * (reads + writes - read_misses - write_misses) + "
 	      "w.miss * (read_misses + write_misses)) AS cycles",
@@ -233,7 +236,7 @@ static void write_counts(const struct maker *m, FILE *sql)
 	for (i = 0; i < m->count; i++)
 		if (m->order[i] != LEVEL)
 			fprintf(sql, ", %s AS %s", keys[m->order[i]].from, keys[m->order[i]].name);
-	write_sums(sql);
+	write_sums(m, sql);
 	fputs(" FROM w CROSS JOIN counts ON counts.level = w.source", sql);
 	if (m->has[TYPE])
 		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);

@@ -53,6 +53,10 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 		asked->has_sites = 1;
 		rc = 0;
 	}
+	if (!rc && (rc = nm_profile_has_weights(profile, err)) > 0) {
+		asked->has_weights = 1;
+		rc = 0;
+	}
 	if (!rc) {
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;

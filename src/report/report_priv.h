@@ -14,6 +14,7 @@ struct nm_asked {
 	struct nm_report_request request; /* with a level */
 	int one_level;                    /* the user named the level */
 	int has_sites;                    /* the profile knows strides */
+	int has_weights;                  /* ... and weighted bytes */
 	struct nm_levels levels;
 	struct nm_name_choice object, function, file;
 };

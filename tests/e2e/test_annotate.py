@@ -170,7 +170,8 @@ def case_relative_paths():
 
 FACTS = "process, thread, level, function, file, line, object"
 SUMS = ("sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
-        "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), sum(writebacks)")
+        "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), sum(writebacks), "
+        "sum(weighted_bytes)")
 
 
 def instructions(*arguments):

@@ -9,7 +9,7 @@ import subprocess
 from harness import Skip, counts, main, nearmiss, program, record, rows
 
 COUNTS = ("reads", "writes", "read_misses", "write_misses", "cold", "capacity", "conflict", "coherence", "loads",
-          "reuse", "used_bytes", "loaded_bytes", "evictions", "writebacks")
+          "reuse", "used_bytes", "loaded_bytes", "evictions", "writebacks", "weighted_bytes")
 SUMS = ", ".join(f"sum({c})" for c in COUNTS)
 
 

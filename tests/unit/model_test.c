@@ -98,14 +98,15 @@ static void compare_evictions(const struct nm_hierarchy *h, const struct twin *t
 static void check_counts(const char *what, const char *spec, unsigned level, size_t cell,
 			 const struct nm_counts *got, const struct nm_counts *want)
 {
-	static const char *const names[] = {"reads",    "writes",   "read_misses", "write_misses", "cold",
-					    "capacity", "conflict", "coherence",   "loads",        "reuse",
-					    "used",     "loaded",   "evictions",   "writebacks"};
-	uint64_t a[14], b[14];
+	static const char *const names[] = {"reads",     "writes",     "read_misses", "write_misses",
+					    "cold",      "capacity",   "conflict",    "coherence",
+					    "loads",     "reuse",      "used",        "loaded",
+					    "evictions", "writebacks", "weighted"};
+	uint64_t a[15], b[15];
 
 	memcpy(a, got, sizeof a);
 	memcpy(b, want, sizeof b);
-	for (unsigned f = 0; f < 14; f++)
+	for (unsigned f = 0; f < 15; f++)
 		if (a[f] != b[f])
 			fail_msg("%s, %s, level %u, cell %zu: %s is %llu, not %llu", spec, what, level, cell,
 				 names[f], (unsigned long long)a[f], (unsigned long long)b[f]);

@@ -114,8 +114,11 @@ static inline void twin_charge(struct twin_level *l, const struct twin_line *lin
 {
 	struct nm_counts *c = &l->cells[line->cell];
 	c->reuse += line->uses[0] + line->uses[1];
-	for (unsigned b = 0; b < l->spec.line; b++)
+	for (unsigned b = 0; b < l->spec.line; b++) {
 		c->used_bytes += line->used[b];
+		for (uint64_t use = 0; line->used[b] && use < line->uses[0] + line->uses[1]; use++)
+			c->weighted_bytes++;
+	}
 }
 
 /* 1 if the fully associative cache of the same size hits. */

@@ -546,7 +546,7 @@ static void test_instructions(void **state)
 	    "SELECT count(*) FROM (SELECT process, thread, level, function, file, line, object, sum(reads), "
 	    "sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
 	    "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), "
-	    "sum(writebacks) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT SELECT * FROM counts)",
+	    "sum(writebacks), sum(weighted_bytes) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT SELECT * FROM counts)",
 	    "0\n");
 	expect(profile, "SELECT sum(loads) - (SELECT sum(loads) FROM counts) FROM instructions", "0\n");
 	expect(profile,
