@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * workers.c - see workers.h.  Waiting is by condition variables, never by spinning: the profiled program
- * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the modeller for a quarter of
- * the queue, the decoder for half of it; else the two would take turns batch by batch, a switch each time.
+ * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the modeller
+ * for a quarter of the queue, the decoder for half of it; else the two would take turns batch by batch, a switch
+ * each time.  On two processors the host leaves both on one as long as the program keeps the other busy, so they
+ * take turns all the same: a queue of 256 batches instead of 32 took a tenth off the time of whole recordings.
+ * Dropped: binding each to a processor, which helps where the two have like loads and harms where one has most of it.
  */
 #include "workers.h"
 
@@ -11,7 +14,7 @@
 
 #include "plan.h"
 
-enum { QUEUE = 32 };
+enum { QUEUE = 256 };
 
 struct nm_workers {
 	unsigned threads;

@@ -31,7 +31,7 @@
 
 enum {
 	CHUNK_WORDS = 32768, /* 256 KB a chunk ... */
-	CHUNKS = 8,          /* ... 2 MB a ring: stays in the last-level cache */
+	CHUNKS = 16,         /* ... 4 MB a ring: stays in the last-level cache */
 	ROOM_FOR_RINGS = 32 << 20,
 	GRACE_MS = 2000,
 	PROGRESS_MS = 500,
