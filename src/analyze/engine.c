@@ -138,6 +138,7 @@ void nm_engine_free(struct nm_engine *e)
 	free_passes(e);
 	free_threads(e);
 	nm_vec_free(&e->definitions);
+	nm_vec_free(&e->tables);
 	nm_vec_free(&e->origins);
 	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cachers);
@@ -193,6 +194,7 @@ static void let_go(struct nm_engine *e)
 {
 	free_threads(e);
 	nm_arena_done(&e->arena);
+	nm_vec_free(&e->tables);
 	nm_vec_free(&e->origins);
 	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cachers);

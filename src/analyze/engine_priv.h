@@ -95,6 +95,7 @@ struct nm_engine {
 
 	struct nm_vec(struct nm_thread *) threads;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */
+	struct nm_vec(struct nm_plan_tables) tables;     /* of plans */
 	struct nm_vec(struct nm_origin) origins;         /* of all accesses of all plans */
 	struct nm_vec(uint32_t) listed;          /* origins that keep the range of a mapping or variable */
 	struct nm_vec(struct nm_cacher) cachers; /* [0] is none */
@@ -121,6 +122,10 @@ struct nm_engine {
 	/* References that wait for their cell: index in the batch (with NM_KNOWN if the object is known and holds the
 	 * place of the cell) and << 32 the origin. */
 	uint64_t open[NM_BATCH + NM_LANES];
+
+	/* The plan whose execution is underway while open lanes are looked after, and how many accesses were served. */
+	const struct nm_plan *underway;
+	uint32_t served;
 
 	struct nm_patterns patterns;
 };
@@ -150,14 +155,13 @@ int nm_engine_tell_memory(struct nm_engine *engine);
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 struct nm_plan *nm_engine_plan(struct nm_engine *engine, uint32_t id, struct nm_error *err);
 
-/* resolve.c: the cell for one reference that its lane does not know, counted (0: memory is exhausted); open
- * lanes of the group from access `at` on, whose references are the batch's next; all references that are open;
+/* resolve.c: the cell for one reference that its lane does not know, counted (0: memory is exhausted); of open
+ * lanes of the group from access `at` on, whose references are the batch's next; of all references that are open;
  * lanes' counters to their cells; kept ranges that may have lost their meaning: those of mappings, of heap
  * blocks that are gone, all. */
-uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_plan *plan, uint32_t access,
+uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_plan *plan, uint32_t origin,
 			   uint64_t address);
-int nm_engine_open_lanes(struct nm_engine *engine, struct nm_plan *plan, size_t at, const uint64_t *addresses,
-			 unsigned lanes);
+int nm_engine_open_lanes(struct nm_engine *engine, const struct nm_plan *plan, size_t at, unsigned lanes);
 int nm_engine_settle_list(struct nm_engine *engine);
 static inline int nm_engine_settle(struct nm_engine *engine)
 {

@@ -39,14 +39,14 @@ static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_
 
 /* What the loop keeps in registers; the engine has the rest. */
 struct cursor {
-	struct nm_ref *out;
+	struct nm_ref *out, *end; /* of the batch */
 	uint64_t clock;
 	struct nm_reach reach;
 };
 
 ALWAYS struct cursor take(const struct nm_engine *e)
 {
-	return (struct cursor){e->batch + e->batched, e->clock, e->reach};
+	return (struct cursor){e->batch + e->batched, e->batch + NM_BATCH, e->clock, e->reach};
 }
 
 ALWAYS void put_back(struct nm_engine *e, const struct cursor *c)
@@ -56,23 +56,23 @@ ALWAYS void put_back(struct nm_engine *e, const struct cursor *c)
 }
 
 /* A header's block as an index of plans; beyond all of them for other records. */
-ALWAYS uint64_t block_of(uint64_t header) { return (header >> 24) - (NM_WIRE_HEADER_BIT >> 24); }
+ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
 /* Open lanes of the group from access `at` on go on the list, but for those that cannot wait. */
-ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, size_t at,
-		   const uint64_t *addresses, struct nm_open open)
+ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, size_t at, struct nm_open open)
 {
 	uint32_t origin = plan->first_origin + (uint32_t)at;
 	uint64_t *list = &e->open[e->open_count];
 
 	if (open.stacked | (open.lanes & plan->fills)) {
 		e->batched = index;
-		return nm_engine_open_lanes(e, plan, at, addresses, open.lanes);
+		return nm_engine_open_lanes(e, plan, at, open.lanes);
 	}
 	e->open_count += (unsigned)__builtin_popcount(open.lanes);
 	for (unsigned lanes = open.lanes; lanes; lanes &= lanes - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctz(lanes);
 
+		e->origins.at[origin + lane].debit++;
 		*list++ = (uint64_t)(origin + lane) << 32 | (index + lane);
 	}
 	return 0;
@@ -87,7 +87,7 @@ ALWAYS int serve(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, si
 	struct nm_open open =
 	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, c->reach, c->out);
 
-	if (open.lanes && put_off(e, (uint32_t)(c->out - e->batch), plan, at, addresses, open))
+	if (open.lanes && put_off(e, (uint32_t)(c->out - e->batch), plan, at, open))
 		return NM_ENOMEM;
 	c->out += n;
 	return 0;
@@ -99,6 +99,7 @@ ALWAYS int serve_all(struct nm_engine *e, struct cursor *c, struct nm_plan *plan
 {
 	size_t at = 0;
 
+	plan->runs++;
 	for (; n - at > NM_LANES; at += NM_LANES)
 		if (serve(e, c, plan, at, addresses, NM_LANES, sampled))
 			return NM_ENOMEM;
@@ -124,7 +125,7 @@ ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header
 	uint64_t id = block_of(*header);
 	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
 
-	if (__builtin_expect(!plan || n != plan->usual, 0)) {
+	if (__builtin_expect(!plan || n + 1 != plan->words, 0)) {
 		int status;
 
 		put_back(e, c);
@@ -132,7 +133,7 @@ ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header
 		*c = take(e);
 		return !status && is_late(e, sampled) ? BEHIND : status;
 	}
-	if (__builtin_expect(c->out + n > e->batch + NM_BATCH, 0)) {
+	if (__builtin_expect(c->out + n > c->end, 0)) {
 		put_back(e, c);
 		if (nm_engine_flush(e))
 			return nm_fail(err, NM_ENOMEM, "out of memory");

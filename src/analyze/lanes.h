@@ -3,9 +3,9 @@
  * lanes.h - the addresses of a block become references, a group of NM_LANES accesses at a time, with the
  * vectors that this copy of execute.c may use; and where the records of a run of blocks begin.
  *
- * A lane is served if the address lies in the running function's own frame, for which the lane knows a cell, or
- * else in the range that it keeps.  All lanes are compared at once.  One that is not served is an open one: its
- * reference waits for its cell (resolve.c).  References are written for all lanes, also those behind the block's
+ * A lane serves addresses in the running function's own frame, or else those in the range that it keeps.  All lanes
+ * are compared at once.  One whose address lies elsewhere is an open one: its reference waits for its cell
+ * (resolve.c).  References are written for all lanes, also those behind the block's
  * last access: there is room for them, and the next block writes over them.
  *
  * Dropped: 32-bit figures, which save 64 bytes a group and cost seven instructions more to widen and merge them.
@@ -40,27 +40,30 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8
 		   offsetof(struct nm_ref, weight) == 15 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "a reference is its address and one more word");
 
+/* One lane.  Returns whether it is open. */
+ALWAYS int nm_serve_one(const struct nm_lanes *l, unsigned lane, uint64_t address, struct nm_reach reach,
+			struct nm_ref *out)
+{
+	const int framed = l->low[lane] == NM_LOW_OF_FRAME;
+	const uint64_t low = framed ? reach.low : l->low[lane];
+	const uint64_t length = framed ? reach.own : l->length[lane];
+
+	out->address = address;
+	__builtin_memcpy(&out->cell, &l->word[lane], sizeof(uint64_t));
+	return address - low >= length;
+}
+
 /* The plain copy, and the twin of the others. */
-ALWAYS struct nm_open nm_serve_plain(struct nm_lanes *l, const uint64_t *addresses, unsigned n,
+ALWAYS struct nm_open nm_serve_plain(const struct nm_lanes *l, const uint64_t *addresses, unsigned n,
 				     struct nm_reach reach, struct nm_ref *out)
 {
 	struct nm_open open = {0, 0};
 
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t address = addresses[i], word = l->kept[i];
-
-		if (address - reach.low < reach.own && l->own[i]) {
-			word = l->own[i];
-			l->count[i] += 1ull << 32;
-		} else if (address - l->low[i] < l->length[i]) {
-			l->count[i]++;
-		} else {
+	for (unsigned i = 0; i < n; i++)
+		if (nm_serve_one(l, i, addresses[i], reach, &out[i])) {
 			open.lanes |= 1u << i;
-			open.stacked |= (unsigned)(address - reach.low < reach.length) << i;
+			open.stacked |= (unsigned)(addresses[i] - reach.low < reach.length) << i;
 		}
-		out[i].address = address;
-		__builtin_memcpy(&out[i].cell, &word, sizeof word);
-	}
 	return open;
 }
 
@@ -74,31 +77,23 @@ ALWAYS __m256i each(uint64_t figure) { return _mm256_set1_epi64x((long long)figu
 
 #if defined(__AVX512VL__)
 
-ALWAYS struct nm_open nm_serve(struct nm_lanes *l, const uint64_t *addresses, unsigned n,
+ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *addresses, unsigned n,
 			       struct nm_reach reach, struct nm_ref *out)
 {
 	const __mmask8 active = (__mmask8)_bzhi_u32(0xff, n);
 	const __m256i a = _mm256_maskz_loadu_epi64(active, addresses);
-	const __m256i depth = _mm256_sub_epi64(a, each(reach.low));
-	const __m256i inside = _mm256_sub_epi64(a, figures(l->low));
-	const __m256i own_word = figures(l->own);
-	const __mmask8 on_own = _mm256_mask_cmplt_epu64_mask(active, depth, each(reach.own));
-	const __mmask8 own = _mm256_mask_test_epi64_mask(on_own, own_word, own_word);
-	const __mmask8 in_range = _mm256_mask_cmplt_epu64_mask(active, inside, figures(l->length));
-	const __mmask8 kept = (__mmask8)(in_range & ~own);
-	const unsigned open = active & ~(unsigned)(own | in_range);
-	const __m256i word = _mm256_mask_mov_epi64(figures(l->kept), own, own_word);
-	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), word, 1);
-	__m256i count = figures(l->count);
+	const __mmask8 framed = _mm256_cmpeq_epi64_mask(figures(l->low), each(NM_LOW_OF_FRAME));
+	const __m256i low = _mm256_mask_mov_epi64(figures(l->low), framed, each(reach.low));
+	const __m256i length = _mm256_mask_mov_epi64(figures(l->length), framed, each(reach.own));
+	const unsigned open = _mm256_mask_cmpge_epu64_mask(active, _mm256_sub_epi64(a, low), length);
+	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), figures(l->word), 1);
 
 	_mm512_storeu_si512(out, _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), both));
-	count = _mm256_mask_add_epi64(count, kept, count, each(1));
-	count = _mm256_mask_add_epi64(count, own, count, each(1ull << 32));
-	_mm256_storeu_si256((__m256i *)l->count, count);
 	if (!open)
 		return (struct nm_open){0, 0};
-	return (struct nm_open){open,
-				_mm256_mask_cmplt_epu64_mask((__mmask8)open, depth, each(reach.length))};
+	return (struct nm_open){open, _mm256_mask_cmplt_epu64_mask((__mmask8)open,
+								   _mm256_sub_epi64(a, each(reach.low)),
+								   each(reach.length))};
 }
 
 #elif defined(__AVX2__)
@@ -112,36 +107,30 @@ ALWAYS __m256i below(__m256i a, __m256i b)
 
 ALWAYS unsigned lanes_of(__m256i mask) { return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(mask)); }
 
-ALWAYS struct nm_open nm_serve(struct nm_lanes *l, const uint64_t *addresses, unsigned n,
+ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *addresses, unsigned n,
 			       struct nm_reach reach, struct nm_ref *out)
 {
 	static const uint64_t ones[2 * NM_LANES] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	const __m256i active = figures(ones + NM_LANES - n);
 	const __m256i a = _mm256_maskload_epi64((const long long *)addresses, active);
-	const __m256i depth = _mm256_sub_epi64(a, each(reach.low));
-	const __m256i inside = _mm256_sub_epi64(a, figures(l->low));
-	const __m256i own_word = figures(l->own);
-	const __m256i no_word = _mm256_cmpeq_epi64(own_word, _mm256_setzero_si256());
-	const __m256i own =
-	    _mm256_andnot_si256(no_word, _mm256_and_si256(active, below(depth, each(reach.own))));
-	const __m256i in_range = _mm256_and_si256(active, below(inside, figures(l->length)));
-	const __m256i kept = _mm256_andnot_si256(own, in_range);
-	const __m256i word = _mm256_blendv_epi8(figures(l->kept), own_word, own);
+	const __m256i framed = _mm256_cmpeq_epi64(figures(l->low), each(NM_LOW_OF_FRAME));
+	const __m256i low = _mm256_blendv_epi8(figures(l->low), each(reach.low), framed);
+	const __m256i length = _mm256_blendv_epi8(figures(l->length), each(reach.own), framed);
+	const unsigned open = lanes_of(_mm256_andnot_si256(below(_mm256_sub_epi64(a, low), length), active));
+	const __m256i word = figures(l->word);
 	const __m256i even = _mm256_unpacklo_epi64(a, word), odd = _mm256_unpackhi_epi64(a, word);
-	const unsigned open = lanes_of(_mm256_andnot_si256(_mm256_or_si256(own, kept), active));
 
 	_mm256_storeu_si256((__m256i *)out, _mm256_permute2x128_si256(even, odd, 0x20));
 	_mm256_storeu_si256((__m256i *)(out + 2), _mm256_permute2x128_si256(even, odd, 0x31));
-	_mm256_storeu_si256((__m256i *)l->count, _mm256_sub_epi64(_mm256_sub_epi64(figures(l->count), kept),
-								  _mm256_slli_epi64(own, 32)));
 	if (!open)
 		return (struct nm_open){0, 0};
-	return (struct nm_open){open, open & lanes_of(below(depth, each(reach.length)))};
+	return (struct nm_open){
+	    open, open & lanes_of(below(_mm256_sub_epi64(a, each(reach.low)), each(reach.length)))};
 }
 
 #else
 
-ALWAYS struct nm_open nm_serve(struct nm_lanes *l, const uint64_t *addresses, unsigned n,
+ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *addresses, unsigned n,
 			       struct nm_reach reach, struct nm_ref *out)
 {
 	return nm_serve_plain(l, addresses, n, reach, out);

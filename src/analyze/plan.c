@@ -53,15 +53,15 @@ static int function_frame(struct nm_engine *e, const struct nm_mapping *m, uint6
 static int plan_access(struct nm_engine *e, struct nm_plan *plan, uint32_t i, uint64_t pc, uint64_t w,
 		       const struct nm_mapping *m)
 {
-	struct nm_origin o = {.lanes = nm_plan_lanes(plan, i), .lane = i % NM_LANES};
+	struct nm_origin o = {.plan = plan, .access = (uint16_t)i};
 	unsigned flags = nm_wire_access_flags(w);
 	unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
 
 	if (flags & NM_WIRE_PREFETCH)
 		kind = NM_PREFETCH;
 	if (flags & (NM_WIRE_PREFETCH | NM_WIRE_GUARDED))
-		plan->usual = NM_SINGLY;
-	o.lanes->kept[o.lane] = (uint64_t)(nm_wire_access_size(w) | kind << 16 | 1u << 24) << 32;
+		plan->words = 0;
+	nm_lane_of(&o, word) = (uint64_t)(nm_wire_access_size(w) | kind << 16 | 1u << 24) << 32;
 	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &o.site))
 		return NM_ENOMEM;
 	o.place = e->cells.sites.at[o.site].place;
@@ -71,7 +71,7 @@ static int plan_access(struct nm_engine *e, struct nm_plan *plan, uint32_t i, ui
 static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
 			 const struct nm_mapping *m)
 {
-	struct nm_plan_tables *t = plan->tables;
+	struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
 	if (e->origins.count > UINT32_MAX - t->accesses)
 		return NM_ENOMEM;
@@ -103,7 +103,7 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 {
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
 	uint32_t object, site;
-	struct nm_plan_tables *t = plan->tables;
+	struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
 	t->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *t->fetch);
 	if (!t->fetch ||
@@ -152,21 +152,19 @@ static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_
 {
 	size_t groups = (info->def.accesses + NM_LANES - 1u) / NM_LANES;
 	struct nm_plan *p = nm_arena_alloc(&e->arena, sizeof *p + groups * sizeof p->lanes[0] + 48);
-	struct nm_plan_tables *t = nm_arena_alloc(&e->arena, sizeof *t);
+	struct nm_plan_tables t = {.accesses = info->def.accesses, .exits = info->def.exits};
 
-	if (!p || !t)
+	t.exit = nm_arena_alloc(&e->arena, (t.exits + 1u) * sizeof *t.exit);
+	if (!p || !t.exit || e->tables.count >= UINT32_MAX || nm_vec_push(&e->tables, t))
 		return NULL;
 	p = (struct nm_plan *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
-	p->usual = info->def.accesses > NM_BATCH ? NM_SINGLY : info->def.accesses;
+	p->words = t.accesses > NM_BATCH ? 0 : (uint16_t)(t.accesses + 1);
 	p->instructions = info->def.instructions;
 	p->end = info->def.end;
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
-	p->tables = t;
-	t->accesses = info->def.accesses;
-	t->exits = info->def.exits;
-	t->exit = nm_arena_alloc(&e->arena, (t->exits + 1u) * sizeof *t->exit);
-	return t->exit ? p : NULL;
+	p->tables = (uint32_t)(e->tables.count - 1);
+	return p;
 }
 
 static int fill_plan(struct nm_engine *e, struct nm_plan *p, const struct nm_wire_block_info *info)

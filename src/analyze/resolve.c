@@ -23,9 +23,7 @@ enum {
 
 static void forget_range(struct nm_engine *e, uint32_t origin)
 {
-	const struct nm_origin *o = &e->origins.at[origin];
-
-	o->lanes->length[o->lane] = 0;
+	nm_lane_of(&e->origins.at[origin], length) = 0;
 }
 
 void nm_engine_uncache(struct nm_engine *e)
@@ -59,17 +57,14 @@ void nm_engine_uncache_all(struct nm_engine *e)
 		forget_range(e, i);
 }
 
-static void drain(struct nm_engine *e, const struct nm_origin *o)
+/* Credits the lane's cell with what it served since the last time. */
+static void drain(struct nm_engine *e, struct nm_origin *o)
 {
-	struct nm_lanes *l = o->lanes;
-	uint64_t count = l->count[o->lane];
-	unsigned kind = nm_lane_kind(l, o->lane);
+	uint64_t word = nm_lane_of(o, word);
+	uint32_t runs = o->plan->runs - (o->plan == e->underway && o->access >= e->served);
 
-	if (!count)
-		return;
-	e->cells.references[(uint32_t)l->kept[o->lane]].count[kind] += (uint32_t)count;
-	e->cells.references[(uint32_t)l->own[o->lane]].count[kind] += count >> 32;
-	l->count[o->lane] = 0;
+	e->cells.references[(uint32_t)word].count[nm_word_kind(word)] += runs - o->debit;
+	o->debit = runs;
 }
 
 void nm_engine_drain(struct nm_engine *e)
@@ -79,15 +74,16 @@ void nm_engine_drain(struct nm_engine *e)
 	e->drain_at = e->references + DRAIN_REFERENCES;
 }
 
-static void keep_range(struct nm_engine *e, struct nm_origin *o, uint64_t low, uint64_t end, uint32_t cell)
+/* The lane turns to another range, and perhaps another cell. */
+static void turn(struct nm_engine *e, struct nm_origin *o, uint64_t low, uint64_t length, uint32_t cell)
 {
-	struct nm_lanes *l = o->lanes;
+	uint64_t *word = &nm_lane_of(o, word);
 
-	if ((uint32_t)l->kept[o->lane] != cell)
+	if ((uint32_t)*word != cell)
 		drain(e, o);
-	l->kept[o->lane] = l->kept[o->lane] >> 32 << 32 | cell;
-	l->low[o->lane] = low;
-	l->length[o->lane] = end - low;
+	*word = *word >> 32 << 32 | cell;
+	nm_lane_of(o, low) = low;
+	nm_lane_of(o, length) = length;
 }
 
 /* Keeps a lasting range with the access. */
@@ -98,7 +94,7 @@ static int keep_mapping(struct nm_engine *e, uint32_t origin, const struct nm_pl
 	if (!o->listed && nm_vec_push(&e->listed, origin))
 		return NM_ENOMEM;
 	o->listed = 1;
-	keep_range(e, o, place->low, place->end, cell);
+	turn(e, o, place->low, place->end - place->low, cell);
 	return 0;
 }
 
@@ -119,7 +115,7 @@ static int keep_block(struct nm_engine *e, uint32_t origin, uint32_t id, uint32_
 	}
 	e->cachers.at[c] = (struct nm_cacher){origin, block->cachers};
 	block->cachers = c;
-	keep_range(e, &e->origins.at[origin], block->address, block->address + block->size, cell);
+	turn(e, &e->origins.at[origin], block->address, block->size, cell);
 	return 0;
 }
 
@@ -238,18 +234,19 @@ static uint32_t charge(struct nm_engine *e, const struct nm_origin *o, unsigned 
 	return cell;
 }
 
-uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint32_t access, uint64_t address)
+uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint32_t origin, uint64_t address)
 {
-	uint32_t origin = plan->first_origin + access, cell;
 	struct nm_origin *o = &e->origins.at[origin];
-	unsigned kind = nm_lane_kind(o->lanes, o->lane);
+	unsigned kind = nm_origin_kind(o);
 	struct nm_place place;
+	uint32_t cell;
 
 	if (nm_engine_settle(e))
 		return 0;
 	if (address - e->reach.low < e->reach.own) {
 		cell = charge(e, o, kind, plan->stack_object);
-		o->lanes->own[o->lane] = o->lanes->kept[o->lane] >> 32 << 32 | cell;
+		if (cell)
+			turn(e, o, NM_LOW_OF_FRAME, 0, cell);
 		return cell;
 	}
 	if (find_object(e, plan, address, &place))
@@ -258,28 +255,40 @@ uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint
 	return cell && keep(e, origin, &place, cell) ? 0 : cell;
 }
 
-int nm_engine_open_lanes(struct nm_engine *e, struct nm_plan *plan, size_t at, const uint64_t *addresses,
-			 unsigned lanes)
+/* A reference of the batch: its cell, unless that can wait. */
+static int open_lane(struct nm_engine *e, const struct nm_plan *plan, uint32_t origin, uint32_t index)
 {
-	for (; lanes; lanes &= lanes - 1) {
-		unsigned lane = (unsigned)__builtin_ctz(lanes);
-		uint64_t address = addresses[at + lane], depth = address - e->reach.low;
-		uint32_t index = (uint32_t)e->batched + lane, object = 0;
+	uint64_t address = e->batch[index].address, depth = address - e->reach.low;
+	uint32_t object = 0;
 
-		if (depth >= e->reach.own && depth < e->reach.length)
-			object = nm_stack_owner(e->stack, address);
-		if (object || (depth >= e->reach.length && !plan->fills)) {
-			e->batch[index].cell = object;
-			e->open[e->open_count++] = (uint64_t)(plan->first_origin + (uint32_t)at + lane)
-						       << 32 |
-						   (object ? NM_KNOWN : 0) | index;
-			continue;
-		}
-		e->batch[index].cell = nm_engine_resolve(e, plan, (uint32_t)(at + lane), address);
-		if (!e->batch[index].cell)
-			return NM_ENOMEM;
+	if (depth >= e->reach.own && depth < e->reach.length)
+		object = nm_stack_owner(e->stack, address);
+	if (object || (depth >= e->reach.length && !plan->fills)) {
+		e->batch[index].cell = object;
+		e->open[e->open_count++] = (uint64_t)origin << 32 | (object ? NM_KNOWN : 0) | index;
+		return 0;
 	}
-	return 0;
+	e->batch[index].cell = nm_engine_resolve(e, plan, origin, address);
+	return e->batch[index].cell ? 0 : NM_ENOMEM;
+}
+
+int nm_engine_open_lanes(struct nm_engine *e, const struct nm_plan *plan, size_t at, unsigned lanes)
+{
+	uint32_t origin = plan->first_origin + (uint32_t)at, index = (uint32_t)e->batched;
+	int status = 0;
+
+	/* To settle may turn lanes of this plan, for which its runs are to be right. */
+	for (unsigned left = lanes; left; left &= left - 1)
+		e->origins.at[origin + (unsigned)__builtin_ctz(left)].debit++;
+	e->underway = plan;
+	e->served = (uint32_t)at + NM_LANES;
+	for (unsigned left = lanes; left && !status; left &= left - 1) {
+		unsigned lane = (unsigned)__builtin_ctz(left);
+
+		status = open_lane(e, plan, origin + lane, index + lane);
+	}
+	e->underway = NULL;
+	return status;
 }
 
 /* The object at the address of a reference that waited. */

@@ -56,35 +56,30 @@ static int append(struct nm_engine *e, struct nm_ref ref, uint32_t origin)
 	return 0;
 }
 
-static int reference(struct nm_engine *e, struct nm_plan *plan, size_t access, uint64_t address)
+static int reference(struct nm_engine *e, struct nm_plan *plan, uint32_t access, uint64_t address)
 {
-	struct nm_lanes *l = nm_plan_lanes(plan, access);
-	unsigned i = access % NM_LANES;
-	struct nm_ref ref = {.address = address, .size = (uint16_t)(l->kept[i] >> 32), .weight = 1};
+	uint32_t origin = plan->first_origin + access;
+	struct nm_ref ref;
+	int open = nm_serve_one(&plan->lanes[access / NM_LANES], access % NM_LANES, address, e->reach, &ref);
 
-	if (nm_lane_kind(l, i) == NM_PREFETCH)
+	if (ref.kind == NM_PREFETCH)
 		return 0;
-	ref.kind = (uint8_t)nm_lane_kind(l, i);
-	if (address - e->reach.low < e->reach.own && l->own[i]) {
-		ref.cell = (uint32_t)l->own[i];
-		l->count[i] += 1ull << 32;
-	} else if (address - l->low[i] < l->length[i]) {
-		ref.cell = (uint32_t)l->kept[i];
-		l->count[i]++;
+	if (!open) {
+		e->cells.references[ref.cell].count[ref.kind]++;
 	} else {
 		if (!address) /* guarded, not executed */
 			return 0;
-		ref.cell = nm_engine_resolve(e, plan, (uint32_t)access, address);
+		ref.cell = nm_engine_resolve(e, plan, origin, address);
 		if (!ref.cell)
 			return NM_ENOMEM;
 	}
-	return append(e, ref, plan->first_origin + (uint32_t)access);
+	return append(e, ref, origin);
 }
 
 /* The instructions that were executed; their number at a side exit is within a run, or at its end. */
 static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_side_exit left)
 {
-	const struct nm_plan_tables *t = plan->tables;
+	const struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
 	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < left.instructions; i++) {
 		const struct nm_fetch *f = &t->fetch[i];
@@ -110,7 +105,7 @@ static int measure(struct nm_engine *e, struct nm_plan *plan, const uint64_t *ad
 	}
 	if (e->fetching && fetch_all(e, plan, left))
 		return NM_ENOMEM;
-	for (size_t i = 0; i < left.accesses; i++)
+	for (uint32_t i = 0; i < left.accesses; i++)
 		if (reference(e, plan, i, addresses[i]))
 			return NM_ENOMEM;
 	return 0;
@@ -153,9 +148,10 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 /* ---- executions ---- */
 
 /* How a block was left after n of its accesses: 1 if that is its end or an exit. */
-static int find_exit(const struct nm_plan *plan, size_t n, struct nm_side_exit *ret_left)
+static int find_exit(const struct nm_engine *e, const struct nm_plan *plan, size_t n,
+		     struct nm_side_exit *ret_left)
 {
-	const struct nm_plan_tables *t = plan->tables;
+	const struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
 	if (n == t->accesses) {
 		*ret_left = (struct nm_side_exit){(uint16_t)n, plan->instructions, 0};
@@ -178,7 +174,7 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 
 	if (!plan && !(plan = nm_engine_plan(e, id, err)))
 		return err ? err->code : NM_EFORMAT;
-	if (!find_exit(plan, n, &left))
+	if (!find_exit(e, plan, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
 	e->clock += left.instructions;
 	if (e->calls && nm_calls_run(e->calls, e->stack, plan->stack_object,
@@ -189,7 +185,7 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	w = &e->thread->watch;
 	if (w->context)
 		nm_engine_watch_block(e, id, plan, header + 1, n);
-	if (n == plan->tables->accesses && plan->end != NM_WIRE_JUMP) {
+	if (n == e->tables.at[plan->tables].accesses && plan->end != NM_WIRE_JUMP) {
 		if (nm_engine_change_frame(e, plan, header[n]))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		if (e->calls)

@@ -57,7 +57,7 @@ void nm_engine_watch_block(struct nm_engine *e, uint32_t id, const struct nm_pla
 	const struct nm_watch *w = &e->thread->watch;
 
 	for (size_t i = 0; i < n; i++)
-		if (nm_plan_kind(plan, i) == NM_REF_WRITE &&
+		if (nm_origin_kind(&e->origins.at[plan->first_origin + i]) == NM_REF_WRITE &&
 		    addresses[i] - w->address < w->end - w->address) {
 			end_watch(e, id, i);
 			return;
