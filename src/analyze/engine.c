@@ -84,6 +84,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetch_line = fetch_line(&e->machine);
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
+	e->core = nm_machine_core(&e->machine, 1); /* of the first thread */
+	e->core_changed = e->core != 0;
 	e->huge_pages = e->memory_changed = nm_engine_uses_huge_pages(&e->machine);
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
@@ -189,6 +191,25 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 	return status < 0 ? failed(e, status, err) : status;
 }
 
+/* Which core each thread ran on. */
+static int list_threads(const struct nm_engine *e, struct nm_result *result)
+{
+	size_t count = e->machine.cores > 1 ? e->threads.count : 0;
+
+	if (!count)
+		return 0;
+	result->threads = calloc(count, sizeof *result->threads);
+	if (!result->threads)
+		return NM_ENOMEM;
+	for (; result->thread_count < count; result->thread_count++) {
+		uint32_t number = e->threads.at[result->thread_count]->number;
+
+		result->threads[result->thread_count] =
+		    (struct nm_result_thread){number, nm_machine_core(&e->machine, number)};
+	}
+	return 0;
+}
+
 /* The stream is over: gives back what only it needed, before the result takes memory of its own. */
 static void let_go(struct nm_engine *e)
 {
@@ -216,6 +237,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	nm_engine_drain(e);
 	if (!status)
 		status = nm_workers_drain(e->workers);
+	if (!status)
+		status = list_threads(e, &result);
 	let_go(e);
 	result.cell_count = e->calls ? e->calls->cells.count : e->cells.list.count;
 	for (size_t i = 0; i < e->pass_count && !status; i++)

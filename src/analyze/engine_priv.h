@@ -11,7 +11,7 @@
  *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
  *   code.c     the code of what missed
- *   memory.c   huge pages
+ *   memory.c   huge pages, and what else passes are told between batches
  *   fold.c     cells to source terms: the result
  */
 #ifndef NM_ENGINE_PRIV_H
@@ -87,6 +87,8 @@ struct nm_engine {
 	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch, by context */
 	int measuring, fetching;
 	int huge_pages, memory_changed; /* a TLB uses them; the passes do not know yet what memory there is */
+	unsigned core;                  /* of the running thread */
+	int core_changed;               /* and the passes do not know yet */
 	struct nm_cells cells;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	uint64_t unmeasured;    /* instructions */
@@ -149,7 +151,7 @@ void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct n
 
 /* memory.c */
 int nm_engine_uses_huge_pages(const struct nm_machine *machine);
-int nm_engine_tell_memory(struct nm_engine *engine);
+int nm_engine_tell(struct nm_engine *engine);
 
 /* plan.c: keeps a definition; makes the running thread's plan of a block (NULL: *err tells why). */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);

@@ -100,6 +100,12 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		t->live = 0;
 		return 0;
 	}
+	if (nm_machine_core(&e->machine, t->number) != e->core) {
+		if (nm_engine_flush(e))
+			return exhausted(err);
+		e->core = nm_machine_core(&e->machine, t->number);
+		e->core_changed = 1;
+	}
 	e->thread = t;
 	e->plans = t->plans;
 	e->plan_room = t->plan_room;

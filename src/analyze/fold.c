@@ -28,6 +28,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->objects);
 	free(result->sites);
 	free(result->cells);
+	free(result->threads);
 	for (size_t i = 0; i < result->code_count; i++) {
 		free(result->code[i].bytes);
 		free(result->code[i].lines);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c - tells the passes between two batches which memory can have huge pages, where a TLB asks for that.
+ * memory.c - tells the passes between two batches which memory can have huge pages, where a TLB asks for that, and which
+ * core runs, where there are several.
  *
  * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings that touch are
  * one area to it, as when a heap grows by and by.  The model takes an aligned part for a huge page as soon as all of it
@@ -37,19 +38,30 @@ static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
 	return 0;
 }
 
-int nm_engine_tell_memory(struct nm_engine *e)
+static int tell_memory(struct nm_engine *e)
 {
 	size_t n;
 	const struct nm_pass *const *passes = nm_passes(&n);
 	struct nm_ranges list = {0};
 	int status = list_memory(&e->space, &list);
 
-	if (!status)
-		status = nm_workers_drain(e->workers);
 	for (size_t i = 0; i < e->pass_count && !status; i++)
 		if (passes[i]->memory)
 			status = passes[i]->memory(e->passes[i], list.at, list.count);
 	nm_vec_free(&list);
 	e->memory_changed = 0;
 	return status;
+}
+
+int nm_engine_tell(struct nm_engine *e)
+{
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	int status = nm_workers_drain(e->workers);
+
+	for (size_t i = 0; i < e->pass_count && e->core_changed; i++)
+		if (passes[i]->core)
+			passes[i]->core(e->passes[i], e->core);
+	e->core_changed = 0;
+	return !status && e->memory_changed ? tell_memory(e) : status;
 }

@@ -21,6 +21,8 @@ struct nm_pass {
 	int (*batch)(void *self, const struct nm_ref *refs, size_t count); /* 0 or NM_ENOMEM */
 	/* Between batches: the memory that can have huge pages is now this.  0 or NM_ENOMEM; NULL: it is no matter. */
 	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
+	/* Between batches: another core runs.  NULL: it is no matter. */
+	void (*core)(void *self, unsigned core);
 	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */
 	int (*finish)(void *self, struct nm_result *result);
 	void (*free)(void *self);

@@ -54,6 +54,11 @@ static int memory(void *self, const struct nm_range *ranges, size_t count)
 	return nm_hierarchy_set_memory(((struct cache *)self)->hierarchy, ranges, count);
 }
 
+static void core(void *self, unsigned running)
+{
+	nm_hierarchy_set_core(((struct cache *)self)->hierarchy, running);
+}
+
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
 	struct nm_result_level *out = &result->levels[level];
@@ -86,4 +91,4 @@ static int finish(void *self, struct nm_result *result)
 	return status;
 }
 
-const struct nm_pass nm_pass_cache = {"cache", make, batch, memory, finish, release};
+const struct nm_pass nm_pass_cache = {"cache", make, batch, memory, core, finish, release};

@@ -48,6 +48,10 @@ struct nm_result_site { /* one line of one function, or one instruction of it */
 	uint64_t address; /* of the instruction in the module; 0 where lines only are told apart */
 };
 
+struct nm_result_thread { /* where the machine has several cores */
+	uint32_t thread, core;
+};
+
 struct nm_result_cell {
 	uint32_t thread;       /* 1, 2, ... in order of their starts */
 	uint32_t site, object; /* indices */
@@ -113,6 +117,8 @@ struct nm_result {
 	size_t object_count;
 	struct nm_result_site *sites;
 	size_t site_count;
+	struct nm_result_thread *threads; /* all that started, or none: there is one core */
+	size_t thread_count;
 	struct nm_result_cell *cells;
 	size_t cell_count;
 	struct nm_result_context *contexts; /* none unless they were asked for */

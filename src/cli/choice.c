@@ -4,6 +4,7 @@
  */
 #include "choice.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,52 @@ static int join_described(const struct nm_choice *o, const char *spec, struct nm
 	return status ? status : join(o, to, &machine);
 }
 
+/* A number that ends with `end` or with the text. */
+static int read_number(const char **at, char end, unsigned long most, unsigned long *ret)
+{
+	char *behind;
+
+	*ret = strtoul(*at, &behind, 10);
+	if (behind == *at || !isdigit((unsigned char)**at) || *ret > most || (*behind && *behind != end))
+		return 0;
+	*at = behind;
+	return 1;
+}
+
+/* "THREAD=CORE,..." */
+static int read_map(const char *text, struct nm_machine *machine, struct nm_error *err)
+{
+	const char *at = text;
+
+	do {
+		const char *start = at += *at == ',';
+		unsigned long thread, core;
+
+		if (!read_number(&at, '=', NM_MAPPED_THREADS, &thread) || !thread || *at != '=')
+			return nm_fail_at(err, text, (int)(start - text),
+					  "--map wants THREAD=CORE,...: threads are 1 to %d",
+					  NM_MAPPED_THREADS);
+		start = ++at;
+		if (!read_number(&at, ',', machine->cores - 1, &core))
+			return nm_fail_at(err, text, (int)(start - text), "cores are 0 to %u",
+					  machine->cores - 1);
+		machine->core_of[thread - 1] = (unsigned char)(core + 1);
+	} while (*at);
+	return 0;
+}
+
+static int choose_cores(const struct nm_command *self, const struct nm_choice *o, struct nm_machine *machine)
+{
+	struct nm_error err;
+
+	if (o->cores > NM_MAX_CORES)
+		return nm_usage(self, "--cores takes a number from 1 to %d", NM_MAX_CORES);
+	if (o->map && o->cores < 2)
+		return nm_usage(self, "--map goes with --cores");
+	machine->cores = (unsigned)o->cores;
+	return o->map && read_map(o->map, machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
+}
+
 int nm_choose(const struct nm_command *self, const struct nm_choice *o, struct nm_machine *ret_machine)
 {
 	int status = 0;
@@ -158,5 +205,5 @@ int nm_choose(const struct nm_command *self, const struct nm_choice *o, struct n
 		status = join_named(o, o->machines.at[i], ret_machine);
 	for (i = 0; i < o->caches.count && !status; i++)
 		status = join_described(o, o->caches.at[i], ret_machine);
-	return status;
+	return status ? status : choose_cores(self, o, ret_machine);
 }

@@ -70,6 +70,7 @@ void nm_custom_free(struct nm_custom *u)
 	free(u->free_ways);
 	free(u->free_count);
 	free(u->loans);
+	free(u->above);
 	free(u);
 }
 

@@ -25,8 +25,7 @@ struct nm_custom {
 	uint64_t *free_ways; /* `free_words` words a set: a bit for each way without a line */
 	uint32_t free_words;
 	uint32_t *free_count;
-	struct nm_cache
-	    *above[NM_MAX_LEVELS]; /* inclusive: those whose lines it holds too, innermost first */
+	struct nm_cache **above; /* inclusive: those whose lines it holds too, innermost first */
 	unsigned above_count;
 	uint32_t
 	    *loans; /* exclusive: slots that are free; of all slots, [places - loans, places) of the level */

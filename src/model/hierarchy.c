@@ -20,13 +20,19 @@
 #include "foresight.h"
 #include "pages.h"
 
+/* Where what a core references goes first, in one machine. */
+struct entrance {
+	struct nm_cache *entry[2]; /* data, fetches; or NULL */
+	struct nm_pager *pager;    /* instead, if it is a TLB; or NULL */
+};
+
 struct nm_hierarchy {
-	struct nm_cache levels[NM_MAX_LEVELS];
-	struct nm_cache
-	    *entry[NM_MAX_LEVELS][2]; /* per machine: where data and where fetches go first, or NULL */
-	struct nm_pager *pagers[NM_MAX_LEVELS]; /* per machine: instead, if it is a TLB; or NULL */
+	struct nm_cache *units; /* by level; of those that each core has for itself one for each core */
+	unsigned begin[NM_MAX_LEVELS + 1]; /* units of level i: from begin[i] to begin[i + 1] */
+	struct entrance *entrances;        /* by core and machine */
 	struct nm_pages pages;
-	unsigned count, machines;
+	unsigned count, machines, cores;
+	unsigned core;                  /* the running one */
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	struct nm_teller teller;
 	struct nm_foresight *foresight; /* or NULL; borrowed */
@@ -34,15 +40,27 @@ struct nm_hierarchy {
 	int finished;
 };
 
+static struct nm_cache *unit_of(const struct nm_hierarchy *h, unsigned level, unsigned core)
+{
+	return &h->units[h->begin[level] + (h->begin[level + 1] - h->begin[level] > 1 ? core : 0)];
+}
+
+static unsigned unit_count(const struct nm_hierarchy *h) { return h->begin[h->count]; }
+
+static struct entrance *entrances_of(const struct nm_hierarchy *h, unsigned core)
+{
+	return h->entrances + core * h->machines;
+}
+
 /* One machine: its levels of a side feed each other.  Of a TLB those that take pages of a size; else pages is 0. */
-static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first,
+static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
 		      enum nm_level_side mine, unsigned pages, struct nm_cache **ret_entry)
 {
 	struct nm_cache *before = NULL;
 
 	for (unsigned i = first; i < h->count; i++) {
 		enum nm_level_side side = machine->levels[i].side;
-		struct nm_cache *c = &h->levels[i];
+		struct nm_cache *c = unit_of(h, i, core);
 
 		if ((side != mine && side != NM_SIDE_UNIFIED) || (pages & ~machine->levels[i].pages) ||
 		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
@@ -58,40 +76,69 @@ static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, 
 }
 
 /* A TLB: what is referenced at each level is counted there. */
-static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first)
+static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
+		      struct entrance *to)
 {
-	struct nm_pager *p = h->pagers[h->machines] = calloc(1, sizeof *p);
+	struct nm_pager *p = to->pager = calloc(1, sizeof *p);
 
 	if (!p)
 		return NM_ENOMEM;
 	p->huge = machine->levels[first].huge;
 	for (unsigned size = 0; size < NM_PAGE_SIZES; size++) {
-		wire_side(h, machine, first, NM_SIDE_DATA, 1u << size, &p->entry[0][size]);
-		wire_side(h, machine, first, NM_SIDE_INSTRUCTION, 1u << size, &p->entry[1][size]);
+		wire_side(h, machine, first, core, NM_SIDE_DATA, 1u << size, &p->entry[0][size]);
+		wire_side(h, machine, first, core, NM_SIDE_INSTRUCTION, 1u << size, &p->entry[1][size]);
 	}
 	return 0;
 }
 
-static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
+/* Does a machine begin with level i? */
+static int begins(const struct nm_machine *machine, unsigned i)
 {
-	for (unsigned i = 0; i < h->count; i++)
-		h->levels[i].first = !machine->levels[i].pages;
-	for (unsigned i = 0; i < h->count; i++) {
-		int seen = 0;
+	for (unsigned j = 0; j < i; j++)
+		if (nm_machine_same(machine->levels[j].name, machine->levels[i].name))
+			return 0;
+	return 1;
+}
 
-		for (unsigned j = 0; j < i; j++)
-			seen |= nm_machine_same(machine->levels[j].name, machine->levels[i].name);
-		if (seen)
+static int wire_core(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned core)
+{
+	struct entrance *to = entrances_of(h, core);
+
+	for (unsigned i = 0; i < h->count; i++) {
+		if (!begins(machine, i))
 			continue;
 		if (machine->levels[i].pages) {
-			if (wire_pages(h, machine, i))
+			if (wire_pages(h, machine, i, core, to))
 				return NM_ENOMEM;
 		} else {
-			wire_side(h, machine, i, NM_SIDE_DATA, 0, &h->entry[h->machines][0]);
-			wire_side(h, machine, i, NM_SIDE_INSTRUCTION, 0, &h->entry[h->machines][1]);
+			wire_side(h, machine, i, core, NM_SIDE_DATA, 0, &to->entry[0]);
+			wire_side(h, machine, i, core, NM_SIDE_INSTRUCTION, 0, &to->entry[1]);
 		}
-		h->machines++;
+		to++;
 	}
+	return 0;
+}
+
+/* Makes the units of all levels, still empty, and says which feeds which. */
+static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
+{
+	h->cores = machine->cores ? machine->cores : 1;
+	for (unsigned i = 0; i < h->count; i++) {
+		h->begin[i + 1] = h->begin[i] + (nm_machine_private(machine, i) ? h->cores : 1);
+		h->machines += (unsigned)begins(machine, i);
+	}
+	h->units = calloc(unit_count(h), sizeof *h->units);
+	h->entrances = calloc((size_t)h->cores * h->machines, sizeof *h->entrances);
+	if (!h->units || !h->entrances)
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < h->count; i++)
+		for (unsigned u = h->begin[i]; u < h->begin[i + 1]; u++) {
+			h->units[u].level = (uint8_t)i;
+			h->units[u].first = !machine->levels[i].pages;
+		}
+	for (unsigned core = 0; core < h->cores; core++)
+		if (wire_core(h, machine, core))
+			return NM_ENOMEM;
 	return 0;
 }
 
@@ -113,34 +160,36 @@ static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *m
 	for (unsigned j = i + 1; j < h->count; j++) {
 		enum nm_inclusion inclusion = machine->levels[j].inclusion;
 
-		if (inclusion == NM_EXCLUSIVE && h->levels[i].next == &h->levels[j])
+		const struct nm_cache *c = unit_of(h, i, 0), *lower = unit_of(h, j, 0);
+
+		if (inclusion == NM_EXCLUSIVE && c->next == lower)
 			return 1;
-		if (inclusion == NM_INCLUSIVE && l->ways >= NM_WIDE_WAYS &&
-		    outside(&h->levels[i], &h->levels[j]))
+		if (inclusion == NM_INCLUSIVE && l->ways >= NM_WIDE_WAYS && outside(c, lower))
 			return 1;
 	}
 	return 0;
 }
 
-/* Levels are made from the first outwards: an exclusive one must know how much those above it hold. */
-static int make_level(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i,
-		      struct nm_error *err)
+/* Units are made from the first level outwards: an exclusive one must know how much those above it hold. */
+static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned u,
+		     struct nm_error *err)
 {
-	struct nm_cache *c = &h->levels[i];
-	struct nm_standing standing = {.custom = needs_custom(h, machine, i)};
+	struct nm_cache *c = &h->units[u];
+	const struct nm_level_spec *spec = &machine->levels[c->level];
+	struct nm_standing standing = {.custom = needs_custom(h, machine, c->level)};
 
-	for (unsigned j = 0; j < i; j++)
-		if (machine->levels[i].inclusion == NM_EXCLUSIVE && h->levels[j].next == c)
-			standing.loans += h->levels[j].places + 1; /* one is asked for before one leaves */
-	if (machine->levels[i].policy == NM_POLICY_OPT &&
-	    !(standing.future = nm_foresight_take(h->foresight, i)))
+	for (unsigned v = 0; v < u; v++)
+		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
+			standing.loans += h->units[v].places + 1; /* one is asked for before one leaves */
+	if (spec->policy == NM_POLICY_OPT && !(standing.future = nm_foresight_take(h->foresight, c->level)))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	if (nm_cache_init(c, &machine->levels[i], &standing))
-		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s",
-			       machine->levels[i].name);
-	for (unsigned j = 0; j < i; j++)
-		if (machine->levels[i].inclusion == NM_INCLUSIVE && outside(&h->levels[j], c))
-			c->custom->above[c->custom->above_count++] = &h->levels[j];
+	if (nm_cache_init(c, spec, &standing))
+		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s", spec->name);
+	if (spec->inclusion == NM_INCLUSIVE && !(c->custom->above = calloc(u + 1, sizeof *c->custom->above)))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	for (unsigned v = 0; v < u; v++)
+		if (spec->inclusion == NM_INCLUSIVE && outside(&h->units[v], c))
+			c->custom->above[c->custom->above_count++] = &h->units[v];
 	return *c->spec.plugin ? nm_plugin_open(&c->custom->plugin, &c->spec, err) : 0;
 }
 
@@ -149,14 +198,16 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 {
 	unsigned sources = 0;
 
-	for (unsigned m = 0; m < h->machines; m++)
+	for (unsigned e = 0; e < h->cores * h->machines; e++)
 		for (unsigned side = 0; side < 2; side++) {
-			sources += h->entry[m][side] == c;
-			for (unsigned size = 0; h->pagers[m] && size < NM_PAGE_SIZES; size++)
-				sources += h->pagers[m]->entry[side][size] == c;
+			const struct entrance *in = &h->entrances[e];
+
+			sources += in->entry[side] == c;
+			for (unsigned size = 0; in->pager && size < NM_PAGE_SIZES; size++)
+				sources += in->pager->entry[side][size] == c;
 		}
-	for (unsigned i = 0; i < h->count; i++)
-		sources += h->levels[i].next == c;
+	for (unsigned u = 0; u < unit_count(h); u++)
+		sources += h->units[u].next == c;
 	return sources == 1;
 }
 
@@ -164,8 +215,8 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
  * knows what is cold. */
 static void find_short_cuts(struct nm_hierarchy *h)
 {
-	for (unsigned i = 0; i < h->count; i++) {
-		struct nm_cache *c = &h->levels[i];
+	for (unsigned u = 0; u < unit_count(h); u++) {
+		struct nm_cache *c = &h->units[u];
 		int like = c->next && c->line_shift == c->next->line_shift;
 
 		c->flat = like && !c->masks && !c->next->spec.write_through;
@@ -195,8 +246,8 @@ int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struc
 	h->lookup = nm_lookup_supported(0);
 	if (wire_levels(h, machine))
 		code = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
-	for (unsigned i = 0; i < h->count && !code; i++)
-		code = make_level(h, machine, i, err);
+	for (unsigned u = 0; u < unit_count(h) && !code; u++)
+		code = make_unit(h, machine, u, err);
 	if (code) {
 		nm_hierarchy_free(h);
 		return code;
@@ -210,34 +261,34 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 {
 	if (!h)
 		return;
-	for (unsigned i = 0; i < h->count; i++)
-		nm_cache_done(&h->levels[i]);
-	for (unsigned m = 0; m < h->machines; m++)
-		free(h->pagers[m]);
+	for (unsigned u = 0; h->units && u < unit_count(h); u++)
+		nm_cache_done(&h->units[u]);
+	for (unsigned e = 0; h->entrances && e < h->cores * h->machines; e++)
+		free(h->entrances[e].pager);
+	free(h->units);
+	free(h->entrances);
 	nm_pages_done(&h->pages);
 	free(h);
 }
 
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned level)
 {
-	return &h->levels[level];
+	return unit_of(h, level, 0);
 }
 
 void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
 	h->lookup = lookup;
-	for (unsigned i = 0; i < h->count; i++)
-		if (!h->levels[i].custom)
-			h->levels[i].lookup = lookup;
+	for (unsigned u = 0; u < unit_count(h); u++)
+		if (!h->units[u].custom)
+			h->units[u].lookup = lookup;
 }
 
 void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor)
 {
 	h->teller.monitor = *monitor;
-	for (unsigned i = 0; i < h->count; i++) {
-		h->levels[i].teller = &h->teller;
-		h->levels[i].level = (uint8_t)i;
-	}
+	for (unsigned u = 0; u < unit_count(h); u++)
+		h->units[u].teller = &h->teller;
 	nm_hierarchy_use(h, &nm_lookup_watched);
 }
 
@@ -246,10 +297,13 @@ int nm_hierarchy_set_memory(struct nm_hierarchy *h, const struct nm_range *range
 	return nm_pages_set(&h->pages, ranges, count);
 }
 
-static void run_paged(struct nm_hierarchy *h, unsigned machine, const struct nm_ref *refs, size_t count)
+void nm_hierarchy_set_core(struct nm_hierarchy *h, unsigned core) { h->core = core < h->cores ? core : 0; }
+
+static void run_paged(struct nm_hierarchy *h, const struct nm_pager *pager, const struct nm_ref *refs,
+		      size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		nm_pager_take(h->pagers[machine], &h->pages, &refs[i]);
+		nm_pager_take(pager, &h->pages, &refs[i]);
 }
 
 /* One by one, data and fetches mixed. */
@@ -272,10 +326,12 @@ static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	for (size_t i = 0; i < count; i++) {
 		h->teller.asked.reference += refs[i].weight;
 		for (unsigned m = 0; m < h->machines; m++) {
-			if (h->pagers[m])
-				run_paged(h, m, &refs[i], 1);
+			const struct entrance *in = &entrances_of(h, h->core)[m];
+
+			if (in->pager)
+				run_paged(h, in->pager, &refs[i], 1);
 			else
-				run_any(h->entry[m], &refs[i], 1);
+				run_any(in->entry, &refs[i], 1);
 		}
 	}
 }
@@ -299,21 +355,23 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	struct nm_survey survey;
 
 	h->lookup->survey(refs, (uint32_t)count, &survey);
-	for (unsigned i = 0; i < h->count; i++)
-		if (nm_tally_reach(&h->levels[i].tally, survey.cell + 1u))
+	for (unsigned u = 0; u < unit_count(h); u++)
+		if (nm_tally_reach(&h->units[u].tally, survey.cell + 1u))
 			h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;
 	if (h->teller.monitor.event)
 		run_told(h, refs, count);
 	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++) {
-		if (h->pagers[m])
-			run_paged(h, m, refs, count);
+		const struct entrance *in = &entrances_of(h, h->core)[m];
+
+		if (in->pager)
+			run_paged(h, in->pager, refs, count);
 		else
-			run_machine(h->entry[m], refs, count, &survey);
+			run_machine(in->entry, refs, count, &survey);
 	}
-	for (unsigned i = 0; i < h->count; i++) {
-		const struct nm_cache *c = &h->levels[i];
+	for (unsigned u = 0; u < unit_count(h); u++) {
+		const struct nm_cache *c = &h->units[u];
 
 		if (c->failed || (c->custom && c->custom->replacement.failed))
 			h->broken = c->failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
@@ -323,8 +381,8 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 
 int nm_hierarchy_finish(struct nm_hierarchy *h)
 {
-	for (unsigned i = 0; i < h->count && !h->finished && !h->broken; i++) {
-		struct nm_cache *c = &h->levels[i];
+	for (unsigned u = 0; u < unit_count(h) && !h->finished && !h->broken; u++) {
+		struct nm_cache *c = &h->units[u];
 
 		for (uint32_t place = 0; place < c->places; place++)
 			if (c->tags[place] < NM_NO_VICTIM) {
@@ -358,7 +416,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .weighted_bytes = s->weighted_bytes};
 
 	n.loaded_bytes = n.loads * c->spec.line;
-	for (const struct nm_cache *above = h->levels; above < c; above++)
+	for (const struct nm_cache *above = h->units; above < c; above++)
 		if (above->next == c) {
 			n.reads += above->tally.loads[cell].fills[0];
 			n.writes += above->tally.loads[cell].fills[1];
@@ -366,53 +424,73 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 	return n;
 }
 
+static void add(struct nm_counts *to, const struct nm_counts *counts)
+{
+	uint64_t sums[sizeof *to / sizeof(uint64_t)], row[sizeof *to / sizeof(uint64_t)];
+
+	memcpy(sums, to, sizeof sums);
+	memcpy(row, counts, sizeof row);
+	for (size_t f = 0; f < sizeof row / sizeof row[0]; f++)
+		sums[f] += row[f];
+	memcpy(to, sums, sizeof sums);
+}
+
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_cells)
 {
-	const struct nm_cache *c = &h->levels[level];
+	const size_t cells = unit_of(h, level, 0)->tally.cell_count; /* the same in all */
+	struct nm_counts *counts = calloc(cells, sizeof *counts);
 
-	*ret_cells = c->tally.cell_count;
-	*ret_counts = malloc(*ret_cells * sizeof **ret_counts);
-	if (!*ret_counts)
+	if (!counts)
 		return NM_ENOMEM;
-	for (size_t i = 0; i < *ret_cells; i++)
-		(*ret_counts)[i] = counts_of(h, c, i);
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+		for (size_t i = 0; i < cells; i++) {
+			struct nm_counts of_unit = counts_of(h, &h->units[u], i);
+
+			add(&counts[i], &of_unit);
+		}
+	*ret_cells = cells;
+	*ret_counts = counts;
 	return 0;
 }
 
 void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_counts *ret_total)
 {
-	const struct nm_cache *c = &h->levels[level];
-	uint64_t sums[sizeof *ret_total / sizeof(uint64_t)] = {0};
+	*ret_total = (struct nm_counts){0};
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
+		const struct nm_cache *c = &h->units[u];
 
-	for (size_t i = 0; i < c->tally.cell_count; i++) {
-		struct nm_counts counts = counts_of(h, c, i);
-		uint64_t row[sizeof counts / sizeof(uint64_t)];
-		memcpy(row, &counts, sizeof row);
-		for (size_t f = 0; f < sizeof row / sizeof row[0]; f++)
-			sums[f] += row[f];
-	}
-	memcpy(ret_total, sums, sizeof *ret_total);
-	if (c->first) {
-		ret_total->reads += c->tally.reads;
-		ret_total->writes += c->tally.writes;
+		for (size_t i = 0; i < c->tally.cell_count; i++) {
+			struct nm_counts counts = counts_of(h, c, i);
+
+			add(ret_total, &counts);
+		}
+		ret_total->reads += c->first ? c->tally.reads : 0;
+		ret_total->writes += c->first ? c->tally.writes : 0;
 	}
 }
 
 int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct nm_eviction **ret_list,
 			   size_t *ret_count)
 {
-	const struct nm_tally *t = &h->levels[level].tally;
-	struct nm_eviction *list = malloc((t->pair_count + 1) * sizeof *list);
-	size_t n = 0;
+	struct nm_eviction *list;
+	size_t n = 1;
 
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+		n += h->units[u].tally.pair_count;
+	list = malloc(n * sizeof *list);
 	if (!list)
 		return NM_ENOMEM;
-	for (size_t i = 0; i <= t->pair_mask; i++)
-		if (t->pairs[i].count)
-			list[n++] = (struct nm_eviction){.evictor = (uint32_t)(t->pairs[i].key >> 32),
-							 .victim = (uint32_t)t->pairs[i].key,
-							 .count = t->pairs[i].count};
+	n = 0;
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
+		const struct nm_tally *t = &h->units[u].tally;
+
+		for (size_t i = 0; i <= t->pair_mask; i++)
+			if (t->pairs[i].count)
+				list[n++] = (struct nm_eviction){.evictor = (uint32_t)(t->pairs[i].key >> 32),
+								 .victim = (uint32_t)t->pairs[i].key,
+								 .count = t->pairs[i].count};
+	}
 	*ret_list = list;
 	*ret_count = n;
 	return 0;

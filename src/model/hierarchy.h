@@ -77,6 +77,9 @@ struct nm_range {
 };
 int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_range *ranges, size_t count);
 
+/* Between batches: what comes now is referenced by this core; core 0 at first. */
+void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
+
 /* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
@@ -92,7 +95,8 @@ int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, st
 /* Sum over all cells (reads and writes filled in for every level). */
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 
-/* The eviction matrix of a level, in no order; *ret_list is to be freed by the caller. */
+/* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand there for each of
+ * them.  *ret_list is to be freed by the caller. */
 int nm_hierarchy_evictions(const struct nm_hierarchy *hierarchy, unsigned level,
 			   struct nm_eviction **ret_list, size_t *ret_count);
 

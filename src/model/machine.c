@@ -14,6 +14,7 @@
 const char *const nm_side_names[3] = {"unified", "data", "instruction"};
 const char *const nm_write_names[2] = {"back", "through"};
 const char *const nm_allocate_names[2] = {"yes", "no"};
+const char *const nm_sharing_names[2] = {"yes", "no"};
 const char *const nm_page_names[3] = {"4K", "2M", "1G"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
@@ -91,6 +92,38 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 	return !fed && l->inclusion != NM_NON_INCLUSIVE ? "has an inclusion, but no level before it" : NULL;
 }
 
+/* Whether the level, or one before it, says that it is shared. */
+static int said_shared(const struct nm_machine *m, unsigned i)
+{
+	if (m->levels[i].sharing != NM_SHARING_USUAL)
+		return m->levels[i].sharing == NM_SHARED;
+	for (unsigned j = 0; j < i; j++)
+		if (takes(&m->levels[i], &m->levels[j]) && said_shared(m, j))
+			return 1;
+	return 0;
+}
+
+int nm_machine_private(const struct nm_machine *m, unsigned i)
+{
+	const struct nm_level_spec *l = &m->levels[i];
+	int fed = 0, last = 1;
+
+	if (l->sharing != NM_SHARING_USUAL || said_shared(m, i))
+		return l->sharing == NM_PRIVATE;
+	for (unsigned j = 0; j < m->count; j++) {
+		fed |= j < i && takes(l, &m->levels[j]);
+		last &= j <= i || !takes(&m->levels[j], l);
+	}
+	return l->pages || !fed || !last;
+}
+
+unsigned nm_machine_core(const struct nm_machine *m, uint32_t thread)
+{
+	unsigned mapped = thread - 1 < NM_MAPPED_THREADS ? m->core_of[thread - 1] : 0;
+
+	return m->cores < 2 ? 0 : (mapped ? mapped - 1 : thread - 1) % m->cores;
+}
+
 /* What is wrong with the pages of level i beside a level before it. */
 static const char *page_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
 {
@@ -117,6 +150,8 @@ const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 		depth++;
 		if (upper->side == NM_SIDE_UNIFIED && l->side != NM_SIDE_UNIFIED)
 			return "takes one side only, but stands behind a unified level";
+		if (l->sharing == NM_PRIVATE && takes(l, upper) && said_shared(m, j))
+			return "is not shared, but stands behind a level that is";
 		if (page_clash(l, upper))
 			return page_clash(l, upper);
 		if (takes(l, upper) && l->line < upper->line && !l->pages)
@@ -166,14 +201,15 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 	nm_pages_format(pages, sizeof pages, l->pages);
 	if (l->latency)
 		snprintf(latency, sizeof latency, ",latency=%u", l->latency);
-	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
 		 l->index ? nm_indexes[l->index].name : "", slices, l->write_through ? ",write=through" : "",
 		 l->no_allocate ? ",allocate=no" : "", l->inclusion ? ",inclusion=" : "",
-		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", *l->plugin ? ",plugin=" : "",
-		 l->plugin, l->pages ? ",pages=" : "", pages, l->huge ? ",huge=" : "",
+		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", l->sharing ? ",shared=" : "",
+		 l->sharing ? nm_sharing_names[l->sharing - 1] : "", *l->plugin ? ",plugin=" : "", l->plugin,
+		 l->pages ? ",pages=" : "", pages, l->huge ? ",huge=" : "",
 		 l->huge ? nm_page_names[l->huge] : "", latency);
 }
 
@@ -207,7 +243,7 @@ static const char *choice_fault(const struct nm_level_spec *l)
 	if ((unsigned)l->side > NM_SIDE_INSTRUCTION)
 		return "has no side";
 	if ((unsigned)l->policy >= NM_POLICY_COUNT || (unsigned)l->index >= NM_INDEX_COUNT ||
-	    (unsigned)l->inclusion > NM_EXCLUSIVE)
+	    (unsigned)l->inclusion > NM_EXCLUSIVE || (unsigned)l->sharing > NM_PRIVATE)
 		return "has no such policy, index or inclusion";
 	if (!memchr(l->plugin, 0, sizeof l->plugin) || (*l->plugin && (l->policy || l->index)))
 		return "has a policy or an index beside a plug-in";
@@ -226,6 +262,8 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 {
 	if (!m->count || m->count > NM_MAX_LEVELS)
 		return nm_fail(err, NM_EINVAL, "a machine has 1 to %d levels", NM_MAX_LEVELS);
+	if (m->cores > NM_MAX_CORES)
+		return nm_fail(err, NM_EINVAL, "a machine has at most %d cores", NM_MAX_CORES);
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
 		if (!l->name[0] || !memchr(l->name, 0, sizeof l->name))

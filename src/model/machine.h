@@ -13,6 +13,8 @@
 enum {
 	NM_MAX_DEPTH = 8,   /* levels of one machine */
 	NM_MAX_LEVELS = 32, /* of all that are simulated side by side */
+	NM_MAX_CORES = 64,
+	NM_MAPPED_THREADS = 256,
 };
 
 enum nm_level_side { NM_SIDE_UNIFIED, NM_SIDE_DATA, NM_SIDE_INSTRUCTION };
@@ -35,6 +37,9 @@ enum nm_policy_kind {
 /* Rows of index.h. */
 enum nm_index_kind { NM_INDEX_MODULO, NM_INDEX_XOR, NM_INDEX_PRIME, NM_INDEX_SLICES, NM_INDEX_COUNT };
 
+/* Whether each core has a level of its own, where a machine has several. */
+enum nm_sharing { NM_SHARING_USUAL, NM_SHARED, NM_PRIVATE };
+
 enum nm_inclusion { NM_NON_INCLUSIVE, NM_INCLUSIVE, NM_EXCLUSIVE };
 
 /* Of a TLB. */
@@ -55,6 +60,7 @@ struct nm_level_spec {
 	enum nm_index_kind index;
 	uint32_t slices; /* of NM_INDEX_SLICES: 2, 4 or 8 */
 	int write_through, no_allocate;
+	enum nm_sharing sharing;
 	enum nm_inclusion inclusion; /* towards the levels whose fills it takes */
 	unsigned pages;              /* TLB: bits 1 << enum nm_page_size of those that it takes; 0: a cache */
 	enum nm_page_size
@@ -70,7 +76,9 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
-	uint32_t memory_latency; /* the same, if no level does */
+	uint32_t memory_latency;                  /* the same, if no level does */
+	unsigned cores;                           /* 0: one */
+	unsigned char core_of[NM_MAPPED_THREADS]; /* by thread - 1: its core + 1; 0: threads take turns */
 };
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
@@ -91,6 +99,13 @@ int nm_machine_same(const char *level, const char *other);
 
 /* Whether the program's references of a side go to level i first, in its machine. */
 int nm_machine_first(const struct nm_machine *machine, unsigned i, enum nm_level_side side);
+
+/* Whether each core has level i for itself.  Where the level does not say: those of TLBs are, and of caches all but
+ * what stands behind a shared level, and the last, if it is not the first too. */
+int nm_machine_private(const struct nm_machine *machine, unsigned i);
+
+/* The core of a thread; both begin with 1 and 0. */
+unsigned nm_machine_core(const struct nm_machine *machine, uint32_t thread);
 
 /* The SPEC that parses to this machine, e.g. for messages and the profile.  Returns its length as
  * snprintf does. */

@@ -20,7 +20,8 @@ enum {
 extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_allocate_names[2],
 									 *const nm_inclusion_names[3];
 
-extern const char *const nm_page_names[3]; /* by enum nm_page_size */
+extern const char *const nm_sharing_names[2]; /* by enum nm_sharing, from NM_SHARED on */
+extern const char *const nm_page_names[3];    /* by enum nm_page_size */
 
 /* The side that follows from a level's name. */
 enum nm_level_side nm_spec_side(const char *name);

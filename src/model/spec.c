@@ -217,6 +217,15 @@ static int read_inclusion(struct reader *r, struct draft *d)
 	return code;
 }
 
+static int read_shared(struct reader *r, struct draft *d)
+{
+	unsigned no = 0;
+	int code = read_word(r, "shared", nm_sharing_names, 2, &no);
+
+	d->level->sharing = no ? NM_PRIVATE : NM_SHARED;
+	return code;
+}
+
 static int read_pages(struct reader *r, struct draft *d)
 {
 	unsigned size = 0;
@@ -288,7 +297,7 @@ static const struct key {
     {"write", read_write},         {"allocate", read_allocate},
     {"inclusion", read_inclusion}, {"latency", read_level_latency},
     {"plugin", read_plugin},       {"pages", read_pages},
-    {"huge", read_huge},
+    {"huge", read_huge},           {"shared", read_shared},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };

@@ -66,6 +66,7 @@ void nm_names_done(struct nm_names *names);
 enum nm_insert {
 	NM_INSERT_PROCESS,
 	NM_INSERT_UNDEBUGGED,
+	NM_INSERT_THREAD,
 	NM_INSERT_LEVEL,
 	NM_INSERT_OBJECT,
 	NM_INSERT_PLACE,

@@ -15,6 +15,7 @@ CREATE TABLE process(
 	process TEXT PRIMARY KEY, name TEXT, path TEXT, command TEXT, exit_status INTEGER,
 	instructions INTEGER, refs INTEGER, lost_words INTEGER) WITHOUT ROWID;
 CREATE TABLE module_undebugged(process TEXT, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
+CREATE TABLE thread(process TEXT, thread INTEGER, core INTEGER, PRIMARY KEY(process, thread)) WITHOUT ROWID;
 CREATE TABLE level(
 	process TEXT, level INTEGER, name TEXT, size INTEGER, ways INTEGER, line_size INTEGER,
 	sets INTEGER, policy TEXT, side TEXT,
@@ -294,3 +295,7 @@ CREATE VIEW top_evictors AS
 	LEFT JOIN text vfi ON vfi.id = vs.file
 	LEFT JOIN object vo ON vo.process = vx.process AND vo.object = vx.object
 	LEFT JOIN text vn ON vn.id = vo.name;
+
+CREATE VIEW threads AS
+	SELECT p.name AS process, t.thread AS thread, t.core AS core
+	FROM process p CROSS JOIN thread t ON t.process = p.process;

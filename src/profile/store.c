@@ -18,6 +18,7 @@ _Static_assert(sizeof(struct nm_counts) == COUNTS * sizeof(uint64_t), "a column 
 static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
+    [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
     [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
@@ -165,6 +166,12 @@ static void store_process(struct shelf *shelf)
 	for (i = 0; i < result->undebugged_count && !shelf->rc; i++) {
 		insert = row(shelf, NM_INSERT_UNDEBUGGED);
 		text(insert, 2, result->undebugged[i]);
+		run(shelf, insert);
+	}
+	for (i = 0; i < result->thread_count && !shelf->rc; i++) {
+		insert = row(shelf, NM_INSERT_THREAD);
+		number(insert, 2, result->threads[i].thread);
+		number(insert, 3, result->threads[i].core);
 		run(shelf, insert);
 	}
 }

@@ -177,7 +177,7 @@ static int info_number(struct nm_profile_writer *writer, const char *key, uint64
 static int info_machine(struct nm_profile_writer *writer, const struct nm_machine *machine,
 			struct nm_error *err)
 {
-	char spec[4096];
+	char spec[4096], cores[16];
 	int rc;
 
 	nm_machine_format(machine, spec, sizeof spec);
@@ -186,7 +186,8 @@ static int info_machine(struct nm_profile_writer *writer, const struct nm_machin
 		rc = nm_profile_writer_info(writer, "machine_spec", spec, err);
 	if (!rc)
 		rc = nm_profile_writer_info(writer, "machine_description", machine->description, err);
-	return rc;
+	snprintf(cores, sizeof cores, "%u", machine->cores);
+	return rc || machine->cores < 2 ? rc : nm_profile_writer_info(writer, "cores", cores, err);
 }
 
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,

@@ -60,6 +60,31 @@ def case_threads():
     check(["./threads"])
 
 
+def case_cores():
+    """Threads on cores of their own: the same with any number of engine threads, recorded or replayed; all of them on one
+    core is as if there were one; a core's figures are those of its threads."""
+    record([program("threads")], "--trace", "t.nmt", "-q", "--cores", "3")
+    def figures(profile):
+        return [rows(f"SELECT * FROM {view}", profile=profile) for view in ("levels", "counts", "evictions")]
+    several = figures("p.nmp")
+    threads = rows("SELECT thread, core FROM threads ORDER BY 1")
+    assert len(threads) > 2 and threads == [(t, (t - 1) % 3) for t, _ in threads], threads
+    for engine in ("1", "2", "3"):
+        replay("t.nmt", "--cores", "3", "--threads", engine)
+        assert figures("r.nmp") == several and rows("SELECT thread, core FROM threads", profile="r.nmp") == threads
+    by_core = rows("SELECT core, sum(loads) FROM counts JOIN threads USING (process, thread) WHERE level = 'L1d' GROUP BY 1")
+    assert len(by_core) == 3 and sum(n for _, n in by_core) == rows("SELECT loads FROM levels WHERE level = 'L1d'")[0][0]
+    replay("t.nmt")
+    one = figures("r.nmp")
+    assert one != several and not rows("SELECT * FROM threads", profile="r.nmp")
+    replay("t.nmt", "--cores", "3", "--map", ",".join(f"{t}=0" for t, _ in threads))
+    assert figures("r.nmp") == one
+    for options, word in ((("--map", "1=0"), b"--cores"), (("--cores", "65"), b"64"), (("--cores", "2", "--map", "1=2"), b"0 to 1"),
+                          (("--cores", "2", "--map", "0=1"), b"1 to 256"), (("--cores", "2", "--map", "1=1,"), b"THREAD=CORE")):
+        done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", SPEC, *options, "t.nmt")
+        assert done.returncode == USAGE and word in done.stderr, done
+
+
 def case_processes():
     check(["./processes"])
 
