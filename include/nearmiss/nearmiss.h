@@ -174,10 +174,11 @@ NEARMISS_PUBLIC int nearmiss_evictions(struct nearmiss_hierarchy *hierarchy, uns
 /* Watching: single events */
 
 enum nearmiss_event_kind {
-	NEARMISS_HIT,    /* a line that is asked for is there */
-	NEARMISS_MISS,   /* it is not: once for each reference or fill, however many lines it spans */
-	NEARMISS_LOAD,   /* a line is put into the level */
-	NEARMISS_REPLACE /* a line leaves the level, before the load that it makes room for */
+	NEARMISS_HIT,       /* a line that is asked for is there */
+	NEARMISS_MISS,      /* it is not: once for each reference or fill, however many lines it spans */
+	NEARMISS_LOAD,      /* a line is put into the level */
+	NEARMISS_REPLACE,   /* a line leaves the level, before the load that it makes room for */
+	NEARMISS_INVALIDATE /* a line leaves the level because an inclusive level behind it has lost it */
 };
 
 struct nearmiss_event {
@@ -188,8 +189,8 @@ struct nearmiss_event {
 	uint64_t address; /* first byte that this references in the line of its first level */
 	uint32_t size;    /* bytes that it references there */
 	uint32_t tag;     /* its tag */
-	uint64_t line, set; /* first byte and set of the line that is hit, missed, loaded or replaced */
-	uint32_t victim;    /* NEARMISS_REPLACE: tag of the reference that had loaded the line; else 0 */
+	uint64_t line, set; /* first byte and set of the line that is hit, missed, loaded or leaves */
+	uint32_t victim;    /* of a line that leaves: tag of the reference that had loaded it; else 0 */
 };
 
 typedef void nearmiss_event_function(void *self, const struct nearmiss_event *event);

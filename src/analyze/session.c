@@ -279,16 +279,10 @@ static int by_path(const void *a, const void *b)
 	return strcmp((*x)->path, (*y)->path);
 }
 
-int nm_session_results(struct nm_session *s, struct nm_result *const **ret_results, size_t *ret_count,
-		       struct nm_error *err)
+static int sort_results(struct nm_session *s, struct nm_error *err)
 {
 	unsigned roots = 0;
-	int status = 0;
 
-	for (size_t i = 0; i < s->streams.count && !status; i++)
-		status = end_stream(s, s->streams.at[i], err);
-	if (status)
-		return status;
 	s->sorted = calloc(s->streams.count + 1, sizeof(struct nm_result *));
 	if (!s->sorted)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
@@ -302,6 +296,20 @@ int nm_session_results(struct nm_session *s, struct nm_result *const **ret_resul
 		s->sorted[s->sorted_count++] = &stream->result;
 	}
 	qsort(s->sorted, s->sorted_count, sizeof(struct nm_result *), by_path);
+	return 0;
+}
+
+int nm_session_results(struct nm_session *s, struct nm_result *const **ret_results, size_t *ret_count,
+		       struct nm_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < s->streams.count && !status; i++)
+		status = end_stream(s, s->streams.at[i], err);
+	if (!status && !s->sorted)
+		status = sort_results(s, err);
+	if (status)
+		return status;
 	*ret_results = s->sorted;
 	*ret_count = s->sorted_count;
 	return 0;

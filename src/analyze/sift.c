@@ -33,7 +33,7 @@ struct nm_sift {
 static uint64_t hash_of(const struct nm_sift_row *r)
 {
 	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->cell << 32 ^ r->victim ^ (uint64_t)r->level << 58 ^
-					    (uint64_t)r->kind << 56));
+					    (uint64_t)r->kind << 55));
 }
 
 static int is_same(const struct nm_sift_row *a, const struct nm_sift_row *b)
@@ -121,7 +121,7 @@ static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 			*open = s->stays.count - 1;
 	} else if (*open != NO_STAY && e->kind == NM_EVENT_HIT) {
 		s->stays.at[*open].hits += e->times;
-	} else if (*open != NO_STAY && e->kind == NM_EVENT_REPLACE) {
+	} else if (*open != NO_STAY && nm_event_leaves(e->kind)) {
 		s->stays.at[*open].left = e->reference;
 		s->stays.at[*open].evictor = e->cell;
 		s->stays.at[*open].push = e->address;
@@ -142,7 +142,7 @@ static void take(void *self, const struct nm_event *e)
 {
 	struct nm_sift *s = self;
 	const struct nm_sift_request *q = s->request;
-	const int leaves = e->kind == NM_EVENT_REPLACE;
+	const int leaves = nm_event_leaves(e->kind);
 	const uint64_t address = leaves ? e->line : e->address;
 	const uint64_t bytes = leaves ? s->line_bytes[e->level] : e->bytes;
 
@@ -177,7 +177,8 @@ void nm_sift_sets(struct nm_sift_request *ret_request, const struct nm_machine *
 	*ret_request =
 	    (struct nm_sift_request){.mode = NM_SIFT_SETS, .end = UINT64_MAX, .by_cell = 1, .of_objects = 1};
 	for (unsigned i = 0; i < machine->count; i++)
-		ret_request->kinds[i] = 1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE;
+		ret_request->kinds[i] =
+		    1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE | 1u << NM_EVENT_INVALIDATE;
 }
 
 int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request,

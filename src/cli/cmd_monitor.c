@@ -7,7 +7,7 @@
  * histogram (--histogram), or told as the history of a line (--sequence), or the n-th is told (--nth).  So a trigger is
  * no language of its own: "the 1000th eviction of this line" is --event=replace --range=LINE --nth=1000.
  *
- * It makes no profile, since what is asked for here differs from run to run; the table is all that remains.  The table
+ * The table is all that remains, unless a profile is asked for: what is counted here differs from run to run.  That
  * of a program goes to stderr as the summary of `record` does: stdout is the program's.
  */
 #include <errno.h>
@@ -30,8 +30,8 @@ enum { MOST_ROWS = 100 };
 
 struct monitor_options {
 	struct nm_choice choice;
-	const char *input, *output, *events, *level, *range, *object, *function, *histogram, *sequence, *nth,
-	    *sort;
+	const char *input, *output, *profile, *events, *level, *range, *object, *function, *histogram,
+	    *sequence, *nth, *sort;
 	int64_t limit, width;
 	int format, quiet;
 };
@@ -41,6 +41,8 @@ static const struct nm_option options[] = {
      offsetof(struct monitor_options, input), NULL},
     {"output", 'o', "FILE", "write the table there (stderr; for a trace stdout)", NM_OPTION_TEXT,
      offsetof(struct monitor_options, output), NULL},
+    {"profile", 0, "FILE", "write a profile too, with what is counted in its view events", NM_OPTION_TEXT,
+     offsetof(struct monitor_options, profile), NULL},
     {"machine", 'm', "NAME", "simulate a machine of `nearmiss machines`, or a description (host)",
      NM_OPTION_LIST, offsetof(struct monitor_options, choice.machines), NULL},
     {"cache", 'c', "SPEC", "simulate these levels, e.g. L1d=32K,8,64:L2=1M,16,64", NM_OPTION_LIST,
@@ -49,7 +51,7 @@ static const struct nm_option options[] = {
      offsetof(struct monitor_options, choice.instructions), NULL},
     {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
      offsetof(struct monitor_options, choice.threads), NULL},
-    {"event", 'e', "LIST", "only these of hit, miss, load, replace, by commas", NM_OPTION_TEXT,
+    {"event", 'e', "LIST", "only these of hit, miss, load, replace, invalidate, by commas", NM_OPTION_TEXT,
      offsetof(struct monitor_options, events), NULL},
     {"level", 'l', "LEVEL", "only what happens at this level", NM_OPTION_TEXT,
      offsetof(struct monitor_options, level), NULL},
@@ -133,6 +135,15 @@ static unsigned first_data_level(const struct nm_machine *machine)
 	return i;
 }
 
+/* Lines can be invalidated where an inclusive level stands behind. */
+static int is_invalidated(const struct nm_machine *machine, unsigned level)
+{
+	while (++level < machine->count)
+		if (machine->levels[level].inclusion == NM_INCLUSIVE)
+			return 1;
+	return 0;
+}
+
 static int read_filters(const struct nm_command *self, const struct monitor_options *o,
 			struct nm_monitoring *m)
 {
@@ -140,20 +151,24 @@ static int read_filters(const struct nm_command *self, const struct monitor_opti
 	unsigned level = 0, kinds = o->events ? read_events(o->events) : (1u << NM_EVENTS) - 1;
 
 	if (!kinds)
-		return nm_usage(self, "--event wants some of hit, miss, load, replace, by commas, not \"%s\"",
-				o->events);
+		return nm_usage(
+		    self, "--event wants some of hit, miss, load, replace, invalidate, by commas, not \"%s\"",
+		    o->events);
 	while (o->level && level < m->machine.count && strcmp(m->machine.levels[level].name, o->level))
 		level++;
 	if (level == m->machine.count)
 		return nm_usage(self, "the machine has no level \"%s\"", o->level);
 	for (unsigned i = 0; i < m->machine.count; i++)
-		q->kinds[i] = !o->level || i == level ? (uint8_t)kinds : 0;
+		q->kinds[i] = o->level && i != level ? 0
+			      : o->events || is_invalidated(&m->machine, i)
+				  ? (uint8_t)kinds
+				  : (uint8_t)(kinds & ~(1u << NM_EVENT_INVALIDATE));
 	q->end = UINT64_MAX;
 	if (o->range && read_range(o->range, q))
 		return nm_usage(self, "--range wants FROM-TO or FROM+BYTES, not \"%s\"", o->range);
 	m->object = o->object;
 	m->function = o->function;
-	q->by_cell = o->object || o->function;
+	q->by_cell = o->object || o->function || o->profile;
 	return 0;
 }
 
@@ -192,11 +207,13 @@ static int read_mode(const struct nm_command *self, const struct monitor_options
 		return nm_usage(self, "--histogram, --sequence and --nth exclude each other");
 	if (o->sort && !o->histogram)
 		return nm_usage(self, "--sort goes with --histogram");
-	if (o->nth && q->by_cell)
+	if (o->nth && (o->object || o->function))
 		return nm_usage(
 		    self, "--nth cannot pick by --object and --function: names are known at the end only");
-	if (o->sequence && (q->by_cell || o->events || o->range))
+	if (o->sequence && (o->object || o->function || o->events || o->range))
 		return nm_usage(self, "--sequence takes no filter but --level: it tells all about a line");
+	if (o->profile && (o->sequence || o->nth))
+		return nm_usage(self, "--profile keeps counts; --sequence and --nth make none");
 	if (o->histogram)
 		return read_histogram(self, o, m);
 	if (o->sequence) {
@@ -264,7 +281,8 @@ static int close_file(struct answer *a)
 static int watch_program(const struct answer *a, const struct nm_taker *taker, char *const *argv)
 {
 	const struct monitor_options *o = a->options;
-	struct nm_recording recording = {.taker = taker,
+	struct nm_recording recording = {.output = o->profile,
+					 .taker = taker,
 					 .sift = &a->monitoring->sift,
 					 .machine = a->monitoring->machine,
 					 .threads = (unsigned)o->choice.threads,
@@ -284,6 +302,7 @@ static int watch_trace(const struct answer *a, const struct nm_taker *taker)
 {
 	const struct monitor_options *o = a->options;
 	struct nm_replaying replaying = {.input = o->input,
+					 .output = o->profile,
 					 .taker = taker,
 					 .sift = &a->monitoring->sift,
 					 .machine = a->monitoring->machine,
@@ -351,7 +370,7 @@ const struct nm_command nm_cmd_monitor = {
     .operands = "[--] PROGRAM [ARGUMENT...]",
     .details =
 	"Runs a program, or with --input replays a trace, and picks events by all filters that are given: hits and\n"
-	"misses, loads and replacements of lines.  Tells how many there were at each level; or, asked for a\n"
+	"misses, loads, replacements and invalidations of lines.  Tells how many there were at each level; or, asked for a\n"
 	"histogram, how many on each line, set or granule; or the history of a line; or the N-th event.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

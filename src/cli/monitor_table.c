@@ -66,7 +66,7 @@ static const struct nm_result_site *site_of(const struct nm_result *r, uint32_t 
 
 static const char *object_of(const struct nm_result *r, unsigned kind, uint32_t cell, uint32_t victim)
 {
-	return r->objects[r->cells[kind == NM_EVENT_REPLACE ? victim : cell].object].name;
+	return r->objects[r->cells[nm_event_leaves(kind) ? victim : cell].object].name;
 }
 
 static int is_picked(const struct show *s, const struct nm_result *r, const struct nm_sift_row *row)
@@ -576,7 +576,7 @@ static int add_event(struct show *s, const struct nm_result *r, const struct nm_
 					      [10] = address(s, e->line)};
 
 	put_site(s, row + EVENT_MAKER, r, e->cell);
-	if (e->kind == NM_EVENT_REPLACE) {
+	if (nm_event_leaves(e->kind)) {
 		row[11] = text(s, name_of(r, e->victim));
 		put_site(s, row + 12, r, e->victim);
 	}

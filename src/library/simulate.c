@@ -18,7 +18,8 @@ _Static_assert((int)NEARMISS_READ == NM_REF_READ && (int)NEARMISS_WRITE == NM_RE
 	       "kinds of the library are the model's");
 
 _Static_assert((int)NEARMISS_HIT == NM_EVENT_HIT && (int)NEARMISS_MISS == NM_EVENT_MISS &&
-		   (int)NEARMISS_LOAD == NM_EVENT_LOAD && (int)NEARMISS_REPLACE == NM_EVENT_REPLACE,
+		   (int)NEARMISS_LOAD == NM_EVENT_LOAD && (int)NEARMISS_REPLACE == NM_EVENT_REPLACE &&
+		   (int)NEARMISS_INVALIDATE == NM_EVENT_INVALIDATE,
 	       "events of the library are the model's");
 
 enum { KINDS = 3 };

@@ -167,12 +167,12 @@ static uint32_t lowest_free(struct nm_custom *u, uint64_t set)
 static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
 
 /* All that is counted of a line that leaves its place; the place is still its own. */
-static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor)
+static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor, enum nm_event_kind how)
 {
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_stays *loser = nm_cache_charge(c, place);
 
-	tell(c, NM_EVENT_REPLACE, c->tags[place], 1, stay->cell);
+	tell(c, how, c->tags[place], 1, stay->cell);
 	loser->evictions++;
 	loser->writebacks += stay->served[1] > 0 && !c->spec.write_through;
 	if (c->stamps[place] >= c->recency.head &&
@@ -193,7 +193,7 @@ static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
 
 	if (place == NM_NO_PLACE)
 		return;
-	depart(c, place, evictor);
+	depart(c, place, evictor, NM_EVENT_INVALIDATE);
 	if (c->custom) {
 		free_place(c, place);
 	} else {
@@ -213,7 +213,7 @@ static void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
 		for (uint64_t part = 0; part < 1ull << shift; part++)
 			take_back(above, (c->tags[place] << shift) + part, evictor);
 	}
-	depart(c, place, evictor);
+	depart(c, place, evictor, NM_EVENT_REPLACE);
 	if (c->wide)
 		nm_wide_take(c->wide, c->tags, c->tags[place]);
 }

@@ -13,7 +13,9 @@
  *     touches ends in one event: the hit at the level that serves it, or the load at the last level.
  *   - Levels that write through or do not allocate hand writes on: these are told at the next level as references of
  *     their own; a write to a line that is not there and is not loaded is a miss without a load.
- *   - Lines that an inclusive level takes back are replaced at the levels above it too.
+ *   - Lines that an inclusive level takes back are invalidated at the levels above it, before they are replaced there:
+ *     none is loaded in their stead.  Evictions of a level are its lines that were replaced and those that were
+ *     invalidated.
  *   - Lines that are still resident at the end are not told.
  */
 #ifndef NM_MONITOR_H
@@ -21,7 +23,14 @@
 
 #include <stdint.h>
 
-enum nm_event_kind { NM_EVENT_HIT, NM_EVENT_MISS, NM_EVENT_LOAD, NM_EVENT_REPLACE, NM_EVENTS };
+enum nm_event_kind {
+	NM_EVENT_HIT,
+	NM_EVENT_MISS,
+	NM_EVENT_LOAD,
+	NM_EVENT_REPLACE,
+	NM_EVENT_INVALIDATE,
+	NM_EVENTS
+};
 
 /* The words for them; ended by NULL. */
 extern const char *const nm_event_names[];
@@ -30,16 +39,19 @@ struct nm_event {
 	uint64_t
 	    reference; /* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
 	uint64_t address; /* first byte that the reference touches in the line of its first level */
-	uint64_t line;    /* first byte of the line that is hit, missing, loaded or replaced */
+	uint64_t line;    /* first byte of the line that is hit, missing, loaded or leaves */
 	uint64_t set;
 	uint32_t bytes;  /* that the reference touches there */
 	uint32_t times;  /* accesses that this event stands for; 1, but for hits of fetches */
 	uint32_t cell;   /* of the reference */
-	uint32_t victim; /* replace: the cell that had loaded the line; else 0 */
+	uint32_t victim; /* of a line that leaves: the cell that had loaded it; else 0 */
 	uint8_t kind;    /* enum nm_event_kind */
 	uint8_t level;   /* index in the machine */
 	uint8_t last;    /* no level is behind this one */
 };
+
+/* Whether a line leaves its level then. */
+static inline int nm_event_leaves(unsigned kind) { return kind >= NM_EVENT_REPLACE; }
 
 /* Called for every event, in order. */
 struct nm_monitor {

@@ -55,7 +55,7 @@ static struct row *rows_of(const struct nm_sifted *from, const struct nm_fold *f
 
 		rows[i] = (struct row){.at = r->place, .count = r->count, .level = r->level, .kind = r->kind};
 		rows[i].maker = place_of(fold, from->request, r->cell);
-		rows[i].victim = r->kind == NM_EVENT_REPLACE ? place_of(fold, from->request, r->victim) : -1;
+		rows[i].victim = nm_event_leaves(r->kind) ? place_of(fold, from->request, r->victim) : -1;
 	}
 	qsort(rows, from->row_count, sizeof *rows, by_key);
 	for (size_t i = 0; i < from->row_count; i++)

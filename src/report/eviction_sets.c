@@ -35,7 +35,7 @@ static char *query_of(const struct nm_asked *asked)
 		&sql,
 		"WITH e AS MATERIALIZED (SELECT cache_set, coalesce(object, '?') AS evictor, "
 		"coalesce(victim, '?') AS victim, sum(count) AS count FROM events WHERE level = ?1 AND "
-		"event = 'replace' AND cache_set IS NOT NULL AND (?2 IS NULL OR process = ?2) "
+		"event IN ('replace', 'invalidate') AND cache_set IS NOT NULL AND (?2 IS NULL OR process = ?2) "
 		"GROUP BY 1, 2, 3), "
 		"s AS (SELECT cache_set, sum(loads) AS loads, sum(evictions) AS evictions FROM sets "
 		"WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1), "

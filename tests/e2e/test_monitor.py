@@ -99,6 +99,31 @@ def case_sequence_and_nth():
     assert limited == stays[:2]
 
 
+def case_profile():
+    """The profile is that of a recording, and its events add up to the table."""
+    cache = "L1d=4K,2,64:L2=4K,4,64,inclusion=inclusive"
+    record([program("matrix"), "columns"], "-q", "--cache", cache, "--trace", "t.nmt")
+    for options in ([], ["--histogram=line"], ["--histogram=4096", "--event=load,replace,invalidate"],
+                    ["--histogram=set", "--level=L1d"]):
+        found = table("-i", "t.nmt", *options, cache=cache)
+        assert table("-i", "t.nmt", *options, "--profile=m.nmp", cache=cache) == found, options
+        for view in ("levels", "counts", "evictions"):
+            assert rows(f"SELECT * FROM {view}", profile="m.nmp") == rows(f"SELECT * FROM {view}"), (options, view)
+        place = "coalesce(cache_set, address, level)"
+        kept = dict(rows(f"SELECT {place}, sum(count) FROM events GROUP BY 1", profile="m.nmp"))
+        names = {"process", "level", "set", "address", "object", "plot"}
+        told = {}
+        for row in found:
+            at = int(row["address"], 16) if "address" in row else row.get("set", row.get("level"))
+            told[at] = sum(n for column, n in row.items() if column not in names)
+        assert kept == {at: n for at, n in told.items() if n}, options
+    assert rows("SELECT level, sum(evictions) FROM sets GROUP BY 1", profile="m.nmp") == \
+        rows("SELECT level, evictions FROM levels WHERE level = 'L1d'")
+    assert rows("SELECT sum(count) FROM events WHERE event = 'invalidate'", profile="m.nmp")[0][0] > 100
+    done = nearmiss("monitor", "-q", "--cache", cache, "--profile", "no-such-folder/p.nmp", "-i", "t.nmt")
+    assert done.returncode == 122 and done.stderr.startswith(b"nearmiss: cannot write"), done
+
+
 def case_debian_program():
     gzip = need("gzip")
     with open("in", "wb") as f:

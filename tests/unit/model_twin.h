@@ -187,13 +187,14 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 static inline void twin_put(struct twin *t, unsigned level, const struct twin_line *line, uint32_t evictor);
 
 /* A line leaves its place. */
-static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *line, uint32_t evictor)
+static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *line, uint32_t evictor,
+			      int how)
 {
 	struct twin_level *l = &t->levels[level];
 	struct twin_line left = *line;
 
 	line->there = 0;
-	twin_tell(t, level, NM_EVENT_REPLACE, left.line * l->spec.line, evictor, 1, left.cell);
+	twin_tell(t, level, how, left.line * l->spec.line, evictor, 1, left.cell);
 	twin_charge(l, &left);
 	l->cells[left.cell].evictions++;
 	l->cells[left.cell].writebacks += left.uses[1] && !l->spec.write_through;
@@ -218,7 +219,7 @@ static inline void twin_take_back(struct twin *t, unsigned level, uint64_t addre
 		for (uint64_t b = 0; b < t->levels[level].spec.line && next == level; b += l->spec.line) {
 			struct twin_line *line = twin_find(l, (address + b) / l->spec.line, &way);
 			if (line)
-				twin_leave(t, i, line, evictor);
+				twin_leave(t, i, line, evictor, NM_EVENT_INVALIDATE);
 		}
 	}
 }
@@ -253,7 +254,7 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 		struct twin_line *victim = &l->sets[set][way];
 		if (l->spec.inclusion == NM_INCLUSIVE)
 			twin_take_back(t, level, victim->line * l->spec.line, evictor);
-		twin_leave(t, level, victim, evictor);
+		twin_leave(t, level, victim, evictor, NM_EVENT_REPLACE);
 	}
 	l->sets[set][way] = *line;
 	l->sets[set][way].there = 1;
