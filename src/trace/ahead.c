@@ -6,15 +6,14 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "vector.h"
+#include "codec.h"
 
 enum { SLOTS = 8 };
 
 struct slot {
 	struct nm_piece piece;
-	struct nm_vec(uint64_t) words;
+	struct nm_words words;
 	int status; /* of the reading: as of nm_ahead_next */
 	struct nm_error fault;
 };
@@ -34,26 +33,25 @@ struct nm_ahead {
 
 /* ---- reading ---- */
 
-static int read_piece(struct nm_ahead *a, struct nm_piece *piece, struct nm_error *err)
+static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 {
 	size_t count;
 	const struct nm_trace_chunk *chunks = nm_trace_chunks(a->trace, &count);
+	struct nm_piece *piece = &s->piece;
 	int status;
 
 	for (;;) {
 		if (a->inside) {
-			status = nm_trace_next(a->trace, &piece->words, &piece->count, err);
-			piece->stream = chunks[a->chunk - 1].stream;
+			status = nm_trace_take(a->trace, &s->words, err);
+			*piece = (struct nm_piece){chunks[a->chunk - 1].stream, s->words.at, s->words.count};
 			if (status)
 				return status;
 			a->inside = 0;
 		}
 		if (a->chunk == count)
 			return 0;
-		piece->stream = chunks[a->chunk].stream;
 		if (chunks[a->chunk].kind == NM_TRACE_END) {
-			a->chunk++;
-			*piece = (struct nm_piece){.stream = piece->stream};
+			*piece = (struct nm_piece){.stream = chunks[a->chunk++].stream};
 			return 1;
 		}
 		if (chunks[a->chunk].kind == NM_TRACE_WORDS) {
@@ -66,23 +64,10 @@ static int read_piece(struct nm_ahead *a, struct nm_piece *piece, struct nm_erro
 	}
 }
 
-static void fill(struct nm_ahead *a, struct slot *s)
-{
-	s->status = read_piece(a, &s->piece, &s->fault);
-	if (s->status <= 0 || !s->piece.words)
-		return;
-	s->words.count = 0;
-	if (nm_vec_reserve(&s->words, s->piece.count)) {
-		s->status = nm_fail(&s->fault, NM_ENOMEM, "out of memory");
-		return;
-	}
-	memcpy(s->words.at, s->piece.words, s->piece.count * sizeof *s->words.at);
-	s->piece.words = s->words.at;
-}
-
 static void *work(void *arg)
 {
 	struct nm_ahead *a = arg;
+	struct slot *s;
 	int status = 1;
 
 	pthread_mutex_lock(&a->lock);
@@ -92,9 +77,9 @@ static void *work(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&a->lock);
-		fill(a, &a->slots[a->head % SLOTS]);
+		s = &a->slots[a->head % SLOTS];
+		status = s->status = read_piece(a, s, &s->fault);
 		pthread_mutex_lock(&a->lock);
-		status = a->slots[a->head % SLOTS].status;
 		a->head++;
 		pthread_cond_broadcast(&a->changed);
 	}
@@ -138,9 +123,14 @@ void nm_ahead_free(struct nm_ahead *a)
 int nm_ahead_next(struct nm_ahead *a, struct nm_piece *ret_piece, struct nm_error *err)
 {
 	struct slot *s;
+	int status;
 
-	if (!a->threaded)
-		return read_piece(a, ret_piece, err);
+	if (!a->threaded) {
+		s = &a->slots[0];
+		status = read_piece(a, s, err);
+		*ret_piece = s->piece;
+		return status;
+	}
 	pthread_mutex_lock(&a->lock);
 	if (a->holding && a->slots[a->tail % SLOTS].status > 0) {
 		a->tail++;

@@ -2,13 +2,14 @@
  *
  * codec.h - the words of one stream, made small: the transform that comes before zstd.
  *
- * A run of a program repeats itself.  Blocks are predicted by the two blocks before them, addresses by what
- * the same access did before; what is written is only where a prediction fails, spread over five streams of
- * alike bytes that a general compressor then takes apart easily.  docs/format/trace.md has the rules; encode.c
- * and decode.c keep the same books (struct nm_books) and must change together.
+ * A run of a program repeats itself, and what it repeats is known when a chunk of it is over.  So the executions of
+ * blocks become ranks in lists of successors; and the addresses of each access become distances from the base from which they
+ * vary least (its own last address, another access of the same execution, the stack), in a column of their own.  Most
+ * columns are one constant.  A general compressor then takes apart what is left.  docs/format/trace.md has the
+ * rules; encoder.c and columns.c on one side, unfold.c and decoder.c on the other must change together.
  *
- * Measured over thirteen streams of programs: 10 to 16 bytes a reference become 0.01 to 0.62, 0.2 in the middle
- * (docs/format/trace.md).
+ * Decoding has to be quick, so nothing is learned there: an address is an addition of two or three numbers that the
+ * tables say where to find.
  */
 #ifndef NM_TRACE_CODEC_H
 #define NM_TRACE_CODEC_H
@@ -21,15 +22,18 @@
 
 /* The streams of a chunk. */
 enum nm_part {
-	NM_PART_FLOW,      /* blocks that were not predicted, with the run of predicted ones before them */
-	NM_PART_RUNS,      /* lengths of runs of predicted addresses */
-	NM_PART_CODES,     /* how each other address is told */
-	NM_PART_DISTANCES, /* bytes of those that nothing predicts */
-	NM_PART_RECORDS,   /* words of all records but BLOCK */
+	NM_PART_TABLES,  /* paths, successors, slots */
+	NM_PART_FLOW,    /* a rank for each execution or other record */
+	NM_PART_INDICES, /* columns of slots that take few values */
+	NM_PART_OFFSETS, /* columns of all others */
+	NM_PART_RECORDS, /* words of all records but BLOCK */
 	NM_PARTS
 };
 
+enum { NM_PART_SLACK = 8 }; /* bytes behind a part that may be read, whatever they are */
+
 struct nm_bytes nm_vec(uint8_t);
+struct nm_words nm_vec(uint64_t);
 
 struct nm_encoder;
 int nm_encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err);
@@ -51,12 +55,13 @@ struct nm_decoder;
 int nm_decoder_new(struct nm_decoder **ret_decoder, struct nm_error *err);
 void nm_decoder_free(struct nm_decoder *decoder);
 
-/* Begins a chunk of `words` words.  The parts are borrowed until its end. */
-void nm_decoder_begin(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words);
+/* Begins a chunk of `words` words.  The parts are borrowed until its end, with NM_PART_SLACK bytes of room behind each.
+ * 0, NM_ENOMEM or NM_EFORMAT. */
+int nm_decoder_begin(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words,
+		     struct nm_error *err);
 
-/* 1 and the next whole records, valid until the next call; 0 at the end of the chunk; NM_EFORMAT if it is damaged: what
+/* 1 and the next whole records in place of what `words` held; 0 at the end of the chunk; NM_EFORMAT if it is damaged: what
  * was given before stands. */
-int nm_decoder_next(struct nm_decoder *decoder, const uint64_t **ret_words, size_t *ret_count,
-		    struct nm_error *err);
+int nm_decoder_next(struct nm_decoder *decoder, struct nm_words *words, struct nm_error *err);
 
 #endif

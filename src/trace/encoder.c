@@ -1,206 +1,182 @@
 /* SPDX-License-Identifier: MIT
  *
- * encoder.c - see codec.h.
- *
- * A block whose addresses are all predicted costs the predictions and two counters.  Room in the streams is
- * made for a whole block at a time, so that writing needs no checks.
+ * encoder.c - see codec.h.  Keeps the executions of a chunk until it is finished: bases, forms and ranks are chosen
+ * when all of them are known, so that nothing has to be learned by whoever decodes.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "books.h"
-#include "codec.h"
 #include "decode.h"
-
-enum { VARINT_MAX = 10, ADDRESS_MAX = 9 };
-
-struct nm_encoder {
-	struct nm_books books;
-	struct nm_map path_of; /* id and count -> path */
-	struct nm_bytes parts[NM_PARTS];
-	uint64_t flow_run, run; /* predicted in a row: paths, addresses */
-	uint64_t words, references;
-};
+#include "encoder_priv.h"
 
 int nm_encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err)
 {
 	struct nm_encoder *e = calloc(1, sizeof *e);
 
-	if (!e || nm_books_init(&e->books)) {
+	if (!e || columns_new(&e->columns) || nm_vec_reserve(&e->paths, 1024) ||
+	    nm_vec_reserve(&e->addresses, 1024) || nm_vec_reserve(&e->edges, 1024)) {
 		nm_encoder_free(e);
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	}
+	nm_encoder_reset(e);
 	*ret_encoder = e;
 	return 0;
+}
+
+static void forget_chunk(struct nm_encoder *e)
+{
+	nm_map_done(&e->path_of);
+	nm_map_done(&e->block_of);
+	nm_map_done(&e->edge_of);
+	e->path_of = e->block_of = e->edge_of = (struct nm_map){0};
 }
 
 void nm_encoder_free(struct nm_encoder *e)
 {
 	if (!e)
 		return;
-	nm_books_done(&e->books);
-	nm_map_done(&e->path_of);
+	forget_chunk(e);
+	nm_map_done(&e->calls);
+	nm_vec_free(&e->paths);
+	nm_vec_free(&e->blocks);
+	nm_vec_free(&e->edges);
+	nm_vec_free(&e->steps);
+	nm_vec_free(&e->addresses);
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		nm_vec_free(&e->parts[i]);
+	columns_free(e->columns);
 	free(e);
 }
 
 void nm_encoder_reset(struct nm_encoder *e)
 {
-	nm_books_reset(&e->books);
-	nm_map_done(&e->path_of);
-	memset(&e->path_of, 0, sizeof e->path_of);
+	forget_chunk(e);
+	e->paths.at[0] = (struct path){0};
+	e->edges.at[0] = (struct edge){0};
+	e->paths.count = e->edges.count = 1;
+	e->blocks.count = e->steps.count = e->addresses.count = 0;
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		e->parts[i].count = 0;
-	e->flow_run = e->run = e->words = e->references = 0;
+	e->path = 0;
+	e->words = 0;
 }
 
 uint64_t nm_encoder_words(const struct nm_encoder *e) { return e->words; }
-uint64_t nm_encoder_references(const struct nm_encoder *e) { return e->references; }
+uint64_t nm_encoder_references(const struct nm_encoder *e) { return e->addresses.count; }
 
-/* ---- bytes; the room is there ---- */
+/* ---- steps ---- */
 
-static void put_varint(struct nm_bytes *to, uint64_t n)
+static int add_path(struct nm_encoder *e, uint64_t header, uint32_t count, uint32_t *ret_path)
 {
-	for (; n >= 0x80; n >>= 7)
-		to->at[to->count++] = (uint8_t)(n | 0x80);
-	to->at[to->count++] = (uint8_t)n;
-}
+	uint32_t id = nm_wire_arg(header);
+	uint64_t block = nm_map_get(&e->block_of, id, UINT64_MAX);
+	struct path p = {.header = header, .count = count};
 
-static int make_room(struct nm_encoder *e, size_t addresses)
-{
-	if (nm_vec_reserve(&e->parts[NM_PART_FLOW], 4 * VARINT_MAX) ||
-	    nm_vec_reserve(&e->parts[NM_PART_RUNS], (addresses + 1) * VARINT_MAX) ||
-	    nm_vec_reserve(&e->parts[NM_PART_CODES], addresses) ||
-	    nm_vec_reserve(&e->parts[NM_PART_DISTANCES], (addresses + 1) * ADDRESS_MAX))
-		return NM_ENOMEM;
-	return 0;
-}
-
-/* ---- flow ---- */
-
-static void put_flow(struct nm_encoder *e, uint64_t symbol)
-{
-	put_varint(&e->parts[NM_PART_FLOW], e->flow_run);
-	put_varint(&e->parts[NM_PART_FLOW], symbol);
-	e->flow_run = 0;
-}
-
-/* The path of (id, count), made if it is new. */
-static int find_path(struct nm_encoder *e, uint32_t id, uint32_t count, uint32_t *ret_path)
-{
-	struct nm_books *b = &e->books;
-	uint64_t key = (uint64_t)id << 32 | count, path = nm_map_get(&e->path_of, key, 0);
-
-	if (!path) {
-		path = b->paths.count;
-		put_flow(e, NM_FLOW_PATH + path);
-		put_varint(&e->parts[NM_PART_FLOW], id);
-		put_varint(&e->parts[NM_PART_FLOW], count);
-		if (nm_books_add(b, id, count) || nm_map_put(&e->path_of, key, path))
+	if (block == UINT64_MAX) {
+		block = e->blocks.count;
+		if (nm_vec_push(&e->blocks, (struct block){.id = id}) || nm_map_put(&e->block_of, id, block))
 			return NM_ENOMEM;
-	} else if (b->paths.at[b->path].usual == path) {
-		put_flow(e, NM_FLOW_USUAL);
-	} else {
-		put_flow(e, NM_FLOW_PATH + path);
 	}
-	*ret_path = (uint32_t)path;
+	p.block = (uint32_t)block;
+	p.anchor = count && nm_map_get(&e->calls, id, 0) == count;
+	if (count > e->blocks.at[block].count)
+		e->blocks.at[block].count = count;
+	*ret_path = (uint32_t)e->paths.count;
+	return nm_vec_push(&e->paths, p);
+}
+
+static int find_path(struct nm_encoder *e, uint64_t header, uint32_t count, uint32_t *ret_path)
+{
+	uint64_t key = (uint64_t)nm_wire_arg(header) << 32 | count;
+
+	*ret_path = (uint32_t)nm_map_get(&e->path_of, key, 0);
+	if (*ret_path)
+		return 0;
+	return add_path(e, header, count, ret_path) || nm_map_put(&e->path_of, key, *ret_path) ? NM_ENOMEM
+											       : 0;
+}
+
+static int find_edge(struct nm_encoder *e, uint32_t to, uint32_t *ret_edge)
+{
+	uint64_t key = (uint64_t)e->path << 32 | to;
+	struct path *from = &e->paths.at[e->path];
+
+	*ret_edge = (uint32_t)nm_map_get(&e->edge_of, key, 0);
+	if (*ret_edge)
+		return 0;
+	*ret_edge = (uint32_t)e->edges.count;
+	if (nm_vec_push(&e->edges, (struct edge){.to = to, .sibling = from->first_edge}) ||
+	    nm_map_put(&e->edge_of, key, *ret_edge))
+		return NM_ENOMEM;
+	from->first_edge = *ret_edge;
 	return 0;
 }
 
-/* ---- addresses ---- */
-
-/* Distance `d` with its sign in the lowest bit. */
-static uint64_t zigzag(uint64_t d) { return d << 1 ^ (uint64_t)((int64_t)d >> 63); }
-
-static unsigned bytes_of(uint64_t n) { return n ? (unsigned)(71 - __builtin_clzll(n)) / 8 : 1; }
-
-static void put_distance(struct nm_encoder *e, uint64_t own, uint64_t near)
+/* Takes the edge from the last path to the one that the header and count mean; header 0: a record. */
+static int step(struct nm_encoder *e, uint64_t header, uint32_t count)
 {
-	struct nm_bytes *to = &e->parts[NM_PART_DISTANCES], *codes = &e->parts[NM_PART_CODES];
-	unsigned own_bytes = bytes_of(own), near_bytes = bytes_of(near);
-	uint64_t n = near_bytes < own_bytes ? near : own;
-	unsigned bytes = near_bytes < own_bytes ? near_bytes : own_bytes;
+	uint32_t edge = e->paths.at[e->path].edge, to = e->edges.at[edge].to;
 
-	codes->at[codes->count++] =
-	    (uint8_t)((near_bytes < own_bytes ? NM_CODE_NEAR : NM_CODE_OWN) + bytes - 1);
-	memcpy(to->at + to->count, &n, sizeof n); /* little-endian; room for more is there */
-	to->count += bytes;
-}
-
-static void put_address(struct nm_encoder *e, uint32_t slot, uint64_t address)
-{
-	struct nm_books *b = &e->books;
-	struct nm_slot *s = &b->slots.at[slot];
-	struct nm_bytes *codes = &e->parts[NM_PART_CODES];
-	uint64_t shift = address - s->last, *markov = nm_books_markov(b, slot, s->last);
-	unsigned i = 0;
-
-	put_varint(&e->parts[NM_PART_RUNS], e->run);
-	e->run = 0;
-	if (!address) {
-		codes->at[codes->count++] = NM_CODE_SKIPPED;
-		return;
+	if (!edge || e->paths.at[to].header != header || e->paths.at[to].count != count) {
+		to = 0;
+		if ((header && find_path(e, header, count, &to)) || find_edge(e, to, &edge))
+			return NM_ENOMEM;
+		e->paths.at[e->path].edge = edge;
 	}
-	while (i < NM_SHIFTS && b->shifts[i] != shift)
-		i++;
-	if (i < NM_SHIFTS) {
-		codes->at[codes->count++] = (uint8_t)(NM_CODE_SHIFT + i);
-	} else {
-		i = NM_SHIFTS - 1;
-		if (*markov == address)
-			codes->at[codes->count++] = NM_CODE_MARKOV;
-		else
-			put_distance(e, zigzag(shift), zigzag(address - b->told));
-	}
-	b->told = address;
-	nm_books_shift(b, i, shift);
-	*markov = address;
-	nm_slot_moved(s, address);
+	e->edges.at[edge].taken++;
+	e->paths.at[to].executions++;
+	e->path = to;
+	return nm_vec_push(&e->steps, edge);
 }
 
 static int put_block(struct nm_encoder *e, uint64_t header, const uint64_t *addresses, uint32_t count)
 {
-	struct nm_books *b = &e->books;
-	uint32_t *next = nm_books_next(b), path = *next, slot;
-
-	if (make_room(e, count))
+	if (nm_vec_reserve(&e->addresses, count) || step(e, header, count))
 		return NM_ENOMEM;
-	if (b->paths.at[path].header == header && b->paths.at[path].count == count) {
-		e->flow_run++;
-	} else {
-		if (find_path(e, nm_wire_arg(header), count, &path))
-			return NM_ENOMEM;
-		*next = path;
-	}
-	nm_books_enter(b, path);
-	slot = b->paths.at[path].slots;
-	for (uint32_t i = 0; i < count; i++, slot++) {
-		struct nm_slot *s = &b->slots.at[slot];
-
-		if (s->last + s->stride == addresses[i] && addresses[i]) {
-			s->last = addresses[i];
-			e->run++;
-		} else {
-			put_address(e, slot, addresses[i]);
-		}
-	}
-	e->references += count;
+	for (uint32_t i = 0; i < count; i++)
+		e->addresses.at[e->addresses.count + i] = addresses[i];
+	e->addresses.count += count;
 	return 0;
 }
 
 /* ---- records ---- */
 
+/* Where calls and returns keep the return address tells where the stack is. */
+static int note_call(struct nm_encoder *e, const uint64_t *words, size_t count)
+{
+	struct nm_wire_record r = {NM_WIRE_BLOCK_DEF, nm_wire_arg(*words), words + 1, count - 1, 0};
+	struct nm_wire_block_info info;
+
+	if (nm_wire_block_decode(&r, &info, NULL) || info.def.end == NM_WIRE_JUMP)
+		return 0;
+	return nm_map_put(&e->calls, info.id, info.def.accesses);
+}
+
 static int put_record(struct nm_encoder *e, const uint64_t *words, size_t count)
 {
 	struct nm_bytes *to = &e->parts[NM_PART_RECORDS];
 
-	if (make_room(e, 0) || nm_vec_reserve(to, count * sizeof *words))
+	if (nm_vec_reserve(to, count * sizeof *words) || step(e, 0, 0) ||
+	    (nm_wire_kind(*words) == NM_WIRE_BLOCK_DEF && note_call(e, words, count)))
 		return NM_ENOMEM;
-	put_flow(e, NM_FLOW_RECORD);
 	memcpy(to->at + to->count, words, count * sizeof *words);
 	to->count += count * sizeof *words;
 	return 0;
+}
+
+static int add_block(struct nm_encoder *e, const uint64_t *words, const uint64_t *end, size_t *ret_taken,
+		     struct nm_error *err)
+{
+	size_t n = 1;
+
+	while (words + n < end && !nm_wire_is_header(words[n]))
+		n++;
+	*ret_taken = n;
+	if (n - 1 > NM_MAX_ADDRESSES)
+		return nm_fail(err, NM_EFORMAT, "block %u has %zu addresses", nm_wire_arg(*words), n - 1);
+	return put_block(e, *words & ~(uint64_t)NM_WIRE_MAX_PAYLOAD, words + 1, (uint32_t)(n - 1))
+		   ? nm_fail(err, NM_ENOMEM, "out of memory")
+		   : 0;
 }
 
 static int add_other(struct nm_encoder *e, const uint64_t *words, size_t left, size_t *ret_taken,
@@ -224,30 +200,113 @@ int nm_encoder_add(struct nm_encoder *e, const uint64_t *words, size_t count, st
 
 		if (!nm_wire_is_header(*w))
 			return nm_fail(err, NM_EFORMAT, "a record begins with no header");
-		if (*w >> 56 == NM_WIRE_HEADER_BIT >> 56) { /* NM_WIRE_BLOCK */
-			while (w + n < end && !nm_wire_is_header(w[n]))
-				n++;
-			status = put_block(e, *w & ~(uint64_t)NM_WIRE_MAX_PAYLOAD, w + 1, (uint32_t)(n - 1))
-				     ? nm_fail(err, NM_ENOMEM, "out of memory")
-				     : 0;
-		} else {
+		if (*w >> 56 == NM_WIRE_HEADER_BIT >> 56) /* NM_WIRE_BLOCK */
+			status = add_block(e, w, end, &n, err);
+		else
 			status = add_other(e, w, (size_t)(end - w), &n, err);
-		}
 		if (status)
 			return status;
 		w += n;
+		e->words += n;
 	}
-	e->words += count;
+	return 0;
+}
+
+/* ---- the chunk ---- */
+
+static int write_paths(struct nm_encoder *e)
+{
+	struct nm_bytes *to = &e->parts[NM_PART_TABLES];
+	uint32_t known = 0, id = 0; /* known: blocks */
+
+	if (put_varint(to, e->before) || put_varint(to, e->anchor) || put_varint(to, e->paths.count - 1))
+		return NM_ENOMEM;
+	for (size_t i = 1; i < e->paths.count; i++) {
+		const struct path *p = &e->paths.at[i];
+
+		if (put_varint(to, p->block))
+			return NM_ENOMEM;
+		if (p->block == known) {
+			uint32_t next = e->blocks.at[known++].id;
+
+			if (put_varint(to, nm_zigzag((uint64_t)next - id)))
+				return NM_ENOMEM;
+			id = next;
+		}
+		if (put_varint(to, 2ull * p->count + p->anchor) || put_varint(to, p->executions))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+struct ranked {
+	uint64_t taken;
+	uint32_t edge;
+};
+
+static int by_use(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->taken != y->taken ? (x->taken < y->taken) - (x->taken > y->taken)
+				    : (x->edge > y->edge) - (x->edge < y->edge);
+}
+
+/* The edges of each path by how often they were taken. */
+static int write_successors(struct nm_encoder *e)
+{
+	struct nm_bytes *to = &e->parts[NM_PART_TABLES];
+	struct nm_vec(struct ranked) list = {0};
+	int status = 0;
+
+	for (size_t i = 0; i < e->paths.count && !status; i++) {
+		list.count = 0;
+		for (uint32_t k = e->paths.at[i].first_edge; k && !status; k = e->edges.at[k].sibling)
+			status = nm_vec_push(&list, (struct ranked){e->edges.at[k].taken, k});
+		if (list.count)
+			qsort(list.at, list.count, sizeof *list.at, by_use);
+		for (size_t k = 0; k < list.count; k++)
+			e->edges.at[list.at[k].edge].rank = (uint32_t)(k < NM_MAX_RANKS ? k : NM_MAX_RANKS);
+		if (list.count > NM_MAX_RANKS)
+			list.count = NM_MAX_RANKS;
+		status = status ? status : put_varint(to, list.count);
+		for (size_t k = 0; k < list.count && !status; k++)
+			status = put_varint(to, nm_zigzag(e->edges.at[list.at[k].edge].to - (uint64_t)i));
+	}
+	nm_vec_free(&list);
+	return status;
+}
+
+static int write_flow(struct nm_encoder *e)
+{
+	struct nm_bytes *to = &e->parts[NM_PART_FLOW], *tables = &e->parts[NM_PART_TABLES];
+	size_t escapes = 0;
+
+	if (nm_vec_reserve(to, e->steps.count))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < e->steps.count; i++) {
+		uint32_t rank = e->edges.at[e->steps.at[i]].rank;
+
+		to->at[to->count++] = (uint8_t)rank;
+		escapes += rank == NM_MAX_RANKS;
+	}
+	if (put_varint(tables, escapes))
+		return NM_ENOMEM;
+	for (size_t i = 0; escapes && i < e->steps.count; i++)
+		if (e->edges.at[e->steps.at[i]].rank == NM_MAX_RANKS &&
+		    put_varint(tables, e->edges.at[e->steps.at[i]].to))
+			return NM_ENOMEM;
 	return 0;
 }
 
 int nm_encoder_finish(struct nm_encoder *e, const struct nm_bytes *ret_parts[NM_PARTS])
 {
-	if (make_room(e, 0))
+	if (write_paths(e) || write_successors(e) || write_flow(e) || columns_write(e))
 		return NM_ENOMEM;
-	put_varint(&e->parts[NM_PART_FLOW], e->flow_run);
-	put_varint(&e->parts[NM_PART_RUNS], e->run);
-	for (unsigned i = 0; i < NM_PARTS; i++)
+	for (unsigned i = 0; i < NM_PARTS; i++) {
+		if (nm_vec_reserve(&e->parts[i], NM_PART_SLACK))
+			return NM_ENOMEM;
 		ret_parts[i] = &e->parts[i];
+	}
 	return 0;
 }

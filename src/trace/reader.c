@@ -28,6 +28,7 @@ struct nm_trace {
 	ZSTD_DCtx *zstd;
 	struct nm_bytes packed, parts[NM_PARTS];
 	struct nm_decoder *decoder;
+	struct nm_words words;    /* of the last piece */
 	struct nm_vec(char) info; /* the value that was asked for last */
 	const struct nm_trace_chunk *reading;
 };
@@ -50,6 +51,7 @@ void nm_trace_free(struct nm_trace *t)
 	nm_vec_free(&t->packed);
 	nm_vec_free(&t->chunks);
 	nm_vec_free(&t->info);
+	nm_vec_free(&t->words);
 	nm_decoder_free(t->decoder);
 	ZSTD_freeDCtx(t->zstd);
 	free(t);
@@ -107,7 +109,7 @@ static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_head *
 	size_t n, packed = head->parts[part].packed, raw = head->parts[part].raw;
 
 	to->count = t->packed.count = 0;
-	if (nm_vec_reserve(&t->packed, packed + 1) || nm_vec_reserve(to, raw + 1))
+	if (nm_vec_reserve(&t->packed, packed + 1) || nm_vec_reserve(to, raw + NM_PART_SLACK))
 		return NM_ENOMEM;
 	if (!raw)
 		return 0;
@@ -193,6 +195,10 @@ static int read_start(struct nm_trace *t, const char *path, struct nm_error *err
 			       path);
 	if (read_at(t, 0, &head, sizeof head) || head.magic != NM_TRACE_MAGIC)
 		return nm_fail(err, NM_EFORMAT, "%s is no trace", path);
+	if (head.version < NM_TRACE_VERSION)
+		return nm_fail(err, NM_EVERSION,
+			       "%s has trace format version %u, this program reads %u only: record it anew",
+			       path, head.version, NM_TRACE_VERSION);
 	if (head.version > NM_TRACE_VERSION)
 		return nm_fail(err, NM_EVERSION,
 			       "%s has trace format version %u, this program reads up to %u", path,
@@ -258,8 +264,8 @@ int trace_raw(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct chu
 
 const char *nm_trace_info(struct nm_trace *t, const char *key)
 {
-	size_t n = strlen(key) + 1, count;
-	const uint8_t *bytes;
+	size_t n = strlen(key) + 1, count = 0;
+	const uint8_t *bytes = NULL;
 
 	for (size_t i = t->chunks.count; i-- > 0;) {
 		if (t->chunks.at[i].kind != NM_TRACE_INFO ||
@@ -287,14 +293,23 @@ int nm_trace_begin(struct nm_trace *t, const struct nm_trace_chunk *chunk, struc
 	}
 	if (status || head.kind != NM_TRACE_WORDS)
 		return damaged(chunk, status, err);
-	nm_decoder_begin(t->decoder, t->parts, head.words);
 	t->reading = chunk;
-	return 0;
+	status = nm_decoder_begin(t->decoder, t->parts, head.words, err);
+	return status ? damaged(chunk, status, err) : 0;
+}
+
+int nm_trace_take(struct nm_trace *t, struct nm_words *words, struct nm_error *err)
+{
+	int status = nm_decoder_next(t->decoder, words, err);
+
+	return status < 0 ? damaged(t->reading, status, err) : status;
 }
 
 int nm_trace_next(struct nm_trace *t, const uint64_t **ret_words, size_t *ret_count, struct nm_error *err)
 {
-	int status = nm_decoder_next(t->decoder, ret_words, ret_count, err);
+	int status = nm_trace_take(t, &t->words, err);
 
-	return status < 0 ? damaged(t->reading, status, err) : status;
+	*ret_words = t->words.at;
+	*ret_count = t->words.count;
+	return status;
 }

@@ -16,7 +16,7 @@
 
 #include "errors.h"
 
-#define NM_TRACE_VERSION 1u
+#define NM_TRACE_VERSION 2u
 
 /* ---- writing ---- */
 
@@ -77,7 +77,7 @@ struct nm_trace;
 /* Is this the beginning of a trace? */
 int nm_trace_probe(const uint8_t *bytes, size_t count);
 
-/* NM_EFORMAT if it is no trace, NM_EVERSION if it is a newer one.  A trace without its tail opens. */
+/* NM_EFORMAT if it is no trace, NM_EVERSION if it is an older or a newer one.  A trace without its tail opens. */
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
 void nm_trace_free(struct nm_trace *trace);
 
@@ -99,5 +99,9 @@ int nm_trace_payload(struct nm_trace *trace, const struct nm_trace_chunk *chunk,
 int nm_trace_begin(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct nm_error *err);
 int nm_trace_next(struct nm_trace *trace, const uint64_t **ret_words, size_t *ret_count,
 		  struct nm_error *err);
+
+/* The same into room of the caller's (codec.h). */
+struct nm_words;
+int nm_trace_take(struct nm_trace *trace, struct nm_words *words, struct nm_error *err);
 
 #endif

@@ -255,7 +255,7 @@ def case_refusals():
         assert done.returncode == status and text.startswith("nearmiss: "), (arguments, done.returncode, text)
     with open("t.nmt", "r+b") as f:
         f.seek(8)
-        f.write(b"\2")
+        f.write(b"\3")
     assert nearmiss("replay", "t.nmt").returncode == NEWER
 
 

@@ -2,8 +2,8 @@
  *
  * trace_fuzz.c - libFuzzer over what reads a trace: the file, the decoder behind its checksums, the names.
  *
- * The first byte chooses.  The decoder gets the rest in five parts; what it gives has to be whole records, no more than
- * it was told.
+ * The first byte chooses.  As a stream, what is packed has to come out again word for word; the decoder also gets the
+ * parts of such a stream with bytes changed, and what it gives has to be whole records, no more than it was told.
  *
  *     build-fuzz/tests/fuzz/trace_fuzz CORPUS tests/data
  */
@@ -48,27 +48,77 @@ static void read_file(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-static void decode(const uint8_t *data, size_t size)
+/* Executions of 16 blocks with up to 7 addresses, and other records, as the bytes say. */
+static size_t make_stream(const uint8_t *data, size_t size, uint64_t *words)
 {
-	struct nm_bytes parts[NM_PARTS];
-	struct nm_decoder *d;
-	struct nm_error err;
-	const uint64_t *words;
-	size_t n, each = size / NM_PARTS, total = 0;
-	uint8_t *copy = malloc(size + 1);
+	uint64_t *w = words, address = 0x1000;
 
-	demand(copy && !nm_decoder_new(&d, &err));
-	memcpy(copy, data, size);
-	for (unsigned i = 0; i < NM_PARTS; i++)
-		parts[i] = (struct nm_bytes){copy + i * each, each, each};
-	nm_decoder_begin(d, parts, 1 << 18);
-	while (nm_decoder_next(d, &words, &n, &err) > 0) {
-		demand(n && nm_wire_is_header(words[0]));
-		total += n;
+	for (size_t i = 0; i < size; i++) {
+		if (data[i] == 0xff) {
+			*w++ = nm_wire_header(NM_WIRE_MEASURE, i & 1, 0);
+			continue;
+		}
+		*w++ = nm_wire_header(NM_WIRE_BLOCK, data[i] >> 4, 0);
+		for (unsigned k = data[i] & 7u; k && i + 1 < size; k--) {
+			uint8_t move = data[++i];
+
+			address += (uint64_t)(int8_t)move << (move & 1 ? 20 : 3);
+			*w++ = (move == 0x80 ? 0 : address) & ~NM_WIRE_HEADER_BIT;
+		}
 	}
-	demand(total <= 1 << 18);
+	return (size_t)(w - words);
+}
+
+static void run_decoder(const struct nm_bytes *parts, const uint64_t *words, size_t count)
+{
+	struct nm_decoder *d;
+	struct nm_words piece = {0};
+	struct nm_error err;
+	size_t total = 0;
+
+	demand(!nm_decoder_new(&d, &err));
+	if (!nm_decoder_begin(d, parts, count, &err))
+		while (nm_decoder_next(d, &piece, &err) > 0) {
+			demand(piece.count && piece.count <= count - total && nm_wire_is_header(piece.at[0]));
+			demand(!words || !memcmp(piece.at, words + total, piece.count * sizeof *words));
+			total += piece.count;
+		}
+	demand(!words || total == count);
+	nm_vec_free(&piece);
 	nm_decoder_free(d);
-	free(copy);
+}
+
+/* Three quarters are a stream; the rest changes its parts. */
+static void code(const uint8_t *data, size_t size)
+{
+	size_t told = size - size / 4, count;
+	uint64_t *words = malloc((size + 1) * sizeof *words);
+	const struct nm_bytes *parts[NM_PARTS];
+	struct nm_bytes copies[NM_PARTS];
+	struct nm_encoder *e = NULL;
+	struct nm_error err;
+
+	demand(words && !nm_encoder_new(&e, &err));
+	count = make_stream(data, told, words);
+	demand(!nm_encoder_add(e, words, count, &err) && !nm_encoder_finish(e, parts));
+	for (unsigned i = 0; i < NM_PARTS; i++) {
+		copies[i] = (struct nm_bytes){malloc(parts[i]->count + NM_PART_SLACK), parts[i]->count, 0};
+		demand(copies[i].at != NULL);
+		if (parts[i]->count)
+			memcpy(copies[i].at, parts[i]->at, parts[i]->count);
+	}
+	run_decoder(copies, words, count);
+	for (size_t i = told; i + 2 < size; i += 3) {
+		struct nm_bytes *part = &copies[data[i] % NM_PARTS];
+
+		if (part->count)
+			part->at[(data[i + 1] | (unsigned)data[i] << 8) % part->count] = data[i + 2];
+	}
+	run_decoder(copies, NULL, count);
+	for (unsigned i = 0; i < NM_PARTS; i++)
+		free(copies[i].at);
+	nm_encoder_free(e);
+	free(words);
 }
 
 static void learn(const uint8_t *data, size_t size)
@@ -100,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] == 'n') /* the first byte of every trace */
 		read_file(data, size);
 	else if (data[0] & 1)
-		decode(data + 1, size - 1);
+		code(data + 1, size - 1);
 	else
 		learn(data + 1, size - 1);
 	return 0;
