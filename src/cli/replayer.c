@@ -209,27 +209,28 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
-/* A pipe can be read once. */
-static int can_look_ahead(const struct replayer *r, struct nm_error *err)
+/* A pipe can be read once.  (What is not there is told by those who open it.) */
+static int can_look_ahead(const char *input, struct nm_error *err)
 {
 	struct stat file;
 
-	return !strcmp(r->replaying->input, "-") || stat(r->replaying->input, &file) || !S_ISREG(file.st_mode)
-		   ? nm_fail(err, NM_EINVAL,
-			     "policy=opt reads the references more than once: give it a file, not a pipe")
-		   : 0;
+	if (strcmp(input, "-") != 0 && (stat(input, &file) || S_ISREG(file.st_mode)))
+		return 0;
+	return nm_fail(err, NM_EINVAL,
+		       "policy=opt reads the references more than once: give it a file, not a pipe");
 }
 
 static int prepare(struct replayer *r, struct nm_error *err)
 {
 	const struct nm_replaying *replaying = r->replaying;
 	const int ahead = nm_machine_runs_ahead(&replaying->machine) > 0;
-	int status = open_input(r, err);
+	int status = ahead ? can_look_ahead(replaying->input, err) : 0;
 
 	if (status)
-		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
-	if (ahead && can_look_ahead(r, err))
 		return NM_STATUS_BAD_MACHINE;
+	status = open_input(r, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
 	if (replaying->output)
 		status = nm_profile_writer_new(&r->writer, replaying->output, err);
 	if (status)

@@ -148,7 +148,7 @@ def case_belady():
             assert len(loads) == len(policies) and least < min(n for n, in loads), (least, loads)
             known = rows("SELECT * FROM counts", profile="without.nmp")
             assert known == rows("SELECT * FROM counts WHERE level NOT LIKE '10/%'", profile="r.nmp")
-    done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", "L1d=8K,4,64,policy=opt", "-", stdin=b"r 10\n")
+    done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", "L1d=8K,4,64,policy=opt", "-", stdin=b"0 10\n")
     assert done.returncode == 123 and b"not a pipe" in done.stderr, done
     assert not os.path.exists("no.nmp")
     with open("t.din", "w", encoding="ascii") as f:
