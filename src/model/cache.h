@@ -16,6 +16,7 @@
 #include "monitor.h"
 #include "recency.h"
 #include "tally.h"
+#include "witness.h"
 
 enum { NM_WIDE_WAYS = 65 /* from so many ways on, a hash finds the way and a list the victim */ };
 
@@ -80,8 +81,9 @@ struct nm_cache {
 	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;   /* the latest fill was of a line never seen before */
 	int failed; /* memory ran out: 1; a plug-in named no place: NM_EPLUGIN */
-	struct nm_teller *teller; /* of a hierarchy that is watched, else NULL */
-	uint8_t level;            /* index in the machine, for the teller */
+	struct nm_teller *teller;   /* of a hierarchy that is watched, else NULL */
+	uint8_t level;              /* index in the machine, for the teller */
+	struct nm_witness *witness; /* is told of some loads, or NULL */
 };
 
 struct nm_standing;
@@ -151,6 +153,20 @@ static inline void nm_cache_mark(struct nm_cache *c, uint32_t place, unsigned fi
 void nm_teller_ask(struct nm_teller *teller, const struct nm_ref *ref, uint64_t address, uint32_t bytes);
 void nm_teller_tell(const struct nm_cache *cache, enum nm_event_kind kind, uint64_t line, uint32_t times,
 		    uint32_t victim);
+
+/* A line is loaded for the reference at an address; the line at a place leaves. */
+static inline void nm_cache_witness_load(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write)
+{
+	if (c->witness && !--c->witness->due)
+		nm_witness_load(c->witness, address, cell, write);
+}
+static inline void nm_cache_witness_stay(struct nm_cache *c, uint32_t place)
+{
+	const struct nm_witness *w = c->witness;
+
+	if (w && (w->weight || nm_witness_hash(c->tags[place]) <= w->chosen))
+		nm_witness_stay(c, place);
+}
 
 /* A slot of the table of guesses. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };

@@ -172,6 +172,7 @@ static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor, enum nm
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_stays *loser = nm_cache_charge(c, place);
 
+	nm_cache_witness_stay(c, place);
 	tell(c, how, c->tags[place], 1, stay->cell);
 	loser->evictions++;
 	loser->writebacks += stay->served[1] > 0 && !c->spec.write_through;
@@ -348,15 +349,17 @@ static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from,
 	release(x, slot);
 }
 
-/* Loads a line into its set, and from the next level. */
-static uint32_t load(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+/* Loads the line at an address into its set, and from the next level. */
+static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write)
 {
+	uint64_t line = address >> c->line_shift;
 	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
 	uint32_t slot = 0, place;
 
 	if (exclusive(c->next)) /* first of all: the line that leaves here may need its room there */
 		slot = ask(c->next, below, cell, write);
 	classify(c, line, cell, write);
+	nm_cache_witness_load(c, address, cell, write);
 	place = vacate(c, line, cell);
 	tell(c, NM_EVENT_LOAD, line, 1, 0);
 	c->stamps[place] = nm_recency_touch(&c->recency, place);
@@ -378,7 +381,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	reserve(&c->recency, 1);
 	tell(c, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (place == NM_NO_PLACE)
-		return load(c, line, cell, write);
+		return load(c, line << c->line_shift, cell, write);
 	touch(c, place, 0);
 	return place;
 }
@@ -422,7 +425,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 		pass_by(c, line, r);
 	} else {
 		if (missed)
-			place = load(c, line, r->cell, write);
+			place = load(c, address, r->cell, write);
 		else
 			touch(c, place, write);
 		if (missed && r->weight > 1)

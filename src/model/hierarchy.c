@@ -36,6 +36,7 @@ struct nm_hierarchy {
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	struct nm_teller teller;
 	struct nm_foresight *foresight; /* or NULL; borrowed */
+	struct nm_witness *witness;     /* of the first level, or NULL; borrowed */
 	int broken;                     /* why: a code */
 	int finished;
 };
@@ -292,6 +293,35 @@ void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor
 	nm_hierarchy_use(h, &nm_lookup_watched);
 }
 
+void nm_hierarchy_witness(struct nm_hierarchy *h, struct nm_witness *witness)
+{
+	for (unsigned core = 0; core < h->cores; core++) {
+		struct nm_cache *c = entrances_of(h, core)->entry[0];
+
+		if (c && c->words <= NM_GLIMPSE_WORDS) {
+			c->witness = witness;
+			h->witness = witness;
+		}
+	}
+}
+
+int nm_hierarchy_witness_rest(struct nm_hierarchy *h)
+{
+	struct nm_cache *last = NULL;
+
+	if (!h->witness)
+		return 0;
+	nm_witness_next(h->witness);
+	for (unsigned core = 0; core < h->cores; core++) {
+		struct nm_cache *c = entrances_of(h, core)->entry[0];
+
+		if (c && c->witness && c != last)
+			nm_witness_rest(c);
+		last = c;
+	}
+	return h->witness->failed ? NM_ENOMEM : 0;
+}
+
 int nm_hierarchy_set_memory(struct nm_hierarchy *h, const struct nm_range *ranges, size_t count)
 {
 	return nm_pages_set(&h->pages, ranges, count);
@@ -360,6 +390,8 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 			h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;
+	if (h->witness)
+		nm_witness_next(h->witness);
 	if (h->teller.monitor.event)
 		run_told(h, refs, count);
 	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++) {
@@ -376,6 +408,8 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		if (c->failed || (c->custom && c->custom->replacement.failed))
 			h->broken = c->failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
 	}
+	if (h->witness && h->witness->failed)
+		h->broken = NM_ENOMEM;
 	return h->broken;
 }
 

@@ -84,6 +84,14 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
+/* Has a witness (witness.h) told of loads and stays of the level where the data of the first machine go first, before
+ * the first batch; if lines are too long for it, it is told of nothing.  Its lists are one for each batch. */
+struct nm_witness;
+void nm_hierarchy_witness(struct nm_hierarchy *hierarchy, struct nm_witness *witness);
+
+/* After the last batch: tells the witness of the lines that are still resident. */
+int nm_hierarchy_witness_rest(struct nm_hierarchy *hierarchy);
+
 /* Settles the lines that are still resident.  Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 

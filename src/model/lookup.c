@@ -97,6 +97,7 @@ ALWAYS void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_stays *loser = nm_cache_charge(c, place);
 
+	nm_cache_witness_stay(c, place);
 	tell(c, NM_EVENT_REPLACE, c->tags[place], 1, stay->cell);
 	loser->evictions++;
 	loser->writebacks += stay->served[1] > 0;
@@ -122,10 +123,11 @@ ALWAYS void fetch_set(const struct nm_cache *c, uint64_t line)
 	}
 }
 
-/* Loads a line in place of the oldest of its set, and from the next level. */
-static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t line, uint32_t cell,
+/* Loads the line at an address in place of the oldest of its set, and from the next level. */
+static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell,
 					       unsigned write)
 {
+	const uint64_t line = address >> c->line_shift;
 	struct nm_loads *loads = &c->tally.loads[cell];
 	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
 
@@ -146,6 +148,7 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t line
 		class = NM_MISS_COLD;
 	}
 	loads->fills[write]++;
+	nm_cache_witness_load(c, address, cell, write);
 	if (c->tags[place] != NM_NO_LINE)
 		evict(c, place, cell);
 	tell(c, NM_EVENT_LOAD, line, 1, 0);
@@ -190,7 +193,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	reserve(&c->recency, 1);
 	tell(c, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (place == NM_NO_PLACE)
-		return load(c, line, cell, write);
+		return load(c, line << c->line_shift, cell, write);
 	touch(c, place);
 	c->cold = 0;
 	return place;
@@ -216,7 +219,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 		if (place == NM_NO_PLACE) {
 			if (!missed)
 				tell(c, NM_EVENT_MISS, address >> c->line_shift, 1, 0);
-			place = load(c, address >> c->line_shift, r->cell, write);
+			place = load(c, address, r->cell, write);
 			missed++;
 			if (r->weight > 1)
 				tell(c, NM_EVENT_HIT, address >> c->line_shift, r->weight - 1u, 0);
@@ -328,7 +331,7 @@ static __attribute__((noinline)) void take_moved(struct nm_cache *c, const struc
 	unsigned way = find_fixed(c->tags + set, shape.ways, line);
 
 	if (way == UINT32_MAX) {
-		place = load(c, line, r->cell, r->kind);
+		place = load(c, r->address, r->cell, r->kind);
 	} else {
 		place = set + way;
 		c->way_of[nm_cache_guess(line)] = (uint8_t)way;

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * witness_test.c - glimpses of loads and stays against a slow twin: a list of the lines of each set, in the order of their
+ * last use, and of what is known of their stays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hierarchy.h"
+#include "witness.h"
+
+enum { SETS = 16, WAYS = 4, LINE = 64, CELLS = 50, BATCHES = 600 };
+
+struct twin_line {
+	uint64_t line, mask, served, used;
+	uint32_t cell;
+};
+
+struct twin {
+	struct twin_line lines[SETS][WAYS]; /* line 0 is never used */
+	uint64_t now, loads, stays;
+	/* What all glimpses of followed lines must sum up to, if they are followed from the first on. */
+	uint64_t stays_of[4096], served_of[4096], bytes_of[4096];
+};
+
+static uint64_t state;
+
+static uint64_t random_number(void)
+{
+	state = state * 6364136223846793005ull + 1442695040888963407ull;
+	return state >> 33;
+}
+
+static void end_stay(struct twin *t, const struct twin_line *l)
+{
+	t->stays++;
+	t->stays_of[l->line]++;
+	t->served_of[l->line] += l->served;
+	t->bytes_of[l->line] += (uint64_t)__builtin_popcountll(l->mask);
+}
+
+/* 1 if it missed. */
+static int twin_take(struct twin *t, const struct nm_ref *r)
+{
+	uint64_t line = r->address / LINE;
+	struct twin_line *set = t->lines[line % SETS], *at = set;
+
+	for (unsigned i = 0; i < WAYS && at->line != line; i++)
+		if (set[i].line == line || (at->line != line && set[i].used < at->used))
+			at = &set[i];
+	const int missed = at->line != line;
+	if (missed) {
+		if (at->line)
+			end_stay(t, at);
+		*at = (struct twin_line){.line = line, .cell = r->cell};
+		t->loads++;
+	}
+	at->used = ++t->now;
+	at->served++;
+	at->mask |= ((1ull << r->size) - 1) << r->address % LINE;
+	return missed;
+}
+
+static void fill_batch(struct nm_ref *batch, unsigned lines)
+{
+	for (unsigned i = 0; i < NM_BATCH; i++) {
+		uint64_t line = 1 + random_number() % lines;
+
+		batch[i] = (struct nm_ref){.address = line * LINE + random_number() % 8 * 8,
+					   .cell = 1 + (uint32_t)(random_number() % CELLS),
+					   .size = 8,
+					   .kind = random_number() % 4 ? NM_REF_READ : NM_REF_WRITE,
+					   .weight = 1};
+	}
+}
+
+struct sums {
+	uint64_t misses, miss_glimpses, weight, glimpses, stays_of[4096], served_of[4096], bytes_of[4096];
+};
+
+/* The glimpses of the batch: each miss is one that the twin saw, in order. */
+static void read_glimpses(struct nm_glimpses *g, const struct nm_ref *batch, const uint8_t *missed,
+			  struct sums *sums)
+{
+	unsigned at = 0;
+
+	for (size_t i = 0; i < g->list.count; i++) {
+		const struct nm_glimpse *one = &g->list.at[i];
+
+		if (!one->stay) {
+			while (at < NM_BATCH && !(missed[at] && batch[at].address == one->address &&
+						  batch[at].cell == one->cell))
+				at++;
+			assert_true(at < NM_BATCH);
+			assert_int_equal(batch[at].kind == NM_REF_WRITE, one->write);
+			sums->misses += one->weight;
+			sums->miss_glimpses++;
+			at++;
+			continue;
+		}
+		sums->weight += one->weight;
+		sums->glimpses++;
+		sums->stays_of[one->address / LINE] += one->followed;
+		sums->served_of[one->address / LINE] += one->followed ? one->served : 0;
+		sums->bytes_of[one->address / LINE] +=
+		    one->followed ? (uint64_t)__builtin_popcountll(one->mask[0]) : 0;
+	}
+	g->list.count = 0;
+}
+
+static void run(const char *spec, unsigned lines)
+{
+	static struct nm_witness witness;
+	static struct twin twin;
+	static struct sums sums;
+	struct nm_ref batch[NM_BATCH];
+	uint8_t missed[NM_BATCH];
+	struct nm_machine machine;
+	struct nm_hierarchy *h;
+	uint64_t last;
+
+	memset(&twin, 0, sizeof twin);
+	memset(&sums, 0, sizeof sums);
+	state = lines;
+	assert_int_equal(nm_machine_parse(spec, &machine, NULL), 0);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+	nm_witness_init(&witness);
+	nm_hierarchy_witness(h, &witness);
+	for (unsigned b = 0; b < BATCHES; b++) {
+		fill_batch(batch, lines);
+		for (unsigned i = 0; i < NM_BATCH; i++)
+			missed[i] = (uint8_t)twin_take(&twin, &batch[i]);
+		assert_int_equal(nm_hierarchy_run(h, batch, NM_BATCH), 0);
+		assert_int_equal(witness.batches, b + 1);
+		read_glimpses(&witness.lists[b % NM_GLIMPSE_LISTS], batch, missed, &sums);
+		if (twin.loads <= 2000) /* in the beginning all are told */
+			assert_true(sums.miss_glimpses == twin.loads && sums.misses == twin.loads);
+	}
+	/* Loads since the last glimpse are missing, and the stay that ends next. */
+	assert_in_range(twin.loads - sums.misses, 0, 2 * NM_GLIMPSE_GAP);
+	assert_in_range(twin.stays - sums.weight + sizeof twin.lines / sizeof(struct twin_line), 0,
+			4 * NM_GLIMPSE_GAP);
+	assert_true(sums.miss_glimpses < twin.loads / 8);
+	assert_int_equal(nm_hierarchy_witness_rest(h), 0);
+	last = witness.batches - 1;
+	read_glimpses(&witness.lists[last % NM_GLIMPSE_LISTS], batch, missed, &sums);
+	for (unsigned s = 0; s < SETS; s++)
+		for (unsigned w = 0; w < WAYS; w++)
+			if (twin.lines[s][w].line)
+				end_stay(&twin, &twin.lines[s][w]);
+	uint64_t followed = 0;
+	for (uint64_t l = 0; l < 4096; l++)
+		if (nm_witness_hash(l) <= witness.chosen) {
+			assert_int_equal(sums.stays_of[l], twin.stays_of[l]);
+			assert_int_equal(sums.served_of[l], twin.served_of[l]);
+			assert_int_equal(sums.bytes_of[l], twin.bytes_of[l]);
+			followed += twin.stays_of[l] > 0;
+		}
+	assert_in_range(followed, 1, lines / 2);
+	nm_witness_done(&witness);
+	nm_hierarchy_free(h);
+}
+
+static void test_loads_and_stays(void **unused)
+{
+	(void)unused;
+	run("L1d=4K,4,64:L2=64K,8,64", 4000);
+	run("L1d=4K,4,64:L2=64K,8,64", 900);
+}
+
+/* A level that obeys rules of its own tells the same. */
+static void test_custom_levels(void **unused)
+{
+	(void)unused;
+	run("L1d=4K,4,64:L2=64K,8,64,inclusion=exclusive", 4000);
+}
+
+/* What a line is followed by does not depend on how long lines are; ones that are too long are not told of. */
+static void test_long_lines(void **unused)
+{
+	static struct nm_witness witness;
+	struct nm_ref batch[NM_BATCH];
+	struct nm_machine machine;
+	struct nm_hierarchy *h;
+
+	(void)unused;
+	assert_int_equal(nm_machine_parse("L1d=64K,4,4096", &machine, NULL), 0);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+	nm_witness_init(&witness);
+	nm_hierarchy_witness(h, &witness);
+	fill_batch(batch, 4000);
+	assert_int_equal(nm_hierarchy_run(h, batch, NM_BATCH), 0);
+	assert_int_equal(nm_hierarchy_witness_rest(h), 0);
+	assert_int_equal(witness.batches, 0);
+	nm_witness_done(&witness);
+	nm_hierarchy_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_loads_and_stays),
+	    cmocka_unit_test(test_custom_levels),
+	    cmocka_unit_test(test_long_lines),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
