@@ -84,6 +84,34 @@ int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_
 	return 1;
 }
 
+const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local)
+{
+	const struct nm_type *type;
+
+	if (learned_variable_type(module, vaddr, is_thread_local, &type))
+		return type;
+	if (!may_ask(module))
+		return NULL;
+	type = module_variable_type(module, vaddr, is_thread_local);
+	book_note_variable_type(module, vaddr, is_thread_local, type);
+	return type;
+}
+
+enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
+				      const struct nm_type **ret_type)
+{
+	enum nm_allocated what;
+
+	*ret_type = NULL;
+	if (learned_allocated(module, vaddr, bytes, &what, ret_type))
+		return what;
+	if (!may_ask(module))
+		return NM_ALLOCATED_UNKNOWN;
+	what = module_allocated(module, vaddr, bytes, ret_type);
+	book_note_allocated(module, vaddr, bytes, what, *ret_type);
+	return what;
+}
+
 /* Code that was not kept is read from the file: it adds to the answers, and changes none. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
 {

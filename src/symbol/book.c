@@ -14,6 +14,7 @@ struct book {
 	struct nm_vec(uint8_t) notes, given;
 	struct nm_map texts; /* address of an interned text -> its number */
 	struct nm_map seen;  /* what was noted, by kind, module and start */
+	struct nm_map types; /* address of a type -> its number */
 	uint32_t modules;
 	uint64_t last[ITEM_KINDS]; /* start of the last range of a kind */
 	int failed;                /* memory was exhausted */
@@ -33,6 +34,7 @@ void book_free(struct book *book)
 	nm_vec_free(&book->notes);
 	nm_vec_free(&book->given);
 	nm_map_done(&book->texts);
+	nm_map_done(&book->types);
 	nm_map_done(&book->seen);
 	free(book);
 }
@@ -281,6 +283,65 @@ void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *byt
 	put(b, module->noted);
 	put(b, vaddr);
 	put_bytes(b, bytes, count);
+}
+
+/* Notes a type if it is new.  Called before the item that names it begins. */
+static void note_type(struct book *b, const struct nm_type *type)
+{
+	if (!type || nm_map_get(&b->types, (uintptr_t)type, 0))
+		return;
+	if (nm_map_put(&b->types, (uintptr_t)type, b->types.count + 1))
+		b->failed = 1;
+	note_text(b, type->name);
+	for (uint32_t i = 0; i < type->field_count; i++)
+		note_text(b, type->fields[i].name);
+	put(b, ITEM_TYPE);
+	put_text(b, type->name);
+	put(b, type->bytes);
+	put(b, type->field_count);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		put_text(b, type->fields[i].name);
+		put(b, type->fields[i].offset);
+		put(b, type->fields[i].bytes);
+		put(b, type->fields[i].stride);
+		put(b, type->fields[i].count);
+	}
+}
+
+static void put_type(struct book *b, const struct nm_type *type)
+{
+	put(b, type ? nm_map_get(&b->types, (uintptr_t)type, 0) : 0);
+}
+
+void book_note_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
+			     const struct nm_type *type)
+{
+	struct book *b = open_book(module);
+
+	if (!b || !is_new(b, ITEM_VARIABLE_TYPE, module, vaddr * 2 + (is_thread_local != 0)))
+		return;
+	note_type(b, type);
+	put(b, ITEM_VARIABLE_TYPE);
+	put(b, module->noted);
+	put(b, vaddr);
+	put(b, is_thread_local != 0);
+	put_type(b, type);
+}
+
+void book_note_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated what,
+			 const struct nm_type *type)
+{
+	struct book *b = open_book(module);
+
+	if (!b || !is_new(b, ITEM_ALLOCATED, module, book_allocation(vaddr, bytes)))
+		return;
+	note_type(b, type);
+	put(b, ITEM_ALLOCATED);
+	put(b, module->noted);
+	put(b, vaddr);
+	put(b, bytes);
+	put(b, what);
+	put_type(b, type);
 }
 
 int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes, size_t *ret_count,

@@ -20,6 +20,7 @@ struct lesson {
 struct pupil {
 	struct nm_vec(const char *) texts;
 	struct nm_vec(struct nm_module *) modules;
+	struct nm_vec(const struct nm_type *) types;
 	uint64_t last[ITEM_KINDS];
 	unsigned begun, completed; /* runs */
 };
@@ -44,6 +45,9 @@ void learned_free(struct learned *l)
 	nm_vec_free(&l->variable_list);
 	nm_map_done(&l->code_at);
 	nm_vec_free(&l->code);
+	nm_map_done(&l->variable_types);
+	nm_map_done(&l->allocated);
+	nm_map_done(&l->allocated_types);
 	free(l);
 }
 
@@ -53,6 +57,7 @@ void pupil_free(struct pupil *p)
 		return;
 	nm_vec_free(&p->texts);
 	nm_vec_free(&p->modules);
+	nm_vec_free(&p->types);
 	free(p);
 }
 
@@ -307,11 +312,79 @@ static void learn_code(struct lesson *l)
 	of->code.count += sizeof bytes + bytes;
 }
 
+static void learn_type(struct lesson *l)
+{
+	enum { MOST_FIELDS = 1 << 16 };
+	struct nm_type type = {.name = get_text(l)};
+	const struct nm_type *known;
+	struct nm_field *fields;
+	uint64_t count;
+
+	type.bytes = get(l);
+	count = get(l);
+	l->broken |= !type.name || !type.bytes || !count || count > MOST_FIELDS;
+	fields = l->broken ? NULL : calloc(count, sizeof *fields);
+	if (l->broken)
+		return;
+	for (uint64_t i = 0; fields && i < count; i++) {
+		uint64_t times;
+
+		fields[i].name = get_text(l);
+		fields[i].offset = get(l);
+		fields[i].bytes = get(l);
+		fields[i].stride = get(l);
+		times = get(l);
+		fields[i].count = (uint32_t)times;
+		l->broken |=
+		    !fields[i].name || !times || times > UINT32_MAX || (times > 1 && !fields[i].stride);
+	}
+	type.fields = fields;
+	type.field_count = (uint32_t)count;
+	known = fields && !l->broken ? type_intern(l->symbols, &type) : NULL;
+	if (!l->broken && (!known || nm_vec_push(&l->symbols->pupil->types, known)))
+		l->exhausted = 1;
+	free(fields);
+}
+
+static const struct nm_type *get_type(struct lesson *l)
+{
+	const struct pupil *p = l->symbols->pupil;
+	uint64_t n = get(l);
+
+	l->broken |= n > p->types.count;
+	return n && n <= p->types.count ? p->types.at[n - 1] : NULL;
+}
+
+static void learn_variable_type(struct lesson *l)
+{
+	struct nm_module *module = get_module(l);
+	uint64_t vaddr = get(l), is_thread_local = get(l);
+	const struct nm_type *type = get_type(l);
+
+	l->broken |= is_thread_local > 1;
+	if (module && !l->broken &&
+	    nm_map_put(&module->learned->variable_types, vaddr * 2 + is_thread_local, (uintptr_t)type))
+		l->exhausted = 1;
+}
+
+static void learn_allocated(struct lesson *l)
+{
+	struct nm_module *module = get_module(l);
+	uint64_t vaddr = get(l), bytes = get(l), what = get(l), key = book_allocation(vaddr, bytes);
+	const struct nm_type *type = get_type(l);
+
+	l->broken |= what > NM_ALLOCATED_OTHER || (what == NM_ALLOCATED_STRUCTURE && !type);
+	if (module && !l->broken &&
+	    (nm_map_put(&module->learned->allocated, key, what) ||
+	     nm_map_put(&module->learned->allocated_types, key, (uintptr_t)type)))
+		l->exhausted = 1;
+}
+
 static void learn_begin(struct lesson *l)
 {
 	struct pupil *p = l->symbols->pupil;
 
-	p->texts.count = p->modules.count = 0;
+	p->texts.count = p->modules.count = p->types.count = 0;
 	memset(p->last, 0, sizeof p->last);
 	p->begun++;
 	l->symbols->complete = 0;
@@ -331,6 +404,9 @@ static void learn_item(struct lesson *l)
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: learn_variable(l, (enum item)kind); return;
 	case ITEM_CODE: learn_code(l); return;
+	case ITEM_TYPE: learn_type(l); return;
+	case ITEM_VARIABLE_TYPE: learn_variable_type(l); return;
+	case ITEM_ALLOCATED: learn_allocated(l); return;
 	case ITEM_BEGIN: learn_begin(l); return;
 	case ITEM_COMPLETE:
 		p->completed++;
@@ -406,4 +482,31 @@ const struct nm_variable *learned_variable(struct nm_module *module, uint64_t va
 	const struct span *span = l ? find(is_thread_local ? &l->tls_variables : &l->variables, vaddr) : NULL;
 
 	return span ? &l->variable_list.at[span->id] : NULL;
+}
+
+int learned_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
+			  const struct nm_type **ret_type)
+{
+	const struct learned *l = module->learned;
+	uint64_t known =
+	    l ? nm_map_get(&l->variable_types, vaddr * 2 + (is_thread_local != 0), UINT64_MAX) : UINT64_MAX;
+
+	if (known == UINT64_MAX)
+		return 0;
+	*ret_type = (const struct nm_type *)(uintptr_t)known;
+	return 1;
+}
+
+int learned_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated *ret_what,
+		      const struct nm_type **ret_type)
+{
+	const struct learned *l = module->learned;
+	uint64_t key = book_allocation(vaddr, bytes),
+		 known = l ? nm_map_get(&l->allocated, key, UINT64_MAX) : UINT64_MAX;
+
+	if (known == UINT64_MAX)
+		return 0;
+	*ret_what = (enum nm_allocated)known;
+	*ret_type = (const struct nm_type *)(uintptr_t)nm_map_get(&l->allocated_types, key, 0);
+	return 1;
 }

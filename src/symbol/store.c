@@ -33,6 +33,7 @@ static void module_free(struct nm_module *module)
 	}
 	nm_vec_free(&module->units);
 	nm_map_done(&module->scoped_names);
+	nm_map_done(&module->types_of);
 	nm_vec_free(&module->unit_spans);
 	nm_vec_free(&module->segments);
 	nm_vec_free(&module->sections);
@@ -59,6 +60,8 @@ void nm_symbols_free(struct nm_symbols *symbols)
 	book_free(symbols->book);
 	pupil_free(symbols->pupil);
 	nm_vec_free(&symbols->modules);
+	nm_map_done(&symbols->types);
+	nm_arena_done(&symbols->arena);
 	nm_strings_done(&symbols->pool);
 	free(symbols);
 }

@@ -100,6 +100,37 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 int nm_module_tls(struct nm_module *module, uint64_t *ret_bytes, uint64_t *ret_align);
 int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
 
+/* A field of a structure: `bytes` bytes at `offset`; of those in an array inside, `count` times, `stride` bytes
+ * apart. */
+struct nm_field {
+	const char
+	    *name; /* as the source writes it: "key", "place.x", "cells[].next", "a|b" if they overlap */
+	uint64_t offset, bytes, stride;
+	uint32_t count;
+};
+
+/* A structure with its fields by offset.  Equal ones have equal addresses. */
+struct nm_type {
+	const char *name; /* as in the types of variables */
+	uint64_t bytes;
+	const struct nm_field *fields;
+	uint32_t field_count;
+};
+
+/* The field at an offset, or NM_NO_FIELD: padding. */
+#define NM_NO_FIELD UINT32_MAX
+uint32_t nm_type_field(const struct nm_type *type, uint64_t offset);
+
+/* The structure that the variable around vaddr is, or that its elements are; NULL if it is none.  is_thread_local:
+ * vaddr is an offset in the module's thread-local block. */
+const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
+
+/* What a block of so many bytes is made of that the call at vaddr allocates, as far as the debug information tells
+ * (allocated.c).  NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */
+enum nm_allocated { NM_ALLOCATED_UNKNOWN, NM_ALLOCATED_STRUCTURE, NM_ALLOCATED_OTHER };
+enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
+				      const struct nm_type **ret_type);
+
 /* Answers that outlive the files.  A store that keeps them notes all that it is asked and all lines of each function
  * that it is asked for; another store that learns them gives the same answers without the files.
  *

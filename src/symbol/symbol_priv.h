@@ -102,6 +102,8 @@ struct nm_symbols {
 	struct nm_vec(struct nm_module *) modules;
 	struct book *book;   /* notes of all answers, or NULL */
 	struct pupil *pupil; /* while notes are learned, or NULL */
+	struct nm_arena arena;
+	struct nm_map types; /* by what they hold: struct nm_type in the arena */
 	int complete;        /* the modules' answers are all that there are: files are not looked at */
 };
 
@@ -131,6 +133,8 @@ struct nm_module {
 	struct units units;
 	struct nm_map scoped_names; /* declaration of a function -> its interned name with scopes */
 	struct spans unit_spans;    /* flat; id: units */
+
+	struct nm_map types_of; /* entry of a type -> struct nm_type or NULL */
 
 	int variables_read;
 	struct variables variables, tls_variables;
@@ -210,6 +214,22 @@ void dwarf_variables_read(struct nm_module *module);
 
 /* types.c: the type of a variable as its language writes it, interned, or NULL. */
 const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language);
+
+const char *type_spelled(struct nm_module *module, Dwarf_Die *type, int language); /* the same of a type */
+
+/* fields.c: follows names and qualifiers of a type (and elements of arrays) to what it is, 0: to nothing; whether that
+ * is a structure; its size or 0; its fields, or NULL; those of a variable; the one copy of a type. */
+int type_peel(Dwarf_Die *type, int arrays);
+int type_is_structure(Dwarf_Die *type);
+uint64_t type_bytes(Dwarf_Die *type);
+const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int language);
+const struct nm_type *type_of_variable(struct nm_module *module, Dwarf_Die *variable, int language);
+const struct nm_type *type_intern(struct nm_symbols *symbols, const struct nm_type *type);
+
+/* variables.c and allocated.c, behind the functions of symbol.h (answers.c). */
+const struct nm_type *module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
+enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
+				   const struct nm_type **ret_type);
 
 /* book.c and learn.c, see book.h */
 void book_free(struct book *book);

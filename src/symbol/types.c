@@ -306,6 +306,11 @@ static const char *spell(struct nm_module *module, Dwarf_Die *type, enum family 
 	return interned;
 }
 
+const char *type_spelled(struct nm_module *module, Dwarf_Die *type, int language)
+{
+	return spell(module, type, family_of(language), 0);
+}
+
 const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language)
 {
 	Dwarf_Die type;

@@ -127,6 +127,16 @@ static const struct nm_variable *completed(struct nm_module *module, struct vari
 	return &variable->seen;
 }
 
+const struct nm_type *module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local)
+{
+	read_variables(module);
+	const struct spans *spans = is_thread_local ? &module->tls_spans : &module->variable_spans;
+	struct variables *list = is_thread_local ? &module->tls_variables : &module->variables;
+	const struct span *span = spans_find(spans, vaddr);
+	struct variable *variable = span ? &list->at[span->id] : NULL;
+	return variable ? type_of_variable(module, &variable->die, variable->language) : NULL;
+}
+
 /* The part of [low, end) around address that no variable owns. */
 static void narrow_to_hole(const struct spans *spans, uint64_t address, uint64_t *low, uint64_t *end)
 {

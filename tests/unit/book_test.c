@@ -26,6 +26,33 @@ static void same_text(const char *a, const char *b)
 		assert_string_equal(a, b);
 }
 
+static void same_type(const struct nm_type *a, const struct nm_type *b)
+{
+	assert_int_equal(a == NULL, b == NULL);
+	if (!a)
+		return;
+	same_text(a->name, b->name);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->field_count, b->field_count);
+	for (uint32_t i = 0; i < a->field_count; i++) {
+		const struct nm_field *f = &a->fields[i], *g = &b->fields[i];
+
+		same_text(f->name, g->name);
+		assert_true(f->offset == g->offset && f->bytes == g->bytes && f->stride == g->stride &&
+			    f->count == g->count);
+	}
+}
+
+/* What a block of 16 bytes is, if there is a call. */
+static void same_allocation(struct nm_module *a, struct nm_module *b, uint64_t at)
+{
+	const struct nm_type *s, *t;
+	enum nm_allocated what = nm_module_allocated(a, at, 16, &s);
+
+	assert_int_equal(nm_module_allocated(b, at, 16, &t), what);
+	same_type(s, t);
+}
+
 static void same_code(struct nm_module *a, struct nm_module *b, uint64_t at)
 {
 	struct nm_position p[CHAIN], q[CHAIN];
@@ -57,6 +84,7 @@ static void same_variable(struct nm_module *a, struct nm_module *b, uint64_t at)
 				 found);
 		if (!found)
 			continue;
+		same_type(nm_module_variable_type(a, v.low, tls), nm_module_variable_type(b, w.low, tls));
 		same_text(v.name, w.name);
 		same_text(v.type, w.type);
 		same_text(v.file, w.file);
@@ -77,6 +105,7 @@ static void compare(struct nm_module *a, struct nm_module *b)
 			 nm_module_bias(b, 0x400000, 0x1000, 1, &bias_of_b));
 	for (uint64_t at = low; at < end; at += STEP) {
 		same_code(a, b, at);
+		same_allocation(a, b, at);
 		same_variable(a, b, at);
 	}
 	for (uint64_t at = 0; at < 4096; at += STEP)

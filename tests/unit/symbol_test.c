@@ -556,10 +556,41 @@ static void test_spans_as_slow_twin(void **state)
 	}
 }
 
+/* main() allocates a node for one of an array of pointers; work() allocates nothing, and knows no structure. */
+static void test_allocated(void **state)
+{
+	struct nm_module *module = program("c-split-dwarf");
+	const struct nm_type *type;
+	struct nm_function f;
+	uint64_t at, end;
+	unsigned nodes = 0;
+
+	(void)state;
+	assert_int_equal(nm_module_extent(module, &at, &end), 1);
+	for (; at < end; at++) {
+		if (!nm_module_function(module, at, &f) || strcmp(f.name, "main"))
+			continue;
+		if (nm_module_allocated(module, at, 16, &type) == NM_ALLOCATED_STRUCTURE) {
+			nodes++;
+			assert_string_equal(type->name, "struct node");
+			assert_int_equal(type->bytes, 16);
+			assert_int_equal(type->field_count, 2);
+			assert_string_equal(type->fields[1].name, "value");
+			assert_int_equal(type->fields[1].offset, 8);
+			assert_int_equal(nm_type_field(type, 3), 0);
+			assert_int_equal(nm_type_field(type, 11), 1);
+			assert_int_equal(nm_type_field(type, 12), NM_NO_FIELD);
+		}
+		assert_int_not_equal(nm_module_allocated(module, at, 17, &type), NM_ALLOCATED_STRUCTURE);
+	}
+	assert_true(nodes > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_c_variables),
+	    cmocka_unit_test(test_allocated),
 	    cmocka_unit_test(test_clang_variables),
 	    cmocka_unit_test(test_left_out_variables),
 	    cmocka_unit_test(test_split_dwarf_variables),

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * allocated.c - what a heap block is made of, from the call that allocates it.
+ *
+ * DWARF does not say what an expression is assigned to, so this is told from what it does say, and from the size of the
+ * block.  For each function at the call, the inlined ones first:
+ *   1. A method "allocate" of a C++ allocator, by the template argument of its class.
+ *   2. The line of the call in the source, if it can be read, names what it assigns to, "x = ", "t->x = ", "t->x[i] = ":
+ *      a variable or member x, a pointer to T.  Else a variable that is declared on this line, a pointer to T.  The
+ *      size must be a multiple of T's.
+ *   3. The pointers in scope (parameters, locals, variables of the unit, their members, members of what these lead to,
+ *      what the function returns) lead to just one structure of exactly the block's size.
+ * A function that returns void * hands the block on: its caller is asked next.  Anything else ends the search, so that
+ * no structure is guessed from far away.  Candidates that disagree are no evidence.
+ */
+#include <ctype.h>
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "die.h"
+#include "symbol_priv.h"
+
+enum { HOPS = 2, MOST_CANDIDATES = 4096, MOST_ENTRIES = 65536, WORD_ROOM = 128, STATEMENT_LINES = 3 };
+
+/* A variable or member in scope that is a pointer or has some inside. */
+struct candidate {
+	const char *name;
+	uint32_t line; /* of its declaration, for locals */
+	Dwarf_Die type;
+};
+
+struct search {
+	struct nm_module *module;
+	struct unit *unit;
+	uint64_t bytes;
+	struct nm_vec(struct candidate) list;
+	struct nm_map visited; /* structures whose members are in the list */
+	const struct nm_type *found;
+};
+
+/* ---- candidates ---- */
+
+static void add_members(struct search *s, Dwarf_Die *structure, int hops);
+
+static unsigned dimensions(Dwarf_Die *array)
+{
+	unsigned n = 0, budget = MOST_CANDIDATES;
+	Dwarf_Die child;
+
+	if (dwarf_child(array, &child))
+		return 1;
+	do
+		n += dwarf_tag(&child) == DW_TAG_subrange_type;
+	while (--budget && dwarf_siblingof(&child, &child) == 0);
+	return n;
+}
+
+enum { LEADS_NOWHERE, LEADS_ON, LEADS_TO_VOID };
+
+/* What is assigned to, after so many subscripts and stars, is a pointer: to what? */
+static int lead(Dwarf_Die type, unsigned steps, Dwarf_Die *ret_target)
+{
+	if (!type_peel(&type, 0))
+		return LEADS_NOWHERE;
+	while (steps) {
+		int tag = dwarf_tag(&type);
+		unsigned taken = tag == DW_TAG_array_type ? dimensions(&type) : 1;
+
+		if ((tag != DW_TAG_array_type && tag != DW_TAG_pointer_type) || taken > steps ||
+		    !die_reference(&type, DW_AT_type, &type) || !type_peel(&type, 0))
+			return LEADS_NOWHERE;
+		steps -= taken;
+	}
+	if (dwarf_tag(&type) != DW_TAG_pointer_type)
+		return LEADS_NOWHERE;
+	if (!die_reference(&type, DW_AT_type, ret_target) || !type_peel(ret_target, 0))
+		return LEADS_TO_VOID;
+	return LEADS_ON;
+}
+
+/* A variable or member that is a pointer, or an array of them; or a structure with such members. */
+static void add(struct search *s, Dwarf_Die *die, uint32_t line, int hops)
+{
+	struct candidate c = {.name = die_name(die), .line = line};
+	Dwarf_Die inside;
+	int pointers = 0;
+
+	if (s->list.count >= MOST_CANDIDATES || !die_reference(die, DW_AT_type, &c.type))
+		return;
+	inside = c.type;
+	while (type_peel(&inside, 1) && dwarf_tag(&inside) == DW_TAG_pointer_type) {
+		pointers++;
+		if (!die_reference(&inside, DW_AT_type, &inside))
+			break;
+	}
+	if (pointers && nm_vec_push(&s->list, c))
+		return;
+	if (type_is_structure(&inside) && (!pointers || hops))
+		add_members(s, &inside, hops - !!pointers);
+}
+
+static void add_members(struct search *s, Dwarf_Die *structure, int hops)
+{
+	uint64_t key = (uintptr_t)structure->addr, budget = MOST_CANDIDATES;
+	Dwarf_Die child;
+
+	if (nm_map_get(&s->visited, key, 0) > (uint64_t)hops)
+		return;
+	if (nm_map_put(&s->visited, key, (uint64_t)hops + 1) || dwarf_child(structure, &child))
+		return;
+	do
+		if (dwarf_tag(&child) == DW_TAG_member && !die_flag(&child, DW_AT_external))
+			add(s, &child, 0, hops);
+	while (--budget && dwarf_siblingof(&child, &child) == 0);
+}
+
+/* The parameters and variables of a function; those of inlined functions are in their common origin. */
+static void add_locals(struct search *s, const Dwarf_Die *function)
+{
+	struct die_walk walk;
+	Dwarf_Die root = *function, origin;
+	int descend = 1;
+
+	if (die_reference(&root, DW_AT_abstract_origin, &origin))
+		root = origin;
+	die_walk_start(&walk, &root, MOST_ENTRIES);
+	while (die_walk_next(&walk, descend)) {
+		Dwarf_Die *die = &walk.at[walk.depth];
+		int tag = dwarf_tag(die);
+
+		descend = tag == DW_TAG_lexical_block;
+		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
+			add(s, die, (uint32_t)die_number(die, DW_AT_decl_line), HOPS);
+	}
+}
+
+static void add_globals(struct search *s)
+{
+	uint64_t budget = MOST_ENTRIES;
+	Dwarf_Die child;
+
+	if (dwarf_child(&s->unit->body, &child))
+		return;
+	do
+		if (dwarf_tag(&child) == DW_TAG_variable)
+			add(s, &child, 0, HOPS);
+	while (--budget && dwarf_siblingof(&child, &child) == 0);
+}
+
+/* ---- 1: allocators of C++ ---- */
+
+/* The class that a method is of, by its parameter `this`. */
+static int class_of_method(const Dwarf_Die *function, Dwarf_Die *ret_class)
+{
+	Dwarf_Die root = *function, origin, child;
+
+	if (die_reference(&root, DW_AT_abstract_origin, &origin))
+		root = origin;
+	if (dwarf_child(&root, &child))
+		return 0;
+	do {
+		const char *name = die_name(&child);
+
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter)
+			return name && !strcmp(name, "this") &&
+			       die_reference(&child, DW_AT_type, ret_class) && type_peel(ret_class, 0) &&
+			       die_reference(ret_class, DW_AT_type, ret_class) && type_peel(ret_class, 0);
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return 0;
+}
+
+static int first_argument(Dwarf_Die *class, Dwarf_Die *ret_type)
+{
+	uint64_t budget = MOST_ENTRIES;
+	Dwarf_Die child;
+
+	if (dwarf_child(class, &child))
+		return 0;
+	do
+		if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
+			return die_reference(&child, DW_AT_type, ret_type) && type_peel(ret_type, 1);
+	while (--budget && dwarf_siblingof(&child, &child) == 0);
+	return 0;
+}
+
+/* Is a block of the target's type, or an array of it, what was allocated? */
+static enum nm_allocated settle(struct search *s, Dwarf_Die *target)
+{
+	uint64_t each = type_bytes(target);
+
+	if (!type_is_structure(target))
+		return NM_ALLOCATED_OTHER;
+	if (!each || s->bytes < each || s->bytes % each)
+		return NM_ALLOCATED_UNKNOWN;
+	s->found = type_of(s->module, target, s->unit->language);
+	return s->found ? NM_ALLOCATED_STRUCTURE : NM_ALLOCATED_OTHER;
+}
+
+static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
+{
+	const char *name = die_name(&frame->die), *of;
+	Dwarf_Die class, argument;
+
+	if (!name || strcmp(name, "allocate") || !class_of_method(&frame->die, &class))
+		return NM_ALLOCATED_UNKNOWN;
+	of = die_name(&class);
+	if (!of || !strstr(of, "allocator") || !first_argument(&class, &argument))
+		return NM_ALLOCATED_UNKNOWN;
+	return settle(s, &argument);
+}
+
+/* ---- 2: the line ---- */
+
+static int is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* The text of a statement that begins on a line, as far as its semicolon; 0 if it cannot be read. */
+static int read_statement(const char *file, uint32_t line, char *text, size_t room)
+{
+	FILE *in = file ? fopen(file, "re") : NULL;
+	char *one = NULL;
+	size_t had = 0, used = 0;
+	uint32_t at = 1;
+	ssize_t n;
+
+	if (!in)
+		return 0;
+	for (; at < line + STATEMENT_LINES && (n = getline(&one, &had, in)) >= 0; at++) {
+		if (at < line || used + (size_t)n + 1 > room)
+			continue;
+		memcpy(text + used, one, (size_t)n);
+		used += (size_t)n;
+		if (memchr(one, ';', (size_t)n))
+			break;
+	}
+	free(one);
+	fclose(in);
+	text[used] = 0;
+	return used > 0;
+}
+
+/* The last name before the first "=" that assigns, and how many subscripts and stars it has. */
+static int assigned_name(const char *text, char *word, unsigned *ret_steps)
+{
+	const char *equals = text, *end, *first = text + strspn(text, " \t");
+	int depth = 0;
+
+	*ret_steps = (unsigned)strspn(first, "*");
+
+	for (; (equals = strchr(equals, '=')); equals++) {
+		if (equals == text || strchr("=!<>+-*/%&|^", equals[-1]) || equals[1] == '=') {
+			equals += equals[1] == '=';
+			continue;
+		}
+		break;
+	}
+	if (!equals)
+		return 0;
+	for (end = equals; end > text; end--) {
+		char c = end[-1];
+
+		if (c == ']')
+			depth++;
+		else if (c == '[')
+			*ret_steps += !--depth;
+		else if (!depth && !isspace((unsigned char)c))
+			break;
+	}
+	const char *start = end;
+	while (start > text && is_word(start[-1]))
+		start--;
+	if (start == end || end - start >= WORD_ROOM)
+		return 0;
+	snprintf(word, WORD_ROOM, "%.*s", (int)(end - start), start);
+	return 1;
+}
+
+/* All pointers of this name, or declared on this line: what they lead to, if they agree.  A pointer to void agrees with
+ * every other and tells nothing. */
+static enum nm_allocated agreed(struct search *s, const char *name, unsigned steps, uint32_t line)
+{
+	Dwarf_Die target = {0}, other;
+
+	for (size_t i = 0; i < s->list.count; i++) {
+		const struct candidate *c = &s->list.at[i];
+
+		if ((name ? !c->name || strcmp(c->name, name) : !line || c->line != line) ||
+		    lead(c->type, steps, &other) != LEADS_ON)
+			continue;
+		if (target.addr && target.addr != other.addr)
+			return NM_ALLOCATED_UNKNOWN;
+		target = other;
+	}
+	return target.addr ? settle(s, &target) : NM_ALLOCATED_UNKNOWN;
+}
+
+static enum nm_allocated by_line(struct search *s, const char *file, uint32_t line)
+{
+	char text[1024], word[WORD_ROOM];
+	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
+	unsigned steps;
+
+	if (read_statement(file, line, text, sizeof text) && assigned_name(text, word, &steps))
+		what = agreed(s, word, steps, 0);
+	return what == NM_ALLOCATED_UNKNOWN ? agreed(s, NULL, 0, line) : what;
+}
+
+/* ---- 3: the size ---- */
+
+static enum nm_allocated by_size(struct search *s)
+{
+	enum { MOST_STARS = 3 };
+	const struct nm_type *only = NULL, *type;
+	Dwarf_Die target;
+
+	for (size_t i = 0; i < s->list.count; i++)
+		for (unsigned steps = 0; steps < MOST_STARS; steps++) {
+			if (lead(s->list.at[i].type, steps, &target) != LEADS_ON ||
+			    !type_is_structure(&target) || type_bytes(&target) != s->bytes)
+				continue;
+			type = type_of(s->module, &target, s->unit->language);
+			if (!type || (only && type != only))
+				return NM_ALLOCATED_UNKNOWN;
+			only = type;
+		}
+	s->found = only;
+	return only ? NM_ALLOCATED_STRUCTURE : NM_ALLOCATED_UNKNOWN;
+}
+
+/* What the function returns is one more candidate; 1 if that is void *, so that the block is the caller's. */
+static int add_returned(struct search *s, Dwarf_Die *function)
+{
+	Dwarf_Die type, target;
+
+	add(s, function, 0, HOPS);
+	return die_reference(function, DW_AT_type, &type) && lead(type, 0, &target) == LEADS_TO_VOID;
+}
+
+static void empty(struct search *s)
+{
+	s->list.count = 0;
+	nm_map_done(&s->visited);
+}
+
+/* One function at the call.  *ret_on: its caller may know more. */
+static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const char *file, uint32_t line,
+				   int *ret_on)
+{
+	const char *function = frame_name(s->module, s->unit, frame);
+	enum nm_allocated what = by_allocator(s, frame);
+	int hands_on;
+
+	*ret_on = 1;
+	if (what != NM_ALLOCATED_UNKNOWN || !function || !strncmp(function, "std::", 5) ||
+	    !strncmp(function, "__gnu_cxx::", 11) || !strncmp(function, "operator new", 12))
+		return what;
+	hands_on = add_returned(s, &frame->die);
+	add_locals(s, &frame->die);
+	add_globals(s);
+	what = by_line(s, file, line);
+	if (what == NM_ALLOCATED_UNKNOWN && !hands_on)
+		what = by_size(s);
+	*ret_on = hands_on;
+	empty(s);
+	return what;
+}
+
+enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
+				   const struct nm_type **ret_type)
+{
+	struct search s = {.module = module, .unit = unit_at(module, vaddr), .bytes = bytes};
+	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
+	const struct line_row *row;
+	const struct span *span;
+	const char *file;
+	uint32_t line;
+	int on = 1;
+
+	if (!s.unit || s.unit->language == DW_LANG_Rust)
+		return NM_ALLOCATED_UNKNOWN;
+	unit_read_lines(module, s.unit);
+	unit_read_frames(module, s.unit);
+	row = unit_line_at(s.unit, vaddr);
+	file = row ? row->file : NULL;
+	line = row ? row->line : 0;
+	span = spans_find(&s.unit->code, vaddr);
+	for (uint32_t id = span ? span->id : NO_ID; id != NO_ID && on && what == NM_ALLOCATED_UNKNOWN;) {
+		struct frame *frame = &s.unit->frames.at[id];
+
+		what = ask_frame(&s, frame, file, line, &on);
+		if (frame->parent != NO_ID)
+			frame_call(module, frame, &file, &line);
+		id = frame->parent;
+	}
+	nm_vec_free(&s.list);
+	*ret_type = s.found;
+	return what == NM_ALLOCATED_UNKNOWN && !on ? NM_ALLOCATED_OTHER : what;
+}
