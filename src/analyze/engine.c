@@ -90,7 +90,9 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
 	nm_patterns_init(&e->patterns);
+	nm_fields_init(&e->fields, &e->machine);
 	e->options = *options;
+	e->options.witness = &e->fields.witness;
 	e->codebook = nm_codebook_new(NULL);
 	if (options->contexts)
 		e->calls = nm_calls_new();
@@ -149,6 +151,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_patterns_done(&e->patterns);
+	nm_fields_done(&e->fields);
 	nm_arena_done(&e->arena);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);
@@ -210,6 +213,18 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	return 0;
 }
 
+/* The last batch was run. */
+static int end_passes(struct nm_engine *e)
+{
+	size_t n;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	int status = 0;
+
+	for (size_t i = 0; i < e->pass_count && !status; i++)
+		status = passes[i]->ending(e->passes[i]);
+	return status ? status : nm_fields_end(e);
+}
+
 /* The stream is over: gives back what only it needed, before the result takes memory of its own. */
 static void let_go(struct nm_engine *e)
 {
@@ -239,6 +254,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 		status = nm_workers_drain(e->workers);
 	if (!status)
 		status = list_threads(e, &result);
+	if (!status)
+		status = end_passes(e);
 	let_go(e);
 	result.cell_count = e->calls ? e->calls->cells.count : e->cells.list.count;
 	for (size_t i = 0; i < e->pass_count && !status; i++)

@@ -26,6 +26,7 @@ struct nm_engine_options {
 	int contexts;       /* count by call chain too */
 	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_foresight *foresight;     /* of levels that look ahead, or NULL; borrowed */
+	struct nm_witness *witness;         /* of the first level; the engine's own, whoever sets it */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -6,6 +6,7 @@
  *   singly.c   the same where it is rare, an access at a time
  *   plan.c     what to do for a block
  *   patterns.c strides, of some references
+ *   fields.c   fields of structures, of some references and misses
  *   resolve.c  the cell of a reference, where the access does not know it
  *   events.c   every other record
  *   inherit.c  forked children
@@ -22,6 +23,7 @@
 #include "contexts.h"
 #include "decode.h"
 #include "engine.h"
+#include "fields.h"
 #include "frames.h"
 #include "lanes.h"
 #include "pass.h"
@@ -130,6 +132,7 @@ struct nm_engine {
 	uint32_t served;
 
 	struct nm_patterns patterns;
+	struct nm_fields fields;
 };
 
 /* singly.c: the block at header, with n addresses; hands the batch to the passes. */
@@ -204,6 +207,9 @@ int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, st
 
 /* names.c: unique names for all objects; names[object] is the merged object's index in result->objects. */
 int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
+
+/* names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or NULL. */
+const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);
 
 /* code.c: the code of what loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);

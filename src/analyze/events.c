@@ -165,6 +165,7 @@ static void release(struct nm_engine *e, uint64_t address)
 
 	if (!b)
 		return;
+	nm_fields_release(&e->fields, b->address, b->size, b->object);
 	nm_blocks_remove(&e->space.heap, address);
 	nm_engine_uncache_blocks(e);
 }

@@ -40,6 +40,10 @@ void nm_result_free(struct nm_result *result)
 	free(result->sifted.rows);
 	free(result->sifted.stays);
 	free(result->patterns);
+	free(result->fields);
+	free(result->field_uses);
+	free(result->affinities);
+	free(result->lines);
 	memset(result, 0, sizeof *result);
 }
 
@@ -349,6 +353,8 @@ static int fold_all(struct fold *f)
 	fold_sifted(f);
 	add_references(f);
 	fold_patterns(f);
+	if (nm_fields_fold(e, f->objects, f->cells, r))
+		return NM_ENOMEM;
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;

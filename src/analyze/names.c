@@ -246,6 +246,21 @@ static int name_object(struct nm_engine *e, const struct nm_object *o, const cha
 	return *ret_name ? 0 : NM_ENOMEM;
 }
 
+const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t context, uint64_t bytes)
+{
+	const struct nm_context *c = &e->contexts.list.at[context];
+	const struct nm_type *type = NULL;
+	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
+	struct call_place place;
+
+	for (uint32_t level = 0; level < c->count && what == NM_ALLOCATED_UNKNOWN; level++) {
+		find_call(e, c->pcs[level], &place);
+		if (place.count && !is_system_library(nm_module_name(place.module)))
+			what = nm_module_allocated(place.module, place.vaddr, bytes, &type);
+	}
+	return type;
+}
+
 static int is_variable(enum nm_object_kind kind)
 {
 	return kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC || kind == NM_OBJECT_THREAD_LOCAL;
@@ -276,6 +291,8 @@ static void merge_object(struct nm_result_object *into, const struct nm_object *
 	into->bytes += o->bytes;
 	if (o->largest > into->largest)
 		into->largest = o->largest;
+	if (!into->type)
+		into->type = o->type;
 }
 
 static int place_object(struct nm_engine *e, struct nm_result *result, struct nm_map *taken,

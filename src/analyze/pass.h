@@ -23,6 +23,8 @@ struct nm_pass {
 	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
 	/* Between batches: another core runs.  NULL: it is no matter. */
 	void (*core)(void *self, unsigned core);
+	/* The last batch was run, and the engine still knows what its addresses are.  0 or NM_ENOMEM. */
+	int (*ending)(void *self);
 	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */
 	int (*finish)(void *self, struct nm_result *result);
 	void (*free)(void *self);

@@ -37,6 +37,8 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 		else
 			nm_sift_watch(c->sift, c->hierarchy);
 	}
+	if (!status && options->witness)
+		nm_hierarchy_witness(c->hierarchy, options->witness);
 	if (status)
 		release(c);
 	else
@@ -58,6 +60,8 @@ static void core(void *self, unsigned running)
 {
 	nm_hierarchy_set_core(((struct cache *)self)->hierarchy, running);
 }
+
+static int ending(void *self) { return nm_hierarchy_witness_rest(((struct cache *)self)->hierarchy); }
 
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
@@ -91,4 +95,4 @@ static int finish(void *self, struct nm_result *result)
 	return status;
 }
 
-const struct nm_pass nm_pass_cache = {"cache", make, batch, memory, core, finish, release};
+const struct nm_pass nm_pass_cache = {"cache", make, batch, memory, core, ending, finish, release};

@@ -9,7 +9,6 @@
 #include "map.h"
 
 enum {
-	BURST = 8,       /* batches */
 	GAP_MOST = 2040, /* batches, on average, in the long run */
 	GAP_GROWTH = 4   /* until then, the part of all batches so far that a gap is */
 };
@@ -24,7 +23,7 @@ static void begin(struct nm_patterns *p)
 void nm_patterns_init(struct nm_patterns *p)
 {
 	p->sampling = 1;
-	p->until = BURST;
+	p->until = NM_BURST;
 	p->burst = 1;
 	begin(p);
 }
@@ -50,7 +49,7 @@ void nm_patterns_next(struct nm_patterns *p)
 
 		p->burst += !p->sampling;
 		p->sampling = !gap;
-		p->until = p->batch + (gap ? gap : BURST);
+		p->until = p->batch + (gap ? gap : NM_BURST);
 	}
 	begin(p);
 }

@@ -27,7 +27,10 @@
 #include "result.h"
 #include "vector.h"
 
-enum { NM_STEPS_BITS = 12 /* instructions with cells that a burst remembers, as a power of two */ };
+enum {
+	NM_STEPS_BITS = 12, /* instructions with cells that a burst remembers, as a power of two */
+	NM_BURST = 8        /* batches */
+};
 
 #define NM_NO_ACCESS UINT32_MAX /* not an access, but a fetch */
 

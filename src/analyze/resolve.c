@@ -324,7 +324,9 @@ int nm_engine_settle_list(struct nm_engine *e)
 			return NM_ENOMEM;
 	}
 	e->open_count = 0;
-	return e->patterns.taken < e->batched
-		   ? nm_patterns_take(&e->patterns, e->origins.at, e->batch, e->batched)
-		   : 0;
+	if (e->patterns.taken >= e->batched)
+		return 0;
+	if (nm_fields_take(e, e->patterns.taken, e->batched))
+		return NM_ENOMEM;
+	return nm_patterns_take(&e->patterns, e->origins.at, e->batch, e->batched);
 }

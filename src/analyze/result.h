@@ -83,6 +83,38 @@ struct nm_result_pattern {
 	struct nm_result_stride strides[NM_RESULT_STRIDES];
 };
 
+/* A field of the structure that an object is, or that its elements are. */
+struct nm_result_field {
+	uint32_t object;    /* index; its fields follow each other, those of each of its types too */
+	const char *type;   /* the structure, */
+	uint64_t structure; /* of so many bytes */
+	const char *name;
+	uint64_t offset, bytes; /* in the structure */
+	uint64_t stays, used;   /* of lines with a part of the field and of an element that was used; of it */
+};
+
+/* A cell's accesses to a field, as far as they were looked at, and its misses on it, weighted (fields.h). */
+struct nm_result_field_use {
+	uint32_t cell, field;            /* indices; by cell, then field */
+	uint64_t accesses[2], misses[2]; /* reads, writes */
+};
+
+/* Two fields of one structure: stays of lines with a part of both in which both were used, or one; elements that were
+ * visited for one of them at least, and for both. */
+struct nm_result_affinity {
+	uint32_t field, other; /* indices, field < other */
+	uint64_t together, apart, visits, both;
+};
+
+/* Lines of an object, of those that were followed in the first level. */
+struct nm_result_lines {
+	uint32_t object;          /* index */
+	uint64_t lines;           /* how many */
+	uint64_t stays, accesses; /* of them */
+	uint64_t hot, hot_stays;  /* as few of them as have 90 % of the accesses, of the stays */
+	uint64_t idle;            /* of which a stay uses an eighth at most, on average */
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [cell_count] */
@@ -128,6 +160,14 @@ struct nm_result {
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
 	struct nm_result_pattern *patterns;
 	size_t pattern_count;
+	struct nm_result_field *fields;
+	size_t field_count;
+	struct nm_result_field_use *field_uses;
+	size_t field_use_count;
+	struct nm_result_affinity *affinities;
+	size_t affinity_count;
+	struct nm_result_lines *lines; /* by object */
+	size_t line_count;
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of what loaded lines, if by_instruction */
 	size_t code_count;

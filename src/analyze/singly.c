@@ -42,7 +42,7 @@ int nm_engine_flush(struct nm_engine *e)
 		return NM_ENOMEM;
 	status = nm_workers_submit(e->workers, count);
 	e->batch = nm_workers_buffer(e->workers);
-	return status;
+	return status ? status : nm_fields_next(e);
 }
 
 /* ---- references ---- */

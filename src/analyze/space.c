@@ -380,6 +380,38 @@ static int find_threadlocal(struct nm_space *space, const struct nm_tls_block *b
 	return 0;
 }
 
+static int variable_in(struct nm_module *module, uint64_t start, uint64_t address, int is_thread_local,
+		       struct nm_variable *v, struct nm_space_variable *to)
+{
+	uint64_t at = address - start;
+
+	if (!(is_thread_local ? nm_module_tls_variable(module, at, v) : nm_module_variable(module, at, v)) ||
+	    v->kind == NM_VAR_SECTION)
+		return 0;
+	to->low = start + v->low;
+	to->end = start + v->end;
+	to->type = nm_module_variable_type(module, v->low, is_thread_local);
+	return 1;
+}
+
+int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_variable *to)
+{
+	const struct nm_tls_block *tls = next_tls(space, address);
+	const struct nm_mapping *m = nm_space_mapping(space, address);
+	struct nm_variable v;
+
+	if (tls && tls->address <= address) {
+		if (!variable_in(tls->module, tls->address, address, 1, &v, to))
+			return 0;
+		to->object = (uint32_t)nm_map_get(&space->threadlocal, (uintptr_t)v.name, 0);
+	} else {
+		if (!m || !m->module || !variable_in(m->module, m->bias, address, 0, &v, to))
+			return 0;
+		to->object = (uint32_t)nm_map_get(&space->variables, to->low, 0);
+	}
+	return to->object != 0;
+}
+
 /* The object of a mapping as a whole. */
 static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 {

@@ -111,6 +111,15 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 
+/* The variable around an address, and the structure that it is or that its elements are, or NULL.  1 if there is a
+ * variable that was asked for before. */
+struct nm_space_variable {
+	uint32_t object;
+	uint64_t low, end;
+	const struct nm_type *type;
+};
+int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_variable *ret_variable);
+
 /* Objects by description; *ret_object is 0 only on failure. */
 int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object);
 int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object);

@@ -14,14 +14,12 @@
 
 #include "plan.h"
 
-enum { QUEUE = 256 };
-
 struct nm_workers {
 	unsigned threads;
 	nm_batch_function *function;
 	void *arg;
-	struct nm_ref *buffers[QUEUE];
-	size_t counts[QUEUE];
+	struct nm_ref *buffers[NM_WORKERS_QUEUE];
+	size_t counts[NM_WORKERS_QUEUE];
 	int status; /* of the first batch that failed */
 
 	/* The queue of batches: [tail, head) are waiting or running. */
@@ -41,13 +39,13 @@ static void *model(void *arg)
 		int status = 0;
 
 		if (w->tail == w->head)
-			while (w->head - w->tail < QUEUE / 4 && !w->stop &&
+			while (w->head - w->tail < NM_WORKERS_QUEUE / 4 && !w->stop &&
 			       !(w->draining && w->head != w->tail))
 				pthread_cond_wait(&w->filled, &w->lock);
 		if (w->tail == w->head)
 			break;
 		if (!w->status) {
-			unsigned i = w->tail % QUEUE;
+			unsigned i = w->tail % NM_WORKERS_QUEUE;
 
 			pthread_mutex_unlock(&w->lock);
 			status = w->function(w->arg, w->buffers[i], w->counts[i]);
@@ -56,7 +54,7 @@ static void *model(void *arg)
 		if (status && !w->status)
 			w->status = status;
 		w->tail++;
-		if (w->head - w->tail == QUEUE / 2 || w->head == w->tail)
+		if (w->head - w->tail == NM_WORKERS_QUEUE / 2 || w->head == w->tail)
 			pthread_cond_signal(&w->emptied);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -84,7 +82,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);
-	for (unsigned i = 0; i < (threads < 2 ? 1u : QUEUE); i++) {
+	for (unsigned i = 0; i < (threads < 2 ? 1u : NM_WORKERS_QUEUE); i++) {
 		w->buffers[i] = malloc((NM_BATCH + NM_LANES) * sizeof(struct nm_ref));
 		if (!w->buffers[i])
 			status = nm_fail(err, NM_ENOMEM, "out of memory");
@@ -109,7 +107,7 @@ void nm_workers_free(struct nm_workers *w)
 	pthread_mutex_unlock(&w->lock);
 	if (w->modelling)
 		pthread_join(w->modeller, NULL);
-	for (unsigned i = 0; i < QUEUE; i++)
+	for (unsigned i = 0; i < NM_WORKERS_QUEUE; i++)
 		free(w->buffers[i]);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->filled);
@@ -130,10 +128,10 @@ struct nm_ref *nm_workers_buffer(struct nm_workers *w)
 	if (w->threads < 2)
 		return w->buffers[0];
 	pthread_mutex_lock(&w->lock);
-	if (w->head - w->tail == QUEUE)
-		while (w->head - w->tail > QUEUE / 2)
+	if (w->head - w->tail == NM_WORKERS_QUEUE)
+		while (w->head - w->tail > NM_WORKERS_QUEUE / 2)
 			pthread_cond_wait(&w->emptied, &w->lock);
-	buffer = w->buffers[w->head % QUEUE];
+	buffer = w->buffers[w->head % NM_WORKERS_QUEUE];
 	pthread_mutex_unlock(&w->lock);
 	return buffer;
 }
@@ -145,10 +143,10 @@ int nm_workers_submit(struct nm_workers *w, size_t count)
 	if (w->threads < 2)
 		return w->function(w->arg, w->buffers[0], count);
 	pthread_mutex_lock(&w->lock);
-	w->counts[w->head % QUEUE] = count;
+	w->counts[w->head % NM_WORKERS_QUEUE] = count;
 	w->head++;
 	status = w->status;
-	if (w->head - w->tail == QUEUE / 4)
+	if (w->head - w->tail == NM_WORKERS_QUEUE / 4)
 		pthread_cond_signal(&w->filled);
 	pthread_mutex_unlock(&w->lock);
 	return status;

@@ -15,6 +15,8 @@
 
 struct nm_workers;
 
+enum { NM_WORKERS_QUEUE = 256 /* batches that are handed over and not run yet, at most */ };
+
 typedef int nm_batch_function(void *arg, const struct nm_ref *refs, size_t count);
 
 /* function(arg, ...) is called for each batch, one at a time, in order. */

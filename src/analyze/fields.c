@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.c - see fields.h.
+ */
+#include "fields.h"
+
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum {
+	SEEN = 64,          /* sampled accesses to a bucket before its type is asked for */
+	ALL_BATCHES = 1024, /* every sampled batch is looked at until so many have passed; then */
+	OF_BURST = 2        /* so many of each burst */
+};
+
+_Static_assert(NM_GLIMPSE_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to before it was read");
+
+void nm_fields_init(struct nm_fields *f, const struct nm_machine *machine)
+{
+	nm_witness_init(&f->witness);
+	f->chosen = UINT64_MAX;
+	f->line_bytes = 64;
+	for (unsigned i = machine->count; i-- > 0;)
+		if (machine->levels[i].side != NM_SIDE_INSTRUCTION)
+			f->line_bytes = machine->levels[i].line;
+}
+
+void nm_fields_done(struct nm_fields *f)
+{
+	nm_vec_free(&f->owners);
+	nm_map_done(&f->use_of);
+	nm_map_done(&f->sight_of);
+	nm_map_done(&f->line_of);
+	nm_vec_free(&f->uses);
+	nm_vec_free(&f->sights);
+	nm_vec_free(&f->lines);
+	nm_witness_done(&f->witness);
+}
+
+/* ---- what an address is a part of ---- */
+
+/* An element at an address: which object, of what type, where it begins. */
+struct element {
+	const struct nm_type *type;
+	uint32_t object;
+	uint64_t start;    /* of the element */
+	uint64_t low, end; /* of the variable or block */
+};
+
+static struct nm_fields_owner *owner_of(struct nm_fields *f, uint32_t object)
+{
+	if (object >= f->owners.count) {
+		size_t more = object + 1 - f->owners.count;
+
+		if (nm_vec_reserve(&f->owners, more))
+			return NULL;
+		memset(f->owners.at + f->owners.count, 0, more * sizeof *f->owners.at);
+		f->owners.count += more;
+	}
+	return &f->owners.at[object];
+}
+
+/* The heap block around an address, also one that was released lately. */
+static int find_block(const struct nm_engine *e, uint64_t address, uint32_t object,
+		      struct nm_fields_gone *ret)
+{
+	const struct nm_block *b = nm_blocks_find(&e->space.heap, address);
+	int named = e->space.objects.at[object].kind == NM_OBJECT_NAMED;
+
+	if (b && (named || b->object == object)) {
+		*ret = (struct nm_fields_gone){b->address, b->size, b->object};
+		return 1;
+	}
+	for (uint32_t i = 1; i <= NM_GONE && !named; i++) {
+		const struct nm_fields_gone *g = &e->fields.gone[(e->fields.next_gone - i) % NM_GONE];
+
+		if (address - g->address < g->size && g->object == object) {
+			*ret = *g;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Blocks of a bucket: the type is asked for when it is worth it. */
+static int locate_block(struct nm_engine *e, uint64_t address, uint32_t object, struct element *to)
+{
+	struct nm_fields_owner *o = &e->fields.owners.at[object];
+	struct nm_fields_gone block;
+
+	if (!o->settled && ++o->seen < SEEN)
+		return 0;
+	if (!find_block(e, address, object, &block))
+		return 0;
+	if (!o->settled) {
+		o->settled = 1;
+		o->type = nm_engine_allocated_type(e, e->space.objects.at[block.object].context, block.size);
+		if (o->type)
+			e->space.objects.at[object].type = o->type->name;
+	}
+	to->low = block.address;
+	to->end = block.address + block.size;
+	return o->type != NULL;
+}
+
+static int locate_variable(struct nm_engine *e, uint64_t address, uint32_t object, struct element *to)
+{
+	struct nm_fields_owner *o = &e->fields.owners.at[object];
+
+	if (address - o->low >= o->end - o->low) {
+		struct nm_space_variable v;
+
+		if (!nm_space_variable(&e->space, address, &v) ||
+		    (v.object != object && e->space.objects.at[object].kind != NM_OBJECT_NAMED))
+			return 0;
+		o->low = v.low;
+		o->end = v.end;
+		o->type = v.type;
+		o->settled = 1;
+	}
+	to->low = o->low;
+	to->end = o->end;
+	return o->type != NULL;
+}
+
+/* 1 if the object's element there has fields. */
+static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct element *to)
+{
+	const struct nm_fields_owner *o = &e->fields.owners.at[object];
+	int found;
+
+	if (o->settled && !o->type)
+		return 0;
+	switch (e->space.objects.at[object].kind) {
+	case NM_OBJECT_GLOBAL:
+	case NM_OBJECT_STATIC:
+	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(e, address, object, to); break;
+	case NM_OBJECT_HEAP: found = locate_block(e, address, object, to); break;
+	case NM_OBJECT_NAMED:
+		found = nm_blocks_find(&e->space.heap, address) ? locate_block(e, address, object, to)
+								: locate_variable(e, address, object, to);
+		break;
+	default: e->fields.owners.at[object].settled = 1; return 0;
+	}
+	if (!found)
+		return 0;
+	to->object = object;
+	to->type = e->fields.owners.at[object].type;
+	to->start = to->low + (address - to->low) / to->type->bytes * to->type->bytes;
+	return 1;
+}
+
+/* ---- uses ---- */
+
+static struct nm_fields_use *use_of(struct nm_fields *f, uint32_t cell, uint32_t field)
+{
+	uint64_t key = (uint64_t)cell << 32 | field, at = nm_map_get(&f->use_of, key, UINT64_MAX);
+
+	if (at == UINT64_MAX) {
+		at = f->uses.count;
+		if (nm_vec_push(&f->uses, (struct nm_fields_use){.cell = cell, .field = field}) ||
+		    nm_map_put(&f->use_of, key, at))
+			return NULL;
+	}
+	return &f->uses.at[at];
+}
+
+/* ---- sights ---- */
+
+static int add_sight(struct nm_fields *f, uint32_t object, uint64_t there, uint64_t used, uint64_t count)
+{
+	uint64_t key = nm_mix64(used ^ nm_mix64(there ^ nm_mix64(object))), at;
+
+	while ((at = nm_map_get(&f->sight_of, key, UINT64_MAX)) != UINT64_MAX &&
+	       (f->sights.at[at].object != object || f->sights.at[at].there != there ||
+		f->sights.at[at].used != used))
+		key++;
+	if (at == UINT64_MAX) {
+		at = f->sights.count;
+		if (nm_vec_push(&f->sights, (struct nm_fields_sight){object, there, used, 0}) ||
+		    nm_map_put(&f->sight_of, key, at))
+			return NM_ENOMEM;
+	}
+	f->sights.at[at].count += count;
+	return 0;
+}
+
+static int end_visit(struct nm_fields *f, struct nm_fields_visit *v)
+{
+	int status = v->used ? add_sight(f, v->object, 0, v->used, 1) : 0;
+
+	*v = (struct nm_fields_visit){0};
+	return status;
+}
+
+static int end_visits(struct nm_fields *f)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof f->visits / sizeof *f->visits && !status; i++)
+		status = end_visit(f, &f->visits[i]);
+	return status;
+}
+
+static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
+{
+	struct nm_fields_visit *v = &f->visits[nm_mix64(at->start) >> (64 - NM_VISITS_BITS)];
+
+	if (field >= NM_FIELDS_TOGETHER)
+		return 0;
+	if (v->element != at->start || v->object != at->object) {
+		if (end_visit(f, v))
+			return NM_ENOMEM;
+		v->element = at->start;
+		v->object = at->object;
+	}
+	v->used |= 1ull << field;
+	return 0;
+}
+
+/* ---- accesses ---- */
+
+static int take(struct nm_engine *e, const struct nm_ref *r)
+{
+	struct nm_fields *f = &e->fields;
+	uint32_t object = e->cells.list.at[r->cell].object, field;
+	const struct nm_fields_owner *o = owner_of(f, object);
+	struct nm_fields_use *use;
+	struct element at;
+
+	if (!o)
+		return NM_ENOMEM;
+	if ((o->settled && !o->type) || !locate(e, object, r->address, &at))
+		return 0;
+	field = nm_type_field(at.type, r->address - at.start);
+	if (field == NM_NO_FIELD)
+		return 0;
+	use = use_of(f, r->cell, field);
+	if (!use)
+		return NM_ENOMEM;
+	use->accesses[r->kind == NM_REF_WRITE]++;
+	return visit(f, &at, field);
+}
+
+int nm_fields_take(struct nm_engine *e, size_t from, size_t count)
+{
+	struct nm_fields *f = &e->fields;
+
+	if (f->burst != e->patterns.burst) {
+		if (end_visits(f))
+			return NM_ENOMEM;
+		f->burst = e->patterns.burst;
+	}
+	if (e->patterns.batch >= ALL_BATCHES && e->patterns.until - e->patterns.batch <= NM_BURST - OF_BURST)
+		return 0;
+	for (size_t i = from; i < count; i++)
+		if (e->patterns.access[i] != NM_NO_ACCESS && take(e, &e->batch[i]))
+			return NM_ENOMEM;
+	return 0;
+}
+
+/* ---- glimpses ---- */
+
+static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_glimpse *g)
+{
+	uint32_t object = e->cells.list.at[cell].object, field;
+	struct nm_fields_use *use;
+	struct element at;
+
+	if (!owner_of(&e->fields, object))
+		return NM_ENOMEM;
+	if (!locate(e, object, g->address, &at) ||
+	    (field = nm_type_field(at.type, g->address - at.start)) == NM_NO_FIELD)
+		return 0;
+	use = use_of(&e->fields, cell, field);
+	if (!use)
+		return NM_ENOMEM;
+	use->misses[g->write] += g->weight;
+	return 0;
+}
+
+/* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the line. */
+static int is_used(const struct nm_glimpse *g, uint64_t line_end, uint64_t low, uint64_t end)
+{
+	if (end <= g->address || low >= line_end)
+		return -1;
+	low = low > g->address ? low - g->address : 0;
+	end = (end < line_end ? end : line_end) - g->address;
+	for (; low < end; low++)
+		if (g->mask[low / 64] >> low % 64 & 1)
+			return 1;
+	return 0;
+}
+
+/* Of one element: its fields in the line, and those that were used. */
+static int read_element(struct nm_engine *e, const struct element *at, const struct nm_glimpse *g)
+{
+	uint64_t line_end = g->address + e->fields.line_bytes, there = 0, used = 0;
+
+	for (uint32_t i = 0; i < at->type->field_count && i < NM_FIELDS_TOGETHER; i++) {
+		const struct nm_field *f = &at->type->fields[i];
+		uint64_t low = at->start + f->offset;
+
+		if (f->count > 1 && low < g->address)
+			low += (g->address - low) / f->stride * f->stride;
+		for (uint64_t last = at->start + f->offset + f->stride * (f->count - 1);
+		     low <= last && low < line_end; low += f->stride) {
+			int how = is_used(g, line_end, low, low + f->bytes);
+
+			there |= (uint64_t)(how >= 0) << i;
+			used |= (uint64_t)(how > 0) << i;
+			if (!f->stride)
+				break;
+		}
+	}
+	return used ? add_sight(&e->fields, at->object, there, used, g->weight) : 0;
+}
+
+/* All elements of the variable or block in the line. */
+static int read_elements(struct nm_engine *e, struct element *at, const struct nm_glimpse *g)
+{
+	uint64_t line_end = g->address + e->fields.line_bytes, end = at->end < line_end ? at->end : line_end;
+	uint64_t first = at->low > g->address ? at->low : g->address;
+
+	at->start = at->low + (first - at->low) / at->type->bytes * at->type->bytes;
+	for (; at->start < end; at->start += at->type->bytes)
+		if (read_element(e, at, g))
+			return NM_ENOMEM;
+	return 0;
+}
+
+/* A line may hold several small blocks. */
+static int read_blocks(struct nm_engine *e, uint32_t object, const struct nm_glimpse *g)
+{
+	uint64_t line_end = g->address + e->fields.line_bytes;
+	struct nm_fields_gone block;
+	struct element at;
+
+	for (uint64_t a = g->address; a < line_end; a = (a | 15) + 1) {
+		const struct nm_block *b = nm_blocks_find(&e->space.heap, a);
+		uint32_t of = b ? b->object : object;
+
+		if (!owner_of(&e->fields, of))
+			return NM_ENOMEM;
+		if (!find_block(e, a, of, &block))
+			continue;
+		if (locate(e, of, a, &at) && read_elements(e, &at, g))
+			return NM_ENOMEM;
+		if (block.address + block.size > a)
+			a = block.address + block.size - 1;
+	}
+	return 0;
+}
+
+/* Of a line with several variables only that which the line was loaded for. */
+static int read_stay(struct nm_engine *e, uint32_t object, const struct nm_glimpse *g)
+{
+	const struct nm_fields_owner *o = owner_of(&e->fields, object);
+	uint64_t end = g->address + e->fields.line_bytes, a = g->address;
+	struct element at;
+
+	if (!o)
+		return NM_ENOMEM;
+	if (o->settled && !o->type)
+		return 0;
+	if (e->space.objects.at[object].kind == NM_OBJECT_HEAP)
+		return read_blocks(e, object, g);
+	if (o->low > a && o->low < end)
+		a = o->low;
+	for (; a < end; a++)
+		if (is_used(g, end, a, a + 1) > 0 && locate(e, object, a, &at))
+			return read_elements(e, &at, g);
+	return 0;
+}
+
+static int read_line(struct nm_engine *e, uint32_t object, const struct nm_glimpse *g)
+{
+	struct nm_fields *f = &e->fields;
+	uint64_t line = g->address / f->line_bytes, at;
+	uint64_t key = nm_mix64(line ^ (uint64_t)object << 44);
+	struct nm_fields_line *l;
+
+	if (nm_witness_hash(line) > f->chosen)
+		return 0;
+	while ((at = nm_map_get(&f->line_of, key, UINT64_MAX)) != UINT64_MAX &&
+	       (f->lines.at[at].line != line || f->lines.at[at].object != object))
+		key++;
+	if (at == UINT64_MAX) {
+		at = f->lines.count;
+		if (nm_vec_push(&f->lines, (struct nm_fields_line){.line = line, .object = object}) ||
+		    nm_map_put(&f->line_of, key, at))
+			return NM_ENOMEM;
+	}
+	l = &f->lines.at[at];
+	l->stays++;
+	l->accesses += g->served;
+	for (unsigned i = 0; i < NM_GLIMPSE_WORDS; i++)
+		l->bytes += (unsigned)__builtin_popcountll(g->mask[i]);
+	return 0;
+}
+
+/* Fewer lines are followed from now on: forgets the others. */
+static int choose_lines(struct nm_fields *f, uint64_t chosen)
+{
+	size_t kept = 0;
+
+	f->chosen = chosen;
+	nm_map_done(&f->line_of);
+	for (size_t i = 0; i < f->lines.count; i++) {
+		const struct nm_fields_line l = f->lines.at[i];
+		uint64_t key = nm_mix64(l.line ^ (uint64_t)l.object << 44);
+
+		if (nm_witness_hash(l.line) > chosen)
+			continue;
+		while (nm_map_get(&f->line_of, key, UINT64_MAX) != UINT64_MAX)
+			key++;
+		if (nm_map_put(&f->line_of, key, kept))
+			return NM_ENOMEM;
+		f->lines.at[kept++] = l;
+	}
+	f->lines.count = kept;
+	return 0;
+}
+
+static int read_batch(struct nm_engine *e, struct nm_glimpses *glimpses)
+{
+	int status = glimpses->chosen < e->fields.chosen ? choose_lines(&e->fields, glimpses->chosen) : 0;
+
+	for (size_t i = 0; i < glimpses->list.count && !status; i++) {
+		const struct nm_glimpse *g = &glimpses->list.at[i];
+		uint32_t cell = e->calls ? e->calls->cells.at[g->cell].cell : g->cell;
+		uint32_t object = e->cells.list.at[cell].object;
+
+		if (!g->stay)
+			status = read_miss(e, cell, g);
+		else if (g->weight)
+			status = read_stay(e, object, g);
+		if (!status && g->stay && g->followed)
+			status = read_line(e, object, g);
+	}
+	glimpses->list.count = 0;
+	return status;
+}
+
+int nm_fields_next(struct nm_engine *e)
+{
+	struct nm_fields *f = &e->fields;
+	int status = 0;
+
+	f->batches++;
+	for (; f->read + NM_WORKERS_QUEUE < f->batches && !status; f->read++)
+		status = read_batch(e, &f->witness.lists[f->read % NM_GLIMPSE_LISTS]);
+	return status;
+}
+
+int nm_fields_end(struct nm_engine *e)
+{
+	struct nm_fields *f = &e->fields;
+	int status = end_visits(f);
+
+	for (; f->read < f->witness.batches && !status; f->read++)
+		status = read_batch(e, &f->witness.lists[f->read % NM_GLIMPSE_LISTS]);
+	return status;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.h - which fields of structures are accessed, miss, and are used together; and which lines of objects are hot.
+ *
+ * Four things are gathered, none for every reference:
+ *   - accesses per cell and field, in the bursts in which strides are sampled (patterns.h);
+ *   - *visits*: which fields of an element (a structure in its variable or block) a burst touches;
+ *   - misses per cell and field, and *stays*: which fields of an element are used while a line with a part of it is in
+ *     the first level; both from the glimpses that a witness of that level has (witness.h);
+ *   - accesses and stays of single lines, of those that the witness follows.
+ *
+ * Glimpses are told by whoever models, and a block may be gone when they are read.  So they are read at fixed times, a
+ * whole queue of batches late, and blocks that were released are remembered for a while: figures are the same
+ * whether one thread works or two, and for a program as for its trace.
+ *
+ * The structure of a variable is known from the debug information, that of a heap bucket if symbol's allocated.c can tell
+ * it from the call that allocates; it is asked for once accesses to the bucket were sampled often enough.  A range that the
+ * program named is what the memory under it is.  Fields are told apart by the first byte that is accessed.  Visits and
+ * stays know the first NM_FIELDS_TOGETHER fields of a structure.
+ */
+#ifndef NM_FIELDS_H
+#define NM_FIELDS_H
+
+#include <stdint.h>
+
+#include "hierarchy.h"
+#include "map.h"
+#include "result.h"
+#include "symbol.h"
+#include "vector.h"
+#include "witness.h"
+
+struct nm_engine;
+
+enum { NM_FIELDS_TOGETHER = 64, NM_VISITS_BITS = 9, NM_GONE = 512 };
+
+/* What is known of an object of the engine. */
+struct nm_fields_owner {
+	const struct nm_type *type; /* or NULL */
+	uint32_t seen;              /* accesses, until the type of a bucket is asked for */
+	uint8_t settled;            /* the type is known, or never will be */
+	uint64_t low, end;          /* variables: where the last access was */
+};
+
+/* Sampled, and weighted. */
+struct nm_fields_use {
+	uint32_t cell, field;
+	uint64_t accesses[2], misses[2]; /* reads, writes */
+};
+
+/* So many stays of lines, or visits, had these fields of an element in them, and used those. */
+struct nm_fields_sight {
+	uint32_t object;
+	uint64_t there, used; /* a bit a field; there: 0 for visits */
+	uint64_t count;
+};
+
+struct nm_fields_visit {
+	uint64_t element; /* address, 0: none */
+	uint32_t object;
+	uint64_t used;
+};
+
+struct nm_fields_line {
+	uint64_t line;
+	uint32_t object;
+	uint64_t stays, accesses, bytes; /* bytes: used, summed over stays */
+};
+
+/* A block that was released. */
+struct nm_fields_gone {
+	uint64_t address, size;
+	uint32_t object;
+};
+
+struct nm_fields {
+	int off;                                      /* not sampled in this batch */
+	struct nm_vec(struct nm_fields_owner) owners; /* by object */
+	struct nm_map use_of, sight_of, line_of;
+	struct nm_vec(struct nm_fields_use) uses;
+	struct nm_vec(struct nm_fields_sight) sights;
+	struct nm_vec(struct nm_fields_line) lines;
+	uint64_t chosen;        /* lines whose hash is at most this are in the list */
+	uint64_t burst;         /* of the visits */
+	uint64_t batches, read; /* that were handed over, of which the glimpses were read */
+	uint32_t line_bytes;    /* of the first level */
+	uint32_t next_gone;
+	struct nm_fields_gone gone[NM_GONE];
+	struct nm_fields_visit visits[1 << NM_VISITS_BITS];
+	struct nm_witness witness;
+};
+
+void nm_fields_init(struct nm_fields *fields, const struct nm_machine *machine);
+void nm_fields_done(struct nm_fields *fields);
+
+/* All that follow return 0 or NM_ENOMEM. */
+
+/* References [from, count) of the batch, which is sampled, have their cells. */
+int nm_fields_take(struct nm_engine *engine, size_t from, size_t count);
+
+/* The next batch begins: the passes have run all but the last NM_WORKERS_QUEUE; or, at the end, all. */
+int nm_fields_next(struct nm_engine *engine);
+int nm_fields_end(struct nm_engine *engine);
+
+/* A heap block is about to be released. */
+static inline void nm_fields_release(struct nm_fields *fields, uint64_t address, uint64_t size,
+				     uint32_t object)
+{
+	fields->gone[fields->next_gone++ % NM_GONE] = (struct nm_fields_gone){address, size, object};
+}
+
+/* fields_fold.c: puts what was gathered into the result, whose objects and cells these are. */
+int nm_fields_fold(const struct nm_engine *engine, const uint32_t *objects, const uint32_t *cells,
+		   struct nm_result *result);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields_fold.c - what fields.c gathered, in terms of the result: fields of named objects, with their uses and
+ * affinity, and the hot lines of objects.
+ *
+ * Objects of the engine that come to one name share the fields of each type that they have.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_priv.h"
+
+enum { HOT = 90 /* percent of the accesses, or of the stays */, IDLE_PART = 8 };
+
+struct fold {
+	const struct nm_engine *engine;
+	const struct nm_fields *fields;
+	const uint32_t *objects, *cells;
+	struct nm_result *result;
+	uint32_t *first;     /* engine's object -> its first field in the result, or NM_NO_FIELD */
+	uint8_t *touched;    /* fields of the result that were used in any stay or visit */
+	struct nm_map pairs; /* of two fields -> index in the result */
+	size_t pair_room;
+};
+
+/* ---- fields ---- */
+
+static size_t count_fields(const struct nm_fields *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->owners.count; i++)
+		n += f->owners.at[i].type ? f->owners.at[i].type->field_count : 0;
+	return n;
+}
+
+static void add_fields(struct nm_result *r, uint32_t object, const struct nm_type *type)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct nm_field *f = &type->fields[i];
+
+		r->fields[r->field_count++] = (struct nm_result_field){.object = object,
+								       .type = type->name,
+								       .structure = type->bytes,
+								       .name = f->name,
+								       .offset = f->offset,
+								       .bytes = f->bytes * f->count};
+	}
+}
+
+static int fold_fields(struct fold *f)
+{
+	struct nm_map seen = {0};
+	struct nm_result *r = f->result;
+	int status = 0;
+
+	r->fields = calloc(count_fields(f->fields) + 1, sizeof *r->fields);
+	f->first = calloc(f->fields->owners.count + 1, sizeof *f->first);
+	if (!r->fields || !f->first)
+		return NM_ENOMEM;
+	for (size_t i = 0; i < f->fields->owners.count && !status; i++) {
+		const struct nm_type *type = f->fields->owners.at[i].type;
+		uint64_t key = nm_mix64((uintptr_t)type) ^ f->objects[i], known;
+
+		f->first[i] = NM_NO_FIELD;
+		if (!type)
+			continue;
+		known = nm_map_get(&seen, key, UINT64_MAX);
+		f->first[i] = known == UINT64_MAX ? (uint32_t)r->field_count : (uint32_t)known;
+		if (known != UINT64_MAX)
+			continue;
+		status = nm_map_put(&seen, key, r->field_count);
+		add_fields(r, f->objects[i], type);
+	}
+	nm_map_done(&seen);
+	return status;
+}
+
+/* ---- uses ---- */
+
+static int by_cell(const void *left, const void *right)
+{
+	const struct nm_result_field_use *a = left, *b = right;
+
+	if (a->cell != b->cell)
+		return a->cell < b->cell ? -1 : 1;
+	return a->field < b->field ? -1 : a->field > b->field;
+}
+
+static int fold_uses(struct fold *f)
+{
+	struct nm_result *r = f->result;
+	size_t kept = 0;
+
+	r->field_uses = calloc(f->fields->uses.count + 1, sizeof *r->field_uses);
+	if (!r->field_uses)
+		return NM_ENOMEM;
+	for (size_t i = 0; i < f->fields->uses.count; i++) {
+		const struct nm_fields_use *u = &f->fields->uses.at[i];
+		uint32_t object = f->engine->cells.list.at[u->cell].object;
+
+		r->field_uses[i] = (struct nm_result_field_use){f->cells[u->cell],
+								f->first[object] + u->field,
+								{u->accesses[0], u->accesses[1]},
+								{u->misses[0], u->misses[1]}};
+	}
+	qsort(r->field_uses, f->fields->uses.count, sizeof *r->field_uses, by_cell);
+	for (size_t i = 0; i < f->fields->uses.count; i++) {
+		const struct nm_result_field_use *u = &r->field_uses[i];
+
+		if (kept && !by_cell(&r->field_uses[kept - 1], u)) {
+			for (unsigned k = 0; k < 2; k++) {
+				r->field_uses[kept - 1].accesses[k] += u->accesses[k];
+				r->field_uses[kept - 1].misses[k] += u->misses[k];
+			}
+		} else {
+			r->field_uses[kept++] = *u;
+		}
+	}
+	r->field_use_count = kept;
+	return 0;
+}
+
+/* ---- affinity ---- */
+
+static struct nm_result_affinity *pair_of(struct fold *f, uint32_t field, uint32_t other)
+{
+	struct nm_result *r = f->result;
+	uint64_t key = (uint64_t)field << 32 | other, at = nm_map_get(&f->pairs, key, UINT64_MAX);
+
+	if (at != UINT64_MAX)
+		return &r->affinities[at];
+	if (r->affinity_count == f->pair_room) {
+		size_t room = f->pair_room ? 2 * f->pair_room : 64;
+		struct nm_result_affinity *bigger = realloc(r->affinities, room * sizeof *bigger);
+
+		if (!bigger)
+			return NULL;
+		r->affinities = bigger;
+		f->pair_room = room;
+	}
+	if (nm_map_put(&f->pairs, key, r->affinity_count))
+		return NULL;
+	r->affinities[r->affinity_count] = (struct nm_result_affinity){.field = field, .other = other};
+	return &r->affinities[r->affinity_count++];
+}
+
+static int fold_pair(struct fold *f, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
+{
+	uint64_t both = 1ull << i | 1ull << j;
+	struct nm_result_affinity *p;
+
+	if (!f->touched[f->first[s->object] + i] || !f->touched[f->first[s->object] + j])
+		return 0;
+	if (!(s->used & both) || (s->there && (s->there & both) != both))
+		return 0;
+	p = pair_of(f, f->first[s->object] + i, f->first[s->object] + j);
+	if (!p)
+		return NM_ENOMEM;
+	if (!s->there) {
+		p->visits += s->count;
+		p->both += (s->used & both) == both ? s->count : 0;
+	} else if ((s->used & both) == both) {
+		p->together += s->count;
+	} else {
+		p->apart += s->count;
+	}
+	return 0;
+}
+
+static int fold_sight(struct fold *f, const struct nm_fields_sight *s)
+{
+	uint32_t n = f->fields->owners.at[s->object].type->field_count;
+	int status = 0;
+
+	n = n < NM_FIELDS_TOGETHER ? n : NM_FIELDS_TOGETHER;
+	for (uint32_t i = 0; i < n && !status; i++) {
+		struct nm_result_field *field = &f->result->fields[f->first[s->object] + i];
+
+		if (s->there >> i & 1) {
+			field->stays += s->count;
+			field->used += s->used >> i & 1 ? s->count : 0;
+		}
+		for (uint32_t j = i + 1; j < n && !status; j++)
+			status = fold_pair(f, s, i, j);
+	}
+	return status;
+}
+
+static int fold_sights(struct fold *f)
+{
+	int status = 0;
+
+	f->touched = calloc(f->result->field_count + 1, 1);
+	if (!f->touched)
+		return NM_ENOMEM;
+	for (size_t i = 0; i < f->fields->sights.count; i++)
+		for (uint64_t used = f->fields->sights.at[i].used; used; used &= used - 1)
+			f->touched[f->first[f->fields->sights.at[i].object] +
+				   (uint32_t)__builtin_ctzll(used)] = 1;
+	for (size_t i = 0; i < f->fields->sights.count && !status; i++)
+		status = fold_sight(f, &f->fields->sights.at[i]);
+	nm_map_done(&f->pairs);
+	return status;
+}
+
+/* ---- lines ---- */
+
+static int by_object(const void *left, const void *right)
+{
+	const struct nm_fields_line *a = left, *b = right;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int downwards(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a > *b ? -1 : *a < *b;
+}
+
+/* How many of the numbers, the largest first, make HOT percent of their sum. */
+static uint64_t hot_part(uint64_t *numbers, size_t count)
+{
+	uint64_t sum = 0, so_far = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += numbers[i];
+	qsort(numbers, count, sizeof *numbers, downwards);
+	while (n < count && so_far * 100 < sum * HOT)
+		so_far += numbers[n++];
+	return n;
+}
+
+static struct nm_result_lines sum_lines(const struct nm_fields_line *lines, size_t count, uint32_t line_bytes,
+					uint64_t *numbers)
+{
+	struct nm_result_lines sum = {.object = lines->object, .lines = count};
+
+	for (size_t i = 0; i < count; i++) {
+		sum.stays += lines[i].stays;
+		sum.accesses += lines[i].accesses;
+		sum.idle += lines[i].bytes * IDLE_PART <= lines[i].stays * line_bytes;
+		numbers[i] = lines[i].accesses;
+	}
+	sum.hot = hot_part(numbers, count);
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = lines[i].stays;
+	sum.hot_stays = hot_part(numbers, count);
+	return sum;
+}
+
+static size_t merge_lines(struct nm_fields_line *lines, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(lines, count, sizeof *lines, by_object);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && !by_object(&lines[kept - 1], &lines[i])) {
+			lines[kept - 1].stays += lines[i].stays;
+			lines[kept - 1].accesses += lines[i].accesses;
+			lines[kept - 1].bytes += lines[i].bytes;
+		} else {
+			lines[kept++] = lines[i];
+		}
+	}
+	return kept;
+}
+
+static int fold_lines(struct fold *f)
+{
+	size_t n = f->fields->lines.count;
+	struct nm_fields_line *lines = calloc(n + 1, sizeof *lines);
+	uint64_t *numbers = calloc(n + 1, sizeof *numbers);
+	struct nm_result *r = f->result;
+
+	r->lines = calloc(r->object_count + 1, sizeof *r->lines);
+	for (size_t i = 0; lines && i < n; i++) {
+		lines[i] = f->fields->lines.at[i];
+		lines[i].object = f->objects[lines[i].object];
+	}
+	if (lines && numbers && r->lines && n) {
+		n = merge_lines(lines, n);
+		for (size_t i = 0, end; i < n; i = end) {
+			for (end = i; end < n && lines[end].object == lines[i].object;)
+				end++;
+			r->lines[r->line_count++] =
+			    sum_lines(&lines[i], end - i, f->fields->line_bytes, numbers);
+		}
+	}
+	n = lines && numbers && r->lines;
+	free(lines);
+	free(numbers);
+	return n ? 0 : NM_ENOMEM;
+}
+
+int nm_fields_fold(const struct nm_engine *e, const uint32_t *objects, const uint32_t *cells,
+		   struct nm_result *result)
+{
+	struct fold f = {
+	    .engine = e, .fields = &e->fields, .objects = objects, .cells = cells, .result = result};
+	int status = fold_fields(&f);
+
+	if (!status)
+		status = fold_uses(&f);
+	if (!status)
+		status = fold_sights(&f);
+	if (!status)
+		status = fold_lines(&f);
+	free(f.first);
+	free(f.touched);
+	return status;
+}
