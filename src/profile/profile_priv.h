@@ -114,6 +114,11 @@ struct nm_place_pattern {
 int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold,
 		      struct nm_place_pattern **ret_list, size_t *ret_count);
 
+/* ---- fields.c: fields of structures ------------------------------------------------------------------- */
+
+int nm_store_fields(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
+		    const char *process);
+
 /* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
 
 int nm_store_sources(struct nm_store *store, int embed);

@@ -68,6 +68,25 @@ CREATE TABLE event(
 CREATE TABLE pattern(
 	process TEXT, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
 	PRIMARY KEY(process, place)) WITHOUT ROWID;
+-- Fields of the structures that objects are, or that their elements are, numbered from 1 on; fields of which two were
+-- used together; cells shared out to fields (0: none); lines of objects.
+CREATE TABLE field(
+	process TEXT, field INTEGER, object INTEGER, type INTEGER, structure INTEGER, name INTEGER,
+	offset INTEGER, bytes INTEGER, sampled INTEGER, stays INTEGER, used INTEGER,
+	PRIMARY KEY(process, field)) WITHOUT ROWID;
+CREATE TABLE field_pair(
+	process TEXT, field INTEGER, other INTEGER, together INTEGER, apart INTEGER, visits INTEGER, both INTEGER,
+	PRIMARY KEY(process, field, other)) WITHOUT ROWID;
+CREATE TABLE field_cell(
+	process TEXT, level INTEGER, thread INTEGER, place INTEGER, field INTEGER,
+	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
+	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
+	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	PRIMARY KEY(process, level, thread, place, field)) WITHOUT ROWID;
+CREATE TABLE object_lines(
+	process TEXT, object INTEGER, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
+	hot_stays INTEGER, idle INTEGER,
+	PRIMARY KEY(process, object)) WITHOUT ROWID;
 -- For each victim the evictor that replaced most of its lines.
 CREATE TABLE top_eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
@@ -184,6 +203,82 @@ CREATE VIEW sites AS
 	FROM process p
 	CROSS JOIN pattern t ON t.process = p.process
 	LEFT JOIN place x ON x.process = t.process AND x.place = t.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW fields AS
+	SELECT p.name AS process, n.text AS object, t.text AS type, f.structure AS structure,
+		m.text AS field, f.offset AS offset, f.bytes AS bytes, f.sampled AS sampled,
+		f.stays AS stays, f.used AS used
+	FROM process p
+	CROSS JOIN field f ON f.process = p.process
+	LEFT JOIN object o ON o.process = f.process AND o.object = f.object
+	LEFT JOIN text n ON n.id = o.name
+	LEFT JOIN text t ON t.id = f.type
+	LEFT JOIN text m ON m.id = f.name;
+
+CREATE VIEW affinity AS
+	SELECT p.name AS process, n.text AS object, t.text AS type, m.text AS field, mo.text AS other,
+		f.offset AS offset, g.offset AS other_offset, a.together AS together, a.apart AS apart,
+		a.visits AS visits, a.both AS both
+	FROM process p
+	CROSS JOIN field_pair a ON a.process = p.process
+	LEFT JOIN field f ON f.process = a.process AND f.field = a.field
+	LEFT JOIN field g ON g.process = a.process AND g.field = a.other
+	LEFT JOIN object o ON o.process = f.process AND o.object = f.object
+	LEFT JOIN text n ON n.id = o.name
+	LEFT JOIN text t ON t.id = f.type
+	LEFT JOIN text m ON m.id = f.name
+	LEFT JOIN text mo ON mo.id = g.name;
+
+CREATE VIEW hot_lines AS
+	SELECT p.name AS process, n.text AS object, l.lines AS lines, l.stays AS stays,
+		l.accesses AS accesses, l.hot AS hot, l.hot_stays AS hot_stays, l.idle AS idle
+	FROM process p
+	CROSS JOIN object_lines l ON l.process = p.process
+	LEFT JOIN object o ON o.process = l.process AND o.object = l.object
+	LEFT JOIN text n ON n.id = o.name;
+
+-- Cells of which no access to a field was sampled are rows without one.
+CREATE VIEW field_counts AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object,
+		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
+		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
+		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
+		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
+		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes,
+		t.text AS type, m.text AS field
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN field_cell c ON c.process = l.process AND c.level = l.level
+	LEFT JOIN field f ON f.process = c.process AND f.field = c.field
+	LEFT JOIN text t ON t.id = f.type
+	LEFT JOIN text m ON m.id = f.name
+	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name
+	UNION ALL
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object,
+		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
+		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
+		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
+		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
+		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes,
+		NULL AS type, NULL AS field
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN cell c ON c.process = l.process AND c.level = l.level AND NOT EXISTS (
+		SELECT 1 FROM field_cell d WHERE d.process = c.process AND d.level = c.level AND
+			d.thread = c.thread AND d.place = c.place)
+	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file

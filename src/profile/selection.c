@@ -121,6 +121,11 @@ int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err)
 	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);
 }
 
+int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
+{
+	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);
+}
+
 int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

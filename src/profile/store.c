@@ -532,6 +532,8 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 	store_patterns(&shelf);
 	store_call_chains(&shelf);
 	if (!shelf.rc)
+		shelf.rc = nm_store_fields(store, result, &shelf.fold, shelf.process);
+	if (!shelf.rc)
 		shelf.rc = nm_store_instructions(store, result, &shelf.fold, shelf.process);
 	if (!shelf.rc)
 		shelf.rc = nm_store_events(store, result, &shelf.fold, shelf.process);

@@ -76,6 +76,15 @@ static struct nm_eviction solver_evictions2[] = {{1, 1, 29000}, {1, 0, 4000}, {0
 static struct nm_result_pattern solver_patterns[] = {
     {1, 100, {{4096, 60}, {8, 30}}}, {0, 10, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, {{8, 40}}}};
 
+/* Of the buckets's nodes.  Cells 3 and 4 are one place, of which 6 has the object too; no field of 6 was sampled. */
+static struct nm_result_field solver_fields[] = {{1, "struct node", 64, "key", 0, 8, 900, 900},
+						 {1, "struct node", 64, "place.x", 8, 8, 900, 300},
+						 {1, "struct node", 64, "name", 16, 48, 900, 9}};
+static struct nm_result_field_use solver_field_uses[] = {
+    {3, 0, {30, 0}, {2, 0}}, {3, 1, {10, 20}, {1, 0}}, {4, 0, {1, 1}, {0, 1}}};
+static struct nm_result_affinity solver_affinities[] = {{0, 1, 300, 600, 40, 30}, {0, 2, 9, 891, 40, 0}};
+static struct nm_result_lines solver_lines[] = {{1, 100, 900, 4000, 30, 80, 5}};
+
 static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vendor/libplugin.so"};
 
 static struct nm_result_object cc1_objects[] = {
@@ -115,6 +124,14 @@ static struct nm_result results[NM_SAMPLES] = {
 		 .eviction_count = COUNT_OF(solver_evictions2)}},
      .patterns = solver_patterns,
      .pattern_count = COUNT_OF(solver_patterns),
+     .fields = solver_fields,
+     .field_count = COUNT_OF(solver_fields),
+     .field_uses = solver_field_uses,
+     .field_use_count = COUNT_OF(solver_field_uses),
+     .affinities = solver_affinities,
+     .affinity_count = COUNT_OF(solver_affinities),
+     .lines = solver_lines,
+     .line_count = COUNT_OF(solver_lines),
      .undebugged = undebugged,
      .undebugged_count = COUNT_OF(undebugged)},
     CC1("0.2", 5000),

@@ -193,6 +193,33 @@ static void test_sites(void **state)
 	nm_profile_close(profile);
 }
 
+/* What was sampled shares out what is exact: 20,000 reads by 30 to 10, 9,000 read misses by 2 to 1, and so on. */
+static void test_fields(void **state)
+{
+	struct nm_profile *profile = sample("a.nmp");
+
+	(void)state;
+	expect(profile, "SELECT type, structure, field, offset, bytes, sampled, stays, used FROM fields",
+	       "struct node|64|key|0|8|32|900|900\nstruct node|64|place.x|8|8|30|900|300\n"
+	       "struct node|64|name|16|48|0|900|9\n");
+	expect(profile,
+	       "SELECT field, reads, writes, read_misses, write_misses, loads FROM field_counts "
+	       "WHERE level = 'L1d' AND type = 'struct node' AND file LIKE '%stl_vector.h'",
+	       "key|17000|2000|6900|766|7666\nplace.x|5000|20000|3000|334|3334\n");
+	expect(
+	    profile,
+	    "SELECT count(*) FROM (SELECT process, thread, level, line, object, sum(reads), sum(writes), "
+	    "sum(read_misses), sum(loads), sum(used_bytes), sum(evictions) FROM field_counts "
+	    "GROUP BY 1, 2, 3, 4, 5, function, file EXCEPT SELECT process, thread, level, line, object, reads, "
+	    "writes, read_misses, loads, used_bytes, evictions FROM counts)",
+	    "0\n");
+	expect(profile, "SELECT field, other, together, apart, visits, both FROM affinity",
+	       "key|place.x|300|600|40|30\nkey|name|9|891|40|0\n");
+	expect(profile, "SELECT object, lines, hot, hot_stays, idle FROM hot_lines",
+	       "heap std::map<int, std::vector<long> >::insert (tree.cc:88)|100|30|80|5\n");
+	nm_profile_close(profile);
+}
+
 static const char *const tables[] = {"entry",  "text",  "site", "process",  "module_undebugged", "level",
 				     "object", "place", "cell", "eviction", "top_eviction"};
 
@@ -689,6 +716,7 @@ int main(void)
 	    cmocka_unit_test(test_other_views),
 	    cmocka_unit_test(test_evictions),
 	    cmocka_unit_test(test_sites),
+	    cmocka_unit_test(test_fields),
 	    cmocka_unit_test(test_events),
 	    cmocka_unit_test(test_order_does_not_matter),
 	    cmocka_unit_test(test_same_path_twice),

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fields.c - stores fields, their affinity, the hot lines of objects, and the counts of cells shared out to fields.
+ *
+ * A cell's accesses and misses were sampled by field, its counts are exact.  So each count is shared out by what was
+ * sampled of its kind: references by accesses, all that comes of misses by misses; where there are no samples of a kind,
+ * by the next best.  Parts are whole numbers that add up to the count: each is the difference of two rounded sums.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_priv.h"
+
+enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t), FIELD_COLUMNS = 11 };
+
+static const char field_sql[] = "INSERT INTO field VALUES(?,?,?,?,?,?,?,?,?,?,?)";
+static const char pair_sql[] = "INSERT INTO field_pair VALUES(?,?,?,?,?,?,?)";
+static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?,?)";
+static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+
+struct stock {
+	struct nm_store *store;
+	const struct nm_result *result;
+	const struct nm_fold *fold;
+	const char *process;
+	uint32_t
+	    *number; /* of a field of the result, from 1 on, in the order of objects, types and offsets */
+	int rc;
+};
+
+static sqlite3_stmt *prepare(struct stock *s, const char *sql)
+{
+	sqlite3_stmt *insert = NULL;
+
+	if (!s->rc)
+		s->rc = sqlite3_prepare_v2(s->store->db, sql, -1, &insert, NULL);
+	if (insert)
+		sqlite3_bind_text(insert, 1, s->process, -1, SQLITE_STATIC);
+	return insert;
+}
+
+static void number(sqlite3_stmt *insert, int column, uint64_t value)
+{
+	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
+}
+
+static void run(struct stock *s, sqlite3_stmt *insert)
+{
+	int rc = sqlite3_step(insert);
+
+	sqlite3_reset(insert);
+	if (rc != SQLITE_DONE && !s->rc)
+		s->rc = rc;
+}
+
+/* ---- fields ---- */
+
+static int compare_fields(const void *a, const void *b, void *arg)
+{
+	const struct stock *s = arg;
+	const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct nm_result_field *x = &s->result->fields[i], *y = &s->result->fields[j];
+	uint32_t left = s->fold->object_rank[x->object], right = s->fold->object_rank[y->object];
+	int order = left != right ? (left < right ? -1 : 1) : strcmp(x->type, y->type);
+
+	if (!order)
+		order = (x->offset > y->offset) - (x->offset < y->offset);
+	return order ? order : (i > j) - (i < j);
+}
+
+static uint64_t *sum_samples(const struct nm_result *r)
+{
+	uint64_t *sums = calloc(r->field_count + 1, sizeof *sums);
+
+	for (size_t i = 0; sums && i < r->field_use_count; i++)
+		sums[r->field_uses[i].field] += r->field_uses[i].accesses[0] + r->field_uses[i].accesses[1];
+	return sums;
+}
+
+static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint64_t sampled)
+{
+	const struct nm_result_field *f = &s->result->fields[i];
+	sqlite3_int64 type = 0, name = 0;
+
+	s->rc = nm_names_text(&s->store->names, f->type, &type);
+	if (!s->rc)
+		s->rc = nm_names_text(&s->store->names, f->name, &name);
+	if (s->rc)
+		return;
+	const uint64_t values[FIELD_COLUMNS - 1] = {s->number[i],   s->fold->object_rank[f->object],
+						    (uint64_t)type, f->structure,
+						    (uint64_t)name, f->offset,
+						    f->bytes,       sampled,
+						    f->stays,       f->used};
+	for (int k = 0; k < FIELD_COLUMNS - 1; k++)
+		number(insert, k + 2, values[k]);
+	run(s, insert);
+}
+
+static void store_fields(struct stock *s)
+{
+	const size_t n = s->result->field_count;
+	uint32_t *order = calloc(n + 1, sizeof *order);
+	uint64_t *sampled = sum_samples(s->result);
+	sqlite3_stmt *insert = prepare(s, field_sql);
+
+	if (!order || !sampled)
+		s->rc = SQLITE_NOMEM;
+	for (uint32_t i = 0; !s->rc && i < n; i++)
+		order[i] = i;
+	if (!s->rc && n)
+		qsort_r(order, n, sizeof *order, compare_fields, s);
+	for (uint32_t i = 0; !s->rc && i < n; i++)
+		s->number[order[i]] = i + 1;
+	for (uint32_t i = 0; !s->rc && i < n; i++)
+		store_field(s, insert, order[i], sampled[order[i]]);
+	sqlite3_finalize(insert);
+	free(sampled);
+	free(order);
+}
+
+/* ---- pairs ---- */
+
+struct pair {
+	uint32_t field, other, at;
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->field != y->field)
+		return x->field > y->field ? 1 : -1;
+	return (x->other > y->other) - (x->other < y->other);
+}
+
+static void store_pairs(struct stock *s)
+{
+	const size_t n = s->result->affinity_count;
+	struct pair *pairs = calloc(n + 1, sizeof *pairs);
+	sqlite3_stmt *insert = prepare(s, pair_sql);
+
+	if (!pairs)
+		s->rc = SQLITE_NOMEM;
+	for (uint32_t i = 0; !s->rc && i < n; i++)
+		pairs[i] = (struct pair){s->number[s->result->affinities[i].field],
+					 s->number[s->result->affinities[i].other], i};
+	if (!s->rc)
+		qsort(pairs, n, sizeof *pairs, compare_pairs);
+	for (size_t i = 0; !s->rc && i < n; i++) {
+		const struct nm_result_affinity *a = &s->result->affinities[pairs[i].at];
+
+		number(insert, 2, pairs[i].field);
+		number(insert, 3, pairs[i].other);
+		number(insert, 4, a->together);
+		number(insert, 5, a->apart);
+		number(insert, 6, a->visits);
+		number(insert, 7, a->both);
+		run(s, insert);
+	}
+	sqlite3_finalize(insert);
+	free(pairs);
+}
+
+/* ---- lines ---- */
+
+static void store_lines(struct stock *s)
+{
+	const struct nm_result *r = s->result;
+	const struct nm_result_lines **by_rank = calloc(s->fold->objects + 1, sizeof *by_rank);
+	sqlite3_stmt *insert = prepare(s, lines_sql);
+
+	if (!by_rank)
+		s->rc = SQLITE_NOMEM;
+	for (size_t i = 0; !s->rc && i < r->line_count; i++)
+		by_rank[s->fold->object_rank[r->lines[i].object]] = &r->lines[i];
+	for (uint32_t i = 0; !s->rc && i < s->fold->objects; i++) {
+		const struct nm_result_lines *l = by_rank[i];
+
+		if (!l)
+			continue;
+		number(insert, 2, i);
+		number(insert, 3, l->lines);
+		number(insert, 4, l->stays);
+		number(insert, 5, l->accesses);
+		number(insert, 6, l->hot);
+		number(insert, 7, l->hot_stays);
+		number(insert, 8, l->idle);
+		run(s, insert);
+	}
+	sqlite3_finalize(insert);
+	free(by_rank);
+}
+
+/* ---- counts ---- */
+
+/* What a count is shared out by: the kinds of samples, the best first; bits: 1 reads, 2 writes, 4 read misses, 8 write
+ * misses. */
+static const uint8_t by_accesses[2][4] = {{1, 3, 4, 12}, {2, 3, 8, 12}};
+static const uint8_t by_misses[3][4] = {{4, 12, 1, 3}, {8, 12, 2, 3}, {12, 12, 3, 3}};
+
+static const uint8_t *kinds_of(unsigned column, int is_first)
+{
+	switch (column) {
+	case 0:
+	case 1: return is_first ? by_accesses[column] : by_misses[column];
+	case 2:
+	case 3: return by_misses[column - 2];
+	default: return by_misses[2];
+	}
+}
+
+static uint64_t weight_of(const struct nm_result_field_use *u, uint8_t kinds)
+{
+	return (kinds & 1 ? u->accesses[0] : 0) + (kinds & 2 ? u->accesses[1] : 0) +
+	       (kinds & 4 ? u->misses[0] : 0) + (kinds & 8 ? u->misses[1] : 0);
+}
+
+static void share_out(uint64_t count, const uint8_t *kinds, const struct nm_result_field_use *uses, size_t n,
+		      uint64_t *parts, size_t step)
+{
+	uint64_t all = 0, so_far = 0, given = 0;
+	unsigned k;
+
+	for (k = 0; k < 4 && !all; k++)
+		for (size_t i = 0; i < n; i++)
+			all += weight_of(&uses[i], kinds[k]);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t upto;
+
+		so_far += weight_of(&uses[i], kinds[k - 1]);
+		upto = (uint64_t)((unsigned __int128)count * so_far / all);
+		parts[i * step] = upto - given;
+		given = upto;
+	}
+}
+
+struct field_row {
+	uint32_t thread, place, field;
+	struct nm_counts counts;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct field_row *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread > y->thread ? 1 : -1;
+	if (x->place != y->place)
+		return x->place > y->place ? 1 : -1;
+	return (x->field > y->field) - (x->field < y->field);
+}
+
+/* The rows of one cell at one level: by field, or all of it without one.  Returns how many. */
+static size_t split_cell(const struct stock *s, unsigned level, uint32_t cell,
+			 const struct nm_result_field_use *uses, size_t n, struct field_row *rows)
+{
+	const struct nm_result *r = s->result;
+	const int is_first = nm_machine_first(&r->machine, level, NM_SIDE_DATA);
+	uint64_t counts[COUNTS];
+
+	memcpy(counts, &r->levels[level].counts[cell], sizeof counts);
+	for (size_t i = 0; i < n + !n; i++)
+		rows[i] = (struct field_row){.thread = r->cells[cell].thread,
+					     .place = s->fold->place_of[cell],
+					     .field = n ? s->number[uses[i].field] : 0};
+	if (!n) {
+		memcpy(&rows->counts, counts, sizeof counts);
+		return 1;
+	}
+	for (unsigned c = 0; c < COUNTS; c++)
+		share_out(counts[c], kinds_of(c, is_first), uses, n, (uint64_t *)&rows->counts + c,
+			  sizeof *rows / sizeof *counts);
+	return n;
+}
+_Static_assert(sizeof(struct field_row) % sizeof(uint64_t) == 0, "rows are walked by counts");
+
+static void store_row(struct stock *s, sqlite3_stmt *insert, unsigned level, const struct field_row *row)
+{
+	static const struct nm_counts none;
+	uint64_t counts[COUNTS];
+
+	if (!memcmp(&row->counts, &none, sizeof none))
+		return;
+	memcpy(counts, &row->counts, sizeof counts);
+	number(insert, 2, level);
+	number(insert, 3, row->thread);
+	number(insert, 4, row->place);
+	number(insert, 5, row->field);
+	for (int i = 0; i < COUNTS; i++)
+		number(insert, 6 + i, counts[i]);
+	run(s, insert);
+}
+
+static void add_row(struct field_row *to, const struct field_row *from)
+{
+	uint64_t *a = (uint64_t *)&to->counts;
+	const uint64_t *b = (const uint64_t *)&from->counts;
+
+	for (unsigned i = 0; i < COUNTS; i++)
+		a[i] += b[i];
+}
+
+/* All cells of places with a cell that has uses. */
+static size_t split_cells(const struct stock *s, unsigned level, const uint8_t *has_uses,
+			  struct field_row *rows)
+{
+	const struct nm_result *r = s->result;
+	size_t count = 0, u = 0;
+
+	for (uint32_t cell = 0; cell < r->cell_count; cell++) {
+		size_t n = 0;
+
+		while (u + n < r->field_use_count && r->field_uses[u + n].cell == cell)
+			n++;
+		if (has_uses[s->fold->place_of[cell]])
+			count += split_cell(s, level, cell, &r->field_uses[u], n, rows + count);
+		u += n;
+	}
+	return count;
+}
+
+static void store_cells(struct stock *s, unsigned level, const uint8_t *has_uses, struct field_row *rows)
+{
+	sqlite3_stmt *insert = prepare(s, cell_sql);
+	size_t n = s->rc ? 0 : split_cells(s, level, has_uses, rows);
+
+	qsort(rows, n, sizeof *rows, compare_rows);
+	for (size_t i = 0, next; i < n && !s->rc; i = next) {
+		for (next = i + 1; next < n && !compare_rows(&rows[i], &rows[next]); next++)
+			add_row(&rows[i], &rows[next]);
+		store_row(s, insert, level, &rows[i]);
+	}
+	sqlite3_finalize(insert);
+}
+
+static void store_counts(struct stock *s)
+{
+	const struct nm_result *r = s->result;
+	uint8_t *has_uses = calloc(s->fold->place_count + 1, 1);
+	struct field_row *rows = calloc(r->cell_count + r->field_use_count + 1, sizeof *rows);
+
+	if (!has_uses || !rows)
+		s->rc = SQLITE_NOMEM;
+	for (size_t i = 0; !s->rc && i < r->field_use_count; i++)
+		has_uses[s->fold->place_of[r->field_uses[i].cell]] = 1;
+	for (unsigned level = 0; level < r->machine.count && !s->rc; level++)
+		store_cells(s, level, has_uses, rows);
+	free(rows);
+	free(has_uses);
+}
+
+int nm_store_fields(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
+		    const char *process)
+{
+	struct stock s = {.store = store, .result = result, .fold = fold, .process = process};
+
+	s.number = calloc(result->field_count + 1, sizeof *s.number);
+	if (!s.number)
+		return SQLITE_NOMEM;
+	store_fields(&s);
+	if (!s.rc)
+		store_pairs(&s);
+	if (!s.rc)
+		store_lines(&s);
+	if (!s.rc && result->field_use_count)
+		store_counts(&s);
+	free(s.number);
+	return s.rc;
+}
