@@ -104,7 +104,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 					     .object = o.object,
 					     .function = o.function,
 					     .file = o.file};
-	rc = nm_report_run(report, showing.profile, &request, &showing.style, showing.output.file, &showing.err);
+	rc = nm_report_run(report, showing.profile, &request, &showing.style, showing.output.file,
+			   &showing.err);
 	return nm_showing_close(&showing, rc, NM_STATUS_USAGE);
 }
 
@@ -120,6 +121,8 @@ const struct nm_command nm_cmd_report = {
 	       "  pairs      objects with the source lines that touch them\n"
 	       "  levels     the levels of the memory hierarchy\n"
 	       "  patterns   lines with the objects that they walk, and by which stride\n"
+	       "  fields     fields of structures: references, misses, how often they are used\n"
+	       "  affinity   fields of a structure that are used together, or not\n"
 	       "  calltree   call chains, with all that is called from there (record --callgraph)\n"
 	       "\n"
 	       "Examples:\n"
@@ -127,6 +130,6 @@ const struct nm_command nm_cmd_report = {
 	       "  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "summary|objects|functions|lines|pairs|levels|patterns|calltree",
+    .words = "summary|objects|functions|lines|pairs|levels|patterns|fields|affinity|calltree",
     .run = run,
 };

@@ -247,6 +247,39 @@ static void tell_small_blocks(const struct nm_evidence *e, FILE *out)
 		e->blocks, mean_block(e), e->waste);
 }
 
+/* Of some hot fields that one line could hold, two that are used together cannot share one. */
+static int fields_apart(const struct nm_evidence *e)
+{
+	return wasteful(e) && e->far_field && e->far_other && e->far_visits >= MANY_BLOCKS &&
+	       e->far_both >= HALF && e->hot_bytes <= e->line_size && e->structure > e->line_size;
+}
+
+static void tell_fields_apart(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%s and %s lie %" PRId64 " bytes apart in a structure of %" PRId64
+	    " and are both used in %.0f %% of its visits, so each visit loads two lines: put the hot fields (%s, "
+	    "%" PRId64 " bytes) side by side, and each element at the beginning of a line",
+	    e->far_field, e->far_other, e->far_bytes, e->structure, e->far_both, e->hot_fields, e->hot_bytes);
+}
+
+static int unused_fields(const struct nm_evidence *e)
+{
+	return wasteful(e) && e->hot_fields && e->cold_fields && e->cold_bytes >= e->hot_bytes &&
+	       e->structure > PLAIN_ELEMENT;
+}
+
+static void tell_unused_fields(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%s (%" PRId64 " of %" PRId64 " bytes) have most of the accesses to its fields, and %s (%" PRId64
+	    " bytes) are used in %.0f %% of the stays of their lines: split it, and keep the hot fields in an "
+	    "array of their own",
+	    e->hot_fields, e->hot_bytes, e->structure, e->cold_fields, e->cold_bytes, e->cold_used);
+}
+
 static int pointer_array(const struct nm_evidence *e)
 {
 	const char *star = e->type ? strrchr(e->type, '*') : NULL;
@@ -451,6 +484,8 @@ static const struct nm_rule rules[] = {
     {"pages", pages, tell_pages, 0},
     {"row length", row_length, tell_row_length, 0},
     {"same sets", same_sets, tell_same_sets, 0},
+    {"fields apart", fields_apart, tell_fields_apart, 0},
+    {"unused fields", unused_fields, tell_unused_fields, 0},
     {"small blocks", small_blocks, tell_small_blocks, 0},
     {"pointer array", pointer_array, tell_pointer_array, 0},
     {"cold fields", cold_fields, tell_cold_fields, 0},
@@ -528,6 +563,17 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .evictor_count = count(table, row, "evictor_count"),
 	    .stride = count(table, row, "stride"),
 	    .follow = nm_table_find(table, row, "follow")->real,
+	    .structure = count(table, row, "structure"),
+	    .hot_fields = word(table, row, "hot_fields"),
+	    .cold_fields = word(table, row, "cold_fields"),
+	    .hot_bytes = count(table, row, "hot_bytes"),
+	    .cold_bytes = count(table, row, "cold_bytes"),
+	    .cold_used = nm_table_find(table, row, "cold_used")->real,
+	    .far_field = word(table, row, "far_field"),
+	    .far_other = word(table, row, "far_other"),
+	    .far_bytes = count(table, row, "far_bytes"),
+	    .far_visits = count(table, row, "far_visits"),
+	    .far_both = nm_table_find(table, row, "far_both")->real,
 	    .level = "the cache",
 	};
 

@@ -23,7 +23,15 @@ struct nm_evidence {
 	int64_t evictor_count; /* lines that it replaced */
 	int64_t stride;        /* in bytes, that most accesses follow, and how many of them (%) */
 	double follow;
-	const char *level; /* its name, size and line size in bytes */
+	int64_t structure; /* bytes of the structure that the object is made of */
+	const char *hot_fields,
+	    *cold_fields; /* those with most of the accesses; those that are hardly used */
+	int64_t hot_bytes, cold_bytes;
+	double cold_used;                  /* % of the stays of their lines in which cold fields were used */
+	const char *far_field, *far_other; /* two hot fields that cannot be in one line, */
+	int64_t far_bytes, far_visits;     /* so far apart; elements that were visited for one of them, */
+	double far_both;                   /* of which for both, in % */
+	const char *level;                 /* its name, size and line size in bytes */
 	int64_t level_size, line_size;
 	int64_t last_size; /* of the last level */
 };

@@ -12,6 +12,7 @@
  *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
  *     e   where object, line and function are keys: the evictor that replaced most of its lines
  *     s   the same: the stride that most of its accesses follow
+ *     g, h, i  of fields (by_field.c)
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
@@ -20,7 +21,7 @@
 
 #include "report_priv.h"
 
-enum { PROCESS, THREAD, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, KEYS };
+enum { PROCESS, THREAD, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
 
 static const struct {
 	const char *name, *from;
@@ -31,7 +32,8 @@ static const struct {
 		[SOURCE] = {"file", "counts.file"},
 		[LINE] = {"line", "counts.line"},
 		[OBJECT] = {"object", "counts.object"},
-		[TYPE] = {"type", "o.type"}};
+		[TYPE] = {"type", "o.type"},
+		[FIELD] = {"field", "counts.field"}};
 
 struct maker {
 	struct nm_query *query;
@@ -51,6 +53,12 @@ static void take_key(struct maker *m, unsigned key)
 		return;
 	m->has[key] = 1;
 	m->order[m->count++] = key;
+}
+
+/* Where field is a key, the type is that which has the field. */
+static const char *from_of(const struct maker *m, unsigned key)
+{
+	return key == TYPE && m->has[FIELD] ? "coalesce(counts.type, o.type)" : keys[key].from;
 }
 
 static int take_keys(struct maker *m, const char *list, struct nm_error *err)
@@ -113,7 +121,7 @@ static void put_keys(struct maker *m)
 		unsigned key = m->order[i];
 		struct nm_column column = {.name = keys[key].name, .title = keys[key].name};
 
-		if (key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE)
+		if (key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE || key == FIELD)
 			column.kind = NM_COLUMN_NAME;
 		column.dispensable = key == SOURCE && i ? 8 : 0;
 		column.hidden =
@@ -150,14 +158,19 @@ static void put_details(struct maker *m)
 	}
 }
 
+static void put_list(struct maker *m, const struct nm_ranked_column *columns, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		put(m, &columns[i].column, columns[i].sql);
+}
+
 static void put_figures(struct maker *m)
 {
 	const struct nm_ranked_column *columns;
-	unsigned i, count;
+	unsigned count;
 
 	columns = nm_ranked_columns(&count);
-	for (i = 0; i < count; i++)
-		put(m, &columns[i].column, columns[i].sql);
+	put_list(m, columns, count);
 }
 
 static int has_evictor(const struct maker *m)
@@ -207,6 +220,22 @@ static void put_stride(struct maker *m)
 	put(m, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
 }
 
+static int has_field(const struct maker *m) { return m->has[OBJECT] && m->has[FIELD]; }
+static int has_fielded(const struct maker *m) { return m->has[OBJECT] && m->asked->has_fields; }
+
+static void put_fields(struct maker *m)
+{
+	const struct nm_ranked_column *columns;
+	unsigned count;
+
+	columns = nm_field_columns(&count);
+	if (has_field(m))
+		put_list(m, columns, count);
+	columns = nm_fielded_columns(&count);
+	if (has_fielded(m))
+		put_list(m, columns, count);
+}
+
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
 static void write_sums(const struct maker *m, FILE *sql)
@@ -235,9 +264,10 @@ static void write_counts(const struct maker *m, FILE *sql)
 	fputs(", c AS MATERIALIZED (SELECT w.level AS level", sql);
 	for (i = 0; i < m->count; i++)
 		if (m->order[i] != LEVEL)
-			fprintf(sql, ", %s AS %s", keys[m->order[i]].from, keys[m->order[i]].name);
+			fprintf(sql, ", %s AS %s", from_of(m, m->order[i]), keys[m->order[i]].name);
 	write_sums(m, sql);
-	fputs(" FROM w CROSS JOIN counts ON counts.level = w.source", sql);
+	fprintf(sql, " FROM w CROSS JOIN %s ON counts.level = w.source",
+		m->has[FIELD] ? "field_counts AS counts" : "counts");
 	if (m->has[TYPE])
 		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);
 	fputs(" WHERE (w.code IS NULL OR w.code = (counts.object IN x))", sql);
@@ -251,10 +281,12 @@ static void write_counts(const struct maker *m, FILE *sql)
 		fprintf(sql, " AND counts.function %s ?5", a->function.operator_);
 	if (a->file.pattern)
 		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
+	if (m->report->of_fields)
+		fputs(" AND counts.field IS NOT NULL", sql);
 	fputs(" GROUP BY w.level", sql);
 	for (i = 0; i < m->count; i++)
 		if (m->order[i] != LEVEL)
-			fprintf(sql, ", %s", keys[m->order[i]].from);
+			fprintf(sql, ", %s", from_of(m, m->order[i]));
 	fputs(
 	    " HAVING max(w.own)), t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles "
 	    "FROM c GROUP BY level)",
@@ -295,6 +327,10 @@ static void write_details(const struct maker *m, FILE *sql)
 			"max(followed) AS followed, sum(sampled) AS sampled FROM sites "
 			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %sobject, function, file, line)",
 			process, process);
+	if (has_field(m))
+		nm_field_expression(process, sql);
+	if (has_fielded(m))
+		nm_fielded_expression(sql);
 }
 
 /* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
@@ -334,6 +370,11 @@ static void write_joins(const struct maker *m, FILE *sql)
 			" LEFT JOIN s ON s.object IS c.object AND s.function IS c.function AND "
 			"s.file IS c.file AND s.line IS c.line%s",
 			m->has[PROCESS] ? " AND s.process = c.process" : "");
+	if (has_field(m))
+		fprintf(sql, " LEFT JOIN g ON g.object IS c.object AND g.field IS c.field%s",
+			m->has[PROCESS] ? " AND g.process = c.process" : "");
+	if (has_fielded(m))
+		fputs(" LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object", sql);
 }
 
 static char *assemble(const struct maker *m, const char *select)
@@ -373,6 +414,8 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 	size_t bytes, tie_bytes;
 	int rc = take_keys(&m, report->keys ? report->keys : asked->request.by, err);
 
+	if (!rc && m.has[FIELD] && !asked->has_fields)
+		rc = nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
 	if (rc)
 		return rc;
 	m.asked_for = m.count;
@@ -390,6 +433,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 			put_details(&m);
 		put_evictor(&m);
 		put_stride(&m);
+		put_fields(&m);
 	}
 	if (!m.select || fclose(m.select) || !m.ties || fclose(m.ties))
 		rc = NM_ENOMEM;

@@ -57,6 +57,10 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 		asked->has_weights = 1;
 		rc = 0;
 	}
+	if (!rc && (rc = nm_profile_has_fields(profile, err)) > 0) {
+		asked->has_fields = 1;
+		rc = 0;
+	}
 	if (!rc) {
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;
@@ -87,6 +91,9 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 	rc = report->of_sites ? nm_profile_has_sites(profile, err) : 1;
 	if (rc <= 0)
 		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no access patterns: it is older");
+	rc = report->of_fields ? nm_profile_has_fields(profile, err) : 1;
+	if (rc <= 0)
+		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
 	if (report->columns && r->thread)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
 			       report->name);

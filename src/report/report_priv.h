@@ -13,8 +13,9 @@
 struct nm_asked {
 	struct nm_report_request request; /* with a level */
 	int one_level;                    /* the user named the level */
-	int has_sites;                    /* the profile knows strides */
-	int has_weights;                  /* ... and weighted bytes */
+	int has_sites;                    /* the profile knows strides, */
+	int has_weights;                  /* weighted bytes, */
+	int has_fields;                   /* fields */
 	struct nm_levels levels;
 	struct nm_name_choice object, function, file;
 };
@@ -34,6 +35,7 @@ struct nm_report {
 	int all_levels;   /* not one level */
 	int of_contexts;  /* needs a profile with call chains */
 	int of_sites;     /* needs a profile with strides */
+	int of_fields; /* needs a profile with fields; of a ranked one: rows without a field are left out */
 };
 
 /* ---- columns.c ---- */
@@ -52,9 +54,18 @@ const char *nm_cell_where(struct nm_table *table, size_t row);
 const char *nm_cell_victim_where(struct nm_table *table, size_t row);
 const char *nm_cell_evictor(struct nm_table *table, size_t row);
 
+/* ---- by_field.c: of fields, and of objects that have some ---- */
+
+const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);
+const struct nm_ranked_column *nm_fielded_columns(unsigned *ret_count);
+
+/* Table expressions g (process: "process, " or "") and h. */
+void nm_field_expression(const char *process, FILE *sql);
+void nm_fielded_expression(FILE *sql);
+
 /* ---- ranking.c: the query of a request ---- */
 
-enum { NM_QUERY_COLUMNS = 64 };
+enum { NM_QUERY_COLUMNS = 96 };
 
 struct nm_query {
 	struct nm_column columns[NM_QUERY_COLUMNS];

@@ -111,6 +111,25 @@ static const char pattern_sql[] =
     "FROM c CROSS JOIN l LEFT JOIN sites s ON s.process = c.process AND s.object IS c.object "
     "AND s.function IS c.function AND s.file IS c.file AND s.line IS c.line WHERE c.misses > 0";
 
+static const struct nm_column affinity_columns[] = {
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .dispensable = 4},
+    {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT},
+    {.name = "other", .title = "other", .kind = NM_COLUMN_TEXT},
+    {.name = "distance", .title = "distance", .kind = NM_COLUMN_NUMBER, .dispensable = 2},
+    {.name = "visits", .title = "visits", .kind = NM_COLUMN_NUMBER},
+    {.name = "both", .title = "both %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "stays", .title = "stays", .kind = NM_COLUMN_NUMBER},
+    {.name = "together", .title = "together %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+
+static const char affinity_sql[] =
+    "SELECT object, type, field, other, other_offset - offset AS distance, visits, "
+    "100.0 * both / nullif(visits, 0) AS both, together + apart AS stays, "
+    "100.0 * together / nullif(together + apart, 0) AS together, process "
+    "FROM affinity WHERE ?2 IS NULL OR process = ?2";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -142,6 +161,20 @@ static const struct nm_report reports[] = {
      .ties = "process, object, file, line, function",
      .sql = pattern_sql,
      .of_sites = 1},
+    {.name = "fields",
+     .summary = "fields of structures: references, misses, how often they are used",
+     .keys = "field,object",
+     .shown = "references,offset,field_bytes,used",
+     .sort = "misses",
+     .of_fields = 1},
+    {.name = "affinity",
+     .summary = "fields of a structure that are used together, or not",
+     .columns = affinity_columns,
+     .column_count = COUNT_OF(affinity_columns),
+     .sort = "visits",
+     .ties = "process, object, type, offset, other_offset",
+     .sql = affinity_sql,
+     .of_fields = 1},
     {.name = "calltree",
      .summary = "call chains, with all that is called from there",
      .columns = context_columns,

@@ -19,6 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 P = ["-i", "profile-v1.nmp"]
 A = ["-i", "profile-asm.nmp"]
+F = ["-i", "profile-fields.nmp"]  # what tests/sample/make_profile writes
 
 # `nearmiss replay --sets` of interference.nmt with its caches.
 E = ["-i", "profile-sets.nmp"]
@@ -47,6 +48,13 @@ CASES = {
     "pairs-columns": ["report", *P, "pairs", "--columns=misses,misses_per_reuse,misses_by_waste,wasted_bytes,try",
                       "--limit=3", "--width=0"],
     "pairs-of-file": ["report", *P, "pairs", "--file=solver.c", "--level=L2", "--sort=cycles", "--width=120"],
+    "fields": ["report", *F, "fields", "--width=140"],
+    "fields-csv": ["report", *F, "fields", "--format=csv"],
+    "affinity": ["report", *F, "affinity"],
+    "by-type-field": ["report", *F, "--by=type,field,level", "--width=100"],
+    "objects-fields": ["report", *F, "objects", "--limit=2", "--width=0",
+                       "--columns=hot_fields,hot_bytes,cold_fields,cold_used,lines,hot_lines,idle_lines,cause,try"],
+    "fault-no-fields": ["report", *P, "--by=field"],
     "functions-of-object": ["report", *P, "functions", "--object=matrix", "--width=100"],
     "objects-of-function": ["report", *P, "objects", "--function=*push_back*", "--width=120"],
     "objects-wasted": ["report", *P, "objects", "--sort=wasted_bytes", "--width=90"],

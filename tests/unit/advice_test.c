@@ -63,6 +63,21 @@ static const struct {
     {"small blocks", /* side by side in malloc's 32 bytes, all used, one line not to the end */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 24000, .largest = 24, .loads = 100, .waste = 24.9},
      {"25 %"}},
+    {"fields apart",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 96000, .largest = 96, .loads = 100, .waste = 75,
+      .structure = 96, .hot_fields = "key, weight", .hot_bytes = 16, .cold_fields = "name", .cold_bytes = 64,
+      .far_field = "key", .far_other = "weight", .far_bytes = 88, .far_visits = 500, .far_both = 95},
+     {"88 bytes apart", "structure of 96", "95 %", "(key, weight, 16 bytes)"}},
+    {"unused fields", /* these are too seldom used together */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 96000, .largest = 96, .loads = 100, .waste = 75,
+      .structure = 96, .hot_fields = "key, weight", .hot_bytes = 16, .cold_fields = "name", .cold_bytes = 64,
+      .cold_used = 2, .far_field = "key", .far_other = "weight", .far_bytes = 88, .far_visits = 500,
+      .far_both = 49},
+     {"key, weight (16 of 96 bytes)", "name (64 bytes)", "2 %", "split"}},
+    {"small blocks", /* too few cold bytes */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 32000, .largest = 32, .loads = 100, .waste = 50,
+      .structure = 32, .hot_fields = "key", .hot_bytes = 20, .cold_fields = "name", .cold_bytes = 12},
+     {"1000 blocks of 32 bytes"}},
     {"pointer array",
      {L1, .type = "struct node *[1024]", .bytes = 8192, .loads = 100, .waste = 60},
      {"60 %", "one array"}},

@@ -143,10 +143,11 @@ static struct nm_profile *sample(void)
 	return profile;
 }
 
-/* The profile knows neither call chains nor strides. */
+/* The profile knows neither call chains nor strides nor fields. */
 static int is_missing(const struct nm_report *report)
 {
-	return report == nm_report_named("calltree") || report == nm_report_named("patterns");
+	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
+	       report == nm_report_named("fields") || report == nm_report_named("affinity");
 }
 
 /* What a report writes; malloc'ed. */
@@ -407,6 +408,7 @@ static void test_wrong_requests(void **state)
 	    {"levels", {.thread = 1}, "levels"},
 	    {"calltree", {.level = NULL}, "no call chains"},
 	    {"patterns", {.level = NULL}, "no access patterns"},
+	    {"fields", {.level = NULL}, "no fields"},
 	    {"pairs", {.object = "matrx"}, "did you mean matrix?"},
 	    {"pairs", {.function = "mul"}, "did you mean multiply?"},
 	    {"pairs", {.file = "lver.c"}, "/src/solver/solver.c"}, /* whole components only */

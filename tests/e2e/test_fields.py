@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""test_fields.py - fields of structures: their counts, what is used together, types of heap buckets, hot lines, advice."""
+
+import csv
+
+from harness import SPEC, main, nearmiss, program, record, rows
+
+ELEMENTS, WALKS = 4000, 10
+BUCKET = "heap make_items (fields.c:%"
+# Of tests/programs/fields.c: structure, field, offset, bytes; an array inside counts all its elements' bytes.
+RECORD = [("key", 0, 8), ("name", 8, 88), ("weight", 96, 8), ("place.x", 104, 8), ("place.y", 112, 8), ("seen|kept", 120, 1)]
+
+
+def counts(name, what="sum(reads), sum(writes), sum(read_misses + write_misses)"):
+    found = rows(f"SELECT field, {what} FROM field_counts WHERE level = 'L1d' AND object LIKE ? AND field IS NOT NULL "
+                 "GROUP BY field", name)
+    return {row[0]: row[1:] for row in found}
+
+
+def near(number, wanted, percent=5):
+    assert abs(number - wanted) * 100 <= percent * wanted, (number, wanted)
+
+
+def report(*arguments):
+    done = nearmiss("report", *arguments, "-i", "p.nmp", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(done.stdout.decode().splitlines()))
+
+
+def case_variable():
+    """key misses once a look, and so does weight, in another line; which are never in one stay, but in one visit."""
+    record([program("fields")])
+    assert rows("SELECT field, offset, bytes FROM fields WHERE object = 'records' ORDER BY offset") == RECORD
+    found = counts("records")
+    for field in ("key", "weight"):
+        reads, writes, misses = found[field]
+        near(reads, ELEMENTS * WALKS)
+        near(misses, ELEMENTS * WALKS)
+        assert writes <= 1, found
+    pair = rows("SELECT together, apart, visits, both FROM affinity WHERE object = 'records' AND field = 'key' "
+                "AND other = 'weight'")
+    assert len(pair) == 1 and pair[0][:2] == (0, 0) and pair[0][3] > 0.95 * pair[0][2] > 1000, pair
+    row = report("pairs", "--object", "records", "--limit", "1")[0]
+    assert row["cause"] == "fields apart", row
+    assert "key and weight lie 96 bytes apart" in row["try"], row
+
+
+def case_bucket():
+    """The block is an array of what its pointer points to, for which it was assigned on another line than declared."""
+    record([program("fields")])
+    assert rows("SELECT type FROM objects WHERE object LIKE ?", BUCKET) == [("struct item",)]
+    found = counts(BUCKET)
+    near(found["count"][0], ELEMENTS * WALKS)
+    near(found["price"][0], ELEMENTS * WALKS)
+    near(found["count"][2], ELEMENTS * WALKS)
+    together, apart = rows("SELECT together, apart FROM affinity WHERE object LIKE ? AND field = 'count' AND "
+                           "other = 'price'", BUCKET)[0]
+    near(together, ELEMENTS * WALKS, 15)
+    assert apart <= together / 100, (together, apart)
+    text = rows("SELECT sampled, used FROM fields WHERE object LIKE ? AND field = 'text'", BUCKET)
+    assert text == [(0, 0)], text
+    row = report("pairs", "--object", BUCKET.replace("%", "*"), "--limit", "1")[0]
+    assert row["cause"] == "unused fields", row
+    assert "count, price (16 of 64 bytes)" in row["try"] and "text (48 bytes)" in row["try"], row
+
+
+def case_array_inside():
+    record([program("fields")])
+    found = counts("holder")
+    near(found["items[].count"][2] + found["items[].price"][2], ELEMENTS * WALKS)
+    assert rows("SELECT offset, bytes FROM fields WHERE object = 'holder' AND field = 'items[].price'") == \
+        [(16, 8 * ELEMENTS)]
+
+
+def case_sums():
+    """What is shared out to fields adds up to what is not."""
+    record([program("fields")])
+    what = ("sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
+            "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), sum(writebacks), "
+            "sum(weighted_bytes)")
+    keys = "process, thread, level, function, file, line, object"
+    assert rows(f"SELECT {keys}, {what} FROM field_counts GROUP BY {keys}") == \
+        rows(f"SELECT {keys}, {what} FROM counts GROUP BY {keys}")
+
+
+def case_hot_lines():
+    """All lines of the records are walked alike: 90 % of the accesses need as many of the lines."""
+    record([program("fields")])
+    lines, stays, accesses, hot = rows("SELECT lines, stays, accesses, hot FROM hot_lines WHERE object = 'records'")[0]
+    near(hot, 0.9 * lines, 2)
+    near(stays, WALKS * lines, 2)
+    near(accesses, WALKS * lines, 2)
+
+
+def case_reports():
+    record([program("fields")])
+    first = report("fields", "--object", "records")[:2]
+    assert {row["field"] for row in first} == {"key", "weight"}, first
+    assert {row["offset"] for row in first} == {"0", "96"}, first
+    keys = "process,thread,level,function,file,line,object,type,field"
+    found = report("--by", keys, "--object", "records", "--limit", "0")
+    assert any(row["field"] == "weight" and row["type"] == "struct record" and row["function"] == "weigh"
+               and row["level"] == "L2" for row in found), found
+    found = report("--by", "type", "--limit", "0")
+    assert any(row["type"] == "struct item" for row in found), found
+    found = report("affinity", "--limit", "0")
+    assert any((row["field"], row["other"], row["distance"]) == ("key", "weight", "96") for row in found), found
+
+
+def gathered(profile="p.nmp"):
+    return [rows(f"SELECT * FROM {view}", profile=profile) for view in ("fields", "field_counts", "affinity",
+                                                                         "hot_lines", "objects")]
+
+
+def case_same_each_time():
+    """However many threads work, for the program as for its trace."""
+    record([program("fields")], "--trace", "t.nmt", "--threads", "2")
+    first = gathered()
+    record([program("fields")], "--threads", "1")
+    assert first == gathered()
+    for threads in ("1", "2"):
+        done = nearmiss("replay", "-o", "r.nmp", "--threads", threads, "--cache", SPEC, "t.nmt")
+        assert done.returncode == 0, done.stderr
+        assert first == gathered("r.nmp")
+
+
+def case_example():
+    """Pins and terminals from a wrapper that returns void *; cells and nets through pointers to pointers."""
+    record([program("placement"), "500", "2000"])
+    types = dict(rows("SELECT type, sum(blocks) FROM objects WHERE kind = 'heap' AND type IS NOT NULL GROUP BY type"))
+    assert types == {"struct pin": 2000, "struct terminal": 2000, "struct cell": 500, "struct net": 666}, types
+    found = counts("heap new_pin%")
+    assert found["x"][0] > 0 and found["next"][0] > 0, found
+
+
+def case_containers():
+    """Nodes and arrays of the C++ library are what its allocators are made for."""
+    record([program("containers")])
+    assert rows("SELECT count(*) FROM objects WHERE kind = 'heap' AND type LIKE 'std::%node%'")[0][0] > 0
+
+
+if __name__ == "__main__":
+    main(globals())
