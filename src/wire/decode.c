@@ -363,7 +363,7 @@ NM_WIRE_DECODER(realloc)
 NM_WIRE_DECODER(map)
 {
 	const uint64_t *w = r->payload;
-	const char *path;
+	const char *path = NULL;
 	int code = r->words < 4 ? fail(r, err, "wrong number of words") : last_text(r, 3, &path, err);
 
 	if (code)
@@ -415,7 +415,7 @@ NM_WIRE_DECODER(brk)
 NM_WIRE_DECODER(module)
 {
 	size_t id_words = ((size_t)r->arg + 7) / 8;
-	const char *path;
+	const char *path = NULL;
 	int code = r->words < 2 + id_words ? fail(r, err, "wrong number of words")
 					   : last_text(r, 1 + id_words, &path, err);
 
@@ -437,7 +437,7 @@ NM_WIRE_DECODER(module_gone)
 NM_WIRE_DECODER(name)
 {
 	const uint64_t *w = r->payload;
-	const char *name;
+	const char *name = NULL;
 	int code = r->words < 3 ? fail(r, err, "wrong number of words") : last_text(r, 2, &name, err);
 
 	if (code)
@@ -459,7 +459,7 @@ NM_WIRE_DECODER(unname)
 
 NM_WIRE_DECODER(region)
 {
-	const char *name;
+	const char *name = NULL;
 	int code = last_text(r, 0, &name, err);
 
 	if (code)
@@ -493,7 +493,7 @@ NM_WIRE_DECODER(lost)
 
 NM_WIRE_DECODER(place)
 {
-	const char *function, *file;
+	const char *function = NULL, *file = NULL;
 	size_t at = 2;
 	int code;
 

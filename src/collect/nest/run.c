@@ -344,7 +344,7 @@ static int can_skip(const struct run *r, const struct nm_nest_node *loop, uint64
 static int run_loop(struct run *r, const struct nm_nest_node *loop)
 {
 	uint64_t trips, i;
-	int64_t from;
+	int64_t from = 0;
 	int code = count_trips(r, loop, &from, &trips);
 
 	if (code || !trips)

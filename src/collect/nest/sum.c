@@ -173,7 +173,7 @@ static int parse_extreme(struct nm_nest_parser *p, int kind, struct nm_nest_valu
 
 static int parse_mod(struct nm_nest_parser *p, const char *at, struct nm_nest_value *ret)
 {
-	int64_t a, b, quotient, rest = 0;
+	int64_t a = 0, b, quotient = 0, rest = 0;
 	int code = nm_nest_parse_constant(p, "the first operand of mod", &a);
 
 	if (!code)
@@ -307,7 +307,7 @@ static int parse_term(struct nm_nest_parser *p, struct nm_nest_value *ret)
 	while (!code && (p->token.kind == '*' || p->token.kind == '/')) {
 		struct nm_nest_token sign = p->token;
 		struct nm_nest_value right;
-		int64_t quotient, rest;
+		int64_t quotient = 0, rest;
 
 		code = nm_nest_next(p);
 		if (!code)
