@@ -88,10 +88,11 @@ NEARMISS_PUBLIC unsigned nearmiss_machine_levels(const struct nearmiss_machine *
 NEARMISS_PUBLIC const char *nearmiss_level_name(const struct nearmiss_machine *machine, unsigned level);
 
 enum nearmiss_property {
-	NEARMISS_SIZE, /* bytes */
-	NEARMISS_WAYS, /* lines a set */
-	NEARMISS_LINE, /* bytes a line, a power of two */
-	NEARMISS_SETS  /* 1: fully associative */
+	NEARMISS_SIZE,  /* bytes */
+	NEARMISS_WAYS,  /* lines a set */
+	NEARMISS_LINE,  /* bytes a line, a power of two */
+	NEARMISS_SETS,  /* 1: fully associative */
+	NEARMISS_SECTOR /* bytes loaded at once: the line, where a level has no sectors */
 };
 
 /* 0 for a level or a property that is not there. */
@@ -144,7 +145,8 @@ enum nearmiss_figure {
 	NEARMISS_LOADED_BYTES, /* bytes of these lines */
 	NEARMISS_EVICTIONS,    /* lines that the tag loaded and others replaced */
 	NEARMISS_WRITEBACKS,   /* of these, those that had been written to */
-	NEARMISS_FIGURES       /* how many there are in this header */
+	NEARMISS_SECTOR_MISSES, /* loads of a sector whose line was there; with sectors, loads and evictions are theirs */
+	NEARMISS_FIGURES /* how many there are in this header */
 };
 
 /* "reads", "read_misses", ...; NULL for a figure that is not known. */

@@ -61,7 +61,7 @@ static uint32_t fetch_line(const struct nm_machine *machine)
 
 	for (unsigned i = 0; i < machine->count; i++) {
 		const struct nm_level_spec *l = &machine->levels[i];
-		uint32_t run = l->line < LONGEST ? l->line : LONGEST;
+		uint32_t run = nm_level_unit(l) < LONGEST ? nm_level_unit(l) : LONGEST;
 		int takes =
 		    l->pages ? l->side != NM_SIDE_DATA : nm_machine_first(machine, i, NM_SIDE_INSTRUCTION);
 

@@ -23,6 +23,7 @@ void nm_result_free(struct nm_result *result)
 	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
 		free(result->levels[i].counts);
 		free(result->levels[i].context_counts);
+		free(result->levels[i].extras);
 		free(result->levels[i].evictions);
 	}
 	free(result->objects);
@@ -114,6 +115,22 @@ static int fold_counts(struct fold *f, struct nm_result_level *level, size_t raw
 		add_counts(&sums[f->models[i]], &level->counts[i]);
 	free(level->counts);
 	level->counts = sums;
+	return 0;
+}
+
+static int fold_extras(struct fold *f, struct nm_result_level *level, size_t raw)
+{
+	struct nm_extras *sums;
+
+	if (!level->extras)
+		return 0;
+	sums = calloc(f->result->cell_count + 1, sizeof *sums);
+	if (!sums)
+		return NM_ENOMEM;
+	for (size_t i = 1; i < raw; i++)
+		nm_extras_add(&sums[f->models[i]], &level->extras[i]);
+	free(level->extras);
+	level->extras = sums;
 	return 0;
 }
 
@@ -320,7 +337,7 @@ static int fold_level(struct fold *f, struct nm_result_level *level, size_t raw)
 {
 	if (f->by_context && fold_context_counts(f, level, raw))
 		return NM_ENOMEM;
-	if (fold_counts(f, level, raw))
+	if (fold_counts(f, level, raw) || fold_extras(f, level, raw))
 		return NM_ENOMEM;
 	fold_evictions(f, level);
 	return 0;

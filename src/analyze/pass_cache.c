@@ -63,6 +63,23 @@ static void core(void *self, unsigned running)
 
 static int ending(void *self) { return nm_hierarchy_witness_rest(((struct cache *)self)->hierarchy); }
 
+/* The same of what only some levels count. */
+static int finish_extras(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
+{
+	struct nm_extras *extras, **out = &result->levels[level].extras;
+	size_t cells;
+	int status = nm_hierarchy_extras(h, level, &extras, &cells);
+
+	if (status || !extras)
+		return status;
+	*out = calloc(result->cell_count + 1, sizeof **out);
+	if (*out)
+		memcpy(*out, extras,
+		       (cells < result->cell_count ? cells : result->cell_count) * sizeof *extras);
+	free(extras);
+	return *out ? 0 : NM_ENOMEM;
+}
+
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
 	struct nm_result_level *out = &result->levels[level];
@@ -80,6 +97,8 @@ static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result
 	if (!out->counts)
 		return NM_ENOMEM;
 	nm_hierarchy_total(h, level, &out->total);
+	if (finish_extras(h, level, result))
+		return NM_ENOMEM;
 	return nm_hierarchy_evictions(h, level, &out->evictions, &out->eviction_count);
 }
 

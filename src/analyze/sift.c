@@ -190,7 +190,7 @@ int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request
 		return NM_ENOMEM;
 	s->request = request;
 	for (unsigned i = 0; i < machine->count; i++) {
-		s->line_bytes[i] = machine->levels[i].line;
+		s->line_bytes[i] = nm_level_unit(&machine->levels[i]);
 		s->open[i] = NO_STAY;
 	}
 	*ret_sift = s;

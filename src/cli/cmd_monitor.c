@@ -177,7 +177,7 @@ static int read_histogram(const struct nm_command *self, const struct monitor_op
 {
 	struct nm_sift_request *q = &m->sift;
 	unsigned first = first_data_level(&m->machine);
-	uint64_t bytes = m->machine.levels[first].line;
+	uint64_t bytes = nm_level_unit(&m->machine.levels[first]);
 	const char *end = "";
 
 	if (!strcmp(o->histogram, "set")) {

@@ -113,23 +113,25 @@ const struct nm_command nm_cmd_report = {
     .name = "report",
     .summary = "Show which objects and lines of a profile miss the cache",
     .operands = "[REPORT]",
-    .details = "Reports:\n"
-	       "  summary    what was run, how each level did, the first pairs, and advice\n"
-	       "  objects    variables and allocation sites\n"
-	       "  functions  functions\n"
-	       "  lines      source lines\n"
-	       "  pairs      objects with the source lines that touch them\n"
-	       "  levels     the levels of the memory hierarchy\n"
-	       "  patterns   lines with the objects that they walk, and by which stride\n"
-	       "  fields     fields of structures: references, misses, how often they are used\n"
-	       "  affinity   fields of a structure that are used together, or not\n"
-	       "  calltree   call chains, with all that is called from there (record --callgraph)\n"
-	       "\n"
-	       "Examples:\n"
-	       "  nearmiss report functions --object matrix     who misses on it\n"
-	       "  nearmiss report --by type,level               anything else\n",
+    .details =
+	"Reports:\n"
+	"  summary    what was run, how each level did, the first pairs, and advice\n"
+	"  objects    variables and allocation sites\n"
+	"  functions  functions\n"
+	"  lines      source lines\n"
+	"  pairs      objects with the source lines that touch them\n"
+	"  levels     the levels of the memory hierarchy\n"
+	"  patterns   lines with the objects that they walk, and by which stride\n"
+	"  sectors    lines that found a line of the cache without the sector asked for (sector= in a SPEC)\n"
+	"  fields     fields of structures: references, misses, how often they are used\n"
+	"  affinity   fields of a structure that are used together, or not\n"
+	"  calltree   call chains, with all that is called from there (record --callgraph)\n"
+	"\n"
+	"Examples:\n"
+	"  nearmiss report functions --object matrix     who misses on it\n"
+	"  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "summary|objects|functions|lines|pairs|levels|patterns|fields|affinity|calltree",
+    .words = "summary|objects|functions|lines|pairs|levels|patterns|sectors|fields|affinity|calltree",
     .run = run,
 };

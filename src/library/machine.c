@@ -91,6 +91,7 @@ uint64_t nearmiss_level_property(const struct nearmiss_machine *machine, unsigne
 	case NEARMISS_WAYS: return l->ways;
 	case NEARMISS_LINE: return l->line;
 	case NEARMISS_SETS: return l->sets;
+	case NEARMISS_SECTOR: return nm_level_unit(l);
 	}
 	return 0;
 }

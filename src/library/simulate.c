@@ -40,6 +40,7 @@ struct nearmiss_hierarchy {
 	int broken; /* a code */
 	int finished;
 	struct nm_counts *counts[NM_MAX_LEVELS]; /* by tag, or NULL */
+	struct nm_extras *extras[NM_MAX_LEVELS]; /* the same, or NULL for a level without */
 	size_t counted[NM_MAX_LEVELS];
 	struct nearmiss_eviction *evictions;
 	nearmiss_event_function *watcher; /* or NULL */
@@ -84,7 +85,9 @@ static void forget_counts(struct nearmiss_hierarchy *h)
 {
 	for (unsigned i = 0; i < h->levels; i++) {
 		free(h->counts[i]);
+		free(h->extras[i]);
 		h->counts[i] = NULL;
+		h->extras[i] = NULL;
 	}
 }
 
@@ -182,15 +185,21 @@ int nearmiss_finish(struct nearmiss_hierarchy *h)
 static const struct {
 	const char *name;
 	size_t at;
+	int extra; /* in struct nm_extras */
 } figures[NEARMISS_FIGURES] = {
-#define FIGURE(name)                                    \
-	{                                               \
-#name, offsetof(struct nm_counts, name) \
+#define FIGURE(name)                                       \
+	{                                                  \
+#name, offsetof(struct nm_counts, name), 0 \
+	}
+#define EXTRA(name)                                        \
+	{                                                  \
+#name, offsetof(struct nm_extras, name), 1 \
 	}
     FIGURE(reads),        FIGURE(writes),    FIGURE(read_misses), FIGURE(write_misses), FIGURE(cold),
     FIGURE(capacity),     FIGURE(conflict),  FIGURE(loads),       FIGURE(reuse),        FIGURE(used_bytes),
-    FIGURE(loaded_bytes), FIGURE(evictions), FIGURE(writebacks),
+    FIGURE(loaded_bytes), FIGURE(evictions), FIGURE(writebacks),  EXTRA(sector_misses),
 #undef FIGURE
+#undef EXTRA
 };
 
 const char *nearmiss_figure_name(enum nearmiss_figure figure)
@@ -205,6 +214,8 @@ static int count(struct nearmiss_hierarchy *h, unsigned level)
 		return h->broken;
 	if (h->counts[level])
 		return 0;
+	if (nm_hierarchy_extras(h->model, level, &h->extras[level], &h->counted[level]))
+		return NM_ENOMEM;
 	return nm_hierarchy_counts(h->model, level, &h->counts[level], &h->counted[level]);
 }
 
@@ -233,7 +244,13 @@ uint64_t nearmiss_count(struct nearmiss_hierarchy *h, unsigned level, uint32_t t
 	if (level >= h->levels || tag >= h->tags || (unsigned)figure >= NEARMISS_FIGURES || count(h, level) ||
 	    tag >= h->counted[level])
 		return 0;
-	memcpy(&value, (const char *)&h->counts[level][tag] + figures[figure].at, sizeof value);
+	if (figures[figure].extra && !h->extras[level])
+		return 0;
+	memcpy(&value,
+	       (figures[figure].extra ? (const char *)&h->extras[level][tag]
+				      : (const char *)&h->counts[level][tag]) +
+		   figures[figure].at,
+	       sizeof value);
 	return value + own(h, level, tag, figure);
 }
 

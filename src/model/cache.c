@@ -82,21 +82,23 @@ static int pads(unsigned ways) { return ways > 4 && ways < NM_WIDE_WAYS; }
 
 int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const struct nm_standing *standing)
 {
-	uint64_t sets = spec->sets;
+	const uint64_t sets = spec->sets, sectors = spec->line / nm_level_unit(spec);
 
 	c->spec = *spec;
 	if (spec->pages) /* pages.h */
 		c->spec.line = 1u << nm_page_shifts[NM_PAGE_4K];
+	const uint32_t unit = nm_level_unit(&c->spec);
 	c->lookup = standing->custom ? &nm_lookup_custom : nm_lookup_supported(0);
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
-	c->line_shift = (unsigned)__builtin_ctz(c->spec.line);
-	c->words = c->spec.line > 64 ? c->spec.line / 64 : 1;
+	c->line_shift = (unsigned)__builtin_ctz(unit);
+	c->words = unit > 64 ? unit / 64 : 1;
 	c->ways = !standing->custom && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
-	if (sets > UINT64_MAX / c->ways)
+	if (sets > UINT64_MAX / sectors / c->ways)
 		return NM_ENOMEM;
-	c->places = sets * c->ways + standing->loans;
+	c->places = sets * c->ways * sectors + standing->loans;
 	if (make_arrays(c, c->places) || (standing->custom && nm_custom_new(c, standing)) || make_aids(c) ||
-	    nm_recency_init(&c->recency, sets * spec->ways, c->stamps) || nm_tally_init(&c->tally)) {
+	    nm_recency_init(&c->recency, sets * spec->ways * sectors, c->stamps) ||
+	    nm_tally_init(&c->tally, sectors > 1)) {
 		nm_cache_done(c);
 		return NM_ENOMEM;
 	}
@@ -134,7 +136,7 @@ uint32_t nm_cache_find(const struct nm_cache *c, uint64_t line)
 void nm_cache_add_stay(struct nm_cache *c, uint32_t place, const struct nm_cache *upper, uint32_t from,
 		       unsigned kinds)
 {
-	uint64_t byte = (upper->tags[from] << upper->line_shift) & (c->spec.line - 1);
+	uint64_t byte = (upper->tags[from] << upper->line_shift) & ((1ull << c->line_shift) - 1);
 	const uint64_t *mask = nm_cache_mask(upper, from);
 	uint64_t *to = nm_cache_mask(c, place);
 

@@ -4,7 +4,8 @@
  * and its figures.
  *
  * Every way of every set has a number, its *place* (set * ways + way), and a place in each of these arrays: what
- * a search reads (tags), what a victim is chosen by (stamps), and all that is known of the line's *stay*.
+ * a search reads (tags), what a victim is chosen by (stamps), and all that is known of the line's *stay*.  In a level
+ * with sectors each sector of a way is a place, and what is said of lines here is meant of sectors (custom.h).
  */
 #ifndef NM_CACHE_H
 #define NM_CACHE_H
@@ -63,14 +64,15 @@ struct nm_teller {
 struct nm_cache {
 	uint64_t *tags, *stamps;
 	struct nm_stay *stays;
-	uint64_t *masks;            /* words per place, where a line has more than 64 bytes; else NULL */
-	uint8_t *way_of;            /* [NM_GUESSES] by hash of a line: the way where it may be; or NULL */
-	uint64_t set_mask;          /* sets - 1 if that is a power of two, else 0 */
-	unsigned ways;              /* padded for vectors */
-	unsigned line_shift, words; /* words of 64 bytes in a line */
-	struct nm_cache *next;      /* level that takes its fills, or NULL */
-	struct nm_wide *wide;       /* where ways >= NM_WIDE_WAYS, or a plug-in puts lines anywhere */
-	struct nm_custom *custom;   /* custom.h; NULL: all is as usual */
+	uint64_t *masks;   /* words per place, where a line has more than 64 bytes; else NULL */
+	uint8_t *way_of;   /* [NM_GUESSES] by hash of a line: the way where it may be; or NULL */
+	uint64_t set_mask; /* sets - 1 if that is a power of two, else 0 */
+	unsigned ways;     /* padded for vectors */
+	unsigned line_shift,
+	    words;                /* of what is loaded at once, a line or a sector; words of 64 bytes in it */
+	struct nm_cache *next;    /* level that takes its fills, or NULL */
+	struct nm_wide *wide;     /* where ways >= NM_WIDE_WAYS, or a plug-in puts lines anywhere */
+	struct nm_custom *custom; /* custom.h; NULL: all is as usual */
 	uint64_t places;
 	struct nm_recency recency;
 	struct nm_tally tally;

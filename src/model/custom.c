@@ -21,6 +21,10 @@
  *     passes the line on without keeping it, and is a load of this level all the same: the stay that is charged to
  *     its cell lasts until the line leaves this level outwards, with what happened above it in between.  So loads
  *     are misses, and evictions are lines that left this level outwards.
+ *   - sector=: a sector is what is loaded, touched, charged and settled, as a line is elsewhere, and so all counts are of
+ *     sectors; the line is what has a place in a set and leaves it, with all its sectors.  A load of a sector whose line
+ *     is there is a *sector miss*: a touch of the line for the policy.  The classes compare with a fully
+ *     associative LRU cache of as many sectors: so what tags for many sectors cost is *conflict*.
  *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as ever.
  *
  * An exclusive level keeps what it knows of lines that are above in slots behind its places: `below` of the line
@@ -51,6 +55,12 @@ int nm_custom_new(struct nm_cache *c, const struct nm_standing *standing)
 		return NM_ENOMEM;
 	u->replacement.future = standing->future;
 	u->replacement.tags = c->tags;
+	u->lines = c->tags;
+	u->sector_shift = (unsigned)__builtin_ctz(c->spec.line / nm_level_unit(&c->spec));
+	if (u->sector_shift && !(u->lines = malloc(sets * c->ways * sizeof *u->lines)))
+		return NM_ENOMEM;
+	for (uint64_t way = 0; u->sector_shift && way < sets * c->ways; way++)
+		u->lines[way] = NM_NO_LINE;
 	for (uint64_t set = 0; set < sets; set++) {
 		u->free_count[set] = c->ways;
 		for (uint32_t way = 0; way < c->ways; way++)
@@ -67,6 +77,8 @@ void nm_custom_free(struct nm_custom *u)
 		return;
 	nm_plugin_close(&u->plugin);
 	nm_replacement_done(&u->replacement);
+	if (u->sector_shift)
+		free(u->lines);
 	free(u->free_ways);
 	free(u->free_count);
 	free(u->loans);
@@ -74,20 +86,39 @@ void nm_custom_free(struct nm_custom *u)
 	free(u);
 }
 
-ALWAYS uint64_t set_of(const struct nm_cache *c, uint64_t line)
+/* The way that has a line, also that of a sector, counted over all sets; or NM_NO_PLACE. */
+ALWAYS uint32_t find_way_of(const struct nm_cache *c, uint64_t line)
 {
-	return c->custom->set(&c->custom->placement, line);
+	const struct nm_custom *u = c->custom;
+
+	line >>= u->sector_shift;
+	if (c->wide)
+		return nm_wide_find(c->wide, u->lines, line);
+
+	uint64_t first = u->set(&u->placement, line) * c->ways;
+	unsigned way = find_plain(u->lines + first, c->ways, line);
+
+	return way == UINT32_MAX ? NM_NO_PLACE : (uint32_t)first + way;
+}
+
+/* The place of a line in a way: itself, or that of its sector. */
+ALWAYS uint32_t place_in(const struct nm_cache *c, uint32_t way, uint64_t line)
+{
+	unsigned shift = c->custom->sector_shift;
+
+	return way << shift | (uint32_t)(line & ((1u << shift) - 1));
 }
 
 uint32_t nm_custom_find(const struct nm_cache *c, uint64_t line)
 {
-	if (c->wide)
-		return nm_wide_find(c->wide, c->tags, line);
+	uint32_t way = find_way_of(c, line);
 
-	uint64_t place = set_of(c, line) * c->ways;
-	unsigned way = find_plain(c->tags + place, c->ways, line);
+	if (way == NM_NO_PLACE || !c->custom->sector_shift)
+		return way;
 
-	return way == UINT32_MAX ? NM_NO_PLACE : (uint32_t)place + way;
+	uint32_t place = place_in(c, way, line);
+
+	return c->tags[place] == line ? place : NM_NO_PLACE;
 }
 
 /* Such levels are slow enough to ask each time whether they are watched. */
@@ -100,11 +131,17 @@ static void tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t lin
 
 static int exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
 
+static void touch_way(struct nm_cache *c, uint32_t way)
+{
+	struct nm_replacement *p = &c->custom->replacement;
+
+	p->policy->touch(p, way / c->ways, way % c->ways);
+}
+
 /* A resident line is touched. */
 static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 {
 	struct nm_recency *r = &c->recency;
-	struct nm_replacement *p = &c->custom->replacement;
 	const int held = c->stamps[place] >= r->head;
 
 	if (held || !write || !c->spec.no_allocate) {
@@ -117,7 +154,7 @@ static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 	if (c->custom->plugin.self)
 		c->custom->plugin.does->touch(c->custom->plugin.self, c->tags[place], place);
 	else
-		p->policy->touch(p, place / c->ways, place % c->ways);
+		touch_way(c, place >> c->custom->sector_shift);
 }
 
 static void clear_stay(struct nm_cache *c, uint32_t place, uint32_t cell)
@@ -135,18 +172,32 @@ static void move_stay(struct nm_cache *c, uint32_t from, uint32_t to)
 		       c->words * sizeof *c->masks);
 }
 
-/* The way of a place has no line any more. */
+static int has_sectors(const struct nm_cache *c, uint32_t way)
+{
+	for (uint32_t s = 0; s < 1u << c->custom->sector_shift; s++)
+		if (c->tags[(way << c->custom->sector_shift) + s] != NM_NO_LINE)
+			return 1;
+	return 0;
+}
+
+/* A place has no line any more, and its way neither, unless other sectors are left. */
 static void free_place(struct nm_cache *c, uint32_t place)
 {
 	struct nm_custom *u = c->custom;
-	uint32_t set = place / c->ways, way = place % c->ways;
+	uint32_t at = place >> u->sector_shift, set = at / c->ways, way = at % c->ways;
+	uint64_t line = u->lines[at];
 
-	if (c->wide)
-		nm_wide_take(c->wide, c->tags, c->tags[place]);
 	if (u->plugin.self && u->plugin.does->leave)
-		u->plugin.does->leave(u->plugin.self, c->tags[place], place);
-	c->tags[place] = NM_NO_LINE;
+		u->plugin.does->leave(u->plugin.self, line, place);
 	c->stamps[place] = 0;
+	if (u->sector_shift) {
+		c->tags[place] = NM_NO_LINE;
+		if (has_sectors(c, at))
+			return;
+	}
+	if (c->wide)
+		nm_wide_take(c->wide, u->lines, line);
+	u->lines[at] = NM_NO_LINE;
 	u->free_ways[(uint64_t)set * u->free_words + way / 64] |= 1ull << way % 64;
 	u->free_count[set]++;
 }
@@ -203,7 +254,8 @@ static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
 	}
 }
 
-static void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
+/* A line, or a sector, leaves with all that levels above have of it. */
+static void evict_place(struct nm_cache *c, uint32_t place, uint32_t evictor)
 {
 	const struct nm_custom *u = c->custom;
 
@@ -215,8 +267,24 @@ static void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
 			take_back(above, (c->tags[place] << shift) + part, evictor);
 	}
 	depart(c, place, evictor, NM_EVENT_REPLACE);
+}
+
+/* The line of a way leaves. */
+static void evict(struct nm_cache *c, uint32_t way, uint32_t evictor)
+{
+	const struct nm_custom *u = c->custom;
+
+	for (uint32_t s = 0; s < 1u << u->sector_shift; s++) {
+		uint32_t place = (way << u->sector_shift) + s;
+
+		if (c->tags[place] == NM_NO_LINE)
+			continue;
+		evict_place(c, place, evictor);
+		if (u->sector_shift)
+			c->tags[place] = NM_NO_LINE; /* else the way's next line takes its place */
+	}
 	if (c->wide)
-		nm_wide_take(c->wide, c->tags, c->tags[place]);
+		nm_wide_take(c->wide, u->lines, u->lines[way]);
 }
 
 /* Where the plug-in wants a line to go. */
@@ -236,28 +304,43 @@ static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
 	return (uint32_t)place;
 }
 
+/* A sector comes to those of its line that are there. */
+static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint32_t cell)
+{
+	uint32_t place = place_in(c, way, line);
+
+	c->tally.extras[cell].sector_misses++;
+	touch_way(c, way);
+	c->tags[place] = line;
+	return place;
+}
+
 /* A place for a line in its set, whose line leaves if no way is free; the line has it now. */
 static uint32_t vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
 	struct nm_custom *u = c->custom;
 	struct nm_replacement *p = &u->replacement;
-	uint64_t set = set_of(c, line);
-	uint32_t way, place;
+	uint64_t set = nm_custom_set(c, line);
+	uint32_t way, first = (uint32_t)(set * c->ways);
 
 	if (u->plugin.self)
 		return ask_plugin(c, line, evictor);
+	if (u->sector_shift && (way = find_way_of(c, line)) != NM_NO_PLACE)
+		return add_sector(c, way, line, evictor);
 	if (u->free_count[set]) {
 		way = lowest_free(u, set);
-		place = (uint32_t)(set * c->ways) + way;
 	} else {
 		way = p->policy->victim(p, set);
-		place = (uint32_t)(set * c->ways) + way;
-		evict(c, place, evictor);
+		evict(c, first + way, evictor);
 	}
-	c->tags[place] = line;
+	u->lines[first + way] = line >> u->sector_shift;
 	if (c->wide)
-		nm_wide_put(c->wide, c->tags, place);
+		nm_wide_put(c->wide, u->lines, first + way);
 	p->policy->load(p, set, way);
+
+	uint32_t place = place_in(c, first + way, line);
+
+	c->tags[place] = line;
 	return place;
 }
 
@@ -412,7 +495,8 @@ static void tell_reference(const struct nm_cache *c, const struct nm_ref *r, uin
 static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes,
 		     uint64_t earlier)
 {
-	const unsigned write = r->kind == NM_REF_WRITE, first = (unsigned)(address & (c->spec.line - 1));
+	const unsigned write = r->kind == NM_REF_WRITE,
+		       first = (unsigned)(address & ((1ull << c->line_shift) - 1));
 	uint64_t line = address >> c->line_shift;
 	uint32_t place = nm_custom_find(c, line);
 	const int missed = place == NM_NO_PLACE, passes = missed && write && c->spec.no_allocate;
@@ -445,12 +529,13 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 static void take_any(struct nm_cache *c, const struct nm_ref *r)
 {
 	const unsigned write = r->kind == NM_REF_WRITE;
+	const uint64_t line = 1ull << c->line_shift;
 	uint64_t address = r->address, missed = 0;
 
 	if (!c->first)
 		c->tally.own[r->cell][write] += r->weight;
 	for (uint32_t left = r->size; left;) {
-		uint64_t rest = c->spec.line - (address & (c->spec.line - 1));
+		uint64_t rest = line - (address & (line - 1));
 		uint32_t n = left < rest ? left : (uint32_t)rest;
 
 		missed += (unsigned)take_line(c, r, address, n, missed);

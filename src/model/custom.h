@@ -22,6 +22,8 @@ struct nm_custom {
 	struct nm_replacement replacement;
 	struct nm_placement placement;
 	uint64_t (*set)(const struct nm_placement *placement, uint64_t line);
+	unsigned sector_shift; /* log2 of the sectors in a line */
+	uint64_t *lines;     /* of each way of each set, or NM_NO_LINE; without sectors these are the tags */
 	uint64_t *free_ways; /* `free_words` words a set: a bit for each way without a line */
 	uint32_t free_words;
 	uint32_t *free_count;
@@ -35,6 +37,12 @@ struct nm_custom {
 /* The level's arrays are there, its spec and its geometry.  0 or NM_ENOMEM. */
 int nm_custom_new(struct nm_cache *cache, const struct nm_standing *standing);
 void nm_custom_free(struct nm_custom *custom);
+
+/* The set of a line, or of a sector of it. */
+static inline uint64_t nm_custom_set(const struct nm_cache *c, uint64_t line)
+{
+	return c->custom->set(&c->custom->placement, line >> c->custom->sector_shift);
+}
 
 uint32_t nm_custom_find(const struct nm_cache *cache, uint64_t line);
 

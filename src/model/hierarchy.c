@@ -156,7 +156,7 @@ static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *m
 	const struct nm_level_spec *l = &machine->levels[i];
 
 	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
-	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin)
+	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector)
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
 		enum nm_inclusion inclusion = machine->levels[j].inclusion;
@@ -449,7 +449,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .writebacks = s->writebacks,
 			      .weighted_bytes = s->weighted_bytes};
 
-	n.loaded_bytes = n.loads * c->spec.line;
+	n.loaded_bytes = n.loads << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)
 		if (above->next == c) {
 			n.reads += above->tally.loads[cell].fills[0];
@@ -485,6 +485,24 @@ int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_
 		}
 	*ret_cells = cells;
 	*ret_counts = counts;
+	return 0;
+}
+
+int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
+			size_t *ret_cells)
+{
+	const struct nm_tally *first = &unit_of(h, level, 0)->tally; /* as many cells in all */
+
+	*ret_cells = first->cell_count;
+	*ret_extras = NULL;
+	if (!first->has_extras)
+		return 0;
+	*ret_extras = calloc(first->cell_count + 1, sizeof **ret_extras);
+	if (!*ret_extras)
+		return NM_ENOMEM;
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+		for (size_t i = 0; i < first->cell_count; i++)
+			nm_extras_add(&(*ret_extras)[i], &h->units[u].tally.extras[i]);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
  *     counts and byte masks flow down from the upper level when the line leaves that level (paper 1,
  *     section 2), so reuse there also counts program references.
  *   - evictions = lines replaced (not the ones resident at the end); evictions + resident = loads.
+ *   - Of a level with sectors all of this counts sectors where it says lines.
  */
 #ifndef NM_HIERARCHY_H
 #define NM_HIERARCHY_H
@@ -53,6 +54,16 @@ struct nm_counts {
 	uint64_t writebacks;                          /* of those, dirty ones sent to the next level */
 	uint64_t weighted_bytes; /* bytes used of each line, times the accesses that it served */
 };
+
+/* The same of levels that are more than caches of lines loaded on demand; sums too. */
+struct nm_extras {
+	uint64_t sector_misses; /* loads of a sector whose line was there without it */
+};
+
+static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *more)
+{
+	to->sector_misses += more->sector_misses;
+}
 
 /* `count` times a load by cell `evictor` replaced a line that cell `victim` had loaded. */
 struct nm_eviction {
@@ -102,6 +113,11 @@ int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, st
 			size_t *ret_cells);
 /* Sum over all cells (reads and writes filled in for every level). */
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
+
+/* What a level counts beside that, indexed by cell as the counts are, *ret_extras to be freed by the caller; NULL where
+ * the level has nothing to count.  0 or NM_ENOMEM. */
+int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_extras **ret_extras,
+			size_t *ret_cells);
 
 /* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand there for each of
  * them.  *ret_list is to be freed by the caller. */

@@ -84,8 +84,9 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 		if (between < i || !takes(l, upper))
 			continue;
 		fed++;
-		if (l->inclusion == NM_EXCLUSIVE && upper->line != l->line)
-			return "is exclusive, but the level before it has other lines";
+		if (l->inclusion == NM_EXCLUSIVE && (upper->line != l->line || upper->sector))
+			return upper->sector ? "is exclusive, but the level before it has sectors"
+					     : "is exclusive, but the level before it has other lines";
 		if (l->inclusion == NM_EXCLUSIVE && (upper->write_through || upper->no_allocate))
 			return "is exclusive, but the level before it hands writes on";
 	}
@@ -154,8 +155,9 @@ const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 			return "is not shared, but stands behind a level that is";
 		if (page_clash(l, upper))
 			return page_clash(l, upper);
-		if (takes(l, upper) && l->line < upper->line && !l->pages)
-			return "has shorter lines than a level before it";
+		if (takes(l, upper) && nm_level_unit(l) < nm_level_unit(upper) && !l->pages)
+			return l->sector ? "has shorter sectors than what a level before it loads"
+					 : "has shorter lines than a level before it";
 	}
 	return depth < NM_MAX_DEPTH ? inclusion_clash(m, i) : "is one too many: a machine has at most 8";
 }
@@ -192,7 +194,7 @@ const char *nm_huge_pages_name(const struct nm_machine *m, unsigned i)
 /* The keys of a level that are not as when nothing is said. */
 static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 {
-	char seed[32] = "", slices[32] = "", latency[32] = "", pages[16];
+	char seed[32] = "", slices[32] = "", latency[32] = "", sector[32] = "", pages[16];
 
 	if (l->seed)
 		snprintf(seed, sizeof seed, ",seed=%llu", (unsigned long long)l->seed);
@@ -201,7 +203,9 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 	nm_pages_format(pages, sizeof pages, l->pages);
 	if (l->latency)
 		snprintf(latency, sizeof latency, ",latency=%u", l->latency);
-	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	if (l->sector)
+		snprintf(sector, sizeof sector, ",sector=%u", l->sector);
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
@@ -210,7 +214,7 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", l->sharing ? ",shared=" : "",
 		 l->sharing ? nm_sharing_names[l->sharing - 1] : "", *l->plugin ? ",plugin=" : "", l->plugin,
 		 l->pages ? ",pages=" : "", pages, l->huge ? ",huge=" : "",
-		 l->huge ? nm_page_names[l->huge] : "", latency);
+		 l->huge ? nm_page_names[l->huge] : "", sector, latency);
 }
 
 size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
@@ -238,6 +242,15 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 	return n;
 }
 
+const char *nm_sector_fault(const struct nm_level_spec *l)
+{
+	if (l->sector < 8 || l->sector >= l->line || (l->sector & (l->sector - 1)))
+		return "a sector is a power of two from 8 bytes to half of the line";
+	if (*l->plugin || l->inclusion == NM_EXCLUSIVE || l->pages)
+		return "no sectors in exclusive levels, TLBs and levels of plug-ins";
+	return l->sets * l->ways > MAX_LINES / (l->line / l->sector) ? "more than 67108864 sectors" : NULL;
+}
+
 static const char *choice_fault(const struct nm_level_spec *l)
 {
 	if ((unsigned)l->side > NM_SIDE_INSTRUCTION)
@@ -247,12 +260,14 @@ static const char *choice_fault(const struct nm_level_spec *l)
 		return "has no such policy, index or inclusion";
 	if (!memchr(l->plugin, 0, sizeof l->plugin) || (*l->plugin && (l->policy || l->index)))
 		return "has a policy or an index beside a plug-in";
-	if (l->policy == NM_POLICY_OPT && (l->no_allocate || l->inclusion))
+	if (l->policy == NM_POLICY_OPT && (l->no_allocate || l->inclusion || l->sector))
 		return "has policy=opt, but what it is asked for depends on what it holds";
 	if (l->pages >> NM_PAGE_SIZES || l->huge >= NM_PAGE_SIZES || (l->huge && !l->pages))
 		return "has no such pages";
 	if (l->pages && l->line != 1u << nm_page_shifts[__builtin_ctz(l->pages)])
 		return "has lines that are not the smallest of its pages";
+	if (l->sector && nm_sector_fault(l))
+		return "has sectors that cannot be";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
 		return "has 2, 4 or 8 slices";
 	return nm_indexes[l->index].lacks ? nm_indexes[l->index].lacks(l) : NULL;

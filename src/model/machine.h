@@ -65,12 +65,19 @@ struct nm_level_spec {
 	unsigned pages;              /* TLB: bits 1 << enum nm_page_size of those that it takes; 0: a cache */
 	enum nm_page_size
 	    huge;         /* TLB: the largest page that its machine uses, said by the machine's first level */
+	uint32_t sector;  /* bytes that a miss loads, a power of two below line; 0: the whole line */
 	char plugin[200]; /* file that says where lines go, instead of policy and index; "": none */
 };
 
 /* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
  * UNIFIED) take the program's references; each later level takes the fills of those before it.  Levels whose
  * names have another prefix are another machine, which knows nothing of the first. */
+/* Bytes that a level loads at once: what it counts as a line. */
+static inline uint32_t nm_level_unit(const struct nm_level_spec *level)
+{
+	return level->sector ? level->sector : level->line;
+}
+
 struct nm_machine {
 	char name[64];         /* "host", a named machine, the SPEC itself, or "SPEC" if that is long */
 	char description[160]; /* one line: what it models and where the figures are from */

@@ -23,6 +23,9 @@ extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_a
 extern const char *const nm_sharing_names[2]; /* by enum nm_sharing, from NM_SHARED on */
 extern const char *const nm_page_names[3];    /* by enum nm_page_size */
 
+/* What the sectors of a level lack, whose geometry is known; NULL if nothing. */
+const char *nm_sector_fault(const struct nm_level_spec *level);
+
 /* The side that follows from a level's name. */
 enum nm_level_side nm_spec_side(const char *name);
 

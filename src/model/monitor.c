@@ -26,7 +26,7 @@ void nm_teller_tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t 
 		e.line = nm_page_origin(e.line);
 		e.address = nm_page_origin(e.address);
 	}
-	e.set = c->custom ? c->custom->set(&c->custom->placement, line) : nm_cache_set(c, line);
+	e.set = c->custom ? nm_custom_set(c, line) : nm_cache_set(c, line);
 	e.times = times;
 	e.victim = victim;
 	e.kind = (uint8_t)kind;

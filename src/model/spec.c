@@ -96,13 +96,13 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 
 /* The places in the text where the figures of a level stand; NULL: not said. */
 struct places {
-	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge;
+	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge, *sector;
 };
 
 /* What is read of a level before it is fitted together. */
 struct draft {
 	struct nm_level_spec *level;
-	uint64_t ways, line, sets, slices;
+	uint64_t ways, line, sets, slices, sector;
 	int full;
 	struct places at;
 };
@@ -269,6 +269,12 @@ static int read_plugin(struct reader *r, struct draft *d)
 	return 0;
 }
 
+static int read_sector(struct reader *r, struct draft *d)
+{
+	d->at.sector = r->at;
+	return read_number(r, "sector", 0, &d->sector);
+}
+
 static int read_latency(struct reader *r, uint32_t *ret)
 {
 	const char *start = r->at;
@@ -298,6 +304,7 @@ static const struct key {
     {"inclusion", read_inclusion}, {"latency", read_level_latency},
     {"plugin", read_plugin},       {"pages", read_pages},
     {"huge", read_huge},           {"shared", read_shared},
+    {"sector", read_sector},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -344,12 +351,16 @@ static int fit_ways_to_choose(struct reader *r, struct draft *d)
 
 	if (d->at.slices && level->index != NM_INDEX_SLICES)
 		return fault(r, d->at.slices, "slices are of index=slices");
-	if (level->policy == NM_POLICY_OPT && (level->no_allocate || level->inclusion))
-		return fault(r, d->at.policy, "policy=opt goes with neither allocate=no nor an inclusion");
+	if (level->policy == NM_POLICY_OPT && (level->no_allocate || level->inclusion || d->at.sector))
+		return fault(r, d->at.policy,
+			     "policy=opt goes with neither allocate=no nor an inclusion nor sectors");
 	if (level->huge && !level->pages)
 		return fault(r, d->at.huge, "huge= stands with pages=");
 	if (d->at.seed && !draws(level->policy))
 		return fault(r, d->at.seed, "seed is of the policies random, brrip and drrip");
+	level->sector = d->sector < level->line ? (uint32_t)d->sector : 0;
+	if (d->at.sector && nm_sector_fault(level))
+		return fault(r, d->at.sector, "%s", nm_sector_fault(level));
 	if (d->at.plugin && (level->policy || level->index))
 		return fault(r, d->at.plugin, "a plug-in is policy and index itself");
 	level->slices = level->index != NM_INDEX_SLICES ? 0 : d->at.slices ? (uint32_t)d->slices : 4;

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int nm_tally_init(struct nm_tally *t)
+int nm_tally_init(struct nm_tally *t, int has_extras)
 {
 	enum { PAIRS = 64 };
-	*t = (struct nm_tally){
-	    .pairs = calloc(PAIRS, sizeof *t->pairs), .pair_mask = PAIRS - 1, .pair_shift = 64 - 6};
+	*t = (struct nm_tally){.has_extras = has_extras,
+			       .pairs = calloc(PAIRS, sizeof *t->pairs),
+			       .pair_mask = PAIRS - 1,
+			       .pair_shift = 64 - 6};
 	t->recent = calloc(NM_PAIRS_RECENT, sizeof *t->recent);
 	return t->pairs && t->recent ? nm_tally_reach(t, 1) : NM_ENOMEM;
 }
@@ -22,6 +24,7 @@ void nm_tally_done(struct nm_tally *t)
 	free(t->loads);
 	free(t->stays);
 	free(t->own);
+	free(t->extras);
 	free(t->pairs);
 	free(t->recent);
 	*t = (struct nm_tally){0};
@@ -53,7 +56,8 @@ int nm_tally_reach(struct nm_tally *t, size_t count)
 			room *= 2;
 		if (grow(&t->loads, sizeof *t->loads, t->cell_room, room) ||
 		    grow(&t->stays, sizeof *t->stays, t->cell_room, room) ||
-		    grow(&t->own, sizeof *t->own, t->cell_room, room))
+		    grow(&t->own, sizeof *t->own, t->cell_room, room) ||
+		    (t->has_extras && grow(&t->extras, sizeof *t->extras, t->cell_room, room)))
 			return NM_ENOMEM;
 		t->cell_room = room;
 	}

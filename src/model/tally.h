@@ -36,6 +36,8 @@ struct nm_tally {
 	struct nm_loads *loads;
 	struct nm_stays *stays;
 	uint64_t (*own)[2]; /* the program's references, reads and writes: of a level that takes fills too */
+	struct nm_extras *extras; /* of levels that have any, else NULL */
+	int has_extras;           /* set before the first cell */
 	size_t cell_count, cell_room;
 	uint64_t reads, writes; /* of a first level, all cells together */
 	struct nm_pair *pairs;
@@ -46,7 +48,7 @@ struct nm_tally {
 	unsigned waiting_count;
 };
 
-int nm_tally_init(struct nm_tally *tally);
+int nm_tally_init(struct nm_tally *tally, int has_extras);
 void nm_tally_done(struct nm_tally *tally);
 
 /* Makes cells [0, count) exist.  0 or NM_ENOMEM. */

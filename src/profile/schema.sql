@@ -22,7 +22,7 @@ CREATE TABLE level(
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
-	pages TEXT, huge_pages TEXT,
+	pages TEXT, huge_pages TEXT, sector_size INTEGER,
 	PRIMARY KEY(process, level)) WITHOUT ROWID;
 CREATE TABLE object(
 	process TEXT, object INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
@@ -37,6 +37,10 @@ CREATE TABLE cell(
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	PRIMARY KEY(process, level, thread, place)) WITHOUT ROWID;
+-- What only some levels count.
+CREATE TABLE extra(
+	process TEXT, level INTEGER, thread INTEGER, place INTEGER, sector_misses INTEGER,
 	PRIMARY KEY(process, level, thread, place)) WITHOUT ROWID;
 CREATE TABLE eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
@@ -168,7 +172,7 @@ CREATE VIEW levels AS
 		l.capacity AS capacity, l.conflict AS conflict, l.coherence AS coherence,
 		l.loads AS loads, l.evictions AS evictions, l.writebacks AS writebacks,
 		p.name AS process, l.side AS side, l.level AS position, l.pages AS pages,
-		l.huge_pages AS huge_pages
+		l.huge_pages AS huge_pages, l.sector_size AS sector_size
 	FROM process p CROSS JOIN level l ON l.process = p.process;
 
 CREATE VIEW objects AS
@@ -190,6 +194,19 @@ CREATE VIEW counts AS
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN cell c ON c.process = l.process AND c.level = l.level
+	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW sectors AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, c.sector_misses AS sector_misses
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN extra c ON c.process = l.process AND c.level = l.level AND c.sector_misses > 0
 	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function

@@ -126,6 +126,17 @@ int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
 	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);
 }
 
+int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err)
+{
+	char sql[120];
+	int rc;
+
+	snprintf(sql, sizeof sql, "SELECT 1 FROM sqlite_master WHERE name = '%s'", view);
+	rc = any(profile, sql, err);
+	snprintf(sql, sizeof sql, "SELECT 1 FROM %s LIMIT 1", view);
+	return rc > 0 ? any(profile, sql, err) : rc;
+}
+
 int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

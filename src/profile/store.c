@@ -19,10 +19,11 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
-    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?)",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FIFTEEN ")",
+    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
@@ -200,6 +201,10 @@ static void store_levels(struct shelf *shelf)
 		nm_pages_format(pages, sizeof pages, level->pages);
 		text(insert, 10 + COUNTS, *pages ? pages : NULL);
 		text(insert, 11 + COUNTS, nm_huge_pages_name(machine, i));
+		if (level->sector)
+			number(insert, 12 + COUNTS, level->sector);
+		else
+			sqlite3_bind_null(insert, 12 + COUNTS);
 		run(shelf, insert);
 	}
 }
@@ -300,6 +305,37 @@ static void store_cells(struct shelf *shelf, unsigned level)
 		number(insert, 3, thread);
 		number(insert, 4, place);
 		counts(insert, 5, &sum);
+		run(shelf, insert);
+	}
+}
+
+/* One row per (thread, place) that has anything of what only some levels count. */
+static void store_extras(struct shelf *shelf, unsigned level)
+{
+	static const struct nm_extras none;
+	const struct nm_result *result = shelf->result;
+	const struct nm_extras *extras = result->levels[level].extras;
+	size_t i = 0;
+
+	while (extras && i < result->cell_count && !shelf->rc) {
+		uint32_t first = shelf->fold.order[i], next = first;
+		uint32_t thread = result->cells[first].thread, place = shelf->fold.place_of[first];
+		struct nm_extras sum = none;
+		sqlite3_stmt *insert;
+
+		while (result->cells[next].thread == thread && shelf->fold.place_of[next] == place) {
+			nm_extras_add(&sum, &extras[next]);
+			if (++i == result->cell_count)
+				break;
+			next = shelf->fold.order[i];
+		}
+		if (!memcmp(&sum, &none, sizeof sum))
+			continue;
+		insert = row(shelf, NM_INSERT_EXTRA);
+		number(insert, 2, level);
+		number(insert, 3, thread);
+		number(insert, 4, place);
+		number(insert, 5, sum.sector_misses);
 		run(shelf, insert);
 	}
 }
@@ -527,6 +563,7 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 	store_places(&shelf);
 	for (level = 0; level < result->machine.count; level++) {
 		store_cells(&shelf, level);
+		store_extras(&shelf, level);
 		store_evictions(&shelf, level);
 	}
 	store_patterns(&shelf);

@@ -94,6 +94,9 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 	rc = report->of_fields ? nm_profile_has_fields(profile, err) : 1;
 	if (rc <= 0)
 		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
+	rc = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
+	if (rc <= 0)
+		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);
 	if (report->columns && r->thread)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
 			       report->name);

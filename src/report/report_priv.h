@@ -36,6 +36,7 @@ struct nm_report {
 	int of_contexts;  /* needs a profile with call chains */
 	int of_sites;     /* needs a profile with strides */
 	int of_fields; /* needs a profile with fields; of a ranked one: rows without a field are left out */
+	const char *view, *without; /* needs rows of this view; what a profile without has not, or NULL */
 };
 
 /* ---- columns.c ---- */

@@ -130,6 +130,34 @@ static const char affinity_sql[] =
     "100.0 * together / nullif(together + apart, 0) AS together, process "
     "FROM affinity WHERE ?2 IS NULL OR process = ?2";
 
+static const struct nm_column sector_columns[] = {
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
+    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER},
+    {.name = "sector_misses", .title = "sector misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "sector_share", .title = "of loads %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+
+static const char sector_sql[] =
+    "WITH c AS MATERIALIZED (SELECT process, object, function, file, line, "
+    "sum(read_misses + write_misses) AS misses, sum(loads) AS loads, sum(used_bytes) AS used, "
+    "sum(loaded_bytes) AS loaded FROM counts WHERE level = ?1 AND (?2 IS NULL OR process = ?2) "
+    "GROUP BY process, object, function, file, line), "
+    "s AS MATERIALIZED (SELECT process, object, function, file, line, sum(sector_misses) AS missed "
+    "FROM sectors WHERE level = ?1 AND (?2 IS NULL OR process = ?2) "
+    "GROUP BY process, object, function, file, line) "
+    "SELECT c.object AS object, c.file AS file, c.line AS line, c.function AS function, c.misses AS misses, "
+    "c.loads AS loads, s.missed AS sector_misses, 100.0 * s.missed / nullif(c.loads, 0) AS sector_share, "
+    "100.0 - 100.0 * c.used / nullif(c.loaded, 0) AS waste, c.process AS process "
+    "FROM s CROSS JOIN c ON c.process = s.process AND c.object IS s.object AND c.function IS s.function "
+    "AND c.file IS s.file AND c.line IS s.line";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -161,6 +189,15 @@ static const struct nm_report reports[] = {
      .ties = "process, object, file, line, function",
      .sql = pattern_sql,
      .of_sites = 1},
+    {.name = "sectors",
+     .summary = "lines of code that found a line without the sector that they asked for",
+     .columns = sector_columns,
+     .column_count = COUNT_OF(sector_columns),
+     .sort = "sector_misses",
+     .ties = "process, object, file, line, function",
+     .sql = sector_sql,
+     .view = "sectors",
+     .without = "sector misses: no level has sectors (sector= in a SPEC), or all fit"},
     {.name = "fields",
      .summary = "fields of structures: references, misses, how often they are used",
      .keys = "field,object",

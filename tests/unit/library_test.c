@@ -36,6 +36,7 @@ static void test_machines(void **state)
 	assert_int_equal(nearmiss_level_property(m, 1, NEARMISS_SIZE), 253 * 16 * 64);
 	assert_int_equal(nearmiss_level_property(m, 1, NEARMISS_WAYS), 16);
 	assert_int_equal(nearmiss_level_property(m, 1, NEARMISS_LINE), 64);
+	assert_int_equal(nearmiss_level_property(m, 1, NEARMISS_SECTOR), 64);
 	assert_int_equal(nearmiss_level_property(m, 2, NEARMISS_LINE), 0);
 	assert_null(nearmiss_level_name(m, 2));
 	assert_string_equal(nearmiss_machine_spec(m), "L1d=32K,8,64:L2=253K,16,64");
@@ -52,6 +53,25 @@ static void test_machines(void **state)
 	assert_int_equal(err.column, 10);
 	assert_non_null(strstr(err.text, "power of two"));
 	assert_null(kept);
+}
+
+/* The second sector of a line is missed beside the first. */
+static void test_sectors(void **state)
+{
+	struct nearmiss_hierarchy *h = caches_of("L1d=1K,2,64,sector=16:L2=4K,full,64");
+	(void)state;
+
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(nearmiss_feed(h, 0x1000 + i, 1, NEARMISS_READ, i >= 32), 0);
+	assert_int_equal(nearmiss_finish(h), 0);
+	assert_string_equal(nearmiss_figure_name(NEARMISS_SECTOR_MISSES), "sector_misses");
+	assert_int_equal(nearmiss_total(h, 0, NEARMISS_LOADS), 4);
+	assert_int_equal(nearmiss_count(h, 0, 0, NEARMISS_SECTOR_MISSES), 1);
+	assert_int_equal(nearmiss_count(h, 0, 1, NEARMISS_SECTOR_MISSES), 2);
+	assert_int_equal(nearmiss_total(h, 0, NEARMISS_LOADED_BYTES), 64);
+	assert_int_equal(nearmiss_total(h, 1, NEARMISS_SECTOR_MISSES), 0);
+	assert_int_equal(nearmiss_total(h, 1, NEARMISS_LOADS), 1);
+	nearmiss_hierarchy_free(h);
 }
 
 /* Two lines of 32 bytes that share a set of a direct-mapped cache of two: each pushes the other out. */
@@ -254,13 +274,10 @@ static void test_profile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_machines),
-	    cmocka_unit_test(test_tags),
-	    cmocka_unit_test(test_fetches),
-	    cmocka_unit_test(test_profile),
-	    cmocka_unit_test(test_refused_references),
-	    cmocka_unit_test(test_side_by_side),
-	    cmocka_unit_test(test_watch),
+	    cmocka_unit_test(test_machines),     cmocka_unit_test(test_sectors),
+	    cmocka_unit_test(test_tags),         cmocka_unit_test(test_fetches),
+	    cmocka_unit_test(test_profile),      cmocka_unit_test(test_refused_references),
+	    cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_watch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

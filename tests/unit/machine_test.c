@@ -86,6 +86,15 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64,plugin=:L2=1M,8,64", 19},
 	    {"L1d=1K,8,64,plugin=./a.so,policy=fifo", 19},
 	    {"L1d=1K,8,64,index=xor,plugin=a.so", 29},
+	    {"L1d=1K,8,64,sector=x", 19},
+	    {"L1d=1K,8,64,sector=64", 19},
+	    {"L1d=1K,8,64,sector=4", 19},
+	    {"L1d=1K,8,64,sector=24", 19},
+	    {"L1d=1K,8,64,sector=32,plugin=a.so", 19},
+	    {"L1d=1K,8,64:L2=4K,8,64,sector=32", 12},
+	    {"L1d=1K,8,64:L2=4K,8,64,inclusion=exclusive,sector=32", 50},
+	    {"L1d=1K,8,64,sector=32:L2=4K,8,64,inclusion=exclusive", 22},
+	    {"L1d=1G,8,64,sector=8", 19},
 	    {"L1d=1K,8,64,latency=0", 20},
 	    {"L1d=1K,8,64,latency=1000001", 20},
 	    {"L1d=1K,8,64,latency=fast", 20},
@@ -138,6 +147,7 @@ static void check_round_trip(const struct nm_machine *m)
 		assert_int_equal(back.levels[i].seed, m->levels[i].seed);
 		assert_int_equal(back.levels[i].index, m->levels[i].index);
 		assert_int_equal(back.levels[i].slices, m->levels[i].slices);
+		assert_int_equal(back.levels[i].sector, m->levels[i].sector);
 		assert_int_equal(back.levels[i].write_through, m->levels[i].write_through);
 		assert_int_equal(back.levels[i].no_allocate, m->levels[i].no_allocate);
 		assert_int_equal(back.levels[i].inclusion, m->levels[i].inclusion);

@@ -112,6 +112,22 @@ static void check_counts(const char *what, const char *spec, unsigned level, siz
 				 names[f], (unsigned long long)a[f], (unsigned long long)b[f]);
 }
 
+static void check_extras(const struct nm_hierarchy *h, const struct twin_level *l, unsigned level,
+			 const char *spec, const char *what)
+{
+	struct nm_extras *got;
+	size_t cells;
+
+	assert_int_equal(nm_hierarchy_extras(h, level, &got, &cells), 0);
+	assert_int_equal(got != NULL, l->sectors > 1);
+	for (size_t c = 0; got && c < cells; c++)
+		if (memcmp(&got[c], &l->extras[c], sizeof got[c]) != 0)
+			fail_msg("%s, %s, level %u, cell %zu: %llu sector misses, not %llu", spec, what,
+				 level, c, (unsigned long long)got[c].sector_misses,
+				 (unsigned long long)l->extras[c].sector_misses);
+	free(got);
+}
+
 static void check_laws(const struct nm_level_spec *spec, const struct nm_counts *t, uint64_t resident)
 {
 	assert_int_equal(t->cold + t->capacity + t->conflict + t->coherence, t->loads);
@@ -144,6 +160,7 @@ static void compare(const struct nm_hierarchy *h, const struct twin *t, const ch
 		nm_hierarchy_total(h, level, &total);
 		check_counts(what, spec, level, CELLS, &total, &sum);
 		check_laws(&l->spec, &total, l->resident);
+		check_extras(h, l, level, spec, what);
 		compare_evictions(h, t, level);
 		for (size_t i = 0; i < CELLS * CELLS; i++)
 			pairs += ((const uint64_t *)l->matrix)[i];
@@ -240,6 +257,22 @@ static const char *const geometries[] = {
     "L1d=1K,2,32:L2=4K,4,64,write=through:L3=16K,8,128",
     "L1d=1K,full,64,write=through:L2=8K,16,64,policy=fifo",
     "L1i=1K,2,32:L1d=1K,4,64,write=through:L2=4K,8,64,write=through:L3=8K,8,64",
+    /* sectors */
+    "L1d=2K,4,64,sector=16",
+    "L1d=4K,8,256,sector=64,policy=fifo",
+    "L1d=1K,1,128,sector=8",
+    "L1d=4K,full,128,sector=32,policy=srrip",
+    "L1d=5K,full,64,sector=16,policy=random",
+    "L1d=8K,2,256,sector=128",
+    "L1d=2K,8,64:L2=8K,4,256,sector=64",
+    "L1d=2K,8,128,sector=32:L2=8K,8,64",
+    "L1d=2K,8,128,sector=32:L2=8K,4,256,sector=64:L3=16K,4,256",
+    "L1d=2K,4,128,sector=32,write=through:L2=8K,8,128,sector=64,policy=drrip",
+    "L1d=2K,4,128,sector=32,allocate=no:L2=8K,8,64,write=through:L3=8K,2,256,sector=128",
+    "L1d=2K,4,64,sector=32:L2=4K,4,128,sector=64,inclusion=inclusive",
+    "L1i=1K,2,32:L1d=1K,4,128,sector=16:L2=2K,2,256,sector=64,inclusion=inclusive",
+    "L1d=4K,4,64,sector=16:L2=4K,4,64,inclusion=inclusive",
+    "L1d=4K,4,64,sector=16,index=xor:L2=16K,4,64,sector=32,index=slices",
     /* inclusion */
     "L1d=2K,8,64:L2=4K,4,64,inclusion=inclusive",
     "L1d=8K,full,64:L2=8K,4,128,inclusion=inclusive",

@@ -16,6 +16,8 @@
 
 enum { TWIN_CELLS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
 
+/* What is called a line here is a sector, where a level has any. */
+
 struct twin_line {
 	int there;
 	uint64_t line, uses[2];
@@ -25,11 +27,12 @@ struct twin_line {
 };
 
 struct twin_level {
-	struct nm_level_spec spec;
+	struct nm_level_spec spec; /* its line is what is loaded at once */
+	unsigned sectors;          /* in a line of the level */
 	struct twin_choice choice;
 	unsigned next;           /* level, or TWIN_NONE */
 	int first;               /* takes the program's references only */
-	struct twin_line **sets; /* by set and way */
+	struct twin_line **sets; /* by set, way and sector */
 	uint64_t *full;          /* fully associative: line numbers, latest first */
 	uint64_t full_count, *seen, seen_count, seen_room;
 	uint64_t accesses, resident, reads, writes;
@@ -37,6 +40,7 @@ struct twin_level {
 	const uint64_t *future;                   /* the same, of a run before; or NULL */
 	uint64_t future_count;
 	struct nm_counts cells[TWIN_CELLS];
+	struct nm_extras extras[TWIN_CELLS];
 	uint64_t matrix[TWIN_CELLS][TWIN_CELLS];
 };
 
@@ -48,13 +52,18 @@ struct twin {
 	int missed;                /* the reference in hand has, at this level */
 };
 
+static inline uint64_t twin_set_of(const struct twin_level *l, uint64_t line)
+{
+	return twin_set(&l->choice.spec, line / l->sectors);
+}
+
 /* Tells of what happens to the line at an address. */
 static inline void twin_tell(const struct twin *t, unsigned level, enum nm_event_kind kind, uint64_t address,
 			     uint32_t cell, uint32_t times, uint32_t victim)
 {
 	const struct nm_level_spec *s = &t->levels[level].spec;
 	struct nm_event e = {.line = address / s->line * s->line,
-			     .set = twin_set(s, address / s->line),
+			     .set = twin_set_of(&t->levels[level], address / s->line),
 			     .times = times,
 			     .cell = cell,
 			     .victim = victim,
@@ -73,10 +82,10 @@ static inline int twin_exclusive(const struct twin *t, unsigned level)
 
 static inline struct twin_line *twin_find(struct twin_level *l, uint64_t line, unsigned *ret_way)
 {
-	uint64_t set = twin_set(&l->spec, line);
-	for (unsigned i = 0; i < l->spec.ways; i++)
+	uint64_t set = twin_set_of(l, line);
+	for (unsigned i = 0; i < l->spec.ways * l->sectors; i++)
 		if (l->sets[set][i].there && l->sets[set][i].line == line) {
-			*ret_way = i;
+			*ret_way = i / l->sectors;
 			return &l->sets[set][i];
 		}
 	return NULL;
@@ -124,7 +133,7 @@ static inline void twin_charge(struct twin_level *l, const struct twin_line *lin
 /* 1 if the fully associative cache of the same size hits. */
 static inline int twin_full(struct twin_level *l, uint64_t line, int loads)
 {
-	uint64_t lines = l->spec.sets * l->spec.ways, i = 0;
+	uint64_t lines = l->spec.sets * l->spec.ways * l->sectors, i = 0;
 	while (i < l->full_count && l->full[i] != line)
 		i++;
 	int hit = i < l->full_count;
@@ -234,11 +243,49 @@ static inline void twin_merge_lent(struct twin_line *to, struct twin_line *lent,
 	free(lent);
 }
 
+/* The way that has other sectors of a line, or one past the last. */
+static inline unsigned twin_way_of(struct twin_level *l, uint64_t set, uint64_t line)
+{
+	for (unsigned i = 0; i < l->spec.ways * l->sectors; i++)
+		if (l->sets[set][i].there && l->sets[set][i].line / l->sectors == line / l->sectors)
+			return i / l->sectors;
+	return l->spec.ways;
+}
+
+static inline unsigned twin_free_way(struct twin_level *l, uint64_t set)
+{
+	for (unsigned way = 0; way < l->spec.ways; way++) {
+		int used = 0;
+		for (unsigned s = 0; s < l->sectors; s++)
+			used |= l->sets[set][way * l->sectors + s].there;
+		if (!used)
+			return way;
+	}
+	return l->spec.ways;
+}
+
+/* Makes the policy's victim leave. */
+static inline unsigned twin_vacate(struct twin *t, unsigned level, uint64_t set, uint32_t evictor)
+{
+	struct twin_level *l = &t->levels[level];
+	unsigned way = l->spec.policy == NM_POLICY_OPT ? twin_farthest(l, set) : twin_victim(&l->choice, set);
+	struct twin_line *victim = &l->sets[set][way * l->sectors];
+
+	for (unsigned s = 0; s < l->sectors; s++, victim++) {
+		if (!victim->there)
+			continue;
+		if (l->spec.inclusion == NM_INCLUSIVE)
+			twin_take_back(t, level, victim->line * l->spec.line, evictor);
+		twin_leave(t, level, victim, evictor, NM_EVENT_REPLACE);
+	}
+	return way;
+}
+
 /* Puts a line into its set, where the lowest free way or the policy's victim takes it. */
 static inline void twin_put(struct twin *t, unsigned level, const struct twin_line *line, uint32_t evictor)
 {
 	struct twin_level *l = &t->levels[level];
-	uint64_t set = twin_set(&l->spec, line->line);
+	uint64_t set = twin_set_of(l, line->line);
 	unsigned way = 0;
 	struct twin_line *there = twin_find(l, line->line, &way);
 
@@ -247,18 +294,19 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 		twin_merge_lent(there, line->lent, l->spec.line);
 		return;
 	}
-	for (way = 0; way < l->spec.ways && l->sets[set][way].there;)
-		way++;
-	if (way == l->spec.ways) {
-		way = l->spec.policy == NM_POLICY_OPT ? twin_farthest(l, set) : twin_victim(&l->choice, set);
-		struct twin_line *victim = &l->sets[set][way];
-		if (l->spec.inclusion == NM_INCLUSIVE)
-			twin_take_back(t, level, victim->line * l->spec.line, evictor);
-		twin_leave(t, level, victim, evictor, NM_EVENT_REPLACE);
+	way = twin_way_of(l, set, line->line);
+	if (way < l->spec.ways) {
+		l->extras[line->cell].sector_misses++;
+		twin_hit(&l->choice, set, way);
+	} else {
+		way = twin_free_way(l, set);
+		if (way == l->spec.ways)
+			way = twin_vacate(t, level, set, evictor);
+		twin_loaded(&l->choice, set, way);
 	}
-	l->sets[set][way] = *line;
-	l->sets[set][way].there = 1;
-	twin_loaded(&l->choice, set, way);
+	there = &l->sets[set][way * l->sectors + line->line % l->sectors];
+	*there = *line;
+	there->there = 1;
 }
 
 static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t cell, int full)
@@ -289,7 +337,7 @@ static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, u
 	if (here) {
 		*lent = *here;
 		here->there = 0;
-		twin_hit(&l->choice, twin_set(&l->spec, line), way);
+		twin_hit(&l->choice, twin_set_of(l, line), way);
 	} else {
 		twin_class(l, line, cell, full);
 		twin_tell(t, level, NM_EVENT_LOAD, address, cell, 1, 0);
@@ -366,7 +414,7 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 		twin_tell(t, level, NM_EVENT_MISS, address, cell, 1, 0);
 	t->missed |= !hit && bytes;
 	if (hit)
-		twin_hit(&l->choice, twin_set(&l->spec, line), way);
+		twin_hit(&l->choice, twin_set_of(l, line), way);
 	else if (keeps)
 		twin_load(t, level, address, cell, kind, full);
 	if (!hit && weight > 1)
@@ -423,17 +471,19 @@ static inline void twin_start(struct twin *t)
 	for (unsigned i = 0; i < t->machine.count; i++) {
 		struct twin_level *l = &t->levels[i];
 		l->spec = t->machine.levels[i];
+		l->sectors = l->spec.line / nm_level_unit(&l->spec);
 		l->next = twin_level_for(t, i + 1, l->spec.side == NM_SIDE_INSTRUCTION);
 		l->first = 1;
 		for (unsigned j = 0; j < i; j++)
 			l->first &= t->levels[j].next != i;
 		l->sets = calloc(l->spec.sets, sizeof l->sets[0]);
-		l->full = calloc(l->spec.sets * l->spec.ways, sizeof l->full[0]);
+		l->full = calloc(l->spec.sets * l->spec.ways * l->sectors, sizeof l->full[0]);
 		for (uint64_t s = 0; s < l->spec.sets; s++)
-			l->sets[s] = calloc(l->spec.ways, sizeof l->sets[0][0]);
+			l->sets[s] = calloc(l->spec.ways * l->sectors, sizeof l->sets[0][0]);
 		l->choice =
 		    (struct twin_choice){.spec = l->spec, .random = twin_mix(l->spec.seed), .duel = 511};
 		l->choice.ways = calloc(l->spec.sets * l->spec.ways, sizeof *l->choice.ways);
+		l->spec.line /= l->sectors;
 	}
 }
 
@@ -443,7 +493,7 @@ static inline void twin_end(struct twin *t, unsigned level)
 	struct twin_level *l = &t->levels[level];
 
 	for (uint64_t s = 0; s < l->spec.sets; s++)
-		for (unsigned w = 0; w < l->spec.ways; w++) {
+		for (unsigned w = 0; w < l->spec.ways * l->sectors; w++) {
 			struct twin_line *line = &l->sets[s][w];
 			if (!line->there)
 				continue;
@@ -494,7 +544,7 @@ static inline void twin_done(struct twin *t)
 	for (unsigned i = 0; i < t->machine.count; i++) {
 		struct twin_level *l = &t->levels[i];
 		for (uint64_t s = 0; s < l->spec.sets; s++) {
-			for (unsigned w = 0; w < l->spec.ways; w++)
+			for (unsigned w = 0; w < l->spec.ways * l->sectors; w++)
 				while (l->sets[s][w].there && l->sets[s][w].lent) {
 					struct twin_line *lent = l->sets[s][w].lent;
 					l->sets[s][w].lent = lent->lent;

@@ -143,11 +143,12 @@ static struct nm_profile *sample(void)
 	return profile;
 }
 
-/* The profile knows neither call chains nor strides nor fields. */
+/* The profile knows neither call chains nor strides nor fields, and its levels have no sectors. */
 static int is_missing(const struct nm_report *report)
 {
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
-	       report == nm_report_named("fields") || report == nm_report_named("affinity");
+	       report == nm_report_named("sectors") || report == nm_report_named("fields") ||
+	       report == nm_report_named("affinity");
 }
 
 /* What a report writes; malloc'ed. */
@@ -409,6 +410,7 @@ static void test_wrong_requests(void **state)
 	    {"calltree", {.level = NULL}, "no call chains"},
 	    {"patterns", {.level = NULL}, "no access patterns"},
 	    {"fields", {.level = NULL}, "no fields"},
+	    {"sectors", {.level = NULL}, "no sector misses"},
 	    {"pairs", {.object = "matrx"}, "did you mean matrix?"},
 	    {"pairs", {.function = "mul"}, "did you mean multiply?"},
 	    {"pairs", {.file = "lver.c"}, "/src/solver/solver.c"}, /* whole components only */
