@@ -14,8 +14,8 @@
 struct nm_choice {
 	struct nm_option_list machines, caches; /* as typed; without either, the host */
 	int64_t threads;
-	int64_t cores;   /* 0: one */
-	const char *map; /* "THREAD=CORE,...", or NULL */
+	int64_t cores;    /* 0: one */
+	const char *map;  /* "THREAD=CORE,...", or NULL */
 	int stored;       /* references can be looked at twice */
 	int huge_pages;   /* 0, or 1 + which: each TLB is simulated with such pages too */
 	int instructions; /* simulate fetches too */

@@ -176,7 +176,7 @@ def report(*arguments, profile="p.nmp"):
 def case_causes():
     """The first row of programs with one known fault names it."""
     for arguments, cause in ((("matrix", "columns"), "across rows"), (("matrix", "rows"), "first touch"),
-                             (("list",), "cold fields"), (("common",), "row length")):
+                             (("list",), "unused fields"), (("common",), "row length")):
         record([program(arguments[0]), *arguments[1:]])
         first = report("report", "pairs", "--limit", "1")[0]
         assert first["cause"] == cause, (arguments, first)

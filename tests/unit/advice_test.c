@@ -19,7 +19,7 @@
 static const struct {
 	const char *cause;
 	struct nm_evidence evidence;
-	const char *told[3];
+	const char *told[4];
 } cases[] = {
     {"other threads", {L1, .object = "sums", .loads = 100, .coherence = 60}, {"60 %", "64 bytes"}},
     {"allocator",
@@ -171,7 +171,7 @@ static void test_rules(void **state)
 			fail_msg("case %zu: %s, not %s", i, rule->cause, cases[i].cause);
 		rule->tell(&cases[i].evidence, out);
 		fclose(out);
-		for (j = 0; j < 3 && cases[i].told[j]; j++)
+		for (j = 0; j < 4 && cases[i].told[j]; j++)
 			if (!strstr(text, cases[i].told[j]))
 				fail_msg("%s: \"%s\" is not in \"%s\"", rule->cause, cases[i].told[j], text);
 		free(text);
