@@ -19,14 +19,16 @@
  * tells the story in *err, which may be NULL.  Its ret_ parameters are left alone then.  The library never
  * prints, exits or aborts because of what it is given.
  *
- * Ownership.  What a function of the name _new, _parse, _named, _open or _query hands out belongs to the caller, who gives
- * it back to the _free or _close of its type; these take NULL.  Texts belong to the object that they were asked of.
+ * Ownership.  What a function of the name _new, _parse, _named, _open or _query hands out belongs to the caller,
+ * who gives it back to the _free or _close of its type; these take NULL.  Texts belong to the object that they were
+ * asked of.
  *
  * Threads.  The library has no state of its own.  Different objects may be used by different threads at the same
  * time, one object by one thread at a time.
  *
  * Stability.  Types are opaque; values of enumerations and struct nearmiss_error stay as they are, and new values
- * are added at the end; so are new members of struct nearmiss_event, which the library alone makes.  What is here stays until the number behind libnearmiss.so rises.
+ * are added at the end; so are new members of struct nearmiss_event, which the library alone makes.  What is here
+ * stays until the number behind libnearmiss.so rises.
  */
 #ifndef NEARMISS_NEARMISS_H
 #define NEARMISS_NEARMISS_H

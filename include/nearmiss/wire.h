@@ -117,10 +117,10 @@ enum nm_wire_exit_kind {
  *   accesses      words: size in bytes (bits 0..15), index of its instruction (bits 16..31), flags (bits 32..47)
  *   exits         words: number of accesses before the side exit (bits 0..15), number of instructions
  *                        executed when it is taken (bits 16..31)
- * in program order.  The access counts of the exits are strictly ascending and smaller than `accesses`:
- * only then does the number of addresses that follow tell through which exit the block was left.  Code
- * that has no access between a side exit and the next exit or the end is therefore sent as a further
- * block that starts right behind the exit (NM_WIRE_BLOCK_CONTINUES).  An access with both READ and WRITE never occurs: a read-modify-write is two
+ * in program order.  The access counts of the exits are strictly ascending and smaller than `accesses`: only then
+ * does the number of addresses that follow tell through which exit the block was left.  Code that has no access
+ * between a side exit and the next exit or the end is therefore sent as a further block that starts right behind
+ * the exit (NM_WIRE_BLOCK_CONTINUES).  An access with both READ and WRITE never occurs: a read-modify-write is two
  * accesses (the ATOMIC flag marks both).
  */
 struct nm_wire_block_def {

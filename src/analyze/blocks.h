@@ -2,12 +2,12 @@
  *
  * blocks.h - which live block (heap block, or range that the program named) holds an address.
  *
- * The address space is a two-level table of 4 KB pages.  A page that lies wholly inside one block names
- * it; a page shared by several blocks has one entry per 16-byte granule, since allocators align to 16.
- * Where blocks do share a granule (an allocator with 8-byte classes, scalars named by hand) all but the
- * first are kept aside in a hash, byte by byte.  A lookup is three dependent loads; memory is a quarter of the bytes in small
- * blocks and next to nothing for large ones.  Dropped: one entry per 64-byte line (blocks smaller than a
- * line need a second search); a balanced tree (60 ns a lookup instead of 5).
+ * The address space is a two-level table of 4 KB pages.  A page that lies wholly inside one block names it; a page
+ * shared by several blocks has one entry per 16-byte granule, since allocators align to 16. Where blocks do share a
+ * granule (an allocator with 8-byte classes, scalars named by hand) all but the first are kept aside in a hash,
+ * byte by byte.  A lookup is three dependent loads; memory is a quarter of the bytes in small blocks and next to
+ * nothing for large ones.  Dropped: one entry per 64-byte line (blocks smaller than a line need a second search); a
+ * balanced tree (60 ns a lookup instead of 5).
  */
 #ifndef NM_BLOCKS_H
 #define NM_BLOCKS_H

@@ -24,8 +24,9 @@
  * What is rare goes one by one through singly.c: blocks left early, prefetches, guarded accesses, fetches, the watch
  * over an allocation, pauses.
  *
- * Measured on the way: prefetching the next plan or the fourth next cost as much as it saved, up to 5 %; batches of 1,024 instead of 8,192 references, which stay in the first level of
- * the host's cache, took an eighth off a whole recording of jq.
+ * Measured on the way: prefetching the next plan or the fourth next cost as much as it saved, up to 5 %; batches of
+ * 1,024 instead of 8,192 references, which stay in the first level of the host's cache, took an eighth off a whole
+ * recording of jq.
  */
 #include "engine_priv.h"
 #include "lanes.h"

@@ -13,10 +13,10 @@
  * whole queue of batches late, and blocks that were released are remembered for a while: figures are the same
  * whether one thread works or two, and for a program as for its trace.
  *
- * The structure of a variable is known from the debug information, that of a heap bucket if symbol's allocated.c can tell
- * it from the call that allocates; it is asked for once accesses to the bucket were sampled often enough.  A range that the
- * program named is what the memory under it is.  Fields are told apart by the first byte that is accessed.  Visits and
- * stays know the first NM_FIELDS_TOGETHER fields of a structure.
+ * The structure of a variable is known from the debug information, that of a heap bucket if symbol's allocated.c
+ * can tell it from the call that allocates; it is asked for once accesses to the bucket were sampled often enough.
+ * A range that the program named is what the memory under it is.  Fields are told apart by the first byte that is
+ * accessed.  Visits and stays know the first NM_FIELDS_TOGETHER fields of a structure.
  */
 #ifndef NM_FIELDS_H
 #define NM_FIELDS_H

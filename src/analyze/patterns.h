@@ -8,11 +8,11 @@
  * too high, and exact as long as there are no more strides than counters; a stride that more than half of the accesses
  * follow is always among them.
  *
- * To look at a reference takes some 30 ns, more than all else that is done for it, so some are looked at: bursts of
- * batches, long enough for inner loops to show, all in the beginning and ever fewer, down to one of 256.  Gaps between bursts vary, so
- * that they do not fall into step with the program, but depend on nothing but how many batches came before: the same
- * program gives the same figures.  Which access made a reference is written down while a burst lasts, and looked at
- * when the reference has its cell.
+ * To look at a reference takes longer than all else that is done for it, so some are looked at: bursts of
+ * batches, long enough for inner loops to show, all in the beginning and ever fewer, down to one of 256.  Gaps
+ * between bursts vary, so that they do not fall into step with the program, but depend on nothing but how many
+ * batches came before: the same program gives the same figures.  Which access made a reference is written down
+ * while a burst lasts, and looked at when the reference has its cell.
  *
  * Dropped: the last address and a majority vote in each lane of the hot path (lanes.h), which more than doubles
  * what a group of lanes reads and writes.

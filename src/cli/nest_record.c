@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest_record.c - nearmiss nest without --print, --list or --sweep: one simulation of a nest, its profile, and its trace if
- * one is wanted.
+ * nest_record.c - nearmiss nest without --print, --list or --sweep: one simulation of a nest, its profile, and its
+ * trace if one is wanted.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,9 +24,9 @@ struct nm_recording {
 	char *const *argv;  /* the program, NULL-terminated */
 };
 
-/* Runs the program and writes the profile, and hands the results to the taker.  Returns 0 if the program ran: *ret_exit is its exit status, or
- * 128 + the signal that ended it.  Else an enum nm_status (status.h), with *err told and nothing under the
- * output's name changed.  Trouble that does not stop the recording is told on stderr. */
+/* Runs the program and writes the profile, and hands the results to the taker.  Returns 0 if the program ran:
+ * *ret_exit is its exit status, or 128 + the signal that ended it.  Else an enum nm_status (status.h), with *err told
+ * and nothing under the output's name changed.  Trouble that does not stop the recording is told on stderr. */
 int nm_record(const struct nm_recording *recording, int *ret_exit, struct nm_error *err);
 
 #endif

@@ -24,8 +24,8 @@ struct nm_replaying {
 	int progress; /* show it on stderr */
 };
 
-/* Writes the profile, and hands the results to the taker.  0, or an enum nm_status with *err told.  Input that is damaged from some place on is read up to there,
- * which makes a profile too: NM_STATUS_DAMAGED then. */
+/* Writes the profile, and hands the results to the taker.  0, or an enum nm_status with *err told.  Input that is
+ * damaged from some place on is read up to there, which makes a profile too: NM_STATUS_DAMAGED then. */
 int nm_replay(const struct nm_replaying *replaying, struct nm_error *err);
 
 #endif

@@ -8,9 +8,9 @@
  *     w 7fff0010 10   it writes, 16 bytes
  *
  * Labels are 0 or r, a read; 1 or w, a write; 2 or i, an instruction; 3 or m, miscellaneous: a read that starts no
- * prefetch; 4 or c, copy back, and 5 or v, invalidate, which are for the caches themselves: passed over.  Reads and writes belong to
- * the instruction before them.  What has no size has 4 bytes, or less up to the next multiple of 4: Dinero takes the
- * whole word that holds the address.
+ * prefetch; 4 or c, copy back, and 5 or v, invalidate, which are for the caches themselves: passed over.  Reads and
+ * writes belong to the instruction before them.  What has no size has 4 bytes, or less up to the next multiple of
+ * 4: Dinero takes the whole word that holds the address.
  */
 #include <string.h>
 

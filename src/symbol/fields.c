@@ -3,10 +3,10 @@
  * fields.c - the fields of structures: where each lies, and what the source calls it.
  *
  * A structure is flattened: members of a member are "outer.inner", those of a base class or of an anonymous member
- * have no prefix, those of an array of structures are "array[].inner" and repeat.  A field that repeats holds no further
- * ones.  Fields that overlap (members of a union, bit-fields of one byte) cannot be told apart by their bytes: they are one
- * field, "a|b".  Types are interned: equal ones are one, whichever unit or module declares them, so that they are
- * compared by their addresses.
+ * have no prefix, those of an array of structures are "array[].inner" and repeat.  A field that repeats holds no
+ * further ones.  Fields that overlap (members of a union, bit-fields of one byte) cannot be told apart by their
+ * bytes: they are one field, "a|b".  Types are interned: equal ones are one, whichever unit or module declares
+ * them, so that they are compared by their addresses.
  */
 #include <dwarf.h>
 #include <stdio.h>

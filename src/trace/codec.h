@@ -3,10 +3,11 @@
  * codec.h - the words of one stream, made small: the transform that comes before zstd.
  *
  * A run of a program repeats itself, and what it repeats is known when a chunk of it is over.  So the executions of
- * blocks become ranks in lists of successors; and the addresses of each access become distances from the base from which they
- * vary least (its own last address, another access of the same execution, the stack), in a column of their own.  Most
- * columns are one constant.  A general compressor then takes apart what is left.  docs/format/trace.md has the
- * rules; encoder.c and columns.c on one side, unfold.c and decoder.c on the other must change together.
+ * blocks become ranks in lists of successors; and the addresses of each access become distances from the base from
+ * which they vary least (its own last address, another access of the same execution, the stack), in a column of
+ * their own.  Most columns are one constant.  A general compressor then takes apart what is left.
+ * docs/format/trace.md has the rules; encoder.c and columns.c on one side, unfold.c and decoder.c on the other must
+ * change together.
  *
  * Decoding has to be quick, so nothing is learned there: an address is an addition of two or three numbers that the
  * tables say where to find.

@@ -3,7 +3,8 @@
  * reader.c - reads a trace (trace.h).
  *
  * The index is believed only as far as each chunk's own header agrees; without one the headers are walked from the
- * start up to the first that is not whole.  Damage within a chunk shows by zstd's checksum, or at the latest in the decoder.
+ * start up to the first that is not whole.  Damage within a chunk shows by zstd's checksum, or at the latest in the
+ * decoder.
  */
 #include <errno.h>
 #include <fcntl.h>
