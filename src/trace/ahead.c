@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * ahead.c - see ahead.h.  A ring of a few pieces, so small that they stay in the last-level cache.
+ *
+ * Who has to wait waits until there is work for a while: the reader for half of the ring to be free, the taker for a
+ * quarter to be filled.  Else they would take turns piece by piece, a switch each time, and Linux would leave both on
+ * one processor.
  */
 #include "ahead.h"
 
@@ -9,7 +13,7 @@
 
 #include "codec.h"
 
-enum { SLOTS = 8 };
+enum { SLOTS = 32 };
 
 struct slot {
 	struct nm_piece piece;
@@ -23,9 +27,9 @@ struct nm_ahead {
 	size_t chunk; /* the next */
 	int inside;   /* a chunk has been begun */
 	pthread_t thread;
-	int threaded, leaving;
+	int threaded, leaving, ended;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t filled, emptied;
 	struct slot slots[SLOTS];
 	unsigned head, tail; /* filled, taken */
 	int holding;         /* the taker has slot tail */
@@ -71,17 +75,20 @@ static void *work(void *arg)
 	int status = 1;
 
 	pthread_mutex_lock(&a->lock);
-	while (status > 0 && !a->leaving) {
-		if (a->head - a->tail == SLOTS) {
-			pthread_cond_wait(&a->changed, &a->lock);
-			continue;
-		}
+	while (status > 0) {
+		if (a->head - a->tail == SLOTS)
+			while (a->head - a->tail > SLOTS / 2 && !a->leaving)
+				pthread_cond_wait(&a->emptied, &a->lock);
+		if (a->leaving)
+			break;
 		pthread_mutex_unlock(&a->lock);
 		s = &a->slots[a->head % SLOTS];
 		status = s->status = read_piece(a, s, &s->fault);
 		pthread_mutex_lock(&a->lock);
 		a->head++;
-		pthread_cond_broadcast(&a->changed);
+		a->ended = status <= 0;
+		if (a->ended || a->head - a->tail == SLOTS / 4)
+			pthread_cond_signal(&a->filled);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return NULL;
@@ -97,7 +104,8 @@ int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int thread
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	a->trace = trace;
 	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->changed, NULL);
+	pthread_cond_init(&a->filled, NULL);
+	pthread_cond_init(&a->emptied, NULL);
 	a->threaded = threaded && !pthread_create(&a->thread, NULL, work, a);
 	*ret_ahead = a;
 	return 0;
@@ -109,13 +117,14 @@ void nm_ahead_free(struct nm_ahead *a)
 		return;
 	pthread_mutex_lock(&a->lock);
 	a->leaving = 1;
-	pthread_cond_broadcast(&a->changed);
+	pthread_cond_signal(&a->emptied);
 	pthread_mutex_unlock(&a->lock);
 	if (a->threaded)
 		pthread_join(a->thread, NULL);
 	for (unsigned i = 0; i < SLOTS; i++)
 		nm_vec_free(&a->slots[i].words);
-	pthread_cond_destroy(&a->changed);
+	pthread_cond_destroy(&a->filled);
+	pthread_cond_destroy(&a->emptied);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
@@ -135,10 +144,12 @@ int nm_ahead_next(struct nm_ahead *a, struct nm_piece *ret_piece, struct nm_erro
 	if (a->holding && a->slots[a->tail % SLOTS].status > 0) {
 		a->tail++;
 		a->holding = 0;
-		pthread_cond_broadcast(&a->changed);
+		if (a->head - a->tail == SLOTS / 2)
+			pthread_cond_signal(&a->emptied);
 	}
-	while (a->head == a->tail)
-		pthread_cond_wait(&a->changed, &a->lock);
+	if (a->head == a->tail)
+		while (a->head - a->tail < SLOTS / 4 && !a->ended)
+			pthread_cond_wait(&a->filled, &a->lock);
 	pthread_mutex_unlock(&a->lock);
 	s = &a->slots[a->tail % SLOTS];
 	a->holding = 1;
