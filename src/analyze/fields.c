@@ -4,7 +4,6 @@
  */
 #include "fields.h"
 
-#include <string.h>
 
 #include "engine_priv.h"
 
@@ -50,15 +49,7 @@ struct element {
 
 static struct nm_fields_owner *owner_of(struct nm_fields *f, uint32_t object)
 {
-	if (object >= f->owners.count) {
-		size_t more = object + 1 - f->owners.count;
-
-		if (nm_vec_reserve(&f->owners, more))
-			return NULL;
-		memset(f->owners.at + f->owners.count, 0, more * sizeof *f->owners.at);
-		f->owners.count += more;
-	}
-	return &f->owners.at[object];
+	return nm_vec_reach(&f->owners, (size_t)object + 1) ? NULL : &f->owners.at[object];
 }
 
 /* The heap block around an address, also one that was released lately. */

@@ -56,14 +56,8 @@ void nm_patterns_next(struct nm_patterns *p)
 
 static struct nm_result_pattern *pattern_of(struct nm_patterns *p, uint32_t cell)
 {
-	if (cell >= p->of_cell.count) {
-		size_t more = cell + 1 - p->of_cell.count;
-
-		if (nm_vec_reserve(&p->of_cell, more))
-			return NULL;
-		memset(p->of_cell.at + p->of_cell.count, 0, more * sizeof *p->of_cell.at);
-		p->of_cell.count += more;
-	}
+	if (nm_vec_reach(&p->of_cell, (size_t)cell + 1))
+		return NULL;
 	if (!p->of_cell.at[cell]) {
 		if (nm_vec_push(&p->list, (struct nm_result_pattern){.cell = cell}))
 			return NULL;

@@ -16,14 +16,8 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 		return status;
 	if (info.id > (1u << 28))
 		return nm_fail(err, NM_EFORMAT, "block number %u is out of range", info.id);
-	if (info.id >= e->definitions.count) {
-		size_t more = info.id + 1 - e->definitions.count;
-
-		if (nm_vec_reserve(&e->definitions, more))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		memset(&e->definitions.at[e->definitions.count], 0, more * sizeof *d);
-		e->definitions.count += more;
-	}
+	if (nm_vec_reach(&e->definitions, (size_t)info.id + 1))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
 	d = &e->definitions.at[info.id];
 	if (d->words)
 		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 int nm_vec_grow(void **at, size_t *room, size_t count, size_t more, size_t size)
 {
@@ -25,6 +26,15 @@ int nm_vec_grow(void **at, size_t *room, size_t count, size_t more, size_t size)
 		return NM_ENOMEM;
 	*at = bigger;
 	*room = want;
+	return 0;
+}
+
+int nm_vec_extend(void **at, size_t *count, size_t *room, size_t want, size_t size)
+{
+	if (nm_vec_grow(at, room, *count, want - *count, size))
+		return NM_ENOMEM;
+	memset((char *)*at + *count * size, 0, (want - *count) * size);
+	*count = want;
 	return 0;
 }
 

@@ -28,9 +28,16 @@
 /* Appends one element.  0 or NM_ENOMEM. */
 #define nm_vec_push(v, ...) (nm_vec_reserve((v), 1) ? NM_ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))
 
+/* Makes elements [0, n) exist; those that are new are zeros.  0 or NM_ENOMEM. */
+#define nm_vec_reach(v, n) \
+	((n) <= (v)->count \
+	     ? 0           \
+	     : nm_vec_extend((void **)&(v)->at, &(v)->count, &(v)->room, (n), sizeof *(v)->at))
+
 #define nm_vec_free(v) nm_vec_release((void **)&(v)->at, &(v)->count, &(v)->room)
 
 int nm_vec_grow(void **at, size_t *room, size_t count, size_t more, size_t size);
+int nm_vec_extend(void **at, size_t *count, size_t *room, size_t want, size_t size);
 void nm_vec_release(void **at, size_t *count, size_t *room);
 
 #endif

@@ -38,6 +38,26 @@ static void test_vector_keeps_what_was_pushed(void **state)
 	assert_int_equal(v.count, 0);
 }
 
+static void test_vector_reaches_with_zeros(void **state)
+{
+	struct nm_vec(int) v = {0};
+
+	(void)state;
+	assert_int_equal(nm_vec_push(&v, 7), 0);
+	assert_int_equal(nm_vec_reach(&v, (size_t)1000), 0);
+	assert_int_equal(v.count, 1000);
+	assert_int_equal(v.at[0], 7);
+	for (size_t i = 1; i < v.count; i++)
+		assert_int_equal(v.at[i], 0);
+	v.at[999] = 5;
+	assert_int_equal(nm_vec_reach(&v, (size_t)10), 0); /* is there already */
+	assert_int_equal(v.count, 1000);
+	assert_int_equal(v.at[999], 5);
+	assert_int_equal(nm_vec_reach(&v, SIZE_MAX), NM_ENOMEM);
+	assert_int_equal(v.count, 1000);
+	nm_vec_free(&v);
+}
+
 static void test_vector_refuses_the_impossible(void **state)
 {
 	struct nm_vec(uint64_t) v = {0};
@@ -244,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_vector_keeps_what_was_pushed),
+	    cmocka_unit_test(test_vector_reaches_with_zeros),
 	    cmocka_unit_test(test_vector_refuses_the_impossible),
 	    cmocka_unit_test(test_arena_gives_zeroed_aligned_memory_apart),
 	    cmocka_unit_test(test_equal_texts_have_equal_addresses),
