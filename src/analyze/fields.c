@@ -4,7 +4,6 @@
  */
 #include "fields.h"
 
-
 #include "engine_priv.h"
 
 enum {
