@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * monitor_events.c - single events of `nearmiss monitor`: the stays of a line in order, and the event that was waited for.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "monitor_priv.h"
+
+/* "file:line (function)", as far as known, of the columns from `first` on. */
+static const char *place_at(struct nm_table *table, size_t row, unsigned first)
+{
+	const char *function = nm_table_at(table, row, first)->text,
+		   *file = nm_table_at(table, row, first + 1)->text;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	char *joined = NULL;
+	int n;
+
+	if (slash)
+		file = slash + 1;
+	if (!file)
+		return function;
+	n = asprintf(&joined, "%s:%lld%s%s%s", file, (long long)nm_table_at(table, row, first + 2)->integer,
+		     function ? " (" : "", function ? function : "", function ? ")" : "");
+	return nm_table_keep(table, n < 0 ? NULL : joined);
+}
+
+enum { STAY_LOADER = 4, STAY_EVICTOR = 12, EVENT_MAKER = 5 };
+
+static const char *stay_loader(struct nm_table *table, size_t row)
+{
+	return place_at(table, row, STAY_LOADER);
+}
+static const char *stay_evictor(struct nm_table *table, size_t row)
+{
+	return place_at(table, row, STAY_EVICTOR);
+}
+static const char *event_maker(struct nm_table *table, size_t row)
+{
+	return place_at(table, row, EVENT_MAKER);
+}
+
+static const struct nm_column stay_columns[] = {
+    {.name = "process"},
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "loaded", .title = "loaded at", .kind = NM_COLUMN_NUMBER},
+    {.name = "address", .title = "by", .kind = NM_COLUMN_TEXT},
+    [STAY_LOADER] = {.name = "function"},
+    {.name = "file"},
+    {.name = "line"},
+    {.name = "loader", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_loader},
+    {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
+    {.name = "hits", .title = "hits", .kind = NM_COLUMN_NUMBER},
+    {.name = "replaced", .title = "replaced at", .kind = NM_COLUMN_NUMBER},
+    {.name = "evictor_address", .title = "by", .kind = NM_COLUMN_TEXT},
+    [STAY_EVICTOR] = {.name = "evictor_function"},
+    {.name = "evictor_file"},
+    {.name = "evictor_line"},
+    {.name = "evicting", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_evictor},
+    {.name = "evictor", .title = "of", .kind = NM_COLUMN_TEXT},
+};
+
+static const struct nm_column event_columns[] = {
+    {.name = "process"},
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "event", .title = "event", .kind = NM_COLUMN_TEXT},
+    {.name = "reference", .title = "at reference", .kind = NM_COLUMN_NUMBER},
+    {.name = "address", .title = "to", .kind = NM_COLUMN_TEXT},
+    [EVENT_MAKER] = {.name = "function"},
+    {.name = "file"},
+    {.name = "line"},
+    {.name = "maker", .title = "in", .kind = NM_COLUMN_PLACE, .compose = event_maker},
+    {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
+    {.name = "memory_line", .title = "memory line", .kind = NM_COLUMN_TEXT},
+    {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_TEXT},
+    {.name = "victim_function"},
+    {.name = "victim_file"},
+    {.name = "victim_line"},
+};
+enum {
+	STAY_COLUMNS = sizeof stay_columns / sizeof *stay_columns,
+	EVENT_COLUMNS = sizeof event_columns / sizeof *event_columns
+};
+
+static void put_site(struct nm_monitor_view *s, struct nm_value *row, const struct nm_result *r,
+		     uint32_t cell)
+{
+	const struct nm_result_site *site = nm_monitor_site(r, cell);
+
+	row[0] = nm_monitor_text(s, site->function);
+	row[1] = nm_monitor_text(s, site->file);
+	if (site->line)
+		row[2] = nm_monitor_integer(site->line);
+}
+
+static const char *name_of(const struct nm_result *r, uint32_t cell)
+{
+	return r->objects[r->cells[cell].object].name;
+}
+
+static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
+{
+	for (unsigned i = 0; i < s->table.column_count; i++)
+		if (nm_vec_push(&s->table.values, row[i]))
+			return nm_monitor_exhausted(s);
+	s->table.row_count++;
+	return 0;
+}
+
+static int add_stay(struct nm_monitor_view *s, const struct nm_result *r, const struct nm_sift_stay *stay)
+{
+	struct nm_value row[STAY_COLUMNS] = {[0] = nm_monitor_text(s, r->process),
+					     [1] = nm_monitor_text(s, s->m->machine.levels[stay->level].name),
+					     [2] = nm_monitor_integer(stay->loaded),
+					     [3] = nm_monitor_address(s, stay->address),
+					     [8] = nm_monitor_text(s, name_of(r, stay->loader)),
+					     [9] = nm_monitor_integer(stay->hits)};
+
+	put_site(s, row + STAY_LOADER, r, stay->loader);
+	if (stay->left) {
+		row[10] = nm_monitor_integer(stay->left);
+		row[11] = nm_monitor_address(s, stay->push);
+		put_site(s, row + STAY_EVICTOR, r, stay->evictor);
+		row[16] = nm_monitor_text(s, name_of(r, stay->evictor));
+	}
+	return push_row(s, row);
+}
+
+int nm_monitor_show_stays(struct nm_monitor_view *s)
+{
+	int code = 0;
+
+	memcpy(s->columns, stay_columns, sizeof stay_columns);
+	s->table.column_count = STAY_COLUMNS;
+	s->table.columns = s->columns;
+	if (s->count > 1)
+		s->columns[0] =
+		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
+	for (size_t p = 0; p < s->count; p++) {
+		const struct nm_sifted *kept = &s->results[p]->sifted;
+
+		for (size_t i = 0; i < kept->stay_count && !code; i++)
+			code = add_stay(s, s->results[p], &kept->stays[i]);
+		s->left_out += kept->total - kept->stay_count;
+	}
+	return code;
+}
+
+static int add_event(struct nm_monitor_view *s, const struct nm_result *r, const struct nm_event *e)
+{
+	struct nm_value row[EVENT_COLUMNS] = {[0] = nm_monitor_text(s, r->process),
+					      [1] = nm_monitor_text(s, s->m->machine.levels[e->level].name),
+					      [2] = nm_monitor_text(s, nm_event_names[e->kind]),
+					      [3] = nm_monitor_integer(e->reference),
+					      [4] = nm_monitor_address(s, e->address),
+					      [9] = nm_monitor_text(s, name_of(r, e->cell)),
+					      [10] = nm_monitor_address(s, e->line)};
+
+	put_site(s, row + EVENT_MAKER, r, e->cell);
+	if (nm_event_leaves(e->kind)) {
+		row[11] = nm_monitor_text(s, name_of(r, e->victim));
+		put_site(s, row + 12, r, e->victim);
+	}
+	return push_row(s, row);
+}
+
+int nm_monitor_show_nth(struct nm_monitor_view *s)
+{
+	uint64_t most = 0;
+	int code = 0;
+
+	memcpy(s->columns, event_columns, sizeof event_columns);
+	s->table.column_count = EVENT_COLUMNS;
+	s->table.columns = s->columns;
+	if (s->count > 1)
+		s->columns[0] =
+		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
+	for (size_t p = 0; p < s->count && !code; p++) {
+		const struct nm_sifted *kept = &s->results[p]->sifted;
+
+		if (kept->total > most)
+			most = kept->total;
+		if (kept->total >= s->m->sift.nth)
+			code = add_event(s, s->results[p], &kept->at);
+	}
+	if (!code && !s->table.row_count)
+		return nm_fail(s->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);
+	return code;
+}
