@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// orders.rs - structures in the heap as Rust programs have them: in a box, in a vector that is made at once, in one
+// that grows, in one that is collected, in a vector of boxes, in a reference-counted one, and in a map.
+//
+// Each is walked often enough to be sampled; the figures of fields follow from the loops.
+use std::collections::HashMap;
+use std::rc::Rc;
+
+const COUNT: usize = 4000;
+const WALKS: usize = 10;
+
+#[derive(Clone)]
+pub struct Order {
+    pub number: u64,
+    pub price: u64,
+    pub text: [u8; 48],
+}
+
+pub struct Client {
+    pub key: u64,
+    pub orders: [u32; 8],
+    pub next: Option<Box<Client>>,
+}
+
+pub struct Part {
+    pub weight: f64,
+    pub place: (f64, f64),
+}
+
+pub struct Ware {
+    pub shelf: u64,
+    pub stock: u64,
+}
+
+pub struct Rate {
+    pub day: u64,
+    pub value: [f64; 5],
+}
+
+fn order(i: usize) -> Order {
+    Order { number: i as u64, price: 3, text: [0; 48] }
+}
+
+#[inline(never)]
+fn grown() -> Vec<Order> {
+    let mut all = Vec::new();
+    for i in 0..COUNT {
+        all.push(order(i));
+    }
+    all
+}
+
+#[inline(never)]
+fn made_at_once() -> Vec<Part> {
+    let mut all = Vec::with_capacity(COUNT);
+    for i in 0..COUNT {
+        all.push(Part { weight: i as f64, place: (1.0, 2.0) });
+    }
+    all
+}
+
+#[inline(never)]
+fn collected() -> Vec<Rate> {
+    (0..COUNT).map(|i| Rate { day: i as u64, value: [1.0; 5] }).collect()
+}
+
+#[inline(never)]
+fn chained() -> Option<Box<Client>> {
+    let mut first = None;
+    for i in 0..COUNT {
+        first = Some(Box::new(Client { key: i as u64, orders: [1; 8], next: first }));
+    }
+    first
+}
+
+#[inline(never)]
+fn shared() -> Vec<Rc<Ware>> {
+    let mut all = Vec::with_capacity(COUNT);
+    for i in 0..COUNT {
+        all.push(Rc::new(Ware { shelf: i as u64, stock: 7 }));
+    }
+    all
+}
+
+#[inline(never)]
+fn walk(orders: &[Order], parts: &[Part], rates: &[Rate], wares: &[Rc<Ware>]) -> u64 {
+    let mut sum = 0;
+    for o in orders {
+        sum += o.number + o.price;
+    }
+    for p in parts {
+        sum += p.place.1 as u64;
+    }
+    for r in rates {
+        sum += r.value[4] as u64;
+    }
+    for w in wares {
+        sum += w.stock;
+    }
+    sum
+}
+
+#[inline(never)]
+fn follow(mut client: &Option<Box<Client>>) -> u64 {
+    let mut sum = 0;
+    while let Some(c) = client {
+        sum += c.key;
+        client = &c.next;
+    }
+    sum
+}
+
+#[inline(never)]
+fn look_up(names: &HashMap<u64, Order>) -> u64 {
+    (0..COUNT as u64).map(|i| names[&i].price).sum()
+}
+
+fn main() {
+    let (orders, parts, rates, wares, clients) = (grown(), made_at_once(), collected(), shared(), chained());
+    let names: HashMap<u64, Order> = orders.iter().map(|o| (o.number, o.clone())).collect();
+    let mut sum = 0;
+    for _ in 0..WALKS {
+        sum += walk(&orders, &parts, &rates, &wares) + follow(&clients) + look_up(&names);
+    }
+    println!("{}", sum);
+}
