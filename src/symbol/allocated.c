@@ -12,6 +12,13 @@
  *      what the function returns) lead to just one structure of exactly the block's size.
  * A function that returns void * hands the block on: its caller is asked next.  Anything else ends the search, so that
  * no structure is guessed from far away.  Candidates that disagree are no evidence.
+ *
+ * In Rust every allocation comes from the standard library, whose generic functions know the type:
+ *   - those of RawVec<T>, below Vec, String and boxed slices: the block is an array of T;
+ *   - others of the crate alloc (Box, Rc, Arc, nodes of B-trees): T, or what the returned pointer leads to, if that
+ *     is a structure of exactly the block's size: for Rc<T> not T, but its box with the counts.
+ * Other functions of the library hand the block on.  Those of programs are asked as above, but for their lines.
+ * Hash tables stay unknown: behind their elements they hold bytes of another kind.
  */
 #include <ctype.h>
 #include <dwarf.h>
@@ -22,7 +29,14 @@
 #include "die.h"
 #include "symbol_priv.h"
 
-enum { HOPS = 2, MOST_CANDIDATES = 4096, MOST_ENTRIES = 65536, WORD_ROOM = 128, STATEMENT_LINES = 3 };
+enum {
+	RUST_HOPS = 4,
+	HOPS = 2,
+	MOST_CANDIDATES = 4096,
+	MOST_ENTRIES = 65536,
+	WORD_ROOM = 128,
+	STATEMENT_LINES = 3
+};
 
 /* A variable or member in scope that is a pointer or has some inside. */
 struct candidate {
@@ -171,15 +185,17 @@ static int class_of_method(const Dwarf_Die *function, Dwarf_Die *ret_class)
 	return 0;
 }
 
-static int first_argument(Dwarf_Die *class, Dwarf_Die *ret_type)
+/* The first type that a class or function is instantiated with, or that of a name. */
+static int type_argument(Dwarf_Die *generic, const char *wanted, Dwarf_Die *ret_type)
 {
 	uint64_t budget = MOST_ENTRIES;
 	Dwarf_Die child;
 
-	if (dwarf_child(class, &child))
+	if (dwarf_child(generic, &child))
 		return 0;
 	do
-		if (dwarf_tag(&child) == DW_TAG_template_type_parameter)
+		if (dwarf_tag(&child) == DW_TAG_template_type_parameter &&
+		    (!wanted || (die_name(&child) && !strcmp(die_name(&child), wanted))))
 			return die_reference(&child, DW_AT_type, ret_type) && type_peel(ret_type, 1);
 	while (--budget && dwarf_siblingof(&child, &child) == 0);
 	return 0;
@@ -206,7 +222,7 @@ static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
 	if (!name || strcmp(name, "allocate") || !class_of_method(&frame->die, &class))
 		return NM_ALLOCATED_UNKNOWN;
 	of = die_name(&class);
-	if (!of || !strstr(of, "allocator") || !first_argument(&class, &argument))
+	if (!of || !strstr(of, "allocator") || !type_argument(&class, NULL, &argument))
 		return NM_ALLOCATED_UNKNOWN;
 	return settle(s, &argument);
 }
@@ -337,6 +353,38 @@ static int add_returned(struct search *s, Dwarf_Die *function)
 	return die_reference(function, DW_AT_type, &type) && lead(type, 0, &target) == LEADS_TO_VOID;
 }
 
+/* ---- Rust ---- */
+
+static int is_of_library(const char *function)
+{
+	static const char *const crates[] = {"alloc::", "core::", "std::", "hashbrown::", "__r"};
+
+	function += *function == '<';
+	for (size_t i = 0; i < sizeof crates / sizeof *crates; i++)
+		if (!strncmp(function, crates[i], strlen(crates[i])))
+			return 1;
+	return 0;
+}
+
+/* A function of Rust's library. */
+static enum nm_allocated by_type_argument(struct search *s, struct frame *frame, const char *function)
+{
+	Dwarf_Die root = frame->die, origin, argument;
+	int known;
+
+	if (die_reference(&root, DW_AT_abstract_origin, &origin))
+		root = origin;
+	known = type_argument(&root, "T", &argument);
+	if (strstr(function, "raw_vec::"))
+		return known ? settle(s, &argument) : NM_ALLOCATED_UNKNOWN;
+	if (strncmp(function + (*function == '<'), "alloc::", 7))
+		return NM_ALLOCATED_UNKNOWN;
+	if (known && type_is_structure(&argument) && type_bytes(&argument) == s->bytes)
+		return settle(s, &argument);
+	add(s, &root, 0, RUST_HOPS); /* what it returns */
+	return by_size(s);
+}
+
 static void empty(struct search *s)
 {
 	s->list.count = 0;
@@ -352,13 +400,19 @@ static enum nm_allocated ask_frame(struct search *s, struct frame *frame, const 
 	int hands_on;
 
 	*ret_on = 1;
+	if (s->unit->language == DW_LANG_Rust && function && is_of_library(function)) {
+		what = by_type_argument(s, frame, function);
+		empty(s);
+		return what;
+	}
 	if (what != NM_ALLOCATED_UNKNOWN || !function || !strncmp(function, "std::", 5) ||
 	    !strncmp(function, "__gnu_cxx::", 11) || !strncmp(function, "operator new", 12))
 		return what;
 	hands_on = add_returned(s, &frame->die);
 	add_locals(s, &frame->die);
 	add_globals(s);
-	what = by_line(s, file, line);
+	if (s->unit->language != DW_LANG_Rust)
+		what = by_line(s, file, line);
 	if (what == NM_ALLOCATED_UNKNOWN && !hands_on)
 		what = by_size(s);
 	*ret_on = hands_on;
@@ -377,7 +431,7 @@ enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uin
 	uint32_t line;
 	int on = 1;
 
-	if (!s.unit || s.unit->language == DW_LANG_Rust)
+	if (!s.unit)
 		return NM_ALLOCATED_UNKNOWN;
 	unit_read_lines(module, s.unit);
 	unit_read_frames(module, s.unit);

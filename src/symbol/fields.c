@@ -3,10 +3,11 @@
  * fields.c - the fields of structures: where each lies, and what the source calls it.
  *
  * A structure is flattened: members of a member are "outer.inner", those of a base class or of an anonymous member
- * have no prefix, those of an array of structures are "array[].inner" and repeat.  A field that repeats holds no
- * further ones.  Fields that overlap (members of a union, bit-fields of one byte) cannot be told apart by their
- * bytes: they are one field, "a|b".  Types are interned: equal ones are one, whichever unit or module declares
- * them, so that they are compared by their addresses.
+ * have no prefix, those of an array of structures are "array[].inner" and repeat. A field that repeats holds no
+ * further ones. Fields that overlap (members of a union, bit-fields of one byte) cannot be told apart by their
+ * bytes: they are one field, "a|b"; so are the variants of an enumeration of Rust, which has its own name. Types
+ * are interned: equal ones are one, whichever unit or module declares them, so that they are compared by their
+ * addresses.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -124,6 +125,21 @@ static int add_elements(struct flattener *f, Dwarf_Die *array, uint64_t at, cons
 	return 1;
 }
 
+/* Rust's enumerations are structures of variants. */
+static int has_members(Dwarf_Die *type)
+{
+	uint64_t budget = 4 * MOST_FIELDS;
+	Dwarf_Die child;
+
+	if (dwarf_child(type, &child))
+		return 0;
+	do
+		if (dwarf_tag(&child) == DW_TAG_variant_part)
+			return 0;
+	while (--budget && dwarf_siblingof(&child, &child) == 0);
+	return 1;
+}
+
 static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, const char *prefix, int depth)
 {
 	const char *own = die_name(member);
@@ -146,7 +162,8 @@ static void add_member(struct flattener *f, Dwarf_Die *member, uint64_t at, cons
 	snprintf(name, sizeof name, "%s%s", prefix, own ? own : "");
 	if (tag == DW_TAG_array_type && add_elements(f, &type, at + offset, name, depth))
 		return;
-	if ((type_is_structure(&type) || (tag == DW_TAG_union_type && !own)) && depth < MOST_NESTED) {
+	if ((type_is_structure(&type) || (tag == DW_TAG_union_type && !own)) && depth < MOST_NESTED &&
+	    has_members(&type)) {
 		if (own)
 			strncat(name, ".", sizeof name - strlen(name) - 1);
 		add_members(f, &type, at + offset, own ? name : prefix, depth + 1);

@@ -2,6 +2,7 @@
 """test_fields.py - fields of structures: their counts, what is used together, types of heap buckets, hot lines, advice."""
 
 import csv
+import re
 
 from harness import SPEC, main, nearmiss, program, record, rows
 
@@ -137,6 +138,27 @@ def case_containers():
     """Nodes and arrays of the C++ library are what its allocators are made for."""
     record([program("containers")])
     assert rows("SELECT count(*) FROM objects WHERE kind = 'heap' AND type LIKE 'std::%node%'")[0][0] > 0
+
+
+def case_rust():
+    """What the generic functions of Rust's library allocate; a hash table's block is no array of elements alone."""
+    record([program("orders")])
+    found = rows("SELECT object, type FROM objects WHERE object GLOB 'heap orders::*' AND blocks * largest > 30000")
+    types = sorted(kind or "" for _, kind in found)
+    assert types[0] == "" and types[1].startswith("alloc::rc::Rc<orders::Ware"), found
+    assert re.fullmatch(r"alloc::rc::Rc(Box|Inner)<orders::Ware>", types[2]), found
+    assert types[3:] == ["orders::" + name for name in ("Client", "Order", "Part", "Rate")], found
+    assert [name.split(" (")[0] for name, kind in found if not kind] == ["heap orders::main"], found
+    assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' ORDER BY offset") == \
+        [("key", 0, 8), ("next", 8, 8), ("orders", 16, 32)]
+    missed = rows("SELECT object, field, sum(read_misses) FROM field_counts WHERE level = 'L1d' AND (function LIKE '%walk' "
+                  "OR function LIKE '%follow') GROUP BY 1, 2 HAVING sum(read_misses) > ?", ELEMENTS)
+    missed = {(name.split(" (")[0][len("heap orders::"):], field): misses for name, field, misses in missed}
+    bytes_of = {("grown", "number"): 64, ("chained", "key"): 64, ("collected", "value"): 48, ("shared", "value.stock"): 48,
+                ("made_at_once", "place.__1"): 24}  # apart in memory, with the allocator's headers; a line is 64
+    assert missed.keys() == bytes_of.keys(), missed
+    for key, apart in bytes_of.items():
+        near(missed[key], ELEMENTS * WALKS * apart / 64, 3)
 
 
 if __name__ == "__main__":

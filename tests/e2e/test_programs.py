@@ -396,7 +396,7 @@ def case_plugins():
 
 def case_attribution():
     """With debug information at least 95 % of the misses have a named object and a line."""
-    for command in (["matrix", "columns"], ["matrix-clang", "columns"], ["list"], ["common"]):
+    for command in (["matrix", "columns"], ["matrix-clang", "columns"], ["list"], ["common"], ["orders"]):
         record([program(command[0])] + command[1:])
         named = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND line > 0 AND object IN "
                      "(SELECT object FROM objects WHERE kind NOT IN ('unknown', 'library data'))")[0][0]
