@@ -71,6 +71,15 @@ static int find(struct nm_calls *calls, struct nm_call call, uint32_t *ret_conte
 	return 0;
 }
 
+int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_context)
+{
+	uint32_t signal = number < NM_CALLS_SIGNALS ? number : NM_CALLS_SIGNALS - 1;
+
+	return find(calls,
+		    (struct nm_call){.place = NM_CALLS_PLACE_MAX, .function = NM_CALLS_SIGNAL + signal},
+		    ret_context);
+}
+
 /* The function that was called, or that a trampoline led to. */
 static int enter(struct nm_calls *calls, struct nm_stack *s, uint32_t function, int is_trampoline)
 {

@@ -7,7 +7,8 @@
  * than the program has calls.  When there are NM_CALLS_MAX contexts, further calls stay in that of their caller.
  *
  * Which function is called is known when its first block runs.  A call through the linkage table or the dynamic
- * linker's resolver (a trampoline) counts for the function that is found there.
+ * linker's resolver (a trampoline) counts for the function that is found there.  Handlers of signals are called by
+ * their signal, below the root (signals.h).
  *
  * References find their cells without their context (execute.c).  Where in the batch the context changes is noted
  * block by block; before the batch goes to the passes, each cell is replaced by that of (cell, context).  So
@@ -31,7 +32,10 @@
 enum {
 	NM_CALLS_MAX = 1 << 16,             /* the root is one of them */
 	NM_CALLS_PLACE_MAX = (1 << 24) - 1, /* also: unknown */
-	NM_CALLS_FUNCTION_MAX = (1 << 22) - 1,
+	NM_CALLS_SIGNALS = 128,
+	NM_CALLS_SIGNAL =
+	    (1 << 22) - NM_CALLS_SIGNALS, /* and more: the signal of this number, instead of a function */
+	NM_CALLS_FUNCTION_MAX = NM_CALLS_SIGNAL - 1,
 	NM_CALLS_RECENT = 4096
 };
 
@@ -41,7 +45,7 @@ enum {
 struct nm_call {
 	uint32_t parent;   /* the context of the caller */
 	uint32_t place;    /* of the call, in nm_cells.places; NM_CALLS_PLACE_MAX: unknown */
-	uint32_t function; /* stack object of the function that is called; 0: unknown */
+	uint32_t function; /* stack object of the function that is called, or a signal; 0: unknown */
 	uint64_t count;    /* how often */
 	int is_trampoline;
 };
@@ -77,6 +81,9 @@ void nm_calls_free(struct nm_calls *calls);
  * 0 or NM_ENOMEM. */
 int nm_calls_run(struct nm_calls *calls, struct nm_stack *stack, uint32_t function, int is_trampoline,
 		 size_t at);
+
+/* A signal comes: the context that its handlers are called in.  0 or NM_ENOMEM. */
+int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_context);
 
 /* The block ended with a call at pc, which has its frame now, or (0) with a return. */
 void nm_calls_end(const struct nm_calls *calls, const struct nm_cells *cells, struct nm_stack *stack,

@@ -129,6 +129,7 @@ static void free_threads(struct nm_engine *e)
 	for (size_t i = 0; i < e->threads.count; i++) {
 		free(e->threads.at[i]->plans);
 		nm_frames_done(&e->threads.at[i]->frames);
+		nm_signals_done(&e->threads.at[i]->signals);
 	}
 	nm_vec_free(&e->threads);
 	e->thread = NULL;

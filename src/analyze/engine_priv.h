@@ -29,6 +29,7 @@
 #include "pass.h"
 #include "patterns.h"
 #include "plan.h"
+#include "signals.h"
 #include "space.h"
 #include "workers.h"
 
@@ -42,6 +43,7 @@ struct nm_thread {
 	size_t plan_room;
 	struct nm_frames frames;
 	struct nm_watch watch;
+	struct nm_signals signals;
 };
 
 /* A block's definition, from which each thread makes its plan. */
@@ -86,7 +88,8 @@ struct nm_engine {
 	struct nm_reach reach;
 	struct nm_stack *stack; /* the running one */
 	struct nm_thread *thread;
-	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch, by context */
+	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch, by context, in some
+		     handlers of signals */
 	int measuring, fetching;
 	int huge_pages, memory_changed; /* a TLB uses them; the passes do not know yet what memory there is */
 	unsigned core;                  /* of the running thread */
@@ -141,10 +144,11 @@ int nm_engine_execute_singly(struct nm_engine *engine, const uint64_t *header, s
 int nm_engine_flush(struct nm_engine *engine);
 
 /* singly.c: the running thread or its stack is another; whether blocks are executed singly may have changed;
- * makes the stack around slot the running one. */
+ * makes the stack around slot, or that of an index, the running one. */
 void nm_engine_run_thread(struct nm_engine *engine);
 void nm_engine_choose(struct nm_engine *engine);
 int nm_engine_switch_stack(struct nm_engine *engine, uint64_t slot);
+int nm_engine_run_stack(struct nm_engine *engine, size_t index);
 
 /* watch.c: watches a block that the running thread has just allocated; the thread, which watches one, has executed
  * this much of a block. */

@@ -124,6 +124,29 @@ static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r
 	return p.value && nm_space_thread(&e->space, p.value) ? exhausted(err) : 0;
 }
 
+/* A handler begins, perhaps on another stack. */
+static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_signal s;
+	int status = nm_wire_signal_decode(r, &s, err);
+	struct nm_frames *frames;
+	size_t from;
+
+	if (status || !e->thread)
+		return status;
+	frames = &e->thread->frames;
+	from = nm_signals_resume(&e->thread->signals, frames);
+	if (nm_engine_run_stack(e, from) ||
+	    (!nm_stack_holds(e->stack, s.stack_pointer) && nm_engine_switch_stack(e, s.stack_pointer)))
+		return exhausted(err);
+	if ((e->calls || frames->current != from) &&
+	    nm_signals_enter(&e->thread->signals, e->calls, frames, from, s.stack_pointer, s.number))
+		return exhausted(err);
+	nm_engine_own_frame(e);
+	nm_engine_choose(e);
+	return 0;
+}
+
 /* ---- heap ---- */
 
 /* The running thread's call chain, of which the call of the allocator (that has just returned) is the
@@ -439,6 +462,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_MEASURE:
 	case NM_WIRE_LOST: return on_mark(e, r, err);
 	case NM_WIRE_PLACE: return on_place(e, r, err);
-	default: return 0; /* SIGNAL, REGION: nothing to count */
+	case NM_WIRE_SIGNAL: return on_signal(e, r, err);
+	default: return 0; /* REGION: nothing to count */
 	}
 }

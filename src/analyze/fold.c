@@ -3,6 +3,7 @@
  * fold.c - from the engine's cells (thread, place, object) to the result's (thread, place, named object): sums
  * up objects that come to the same name.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,38 @@ static void fold_sifted(const struct fold *f)
 
 /* ---- contexts ---- */
 
+/* "<signal SIGALRM>" */
+static const char *signal_name(struct nm_symbols *symbols, unsigned number)
+{
+	enum { FIRST_REALTIME = 34 /* that programs can have */ };
+	const char *name = sigabbrev_np((int)number);
+	char text[40];
+
+	if (name)
+		snprintf(text, sizeof text, "<signal SIG%s>", name);
+	else if (number >= FIRST_REALTIME)
+		snprintf(text, sizeof text, "<signal SIGRTMIN+%u>", number - FIRST_REALTIME);
+	else
+		snprintf(text, sizeof text, "<signal %u>", number);
+	return nm_symbols_intern(symbols, text);
+}
+
+/* Name of the function that is called, or of the signal; NULL: unknown. */
+static int name_callee(const struct nm_engine *e, const struct nm_call *c, const char **ret_name)
+{
+	const char *name;
+
+	*ret_name = NULL;
+	if (c->function >= NM_CALLS_SIGNAL) {
+		*ret_name = signal_name(e->symbols, c->function - NM_CALLS_SIGNAL);
+		return *ret_name ? 0 : NM_ENOMEM;
+	}
+	name = e->space.objects.at[c->function].name;
+	if (c->function && name && !strncmp(name, NM_STACK_OF, strlen(NM_STACK_OF)))
+		*ret_name = name + strlen(NM_STACK_OF);
+	return 0;
+}
+
 static int fold_contexts(struct fold *f)
 {
 	const struct nm_engine *e = f->engine;
@@ -194,12 +227,11 @@ static int fold_contexts(struct fold *f)
 	r->context_count = e->calls->list.count;
 	for (size_t i = 0; i < r->context_count; i++) {
 		const struct nm_call *c = &e->calls->list.at[i];
-		const char *name = e->space.objects.at[c->function].name;
 
 		r->contexts[i] = (struct nm_result_context){
 		    c->parent, c->place < r->site_count ? c->place : UINT32_MAX, NULL, c->count};
-		if (c->function && name && !strncmp(name, NM_STACK_OF, strlen(NM_STACK_OF)))
-			r->contexts[i].function = name + strlen(NM_STACK_OF);
+		if (name_callee(e, c, &r->contexts[i].function))
+			return NM_ENOMEM;
 	}
 	return 0;
 }

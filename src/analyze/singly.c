@@ -2,8 +2,8 @@
  *
  * singly.c - blocks whose accesses are looked at one by one, and what is done for one reference at a time: left
  * through a side exit, with prefetches (no references) or guarded accesses (address 0: not executed), with
- * instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h).  Also calls and returns
- * that leave the running stack.
+ * instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h), in handlers of
+ * signals (signals.h).  Also calls and returns that leave the running stack.
  */
 #include "engine_priv.h"
 
@@ -21,7 +21,21 @@ void nm_engine_run_thread(struct nm_engine *e)
 
 void nm_engine_choose(struct nm_engine *e)
 {
-	e->singly = e->fetching || !e->measuring || e->calls || (e->thread && e->thread->watch.context);
+	const struct nm_thread *t = e->thread;
+
+	e->singly =
+	    e->fetching || !e->measuring || e->calls || (t && (t->watch.context || t->signals.list.count));
+}
+
+int nm_engine_run_stack(struct nm_engine *e, size_t index)
+{
+	if (index == e->thread->frames.current)
+		return 0;
+	if (nm_engine_settle(e))
+		return NM_ENOMEM;
+	e->thread->frames.current = index;
+	nm_engine_run_thread(e);
+	return 0;
 }
 
 int nm_engine_flush(struct nm_engine *e)
@@ -165,6 +179,41 @@ static int find_exit(const struct nm_engine *e, const struct nm_plan *plan, size
 	return 0;
 }
 
+/* The stack and the context of the block. */
+static int enter(struct nm_engine *e, const struct nm_plan *plan)
+{
+	const struct nm_object *function = &e->space.objects.at[plan->stack_object];
+	struct nm_signals *signals = &e->thread->signals;
+	size_t stack;
+
+	signals->leaping &= !function->leaps; /* from one of its blocks to the next */
+	stack = nm_signals_run(signals, e->calls, &e->thread->frames, plan->stack_object);
+	signals->leaping = function->leaps && plan->end == NM_WIRE_JUMP;
+	if (nm_engine_run_stack(e, stack))
+		return NM_ENOMEM;
+	return e->calls
+		   ? nm_calls_run(e->calls, e->stack, plan->stack_object, function->is_trampoline, e->batched)
+		   : 0;
+}
+
+/* The call or return at its end. */
+static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+{
+	struct nm_signals *signals = &e->thread->signals;
+	int is_return = plan->end == NM_WIRE_RETURN;
+
+	if (signals->list.count) {
+		if (!nm_stack_holds(e->stack, slot) && nm_engine_switch_stack(e, slot))
+			return NM_ENOMEM;
+		nm_signals_leave(signals, &e->thread->frames, slot, is_return);
+	}
+	if (nm_engine_change_frame(e, plan, slot))
+		return NM_ENOMEM;
+	if (e->calls)
+		nm_calls_end(e->calls, &e->cells, e->stack, is_return ? 0 : plan->call_pc);
+	return 0;
+}
+
 int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t n, struct nm_error *err)
 {
 	uint32_t id = nm_wire_arg(*header);
@@ -177,8 +226,7 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	if (!find_exit(e, plan, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
 	e->clock += left.instructions;
-	if (e->calls && nm_calls_run(e->calls, e->stack, plan->stack_object,
-				     e->space.objects.at[plan->stack_object].is_trampoline, e->batched))
+	if ((e->calls || e->thread->signals.list.count) && enter(e, plan))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	if (measure(e, plan, header + 1, left))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
@@ -186,11 +234,8 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	if (w->context)
 		nm_engine_watch_block(e, id, plan, header + 1, n);
 	if (n == e->tables.at[plan->tables].accesses && plan->end != NM_WIRE_JUMP) {
-		if (nm_engine_change_frame(e, plan, header[n]))
+		if (change_frame(e, plan, header[n]))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
-		if (e->calls)
-			nm_calls_end(e->calls, &e->cells, e->stack,
-				     plan->end == NM_WIRE_CALL ? plan->call_pc : 0);
 		if (w->context && plan->end == NM_WIRE_RETURN)
 			nm_watch_return(w, &e->contexts, header[n], e->clock,
 					nm_frames_top(&e->thread->frames));

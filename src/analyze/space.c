@@ -573,6 +573,14 @@ static int is_trampoline(const char *function)
 	return (at && !strcmp(at, "@plt")) || !strncmp(function, "_dl_runtime_resolve", 19);
 }
 
+/* Is it longjmp, which goes on in a function that called before? */
+static int leaps(const char *function)
+{
+	function += strspn(function, "_");
+	return !strcmp(function, "longjmp") || !strcmp(function, "longjmp_chk") ||
+	       !strcmp(function, "siglongjmp");
+}
+
 int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object)
 {
 	char name[4200];
@@ -581,7 +589,8 @@ int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t
 				  .is_allocator = (uint8_t)nm_is_allocator(function),
 				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
 				  .clears = strstr(function, "memset") != NULL,
-				  .is_trampoline = (uint8_t)is_trampoline(function)};
+				  .is_trampoline = (uint8_t)is_trampoline(function),
+				  .leaps = (uint8_t)leaps(function)};
 
 	if (known) {
 		*ret_object = (uint32_t)known;

@@ -29,7 +29,7 @@ struct nm_object {
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
 	uint64_t bytes, blocks, largest;
 	/* Stack objects: what the function is (nm_space_frame_object). */
-	uint8_t is_allocator, copies, clears, is_trampoline;
+	uint8_t is_allocator, copies, clears, is_trampoline, leaps;
 };
 
 #define NM_STACK_OF "stack of " /* before the function, in the names of stack objects */

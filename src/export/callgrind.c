@@ -379,9 +379,11 @@ static int prepare_chains(struct grind *g, struct nm_error *err)
 static int write_call(struct grind *g, const struct nm_chain *c, const int64_t *costs)
 {
 	const struct nm_chain *in = &g->x->chains.at[c->parent];
-	const char *caller = in->function ? in->function : c->caller ? c->caller : unknown;
+	const char *caller = in->function ? in->function : c->caller;
 	const char *callee = c->function ? c->function : unknown;
 
+	if (!caller) /* a signal */
+		return 0;
 	if (begin_function(g, file_of(g, caller), caller) || begin_file(g, c->file ? c->file : unknown))
 		return NM_ENOMEM;
 	if (g->line != c->line) /* as in write_touch() */

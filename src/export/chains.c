@@ -63,9 +63,10 @@ int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struc
 		return NM_ENOMEM;
 	for (; c && &x->chains.at[c->parent] != c; c = &x->chains.at[c->parent]) {
 		const struct nm_chain *in = &x->chains.at[c->parent];
-		const char *name = in->function ? in->function : c->caller ? c->caller : "<unknown>";
+		const char *name = in->function ? in->function : c->caller;
 
-		if (nm_vec_push(frames, (struct nm_chain_frame){name, c->file, c->line}))
+		/* Nobody calls a signal. */
+		if (name && nm_vec_push(frames, (struct nm_chain_frame){name, c->file, c->line}))
 			return NM_ENOMEM;
 	}
 	for (i = 0, n = frames->count; i < n / 2; i++) {

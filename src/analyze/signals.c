@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signals.c - see signals.h.
+ */
+#include "signals.h"
+
+#include <string.h>
+
+void nm_signals_done(struct nm_signals *signals) { nm_vec_free(&signals->list); }
+
+/* The signal that came last to a stack, or NULL. */
+static struct nm_signal *latest(const struct nm_signals *signals, size_t stack)
+{
+	for (size_t i = signals->list.count; i-- > 0;)
+		if (signals->list.at[i].stack == stack)
+			return &signals->list.at[i];
+	return NULL;
+}
+
+static void forget(struct nm_signals *signals, struct nm_signal *gone)
+{
+	size_t behind = (size_t)(signals->list.at + signals->list.count - (gone + 1));
+
+	memmove(gone, gone + 1, behind * sizeof *gone);
+	signals->list.count--;
+}
+
+/* Frames up to slot are gone. */
+static void unwind(struct nm_stack *s, uint64_t slot)
+{
+	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
+		s->context = s->frames.at[--s->frames.count].context;
+}
+
+/* Handlers whose slots are up to this one were left by a jump. */
+static void cut(struct nm_signals *signals, struct nm_frames *frames, size_t stack, uint64_t slot)
+{
+	struct nm_stack *s = &frames->stacks.at[stack];
+	struct nm_signal *t;
+
+	while ((t = latest(signals, stack)) && t->slot <= slot) {
+		unwind(s, t->slot);
+		s->context = t->context;
+		s->pending = 0;
+		forget(signals, t);
+	}
+}
+
+/* Handlers that had interrupted this stack and ran on others were left by a jump. */
+static void come_back(struct nm_signals *signals, size_t stack)
+{
+	for (size_t i = signals->list.count; i-- > 0;)
+		if (signals->list.at[i].from == stack && signals->list.at[i].stack != stack)
+			forget(signals, &signals->list.at[i]);
+}
+
+size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames)
+{
+	size_t stack = frames->current;
+	struct nm_signal *t;
+
+	while ((t = latest(signals, stack)) && t->state == NM_SIGNAL_LEAVING) {
+		struct nm_stack *s = &frames->stacks.at[stack];
+
+		s->context = t->context;
+		s->pending = t->pending;
+		stack = t->from;
+		forget(signals, t);
+	}
+	return stack;
+}
+
+int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct nm_frames *frames,
+		     size_t from, uint64_t slot, unsigned number)
+{
+	struct nm_stack *s = nm_frames_stack(frames);
+	struct nm_signal fresh = {.slot = slot, .stack = (uint32_t)frames->current, .from = (uint32_t)from};
+
+	cut(signals, frames, frames->current, slot);
+	fresh.context = s->context;
+	fresh.pending = s->pending;
+	if ((calls && nm_calls_signal(calls, number, &fresh.own)) || nm_vec_push(&signals->list, fresh))
+		return NM_ENOMEM;
+	/* Above the frame is not the handler's, on a stack of which nothing else is known. */
+	if (fresh.stack != from && nm_stack_push(s, slot, 0, 0))
+		return NM_ENOMEM;
+	s->context = fresh.own;
+	s->pending = calls ? NM_CALLS_PLACE_MAX + 1 : 0;
+	return 0;
+}
+
+void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint64_t slot, int is_return)
+{
+	struct nm_stack *s = nm_frames_stack(frames);
+	struct nm_signal *t;
+
+	come_back(signals, frames->current);
+	cut(signals, frames, frames->current, slot - (is_return != 0));
+	t = latest(signals, frames->current);
+	if (!is_return || !t || t->slot != slot)
+		return;
+	unwind(s, slot);
+	s->context = t->own;
+	s->pending = 0;
+	t->state = NM_SIGNAL_RETURNED;
+}
+
+/* ---- longjmp ---- */
+
+/* The context of the function in the innermost frame, or before the last handler, of a stack; UINT32_MAX: none. */
+static uint32_t find(const struct nm_signals *signals, const struct nm_calls *calls,
+		     const struct nm_frames *frames, size_t stack, uint32_t function)
+{
+	const struct nm_stack *s = &frames->stacks.at[stack];
+	size_t k = signals->list.count, f = s->frames.count;
+
+	for (;;) {
+		uint32_t context;
+
+		while (k && signals->list.at[k - 1].stack != stack)
+			k--;
+		if (!f && !k)
+			return UINT32_MAX;
+		if (k && (!f || signals->list.at[k - 1].slot <= s->frames.at[f - 1].slot))
+			context = signals->list.at[--k].context;
+		else
+			context = s->frames.at[--f].context;
+		if (calls->list.at[context].function == function)
+			return context;
+	}
+}
+
+/* The function goes on in a context that a stack has. */
+static int find_context(const struct nm_signals *signals, const struct nm_calls *calls,
+			struct nm_frames *frames, size_t stack, uint32_t function)
+{
+	struct nm_stack *s = &frames->stacks.at[stack];
+	uint32_t context = s->context;
+
+	if (calls->list.at[context].function != function)
+		context = find(signals, calls, frames, stack, function);
+	if (context == UINT32_MAX)
+		return 0;
+	s->context = context;
+	s->pending = 0;
+	return 1;
+}
+
+/* Longjmp has come to the function: on this stack, or on the one that the handler on this one interrupted. */
+static size_t land(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
+		   uint32_t function)
+{
+	size_t stack = frames->current;
+	const struct nm_signal *t;
+
+	while (!calls || !find_context(signals, calls, frames, stack, function)) {
+		t = latest(signals, stack);
+		if (!t || t->from == stack)
+			break;
+		stack = t->from;
+		come_back(signals, stack);
+	}
+	return stack;
+}
+
+size_t nm_signals_run(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
+		      uint32_t function)
+{
+	size_t stack = nm_signals_resume(signals, frames);
+	const struct nm_stack *s = &frames->stacks.at[stack];
+	struct nm_signal *t = latest(signals, stack);
+
+	if (t && t->state == NM_SIGNAL_RETURNED)
+		t->state = NM_SIGNAL_LEAVING;
+	else if (signals->leaping && !s->pending)
+		stack = land(signals, calls, frames, function);
+	return stack;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * signals.h - handlers of signals: on which stack they run, and in which context (calls.h).
+ *
+ * Nobody calls a handler: its context is that of its signal, below the root, and what it costs is not the interrupted
+ * function's.  Where a signal comes is chance; so the tree is the same wherever that is.
+ *
+ * The collector tells when a handler begins, with the slot of its frame: the place of its return address.  A return
+ * to that slot ends it; what it returns to, the one block that asks the kernel to go on, is the signal's too.  A call or
+ * return above the slot on the same stack, or on the stack that was interrupted, says that the handler was left by a
+ * jump.  What was interrupted gets back the stack and the context that it had.  Handlers may be interrupted: the list
+ * keeps them all in the order in which they began.
+ *
+ * longjmp leaves frames, and handlers, before the next call or return tells: for the blocks in between, the contexts of
+ * the frames are searched for the function that it came to.  It is known by its name.
+ *
+ * Without contexts, only handlers on stacks of their own are listed.
+ */
+#ifndef NM_SIGNALS_H
+#define NM_SIGNALS_H
+
+#include <stdint.h>
+
+#include "calls.h"
+#include "frames.h"
+#include "vector.h"
+
+enum nm_signal_state { NM_SIGNAL_HANDLED, NM_SIGNAL_RETURNED, NM_SIGNAL_LEAVING };
+
+struct nm_signal {
+	uint64_t slot;             /* of the handler */
+	uint32_t stack, from;      /* indices: where it runs; what was interrupted */
+	uint32_t own;              /* the signal's context */
+	uint32_t context, pending; /* of its stack, before */
+	enum nm_signal_state state;
+};
+
+/* Of one thread.  All zero: none has come. */
+struct nm_signals {
+	struct nm_vec(struct nm_signal) list;
+	int leaping; /* the latest block may have been longjmp's last */
+};
+
+void nm_signals_done(struct nm_signals *signals);
+
+/* The stack that goes on now where a handler has returned, else the current one. */
+size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames);
+
+/* A handler begins on the current stack, its frame at slot; calls may be NULL.  0 or NM_ENOMEM. */
+int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct nm_frames *frames,
+		     size_t from, uint64_t slot, unsigned number);
+
+/* A call or a return is about to happen, of the frame at slot of the current stack. */
+void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint64_t slot, int is_return);
+
+/* A block of the function is about to run, reached by a jump unless a call is pending: its stack.  calls may be NULL. */
+size_t nm_signals_run(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
+		      uint32_t function);
+
+#endif
