@@ -259,8 +259,10 @@ static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct n
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		const struct nm_mapping *m = &e->space.mappings.at[i];
 
-		if (m->executable && m->address < address + bytes && address < m->end)
+		if (m->executable && m->address < address + bytes && address < m->end) {
 			nm_cells_forget_code(&e->cells, m->address, m->end);
+			nm_map_done(&e->fields.frame_types);
+		}
 	}
 	return nm_space_unmap(&e->space, address, bytes) ? exhausted(err) : 0;
 }

@@ -83,8 +83,10 @@ ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, si
 ALWAYS int serve(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, size_t at,
 		 const uint64_t *addresses, size_t n, int sampled)
 {
-	for (size_t i = 0; sampled && i < n; i++)
+	for (size_t i = 0; sampled && i < n; i++) {
 		e->patterns.access[(size_t)(c->out - e->batch) + i] = plan->first_origin + (uint32_t)(at + i);
+		e->patterns.frame_end[(size_t)(c->out - e->batch) + i] = c->reach.low + c->reach.own;
+	}
 	struct nm_open open =
 	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, c->reach, c->out);
 

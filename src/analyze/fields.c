@@ -30,6 +30,7 @@ void nm_fields_done(struct nm_fields *f)
 	nm_map_done(&f->use_of);
 	nm_map_done(&f->sight_of);
 	nm_map_done(&f->line_of);
+	nm_map_done(&f->frame_types);
 	nm_vec_free(&f->uses);
 	nm_vec_free(&f->sights);
 	nm_vec_free(&f->lines);
@@ -114,8 +115,87 @@ static int locate_variable(struct nm_engine *e, uint64_t address, uint32_t objec
 	return o->type != NULL;
 }
 
-/* 1 if the object's element there has fields. */
-static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct element *to)
+/* The frame of a function: an instruction that runs in it or its call to the next, and where it ends. */
+struct frame {
+	uint64_t pc, end;
+};
+
+/* The frame around an address on any stack, if it is of the object and has called another. */
+static int find_frame(const struct nm_stack *s, uint64_t address, uint32_t object, struct frame *ret_frame)
+{
+	size_t low = 0, high = s->frames.count; /* the first frame whose slot is not above the address */
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (s->frames.at[mid].slot <= address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (!low || low == s->frames.count || s->frames.at[low].caller != object)
+		return 0;
+	*ret_frame = (struct frame){s->frames.at[low].call_pc, s->frames.at[low - 1].slot + 8};
+	return 1;
+}
+
+static int find_open_frame(const struct nm_engine *e, uint64_t address, uint32_t object,
+			   struct frame *ret_frame)
+{
+	for (size_t i = 0; i < e->threads.count; i++) {
+		const struct nm_frames *frames = &e->threads.at[i]->frames;
+
+		for (size_t k = 0; k < frames->stacks.count; k++)
+			if (nm_stack_holds(&frames->stacks.at[k], address))
+				return find_frame(&frames->stacks.at[k], address, object, ret_frame);
+	}
+	return 0;
+}
+
+/* The type of the frame of the function that has an instruction. */
+static const struct nm_type *frame_type(struct nm_engine *e, uint64_t pc)
+{
+	uint64_t known = nm_map_get(&e->fields.frame_types, pc, UINT64_MAX);
+	const struct nm_type *type = NULL;
+	const struct nm_mapping *m;
+
+	if (known != UINT64_MAX)
+		return (const struct nm_type *)(uintptr_t)known;
+	m = nm_space_mapping(&e->space, pc);
+	if (m && m->module)
+		type = nm_module_frame_type(m->module, pc - m->bias);
+	(void)nm_map_put(&e->fields.frame_types, pc, (uintptr_t)type);
+	return type;
+}
+
+/* Local variables: in the frame given, else in an open one, else where the function's frame was last.  Functions of one
+ * name share an object; what is known is the frame of the first. */
+static int locate_local(struct nm_engine *e, uint64_t address, uint32_t object, struct frame frame,
+			struct element *to)
+{
+	struct nm_fields_owner *o = &e->fields.owners.at[object];
+
+	if (!o->settled && ++o->seen < SEEN)
+		return 0;
+	if (frame.end || find_open_frame(e, address, object, &frame)) {
+		const struct nm_type *type = frame_type(e, frame.pc);
+
+		if (!o->settled)
+			o->type = type;
+		o->settled = 1;
+		if (!type || type != o->type)
+			return 0;
+		o->low = frame.end - type->bytes;
+		o->end = frame.end;
+	}
+	to->low = o->low;
+	to->end = o->end;
+	return o->type && address - o->low < o->end - o->low;
+}
+
+/* 1 if the object's element there has fields.  frame: that it is in, if it is a local variable and that is known. */
+static int locate_in(struct nm_engine *e, uint32_t object, uint64_t address, struct frame frame,
+		     struct element *to)
 {
 	const struct nm_fields_owner *o = &e->fields.owners.at[object];
 	int found;
@@ -127,6 +207,7 @@ static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct
 	case NM_OBJECT_STATIC:
 	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(e, address, object, to); break;
 	case NM_OBJECT_HEAP: found = locate_block(e, address, object, to); break;
+	case NM_OBJECT_STACK: found = locate_local(e, address, object, frame, to); break;
 	case NM_OBJECT_NAMED:
 		found = nm_blocks_find(&e->space.heap, address) ? locate_block(e, address, object, to)
 								: locate_variable(e, address, object, to);
@@ -139,6 +220,11 @@ static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct
 	to->type = e->fields.owners.at[object].type;
 	to->start = to->low + (address - to->low) / to->type->bytes * to->type->bytes;
 	return 1;
+}
+
+static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct element *to)
+{
+	return locate_in(e, object, address, (struct frame){0, 0}, to);
 }
 
 /* ---- uses ---- */
@@ -211,8 +297,20 @@ static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
 
 /* ---- accesses ---- */
 
-static int take(struct nm_engine *e, const struct nm_ref *r)
+/* The frame of the function that made the access, if the access is to it. */
+static struct frame own_frame(const struct nm_engine *e, size_t index, uint32_t object)
 {
+	const struct nm_origin *o = &e->origins.at[e->patterns.access[index]];
+	uint64_t end = e->patterns.frame_end[index];
+
+	if (o->plan->stack_object != object || e->batch[index].address >= end)
+		return (struct frame){0, 0};
+	return (struct frame){e->cells.sites.at[o->site].pc, end};
+}
+
+static int take(struct nm_engine *e, size_t index)
+{
+	const struct nm_ref *r = &e->batch[index];
 	struct nm_fields *f = &e->fields;
 	uint32_t object = e->cells.list.at[r->cell].object, field;
 	const struct nm_fields_owner *o = owner_of(f, object);
@@ -221,7 +319,7 @@ static int take(struct nm_engine *e, const struct nm_ref *r)
 
 	if (!o)
 		return NM_ENOMEM;
-	if ((o->settled && !o->type) || !locate(e, object, r->address, &at))
+	if ((o->settled && !o->type) || !locate_in(e, object, r->address, own_frame(e, index, object), &at))
 		return 0;
 	field = nm_type_field(at.type, r->address - at.start);
 	if (field == NM_NO_FIELD)
@@ -245,7 +343,7 @@ int nm_fields_take(struct nm_engine *e, size_t from, size_t count)
 	if (e->patterns.batch >= ALL_BATCHES && e->patterns.until - e->patterns.batch <= NM_BURST - OF_BURST)
 		return 0;
 	for (size_t i = from; i < count; i++)
-		if (e->patterns.access[i] != NM_NO_ACCESS && take(e, &e->batch[i]))
+		if (e->patterns.access[i] != NM_NO_ACCESS && take(e, i))
 			return NM_ENOMEM;
 	return 0;
 }

@@ -15,6 +15,9 @@
  *
  * The structure of a variable is known from the debug information, that of a heap bucket if symbol's allocated.c
  * can tell it from the call that allocates; it is asked for once accesses to the bucket were sampled often enough.
+ * The structures of local variables are those of their function's frame, which is known exactly where the running
+ * function's own was accessed in a burst; else it is looked for among the frames that are open now, and if it is not
+ * there, where it was seen last.  To keep the frames of the last batches would cost all what few local variables need.
  * A range that the program named is what the memory under it is.  Fields are told apart by the first byte that is
  * accessed.  Visits and stays know the first NM_FIELDS_TOGETHER fields of a structure.
  */
@@ -77,6 +80,7 @@ struct nm_fields {
 	int off;                                      /* not sampled in this batch */
 	struct nm_vec(struct nm_fields_owner) owners; /* by object */
 	struct nm_map use_of, sight_of, line_of;
+	struct nm_map frame_types; /* of the functions of instructions, or NULL */
 	struct nm_vec(struct nm_fields_use) uses;
 	struct nm_vec(struct nm_fields_sight) sights;
 	struct nm_vec(struct nm_fields_line) lines;

@@ -49,7 +49,9 @@ struct nm_patterns {
 	uint64_t burst; /* 1, 2, ... */
 	struct nm_vec(struct nm_result_pattern) list;
 	struct nm_vec(uint32_t) of_cell; /* index in list and 1, or 0 */
-	uint32_t access[NM_BATCH];       /* while sampling: origin of the reference of the batch */
+	/* While sampling, of each reference of the batch: its origin, and the end of the frame that was running. */
+	uint32_t access[NM_BATCH];
+	uint64_t frame_end[NM_BATCH];
 	struct nm_step steps[1 << NM_STEPS_BITS];
 };
 

@@ -66,6 +66,7 @@ static int append(struct nm_engine *e, struct nm_ref ref, uint32_t origin)
 	if (e->batched == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
 	e->patterns.access[e->batched] = origin;
+	e->patterns.frame_end[e->batched] = e->reach.low + e->reach.own;
 	e->batch[e->batched++] = ref;
 	return 0;
 }

@@ -97,6 +97,19 @@ const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t
 	return type;
 }
 
+const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t vaddr)
+{
+	const struct nm_type *type;
+
+	if (learned_frame_type(module, vaddr, &type))
+		return type;
+	if (!may_ask(module))
+		return NULL;
+	type = module_frame_type(module, vaddr);
+	book_note_frame_type(module, vaddr, type);
+	return type;
+}
+
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type)
 {

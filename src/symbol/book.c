@@ -288,14 +288,18 @@ void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *byt
 /* Notes a type if it is new.  Called before the item that names it begins. */
 static void note_type(struct book *b, const struct nm_type *type)
 {
+	int is_frame = type && type->fields[0].type;
+
 	if (!type || nm_map_get(&b->types, (uintptr_t)type, 0))
 		return;
 	if (nm_map_put(&b->types, (uintptr_t)type, b->types.count + 1))
 		b->failed = 1;
 	note_text(b, type->name);
-	for (uint32_t i = 0; i < type->field_count; i++)
+	for (uint32_t i = 0; i < type->field_count; i++) {
 		note_text(b, type->fields[i].name);
-	put(b, ITEM_TYPE);
+		note_text(b, type->fields[i].type);
+	}
+	put(b, is_frame ? ITEM_LOCALS : ITEM_TYPE);
 	put_text(b, type->name);
 	put(b, type->bytes);
 	put(b, type->field_count);
@@ -305,6 +309,11 @@ static void note_type(struct book *b, const struct nm_type *type)
 		put(b, type->fields[i].bytes);
 		put(b, type->fields[i].stride);
 		put(b, type->fields[i].count);
+		if (!is_frame)
+			continue;
+		put_text(b, type->fields[i].type);
+		put(b, type->fields[i].type_bytes);
+		put(b, type->fields[i].type_offset);
 	}
 }
 
@@ -325,6 +334,23 @@ void book_note_variable_type(struct nm_module *module, uint64_t vaddr, int is_th
 	put(b, module->noted);
 	put(b, vaddr);
 	put(b, is_thread_local != 0);
+	put_type(b, type);
+}
+
+/* One answer for all of the function. */
+void book_note_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type *type)
+{
+	struct book *b = open_book(module);
+	struct nm_function f;
+
+	if (!b)
+		return;
+	if (!module_function(module, vaddr, &f))
+		f = (struct nm_function){.low = vaddr, .end = vaddr + 1};
+	if (!is_new(b, ITEM_FRAME_TYPE, module, f.low))
+		return;
+	note_type(b, type);
+	put_range(b, ITEM_FRAME_TYPE, module, f.low, f.end);
 	put_type(b, type);
 }
 

@@ -26,6 +26,8 @@ enum item {
 	ITEM_TYPE,          /* name, bytes, fields, then name, offset, bytes, stride, count each */
 	ITEM_VARIABLE_TYPE, /* module, address, 1 if in the thread-local block, type (0: none) */
 	ITEM_ALLOCATED,     /* module, address, bytes, enum nm_allocated, type (0: none) */
+	ITEM_LOCALS,        /* as ITEM_TYPE; but behind each count the structure's name, bytes, offset */
+	ITEM_FRAME_TYPE,    /* module, low, bytes, type (0: none) */
 	ITEM_KINDS
 };
 
@@ -50,11 +52,12 @@ struct learned_positions {
 
 struct learned {
 	enum nm_debug_level level;
-	struct answers functions, positions, variables, tls_variables;
+	struct answers functions, positions, variables, tls_variables, frames;
 	struct nm_vec(struct nm_function) function_list;
 	struct nm_vec(struct nm_position) position_list;
 	struct nm_vec(struct learned_positions) chains;
 	struct nm_vec(struct nm_variable) variable_list; /* both kinds */
+	struct nm_vec(const struct nm_type *) frame_list;
 	struct nm_map code_at; /* low -> where in `code`: its number of bytes, they */
 	struct nm_vec(uint8_t) code;
 	struct nm_map variable_types; /* address * 2 and 1 if thread-local -> struct nm_type or NULL */
@@ -72,6 +75,7 @@ size_t learned_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes
 
 int learned_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
 			  const struct nm_type **ret_type);
+int learned_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type **ret_type);
 int learned_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated *ret_what,
 		      const struct nm_type **ret_type);
 
@@ -83,6 +87,7 @@ void book_note_variable(struct nm_module *module, const struct nm_variable *vari
 void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count);
 void book_note_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
 			     const struct nm_type *type);
+void book_note_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type *type);
 void book_note_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated what,
 			 const struct nm_type *type);
 void book_note_level(struct nm_module *module, enum nm_debug_level level);

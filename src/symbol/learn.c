@@ -39,6 +39,8 @@ void learned_free(struct learned *l)
 	answers_free(&l->positions);
 	answers_free(&l->variables);
 	answers_free(&l->tls_variables);
+	answers_free(&l->frames);
+	nm_vec_free(&l->frame_list);
 	nm_vec_free(&l->function_list);
 	nm_vec_free(&l->position_list);
 	nm_vec_free(&l->chains);
@@ -312,7 +314,27 @@ static void learn_code(struct lesson *l)
 	of->code.count += sizeof bytes + bytes;
 }
 
-static void learn_type(struct lesson *l)
+static void learn_field(struct lesson *l, int is_frame, struct nm_field *ret_field)
+{
+	struct nm_field f = {.name = get_text(l)};
+	uint64_t times;
+
+	f.offset = get(l);
+	f.bytes = get(l);
+	f.stride = get(l);
+	times = get(l);
+	f.count = (uint32_t)times;
+	if (is_frame) {
+		f.type = get_text(l);
+		f.type_bytes = get(l);
+		f.type_offset = get(l);
+		l->broken |= !f.type || f.offset < f.type_offset;
+	}
+	l->broken |= !f.name || !times || times > UINT32_MAX || (times > 1 && !f.stride);
+	*ret_field = f;
+}
+
+static void learn_type(struct lesson *l, int is_frame)
 {
 	enum { MOST_FIELDS = 1 << 16 };
 	struct nm_type type = {.name = get_text(l)};
@@ -326,18 +348,8 @@ static void learn_type(struct lesson *l)
 	fields = l->broken ? NULL : calloc(count, sizeof *fields);
 	if (l->broken)
 		return;
-	for (uint64_t i = 0; fields && i < count; i++) {
-		uint64_t times;
-
-		fields[i].name = get_text(l);
-		fields[i].offset = get(l);
-		fields[i].bytes = get(l);
-		fields[i].stride = get(l);
-		times = get(l);
-		fields[i].count = (uint32_t)times;
-		l->broken |=
-		    !fields[i].name || !times || times > UINT32_MAX || (times > 1 && !fields[i].stride);
-	}
+	for (uint64_t i = 0; fields && i < count; i++)
+		learn_field(l, is_frame, &fields[i]);
 	type.fields = fields;
 	type.field_count = (uint32_t)count;
 	known = fields && !l->broken ? type_intern(l->symbols, &type) : NULL;
@@ -365,6 +377,20 @@ static void learn_variable_type(struct lesson *l)
 	if (module && !l->broken &&
 	    nm_map_put(&module->learned->variable_types, vaddr * 2 + is_thread_local, (uintptr_t)type))
 		l->exhausted = 1;
+}
+
+static void learn_frame_type(struct lesson *l)
+{
+	struct span span;
+	struct learned *of = learn_range(l, ITEM_FRAME_TYPE, &span);
+	const struct nm_type *type = get_type(l);
+
+	if (!of || l->broken)
+		return;
+	if (nm_vec_push(&of->frame_list, type))
+		l->exhausted = 1;
+	else
+		keep(l, &of->frames, span, of->frame_list.count - 1);
 }
 
 static void learn_allocated(struct lesson *l)
@@ -404,7 +430,9 @@ static void learn_item(struct lesson *l)
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: learn_variable(l, (enum item)kind); return;
 	case ITEM_CODE: learn_code(l); return;
-	case ITEM_TYPE: learn_type(l); return;
+	case ITEM_TYPE:
+	case ITEM_LOCALS: learn_type(l, kind == ITEM_LOCALS); return;
+	case ITEM_FRAME_TYPE: learn_frame_type(l); return;
 	case ITEM_VARIABLE_TYPE: learn_variable_type(l); return;
 	case ITEM_ALLOCATED: learn_allocated(l); return;
 	case ITEM_BEGIN: learn_begin(l); return;
@@ -494,6 +522,17 @@ int learned_variable_type(struct nm_module *module, uint64_t vaddr, int is_threa
 	if (known == UINT64_MAX)
 		return 0;
 	*ret_type = (const struct nm_type *)(uintptr_t)known;
+	return 1;
+}
+
+int learned_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type **ret_type)
+{
+	struct learned *l = module->learned;
+	const struct span *span = l ? find(&l->frames, vaddr) : NULL;
+
+	if (!span)
+		return 0;
+	*ret_type = l->frame_list.at[span->id];
 	return 1;
 }
 

@@ -34,6 +34,7 @@ static void module_free(struct nm_module *module)
 	nm_vec_free(&module->units);
 	nm_map_done(&module->scoped_names);
 	nm_map_done(&module->types_of);
+	nm_map_done(&module->frame_types);
 	nm_vec_free(&module->unit_spans);
 	nm_vec_free(&module->segments);
 	nm_vec_free(&module->sections);

@@ -107,6 +107,9 @@ struct nm_field {
 	    *name; /* as the source writes it: "key", "place.x", "cells[].next", "a|b" if they overlap */
 	uint64_t offset, bytes, stride;
 	uint32_t count;
+	/* In the type of a frame: the structure that the local variable is, its bytes, where it begins; else NULL. */
+	const char *type;
+	uint64_t type_bytes, type_offset;
 };
 
 /* A structure with its fields by offset.  Equal ones have equal addresses. */
@@ -124,6 +127,11 @@ uint32_t nm_type_field(const struct nm_type *type, uint64_t offset);
 /* The structure that the variable around vaddr is, or that its elements are; NULL if it is none.  is_thread_local:
  * vaddr is an offset in the module's thread-local block. */
 const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
+
+/* The part of the frame of the function at vaddr that holds local variables which are structures, or arrays of them, as
+ * a type: it ends where the frame of the caller begins (at the CFA of DWARF), its fields are "variable.field".  NULL if
+ * there are none, or if the debug information does not tell where they are for the whole function (locals.c). */
+const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t vaddr);
 
 /* What a block of so many bytes is made of that the call at vaddr allocates, as far as the debug information tells
  * (allocated.c).  NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */

@@ -134,7 +134,8 @@ struct nm_module {
 	struct nm_map scoped_names; /* declaration of a function -> its interned name with scopes */
 	struct spans unit_spans;    /* flat; id: units */
 
-	struct nm_map types_of; /* entry of a type -> struct nm_type or NULL */
+	struct nm_map types_of;    /* entry of a type -> struct nm_type or NULL */
+	struct nm_map frame_types; /* entry of a function -> the same of its frame */
 
 	int variables_read;
 	struct variables variables, tls_variables;
@@ -226,8 +227,18 @@ const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int lan
 const struct nm_type *type_of_variable(struct nm_module *module, Dwarf_Die *variable, int language);
 const struct nm_type *type_intern(struct nm_symbols *symbols, const struct nm_type *type);
 
-/* variables.c and allocated.c, behind the functions of symbol.h (answers.c). */
+/* A local variable that is a structure or an array of them: where it begins below the end of the frame. */
+struct local {
+	const char *name;
+	uint64_t below, bytes;
+	Dwarf_Die type;
+};
+const struct nm_type *type_of_locals(struct nm_module *module, int language, const struct local *locals,
+				     size_t count);
+
+/* variables.c, locals.c and allocated.c, behind the functions of symbol.h (answers.c). */
 const struct nm_type *module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
+const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr);
 enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				   const struct nm_type **ret_type);
 

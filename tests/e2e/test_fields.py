@@ -4,7 +4,7 @@
 import csv
 import re
 
-from harness import SPEC, main, nearmiss, program, record, rows
+from harness import SPEC, at, main, nearmiss, program, record, rows
 
 ELEMENTS, WALKS = 4000, 10
 BUCKET = "heap make_items (fields.c:%"
@@ -93,6 +93,36 @@ def case_hot_lines():
     near(accesses, WALKS * lines, 2)
 
 
+def check_locals(name):
+    """An array of structures in the frame of a function that hands it to others, and one in the running function's."""
+    record([program(name)])
+    fields = [(f"records[].{field}", offset, 1000 * size) for field, offset, size in
+              (("key", 0, 8), ("name", 8, 88), ("weight", 96, 8), ("spare", 104, 24))]
+    assert rows("SELECT field, offset, bytes FROM fields WHERE object = 'stack of hold' AND type = 'struct record' AND "
+                "structure = 128 ORDER BY offset") == fields
+    assert rows("SELECT count(*) FROM fields WHERE object = 'stack of hold'") == [(4,)]
+    found = {row[0]: row[1:] for row in
+             rows("SELECT field, sum(reads), sum(read_misses) FROM field_counts WHERE level = 'L1d' AND function = 'weigh' "
+                  "AND object = 'stack of hold' GROUP BY field")}
+    assert found.keys() == {"records[].key", "records[].weight"}, found
+    for reads, _ in found.values():
+        near(reads, 1000 * 40, 6)
+    assert sum(misses for _, misses in found.values()) >= 1000 * 40, found  # weight may lie in a line with the next key
+    found = dict(rows("SELECT field, sum(writes) FROM field_counts WHERE level = 'L1d' AND object = 'stack of count' AND "
+                      "type = 'struct bin' AND line IN (?, ?) GROUP BY field",
+                      at("tests/programs/locals.c", "count"), at("tests/programs/locals.c", "sum")))
+    assert found == {"bins[].count": 80000, "bins[].sum": 80000}, found
+
+
+def case_locals():
+    check_locals("locals")
+
+
+def case_locals_of_clang():
+    """Its frame base is a register."""
+    check_locals("locals-clang")
+
+
 def case_reports():
     record([program("fields")])
     first = report("fields", "--object", "records")[:2]
@@ -113,16 +143,24 @@ def gathered(profile="p.nmp"):
                                                                          "hot_lines", "objects")]
 
 
-def case_same_each_time():
-    """However many threads work, for the program as for its trace."""
-    record([program("fields")], "--trace", "t.nmt", "--threads", "2")
+def check_same_each_time(name):
+    record([program(name)], "--trace", "t.nmt", "--threads", "2")
     first = gathered()
-    record([program("fields")], "--threads", "1")
+    record([program(name)], "--threads", "1")
     assert first == gathered()
     for threads in ("1", "2"):
         done = nearmiss("replay", "-o", "r.nmp", "--threads", threads, "--cache", SPEC, "t.nmt")
         assert done.returncode == 0, done.stderr
         assert first == gathered("r.nmp")
+
+
+def case_same_each_time():
+    """However many threads work, for the program as for its trace."""
+    check_same_each_time("fields")
+
+
+def case_locals_same_each_time():
+    check_same_each_time("locals")
 
 
 def case_example():

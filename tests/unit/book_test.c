@@ -40,6 +40,8 @@ static void same_type(const struct nm_type *a, const struct nm_type *b)
 		same_text(f->name, g->name);
 		assert_true(f->offset == g->offset && f->bytes == g->bytes && f->stride == g->stride &&
 			    f->count == g->count);
+		same_text(f->type, g->type);
+		assert_true(f->type_bytes == g->type_bytes && f->type_offset == g->type_offset);
 	}
 }
 
@@ -65,6 +67,7 @@ static void same_code(struct nm_module *a, struct nm_module *b, uint64_t at)
 		same_text(p[i].file, q[i].file);
 		assert_int_equal(p[i].line, q[i].line);
 	}
+	same_type(nm_module_frame_type(a, at), nm_module_frame_type(b, at));
 	assert_int_equal(nm_module_function(a, at, &f), nm_module_function(b, at, &g));
 	if (nm_module_function(a, at, &f)) {
 		same_text(f.name, g.name);
