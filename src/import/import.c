@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "begun.h"
 #include "importer.h"
 
 /* One more format: a file with its struct nm_importer, and a row. */
@@ -80,14 +82,17 @@ static int start(struct nm_import *import, const char *path, struct nm_error *er
 	return 0;
 }
 
-int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err)
+int nm_import_take(struct nm_import **ret_import, const struct nm_begun *begun, const char *path,
+		   const char *format, struct nm_error *err)
 {
 	struct nm_import *import = calloc(1, sizeof *import);
 	int status;
 
-	if (!import)
+	if (!import) {
+		close(begun->fd);
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	status = nm_input_open(&import->input, path, err);
+	}
+	status = nm_input_take(&import->input, begun, err);
 	if (!status)
 		status = choose(import, path, format, err);
 	if (!status)
@@ -98,6 +103,14 @@ int nm_import_open(struct nm_import **ret_import, const char *path, const char *
 	}
 	*ret_import = import;
 	return 0;
+}
+
+int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err)
+{
+	struct nm_begun begun;
+	int status = nm_begin(&begun, path, err);
+
+	return status ? status : nm_import_take(ret_import, &begun, path, format, err);
 }
 
 void nm_import_free(struct nm_import *import)

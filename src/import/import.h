@@ -20,6 +20,11 @@ struct nm_import;
 /* path "-" is standard input.  format NULL: by what the file begins with.  NM_EFORMAT if nobody knows it, NM_EINVAL if
  * there is no such format. */
 int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err);
+
+/* The same from an input that has been begun, which is then this one's to close. */
+struct nm_begun;
+int nm_import_take(struct nm_import **ret_import, const struct nm_begun *begun, const char *path,
+		   const char *format, struct nm_error *err);
 void nm_import_free(struct nm_import *import);
 
 /* 1 and the next records, valid until the next call; 0 at the end.  NM_EFORMAT with the line or byte where the file is

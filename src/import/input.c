@@ -5,11 +5,11 @@
 #include "input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "begun.h"
 #include "unpack.h"
 
 enum { ROOM = 1 << 18 };
@@ -27,19 +27,27 @@ struct nm_input {
 	void *state;
 };
 
-int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err)
+int nm_input_take(struct nm_input **ret_input, const struct nm_begun *begun, struct nm_error *err)
 {
 	struct nm_input *in = calloc(1, sizeof *in);
 
-	if (!in)
+	if (!in) {
+		close(begun->fd);
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
-	if (in->fd < 0) {
-		free(in);
-		return nm_fail_errno(err, "cannot read %s", path);
 	}
+	in->fd = begun->fd;
+	memcpy(in->raw, begun->bytes, begun->count);
+	in->raw_end = begun->count;
 	*ret_input = in;
 	return 0;
+}
+
+int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err)
+{
+	struct nm_begun begun;
+	int status = nm_begin(&begun, path, err);
+
+	return status ? status : nm_input_take(ret_input, &begun, err);
 }
 
 void nm_input_close(struct nm_input *in)

@@ -14,6 +14,10 @@ struct nm_input;
 
 /* path "-": standard input. */
 int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err);
+
+/* The same from an input that has been begun, which is then this one's to close. */
+struct nm_begun;
+int nm_input_take(struct nm_input **ret_input, const struct nm_begun *begun, struct nm_error *err);
 void nm_input_close(struct nm_input *input);
 
 /* Looks ahead: up to `count` of the bytes that come next, less only at the end.  At most NM_INPUT_AHEAD. */
