@@ -53,43 +53,43 @@ static void must(int status, const struct nm_error *err)
 /* Goes through the trace; keep: the words stay in memory. */
 static void read_all(struct bench *b, int decode, int keep)
 {
-	size_t chunks, count;
-	const struct nm_trace_chunk *c = nm_trace_chunks(b->trace, &chunks);
+	struct nm_trace_chunk c;
 	const uint64_t *words;
 	struct nm_error err;
+	size_t count;
 	int status;
 
-	for (size_t i = 0; i < chunks; i++) {
-		if (keep && c[i].kind == NM_TRACE_END)
-			must(nm_vec_push(&b->pieces, ((struct piece){c[i].stream, 0, 0})), &err);
-		if (c[i].kind != NM_TRACE_WORDS)
+	for (size_t i = 0; nm_trace_chunk(b->trace, i, &c, &err) > 0; i++) {
+		if (keep && c.kind == NM_TRACE_END)
+			must(nm_vec_push(&b->pieces, ((struct piece){c.stream, 0, 0})), &err);
+		if (c.kind != NM_TRACE_WORDS)
 			continue;
-		must(nm_trace_begin(b->trace, &c[i], &err), &err);
+		must(nm_trace_begin(b->trace, &c, &err), &err);
 		while (decode && (status = nm_trace_next(b->trace, &words, &count, &err)) != 0) {
 			must(status < 0, &err);
 			if (!keep)
 				continue;
-			must(nm_vec_push(&b->pieces, ((struct piece){c[i].stream, b->words.count, count})) ||
+			must(nm_vec_push(&b->pieces, ((struct piece){c.stream, b->words.count, count})) ||
 				 nm_vec_reserve(&b->words, count),
 			     &err);
 			memcpy(b->words.at + b->words.count, words, count * sizeof *words);
 			b->words.count += count;
 		}
-		b->references += keep ? c[i].references : 0;
+		b->references += keep ? c.references : 0;
 	}
 }
 
 /* What is found depends on the names, so they are learned as in a replay. */
 static void learn(struct bench *b, struct nm_symbols *symbols)
 {
-	size_t chunks, bytes;
-	const struct nm_trace_chunk *c = nm_trace_chunks(b->trace, &chunks);
+	struct nm_trace_chunk c;
 	const uint8_t *names;
 	struct nm_error err;
+	size_t bytes;
 
-	for (size_t i = 0; i < chunks; i++)
-		if (c[i].kind == NM_TRACE_NAMES) {
-			must(nm_trace_payload(b->trace, &c[i], &names, &bytes, &err), &err);
+	for (size_t i = 0; nm_trace_chunk(b->trace, i, &c, &err) > 0; i++)
+		if (c.kind == NM_TRACE_NAMES) {
+			must(nm_trace_payload(b->trace, &c, &names, &bytes, &err), &err);
 			must(nm_symbols_learn(symbols, names, bytes, &err), &err);
 		}
 }

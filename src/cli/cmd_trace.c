@@ -38,34 +38,36 @@ struct tally {
 	uint64_t chunks, words, references, bytes, streams, names;
 };
 
-static struct tally tally_of(const struct nm_trace *trace)
+static int tally(struct nm_trace *trace, struct tally *t, struct nm_error *err)
 {
-	size_t count;
-	const struct nm_trace_chunk *chunks = nm_trace_chunks(trace, &count);
-	struct tally t = {0};
+	struct nm_trace_chunk chunk;
+	int status;
 
-	for (size_t i = 0; i < count; i++) {
-		t.bytes += chunks[i].bytes;
-		if (chunks[i].kind == NM_TRACE_NAMES)
-			t.names += chunks[i].bytes;
-		if (chunks[i].kind != NM_TRACE_WORDS)
+	for (size_t i = 0; (status = nm_trace_chunk(trace, i, &chunk, err)) > 0; i++) {
+		t->bytes += chunk.bytes;
+		if (chunk.kind == NM_TRACE_NAMES)
+			t->names += chunk.bytes;
+		if (chunk.kind != NM_TRACE_WORDS)
 			continue;
-		t.chunks++;
-		t.words += chunks[i].words;
-		t.references += chunks[i].references;
-		if (chunks[i].stream >= t.streams)
-			t.streams = chunks[i].stream + 1ull;
+		t->chunks++;
+		t->words += chunk.words;
+		t->references += chunk.references;
+		if (chunk.stream >= t->streams)
+			t->streams = chunk.stream + 1ull;
 	}
-	return t;
+	return status;
 }
 
 static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
-	struct tally t = tally_of(trace);
-	const char *fault = nm_trace_fault(trace), *text;
+	struct tally t = {0};
+	const char *fault, *text;
+	int status = tally(trace, &t, err);
 
 	(void)o;
-	(void)err;
+	if (status)
+		return status;
+	fault = nm_trace_fault(trace);
 	text = nm_trace_info(trace, "collector");
 	fprintf(out, "collector   %s\n", text ? text : "unknown");
 	text = nm_trace_info(trace, "exit_status");
@@ -159,21 +161,21 @@ static int print_chunk(struct nm_trace *trace, const struct nm_trace_chunk *chun
 /* The streams in the order of their chunks, each with its own count of addresses. */
 static int print(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
-	size_t count;
-	const struct nm_trace_chunk *chunks = nm_trace_chunks(trace, &count);
+	struct nm_trace_chunk chunk;
 	uint64_t left = o->limit ? (uint64_t)o->limit : UINT64_MAX,
 		 to = o->to ? strtoull(o->to, NULL, 10) : UINT64_MAX;
 	int status = 0;
 	struct nm_map places = {0}; /* stream -> addresses so far */
 
-	for (size_t i = 0; i < count && !status && left; i++) {
-		struct printing p = {chunks[i].stream, (uint64_t)o->from, to, 0, left, out};
+	for (size_t i = 0; !status && left && (status = nm_trace_chunk(trace, i, &chunk, err)) > 0; i++) {
+		struct printing p = {chunk.stream, (uint64_t)o->from, to, 0, left, out};
 
-		if (chunks[i].kind != NM_TRACE_WORDS ||
-		    (o->stream && strtoull(o->stream, NULL, 10) != chunks[i].stream))
+		status = 0;
+		if (chunk.kind != NM_TRACE_WORDS ||
+		    (o->stream && strtoull(o->stream, NULL, 10) != chunk.stream))
 			continue;
 		p.at = nm_map_get(&places, p.stream, 0);
-		status = print_chunk(trace, &chunks[i], &p, err);
+		status = print_chunk(trace, &chunk, &p, err);
 		left = p.left;
 		if (nm_map_put(&places, p.stream, p.at))
 			status = nm_fail(err, NM_ENOMEM, "out of memory");
@@ -242,13 +244,13 @@ static int act(const struct action *action, const struct trace_options *o, const
 	}
 	if (nm_trace_open(&trace, operands->at[1], &err))
 		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	if (nm_trace_fault(trace) && action->run != info)
-		nm_message("%s: %s; what stands before is used", operands->at[1], nm_trace_fault(trace));
 	if (!action->writes)
 		nm_output_open(&output, NM_FORMAT_TEXT);
 	status = action->run(trace, o, output.file, &err);
 	if (!action->writes)
 		written = nm_output_close(&output);
+	if (!status && nm_trace_fault(trace) && action->run != info)
+		nm_message("%s: %s; what stands before was used", operands->at[1], nm_trace_fault(trace));
 	nm_trace_free(trace);
 	return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : written;
 }
@@ -281,7 +283,8 @@ const struct nm_command nm_cmd_trace = {
     .details = "info   what is in a trace\n"
 	       "print  its records, one a line\n"
 	       "slice  a part as a trace of its own: what comes before it is kept but not counted\n"
-	       "merge  several traces as one\n",
+	       "merge  several traces as one\n"
+	       "FILE - is standard input, and --output - standard output.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words = "info|print|slice|merge",

@@ -5,7 +5,7 @@
  * The input is one of our traces, or what an importer makes a single stream of.
  *
  * A trace's names are all learned before its first record is fed: the engine asks for them while it runs, and does
- * not look for files that the trace makes needless.
+ * not look for files that the trace makes needless.  Those of a pipe come with the records, in time for them.
  */
 #include "replayer.h"
 
@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "ahead.h"
+#include "begun.h"
 #include "foresight.h"
 #include "import.h"
 #include "message.h"
@@ -58,15 +59,20 @@ static void show_progress(struct replayer *r)
 
 static int learn_names(struct replayer *r, struct nm_error *err)
 {
-	size_t count, bytes;
-	const struct nm_trace_chunk *chunks = nm_trace_chunks(r->trace, &count);
+	struct nm_trace_chunk chunk;
 	const uint8_t *names;
+	size_t bytes;
 	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++) {
-		if (chunks[i].kind != NM_TRACE_NAMES)
+	if (nm_trace_is_piped(r->trace)) {
+		nm_symbols_expect(r->symbols, 1);
+		return 0;
+	}
+	for (size_t i = 0; !status && (status = nm_trace_chunk(r->trace, i, &chunk, err)) > 0; i++) {
+		status = 0;
+		if (chunk.kind != NM_TRACE_NAMES)
 			continue;
-		status = nm_trace_payload(r->trace, &chunks[i], &names, &bytes, err);
+		status = nm_trace_payload(r->trace, &chunk, &names, &bytes, err);
 		if (!status)
 			status = nm_symbols_learn(r->symbols, names, bytes, err);
 	}
@@ -79,9 +85,12 @@ static int looks_ahead(const struct replayer *r) { return r->foresight && !nm_fo
 /* One stream's trouble is told, and the others go on. */
 static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
 {
-	int status = piece->words
-			 ? nm_session_feed(r->session, piece->stream, piece->words, piece->count, err)
-			 : nm_session_end(r->session, piece->stream, err);
+	int status;
+
+	if (piece->names)
+		return nm_symbols_learn(r->symbols, piece->names, piece->names_count, err);
+	status = piece->words ? nm_session_feed(r->session, piece->stream, piece->words, piece->count, err)
+			      : nm_session_end(r->session, piece->stream, err);
 
 	if (!status || status == NM_ENOMEM)
 		return status;
@@ -103,6 +112,7 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 	while ((status = nm_ahead_next(ahead, &piece, err)) > 0 && !(status = take(r, &piece, err)))
 		show_progress(r);
 	nm_ahead_free(ahead);
+	nm_symbols_expect(r->symbols, 0);
 	return status;
 }
 
@@ -124,29 +134,22 @@ static int feed_import(struct replayer *r, struct nm_error *err)
 
 /* ---- one replay ---- */
 
-/* Does the file begin as our traces do?  A file that cannot be read is left to the importers to tell. */
-static int is_trace(const char *path)
+static const char *input_name(const struct replayer *r)
 {
-	uint8_t bytes[16];
-	FILE *file = fopen(path, "rb");
-	size_t n = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-
-	if (file)
-		fclose(file);
-	return nm_trace_probe(bytes, n);
+	return strcmp(r->replaying->input, "-") ? r->replaying->input : "standard input";
 }
 
 static int open_input(struct replayer *r, struct nm_error *err)
 {
 	const struct nm_replaying *o = r->replaying;
-	int status;
+	struct nm_begun begun;
+	int status = nm_begin(&begun, o->input, err);
 
-	if (o->format || !is_trace(o->input))
-		return nm_import_open(&r->import, o->input, o->format, err);
-	status = nm_trace_open(&r->trace, o->input, err);
-	if (!status && nm_trace_fault(r->trace) && !nm_trace_is_cut(r->trace))
-		nm_message("%s: %s; what stands before is used", o->input, nm_trace_fault(r->trace));
-	return status;
+	if (status)
+		return status;
+	if (o->format || !nm_trace_probe(begun.bytes, begun.count))
+		return nm_import_take(&r->import, &begun, o->input, o->format, err);
+	return nm_trace_take(&r->trace, &begun, input_name(r), err);
 }
 
 static int feed(struct replayer *r, struct nm_error *err)
@@ -156,9 +159,10 @@ static int feed(struct replayer *r, struct nm_error *err)
 
 	if (!status && r->trace && nm_trace_is_cut(r->trace))
 		status = nm_fail(&fault, NM_EFORMAT, "%s", nm_trace_fault(r->trace));
+	else if (!status && r->trace && nm_trace_fault(r->trace) && !looks_ahead(r))
+		nm_message("%s: %s; what stands before was used", input_name(r), nm_trace_fault(r->trace));
 	if (status == NM_EFORMAT)
-		return nm_fail(err, status, "%s: %s; what stands before was used", r->replaying->input,
-			       fault.text);
+		return nm_fail(err, status, "%s: %s; what stands before was used", input_name(r), fault.text);
 	if (status && err)
 		*err = fault;
 	return status;

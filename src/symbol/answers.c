@@ -5,10 +5,16 @@
  */
 #include "book.h"
 
+/* Is nothing to be found in the files that was not learned, or will be? */
+static int is_told(const struct nm_module *module)
+{
+	return module->learned && (module->store->complete || module->store->expecting);
+}
+
 /* May the files still be asked? */
 static int may_ask(struct nm_module *module)
 {
-	if (module->learned && module->store->complete)
+	if (is_told(module))
 		return 0;
 	module_seek_file(module);
 	return 1;
@@ -18,7 +24,7 @@ enum nm_debug_level nm_module_debug_level(struct nm_module *module)
 {
 	enum nm_debug_level level;
 
-	if (module->learned && (module->learned->level || module->store->complete))
+	if (is_told(module) || (module->learned && module->learned->level))
 		return module->learned->level;
 	module_seek_file(module);
 	level = module_debug_level(module);

@@ -457,6 +457,8 @@ int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t co
 	return l.broken ? nm_fail(err, NM_EFORMAT, "the names are damaged") : 0;
 }
 
+void nm_symbols_expect(struct nm_symbols *symbols, int more) { symbols->expecting = more; }
+
 /* ---- looking up ---- */
 
 static const struct span *find(struct answers *a, uint64_t address)

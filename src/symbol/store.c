@@ -121,7 +121,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 	struct nm_module *module = module_new(symbols, interned);
 	if (!module)
 		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
-	if (!symbols->complete)
+	if (!symbols->complete && !symbols->expecting)
 		elf_file_open(&module->file, interned);
 	const uint8_t *wanted = build_id ? build_id : module->file.build_id;
 	module->wanted_id_bytes = build_id ? build_id_bytes : module->file.build_id_bytes;

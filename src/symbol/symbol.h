@@ -144,10 +144,12 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
  *
  * nm_symbols_noted gives what was noted since it was last called (its bytes are the store's until the next call);
  * `last` says that this is all, so that who learns it never looks for a file.  nm_symbols_learn takes such pieces in
- * their order; NM_EFORMAT if one is damaged. */
+ * their order; NM_EFORMAT if one is damaged.  While more is expected, files are not looked for either: pieces come
+ * before what they are asked for. */
 int nm_symbols_keep(struct nm_symbols *symbols, struct nm_error *err);
 int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes, size_t *ret_count,
 		     struct nm_error *err);
 int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err);
+void nm_symbols_expect(struct nm_symbols *symbols, int more);
 
 #endif

@@ -105,6 +105,7 @@ struct nm_symbols {
 	struct nm_arena arena;
 	struct nm_map types; /* by what they hold: struct nm_type in the arena */
 	int complete;        /* the modules' answers are all that there are: files are not looked at */
+	int expecting;       /* what is not there will be told in time */
 };
 
 struct nm_module {

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codec.h"
 
@@ -18,14 +19,16 @@ enum { SLOTS = 32 };
 struct slot {
 	struct nm_piece piece;
 	struct nm_words words;
+	struct nm_bytes names;
 	int status; /* of the reading: as of nm_ahead_next */
 	struct nm_error fault;
 };
 
 struct nm_ahead {
 	struct nm_trace *trace;
-	size_t chunk; /* the next */
-	int inside;   /* a chunk has been begun */
+	size_t chunk;    /* the next */
+	int inside;      /* a chunk has been begun ... */
+	uint32_t stream; /* ... of this stream */
 	pthread_t thread;
 	int threaded, leaving, ended;
 	pthread_mutex_t lock;
@@ -37,34 +40,54 @@ struct nm_ahead {
 
 /* ---- reading ---- */
 
+/* Names stay in the slot, since the trace gives them until its next chunk only. */
+static int read_names(struct nm_ahead *a, const struct nm_trace_chunk *chunk, struct slot *s,
+		      struct nm_error *err)
+{
+	const uint8_t *bytes;
+	size_t count;
+	int status = nm_trace_payload(a->trace, chunk, &bytes, &count, err);
+
+	if (status)
+		return status;
+	s->names.count = 0;
+	if (nm_vec_reserve(&s->names, count + 1))
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	memcpy(s->names.at, bytes, count);
+	s->piece = (struct nm_piece){.names = s->names.at, .names_count = count};
+	return 1;
+}
+
 static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 {
-	size_t count;
-	const struct nm_trace_chunk *chunks = nm_trace_chunks(a->trace, &count);
-	struct nm_piece *piece = &s->piece;
+	struct nm_trace_chunk chunk;
 	int status;
 
 	for (;;) {
 		if (a->inside) {
-			status = nm_trace_take(a->trace, &s->words, err);
-			*piece = (struct nm_piece){chunks[a->chunk - 1].stream, s->words.at, s->words.count};
+			status = nm_trace_words(a->trace, &s->words, err);
+			s->piece = (struct nm_piece){a->stream, s->words.at, s->words.count, NULL, 0};
 			if (status)
 				return status;
 			a->inside = 0;
 		}
-		if (a->chunk == count)
-			return 0;
-		if (chunks[a->chunk].kind == NM_TRACE_END) {
-			*piece = (struct nm_piece){.stream = chunks[a->chunk++].stream};
+		status = nm_trace_chunk(a->trace, a->chunk, &chunk, err);
+		if (status <= 0)
+			return status;
+		a->chunk++;
+		if (chunk.kind == NM_TRACE_END) {
+			s->piece = (struct nm_piece){.stream = chunk.stream};
 			return 1;
 		}
-		if (chunks[a->chunk].kind == NM_TRACE_WORDS) {
-			status = nm_trace_begin(a->trace, &chunks[a->chunk], err);
+		if (chunk.kind == NM_TRACE_NAMES && nm_trace_is_piped(a->trace))
+			return read_names(a, &chunk, s, err);
+		if (chunk.kind == NM_TRACE_WORDS) {
+			status = nm_trace_begin(a->trace, &chunk, err);
 			if (status)
 				return status;
 			a->inside = 1;
+			a->stream = chunk.stream;
 		}
-		a->chunk++;
 	}
 }
 
@@ -121,8 +144,10 @@ void nm_ahead_free(struct nm_ahead *a)
 	pthread_mutex_unlock(&a->lock);
 	if (a->threaded)
 		pthread_join(a->thread, NULL);
-	for (unsigned i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < SLOTS; i++) {
 		nm_vec_free(&a->slots[i].words);
+		nm_vec_free(&a->slots[i].names);
+	}
 	pthread_cond_destroy(&a->filled);
 	pthread_cond_destroy(&a->emptied);
 	pthread_mutex_destroy(&a->lock);

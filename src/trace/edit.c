@@ -108,17 +108,17 @@ static int slice_chunk(struct slicer *s, const struct nm_trace_chunk *chunk, str
 /* Names and facts as they are; streams if they are wanted. */
 static int slice_all(struct slicer *s, struct nm_error *err)
 {
-	size_t count;
-	const struct nm_trace_chunk *chunks = nm_trace_chunks(s->trace, &count);
+	struct nm_trace_chunk chunk;
 	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++) {
-		int of_stream = chunks[i].kind == NM_TRACE_WORDS || chunks[i].kind == NM_TRACE_END;
+	for (size_t i = 0; !status && (status = nm_trace_chunk(s->trace, i, &chunk, err)) > 0; i++) {
+		int of_stream = chunk.kind == NM_TRACE_WORDS || chunk.kind == NM_TRACE_END;
 
+		status = 0;
 		if (!of_stream)
-			status = nm_trace_writer_copy(s->writer, s->trace, &chunks[i], 0, err);
-		else if (s->slice->stream == NM_ALL_STREAMS || s->slice->stream == chunks[i].stream)
-			status = slice_chunk(s, &chunks[i], err);
+			status = nm_trace_writer_copy(s->writer, s->trace, &chunk, 0, err);
+		else if (s->slice->stream == NM_ALL_STREAMS || s->slice->stream == chunk.stream)
+			status = slice_chunk(s, &chunk, err);
 	}
 	return status;
 }
@@ -145,18 +145,17 @@ int nm_trace_slice(struct nm_trace *trace, const struct nm_slice *slice, const c
 static int merge_one(struct nm_trace_writer *writer, struct nm_trace *trace, uint32_t *streams,
 		     struct nm_error *err)
 {
-	size_t count;
-	const struct nm_trace_chunk *chunks = nm_trace_chunks(trace, &count);
+	struct nm_trace_chunk chunk;
 	uint32_t first = *streams;
 	int status = 0;
 
-	for (size_t i = 0; i < count && !status; i++) {
-		int of_stream = chunks[i].kind == NM_TRACE_WORDS || chunks[i].kind == NM_TRACE_END;
-		uint32_t stream = of_stream ? first + chunks[i].stream : 0;
+	for (size_t i = 0; !status && (status = nm_trace_chunk(trace, i, &chunk, err)) > 0; i++) {
+		int of_stream = chunk.kind == NM_TRACE_WORDS || chunk.kind == NM_TRACE_END;
+		uint32_t stream = of_stream ? first + chunk.stream : 0;
 
 		if (of_stream && stream >= *streams)
 			*streams = stream + 1;
-		status = nm_trace_writer_copy(writer, trace, &chunks[i], stream, err);
+		status = nm_trace_writer_copy(writer, trace, &chunk, stream, err);
 	}
 	return status;
 }

@@ -5,9 +5,11 @@
  * The index is believed only as far as each chunk's own header agrees; without one the headers are walked from the
  * start up to the first that is not whole.  Damage within a chunk shows by zstd's checksum, or at the latest in the
  * decoder.
+ *
+ * Of a pipe one chunk at a time is held, with its head, and its bytes are asked for by their offset as those of a file
+ * are.  Its index is passed over: it came too late.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +17,29 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "begun.h"
 #include "chunk.h"
 
 /* A chunk of CHUNK_WORDS takes some 32 MB unpacked.  More than this in one part is damage. */
 #define PART_MAX (1u << 30)
 
+enum { HOLD_STEP = 1 << 20 }; /* so much more room is made for what a pipe has said will come */
+
 struct nm_trace {
 	int fd;
-	uint64_t size;
+	int piped;
+	uint64_t size;        /* of a pipe: so far */
+	struct nm_bytes held; /* of a pipe: its last bytes */
+	int ended;            /* of a pipe: there is no further chunk */
 	struct nm_vec(struct nm_trace_chunk) chunks;
+	struct nm_vec(char) facts; /* keys and values */
 	char fault[160];
 	int cut;
 	ZSTD_DCtx *zstd;
 	struct nm_bytes packed, parts[NM_PARTS];
 	struct nm_decoder *decoder;
-	struct nm_words words;    /* of the last piece */
-	struct nm_vec(char) info; /* the value that was asked for last */
-	const struct nm_trace_chunk *reading;
+	struct nm_words words; /* of the last piece */
+	struct nm_trace_chunk reading;
 };
 
 int nm_trace_probe(const uint8_t *bytes, size_t count)
@@ -50,8 +58,9 @@ void nm_trace_free(struct nm_trace *t)
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		nm_vec_free(&t->parts[i]);
 	nm_vec_free(&t->packed);
+	nm_vec_free(&t->held);
 	nm_vec_free(&t->chunks);
-	nm_vec_free(&t->info);
+	nm_vec_free(&t->facts);
 	nm_vec_free(&t->words);
 	nm_decoder_free(t->decoder);
 	ZSTD_freeDCtx(t->zstd);
@@ -62,11 +71,7 @@ const char *nm_trace_fault(const struct nm_trace *t) { return t->fault[0] ? t->f
 
 int nm_trace_is_cut(const struct nm_trace *t) { return t->cut; }
 
-const struct nm_trace_chunk *nm_trace_chunks(const struct nm_trace *t, size_t *ret_count)
-{
-	*ret_count = t->chunks.count;
-	return t->chunks.at;
-}
+int nm_trace_is_piped(const struct nm_trace *t) { return t->piped; }
 
 /* ---- bytes ---- */
 
@@ -77,6 +82,12 @@ static int read_at(struct nm_trace *t, uint64_t offset, void *to, size_t count)
 
 	if (offset > t->size || count > t->size - offset)
 		return NM_EFORMAT;
+	if (t->piped) {
+		if (t->size - offset > t->held.count)
+			return NM_EFORMAT;
+		memcpy(at, t->held.at + t->held.count - (t->size - offset), count);
+		return 0;
+	}
 	while (count) {
 		ssize_t n = pread(t->fd, at, count, (off_t)offset);
 
@@ -91,16 +102,21 @@ static int read_at(struct nm_trace *t, uint64_t offset, void *to, size_t count)
 	return 0;
 }
 
+static int is_sound(const struct chunk_head *head)
+{
+	for (unsigned i = 0; i < NM_PARTS; i++)
+		if (head->parts[i].raw > PART_MAX || head->parts[i].packed > ZSTD_COMPRESSBOUND(PART_MAX))
+			return 0;
+	return head->check == chunk_check(head) && head->kind >= NM_TRACE_WORDS &&
+	       head->kind <= NM_TRACE_INDEX;
+}
+
 static int read_head(struct nm_trace *t, uint64_t offset, struct chunk_head *head)
 {
-	if (read_at(t, offset, head, sizeof *head) || head->check != chunk_check(head) ||
-	    head->kind < NM_TRACE_WORDS || head->kind > NM_TRACE_INDEX ||
-	    chunk_payload(head) > t->size - offset - sizeof *head)
-		return NM_EFORMAT;
-	for (unsigned i = 0; i < NM_PARTS; i++)
-		if (head->parts[i].raw > PART_MAX)
-			return NM_EFORMAT;
-	return 0;
+	return read_at(t, offset, head, sizeof *head) || !is_sound(head) ||
+		       chunk_payload(head) > t->size - offset - sizeof *head
+		   ? NM_EFORMAT
+		   : 0;
 }
 
 /* One part of a chunk, unpacked. */
@@ -130,11 +146,36 @@ static int damaged(const struct nm_trace_chunk *chunk, int code, struct nm_error
 
 /* ---- opening ---- */
 
-static int add_chunk(struct nm_trace *t, uint64_t offset, const struct chunk_head *head)
+/* A key and its value, each ended by NUL. */
+static int is_fact(const uint8_t *bytes, size_t count)
 {
-	return nm_vec_push(&t->chunks, (struct nm_trace_chunk){(enum nm_trace_kind)head->kind, head->stream,
-							       offset, sizeof *head + chunk_payload(head),
-							       head->words, head->references});
+	const uint8_t *value = memchr(bytes, '\0', count);
+	size_t left = value ? count - (size_t)(++value - bytes) : 0;
+
+	return left && memchr(value, '\0', left) == value + left - 1;
+}
+
+static int add_chunk(struct nm_trace *t, const struct nm_trace_chunk *chunk)
+{
+	const uint8_t *bytes;
+	size_t count;
+
+	if (nm_vec_push(&t->chunks, *chunk))
+		return NM_ENOMEM;
+	if (chunk->kind != NM_TRACE_INFO || nm_trace_payload(t, chunk, &bytes, &count, NULL) ||
+	    !is_fact(bytes, count))
+		return 0;
+	if (nm_vec_reserve(&t->facts, count))
+		return NM_ENOMEM;
+	memcpy(t->facts.at + t->facts.count, bytes, count);
+	t->facts.count += count;
+	return 0;
+}
+
+static struct nm_trace_chunk chunk_of(uint64_t offset, const struct chunk_head *head)
+{
+	return (struct nm_trace_chunk){(enum nm_trace_kind)head->kind,     head->stream, offset,
+				       sizeof *head + chunk_payload(head), head->words,  head->references};
 }
 
 /* From the index; 0 if all of it fits. */
@@ -142,59 +183,81 @@ static int read_index(struct nm_trace *t)
 {
 	struct file_tail tail;
 	struct chunk_head head;
+	struct nm_bytes entries;
 	struct index_entry e;
 	uint64_t at = sizeof(struct file_head);
+	int status = 0;
 
 	if (t->size < sizeof tail || read_at(t, t->size - sizeof tail, &tail, sizeof tail) ||
 	    tail.magic != NM_TRACE_LAST || read_head(t, tail.index, &head) || head.kind != NM_TRACE_INDEX ||
 	    unpack(t, tail.index + sizeof head, &head, 0) || t->parts[0].count % sizeof e)
 		return NM_EFORMAT;
-	for (size_t i = 0; i < t->parts[0].count / sizeof e; i++) {
-		memcpy(&e, t->parts[0].at + i * sizeof e, sizeof e);
+	entries = t->parts[0];
+	t->parts[0] = (struct nm_bytes){0};
+	for (size_t i = 0; i < entries.count / sizeof e && !status; i++) {
+		memcpy(&e, entries.at + i * sizeof e, sizeof e);
 		if (e.offset != at || e.bytes > tail.index - at)
-			return NM_EFORMAT;
+			status = NM_EFORMAT;
+		else
+			status =
+			    add_chunk(t, &(struct nm_trace_chunk){(enum nm_trace_kind)e.kind, e.stream,
+								  e.offset, e.bytes, e.words, e.references});
 		at += e.bytes;
-		if (nm_vec_push(&t->chunks,
-				(struct nm_trace_chunk){(enum nm_trace_kind)e.kind, e.stream, e.offset,
-							e.bytes, e.words, e.references}))
-			return NM_ENOMEM;
 	}
-	return at == tail.index ? 0 : NM_EFORMAT;
+	nm_vec_free(&entries);
+	return status ? status : at == tail.index ? 0 : NM_EFORMAT;
+}
+
+static void tell_cut(struct nm_trace *t, uint64_t at)
+{
+	t->cut = 1;
+	if (t->piped)
+		snprintf(t->fault, sizeof t->fault, "it is damaged or cut off behind byte %llu",
+			 (unsigned long long)at);
+	else
+		snprintf(t->fault, sizeof t->fault, "it is damaged or cut off at byte %llu of %llu",
+			 (unsigned long long)at, (unsigned long long)t->size);
+}
+
+static void tell_endless(struct nm_trace *t)
+{
+	snprintf(t->fault, sizeof t->fault, "it has no end: it is still being written, or was cut off");
 }
 
 static int scan(struct nm_trace *t)
 {
 	uint64_t at = sizeof(struct file_head);
 	struct chunk_head head;
+	struct nm_trace_chunk chunk;
 
-	t->chunks.count = 0;
+	t->chunks.count = t->facts.count = 0;
 	while (at < t->size && !read_head(t, at, &head) && head.kind != NM_TRACE_INDEX) {
-		if (add_chunk(t, at, &head))
+		chunk = chunk_of(at, &head);
+		if (add_chunk(t, &chunk))
 			return NM_ENOMEM;
-		at += sizeof head + chunk_payload(&head);
+		at += chunk.bytes;
 	}
-	t->cut = at < t->size;
-	if (t->cut)
-		snprintf(t->fault, sizeof t->fault, "it is damaged or cut off at byte %llu of %llu",
-			 (unsigned long long)at, (unsigned long long)t->size);
+	if (at < t->size)
+		tell_cut(t, at);
 	else
-		snprintf(t->fault, sizeof t->fault,
-			 "it has no end: it is still being written, or was cut off");
+		tell_endless(t);
 	return 0;
 }
 
-static int read_start(struct nm_trace *t, const char *path, struct nm_error *err)
+/* A pipe, or a file that somebody has read from already, is read on from where it is. */
+static int read_start(struct nm_trace *t, const struct nm_begun *begun, const char *path,
+		      struct nm_error *err)
 {
 	struct file_head head;
 	struct stat st;
 
-	if (t->fd < 0 || fstat(t->fd, &st))
+	if (fstat(t->fd, &st))
 		return nm_fail_errno(err, "cannot read %s", path);
-	t->size = (uint64_t)st.st_size;
-	if (!S_ISREG(st.st_mode))
-		return nm_fail(err, NM_EINVAL, "%s is no regular file: a trace is not read from a pipe",
-			       path);
-	if (read_at(t, 0, &head, sizeof head) || head.magic != NM_TRACE_MAGIC)
+	t->piped = !S_ISREG(st.st_mode) || lseek(t->fd, 0, SEEK_CUR) != (off_t)begun->count;
+	t->size = t->piped ? begun->count : (uint64_t)st.st_size;
+	_Static_assert(sizeof head == NM_BEGUN_BYTES, "a trace is known by its head");
+	memcpy(&head, begun->bytes, sizeof head);
+	if (begun->count < sizeof head || head.magic != NM_TRACE_MAGIC)
 		return nm_fail(err, NM_EFORMAT, "%s is no trace", path);
 	if (head.version < NM_TRACE_VERSION)
 		return nm_fail(err, NM_EVERSION,
@@ -207,19 +270,22 @@ static int read_start(struct nm_trace *t, const char *path, struct nm_error *err
 	return 0;
 }
 
-int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err)
+int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, const char *path,
+		  struct nm_error *err)
 {
 	struct nm_trace *t = calloc(1, sizeof *t);
 	int status;
 
-	if (!t)
+	if (!t) {
+		close(begun->fd);
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	t->fd = open(path, O_RDONLY | O_CLOEXEC);
-	status = read_start(t, path, err);
+	}
+	t->fd = begun->fd;
+	status = read_start(t, begun, path, err);
 	if (!status)
 		status = nm_decoder_new(&t->decoder, err);
 	t->zstd = ZSTD_createDCtx();
-	if (!status && (!t->zstd || (read_index(t) && scan(t))))
+	if (!status && (!t->zstd || (!t->piped && read_index(t) && scan(t))))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	if (status) {
 		nm_trace_free(t);
@@ -229,7 +295,93 @@ int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error
 	return 0;
 }
 
+int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err)
+{
+	struct nm_begun begun;
+	int status = nm_begin(&begun, path, err);
+
+	return status ? status : nm_trace_take(ret_trace, &begun, path, err);
+}
+
+/* ---- a pipe ---- */
+
+/* Holds `count` bytes more.  1 if they came, 0 if the pipe ended before, or a code. */
+static int hold(struct nm_trace *t, uint64_t count, struct nm_error *err)
+{
+	while (count) {
+		size_t step = count < HOLD_STEP ? (size_t)count : HOLD_STEP, n;
+		int status;
+
+		if (nm_vec_reserve(&t->held, step))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_read_full(t->fd, t->held.at + t->held.count, step, &n, err);
+		t->held.count += n;
+		t->size += n;
+		if (status || n < step)
+			return status;
+		count -= n;
+	}
+	return 1;
+}
+
+/* Holds the next chunk; 1 if there is one.  The index has to be the last. */
+static int hold_chunk(struct nm_trace *t, struct chunk_head *head, struct nm_error *err)
+{
+	const uint64_t at = t->size;
+	struct file_tail tail;
+	int status;
+
+	t->held.count = 0;
+	status = hold(t, sizeof *head, err);
+	if (status <= 0 && t->size == at) {
+		if (!status)
+			tell_endless(t);
+		return status;
+	}
+	if (status > 0) {
+		memcpy(head, t->held.at, sizeof *head);
+		status = is_sound(head) ? hold(t, chunk_payload(head), err) : 0;
+	}
+	if (status > 0 && head->kind != NM_TRACE_INDEX)
+		return 1;
+	if (status > 0 && (status = hold(t, sizeof tail, err)) > 0) {
+		memcpy(&tail, t->held.at + t->held.count - sizeof tail, sizeof tail);
+		if (tail.index == at && tail.magic == NM_TRACE_LAST)
+			return 0;
+	}
+	if (status >= 0)
+		tell_cut(t, at);
+	return status < 0 ? status : 0;
+}
+
+/* 1 and one more chunk, 0 at the end, or a code. */
+static int take_chunk(struct nm_trace *t, struct nm_error *err)
+{
+	const uint64_t at = t->size;
+	struct nm_trace_chunk chunk;
+	struct chunk_head head;
+	int status = t->ended ? 0 : hold_chunk(t, &head, err);
+
+	t->ended = status <= 0;
+	if (status <= 0)
+		return status;
+	chunk = chunk_of(at, &head);
+	return add_chunk(t, &chunk) ? nm_fail(err, NM_ENOMEM, "out of memory") : 1;
+}
+
 /* ---- chunks ---- */
+
+int nm_trace_chunk(struct nm_trace *t, size_t i, struct nm_trace_chunk *ret_chunk, struct nm_error *err)
+{
+	int status = 1;
+
+	while (t->piped && i >= t->chunks.count && (status = take_chunk(t, err)) > 0)
+		;
+	if (i >= t->chunks.count)
+		return status < 0 ? status : 0;
+	*ret_chunk = t->chunks.at[i];
+	return 1;
+}
 
 int nm_trace_payload(struct nm_trace *t, const struct nm_trace_chunk *chunk, const uint8_t **ret_bytes,
 		     size_t *ret_count, struct nm_error *err)
@@ -263,23 +415,18 @@ int trace_raw(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct chu
 	return 0;
 }
 
-const char *nm_trace_info(struct nm_trace *t, const char *key)
+const char *nm_trace_info(const struct nm_trace *t, const char *key)
 {
-	size_t n = strlen(key) + 1, count = 0;
-	const uint8_t *bytes = NULL;
+	const char *found = NULL;
 
-	for (size_t i = t->chunks.count; i-- > 0;) {
-		if (t->chunks.at[i].kind != NM_TRACE_INFO ||
-		    nm_trace_payload(t, &t->chunks.at[i], &bytes, &count, NULL) || count <= n ||
-		    bytes[count - 1] || memcmp(bytes, key, n))
-			continue;
-		t->info.count = 0;
-		if (nm_vec_reserve(&t->info, count - n))
-			return NULL;
-		memcpy(t->info.at, bytes + n, count - n);
-		return t->info.at;
+	for (size_t i = 0; i < t->facts.count;) {
+		const char *noted = t->facts.at + i, *value = noted + strlen(noted) + 1;
+
+		if (!strcmp(noted, key))
+			found = value;
+		i = (size_t)(value - t->facts.at) + strlen(value) + 1;
 	}
-	return NULL;
+	return found;
 }
 
 int nm_trace_begin(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct nm_error *err)
@@ -294,21 +441,21 @@ int nm_trace_begin(struct nm_trace *t, const struct nm_trace_chunk *chunk, struc
 	}
 	if (status || head.kind != NM_TRACE_WORDS)
 		return damaged(chunk, status, err);
-	t->reading = chunk;
+	t->reading = *chunk;
 	status = nm_decoder_begin(t->decoder, t->parts, head.words, err);
 	return status ? damaged(chunk, status, err) : 0;
 }
 
-int nm_trace_take(struct nm_trace *t, struct nm_words *words, struct nm_error *err)
+int nm_trace_words(struct nm_trace *t, struct nm_words *words, struct nm_error *err)
 {
 	int status = nm_decoder_next(t->decoder, words, err);
 
-	return status < 0 ? damaged(t->reading, status, err) : status;
+	return status < 0 ? damaged(&t->reading, status, err) : status;
 }
 
 int nm_trace_next(struct nm_trace *t, const uint64_t **ret_words, size_t *ret_count, struct nm_error *err)
 {
-	int status = nm_trace_take(t, &t->words, err);
+	int status = nm_trace_words(t, &t->words, err);
 
 	*ret_words = t->words.at;
 	*ret_count = t->words.count;

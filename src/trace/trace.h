@@ -6,7 +6,8 @@
  * nm_symbols_noted) stand before the chunk that needs them.  An index at the end serves seeking; a file without
  * one, because it is being written or was cut off, is scanned.  docs/format/trace.md is the specification.
  *
- * Writing goes straight to the file, so that it can be read meanwhile.
+ * Writing goes straight to the file, so that it can be read meanwhile.  Both ends may be pipes: a writer never goes
+ * back, and a reader of a pipe takes the chunks as they come.
  */
 #ifndef NM_TRACE_H
 #define NM_TRACE_H
@@ -22,6 +23,7 @@
 
 struct nm_trace_writer;
 
+/* path "-" is standard output. */
 int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, struct nm_error *err);
 
 /* Appends whole records to a stream.  A chunk that is full is written at the next call, so that its names can be
@@ -35,7 +37,7 @@ struct nm_trace_chunk;
 int nm_trace_writer_copy(struct nm_trace_writer *writer, struct nm_trace *from,
 			 const struct nm_trace_chunk *chunk, uint32_t stream, struct nm_error *err);
 
-/* Will the next feed of the stream write a chunk? */
+/* Will the next feed or end of the stream write a chunk? */
 int nm_trace_writer_full(const struct nm_trace_writer *writer, uint32_t stream);
 
 /* The stream has ended. */
@@ -77,18 +79,29 @@ struct nm_trace;
 /* Is this the beginning of a trace? */
 int nm_trace_probe(const uint8_t *bytes, size_t count);
 
-/* NM_EFORMAT if it is no trace, NM_EVERSION if it is an older or a newer one.  A trace without its tail opens. */
+/* path "-" is standard input.  NM_EFORMAT if it is no trace, NM_EVERSION if it is an older or a newer one.  A trace
+ * without its tail opens. */
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
 void nm_trace_free(struct nm_trace *trace);
+
+/* The same from an input that has been begun (begun.h), which is then this one's to close. */
+struct nm_begun;
+int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, const char *path,
+		  struct nm_error *err);
+
+/* Is it read as it comes, once?  Then nothing is known of what has not been walked over. */
+int nm_trace_is_piped(const struct nm_trace *trace);
 
 /* Why the trace ends before its end ("cut off after ... bytes"), or NULL. */
 const char *nm_trace_fault(const struct nm_trace *trace);
 int nm_trace_is_cut(const struct nm_trace *trace); /* within a chunk: not by a writer that is still at it */
 
-const struct nm_trace_chunk *nm_trace_chunks(const struct nm_trace *trace, size_t *ret_count);
+/* Walks over the chunks: 1 and the i-th, 0 behind the last, or a code.  Of a pipe they are asked for in their order, and
+ * one can be read until the next is asked for. */
+int nm_trace_chunk(struct nm_trace *trace, size_t i, struct nm_trace_chunk *ret_chunk, struct nm_error *err);
 
-/* The value that was noted last, or NULL. */
-const char *nm_trace_info(struct nm_trace *trace, const char *key);
+/* The value that was noted last, or NULL; valid until the next chunk is asked for. */
+const char *nm_trace_info(const struct nm_trace *trace, const char *key);
 
 /* What a chunk of names, information or index says; valid until the next call. */
 int nm_trace_payload(struct nm_trace *trace, const struct nm_trace_chunk *chunk, const uint8_t **ret_bytes,
@@ -102,6 +115,6 @@ int nm_trace_next(struct nm_trace *trace, const uint64_t **ret_words, size_t *re
 
 /* The same into room of the caller's (codec.h). */
 struct nm_words;
-int nm_trace_take(struct nm_trace *trace, struct nm_words *words, struct nm_error *err);
+int nm_trace_words(struct nm_trace *trace, struct nm_words *words, struct nm_error *err);
 
 #endif

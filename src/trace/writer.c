@@ -4,6 +4,7 @@
  *
  * Each stream that runs has an encoder with an open chunk.  A chunk ends when it holds CHUNK_WORDS, and behind a FORK: a
  * reader needs that record before the child's first chunk, and would otherwise have to keep all children in memory.
+ * It is written when anything else is fed, so that names that were met in it can be given before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ enum { CHUNK_WORDS = 1 << 20, LEVEL = 1 };
 struct open_stream {
 	uint32_t number;
 	struct nm_encoder *encoder;
-	int full;
+	int full, forked;
 };
 
 struct nm_trace_writer {
@@ -42,7 +43,8 @@ int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, s
 
 	if (!w)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	w->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+				  : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 	w->zstd = ZSTD_createCCtx();
 	if (w->fd < 0 || write(w->fd, &head, sizeof head) != sizeof head) {
 		nm_fail_errno(err, "cannot write %s", path);
@@ -149,7 +151,7 @@ static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct
 	const struct nm_bytes *parts[NM_PARTS];
 	int status = 0;
 
-	s->full = 0;
+	s->full = s->forked = 0;
 	head.words = nm_encoder_words(s->encoder);
 	head.references = nm_encoder_references(s->encoder);
 	if (!head.words)
@@ -217,26 +219,44 @@ static int find_stream(struct nm_trace_writer *w, uint32_t number, struct open_s
 	return status;
 }
 
-/* A fork is told at once, by a chunk of its own as it were: its record ends a piece that is fed. */
+/* A fork's record ends a piece that is fed. */
 static int ends_with_fork(const uint64_t *words, size_t count)
 {
 	return count >= 3 && nm_wire_is_header(words[count - 3]) &&
 	       nm_wire_kind(words[count - 3]) == NM_WIRE_FORK && nm_wire_words(words[count - 3]) == 2;
 }
 
+/* The stream that has to be written before any other, or NULL. */
+static struct open_stream *forked_stream(const struct nm_trace_writer *w)
+{
+	for (size_t i = 0; i < w->streams.count; i++)
+		if (w->streams.at[i].forked)
+			return &w->streams.at[i];
+	return NULL;
+}
+
+static int write_forked(struct nm_trace_writer *w, struct nm_error *err)
+{
+	struct open_stream *s = forked_stream(w);
+
+	return s ? write_stream(w, s, err) : 0;
+}
+
 int nm_trace_writer_full(const struct nm_trace_writer *w, uint32_t number)
 {
 	const struct open_stream *s = known_stream(w, number);
 
-	return s && s->full;
+	return (s && s->full) || forked_stream(w);
 }
 
 int nm_trace_writer_feed(struct nm_trace_writer *w, uint32_t number, const uint64_t *words, size_t count,
 			 struct nm_error *err)
 {
 	struct open_stream *s;
-	int status = find_stream(w, number, &s, err);
+	int status = write_forked(w, err);
 
+	if (!status)
+		status = find_stream(w, number, &s, err);
 	if (!status && s->full)
 		status = write_stream(w, s, err);
 	if (!status)
@@ -244,14 +264,17 @@ int nm_trace_writer_feed(struct nm_trace_writer *w, uint32_t number, const uint6
 	if (status)
 		return status;
 	s->full = nm_encoder_words(s->encoder) >= CHUNK_WORDS;
-	return ends_with_fork(words, count) ? write_stream(w, s, err) : 0;
+	s->forked = ends_with_fork(words, count);
+	return 0;
 }
 
 int nm_trace_writer_end(struct nm_trace_writer *w, uint32_t number, struct nm_error *err)
 {
 	struct open_stream *s = known_stream(w, number);
-	int status = s ? write_stream(w, s, err) : 0;
+	int status = write_forked(w, err);
 
+	if (s && !status)
+		status = write_stream(w, s, err);
 	if (s) {
 		if (nm_vec_push(&w->idle, s->encoder))
 			nm_encoder_free(s->encoder);
@@ -262,7 +285,7 @@ int nm_trace_writer_end(struct nm_trace_writer *w, uint32_t number, struct nm_er
 
 int nm_trace_writer_flush(struct nm_trace_writer *w, struct nm_error *err)
 {
-	int status = 0;
+	int status = write_forked(w, err);
 
 	for (size_t i = 0; i < w->streams.count && !status; i++)
 		status = write_stream(w, &w->streams.at[i], err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ahead.h"
+#include "begun.h"
 #include "codec.h"
 #include "decode.h"
 #include "symbol.h"
@@ -26,26 +27,58 @@ static void demand(int holds)
 		abort();
 }
 
-static void read_file(const uint8_t *data, size_t size)
+/* The words that it gives. */
+static size_t read_trace(struct nm_trace *trace)
 {
-	struct nm_trace *trace;
 	struct nm_ahead *ahead;
 	struct nm_piece piece;
 	struct nm_error err;
+	size_t words = 0;
+
+	demand(!nm_ahead_new(&ahead, trace, 0, &err));
+	while (nm_ahead_next(ahead, &piece, &err) > 0) {
+		demand(!piece.words || piece.count);
+		words += piece.words ? piece.count : 0;
+	}
+	nm_ahead_free(ahead);
+	nm_trace_info(trace, "collector");
+	nm_trace_free(trace);
+	return words;
+}
+
+static size_t read_piped(const uint8_t *data, size_t size)
+{
+	struct nm_begun begun = {0};
+	struct nm_trace *trace;
+	struct nm_error err;
+	int ends[2];
+
+	demand(!pipe(ends) && write(ends[1], data, size) == (ssize_t)size);
+	close(ends[1]);
+	begun.fd = ends[0];
+	demand(!nm_read_full(begun.fd, begun.bytes, sizeof begun.bytes, &begun.count, &err));
+	return nm_trace_take(&trace, &begun, "a pipe", &err) ? 0 : read_trace(trace);
+}
+
+/* Without an index a file is walked over as a pipe is. */
+static void read_file(const uint8_t *data, size_t size)
+{
+	enum { PIPE_ROOM = 1 << 16 };
+	struct nm_trace *trace;
+	struct nm_error err;
 	char path[64];
-	int fd = memfd_create("trace", MFD_CLOEXEC);
+	size_t words = 0;
+	int fd = memfd_create("trace", MFD_CLOEXEC), walked = 0;
 
 	demand(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	if (!nm_trace_open(&trace, path, &err)) {
-		nm_trace_info(trace, "collector");
-		demand(!nm_ahead_new(&ahead, trace, 0, &err));
-		while (nm_ahead_next(ahead, &piece, &err) > 0)
-			demand(!piece.words || piece.count);
-		nm_ahead_free(ahead);
-		nm_trace_free(trace);
+		walked = nm_trace_fault(trace) != NULL;
+		words = read_trace(trace);
 	}
 	close(fd);
+	if (size <= PIPE_ROOM)
+		demand(read_piped(data, size) == words || !walked);
 }
 
 /* Executions of 16 blocks with up to 7 addresses, and other records, as the bytes say. */

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "ahead.h"
+#include "begun.h"
 #include "codec.h"
 #include "edit.h"
 #include "encode.h"
@@ -323,10 +324,31 @@ static size_t size_of(const char *name)
 	return (size_t)st.st_size;
 }
 
+/* The file as it comes through a pipe, which holds all of it. */
+static int open_piped(struct nm_trace **ret_trace, struct nm_error *err)
+{
+	static uint8_t bytes[1 << 16];
+	struct nm_begun begun = {0};
+	int ends[2], fd = open(path, O_RDONLY), status;
+	ssize_t n = read(fd, bytes, sizeof bytes);
+
+	close(fd);
+	assert_in_range(n, 1, sizeof bytes - 1);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], bytes, (size_t)n), n);
+	close(ends[1]);
+	begun.fd = ends[0];
+	assert_int_equal(nm_read_full(begun.fd, begun.bytes, sizeof begun.bytes, &begun.count, NULL), 0);
+	status = nm_trace_take(ret_trace, &begun, "a pipe", err);
+	if (!status)
+		assert_int_equal(nm_trace_is_piped(*ret_trace), 1);
+	return status;
+}
+
 /* Cut anywhere, what comes out is a beginning of what went in, and the cut is told. */
 static void test_cut(void **state)
 {
-	struct nm_wire_words words = {0}, back = {0};
+	struct nm_wire_words words = {0}, back = {0}, piped = {0};
 	size_t whole, seen = 0;
 	struct nm_trace *t;
 	struct nm_error err;
@@ -340,6 +362,7 @@ static void test_cut(void **state)
 		assert_int_equal(truncate(path, (off_t)bytes), 0);
 		if (bytes < 16) {
 			assert_int_equal(nm_trace_open(&t, path, &err), NM_EFORMAT);
+			assert_int_equal(open_piped(&t, &err), NM_EFORMAT);
 			continue;
 		}
 		assert_int_equal(nm_trace_open(&t, path, &err), 0);
@@ -349,8 +372,15 @@ static void test_cut(void **state)
 		assert_true(back.count == 0 || back.count == words.count);
 		seen += back.count != 0;
 		nm_trace_free(t);
+		piped.count = 0;
+		assert_int_equal(open_piped(&t, &err), 0);
+		assert_int_equal(read_stream(t, 3, (int)(bytes & 1), &piped, &ended), 0);
+		assert_non_null(nm_trace_fault(t));
+		assert_int_equal(piped.count, back.count);
+		nm_trace_free(t);
 	}
 	assert_in_range(seen, 1, whole - 1);
+	nm_vec_free(&piped);
 	nm_vec_free(&words);
 	nm_vec_free(&back);
 }
@@ -362,7 +392,7 @@ static void test_damage(void **state)
 	size_t whole;
 	struct nm_trace *t;
 	uint8_t byte, changed;
-	int fd, ended;
+	int fd, ended, piped = 0;
 
 	(void)state;
 	random_stream(&words, 11, 60);
@@ -374,7 +404,8 @@ static void test_damage(void **state)
 		changed = byte ^ 0x41;
 		assert_int_equal(pwrite(fd, &changed, 1, (off_t)at), 1);
 		back.count = 0;
-		if (!nm_trace_open(&t, path, NULL)) {
+		piped = !piped;
+		if (!(piped ? open_piped(&t, NULL) : nm_trace_open(&t, path, NULL))) {
 			read_stream(t, 3, 0, &back, &ended);
 			assert_true(back.count <= words.count);
 			assert_memory_equal(back.at, words.at, back.count * sizeof *back.at);
@@ -408,6 +439,72 @@ static void test_while_it_is_written(void **state)
 	nm_trace_writer_free(w);
 	nm_vec_free(&words);
 	nm_vec_free(&back);
+}
+
+/* Through a pipe all of it comes, facts too, as it is walked over. */
+static void test_pipe(void **state)
+{
+	struct nm_wire_words words = {0}, back = {0};
+	struct nm_trace_chunk chunk;
+	struct nm_trace *t;
+	int ended;
+
+	(void)state;
+	random_stream(&words, 4, 300);
+	write_two_streams(&words, &words);
+	for (int threaded = 0; threaded < 2; threaded++) {
+		assert_int_equal(open_piped(&t, NULL), 0);
+		assert_null(nm_trace_info(t, "key"));
+		back.count = 0;
+		assert_int_equal(read_stream(t, 0, threaded, &back, &ended), 0);
+		assert_int_equal(ended, 1);
+		assert_int_equal(back.count, 2 * words.count);
+		assert_memory_equal(back.at, words.at, words.count * sizeof *words.at);
+		assert_null(nm_trace_fault(t));
+		assert_string_equal(nm_trace_info(t, "key"), "new");
+		assert_int_equal(nm_trace_chunk(t, 0, &chunk, NULL), 1);
+		assert_int_equal(nm_trace_begin(t, &chunk, NULL), NM_EFORMAT); /* it has gone by */
+		nm_trace_free(t);
+	}
+	nm_vec_free(&words);
+	nm_vec_free(&back);
+}
+
+/* What ends with a fork stands before the child, and names that are given before the child stand before both: a pipe's
+ * reader needs them first. */
+static void test_names_before_a_fork(void **state)
+{
+	static const enum nm_trace_kind expected[] = {NM_TRACE_NAMES, NM_TRACE_WORDS, NM_TRACE_WORDS};
+	struct nm_wire_words parent = {0}, child = {0};
+	struct nm_trace_writer *w;
+	struct nm_trace_chunk chunk;
+	struct nm_trace *t;
+
+	(void)state;
+	random_stream(&parent, 31, 20);
+	random_stream(&child, 32, 20);
+	assert_int_equal(nm_trace_writer_new(&w, path, NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 0, parent.at, parent.count, NULL), 0);
+	assert_int_equal(nm_trace_writer_full(w, 0), 0);
+	parent.count = 0;
+	assert_int_equal(nm_wire_fork_encode(&parent, &(struct nm_wire_fork){7, 1}), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 0, parent.at, parent.count, NULL), 0);
+	assert_int_equal(nm_trace_writer_full(w, 1), 1);
+	assert_int_equal(nm_trace_writer_names(w, (const uint8_t *)"names", 5, NULL), 0);
+	assert_int_equal(nm_trace_writer_feed(w, 1, child.at, child.count, NULL), 0);
+	assert_int_equal(nm_trace_writer_full(w, 1), 0);
+	assert_int_equal(nm_trace_writer_close(w, NULL), 0);
+	nm_trace_writer_free(w);
+	assert_int_equal(nm_trace_open(&t, path, NULL), 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(nm_trace_chunk(t, i, &chunk, NULL), 1);
+		assert_int_equal(chunk.kind, expected[i]);
+		assert_int_equal(chunk.stream, i == 2);
+	}
+	assert_int_equal(nm_trace_chunk(t, 3, &chunk, NULL), 0);
+	nm_trace_free(t);
+	nm_vec_free(&parent);
+	nm_vec_free(&child);
 }
 
 static void read_file(const char *name, struct nm_wire_words *ret)
@@ -554,13 +651,21 @@ static void test_merge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    CASE(test_codec),         CASE(test_codec_with_many_of_all),
-	    CASE(test_damaged_parts), CASE(test_regular_streams_vanish),
-	    CASE(test_file),          CASE(test_cut),
-	    CASE(test_damage),        CASE(test_while_it_is_written),
-	    CASE(test_stored_sample), CASE(test_older_version),
-	    CASE(test_newer_version), CASE(test_slice),
+	    CASE(test_codec),
+	    CASE(test_codec_with_many_of_all),
+	    CASE(test_damaged_parts),
+	    CASE(test_regular_streams_vanish),
+	    CASE(test_file),
+	    CASE(test_cut),
+	    CASE(test_damage),
+	    CASE(test_while_it_is_written),
+	    CASE(test_stored_sample),
+	    CASE(test_older_version),
+	    CASE(test_newer_version),
+	    CASE(test_slice),
 	    CASE(test_merge),
+	    CASE(test_pipe),
+	    CASE(test_names_before_a_fork),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
