@@ -126,6 +126,8 @@ static void become(const struct nm_launcher *launcher, char *const *args, const 
 
 	for (size_t i = 0; i < sizeof nm_launch_signals / sizeof *nm_launch_signals; i++)
 		signal(nm_launch_signals[i], sigismember(ignored, nm_launch_signals[i]) ? SIG_IGN : SIG_DFL);
+	if (launcher->output_is_ours)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	setenv("VALGRIND_LIB", launcher->library, 1);
 	execv(launcher->valgrind, args);
 	saved = errno;

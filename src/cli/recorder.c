@@ -292,10 +292,12 @@ static int start_trace(struct recorder *r, struct nm_error *err)
 {
 	int fault = nm_tracer_new(&r->tracer, r->recording->trace, r->symbols, err);
 
+	r->launcher.output_is_ours = !strcmp(r->recording->trace, "-");
 	return fault ? fault : nm_tracer_info(r->tracer, "collector", "valgrind");
 }
 
-/* Everything that can fail without the program having run. */
+/* Everything that can fail without the program having run.  The trace comes first: a FIFO waits for its reader, and who
+ * does not want to wait leaves nothing behind. */
 static int prepare(struct recorder *r, struct nm_error *err)
 {
 	char program[4096];
@@ -313,18 +315,17 @@ static int prepare(struct recorder *r, struct nm_error *err)
 		return fault == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
 	if (nm_launcher_find(&r->launcher, err))
 		return NM_STATUS_NO_COLLECTOR;
-	if (r->recording->output)
-		fault = nm_profile_writer_new(&r->writer, r->recording->output, err);
-	if (fault)
+	fault = nm_symbols_new(&r->symbols, err);
+	if (!fault && recording->trace && (fault = start_trace(r, err)))
 		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
-	fault = make_run_dir(r, err);
+	if (!fault && recording->output &&
+	    (fault = nm_profile_writer_new(&r->writer, recording->output, err)))
+		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
 	if (!fault)
-		fault = nm_symbols_new(&r->symbols, err);
+		fault = make_run_dir(r, err);
 	options.symbols = r->symbols;
 	if (!fault)
 		fault = nm_session_new(&r->session, &options, err);
-	if (!fault && r->recording->trace && (fault = start_trace(r, err)))
-		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
 	if (!fault)
 		fault = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
 	if (!fault) {

@@ -19,9 +19,9 @@ def contents(profile):
     return found
 
 
-def replay(trace, *options, profile="r.nmp", status=0):
+def replay(trace, *options, profile="r.nmp", status=0, stdin=b""):
     machine = [] if "--cache" in options else ["--cache", SPEC]
-    done = nearmiss("replay", "-q", "-o", profile, *machine, *options, trace)
+    done = nearmiss("replay", "-q", "-o", profile, *machine, *options, trace, stdin=stdin)
     assert done.returncode == status, f"{trace}: status {done.returncode}, not {status}\n{done.stderr.decode()}"
     return done
 
@@ -33,7 +33,7 @@ def same(one, two):
 
 
 def check(command, *needed, status=0):
-    """Records a program in this folder, then replays without it."""
+    """Records a program in this folder, then replays without it, from the file and from a pipe."""
     for name in (command[0].removeprefix("./"), *needed):
         shutil.copy(program(name), name)
     record(command, "--trace", "t.nmt", "-q", status=status)
@@ -42,6 +42,13 @@ def check(command, *needed, status=0):
     for threads in ("1", "3"):
         replay("t.nmt", "--threads", threads)
         same("p.nmp", "r.nmp")
+        replay("-", "--threads", threads, stdin=contents_of("t.nmt"))
+        same("p.nmp", "r.nmp")
+
+
+def contents_of(path):
+    with open(path, "rb") as f:
+        return f.read()
 
 
 def case_variables():
@@ -183,6 +190,72 @@ def case_cut_off():
     assert text.startswith("nearmiss: t.nmt: ") and "cut off at byte" in text and len(text.splitlines()) == 1, text
     some = int(rows("SELECT value FROM info WHERE key = 'references'", profile="r.nmp")[0][0])
     assert 0 < some < all_references, (some, all_references)
+
+
+def case_pipes():
+    """A trace through a pipe is the same trace: printed, cut and told as the file is; recorded to standard output it is the
+    same file, and the program's own output does not get in between."""
+    record([program("processes")], "--trace", "t.nmt", "-q")
+    trace = contents_of("t.nmt")
+    for command in (("info",), ("print",), ("print", "--stream", "1", "--from", "100", "--limit", "20")):
+        piped = nearmiss("trace", *command, "-", stdin=trace)
+        assert piped.returncode == 0 and piped.stdout == nearmiss("trace", *command, "t.nmt").stdout, (command, piped.stderr)
+        assert len(piped.stdout.splitlines()) > 5
+    assert nearmiss("trace", "slice", "-o", "s.nmt", "--from", "5000", "--to", "9000", "t.nmt").returncode == 0
+    piped = nearmiss("trace", "slice", "-o", "-", "--from", "5000", "--to", "9000", "-", stdin=trace)
+    assert piped.returncode == 0 and piped.stdout == contents_of("s.nmt"), piped.stderr
+    done = record([program("processes")], "--trace", "-", "-q", profile="o.nmp")
+    assert b"first 3" in done.stderr and done.stdout.startswith(b"nmtrace\n") and done.stdout.endswith(b"nmtrend\n"), done
+    replay("-", stdin=done.stdout)
+    same("o.nmp", "r.nmp")
+    assert rows("SELECT count(*) FROM processes", profile="r.nmp")[0][0] > 3
+
+
+def case_fifo():
+    """A program is recorded into a FIFO, and replayed from it at the same time, with other caches."""
+    os.mkfifo("live")
+    other = "L1d=4K,2,32:L2=64K,4,64"
+    running = subprocess.Popen([NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "-t", "live", "--",
+                                program("containers")], env=ENVIRONMENT, stdout=subprocess.PIPE)
+    replay("live", "--cache", other)
+    running.communicate()
+    assert running.returncode == 0
+    record([program("containers")], "-q", "--cache", other, profile="direct.nmp")
+    same("direct.nmp", "r.nmp")
+
+
+def case_pipe_cut_off():
+    """What came before is used, wherever the pipe breaks; a pipe whose writer has not come to its end is no damage."""
+    record([program("list")], "--trace", "t.nmt", "-q")
+    trace = contents_of("t.nmt")
+    text = replay("-", status=DAMAGED, stdin=trace[:len(trace) // 2]).stderr.decode()
+    assert text.startswith("nearmiss: standard input: ") and "cut off behind byte" in text and len(text.splitlines()) == 1, text
+    index = int.from_bytes(trace[-16:-8], "little")
+    text = replay("-", stdin=trace[:index]).stderr.decode()
+    assert "it has no end" in text and len(text.splitlines()) == 1, text
+    same("p.nmp", "r.nmp")
+    assert b"behind byte" in replay("-", status=DAMAGED, stdin=trace[:-1]).stderr
+    same("p.nmp", "r.nmp")
+    changed = bytearray(trace)
+    changed[16] ^= 1 # the first chunk's head
+    assert b"behind byte 16;" in replay("-", status=DAMAGED, stdin=bytes(changed)).stderr
+    done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", "L1d=8K,4,64,policy=opt", "-", stdin=trace)
+    text = done.stderr.decode()
+    assert done.returncode == 123 and "more than once" in text and len(text.splitlines()) == 1, text
+    assert not os.path.exists("no.nmp")
+
+
+def case_broken_pipe():
+    """Who reads the trace goes away: that is told, and the profile is whole."""
+    shutil.copy(program("matrix"), "matrix")
+    running = subprocess.Popen([NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "-t", "-", "--", "./matrix",
+                                "rows"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout.read(8) == b"nmtrace\n"
+    running.stdout.close()
+    text = running.stderr.read().decode().splitlines()[-1]
+    assert running.wait() == NO_OUTPUT and "cannot write the trace: Broken pipe" in text, text
+    record(["./matrix", "rows"], "-q", profile="whole.nmp")
+    same("whole.nmp", "p.nmp")
 
 
 def case_while_it_is_written():
