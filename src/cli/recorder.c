@@ -73,20 +73,28 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		kill((pid_t)pass_on_to, number);
 }
 
-/* Notes which of them were ignored (by nohup, by a shell's background). */
-static void catch_signals(sigset_t *ret_ignored)
+/* Notes whether it was ignored (by nohup, by a shell's background). */
+static void take_signal(int number, const struct sigaction *action, sigset_t *ignored)
+{
+	struct sigaction before;
+
+	if (!sigaction(number, action, &before) && before.sa_handler == SIG_IGN)
+		sigaddset(ignored, number);
+}
+
+/* A trace's reader that goes away is told, and does not end the recording. */
+static void ignore_broken_pipes(sigset_t *ignored)
+{
+	take_signal(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, ignored);
+}
+
+static void catch_signals(sigset_t *ignored)
 {
 	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 
-	sigemptyset(ret_ignored);
-	for (size_t i = 0; i < sizeof nm_launch_signals / sizeof *nm_launch_signals; i++) {
-		int number = nm_launch_signals[i];
-
-		if (!sigaction(number, number == SIGPIPE ? &ignore : &action, &before) &&
-		    before.sa_handler == SIG_IGN)
-			sigaddset(ret_ignored, number);
-	}
+	for (size_t i = 0; i < sizeof nm_launch_signals / sizeof *nm_launch_signals; i++)
+		if (nm_launch_signals[i] != SIGPIPE)
+			take_signal(nm_launch_signals[i], &action, ignored);
 }
 
 /* ---- the run directory ---- */
@@ -293,7 +301,9 @@ static int start_trace(struct recorder *r, struct nm_error *err)
 	int fault = nm_tracer_new(&r->tracer, r->recording->trace, r->symbols, err);
 
 	r->launcher.output_is_ours = !strcmp(r->recording->trace, "-");
-	return fault ? fault : nm_tracer_info(r->tracer, "collector", "valgrind");
+	if (!fault)
+		nm_tracer_info(r->tracer, "collector", "valgrind"); /* what fails is told at its end */
+	return fault;
 }
 
 /* Everything that can fail without the program having run.  The trace comes first: a FIFO waits for its reader, and who
@@ -315,6 +325,8 @@ static int prepare(struct recorder *r, struct nm_error *err)
 		return fault == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
 	if (nm_launcher_find(&r->launcher, err))
 		return NM_STATUS_NO_COLLECTOR;
+	sigemptyset(&ignored);
+	ignore_broken_pipes(&ignored);
 	fault = nm_symbols_new(&r->symbols, err);
 	if (!fault && recording->trace && (fault = start_trace(r, err)))
 		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
