@@ -249,18 +249,20 @@ enum { BLOCK = 128 };
 static const uint64_t low_bits[] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24), BITS_8(32),
 				    BITS_8(40), BITS_8(48), BITS_8(56), BITS(64)};
 
-/* The first half: where each line is, by the guess of the table. */
+/* Where a line is, by the table of guesses. */
+ALWAYS uint32_t guess(const struct nm_cache *c, uint64_t line, struct shape shape)
+{
+	return (uint32_t)(line & c->set_mask) * shape.ways + c->way_of[nm_cache_guess(line)];
+}
+
+/* The first half. */
 ALWAYS void guess_places(const struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
 			 struct shape shape, uint32_t *places)
 {
-	const uint64_t set_mask = c->set_mask;
-	const uint8_t *const way_of = c->way_of;
+	const struct nm_cache fixed = {.set_mask = c->set_mask, .way_of = c->way_of};
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t line = refs[i].address >> shape.line_shift;
-
-		places[i] = (uint32_t)(line & set_mask) * shape.ways + way_of[nm_cache_guess(line)];
-	}
+	for (uint32_t i = 0; i < count; i++)
+		places[i] = guess(&fixed, refs[i].address >> shape.line_shift, shape);
 }
 
 /* Out of the way of the loop that needs all registers. */
@@ -270,9 +272,9 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_recency *r)
 	return r->head;
 }
 
-/* The second half: as long as the tag at the place is the line's, and the reference is within the line, counts the
- * hit.  Returns how many were. */
-ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, unsigned line_shift,
+/* The second half: as long as the line is at the place, or else where the table says by now, and the reference is
+ * within the line, counts the hit.  Returns how many were. */
+ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
 			   const uint32_t *places)
 {
 	const uint64_t *const tags = c->tags;
@@ -282,10 +284,16 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	uint32_t *const log = nm_recency_log(&c->recency);
 
 	for (; now != end; now++, r++, places++) {
-		const uint64_t place = *places, address = r->address, line = address >> line_shift;
+		const uint64_t address = r->address, line = address >> shape.line_shift;
 		const unsigned size = r->size;
+		uint64_t place = *places;
 
-		if (tags[place] != line || (address + size - 1) >> line_shift != line)
+		if (__builtin_expect(tags[place] != line, 0)) {
+			place = guess(c, line, shape);
+			if (tags[place] != line)
+				break;
+		}
+		if ((address + size - 1) >> shape.line_shift != line)
 			break;
 		uint64_t old = stamps[place];
 		if (__builtin_expect(old < head, 0)) {
@@ -296,7 +304,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 		log[now] = (uint32_t)place;
 		stamps[place] = now;
 		stays[place].served[r->kind]++;
-		stays[place].mask |= low_bits[size] << (address & ((1u << line_shift) - 1));
+		stays[place].mask |= low_bits[size] << (address & ((1u << shape.line_shift) - 1));
 	}
 	c->recency.now = now;
 	return count - (uint32_t)(end - now);
@@ -305,20 +313,14 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
 						   uint32_t count, const uint32_t *places)
 {
-	return count_some(c, refs, count, 6, places);
-}
-
-static __attribute__((noinline)) uint32_t count_shorter(struct nm_cache *c, const struct nm_ref *refs,
-							uint32_t count, const uint32_t *places)
-{
-	return count_some(c, refs, count, c->line_shift, places);
+	return count_some(c, refs, count, (struct shape){8, 6}, places);
 }
 
 ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
 			   const uint32_t *places)
 {
-	return shape.line_shift == 6 ? count_64(c, refs, count, places)
-				     : count_shorter(c, refs, count, places);
+	return shape.line_shift == 6 && shape.ways == 8 ? count_64(c, refs, count, places)
+							: count_some(c, refs, count, shape, places);
 }
 
 /* A reference within a line that is not where it was guessed to be. */
