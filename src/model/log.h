@@ -3,12 +3,10 @@
  * log.h - the hot half of recency.c: looks for last touches in the log, with the vectors that this copy of lookup.c
  * may use.
  *
- * An entry is the last touch of its line unless it is NM_LOG_DEAD.
+ * An entry from before now is the last touch of its line unless it is NM_LOG_DEAD; those after it may be anything.
  */
 #ifndef NM_LOG_H
 #define NM_LOG_H
-
-#include <string.h>
 
 #include "recency.h"
 #include "search.h"
@@ -54,7 +52,6 @@ static __attribute__((noinline)) void compact(struct nm_recency *r)
 	r->head = first;
 	r->end += first - r->base;
 	r->base = first;
-	memset(r->log + (r->now - first), 0xff, (r->end - r->now) * sizeof *r->log); /* NM_LOG_DEAD */
 }
 
 /* Makes room in the log for some touches, of which there are far fewer than it has entries. */
