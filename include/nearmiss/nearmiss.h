@@ -148,7 +148,12 @@ enum nearmiss_figure {
 	NEARMISS_EVICTIONS,    /* lines that the tag loaded and others replaced */
 	NEARMISS_WRITEBACKS,   /* of these, those that had been written to */
 	NEARMISS_SECTOR_MISSES, /* loads of a sector whose line was there; with sectors, loads and evictions are theirs */
-	NEARMISS_FIGURES /* how many there are in this header */
+	/* Of prefetches that references of the tag caused (docs/models.md): */
+	NEARMISS_PREFETCHES,   /* lines loaded, beside NEARMISS_LOADS */
+	NEARMISS_USEFUL,       /* of these, used before they left */
+	NEARMISS_LATE_EVICTED, /* of the others, asked for soon after they had left */
+	NEARMISS_POLLUTION,    /* conflict misses on lines that they had pushed out */
+	NEARMISS_FIGURES       /* how many there are in this header */
 };
 
 /* "reads", "read_misses", ...; NULL for a figure that is not known. */
@@ -164,7 +169,7 @@ NEARMISS_PUBLIC uint64_t nearmiss_count(struct nearmiss_hierarchy *hierarchy, un
 /* 1 + the largest tag that was fed; 0 if none was. */
 NEARMISS_PUBLIC uint32_t nearmiss_tags(const struct nearmiss_hierarchy *hierarchy);
 
-/* `count` times a load for tag `evictor` replaced a line that tag `victim` had loaded. */
+/* `count` times a load for tag `evictor`, or a prefetch that it caused, replaced a line that tag `victim` had loaded. */
 struct nearmiss_eviction {
 	uint32_t evictor, victim;
 	uint64_t count;
@@ -178,11 +183,12 @@ NEARMISS_PUBLIC int nearmiss_evictions(struct nearmiss_hierarchy *hierarchy, uns
 /* Watching: single events */
 
 enum nearmiss_event_kind {
-	NEARMISS_HIT,       /* a line that is asked for is there */
-	NEARMISS_MISS,      /* it is not: once for each reference or fill, however many lines it spans */
-	NEARMISS_LOAD,      /* a line is put into the level */
-	NEARMISS_REPLACE,   /* a line leaves the level, before the load that it makes room for */
-	NEARMISS_INVALIDATE /* a line leaves the level because an inclusive level behind it has lost it */
+	NEARMISS_HIT,        /* a line that is asked for is there */
+	NEARMISS_MISS,       /* it is not: once for each reference or fill, however many lines it spans */
+	NEARMISS_LOAD,       /* a line is put into the level */
+	NEARMISS_REPLACE,    /* a line leaves the level, before the load that it makes room for */
+	NEARMISS_INVALIDATE, /* a line leaves the level because an inclusive level behind it has lost it */
+	NEARMISS_PREFETCH /* a line is put into the level that was not asked for, after the reference that caused it */
 };
 
 struct nearmiss_event {
@@ -193,8 +199,9 @@ struct nearmiss_event {
 	uint64_t address; /* first byte that this references in the line of its first level */
 	uint32_t size;    /* bytes that it references there */
 	uint32_t tag;     /* its tag */
-	uint64_t line, set; /* first byte and set of the line that is hit, missed, loaded or leaves */
-	uint32_t victim;    /* of a line that leaves: tag of the reference that had loaded it; else 0 */
+	uint64_t line,
+	    set; /* first byte and set of the line that is hit, missed, loaded, prefetched or leaves */
+	uint32_t victim; /* of a line that leaves: tag of the reference that had loaded it; else 0 */
 };
 
 typedef void nearmiss_event_function(void *self, const struct nearmiss_event *event);

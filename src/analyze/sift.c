@@ -109,7 +109,7 @@ static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 
 	if (e->line != (s->request->address & ~(s->line_bytes[e->level] - 1)))
 		return;
-	if (e->kind == NM_EVENT_LOAD) {
+	if (e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH) {
 		struct nm_sift_stay stay = {
 		    .loaded = e->reference, .address = e->address, .loader = e->cell, .level = e->level};
 		*open = NO_STAY;
@@ -142,9 +142,9 @@ static void take(void *self, const struct nm_event *e)
 {
 	struct nm_sift *s = self;
 	const struct nm_sift_request *q = s->request;
-	const int leaves = nm_event_leaves(e->kind);
-	const uint64_t address = leaves ? e->line : e->address;
-	const uint64_t bytes = leaves ? s->line_bytes[e->level] : e->bytes;
+	const int aside = nm_event_is_aside(e->kind);
+	const uint64_t address = aside ? e->line : e->address;
+	const uint64_t bytes = aside ? s->line_bytes[e->level] : e->bytes;
 
 	if (!(q->kinds[e->level] >> e->kind & 1) || address >= q->end || address + (bytes - 1) < q->low)
 		return;
@@ -177,8 +177,8 @@ void nm_sift_sets(struct nm_sift_request *ret_request, const struct nm_machine *
 	*ret_request =
 	    (struct nm_sift_request){.mode = NM_SIFT_SETS, .end = UINT64_MAX, .by_cell = 1, .of_objects = 1};
 	for (unsigned i = 0; i < machine->count; i++)
-		ret_request->kinds[i] =
-		    1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE | 1u << NM_EVENT_INVALIDATE;
+		ret_request->kinds[i] = 1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE |
+					1u << NM_EVENT_INVALIDATE | 1u << NM_EVENT_PREFETCH;
 }
 
 int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request,

@@ -28,7 +28,8 @@ enum nm_sift_mode {
 struct nm_sift_request {
 	enum nm_sift_mode mode;
 	uint8_t kinds[NM_MAX_LEVELS]; /* of a level, bits 1 << enum nm_event_kind; STAYS needs all */
-	uint64_t low, end;            /* events that touch bytes of [low, end); replacements: of the line */
+	uint64_t low,
+	    end;     /* events that touch bytes of [low, end); replacements and prefetches: of the line */
 	int serving; /* only what ends an access to a line: hits, and loads at a last level, of NM_MAX_LEVELS */
 	int by_cell;    /* keep the rows of all cells apart; else a row has the cells of its first event */
 	int of_objects; /* a profile adds rows up over code: who, not where */

@@ -51,8 +51,8 @@ static const struct nm_option options[] = {
      offsetof(struct monitor_options, choice.instructions), NULL},
     {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
      offsetof(struct monitor_options, choice.threads), NULL},
-    {"event", 'e', "LIST", "only these of hit, miss, load, replace, invalidate, by commas", NM_OPTION_TEXT,
-     offsetof(struct monitor_options, events), NULL},
+    {"event", 'e', "LIST", "only these of hit, miss, load, replace, invalidate, prefetch, by commas",
+     NM_OPTION_TEXT, offsetof(struct monitor_options, events), NULL},
     {"level", 'l', "LEVEL", "only what happens at this level", NM_OPTION_TEXT,
      offsetof(struct monitor_options, level), NULL},
     {"range", 'r', "RANGE", "only what touches these addresses: FROM-TO, TO excluded, or FROM+BYTES",
@@ -144,25 +144,37 @@ static int is_invalidated(const struct nm_machine *machine, unsigned level)
 	return 0;
 }
 
+/* What can happen at a level: lines are prefetched where it, or one before it, does that. */
+static unsigned possible_events(const struct nm_machine *machine, unsigned level)
+{
+	unsigned kinds = (1u << NM_EVENTS) - 1;
+
+	if (!is_invalidated(machine, level))
+		kinds &= ~(1u << NM_EVENT_INVALIDATE);
+	while (level && !machine->levels[level].prefetch)
+		level--;
+	return machine->levels[level].prefetch ? kinds : kinds & ~(1u << NM_EVENT_PREFETCH);
+}
+
 static int read_filters(const struct nm_command *self, const struct monitor_options *o,
 			struct nm_monitoring *m)
 {
 	struct nm_sift_request *q = &m->sift;
-	unsigned level = 0, kinds = o->events ? read_events(o->events) : (1u << NM_EVENTS) - 1;
+	unsigned level = 0, kinds = o->events ? read_events(o->events) : 0;
 
-	if (!kinds)
+	if (o->events && !kinds)
 		return nm_usage(
-		    self, "--event wants some of hit, miss, load, replace, invalidate, by commas, not \"%s\"",
+		    self,
+		    "--event wants some of hit, miss, load, replace, invalidate, prefetch, by commas, not \"%s\"",
 		    o->events);
 	while (o->level && level < m->machine.count && strcmp(m->machine.levels[level].name, o->level))
 		level++;
 	if (level == m->machine.count)
 		return nm_usage(self, "the machine has no level \"%s\"", o->level);
 	for (unsigned i = 0; i < m->machine.count; i++)
-		q->kinds[i] = o->level && i != level ? 0
-			      : o->events || is_invalidated(&m->machine, i)
-				  ? (uint8_t)kinds
-				  : (uint8_t)(kinds & ~(1u << NM_EVENT_INVALIDATE));
+		q->kinds[i] = o->level && i != level
+				  ? 0
+				  : (uint8_t)(o->events ? kinds : possible_events(&m->machine, i));
 	q->end = UINT64_MAX;
 	if (o->range && read_range(o->range, q))
 		return nm_usage(self, "--range wants FROM-TO or FROM+BYTES, not \"%s\"", o->range);

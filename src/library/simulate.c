@@ -19,7 +19,8 @@ _Static_assert((int)NEARMISS_READ == NM_REF_READ && (int)NEARMISS_WRITE == NM_RE
 
 _Static_assert((int)NEARMISS_HIT == NM_EVENT_HIT && (int)NEARMISS_MISS == NM_EVENT_MISS &&
 		   (int)NEARMISS_LOAD == NM_EVENT_LOAD && (int)NEARMISS_REPLACE == NM_EVENT_REPLACE &&
-		   (int)NEARMISS_INVALIDATE == NM_EVENT_INVALIDATE,
+		   (int)NEARMISS_INVALIDATE == NM_EVENT_INVALIDATE &&
+		   (int)NEARMISS_PREFETCH == NM_EVENT_PREFETCH,
 	       "events of the library are the model's");
 
 enum { KINDS = 3 };
@@ -195,9 +196,10 @@ static const struct {
 	{                                                  \
 #name, offsetof(struct nm_extras, name), 1 \
 	}
-    FIGURE(reads),        FIGURE(writes),    FIGURE(read_misses), FIGURE(write_misses), FIGURE(cold),
-    FIGURE(capacity),     FIGURE(conflict),  FIGURE(loads),       FIGURE(reuse),        FIGURE(used_bytes),
-    FIGURE(loaded_bytes), FIGURE(evictions), FIGURE(writebacks),  EXTRA(sector_misses),
+    FIGURE(reads),        FIGURE(writes),      FIGURE(read_misses), FIGURE(write_misses), FIGURE(cold),
+    FIGURE(capacity),     FIGURE(conflict),    FIGURE(loads),       FIGURE(reuse),        FIGURE(used_bytes),
+    FIGURE(loaded_bytes), FIGURE(evictions),   FIGURE(writebacks),  EXTRA(sector_misses), EXTRA(prefetches),
+    EXTRA(useful),        EXTRA(late_evicted), EXTRA(pollution),
 #undef FIGURE
 #undef EXTRA
 };
@@ -274,11 +276,21 @@ static int by_count(const void *left, const void *right)
 	return (a->victim > b->victim) - (a->victim < b->victim);
 }
 
+/* Those by prefetches beside the others. */
+static int by_pair(const void *left, const void *right)
+{
+	const struct nm_eviction *a = left, *b = right;
+
+	if (a->evictor != b->evictor)
+		return a->evictor < b->evictor ? -1 : 1;
+	return (a->victim > b->victim) - (a->victim < b->victim);
+}
+
 int nearmiss_evictions(struct nearmiss_hierarchy *h, unsigned level,
 		       const struct nearmiss_eviction **ret_list, size_t *ret_count)
 {
 	struct nm_eviction *list;
-	size_t n;
+	size_t n, kept = 0;
 
 	if (level >= h->levels || !h->finished)
 		return NEARMISS_EINVAL;
@@ -287,14 +299,20 @@ int nearmiss_evictions(struct nearmiss_hierarchy *h, unsigned level,
 	if (nm_hierarchy_evictions(h->model, level, &list, &n))
 		return NEARMISS_ENOMEM;
 	struct nearmiss_eviction *sorted = calloc(n + 1, sizeof *sorted);
+	if (n)
+		qsort(list, n, sizeof *list, by_pair);
 	for (size_t i = 0; sorted && i < n; i++)
-		sorted[i] = (struct nearmiss_eviction){list[i].evictor, list[i].victim, list[i].count};
+		if (kept && !by_pair(&list[i - 1], &list[i]))
+			sorted[kept - 1].count += list[i].count;
+		else
+			sorted[kept++] =
+			    (struct nearmiss_eviction){list[i].evictor, list[i].victim, list[i].count};
 	free(list);
 	if (!sorted)
 		return NEARMISS_ENOMEM;
-	qsort(sorted, n, sizeof *sorted, by_count);
+	qsort(sorted, kept, sizeof *sorted, by_count);
 	free(h->evictions);
 	*ret_list = h->evictions = sorted;
-	*ret_count = n;
+	*ret_count = kept;
 	return 0;
 }

@@ -34,6 +34,55 @@ const struct nm_lookup *nm_lookup_supported(unsigned i)
 	return i < n ? list[i] : NULL;
 }
 
+int nm_custom_new(struct nm_cache *c, const struct nm_standing *standing)
+{
+	struct nm_custom *u = c->custom = calloc(1, sizeof *u);
+	uint64_t sets = c->spec.sets, first = c->places - standing->loans;
+
+	if (!u)
+		return NM_ENOMEM;
+	nm_placement_init(&u->placement, &c->spec);
+	u->set = nm_indexes[c->spec.index].set;
+	u->free_words = (c->ways + 63) / 64;
+	u->free_ways = calloc(sets * u->free_words, sizeof *u->free_ways);
+	u->free_count = calloc(sets, sizeof *u->free_count);
+	u->loans = calloc(standing->loans + 1, sizeof *u->loans);
+	if (!u->free_ways || !u->free_count || !u->loans || nm_replacement_init(&u->replacement, &c->spec))
+		return NM_ENOMEM;
+	u->replacement.future = standing->future;
+	u->replacement.tags = c->tags;
+	u->lines = c->tags;
+	u->sector_shift = (unsigned)__builtin_ctz(c->spec.line / nm_level_unit(&c->spec));
+	if (u->sector_shift && !(u->lines = malloc(sets * c->ways * sizeof *u->lines)))
+		return NM_ENOMEM;
+	for (uint64_t way = 0; u->sector_shift && way < sets * c->ways; way++)
+		u->lines[way] = NM_NO_LINE;
+	for (uint64_t set = 0; set < sets; set++) {
+		u->free_count[set] = c->ways;
+		for (uint32_t way = 0; way < c->ways; way++)
+			u->free_ways[set * u->free_words + way / 64] |= 1ull << way % 64;
+	}
+	for (uint64_t slot = standing->loans; slot--;)
+		u->loans[u->loan_count++] = (uint32_t)(first + slot);
+	return standing->queue ? nm_prefetched_new(&u->prefetched, c, standing->queue) : 0;
+}
+
+void nm_custom_free(struct nm_custom *u)
+{
+	if (!u)
+		return;
+	nm_prefetched_free(u->prefetched);
+	nm_plugin_close(&u->plugin);
+	nm_replacement_done(&u->replacement);
+	if (u->sector_shift)
+		free(u->lines);
+	free(u->free_ways);
+	free(u->free_count);
+	free(u->loans);
+	free(u->above);
+	free(u);
+}
+
 static void *array(uint64_t places, size_t each)
 {
 	if (places > NM_LOG_GHOST || places > SIZE_MAX / 2 / each)
@@ -98,7 +147,7 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 	c->places = sets * c->ways * sectors + standing->loans;
 	if (make_arrays(c, c->places) || (standing->custom && nm_custom_new(c, standing)) || make_aids(c) ||
 	    nm_recency_init(&c->recency, sets * spec->ways * sectors, c->stamps) ||
-	    nm_tally_init(&c->tally, sectors > 1)) {
+	    nm_tally_init(&c->tally, sectors > 1 || standing->queue)) {
 		nm_cache_done(c);
 		return NM_ENOMEM;
 	}

@@ -35,6 +35,7 @@ struct nm_stay {
 _Static_assert(sizeof(struct nm_stay) == 32, "two stays share a cache line");
 
 struct nm_cache;
+struct nm_prefetch_queue;
 
 /* What a look over references tells about all of them together. */
 struct nm_survey {
@@ -83,9 +84,10 @@ struct nm_cache {
 	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;   /* the latest fill was of a line never seen before */
 	int failed; /* memory ran out: 1; a plug-in named no place: NM_EPLUGIN */
-	struct nm_teller *teller;   /* of a hierarchy that is watched, else NULL */
-	uint8_t level;              /* index in the machine, for the teller */
-	struct nm_witness *witness; /* is told of some loads, or NULL */
+	struct nm_teller *teller;        /* of a hierarchy that is watched, else NULL */
+	uint8_t level;                   /* index in the machine, for the teller */
+	struct nm_witness *witness;      /* is told of some loads, or NULL */
+	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 
 struct nm_standing;
@@ -195,6 +197,9 @@ void nm_wide_take(struct nm_wide *wide, const uint64_t *tags, uint64_t line);
 
 /* The loops that this processor can run, fastest first; NULL past the last. */
 const struct nm_lookup *nm_lookup_supported(unsigned i);
+
+/* prefetchers.c: loads the lines that were named. */
+void nm_prefetch_issue(struct nm_prefetch_queue *queue);
 
 /* For tests. */
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, unsigned level);

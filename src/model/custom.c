@@ -25,6 +25,7 @@
  *     sectors; the line is what has a place in a set and leaves it, with all its sectors.  A load of a sector whose line
  *     is there is a *sector miss*: a touch of the line for the policy.  The classes compare with a fully
  *     associative LRU cache of as many sectors: so what tags for many sectors cost is *conflict*.
+ *   - prefetch=: prefetched.h.
  *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as ever.
  *
  * An exclusive level keeps what it knows of lines that are above in slots behind its places: `below` of the line
@@ -32,59 +33,10 @@
  */
 #include "custom.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
 #include "nearmiss/plugin.h"
-
-int nm_custom_new(struct nm_cache *c, const struct nm_standing *standing)
-{
-	struct nm_custom *u = c->custom = calloc(1, sizeof *u);
-	uint64_t sets = c->spec.sets, first = c->places - standing->loans;
-
-	if (!u)
-		return NM_ENOMEM;
-	nm_placement_init(&u->placement, &c->spec);
-	u->set = nm_indexes[c->spec.index].set;
-	u->free_words = (c->ways + 63) / 64;
-	u->free_ways = calloc(sets * u->free_words, sizeof *u->free_ways);
-	u->free_count = calloc(sets, sizeof *u->free_count);
-	u->loans = calloc(standing->loans + 1, sizeof *u->loans);
-	if (!u->free_ways || !u->free_count || !u->loans || nm_replacement_init(&u->replacement, &c->spec))
-		return NM_ENOMEM;
-	u->replacement.future = standing->future;
-	u->replacement.tags = c->tags;
-	u->lines = c->tags;
-	u->sector_shift = (unsigned)__builtin_ctz(c->spec.line / nm_level_unit(&c->spec));
-	if (u->sector_shift && !(u->lines = malloc(sets * c->ways * sizeof *u->lines)))
-		return NM_ENOMEM;
-	for (uint64_t way = 0; u->sector_shift && way < sets * c->ways; way++)
-		u->lines[way] = NM_NO_LINE;
-	for (uint64_t set = 0; set < sets; set++) {
-		u->free_count[set] = c->ways;
-		for (uint32_t way = 0; way < c->ways; way++)
-			u->free_ways[set * u->free_words + way / 64] |= 1ull << way % 64;
-	}
-	for (uint64_t slot = standing->loans; slot--;)
-		u->loans[u->loan_count++] = (uint32_t)(first + slot);
-	return 0;
-}
-
-void nm_custom_free(struct nm_custom *u)
-{
-	if (!u)
-		return;
-	nm_plugin_close(&u->plugin);
-	nm_replacement_done(&u->replacement);
-	if (u->sector_shift)
-		free(u->lines);
-	free(u->free_ways);
-	free(u->free_count);
-	free(u->loans);
-	free(u->above);
-	free(u);
-}
 
 /* The way that has a line, also that of a sector, counted over all sets; or NM_NO_PLACE. */
 ALWAYS uint32_t find_way_of(const struct nm_cache *c, uint64_t line)
@@ -138,12 +90,29 @@ static void touch_way(struct nm_cache *c, uint32_t way)
 	p->policy->touch(p, way / c->ways, way % c->ways);
 }
 
+/* The policy is told that a line is asked for. */
+static void touch_place(struct nm_cache *c, uint32_t place)
+{
+	if (c->custom->plugin.self)
+		c->custom->plugin.does->touch(c->custom->plugin.self, c->tags[place], place);
+	else
+		touch_way(c, place >> c->custom->sector_shift);
+}
+
+/* Whether a prefetch brought the line at a place, which was not used since. */
+static int waits(const struct nm_cache *c, uint32_t place)
+{
+	return c->custom->prefetched && c->custom->prefetched->waits[place];
+}
+
 /* A resident line is touched. */
 static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 {
 	struct nm_recency *r = &c->recency;
 	const int held = c->stamps[place] >= r->head;
 
+	if (waits(c, place))
+		nm_prefetched_use(c, place);
 	if (held || !write || !c->spec.no_allocate) {
 		if (held)
 			r->log[c->stamps[place] - r->base] = NM_LOG_DEAD;
@@ -151,10 +120,7 @@ static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 			enter(r);
 		c->stamps[place] = nm_recency_touch(r, place);
 	}
-	if (c->custom->plugin.self)
-		c->custom->plugin.does->touch(c->custom->plugin.self, c->tags[place], place);
-	else
-		touch_way(c, place >> c->custom->sector_shift);
+	touch_place(c, place);
 }
 
 static void clear_stay(struct nm_cache *c, uint32_t place, uint32_t cell)
@@ -232,6 +198,8 @@ static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor, enum nm
 		c->failed = 1;
 	if (nm_tally_evict(&c->tally, evictor, stay->cell))
 		c->failed = 1;
+	if (c->custom && c->custom->prefetched)
+		nm_prefetched_leave(c, place, evictor);
 	if (exclusive(c->next))
 		give_back(c->next, c, place, evictor);
 	else
@@ -305,11 +273,12 @@ static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
 }
 
 /* A sector comes to those of its line that are there. */
-static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint32_t cell)
+static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint32_t loader)
 {
 	uint32_t place = place_in(c, way, line);
 
-	c->tally.extras[cell].sector_misses++;
+	if (!(loader & NM_BY_PREFETCH))
+		c->tally.extras[loader].sector_misses++;
 	touch_way(c, way);
 	c->tags[place] = line;
 	return place;
@@ -355,6 +324,8 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	}
 	c->tally.loads[cell].of_class[class]++;
 	c->tally.loads[cell].fills[write]++;
+	if (c->custom->prefetched)
+		nm_prefetched_load(c, line, class);
 }
 
 /* A line that is in no place here is the latest of the fully associative cache. */
@@ -394,6 +365,18 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 	return slot;
 }
 
+/* A line comes to a place without having been asked for: its last touch is what it was. */
+static void settle_in(struct nm_cache *c, uint64_t line, uint32_t place)
+{
+	struct nm_ghost *ghost = nm_recency_ghost(&c->recency, line);
+
+	c->stamps[place] = ghost->stamp;
+	if (!ghost->stamp)
+		return;
+	nm_recency_return(&c->recency, ghost);
+	c->recency.log[c->stamps[place] - c->recency.base] = place;
+}
+
 static void release(struct nm_cache *x, uint32_t slot)
 {
 	x->tags[slot] = NM_NO_LINE;
@@ -421,12 +404,7 @@ static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from,
 		merge(x, slot, place);
 	} else {
 		place = vacate(x, line, evictor);
-		struct nm_ghost *ghost = nm_recency_ghost(&x->recency, line);
-		x->stamps[place] = ghost->stamp;
-		if (ghost->stamp) {
-			nm_recency_return(&x->recency, ghost);
-			x->recency.log[x->stamps[place] - x->recency.base] = place;
-		}
+		settle_in(x, line, place);
 		move_stay(x, slot, place);
 	}
 	release(x, slot);
@@ -454,18 +432,63 @@ static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell, unsign
 	return place;
 }
 
+/* Loads a line by a prefetch, and from the next level if that must. */
+static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t cell)
+{
+	uint32_t place, below;
+
+	c->custom->prefetched->entered++;
+	place = vacate(c, line, cell | NM_BY_PREFETCH);
+	tell(c, NM_EVENT_PREFETCH, line, 1, 0);
+	settle_in(c, line, place);
+	clear_stay(c, place, cell);
+	nm_prefetched_bring(c, line, place, cell);
+	if (c->next) {
+		line = nm_lower_line(c, c->next, line);
+		below = nm_custom_find(c->next, line);
+		if (below == NM_NO_PLACE)
+			below = bring(c->next, line, cell);
+		else
+			touch_place(c->next, below);
+		c->stays[place].below = below;
+	}
+	return place;
+}
+
+void nm_custom_prefetch(struct nm_cache *c, uint64_t line, uint32_t cell)
+{
+	if (nm_custom_find(c, line) == NM_NO_PLACE)
+		bring(c, line, cell);
+}
+
+/* A demand request was served; shows it to the level's prefetcher. */
+static void show(struct nm_cache *c, uint64_t address, uint32_t cell, int missed, int fresh)
+{
+	struct nm_prefetch *p = c->custom->prefetched ? &c->custom->prefetched->prefetch : NULL;
+
+	if (p && p->by)
+		p->by->see(p, &(struct nm_demand){.address = address,
+						  .instruction = nm_prefetch_instruction(p, cell),
+						  .cell = cell,
+						  .missed = missed,
+						  .fresh = fresh});
+}
+
 static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
 {
 	if (exclusive(c))
 		return hand_over(c, line, cell, write);
 
 	uint32_t place = nm_custom_find(c, line);
+	const int missed = place == NM_NO_PLACE, fresh = !missed && waits(c, place);
 
 	reserve(&c->recency, 1);
-	tell(c, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
-	if (place == NM_NO_PLACE)
-		return load(c, line << c->line_shift, cell, write);
-	touch(c, place, 0);
+	tell(c, missed ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
+	if (missed)
+		place = load(c, line << c->line_shift, cell, write);
+	else
+		touch(c, place, 0);
+	show(c, line << c->line_shift, cell, missed, fresh);
 	return place;
 }
 
@@ -500,6 +523,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 	uint64_t line = address >> c->line_shift;
 	uint32_t place = nm_custom_find(c, line);
 	const int missed = place == NM_NO_PLACE, passes = missed && write && c->spec.no_allocate;
+	const int fresh = !missed && waits(c, place);
 
 	if (c->teller)
 		nm_teller_ask(c->teller, r, address, bytes);
@@ -516,6 +540,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 			tell(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
 		c->stays[place].served[write] += r->weight;
 		nm_cache_mark(c, place, first, bytes);
+		show(c, address, r->cell, missed, fresh);
 	}
 	if (c->next && write && (passes || c->spec.write_through))
 		c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
@@ -547,8 +572,11 @@ static void take_any(struct nm_cache *c, const struct nm_ref *r)
 
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		take_any(c, &refs[i]);
+		if (c->queue)
+			nm_prefetch_issue(c->queue);
+	}
 }
 
 const struct nm_lookup nm_lookup_custom = {.plain = take_plain, .any = take_any, .fill = fill};

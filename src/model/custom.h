@@ -9,12 +9,14 @@
 #include "index.h"
 #include "plugin.h"
 #include "policy.h"
+#include "prefetched.h"
 
 /* How a level stands among the others. */
 struct nm_standing {
 	int custom;
-	struct nm_future *future; /* OPT */
-	uint64_t loans;           /* exclusive: lines that the levels above it may hold */
+	struct nm_prefetch_queue *queue; /* it prefetches, or stands behind a level that does; else NULL */
+	struct nm_future *future;        /* OPT */
+	uint64_t loans;                  /* exclusive: lines that the levels above it may hold */
 };
 
 struct nm_custom {
@@ -29,6 +31,7 @@ struct nm_custom {
 	uint32_t *free_count;
 	struct nm_cache **above; /* inclusive: those whose lines it holds too, innermost first */
 	unsigned above_count;
+	struct nm_prefetched *prefetched; /* of a level where lines are prefetched, else NULL */
 	uint32_t
 	    *loans; /* exclusive: slots that are free; of all slots, [places - loans, places) of the level */
 	uint32_t loan_count;
@@ -43,6 +46,9 @@ static inline uint64_t nm_custom_set(const struct nm_cache *c, uint64_t line)
 {
 	return c->custom->set(&c->custom->placement, line >> c->custom->sector_shift);
 }
+
+/* Loads a line ahead of its use, unless it is there, for a prefetch that a cell caused. */
+void nm_custom_prefetch(struct nm_cache *cache, uint64_t line, uint32_t cell);
 
 uint32_t nm_custom_find(const struct nm_cache *cache, uint64_t line);
 

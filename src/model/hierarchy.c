@@ -35,6 +35,7 @@ struct nm_hierarchy {
 	unsigned core;                  /* the running one */
 	const struct nm_lookup *lookup; /* of the levels that are not custom */
 	struct nm_teller teller;
+	struct nm_prefetch_queue queue;
 	struct nm_foresight *foresight; /* or NULL; borrowed */
 	struct nm_witness *witness;     /* of the first level, or NULL; borrowed */
 	int broken;                     /* why: a code */
@@ -150,13 +151,22 @@ static int outside(const struct nm_cache *c, const struct nm_cache *lower)
 	return c != NULL;
 }
 
+/* Whether lines come to a level that nobody asked for yet. */
+static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	for (unsigned j = 0; j < i; j++)
+		if (machine->levels[j].prefetch && outside(unit_of(h, j, 0), unit_of(h, i, 0)))
+			return 1;
+	return machine->levels[i].prefetch != NM_PREFETCH_NONE;
+}
+
 /* Whether a level needs more than lookup.c does, for its own sake or that of those outside it. */
 static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
 	const struct nm_level_spec *l = &machine->levels[i];
 
 	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
-	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector)
+	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i))
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
 		enum nm_inclusion inclusion = machine->levels[j].inclusion;
@@ -177,7 +187,8 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 {
 	struct nm_cache *c = &h->units[u];
 	const struct nm_level_spec *spec = &machine->levels[c->level];
-	struct nm_standing standing = {.custom = needs_custom(h, machine, c->level)};
+	struct nm_standing standing = {.custom = needs_custom(h, machine, c->level),
+				       .queue = is_prefetched_to(h, machine, c->level) ? &h->queue : NULL};
 
 	for (unsigned v = 0; v < u; v++)
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
@@ -225,6 +236,15 @@ static void find_short_cuts(struct nm_hierarchy *h)
 	}
 }
 
+/* What enters at a level, or goes on from there to one that prefetches, has it issue what it named. */
+static void find_entrances_of_prefetchers(struct nm_hierarchy *h)
+{
+	for (unsigned u = 0; u < unit_count(h); u++)
+		for (const struct nm_cache *c = &h->units[u]; c; c = c->next)
+			if (c->spec.prefetch)
+				h->units[u].queue = &h->queue;
+}
+
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err)
 {
@@ -254,6 +274,7 @@ int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struc
 		return code;
 	}
 	find_short_cuts(h);
+	find_entrances_of_prefetchers(h);
 	*ret_hierarchy = h;
 	return 0;
 }
@@ -269,6 +290,8 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	free(h->units);
 	free(h->entrances);
 	nm_pages_done(&h->pages);
+	nm_vec_free(&h->queue.list);
+	nm_vec_free(&h->queue.instructions);
 	free(h);
 }
 
@@ -347,6 +370,8 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 			continue;
 		*(r->kind == NM_REF_WRITE ? &c->tally.writes : &c->tally.reads) += r->weight;
 		c->lookup->any(c, r);
+		if (c->queue)
+			nm_prefetch_issue(c->queue);
 	}
 }
 
@@ -421,6 +446,8 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 		for (uint32_t place = 0; place < c->places; place++)
 			if (c->tags[place] < NM_NO_VICTIM) {
 				nm_cache_charge(c, place);
+				if (c->custom && c->custom->prefetched)
+					nm_prefetched_end(c, place);
 				nm_cache_settle(c, place);
 			}
 		if (nm_tally_settle(&c->tally))
@@ -449,7 +476,8 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .writebacks = s->writebacks,
 			      .weighted_bytes = s->weighted_bytes};
 
-	n.loaded_bytes = n.loads << c->line_shift;
+	n.loaded_bytes = (n.loads + (c->tally.extras ? c->tally.extras[cell].prefetches : 0))
+			 << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)
 		if (above->next == c) {
 			n.reads += above->tally.loads[cell].fills[0];
@@ -522,6 +550,16 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 	}
 }
 
+static struct nm_eviction eviction_of(const struct nm_pair *pair)
+{
+	uint32_t evictor = (uint32_t)(pair->key >> 32);
+
+	return (struct nm_eviction){.evictor = evictor & ~NM_BY_PREFETCH,
+				    .victim = (uint32_t)pair->key,
+				    .count = pair->count,
+				    .prefetch = (evictor & NM_BY_PREFETCH) != 0};
+}
+
 int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct nm_eviction **ret_list,
 			   size_t *ret_count)
 {
@@ -539,9 +577,7 @@ int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct 
 
 		for (size_t i = 0; i <= t->pair_mask; i++)
 			if (t->pairs[i].count)
-				list[n++] = (struct nm_eviction){.evictor = (uint32_t)(t->pairs[i].key >> 32),
-								 .victim = (uint32_t)t->pairs[i].key,
-								 .count = t->pairs[i].count};
+				list[n++] = eviction_of(&t->pairs[i]);
 	}
 	*ret_list = list;
 	*ret_count = n;

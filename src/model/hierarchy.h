@@ -21,6 +21,7 @@
  *     section 2), so reuse there also counts program references.
  *   - evictions = lines replaced (not the ones resident at the end); evictions + resident = loads.
  *   - Of a level with sectors all of this counts sectors where it says lines.
+ *   - Where a level prefetches, evictions + resident = loads + prefetches (prefetched.h).
  */
 #ifndef NM_HIERARCHY_H
 #define NM_HIERARCHY_H
@@ -58,17 +59,27 @@ struct nm_counts {
 /* The same of levels that are more than caches of lines loaded on demand; sums too. */
 struct nm_extras {
 	uint64_t sector_misses; /* loads of a sector whose line was there without it */
+	/* Of prefetches that this cell caused (prefetched.h): */
+	uint64_t prefetches;   /* lines loaded */
+	uint64_t useful;       /* of these, used before they left */
+	uint64_t late_evicted; /* of the others, asked for soon after they had left */
+	uint64_t pollution;    /* conflict misses on lines that they had pushed out */
 };
 
 static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *more)
 {
 	to->sector_misses += more->sector_misses;
+	to->prefetches += more->prefetches;
+	to->useful += more->useful;
+	to->late_evicted += more->late_evicted;
+	to->pollution += more->pollution;
 }
 
-/* `count` times a load by cell `evictor` replaced a line that cell `victim` had loaded. */
+/* `count` times a load by cell `evictor`, or a prefetch that it caused, replaced a line that cell `victim` had loaded. */
 struct nm_eviction {
 	uint32_t evictor, victim;
 	uint64_t count;
+	int prefetch;
 };
 
 struct nm_hierarchy;

@@ -361,6 +361,8 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 				take_any(c, r);
 			else
 				take_moved(c, r, shape);
+			if (__builtin_expect(c->queue != NULL, 0))
+				nm_prefetch_issue(c->queue);
 		}
 	}
 }
@@ -378,8 +380,11 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 	else if (simple && c->ways == 4)
 		fast_loop(c, refs, count, (struct shape){4, c->line_shift});
 	else
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++) {
 			take_any(c, &refs[i]);
+			if (__builtin_expect(c->queue != NULL, 0))
+				nm_prefetch_issue(c->queue);
+		}
 }
 
 static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)

@@ -10,11 +10,13 @@
 #include "index.h"
 #include "plugin.h"
 #include "policy.h"
+#include "prefetch.h"
 
 const char *const nm_side_names[3] = {"unified", "data", "instruction"};
 const char *const nm_write_names[2] = {"back", "through"};
 const char *const nm_allocate_names[2] = {"yes", "no"};
 const char *const nm_sharing_names[2] = {"yes", "no"};
+const char *const nm_cross_names[2] = {"no", "yes"};
 const char *const nm_page_names[3] = {"4K", "2M", "1G"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
@@ -62,6 +64,16 @@ int nm_machine_first(const struct nm_machine *m, unsigned i, enum nm_level_side 
 	return 1;
 }
 
+/* What cannot stand behind a level that prefetches: that must not depend on who asks. */
+static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
+{
+	if (!upper->prefetch || !takes(l, upper))
+		return NULL;
+	if (l->policy == NM_POLICY_OPT)
+		return "has policy=opt, but a level before it prefetches";
+	return l->inclusion == NM_EXCLUSIVE ? "is exclusive, but a level before it prefetches" : NULL;
+}
+
 /* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their side. */
 static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 {
@@ -74,6 +86,8 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 
 		if (!nm_machine_same(upper->name, l->name))
 			continue;
+		if (prefetch_clash(l, upper))
+			return prefetch_clash(l, upper);
 		if (l->inclusion == NM_INCLUSIVE && upper->policy == NM_POLICY_OPT)
 			return "is inclusive, but a level before it has policy=opt";
 		if (l->inclusion == NM_INCLUSIVE && upper->inclusion == NM_EXCLUSIVE)
@@ -191,10 +205,27 @@ const char *nm_huge_pages_name(const struct nm_machine *m, unsigned i)
 	return NULL;
 }
 
+static void format_prefetch(char *text, size_t room, const struct nm_level_spec *l)
+{
+	size_t n = 0;
+
+	*text = 0;
+	if (!l->prefetch)
+		return;
+	n = (size_t)snprintf(text, room, ",prefetch=%s", nm_prefetchers[l->prefetch]->name);
+	if (l->degree)
+		n += (size_t)snprintf(text + n, room - n, ",degree=%u", l->degree);
+	if (l->distance)
+		n += (size_t)snprintf(text + n, room - n, ",distance=%u", l->distance);
+	if (l->table)
+		n += (size_t)snprintf(text + n, room - n, ",table=%u", l->table);
+	snprintf(text + n, room - n, "%s", l->cross_pages ? ",cross=yes" : "");
+}
+
 /* The keys of a level that are not as when nothing is said. */
 static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 {
-	char seed[32] = "", slices[32] = "", latency[32] = "", sector[32] = "", pages[16];
+	char seed[32] = "", slices[32] = "", latency[32] = "", sector[32] = "", prefetch[96], pages[16];
 
 	if (l->seed)
 		snprintf(seed, sizeof seed, ",seed=%llu", (unsigned long long)l->seed);
@@ -203,9 +234,10 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 	nm_pages_format(pages, sizeof pages, l->pages);
 	if (l->latency)
 		snprintf(latency, sizeof latency, ",latency=%u", l->latency);
+	format_prefetch(prefetch, sizeof prefetch, l);
 	if (l->sector)
 		snprintf(sector, sizeof sector, ",sector=%u", l->sector);
-	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
@@ -214,7 +246,7 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", l->sharing ? ",shared=" : "",
 		 l->sharing ? nm_sharing_names[l->sharing - 1] : "", *l->plugin ? ",plugin=" : "", l->plugin,
 		 l->pages ? ",pages=" : "", pages, l->huge ? ",huge=" : "",
-		 l->huge ? nm_page_names[l->huge] : "", sector, latency);
+		 l->huge ? nm_page_names[l->huge] : "", sector, prefetch, latency);
 }
 
 size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
@@ -251,6 +283,18 @@ const char *nm_sector_fault(const struct nm_level_spec *l)
 	return l->sets * l->ways > MAX_LINES / (l->line / l->sector) ? "more than 67108864 sectors" : NULL;
 }
 
+const char *nm_prefetch_fault(const struct nm_level_spec *l)
+{
+	if (l->prefetch && l->pages)
+		return "TLBs do not prefetch";
+	if (l->prefetch && l->policy == NM_POLICY_OPT)
+		return "policy=opt loads what is asked for, nothing ahead of it";
+	if (l->prefetch && l->inclusion == NM_EXCLUSIVE)
+		return "an exclusive level does not prefetch";
+	return l->prefetch && l->table && !nm_prefetchers[l->prefetch]->entries ? "prefetch=next has no table"
+										: NULL;
+}
+
 static const char *choice_fault(const struct nm_level_spec *l)
 {
 	if ((unsigned)l->side > NM_SIDE_INSTRUCTION)
@@ -266,6 +310,11 @@ static const char *choice_fault(const struct nm_level_spec *l)
 		return "has no such pages";
 	if (l->pages && l->line != 1u << nm_page_shifts[__builtin_ctz(l->pages)])
 		return "has lines that are not the smallest of its pages";
+	if ((unsigned)l->prefetch >= NM_PREFETCH_COUNT || l->degree > MAX_DEGREE ||
+	    l->distance > MAX_DISTANCE || l->table > MAX_TABLE ||
+	    (!l->prefetch && (l->degree || l->distance || l->table || l->cross_pages)) ||
+	    nm_prefetch_fault(l))
+		return "has a prefetcher that cannot be";
 	if (l->sector && nm_sector_fault(l))
 		return "has sectors that cannot be";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)

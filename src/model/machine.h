@@ -37,6 +37,15 @@ enum nm_policy_kind {
 /* Rows of index.h. */
 enum nm_index_kind { NM_INDEX_MODULO, NM_INDEX_XOR, NM_INDEX_PRIME, NM_INDEX_SLICES, NM_INDEX_COUNT };
 
+/* Rows of prefetch.h. */
+enum nm_prefetch_kind {
+	NM_PREFETCH_NONE,
+	NM_PREFETCH_NEXT,
+	NM_PREFETCH_STRIDE,
+	NM_PREFETCH_STREAM,
+	NM_PREFETCH_COUNT
+};
+
 /* Whether each core has a level of its own, where a machine has several. */
 enum nm_sharing { NM_SHARING_USUAL, NM_SHARED, NM_PRIVATE };
 
@@ -64,8 +73,11 @@ struct nm_level_spec {
 	enum nm_inclusion inclusion; /* towards the levels whose fills it takes */
 	unsigned pages;              /* TLB: bits 1 << enum nm_page_size of those that it takes; 0: a cache */
 	enum nm_page_size
-	    huge;         /* TLB: the largest page that its machine uses, said by the machine's first level */
-	uint32_t sector;  /* bytes that a miss loads, a power of two below line; 0: the whole line */
+	    huge;        /* TLB: the largest page that its machine uses, said by the machine's first level */
+	uint32_t sector; /* bytes that a miss loads, a power of two below line; 0: the whole line */
+	enum nm_prefetch_kind prefetch;
+	uint32_t degree, distance, table; /* of that; 0: as usual with it */
+	int cross_pages;                  /* it names lines of other pages too */
 	char plugin[200]; /* file that says where lines go, instead of policy and index; "": none */
 };
 

@@ -11,6 +11,9 @@ enum {
 	MAX_LINES = 1 << 26,
 	MAX_LINE_BYTES = 4096,
 	MAX_LATENCY = 1000000,
+	MAX_DEGREE = 64,
+	MAX_DISTANCE = 1024,
+	MAX_TABLE = 65536,
 	NM_PREFIX_MOST = 23, /* letters of a machine's name before those of its levels */
 	NM_LEVEL_NAME_MOST = 11,
 };
@@ -21,10 +24,14 @@ extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_a
 									 *const nm_inclusion_names[3];
 
 extern const char *const nm_sharing_names[2]; /* by enum nm_sharing, from NM_SHARED on */
+extern const char *const nm_cross_names[2];   /* by cross_pages */
 extern const char *const nm_page_names[3];    /* by enum nm_page_size */
 
 /* What the sectors of a level lack, whose geometry is known; NULL if nothing. */
 const char *nm_sector_fault(const struct nm_level_spec *level);
+
+/* The same of its prefetcher. */
+const char *nm_prefetch_fault(const struct nm_level_spec *level);
 
 /* The side that follows from a level's name. */
 enum nm_level_side nm_spec_side(const char *name);

@@ -7,7 +7,7 @@
 #include "custom.h"
 #include "pages.h"
 
-const char *const nm_event_names[] = {"hit", "miss", "load", "replace", "invalidate", NULL};
+const char *const nm_event_names[] = {"hit", "miss", "load", "replace", "invalidate", "prefetch", NULL};
 
 void nm_teller_ask(struct nm_teller *t, const struct nm_ref *r, uint64_t address, uint32_t bytes)
 {

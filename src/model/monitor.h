@@ -16,6 +16,8 @@
  *   - Lines that an inclusive level takes back are invalidated at the levels above it, before they are replaced there:
  *     none is loaded in their stead.  Evictions of a level are its lines that were replaced and those that were
  *     invalidated.
+ *   - Lines that a prefetch loads are told as such after the reference that caused it, each after the replacement of the
+ *     line that had to leave; they are loads neither here nor at the next levels.
  *   - Lines that are still resident at the end are not told.
  */
 #ifndef NM_MONITOR_H
@@ -29,6 +31,7 @@ enum nm_event_kind {
 	NM_EVENT_LOAD,
 	NM_EVENT_REPLACE,
 	NM_EVENT_INVALIDATE,
+	NM_EVENT_PREFETCH,
 	NM_EVENTS
 };
 
@@ -39,7 +42,7 @@ struct nm_event {
 	uint64_t
 	    reference; /* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
 	uint64_t address; /* first byte that the reference touches in the line of its first level */
-	uint64_t line;    /* first byte of the line that is hit, missing, loaded or leaves */
+	uint64_t line;    /* first byte of the line that is hit, missing, loaded, prefetched or leaves */
 	uint64_t set;
 	uint32_t bytes;  /* that the reference touches there */
 	uint32_t times;  /* accesses that this event stands for; 1, but for hits of fetches */
@@ -51,7 +54,13 @@ struct nm_event {
 };
 
 /* Whether a line leaves its level then. */
-static inline int nm_event_leaves(unsigned kind) { return kind >= NM_EVENT_REPLACE; }
+static inline int nm_event_leaves(unsigned kind)
+{
+	return kind == NM_EVENT_REPLACE || kind == NM_EVENT_INVALIDATE;
+}
+
+/* Whether an event is of a line that the reference in hand does not touch. */
+static inline int nm_event_is_aside(unsigned kind) { return kind >= NM_EVENT_REPLACE; }
 
 /* Called for every event, in order. */
 struct nm_monitor {

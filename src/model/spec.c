@@ -15,6 +15,7 @@
 #include "index.h"
 #include "machine_priv.h"
 #include "policy.h"
+#include "prefetch.h"
 
 static int draws(enum nm_policy_kind policy)
 {
@@ -96,7 +97,8 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 
 /* The places in the text where the figures of a level stand; NULL: not said. */
 struct places {
-	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge, *sector;
+	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge, *sector,
+	    *prefetch, *degree, *distance, *table, *cross;
 };
 
 /* What is read of a level before it is fitted together. */
@@ -275,6 +277,56 @@ static int read_sector(struct reader *r, struct draft *d)
 	return read_number(r, "sector", 0, &d->sector);
 }
 
+static int read_prefetch(struct reader *r, struct draft *d)
+{
+	const char *names[NM_PREFETCH_COUNT] = {"no"};
+	unsigned prefetch = 0;
+
+	for (unsigned i = 1; i < NM_PREFETCH_COUNT; i++)
+		names[i] = nm_prefetchers[i]->name;
+	d->at.prefetch = r->at;
+	int code = read_word(r, "prefetch", names, NM_PREFETCH_COUNT, &prefetch);
+	d->level->prefetch = (enum nm_prefetch_kind)prefetch;
+	return code;
+}
+
+static int read_amount(struct reader *r, const char *what, uint32_t most, const char **at, uint32_t *ret)
+{
+	uint64_t n = 0;
+	int code;
+
+	*at = r->at;
+	code = read_number(r, what, 0, &n);
+	*ret = (uint32_t)n;
+	return code || (n && n <= most) ? code : fault(r, *at, "%s must be from 1 to %u", what, most);
+}
+
+static int read_degree(struct reader *r, struct draft *d)
+{
+	return read_amount(r, "degree", MAX_DEGREE, &d->at.degree, &d->level->degree);
+}
+
+static int read_distance(struct reader *r, struct draft *d)
+{
+	return read_amount(r, "distance", MAX_DISTANCE, &d->at.distance, &d->level->distance);
+}
+
+static int read_table(struct reader *r, struct draft *d)
+{
+	return read_amount(r, "table", MAX_TABLE, &d->at.table, &d->level->table);
+}
+
+static int read_cross(struct reader *r, struct draft *d)
+{
+	unsigned yes = 0;
+	int code;
+
+	d->at.cross = r->at;
+	code = read_word(r, "cross", nm_cross_names, 2, &yes);
+	d->level->cross_pages = (int)yes;
+	return code;
+}
+
 static int read_latency(struct reader *r, uint32_t *ret)
 {
 	const char *start = r->at;
@@ -304,7 +356,9 @@ static const struct key {
     {"inclusion", read_inclusion}, {"latency", read_level_latency},
     {"plugin", read_plugin},       {"pages", read_pages},
     {"huge", read_huge},           {"shared", read_shared},
-    {"sector", read_sector},
+    {"sector", read_sector},       {"prefetch", read_prefetch},
+    {"degree", read_degree},       {"distance", read_distance},
+    {"table", read_table},         {"cross", read_cross},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -343,6 +397,22 @@ static int read_keys(struct reader *r, struct draft *d)
 	return code;
 }
 
+/* What is said of prefetching. */
+static int fit_prefetch(struct reader *r, struct draft *d)
+{
+	const struct places *at = &d->at;
+	const char *alone = at->degree     ? at->degree
+			    : at->distance ? at->distance
+			    : at->table    ? at->table
+					   : at->cross;
+
+	if (alone && !d->level->prefetch)
+		return fault(r, alone, "degree, distance, table and cross are of prefetch=");
+	return nm_prefetch_fault(d->level)
+		   ? fault(r, at->table ? at->table : at->prefetch, "%s", nm_prefetch_fault(d->level))
+		   : 0;
+}
+
 /* What the policy and the index want of a level whose geometry is known. */
 static int fit_ways_to_choose(struct reader *r, struct draft *d)
 {
@@ -363,6 +433,8 @@ static int fit_ways_to_choose(struct reader *r, struct draft *d)
 		return fault(r, d->at.sector, "%s", nm_sector_fault(level));
 	if (d->at.plugin && (level->policy || level->index))
 		return fault(r, d->at.plugin, "a plug-in is policy and index itself");
+	if (fit_prefetch(r, d))
+		return NM_EINVAL;
 	level->slices = level->index != NM_INDEX_SLICES ? 0 : d->at.slices ? (uint32_t)d->slices : 4;
 	lacks = nm_indexes[level->index].lacks ? nm_indexes[level->index].lacks(level) : NULL;
 	return lacks ? fault(r, d->at.index, "%s: %s", level->name, lacks) : 0;

@@ -25,6 +25,9 @@ struct nm_stays {
 	uint64_t reuse, used_bytes, evictions, writebacks, weighted_bytes;
 };
 
+/* A bit of an evictor: it was a prefetch that this cell caused. */
+#define NM_BY_PREFETCH (1u << 31)
+
 struct nm_pair {
 	uint64_t key;   /* evictor << 32 | victim */
 	uint64_t count; /* 0: free */

@@ -360,7 +360,7 @@ CREATE VIEW evictions AS
 CREATE VIEW events AS
 	SELECT p.name AS process, coalesce(l.name, 'memory') AS level,
 		CASE e.kind WHEN 0 THEN 'hit' WHEN 1 THEN 'miss' WHEN 2 THEN 'load' WHEN 3 THEN 'replace'
-			WHEN 4 THEN 'invalidate' END AS event,
+			WHEN 4 THEN 'invalidate' WHEN 5 THEN 'prefetch' END AS event,
 		CASE e.unit WHEN 1 THEN e.at END AS cache_set, CASE e.unit WHEN 2 THEN e.at END AS address,
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		vn.text AS victim, vfn.text AS victim_function, vfi.text AS victim_file, vs.line AS victim_line,
@@ -383,7 +383,8 @@ CREATE VIEW events AS
 
 CREATE VIEW sets AS
 	SELECT p.name AS process, l.name AS level, e.at AS cache_set,
-		sum((e.kind = 2) * e.count) AS loads, sum((e.kind >= 3) * e.count) AS evictions
+		sum((e.kind = 2) * e.count) AS loads, sum((e.kind IN (3, 4)) * e.count) AS evictions,
+		sum((e.kind = 5) * e.count) AS prefetches
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN event e ON e.process = l.process AND e.level = l.level AND e.unit = 1

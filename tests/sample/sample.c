@@ -67,10 +67,10 @@ static struct nm_counts solver_l2[] = {
     {0},
 };
 static struct nm_eviction solver_evictions[] = {
-    {0, 1, 60000}, {2, 1, 10000}, {1, 0, 49000}, {3, 0, 900},  {1, 2, 35000},
-    {3, 3, 9000},  {4, 3, 900},   {1, 3, 90},    {1, 4, 1000}, {6, 6, 40},
+    {0, 1, 60000, 0}, {2, 1, 10000, 0}, {1, 0, 49000, 0}, {3, 0, 900, 0},  {1, 2, 35000, 0},
+    {3, 3, 9000, 0},  {4, 3, 900, 0},   {1, 3, 90, 0},    {1, 4, 1000, 0}, {6, 6, 40, 0},
 };
-static struct nm_eviction solver_evictions2[] = {{1, 1, 29000}, {1, 0, 4000}, {0, 2, 16000}};
+static struct nm_eviction solver_evictions2[] = {{1, 1, 29000, 0}, {1, 0, 4000, 0}, {0, 2, 16000, 0}};
 
 /* Of the same line in two threads, and of another. */
 static struct nm_result_pattern solver_patterns[] = {

@@ -74,6 +74,30 @@ static void test_sectors(void **state)
 	nearmiss_hierarchy_free(h);
 }
 
+/* Two tags walk over 4096 bytes each, one of them line by line; it is the prefetches of the other that are used. */
+static void test_prefetches(void **state)
+{
+	struct nearmiss_hierarchy *h = caches_of("L1d=1K,2,64,prefetch=next:L2=16K,full,64");
+	(void)state;
+
+	for (unsigned i = 0; i < 4096; i += 8)
+		assert_int_equal(nearmiss_feed(h, 0x1000 + i, 8, NEARMISS_READ, 0), 0);
+	for (unsigned i = 0; i < 4096; i += 2048)
+		assert_int_equal(nearmiss_feed(h, 0x8000 + i, 8, NEARMISS_READ, 1), 0);
+	assert_int_equal(nearmiss_finish(h), 0);
+	assert_string_equal(nearmiss_figure_name(NEARMISS_POLLUTION), "pollution");
+	for (unsigned level = 0; level < 2; level++) {
+		assert_int_equal(nearmiss_total(h, level, NEARMISS_LOADS), 3);
+		assert_int_equal(nearmiss_count(h, level, 0, NEARMISS_PREFETCHES), 63);
+		assert_int_equal(nearmiss_count(h, level, 1, NEARMISS_PREFETCHES), 2);
+		assert_int_equal(nearmiss_count(h, level, 1, NEARMISS_USEFUL), 0);
+		assert_int_equal(nearmiss_total(h, level, NEARMISS_LATE_EVICTED), 0);
+	}
+	assert_int_equal(nearmiss_count(h, 0, 0, NEARMISS_USEFUL), 63);
+	assert_int_equal(nearmiss_total(h, 0, NEARMISS_LOADED_BYTES), 68 * 64);
+	nearmiss_hierarchy_free(h);
+}
+
 /* Two lines of 32 bytes that share a set of a direct-mapped cache of two: each pushes the other out. */
 static void test_tags(void **state)
 {
@@ -274,10 +298,15 @@ static void test_profile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_machines),     cmocka_unit_test(test_sectors),
-	    cmocka_unit_test(test_tags),         cmocka_unit_test(test_fetches),
-	    cmocka_unit_test(test_profile),      cmocka_unit_test(test_refused_references),
-	    cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_watch),
+	    cmocka_unit_test(test_machines),
+	    cmocka_unit_test(test_sectors),
+	    cmocka_unit_test(test_prefetches),
+	    cmocka_unit_test(test_tags),
+	    cmocka_unit_test(test_fetches),
+	    cmocka_unit_test(test_profile),
+	    cmocka_unit_test(test_refused_references),
+	    cmocka_unit_test(test_side_by_side),
+	    cmocka_unit_test(test_watch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,19 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64:L2=4K,8,64,inclusion=exclusive,sector=32", 50},
 	    {"L1d=1K,8,64,sector=32:L2=4K,8,64,inclusion=exclusive", 22},
 	    {"L1d=1G,8,64,sector=8", 19},
+	    {"L1d=1K,8,64,prefetch=all", 21},
+	    {"L1d=1K,8,64,prefetch=no,degree=2", 31},
+	    {"L1d=1K,8,64,cross=yes", 18},
+	    {"L1d=1K,8,64,prefetch=next,degree=0", 33},
+	    {"L1d=1K,8,64,prefetch=next,degree=65", 33},
+	    {"L1d=1K,8,64,prefetch=stride,distance=1025", 37},
+	    {"L1d=1K,8,64,prefetch=stream,table=65537", 34},
+	    {"L1d=1K,8,64,prefetch=next,table=16", 32},
+	    {"L1d=1K,8,64,policy=opt,prefetch=next", 32},
+	    {"L1d=1K,8,64:L2=4K,8,64,inclusion=exclusive,prefetch=next", 52},
+	    {"L1d=1K,8,64,prefetch=next:L2=4K,8,64:L3=8K,8,64,inclusion=exclusive", 37},
+	    {"L1d=1K,8,64,prefetch=next:L2=4K,8,64,policy=opt", 26},
+	    {"L1=256K,4,4K,pages=4K,prefetch=next", 31},
 	    {"L1d=1K,8,64,latency=0", 20},
 	    {"L1d=1K,8,64,latency=1000001", 20},
 	    {"L1d=1K,8,64,latency=fast", 20},
@@ -148,6 +161,11 @@ static void check_round_trip(const struct nm_machine *m)
 		assert_int_equal(back.levels[i].index, m->levels[i].index);
 		assert_int_equal(back.levels[i].slices, m->levels[i].slices);
 		assert_int_equal(back.levels[i].sector, m->levels[i].sector);
+		assert_int_equal(back.levels[i].prefetch, m->levels[i].prefetch);
+		assert_int_equal(back.levels[i].degree, m->levels[i].degree);
+		assert_int_equal(back.levels[i].distance, m->levels[i].distance);
+		assert_int_equal(back.levels[i].table, m->levels[i].table);
+		assert_int_equal(back.levels[i].cross_pages, m->levels[i].cross_pages);
 		assert_int_equal(back.levels[i].write_through, m->levels[i].write_through);
 		assert_int_equal(back.levels[i].no_allocate, m->levels[i].no_allocate);
 		assert_int_equal(back.levels[i].inclusion, m->levels[i].inclusion);
@@ -191,6 +209,14 @@ static void test_table(void **state)
 	assert_int_equal(m.levels[1].seed, 9);
 	assert_int_equal(m.levels[2].slices, 8);
 	assert_int_equal(m.levels[3].inclusion, NM_EXCLUSIVE);
+	check_round_trip(&m);
+	assert_int_equal(
+	    nm_machine_parse("L1d=32K,8,64,prefetch=stride,degree=3,distance=5,table=64,cross=yes:"
+			     "L2=1M,16,64,prefetch=stream,latency=9:L3=4M,16,64,prefetch=next",
+			     &m, &err),
+	    0);
+	assert_int_equal(m.levels[0].degree, 3);
+	assert_int_equal(m.levels[1].prefetch, NM_PREFETCH_STREAM);
 	check_round_trip(&m);
 	assert_int_equal(nm_machine_parse("L1d=32K,8,64:L2=1M,16,64,latency=14:memory=200", &m, &err), 0);
 	assert_int_equal(m.count, 2);

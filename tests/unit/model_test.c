@@ -80,7 +80,7 @@ static void make_stream(struct nm_ref *refs, unsigned stream, uint64_t size, int
 
 static void compare_evictions(const struct nm_hierarchy *h, const struct twin *t, unsigned level)
 {
-	static uint64_t matrix[CELLS][CELLS];
+	static uint64_t matrix[2][CELLS][CELLS];
 	struct nm_eviction *list;
 	size_t count;
 
@@ -88,8 +88,8 @@ static void compare_evictions(const struct nm_hierarchy *h, const struct twin *t
 	assert_int_equal(nm_hierarchy_evictions(h, level, &list, &count), 0);
 	for (size_t i = 0; i < count; i++) {
 		assert_true(list[i].evictor < CELLS && list[i].victim < CELLS && list[i].count);
-		assert_int_equal(matrix[list[i].evictor][list[i].victim], 0);
-		matrix[list[i].evictor][list[i].victim] = list[i].count;
+		assert_int_equal(matrix[list[i].prefetch][list[i].evictor][list[i].victim], 0);
+		matrix[list[i].prefetch][list[i].evictor][list[i].victim] = list[i].count;
 	}
 	free(list);
 	assert_memory_equal(matrix, t->levels[level].matrix, sizeof matrix);
@@ -112,29 +112,42 @@ static void check_counts(const char *what, const char *spec, unsigned level, siz
 				 names[f], (unsigned long long)a[f], (unsigned long long)b[f]);
 }
 
+/* Sums them up, too. */
 static void check_extras(const struct nm_hierarchy *h, const struct twin_level *l, unsigned level,
-			 const char *spec, const char *what)
+			 const char *spec, const char *what, struct nm_extras *ret_sum)
 {
+	static const char *const names[] = {"sector_misses", "prefetches", "useful", "late_evicted",
+					    "pollution"};
 	struct nm_extras *got;
 	size_t cells;
 
 	assert_int_equal(nm_hierarchy_extras(h, level, &got, &cells), 0);
-	assert_int_equal(got != NULL, l->sectors > 1);
-	for (size_t c = 0; got && c < cells; c++)
-		if (memcmp(&got[c], &l->extras[c], sizeof got[c]) != 0)
-			fail_msg("%s, %s, level %u, cell %zu: %llu sector misses, not %llu", spec, what,
-				 level, c, (unsigned long long)got[c].sector_misses,
-				 (unsigned long long)l->extras[c].sector_misses);
+	assert_int_equal(got != NULL, l->sectors > 1 || l->prefetched);
+	for (size_t c = 0; got && c < cells; c++) {
+		uint64_t a[5], b[5];
+
+		memcpy(a, &got[c], sizeof a);
+		memcpy(b, &l->extras[c], sizeof b);
+		for (unsigned f = 0; f < 5; f++)
+			if (a[f] != b[f])
+				fail_msg("%s, %s, level %u, cell %zu: %s is %llu, not %llu", spec, what,
+					 level, c, names[f], (unsigned long long)a[f],
+					 (unsigned long long)b[f]);
+		nm_extras_add(ret_sum, &got[c]);
+	}
 	free(got);
 }
 
-static void check_laws(const struct nm_level_spec *spec, const struct nm_counts *t, uint64_t resident)
+static void check_laws(const struct nm_level_spec *spec, const struct nm_counts *t,
+		       const struct nm_extras *extras, uint64_t resident)
 {
+	assert_true(extras->useful + extras->late_evicted <= extras->prefetches);
+	assert_true(extras->pollution <= t->conflict);
 	assert_int_equal(t->cold + t->capacity + t->conflict + t->coherence, t->loads);
 	if (spec->inclusion == NM_EXCLUSIVE) /* lines that are data and code too come back twice, as one */
 		assert_true(t->evictions <= t->loads);
 	else
-		assert_int_equal(t->evictions + resident, t->loads);
+		assert_int_equal(t->evictions + resident, t->loads + extras->prefetches);
 	assert_true(t->used_bytes <= t->loaded_bytes);
 	assert_true(t->writebacks <= (spec->write_through ? 0 : t->evictions));
 	if (!spec->no_allocate)
@@ -149,6 +162,7 @@ static void compare(const struct nm_hierarchy *h, const struct twin *t, const ch
 		const struct twin_level *l = &t->levels[level];
 		size_t cells;
 		struct nm_counts total, sum = {0}, *counts;
+		struct nm_extras extras = {0};
 		uint64_t pairs = 0;
 
 		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &cells), 0);
@@ -159,10 +173,10 @@ static void compare(const struct nm_hierarchy *h, const struct twin *t, const ch
 		twin_total(l, &sum);
 		nm_hierarchy_total(h, level, &total);
 		check_counts(what, spec, level, CELLS, &total, &sum);
-		check_laws(&l->spec, &total, l->resident);
-		check_extras(h, l, level, spec, what);
+		check_extras(h, l, level, spec, what, &extras);
+		check_laws(&l->spec, &total, &extras, l->resident);
 		compare_evictions(h, t, level);
-		for (size_t i = 0; i < CELLS * CELLS; i++)
+		for (size_t i = 0; i < 2 * CELLS * CELLS; i++)
 			pairs += ((const uint64_t *)l->matrix)[i];
 		assert_int_equal(pairs, total.evictions);
 		if (l->first)
@@ -284,6 +298,31 @@ static const char *const geometries[] = {
     "L1d=2K,8,128:L2=4K,4,128,inclusion=exclusive:L3=8K,4,128,inclusion=exclusive:L4=16K,4,256",
     "L1d=1K,4,64:L2=4K,8,64:L3=8K,8,64,inclusion=exclusive,policy=srrip",
     "L1i=1K,4,64:L1d=2K,8,64:L2=4K,4,64,inclusion=exclusive:L3=16K,8,64",
+    /* prefetchers */
+    "L1d=2K,8,64,prefetch=next",
+    "L1d=1K,1,32,prefetch=next,degree=3,distance=2,cross=yes",
+    "L1d=512,full,64,prefetch=next,degree=8",
+    "L1d=8K,full,64,prefetch=next,policy=srrip",
+    "L1d=2K,8,64,prefetch=stride",
+    "L1d=1K,4,32,prefetch=stride,degree=4,distance=3,table=5,cross=yes",
+    "L1d=2K,8,64,prefetch=stream",
+    "L1d=4K,8,32,prefetch=stream,degree=4,distance=32,table=7,cross=yes",
+    "L1d=1K,2,32:L2=8K,8,64,prefetch=next",
+    "L1d=1K,4,64:L2=4K,4,64,prefetch=stride",
+    "L1d=2K,8,64:L2=8K,16,64,prefetch=stream,table=4",
+    "L1d=5K,80,32:L2=16K,8,32,prefetch=stream,distance=4",
+    "L1d=1K,4,64,prefetch=next:L2=4K,8,128",
+    "L1d=1K,4,64,prefetch=next:L2=4K,8,64:L3=8K,8,64,prefetch=stream",
+    "L1d=1K,4,32,prefetch=stride:L2=4K,8,64,prefetch=next:L3=8K,2,256,policy=random",
+    "L1i=1K,4,64,prefetch=next:L1d=2K,8,64:L2=4K,8,64,prefetch=stream",
+    "L1d=2K,8,64:L2=8K,8,64,prefetch=next,degree=2",
+    "L1i=1K,4,64:L2=4K,8,64,prefetch=next",
+    "L1d=2K,4,128,sector=32,prefetch=next:L2=8K,8,128,sector=64,prefetch=stride",
+    "L1d=1K,4,64,prefetch=stream,write=through:L2=4K,8,64",
+    "L1d=1K,4,64,allocate=no,prefetch=next:L2=4K,8,64,write=through,prefetch=stream:L3=8K,8,128",
+    "L1d=2K,8,64:L2=2K,4,64,inclusion=inclusive,prefetch=next,degree=4",
+    "L1d=2K,8,64,prefetch=stride:L2=4K,1,64,inclusion=inclusive,prefetch=stream:L3=8K,4,128,inclusion=inclusive",
+    "L1d=1K,4,64:L2=2K,4,64,inclusion=exclusive:L3=16K,8,64,prefetch=next",
     "L1d=1K,4,64:L2=4K,8,64,inclusion=exclusive",
     "L1i=1K,4,128:L1d=2K,8,64:L2=8K,8,256",
     "L1d=2K,8,64:L2=8K,16,64,side=data:L3=8K,4,64",

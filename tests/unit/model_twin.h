@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * model_twin.h - the counting rules written down as plainly as possible, for comparison: bytes used are an array of
- * flags, everything is found by looking at everything.  Policies and indexes are in model_twin_policy.h.
+ * flags, everything is found by looking at everything.  Policies and indexes are in model_twin_policy.h, prefetchers in
+ * model_twin_prefetch.h.
  */
 #ifndef NM_MODEL_TWIN_H
 #define NM_MODEL_TWIN_H
@@ -12,6 +13,7 @@
 
 #include "hierarchy.h"
 #include "model_twin_policy.h"
+#include "model_twin_prefetch.h"
 #include "monitor.h"
 
 enum { TWIN_CELLS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
@@ -23,7 +25,19 @@ struct twin_line {
 	uint64_t line, uses[2];
 	uint32_t cell;
 	unsigned char used[TWIN_LINE];
+	int waits;              /* a prefetch brought it, and it was not asked for since */
 	struct twin_line *lent; /* what the exclusive level behind this one knows of the line, or NULL */
+};
+
+/* A line that left, and whose prefetch it is charged to if it is asked for. */
+struct twin_left {
+	uint64_t line, entered;
+	uint32_t cell;
+};
+
+struct twin_left_list {
+	struct twin_left *at;
+	uint64_t count, room;
 };
 
 struct twin_level {
@@ -41,15 +55,29 @@ struct twin_level {
 	uint64_t future_count;
 	struct nm_counts cells[TWIN_CELLS];
 	struct nm_extras extras[TWIN_CELLS];
-	uint64_t matrix[TWIN_CELLS][TWIN_CELLS];
+	uint64_t matrix[2][TWIN_CELLS][TWIN_CELLS]; /* on demand; by prefetches */
+	int prefetched;                             /* it prefetches, or a level does whose fills it takes */
+	struct twin_prefetcher prefetcher;
+	struct twin_left_list pushed, unused; /* lines that prefetches pushed out; that left unused */
+	uint64_t entered;                     /* lines that came in */
+};
+
+/* A line that a prefetcher named. */
+struct twin_request {
+	unsigned level;
+	uint64_t line;
+	uint32_t cell;
 };
 
 struct twin {
 	struct nm_machine machine;
 	struct twin_level levels[NM_MAX_LEVELS];
 	size_t cells;
-	struct nm_monitor monitor; /* is told of events, if it has a function */
-	int missed;                /* the reference in hand has, at this level */
+	struct nm_monitor monitor;     /* is told of events, if it has a function */
+	int missed;                    /* the reference in hand has, at this level */
+	struct twin_request *requests; /* to be served when the reference is over */
+	size_t request_count, request_room;
+	int prefetching; /* they are */
 };
 
 static inline uint64_t twin_set_of(const struct twin_level *l, uint64_t line)
@@ -195,6 +223,52 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 
 static inline void twin_put(struct twin *t, unsigned level, const struct twin_line *line, uint32_t evictor);
 
+static inline void twin_keep(struct twin_left_list *list, struct twin_left left)
+{
+	if (list->count == list->room) {
+		list->room = list->room * 2 + 64;
+		list->at = realloc(list->at, list->room * sizeof *list->at);
+	}
+	list->at[list->count++] = left;
+}
+
+/* Takes a line from a list; 0 if it is not in it. */
+static inline int twin_take(struct twin_left_list *list, uint64_t line, struct twin_left *ret_left)
+{
+	for (uint64_t i = 0; i < list->count; i++)
+		if (list->at[i].line == line) {
+			*ret_left = list->at[i];
+			list->at[i] = list->at[--list->count];
+			return 1;
+		}
+	return 0;
+}
+
+/* A prefetched line is over: was it used? */
+static inline int twin_used(struct twin_level *l, const struct twin_line *line)
+{
+	int used = line->waits && line->uses[0] + line->uses[1] > 0;
+
+	l->extras[line->cell].useful += (uint64_t)used;
+	return used;
+}
+
+/* What is remembered of a line that leaves. */
+static inline void twin_forget_use(const struct twin *t, struct twin_level *l, const struct twin_line *left,
+				   uint32_t evictor)
+{
+	struct twin_left note = {.line = left->line, .entered = l->entered};
+
+	if (!twin_used(l, left) && left->waits) {
+		note.cell = left->cell;
+		twin_keep(&l->unused, note);
+	}
+	if (t->prefetching && l->prefetched) {
+		note.cell = evictor;
+		twin_keep(&l->pushed, note);
+	}
+}
+
 /* A line leaves its place. */
 static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *line, uint32_t evictor,
 			      int how)
@@ -207,7 +281,8 @@ static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *
 	twin_charge(l, &left);
 	l->cells[left.cell].evictions++;
 	l->cells[left.cell].writebacks += left.uses[1] && !l->spec.write_through;
-	l->matrix[evictor][left.cell]++;
+	l->matrix[t->prefetching][evictor][left.cell]++;
+	twin_forget_use(t, l, &left, evictor);
 	if (left.lent) {
 		twin_merge(left.lent, &left, 0, l->spec.line, 1, 1);
 		twin_put(t, l->next, left.lent, evictor);
@@ -296,7 +371,7 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 	}
 	way = twin_way_of(l, set, line->line);
 	if (way < l->spec.ways) {
-		l->extras[line->cell].sector_misses++;
+		l->extras[line->cell].sector_misses += !t->prefetching;
 		twin_hit(&l->choice, set, way);
 	} else {
 		way = twin_free_way(l, set);
@@ -313,9 +388,75 @@ static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t cell
 {
 	struct nm_counts *c = &l->cells[cell];
 
+	int cold = twin_is_new(l, line);
+	struct twin_left left;
+
 	c->loads++;
 	c->loaded_bytes += l->spec.line;
-	*(twin_is_new(l, line) ? &c->cold : full ? &c->conflict : &c->capacity) += 1;
+	*(cold ? &c->cold : full ? &c->conflict : &c->capacity) += 1;
+	l->entered++;
+	if (twin_take(&l->pushed, line, &left) && full && !cold)
+		l->extras[left.cell].pollution++;
+	if (twin_take(&l->unused, line, &left) &&
+	    l->entered - left.entered <= l->spec.sets * l->spec.ways * l->sectors)
+		l->extras[left.cell].late_evicted++;
+}
+
+/* A line is loaded ahead, if it is not there: 0. */
+static inline int twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t cell)
+{
+	struct twin_level *l = &t->levels[level];
+	struct twin_line fresh = {.line = line, .cell = cell, .waits = 1};
+	struct twin_left left;
+	unsigned way = 0;
+
+	if (twin_find(l, line, &way)) {
+		twin_hit(&l->choice, twin_set_of(l, line), way);
+		return 1;
+	}
+	l->entered++;
+	l->extras[cell].prefetches++;
+	l->cells[cell].loaded_bytes += l->spec.line;
+	twin_put(t, level, &fresh, cell);
+	twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, cell, 1, 0);
+	while (twin_take(&l->pushed, line, &left) || twin_take(&l->unused, line, &left))
+		;
+	if (l->next != TWIN_NONE)
+		twin_bring(t, l->next, line * l->spec.line / t->levels[l->next].spec.line, cell);
+	return 0;
+}
+
+/* The reference is over. */
+static inline void twin_prefetch(struct twin *t)
+{
+	unsigned way;
+
+	t->prefetching = 1;
+	for (size_t i = 0; i < t->request_count; i++) {
+		const struct twin_request *r = &t->requests[i];
+
+		if (!twin_find(&t->levels[r->level], r->line, &way))
+			twin_bring(t, r->level, r->line, r->cell);
+	}
+	t->prefetching = 0;
+	t->request_count = 0;
+}
+
+/* A demand request was served. */
+static inline void twin_served(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int missed,
+			       int fresh)
+{
+	struct twin_prefetcher *p = &t->levels[level].prefetcher;
+
+	if (!p->spec.prefetch)
+		return;
+	twin_see(p, address, cell, missed, fresh);
+	if (t->request_count + p->named_count > t->request_room) {
+		t->request_room = t->request_room * 2 + TWIN_NAMED;
+		t->requests = realloc(t->requests, t->request_room * sizeof *t->requests);
+	}
+	for (unsigned i = 0; i < p->named_count; i++)
+		t->requests[t->request_count++] = (struct twin_request){level, (uint64_t)p->named[i], cell};
 }
 
 static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t cell,
@@ -404,7 +545,7 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 	uint64_t line = address / l->spec.line;
 	int write = bytes && kind == NM_REF_WRITE, keeps = !write || !l->spec.no_allocate;
 	unsigned way = 0;
-	int full = twin_full(l, line, keeps), hit = twin_find(l, line, &way) != NULL;
+	int full = twin_full(l, line, keeps), hit = twin_find(l, line, &way) != NULL, fresh = 0;
 
 	twin_note(l, line);
 
@@ -413,6 +554,12 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 	else if (!bytes || !t->missed)
 		twin_tell(t, level, NM_EVENT_MISS, address, cell, 1, 0);
 	t->missed |= !hit && bytes;
+	if (hit && twin_find(l, line, &way)->waits) {
+		fresh = 1;
+		l->extras[twin_find(l, line, &way)->cell].useful++;
+		twin_find(l, line, &way)->waits = 0;
+		twin_is_new(l, line);
+	}
 	if (hit)
 		twin_hit(&l->choice, twin_set_of(l, line), way);
 	else if (keeps)
@@ -425,6 +572,7 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 		l->accesses += weight;
 		for (unsigned b = 0; b < bytes; b++)
 			here->used[address % l->spec.line + b] = 1;
+		twin_served(t, level, bytes ? address : line * l->spec.line, cell, !hit, fresh);
 	}
 	if (write && (l->spec.write_through || (!hit && !keeps)))
 		twin_pass(t, level, address, cell, bytes, weight);
@@ -484,7 +632,12 @@ static inline void twin_start(struct twin *t)
 		    (struct twin_choice){.spec = l->spec, .random = twin_mix(l->spec.seed), .duel = 511};
 		l->choice.ways = calloc(l->spec.sets * l->spec.ways, sizeof *l->choice.ways);
 		l->spec.line /= l->sectors;
+		twin_prefetcher_start(&l->prefetcher, &l->spec);
 	}
+	for (unsigned i = 0; i < t->machine.count; i++)
+		for (unsigned j = i, on = 0; j != TWIN_NONE; j = t->levels[j].next)
+			on = t->levels[j].prefetched |=
+			    on || t->machine.levels[j].prefetch != NM_PREFETCH_NONE;
 }
 
 /* All lines of a level that are left at the end. */
@@ -499,6 +652,7 @@ static inline void twin_end(struct twin *t, unsigned level)
 				continue;
 			l->resident++;
 			twin_charge(l, line);
+			twin_used(l, line);
 			struct twin_line *from = line;
 			unsigned at = level;
 			/* Lines that exclusive levels have lent end there too. */
@@ -521,6 +675,7 @@ static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t co
 			t->cells = refs[i].cell + 1;
 		if (level != TWIN_NONE)
 			twin_ref(t, level, &refs[i]);
+		twin_prefetch(t);
 	}
 	for (unsigned i = 0; i < t->machine.count; i++)
 		twin_end(t, i);
@@ -557,7 +712,11 @@ static inline void twin_done(struct twin *t)
 		free(l->full);
 		free(l->seen);
 		free(l->asked);
+		free(l->pushed.at);
+		free(l->unused.at);
+		twin_prefetcher_done(&l->prefetcher);
 	}
+	free(t->requests);
 }
 
 #endif

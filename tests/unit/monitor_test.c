@@ -58,6 +58,8 @@ static void make_stream(struct nm_ref *refs, int fetches, uint32_t span)
 static const char *const geometries[] = {
     "L1d=1K,2,64",
     "L1d=2K,8,64:L2=8K,16,64",
+    "L1d=2K,8,64,prefetch=next:L2=8K,16,64",
+    "L1d=1K,4,64,prefetch=stride:L2=4K,4,64,inclusion=inclusive,prefetch=stream:L3=16K,8,128",
     "L1d=1K,2,32:L2=4K,8,64:L3=16K,4,128",
     "L1d=512,full,64:L2=5K,80,64",
     "L1d=1K,4,16,sets=13:L2=4K,4,256",
@@ -170,7 +172,7 @@ static void test_references(void **state)
 				assert_true(e->bytes >= 1 && e->address >= r->address &&
 					    e->address + e->bytes <= r->address + r->size);
 				assert_int_equal(e->cell, r->cell);
-				if (!nm_event_leaves(e->kind))
+				if (!nm_event_is_aside(e->kind))
 					assert_true(e->line <= e->address &&
 						    e->address + e->bytes <=
 							e->line + machine.levels[e->level].line);
@@ -235,8 +237,8 @@ static uint64_t sum(const struct events *events, const struct nm_sift_request *q
 
 	for (size_t i = 0; i < events->list.count; i++) {
 		const struct nm_event *e = &events->list.at[i];
-		uint64_t at = nm_event_leaves(e->kind) ? e->line : e->address;
-		uint64_t bytes = nm_event_leaves(e->kind) ? m->levels[e->level].line : e->bytes;
+		uint64_t at = nm_event_is_aside(e->kind) ? e->line : e->address;
+		uint64_t bytes = nm_event_is_aside(e->kind) ? m->levels[e->level].line : e->bytes;
 		uint64_t place = q->mode == NM_SIFT_GRANULES ? at & -(1ull << q->shift)
 				 : q->mode == NM_SIFT_SETS   ? e->set
 							     : 0;
@@ -258,7 +260,7 @@ static void check_rows(unsigned geometry, struct nm_sift_request q)
 	uint64_t total = 0, wanted = 0;
 
 	for (unsigned i = 0; i < machine.count; i++)
-		q.kinds[i] = q.serving ? 1 << NM_EVENT_HIT | 1 << NM_EVENT_LOAD : 31;
+		q.kinds[i] = q.serving ? 1 << NM_EVENT_HIT | 1 << NM_EVENT_LOAD : 63;
 	kept = sift(&machine, &q);
 	assert_true(kept.row_count > 0);
 	for (size_t i = 0; i < kept.row_count; i += 1 + kept.row_count / 200)

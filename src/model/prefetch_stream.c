@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prefetch_stream.c - streams of lines, up or down, whoever asks for them (as described in Srinath, Mutlu, Kim and Patt,
+ * "Feedback Directed Prefetching", HPCA 2007, section 2.1, after Tendler et al., "POWER4 System Microarchitecture", 2002).
+ *
+ * Rules.  A miss that belongs to no stream begins one, in place of that touched least recently.  A further miss within
+ * NEAR lines of its latest gives it a direction, and one more in the same direction has it followed; a miss the other
+ * way turns it round.  A stream that is followed reaches from the line that was asked for last to the farthest line named.
+ * A request for a line in between, that hits or misses, moves its begin there, and its end by up to `degree` lines: as
+ * long as that is within `distance` lines of the begin, and in the page.
+ *
+ * Of the paper's region, whose begin moves by `degree` lines at a time, we keep the end only: begins that follow the
+ * program need no rule for what is passed over.
+ */
+#include "prefetch.h"
+
+enum { NEAR = 16 };
+
+enum state { FREE, BEGUN, DIRECTED, FOLLOWED };
+
+struct stream {
+	enum state state;
+	int down;
+	uint64_t begin, end; /* lines; until it is followed, begin is the latest miss */
+	uint64_t touched;
+};
+
+/* From one line to another in the stream's direction: how many lines it is ahead; very many: it is behind. */
+static uint64_t ahead(const struct stream *s, uint64_t from, uint64_t to)
+{
+	return s->down ? from - to : to - from;
+}
+
+static void extend(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d)
+{
+	for (uint32_t i = 0; i < p->degree; i++) {
+		uint64_t line = s->down ? s->end - 1 : s->end + 1;
+
+		if (ahead(s, s->begin, line) > p->distance || !nm_prefetch_name(p, d, line))
+			break;
+		s->end = line;
+	}
+}
+
+/* A miss near a stream that is not followed yet. */
+static void train(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d, uint64_t line)
+{
+	const int down = line < s->begin;
+
+	if (line == s->begin)
+		return;
+	s->state = s->state == DIRECTED && down == s->down ? FOLLOWED : DIRECTED;
+	s->down = down;
+	s->begin = s->end = line;
+	if (s->state == FOLLOWED)
+		extend(p, s, d);
+}
+
+static int is_near(const struct stream *s, uint64_t line)
+{
+	return s->state != FREE && s->state != FOLLOWED && line - s->begin + NEAR <= 2 * NEAR;
+}
+
+static void see(struct nm_prefetch *p, const struct nm_demand *d)
+{
+	struct stream *s = p->table, *oldest = s;
+	const uint64_t line = d->address >> p->line_shift;
+
+	p->clock++;
+	for (uint32_t i = 0; i < p->entries; i++)
+		if (s[i].state == FOLLOWED &&
+		    ahead(&s[i], s[i].begin, line) <= ahead(&s[i], s[i].begin, s[i].end)) {
+			s[i].touched = p->clock;
+			s[i].begin = line;
+			extend(p, &s[i], d);
+			return;
+		}
+	if (!d->missed)
+		return;
+	for (uint32_t i = 0; i < p->entries; i++) {
+		if (is_near(&s[i], line)) {
+			s[i].touched = p->clock;
+			train(p, &s[i], d, line);
+			return;
+		}
+		if (s[i].touched < oldest->touched)
+			oldest = &s[i];
+	}
+	*oldest = (struct stream){.state = BEGUN, .begin = line, .touched = p->clock};
+}
+
+const struct nm_prefetcher nm_prefetcher_stream = {.name = "stream",
+						   .summary = "lines of streams up or down",
+						   .degree = 2,
+						   .distance = 16,
+						   .entries = 32,
+						   .entry_bytes = sizeof(struct stream),
+						   .see = see};
