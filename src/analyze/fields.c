@@ -22,6 +22,13 @@ void nm_fields_init(struct nm_fields *f, const struct nm_machine *machine)
 	for (unsigned i = machine->count; i-- > 0;)
 		if (machine->levels[i].side != NM_SIDE_INSTRUCTION)
 			f->line_bytes = machine->levels[i].line;
+	for (unsigned i = 0; i < machine->count; i++) {
+		unsigned depth = nm_machine_depth(machine, i);
+
+		if (depth < NM_FIELD_DEPTHS &&
+		    nm_machine_same(machine->levels[0].name, machine->levels[i].name))
+			f->at_depth[depth] |= 1u << i;
+	}
 }
 
 void nm_fields_done(struct nm_fields *f)
@@ -364,7 +371,9 @@ static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_glimpse
 	use = use_of(&e->fields, cell, field);
 	if (!use)
 		return NM_ENOMEM;
-	use->misses[g->write] += g->weight;
+	use->misses[0][g->write] += g->weight;
+	for (unsigned depth = 1; depth < NM_FIELD_DEPTHS; depth++)
+		use->misses[depth][g->write] += g->loaded & e->fields.at_depth[depth] ? g->weight : 0;
 	return 0;
 }
 

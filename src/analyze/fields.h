@@ -48,7 +48,8 @@ struct nm_fields_owner {
 /* Sampled, and weighted. */
 struct nm_fields_use {
 	uint32_t cell, field;
-	uint64_t accesses[2], misses[2]; /* reads, writes */
+	uint64_t accesses[2]; /* reads, writes */
+	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
 /* So many stays of lines, or visits, had these fields of an element in them, and used those. */
@@ -84,10 +85,11 @@ struct nm_fields {
 	struct nm_vec(struct nm_fields_use) uses;
 	struct nm_vec(struct nm_fields_sight) sights;
 	struct nm_vec(struct nm_fields_line) lines;
-	uint64_t chosen;        /* lines whose hash is at most this are in the list */
-	uint64_t burst;         /* of the visits */
-	uint64_t batches, read; /* that were handed over, of which the glimpses were read */
-	uint32_t line_bytes;    /* of the first level */
+	uint64_t chosen;                    /* lines whose hash is at most this are in the list */
+	uint64_t burst;                     /* of the visits */
+	uint64_t batches, read;             /* that were handed over, of which the glimpses were read */
+	uint32_t line_bytes;                /* of the first level */
+	uint32_t at_depth[NM_FIELD_DEPTHS]; /* levels of the first machine, as bits */
 	uint32_t next_gone;
 	struct nm_fields_gone gone[NM_GONE];
 	struct nm_fields_visit visits[1 << NM_VISITS_BITS];

@@ -88,6 +88,15 @@ static int by_cell(const void *left, const void *right)
 	return a->field < b->field ? -1 : a->field > b->field;
 }
 
+static void add_use(struct nm_result_field_use *to, const struct nm_result_field_use *from)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		to->accesses[k] += from->accesses[k];
+		for (unsigned depth = 0; depth < NM_FIELD_DEPTHS; depth++)
+			to->misses[depth][k] += from->misses[depth][k];
+	}
+}
+
 static int fold_uses(struct fold *f)
 {
 	struct nm_result *r = f->result;
@@ -100,20 +109,16 @@ static int fold_uses(struct fold *f)
 		const struct nm_fields_use *u = &f->fields->uses.at[i];
 		uint32_t object = f->engine->cells.list.at[u->cell].object;
 
-		r->field_uses[i] = (struct nm_result_field_use){f->cells[u->cell],
-								f->first[object] + u->field,
-								{u->accesses[0], u->accesses[1]},
-								{u->misses[0], u->misses[1]}};
+		r->field_uses[i] = (struct nm_result_field_use){
+		    f->cells[u->cell], f->first[object] + u->field, {u->accesses[0], u->accesses[1]}, {{0}}};
+		memcpy(r->field_uses[i].misses, u->misses, sizeof u->misses);
 	}
 	qsort(r->field_uses, f->fields->uses.count, sizeof *r->field_uses, by_cell);
 	for (size_t i = 0; i < f->fields->uses.count; i++) {
 		const struct nm_result_field_use *u = &r->field_uses[i];
 
 		if (kept && !by_cell(&r->field_uses[kept - 1], u)) {
-			for (unsigned k = 0; k < 2; k++) {
-				r->field_uses[kept - 1].accesses[k] += u->accesses[k];
-				r->field_uses[kept - 1].misses[k] += u->misses[k];
-			}
+			add_use(&r->field_uses[kept - 1], u);
 		} else {
 			r->field_uses[kept++] = *u;
 		}

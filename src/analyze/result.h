@@ -93,10 +93,13 @@ struct nm_result_field {
 	uint64_t stays, used;   /* of lines with a part of the field and of an element that was used; of it */
 };
 
-/* A cell's accesses to a field, as far as they were looked at, and its misses on it, weighted (fields.h). */
+/* A cell's accesses to a field, as far as they were looked at, and its misses on it, weighted (fields.h): those of the
+ * first level, and by the depth of further ones (nm_machine_depth). */
+enum { NM_FIELD_DEPTHS = 4 };
 struct nm_result_field_use {
-	uint32_t cell, field;            /* indices; by cell, then field */
-	uint64_t accesses[2], misses[2]; /* reads, writes */
+	uint32_t cell, field; /* indices; by cell, then field */
+	uint64_t accesses[2]; /* reads, writes */
+	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
 /* Two fields of one structure: stays of lines with a part of both in which both were used, or one; elements that were

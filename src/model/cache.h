@@ -84,9 +84,10 @@ struct nm_cache {
 	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;   /* the latest fill was of a line never seen before */
 	int failed; /* memory ran out: 1; a plug-in named no place: NM_EPLUGIN */
-	struct nm_teller *teller;        /* of a hierarchy that is watched, else NULL */
-	uint8_t level;                   /* index in the machine, for the teller */
-	struct nm_witness *witness;      /* is told of some loads, or NULL */
+	struct nm_teller *teller;   /* of a hierarchy that is watched, else NULL */
+	uint8_t level;              /* index in the machine, for the teller */
+	struct nm_witness *witness; /* is told of some loads, or NULL */
+	struct nm_witness *further; /* that of the first level, which is told what is loaded here, or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 
@@ -163,6 +164,8 @@ static inline void nm_cache_witness_load(struct nm_cache *c, uint64_t address, u
 {
 	if (c->witness && !--c->witness->due)
 		nm_witness_load(c->witness, address, cell, write);
+	if (c->further && c->further->due == c->further->gap)
+		nm_witness_further(c->further, address, c);
 }
 static inline void nm_cache_witness_stay(struct nm_cache *c, uint32_t place)
 {

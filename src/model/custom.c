@@ -355,6 +355,7 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 		free_place(x, place);
 	} else {
 		classify(x, line, cell, write);
+		nm_cache_witness_load(x, line << x->line_shift, cell, write);
 		tell(x, NM_EVENT_LOAD, line, 1, 0);
 		touch_absent(x, line);
 		clear_stay(x, slot, cell);
@@ -417,10 +418,10 @@ static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell, unsign
 	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
 	uint32_t slot = 0, place;
 
-	if (exclusive(c->next)) /* first of all: the line that leaves here may need its room there */
+	nm_cache_witness_load(c, address, cell, write);
+	if (exclusive(c->next)) /* before the line that leaves here, which may need its room there */
 		slot = ask(c->next, below, cell, write);
 	classify(c, line, cell, write);
-	nm_cache_witness_load(c, address, cell, write);
 	place = vacate(c, line, cell);
 	tell(c, NM_EVENT_LOAD, line, 1, 0);
 	c->stamps[place] = nm_recency_touch(&c->recency, place);

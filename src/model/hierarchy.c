@@ -324,6 +324,8 @@ void nm_hierarchy_witness(struct nm_hierarchy *h, struct nm_witness *witness)
 		if (c && c->words <= NM_GLIMPSE_WORDS) {
 			c->witness = witness;
 			h->witness = witness;
+			for (c = c->next; c; c = c->next)
+				c->further = witness;
 		}
 	}
 }

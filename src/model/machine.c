@@ -64,6 +64,18 @@ int nm_machine_first(const struct nm_machine *m, unsigned i, enum nm_level_side 
 	return 1;
 }
 
+unsigned nm_machine_depth(const struct nm_machine *m, unsigned i)
+{
+	enum nm_level_side side =
+	    m->levels[i].side == NM_SIDE_INSTRUCTION ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA;
+	unsigned depth = 0;
+
+	for (unsigned j = 0; j < i && !m->levels[i].pages; j++)
+		depth += nm_machine_same(m->levels[j].name, m->levels[i].name) &&
+			 (m->levels[j].side == side || m->levels[j].side == NM_SIDE_UNIFIED);
+	return depth;
+}
+
 /* What cannot stand behind a level that prefetches: that must not depend on who asks. */
 static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
 {

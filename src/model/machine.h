@@ -119,6 +119,9 @@ int nm_machine_same(const char *level, const char *other);
 /* Whether the program's references of a side go to level i first, in its machine. */
 int nm_machine_first(const struct nm_machine *machine, unsigned i, enum nm_level_side side);
 
+/* How many levels stand between the program and level i, in its machine: 0 for a first one, and for TLBs. */
+unsigned nm_machine_depth(const struct nm_machine *machine, unsigned i);
+
 /* Whether each core has level i for itself.  Where the level does not say: those of TLBs are, and of caches all but
  * what stands behind a shared level, and the last, if it is not the first too. */
 int nm_machine_private(const struct nm_machine *machine, unsigned i);

@@ -37,6 +37,7 @@ void nm_witness_next(struct nm_witness *w)
 {
 	w->to = &w->lists[w->batches++ % NM_GLIMPSE_LISTS];
 	w->to->chosen = w->chosen;
+	w->latest = 0;
 }
 
 static void push(struct nm_witness *w, const struct nm_glimpse *glimpse)
@@ -85,6 +86,16 @@ void nm_witness_load(struct nm_witness *w, uint64_t address, uint32_t cell, unsi
 	w->loads += w->gap;
 	w->due = w->gap = gap_after(w->loads);
 	push(w, &miss);
+	w->latest = w->failed ? 0 : w->to->list.count;
+}
+
+/* Between a load of the first level and what further levels load for it no other load comes, but of another line. */
+void nm_witness_further(struct nm_witness *w, uint64_t address, const struct nm_cache *c)
+{
+	struct nm_glimpse *miss = w->latest ? &w->to->list.at[w->latest - 1] : NULL;
+
+	if (miss && miss->address >> c->line_shift == address >> c->line_shift)
+		miss->loaded |= 1u << c->level;
 }
 
 void nm_witness_stay(struct nm_cache *c, uint32_t place)

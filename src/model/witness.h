@@ -6,7 +6,7 @@
  * give the same ones:
  *   - at some loads, the reference that missed, and the stay of the line that leaves next: at first all of them, then
  *     ever fewer, down to one of NM_GLIMPSE_GAP, at gaps that vary.  Each stands for all since the one before: its
- *     weight.
+ *     weight.  It is also told which further levels had to load the line for it.
  *   - all stays of some lines, which are chosen by a hash of their number: at first all lines, then half of them, and so
  *     on, whenever they have become too many.  Lines that were chosen among fewer were also chosen among more, so
  *     what is known of the remaining ones is complete.
@@ -38,6 +38,7 @@ struct nm_glimpse {
 	uint8_t stay;     /* or else a miss, */
 	uint8_t write;    /* of this kind */
 	uint8_t followed; /* the line is one of those of which all stays are told */
+	uint32_t loaded;  /* of a miss: further levels that missed too, as bits */
 };
 
 struct nm_glimpses {
@@ -49,6 +50,7 @@ struct nm_witness {
 	struct nm_glimpses *to;
 	uint64_t due, gap; /* loads until the next glimpse; that it will stand for */
 	uint64_t loads;    /* until the last glimpse */
+	size_t latest;     /* miss in the list and 1, 0: none; what stands for the last load if due == gap */
 	uint32_t weight;   /* of the next stay that ends, 0: it is not told */
 	uint64_t chosen, followed, allowed;
 	uint64_t batches;
@@ -70,8 +72,9 @@ static inline uint64_t nm_witness_hash(uint64_t line)
 
 struct nm_cache;
 
-/* A load that is due; a stay that is to be told; what is in the level at the end. */
+/* A load that is due; a further level loads, perhaps for the latest miss; a stay that is to be told; what is in the level at the end. */
 void nm_witness_load(struct nm_witness *witness, uint64_t address, uint32_t cell, unsigned write);
+void nm_witness_further(struct nm_witness *witness, uint64_t address, const struct nm_cache *cache);
 void nm_witness_stay(struct nm_cache *cache, uint32_t place);
 void nm_witness_rest(struct nm_cache *cache);
 

@@ -210,25 +210,43 @@ static const uint8_t *kinds_of(unsigned column, int is_first)
 	}
 }
 
-static uint64_t weight_of(const struct nm_result_field_use *u, uint8_t kinds)
+/* What a field's part is measured by: a kind of samples, misses at a depth. */
+struct measure {
+	uint8_t kinds;
+	unsigned depth;
+	uint64_t all; /* of all fields */
+};
+
+static uint64_t weight_of(const struct nm_result_field_use *u, const struct measure *m)
 {
-	return (kinds & 1 ? u->accesses[0] : 0) + (kinds & 2 ? u->accesses[1] : 0) +
-	       (kinds & 4 ? u->misses[0] : 0) + (kinds & 8 ? u->misses[1] : 0);
+	return (m->kinds & 1 ? u->accesses[0] : 0) + (m->kinds & 2 ? u->accesses[1] : 0) +
+	       (m->kinds & 4 ? u->misses[m->depth][0] : 0) + (m->kinds & 8 ? u->misses[m->depth][1] : 0);
 }
 
-static void share_out(uint64_t count, const uint8_t *kinds, const struct nm_result_field_use *uses, size_t n,
-		      uint64_t *parts, size_t step)
+/* The best measure of which there are samples. */
+static struct measure choose(const uint8_t *kinds, unsigned depth, const struct nm_result_field_use *uses,
+			     size_t n)
 {
-	uint64_t all = 0, so_far = 0, given = 0;
-	unsigned k;
+	struct measure m = {0};
 
-	for (k = 0; k < 4 && !all; k++)
-		for (size_t i = 0; i < n; i++)
-			all += weight_of(&uses[i], kinds[k]);
+	for (unsigned k = 0; k < 4 && !m.all; k++)
+		for (unsigned d = kinds[k] & 3 ? 0 : depth; d <= depth && !m.all; d--) {
+			m = (struct measure){kinds[k], d, 0};
+			for (size_t i = 0; i < n; i++)
+				m.all += weight_of(&uses[i], &m);
+		}
+	return m;
+}
+
+static void share_out(uint64_t count, const struct measure *by, const struct nm_result_field_use *uses,
+		      size_t n, uint64_t *parts, size_t step)
+{
+	uint64_t all = by->all, so_far = 0, given = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		uint64_t upto;
 
-		so_far += weight_of(&uses[i], kinds[k - 1]);
+		so_far += weight_of(&uses[i], by);
 		upto = (uint64_t)((unsigned __int128)count * so_far / all);
 		parts[i * step] = upto - given;
 		given = upto;
@@ -257,6 +275,7 @@ static size_t split_cell(const struct stock *s, unsigned level, uint32_t cell,
 {
 	const struct nm_result *r = s->result;
 	const int is_first = nm_machine_first(&r->machine, level, NM_SIDE_DATA);
+	unsigned depth = nm_machine_depth(&r->machine, level);
 	uint64_t counts[COUNTS];
 
 	memcpy(counts, &r->levels[level].counts[cell], sizeof counts);
@@ -268,9 +287,14 @@ static size_t split_cell(const struct stock *s, unsigned level, uint32_t cell,
 		memcpy(&rows->counts, counts, sizeof counts);
 		return 1;
 	}
-	for (unsigned c = 0; c < COUNTS; c++)
-		share_out(counts[c], kinds_of(c, is_first), uses, n, (uint64_t *)&rows->counts + c,
+	depth = depth < NM_FIELD_DEPTHS ? depth : NM_FIELD_DEPTHS - 1;
+	for (unsigned c = 0; c < COUNTS; c++) {
+		/* What a level is referenced by are misses of the one before. */
+		struct measure by = choose(kinds_of(c, is_first), depth - (c < 2 && depth), uses, n);
+
+		share_out(counts[c], &by, uses, n, (uint64_t *)&rows->counts + c,
 			  sizeof *rows / sizeof *counts);
+	}
 	return n;
 }
 _Static_assert(sizeof(struct field_row) % sizeof(uint64_t) == 0, "rows are walked by counts");

@@ -73,6 +73,20 @@ def case_array_inside():
         [(16, 8 * ELEMENTS)]
 
 
+def case_further_levels():
+    """Which of a line's fields miss the second level is not told by what misses the first."""
+    record([program("distances")], "--cache", "L1d=32K,8,64:L2=128K,16,64")
+    found = {row[:2]: row[2:] for row in
+             rows("SELECT level, field, sum(reads), sum(read_misses) FROM field_counts WHERE object = 'table' AND line = ? "
+                  "GROUP BY 1, 2", at("tests/programs/distances.c", "both"))}
+    accesses = 8192 * 10
+    for field in ("near", "far"):
+        near(found["L1d", field][1], accesses)
+        near(found["L2", field][0], accesses)
+    assert found["L2", "near"][1] < accesses / 50, found
+    near(found["L2", "far"][1], accesses)
+
+
 def case_sums():
     """What is shared out to fields adds up to what is not."""
     record([program("fields")])

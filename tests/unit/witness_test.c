@@ -181,6 +181,100 @@ static void test_custom_levels(void **unused)
 	run("L1d=4K,4,64:L2=64K,8,64,inclusion=exclusive", 4000);
 }
 
+/* While all loads of the first level are told, those that further levels had to make for them are what they count. */
+static void further_levels(const char *spec)
+{
+	static struct nm_witness witness;
+	struct nm_ref batch[NM_BATCH];
+	struct nm_machine machine;
+	struct nm_hierarchy *h;
+	uint64_t loaded[NM_MAX_LEVELS] = {0}, first = 0;
+
+	state = 5;
+	assert_int_equal(nm_machine_parse(spec, &machine, NULL), 0);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+	nm_witness_init(&witness);
+	nm_hierarchy_witness(h, &witness);
+	for (unsigned b = 0; b < 2; b++) {
+		struct nm_glimpses *g = &witness.lists[b];
+
+		fill_batch(batch, 300);
+		assert_int_equal(nm_hierarchy_run(h, batch, NM_BATCH), 0);
+		for (size_t i = 0; i < g->list.count; i++) {
+			first += !g->list.at[i].stay;
+			assert_true(g->list.at[i].stay ? !g->list.at[i].loaded : g->list.at[i].weight == 1);
+			for (unsigned level = 1; level < machine.count; level++)
+				loaded[level] += g->list.at[i].loaded >> level & 1;
+		}
+	}
+	assert_int_equal(nm_hierarchy_finish(h), 0);
+	for (unsigned level = 0; level < machine.count; level++) {
+		struct nm_counts total;
+
+		nm_hierarchy_total(h, level, &total);
+		assert_int_equal(total.read_misses + total.write_misses, level ? loaded[level] : first);
+		assert_true(total.loads > 200);
+	}
+	nm_witness_done(&witness);
+	nm_hierarchy_free(h);
+}
+
+static void test_further_levels(void **unused)
+{
+	(void)unused;
+	further_levels("L1d=2K,4,64:L2=4K,4,64:L3=8K,8,64");
+	further_levels("L1d=2K,4,32:L2=4K,4,64:L3=8K,2,128");
+	further_levels("L1d=2K,4,64:L2=4K,4,64,inclusion=exclusive:L3=8K,8,64");
+	further_levels("L1d=2K,4,64:L2=4K,4,64,inclusion=inclusive:L3=8K,8,64,policy=fifo");
+	further_levels("L1d=2K,4,32:L2=4K,4,64,sector=32");
+}
+
+/* Later, against levels of which each is a list of lines. */
+static void test_further_levels_of_some_loads(void **unused)
+{
+	static struct nm_witness witness;
+	static struct twin levels[2];
+	struct nm_ref batch[NM_BATCH];
+	uint32_t loaded[NM_BATCH];
+	struct nm_machine machine;
+	struct nm_hierarchy *h;
+	unsigned told = 0;
+
+	(void)unused;
+	memset(levels, 0, sizeof levels);
+	assert_int_equal(nm_machine_parse("L1d=4K,4,64:L2=4K,4,64", &machine, NULL), 0);
+	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+	nm_witness_init(&witness);
+	nm_hierarchy_witness(h, &witness);
+	for (unsigned b = 0; b < 100; b++) {
+		struct nm_glimpses *g = &witness.lists[b];
+		unsigned at = 0;
+
+		fill_batch(batch, 80);
+		for (unsigned i = 0; i < NM_BATCH; i++)
+			loaded[i] =
+			    twin_take(&levels[0], &batch[i]) ? 1 + 2 * twin_take(&levels[1], &batch[i]) : 0;
+		assert_int_equal(nm_hierarchy_run(h, batch, NM_BATCH), 0);
+		for (size_t i = 0; i < g->list.count; i++) {
+			const struct nm_glimpse *one = &g->list.at[i];
+
+			if (one->stay)
+				continue;
+			while (at < NM_BATCH && !(loaded[at] && batch[at].address == one->address &&
+						  batch[at].cell == one->cell))
+				at++;
+			assert_true(at < NM_BATCH);
+			if (one->weight == 1) /* else another like it may have come before */
+				assert_int_equal(one->loaded, loaded[at] & 2);
+			told += one->loaded == 2;
+			at++;
+		}
+	}
+	assert_true(told > 100);
+	nm_witness_done(&witness);
+	nm_hierarchy_free(h);
+}
+
 /* What a line is followed by does not depend on how long lines are; ones that are too long are not told of. */
 static void test_long_lines(void **unused)
 {
@@ -205,8 +299,8 @@ static void test_long_lines(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_loads_and_stays),
-	    cmocka_unit_test(test_custom_levels),
+	    cmocka_unit_test(test_loads_and_stays), cmocka_unit_test(test_custom_levels),
+	    cmocka_unit_test(test_further_levels),  cmocka_unit_test(test_further_levels_of_some_loads),
 	    cmocka_unit_test(test_long_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
