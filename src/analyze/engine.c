@@ -93,12 +93,13 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	nm_fields_init(&e->fields, &e->machine);
 	e->options = *options;
 	e->options.witness = &e->fields.witness;
+	e->options.contexts |= options->heap_chains;
 	e->codebook = nm_codebook_new(NULL);
-	if (options->contexts)
+	if (e->options.contexts)
 		e->calls = nm_calls_new();
 	nm_engine_choose(e);
 	status = nm_workers_new(&e->workers, options->threads, err);
-	if (!status && (!e->codebook || (options->contexts && !e->calls) || nm_cells_init(&e->cells) ||
+	if (!status && (!e->codebook || (e->options.contexts && !e->calls) || nm_cells_init(&e->cells) ||
 			nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	e->cells.by_instruction = options->by_instruction;

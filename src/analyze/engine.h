@@ -24,6 +24,7 @@ struct nm_engine_options {
 	int instructions;   /* simulate instruction fetches too */
 	int by_instruction; /* tell instructions apart, not only lines; keep their code */
 	int contexts;       /* count by call chain too */
+	int heap_chains;    /* that, and heap blocks of different chains are different objects */
 	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_foresight *foresight;     /* of levels that look ahead, or NULL; borrowed */
 	struct nm_witness *witness;         /* of the first level; the engine's own, whoever sets it */

@@ -11,6 +11,7 @@
  *   events.c   every other record
  *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
+ *   chains.c   the same where heap buckets are told apart by call chain
  *   code.c     the code of what missed
  *   memory.c   huge pages, and what else passes are told between batches
  *   fold.c     cells to source terms: the result
@@ -211,6 +212,9 @@ int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, st
 
 /* names.c: unique names for all objects; names[object] is the merged object's index in result->objects. */
 int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
+
+/* chains.c: names of heap buckets that differ in their chains only. */
+int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 
 /* names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or NULL. */
 const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);

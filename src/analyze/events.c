@@ -168,13 +168,14 @@ static int enter_context(struct nm_engine *e, int returned, uint32_t *ret_contex
 static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
 {
 	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
-	uint32_t context;
+	uint32_t context, chain;
 
 	if (!address)
 		return 0;
+	chain = e->options.heap_chains && e->thread ? nm_frames_stack(&e->thread->frames)->context + 1 : 0;
 	if (m && !m->allocator)
 		nm_engine_uncache(e);
-	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context))
+	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context, chain))
 		return exhausted(err);
 	nm_engine_uncache_blocks(e);
 	if (context)

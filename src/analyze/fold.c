@@ -382,6 +382,9 @@ static int fold_all(struct fold *f)
 	size_t raw = r->cell_count, cells = e->cells.list.count;
 	int status = nm_engine_name_objects(e, r, &f->objects);
 
+	if (!status && e->options.heap_chains)
+		status = nm_engine_name_chains(e, r);
+
 	f->cells = calloc(cells + 1, sizeof *f->cells);
 	r->sites = calloc(e->cells.places.count + 1, sizeof *r->sites);
 	r->cells = calloc(cells + 1, sizeof *r->cells);

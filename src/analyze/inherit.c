@@ -99,5 +99,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 		nm_engine_free(child);
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	}
+	if (e->options.heap_chains)
+		nm_space_forget_chains(&child->space);
 	return 0;
 }

@@ -5,7 +5,7 @@
  * A heap bucket is named by the first place in its call chain that means something to the programmer: not
  * the allocator, not a function that only forwards to it (by evidence, contexts.h, or by name), not the plumbing of
  * a language's library, not a C library function that allocates on somebody's behalf.  Buckets that come to the same
- * name are one object.  Variables of equal name in different files are told apart by their file.
+ * name are one object, unless they are to be told apart by their chains (chains.c).  Variables of equal name in different files are told apart by their file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,12 @@
 
 #include "engine_priv.h"
 
-enum { MAX_INLINED = 16, NAME_ROOM = 4200 };
+enum {
+	MAX_INLINED = 16,
+	NAME_ROOM = 4200,
+	ADDRESS_BITS = 47 /* of a pointer; a chain has no more than the rest */
+};
+_Static_assert(NM_CALLS_MAX <= 1 << (63 - ADDRESS_BITS), "a name and a chain make a key");
 
 static const char *const kind_names[] = {
     [NM_OBJECT_UNKNOWN] = "unknown",
@@ -299,23 +304,25 @@ static int place_object(struct nm_engine *e, struct nm_result *result, struct nm
 			const struct nm_object *o, uint32_t *ret_index)
 {
 	const char *name, *at;
-	uint64_t index;
+	uint64_t index, key;
 	int status = name_object(e, o, &name, &at);
 
 	if (status)
 		return status;
-	index = nm_map_get(taken, (uintptr_t)name, UINT64_MAX);
+	key = (uintptr_t)name | (uint64_t)o->chain << ADDRESS_BITS;
+	index = nm_map_get(taken, key, UINT64_MAX);
 	if (index != UINT64_MAX && is_variable(o->kind)) {
 		status = tell_apart(e, taken, o, &name);
 		if (status)
 			return status;
+		key = (uintptr_t)name;
 		index = UINT64_MAX;
 	}
 	if (index == UINT64_MAX) {
 		index = result->object_count++;
 		result->objects[index] = (struct nm_result_object){
-		    .name = name, .kind = o->kind, .type = o->type, .allocated_at = at};
-		if (nm_map_put(taken, (uintptr_t)name, index))
+		    .name = name, .kind = o->kind, .type = o->type, .allocated_at = at, .chain = o->chain};
+		if (nm_map_put(taken, key, index))
 			return NM_ENOMEM;
 	}
 	merge_object(&result->objects[index], o);

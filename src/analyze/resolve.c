@@ -146,7 +146,7 @@ static int find_unborn(struct nm_engine *e, const struct nm_plan *plan, int in_h
 	const struct nm_stack *s = nm_frames_stack(&e->thread->frames);
 	size_t n = s->frames.count, outermost = n;
 	uint64_t pcs[NM_CONTEXT_DEPTH];
-	uint32_t count = 0, context;
+	uint32_t count = 0, context, chain;
 
 	*ret_object = 0;
 	if (!plan->fills)
@@ -162,7 +162,8 @@ static int find_unborn(struct nm_engine *e, const struct nm_plan *plan, int in_h
 		return 0;
 	if (nm_contexts_get(&e->contexts, pcs, count, &context))
 		return NM_ENOMEM;
-	return nm_space_bucket(&e->space, context, ret_object);
+	chain = e->options.heap_chains ? s->frames.at[outermost - 1].context + 1 : 0;
+	return nm_space_bucket(&e->space, context, chain, ret_object);
 }
 
 /* The frame of another thread that holds the address, or 0. */

@@ -39,6 +39,7 @@ struct nm_result_object {
 	uint64_t bytes;           /* of a variable or mapping; of all blocks ever, for a bucket */
 	uint64_t blocks, largest; /* heap buckets: number of blocks, bytes of the largest */
 	const char *allocated_at; /* "file:line" of the allocating line or the declaration, or NULL */
+	uint32_t chain; /* 1 + index of the context that allocates, where buckets are told apart by it */
 };
 
 struct nm_result_site { /* one line of one function, or one instruction of it */

@@ -87,6 +87,13 @@ int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 	return 0;
 }
 
+void nm_space_forget_chains(struct nm_space *space)
+{
+	for (size_t i = 0; i < space->objects.count; i++)
+		space->objects.at[i].chain = 0;
+	nm_map_done(&space->buckets);
+}
+
 /* The object stored in `map` under key, made from `fresh` if there is none. */
 static int object_of(struct nm_space *space, struct nm_map *map, uint64_t key, struct nm_object fresh,
 		     uint32_t *ret_object)
@@ -524,13 +531,14 @@ int nm_is_allocator(const char *function)
 	return 0;
 }
 
-int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t *ret_object)
+int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object)
 {
-	return object_of(space, &space->buckets, context,
-			 (struct nm_object){.kind = NM_OBJECT_HEAP, .context = context}, ret_object);
+	return object_of(space, &space->buckets, (uint64_t)chain << 32 | context,
+			 (struct nm_object){.kind = NM_OBJECT_HEAP, .context = context, .chain = chain},
+			 ret_object);
 }
 
-int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context)
+int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain)
 {
 	struct nm_mapping *m = nm_space_mapping(space, address);
 	struct nm_object *o;
@@ -540,7 +548,7 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 		m->allocator = 1;
 		m->object = space->bookkeeping;
 	}
-	if (nm_space_bucket(space, context, &object))
+	if (nm_space_bucket(space, context, chain, &object))
 		return NM_ENOMEM;
 	o = &space->objects.at[object];
 	o->blocks++;

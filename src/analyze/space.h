@@ -27,6 +27,7 @@ struct nm_object {
 	const char *type;
 	const char *at;   /* "file:line" of the declaration or NULL */
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
+	uint32_t chain;   /* heap buckets: 1 + what called the allocator (calls.h), where that is asked for */
 	uint64_t bytes, blocks, largest;
 	/* Stack objects: what the function is (nm_space_frame_object). */
 	uint8_t is_allocator, copies, clears, is_trampoline, leaps;
@@ -100,14 +101,17 @@ void nm_space_done(struct nm_space *space);
 /* What a forked child starts with: a copy of its parent's space.  `ret_space` is initialised by it. */
 int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 
+/* Of such a copy: chains are numbered anew. */
+void nm_space_forget_chains(struct nm_space *space);
+
 /* All others return 0 or NM_ENOMEM. */
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
 void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_place *place);
 void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
-int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t *ret_object);
-int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context);
+int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object);
+int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain);
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 

@@ -20,6 +20,7 @@ struct nm_choice {
 	int huge_pages;   /* 0, or 1 + which: each TLB is simulated with such pages too */
 	int instructions; /* simulate fetches too */
 	int contexts;     /* count by call chain too */
+	int heap_chains;  /* and tell heap buckets apart by the chain that allocated them */
 	int sets;         /* and loads and replacements by set */
 };
 

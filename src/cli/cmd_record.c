@@ -42,6 +42,8 @@ static const struct nm_option options[] = {
      offsetof(struct record_options, choice.sets), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
      offsetof(struct record_options, choice.contexts), NULL},
+    {"heap-chains", 0, NULL, "tell heap blocks apart by the whole chain of calls that allocates them",
+     NM_OPTION_FLAG, offsetof(struct record_options, choice.heap_chains), NULL},
     {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
      offsetof(struct record_options, embed_sources), NULL},
     {"trace", 't', "FILE", "keep the run for nearmiss replay too", NM_OPTION_TEXT,
@@ -72,6 +74,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	recording.instructions = o.choice.instructions;
 	recording.by_instruction = o.by_instruction;
 	recording.contexts = o.choice.contexts;
+	recording.heap_chains = o.choice.heap_chains;
 	if (o.choice.sets) {
 		nm_sift_sets(&sets, &recording.machine);
 		recording.sift = &sets;

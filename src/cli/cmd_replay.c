@@ -38,6 +38,8 @@ static const struct nm_option options[] = {
      offsetof(struct replay_options, choice.sets), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
      offsetof(struct replay_options, choice.contexts), NULL},
+    {"heap-chains", 0, NULL, "tell heap blocks apart by the whole chain of calls that allocates them",
+     NM_OPTION_FLAG, offsetof(struct replay_options, choice.heap_chains), NULL},
     {"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", NM_OPTION_FLAG,
      offsetof(struct replay_options, by_instruction), NULL},
     {"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", NM_OPTION_FLAG,
@@ -75,6 +77,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	replaying.threads = (unsigned)o.choice.threads;
 	replaying.instructions = o.choice.instructions;
 	replaying.contexts = o.choice.contexts;
+	replaying.heap_chains = o.choice.heap_chains;
 	if (o.choice.sets) {
 		nm_sift_sets(&sets, &replaying.machine);
 		replaying.sift = &sets;

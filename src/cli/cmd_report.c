@@ -126,12 +126,13 @@ const struct nm_command nm_cmd_report = {
 	"  fields     fields of structures: references, misses, how often they are used\n"
 	"  affinity   fields of a structure that are used together, or not\n"
 	"  calltree   call chains, with all that is called from there (record --callgraph)\n"
+	"  buckets    heap blocks by the chain of calls that allocates them (record --heap-chains)\n"
 	"\n"
 	"Examples:\n"
 	"  nearmiss report functions --object matrix     who misses on it\n"
 	"  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "summary|objects|functions|lines|pairs|levels|patterns|sectors|fields|affinity|calltree",
+    .words = "summary|objects|functions|lines|pairs|levels|patterns|sectors|fields|affinity|calltree|buckets",
     .run = run,
 };

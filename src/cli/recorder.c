@@ -318,6 +318,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 					    .instructions = recording->instructions,
 					    .by_instruction = recording->by_instruction,
 					    .contexts = recording->contexts,
+					    .heap_chains = recording->heap_chains,
 					    .sift = recording->sift};
 	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
 

@@ -19,6 +19,7 @@ struct nm_recording {
 	int instructions;   /* simulate fetches too */
 	int by_instruction; /* count single instructions, keep their code */
 	int contexts;       /* count by call chain too */
+	int heap_chains;    /* and tell heap buckets apart by it */
 	int embed_sources;  /* into the profile */
 	int progress;       /* show it on stderr */
 	char *const *argv;  /* the program, NULL-terminated */

@@ -180,6 +180,7 @@ static int start_session(struct replayer *r, struct nm_error *err)
 	if (!looks_ahead(r)) {
 		options.by_instruction = replaying->by_instruction;
 		options.contexts = replaying->contexts;
+		options.heap_chains = replaying->heap_chains;
 		options.sift = replaying->sift;
 	}
 	return nm_session_new(&r->session, &options, err);

@@ -19,6 +19,7 @@ struct nm_replaying {
 	unsigned threads;   /* of the engine */
 	int instructions;   /* simulate fetches too */
 	int contexts;       /* count by call chain too */
+	int heap_chains;    /* and tell heap buckets apart by it */
 	int by_instruction; /* count single instructions, keep their code */
 	int embed_sources;
 	int progress; /* show it on stderr */

@@ -62,6 +62,8 @@ CREATE TABLE context_sum(
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
 	PRIMARY KEY(process, level, context)) WITHOUT ROWID;
+-- The chain of calls that allocates a heap bucket, where buckets were told apart by it.
+CREATE TABLE bucket(process TEXT, object INTEGER, context INTEGER, PRIMARY KEY(process, object)) WITHOUT ROWID;
 -- Single events, where they were asked for: how often an event of a kind happened at a place.  unit: what a place is
 -- (1 a set, 2 the first byte of a granule, 0 nothing: it is 0); level: beyond the last one is the memory; kind: enum
 -- nm_event_kind; maker: the place that made it; victim: the place that had loaded a replaced line, else -1.
@@ -336,6 +338,22 @@ CREATE VIEW context_counts AS
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
 	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW buckets AS
+	WITH RECURSIVE up(process, object, context, next, chain) AS (
+		SELECT b.process, b.object, b.context, c.parent, f.text
+		FROM bucket b CROSS JOIN context c ON c.process = b.process AND c.context = b.context
+		LEFT JOIN text f ON f.id = c.function
+		UNION ALL
+		SELECT u.process, u.object, u.context, c.parent,
+			CASE WHEN c.parent IS NULL THEN u.chain ELSE coalesce(f.text, '?') || ' / ' || u.chain END
+		FROM up u CROSS JOIN context c ON c.process = u.process AND c.context = u.next
+		LEFT JOIN text f ON f.id = c.function)
+	SELECT p.name AS process, n.text AS object, u.context AS context, u.chain AS chain
+	FROM up u CROSS JOIN process p ON p.process = u.process
+	CROSS JOIN object o ON o.process = u.process AND o.object = u.object
+	LEFT JOIN text n ON n.id = o.name
+	WHERE u.next IS NULL;
 
 CREATE VIEW evictions AS
 	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,

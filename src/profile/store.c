@@ -30,6 +30,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?)",
     [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?,?," FIFTEEN ")",
     [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?,?," FIFTEEN ")",
+    [NM_INSERT_BUCKET] = "INSERT INTO bucket VALUES(?,?,?)",
 };
 #undef FIFTEEN
 
@@ -440,6 +441,21 @@ static void store_contexts(struct shelf *shelf)
 	}
 }
 
+static void store_buckets(struct shelf *shelf)
+{
+	for (uint32_t i = 0; i < shelf->fold.objects && !shelf->rc; i++) {
+		const struct nm_result_object *object = &shelf->result->objects[shelf->fold.object_first[i]];
+		sqlite3_stmt *insert;
+
+		if (!object->chain)
+			continue;
+		insert = row(shelf, NM_INSERT_BUCKET);
+		number(insert, 2, i);
+		number(insert, 3, object->chain - 1);
+		run(shelf, insert);
+	}
+}
+
 /* A cell of a context, as it is stored. */
 struct context_row {
 	uint32_t context, thread, place, cell;
@@ -541,6 +557,7 @@ static void store_call_chains(struct shelf *shelf)
 		return;
 	}
 	store_contexts(shelf);
+	store_buckets(shelf);
 	for (unsigned level = 0; level < shelf->result->machine.count && !shelf->rc; level++) {
 		store_context_cells(shelf, level, rows);
 		store_context_sums(shelf, level);

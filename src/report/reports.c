@@ -78,6 +78,35 @@ static const char context_sql[] =
     "c.context AS context FROM chain CROSS JOIN c ON c.process = chain.process AND c.context = chain.context "
     "LEFT JOIN s ON s.process = c.process AND s.context = c.context WHERE c.parent IS NOT NULL";
 
+static const struct nm_column bucket_columns[] = {
+    {.name = "chain", .title = "allocated in", .kind = NM_COLUMN_NAME},
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "blocks", .title = "blocks", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
+    {.name = "bytes", .title = "bytes", .kind = NM_COLUMN_BYTES, .dispensable = 4},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .dispensable = 5},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "largest", .title = "largest", .kind = NM_COLUMN_BYTES, .hidden = 1},
+    {.name = "allocated_at", .title = "allocated at", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "context", .title = "context", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+};
+
+static const char bucket_sql[] =
+    "WITH c AS MATERIALIZED (SELECT process, object, sum(reads + writes) AS refs, "
+    "sum(read_misses + write_misses) AS misses, sum(loaded_bytes) AS loaded, sum(used_bytes) AS used "
+    "FROM counts WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY process, object), "
+    "b AS MATERIALIZED (SELECT process, object, context, chain FROM buckets WHERE ?2 IS NULL OR process = ?2) "
+    "SELECT b.chain AS chain, b.object AS object, o.blocks AS blocks, o.bytes AS bytes, "
+    "coalesce(c.refs, 0) AS \"references\", coalesce(c.misses, 0) AS misses, "
+    "100.0 * coalesce(c.misses, 0) / nullif((SELECT sum(misses) FROM c), 0) AS share, "
+    "100.0 - 100.0 * c.used / nullif(c.loaded, 0) AS waste, b.process AS process, o.type AS type, "
+    "o.largest AS largest, o.allocated_at AS allocated_at, b.context AS context "
+    "FROM b CROSS JOIN objects o ON o.process = b.process AND o.object = b.object "
+    "LEFT JOIN c ON c.process = b.process AND c.object = b.object";
+
 static const struct nm_column pattern_columns[] = {
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
     {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
@@ -220,6 +249,15 @@ static const struct nm_report reports[] = {
      .ties = "process, context",
      .sql = context_sql,
      .of_contexts = 1},
+    {.name = "buckets",
+     .summary = "heap blocks by the chain of calls that allocates them",
+     .columns = bucket_columns,
+     .column_count = COUNT_OF(bucket_columns),
+     .sort = "misses",
+     .ties = "process, object",
+     .sql = bucket_sql,
+     .view = "buckets",
+     .without = "chains of allocations: record with --heap-chains"},
 };
 
 const struct nm_report nm_report_by = {.name = "by", .sort = "misses"};

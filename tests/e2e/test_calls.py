@@ -3,10 +3,11 @@
 
 import collections
 import json
+import re
 import shutil
 import subprocess
 
-from harness import SPEC, Skip, counts, main, nearmiss, program, record, rows
+from harness import SPEC, Skip, at, counts, main, nearmiss, program, record, rows
 
 COUNTS = ("reads", "writes", "read_misses", "write_misses", "cold", "capacity", "conflict", "coherence", "loads",
           "reuse", "used_bytes", "loaded_bytes", "evictions", "writebacks", "weighted_bytes")
@@ -128,6 +129,55 @@ def case_handlers_of_signals():
     with_chains = counts()
     record([program("signals")])
     assert counts() == with_chains
+
+
+def case_chains_of_allocations():
+    """Blocks of one function are told apart by all that leads to it; the counts stand in chains.c."""
+    def buckets():
+        found = {row[0]: row[1:] for row in
+                 rows("SELECT b.process || ': ' || b.chain, o.blocks, o.bytes, (SELECT sum(writes) FROM counts AS c "
+                      "WHERE c.process = b.process AND c.object = b.object AND c.level = 'L1d' AND c.line = ?) "
+                      "FROM buckets AS b JOIN objects AS o USING (process, object) GROUP BY b.process, b.chain, b.object "
+                      "ORDER BY o.blocks", at("tests/programs/chains.c", "fill"))}
+        return {re.sub("^(.*): .*main / ", r"\1: ", chain): entry for chain, entry in found.items()}
+
+    record([program("chains")], "--heap-chains", "--trace=p.nmt")
+    deep = "chains: descend / descend / "
+    nodes = " / fill / new_node / safe_malloc"
+    wanted = {
+        "chains: left" + nodes: (100, 6400, 100),
+        "chains: right" + nodes: (300, 300 * 64, 300),  # the later of two of the same text
+        deep + "bottom" + nodes: (400, 400 * 64, 400),
+        deep + "other_bottom" + nodes: (500, 500 * 64, 500),
+        "chains: first / clear_some / cleared": (4, 4 * 4096, None),
+        "chains: second / clear_some / cleared": (6, 6 * 4096, None),
+        "chains: alone": (1, 64, None),
+        "chains#2: left" + nodes: (100, 6400, 100),  # a child's tree begins at its fork
+    }
+    assert buckets() == wanted, buckets()
+    base = f"heap new_node (chains.c:{at('tests/programs/chains.c', 'node')})"
+    fill, left = (at("tests/programs/chains.c", tag) for tag in ("fill", "left"))
+    names = dict(rows("SELECT object, blocks FROM objects WHERE kind = 'heap' AND process = 'chains'"))
+    assert names.pop(f"{base} < fill:{fill} < left:{left}") == 100, names
+    assert sorted(n for name, n in names.items() if name.startswith(f"{base} < fill:{fill} < right:")) == [200, 300]
+    assert [name for name, n in names.items() if n == 1 and "alone" in name and "<" not in name], names
+    # What the child inherited has no chain, and calloc's own stores are its caller's.
+    assert rows("SELECT blocks FROM objects WHERE process = 'chains#2' AND object = ?", base) == [(1500,)]
+    stores = dict(rows("SELECT substr(object, instr(object, '< ') + 2, 5), sum(writes) FROM counts WHERE level = 'L1d' AND "
+                       "process = 'chains' AND object LIKE 'heap clear_some%' AND function <> 'clear_some' GROUP BY 1"))
+    assert 0 < stores["first"] < stores["secon"], stores
+    done = nearmiss("report", "buckets", "-i", "p.nmp", "--format=json", "--limit=0")
+    listed = json.loads(done.stdout)["rows"]
+    assert {row["chain"].rsplit("main / ", 1)[-1] for row in listed} >= {"alone", "first / clear_some / cleared"}, listed
+    stored = buckets(), counts()
+    done = nearmiss("replay", "-o", "p.nmp", "--cache", SPEC, "--heap-chains", "p.nmt")
+    assert done.returncode == 0 and (buckets(), counts()) == stored, done
+    # Without, and with call chains alone, these are one object, and the sums are the same.
+    sums = f"SELECT level, function, line, {SUMS} FROM counts GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    with_chains = rows(sums)
+    record([program("chains")], "--callgraph")
+    assert rows(sums) == with_chains and rows("SELECT * FROM buckets") == []
+    assert rows("SELECT blocks FROM objects WHERE process = 'chains' AND object = ?", base) == [(1500,)]
 
 
 def case_sums_close():

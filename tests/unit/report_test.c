@@ -143,12 +143,12 @@ static struct nm_profile *sample(void)
 	return profile;
 }
 
-/* The profile knows neither call chains nor strides nor fields, and its levels have no sectors. */
+/* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have no sectors. */
 static int is_missing(const struct nm_report *report)
 {
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
 	       report == nm_report_named("sectors") || report == nm_report_named("fields") ||
-	       report == nm_report_named("affinity");
+	       report == nm_report_named("affinity") || report == nm_report_named("buckets");
 }
 
 /* What a report writes; malloc'ed. */
@@ -408,6 +408,7 @@ static void test_wrong_requests(void **state)
 	    {"summary", {.level = "l1d"}, "L1d"},
 	    {"levels", {.thread = 1}, "levels"},
 	    {"calltree", {.level = NULL}, "no call chains"},
+	    {"buckets", {.level = NULL}, "--heap-chains"},
 	    {"patterns", {.level = NULL}, "no access patterns"},
 	    {"fields", {.level = NULL}, "no fields"},
 	    {"sectors", {.level = NULL}, "no sector misses"},
