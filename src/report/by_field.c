@@ -67,12 +67,13 @@ void nm_field_expression(const char *process, FILE *sql)
 
 /* h0: fields of all selected processes; h1: with the accesses of those that have more; h2: whether they are hot or cold; h3:
  * the structure with the most accesses of each object. */
-void nm_fielded_expression(FILE *sql)
+void nm_fielded_expression(const char *among, FILE *sql)
 {
-	fputs(
+	fprintf(
+	    sql,
 	    ", h0 AS MATERIALIZED (SELECT object, type, structure, field, offset, bytes, "
 	    "sum(sampled) AS sampled, sum(stays) AS stays, sum(used) AS used FROM fields "
-	    "WHERE ?2 IS NULL OR process = ?2 GROUP BY object, type, structure, field, offset), "
+	    "WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, structure, field, offset), "
 	    "h1 AS (SELECT *, sum(sampled) OVER (PARTITION BY object, type, structure "
 	    "ORDER BY sampled DESC, offset ROWS UNBOUNDED PRECEDING) - sampled AS before, "
 	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total FROM h0), "
@@ -80,20 +81,22 @@ void nm_fielded_expression(FILE *sql)
 	    "NOT (sampled > 0 AND before * 100 < total * 90) AND used * 10 <= stays AS cold FROM h1), "
 	    "h3 AS MATERIALIZED (SELECT object, type, structure, max(total) AS total FROM h2 GROUP BY object "
 	    "HAVING max(total) > 0), ",
-	    sql);
-	fputs("h4 AS MATERIALIZED (SELECT object, type, field, other, offset, other_offset, "
-	      "sum(visits) AS visits, sum(both) AS both FROM affinity WHERE visits > 0 AND both > 0 "
-	      "AND (?2 IS NULL OR process = ?2) GROUP BY object, type, field, other, offset, other_offset), "
-	      "h5 AS MATERIALIZED (SELECT h4.object AS object, h4.field AS field, h4.other AS other, "
-	      "h4.other_offset - h4.offset AS apart, h4.visits AS visits, max(h4.both) AS both FROM h4 "
-	      "JOIN h3 ON h3.object = h4.object AND h3.type = h4.type "
-	      "JOIN h2 x ON x.object = h3.object AND x.type = h3.type AND x.structure = h3.structure "
-	      "AND x.field = h4.field AND x.offset = h4.offset "
-	      "JOIN h2 y ON y.object = h3.object AND y.type = h3.type AND y.structure = h3.structure "
-	      "AND y.field = h4.other AND y.offset = h4.other_offset "
-	      "WHERE x.hot AND y.hot AND y.offset + y.bytes - x.offset > "
-	      "(SELECT max(line_size) FROM levels WHERE level = ?1) GROUP BY h4.object), ",
-	      sql);
+	    among);
+	fprintf(
+	    sql,
+	    "h4 AS MATERIALIZED (SELECT object, type, field, other, offset, other_offset, "
+	    "sum(visits) AS visits, sum(both) AS both FROM affinity WHERE visits > 0 AND both > 0 "
+	    "AND (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, field, other, offset, other_offset), "
+	    "h5 AS MATERIALIZED (SELECT h4.object AS object, h4.field AS field, h4.other AS other, "
+	    "h4.other_offset - h4.offset AS apart, h4.visits AS visits, max(h4.both) AS both FROM h4 "
+	    "JOIN h3 ON h3.object = h4.object AND h3.type = h4.type "
+	    "JOIN h2 x ON x.object = h3.object AND x.type = h3.type AND x.structure = h3.structure "
+	    "AND x.field = h4.field AND x.offset = h4.offset "
+	    "JOIN h2 y ON y.object = h3.object AND y.type = h3.type AND y.structure = h3.structure "
+	    "AND y.field = h4.other AND y.offset = h4.other_offset "
+	    "WHERE x.hot AND y.hot AND y.offset + y.bytes - x.offset > "
+	    "(SELECT max(line_size) FROM levels WHERE level = ?1) GROUP BY h4.object), ",
+	    among);
 	fputs("h AS MATERIALIZED (SELECT h3.object AS object, h3.structure AS structure, "
 	      "group_concat(h2.field, ', ') FILTER (WHERE h2.hot) AS hot_fields, "
 	      "sum(h2.bytes) FILTER (WHERE h2.hot) AS hot_bytes, "

@@ -13,6 +13,7 @@
  *     e   where object, line and function are keys: the evictor that replaced most of its lines
  *     s   the same: the stride that most of its accesses follow
  *     g, h, i  of fields (by_field.c)
+ *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the others
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
@@ -43,6 +44,8 @@ struct maker {
 	unsigned asked_for;              /* those behind it only serve to find the cause */
 	int has[KEYS];
 	FILE *select, *ties; /* the result's columns; the keys among them */
+	const char *sort;    /* column of the result that it is ranked by */
+	const char *rank;    /* the column of c that the result is ranked by, downwards; NULL: another way */
 };
 
 /* ---- keys --------------------------------------------------------------------------------------- */
@@ -98,6 +101,9 @@ static int listed(const char *list, const char *name)
 	return 0;
 }
 
+/* Whether an expression is just a column of c. */
+static int is_own(const char *sql) { return !strncmp(sql, "c.", 2) && !strpbrk(sql, " ("); }
+
 /* sql: NULL for what is made from other columns. */
 static void put(struct maker *m, const struct nm_column *column, const char *sql)
 {
@@ -106,6 +112,9 @@ static void put(struct maker *m, const struct nm_column *column, const char *sql
 	*to = *column;
 	if (listed(m->report->shown, to->name))
 		to->hidden = 0;
+	if (sql && m->asked->request.limit > 0 && column->kind == NM_COLUMN_NUMBER && is_own(sql) &&
+	    !strcmp(column->name, m->sort))
+		m->rank = sql + strlen("c.");
 	if (sql)
 		fprintf(m->select, "%s%s AS \"%s\"", ftell(m->select) ? ", " : "", sql, column->name);
 }
@@ -305,6 +314,7 @@ static void write_instructions(const struct maker *m, FILE *sql)
 static void write_details(const struct maker *m, FILE *sql)
 {
 	const char *process = m->has[PROCESS] ? "process, " : "";
+	const char *among = m->rank ? "IN (SELECT object FROM r)" : "IS NOT NULL";
 
 	if (m->has[OBJECT])
 		fprintf(sql,
@@ -318,19 +328,20 @@ static void write_details(const struct maker *m, FILE *sql)
 		fprintf(sql,
 			", e AS MATERIALIZED (SELECT %slevel, victim, victim_file, victim_line, "
 			"victim_function, evictor, file, line, function, max(count) AS count "
-			"FROM top_evictors WHERE ?2 IS NULL OR process = ?2 "
+			"FROM top_evictors WHERE (?2 IS NULL OR process = ?2) AND victim %s "
 			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
-			process, process);
+			process, among, process);
 	if (has_stride(m))
 		fprintf(sql,
 			", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
 			"max(followed) AS followed, sum(sampled) AS sampled FROM sites "
-			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %sobject, function, file, line)",
-			process, process);
+			"WHERE (?2 IS NULL OR process = ?2) AND object %s "
+			"GROUP BY %sobject, function, file, line)",
+			process, among, process);
 	if (has_field(m))
 		nm_field_expression(process, sql);
 	if (has_fielded(m))
-		nm_fielded_expression(sql);
+		nm_fielded_expression(among, sql);
 }
 
 /* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
@@ -348,9 +359,17 @@ static void write_footprint(const struct maker *m, FILE *sql)
 			process, part ? "NULL * " : "sum(cold) * ", process);
 }
 
+static void write_first(const struct maker *m, const char *ties, FILE *sql)
+{
+	if (m->rank)
+		fprintf(sql,
+			", r AS MATERIALIZED (SELECT * FROM c ORDER BY %s DESC NULLS LAST, %s LIMIT %lld)",
+			m->rank, ties, (long long)m->asked->request.limit);
+}
+
 static void write_joins(const struct maker *m, FILE *sql)
 {
-	fputs(" FROM c CROSS JOIN t ON t.level = c.level CROSS JOIN p", sql);
+	fprintf(sql, " FROM %s CROSS JOIN t ON t.level = c.level CROSS JOIN p", m->rank ? "r AS c" : "c");
 	if (m->has[PROCESS])
 		fputs(" ON p.process = c.process", sql);
 	if (m->has[OBJECT])
@@ -377,7 +396,7 @@ static void write_joins(const struct maker *m, FILE *sql)
 		fputs(" LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object", sql);
 }
 
-static char *assemble(const struct maker *m, const char *select)
+static char *assemble(const struct maker *m, const char *select, const char *ties)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -393,6 +412,7 @@ static char *assemble(const struct maker *m, const char *select)
 	if (m->has[TYPE])
 		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
 	write_counts(m, sql);
+	write_first(m, ties, sql);
 	write_instructions(m, sql);
 	write_details(m, sql);
 	write_footprint(m, sql);
@@ -409,7 +429,10 @@ static char *assemble(const struct maker *m, const char *select)
 int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, const struct nm_asked *asked,
 		  struct nm_error *err)
 {
-	struct maker m = {.query = ret_query, .report = report, .asked = asked};
+	struct maker m = {.query = ret_query,
+			  .report = report,
+			  .asked = asked,
+			  .sort = asked->request.sort ? asked->request.sort : report->sort};
 	char *select = NULL, *ties = NULL;
 	size_t bytes, tie_bytes;
 	int rc = take_keys(&m, report->keys ? report->keys : asked->request.by, err);
@@ -438,7 +461,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 	if (!m.select || fclose(m.select) || !m.ties || fclose(m.ties))
 		rc = NM_ENOMEM;
 	ret_query->ties = ties;
-	ret_query->sql = rc ? NULL : assemble(&m, select);
+	ret_query->sql = rc ? NULL : assemble(&m, select, ties);
 	free(select);
 	return ret_query->sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
 }

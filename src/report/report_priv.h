@@ -60,9 +60,9 @@ const char *nm_cell_evictor(struct nm_table *table, size_t row);
 const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);
 const struct nm_ranked_column *nm_fielded_columns(unsigned *ret_count);
 
-/* Table expressions g (process: "process, " or "") and h. */
+/* Table expressions g (process: "process, " or "") and h (among: a condition that chooses objects). */
 void nm_field_expression(const char *process, FILE *sql);
-void nm_fielded_expression(FILE *sql);
+void nm_fielded_expression(const char *among, FILE *sql);
 
 /* ---- ranking.c: the query of a request ---- */
 
