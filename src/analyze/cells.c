@@ -65,6 +65,7 @@ static struct nm_result_site source_of(const struct nm_cells *cells, uint64_t pc
 		r.function = p.function;
 		r.file = p.file;
 		r.line = p.line;
+		r.md5 = p.file ? nm_module_digest(module, p.file) : NULL;
 	}
 	return r;
 }

@@ -47,6 +47,7 @@ struct nm_result_site { /* one line of one function, or one instruction of it */
 	uint32_t line;    /* 0: unknown */
 	int64_t built;    /* when the module's file was last written, seconds since 1970; 0: unknown */
 	uint64_t address; /* of the instruction in the module; 0 where lines only are told apart */
+	const char *md5;  /* of the file when it was compiled, or NULL */
 };
 
 struct nm_result_thread { /* where the machine has several cores */

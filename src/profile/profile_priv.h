@@ -86,7 +86,8 @@ struct nm_store {
 	sqlite3 *db;
 	sqlite3_stmt *insert[NM_INSERTS];
 	struct nm_names names;
-	struct nm_map files; /* text id of a source -> when the oldest file built from it was written */
+	struct nm_map files;    /* text id of a source -> when the oldest file built from it was written */
+	struct nm_map compiled; /* the same -> its MD5 then, in the pool of names; "": not one */
 };
 
 /* These return SQLite's codes. */

@@ -98,8 +98,9 @@ CREATE TABLE top_eviction(
 	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
 	PRIMARY KEY(process, level, victim)) WITHOUT ROWID;
 
--- Each file that a site names and that could be read; text: see sources.c.
-CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB);
+-- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
+CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB,
+	compiled TEXT);
 
 -- Where instructions were told apart: each with the place that it is part of, and its counts.
 CREATE TABLE instruction(
@@ -160,7 +161,7 @@ CREATE VIEW code_lines AS
 
 CREATE VIEW sources AS
 	SELECT f.text AS file, s.bytes AS bytes, s.modified AS modified, s.md5 AS md5, s.newer AS newer,
-		s.text AS text
+		s.text AS text, s.compiled AS compiled
 	FROM source s CROSS JOIN text f ON f.id = s.file;
 
 CREATE VIEW undebugged AS

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <md5.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,7 +99,7 @@ static int bind_text(sqlite3_stmt *insert, int column, const char *text, size_t 
 	return rc;
 }
 
-static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *path, int64_t built, int embed)
+static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built, int embed)
 {
 	char digest[NM_DIGEST_ROOM], *text;
 	int64_t modified;
@@ -106,18 +107,33 @@ static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *p
 	int rc = nm_source_read(path, &text, &bytes, &modified);
 
 	if (rc)
-		return rc == NM_ENOMEM ? SQLITE_NOMEM : SQLITE_OK;
+		return rc == NM_ENOMEM ? SQLITE_NOMEM : SQLITE_NOTFOUND;
 	nm_source_digest(text, bytes, digest);
-	sqlite3_bind_int64(insert, 1, file);
 	sqlite3_bind_int64(insert, 2, (sqlite3_int64)bytes);
 	sqlite3_bind_int64(insert, 3, modified);
 	sqlite3_bind_text(insert, 4, digest, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int(insert, 5, modified > built);
-	rc = embed ? bind_text(insert, 6, text, bytes) : sqlite3_bind_null(insert, 6);
-	if (!rc)
+	rc = embed ? bind_text(insert, 6, text, bytes) : SQLITE_OK;
+	free(text);
+	return rc;
+}
+
+/* compiled: the digest of what was compiled, or NULL. */
+static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *path, int64_t built,
+			 const char *compiled, int embed)
+{
+	int rc;
+
+	sqlite3_clear_bindings(insert);
+	rc = bind_facts(insert, path, built, embed);
+	if (compiled && *compiled)
+		sqlite3_bind_text(insert, 7, compiled, -1, SQLITE_STATIC);
+	else if (rc == SQLITE_NOTFOUND)
+		return SQLITE_OK;
+	sqlite3_bind_int64(insert, 1, file);
+	if (!rc || rc == SQLITE_NOTFOUND)
 		rc = sqlite3_step(insert);
 	sqlite3_reset(insert);
-	free(text);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -126,19 +142,20 @@ int nm_store_sources(struct nm_store *store, int embed)
 	sqlite3_stmt *insert = NULL;
 	uint64_t file, built;
 	size_t i = 0;
-	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?)", -1, &insert, NULL);
+	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?,?)", -1, &insert, NULL);
 
 	while (!rc && nm_map_next(&store->files, &i, &file, &built))
 		rc = insert_source(insert, (sqlite3_int64)file,
 				   (const char *)(uintptr_t)nm_map_get(&store->names.texts, file, 0),
-				   (int64_t)built, embed);
+				   (int64_t)built,
+				   (const char *)(uintptr_t)nm_map_get(&store->compiled, file, 0), embed);
 	sqlite3_finalize(insert);
 	return rc;
 }
 
 /* ---- reading ---- */
 
-/* The text of a row (md5, newer, bytes, text), which nobody has checked. */
+/* The text of a row (md5, newer, bytes, text, ...), which nobody has checked. */
 static int take_text(const struct nm_rows *rows, const char *file, struct nm_stored_source *source,
 		     struct nm_error *err)
 {
@@ -165,25 +182,50 @@ static int take_text(const struct nm_rows *rows, const char *file, struct nm_sto
 	return 0;
 }
 
+/* Profiles of earlier versions do not know what was compiled. */
+static int knows_compiled(struct nm_profile *profile, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int rc = nm_profile_query(
+	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'sources' AND sql LIKE '%compiled%'", &rows,
+	    err);
+
+	if (!rc)
+		rc = nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	return rc;
+}
+
+static void copy_digest(const struct nm_rows *rows, unsigned column, char *ret_digest)
+{
+	const char *digest = nm_rows_text(rows, column);
+
+	snprintf(ret_digest, NM_DIGEST_ROOM, "%s", digest ? digest : "");
+}
+
 int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_stored_source *ret_source,
 		      struct nm_error *err)
 {
 	struct nm_stored_source source = {.text = NULL};
 	struct nm_rows *rows = NULL;
-	const char *digest;
 	int rc = nm_profile_has(profile, "sources", err);
 
 	if (rc <= 0)
 		return rc; /* profiles of earlier versions have none */
-	rc = nm_profile_query(profile, "SELECT md5, newer, bytes, text FROM sources WHERE file = ?1", &rows,
-			      err);
+	rc = knows_compiled(profile, err);
+	if (rc < 0)
+		return rc;
+	rc = nm_profile_query(profile,
+			      rc ? "SELECT md5, newer, bytes, text, compiled FROM sources WHERE file = ?1"
+				 : "SELECT md5, newer, bytes, text, NULL FROM sources WHERE file = ?1",
+			      &rows, err);
 	if (rc)
 		return rc;
 	nm_rows_bind_text(rows, 1, file);
 	rc = nm_rows_next(rows, err);
 	if (rc > 0) {
-		digest = nm_rows_text(rows, 0);
-		strncpy(source.digest, digest ? digest : "", sizeof source.digest - 1);
+		copy_digest(rows, 0, source.digest);
+		copy_digest(rows, 4, source.compiled);
 		source.is_newer = nm_rows_integer(rows, 1) != 0;
 		rc = take_text(rows, file, &source, err);
 		if (!rc)

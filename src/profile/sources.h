@@ -14,9 +14,10 @@
 enum { NM_DIGEST_ROOM = 33, NM_SOURCE_LARGEST = 64 << 20 };
 
 struct nm_stored_source {
-	char digest[NM_DIGEST_ROOM]; /* MD5 in hexadecimal digits */
-	int is_newer;                /* it was changed after a program or library had been built from it */
-	char *text;                  /* with a NUL behind it; NULL: not embedded */
+	char digest[NM_DIGEST_ROOM];   /* MD5 in hexadecimal digits */
+	char compiled[NM_DIGEST_ROOM]; /* that of what was compiled; "": not known */
+	int is_newer;                  /* it was changed after a program or library had been built from it */
+	char *text;                    /* with a NUL behind it; NULL: not embedded */
 	size_t bytes;
 };
 

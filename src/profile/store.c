@@ -62,6 +62,7 @@ void nm_store_done(struct nm_store *store)
 		sqlite3_finalize(store->insert[i]);
 	nm_names_done(&store->names);
 	nm_map_done(&store->files);
+	nm_map_done(&store->compiled);
 	memset(store, 0, sizeof *store);
 }
 
@@ -231,6 +232,17 @@ static void store_objects(struct shelf *shelf)
 	}
 }
 
+static int note_digest(struct nm_store *store, sqlite3_int64 file, const char *md5)
+{
+	const char *known = (const char *)(uintptr_t)nm_map_get(&store->compiled, (uint64_t)file, 0);
+
+	if (!md5 || (known && !strcmp(known, md5)))
+		return SQLITE_OK;
+	md5 = nm_intern(&store->names.pool, known ? "" : md5);
+	return !md5 || nm_map_put(&store->compiled, (uint64_t)file, (uintptr_t)md5) ? SQLITE_NOMEM
+										    : SQLITE_OK;
+}
+
 /* Of all that was built from a file the oldest counts: nothing may be older than its source. */
 static int note_file(struct nm_store *store, const struct nm_result_site *site)
 {
@@ -238,6 +250,8 @@ static int note_file(struct nm_store *store, const struct nm_result_site *site)
 	sqlite3_int64 file;
 	int rc = nm_names_text(&store->names, site->file, &file);
 
+	if (!rc && file)
+		rc = note_digest(store, file, site->md5);
 	if (rc || !file || nm_map_get(&store->files, (uint64_t)file, INT64_MAX) < built)
 		return rc;
 	return nm_map_put(&store->files, (uint64_t)file, built) ? SQLITE_NOMEM : SQLITE_OK;

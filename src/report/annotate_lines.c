@@ -270,7 +270,12 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 	if (!*known->digest)
 		rc = nm_read_number(a, "SELECT CAST(value AS INTEGER) FROM info WHERE key = ?1",
 				    "recorded_at", &recorded);
-	if (*known->digest && strcmp(known->digest, source->digest))
+	if (*known->compiled && strcmp(known->compiled, source->digest))
+		text =
+		    "it is not what was compiled (its MD5 is another): figures may stand beside wrong lines";
+	else if (*known->compiled)
+		text = NULL;
+	else if (*known->digest && strcmp(known->digest, source->digest))
 		text =
 		    "it is not what it was when the program was recorded: figures may stand beside wrong lines";
 	else if (known->is_newer)

@@ -62,6 +62,18 @@ size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_p
 	return n;
 }
 
+const char *nm_module_digest(struct nm_module *module, const char *file)
+{
+	const char *digest = learned_digest(module, file);
+
+	if (digest || !may_ask(module))
+		return digest;
+	digest = module_digest(module, file);
+	if (digest)
+		book_note_digest(module, file, digest);
+	return digest;
+}
+
 int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
 {
 	const struct nm_variable *known = learned_variable(module, vaddr, 0);

@@ -273,6 +273,20 @@ void book_note_variable(struct nm_module *module, const struct nm_variable *v, i
 	put(b, v->kind);
 }
 
+void book_note_digest(struct nm_module *module, const char *file, const char *digest)
+{
+	struct book *b = open_book(module);
+
+	if (!b || !is_new(b, ITEM_DIGEST, module, (uintptr_t)file))
+		return;
+	note_text(b, file);
+	note_text(b, digest);
+	put(b, ITEM_DIGEST);
+	put(b, module->noted);
+	put_text(b, file);
+	put_text(b, digest);
+}
+
 void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count)
 {
 	struct book *b = open_book(module);

@@ -28,6 +28,7 @@ enum item {
 	ITEM_ALLOCATED,     /* module, address, bytes, enum nm_allocated, type (0: none) */
 	ITEM_LOCALS,        /* as ITEM_TYPE; but behind each count the structure's name, bytes, offset */
 	ITEM_FRAME_TYPE,    /* module, low, bytes, type (0: none) */
+	ITEM_DIGEST,        /* module, file, digest */
 	ITEM_KINDS
 };
 
@@ -58,6 +59,7 @@ struct learned {
 	struct nm_vec(struct learned_positions) chains;
 	struct nm_vec(struct nm_variable) variable_list; /* both kinds */
 	struct nm_vec(const struct nm_type *) frame_list;
+	struct nm_map digests; /* file -> digest */
 	struct nm_map code_at; /* low -> where in `code`: its number of bytes, they */
 	struct nm_vec(uint8_t) code;
 	struct nm_map variable_types; /* address * 2 and 1 if thread-local -> struct nm_type or NULL */
@@ -69,6 +71,8 @@ struct learned {
 const struct nm_function *learned_function(struct nm_module *module, uint64_t vaddr);
 const struct learned_positions *learned_positions(struct nm_module *module, uint64_t vaddr);
 const struct nm_variable *learned_variable(struct nm_module *module, uint64_t vaddr, int is_thread_local);
+
+const char *learned_digest(const struct nm_module *module, const char *file); /* or NULL */
 
 /* The bytes that are known from vaddr on, at most `room`. */
 size_t learned_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
@@ -84,6 +88,7 @@ void book_note_module(struct nm_module *module);
 void book_note_function(struct nm_module *module, const struct nm_function *function);
 void book_note_positions(struct nm_module *module, uint64_t vaddr);
 void book_note_variable(struct nm_module *module, const struct nm_variable *variable, int is_thread_local);
+void book_note_digest(struct nm_module *module, const char *file, const char *digest);
 void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count);
 void book_note_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
 			     const struct nm_type *type);

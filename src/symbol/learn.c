@@ -45,6 +45,7 @@ void learned_free(struct learned *l)
 	nm_vec_free(&l->position_list);
 	nm_vec_free(&l->chains);
 	nm_vec_free(&l->variable_list);
+	nm_map_done(&l->digests);
 	nm_map_done(&l->code_at);
 	nm_vec_free(&l->code);
 	nm_map_done(&l->variable_types);
@@ -293,6 +294,16 @@ static void learn_level(struct lesson *l)
 		module->learned->level = (enum nm_debug_level)level;
 }
 
+static void learn_digest(struct lesson *l)
+{
+	struct nm_module *module = get_module(l);
+	const char *file = get_text(l), *digest = get_text(l);
+
+	l->broken |= !file || !digest;
+	if (module && !l->broken && nm_map_put(&module->learned->digests, (uintptr_t)file, (uintptr_t)digest))
+		l->exhausted = 1;
+}
+
 static void learn_code(struct lesson *l)
 {
 	struct nm_module *module = get_module(l);
@@ -430,6 +441,7 @@ static void learn_item(struct lesson *l)
 	case ITEM_VARIABLE:
 	case ITEM_TLS_VARIABLE: learn_variable(l, (enum item)kind); return;
 	case ITEM_CODE: learn_code(l); return;
+	case ITEM_DIGEST: learn_digest(l); return;
 	case ITEM_TYPE:
 	case ITEM_LOCALS: learn_type(l, kind == ITEM_LOCALS); return;
 	case ITEM_FRAME_TYPE: learn_frame_type(l); return;
@@ -490,6 +502,13 @@ const struct learned_positions *learned_positions(struct nm_module *module, uint
 	const struct span *span = l ? find(&l->positions, vaddr) : NULL;
 
 	return span ? &l->chains.at[span->id] : NULL;
+}
+
+const char *learned_digest(const struct nm_module *module, const char *file)
+{
+	const struct learned *l = module->learned;
+
+	return l ? (const char *)(uintptr_t)nm_map_get(&l->digests, (uintptr_t)file, 0) : NULL;
 }
 
 size_t learned_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)

@@ -41,6 +41,7 @@ void unit_read_lines(struct nm_module *module, struct unit *unit)
 	if (unit->lines_read)
 		return;
 	unit->lines_read = 1;
+	unit_read_digests(module, unit);
 	if (dwarf_getsrclines(&unit->die, &lines, &count) != 0)
 		return;
 	struct names names = {.module = module, .unit = &unit->die};

@@ -33,6 +33,7 @@ static void module_free(struct nm_module *module)
 	}
 	nm_vec_free(&module->units);
 	nm_map_done(&module->scoped_names);
+	nm_map_done(&module->digests);
 	nm_map_done(&module->types_of);
 	nm_map_done(&module->frame_types);
 	nm_vec_free(&module->unit_spans);

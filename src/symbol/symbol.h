@@ -69,6 +69,10 @@ struct nm_position {
 };
 size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
 
+/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is not told or not one: of a file that
+ * nm_module_positions has named. */
+const char *nm_module_digest(struct nm_module *module, const char *file);
+
 /* Machine code from vaddr on, as the file has it: at most `room` bytes, and none beyond its segment.  Returns their
  * number; 0 without a file. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);

@@ -135,6 +135,8 @@ struct nm_module {
 	struct nm_map scoped_names; /* declaration of a function -> its interned name with scopes */
 	struct spans unit_spans;    /* flat; id: units */
 
+	struct nm_map digests; /* interned path of a source -> interned digest, "" if units disagree */
+
 	struct nm_map types_of;    /* entry of a type -> struct nm_type or NULL */
 	struct nm_map frame_types; /* entry of a function -> the same of its frame */
 
@@ -198,6 +200,10 @@ struct unit *unit_at(struct nm_module *module, uint64_t vaddr);
 /* lines.c */
 void unit_read_lines(struct nm_module *module, struct unit *unit);
 const struct line_row *unit_line_at(const struct unit *unit, uint64_t vaddr);
+
+/* digests.c: what the unit's line table tells; the digest of a source in hexadecimal digits, or NULL. */
+void unit_read_digests(struct nm_module *module, struct unit *unit);
+const char *module_digest(struct nm_module *module, const char *path);
 
 /* functions.c */
 void unit_read_frames(struct nm_module *module, struct unit *unit);

@@ -154,6 +154,39 @@ def case_source_newer_than_the_program():
     assert "note: it was changed after the program had been built" in annotate("walk.c")
 
 
+def case_source_that_was_compiled():
+    """clang notes the MD5 of what it compiles: so a change is seen without the times, and a new time is no change."""
+    build()
+    digest = hashlib.md5(SOURCE.encode()).hexdigest()
+    compiled = "SELECT md5, compiled FROM sources WHERE file LIKE '%/walk.c'"
+    assert rows(compiled) == [(digest, None)]  # gcc does not
+    assert run([need("clang"), "-gdwarf-5", "-O1", "-o", "walk", "src/walk.c"]).returncode == 0
+    command = [os.path.abspath("walk")]
+    later = time.time() + 1000
+    os.utime("src/walk.c", (later, later))
+    record(command, "--trace", "t.nmt")
+    assert rows(compiled) == [(digest, digest)]
+    assert "note:" not in annotate("walk.c")
+    changed = SOURCE.replace("Two", "2")
+    with open("src/walk.c", "w", encoding="ascii") as f:
+        f.write(changed)
+    os.utime("src/walk.c", (1000000000, 1000000000))
+    assert "note: it is not what was compiled" in annotate("walk.c")
+    record(command, "--embed-sources")
+    assert rows(compiled) == [(hashlib.md5(changed.encode()).hexdigest(), digest)]
+    assert "note: it is not what was compiled" in annotate("walk.c")
+    shutil.rmtree("src")
+    text = annotate("walk.c")
+    assert "source: in the profile" in text and "note: it is not what was compiled" in text, text
+    done = nearmiss("replay", "-o", "p.nmp", "t.nmt")
+    assert done.returncode == 0, done.stderr
+    assert rows(compiled) == [(None, digest)]
+    os.mkdir("src")
+    with open("src/walk.c", "w", encoding="ascii") as f:
+        f.write(SOURCE)
+    assert "note:" not in annotate("walk.c")
+
+
 def case_relative_paths():
     """A compiler that is given a relative path notes a relative path: its own folder makes it absolute."""
     build()

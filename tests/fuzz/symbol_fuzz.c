@@ -14,6 +14,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -40,6 +41,12 @@ static void ask_at(struct nm_module *module, uint64_t vaddr)
 	demand(n <= 8);
 	for (size_t i = 0; i < n; i++)
 		demand(at[i].function || at[i].file);
+	const char *digest = n && at[0].file ? nm_module_digest(module, at[0].file) : NULL;
+	demand(!digest || strlen(digest) == 32);
+	const struct nm_type *types[2] = {nm_module_frame_type(module, vaddr), NULL};
+	nm_module_allocated(module, vaddr, 64, &types[1]);
+	for (int i = 0; i < 2; i++)
+		demand(!types[i] || (types[i]->name && types[i]->bytes && types[i]->field_count));
 	if (nm_module_function(module, vaddr, &function))
 		demand(function.name && function.low <= vaddr && vaddr < function.end);
 	if (nm_module_variable(module, vaddr, &variable))

@@ -31,12 +31,12 @@ static struct nm_result_object solver_objects[] = {
 };
 
 static struct nm_result_site solver_sites[] = {
-    {"multiply", "/src/solver/solver.c", "solver", 40, 0, 0},
-    {"multiply", "/src/solver/solver.c", "solver", 41, 0, 0},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0, 0},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0, 0},
-    {NULL, NULL, "libc.so.6", 0, 0, 0},
-    {"memcpy", NULL, "libc.so.6", 0, 0, 0},
+    {"multiply", "/src/solver/solver.c", "solver", 40, 0, 0, NULL},
+    {"multiply", "/src/solver/solver.c", "solver", 41, 0, 0, NULL},
+    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0, 0, NULL},
+    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0, 0, NULL},
+    {NULL, NULL, "libc.so.6", 0, 0, 0, NULL},
+    {"memcpy", NULL, "libc.so.6", 0, 0, 0, NULL},
 };
 
 static struct nm_result_cell solver_cells[] = {
@@ -89,7 +89,7 @@ static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vend
 
 static struct nm_result_object cc1_objects[] = {
     {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7", 0}};
-static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0, 0}};
+static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0, 0, NULL}};
 static struct nm_result_cell cc1_cells[] = {{1, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0, 2500}};
 static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 4096, 0, 0, 800}};
@@ -163,11 +163,11 @@ static struct nm_result_code walk_codes[] = {
 static struct nm_result_code other_codes[] = {
     {"walk", "main", 0x1103, sizeof other_code, other_code, NULL, 0}};
 static struct nm_result_site walk_sites[] = {
-    {"at", "/src/solver/solver.c", "walk", 41, 0, 0x119c},
-    {"walk", "/src/solver/solver.c", "walk", 42, 0, 0x11b9},
-    {"main", "/src/solver/solver.c", "walk", 50, 0, 0x1108},
-    {NULL, NULL, "libplugin.so", 0, 0, 0x2000},
-    {NULL, NULL, "libplugin.so", 0, 0, 0x2003},
+    {"at", "/src/solver/solver.c", "walk", 41, 0, 0x119c, NULL},
+    {"walk", "/src/solver/solver.c", "walk", 42, 0, 0x11b9, NULL},
+    {"main", "/src/solver/solver.c", "walk", 50, 0, 0x1108, NULL},
+    {NULL, NULL, "libplugin.so", 0, 0, 0x2000, NULL},
+    {NULL, NULL, "libplugin.so", 0, 0, 0x2003, NULL},
 };
 static struct nm_result_cell walk_cells[] = {{1, 0, 0}, {1, 1, 3}, {1, 2, 2},
 					     {2, 3, 0}, {1, 0, 2}, {2, 4, 0}};
