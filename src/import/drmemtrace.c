@@ -11,8 +11,8 @@
  *
  * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the thread:
  * these are read too.  Markers, prefetches, flushes and second lines of long encodings are passed over, and all
- * behind "View tool results". Data of an instruction that is not there (filters leave them out) belongs to one of
- * its own, at the PC that is told.
+ * behind "View tool results".  Data of an instruction that is not there (filters leave them out) belongs to one of
+ * its own, at the PC that is told.  A size of 0 is one that DynamoRIO does not know, as with xsave: 1 byte is taken.
  */
 #include <string.h>
 
@@ -169,8 +169,8 @@ static int read_line(struct nm_import *import, struct nm_error *err)
 		return begin(import, &l, l.address, l.size, err);
 	if (is_of_another(state, &l) && (status = begin(import, &l, l.pc, 1, err)) < 0)
 		return status;
-	return nm_import_reference(import, l.address, l.size, l.kind == READ ? NM_WIRE_READ : NM_WIRE_WRITE,
-				   err);
+	return nm_import_reference(import, l.address, l.size ? l.size : 1,
+				   l.kind == READ ? NM_WIRE_READ : NM_WIRE_WRITE, err);
 }
 
 const struct nm_importer nm_import_drmemtrace = {.name = "drmemtrace",

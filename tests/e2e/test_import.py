@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""test_import.py - traces of other tools: a program's Lackey and din traces count what its recording counts, and the samples of
-tests/data/import, all of the same instructions, count alike in every format."""
+"""test_import.py - traces of other tools: a program's Lackey and din traces count what its recording counts; the samples of
+tests/data/import, all of the same instructions, count alike in every format; and traces that the tools have written count what
+their own simulators count."""
 
 import gzip
 import lzma
@@ -17,7 +18,8 @@ DAMAGED, NO_PROFILE, USAGE = 118, 119, 124
 
 
 def replay(trace, *options, profile="r.nmp", status=0, stdin=b""):
-    done = nearmiss("replay", "-q", "-o", profile, "--cache", SPEC, *options, trace, stdin=stdin)
+    machine = [] if "--cache" in options else ["--cache", SPEC]
+    done = nearmiss("replay", "-q", "-o", profile, *machine, *options, trace, stdin=stdin)
     assert done.returncode == status, f"{trace}: status {done.returncode}, not {status}\n{done.stderr.decode()}"
     return done
 
@@ -121,6 +123,53 @@ def case_formats_agree():
     assert instructions("r.nmp") == instructions("l.nmp")
 
 
+# What drcachesim (DynamoRIO 76bfa29a3 of January 2024) counts of its own trace walk.drmemtrace: L1i, L1d, LL; policy; misses
+# of each, and compulsory ones.  Lines have 64 bytes, there is one core and no prefetcher.
+DRCACHESIM = (
+    (("1K,2", "1K,2", "8K,4"), "lru", (4, 85, 38), (4, 34, 38)),
+    (("1K,2", "1K,2", "8K,4"), "fifo", (4, 86, 38), (4, 34, 38)),
+    (("2K,4", "512,1", "16K,8"), "lru", (4, 158, 38), (4, 34, 38)),
+    (("2K,4", "512,1", "16K,8"), "fifo", (4, 158, 38), (4, 34, 38)),
+    (("512,8", "1K,4", "4K,16"), "lru", (4, 58, 38), (4, 34, 38)),
+    (("512,8", "1K,4", "4K,16"), "fifo", (4, 61, 38), (4, 34, 38)))
+
+# What Dinero IV, version 7, counts of the first level of walk.din: compulsory, capacity and conflict misses, bytes from memory
+# and to it, where it writes back in the end what is dirty.  Under FIFO it classes by a fully associative FIFO, and nearmiss
+# by LRU.
+DINERO = (
+    ("1K,2", "lru", (34, 19, 32), 5440, 1664),
+    ("1K,2", "fifo", None, 5504, 1664),
+    ("512,1", "lru", (34, 123, 1), 10112, 1728),
+    ("1K,4", "lru", (34, 24, 0), 3712, 1664),
+    ("1K,4", "fifo", None, 3904, 1664))
+
+
+def case_peers_count_alike():
+    """Traces that other tools have written count here what the tools' own simulators count of them."""
+    sample = os.path.join(DATA, "walk.drmemtrace.xz")
+    for sizes, policy, misses, compulsory in DRCACHESIM:
+        spec = ":".join(f"{name}={size},64,policy={policy}" for name, size in zip(("L1i", "L1d", "L2"), sizes))
+        replay(sample, "--instr", "--cache", spec)
+        assert instructions("r.nmp") == 1753 + 19 # fetched, and rounds of the string instruction
+        assert rows("SELECT reads, writes FROM levels WHERE level = 'L1d'", profile="r.nmp") == [(164, 153)]
+        found = rows("SELECT loads, cold FROM levels ORDER BY position", profile="r.nmp")
+        assert found == list(zip(misses, compulsory)), (spec, found)
+    for size, policy, classes, read, written in DINERO:
+        replay(os.path.join(DATA, "walk.din.xz"), "--cache", f"L1d={size},64,policy={policy}")
+        found = rows("SELECT cold, capacity, conflict, 64 * loads, 64 * writebacks FROM levels", profile="r.nmp")[0]
+        assert found[3] == read and (not classes or found[:3] == classes), (size, policy, found)
+        assert found[4] in (written, written - 64), (size, policy, found)
+
+
+def case_peers_tell_the_same_program():
+    """Lackey counts a repeated instruction's last test too; ChampSim's converter makes records of their own of what a call, a
+    return or a copy reads and writes, and no sizes, so that nothing lies across lines."""
+    for name, executed, cold in (("drmemtrace", 1772, 34), ("din", 1772, 34), ("lackey", 1773, 34), ("champsim", 1800, 33)):
+        replay(os.path.join(DATA, f"walk.{name}.xz"))
+        assert instructions("r.nmp") == executed, (name, instructions("r.nmp"))
+        assert rows("SELECT reads, writes, cold FROM levels", profile="r.nmp")[0] == (164, 153, cold), name
+
+
 def case_packed_and_piped():
     with open(os.path.join(DATA, "list.din"), "rb") as f:
         plain = f.read()
@@ -130,6 +179,14 @@ def case_packed_and_piped():
         f.write(lzma.compress(plain))
     replay("list.xz")
     assert levels("plain.nmp") == levels("named.nmp") == levels("r.nmp")
+
+
+def case_sizes_that_are_not_told():
+    """DynamoRIO does not know how much xsavec writes, which each program that links dynamically executes."""
+    lines = ("           8           1:       22346 ifetch       5 byte(s) @ 0x00007fb0a39522f8 0f c7 64 24 40       xsavec 0x40(%rsp)",
+             "           9           1:       22346 write        0 byte(s) @ 0x00007ffd0ac59840 by PC 0x00007fb0a39522f8")
+    replay("-", stdin="\n".join(lines).encode() + b"\n")
+    assert levels("r.nmp")[0][:5] == (0, 1, 0, 1, 1), levels("r.nmp")
 
 
 def case_csv_names_objects_and_lines():
