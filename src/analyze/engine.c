@@ -97,10 +97,15 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->codebook = nm_codebook_new(NULL);
 	if (e->options.contexts)
 		e->calls = nm_calls_new();
+	if (options->sift && options->sift->mode == NM_SIFT_NTH)
+		e->moments = nm_moments_new();
+	e->options.moments = e->moments;
 	nm_engine_choose(e);
 	status = nm_workers_new(&e->workers, options->threads, err);
-	if (!status && (!e->codebook || (e->options.contexts && !e->calls) || nm_cells_init(&e->cells) ||
-			nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols)))
+	if (!status && (!e->codebook || (e->options.contexts && !e->calls) ||
+			(options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
+			nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
+			nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	e->cells.by_instruction = options->by_instruction;
 	if (!status)
@@ -150,6 +155,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_vec_free(&e->cachers);
 	nm_cells_done(&e->cells);
 	nm_calls_free(e->calls);
+	nm_moments_free(e->moments);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_patterns_done(&e->patterns);

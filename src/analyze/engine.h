@@ -16,6 +16,7 @@
 
 struct nm_engine;
 struct nm_foresight;
+struct nm_moments;
 
 struct nm_engine_options {
 	const struct nm_machine *machine;
@@ -28,6 +29,7 @@ struct nm_engine_options {
 	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_foresight *foresight;     /* of levels that look ahead, or NULL; borrowed */
 	struct nm_witness *witness;         /* of the first level; the engine's own, whoever sets it */
+	struct nm_moments *moments;         /* if the sift waits for an event, likewise */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -27,6 +27,7 @@
 #include "fields.h"
 #include "frames.h"
 #include "lanes.h"
+#include "moments.h"
 #include "pass.h"
 #include "patterns.h"
 #include "plan.h"
@@ -137,6 +138,8 @@ struct nm_engine {
 
 	struct nm_patterns patterns;
 	struct nm_fields fields;
+	struct nm_moments *moments; /* NULL unless an event is waited for */
+	uint64_t instructions;      /* for them: measured, up to that of the reference that is made */
 };
 
 /* singly.c: the block at header, with n addresses; hands the batch to the passes. */

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "moments.h"
 #include "pass.h"
 
 struct cache {
 	struct nm_hierarchy *hierarchy;
-	struct nm_sift *sift; /* or NULL */
+	struct nm_sift *sift;       /* or NULL */
+	struct nm_moments *moments; /* or NULL */
 };
 
 static void release(void *self)
@@ -36,6 +38,7 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 			nm_fail(err, NM_ENOMEM, "out of memory");
 		else
 			nm_sift_watch(c->sift, c->hierarchy);
+		c->moments = options->moments;
 	}
 	if (!status && options->witness)
 		nm_hierarchy_witness(c->hierarchy, options->witness);
@@ -48,7 +51,16 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 
 static int batch(void *self, const struct nm_ref *refs, size_t count)
 {
-	return nm_hierarchy_run(((struct cache *)self)->hierarchy, refs, count);
+	struct cache *c = self;
+	int status = nm_hierarchy_run(c->hierarchy, refs, count);
+	uint64_t instructions;
+
+	if (!c->moments)
+		return status;
+	instructions = nm_moments_take(c->moments, refs, count, nm_sift_reference(c->sift));
+	if (instructions)
+		nm_sift_date(c->sift, instructions);
+	return status;
 }
 
 static int memory(void *self, const struct nm_range *ranges, size_t count)

@@ -23,6 +23,7 @@ struct nm_sift {
 	size_t table_mask;
 	uint64_t total;
 	struct nm_event at;
+	uint64_t instructions;
 	uint64_t line_bytes[NM_MAX_LEVELS];
 	size_t open[NM_MAX_LEVELS]; /* the stay that lasts, at each level */
 	int failed;
@@ -212,6 +213,10 @@ void nm_sift_watch(struct nm_sift *s, struct nm_hierarchy *hierarchy)
 	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){take, s});
 }
 
+uint64_t nm_sift_reference(const struct nm_sift *s) { return s->at.reference; }
+
+void nm_sift_date(struct nm_sift *s, uint64_t instructions) { s->instructions = instructions; }
+
 int nm_sift_take(struct nm_sift *s, struct nm_sifted *ret_sifted)
 {
 	*ret_sifted = (struct nm_sifted){.request = s->request,
@@ -220,7 +225,8 @@ int nm_sift_take(struct nm_sift *s, struct nm_sifted *ret_sifted)
 					 .stays = s->stays.at,
 					 .stay_count = s->stays.count,
 					 .total = s->total,
-					 .at = s->at};
+					 .at = s->at,
+					 .instructions = s->instructions};
 	memset(&s->rows, 0, sizeof s->rows);
 	memset(&s->stays, 0, sizeof s->stays);
 	return s->failed ? NM_ENOMEM : 0;

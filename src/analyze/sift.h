@@ -59,8 +59,9 @@ struct nm_sifted {
 	size_t row_count;
 	struct nm_sift_stay *stays; /* in the order of their loads */
 	size_t stay_count;
-	uint64_t total;     /* stays, or events of NTH, that there were */
-	struct nm_event at; /* the n-th, if total reached it */
+	uint64_t total;        /* stays, or events of NTH, that there were */
+	struct nm_event at;    /* the n-th, if total reached it */
+	uint64_t instructions; /* executed by then, that of its reference included */
 };
 
 struct nm_sift;
@@ -75,6 +76,11 @@ void nm_sift_free(struct nm_sift *sift);
 
 /* Has the hierarchy, before its first batch, tell the sift. */
 void nm_sift_watch(struct nm_sift *sift, struct nm_hierarchy *hierarchy);
+
+/* NTH: the number of the reference that made the event, 0 until it has come; tells how many instructions had been
+ * executed by then. */
+uint64_t nm_sift_reference(const struct nm_sift *sift);
+void nm_sift_date(struct nm_sift *sift, uint64_t instructions);
 
 /* Hands over what was kept; the caller frees rows and stays.  0 or NM_ENOMEM: it is not all. */
 int nm_sift_take(struct nm_sift *sift, struct nm_sifted *ret_sifted);

@@ -23,8 +23,8 @@ void nm_engine_choose(struct nm_engine *e)
 {
 	const struct nm_thread *t = e->thread;
 
-	e->singly =
-	    e->fetching || !e->measuring || e->calls || (t && (t->watch.context || t->signals.list.count));
+	e->singly = e->fetching || !e->measuring || e->calls || e->moments ||
+		    (t && (t->watch.context || t->signals.list.count));
 }
 
 int nm_engine_run_stack(struct nm_engine *e, size_t index)
@@ -55,6 +55,8 @@ int nm_engine_flush(struct nm_engine *e)
 	if ((e->memory_changed || e->core_changed) && nm_engine_tell(e))
 		return NM_ENOMEM;
 	status = nm_workers_submit(e->workers, count);
+	if (e->moments)
+		nm_moments_next(e->moments);
 	e->batch = nm_workers_buffer(e->workers);
 	return status ? status : nm_fields_next(e);
 }
@@ -65,6 +67,8 @@ static int append(struct nm_engine *e, struct nm_ref ref, uint32_t origin)
 {
 	if (e->batched == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
+	if (e->moments)
+		nm_moments_note(e->moments, e->batched, e->instructions);
 	e->patterns.access[e->batched] = origin;
 	e->patterns.frame_end[e->batched] = e->reach.low + e->reach.own;
 	e->batch[e->batched++] = ref;
@@ -92,7 +96,8 @@ static int reference(struct nm_engine *e, struct nm_plan *plan, uint32_t access,
 }
 
 /* The instructions that were executed; their number at a side exit is within a run, or at its end. */
-static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_side_exit left)
+static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_side_exit left,
+		     uint64_t before)
 {
 	const struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
@@ -103,6 +108,7 @@ static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_
 		uint8_t bytes = whole ? f->bytes : left.fetched;
 
 		e->cells.references[f->cell].count[0] += weight;
+		e->instructions = before + f->first + weight;
 		if (append(e, (struct nm_ref){f->address, f->cell, bytes, NM_REF_FETCH, weight},
 			   NM_NO_ACCESS))
 			return NM_ENOMEM;
@@ -111,18 +117,33 @@ static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_
 	return 0;
 }
 
-static int measure(struct nm_engine *e, struct nm_plan *plan, const uint64_t *addresses,
+/* How many instructions of a block have run with that of an access. */
+static uint32_t instructions_to(const struct nm_engine *e, const struct nm_plan *plan, uint32_t id,
+				uint32_t access)
+{
+	enum { HEAD = 2 /* words of a definition before its instructions */ };
+
+	return nm_wire_access_instruction(e->definitions.at[id].words[HEAD + plan->instructions + access]) +
+	       1u;
+}
+
+static int measure(struct nm_engine *e, struct nm_plan *plan, uint32_t id, const uint64_t *addresses,
 		   struct nm_side_exit left)
 {
+	uint64_t before = e->clock - e->unmeasured - left.instructions;
+
 	if (!e->measuring) {
 		e->unmeasured += left.instructions;
 		return 0;
 	}
-	if (e->fetching && fetch_all(e, plan, left))
+	if (e->fetching && fetch_all(e, plan, left, before))
 		return NM_ENOMEM;
-	for (uint32_t i = 0; i < left.accesses; i++)
+	for (uint32_t i = 0; i < left.accesses; i++) {
+		if (e->moments)
+			e->instructions = before + instructions_to(e, plan, id, i);
 		if (reference(e, plan, i, addresses[i]))
 			return NM_ENOMEM;
+	}
 	return 0;
 }
 
@@ -229,7 +250,7 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 	e->clock += left.instructions;
 	if ((e->calls || e->thread->signals.list.count) && enter(e, plan))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	if (measure(e, plan, header + 1, left))
+	if (measure(e, plan, id, header + 1, left))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w = &e->thread->watch;
 	if (w->context)

@@ -26,7 +26,7 @@ static const char *place_at(struct nm_table *table, size_t row, unsigned first)
 	return nm_table_keep(table, n < 0 ? NULL : joined);
 }
 
-enum { STAY_LOADER = 4, STAY_EVICTOR = 12, EVENT_MAKER = 5 };
+enum { STAY_LOADER = 4, STAY_EVICTOR = 12, EVENT_MAKER = 6, EVENT_OBJECT = 10, EVENT_VICTIM = 12 };
 
 static const char *stay_loader(struct nm_table *table, size_t row)
 {
@@ -66,14 +66,15 @@ static const struct nm_column event_columns[] = {
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
     {.name = "event", .title = "event", .kind = NM_COLUMN_TEXT},
     {.name = "reference", .title = "at reference", .kind = NM_COLUMN_NUMBER},
+    {.name = "instructions", .title = "instruction", .kind = NM_COLUMN_NUMBER},
     {.name = "address", .title = "to", .kind = NM_COLUMN_TEXT},
     [EVENT_MAKER] = {.name = "function"},
     {.name = "file"},
     {.name = "line"},
     {.name = "maker", .title = "in", .kind = NM_COLUMN_PLACE, .compose = event_maker},
-    {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
+    [EVENT_OBJECT] = {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
     {.name = "memory_line", .title = "memory line", .kind = NM_COLUMN_TEXT},
-    {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_TEXT},
+    [EVENT_VICTIM] = {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_TEXT},
     {.name = "victim_function"},
     {.name = "victim_file"},
     {.name = "victim_line"},
@@ -147,20 +148,22 @@ int nm_monitor_show_stays(struct nm_monitor_view *s)
 	return code;
 }
 
-static int add_event(struct nm_monitor_view *s, const struct nm_result *r, const struct nm_event *e)
+static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 {
+	const struct nm_event *e = &r->sifted.at;
 	struct nm_value row[EVENT_COLUMNS] = {[0] = nm_monitor_text(s, r->process),
 					      [1] = nm_monitor_text(s, s->m->machine.levels[e->level].name),
 					      [2] = nm_monitor_text(s, nm_event_names[e->kind]),
 					      [3] = nm_monitor_integer(e->reference),
-					      [4] = nm_monitor_address(s, e->address),
-					      [9] = nm_monitor_text(s, name_of(r, e->cell)),
-					      [10] = nm_monitor_address(s, e->line)};
+					      [4] = nm_monitor_integer(r->sifted.instructions),
+					      [5] = nm_monitor_address(s, e->address),
+					      [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->cell)),
+					      [EVENT_OBJECT + 1] = nm_monitor_address(s, e->line)};
 
 	put_site(s, row + EVENT_MAKER, r, e->cell);
 	if (nm_event_leaves(e->kind)) {
-		row[11] = nm_monitor_text(s, name_of(r, e->victim));
-		put_site(s, row + 12, r, e->victim);
+		row[EVENT_VICTIM] = nm_monitor_text(s, name_of(r, e->victim));
+		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);
 	}
 	return push_row(s, row);
 }
@@ -182,7 +185,7 @@ int nm_monitor_show_nth(struct nm_monitor_view *s)
 		if (kept->total > most)
 			most = kept->total;
 		if (kept->total >= s->m->sift.nth)
-			code = add_event(s, s->results[p], &kept->at);
+			code = add_event(s, s->results[p]);
 	}
 	if (!code && !s->table.row_count)
 		return nm_fail(s->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);

@@ -99,6 +99,33 @@ def case_sequence_and_nth():
     assert limited == stays[:2]
 
 
+def case_instructions_at_the_nth():
+    """How many instructions were executed by then: what was fetched in between the references, and up to the end of the
+    block; the same with any number of threads, live and from a trace; so many more for each turn of a loop."""
+    with open("in.csv", "w", encoding="utf-8") as f:  # a line is an instruction
+        f.write("addr,rw,pc\n" + "".join(f"{64 * i},r,{4 * i % 64}\n" for i in range(20000)))
+    for n in (1, 8192, 8193, 20000):
+        told, = table("-i", "in.csv", "--level=L1d", "--event=load", f"--nth={n}")
+        assert told["reference"] == told["instructions"] == n, told
+    matrix = ("--", program("matrix"), "columns")
+    record([program("matrix"), "columns"], "-q", "--trace", "t.nmt")
+    cache = "L1i=4K,2,64:L1d=32K,8,64"
+    at = {}
+    for n in (1, 500, 20000, 20010, 20500, 60000):
+        options = ["--level=L1d", "--event=replace", f"--nth={n}"]
+        told, = table(*options, "-i", "t.nmt", cache=cache)
+        at[n] = told["instructions"]
+        for threads in ("1", "2", "3"):
+            assert table(*options, "-i", "t.nmt", "--threads", threads, cache=cache) == [told], threads
+        fetching, = table(*options, "-i", "t.nmt", "--instr", cache=cache)
+        assert fetching["instructions"] == at[n] and fetching["line"] == told["line"], (fetching, told)
+        rest = fetching["reference"] - told["reference"] - at[n]
+        assert 0 <= rest < 100, (n, rest)
+    assert table(*options, cache=cache, command=matrix) == [told]
+    assert (at[20500] - at[20000]) == 50 * (at[20010] - at[20000]) > 0, at
+    assert at[60000] < rows("SELECT instructions FROM processes")[0][0]
+
+
 def case_profile():
     """The profile is that of a recording, and its events add up to the table."""
     cache = "L1d=4K,2,64:L2=4K,4,64,inclusion=inclusive"

@@ -15,6 +15,7 @@
 
 #include "machine.h"
 #include "model_twin.h"
+#include "moments.h"
 #include "sift.h"
 #include "vector.h"
 
@@ -378,12 +379,41 @@ static void test_nth(void **state)
 	nm_vec_free(&events.list);
 }
 
+/* The decoder is as far ahead as it can be; references weigh 1 to 3; an instruction has three references' weight. */
+static void test_moments(void **state)
+{
+	struct nm_moments *m = nm_moments_new();
+	struct nm_ref batch_refs[5];
+	uint64_t noted = 0, taken = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		batch_refs[i] = (struct nm_ref){.weight = (uint8_t)(1 + i % 3)};
+	for (unsigned batch = 0; batch < 3 * NM_MOMENTS; batch++) {
+		uint64_t wanted = taken + 1 + 2 + 3 + 1;
+
+		for (unsigned i = 0; i < 5; i++)
+			nm_moments_note(m, i, (noted += batch_refs[i].weight) * 3);
+		nm_moments_next(m);
+		if (batch < NM_WORKERS_QUEUE - 1)
+			continue;
+		if (batch % 3 == 0)
+			assert_int_equal(nm_moments_take(m, batch_refs, 5, wanted), wanted * 3);
+		else /* of the next batch, or of an earlier one */
+			assert_int_equal(
+			    nm_moments_take(m, batch_refs, 5, batch % 3 == 1 ? taken + 10 : taken), 0);
+		taken += 9;
+	}
+	nm_moments_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_references),
-	    cmocka_unit_test(test_figures_stay), cmocka_unit_test(test_rows),
-	    cmocka_unit_test(test_stays),        cmocka_unit_test(test_nth),
+	    cmocka_unit_test(test_moments),    cmocka_unit_test(test_twin),
+	    cmocka_unit_test(test_references), cmocka_unit_test(test_figures_stay),
+	    cmocka_unit_test(test_rows),       cmocka_unit_test(test_stays),
+	    cmocka_unit_test(test_nth),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
