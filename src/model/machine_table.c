@@ -6,8 +6,8 @@
  * docs/machines.md says which for each.
  * What one core sees: where a last level is split over clusters of cores, it is one cluster's.  Where a row says
  * nothing else, levels are LRU, non-inclusive, write-back and without prefetching, whatever the silicon does, of which
- * makers publish little: a SPEC or a description (docs/machine-files.md) can say more.  Latencies are not told:
- * makers publish few, and that of memory depends on the modules.
+ * makers publish little: a SPEC or a description (docs/machine-files.md) can say more.  Latencies are told where
+ * somebody has measured and published them; that of memory belongs to the modules and the clock of that machine.
  *
  * TLBs are machines of their own, to be simulated beside the caches.
  */
@@ -17,15 +17,18 @@
 
 #define KIB 1024ull
 #define MIB (1024ull * 1024)
-#define LEVEL(level, bytes, n, which)                                                                \
+#define LEVEL_IN(cycles, level, bytes, n, which)                                                     \
 	{                                                                                            \
 		.name = level, .size = (bytes), .ways = (n), .line = 64, .sets = (bytes) / ((n)*64), \
-		.side = NM_SIDE_##which                                                              \
+		.side = NM_SIDE_##which, .latency = (cycles)                                         \
 	}
+#define LEVEL(level, bytes, n, which) LEVEL_IN(0, level, bytes, n, which)
 #define L1I(bytes, ways) LEVEL("L1i", bytes, ways, INSTRUCTION)
 #define L1D(bytes, ways) LEVEL("L1d", bytes, ways, DATA)
 #define L2(bytes, ways) LEVEL("L2", bytes, ways, UNIFIED)
 #define L3(bytes, ways) LEVEL("L3", bytes, ways, UNIFIED)
+#define L2_IN(cycles, bytes, ways) LEVEL_IN(cycles, "L2", bytes, ways, UNIFIED)
+#define L3_IN(cycles, bytes, ways) LEVEL_IN(cycles, "L3", bytes, ways, UNIFIED)
 
 #define TLB(level, count, n, which, bytes, all)                                               \
 	{                                                                                     \
@@ -60,13 +63,15 @@ static const struct nm_machine machines[] = {
       L2(96 * KIB, 3)},
      .count = 3},
     {"haswell",
-     "Intel Core i7-4770, Haswell (CPUID leaf 4 of one, InstLatx64 00306C3)",
-     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(256 * KIB, 8), L3(8 * MIB, 16)},
-     .count = 4},
+     "Intel Core i7-4770, Haswell (CPUID leaf 4 of one, InstLatx64 00306C3; latencies 7-cpu.com)",
+     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(12, 256 * KIB, 8), L3_IN(36, 8 * MIB, 16)},
+     .count = 4,
+     .memory_latency = 230},
     {"skylake",
-     "Intel Core i7-6700K, Skylake client (CPUID leaf 4 of one, InstLatx64 00506E3)",
-     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(256 * KIB, 4), L3(8 * MIB, 16)},
-     .count = 4},
+     "Intel Core i7-6700K, Skylake client (CPUID leaf 4 of one, InstLatx64 00506E3; latencies 7-cpu.com)",
+     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(12, 256 * KIB, 4), L3_IN(42, 8 * MIB, 16)},
+     .count = 4,
+     .memory_latency = 246},
     {"ice-lake",
      "Intel Core i7-1065G7, Ice Lake client (CPUID leaf 4 of one, InstLatx64 00706E5)",
      {L1I(32 * KIB, 8), L1D(48 * KIB, 12), L2(512 * KIB, 8), L3(8 * MIB, 16)},
@@ -88,9 +93,10 @@ static const struct nm_machine machines[] = {
      {L1I(32 * KIB, 8), L1D(48 * KIB, 12), L2(2 * MIB, 16), L3(36 * MIB, 12)},
      .count = 4},
     {"skylake-sp",
-     "Intel Xeon Platinum 8180, Skylake server: 28 slices of 1.375M (CPUID leaf 4 of one, InstLatx64 0050654)",
-     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(1 * MIB, 16), L3(28 * 1408 * KIB, 11)},
-     .count = 4},
+     "Intel Xeon Platinum 8180, Skylake server: 28 slices of 1.375M (CPUID leaf 4 of one, InstLatx64 0050654; latencies 7-cpu.com)",
+     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(14, 1 * MIB, 16), L3_IN(68, 28 * 1408 * KIB, 11)},
+     .count = 4,
+     .memory_latency = 229},
     {"ice-lake-sp",
      "Intel Xeon Platinum 8380, Ice Lake server: 40 slices of 1.5M (CPUID leaf 4 of an 8351N, InstLatx64 00606A6)",
      {L1I(32 * KIB, 8), L1D(48 * KIB, 12), L2(1280 * KIB, 20), L3(60 * MIB, 12)},
@@ -104,16 +110,16 @@ static const struct nm_machine machines[] = {
      {L1I(64 * KIB, 4), L1D(32 * KIB, 8), L2(512 * KIB, 8), L3(8 * MIB, 16)},
      .count = 4},
     {"zen2",
-     "AMD EPYC 7002, Zen 2, L3 of one core complex (CPUID leaf 8000001D of a 7742, InstLatx64 0830F10)",
-     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(512 * KIB, 8), L3(16 * MIB, 16)},
+     "AMD EPYC 7002, Zen 2, L3 of one core complex (CPUID leaf 8000001D of a 7742, InstLatx64 0830F10; latencies WikiChip)",
+     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(12, 512 * KIB, 8), L3_IN(39, 16 * MIB, 16)},
      .count = 4},
     {"zen3",
-     "AMD EPYC 7003, Zen 3, L3 of one core complex (CPUID leaf 8000001D of a 7763, InstLatx64 0A00F11)",
-     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(512 * KIB, 8), L3(32 * MIB, 16)},
+     "AMD EPYC 7003, Zen 3, L3 of one core complex (CPUID leaf 8000001D of a 7763, InstLatx64 0A00F11; latencies 7-cpu.com)",
+     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(12, 512 * KIB, 8), L3_IN(47, 32 * MIB, 16)},
      .count = 4},
     {"zen4",
-     "AMD EPYC 9004, Zen 4, L3 of one core complex (CPUID leaf 8000001D of a 9654, InstLatx64 0A10F11)",
-     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2(1 * MIB, 8), L3(32 * MIB, 16)},
+     "AMD EPYC 9004, Zen 4, L3 of one core complex (CPUID leaf 8000001D of a 9654, InstLatx64 0A10F11; latencies WikiChip)",
+     {L1I(32 * KIB, 8), L1D(32 * KIB, 8), L2_IN(14, 1 * MIB, 8), L3_IN(50, 32 * MIB, 16)},
      .count = 4},
     {"zen5",
      "AMD EPYC 9005 and Ryzen 9000, Zen 5, L3 of one core complex (CPUID leaf 8000001D of a 9655, InstLatx64 0B00F21)",

@@ -191,7 +191,13 @@ static void test_table(void **state)
 		assert_ptr_equal(nm_machine_named(table[i].name), &table[i]);
 		assert_true(strlen(table[i].description) > 10);
 		check_round_trip(&table[i]);
+		/* no figure without its source */
+		assert_int_equal(strstr(table[i].description, "latencies ") != NULL,
+				 table[i].count > 2 && table[i].levels[2].latency != 0);
 	}
+	assert_int_equal(nm_machine_named("haswell")->levels[2].latency, 12);
+	assert_int_equal(nm_machine_named("haswell")->levels[3].latency, 36);
+	assert_int_equal(nm_machine_named("haswell")->memory_latency, 230); /* 36 + 57 ns at 3.4 GHz */
 	assert_null(nm_machine_named("abacus"));
 	assert_int_equal(nm_machine_named("pentium-m")->levels[2].sets, 2048);
 	assert_int_equal(nm_machine_parse("L1d=8096,1,32:L2=16K,full,64,side=data:L3=1G,16,64", &m, &err), 0);
