@@ -56,8 +56,10 @@ static struct nm_result_site source_of(const struct nm_cells *cells, uint64_t pc
 	struct nm_result_site r = {0};
 	struct nm_position p;
 
-	if (!module)
+	if (!module) {
+		r.address = cells->by_pc ? pc : 0;
 		return r;
+	}
 	r.module = nm_module_name(module);
 	r.address = cells->by_instruction ? pc - bias : 0;
 	r.built = nm_module_modified(module);
@@ -114,9 +116,12 @@ int nm_cells_site(struct nm_cells *cells, uint64_t pc, struct nm_module *module,
 int nm_cells_name_place(struct nm_cells *cells, uint64_t pc, struct nm_result_site place)
 {
 	struct nm_site fresh = {pc, NULL, 0, 0};
+	struct nm_result_site told = place;
 	size_t site = cells->sites.count;
 
-	if (find_place(cells, place, &fresh.place) || nm_vec_push(&cells->sites, fresh) ||
+	told.address = cells->by_pc ? pc : 0;
+
+	if (find_place(cells, told, &fresh.place) || nm_vec_push(&cells->sites, fresh) ||
 	    nm_map_put(&cells->site_of_pc, pc, site))
 		return NM_ENOMEM;
 	return nm_vec_push(&cells->named, (struct nm_named_place){pc, place});

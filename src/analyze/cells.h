@@ -54,7 +54,8 @@ enum { NM_THREAD_MAX = (1 << 12) - 1, NM_PLACE_MAX = (1 << 26) - 1, NM_OBJECT_MA
 struct nm_cells {
 	struct nm_vec(struct nm_site) sites;
 	struct nm_map site_of_pc;
-	int by_instruction; /* a place is one instruction, not a line */
+	int by_instruction; /* a place is one instruction, not a line; */
+	int by_pc; /* also of code without a file, which is else one place, or those that the stream names */
 	struct nm_vec(struct nm_named_place) named;
 	struct nm_vec(struct nm_result_site) places;
 	struct nm_map place_of;                /* hash of a place -> its index; equal hashes are told apart */

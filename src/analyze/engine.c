@@ -87,6 +87,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->core = nm_machine_core(&e->machine, 1); /* of the first thread */
 	e->core_changed = e->core != 0;
 	e->huge_pages = e->memory_changed = nm_engine_uses_huge_pages(&e->machine);
+	e->by_stride = nm_engine_uses_strides(&e->machine);
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
 	nm_patterns_init(&e->patterns);
@@ -107,7 +108,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 			nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
 			nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
-	e->cells.by_instruction = options->by_instruction;
+	e->cells.by_instruction = options->by_instruction || e->by_stride;
+	e->cells.by_pc = e->by_stride;
 	if (!status)
 		status = make_passes(e, err);
 	if (status) {

@@ -96,6 +96,8 @@ struct nm_engine {
 	int huge_pages, memory_changed; /* a TLB uses them; the passes do not know yet what memory there is */
 	unsigned core;                  /* of the running thread */
 	int core_changed;               /* and the passes do not know yet */
+	int by_stride;                  /* a level prefetches by instruction */
+	size_t cells_told;              /* cells whose instructions the passes know */
 	struct nm_cells cells;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	uint64_t unmeasured;    /* instructions */
@@ -162,7 +164,16 @@ void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct n
 
 /* memory.c */
 int nm_engine_uses_huge_pages(const struct nm_machine *machine);
+int nm_engine_uses_strides(const struct nm_machine *machine);
 int nm_engine_tell(struct nm_engine *engine);
+static inline size_t nm_engine_cells(const struct nm_engine *e)
+{
+	return e->calls ? e->calls->cells.count : e->cells.list.count;
+}
+static inline int nm_engine_has_news(const struct nm_engine *e)
+{
+	return e->memory_changed || e->core_changed || (e->by_stride && e->cells_told < nm_engine_cells(e));
+}
 
 /* plan.c: keeps a definition; makes the running thread's plan of a block (NULL: *err tells why). */
 int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);

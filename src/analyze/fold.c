@@ -141,7 +141,9 @@ static int by_pair(const void *left, const void *right)
 
 	if (a->evictor != b->evictor)
 		return a->evictor < b->evictor ? -1 : 1;
-	return a->victim < b->victim ? -1 : a->victim > b->victim;
+	if (a->victim != b->victim)
+		return a->victim < b->victim ? -1 : 1;
+	return a->prefetch - b->prefetch;
 }
 
 static void fold_evictions(const struct fold *f, struct nm_result_level *level)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c - tells the passes between two batches which memory can have huge pages, where a TLB asks for that, and which
- * core runs, where there are several.
+ * memory.c - tells the passes between two batches which memory can have huge pages, where a TLB asks for that, which core
+ * runs, where there are several, and which instructions new cells come from, where a level prefetches by them.
  *
  * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings that touch are
  * one area to it, as when a heap grows by and by.  The model takes an aligned part for a huge page as soon as all of it
@@ -10,6 +10,7 @@
  * What is referenced before a mapping changes must not see the change: the batch is handed over first (nm_engine_event),
  * and the passes are told before the next one is.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine_priv.h"
@@ -53,6 +54,35 @@ static int tell_memory(struct nm_engine *e)
 	return status;
 }
 
+int nm_engine_uses_strides(const struct nm_machine *machine)
+{
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].prefetch == NM_PREFETCH_STRIDE)
+			return 1;
+	return 0;
+}
+
+/* A place is an instruction then, whatever the object, the thread and the calls that lead to it (cells.h). */
+static int tell_instructions(struct nm_engine *e)
+{
+	size_t n, count = nm_engine_cells(e) - e->cells_told;
+	const struct nm_pass *const *passes = nm_passes(&n);
+	uint32_t *list = malloc(count * sizeof *list);
+	int status = list ? 0 : NM_ENOMEM;
+
+	for (size_t i = 0; i < count && !status; i++) {
+		size_t cell = e->cells_told + i;
+
+		list[i] = e->cells.list.at[e->calls ? e->calls->cells.at[cell].cell : cell].place;
+	}
+	for (size_t i = 0; i < e->pass_count && !status; i++)
+		if (passes[i]->instructions)
+			status = passes[i]->instructions(e->passes[i], list, count);
+	free(list);
+	e->cells_told += count;
+	return status;
+}
+
 int nm_engine_tell(struct nm_engine *e)
 {
 	size_t n;
@@ -63,5 +93,7 @@ int nm_engine_tell(struct nm_engine *e)
 		if (passes[i]->core)
 			passes[i]->core(e->passes[i], e->core);
 	e->core_changed = 0;
-	return !status && e->memory_changed ? tell_memory(e) : status;
+	if (!status && e->memory_changed)
+		status = tell_memory(e);
+	return !status && e->by_stride && e->cells_told < nm_engine_cells(e) ? tell_instructions(e) : status;
 }

@@ -23,6 +23,8 @@ struct nm_pass {
 	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
 	/* Between batches: another core runs.  NULL: it is no matter. */
 	void (*core)(void *self, unsigned core);
+	/* Between batches: the instructions of the next cells.  0 or NM_ENOMEM; NULL: they are no matter. */
+	int (*instructions)(void *self, const uint32_t *instructions, size_t count);
 	/* The last batch was run, and the engine still knows what its addresses are.  0 or NM_ENOMEM. */
 	int (*ending)(void *self);
 	/* Adds its part to a result whose cells are the engine's.  cell_count is set already. */

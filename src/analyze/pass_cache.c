@@ -73,6 +73,11 @@ static void core(void *self, unsigned running)
 	nm_hierarchy_set_core(((struct cache *)self)->hierarchy, running);
 }
 
+static int add_instructions(void *self, const uint32_t *instructions, size_t count)
+{
+	return nm_hierarchy_add_instructions(((struct cache *)self)->hierarchy, instructions, count);
+}
+
 static int ending(void *self) { return nm_hierarchy_witness_rest(((struct cache *)self)->hierarchy); }
 
 /* The same of what only some levels count. */
@@ -126,4 +131,5 @@ static int finish(void *self, struct nm_result *result)
 	return status;
 }
 
-const struct nm_pass nm_pass_cache = {"cache", make, batch, memory, core, ending, finish, release};
+const struct nm_pass nm_pass_cache = {"cache",          make,   batch,  memory, core,
+				      add_instructions, ending, finish, release};

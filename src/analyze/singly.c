@@ -52,7 +52,7 @@ int nm_engine_flush(struct nm_engine *e)
 		nm_engine_drain(e);
 	e->batched = e->batched_fetches = 0;
 	nm_patterns_next(&e->patterns);
-	if ((e->memory_changed || e->core_changed) && nm_engine_tell(e))
+	if (nm_engine_has_news(e) && nm_engine_tell(e))
 		return NM_ENOMEM;
 	status = nm_workers_submit(e->workers, count);
 	if (e->moments)

@@ -352,6 +352,16 @@ int nm_hierarchy_set_memory(struct nm_hierarchy *h, const struct nm_range *range
 	return nm_pages_set(&h->pages, ranges, count);
 }
 
+int nm_hierarchy_add_instructions(struct nm_hierarchy *h, const uint32_t *instructions, size_t count)
+{
+	if (nm_vec_reserve(&h->queue.instructions, count))
+		return NM_ENOMEM;
+	memcpy(h->queue.instructions.at + h->queue.instructions.count, instructions,
+	       count * sizeof *instructions);
+	h->queue.instructions.count += count;
+	return 0;
+}
+
 void nm_hierarchy_set_core(struct nm_hierarchy *h, unsigned core) { h->core = core < h->cores ? core : 0; }
 
 static void run_paged(struct nm_hierarchy *h, const struct nm_pager *pager, const struct nm_ref *refs,

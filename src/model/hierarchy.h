@@ -102,6 +102,10 @@ int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_rang
 /* Between batches: what comes now is referenced by this core; core 0 at first. */
 void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 
+/* Between batches: numbers of the instructions that the next cells come from, which those who prefetch by instruction tell
+ * apart; a cell that was not told is an instruction of its own.  0 or NM_ENOMEM. */
+int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
+
 /* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
