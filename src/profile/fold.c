@@ -153,3 +153,39 @@ void nm_fold_done(struct nm_fold *fold)
 	free(fold->order);
 	memset(fold, 0, sizeof *fold);
 }
+
+/* ---- evictions ---- */
+
+static int compare_evictions(const void *a, const void *b)
+{
+	const struct nm_place_eviction *x = a, *y = b;
+
+	if (x->victim != y->victim)
+		return x->victim > y->victim ? 1 : -1;
+	return (x->evictor > y->evictor) - (x->evictor < y->evictor);
+}
+
+size_t nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
+			  struct nm_place_eviction *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < from->eviction_count; i++) {
+		const struct nm_eviction *e = &from->evictions[i];
+
+		list[i] = (struct nm_place_eviction){.victim = fold->place_of[e->victim],
+						     .evictor = fold->place_of[e->evictor],
+						     .count = e->count,
+						     .prefetches = e->prefetch ? e->count : 0};
+	}
+	qsort(list, from->eviction_count, sizeof *list, compare_evictions);
+	for (size_t i = 0; i < from->eviction_count; i++) {
+		if (n && !compare_evictions(&list[n - 1], &list[i])) {
+			list[n - 1].count += list[i].count;
+			list[n - 1].prefetches += list[i].prefetches;
+		} else {
+			list[n++] = list[i];
+		}
+	}
+	return n;
+}

@@ -105,6 +105,16 @@ int nm_store_instructions(struct nm_store *store, const struct nm_result *result
 int nm_store_events(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
 		    const char *process);
 
+/* Evictions between places; `prefetches` of them by a prefetch that the evictor caused. */
+struct nm_place_eviction {
+	uint32_t victim, evictor;
+	uint64_t count, prefetches;
+};
+
+/* From evictions between cells: each pair once, in order, into a list with room for all of them.  Returns how many. */
+size_t nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
+			  struct nm_place_eviction *list);
+
 /* ---- patterns.c: the strides of places ---------------------------------------------------------------- */
 
 struct nm_place_pattern {

@@ -22,7 +22,7 @@ CREATE TABLE level(
 	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
 	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
 	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
-	pages TEXT, huge_pages TEXT, sector_size INTEGER,
+	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT,
 	PRIMARY KEY(process, level)) WITHOUT ROWID;
 CREATE TABLE object(
 	process TEXT, object INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
@@ -41,9 +41,11 @@ CREATE TABLE cell(
 -- What only some levels count.
 CREATE TABLE extra(
 	process TEXT, level INTEGER, thread INTEGER, place INTEGER, sector_misses INTEGER,
+	prefetches INTEGER, useful INTEGER, late_evicted INTEGER, pollution INTEGER,
 	PRIMARY KEY(process, level, thread, place)) WITHOUT ROWID;
+-- prefetches: of the count, evictions by a prefetch that the evictor caused.
 CREATE TABLE eviction(
-	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
+	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER,
 	PRIMARY KEY(process, level, victim, evictor)) WITHOUT ROWID;
 -- Call chains, where they were asked for: the call of a function from a site, in the context of its caller.
 CREATE TABLE context(
@@ -95,7 +97,7 @@ CREATE TABLE object_lines(
 	PRIMARY KEY(process, object)) WITHOUT ROWID;
 -- For each victim the evictor that replaced most of its lines.
 CREATE TABLE top_eviction(
-	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER,
+	process TEXT, level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER,
 	PRIMARY KEY(process, level, victim)) WITHOUT ROWID;
 
 -- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
@@ -175,7 +177,7 @@ CREATE VIEW levels AS
 		l.capacity AS capacity, l.conflict AS conflict, l.coherence AS coherence,
 		l.loads AS loads, l.evictions AS evictions, l.writebacks AS writebacks,
 		p.name AS process, l.side AS side, l.level AS position, l.pages AS pages,
-		l.huge_pages AS huge_pages, l.sector_size AS sector_size
+		l.huge_pages AS huge_pages, l.sector_size AS sector_size, l.prefetch AS prefetch
 	FROM process p CROSS JOIN level l ON l.process = p.process;
 
 CREATE VIEW objects AS
@@ -210,6 +212,20 @@ CREATE VIEW sectors AS
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN extra c ON c.process = l.process AND c.level = l.level AND c.sector_misses > 0
+	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN object o ON o.process = x.process AND o.object = x.object
+	LEFT JOIN text n ON n.id = o.name;
+
+CREATE VIEW prefetches AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, c.prefetches AS prefetches,
+		c.useful AS useful, c.late_evicted AS late_evicted, c.pollution AS pollution
+	FROM process p
+	CROSS JOIN level l ON l.process = p.process
+	CROSS JOIN extra c ON c.process = l.process AND c.level = l.level AND c.prefetches > 0
 	LEFT JOIN place x ON x.process = c.process AND x.place = c.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
@@ -359,7 +375,8 @@ CREATE VIEW buckets AS
 CREATE VIEW evictions AS
 	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
-		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process
+		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
+		e.prefetches AS prefetches
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN eviction e ON e.process = l.process AND e.level = l.level
@@ -412,7 +429,8 @@ CREATE VIEW sets AS
 CREATE VIEW top_evictors AS
 	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
-		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process
+		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
+		e.prefetches AS prefetches
 	FROM process p
 	CROSS JOIN level l ON l.process = p.process
 	CROSS JOIN top_eviction e ON e.process = l.process AND e.level = l.level

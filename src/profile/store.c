@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy.h"
+#include "prefetch.h"
 #include "profile_priv.h"
 
 enum { COUNTS = 15 };
@@ -19,13 +20,13 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
-    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?,?)",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?,?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?,?," FIFTEEN ")",
-    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?)",
-    [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
-    [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
+    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?)",
+    [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?,?)",
+    [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
     [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?)",
     [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?,?," FIFTEEN ")",
@@ -207,6 +208,7 @@ static void store_levels(struct shelf *shelf)
 			number(insert, 12 + COUNTS, level->sector);
 		else
 			sqlite3_bind_null(insert, 12 + COUNTS);
+		text(insert, 13 + COUNTS, level->prefetch ? nm_prefetchers[level->prefetch]->name : NULL);
 		run(shelf, insert);
 	}
 }
@@ -351,21 +353,16 @@ static void store_extras(struct shelf *shelf, unsigned level)
 		number(insert, 3, thread);
 		number(insert, 4, place);
 		number(insert, 5, sum.sector_misses);
+		number(insert, 6, sum.prefetches);
+		number(insert, 7, sum.useful);
+		number(insert, 8, sum.late_evicted);
+		number(insert, 9, sum.pollution);
 		run(shelf, insert);
 	}
 }
 
-static int compare_evictions(const void *a, const void *b)
-{
-	const struct nm_eviction *x = a, *y = b;
-
-	if (x->victim != y->victim)
-		return x->victim > y->victim ? 1 : -1;
-	return (x->evictor > y->evictor) - (x->evictor < y->evictor);
-}
-
 static void store_eviction(struct shelf *shelf, enum nm_insert table, unsigned level,
-			   const struct nm_eviction *eviction)
+			   const struct nm_place_eviction *eviction)
 {
 	sqlite3_stmt *insert = row(shelf, table);
 
@@ -373,33 +370,22 @@ static void store_eviction(struct shelf *shelf, enum nm_insert table, unsigned l
 	number(insert, 3, eviction->victim);
 	number(insert, 4, eviction->evictor);
 	number(insert, 5, eviction->count);
+	number(insert, 6, eviction->prefetches);
 	run(shelf, insert);
 }
 
-/* Evictions between cells become evictions between places, each pair once. */
 static void store_evictions(struct shelf *shelf, unsigned level)
 {
 	const struct nm_result_level *from = &shelf->result->levels[level];
-	struct nm_eviction *list = malloc((from->eviction_count + 1) * sizeof *list), top = {0};
-	size_t i, n = 0;
+	struct nm_place_eviction *list = malloc((from->eviction_count + 1) * sizeof *list), top = {0};
+	size_t n;
 
 	if (!list) {
 		shelf->rc = SQLITE_NOMEM;
 		return;
 	}
-	for (i = 0; i < from->eviction_count; i++) {
-		list[i].victim = shelf->fold.place_of[from->evictions[i].victim];
-		list[i].evictor = shelf->fold.place_of[from->evictions[i].evictor];
-		list[i].count = from->evictions[i].count;
-	}
-	qsort(list, from->eviction_count, sizeof *list, compare_evictions);
-	for (i = 0; i < from->eviction_count; i++) {
-		if (n && !compare_evictions(&list[n - 1], &list[i]))
-			list[n - 1].count += list[i].count;
-		else
-			list[n++] = list[i];
-	}
-	for (i = 0; i < n && !shelf->rc; i++) {
+	n = nm_place_evictions(from, &shelf->fold, list);
+	for (size_t i = 0; i < n && !shelf->rc; i++) {
 		store_eviction(shelf, NM_INSERT_EVICTION, level, &list[i]);
 		if (list[i].count > top.count || (i && list[i].victim != list[i - 1].victim))
 			top = list[i];
