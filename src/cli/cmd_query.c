@@ -43,7 +43,7 @@ const struct nm_command nm_cmd_query = {
     .summary = "Ask a profile in SQL",
     .operands = "SQL",
     .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
-	       "instructions, code, code_lines, sources, sectors, sites, fields, field_counts,\n"
+	       "instructions, code, code_lines, sources, sectors, prefetches, sites, fields, field_counts,\n"
 	       "affinity, hot_lines, contexts, context_counts, buckets, threads,\n"
 	       "undebugged.\n"
 	       "nearmiss-query(1) describes their columns.  Example:\n\n"

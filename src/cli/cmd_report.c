@@ -123,6 +123,7 @@ const struct nm_command nm_cmd_report = {
 	"  levels     the levels of the memory hierarchy\n"
 	"  patterns   lines with the objects that they walk, and by which stride\n"
 	"  sectors    lines that found a line of the cache without the sector asked for (sector= in a SPEC)\n"
+	"  prefetches lines that others were prefetched for (prefetch= in a SPEC): useful, pollution, ...\n"
 	"  fields     fields of structures: references, misses, how often they are used\n"
 	"  affinity   fields of a structure that are used together, or not\n"
 	"  calltree   call chains, with all that is called from there (record --callgraph)\n"
@@ -133,6 +134,7 @@ const struct nm_command nm_cmd_report = {
 	"  nearmiss report --by type,level               anything else\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "summary|objects|functions|lines|pairs|levels|patterns|sectors|fields|affinity|calltree|buckets",
+    .words =
+	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|calltree|buckets",
     .run = run,
 };

@@ -576,8 +576,10 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .far_both = nm_table_find(table, row, "far_both")->real,
 	    .level = "the cache",
 	};
+	int64_t lines;
 
-	e.used = e.loads ? (double)count(table, row, "used_bytes") / (double)e.loads : 0;
+	lines = nm_level_lines(level, count(table, row, "loaded_bytes"), e.loads);
+	e.used = lines ? (double)count(table, row, "used_bytes") / (double)lines : 0;
 	if (level) {
 		e.last_size = nm_levels_last(table->levels, level)->size;
 		e.level = level->name;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "annotate_priv.h"
+#include "levels.h"
 #include "map.h"
 #include "selection.h"
 #include "utf8.h"
@@ -333,6 +334,18 @@ static int gather_lines(struct nm_annotation *a)
 	return rc;
 }
 
+/* What is a line of the level, where some were prefetched. */
+static int read_unit(struct nm_annotation *a)
+{
+	struct nm_levels levels = {.count = 0};
+	int rc = nm_levels_load(&levels, a->profile, NULL, a->err);
+	const struct nm_level *level = rc ? NULL : nm_levels_named(&levels, a->level);
+
+	a->whole.unit = level ? level->unit : 0;
+	nm_levels_done(&levels);
+	return rc;
+}
+
 static int gather(struct nm_annotation *a, const struct nm_style *style)
 {
 	int rc = choose_columns(a, style);
@@ -341,6 +354,8 @@ static int gather(struct nm_annotation *a, const struct nm_style *style)
 		rc = nm_read_number(
 		    a, "SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1",
 		    a->request->report.process, &a->whole.instructions);
+	if (!rc)
+		rc = read_unit(a);
 	if (rc)
 		return rc;
 	return a->request->assembly ? nm_asm_gather(a) : gather_lines(a);

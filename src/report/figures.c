@@ -55,8 +55,7 @@ static struct nm_value miss_ratio(const struct nm_figures *f, const struct nm_wh
 
 static struct nm_value reuse(const struct nm_figures *f, const struct nm_whole *whole)
 {
-	(void)whole;
-	return ratio(1, f->reuse, f->loads);
+	return ratio(1, f->reuse, whole->unit ? f->loaded_bytes / whole->unit : f->loads);
 }
 
 static struct nm_value waste(const struct nm_figures *f, const struct nm_whole *whole)

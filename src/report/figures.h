@@ -22,6 +22,7 @@ struct nm_figures {
 struct nm_whole {
 	struct nm_figures sum;
 	int64_t instructions;
+	int64_t unit; /* of nm_level, or 0 */
 };
 
 /* One column: its layout, and its value. */

@@ -123,6 +123,17 @@ static int take_level(struct nm_levels *levels, struct nm_rows *rows)
 	return level->name ? 0 : NM_ENOMEM;
 }
 
+/* Bytes that level i loads at once, if it or one that asks it prefetches. */
+static int64_t unit_of(const struct nm_machine *machine, unsigned i)
+{
+	const struct nm_level_spec *l = &machine->levels[i];
+
+	for (unsigned j = 0; j <= i; j++)
+		if (machine->levels[j].prefetch && nm_machine_same(machine->levels[j].name, l->name))
+			return nm_level_unit(l);
+	return 0;
+}
+
 /* What the SPEC of the machine tells.  A SPEC that is none tells nothing. */
 static int take_machine(struct nm_levels *levels, struct nm_profile *profile, struct nm_error *err)
 {
@@ -135,9 +146,13 @@ static int take_machine(struct nm_levels *levels, struct nm_profile *profile, st
 		rc = nm_rows_next(rows, err);
 	if (rc > 0 && nm_rows_text(rows, 0) && !nm_machine_parse(nm_rows_text(rows, 0), &machine, NULL)) {
 		for (i = 0; i < machine.count; i++)
-			for (j = 0; j < levels->count && machine.levels[i].latency; j++)
-				if (!strcmp(machine.levels[i].name, levels->at[j].name))
+			for (j = 0; j < levels->count; j++) {
+				if (strcmp(machine.levels[i].name, levels->at[j].name))
+					continue;
+				levels->at[j].unit = unit_of(&machine, i);
+				if (machine.levels[i].latency)
 					levels->at[j].latency = machine.levels[i].latency;
+			}
 		if (machine.memory_latency)
 			levels->memory = machine.memory_latency;
 	}
@@ -195,10 +210,12 @@ static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const
 	nm_sql_text(level->name, sql);
 	fputs(", ", sql);
 	nm_sql_text(source->name, sql);
-	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s)", i == j, hit, last ? levels->memory : 0,
+	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0))", i == j, hit,
+		last ? levels->memory : 0,
 		!split                         ? "NULL"
 		: level->side == NM_LEVEL_CODE ? "1"
-					       : "0");
+					       : "0",
+		source->unit);
 }
 
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql)

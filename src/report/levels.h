@@ -16,7 +16,9 @@ struct nm_level {
 	const char *name;
 	enum { NM_LEVEL_UNIFIED, NM_LEVEL_DATA, NM_LEVEL_CODE } side;
 	int64_t size, line_size; /* bytes */
-	int64_t latency;         /* cycles that a reference waits which this level serves */
+	int64_t
+	    unit; /* bytes loaded at once, where lines are prefetched too: else 0, and each line is a load */
+	int64_t latency; /* cycles that a reference waits which this level serves */
 };
 
 struct nm_levels {
@@ -36,9 +38,15 @@ const struct nm_level *nm_levels_named(const struct nm_levels *levels, const cha
 /* The last level of its machine. */
 const struct nm_level *nm_levels_last(const struct nm_levels *levels, const struct nm_level *level);
 
-/* Writes the rows of w(level, source, own, hit, miss, code) as SQL, "VALUES (...), ...".  A row says what the
+/* Lines that were loaded and prefetched, of counts of a level; it may be NULL. */
+static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loaded_bytes, int64_t loads)
+{
+	return level && level->unit ? loaded_bytes / level->unit : loads;
+}
+
+/* Writes the rows of w(level, source, own, hit, miss, code, unit) as SQL, "VALUES (...), ...".  A row says what the
  * counts at the level `source` tell of `level`: whether they are its own, what a hit and a miss there cost
- * those that missed `level`, and whether it takes only code (1), only data (0) or both (NULL).
+ * those that missed `level`, whether it takes only code (1), only data (0) or both (NULL), and its unit or NULL.
  * level: NULL for all. */
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 

@@ -259,7 +259,8 @@ static void write_sums(const struct maker *m, FILE *sql)
 	fputs(m->asked->has_weights ? ", sum(w.own * counts.weighted_bytes) AS weighted_bytes"
 				    : ", NULL AS weighted_bytes",
 	      sql);
-	fputs(", sum(w.own * (read_misses + write_misses)) AS misses, "
+	fputs(", sum(w.own * coalesce(counts.loaded_bytes / w.unit, counts.loads)) AS lines, "
+	      "sum(w.own * (read_misses + write_misses)) AS misses, "
 	      "sum(w.hit * (reads + writes - read_misses - write_misses) + "
 	      "w.miss * (read_misses + write_misses)) AS cycles",
 	      sql);
@@ -405,7 +406,7 @@ static char *assemble(const struct maker *m, const char *select, const char *tie
 
 	if (!sql)
 		return NULL;
-	fputs("WITH w(level, source, own, hit, miss, code) AS (", sql);
+	fputs("WITH w(level, source, own, hit, miss, code, unit) AS (", sql);
 	nm_levels_weights(&m->asked->levels,
 			  m->has[LEVEL] && !m->asked->one_level ? NULL : m->asked->request.level, sql);
 	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);

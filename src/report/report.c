@@ -218,7 +218,8 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, c
 	if (!rc)
 		rc = nm_profile_query(profile, sql, &rows, err);
 	if (!rc) {
-		nm_rows_bind_text(rows, 1, asked->request.level);
+		nm_rows_bind_text(rows, 1,
+				  report->all_levels && !asked->one_level ? NULL : asked->request.level);
 		nm_rows_bind_text(rows, 2, asked->request.process);
 		nm_rows_bind_integer(rows, 3, asked->request.thread);
 		nm_rows_bind_text(rows, 4, asked->object.pattern);

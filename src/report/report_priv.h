@@ -31,8 +31,8 @@ struct nm_report {
 	unsigned column_count;
 	const char *sort; /* column that it is ranked by, or NULL */
 	const char *ties; /* SQL: what orders rows that agree in it */
-	const char *sql;  /* parameter ?2: the process or NULL */
-	int all_levels;   /* not one level */
+	const char *sql;  /* parameters ?1: the level or NULL; ?2: the process or NULL */
+	int all_levels;   /* not one level, unless the user names it */
 	int of_contexts;  /* needs a profile with call chains */
 	int of_sites;     /* needs a profile with strides */
 	int of_fields; /* needs a profile with fields; of a ranked one: rows without a field are left out */

@@ -187,6 +187,40 @@ static const char sector_sql[] =
     "FROM s CROSS JOIN c ON c.process = s.process AND c.object IS s.object AND c.function IS s.function "
     "AND c.file IS s.file AND c.line IS s.line";
 
+static const struct nm_column prefetch_columns[] = {
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
+    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    {.name = "prefetches", .title = "prefetches", .kind = NM_COLUMN_NUMBER},
+    {.name = "useful", .title = "useful", .kind = NM_COLUMN_NUMBER},
+    {.name = "accuracy", .title = "useful %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "useless", .title = "useless", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "late_evicted", .title = "late evicted", .kind = NM_COLUMN_NUMBER},
+    {.name = "pollution", .title = "pollution", .kind = NM_COLUMN_NUMBER},
+    {.name = "coverage", .title = "covered %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+
+static const char prefetch_sql[] =
+    "WITH c AS MATERIALIZED (SELECT process, level, object, function, file, line, "
+    "sum(read_misses + write_misses) AS misses FROM counts WHERE (?1 IS NULL OR level = ?1) AND "
+    "(?2 IS NULL OR process = ?2) GROUP BY process, level, object, function, file, line), "
+    "s AS MATERIALIZED (SELECT process, level, object, function, file, line, sum(prefetches) AS prefetches, "
+    "sum(useful) AS useful, sum(late_evicted) AS late_evicted, sum(pollution) AS pollution "
+    "FROM prefetches WHERE (?1 IS NULL OR level = ?1) AND (?2 IS NULL OR process = ?2) "
+    "GROUP BY process, level, object, function, file, line) "
+    "SELECT c.level AS level, c.object AS object, c.file AS file, c.line AS line, c.function AS function, "
+    "c.misses AS misses, s.prefetches AS prefetches, s.useful AS useful, "
+    "100.0 * s.useful / s.prefetches AS accuracy, s.prefetches - s.useful AS useless, "
+    "s.late_evicted AS late_evicted, s.pollution AS pollution, "
+    "100.0 * s.useful / nullif(s.useful + c.misses, 0) AS coverage, c.process AS process "
+    "FROM s CROSS JOIN c ON c.process = s.process AND c.level = s.level AND c.object IS s.object "
+    "AND c.function IS s.function AND c.file IS s.file AND c.line IS s.line";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -227,6 +261,16 @@ static const struct nm_report reports[] = {
      .sql = sector_sql,
      .view = "sectors",
      .without = "sector misses: no level has sectors (sector= in a SPEC), or all fit"},
+    {.name = "prefetches",
+     .summary = "lines of code that lines were prefetched for, and what became of them",
+     .columns = prefetch_columns,
+     .column_count = COUNT_OF(prefetch_columns),
+     .sort = "prefetches",
+     .ties = "process, level, object, file, line, function",
+     .sql = prefetch_sql,
+     .all_levels = 1,
+     .view = "prefetches",
+     .without = "prefetches: no level prefetches (prefetch= in a SPEC)"},
     {.name = "fields",
      .summary = "fields of structures: references, misses, how often they are used",
      .keys = "field,object",

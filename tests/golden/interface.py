@@ -139,7 +139,7 @@ def case_reports_are_all_named():
     for name in names:
         done = run("report", "-i", PROFILE, name)
         told = {"calltree": b"--callgraph", "patterns": b"older", "fields": b"older", "affinity": b"older",
-                "sectors": b"no sector misses", "buckets": b"--heap-chains"}.get(name)
+                "sectors": b"no sector misses", "prefetches": b"no prefetches", "buckets": b"--heap-chains"}.get(name)
         if told:  # what the stored profile lacks
             assert done.returncode == 124 and told in done.stderr, done
         else:

@@ -143,12 +143,14 @@ static struct nm_profile *sample(void)
 	return profile;
 }
 
-/* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have no sectors. */
+/* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have no sectors and do
+ * not prefetch. */
 static int is_missing(const struct nm_report *report)
 {
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
-	       report == nm_report_named("sectors") || report == nm_report_named("fields") ||
-	       report == nm_report_named("affinity") || report == nm_report_named("buckets");
+	       report == nm_report_named("sectors") || report == nm_report_named("prefetches") ||
+	       report == nm_report_named("fields") || report == nm_report_named("affinity") ||
+	       report == nm_report_named("buckets");
 }
 
 /* What a report writes; malloc'ed. */
@@ -412,6 +414,7 @@ static void test_wrong_requests(void **state)
 	    {"patterns", {.level = NULL}, "no access patterns"},
 	    {"fields", {.level = NULL}, "no fields"},
 	    {"sectors", {.level = NULL}, "no sector misses"},
+	    {"prefetches", {.level = NULL}, "no prefetches"},
 	    {"pairs", {.object = "matrx"}, "did you mean matrix?"},
 	    {"pairs", {.function = "mul"}, "did you mean multiply?"},
 	    {"pairs", {.file = "lver.c"}, "/src/solver/solver.c"}, /* whole components only */

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""test_prefetch.py - levels that prefetch: what they cover of walks whose lines are known, what they waste, whom they
+push out, and that a trace and a nest give the same as a run."""
+
+import csv
+
+from harness import at, main, nearmiss, program, record, rows
+
+PLAIN = "L1d=32K,8,64:L2=256K,8,64"
+NEXT = "L1d=32K,8,64,prefetch=next:L2=256K,8,64"
+STRIDE = "L1d=32K,8,64,prefetch=stride:L2=256K,8,64"
+STREAM = "L1d=32K,8,64:L2=256K,8,64,prefetch=stream"
+LINES, PAGES, STEPS, DRAWS = 16384, 256, 6554, 50000
+
+
+def side_by_side():
+    """All machines in one run: the first, "2/", "3/" and "4/"."""
+    record([program("walks")], "--cache", PLAIN, "--cache", NEXT, "--cache", STRIDE, "--cache", STREAM)
+
+
+def misses(mark, level, profile="p.nmp"):
+    return rows("SELECT sum(read_misses) FROM counts WHERE object = 'table' AND level = ? AND line = ?", level,
+                at("tests/programs/walks.c", mark), profile=profile)[0][0]
+
+
+def prefetched(mark, level, profile="p.nmp"):
+    """prefetches, useful, late_evicted, pollution"""
+    found = rows("SELECT sum(prefetches), sum(useful), sum(late_evicted), sum(pollution) FROM prefetches "
+                 "WHERE object = 'table' AND level = ? AND line = ?", level, at("tests/programs/walks.c", mark),
+                 profile=profile)[0]
+    return [n or 0 for n in found]
+
+
+def near(found, wanted, by=20):
+    assert abs(found - wanted) <= by, (found, wanted)
+
+
+def case_walks():
+    """Of a walk each page misses once, with streams three times; steps of 160 bytes are no next lines; what is drawn at
+    random is not foreseen."""
+    side_by_side()
+    near(misses("order", "L1d"), LINES)
+    near(misses("order", "2/L1d"), PAGES)
+    near(misses("order", "3/L1d"), PAGES)
+    near(misses("order", "4/L2"), 3 * PAGES)
+    near(prefetched("order", "2/L1d")[1], LINES - PAGES)
+    near(prefetched("order", "4/L2")[1], LINES - 3 * PAGES)
+    near(misses("steps", "L1d"), STEPS)
+    near(misses("steps", "2/L1d"), STEPS)
+    near(misses("steps", "3/L1d"), PAGES)
+    assert prefetched("steps", "2/L1d")[1] < 20
+    assert misses("random", "2/L1d") > 0.95 * misses("random", "L1d")
+    prefetches, useful, _, _ = prefetched("random", "2/L1d")
+    assert prefetches > 0.9 * DRAWS and useful < 0.1 * prefetches, (prefetches, useful)
+
+
+def case_without_is_as_alone():
+    """A machine beside others that prefetch counts what it counts alone; so does one that does."""
+    side_by_side()
+    view = "SELECT {} FROM {} WHERE level IN ({}) ORDER BY 1, 2, 3, 4, 5, 6, 7"
+    columns = "function, file, line, object, loads, cold, capacity, conflict, reuse, used_bytes, evictions"
+    for cache, levels in (PLAIN, ("L1d", "L2")), (STRIDE, ("3/L1d", "3/L2")):
+        record([program("walks")], "--cache", cache, profile="alone.nmp")
+        for level, name in zip(levels, ("L1d", "L2")):
+            assert rows(view.format(columns, "counts", f"'{level}'")) == \
+                rows(view.format(columns, "counts", f"'{name}'"), profile="alone.nmp") != []
+
+
+def case_sums_close():
+    """What left was loaded or prefetched; those that prefetches pushed out are told apart."""
+    side_by_side()
+    for level, loads, evictions, lines in rows("SELECT level, loads, evictions, size / line_size FROM levels"):
+        prefetches, useful, late, pollution = rows(
+            "SELECT coalesce(sum(prefetches), 0), coalesce(sum(useful), 0), coalesce(sum(late_evicted), 0), "
+            "coalesce(sum(pollution), 0) FROM prefetches WHERE level = ?", level)[0]
+        assert 0 <= loads + prefetches - evictions <= lines, level
+        assert useful + late <= prefetches
+        assert pollution <= rows("SELECT conflict FROM levels WHERE level = ?", level)[0][0]
+        count, by_prefetch = rows("SELECT sum(count), sum(prefetches) FROM evictions WHERE level = ?", level)[0]
+        assert count == evictions
+        assert 0 <= prefetches - by_prefetch <= lines, (level, prefetches, by_prefetch)
+    assert rows("SELECT level, prefetch FROM levels WHERE prefetch IS NOT NULL ORDER BY position") == \
+        [("2/L1d", "next"), ("3/L1d", "stride"), ("4/L2", "stream")]
+
+
+def case_report():
+    side_by_side()
+    done = nearmiss("report", "prefetches", "-i", "p.nmp", "--format", "csv", "--level", "4/L2")
+    row = next(csv.DictReader(done.stdout.decode().splitlines()))
+    assert (row["level"], row["object"], row["function"]) == ("4/L2", "table", "in_order"), row
+    assert float(row["accuracy"]) > 99 and float(row["coverage"]) > 95, row
+    assert int(row["prefetches"]) == int(row["useful"]) + int(row["useless"])
+    done = nearmiss("report", "prefetches", "-i", "p.nmp", "--format", "csv", "--limit", "0")
+    levels = {row["level"] for row in csv.DictReader(done.stdout.decode().splitlines())}
+    assert levels == {"2/L1d", "2/L2", "3/L1d", "3/L2", "4/L2"}, levels
+    record([program("walks")], "--cache", PLAIN, profile="plain.nmp")
+    done = nearmiss("report", "prefetches", "-i", "plain.nmp")
+    assert done.returncode == 124 and b"no prefetches" in done.stderr, done
+
+
+def case_trace_gives_the_same():
+    """Whatever else is asked for: the table of strides knows instructions, not what they are counted by."""
+    cache = "L1d=32K,8,64,prefetch=stride:L2=256K,8,64,prefetch=stream"
+    record([program("walks")], "--cache", cache, "--trace", "t.nmt")
+    for options in [], ["--asm"], ["--callgraph"]:
+        assert nearmiss("replay", "-q", "-o", "r.nmp", "--cache", cache, *options, "t.nmt").returncode == 0
+        for view in "counts", "prefetches", "evictions":
+            order = ", ".join(str(i) for i in range(1, 8))
+            query = f"SELECT * FROM {view} ORDER BY {order}"
+            assert rows(query) == rows(query, profile="r.nmp") != [], (view, options)
+
+
+def case_nest():
+    """Two references of one line and one array, of which each has a stride of its own."""
+    with open("n.nest", "w", encoding="ascii") as f:
+        f.write("array X(8192) of real*8\narray Y(8192) of real*8\n"
+                "for i = 1 to 4000\n  read X(i), X(8001 - 2*i + 191)\nend\n")
+    done = nearmiss("nest", "-q", "-o", "n.nmp", "--cache", "L1d=32K,8,64,prefetch=stride,cross=yes", "n.nest")
+    assert done.returncode == 0, done
+    loads, prefetches, useful = rows("SELECT (SELECT loads FROM levels), sum(prefetches), sum(useful) FROM prefetches",
+                                     profile="n.nmp")[0]
+    assert loads < 10 and prefetches > 1000 and useful > 0.95 * prefetches, (loads, prefetches, useful)
+
+
+def case_monitor():
+    """What a level prefetches is told, and is no load."""
+    record([program("walks")], "--cache", NEXT, "--trace", "t.nmt")
+    done = nearmiss("monitor", "-i", "t.nmt", "--cache", NEXT, "--format", "csv")
+    first = next(csv.DictReader(done.stdout.decode().splitlines()))
+    assert first["level"] == "L1d" and int(first["prefetch"]) == rows(
+        "SELECT sum(prefetches) FROM prefetches WHERE level = 'L1d'")[0][0], first
+    assert int(first["load"]) == rows("SELECT loads FROM levels WHERE level = 'L1d'")[0][0], first
+
+
+def case_refusals():
+    for spec, column, why in (
+            ("L1d=32K,8,64,prefetch=all", 22, b"no, next, stride or stream"),
+            ("L1d=32K,8,64,degree=2", 20, b"are of prefetch="),
+            ("L1d=32K,8,64,prefetch=next,table=4", 33, b"no table"),
+            ("L1d=32K,8,64,prefetch=next:L2=1M,16,64,inclusion=exclusive", 27, b"a level before it prefetches")):
+        done = nearmiss("record", "--cache", spec, "--", "true")
+        assert done.returncode == 123 and why in done.stderr, done
+        assert done.stderr.splitlines()[2].index(b"^") - 2 == column, done
+
+
+if __name__ == "__main__":
+    main(globals())
