@@ -25,7 +25,7 @@ struct nm_sift {
 	struct nm_event at;
 	uint64_t instructions;
 	uint64_t line_bytes[NM_MAX_LEVELS];
-	size_t open[NM_MAX_LEVELS]; /* the stay that lasts, at each level */
+	size_t open[NM_MAX_LEVELS][NM_MAX_CORES + 1]; /* the stay that lasts, in each cache */
 	int failed;
 };
 
@@ -106,13 +106,16 @@ static void count(struct nm_sift *s, const struct nm_sift_row *row)
 
 static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 {
-	size_t *open = &s->open[e->level];
+	size_t *open = &s->open[e->level][e->core];
 
 	if (e->line != (s->request->address & ~(s->line_bytes[e->level] - 1)))
 		return;
 	if (e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH) {
-		struct nm_sift_stay stay = {
-		    .loaded = e->reference, .address = e->address, .loader = e->cell, .level = e->level};
+		struct nm_sift_stay stay = {.loaded = e->reference,
+					    .address = e->address,
+					    .loader = e->cell,
+					    .level = e->level,
+					    .core = e->core};
 		*open = NO_STAY;
 		if (s->total++ >= s->request->limit)
 			return;
@@ -192,7 +195,8 @@ int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request
 	s->request = request;
 	for (unsigned i = 0; i < machine->count; i++) {
 		s->line_bytes[i] = nm_level_unit(&machine->levels[i]);
-		s->open[i] = NO_STAY;
+		for (unsigned k = 0; k <= NM_MAX_CORES; k++)
+			s->open[i][k] = NO_STAY;
 	}
 	*ret_sift = s;
 	return 0;

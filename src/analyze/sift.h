@@ -50,7 +50,7 @@ struct nm_sift_stay {
 	uint64_t hits;          /* between them */
 	uint64_t address, push; /* that those references touched */
 	uint32_t loader, evictor;
-	uint8_t level;
+	uint8_t level, core; /* as in events */
 };
 
 struct nm_sifted {

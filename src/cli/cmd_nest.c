@@ -10,6 +10,7 @@
 #include "nesting.h"
 #include "options.h"
 #include "output.h"
+#include "sift.h"
 
 struct nest_options {
 	struct nm_choice choice;
@@ -35,6 +36,8 @@ static const struct nm_option options[] = {
      "arrays|references"},
     {"level", 'l', "LEVEL", "a sweep counts misses of this level (the first)", NM_OPTION_TEXT,
      offsetof(struct nest_options, sweep.level), NULL},
+    {"sets", 0, NULL, "count loads and evictions by set too, for evictions --sets", NM_OPTION_FLAG,
+     offsetof(struct nest_options, choice.sets), NULL},
     {"trace", 't', "FILE", "keep the references for nearmiss replay too", NM_OPTION_TEXT,
      offsetof(struct nest_options, trace), NULL},
     {"print", 0, NULL, "list the references, simulate nothing", NM_OPTION_FLAG,
@@ -99,6 +102,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	    .width = NM_WIDTH_OF_TERMINAL};
 	const char *settings[MAX_SETTINGS + 1];
 	struct nm_nesting nesting = {.settings = settings};
+	struct nm_sift_request sets;
 	struct nm_operands operands;
 	int status;
 
@@ -108,11 +112,17 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_usage(self, "there is no nest to read");
 	if (o.print + !!o.list + !!o.sweep.range > 1)
 		return nm_usage(self, "--print, --list and --sweep exclude each other");
+	if (o.choice.sets && (o.print || o.list || o.sweep.range))
+		return nm_usage(self, "--sets counts for a profile; --print, --list and --sweep write none");
 	status = gather_settings(self, &o, &operands, settings, &nesting.setting_count);
 	if (!status && !o.print && !o.list)
 		status = nm_choose(self, &o.choice, &nesting.machine);
 	if (status)
 		return status;
+	if (o.choice.sets) {
+		nm_sift_sets(&sets, &nesting.machine);
+		nesting.sift = &sets;
+	}
 	o.sweep.by_reference = o.by;
 	nesting.path = operands.at[0];
 	nesting.threads = (unsigned)o.choice.threads;

@@ -59,6 +59,7 @@ static const struct nm_column stay_columns[] = {
     {.name = "evictor_line"},
     {.name = "evicting", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_evictor},
     {.name = "evictor", .title = "of", .kind = NM_COLUMN_TEXT},
+    {.name = "core"},
 };
 
 static const struct nm_column event_columns[] = {
@@ -78,6 +79,7 @@ static const struct nm_column event_columns[] = {
     {.name = "victim_function"},
     {.name = "victim_file"},
     {.name = "victim_line"},
+    {.name = "core"},
 };
 enum {
 	STAY_COLUMNS = sizeof stay_columns / sizeof *stay_columns,
@@ -109,6 +111,13 @@ static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
 	return 0;
 }
 
+/* Whose cache it is, behind all else. */
+static void put_core(const struct nm_monitor_view *s, struct nm_value *row, uint8_t core)
+{
+	if (core)
+		row[s->table.column_count - 1] = nm_monitor_integer(core - 1u);
+}
+
 static int add_stay(struct nm_monitor_view *s, const struct nm_result *r, const struct nm_sift_stay *stay)
 {
 	struct nm_value row[STAY_COLUMNS] = {[0] = nm_monitor_text(s, r->process),
@@ -125,19 +134,29 @@ static int add_stay(struct nm_monitor_view *s, const struct nm_result *r, const 
 		put_site(s, row + STAY_EVICTOR, r, stay->evictor);
 		row[16] = nm_monitor_text(s, name_of(r, stay->evictor));
 	}
+	put_core(s, row, stay->core);
 	return push_row(s, row);
+}
+
+/* In text the process and the core stand only where there are several. */
+static void choose_columns(struct nm_monitor_view *s, const struct nm_column *columns, unsigned count)
+{
+	memcpy(s->columns, columns, count * sizeof *columns);
+	s->table.column_count = count;
+	s->table.columns = s->columns;
+	if (s->count > 1)
+		s->columns[0] =
+		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
+	if (s->m->machine.cores > 1)
+		s->columns[count - 1] =
+		    (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
 }
 
 int nm_monitor_show_stays(struct nm_monitor_view *s)
 {
 	int code = 0;
 
-	memcpy(s->columns, stay_columns, sizeof stay_columns);
-	s->table.column_count = STAY_COLUMNS;
-	s->table.columns = s->columns;
-	if (s->count > 1)
-		s->columns[0] =
-		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
+	choose_columns(s, stay_columns, STAY_COLUMNS);
 	for (size_t p = 0; p < s->count; p++) {
 		const struct nm_sifted *kept = &s->results[p]->sifted;
 
@@ -165,6 +184,7 @@ static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 		row[EVENT_VICTIM] = nm_monitor_text(s, name_of(r, e->victim));
 		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);
 	}
+	put_core(s, row, e->core);
 	return push_row(s, row);
 }
 
@@ -173,12 +193,7 @@ int nm_monitor_show_nth(struct nm_monitor_view *s)
 	uint64_t most = 0;
 	int code = 0;
 
-	memcpy(s->columns, event_columns, sizeof event_columns);
-	s->table.column_count = EVENT_COLUMNS;
-	s->table.columns = s->columns;
-	if (s->count > 1)
-		s->columns[0] =
-		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
+	choose_columns(s, event_columns, EVENT_COLUMNS);
 	for (size_t p = 0; p < s->count && !code; p++) {
 		const struct nm_sifted *kept = &s->results[p]->sifted;
 

@@ -82,11 +82,12 @@ static int run_nest(struct recording *r, struct nm_nest *nest, struct nm_error *
 	return code;
 }
 
-static int start_session(struct recording *r, struct nm_error *err)
+static int start_session(struct recording *r, const struct nm_sift_request *sift, struct nm_error *err)
 {
 	struct nm_engine_options options = {.machine = &r->nesting->machine,
 					    .symbols = r->symbols,
 					    .threads = r->nesting->threads,
+					    .sift = sift,
 					    .foresight = r->foresight};
 
 	return nm_session_new(&r->session, &options, err);
@@ -100,7 +101,7 @@ static int look_ahead(struct recording *r, struct nm_nest *nest, struct nm_error
 	int code = nm_foresight_new(&r->foresight, &r->nesting->machine, err);
 
 	while (!code && !nm_foresight_ready(r->foresight)) {
-		code = start_session(r, err);
+		code = start_session(r, NULL, err);
 		if (!code)
 			code = run_nest(r, nest, err);
 		if (!code)
@@ -122,7 +123,7 @@ static int prepare(struct recording *r, struct nm_nest *nest, const char *output
 	if (!code && nm_machine_runs_ahead(&r->nesting->machine))
 		code = look_ahead(r, nest, err);
 	if (!code)
-		code = start_session(r, err);
+		code = start_session(r, r->nesting->sift, err);
 	if (!code && trace)
 		code = nm_tracer_new(&r->tracer, trace, r->symbols, err);
 	return !code && trace ? nm_tracer_info(r->tracer, "collector", "nest") : code;

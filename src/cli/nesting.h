@@ -17,6 +17,7 @@ struct nm_nesting {
 	struct nm_machine machine;
 	unsigned threads;
 	int progress;
+	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL */
 };
 
 /* A range of a parameter's values or of an array's addresses. */

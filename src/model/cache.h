@@ -86,6 +86,7 @@ struct nm_cache {
 	int failed; /* memory ran out: 1; a plug-in named no place: NM_EPLUGIN */
 	struct nm_teller *teller;   /* of a hierarchy that is watched, else NULL */
 	uint8_t level;              /* index in the machine, for the teller */
+	uint8_t core;               /* 1 + whose it is; 0: there is one for all */
 	struct nm_witness *witness; /* is told of some loads, or NULL */
 	struct nm_witness *further; /* that of the first level, which is told what is loaded here, or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */

@@ -136,6 +136,8 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 	for (unsigned i = 0; i < h->count; i++)
 		for (unsigned u = h->begin[i]; u < h->begin[i + 1]; u++) {
 			h->units[u].level = (uint8_t)i;
+			if (h->begin[i + 1] - h->begin[i] > 1)
+				h->units[u].core = (uint8_t)(u - h->begin[i] + 1);
 			h->units[u].first = !machine->levels[i].pages;
 		}
 	for (unsigned core = 0; core < h->cores; core++)

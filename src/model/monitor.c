@@ -31,6 +31,7 @@ void nm_teller_tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t 
 	e.victim = victim;
 	e.kind = (uint8_t)kind;
 	e.level = c->level;
+	e.core = c->core;
 	e.last = !c->next;
 	c->teller->monitor.event(c->teller->monitor.self, &e);
 }

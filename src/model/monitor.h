@@ -50,6 +50,7 @@ struct nm_event {
 	uint32_t victim; /* of a line that leaves: the cell that had loaded it; else 0 */
 	uint8_t kind;    /* enum nm_event_kind */
 	uint8_t level;   /* index in the machine */
+	uint8_t core;    /* 1 + whose cache of that level it is; 0: there is one for all cores */
 	uint8_t last;    /* no level is behind this one */
 };
 

@@ -188,5 +188,36 @@ def case_fetches():
     assert total(served, "L1i") == found["L1i"]["hit"] and total(served, "memory") == found["L2"]["load"]
 
 
+def case_cores():
+    """Figures are sums over the caches of the cores, each of which has stays of its own."""
+    threads = [program("threads")]
+    cores = ("--cores", "3", "--map", "1=1,2=0")
+    record(threads, "-q", "--cache", SMALL, *cores, "--trace", "t.nmt")
+    assert len({core for core, in rows("SELECT core FROM threads")}) == 3
+    found = table(*cores, "-i", "t.nmt", cache=SMALL)
+    assert [(r["level"], r["miss"], r["load"], r["replace"]) for r in found] == levels()
+    assert table(*cores, "-i", "t.nmt", "--threads", "1", cache=SMALL) == found
+    assert table(*cores, cache=SMALL, command=("--", *threads)) == found
+    assert table("-i", "t.nmt", cache=SMALL) != found
+    line = max(table(*cores, "-i", "t.nmt", "--histogram=line", "--level=L1d", cache=SMALL), key=lambda r: r["L1d_load"])
+    stays = table(*cores, "-i", "t.nmt", "--level=L1d", f"--sequence={line['address']}", cache=SMALL)
+    assert len(stays) == line["L1d_load"] and total(stays, "hits") == line["L1d_hit"]
+    assert len({stay["core"] for stay in stays}) > 1, stays
+    for core in range(3):
+        own = [stay for stay in stays if stay["core"] == core]
+        assert all(a["replaced"] and a["replaced"] <= b["loaded"] for a, b in zip(own, own[1:])), own
+    gone = sorted((stay["replaced"], stay["core"]) for stay in stays if stay["replaced"])
+    for n in (1, len(gone)):
+        told, = table(*cores, "-i", "t.nmt", "--level=L1d", "--event=replace", f"--range={line['address']}+64", f"--nth={n}",
+                      cache=SMALL)
+        assert (told["reference"], told["core"]) == gone[n - 1], (told, gone)
+    shared, = table(*cores, "-i", "t.nmt", "--level=L2", "--event=load", "--nth=9", cache=SMALL)
+    assert shared["core"] == "", shared
+    alone, = table("-i", "t.nmt", "--level=L1d", "--event=load", "--nth=9", cache=SMALL)
+    assert alone["core"] == "", alone
+    done = nearmiss("monitor", "--map", "1=0", "-i", "t.nmt")
+    assert done.returncode == 124 and b"--cores" in done.stderr, done
+
+
 if __name__ == "__main__":
     main(globals())

@@ -92,6 +92,30 @@ def case_plugins():
     assert rows("SELECT level, policy FROM levels ORDER BY 1") == [("L1d", "lru"), ("L2", "lru"), ("L3", "plugin")]
 
 
+def case_sets():
+    """Blocks of 30 columns, each of 4 lines, with 32 lines from one to the next: 8 columns fill the sets once, so 6 of
+    8 have four columns upon each other, the others three.  In 4 iterations each load but the first evicts."""
+    assert nest("blocked.nest", "N=256", "--sets", "--trace=p.nmt")["Y(j,k)"] == (480, 120, 360)
+    by_set = rows("SELECT sum(count * (event = 'load')), sum(count * (event = 'replace')) FROM events WHERE object = 'Y' AND "
+                  "coalesce(victim, 'Y') = 'Y' GROUP BY cache_set ORDER BY 1")
+    assert by_set == [(4 * 3, 4 * 3 - 1)] * 8 + [(4 * 4, 4 * 4 - 1)] * 24, by_set
+    events = rows("SELECT * FROM events")
+    assert rows("SELECT level, sum(loads), sum(evictions) FROM sets GROUP BY 1") == rows("SELECT level, loads, evictions FROM levels")
+    done = nearmiss("evictions", "--sets", "-i", "p.nmp")
+    assert done.returncode == 0 and b"All objects pushed out 448 lines from L1d; half of them from 15 of its 256 sets" in \
+        done.stdout, done
+    with_sets = counts()
+    done = nearmiss("replay", "-q", "--sets", "--cache", ALPHA, "-o", "p.nmp", "p.nmt")
+    assert done.returncode == 0 and rows("SELECT * FROM events") == events, done
+    nest("blocked.nest", "N=256")
+    assert counts() == with_sets and not rows("SELECT * FROM events")
+    nest("blocked.nest", "N=256", "--sets", cache="L1d=8K,4,32,policy=opt")  # looks ahead in a run of its own
+    assert rows("SELECT sum(loads), sum(evictions) FROM sets") == rows("SELECT loads, evictions FROM levels")
+    for option in ("--print", "--list=1:2", "--sweep=N=8:9"):
+        done = nearmiss("nest", example("blocked.nest"), "--sets", option)
+        assert done.returncode == USAGE and b"--sets" in done.stderr and not done.stdout, done
+
+
 def case_cross_interference():
     """Paper 2, figures 2 and 3: without the fix both X miss almost equally often, with it X(j,i) hardly does."""
     without = nest("interference.nest")
