@@ -303,6 +303,26 @@ static void bounds_take_min_max_and_steps(void **state)
 	done(&s);
 }
 
+static void divisions_round_down_at_the_ends_of_the_numbers(void **state)
+{
+	struct stream s;
+	size_t at = 0;
+
+	(void)state;
+	run_text(&s,
+		 "parameter Q = 9223372036854775807 / -3   # -3074457345618258603\n"
+		 "parameter R = mod(9223372036854775807, -3) # -2\n"
+		 "array a(0:3)\n"
+		 "for i = R + 2 to Q + 3074457345618258605\n"
+		 "  a(i) = 1\n"
+		 "end\n",
+		 NO_SETTINGS);
+	for (uint64_t i = 0; i <= 2; i++)
+		expect(&s, &at, 1, ORIGIN + 4 * i);
+	assert_int_equal(at, s.seen.count);
+	done(&s);
+}
+
 /* ---- layout ---- */
 
 static uint64_t address_of(const struct nm_nest *nest, const char *name)
@@ -661,6 +681,7 @@ int main(void)
 	    cmocka_unit_test(index_arrays_are_read_and_followed),
 	    cmocka_unit_test(values_may_come_from_a_file),
 	    cmocka_unit_test(bounds_take_min_max_and_steps),
+	    cmocka_unit_test(divisions_round_down_at_the_ends_of_the_numbers),
 	    cmocka_unit_test(arrays_lie_where_they_are_told),
 	    cmocka_unit_test(order_is_that_of_the_brackets_or_as_told),
 	    cmocka_unit_test(each_reference_is_a_place),

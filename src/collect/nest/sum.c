@@ -118,7 +118,7 @@ static int multiply(struct nm_nest_parser *p, const char *at, struct nm_nest_val
 	return code;
 }
 
-/* Rounded down; *rest is not negative where b is positive. */
+/* Rounded down; the rest has the sign of b. */
 static int divide(struct nm_nest_parser *p, const char *at, int64_t a, int64_t b, int64_t *quotient,
 		  int64_t *rest)
 {
@@ -126,8 +126,12 @@ static int divide(struct nm_nest_parser *p, const char *at, int64_t a, int64_t b
 		return nm_nest_fault(p, at, "division by zero");
 	if (a == INT64_MIN && b == -1)
 		return too_large(p, at);
-	*quotient = a / b - (a % b && (a % b < 0) != (b < 0));
-	*rest = a - *quotient * b;
+	*quotient = a / b;
+	*rest = a % b;
+	if (*rest && (*rest < 0) != (b < 0)) {
+		--*quotient;
+		*rest += b;
+	}
 	return 0;
 }
 
