@@ -3,9 +3,10 @@
  * locals.c - the local variables of a function that are structures, or arrays of them: where they lie in its frame.
  *
  * What counts is the distance from the end of the frame, the CFA of DWARF: the address above the return address, which
- * who follows calls knows.  The frame base is either the CFA itself or, from compilers of LLVM without optimization,
- * %rbp, which is 16 bytes below.  A variable must have one place for the whole function, a constant distance from the
- * base; those of inlined functions are in the frame of the function that they are inlined into.
+ * who follows calls knows.  The frame base is the CFA itself or, from compilers of LLVM, %rbp, which is 16 bytes below,
+ * or %rsp, which is where the unwind tables say: as far as it ever is, since a variable is there while the frame is.  A
+ * variable must have one place for the whole function, a constant distance from the base; those of inlined functions are
+ * in the frame of the function that they are inlined into.
  *
  * Compilers give one place to variables that are not needed at a time.  Two of the same type at the same place are one,
  * "a|b"; of others that overlap nothing is told.
@@ -18,7 +19,7 @@
 #include "die.h"
 #include "symbol_priv.h"
 
-enum { MOST_LOCALS = 64, NAME_ROOM = 256, RBP = 6, RBP_BELOW_CFA = 16 };
+enum { MOST_LOCALS = 64, NAME_ROOM = 256, MOST_ROWS = 4096, RBP = 6, RSP = 7, RBP_BELOW_CFA = 16 };
 
 struct locals {
 	struct local at[MOST_LOCALS];
@@ -38,13 +39,57 @@ static int only_operation(Dwarf_Die *die, unsigned attribute, Dwarf_Op *ret_op)
 	return 1;
 }
 
+/* How far %rsp is below the CFA at an address, 0 if that is not told; and where this may change next. */
+static uint64_t rsp_below(Dwarf_CFI *cfi, uint64_t at, uint64_t *ret_next)
+{
+	Dwarf_Addr start, end;
+	Dwarf_Frame *frame;
+	uint64_t below = 0;
+	Dwarf_Op *ops;
+	size_t count;
+
+	*ret_next = UINT64_MAX;
+	if (dwarf_cfi_addrframe(cfi, at, &frame))
+		return 0;
+	if (dwarf_frame_info(frame, &start, &end, NULL) >= 0 && end > at)
+		*ret_next = end;
+	if (!dwarf_frame_cfa(frame, &ops, &count) && count == 1) {
+		if (ops->atom == DW_OP_breg0 + RSP)
+			below = ops->number;
+		else if (ops->atom == DW_OP_bregx && ops->number == RSP)
+			below = ops->number2;
+	}
+	free(frame);
+	return below;
+}
+
+static int find_stack_pointer(struct nm_module *module, Dwarf_Die *function, uint64_t *ret_below)
+{
+	unsigned budget = MOST_ROWS;
+	Dwarf_Addr base, low, end;
+	uint64_t most = 0;
+
+	if (!module->cfi && module->file.elf)
+		module->cfi = dwarf_getcfi_elf(module->file.elf);
+	for (ptrdiff_t next = 0; module->cfi && (next = dwarf_ranges(function, next, &base, &low, &end)) > 0;)
+		for (uint64_t at = low, after; at < end && budget; at = after, budget--) {
+			uint64_t below = rsp_below(module->cfi, at, &after);
+
+			most = below > most ? below : most;
+		}
+	*ret_below = most;
+	return most > 0;
+}
+
 /* How far the frame base is below the CFA. */
-static int find_base(Dwarf_Die *function, uint64_t *ret_below)
+static int find_base(struct nm_module *module, Dwarf_Die *function, uint64_t *ret_below)
 {
 	Dwarf_Op op;
 
 	if (!only_operation(function, DW_AT_frame_base, &op))
 		return 0;
+	if (op.atom == DW_OP_reg0 + RSP)
+		return find_stack_pointer(module, function, ret_below);
 	*ret_below = op.atom == DW_OP_reg0 + RBP ? RBP_BELOW_CFA : 0;
 	return op.atom == DW_OP_call_frame_cfa || op.atom == DW_OP_reg0 + RBP;
 }
@@ -148,7 +193,7 @@ static const struct nm_type *make(struct nm_module *module, const struct unit *u
 
 	if (!l)
 		return NULL;
-	if (find_base(function, &below))
+	if (find_base(module, function, &below))
 		find(l, function, below, unit->bytes);
 	sort_out(module, l);
 	if (l->count)

@@ -48,6 +48,8 @@ static void module_free(struct nm_module *module)
 	nm_vec_free(&module->variable_spans);
 	nm_vec_free(&module->tls_spans);
 	dwarf_end(module->dwarf);
+	if (module->cfi)
+		dwarf_cfi_end(module->cfi);
 	elf_file_close(&module->debug);
 	elf_file_close(&module->file);
 	free(module);

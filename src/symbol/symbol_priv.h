@@ -135,6 +135,8 @@ struct nm_module {
 	struct nm_map scoped_names; /* declaration of a function -> its interned name with scopes */
 	struct spans unit_spans;    /* flat; id: units */
 
+	Dwarf_CFI *cfi; /* the unwind tables of `file`, once they were asked for */
+
 	struct nm_map digests; /* interned path of a source -> interned digest, "" if units disagree */
 
 	struct nm_map types_of;    /* entry of a type -> struct nm_type or NULL */

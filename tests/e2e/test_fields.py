@@ -133,8 +133,9 @@ def case_locals():
 
 
 def case_locals_of_clang():
-    """Its frame base is a register."""
+    """Its frame base is a register: %rbp, and where it optimizes %rsp."""
     check_locals("locals-clang")
+    check_locals("locals-clang-fast")
 
 
 def case_reports():
@@ -201,7 +202,8 @@ def case_rust():
     assert re.fullmatch(r"alloc::rc::Rc(Box|Inner)<orders::Ware>", types[2]), found
     assert types[3:] == ["orders::" + name for name in ("Client", "Order", "Part", "Rate")], found
     assert [name.split(" (")[0] for name, kind in found if not kind] == ["heap orders::main"], found
-    assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' ORDER BY offset") == \
+    assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' AND object LIKE 'heap%' "
+                "ORDER BY offset") == \
         [("key", 0, 8), ("next", 8, 8), ("orders", 16, 32)]
     missed = rows("SELECT object, field, sum(read_misses) FROM field_counts WHERE level = 'L1d' AND (function LIKE '%walk' "
                   "OR function LIKE '%follow') GROUP BY 1, 2 HAVING sum(read_misses) > ?", ELEMENTS)
@@ -209,6 +211,12 @@ def case_rust():
     bytes_of = {("grown", "number"): 64, ("chained", "key"): 64, ("collected", "value"): 48, ("shared", "value.stock"): 48,
                 ("made_at_once", "place.__1"): 24}  # apart in memory, with the allocator's headers; a line is 64
     assert missed.keys() == bytes_of.keys(), missed
+    found = rows("SELECT type, field, sum(reads), sum(writes) FROM field_counts WHERE level = 'L1d' AND "
+                 "object = 'stack of orders::bins' AND function = 'orders::fill' GROUP BY 1, 2")
+    assert [row[:2] for row in found] == [("orders::Bin", "bins[].count"), ("orders::Bin", "bins[].sum")], found
+    for row in found:
+        near(row[2], ELEMENTS * WALKS)
+        near(row[3], ELEMENTS * WALKS)
     for key, apart in bytes_of.items():
         near(missed[key], ELEMENTS * WALKS * apart / 64, 3)
 

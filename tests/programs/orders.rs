@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // orders.rs - structures in the heap as Rust programs have them: in a box, in a vector that is made at once, in one
-// that grows, in one that is collected, in a vector of boxes, in a reference-counted one, and in a map.
+// that grows, in one that is collected, in a vector of boxes, in a reference-counted one, and in a map; and on the stack.
 //
 // Each is walked often enough to be sampled; the figures of fields follow from the loops.
 use std::collections::HashMap;
@@ -116,10 +116,32 @@ fn look_up(names: &HashMap<u64, Order>) -> u64 {
     (0..COUNT as u64).map(|i| names[&i].price).sum()
 }
 
+#[derive(Clone, Copy)]
+pub struct Bin {
+    pub count: u64,
+    pub sum: u64,
+}
+
+#[inline(never)]
+fn fill(bins: &mut [Bin; 64], first: usize) {
+    for i in 0..COUNT {
+        let bin = &mut bins[(first + i * 7) % 64];
+        bin.count += 1;
+        bin.sum += i as u64;
+    }
+}
+
+#[inline(never)]
+fn bins(first: usize) -> u64 {
+    let mut bins = [Bin { count: 0, sum: 0 }; 64];
+    fill(&mut bins, first);
+    bins[first % 64].sum + bins[3].count
+}
+
 fn main() {
+    let mut sum: u64 = (0..WALKS).map(bins).sum();
     let (orders, parts, rates, wares, clients) = (grown(), made_at_once(), collected(), shared(), chained());
     let names: HashMap<u64, Order> = orders.iter().map(|o| (o.number, o.clone())).collect();
-    let mut sum = 0;
     for _ in 0..WALKS {
         sum += walk(&orders, &parts, &rates, &wares) + follow(&clients) + look_up(&names);
     }
