@@ -16,7 +16,12 @@
 
 enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16 };
 
-int64_t nm_default_threads(void) { return sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1; }
+int64_t nm_default_threads(int64_t stages)
+{
+	int64_t processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return processors < 1 ? 1 : processors < stages ? processors : stages;
+}
 
 /* A level that nothing reaches is left out: L1i without --instr. */
 static void drop_instruction_levels(struct nm_machine *machine)

@@ -24,8 +24,8 @@ struct nm_choice {
 	int sets;         /* and loads and replacements by set */
 };
 
-/* Decoding and modelling beside each other, where there are processors. */
-int64_t nm_default_threads(void);
+/* One for each stage that can run beside the others, as far as there are processors. */
+int64_t nm_default_threads(int64_t stages);
 
 /* The host, a machine by name, or one that a file describes.  0 or a status: the fault was told. */
 int nm_choose_machine(const char *name, struct nm_machine *ret_machine);

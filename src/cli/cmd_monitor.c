@@ -356,7 +356,7 @@ static int read_question(const struct nm_command *self, const struct monitor_opt
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct monitor_options o = {
-	    .choice.threads = nm_default_threads(), .limit = MOST_ROWS, .width = NM_WIDTH_OF_TERMINAL};
+	    .choice.threads = nm_default_threads(2), .limit = MOST_ROWS, .width = NM_WIDTH_OF_TERMINAL};
 	struct nm_monitoring monitoring = {0};
 	struct answer answer = {.monitoring = &monitoring, .options = &o};
 	struct nm_taker taker = {take, &answer};

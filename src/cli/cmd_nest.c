@@ -98,7 +98,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct nest_options o = {
 	    .output = "nearmiss.nmp",
-	    .choice = {.threads = nm_default_threads(), .stored = 1}, /* a nest can be run twice */
+	    .choice = {.threads = nm_default_threads(2), .stored = 1}, /* a nest can be run twice */
 	    .width = NM_WIDTH_OF_TERMINAL};
 	const char *settings[MAX_SETTINGS + 1];
 	struct nm_nesting nesting = {.settings = settings};

@@ -54,7 +54,7 @@ static const struct nm_option options[] = {
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct record_options o = {.output = "nearmiss.nmp", .choice.threads = nm_default_threads()};
+	struct record_options o = {.output = "nearmiss.nmp", .choice.threads = nm_default_threads(2)};
 	struct nm_recording recording = {0};
 	struct nm_sift_request sets;
 	struct nm_operands operands;

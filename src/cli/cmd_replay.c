@@ -32,8 +32,9 @@ static const struct nm_option options[] = {
      offsetof(struct replay_options, choice.cores), NULL},
     {"map", 0, "THREAD=CORE,...", "which core a thread runs on (they take turns)", NM_OPTION_TEXT,
      offsetof(struct replay_options, choice.map), NULL},
-    {"threads", 0, "N", "threads of the simulation (2, or 1 on a single processor)", NM_OPTION_NUMBER,
-     offsetof(struct replay_options, choice.threads), NULL},
+    {"threads", 0, "N",
+     "threads, 1 to 3: the model, the unpacking in one of its own (as there are processors)",
+     NM_OPTION_NUMBER, offsetof(struct replay_options, choice.threads), NULL},
     {"sets", 0, NULL, "count loads and evictions by set too, for evictions --sets", NM_OPTION_FLAG,
      offsetof(struct replay_options, choice.sets), NULL},
     {"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive figures", NM_OPTION_FLAG,
@@ -53,7 +54,7 @@ static const struct nm_option options[] = {
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct replay_options o = {.output = "nearmiss.nmp",
-				   .choice = {.threads = nm_default_threads(), .stored = 1}};
+				   .choice = {.threads = nm_default_threads(3), .stored = 1}};
 	struct nm_replaying replaying = {0};
 	struct nm_sift_request sets;
 	struct nm_operands operands;

@@ -105,7 +105,7 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 {
 	struct nm_ahead *ahead;
 	struct nm_piece piece;
-	int status = nm_ahead_new(&ahead, r->trace, r->replaying->threads > 1, err);
+	int status = nm_ahead_new(&ahead, r->trace, r->replaying->threads > 2, err);
 
 	if (status)
 		return status;
