@@ -190,6 +190,32 @@ static void test_jump_out_unseen(void **state)
 	assert_int_equal(sc->signals.list.count, 0);
 }
 
+/* Whatever comes, as from a damaged stream: stacks and contexts are those that there are, and the list does not grow
+ * without end. */
+static void test_any_order(void **state)
+{
+	struct scene *sc = *state;
+	uint32_t random = 1;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t slot;
+
+		random = random * 1664525u + 1013904223u;
+		slot = (random >> 20 & 1 ? (uint64_t)LOW : (uint64_t)OWN_LOW) + (random >> 8 & 0xff8);
+		assert_int_equal(
+		    nm_frames_switch(&sc->frames, slot < END ? LOW : OWN_LOW, slot < END ? END : OWN_END), 0);
+		switch (random >> 24 & 3) {
+		case 0: call(sc, slot, OUTER + (random >> 28)); break;
+		case 1: leave(sc, slot); break;
+		case 2: handle(sc, slot, random >> 26, slot >= END); break;
+		default: sc->signals.leaping = (int)(random >> 30 & 1); run(sc, OUTER + (random >> 28));
+		}
+		assert_in_range(sc->frames.current, 0, sc->frames.stacks.count - 1);
+		assert_in_range(nm_frames_stack(&sc->frames)->context, 0, sc->calls->list.count - 1);
+		assert_in_range(sc->signals.list.count, 0, 2 * (END - LOW) / 8);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +224,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_nested, begin, end),
 	    cmocka_unit_test_setup_teardown(test_jump_out, begin, end),
 	    cmocka_unit_test_setup_teardown(test_jump_out_unseen, begin, end),
+	    cmocka_unit_test_setup_teardown(test_any_order, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
