@@ -31,7 +31,7 @@
  * An exclusive level keeps what it knows of lines that are above in slots behind its places: `below` of the line
  * above names its slot.
  */
-#include "custom.h"
+#include "custom_priv.h"
 
 #include <string.h>
 
@@ -73,16 +73,6 @@ uint32_t nm_custom_find(const struct nm_cache *c, uint64_t line)
 	return c->tags[place] == line ? place : NM_NO_PLACE;
 }
 
-/* Such levels are slow enough to ask each time whether they are watched. */
-static void tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
-		 uint32_t victim)
-{
-	if (c->teller)
-		nm_teller_tell(c, kind, line, times, victim);
-}
-
-static int exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
-
 static void touch_way(struct nm_cache *c, uint32_t way)
 {
 	struct nm_replacement *p = &c->custom->replacement;
@@ -91,7 +81,7 @@ static void touch_way(struct nm_cache *c, uint32_t way)
 }
 
 /* The policy is told that a line is asked for. */
-static void touch_place(struct nm_cache *c, uint32_t place)
+void nm_custom_touch_place(struct nm_cache *c, uint32_t place)
 {
 	if (c->custom->plugin.self)
 		c->custom->plugin.does->touch(c->custom->plugin.self, c->tags[place], place);
@@ -120,19 +110,21 @@ static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 			enter(r);
 		c->stamps[place] = nm_recency_touch(r, place);
 	}
-	touch_place(c, place);
+	nm_custom_touch_place(c, place);
 }
 
-static void clear_stay(struct nm_cache *c, uint32_t place, uint32_t cell)
+void nm_custom_clear_stay(struct nm_cache *c, uint32_t place, uint32_t cell)
 {
 	c->stays[place] = (struct nm_stay){.cell = cell};
 	if (c->masks)
 		memset(c->masks + (size_t)place * c->words, 0, c->words * sizeof *c->masks);
 }
 
-static void move_stay(struct nm_cache *c, uint32_t from, uint32_t to)
+void nm_custom_move_stay(struct nm_cache *c, uint32_t from, uint32_t to)
 {
 	c->stays[to] = c->stays[from];
+	if (c->custom->prefetched)
+		nm_prefetched_move(c, from, to);
 	if (c->masks)
 		memcpy(c->masks + (size_t)to * c->words, c->masks + (size_t)from * c->words,
 		       c->words * sizeof *c->masks);
@@ -147,7 +139,7 @@ static int has_sectors(const struct nm_cache *c, uint32_t way)
 }
 
 /* A place has no line any more, and its way neither, unless other sectors are left. */
-static void free_place(struct nm_cache *c, uint32_t place)
+void nm_custom_free_place(struct nm_cache *c, uint32_t place)
 {
 	struct nm_custom *u = c->custom;
 	uint32_t at = place >> u->sector_shift, set = at / c->ways, way = at % c->ways;
@@ -215,7 +207,7 @@ static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
 		return;
 	depart(c, place, evictor, NM_EVENT_INVALIDATE);
 	if (c->custom) {
-		free_place(c, place);
+		nm_custom_free_place(c, place);
 	} else {
 		c->tags[place] = NM_NO_LINE;
 		c->stamps[place] = 0;
@@ -285,7 +277,7 @@ static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint
 }
 
 /* A place for a line in its set, whose line leaves if no way is free; the line has it now. */
-static uint32_t vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
+uint32_t nm_custom_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
 	struct nm_custom *u = c->custom;
 	struct nm_replacement *p = &u->replacement;
@@ -351,14 +343,14 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 		touch(x, place, 0);
 		if (nm_recency_leave(&x->recency, line, x->stamps[place]))
 			x->failed = 1;
-		move_stay(x, place, slot);
-		free_place(x, place);
+		nm_custom_move_stay(x, place, slot);
+		nm_custom_free_place(x, place);
 	} else {
 		classify(x, line, cell, write);
 		nm_cache_witness_load(x, line << x->line_shift, cell, write);
 		tell(x, NM_EVENT_LOAD, line, 1, 0);
 		touch_absent(x, line);
-		clear_stay(x, slot, cell);
+		nm_custom_clear_stay(x, slot, cell);
 		if (x->next)
 			x->stays[slot].below = ask(x->next, nm_lower_line(x, x->next, line), cell, write);
 	}
@@ -367,7 +359,7 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 }
 
 /* A line comes to a place without having been asked for: its last touch is what it was. */
-static void settle_in(struct nm_cache *c, uint64_t line, uint32_t place)
+void nm_custom_settle_in(struct nm_cache *c, uint64_t line, uint32_t place)
 {
 	struct nm_ghost *ghost = nm_recency_ghost(&c->recency, line);
 
@@ -388,6 +380,8 @@ static void release(struct nm_cache *x, uint32_t slot)
 static void merge(struct nm_cache *x, uint32_t slot, uint32_t place)
 {
 	nm_cache_add_stay(x, place, x, slot, 3);
+	if (x->custom->prefetched)
+		nm_prefetched_end(x, slot);
 	if (exclusive(x->next)) {
 		merge(x->next, x->stays[slot].below, x->stays[place].below);
 		release(x->next, x->stays[slot].below);
@@ -404,9 +398,9 @@ static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from,
 	if (place != NM_NO_PLACE) {
 		merge(x, slot, place);
 	} else {
-		place = vacate(x, line, evictor);
-		settle_in(x, line, place);
-		move_stay(x, slot, place);
+		place = nm_custom_vacate(x, line, evictor);
+		nm_custom_settle_in(x, line, place);
+		nm_custom_move_stay(x, slot, place);
 	}
 	release(x, slot);
 }
@@ -422,44 +416,15 @@ static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell, unsign
 	if (exclusive(c->next)) /* before the line that leaves here, which may need its room there */
 		slot = ask(c->next, below, cell, write);
 	classify(c, line, cell, write);
-	place = vacate(c, line, cell);
+	place = nm_custom_vacate(c, line, cell);
 	tell(c, NM_EVENT_LOAD, line, 1, 0);
 	c->stamps[place] = nm_recency_touch(&c->recency, place);
-	clear_stay(c, place, cell);
+	nm_custom_clear_stay(c, place, cell);
 	if (exclusive(c->next))
 		c->stays[place].below = slot;
 	else if (c->next)
 		c->stays[place].below = ask(c->next, below, cell, write);
 	return place;
-}
-
-/* Loads a line by a prefetch, and from the next level if that must. */
-static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t cell)
-{
-	uint32_t place, below;
-
-	c->custom->prefetched->entered++;
-	place = vacate(c, line, cell | NM_BY_PREFETCH);
-	tell(c, NM_EVENT_PREFETCH, line, 1, 0);
-	settle_in(c, line, place);
-	clear_stay(c, place, cell);
-	nm_prefetched_bring(c, line, place, cell);
-	if (c->next) {
-		line = nm_lower_line(c, c->next, line);
-		below = nm_custom_find(c->next, line);
-		if (below == NM_NO_PLACE)
-			below = bring(c->next, line, cell);
-		else
-			touch_place(c->next, below);
-		c->stays[place].below = below;
-	}
-	return place;
-}
-
-void nm_custom_prefetch(struct nm_cache *c, uint64_t line, uint32_t cell)
-{
-	if (nm_custom_find(c, line) == NM_NO_PLACE)
-		bring(c, line, cell);
 }
 
 /* A demand request was served; shows it to the level's prefetcher. */

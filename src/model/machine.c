@@ -81,9 +81,7 @@ static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm
 {
 	if (!upper->prefetch || !takes(l, upper))
 		return NULL;
-	if (l->policy == NM_POLICY_OPT)
-		return "has policy=opt, but a level before it prefetches";
-	return l->inclusion == NM_EXCLUSIVE ? "is exclusive, but a level before it prefetches" : NULL;
+	return l->policy == NM_POLICY_OPT ? "has policy=opt, but a level before it prefetches" : NULL;
 }
 
 /* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their side. */

@@ -122,27 +122,40 @@ void nm_prefetched_use(struct nm_cache *c, uint32_t place)
 		c->failed = 1;
 }
 
+void nm_prefetched_move(struct nm_cache *c, uint32_t from, uint32_t to)
+{
+	of(c)->waits[to] = of(c)->waits[from];
+	of(c)->waits[from] = 0;
+}
+
+/* Whether it was used first by way of the level above. */
+static int is_used(const struct nm_cache *c, uint32_t place)
+{
+	return c->stays[place].served[0] + c->stays[place].served[1] > 0;
+}
+
 void nm_prefetched_end(struct nm_cache *c, uint32_t place)
 {
-	const struct nm_stay *stay = &c->stays[place];
-
-	if (of(c)->waits[place] && stay->served[0] + stay->served[1] > 0)
-		c->tally.extras[stay->cell].useful++;
+	c->tally.extras[c->stays[place].cell].useful += of(c)->waits[place] && is_used(c, place);
+	of(c)->waits[place] = 0;
 }
 
 void nm_prefetched_leave(struct nm_cache *c, uint32_t place, uint32_t evictor)
 {
-	struct nm_prefetched *a = of(c);
-	const struct nm_stay *stay = &c->stays[place];
+	struct nm_prefetched *p = of(c);
+	const int unused = p->waits[place] && !is_used(c, place);
 	int status = 0;
 
 	nm_prefetched_end(c, place);
-	if (a->waits[place] && !(stay->served[0] + stay->served[1]))
-		status =
-		    nm_map_put(&a->unused, c->tags[place], (uint64_t)(uint32_t)a->entered << 32 | stay->cell);
+	if (c->spec.inclusion == NM_EXCLUSIVE) { /* it may have come back without a load */
+		nm_map_remove(&p->unused, c->tags[place]);
+		nm_map_remove(&p->pushed, c->tags[place]);
+	}
+	if (unused)
+		status = nm_map_put(&p->unused, c->tags[place],
+				    (uint64_t)(uint32_t)p->entered << 32 | c->stays[place].cell);
 	if (evictor & NM_BY_PREFETCH && !status)
-		status = nm_map_put(&a->pushed, c->tags[place], evictor & ~NM_BY_PREFETCH);
-	a->waits[place] = 0;
+		status = nm_map_put(&p->pushed, c->tags[place], evictor & ~NM_BY_PREFETCH);
 	if (status)
 		c->failed = 1;
 	sweep(c);

@@ -17,6 +17,7 @@
  *     another class would be one without them.
  *   - A line that a prefetch loads has no class, and is not known by it: classes come from demand requests alone, and
  *     the first of them is the cold one.  evictions + resident = loads + prefetches; loaded_bytes are of both.
+ *   - An exclusive level hands over a line that a prefetch asks for, and with it whether it waits for its first use.
  *   - An eviction by a prefetch stands in the matrix apart (NM_BY_PREFETCH).
  *
  * Dropped: a second cache without prefetches, which alone tells of each miss whether they caused it: it takes as long as
@@ -56,7 +57,9 @@ void nm_prefetched_use(struct nm_cache *cache, uint32_t place);
 /* The line at a place leaves; `evictor` may have NM_BY_PREFETCH. */
 void nm_prefetched_leave(struct nm_cache *cache, uint32_t place, uint32_t evictor);
 
-/* The line at a place is there at the end. */
+/* The stay of a place goes on at another, where there is none.  The stay of a place is over, at the end, or since another
+ * of the same line goes on. */
+void nm_prefetched_move(struct nm_cache *cache, uint32_t from, uint32_t to);
 void nm_prefetched_end(struct nm_cache *cache, uint32_t place);
 
 #endif

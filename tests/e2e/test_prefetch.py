@@ -137,7 +137,8 @@ def case_refusals():
             ("L1d=32K,8,64,prefetch=all", 22, b"no, next, stride or stream"),
             ("L1d=32K,8,64,degree=2", 20, b"are of prefetch="),
             ("L1d=32K,8,64,prefetch=next,table=4", 33, b"no table"),
-            ("L1d=32K,8,64,prefetch=next:L2=1M,16,64,inclusion=exclusive", 27, b"a level before it prefetches")):
+            ("L1d=32K,8,64:L2=1M,16,64,inclusion=exclusive,prefetch=next", 54, b"does not prefetch"),
+            ("L1d=32K,8,64,prefetch=next:L2=1M,16,64,policy=opt", 27, b"a level before it prefetches")):
         done = nearmiss("record", "--cache", spec, "--", "true")
         assert done.returncode == 123 and why in done.stderr, done
         assert done.stderr.splitlines()[2].index(b"^") - 2 == column, done

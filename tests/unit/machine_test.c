@@ -105,7 +105,6 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64,prefetch=next,table=16", 32},
 	    {"L1d=1K,8,64,policy=opt,prefetch=next", 32},
 	    {"L1d=1K,8,64:L2=4K,8,64,inclusion=exclusive,prefetch=next", 52},
-	    {"L1d=1K,8,64,prefetch=next:L2=4K,8,64:L3=8K,8,64,inclusion=exclusive", 37},
 	    {"L1d=1K,8,64,prefetch=next:L2=4K,8,64,policy=opt", 26},
 	    {"L1=256K,4,4K,pages=4K,prefetch=next", 31},
 	    {"L1d=1K,8,64,latency=0", 20},

@@ -257,7 +257,10 @@ static inline int twin_used(struct twin_level *l, const struct twin_line *line)
 static inline void twin_forget_use(const struct twin *t, struct twin_level *l, const struct twin_line *left,
 				   uint32_t evictor)
 {
-	struct twin_left note = {.line = left->line, .entered = l->entered};
+	struct twin_left note = {.line = left->line, .entered = l->entered}, old;
+
+	while (twin_take(&l->pushed, left->line, &old) || twin_take(&l->unused, left->line, &old))
+		;
 
 	if (!twin_used(l, left) && left->waits) {
 		note.cell = left->cell;
@@ -309,12 +312,16 @@ static inline void twin_take_back(struct twin *t, unsigned level, uint64_t addre
 }
 
 /* The stays of one line that two sides have had become one, in exclusive levels behind too. */
-static inline void twin_merge_lent(struct twin_line *to, struct twin_line *lent, unsigned bytes)
+static inline void twin_merge_lent(struct twin *t, unsigned level, struct twin_line *to,
+				   struct twin_line *lent)
 {
+	struct twin_level *l = &t->levels[level];
+
 	if (!lent)
 		return;
-	twin_merge(to->lent, lent, 0, bytes, 1, 1);
-	twin_merge_lent(to->lent, lent->lent, bytes);
+	twin_merge(to->lent, lent, 0, l->spec.line, 1, 1);
+	twin_used(l, lent);
+	twin_merge_lent(t, l->next, to->lent, lent->lent);
 	free(lent);
 }
 
@@ -366,7 +373,8 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 
 	if (there) {
 		twin_merge(there, line, 0, l->spec.line, 1, 1);
-		twin_merge_lent(there, line->lent, l->spec.line);
+		twin_used(l, line);
+		twin_merge_lent(t, l->next, there, line->lent);
 		return;
 	}
 	way = twin_way_of(l, set, line->line);
@@ -402,28 +410,72 @@ static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t cell
 		l->extras[left.cell].late_evicted++;
 }
 
-/* A line is loaded ahead, if it is not there: 0. */
-static inline int twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t cell)
-{
-	struct twin_level *l = &t->levels[level];
-	struct twin_line fresh = {.line = line, .cell = cell, .waits = 1};
-	struct twin_left left;
-	unsigned way = 0;
+static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, uint64_t address,
+					       uint32_t cell);
 
-	if (twin_find(l, line, &way)) {
-		twin_hit(&l->choice, twin_set_of(l, line), way);
-		return 1;
-	}
+/* A prefetch loads a line: that is counted, and what was remembered of the line is not true any more. */
+static inline void twin_come(struct twin_level *l, uint64_t line, uint32_t cell)
+{
+	struct twin_left left;
+
 	l->entered++;
 	l->extras[cell].prefetches++;
 	l->cells[cell].loaded_bytes += l->spec.line;
-	twin_put(t, level, &fresh, cell);
-	twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, cell, 1, 0);
 	while (twin_take(&l->pushed, line, &left) || twin_take(&l->unused, line, &left))
 		;
-	if (l->next != TWIN_NONE)
-		twin_bring(t, l->next, line * l->spec.line / t->levels[l->next].spec.line, cell);
-	return 0;
+}
+
+static inline void twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t cell)
+{
+	struct twin_level *l = &t->levels[level];
+	struct twin_line fresh = {.line = line, .cell = cell, .waits = 1};
+
+	if (twin_exclusive(t, l->next))
+		fresh.lent = twin_ask_ahead(t, l->next, line * l->spec.line, cell);
+	twin_come(l, line, cell);
+	twin_put(t, level, &fresh, cell);
+	twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, cell, 1, 0);
+	if (!twin_exclusive(t, l->next))
+		twin_ask_ahead(t, l->next, line * l->spec.line, cell);
+}
+
+/* An exclusive level hands a line over that a prefetch asks for. */
+static inline struct twin_line *twin_lend_ahead(struct twin *t, unsigned level, uint64_t line, uint32_t cell)
+{
+	struct twin_level *l = &t->levels[level];
+	struct twin_line *lent = calloc(1, sizeof *lent);
+	unsigned way = 0;
+	struct twin_line *here = twin_find(l, line, &way);
+
+	if (here) {
+		*lent = *here;
+		here->there = 0;
+		twin_hit(&l->choice, twin_set_of(l, line), way);
+	} else {
+		twin_come(l, line, cell);
+		twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, cell, 1, 0);
+		*lent = (struct twin_line){.line = line, .cell = cell, .waits = 1};
+		lent->lent = twin_ask_ahead(t, l->next, line * l->spec.line, cell);
+	}
+	return lent;
+}
+
+/* A level is asked for a line by a prefetch. */
+static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, uint64_t address,
+					       uint32_t cell)
+{
+	struct twin_level *l = &t->levels[level];
+	unsigned way = 0;
+
+	if (level == TWIN_NONE)
+		return NULL;
+	if (twin_exclusive(t, level))
+		return twin_lend_ahead(t, level, address / l->spec.line, cell);
+	if (twin_find(l, address / l->spec.line, &way))
+		twin_hit(&l->choice, twin_set_of(l, address / l->spec.line), way);
+	else
+		twin_bring(t, level, address / l->spec.line, cell);
+	return NULL;
 }
 
 /* The reference is over. */
@@ -474,6 +526,11 @@ static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, u
 	struct twin_line *here = twin_find(l, line, &way);
 
 	*ret_miss = !here;
+	if (here && here->waits) {
+		l->extras[here->cell].useful++;
+		here->waits = 0;
+		twin_is_new(l, line);
+	}
 	twin_tell(t, level, here ? NM_EVENT_HIT : NM_EVENT_MISS, address, cell, 1, 0);
 	if (here) {
 		*lent = *here;
@@ -661,6 +718,7 @@ static inline void twin_end(struct twin *t, unsigned level)
 				twin_merge(from->lent, from, 0, l->spec.line, 1, 1);
 				t->levels[at].resident++;
 				twin_charge(&t->levels[at], from->lent);
+				twin_used(&t->levels[at], from->lent);
 			}
 			twin_settle(t, at, from->line * t->levels[at].spec.line, from);
 		}
