@@ -315,10 +315,9 @@ static inline void twin_take_back(struct twin *t, unsigned level, uint64_t addre
 static inline void twin_merge_lent(struct twin *t, unsigned level, struct twin_line *to,
 				   struct twin_line *lent)
 {
-	struct twin_level *l = &t->levels[level];
-
 	if (!lent)
 		return;
+	struct twin_level *l = &t->levels[level];
 	twin_merge(to->lent, lent, 0, l->spec.line, 1, 1);
 	twin_used(l, lent);
 	twin_merge_lent(t, l->next, to->lent, lent->lent);
@@ -464,11 +463,11 @@ static inline struct twin_line *twin_lend_ahead(struct twin *t, unsigned level, 
 static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, uint64_t address,
 					       uint32_t cell)
 {
-	struct twin_level *l = &t->levels[level];
 	unsigned way = 0;
 
 	if (level == TWIN_NONE)
 		return NULL;
+	struct twin_level *l = &t->levels[level];
 	if (twin_exclusive(t, level))
 		return twin_lend_ahead(t, level, address / l->spec.line, cell);
 	if (twin_find(l, address / l->spec.line, &way))
