@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 2.
+ * wire.h - the event stream between a collector and the engine, version 3.
  *
  * One stream describes one process image (from start or exec to exit or exec).  It is an array of
  * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
@@ -25,7 +25,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 2u
+#define NM_WIRE_VERSION 3u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -78,8 +78,14 @@ enum nm_wire_kind {
 	/* Since version 2. */
 	NM_WIRE_PLACE = 26, /* pc, line (0: unknown); strings: function or "", file or "".  Where the
 	                       instruction at pc stands in a source, for code that no module holds */
-	NM_WIRE_KINDS = 27
+
+	/* Since version 3. */
+	NM_WIRE_PAGES =
+	    27, /* arg: enum nm_wire_page_size.  address, bytes.  What the program has asked for there */
+	NM_WIRE_KINDS = 28
 };
+
+enum nm_wire_page_size { NM_WIRE_PAGES_4K = 0, NM_WIRE_PAGES_2M = 1, NM_WIRE_PAGES_1G = 2 };
 
 enum nm_wire_start { NM_WIRE_STARTED = 0, NM_WIRE_FORKED = 1, NM_WIRE_EXECED = 2 };
 

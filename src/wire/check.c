@@ -440,6 +440,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 		struct nm_wire_region region;
 		struct nm_wire_measure measure;
 		struct nm_wire_place place;
+		struct nm_wire_pages pages;
 	} u;
 
 	switch (r->kind) {
@@ -454,6 +455,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	case NM_WIRE_REGION: return nm_wire_region_decode(r, &u.region, err);
 	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
 	case NM_WIRE_PLACE: return nm_wire_place_decode(r, &u.place, err);
+	case NM_WIRE_PAGES: return nm_wire_pages_decode(r, &u.pages, err);
 	default: return fail(r, err, "unknown kind");
 	}
 }

@@ -17,7 +17,7 @@ static const char *const kind_names[NM_WIRE_KINDS] = {
     "BLOCK",       "BLOCK_DEF", "PROCESS",        "FORK",   "EXEC",   "EXIT",        "THREAD_START",
     "THREAD_EXIT", "THREAD",    "THREAD_POINTER", "SIGNAL", "ALLOC",  "FREE",        "REALLOC",
     "MAP",         "UNMAP",     "REMAP",          "BRK",    "MODULE", "MODULE_GONE", "NAME",
-    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE"};
+    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE",       "PAGES"};
 
 const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kind_names[kind] : "?"; }
 
@@ -508,5 +508,18 @@ NM_WIRE_DECODER(place)
 	if (r->payload[0] >> PC_BITS || r->payload[1] > UINT32_MAX)
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_place){r->payload[0], (uint32_t)r->payload[1], function, file};
+	return 0;
+}
+
+NM_WIRE_DECODER(pages)
+{
+	const uint64_t *w = r->payload;
+	int code = exactly(r, 2, err);
+
+	if (code)
+		return code;
+	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps(w[0], w[1]))
+		return fail(r, err, "value out of range");
+	*ret = (struct nm_wire_pages){(enum nm_wire_page_size)r->arg, w[0], w[1]};
 	return 0;
 }

@@ -221,3 +221,8 @@ int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r
 
 	return append(to, NM_WIRE_PLACE, 0, 3, parts);
 }
+
+int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *r)
+{
+	return APPEND(to, NM_WIRE_PAGES, r->size, NULL, r->address, r->bytes);
+}

@@ -51,5 +51,6 @@ int nm_wire_region_encode(struct nm_wire_words *to, const struct nm_wire_region 
 int nm_wire_measure_encode(struct nm_wire_words *to, const struct nm_wire_measure *r);
 int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r);
 int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r);
+int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *r);
 
 #endif

@@ -90,6 +90,7 @@ static void record_again(const struct nm_wire_record *r, struct nm_wire_words *t
 	case NM_WIRE_MEASURE: AGAIN(measure)
 	case NM_WIRE_LOST: AGAIN(lost)
 	case NM_WIRE_PLACE: AGAIN(place)
+	case NM_WIRE_PAGES: AGAIN(pages)
 	default: fail_msg("kind %d", r->kind);
 	}
 }
@@ -260,6 +261,7 @@ static void test_the_stored_samples_of_all_versions_are_read(void **state)
 	(void)state;
 	read_stored_sample(NM_TEST_DATA "/wire-v1.bin");
 	read_stored_sample(NM_TEST_DATA "/wire-v2.bin");
+	read_stored_sample(NM_TEST_DATA "/wire-v3.bin");
 }
 
 /* Records that are wrong after sample_start and sample_define_blocks, and what is said of them. */
@@ -334,6 +336,10 @@ static const struct bad {
     {"number of words", NM_WIRE_MAP, 1, 3, {0x1000, 0x1000, 0}},
     {"out of range", NM_WIRE_UNMAP, 0, 2, {~0ull - 4095, 0x2000}},
     {"out of range", NM_WIRE_REMAP, 0, 4, {0, 4096, 4096, 0}},
+    {"out of range", NM_WIRE_PAGES, 3, 2, {0, 4096}},
+    {"out of range", NM_WIRE_PAGES, 1, 2, {4096, 0}},
+    {"out of range", NM_WIRE_PAGES, 1, 2, {4096, ~0ull}},
+    {"number of words", NM_WIRE_PAGES, 1, 3, {0, 4096, 0}},
     {"out of range", NM_WIRE_BRK, 0, 2, {2, 1}},
     {"loaded already", NM_WIRE_MODULE, 0, 2, {0x401000, 0}},
     {"number of words", NM_WIRE_MODULE, 9, 3, {0x500000, 0, 0}},
@@ -348,7 +354,7 @@ static const struct bad {
     {"left over", NM_WIRE_PLACE, 0, 5, {SAMPLE_PC, 1, 0, 0, 0}},
     {"out of range", NM_WIRE_PLACE, 0, 4, {1ull << 48, 1, 0, 0}},
     {"out of range", NM_WIRE_PLACE, 0, 4, {SAMPLE_PC, 1ull << 32, 0, 0}},
-    {"unknown kind 27", NM_WIRE_KINDS, 0, 0, {0}},
+    {"unknown kind 28", NM_WIRE_KINDS, 0, 0, {0}},
     {"unknown kind 127", 127, 0, 0, {0}},
 };
 
@@ -448,9 +454,9 @@ static void test_a_newer_version_is_refused_as_such(void **state)
 	struct nm_error err = {0};
 
 	(void)state;
-	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){3}, 1), 0);
+	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){4}, 1), 0);
 	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
-	assert_non_null(strstr(err.text, "version 3"));
+	assert_non_null(strstr(err.text, "version 4"));
 	nm_vec_free(&stream);
 }
 

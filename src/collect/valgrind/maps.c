@@ -18,6 +18,9 @@
 #define MAX_BUILD_ID 64
 #define MAX_PROGRAM_HEADERS 64
 
+/* Of Linux; Valgrind's headers have no names for them. */
+enum { MAP_HUGETLB_ = 0x40000, MAP_HUGE_SHIFT_ = 26, MADV_HUGEPAGE_ = 14, MADV_NOHUGEPAGE_ = 15 };
+
 /* Of the core, though not in its headers for tools. */
 extern Addr VG_(brk_base);
 extern Addr VG_(clstk_end); /* last byte of the main thread's stack */
@@ -240,8 +243,26 @@ void nm_maps_before_syscall(UInt number, const UWord *args)
 		in_mremap = True;
 }
 
+/* Pages of which size the program asks for; the size of mmap is in the flags, 0 for the usual one. */
+static void report_pages(UInt number, const UWord *args, Addr start)
+{
+	const UInt shift = (UInt)args[3] >> MAP_HUGE_SHIFT_ & 0x3f;
+	ULong words[] = {start, VG_PGROUNDUP(args[1])};
+
+	if (args[1] == 0)
+		return;
+	if (number == __NR_mmap && args[3] & MAP_HUGETLB_)
+		nm_record(NM_WIRE_PAGES, shift == 30 ? NM_WIRE_PAGES_1G : NM_WIRE_PAGES_2M, 2, words);
+	if (number == __NR_madvise && args[2] == MADV_HUGEPAGE_)
+		nm_record(NM_WIRE_PAGES, NM_WIRE_PAGES_2M, 2, words);
+	if (number == __NR_madvise && args[2] == MADV_NOHUGEPAGE_)
+		nm_record(NM_WIRE_PAGES, NM_WIRE_PAGES_4K, 2, words);
+}
+
 void nm_maps_after_syscall(UInt number, const UWord *args, SysRes result)
 {
+	if ((number == __NR_mmap || number == __NR_madvise) && !sr_isError(result))
+		report_pages(number, args, number == __NR_mmap ? sr_Res(result) : args[0]);
 	if (number == __NR_mmap)
 		mmap_flags = 0;
 	if (number != __NR_mremap)
