@@ -86,7 +86,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->measuring = 1;
 	e->core = nm_machine_core(&e->machine, 1); /* of the first thread */
 	e->core_changed = e->core != 0;
-	e->huge_pages = e->memory_changed = nm_engine_uses_huge_pages(&e->machine);
+	e->tlbs = e->memory_changed = nm_engine_has_tlbs(&e->machine);
 	e->by_stride = nm_engine_uses_strides(&e->machine);
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;

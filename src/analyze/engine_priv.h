@@ -93,11 +93,11 @@ struct nm_engine {
 	int singly; /* blocks are executed singly: for fetches, in a pause, under a watch, by context, in some
 		     handlers of signals */
 	int measuring, fetching;
-	int huge_pages, memory_changed; /* a TLB uses them; the passes do not know yet what memory there is */
-	unsigned core;                  /* of the running thread */
-	int core_changed;               /* and the passes do not know yet */
-	int by_stride;                  /* a level prefetches by instruction */
-	size_t cells_told;              /* cells whose instructions the passes know */
+	int tlbs, memory_changed; /* there are TLBs; the passes do not know yet what memory there is */
+	unsigned core;            /* of the running thread */
+	int core_changed;         /* and the passes do not know yet */
+	int by_stride;            /* a level prefetches by instruction */
+	size_t cells_told;        /* cells whose instructions the passes know */
 	struct nm_cells cells;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	uint64_t unmeasured;    /* instructions */
@@ -163,7 +163,7 @@ void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct n
 			   const uint64_t *addresses, size_t n);
 
 /* memory.c */
-int nm_engine_uses_huge_pages(const struct nm_machine *machine);
+int nm_engine_has_tlbs(const struct nm_machine *machine);
 int nm_engine_uses_strides(const struct nm_machine *machine);
 int nm_engine_tell(struct nm_engine *engine);
 static inline size_t nm_engine_cells(const struct nm_engine *e)

@@ -350,12 +350,23 @@ static int on_module(struct nm_engine *e, const struct nm_wire_record *r, struct
 	return 0;
 }
 
+static int on_pages(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_pages w;
+	int status = nm_wire_pages_decode(r, &w, err);
+
+	if (status)
+		return status;
+	nm_engine_uncache(e);
+	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? exhausted(err) : 0;
+}
+
 static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_unmap u;
 	int status;
 
-	if (e->huge_pages) {
+	if (e->tlbs) {
 		if (nm_engine_flush(e))
 			return exhausted(err);
 		e->memory_changed = 1;
@@ -368,6 +379,7 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_REMAP: return on_remap(e, r, err);
 	case NM_WIRE_BRK: return on_brk(e, r, err);
 	case NM_WIRE_MODULE: return on_module(e, r, err);
+	case NM_WIRE_PAGES: return on_pages(e, r, err);
 	default: return 0; /* MODULE_GONE: its unmappings say the same */
 	}
 }
@@ -459,7 +471,8 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_REMAP:
 	case NM_WIRE_BRK:
 	case NM_WIRE_MODULE:
-	case NM_WIRE_MODULE_GONE: return on_space(e, r, err);
+	case NM_WIRE_MODULE_GONE:
+	case NM_WIRE_PAGES: return on_space(e, r, err);
 	case NM_WIRE_NAME:
 	case NM_WIRE_UNNAME:
 	case NM_WIRE_MEASURE:

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c - tells the passes between two batches which memory can have huge pages, where a TLB asks for that, which core
- * runs, where there are several, and which instructions new cells come from, where a level prefetches by them.
+ * memory.c - tells the passes between two batches which memory can have huge pages or is to have them, where there are
+ * TLBs, which core runs, where there are several, and which instructions new cells come from, where a level prefetches by
+ * them.
  *
  * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings that touch are
  * one area to it, as when a heap grows by and by.  The model takes an aligned part for a huge page as soon as all of it
- * is there, where the kernel may wait for the next fault, or for its daemon.
+ * is there, where the kernel may wait for the next fault, or for its daemon.  What a program asks for it gets, as if the
+ * kernel always had huge pages left.
  *
  * What is referenced before a mapping changes must not see the change: the batch is handed over first (nm_engine_event),
  * and the passes are told before the next one is.
@@ -15,10 +17,10 @@
 
 #include "engine_priv.h"
 
-int nm_engine_uses_huge_pages(const struct nm_machine *machine)
+int nm_engine_has_tlbs(const struct nm_machine *machine)
 {
 	for (unsigned i = 0; i < machine->count; i++)
-		if (machine->levels[i].huge)
+		if (machine->levels[i].pages)
 			return 1;
 	return 0;
 }
@@ -28,12 +30,14 @@ static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
 	for (size_t i = 0; i < space->mappings.count; i++) {
 		const struct nm_mapping *m = &space->mappings.at[i];
 		struct nm_range *last = ret_list->count ? &ret_list->at[ret_list->count - 1] : NULL;
+		unsigned asked = m->asked ? m->asked - 1u : NM_PAGE_4K;
 
-		if (m->path[0]) /* a file, or the first thread's stack */
+		if (m->asked ? asked == NM_PAGE_4K
+			     : m->path[0] != '\0') /* a file, or the first thread's stack */
 			continue;
-		if (last && last->end == m->address)
+		if (last && last->end == m->address && last->asked == asked)
 			last->end = m->end;
-		else if (nm_vec_push(ret_list, (struct nm_range){m->address, m->end}))
+		else if (nm_vec_push(ret_list, (struct nm_range){m->address, m->end, asked}))
 			return NM_ENOMEM;
 	}
 	return 0;

@@ -214,6 +214,29 @@ int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping)
 	return insert_mapping(space, mapping_index(space, m.address), m);
 }
 
+int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked)
+{
+	const uint64_t end = address + bytes;
+
+	for (size_t i; (i = mapping_index(space, address)) < space->mappings.count;) {
+		struct nm_mapping part = space->mappings.at[i];
+
+		if (part.address >= end)
+			break;
+		if (part.address < address) {
+			part.offset += address - part.address;
+			part.address = address;
+		}
+		part.end = part.end < end ? part.end : end;
+		part.asked = asked;
+		if (nm_space_unmap(space, part.address, part.end - part.address) ||
+		    insert_mapping(space, mapping_index(space, part.address), part))
+			return NM_ENOMEM;
+		address = part.end;
+	}
+	return 0;
+}
+
 /* ---- thread-local storage ---- */
 
 static int add_tls(struct nm_space *space, struct nm_tls_block block)

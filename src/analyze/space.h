@@ -47,6 +47,7 @@ struct nm_mapping {
 	uint64_t offset;          /* in the file */
 	uint8_t allocator;        /* a heap block lies in it, or it is the brk heap */
 	uint8_t executable;
+	uint8_t asked; /* pages that the program has asked for: enum nm_wire_page_size + 1; 0: none */
 };
 
 /* What was found lately where no heap block is, by granule and by page; emptied whenever it may have lost its
@@ -110,6 +111,7 @@ void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm
 void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
+int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object);
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain);
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);

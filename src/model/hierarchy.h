@@ -93,9 +93,11 @@ int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struc
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined.  A matter of
- * TLBs with huge= only; none at first.  0 or NM_ENOMEM. */
+ * TLBs with huge=, and of all for which something was asked for; none at first.  0 or NM_ENOMEM. */
 struct nm_range {
 	uint64_t low, end;
+	unsigned
+	    asked; /* enum nm_page_size: pages that it has in any machine; NM_PAGE_4K: nothing was asked for */
 };
 int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_range *ranges, size_t count);
 

@@ -5,6 +5,7 @@
  * Counting rules served here:
  *   - Huge pages are transparent: an aligned 2M (or 1G, where the machine uses them) is one page as long as all of it is
  *     memory that can have huge pages.  All else has pages of 4K.
+ *   - Pages that the program has asked for are that large in every machine, also where it uses no huge pages else.
  *   - A size for which no first level of the side has a place counts as pages of the next smaller one.
  *   - A reference that spans pages of one size is one reference, as anywhere; one that spans pages of two sizes is one of
  *     each.
@@ -29,13 +30,15 @@ int nm_pages_set(struct nm_pages *p, const struct nm_range *ranges, size_t count
 		memcpy(copy, ranges, count * sizeof *copy);
 	free(p->ranges);
 	*p = (struct nm_pages){.ranges = copy, .count = count};
+	for (size_t i = 0; i < count; i++)
+		p->asked |= ranges[i].asked != NM_PAGE_4K;
 	return 0;
 }
 
 void nm_pages_done(struct nm_pages *p) { free(p->ranges); }
 
-/* The largest page that can hold an address. */
-static unsigned look_up(const struct nm_pages *p, uint64_t address)
+/* The largest page that can hold an address, and that which was asked for. */
+static unsigned look_up(const struct nm_pages *p, uint64_t address, unsigned *ret_least)
 {
 	size_t low = 0, high = p->count;
 
@@ -47,11 +50,15 @@ static unsigned look_up(const struct nm_pages *p, uint64_t address)
 		else
 			low = mid + 1;
 	}
+	*ret_least = NM_PAGE_4K;
 	for (unsigned size = NM_PAGE_1G; size > NM_PAGE_4K && low < p->count; size--) {
 		uint64_t first = address >> nm_page_shifts[size] << nm_page_shifts[size];
 
-		if (p->ranges[low].low <= first && p->ranges[low].end - first >= 1ull << nm_page_shifts[size])
+		if (p->ranges[low].low <= first &&
+		    p->ranges[low].end - first >= 1ull << nm_page_shifts[size]) {
+			*ret_least = p->ranges[low].asked < size ? p->ranges[low].asked : size;
 			return size;
+		}
 	}
 	return NM_PAGE_4K;
 }
@@ -61,12 +68,13 @@ static unsigned size_of(const struct nm_pager *pager, struct nm_pages *p, uint64
 	uint64_t chunk = address >> nm_page_shifts[NM_PAGE_2M];
 	unsigned size = 0, slot = chunk % NM_PAGES_RECENT;
 
-	if (pager->huge != NM_PAGE_4K) {
+	if (pager->huge != NM_PAGE_4K || p->asked) {
 		if (p->recent[slot].chunk != chunk + 1) {
 			p->recent[slot].chunk = chunk + 1;
-			p->recent[slot].size = look_up(p, address);
+			p->recent[slot].size = look_up(p, address, &p->recent[slot].least);
 		}
 		size = p->recent[slot].size < pager->huge ? p->recent[slot].size : pager->huge;
+		size = size < p->recent[slot].least ? p->recent[slot].least : size;
 	}
 	while (size > NM_PAGE_4K && !pager->entry[side][size])
 		size--;

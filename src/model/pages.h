@@ -17,9 +17,11 @@ enum { NM_PAGES_RECENT = 256 };
 struct nm_pages {
 	struct nm_range *ranges; /* see nm_hierarchy_set_memory */
 	size_t count;
+	int asked; /* for anything at all */
 	struct {
 		uint64_t chunk; /* of 2M, + 1; 0: none */
-		unsigned size;  /* enum nm_page_size: the largest that its pages can be */
+		unsigned size;  /* enum nm_page_size: the largest that its pages can be ... */
+		unsigned least; /* ... and what was asked for */
 	} recent[NM_PAGES_RECENT];
 };
 

@@ -127,6 +127,29 @@ def case_huge_pages():
             assert rows(f"SELECT * FROM {view}") == rows(f"SELECT * FROM {view}", profile="r.nmp"), view
 
 
+def case_pages_that_are_asked_for():
+    """madvise: 8M with huge pages take 4 entries of 2M in every machine with a place for them, 8M that refuse them 2048 of 4K
+    where huge pages are used, and what nothing was said of the machine decides."""
+    tlb = "L1d=64K,4,4K,pages=4K:L1Md=64M,4,2M,pages=2M:L2=4M,8,4K,pages=4K+2M"
+    options = ("--cache", tlb, "--huge-pages", "2M")
+    record([program("pages")], "-q", "--trace", "t.nmt", *options)
+    def loads():
+        return {(level, tag): rows("SELECT ifnull(sum(loads), 0) FROM counts WHERE level = ? AND line = ?", level,
+                                   at(SOURCES + "pages.c", tag))[0][0]
+                for level in ("L1d", "L1Md", "SPEC-2M/L1d", "SPEC-2M/L1Md") for tag in ("asked", "refused", "usual")}
+    def expect(small, large, prefix, tag):
+        got = known[prefix + "L1d", tag], known[prefix + "L1Md", tag]
+        assert small[0] <= got[0] <= small[1] and large[0] <= got[1] <= large[1], (prefix, tag, got)
+    known = loads()
+    for prefix in ("", "SPEC-2M/"):
+        expect((0, 3), (4, 4), prefix, "asked")
+        expect((2048, 2051), (0, 0), prefix, "refused")
+    expect((2048, 2051), (0, 0), "", "usual")
+    expect((0, 3), (4, 4), "SPEC-2M/", "usual")
+    done = nearmiss("replay", "-q", "-o", "p.nmp", *options, "t.nmt")
+    assert done.returncode == 0 and loads() == known, done
+
+
 def figures(profile, prefix=""):
     """All that a profile says of the machine whose levels have this prefix, the prefix taken off."""
     found = []

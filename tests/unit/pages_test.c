@@ -48,7 +48,7 @@ struct twin_level {
 struct twin {
 	struct nm_machine machine;
 	struct twin_level levels[NM_MAX_LEVELS];
-	unsigned char *can_be_huge; /* [SMALL] */
+	unsigned char *can_be_huge; /* [SMALL], 0 or 1 + the size that was asked for */
 	uint64_t clock;
 };
 
@@ -68,14 +68,20 @@ static unsigned level_for(const struct twin *t, unsigned level, unsigned size, i
 	return level;
 }
 
+static int are_alike(const unsigned char *flags, uint64_t n)
+{
+	return flags[0] && !memcmp(flags, flags + 1, n - 1);
+}
+
 static unsigned size_of(const struct twin *t, uint64_t address, int fetch)
 {
-	for (unsigned size = t->machine.levels[0].huge; size > 0; size--) {
+	for (unsigned size = 2; size > 0; size--) {
 		uint64_t first = address / bytes_of[size] * (bytes_of[size] / 4096),
 			 n = bytes_of[size] / 4096;
 
 		if (level_for(t, 0, size, fetch) < t->machine.count && first + n <= SMALL &&
-		    !memchr(t->can_be_huge + first, 0, n))
+		    (size <= t->machine.levels[0].huge || size < t->can_be_huge[first]) &&
+		    are_alike(t->can_be_huge + first, n))
 			return size;
 	}
 	return 0;
@@ -166,8 +172,8 @@ static void take(struct twin *t, const struct nm_ref *r)
 
 /* ---- streams ---- */
 
-/* Some stretches of memory, and the same as ranges. */
-static size_t change_memory(struct twin *t, struct nm_range *ranges)
+/* Some stretches of memory, and the same as ranges; asks: for some of them large pages are asked for. */
+static size_t change_memory(struct twin *t, int asks, struct nm_range *ranges)
 {
 	size_t count = 0;
 
@@ -175,15 +181,17 @@ static size_t change_memory(struct twin *t, struct nm_range *ranges)
 	for (unsigned i = 0; i < 6; i++) {
 		uint64_t first = rng() % 3 ? rng() % SMALL : rng() % (SMALL / 512) * 512;
 		uint64_t n = i == 0 ? SMALL / 2 : rng() % 3000;
+		unsigned char flag = (unsigned char)(1 + (asks ? rng() % 3 : 0));
 
 		for (uint64_t p = first; p < first + n && p < SMALL; p++)
-			t->can_be_huge[p] = 1;
+			t->can_be_huge[p] = flag;
 	}
 	for (uint64_t p = 0; p < SMALL; p++)
-		if (t->can_be_huge[p] && p && t->can_be_huge[p - 1])
+		if (t->can_be_huge[p] && p && t->can_be_huge[p - 1] == t->can_be_huge[p])
 			ranges[count - 1].end += 4096;
 		else if (t->can_be_huge[p])
-			ranges[count++] = (struct nm_range){p * 4096, p * 4096 + 4096};
+			ranges[count++] =
+			    (struct nm_range){p * 4096, p * 4096 + 4096, t->can_be_huge[p] - 1u};
 	return count;
 }
 
@@ -255,7 +263,8 @@ static void check(const char *spec, unsigned stream)
 		struct nm_ref ref = make_reference(i, stream, strstr(spec, "L1i") != NULL);
 
 		if (i % 1500 == 700)
-			assert_int_equal(nm_hierarchy_set_memory(h, ranges, change_memory(t, ranges)), 0);
+			assert_int_equal(
+			    nm_hierarchy_set_memory(h, ranges, change_memory(t, stream > 1, ranges)), 0);
 		take(t, &ref);
 		assert_int_equal(nm_hierarchy_run(h, &ref, 1), 0);
 	}
@@ -276,6 +285,7 @@ static void test_twin(void **state)
 {
 	static const char *const specs[] = {
 	    "L1=64K,4,4K,pages=4K",
+	    "L1d=64K,4,4K,pages=4K:L1Md=16M,4,2M,pages=2M:L1Gd=2G,full,1G,pages=1G:L2=256K,4,4K,pages=4K+2M",
 	    "L1=64K,4,4K,pages=4K,huge=2M",
 	    "L1=32K,full,4K,pages=4K+2M,huge=2M",
 	    "L1=32K,full,4K,pages=4K+2M+1G,huge=1G:L2=256K,8,4K,pages=4K+2M+1G",
@@ -296,7 +306,7 @@ static void test_walk(void **state)
 	struct nm_hierarchy *h;
 	struct nm_counts total;
 	struct nm_error err;
-	const struct nm_range all = {0x10000000, 0x10000000 + (64 << 20)};
+	const struct nm_range all = {0x10000000, 0x10000000 + (64 << 20), NM_PAGE_4K};
 	(void)state;
 	for (unsigned huge = 0; huge < 2; huge++) {
 		assert_int_equal(
