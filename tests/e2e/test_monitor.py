@@ -199,10 +199,14 @@ def case_cores():
     assert table(*cores, "-i", "t.nmt", "--threads", "1", cache=SMALL) == found
     assert table(*cores, cache=SMALL, command=("--", *threads)) == found
     assert table("-i", "t.nmt", cache=SMALL) != found
-    line = max(table(*cores, "-i", "t.nmt", "--histogram=line", "--level=L1d", cache=SMALL), key=lambda r: r["L1d_load"])
-    stays = table(*cores, "-i", "t.nmt", "--level=L1d", f"--sequence={line['address']}", cache=SMALL)
-    assert len(stays) == line["L1d_load"] and total(stays, "hits") == line["L1d_hit"]
-    assert len({stay["core"] for stay in stays}) > 1, stays
+    lines = table(*cores, "-i", "t.nmt", "--histogram=line", "--level=L1d", cache=SMALL)
+    for line in sorted(lines, key=lambda r: -r["L1d_load"])[:20]:  # one that several cores load
+        stays = table(*cores, "-i", "t.nmt", "--level=L1d", f"--sequence={line['address']}", cache=SMALL)
+        assert len(stays) == line["L1d_load"] and total(stays, "hits") == line["L1d_hit"]
+        if len({stay["core"] for stay in stays}) > 1:
+            break
+    else:
+        raise AssertionError("no line is loaded by several cores")
     for core in range(3):
         own = [stay for stay in stays if stay["core"] == core]
         assert all(a["replaced"] and a["replaced"] <= b["loaded"] for a, b in zip(own, own[1:])), own
