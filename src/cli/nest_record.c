@@ -126,7 +126,9 @@ static int prepare(struct recording *r, struct nm_nest *nest, const char *output
 		code = start_session(r, r->nesting->sift, err);
 	if (!code && trace)
 		code = nm_tracer_new(&r->tracer, trace, r->symbols, err);
-	return !code && trace ? nm_tracer_info(r->tracer, "collector", "nest") : code;
+	if (!code && trace)
+		nm_tracer_info(r->tracer, "collector", "nest");
+	return code;
 }
 
 /* The trace ends after the results, which ask for the last names. */

@@ -302,7 +302,7 @@ static int start_trace(struct recorder *r, struct nm_error *err)
 
 	r->launcher.output_is_ours = !strcmp(r->recording->trace, "-");
 	if (!fault)
-		nm_tracer_info(r->tracer, "collector", "valgrind"); /* what fails is told at its end */
+		nm_tracer_info(r->tracer, "collector", "valgrind");
 	return fault;
 }
 

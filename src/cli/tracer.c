@@ -163,13 +163,12 @@ void nm_tracer_flush(struct nm_tracer *t)
 		note(t, nm_trace_writer_flush(t->writer, &fault), &fault);
 }
 
-int nm_tracer_info(struct nm_tracer *t, const char *key, const char *value)
+void nm_tracer_info(struct nm_tracer *t, const char *key, const char *value)
 {
 	struct nm_error fault;
 
 	if (!t->failed)
 		note(t, nm_trace_writer_info(t->writer, key, value, &fault), &fault);
-	return t->failed;
 }
 
 int nm_tracer_close(struct nm_tracer *t, struct nm_error *err)

@@ -25,7 +25,8 @@ void nm_tracer_wait(struct nm_tracer *tracer);
 /* Writes all that there is, so that it can be read. */
 void nm_tracer_flush(struct nm_tracer *tracer);
 
-int nm_tracer_info(struct nm_tracer *tracer, const char *key, const char *value);
+/* What fails is told when the trace ends. */
+void nm_tracer_info(struct nm_tracer *tracer, const char *key, const char *value);
 
 /* Ends the trace and frees the tracer.  0, or the first failure since nm_tracer_new; the trace then ends there. */
 int nm_tracer_close(struct nm_tracer *tracer, struct nm_error *err);
