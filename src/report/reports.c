@@ -107,13 +107,19 @@ static const char bucket_sql[] =
     "FROM b CROSS JOIN objects o ON o.process = b.process AND o.object = b.object "
     "LEFT JOIN c ON c.process = b.process AND c.object = b.object";
 
+/* Columns of an object and a line of code that misses on it. */
+#define OBJECT_AND_LINE                                                                            \
+	{.name = "object", .title = "object", .kind = NM_COLUMN_NAME},                             \
+	    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where}, \
+	    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},                \
+	    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},              \
+	    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},        \
+	{                                                                                          \
+		.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER                      \
+	}
+
 static const struct nm_column pattern_columns[] = {
-    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
-    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
-    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
-    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    OBJECT_AND_LINE,
     {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "stride", .title = "stride", .kind = NM_COLUMN_NUMBER},
     {.name = "follow", .title = "follow %", .kind = NM_COLUMN_REAL, .decimals = 1},
@@ -160,12 +166,7 @@ static const char affinity_sql[] =
     "FROM affinity WHERE ?2 IS NULL OR process = ?2";
 
 static const struct nm_column sector_columns[] = {
-    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
-    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
-    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
-    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    OBJECT_AND_LINE,
     {.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER},
     {.name = "sector_misses", .title = "sector misses", .kind = NM_COLUMN_NUMBER},
     {.name = "sector_share", .title = "of loads %", .kind = NM_COLUMN_REAL, .decimals = 1},
@@ -189,12 +190,7 @@ static const char sector_sql[] =
 
 static const struct nm_column prefetch_columns[] = {
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
-    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where},
-    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
-    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
-    {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
+    OBJECT_AND_LINE,
     {.name = "prefetches", .title = "prefetches", .kind = NM_COLUMN_NUMBER},
     {.name = "useful", .title = "useful", .kind = NM_COLUMN_NUMBER},
     {.name = "accuracy", .title = "useful %", .kind = NM_COLUMN_REAL, .decimals = 1},
