@@ -6,6 +6,9 @@
  * each time.  On two processors the host leaves both on one as long as the program keeps the other busy, so they
  * take turns all the same: a queue of 256 batches instead of 32 took a tenth off the time of whole recordings.
  * Dropped: binding each to a processor, which helps where the two have like loads and harms where one has most of it.
+ * Where they run on two processors, the decoder's stores wait for lines that the modeller's processor has; nothing was
+ * gained by stores past the caches, batches copied as a whole, lines fetched ahead for writing (prefetchw), queues of
+ * 16 or 64 batches, and huge pages.
  */
 #include "workers.h"
 

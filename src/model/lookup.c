@@ -15,7 +15,8 @@
  * starts over: 58 M references/s where four arrays are walked side by side, 160 M in two halves.  Also dropped:
  * levels that hand lists of loads and settlements to each other, batch by batch, so that sets could be shared out
  * to threads: writing and reading those lists took longer than what is done here, and the order of all touches,
- * which the classes need, kept half of the work on one thread.
+ * which the classes need, kept half of the work on one thread.  Fetching what the misses of a block will need before
+ * its hits are counted: nothing on perl and xz, 5 % slower on gzip.
  *
  * Counting rules served here: a reference that spans lines touches each of them and misses once, however many are
  * loaded; LRU by time of last touch; write-allocate; a fetch that stands for `weight` instructions serves `weight`
