@@ -189,6 +189,18 @@ static void fetch(struct hierarchy *h, const struct nm_wire_block_info *b, unsig
 		  nm_wire_instruction_bytes(b->instructions[i]));
 }
 
+/* The addresses of accesses, of which some share a word. */
+static void spread(const struct nm_wire_block_info *b, const uint64_t *words, unsigned count,
+		   uint64_t *ret_addresses)
+{
+	for (unsigned i = 0; i < count; i++) {
+		unsigned flags = nm_wire_access_flags(b->accesses[i]);
+		uint64_t word = flags & NM_WIRE_FOLLOWS ? words[-1] : *words++;
+
+		ret_addresses[i] = word + nm_wire_access_distance(b->accesses[i]);
+	}
+}
+
 static void execute(struct hierarchy *h, const struct nm_wire_block_info *b, const uint64_t *addresses,
 		    unsigned count, unsigned executed)
 {
@@ -232,6 +244,8 @@ static void feed(struct twin *t, const uint64_t *words, size_t count)
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
 	struct nm_error err;
+	static uint64_t addresses[1 << 16];
+	unsigned accesses;
 	int code, executed;
 
 	while ((code = nm_wire_scan_next(&scan, &r, &err)) > 0) {
@@ -241,12 +255,12 @@ static void feed(struct twin *t, const uint64_t *words, size_t count)
 			continue;
 		if (r.arg >= t->blocks.count || !t->blocks.at[r.arg].words)
 			die("a block runs before it is defined");
-		executed = nm_wire_block_executed(&t->blocks.at[r.arg].info, r.words);
+		executed = nm_wire_block_executed(&t->blocks.at[r.arg].info, r.words, &accesses);
 		if (executed < 0)
 			die("a block was left where it has no exit");
+		spread(&t->blocks.at[r.arg].info, r.payload, accesses, addresses);
 		for (unsigned v = 0; v < VARIANTS; v++)
-			execute(&t->h[v], &t->blocks.at[r.arg].info, r.payload, (unsigned)r.words,
-				(unsigned)executed);
+			execute(&t->h[v], &t->blocks.at[r.arg].info, addresses, accesses, (unsigned)executed);
 	}
 	if (code < 0)
 		die(err.text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 3.
+ * wire.h - the event stream between a collector and the engine, version 4.
  *
  * One stream describes one process image (from start or exec to exit or exec).  It is an array of
  * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
@@ -12,7 +12,8 @@
  *
  * Static facts travel once: NM_WIRE_BLOCK_DEF describes a straight-line block of code (its
  * instructions, its memory accesses, its exits).  Each execution is then NM_WIRE_BLOCK with the
- * block's id, followed by one address word per access that was reached.  The payload length of
+ * block's id, followed by the addresses of the accesses that were reached: one word for each, or, since
+ * version 4, for a group of accesses at constant distances from each other.  The payload length of
  * NM_WIRE_BLOCK is not stored: a block that is left through a side exit is shorter, and the next
  * word, being a header, says so.  An access that was skipped because its guard was false (a
  * conditional move, a masked vector store) has the address word 0.
@@ -25,7 +26,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 3u
+#define NM_WIRE_VERSION 4u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -120,7 +121,8 @@ enum nm_wire_exit_kind {
 
 /* Payload of NM_WIRE_BLOCK_DEF: this head, then
  *   instructions  words: pc (bits 0..47), length in bytes (bits 48..55)
- *   accesses      words: size in bytes (bits 0..15), index of its instruction (bits 16..31), flags (bits 32..47)
+ *   accesses      words: size in bytes (bits 0..15), index of its instruction (bits 16..31), flags (bits 32..47),
+ *                        distance in bytes from the address word (bits 48..63)
  *   exits         words: number of accesses before the side exit (bits 0..15), number of instructions
  *                        executed when it is taken (bits 16..31)
  * in program order.  The access counts of the exits are strictly ascending and smaller than `accesses`: only then
@@ -128,6 +130,11 @@ enum nm_wire_exit_kind {
  * between a side exit and the next exit or the end is therefore sent as a further block that starts right behind
  * the exit (NM_WIRE_BLOCK_CONTINUES).  An access with both READ and WRITE never occurs: a read-modify-write is two
  * accesses (the ATOMIC flag marks both).
+ *
+ * A group is an access without NM_WIRE_FOLLOWS and those behind it that have the flag.  It has one address word: of the
+ * lowest address that it touches, from which each of its accesses has its distance.  Accesses of a group of more than
+ * one are neither guarded nor prefetches.  The first access of a block and the first behind a side exit begin a group,
+ * so that the number of address words, too, tells through which exit a block was left.
  */
 struct nm_wire_block_def {
 	uint64_t pc; /* of the first instruction */
@@ -146,7 +153,8 @@ enum {
 	NM_WIRE_PREFETCH = 4,
 	NM_WIRE_ATOMIC = 8,
 	NM_WIRE_GUARDED = 16, /* address may be 0: not executed */
-	NM_WIRE_FRAME = 32    /* pushes or pops the return address */
+	NM_WIRE_FRAME = 32,   /* pushes or pops the return address */
+	NM_WIRE_FOLLOWS = 64  /* since version 4: has no address word, but that of the access before */
 };
 
 static inline uint64_t nm_wire_header(enum nm_wire_kind kind, uint32_t arg, uint32_t words)

@@ -149,7 +149,7 @@ static int note_call(struct nm_encoder *e, const uint64_t *words, size_t count)
 
 	if (nm_wire_block_decode(&r, &info, NULL) || info.def.end == NM_WIRE_JUMP)
 		return 0;
-	return nm_map_put(&e->calls, info.id, info.def.accesses);
+	return nm_map_put(&e->calls, info.id, info.groups);
 }
 
 static int put_record(struct nm_encoder *e, const uint64_t *words, size_t count)

@@ -39,8 +39,8 @@ struct nm_encoder {
 	struct nm_vec(uint64_t) addresses; /* of all steps */
 	struct nm_map path_of, block_of;   /* id and count -> path; id -> block */
 	struct nm_map edge_of;             /* two paths -> edge */
-	struct nm_map calls;     /* block that ends with a call or return -> its accesses; outlives chunks */
-	uint32_t path;           /* the last */
+	struct nm_map calls; /* block that ends with a call or return -> its address words; outlives chunks */
+	uint32_t path;       /* the last */
 	uint64_t before, anchor; /* addresses at the chunk's start; outlive it */
 	uint64_t words;
 	struct nm_bytes parts[NM_PARTS];

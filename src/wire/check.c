@@ -109,27 +109,17 @@ static void count_frame(struct nm_wire_check *c, unsigned end)
 	}
 }
 
-static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+/* 0: an address is missing. */
+static int count_accesses(struct nm_wire_check *c, const struct nm_wire_block_info *b, unsigned accesses,
+			  const uint64_t *words)
 {
-	uint64_t index = nm_map_get(&c->block_of_id, r->arg, UINT64_MAX);
-	const struct nm_wire_block_info *b;
-	int executed;
-
-	if (index == UINT64_MAX)
-		return fail(r, err, "block that was not defined");
-	if (!c->thread)
-		return fail(r, err, "execution before any thread runs");
-	b = &c->blocks.at[index];
-	executed = nm_wire_block_executed(b, r->words);
-	if (executed < 0)
-		return fail(r, err, "number of addresses that is that of no exit");
-	for (size_t i = 0; i < r->words; i++)
-		if (!r->payload[i] && !(nm_wire_access_flags(b->accesses[i]) & NM_WIRE_GUARDED))
-			return fail(r, err, "address 0 for an access that has no guard");
-	for (size_t i = 0; i < r->words; i++) {
+	for (unsigned i = 0; i < accesses; i++) {
 		unsigned flags = nm_wire_access_flags(b->accesses[i]);
+		uint64_t word = flags & NM_WIRE_FOLLOWS ? words[-1] : *words++;
 
-		if (!r->payload[i])
+		if (!word && !(flags & NM_WIRE_GUARDED))
+			return 0;
+		if (!word)
 			c->stats.skipped++;
 		else if (flags & NM_WIRE_READ)
 			c->stats.reads++;
@@ -138,9 +128,29 @@ static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, st
 		else
 			c->stats.prefetches++;
 	}
+	return 1;
+}
+
+static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	uint64_t index = nm_map_get(&c->block_of_id, r->arg, UINT64_MAX);
+	const struct nm_wire_block_info *b;
+	unsigned accesses;
+	int executed;
+
+	if (index == UINT64_MAX)
+		return fail(r, err, "block that was not defined");
+	if (!c->thread)
+		return fail(r, err, "execution before any thread runs");
+	b = &c->blocks.at[index];
+	executed = nm_wire_block_executed(b, r->words, &accesses);
+	if (executed < 0)
+		return fail(r, err, "number of addresses that is that of no exit");
+	if (!count_accesses(c, b, accesses, r->payload))
+		return fail(r, err, "address 0 for an access that has no guard");
 	c->stats.addresses += r->words;
 	c->stats.instructions += (uint64_t)executed;
-	if (r->words == b->def.accesses)
+	if (accesses == b->def.accesses)
 		count_frame(c, b->def.end);
 	else
 		c->stats.side_exits++;

@@ -127,10 +127,36 @@ static const char *fault_of_instructions(const struct nm_wire_block_info *b)
 	return NULL;
 }
 
+static int follows(const struct nm_wire_block_info *b, size_t access)
+{
+	return (nm_wire_access_flags(b->accesses[access]) & NM_WIRE_FOLLOWS) != 0;
+}
+
+/* With others. */
+static int is_in_group(const struct nm_wire_block_info *b, size_t access)
+{
+	return follows(b, access) || (access + 1u < b->def.accesses && follows(b, access + 1));
+}
+
+/* A group starts at its lowest address. */
+static const char *fault_of_groups(const struct nm_wire_block_info *b)
+{
+	unsigned least = 0;
+
+	for (size_t i = 0; i < b->def.accesses; i++) {
+		unsigned distance = nm_wire_access_distance(b->accesses[i]);
+
+		least = !follows(b, i) || distance < least ? distance : least;
+		if (least && (i + 1u == b->def.accesses || !follows(b, i + 1)))
+			return "group without an access at its address";
+	}
+	return NULL;
+}
+
 static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 {
 	const unsigned known = NM_WIRE_READ | NM_WIRE_WRITE | NM_WIRE_PREFETCH | NM_WIRE_ATOMIC |
-			       NM_WIRE_GUARDED | NM_WIRE_FRAME;
+			       NM_WIRE_GUARDED | NM_WIRE_FRAME | NM_WIRE_FOLLOWS;
 	unsigned at = 0;
 
 	for (size_t i = 0; i < b->def.accesses; i++) {
@@ -138,13 +164,17 @@ static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 		unsigned flags = nm_wire_access_flags(w);
 		unsigned sort = flags & (NM_WIRE_READ | NM_WIRE_WRITE | NM_WIRE_PREFETCH);
 
-		if (w >> 48 || flags & ~known || !nm_wire_access_size(w))
+		if (flags & ~known || !nm_wire_access_size(w))
 			return "malformed access word";
 		if (!sort || (sort & (sort - 1)))
 			return "access that is not one of read, write, prefetch";
 		if (nm_wire_access_instruction(w) >= b->def.instructions ||
 		    nm_wire_access_instruction(w) < at)
 			return "access whose instruction is out of range or out of order";
+		if (flags & NM_WIRE_FOLLOWS && !i)
+			return "first access that follows another";
+		if (flags & (NM_WIRE_GUARDED | NM_WIRE_PREFETCH) && is_in_group(b, i))
+			return "guarded access or prefetch in a group";
 		if (flags & NM_WIRE_FRAME && (i + 1 != b->def.accesses || b->def.end == NM_WIRE_JUMP))
 			return "frame access that does not end a call or return";
 		at = nm_wire_access_instruction(w);
@@ -162,7 +192,9 @@ static const char *fault_of_end(const struct nm_wire_block_info *b)
 		return "call or return without an access";
 	flags = nm_wire_access_flags(b->accesses[b->def.accesses - 1]);
 	want = NM_WIRE_FRAME | (b->def.end == NM_WIRE_CALL ? NM_WIRE_WRITE : NM_WIRE_READ);
-	return flags == want ? NULL : "call or return whose last access is not that of its frame";
+	return (flags & ~NM_WIRE_FOLLOWS) == want
+		   ? NULL
+		   : "call or return whose last access is not that of its frame";
 }
 
 static const char *fault_of_exits(const struct nm_wire_block_info *b)
@@ -180,10 +212,22 @@ static const char *fault_of_exits(const struct nm_wire_block_info *b)
 			return "exit beyond the block";
 		if ((int)nm_wire_exit_accesses(w) <= accesses || nm_wire_exit_instructions(w) < instructions)
 			return "exits that do not ascend";
+		if (follows(b, nm_wire_exit_accesses(w)))
+			return "group that goes on behind an exit";
 		accesses = (int)nm_wire_exit_accesses(w);
 		instructions = nm_wire_exit_instructions(w);
 	}
 	return NULL;
+}
+
+/* How many address words `accesses` accesses have. */
+static uint32_t groups_before(const struct nm_wire_block_info *b, size_t accesses)
+{
+	uint32_t groups = 0;
+
+	for (size_t i = 0; i < accesses; i++)
+		groups += !follows(b, i);
+	return groups;
 }
 
 int nm_wire_block_decode(const struct nm_wire_record *r, struct nm_wire_block_info *ret, struct nm_error *err)
@@ -204,19 +248,23 @@ int nm_wire_block_decode(const struct nm_wire_record *r, struct nm_wire_block_in
 	b.accesses = b.instructions + b.def.instructions;
 	b.exits = b.accesses + b.def.accesses;
 	if ((fault = fault_of_instructions(&b)) || (fault = fault_of_accesses(&b)) ||
-	    (fault = fault_of_end(&b)) || (fault = fault_of_exits(&b)))
+	    (fault = fault_of_groups(&b)) || (fault = fault_of_end(&b)) || (fault = fault_of_exits(&b)))
 		return fail(r, err, fault);
+	b.groups = groups_before(&b, b.def.accesses);
 	*ret = b;
 	return 0;
 }
 
-int nm_wire_block_executed(const struct nm_wire_block_info *block, size_t accesses)
+int nm_wire_block_executed(const struct nm_wire_block_info *block, size_t words, unsigned *ret_accesses)
 {
-	if (accesses == block->def.accesses)
+	*ret_accesses = block->def.accesses;
+	if (words == block->groups)
 		return block->def.instructions;
-	for (size_t i = 0; i < block->def.exits; i++)
-		if (nm_wire_exit_accesses(block->exits[i]) == accesses)
+	for (size_t i = 0; i < block->def.exits; i++) {
+		*ret_accesses = nm_wire_exit_accesses(block->exits[i]);
+		if (groups_before(block, *ret_accesses) == words)
 			return (int)nm_wire_exit_instructions(block->exits[i]);
+	}
 	return -1;
 }
 

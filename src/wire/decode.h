@@ -64,6 +64,7 @@ struct nm_wire_block_info {
 	struct nm_wire_block_def def;
 	const uint64_t *instructions; /* def.instructions words, see the functions below */
 	const uint64_t *accesses;     /* def.accesses words */
+	uint32_t groups;              /* of accesses: address words of a whole execution */
 	const uint64_t *exits;        /* def.exits words */
 };
 
@@ -75,11 +76,13 @@ static inline unsigned nm_wire_instruction_bytes(uint64_t w) { return w >> 48 & 
 static inline unsigned nm_wire_access_size(uint64_t w) { return w & 0xffff; }
 static inline unsigned nm_wire_access_instruction(uint64_t w) { return w >> 16 & 0xffff; }
 static inline unsigned nm_wire_access_flags(uint64_t w) { return w >> 32 & 0xffff; }
+static inline unsigned nm_wire_access_distance(uint64_t w) { return w >> 48; }
 static inline unsigned nm_wire_exit_accesses(uint64_t w) { return w & 0xffff; }
 static inline unsigned nm_wire_exit_instructions(uint64_t w) { return w >> 16 & 0xffff; }
 
-/* How many instructions ran when `accesses` addresses were sent, or -1 if the block has no such exit. */
-int nm_wire_block_executed(const struct nm_wire_block_info *block, size_t accesses);
+/* How many instructions ran, and accesses were made, when `words` addresses were sent; or -1 if the block has no such
+ * exit. */
+int nm_wire_block_executed(const struct nm_wire_block_info *block, size_t words, unsigned *ret_accesses);
 
 /* ---- All other records ------------------------------------------------------------------- */
 

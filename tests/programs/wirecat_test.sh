@@ -19,13 +19,13 @@ check() {
 }
 
 options=
-check good 0 'started, closed' 'words  *152$' 'reads  *6$' 'instructions  *13$' 'command: exit 0'
+check good 0 'started, closed' 'words  *170$' 'reads  *10$' 'instructions  *19$' 'command: exit 0'
 check bad 1 'fault: word 45: block that was not defined' '^wirecat: process 0: word 45'
 check fork 0 'process 1: .*forked, closed' 'calls  *1$'
 check lonely 1 'forked by a process that does not tell of this fork'
-check killed 0 'started, broken' 'reads  *6$' 'command: signal 9'
+check killed 0 'started, broken' 'reads  *10$' 'command: signal 9'
 options='--chunk-words 512 --chunks 2'
-check good 0 'reads  *6$'
+check good 0 'reads  *10$'
 options=--discard
 check bad 0 'started, closed' 'words  *46$'
 exit $failed

@@ -28,6 +28,22 @@ static int define(struct nm_wire_words *to, uint32_t id, unsigned end, const uin
 	return nm_wire_block_def_encode(to, &b);
 }
 
+/* Adds to a word of the stack, writes the one below, and, unless it leaves in between, pops a word and returns. */
+static int define_groups(struct nm_wire_words *to)
+{
+	const uint64_t instructions[] = {
+	    sample_instruction(SAMPLE_PC + 48, 5), sample_instruction(SAMPLE_PC + 53, 5),
+	    sample_instruction(SAMPLE_PC + 58, 1), sample_instruction(SAMPLE_PC + 59, 1)};
+	const uint64_t accesses[] = {
+	    sample_access_at(8, 8, 0, NM_WIRE_READ),
+	    sample_access_at(8, 8, 0, NM_WIRE_WRITE | NM_WIRE_FOLLOWS),
+	    sample_access_at(0, 8, 1, NM_WIRE_WRITE | NM_WIRE_FOLLOWS), sample_access(8, 2, NM_WIRE_READ),
+	    sample_access_at(8, 8, 3, NM_WIRE_READ | NM_WIRE_FRAME | NM_WIRE_FOLLOWS)};
+	const uint64_t exits[] = {sample_exit(3, 2)};
+
+	return define(to, SAMPLE_GROUPS, NM_WIRE_RETURN, instructions, 4, accesses, 5, exits, 1);
+}
+
 int sample_define_blocks(struct nm_wire_words *to)
 {
 	const uint64_t loop_instructions[] = {sample_instruction(SAMPLE_PC, 4),
@@ -46,7 +62,8 @@ int sample_define_blocks(struct nm_wire_words *to)
 
 	TRY(define(to, SAMPLE_LOOP, NM_WIRE_JUMP, loop_instructions, 3, loop_accesses, 3, loop_exits, 1));
 	TRY(define(to, SAMPLE_CALL, NM_WIRE_CALL, call_instructions, 1, call_accesses, 1, NULL, 0));
-	return define(to, SAMPLE_RETURN, NM_WIRE_RETURN, return_instructions, 2, return_accesses, 2, NULL, 0);
+	TRY(define(to, SAMPLE_RETURN, NM_WIRE_RETURN, return_instructions, 2, return_accesses, 2, NULL, 0));
+	return define_groups(to);
 }
 
 int sample_start(struct nm_wire_words *to)
@@ -116,6 +133,8 @@ int sample_stream(struct nm_wire_words *to)
 	TRY(nm_wire_thread_encode(to, &(struct nm_wire_thread){1}));
 	TRY(nm_wire_thread_exit_encode(to, &(struct nm_wire_thread){2}));
 	TRY(nm_wire_block_encode(to, SAMPLE_RETURN, (const uint64_t[]){0x600100, 0x7ff8f8}, 2));
+	TRY(nm_wire_block_encode(to, SAMPLE_GROUPS, (const uint64_t[]){0x7ff8e0, 0x7ff8f0}, 2));
+	TRY(nm_wire_block_encode(to, SAMPLE_GROUPS, (const uint64_t[]){0x7ff8e0}, 1));
 	TRY(sample_events(to));
 	TRY(nm_wire_lost_encode(to, &(struct nm_wire_lost){17}));
 	return nm_wire_exit_encode(to, &(struct nm_wire_exit){128 + 6});

@@ -125,6 +125,7 @@ static void test_a_block_definition_is_read_word_for_word(void **state)
 	struct nm_wire_scan scan;
 	struct nm_wire_record r;
 	struct nm_wire_block_info b;
+	unsigned accesses;
 
 	(void)state;
 	assert_int_equal(sample_define_blocks(&words), 0);
@@ -139,11 +140,86 @@ static void test_a_block_definition_is_read_word_for_word(void **state)
 	assert_int_equal(nm_wire_access_size(b.accesses[1]), 32);
 	assert_int_equal(nm_wire_access_instruction(b.accesses[1]), 2);
 	assert_int_equal(nm_wire_access_flags(b.accesses[1]), NM_WIRE_READ | NM_WIRE_GUARDED);
-	assert_int_equal(nm_wire_block_executed(&b, 0), -1);
-	assert_int_equal(nm_wire_block_executed(&b, 1), 2);
-	assert_int_equal(nm_wire_block_executed(&b, 2), -1);
-	assert_int_equal(nm_wire_block_executed(&b, 3), 3);
-	assert_int_equal(nm_wire_block_executed(&b, 4), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 0, &accesses), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 1, &accesses), 2);
+	assert_int_equal(nm_wire_block_executed(&b, 2, &accesses), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 3, &accesses), 3);
+	assert_int_equal(nm_wire_block_executed(&b, 4, &accesses), -1);
+	nm_vec_free(&words);
+}
+
+static void test_a_definition_with_groups_tells_accesses_from_address_words(void **state)
+{
+	struct nm_wire_words words = {0};
+	struct nm_wire_scan scan;
+	struct nm_wire_record r;
+	struct nm_wire_block_info b;
+	unsigned accesses;
+
+	(void)state;
+	assert_int_equal(sample_define_blocks(&words), 0);
+	scan = nm_wire_scan_over(words.at, words.count);
+	for (uint32_t id = SAMPLE_LOOP; id <= SAMPLE_GROUPS; id++)
+		assert_int_equal(nm_wire_scan_next(&scan, &r, NULL), 1);
+	assert_int_equal(nm_wire_block_decode(&r, &b, NULL), 0);
+	assert_int_equal(b.id, SAMPLE_GROUPS);
+	assert_int_equal(b.def.accesses, 5);
+	assert_int_equal(b.groups, 2);
+	assert_int_equal(nm_wire_access_distance(b.accesses[0]), 8);
+	assert_int_equal(nm_wire_access_distance(b.accesses[1]), 8);
+	assert_int_equal(nm_wire_access_distance(b.accesses[2]), 0);
+	assert_int_equal(nm_wire_access_size(b.accesses[4]), 8);
+	assert_int_equal(nm_wire_access_instruction(b.accesses[4]), 3);
+	assert_int_equal(nm_wire_access_flags(b.accesses[4]), NM_WIRE_READ | NM_WIRE_FRAME | NM_WIRE_FOLLOWS);
+	assert_int_equal(nm_wire_access_distance(b.accesses[4]), 8);
+	assert_int_equal(nm_wire_block_executed(&b, 0, &accesses), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 1, &accesses), 2);
+	assert_int_equal(accesses, 3);
+	assert_int_equal(nm_wire_block_executed(&b, 2, &accesses), 4);
+	assert_int_equal(accesses, 5);
+	assert_int_equal(nm_wire_block_executed(&b, 3, &accesses), -1);
+	assert_int_equal(nm_wire_block_executed(&b, 5, &accesses), -1);
+	nm_vec_free(&words);
+}
+
+/* As many exits as groups: each number of address words is one way out. */
+static void test_every_exit_between_groups_is_told_by_the_address_words(void **state)
+{
+	const uint64_t instructions[] = {sample_instruction(SAMPLE_PC, 1),
+					 sample_instruction(SAMPLE_PC + 1, 1),
+					 sample_instruction(SAMPLE_PC + 2, 1)};
+	const uint64_t accesses[] = {
+	    sample_access(8, 0, NM_WIRE_READ), sample_access(8, 0, NM_WIRE_WRITE | NM_WIRE_FOLLOWS),
+	    sample_access(8, 1, NM_WIRE_READ), sample_access_at(4, 8, 2, NM_WIRE_READ),
+	    sample_access(8, 2, NM_WIRE_READ | NM_WIRE_FOLLOWS)};
+	const uint64_t exits[] = {sample_exit(0, 1), sample_exit(2, 1), sample_exit(3, 2)};
+	const struct nm_wire_block_info block = {
+	    .id = 9,
+	    .def = {.pc = SAMPLE_PC, .instructions = 3, .accesses = 5, .exits = 3},
+	    .instructions = instructions,
+	    .accesses = accesses,
+	    .exits = exits};
+	static const struct {
+		int instructions;
+		unsigned accesses;
+	} ways[] = {{1, 0}, {1, 2}, {2, 3}, {3, 5}};
+	struct nm_wire_words words = {0};
+	struct nm_wire_scan scan;
+	struct nm_wire_record r;
+	struct nm_wire_block_info b;
+
+	(void)state;
+	assert_int_equal(nm_wire_block_def_encode(&words, &block), 0);
+	scan = nm_wire_scan_over(words.at, words.count);
+	assert_int_equal(nm_wire_scan_next(&scan, &r, NULL), 1);
+	assert_int_equal(nm_wire_block_decode(&r, &b, NULL), 0);
+	assert_int_equal(b.groups, 3);
+	for (size_t sent = 0; sent < sizeof ways / sizeof *ways; sent++) {
+		unsigned made;
+
+		assert_int_equal(nm_wire_block_executed(&b, sent, &made), ways[sent].instructions);
+		assert_int_equal(made, ways[sent].accesses);
+	}
 	nm_vec_free(&words);
 }
 
@@ -200,22 +276,25 @@ static int check(const struct nm_wire_words *stream, struct nm_wire_stats *ret, 
 	return code;
 }
 
-static void expect_sample_stats(const struct nm_wire_stats *s)
+/* Since version 4 the sample runs SAMPLE_GROUPS twice: to its end, and out through its exit. */
+static void expect_sample_stats(const struct nm_wire_stats *s, uint32_t version)
 {
-	assert_int_equal(s->records[NM_WIRE_BLOCK], 6);
-	assert_int_equal(s->records[NM_WIRE_BLOCK_DEF], 3);
+	unsigned groups = version >= 4;
+
+	assert_int_equal(s->records[NM_WIRE_BLOCK], 6 + 2 * groups);
+	assert_int_equal(s->records[NM_WIRE_BLOCK_DEF], 3 + groups);
 	assert_int_equal(s->records[NM_WIRE_ALLOC], 2);
 	assert_int_equal(s->records[NM_WIRE_EXIT], 1);
-	assert_int_equal(s->addresses, 12);
-	assert_int_equal(s->reads, 3 + 1 + 2);
-	assert_int_equal(s->writes, 2 + 1);
+	assert_int_equal(s->addresses, 12 + (2 + 1) * groups);
+	assert_int_equal(s->reads, 3 + 1 + 2 + (3 + 1) * groups);
+	assert_int_equal(s->writes, 2 + 1 + (2 + 2) * groups);
 	assert_int_equal(s->prefetches, 2);
 	assert_int_equal(s->skipped, 1);
-	assert_int_equal(s->instructions, 3 + 3 + 2 + 1 + 2 + 2);
-	assert_int_equal(s->side_exits, 1);
+	assert_int_equal(s->instructions, 3 + 3 + 2 + 1 + 2 + 2 + (4 + 2) * groups);
+	assert_int_equal(s->side_exits, 1 + groups);
 	assert_int_equal(s->calls, 1);
-	assert_int_equal(s->returns, 2);
-	assert_int_equal(s->unmatched_returns, 1);
+	assert_int_equal(s->returns, 2 + groups);
+	assert_int_equal(s->unmatched_returns, 1 + groups);
 	assert_int_equal(s->max_depth, 1);
 	assert_int_equal(s->unknown_frees, 1);
 	assert_int_equal(s->max_live_bytes, 100);
@@ -234,11 +313,11 @@ static void test_checker_accepts_and_counts_the_sample(void **state)
 	if (check(&stream, &stats, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(stats.words, stream.count);
-	expect_sample_stats(&stats);
+	expect_sample_stats(&stats, NM_WIRE_VERSION);
 	nm_vec_free(&stream);
 }
 
-static void read_stored_sample(const char *path)
+static void read_stored_sample(const char *path, uint32_t version)
 {
 	struct nm_wire_words stream = {0};
 	struct nm_wire_stats stats;
@@ -252,17 +331,41 @@ static void read_stored_sample(const char *path)
 	fclose(file);
 	if (check(&stream, &stats, &err))
 		fail_msg("%s", err.text);
-	expect_sample_stats(&stats);
+	expect_sample_stats(&stats, version);
 	nm_vec_free(&stream);
 }
 
 static void test_the_stored_samples_of_all_versions_are_read(void **state)
 {
 	(void)state;
-	read_stored_sample(NM_TEST_DATA "/wire-v1.bin");
-	read_stored_sample(NM_TEST_DATA "/wire-v2.bin");
-	read_stored_sample(NM_TEST_DATA "/wire-v3.bin");
+	read_stored_sample(NM_TEST_DATA "/wire-v1.bin", 1);
+	read_stored_sample(NM_TEST_DATA "/wire-v2.bin", 2);
+	read_stored_sample(NM_TEST_DATA "/wire-v3.bin", 3);
+	read_stored_sample(NM_TEST_DATA "/wire-v4.bin", 4);
 }
+
+enum {
+	READ = NM_WIRE_READ,
+	WRITE = NM_WIRE_WRITE,
+	PREFETCH = NM_WIRE_PREFETCH,
+	GUARDED = NM_WIRE_GUARDED,
+	FRAME = NM_WIRE_FRAME,
+	FOLLOWS = NM_WIRE_FOLLOWS
+};
+
+#define ACCESS(distance, size, flags) (size | (uint64_t)(flags) << 32 | (uint64_t)(distance) << 48)
+#define WORDS_OF(...) (sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+/* A definition of one instruction, which makes the accesses; `exits` words behind them are exits. */
+#define ONE_INSTRUCTION(said, end, exits, ...)                                                      \
+	{                                                                                           \
+		said, NM_WIRE_BLOCK_DEF, 9, 3 + WORDS_OF(__VA_ARGS__),                              \
+		{                                                                                   \
+			SAMPLE_PC,                                                                  \
+			    1 | (WORDS_OF(__VA_ARGS__) - (exits)) << 16 | (uint64_t)(exits) << 32 | \
+				(uint64_t)(end) << 48,                                              \
+			    SAMPLE_PC | 1ull << 48, __VA_ARGS__                                     \
+		}                                                                                   \
+	}
 
 /* Records that are wrong after sample_start and sample_define_blocks, and what is said of them. */
 static const struct bad {
@@ -277,6 +380,11 @@ static const struct bad {
     {"that of no exit", NM_WIRE_BLOCK, SAMPLE_LOOP, 2, {8, 8}},
     {"that of no exit", NM_WIRE_BLOCK, SAMPLE_LOOP, 4, {8, 8, 8, 8}},
     {"no guard", NM_WIRE_BLOCK, SAMPLE_LOOP, 3, {0, 8, 8}},
+    {"that of no exit", NM_WIRE_BLOCK, SAMPLE_GROUPS, 0, {0}},
+    {"that of no exit", NM_WIRE_BLOCK, SAMPLE_GROUPS, 3, {8, 8, 8}},
+    {"that of no exit", NM_WIRE_BLOCK, SAMPLE_GROUPS, 5, {8, 8, 8, 8, 8}},
+    {"no guard", NM_WIRE_BLOCK, SAMPLE_GROUPS, 1, {0}},
+    {"no guard", NM_WIRE_BLOCK, SAMPLE_GROUPS, 2, {8, 0}},
     {"second definition", NM_WIRE_BLOCK_DEF, SAMPLE_LOOP, 3, {SAMPLE_PC, 1, SAMPLE_PC | 1ull << 48}},
     {"no instruction", NM_WIRE_BLOCK_DEF, 9, 2, {SAMPLE_PC, 0}},
     {"number of words", NM_WIRE_BLOCK_DEF, 9, 2, {SAMPLE_PC, 1}},
@@ -313,6 +421,33 @@ static const struct bad {
      9,
      6,
      {SAMPLE_PC, 1 | 1 << 16 | 2ull << 32, SAMPLE_PC | 1ull << 48, 8 | 1ull << 32, 0, 0}},
+    ONE_INSTRUCTION("first access that follows", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ | FOLLOWS)),
+    ONE_INSTRUCTION("guarded access or prefetch in a group", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
+		    ACCESS(0, 8, READ | GUARDED | FOLLOWS)),
+    ONE_INSTRUCTION("guarded access or prefetch in a group", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ | GUARDED),
+		    ACCESS(0, 8, READ | FOLLOWS)),
+    ONE_INSTRUCTION("guarded access or prefetch in a group", NM_WIRE_JUMP, 0, ACCESS(0, 64, PREFETCH),
+		    ACCESS(0, 8, READ | FOLLOWS)),
+    ONE_INSTRUCTION("guarded access or prefetch in a group", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
+		    ACCESS(0, 64, PREFETCH | FOLLOWS)),
+    ONE_INSTRUCTION("without an access at its address", NM_WIRE_JUMP, 0, ACCESS(8, 8, READ)),
+    ONE_INSTRUCTION("without an access at its address", NM_WIRE_JUMP, 0, ACCESS(8, 8, READ),
+		    ACCESS(16, 8, READ | FOLLOWS)),
+    ONE_INSTRUCTION("without an access at its address", NM_WIRE_JUMP, 0, ACCESS(8, 8, READ),
+		    ACCESS(0, 8, READ)),
+    ONE_INSTRUCTION("without an access at its address", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
+		    ACCESS(4, 8, READ | GUARDED)),
+    ONE_INSTRUCTION("goes on behind an exit", NM_WIRE_JUMP, 1, ACCESS(0, 8, READ),
+		    ACCESS(8, 8, READ | FOLLOWS), 1),
+    ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 0, READ | FOLLOWS)),
+    ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, READ | 2 * FOLLOWS)),
+    ONE_INSTRUCTION("read, write, prefetch", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, FOLLOWS)),
+    ONE_INSTRUCTION("does not end a call", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
+		    ACCESS(0, 8, WRITE | FRAME | FOLLOWS)),
+    ONE_INSTRUCTION("not that of its frame", NM_WIRE_CALL, 0, ACCESS(0, 8, READ),
+		    ACCESS(0, 8, READ | FRAME | FOLLOWS)),
+    ONE_INSTRUCTION("not that of its frame", NM_WIRE_RETURN, 0, ACCESS(0, 8, READ),
+		    ACCESS(0, 8, READ | FOLLOWS)),
     {"started before", NM_WIRE_THREAD_START, 1, 3, {0, 1, 2}},
     {"never started", NM_WIRE_THREAD_START, 2, 3, {7, 1, 2}},
     {"out of range", NM_WIRE_THREAD_START, 2, 3, {0, 2, 1}},
@@ -454,9 +589,9 @@ static void test_a_newer_version_is_refused_as_such(void **state)
 	struct nm_error err = {0};
 
 	(void)state;
-	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){4}, 1), 0);
+	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){5}, 1), 0);
 	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
-	assert_non_null(strstr(err.text, "version 4"));
+	assert_non_null(strstr(err.text, "version 5"));
 	nm_vec_free(&stream);
 }
 
@@ -500,6 +635,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_every_record_survives_decoding_and_encoding),
 	    cmocka_unit_test(test_a_block_definition_is_read_word_for_word),
+	    cmocka_unit_test(test_a_definition_with_groups_tells_accesses_from_address_words),
+	    cmocka_unit_test(test_every_exit_between_groups_is_told_by_the_address_words),
 	    cmocka_unit_test(test_no_prefix_of_a_record_is_taken_for_one),
 	    cmocka_unit_test(test_encoders_refuse_what_a_header_cannot_say),
 	    cmocka_unit_test(test_checker_accepts_and_counts_the_sample),
