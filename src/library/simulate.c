@@ -13,8 +13,7 @@
 #include "library_priv.h"
 #include "monitor.h"
 
-_Static_assert((int)NEARMISS_READ == NM_REF_READ && (int)NEARMISS_WRITE == NM_REF_WRITE &&
-		   (int)NEARMISS_FETCH == NM_REF_FETCH,
+_Static_assert((int)NEARMISS_READ == NM_REF_READ && (int)NEARMISS_WRITE == NM_REF_WRITE,
 	       "kinds of the library are the model's");
 
 _Static_assert((int)NEARMISS_HIT == NM_EVENT_HIT && (int)NEARMISS_MISS == NM_EVENT_MISS &&
@@ -140,8 +139,12 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 	if (tag >= h->tags && (h->broken = reach(h, tag)))
 		return h->broken;
 	h->references[tag].of[kind]++;
-	h->batch[h->waiting++] = (struct nm_ref){
-	    .address = address, .cell = tag, .size = (uint16_t)size, .kind = (uint8_t)kind, .weight = 1};
+	h->batch[h->waiting++] =
+	    (struct nm_ref){.address = address,
+			    .cell = tag,
+			    .size = (uint16_t)size,
+			    .kind = kind == NEARMISS_FETCH ? NM_REF_FETCH : (uint8_t)kind,
+			    .weight = 1};
 	return h->waiting == NM_BATCH ? flush(h) : 0;
 }
 

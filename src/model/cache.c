@@ -189,10 +189,14 @@ void nm_cache_add_stay(struct nm_cache *c, uint32_t place, const struct nm_cache
 	const uint64_t *mask = nm_cache_mask(upper, from);
 	uint64_t *to = nm_cache_mask(c, place);
 
+	const struct nm_stay *stay = &upper->stays[from];
+
 	if (kinds & 1)
-		c->stays[place].served[0] += upper->stays[from].served[0];
-	if (kinds & 2)
-		c->stays[place].served[1] += upper->stays[from].served[1];
+		c->stays[place].served += stay->served - stay->writes;
+	if (kinds & 2) {
+		c->stays[place].served += stay->writes;
+		c->stays[place].writes += stay->writes;
+	}
 	for (unsigned w = 0; w < upper->words; w++)
 		to[byte / 64 + w] |= mask[w] << byte % 64;
 }
@@ -210,7 +214,7 @@ void nm_cache_settle(struct nm_cache *c, uint32_t place)
 		if (below == NM_NO_PLACE)
 			continue;
 		nm_cache_add_stay(lower, below, c, place, kinds);
-		if (!lower->spec.write_through || !(kinds & 2) || !c->stays[place].served[1])
+		if (!lower->spec.write_through || !(kinds & 2) || !c->stays[place].writes)
 			return;
 		kinds = 2; /* what was written goes on */
 	}

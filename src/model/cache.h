@@ -27,28 +27,37 @@ enum { NM_WIDE_WAYS = 65 /* from so many ways on, a hash finds the way and a lis
 
 /* What is known of a resident line. */
 struct nm_stay {
-	uint64_t served[2]; /* accesses: reads and fetches, writes */
-	uint64_t mask;      /* bytes touched, a bit each, where a line has at most 64 */
-	uint32_t cell;      /* that loaded it */
-	uint32_t below;     /* place where the next level had it then */
+	uint64_t writes, served; /* accesses: writes, all */
+	uint64_t mask;           /* bytes touched, a bit each, where a line has at most 64 */
+	uint32_t cell;           /* that loaded it */
+	uint32_t below;          /* place where the next level had it then */
 };
 _Static_assert(sizeof(struct nm_stay) == 32, "two stays share a cache line");
 
+/* A reference, or a fetch that stands for `times`, is served. */
+static inline void nm_stay_serve(struct nm_stay *stay, unsigned write, unsigned times)
+{
+	stay->writes += write ? times : 0;
+	stay->served += times;
+}
+
 struct nm_cache;
+struct nm_groups;
 struct nm_prefetch_queue;
 
 /* What a look over references tells about all of them together. */
 struct nm_survey {
-	uint32_t cell; /* the largest */
-	int plain;     /* all are reads and writes of weight 1 */
-	uint64_t writes;
+	uint32_t cell;               /* the largest; of groups there is none */
+	int plain;                   /* all are reads and writes, or groups of them; */
+	int grouped;                 /* some are groups */
+	uint64_t writes, references; /* where all are plain */
 };
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
-	/* Takes reads and writes of weight 1. */
+	/* Takes reads and writes, and groups of them. */
 	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
-	/* Takes one reference of any kind. */
+	/* Takes one reference of any kind, but no group. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
 	/* Asks for a line, for the level above; where it is then. */
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t cell, unsigned write);
@@ -78,6 +87,7 @@ struct nm_cache {
 	struct nm_recency recency;
 	struct nm_tally tally;
 	const struct nm_lookup *lookup;
+	const struct nm_groups *groups; /* that references may be to, or NULL */
 	struct nm_level_spec spec;
 	int first;  /* takes the program's references only, no fills */
 	int flat;   /* what is known of a line goes to the next level as it is */
@@ -130,7 +140,7 @@ static inline struct nm_stays *nm_cache_charge(struct nm_cache *c, uint32_t plac
 	const uint64_t *mask = nm_cache_mask(c, place);
 	struct nm_stays *to = &c->tally.stays[stay->cell];
 
-	const uint64_t served = stay->served[0] + stay->served[1];
+	const uint64_t served = stay->served;
 	uint64_t used = (unsigned)__builtin_popcountll(mask[0]);
 
 	for (unsigned w = 1; w < c->words; w++)

@@ -184,7 +184,7 @@ static void depart(struct nm_cache *c, uint32_t place, uint32_t evictor, enum nm
 	nm_cache_witness_stay(c, place);
 	tell(c, how, c->tags[place], 1, stay->cell);
 	loser->evictions++;
-	loser->writebacks += stay->served[1] > 0 && !c->spec.write_through;
+	loser->writebacks += stay->writes > 0 && !c->spec.write_through;
 	if (c->stamps[place] >= c->recency.head &&
 	    nm_recency_leave(&c->recency, c->tags[place], c->stamps[place]))
 		c->failed = 1;
@@ -504,7 +504,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 			touch(c, place, write);
 		if (missed && r->weight > 1)
 			tell(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
-		c->stays[place].served[write] += r->weight;
+		nm_stay_serve(&c->stays[place], write, r->weight);
 		nm_cache_mark(c, place, first, bytes);
 		show(c, address, r->cell, missed, fresh);
 	}

@@ -18,6 +18,7 @@
 
 #include "custom.h"
 #include "foresight.h"
+#include "groups.h"
 #include "pages.h"
 
 /* Where what a core references goes first, in one machine. */
@@ -38,6 +39,9 @@ struct nm_hierarchy {
 	struct nm_prefetch_queue queue;
 	struct nm_foresight *foresight; /* or NULL; borrowed */
 	struct nm_witness *witness;     /* of the first level, or NULL; borrowed */
+	const struct nm_groups *groups; /* that references may be to, or NULL; borrowed */
+	struct nm_ref *apart;           /* [NM_BATCH], for references of groups one by one */
+	int one_by_one;                 /* they are all to be taken so */
 	int broken;                     /* why: a code */
 	int finished;
 };
@@ -292,6 +296,7 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	free(h->units);
 	free(h->entrances);
 	nm_pages_done(&h->pages);
+	free(h->apart);
 	nm_vec_free(&h->queue.list);
 	nm_vec_free(&h->queue.instructions);
 	free(h);
@@ -414,41 +419,108 @@ static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *re
 		run_any(entry, refs, count);
 		return;
 	}
-	c->tally.reads += count - survey->writes;
+	c->tally.reads += survey->references - survey->writes;
 	c->tally.writes += survey->writes;
 	c->lookup->plain(c, refs, (uint32_t)count);
 }
 
-int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+/* Whether all references may be groups. */
+static int takes_groups(const struct nm_hierarchy *h)
 {
-	struct nm_survey survey;
+	for (unsigned i = 0; i < h->machines * h->cores; i++) {
+		const struct nm_cache *c = h->entrances[i].entry[0];
 
-	h->lookup->survey(refs, (uint32_t)count, &survey);
+		if (h->entrances[i].pager || (c && (c->custom || c->queue)))
+			return 0;
+	}
+	return !h->teller.monitor.event;
+}
+
+int nm_hierarchy_set_groups(struct nm_hierarchy *h, const struct nm_groups *groups)
+{
+	h->groups = groups;
 	for (unsigned u = 0; u < unit_count(h); u++)
-		if (nm_tally_reach(&h->units[u].tally, survey.cell + 1u))
-			h->broken = NM_ENOMEM;
-	if (h->broken)
-		return h->broken;
-	if (h->witness)
-		nm_witness_next(h->witness);
-	if (h->teller.monitor.event)
+		h->units[u].groups = groups;
+	h->one_by_one = !takes_groups(h);
+	h->apart = malloc(NM_BATCH * sizeof *h->apart);
+	return h->apart ? 0 : NM_ENOMEM;
+}
+
+static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count,
+		    const struct nm_survey *survey)
+{
+	if (h->teller.monitor.event) {
 		run_told(h, refs, count);
-	for (unsigned m = 0; m < h->machines && !h->teller.monitor.event; m++) {
+		return;
+	}
+	for (unsigned m = 0; m < h->machines; m++) {
 		const struct entrance *in = &entrances_of(h, h->core)[m];
 
 		if (in->pager)
 			run_paged(h, in->pager, refs, count);
 		else
-			run_machine(in->entry, refs, count, &survey);
+			run_machine(in->entry, refs, count, survey);
 	}
+}
+
+/* The same, with each reference of a group by itself. */
+static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+{
+	struct nm_survey survey;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (nm_ref_is_group(&refs[i])) {
+			const struct nm_group *g = nm_group(h->groups, refs[i].cell);
+
+			for (uint32_t k = 0; k < g->members; k++)
+				h->apart[n++] = nm_member_ref(&refs[i], &g->member[k]);
+		} else {
+			h->apart[n++] = refs[i];
+		}
+		if (n + NM_GROUP_MAX > NM_BATCH || i + 1 == count) {
+			h->lookup->survey(h->apart, (uint32_t)n, &survey);
+			run_all(h, h->apart, n, &survey);
+			n = 0;
+		}
+	}
+}
+
+/* A unit failed: why. */
+static int fault_of(const struct nm_hierarchy *h)
+{
+	int fault = h->witness && h->witness->failed ? NM_ENOMEM : 0;
+
 	for (unsigned u = 0; u < unit_count(h); u++) {
 		const struct nm_cache *c = &h->units[u];
 
 		if (c->failed || (c->custom && c->custom->replacement.failed))
-			h->broken = c->failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
+			fault = c->failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
 	}
-	if (h->witness && h->witness->failed)
-		h->broken = NM_ENOMEM;
+	return fault;
+}
+
+int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+{
+	struct nm_survey survey;
+	uint32_t cells;
+
+	h->lookup->survey(refs, (uint32_t)count, &survey);
+	cells = survey.cell + 1;
+	if (survey.grouped && atomic_load_explicit(&h->groups->cells, memory_order_relaxed) > cells)
+		cells = atomic_load_explicit(&h->groups->cells, memory_order_relaxed);
+	for (unsigned u = 0; u < unit_count(h); u++)
+		if (nm_tally_reach(&h->units[u].tally, cells))
+			h->broken = NM_ENOMEM;
+	if (h->broken)
+		return h->broken;
+	if (h->witness)
+		nm_witness_next(h->witness);
+	if (survey.grouped && (h->one_by_one || !survey.plain))
+		run_apart(h, refs, count);
+	else
+		run_all(h, refs, count, &survey);
+	h->broken = fault_of(h);
 	return h->broken;
 }
 

@@ -32,9 +32,10 @@
 #include "errors.h"
 #include "machine.h"
 
-enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 2 };
+enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 16 };
 
-/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes. */
+/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes; a group (groups.h) for
+ * `weight` references, of which `kind` write, and has its number in the place of the cell. */
 struct nm_ref {
 	uint64_t address;
 	uint32_t cell;
@@ -107,6 +108,10 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 /* Between batches: numbers of the instructions that the next cells come from, which those who prefetch by instruction tell
  * apart; a cell that was not told is an instruction of its own.  0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
+
+/* References may be groups of these from now on. */
+struct nm_groups;
+int nm_hierarchy_set_groups(struct nm_hierarchy *hierarchy, const struct nm_groups *groups);
 
 /* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */
 enum { NM_BATCH = 1024 };

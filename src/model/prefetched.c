@@ -129,10 +129,7 @@ void nm_prefetched_move(struct nm_cache *c, uint32_t from, uint32_t to)
 }
 
 /* Whether it was used first by way of the level above. */
-static int is_used(const struct nm_cache *c, uint32_t place)
-{
-	return c->stays[place].served[0] + c->stays[place].served[1] > 0;
-}
+static int is_used(const struct nm_cache *c, uint32_t place) { return c->stays[place].served > 0; }
 
 void nm_prefetched_end(struct nm_cache *c, uint32_t place)
 {

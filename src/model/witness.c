@@ -52,7 +52,7 @@ static void tell_stay(struct nm_cache *c, uint32_t place, uint32_t weight)
 	struct nm_witness *w = c->witness;
 	const struct nm_stay *stay = &c->stays[place];
 	struct nm_glimpse g = {.address = c->tags[place] << c->line_shift,
-			       .served = stay->served[0] + stay->served[1],
+			       .served = stay->served,
 			       .weight = weight,
 			       .cell = stay->cell,
 			       .stay = 1,

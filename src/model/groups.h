@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * groups.h - references that follow each other at constant distances, and touch one range of bytes without gaps: a
+ * group is handed over as one reference.
+ *
+ * Where all of it lies in one line that is there, each reference of it hits, and nothing comes between them: one
+ * touch, one look at the tag and one entry in the log do for all.  Else it is taken apart, and each reference is
+ * charged to its own cell.
+ *
+ * A group has a number, which stands in the place of the cell of its reference.  Groups are made by one thread and read
+ * by another: what is made stays where it is, and is told of by handing over a batch that has its number.
+ */
+#ifndef NM_GROUPS_H
+#define NM_GROUPS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "hierarchy.h"
+
+enum {
+	NM_GROUP_MAX = 15,  /* references of one, */
+	NM_GROUP_SPAN = 64, /* and bytes */
+	NM_GROUPS_CHUNK_BITS = 12,
+	NM_GROUPS_CHUNKS = 1 << 12
+};
+
+struct nm_member {
+	uint32_t cell;
+	uint16_t distance; /* from the group's address */
+	uint8_t size, kind;
+};
+
+struct nm_group {
+	uint64_t count; /* of the maker: times that it was handed over */
+	uint32_t members;
+	struct nm_member member[]; /* in order */
+};
+
+struct nm_groups {
+	struct nm_group **chunks[NM_GROUPS_CHUNKS];
+	uint32_t count;         /* [0] is one of none */
+	_Atomic uint32_t cells; /* one more than the largest of a member */
+	struct nm_arena arena;
+};
+
+struct nm_groups *nm_groups_new(void); /* NULL when memory is exhausted */
+void nm_groups_free(struct nm_groups *groups);
+
+/* A group of these, 2 to NM_GROUP_MAX, is known from now on.  Its number, or 0 when memory, or numbers, are exhausted. */
+uint32_t nm_groups_add(struct nm_groups *groups, const struct nm_member *members, unsigned count);
+
+static inline struct nm_group *nm_group(const struct nm_groups *groups, uint32_t number)
+{
+	return groups->chunks[number >> NM_GROUPS_CHUNK_BITS][number & ((1u << NM_GROUPS_CHUNK_BITS) - 1)];
+}
+
+/* Whether a reference is to a group. */
+static inline int nm_ref_is_group(const struct nm_ref *r) { return r->weight > 1 && r->kind != NM_REF_FETCH; }
+
+/* One reference of a group that is handed over as r. */
+static inline struct nm_ref nm_member_ref(const struct nm_ref *r, const struct nm_member *m)
+{
+	return (struct nm_ref){.address = r->address + m->distance,
+			       .cell = m->cell,
+			       .size = m->size,
+			       .kind = m->kind,
+			       .weight = 1};
+}
+
+#endif
