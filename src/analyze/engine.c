@@ -101,12 +101,15 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	if (options->sift && options->sift->mode == NM_SIFT_NTH)
 		e->moments = nm_moments_new();
 	e->options.moments = e->moments;
+	e->options.groups = e->groups = nm_groups_new();
+	e->group_recent = calloc(1u << NM_CELLS_RECENT_BITS, sizeof *e->group_recent);
 	nm_engine_choose(e);
 	status = nm_workers_new(&e->workers, options->threads, err);
-	if (!status && (!e->codebook || (e->options.contexts && !e->calls) ||
-			(options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
-			nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
-			nm_space_init(&e->space, e->symbols)))
+	if (!status &&
+	    (!e->codebook || !e->groups || !e->group_recent || (e->options.contexts && !e->calls) ||
+	     (options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
+	     nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
+	     nm_space_init(&e->space, e->symbols)))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	e->cells.by_instruction = options->by_instruction || e->by_stride;
 	e->cells.by_pc = e->by_stride;
@@ -149,10 +152,14 @@ void nm_engine_free(struct nm_engine *e)
 		return;
 	nm_workers_free(e->workers);
 	free_passes(e);
+	nm_groups_free(e->groups);
+	nm_map_done(&e->group_of);
+	free(e->group_recent);
 	free_threads(e);
 	nm_vec_free(&e->definitions);
 	nm_vec_free(&e->tables);
 	nm_vec_free(&e->origins);
+	nm_vec_free(&e->origin_sites);
 	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cachers);
 	nm_cells_done(&e->cells);
@@ -242,6 +249,7 @@ static void let_go(struct nm_engine *e)
 	nm_arena_done(&e->arena);
 	nm_vec_free(&e->tables);
 	nm_vec_free(&e->origins);
+	nm_vec_free(&e->origin_sites);
 	nm_vec_free(&e->listed);
 	nm_vec_free(&e->cachers);
 	nm_vec_free(&e->definitions);
@@ -260,6 +268,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	int status = nm_engine_flush(e);
 
 	nm_engine_drain(e);
+	nm_engine_share(e);
 	if (!status)
 		status = nm_workers_drain(e->workers);
 	if (!status)

@@ -30,6 +30,7 @@ struct nm_engine_options {
 	struct nm_foresight *foresight;     /* of levels that look ahead, or NULL; borrowed */
 	struct nm_witness *witness;         /* of the first level; the engine's own, whoever sets it */
 	struct nm_moments *moments;         /* if the sift waits for an event, likewise */
+	const struct nm_groups *groups;     /* that references may be to, likewise */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -8,6 +8,7 @@
  *   patterns.c strides, of some references
  *   fields.c   fields of structures, of some references and misses
  *   resolve.c  the cell of a reference, where the access does not know it
+ *   grouped.c  the same of accesses that share an address word
  *   events.c   every other record
  *   inherit.c  forked children
  *   names.c    names for objects when the stream has ended
@@ -26,6 +27,7 @@
 #include "engine.h"
 #include "fields.h"
 #include "frames.h"
+#include "groups.h"
 #include "lanes.h"
 #include "moments.h"
 #include "pass.h"
@@ -35,7 +37,7 @@
 #include "space.h"
 #include "workers.h"
 
-enum { NM_MAX_PASSES = 16, NM_KNOWN = 1 << 30 };
+enum { NM_MAX_PASSES = 16, NM_KNOWN = 1 << 30, NM_DEBITED = 1 << 29 };
 
 struct nm_thread {
 	uint32_t wire;   /* the collector's number */
@@ -83,6 +85,7 @@ struct nm_engine {
 	/* The hot path's. */
 	struct nm_ref *batch;
 	size_t batched, batched_fetches;
+	uint64_t batched_more; /* references of groups beyond one for each */
 	size_t open_count;
 	uint64_t clock;         /* instructions of all */
 	struct nm_plan **plans; /* of the running thread */
@@ -107,8 +110,12 @@ struct nm_engine {
 	struct nm_vec(struct nm_thread *) threads;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */
 	struct nm_vec(struct nm_plan_tables) tables;     /* of plans */
-	struct nm_vec(struct nm_origin) origins;         /* of all accesses of all plans */
-	struct nm_vec(uint32_t) listed;          /* origins that keep the range of a mapping or variable */
+	struct nm_vec(struct nm_origin) origins;         /* of all accesses of all plans, */
+	struct nm_vec(uint32_t) origin_sites;            /* and what instruction each is of */
+	struct nm_vec(uint32_t) listed; /* origins that keep the range of a mapping or variable */
+	struct nm_groups *groups;
+	struct nm_map group_of;                  /* origin << 26 | object, or a hash of cells -> group */
+	struct nm_cell_recent *group_recent;     /* before it, by hash */
 	struct nm_vec(struct nm_cacher) cachers; /* [0] is none */
 	uint32_t free_cacher;
 	struct nm_space space;
@@ -131,7 +138,7 @@ struct nm_engine {
 	uint64_t lost;
 
 	/* References that wait for their cell: index in the batch (with NM_KNOWN if the object is known and holds the
-	 * place of the cell) and << 32 the origin. */
+	 * place of the cell, with NM_DEBITED if the origin has its debit) and << 32 the origin. */
 	uint64_t open[NM_BATCH + NM_LANES];
 
 	/* The plan whose execution is underway while open lanes are looked after, and how many accesses were served. */
@@ -157,10 +164,10 @@ int nm_engine_switch_stack(struct nm_engine *engine, uint64_t slot);
 int nm_engine_run_stack(struct nm_engine *engine, size_t index);
 
 /* watch.c: watches a block that the running thread has just allocated; the thread, which watches one, has executed
- * this much of a block. */
+ * this many accesses of a block. */
 void nm_engine_watch(struct nm_engine *engine, uint32_t context, uint64_t address, uint64_t size);
 void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct nm_plan *plan,
-			   const uint64_t *addresses, size_t n);
+			   const uint64_t *words, size_t n);
 
 /* memory.c */
 int nm_engine_has_tlbs(const struct nm_machine *machine);
@@ -196,6 +203,13 @@ void nm_engine_drain(struct nm_engine *engine);
 void nm_engine_uncache(struct nm_engine *engine);
 void nm_engine_uncache_blocks(struct nm_engine *engine);
 void nm_engine_uncache_all(struct nm_engine *engine);
+
+/* grouped.c, all 0 when memory is exhausted: the cell of an origin in an object; the group of an origin whose accesses are
+ * all in one object; are each in its own.  At the end: shares what groups counted out to the cells in them. */
+uint32_t nm_engine_cell(struct nm_engine *engine, uint32_t origin, uint32_t object);
+uint32_t nm_engine_group(struct nm_engine *engine, uint32_t origin, uint32_t object);
+uint32_t nm_engine_mixed_group(struct nm_engine *engine, uint32_t origin, const uint32_t *objects);
+void nm_engine_share(struct nm_engine *engine);
 
 /* The top frame changed. */
 static inline void nm_engine_own_frame(struct nm_engine *e)

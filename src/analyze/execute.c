@@ -41,41 +41,36 @@ static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_
 /* What the loop keeps in registers; the engine has the rest. */
 struct cursor {
 	struct nm_ref *out, *end; /* of the batch */
-	uint64_t clock;
+	uint64_t clock, more;
 	struct nm_reach reach;
 };
 
 ALWAYS struct cursor take(const struct nm_engine *e)
 {
-	return (struct cursor){e->batch + e->batched, e->batch + NM_BATCH, e->clock, e->reach};
+	return (struct cursor){e->batch + e->batched, e->batch + NM_BATCH, e->clock, e->batched_more,
+			       e->reach};
 }
 
 ALWAYS void put_back(struct nm_engine *e, const struct cursor *c)
 {
 	e->batched = (size_t)(c->out - e->batch);
 	e->clock = c->clock;
+	e->batched_more = c->more;
 }
 
 /* A header's block as an index of plans; beyond all of them for other records. */
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
-/* Open lanes of the group from access `at` on go on the list, but for those that cannot wait. */
+/* Open lanes of the group from lane `at` on go on the list, but for those that cannot wait. */
 ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, size_t at, struct nm_open open)
 {
 	uint32_t origin = plan->first_origin + (uint32_t)at;
-	uint64_t *list = &e->open[e->open_count];
 
-	if (open.stacked | (open.lanes & plan->fills)) {
+	if (__builtin_expect(open.stacked | (open.lanes & plan->fills), 0)) {
 		e->batched = index;
 		return nm_engine_open_lanes(e, plan, at, open.lanes);
 	}
-	e->open_count += (unsigned)__builtin_popcount(open.lanes);
-	for (unsigned lanes = open.lanes; lanes; lanes &= lanes - 1) {
-		uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-
-		e->origins.at[origin + lane].debit++;
-		*list++ = (uint64_t)(origin + lane) << 32 | (index + lane);
-	}
+	e->open_count += nm_list_open(&e->open[e->open_count], open.lanes, (uint64_t)origin << 32 | index);
 	return 0;
 }
 
@@ -90,7 +85,7 @@ ALWAYS int serve(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, si
 	struct nm_open open =
 	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, c->reach, c->out);
 
-	if (open.lanes && put_off(e, (uint32_t)(c->out - e->batch), plan, at, open))
+	if (put_off(e, (uint32_t)(c->out - e->batch), plan, at, open))
 		return NM_ENOMEM;
 	c->out += n;
 	return 0;
@@ -122,13 +117,19 @@ static __attribute__((noinline)) int execute_other(struct nm_engine *e, const ui
 /* A batch that is sampled has begun, while this is the copy of the loop that does not note its accesses. */
 ALWAYS int is_late(const struct nm_engine *e, int sampled) { return !sampled && e->patterns.sampling; }
 
+/* A block that has groups, while each reference is looked at. */
+ALWAYS int is_apart(const struct nm_engine *e, const struct nm_plan *plan)
+{
+	return plan->more && e->patterns.sampling;
+}
+
 ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header, size_t n, int sampled,
 		   struct nm_error *err)
 {
 	uint64_t id = block_of(*header);
 	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
 
-	if (__builtin_expect(!plan || n + 1 != plan->words, 0)) {
+	if (__builtin_expect(!plan || n + 1 != plan->words || (sampled && is_apart(e, plan)), 0)) {
 		int status;
 
 		put_back(e, c);
@@ -145,11 +146,12 @@ ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header
 			return BEFORE;
 	}
 	c->clock += plan->instructions;
+	c->more += plan->more;
 	if (n && serve_all(e, c, plan, header + 1, n, sampled))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	if (plan->end != NM_WIRE_JUMP) {
 		put_back(e, c);
-		if (nm_engine_change_frame(e, plan, header[n]))
+		if (nm_engine_change_frame(e, plan, header[n] + plan->frame))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		c->reach = e->reach;
 	}

@@ -307,12 +307,12 @@ static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
 /* The frame of the function that made the access, if the access is to it. */
 static struct frame own_frame(const struct nm_engine *e, size_t index, uint32_t object)
 {
-	const struct nm_origin *o = &e->origins.at[e->patterns.access[index]];
+	const uint32_t origin = e->patterns.access[index];
 	uint64_t end = e->patterns.frame_end[index];
 
-	if (o->plan->stack_object != object || e->batch[index].address >= end)
+	if (e->origins.at[origin].plan->stack_object != object || e->batch[index].address >= end)
 		return (struct frame){0, 0};
-	return (struct frame){e->cells.sites.at[o->site].pc, end};
+	return (struct frame){e->cells.sites.at[e->origin_sites.at[origin]].pc, end};
 }
 
 static int take(struct nm_engine *e, size_t index)

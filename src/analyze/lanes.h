@@ -40,13 +40,15 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8
 		   offsetof(struct nm_ref, weight) == 15 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "a reference is its address and one more word");
 
+ALWAYS uint64_t nm_least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 /* One lane.  Returns whether it is open. */
 ALWAYS int nm_serve_one(const struct nm_lanes *l, unsigned lane, uint64_t address, struct nm_reach reach,
 			struct nm_ref *out)
 {
 	const int framed = l->low[lane] == NM_LOW_OF_FRAME;
 	const uint64_t low = framed ? reach.low : l->low[lane];
-	const uint64_t length = framed ? reach.own : l->length[lane];
+	const uint64_t length = framed ? reach.own - nm_least(reach.own, l->length[lane]) : l->length[lane];
 
 	out->address = address;
 	__builtin_memcpy(&out->cell, &l->word[lane], sizeof(uint64_t));
@@ -67,6 +69,22 @@ ALWAYS struct nm_open nm_serve_plain(const struct nm_lanes *l, const uint64_t *a
 	return open;
 }
 
+#if !defined(__AVX512VL__)
+
+/* Lists open lanes: `first` for the first lane, and for each that follows one more in both halves.  There is room for
+ * all.  Returns how many there are. */
+ALWAYS unsigned nm_list_open(uint64_t *list, unsigned lanes, uint64_t first)
+{
+	const uint64_t step = 1ull << 32 | 1;
+	unsigned n = 0;
+
+	for (; lanes; lanes &= lanes - 1)
+		list[n++] = first + step * (unsigned)__builtin_ctz(lanes);
+	return n;
+}
+
+#endif
+
 #if defined(__AVX2__)
 
 ALWAYS __m256i figures(const uint64_t *at) { return _mm256_loadu_si256((const __m256i *)at); }
@@ -84,16 +102,24 @@ ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *address
 	const __m256i a = _mm256_maskz_loadu_epi64(active, addresses);
 	const __mmask8 framed = _mm256_cmpeq_epi64_mask(figures(l->low), each(NM_LOW_OF_FRAME));
 	const __m256i low = _mm256_mask_mov_epi64(figures(l->low), framed, each(reach.low));
-	const __m256i length = _mm256_mask_mov_epi64(figures(l->length), framed, each(reach.own));
+	const __m256i kept = figures(l->length), own = each(reach.own);
+	const __m256i length = _mm256_mask_sub_epi64(kept, framed, own, _mm256_min_epu64(kept, own));
 	const unsigned open = _mm256_mask_cmpge_epu64_mask(active, _mm256_sub_epi64(a, low), length);
 	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), figures(l->word), 1);
 
 	_mm512_storeu_si512(out, _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), both));
-	if (!open)
-		return (struct nm_open){0, 0};
 	return (struct nm_open){open, _mm256_mask_cmplt_epu64_mask((__mmask8)open,
 								   _mm256_sub_epi64(a, each(reach.low)),
 								   each(reach.length))};
+}
+
+ALWAYS unsigned nm_list_open(uint64_t *list, unsigned lanes, uint64_t first)
+{
+	const uint64_t step = 1ull << 32 | 1;
+	const __m256i all = _mm256_add_epi64(each(first), _mm256_setr_epi64x(0, step, 2 * step, 3 * step));
+
+	_mm256_storeu_si256((__m256i *)list, _mm256_maskz_compress_epi64((__mmask8)lanes, all));
+	return (unsigned)__builtin_popcount(lanes);
 }
 
 #elif defined(__AVX2__)
@@ -115,7 +141,9 @@ ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *address
 	const __m256i a = _mm256_maskload_epi64((const long long *)addresses, active);
 	const __m256i framed = _mm256_cmpeq_epi64(figures(l->low), each(NM_LOW_OF_FRAME));
 	const __m256i low = _mm256_blendv_epi8(figures(l->low), each(reach.low), framed);
-	const __m256i length = _mm256_blendv_epi8(figures(l->length), each(reach.own), framed);
+	const __m256i kept = figures(l->length), own = each(reach.own);
+	const __m256i least = _mm256_blendv_epi8(own, kept, below(kept, own));
+	const __m256i length = _mm256_blendv_epi8(kept, _mm256_sub_epi64(own, least), framed);
 	const unsigned open = lanes_of(_mm256_andnot_si256(below(_mm256_sub_epi64(a, low), length), active));
 	const __m256i word = figures(l->word);
 	const __m256i even = _mm256_unpacklo_epi64(a, word), odd = _mm256_unpackhi_epi64(a, word);

@@ -85,8 +85,7 @@ static void count(struct nm_result_pattern *pattern, int64_t stride)
 		*least = (struct nm_result_stride){stride, 1};
 }
 
-int nm_patterns_take(struct nm_patterns *p, const struct nm_origin *origins, const struct nm_ref *batch,
-		     size_t n)
+int nm_patterns_take(struct nm_patterns *p, const uint32_t *sites, const struct nm_ref *batch, size_t n)
 {
 	for (size_t i = p->taken; i < n; i++) {
 		const struct nm_ref *r = &batch[i];
@@ -95,7 +94,7 @@ int nm_patterns_take(struct nm_patterns *p, const struct nm_origin *origins, con
 
 		if (p->access[i] == NM_NO_ACCESS)
 			continue;
-		key = ((uint64_t)origins[p->access[i]].site << 1 | (r->kind == NM_REF_WRITE)) << 32 | r->cell;
+		key = ((uint64_t)sites[p->access[i]] << 1 | (r->kind == NM_REF_WRITE)) << 32 | r->cell;
 		s = &p->steps[nm_mix64(key) >> (64 - NM_STEPS_BITS)];
 		if (s->key == key && s->burst == p->burst) {
 			struct nm_result_pattern *pattern = pattern_of(p, r->cell);

@@ -59,9 +59,9 @@ struct nm_patterns {
 void nm_patterns_init(struct nm_patterns *patterns);
 void nm_patterns_done(struct nm_patterns *patterns);
 
-/* References [taken, count) of the batch have their cells.  0 or NM_ENOMEM. */
-int nm_patterns_take(struct nm_patterns *patterns, const struct nm_origin *origins,
-		     const struct nm_ref *batch, size_t count);
+/* References [taken, count) of the batch have their cells.  sites: of all origins.  0 or NM_ENOMEM. */
+int nm_patterns_take(struct nm_patterns *patterns, const uint32_t *sites, const struct nm_ref *batch,
+		     size_t count);
 
 /* The next batch begins. */
 void nm_patterns_next(struct nm_patterns *patterns);

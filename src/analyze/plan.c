@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "groups.h"
 
 int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
@@ -43,11 +44,30 @@ static int function_frame(struct nm_engine *e, const struct nm_mapping *m, uint6
 	return nm_space_frame_object(&e->space, name, ret_object);
 }
 
-/* One access: its lane and its origin. */
-static int plan_access(struct nm_engine *e, struct nm_plan *plan, uint32_t i, uint64_t pc, uint64_t w,
-		       const struct nm_mapping *m)
+/* The next lane and its origin: of an access or, with `more` behind it, a group that begins with it. */
+static int plan_lane(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
+		     uint32_t access, uint32_t word, const struct nm_mapping *m)
 {
-	struct nm_origin o = {.plan = plan, .access = (uint16_t)i};
+	struct nm_origin o = {.plan = plan, .access = (uint16_t)(e->origins.count - plan->first_origin)};
+	uint64_t w = info->accesses[access],
+		 pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
+	uint32_t site;
+
+	nm_lane_of(&o, word) = (uint64_t)word << 32;
+	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+		return NM_ENOMEM;
+	return nm_vec_push(&e->origin_sites, site) || nm_vec_push(&e->origins, o) ? NM_ENOMEM : 0;
+}
+
+/* What stands behind the address of a reference, without a cell. */
+static uint32_t ref_word(uint32_t size, uint32_t kind, uint32_t weight)
+{
+	return size | kind << 16 | weight << 24;
+}
+
+/* Of a single access. */
+static uint32_t access_word(struct nm_plan *plan, uint64_t w)
+{
 	unsigned flags = nm_wire_access_flags(w);
 	unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
 
@@ -55,11 +75,65 @@ static int plan_access(struct nm_engine *e, struct nm_plan *plan, uint32_t i, ui
 		kind = NM_PREFETCH;
 	if (flags & (NM_WIRE_PREFETCH | NM_WIRE_GUARDED))
 		plan->words = 0;
-	nm_lane_of(&o, word) = (uint64_t)(nm_wire_access_size(w) | kind << 16 | 1u << 24) << 32;
-	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &o.site))
-		return NM_ENOMEM;
-	o.place = e->cells.sites.at[o.site].place;
-	return nm_vec_push(&e->origins, o);
+	return ref_word(nm_wire_access_size(w), kind, 1);
+}
+
+/* Of a group, if it can be taken as one reference. */
+static uint32_t group_word(struct nm_plan *plan, const uint64_t *accesses, uint32_t count)
+{
+	uint64_t bytes = 0;
+	uint32_t writes = 0, end = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t distance = nm_wire_access_distance(accesses[i]),
+			 last = distance + nm_wire_access_size(accesses[i]);
+
+		end = last > end ? last : end;
+		if (end <= NM_GROUP_SPAN)
+			bytes |= ~0ull >> (64 - nm_wire_access_size(accesses[i])) << distance;
+		writes += (nm_wire_access_flags(accesses[i]) & NM_WIRE_WRITE) != 0;
+	}
+	if (end > NM_GROUP_SPAN || bytes != ~0ull >> (64 - end) || count > NM_GROUP_MAX) {
+		plan->words = 0;
+		return ref_word(1, 0, 1);
+	}
+	return ref_word(end, writes, count);
+}
+
+/* How many accesses the group has that begins at one. */
+static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t access)
+{
+	uint32_t n = 1;
+
+	while (access + n < info->def.accesses &&
+	       nm_wire_access_flags(info->accesses[access + n]) & NM_WIRE_FOLLOWS)
+		n++;
+	return n;
+}
+
+/* Lanes for address words, then for each access of a group. */
+static int plan_lanes(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
+		      const struct nm_mapping *m)
+{
+	struct nm_plan_tables *t = &e->tables.at[plan->tables];
+	uint32_t word = 0, lane = info->groups;
+	int status = 0;
+
+	for (uint32_t i = 0, n; i < t->accesses && !status; i += n, word++) {
+		n = group_count(info, i);
+		status = plan_lane(e, plan, info, i,
+				   n > 1 ? group_word(plan, info->accesses + i, n)
+					 : access_word(plan, info->accesses[i]),
+				   m);
+		for (uint32_t k = i; k < i + n; k++)
+			t->single[k] = (struct nm_single){
+			    (uint16_t)word, (uint16_t)nm_wire_access_distance(info->accesses[k]),
+			    (uint16_t)(n > 1 ? lane++ : word)};
+	}
+	for (uint32_t i = 0; i < t->accesses && !status; i++)
+		if (t->single[i].lane >= info->groups)
+			status = plan_lane(e, plan, info, i, access_word(plan, info->accesses[i]), m);
+	return status;
 }
 
 static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
@@ -67,19 +141,21 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 {
 	struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
-	if (e->origins.count > UINT32_MAX - t->accesses)
+	if (e->origins.count > UINT32_MAX - t->lanes)
 		return NM_ENOMEM;
 	plan->first_origin = (uint32_t)e->origins.count;
-	for (uint32_t i = 0; i < t->accesses; i++) {
-		uint64_t w = info->accesses[i];
-		uint64_t pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
+	if (plan_lanes(e, plan, info, m))
+		return NM_ENOMEM;
+	for (uint32_t i = 0; i < t->exits; i++) {
+		uint32_t accesses = nm_wire_exit_accesses(info->exits[i]);
 
-		if (plan_access(e, plan, i, pc, w, m))
-			return NM_ENOMEM;
+		t->exit[i] =
+		    (struct nm_side_exit){.accesses = (uint16_t)accesses,
+					  .instructions = (uint16_t)nm_wire_exit_instructions(info->exits[i]),
+					  .words = t->single[accesses].word};
 	}
-	for (uint32_t i = 0; i < t->exits; i++)
-		t->exit[i] = (struct nm_side_exit){(uint16_t)nm_wire_exit_accesses(info->exits[i]),
-						   (uint16_t)nm_wire_exit_instructions(info->exits[i]), 0};
+	if (t->accesses)
+		plan->frame = t->single[t->accesses - 1].distance;
 	return 0;
 }
 
@@ -141,18 +217,36 @@ static int grow_plans(struct nm_engine *e, uint32_t id)
 	return 0;
 }
 
+/* How many lanes a block has: one for each address word, and those of accesses in groups. */
+static uint32_t count_lanes(const struct nm_wire_block_info *info)
+{
+	uint32_t lanes = info->groups;
+
+	for (uint32_t i = 0, n; i < info->def.accesses; i += n) {
+		n = group_count(info, i);
+		lanes += n > 1 ? n : 0;
+	}
+	return lanes;
+}
+
 /* An empty plan for the block. */
 static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_info *info)
 {
-	size_t groups = (info->def.accesses + NM_LANES - 1u) / NM_LANES;
+	struct nm_plan_tables t = {.accesses = info->def.accesses,
+				   .exits = info->def.exits,
+				   .words = info->groups,
+				   .lanes = count_lanes(info)};
+	size_t groups = (t.lanes + NM_LANES - 1u) / NM_LANES;
 	struct nm_plan *p = nm_arena_alloc(&e->arena, sizeof *p + groups * sizeof p->lanes[0] + 48);
-	struct nm_plan_tables t = {.accesses = info->def.accesses, .exits = info->def.exits};
 
 	t.exit = nm_arena_alloc(&e->arena, (t.exits + 1u) * sizeof *t.exit);
-	if (!p || !t.exit || e->tables.count >= UINT32_MAX || nm_vec_push(&e->tables, t))
+	t.single = nm_arena_alloc(&e->arena, (t.accesses + 1u) * sizeof *t.single);
+	if (!p || !t.exit || !t.single || t.lanes > UINT16_MAX || e->tables.count >= UINT32_MAX ||
+	    nm_vec_push(&e->tables, t))
 		return NULL;
 	p = (struct nm_plan *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
-	p->words = t.accesses > NM_BATCH ? 0 : (uint16_t)(t.accesses + 1);
+	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
+	p->more = t.accesses - t.words;
 	p->instructions = info->def.instructions;
 	p->end = info->def.end;
 	p->call_pc =

@@ -8,6 +8,9 @@
  * groups of NM_LANES, each of their figures in an array of its own, so that one vector instruction compares a whole
  * group (lanes.h).  What else is known of an access is its origin, in one list of the engine.
  *
+ * Accesses at constant distances, which have one address word, are one lane and become one reference (groups.h).  Where
+ * each has to go by itself (singly.c), each has a lane of its own too.
+ *
  * What a lane served is not counted: it is the plan's runs but for those in which it was open (resolve.c).
  *
  * Dropped: lanes that keep a range and a frame at a time, and count: five figures instead of three.  Paths, the words
@@ -29,23 +32,27 @@ enum { NM_PREFETCH = 3, NM_LANES = 4 };
 struct nm_lanes {
 	uint64_t
 	    low[NM_LANES]; /* the kept range is [low, low + length); NM_LOW_OF_FRAME: the function's frame */
-	uint64_t length[NM_LANES]; /* 0: no range */
-	uint64_t word[NM_LANES];   /* its cell may be 0 */
+	uint64_t
+	    length[NM_LANES]; /* 0: no range; of all less the bytes of a group but one, and so in the frame */
+	uint64_t word[NM_LANES]; /* its cell may be 0 */
 };
 
 struct nm_plan;
 
-/* An access, where its lane does not know the cell. */
+/* An access, where its lane does not know the cell.  Half a cache line. */
 struct nm_origin {
 	struct nm_plan *plan;
-	uint32_t site, place;
 	uint32_t
 	    debit; /* runs of the plan that its cell has no reference of, or was credited with, modulo 2^32 */
-	uint32_t block; /* heap block found last, */
-	uint16_t again; /* how many times in a row */
+	uint32_t object; /* found last, */
+	uint32_t cell;   /* its cell (0: none yet), */
+	uint32_t count;  /* and references that this one is not credited with */
+	uint32_t block;  /* heap block found last, */
+	uint8_t again;   /* how many times in a row */
+	uint8_t listed;  /* in the engine's list of ranges that end with a mapping */
 	uint16_t access;
-	uint8_t listed; /* in the engine's list of ranges that end with a mapping */
 };
+_Static_assert(sizeof(struct nm_origin) == 32, "");
 
 /* An access that keeps the range of a heap block, in the block's list of them. */
 struct nm_cacher {
@@ -62,14 +69,24 @@ struct nm_fetch {
 
 struct nm_side_exit {
 	uint16_t accesses, instructions;
+	uint16_t words;  /* of addresses, before it */
 	uint8_t fetched; /* bytes of the run in which it leaves that are executed, for --instr */
+};
+
+/* An access where each goes by itself. */
+struct nm_single {
+	uint16_t word, distance; /* its address is so many bytes from that word */
+	uint16_t lane;
 };
 
 /* The cold part of a plan. */
 struct nm_plan_tables {
 	struct nm_side_exit *exit;
 	struct nm_fetch *fetch;
+	struct nm_single *single; /* [accesses] */
 	uint32_t exits, fetches, accesses;
+	uint32_t words,
+	    lanes; /* of addresses; these are the first lanes, behind which are those of accesses in groups */
 };
 
 /* Half a cache line, so that a plan with one group is two. */
@@ -78,11 +95,13 @@ struct nm_plan {
 	uint16_t instructions; /* of the whole block */
 	uint8_t end;           /* enum nm_wire_exit_kind */
 	uint8_t fills;         /* all bits: its function copies or clears memory (resolve.c) */
+	uint16_t frame;        /* where the return address lies, from the last address word */
 	uint32_t runs;         /* executions, but for those done singly, modulo 2^32 */
 	uint32_t first_origin; /* of its accesses, which follow each other in the engine's list */
 	uint32_t stack_object; /* the frame of the block's function */
 	uint32_t tables;       /* index of the cold part in the engine's list */
-	uint64_t call_pc;      /* last instruction: the call, if end is CALL */
+	uint64_t call_pc : 48; /* last instruction: the call, if end is CALL */
+	uint64_t more : 16;    /* accesses beyond one for each address word */
 	struct nm_lanes lanes[];
 };
 _Static_assert(sizeof(struct nm_plan) == 32 && sizeof(struct nm_lanes) == 96, "one group: two cache lines");
@@ -91,7 +110,9 @@ _Static_assert(sizeof(struct nm_plan) == 32 && sizeof(struct nm_lanes) == 96, "o
 #define nm_lane_of(origin, figure) \
 	((origin)->plan->lanes[(origin)->access / NM_LANES].figure[(origin)->access % NM_LANES])
 
+static inline unsigned nm_word_size(uint64_t word) { return word >> 32 & 0xffff; }
 static inline unsigned nm_word_kind(uint64_t word) { return word >> 48 & 0xff; }
+static inline int nm_word_is_group(uint64_t word) { return word >> 57 != 0; }
 
 static inline unsigned nm_origin_kind(const struct nm_origin *o) { return nm_word_kind(nm_lane_of(o, word)); }
 

@@ -23,7 +23,10 @@ enum {
 
 static void forget_range(struct nm_engine *e, uint32_t origin)
 {
-	nm_lane_of(&e->origins.at[origin], length) = 0;
+	struct nm_origin *o = &e->origins.at[origin];
+
+	if (nm_lane_of(o, low) != NM_LOW_OF_FRAME)
+		nm_lane_of(o, length) = 0;
 }
 
 void nm_engine_uncache(struct nm_engine *e)
@@ -57,20 +60,40 @@ void nm_engine_uncache_all(struct nm_engine *e)
 		forget_range(e, i);
 }
 
+/* Credits a cell or group with references. */
+static void add_references(struct nm_engine *e, uint64_t word, uint32_t cell, uint32_t count)
+{
+	if (nm_word_is_group(word))
+		nm_group(e->groups, cell)->count += count;
+	else
+		e->cells.references[cell].count[nm_word_kind(word)] += count;
+}
+
+/* Credits the cell of the object found last with what it has not been credited with. */
+static void credit(struct nm_engine *e, struct nm_origin *o)
+{
+	add_references(e, nm_lane_of(o, word), o->cell, o->count);
+	o->count = 0;
+}
+
 /* Credits the lane's cell with what it served since the last time. */
 static void drain(struct nm_engine *e, struct nm_origin *o)
 {
 	uint64_t word = nm_lane_of(o, word);
 	uint32_t runs = o->plan->runs - (o->plan == e->underway && o->access >= e->served);
 
-	e->cells.references[(uint32_t)word].count[nm_word_kind(word)] += runs - o->debit;
+	if (o->access + 1u >= o->plan->words) /* it is only used singly */
+		return;
+	add_references(e, word, (uint32_t)word, runs - o->debit);
 	o->debit = runs;
 }
 
 void nm_engine_drain(struct nm_engine *e)
 {
-	for (size_t i = 0; i < e->origins.count; i++)
+	for (size_t i = 0; i < e->origins.count; i++) {
 		drain(e, &e->origins.at[i]);
+		credit(e, &e->origins.at[i]);
+	}
 	e->drain_at = e->references + DRAIN_REFERENCES;
 }
 
@@ -78,12 +101,16 @@ void nm_engine_drain(struct nm_engine *e)
 static void turn(struct nm_engine *e, struct nm_origin *o, uint64_t low, uint64_t length, uint32_t cell)
 {
 	uint64_t *word = &nm_lane_of(o, word);
+	const uint64_t excess = nm_word_is_group(*word) ? nm_word_size(*word) - 1u : 0;
 
 	if ((uint32_t)*word != cell)
 		drain(e, o);
 	*word = *word >> 32 << 32 | cell;
 	nm_lane_of(o, low) = low;
-	nm_lane_of(o, length) = length;
+	if (low == NM_LOW_OF_FRAME)
+		nm_lane_of(o, length) = excess;
+	else
+		nm_lane_of(o, length) = length > excess ? length - excess : 0;
 }
 
 /* Keeps a lasting range with the access. */
@@ -127,7 +154,7 @@ static inline int keep(struct nm_engine *e, uint32_t origin, const struct nm_pla
 
 	if (!place->block)
 		return place->lasting ? keep_mapping(e, origin, place, cell) : 0;
-	o->again = o->block == place->block ? (uint16_t)(o->again + 1) : 0;
+	o->again = o->block == place->block ? (uint8_t)(o->again + 1) : 0;
 	o->block = place->block;
 	if (o->again < VISITS_TO_KEEP)
 		return 0;
@@ -224,36 +251,138 @@ static int find_object(struct nm_engine *e, const struct nm_plan *plan, uint64_t
 	return 0;
 }
 
+/* The object at the address of a reference that waited. */
+static int find_late(struct nm_engine *e, uint64_t address, struct nm_place *place)
+{
+	uint32_t glance, block;
+
+	if (e->space.named.live || e->thread->frames.stacks.count > 1)
+		return find_object(e, NULL, address, place);
+	glance = nm_blocks_glance(&e->space.heap, address);
+	block = glance & ~NM_GRANULE_WHOLE;
+	if (glance != block) {
+		*place = (struct nm_place){.object = e->space.heap.objects[block], .block = block};
+		return 0;
+	}
+	if (!glance && nm_space_recall(&e->space, address, place))
+		return 0;
+	return find_object(e, NULL, address, place);
+}
+
 /* ---- cells ---- */
 
-static uint32_t charge(struct nm_engine *e, const struct nm_origin *o, unsigned kind, uint32_t object)
+/* One more reference to an object: its cell. */
+static inline uint32_t charge(struct nm_engine *e, uint32_t origin, uint32_t object)
 {
-	uint32_t cell = nm_cells_get(&e->cells, e->thread->number, o->place, object);
+	struct nm_origin *o = &e->origins.at[origin];
 
-	if (cell)
-		e->cells.references[cell].count[kind]++;
-	return cell;
+	if (o->object != object || !o->cell) {
+		credit(e, o);
+		o->object = object;
+		o->cell = nm_word_is_group(nm_lane_of(o, word)) ? nm_engine_group(e, origin, object)
+								: nm_engine_cell(e, origin, object);
+	}
+	o->count++;
+	return o->cell;
+}
+
+/* The object at an address. */
+static int find_any(struct nm_engine *e, const struct nm_plan *plan, uint64_t address, uint32_t *ret_object)
+{
+	struct nm_place place;
+
+	*ret_object = 0;
+	if (plan && address - e->reach.low < e->reach.own)
+		*ret_object = plan->stack_object;
+	else if (plan && nm_stack_holds(e->stack, address))
+		*ret_object = nm_stack_owner(e->stack, address);
+	if (*ret_object)
+		return 0;
+	if (plan ? find_object(e, plan, address, &place) : find_late(e, address, &place))
+		return NM_ENOMEM;
+	*ret_object = place.object;
+	return 0;
+}
+
+/* The same of a group that may lie in more than one object. */
+static uint32_t charge_apart(struct nm_engine *e, const struct nm_plan *plan, uint32_t origin,
+			     uint64_t address)
+{
+	const struct nm_origin *o = &e->origins.at[origin];
+	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
+	uint32_t objects[NM_GROUP_MAX], n = 0, group;
+	int mixed = 0;
+
+	for (uint32_t i = o->access; i < t->accesses && t->single[i].word <= o->access; i++) {
+		if (t->single[i].word != o->access)
+			continue;
+		if (find_any(e, plan, address + t->single[i].distance, &objects[n]))
+			return 0;
+		mixed |= objects[n++] != objects[0];
+	}
+	if (!mixed)
+		return charge(e, origin, objects[0]);
+	group = nm_engine_mixed_group(e, origin, objects);
+	if (group)
+		nm_group(e->groups, group)->count++;
+	return group;
+}
+
+/* Whether an access, or all of a group, is to the object that was found at its address, as far as the place tells. */
+static inline int is_within(const struct nm_engine *e, uint32_t origin, uint64_t address,
+			    const struct nm_place *place)
+{
+	const uint64_t word = nm_lane_of(&e->origins.at[origin], word), end = address + nm_word_size(word);
+
+	if (!nm_word_is_group(word))
+		return 1;
+	if (place->block)
+		return end <=
+		       e->space.heap.list.at[place->block].address + e->space.heap.list.at[place->block].size;
+	return place->lasting && end <= place->end;
 }
 
 uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint32_t origin, uint64_t address)
 {
 	struct nm_origin *o = &e->origins.at[origin];
-	unsigned kind = nm_origin_kind(o);
+	const uint64_t word = nm_lane_of(o, word);
+	const uint64_t last = nm_word_is_group(word) ? address + nm_word_size(word) - 1 : address;
 	struct nm_place place;
 	uint32_t cell;
 
 	if (nm_engine_settle(e))
 		return 0;
 	if (address - e->reach.low < e->reach.own) {
-		cell = charge(e, o, kind, plan->stack_object);
+		if (last - e->reach.low >= e->reach.own)
+			return charge_apart(e, plan, origin, address);
+		cell = charge(e, origin, plan->stack_object);
 		if (cell)
 			turn(e, o, NM_LOW_OF_FRAME, 0, cell);
 		return cell;
 	}
 	if (find_object(e, plan, address, &place))
 		return 0;
-	cell = charge(e, o, kind, place.object);
+	if (!is_within(e, origin, address, &place))
+		return charge_apart(e, plan, origin, address);
+	cell = charge(e, origin, place.object);
 	return cell && keep(e, origin, &place, cell) ? 0 : cell;
+}
+
+/* Whose frame an access, or all of a group, is to, on the running stack; 0: it is not known, or is more than one. */
+static uint32_t stack_owner(const struct nm_engine *e, uint32_t origin, uint64_t address)
+{
+	const struct nm_origin *o = &e->origins.at[origin];
+	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
+	uint32_t object = nm_stack_owner(e->stack, address);
+
+	if (!nm_word_is_group(nm_lane_of(o, word)))
+		return object;
+	for (uint32_t i = o->access; i < t->accesses && t->single[i].word <= o->access; i++)
+		if (t->single[i].word == o->access &&
+		    (!nm_stack_holds(e->stack, address + t->single[i].distance) ||
+		     nm_stack_owner(e->stack, address + t->single[i].distance) != object))
+			return 0;
+	return object;
 }
 
 /* A reference of the batch: its cell, unless that can wait. */
@@ -263,10 +392,11 @@ static int open_lane(struct nm_engine *e, const struct nm_plan *plan, uint32_t o
 	uint32_t object = 0;
 
 	if (depth >= e->reach.own && depth < e->reach.length)
-		object = nm_stack_owner(e->stack, address);
+		object = stack_owner(e, origin, address);
 	if (object || (depth >= e->reach.length && !plan->fills)) {
 		e->batch[index].cell = object;
-		e->open[e->open_count++] = (uint64_t)origin << 32 | (object ? NM_KNOWN : 0) | index;
+		e->open[e->open_count++] =
+		    (uint64_t)origin << 32 | (object ? NM_KNOWN : 0) | NM_DEBITED | index;
 		return 0;
 	}
 	e->batch[index].cell = nm_engine_resolve(e, plan, origin, address);
@@ -292,35 +422,24 @@ int nm_engine_open_lanes(struct nm_engine *e, const struct nm_plan *plan, size_t
 	return status;
 }
 
-/* The object at the address of a reference that waited. */
-static int find_late(struct nm_engine *e, uint64_t address, struct nm_place *place)
-{
-	uint32_t glance, block;
-
-	if (e->space.named.live || e->thread->frames.stacks.count > 1)
-		return find_object(e, NULL, address, place);
-	glance = nm_blocks_glance(&e->space.heap, address);
-	block = glance & ~NM_GRANULE_WHOLE;
-	if (glance != block) {
-		*place = (struct nm_place){.object = e->space.heap.objects[block], .block = block};
-		return 0;
-	}
-	if (!glance && nm_space_recall(&e->space, address, place))
-		return 0;
-	return find_object(e, NULL, address, place);
-}
-
 int nm_engine_settle_list(struct nm_engine *e)
 {
+	for (size_t i = 0; i < e->open_count; i++)
+		e->origins.at[e->open[i] >> 32].debit += !(e->open[i] & NM_DEBITED);
 	for (size_t i = 0; i < e->open_count; i++) {
 		uint32_t index = (uint32_t)e->open[i], origin = (uint32_t)(e->open[i] >> 32);
-		struct nm_ref *r = &e->batch[index & (NM_KNOWN - 1)];
-		struct nm_origin *o = &e->origins.at[origin];
+		struct nm_ref *r = &e->batch[index & (NM_DEBITED - 1)];
 		struct nm_place place = {.object = r->cell};
 
 		if (!(index & NM_KNOWN) && find_late(e, r->address, &place))
 			return NM_ENOMEM;
-		r->cell = charge(e, o, r->kind, place.object);
+		if (!(index & NM_KNOWN) && !is_within(e, origin, r->address, &place)) {
+			r->cell = charge_apart(e, NULL, origin, r->address);
+			if (!r->cell)
+				return NM_ENOMEM;
+			continue;
+		}
+		r->cell = charge(e, origin, place.object);
 		if (!r->cell || keep(e, origin, &place, r->cell))
 			return NM_ENOMEM;
 	}
@@ -329,5 +448,5 @@ int nm_engine_settle_list(struct nm_engine *e)
 		return 0;
 	if (nm_fields_take(e, e->patterns.taken, e->batched))
 		return NM_ENOMEM;
-	return nm_patterns_take(&e->patterns, e->origins.at, e->batch, e->batched);
+	return nm_patterns_take(&e->patterns, e->origin_sites.at, e->batch, e->batched);
 }

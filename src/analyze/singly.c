@@ -47,10 +47,11 @@ int nm_engine_flush(struct nm_engine *e)
 		return status;
 	if (e->calls && nm_calls_translate(e->calls, e->batch, count))
 		return NM_ENOMEM;
-	e->references += count - e->batched_fetches;
+	e->references += count - e->batched_fetches + e->batched_more;
 	if (e->references > e->drain_at)
 		nm_engine_drain(e);
 	e->batched = e->batched_fetches = 0;
+	e->batched_more = 0;
 	nm_patterns_next(&e->patterns);
 	if (nm_engine_has_news(e) && nm_engine_tell(e))
 		return NM_ENOMEM;
@@ -75,11 +76,12 @@ static int append(struct nm_engine *e, struct nm_ref ref, uint32_t origin)
 	return 0;
 }
 
-static int reference(struct nm_engine *e, struct nm_plan *plan, uint32_t access, uint64_t address)
+static int reference(struct nm_engine *e, struct nm_plan *plan, struct nm_single access, uint64_t address)
 {
-	uint32_t origin = plan->first_origin + access;
+	uint32_t origin = plan->first_origin + access.lane;
 	struct nm_ref ref;
-	int open = nm_serve_one(&plan->lanes[access / NM_LANES], access % NM_LANES, address, e->reach, &ref);
+	int open = nm_serve_one(&plan->lanes[access.lane / NM_LANES], access.lane % NM_LANES, address,
+				e->reach, &ref);
 
 	if (ref.kind == NM_PREFETCH)
 		return 0;
@@ -127,10 +129,11 @@ static uint32_t instructions_to(const struct nm_engine *e, const struct nm_plan 
 	       1u;
 }
 
-static int measure(struct nm_engine *e, struct nm_plan *plan, uint32_t id, const uint64_t *addresses,
+static int measure(struct nm_engine *e, struct nm_plan *plan, uint32_t id, const uint64_t *words,
 		   struct nm_side_exit left)
 {
 	uint64_t before = e->clock - e->unmeasured - left.instructions;
+	const struct nm_single *single = e->tables.at[plan->tables].single;
 
 	if (!e->measuring) {
 		e->unmeasured += left.instructions;
@@ -141,7 +144,7 @@ static int measure(struct nm_engine *e, struct nm_plan *plan, uint32_t id, const
 	for (uint32_t i = 0; i < left.accesses; i++) {
 		if (e->moments)
 			e->instructions = before + instructions_to(e, plan, id, i);
-		if (reference(e, plan, i, addresses[i]))
+		if (reference(e, plan, single[i], words[single[i].word] + single[i].distance))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -183,18 +186,20 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 
 /* ---- executions ---- */
 
-/* How a block was left after n of its accesses: 1 if that is its end or an exit. */
+/* How a block was left after n of its address words: 1 if that is its end or an exit. */
 static int find_exit(const struct nm_engine *e, const struct nm_plan *plan, size_t n,
 		     struct nm_side_exit *ret_left)
 {
 	const struct nm_plan_tables *t = &e->tables.at[plan->tables];
 
-	if (n == t->accesses) {
-		*ret_left = (struct nm_side_exit){(uint16_t)n, plan->instructions, 0};
+	if (n == t->words) {
+		*ret_left = (struct nm_side_exit){.accesses = (uint16_t)t->accesses,
+						  .instructions = plan->instructions,
+						  .words = (uint16_t)n};
 		return 1;
 	}
 	for (uint32_t i = 0; i < t->exits; i++)
-		if (t->exit[i].accesses == n) {
+		if (t->exit[i].words == n) {
 			*ret_left = t->exit[i];
 			return 1;
 		}
@@ -254,13 +259,14 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w = &e->thread->watch;
 	if (w->context)
-		nm_engine_watch_block(e, id, plan, header + 1, n);
-	if (n == e->tables.at[plan->tables].accesses && plan->end != NM_WIRE_JUMP) {
-		if (change_frame(e, plan, header[n]))
+		nm_engine_watch_block(e, id, plan, header + 1, left.accesses);
+	if (n == e->tables.at[plan->tables].words && plan->end != NM_WIRE_JUMP) {
+		uint64_t slot = header[n] + plan->frame;
+
+		if (change_frame(e, plan, slot))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		if (w->context && plan->end == NM_WIRE_RETURN)
-			nm_watch_return(w, &e->contexts, header[n], e->clock,
-					nm_frames_top(&e->thread->frames));
+			nm_watch_return(w, &e->contexts, slot, e->clock, nm_frames_top(&e->thread->frames));
 	}
 	nm_engine_choose(e);
 	return 0;

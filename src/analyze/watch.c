@@ -52,16 +52,20 @@ static void end_watch(struct nm_engine *e, uint32_t id, size_t access)
 }
 
 void nm_engine_watch_block(struct nm_engine *e, uint32_t id, const struct nm_plan *plan,
-			   const uint64_t *addresses, size_t n)
+			   const uint64_t *words, size_t n)
 {
 	const struct nm_watch *w = &e->thread->watch;
+	const struct nm_single *single = e->tables.at[plan->tables].single;
 
-	for (size_t i = 0; i < n; i++)
-		if (nm_origin_kind(&e->origins.at[plan->first_origin + i]) == NM_REF_WRITE &&
-		    addresses[i] - w->address < w->end - w->address) {
+	for (size_t i = 0; i < n; i++) {
+		const struct nm_origin *o = &e->origins.at[plan->first_origin + single[i].lane];
+		uint64_t address = words[single[i].word] + single[i].distance;
+
+		if (nm_origin_kind(o) == NM_REF_WRITE && address - w->address < w->end - w->address) {
 			end_watch(e, id, i);
 			return;
 		}
+	}
 	if (e->clock > w->deadline)
 		end_watch(e, id, NO_ACCESS);
 }

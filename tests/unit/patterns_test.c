@@ -88,20 +88,20 @@ static void counts_are_the_twins(void **state)
 {
 	static struct nm_patterns p;
 	static struct nm_ref batch[NM_BATCH];
-	struct nm_origin origins[WALKS] = {{0}};
+	uint32_t sites[WALKS];
 	struct twin t = {0};
 
 	(void)state;
 	nm_patterns_init(&p);
 	p.until = UINT64_MAX;
 	for (unsigned k = 0; k < WALKS; k++) {
-		origins[k].site = k / 2; /* one reads, one writes */
+		sites[k] = k / 2; /* one reads, one writes */
 		t.walks[k].cell = 1 + k % CELLS;
 	}
 	for (unsigned b = 0; b < BATCHES; b++) {
 		fill(&t, &p, batch);
-		assert_int_equal(nm_patterns_take(&p, origins, batch, NM_BATCH / 3), 0);
-		assert_int_equal(nm_patterns_take(&p, origins, batch, NM_BATCH), 0);
+		assert_int_equal(nm_patterns_take(&p, sites, batch, NM_BATCH / 3), 0);
+		assert_int_equal(nm_patterns_take(&p, sites, batch, NM_BATCH), 0);
 		nm_patterns_next(&p);
 	}
 	assert_int_equal(p.list.count, CELLS);
@@ -115,7 +115,7 @@ static void bursts(void **state)
 {
 	static struct nm_patterns p;
 	struct nm_ref batch[1] = {{.address = 8, .cell = 1}};
-	struct nm_origin origin = {.site = 1};
+	const uint32_t site = 1;
 	uint64_t sampled = 0, early = 0;
 
 	(void)state;
@@ -125,7 +125,7 @@ static void bursts(void **state)
 		assert_true(p.sampling == (p.taken == 0));
 		if (p.sampling) {
 			p.access[0] = 0;
-			assert_int_equal(nm_patterns_take(&p, &origin, batch, 1), 0);
+			assert_int_equal(nm_patterns_take(&p, &site, batch, 1), 0);
 		}
 		sampled += (uint64_t)p.sampling;
 		early += i < 64 && p.sampling;

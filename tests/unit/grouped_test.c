@@ -1,0 +1,794 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * grouped_test.c - a random program whose collector puts accesses in groups, and the same with an address word for each
+ * access, have the same results: every figure of every cell, context and pair of an eviction, and every event, in each
+ * way in which the engine executes blocks.
+ *
+ * Groups reach over the ends of frames, stacks, heap blocks that lie side by side and come and go, mappings, named ranges
+ * and variables; they end with calls and returns, stand before side exits, and are copied and cleared by functions that do
+ * so for an allocator.  The code is this program's own, which has names.  Cells are compared by what they are called,
+ * since the order in which they are found may differ.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "encode.h"
+#include "engine_priv.h"
+
+#define STACKS 0x7000000000ull
+#define HEAP 0x10000000ull
+#define HEAP_BYTES 0x2000ull
+#define MAPPED 0x20000000ull
+#define MAPPED_BYTES 0x4000ull /* of each of two mappings, side by side */
+
+enum {
+	BLOCKS = 120,
+	MAX_GROUPS = 9,
+	MAX_ACCESSES = MAX_GROUPS * (NM_GROUP_MAX + 2),
+	FUNCTION_BYTES = 4096,
+	FUNCTIONS = 6,
+	STEPS = 12000,
+	HEAP_BLOCKS = 160,
+	NAMES = 8,
+	THREADS = 3,
+	STACK_BYTES = 0x10000, /* a thread has two */
+	STACK_STEP = 1 << 20,
+	DEPTH = 10,
+	COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t)
+};
+
+static uint64_t seed;
+
+static uint64_t pick(uint64_t below)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % below;
+}
+
+/* ---- the program: functions that never run, and variables; names that the engine knows ---- */
+
+#define FUNCTION(name)   \
+	void name(void); \
+	__attribute__((noinline, used)) void name(void) { __asm__ volatile(".skip 4096, 0x90" ::: "memory"); }
+FUNCTION(first_function)
+FUNCTION(second_function)
+FUNCTION(third_function)
+FUNCTION(copy_by_memcpy)
+FUNCTION(clear_by_memset)
+FUNCTION(sysmalloc) /* one of malloc's own */
+_Static_assert(FUNCTION_BYTES == 4096, "as FUNCTION says");
+
+static void (*const functions[FUNCTIONS])(void) = {first_function, second_function, third_function,
+						   copy_by_memcpy, clear_by_memset, sysmalloc};
+
+uint64_t one_variable[3], other_variable[2], third_variable[5];
+
+/* ---- both streams ---- */
+
+struct group {
+	unsigned first, count; /* accesses */
+	unsigned habit, heap;  /* where its addresses are, as a rule */
+};
+
+struct block {
+	unsigned accesses, groups, exits, end;
+	unsigned exit_at[2]; /* groups before */
+	struct group group[MAX_GROUPS];
+	unsigned distance[MAX_ACCESSES], flags[MAX_ACCESSES];
+};
+
+struct maker {
+	struct nm_wire_words words[2], child[2]; /* [0]: each access has a word; [1]: groups have one */
+	struct block blocks[BLOCKS];
+	struct {
+		uint64_t at, size;
+	} heap[HEAP_BLOCKS];
+	uint64_t names[NAMES];
+	uint64_t slots[THREADS][2][DEPTH]; /* of the open frames of each stack, oldest first */
+	unsigned depth[THREADS][2], stack[THREADS], thread;
+	int forked;
+};
+
+#define BOTH(m, record, ...)                                                           \
+	do {                                                                           \
+		const struct nm_wire_##record both = {__VA_ARGS__};                    \
+                                                                                       \
+		assert_int_equal(nm_wire_##record##_encode(&(m)->words[0], &both), 0); \
+		assert_int_equal(nm_wire_##record##_encode(&(m)->words[1], &both), 0); \
+	} while (0)
+
+/* The members of a group that may be taken as one reference: without a gap, in any order. */
+static unsigned make_members(unsigned *sizes, unsigned *distances)
+{
+	unsigned wanted = 2 + (unsigned)pick(pick(4) ? 4 : NM_GROUP_MAX - 1), end = 0;
+
+	for (unsigned n = 0; n < wanted; n++) {
+		unsigned distance = (unsigned)(pick(3) ? end : pick(end + 1)), size = 1u << pick(6);
+
+		if (distance >= NM_GROUP_SPAN)
+			distance = (unsigned)pick(NM_GROUP_SPAN);
+		if (distance + size > NM_GROUP_SPAN)
+			size = NM_GROUP_SPAN - distance;
+		end = distance + size > end ? distance + size : end;
+		distances[n] = distance;
+		sizes[n] = size;
+	}
+	for (unsigned i = wanted - 1; i > 0; i--) {
+		unsigned k = (unsigned)pick(i + 1), size = sizes[i], distance = distances[i];
+
+		sizes[i] = sizes[k];
+		distances[i] = distances[k];
+		sizes[k] = size;
+		distances[k] = distance;
+	}
+	return wanted;
+}
+
+/* With gaps, more bytes or more accesses than usual: each has to go by itself. */
+static unsigned make_odd_members(unsigned *sizes, unsigned *distances)
+{
+	unsigned wanted = 2 + (unsigned)pick(NM_GROUP_MAX);
+
+	for (unsigned n = 0; n < wanted; n++) {
+		distances[n] = n ? (unsigned)pick(200) : 0;
+		sizes[n] = 1 + (unsigned)pick(100);
+	}
+	return wanted;
+}
+
+/* The return address, in the place of the last access: behind the bytes of the others, if it can be in their group. */
+static void add_frame(struct block *b, unsigned *sizes)
+{
+	struct group *g = &b->group[b->groups - 1];
+	unsigned low = UINT32_MAX, end = 0, last = g->first + g->count - 1;
+
+	for (unsigned i = g->first; i < last; i++)
+		low = b->distance[i] < low ? b->distance[i] : low;
+	for (unsigned i = g->first; i < last; i++) {
+		b->distance[i] -= low;
+		end = b->distance[i] + sizes[i] > end ? b->distance[i] + sizes[i] : end;
+	}
+	if (end + 8 > NM_GROUP_SPAN && g->count > 1) {
+		g->count--;
+		b->group[b->groups++] = (struct group){.first = last, .count = 1};
+		end = 0;
+	}
+	b->distance[last] = end;
+	sizes[last] = 8;
+	b->flags[last] = NM_WIRE_FRAME | (b->end == NM_WIRE_CALL ? NM_WIRE_WRITE : NM_WIRE_READ);
+}
+
+static void add_group(struct block *b, unsigned *sizes, int odd, int guarded)
+{
+	struct group *g = &b->group[b->groups++];
+	unsigned *d = b->distance + b->accesses, *s = sizes + b->accesses;
+
+	*g = (struct group){.first = b->accesses,
+			    .count = 1,
+			    .habit = (unsigned)pick(10),
+			    .heap = (unsigned)pick(HEAP_BLOCKS)};
+	d[0] = 0;
+	s[0] = 1 + (unsigned)pick(pick(4) ? 8 : 70);
+	if (pick(3))
+		g->count = odd && pick(2) ? make_odd_members(s, d) : make_members(s, d);
+	for (unsigned i = g->first; i < g->first + g->count; i++)
+		b->flags[i] = pick(3) ? NM_WIRE_READ : NM_WIRE_WRITE;
+	if (guarded && g->count == 1)
+		b->flags[g->first] = pick(2) ? NM_WIRE_PREFETCH : b->flags[g->first] | NM_WIRE_GUARDED;
+	b->accesses += g->count;
+}
+
+static void shape_block(struct block *b, unsigned id, unsigned *sizes)
+{
+	unsigned wanted = (unsigned)(pick(3) ? pick(4) : pick(MAX_GROUPS));
+
+	b->end = id % 3 ? NM_WIRE_JUMP : id % 2 ? NM_WIRE_CALL : NM_WIRE_RETURN;
+	wanted += !wanted && b->end != NM_WIRE_JUMP;
+	while (b->groups < wanted && b->groups + 1 < MAX_GROUPS)
+		add_group(b, sizes, id % 20 == 7, id % 10 == 9 || id % 10 == 5);
+	if (b->end != NM_WIRE_JUMP)
+		add_frame(b, sizes);
+	for (unsigned at = (unsigned)pick(3); at < b->groups && b->exits < 2; at += 1 + (unsigned)pick(3))
+		b->exit_at[b->exits++] = at;
+	if (pick(3) == 0)
+		b->exits = 0;
+}
+
+/* The block as a definition of one of the streams. */
+static void define_in(struct maker *m, unsigned id, const unsigned *sizes, int grouped)
+{
+	const struct block *b = &m->blocks[id];
+	uint64_t pc = (uintptr_t)functions[id % FUNCTIONS] + 64 + id / FUNCTIONS * 160,
+		 instructions[MAX_ACCESSES + 1], accesses[MAX_ACCESSES + 1], exits[2];
+	struct nm_wire_block_info info = {
+	    .id = id, .instructions = instructions, .accesses = accesses, .exits = exits};
+
+	for (unsigned g = 0; g < b->groups; g++)
+		for (unsigned i = b->group[g].first; i < b->group[g].first + b->group[g].count; i++) {
+			uint64_t flags = b->flags[i];
+
+			if (grouped && i > b->group[g].first)
+				flags |= NM_WIRE_FOLLOWS;
+			accesses[i] = sizes[i] | (uint64_t)i << 16 | flags << 32;
+			if (grouped)
+				accesses[i] |= (uint64_t)b->distance[i] << 48;
+		}
+	for (unsigned i = 0; i <= b->accesses; i++)
+		instructions[i] = (pc + i) | 1ull << 48;
+	for (unsigned i = 0; i < b->exits; i++) {
+		uint64_t before = b->group[b->exit_at[i]].first;
+
+		exits[i] = before | (before + 1) << 16;
+	}
+	info.def = (struct nm_wire_block_def){.pc = pc,
+					      .instructions = (uint16_t)(b->accesses + 1),
+					      .accesses = (uint16_t)b->accesses,
+					      .exits = (uint16_t)b->exits,
+					      .end = (uint8_t)b->end};
+	assert_int_equal(nm_wire_block_def_encode(&m->words[grouped], &info), 0);
+}
+
+static void define(struct maker *m, unsigned id)
+{
+	unsigned sizes[MAX_ACCESSES];
+
+	shape_block(&m->blocks[id], id, sizes);
+	define_in(m, id, sizes, 0);
+	define_in(m, id, sizes, 1);
+}
+
+/* ---- what runs ---- */
+
+static uint64_t stack_low(unsigned thread, unsigned stack)
+{
+	return STACKS + (2 * thread + stack) * (uint64_t)STACK_STEP;
+}
+
+static uint64_t top_of(const struct maker *m, unsigned thread, unsigned stack)
+{
+	unsigned depth = m->depth[thread][stack];
+
+	return depth ? m->slots[thread][stack][depth - 1] : stack_low(thread, stack) + 0xc000;
+}
+
+static uint64_t stack_address(struct maker *m, unsigned habit)
+{
+	unsigned t = m->thread, s = m->stack[t], depth = m->depth[t][s];
+
+	switch (habit) {
+	case 0: return top_of(m, t, s) - 256 + pick(256);
+	case 1: return top_of(m, t, s) - 72 + pick(80); /* up to and over the return address */
+	case 2: return depth ? m->slots[t][s][pick(depth)] - 64 + pick(72) : top_of(m, t, s) + pick(64);
+	default: break;
+	}
+	t = (unsigned)pick(THREADS);
+	s = (unsigned)pick(2);
+	return pick(2) ? top_of(m, t, s) - 64 + pick(128) : stack_low(t, s) + STACK_BYTES - 64 + pick(128);
+}
+
+static uint64_t address_of(struct maker *m, const struct group *g)
+{
+	unsigned habit = pick(8) ? g->habit : (unsigned)pick(10);
+	uint64_t edge;
+
+	switch (habit) {
+	case 0:
+	case 1:
+	case 2:
+	case 3: return stack_address(m, habit);
+	case 4:
+	case 5: return m->heap[g->heap].at + pick(2) * 8; /* a block again and again */
+	case 6: return m->heap[pick(HEAP_BLOCKS)].at - 32 + pick(48);
+	case 7: return m->names[pick(NAMES)] - 64 + pick(128);
+	case 8: return (uintptr_t)one_variable - 16 + pick(80);
+	default: break;
+	}
+	edge = MAPPED + pick(3) * MAPPED_BYTES;
+	return pick(3) ? edge - 64 + pick(128) : MAPPED + pick(2 * MAPPED_BYTES);
+}
+
+/* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other stack. */
+static uint64_t slot_of(struct maker *m, const struct block *b, unsigned *ret_stack)
+{
+	unsigned t = m->thread, s = pick(30) ? m->stack[t] : !m->stack[t], depth = m->depth[t][s];
+
+	*ret_stack = s;
+	if (b->end == NM_WIRE_RETURN)
+		return depth ? m->slots[t][s][pick(8) ? depth - 1 : pick(depth)] : top_of(m, t, s);
+	if (depth == DEPTH)
+		return m->slots[t][s][1];
+	return top_of(m, t, s) - 8 - pick(20) * 8;
+}
+
+static void change_frames(struct maker *m, const struct block *b, unsigned s, uint64_t slot)
+{
+	unsigned t = m->thread, *depth = &m->depth[t][s];
+
+	m->stack[t] = s;
+	while (*depth && m->slots[t][s][*depth - 1] <= slot)
+		--*depth;
+	if (b->end == NM_WIRE_CALL)
+		m->slots[t][s][(*depth)++] = slot;
+}
+
+static void run_block(struct maker *m)
+{
+	unsigned id = (unsigned)pick(BLOCKS), stack = 0;
+	const struct block *b = &m->blocks[id];
+	uint64_t grouped[MAX_GROUPS], single[MAX_ACCESSES], slot = 0;
+	unsigned groups = b->exits && !pick(4) ? b->exit_at[pick(b->exits)] : b->groups, n = 0;
+
+	for (unsigned i = 0; i < groups; i++) {
+		const struct group *g = &b->group[i];
+		unsigned last = g->first + g->count - 1;
+
+		grouped[i] = address_of(m, g);
+		if (b->flags[g->first] & NM_WIRE_GUARDED && pick(2))
+			grouped[i] = 0;
+		if (b->flags[last] & NM_WIRE_FRAME) {
+			slot = slot_of(m, b, &stack);
+			grouped[i] = slot - b->distance[last];
+		}
+		for (unsigned k = g->first; k <= last; k++)
+			single[n++] = grouped[i] + b->distance[k];
+	}
+	assert_int_equal(nm_wire_block_encode(&m->words[0], id, single, n), 0);
+	assert_int_equal(nm_wire_block_encode(&m->words[1], id, grouped, groups), 0);
+	if (groups == b->groups && b->end != NM_WIRE_JUMP)
+		change_frames(m, b, stack, slot);
+}
+
+/* ---- what happens beside ---- */
+
+/* Places of 8 to 64 bytes, side by side: a block may fill its own, or leave a little. */
+static void change_heap(struct maker *m, unsigned i)
+{
+	uint64_t room = HEAP_BYTES / HEAP_BLOCKS / 8 * 8, at = HEAP + i * room;
+
+	if (m->heap[i].size && !pick(3)) {
+		uint64_t to = HEAP + i * room + 8 * pick(2);
+
+		BOTH(m, realloc, NM_WIRE_REALLOCATE, m->heap[i].at, to, room - 8, 0x401000);
+		m->heap[i].at = to;
+		m->heap[i].size = room - 8;
+		return;
+	}
+	if (m->heap[i].size)
+		BOTH(m, free, NM_WIRE_FREE_CALL, m->heap[i].at);
+	m->heap[i].at = at;
+	m->heap[i].size = 0;
+	if (!pick(4))
+		return;
+	m->heap[i].size = pick(2) ? room : 1 + pick(room);
+	BOTH(m, alloc, NM_WIRE_MALLOC, at, m->heap[i].size, 0x401000);
+}
+
+static void map(struct maker *m, uint64_t at, uint64_t bytes, uint32_t flags, const char *path)
+{
+	BOTH(m, map, .flags = flags | NM_WIRE_PROT_READ | NM_WIRE_PROT_WRITE, .address = at, .bytes = bytes,
+	     .path = path);
+}
+
+static void name_range(struct maker *m, unsigned i)
+{
+	char name[20];
+
+	if (m->names[i])
+		BOTH(m, unname, m->names[i]);
+	m->names[i] = MAPPED + 0x100 + i * 0x40;
+	snprintf(name, sizeof name, "range %llu", (unsigned long long)pick(4));
+	BOTH(m, name, m->names[i], 1 + pick(0x40), name);
+}
+
+static void happen(struct maker *m)
+{
+	switch (pick(40)) {
+	case 0: BOTH(m, measure, 0); break;
+	case 1:
+	case 2: BOTH(m, measure, 1); break;
+	case 3: /* a part becomes something else */
+		BOTH(m, unmap, MAPPED + MAPPED_BYTES / 2, 0x1000);
+		if (pick(2))
+			map(m, MAPPED + MAPPED_BYTES / 2, 0x1000, 0, "");
+		break;
+	case 4:
+		map(m, MAPPED + MAPPED_BYTES, MAPPED_BYTES, NM_WIRE_MAP_SHARED,
+		    pick(2) ? "/no/such/file" : "");
+		break;
+	case 5:
+	case 6: name_range(m, (unsigned)pick(NAMES)); break;
+	case 7: BOTH(m, signal, 10, top_of(m, m->thread, m->stack[m->thread]) - 128); break;
+	case 8:
+	case 9:
+	case 10:
+		if (!m->forked)
+			m->thread = (unsigned)pick(THREADS);
+		BOTH(m, thread, m->thread + 1);
+		break;
+	default: change_heap(m, (unsigned)pick(HEAP_BLOCKS)); break;
+	}
+}
+
+static void run_blocks(struct maker *m, unsigned steps)
+{
+	for (unsigned step = 0; step < steps; step++) {
+		if (!pick(12))
+			happen(m);
+		run_block(m);
+	}
+	BOTH(m, measure, 1);
+}
+
+/* ---- the streams' beginnings ---- */
+
+/* This program's own mappings, as they are. */
+static void map_program(struct maker *m)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4400], flags[8], path[4200], own[4200];
+	unsigned long long low, end, offset, base = 0;
+
+	assert_non_null(maps);
+	assert_non_null(realpath("/proc/self/exe", own));
+	while (fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4199s", &low, &end, flags, &offset, path) !=
+			5 ||
+		    strcmp(path, own))
+			continue;
+		base = base ? base : low;
+		BOTH(m, map,
+		     .flags = NM_WIRE_PROT_READ | NM_WIRE_MAP_FILE |
+			      (flags[1] == 'w' ? NM_WIRE_PROT_WRITE : 0) |
+			      (flags[2] == 'x' ? NM_WIRE_PROT_EXEC : 0),
+		     .address = low, .bytes = end - low, .offset = offset, .path = own);
+	}
+	fclose(maps);
+	assert_true(base != 0);
+	BOTH(m, module, .base = base, .path = own);
+}
+
+static void make_process(struct maker *m, enum nm_wire_start how)
+{
+	const struct nm_wire_process p = {.version = NM_WIRE_VERSION,
+					  .start = how,
+					  .ordinal = how == NM_WIRE_FORKED,
+					  .pid = 5 + (how == NM_WIRE_FORKED),
+					  .parent = 1,
+					  .argc = 1,
+					  .executable = "/no/such/prog",
+					  .directory = "/"};
+
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(nm_wire_process_encode(&m->words[i], &p, (const char *[]){"prog"}), 0);
+}
+
+/* A program of three threads that, at its end, forks a child; the child goes on. */
+static void make_streams(struct maker *m)
+{
+	make_process(m, NM_WIRE_STARTED);
+	map_program(m);
+	map(m, HEAP - 0x1000, HEAP_BYTES + 0x2000, 0, "");
+	map(m, MAPPED, MAPPED_BYTES, 0, "");
+	map(m, MAPPED + MAPPED_BYTES, MAPPED_BYTES, NM_WIRE_MAP_SHARED, "/no/such/file");
+	for (unsigned t = 0; t < THREADS; t++) {
+		map(m, stack_low(t, 0), STACK_BYTES, NM_WIRE_MAP_STACK, "");
+		map(m, stack_low(t, 1), STACK_BYTES, 0, "");
+		BOTH(m, thread_start, t + 1, t, stack_low(t, 0), stack_low(t, 0) + STACK_BYTES);
+	}
+	BOTH(m, thread, 1);
+	for (unsigned id = 0; id < BLOCKS; id++)
+		define(m, id);
+	for (unsigned i = 0; i < HEAP_BLOCKS; i++)
+		change_heap(m, i);
+	for (unsigned i = 0; i < NAMES; i++)
+		name_range(m, i);
+	run_blocks(m, STEPS);
+	BOTH(m, fork, 6, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		m->child[i] = m->words[i];
+		m->words[i] = (struct nm_wire_words){0};
+	}
+	m->forked = 1;
+	make_process(m, NM_WIRE_FORKED);
+	BOTH(m, thread, m->thread + 1);
+	run_blocks(m, STEPS / 4);
+	for (unsigned i = 0; i < 2; i++) {
+		struct nm_wire_words child = m->words[i];
+
+		m->words[i] = m->child[i];
+		m->child[i] = child;
+	}
+}
+
+static void free_streams(struct maker *m)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		nm_vec_free(&m->words[i]);
+		nm_vec_free(&m->child[i]);
+	}
+}
+
+/* ---- results, by names ---- */
+
+/* A row of figures under a hash of the names that it belongs to. */
+struct row {
+	uint64_t key, figures[COUNTS];
+	char text[100];
+};
+
+struct table {
+	struct nm_vec(struct row) rows;
+};
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	for (; text && *text; text++)
+		h = nm_mix64(h ^ (unsigned char)*text);
+	return nm_mix64(h + 1);
+}
+
+static uint64_t hash_site(const struct nm_result *r, uint32_t site, uint64_t h)
+{
+	if (site >= r->site_count)
+		return nm_mix64(h);
+	h = hash_text(h, r->sites[site].function);
+	h = hash_text(h, r->sites[site].module);
+	h = nm_mix64(h ^ r->sites[site].line);
+	return nm_mix64(h ^ r->sites[site].address);
+}
+
+static uint64_t hash_cell(const struct nm_result *r, uint32_t cell)
+{
+	const struct nm_result_cell *c = &r->cells[cell];
+
+	return hash_site(r, c->site, hash_text(c->thread, r->objects[c->object].name));
+}
+
+static uint64_t hash_context(const struct nm_result *r, uint32_t context)
+{
+	uint64_t h = 7;
+
+	for (; context; context = r->contexts[context].parent)
+		h = hash_site(r, r->contexts[context].site, hash_text(h, r->contexts[context].function));
+	return h;
+}
+
+static void add_row(struct table *t, const char *what, unsigned level, uint64_t key, const void *figures,
+		    size_t count, const struct nm_result *r, uint32_t cell)
+{
+	struct row row = {.key = nm_mix64(hash_text(key, what) ^ level) >> 8};
+	uint64_t any = 0;
+
+	row.key |= (uint64_t)(level | (what[0] == 't' ? 0 : what[1] == 'o' ? 16 : 32)) << 56;
+	memcpy(row.figures, figures, count * sizeof *row.figures);
+	for (size_t i = 0; i < count; i++)
+		any |= row.figures[i];
+	if (!any)
+		return;
+	snprintf(row.text, sizeof row.text, "%s, level %u, %s in %s, %llx", what, level,
+		 r->objects[r->cells[cell].object].name, r->sites[r->cells[cell].site].function,
+		 (unsigned long long)r->sites[r->cells[cell].site].address);
+	assert_int_equal(nm_vec_push(&t->rows, row), 0);
+}
+
+static void add_level(struct table *t, const struct nm_result *r, unsigned i)
+{
+	const struct nm_result_level *l = &r->levels[i];
+
+	add_row(t, "total", i, 0, &l->total, COUNTS, r, 0);
+	for (uint32_t c = 0; c < r->cell_count; c++) {
+		add_row(t, "counts", i, hash_cell(r, c), &l->counts[c], COUNTS, r, c);
+		if (l->extras)
+			add_row(t, "extras", i, hash_cell(r, c), &l->extras[c],
+				sizeof *l->extras / sizeof(uint64_t), r, c);
+	}
+	for (size_t k = 0; k < r->context_cell_count; k++) {
+		const struct nm_result_context_cell *c = &r->context_cells[k];
+
+		add_row(t, "context", i, hash_cell(r, c->cell) ^ hash_context(r, c->context),
+			&l->context_counts[k], COUNTS, r, c->cell);
+	}
+	for (size_t k = 0; k < l->eviction_count; k++) {
+		const struct nm_eviction *e = &l->evictions[k];
+		uint64_t pair =
+		    nm_mix64(hash_cell(r, e->evictor) + (unsigned)e->prefetch) ^ hash_cell(r, e->victim);
+
+		add_row(t, "evictions", i, pair, &e->count, 1, r, e->evictor);
+	}
+}
+
+static int by_key(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return memcmp(a->figures, b->figures, sizeof a->figures);
+}
+
+static struct table table_of(const struct nm_result *r)
+{
+	struct table t = {0};
+	size_t kept = 0;
+
+	for (unsigned i = 0; i < r->machine.count; i++)
+		add_level(&t, r, i);
+	for (uint32_t c = 1; c < r->context_count; c++)
+		add_row(&t, "calls", 0, hash_context(r, c), &r->contexts[c].calls, 1, r, 0);
+	for (size_t k = 0; k < r->sifted.row_count; k++) {
+		const struct nm_sift_row *s = &r->sifted.rows[k];
+		uint64_t key = nm_mix64(hash_cell(r, s->cell) ^ s->place) + 8 * s->kind;
+
+		key = nm_mix64(key ^ (s->kind == NM_EVENT_REPLACE ? hash_cell(r, s->victim) : 0));
+		add_row(&t, "events", s->level, key, &s->count, 1, r, s->cell);
+	}
+	qsort(t.rows.at, t.rows.count, sizeof *t.rows.at, by_key);
+	for (size_t i = 0; i < t.rows.count; i++) /* cells that are called the same are one */
+		if (kept && t.rows.at[kept - 1].key == t.rows.at[i].key)
+			for (unsigned f = 0; f < COUNTS; f++)
+				t.rows.at[kept - 1].figures[f] += t.rows.at[i].figures[f];
+		else
+			t.rows.at[kept++] = t.rows.at[i];
+	t.rows.count = kept;
+	return t;
+}
+
+static void same_results(const char *what, const struct nm_result *single, const struct nm_result *grouped)
+{
+	struct table a = table_of(single), b = table_of(grouped);
+
+	assert_int_equal(single->instructions, grouped->instructions);
+	assert_int_equal(single->references, grouped->references);
+	for (size_t i = 0; i < a.rows.count && i < b.rows.count; i++) {
+		const struct row *x = &a.rows.at[i], *y = &b.rows.at[i];
+
+		if (x->key != y->key)
+			fail_msg("%s: one by one %s; in groups %s", what, x->text, y->text);
+		for (unsigned f = 0; f < COUNTS; f++)
+			if (x->figures[f] != y->figures[f])
+				fail_msg("%s: %s: figure %u is %llu in groups, %llu one by one", what,
+					 x->text, f, (unsigned long long)y->figures[f],
+					 (unsigned long long)x->figures[f]);
+	}
+	assert_int_equal(a.rows.count, b.rows.count);
+	assert_int_equal(single->sifted.at.reference, grouped->sifted.at.reference);
+	assert_int_equal(single->sifted.instructions, grouped->sifted.instructions);
+	nm_vec_free(&a.rows);
+	nm_vec_free(&b.rows);
+}
+
+/* ---- runs ---- */
+
+struct way {
+	const char *machine;
+	unsigned threads, copy, cores;
+	int instructions, by_instruction, contexts, heap_chains, all_sampled;
+	enum nm_sift_mode sift; /* 0: none */
+};
+
+struct outcome {
+	struct nm_sift_request sift;
+	struct nm_result parent, child;
+};
+
+static void feed(struct nm_engine *engine, const struct nm_wire_words *words)
+{
+	struct nm_error err;
+
+	if (nm_engine_feed(engine, words->at, words->count, &err))
+		fail_msg("%s", err.text);
+}
+
+static void run(struct outcome *ret, const struct maker *m, int grouped, const struct way *way,
+		struct nm_symbols *symbols)
+{
+	struct nm_machine machine;
+	struct nm_engine_options options = {.machine = &machine,
+					    .symbols = symbols,
+					    .threads = way->threads,
+					    .instructions = way->instructions,
+					    .by_instruction = way->by_instruction,
+					    .contexts = way->contexts,
+					    .heap_chains = way->heap_chains};
+	struct nm_engine *engine, *child;
+	uint32_t ordinal;
+
+	assert_int_equal(nm_machine_parse(way->machine, &machine, NULL), 0);
+	machine.cores = way->cores;
+	ret->sift = (struct nm_sift_request){
+	    .mode = way->sift, .end = UINT64_MAX, .by_cell = 1, .shift = 6, .nth = 3000};
+	memset(ret->sift.kinds, way->sift == NM_SIFT_NTH ? 1 << NM_EVENT_REPLACE : 63,
+	       sizeof ret->sift.kinds);
+	if (way->sift)
+		options.sift = &ret->sift;
+	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
+	engine->execute = nm_execute_supported(way->copy);
+	if (way->all_sampled)
+		engine->patterns.until = UINT64_MAX;
+	feed(engine, &m->words[grouped]);
+	child = nm_engine_take_child(engine, &ordinal);
+	assert_non_null(child);
+	assert_int_equal(nm_engine_finish(engine, &ret->parent, NULL), 0);
+	nm_engine_free(engine);
+	child->execute = nm_execute_supported(way->copy);
+	feed(child, &m->child[grouped]);
+	assert_int_equal(nm_engine_finish(child, &ret->child, NULL), 0);
+	nm_engine_free(child);
+}
+
+static void check(const struct maker *m, const char *what, struct way way, struct nm_symbols *symbols)
+{
+	struct outcome single = {0}, grouped = {0};
+
+	run(&single, m, 0, &way, symbols);
+	run(&grouped, m, 1, &way, symbols);
+	same_results(what, &single.parent, &grouped.parent);
+	same_results(what, &single.child, &grouped.child);
+	assert_true(grouped.parent.references > 5 * STEPS);
+	if (way.all_sampled)
+		assert_true(grouped.parent.pattern_count > BLOCKS);
+	nm_result_free(&single.parent);
+	nm_result_free(&single.child);
+	nm_result_free(&grouped.parent);
+	nm_result_free(&grouped.child);
+}
+
+static const char fast[] = "L1d=1K,8,64:L2=8K,4,64", sides[] = "L1i=1K,2,64:L1d=1K,4,32:L2=8K,8,64",
+		  pages[] = "L1=16K,full,4K,pages=4K", ahead[] = "L1d=1K,4,64,prefetch=stride:L2=4K,4,64";
+
+static const struct {
+	const char *what;
+	struct way way;
+} ways[] = {
+    {"plain", {fast, .threads = 1}},
+    {"by instruction", {fast, .threads = 1, .by_instruction = 1}},
+    {"two threads", {fast, .threads = 2, .by_instruction = 1}},
+    {"contexts", {fast, .threads = 1, .contexts = 1}},
+    {"contexts, two threads", {fast, .threads = 2, .contexts = 1, .by_instruction = 1}},
+    {"heap chains", {fast, .threads = 1, .contexts = 1, .heap_chains = 1}},
+    {"fetches", {sides, .threads = 1, .instructions = 1}},
+    {"fetches and contexts", {sides, .threads = 2, .instructions = 1, .contexts = 1, .by_instruction = 1}},
+    {"all sampled", {fast, .threads = 1, .all_sampled = 1, .by_instruction = 1}},
+    {"cores", {fast, .threads = 1, .cores = 2, .by_instruction = 1}},
+    {"pages", {pages, .threads = 1}},
+    {"prefetches", {ahead, .threads = 1, .by_instruction = 1}},
+    {"events", {fast, .threads = 1, .sift = NM_SIFT_GRANULES}},
+    {"an event", {fast, .threads = 2, .sift = NM_SIFT_NTH}},
+};
+
+static void groups_change_nothing(void **state)
+{
+	static struct maker m;
+
+	(void)state;
+	for (seed = 1; seed < 20; seed += 7) {
+		struct nm_symbols *symbols;
+
+		m = (struct maker){0};
+		make_streams(&m);
+		assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
+		for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+			for (unsigned copy = 0; nm_execute_supported(copy) && (i < 3 || !copy); copy++) {
+				struct way way = ways[i].way;
+
+				way.copy = copy;
+				check(&m, ways[i].what, way, symbols);
+			}
+		nm_symbols_free(symbols);
+		free_streams(&m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(groups_change_nothing)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
