@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from harness import SPEC, Skip, at, counts, main, nearmiss, program, record, rows
+from harness import SPEC, Skip, at, counts, main, nearmiss, need, program, record, rows
 
 COUNTS = ("reads", "writes", "read_misses", "write_misses", "cold", "capacity", "conflict", "coherence", "loads",
           "reuse", "used_bytes", "loaded_bytes", "evictions", "writebacks", "weighted_bytes")
@@ -200,6 +200,16 @@ def case_other_figures_stay():
     record([program("jumps")], "--callgraph")
     assert (counts(), rows("SELECT * FROM evictions")) == without
     assert rows("SELECT count(*) > 10 FROM contexts") == [(1,)]
+
+
+def case_debian_program_stays():
+    """With call chains each access goes by itself, without them those that share an address word go together."""
+    text = "".join(f"{n} the value {n * 7919 % 3001} of {n % 7}\n" for n in range(1500)).encode()
+    figures = []
+    for options in [], ["--callgraph"]:
+        record([need("gzip"), "-6", "-c"], *options, stdin=text)
+        figures.append((counts(), rows("SELECT * FROM evictions"), rows("SELECT * FROM levels")))
+    assert len(figures[0][0]) > 500 and figures[0] == figures[1]
 
 
 def case_forks_and_threads():

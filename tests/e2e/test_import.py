@@ -50,6 +50,9 @@ def lackey(command, environment):
                     "--log-file=lackey.txt", *command], env=environment, check=True, stdout=subprocess.PIPE)
 
 
+FOLLOWS = 64  # an access that shares the address word of the one before it
+
+
 class Blocks:
     """What `trace print` tells of blocks: their instructions, their accesses, and where they can be left."""
 
@@ -59,20 +62,24 @@ class Blocks:
     def define(self, number, words):
         instructions, accesses = words[1] & 0xffff, words[1] >> 16 & 0xffff
         end = 2 + instructions
-        exits = {word & 0xffff: word >> 16 for word in words[end + accesses:]}
-        self.known[number] = (words[2:end], words[end:end + accesses], exits)
+        table = words[end:end + accesses]
+        heads = [not access >> 32 & FOLLOWS for access in table]
+        exits = {sum(heads[:word & 0xffff]): (word >> 16, word & 0xffff) for word in words[end + accesses:]}
+        exits[sum(heads)] = (instructions, accesses)
+        self.known[number] = (words[2:end], table, exits)
 
     def run(self, number, addresses):
         """("i", pc, bytes), and ("r" or "w", address, bytes) behind each that accesses memory."""
         instructions, accesses, exits = self.known[number]
-        done = len(instructions) if len(addresses) == len(accesses) else exits[len(addresses)]
-        at = 0
+        done, reached = exits[len(addresses)]
+        at, group = 0, -1
         for i in range(done):
             yield "i", instructions[i] & (1 << 48) - 1, instructions[i] >> 48
-            while at < len(addresses) and accesses[at] >> 16 & 0xffff == i:
+            while at < reached and accesses[at] >> 16 & 0xffff == i:
                 flags = accesses[at] >> 32
-                if addresses[at] and flags & 3:
-                    yield "r" if flags & 1 else "w", addresses[at], accesses[at] & 0xffff
+                group += not flags & FOLLOWS
+                if addresses[group] and flags & 3:
+                    yield "r" if flags & 1 else "w", addresses[group] + (accesses[at] >> 48), accesses[at] & 0xffff
                 at += 1
 
 

@@ -2,12 +2,18 @@
  *
  * instrument.c - turns a superblock into one that also writes its wire blocks.
  *
- * Translated code loads the write cursor once, stores a header word and the address of every access at
+ * Translated code loads the write cursor once, stores a header word and the addresses of its accesses at
  * constant distances from it, and stores the advanced cursor before each side exit and at the end.  So
- * an execution costs one limit check, one store per block, one per access and one per exit; everything
- * that is known at translation time travels once, in NM_WIRE_BLOCK_DEF, which is sent from here, that
- * is, before the first execution.  CPU time of gzip -9 on 4 MB: --tool=none 1.28 s, this 1.37 s,
+ * an execution costs one limit check, one store per block, one per group of accesses and one per exit;
+ * everything that is known at translation time travels once, in NM_WIRE_BLOCK_DEF, which is sent from here,
+ * that is, before the first execution.  CPU time of gzip -9 on 4 MB: --tool=none 1.28 s, this 1.37 s,
  * Cachegrind with --cache-sim=yes 6.4 s.
+ *
+ * Known at translation time are also the distances between accesses whose addresses are the same temporary and
+ * constants (distance.c): what a function pushes, the fields of a structure, what an instruction reads and writes
+ * back.  Those that follow each other and leave no gap make a group and send one address, the lowest.  Which one that
+ * is is known when the group has ended, so its store stands there and not before the accesses.  A group is small (a
+ * cache line, MAX_GROUP accesses) so that a reader may take it as little more than one access.
  *
  * A superblock makes more than one wire block
  * - at a call that VEX has followed, so that the reader sees the frame;
@@ -26,6 +32,9 @@
 #define MAX_EXITS 256u
 /* More than any one instruction makes. */
 #define SLACK 128u
+/* Accesses of a group and bytes from its lowest to its end. */
+#define MAX_GROUP 15u
+#define MAX_SPAN 32u
 
 /* The wire block being made. */
 struct block {
@@ -37,6 +46,16 @@ struct block {
 	ULong instruction[MAX_INSTRUCTIONS], access[MAX_ACCESSES], exit[MAX_EXITS];
 };
 
+/* The last accesses of the wire block, whose address word has not been stored yet. */
+struct group {
+	UInt accesses;             /* 0: there is none */
+	Bool whole;                /* takes no more */
+	IRTemp root;               /* of all addresses */
+	ULong low, end;            /* their range, as distances from the root */
+	IRExpr *lowest;            /* the address at low */
+	ULong distance[MAX_GROUP]; /* of each from the root */
+};
+
 /* The translation being made.  Translations do not nest. */
 static struct {
 	IRSB *out;
@@ -46,6 +65,7 @@ static struct {
 	Bool open;         /* a block has been begun */
 	IRExpr *last_load; /* address of the last plain load; NULL: none yet */
 	struct block block;
+	struct group group;
 } now;
 
 static UInt next_block;
@@ -130,26 +150,81 @@ static void send_definition(enum nm_wire_exit_kind end)
 	nm_record_end();
 }
 
-/* A call ends with the push of its return address, a return begins with its pop. */
-static Bool mark_frame(UInt direction)
-{
-	struct block *block = &now.block;
-	ULong expected = 8 | (ULong)(block->instructions - 1) << 16 | (ULong)direction << 32;
+/* ---- Accesses ---- */
 
-	if (block->accesses == 0 || block->access[block->accesses - 1] != expected)
-		return False;
-	block->access[block->accesses - 1] |= (ULong)NM_WIRE_FRAME << 32;
-	return True;
+/* What tells an access from another one, wherever its address comes from. */
+static ULong access_word(UInt bytes, UInt instruction, UInt flags)
+{
+	return bytes | (ULong)instruction << 16 | (ULong)flags << 32;
 }
 
-static enum nm_wire_exit_kind end_block(enum nm_wire_exit_kind end)
+static Bool last_access_is(ULong word)
 {
-	if ((end == NM_WIRE_CALL && !mark_frame(NM_WIRE_WRITE)) ||
-	    (end == NM_WIRE_RETURN && !mark_frame(NM_WIRE_READ)))
-		end = NM_WIRE_JUMP;
-	send_definition(end);
-	now.open = False;
-	return end;
+	const struct block *block = &now.block;
+	const ULong address = (ULong)NM_WIRE_FOLLOWS << 32 | 0xffffull << 48;
+
+	return block->accesses > 0 && (block->access[block->accesses - 1] & ~address) == word;
+}
+
+/* Stores the address word that is due. */
+static void close_group(void)
+{
+	struct group *group = &now.group;
+	ULong *access = now.block.access + now.block.accesses - group->accesses;
+	UInt i;
+
+	if (group->accesses == 0)
+		return;
+	for (i = 0; i < group->accesses; i++)
+		access[i] |= (group->distance[i] - group->low) << 48;
+	store_word(group->lowest);
+	group->accesses = 0;
+}
+
+/* What has been stored may be read. */
+static void commit(void)
+{
+	close_group();
+	store_cursor();
+}
+
+/* A guarded access stays alone: its address is made here and resolved to nothing. */
+static void begin_group(IRExpr *address, UInt bytes, Bool guarded)
+{
+	struct nm_position at = {IRTemp_INVALID, 0};
+
+	if (!guarded)
+		at = nm_distance_of(address);
+	close_group();
+	now.group = (struct group){.accesses = 1,
+				   .whole = guarded,
+				   .root = at.root,
+				   .low = at.distance,
+				   .end = at.distance + bytes,
+				   .lowest = address,
+				   .distance = {at.distance}};
+}
+
+/* Whether the access touches or overlaps the group and is now one of it. */
+static Bool join_group(IRExpr *address, UInt bytes)
+{
+	struct group *group = &now.group;
+	struct nm_position at = nm_distance_of(address);
+	/* Distances may be below 0, so none is compared but by how far it is from the group. */
+	Long low = (Long)(at.distance - group->low), end = low + (Long)bytes,
+	     size = (Long)(group->end - group->low);
+
+	if (group->accesses == 0 || group->whole || group->accesses == MAX_GROUP || at.root != group->root ||
+	    low > size || end < 0 || (end > size ? end : size) - (low < 0 ? low : 0) > (Long)MAX_SPAN)
+		return False;
+	group->distance[group->accesses++] = at.distance;
+	if (end > size)
+		group->end = at.distance + bytes;
+	if (low < 0) {
+		group->low = at.distance;
+		group->lowest = address;
+	}
+	return True;
 }
 
 static void add_access(IRExpr *address, UInt bytes, UInt flags)
@@ -158,18 +233,44 @@ static void add_access(IRExpr *address, UInt bytes, UInt flags)
 
 	tl_assert(now.open && block->accesses < MAX_ACCESSES);
 	if (block->left) {
-		tl_assert(block->exits < MAX_EXITS);
+		tl_assert(block->exits < MAX_EXITS && now.group.accesses == 0);
 		block->exit[block->exits++] = (ULong)block->accesses | (ULong)block->left << 16;
 		block->left = 0;
 	}
-	block->access[block->accesses++] =
-	    bytes | (ULong)(block->instructions - 1) << 16 | (ULong)flags << 32;
-	store_word(address);
+	if (!(flags & NM_WIRE_GUARDED) && join_group(address, bytes))
+		flags |= NM_WIRE_FOLLOWS;
+	else
+		begin_group(address, bytes, (flags & NM_WIRE_GUARDED) != 0);
+	block->access[block->accesses++] = access_word(bytes, block->instructions - 1, flags);
 }
 
 static void add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags)
 {
 	add_access(bind(Ity_I64, IRExpr_ITE(guard, address, constant(0))), bytes, flags | NM_WIRE_GUARDED);
+}
+
+/* ---- Ends of wire blocks ---- */
+
+/* A call ends with the push of its return address, a return begins with its pop. */
+static Bool mark_frame(UInt direction)
+{
+	struct block *block = &now.block;
+
+	if (!last_access_is(access_word(8, block->instructions - 1, direction)))
+		return False;
+	block->access[block->accesses - 1] |= (ULong)NM_WIRE_FRAME << 32;
+	return True;
+}
+
+static enum nm_wire_exit_kind end_block(enum nm_wire_exit_kind end)
+{
+	close_group();
+	if ((end == NM_WIRE_CALL && !mark_frame(NM_WIRE_WRITE)) ||
+	    (end == NM_WIRE_RETURN && !mark_frame(NM_WIRE_READ)))
+		end = NM_WIRE_JUMP;
+	send_definition(end);
+	now.open = False;
+	return end;
 }
 
 /* ---- Statements ---- */
@@ -250,10 +351,7 @@ static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
  * once.  (Cachegrind counts two reads there.) */
 static Bool is_read_already(const IRExpr *address, UInt bytes)
 {
-	struct block *block = &now.block;
-	ULong expected = bytes | (ULong)(block->instructions - 1) << 16 | (ULong)NM_WIRE_READ << 32;
-
-	return block->accesses > 0 && block->access[block->accesses - 1] == expected &&
+	return last_access_is(access_word(bytes, now.block.instructions - 1, NM_WIRE_READ)) &&
 	       now.last_load != NULL && eqIRAtom(now.last_load, address);
 }
 
@@ -303,7 +401,7 @@ static void add_load_linked(const IRStmt *st)
 static void add_exit(void)
 {
 	now.block.left = now.block.instructions;
-	store_cursor();
+	commit();
 }
 
 /* Adds what the statement touches; the statement itself follows. */
@@ -386,11 +484,13 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	now.in = in;
 	now.open = False;
 	now.last_load = NULL;
+	now.group.accesses = 0;
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		emit(in->stmts[i]);
 	if (i == in->stmts_used)
 		return now.out;
 
+	nm_distance_begin(in->tyenv);
 	start_code(in->stmts[i]->Ist.IMark.addr);
 	for (; i < in->stmts_used; i++) {
 		IRStmt *st = in->stmts[i];
@@ -399,7 +499,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 			continue;
 		if (st->tag == Ist_IMark) {
 			if (now.words > NM_MARGIN_WORDS - 2 * SLACK) {
-				store_cursor();
+				commit();
 				check_limit();
 			}
 			add_instruction(st->Ist.IMark.addr, st->Ist.IMark.len, ambiguous);
@@ -407,11 +507,13 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		} else {
 			add_accesses(st);
 		}
+		if (st->tag == Ist_WrTmp)
+			nm_distance_learn(st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
 		if (st->tag == Ist_Exit)
 			ambiguous = exit_is_ambiguous(i);
 		emit(st);
 	}
-	store_cursor();
+	commit();
 	if (in->jumpkind == Ijk_Ret) {
 		if (end_block(NM_WIRE_RETURN) == NM_WIRE_RETURN)
 			call_allocator_return(now.last_load);

@@ -62,6 +62,20 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		    IRType host_word);
 
+/* ---- distance.c: which addresses differ by a constant. ---- */
+
+/* An address: `distance` bytes behind what the temporary `root` holds, or behind 0 if root is IRTemp_INVALID. */
+struct nm_position {
+	IRTemp root;
+	ULong distance;
+};
+
+/* A superblock with these temporaries begins; each statement that writes one is then shown, in their order. */
+void nm_distance_begin(const IRTypeEnv *types);
+void nm_distance_learn(IRTemp temporary, const IRExpr *data);
+/* Of an atom of 64 bits. */
+struct nm_position nm_distance_of(const IRExpr *atom);
+
 /* ---- allocator.c: calls of allocation functions. ---- */
 
 void nm_allocator_init(void);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * distance.c - which addresses of a superblock differ by a constant.
+ *
+ * Every temporary of the superblock is resolved, as its statement passes, to a root and a distance from it: a
+ * copy, a sum or a difference with a constant has the root of its operand; whatever else there is is its own root.
+ * Two addresses with the same root differ by the difference of their distances in every execution, since a
+ * temporary is written once.  A constant has the root IRTemp_INVALID.
+ *
+ * Registers need nothing: VEX has made all reads of an unchanged register one temporary before a tool sees them
+ * (reading them here too saved no address word).  Dropped: to recognize sums of two temporaries and shifted ones
+ * that are computed twice, as for an element of an array that is read and then written; it saved 1.2 % of gzip's
+ * address words, 0.2 % of SQLite's and none of perl's.
+ */
+#include "tool.h"
+
+static struct nm_position *positions; /* by temporary */
+static Int room;
+
+void nm_distance_begin(const IRTypeEnv *types)
+{
+	Int i;
+
+	if (types->types_used > room) {
+		room = types->types_used * 2;
+		positions = VG_(realloc)("nm.distance", positions, (SizeT)room * sizeof *positions);
+	}
+	for (i = 0; i < types->types_used; i++)
+		positions[i] = (struct nm_position){(IRTemp)i, 0};
+}
+
+struct nm_position nm_distance_of(const IRExpr *atom)
+{
+	if (atom->tag == Iex_RdTmp)
+		return positions[atom->Iex.RdTmp.tmp];
+	tl_assert(atom->tag == Iex_Const && atom->Iex.Const.con->tag == Ico_U64);
+	return (struct nm_position){IRTemp_INVALID, atom->Iex.Const.con->Ico.U64};
+}
+
+void nm_distance_learn(IRTemp temporary, const IRExpr *data)
+{
+	struct nm_position *to = &positions[temporary], a, b;
+	Bool sum, difference;
+
+	if (data->tag == Iex_RdTmp)
+		*to = positions[data->Iex.RdTmp.tmp];
+	if (data->tag != Iex_Binop)
+		return;
+	sum = data->Iex.Binop.op == Iop_Add64;
+	difference = data->Iex.Binop.op == Iop_Sub64;
+	if (!sum && !difference)
+		return;
+	a = nm_distance_of(data->Iex.Binop.arg1);
+	b = nm_distance_of(data->Iex.Binop.arg2);
+	if (b.root == IRTemp_INVALID)
+		*to = (struct nm_position){a.root, sum ? a.distance + b.distance : a.distance - b.distance};
+	else if (sum && a.root == IRTemp_INVALID)
+		*to = (struct nm_position){b.root, a.distance + b.distance};
+}
