@@ -5,7 +5,7 @@
  * for a quarter of the queue, the decoder for half of it; else the two would take turns batch by batch, a switch
  * each time.  On two processors the host leaves both on one as long as the program keeps the other busy, so they
  * take turns all the same: a queue of 256 batches instead of 32 took a tenth off the time of whole recordings.
- * Dropped: binding each to a processor, which helps where the two have like loads and harms where one has most of it.
+ * Binding each to a processor helps, but not always (placement.h).
  * Where they run on two processors, the decoder's stores wait for lines that the modeller's processor has; nothing was
  * gained by stores past the caches, batches copied as a whole, lines fetched ahead for writing (prefetchw), queues of
  * 16 or 64 batches, and huge pages.
@@ -15,7 +15,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "placement.h"
 #include "plan.h"
+
+enum { REVIEW = 4096 /* batches */ };
+
+/* With more than one modeller the decoder's time is not for one of them alone, and nothing is bound. */
+static _Atomic unsigned modellers;
 
 struct nm_workers {
 	unsigned threads;
@@ -31,6 +37,10 @@ struct nm_workers {
 	unsigned head, tail;
 	int stop, modelling, draining;
 	pthread_t modeller;
+
+	/* The decoder's. */
+	struct nm_placement placement;
+	unsigned since; /* batches since the latest review of it */
 };
 
 static void *model(void *arg)
@@ -71,6 +81,8 @@ static int start_threads(struct nm_workers *w, struct nm_error *err)
 	if (pthread_create(&w->modeller, NULL, model, w))
 		return nm_fail(err, NM_ENOMEM, "cannot start a thread");
 	w->modelling = 1;
+	modellers++;
+	nm_placement_begin(&w->placement);
 	return 0;
 }
 
@@ -108,8 +120,11 @@ void nm_workers_free(struct nm_workers *w)
 	w->stop = 1;
 	pthread_cond_signal(&w->filled);
 	pthread_mutex_unlock(&w->lock);
-	if (w->modelling)
+	if (w->modelling) {
 		pthread_join(w->modeller, NULL);
+		modellers--;
+	}
+	nm_placement_end(&w->placement);
 	for (unsigned i = 0; i < NM_WORKERS_QUEUE; i++)
 		free(w->buffers[i]);
 	pthread_mutex_destroy(&w->lock);
@@ -152,6 +167,10 @@ int nm_workers_submit(struct nm_workers *w, size_t count)
 	if (w->head - w->tail == NM_WORKERS_QUEUE / 4)
 		pthread_cond_signal(&w->filled);
 	pthread_mutex_unlock(&w->lock);
+	if (++w->since == REVIEW) {
+		w->since = 0;
+		nm_placement_review(&w->placement, w->modeller, modellers == 1);
+	}
 	return status;
 }
 
