@@ -104,7 +104,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->options.groups = e->groups = nm_groups_new();
 	e->group_recent = calloc(1u << NM_CELLS_RECENT_BITS, sizeof *e->group_recent);
 	nm_engine_choose(e);
-	status = nm_workers_new(&e->workers, options->threads, err);
+	status = nm_workers_new(&e->workers, options->threads, options->idle, err);
 	if (!status &&
 	    (!e->codebook || !e->groups || !e->group_recent || (e->options.contexts && !e->calls) ||
 	     (options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||

@@ -13,6 +13,7 @@
 #include "result.h"
 #include "sift.h"
 #include "symbol.h"
+#include "workers.h"
 
 struct nm_engine;
 struct nm_foresight;
@@ -31,6 +32,7 @@ struct nm_engine_options {
 	struct nm_witness *witness;         /* of the first level; the engine's own, whoever sets it */
 	struct nm_moments *moments;         /* if the sift waits for an event, likewise */
 	const struct nm_groups *groups;     /* that references may be to, likewise */
+	struct nm_idle idle;                /* for the other thread, until the engine is freed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -3,7 +3,10 @@
  * workers.c - see workers.h.  Waiting is by condition variables, never by spinning: the profiled program
  * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the modeller
  * for a quarter of the queue, the decoder for half of it; else the two would take turns batch by batch, a switch
- * each time.  On two processors the host leaves both on one as long as the program keeps the other busy, so they
+ * each time.  Before the modeller waits it does the idle job, again and again up to that quarter: what it takes off
+ * the decoder makes the batches come sooner.
+ *
+ * On two processors the host leaves both on one as long as the program keeps the other busy, so they
  * take turns all the same: a queue of 256 batches instead of 32 took a tenth off the time of whole recordings.
  * Binding each to a processor helps, but not always (placement.h).
  * Where they run on two processors, the decoder's stores wait for lines that the modeller's processor has; nothing was
@@ -27,6 +30,7 @@ struct nm_workers {
 	unsigned threads;
 	nm_batch_function *function;
 	void *arg;
+	struct nm_idle idle;
 	struct nm_ref *buffers[NM_WORKERS_QUEUE];
 	size_t counts[NM_WORKERS_QUEUE];
 	int status; /* of the first batch that failed */
@@ -43,6 +47,27 @@ struct nm_workers {
 	unsigned since; /* batches since the latest review of it */
 };
 
+/* Is there work for a while, or somebody who waits? */
+static int is_due(const struct nm_workers *w)
+{
+	return w->head - w->tail >= NM_WORKERS_QUEUE / 4 || w->stop || (w->draining && w->head != w->tail);
+}
+
+static void wait_for_batches(struct nm_workers *w)
+{
+	while (!is_due(w)) {
+		int done = 0;
+
+		if (w->idle.job) {
+			pthread_mutex_unlock(&w->lock);
+			done = w->idle.job(w->idle.arg);
+			pthread_mutex_lock(&w->lock);
+		}
+		if (!done && !is_due(w))
+			pthread_cond_wait(&w->filled, &w->lock);
+	}
+}
+
 static void *model(void *arg)
 {
 	struct nm_workers *w = arg;
@@ -52,9 +77,7 @@ static void *model(void *arg)
 		int status = 0;
 
 		if (w->tail == w->head)
-			while (w->head - w->tail < NM_WORKERS_QUEUE / 4 && !w->stop &&
-			       !(w->draining && w->head != w->tail))
-				pthread_cond_wait(&w->filled, &w->lock);
+			wait_for_batches(w);
 		if (w->tail == w->head)
 			break;
 		if (!w->status) {
@@ -86,7 +109,8 @@ static int start_threads(struct nm_workers *w, struct nm_error *err)
 	return 0;
 }
 
-int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_error *err)
+int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_idle idle,
+		   struct nm_error *err)
 {
 	struct nm_workers *w = calloc(1, sizeof *w);
 	int status = 0;
@@ -94,6 +118,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	if (!w)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w->threads = threads;
+	w->idle = idle;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);

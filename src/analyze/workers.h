@@ -3,7 +3,8 @@
  * workers.h - the engine's threads: batches are handed from the decoding thread to a modelling thread.
  *
  * With one thread everything runs in the caller.  With two, decoding stays in the caller and the other runs the
- * passes in order of the batches.  Nothing about results depends on it.
+ * passes in order of the batches; where it has none to run, it does some other job, if there is one.  Nothing about
+ * results depends on it.
  */
 #ifndef NM_WORKERS_H
 #define NM_WORKERS_H
@@ -19,9 +20,17 @@ enum { NM_WORKERS_QUEUE = 256 /* batches that are handed over and not run yet, a
 
 typedef int nm_batch_function(void *arg, const struct nm_ref *refs, size_t count);
 
-/* function(arg, ...) is called for each batch, one at a time, in order. */
-int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_error *err);
+/* A small piece of work for who has nothing else to do, in any thread: 1 if it was done, 0 if there is none now. */
+struct nm_idle {
+	int (*job)(void *arg); /* or NULL */
+	void *arg;
+};
+
+int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_idle idle,
+		   struct nm_error *err);
 void nm_workers_free(struct nm_workers *workers);
+
+/* function(arg, ...) is called for each batch, one at a time, in order. */
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
 /* An empty buffer of NM_BATCH references, and room for NM_LANES more to be written behind them and ignored; waits

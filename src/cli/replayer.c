@@ -6,6 +6,9 @@
  *
  * A trace's names are all learned before its first record is fed: the engine asks for them while it runs, and does
  * not look for files that the trace makes needless.  Those of a pipe come with the records, in time for them.
+ *
+ * With two threads that of the models reads the trace ahead while it has nothing to simulate, so the reader (ahead.h)
+ * lives as long as the session.
  */
 #include "replayer.h"
 
@@ -33,6 +36,7 @@ struct replayer {
 	struct nm_profile_writer *writer;
 	struct nm_trace *trace; /* one of these two */
 	struct nm_import *import;
+	struct nm_ahead *ahead; /* of the trace, as long as the session */
 	double started, shown_at;
 };
 
@@ -103,18 +107,17 @@ static int take(struct replayer *r, const struct nm_piece *piece, struct nm_erro
 /* 0, or a code: all that could be read has been fed. */
 static int feed_trace(struct replayer *r, struct nm_error *err)
 {
-	struct nm_ahead *ahead;
 	struct nm_piece piece;
-	int status = nm_ahead_new(&ahead, r->trace, r->replaying->threads > 2, err);
+	int status;
 
-	if (status)
-		return status;
-	while ((status = nm_ahead_next(ahead, &piece, err)) > 0 && !(status = take(r, &piece, err)))
+	while ((status = nm_ahead_next(r->ahead, &piece, err)) > 0 && !(status = take(r, &piece, err)))
 		show_progress(r);
-	nm_ahead_free(ahead);
+	nm_ahead_stop(r->ahead);
 	nm_symbols_expect(r->symbols, 0);
 	return status;
 }
+
+static int read_ahead(void *ahead) { return nm_ahead_step(ahead); }
 
 /* ---- another tool's ---- */
 
@@ -183,7 +186,24 @@ static int start_session(struct replayer *r, struct nm_error *err)
 		options.heap_chains = replaying->heap_chains;
 		options.sift = replaying->sift;
 	}
+	if (r->trace) {
+		int status = nm_ahead_new(&r->ahead, r->trace, replaying->threads > 2, err);
+
+		if (status)
+			return status;
+		if (replaying->threads == 2)
+			options.idle = (struct nm_idle){read_ahead, r->ahead};
+	}
 	return nm_session_new(&r->session, &options, err);
+}
+
+/* Its threads may read ahead until it is gone. */
+static void end_session(struct replayer *r)
+{
+	nm_session_free(r->session);
+	nm_ahead_free(r->ahead);
+	r->session = NULL;
+	r->ahead = NULL;
 }
 
 /* ---- what is to come ---- */
@@ -202,8 +222,7 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 			status = feed(r, err);
 		if (!status || status == NM_EFORMAT) /* damage is told by the run that counts */
 			status = nm_session_results(r->session, &results, &count, err);
-		nm_session_free(r->session);
-		r->session = NULL;
+		end_session(r);
 		if (!status && r->import) {
 			nm_import_free(r->import);
 			r->import = NULL;
@@ -300,7 +319,7 @@ int nm_replay(const struct nm_replaying *replaying, struct nm_error *err)
 		status = run(&r, err);
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
-	nm_session_free(r.session);
+	end_session(&r);
 	nm_foresight_free(r.foresight);
 	nm_symbols_free(r.symbols);
 	nm_trace_free(r.trace);

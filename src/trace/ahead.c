@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.c - see ahead.h.  A ring of a few pieces, so small that they stay in the last-level cache.
+ * ahead.c - see ahead.h.  A ring of a few pieces, so small that they stay in the last-level cache; where nobody else
+ * reads, the first slot is the only one.
  *
- * Who has to wait waits until there is work for a while: the reader for half of the ring to be free, the taker for a
- * quarter to be filled.  Else they would take turns piece by piece, a switch each time, and Linux would leave both on
- * one processor.
+ * Reading is one task after the other, so a token says who does it: whoever finds it free reads the next piece into the
+ * next slot.  The taker does so only where no piece is ready; where another is just reading, it waits for that piece.
+ * A step waits for the token too: a taker that reads makes no work for others meanwhile, and once it has its piece the
+ * next one can be read beside.
+ *
+ * The thread of its own, where the ring is full, waits for half of it to be free.  Else the two would take turns piece by
+ * piece, a switch each time, and Linux would leave both on one processor.
  */
 #include "ahead.h"
 
@@ -30,9 +35,11 @@ struct nm_ahead {
 	int inside;      /* a chunk has been begun ... */
 	uint32_t stream; /* ... of this stream */
 	pthread_t thread;
-	int threaded, leaving, ended;
+	int threaded;
 	pthread_mutex_t lock;
-	pthread_cond_t filled, emptied;
+	pthread_cond_t read, emptied;
+	int reading; /* the token: somebody reads into slot head, and has the trace and the fields above */
+	int ended;   /* nothing more is to be read */
 	struct slot slots[SLOTS];
 	unsigned head, tail; /* filled, taken */
 	int holding;         /* the taker has slot tail */
@@ -91,27 +98,50 @@ static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 	}
 }
 
+/* Under the lock, which is left while it reads: 1 if it did. */
+static int try_read(struct nm_ahead *a)
+{
+	struct slot *s = &a->slots[a->head % SLOTS];
+
+	if (a->reading || a->ended || a->head - a->tail == SLOTS)
+		return 0;
+	a->reading = 1;
+	pthread_mutex_unlock(&a->lock);
+	s->status = read_piece(a, s, &s->fault);
+	pthread_mutex_lock(&a->lock);
+	a->reading = 0;
+	a->head++;
+	a->ended |= s->status <= 0;
+	pthread_cond_broadcast(&a->read);
+	return 1;
+}
+
+int nm_ahead_step(struct nm_ahead *a)
+{
+	int done;
+
+	if (nm_trace_is_piped(a->trace))
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	while (a->reading)
+		pthread_cond_wait(&a->read, &a->lock);
+	done = try_read(a);
+	pthread_mutex_unlock(&a->lock);
+	return done;
+}
+
 static void *work(void *arg)
 {
 	struct nm_ahead *a = arg;
-	struct slot *s;
-	int status = 1;
 
 	pthread_mutex_lock(&a->lock);
-	while (status > 0) {
-		if (a->head - a->tail == SLOTS)
-			while (a->head - a->tail > SLOTS / 2 && !a->leaving)
-				pthread_cond_wait(&a->emptied, &a->lock);
-		if (a->leaving)
-			break;
-		pthread_mutex_unlock(&a->lock);
-		s = &a->slots[a->head % SLOTS];
-		status = s->status = read_piece(a, s, &s->fault);
-		pthread_mutex_lock(&a->lock);
-		a->head++;
-		a->ended = status <= 0;
-		if (a->ended || a->head - a->tail == SLOTS / 4)
-			pthread_cond_signal(&a->filled);
+	while (!a->ended) {
+		if (try_read(a))
+			continue;
+		if (a->reading)
+			pthread_cond_wait(&a->read, &a->lock);
+		while (a->head - a->tail > SLOTS / 2 && !a->ended)
+			pthread_cond_wait(&a->emptied, &a->lock);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return NULL;
@@ -127,57 +157,67 @@ int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int thread
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	a->trace = trace;
 	pthread_mutex_init(&a->lock, NULL);
-	pthread_cond_init(&a->filled, NULL);
+	pthread_cond_init(&a->read, NULL);
 	pthread_cond_init(&a->emptied, NULL);
 	a->threaded = threaded && !pthread_create(&a->thread, NULL, work, a);
 	*ret_ahead = a;
 	return 0;
 }
 
+void nm_ahead_stop(struct nm_ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->ended = 1;
+	pthread_cond_signal(&a->emptied);
+	while (a->reading)
+		pthread_cond_wait(&a->read, &a->lock);
+	pthread_mutex_unlock(&a->lock);
+}
+
 void nm_ahead_free(struct nm_ahead *a)
 {
 	if (!a)
 		return;
-	pthread_mutex_lock(&a->lock);
-	a->leaving = 1;
-	pthread_cond_signal(&a->emptied);
-	pthread_mutex_unlock(&a->lock);
+	nm_ahead_stop(a);
 	if (a->threaded)
 		pthread_join(a->thread, NULL);
 	for (unsigned i = 0; i < SLOTS; i++) {
 		nm_vec_free(&a->slots[i].words);
 		nm_vec_free(&a->slots[i].names);
 	}
-	pthread_cond_destroy(&a->filled);
+	pthread_cond_destroy(&a->read);
 	pthread_cond_destroy(&a->emptied);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 }
 
+/* The piece that was taken last is given back, unless it is the end. */
+static void give_back(struct nm_ahead *a)
+{
+	if (!a->holding || a->slots[a->tail % SLOTS].status <= 0)
+		return;
+	a->tail++;
+	a->holding = 0;
+	if (a->head - a->tail == SLOTS / 2)
+		pthread_cond_signal(&a->emptied);
+	if (a->head == a->tail && !a->reading)
+		a->head = a->tail = 0;
+}
+
 int nm_ahead_next(struct nm_ahead *a, struct nm_piece *ret_piece, struct nm_error *err)
 {
 	struct slot *s;
-	int status;
 
-	if (!a->threaded) {
-		s = &a->slots[0];
-		status = read_piece(a, s, err);
-		*ret_piece = s->piece;
-		return status;
-	}
 	pthread_mutex_lock(&a->lock);
-	if (a->holding && a->slots[a->tail % SLOTS].status > 0) {
-		a->tail++;
-		a->holding = 0;
-		if (a->head - a->tail == SLOTS / 2)
-			pthread_cond_signal(&a->emptied);
-	}
-	if (a->head == a->tail)
-		while (a->head - a->tail < SLOTS / 4 && !a->ended)
-			pthread_cond_wait(&a->filled, &a->lock);
-	pthread_mutex_unlock(&a->lock);
+	give_back(a);
+	while (a->head == a->tail && (a->reading || !a->ended))
+		if (!try_read(a))
+			pthread_cond_wait(&a->read, &a->lock);
 	s = &a->slots[a->tail % SLOTS];
-	a->holding = 1;
+	if (a->head == a->tail) /* it was stopped */
+		s->status = 0;
+	a->holding = a->head != a->tail;
+	pthread_mutex_unlock(&a->lock);
 	if (s->status > 0)
 		*ret_piece = s->piece;
 	else if (s->status < 0 && err)
