@@ -24,14 +24,13 @@ static unsigned list_members(struct nm_engine *e, uint32_t origin, const uint32_
 {
 	const struct nm_origin *o = &e->origins.at[origin];
 	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
+	const struct nm_sharers s = nm_plan_sharers(t, o->access);
 	unsigned n = 0;
 
-	for (uint32_t i = o->access; i < t->accesses && t->single[i].word <= o->access; i++) {
+	for (uint32_t i = s.first; i < s.end; i++) {
 		uint32_t single = o->plan->first_origin + t->single[i].lane;
 		uint64_t word = nm_lane_of(&e->origins.at[single], word);
 
-		if (t->single[i].word != o->access)
-			continue;
 		ret_members[n] = (struct nm_member){.cell = nm_engine_cell(e, single, objects[n * step]),
 						    .distance = t->single[i].distance,
 						    .size = (uint8_t)nm_word_size(word),

@@ -89,6 +89,22 @@ struct nm_plan_tables {
 	    lanes; /* of addresses; these are the first lanes, behind which are those of accesses in groups */
 };
 
+/* The accesses that have an address word: [first, end) of `single`. */
+struct nm_sharers {
+	uint32_t first, end;
+};
+
+static inline struct nm_sharers nm_plan_sharers(const struct nm_plan_tables *t, uint32_t word)
+{
+	struct nm_sharers s = {word, 0};
+
+	while (t->single[s.first].word != word)
+		s.first++;
+	for (s.end = s.first + 1; s.end < t->accesses && t->single[s.end].word == word;)
+		s.end++;
+	return s;
+}
+
 /* Half a cache line, so that a plan with one group is two. */
 struct nm_plan {
 	uint16_t words;        /* of a whole execution with its header; 0: something is to be done singly */

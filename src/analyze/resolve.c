@@ -310,12 +310,11 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_plan *plan, ui
 {
 	const struct nm_origin *o = &e->origins.at[origin];
 	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
-	uint32_t objects[NM_GROUP_MAX], n = 0, group;
+	const struct nm_sharers s = nm_plan_sharers(t, o->access);
+	uint32_t objects[NM_GROUP_MAX] = {0}, n = 0, group;
 	int mixed = 0;
 
-	for (uint32_t i = o->access; i < t->accesses && t->single[i].word <= o->access; i++) {
-		if (t->single[i].word != o->access)
-			continue;
+	for (uint32_t i = s.first; i < s.end; i++) {
 		if (find_any(e, plan, address + t->single[i].distance, &objects[n]))
 			return 0;
 		mixed |= objects[n++] != objects[0];
@@ -374,14 +373,17 @@ static uint32_t stack_owner(const struct nm_engine *e, uint32_t origin, uint64_t
 	const struct nm_origin *o = &e->origins.at[origin];
 	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
 	uint32_t object = nm_stack_owner(e->stack, address);
+	struct nm_sharers s;
 
 	if (!nm_word_is_group(nm_lane_of(o, word)))
 		return object;
-	for (uint32_t i = o->access; i < t->accesses && t->single[i].word <= o->access; i++)
-		if (t->single[i].word == o->access &&
-		    (!nm_stack_holds(e->stack, address + t->single[i].distance) ||
-		     nm_stack_owner(e->stack, address + t->single[i].distance) != object))
+	s = nm_plan_sharers(t, o->access);
+	for (uint32_t i = s.first; i < s.end; i++) {
+		const uint64_t at = address + t->single[i].distance;
+
+		if (!nm_stack_holds(e->stack, at) || nm_stack_owner(e->stack, at) != object)
 			return 0;
+	}
 	return object;
 }
 
