@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "groups.h"
 #include "hierarchy.h"
 #include "plan.h"
 
@@ -30,7 +31,9 @@ struct nm_reach {
 	uint64_t low, length, own;
 };
 
-/* Lanes as bits: not served; of these, with an address on the running stack. */
+/* Lanes as bits: not served; of these, with an address on the running stack or so near below it that a group may reach
+ * into it. */
+enum { NM_BELOW = NM_GROUP_SPAN };
 struct nm_open {
 	unsigned lanes, stacked;
 };
@@ -64,7 +67,8 @@ ALWAYS struct nm_open nm_serve_plain(const struct nm_lanes *l, const uint64_t *a
 	for (unsigned i = 0; i < n; i++)
 		if (nm_serve_one(l, i, addresses[i], reach, &out[i])) {
 			open.lanes |= 1u << i;
-			open.stacked |= (unsigned)(addresses[i] - reach.low < reach.length) << i;
+			open.stacked |=
+			    (unsigned)(addresses[i] - (reach.low - NM_BELOW) < reach.length + NM_BELOW) << i;
 		}
 	return open;
 }
@@ -108,9 +112,9 @@ ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *address
 	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), figures(l->word), 1);
 
 	_mm512_storeu_si512(out, _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), both));
-	return (struct nm_open){open, _mm256_mask_cmplt_epu64_mask((__mmask8)open,
-								   _mm256_sub_epi64(a, each(reach.low)),
-								   each(reach.length))};
+	return (struct nm_open){open, _mm256_mask_cmplt_epu64_mask(
+					  (__mmask8)open, _mm256_sub_epi64(a, each(reach.low - NM_BELOW)),
+					  each(reach.length + NM_BELOW))};
 }
 
 ALWAYS unsigned nm_list_open(uint64_t *list, unsigned lanes, uint64_t first)
@@ -152,8 +156,8 @@ ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *address
 	_mm256_storeu_si256((__m256i *)(out + 2), _mm256_permute2x128_si256(even, odd, 0x31));
 	if (!open)
 		return (struct nm_open){0, 0};
-	return (struct nm_open){
-	    open, open & lanes_of(below(_mm256_sub_epi64(a, each(reach.low)), each(reach.length)))};
+	return (struct nm_open){open, open & lanes_of(below(_mm256_sub_epi64(a, each(reach.low - NM_BELOW)),
+							    each(reach.length + NM_BELOW)))};
 }
 
 #else

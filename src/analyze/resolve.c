@@ -395,7 +395,7 @@ static int open_lane(struct nm_engine *e, const struct nm_plan *plan, uint32_t o
 
 	if (depth >= e->reach.own && depth < e->reach.length)
 		object = stack_owner(e, origin, address);
-	if (object || (depth >= e->reach.length && !plan->fills)) {
+	if (object || (depth >= e->reach.length && depth < -(uint64_t)NM_BELOW && !plan->fills)) {
 		e->batch[index].cell = object;
 		e->open[e->open_count++] =
 		    (uint64_t)origin << 32 | (object ? NM_KNOWN : 0) | NM_DEBITED | index;

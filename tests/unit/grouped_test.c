@@ -38,8 +38,8 @@ enum {
 	HEAP_BLOCKS = 160,
 	NAMES = 8,
 	THREADS = 3,
-	STACK_BYTES = 0x10000, /* a thread has two */
-	STACK_STEP = 1 << 20,
+	STACK_BYTES = 0x10000,    /* a thread has two */
+	STACK_STEP = STACK_BYTES, /* side by side */
 	DEPTH = 10,
 	COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t)
 };
