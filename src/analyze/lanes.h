@@ -31,9 +31,9 @@ struct nm_reach {
 	uint64_t low, length, own;
 };
 
-/* Lanes as bits: not served; of these, with an address on the running stack or so near below it that a group may reach
- * into it. */
-enum { NM_BELOW = NM_GROUP_SPAN };
+enum { NM_BELOW = NM_GROUP_SPAN /* bytes below a stack from which a group may reach into it */ };
+
+/* Lanes as bits: not served; of these, with an address on the running stack, or so near below it. */
 struct nm_open {
 	unsigned lanes, stacked;
 };
