@@ -55,7 +55,7 @@ struct nm_survey {
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
-	/* Takes reads and writes, and groups of them. */
+	/* Takes reads and writes; groups of them where nm_cache_takes_groups. */
 	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
 	/* Takes one reference of any kind, but no group. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
@@ -184,6 +184,12 @@ static inline void nm_cache_witness_stay(struct nm_cache *c, uint32_t place)
 
 	if (w && (w->weight || nm_witness_hash(c->tags[place]) <= w->chosen))
 		nm_witness_stay(c, place);
+}
+
+/* Whether the fast loops do for it: they alone know groups. */
+static inline int nm_cache_takes_groups(const struct nm_cache *c)
+{
+	return c->way_of && c->first && !c->queue;
 }
 
 /* A slot of the table of guesses. */

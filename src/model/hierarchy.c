@@ -430,7 +430,7 @@ static int takes_groups(const struct nm_hierarchy *h)
 	for (unsigned i = 0; i < h->machines * h->cores; i++) {
 		const struct nm_cache *c = h->entrances[i].entry[0];
 
-		if (h->entrances[i].pager || (c && (c->custom || c->queue)))
+		if (h->entrances[i].pager || (c && !nm_cache_takes_groups(c)))
 			return 0;
 	}
 	return !h->teller.monitor.event;

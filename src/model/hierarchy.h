@@ -109,7 +109,7 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
  * apart; a cell that was not told is an instruction of its own.  0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
-/* References may be groups of these from now on. */
+/* References may be groups of these from now on.  After nm_hierarchy_watch.  0 or NM_ENOMEM. */
 struct nm_groups;
 int nm_hierarchy_set_groups(struct nm_hierarchy *hierarchy, const struct nm_groups *groups);
 

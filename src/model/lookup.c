@@ -244,23 +244,6 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	c->tally.loads[r->cell].extra[write] += missed - (missed > 0);
 }
 
-/* The same, also a group: one reference after the other. */
-static __attribute__((noinline)) void take_apart(struct nm_cache *c, const struct nm_ref *r)
-{
-	const struct nm_group *g;
-
-	if (!nm_ref_is_group(r)) {
-		take_any(c, r);
-		return;
-	}
-	g = nm_group(c->groups, r->cell);
-	for (uint32_t i = 0; i < g->members; i++) {
-		const struct nm_ref one = nm_member_ref(r, &g->member[i]);
-
-		take_any(c, &one);
-	}
-}
-
 /* The reference that loads the line, if that is to be loaded. */
 ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 {
@@ -475,7 +458,7 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 		fast_loop(c, refs, count, (struct shape){4, c->line_shift});
 	else
 		for (uint32_t i = 0; i < count; i++) {
-			take_apart(c, &refs[i]);
+			take_any(c, &refs[i]);
 			if (__builtin_expect(c->queue != NULL, 0))
 				nm_prefetch_issue(c->queue);
 		}
