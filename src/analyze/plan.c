@@ -241,8 +241,7 @@ static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_
 
 	t.exit = nm_arena_alloc(&e->arena, (t.exits + 1u) * sizeof *t.exit);
 	t.single = nm_arena_alloc(&e->arena, (t.accesses + 1u) * sizeof *t.single);
-	if (!p || !t.exit || !t.single || t.lanes > UINT16_MAX || e->tables.count >= UINT32_MAX ||
-	    nm_vec_push(&e->tables, t))
+	if (!p || !t.exit || !t.single || e->tables.count >= UINT32_MAX || nm_vec_push(&e->tables, t))
 		return NULL;
 	p = (struct nm_plan *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
 	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
@@ -282,6 +281,10 @@ struct nm_plan *nm_engine_plan(struct nm_engine *e, uint32_t id, struct nm_error
 	r.words = e->definitions.at[id].count;
 	if (nm_wire_block_decode(&r, &info, err))
 		return NULL;
+	if (count_lanes(&info) > UINT16_MAX) {
+		nm_fail(err, NM_EFORMAT, "block %u has too many accesses in groups", id);
+		return NULL;
+	}
 	p = nm_engine_settle(e) ? NULL : new_plan(e, &info); /* it makes objects, and cells for fetches */
 	if (!p || fill_plan(e, p, &info) || (id >= e->plan_room && grow_plans(e, id))) {
 		nm_fail(err, NM_ENOMEM, "out of memory");

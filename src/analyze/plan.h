@@ -52,7 +52,7 @@ struct nm_origin {
 	uint8_t listed;  /* in the engine's list of ranges that end with a mapping */
 	uint16_t access;
 };
-_Static_assert(sizeof(struct nm_origin) == 32, "");
+_Static_assert(sizeof(struct nm_origin) == 32, "two origins share a cache line");
 
 /* An access that keeps the range of a heap block, in the block's list of them. */
 struct nm_cacher {

@@ -569,15 +569,46 @@ static void refuses_bad_streams(void **state)
 	nm_vec_free(&w);
 }
 
+/* Each access in a group has a lane beside that of its group, and lanes have 16-bit numbers. */
+static void refuses_more_accesses_in_groups_than_it_can_number(void **state)
+{
+	enum { PAIRS = 25000, BLOCK_PAIRS = 90 };
+	static uint64_t accesses[2 * PAIRS], addresses[PAIRS];
+	struct nm_wire_words w = {0};
+	struct nm_error err;
+	struct run r;
+
+	(void)state;
+	begin(&r, 1, 0);
+	start(&w, NM_WIRE_STARTED, 5, 1, 0);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		addresses[i] = DATA;
+		accesses[2 * i] = access_word(8, 0, NM_WIRE_READ);
+		accesses[2 * i + 1] = access_word(8, 0, NM_WIRE_WRITE | NM_WIRE_FOLLOWS);
+	}
+	define(&w, BLOCK_PAIRS, 0x401000, NM_WIRE_JUMP, accesses, 2 * PAIRS, NULL, 0);
+	run_block(&w, BLOCK_PAIRS, PAIRS, addresses);
+	assert_int_equal(feed(&r, 0, &w, &err), NM_EFORMAT);
+	assert_non_null(strstr(err.text, "too many accesses in groups"));
+	end(&r);
+	nm_vec_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(blocks_equal_a_list),        cmocka_unit_test(frames_follow_calls_and_jumps),
-	    cmocka_unit_test(contexts_tell_chains_apart), cmocka_unit_test(charges_the_right_objects),
-	    cmocka_unit_test(fetches_what_was_executed),  cmocka_unit_test(remembers_frames_of_callers),
-	    cmocka_unit_test(threads_change_nothing),     cmocka_unit_test(sums_close),
-	    cmocka_unit_test(children_inherit),           cmocka_unit_test(places_are_named_by_the_stream),
+	    cmocka_unit_test(blocks_equal_a_list),
+	    cmocka_unit_test(frames_follow_calls_and_jumps),
+	    cmocka_unit_test(contexts_tell_chains_apart),
+	    cmocka_unit_test(charges_the_right_objects),
+	    cmocka_unit_test(fetches_what_was_executed),
+	    cmocka_unit_test(remembers_frames_of_callers),
+	    cmocka_unit_test(threads_change_nothing),
+	    cmocka_unit_test(sums_close),
+	    cmocka_unit_test(children_inherit),
+	    cmocka_unit_test(places_are_named_by_the_stream),
 	    cmocka_unit_test(refuses_bad_streams),
+	    cmocka_unit_test(refuses_more_accesses_in_groups_than_it_can_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
