@@ -4,7 +4,16 @@
  */
 #include "placement.h"
 
+#include <sched.h>
 #include <time.h>
+
+/* Of a decoder. */
+static _Thread_local struct {
+	unsigned modellers;
+	cpu_set_t allowed; /* to it and them */
+	int apart;         /* it and its only modeller are bound */
+	pthread_t modeller;
+} here;
 
 static uint64_t read_clock(clockid_t clock)
 {
@@ -27,42 +36,45 @@ static cpu_set_t one_of(const cpu_set_t *allowed, int second)
 	return one;
 }
 
-void nm_placement_begin(struct nm_placement *p)
+static void bind(pthread_t modeller, int apart)
 {
-	*p = (struct nm_placement){0};
-	p->possible = !sched_getaffinity(0, sizeof p->allowed, &p->allowed) && CPU_COUNT(&p->allowed) == 2;
-}
+	cpu_set_t mine = apart ? one_of(&here.allowed, 0) : here.allowed;
+	cpu_set_t other = apart ? one_of(&here.allowed, 1) : here.allowed;
 
-static void bind(struct nm_placement *p, pthread_t modeller, int apart)
-{
-	cpu_set_t mine = apart ? one_of(&p->allowed, 0) : p->allowed;
-	cpu_set_t other = apart ? one_of(&p->allowed, 1) : p->allowed;
-
-	p->apart = apart;
+	here.apart = apart;
+	here.modeller = modeller;
 	sched_setaffinity(0, sizeof mine, &mine);
 	pthread_setaffinity_np(modeller, sizeof other, &other);
 }
 
-void nm_placement_review(struct nm_placement *p, pthread_t modeller, int alone)
+void nm_placement_enter(void)
+{
+	if (here.apart)
+		bind(here.modeller, 0);
+	if (!here.modellers++ && sched_getaffinity(0, sizeof here.allowed, &here.allowed))
+		CPU_ZERO(&here.allowed);
+}
+
+void nm_placement_review(struct nm_placement *p, pthread_t modeller)
 {
 	clockid_t clock;
-	uint64_t decoder, model, mine, other;
+	uint64_t decoder, model;
+	int apart;
 
-	if (!p->possible || pthread_getcpuclockid(modeller, &clock))
+	if (here.modellers != 1 || CPU_COUNT(&here.allowed) != 2 || pthread_getcpuclockid(modeller, &clock))
 		return;
 	decoder = read_clock(CLOCK_THREAD_CPUTIME_ID);
 	model = read_clock(clock);
-	mine = decoder - p->decoder;
-	other = model - p->modeller;
-	p->decoder = decoder;
-	p->modeller = model;
-	if (nm_placement_wants(p->apart, alone, mine, other) != p->apart)
-		bind(p, modeller, !p->apart);
+	apart = nm_placement_wants(here.apart, decoder - p->decoder, model - p->modeller);
+	*p = (struct nm_placement){decoder, model};
+	if (apart != here.apart)
+		bind(modeller, apart);
 }
 
-void nm_placement_end(struct nm_placement *p)
+void nm_placement_leave(void)
 {
-	if (p->apart)
-		sched_setaffinity(0, sizeof p->allowed, &p->allowed);
-	p->apart = 0;
+	if (here.apart)
+		sched_setaffinity(0, sizeof here.allowed, &here.allowed);
+	here.apart = 0;
+	here.modellers--;
 }

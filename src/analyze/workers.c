@@ -23,9 +23,6 @@
 
 enum { REVIEW = 4096 /* batches */ };
 
-/* With more than one modeller the decoder's time is not for one of them alone, and nothing is bound. */
-static _Atomic unsigned modellers;
-
 struct nm_workers {
 	unsigned threads;
 	nm_batch_function *function;
@@ -101,12 +98,12 @@ static int start_threads(struct nm_workers *w, struct nm_error *err)
 {
 	if (w->threads < 2)
 		return 0;
-	if (pthread_create(&w->modeller, NULL, model, w))
-		return nm_fail(err, NM_ENOMEM, "cannot start a thread");
-	w->modelling = 1;
-	modellers++;
-	nm_placement_begin(&w->placement);
-	return 0;
+	nm_placement_enter();
+	w->modelling = !pthread_create(&w->modeller, NULL, model, w);
+	if (w->modelling)
+		return 0;
+	nm_placement_leave();
+	return nm_fail(err, NM_ENOMEM, "cannot start a thread");
 }
 
 int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_idle idle,
@@ -147,9 +144,8 @@ void nm_workers_free(struct nm_workers *w)
 	pthread_mutex_unlock(&w->lock);
 	if (w->modelling) {
 		pthread_join(w->modeller, NULL);
-		modellers--;
+		nm_placement_leave();
 	}
-	nm_placement_end(&w->placement);
 	for (unsigned i = 0; i < NM_WORKERS_QUEUE; i++)
 		free(w->buffers[i]);
 	pthread_mutex_destroy(&w->lock);
@@ -194,7 +190,7 @@ int nm_workers_submit(struct nm_workers *w, size_t count)
 	pthread_mutex_unlock(&w->lock);
 	if (++w->since == REVIEW) {
 		w->since = 0;
-		nm_placement_review(&w->placement, w->modeller, modellers == 1);
+		nm_placement_review(&w->placement, w->modeller);
 	}
 	return status;
 }
