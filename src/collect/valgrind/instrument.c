@@ -12,8 +12,9 @@
  * Known at translation time are also the distances between accesses whose addresses are the same temporary and
  * constants (distance.c): what a function pushes, the fields of a structure, what an instruction reads and writes
  * back.  Those that follow each other and leave no gap make a group and send one address, the lowest.  Which one that
- * is is known when the group has ended, so its store stands there and not before the accesses.  A group is small (a
- * cache line, MAX_GROUP accesses) so that a reader may take it as little more than one access.
+ * is is known when the group has ended, so its store stands there and not before the accesses.  A group is small
+ * (MAX_SPAN bytes, so that few lie in two cache lines, and MAX_GROUP accesses), so that a reader may take it as
+ * little more than one access.
  *
  * A superblock makes more than one wire block
  * - at a call that VEX has followed, so that the reader sees the frame;
