@@ -24,7 +24,7 @@ nm_execute_function *nm_execute_supported(unsigned i)
 }
 
 /* Every batch goes to every pass. */
-static int run_passes(void *arg, const struct nm_ref *refs, size_t count)
+static int run_passes(void *arg, const struct nm_ref *refs, size_t count, const struct nm_ref *next)
 {
 	struct nm_engine *e = arg;
 	size_t n;
@@ -32,8 +32,9 @@ static int run_passes(void *arg, const struct nm_ref *refs, size_t count)
 	int status = 0;
 
 	for (size_t i = 0; i < e->pass_count && !status; i++)
-		status = passes[i]->batch(e->passes[i], refs, count);
-	e->broken_promise |= status == NM_EPLUGIN;
+		status = passes[i]->batch(e->passes[i], refs, count, i ? NULL : next);
+	if (status == NM_EPLUGIN)
+		e->broken_promise = 1;
 	return status;
 }
 

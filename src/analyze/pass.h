@@ -18,7 +18,8 @@
 struct nm_pass {
 	const char *name;
 	int (*make)(void **ret_self, const struct nm_engine_options *options, struct nm_error *err);
-	int (*batch)(void *self, const struct nm_ref *refs, size_t count); /* 0 or NM_ENOMEM */
+	/* next: where the batch lies that comes next, or NULL.  0 or NM_ENOMEM. */
+	int (*batch)(void *self, const struct nm_ref *refs, size_t count, const struct nm_ref *next);
 	/* Between batches: the memory that can have huge pages is now this.  0 or NM_ENOMEM; NULL: it is no matter. */
 	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
 	/* Between batches: another core runs.  NULL: it is no matter. */

@@ -51,12 +51,14 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 	return status;
 }
 
-static int batch(void *self, const struct nm_ref *refs, size_t count)
+static int batch(void *self, const struct nm_ref *refs, size_t count, const struct nm_ref *next)
 {
 	struct cache *c = self;
-	int status = nm_hierarchy_run(c->hierarchy, refs, count);
 	uint64_t instructions;
+	int status;
 
+	nm_hierarchy_expect(c->hierarchy, next);
+	status = nm_hierarchy_run(c->hierarchy, refs, count);
 	if (!c->moments)
 		return status;
 	instructions = nm_moments_take(c->moments, refs, count, nm_sift_reference(c->sift));

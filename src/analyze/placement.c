@@ -5,7 +5,6 @@
 #include "placement.h"
 
 #include <sched.h>
-#include <time.h>
 
 /* Of a decoder. */
 static _Thread_local struct {
@@ -14,14 +13,6 @@ static _Thread_local struct {
 	int apart;         /* it and its only modeller are bound */
 	pthread_t modeller;
 } here;
-
-static uint64_t read_clock(clockid_t clock)
-{
-	struct timespec t = {0};
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* The first or the second of the allowed processors. */
 static cpu_set_t one_of(const cpu_set_t *allowed, int second)
@@ -55,20 +46,10 @@ void nm_placement_enter(void)
 		CPU_ZERO(&here.allowed);
 }
 
-void nm_placement_review(struct nm_placement *p, pthread_t modeller)
+void nm_placement_review(pthread_t modeller)
 {
-	clockid_t clock;
-	uint64_t decoder, model;
-	int apart;
-
-	if (here.modellers != 1 || CPU_COUNT(&here.allowed) != 2 || pthread_getcpuclockid(modeller, &clock))
-		return;
-	decoder = read_clock(CLOCK_THREAD_CPUTIME_ID);
-	model = read_clock(clock);
-	apart = nm_placement_wants(here.apart, decoder - p->decoder, model - p->modeller);
-	*p = (struct nm_placement){decoder, model};
-	if (apart != here.apart)
-		bind(modeller, apart);
+	if (!here.apart && here.modellers == 1 && CPU_COUNT(&here.allowed) == 2)
+		bind(modeller, 1);
 }
 
 void nm_placement_leave(void)

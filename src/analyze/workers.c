@@ -6,12 +6,11 @@
  * each time.  Before the modeller waits it does the idle job, again and again up to that quarter: what it takes off
  * the decoder makes the batches come sooner.
  *
- * On two processors the host leaves both on one as long as the program keeps the other busy, so they
- * take turns all the same: a queue of 256 batches instead of 32 took a tenth off the time of whole recordings.
- * Binding each to a processor helps, but not always (placement.h).
- * Where they run on two processors, the decoder's stores wait for lines that the modeller's processor has; nothing was
- * gained by stores past the caches, batches copied as a whole, lines fetched ahead for writing (prefetchw), queues of
- * 16 or 64 batches, and huge pages.
+ * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings.  On two processors each is bound to
+ * one (placement.h).  The decoder fills a batch of its own and copies it past the caches (stream.h), and the
+ * model has the host fetch the next batch while it runs one: both together took a third off what the decoder needs on the
+ * solver of bench/; either alone gained nothing.  Also dropped: lines fetched ahead for writing (prefetchw), which
+ * made it slower, copies by memcpy or rep movsb, queues of 16, 64 or 1,024 batches, and huge pages.
  */
 #include "workers.h"
 
@@ -20,15 +19,22 @@
 
 #include "placement.h"
 #include "plan.h"
+#include "stream.h"
 
-enum { REVIEW = 4096 /* batches */ };
+enum {
+	TURN = 8, /* batches that are told of, or run, at a time, so that the lock changes hands less often */
+	REVIEW = 4096 /* batches */
+};
+
+_Static_assert(NM_BATCH * sizeof(struct nm_ref) % NM_STREAM_LINE == 0, "batches are copied by lines");
 
 struct nm_workers {
 	unsigned threads;
 	nm_batch_function *function;
 	void *arg;
 	struct nm_idle idle;
-	struct nm_ref *buffers[NM_WORKERS_QUEUE];
+	struct nm_ref *own;   /* the decoder's batch, with NM_LANES more */
+	struct nm_ref *queue; /* [NM_WORKERS_QUEUE][NM_BATCH], or NULL: with one thread */
 	size_t counts[NM_WORKERS_QUEUE];
 	int status; /* of the first batch that failed */
 
@@ -39,10 +45,16 @@ struct nm_workers {
 	int stop, modelling, draining;
 	pthread_t modeller;
 
-	/* The decoder's. */
-	struct nm_placement placement;
-	unsigned since; /* batches since the latest review of it */
+	/* The decoder's: batches that it has put into the queue, of which the last may not be told of yet; tail
+	 * and status as it saw them last; when it looked at their places last. */
+	unsigned made, seen_tail, looked;
+	int seen_status;
 };
+
+static struct nm_ref *batch_at(const struct nm_workers *w, unsigned i)
+{
+	return w->queue + (size_t)(i % NM_WORKERS_QUEUE) * NM_BATCH;
+}
 
 /* Is there work for a while, or somebody who waits? */
 static int is_due(const struct nm_workers *w)
@@ -65,29 +77,33 @@ static void wait_for_batches(struct nm_workers *w)
 	}
 }
 
+/* The batches that are there now, but for a turn at most: returns how many, of which *ret_status tells. */
+static unsigned run_some(struct nm_workers *w, int *ret_status)
+{
+	const unsigned there = w->head - w->tail, n = there < TURN ? there : TURN, tail = w->tail;
+	int status = 0;
+
+	pthread_mutex_unlock(&w->lock);
+	for (unsigned i = 0; i < n && !status; i++)
+		status = w->function(w->arg, batch_at(w, tail + i), w->counts[(tail + i) % NM_WORKERS_QUEUE],
+				     i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
+	pthread_mutex_lock(&w->lock);
+	*ret_status = status;
+	return n;
+}
+
 static void *model(void *arg)
 {
 	struct nm_workers *w = arg;
 
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		int status = 0;
-
 		if (w->tail == w->head)
 			wait_for_batches(w);
 		if (w->tail == w->head)
 			break;
-		if (!w->status) {
-			unsigned i = w->tail % NM_WORKERS_QUEUE;
-
-			pthread_mutex_unlock(&w->lock);
-			status = w->function(w->arg, w->buffers[i], w->counts[i]);
-			pthread_mutex_lock(&w->lock);
-		}
-		if (status && !w->status)
-			w->status = status;
-		w->tail++;
-		if (w->head - w->tail == NM_WORKERS_QUEUE / 2 || w->head == w->tail)
+		w->tail += w->status ? w->head - w->tail : run_some(w, &w->status);
+		if (w->head - w->tail <= NM_WORKERS_QUEUE / 2)
 			pthread_cond_signal(&w->emptied);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -100,8 +116,10 @@ static int start_threads(struct nm_workers *w, struct nm_error *err)
 		return 0;
 	nm_placement_enter();
 	w->modelling = !pthread_create(&w->modeller, NULL, model, w);
-	if (w->modelling)
+	if (w->modelling) {
+		nm_placement_review(w->modeller);
 		return 0;
+	}
 	nm_placement_leave();
 	return nm_fail(err, NM_ENOMEM, "cannot start a thread");
 }
@@ -119,11 +137,11 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);
-	for (unsigned i = 0; i < (threads < 2 ? 1u : NM_WORKERS_QUEUE); i++) {
-		w->buffers[i] = malloc((NM_BATCH + NM_LANES) * sizeof(struct nm_ref));
-		if (!w->buffers[i])
-			status = nm_fail(err, NM_ENOMEM, "out of memory");
-	}
+	w->own = aligned_alloc(NM_STREAM_LINE, (NM_BATCH + NM_LANES) * sizeof *w->own);
+	if (threads > 1)
+		w->queue = aligned_alloc(NM_STREAM_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
+	if (!w->own || (threads > 1 && !w->queue))
+		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	if (!status)
 		status = start_threads(w, err);
 	if (status) {
@@ -146,8 +164,8 @@ void nm_workers_free(struct nm_workers *w)
 		pthread_join(w->modeller, NULL);
 		nm_placement_leave();
 	}
-	for (unsigned i = 0; i < NM_WORKERS_QUEUE; i++)
-		free(w->buffers[i]);
+	free(w->own);
+	free(w->queue);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->filled);
 	pthread_cond_destroy(&w->emptied);
@@ -160,54 +178,62 @@ void nm_workers_start(struct nm_workers *w, nm_batch_function *function, void *a
 	w->arg = arg;
 }
 
-struct nm_ref *nm_workers_buffer(struct nm_workers *w)
-{
-	struct nm_ref *buffer;
+struct nm_ref *nm_workers_buffer(struct nm_workers *w) { return w->own; }
 
-	if (w->threads < 2)
-		return w->buffers[0];
-	pthread_mutex_lock(&w->lock);
-	if (w->head - w->tail == NM_WORKERS_QUEUE)
-		while (w->head - w->tail > NM_WORKERS_QUEUE / 2)
-			pthread_cond_wait(&w->emptied, &w->lock);
-	buffer = w->buffers[w->head % NM_WORKERS_QUEUE];
-	pthread_mutex_unlock(&w->lock);
-	return buffer;
+/* Tells of the batches that were made. */
+static void publish(struct nm_workers *w)
+{
+	w->head = w->made;
+	w->seen_status = w->status;
+	w->seen_tail = w->tail;
+	if (is_due(w))
+		pthread_cond_signal(&w->filled);
+}
+
+/* Where the next batch goes in the queue. */
+static struct nm_ref *wait_for_room(struct nm_workers *w)
+{
+	if (w->made - w->seen_tail == NM_WORKERS_QUEUE) {
+		pthread_mutex_lock(&w->lock);
+		publish(w);
+		if (w->head - w->tail == NM_WORKERS_QUEUE)
+			while (w->head - w->tail > NM_WORKERS_QUEUE / 2)
+				pthread_cond_wait(&w->emptied, &w->lock);
+		w->seen_tail = w->tail;
+		pthread_mutex_unlock(&w->lock);
+	}
+	return batch_at(w, w->made);
 }
 
 int nm_workers_submit(struct nm_workers *w, size_t count)
 {
-	int status;
-
 	if (w->threads < 2)
-		return w->function(w->arg, w->buffers[0], count);
-	pthread_mutex_lock(&w->lock);
-	w->counts[w->head % NM_WORKERS_QUEUE] = count;
-	w->head++;
-	status = w->status;
-	if (w->head - w->tail == NM_WORKERS_QUEUE / 4)
-		pthread_cond_signal(&w->filled);
-	pthread_mutex_unlock(&w->lock);
-	if (++w->since == REVIEW) {
-		w->since = 0;
-		nm_placement_review(&w->placement, w->modeller);
+		return w->function(w->arg, w->own, count, NULL);
+	nm_stream_copy(wait_for_room(w), w->own, count * sizeof *w->own);
+	w->counts[w->made++ % NM_WORKERS_QUEUE] = count;
+	if (w->made % TURN == 0) {
+		pthread_mutex_lock(&w->lock);
+		publish(w);
+		pthread_mutex_unlock(&w->lock);
 	}
-	return status;
+	if (w->made - w->looked >= REVIEW) {
+		w->looked = w->made;
+		nm_placement_review(w->modeller);
+	}
+	return w->seen_status;
 }
 
 int nm_workers_drain(struct nm_workers *w)
 {
-	int status;
-
 	if (w->threads < 2)
 		return 0;
 	pthread_mutex_lock(&w->lock);
 	w->draining = 1;
-	pthread_cond_signal(&w->filled);
+	publish(w);
 	while (w->tail != w->head)
 		pthread_cond_wait(&w->emptied, &w->lock);
 	w->draining = 0;
-	status = w->status;
+	w->seen_status = w->status;
 	pthread_mutex_unlock(&w->lock);
-	return status;
+	return w->seen_status;
 }

@@ -99,6 +99,7 @@ struct nm_cache {
 	uint8_t core;               /* 1 + whose it is; 0: there is one for all */
 	struct nm_witness *witness; /* is told of some loads, or NULL */
 	struct nm_witness *further; /* that of the first level, which is told what is loaded here, or NULL */
+	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 

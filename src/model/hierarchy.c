@@ -486,6 +486,14 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 	}
 }
 
+void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
+{
+	struct nm_cache *first = h->entrances[0].entry[0];
+
+	if (first)
+		first->expected = next;
+}
+
 /* A unit failed: why. */
 static int fault_of(const struct nm_hierarchy *h)
 {

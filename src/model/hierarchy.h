@@ -117,6 +117,10 @@ int nm_hierarchy_set_groups(struct nm_hierarchy *hierarchy, const struct nm_grou
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
+/* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host then
+ * fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
+void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
+
 /* Has a witness (witness.h) told of loads and stays of the level where the data of the first machine go first, before
  * the first batch; if lines are too long for it, it is told of nothing.  Its lists are one for each batch. */
 struct nm_witness;

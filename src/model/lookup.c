@@ -418,6 +418,15 @@ static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struc
 	}
 }
 
+/* Has the host fetch a block of the next batch. */
+ALWAYS void fetch_expected(const struct nm_cache *c, uint32_t from)
+{
+	enum { PER_LINE = 64 / sizeof(struct nm_ref) };
+
+	for (uint32_t i = 0; c->expected && i < BLOCK; i += PER_LINE)
+		__builtin_prefetch(&c->expected[from + i], 0, 2);
+}
+
 /* A load may have moved what a later search of the block had found, which the second look at the tag finds out. */
 ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
 {
@@ -425,6 +434,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 
 	for (uint32_t from = 0, n; from < count; from += n) {
 		n = count - from < BLOCK ? count - from : BLOCK;
+		fetch_expected(c, from);
 		guess_places(c, refs + from, n, shape, places);
 		for (uint32_t i = 0; i < n; i++) {
 			reserve(&c->recency, BLOCK);
