@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 4.
+ * wire.h - the event stream between a collector and the engine, version 5.
  *
  * One stream describes one process image (from start or exec to exit or exec).  It is an array of
  * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 4u
+#define NM_WIRE_VERSION 5u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -83,7 +83,13 @@ enum nm_wire_kind {
 	/* Since version 3. */
 	NM_WIRE_PAGES =
 	    27, /* arg: enum nm_wire_page_size.  address, bytes.  What the program has asked for there */
-	NM_WIRE_KINDS = 28
+
+	/* Since version 5. */
+	NM_WIRE_RAN =
+	    28, /* number of instructions that have run since the last such record in code that has no
+	                     accesses and of which no blocks were sent.  What it counts to is measured or not as
+	                     what surrounds the record */
+	NM_WIRE_KINDS = 29
 };
 
 enum nm_wire_page_size { NM_WIRE_PAGES_4K = 0, NM_WIRE_PAGES_2M = 1, NM_WIRE_PAGES_1G = 2 };
@@ -205,6 +211,7 @@ struct nm_wire_ring {
 	uint64_t base;                /* address of this struct in the producer */
 	_Alignas(64) uint64_t cursor; /* producer only: next free word, as an address in the producer */
 	uint64_t limit;               /* producer only: calls for the next chunk when cursor passes it */
+	uint64_t ran;                 /* producer only: instructions that no NM_WIRE_RAN has told of yet */
 	_Alignas(64) uint32_t head;   /* atomic: chunks published */
 	uint32_t state;               /* atomic: enum nm_wire_ring_state, set by the producer */
 	_Alignas(64) uint32_t tail;   /* atomic, futex: chunks consumed */

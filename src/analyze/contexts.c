@@ -85,19 +85,18 @@ unsigned nm_context_wrappers(const struct nm_context *context)
 	return n;
 }
 
-void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot,
-		     uint64_t instructions, uint64_t next_slot)
+void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot, uint64_t next_slot)
 {
 	if (slot < watch->slot) /* something that the function called in between */
 		return;
-	if (slot > watch->slot || instructions > watch->deadline) {
+	if (slot > watch->slot || watch->ran > NM_FORWARD_INSTRUCTIONS) {
 		watch->context = 0;
 		return;
 	}
 	contexts->list.at[watch->context].forwarded[watch->level]++;
 	watch->level++;
 	watch->slot = next_slot;
-	watch->deadline = instructions + NM_FORWARD_INSTRUCTIONS;
+	watch->ran = 0;
 	if (watch->level == NM_FORWARD_LEVELS)
 		watch->context = 0;
 }

@@ -58,7 +58,7 @@ struct nm_watch {
 	unsigned level;
 	uint64_t address, end; /* of the block */
 	uint64_t slot;         /* the return that would end the function at this level */
-	uint64_t deadline;     /* instruction count */
+	uint64_t ran;          /* instructions at this level, of blocks with accesses */
 };
 
 /* The block is used, or too long is waited for that; the function that is watched stands at pc. */
@@ -69,8 +69,7 @@ static inline void nm_watch_note(const struct nm_watch *watch, struct nm_context
 	*used = *used ? *used : pc;
 }
 
-/* The function at watch->slot returns, `instructions` having been executed; next_slot is its caller's. */
-void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot,
-		     uint64_t instructions, uint64_t next_slot);
+/* The function at watch->slot returns; next_slot is its caller's. */
+void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot, uint64_t next_slot);
 
 #endif

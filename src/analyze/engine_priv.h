@@ -167,7 +167,7 @@ int nm_engine_run_stack(struct nm_engine *engine, size_t index);
  * this many accesses of a block. */
 void nm_engine_watch(struct nm_engine *engine, uint32_t context, uint64_t address, uint64_t size);
 void nm_engine_watch_block(struct nm_engine *engine, uint32_t id, const struct nm_plan *plan,
-			   const uint64_t *words, size_t n);
+			   const uint64_t *words, struct nm_side_exit left);
 
 /* memory.c */
 int nm_engine_has_tlbs(const struct nm_machine *machine);

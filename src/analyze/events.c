@@ -410,6 +410,7 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	struct nm_wire_unname gone;
 	struct nm_wire_measure measure;
 	struct nm_wire_lost lost;
+	struct nm_wire_ran ran;
 	int status = 0;
 
 	switch (r->kind) {
@@ -430,6 +431,13 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		if (!status)
 			e->measuring = measure.on;
 		nm_engine_choose(e);
+		break;
+	case NM_WIRE_RAN:
+		status = nm_wire_ran_decode(r, &ran, err);
+		if (!status) {
+			e->clock += ran.instructions;
+			e->unmeasured += e->measuring ? 0 : ran.instructions;
+		}
 		break;
 	default:
 		status = nm_wire_lost_decode(r, &lost, err);
@@ -476,6 +484,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_NAME:
 	case NM_WIRE_UNNAME:
 	case NM_WIRE_MEASURE:
+	case NM_WIRE_RAN:
 	case NM_WIRE_LOST: return on_mark(e, r, err);
 	case NM_WIRE_PLACE: return on_place(e, r, err);
 	case NM_WIRE_SIGNAL: return on_signal(e, r, err);

@@ -257,9 +257,12 @@ static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_
 static int fill_plan(struct nm_engine *e, struct nm_plan *p, const struct nm_wire_block_info *info)
 {
 	const struct nm_mapping *m = nm_space_mapping(&e->space, info->def.pc);
+	/* Objects are not to depend on blocks that a collector may leave out. */
+	const int framed = info->def.accesses || e->calls || e->fetching;
 	const struct nm_object *frame;
 
-	if (plan_accesses(e, p, info, m) || function_frame(e, m, info->def.pc, &p->stack_object) ||
+	if (plan_accesses(e, p, info, m) ||
+	    (framed && function_frame(e, m, info->def.pc, &p->stack_object)) ||
 	    (e->fetching && plan_fetches(e, p, info, m)))
 		return NM_ENOMEM;
 	frame = &e->space.objects.at[p->stack_object];

@@ -114,7 +114,7 @@ struct nm_plan {
 	uint16_t frame;        /* where the return address lies, from the last address word */
 	uint32_t runs;         /* executions, but for those done singly, modulo 2^32 */
 	uint32_t first_origin; /* of its accesses, which follow each other in the engine's list */
-	uint32_t stack_object; /* the frame of the block's function */
+	uint32_t stack_object; /* the frame of the block's function; may be none if it has no accesses */
 	uint32_t tables;       /* index of the cold part in the engine's list */
 	uint64_t call_pc : 48; /* last instruction: the call, if end is CALL */
 	uint64_t more : 16;    /* accesses beyond one for each address word */

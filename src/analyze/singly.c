@@ -211,11 +211,14 @@ static int enter(struct nm_engine *e, const struct nm_plan *plan)
 {
 	const struct nm_object *function = &e->space.objects.at[plan->stack_object];
 	struct nm_signals *signals = &e->thread->signals;
+	int leaping = function->leaps && plan->end == NM_WIRE_JUMP;
 	size_t stack;
 
-	signals->leaping &= !function->leaps; /* from one of its blocks to the next */
+	if (plan->stack_object == NM_OBJECT_NONE) /* longjmp leads to the next with a function */
+		leaping = signals->leaping;
+	signals->leaping &= plan->stack_object != NM_OBJECT_NONE && !function->leaps; /* not within itself */
 	stack = nm_signals_run(signals, e->calls, &e->thread->frames, plan->stack_object);
-	signals->leaping = function->leaps && plan->end == NM_WIRE_JUMP;
+	signals->leaping = leaping;
 	if (nm_engine_run_stack(e, stack))
 		return NM_ENOMEM;
 	return e->calls
@@ -259,14 +262,14 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	w = &e->thread->watch;
 	if (w->context)
-		nm_engine_watch_block(e, id, plan, header + 1, left.accesses);
+		nm_engine_watch_block(e, id, plan, header + 1, left);
 	if (n == e->tables.at[plan->tables].words && plan->end != NM_WIRE_JUMP) {
 		uint64_t slot = header[n] + plan->frame;
 
 		if (change_frame(e, plan, slot))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 		if (w->context && plan->end == NM_WIRE_RETURN)
-			nm_watch_return(w, &e->contexts, slot, e->clock, nm_frames_top(&e->thread->frames));
+			nm_watch_return(w, &e->contexts, slot, nm_frames_top(&e->thread->frames));
 	}
 	nm_engine_choose(e);
 	return 0;

@@ -18,11 +18,8 @@ void nm_engine_watch(struct nm_engine *e, uint32_t context, uint64_t address, ui
 	if (w->context)
 		nm_watch_note(w, &e->contexts,
 			      nm_stack_pc(nm_frames_stack(frames), w->slot, frames->returned_from));
-	*w = (struct nm_watch){.context = context,
-			       .address = address,
-			       .end = address + size,
-			       .slot = nm_frames_top(frames),
-			       .deadline = e->clock + NM_FORWARD_INSTRUCTIONS};
+	*w = (struct nm_watch){
+	    .context = context, .address = address, .end = address + size, .slot = nm_frames_top(frames)};
 	nm_engine_choose(e);
 }
 
@@ -52,12 +49,15 @@ static void end_watch(struct nm_engine *e, uint32_t id, size_t access)
 }
 
 void nm_engine_watch_block(struct nm_engine *e, uint32_t id, const struct nm_plan *plan,
-			   const uint64_t *words, size_t n)
+			   const uint64_t *words, struct nm_side_exit left)
 {
-	const struct nm_watch *w = &e->thread->watch;
+	struct nm_watch *w = &e->thread->watch;
 	const struct nm_single *single = e->tables.at[plan->tables].single;
 
-	for (size_t i = 0; i < n; i++) {
+	if (!e->tables.at[plan->tables].accesses) /* not every collector sends it */
+		return;
+	w->ran += left.instructions;
+	for (size_t i = 0; i < left.accesses; i++) {
 		const struct nm_origin *o = &e->origins.at[plan->first_origin + single[i].lane];
 		uint64_t address = words[single[i].word] + single[i].distance;
 
@@ -66,6 +66,6 @@ void nm_engine_watch_block(struct nm_engine *e, uint32_t id, const struct nm_pla
 			return;
 		}
 	}
-	if (e->clock > w->deadline)
+	if (w->ran > NM_FORWARD_INSTRUCTIONS)
 		end_watch(e, id, NO_ACCESS);
 }

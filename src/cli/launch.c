@@ -194,6 +194,7 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	args[n++] = log_option;
 	args[n++] = run_option;
 	args[n++] = consumer_option;
+	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
 	for (size_t i = 0; i < argc; i++)
 		args[n++] = argv[i];
 	status = start(launcher, args, ignored, ret_pid, err);

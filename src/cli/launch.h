@@ -15,6 +15,7 @@ struct nm_launcher {
 	char valgrind[4096]; /* Valgrind's launcher */
 	char library[4096];  /* folder with our tool and Valgrind's support files: VALGRIND_LIB */
 	int output_is_ours;  /* the program's standard output goes to standard error */
+	int all_blocks;      /* executions of code without accesses are sent, too */
 };
 
 enum nm_launch_fault {

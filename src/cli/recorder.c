@@ -306,6 +306,12 @@ static int start_trace(struct recorder *r, struct nm_error *err)
 	return fault;
 }
 
+/* Whether anything asks for the way that the program took, and not only for its references. */
+static int needs_all_blocks(const struct nm_recording *r)
+{
+	return r->trace || r->sift || r->instructions || r->contexts || r->heap_chains;
+}
+
 /* Everything that can fail without the program having run.  The trace comes first: a FIFO waits for its reader, and who
  * does not want to wait leaves nothing behind. */
 static int prepare(struct recorder *r, struct nm_error *err)
@@ -343,6 +349,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 		fault = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
 	if (!fault) {
 		catch_signals(&ignored);
+		r->launcher.all_blocks = needs_all_blocks(recording);
 		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &ignored, &r->pid, err);
 	}
 	return fault ? nm_status_of((enum nm_code)fault, NM_STATUS_FAILED) : 0;

@@ -451,6 +451,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 		struct nm_wire_measure measure;
 		struct nm_wire_place place;
 		struct nm_wire_pages pages;
+		struct nm_wire_ran ran;
 	} u;
 
 	switch (r->kind) {
@@ -466,6 +467,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
 	case NM_WIRE_PLACE: return nm_wire_place_decode(r, &u.place, err);
 	case NM_WIRE_PAGES: return nm_wire_pages_decode(r, &u.pages, err);
+	case NM_WIRE_RAN: return nm_wire_ran_decode(r, &u.ran, err);
 	default: return fail(r, err, "unknown kind");
 	}
 }

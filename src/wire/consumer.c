@@ -55,7 +55,8 @@ struct ring {
 	uint32_t given, freed; /* chunks handed out and released */
 	int pidfd;             /* -1: none */
 	int gone;              /* its producer writes no more */
-	int rest_given;        /* the unpublished rest, too, was handed out */
+	int rest_given;        /* the unpublished rest, too, was handed out, */
+	int ran_given;         /* and what it had run (NM_WIRE_RAN) */
 	enum nm_chunk_end end; /* if gone */
 	char fault[128];       /* not empty: damaged */
 };
@@ -343,15 +344,20 @@ static void find_dead(struct nm_consumer *c)
 
 /* ---- Taking chunks ----------------------------------------------------------------------- */
 
+/* Where the next chunk to be given lies. */
+static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring)
+{
+	char *data = (char *)ring->shared + NM_WIRE_RING_DATA;
+
+	return (uint64_t *)data + (size_t)(ring->given % c->chunks) * c->chunk_words;
+}
+
 static void give(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
 {
-	const char *data = (const char *)ring->shared + NM_WIRE_RING_DATA;
-	size_t slot = ring->given % c->chunks;
-
 	*ret = (struct nm_chunk){.kind = NM_CHUNK_DATA,
 				 .ring = ring->number,
 				 .pid = ring->pid,
-				 .words = (const uint64_t *)data + slot * c->chunk_words,
+				 .words = next_chunk(c, ring),
 				 .count = count};
 	ring->given++;
 }
@@ -395,6 +401,20 @@ static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 	return 1;
 }
 
+/* 1 if the dead producer had not told yet what it had run, and that was given: in a chunk that is free. */
+static int take_ran(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+{
+	uint64_t ran = __atomic_load_n(&ring->shared->ran, __ATOMIC_ACQUIRE), *words = next_chunk(c, ring);
+
+	ring->ran_given = 1;
+	if (!ran)
+		return 0;
+	words[0] = nm_wire_header(NM_WIRE_RAN, 0, 1);
+	words[1] = ran;
+	give(c, ring, 2, ret);
+	return 1;
+}
+
 static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	*ret = (struct nm_chunk){.kind = NM_CHUNK_END, .ring = ring->number, .pid = ring->pid};
@@ -423,8 +443,12 @@ static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 			if (!closed && take_rest(c, ring, ret))
 				return 1;
 			ring->rest_given = 1;
+			ring->ran_given = closed;
 		}
 	}
+	if (!ring->fault[0] && !ring->ran_given && ring->given - ring->freed < c->chunks &&
+	    take_ran(c, ring, ret))
+		return 1;
 	if (ring->given != ring->freed)
 		return 0;
 	take_end(c, ring, ret);

@@ -14,10 +14,11 @@ _Static_assert(sizeof(struct nm_wire_block_def) == 16, "the head of a block defi
 enum { HEAD_WORDS = sizeof(struct nm_wire_block_def) / sizeof(uint64_t), PC_BITS = 48 };
 
 static const char *const kind_names[NM_WIRE_KINDS] = {
-    "BLOCK",       "BLOCK_DEF", "PROCESS",        "FORK",   "EXEC",   "EXIT",        "THREAD_START",
-    "THREAD_EXIT", "THREAD",    "THREAD_POINTER", "SIGNAL", "ALLOC",  "FREE",        "REALLOC",
-    "MAP",         "UNMAP",     "REMAP",          "BRK",    "MODULE", "MODULE_GONE", "NAME",
-    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE",       "PAGES"};
+    "BLOCK",        "BLOCK_DEF",   "PROCESS", "FORK",           "EXEC",   "EXIT",
+    "THREAD_START", "THREAD_EXIT", "THREAD",  "THREAD_POINTER", "SIGNAL", "ALLOC",
+    "FREE",         "REALLOC",     "MAP",     "UNMAP",          "REMAP",  "BRK",
+    "MODULE",       "MODULE_GONE", "NAME",    "UNNAME",         "REGION", "MEASURE",
+    "LOST",         "PAD",         "PLACE",   "PAGES",          "RAN"};
 
 const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kind_names[kind] : "?"; }
 
@@ -569,5 +570,17 @@ NM_WIRE_DECODER(pages)
 	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps(w[0], w[1]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_pages){(enum nm_wire_page_size)r->arg, w[0], w[1]};
+	return 0;
+}
+
+NM_WIRE_DECODER(ran)
+{
+	int code = exactly(r, 1, err);
+
+	if (code)
+		return code;
+	if (r->arg)
+		return fail(r, err, "value out of range");
+	*ret = (struct nm_wire_ran){r->payload[0]};
 	return 0;
 }

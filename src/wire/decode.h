@@ -127,6 +127,7 @@ struct nm_wire_unname { uint64_t address; };
 struct nm_wire_region { int enter; const char *name; };
 struct nm_wire_measure { int on; };
 struct nm_wire_lost { uint64_t words; };
+struct nm_wire_ran { uint64_t instructions; };
 struct nm_wire_pages { enum nm_wire_page_size size; uint64_t address, bytes; };
 struct nm_wire_place { uint64_t pc; uint32_t line; const char *function, *file; };
 /* clang-format on */
@@ -160,5 +161,6 @@ NM_WIRE_DECODER(measure);
 NM_WIRE_DECODER(lost);
 NM_WIRE_DECODER(place);
 NM_WIRE_DECODER(pages);
+NM_WIRE_DECODER(ran);
 
 #endif

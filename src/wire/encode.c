@@ -226,3 +226,8 @@ int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *r
 {
 	return APPEND(to, NM_WIRE_PAGES, r->size, NULL, r->address, r->bytes);
 }
+
+int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r)
+{
+	return APPEND(to, NM_WIRE_RAN, 0, NULL, r->instructions);
+}

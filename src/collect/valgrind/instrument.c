@@ -16,6 +16,10 @@
  * (MAX_SPAN bytes, so that few lie in two cache lines, and MAX_GROUP accesses), so that a reader may take it as
  * little more than one access.
  *
+ * Code without accesses makes no wire block: the number of its instructions is added up in the ring's head
+ * (NM_WIRE_RAN), which costs this code no more and its reader nothing.  In programs that branch often that is a
+ * quarter of all blocks.  Who needs the way that the program took asks for all blocks.
+ *
  * A superblock makes more than one wire block
  * - at a call that VEX has followed, so that the reader sees the frame;
  * - after a side exit when the number of accesses alone would not tell whether it was taken: the reader
@@ -44,6 +48,8 @@ struct block {
 	UInt instructions, accesses, exits;
 	Bool continues;
 	UInt left; /* instructions run at the side exit that no access has followed yet; 0: no such exit */
+	Bool sent; /* its header has been stored */
+	UInt ran;  /* instructions counted, if not */
 	ULong instruction[MAX_INSTRUCTIONS], access[MAX_ACCESSES], exit[MAX_EXITS];
 };
 
@@ -62,7 +68,9 @@ static struct {
 	IRSB *out;
 	const IRSB *in;
 	IRTemp cursor;
-	UInt words;        /* stored since the cursor was loaded */
+	UInt words;        /* stored since the cursor was loaded, */
+	UInt committed;    /* and before it was stored last */
+	UInt ran;          /* instructions that are still to be added up */
 	Bool open;         /* a block has been begun */
 	IRExpr *last_load; /* address of the last plain load; NULL: none yet */
 	struct block block;
@@ -70,6 +78,8 @@ static struct {
 } now;
 
 static UInt next_block;
+
+Bool nm_all_blocks;
 
 static void emit(IRStmt *statement) { addStmtToIRSB(now.out, statement); }
 
@@ -98,12 +108,26 @@ static void store_word(IRExpr *word) { emit(IRStmt_Store(Iend_LE, place(now.word
 static void load_cursor(void)
 {
 	now.cursor = load(nm_ring_cursor_address())->Iex.RdTmp.tmp;
-	now.words = 0;
+	now.words = now.committed = 0;
 }
 
 static void store_cursor(void)
 {
+	if (now.words == now.committed)
+		return;
 	emit(IRStmt_Store(Iend_LE, constant(nm_ring_cursor_address()), place(now.words)));
+	now.committed = now.words;
+}
+
+static void count_what_ran(void)
+{
+	IRExpr *sum;
+
+	if (now.ran == 0)
+		return;
+	sum = IRExpr_Binop(Iop_Add64, load(nm_ring_ran_address()), constant(now.ran));
+	emit(IRStmt_Store(Iend_LE, constant(nm_ring_ran_address()), bind(Ity_I64, sum)));
+	now.ran = 0;
 }
 
 static void check_limit(void)
@@ -124,13 +148,35 @@ static void begin_block(Addr pc, Bool continues)
 {
 	struct block *block = &now.block;
 
-	block->id = next_block++;
 	block->pc = pc;
 	block->instructions = block->accesses = block->exits = 0;
 	block->continues = continues;
 	block->left = 0;
+	block->sent = False;
+	block->ran = 0;
 	now.open = True;
+}
+
+/* The block is one that is sent. */
+static void begin_sending(void)
+{
+	struct block *block = &now.block;
+
+	if (block->sent)
+		return;
+	tl_assert(block->ran == 0);
+	block->sent = True;
+	block->id = next_block++;
 	store_word(constant(nm_wire_header(NM_WIRE_BLOCK, block->id, 0)));
+}
+
+/* The block, which is not sent, has run up to here. */
+static void count_block(void)
+{
+	struct block *block = &now.block;
+
+	now.ran += block->instructions - block->ran;
+	block->ran = block->instructions;
 }
 
 static void send_definition(enum nm_wire_exit_kind end)
@@ -186,6 +232,7 @@ static void close_group(void)
 static void commit(void)
 {
 	close_group();
+	count_what_ran();
 	store_cursor();
 }
 
@@ -233,6 +280,7 @@ static void add_access(IRExpr *address, UInt bytes, UInt flags)
 	struct block *block = &now.block;
 
 	tl_assert(now.open && block->accesses < MAX_ACCESSES);
+	begin_sending();
 	if (block->left) {
 		tl_assert(block->exits < MAX_EXITS && now.group.accesses == 0);
 		block->exit[block->exits++] = (ULong)block->accesses | (ULong)block->left << 16;
@@ -269,7 +317,10 @@ static enum nm_wire_exit_kind end_block(enum nm_wire_exit_kind end)
 	if ((end == NM_WIRE_CALL && !mark_frame(NM_WIRE_WRITE)) ||
 	    (end == NM_WIRE_RETURN && !mark_frame(NM_WIRE_READ)))
 		end = NM_WIRE_JUMP;
-	send_definition(end);
+	if (now.block.sent)
+		send_definition(end);
+	else
+		count_block();
 	now.open = False;
 	return end;
 }
@@ -290,6 +341,20 @@ static Bool is_direct_call(Addr pc, UInt length, Addr next)
 	return offset != 0 && pc + length + (Long)offset == next;
 }
 
+static Bool has_access(const IRStmt *st)
+{
+	switch (st->tag) {
+	case Ist_WrTmp: return st->Ist.WrTmp.data->tag == Iex_Load;
+	case Ist_Dirty: return st->Ist.Dirty.details->mFx != Ifx_None;
+	case Ist_Store:
+	case Ist_StoreG:
+	case Ist_LoadG:
+	case Ist_CAS:
+	case Ist_LLSC: return True;
+	default: return False;
+	}
+}
+
 /* Whether, after the side exit at `statement`, instructions may run before the next access. */
 static Bool exit_is_ambiguous(Int statement)
 {
@@ -299,26 +364,27 @@ static Bool exit_is_ambiguous(Int statement)
 	for (i = statement + 1; i < now.in->stmts_used; i++) {
 		const IRStmt *st = now.in->stmts[i];
 
-		switch (st->tag) {
-		case Ist_IMark: instruction = True; break;
-		case Ist_Exit: return instruction;
-		case Ist_WrTmp:
-			if (st->Ist.WrTmp.data->tag == Iex_Load)
-				return False;
-			break;
-		case Ist_Dirty:
-			if (st->Ist.Dirty.details->mFx != Ifx_None)
-				return False;
-			break;
-		case Ist_Store:
-		case Ist_StoreG:
-		case Ist_LoadG:
-		case Ist_CAS:
-		case Ist_LLSC: return False;
-		default: break;
-		}
+		if (st->tag == Ist_Exit)
+			return instruction;
+		if (has_access(st))
+			return False;
+		instruction |= st->tag == Ist_IMark;
 	}
 	return instruction;
+}
+
+/* Whether there is nothing to be sent of what comes behind the statement.  Of how a signal's handler returns, by a
+ * system call, readers want to know. */
+static Bool rest_is_counted(Int statement)
+{
+	Int i;
+
+	if (nm_all_blocks || now.in->jumpkind != Ijk_Boring)
+		return False;
+	for (i = statement + 1; i < now.in->stmts_used; i++)
+		if (has_access(now.in->stmts[i]))
+			return False;
+	return True;
 }
 
 /* Decides whether a new wire block begins with the instruction at pc. */
@@ -399,9 +465,13 @@ static void add_load_linked(const IRStmt *st)
 }
 
 /* The exit is listed when an access follows; without one it looks the same as the end. */
-static void add_exit(void)
+static void add_exit(Bool counted)
 {
 	now.block.left = now.block.instructions;
+	if (!counted)
+		begin_sending();
+	else if (!now.block.sent)
+		count_block();
 	commit();
 }
 
@@ -440,7 +510,6 @@ static void add_accesses(const IRStmt *st)
 	case Ist_CAS: add_compare_and_swap(st->Ist.CAS.details); break;
 	case Ist_LLSC: add_load_linked(st); break;
 	case Ist_Dirty: add_dirty(st->Ist.Dirty.details); break;
-	case Ist_Exit: add_exit(); break;
 	default: break;
 	}
 }
@@ -469,7 +538,17 @@ static void start_code(Addr pc)
 
 	if (function != 0)
 		call_allocator_entry(function, pc);
-	check_limit();
+	if (!rest_is_counted(-1))
+		check_limit();
+}
+
+/* Adds a side exit.  Returns whether a new wire block begins with the next instruction. */
+static Bool leave(Int statement)
+{
+	Bool ambiguous = exit_is_ambiguous(statement);
+
+	add_exit(ambiguous ? !nm_all_blocks : rest_is_counted(statement));
+	return ambiguous;
 }
 
 IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -486,6 +565,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	now.open = False;
 	now.last_load = NULL;
 	now.group.accesses = 0;
+	now.words = now.committed = now.ran = 0;
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		emit(in->stmts[i]);
 	if (i == in->stmts_used)
@@ -505,15 +585,19 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 			}
 			add_instruction(st->Ist.IMark.addr, st->Ist.IMark.len, ambiguous);
 			ambiguous = False;
+		} else if (st->tag == Ist_Exit) {
+			ambiguous = leave(i);
 		} else {
 			add_accesses(st);
 		}
 		if (st->tag == Ist_WrTmp)
 			nm_distance_learn(st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
-		if (st->tag == Ist_Exit)
-			ambiguous = exit_is_ambiguous(i);
 		emit(st);
 	}
+	if (!rest_is_counted(i))
+		begin_sending();
+	else if (!now.block.sent)
+		count_block();
 	commit();
 	if (in->jumpkind == Ijk_Ret) {
 		if (end_block(NM_WIRE_RETURN) == NM_WIRE_RETURN)

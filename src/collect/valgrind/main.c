@@ -6,7 +6,7 @@
  *
  *     VALGRIND_LIB=DIR valgrind.bin --tool=nearmiss --command-line-only=yes -q --demangle=no
  *         --trace-children=yes --vgdb=no --sigill-diagnostics=no --default-suppressions=no
- *         --log-file=RUN/log.%p --run-dir=RUN --consumer=PID -- PROGRAM ARGUMENTS
+ *         --log-file=RUN/log.%p --run-dir=RUN --consumer=PID --all-blocks=no -- PROGRAM ARGUMENTS
  *
  * DIR holds the tool and links to Valgrind's support files.  --demangle=no: allocation functions are
  * recognised by their linkage names.  --vgdb=no: no files and no thread for a debugger.  --log-file:
@@ -26,6 +26,7 @@ static Bool process_option(const HChar *option)
 {
 	if VG_STR_CLO (option, "--run-dir", run_directory) {
 	} else if VG_INT_CLO (option, "--consumer", consumer) {
+	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
 	} else {
 		return False;
 	}
@@ -36,7 +37,8 @@ static void print_usage(void)
 {
 	VG_(printf)
 	("    --run-dir=DIR             absolute path of the directory with the ring files\n"
-	 "    --consumer=PID            stop recording when this process is gone\n");
+	 "    --consumer=PID            stop recording when this process is gone\n"
+	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n");
 }
 
 static void print_debug_usage(void) { VG_(printf)("    (none)\n"); }

@@ -26,6 +26,7 @@
 #define AREA_BYTES (64u << 20)
 #define PATH_BYTES 4096
 #define PATIENCE_SECONDS 1
+#define RAN_WORDS 2
 
 static _Alignas(4096) UChar area[AREA_BYTES];
 static _Alignas(4096) UChar control_page[4096];
@@ -37,10 +38,11 @@ static Bool detached;
 static Int consumer_pid;
 static ULong *record; /* header of the record being made */
 static ULong *record_end;
-static ULong *chunk_end;
+static ULong *chunk_end; /* behind it is room for a RAN record */
 
 Addr nm_ring_cursor_address(void) { return (Addr)&ring->cursor; }
 Addr nm_ring_limit_address(void) { return (Addr)&ring->limit; }
+Addr nm_ring_ran_address(void) { return (Addr)&ring->ran; }
 
 static ULong *chunk_start(UInt index)
 {
@@ -51,7 +53,7 @@ static void begin_chunk(void)
 {
 	ULong *start = chunk_start(ring->head);
 
-	chunk_end = start + ring->chunk_words;
+	chunk_end = start + ring->chunk_words - RAN_WORDS;
 	ring->limit = (Addr)(chunk_end - NM_MARGIN_WORDS);
 	ring->cursor = (Addr)start;
 }
@@ -158,11 +160,26 @@ static void wait_for_room(void)
 	}
 }
 
+/* There is always room for it: what is left for records ends before. */
+static void tell_what_ran(void)
+{
+	ULong *words = (ULong *)ring->cursor;
+
+	if (ring->ran == 0)
+		return;
+	words[0] = nm_wire_header(NM_WIRE_RAN, 0, 1);
+	words[1] = ring->ran;
+	ring->ran = 0;
+	ring->cursor = (Addr)(words + RAN_WORDS);
+}
+
 void nm_ring_publish(void)
 {
 	ULong *start = chunk_start(ring->head);
-	UInt used = (UInt)((ULong *)ring->cursor - start);
+	UInt used;
 
+	tell_what_ran();
+	used = (UInt)((ULong *)ring->cursor - start);
 	if (used == 0)
 		return;
 	tl_assert(used <= ring->chunk_words);
@@ -189,11 +206,20 @@ void nm_ring_close(void)
 
 /* ---- Records made in C ---- */
 
+/* Whether what has run belongs before such a record. */
+static Bool parts_instructions(enum nm_wire_kind kind)
+{
+	return kind == NM_WIRE_MEASURE || kind == NM_WIRE_FORK || kind == NM_WIRE_EXEC ||
+	       kind == NM_WIRE_EXIT;
+}
+
 void nm_record_begin(enum nm_wire_kind kind, UInt arg)
 {
 	/* Every record fits the margin: see nm_record_word. */
-	if ((ULong *)ring->cursor + NM_MARGIN_WORDS > chunk_end)
+	if ((ULong *)ring->cursor + NM_MARGIN_WORDS + RAN_WORDS > chunk_end)
 		nm_ring_publish();
+	if (parts_instructions(kind))
+		tell_what_ran();
 	record = (ULong *)ring->cursor;
 	record[0] = nm_wire_header(kind, arg, 0);
 	record_end = record + 1;

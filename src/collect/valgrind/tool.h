@@ -55,8 +55,12 @@ void nm_record(enum nm_wire_kind kind, UInt arg, UInt n, const ULong *words);
 /* Addresses, constant for the life of the tool, that translated code reads and writes. */
 Addr nm_ring_cursor_address(void);
 Addr nm_ring_limit_address(void);
+Addr nm_ring_ran_address(void);
 
 /* ---- instrument.c ---- */
+
+/* Whether code without accesses makes blocks too, or is only counted (NM_WIRE_RAN). */
+extern Bool nm_all_blocks;
 
 IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 		    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
