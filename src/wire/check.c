@@ -435,6 +435,16 @@ int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *par
 
 /* ---- Records ----------------------------------------------------------------------------- */
 
+static int count_ran(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_ran ran;
+	int code = nm_wire_ran_decode(r, &ran, err);
+
+	if (!code)
+		c->stats.instructions += ran.instructions;
+	return code;
+}
+
 /* Kinds that stand for themselves: decoding them is all there is to check. */
 static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 {
@@ -451,7 +461,6 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 		struct nm_wire_measure measure;
 		struct nm_wire_place place;
 		struct nm_wire_pages pages;
-		struct nm_wire_ran ran;
 	} u;
 
 	switch (r->kind) {
@@ -467,7 +476,6 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
 	case NM_WIRE_PLACE: return nm_wire_place_decode(r, &u.place, err);
 	case NM_WIRE_PAGES: return nm_wire_pages_decode(r, &u.pages, err);
-	case NM_WIRE_RAN: return nm_wire_ran_decode(r, &u.ran, err);
 	default: return fail(r, err, "unknown kind");
 	}
 }
@@ -496,6 +504,7 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	case NM_WIRE_MODULE: return load_module(c, r, err);
 	case NM_WIRE_MODULE_GONE: return unload_module(c, r, err);
 	case NM_WIRE_LOST: return lose(c, r, err);
+	case NM_WIRE_RAN: return count_ran(c, r, err);
 	default: return decode_only(r, err);
 	}
 }

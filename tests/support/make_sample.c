@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * make_sample.c - writes the sample stream to the file named by its argument.  `ninja wire-sample`
- * runs it for tests/data/wire-v4.bin, which is written once per version of the format and kept as long as
+ * runs it for tests/data/wire-v5.bin, which is written once per version of the format and kept as long as
  * that version is read.
  */
 #include <stdio.h>

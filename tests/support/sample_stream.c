@@ -135,6 +135,7 @@ int sample_stream(struct nm_wire_words *to)
 	TRY(nm_wire_block_encode(to, SAMPLE_RETURN, (const uint64_t[]){0x600100, 0x7ff8f8}, 2));
 	TRY(nm_wire_block_encode(to, SAMPLE_GROUPS, (const uint64_t[]){0x7ff8e0, 0x7ff8f0}, 2));
 	TRY(nm_wire_block_encode(to, SAMPLE_GROUPS, (const uint64_t[]){0x7ff8e0}, 1));
+	TRY(nm_wire_ran_encode(to, &(struct nm_wire_ran){SAMPLE_RAN}));
 	TRY(sample_events(to));
 	TRY(nm_wire_lost_encode(to, &(struct nm_wire_lost){17}));
 	return nm_wire_exit_encode(to, &(struct nm_wire_exit){128 + 6});

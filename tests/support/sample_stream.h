@@ -10,6 +10,7 @@
 /* Blocks of the sample; instructions at SAMPLE_PC and after. */
 enum { SAMPLE_LOOP = 1, SAMPLE_CALL = 2, SAMPLE_RETURN = 3, SAMPLE_GROUPS = 4 };
 #define SAMPLE_PC 0x401000ull
+#define SAMPLE_RAN 1000u /* instructions of code of which it has no blocks */
 
 static inline uint64_t sample_instruction(uint64_t pc, unsigned bytes) { return pc | (uint64_t)bytes << 48; }
 

@@ -91,6 +91,7 @@ static void record_again(const struct nm_wire_record *r, struct nm_wire_words *t
 	case NM_WIRE_LOST: AGAIN(lost)
 	case NM_WIRE_PLACE: AGAIN(place)
 	case NM_WIRE_PAGES: AGAIN(pages)
+	case NM_WIRE_RAN: AGAIN(ran)
 	default: fail_msg("kind %d", r->kind);
 	}
 }
@@ -278,21 +279,23 @@ static int check(const struct nm_wire_words *stream, struct nm_wire_stats *ret, 
 	return code;
 }
 
-/* Since version 4 the sample runs SAMPLE_GROUPS twice: to its end, and out through its exit. */
+/* Since version 4 the sample runs SAMPLE_GROUPS twice: to its end, and out through its exit.  Since version 5 it runs
+ * code that is only counted. */
 static void expect_sample_stats(const struct nm_wire_stats *s, uint32_t version)
 {
-	unsigned groups = version >= 4;
+	unsigned groups = version >= 4, counted = version >= 5;
 
 	assert_int_equal(s->records[NM_WIRE_BLOCK], 6 + 2 * groups);
 	assert_int_equal(s->records[NM_WIRE_BLOCK_DEF], 3 + groups);
 	assert_int_equal(s->records[NM_WIRE_ALLOC], 2);
 	assert_int_equal(s->records[NM_WIRE_EXIT], 1);
+	assert_int_equal(s->records[NM_WIRE_RAN], counted);
 	assert_int_equal(s->addresses, 12 + (2 + 1) * groups);
 	assert_int_equal(s->reads, 3 + 1 + 2 + (3 + 1) * groups);
 	assert_int_equal(s->writes, 2 + 1 + (2 + 2) * groups);
 	assert_int_equal(s->prefetches, 2);
 	assert_int_equal(s->skipped, 1);
-	assert_int_equal(s->instructions, 3 + 3 + 2 + 1 + 2 + 2 + (4 + 2) * groups);
+	assert_int_equal(s->instructions, 3 + 3 + 2 + 1 + 2 + 2 + (4 + 2) * groups + SAMPLE_RAN * counted);
 	assert_int_equal(s->side_exits, 1 + groups);
 	assert_int_equal(s->calls, 1);
 	assert_int_equal(s->returns, 2 + groups);
@@ -344,6 +347,7 @@ static void test_the_stored_samples_of_all_versions_are_read(void **state)
 	read_stored_sample(NM_TEST_DATA "/wire-v2.bin", 2);
 	read_stored_sample(NM_TEST_DATA "/wire-v3.bin", 3);
 	read_stored_sample(NM_TEST_DATA "/wire-v4.bin", 4);
+	read_stored_sample(NM_TEST_DATA "/wire-v5.bin", 5);
 }
 
 enum {
@@ -491,7 +495,10 @@ static const struct bad {
     {"left over", NM_WIRE_PLACE, 0, 5, {SAMPLE_PC, 1, 0, 0, 0}},
     {"out of range", NM_WIRE_PLACE, 0, 4, {1ull << 48, 1, 0, 0}},
     {"out of range", NM_WIRE_PLACE, 0, 4, {SAMPLE_PC, 1ull << 32, 0, 0}},
-    {"unknown kind 28", NM_WIRE_KINDS, 0, 0, {0}},
+    {"number of words", NM_WIRE_RAN, 0, 0, {0}},
+    {"number of words", NM_WIRE_RAN, 0, 2, {1, 0}},
+    {"out of range", NM_WIRE_RAN, 1, 1, {1}},
+    {"unknown kind 29", NM_WIRE_KINDS, 0, 0, {0}},
     {"unknown kind 127", 127, 0, 0, {0}},
 };
 
@@ -591,9 +598,9 @@ static void test_a_newer_version_is_refused_as_such(void **state)
 	struct nm_error err = {0};
 
 	(void)state;
-	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){5}, 1), 0);
+	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){6}, 1), 0);
 	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
-	assert_non_null(strstr(err.text, "version 5"));
+	assert_non_null(strstr(err.text, "version 6"));
 	nm_vec_free(&stream);
 }
 
