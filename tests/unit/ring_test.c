@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ring_test.c - the live transport between threads and between processes: wrap-around, full rings,
- * several rings at once, killed and replaced producers, detachment, damaged rings.
+ * several rings at once, killed and replaced producers and what they had run, detachment, damaged rings.
  *
  * What is sent is a sequence of words that both sides compute, cut into pieces of changing size, so
  * that a lost, doubled or torn word shows.
@@ -274,6 +274,129 @@ static void test_what_a_killed_process_had_written_is_given(void **state)
 	}
 }
 
+/* A process that has run `ran` instructions more than it has told, and dies or closes. */
+static pid_t start_runner(const char *dir, uint64_t words, uint64_t ran, int then_die)
+{
+	pid_t pid = fork();
+	struct ring_producer p;
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	if (ring_producer_open(&p, dir))
+		_exit(1);
+	send(&p, p.number, words);
+	p.ring->ran = ran;
+	if (then_die)
+		kill(getpid(), SIGKILL);
+	ring_producer_close(&p);
+	_exit(0);
+}
+
+static void expect_ran(const struct nm_chunk *chunk, uint64_t ran)
+{
+	assert_int_equal(chunk->kind, NM_CHUNK_DATA);
+	assert_int_equal(chunk->count, 2);
+	assert_int_equal(chunk->words[0], nm_wire_header(NM_WIRE_RAN, 0, 1));
+	assert_int_equal(chunk->words[1], ran);
+}
+
+static void test_what_a_killed_process_had_run_is_told_last(void **state)
+{
+	static const uint64_t sizes[] = {0, 77, CHUNK_WORDS + 3, 5 * CHUNKS * CHUNK_WORDS + 100};
+	struct run *run = *state;
+
+	for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		uint64_t ran = 20000000000ull + i, words = 0;
+		pid_t pid = start_runner(run->dir, sizes[i], ran, 1);
+		struct nm_chunk chunk;
+
+		while (words < sizes[i]) {
+			assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+			assert_int_equal(chunk.kind, NM_CHUNK_DATA);
+			expect_words(&chunk, i, &words);
+			nm_consumer_release(run->consumer, &chunk);
+		}
+		assert_int_equal(words, sizes[i]);
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+		assert_int_equal(chunk.ring, i);
+		assert_int_equal(chunk.pid, pid);
+		expect_ran(&chunk, ran);
+		nm_consumer_release(run->consumer, &chunk);
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+		assert_int_equal(chunk.kind, NM_CHUNK_END);
+		assert_int_equal(chunk.end, NM_END_BROKEN);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+}
+
+/* It has told all that it wanted to tell. */
+static void test_of_a_ring_that_was_closed_nothing_is_added(void **state)
+{
+	struct run *run = *state;
+	struct received got;
+	pid_t pid = start_runner(run->dir, 700, 5, 0);
+
+	receive(run->consumer, 1, &got);
+	assert_int_equal(got.words, 700);
+	assert_int_equal(got.end, NM_END_CLOSED);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* All but one published, and a rest in that one. */
+static pid_t start_filler(const char *dir, uint64_t ran)
+{
+	pid_t pid = fork();
+	uint64_t piece[CHUNK_WORDS], sent = 0;
+	struct ring_producer p;
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	if (ring_producer_open(&p, dir))
+		_exit(1);
+	for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+		size_t n = chunk + 1 < CHUNKS ? CHUNK_WORDS : 10;
+
+		for (size_t k = 0; k < n; k++)
+			piece[k] = word_of(p.number, sent++);
+		if (ring_producer_write(&p, piece, n))
+			_exit(1);
+	}
+	p.ring->ran = ran;
+	kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
+static void test_what_was_run_is_told_when_a_chunk_is_free(void **state)
+{
+	struct run *run = *state;
+	pid_t pid = start_filler(run->dir, 1234);
+	struct nm_chunk held[CHUNKS], chunk;
+	uint64_t words = 0;
+
+	for (int i = 0; i < CHUNKS; i++) {
+		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &held[i], NULL), 1);
+		assert_int_equal(held[i].count, i + 1 < CHUNKS ? CHUNK_WORDS : 10);
+	}
+	assert_int_equal(nm_consumer_next(run->consumer, 50, &chunk, NULL), 0);
+	expect_words(&held[0], 0, &words);
+	nm_consumer_release(run->consumer, &held[0]);
+	assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+	expect_ran(&chunk, 1234);
+	assert_int_equal(nm_consumer_next(run->consumer, 50, &held[0], NULL),
+			 0); /* the end comes behind all */
+	for (int i = 1; i < CHUNKS; i++) {
+		expect_words(&held[i], 0, &words);
+		nm_consumer_release(run->consumer, &held[i]);
+	}
+	nm_consumer_release(run->consumer, &chunk);
+	assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
+	assert_int_equal(chunk.kind, NM_CHUNK_END);
+	assert_int_equal(chunk.end, NM_END_BROKEN);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void test_a_second_ring_of_a_process_ends_the_first(void **state)
 {
 	struct run *run = *state;
@@ -450,6 +573,9 @@ int main(void)
 	    RING_TEST(test_rings_are_served_in_turn),
 	    RING_TEST(test_several_processes_write_at_once),
 	    RING_TEST(test_what_a_killed_process_had_written_is_given),
+	    RING_TEST(test_what_a_killed_process_had_run_is_told_last),
+	    RING_TEST(test_of_a_ring_that_was_closed_nothing_is_added),
+	    RING_TEST(test_what_was_run_is_told_when_a_chunk_is_free),
 	    RING_TEST(test_a_second_ring_of_a_process_ends_the_first),
 	    RING_TEST(test_a_detached_producer_never_waits),
 	    RING_TEST(test_a_ring_that_comes_after_detachment_is_detached_too),
