@@ -44,9 +44,9 @@ def case_abort():
     check_work()
 
 
-def start(how):
+def start(how, name="endings"):
     """Starts recording a program that never ends; returns it once the program says that it is at work."""
-    child = subprocess.Popen([NEARMISS, "record", "-o", "p.nmp", "--cache", SPEC, "--", program("endings"), how],
+    child = subprocess.Popen([NEARMISS, "record", "-o", "p.nmp", "--cache", SPEC, "--", program(name), how],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
                              start_new_session=True)
     assert child.stdout.readline() == b"ready\n"
@@ -128,6 +128,16 @@ def case_kill_without_mercy():
     status, _, err = finish(child)
     assert status == 128 + signal.SIGKILL, (status, err)
     check_work(least=8192)
+
+
+def case_kill_in_code_without_accesses():
+    """The same in a loop in registers, of which nothing is sent: its instructions are told, four for each turn."""
+    child = start("forever", "quiet")
+    os.kill(recorded_process(child.pid), signal.SIGKILL)
+    status, _, err = finish(child)
+    assert status == 128 + signal.SIGKILL, (status, err)
+    instructions, references = rows("SELECT instructions, refs FROM processes")[0]
+    assert instructions >= 4 * 20000000 and references < 1000000, (instructions, references)
 
 
 def case_processes():

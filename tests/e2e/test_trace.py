@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from harness import ENVIRONMENT, NEARMISS, SPEC, main, need, nearmiss, program, record, rows
+from harness import ENVIRONMENT, NEARMISS, SPEC, at, main, need, nearmiss, program, record, rows
 
 VIEWS = ("processes", "levels", "objects", "counts", "evictions", "top_evictors", "undebugged")
 DAMAGED, NO_OUTPUT, NO_PROFILE, NEWER, USAGE = 118, 122, 119, 117, 124
@@ -44,6 +44,24 @@ def check(command, *needed, status=0):
         same("p.nmp", "r.nmp")
         replay("-", "--threads", threads, stdin=contents_of("t.nmt"))
         same("p.nmp", "r.nmp")
+
+
+def case_code_without_accesses():
+    """Without a trace it is only counted.  The profile is that of the run with the trace, which has all of it."""
+    for name in ("quiet", "signals", "list"):
+        record([program(name)], "-q", profile="plain.nmp")
+        record([program(name)], "--trace", "t.nmt", "-q")
+        replay("t.nmt")
+        same("plain.nmp", "p.nmp")
+        same("plain.nmp", "r.nmp")
+    record([program("quiet")], "--trace", "t.nmt", "-q")
+    blocks = [line.split()[1:] for line in nearmiss("trace", "print", "t.nmt").stdout.decode().splitlines()]
+    assert sum(block[0] == "BLOCK" and len(block) == 2 for block in blocks) >= 200 * 1000 + 3 * 100000
+    assert "RAN" not in {block[0] for block in blocks}
+    instructions = rows("SELECT instructions FROM processes")[0][0]
+    assert 0 <= instructions - 5 * (200 * 1000 + 2 * 100000) < 5 * 100000, instructions # one long loop is not measured
+    found = dict(rows("SELECT object, blocks FROM objects WHERE kind = 'heap' AND blocks >= 200"))
+    assert found == {f"heap make_number (quiet.c:{at('tests/programs/quiet.c', 'number')})": 200}, found
 
 
 def contents_of(path):

@@ -14,11 +14,11 @@ WIRECAT = os.path.abspath(os.environ.get("WIRECAT", "wirecat"))
 COLLECTOR = os.path.abspath(os.environ.get("COLLECTOR", "."))
 
 
-def check(command, ending="exit 0", stdin=b""):
+def check(command, ending="exit 0", stdin=b"", options=()):
     """The command's streams are well-formed and lost nothing, and the command ended as it should.  Their statistics."""
     environment = dict(ENVIRONMENT, VALGRIND_LIB=COLLECTOR)
     done = run([WIRECAT, "--output", "statistics", "--", need("valgrind"), "-q", "--tool=nearmiss", "--run-dir=@DIR@",
-                "--trace-children=yes", *command], stdin=stdin, environment=environment)
+                "--trace-children=yes", *options, *command], stdin=stdin, environment=environment)
     with open("statistics", encoding="utf-8") as f:
         statistics = f.read()
     assert done.returncode == 0, f"{command}:\n{statistics[-2000:]}{done.stderr.decode()[-2000:]}"
@@ -40,6 +40,27 @@ def case_groups():
     figures = {words[0]: int(words[1]) for words in map(str.split, check([program("fields")]).splitlines())
                if len(words) == 2 and words[1].isdigit()}
     assert figures["reads"] + figures["writes"] - figures["addresses"] >= 2 * 4000 * 2 * 10, figures
+
+
+def sums(statistics):
+    """The figures of all processes."""
+    found = {}
+    for words in map(str.split, statistics.splitlines()):
+        if len(words) == 2 and words[1].isdigit():
+            found[words[0]] = found.get(words[0], 0) + int(words[1])
+    return found
+
+
+def case_code_without_accesses():
+    """It is counted, but for what a signal's handler returns to; or sent, if that is asked for.  Nothing else differs."""
+    for name, most in (("quiet", 200 * 1000), ("signals", None), ("list", None)):
+        counted = sums(check([program(name)]))
+        sent = sums(check([program(name)], options=["--all-blocks=yes"]))
+        assert counted.pop("RAN") > 0 and "RAN" not in sent, (counted, sent)
+        assert counted["BLOCK"] < sent["BLOCK"] and (not most or counted["BLOCK"] < most < sent["BLOCK"]), (counted, sent)
+        for figure in ("reads", "writes", "addresses", "skipped", "instructions", "calls", "returns", "max_depth", "ALLOC",
+                       "FREE", "SIGNAL", "MEASURE"):
+            assert counted.get(figure) == sent.get(figure), (name, figure, counted, sent)
 
 
 def case_endings():
