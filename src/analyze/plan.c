@@ -30,18 +30,14 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 	return 0;
 }
 
-/* The stack object of the function at pc. */
-static int function_frame(struct nm_engine *e, const struct nm_mapping *m, uint64_t pc, uint32_t *ret_object)
+/* What the function at pc is called. */
+static const char *function_at(const struct nm_mapping *m, uint64_t pc)
 {
 	struct nm_function f;
-	const char *name = "<code without a file>";
 
-	if (m && m->module) {
-		name = nm_module_name(m->module);
-		if (nm_module_function(m->module, pc - m->bias, &f))
-			name = f.name;
-	}
-	return nm_space_frame_object(&e->space, name, ret_object);
+	if (!m || !m->module)
+		return "<code without a file>";
+	return nm_module_function(m->module, pc - m->bias, &f) ? f.name : nm_module_name(m->module);
 }
 
 /* The next lane and its origin: of an access or, with `more` behind it, a group that begins with it. */
@@ -259,10 +255,12 @@ static int fill_plan(struct nm_engine *e, struct nm_plan *p, const struct nm_wir
 	const struct nm_mapping *m = nm_space_mapping(&e->space, info->def.pc);
 	/* Objects are not to depend on blocks that a collector may leave out. */
 	const int framed = info->def.accesses || e->calls || e->fetching;
+	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
+	const char *function = function_at(m, info->def.pc);
 	const struct nm_object *frame;
 
 	if (plan_accesses(e, p, info, m) ||
-	    (framed && function_frame(e, m, info->def.pc, &p->stack_object)) ||
+	    (framed && nm_space_frame_object(&e->space, function, &p->stack_object)) ||
 	    (e->fetching && plan_fetches(e, p, info, m)))
 		return NM_ENOMEM;
 	frame = &e->space.objects.at[p->stack_object];
