@@ -37,14 +37,10 @@ int nm_blocks_init(struct nm_blocks *blocks)
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
-	for (size_t i = 0; blocks->top && i < 1u << NM_TOP_BITS; i++) {
-		if (!blocks->top[i])
-			continue;
-		for (size_t p = 0; p < 1u << NM_TABLE_BITS; p++)
-			free(blocks->top[i]->pages[p].granules);
+	for (size_t i = 0; blocks->top && i < 1u << NM_TOP_BITS; i++)
 		free(blocks->top[i]);
-	}
 	free(blocks->top);
+	nm_arena_done(&blocks->arena);
 	nm_vec_free(&blocks->list);
 	free(blocks->objects);
 	blocks->objects = NULL;
@@ -176,7 +172,7 @@ static int mark(struct nm_blocks *blocks, const struct nm_block *b, uint32_t id,
 			continue;
 		}
 		if (!page->granules)
-			page->granules = calloc(NM_GRANULES, sizeof *page->granules);
+			page->granules = nm_arena_alloc(&blocks->arena, NM_GRANULES * sizeof *page->granules);
 		if (!page->granules)
 			return NM_ENOMEM;
 		for (; at < end && at < page_end; at = (at | ((1u << NM_GRANULE_BITS) - 1)) + 1)

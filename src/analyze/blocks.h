@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "arena.h"
 #include "map.h"
 #include "vector.h"
 
@@ -36,7 +37,7 @@ enum {
 
 struct nm_block_page {
 	uint32_t whole;     /* block that covers the page, or 0 */
-	uint32_t *granules; /* [NM_GRANULES] or NULL */
+	uint32_t *granules; /* [NM_GRANULES] of the arena, or NULL */
 };
 
 struct nm_block_table {
@@ -44,7 +45,8 @@ struct nm_block_table {
 };
 
 struct nm_blocks {
-	struct nm_block_table **top;         /* [1 << 17], one per GB */
+	struct nm_block_table **top; /* [1 << 17], one per GB */
+	struct nm_arena arena;
 	struct nm_vec(struct nm_block) list; /* [0] is no block */
 	uint32_t *objects;                   /* [list.room]: of each block, close together */
 	size_t objects_room;
