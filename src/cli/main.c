@@ -3,6 +3,7 @@
  * main.c - the table of commands, and the choice among them.
  */
 #include <locale.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
 	int i = 1;
 
 	setlocale(LC_CTYPE, "");
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* a lock at each allocation */
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--no-pager")) {
 			nm_output_no_pager = 1;

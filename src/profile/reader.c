@@ -33,6 +33,8 @@ struct nm_rows {
 
 enum { HEADER = 100 }; /* bytes at the start of every SQLite file */
 
+#define CACHE_KIB "16384" /* most profiles; SQLite's own 2 MB are read again and again */
+
 static uint32_t big_endian(const unsigned char *at)
 {
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
@@ -162,6 +164,8 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 		rc = fail(profile, rc, err);
 		goto out;
 	}
+	sqlite3_exec(profile->db, "PRAGMA cache_size=-" CACHE_KIB "; PRAGMA temp_store=MEMORY", NULL, NULL,
+		     NULL);
 	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_set_authorizer(profile->db, only_reads, NULL);
