@@ -5,6 +5,8 @@
 #include "placement.h"
 
 #include <sched.h>
+#include <stdint.h>
+#include <time.h>
 
 /* Of a decoder. */
 static _Thread_local struct {
@@ -12,25 +14,33 @@ static _Thread_local struct {
 	cpu_set_t allowed; /* to it and them */
 	int apart;         /* it and its only modeller are bound */
 	pthread_t modeller;
+	uint64_t decoded, modelled; /* ns of processor time at the last review */
+	int feeder_apart;
 } here;
 
 /* The first or the second of the allowed processors. */
-static cpu_set_t one_of(const cpu_set_t *allowed, int second)
+static int one_of(const cpu_set_t *allowed, int second)
 {
-	cpu_set_t one;
 	int cpu = 0;
 
-	CPU_ZERO(&one);
 	for (int skip = second; cpu < CPU_SETSIZE && (!CPU_ISSET(cpu, allowed) || skip--); cpu++)
 		;
+	return cpu;
+}
+
+static cpu_set_t only(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	return one;
 }
 
 static void bind(pthread_t modeller, int apart)
 {
-	cpu_set_t mine = apart ? one_of(&here.allowed, 0) : here.allowed;
-	cpu_set_t other = apart ? one_of(&here.allowed, 1) : here.allowed;
+	cpu_set_t mine = apart ? only(one_of(&here.allowed, 0)) : here.allowed;
+	cpu_set_t other = apart ? only(one_of(&here.allowed, 1)) : here.allowed;
 
 	here.apart = apart;
 	here.modeller = modeller;
@@ -46,10 +56,43 @@ void nm_placement_enter(void)
 		CPU_ZERO(&here.allowed);
 }
 
+static uint64_t spent(clockid_t clock)
+{
+	struct timespec t = {0};
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Who has had more to do since the last look. */
+static void compare(void)
+{
+	clockid_t clock;
+	uint64_t decoded = spent(CLOCK_THREAD_CPUTIME_ID), modelled;
+
+	if (pthread_getcpuclockid(here.modeller, &clock))
+		return;
+	modelled = spent(clock);
+	if (decoded - here.decoded > (modelled - here.modelled) / 8 * 9)
+		here.feeder_apart = 1;
+	else if (decoded - here.decoded < modelled - here.modelled)
+		here.feeder_apart = 0;
+	here.decoded = decoded;
+	here.modelled = modelled;
+}
+
 void nm_placement_review(pthread_t modeller)
 {
 	if (!here.apart && here.modellers == 1 && CPU_COUNT(&here.allowed) == 2)
 		bind(modeller, 1);
+	if (here.apart)
+		compare();
+}
+
+int nm_placement_of_feeder(int *ret_apart)
+{
+	*ret_apart = here.apart && here.feeder_apart;
+	return here.apart ? one_of(&here.allowed, here.feeder_apart) : -1;
 }
 
 void nm_placement_leave(void)

@@ -24,6 +24,7 @@
 #include "consumer.h"
 #include "launch.h"
 #include "outcome.h"
+#include "placement.h"
 #include "session.h"
 #include "status.h"
 #include "tracer.h"
@@ -224,6 +225,13 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 	return 0;
 }
 
+static void place_program(struct recorder *r)
+{
+	int apart, processor = nm_placement_of_feeder(&apart);
+
+	nm_consumer_place(r->consumer, processor, apart);
+}
+
 static int consume(struct recorder *r, struct nm_error *err)
 {
 	struct nm_chunk chunk;
@@ -235,6 +243,7 @@ static int consume(struct recorder *r, struct nm_error *err)
 			return code;
 		if (code > 0) {
 			code = take(r, &chunk, err);
+			place_program(r);
 			nm_consumer_release(r->consumer, &chunk);
 			if (code)
 				return code;

@@ -29,6 +29,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ struct nm_consumer {
 	size_t turn;    /* ring to be asked first */
 	int64_t looked; /* ms: when we looked last who is alive */
 	int detached;
+	int processor;   /* where producers are to go on, or -1 */
 	char fault[128]; /* of the ring that ended last */
 };
 
@@ -141,7 +143,8 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	c->chunk_words = chunk_words;
 	c->chunks = chunks;
-	c->ring_bytes = NM_WIRE_RING_DATA + (size_t)chunks * chunk_words * sizeof(uint64_t);
+	c->ring_bytes = nm_wire_ring_bytes(chunk_words, chunks);
+	c->processor = -1;
 	code = map_control(c, dir, err);
 	if (code) {
 		nm_consumer_free(c);
@@ -344,12 +347,16 @@ static void find_dead(struct nm_consumer *c)
 
 /* ---- Taking chunks ----------------------------------------------------------------------- */
 
+/* A chunk; that of the number c->chunks is the desk. */
+static uint64_t *slot_at(const struct nm_consumer *c, const struct ring *ring, uint32_t slot)
+{
+	return (uint64_t *)((char *)ring->shared + NM_WIRE_RING_DATA) + (size_t)slot * c->chunk_words;
+}
+
 /* Where the next chunk to be given lies. */
 static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring)
 {
-	char *data = (char *)ring->shared + NM_WIRE_RING_DATA;
-
-	return (uint64_t *)data + (size_t)(ring->given % c->chunks) * c->chunk_words;
+	return slot_at(c, ring, ring->given % c->chunks);
 }
 
 static void give(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
@@ -384,20 +391,35 @@ static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_ch
 	return 1;
 }
 
-/* 1 if the dead producer had written into its next chunk, and that was given.  A cursor that lies in
- * another chunk is that of a producer that died between publishing one chunk and entering the next. */
-static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+/* How many words lie before the cursor, if that lies in a slot: the chunk of that number, or the desk. */
+static size_t words_before_cursor(const struct nm_consumer *c, const struct ring *ring, uint32_t slot)
 {
-	uint64_t slot = ring->given % c->chunks;
-	uint64_t start = NM_WIRE_RING_DATA + slot * c->chunk_words * sizeof(uint64_t);
+	uint64_t start = NM_WIRE_RING_DATA + (uint64_t)slot * c->chunk_words * sizeof(uint64_t);
 	uint64_t cursor = __atomic_load_n(&ring->shared->cursor, __ATOMIC_ACQUIRE) - ring->base;
 	uint64_t bytes = cursor - start;
 
-	ring->rest_given = 1;
-	if (cursor % sizeof(uint64_t) || cursor < start || !bytes ||
-	    bytes > c->chunk_words * sizeof(uint64_t))
+	if (cursor % sizeof(uint64_t) || cursor < start || bytes > c->chunk_words * sizeof(uint64_t))
 		return 0;
-	give(c, ring, bytes / sizeof(uint64_t), ret);
+	return bytes / sizeof(uint64_t);
+}
+
+/* 1 if the dead producer had written into its next chunk, or on the desk for it, and that was given.  A cursor that lies
+ * in another chunk, or on the desk for another, is that of a producer that died between publishing one chunk and entering
+ * the next. */
+static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
+{
+	uint32_t slot = ring->given % c->chunks;
+	size_t words = words_before_cursor(c, ring, slot);
+
+	if (!words && acquire(&ring->shared->desk_chunk) == ring->given) {
+		slot = c->chunks;
+		words = words_before_cursor(c, ring, slot);
+	}
+	ring->rest_given = 1;
+	if (!words)
+		return 0;
+	give(c, ring, words, ret);
+	ret->words = slot_at(c, ring, slot);
 	return 1;
 }
 
@@ -526,20 +548,72 @@ int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret
 	}
 }
 
+/* ---- Giving chunks back ------------------------------------------------------------------ */
+
+/* Whether a producer waits, and for a while will have no reason to wait again. */
+static int is_to_be_woken(const struct nm_consumer *c, const struct ring *ring)
+{
+	return look(&ring->shared->producer_waits) &&
+	       acquire(&ring->shared->head) - ring->freed <= c->chunks / 2;
+}
+
+/* Which processors the thread may run on, if it is one of the process and can be bound to that one. */
+static int can_be_moved(const struct ring *ring, pid_t thread, int processor, cpu_set_t *ret_all)
+{
+	return processor >= 0 && thread > 0 && !syscall(SYS_tgkill, (pid_t)ring->pid, thread, 0) &&
+	       !sched_getaffinity(thread, sizeof *ret_all, ret_all) && CPU_COUNT(ret_all) > 1 &&
+	       CPU_ISSET(processor, ret_all);
+}
+
+/* Wakes the thread that waits, for which `moving` is set, where producers are to go on.  Bound while it is woken it stays
+ * there; it does not go on before it is free again. */
+static void wake_there(struct nm_consumer *c, struct ring *ring)
+{
+	pid_t thread = (pid_t)look(&ring->shared->waiter);
+	cpu_set_t all, one;
+	int moved = can_be_moved(ring, thread, c->processor, &all);
+
+	CPU_ZERO(&one);
+	if (moved) {
+		CPU_SET(c->processor, &one);
+		sched_setaffinity(thread, sizeof one, &one);
+	}
+	wake(&ring->shared->tail);
+	if (moved)
+		sched_setaffinity(thread, sizeof all, &all);
+	set(&ring->shared->moving, 0);
+	wake(&ring->shared->moving);
+}
+
+static void release(struct nm_consumer *c, struct ring *ring)
+{
+	int there;
+
+	ring->freed++;
+	there = c->processor >= 0 && is_to_be_woken(c, ring);
+	if (there)
+		set(&ring->shared->moving, 1);
+	set(&ring->shared->tail, ring->freed);
+	if (there)
+		wake_there(c, ring);
+	else if (is_to_be_woken(c, ring))
+		wake(&ring->shared->tail);
+}
+
 void nm_consumer_release(struct nm_consumer *c, const struct nm_chunk *chunk)
 {
 	if (chunk->kind != NM_CHUNK_DATA)
 		return;
-	for (size_t i = 0; i < c->rings.count; i++) {
-		struct ring *ring = &c->rings.at[i];
+	for (size_t i = 0; i < c->rings.count; i++)
+		if (c->rings.at[i].number == chunk->ring) {
+			release(c, &c->rings.at[i]);
+			return;
+		}
+}
 
-		if (ring->number != chunk->ring)
-			continue;
-		ring->freed++;
-		set(&ring->shared->tail, ring->freed);
-		if (look(&ring->shared->producer_waits) &&
-		    acquire(&ring->shared->head) - ring->freed <= c->chunks / 2)
-			wake(&ring->shared->tail);
-		return;
-	}
+void nm_consumer_place(struct nm_consumer *c, int processor, int apart)
+{
+	c->processor = processor < CPU_SETSIZE ? processor : -1;
+	if (look(&c->control->apart) != (uint32_t)apart)
+		set(&c->control->apart, (uint32_t)apart);
 }

@@ -36,7 +36,7 @@ static void *map_file(const char *dir, const char *name, int flags, size_t bytes
 
 static size_t ring_bytes(const struct nm_wire_control *control)
 {
-	return NM_WIRE_RING_DATA + (size_t)control->chunks * control->chunk_words * sizeof(uint64_t);
+	return nm_wire_ring_bytes(control->chunk_words, control->chunks);
 }
 
 static uint64_t *chunk_start(const struct ring_producer *p)

@@ -22,6 +22,7 @@
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
+#include "stream.h"
 
 #define AREA_BYTES (64u << 20)
 #define PATH_BYTES 4096
@@ -38,24 +39,38 @@ static Bool detached;
 static Int consumer_pid;
 static ULong *record; /* header of the record being made */
 static ULong *record_end;
+static ULong *start;     /* of the chunk being written, or of the desk */
 static ULong *chunk_end; /* behind it is room for a RAN record */
+static Bool at_desk;
 
 Addr nm_ring_cursor_address(void) { return (Addr)&ring->cursor; }
 Addr nm_ring_limit_address(void) { return (Addr)&ring->limit; }
 Addr nm_ring_ran_address(void) { return (Addr)&ring->ran; }
 
-static ULong *chunk_start(UInt index)
+static ULong *slot(UInt index)
 {
-	return (ULong *)(area + NM_WIRE_RING_DATA) + (SizeT)(index % ring->chunks) * ring->chunk_words;
+	return (ULong *)(area + NM_WIRE_RING_DATA) + (SizeT)index * ring->chunk_words;
+}
+
+static ULong *chunk_start(UInt index) { return slot(index % ring->chunks); }
+
+static ULong *desk(void) { return slot(ring->chunks); }
+
+/* The desk is for chunks whose ends are those of lines. */
+static Bool desk_is_wanted(void)
+{
+	return __atomic_load_n(&control->apart, __ATOMIC_RELAXED) &&
+	       ring->chunk_words % (NM_STREAM_LINE / sizeof(ULong)) == 0;
 }
 
 static void begin_chunk(void)
 {
-	ULong *start = chunk_start(ring->head);
-
+	at_desk = !detached && desk_is_wanted();
+	start = at_desk ? desk() : chunk_start(ring->head);
 	chunk_end = start + ring->chunk_words - RAN_WORDS;
 	ring->limit = (Addr)(chunk_end - NM_MARGIN_WORDS);
 	ring->cursor = (Addr)start;
+	ring->desk_chunk = ring->head;
 }
 
 /* Maps `bytes` of the file over `where`; 0 or an error number. */
@@ -95,7 +110,7 @@ static Bool geometry_is_valid(void)
 	return control->magic == NM_WIRE_MAGIC && control->version == NM_WIRE_VERSION &&
 	       control->chunks >= 2 && control->chunks <= NM_WIRE_MAX_CHUNKS &&
 	       control->chunk_words >= 4 * NM_MARGIN_WORDS &&
-	       control->chunk_words <= (AREA_BYTES - NM_WIRE_RING_DATA) / 8 / control->chunks;
+	       control->chunk_words <= (AREA_BYTES - NM_WIRE_RING_DATA) / 8 / (control->chunks + 1);
 }
 
 static void ring_doorbell(void)
@@ -119,8 +134,7 @@ void nm_ring_open(const HChar *run_directory, Int consumer)
 	}
 	number = __atomic_fetch_add(&control->rings, 1, __ATOMIC_SEQ_CST);
 	VG_(snprintf)(path, sizeof path, "%s/ring.%u", run_directory, number);
-	if (map_over(area, path, NM_WIRE_RING_DATA + (SizeT)8 * control->chunk_words * control->chunks,
-		     True) != 0) {
+	if (map_over(area, path, nm_wire_ring_bytes(control->chunk_words, control->chunks), True) != 0) {
 		open_private();
 		return;
 	}
@@ -142,22 +156,35 @@ static Bool consumer_is_gone(void)
 	return consumer_pid > 0 && nm_syscall(__NR_kill, consumer_pid, 0, 0, 0, 0, 0) == -VKI_ESRCH;
 }
 
-static void wait_for_room(void)
+static Bool has_room(UInt *ret_tail)
+{
+	*ret_tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
+	return ring->head - *ret_tail < ring->chunks;
+}
+
+static void wait_on(UInt *word, UInt value)
 {
 	struct vki_timespec patience = {PATIENCE_SECONDS, 0};
+
+	if (consumer_is_gone())
+		detached = True;
+	else
+		nm_syscall(__NR_futex, (long)word, NM_FUTEX_WAIT, value, (long)&patience, 0, 0);
+}
+
+static void wait_for_room(void)
+{
 	UInt tail;
 
-	for (;;) {
-		tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
-		if (ring->head - tail < ring->chunks)
-			return;
-		if (consumer_is_gone()) {
-			detached = True;
-			return;
-		}
-		__atomic_fetch_add(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
-		nm_syscall(__NR_futex, (long)&ring->tail, NM_FUTEX_WAIT, tail, (long)&patience, 0, 0);
-	}
+	if (has_room(&tail))
+		return;
+	__atomic_store_n(&ring->waiter, (UInt)VG_(gettid)(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
+	while (!has_room(&tail) && !detached)
+		wait_on(&ring->tail, tail);
+	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&ring->moving, __ATOMIC_SEQ_CST) && !detached)
+		wait_on(&ring->moving, 1);
 }
 
 /* There is always room for it: what is left for records ends before. */
@@ -175,7 +202,6 @@ static void tell_what_ran(void)
 
 void nm_ring_publish(void)
 {
-	ULong *start = chunk_start(ring->head);
 	UInt used;
 
 	tell_what_ran();
@@ -186,6 +212,8 @@ void nm_ring_publish(void)
 	if (!detached && __atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE))
 		detached = True;
 	if (!detached) {
+		if (at_desk)
+			nm_stream_copy(chunk_start(ring->head), start, used * sizeof *start);
 		ring->used[ring->head % ring->chunks] = used;
 		__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_SEQ_CST);
 		ring_doorbell();
