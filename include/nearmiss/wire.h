@@ -190,7 +190,8 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  * of all-empty rings waits on control->doorbell, which producers bump after publishing if
  * control->asleep is set.
  *
- * Behind the last chunk lies the desk, as large as a chunk.  A producer that finds control->apart set fills the desk
+ * Behind the last chunk, NM_WIRE_DESK_GAP bytes on (so that its beginning is not the end of that chunk, to whoever reads
+ * cursor), lies the desk, as large as a chunk.  A producer that finds control->apart set fills the desk
  * instead of a chunk (cursor lies there, then) and copies it past the caches when it publishes: stores into lines that
  * another processor has read would each wait for them.
  *
@@ -234,10 +235,18 @@ struct nm_wire_ring {
 
 #define NM_WIRE_RING_DATA 4096 /* offset of the first chunk in the ring file */
 
+#define NM_WIRE_DESK_GAP 64
+
+/* Offset of the desk in the ring file. */
+static inline uint64_t nm_wire_desk_offset(uint32_t chunk_words, uint32_t chunks)
+{
+	return NM_WIRE_RING_DATA + 8ull * chunk_words * chunks + NM_WIRE_DESK_GAP;
+}
+
 /* Of the ring file. */
 static inline uint64_t nm_wire_ring_bytes(uint32_t chunk_words, uint32_t chunks)
 {
-	return NM_WIRE_RING_DATA + 8ull * chunk_words * (chunks + 1ull);
+	return nm_wire_desk_offset(chunk_words, chunks) + 8ull * chunk_words;
 }
 
 #endif

@@ -347,16 +347,20 @@ static void find_dead(struct nm_consumer *c)
 
 /* ---- Taking chunks ----------------------------------------------------------------------- */
 
-/* A chunk; that of the number c->chunks is the desk. */
-static uint64_t *slot_at(const struct nm_consumer *c, const struct ring *ring, uint32_t slot)
+static uint64_t *at_offset(const struct ring *ring, uint64_t offset)
 {
-	return (uint64_t *)((char *)ring->shared + NM_WIRE_RING_DATA) + (size_t)slot * c->chunk_words;
+	return (uint64_t *)((char *)ring->shared + offset);
 }
 
-/* Where the next chunk to be given lies. */
+/* In the ring file: of the next chunk to be given. */
+static uint64_t next_offset(const struct nm_consumer *c, const struct ring *ring)
+{
+	return NM_WIRE_RING_DATA + (uint64_t)(ring->given % c->chunks) * c->chunk_words * sizeof(uint64_t);
+}
+
 static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring)
 {
-	return slot_at(c, ring, ring->given % c->chunks);
+	return at_offset(ring, next_offset(c, ring));
 }
 
 static void give(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
@@ -391,10 +395,9 @@ static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_ch
 	return 1;
 }
 
-/* How many words lie before the cursor, if that lies in a slot: the chunk of that number, or the desk. */
-static size_t words_before_cursor(const struct nm_consumer *c, const struct ring *ring, uint32_t slot)
+/* How many words lie before the cursor, if that lies in the chunk, or the desk, that starts there. */
+static size_t words_before_cursor(const struct nm_consumer *c, const struct ring *ring, uint64_t start)
 {
-	uint64_t start = NM_WIRE_RING_DATA + (uint64_t)slot * c->chunk_words * sizeof(uint64_t);
 	uint64_t cursor = __atomic_load_n(&ring->shared->cursor, __ATOMIC_ACQUIRE) - ring->base;
 	uint64_t bytes = cursor - start;
 
@@ -408,18 +411,18 @@ static size_t words_before_cursor(const struct nm_consumer *c, const struct ring
  * the next. */
 static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
-	uint32_t slot = ring->given % c->chunks;
-	size_t words = words_before_cursor(c, ring, slot);
+	uint64_t start = next_offset(c, ring);
+	size_t words = words_before_cursor(c, ring, start);
 
 	if (!words && acquire(&ring->shared->desk_chunk) == ring->given) {
-		slot = c->chunks;
-		words = words_before_cursor(c, ring, slot);
+		start = nm_wire_desk_offset(c->chunk_words, c->chunks);
+		words = words_before_cursor(c, ring, start);
 	}
 	ring->rest_given = 1;
 	if (!words)
 		return 0;
 	give(c, ring, words, ret);
-	ret->words = slot_at(c, ring, slot);
+	ret->words = at_offset(ring, start);
 	return 1;
 }
 

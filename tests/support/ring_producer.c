@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,9 +46,20 @@ static uint64_t *chunk_start(const struct ring_producer *p)
 	       (size_t)(p->ring->head % p->ring->chunks) * p->ring->chunk_words;
 }
 
+uint64_t *ring_producer_desk(const struct ring_producer *p)
+{
+	return (uint64_t *)((char *)p->ring + nm_wire_desk_offset(p->ring->chunk_words, p->ring->chunks));
+}
+
 static void begin_chunk(struct ring_producer *p)
 {
-	__atomic_store_n(&p->ring->cursor, (uint64_t)(uintptr_t)chunk_start(p), __ATOMIC_RELEASE);
+	int at_desk = (int)__atomic_load_n(&p->control->apart, __ATOMIC_RELAXED);
+
+	p->start = at_desk ? ring_producer_desk(p) : chunk_start(p);
+	p->desks += (uint32_t)at_desk;
+	/* In this order: what lies on the desk for the last chunk is not for this one. */
+	__atomic_store_n(&p->ring->cursor, (uint64_t)(uintptr_t)p->start, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->ring->desk_chunk, p->ring->head, __ATOMIC_RELEASE);
 }
 
 static void ring_doorbell(struct nm_wire_control *control)
@@ -62,7 +74,9 @@ int ring_producer_open(struct ring_producer *p, const char *dir)
 {
 	char name[32];
 
-	p->waits = 0;
+	p->waits = p->desks = 0;
+	p->patience = 1;
+	p->woken_on = -1;
 	p->control = map_file(dir, "control", 0, sizeof *p->control);
 	if (p->control == MAP_FAILED)
 		return -1;
@@ -90,30 +104,47 @@ static int consumer_has_gone(const struct ring_producer *p)
 	       (kill((pid_t)pid, 0) && errno == ESRCH);
 }
 
+static void wait_on(const struct ring_producer *p, uint32_t *word, uint32_t value)
+{
+	struct timespec patience = {p->patience, 0};
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &patience, NULL, 0);
+}
+
+static int has_room(const struct ring_producer *p, uint32_t *ret_tail)
+{
+	*ret_tail = __atomic_load_n(&p->ring->tail, __ATOMIC_SEQ_CST);
+	return p->ring->head - *ret_tail < p->ring->chunks;
+}
+
 static void wait_for_room(struct ring_producer *p)
 {
 	struct nm_wire_ring *ring = p->ring;
-	struct timespec second = {1, 0};
+	uint32_t tail;
 
-	for (;;) {
-		uint32_t tail;
-
-		__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
-		tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
-		if (ring->head - tail < ring->chunks || consumer_has_gone(p))
-			break;
-		p->waits++;
-		syscall(SYS_futex, &ring->tail, FUTEX_WAIT, tail, &second, NULL, 0);
+	if (has_room(p, &tail))
+		return;
+	__atomic_store_n(&ring->waiter, (uint32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
+	while (!has_room(p, &tail) && !consumer_has_gone(p)) {
+		__atomic_store_n(&p->woken_on, -1, __ATOMIC_SEQ_CST);
+		__atomic_fetch_add(&p->waits, 1, __ATOMIC_SEQ_CST);
+		wait_on(p, &ring->tail, tail);
+		__atomic_store_n(&p->woken_on, sched_getcpu(), __ATOMIC_SEQ_CST);
 	}
 	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&ring->moving, __ATOMIC_SEQ_CST) && !consumer_has_gone(p))
+		wait_on(p, &ring->moving, 1);
 }
 
 void ring_producer_publish(struct ring_producer *p)
 {
-	uint64_t used = ((uint64_t *)(uintptr_t)p->ring->cursor - chunk_start(p));
+	uint64_t used = (uint64_t)((uint64_t *)(uintptr_t)p->ring->cursor - p->start);
 
 	if (!used)
 		return;
+	if (p->start != chunk_start(p))
+		memcpy(chunk_start(p), p->start, used * sizeof *p->start);
 	__atomic_store_n(&p->ring->used[p->ring->head % p->ring->chunks], (uint32_t)used, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->ring->head, p->ring->head + 1, __ATOMIC_SEQ_CST);
 	ring_doorbell(p->control);
@@ -127,7 +158,7 @@ int ring_producer_write(struct ring_producer *p, const uint64_t *words, size_t c
 
 	if (__atomic_load_n(&p->ring->detached, __ATOMIC_SEQ_CST))
 		return 1;
-	if (count > p->ring->chunk_words - (size_t)(at - chunk_start(p))) {
+	if (count > p->ring->chunk_words - (size_t)(at - p->start)) {
 		ring_producer_publish(p);
 		if (consumer_has_gone(p))
 			return 1;

@@ -47,14 +47,12 @@ Addr nm_ring_cursor_address(void) { return (Addr)&ring->cursor; }
 Addr nm_ring_limit_address(void) { return (Addr)&ring->limit; }
 Addr nm_ring_ran_address(void) { return (Addr)&ring->ran; }
 
-static ULong *slot(UInt index)
+static ULong *chunk_start(UInt index)
 {
-	return (ULong *)(area + NM_WIRE_RING_DATA) + (SizeT)index * ring->chunk_words;
+	return (ULong *)(area + NM_WIRE_RING_DATA) + (SizeT)(index % ring->chunks) * ring->chunk_words;
 }
 
-static ULong *chunk_start(UInt index) { return slot(index % ring->chunks); }
-
-static ULong *desk(void) { return slot(ring->chunks); }
+static ULong *desk(void) { return (ULong *)(area + nm_wire_desk_offset(ring->chunk_words, ring->chunks)); }
 
 /* The desk is for chunks whose ends are those of lines. */
 static Bool desk_is_wanted(void)
@@ -69,8 +67,9 @@ static void begin_chunk(void)
 	start = at_desk ? desk() : chunk_start(ring->head);
 	chunk_end = start + ring->chunk_words - RAN_WORDS;
 	ring->limit = (Addr)(chunk_end - NM_MARGIN_WORDS);
-	ring->cursor = (Addr)start;
-	ring->desk_chunk = ring->head;
+	/* In this order: what lies on the desk for the last chunk is not for this one. */
+	__atomic_store_n(&ring->cursor, (Addr)start, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->desk_chunk, ring->head, __ATOMIC_RELEASE);
 }
 
 /* Maps `bytes` of the file over `where`; 0 or an error number. */
@@ -110,7 +109,7 @@ static Bool geometry_is_valid(void)
 	return control->magic == NM_WIRE_MAGIC && control->version == NM_WIRE_VERSION &&
 	       control->chunks >= 2 && control->chunks <= NM_WIRE_MAX_CHUNKS &&
 	       control->chunk_words >= 4 * NM_MARGIN_WORDS &&
-	       control->chunk_words <= (AREA_BYTES - NM_WIRE_RING_DATA) / 8 / (control->chunks + 1);
+	       nm_wire_ring_bytes(control->chunk_words, control->chunks) <= AREA_BYTES;
 }
 
 static void ring_doorbell(void)
