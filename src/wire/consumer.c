@@ -12,7 +12,8 @@
  * Against lost wake-ups both sides store their own word, then load the other's, all sequentially
  * consistent: we set asleep and look at the heads again before sleeping, a producer moves head and then
  * looks at asleep; a producer sets producer_waits and looks at tail again, we move tail and then look
- * at producer_waits.
+ * at producer_waits.  Likewise for `moving`: we set it and look at producer_waits again before we bind the thread, a
+ * producer clears producer_waits and looks at moving before it goes on.
  *
  * A producer that waits is woken when half of its chunks are free, so that the two do not take turns chunk by
  * chunk: with that and a ring of 16 chunks instead of 8, a recording of perl takes an eighth less time.
@@ -572,9 +573,10 @@ static int can_be_moved(const struct ring *ring, pid_t thread, int processor, cp
  * there; it does not go on before it is free again. */
 static void wake_there(struct nm_consumer *c, struct ring *ring)
 {
+	int waits = look(&ring->shared->producer_waits) != 0;
 	pid_t thread = (pid_t)look(&ring->shared->waiter);
 	cpu_set_t all, one;
-	int moved = can_be_moved(ring, thread, c->processor, &all);
+	int moved = waits && can_be_moved(ring, thread, c->processor, &all);
 
 	CPU_ZERO(&one);
 	if (moved) {
