@@ -11,7 +11,7 @@
  * caches, then (the desk of nearmiss/wire.h).  It is not bound, since it would see that: it is put there when it wakes
  * (wire/consumer.h).  Recordings, interleaved: troff 16 %, jq and mawk 9 %, perl 4 % faster, python3 as long as before.
  * Stores into chunks that the other processor has read, instead, made it half as slow again; moved to and fro by how full
- * the queue of batches is, it lost what it had in its cache.
+ * the queue of batches is, it lost what it had in its cache, and copying all of the time did not make up for that.
  *
  * What is bound belongs to the thread that decodes, whatever it decodes for: a thread inherits what its maker is bound
  * to, so nothing is bound while a modeller is made, nor with more than one, when the decoder's time is not for one of them
