@@ -14,8 +14,8 @@ static _Thread_local struct {
 	cpu_set_t allowed; /* to it and them */
 	int apart;         /* it and its only modeller are bound */
 	pthread_t modeller;
-	uint64_t decoded, modelled; /* ns of processor time at the last review */
-	int feeder_apart;
+	uint64_t decoded, modelled; /* ns of processor time that they had spent at the last review */
+	int feeder_apart;           /* what feeds the decoder goes on with the modeller */
 } here;
 
 /* The first or the second of the allowed processors. */
@@ -37,6 +37,21 @@ static cpu_set_t only(int cpu)
 	return one;
 }
 
+static uint64_t spent(clockid_t clock)
+{
+	struct timespec t = {0};
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t spent_by(pthread_t thread)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(thread, &clock) ? 0 : spent(clock);
+}
+
 static void bind(pthread_t modeller, int apart)
 {
 	cpu_set_t mine = apart ? only(one_of(&here.allowed, 0)) : here.allowed;
@@ -44,6 +59,9 @@ static void bind(pthread_t modeller, int apart)
 
 	here.apart = apart;
 	here.modeller = modeller;
+	here.feeder_apart = 0;
+	here.decoded = spent(CLOCK_THREAD_CPUTIME_ID);
+	here.modelled = spent_by(modeller);
 	sched_setaffinity(0, sizeof mine, &mine);
 	pthread_setaffinity_np(modeller, sizeof other, &other);
 }
@@ -56,26 +74,15 @@ void nm_placement_enter(void)
 		CPU_ZERO(&here.allowed);
 }
 
-static uint64_t spent(clockid_t clock)
-{
-	struct timespec t = {0};
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Who has had more to do since the last look. */
 static void compare(void)
 {
-	clockid_t clock;
-	uint64_t decoded = spent(CLOCK_THREAD_CPUTIME_ID), modelled;
+	const uint64_t decoded = spent(CLOCK_THREAD_CPUTIME_ID), modelled = spent_by(here.modeller);
+	const uint64_t mine = decoded - here.decoded, other = modelled - here.modelled;
 
-	if (pthread_getcpuclockid(here.modeller, &clock))
-		return;
-	modelled = spent(clock);
-	if (decoded - here.decoded > (modelled - here.modelled) / 8 * 9)
+	if (mine > other / 8 * 9)
 		here.feeder_apart = 1;
-	else if (decoded - here.decoded < modelled - here.modelled)
+	else if (mine < other)
 		here.feeder_apart = 0;
 	here.decoded = decoded;
 	here.modelled = modelled;
@@ -85,7 +92,7 @@ void nm_placement_review(pthread_t modeller)
 {
 	if (!here.apart && here.modellers == 1 && CPU_COUNT(&here.allowed) == 2)
 		bind(modeller, 1);
-	if (here.apart)
+	else if (here.apart)
 		compare();
 }
 
