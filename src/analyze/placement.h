@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * placement.h - on which of two processors the decoder and the modeller run.
+ * placement.h - on which of two processors the decoder, the modeller and the program run.
  *
- * Beside them runs the program under its collector.  Left alone, Linux often has both on one processor, in turns, while
- * the program keeps the other busy.  Bound apart, each with its share of the program's time, they overlap.  (Where what they hand over lay in lines that both wrote and read, that paid only where
- * the decoder had more to do than the modeller; since it is copied past the caches, with gzip, bzip2, zstd and xz too.)
+ * Left alone, Linux often has decoder and modeller on one processor, in turns, while the program under its collector keeps
+ * the other busy.  Bound apart, each with its share of the program's time, they overlap.  (Where what they hand over lay in
+ * lines that both wrote and read, that paid only where the decoder had more to do than the modeller; since it is copied past
+ * the caches, with gzip, bzip2, zstd and xz too.)
  *
  * The program goes on with the decoder, through whose caches its stream passes then, or, where the decoder has an eighth
  * more to do than the modeller and the two would wait for one processor, with the modeller; it copies its stream past the
