@@ -3,13 +3,13 @@
  * main.c - the table of commands, and the choice among them.
  */
 #include <locale.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "reader.h"
 
 extern const struct nm_command nm_cmd_record, nm_cmd_replay, nm_cmd_monitor, nm_cmd_trace, nm_cmd_nest,
     nm_cmd_report, nm_cmd_annotate, nm_cmd_evictions, nm_cmd_export, nm_cmd_query, nm_cmd_machines,
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	int i = 1;
 
 	setlocale(LC_CTYPE, "");
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* a lock at each allocation */
+	nm_profile_setup();
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--no-pager")) {
 			nm_output_no_pager = 1;

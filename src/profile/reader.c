@@ -35,6 +35,8 @@ enum { HEADER = 100 }; /* bytes at the start of every SQLite file */
 
 #define CACHE_KIB "16384" /* most profiles; SQLite's own 2 MB are read again and again */
 
+void nm_profile_setup(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 static uint32_t big_endian(const unsigned char *at)
 {
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];

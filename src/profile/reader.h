@@ -26,6 +26,10 @@ struct nm_rows; /* a query and the row it stands on */
 
 enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TEXT };
 
+/* Once, by a program that uses SQLite for nothing else, before any profile is read or written: SQLite counts no memory, which
+ * would cost a lock at each allocation. */
+void nm_profile_setup(void);
+
 /* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, cut off or damaged; NM_EVERSION: of a newer version. */
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
 void nm_profile_close(struct nm_profile *profile);
