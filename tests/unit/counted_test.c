@@ -20,6 +20,7 @@
 
 #include "encode.h"
 #include "engine_priv.h"
+#include "own_program.h"
 
 #define STACK_LOW 0x7000000000ull
 #define STACK_END 0x7000100000ull
@@ -289,28 +290,20 @@ static void map(struct maker *m, uint64_t low, uint64_t end, uint32_t flags)
 	     .bytes = end - low, .path = "");
 }
 
+static void map_own(void *arg, const struct nm_wire_map *own)
+{
+	struct maker *m = arg;
+
+	BOTH(m, map, .flags = own->flags, .address = own->address, .bytes = own->bytes, .offset = own->offset,
+	     .path = own->path);
+}
+
 /* This program's own mappings, as they are. */
 static void map_program(struct maker *m)
 {
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[4400], flags[8], path[4200], own[4200];
-	unsigned long long low, end, offset, base = 0;
+	char own[4200];
+	const uint64_t base = own_program_mappings(map_own, m, own);
 
-	assert_non_null(maps);
-	assert_non_null(realpath("/proc/self/exe", own));
-	while (fgets(line, sizeof line, maps)) {
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %4199s", &low, &end, flags, &offset, path) !=
-			5 ||
-		    strcmp(path, own))
-			continue;
-		base = base ? base : low;
-		BOTH(m, map,
-		     .flags = NM_WIRE_PROT_READ | NM_WIRE_MAP_FILE |
-			      (flags[1] == 'w' ? NM_WIRE_PROT_WRITE : 0) |
-			      (flags[2] == 'x' ? NM_WIRE_PROT_EXEC : 0),
-		     .address = low, .bytes = end - low, .offset = offset, .path = own);
-	}
-	fclose(maps);
 	assert_true(base != 0);
 	BOTH(m, module, .base = base, .path = own);
 }

@@ -297,6 +297,17 @@ static pid_t start_runner(const char *dir, uint64_t words, uint64_t ran, int the
 	_exit(0);
 }
 
+/* Nothing but the end of the ring of a producer that was killed comes any more. */
+static void expect_death(struct nm_consumer *consumer, pid_t pid)
+{
+	struct nm_chunk chunk;
+
+	assert_int_equal(nm_consumer_next(consumer, PATIENCE_MS, &chunk, NULL), 1);
+	assert_int_equal(chunk.kind, NM_CHUNK_END);
+	assert_int_equal(chunk.end, NM_END_BROKEN);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void expect_ran(const struct nm_chunk *chunk, uint64_t ran)
 {
 	assert_int_equal(chunk->kind, NM_CHUNK_DATA);
@@ -327,10 +338,7 @@ static void test_what_a_killed_process_had_run_is_told_last(void **state)
 		assert_int_equal(chunk.pid, pid);
 		expect_ran(&chunk, ran);
 		nm_consumer_release(run->consumer, &chunk);
-		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
-		assert_int_equal(chunk.kind, NM_CHUNK_END);
-		assert_int_equal(chunk.end, NM_END_BROKEN);
-		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		expect_death(run->consumer, pid);
 	}
 }
 
@@ -395,10 +403,7 @@ static void test_what_was_run_is_told_when_a_chunk_is_free(void **state)
 		nm_consumer_release(run->consumer, &held[i]);
 	}
 	nm_consumer_release(run->consumer, &chunk);
-	assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
-	assert_int_equal(chunk.kind, NM_CHUNK_END);
-	assert_int_equal(chunk.end, NM_END_BROKEN);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	expect_death(run->consumer, pid);
 }
 
 static void test_a_second_ring_of_a_process_ends_the_first(void **state)
