@@ -85,10 +85,8 @@ enum nm_wire_kind {
 	    27, /* arg: enum nm_wire_page_size.  address, bytes.  What the program has asked for there */
 
 	/* Since version 5. */
-	NM_WIRE_RAN =
-	    28, /* number of instructions that have run since the last such record in code that has no
-	                     accesses and of which no blocks were sent.  What it counts to is measured or not as
-	                     what surrounds the record */
+	NM_WIRE_RAN = 28, /* instructions run since the last such record in code without accesses, of which no
+	                     blocks were sent; measured or not as what surrounds the record */
 	NM_WIRE_KINDS = 29
 };
 
