@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * base_test.c - vectors, arenas, interned strings, maps and errors.
+ * base_test.c - vectors, arenas, interned strings, maps, sorting and errors.
  *
  * The map runs beside a naive twin, an array searched from end to end, over random operations on few
  * keys, so that runs of slots collide, wrap around the table's end and are closed again by deletions.
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -18,6 +19,7 @@
 #include "arena.h"
 #include "errors.h"
 #include "map.h"
+#include "sort.h"
 #include "vector.h"
 
 static uint64_t random_next(uint64_t *state) { return nm_mix64(*state += 0x9e3779b97f4a7c15ull); }
@@ -204,6 +206,39 @@ static void test_mix_is_a_bijection_on_a_sample(void **state)
 	nm_map_done(&seen);
 }
 
+/* Its values are where they stood. */
+static int by_key_and_value(const void *left, const void *right)
+{
+	const struct nm_keyed *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->value > b->value) - (a->value < b->value);
+}
+
+/* Keys of which only the bits of a mask differ: 0, 1, 2 ... bytes are to be sorted by, also such that lie apart. */
+static void test_sorted_by_key_and_else_as_it_stood(void **state)
+{
+	static const uint64_t masks[] = {
+	    0, 3, 0xff00, 0xffff, 0x80000000000000ff, 0xf0000f0000, 0xffffff0000ffffff, UINT64_MAX};
+	static const size_t counts[] = {0, 1, 2, 3, 255, 256, 257, 5000};
+	struct nm_keyed list[5000], want[5000];
+	uint64_t seed = 3;
+
+	(void)state;
+	for (size_t m = 0; m < sizeof masks / sizeof masks[0]; m++)
+		for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+			uint64_t same = random_next(&seed) & ~masks[m];
+
+			for (size_t i = 0; i < counts[c]; i++)
+				list[i] = (struct nm_keyed){same | (random_next(&seed) & masks[m]), i};
+			memcpy(want, list, counts[c] * sizeof *list);
+			qsort(want, counts[c], sizeof *want, by_key_and_value);
+			assert_int_equal(nm_sort_by_key(list, counts[c]), 0);
+			assert_memory_equal(list, want, counts[c] * sizeof *list);
+		}
+}
+
 static void test_errors_tell_the_story(void **state)
 {
 	struct nm_error err = {0};
@@ -270,6 +305,7 @@ int main(void)
 	    cmocka_unit_test(test_equal_texts_have_equal_addresses),
 	    cmocka_unit_test(test_map_does_what_its_twin_does),
 	    cmocka_unit_test(test_mix_is_a_bijection_on_a_sample),
+	    cmocka_unit_test(test_sorted_by_key_and_else_as_it_stood),
 	    cmocka_unit_test(test_errors_tell_the_story),
 	    cmocka_unit_test(test_errno_becomes_a_code),
 	    cmocka_unit_test(test_long_texts_are_cut_not_overrun),
