@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "sort.h"
 
 struct fold {
 	struct nm_engine *engine;
@@ -52,24 +53,10 @@ void nm_result_free(struct nm_result *result)
 /* ---- cells ---- */
 
 /* Sorts and numbers anew: a table of what was seen would need three times the memory of the list. */
-struct keyed {
-	uint64_t key;
-	size_t i;
-};
-
-static int by_key(const void *left, const void *right)
-{
-	const struct keyed *a = left, *b = right;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->i < b->i ? -1 : a->i > b->i;
-}
-
 static int fold_cells(struct fold *f, size_t raw)
 {
 	struct nm_result *r = f->result;
-	struct keyed *list = calloc(raw, sizeof *list);
+	struct nm_keyed *list = calloc(raw, sizeof *list);
 	uint64_t last = 0;
 
 	if (!list)
@@ -77,19 +64,22 @@ static int fold_cells(struct fold *f, size_t raw)
 	for (size_t i = 1; i < raw; i++) {
 		const struct nm_cell *c = &f->engine->cells.list.at[i];
 
-		list[i].i = i;
+		list[i].value = i;
 		list[i].key = (uint64_t)c->thread << 52 | (uint64_t)c->place << 26 | f->objects[c->object];
 	}
-	qsort(list + 1, raw - 1, sizeof *list, by_key);
+	if (nm_sort_by_key(list + 1, raw - 1)) {
+		free(list);
+		return NM_ENOMEM;
+	}
 	r->cell_count = 0;
 	for (size_t k = 1; k < raw; k++) {
-		const struct nm_cell *c = &f->engine->cells.list.at[list[k].i];
+		const struct nm_cell *c = &f->engine->cells.list.at[list[k].value];
 
 		if (!r->cell_count || list[k].key != last)
 			r->cells[r->cell_count++] =
 			    (struct nm_result_cell){c->thread, c->place, f->objects[c->object]};
 		last = list[k].key;
-		f->cells[list[k].i] = (uint32_t)(r->cell_count - 1);
+		f->cells[list[k].value] = (uint32_t)(r->cell_count - 1);
 	}
 	free(list);
 	return 0;
@@ -135,37 +125,12 @@ static int fold_extras(struct fold *f, struct nm_result_level *level, size_t raw
 	return 0;
 }
 
-static int by_pair(const void *left, const void *right)
-{
-	const struct nm_eviction *a = left, *b = right;
-
-	if (a->evictor != b->evictor)
-		return a->evictor < b->evictor ? -1 : 1;
-	if (a->victim != b->victim)
-		return a->victim < b->victim ? -1 : 1;
-	return a->prefetch - b->prefetch;
-}
-
 static void fold_evictions(const struct fold *f, struct nm_result_level *level)
 {
-	struct nm_eviction *list = level->evictions, *fitting;
-	size_t kept = 0;
-
 	for (size_t i = 0; i < level->eviction_count; i++) {
-		list[i].evictor = f->models[list[i].evictor];
-		list[i].victim = f->models[list[i].victim];
+		level->evictions[i].evictor = f->models[level->evictions[i].evictor];
+		level->evictions[i].victim = f->models[level->evictions[i].victim];
 	}
-	if (level->eviction_count)
-		qsort(list, level->eviction_count, sizeof *list, by_pair);
-	for (size_t i = 0; i < level->eviction_count; i++)
-		if (kept && !by_pair(&list[kept - 1], &list[i]))
-			list[kept - 1].count += list[i].count;
-		else
-			list[kept++] = list[i];
-	level->eviction_count = kept;
-	fitting = realloc(list, (kept + 1) * sizeof *list);
-	if (fitting)
-		level->evictions = fitting;
 }
 
 static void fold_sifted(const struct fold *f)
@@ -243,7 +208,7 @@ static int fold_context_cells(struct fold *f, size_t raw)
 {
 	const struct nm_calls *calls = f->engine->calls;
 	struct nm_result *r = f->result;
-	struct keyed *list = calloc(raw, sizeof *list);
+	struct nm_keyed *list = calloc(raw, sizeof *list);
 	uint64_t last = 0;
 
 	f->models = calloc(raw + 1, sizeof *f->models);
@@ -255,16 +220,19 @@ static int fold_context_cells(struct fold *f, size_t raw)
 	}
 	for (size_t i = 1; i < raw; i++) {
 		f->models[i] = f->cells[calls->cells.at[i].cell];
-		list[i].i = i;
+		list[i].value = i;
 		list[i].key = (uint64_t)calls->cells.at[i].context << 32 | f->models[i];
 	}
-	qsort(list + 1, raw - 1, sizeof *list, by_key);
+	if (nm_sort_by_key(list + 1, raw - 1)) {
+		free(list);
+		return NM_ENOMEM;
+	}
 	for (size_t k = 1; k < raw; k++) {
 		if (!r->context_cell_count || list[k].key != last)
 			r->context_cells[r->context_cell_count++] = (struct nm_result_context_cell){
 			    (uint32_t)(list[k].key >> 32), (uint32_t)list[k].key};
 		last = list[k].key;
-		f->by_context[list[k].i] = (uint32_t)(r->context_cell_count - 1);
+		f->by_context[list[k].value] = (uint32_t)(r->context_cell_count - 1);
 	}
 	free(list);
 	return 0;

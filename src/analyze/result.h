@@ -125,7 +125,7 @@ struct nm_result_level {
 	struct nm_counts *counts;         /* [cell_count] */
 	struct nm_counts *context_counts; /* [context_cell_count] */
 	struct nm_extras *extras;         /* [cell_count]; NULL: the level counts none */
-	struct nm_eviction *evictions;    /* between cells */
+	struct nm_eviction *evictions;    /* between cells; in no order, and some pairs more than once */
 	size_t eviction_count;
 };
 
