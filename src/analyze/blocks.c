@@ -37,8 +37,9 @@ int nm_blocks_init(struct nm_blocks *blocks)
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
-	for (size_t i = 0; blocks->top && i < 1u << NM_TOP_BITS; i++)
-		free(blocks->top[i]);
+	for (size_t i = 0; i < blocks->tables.count; i++)
+		free(blocks->tables.at[i]);
+	nm_vec_free(&blocks->tables);
 	free(blocks->top);
 	nm_arena_done(&blocks->arena);
 	nm_vec_free(&blocks->list);
@@ -65,9 +66,12 @@ static struct nm_block_page *make_page(struct nm_blocks *blocks, uint64_t addres
 {
 	struct nm_block_table **table = &blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
 
-	if (!*table)
-		*table = calloc(1, sizeof **table);
-	return *table ? page_of(blocks, address) : NULL;
+	if (!*table) {
+		if (nm_vec_reserve(&blocks->tables, 1) || !(*table = calloc(1, sizeof **table)))
+			return NULL;
+		blocks->tables.at[blocks->tables.count++] = *table;
+	}
+	return page_of(blocks, address);
 }
 
 static int holds(const struct nm_blocks *blocks, uint32_t id, uint64_t address)

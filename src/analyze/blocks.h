@@ -45,7 +45,8 @@ struct nm_block_table {
 };
 
 struct nm_blocks {
-	struct nm_block_table **top; /* [1 << 17], one per GB */
+	struct nm_block_table **top;                   /* [1 << 17], one per GB */
+	struct nm_vec(struct nm_block_table *) tables; /* all that `top` has */
 	struct nm_arena arena;
 	struct nm_vec(struct nm_block) list; /* [0] is no block */
 	uint32_t *objects;                   /* [list.room]: of each block, close together */
