@@ -84,21 +84,29 @@ static int add_instructions(void *self, const uint32_t *instructions, size_t cou
 
 static int ending(void *self) { return nm_hierarchy_witness_rest(((struct cache *)self)->hierarchy); }
 
-/* The same of what only some levels count. */
+/* An array of figures of the cells that the model has met becomes one of all cells of the result. */
+static void *of_all_cells(void *figures, size_t cells, const struct nm_result *result, size_t size)
+{
+	char *all = realloc(figures, (result->cell_count + 1) * size);
+
+	if (!all)
+		free(figures);
+	else if (cells < result->cell_count)
+		memset(all + cells * size, 0, (result->cell_count - cells) * size);
+	return all;
+}
+
+/* What only some levels count. */
 static int finish_extras(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
-	struct nm_extras *extras, **out = &result->levels[level].extras;
+	struct nm_extras *extras;
 	size_t cells;
 	int status = nm_hierarchy_extras(h, level, &extras, &cells);
 
 	if (status || !extras)
 		return status;
-	*out = calloc(result->cell_count + 1, sizeof **out);
-	if (*out)
-		memcpy(*out, extras,
-		       (cells < result->cell_count ? cells : result->cell_count) * sizeof *extras);
-	free(extras);
-	return *out ? 0 : NM_ENOMEM;
+	result->levels[level].extras = of_all_cells(extras, cells, result, sizeof *extras);
+	return result->levels[level].extras ? 0 : NM_ENOMEM;
 }
 
 static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
@@ -110,11 +118,7 @@ static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result
 
 	if (status)
 		return status;
-	out->counts = calloc(result->cell_count + 1, sizeof *out->counts);
-	if (out->counts)
-		memcpy(out->counts, counts,
-		       (cells < result->cell_count ? cells : result->cell_count) * sizeof *counts);
-	free(counts);
+	out->counts = of_all_cells(counts, cells, result, sizeof *counts);
 	if (!out->counts)
 		return NM_ENOMEM;
 	nm_hierarchy_total(h, level, &out->total);
