@@ -79,8 +79,7 @@ static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *m
 /* `count` times a load by cell `evictor`, or a prefetch that it caused, replaced a line that cell `victim` had loaded. */
 struct nm_eviction {
 	uint32_t evictor, victim;
-	uint64_t count;
-	int prefetch;
+	uint64_t count : 63, prefetch : 1;
 };
 
 struct nm_hierarchy;

@@ -592,8 +592,9 @@ static void add_level(struct table *t, const struct nm_result *r, unsigned i)
 		const struct nm_eviction *e = &l->evictions[k];
 		uint64_t pair =
 		    nm_mix64(hash_cell(r, e->evictor) + (unsigned)e->prefetch) ^ hash_cell(r, e->victim);
+		uint64_t count = e->count;
 
-		add_row(t, "evictions", i, pair, &e->count, 1, r, e->evictor);
+		add_row(t, "evictions", i, pair, &count, 1, r, e->evictor);
 	}
 }
 
