@@ -291,7 +291,17 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	return 0;
 }
 
-uint64_t nm_engine_references(const struct nm_engine *e) { return e->references; }
+uint64_t nm_engine_references(const struct nm_engine *e)
+{
+	uint64_t references = e->references;
+
+	for (size_t i = 0; i < e->tables.count; i++) {
+		const struct nm_plan_tables *t = &e->tables.at[i];
+
+		references += (uint64_t)(t->plan->runs - t->summed) * t->plan->more;
+	}
+	return references;
+}
 
 struct nm_engine *nm_engine_take_child(struct nm_engine *e, uint32_t *ret_ordinal)
 {

@@ -85,9 +85,8 @@ struct nm_engine {
 	/* The hot path's. */
 	struct nm_ref *batch;
 	size_t batched, batched_fetches;
-	uint64_t batched_more; /* references of groups beyond one for each */
 	size_t open_count;
-	uint64_t clock;         /* instructions of all */
+	uint64_t clock; /* instructions of all, but for those of runs of plans since nm_engine_drain */
 	struct nm_plan **plans; /* of the running thread */
 	size_t plan_room;
 	struct nm_reach reach;
@@ -104,8 +103,8 @@ struct nm_engine {
 	struct nm_cells cells;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	uint64_t unmeasured;    /* instructions */
-	uint64_t references;    /* of the batches that were handed over */
-	uint64_t drain_at;      /* references at which nm_engine_drain is due */
+	uint64_t references; /* of the batches that were handed over, of groups one until nm_engine_drain */
+	uint64_t drain_at;   /* references at which nm_engine_drain is due */
 
 	struct nm_vec(struct nm_thread *) threads;
 	struct nm_vec(struct nm_definition) definitions; /* by block id */

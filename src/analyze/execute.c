@@ -41,21 +41,17 @@ static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_
 /* What the loop keeps in registers; the engine has the rest. */
 struct cursor {
 	struct nm_ref *out, *end; /* of the batch */
-	uint64_t clock, more;
 	struct nm_reach reach;
 };
 
 ALWAYS struct cursor take(const struct nm_engine *e)
 {
-	return (struct cursor){e->batch + e->batched, e->batch + NM_BATCH, e->clock, e->batched_more,
-			       e->reach};
+	return (struct cursor){e->batch + e->batched, e->batch + NM_BATCH, e->reach};
 }
 
 ALWAYS void put_back(struct nm_engine *e, const struct cursor *c)
 {
 	e->batched = (size_t)(c->out - e->batch);
-	e->clock = c->clock;
-	e->batched_more = c->more;
 }
 
 /* A header's block as an index of plans; beyond all of them for other records. */
@@ -145,9 +141,9 @@ ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header
 		if (is_late(e, sampled))
 			return BEFORE;
 	}
-	c->clock += plan->instructions;
-	c->more += plan->more;
-	if (n && serve_all(e, c, plan, header + 1, n, sampled))
+	if (!n)
+		e->clock += plan->instructions;
+	else if (serve_all(e, c, plan, header + 1, n, sampled))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	if (plan->end != NM_WIRE_JUMP) {
 		put_back(e, c);

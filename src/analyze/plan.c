@@ -247,6 +247,7 @@ static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
 	p->tables = (uint32_t)(e->tables.count - 1);
+	e->tables.at[p->tables].plan = p;
 	return p;
 }
 

@@ -84,7 +84,9 @@ struct nm_plan_tables {
 	struct nm_side_exit *exit;
 	struct nm_fetch *fetch;
 	struct nm_single *single; /* [accesses] */
+	struct nm_plan *plan;
 	uint32_t exits, fetches, accesses;
+	uint32_t summed; /* runs of it that the engine's sums have, modulo 2^32 */
 	uint32_t words,
 	    lanes; /* of addresses; these are the first lanes, behind which are those of accesses in groups */
 };

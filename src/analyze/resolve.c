@@ -88,8 +88,20 @@ static void drain(struct nm_engine *e, struct nm_origin *o)
 	o->debit = runs;
 }
 
+/* Adds what a plan did since the last time to the engine's sums. */
+static void sum(struct nm_engine *e, struct nm_plan_tables *t)
+{
+	uint64_t runs = t->plan->runs - t->summed;
+
+	e->clock += runs * t->plan->instructions;
+	e->references += runs * t->plan->more;
+	t->summed = t->plan->runs;
+}
+
 void nm_engine_drain(struct nm_engine *e)
 {
+	for (size_t i = 0; i < e->tables.count; i++)
+		sum(e, &e->tables.at[i]);
 	for (size_t i = 0; i < e->origins.count; i++) {
 		drain(e, &e->origins.at[i]);
 		credit(e, &e->origins.at[i]);

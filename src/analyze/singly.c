@@ -47,11 +47,10 @@ int nm_engine_flush(struct nm_engine *e)
 		return status;
 	if (e->calls && nm_calls_translate(e->calls, e->batch, count))
 		return NM_ENOMEM;
-	e->references += count - e->batched_fetches + e->batched_more;
+	e->references += count - e->batched_fetches;
 	if (e->references > e->drain_at)
 		nm_engine_drain(e);
 	e->batched = e->batched_fetches = 0;
-	e->batched_more = 0;
 	nm_patterns_next(&e->patterns);
 	if (nm_engine_has_news(e) && nm_engine_tell(e))
 		return NM_ENOMEM;
