@@ -266,12 +266,16 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	struct nm_result result = {.machine = e->machine};
 	size_t n;
 	const struct nm_pass *const *passes = nm_passes(&n);
-	int status = nm_engine_flush(e);
+	uint32_t *objects = NULL;
+	int status = nm_engine_flush(e), drained;
 
 	nm_engine_drain(e);
 	nm_engine_share(e);
+	if (!status) /* while the models may still be at work */
+		status = nm_engine_name_objects(e, &result, &objects);
+	drained = nm_workers_drain(e->workers);
 	if (!status)
-		status = nm_workers_drain(e->workers);
+		status = drained;
 	if (!status)
 		status = list_threads(e, &result);
 	if (!status)
@@ -282,7 +286,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 		status = passes[i]->finish(e->passes[i], &result);
 	free_passes(e);
 	if (!status)
-		status = nm_engine_fold(e, &result);
+		status = nm_engine_fold(e, &result, objects);
+	free(objects);
 	if (status) {
 		nm_result_free(&result);
 		return failed(e, nm_fail(err, NM_ENOMEM, "out of memory"), err);

@@ -237,7 +237,8 @@ int nm_engine_fork(struct nm_engine *engine, uint32_t ordinal, struct nm_error *
 /* events.c */
 int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 
-/* names.c: unique names for all objects; names[object] is the merged object's index in result->objects. */
+/* names.c: unique names for all objects, and no figures yet; (*ret_index)[object] is the merged object's index in
+ * result->objects. */
 int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
 
 /* chains.c: names of heap buckets that differ in their chains only. */
@@ -249,7 +250,7 @@ const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_
 /* code.c: the code of what loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);
 
-/* fold.c: from the passes' counts per engine cell to merged cells. */
-int nm_engine_fold(struct nm_engine *engine, struct nm_result *result);
+/* fold.c: from the passes' counts per engine cell to merged cells; objects as nm_engine_name_objects gave them. */
+int nm_engine_fold(struct nm_engine *engine, struct nm_result *result, const uint32_t *objects);
 
 #endif

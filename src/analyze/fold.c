@@ -13,9 +13,9 @@
 struct fold {
 	struct nm_engine *engine;
 	struct nm_result *result;
-	uint32_t *objects; /* engine's object -> result's */
-	uint32_t *cells;   /* engine's cell -> result's */
-	uint32_t *models;  /* the models' cell -> result's: the same, but where they count by context */
+	const uint32_t *objects; /* engine's object -> result's */
+	uint32_t *cells;         /* engine's cell -> result's */
+	uint32_t *models;        /* the models' cell -> result's: the same, but where they count by context */
 	uint32_t
 	    *by_context; /* the models' cell -> result's context cell; NULL unless contexts are asked for */
 };
@@ -48,6 +48,24 @@ void nm_result_free(struct nm_result *result)
 	free(result->affinities);
 	free(result->lines);
 	memset(result, 0, sizeof *result);
+}
+
+/* ---- objects ---- */
+
+static void merge_object(struct nm_result_object *into, const struct nm_object *o)
+{
+	into->blocks += o->blocks;
+	into->bytes += o->bytes;
+	if (o->largest > into->largest)
+		into->largest = o->largest;
+	if (!into->type)
+		into->type = o->type;
+}
+
+static void fold_objects(struct fold *f)
+{
+	for (size_t i = 0; i < f->engine->space.objects.count; i++)
+		merge_object(&f->result->objects[f->objects[i]], &f->engine->space.objects.at[i]);
 }
 
 /* ---- cells ---- */
@@ -350,10 +368,7 @@ static int fold_all(struct fold *f)
 	struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
 	size_t raw = r->cell_count, cells = e->cells.list.count;
-	int status = nm_engine_name_objects(e, r, &f->objects);
-
-	if (!status && e->options.heap_chains)
-		status = nm_engine_name_chains(e, r);
+	int status = e->options.heap_chains ? nm_engine_name_chains(e, r) : 0;
 
 	f->cells = calloc(cells + 1, sizeof *f->cells);
 	r->sites = calloc(e->cells.places.count + 1, sizeof *r->sites);
@@ -363,6 +378,7 @@ static int fold_all(struct fold *f)
 	r->site_count = e->cells.places.count;
 	if (r->site_count)
 		memcpy(r->sites, e->cells.places.at, r->site_count * sizeof *r->sites);
+	fold_objects(f);
 	if (!status)
 		status = fold_cells(f, cells);
 	f->models = f->cells;
@@ -383,13 +399,12 @@ static int fold_all(struct fold *f)
 	return list_undebugged(f);
 }
 
-int nm_engine_fold(struct nm_engine *e, struct nm_result *result)
+int nm_engine_fold(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)
 {
-	struct fold f = {.engine = e, .result = result};
+	struct fold f = {.engine = e, .result = result, .objects = objects};
 	const char *slash = e->process.executable ? strrchr(e->process.executable, '/') : NULL;
 	int status = fold_all(&f);
 
-	free(f.objects);
 	if (f.models != f.cells)
 		free(f.models);
 	free(f.by_context);

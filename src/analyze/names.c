@@ -290,16 +290,6 @@ static int tell_apart(struct nm_engine *e, struct nm_map *taken, const struct nm
 	}
 }
 
-static void merge_object(struct nm_result_object *into, const struct nm_object *o)
-{
-	into->blocks += o->blocks;
-	into->bytes += o->bytes;
-	if (o->largest > into->largest)
-		into->largest = o->largest;
-	if (!into->type)
-		into->type = o->type;
-}
-
 static int place_object(struct nm_engine *e, struct nm_result *result, struct nm_map *taken,
 			const struct nm_object *o, uint32_t *ret_index)
 {
@@ -321,11 +311,10 @@ static int place_object(struct nm_engine *e, struct nm_result *result, struct nm
 	if (index == UINT64_MAX) {
 		index = result->object_count++;
 		result->objects[index] = (struct nm_result_object){
-		    .name = name, .kind = o->kind, .type = o->type, .allocated_at = at, .chain = o->chain};
+		    .name = name, .kind = o->kind, .allocated_at = at, .chain = o->chain};
 		if (nm_map_put(taken, key, index))
 			return NM_ENOMEM;
 	}
-	merge_object(&result->objects[index], o);
 	*ret_index = (uint32_t)index;
 	return 0;
 }
