@@ -272,11 +272,12 @@ static int set_path(struct nm_session *s, struct stream *stream, unsigned *roots
 	return stream->path ? 0 : NM_ENOMEM;
 }
 
+/* Numbers in paths may be of any length. */
 static int by_path(const void *a, const void *b)
 {
 	const struct nm_result *const *x = a, *const *y = b;
 
-	return strcmp((*x)->path, (*y)->path);
+	return strverscmp((*x)->path, (*y)->path);
 }
 
 static int sort_results(struct nm_session *s, struct nm_error *err)

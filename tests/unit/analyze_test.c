@@ -442,6 +442,34 @@ static void sums_close(void **state)
 	nm_vec_free(&w);
 }
 
+/* In the order of their numbers, of however many digits. */
+static void children_are_in_order(void **state)
+{
+	static const unsigned ordinals[] = {10000, 2, 9999};
+	struct nm_wire_words parent = {0}, child = {0};
+	struct run r;
+
+	(void)state;
+	start(&parent, NM_WIRE_STARTED, 5, 1, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		nm_wire_fork_encode(&parent, &(struct nm_wire_fork){6 + i, ordinals[i]});
+	begin(&r, 1, 0);
+	assert_int_equal(feed(&r, 0, &parent, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		child.count = 0;
+		start(&child, NM_WIRE_FORKED, 6 + i, 5, ordinals[i]);
+		assert_int_equal(feed(&r, 1 + i, &child, NULL), 0);
+	}
+	finish(&r);
+	assert_int_equal(r.count, 4);
+	assert_string_equal(r.results[1]->path, "0.0002");
+	assert_string_equal(r.results[2]->path, "0.9999");
+	assert_string_equal(r.results[3]->path, "0.10000");
+	end(&r);
+	nm_vec_free(&parent);
+	nm_vec_free(&child);
+}
+
 /* The child knows its parent's code and heap, even if its stream is seen first. */
 static void children_inherit(void **state)
 {
@@ -606,6 +634,7 @@ int main(void)
 	    cmocka_unit_test(threads_change_nothing),
 	    cmocka_unit_test(sums_close),
 	    cmocka_unit_test(children_inherit),
+	    cmocka_unit_test(children_are_in_order),
 	    cmocka_unit_test(places_are_named_by_the_stream),
 	    cmocka_unit_test(refuses_bad_streams),
 	    cmocka_unit_test(refuses_more_accesses_in_groups_than_it_can_number),
