@@ -80,66 +80,64 @@ static int step(sqlite3_stmt *insert)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int insert_row(sqlite3_stmt *insert, const struct row *row)
+static int insert_row(const struct nm_shelf *shelf, sqlite3_stmt *insert, const struct row *row)
 {
-	sqlite3_bind_int64(insert, 2, row->level);
+	sqlite3_bind_int64(insert, 2, nm_level_id(shelf, row->level));
 	sqlite3_bind_int64(insert, 4, (sqlite3_int64)row->at);
 	sqlite3_bind_int64(insert, 5, row->kind);
-	sqlite3_bind_int64(insert, 6, row->maker);
-	sqlite3_bind_int64(insert, 7, row->victim);
+	sqlite3_bind_int64(insert, 6, shelf->places + row->maker);
+	sqlite3_bind_int64(insert, 7, row->victim < 0 ? -1 : shelf->places + row->victim);
 	sqlite3_bind_int64(insert, 8, (sqlite3_int64)row->count);
 	return step(insert);
 }
 
-static int prepare(struct nm_store *store, const char *sql, const char *process, sqlite3_stmt **ret_insert)
+static int store_places(const struct nm_shelf *shelf)
 {
-	int rc = sqlite3_prepare_v2(store->db, sql, -1, ret_insert, NULL);
-
-	return rc ? rc : sqlite3_bind_text(*ret_insert, 1, process, -1, SQLITE_STATIC);
-}
-
-static int store_places(struct nm_store *store, const struct nm_fold *fold, const char *process)
-{
+	const struct nm_fold *fold = &shelf->fold;
+	struct nm_store *store = shelf->store;
 	sqlite3_stmt *insert = NULL;
-	int rc = prepare(store, "INSERT INTO place VALUES(?,?,NULL,?)", process, &insert);
+	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,NULL,?)", -1, &insert, NULL);
 
 	for (uint32_t i = 0; i < fold->objects && !rc; i++) {
-		sqlite3_bind_int64(insert, 2, (sqlite3_int64)fold->place_count + i);
-		sqlite3_bind_int64(insert, 3, i);
-		rc = step(insert);
+		sqlite3_int64 name = 0;
+
+		rc = nm_names_text(&store->names, shelf->result->objects[fold->object_first[i]].name, &name);
+		sqlite3_bind_int64(insert, 1, ++store->places);
+		sqlite3_bind_int64(insert, 2, name);
+		if (!rc)
+			rc = step(insert);
 	}
 	sqlite3_finalize(insert);
 	return rc;
 }
 
-static int store_rows(struct nm_store *store, const struct row *rows, size_t count, enum unit unit,
-		      const char *process)
+static int store_rows(const struct nm_shelf *shelf, const struct row *rows, size_t count, enum unit unit)
 {
 	sqlite3_stmt *insert = NULL;
-	int rc = prepare(store, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", process, &insert);
+	int rc = sqlite3_prepare_v2(shelf->store->db, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", -1,
+				    &insert, NULL);
 
-	if (!rc)
-		rc = sqlite3_bind_int64(insert, 3, unit);
+	sqlite3_bind_int64(insert, 1, shelf->process);
+	sqlite3_bind_int64(insert, 3, unit);
 	for (size_t i = 0; i < count && !rc; i++)
-		rc = insert_row(insert, &rows[i]);
+		rc = insert_row(shelf, insert, &rows[i]);
 	sqlite3_finalize(insert);
 	return rc;
 }
 
-int nm_store_events(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
-		    const char *process)
+int nm_store_events(const struct nm_shelf *shelf)
 {
-	const struct nm_sifted *from = &result->sifted;
+	const struct nm_sifted *from = &shelf->result->sifted;
 	size_t count = 0;
 	struct row *rows;
 	int rc;
 
 	if (!from->row_count)
 		return SQLITE_OK;
-	rows = rows_of(from, fold, &count);
-	rc = rows ? store_rows(store, rows, count, unit_of(from->request), process) : SQLITE_NOMEM;
+	rows = rows_of(from, &shelf->fold, &count);
+	rc = rows ? store_rows(shelf, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
 	if (!rc && from->request->of_objects)
-		rc = store_places(store, fold, process);
+		rc = store_places(shelf);
 	free(rows);
 	return rc;
 }

@@ -11,18 +11,17 @@
 
 #include "profile_priv.h"
 
-enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t), FIELD_COLUMNS = 11 };
+enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t), FIELD_COLUMNS = 10 };
 
-static const char field_sql[] = "INSERT INTO field VALUES(?,?,?,?,?,?,?,?,?,?,?)";
-static const char pair_sql[] = "INSERT INTO field_pair VALUES(?,?,?,?,?,?,?)";
-static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?,?)";
-static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char field_sql[] = "INSERT INTO field VALUES(?,?,?,?,?,?,?,?,?,?)";
+static const char pair_sql[] = "INSERT INTO field_pair VALUES(?,?,?,?,?,?)";
+static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?)";
+static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 struct stock {
-	struct nm_store *store;
+	const struct nm_shelf *shelf;
 	const struct nm_result *result;
 	const struct nm_fold *fold;
-	const char *process;
 	uint32_t
 	    *number; /* of a field of the result, from 1 on, in the order of objects, types and offsets */
 	int rc;
@@ -33,15 +32,19 @@ static sqlite3_stmt *prepare(struct stock *s, const char *sql)
 	sqlite3_stmt *insert = NULL;
 
 	if (!s->rc)
-		s->rc = sqlite3_prepare_v2(s->store->db, sql, -1, &insert, NULL);
-	if (insert)
-		sqlite3_bind_text(insert, 1, s->process, -1, SQLITE_STATIC);
+		s->rc = sqlite3_prepare_v2(s->shelf->store->db, sql, -1, &insert, NULL);
 	return insert;
 }
 
 static void number(sqlite3_stmt *insert, int column, uint64_t value)
 {
 	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
+}
+
+/* Among the fields of all processes. */
+static uint64_t field_id(const struct stock *s, uint32_t field)
+{
+	return field ? (uint64_t)s->shelf->store->fields + field : 0;
 }
 
 static void run(struct stock *s, sqlite3_stmt *insert)
@@ -82,18 +85,23 @@ static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint6
 	const struct nm_result_field *f = &s->result->fields[i];
 	sqlite3_int64 type = 0, name = 0;
 
-	s->rc = nm_names_text(&s->store->names, f->type, &type);
+	s->rc = nm_names_text(&s->shelf->store->names, f->type, &type);
 	if (!s->rc)
-		s->rc = nm_names_text(&s->store->names, f->name, &name);
+		s->rc = nm_names_text(&s->shelf->store->names, f->name, &name);
 	if (s->rc)
 		return;
-	const uint64_t values[FIELD_COLUMNS - 1] = {s->number[i],   s->fold->object_rank[f->object],
-						    (uint64_t)type, f->structure,
-						    (uint64_t)name, f->offset,
-						    f->bytes,       sampled,
-						    f->stays,       f->used};
-	for (int k = 0; k < FIELD_COLUMNS - 1; k++)
-		number(insert, k + 2, values[k]);
+	const uint64_t values[FIELD_COLUMNS] = {field_id(s, s->number[i]),
+						(uint64_t)s->shelf->objects + s->fold->object_rank[f->object],
+						(uint64_t)type,
+						f->structure,
+						(uint64_t)name,
+						f->offset,
+						f->bytes,
+						sampled,
+						f->stays,
+						f->used};
+	for (int k = 0; k < FIELD_COLUMNS; k++)
+		number(insert, k + 1, values[k]);
 	run(s, insert);
 }
 
@@ -150,12 +158,12 @@ static void store_pairs(struct stock *s)
 	for (size_t i = 0; !s->rc && i < n; i++) {
 		const struct nm_result_affinity *a = &s->result->affinities[pairs[i].at];
 
-		number(insert, 2, pairs[i].field);
-		number(insert, 3, pairs[i].other);
-		number(insert, 4, a->together);
-		number(insert, 5, a->apart);
-		number(insert, 6, a->visits);
-		number(insert, 7, a->both);
+		number(insert, 1, field_id(s, pairs[i].field));
+		number(insert, 2, field_id(s, pairs[i].other));
+		number(insert, 3, a->together);
+		number(insert, 4, a->apart);
+		number(insert, 5, a->visits);
+		number(insert, 6, a->both);
 		run(s, insert);
 	}
 	sqlite3_finalize(insert);
@@ -179,13 +187,13 @@ static void store_lines(struct stock *s)
 
 		if (!l)
 			continue;
-		number(insert, 2, i);
-		number(insert, 3, l->lines);
-		number(insert, 4, l->stays);
-		number(insert, 5, l->accesses);
-		number(insert, 6, l->hot);
-		number(insert, 7, l->hot_stays);
-		number(insert, 8, l->idle);
+		number(insert, 1, (uint64_t)s->shelf->objects + i);
+		number(insert, 2, l->lines);
+		number(insert, 3, l->stays);
+		number(insert, 4, l->accesses);
+		number(insert, 5, l->hot);
+		number(insert, 6, l->hot_stays);
+		number(insert, 7, l->idle);
 		run(s, insert);
 	}
 	sqlite3_finalize(insert);
@@ -307,12 +315,12 @@ static void store_row(struct stock *s, sqlite3_stmt *insert, unsigned level, con
 	if (!memcmp(&row->counts, &none, sizeof none))
 		return;
 	memcpy(counts, &row->counts, sizeof counts);
-	number(insert, 2, level);
-	number(insert, 3, row->thread);
-	number(insert, 4, row->place);
-	number(insert, 5, row->field);
+	number(insert, 1, (uint64_t)nm_level_id(s->shelf, level));
+	number(insert, 2, row->thread);
+	number(insert, 3, (uint64_t)s->shelf->places + row->place);
+	number(insert, 4, field_id(s, row->field));
 	for (int i = 0; i < COUNTS; i++)
-		number(insert, 6 + i, counts[i]);
+		number(insert, 5 + i, counts[i]);
 	run(s, insert);
 }
 
@@ -374,10 +382,10 @@ static void store_counts(struct stock *s)
 	free(has_uses);
 }
 
-int nm_store_fields(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
-		    const char *process)
+int nm_store_fields(const struct nm_shelf *shelf)
 {
-	struct stock s = {.store = store, .result = result, .fold = fold, .process = process};
+	const struct nm_result *result = shelf->result;
+	struct stock s = {.shelf = shelf, .result = result, .fold = &shelf->fold};
 
 	s.number = calloc(result->field_count + 1, sizeof *s.number);
 	if (!s.number)
@@ -389,6 +397,7 @@ int nm_store_fields(struct nm_store *store, const struct nm_result *result, cons
 		store_lines(&s);
 	if (!s.rc && result->field_use_count)
 		store_counts(&s);
+	shelf->store->fields += (sqlite3_int64)result->field_count;
 	free(s.number);
 	return s.rc;
 }

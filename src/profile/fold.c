@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "profile_priv.h"
+#include "sort.h"
 
 static int compare_text(const char *a, const char *b)
 {
@@ -66,60 +67,38 @@ static int rank(size_t count, compare_fn *compare, void *things, uint32_t **ret_
 	return 0;
 }
 
-struct cell_key {
-	uint64_t place; /* site rank, object rank; later the place's number */
-	uint32_t thread, cell;
-};
-
-static int compare_by_place(const void *a, const void *b)
+/* Sorting keeps the order of what is equal: cells of one thread and place stay in the order of their numbers. */
+static int fold_cells(struct nm_fold *fold, const struct nm_result *result, struct nm_keyed *cells)
 {
-	const struct cell_key *x = a, *y = b;
+	const size_t n = result->cell_count;
 
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-static int compare_by_thread(const void *a, const void *b)
-{
-	const struct cell_key *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread > y->thread ? 1 : -1;
-	if (x->place != y->place)
-		return x->place > y->place ? 1 : -1;
-	return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
-static void fold_cells(struct nm_fold *fold, const struct nm_result *result, struct cell_key *keys)
-{
-	uint64_t last = 0;
-	size_t i;
-
-	for (i = 0; i < result->cell_count; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct nm_result_cell *cell = &result->cells[i];
 
-		keys[i].place = (uint64_t)fold->site_rank[cell->site] << 32 | fold->object_rank[cell->object];
-		keys[i].thread = cell->thread;
-		keys[i].cell = (uint32_t)i;
+		cells[i].key = (uint64_t)fold->site_rank[cell->site] << 32 | fold->object_rank[cell->object];
+		cells[i].value = i;
 	}
-	qsort(keys, result->cell_count, sizeof *keys, compare_by_place);
-	for (i = 0; i < result->cell_count; i++) {
-		if (!i || keys[i].place != last) {
-			last = keys[i].place;
-			fold->places[fold->place_count].site = (uint32_t)(last >> 32);
-			fold->places[fold->place_count++].object = (uint32_t)last;
-		}
-		keys[i].place = fold->place_count - 1;
-		fold->place_of[keys[i].cell] = fold->place_count - 1;
+	if (nm_sort_by_key(cells, n))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || cells[i].key != cells[i - 1].key)
+			fold->places[fold->place_count++] =
+			    (struct nm_fold_place){(uint32_t)(cells[i].key >> 32), (uint32_t)cells[i].key};
+		fold->place_of[cells[i].value] = fold->place_count - 1;
 	}
-	qsort(keys, result->cell_count, sizeof *keys, compare_by_thread);
-	for (i = 0; i < result->cell_count; i++)
-		fold->order[i] = keys[i].cell;
+	for (size_t i = 0; i < n; i++)
+		cells[i].key = result->cells[cells[i].value].thread;
+	if (nm_sort_by_key(cells, n))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		fold->order[i] = (uint32_t)cells[i].value;
+	return 0;
 }
 
 int nm_fold(struct nm_fold *ret_fold, const struct nm_result *result)
 {
-	size_t cells = result->cell_count + 1;
-	struct cell_key *keys = malloc(cells * sizeof *keys);
+	size_t room = result->cell_count + 1;
+	struct nm_keyed *cells = malloc(room * sizeof *cells);
 	struct nm_fold fold = {0};
 	int rc;
 
@@ -128,16 +107,16 @@ int nm_fold(struct nm_fold *ret_fold, const struct nm_result *result)
 	if (!rc)
 		rc = rank(result->object_count, compare_objects, result->objects, &fold.object_rank,
 			  &fold.object_first, &fold.objects);
-	fold.places = malloc(cells * sizeof *fold.places);
-	fold.place_of = malloc(cells * sizeof *fold.place_of);
-	fold.order = malloc(cells * sizeof *fold.order);
-	if (rc || !keys || !fold.places || !fold.place_of || !fold.order) {
+	fold.places = malloc(room * sizeof *fold.places);
+	fold.place_of = malloc(room * sizeof *fold.place_of);
+	fold.order = malloc(room * sizeof *fold.order);
+	if (rc || !cells || !fold.places || !fold.place_of || !fold.order ||
+	    fold_cells(&fold, result, cells)) {
 		nm_fold_done(&fold);
-		free(keys);
+		free(cells);
 		return NM_ENOMEM;
 	}
-	fold_cells(&fold, result, keys);
-	free(keys);
+	free(cells);
 	*ret_fold = fold;
 	return 0;
 }
@@ -156,36 +135,36 @@ void nm_fold_done(struct nm_fold *fold)
 
 /* ---- evictions ---- */
 
-static int compare_evictions(const void *a, const void *b)
+static uint64_t key_of(const struct nm_fold *fold, const struct nm_eviction *e)
 {
-	const struct nm_place_eviction *x = a, *y = b;
-
-	if (x->victim != y->victim)
-		return x->victim > y->victim ? 1 : -1;
-	return (x->evictor > y->evictor) - (x->evictor < y->evictor);
+	return (uint64_t)fold->place_of[e->victim] << 32 | fold->place_of[e->evictor];
 }
 
-size_t nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
-			  struct nm_place_eviction *list)
+int nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
+		       struct nm_place_eviction **ret_list, size_t *ret_count)
 {
+	struct nm_keyed *order = malloc((from->eviction_count + 1) * sizeof *order);
+	struct nm_place_eviction *list = malloc((from->eviction_count + 1) * sizeof *list);
 	size_t n = 0;
 
+	for (size_t i = 0; order && i < from->eviction_count; i++)
+		order[i] = (struct nm_keyed){key_of(fold, &from->evictions[i]), i};
+	if (!list || !order || nm_sort_by_key(order, from->eviction_count)) {
+		free(order);
+		free(list);
+		return SQLITE_NOMEM;
+	}
 	for (size_t i = 0; i < from->eviction_count; i++) {
-		const struct nm_eviction *e = &from->evictions[i];
+		const struct nm_eviction *e = &from->evictions[order[i].value];
 
-		list[i] = (struct nm_place_eviction){.victim = fold->place_of[e->victim],
-						     .evictor = fold->place_of[e->evictor],
-						     .count = e->count,
-						     .prefetches = e->prefetch ? e->count : 0};
+		if (!i || order[i].key != order[i - 1].key)
+			list[n++] = (struct nm_place_eviction){.victim = (uint32_t)(order[i].key >> 32),
+							       .evictor = (uint32_t)order[i].key};
+		list[n - 1].count += e->count;
+		list[n - 1].prefetches += e->prefetch ? e->count : 0;
 	}
-	qsort(list, from->eviction_count, sizeof *list, compare_evictions);
-	for (size_t i = 0; i < from->eviction_count; i++) {
-		if (n && !compare_evictions(&list[n - 1], &list[i])) {
-			list[n - 1].count += list[i].count;
-			list[n - 1].prefetches += list[i].prefetches;
-		} else {
-			list[n++] = list[i];
-		}
-	}
-	return n;
+	free(order);
+	*ret_list = list;
+	*ret_count = n;
+	return 0;
 }

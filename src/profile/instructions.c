@@ -20,14 +20,6 @@ struct item {
 	uint32_t number; /* of the instruction with its place */
 };
 
-struct shelf {
-	struct nm_store *store;
-	const struct nm_result *result;
-	const struct nm_fold *fold;
-	const char *process;
-	struct item *items; /* one for each cell */
-};
-
 static int by_address(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
@@ -63,7 +55,7 @@ static int run(sqlite3_stmt *insert)
 }
 
 /* A text's id, or NULL without one. */
-static int bind_text(struct shelf *shelf, sqlite3_stmt *insert, int column, const char *text)
+static int bind_text(const struct nm_shelf *shelf, sqlite3_stmt *insert, int column, const char *text)
 {
 	sqlite3_int64 id;
 	int rc = nm_names_text(&shelf->store->names, text, &id);
@@ -73,31 +65,29 @@ static int bind_text(struct shelf *shelf, sqlite3_stmt *insert, int column, cons
 	return id ? sqlite3_bind_int64(insert, column, id) : sqlite3_bind_null(insert, column);
 }
 
-static int prepare(struct shelf *shelf, const char *sql, sqlite3_stmt **ret_insert)
+static int prepare(const struct nm_shelf *shelf, const char *sql, sqlite3_stmt **ret_insert)
 {
-	int rc = sqlite3_prepare_v2(shelf->store->db, sql, -1, ret_insert, NULL);
-
-	return rc ? rc : sqlite3_bind_text(*ret_insert, 1, shelf->process, -1, SQLITE_STATIC);
+	return sqlite3_prepare_v2(shelf->store->db, sql, -1, ret_insert, NULL);
 }
 
-static int store_instructions(struct shelf *shelf)
+static int store_instructions(const struct nm_shelf *shelf, struct item *items)
 {
 	sqlite3_stmt *insert = NULL;
 	uint32_t number = 0;
-	int rc = prepare(shelf, "INSERT INTO instruction VALUES(?,?,?,?,?)", &insert);
+	int rc = prepare(shelf, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
 
 	for (size_t i = 0; i < shelf->result->cell_count && !rc; i++) {
-		struct item *item = &shelf->items[i];
+		struct item *item = &items[i];
 
-		if (i && !by_address(&shelf->items[i - 1], item)) {
+		if (i && !by_address(&items[i - 1], item)) {
 			item->number = number - 1;
 			continue;
 		}
 		item->number = number++;
-		sqlite3_bind_int64(insert, 2, item->number);
-		rc = bind_text(shelf, insert, 3, item->module);
-		sqlite3_bind_int64(insert, 4, (sqlite3_int64)item->address);
-		sqlite3_bind_int64(insert, 5, item->place);
+		sqlite3_bind_int64(insert, 1, shelf->store->instructions + item->number);
+		rc = bind_text(shelf, insert, 2, item->module);
+		sqlite3_bind_int64(insert, 3, (sqlite3_int64)item->address);
+		sqlite3_bind_int64(insert, 4, shelf->places + item->place);
 		if (!rc)
 			rc = run(insert);
 	}
@@ -114,40 +104,41 @@ static void add(uint64_t *sum, const struct nm_counts *more)
 		sum[i] += values[i];
 }
 
-static int store_counts(struct shelf *shelf, unsigned level)
+static int store_counts(const struct nm_shelf *shelf, const struct item *items, unsigned level)
 {
 	static const uint64_t none[COUNTS];
 	sqlite3_stmt *insert = NULL;
 	size_t i = 0;
-	int rc = prepare(shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	int rc = prepare(shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 			 &insert);
 
 	while (i < shelf->result->cell_count && !rc) {
-		const struct item *first = &shelf->items[i];
+		const struct item *first = &items[i];
 		uint64_t sum[COUNTS] = {0};
 
-		for (; i < shelf->result->cell_count && shelf->items[i].thread == first->thread &&
-		       shelf->items[i].number == first->number;
+		for (; i < shelf->result->cell_count && items[i].thread == first->thread &&
+		       items[i].number == first->number;
 		     i++)
-			add(sum, &shelf->result->levels[level].counts[shelf->items[i].cell]);
+			add(sum, &shelf->result->levels[level].counts[items[i].cell]);
 		if (!memcmp(sum, none, sizeof sum))
 			continue;
-		sqlite3_bind_int64(insert, 2, level);
-		sqlite3_bind_int64(insert, 3, first->thread);
-		sqlite3_bind_int64(insert, 4, first->number);
+		sqlite3_bind_int64(insert, 1, nm_level_id(shelf, level));
+		sqlite3_bind_int64(insert, 2, first->thread);
+		sqlite3_bind_int64(insert, 3, shelf->store->instructions + first->number);
 		for (int k = 0; k < COUNTS; k++)
-			sqlite3_bind_int64(insert, 5 + k, (sqlite3_int64)sum[k]);
+			sqlite3_bind_int64(insert, 4 + k, (sqlite3_int64)sum[k]);
 		rc = run(insert);
 	}
 	sqlite3_finalize(insert);
 	return rc;
 }
 
-static int store_lines(struct shelf *shelf, const struct nm_result_code *code)
+static int store_lines(const struct nm_shelf *shelf, const struct nm_result_code *code)
 {
 	sqlite3_stmt *insert = NULL;
 	int rc = prepare(shelf, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
 
+	sqlite3_bind_int64(insert, 1, shelf->process);
 	if (!rc)
 		rc = bind_text(shelf, insert, 2, code->module);
 	for (size_t i = 0; i < code->line_count && !rc; i++) {
@@ -168,11 +159,12 @@ static int store_lines(struct shelf *shelf, const struct nm_result_code *code)
 	return rc;
 }
 
-static int store_code(struct shelf *shelf)
+static int store_code(const struct nm_shelf *shelf)
 {
 	sqlite3_stmt *insert = NULL;
 	int rc = prepare(shelf, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
 
+	sqlite3_bind_int64(insert, 1, shelf->process);
 	for (size_t i = 0; i < shelf->result->code_count && !rc; i++) {
 		const struct nm_result_code *code = &shelf->result->code[i];
 
@@ -191,30 +183,35 @@ static int store_code(struct shelf *shelf)
 	return rc;
 }
 
-int nm_store_instructions(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
-			  const char *process)
+int nm_store_instructions(const struct nm_shelf *shelf)
 {
-	struct shelf shelf = {.store = store, .result = result, .fold = fold, .process = process};
+	const struct nm_result *result = shelf->result;
+	struct item *items;
 	int rc;
 
 	if (!result->by_instruction)
 		return SQLITE_OK;
-	shelf.items = calloc(result->cell_count + 1, sizeof *shelf.items);
-	if (!shelf.items)
+	items = calloc(result->cell_count + 1, sizeof *items);
+	if (!items)
 		return SQLITE_NOMEM;
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct nm_result_site *site = &result->sites[result->cells[i].site];
 
-		shelf.items[i] = (struct item){
-		    site->module, site->address, fold->place_of[i], result->cells[i].thread, (uint32_t)i, 0};
+		items[i] = (struct item){site->module,
+					 site->address,
+					 shelf->fold.place_of[i],
+					 result->cells[i].thread,
+					 (uint32_t)i,
+					 0};
 	}
-	qsort(shelf.items, result->cell_count, sizeof *shelf.items, by_address);
-	rc = store_instructions(&shelf);
-	qsort(shelf.items, result->cell_count, sizeof *shelf.items, by_number);
+	qsort(items, result->cell_count, sizeof *items, by_address);
+	rc = store_instructions(shelf, items);
+	qsort(items, result->cell_count, sizeof *items, by_number);
 	for (unsigned level = 0; level < result->machine.count && !rc; level++)
-		rc = store_counts(&shelf, level);
+		rc = store_counts(shelf, items, level);
+	shelf->store->instructions += (sqlite3_int64)result->cell_count; /* as many at most */
 	if (!rc)
-		rc = store_code(&shelf);
-	free(shelf.items);
+		rc = store_code(shelf);
+	free(items);
 	return rc;
 }

@@ -50,9 +50,10 @@ struct nm_site_names {
 struct nm_names {
 	sqlite3_stmt *insert_text, *insert_site;
 	struct nm_strings pool;
-	struct nm_map texts; /* id -> address of the pool's copy */
-	struct nm_map sites; /* id -> index into entries */
-	struct nm_vec(struct nm_site_names) entries;
+	struct nm_map ids;                           /* address of the pool's copy -> id */
+	struct nm_vec(const char *) texts;           /* [id - 1] */
+	struct nm_map sites;                         /* what a site says, mixed -> id */
+	struct nm_vec(struct nm_site_names) entries; /* [id - 1] */
 };
 
 /* The id of a text, stored when it is new; 0 for NULL.  *ret_id >= 1 otherwise.  SQLite's code, or
@@ -85,10 +86,29 @@ enum nm_insert {
 struct nm_store {
 	sqlite3 *db;
 	sqlite3_stmt *insert[NM_INSERTS];
+	sqlite3_int64 processes, objects, places, fields, instructions; /* rows so far */
 	struct nm_names names;
 	struct nm_map files;    /* text id of a source -> when the oldest file built from it was written */
 	struct nm_map compiled; /* the same -> its MD5 then, in the pool of names; "": not one */
 };
+
+/* A result on its way into the tables, and the numbers that its things have there. */
+struct nm_shelf {
+	struct nm_store *store;
+	const struct nm_result *result;
+	struct nm_fold fold;
+	sqlite3_int64 process;
+	sqlite3_int64 objects, places; /* those of the first one of either, by rank */
+	int rc;                        /* the first failure; nothing is done after it */
+};
+
+enum { NM_LEVEL_IDS = 64 }; /* of a process */
+_Static_assert((int)NM_MAX_LEVELS < (int)NM_LEVEL_IDS, "the memory, behind the last level, has a number too");
+
+static inline sqlite3_int64 nm_level_id(const struct nm_shelf *shelf, unsigned level)
+{
+	return shelf->process * NM_LEVEL_IDS + level;
+}
 
 /* These return SQLite's codes. */
 int nm_store_open(struct nm_store *store, sqlite3 *db);
@@ -97,13 +117,11 @@ void nm_store_done(struct nm_store *store);
 
 /* ---- instructions.c: single instructions and their code, if the result has them ---------------------- */
 
-int nm_store_instructions(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
-			  const char *process);
+int nm_store_instructions(const struct nm_shelf *shelf);
 
 /* ---- events.c: what was asked for of single events --------------------------------------------------- */
 
-int nm_store_events(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
-		    const char *process);
+int nm_store_events(const struct nm_shelf *shelf);
 
 /* Evictions between places; `prefetches` of them by a prefetch that the evictor caused. */
 struct nm_place_eviction {
@@ -111,9 +129,9 @@ struct nm_place_eviction {
 	uint64_t count, prefetches;
 };
 
-/* From evictions between cells: each pair once, in order, into a list with room for all of them.  Returns how many. */
-size_t nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
-			  struct nm_place_eviction *list);
+/* From evictions between cells: each pair once, in order; malloc'ed.  0 or SQLITE_NOMEM. */
+int nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
+		       struct nm_place_eviction **ret_list, size_t *ret_count);
 
 /* ---- patterns.c: the strides of places ---------------------------------------------------------------- */
 
@@ -129,8 +147,7 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold
 
 /* ---- fields.c: fields of structures ------------------------------------------------------------------- */
 
-int nm_store_fields(struct nm_store *store, const struct nm_result *result, const struct nm_fold *fold,
-		    const char *process);
+int nm_store_fields(const struct nm_shelf *shelf);
 
 /* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
 

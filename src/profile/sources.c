@@ -145,8 +145,7 @@ int nm_store_sources(struct nm_store *store, int embed)
 	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?,?)", -1, &insert, NULL);
 
 	while (!rc && nm_map_next(&store->files, &i, &file, &built))
-		rc = insert_source(insert, (sqlite3_int64)file,
-				   (const char *)(uintptr_t)nm_map_get(&store->names.texts, file, 0),
+		rc = insert_source(insert, (sqlite3_int64)file, store->names.texts.at[file - 1],
 				   (int64_t)built,
 				   (const char *)(uintptr_t)nm_map_get(&store->compiled, file, 0), embed);
 	sqlite3_finalize(insert);

@@ -240,8 +240,8 @@ int nm_profile_writer_sources(struct nm_profile_writer *writer, int embed, struc
 /* The second process called "cc1", in the order of the tree, becomes "cc1#2". */
 static const char unique_names[] =
     "UPDATE process SET name = process.name || '#' || n.n FROM "
-    "(SELECT process, row_number() OVER (PARTITION BY name ORDER BY process) AS n FROM process) AS n "
-    "WHERE n.process = process.process AND n.n > 1";
+    "(SELECT id, row_number() OVER (PARTITION BY name ORDER BY id) AS n FROM process) AS n "
+    "WHERE n.id = process.id AND n.n > 1";
 
 static int finish(struct nm_profile_writer *writer, struct nm_error *err)
 {

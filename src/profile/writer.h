@@ -3,7 +3,7 @@
  * writer.h - makes a profile.
  *
  *     nm_profile_writer_new(&w, "nearmiss.nmp", &err)     before the program is run: fails early
- *     nm_profile_writer_add(w, result, &err)              once per process image, in any order
+ *     nm_profile_writer_add(w, result, &err)              once per process image, in the order of their tree
  *     nm_profile_writer_info(w, "command", "./app", &err)
  *     nm_profile_writer_sources(w, 0, &err)               when all are added
  *     nm_profile_writer_commit(w, &err)                   or nm_profile_writer_abort(w)

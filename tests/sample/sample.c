@@ -232,8 +232,8 @@ static int write_samples(const char *path, const struct nm_result *(*sample)(uns
 
 	if (rc)
 		return rc;
-	for (i = 0; i < count && !rc; i++) /* the last one first: the order must not matter */
-		rc = nm_profile_writer_add(writer, sample(count - 1 - i), err);
+	for (i = 0; i < count && !rc; i++)
+		rc = nm_profile_writer_add(writer, sample(i), err);
 	for (i = 0; i < COUNT_OF(info) && !rc; i++)
 		rc = nm_profile_writer_info(writer, info[i][0], info[i][1], err);
 	if (!rc)

