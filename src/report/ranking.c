@@ -5,8 +5,10 @@
  * The query is a chain of common table expressions:
  *
  *     w   which levels are counted, and what each tells of the cost of their misses (levels.c)
- *     c   `counts` summed by level and keys, as far as the request selects them
- *     t   sums of c by level: what shares are shares of
+ *     b, a  where a few of many pairs of object and line are asked for: what they are ranked by, of all of them, and the
+ *         places of those that are first (first.c)
+ *     c   `counts` summed by level and keys, as far as the request selects them, or as a says
+ *     t   sums of c, or b, by level: what shares are shares of
  *     p   instructions: of all selected processes, or by process if that is a key
  *     d   where object is a key: what is known of it
  *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
@@ -46,6 +48,7 @@ struct maker {
 	FILE *select, *ties; /* the result's columns; the keys among them */
 	const char *sort;    /* column of the result that it is ranked by */
 	const char *rank;    /* the column of c that the result is ranked by, downwards; NULL: another way */
+	int chosen;          /* a is there: c has only what is shown, and is made of `cells` */
 };
 
 /* ---- keys --------------------------------------------------------------------------------------- */
@@ -266,6 +269,24 @@ static void write_sums(const struct maker *m, FILE *sql)
 	      sql);
 }
 
+/* c of the places in a, and what b says of all. */
+static void write_chosen(const struct maker *m, FILE *sql)
+{
+	nm_first_expression(m->asked, m->rank, sql);
+	fputs(
+	    ", c AS MATERIALIZED (SELECT w.level AS level, a.object AS object, a.file AS file, a.line AS line, "
+	    "a.function AS function, counts.name AS name",
+	    sql);
+	write_sums(m, sql);
+	fprintf(
+	    sql,
+	    " FROM w CROSS JOIN cells AS counts ON counts.level = w.source CROSS JOIN a ON a.place = counts.place "
+	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY counts.site, counts.name HAVING max(w.own)), "
+	    "t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles FROM b GROUP BY level)",
+	    m->asked->request.process ? " AND counts.process = ?2" : "",
+	    m->asked->request.thread ? " AND counts.thread = ?3" : "");
+}
+
 static void write_counts(const struct maker *m, FILE *sql)
 {
 	const struct nm_asked *a = m->asked;
@@ -316,29 +337,30 @@ static void write_details(const struct maker *m, FILE *sql)
 {
 	const char *process = m->has[PROCESS] ? "process, " : "";
 	const char *among = m->rank ? "IN (SELECT object FROM r)" : "IS NOT NULL";
+	const char *places = m->chosen ? "IN (SELECT place FROM a)" : among;
 
 	if (m->has[OBJECT])
 		fprintf(sql,
 			", d AS MATERIALIZED (SELECT %sobject, kind, type, sum(bytes) AS bytes, "
 			"sum(blocks) AS blocks, max(largest) AS largest, "
 			"sum(bytes) / nullif(sum(blocks), 0) AS block_size, allocated_at FROM objects "
-			"WHERE ?2 IS NULL OR process = ?2 GROUP BY %sobject)",
-			process, process);
+			"WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY %sobject)",
+			process, among, process);
 	/* max(count) makes SQLite take the other columns of its group from the row that has it. */
 	if (has_evictor(m))
 		fprintf(sql,
 			", e AS MATERIALIZED (SELECT %slevel, victim, victim_file, victim_line, "
 			"victim_function, evictor, file, line, function, max(count) AS count "
-			"FROM top_evictors WHERE (?2 IS NULL OR process = ?2) AND victim %s "
+			"FROM top_evictors WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
-			process, among, process);
+			process, m->chosen ? "victim_place " : "victim ", places, process);
 	if (has_stride(m))
 		fprintf(sql,
 			", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
 			"max(followed) AS followed, sum(sampled) AS sampled FROM sites "
-			"WHERE (?2 IS NULL OR process = ?2) AND object %s "
+			"WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 			"GROUP BY %sobject, function, file, line)",
-			process, among, process);
+			process, m->chosen ? "place " : "object ", places, process);
 	if (has_field(m))
 		nm_field_expression(process, sql);
 	if (has_fielded(m))
@@ -353,7 +375,14 @@ static void write_footprint(const struct maker *m, FILE *sql)
 	const char *process = m->has[PROCESS] ? "process, " : "";
 	int part = a->request.thread || a->function.pattern || a->file.pattern;
 
-	if (m->has[OBJECT])
+	if (m->chosen)
+		fprintf(sql,
+			", n AS MATERIALIZED (SELECT DISTINCT name, object FROM c), f AS MATERIALIZED ("
+			"SELECT level, n.object AS object, %s(SELECT max(line_size) FROM levels l "
+			"WHERE l.level = b.level) AS touched FROM b CROSS JOIN n ON n.name = b.name "
+			"GROUP BY level, n.object)",
+			part ? "NULL * " : "sum(cold) * ");
+	else if (m->has[OBJECT])
 		fprintf(sql,
 			", f AS MATERIALIZED (SELECT %slevel, object, %s(SELECT max(line_size) FROM levels l "
 			"WHERE l.level = c.level) AS touched FROM c GROUP BY %slevel, object)",
@@ -412,7 +441,10 @@ static char *assemble(const struct maker *m, const char *select, const char *tie
 	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
 	if (m->has[TYPE])
 		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
-	write_counts(m, sql);
+	if (m->chosen)
+		write_chosen(m, sql);
+	else
+		write_counts(m, sql);
 	write_first(m, ties, sql);
 	write_instructions(m, sql);
 	write_details(m, sql);
@@ -425,6 +457,16 @@ static char *assemble(const struct maker *m, const char *select, const char *tie
 		return NULL;
 	}
 	return text;
+}
+
+/* Whether the keys are those of a place, nothing is selected by its name, and first.c knows the rest. */
+static int is_for_first(const struct maker *m)
+{
+	const struct nm_asked *a = m->asked;
+
+	return m->count == 4 && m->has[OBJECT] && m->has[SOURCE] && m->has[LINE] && m->has[FUNCTION] &&
+	       !a->object.pattern && !a->function.pattern && !a->file.pattern && !m->report->of_fields &&
+	       m->rank && nm_first_knows(a, m->rank);
 }
 
 int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, const struct nm_asked *asked,
@@ -459,6 +501,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 		put_stride(&m);
 		put_fields(&m);
 	}
+	m.chosen = is_for_first(&m);
 	if (!m.select || fclose(m.select) || !m.ties || fclose(m.ties))
 		rc = NM_ENOMEM;
 	ret_query->ties = ties;

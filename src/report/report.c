@@ -61,6 +61,10 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 		asked->has_fields = 1;
 		rc = 0;
 	}
+	if (!rc && (rc = nm_profile_has(profile, "cells", err)) > 0) {
+		asked->has_cells = 1;
+		rc = 0;
+	}
 	if (!rc) {
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;

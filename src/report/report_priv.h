@@ -15,7 +15,8 @@ struct nm_asked {
 	int one_level;                    /* the user named the level */
 	int has_sites;                    /* the profile knows strides, */
 	int has_weights;                  /* weighted bytes, */
-	int has_fields;                   /* fields */
+	int has_fields;                   /* fields, */
+	int has_cells;                    /* counts by number */
 	struct nm_levels levels;
 	struct nm_name_choice object, function, file;
 };
@@ -63,6 +64,12 @@ const struct nm_ranked_column *nm_fielded_columns(unsigned *ret_count);
 /* Table expressions g (process: "process, " or "") and h (among: a condition that chooses objects). */
 void nm_field_expression(const char *process, FILE *sql);
 void nm_fielded_expression(const char *among, FILE *sql);
+
+/* ---- first.c: the first ones of many pairs of object and line ---- */
+
+/* Whether they can be told, ranked by this column of c.  If so: table expressions b and a, behind w, of one level. */
+int nm_first_knows(const struct nm_asked *asked, const char *rank);
+void nm_first_expression(const struct nm_asked *asked, const char *rank, FILE *sql);
 
 /* ---- ranking.c: the query of a request ---- */
 

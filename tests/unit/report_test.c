@@ -14,6 +14,7 @@
 
 #include "evictions.h"
 #include "report.h"
+#include "sample.h"
 #include "table.h"
 
 #define DOTS "\xe2\x80\xa6"
@@ -154,9 +155,9 @@ static int is_missing(const struct nm_report *report)
 }
 
 /* What a report writes; malloc'ed. */
-static char *written(const char *name, const struct nm_report_request *request, const struct nm_style *style)
+static char *report_of(struct nm_profile *profile, const char *name, const struct nm_report_request *request,
+		       const struct nm_style *style)
 {
-	struct nm_profile *profile = sample();
 	struct nm_error err;
 	char *text = NULL;
 	size_t bytes;
@@ -165,8 +166,63 @@ static char *written(const char *name, const struct nm_report_request *request, 
 	if (nm_report_run(nm_report_named(name), profile, request, style, out, &err))
 		fail_msg("%s: %s", name, err.text);
 	fclose(out);
+	return text;
+}
+
+static char *written(const char *name, const struct nm_report_request *request, const struct nm_style *style)
+{
+	struct nm_profile *profile = sample();
+	char *text = report_of(profile, name, request, style);
+
 	nm_profile_close(profile);
 	return text;
+}
+
+/* The first `count` lines of a text, as a text; malloc'ed. */
+static char *first_lines(const char *text, unsigned count)
+{
+	const char *end = text;
+
+	for (; count && *end; end++)
+		count -= *end == '\n';
+	return strndup(text, (size_t)(end - text));
+}
+
+static void expect_first(struct nm_profile *profile, struct nm_report_request request, const char *all)
+{
+	const struct nm_style style = {.format = NM_FORMAT_CSV};
+
+	for (request.limit = 1; request.limit < 30; request.limit++) {
+		char *some = report_of(profile, "pairs", &request, &style);
+		char *expected = first_lines(all, 1 + (unsigned)request.limit);
+
+		assert_string_equal(some, expected);
+		free(expected);
+		free(some);
+	}
+}
+
+/* Some pairs are found by numbers, all of them by texts. */
+static void test_first_pairs(void **state)
+{
+	static const struct nm_report_request requests[] = {
+	    {.sort = "misses"},   {.sort = "cycles"}, {.sort = "cold"}, {.sort = "misses", .level = "L2"},
+	    {.process = "cc1#2"}, {.thread = 2},      {.sort = "reads"}};
+	const struct nm_style style = {.format = NM_FORMAT_CSV};
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	(void)state;
+	assert_int_equal(nm_sample_write("first.nmp", &err), 0);
+	assert_int_equal(nm_profile_open(&profile, "first.nmp", &err), 0);
+	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+		char *all = report_of(profile, "pairs", &requests[i], &style);
+
+		expect_first(profile, requests[i], all);
+		free(all);
+	}
+	nm_profile_close(profile);
+	remove("first.nmp");
 }
 
 /* No line is wider than asked for, from where the essential columns fit. */
@@ -446,6 +502,7 @@ int main(void)
 	    cmocka_unit_test(test_shorten_names),
 	    cmocka_unit_test(test_shorten_places),
 	    cmocka_unit_test(test_shorten_anything),
+	    cmocka_unit_test(test_first_pairs),
 	    cmocka_unit_test(test_text_keeps_its_width),
 	    cmocka_unit_test(test_text_without_limit_shortens_nothing),
 	    cmocka_unit_test(test_limit_and_sort),
