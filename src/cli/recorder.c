@@ -250,9 +250,11 @@ static int consume(struct recorder *r, struct nm_error *err)
 		} else if (r->tracer) {
 			nm_tracer_flush(r->tracer);
 		}
-		notice_exit(r);
 		show_progress(r, 0);
-		if (!r->exited || code > 0)
+		if (code > 0) /* whose sender is asked after when it says nothing */
+			continue;
+		notice_exit(r);
+		if (!r->exited)
 			continue;
 		if (!nm_consumer_live(r->consumer))
 			return 0;
