@@ -139,6 +139,15 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 	return 0;
 }
 
+void nm_symbols_prepare(struct nm_symbols *symbols, const char *path)
+{
+	struct nm_module *module;
+	struct nm_error err;
+
+	if (!nm_symbols_module(symbols, path, NULL, 0, &module, &err) && module->file.elf)
+		module_read_variables(module);
+}
+
 void module_seek_file(struct nm_module *module)
 {
 	if (!module->learned || module->sought)

@@ -29,6 +29,10 @@ void nm_symbols_free(struct nm_symbols *symbols);
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
 		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err);
 
+/* Reads what the module at path will be asked for first: its symbol table, its DWARF and the variables there.  For who has
+ * time now and not later; what is asked is answered alike without it. */
+void nm_symbols_prepare(struct nm_symbols *symbols, const char *path);
+
 /* Interns in the store's pool (NULL when memory is exhausted). */
 const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text);
 

@@ -98,7 +98,7 @@ static void make_spans(const struct merge *merge)
 		nm_vec_free(merge->spans);
 }
 
-static void read_variables(struct nm_module *module)
+void module_read_variables(struct nm_module *module)
 {
 	if (module->variables_read)
 		return;
@@ -129,7 +129,7 @@ static const struct nm_variable *completed(struct nm_module *module, struct vari
 
 const struct nm_type *module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local)
 {
-	read_variables(module);
+	module_read_variables(module);
 	const struct spans *spans = is_thread_local ? &module->tls_spans : &module->variable_spans;
 	struct variables *list = is_thread_local ? &module->tls_variables : &module->variables;
 	const struct span *span = spans_find(spans, vaddr);
@@ -149,7 +149,7 @@ static void narrow_to_hole(const struct spans *spans, uint64_t address, uint64_t
 
 int module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
 {
-	read_variables(module);
+	module_read_variables(module);
 	const struct span *span = spans_find(&module->variable_spans, vaddr);
 	if (span) {
 		*ret_variable = *completed(module, &module->variables.at[span->id]);
@@ -173,7 +173,7 @@ int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_var
 {
 	if (offset >= module->tls_bytes)
 		return 0;
-	read_variables(module);
+	module_read_variables(module);
 	const struct span *span = spans_find(&module->tls_spans, offset);
 	if (span) {
 		*ret_variable = *completed(module, &module->tls_variables.at[span->id]);

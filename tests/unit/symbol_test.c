@@ -556,6 +556,34 @@ static void test_spans_as_slow_twin(void **state)
 	}
 }
 
+/* Prepared or not, the answers are the same, and the module is; what is no ELF file is not prepared. */
+static void test_prepared(void **state)
+{
+	struct nm_module *module = program("c-split-dwarf"), *mine;
+	struct nm_symbols *prepared;
+	uint64_t at, end;
+
+	(void)state;
+	assert_int_equal(nm_symbols_new(&prepared, NULL), 0);
+	nm_symbols_prepare(prepared, "/dev/null");
+	nm_symbols_prepare(prepared, "/no/such/file");
+	nm_symbols_prepare(prepared, nm_module_path(module));
+	assert_int_equal(nm_symbols_module(prepared, nm_module_path(module), NULL, 0, &mine, NULL), 0);
+	assert_int_equal(nm_module_debug_level(mine), NM_DEBUG_DWARF);
+	assert_int_equal(nm_module_extent(module, &at, &end), 1);
+	for (; at < end; at += 4) {
+		struct nm_variable v = {.name = "-"}, w = {.name = "-"};
+		struct nm_position p = {.line = 0}, q = {.line = 0};
+
+		assert_int_equal(nm_module_variable(mine, at, &v), nm_module_variable(module, at, &w));
+		assert_string_equal(v.name, w.name);
+		assert_int_equal(nm_module_positions(mine, at, &p, 1),
+				 nm_module_positions(module, at, &q, 1));
+		assert_int_equal(p.line, q.line);
+	}
+	nm_symbols_free(prepared);
+}
+
 /* main() allocates a node for one of an array of pointers; work() allocates nothing, and knows no structure. */
 static void test_allocated(void **state)
 {
@@ -591,6 +619,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_c_variables),
 	    cmocka_unit_test(test_allocated),
+	    cmocka_unit_test(test_prepared),
 	    cmocka_unit_test(test_clang_variables),
 	    cmocka_unit_test(test_left_out_variables),
 	    cmocka_unit_test(test_split_dwarf_variables),
