@@ -28,6 +28,7 @@
 #include "session.h"
 #include "status.h"
 #include "tracer.h"
+#include "warmup.h"
 #include "writer.h"
 
 enum {
@@ -363,6 +364,8 @@ static int prepare(struct recorder *r, struct nm_error *err)
 		r->launcher.all_blocks = needs_all_blocks(recording);
 		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &ignored, &r->pid, err);
 	}
+	if (!fault && !r->tracer) /* which keeps all names that were asked for */
+		nm_warm_up(r->symbols, program);
 	return fault ? nm_status_of((enum nm_code)fault, NM_STATUS_FAILED) : 0;
 }
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * warmup.h - reads names while the collector starts.
+ *
+ * A tenth of a second passes before the first event comes.  Soon after it the names of the program, of its dynamic linker
+ * and of its C library are asked for, and while the debug information of the last (4 MB, packed, in Debian) was read then,
+ * the program stood still: 0.15 to 0.2 s of each recording.  Which C library it will be is not known, but it is hardly ever
+ * another than our own; if it is, some time was lost that nobody else wanted.
+ */
+#ifndef NM_WARMUP_H
+#define NM_WARMUP_H
+
+#include "symbol.h"
+
+/* program: its file. */
+void nm_warm_up(struct nm_symbols *symbols, const char *program);
+
+#endif
