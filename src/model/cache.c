@@ -13,7 +13,7 @@
 #include "cache.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #include "custom.h"
 
@@ -83,32 +83,41 @@ void nm_custom_free(struct nm_custom *u)
 	free(u);
 }
 
-static void *array(uint64_t places, size_t each)
+/* Zeros that cost nothing until they are touched: of a last level of hundreds of megabytes most programs touch little. */
+static void *zeros(uint64_t places, size_t each)
 {
+	void *array;
+
 	if (places > NM_LOG_GHOST || places > SIZE_MAX / 2 / each)
 		return NULL;
-	return aligned_alloc(64, (places * each + 63) / 64 * 64);
+	array = mmap(NULL, places * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return array == MAP_FAILED ? NULL : array;
+}
+
+static void give_back(void *array, uint64_t places, size_t each)
+{
+	if (array)
+		munmap(array, places * each);
 }
 
 static int make_arrays(struct nm_cache *c, uint64_t places)
 {
-	c->tags = array(places, sizeof *c->tags);
-	c->stamps = array(places, sizeof *c->stamps);
-	c->stays = array(places, sizeof *c->stays);
+	c->tags = zeros(places, sizeof *c->tags);
+	c->stamps = zeros(places, sizeof *c->stamps);
+	c->stays = zeros(places, sizeof *c->stays);
 	if (!c->tags || !c->stamps || !c->stays)
 		return NM_ENOMEM;
-	memset(c->stays, 0, places * sizeof *c->stays);
 	if (c->words > 1) {
-		c->masks = array(places, c->words * sizeof *c->masks);
+		c->masks = zeros(places, c->words * sizeof *c->masks);
 		if (!c->masks)
 			return NM_ENOMEM;
-		memset(c->masks, 0, places * c->words * sizeof *c->masks);
 	}
 	for (uint64_t i = 0; i < places; i++) {
 		int pad = i % c->ways >= c->spec.ways;
 
 		c->tags[i] = pad ? NM_NO_VICTIM : NM_NO_LINE;
-		c->stamps[i] = pad ? UINT64_MAX : 0;
+		if (pad)
+			c->stamps[i] = UINT64_MAX;
 	}
 	return 0;
 }
@@ -156,10 +165,10 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 
 void nm_cache_done(struct nm_cache *c)
 {
-	free(c->tags);
-	free(c->stamps);
-	free(c->stays);
-	free(c->masks);
+	give_back(c->tags, c->places, sizeof *c->tags);
+	give_back(c->stamps, c->places, sizeof *c->stamps);
+	give_back(c->stays, c->places, sizeof *c->stays);
+	give_back(c->masks, c->places, c->words * sizeof *c->masks);
 	free(c->way_of);
 	nm_wide_free(c->wide);
 	nm_custom_free(c->custom);

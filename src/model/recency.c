@@ -28,7 +28,6 @@
 #include "recency.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "errors.h"
 
@@ -144,7 +143,7 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps)
 	*r = (struct nm_recency){.capacity = capacity, .stamps = stamps, .now = FIRST_TIME};
 	r->head = r->base = r->now;
 	r->end = r->base + room;
-	r->log = malloc((room + LOG_PAD) * sizeof *r->log);
+	r->log = calloc(room + LOG_PAD, sizeof *r->log);
 	r->ghosts = calloc(GHOSTS, sizeof *r->ghosts);
 	r->ghost_mask = GHOSTS - 1;
 	r->ghost_shift = r->seen_shift = 64 - 6;
@@ -154,8 +153,6 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps)
 		nm_recency_done(r);
 		return NM_ENOMEM;
 	}
-	memset(r->log, 0xff, (room + LOG_PAD) * sizeof *r->log); /* NM_LOG_DEAD */
-
 	return 0;
 }
 
