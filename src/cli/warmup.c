@@ -30,6 +30,10 @@ static int take_library(struct dl_phdr_info *info, size_t size, void *symbols)
 
 void nm_warm_up(struct nm_symbols *symbols, const char *program)
 {
+	const char *servers = getenv("DEBUGINFOD_URLS");
+
+	if (servers && *servers)
+		return;
 	dl_iterate_phdr(take_library, symbols);
 	prepare(symbols, program);
 }

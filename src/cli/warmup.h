@@ -5,7 +5,8 @@
  * A tenth of a second passes before the first event comes.  Soon after it the names of the program, of its dynamic linker
  * and of its C library are asked for, and while the debug information of the last (4 MB, packed, in Debian) was read then,
  * the program stood still: 0.15 to 0.2 s of each recording.  Which C library it will be is not known, but it is hardly ever
- * another than our own; if it is, some time was lost that nobody else wanted.
+ * another than our own; if it is, some time was lost that nobody else wanted.  Where debuginfod is to be asked for what is
+ * not here, nothing is read in advance: servers are not asked in vain.
  */
 #ifndef NM_WARMUP_H
 #define NM_WARMUP_H
