@@ -141,7 +141,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 
 void nm_symbols_prepare(struct nm_symbols *symbols, const char *path)
 {
-	struct nm_module *module;
+	struct nm_module *module = NULL;
 	struct nm_error err;
 
 	if (!nm_symbols_module(symbols, path, NULL, 0, &module, &err) && module->file.elf)

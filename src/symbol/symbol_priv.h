@@ -174,9 +174,11 @@ int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes);
 
 /* elf_symbols.c */
 void module_read_symbols(struct nm_module *module);
-void module_read_variables(struct nm_module *module);
 struct elf_symbol *elf_symbol_starting_at(struct nm_module *module, uint64_t vaddr);
 const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol);
+
+/* variables.c */
+void module_read_variables(struct nm_module *module);
 
 /* The answers from the files, behind the functions of symbol.h (answers.c). */
 int module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function);
