@@ -252,7 +252,7 @@ static int consume(struct recorder *r, struct nm_error *err)
 			nm_tracer_flush(r->tracer);
 		}
 		show_progress(r, 0);
-		if (code > 0) /* whose sender is asked after when it says nothing */
+		if (code > 0) /* who writes has not ended: that is asked when nothing comes */
 			continue;
 		notice_exit(r);
 		if (!r->exited)
