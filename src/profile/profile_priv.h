@@ -102,7 +102,7 @@ struct nm_shelf {
 	int rc;                        /* the first failure; nothing is done after it */
 };
 
-enum { NM_LEVEL_IDS = 64 }; /* of a process */
+enum { NM_LEVEL_IDS = 64 }; /* of a process, as schema.sql has it */
 _Static_assert((int)NM_MAX_LEVELS < (int)NM_LEVEL_IDS, "the memory, behind the last level, has a number too");
 
 static inline sqlite3_int64 nm_level_id(const struct nm_shelf *shelf, unsigned level)
