@@ -52,7 +52,7 @@ struct recorder {
 	pid_t pid;
 	int exited, exit_status;
 	uint32_t streams; /* rings that have sent anything */
-	double started, exited_at, shown_at;
+	double started, exited_at, shown_at, asked_at;
 	uint64_t shown_references;
 };
 
@@ -233,27 +233,33 @@ static void place_program(struct recorder *r)
 	nm_consumer_place(r->consumer, processor, apart);
 }
 
-static int consume(struct recorder *r, struct nm_error *err)
+/* Takes the next chunk, if one comes soon: 1 or 0, or a code. */
+static int take_next(struct recorder *r, struct nm_error *err)
 {
 	struct nm_chunk chunk;
-	int code = 0;
+	int came = nm_consumer_next(r->consumer, POLL_MS, &chunk, err), status = 0;
 
+	if (came > 0) {
+		status = take(r, &chunk, err);
+		place_program(r);
+		nm_consumer_release(r->consumer, &chunk);
+	} else if (!came && r->tracer) {
+		nm_tracer_flush(r->tracer);
+	}
+	return status ? status : came;
+}
+
+static int consume(struct recorder *r, struct nm_error *err)
+{
 	for (;;) {
-		code = nm_consumer_next(r->consumer, POLL_MS, &chunk, err);
-		if (code < 0)
-			return code;
-		if (code > 0) {
-			code = take(r, &chunk, err);
-			place_program(r);
-			nm_consumer_release(r->consumer, &chunk);
-			if (code)
-				return code;
-		} else if (r->tracer) {
-			nm_tracer_flush(r->tracer);
-		}
+		int came = take_next(r, err);
+
+		if (came < 0)
+			return came;
 		show_progress(r, 0);
-		if (code > 0) /* who writes has not ended: that is asked when nothing comes */
+		if (came && now_ms() - r->asked_at < POLL_MS) /* not at each of thousands of chunks */
 			continue;
+		r->asked_at = now_ms();
 		notice_exit(r);
 		if (!r->exited)
 			continue;
