@@ -116,6 +116,25 @@ static int find_by_server(struct nm_module *module)
 	return found;
 }
 
+/* Lists of locations are a sixth of the debug information of the C library.  Variables that have one are not named by
+ * address, and libdw would unpack all of them at the start; it passes over sections that are said to have no bytes. */
+static void leave_out(Elf *elf, const char *name)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+	if (!elf_find_section(elf, name, &section, &header))
+		return;
+	header.sh_type = SHT_NOBITS;
+	gelf_update_shdr(section, &header);
+}
+
+static Dwarf *begin_dwarf(Elf *elf)
+{
+	leave_out(elf, ".debug_loc");
+	leave_out(elf, ".debug_loclists");
+	return dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+}
+
 void module_find_debug(struct nm_module *module)
 {
 	if (module->debug_sought)
@@ -127,5 +146,5 @@ void module_find_debug(struct nm_module *module)
 	if (module->debug.elf && has_dwarf(module->debug.elf))
 		own = module->debug.elf;
 	if (own && has_dwarf(own))
-		module->dwarf = dwarf_begin_elf(own, DWARF_C_READ, NULL);
+		module->dwarf = begin_dwarf(own);
 }

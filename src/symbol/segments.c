@@ -53,7 +53,7 @@ int elf_file_open(struct elf_file *file, const char *path)
 		return 0;
 	GElf_Ehdr header;
 	if (fstat(file->fd, &status) == 0 && S_ISREG(status.st_mode))
-		file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+		file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header) ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
 		elf_file_close(file);
