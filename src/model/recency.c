@@ -137,7 +137,7 @@ int nm_recency_seen(struct nm_recency *r, uint64_t line)
 
 int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps)
 {
-	enum { GHOSTS = 64, SEEN = 64, LEAST_LOG = 16384 };
+	enum { GHOSTS = 64, SEEN = 64, LEAST_LOG = 32768 };
 	uint64_t room = 4 * capacity < LEAST_LOG ? LEAST_LOG : 4 * capacity;
 
 	*r = (struct nm_recency){.capacity = capacity, .stamps = stamps, .now = FIRST_TIME};
