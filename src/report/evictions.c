@@ -25,23 +25,25 @@ static const struct nm_column columns[] = {
     {.name = "victim_function", .kind = NM_COLUMN_NAME},
     {.name = "count", .title = "lines", .kind = NM_COLUMN_NUMBER},
     {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "prefetches", .title = "by prefetch", .kind = NM_COLUMN_NUMBER},
 };
 
-enum { EVICTOR = 0, VICTIM = 5, COLUMNS = sizeof columns / sizeof *columns };
+enum { EVICTOR = 0, VICTIM = 5, PREFETCHES = 12, COLUMNS = sizeof columns / sizeof *columns };
 
 static char *lines_query(const struct nm_asked *asked)
 {
 	const struct nm_name_choice *evictor = &asked->object, *victim = &asked->function;
 	char *sql;
 
-	if (asprintf(&sql,
-		     "WITH s AS MATERIALIZED (SELECT evictor, file, line, function, victim, victim_file, "
-		     "victim_line, victim_function, sum(count) AS count FROM evictions WHERE level = ?1 AND "
-		     "(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
-		     "(?5 IS NULL OR victim %s ?5) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) "
-		     "SELECT *, 100.0 * count / (SELECT sum(count) FROM s) AS share FROM s",
-		     evictor->pattern ? evictor->operator_ : "=",
-		     victim->pattern ? victim->operator_ : "=") < 0)
+	if (asprintf(
+		&sql,
+		"SELECT evictor, file, line, function, victim, victim_file, victim_line, victim_function, "
+		"sum(count) AS count, 100.0 * sum(count) / sum(sum(count)) OVER () AS share, "
+		"sum(%s) AS prefetches FROM evictions WHERE level = ?1 AND "
+		"(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
+		"(?5 IS NULL OR victim %s ?5) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+		asked->has_prefetches ? "prefetches" : "0", evictor->pattern ? evictor->operator_ : "=",
+		victim->pattern ? victim->operator_ : "=") < 0)
 		return NULL;
 	return sql;
 }
@@ -97,6 +99,15 @@ int nm_eviction_title(struct nm_profile *profile, const struct nm_asked *asked, 
 	return 0;
 }
 
+/* Levels without prefetches need no column of zeros. */
+static int has_prefetches(const struct nm_table *table)
+{
+	for (size_t row = 0; row < table->row_count; row++)
+		if (nm_table_at(table, row, PREFETCHES)->integer)
+			return 1;
+	return 0;
+}
+
 static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const struct nm_style *style,
 		      FILE *out, struct nm_error *err)
 {
@@ -117,6 +128,8 @@ static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const 
 		filled.query.columns[EVICTOR].hidden = 1;
 	if (asked->function.pattern && asked->function.operator_[0] == '=')
 		filled.query.columns[VICTIM].hidden = 1;
+	if (!has_prefetches(&filled.table))
+		filled.query.columns[PREFETCHES].hidden = 1;
 	if (!rc && style->format == NM_FORMAT_TEXT)
 		rc = nm_eviction_title(profile, asked, out, err);
 	if (!rc && style->format == NM_FORMAT_TEXT)

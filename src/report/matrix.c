@@ -22,35 +22,35 @@ enum { SHORT_NAME = 8 }; /* columns: such a name heads its column */
  * statement, so that `evictions`, the largest of views, is read once; `part` tells what a row is of. */
 static const char query[] =
     "WITH s AS MATERIALIZED (SELECT coalesce(CAST(evictor AS TEXT), '?') AS evictor, "
-    "coalesce(CAST(victim AS TEXT), '?') AS victim, sum(count) AS count FROM evictions "
-    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1, 2), "
+    "coalesce(CAST(victim AS TEXT), '?') AS victim, sum(count) AS count, sum(%s) AS prefetches "
+    "FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) GROUP BY 1, 2), "
     "b AS MATERIALIZED (SELECT object, sum(took) AS took, sum(lost) AS lost, sum(self) AS self FROM "
     "(SELECT evictor AS object, count AS took, 0 AS lost, (evictor = victim) * count AS self "
     "FROM s UNION ALL SELECT victim, 0, count, 0 FROM s) GROUP BY object), "
     "top AS MATERIALIZED (SELECT object, took, lost, row_number() OVER (ORDER BY %s DESC, object) AS rank "
     "FROM b ORDER BY rank LIMIT %lld) "
     "SELECT 0 AS part, 0 AS r, 0 AS q, coalesce(sum(took), 0) AS x, coalesce(sum(self), 0) AS y, "
-    "count(*) AS z, (SELECT count(*) FROM top) AS w, NULL, NULL FROM b "
-    "UNION ALL SELECT 1, rank, 0, object, took, lost, NULL, NULL, NULL FROM top "
+    "count(*) AS z, (SELECT count(*) FROM top) AS w, (SELECT sum(prefetches) FROM s), NULL, NULL FROM b "
+    "UNION ALL SELECT 1, rank, 0, object, took, lost, NULL, NULL, NULL, NULL FROM top "
     "UNION ALL SELECT 2, v.rank, coalesce(e.rank, 1 << 40), e.object, s.victim, sum(s.count), "
     "100.0 * sum(s.count) / (SELECT sum(count) FROM s), 100.0 * sum(s.count) / v.lost, "
-    "100.0 * sum(s.count) / nullif(e.took, 0) "
+    "100.0 * sum(s.count) / nullif(e.took, 0), sum(s.prefetches) "
     "FROM s JOIN top v ON v.object = s.victim LEFT JOIN top e ON e.object = s.evictor "
     "GROUP BY v.rank, e.rank ORDER BY part, r, q";
 
 enum { KEYS = 3 }; /* part, r and q */
 
-static const struct nm_column query_columns[] = {{.name = "part"}, {.name = "r"}, {.name = "q"},
-						 {.name = "x"},    {.name = "y"}, {.name = "z"},
-						 {.name = "w"},    {.name = "u"}, {.name = "t"}};
+static const struct nm_column query_columns[] = {
+    {.name = "part"}, {.name = "r"}, {.name = "q"}, {.name = "x"}, {.name = "y"},
+    {.name = "z"},    {.name = "w"}, {.name = "u"}, {.name = "t"}, {.name = "s"}};
 
 static const struct nm_column top_columns[] = {{.name = "object"}, {.name = "took"}, {.name = "lost"}};
 static const struct nm_column total_columns[] = {
-    {.name = "lines"}, {.name = "self"}, {.name = "objects"}, {.name = "shown"}};
-static const struct nm_column pair_columns[] = {{.name = "evictor"},         {.name = "victim"},
-						{.name = "count"},           {.name = "share"},
-						{.name = "share_of_victim"}, {.name = "share_of_evictor"}};
-enum { QUERY = 9, TOTAL = 4, TOP = 3, PAIR = 6 };
+    {.name = "lines"}, {.name = "self"}, {.name = "objects"}, {.name = "shown"}, {.name = "prefetches"}};
+static const struct nm_column pair_columns[] = {
+    {.name = "evictor"},         {.name = "victim"},           {.name = "count"},     {.name = "share"},
+    {.name = "share_of_victim"}, {.name = "share_of_evictor"}, {.name = "prefetches"}};
+enum { QUERY = 10, TOTAL = 5, TOP = 3, PAIR = 7 };
 
 struct matrix {
 	struct nm_table all;               /* the query's rows; owns their texts */
@@ -92,7 +92,8 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_as
 	m->top.column_count = TOP;
 	m->pairs.columns = pair_columns;
 	m->pairs.column_count = PAIR;
-	if (asprintf(&sql, query, sort, asked->request.limit ? (long long)asked->request.limit : -1LL) < 0)
+	if (asprintf(&sql, query, asked->has_prefetches ? "prefetches" : "0", sort,
+		     asked->request.limit ? (long long)asked->request.limit : -1LL) < 0)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	rc = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
@@ -225,7 +226,8 @@ static int lay_row(struct matrix *m, size_t row)
 
 static int as_text(struct matrix *m, const char *level, const struct nm_style *style, FILE *out)
 {
-	int64_t lines = nm_table_at(&m->total, 0, 0)->integer, self = nm_table_at(&m->total, 0, 1)->integer;
+	int64_t lines = nm_table_at(&m->total, 0, 0)->integer, self = nm_table_at(&m->total, 0, 1)->integer,
+		ahead = nm_table_at(&m->total, 0, 4)->integer;
 	int some = nm_table_at(&m->total, 0, 2)->integer > nm_table_at(&m->total, 0, 3)->integer;
 	size_t row;
 
@@ -235,7 +237,10 @@ static int as_text(struct matrix *m, const char *level, const struct nm_style *s
 		fputc('\n', out);
 		return 0;
 	}
-	fprintf(out, ", %.1f %% of them by their own object (*)\n", 100.0 * (double)self / (double)lines);
+	fprintf(out, ", %.1f %% of them by their own object (*)", 100.0 * (double)self / (double)lines);
+	if (ahead)
+		fprintf(out, ", %.1f %% by prefetches", 100.0 * (double)ahead / (double)lines);
+	fputc('\n', out);
 	fputs("A column tells, in percent, who pushed out the lines of its object.\n\n", out);
 	m->share = calloc((m->n + 1) * m->n, sizeof *m->share);
 	if (!m->share || lay_columns(m))

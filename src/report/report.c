@@ -29,6 +29,13 @@ static int choose_names(struct nm_profile *profile, struct nm_asked *asked, stru
 	return rc;
 }
 
+/* Whether something is there, for which a code may stand.  0 or that code. */
+static int note(int found, int *ret_there)
+{
+	*ret_there = found > 0;
+	return found < 0 ? found : 0;
+}
+
 int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, struct nm_asked *asked,
 	   struct nm_error *err)
 {
@@ -49,22 +56,16 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 		rc = nm_levels_load(&asked->levels, profile, request->latency, err);
 	if (!rc)
 		rc = choose_names(profile, asked, err);
-	if (!rc && (rc = nm_profile_has_sites(profile, err)) > 0) {
-		asked->has_sites = 1;
-		rc = 0;
-	}
-	if (!rc && (rc = nm_profile_has_weights(profile, err)) > 0) {
-		asked->has_weights = 1;
-		rc = 0;
-	}
-	if (!rc && (rc = nm_profile_has_fields(profile, err)) > 0) {
-		asked->has_fields = 1;
-		rc = 0;
-	}
-	if (!rc && (rc = nm_profile_has(profile, "cells", err)) > 0) {
-		asked->has_cells = 1;
-		rc = 0;
-	}
+	if (!rc)
+		rc = note(nm_profile_has_sites(profile, err), &asked->has_sites);
+	if (!rc)
+		rc = note(nm_profile_has_weights(profile, err), &asked->has_weights);
+	if (!rc)
+		rc = note(nm_profile_has_fields(profile, err), &asked->has_fields);
+	if (!rc)
+		rc = note(nm_profile_has(profile, "cells", err), &asked->has_cells);
+	if (!rc)
+		rc = note(nm_profile_has(profile, "prefetches", err), &asked->has_prefetches);
 	if (!rc) {
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;

@@ -16,7 +16,8 @@ struct nm_asked {
 	int has_sites;                    /* the profile knows strides, */
 	int has_weights;                  /* weighted bytes, */
 	int has_fields;                   /* fields, */
-	int has_cells;                    /* counts by number */
+	int has_cells;                    /* counts by number, */
+	int has_prefetches;               /* and what they pushed out */
 	struct nm_levels levels;
 	struct nm_name_choice object, function, file;
 };

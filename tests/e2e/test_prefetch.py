@@ -98,6 +98,23 @@ def case_report():
     assert done.returncode == 124 and b"no prefetches" in done.stderr, done
 
 
+def case_evictions():
+    """Who was pushed out by prefetches is told with the matrix and with its lines, where there are any."""
+    side_by_side()
+    count, by_prefetch = rows("SELECT sum(count), sum(prefetches) FROM evictions WHERE level = '2/L1d'")[0]
+    for chosen in [], ["--evictor", "*"]:
+        done = nearmiss("evictions", "-i", "p.nmp", "--level", "2/L1d", "--limit", "0", "--format", "csv", *chosen)
+        pairs = list(csv.DictReader(done.stdout.decode().splitlines()))
+        assert sum(int(pair["count"]) for pair in pairs) == count
+        assert sum(int(pair["prefetches"]) for pair in pairs) == by_prefetch > LINES
+    share = f"{100 * by_prefetch / count:.1f} % by prefetches".encode()
+    assert share in nearmiss("evictions", "-i", "p.nmp", "--level", "2/L1d").stdout
+    for level, told in ("2/L1d", True), ("L1d", False):
+        done = nearmiss("evictions", "-i", "p.nmp", "--level", level, "--victim", "table")
+        assert (b"by prefetch" in done.stdout) == told and b"table" in done.stdout, done
+    assert b"prefetch" not in nearmiss("evictions", "-i", "p.nmp", "--level", "L1d").stdout
+
+
 def case_trace_gives_the_same():
     """Whatever else is asked for: the table of strides knows instructions, not what they are counted by."""
     cache = "L1d=32K,8,64,prefetch=stride:L2=256K,8,64,prefetch=stream"
