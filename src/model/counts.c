@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * counts.c - puts the figures of levels together: of each cell, of all cells, and of pairs that evict each other.
+ *
+ * Counting rule: the references of a level that takes fills are the fills of the levels above it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hierarchy_priv.h"
+
+/* A cell's figures, put together from both sides of its loads. */
+static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_cache *c, size_t cell)
+{
+	const struct nm_loads *l = &c->tally.loads[cell];
+	const struct nm_stays *s = &c->tally.stays[cell];
+	struct nm_counts n = {.reads = c->first ? 0 : c->tally.own[cell][0],
+			      .writes = c->first ? 0 : c->tally.own[cell][1],
+			      .read_misses = l->fills[0] - l->extra[0],
+			      .write_misses = l->fills[1] + l->around - l->extra[1],
+			      .cold = l->of_class[NM_MISS_COLD],
+			      .capacity = l->of_class[NM_MISS_CAPACITY],
+			      .conflict = l->of_class[NM_MISS_CONFLICT],
+			      .loads = l->fills[0] + l->fills[1],
+			      .reuse = s->reuse,
+			      .used_bytes = s->used_bytes,
+			      .evictions = s->evictions,
+			      .writebacks = s->writebacks,
+			      .weighted_bytes = s->weighted_bytes};
+
+	n.loaded_bytes = (n.loads + (c->tally.extras ? c->tally.extras[cell].prefetches : 0))
+			 << c->line_shift;
+	for (const struct nm_cache *above = h->units; above < c; above++)
+		if (above->next == c) {
+			n.reads += above->tally.loads[cell].fills[0];
+			n.writes += above->tally.loads[cell].fills[1];
+		}
+	return n;
+}
+
+static void add(struct nm_counts *to, const struct nm_counts *counts)
+{
+	uint64_t sums[sizeof *to / sizeof(uint64_t)], row[sizeof *to / sizeof(uint64_t)];
+
+	memcpy(sums, to, sizeof sums);
+	memcpy(row, counts, sizeof row);
+	for (size_t f = 0; f < sizeof row / sizeof row[0]; f++)
+		sums[f] += row[f];
+	memcpy(to, sums, sizeof sums);
+}
+
+int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
+			size_t *ret_cells)
+{
+	const size_t cells = unit_of(h, level, 0)->tally.cell_count; /* the same in all */
+	struct nm_counts *counts = calloc(cells, sizeof *counts);
+
+	if (!counts)
+		return NM_ENOMEM;
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+		for (size_t i = 0; i < cells; i++) {
+			struct nm_counts of_unit = counts_of(h, &h->units[u], i);
+
+			add(&counts[i], &of_unit);
+		}
+	*ret_cells = cells;
+	*ret_counts = counts;
+	return 0;
+}
+
+int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
+			size_t *ret_cells)
+{
+	const struct nm_tally *first = &unit_of(h, level, 0)->tally; /* as many cells in all */
+
+	*ret_cells = first->cell_count;
+	*ret_extras = NULL;
+	if (!first->has_extras)
+		return 0;
+	*ret_extras = calloc(first->cell_count + 1, sizeof **ret_extras);
+	if (!*ret_extras)
+		return NM_ENOMEM;
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+		for (size_t i = 0; i < first->cell_count; i++)
+			nm_extras_add(&(*ret_extras)[i], &h->units[u].tally.extras[i]);
+	return 0;
+}
+
+void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_counts *ret_total)
+{
+	*ret_total = (struct nm_counts){0};
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
+		const struct nm_cache *c = &h->units[u];
+
+		for (size_t i = 0; i < c->tally.cell_count; i++) {
+			struct nm_counts counts = counts_of(h, c, i);
+
+			add(ret_total, &counts);
+		}
+		ret_total->reads += c->first ? c->tally.reads : 0;
+		ret_total->writes += c->first ? c->tally.writes : 0;
+	}
+}
+
+static struct nm_eviction eviction_of(const struct nm_pair *pair)
+{
+	uint32_t evictor = (uint32_t)(pair->key >> 32);
+
+	return (struct nm_eviction){.evictor = evictor & ~NM_BY_PREFETCH,
+				    .victim = (uint32_t)pair->key,
+				    .count = pair->count,
+				    .prefetch = (evictor & NM_BY_PREFETCH) != 0};
+}
+
+int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct nm_eviction **ret_list,
+			   size_t *ret_count)
+{
+	struct nm_eviction *list;
+	size_t n = 1;
+
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
+		n += h->units[u].tally.pair_count;
+	list = malloc(n * sizeof *list);
+	if (!list)
+		return NM_ENOMEM;
+	n = 0;
+	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
+		const struct nm_tally *t = &h->units[u].tally;
+
+		for (size_t i = 0; i <= t->pair_mask; i++)
+			if (t->pairs[i].count)
+				list[n++] = eviction_of(&t->pairs[i]);
+	}
+	*ret_list = list;
+	*ret_count = n;
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hierarchy_priv.h - what wiring.c makes, hierarchy.c runs and counts.c reads.
+ */
+#ifndef NM_HIERARCHY_PRIV_H
+#define NM_HIERARCHY_PRIV_H
+
+#include "cache.h"
+#include "pages.h"
+#include "prefetch.h"
+
+/* Where what a core references goes first, in one machine. */
+struct entrance {
+	struct nm_cache *entry[2]; /* data, fetches; or NULL */
+	struct nm_pager *pager;    /* instead, if it is a TLB; or NULL */
+};
+
+struct nm_hierarchy {
+	struct nm_cache *units; /* by level; of those that each core has for itself one for each core */
+	unsigned begin[NM_MAX_LEVELS + 1]; /* units of level i: from begin[i] to begin[i + 1] */
+	struct entrance *entrances;        /* by core and machine */
+	struct nm_pages pages;
+	unsigned count, machines, cores;
+	unsigned core;                  /* the running one */
+	const struct nm_lookup *lookup; /* of the levels that are not custom */
+	struct nm_teller teller;
+	struct nm_prefetch_queue queue;
+	struct nm_foresight *foresight; /* or NULL; borrowed */
+	struct nm_witness *witness;     /* of the first level, or NULL; borrowed */
+	const struct nm_groups *groups; /* that references may be to, or NULL; borrowed */
+	struct nm_ref *apart;           /* [NM_BATCH], for references of groups one by one */
+	int one_by_one;                 /* they are all to be taken so */
+	int broken;                     /* why: a code */
+	int finished;
+};
+
+static inline struct nm_cache *unit_of(const struct nm_hierarchy *h, unsigned level, unsigned core)
+{
+	return &h->units[h->begin[level] + (h->begin[level + 1] - h->begin[level] > 1 ? core : 0)];
+}
+
+static inline unsigned unit_count(const struct nm_hierarchy *h) { return h->begin[h->count]; }
+
+static inline struct entrance *entrances_of(const struct nm_hierarchy *h, unsigned core)
+{
+	return h->entrances + core * h->machines;
+}
+
+#endif
