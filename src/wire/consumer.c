@@ -17,87 +17,19 @@
  *
  * A producer that waits is woken when half of its chunks are free, so that the two do not take turns chunk by
  * chunk: with that and a ring of 16 chunks instead of 8, a recording of perl takes an eighth less time.
- *
- * A dead producer is noticed through a pidfd: kill(pid, 0) would take a zombie for alive, and reads of
- * /proc cost more.  kill() remains the fall-back where pidfd_open is forbidden.
- *
- * A ring file is unlinked as soon as it is mapped, so a crash of ours leaves at most the control file.
  */
 #include "consumer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "nearmiss/wire.h"
-#include "vector.h"
-
-enum {
-	TICK_MS = 100,      /* between two looks at who is alive, and the longest sleep */
-	PATIENCE_MS = 5000, /* for a ring that was announced to appear, before we count it as lost */
-	MAX_ANNOUNCED = 1 << 16
-};
-
-struct ring {
-	uint32_t number, pid;
-	struct nm_wire_ring *shared;
-	uint64_t base;         /* of the ring in its producer */
-	uint32_t given, freed; /* chunks handed out and released */
-	int pidfd;             /* -1: none */
-	int gone;              /* its producer writes no more */
-	int rest_given;        /* the unpublished rest, too, was handed out, */
-	int ran_given;         /* and what it had run (NM_WIRE_RAN) */
-	enum nm_chunk_end end; /* if gone */
-	char fault[128];       /* not empty: damaged */
-};
-
-struct announced { /* a ring number whose file is not there yet, or not complete */
-	uint32_t number;
-	int64_t since; /* ms */
-};
-
-struct nm_consumer {
-	int dir;
-	struct nm_wire_control *control;
-	uint32_t chunk_words, chunks;
-	size_t ring_bytes;
-	struct nm_vec(struct ring) rings;
-	struct nm_vec(struct announced) announced;
-	uint32_t known; /* ring numbers seen so far */
-	size_t turn;    /* ring to be asked first */
-	int64_t looked; /* ms: when we looked last who is alive */
-	int detached;
-	int processor;   /* where producers are to go on, or -1 */
-	char fault[128]; /* of the ring that ended last */
-};
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static uint32_t acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-
-static uint32_t look(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
-
-static void set(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
-
-static void wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+#include "consumer_priv.h"
 
 /* ---- Making and freeing ------------------------------------------------------------------ */
 
@@ -160,41 +92,18 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 	return 0;
 }
 
-static void file_name(char name[32], uint32_t number) { snprintf(name, 32, "ring.%u", number); }
-
-static void detach(struct ring *ring)
-{
-	set(&ring->shared->detached, 1);
-	wake(&ring->shared->tail);
-}
-
-static void ring_done(struct nm_consumer *c, struct ring *ring)
-{
-	detach(ring);
-	munmap(ring->shared, c->ring_bytes);
-	if (ring->pidfd >= 0)
-		close(ring->pidfd);
-}
-
 void nm_consumer_detach_all(struct nm_consumer *c)
 {
 	c->detached = 1;
 	for (size_t i = 0; i < c->rings.count; i++)
-		detach(&c->rings.at[i]);
+		nm_ring_detach(&c->rings.at[i]);
 }
 
 void nm_consumer_free(struct nm_consumer *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->rings.count; i++)
-		ring_done(c, &c->rings.at[i]);
-	for (size_t i = 0; i < c->announced.count; i++) {
-		char name[32];
-
-		file_name(name, c->announced.at[i].number);
-		unlinkat(c->dir, name, 0);
-	}
+	nm_rings_done(c);
 	if (c->control) {
 		set(&c->control->consumer, 0);
 		munmap(c->control, sizeof *c->control);
@@ -202,148 +111,7 @@ void nm_consumer_free(struct nm_consumer *c)
 	}
 	if (c->dir >= 0)
 		close(c->dir);
-	nm_vec_free(&c->rings);
-	nm_vec_free(&c->announced);
 	free(c);
-}
-
-/* ---- Finding rings ----------------------------------------------------------------------- */
-
-static void check_header(const struct nm_consumer *c, struct ring *ring)
-{
-	struct nm_wire_ring *s = ring->shared;
-
-	ring->pid = s->pid;
-	ring->base = s->base;
-	if (s->magic != NM_WIRE_MAGIC)
-		snprintf(ring->fault, sizeof ring->fault, "it is not a ring");
-	else if (s->version != NM_WIRE_VERSION)
-		snprintf(ring->fault, sizeof ring->fault, "its format version is %u, this program reads %u",
-			 s->version, NM_WIRE_VERSION);
-	else if (s->chunk_words != c->chunk_words || s->chunks != c->chunks)
-		snprintf(ring->fault, sizeof ring->fault, "its geometry is not the one asked for");
-	else if (!ring->pid || ring->pid > INT_MAX || ring->base % sizeof(uint64_t))
-		snprintf(ring->fault, sizeof ring->fault, "its process or base is impossible");
-}
-
-/* 1 and ring->shared if the file is there and complete, 0 if it is still to come. */
-static int map_ring(struct nm_consumer *c, struct ring *ring, struct nm_error *err)
-{
-	struct nm_wire_ring *shared;
-	struct stat st;
-	char name[32];
-	int fd;
-
-	file_name(name, ring->number);
-	fd = openat(c->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : nm_fail_errno(err, "cannot open %s", name);
-	if (fstat(fd, &st) || (size_t)st.st_size < c->ring_bytes) {
-		close(fd);
-		return 0;
-	}
-	shared = mmap(NULL, c->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (shared == MAP_FAILED)
-		return nm_fail_errno(err, "cannot map %s", name);
-	if (!__atomic_load_n(&shared->magic, __ATOMIC_ACQUIRE)) { /* the producer stores it last */
-		munmap(shared, c->ring_bytes);
-		return 0;
-	}
-	unlinkat(c->dir, name, 0);
-	ring->shared = shared;
-	return 1;
-}
-
-/* The process has replaced its own image: whatever ring it had before is no longer written. */
-static void retire_older(struct nm_consumer *c, uint32_t pid)
-{
-	for (size_t i = 0; i < c->rings.count; i++)
-		if (c->rings.at[i].pid == pid && !c->rings.at[i].gone) {
-			c->rings.at[i].gone = 1;
-			c->rings.at[i].end = NM_END_REPLACED;
-		}
-}
-
-/* 1 if the ring of that number is in c->rings now. */
-static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
-{
-	struct ring ring = {.number = number, .pidfd = -1};
-	int code;
-
-	if (nm_vec_reserve(&c->rings, 1))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
-	code = map_ring(c, &ring, err);
-	if (code <= 0)
-		return code;
-	check_header(c, &ring);
-	if (!ring.fault[0]) {
-		retire_older(c, ring.pid);
-		ring.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)ring.pid, 0);
-		if (ring.pidfd < 0 && errno == ESRCH) {
-			ring.gone = 1;
-			ring.end = NM_END_BROKEN;
-		}
-	}
-	if (c->detached)
-		detach(&ring);
-	c->rings.at[c->rings.count++] = ring;
-	return 1;
-}
-
-static int find_rings(struct nm_consumer *c, struct nm_error *err)
-{
-	uint32_t rings = look(&c->control->rings);
-	size_t kept = 0;
-
-	if (rings - c->known > MAX_ANNOUNCED)
-		return nm_fail(err, NM_EFORMAT, "the control file claims %u rings", rings);
-	for (; c->known != rings; c->known++)
-		if (nm_vec_push(&c->announced, (struct announced){c->known, now_ms()}))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-	for (size_t i = 0; i < c->announced.count; i++) {
-		int code = adopt(c, c->announced.at[i].number, err);
-
-		if (code < 0) {
-			memmove(c->announced.at + kept, c->announced.at + i + 1,
-				(c->announced.count - i - 1) * sizeof *c->announced.at);
-			c->announced.count -= i + 1 - kept;
-			return code;
-		}
-		if (!code)
-			c->announced.at[kept++] = c->announced.at[i];
-	}
-	c->announced.count = kept;
-	return 0;
-}
-
-size_t nm_consumer_live(const struct nm_consumer *c)
-{
-	size_t live = c->rings.count + (look(&c->control->rings) - c->known);
-
-	for (size_t i = 0; i < c->announced.count; i++)
-		live += now_ms() - c->announced.at[i].since < PATIENCE_MS;
-	return live;
-}
-
-static void find_dead(struct nm_consumer *c)
-{
-	int64_t now = now_ms();
-
-	if (now - c->looked < TICK_MS)
-		return;
-	c->looked = now;
-	for (size_t i = 0; i < c->rings.count; i++) {
-		struct ring *ring = &c->rings.at[i];
-		struct pollfd p = {.fd = ring->pidfd, .events = POLLIN};
-
-		if (ring->gone || ring->fault[0])
-			continue;
-		if (ring->pidfd >= 0 ? poll(&p, 1, 0) > 0 : kill((pid_t)ring->pid, 0) && errno == ESRCH) {
-			ring->gone = 1;
-			ring->end = NM_END_BROKEN;
-		}
-	}
 }
 
 /* ---- Taking chunks ----------------------------------------------------------------------- */
@@ -452,7 +220,7 @@ static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 		ret->end = NM_END_CLOSED;
 	else
 		ret->end = ring->end;
-	ring_done(c, ring);
+	nm_ring_done(c, ring);
 }
 
 /* 0: nothing to give now.  1: a chunk.  2: the end, and *ring is no more. */
@@ -538,12 +306,12 @@ int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret
 	int64_t start = now_ms();
 
 	for (;;) {
-		int code = find_rings(c, err);
+		int code = nm_rings_find(c, err);
 		int64_t left;
 
 		if (code)
 			return code;
-		find_dead(c);
+		nm_rings_find_dead(c);
 		if (take_any(c, ret))
 			return 1;
 		left = timeout_ms < 0 ? TICK_MS : start + timeout_ms - now_ms();

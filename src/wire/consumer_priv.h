@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * consumer_priv.h - what a consumer knows of its rings: found and watched in rings.c, read in consumer.c.
+ */
+#ifndef NM_CONSUMER_PRIV_H
+#define NM_CONSUMER_PRIV_H
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "consumer.h"
+#include "nearmiss/wire.h"
+#include "vector.h"
+
+enum { TICK_MS = 100 /* between two looks at who is alive, and the longest sleep */ };
+
+struct ring {
+	uint32_t number, pid;
+	struct nm_wire_ring *shared;
+	uint64_t base;         /* of the ring in its producer */
+	uint32_t given, freed; /* chunks handed out and released */
+	int pidfd;             /* -1: none */
+	int gone;              /* its producer writes no more */
+	int rest_given;        /* the unpublished rest, too, was handed out, */
+	int ran_given;         /* and what it had run (NM_WIRE_RAN) */
+	enum nm_chunk_end end; /* if gone */
+	char fault[128];       /* not empty: damaged */
+};
+
+struct announced { /* a ring number whose file is not there yet, or not complete */
+	uint32_t number;
+	int64_t since; /* ms */
+};
+
+struct nm_consumer {
+	int dir;
+	struct nm_wire_control *control;
+	uint32_t chunk_words, chunks;
+	size_t ring_bytes;
+	struct nm_vec(struct ring) rings;
+	struct nm_vec(struct announced) announced;
+	uint32_t known; /* ring numbers seen so far */
+	size_t turn;    /* ring to be asked first */
+	int64_t looked; /* ms: when we looked last who is alive */
+	int detached;
+	int processor;   /* where producers are to go on, or -1 */
+	char fault[128]; /* of the ring that ended last */
+};
+
+static inline int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static inline uint32_t acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+
+static inline uint32_t look(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+
+static inline void set(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+
+static inline void wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
+
+/* Maps what producers have announced.  0 or a code. */
+int nm_rings_find(struct nm_consumer *consumer, struct nm_error *err);
+
+/* Marks the rings whose producers have died, if the last look was not just now. */
+void nm_rings_find_dead(struct nm_consumer *consumer);
+
+/* Its producer writes no more from now on, and does not wait. */
+void nm_ring_detach(struct ring *ring);
+void nm_ring_done(struct nm_consumer *consumer, struct ring *ring);
+
+/* Forgets those that never came. */
+void nm_rings_done(struct nm_consumer *consumer);
+
+#endif
