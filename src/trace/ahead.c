@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.c - see ahead.h.  A ring of a few pieces, so small that they stay in the last-level cache; where nobody else
- * reads, the first slot is the only one.
+ * ahead.c - see ahead.h.  A ring of a few pieces.  What somebody else reads is copied past the caches (stream.h): where
+ * the two share no cache, the reader waited for lines that the taker had, and the taker for lines that the reader had.
+ * Replays on two threads, interleaved: sqlite3 6.04 -> 4.96 s, mawk 2.75 -> 2.04, solver 1.11 -> 0.97.  Pieces of a quarter
+ * of that size made one thread slower.
  *
  * Reading is one task after the other, so a token says who does it: whoever finds it free reads the next piece into the
  * next slot.  The taker does so only where no piece is ready; where another is just reading, it waits for that piece.
@@ -18,12 +20,14 @@
 #include <string.h>
 
 #include "codec.h"
+#include "stream.h"
 
-enum { SLOTS = 32 };
+enum { SLOTS = 32, LINE_WORDS = NM_STREAM_LINE / sizeof(uint64_t) };
 
 struct slot {
 	struct nm_piece piece;
-	struct nm_words words;
+	uint64_t *words; /* what somebody else read for the taker */
+	size_t room;
 	struct nm_bytes names;
 	int status; /* of the reading: as of nm_ahead_next */
 	struct nm_error fault;
@@ -36,6 +40,7 @@ struct nm_ahead {
 	uint32_t stream; /* ... of this stream */
 	pthread_t thread;
 	int threaded;
+	struct nm_words own, other; /* read by the taker, and by somebody else */
 	pthread_mutex_t lock;
 	pthread_cond_t read, emptied;
 	int reading; /* the token: somebody reads into slot head, and has the trace and the fields above */
@@ -65,15 +70,15 @@ static int read_names(struct nm_ahead *a, const struct nm_trace_chunk *chunk, st
 	return 1;
 }
 
-static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_error *err)
+static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_words *words, struct nm_error *err)
 {
 	struct nm_trace_chunk chunk;
 	int status;
 
 	for (;;) {
 		if (a->inside) {
-			status = nm_trace_words(a->trace, &s->words, err);
-			s->piece = (struct nm_piece){a->stream, s->words.at, s->words.count, NULL, 0};
+			status = nm_trace_words(a->trace, words, err);
+			s->piece = (struct nm_piece){a->stream, words->at, words->count, NULL, 0};
 			if (status)
 				return status;
 			a->inside = 0;
@@ -98,8 +103,34 @@ static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 	}
 }
 
+/* Puts words of somebody else's, which would be in its cache, where the taker gets them sooner. */
+static int hand_over(struct nm_ahead *a, struct slot *s, struct nm_error *err)
+{
+	const size_t count = (s->piece.count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
+
+	if (nm_vec_reserve(&a->other, LINE_WORDS)) /* a copy is of whole lines */
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	if (s->room < count) {
+		free(s->words);
+		s->words = aligned_alloc(NM_STREAM_LINE, count * sizeof *s->words);
+		s->room = s->words ? count : 0;
+	}
+	if (!s->words)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	nm_stream_copy(s->words, a->other.at, count * sizeof *s->words);
+	s->piece.words = s->words;
+	return 1;
+}
+
+static int read_for_taker(struct nm_ahead *a, struct slot *s, struct nm_error *err)
+{
+	int status = read_piece(a, s, &a->other, err);
+
+	return status > 0 && s->piece.words ? hand_over(a, s, err) : status;
+}
+
 /* Under the lock, which is left while it reads: 1 if it did. */
-static int try_read(struct nm_ahead *a)
+static int try_read(struct nm_ahead *a, int taker)
 {
 	struct slot *s = &a->slots[a->head % SLOTS];
 
@@ -107,7 +138,7 @@ static int try_read(struct nm_ahead *a)
 		return 0;
 	a->reading = 1;
 	pthread_mutex_unlock(&a->lock);
-	s->status = read_piece(a, s, &s->fault);
+	s->status = taker ? read_piece(a, s, &a->own, &s->fault) : read_for_taker(a, s, &s->fault);
 	pthread_mutex_lock(&a->lock);
 	a->reading = 0;
 	a->head++;
@@ -125,7 +156,7 @@ int nm_ahead_step(struct nm_ahead *a)
 	pthread_mutex_lock(&a->lock);
 	while (a->reading)
 		pthread_cond_wait(&a->read, &a->lock);
-	done = try_read(a);
+	done = try_read(a, 0);
 	pthread_mutex_unlock(&a->lock);
 	return done;
 }
@@ -136,7 +167,7 @@ static void *work(void *arg)
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->ended) {
-		if (try_read(a))
+		if (try_read(a, 0))
 			continue;
 		if (a->reading)
 			pthread_cond_wait(&a->read, &a->lock);
@@ -182,9 +213,11 @@ void nm_ahead_free(struct nm_ahead *a)
 	if (a->threaded)
 		pthread_join(a->thread, NULL);
 	for (unsigned i = 0; i < SLOTS; i++) {
-		nm_vec_free(&a->slots[i].words);
+		free(a->slots[i].words);
 		nm_vec_free(&a->slots[i].names);
 	}
+	nm_vec_free(&a->own);
+	nm_vec_free(&a->other);
 	pthread_cond_destroy(&a->read);
 	pthread_cond_destroy(&a->emptied);
 	pthread_mutex_destroy(&a->lock);
@@ -211,7 +244,7 @@ int nm_ahead_next(struct nm_ahead *a, struct nm_piece *ret_piece, struct nm_erro
 	pthread_mutex_lock(&a->lock);
 	give_back(a);
 	while (a->head == a->tail && (a->reading || !a->ended))
-		if (!try_read(a))
+		if (!try_read(a, 1))
 			pthread_cond_wait(&a->read, &a->lock);
 	s = &a->slots[a->tail % SLOTS];
 	if (a->head == a->tail) /* it was stopped */
