@@ -37,7 +37,8 @@ enum {
 	ROOM_FOR_RINGS = 32 << 20,
 	GRACE_MS = 2000,
 	PROGRESS_MS = 500,
-	POLL_MS = 100
+	POLL_MS = 100,
+	EXIT_POLL_MS = 2 /* when the program has no ring, as at its end */
 };
 
 struct recorder {
@@ -233,11 +234,12 @@ static void place_program(struct recorder *r)
 	nm_consumer_place(r->consumer, processor, apart);
 }
 
-/* Takes the next chunk, if one comes soon: 1 or 0, or a code. */
+/* Takes the next chunk, if one comes soon: 1 or 0, or a code.  Where no ring is live the program may be about to exit. */
 static int take_next(struct recorder *r, struct nm_error *err)
 {
 	struct nm_chunk chunk;
-	int came = nm_consumer_next(r->consumer, POLL_MS, &chunk, err), status = 0;
+	int wait_ms = nm_consumer_live(r->consumer) ? POLL_MS : EXIT_POLL_MS;
+	int came = nm_consumer_next(r->consumer, wait_ms, &chunk, err), status = 0;
 
 	if (came > 0) {
 		status = take(r, &chunk, err);
@@ -257,8 +259,8 @@ static int consume(struct recorder *r, struct nm_error *err)
 		if (came < 0)
 			return came;
 		show_progress(r, 0);
-		if (came && now_ms() - r->asked_at < POLL_MS) /* not at each of thousands of chunks */
-			continue;
+		if (nm_consumer_live(r->consumer) && now_ms() - r->asked_at < POLL_MS)
+			continue; /* not at each of thousands of chunks */
 		r->asked_at = now_ms();
 		notice_exit(r);
 		if (!r->exited)
