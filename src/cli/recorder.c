@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "consumer.h"
+#include "heap.h"
 #include "launch.h"
 #include "outcome.h"
 #include "placement.h"
@@ -408,8 +409,10 @@ static int run(struct recorder *r, struct nm_error *err)
 int nm_record(const struct nm_recording *recording, int *ret_exit, struct nm_error *err)
 {
 	struct recorder r = {.recording = recording};
-	int status = prepare(&r, err);
+	int status;
 
+	nm_heap_prepare();
+	status = prepare(&r, err);
 	if (!status)
 		status = run(&r, err);
 	if (r.writer)

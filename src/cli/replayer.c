@@ -22,6 +22,7 @@
 #include "ahead.h"
 #include "begun.h"
 #include "foresight.h"
+#include "heap.h"
 #include "import.h"
 #include "message.h"
 #include "outcome.h"
@@ -313,8 +314,10 @@ static int run(struct replayer *r, struct nm_error *err)
 int nm_replay(const struct nm_replaying *replaying, struct nm_error *err)
 {
 	struct replayer r = {.replaying = replaying};
-	int status = prepare(&r, err);
+	int status;
 
+	nm_heap_prepare();
+	status = prepare(&r, err);
 	if (!status)
 		status = run(&r, err);
 	if (r.writer)
