@@ -72,6 +72,8 @@ static void begin_chunk(void)
 	__atomic_store_n(&ring->desk_chunk, ring->head, __ATOMIC_RELEASE);
 }
 
+enum { MAP_POPULATE_ = 0x8000 }; /* not among Valgrind's: at once, rather than by a thousand page faults */
+
 /* Maps `bytes` of the file over `where`; 0 or an error number. */
 static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
 {
@@ -87,7 +89,7 @@ static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
 		result = -VKI_ENOSPC; /* else the first write into memory that is not there would be fatal */
 	if (result == 0)
 		result = nm_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
-				    VKI_MAP_SHARED | VKI_MAP_FIXED, fd, 0);
+				    VKI_MAP_SHARED | VKI_MAP_FIXED | MAP_POPULATE_, fd, 0);
 	VG_(close)(fd);
 	return result == (long)where ? 0 : -(Int)result;
 }
