@@ -72,11 +72,13 @@ int nm_rings_find(struct nm_consumer *consumer, struct nm_error *err);
 /* Marks the rings whose producers have died, if the last look was not just now. */
 void nm_rings_find_dead(struct nm_consumer *consumer);
 
-/* Its producer writes no more from now on, and does not wait. */
+/* Its producer throws away what it would write from now on, and does not wait. */
 void nm_ring_detach(struct ring *ring);
+
+/* Detaches the ring and gives back what it holds; the entry in consumer->rings stays. */
 void nm_ring_done(struct nm_consumer *consumer, struct ring *ring);
 
-/* Forgets those that never came. */
+/* Ends all rings, those too that were announced and never came, whose files are removed. */
 void nm_rings_done(struct nm_consumer *consumer);
 
 #endif
