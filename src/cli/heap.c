@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -24,11 +25,20 @@ enum {
 	LARGE_BLOCK = 32 << 20 /* from here on a mapping of its own; glibc takes no larger threshold */
 };
 
+static int is_limited(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) || limit.rlim_cur != RLIM_INFINITY;
+}
+
 void nm_heap_prepare(void)
 {
 	uintptr_t start, end;
 	void *block;
 
+	if (is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) /* what is reserved counts */
+		return;
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	mallopt(M_TRIM_THRESHOLD, 2 * RESERVE);

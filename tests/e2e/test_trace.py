@@ -2,6 +2,7 @@
 """test_trace.py - a replay of a stored run gives the profile that the run gave, with the program or without it."""
 
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -330,6 +331,18 @@ def case_merge():
                 profile="r.nmp")
     assert list(both[0]) == [a + b for a, b in zip(one[0][0], one[1][0])], (one, both)
     assert len(rows("SELECT * FROM processes", profile="r.nmp")) == 5
+
+
+def case_limited_memory():
+    """What is reserved for the heap would count against a limit of the address space."""
+    record([program("list")], "--trace", "t.nmt", "-q")
+    for megabytes in range(272, 328, 4):
+        limit = megabytes << 20
+        done = subprocess.run([NEARMISS, "replay", "-q", "-o", "r.nmp", "--threads", "2", "--cache", SPEC, "t.nmt"],
+                              env=ENVIRONMENT, capture_output=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        assert done.returncode == 0, f"{megabytes} MB: {done.stderr.decode()}"
+    same("p.nmp", "r.nmp")
 
 
 def case_refusals():
