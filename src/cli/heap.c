@@ -7,7 +7,11 @@
  * of the CPU time of recordings of 2 s in a virtual machine, where a fault takes 10 us.  The heap is grown at once to a
  * size that few runs exceed; pages that are never touched cost nothing.
  *
- * Dropped: libdeflate in place of zlib, to unpack debug information.  Most of what that took were the page faults.
+ * Where the host takes free memory back from the virtual machine, huge pages come cold and take 4 ms each to clear:
+ * half of the gain is left if the machine did other work for some seconds before.
+ *
+ * Dropped: the first 44 MB populated with small pages, which took longer than faults did; libdeflate in place of zlib, to
+ * unpack debug information, where the faults had been most of the time.
  */
 #include "heap.h"
 
