@@ -24,9 +24,9 @@
 
 enum {
 	HUGE_PAGE = 2 << 20,
-	RESERVE = 256 << 20,
+	RESERVE = 64 << 20,
 	STEP = 16 << 20,       /* by which the heap grows beyond the reserve */
-	LARGE_BLOCK = 32 << 20 /* from here on a mapping of its own; glibc takes no larger threshold */
+	LARGE_BLOCK = 32 << 20 /* that the reserve has no room for: a mapping of its own */
 };
 
 static int is_limited(int resource)
