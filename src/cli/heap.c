@@ -41,9 +41,9 @@ void nm_heap_prepare(void)
 	uintptr_t start, end;
 	void *block;
 
+	mallopt(M_ARENA_MAX, 1); /* every other would take 64 MB of the address space */
 	if (is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) /* what is reserved counts */
 		return;
-	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	mallopt(M_TRIM_THRESHOLD, 2 * RESERVE);
 	mallopt(M_TOP_PAD, RESERVE);
