@@ -21,6 +21,7 @@
 #include "map.h"
 #include "sort.h"
 #include "vector.h"
+#include "zeros.h"
 
 static uint64_t random_next(uint64_t *state) { return nm_mix64(*state += 0x9e3779b97f4a7c15ull); }
 
@@ -295,6 +296,31 @@ static void test_long_texts_are_cut_not_overrun(void **state)
 	assert_int_equal(strncmp(err.subject, "...xx", 5), 0);
 }
 
+static void test_zeros_are_zero_aligned_and_own(void **state)
+{
+	static const uint64_t counts[] = {1, 7, 1000, (1 << 18) - 1, 1 << 18, 5000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		uint32_t *array = nm_zeros(counts[i], sizeof *array), *other;
+		uint64_t sum = 0;
+
+		assert_non_null(array);
+		assert_int_equal((uintptr_t)array % NM_ZEROS_ALIGNMENT, 0);
+		for (uint64_t k = 0; k < counts[i]; k++)
+			sum += array[k];
+		assert_int_equal(sum, 0);
+		memset(array, 0xff, counts[i] * sizeof *array);
+		other = nm_zeros(counts[i], sizeof *other);
+		assert_non_null(other);
+		assert_int_equal(other[counts[i] - 1], 0);
+		nm_zeros_free(array, counts[i], sizeof *array);
+		nm_zeros_free(other, counts[i], sizeof *other);
+	}
+	assert_null(nm_zeros(UINT64_MAX / 2, 8));
+	nm_zeros_free(NULL, 1000, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +329,7 @@ int main(void)
 	    cmocka_unit_test(test_vector_refuses_the_impossible),
 	    cmocka_unit_test(test_arena_gives_zeroed_aligned_memory_apart),
 	    cmocka_unit_test(test_equal_texts_have_equal_addresses),
+	    cmocka_unit_test(test_zeros_are_zero_aligned_and_own),
 	    cmocka_unit_test(test_map_does_what_its_twin_does),
 	    cmocka_unit_test(test_mix_is_a_bijection_on_a_sample),
 	    cmocka_unit_test(test_sorted_by_key_and_else_as_it_stood),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * zeros.c - see zeros.h.
+ */
+#include "zeros.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LARGE = 1 << 20 /* bytes */ };
+
+/* 0: too many. */
+static size_t bytes_of(uint64_t count, size_t each) { return count < SIZE_MAX / 2 / each ? count * each : 0; }
+
+static void *small_zeros(size_t bytes)
+{
+	const size_t room = (bytes + NM_ZEROS_ALIGNMENT - 1) / NM_ZEROS_ALIGNMENT * NM_ZEROS_ALIGNMENT;
+	void *array = aligned_alloc(NM_ZEROS_ALIGNMENT, room);
+
+	return array ? memset(array, 0, room) : NULL;
+}
+
+void *nm_zeros(uint64_t count, size_t each)
+{
+	const size_t bytes = bytes_of(count, each);
+	void *array;
+
+	if (bytes < LARGE)
+		return bytes ? small_zeros(bytes) : NULL;
+	array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return array == MAP_FAILED ? NULL : array;
+}
+
+void nm_zeros_free(void *array, uint64_t count, size_t each)
+{
+	const size_t bytes = bytes_of(count, each);
+
+	if (array && bytes >= LARGE)
+		munmap(array, bytes);
+	else
+		free(array);
+}
