@@ -13,9 +13,9 @@
 #include "cache.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "custom.h"
+#include "zeros.h"
 
 const struct nm_lookup *nm_lookup_supported(unsigned i)
 {
@@ -83,32 +83,18 @@ void nm_custom_free(struct nm_custom *u)
 	free(u);
 }
 
-/* Zeros that cost nothing until they are touched: of a last level of hundreds of megabytes most programs touch little. */
-static void *zeros(uint64_t places, size_t each)
-{
-	void *array;
-
-	if (places > NM_LOG_GHOST || places > SIZE_MAX / 2 / each)
-		return NULL;
-	array = mmap(NULL, places * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return array == MAP_FAILED ? NULL : array;
-}
-
-static void give_back(void *array, uint64_t places, size_t each)
-{
-	if (array)
-		munmap(array, places * each);
-}
-
+/* Of a last level of hundreds of megabytes most programs touch little. */
 static int make_arrays(struct nm_cache *c, uint64_t places)
 {
-	c->tags = zeros(places, sizeof *c->tags);
-	c->stamps = zeros(places, sizeof *c->stamps);
-	c->stays = zeros(places, sizeof *c->stays);
+	if (places > NM_LOG_GHOST)
+		return NM_ENOMEM;
+	c->tags = nm_zeros(places, sizeof *c->tags);
+	c->stamps = nm_zeros(places, sizeof *c->stamps);
+	c->stays = nm_zeros(places, sizeof *c->stays);
 	if (!c->tags || !c->stamps || !c->stays)
 		return NM_ENOMEM;
 	if (c->words > 1) {
-		c->masks = zeros(places, c->words * sizeof *c->masks);
+		c->masks = nm_zeros(places, c->words * sizeof *c->masks);
 		if (!c->masks)
 			return NM_ENOMEM;
 	}
@@ -165,10 +151,10 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 
 void nm_cache_done(struct nm_cache *c)
 {
-	give_back(c->tags, c->places, sizeof *c->tags);
-	give_back(c->stamps, c->places, sizeof *c->stamps);
-	give_back(c->stays, c->places, sizeof *c->stays);
-	give_back(c->masks, c->places, c->words * sizeof *c->masks);
+	nm_zeros_free(c->tags, c->places, sizeof *c->tags);
+	nm_zeros_free(c->stamps, c->places, sizeof *c->stamps);
+	nm_zeros_free(c->stays, c->places, sizeof *c->stays);
+	nm_zeros_free(c->masks, c->places, c->words * sizeof *c->masks);
 	free(c->way_of);
 	nm_wide_free(c->wide);
 	nm_custom_free(c->custom);

@@ -30,6 +30,7 @@
 #include <stdlib.h>
 
 #include "errors.h"
+#include "zeros.h"
 
 enum { FIRST_TIME = 1, LOG_PAD = 16 /* entries that a vector may read past the end */ };
 
@@ -143,7 +144,7 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps)
 	*r = (struct nm_recency){.capacity = capacity, .stamps = stamps, .now = FIRST_TIME};
 	r->head = r->base = r->now;
 	r->end = r->base + room;
-	r->log = calloc(room + LOG_PAD, sizeof *r->log);
+	r->log = nm_zeros(room + LOG_PAD, sizeof *r->log);
 	r->ghosts = calloc(GHOSTS, sizeof *r->ghosts);
 	r->ghost_mask = GHOSTS - 1;
 	r->ghost_shift = r->seen_shift = 64 - 6;
@@ -158,7 +159,7 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps)
 
 void nm_recency_done(struct nm_recency *r)
 {
-	free(r->log);
+	nm_zeros_free(r->log, r->end - r->base + LOG_PAD, sizeof *r->log);
 	free(r->ghosts);
 	free(r->seen);
 	*r = (struct nm_recency){0};

@@ -10,6 +10,7 @@
 
 #include "cache.h"
 #include "map.h"
+#include "zeros.h"
 
 struct link {
 	uint32_t newer, older; /* ways; `ways` itself stands for the end */
@@ -21,7 +22,10 @@ struct nm_wide {
 	struct link *links; /* ways + 1 a set; the last is the head: newer = oldest, older = newest */
 	uint32_t *used;     /* ways handed out, per set */
 	uint32_t ways;
+	uint64_t sets;
 };
+
+static uint64_t link_count(const struct nm_wide *wide) { return wide->sets * (wide->ways + 1ull); }
 
 struct nm_wide *nm_wide_new(uint64_t sets, uint32_t ways)
 {
@@ -32,10 +36,11 @@ struct nm_wide *nm_wide_new(uint64_t sets, uint32_t ways)
 		return NULL;
 	while (room < 2 * sets * ways)
 		room *= 2;
+	wide->sets = sets;
 	wide->ways = ways;
 	wide->index_mask = room - 1;
-	wide->index = calloc(room, sizeof *wide->index);
-	wide->links = calloc(sets * (ways + 1ull), sizeof *wide->links);
+	wide->index = nm_zeros(room, sizeof *wide->index);
+	wide->links = nm_zeros(link_count(wide), sizeof *wide->links);
 	wide->used = calloc(sets, sizeof *wide->used);
 	if (!wide->index || !wide->links || !wide->used) {
 		nm_wide_free(wide);
@@ -50,8 +55,8 @@ void nm_wide_free(struct nm_wide *wide)
 {
 	if (!wide)
 		return;
-	free(wide->index);
-	free(wide->links);
+	nm_zeros_free(wide->index, wide->index_mask + 1, sizeof *wide->index);
+	nm_zeros_free(wide->links, link_count(wide), sizeof *wide->links);
 	free(wide->used);
 	free(wide);
 }
