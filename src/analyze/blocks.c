@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zeros.h"
+
 #define ADDRESS_END (1ull << (NM_PAGE_BITS + NM_TABLE_BITS + NM_TOP_BITS))
 #define PAGE_SIZE (1ull << NM_PAGE_BITS)
 #define GRANULE_SIZE (1ull << NM_GRANULE_BITS)
+#define TABLES (1ull << NM_TOP_BITS)
 
 /* One more slot. */
 static int push_block(struct nm_blocks *blocks)
@@ -31,16 +34,16 @@ static int push_block(struct nm_blocks *blocks)
 int nm_blocks_init(struct nm_blocks *blocks)
 {
 	memset(blocks, 0, sizeof *blocks);
-	blocks->top = calloc(1u << NM_TOP_BITS, sizeof *blocks->top);
+	blocks->top = nm_zeros(TABLES, sizeof *blocks->top);
 	return blocks->top ? push_block(blocks) : NM_ENOMEM;
 }
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
 	for (size_t i = 0; i < blocks->tables.count; i++)
-		free(blocks->tables.at[i]);
+		nm_zeros_free(blocks->tables.at[i], 1, sizeof *blocks->tables.at[i]);
 	nm_vec_free(&blocks->tables);
-	free(blocks->top);
+	nm_zeros_free(blocks->top, TABLES, sizeof *blocks->top);
 	nm_arena_done(&blocks->arena);
 	nm_vec_free(&blocks->list);
 	free(blocks->objects);
@@ -67,7 +70,7 @@ static struct nm_block_page *make_page(struct nm_blocks *blocks, uint64_t addres
 	struct nm_block_table **table = &blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
 
 	if (!*table) {
-		if (nm_vec_reserve(&blocks->tables, 1) || !(*table = calloc(1, sizeof **table)))
+		if (nm_vec_reserve(&blocks->tables, 1) || !(*table = nm_zeros(1, sizeof **table)))
 			return NULL;
 		blocks->tables.at[blocks->tables.count++] = *table;
 	}
