@@ -391,10 +391,9 @@ static int add_block(struct assembly *as, struct nm_section *section, const stru
 {
 	struct nm_instructions list = {0};
 	char *chosen = NULL;
-	int rc = 0;
+	int rc = nm_disassemble(b->bytes, b->size, b->address, as->annotation->request->syntax, &list,
+				as->annotation->err);
 
-	if (nm_disassemble(b->bytes, b->size, b->address, as->annotation->request->syntax, &list))
-		rc = no_memory(as->annotation->err);
 	if (!b->function && list.count > 1)
 		list.count = 1;
 	if (!rc && !(chosen = choose(as, section, b, &list)))

@@ -2,46 +2,85 @@
  *
  * disassembly.c - see disassembly.h.
  *
- * By Capstone, a library for the purpose with a stable interface.  Dropped: binutils' libopcodes, whose interface
+ * By Capstone, a library for the purpose with a stable interface.  Its tables are 400 page faults to whoever loads it, at
+ * the start of each command, and most show no code: so it is not linked but loaded when it is needed, and stays.  Dropped: binutils' libopcodes, whose interface
  * changes with every release, whose shared library is versioned by the distribution's build, and whose licence
  * (GPL-3) is not ours; objdump as a program, which would have to be given an ELF file made of the bytes.
  */
 #include "disassembly.h"
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t target_of(csh handle, const cs_insn *instruction)
+/* The functions that are used of it. */
+struct capstone {
+	typeof(&cs_open) open;
+	typeof(&cs_option) option;
+	typeof(&cs_malloc) malloc;
+	typeof(&cs_disasm_iter) disasm_iter;
+	typeof(&cs_insn_group) insn_group;
+	typeof(&cs_free) free;
+	typeof(&cs_close) close;
+};
+
+#define TEXT_OF(number) #number
+#define SONAME(major) "libcapstone.so." TEXT_OF(major)
+
+static int load(struct capstone *ret, struct nm_error *err)
+{
+	void *library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return nm_fail(err, NM_ENOENT, "machine code is shown by a library that cannot be loaded: %s",
+			       dlerror());
+	ret->open = (typeof(ret->open))dlsym(library, "cs_open");
+	ret->option = (typeof(ret->option))dlsym(library, "cs_option");
+	ret->malloc = (typeof(ret->malloc))dlsym(library, "cs_malloc");
+	ret->disasm_iter = (typeof(ret->disasm_iter))dlsym(library, "cs_disasm_iter");
+	ret->insn_group = (typeof(ret->insn_group))dlsym(library, "cs_insn_group");
+	ret->free = (typeof(ret->free))dlsym(library, "cs_free");
+	ret->close = (typeof(ret->close))dlsym(library, "cs_close");
+	return ret->open && ret->option && ret->malloc && ret->disasm_iter && ret->insn_group && ret->free &&
+		       ret->close
+		   ? 0
+		   : nm_fail(err, NM_ENOENT, "%s lacks a function", SONAME(CS_API_MAJOR));
+}
+
+static uint64_t target_of(const struct capstone *cs, csh handle, const cs_insn *instruction)
 {
 	const cs_x86 *x86 = &instruction->detail->x86;
 
-	if (!cs_insn_group(handle, instruction, CS_GRP_JUMP) &&
-	    !cs_insn_group(handle, instruction, CS_GRP_CALL))
+	if (!cs->insn_group(handle, instruction, CS_GRP_JUMP) &&
+	    !cs->insn_group(handle, instruction, CS_GRP_CALL))
 		return 0;
 	return x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM ? (uint64_t)x86->operands[0].imm : 0;
 }
 
 int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_syntax syntax,
-		   struct nm_instructions *ret_instructions)
+		   struct nm_instructions *ret_instructions, struct nm_error *err)
 {
 	cs_insn *found = NULL;
+	struct capstone cs = {0};
 	csh handle;
-	int rc = 0;
+	int rc = load(&cs, err);
 
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
-		return NM_ENOMEM;
-	cs_option(handle, CS_OPT_SYNTAX, syntax == NM_SYNTAX_ATT ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-	found = cs_malloc(handle);
+	if (rc)
+		return rc;
+	if (cs.open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
+		return nm_fail(err, NM_ENOMEM, "out of memory");
+	cs.option(handle, CS_OPT_SYNTAX, syntax == NM_SYNTAX_ATT ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
+	cs.option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+	found = cs.malloc(handle);
 	if (!found)
-		rc = NM_ENOMEM;
+		rc = nm_fail(err, NM_ENOMEM, "out of memory");
 	while (bytes && !rc) {
 		struct nm_instruction one = {.address = address, .size = 1};
 
-		if (cs_disasm_iter(handle, &code, &bytes, &address, found)) {
+		if (cs.disasm_iter(handle, &code, &bytes, &address, found)) {
 			one.size = found->size;
-			one.target = target_of(handle, found);
+			one.target = target_of(&cs, handle, found);
 			snprintf(one.text, sizeof one.text, "%s%s%s", found->mnemonic,
 				 *found->op_str ? " " : "", found->op_str);
 		} else {
@@ -50,10 +89,11 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 			bytes--;
 			address++;
 		}
-		rc = nm_vec_push(ret_instructions, one);
+		if (nm_vec_push(ret_instructions, one))
+			rc = nm_fail(err, NM_ENOMEM, "out of memory");
 	}
 	if (found)
-		cs_free(found, 1);
-	cs_close(&handle);
+		cs.free(found, 1);
+	cs.close(&handle);
 	return rc;
 }

@@ -195,7 +195,8 @@ static void test_disassembly(void **state)
 	for (int syntax = NM_SYNTAX_ATT; syntax <= NM_SYNTAX_INTEL; syntax++) {
 		struct nm_instructions list = {0};
 
-		assert_int_equal(nm_disassemble(code, sizeof code, 0x1000, (enum nm_syntax)syntax, &list), 0);
+		assert_int_equal(
+		    nm_disassemble(code, sizeof code, 0x1000, (enum nm_syntax)syntax, &list, NULL), 0);
 		assert_int_equal(list.count, 5);
 		for (size_t i = 0; i < list.count; i++) {
 			assert_int_equal(list.at[i].address, expected[i].address);
