@@ -63,7 +63,7 @@ static const char *function_prefix(struct reader *reader, Dwarf_Die *die)
 /* The scope that the entries inside die are in.  0 if nothing inside matters. */
 static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *around, struct scope *ret_scope)
 {
-	const char *name = die_name(die);
+	const char *name; /* not asked for where it does not matter: that is a third of the walk */
 	*ret_scope = *around;
 	switch (dwarf_tag(die)) {
 	case DW_TAG_lexical_block:
@@ -80,13 +80,16 @@ static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *arou
 		ret_scope->kind = NM_VAR_STATIC;
 		return 1;
 	case DW_TAG_namespace:
+		name = die_name(die);
 		ret_scope->prefix = join(reader, around->prefix, name ? name : "(anonymous namespace)", "::");
 		return ret_scope->prefix != NULL;
 	case DW_TAG_module:
+		name = die_name(die);
 		ret_scope->prefix = join(reader, name ? name : "", "::", "");
 		ret_scope->kind = NM_VAR_MODULE;
 		return ret_scope->prefix != NULL;
 	case DW_TAG_common_block:
+		name = die_name(die);
 		if (!name || !strcmp(name, "__BLNK__") || !strcmp(name, "//"))
 			name = "(blank)";
 		ret_scope->prefix = join(reader, name, "/", "");
