@@ -62,6 +62,8 @@ ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, si
 {
 	uint32_t origin = plan->first_origin + (uint32_t)at;
 
+	if (__builtin_expect(!open.lanes, 1))
+		return 0;
 	if (__builtin_expect(open.stacked | (open.lanes & plan->fills), 0)) {
 		e->batched = index;
 		return nm_engine_open_lanes(e, plan, at, open.lanes);

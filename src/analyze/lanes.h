@@ -112,6 +112,8 @@ ALWAYS struct nm_open nm_serve(const struct nm_lanes *l, const uint64_t *address
 	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), figures(l->word), 1);
 
 	_mm512_storeu_si512(out, _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), both));
+	if (__builtin_expect(!open, 1))
+		return (struct nm_open){0, 0};
 	return (struct nm_open){open, _mm256_mask_cmplt_epu64_mask(
 					  (__mmask8)open, _mm256_sub_epi64(a, each(reach.low - NM_BELOW)),
 					  each(reach.length + NM_BELOW))};
