@@ -33,7 +33,7 @@ static int load(struct capstone *ret, struct nm_error *err)
 	void *library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		return nm_fail(err, NM_ENOENT, "machine code is shown by a library that cannot be loaded: %s",
+		return nm_fail(err, NM_ENOENT, "cannot load Capstone, which tells what machine code says: %s",
 			       dlerror());
 	ret->open = (typeof(ret->open))dlsym(library, "cs_open");
 	ret->option = (typeof(ret->option))dlsym(library, "cs_option");
@@ -45,7 +45,7 @@ static int load(struct capstone *ret, struct nm_error *err)
 	return ret->open && ret->option && ret->malloc && ret->disasm_iter && ret->insn_group && ret->free &&
 		       ret->close
 		   ? 0
-		   : nm_fail(err, NM_ENOENT, "%s lacks a function", SONAME(CS_API_MAJOR));
+		   : nm_fail(err, NM_ENOENT, "Capstone, %s, lacks a function", SONAME(CS_API_MAJOR));
 }
 
 static uint64_t target_of(const struct capstone *cs, csh handle, const cs_insn *instruction)

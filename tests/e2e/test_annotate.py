@@ -10,7 +10,7 @@ import shutil
 import time
 import zlib
 
-from harness import MISSES, TOP, at, main, need, nearmiss, program, record, rows, run
+from harness import ENVIRONMENT, MISSES, TOP, at, main, need, nearmiss, program, record, rows, run
 
 USAGE = 124
 
@@ -252,6 +252,20 @@ def case_instructions_without_symbols():
     assert 1000000 <= int(heavy["reads"]) and "(%r" in heavy["instruction"], heavy
     done = nearmiss("annotate", "-i", "p.nmp", "--asm", "main")
     assert done.returncode == USAGE and b'"main"' in done.stderr, done
+
+
+def case_no_disassembler():
+    """Capstone is loaded when it is needed; where it cannot be, that is told, and all else works."""
+    record([program("matrix"), "columns"], "--asm")
+    os.mkdir("broken")
+    for major in range(4, 10):
+        with open(f"broken/libcapstone.so.{major}", "w", encoding="ascii") as f:
+            f.write("no library")
+    broken = {**ENVIRONMENT, "LD_LIBRARY_PATH": os.path.abspath("broken")}
+    done = nearmiss("annotate", "-i", "p.nmp", "--asm", environment=broken)
+    assert done.returncode and done.stdout == b"", done
+    assert re.fullmatch(rb"nearmiss: .*Capstone.*libcapstone.*\n", done.stderr), done
+    assert nearmiss("annotate", "-i", "p.nmp", environment=broken).returncode == 0
 
 
 def case_inlined_functions():
