@@ -35,24 +35,28 @@ static int column(const struct reader *r, const char *at) { return (int)(at - r-
 /* A number, with a suffix K, M or G where `suffix`. */
 static int read_number(struct reader *r, const char *what, int suffix, uint64_t *ret)
 {
+	const uint64_t most = (uint64_t)MAX_LINES * MAX_LINE_BYTES; /* the largest level */
 	const char *start = r->at;
+	unsigned shift = 0;
 	uint64_t n = 0;
 
 	for (; isdigit((unsigned char)*r->at); r->at++) {
-		if (n > (UINT64_MAX >> 32) / 10)
-			return fault(r, start, "%s is too large", what);
 		n = n * 10 + (uint64_t)(*r->at - '0');
+		if (n > most)
+			return fault(r, start, "%s is too large", what);
 	}
 	if (r->at == start)
 		return fault(r, start, "%s must be a number%s", what, suffix ? " of bytes, e.g. 32K" : "");
 	if (suffix && *r->at && strchr("kKmMgG", *r->at)) {
 		char c = (char)toupper((unsigned char)*r->at++);
-		n <<= c == 'K' ? 10 : c == 'M' ? 20 : 30;
+		shift = c == 'K' ? 10 : c == 'M' ? 20 : 30;
 	}
+	if (n > most >> shift)
+		return fault(r, start, "%s is too large", what);
 	if (*r->at && !strchr(",:", *r->at))
 		return isgraph((unsigned char)*r->at) ? fault(r, r->at, "unexpected '%c' in %s", *r->at, what)
 						      : fault(r, r->at, "%s must end there", what);
-	*ret = n;
+	*ret = n << shift;
 	return 0;
 }
 

@@ -35,6 +35,25 @@ static void test_parse(void **state)
 	assert_int_equal(m.levels[1].side, NM_SIDE_DATA);
 }
 
+/* Whatever makes a level so large, its SPEC is read again. */
+static void test_large_levels_are_read_as_they_are_written(void **state)
+{
+	static const char *const specs[] = {"L2=1,15,128,sets=2511111", "L2=256G,16,4096",
+					    "L2=5000000000,1,128"};
+	struct nm_machine m, back;
+	struct nm_error err;
+	char text[400];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+		assert_int_equal(nm_machine_parse(specs[i], &m, &err), 0);
+		assert_true(nm_machine_format(&m, text, sizeof text) < sizeof text);
+		assert_int_equal(nm_machine_parse(text, &back, &err), 0);
+		assert_int_equal(back.levels[0].size, m.levels[0].size);
+		assert_int_equal(back.levels[0].sets, m.levels[0].sets);
+	}
+}
+
 static void test_faults(void **state)
 {
 	static const struct {
@@ -58,6 +77,8 @@ static void test_faults(void **state)
 	    {"L1d=32,full,64", 4},
 	    {"L1d=99999999999999999999999,8,64", 4},
 	    {"L1d=64G,8,8", 4},
+	    {"L1d=257G,8,4096", 4},
+	    {"L1d=99999999999G,8,64", 4},
 	    {"L1d=1K,8,64,", 12},
 	    {"L1d=1K,8,64,colour=red", 12},
 	    {"L1d=1K,8,64,sets=0", 17},
@@ -310,8 +331,9 @@ static void test_description(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_parse), cmocka_unit_test(test_faults),      cmocka_unit_test(test_table),
-	    cmocka_unit_test(test_join),  cmocka_unit_test(test_description),
+	    cmocka_unit_test(test_parse),  cmocka_unit_test(test_large_levels_are_read_as_they_are_written),
+	    cmocka_unit_test(test_faults), cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_join),   cmocka_unit_test(test_description),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
