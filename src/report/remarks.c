@@ -108,18 +108,21 @@ static int on_symbols(struct remarker *r, struct nm_profile *profile, const char
 static int on_losses(struct remarker *r, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
-	int64_t lost = 0, killed = 0;
+	int64_t lost = 0, killed = 0, undecoded = 0;
 	char *text;
-	int rc = nm_profile_query(
-	    profile,
-	    "SELECT sum(lost_words), sum(exit_status = -1) FROM processes WHERE ?1 IS NULL OR process = ?1",
-	    &rows, r->err);
+	int rc =
+	    nm_profile_query(profile,
+			     "SELECT sum(lost_words), sum(exit_status = -1), sum(exit_status = 128 + 4 AND "
+			     "'valgrind' = (SELECT value FROM info WHERE key = 'collector')) "
+			     "FROM processes WHERE ?1 IS NULL OR process = ?1",
+			     &rows, r->err);
 
 	if (!rc)
 		nm_rows_bind_text(rows, 1, process);
 	if (!rc && (rc = nm_rows_next(rows, r->err)) > 0) {
 		lost = nm_rows_integer(rows, 0);
 		killed = nm_rows_integer(rows, 1);
+		undecoded = nm_rows_integer(rows, 2);
 		rc = 0;
 	}
 	nm_rows_free(rows);
@@ -133,6 +136,15 @@ static int on_losses(struct remarker *r, struct nm_profile *profile, const char 
 		if (asprintf(&text,
 			     "%" PRId64 " processes were killed: the counts are what they did until then",
 			     killed) < 0)
+			text = NULL;
+		rc = say(r, text);
+	}
+	if (!rc && undecoded) {
+		if (asprintf(&text,
+			     "%" PRId64
+			     " processes were stopped by SIGILL: Valgrind does not know AVX-512 and some "
+			     "other instructions; build the program, or the library, without -march=native",
+			     undecoded) < 0)
 			text = NULL;
 		rc = say(r, text);
 	}

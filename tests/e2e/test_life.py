@@ -44,6 +44,18 @@ def case_abort():
     check_work()
 
 
+def case_instructions_that_valgrind_does_not_know():
+    """A program that handles the SIGILL loses nothing; of one that does not, what it did until then is told, and why."""
+    work = ("SELECT sum(reads) FROM counts WHERE level = 'L1d' "
+            "AND function = 'work' AND object = 'data'")
+    done = record([program("endings"), "probe"])
+    assert rows(work) == [(2 * 4096,)], rows(work)
+    assert b"end early" not in done.stderr and b"SIGILL" not in done.stderr, done.stderr
+    done = record([program("endings"), "unknown"], status=128 + signal.SIGILL)
+    assert rows(work) == [(4096,)], rows(work)
+    assert b"end early" not in done.stderr and b"1 processes were stopped by SIGILL" in done.stderr, done.stderr
+
+
 def start(how, name="endings"):
     """Starts recording a program that never ends; returns it once the program says that it is at work."""
     child = subprocess.Popen([NEARMISS, "record", "-o", "p.nmp", "--cache", SPEC, "--", program(name), how],

@@ -66,6 +66,8 @@ def case_code_without_accesses():
 def case_endings():
     check([program("endings"), "exit"], "exit 42")
     check([program("endings"), "crash"], "signal 11")
+    check([program("endings"), "probe"])
+    check([program("endings"), "unknown"], "signal 4")
     check([program("endings"), "echo"], stdin=b"text\n")
 
 

@@ -409,6 +409,9 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 	} else {
 		begin_block(pc, False);
 	}
+	/* What VEX cannot decode has no length.  It is one instruction, as for Cachegrind, and then a SIGILL. */
+	if (length == 0)
+		length = VG_MIN_INSTR_SZB;
 	block->instruction[block->instructions++] = (pc & 0xffffffffffffull) | (ULong)length << 48;
 }
 
