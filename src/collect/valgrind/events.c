@@ -245,6 +245,7 @@ static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 {
 	(void)id, (void)n;
 	nm_maps_before_syscall(number, args);
+	nm_turns_before_syscall(number, args);
 	if (number == __NR_exit_group || number == __NR_exit)
 		exit_status = (Int)args[0];
 	if (number == __NR_execve)

@@ -112,6 +112,7 @@ Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
 
 /* ---- turns.c: which thread runs next. ---- */
 
+void nm_turns_before_syscall(UInt number, const UWord *args);
 void nm_turns_thread_created(ThreadId parent, ThreadId child);
 void nm_turns_thread_begins(ThreadId thread);
 void nm_turns_thread_ends(ThreadId thread);
