@@ -110,6 +110,25 @@ const HChar *nm_maps_executable(void);
 
 Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
 
+/* ---- asleep.c: which threads sleep in the kernel. ---- */
+
+struct nm_sleep {
+	Int file;   /* kept open: where the kernel tells of the thread; 0: none */
+	UInt found; /* nm_sleep_wakes() when it was found asleep, while it dozes */
+	Bool dozes; /* nothing but a call that is counted there, the clock or a signal ends its system call */
+	Bool wakes; /* its system call is one of those */
+};
+
+/* How often a system call began or ended that may have woken a thread which dozes. */
+UInt nm_sleep_wakes(void);
+/* The thread makes a system call; it comes back from what it did. */
+void nm_sleep_before_syscall(struct nm_sleep *sleep, UInt number, const UWord *args);
+void nm_sleep_after_syscall(struct nm_sleep *sleep);
+/* Sets *ret_gone if the thread, by the kernel's number, has gone; it is as good as asleep. */
+Bool nm_sleep_is_asleep(struct nm_sleep *sleep, Int thread, Bool *ret_gone);
+/* Closes what is open. */
+void nm_sleep_forget(struct nm_sleep *sleep);
+
 /* ---- turns.c: which thread runs next. ---- */
 
 void nm_turns_before_syscall(UInt number, const UWord *args);

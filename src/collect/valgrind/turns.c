@@ -9,11 +9,6 @@
  * woken by another, is never late by chance.  What still differs between runs is what comes from outside:
  * clocks, sockets, other processes.
  *
- * Whether a thread sleeps the kernel tells, for 7 us each time, and a server with idle threads passes its turn on at
- * each system call.  So a thread that only another one, the clock or a signal can wake is asked after once, and again when
- * a system call has been made that may have woken it: those in may_wake().  What the clock or another process does to it
- * is seen a little later, when it asks for its turn.
- *
  * Programs with one thread take the core's own way.  A thread that stays busy in the kernel for longer
  * than PATIENCE holds the others up no longer.
  *
@@ -36,15 +31,12 @@ struct turn {
 	Int thread;   /* the kernel's number; 0: free */
 	UInt waiting; /* atomic: in acquire */
 	UInt called;  /* atomic, futex: bumped to make the thread look again */
-	UInt found;   /* what `wakes` was when it was found asleep, while it dozes */
-	Bool dozes;   /* its system call ends when another thread wakes it */
-	Bool wakes;   /* its system call may do so */
+	struct nm_sleep sleep;
 };
 
 static struct turn turns[MAX_THREADS];
 static UInt turns_used;  /* atomic */
 static UInt coming;      /* atomic: threads created that have not asked for a turn yet */
-static UInt wakes;       /* atomic: system calls that may have woken others, before and after each */
 static Bool several;     /* more than one thread has been seen */
 static Int holder, last; /* threads: 0: none */
 static UInt mutex;       /* guards all but what is atomic */
@@ -96,51 +88,11 @@ static struct turn *enter(Int thread)
 	tl_assert(turn != NULL);
 	turn->thread = thread;
 	turn->called = 0;
-	turn->dozes = turn->wakes = False;
+	turn->sleep = (struct nm_sleep){0};
 	if (coming > 0)
 		__atomic_fetch_sub(&coming, 1, __ATOMIC_SEQ_CST);
 	return turn;
 }
-
-enum futex { FUTEX_WAIT_ = 0, FUTEX_WAIT_BITSET_ = 9, FUTEX_PRIVATE_ = 128, FUTEX_CLOCK_REALTIME_ = 256 };
-
-static Bool waits_on_futex(UInt number, const UWord *args)
-{
-	UWord op = args[1] & ~(UWord)(FUTEX_PRIVATE_ | FUTEX_CLOCK_REALTIME_);
-
-	return number == __NR_futex && (op == FUTEX_WAIT_ || op == FUTEX_WAIT_BITSET_);
-}
-
-/* Whether nothing but what may_wake(), the clock or another process's signal ends the call. */
-static Bool ends_when_woken(UInt number, const UWord *args)
-{
-	switch (number) {
-	case __NR_futex: return waits_on_futex(number, args) && (args[1] & FUTEX_PRIVATE_);
-	case __NR_nanosleep:
-	case __NR_clock_nanosleep:
-	case __NR_pause:
-	case __NR_rt_sigsuspend:
-	case __NR_rt_sigtimedwait: return True;
-	}
-	return False;
-}
-
-/* Whether it may end such a call of another thread. */
-static Bool may_wake(UInt number, const UWord *args)
-{
-	switch (number) {
-	case __NR_futex: return !waits_on_futex(number, args);
-	case __NR_kill:
-	case __NR_tkill:
-	case __NR_tgkill:
-	case __NR_rt_sigqueueinfo:
-	case __NR_rt_tgsigqueueinfo:
-	case __NR_exit: return True;
-	}
-	return False;
-}
-
-static void note_wake(void) { __atomic_fetch_add(&wakes, 1, __ATOMIC_SEQ_CST); }
 
 /* The running thread makes a system call. */
 void nm_turns_before_syscall(UInt number, const UWord *args)
@@ -151,58 +103,33 @@ void nm_turns_before_syscall(UInt number, const UWord *args)
 		return;
 	lock_turns();
 	mine = turn_of(holder);
-	if (mine != NULL) {
-		mine->dozes = ends_when_woken(number, args);
-		mine->wakes = may_wake(number, args);
-		mine->found = wakes - 1;
-		if (mine->wakes)
-			note_wake();
-	}
+	if (mine != NULL)
+		nm_sleep_before_syscall(&mine->sleep, number, args);
 	unlock_turns();
 }
 
-/* Whether the kernel says that the thread sleeps.  Forgets threads that have gone. */
-static Bool is_asleep(struct turn *turn)
-{
-	HChar path[64], text[256], *at;
-	Int fd, n;
-
-	VG_(snprintf)(path, sizeof path, "/proc/self/task/%d/stat", turn->thread);
-	fd = VG_(fd_open)(path, VKI_O_RDONLY, 0);
-	if (fd < 0) {
-		turn->thread = 0;
-		note_wake(); /* those that wait for its end */
-		return True;
-	}
-	n = VG_(read)(fd, text, sizeof text - 1);
-	VG_(close)(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	at = VG_(strrchr)(text, ')');
-	return at == NULL || (at[1] == ' ' && at[2] != 'R' && at[2] != 'D');
-}
-
-/* Whether the thread cannot do anything before somebody else acts. */
+/* Whether the thread cannot do anything before somebody else acts.  Forgets threads that have gone. */
 static Bool is_settled(struct turn *turn)
 {
-	UInt now = __atomic_load_n(&wakes, __ATOMIC_SEQ_CST);
+	Bool gone = False;
 
-	if (turn->thread == 0 || __atomic_load_n(&turn->waiting, __ATOMIC_SEQ_CST) ||
-	    (turn->dozes && turn->found == now))
+	if (turn->thread == 0 || __atomic_load_n(&turn->waiting, __ATOMIC_SEQ_CST))
 		return True;
-	if (!is_asleep(turn))
+	if (!nm_sleep_is_asleep(&turn->sleep, turn->thread, &gone))
 		return False;
-	turn->found = now;
+	if (gone)
+		turn->thread = 0;
 	return True;
 }
 
 /* Of all at one time: none has been woken by another since it was looked at. */
 static Bool are_settled(void)
 {
-	UInt before = __atomic_load_n(&wakes, __ATOMIC_SEQ_CST), i = 0;
+	UInt wakes = nm_sleep_wakes(), i = 0;
 
 	while (i < turns_used && is_settled(&turns[i]))
 		i++;
-	return i == turns_used && __atomic_load_n(&wakes, __ATOMIC_SEQ_CST) == before;
+	return i == turns_used && nm_sleep_wakes() == wakes;
 }
 
 static void settle(void)
@@ -258,9 +185,7 @@ static void wait_for_turn(void)
 
 	lock_turns();
 	mine = enter(me);
-	if (mine->wakes)
-		note_wake();
-	mine->dozes = mine->wakes = False;
+	nm_sleep_after_syscall(&mine->sleep);
 	__atomic_store_n(&mine->waiting, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
 		called = mine->called;
@@ -311,6 +236,10 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 /* At the start, and again in a forked child, which has one thread. */
 struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void)
 {
+	UInt i;
+
+	for (i = 0; i < turns_used; i++)
+		nm_sleep_forget(&turns[i].sleep);
 	VG_(memset)(turns, 0, turns_used * sizeof turns[0]);
 	turns_used = coming = mutex = 0;
 	holder = last = 0;
