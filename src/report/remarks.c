@@ -140,11 +140,13 @@ static int on_losses(struct remarker *r, struct nm_profile *profile, const char 
 		rc = say(r, text);
 	}
 	if (!rc && undecoded) {
-		if (asprintf(&text,
-			     "%" PRId64
-			     " processes were stopped by SIGILL: Valgrind does not know AVX-512 and some "
-			     "other instructions; build the program, or the library, without -march=native",
-			     undecoded) < 0)
+		if (asprintf(
+			&text,
+			"%" PRId64
+			" processes were stopped by SIGILL: unless they do that themselves, they use an "
+			"instruction that Valgrind does not know, as those of AVX-512; build the program, "
+			"or the library, without -march=native",
+			undecoded) < 0)
 			text = NULL;
 		rc = say(r, text);
 	}
