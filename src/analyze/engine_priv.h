@@ -210,22 +210,25 @@ uint32_t nm_engine_group(struct nm_engine *engine, uint32_t origin, uint32_t obj
 uint32_t nm_engine_mixed_group(struct nm_engine *engine, uint32_t origin, const uint32_t *objects);
 void nm_engine_share(struct nm_engine *engine);
 
-/* The top frame changed. */
-static inline void nm_engine_own_frame(struct nm_engine *e)
+/* The call or return that ends the plan's block, of the frame at slot, which is on the running stack; there is room
+ * for one more. */
+static inline void nm_engine_put_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
 {
-	e->reach.own = nm_stack_top(e->stack) - e->reach.low;
-}
-
-/* The call or return that ends the plan's block, of the frame at slot. */
-static inline int nm_engine_change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
-{
-	if (__builtin_expect(slot - e->reach.low >= e->reach.length, 0) && nm_engine_switch_stack(e, slot))
-		return NM_ENOMEM;
 	if (plan->end == NM_WIRE_RETURN)
 		nm_frames_pop(&e->thread->frames, e->stack, slot);
-	else if (nm_stack_push(e->stack, slot, plan->call_pc, plan->stack_object))
-		return NM_ENOMEM;
-	nm_engine_own_frame(e);
+	else
+		nm_stack_put(e->stack, slot, plan->call_pc, plan->stack_object);
+	nm_reach_own(&e->reach, nm_stack_top(e->stack));
+}
+
+/* The same wherever it is; singly.c: where it is not so. */
+int nm_engine_change_any_frame(struct nm_engine *engine, const struct nm_plan *plan, uint64_t slot);
+static inline int nm_engine_change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+{
+	if (__builtin_expect(
+		slot - e->reach.low >= e->reach.length || e->stack->frames.count == e->stack->frames.room, 0))
+		return nm_engine_change_any_frame(e, plan, slot);
+	nm_engine_put_frame(e, plan, slot);
 	return 0;
 }
 

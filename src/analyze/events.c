@@ -142,7 +142,7 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 	if ((e->calls || frames->current != from) &&
 	    nm_signals_enter(&e->thread->signals, e->calls, frames, from, s.stack_pointer, s.number))
 		return exhausted(err);
-	nm_engine_own_frame(e);
+	nm_reach_own(&e->reach, nm_stack_top(e->stack));
 	nm_engine_choose(e);
 	return 0;
 }

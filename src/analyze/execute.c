@@ -18,13 +18,15 @@
  * A window of words is looked over for headers first, so that the length of a block is known before it is executed
  * and nothing is guessed.
  *
- * While references are sampled for their strides, a copy of the loop runs that also notes which access made each
- * (patterns.h); the other copy pays nothing for it.
+ * There are copies of the loop.  One runs while references are sampled for their strides and also notes which access
+ * made each (patterns.h), one where the batch or the words end; the third, which nearly all is left to, checks neither.
  *
  * What is rare goes one by one through singly.c: blocks left early, prefetches, guarded accesses, fetches, the watch
  * over an allocation, pauses.
  *
- * Measured on the way: prefetching the next plan or the fourth next cost as much as it saved, up to 5 %; batches of
+ * The host is busy with instructions here, and does not wait (callgrind: 97 a block on mawk when it was first counted; 58
+ * since room is looked for by window, figures of lanes can be compared as they are, and what is rare is out of the
+ * way of the registers).  So fetching ahead all plans of a window took nothing off, on five programs; prefetching the next plan or the fourth next cost as much as it saved, up to 5 %; batches of
  * 1,024 instead of 8,192 references, which stay in the first level of the host's cache, took an eighth off a whole
  * recording of jq.
  */
@@ -38,82 +40,99 @@ enum {
 
 static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_BIT >> 56; }
 
-/* What the loop keeps in registers; the engine has the rest. */
-struct cursor {
-	struct nm_ref *out, *end; /* of the batch */
-	struct nm_reach reach;
-};
-
-ALWAYS struct cursor take(const struct nm_engine *e)
-{
-	return (struct cursor){e->batch + e->batched, e->batch + NM_BATCH, e->reach};
-}
-
-ALWAYS void put_back(struct nm_engine *e, const struct cursor *c)
-{
-	e->batched = (size_t)(c->out - e->batch);
-}
-
 /* A header's block as an index of plans; beyond all of them for other records. */
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
+/* How copies of the loop differ.  sampled: it notes which access made a reference (patterns.h).  tight: the batch may
+ * become full within the window, or what lies behind a group's addresses may not be read. */
+struct manner {
+	int sampled, tight;
+};
+
+ALWAYS struct nm_ref *next_ref(const struct nm_engine *e) { return e->batch + e->batched; }
+
+ALWAYS void put_back(struct nm_engine *e, const struct nm_ref *out) { e->batched = (size_t)(out - e->batch); }
+
 /* Open lanes of the group from lane `at` on go on the list, but for those that cannot wait. */
-ALWAYS int put_off(struct nm_engine *e, uint32_t index, struct nm_plan *plan, size_t at, struct nm_open open)
+static __attribute__((noinline)) int put_off(struct nm_engine *e, const struct nm_ref *out,
+					     struct nm_plan *plan, size_t at, const uint64_t *addresses,
+					     unsigned open)
 {
-	uint32_t origin = plan->first_origin + (uint32_t)at;
+	const uint64_t step = 1ull << 32 | 1,
+		       first = (uint64_t)(plan->first_origin + at) << 32 | (size_t)(out - e->batch);
+	uint64_t *list = &e->open[e->open_count];
 
-	if (__builtin_expect(!open.lanes, 1))
-		return 0;
-	if (__builtin_expect(open.stacked | (open.lanes & plan->fills), 0)) {
-		e->batched = index;
-		return nm_engine_open_lanes(e, plan, at, open.lanes);
+	for (unsigned left = open; left; left &= left - 1) {
+		const unsigned lane = (unsigned)__builtin_ctz(left);
+
+		if (__builtin_expect(nm_is_stacked(addresses[lane], &e->reach) || plan->fills, 0)) {
+			put_back(e, out);
+			return nm_engine_open_lanes(e, plan, at, open);
+		}
+		*list++ = first + step * lane;
 	}
-	e->open_count += nm_list_open(&e->open[e->open_count], open.lanes, (uint64_t)origin << 32 | index);
+	e->open_count = (size_t)(list - e->open);
 	return 0;
 }
 
-/* References of up to NM_LANES accesses, from access `at` on.  sampled: a constant, as below. */
-ALWAYS int serve(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, size_t at,
-		 const uint64_t *addresses, size_t n, int sampled)
+/* Which access made each of the batch's next references. */
+static void note_accesses(struct nm_engine *e, const struct nm_ref *out, const struct nm_plan *plan, size_t n)
 {
-	for (size_t i = 0; sampled && i < n; i++) {
-		e->patterns.access[(size_t)(c->out - e->batch) + i] = plan->first_origin + (uint32_t)(at + i);
-		e->patterns.frame_end[(size_t)(c->out - e->batch) + i] = c->reach.low + c->reach.own;
-	}
-	struct nm_open open =
-	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, c->reach, c->out);
+	const size_t index = (size_t)(out - e->batch);
 
-	if (put_off(e, (uint32_t)(c->out - e->batch), plan, at, open))
-		return NM_ENOMEM;
-	c->out += n;
-	return 0;
+	for (size_t i = 0; i < n; i++) {
+		e->patterns.access[index + i] = plan->first_origin + (uint32_t)i;
+		e->patterns.frame_end[index + i] = e->reach.low + e->reach.own;
+	}
 }
 
-/* References of a whole block. */
-ALWAYS int serve_all(struct nm_engine *e, struct cursor *c, struct nm_plan *plan, const uint64_t *addresses,
-		     size_t n, int sampled)
+/* References of up to NM_LANES accesses, from access `at` on. */
+ALWAYS int serve(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan, size_t at,
+		 const uint64_t *addresses, size_t n, int tight)
+{
+	const unsigned open =
+	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, tight, &e->reach, out + at);
+
+	return __builtin_expect(open, 0) ? put_off(e, out + at, plan, at, addresses + at, open) : 0;
+}
+
+/* References of a block with more of them. */
+static __attribute__((noinline)) int serve_many(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan,
+						const uint64_t *addresses, size_t n)
 {
 	size_t at = 0;
 
-	plan->runs++;
 	for (; n - at > NM_LANES; at += NM_LANES)
-		if (serve(e, c, plan, at, addresses, NM_LANES, sampled))
+		if (serve(e, out, plan, at, addresses, NM_LANES, 0))
 			return NM_ENOMEM;
-	return serve(e, c, plan, at, addresses, n - at, sampled);
+	return serve(e, out, plan, at, addresses, n - at, 1);
 }
 
-/* What an execution answers: go on; not executed, stop before it; executed, stop behind it. */
-enum { ON, BEFORE, BEHIND };
-
-/* A block for which something is to be done singly, or none at all: BEFORE. */
-static __attribute__((noinline)) int execute_other(struct nm_engine *e, const uint64_t *header, size_t n,
-						   struct nm_error *err)
+/* The call or return that ends a block. */
+static __attribute__((noinline)) int change_frame(struct nm_engine *e, const struct nm_ref *out,
+						  const struct nm_plan *plan, uint64_t last)
 {
-	return is_block(*header) ? nm_engine_execute_singly(e, header, n, err) : BEFORE;
+	put_back(e, out);
+	return nm_engine_change_frame(e, plan, last + plan->frame);
 }
 
-/* A batch that is sampled has begun, while this is the copy of the loop that does not note its accesses. */
-ALWAYS int is_late(const struct nm_engine *e, int sampled) { return !sampled && e->patterns.sampling; }
+/* A whole execution of a block, for whose n references there is room.  0 or NM_ENOMEM. */
+ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan, const uint64_t *header,
+		   size_t n, struct manner manner)
+{
+	int status = 0;
+
+	if (manner.sampled)
+		note_accesses(e, out, plan, n);
+	plan->runs++;
+	if (__builtin_expect(n > NM_LANES, 0))
+		status = serve_many(e, out, plan, header + 1, n);
+	else if (n)
+		status = serve(e, out, plan, 0, header + 1, n, manner.tight);
+	if (plan->end != NM_WIRE_JUMP && !status)
+		status = change_frame(e, out + n, plan, header[n]);
+	return status;
+}
 
 /* A block that has groups, while each reference is looked at. */
 ALWAYS int is_apart(const struct nm_engine *e, const struct nm_plan *plan)
@@ -121,76 +140,81 @@ ALWAYS int is_apart(const struct nm_engine *e, const struct nm_plan *plan)
 	return plan->more && e->patterns.sampling;
 }
 
-ALWAYS int execute(struct nm_engine *e, struct cursor *c, const uint64_t *header, size_t n, int sampled,
-		   struct nm_error *err)
+/* A block of n addresses for which something is to be done singly.  1: it is none.  What it did is in the engine. */
+static __attribute__((noinline)) int execute_other(struct nm_engine *e, const struct nm_ref *out,
+						   const uint64_t *header, size_t n, struct nm_error *err)
 {
-	uint64_t id = block_of(*header);
-	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
+	put_back(e, out);
+	return is_block(*header) ? nm_engine_execute_singly(e, header, n, err) : 1;
+}
 
-	if (__builtin_expect(!plan || n + 1 != plan->words || (sampled && is_apart(e, plan)), 0)) {
-		int status;
+static __attribute__((noinline)) int make_room(struct nm_engine *e, const struct nm_ref *out)
+{
+	put_back(e, out);
+	return nm_engine_flush(e);
+}
 
-		put_back(e, c);
-		status = execute_other(e, header, n, err);
-		*c = take(e);
-		return !status && is_late(e, sampled) ? BEHIND : status;
-	}
-	if (__builtin_expect(c->out + n > c->end, 0)) {
-		put_back(e, c);
-		if (nm_engine_flush(e))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		*c = take(e);
-		if (is_late(e, sampled))
-			return BEFORE;
-	}
-	if (!n)
-		e->clock += plan->instructions;
-	else if (serve_all(e, c, plan, header + 1, n, sampled))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
-	if (plan->end != NM_WIRE_JUMP) {
-		put_back(e, c);
-		if (nm_engine_change_frame(e, plan, header[n] + plan->frame))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		c->reach = e->reach;
-	}
-	return ON;
+/* Whether a copy of the loop does for the next n words. */
+ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
+{
+	return (manner.sampled || !e->patterns.sampling) && (manner.tight || e->batched + n <= NM_BATCH);
 }
 
 /* Executes the blocks that start in a window and end there or, the last of all, with it.  Returns the number of
- * words.  There are two copies: sampled ones note which access made a reference (patterns.h). */
+ * words. */
 ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
-			   int sampled, struct nm_error *err)
+			   struct manner manner, struct nm_error *err)
 {
-	struct cursor c = take(e);
-	size_t at = 0;
-	int status;
+	struct nm_ref *out = next_ref(e);
+	size_t at = 0, next;
 
-	do {
-		size_t next;
+	for (; at != end; at = next) {
+		const uint64_t id = block_of(words[at]);
+		struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
 
 		heads &= heads - 1;
 		next = heads ? (size_t)__builtin_ctzll(heads) : end;
-		status = execute(e, &c, words + at, next - at - 1, sampled, err);
-		if (status < 0)
-			return status;
-		if (status == BEFORE)
-			break;
-		at = next;
-	} while (at < end && status == ON);
-	put_back(e, &c);
+		const size_t n = next - at - 1;
+		if (__builtin_expect(!plan || n + 1 != plan->words || (manner.sampled && is_apart(e, plan)),
+				     0)) {
+			int status = execute_other(e, out, words + at, n, err);
+
+			if (status || !does(e, end - next, manner))
+				return status < 0 ? status : (long)(status ? at : next);
+			out = next_ref(e);
+			continue;
+		}
+		if (manner.tight && out + n > e->batch + NM_BATCH) {
+			if (make_room(e, out))
+				return nm_fail(err, NM_ENOMEM, "out of memory");
+			if (!does(e, end - at, manner))
+				return (long)at;
+			out = next_ref(e);
+		}
+		if (execute(e, out, plan, words + at, n, manner))
+			return nm_fail(err, NM_ENOMEM, "out of memory");
+		out += n;
+	}
+	put_back(e, out);
 	return (long)at;
 }
 
 static __attribute__((noinline)) long execute_plain(struct nm_engine *e, const uint64_t *words,
 						    uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(e, words, heads, end, 0, err);
+	return execute_window(e, words, heads, end, (struct manner){0, 0}, err);
+}
+
+static __attribute__((noinline)) long execute_tight(struct nm_engine *e, const uint64_t *words,
+						    uint64_t heads, size_t end, struct nm_error *err)
+{
+	return execute_window(e, words, heads, end, (struct manner){0, 1}, err);
 }
 
 static __attribute__((noinline)) long execute_sampled(struct nm_engine *e, const uint64_t *words,
 						      uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(e, words, heads, end, 1, err);
+	return execute_window(e, words, heads, end, (struct manner){1, 1}, err);
 }
 
 /* One block after another, as long as there is a reason for it. */
@@ -219,7 +243,7 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 
 	if (e->singly)
 		return execute_singly(e, words, count, err);
-	for (size_t i = 0; i < room; i += 8)
+	for (size_t i = 0; i < WINDOW; i += 8)
 		__builtin_prefetch(words + RING_AHEAD + i);
 	if (room < count && heads & (heads - 1)) { /* the last one may go on behind the window */
 		end = 63 - (size_t)__builtin_clzll(heads);
@@ -228,8 +252,11 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
 	}
-	return e->patterns.sampling ? execute_sampled(e, words, heads, end, err)
-				    : execute_plain(e, words, heads, end, err);
+	if (e->patterns.sampling)
+		return execute_sampled(e, words, heads, end, err);
+	return e->batched + end > NM_BATCH || count - end < NM_LANES
+		   ? execute_tight(e, words, heads, end, err)
+		   : execute_plain(e, words, heads, end, err);
 }
 
 long NM_EXECUTE(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)

@@ -50,12 +50,20 @@ static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
 	return address - stack->low < stack->end - stack->low;
 }
 
-/* Both expect slot within the stack, which is the current one.  push: 0 or NM_ENOMEM. */
-static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
+/* All expect slot within the stack, which is the current one.  push: 0 or NM_ENOMEM.  put: there is room for one more. */
+static inline void nm_stack_put(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
 {
 	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
 		s->context = s->frames.at[--s->frames.count].context;
-	return nm_vec_push(&s->frames, (struct nm_frame){slot, call_pc, caller, s->context});
+	s->frames.at[s->frames.count++] = (struct nm_frame){slot, call_pc, caller, s->context};
+}
+
+static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
+{
+	if (nm_vec_reserve(&s->frames, 1))
+		return NM_ENOMEM;
+	nm_stack_put(s, slot, call_pc, caller);
+	return 0;
 }
 
 static inline void nm_frames_pop(struct nm_frames *frames, struct nm_stack *s, uint64_t slot)

@@ -49,6 +49,8 @@ static int plan_lane(struct nm_engine *e, struct nm_plan *plan, const struct nm_
 		 pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
 	uint32_t site;
 
+	nm_lane_of(&o, low) = NM_BIAS;
+	nm_lane_of(&o, length) = NM_NO_LENGTH;
 	nm_lane_of(&o, word) = (uint64_t)word << 32;
 	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;

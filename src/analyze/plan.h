@@ -26,14 +26,18 @@
 
 enum { NM_PREFETCH = 3, NM_LANES = 4 };
 
-#define NM_LOW_OF_FRAME UINT64_MAX
+/* Figures of lanes have 2^63 added, so that vectors, whose compare is signed, compare them as they are. */
+#define NM_BIAS (1ull << 63)
+
+/* Of a lane: it serves the running function's frame; it has no range. */
+#define NM_LOW_OF_FRAME 0
+#define NM_NO_LENGTH NM_BIAS
 
 /* Hot.  A word is what stands behind the address in a struct nm_ref: cell, size, kind, weight. */
 struct nm_lanes {
-	uint64_t
-	    low[NM_LANES]; /* the kept range is [low, low + length); NM_LOW_OF_FRAME: the function's frame */
-	uint64_t
-	    length[NM_LANES]; /* 0: no range; of all less the bytes of a group but one, and so in the frame */
+	uint64_t low[NM_LANES]; /* the kept range is [low, low + length); or NM_LOW_OF_FRAME */
+	uint64_t length
+	    [NM_LANES]; /* less the bytes of a group but one; in the frame (lanes.h) NM_SPARE less these */
 	uint64_t word[NM_LANES]; /* its cell may be 0 */
 };
 

@@ -26,7 +26,7 @@ static void forget_range(struct nm_engine *e, uint32_t origin)
 	struct nm_origin *o = &e->origins.at[origin];
 
 	if (nm_lane_of(o, low) != NM_LOW_OF_FRAME)
-		nm_lane_of(o, length) = 0;
+		nm_lane_of(o, length) = NM_NO_LENGTH;
 }
 
 void nm_engine_uncache(struct nm_engine *e)
@@ -109,20 +109,33 @@ void nm_engine_drain(struct nm_engine *e)
 	e->drain_at = e->references + DRAIN_REFERENCES;
 }
 
-/* The lane turns to another range, and perhaps another cell. */
-static void turn(struct nm_engine *e, struct nm_origin *o, uint64_t low, uint64_t length, uint32_t cell)
+/* The lane turns to another cell, perhaps.  Returns by how many bytes a group is longer than its first. */
+static uint64_t turn(struct nm_engine *e, struct nm_origin *o, uint32_t cell)
 {
 	uint64_t *word = &nm_lane_of(o, word);
-	const uint64_t excess = nm_word_is_group(*word) ? nm_word_size(*word) - 1u : 0;
 
 	if ((uint32_t)*word != cell)
 		drain(e, o);
 	*word = *word >> 32 << 32 | cell;
-	nm_lane_of(o, low) = low;
-	if (low == NM_LOW_OF_FRAME)
-		nm_lane_of(o, length) = excess;
-	else
-		nm_lane_of(o, length) = length > excess ? length - excess : 0;
+	return nm_word_is_group(*word) ? nm_word_size(*word) - 1u : 0;
+}
+
+/* The lane turns to the running function's frame. */
+static void turn_to_frame(struct nm_engine *e, struct nm_origin *o, uint32_t cell)
+{
+	const uint64_t excess = turn(e, o, cell);
+
+	nm_lane_of(o, low) = NM_LOW_OF_FRAME;
+	nm_lane_of(o, length) = NM_BIAS + NM_SPARE - excess;
+}
+
+/* The lane turns to a range. */
+static void turn_to(struct nm_engine *e, struct nm_origin *o, uint64_t low, uint64_t length, uint32_t cell)
+{
+	const uint64_t excess = turn(e, o, cell);
+
+	nm_lane_of(o, low) = NM_BIAS + low;
+	nm_lane_of(o, length) = NM_BIAS + (length > excess ? length - excess : 0);
 }
 
 /* Keeps a lasting range with the access. */
@@ -133,7 +146,7 @@ static int keep_mapping(struct nm_engine *e, uint32_t origin, const struct nm_pl
 	if (!o->listed && nm_vec_push(&e->listed, origin))
 		return NM_ENOMEM;
 	o->listed = 1;
-	turn(e, o, place->low, place->end - place->low, cell);
+	turn_to(e, o, place->low, place->end - place->low, cell);
 	return 0;
 }
 
@@ -154,7 +167,7 @@ static int keep_block(struct nm_engine *e, uint32_t origin, uint32_t id, uint32_
 	}
 	e->cachers.at[c] = (struct nm_cacher){origin, block->cachers};
 	block->cachers = c;
-	turn(e, &e->origins.at[origin], block->address, block->size, cell);
+	turn_to(e, &e->origins.at[origin], block->address, block->size, cell);
 	return 0;
 }
 
@@ -368,7 +381,7 @@ uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint
 			return charge_apart(e, plan, origin, address);
 		cell = charge(e, origin, plan->stack_object);
 		if (cell)
-			turn(e, o, NM_LOW_OF_FRAME, 0, cell);
+			turn_to_frame(e, o, cell);
 		return cell;
 	}
 	if (find_object(e, plan, address, &place))

@@ -14,8 +14,8 @@ void nm_engine_run_thread(struct nm_engine *e)
 	struct nm_stack *s = nm_frames_stack(&e->thread->frames);
 
 	e->stack = s;
-	e->reach = (struct nm_reach){s->low, s->end - s->low, 0};
-	nm_engine_own_frame(e);
+	e->reach = (struct nm_reach){.low = s->low, .length = s->end - s->low};
+	nm_reach_own(&e->reach, nm_stack_top(s));
 	nm_engine_choose(e);
 }
 
@@ -80,7 +80,7 @@ static int reference(struct nm_engine *e, struct nm_plan *plan, struct nm_single
 	uint32_t origin = plan->first_origin + access.lane;
 	struct nm_ref ref;
 	int open = nm_serve_one(&plan->lanes[access.lane / NM_LANES], access.lane % NM_LANES, address,
-				e->reach, &ref);
+				&e->reach, &ref);
 
 	if (ref.kind == NM_PREFETCH)
 		return 0;
@@ -180,6 +180,15 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 	if (frames->stacks.count > known)
 		nm_engine_uncache(e);
 	nm_engine_run_thread(e);
+	return 0;
+}
+
+int nm_engine_change_any_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+{
+	if ((slot - e->reach.low >= e->reach.length && nm_engine_switch_stack(e, slot)) ||
+	    nm_vec_reserve(&e->stack->frames, 1))
+		return NM_ENOMEM;
+	nm_engine_put_frame(e, plan, slot);
 	return 0;
 }
 
