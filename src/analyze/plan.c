@@ -52,6 +52,7 @@ static int plan_lane(struct nm_engine *e, struct nm_plan *plan, const struct nm_
 	nm_lane_of(&o, low) = NM_BIAS;
 	nm_lane_of(&o, length) = NM_NO_LENGTH;
 	nm_lane_of(&o, word) = (uint64_t)word << 32;
+	o.grouped = nm_word_is_group((uint64_t)word << 32);
 	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;
 	return nm_vec_push(&e->origin_sites, site) || nm_vec_push(&e->origins, o) ? NM_ENOMEM : 0;

@@ -48,12 +48,13 @@ struct nm_origin {
 	struct nm_plan *plan;
 	uint32_t
 	    debit; /* runs of the plan that its cell has no reference of, or was credited with, modulo 2^32 */
-	uint32_t object; /* found last, */
-	uint32_t cell;   /* its cell (0: none yet), */
-	uint32_t count;  /* and references that this one is not credited with */
-	uint32_t block;  /* heap block found last, */
-	uint8_t again;   /* how many times in a row */
-	uint8_t listed;  /* in the engine's list of ranges that end with a mapping */
+	uint32_t object;    /* found last, */
+	uint32_t cell;      /* its cell (0: none yet), */
+	uint32_t count;     /* and references that this one is not credited with */
+	uint32_t block;     /* heap block found last, */
+	uint8_t again;      /* how many times in a row */
+	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping */
+	    grouped : 1;    /* it is a group */
 	uint16_t access;
 };
 _Static_assert(sizeof(struct nm_origin) == 32, "two origins share a cache line");

@@ -171,20 +171,25 @@ static int keep_block(struct nm_engine *e, uint32_t origin, uint32_t id, uint32_
 	return 0;
 }
 
-/* Keeps the place's range, if it may be and is worth it: a block's when the access comes to it once more, often
- * enough. */
-static inline int keep(struct nm_engine *e, uint32_t origin, const struct nm_place *place, uint32_t cell)
+/* An access comes to a heap block once more: keeps its range if that was often enough. */
+static inline int visit(struct nm_engine *e, uint32_t origin, uint32_t block, uint32_t cell)
 {
 	struct nm_origin *o = &e->origins.at[origin];
 
-	if (!place->block)
-		return place->lasting ? keep_mapping(e, origin, place, cell) : 0;
-	o->again = o->block == place->block ? (uint8_t)(o->again + 1) : 0;
-	o->block = place->block;
-	if (o->again < VISITS_TO_KEEP)
+	o->again = o->block == block ? (uint8_t)(o->again + 1) : 0;
+	o->block = block;
+	if (__builtin_expect(o->again < VISITS_TO_KEEP, 1))
 		return 0;
 	o->again = 0;
-	return keep_block(e, origin, place->block, cell);
+	return keep_block(e, origin, block, cell);
+}
+
+/* Keeps the place's range, if it may be and is worth it. */
+static inline int keep(struct nm_engine *e, uint32_t origin, const struct nm_place *place, uint32_t cell)
+{
+	if (place->block)
+		return visit(e, origin, place->block, cell);
+	return place->lasting ? keep_mapping(e, origin, place, cell) : 0;
 }
 
 /* ---- objects ---- */
@@ -276,12 +281,18 @@ static int find_object(struct nm_engine *e, const struct nm_plan *plan, uint64_t
 	return 0;
 }
 
+/* Whether a look at a granule of the heap tells of references that waited: nothing is named, no stack lies there. */
+static inline int is_plain_heap(const struct nm_engine *e)
+{
+	return !e->space.named.live && e->thread->frames.stacks.count <= 1;
+}
+
 /* The object at the address of a reference that waited. */
 static int find_late(struct nm_engine *e, uint64_t address, struct nm_place *place)
 {
 	uint32_t glance, block;
 
-	if (e->space.named.live || e->thread->frames.stacks.count > 1)
+	if (!is_plain_heap(e))
 		return find_object(e, NULL, address, place);
 	glance = nm_blocks_glance(&e->space.heap, address);
 	block = glance & ~NM_GRANULE_WHOLE;
@@ -296,17 +307,25 @@ static int find_late(struct nm_engine *e, uint64_t address, struct nm_place *pla
 
 /* ---- cells ---- */
 
+/* The access comes to another object: its cell. */
+static __attribute__((noinline)) uint32_t change_object(struct nm_engine *e, uint32_t origin, uint32_t object)
+{
+	struct nm_origin *o = &e->origins.at[origin];
+
+	credit(e, o);
+	o->object = object;
+	o->cell = o->grouped ? nm_engine_group(e, origin, object) : nm_engine_cell(e, origin, object);
+	o->count = 1;
+	return o->cell;
+}
+
 /* One more reference to an object: its cell. */
 static inline uint32_t charge(struct nm_engine *e, uint32_t origin, uint32_t object)
 {
 	struct nm_origin *o = &e->origins.at[origin];
 
-	if (o->object != object || !o->cell) {
-		credit(e, o);
-		o->object = object;
-		o->cell = nm_word_is_group(nm_lane_of(o, word)) ? nm_engine_group(e, origin, object)
-								: nm_engine_cell(e, origin, object);
-	}
+	if (o->object != object || !o->cell)
+		return change_object(e, origin, object);
 	o->count++;
 	return o->cell;
 }
@@ -449,25 +468,46 @@ int nm_engine_open_lanes(struct nm_engine *e, const struct nm_plan *plan, size_t
 	return status;
 }
 
+/* A reference that waited, wherever it is. */
+static __attribute__((noinline)) uint32_t settle_any(struct nm_engine *e, uint32_t origin, uint64_t address)
+{
+	struct nm_place place;
+	uint32_t cell;
+
+	if (find_late(e, address, &place))
+		return 0;
+	if (!is_within(e, origin, address, &place))
+		return charge_apart(e, NULL, origin, address);
+	cell = charge(e, origin, place.object);
+	return cell && keep(e, origin, &place, cell) ? 0 : cell;
+}
+
+/* The same where it is to a heap block that has the whole granule, as most are; plain: is_plain_heap. */
+static inline uint32_t settle(struct nm_engine *e, uint32_t origin, uint64_t address, int plain)
+{
+	const uint32_t glance = plain ? nm_blocks_glance(&e->space.heap, address) : 0;
+	const uint32_t block = glance & ~NM_GRANULE_WHOLE;
+	uint32_t cell;
+
+	if (glance == block || e->origins.at[origin].grouped)
+		return settle_any(e, origin, address);
+	cell = charge(e, origin, e->space.heap.objects[block]);
+	return cell && visit(e, origin, block, cell) ? 0 : cell;
+}
+
 int nm_engine_settle_list(struct nm_engine *e)
 {
+	const int plain = is_plain_heap(e);
+
 	for (size_t i = 0; i < e->open_count; i++)
 		e->origins.at[e->open[i] >> 32].debit += !(e->open[i] & NM_DEBITED);
 	for (size_t i = 0; i < e->open_count; i++) {
-		uint32_t index = (uint32_t)e->open[i], origin = (uint32_t)(e->open[i] >> 32);
+		const uint32_t index = (uint32_t)e->open[i], origin = (uint32_t)(e->open[i] >> 32);
 		struct nm_ref *r = &e->batch[index & (NM_DEBITED - 1)];
-		struct nm_place place = {.object = r->cell};
 
-		if (!(index & NM_KNOWN) && find_late(e, r->address, &place))
-			return NM_ENOMEM;
-		if (!(index & NM_KNOWN) && !is_within(e, origin, r->address, &place)) {
-			r->cell = charge_apart(e, NULL, origin, r->address);
-			if (!r->cell)
-				return NM_ENOMEM;
-			continue;
-		}
-		r->cell = charge(e, origin, place.object);
-		if (!r->cell || keep(e, origin, &place, r->cell))
+		r->cell =
+		    index & NM_KNOWN ? charge(e, origin, r->cell) : settle(e, origin, r->address, plain);
+		if (!r->cell)
 			return NM_ENOMEM;
 	}
 	e->open_count = 0;
