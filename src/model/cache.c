@@ -113,8 +113,8 @@ static int make_aids(struct nm_cache *c)
 {
 	if (!c->custom && c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
 	    (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
-		c->way_of = calloc(NM_GUESSES, 1);
-		return c->way_of ? 0 : NM_ENOMEM;
+		c->place_of = calloc(NM_GUESSES, sizeof *c->place_of);
+		return c->place_of ? 0 : NM_ENOMEM;
 	}
 	if (c->spec.ways < NM_WIDE_WAYS && !*c->spec.plugin)
 		return 0;
@@ -155,7 +155,7 @@ void nm_cache_done(struct nm_cache *c)
 	nm_zeros_free(c->stamps, c->places, sizeof *c->stamps);
 	nm_zeros_free(c->stays, c->places, sizeof *c->stays);
 	nm_zeros_free(c->masks, c->places, c->words * sizeof *c->masks);
-	free(c->way_of);
+	free(c->place_of);
 	nm_wide_free(c->wide);
 	nm_custom_free(c->custom);
 	nm_recency_done(&c->recency);

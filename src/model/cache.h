@@ -74,10 +74,10 @@ struct nm_teller {
 struct nm_cache {
 	uint64_t *tags, *stamps;
 	struct nm_stay *stays;
-	uint64_t *masks;   /* words per place, where a line has more than 64 bytes; else NULL */
-	uint8_t *way_of;   /* [NM_GUESSES] by hash of a line: the way where it may be; or NULL */
-	uint64_t set_mask; /* sets - 1 if that is a power of two, else 0 */
-	unsigned ways;     /* padded for vectors */
+	uint64_t *masks;    /* words per place, where a line has more than 64 bytes; else NULL */
+	uint32_t *place_of; /* [NM_GUESSES] by hash of a line: where it may be; or NULL */
+	uint64_t set_mask;  /* sets - 1 if that is a power of two, else 0 */
+	unsigned ways;      /* padded for vectors */
 	unsigned line_shift,
 	    words;                /* of what is loaded at once, a line or a sector; words of 64 bytes in it */
 	struct nm_cache *next;    /* level that takes its fills, or NULL */
@@ -190,7 +190,7 @@ static inline void nm_cache_witness_stay(struct nm_cache *c, uint32_t place)
 /* Whether the fast loops do for it: they alone know groups. */
 static inline int nm_cache_takes_groups(const struct nm_cache *c)
 {
-	return c->way_of && c->first && !c->queue;
+	return c->place_of && c->first && !c->queue;
 }
 
 /* A slot of the table of guesses. */

@@ -41,10 +41,6 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "survey() takes a reference apart by shifts");
-_Static_assert(offsetof(struct nm_ref, weight) == offsetof(struct nm_ref, kind) + 1 &&
-		   offsetof(struct nm_stay, served) == offsetof(struct nm_stay, writes) + 8,
-	       "serve() adds both at once");
-
 #ifdef NM_WATCHED
 enum { WATCHED = 1 };
 #else
@@ -169,8 +165,8 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t addr
 	c->stays[place] = (struct nm_stay){.cell = cell};
 	if (c->masks)
 		memset(c->masks + (size_t)place * c->words, 0, c->words * sizeof *c->masks);
-	if (c->way_of)
-		c->way_of[nm_cache_guess(line)] = (uint8_t)(place & (c->ways - 1));
+	if (c->place_of)
+		c->place_of[nm_cache_guess(line)] = place;
 	if (c->next)
 		c->stays[place].below = fill(c->next, below, cell, write);
 	if (c->told && c->next->cold)
@@ -180,8 +176,8 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t addr
 	return place;
 }
 
-/* A resident line is touched. */
-ALWAYS void touch(struct nm_cache *c, uint32_t place)
+/* A resident line of a level with few ways is touched. */
+ALWAYS void touch_narrow(struct nm_cache *c, uint32_t place)
 {
 	struct nm_recency *r = &c->recency;
 
@@ -190,6 +186,12 @@ ALWAYS void touch(struct nm_cache *c, uint32_t place)
 	else
 		r->log[c->stamps[place] - r->base] = NM_LOG_DEAD;
 	c->stamps[place] = nm_recency_touch(r, place);
+}
+
+/* A resident line is touched. */
+ALWAYS void touch(struct nm_cache *c, uint32_t place)
+{
+	touch_narrow(c, place);
 	if (__builtin_expect(c->wide != NULL, 0))
 		nm_wide_touch(c->wide, place);
 }
@@ -256,15 +258,8 @@ ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 /* Counts what a reference within a line is served. */
 ALWAYS void serve(struct nm_stay *stay, const struct nm_ref *r)
 {
-#if defined(__AVX2__)
-	__m128i *both = (__m128i *)&stay->writes;
-
-	_mm_storeu_si128(both,
-			 _mm_add_epi64(_mm_loadu_si128(both), _mm_cvtepu8_epi64(_mm_loadu_si16(&r->kind))));
-#else
 	stay->writes += r->kind;
 	stay->served += r->weight;
-#endif
 }
 
 /* What the fast loop is specialised for. */
@@ -274,27 +269,34 @@ struct shape {
 
 enum { BLOCK = 128 };
 
-/* Bytes of references from the first of a line on, by size. */
+/* The bytes of a reference within a line, as bits. */
+#if defined(__BMI2__)
+ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
+{
+	return _bzhi_u64(~0ull, size) << (address & ((1u << line_shift) - 1));
+}
+#else
 #define BITS(n) (n) < 64 ? (1ull << ((n)&63)) - 1 : ~0ull
 #define BITS_8(n) \
 	BITS(n), BITS(n + 1), BITS(n + 2), BITS(n + 3), BITS(n + 4), BITS(n + 5), BITS(n + 6), BITS(n + 7)
 static const uint64_t low_bits[] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24), BITS_8(32),
 				    BITS_8(40), BITS_8(48), BITS_8(56), BITS(64)};
 
-/* Where a line is, by the table of guesses. */
-ALWAYS uint32_t guess(const struct nm_cache *c, uint64_t line, struct shape shape)
+ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
 {
-	return (uint32_t)(line & c->set_mask) * shape.ways + c->way_of[nm_cache_guess(line)];
+	return low_bits[size] << (address & ((1u << line_shift) - 1));
 }
+#endif
 
-/* The first half. */
+/* The first half: where lines are, by the table of guesses. */
 ALWAYS void guess_places(const struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
-			 struct shape shape, uint32_t *places)
+			 unsigned line_shift, uint32_t *places)
 {
-	const struct nm_cache fixed = {.set_mask = c->set_mask, .way_of = c->way_of};
+	const uint32_t *const place_of = c->place_of;
 
-	for (uint32_t i = 0; i < count; i++)
-		places[i] = guess(&fixed, refs[i].address >> shape.line_shift, shape);
+#pragma GCC unroll 4
+	for (const struct nm_ref *end = refs + count; refs != end; refs++, places++)
+		*places = place_of[nm_cache_guess(refs->address >> line_shift)];
 }
 
 /* Out of the way of the loop that needs all registers. */
@@ -321,7 +323,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 		uint64_t place = *places;
 
 		if (__builtin_expect(tags[place] != line, 0)) {
-			place = guess(c, line, shape);
+			place = c->place_of[nm_cache_guess(line)];
 			if (tags[place] != line)
 				break;
 		}
@@ -336,7 +338,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 		log[now] = (uint32_t)place;
 		stamps[place] = now;
 		serve(&stays[place], r);
-		stays[place].mask |= low_bits[size] << (address & ((1u << shape.line_shift) - 1));
+		stays[place].mask |= bytes_of(address, size, shape.line_shift);
 	}
 	c->recency.now = now;
 	return count - (uint32_t)(end - now);
@@ -355,24 +357,31 @@ ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32
 							: count_some(c, refs, count, shape, places);
 }
 
-/* Touches a line, wherever it is; if it is not there, `loader` loads it. */
-static __attribute__((noinline)) uint32_t take_line(struct nm_cache *c, struct nm_ref loader,
-						    struct shape shape)
+/* Touches a line that is not where it was guessed to be; if it is not there at all, `loader` loads it. */
+static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct nm_ref loader,
+						      struct shape shape)
 {
 	const uint64_t line = loader.address >> shape.line_shift;
-	uint32_t place = guess(c, line, shape), set;
-	unsigned way;
+	const uint32_t set = (uint32_t)(line & c->set_mask) * shape.ways;
+	const unsigned way = find_fixed(c->tags + set, shape.ways, line);
+
+	if (way == UINT32_MAX)
+		return load(c, loader.address, loader.cell, loader.kind);
+	c->place_of[nm_cache_guess(line)] = set + way;
+	touch_narrow(c, set + way);
+	return set + way;
+}
+
+/* Touches a line, wherever it is; if it is not there, `loader` loads it. */
+ALWAYS uint32_t take_line(struct nm_cache *c, struct nm_ref loader, struct shape shape)
+{
+	const uint64_t line = loader.address >> shape.line_shift;
+	const uint32_t place = c->place_of[nm_cache_guess(line)];
 
 	reserve(&c->recency, 1);
-	if (c->tags[place] != line) {
-		set = (uint32_t)(line & c->set_mask) * shape.ways;
-		way = find_fixed(c->tags + set, shape.ways, line);
-		if (way == UINT32_MAX)
-			return load(c, loader.address, loader.cell, loader.kind);
-		place = set + way;
-		c->way_of[nm_cache_guess(line)] = (uint8_t)way;
-	}
-	touch(c, place);
+	if (__builtin_expect(c->tags[place] != line, 0))
+		return search_line(c, loader, shape);
+	touch_narrow(c, place);
 	return place;
 }
 
@@ -382,7 +391,7 @@ ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape 
 	const uint32_t place = take_line(c, first_of(c, r), shape);
 
 	serve(&c->stays[place], r);
-	c->stays[place].mask |= low_bits[r->size] << (r->address & ((1u << shape.line_shift) - 1));
+	c->stays[place].mask |= bytes_of(r->address, r->size, shape.line_shift);
 }
 
 /* Whether all of a reference is in a line. */
@@ -410,7 +419,7 @@ static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struc
 		}
 		uint32_t place = take_line(c, one, shape);
 		do {
-			mask |= low_bits[one.size] << (one.address & ((1u << shape.line_shift) - 1));
+			mask |= bytes_of(one.address, one.size, shape.line_shift);
 			writes += one.kind;
 			if (++i < g->members)
 				one = nm_member_ref(r, &g->member[i]);
@@ -438,7 +447,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 	for (uint32_t from = 0, n; from < count; from += n) {
 		n = count - from < BLOCK ? count - from : BLOCK;
 		fetch_expected(c, from);
-		guess_places(c, refs + from, n, shape, places);
+		guess_places(c, refs + from, n, shape.line_shift, places);
 		for (uint32_t i = 0; i < n; i++) {
 			reserve(&c->recency, BLOCK);
 			i += count_hits(c, refs + from + i, n - i, shape, places + i);
@@ -459,7 +468,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
 {
-	const int simple = !WATCHED && c->way_of && c->first;
+	const int simple = !WATCHED && c->place_of && c->first;
 
 	if (simple && c->ways == 8 && c->line_shift == 6)
 		fast_loop(c, refs, count, (struct shape){8, 6});
@@ -477,27 +486,99 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 		}
 }
 
+/* What a look over references sums up. */
+struct sums {
+	uint64_t any; /* bits that any has, but for its address */
+	uint64_t kinds, weights;
+	uint32_t cell; /* the largest of those that stand for one reference */
+};
+
+ALWAYS void add_up(struct sums *s, const struct nm_ref *r)
+{
+	uint64_t rest;
+
+	memcpy(&rest, &r->cell, sizeof rest);
+	s->any |= rest;
+	s->kinds += r->kind;
+	s->weights += r->weight;
+	if (r->weight == 1 && r->cell > s->cell)
+		s->cell = r->cell;
+}
+
+#if defined(__AVX2__)
+
+ALWAYS uint64_t sum_of(__m256i v)
+{
+	return (uint64_t)(_mm256_extract_epi64(v, 0) + _mm256_extract_epi64(v, 1) +
+			  _mm256_extract_epi64(v, 2) + _mm256_extract_epi64(v, 3));
+}
+
+/* Of the first references, as many as are taken at once.  Returns how many. */
+ALWAYS uint32_t add_up_most(struct sums *s, const struct nm_ref *refs, uint32_t count)
+{
+	__m256i any = _mm256_setzero_si256(), weights = any, both = any, cells = any;
+	uint32_t i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		const __m256i two = _mm256_loadu_si256((const __m256i *)(refs + i));
+		const __m256i rest =
+		    _mm256_unpackhi_epi64(two, _mm256_loadu_si256((const __m256i *)(refs + i + 2)));
+		const __m256i one = _mm256_cmpeq_epi64(_mm256_srli_epi64(rest, 57), _mm256_setzero_si256());
+
+		any = _mm256_or_si256(any, rest);
+		both = _mm256_add_epi64(both, _mm256_srli_epi64(rest, 48)); /* kind + 256 * weight */
+		weights = _mm256_add_epi64(weights, _mm256_srli_epi64(rest, 56));
+		cells = _mm256_max_epu32(cells, _mm256_and_si256(rest, one));
+	}
+	for (unsigned lane = 0; lane < 4; lane++) {
+		uint64_t bits[2][4];
+
+		_mm256_storeu_si256((__m256i *)bits[0], any);
+		_mm256_storeu_si256((__m256i *)bits[1], cells);
+		s->any |= bits[0][lane];
+		s->cell = (uint32_t)bits[1][lane] > s->cell ? (uint32_t)bits[1][lane] : s->cell;
+	}
+	s->weights = sum_of(weights);
+	s->kinds = sum_of(both) - 256 * s->weights;
+	return i;
+}
+
+#else
+
+ALWAYS uint32_t add_up_most(struct sums *s, const struct nm_ref *refs, uint32_t count)
+{
+	(void)s, (void)refs, (void)count;
+	return 0;
+}
+
+#endif
+
+/* The same where some are fetches, whose weight does not make them a group. */
+static __attribute__((noinline, cold)) void survey_mixed(const struct nm_ref *refs, uint32_t count,
+							 struct nm_survey *ret)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (nm_ref_is_group(&refs[i]))
+			ret->grouped = 1;
+		else if (refs[i].cell > ret->cell)
+			ret->cell = refs[i].cell;
+}
+
 static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)
 {
-	uint64_t any = 0, writes = 0, references = 0, cell = 0, grouped = 0;
+	struct sums s = {0};
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t rest; /* all but the address */
-		memcpy(&rest, &refs[i].cell, sizeof rest);
-		any |= rest;
-		writes += rest >> 48 & 0xff;
-		references += rest >> 56;
-		const uint64_t heavy = rest >> 57 ? ~0ull : 0;
-		const uint64_t group = heavy & ((rest >> 52 & 1) - 1); /* no fetch */
-		const uint64_t own = (rest & ~group) & UINT32_MAX;
-		grouped |= group;
-		cell = own > cell ? own : cell;
+	for (uint32_t i = add_up_most(&s, refs, count); i < count; i++)
+		add_up(&s, &refs[i]);
+	*ret = (struct nm_survey){.cell = s.cell,
+				  .plain = !(s.any >> 48 & NM_REF_FETCH),
+				  .grouped = s.any >> 57 != 0,
+				  .writes = s.kinds,
+				  .references = s.weights};
+	if (!ret->plain) {
+		ret->grouped = 0;
+		survey_mixed(refs, count, ret);
 	}
-	*ret = (struct nm_survey){.cell = (uint32_t)cell,
-				  .plain = !(any >> 48 & NM_REF_FETCH),
-				  .grouped = grouped != 0,
-				  .writes = writes,
-				  .references = references};
 }
 
 const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_any, .fill = fill, .survey = survey};
