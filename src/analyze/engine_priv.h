@@ -214,11 +214,15 @@ void nm_engine_share(struct nm_engine *engine);
  * for one more. */
 static inline void nm_engine_put_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
 {
-	if (plan->end == NM_WIRE_RETURN)
-		nm_frames_pop(&e->thread->frames, e->stack, slot);
-	else
-		nm_stack_put(e->stack, slot, plan->call_pc, plan->stack_object);
-	nm_reach_own(&e->reach, nm_stack_top(e->stack));
+	struct nm_stack *s = e->stack;
+
+	if (plan->end == NM_WIRE_RETURN) {
+		nm_frames_pop(&e->thread->frames, s, slot);
+		nm_reach_own(&e->reach, nm_stack_top(s));
+	} else {
+		nm_stack_put(s, slot, plan->call_pc, plan->stack_object);
+		nm_reach_own(&e->reach, slot + 8);
+	}
 }
 
 /* The same wherever it is; singly.c: where it is not so. */

@@ -50,12 +50,33 @@ static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
 	return address - stack->low < stack->end - stack->low;
 }
 
+/* Ends the frames at or below slot, which is within the stack.  Returns the oldest of them, or NULL. */
+static inline const struct nm_frame *nm_stack_end(struct nm_stack *s, uint64_t slot)
+{
+	size_t n = s->frames.count;
+	const struct nm_frame *next = s->frames.at + n;
+
+	if (!n || next[-1].slot > slot)
+		return NULL;
+	do
+		next--;
+	while (--n && next[-1].slot <= slot);
+	s->frames.count = n;
+	s->context = next->context;
+	return next;
+}
+
 /* All expect slot within the stack, which is the current one.  push: 0 or NM_ENOMEM.  put: there is room for one more. */
 static inline void nm_stack_put(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
 {
-	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
-		s->context = s->frames.at[--s->frames.count].context;
-	s->frames.at[s->frames.count++] = (struct nm_frame){slot, call_pc, caller, s->context};
+	struct nm_frame *fresh;
+
+	(void)nm_stack_end(s, slot);
+	fresh = &s->frames.at[s->frames.count++];
+	fresh->slot = slot;
+	fresh->call_pc = call_pc;
+	fresh->caller = caller;
+	fresh->context = s->context;
 }
 
 static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
@@ -68,13 +89,9 @@ static inline int nm_stack_push(struct nm_stack *s, uint64_t slot, uint64_t call
 
 static inline void nm_frames_pop(struct nm_frames *frames, struct nm_stack *s, uint64_t slot)
 {
-	frames->returned_from = 0;
-	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot) {
-		const struct nm_frame *top = &s->frames.at[--s->frames.count];
+	const struct nm_frame *ended = nm_stack_end(s, slot);
 
-		frames->returned_from = top->slot == slot ? top->call_pc : 0;
-		s->context = top->context;
-	}
+	frames->returned_from = ended && ended->slot == slot ? ended->call_pc : 0;
 }
 
 /* Where the running function's frame ends: above its return address. */

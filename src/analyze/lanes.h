@@ -48,8 +48,12 @@ ALWAYS void nm_reach_own(struct nm_reach *r, uint64_t end)
 	const uint64_t nowhere = 1ull << 62;
 
 	r->own = end - r->low;
-	r->base = NM_BIAS + (r->own < NM_SPARE ? nowhere : r->low);
-	r->span = r->own < NM_SPARE ? 0 : r->own - NM_SPARE;
+	r->base = NM_BIAS + r->low;
+	r->span = r->own - NM_SPARE;
+	if (__builtin_expect(r->own < NM_SPARE, 0)) {
+		r->base = NM_BIAS + nowhere;
+		r->span = 0;
+	}
 }
 
 _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
