@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "custom.h"
+#include "groups.h"
 #include "zeros.h"
 
 const struct nm_lookup *nm_lookup_supported(unsigned i)
@@ -114,7 +115,8 @@ static int make_aids(struct nm_cache *c)
 	if (!c->custom && c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
 	    (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
 		c->place_of = calloc(NM_GUESSES, sizeof *c->place_of);
-		return c->place_of ? 0 : NM_ENOMEM;
+		c->cuts = calloc(NM_CUTS, sizeof *c->cuts);
+		return c->place_of && c->cuts ? 0 : NM_ENOMEM;
 	}
 	if (c->spec.ways < NM_WIDE_WAYS && !*c->spec.plugin)
 		return 0;
@@ -156,6 +158,7 @@ void nm_cache_done(struct nm_cache *c)
 	nm_zeros_free(c->stays, c->places, sizeof *c->stays);
 	nm_zeros_free(c->masks, c->places, c->words * sizeof *c->masks);
 	free(c->place_of);
+	free(c->cuts);
 	nm_wide_free(c->wide);
 	nm_custom_free(c->custom);
 	nm_recency_done(&c->recency);

@@ -42,6 +42,7 @@ static inline void nm_stay_serve(struct nm_stay *stay, unsigned write, unsigned 
 }
 
 struct nm_cache;
+struct nm_cut;
 struct nm_groups;
 struct nm_prefetch_queue;
 
@@ -74,10 +75,11 @@ struct nm_teller {
 struct nm_cache {
 	uint64_t *tags, *stamps;
 	struct nm_stay *stays;
-	uint64_t *masks;    /* words per place, where a line has more than 64 bytes; else NULL */
-	uint32_t *place_of; /* [NM_GUESSES] by hash of a line: where it may be; or NULL */
-	uint64_t set_mask;  /* sets - 1 if that is a power of two, else 0 */
-	unsigned ways;      /* padded for vectors */
+	uint64_t *masks;     /* words per place, where a line has more than 64 bytes; else NULL */
+	uint32_t *place_of;  /* [NM_GUESSES] by hash of a line: where it may be; or NULL */
+	struct nm_cut *cuts; /* [NM_CUTS] by hash of a group and where it begins in a line; or NULL */
+	uint64_t set_mask;   /* sets - 1 if that is a power of two, else 0 */
+	unsigned ways;       /* padded for vectors */
 	unsigned line_shift,
 	    words;                /* of what is loaded at once, a line or a sector; words of 64 bytes in it */
 	struct nm_cache *next;    /* level that takes its fills, or NULL */
@@ -198,6 +200,13 @@ enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
 static inline size_t nm_cache_guess(uint64_t line)
 {
 	return line * 0x9e3779b97f4a7c15ull >> (64 - NM_GUESS_BITS);
+}
+
+/* A slot of the table of cuts. */
+enum { NM_CUT_BITS = 8, NM_CUTS = 1 << NM_CUT_BITS };
+static inline size_t nm_cache_cut(uint32_t group, uint64_t offset)
+{
+	return ((uint64_t)group << 6 | offset) * 0x9e3779b97f4a7c15ull >> (64 - NM_CUT_BITS);
 }
 
 /* The place of a line, or NM_NO_PLACE. */

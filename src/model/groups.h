@@ -38,6 +38,23 @@ struct nm_group {
 	struct nm_member member[]; /* in order */
 };
 
+/* References of a group that follow each other in one line. */
+struct nm_part {
+	uint64_t mask; /* bytes of the line, a bit each */
+	uint8_t side;  /* how many lines behind that in which the group begins */
+	uint8_t first, count, writes;
+};
+
+enum { NM_CUT_PARTS = 4 };
+
+/* How a group lies in lines if it begins at an offset in one. */
+struct nm_cut {
+	uint32_t group; /* 0: nothing is known */
+	uint8_t offset;
+	uint8_t parts; /* 0: more than there is room for, or a reference lies in two lines */
+	struct nm_part part[NM_CUT_PARTS];
+};
+
 struct nm_groups {
 	struct nm_group **chunks[NM_GROUPS_CHUNKS];
 	uint32_t count;         /* [0] is one of none */

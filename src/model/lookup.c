@@ -372,61 +372,78 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct
 	return set + way;
 }
 
-/* Touches a line, wherever it is; if it is not there, `loader` loads it. */
-ALWAYS uint32_t take_line(struct nm_cache *c, struct nm_ref loader, struct shape shape)
-{
-	const uint64_t line = loader.address >> shape.line_shift;
-	const uint32_t place = c->place_of[nm_cache_guess(line)];
-
-	reserve(&c->recency, 1);
-	if (__builtin_expect(c->tags[place] != line, 0))
-		return search_line(c, loader, shape);
-	touch_narrow(c, place);
-	return place;
-}
-
 /* A reference within a line that is not where it was guessed to be. */
 ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
 {
-	const uint32_t place = take_line(c, first_of(c, r), shape);
+	const uint32_t place = search_line(c, first_of(c, r), shape);
 
 	serve(&c->stays[place], r);
 	c->stays[place].mask |= bytes_of(r->address, r->size, shape.line_shift);
 }
 
-/* Whether all of a reference is in a line. */
-ALWAYS int is_in(struct nm_ref r, uint64_t line, struct shape shape)
+/* Finds out how a group that begins at this offset in a line is cut. */
+static __attribute__((noinline)) void make_cut(const struct nm_cache *c, uint32_t group, uint64_t offset,
+					       unsigned line_shift, struct nm_cut *ret)
 {
-	return r.address >> shape.line_shift == line && (r.address + r.size - 1) >> shape.line_shift == line;
+	const struct nm_group *g = nm_group(c->groups, group);
+	struct nm_part *part = NULL;
+
+	*ret = (struct nm_cut){.group = group, .offset = (uint8_t)offset};
+	for (uint32_t i = 0; i < g->members; i++) {
+		const struct nm_member *m = &g->member[i];
+		const uint64_t first = offset + m->distance, side = first >> line_shift;
+
+		if ((first + m->size - 1) >> line_shift != side ||
+		    (ret->parts == NM_CUT_PARTS && part->side != side)) {
+			ret->parts = 0;
+			return;
+		}
+		if (!part || part->side != side) {
+			part = &ret->part[ret->parts++];
+			*part = (struct nm_part){.side = (uint8_t)side, .first = (uint8_t)i};
+		}
+		part->mask |= bytes_of(first, m->size, line_shift);
+		part->writes = (uint8_t)(part->writes + m->kind);
+		part->count++;
+	}
+}
+
+/* A group of which a reference lies in two lines, or that goes to and fro between them: one by one. */
+static __attribute__((noinline)) void take_apart(struct nm_cache *c, const struct nm_ref *r)
+{
+	const struct nm_group *g = nm_group(c->groups, r->cell);
+
+	for (uint32_t i = 0; i < g->members; i++) {
+		struct nm_ref one = nm_member_ref(r, &g->member[i]);
+
+		take_any(c, &one);
+	}
 }
 
 /* A group that lies in more than one line: as many references at a time as follow each other in one. */
 static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struct nm_ref *r,
 						 struct shape shape)
 {
-	const struct nm_group *g = nm_group(c->groups, r->cell);
+	const uint64_t offset = r->address & ((1u << shape.line_shift) - 1);
+	struct nm_cut *cut = &c->cuts[nm_cache_cut(r->cell, offset)];
 
-	for (uint32_t i = 0; i < g->members;) {
-		struct nm_ref one = nm_member_ref(r, &g->member[i]);
-		const uint64_t line = one.address >> shape.line_shift;
-		const uint32_t begin = i;
-		uint64_t mask = 0, writes = 0;
+	if (__builtin_expect(cut->group != r->cell || cut->offset != offset, 0))
+		make_cut(c, r->cell, offset, shape.line_shift, cut);
+	if (__builtin_expect(!cut->parts, 0))
+		take_apart(c, r);
+	for (const struct nm_part *p = cut->part, *end = p + cut->parts; p != end; p++) {
+		const uint64_t line = (r->address >> shape.line_shift) + p->side;
+		uint32_t place = c->place_of[nm_cache_guess(line)];
 
-		if (!is_in(one, line, shape)) {
-			take_any(c, &one);
-			i++;
-			continue;
-		}
-		uint32_t place = take_line(c, one, shape);
-		do {
-			mask |= bytes_of(one.address, one.size, shape.line_shift);
-			writes += one.kind;
-			if (++i < g->members)
-				one = nm_member_ref(r, &g->member[i]);
-		} while (i < g->members && is_in(one, line, shape));
-		c->stays[place].writes += writes;
-		c->stays[place].served += i - begin;
-		c->stays[place].mask |= mask;
+		reserve(&c->recency, 1);
+		if (__builtin_expect(c->tags[place] == line, 1))
+			touch_narrow(c, place);
+		else
+			place = search_line(
+			    c, nm_member_ref(r, &nm_group(c->groups, r->cell)->member[p->first]), shape);
+		c->stays[place].writes += p->writes;
+		c->stays[place].served += p->count;
+		c->stays[place].mask |= p->mask;
 	}
 }
 
