@@ -45,7 +45,8 @@ static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
 /* How copies of the loop differ.  sampled: it notes which access made a reference (patterns.h).  tight: the batch may
- * become full within the window, or what lies behind a group's addresses may not be read. */
+ * become full within the window, or what lies behind a group's addresses may not be read, or there is no header at the
+ * window's end. */
 struct manner {
 	int sampled, tight;
 };
@@ -129,10 +130,10 @@ ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan
 	if (manner.sampled)
 		note_accesses(e, out, plan, n);
 	plan->runs++;
-	if (__builtin_expect(n > NM_LANES, 0))
-		status = serve_many(e, out, plan, header + 1, n);
-	else if (n)
+	if (__builtin_expect(n - 1 < NM_LANES, 1))
 		status = serve(e, out, plan, 0, header + 1, n, manner.tight);
+	else if (n)
+		status = serve_many(e, out, plan, header + 1, n);
 	if (plan->end != NM_WIRE_JUMP && !status)
 		status = change_frame(e, out + n, plan, header[n]);
 	return status;
@@ -164,8 +165,8 @@ ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
 	return (manner.sampled || !e->patterns.sampling) && (manner.tight || e->batched + n <= NM_BATCH);
 }
 
-/* Executes the blocks that start in a window and end there or, the last of all, with it.  Returns the number of
- * words. */
+/* Executes the blocks that start in a window and end there or, the last of all, with it.  heads: where words are headers,
+ * with that at the end if it is within.  Returns the number of words. */
 ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {
@@ -177,7 +178,7 @@ ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t 
 		struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
 
 		heads &= heads - 1;
-		next = heads ? (size_t)__builtin_ctzll(heads) : end;
+		next = heads || !manner.tight ? (size_t)__builtin_ctzll(heads) : end;
 		const size_t n = next - at - 1;
 		if (__builtin_expect(!plan || n + 1 != plan->words || (manner.sampled && is_apart(e, plan)),
 				     0)) {
@@ -251,7 +252,6 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 		__builtin_prefetch(words + RING_AHEAD + i);
 	if (room < count && heads & (heads - 1)) { /* the last one may go on behind the window */
 		end = 63 - (size_t)__builtin_clzll(heads);
-		heads ^= 1ull << end;
 	} else {
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
