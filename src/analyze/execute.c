@@ -24,12 +24,11 @@
  * What is rare goes one by one through singly.c: blocks left early, prefetches, guarded accesses, fetches, the watch
  * over an allocation, pauses.
  *
- * The host is busy with instructions here, and does not wait (callgrind: 97 a block on mawk when it was first counted; 58
- * since room is looked for by window, figures of lanes can be compared as they are, and what is rare is out of the
- * way of the registers).  So fetching ahead all plans of a window took nothing off, on five programs; prefetching the
- * next plan or the fourth next cost as much as it saved, up to 5 %; batches of
- * 1,024 instead of 8,192 references, which stay in the first level of the host's cache, took an eighth off a whole
- * recording of jq.
+ * The host is busy with instructions here, and does not wait: callgrind counted some 100 a block on mawk, and some 60
+ * since room in the batch is looked for by window, figures of lanes can be compared as they are, and what is rare is out
+ * of the way of the registers.  So fetching ahead all plans of a window took nothing off on five programs, nor did that of
+ * the next plan or the fourth next.  Batches of 1,024 instead of 8,192 references, which stay in the first level of the
+ * host's cache, took an eighth off a whole recording of jq.
  */
 #include "engine_priv.h"
 #include "lanes.h"
