@@ -89,7 +89,7 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 {
 	if (places > NM_LOG_GHOST)
 		return NM_ENOMEM;
-	c->tags = nm_zeros(places, sizeof *c->tags);
+	c->tags = nm_zeros(places + 1, sizeof *c->tags);
 	c->stamps = nm_zeros(places, sizeof *c->stamps);
 	c->stays = nm_zeros(places, sizeof *c->stays);
 	if (!c->tags || !c->stamps || !c->stays)
@@ -106,17 +106,21 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 		if (pad)
 			c->stamps[i] = UINT64_MAX;
 	}
+	c->tags[places] = NM_NO_VICTIM;
 	return 0;
 }
 
 /* What finds a line sooner than a look at all its set. */
 static int make_aids(struct nm_cache *c)
 {
-	if (!c->custom && c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
+	if (c->first && !c->custom && c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
 	    (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
-		c->place_of = calloc(NM_GUESSES, sizeof *c->place_of);
+		c->place_of = calloc(NM_GUESSES + 1, sizeof *c->place_of);
 		c->cuts = calloc(NM_CUTS, sizeof *c->cuts);
-		return c->place_of && c->cuts ? 0 : NM_ENOMEM;
+		if (!c->place_of || !c->cuts)
+			return NM_ENOMEM;
+		c->place_of[NM_GUESSES] = (uint32_t)c->places;
+		return 0;
 	}
 	if (c->spec.ways < NM_WIDE_WAYS && !*c->spec.plugin)
 		return 0;
@@ -153,7 +157,7 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 
 void nm_cache_done(struct nm_cache *c)
 {
-	nm_zeros_free(c->tags, c->places, sizeof *c->tags);
+	nm_zeros_free(c->tags, c->places + 1, sizeof *c->tags);
 	nm_zeros_free(c->stamps, c->places, sizeof *c->stamps);
 	nm_zeros_free(c->stays, c->places, sizeof *c->stays);
 	nm_zeros_free(c->masks, c->places, c->words * sizeof *c->masks);

@@ -73,10 +73,10 @@ struct nm_teller {
 };
 
 struct nm_cache {
-	uint64_t *tags, *stamps;
+	uint64_t *tags, *stamps; /* tags: one more, of no line */
 	struct nm_stay *stays;
 	uint64_t *masks;     /* words per place, where a line has more than 64 bytes; else NULL */
-	uint32_t *place_of;  /* [NM_GUESSES] by hash of a line: where it may be; or NULL */
+	uint32_t *place_of;  /* [NM_GUESSES + 1] by hash of a line: where it may be; last: nowhere; or NULL */
 	struct nm_cut *cuts; /* [NM_CUTS] by hash of a group and where it begins in a line; or NULL */
 	uint64_t set_mask;   /* sets - 1 if that is a power of two, else 0 */
 	unsigned ways;       /* padded for vectors */
@@ -195,11 +195,12 @@ static inline int nm_cache_takes_groups(const struct nm_cache *c)
 	return c->place_of && c->first && !c->queue;
 }
 
-/* A slot of the table of guesses. */
+/* A slot of the table of guesses.  Words do, of which vectors multiply many at once. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
+#define NM_GUESS_FACTOR 0x9e3779b9u
 static inline size_t nm_cache_guess(uint64_t line)
 {
-	return line * 0x9e3779b97f4a7c15ull >> (64 - NM_GUESS_BITS);
+	return (uint32_t)line * NM_GUESS_FACTOR >> (32 - NM_GUESS_BITS);
 }
 
 /* A slot of the table of cuts. */

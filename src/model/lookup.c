@@ -5,23 +5,26 @@
  * One more copy (NM_WATCHED) tells a monitor of each event (monitor.h), and takes references one by one; the others
  * have nothing of it.
  *
- * A hit costs a guess of its way, a compare with the tag there, a stamp, an entry in the log of touches (recency.c),
+ * A hit costs a guess of its place, a compare with the tag there, a stamp, an entry in the log of touches (recency.c),
  * a count and a mask; where the guess is wrong all tags of the set are compared.  A miss is done at once, through all
  * levels: class, victim, settlement of what left, fill from the next level.
  *
- * The loop works in two halves: it guesses for a block of references, then counts their hits.  Dropped
- * (bench/model_bench, all hit): both in one loop.  There the addresses of stores depend on the outcome of
- * the search, so the host runs later loads ahead of them, finds out that they touch the same line, and
- * starts over: 58 M references/s where four arrays are walked side by side, 160 M in two halves.  Also dropped:
- * levels that hand lists of loads and settlements to each other, batch by batch, so that sets could be shared out
- * to threads: writing and reading those lists took longer than what is done here, and the order of all touches,
- * which the classes need, kept half of the work on one thread.  Fetching what the misses of a block will need before
- * its hits are counted: nothing on perl and xz, 5 % slower on gzip.  Eight references at a time with AVX-512, tags and
- * guesses gathered: 4.8 ns a hit instead of 4.3.  Misses served within the loop, which then ends only with the block: 4.5
- * ns a hit, and replays of the solver take a fifth longer.  Sides of a group in two lines told apart by bit masks: replays
- * 2 to 4 % longer.  Lines, bytes in them and whether there are two by vectors, in the first half: 40 instructions a
- * reference instead of 45, but on recorded references mawk and sort 10 and troff 5 % slower, the solver 4 % faster.
- * Guesses of 16 bits: 2 % faster, but not for first levels of more than 65,536 places.
+ * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look at
+ * the cache: slot in the table of guesses, bytes of the line, whether there are two lines.  The second reads the table
+ * and counts the hits; so it is told at once what a load has moved.  Dropped (bench/model_bench, all hit): all in one
+ * loop, with a search of the tags.  There the addresses of stores depend on the outcome of the search, so the host runs
+ * later loads ahead of them, finds out that they touch the same line, and starts over: 58 M references/s where four
+ * arrays are walked side by side, 160 M in two halves.  Places read by the first half: 5.6 ns a hit instead of 5.2
+ * there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and addresses left to scaled
+ * indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load and a shuffle of the whole
+ * reference: one less, and 2 to 4 % slower.  Half as many slots, or places of 16 bits: as fast.  Also dropped: levels
+ * that hand lists of loads and settlements to each other, batch by batch, so that sets could be shared out to threads:
+ * writing and reading those lists took longer than what is done here, and the order of all touches, which the classes
+ * need, kept half of the work on one thread.  Fetching what the misses of a block will need before its hits are
+ * counted: nothing on perl and xz, 5 % slower on gzip.  Eight references at a time with AVX-512, tags and guesses
+ * gathered: 4.8 ns a hit instead of 4.3.  Misses served within the loop, which then ends only with the block: 4.5 ns a
+ * hit, and replays of the solver take a fifth longer.  Sides of a group in two lines told apart by bit masks: replays 2
+ * to 4 % longer.
  *
  * A group (groups.h) is one reference as long as it lies in one line: what differs is how much is added to the counts of
  * the stay, and that its cell is looked up when it misses.  One that lies in two is taken by as many references at a
@@ -42,7 +45,10 @@
 _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "survey() takes a reference apart by shifts");
+	       "survey() and look_at_four() take references apart");
+_Static_assert(offsetof(struct nm_ref, weight) == offsetof(struct nm_ref, kind) + 1 &&
+		   offsetof(struct nm_stay, served) == offsetof(struct nm_stay, writes) + 8,
+	       "serve() adds both at once");
 #ifdef NM_WATCHED
 enum { WATCHED = 1 };
 #else
@@ -260,8 +266,15 @@ ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 /* Counts what a reference within a line is served. */
 ALWAYS void serve(struct nm_stay *stay, const struct nm_ref *r)
 {
+#if defined(__AVX2__)
+	__m128i *both = (__m128i *)&stay->writes;
+
+	_mm_storeu_si128(both,
+			 _mm_add_epi64(_mm_loadu_si128(both), _mm_cvtepu8_epi64(_mm_loadu_si16(&r->kind))));
+#else
 	stay->writes += r->kind;
 	stay->served += r->weight;
+#endif
 }
 
 /* What the fast loop is specialised for. */
@@ -269,36 +282,73 @@ struct shape {
 	unsigned ways, line_shift;
 };
 
+/* What the first half finds out for the second, of each reference. */
 enum { BLOCK = 128 };
+struct block {
+	_Alignas(32)
+	    uint64_t slot[BLOCK]; /* of the table of guesses, in the lower half; NM_GUESSES: in two lines */
+	_Alignas(32) uint64_t mask[BLOCK]; /* bytes of the line, a bit each */
+};
 
-/* The bytes of a reference within a line, as bits. */
-#if defined(__BMI2__)
-ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
+/* So many bits, where that is at most 64. */
+ALWAYS uint64_t low_bits(unsigned n)
 {
-	return _bzhi_u64(~0ull, size) << (address & ((1u << line_shift) - 1));
-}
+#ifdef __BMI2__
+	return _bzhi_u64(~0ull, n);
 #else
-#define BITS(n) (n) < 64 ? (1ull << ((n)&63)) - 1 : ~0ull
-#define BITS_8(n) \
-	BITS(n), BITS(n + 1), BITS(n + 2), BITS(n + 3), BITS(n + 4), BITS(n + 5), BITS(n + 6), BITS(n + 7)
-static const uint64_t low_bits[] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24), BITS_8(32),
-				    BITS_8(40), BITS_8(48), BITS_8(56), BITS(64)};
+	return n < 64 ? (1ull << n) - 1 : ~0ull;
+#endif
+}
 
+/* Bytes of its line that a reference touches. */
 ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
 {
-	return low_bits[size] << (address & ((1u << line_shift) - 1));
+	return low_bits(size) << (address & ((1u << line_shift) - 1));
+}
+
+#if defined(__AVX2__)
+/* Looks at four references from the i-th of a block on. */
+ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct block *b, uint32_t i)
+{
+	const __m256i ones = _mm256_set1_epi8(-1), line = _mm256_set1_epi64x(1 << shape.line_shift);
+	const __m256i sizes = /* bytes of the second halves; ~0: a zero */
+	    _mm256_set_epi64x(~0xffffll | 0x0d0c, ~0xffffll | 0x0504, ~0xffffll | 0x0d0c, ~0xffffll | 0x0504);
+	const __m256i two = _mm256_loadu_si256((const __m256i *)r);
+	const __m256i more = _mm256_loadu_si256((const __m256i *)(r + 2));
+	const __m256i address = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(two, more), 0xd8);
+	const __m256i rest = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(two, more), 0xd8);
+
+	__m256i slot = _mm256_mul_epu32(_mm256_srli_epi64(address, (int)shape.line_shift),
+					_mm256_set1_epi64x(NM_GUESS_FACTOR));
+	__m256i first = _mm256_and_si256(address, _mm256_sub_epi64(line, _mm256_set1_epi64x(1)));
+	__m256i end = _mm256_add_epi64(first, _mm256_shuffle_epi8(rest, sizes));
+	__m256i out = _mm256_cmpgt_epi32(end, line);
+
+	slot = _mm256_blendv_epi8(_mm256_srli_epi32(slot, 32 - NM_GUESS_BITS), _mm256_set1_epi64x(NM_GUESSES),
+				  out);
+	_mm256_store_si256((__m256i *)(b->slot + i), slot);
+	_mm256_store_si256((__m256i *)(b->mask + i),
+			   _mm256_andnot_si256(_mm256_sllv_epi64(ones, end), _mm256_sllv_epi64(ones, first)));
 }
 #endif
 
-/* The first half: where lines are, by the table of guesses. */
-ALWAYS void guess_places(const struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
-			 unsigned line_shift, uint32_t *places)
+/* The first half. */
+ALWAYS void look_ahead(const struct nm_ref *refs, uint32_t count, struct shape shape, struct block *b)
 {
-	const uint32_t *const place_of = c->place_of;
+	uint32_t i = 0;
 
-#pragma GCC unroll 4
-	for (const struct nm_ref *end = refs + count; refs != end; refs++, places++)
-		*places = place_of[nm_cache_guess(refs->address >> line_shift)];
+#if defined(__AVX2__)
+	for (; i + 4 <= count; i += 4)
+		look_at_four(refs + i, shape, b, i);
+#endif
+	for (; i < count; i++) {
+		const uint64_t line = refs[i].address >> shape.line_shift;
+
+		const int within = (refs[i].address + refs[i].size - 1) >> shape.line_shift == line;
+
+		b->slot[i] = within ? nm_cache_guess(line) : NM_GUESSES;
+		b->mask[i] = bytes_of(refs[i].address, refs[i].size, shape.line_shift);
+	}
 }
 
 /* Out of the way of the loop that needs all registers. */
@@ -308,28 +358,25 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_recency *r)
 	return r->head;
 }
 
-/* The second half: as long as the line is at the place, or else where the table says by now, and the reference is
- * within the line, counts the hit.  Returns how many were. */
+/* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where the table
+ * says, counts the hit.  Returns how many were. */
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
-			   const uint32_t *places)
+			   const struct block *b, uint32_t i)
 {
 	const uint64_t *const tags = c->tags;
+	const uint32_t *const place_of = c->place_of;
 	struct nm_stay *const stays = c->stays;
 	uint64_t *const stamps = c->stamps, head = c->recency.head, now = c->recency.now;
 	const uint64_t end = now + count;
 	uint32_t *const log = nm_recency_log(&c->recency);
+	/* As if the reference in hand were at `now`: one index for the block and the log. */
+	const uint64_t *const slots = (const void *)((uintptr_t)b->slot + (i - now) * sizeof *b->slot);
+	const uint64_t *const masks = slots + (b->mask - b->slot);
 
-	for (; now != end; now++, r++, places++) {
-		const uint64_t address = r->address, line = address >> shape.line_shift;
-		const unsigned size = r->size;
-		uint64_t place = *places;
+	for (; now != end; now++, r++) {
+		const uint64_t place = place_of[(uint32_t)slots[now]];
 
-		if (__builtin_expect(tags[place] != line, 0)) {
-			place = c->place_of[nm_cache_guess(line)];
-			if (tags[place] != line)
-				break;
-		}
-		if ((address + size - 1) >> shape.line_shift != line)
+		if (__builtin_expect(tags[place] != r->address >> shape.line_shift, 0))
 			break;
 		uint64_t old = stamps[place];
 		if (__builtin_expect(old < head, 0)) {
@@ -340,23 +387,23 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 		log[now] = (uint32_t)place;
 		stamps[place] = now;
 		serve(&stays[place], r);
-		stays[place].mask |= bytes_of(address, size, shape.line_shift);
+		stays[place].mask |= masks[now];
 	}
 	c->recency.now = now;
 	return count - (uint32_t)(end - now);
 }
 
 static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
-						   uint32_t count, const uint32_t *places)
+						   uint32_t count, const struct block *b, uint32_t i)
 {
-	return count_some(c, refs, count, (struct shape){8, 6}, places);
+	return count_some(c, refs, count, (struct shape){8, 6}, b, i);
 }
 
 ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
-			   const uint32_t *places)
+			   const struct block *b, uint32_t i)
 {
-	return shape.line_shift == 6 && shape.ways == 8 ? count_64(c, refs, count, places)
-							: count_some(c, refs, count, shape, places);
+	return shape.line_shift == 6 && shape.ways == 8 ? count_64(c, refs, count, b, i)
+							: count_some(c, refs, count, shape, b, i);
 }
 
 /* Touches a line that is not where it was guessed to be; if it is not there at all, `loader` loads it. */
@@ -461,15 +508,15 @@ ALWAYS void fetch_expected(const struct nm_cache *c, uint32_t from)
 /* A load may have moved what a later search of the block had found, which the second look at the tag finds out. */
 ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
 {
-	uint32_t places[BLOCK];
+	struct block b;
 
 	for (uint32_t from = 0, n; from < count; from += n) {
 		n = count - from < BLOCK ? count - from : BLOCK;
 		fetch_expected(c, from);
-		guess_places(c, refs + from, n, shape.line_shift, places);
+		look_ahead(refs + from, n, shape, &b);
 		for (uint32_t i = 0; i < n; i++) {
 			reserve(&c->recency, BLOCK);
-			i += count_hits(c, refs + from + i, n - i, shape, places + i);
+			i += count_hits(c, refs + from + i, n - i, shape, &b, i);
 			if (i == n)
 				break;
 			const struct nm_ref *r = &refs[from + i];
