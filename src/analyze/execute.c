@@ -244,20 +244,20 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 {
 	size_t room = count < WINDOW ? count : WINDOW, end = room;
 	uint64_t heads = nm_heads(words, room);
+	const int whole = room < count && heads & (heads - 1); /* the last one may go on behind the window */
 
 	if (e->singly)
 		return execute_singly(e, words, count, err);
 	for (size_t i = 0; i < WINDOW; i += 8)
 		__builtin_prefetch(words + RING_AHEAD + i);
-	if (room < count && heads & (heads - 1)) { /* the last one may go on behind the window */
+	if (whole)
 		end = 63 - (size_t)__builtin_clzll(heads);
-	} else {
+	else
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
-	}
 	if (e->patterns.sampling)
 		return execute_sampled(e, words, heads, end, err);
-	return e->batched + end > NM_BATCH || count - end < NM_LANES
+	return !whole || e->batched + end > NM_BATCH || count - end < NM_LANES
 		   ? execute_tight(e, words, heads, end, err)
 		   : execute_plain(e, words, heads, end, err);
 }
