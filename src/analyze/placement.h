@@ -14,8 +14,9 @@
  * Stores into chunks that the other processor has read, instead, made it half as slow again; moved to and fro by how full
  * the queue of batches is, it lost what it had in its cache, and copying all of the time did not make up for that.
  * The program alone, decoder and modeller together, where it has as much to do as both: cc1 2 % and python3 4 % faster, perl
- * 1 % slower, and 2 to 3 % more CPU time.  Both as one thread, which hands nothing over, and the program alone: 5 (solver)
- * and 1 % (mawk) less CPU time, but mawk took a third longer.
+ * 1 % slower, and 2 to 3 % more CPU time.  Both as one thread, which hands nothing
+ * over, and the program alone, at its desk: of the 13 programs of bench/ CPU time 0 (troff, gzip, mawk) to 11 % (jq) less,
+ * median 3 %, but the time of all but the solver 2 (cc1, python3) to 33 % (troff) longer, median 14 %.
  *
  * What is bound belongs to the thread that decodes, whatever it decodes for: a thread inherits what its maker is bound
  * to, so nothing is bound while a modeller is made, nor with more than one, when the decoder's time is not for one of them
