@@ -10,21 +10,22 @@
  * levels: class, victim, settlement of what left, fill from the next level.
  *
  * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look at
- * the cache: slot in the table of guesses, bytes of the line, whether there are two lines.  The second reads the table
- * and counts the hits; so it is told at once what a load has moved.  Dropped (bench/model_bench, all hit): all in one
- * loop, with a search of the tags.  There the addresses of stores depend on the outcome of the search, so the host runs
- * later loads ahead of them, finds out that they touch the same line, and starts over: 58 M references/s where four
- * arrays are walked side by side, 160 M in two halves.  Places read by the first half: 5.6 ns a hit instead of 5.2
- * there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and addresses left to scaled
- * indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load and a shuffle of the whole
- * reference: one less, and 2 to 4 % slower.  Half as many slots, or places of 16 bits: as fast.  Also dropped: levels
- * that hand lists of loads and settlements to each other, batch by batch, so that sets could be shared out to threads:
- * writing and reading those lists took longer than what is done here, and the order of all touches, which the classes
- * need, kept half of the work on one thread.  Fetching what the misses of a block will need before its hits are
- * counted: nothing on perl and xz, 5 % slower on gzip.  Eight references at a time with AVX-512, tags and guesses
- * gathered: 4.8 ns a hit instead of 4.3.  Misses served within the loop, which then ends only with the block: 4.5 ns a
- * hit, and replays of the solver take a fifth longer.  Sides of a group in two lines told apart by bit masks: replays 2
- * to 4 % longer.
+ * the cache: slot in the table of guesses, bytes of the line, whether there are two lines.  The second reads the
+ * table and counts the hits; so it is told at once what a load has moved.  Dropped (bench/model_bench, all hit): all
+ * in one loop, with a search of the tags.  There the addresses of stores depend on the outcome of the search, so the
+ * host runs later loads ahead of them, finds out that they touch the same line, and starts over: 58 M references/s
+ * where four arrays are walked side by side, 160 M in two halves.  Places read by the first half: 5.6 ns a hit
+ * instead of 5.2 there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and
+ * addresses left to scaled indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load
+ * and a shuffle of the whole reference: one less, and 2 to 4 % slower.  (Later six of 29 less, by anew() and
+ * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit.)  Half as many
+ * slots, or places of 16 bits: as fast.  Also dropped: levels that hand lists of loads and settlements to each
+ * other, batch by batch, so that sets could be shared out to threads: writing and reading those lists took longer
+ * than what is done here, and the order of all touches, which the classes need, kept half of the work on one thread.
+ * Fetching what the misses of a block will need before its hits are counted: nothing on perl and xz, 5 % slower on
+ * gzip.  Eight references at a time with AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses
+ * served within the loop, which then ends only with the block: 4.5 ns a hit, and replays of the solver take a fifth
+ * longer.  Sides of a group in two lines told apart by bit masks: replays 2 to 4 % longer.
  *
  * A group (groups.h) is one reference as long as it lies in one line: what differs is how much is added to the counts of
  * the stay, and that its cell is looked up when it misses.  One that lies in two is taken by as many references at a
@@ -267,10 +268,11 @@ ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 ALWAYS void serve(struct nm_stay *stay, const struct nm_ref *r)
 {
 #if defined(__AVX2__)
-	__m128i *both = (__m128i *)&stay->writes;
+	__m128i *both = (__m128i *)&stay->writes, one;
 
-	_mm_storeu_si128(both,
-			 _mm_add_epi64(_mm_loadu_si128(both), _mm_cvtepu8_epi64(_mm_loadu_si16(&r->kind))));
+	/* _mm_cvtepu8_epi64 of both bytes; gcc makes three instructions of that. */
+	__asm__("vpmovzxbq %1, %0" : "=x"(one) : "m"(r->kind), "m"(r->weight));
+	_mm_storeu_si128(both, _mm_add_epi64(_mm_loadu_si128(both), one));
 #else
 	stay->writes += r->kind;
 	stay->served += r->weight;
@@ -358,6 +360,14 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_recency *r)
 	return r->head;
 }
 
+/* The same value, of which the compiler does not know what else it has made of it: it then uses indices as they are
+ * instead of keeping addresses, for which it takes more instructions. */
+ALWAYS uint64_t anew(uint64_t value)
+{
+	__asm__("" : "+r"(value));
+	return value;
+}
+
 /* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where the table
  * says, counts the hit.  Returns how many were. */
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
@@ -374,7 +384,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	const uint64_t *const masks = slots + (b->mask - b->slot);
 
 	for (; now != end; now++, r++) {
-		const uint64_t place = place_of[(uint32_t)slots[now]];
+		uint64_t place = place_of[(uint32_t)slots[now]];
 
 		if (__builtin_expect(tags[place] != r->address >> shape.line_shift, 0))
 			break;
@@ -384,8 +394,11 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 			old = now;
 		}
 		log[old] = NM_LOG_DEAD;
+		now = anew(now);
+		place = anew(place);
 		log[now] = (uint32_t)place;
 		stamps[place] = now;
+		place = anew(place);
 		serve(&stays[place], r);
 		stays[place].mask |= masks[now];
 	}
