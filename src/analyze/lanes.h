@@ -179,11 +179,13 @@ ALWAYS __m256i high_halves(const uint64_t *words)
 /* Which of 32 words are headers, as bits. */
 ALWAYS uint32_t heads_of_32(const uint64_t *words)
 {
+	const __m256i pairs =
+	    _mm256_set_epi64x(0x0f0e07060d0c0504, 0x0b0a030209080100, 0x0f0e07060d0c0504, 0x0b0a030209080100);
 	const __m256i low = _mm256_packs_epi32(high_halves(words), high_halves(words + 8));
 	const __m256i high = _mm256_packs_epi32(high_halves(words + 16), high_halves(words + 24));
-	const uint32_t signs = (uint32_t)_mm256_movemask_epi8(_mm256_packs_epi16(low, high));
+	const __m256i apart = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
 
-	return _pdep_u32(signs, 0x33333333) | _pdep_u32(signs >> 16, 0xcccccccc);
+	return (uint32_t)_mm256_movemask_epi8(_mm256_shuffle_epi8(apart, pairs));
 }
 
 #endif
