@@ -43,7 +43,7 @@ struct nm_thread {
 	uint32_t wire;   /* the collector's number */
 	uint32_t number; /* 1, 2, ... in order of starts */
 	int live;
-	struct nm_plan **plans; /* by block id */
+	struct nm_plan **plans; /* by block id; nm_no_plan where there is none */
 	size_t plan_room;
 	struct nm_frames frames;
 	struct nm_watch watch;

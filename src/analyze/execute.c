@@ -24,11 +24,12 @@
  * What is rare goes one by one through singly.c: blocks left early, prefetches, guarded accesses, fetches, the watch
  * over an allocation, pauses.
  *
- * The host is busy with instructions here, and does not wait: callgrind counted some 100 a block on mawk, and some 60
- * since room in the batch is looked for by window, figures of lanes can be compared as they are, and what is rare is out
- * of the way of the registers.  So fetching ahead all plans of a window took nothing off on five programs, nor did that of
- * the next plan or the fourth next.  Batches of 1,024 instead of 8,192 references, which stay in the first level of the
- * host's cache, took an eighth off a whole recording of jq.
+ * The host is busy with instructions here, and does not wait: callgrind counted some 100 a block on mawk, and some 50
+ * since room in the batch is looked for by window, figures of lanes can be compared as they are, what is rare is out
+ * of the way of the registers, and headers are counted from the one in hand.  So fetching ahead all plans of a
+ * window took nothing off on five programs, nor did that of the next plan or the fourth next.  Batches of 1,024
+ * instead of 8,192 references, which stay in the first level of the host's cache, took an eighth off a whole
+ * recording of jq.
  */
 #include "engine_priv.h"
 #include "lanes.h"
@@ -169,38 +170,38 @@ ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
 ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {
+	const uint64_t *const begin = words, *const last = words + end;
 	struct nm_ref *out = next_ref(e);
-	size_t at = 0, next;
 
-	for (; at != end; at = next) {
-		const uint64_t id = block_of(words[at]);
-		struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
+	while (words != last) { /* the lowest bit of heads stands for words[0] */
+		const uint64_t id = block_of(*words);
+		struct nm_plan *plan = id < e->plan_room ? e->plans[id] : &nm_no_plan;
+		const int followed = !manner.tight || heads != 1;
+		const size_t count = followed ? (size_t)__builtin_ctzll(heads - 1) : (size_t)(last - words);
 
-		heads &= heads - 1;
-		next = heads || !manner.tight ? (size_t)__builtin_ctzll(heads) : end;
-		const size_t n = next - at - 1;
-		if (__builtin_expect(!plan || n + 1 != plan->words || (manner.sampled && is_apart(e, plan)),
-				     0)) {
-			int status = execute_other(e, out, words + at, n, err);
+		if (__builtin_expect(count != plan->words || (manner.sampled && is_apart(e, plan)), 0)) {
+			int status = execute_other(e, out, words, count - 1, err);
 
-			if (status || !does(e, end - next, manner))
-				return status < 0 ? status : (long)(status ? at : next);
+			if (status || !does(e, (size_t)(last - words) - count, manner))
+				return status < 0 ? status : words - begin + (status ? 0 : (long)count);
 			out = next_ref(e);
-			continue;
-		}
-		if (manner.tight && out + n > e->batch + NM_BATCH) {
-			if (make_room(e, out))
+		} else {
+			if (manner.tight && out + count - 1 > e->batch + NM_BATCH) {
+				if (make_room(e, out))
+					return nm_fail(err, NM_ENOMEM, "out of memory");
+				if (!does(e, (size_t)(last - words), manner))
+					return words - begin;
+				out = next_ref(e);
+			}
+			if (execute(e, out, plan, words, count - 1, manner))
 				return nm_fail(err, NM_ENOMEM, "out of memory");
-			if (!does(e, end - at, manner))
-				return (long)at;
-			out = next_ref(e);
+			out += count - 1;
 		}
-		if (execute(e, out, plan, words + at, n, manner))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
-		out += n;
+		heads = followed ? heads >> count : 0;
+		words += count;
 	}
 	put_back(e, out);
-	return (long)at;
+	return (long)end;
 }
 
 static __attribute__((noinline)) long execute_plain(struct nm_engine *e, const uint64_t *words,

@@ -100,8 +100,15 @@ ALWAYS __m256i each(uint64_t figure) { return _mm256_set1_epi64x((long long)figu
 /* Where kept, that is where the figure is not NM_LOW_OF_FRAME but has its highest bit set, one; else the other. */
 ALWAYS __m256i choose(__m256i kept, __m256i one, __m256i other)
 {
+#if defined(__AVX512VL__)
 	return _mm256_castpd_si256(_mm256_blendv_pd(_mm256_castsi256_pd(other), _mm256_castsi256_pd(one),
 						    _mm256_castsi256_pd(kept)));
+#else
+	__m256i chosen; /* the same, which gcc would precede by a compare with zero */
+
+	__asm__("vblendvpd %3, %2, %1, %0" : "=x"(chosen) : "x"(other), "xm"(one), "x"(kept));
+	return chosen;
+#endif
 }
 
 /* How far addresses lie behind the beginnings of lanes, and how long these are, both as figures. */

@@ -202,6 +202,8 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 	return 0;
 }
 
+struct nm_plan nm_no_plan;
+
 /* Makes room for block id in the running thread's table of plans. */
 static int grow_plans(struct nm_engine *e, uint32_t id)
 {
@@ -210,7 +212,8 @@ static int grow_plans(struct nm_engine *e, uint32_t id)
 	if (nm_vec_grow((void **)&t->plans, &t->plan_room, e->plan_room, id + 1 - e->plan_room,
 			sizeof *t->plans))
 		return NM_ENOMEM;
-	memset(t->plans + e->plan_room, 0, (t->plan_room - e->plan_room) * sizeof *t->plans);
+	for (size_t i = e->plan_room; i < t->plan_room; i++)
+		t->plans[i] = &nm_no_plan;
 	e->plans = t->plans;
 	e->plan_room = t->plan_room;
 	return 0;

@@ -129,6 +129,9 @@ struct nm_plan {
 };
 _Static_assert(sizeof(struct nm_plan) == 32 && sizeof(struct nm_lanes) == 96, "one group: two cache lines");
 
+/* In place of plans that were not made: all is done singly. */
+extern struct nm_plan nm_no_plan;
+
 /* The figure of an access, of an array of its group. */
 #define nm_lane_of(origin, figure) \
 	((origin)->plan->lanes[(origin)->access / NM_LANES].figure[(origin)->access % NM_LANES])

@@ -255,11 +255,11 @@ static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_
 int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t n, struct nm_error *err)
 {
 	uint32_t id = nm_wire_arg(*header);
-	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : NULL;
+	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : &nm_no_plan;
 	struct nm_watch *w;
 	struct nm_side_exit left;
 
-	if (!plan && !(plan = nm_engine_plan(e, id, err)))
+	if (plan == &nm_no_plan && !(plan = nm_engine_plan(e, id, err)))
 		return err ? err->code : NM_EFORMAT;
 	if (!find_exit(e, plan, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
