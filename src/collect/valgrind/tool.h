@@ -112,6 +112,13 @@ Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
 
 /* ---- asleep.c: which threads sleep in the kernel. ---- */
 
+enum nm_rest {
+	NM_REST_NONE, /* it runs in the kernel, or will */
+	NM_REST_DISK, /* it waits there for a disk, and will go on by itself */
+	NM_REST_ASLEEP,
+	NM_REST_GONE
+};
+
 struct nm_sleep {
 	Int file;   /* kept open: where the kernel tells of the thread; 0: none */
 	UInt found; /* nm_sleep_wakes() when it was found asleep, while it dozes */
@@ -124,8 +131,8 @@ UInt nm_sleep_wakes(void);
 /* The thread makes a system call; it comes back from what it did. */
 void nm_sleep_before_syscall(struct nm_sleep *sleep, UInt number, const UWord *args);
 void nm_sleep_after_syscall(struct nm_sleep *sleep);
-/* Sets *ret_gone if the thread, by the kernel's number, has gone; it is as good as asleep. */
-Bool nm_sleep_is_asleep(struct nm_sleep *sleep, Int thread, Bool *ret_gone);
+/* Of the thread with this number of the kernel's. */
+enum nm_rest nm_sleep_rest(struct nm_sleep *sleep, Int thread);
 /* Closes what is open. */
 void nm_sleep_forget(struct nm_sleep *sleep);
 

@@ -10,7 +10,8 @@
  * clocks, sockets, other processes.
  *
  * Programs with one thread take the core's own way.  A thread that stays busy in the kernel for longer
- * than PATIENCE holds the others up no longer.
+ * than PATIENCE, or waits for a disk for a twentieth of that, holds the others up no longer.  It was that
+ * short for all, and on a machine with much else to do a thread that had just been made or woken came late.
  *
  * Four threads that only compute take 0.17 s of CPU time, with turns and without.  Valgrind's own
  * --fair-sched=yes was not enough: it passes the lock on in the order of asking, which differs from run
@@ -23,7 +24,8 @@
 #define MAX_THREADS 4096
 #define YIELDS 10 /* before the first pause */
 #define PAUSE_NANOSECONDS 20000
-#define PATIENCE 700 /* yields and pauses; about 50 ms, since the kernel makes a pause 70 us */
+#define PATIENCE 14000 /* yields and pauses; about 1 s, since the kernel makes a pause 70 us */
+#define DISK 20        /* what a pause counts that is for a disk */
 
 struct sched_lock;
 
@@ -108,39 +110,44 @@ void nm_turns_before_syscall(UInt number, const UWord *args)
 	unlock_turns();
 }
 
-/* Whether the thread cannot do anything before somebody else acts.  Forgets threads that have gone. */
-static Bool is_settled(struct turn *turn)
+/* Whether the thread can do anything before somebody else acts.  Forgets threads that have gone. */
+static enum nm_rest rest_of(struct turn *turn)
 {
-	Bool gone = False;
+	enum nm_rest rest;
 
 	if (turn->thread == 0 || __atomic_load_n(&turn->waiting, __ATOMIC_SEQ_CST))
-		return True;
-	if (!nm_sleep_is_asleep(&turn->sleep, turn->thread, &gone))
-		return False;
-	if (gone)
+		return NM_REST_ASLEEP;
+	rest = nm_sleep_rest(&turn->sleep, turn->thread);
+	if (rest == NM_REST_GONE)
 		turn->thread = 0;
-	return True;
+	return rest;
 }
 
-/* Of all at one time: none has been woken by another since it was looked at. */
-static Bool are_settled(void)
+/* NM_REST_ASLEEP if all rest at one time: none has been woken by another since it was looked at. */
+static enum nm_rest rest_of_all(void)
 {
-	UInt wakes = nm_sleep_wakes(), i = 0;
+	UInt wakes = nm_sleep_wakes(), i;
 
-	while (i < turns_used && is_settled(&turns[i]))
-		i++;
-	return i == turns_used && nm_sleep_wakes() == wakes;
+	for (i = 0; i < turns_used; i++) {
+		enum nm_rest rest = rest_of(&turns[i]);
+
+		if (rest == NM_REST_NONE || rest == NM_REST_DISK)
+			return rest;
+	}
+	return nm_sleep_wakes() == wakes ? NM_REST_ASLEEP : NM_REST_NONE;
 }
 
 static void settle(void)
 {
 	const struct vki_timespec pause = {0, PAUSE_NANOSECONDS};
-	UInt patience = PATIENCE;
+	Int patience = PATIENCE;
 
 	while (patience > 0) {
-		if (__atomic_load_n(&coming, __ATOMIC_SEQ_CST) == 0 && are_settled())
+		enum nm_rest rest = __atomic_load_n(&coming, __ATOMIC_SEQ_CST) ? NM_REST_NONE : rest_of_all();
+
+		if (rest == NM_REST_ASLEEP)
 			return;
-		patience--;
+		patience -= rest == NM_REST_DISK ? DISK : 1;
 		unlock_turns();
 		if (patience > PATIENCE - YIELDS)
 			nm_syscall(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
