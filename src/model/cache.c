@@ -104,7 +104,7 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 
 		c->tags[i] = pad ? NM_NO_VICTIM : NM_NO_LINE;
 		if (pad)
-			c->stamps[i] = UINT64_MAX;
+			c->stamps[i] = NM_NO_STAMP;
 	}
 	c->tags[places] = NM_NO_VICTIM;
 	return 0;

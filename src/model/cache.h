@@ -24,6 +24,7 @@ enum { NM_WIDE_WAYS = 65 /* from so many ways on, a hash finds the way and a lis
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
 #define NM_NO_PLACE UINT32_MAX
+#define NM_NO_STAMP ((1ull << 57) - 1) /* of a way that pads a set: later than all touches */
 
 /* What is known of a resident line. */
 struct nm_stay {

@@ -59,18 +59,6 @@ ALWAYS unsigned find_plain(const uint64_t *tags, unsigned ways, uint64_t line)
 	return UINT32_MAX;
 }
 
-ALWAYS unsigned oldest_plain(const uint64_t *stamps, unsigned ways)
-{
-	unsigned oldest = 0;
-	uint64_t least = stamps[0];
-	for (unsigned w = 1; w < ways; w++)
-		if (stamps[w] < least) {
-			least = stamps[w];
-			oldest = w;
-		}
-	return oldest;
-}
-
 ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 {
 #ifdef VECTOR_WAYS
@@ -80,14 +68,42 @@ ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 	return find_plain(tags, ways, line);
 }
 
-/* The way that was touched first. */
+enum { WAY_BITS = 6 }; /* below a stamp its way, in one number */
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+ALWAYS __m256i least_of(__m256i a, __m256i b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
+
+ALWAYS unsigned oldest_way(const uint64_t *stamps, unsigned ways)
+{
+	__m256i way = _mm256_set_epi64x(3, 2, 1, 0), least = _mm256_set1_epi64x(INT64_MAX);
+
+	for (unsigned w = 0; w < ways; w += 4) {
+		const __m256i stamp = _mm256_load_si256((const __m256i *)(stamps + w));
+
+		least = least_of(least, _mm256_or_si256(_mm256_slli_epi64(stamp, WAY_BITS), way));
+		way = _mm256_add_epi64(way, _mm256_set1_epi64x(4));
+	}
+	least = least_of(least, _mm256_permute4x64_epi64(least, 0x4e));
+	least = least_of(least, _mm256_shuffle_epi32(least, 0x4e));
+	return (unsigned)_mm256_cvtsi256_si32(least) & ((1u << WAY_BITS) - 1);
+}
+#endif
+
+/* The way that was touched first, of at most 64.  No branch depends on the stamps: they are in any order. */
 ALWAYS unsigned oldest(const uint64_t *stamps, unsigned ways)
 {
-#if defined(__AVX512F__)
-	if (ways % 8 == 0)
+	uint64_t least = UINT64_MAX;
+
+#ifdef VECTOR_WAYS
+	if (ways % VECTOR_WAYS == 0)
 		return oldest_way(stamps, ways);
 #endif
-	return oldest_plain(stamps, ways);
+	for (unsigned w = 0; w < ways; w++) {
+		const uint64_t one = stamps[w] << WAY_BITS | w;
+
+		least = one < least ? one : least;
+	}
+	return least & ((1u << WAY_BITS) - 1);
 }
 
 #endif
