@@ -147,7 +147,7 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 		return NM_ENOMEM;
 	c->places = sets * c->ways * sectors + standing->loans;
 	if (make_arrays(c, c->places) || (standing->custom && nm_custom_new(c, standing)) || make_aids(c) ||
-	    nm_recency_init(&c->recency, sets * spec->ways * sectors, c->stamps) ||
+	    nm_recency_init(&c->recency, sets * spec->ways * sectors, c->stamps, c->places) ||
 	    nm_tally_init(&c->tally, sectors > 1 || standing->queue)) {
 		nm_cache_done(c);
 		return NM_ENOMEM;

@@ -104,9 +104,7 @@ static void touch(struct nm_cache *c, uint32_t place, unsigned write)
 	if (waits(c, place))
 		nm_prefetched_use(c, place);
 	if (held || !write || !c->spec.no_allocate) {
-		if (held)
-			r->log[c->stamps[place] - r->base] = NM_LOG_DEAD;
-		else
+		if (!held)
 			enter(r);
 		c->stamps[place] = nm_recency_touch(r, place);
 	}

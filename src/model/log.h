@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * log.h - the hot half of recency.c: looks for last touches in the log, with the vectors that this copy of lookup.c
- * may use.
- *
- * An entry from before now is the last touch of its line unless it is NM_LOG_DEAD; those after it may be anything.
+ * log.h - the hot half of recency.c: what hits and misses ask of the log.
  */
 #ifndef NM_LOG_H
 #define NM_LOG_H
@@ -11,54 +8,24 @@
 #include "recency.h"
 #include "search.h"
 
-/* The first time from `time` on whose entry is a last touch; there is one.  Reads a little past the log. */
+/* The first time from `time` on whose entry is a last touch; there is one. */
 ALWAYS uint64_t last_touch(const struct nm_recency *r, uint64_t time)
 {
-#if defined(__AVX512F__)
-	for (;; time += 16) {
-		__m512i entries = _mm512_loadu_si512(r->log + (time - r->base));
-		unsigned last = _mm512_cmpneq_epi32_mask(entries, _mm512_set1_epi32((int)NM_LOG_DEAD));
+	const uint32_t *const log = nm_recency_log(r);
 
-		if (last)
-			return time + (unsigned)__builtin_ctz(last);
+	for (;; time++) {
+		const uint32_t e = log[time];
+
+		if (__builtin_expect(e & NM_LOG_GHOST, 0) ? e != NM_LOG_DEAD : r->stamps[e] == time)
+			return time;
 	}
-#elif defined(__AVX2__)
-	for (;; time += 8) {
-		__m256i entries = _mm256_loadu_si256((const __m256i *)(r->log + (time - r->base)));
-		__m256i dead = _mm256_cmpeq_epi32(entries, _mm256_set1_epi32((int)NM_LOG_DEAD));
-		unsigned last = 0xff & ~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(dead));
-
-		if (last)
-			return time + (unsigned)__builtin_ctz(last);
-	}
-#else
-	while (r->log[time - r->base] == NM_LOG_DEAD)
-		time++;
-	return time;
-#endif
-}
-
-/* Renumbers the last touches, in their order, from now on, and begins the log with them. */
-static __attribute__((noinline)) void compact(struct nm_recency *r)
-{
-	const uint64_t first = r->now;
-
-	for (uint64_t t = r->head; t < first && (t = last_touch(r, t)) < first; t++) {
-		uint32_t e = r->log[t - r->base];
-
-		*(e & NM_LOG_GHOST ? &r->ghosts[e & ~NM_LOG_GHOST].stamp : &r->stamps[e]) = r->now;
-		r->log[r->now++ - first] = e;
-	}
-	r->head = first;
-	r->end += first - r->base;
-	r->base = first;
 }
 
 /* Makes room in the log for some touches, of which there are far fewer than it has entries. */
 ALWAYS void reserve(struct nm_recency *r, uint32_t touches)
 {
 	if (__builtin_expect(r->now + touches > r->end, 0))
-		compact(r);
+		nm_recency_renumber(r);
 }
 
 /* A line that the fully associative cache does not hold enters it; if that is full the one with the earliest last

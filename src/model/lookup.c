@@ -18,7 +18,8 @@
  * instead of 5.2 there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and
  * addresses left to scaled indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load
  * and a shuffle of the whole reference: one less, and 2 to 4 % slower.  (Later six of 29 less, by anew() and
- * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit.)  Half as many
+ * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit: these were measured
+ * with a log whose entries were struck out, recency.c, which was what a hit waited for.)  Half as many
  * slots, or places of 16 bits: as fast.  Also dropped: levels that hand lists of loads and settlements to each
  * other, batch by batch, so that sets could be shared out to threads: writing and reading those lists took longer
  * than what is done here, and the order of all touches, which the classes need, kept half of the work on one thread.
@@ -192,8 +193,6 @@ ALWAYS void touch_narrow(struct nm_cache *c, uint32_t place)
 
 	if (c->stamps[place] < r->head)
 		enter(r);
-	else
-		r->log[c->stamps[place] - r->base] = NM_LOG_DEAD;
 	c->stamps[place] = nm_recency_touch(r, place);
 }
 
@@ -388,12 +387,8 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 
 		if (__builtin_expect(tags[place] != r->address >> shape.line_shift, 0))
 			break;
-		uint64_t old = stamps[place];
-		if (__builtin_expect(old < head, 0)) {
+		if (__builtin_expect(stamps[place] < head, 0))
 			head = enter_late(&c->recency);
-			old = now;
-		}
-		log[old] = NM_LOG_DEAD;
 		now = anew(now);
 		place = anew(place);
 		log[now] = (uint32_t)place;

@@ -12,7 +12,7 @@ enum nm_miss_class { NM_MISS_COLD, NM_MISS_CAPACITY, NM_MISS_CONFLICT };
 
 /* In the log, in place of a place. */
 #define NM_LOG_GHOST 0x80000000u /* the line has left: the lower bits are the ghost's slot */
-#define NM_LOG_DEAD 0xffffffffu  /* no line was touched last then, any more */
+#define NM_LOG_DEAD 0xffffffffu  /* the line had left, and is back */
 
 /* A line that left its place, while the fully associative cache still holds it. */
 struct nm_ghost {
@@ -28,9 +28,11 @@ struct nm_recency {
 	uint64_t head;      /* a line is in the fully associative cache if its last touch is not before it */
 	uint64_t capacity;  /* lines */
 	uint64_t live;      /* lines that it holds */
-	uint32_t *log;      /* by time from `base` on: the place touched, if that was a last touch */
+	uint32_t *log;      /* by time from `base` on: the place touched */
 	uint64_t base, end; /* end: time for which the log has no room */
 	uint64_t *stamps;   /* of the cache: time of last touch by place */
+	uint64_t places;
+	uint64_t *last;     /* a bit for each time in the log, of nm_recency_renumber; else 0 */
 	struct nm_ghost *ghosts;
 	size_t ghost_count, ghost_mask;
 	unsigned ghost_shift; /* 64 - log2 of the slots */
@@ -39,8 +41,8 @@ struct nm_recency {
 	size_t seen_count, seen_mask;
 };
 
-/* stamps are borrowed.  0 or NM_ENOMEM. */
-int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps);
+/* stamps, one for each place, are borrowed.  0 or NM_ENOMEM. */
+int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps, uint64_t places);
 void nm_recency_done(struct nm_recency *r);
 
 /* The log as if it began at time 0. */
@@ -55,6 +57,9 @@ static inline uint64_t nm_recency_touch(struct nm_recency *r, uint32_t place)
 	r->log[r->now - r->base] = place;
 	return r->now++;
 }
+
+/* Renumbers the last touches, in their order, from now on, and begins the log with them. */
+void nm_recency_renumber(struct nm_recency *r);
 
 /* The fully associative cache loses the line touched last at `time`, which was the first of all. */
 void nm_recency_forget(struct nm_recency *r, uint64_t time);
