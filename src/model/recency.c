@@ -103,37 +103,44 @@ int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp)
 	return r->ghost_count * 4 > r->ghost_mask ? grow_ghosts(r) : 0;
 }
 
-static void mark(struct nm_recency *r, uint64_t stamp)
+/* Marks the time of a last touch, if it is one. */
+static inline void mark(struct nm_recency *r, uint64_t stamp, uint64_t first)
 {
 	const uint64_t at = stamp - r->base;
 
-	r->last[at / 64] |= 1ull << at % 64;
+	if (stamp - r->head < first - r->head)
+		r->last[at / 64] |= 1ull << at % 64;
 }
 
-/* The touch of that time is from now on one of now. */
-static void renumber(struct nm_recency *r, uint64_t time, uint64_t first)
+/* Moves what the log has of the times that are marked to its beginning.  Returns how many there are. */
+static size_t gather(struct nm_recency *r, uint64_t first)
 {
-	const uint32_t e = r->log[time - r->base];
+	uint32_t *to = r->log;
 
-	*(e & NM_LOG_GHOST ? &r->ghosts[e & ~NM_LOG_GHOST].stamp : &r->stamps[e]) = r->now;
-	r->log[r->now++ - first] = e;
+	for (uint64_t t = 0; t < first - r->base; t += 64) {
+		uint64_t last = r->last[t / 64];
+
+		r->last[t / 64] = 0;
+		for (; last; last &= last - 1)
+			*to++ = r->log[t + (unsigned)__builtin_ctzll(last)];
+	}
+	return (size_t)(to - r->log);
 }
 
 void nm_recency_renumber(struct nm_recency *r)
 {
 	const uint64_t first = r->now;
+	size_t count;
 
 	for (uint64_t i = 0; i < r->places; i++)
-		if (r->stamps[i] - r->head < first - r->head)
-			mark(r, r->stamps[i]);
+		mark(r, r->stamps[i], first);
 	for (size_t i = 0; i <= r->ghost_mask; i++)
-		if (r->ghosts[i].stamp)
-			mark(r, r->ghosts[i].stamp);
-	for (uint64_t t = r->base; t < first; t += 64) {
-		uint64_t *last = &r->last[(t - r->base) / 64];
+		mark(r, r->ghosts[i].stamp, first);
+	count = gather(r, first);
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t e = r->log[i];
 
-		for (; *last; *last &= *last - 1)
-			renumber(r, t + (unsigned)__builtin_ctzll(*last), first);
+		*(e & NM_LOG_GHOST ? &r->ghosts[e & ~NM_LOG_GHOST].stamp : &r->stamps[e]) = r->now++;
 	}
 	r->head = first;
 	r->end += first - r->base;
