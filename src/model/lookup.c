@@ -9,8 +9,8 @@
  * a count and a mask; where the guess is wrong all tags of the set are compared.  A miss is done at once, through all
  * levels: class, victim, settlement of what left, fill from the next level.
  *
- * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look at
- * the cache: slot in the table of guesses, bytes of the line, whether there are two lines.  The second reads the
+ * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look
+ * at the cache: slot in the table of guesses, bytes of the line, whether there are two lines.  The second reads the
  * table and counts the hits; so it is told at once what a load has moved.  Dropped (bench/model_bench, all hit): all
  * in one loop, with a search of the tags.  There the addresses of stores depend on the outcome of the search, so the
  * host runs later loads ahead of them, finds out that they touch the same line, and starts over: 58 M references/s
@@ -18,15 +18,18 @@
  * instead of 5.2 there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and
  * addresses left to scaled indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load
  * and a shuffle of the whole reference: one less, and 2 to 4 % slower.  (Later six of 29 less, by anew() and
- * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit: these were measured
- * with a log whose entries were struck out, recency.c, which was what a hit waited for.)  Half as many
- * slots, or places of 16 bits: as fast.  Also dropped: levels that hand lists of loads and settlements to each
- * other, batch by batch, so that sets could be shared out to threads: writing and reading those lists took longer
- * than what is done here, and the order of all touches, which the classes need, kept half of the work on one thread.
- * Fetching what the misses of a block will need before its hits are counted: nothing on perl and xz, 5 % slower on
- * gzip.  Eight references at a time with AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses
- * served within the loop, which then ends only with the block: 4.5 ns a hit, and replays of the solver take a fifth
- * longer.  Sides of a group in two lines told apart by bit masks: replays 2 to 4 % longer.
+ * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit.)  All of these
+ * were measured with a log whose entries were struck out, which a hit waited for (recency.c); since then: half as
+ * many slots, places of 16 bits, places gathered by the first half: as fast; counts and mask of a stay added by one
+ * vector of 32 bytes: solver 7, xz 5 % faster, bzip2, mawk and troff up to 3 % slower.
+ *
+ * Also dropped: levels that hand lists of loads and settlements to each other, batch by batch, so that sets could be
+ * shared out to threads: writing and reading those lists took longer than what is done here, and the order of all
+ * touches, which the classes need, kept half of the work on one thread.  Fetching what the misses of a block will
+ * need before its hits are counted: nothing on perl and xz, 5 % slower on gzip.  Eight references at a time with
+ * AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses served within the loop, which then ends
+ * only with the block: 4.5 ns a hit, and replays of the solver take a fifth longer.  Sides of a group in two lines
+ * told apart by bit masks: replays 2 to 4 % longer.
  *
  * A group (groups.h) is one reference as long as it lies in one line: what differs is how much is added to the counts of
  * the stay, and that its cell is looked up when it misses.  One that lies in two is taken by as many references at a

@@ -32,7 +32,7 @@ struct nm_recency {
 	uint64_t base, end; /* end: time for which the log has no room */
 	uint64_t *stamps;   /* of the cache: time of last touch by place */
 	uint64_t places;
-	uint64_t *last;     /* a bit for each time in the log, of nm_recency_renumber; else 0 */
+	uint64_t *last; /* a bit for each time in the log, of nm_recency_renumber; else 0 */
 	struct nm_ghost *ghosts;
 	size_t ghost_count, ghost_mask;
 	unsigned ghost_shift; /* 64 - log2 of the slots */
