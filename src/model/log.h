@@ -13,12 +13,9 @@ ALWAYS uint64_t last_touch(const struct nm_recency *r, uint64_t time)
 {
 	const uint32_t *const log = nm_recency_log(r);
 
-	for (;; time++) {
-		const uint32_t e = log[time];
-
-		if (__builtin_expect(e & NM_LOG_GHOST, 0) ? e != NM_LOG_DEAD : r->stamps[e] == time)
-			return time;
-	}
+	while (!nm_recency_is_last(r, log[time], time))
+		time++;
+	return time;
 }
 
 /* Makes room in the log for some touches, of which there are far fewer than it has entries. */

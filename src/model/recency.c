@@ -103,7 +103,7 @@ int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp)
 	return r->ghost_count * 4 > r->ghost_mask ? grow_ghosts(r) : 0;
 }
 
-/* Marks the time of a last touch, if it is one. */
+/* Marks the time of a last touch, if it is one.  It may be that of a line which left a place that is empty since. */
 static inline void mark(struct nm_recency *r, uint64_t stamp, uint64_t first)
 {
 	const uint64_t at = stamp - r->base;
@@ -112,7 +112,7 @@ static inline void mark(struct nm_recency *r, uint64_t stamp, uint64_t first)
 		r->last[at / 64] |= 1ull << at % 64;
 }
 
-/* Moves what the log has of the times that are marked to its beginning.  Returns how many there are. */
+/* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there are. */
 static size_t gather(struct nm_recency *r, uint64_t first)
 {
 	uint32_t *to = r->log;
@@ -121,8 +121,12 @@ static size_t gather(struct nm_recency *r, uint64_t first)
 		uint64_t last = r->last[t / 64];
 
 		r->last[t / 64] = 0;
-		for (; last; last &= last - 1)
-			*to++ = r->log[t + (unsigned)__builtin_ctzll(last)];
+		for (; last; last &= last - 1) {
+			const uint64_t at = t + (unsigned)__builtin_ctzll(last);
+
+			*to = r->log[at];
+			to += nm_recency_is_last(r, *to, r->base + at);
+		}
 	}
 	return (size_t)(to - r->log);
 }

@@ -51,6 +51,12 @@ static inline uint32_t *nm_recency_log(const struct nm_recency *r)
 	return (uint32_t *)((uintptr_t)r->log - r->base * sizeof *r->log);
 }
 
+/* Whether an entry of the log, of a time from head on, is the last touch of a line. */
+static inline int nm_recency_is_last(const struct nm_recency *r, uint32_t entry, uint64_t time)
+{
+	return __builtin_expect(entry & NM_LOG_GHOST, 0) ? entry != NM_LOG_DEAD : r->stamps[entry] == time;
+}
+
 /* Enters the touch of now in the log, which has room.  Returns its time, the new stamp of the place. */
 static inline uint64_t nm_recency_touch(struct nm_recency *r, uint32_t place)
 {
