@@ -6,7 +6,8 @@ Every round runs each program under each contender in turn, so that a change of 
 meets all of them; ratios are taken within a round and the median over rounds is reported.  CPU time is
 user + system time of the whole process tree (for nearmiss: collector and engine).  Peak memory is the
 high-water mark of the profiled process and, apart from it, of the engine's process, read from /proc
-every 20 ms; it lags by at most that.  (ru_maxrss would also count the spawner's memory before exec.)
+every 20 ms of the first round; it lags by at most that.  (ru_maxrss would also count the spawner's memory
+before exec.)  To look takes 2 % of a processor, which who uses two of them would miss in the other rounds.
 
 All contenders that simulate caches are given the same geometry.
 
@@ -90,8 +91,8 @@ def note_memory(root, engine_path, peaks):
         peaks[role] = max(peaks[role], peak)
 
 
-def measure(argv, stdin, engine_path):
-    """Runs argv and returns its figures; a run that fails stops the benchmark."""
+def measure(argv, stdin, engine_path, memory=False):
+    """Runs argv and returns its figures, those of memory if asked for; a run that fails stops the benchmark."""
     null = os.open(os.devnull, os.O_RDWR)
     messages = os.open("messages", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
     source = os.open(stdin, os.O_RDONLY) if stdin else null
@@ -101,7 +102,7 @@ def measure(argv, stdin, engine_path):
                          file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, null, 1),
                                        (os.POSIX_SPAWN_DUP2, messages, 2)])
     ended = os.pidfd_open(pid)
-    while not select.select([ended], [], [], 0.02)[0]:
+    while not select.select([ended], [], [], 0.02 if memory else None)[0]:
         note_memory(pid, engine_path, peaks)
     wall = time.monotonic() - start
     _, status, usage = os.wait4(pid, 0)
@@ -119,7 +120,7 @@ def run_all(options, table, programs):
     for turn in range(options.rounds):
         for w in programs:
             for name, before in table.items():
-                figures = measure(before + w.argv, w.stdin, before[0] if before else "")
+                figures = measure(before + w.argv, w.stdin, before[0] if before else "", memory=turn == 0)
                 results[w.name][name].append(figures)
                 print(f"\rround {turn + 1}/{options.rounds}  {w.name:8} {TITLES[name]:20} {figures['wall']:7.2f} s",
                       end="", file=sys.stderr, flush=True)
