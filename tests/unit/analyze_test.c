@@ -16,19 +16,12 @@
 #include "contexts.h"
 #include "encode.h"
 #include "frames.h"
+#include "numbers.h"
 #include "session.h"
 
 #define STACK_LOW 0x7000000000ull
 #define STACK_END 0x7000100000ull
 #define DATA 0x10000000ull
-
-static uint64_t seed = 1;
-
-static uint64_t pick(uint64_t below)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % below;
-}
 
 /* ---- parts against twins ---- */
 
@@ -47,13 +40,13 @@ static void blocks_equal_a_list(void **state)
 	(void)state;
 	assert_int_equal(nm_blocks_init(&blocks), 0);
 	for (unsigned step = 0; step < 60000; step++) {
-		int scalar = pick(2) != 0; /* several to a granule */
-		uint64_t at = DATA + (scalar ? pick(512) : pick(SPAN) / 8 * 8);
-		uint64_t size = scalar ? 1 + pick(6) : pick(20) ? 1 + pick(200) : 1 + pick(3 * 4096);
+		int scalar = below(2) != 0; /* several to a granule */
+		uint64_t at = DATA + (scalar ? below(512) : below(SPAN) / 8 * 8);
+		uint64_t size = scalar ? 1 + below(6) : below(20) ? 1 + below(200) : 1 + below(3 * 4096);
 		const struct nm_block *found;
 		size_t k = 0;
 
-		switch (pick(3)) {
+		switch (below(3)) {
 		case 0: /* a fresh block, wherever it may lie: what it overlaps is gone */
 			if (count == ROOM)
 				break;
@@ -68,12 +61,12 @@ static void blocks_equal_a_list(void **state)
 		case 1:
 			if (!count)
 				break;
-			k = pick(count);
+			k = below(count);
 			assert_int_equal(nm_blocks_remove(&blocks, list[k].address), 1);
 			list[k] = list[--count];
 			break;
 		default:
-			at += pick(8);
+			at += below(8);
 			while (k < count && at - list[k].address >= list[k].size)
 				k++;
 			found = nm_blocks_find(&blocks, at);
@@ -362,14 +355,14 @@ static void random_stream(struct nm_wire_words *w)
 {
 	start(w, NM_WIRE_STARTED, 5, 1, 0);
 	for (unsigned i = 0; i < 40000; i++) {
-		uint64_t at = DATA + pick(1 << 17),
-			 to = pick(4) ? STACK_END - 8 - pick(0x400) : DATA + pick(1 << 14);
+		uint64_t at = DATA + below(1 << 17),
+			 to = below(4) ? STACK_END - 8 - below(0x400) : DATA + below(1 << 14);
 
-		if (!pick(50))
-			alloc(w, DATA + pick(1 << 13) * 16, 1 + pick(300));
-		else if (!pick(40))
+		if (!below(50))
+			alloc(w, DATA + below(1 << 13) * 16, 1 + below(300));
+		else if (!below(40))
 			nm_wire_free_encode(
-			    w, &(struct nm_wire_free){NM_WIRE_FREE_CALL, DATA + pick(1 << 13) * 16});
+			    w, &(struct nm_wire_free){NM_WIRE_FREE_CALL, DATA + below(1 << 13) * 16});
 		RUN(w, BLOCK_PLAIN, at, to);
 	}
 }

@@ -16,16 +16,9 @@
 
 #include "hierarchy.h"
 #include "machine.h"
+#include "numbers.h"
 
 enum { REFS = 20000, CELLS = 6, CORES = 3, LEVELS = 3, FIELDS = sizeof(struct nm_counts) / sizeof(uint64_t) };
-
-static uint64_t rng_state;
-
-static uint64_t rng(void)
-{
-	rng_state = rng_state * 6364136223846793005ull + 1442695040888963407ull;
-	return rng_state >> 33;
-}
 
 /* Bursts of references of one core each; cell c is of core c % CORES. */
 static void make_stream(struct nm_ref *refs, unsigned *cores, unsigned seed)
@@ -34,14 +27,13 @@ static void make_stream(struct nm_ref *refs, unsigned *cores, unsigned seed)
 
 	rng_state = seed;
 	for (unsigned i = 0; i < REFS; i++) {
-		if (rng() % 50 == 0)
-			core = (unsigned)(rng() % CORES);
+		if (below(50) == 0)
+			core = (unsigned)below(CORES);
 		cores[i] = core;
-		refs[i] = (struct nm_ref){.address =
-					      (rng() % 3 ? core << 12 : 0) + (rng() % (1 + rng() % 400)) * 64,
-					  .cell = core + CORES * (uint32_t)(rng() % (CELLS / CORES)),
+		refs[i] = (struct nm_ref){.address = (below(3) ? core << 12 : 0) + below(1 + below(400)) * 64,
+					  .cell = core + CORES * (uint32_t)below(CELLS / CORES),
 					  .size = 8,
-					  .kind = rng() % 3 ? NM_REF_READ : NM_REF_WRITE,
+					  .kind = below(3) ? NM_REF_READ : NM_REF_WRITE,
 					  .weight = 1};
 	}
 }

@@ -20,6 +20,7 @@
 
 #include "encode.h"
 #include "engine_priv.h"
+#include "numbers.h"
 #include "own_program.h"
 
 #define STACK_LOW 0x7000000000ull
@@ -81,14 +82,6 @@ struct maker {
 	uint64_t heap[HEAP_BLOCKS];
 	int measuring;
 };
-
-static uint64_t seed;
-
-static uint64_t pick(uint64_t below)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % below;
-}
 
 #define BOTH(m, record, ...)                                                                   \
 	do {                                                                                   \
@@ -153,8 +146,9 @@ static void tell(struct maker *m)
 /* Perhaps code without accesses, of the function or of another one. */
 static void be_quiet(struct maker *m, unsigned function)
 {
-	for (unsigned n = (unsigned)(pick(3) ? pick(3) : pick(20)); n > 0; n--) {
-		unsigned f = pick(3) ? function : (unsigned)pick(FUNCTIONS), k = (unsigned)pick(QUIET_KINDS);
+	for (unsigned n = (unsigned)(below(3) ? below(3) : below(20)); n > 0; n--) {
+		unsigned f = below(3) ? function : (unsigned)below(FUNCTIONS),
+			 k = (unsigned)below(QUIET_KINDS);
 
 		if (f == RESTORER)
 			f = UNSEEN;
@@ -163,7 +157,7 @@ static void be_quiet(struct maker *m, unsigned function)
 		m->quiet += quiet_instructions[k];
 		m->quiet_unmeasured += m->measuring ? 0 : quiet_instructions[k];
 	}
-	if (!pick(30)) /* a chunk is full */
+	if (!below(30)) /* a chunk is full */
 		tell(m);
 }
 
@@ -178,9 +172,9 @@ static unsigned running(const struct maker *m) { return m->running[m->depth]; }
 
 static void work(struct maker *m, unsigned function)
 {
-	uint64_t block = m->heap[pick(HEAP_BLOCKS)],
-		 data = block && !pick(4) ? block : HEAP + pick(HEAP_BYTES),
-		 own = pick(4) ? top_of(m) - 8 - pick(32) * 8 : top_of(m) + 8 + pick(64) * 8;
+	uint64_t block = m->heap[below(HEAP_BLOCKS)],
+		 data = block && !below(4) ? block : HEAP + below(HEAP_BYTES),
+		 own = below(4) ? top_of(m) - 8 - below(32) * 8 : top_of(m) + 8 + below(64) * 8;
 
 	run_block(m, function, PLAIN, (uint64_t[]){data, own}, 2);
 	be_quiet(m, function);
@@ -188,7 +182,7 @@ static void work(struct maker *m, unsigned function)
 
 static void call(struct maker *m, unsigned function)
 {
-	uint64_t slot = top_of(m) - 16 - pick(16) * 8;
+	uint64_t slot = top_of(m) - 16 - below(16) * 8;
 
 	be_quiet(m, running(m));
 	run_block(m, running(m), CALL, &slot, 1);
@@ -207,8 +201,8 @@ static void leave(struct maker *m)
 /* By itself or in a wrapper, which only forwards; the caller may use the block at once. */
 static void allocate(struct maker *m)
 {
-	int wrapped = pick(3) != 0;
-	unsigned i = (unsigned)pick(HEAP_BLOCKS);
+	int wrapped = below(3) != 0;
+	unsigned i = (unsigned)below(HEAP_BLOCKS);
 
 	if (wrapped)
 		call(m, WRAPPER);
@@ -217,11 +211,11 @@ static void allocate(struct maker *m)
 	if (m->heap[i])
 		BOTH(m, free, NM_WIRE_FREE_CALL, m->heap[i]);
 	m->heap[i] = HEAP + i * (HEAP_BYTES / HEAP_BLOCKS);
-	BOTH(m, alloc, NM_WIRE_MALLOC, m->heap[i], 1 + pick(HEAP_BYTES / HEAP_BLOCKS), 0x401000);
+	BOTH(m, alloc, NM_WIRE_MALLOC, m->heap[i], 1 + below(HEAP_BYTES / HEAP_BLOCKS), 0x401000);
 	be_quiet(m, running(m));
 	if (wrapped)
 		leave(m);
-	if (pick(2))
+	if (below(2))
 		run_block(m, running(m), PLAIN, (uint64_t[]){m->heap[i], m->heap[i]}, 2);
 	be_quiet(m, running(m));
 }
@@ -241,10 +235,10 @@ static void interrupt(struct maker *m, int other_stack)
 	work(m, INNER);
 	leave(m);
 	work(m, HANDLER);
-	if (depth > 1 && !pick(3)) { /* out of the handler, to a function that called before */
+	if (depth > 1 && !below(3)) { /* out of the handler, to a function that called before */
 		call(m, LEAP);
 		run_block(m, LEAP, PLAIN, (uint64_t[]){HEAP, top_of(m) - 64}, 2);
-		m->depth = depth - (unsigned)pick(2);
+		m->depth = depth - (unsigned)below(2);
 	} else {
 		leave(m);
 		run_block(m, RESTORER, QUIET, NULL, 0);
@@ -262,12 +256,12 @@ static void measure(struct maker *m, int on)
 
 static void step(struct maker *m)
 {
-	switch (pick(24)) {
+	switch (below(24)) {
 	case 0:
 	case 1:
 	case 2:
 		if (m->depth < DEPTH / 2)
-			call(m, pick(2) ? INNER : OUTER);
+			call(m, below(2) ? INNER : OUTER);
 		break;
 	case 3:
 	case 4:
@@ -276,8 +270,8 @@ static void step(struct maker *m)
 		break;
 	case 5:
 	case 6: allocate(m); break;
-	case 7: interrupt(m, (int)pick(2)); break;
-	case 8: measure(m, pick(3) != 0); break;
+	case 7: interrupt(m, (int)below(2)); break;
+	case 8: measure(m, below(3) != 0); break;
 	default: work(m, running(m)); break;
 	}
 }
@@ -443,7 +437,7 @@ static void code_without_accesses_may_be_counted(void **state)
 		struct nm_symbols *symbols;
 
 		m = (struct maker){0};
-		seed = i + 1;
+		rng_state = i + 1;
 		make_streams(&m);
 		assert_true(m.words[COUNTED].count < m.words[ALL].count);
 		assert_int_equal(nm_symbols_new(&symbols, NULL), 0);

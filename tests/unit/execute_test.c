@@ -18,6 +18,7 @@
 
 #include "encode.h"
 #include "engine_priv.h"
+#include "numbers.h"
 
 #define STACK_LOW 0x7000000000ull
 #define STACK_END 0x7000100000ull
@@ -47,14 +48,6 @@ static const char *const names[KINDS] = {NULL,
 					 "heap <unknown caller>",
 					 "<heap bookkeeping>",
 					 "<anonymous memory>"};
-
-static uint64_t seed = 7;
-
-static uint64_t pick(uint64_t below)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % below;
-}
 
 struct block {
 	unsigned accesses, exits, end;
@@ -127,14 +120,14 @@ static void define(struct maker *m, unsigned id)
 	struct nm_wire_block_info info = {
 	    .id = id, .instructions = instructions, .accesses = accesses, .exits = exits};
 
-	b->accesses = (unsigned)(pick(3) ? pick(6) : pick(MAX_ACCESSES));
+	b->accesses = (unsigned)(below(3) ? below(6) : below(MAX_ACCESSES));
 	b->end = id % 3 && b->accesses ? NM_WIRE_JUMP : id % 2 ? NM_WIRE_CALL : NM_WIRE_RETURN;
 	b->accesses += !b->accesses && b->end != NM_WIRE_JUMP;
 	for (unsigned i = 0; i < b->accesses; i++) {
-		b->flags[i] = pick(3) ? NM_WIRE_READ : NM_WIRE_WRITE;
-		b->habit[i] = (unsigned)pick(8);
+		b->flags[i] = below(3) ? NM_WIRE_READ : NM_WIRE_WRITE;
+		b->habit[i] = (unsigned)below(8);
 		if (id % 10 == 9 && b->end == NM_WIRE_JUMP)
-			b->flags[i] = pick(2) ? NM_WIRE_PREFETCH : b->flags[i] | NM_WIRE_GUARDED;
+			b->flags[i] = below(2) ? NM_WIRE_PREFETCH : b->flags[i] | NM_WIRE_GUARDED;
 		if (i + 1 == b->accesses && b->end != NM_WIRE_JUMP)
 			b->flags[i] = NM_WIRE_FRAME | (b->end == NM_WIRE_CALL ? NM_WIRE_WRITE : NM_WIRE_READ);
 		accesses[i] = 8 | (uint64_t)i << 16 | (uint64_t)b->flags[i] << 32;
@@ -142,7 +135,7 @@ static void define(struct maker *m, unsigned id)
 	for (unsigned i = 0; i <= b->accesses; i++)
 		instructions[i] = (pc + 4 * i) | 4ull << 48;
 	while (b->accesses > 4 && b->exits < 2) {
-		b->exit_at[b->exits] = (unsigned)(b->exits ? b->exit_at[0] + 2 : pick(2));
+		b->exit_at[b->exits] = (unsigned)(b->exits ? b->exit_at[0] + 2 : below(2));
 		exits[b->exits] = b->exit_at[b->exits] | (uint64_t)(b->exit_at[b->exits] + 1) << 16;
 		b->exits++;
 	}
@@ -161,17 +154,17 @@ static uint64_t address_of(struct maker *m, unsigned habit)
 	uint64_t top =
 	    m->depth[m->stack] ? m->slots[m->stack][m->depth[m->stack] - 1] : low_of(m->stack) + 0x80000;
 
-	if (!pick(8))
-		habit = (unsigned)pick(9);
+	if (!below(8))
+		habit = (unsigned)below(9);
 	switch (habit) {
 	case 0:
-	case 1: return top - pick(64) * 8;
-	case 2: return top + pick(128) * 8; /* callers', or above the first */
-	case 3: return MAPPED + pick(0x1000);
-	case 4: return HEAP + pick(HEAP_BYTES);
-	case 5: return m->heap[3].at + pick(8);
-	case 6: return low_of(!m->stack) + 0x7f000 + pick(0x1000);
-	case 7: return m->heap[pick(HEAP_BLOCKS)].at + pick(40);
+	case 1: return top - below(64) * 8;
+	case 2: return top + below(128) * 8; /* callers', or above the first */
+	case 3: return MAPPED + below(0x1000);
+	case 4: return HEAP + below(HEAP_BYTES);
+	case 5: return m->heap[3].at + below(8);
+	case 6: return low_of(!m->stack) + 0x7f000 + below(0x1000);
+	case 7: return m->heap[below(HEAP_BLOCKS)].at + below(40);
 	default: return MAPPED + 0x800000;
 	}
 }
@@ -179,26 +172,26 @@ static uint64_t address_of(struct maker *m, unsigned habit)
 /* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other stack. */
 static uint64_t slot_of(struct maker *m, const struct block *b)
 {
-	unsigned stack = pick(20) ? m->stack : !m->stack, depth = m->depth[stack];
+	unsigned stack = below(20) ? m->stack : !m->stack, depth = m->depth[stack];
 	uint64_t top = depth ? m->slots[stack][depth - 1] : low_of(stack) + 0x80000;
 
 	if (b->end == NM_WIRE_RETURN)
-		return depth ? m->slots[stack][pick(8) ? depth - 1 : pick(depth)] : top;
+		return depth ? m->slots[stack][below(8) ? depth - 1 : below(depth)] : top;
 	if (depth == DEPTH)
 		return m->slots[stack][1];
-	return top - 8 - pick(32) * 8;
+	return top - 8 - below(32) * 8;
 }
 
 static void run_block(struct maker *m)
 {
-	unsigned id = (unsigned)pick(BLOCKS);
+	unsigned id = (unsigned)below(BLOCKS);
 	const struct block *b = &m->blocks[id];
 	uint64_t addresses[MAX_ACCESSES + 1];
-	unsigned n = b->exits && !pick(5) ? b->exit_at[pick(b->exits)] : b->accesses;
+	unsigned n = b->exits && !below(5) ? b->exit_at[below(b->exits)] : b->accesses;
 
 	for (unsigned i = 0; i < n; i++) {
 		addresses[i] = address_of(m, b->habit[i]);
-		if (b->flags[i] & NM_WIRE_GUARDED && pick(2))
+		if (b->flags[i] & NM_WIRE_GUARDED && below(2))
 			addresses[i] = 0;
 		if (b->flags[i] & NM_WIRE_FRAME)
 			addresses[i] = slot_of(m, b);
@@ -217,7 +210,7 @@ static void change_heap(struct maker *m, unsigned i)
 	if (m->heap[i].size)
 		nm_wire_free_encode(&m->words, &(struct nm_wire_free){NM_WIRE_FREE_CALL, m->heap[i].at});
 	m->heap[i].at = HEAP + i * room;
-	m->heap[i].size = 1 + pick(room);
+	m->heap[i].size = 1 + below(room);
 	nm_wire_alloc_encode(
 	    &m->words, &(struct nm_wire_alloc){NM_WIRE_MALLOC, m->heap[i].at, m->heap[i].size, 0x401000});
 }
@@ -252,8 +245,8 @@ static void make_stream(struct maker *m)
 	for (unsigned i = 0; i < HEAP_BLOCKS; i++)
 		change_heap(m, i);
 	for (unsigned step = 0; step < STEPS; step++) {
-		if (!pick(60))
-			change_heap(m, (unsigned)pick(HEAP_BLOCKS));
+		if (!below(60))
+			change_heap(m, (unsigned)below(HEAP_BLOCKS));
 		run_block(m);
 	}
 }

@@ -21,6 +21,7 @@
 
 #include "encode.h"
 #include "engine_priv.h"
+#include "numbers.h"
 #include "own_program.h"
 
 #define STACKS 0x7000000000ull
@@ -44,14 +45,6 @@ enum {
 	DEPTH = 10,
 	COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t)
 };
-
-static uint64_t seed;
-
-static uint64_t pick(uint64_t below)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % below;
-}
 
 /* ---- the program: functions that never run, and variables; names that the engine knows ---- */
 
@@ -108,13 +101,13 @@ struct maker {
 /* The members of a group that may be taken as one reference: without a gap, in any order. */
 static unsigned make_members(unsigned *sizes, unsigned *distances)
 {
-	unsigned wanted = 2 + (unsigned)pick(pick(4) ? 4 : NM_GROUP_MAX - 1), end = 0;
+	unsigned wanted = 2 + (unsigned)below(below(4) ? 4 : NM_GROUP_MAX - 1), end = 0;
 
 	for (unsigned n = 0; n < wanted; n++) {
-		unsigned distance = (unsigned)(pick(3) ? end : pick(end + 1)), size = 1u << pick(6);
+		unsigned distance = (unsigned)(below(3) ? end : below(end + 1)), size = 1u << below(6);
 
 		if (distance >= NM_GROUP_SPAN)
-			distance = (unsigned)pick(NM_GROUP_SPAN);
+			distance = (unsigned)below(NM_GROUP_SPAN);
 		if (distance + size > NM_GROUP_SPAN)
 			size = NM_GROUP_SPAN - distance;
 		end = distance + size > end ? distance + size : end;
@@ -122,7 +115,7 @@ static unsigned make_members(unsigned *sizes, unsigned *distances)
 		sizes[n] = size;
 	}
 	for (unsigned i = wanted - 1; i > 0; i--) {
-		unsigned k = (unsigned)pick(i + 1), size = sizes[i], distance = distances[i];
+		unsigned k = (unsigned)below(i + 1), size = sizes[i], distance = distances[i];
 
 		sizes[i] = sizes[k];
 		distances[i] = distances[k];
@@ -135,11 +128,11 @@ static unsigned make_members(unsigned *sizes, unsigned *distances)
 /* With gaps, more bytes or more accesses than usual: each has to go by itself. */
 static unsigned make_odd_members(unsigned *sizes, unsigned *distances)
 {
-	unsigned wanted = 2 + (unsigned)pick(NM_GROUP_MAX);
+	unsigned wanted = 2 + (unsigned)below(NM_GROUP_MAX);
 
 	for (unsigned n = 0; n < wanted; n++) {
-		distances[n] = n ? (unsigned)pick(200) : 0;
-		sizes[n] = 1 + (unsigned)pick(100);
+		distances[n] = n ? (unsigned)below(200) : 0;
+		sizes[n] = 1 + (unsigned)below(100);
 	}
 	return wanted;
 }
@@ -173,22 +166,22 @@ static void add_group(struct block *b, unsigned *sizes, int odd, int guarded)
 
 	*g = (struct group){.first = b->accesses,
 			    .count = 1,
-			    .habit = (unsigned)pick(10),
-			    .heap = (unsigned)pick(HEAP_BLOCKS)};
+			    .habit = (unsigned)below(10),
+			    .heap = (unsigned)below(HEAP_BLOCKS)};
 	d[0] = 0;
-	s[0] = 1 + (unsigned)pick(pick(4) ? 8 : 70);
-	if (pick(3))
-		g->count = odd && pick(2) ? make_odd_members(s, d) : make_members(s, d);
+	s[0] = 1 + (unsigned)below(below(4) ? 8 : 70);
+	if (below(3))
+		g->count = odd && below(2) ? make_odd_members(s, d) : make_members(s, d);
 	for (unsigned i = g->first; i < g->first + g->count; i++)
-		b->flags[i] = pick(3) ? NM_WIRE_READ : NM_WIRE_WRITE;
+		b->flags[i] = below(3) ? NM_WIRE_READ : NM_WIRE_WRITE;
 	if (guarded && g->count == 1)
-		b->flags[g->first] = pick(2) ? NM_WIRE_PREFETCH : b->flags[g->first] | NM_WIRE_GUARDED;
+		b->flags[g->first] = below(2) ? NM_WIRE_PREFETCH : b->flags[g->first] | NM_WIRE_GUARDED;
 	b->accesses += g->count;
 }
 
 static void shape_block(struct block *b, unsigned id, unsigned *sizes)
 {
-	unsigned wanted = (unsigned)(pick(3) ? pick(4) : pick(MAX_GROUPS));
+	unsigned wanted = (unsigned)(below(3) ? below(4) : below(MAX_GROUPS));
 
 	b->end = id % 3 ? NM_WIRE_JUMP : id % 2 ? NM_WIRE_CALL : NM_WIRE_RETURN;
 	wanted += !wanted && b->end != NM_WIRE_JUMP;
@@ -196,9 +189,9 @@ static void shape_block(struct block *b, unsigned id, unsigned *sizes)
 		add_group(b, sizes, id % 20 == 7, id % 10 == 9 || id % 10 == 5);
 	if (b->end != NM_WIRE_JUMP)
 		add_frame(b, sizes);
-	for (unsigned at = (unsigned)pick(3); at < b->groups && b->exits < 2; at += 1 + (unsigned)pick(3))
+	for (unsigned at = (unsigned)below(3); at < b->groups && b->exits < 2; at += 1 + (unsigned)below(3))
 		b->exit_at[b->exits++] = at;
-	if (pick(3) == 0)
+	if (below(3) == 0)
 		b->exits = 0;
 }
 
@@ -264,19 +257,19 @@ static uint64_t stack_address(struct maker *m, unsigned habit)
 	unsigned t = m->thread, s = m->stack[t], depth = m->depth[t][s];
 
 	switch (habit) {
-	case 0: return top_of(m, t, s) - 256 + pick(256);
-	case 1: return top_of(m, t, s) - 72 + pick(80); /* up to and over the return address */
-	case 2: return depth ? m->slots[t][s][pick(depth)] - 64 + pick(72) : top_of(m, t, s) + pick(64);
+	case 0: return top_of(m, t, s) - 256 + below(256);
+	case 1: return top_of(m, t, s) - 72 + below(80); /* up to and over the return address */
+	case 2: return depth ? m->slots[t][s][below(depth)] - 64 + below(72) : top_of(m, t, s) + below(64);
 	default: break;
 	}
-	t = (unsigned)pick(THREADS);
-	s = (unsigned)pick(2);
-	return pick(2) ? top_of(m, t, s) - 64 + pick(128) : stack_low(t, s) + STACK_BYTES - 64 + pick(128);
+	t = (unsigned)below(THREADS);
+	s = (unsigned)below(2);
+	return below(2) ? top_of(m, t, s) - 64 + below(128) : stack_low(t, s) + STACK_BYTES - 64 + below(128);
 }
 
 static uint64_t address_of(struct maker *m, const struct group *g)
 {
-	unsigned habit = pick(8) ? g->habit : (unsigned)pick(10);
+	unsigned habit = below(8) ? g->habit : (unsigned)below(10);
 	uint64_t edge;
 
 	switch (habit) {
@@ -285,27 +278,27 @@ static uint64_t address_of(struct maker *m, const struct group *g)
 	case 2:
 	case 3: return stack_address(m, habit);
 	case 4:
-	case 5: return m->heap[g->heap].at + pick(2) * 8; /* a block again and again */
-	case 6: return m->heap[pick(HEAP_BLOCKS)].at - 32 + pick(48);
-	case 7: return m->names[pick(NAMES)] - 64 + pick(128);
-	case 8: return (uintptr_t)one_variable - 16 + pick(80);
+	case 5: return m->heap[g->heap].at + below(2) * 8; /* a block again and again */
+	case 6: return m->heap[below(HEAP_BLOCKS)].at - 32 + below(48);
+	case 7: return m->names[below(NAMES)] - 64 + below(128);
+	case 8: return (uintptr_t)one_variable - 16 + below(80);
 	default: break;
 	}
-	edge = MAPPED + pick(3) * MAPPED_BYTES;
-	return pick(3) ? edge - 64 + pick(128) : MAPPED + pick(2 * MAPPED_BYTES);
+	edge = MAPPED + below(3) * MAPPED_BYTES;
+	return below(3) ? edge - 64 + below(128) : MAPPED + below(2 * MAPPED_BYTES);
 }
 
 /* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other stack. */
 static uint64_t slot_of(struct maker *m, const struct block *b, unsigned *ret_stack)
 {
-	unsigned t = m->thread, s = pick(30) ? m->stack[t] : !m->stack[t], depth = m->depth[t][s];
+	unsigned t = m->thread, s = below(30) ? m->stack[t] : !m->stack[t], depth = m->depth[t][s];
 
 	*ret_stack = s;
 	if (b->end == NM_WIRE_RETURN)
-		return depth ? m->slots[t][s][pick(8) ? depth - 1 : pick(depth)] : top_of(m, t, s);
+		return depth ? m->slots[t][s][below(8) ? depth - 1 : below(depth)] : top_of(m, t, s);
 	if (depth == DEPTH)
 		return m->slots[t][s][1];
-	return top_of(m, t, s) - 8 - pick(20) * 8;
+	return top_of(m, t, s) - 8 - below(20) * 8;
 }
 
 static void change_frames(struct maker *m, const struct block *b, unsigned s, uint64_t slot)
@@ -321,17 +314,17 @@ static void change_frames(struct maker *m, const struct block *b, unsigned s, ui
 
 static void run_block(struct maker *m)
 {
-	unsigned id = (unsigned)pick(BLOCKS), stack = 0;
+	unsigned id = (unsigned)below(BLOCKS), stack = 0;
 	const struct block *b = &m->blocks[id];
 	uint64_t grouped[MAX_GROUPS], single[MAX_ACCESSES], slot = 0;
-	unsigned groups = b->exits && !pick(4) ? b->exit_at[pick(b->exits)] : b->groups, n = 0;
+	unsigned groups = b->exits && !below(4) ? b->exit_at[below(b->exits)] : b->groups, n = 0;
 
 	for (unsigned i = 0; i < groups; i++) {
 		const struct group *g = &b->group[i];
 		unsigned last = g->first + g->count - 1;
 
 		grouped[i] = address_of(m, g);
-		if (b->flags[g->first] & NM_WIRE_GUARDED && pick(2))
+		if (b->flags[g->first] & NM_WIRE_GUARDED && below(2))
 			grouped[i] = 0;
 		if (b->flags[last] & NM_WIRE_FRAME) {
 			slot = slot_of(m, b, &stack);
@@ -353,8 +346,8 @@ static void change_heap(struct maker *m, unsigned i)
 {
 	uint64_t room = HEAP_BYTES / HEAP_BLOCKS / 8 * 8, at = HEAP + i * room;
 
-	if (m->heap[i].size && !pick(3)) {
-		uint64_t to = HEAP + i * room + 8 * pick(2);
+	if (m->heap[i].size && !below(3)) {
+		uint64_t to = HEAP + i * room + 8 * below(2);
 
 		BOTH(m, realloc, NM_WIRE_REALLOCATE, m->heap[i].at, to, room - 8, 0x401000);
 		m->heap[i].at = to;
@@ -365,9 +358,9 @@ static void change_heap(struct maker *m, unsigned i)
 		BOTH(m, free, NM_WIRE_FREE_CALL, m->heap[i].at);
 	m->heap[i].at = at;
 	m->heap[i].size = 0;
-	if (!pick(4))
+	if (!below(4))
 		return;
-	m->heap[i].size = pick(2) ? room : 1 + pick(room);
+	m->heap[i].size = below(2) ? room : 1 + below(room);
 	BOTH(m, alloc, NM_WIRE_MALLOC, at, m->heap[i].size, 0x401000);
 }
 
@@ -384,43 +377,43 @@ static void name_range(struct maker *m, unsigned i)
 	if (m->names[i])
 		BOTH(m, unname, m->names[i]);
 	m->names[i] = MAPPED + 0x100 + i * 0x40;
-	snprintf(name, sizeof name, "range %llu", (unsigned long long)pick(4));
-	BOTH(m, name, m->names[i], 1 + pick(0x40), name);
+	snprintf(name, sizeof name, "range %llu", (unsigned long long)below(4));
+	BOTH(m, name, m->names[i], 1 + below(0x40), name);
 }
 
 static void happen(struct maker *m)
 {
-	switch (pick(40)) {
+	switch (below(40)) {
 	case 0: BOTH(m, measure, 0); break;
 	case 1:
 	case 2: BOTH(m, measure, 1); break;
 	case 3: /* a part becomes something else */
 		BOTH(m, unmap, MAPPED + MAPPED_BYTES / 2, 0x1000);
-		if (pick(2))
+		if (below(2))
 			map(m, MAPPED + MAPPED_BYTES / 2, 0x1000, 0, "");
 		break;
 	case 4:
 		map(m, MAPPED + MAPPED_BYTES, MAPPED_BYTES, NM_WIRE_MAP_SHARED,
-		    pick(2) ? "/no/such/file" : "");
+		    below(2) ? "/no/such/file" : "");
 		break;
 	case 5:
-	case 6: name_range(m, (unsigned)pick(NAMES)); break;
+	case 6: name_range(m, (unsigned)below(NAMES)); break;
 	case 7: BOTH(m, signal, 10, top_of(m, m->thread, m->stack[m->thread]) - 128); break;
 	case 8:
 	case 9:
 	case 10:
 		if (!m->forked)
-			m->thread = (unsigned)pick(THREADS);
+			m->thread = (unsigned)below(THREADS);
 		BOTH(m, thread, m->thread + 1);
 		break;
-	default: change_heap(m, (unsigned)pick(HEAP_BLOCKS)); break;
+	default: change_heap(m, (unsigned)below(HEAP_BLOCKS)); break;
 	}
 }
 
 static void run_blocks(struct maker *m, unsigned steps)
 {
 	for (unsigned step = 0; step < steps; step++) {
-		if (!pick(12))
+		if (!below(12))
 			happen(m);
 		run_block(m);
 	}
@@ -762,10 +755,11 @@ static void groups_change_nothing(void **state)
 	static struct maker m;
 
 	(void)state;
-	for (seed = 1; seed < 20; seed += 7) {
+	for (unsigned round = 0; round < 3; round++) {
 		struct nm_symbols *symbols;
 
 		m = (struct maker){0};
+		rng_state = round;
 		make_streams(&m);
 		assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
 		for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)

@@ -22,6 +22,7 @@
 #include "groups.h"
 #include "machine.h"
 #include "monitor.h"
+#include "numbers.h"
 #include "vector.h"
 
 #define HUGE 0x600000ull /* from here on the memory can have huge pages */
@@ -34,17 +35,6 @@ enum {
 	COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t),
 	EXTRAS = sizeof(struct nm_extras) / sizeof(uint64_t)
 };
-
-static uint64_t rng_state;
-
-static uint32_t below(uint32_t n)
-{
-	uint64_t x = rng_state += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return (uint32_t)((x ^ x >> 31) % n);
-}
 
 /* ---- streams ---- */
 

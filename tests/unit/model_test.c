@@ -18,20 +18,9 @@
 #include "hierarchy.h"
 #include "machine.h"
 #include "model_twin.h"
+#include "numbers.h"
 
 enum { REFS = 12000, CELLS = TWIN_CELLS };
-
-static uint64_t rng_state;
-
-static uint64_t rng(void)
-{
-	uint64_t x = rng_state += 0x9e3779b97f4a7c15ull;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-static uint32_t below(uint32_t n) { return (uint32_t)(rng() % n); }
 
 /* Streams.  Each makes reference i. */
 static uint64_t uniform(unsigned i, uint64_t size) { return (void)i, rng() % (3 * size); }

@@ -16,6 +16,7 @@
 #include "machine.h"
 #include "model_twin.h"
 #include "moments.h"
+#include "numbers.h"
 #include "sift.h"
 #include "vector.h"
 
@@ -30,14 +31,6 @@ static void keep(void *self, const struct nm_event *e)
 	struct events *events = self;
 
 	assert_int_equal(nm_vec_push(&events->list, *e), 0);
-}
-
-static uint64_t rng_state;
-
-static uint32_t below(uint32_t n)
-{
-	rng_state = rng_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)((rng_state >> 33) % n);
 }
 
 static void make_stream(struct nm_ref *refs, int fetches, uint32_t span)

@@ -15,19 +15,12 @@
 
 #include "hierarchy.h"
 #include "machine.h"
+#include "numbers.h"
 #include "pages.h"
 
 enum { REFS = 6000, CELLS = 4, SMALL = 1 << 20 /* pages of 4K, 4G in all */, MOST_SETS = 64, MOST_WAYS = 64 };
 
 static const uint64_t bytes_of[3] = {4096, 4096 * 512ull, 4096 * 512ull * 512ull};
-
-static uint64_t rng_state;
-
-static uint64_t rng(void)
-{
-	rng_state = rng_state * 6364136223846793005ull + 1442695040888963407ull;
-	return rng_state >> 33;
-}
 
 /* ---- the twin ---- */
 
@@ -179,9 +172,9 @@ static size_t change_memory(struct twin *t, int asks, struct nm_range *ranges)
 
 	memset(t->can_be_huge, 0, SMALL);
 	for (unsigned i = 0; i < 6; i++) {
-		uint64_t first = rng() % 3 ? rng() % SMALL : rng() % (SMALL / 512) * 512;
-		uint64_t n = i == 0 ? SMALL / 2 : rng() % 3000;
-		unsigned char flag = (unsigned char)(1 + (asks ? rng() % 3 : 0));
+		uint64_t first = below(3) ? below(SMALL) : below(SMALL / 512) * 512;
+		uint64_t n = i == 0 ? SMALL / 2 : below(3000);
+		unsigned char flag = (unsigned char)(1 + (asks ? below(3) : 0));
 
 		for (uint64_t p = first; p < first + n && p < SMALL; p++)
 			t->can_be_huge[p] = flag;
@@ -198,17 +191,17 @@ static size_t change_memory(struct twin *t, int asks, struct nm_range *ranges)
 static struct nm_ref make_reference(unsigned i, unsigned stream, int fetches)
 {
 	static uint64_t hot[64];
-	uint64_t address = rng() % 4 * 1000 * 1000 * 1000 + rng() % (stream ? 20 << 20 : 400 << 20);
+	uint64_t address = below(4) * 1000 * 1000 * 1000 + below(stream ? 20 << 20 : 400 << 20);
 
 	if (i % 8) /* comes back */
-		address = hot[rng() % (stream == 2 ? 12 : 64)] + rng() % (rng() % 8 ? 4096 : 2 << 20);
-	hot[rng() % 64] = address;
-	if (rng() % 16 == 0) /* spans pages */
-		address = address / bytes_of[1] * bytes_of[1] + bytes_of[rng() % 2] - 1 - rng() % 8;
+		address = hot[below(stream == 2 ? 12 : 64)] + below(below(8) ? 4096 : 2 << 20);
+	hot[below(64)] = address;
+	if (below(16) == 0) /* spans pages */
+		address = address / bytes_of[1] * bytes_of[1] + bytes_of[below(2)] - 1 - below(8);
 	return (struct nm_ref){.address = address,
-			       .cell = (uint32_t)(rng() % CELLS),
-			       .size = (uint16_t)(rng() % 64 ? 1 + rng() % 16 : 5000),
-			       .kind = (uint8_t)(rng() % (fetches ? 3 : 2)),
+			       .cell = (uint32_t)below(CELLS),
+			       .size = (uint16_t)(below(64) ? 1 + below(16) : 5000),
+			       .kind = (uint8_t)below(fetches ? 3 : 2),
 			       .weight = 1};
 }
 

@@ -11,19 +11,12 @@
 
 #include <cmocka.h>
 
+#include "numbers.h"
 #include "patterns.h"
 
 enum { WALKS = 12, CELLS = 5, BATCHES = 40, STRIDES_MOST = 6 };
 
 static const int64_t strides[STRIDES_MOST] = {8, -24, 0, 4000, INT64_C(1) << 40, 3};
-
-static uint64_t seed = 11;
-
-static uint64_t pick(uint64_t below)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 33) % below;
-}
 
 /* An instruction that walks an object. */
 struct walk {
@@ -39,9 +32,9 @@ struct twin {
 /* Every walk of a cell takes one of as many strides as cells have numbers; the last one takes the first mostly. */
 static uint64_t step(struct twin *t, struct walk *w)
 {
-	unsigned i = (unsigned)pick(w->cell == CELLS ? STRIDES_MOST : w->cell);
+	unsigned i = (unsigned)below(w->cell == CELLS ? STRIDES_MOST : w->cell);
 
-	if (w->cell == CELLS && pick(4))
+	if (w->cell == CELLS && below(4))
 		i = 0;
 	if (!w->steps++) {
 		w->address = 1u << 20;
@@ -56,11 +49,12 @@ static uint64_t step(struct twin *t, struct walk *w)
 static void fill(struct twin *t, struct nm_patterns *p, struct nm_ref *batch)
 {
 	for (unsigned i = 0; i < NM_BATCH; i++) {
-		unsigned k = (unsigned)pick(WALKS + 1);
+		unsigned k = (unsigned)below(WALKS + 1);
 
 		if (k == WALKS) { /* a fetch */
 			p->access[i] = NM_NO_ACCESS;
-			batch[i] = (struct nm_ref){.address = pick(1 << 20), .cell = 1, .kind = NM_REF_FETCH};
+			batch[i] =
+			    (struct nm_ref){.address = below(1 << 20), .cell = 1, .kind = NM_REF_FETCH};
 			continue;
 		}
 		p->access[i] = k;

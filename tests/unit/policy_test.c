@@ -18,26 +18,19 @@
 #include "foresight.h"
 #include "hierarchy.h"
 #include "machine.h"
+#include "numbers.h"
 
 enum { REFS = 20000, STREAMS = 4 };
-
-static uint64_t rng_state;
-
-static uint64_t rng(void)
-{
-	rng_state = rng_state * 6364136223846793005ull + 1442695040888963407ull;
-	return rng_state >> 33;
-}
 
 /* Line numbers: uniform, skewed, a loop that does not fit, phases of both. */
 static void make_lines(uint64_t *lines, unsigned stream)
 {
 	rng_state = stream + 1;
 	for (unsigned i = 0; i < REFS; i++)
-		lines[i] = stream == 0   ? rng() % 300
-			   : stream == 1 ? rng() % (1 + rng() % 400)
+		lines[i] = stream == 0   ? below(300)
+			   : stream == 1 ? below(1 + below(400))
 			   : stream == 2 ? i % 90
-			   : i / 900 % 2 ? rng() % 400
+			   : i / 900 % 2 ? below(400)
 					 : i % 70;
 }
 

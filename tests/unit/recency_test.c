@@ -14,16 +14,9 @@
 #include <cmocka.h>
 
 #include "log.h"
+#include "numbers.h"
 
 enum { PLACES = 96, CAPACITY = 64, LINES = 200, STEPS = 600000 };
-
-static uint64_t rng_state;
-
-static uint32_t below(uint32_t n)
-{
-	rng_state = rng_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)((rng_state >> 33) % n);
-}
 
 /* The twin: lines in order of last touch, the latest first. */
 struct list {

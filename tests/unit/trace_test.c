@@ -21,6 +21,7 @@
 #include "codec.h"
 #include "edit.h"
 #include "encode.h"
+#include "numbers.h"
 #include "sample_stream.h"
 
 static char folder[64], path[128], other[128];
@@ -44,29 +45,24 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-static uint64_t dice(uint64_t *state)
-{
-	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-	return *state >> 33;
-}
-
 /* Blocks of 0 to 7 addresses: strided, moving together, wild, skipped; other records in between. */
 static void random_stream(struct nm_wire_words *words, uint64_t seed, unsigned blocks)
 {
 	uint64_t addresses[8], stack = 0x1fff000000;
 
+	rng_state = seed;
 	for (unsigned i = 0; i < blocks; i++) {
-		uint32_t id = (uint32_t)(dice(&seed) % 40);
-		size_t count = id % 8 - (id % 8 > 2 && dice(&seed) % 4 == 0);
+		uint32_t id = (uint32_t)below(40);
+		size_t count = id % 8 - (id % 8 > 2 && below(4) == 0);
 
-		stack += dice(&seed) % 16 ? 0 : 64;
+		stack += below(16) ? 0 : 64;
 		for (size_t k = 0; k < count; k++)
 			addresses[k] = k % 4 == 0   ? 0x1000 + 8ull * i
 				       : k % 4 == 1 ? stack + 8 * k
-				       : k % 4 == 2 ? dice(&seed) << 16 ^ dice(&seed)
-						    : (dice(&seed) % 8 ? 0x7000 + 64 * (i % 5) : 0);
+				       : k % 4 == 2 ? rng() >> 17
+						    : (below(8) ? 0x7000 + 64 * (i % 5) : 0);
 		assert_int_equal(nm_wire_block_encode(words, id, addresses, count), 0);
-		if (dice(&seed) % 50 == 0)
+		if (below(50) == 0)
 			assert_int_equal(nm_wire_free_encode(words, &(struct nm_wire_free){0, i}), 0);
 	}
 }
@@ -130,10 +126,11 @@ static void wide_stream(struct nm_wire_words *words, uint64_t seed)
 {
 	uint64_t stack = 0x1fff000000;
 
+	rng_state = seed;
 	assert_int_equal(sample_start(words), 0);
 	assert_int_equal(sample_define_blocks(words), 0);
 	for (unsigned i = 0; i < 60000; i++) {
-		uint64_t dial = dice(&seed);
+		uint64_t dial = rng() >> 33;
 		uint64_t at[] = {stack, 0x5000000 + dial % 1000 * 4096, stack + 24, 0x40, dial << 3};
 
 		assert_int_equal(
@@ -185,7 +182,6 @@ static void test_damaged_parts(void **state)
 	struct nm_bytes copies[NM_PARTS];
 	struct nm_encoder *e;
 	struct nm_decoder *d;
-	uint64_t seed = 3;
 
 	(void)state;
 	assert_int_equal(nm_encoder_new(&e, NULL), 0);
@@ -203,9 +199,9 @@ static void test_damaged_parts(void **state)
 			memcpy(copies[i].at, parts[i]->at, parts[i]->count);
 		}
 		for (unsigned i = 0; i < changes && copies[part].count; i++)
-			copies[part].at[dice(&seed) % copies[part].count] ^= (uint8_t)(1 + dice(&seed) % 255);
+			copies[part].at[below(copies[part].count)] ^= (uint8_t)(1 + below(255));
 		if (turn % 7 == 0)
-			copies[part].count -= dice(&seed) % (copies[part].count + 1);
+			copies[part].count -= below(copies[part].count + 1);
 		read_damaged(d, copies, words.count);
 		for (unsigned i = 0; i < NM_PARTS; i++)
 			free(copies[i].at);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "hierarchy.h"
+#include "numbers.h"
 #include "witness.h"
 
 enum { SETS = 16, WAYS = 4, LINE = 64, CELLS = 50, BATCHES = 600 };
@@ -28,14 +29,6 @@ struct twin {
 	/* What all glimpses of followed lines must sum up to, if they are followed from the first on. */
 	uint64_t stays_of[4096], served_of[4096], bytes_of[4096];
 };
-
-static uint64_t state;
-
-static uint64_t random_number(void)
-{
-	state = state * 6364136223846793005ull + 1442695040888963407ull;
-	return state >> 33;
-}
 
 static void end_stay(struct twin *t, const struct twin_line *l)
 {
@@ -70,12 +63,12 @@ static int twin_take(struct twin *t, const struct nm_ref *r)
 static void fill_batch(struct nm_ref *batch, unsigned lines)
 {
 	for (unsigned i = 0; i < NM_BATCH; i++) {
-		uint64_t line = 1 + random_number() % lines;
+		uint64_t line = 1 + below(lines);
 
-		batch[i] = (struct nm_ref){.address = line * LINE + random_number() % 8 * 8,
-					   .cell = 1 + (uint32_t)(random_number() % CELLS),
+		batch[i] = (struct nm_ref){.address = line * LINE + below(8) * 8,
+					   .cell = 1 + (uint32_t)below(CELLS),
 					   .size = 8,
-					   .kind = random_number() % 4 ? NM_REF_READ : NM_REF_WRITE,
+					   .kind = below(4) ? NM_REF_READ : NM_REF_WRITE,
 					   .weight = 1};
 	}
 }
@@ -127,7 +120,7 @@ static void run(const char *spec, unsigned lines)
 
 	memset(&twin, 0, sizeof twin);
 	memset(&sums, 0, sizeof sums);
-	state = lines;
+	rng_state = lines;
 	assert_int_equal(nm_machine_parse(spec, &machine, NULL), 0);
 	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
 	nm_witness_init(&witness);
@@ -190,7 +183,7 @@ static void further_levels(const char *spec)
 	struct nm_hierarchy *h;
 	uint64_t loaded[NM_MAX_LEVELS] = {0}, first = 0;
 
-	state = 5;
+	rng_state = 5;
 	assert_int_equal(nm_machine_parse(spec, &machine, NULL), 0);
 	assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
 	nm_witness_init(&witness);
