@@ -24,7 +24,9 @@
  * in their table when they no longer matter until a purge: longer searches, on every miss.  Entries that the next touch
  * of the line strikes out, which are then passed over sixteen at a time: where to store depends on what was just loaded,
  * the old stamp, and the host lets few loads past such a store: 4.7 ns a hit in bench/model_bench instead of 3.4 where
- * arrays are walked, 4.5 instead of 3.8 where references jump about.
+ * arrays are walked, 4.5 instead of 3.8 where references jump about.  No log at all: when a line has to leave, those with
+ * the oldest stamps are gathered from all places and ghosts, some tens at a time, in a table by time.  Beside this one in
+ * bench/turns mawk took 2 % less and bzip2 1 % more, troff, sqlite3 and solver as long.
  *
  * The search for the line that leaves, which is in the hot path, is in log.h.
  */
