@@ -113,8 +113,9 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 /* What finds a line sooner than a look at all its set. */
 static int make_aids(struct nm_cache *c)
 {
-	if (c->first && !c->custom && c->words == 1 && (c->set_mask || c->spec.sets == 1) &&
-	    (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
+	c->lean =
+	    !c->custom && c->spec.ways < NM_WIDE_WAYS && c->words == 1 && (c->set_mask || c->spec.sets == 1);
+	if (c->first && c->lean && (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
 		c->place_of = calloc(NM_GUESSES + 1, sizeof *c->place_of);
 		c->cuts = calloc(NM_CUTS, sizeof *c->cuts);
 		if (!c->place_of || !c->cuts)

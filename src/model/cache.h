@@ -92,6 +92,7 @@ struct nm_cache {
 	const struct nm_lookup *lookup;
 	const struct nm_groups *groups; /* that references may be to, or NULL */
 	struct nm_level_spec spec;
+	int lean;   /* LRU of fewer than NM_WIDE_WAYS, a power of two of sets, lines of at most 64 bytes */
 	int first;  /* takes the program's references only, no fills */
 	int flat;   /* what is known of a line goes to the next level as it is */
 	int told;   /* the next level sees just the lines loaded here: what is cold there is cold here */
@@ -137,22 +138,34 @@ static inline uint64_t *nm_cache_mask(const struct nm_cache *c, uint32_t place)
 	return c->masks ? c->masks + (size_t)place * c->words : &c->stays[place].mask;
 }
 
-/* Charges what a stay was worth, when the line leaves or at the end, to the cell that loaded it. */
-static inline struct nm_stays *nm_cache_charge(struct nm_cache *c, uint32_t place)
+/* Charges what a stay was worth, of which so many bytes were used, to the cell that loaded it. */
+static inline struct nm_stays *nm_stay_charge(struct nm_tally *tally, const struct nm_stay *stay,
+					      uint64_t used)
 {
-	const struct nm_stay *stay = &c->stays[place];
-	const uint64_t *mask = nm_cache_mask(c, place);
-	struct nm_stays *to = &c->tally.stays[stay->cell];
-
+	struct nm_stays *to = &tally->stays[stay->cell];
 	const uint64_t served = stay->served;
-	uint64_t used = (unsigned)__builtin_popcountll(mask[0]);
 
-	for (unsigned w = 1; w < c->words; w++)
-		used += (unsigned)__builtin_popcountll(mask[w]);
 	to->reuse += served;
 	to->used_bytes += used;
 	to->weighted_bytes += used * served;
 	return to;
+}
+
+/* Of a line of at most 64 bytes. */
+static inline uint64_t nm_stay_used(const struct nm_stay *stay)
+{
+	return (unsigned)__builtin_popcountll(stay->mask);
+}
+
+/* The same for the stay at a place, when the line leaves or at the end. */
+static inline struct nm_stays *nm_cache_charge(struct nm_cache *c, uint32_t place)
+{
+	const uint64_t *mask = nm_cache_mask(c, place);
+	uint64_t used = 0;
+
+	for (unsigned w = 0; w < c->words; w++)
+		used += (unsigned)__builtin_popcountll(mask[w]);
+	return nm_stay_charge(&c->tally, &c->stays[place], used);
 }
 
 /* Marks bytes [first, first + bytes) of a line. */

@@ -4,7 +4,7 @@
  * one to which this matters (hierarchy.c decides).  It shares the arrays, the classes and the tallies of all levels;
  * what it does on the way is told by rows of policy.h and index.h.
  *
- * Counting rules served here, beside those of lookup.c:
+ * Counting rules served here, beside those of lookup.c and misses.h:
  *   - The classes are what they are everywhere: the comparison is a fully associative LRU cache of as many lines, fed
  *     the same references, and for writes that are not allocated not loading them either.  So *conflict* is what
  *     placement, a policy other than LRU, or inclusion cost.
@@ -365,7 +365,7 @@ void nm_custom_settle_in(struct nm_cache *c, uint64_t line, uint32_t place)
 	if (!ghost->stamp)
 		return;
 	nm_recency_return(&c->recency, ghost);
-	c->recency.log[c->stamps[place] - c->recency.base] = place;
+	c->recency.log[c->stamps[place]] = place;
 }
 
 static void release(struct nm_cache *x, uint32_t slot)

@@ -11,9 +11,7 @@
 /* The first time from `time` on whose entry is a last touch; there is one. */
 ALWAYS uint64_t last_touch(const struct nm_recency *r, uint64_t time)
 {
-	const uint32_t *const log = nm_recency_log(r);
-
-	while (!nm_recency_is_last(r, log[time], time))
+	while (!nm_recency_is_last(r, r->log[time], time))
 		time++;
 	return time;
 }

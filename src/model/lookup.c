@@ -6,8 +6,7 @@
  * have nothing of it.
  *
  * A hit costs a guess of its place, a compare with the tag there, a stamp, an entry in the log of touches (recency.c),
- * a count and a mask; where the guess is wrong all tags of the set are compared.  A miss is done at once, through all
- * levels: class, victim, settlement of what left, fill from the next level.
+ * a count and a mask; where the guess is wrong all tags of the set are compared.  Misses are in misses.h.
  *
  * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look
  * at the cache: slot in the table of guesses, bytes of the line, whether there are two lines.  The second reads the
@@ -36,16 +35,11 @@
  * time as lie in one of them.
  *
  * Counting rules served here: a reference that spans lines touches each of them and misses once, however many are
- * loaded; LRU by time of last touch; write-allocate; a fetch that stands for `weight` instructions serves `weight`
- * accesses of each line that it touches, and misses once; the settlement of the line that leaves comes before the
- * fill from the next level.
+ * loaded; a fetch that stands for `weight` instructions serves `weight` accesses of each line that it touches, and
+ * misses once.
  */
-#include <string.h>
-
-#include "cache.h"
 #include "groups.h"
-#include "log.h"
-#include "search.h"
+#include "misses.h"
 
 _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
@@ -54,175 +48,6 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8
 _Static_assert(offsetof(struct nm_ref, weight) == offsetof(struct nm_ref, kind) + 1 &&
 		   offsetof(struct nm_stay, served) == offsetof(struct nm_stay, writes) + 8,
 	       "serve() adds both at once");
-#ifdef NM_WATCHED
-enum { WATCHED = 1 };
-#else
-enum { WATCHED = 0 };
-#endif
-
-ALWAYS void tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
-		 uint32_t victim)
-{
-	if (WATCHED)
-		nm_teller_tell(c, kind, line, times, victim);
-}
-
-ALWAYS uint32_t find(const struct nm_cache *c, uint64_t line)
-{
-	unsigned way;
-	uint64_t place;
-
-	if (__builtin_expect(c->wide != NULL, 0))
-		return nm_wide_find(c->wide, c->tags, line);
-	place = nm_cache_set(c, line) * c->ways;
-	if (c->ways == 16)
-		way = find_fixed(c->tags + place, 16, line);
-	else if (c->ways == 8)
-		way = find_fixed(c->tags + place, 8, line);
-	else
-		way = find_fixed(c->tags + place, c->ways, line);
-	return way == UINT32_MAX ? NM_NO_PLACE : (uint32_t)place + way;
-}
-
-/* Where a line that is not in its set will go. */
-ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t line)
-{
-	uint64_t set = nm_cache_set(c, line), place = set * c->ways;
-
-	if (__builtin_expect(c->wide != NULL, 0))
-		return nm_wide_replace(c->wide, c->tags, set, line);
-	if (c->ways == 8)
-		return (uint32_t)place + oldest(c->stamps + place, 8);
-	return (uint32_t)place + oldest(c->stamps + place, c->ways);
-}
-
-/* Hands the stay at a place to the nearest further level that has the line too. */
-ALWAYS void settle(struct nm_cache *c, uint32_t place)
-{
-	struct nm_cache *next = c->next;
-	const struct nm_stay *stay = &c->stays[place];
-	struct nm_stay *to = &next->stays[stay->below];
-
-	if (__builtin_expect(!c->flat || next->tags[stay->below] != c->tags[place], 0)) {
-		nm_cache_settle(c, place);
-		return;
-	}
-	to->writes += stay->writes;
-	to->served += stay->served;
-	to->mask |= stay->mask;
-}
-
-/* The line at a place leaves for one that `evictor` loads. */
-ALWAYS void evict(struct nm_cache *c, uint32_t place, uint32_t evictor)
-{
-	const struct nm_stay *stay = &c->stays[place];
-	struct nm_stays *loser = nm_cache_charge(c, place);
-
-	nm_cache_witness_stay(c, place);
-	tell(c, NM_EVENT_REPLACE, c->tags[place], 1, stay->cell);
-	loser->evictions++;
-	loser->writebacks += stay->writes > 0;
-	if (c->stamps[place] >= c->recency.head &&
-	    nm_recency_leave(&c->recency, c->tags[place], c->stamps[place]))
-		c->failed = 1;
-	if (nm_tally_evict(&c->tally, evictor, stay->cell))
-		c->failed = 1;
-	if (c->next)
-		settle(c, place);
-}
-
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write);
-
-/* Has the host fetch the set of a line. */
-ALWAYS void fetch_set(const struct nm_cache *c, uint64_t line)
-{
-	uint64_t place = nm_cache_set(c, line) * c->ways;
-
-	for (unsigned way = 0; way < c->ways && way < 16; way += 8) {
-		__builtin_prefetch(&c->tags[place + way]);
-		__builtin_prefetch(&c->stamps[place + way], 1);
-	}
-}
-
-/* Loads the line at an address in place of the oldest of its set, and from the next level. */
-static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell,
-					       unsigned write)
-{
-	const uint64_t line = address >> c->line_shift;
-	struct nm_loads *loads = &c->tally.loads[cell];
-	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
-
-	if (c->next)
-		fetch_set(c->next, below);
-	uint32_t place = victim(c, line);
-	const struct nm_stay *leaving = &c->stays[place];
-	__builtin_prefetch(&c->tally.stays[leaving->cell], 1);
-	if (c->next) {
-		__builtin_prefetch(&c->next->tags[leaving->below]);
-		__builtin_prefetch(&c->next->stays[leaving->below], 1);
-	}
-	int class = c->told ? held(&c->recency, line) ? NM_MISS_CONFLICT : NM_MISS_CAPACITY
-			    : class_of(&c->recency, line);
-
-	if (class < 0) {
-		c->failed = 1;
-		class = NM_MISS_COLD;
-	}
-	loads->fills[write]++;
-	nm_cache_witness_load(c, address, cell, write);
-	if (c->tags[place] != NM_NO_LINE)
-		evict(c, place, cell);
-	tell(c, NM_EVENT_LOAD, line, 1, 0);
-	c->tags[place] = line;
-	c->stamps[place] = nm_recency_touch(&c->recency, place);
-	c->stays[place] = (struct nm_stay){.cell = cell};
-	if (c->masks)
-		memset(c->masks + (size_t)place * c->words, 0, c->words * sizeof *c->masks);
-	if (c->place_of)
-		c->place_of[nm_cache_guess(line)] = place;
-	if (c->next)
-		c->stays[place].below = fill(c->next, below, cell, write);
-	if (c->told && c->next->cold)
-		class = NM_MISS_COLD;
-	c->cold = class == NM_MISS_COLD;
-	loads->of_class[class]++;
-	return place;
-}
-
-/* A resident line of a level with few ways is touched. */
-ALWAYS void touch_narrow(struct nm_cache *c, uint32_t place)
-{
-	struct nm_recency *r = &c->recency;
-
-	if (c->stamps[place] < r->head)
-		enter(r);
-	c->stamps[place] = nm_recency_touch(r, place);
-}
-
-/* A resident line is touched. */
-ALWAYS void touch(struct nm_cache *c, uint32_t place)
-{
-	touch_narrow(c, place);
-	if (__builtin_expect(c->wide != NULL, 0))
-		nm_wide_touch(c->wide, place);
-}
-
-/* A level is asked for a line by the one above. */
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
-{
-	if (__builtin_expect(c->custom != NULL, 0))
-		return c->lookup->fill(c, line, cell, write);
-
-	uint32_t place = find(c, line);
-
-	reserve(&c->recency, 1);
-	tell(c, place == NM_NO_PLACE ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
-	if (place == NM_NO_PLACE)
-		return load(c, line << c->line_shift, cell, write);
-	touch(c, place);
-	c->cold = 0;
-	return place;
-}
 
 /* Any reference, of any size, to any geometry. */
 static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct nm_ref *r)
@@ -236,7 +61,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	for (uint32_t left = r->size; left;) {
 		unsigned first = (unsigned)(address & (line - 1));
 		unsigned n = left < line - first ? left : (unsigned)(line - first);
-		uint32_t place = find(c, address >> c->line_shift);
+		uint32_t place = find(c, address >> c->line_shift, (struct shape){0});
 
 		if (WATCHED)
 			nm_teller_ask(c->teller, r, address, n);
@@ -280,11 +105,6 @@ ALWAYS void serve(struct nm_stay *stay, const struct nm_ref *r)
 	stay->served += r->weight;
 #endif
 }
-
-/* What the fast loop is specialised for. */
-struct shape {
-	unsigned ways, line_shift;
-};
 
 /* What the first half finds out for the second, of each reference. */
 enum { BLOCK = 128 };
@@ -380,7 +200,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	struct nm_stay *const stays = c->stays;
 	uint64_t *const stamps = c->stamps, head = c->recency.head, now = c->recency.now;
 	const uint64_t end = now + count;
-	uint32_t *const log = nm_recency_log(&c->recency);
+	uint32_t *const log = c->recency.log;
 	/* As if the reference in hand were at `now`: one index for the block and the log. */
 	const uint64_t *const slots = (const void *)((uintptr_t)b->slot + (i - now) * sizeof *b->slot);
 	const uint64_t *const masks = slots + (b->mask - b->slot);
@@ -407,7 +227,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
 						   uint32_t count, const struct block *b, uint32_t i)
 {
-	return count_some(c, refs, count, (struct shape){8, 6}, b, i);
+	return count_some(c, refs, count, (struct shape){8, 6, 1}, b, i);
 }
 
 ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
@@ -426,7 +246,7 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct
 	const unsigned way = find_fixed(c->tags + set, shape.ways, line);
 
 	if (way == UINT32_MAX)
-		return load(c, loader.address, loader.cell, loader.kind);
+		return load_into(c, loader.address, loader.cell, loader.kind, shape);
 	c->place_of[nm_cache_guess(line)] = set + way;
 	touch_narrow(c, set + way);
 	return set + way;
@@ -548,13 +368,13 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 	const int simple = !WATCHED && c->place_of && c->first;
 
 	if (simple && c->ways == 8 && c->line_shift == 6)
-		fast_loop(c, refs, count, (struct shape){8, 6});
+		fast_loop(c, refs, count, (struct shape){8, 6, 1});
 	else if (simple && c->ways == 8)
-		fast_loop(c, refs, count, (struct shape){8, c->line_shift});
+		fast_loop(c, refs, count, (struct shape){8, c->line_shift, 1});
 	else if (simple && c->ways == 16)
-		fast_loop(c, refs, count, (struct shape){16, c->line_shift});
+		fast_loop(c, refs, count, (struct shape){16, c->line_shift, 1});
 	else if (simple && c->ways == 4)
-		fast_loop(c, refs, count, (struct shape){4, c->line_shift});
+		fast_loop(c, refs, count, (struct shape){4, c->line_shift, 1});
 	else
 		for (uint32_t i = 0; i < count; i++) {
 			take_any(c, &refs[i]);

@@ -39,8 +39,20 @@
 
 enum { FIRST_TIME = 1 };
 
+/* Where the log begins in memory. */
+static uint32_t *first_entry(const struct nm_recency *r)
+{
+	return (uint32_t *)((uintptr_t)r->log + r->base * sizeof *r->log);
+}
+
+static void lay_log(struct nm_recency *r, uint32_t *begin, uint64_t base)
+{
+	r->base = base;
+	r->log = (uint32_t *)((uintptr_t)begin - base * sizeof *begin);
+}
+
 /* Closes the gap that a ghost leaves: no later one may be cut off from the slot where its search begins. */
-static void remove_ghost(struct nm_recency *r, size_t hole)
+void nm_recency_remove(struct nm_recency *r, size_t hole)
 {
 	struct nm_ghost *g = r->ghosts;
 
@@ -49,7 +61,7 @@ static void remove_ghost(struct nm_recency *r, size_t hole)
 
 		if (((i - home) & r->ghost_mask) >= ((i - hole) & r->ghost_mask)) {
 			g[hole] = g[i];
-			r->log[g[hole].stamp - r->base] = NM_LOG_GHOST | (uint32_t)hole;
+			r->log[g[hole].stamp] = NM_LOG_GHOST | (uint32_t)hole;
 			hole = i;
 		}
 	}
@@ -57,31 +69,13 @@ static void remove_ghost(struct nm_recency *r, size_t hole)
 	r->ghost_count--;
 }
 
-void nm_recency_forget(struct nm_recency *r, uint64_t time)
-{
-	uint32_t e = r->log[time - r->base];
-
-	r->head = time + 1;
-	if (e & NM_LOG_GHOST)
-		remove_ghost(r, e & ~NM_LOG_GHOST);
-}
-
 void nm_recency_return(struct nm_recency *r, struct nm_ghost *ghost)
 {
-	r->log[ghost->stamp - r->base] = NM_LOG_DEAD;
-	remove_ghost(r, (size_t)(ghost - r->ghosts));
+	r->log[ghost->stamp] = NM_LOG_DEAD;
+	nm_recency_remove(r, (size_t)(ghost - r->ghosts));
 }
 
-static void put_ghost(struct nm_recency *r, struct nm_ghost ghost)
-{
-	struct nm_ghost *g = nm_recency_ghost(r, ghost.line);
-
-	*g = ghost;
-	r->log[ghost.stamp - r->base] = NM_LOG_GHOST | (uint32_t)(g - r->ghosts);
-	r->ghost_count++;
-}
-
-static int grow_ghosts(struct nm_recency *r)
+int nm_recency_grow(struct nm_recency *r)
 {
 	size_t had = r->ghost_mask + 1;
 	struct nm_ghost *old = r->ghosts, *ghosts = calloc(had * 2, sizeof *ghosts);
@@ -94,15 +88,9 @@ static int grow_ghosts(struct nm_recency *r)
 	r->ghost_count = 0;
 	for (size_t i = 0; i < had; i++)
 		if (old[i].stamp)
-			put_ghost(r, old[i]);
+			nm_recency_leave(r, old[i].line, old[i].stamp);
 	free(old);
 	return 0;
-}
-
-int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp)
-{
-	put_ghost(r, (struct nm_ghost){line, stamp});
-	return r->ghost_count * 4 > r->ghost_mask ? grow_ghosts(r) : 0;
 }
 
 /* Marks the time of a last touch, if it is one.  It may be that of a line which left a place that is empty since. */
@@ -117,7 +105,7 @@ static inline void mark(struct nm_recency *r, uint64_t stamp, uint64_t first)
 /* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there are. */
 static size_t gather(struct nm_recency *r, uint64_t first)
 {
-	uint32_t *to = r->log;
+	uint32_t *const begin = first_entry(r), *to = begin;
 
 	for (uint64_t t = 0; t < first - r->base; t += 64) {
 		uint64_t last = r->last[t / 64];
@@ -126,16 +114,17 @@ static size_t gather(struct nm_recency *r, uint64_t first)
 		for (; last; last &= last - 1) {
 			const uint64_t at = t + (unsigned)__builtin_ctzll(last);
 
-			*to = r->log[at];
+			*to = begin[at];
 			to += nm_recency_is_last(r, *to, r->base + at);
 		}
 	}
-	return (size_t)(to - r->log);
+	return (size_t)(to - begin);
 }
 
 void nm_recency_renumber(struct nm_recency *r)
 {
 	const uint64_t first = r->now;
+	uint32_t *const begin = first_entry(r);
 	size_t count;
 
 	for (uint64_t i = 0; i < r->places; i++)
@@ -144,13 +133,13 @@ void nm_recency_renumber(struct nm_recency *r)
 		mark(r, r->ghosts[i].stamp, first);
 	count = gather(r, first);
 	for (size_t i = 0; i < count; i++) {
-		const uint32_t e = r->log[i];
+		const uint32_t e = begin[i];
 
 		*(e & NM_LOG_GHOST ? &r->ghosts[e & ~NM_LOG_GHOST].stamp : &r->stamps[e]) = r->now++;
 	}
 	r->head = first;
 	r->end += first - r->base;
-	r->base = first;
+	lay_log(r, begin, first);
 }
 
 static struct nm_seen *seen_slot(struct nm_seen *seen, unsigned shift, uint64_t group)
@@ -193,18 +182,20 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps, u
 {
 	enum { GHOSTS = 64, SEEN = 64, LEAST_LOG = 32768 };
 	uint64_t room = 4 * capacity < LEAST_LOG ? LEAST_LOG : 4 * capacity;
+	uint32_t *log;
 
 	*r = (struct nm_recency){.capacity = capacity, .stamps = stamps, .places = places, .now = FIRST_TIME};
-	r->head = r->base = r->now;
-	r->end = r->base + room;
-	r->log = nm_zeros(room, sizeof *r->log);
+	r->head = r->now;
+	r->end = r->now + room;
+	log = nm_zeros(room, sizeof *log);
+	lay_log(r, log, r->now);
 	r->last = nm_zeros(room / 64 + 1, sizeof *r->last);
 	r->ghosts = calloc(GHOSTS, sizeof *r->ghosts);
 	r->ghost_mask = GHOSTS - 1;
 	r->ghost_shift = r->seen_shift = 64 - 6;
 	r->seen = calloc(SEEN, sizeof *r->seen);
 	r->seen_mask = SEEN - 1;
-	if (!r->log || !r->last || !r->ghosts || !r->seen) {
+	if (!log || !r->last || !r->ghosts || !r->seen) {
 		nm_recency_done(r);
 		return NM_ENOMEM;
 	}
@@ -213,7 +204,7 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps, u
 
 void nm_recency_done(struct nm_recency *r)
 {
-	nm_zeros_free(r->log, r->end - r->base, sizeof *r->log);
+	nm_zeros_free(first_entry(r), r->end - r->base, sizeof *r->log);
 	nm_zeros_free(r->last, (r->end - r->base) / 64 + 1, sizeof *r->last);
 	free(r->ghosts);
 	free(r->seen);

@@ -28,7 +28,7 @@ struct nm_recency {
 	uint64_t head;      /* a line is in the fully associative cache if its last touch is not before it */
 	uint64_t capacity;  /* lines */
 	uint64_t live;      /* lines that it holds */
-	uint32_t *log;      /* by time from `base` on: the place touched */
+	uint32_t *log;      /* by time: the place touched; its memory begins at `base` */
 	uint64_t base, end; /* end: time for which the log has no room */
 	uint64_t *stamps;   /* of the cache: time of last touch by place */
 	uint64_t places;
@@ -45,12 +45,6 @@ struct nm_recency {
 int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps, uint64_t places);
 void nm_recency_done(struct nm_recency *r);
 
-/* The log as if it began at time 0. */
-static inline uint32_t *nm_recency_log(const struct nm_recency *r)
-{
-	return (uint32_t *)((uintptr_t)r->log - r->base * sizeof *r->log);
-}
-
 /* Whether an entry of the log, of a time from head on, is the last touch of a line. */
 static inline int nm_recency_is_last(const struct nm_recency *r, uint32_t entry, uint64_t time)
 {
@@ -60,21 +54,21 @@ static inline int nm_recency_is_last(const struct nm_recency *r, uint32_t entry,
 /* Enters the touch of now in the log, which has room.  Returns its time, the new stamp of the place. */
 static inline uint64_t nm_recency_touch(struct nm_recency *r, uint32_t place)
 {
-	r->log[r->now - r->base] = place;
+	r->log[r->now] = place;
 	return r->now++;
 }
 
 /* Renumbers the last touches, in their order, from now on, and begins the log with them. */
 void nm_recency_renumber(struct nm_recency *r);
 
-/* The fully associative cache loses the line touched last at `time`, which was the first of all. */
-void nm_recency_forget(struct nm_recency *r, uint64_t time);
+/* A ghost is none any more. */
+void nm_recency_remove(struct nm_recency *r, size_t slot);
 
 /* A line that had left comes back. */
 void nm_recency_return(struct nm_recency *r, struct nm_ghost *ghost);
 
-/* A line last touched at `stamp`, not before `head`, leaves its place.  0 or NM_ENOMEM. */
-int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp);
+/* Doubles the room for ghosts.  0 or NM_ENOMEM. */
+int nm_recency_grow(struct nm_recency *r);
 
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
 int nm_recency_seen(struct nm_recency *r, uint64_t line);
@@ -90,6 +84,26 @@ static inline struct nm_ghost *nm_recency_ghost(const struct nm_recency *r, uint
 	while (r->ghosts[i].stamp && r->ghosts[i].line != line)
 		i = (i + 1) & r->ghost_mask;
 	return &r->ghosts[i];
+}
+
+/* A line last touched at `stamp`, not before `head`, leaves its place.  0 or NM_ENOMEM. */
+static inline int nm_recency_leave(struct nm_recency *r, uint64_t line, uint64_t stamp)
+{
+	struct nm_ghost *g = nm_recency_ghost(r, line);
+
+	*g = (struct nm_ghost){line, stamp};
+	r->log[stamp] = NM_LOG_GHOST | (uint32_t)(g - r->ghosts);
+	return ++r->ghost_count * 4 > r->ghost_mask ? nm_recency_grow(r) : 0;
+}
+
+/* The fully associative cache loses the line touched last at `time`, which was the first of all. */
+static inline void nm_recency_forget(struct nm_recency *r, uint64_t time)
+{
+	uint32_t e = r->log[time];
+
+	r->head = time + 1;
+	if (e & NM_LOG_GHOST)
+		nm_recency_remove(r, e & ~NM_LOG_GHOST);
 }
 
 #endif

@@ -35,16 +35,34 @@ ALWAYS unsigned oldest_way(const uint64_t *stamps, unsigned ways)
 }
 #define VECTOR_WAYS 8
 #elif defined(__AVX2__)
+/* Which of four tags are the line, as bits. */
+ALWAYS unsigned same_of_4(const uint64_t *tags, __m256i key)
+{
+	const __m256i same = _mm256_cmpeq_epi64(_mm256_load_si256((const __m256i *)tags), key);
+
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(same));
+}
+
+ALWAYS unsigned same_of_8(const uint64_t *tags, __m256i key)
+{
+	return same_of_4(tags, key) | same_of_4(tags + 4, key) << 4;
+}
+
+/* Sixteen at a time, so that no branch depends on where the line is. */
 ALWAYS unsigned find_way(const uint64_t *tags, unsigned ways, uint64_t line)
 {
 	const __m256i key = _mm256_set1_epi64x((long long)line);
-	for (unsigned w = 0; w < ways; w += 8) {
-		__m256i a = _mm256_cmpeq_epi64(_mm256_load_si256((const __m256i *)(tags + w)), key);
-		__m256i b = _mm256_cmpeq_epi64(_mm256_load_si256((const __m256i *)(tags + w + 4)), key);
-		unsigned hit = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(a)) |
-			       (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(b)) << 4;
-		if (hit)
-			return w + (unsigned)__builtin_ctz(hit);
+	unsigned w = 0, same;
+
+	for (; w + 16 <= ways; w += 16) {
+		same = same_of_8(tags + w, key) | same_of_8(tags + w + 8, key) << 8;
+		if (same)
+			return w + (unsigned)__builtin_ctz(same);
+	}
+	if (w < ways) {
+		same = same_of_8(tags + w, key);
+		if (same)
+			return w + (unsigned)__builtin_ctz(same);
 	}
 	return UINT32_MAX;
 }
@@ -71,17 +89,20 @@ ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 enum { WAY_BITS = 6 }; /* below a stamp its way, in one number */
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
+ALWAYS __m256i with_way(const uint64_t *stamps, __m256i way)
+{
+	return _mm256_or_si256(_mm256_slli_epi64(_mm256_load_si256((const __m256i *)stamps), WAY_BITS), way);
+}
+
 ALWAYS __m256i least_of(__m256i a, __m256i b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
 
 ALWAYS unsigned oldest_way(const uint64_t *stamps, unsigned ways)
 {
-	__m256i way = _mm256_set_epi64x(3, 2, 1, 0), least = _mm256_set1_epi64x(INT64_MAX);
+	__m256i way = _mm256_set_epi64x(3, 2, 1, 0), least = with_way(stamps, way);
 
-	for (unsigned w = 0; w < ways; w += 4) {
-		const __m256i stamp = _mm256_load_si256((const __m256i *)(stamps + w));
-
-		least = least_of(least, _mm256_or_si256(_mm256_slli_epi64(stamp, WAY_BITS), way));
+	for (unsigned w = 4; w < ways; w += 4) {
 		way = _mm256_add_epi64(way, _mm256_set1_epi64x(4));
+		least = least_of(least, with_way(stamps + w, way));
 	}
 	least = least_of(least, _mm256_permute4x64_epi64(least, 0x4e));
 	least = least_of(least, _mm256_shuffle_epi32(least, 0x4e));
