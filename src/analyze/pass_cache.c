@@ -42,6 +42,8 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 	}
 	if (!status && nm_hierarchy_set_groups(c->hierarchy, options->groups))
 		status = nm_fail(err, NM_ENOMEM, "out of memory");
+	if (!status && !options->instructions)
+		nm_hierarchy_expect_data(c->hierarchy);
 	if (!status && options->witness)
 		nm_hierarchy_witness(c->hierarchy, options->witness);
 	if (status)

@@ -116,6 +116,9 @@ int nm_hierarchy_set_groups(struct nm_hierarchy *hierarchy, const struct nm_grou
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
+/* Before the first batch: none has fetches. */
+void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
+
 /* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host then
  * fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);

@@ -29,6 +29,7 @@ struct nm_hierarchy {
 	struct nm_witness *witness;     /* of the first level, or NULL; borrowed */
 	const struct nm_groups *groups; /* that references may be to, or NULL; borrowed */
 	struct nm_ref *apart;           /* [NM_BATCH], for references of groups one by one */
+	int data_only;                  /* no fetches will come */
 	int one_by_one;                 /* they are all to be taken so */
 	int broken;                     /* why: a code */
 	int finished;

@@ -167,7 +167,7 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 	unsigned sources = 0;
 
 	for (unsigned e = 0; e < h->cores * h->machines; e++)
-		for (unsigned side = 0; side < 2; side++) {
+		for (unsigned side = 0; side < (h->data_only ? 1 : 2); side++) {
 			const struct entrance *in = &h->entrances[e];
 
 			sources += in->entry[side] == c;
@@ -190,6 +190,12 @@ static void find_short_cuts(struct nm_hierarchy *h)
 		c->flat = like && !c->masks && !c->next->spec.write_through;
 		c->told = like && !c->next->custom && has_one_source(h, c->next);
 	}
+}
+
+void nm_hierarchy_expect_data(struct nm_hierarchy *h)
+{
+	h->data_only = 1;
+	find_short_cuts(h);
 }
 
 /* What enters at a level, or goes on from there to one that prefetches, has it issue what it named. */

@@ -186,14 +186,16 @@ static void feed(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count
 }
 
 static void run_and_compare(const struct twin *t, const char *spec, const struct nm_ref *refs, uint32_t batch,
-			    unsigned isa)
+			    unsigned isa, int data_only)
 {
 	struct nm_hierarchy *h;
 	struct nm_error err;
 	char what[64];
 
-	snprintf(what, sizeof what, "batch %u, loops %u", batch, isa);
+	snprintf(what, sizeof what, "batch %u, loops %u%s", batch, isa, data_only ? ", data only" : "");
 	assert_int_equal(nm_hierarchy_new(&h, &t->machine, &err), 0);
+	if (data_only)
+		nm_hierarchy_expect_data(h);
 	nm_hierarchy_use(h, nm_lookup_supported(isa));
 	feed(h, refs, REFS, batch);
 	compare(h, t, spec, what);
@@ -333,14 +335,15 @@ static void test_twin(void **state)
 		for (unsigned s = 0; s < sizeof streams / sizeof streams[0]; s++) {
 			struct twin *t = calloc(1, sizeof *t);
 			struct nm_error err;
+			const int fetches = strstr(geometries[g], "L1d=") != geometries[g] || s == 5;
+
 			rng_state = g * 1000 + s;
 			assert_int_equal(nm_machine_parse(geometries[g], &t->machine, &err), 0);
-			make_stream(refs, s, t->machine.levels[0].size,
-				    strstr(geometries[g], "L1d=") != geometries[g] || s == 5);
+			make_stream(refs, s, t->machine.levels[0].size, fetches);
 			twin_run(t, refs, REFS);
 			for (unsigned isa = 0; nm_lookup_supported(isa); isa++) {
-				run_and_compare(t, geometries[g], refs, NM_BATCH, isa);
-				run_and_compare(t, geometries[g], refs, 0, isa);
+				run_and_compare(t, geometries[g], refs, NM_BATCH, isa, !fetches);
+				run_and_compare(t, geometries[g], refs, 0, isa, 0);
 			}
 			twin_done(t);
 			free(t);
