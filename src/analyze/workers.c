@@ -10,8 +10,7 @@
  * one (placement.h).  The decoder fills a batch of its own and copies it past the caches (stream.h), and the
  * model has the host fetch the next batch while it runs one: both together took a third off what the decoder needs on the
  * solver of bench/; either alone gained nothing.  Also dropped: lines fetched ahead for writing (prefetchw), which
- * made it slower, copies by memcpy or rep movsb, and queues of 16, 64 or 1,024 batches.  A decoder that looks the batches
- * over (nm_lookup's survey) where the model is behind took nothing off it: solver, two threads, 0.90 and 0.93 s.
+ * made it slower, copies by memcpy or rep movsb, and queues of 16, 64 or 1,024 batches.
  */
 #include "workers.h"
 

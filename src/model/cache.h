@@ -49,15 +49,14 @@ struct nm_prefetch_queue;
 
 /* What a look over references tells about all of them together. */
 struct nm_survey {
-	uint32_t cell;               /* the largest; of groups there is none */
-	int plain;                   /* all are reads and writes, or groups of them; */
-	int grouped;                 /* some are groups */
-	uint64_t writes, references; /* where all are plain */
+	uint32_t cell; /* the largest; of groups there is none */
+	int plain;     /* all are reads and writes, or groups of them; */
+	int grouped;   /* some are groups */
 };
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
-	/* Takes reads and writes; groups of them where nm_cache_takes_groups. */
+	/* Takes reads and writes, and counts them; groups of them where nm_cache_takes_groups. */
 	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
 	/* Takes one reference of any kind, but no group. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
@@ -201,6 +200,13 @@ static inline void nm_cache_witness_stay(struct nm_cache *c, uint32_t place)
 
 	if (w && (w->weight || nm_witness_hash(c->tags[place]) <= w->chosen))
 		nm_witness_stay(c, place);
+}
+
+/* Data are referenced. */
+static inline void nm_cache_count(struct nm_cache *c, uint64_t references, uint64_t writes)
+{
+	c->tally.writes += writes;
+	c->tally.reads += references - writes;
 }
 
 /* Whether the fast loops do for it: they alone know groups. */

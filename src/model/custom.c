@@ -537,6 +537,7 @@ static void take_any(struct nm_cache *c, const struct nm_ref *r)
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
+		nm_cache_count(c, refs[i].weight, refs[i].kind);
 		take_any(c, &refs[i]);
 		if (c->queue)
 			nm_prefetch_issue(c->queue);

@@ -57,8 +57,9 @@ struct nm_cut {
 
 struct nm_groups {
 	struct nm_group **chunks[NM_GROUPS_CHUNKS];
-	uint32_t count;         /* [0] is one of none */
-	_Atomic uint32_t cells; /* one more than the largest of a member */
+	uint32_t count; /* [0] is one of none */
+	_Atomic uint32_t
+	    cells; /* that references may have, from 0 on: of members, and those that were told of */
 	struct nm_arena arena;
 };
 
@@ -67,6 +68,13 @@ void nm_groups_free(struct nm_groups *groups);
 
 /* A group of these, 2 to NM_GROUP_MAX, is known from now on.  Its number, or 0 when memory, or numbers, are exhausted. */
 uint32_t nm_groups_add(struct nm_groups *groups, const struct nm_member *members, unsigned count);
+
+/* Before a batch is handed over that has cells below `cells`, of which members are only some. */
+static inline void nm_groups_reach(struct nm_groups *groups, uint32_t cells)
+{
+	if (atomic_load_explicit(&groups->cells, memory_order_relaxed) < cells)
+		atomic_store_explicit(&groups->cells, cells, memory_order_relaxed);
+}
 
 static inline struct nm_group *nm_group(const struct nm_groups *groups, uint32_t number)
 {

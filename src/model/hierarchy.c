@@ -136,8 +136,6 @@ static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *re
 		run_any(entry, refs, count);
 		return;
 	}
-	c->tally.reads += survey->references - survey->writes;
-	c->tally.writes += survey->writes;
 	c->lookup->plain(c, refs, (uint32_t)count);
 }
 
@@ -227,13 +225,14 @@ static int fault_of(const struct nm_hierarchy *h)
 
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
-	struct nm_survey survey;
-	uint32_t cells;
+	const uint32_t told = h->groups ? atomic_load_explicit(&h->groups->cells, memory_order_relaxed) : 0;
+	struct nm_survey survey = {.cell = told, .plain = 1};
+	uint32_t cells = told;
 
-	h->lookup->survey(refs, (uint32_t)count, &survey);
-	cells = survey.cell + 1;
-	if (survey.grouped && atomic_load_explicit(&h->groups->cells, memory_order_relaxed) > cells)
-		cells = atomic_load_explicit(&h->groups->cells, memory_order_relaxed);
+	if (!told || h->one_by_one || !h->data_only) {
+		h->lookup->survey(refs, (uint32_t)count, &survey);
+		cells = survey.grouped && told > survey.cell ? told : survey.cell + 1;
+	}
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (nm_tally_reach(&h->units[u].tally, cells))
 			h->broken = NM_ENOMEM;

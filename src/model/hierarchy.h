@@ -108,7 +108,8 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
  * apart; a cell that was not told is an instruction of its own.  0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
-/* References may be groups of these from now on.  After nm_hierarchy_watch.  0 or NM_ENOMEM. */
+/* References may be groups of these from now on.  After nm_hierarchy_watch.  Where only data are expected too, all cells
+ * are to be told of (nm_groups_reach), and batches are not looked over for them.  0 or NM_ENOMEM. */
 struct nm_groups;
 int nm_hierarchy_set_groups(struct nm_hierarchy *hierarchy, const struct nm_groups *groups);
 

@@ -44,7 +44,7 @@
 _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "survey() and look_at_four() take references apart");
+	       "look_at_four() takes references apart");
 _Static_assert(offsetof(struct nm_ref, weight) == offsetof(struct nm_ref, kind) + 1 &&
 		   offsetof(struct nm_stay, served) == offsetof(struct nm_stay, writes) + 8,
 	       "serve() adds both at once");
@@ -131,8 +131,20 @@ ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
 }
 
 #if defined(__AVX2__)
+/* References and how many of them write, added up: `both` has 256 for each of the ones and one for each of the others. */
+struct sums {
+	__m256i both, references;
+};
+
+ALWAYS uint64_t sum_of(__m256i v)
+{
+	return (uint64_t)(_mm256_extract_epi64(v, 0) + _mm256_extract_epi64(v, 1) +
+			  _mm256_extract_epi64(v, 2) + _mm256_extract_epi64(v, 3));
+}
+
 /* Looks at four references from the i-th of a block on. */
-ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct block *b, uint32_t i)
+ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct block *b, uint32_t i,
+			 struct sums *s)
 {
 	const __m256i ones = _mm256_set1_epi8(-1), line = _mm256_set1_epi64x(1 << shape.line_shift);
 	const __m256i sizes = /* bytes of the second halves; ~0: a zero */
@@ -141,6 +153,9 @@ ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct bloc
 	const __m256i more = _mm256_loadu_si256((const __m256i *)(r + 2));
 	const __m256i address = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(two, more), 0xd8);
 	const __m256i rest = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(two, more), 0xd8);
+
+	s->both = _mm256_add_epi64(s->both, _mm256_srli_epi64(rest, 48));
+	s->references = _mm256_add_epi64(s->references, _mm256_srli_epi64(rest, 56));
 
 	__m256i slot = _mm256_mul_epu32(_mm256_srli_epi64(address, (int)shape.line_shift),
 					_mm256_set1_epi64x(NM_GUESS_FACTOR));
@@ -157,19 +172,24 @@ ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct bloc
 #endif
 
 /* The first half. */
-ALWAYS void look_ahead(const struct nm_ref *refs, uint32_t count, struct shape shape, struct block *b)
+ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
+		       struct block *b)
 {
 	uint32_t i = 0;
 
 #if defined(__AVX2__)
+	struct sums s = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+
 	for (; i + 4 <= count; i += 4)
-		look_at_four(refs + i, shape, b, i);
+		look_at_four(refs + i, shape, b, i, &s);
+	nm_cache_count(c, sum_of(s.references), sum_of(s.both) - 256 * sum_of(s.references));
 #endif
 	for (; i < count; i++) {
 		const uint64_t line = refs[i].address >> shape.line_shift;
 
 		const int within = (refs[i].address + refs[i].size - 1) >> shape.line_shift == line;
 
+		nm_cache_count(c, refs[i].weight, refs[i].kind);
 		b->slot[i] = within ? nm_cache_guess(line) : NM_GUESSES;
 		b->mask[i] = bytes_of(refs[i].address, refs[i].size, shape.line_shift);
 	}
@@ -344,7 +364,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 	for (uint32_t from = 0, n; from < count; from += n) {
 		n = count - from < BLOCK ? count - from : BLOCK;
 		fetch_expected(c, from);
-		look_ahead(refs + from, n, shape, &b);
+		look_ahead(c, refs + from, n, shape, &b);
 		for (uint32_t i = 0; i < n; i++) {
 			reserve(&c->recency, BLOCK);
 			i += count_hits(c, refs + from + i, n - i, shape, &b, i);
@@ -377,104 +397,23 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 		fast_loop(c, refs, count, (struct shape){4, c->line_shift, 1});
 	else
 		for (uint32_t i = 0; i < count; i++) {
+			nm_cache_count(c, refs[i].weight, refs[i].kind);
 			take_any(c, &refs[i]);
 			if (__builtin_expect(c->queue != NULL, 0))
 				nm_prefetch_issue(c->queue);
 		}
 }
 
-/* What a look over references sums up. */
-struct sums {
-	uint64_t any; /* bits that any has, but for its address */
-	uint64_t kinds, weights;
-	uint32_t cell; /* the largest of those that stand for one reference */
-};
-
-ALWAYS void add_up(struct sums *s, const struct nm_ref *r)
+/* Where cells are not told of, or fetches may be among the references. */
+static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)
 {
-	uint64_t rest;
-
-	memcpy(&rest, &r->cell, sizeof rest);
-	s->any |= rest;
-	s->kinds += r->kind;
-	s->weights += r->weight;
-	if (r->weight == 1 && r->cell > s->cell)
-		s->cell = r->cell;
-}
-
-#if defined(__AVX2__)
-
-ALWAYS uint64_t sum_of(__m256i v)
-{
-	return (uint64_t)(_mm256_extract_epi64(v, 0) + _mm256_extract_epi64(v, 1) +
-			  _mm256_extract_epi64(v, 2) + _mm256_extract_epi64(v, 3));
-}
-
-/* Of the first references, as many as are taken at once.  Returns how many. */
-ALWAYS uint32_t add_up_most(struct sums *s, const struct nm_ref *refs, uint32_t count)
-{
-	__m256i any = _mm256_setzero_si256(), weights = any, both = any, cells = any;
-	uint32_t i = 0;
-
-	for (; i + 4 <= count; i += 4) {
-		const __m256i two = _mm256_loadu_si256((const __m256i *)(refs + i));
-		const __m256i rest =
-		    _mm256_unpackhi_epi64(two, _mm256_loadu_si256((const __m256i *)(refs + i + 2)));
-		const __m256i one = _mm256_cmpeq_epi64(_mm256_srli_epi64(rest, 57), _mm256_setzero_si256());
-
-		any = _mm256_or_si256(any, rest);
-		both = _mm256_add_epi64(both, _mm256_srli_epi64(rest, 48)); /* kind + 256 * weight */
-		weights = _mm256_add_epi64(weights, _mm256_srli_epi64(rest, 56));
-		cells = _mm256_max_epu32(cells, _mm256_and_si256(rest, one));
-	}
-	for (unsigned lane = 0; lane < 4; lane++) {
-		uint64_t bits[2][4];
-
-		_mm256_storeu_si256((__m256i *)bits[0], any);
-		_mm256_storeu_si256((__m256i *)bits[1], cells);
-		s->any |= bits[0][lane];
-		s->cell = (uint32_t)bits[1][lane] > s->cell ? (uint32_t)bits[1][lane] : s->cell;
-	}
-	s->weights = sum_of(weights);
-	s->kinds = sum_of(both) - 256 * s->weights;
-	return i;
-}
-
-#else
-
-ALWAYS uint32_t add_up_most(struct sums *s, const struct nm_ref *refs, uint32_t count)
-{
-	(void)s, (void)refs, (void)count;
-	return 0;
-}
-
-#endif
-
-/* The same where some are fetches, whose weight does not make them a group. */
-static __attribute__((noinline, cold)) void survey_mixed(const struct nm_ref *refs, uint32_t count,
-							 struct nm_survey *ret)
-{
-	for (uint32_t i = 0; i < count; i++)
+	*ret = (struct nm_survey){.plain = 1};
+	for (uint32_t i = 0; i < count; i++) {
 		if (nm_ref_is_group(&refs[i]))
 			ret->grouped = 1;
 		else if (refs[i].cell > ret->cell)
 			ret->cell = refs[i].cell;
-}
-
-static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)
-{
-	struct sums s = {0};
-
-	for (uint32_t i = add_up_most(&s, refs, count); i < count; i++)
-		add_up(&s, &refs[i]);
-	*ret = (struct nm_survey){.cell = s.cell,
-				  .plain = !(s.any >> 48 & NM_REF_FETCH),
-				  .grouped = s.any >> 57 != 0,
-				  .writes = s.kinds,
-				  .references = s.weights};
-	if (!ret->plain) {
-		ret->grouped = 0;
-		survey_mixed(refs, count, ret);
+		ret->plain &= refs[i].kind != NM_REF_FETCH;
 	}
 }
 
