@@ -57,9 +57,8 @@ struct nm_cut {
 
 struct nm_groups {
 	struct nm_group **chunks[NM_GROUPS_CHUNKS];
-	uint32_t count; /* [0] is one of none */
-	_Atomic uint32_t
-	    cells; /* that references may have, from 0 on: of members, and those that were told of */
+	uint32_t count;         /* [0] is one of none */
+	_Atomic uint32_t cells; /* that references may have: members', and what was told of */
 	struct nm_arena arena;
 };
 
