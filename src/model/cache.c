@@ -113,8 +113,6 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 /* What finds a line sooner than a look at all its set. */
 static int make_aids(struct nm_cache *c)
 {
-	c->lean =
-	    !c->custom && c->spec.ways < NM_WIDE_WAYS && c->words == 1 && (c->set_mask || c->spec.sets == 1);
 	if (c->first && c->lean && (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
 		c->place_of = calloc(NM_GUESSES + 1, sizeof *c->place_of);
 		c->cuts = calloc(NM_CUTS, sizeof *c->cuts);
@@ -143,6 +141,8 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
 	c->line_shift = (unsigned)__builtin_ctz(unit);
 	c->words = unit > 64 ? unit / 64 : 1;
+	c->lean =
+	    !standing->custom && spec->ways < NM_WIDE_WAYS && c->words == 1 && (c->set_mask || sets == 1);
 	c->ways = !standing->custom && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
 	if (sets > UINT64_MAX / sectors / c->ways)
 		return NM_ENOMEM;

@@ -47,13 +47,6 @@ struct nm_cut;
 struct nm_groups;
 struct nm_prefetch_queue;
 
-/* What a look over references tells about all of them together. */
-struct nm_survey {
-	uint32_t cell; /* the largest; of groups there is none */
-	int plain;     /* all are reads and writes, or groups of them; */
-	int grouped;   /* some are groups */
-};
-
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
 	/* Takes reads and writes, and counts them; groups of them where nm_cache_takes_groups. */
@@ -62,8 +55,6 @@ struct nm_lookup {
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
 	/* Asks for a line, for the level above; where it is then. */
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t cell, unsigned write);
-	/* Looks over references.  Those of custom levels have none. */
-	void (*survey)(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret);
 };
 
 /* Who is told of events, and the reference in hand: what all its events have in common. */

@@ -21,7 +21,6 @@ uint32_t nm_groups_add(struct nm_groups *g, const struct nm_member *members, uns
 {
 	const uint32_t number = g->count, chunk = number >> NM_GROUPS_CHUNK_BITS;
 	struct nm_group *group;
-	uint32_t cells = atomic_load_explicit(&g->cells, memory_order_relaxed);
 
 	if (chunk >= NM_GROUPS_CHUNKS)
 		return 0;
@@ -34,8 +33,7 @@ uint32_t nm_groups_add(struct nm_groups *g, const struct nm_member *members, uns
 	if (count)
 		memcpy(group->member, members, count * sizeof *members);
 	for (unsigned i = 0; i < count; i++)
-		cells = members[i].cell >= cells ? members[i].cell + 1 : cells;
-	atomic_store_explicit(&g->cells, cells, memory_order_relaxed);
+		nm_groups_reach(g, members[i].cell + 1);
 	g->chunks[chunk][number & ((1u << NM_GROUPS_CHUNK_BITS) - 1)] = group;
 	g->count++;
 	return number;

@@ -26,7 +26,6 @@ const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned
 
 void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
-	h->lookup = lookup;
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (!h->units[u].custom)
 			h->units[u].lookup = lookup;
@@ -127,12 +126,32 @@ static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	}
 }
 
-static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count,
-			const struct nm_survey *survey)
+/* What a look over references tells about all of them together. */
+struct survey {
+	uint32_t cell; /* the largest; of groups there is none */
+	int plain;     /* all are reads and writes, or groups of them; */
+	int grouped;   /* some are groups */
+};
+
+static struct survey look_over(const struct nm_ref *refs, size_t count)
+{
+	struct survey s = {.plain = 1};
+
+	for (size_t i = 0; i < count; i++) {
+		if (nm_ref_is_group(&refs[i]))
+			s.grouped = 1;
+		else if (refs[i].cell > s.cell)
+			s.cell = refs[i].cell;
+		s.plain &= refs[i].kind != NM_REF_FETCH;
+	}
+	return s;
+}
+
+static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count, int plain)
 {
 	struct nm_cache *c = entry[0];
 
-	if (!c || !survey->plain) {
+	if (!c || !plain) {
 		run_any(entry, refs, count);
 		return;
 	}
@@ -161,8 +180,7 @@ int nm_hierarchy_set_groups(struct nm_hierarchy *h, const struct nm_groups *grou
 	return h->apart ? 0 : NM_ENOMEM;
 }
 
-static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count,
-		    const struct nm_survey *survey)
+static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count, int plain)
 {
 	if (h->teller.monitor.event) {
 		run_told(h, refs, count);
@@ -174,14 +192,13 @@ static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t co
 		if (in->pager)
 			run_paged(h, in->pager, refs, count);
 		else
-			run_machine(in->entry, refs, count, survey);
+			run_machine(in->entry, refs, count, plain);
 	}
 }
 
 /* The same, with each reference of a group by itself. */
 static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
-	struct nm_survey survey;
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -194,8 +211,7 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 			h->apart[n++] = refs[i];
 		}
 		if (n + NM_GROUP_MAX > NM_BATCH || i + 1 == count) {
-			h->lookup->survey(h->apart, (uint32_t)n, &survey);
-			run_all(h, h->apart, n, &survey);
+			run_all(h, h->apart, n, look_over(h->apart, n).plain);
 			n = 0;
 		}
 	}
@@ -226,11 +242,11 @@ static int fault_of(const struct nm_hierarchy *h)
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	const uint32_t told = h->groups ? atomic_load_explicit(&h->groups->cells, memory_order_relaxed) : 0;
-	struct nm_survey survey = {.cell = told, .plain = 1};
+	struct survey survey = {.plain = 1};
 	uint32_t cells = told;
 
 	if (!told || h->one_by_one || !h->data_only) {
-		h->lookup->survey(refs, (uint32_t)count, &survey);
+		survey = look_over(refs, count);
 		cells = survey.grouped && told > survey.cell ? told : survey.cell + 1;
 	}
 	for (unsigned u = 0; u < unit_count(h); u++)
@@ -243,7 +259,7 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	if (survey.grouped && (h->one_by_one || !survey.plain))
 		run_apart(h, refs, count);
 	else
-		run_all(h, refs, count, &survey);
+		run_all(h, refs, count, survey.plain);
 	h->broken = fault_of(h);
 	return h->broken;
 }

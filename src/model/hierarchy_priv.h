@@ -21,8 +21,7 @@ struct nm_hierarchy {
 	struct entrance *entrances;        /* by core and machine */
 	struct nm_pages pages;
 	unsigned count, machines, cores;
-	unsigned core;                  /* the running one */
-	const struct nm_lookup *lookup; /* of the levels that are not custom */
+	unsigned core; /* the running one */
 	struct nm_teller teller;
 	struct nm_prefetch_queue queue;
 	struct nm_foresight *foresight; /* or NULL; borrowed */

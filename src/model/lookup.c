@@ -404,17 +404,4 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 		}
 }
 
-/* Where cells are not told of, or fetches may be among the references. */
-static void survey(const struct nm_ref *refs, uint32_t count, struct nm_survey *ret)
-{
-	*ret = (struct nm_survey){.plain = 1};
-	for (uint32_t i = 0; i < count; i++) {
-		if (nm_ref_is_group(&refs[i]))
-			ret->grouped = 1;
-		else if (refs[i].cell > ret->cell)
-			ret->cell = refs[i].cell;
-		ret->plain &= refs[i].kind != NM_REF_FETCH;
-	}
-}
-
-const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_any, .fill = fill, .survey = survey};
+const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_any, .fill = fill};

@@ -226,7 +226,6 @@ int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struc
 		return nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	h->foresight = foresight;
 	h->count = machine->count;
-	h->lookup = nm_lookup_supported(0);
 	if (wire_levels(h, machine))
 		code = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	for (unsigned u = 0; u < unit_count(h) && !code; u++)
