@@ -171,17 +171,20 @@ ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct bloc
 }
 #endif
 
-/* The first half. */
-ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
-		       struct block *b)
+/* The first half.  `expected`: references that the host is to fetch meanwhile; one after another, since it can wait for
+ * some twenty lines only. */
+ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const struct nm_ref *expected,
+		       uint32_t count, struct shape shape, struct block *b)
 {
 	uint32_t i = 0;
 
 #if defined(__AVX2__)
 	struct sums s = {_mm256_setzero_si256(), _mm256_setzero_si256()};
 
-	for (; i + 4 <= count; i += 4)
+	for (; i + 4 <= count; i += 4) {
+		__builtin_prefetch(expected + i, 0, 2);
 		look_at_four(refs + i, shape, b, i, &s);
+	}
 	nm_cache_count(c, sum_of(s.references), sum_of(s.both) - 256 * sum_of(s.references));
 #endif
 	for (; i < count; i++) {
@@ -189,6 +192,7 @@ ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 
 		const int within = (refs[i].address + refs[i].size - 1) >> shape.line_shift == line;
 
+		__builtin_prefetch(expected + i, 0, 2);
 		nm_cache_count(c, refs[i].weight, refs[i].kind);
 		b->slot[i] = within ? nm_cache_guess(line) : NM_GUESSES;
 		b->mask[i] = bytes_of(refs[i].address, refs[i].size, shape.line_shift);
@@ -347,15 +351,6 @@ static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struc
 	}
 }
 
-/* Has the host fetch a block of the next batch. */
-ALWAYS void fetch_expected(const struct nm_cache *c, uint32_t from)
-{
-	enum { PER_LINE = 64 / sizeof(struct nm_ref) };
-
-	for (uint32_t i = 0; c->expected && i < BLOCK; i += PER_LINE)
-		__builtin_prefetch(&c->expected[from + i], 0, 2);
-}
-
 /* A load may have moved what a later search of the block had found, which the second look at the tag finds out. */
 ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
 {
@@ -363,8 +358,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 
 	for (uint32_t from = 0, n; from < count; from += n) {
 		n = count - from < BLOCK ? count - from : BLOCK;
-		fetch_expected(c, from);
-		look_ahead(c, refs + from, n, shape, &b);
+		look_ahead(c, refs + from, (c->expected ? c->expected : refs) + from, n, shape, &b);
 		for (uint32_t i = 0; i < n; i++) {
 			reserve(&c->recency, BLOCK);
 			i += count_hits(c, refs + from + i, n - i, shape, &b, i);
