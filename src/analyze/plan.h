@@ -54,14 +54,15 @@ struct nm_origin {
 	uint32_t block;     /* heap block found last, */
 	uint8_t again;      /* how many times in a row */
 	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping */
-	    grouped : 1;    /* it is a group */
+	    grouped : 1,    /* it is a group */
+	    cached : 1;     /* its cacher was seen, while they are looked over */
 	uint16_t access;
 };
 _Static_assert(sizeof(struct nm_origin) == 32, "two origins share a cache line");
 
-/* An access that keeps the range of a heap block, in the block's list of them. */
+/* An access that has kept the range of a heap block, in the block's list of them; block 0: in the list of free ones. */
 struct nm_cacher {
-	uint32_t origin, next;
+	uint32_t origin, next, block;
 };
 
 /* A run of instructions within one cache line, for --instr. */
