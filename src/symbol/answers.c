@@ -12,9 +12,9 @@ static int is_told(const struct nm_module *module)
 }
 
 /* May the files still be asked? */
-static int may_ask(struct nm_module *module)
+static int may_ask(struct nm_module *module, enum item kind, uint64_t about)
 {
-	if (is_told(module))
+	if (is_told(module) || learned_nothing(module, kind, about))
 		return 0;
 	module_seek_file(module);
 	return 1;
@@ -40,8 +40,12 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
 		*ret_function = *known;
 		return 1;
 	}
-	if (!may_ask(module) || !module_function(module, vaddr, ret_function))
+	if (!may_ask(module, ITEM_FUNCTION, vaddr))
 		return 0;
+	if (!module_function(module, vaddr, ret_function)) {
+		book_note_nothing(module, ITEM_FUNCTION, vaddr);
+		return 0;
+	}
 	book_note_function(module, ret_function);
 	return 1;
 }
@@ -52,7 +56,7 @@ size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_p
 	size_t n = 0;
 
 	if (!known) {
-		if (!may_ask(module))
+		if (!may_ask(module, ITEM_POSITIONS, vaddr))
 			return 0;
 		book_note_positions(module, vaddr);
 		return module_positions(module, vaddr, at, max);
@@ -66,11 +70,13 @@ const char *nm_module_digest(struct nm_module *module, const char *file)
 {
 	const char *digest = learned_digest(module, file);
 
-	if (digest || !may_ask(module))
+	if (digest || !may_ask(module, ITEM_DIGEST, (uintptr_t)file))
 		return digest;
 	digest = module_digest(module, file);
 	if (digest)
 		book_note_digest(module, file, digest);
+	else
+		book_note_nothing(module, ITEM_DIGEST, (uintptr_t)file);
 	return digest;
 }
 
@@ -82,8 +88,12 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 		*ret_variable = *known;
 		return 1;
 	}
-	if (!may_ask(module) || !module_variable(module, vaddr, ret_variable))
+	if (!may_ask(module, ITEM_VARIABLE, vaddr))
 		return 0;
+	if (!module_variable(module, vaddr, ret_variable)) {
+		book_note_nothing(module, ITEM_VARIABLE, vaddr);
+		return 0;
+	}
 	book_note_variable(module, ret_variable, 0);
 	return 1;
 }
@@ -96,8 +106,12 @@ int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_
 		*ret_variable = *known;
 		return 1;
 	}
-	if (!may_ask(module) || !module_tls_variable(module, offset, ret_variable))
+	if (!may_ask(module, ITEM_TLS_VARIABLE, offset))
 		return 0;
+	if (!module_tls_variable(module, offset, ret_variable)) {
+		book_note_nothing(module, ITEM_TLS_VARIABLE, offset);
+		return 0;
+	}
 	book_note_variable(module, ret_variable, 1);
 	return 1;
 }
@@ -108,7 +122,7 @@ const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t
 
 	if (learned_variable_type(module, vaddr, is_thread_local, &type))
 		return type;
-	if (!may_ask(module))
+	if (!may_ask(module, ITEM_VARIABLE_TYPE, vaddr))
 		return NULL;
 	type = module_variable_type(module, vaddr, is_thread_local);
 	book_note_variable_type(module, vaddr, is_thread_local, type);
@@ -121,7 +135,7 @@ const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t va
 
 	if (learned_frame_type(module, vaddr, &type))
 		return type;
-	if (!may_ask(module))
+	if (!may_ask(module, ITEM_FRAME_TYPE, vaddr))
 		return NULL;
 	type = module_frame_type(module, vaddr);
 	book_note_frame_type(module, vaddr, type);
@@ -136,7 +150,7 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
 	*ret_type = NULL;
 	if (learned_allocated(module, vaddr, bytes, &what, ret_type))
 		return what;
-	if (!may_ask(module))
+	if (!may_ask(module, ITEM_ALLOCATED, vaddr))
 		return NM_ALLOCATED_UNKNOWN;
 	what = module_allocated(module, vaddr, bytes, ret_type);
 	book_note_allocated(module, vaddr, bytes, what, *ret_type);

@@ -287,6 +287,23 @@ void book_note_digest(struct nm_module *module, const char *file, const char *di
 	put_text(b, digest);
 }
 
+void book_note_nothing(struct nm_module *module, enum item kind, uint64_t about)
+{
+	struct book *b = module->store->cache ? open_book(module) : NULL;
+
+	if (!b || !is_new(b, ITEM_NOTHING, module, book_question(kind, about)))
+		return;
+	if (kind == ITEM_DIGEST)
+		note_text(b, (const char *)(uintptr_t)about);
+	put(b, ITEM_NOTHING);
+	put(b, module->noted);
+	put(b, kind);
+	if (kind == ITEM_DIGEST)
+		put_text(b, (const char *)(uintptr_t)about);
+	else
+		put(b, about);
+}
+
 void book_note_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count)
 {
 	struct book *b = open_book(module);

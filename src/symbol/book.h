@@ -29,6 +29,7 @@ enum item {
 	ITEM_LOCALS,        /* as ITEM_TYPE; but behind each count the structure's name, bytes, offset */
 	ITEM_FRAME_TYPE,    /* module, low, bytes, type (0: none) */
 	ITEM_DIGEST,        /* module, file, digest */
+	ITEM_NOTHING,       /* module, kind, address or (of ITEM_DIGEST) file: there is none; not in traces */
 	ITEM_KINDS
 };
 
@@ -38,6 +39,12 @@ enum { POSITIONS_MAX = 16 };
 static inline uint64_t book_allocation(uint64_t vaddr, uint64_t bytes)
 {
 	return nm_mix64(vaddr ^ nm_mix64(bytes));
+}
+
+/* The key of a question; about: an address, or that of an interned text. */
+static inline uint64_t book_question(enum item kind, uint64_t about)
+{
+	return nm_mix64(about ^ nm_mix64((uint64_t)kind));
 }
 
 /* The answers of one kind for one module. */
@@ -65,6 +72,7 @@ struct learned {
 	struct nm_map variable_types; /* address * 2 and 1 if thread-local -> struct nm_type or NULL */
 	struct nm_map allocated; /* mix of address and bytes -> enum nm_allocated; and -> struct nm_type */
 	struct nm_map allocated_types;
+	struct nm_map nothing; /* book_question -> 1 */
 };
 
 /* learn.c: 1 if it was learned. */
@@ -72,6 +80,7 @@ const struct nm_function *learned_function(struct nm_module *module, uint64_t va
 const struct learned_positions *learned_positions(struct nm_module *module, uint64_t vaddr);
 const struct nm_variable *learned_variable(struct nm_module *module, uint64_t vaddr, int is_thread_local);
 
+int learned_nothing(const struct nm_module *module, enum item kind, uint64_t about);
 const char *learned_digest(const struct nm_module *module, const char *file); /* or NULL */
 
 /* The bytes that are known from vaddr on, at most `room`. */
@@ -95,6 +104,8 @@ void book_note_variable_type(struct nm_module *module, uint64_t vaddr, int is_th
 void book_note_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type *type);
 void book_note_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated what,
 			 const struct nm_type *type);
+/* There is nothing; noted for later runs only: where answers are complete that says itself. */
+void book_note_nothing(struct nm_module *module, enum item kind, uint64_t about);
 void book_note_level(struct nm_module *module, enum nm_debug_level level);
 
 #endif

@@ -51,6 +51,7 @@ void learned_free(struct learned *l)
 	nm_map_done(&l->variable_types);
 	nm_map_done(&l->allocated);
 	nm_map_done(&l->allocated_types);
+	nm_map_done(&l->nothing);
 	free(l);
 }
 
@@ -304,6 +305,17 @@ static void learn_digest(struct lesson *l)
 		l->exhausted = 1;
 }
 
+static void learn_nothing(struct lesson *l)
+{
+	struct nm_module *module = get_module(l);
+	uint64_t kind = get(l), about = kind == ITEM_DIGEST ? (uintptr_t)get_text(l) : get(l);
+
+	l->broken |= kind >= ITEM_KINDS;
+	if (module && !l->broken &&
+	    nm_map_put(&module->learned->nothing, book_question((enum item)kind, about), 1))
+		l->exhausted = 1;
+}
+
 static void learn_code(struct lesson *l)
 {
 	struct nm_module *module = get_module(l);
@@ -442,6 +454,7 @@ static void learn_item(struct lesson *l)
 	case ITEM_TLS_VARIABLE: learn_variable(l, (enum item)kind); return;
 	case ITEM_CODE: learn_code(l); return;
 	case ITEM_DIGEST: learn_digest(l); return;
+	case ITEM_NOTHING: learn_nothing(l); return;
 	case ITEM_TYPE:
 	case ITEM_LOCALS: learn_type(l, kind == ITEM_LOCALS); return;
 	case ITEM_FRAME_TYPE: learn_frame_type(l); return;
@@ -502,6 +515,13 @@ const struct learned_positions *learned_positions(struct nm_module *module, uint
 	const struct span *span = l ? find(&l->positions, vaddr) : NULL;
 
 	return span ? &l->chains.at[span->id] : NULL;
+}
+
+int learned_nothing(const struct nm_module *module, enum item kind, uint64_t about)
+{
+	const struct learned *l = module->learned;
+
+	return l && nm_map_get(&l->nothing, book_question(kind, about), 0);
 }
 
 const char *learned_digest(const struct nm_module *module, const char *file)

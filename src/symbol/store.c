@@ -63,6 +63,7 @@ void nm_symbols_free(struct nm_symbols *symbols)
 		module_free(symbols->modules.at[i]);
 	book_free(symbols->book);
 	pupil_free(symbols->pupil);
+	name_cache_free(symbols->cache);
 	nm_vec_free(&symbols->modules);
 	nm_map_done(&symbols->types);
 	nm_arena_done(&symbols->arena);
@@ -124,8 +125,10 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 	struct nm_module *module = module_new(symbols, interned);
 	if (!module)
 		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
-	if (!symbols->complete && !symbols->expecting)
+	if (!symbols->complete && !symbols->expecting) {
+		stamp_file(symbols, interned);
 		elf_file_open(&module->file, interned);
+	}
 	const uint8_t *wanted = build_id ? build_id : module->file.build_id;
 	module->wanted_id_bytes = build_id ? build_id_bytes : module->file.build_id_bytes;
 	memcpy(module->wanted_id, wanted, module->wanted_id_bytes);

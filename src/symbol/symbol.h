@@ -160,4 +160,12 @@ int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_b
 int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err);
 void nm_symbols_expect(struct nm_symbols *symbols, int more);
 
+/* Answers for later runs of a program, in a folder (name_cache.c).  nm_symbols_recall, before anything is asked, learns what
+ * earlier runs were told, unless one of the files that it came from is another now; 1 if there was something, 0 if
+ * not, or NM_ENOMEM.  nm_symbols_retain writes it there, with what was asked since, if that is anything; the folder is
+ * made if the one around it, or the next, belongs to the user.  Where it cannot be written, nothing is kept. */
+int nm_symbols_recall(struct nm_symbols *symbols, const char *folder, const char *program,
+		      struct nm_error *err);
+void nm_symbols_retain(struct nm_symbols *symbols, const char *folder, const char *program);
+
 #endif

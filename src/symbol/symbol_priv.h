@@ -19,6 +19,7 @@
 #include "symbol.h"
 
 struct book;
+struct name_cache;
 struct learned;
 struct pupil;
 
@@ -100,8 +101,9 @@ struct variables nm_vec(struct variable);
 struct nm_symbols {
 	struct nm_strings pool;
 	struct nm_vec(struct nm_module *) modules;
-	struct book *book;   /* notes of all answers, or NULL */
-	struct pupil *pupil; /* while notes are learned, or NULL */
+	struct book *book;        /* notes of all answers, or NULL */
+	struct pupil *pupil;      /* while notes are learned, or NULL */
+	struct name_cache *cache; /* of answers for later runs, or NULL */
 	struct nm_arena arena;
 	struct nm_map types; /* by what they hold: struct nm_type in the arena */
 	int complete;        /* the modules' answers are all that there are: files are not looked at */
@@ -153,6 +155,9 @@ struct nm_module *module_new(struct nm_symbols *symbols,
 			     const char *path);  /* without a file; path interned */
 void module_seek_file(struct nm_module *module); /* for what was not learned */
 
+/* name_cache.c */
+void name_cache_free(struct name_cache *cache);
+
 /* segments.c: opening an ELF file, its build-id and program headers. */
 int elf_file_open(struct elf_file *file, const char *path); /* 1 if it is an ELF program or library */
 void elf_file_close(struct elf_file *file);
@@ -160,6 +165,9 @@ void module_read_segments(struct nm_module *module);
 int module_holds_code(const struct nm_module *module, uint64_t vaddr); /* in an executable segment? */
 int module_holds(const struct nm_module *module, uint64_t vaddr);      /* in any segment? */
 int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shdr *ret_header);
+
+/* stamps.c: a file is looked for; noted where answers are kept for later runs. */
+void stamp_file(struct nm_symbols *symbols, const char *path);
 
 /* debug_file.c: fills module->debug and module->dwarf at the first call. */
 void module_find_debug(struct nm_module *module);

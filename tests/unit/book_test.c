@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * book_test.c - answers outlive the files: a store that has learned the notes of another gives the same names where
- * there is no file any more.
+ * there is no file any more.  And they outlive the run: one that recalls them asks the files for others only.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -95,8 +96,8 @@ static void same_variable(struct nm_module *a, struct nm_module *b, uint64_t at)
 	}
 }
 
-/* Asks both the same.  The first time the answers of `b` are noted, or known. */
-static void compare(struct nm_module *a, struct nm_module *b)
+/* Asks both the same, about one of so many addresses.  The first time the answers of `b` are noted, or known. */
+static void compare_some(struct nm_module *a, struct nm_module *b, uint64_t step)
 {
 	uint64_t low, end, low_of_b, end_of_b, bias, bias_of_b;
 
@@ -106,14 +107,16 @@ static void compare(struct nm_module *a, struct nm_module *b)
 	assert_int_equal(nm_module_debug_level(a), nm_module_debug_level(b));
 	assert_int_equal(nm_module_bias(a, 0x400000, 0x1000, 1, &bias),
 			 nm_module_bias(b, 0x400000, 0x1000, 1, &bias_of_b));
-	for (uint64_t at = low; at < end; at += STEP) {
+	for (uint64_t at = low; at < end; at += step) {
 		same_code(a, b, at);
 		same_allocation(a, b, at);
 		same_variable(a, b, at);
 	}
-	for (uint64_t at = 0; at < 4096; at += STEP)
+	for (uint64_t at = 0; at < 4096; at += step)
 		same_variable(a, b, at);
 }
+
+static void compare(struct nm_module *a, struct nm_module *b) { compare_some(a, b, STEP); }
 
 static void learn(struct nm_symbols *from, struct nm_symbols *to, int last)
 {
@@ -217,6 +220,201 @@ static void test_damaged_notes(void **state)
 	}
 }
 
+/* ---- recalled by a later run ---- */
+
+struct place {
+	char folder[32], cache[64], program[64], debug[64], kept[256];
+};
+
+static void shell(const char *format, const char *a, const char *b)
+{
+	char command[8300];
+
+	snprintf(command, sizeof command, format, a, b);
+	assert_int_equal(system(command), 0);
+}
+
+/* A program in a folder, and where its debug information would be if that is a file of its own. */
+static void set_up(struct place *p, const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, PROGRAMS "symbols-%s", name);
+	if (access(path, R_OK))
+		skip();
+	strcpy(p->folder, "/tmp/book_test.XXXXXX");
+	assert_non_null(mkdtemp(p->folder));
+	snprintf(p->cache, sizeof p->cache, "%s/a/b", p->folder);
+	snprintf(p->program, sizeof p->program, "%s/program", p->folder);
+	snprintf(p->debug, sizeof p->debug, "%s/symbols-%s.debug", p->folder, name);
+	shell("cp -p %s %s", path, p->program);
+	snprintf(p->kept, sizeof p->kept, "%s/%s.names", p->cache, p->program);
+	for (char *c = p->kept + strlen(p->cache) + 1; *c; c++)
+		*c = *c == '/' ? '%' : *c;
+}
+
+static void tear_down(const struct place *p) { shell("rm -r %s%s", p->folder, ""); }
+
+/* A run that asks about one of so many addresses, and gets the answers of one that recalls nothing.  Whether it recalled
+ * any itself. */
+static int run(const struct place *p, uint64_t step)
+{
+	struct nm_symbols *plain, *recalling;
+	struct nm_module *a, *b;
+	int recalled;
+
+	nm_symbols_new(&plain, NULL);
+	nm_symbols_new(&recalling, NULL);
+	recalled = nm_symbols_recall(recalling, p->cache, p->program, NULL);
+	assert_int_equal(nm_symbols_module(plain, p->program, NULL, 0, &a, NULL), 0);
+	assert_int_equal(nm_symbols_module(recalling, p->program, NULL, 0, &b, NULL), 0);
+	compare_some(a, b, step);
+	nm_symbols_retain(recalling, p->cache, p->program);
+	nm_symbols_free(plain);
+	nm_symbols_free(recalling);
+	return recalled;
+}
+
+/* Of the file that is kept, which is another each time it is written. */
+static ino_t identity(const struct place *p)
+{
+	struct stat s;
+
+	return stat(p->kept, &s) ? 0 : s.st_ino;
+}
+
+static void check_recalled(const char *name)
+{
+	struct place p;
+	ino_t first, second;
+
+	set_up(&p, name);
+	assert_int_equal(run(&p, 31 * STEP), 0);
+	first = identity(&p);
+	assert_true(first);
+	assert_int_equal(run(&p, STEP), 1); /* asks more */
+	second = identity(&p);
+	assert_true(second && second != first);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(run(&p, STEP), 1);
+		assert_int_equal(identity(&p), second);
+	}
+	tear_down(&p);
+}
+
+static void test_recalled(void **state)
+{
+	(void)state;
+	check_recalled("c");
+}
+
+static void test_recalled_cxx(void **state)
+{
+	(void)state;
+	check_recalled("cxx");
+}
+
+static void test_recalled_without_debug_information(void **state)
+{
+	(void)state;
+	check_recalled("c-stripped");
+}
+
+static void test_nothing_is_recalled_of_a_file_that_changed(void **state)
+{
+	struct place p;
+
+	(void)state;
+	set_up(&p, "c");
+	assert_int_equal(run(&p, STEP), 0);
+	assert_int_equal(run(&p, STEP), 1);
+	shell("touch %s%s", p.program, "");
+	assert_int_equal(run(&p, STEP), 0);
+	assert_int_equal(run(&p, STEP), 1);
+	tear_down(&p);
+}
+
+/* The answers get better when debug information is installed, and worse when it is removed. */
+static void test_debug_information_comes_and_goes(void **state)
+{
+	struct place p;
+
+	(void)state;
+	set_up(&p, "c-linked");
+	assert_int_equal(run(&p, STEP), 0);
+	assert_int_equal(run(&p, STEP), 1);
+	shell("cp %s %s", PROGRAMS "symbols-c-linked.debug", p.debug);
+	assert_int_equal(run(&p, STEP), 0);
+	assert_int_equal(run(&p, STEP), 1);
+	unlink(p.debug);
+	assert_int_equal(run(&p, STEP), 0);
+	tear_down(&p);
+}
+
+/* Its units are in files that have no stamps. */
+static void test_split_units_are_not_kept(void **state)
+{
+	struct place p;
+
+	(void)state;
+	set_up(&p, "c-split-dwarf");
+	assert_int_equal(run(&p, STEP), 0);
+	assert_int_equal(run(&p, STEP), 0);
+	tear_down(&p);
+}
+
+static void flip_a_bit(const char *path, long at)
+{
+	FILE *file = fopen(path, "r+");
+	int byte;
+
+	assert_non_null(file);
+	fseek(file, at, SEEK_SET);
+	byte = fgetc(file);
+	fseek(file, at, SEEK_SET);
+	fputc(byte ^ 1, file);
+	fclose(file);
+}
+
+static void test_damaged_file_is_not_recalled(void **state)
+{
+	struct place p;
+	struct stat s;
+
+	(void)state;
+	set_up(&p, "c");
+	for (unsigned part = 0; part < 8; part++) {
+		assert_int_equal(run(&p, 31 * STEP), 0);
+		assert_int_equal(stat(p.kept, &s), 0);
+		flip_a_bit(p.kept, s.st_size * part / 8);
+	}
+	assert_int_equal(run(&p, 31 * STEP), 0);
+	assert_int_equal(truncate(p.kept, s.st_size / 2), 0);
+	assert_int_equal(run(&p, 31 * STEP), 0);
+	tear_down(&p);
+}
+
+static void test_the_oldest_file_leaves(void **state)
+{
+	struct place p;
+	char path[128];
+
+	(void)state;
+	set_up(&p, "c");
+	shell("mkdir -p %s%s", p.cache, "");
+	for (int i = 0; i < 100; i++) {
+		snprintf(path, sizeof path, "%s/%d.names", p.cache, i);
+		shell("touch -d @%s %s", i == 42 ? "1000" : "2000", path);
+	}
+	run(&p, 31 * STEP);
+	assert_true(identity(&p));
+	for (int i = 0; i < 100; i++) {
+		snprintf(path, sizeof path, "%s/%d.names", p.cache, i);
+		assert_int_equal(access(path, F_OK), i == 42 ? -1 : 0);
+	}
+	tear_down(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +424,14 @@ int main(void)
 	    cmocka_unit_test(test_stripped),
 	    cmocka_unit_test(test_lines_come_with_their_function),
 	    cmocka_unit_test(test_damaged_notes),
+	    cmocka_unit_test(test_recalled),
+	    cmocka_unit_test(test_recalled_cxx),
+	    cmocka_unit_test(test_recalled_without_debug_information),
+	    cmocka_unit_test(test_nothing_is_recalled_of_a_file_that_changed),
+	    cmocka_unit_test(test_debug_information_comes_and_goes),
+	    cmocka_unit_test(test_split_units_are_not_kept),
+	    cmocka_unit_test(test_damaged_file_is_not_recalled),
+	    cmocka_unit_test(test_the_oldest_file_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
