@@ -49,8 +49,8 @@ struct recorder {
 	struct nm_session *session;
 	struct nm_consumer *consumer;
 	struct nm_profile_writer *writer;
-	struct nm_tracer *tracer; /* or NULL */
-	char run_dir[256];
+	struct nm_tracer *tracer;         /* or NULL */
+	char run_dir[256], program[4096]; /* its file */
 	pid_t pid;
 	int exited, exit_status;
 	uint32_t streams; /* rings that have sent anything */
@@ -337,7 +337,6 @@ static int needs_all_blocks(const struct nm_recording *r)
  * does not want to wait leaves nothing behind. */
 static int prepare(struct recorder *r, struct nm_error *err)
 {
-	char program[4096];
 	sigset_t ignored;
 	const struct nm_recording *recording = r->recording;
 	struct nm_engine_options options = {.machine = &recording->machine,
@@ -347,7 +346,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 					    .contexts = recording->contexts,
 					    .heap_chains = recording->heap_chains,
 					    .sift = recording->sift};
-	int fault = nm_launch_resolve(r->recording->argv[0], program, sizeof program, err);
+	int fault = nm_launch_resolve(r->recording->argv[0], r->program, sizeof r->program, err);
 
 	if (fault)
 		return fault == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
@@ -374,7 +373,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &ignored, &r->pid, err);
 	}
 	if (!fault && !r->tracer) /* which keeps all names that were asked for */
-		nm_warm_up(r->symbols, program);
+		nm_warm_up(r->symbols, r->program);
 	return fault ? nm_status_of((enum nm_code)fault, NM_STATUS_FAILED) : 0;
 }
 
@@ -403,6 +402,7 @@ static int run(struct recorder *r, struct nm_error *err)
 		return NM_STATUS_COLLECTOR_FAILED;
 	}
 	status = write_profile(r, err);
+	nm_keep_warm(r->symbols, r->program);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;
 }
 

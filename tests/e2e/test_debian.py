@@ -4,7 +4,7 @@
 import os
 import sqlite3
 
-from harness import MISSES, Skip, main, need, nearmiss, program, record, rows, run
+from harness import ENVIRONMENT, MISSES, Skip, counts, main, need, nearmiss, program, record, rows, run
 
 
 def text(lines):
@@ -119,6 +119,21 @@ def case_second_time_from_the_profile_alone():
     os.unlink("copy")
     report = nearmiss("report", "-i", "p.nmp").stdout.decode()
     assert "sum_columns" in report and "matrix" in report, report
+
+
+def case_names_are_kept_for_later_recordings():
+    """The second recording asks no debug information for names, and has the same ones."""
+    kept = os.path.abspath("names")
+    nowhere = "/" + "x" * (len(kept) - 1)  # as long, since the environment lies on the stack
+    command = [need("gzip"), "-6", "-c"]
+    for number, folder in enumerate((nowhere, kept, kept)):
+        record(command, profile=f"{number}.nmp", stdin=text(3000),
+               environment={**ENVIRONMENT, "NEARMISS_CACHE_DIR": folder})
+        assert os.path.isdir(kept) == (number > 0)
+    assert [n.endswith("%gzip.names") for n in os.listdir(kept)] == [True], os.listdir(kept)
+    for number in (1, 2):
+        assert counts(f"{number}.nmp") == counts("0.nmp"), number
+    record(command, stdin=text(10), environment={**ENVIRONMENT, "NEARMISS_CACHE_DIR": "/proc/no/such/folder"})
 
 
 if __name__ == "__main__":
