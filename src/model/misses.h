@@ -15,6 +15,8 @@
  * slower; twice as large: solver and zstd 2 % slower.  Ghosts without a neighbour removed in place: gzip and solver 2 %
  * slower.  No fetch of the next level's stamps ahead: solver 3, bzip2 2 % slower; of ghosts and figures of the cell too:
  * within 1 %.  Figures of a cell's stays on a line of the host's cache of their own: within 1 %.
+ * What a level asks of the next put off until its next miss, while the host fetches what that takes: gzip 4, zstd, bzip2 and
+ * solver 2 % slower.
  */
 #ifndef NM_MISSES_H
 #define NM_MISSES_H
