@@ -3,7 +3,8 @@
 """run.py - what profiling costs: nearmiss beside its peers on real programs.
 
 Every round runs each program under each contender in turn, so that a change of the machine's mood
-meets all of them; ratios are taken within a round and the median over rounds is reported.  CPU time is
+meets all of them, in an order that is drawn anew each time (the same in every benchmark), since what ran just before
+makes a difference of some hundredths; ratios are taken within a round and the median over rounds is reported.  CPU time is
 user + system time of the whole process tree (for nearmiss: collector and engine).  Peak memory is the
 high-water mark of the profiled process and, apart from it, of the engine's process, read from /proc
 every 20 ms of the first round; it lags by at most that.  (ru_maxrss would also count the spawner's memory
@@ -13,7 +14,7 @@ All contenders that simulate caches are given the same geometry.  nearmiss keeps
 later recordings of a program, so it is two contenders: the first recording, and any later one (which is the second here,
 since one before the first round is not counted).
 
-    bench/run.py                      five rounds of everything, some half an hour on two cores
+    bench/run.py                      five rounds of everything, some 70 minutes on two cores
     bench/run.py --quick              small inputs, one round
     bench/run.py --from F --markdown  the tables of stored results, as in docs/performance.md
 """
@@ -22,6 +23,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import select
 import shutil
 import statistics
@@ -124,11 +126,13 @@ def run_all(options, table, programs):
     results = {w.name: {name: [] for name in table} for w in programs}
     names = tempfile.mkdtemp()
     kept, none = os.path.join(names, "kept"), os.path.join(names, "none")
+    lots = random.Random(0)
     for w in programs if "nearmiss" in table else []:
         measure(table["nearmiss"] + w.argv, w.stdin, table["nearmiss"][0], kept)
     for turn in range(options.rounds):
         for w in programs:
-            for name, before in table.items():
+            for name in lots.sample(list(table), len(table)):
+                before = table[name]
                 shutil.rmtree(none, ignore_errors=True)
                 figures = measure(before + w.argv, w.stdin, before[0] if before else "",
                                   none if name == "first" else kept, memory=turn == 0)
