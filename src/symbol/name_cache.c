@@ -186,26 +186,31 @@ static void prune(const char *folder)
 		closedir(dir);
 }
 
+static int is_ours(const char *folder)
+{
+	struct stat s;
+
+	return !stat(folder, &s) && s.st_uid == geteuid();
+}
+
 /* The folder, and the one that it is in; not in a folder of somebody else's. */
 static void make_folder(const char *folder)
 {
 	char parent[NAME_ROOM];
-	const char *slash = strrchr(folder, '/');
-	struct stat s;
+	char *slash = strrchr(folder, '/');
 
 	if (!slash || slash == folder || slash - folder >= NAME_ROOM)
 		return;
 	snprintf(parent, sizeof parent, "%.*s", (int)(slash - folder), folder);
 	slash = strrchr(parent, '/');
-	if (stat(parent, &s) && slash && slash != parent) {
-		parent[slash - parent] = '\0';
-		if (stat(parent, &s) || s.st_uid != geteuid())
+	if (access(parent, F_OK) && slash && slash != parent) {
+		*slash = '\0';
+		if (!is_ours(parent))
 			return;
-		parent[slash - parent] = '/';
-		if (mkdir(parent, 0700) || stat(parent, &s))
-			return;
+		*slash = '/';
+		(void)mkdir(parent, 0700);
 	}
-	if (s.st_uid == geteuid())
+	if (is_ours(parent))
 		(void)mkdir(folder, 0700);
 }
 
