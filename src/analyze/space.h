@@ -105,13 +105,10 @@ int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 /* Of such a copy: chains are numbered anew. */
 void nm_space_forget_chains(struct nm_space *space);
 
-/* All others return 0 or NM_ENOMEM. */
+/* These return 0 or NM_ENOMEM. */
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
 void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_place *place);
 void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
-int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
-int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
-int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object);
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain);
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
@@ -133,8 +130,12 @@ int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *r
 /* Is it a function of malloc's family, by its name? */
 int nm_is_allocator(const char *function);
 
-/* The mapping that holds address, or NULL. */
+/* mappings.c: the mapping that holds address, or NULL; a new one, a range that is mapped no more, one for which pages
+ * were asked (0 or NM_ENOMEM). */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
+int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
+int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
+int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 
 /* What nm_space_remember keeps of the address, where no heap block is and nothing is named.  1 if it is known. */
 static inline int nm_space_recall(const struct nm_space *space, uint64_t address, struct nm_place *ret_place)

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mappings.c - what is mapped where, in order of address (space.h).
+ *
+ * A new mapping takes the place of what lies there: older ones are cut, and end, begin or have a hole where it is.
+ * Programs have some hundred mappings and change them seldom, so they stand in one array, looked through by halves.
+ */
+#include <string.h>
+
+#include "space.h"
+
+/* Index of the first mapping that ends after address. */
+static size_t mapping_index(const struct nm_space *space, uint64_t address)
+{
+	size_t low = 0, high = space->mappings.count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (space->mappings.at[mid].end > address)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address)
+{
+	size_t i = mapping_index(space, address);
+	struct nm_mapping *m = &space->mappings.at[i];
+
+	return i < space->mappings.count && m->address <= address ? m : NULL;
+}
+
+static int insert_mapping(struct nm_space *space, size_t i, struct nm_mapping mapping)
+{
+	if (nm_vec_reserve(&space->mappings, 1))
+		return NM_ENOMEM;
+	memmove(&space->mappings.at[i + 1], &space->mappings.at[i],
+		(space->mappings.count - i) * sizeof mapping);
+	space->mappings.at[i] = mapping;
+	space->mappings.count++;
+	return 0;
+}
+
+int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes)
+{
+	uint64_t end = address + bytes;
+	size_t i = mapping_index(space, address);
+
+	while (i < space->mappings.count && space->mappings.at[i].address < end) {
+		struct nm_mapping *m = &space->mappings.at[i], tail = *m;
+
+		tail.address = end;
+		tail.offset += end - m->address;
+		if (m->address < address && m->end > end) { /* a hole in the middle */
+			m->end = address;
+			return insert_mapping(space, i + 1, tail);
+		}
+		if (m->address < address) {
+			m->end = address;
+			i++;
+		} else if (m->end > end) {
+			*m = tail;
+			i++;
+		} else {
+			memmove(m, m + 1, (space->mappings.count - i - 1) * sizeof *m);
+			space->mappings.count--;
+		}
+	}
+	return 0;
+}
+
+/* Anonymous memory inside a module's extent is its .bss. */
+static void adopt_bss(const struct nm_space *space, struct nm_mapping *mapping)
+{
+	for (size_t i = 0; i < space->mappings.count; i++) {
+		const struct nm_mapping *m = &space->mappings.at[i];
+		uint64_t low, end;
+
+		if (m->module && nm_module_extent(m->module, &low, &end) &&
+		    mapping->address >= low + m->bias && mapping->address < end + m->bias) {
+			mapping->module = m->module;
+			mapping->bias = m->bias;
+			return;
+		}
+	}
+}
+
+int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping)
+{
+	struct nm_mapping m = *mapping;
+
+	if (m.end <= m.address)
+		return 0;
+	if (nm_space_unmap(space, m.address, m.end - m.address))
+		return NM_ENOMEM;
+	if (!m.path[0])
+		adopt_bss(space, &m);
+	return insert_mapping(space, mapping_index(space, m.address), m);
+}
+
+int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked)
+{
+	const uint64_t end = address + bytes;
+
+	for (size_t i; (i = mapping_index(space, address)) < space->mappings.count;) {
+		struct nm_mapping part = space->mappings.at[i];
+
+		if (part.address >= end)
+			break;
+		if (part.address < address) {
+			part.offset += address - part.address;
+			part.address = address;
+		}
+		part.end = part.end < end ? part.end : end;
+		part.asked = asked;
+		if (nm_space_unmap(space, part.address, part.end - part.address) ||
+		    insert_mapping(space, mapping_index(space, part.address), part))
+			return NM_ENOMEM;
+		address = part.end;
+	}
+	return 0;
+}
