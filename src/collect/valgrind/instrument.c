@@ -15,7 +15,8 @@
  * is is known when the group has ended, so its store stands there and not before the accesses.  A group is small
  * (MAX_SPAN bytes, so that few lie in two cache lines, and MAX_GROUP accesses), so that a reader may take it as
  * little more than one access.  Dropped: groups with gaps, which would need a mask: 0 (solver), 1 (gzip, sort) to 6 %
- * (SQLite) fewer address words.
+ * (SQLite) fewer address words.  One word for the header and the first address (15 bits of id, 47 of address), two
+ * fifths of the words less on mawk: CPU time of six programs 9 % more to 6 % less, four rounds in turn, median as before.
  *
  * Code without accesses makes no wire block: the number of its instructions is added up in the ring's head
  * (NM_WIRE_RAN), which costs this code no more and its reader nothing.  In programs that branch often that is a
