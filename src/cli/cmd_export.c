@@ -75,10 +75,10 @@ static const struct nm_exporter *chosen(const struct nm_command *self, const str
 	return NULL;
 }
 
-static int cannot_write(const char *path, int code)
+static int cannot_write(const char *path, int status)
 {
-	nm_message("cannot write %s: %s", path, strerror(code ? code : EIO));
-	return code == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+	nm_message("cannot write %s: %s", path, strerror(status ? status : EIO));
+	return status == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
 }
 
 /* Opening it would empty the profile before it is read. */
@@ -95,7 +95,7 @@ static int write_file(struct nm_export *export, unsigned part, const char *path,
 	struct nm_error err;
 	struct stat st;
 	FILE *out;
-	int rc, failed;
+	int status, failed;
 
 	if (is_the_input(path, input)) {
 		nm_message("cannot write %s: it is the profile itself", path);
@@ -105,14 +105,14 @@ static int write_file(struct nm_export *export, unsigned part, const char *path,
 	if (!out)
 		return cannot_write(path, errno);
 	errno = 0;
-	rc = nm_export_write(export, part, out, &err);
+	status = nm_export_write(export, part, out, &err);
 	failed = ferror(out) | (fclose(out) != 0);
-	if (!rc && !failed)
+	if (!status && !failed)
 		return NM_STATUS_OK;
-	rc = rc ? nm_failed(&err, NM_STATUS_FAILED) : cannot_write(path, errno);
+	status = status ? nm_failed(&err, NM_STATUS_FAILED) : cannot_write(path, errno);
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
 		unlink(path);
-	return rc;
+	return status;
 }
 
 static int write_parts(struct nm_export *export, const struct export_options *o)
@@ -136,9 +136,9 @@ static int write_stdout(struct nm_export *export)
 {
 	struct nm_output output = {.file = stdout};
 	struct nm_error err;
-	int rc = nm_export_write(export, 0, stdout, &err), written = nm_output_close(&output);
+	int status = nm_export_write(export, 0, stdout, &err), written = nm_output_close(&output);
 
-	return rc ? nm_failed(&err, NM_STATUS_FAILED) : written;
+	return status ? nm_failed(&err, NM_STATUS_FAILED) : written;
 }
 
 static int run(const struct nm_command *self, int argc, char **argv)

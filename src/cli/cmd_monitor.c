@@ -265,18 +265,18 @@ static int take(void *self, struct nm_session *session, struct nm_error *err)
 	struct nm_result *const *results;
 	struct nm_error fault;
 	size_t count;
-	int piped = !a->file && o->input, code = nm_session_results(session, &results, &count, err);
+	int piped = !a->file && o->input, status = nm_session_results(session, &results, &count, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	style = nm_style_of(piped ? stdout : output.file, (enum nm_format)o->format, o->width);
 	if (piped)
 		nm_output_open(&output, style.format);
-	code = nm_monitor_show(a->monitoring, results, count, &style, output.file, &fault);
+	status = nm_monitor_show(a->monitoring, results, count, &style, output.file, &fault);
 	if (piped)
 		a->status = nm_output_close(&output);
-	if (code)
-		a->status = nm_failed(&fault, code == NM_ENOENT ? NM_STATUS_OK : NM_STATUS_USAGE);
+	if (status)
+		a->status = nm_failed(&fault, status == NM_ENOENT ? NM_STATUS_OK : NM_STATUS_USAGE);
 	return 0;
 }
 

@@ -52,22 +52,22 @@ static int search_path(const char *name, char *path, size_t room)
 int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err)
 {
 	struct stat st;
-	int fault = 0;
+	int status = 0;
 
 	if (!strchr(name, '/')) {
-		fault = search_path(name, ret_path, room);
+		status = search_path(name, ret_path, room);
 	} else {
 		snprintf(ret_path, room, "%s", name);
 		if (stat(name, &st))
-			fault = errno == EACCES ? NM_LAUNCH_NOT_EXECUTABLE : NM_LAUNCH_NO_PROGRAM;
+			status = errno == EACCES ? NM_LAUNCH_NOT_EXECUTABLE : NM_LAUNCH_NO_PROGRAM;
 		else if (!is_executable_file(name))
-			fault = NM_LAUNCH_NOT_EXECUTABLE;
+			status = NM_LAUNCH_NOT_EXECUTABLE;
 	}
-	if (fault == NM_LAUNCH_NO_PROGRAM)
+	if (status == NM_LAUNCH_NO_PROGRAM)
 		nm_fail(err, NM_ENOENT, "no program '%s' was found", name);
-	else if (fault)
+	else if (status)
 		nm_fail(err, NM_EACCES, "'%s' cannot be executed", name);
-	return fault;
+	return status;
 }
 
 static int has_tool(const char *folder)

@@ -154,17 +154,17 @@ static void choose_columns(struct nm_monitor_view *s, const struct nm_column *co
 
 int nm_monitor_show_stays(struct nm_monitor_view *s)
 {
-	int code = 0;
+	int status = 0;
 
 	choose_columns(s, stay_columns, STAY_COLUMNS);
 	for (size_t p = 0; p < s->count; p++) {
 		const struct nm_sifted *kept = &s->results[p]->sifted;
 
-		for (size_t i = 0; i < kept->stay_count && !code; i++)
-			code = add_stay(s, s->results[p], &kept->stays[i]);
+		for (size_t i = 0; i < kept->stay_count && !status; i++)
+			status = add_stay(s, s->results[p], &kept->stays[i]);
 		s->left_out += kept->total - kept->stay_count;
 	}
-	return code;
+	return status;
 }
 
 static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
@@ -191,18 +191,18 @@ static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 int nm_monitor_show_nth(struct nm_monitor_view *s)
 {
 	uint64_t most = 0;
-	int code = 0;
+	int status = 0;
 
 	choose_columns(s, event_columns, EVENT_COLUMNS);
-	for (size_t p = 0; p < s->count && !code; p++) {
+	for (size_t p = 0; p < s->count && !status; p++) {
 		const struct nm_sifted *kept = &s->results[p]->sifted;
 
 		if (kept->total > most)
 			most = kept->total;
 		if (kept->total >= s->m->sift.nth)
-			code = add_event(s, s->results[p]);
+			status = add_event(s, s->results[p]);
 	}
-	if (!code && !s->table.row_count)
+	if (!status && !s->table.row_count)
 		return nm_fail(s->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);
-	return code;
+	return status;
 }

@@ -31,21 +31,21 @@ static int make_figures(struct nm_monitor_view *s)
 	const struct nm_sift_request *q = &s->m->sift;
 	const struct nm_machine *machine = &s->m->machine;
 	unsigned any = 0;
-	int code = 0;
+	int status = 0;
 
 	for (unsigned i = 0; i < machine->count; i++)
 		any |= q->kinds[i];
-	for (unsigned kind = 0; q->mode == NM_SIFT_COUNT && kind < NM_EVENTS && !code; kind++)
+	for (unsigned kind = 0; q->mode == NM_SIFT_COUNT && kind < NM_EVENTS && !status; kind++)
 		if (any >> kind & 1)
-			code = add_figure(s, 0, kind, nm_event_names[kind], NULL);
+			status = add_figure(s, 0, kind, nm_event_names[kind], NULL);
 	for (unsigned i = 0; q->mode != NM_SIFT_COUNT && i < machine->count; i++)
-		for (unsigned kind = 0; kind < NM_EVENTS && !code; kind++)
+		for (unsigned kind = 0; kind < NM_EVENTS && !status; kind++)
 			if (q->serving ? kind == NM_EVENT_HIT : q->kinds[i] >> kind & 1)
-				code = add_figure(s, i, kind, machine->levels[i].name,
-						  q->serving ? NULL : nm_event_names[kind]);
-	if (q->serving && !code)
-		code = add_figure(s, NM_MAX_LEVELS, NM_EVENT_LOAD, "memory", NULL);
-	return code;
+				status = add_figure(s, i, kind, machine->levels[i].name,
+						    q->serving ? NULL : nm_event_names[kind]);
+	if (q->serving && !status)
+		status = add_figure(s, NM_MAX_LEVELS, NM_EVENT_LOAD, "memory", NULL);
+	return status;
 }
 
 /* The order of rows: by place, unless a column of counts is named. */
@@ -161,24 +161,24 @@ static int sum_up(struct nm_monitor_view *s, size_t process)
 	const struct nm_sift_row *rows = s->results[process]->sifted.rows;
 	size_t n = 0, first = s->sums.count;
 	struct keyed *list = NULL;
-	int code = pick(s, process, &list, &n);
+	int status = pick(s, process, &list, &n);
 
-	if (code)
-		return code;
-	for (unsigned i = 0; !code && s->m->sift.mode == NM_SIFT_COUNT && i < s->m->machine.count; i++)
+	if (status)
+		return status;
+	for (unsigned i = 0; !status && s->m->sift.mode == NM_SIFT_COUNT && i < s->m->machine.count; i++)
 		if (s->m->sift.kinds[i] &&
 		    push_sums(s, (struct nm_monitor_sums){.process = process, .place = i}))
-			code = nm_monitor_exhausted(s);
-	for (size_t i = 0; i < n && !code; i++) {
+			status = nm_monitor_exhausted(s);
+	for (size_t i = 0; i < n && !status; i++) {
 		struct nm_monitor_sums *to = sums_of(s, first, process, &list[i]);
 
 		if (to)
 			add_row(s, to, &rows[list[i].row]);
 		else
-			code = nm_monitor_exhausted(s);
+			status = nm_monitor_exhausted(s);
 	}
 	free(list);
-	return code;
+	return status;
 }
 
 static int by_figure(const void *left, const void *right, void *arg)
@@ -302,14 +302,14 @@ static int fill_sums(struct nm_monitor_view *s)
 
 int nm_monitor_show_sums(struct nm_monitor_view *s)
 {
-	int code = make_figures(s);
+	int status = make_figures(s);
 
-	if (!code)
-		code = choose_order(s);
-	for (size_t p = 0; p < s->count && !code; p++)
-		code = sum_up(s, p);
-	if (code)
-		return code;
+	if (!status)
+		status = choose_order(s);
+	for (size_t p = 0; p < s->count && !status; p++)
+		status = sum_up(s, p);
+	if (status)
+		return status;
 	make_columns(s);
 	if (s->sorted_by != UINT32_MAX && s->sums.count)
 		qsort_r(s->sums.at, s->sums.count, sizeof *s->sums.at, by_figure, s);

@@ -78,7 +78,7 @@ int nm_monitor_show(const struct nm_monitoring *m, struct nm_result *const *resu
 		    const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	struct nm_monitor_view *s = calloc(1, sizeof *s);
-	int code;
+	int status;
 
 	if (!s)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
@@ -86,18 +86,18 @@ int nm_monitor_show(const struct nm_monitoring *m, struct nm_result *const *resu
 	s->results = results;
 	s->count = count;
 	s->err = err;
-	code = check_names(s);
-	if (!code)
-		code = m->sift.mode == NM_SIFT_STAYS ? nm_monitor_show_stays(s)
-		       : m->sift.mode == NM_SIFT_NTH ? nm_monitor_show_nth(s)
-						     : nm_monitor_show_sums(s);
-	if (!code)
-		code = nm_table_show(&s->table, "monitor", NULL, style, out, err);
-	if (!code && s->left_out && style->format == NM_FORMAT_TEXT)
+	status = check_names(s);
+	if (!status)
+		status = m->sift.mode == NM_SIFT_STAYS ? nm_monitor_show_stays(s)
+			 : m->sift.mode == NM_SIFT_NTH ? nm_monitor_show_nth(s)
+						       : nm_monitor_show_sums(s);
+	if (!status)
+		status = nm_table_show(&s->table, "monitor", NULL, style, out, err);
+	if (!status && s->left_out && style->format == NM_FORMAT_TEXT)
 		fprintf(out, "and %" PRIu64 " more: --limit=0 shows all\n", s->left_out);
 	nm_table_done(&s->table);
 	nm_vec_free(&s->sums);
 	nm_vec_free(&s->counts);
 	free(s);
-	return code;
+	return status;
 }

@@ -90,17 +90,17 @@ int nm_nest_list(const struct nm_nesting *nesting, const char *range, const stru
 	uint64_t first = 0, last = 0;
 	struct nm_nest *nest;
 	struct nm_error err;
-	int code;
+	int status;
 
 	if (read_numbers(range, &first, &last, &err))
 		return nm_failed(&err, NM_STATUS_USAGE);
 	if (nm_nest_load(&nest, nesting->path, nesting->settings, &err))
 		return nm_failed(&err, NM_STATUS_BAD_NEST);
 	l.nest = nest;
-	code = nm_nest_walk(nest, first, last, &visitor, &err);
-	if (!code)
-		code = nm_table_show(&l.table, "references", NULL, style, out, &err);
+	status = nm_nest_walk(nest, first, last, &visitor, &err);
+	if (!status)
+		status = nm_table_show(&l.table, "references", NULL, style, out, &err);
 	nm_table_done(&l.table);
 	nm_nest_free(nest);
-	return code ? nm_failed(&err, NM_STATUS_BAD_NEST) : 0;
+	return status ? nm_failed(&err, NM_STATUS_BAD_NEST) : 0;
 }

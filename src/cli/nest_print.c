@@ -68,17 +68,17 @@ int nm_nest_print(const struct nm_nesting *nesting, const struct nm_style *style
 	struct nm_nest_reference_info r;
 	struct nm_nest *nest = NULL;
 	struct nm_error err;
-	int code = nm_nest_load(&nest, nesting->path, nesting->settings, &err);
+	int status = nm_nest_load(&nest, nesting->path, nesting->settings, &err);
 
-	if (code)
+	if (status)
 		return nm_failed(&err, NM_STATUS_BAD_NEST);
-	for (size_t i = 0; !code && nm_nest_reference_at(nest, i, &r); i++)
-		code = add_row(&table, nest, i, &r);
-	if (code)
-		nm_fail(&err, code, "out of memory");
+	for (size_t i = 0; !status && nm_nest_reference_at(nest, i, &r); i++)
+		status = add_row(&table, nest, i, &r);
+	if (status)
+		nm_fail(&err, status, "out of memory");
 	else
-		code = nm_table_show(&table, "nest", NULL, style, out, &err);
+		status = nm_table_show(&table, "nest", NULL, style, out, &err);
 	nm_table_done(&table);
 	nm_nest_free(nest);
-	return code ? nm_failed(&err, NM_STATUS_FAILED) : 0;
+	return status ? nm_failed(&err, NM_STATUS_FAILED) : 0;
 }

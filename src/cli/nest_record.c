@@ -48,7 +48,7 @@ static void show_progress(struct recording *r)
 static int take(void *self, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	struct recording *r = self;
-	int code;
+	int status;
 
 	if (r->nesting->progress)
 		show_progress(r);
@@ -56,10 +56,10 @@ static int take(void *self, const uint64_t *words, size_t count, struct nm_error
 		return 0;
 	if (r->tracer)
 		nm_tracer_start(r->tracer, 0, words, count);
-	code = nm_session_feed(r->session, 0, words, count, err);
+	status = nm_session_feed(r->session, 0, words, count, err);
 	if (r->tracer)
 		nm_tracer_wait(r->tracer);
-	return code;
+	return status;
 }
 
 /* What was run, as the stream tells it: the file and the settings. */
@@ -68,18 +68,18 @@ static int run_nest(struct recording *r, struct nm_nest *nest, struct nm_error *
 	const struct nm_nesting *n = r->nesting;
 	const char **argv = calloc(n->setting_count + 2, sizeof *argv);
 	struct nm_nest_sink sink = {take, r};
-	int code;
+	int status;
 
 	if (!argv)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	argv[0] = n->path;
 	memcpy(argv + 1, n->settings, n->setting_count * sizeof *argv);
 	r->started = r->shown = now_ms();
-	code = nm_nest_run(nest, argv, &sink, err);
+	status = nm_nest_run(nest, argv, &sink, err);
 	if (n->progress)
 		fputs("\r\033[K", stderr);
 	free(argv);
-	return code;
+	return status;
 }
 
 static int start_session(struct recording *r, const struct nm_sift_request *sift, struct nm_error *err)
@@ -98,37 +98,37 @@ static int look_ahead(struct recording *r, struct nm_nest *nest, struct nm_error
 {
 	struct nm_result *const *results;
 	size_t count;
-	int code = nm_foresight_new(&r->foresight, &r->nesting->machine, err);
+	int status = nm_foresight_new(&r->foresight, &r->nesting->machine, err);
 
-	while (!code && !nm_foresight_ready(r->foresight)) {
-		code = start_session(r, NULL, err);
-		if (!code)
-			code = run_nest(r, nest, err);
-		if (!code)
-			code = nm_session_results(r->session, &results, &count, err);
+	while (!status && !nm_foresight_ready(r->foresight)) {
+		status = start_session(r, NULL, err);
+		if (!status)
+			status = run_nest(r, nest, err);
+		if (!status)
+			status = nm_session_results(r->session, &results, &count, err);
 		nm_session_free(r->session);
 		r->session = NULL;
 		nm_foresight_turn(r->foresight);
 	}
-	return code;
+	return status;
 }
 
 static int prepare(struct recording *r, struct nm_nest *nest, const char *output, const char *trace,
 		   struct nm_error *err)
 {
-	int code = nm_profile_writer_new(&r->writer, output, err);
+	int status = nm_profile_writer_new(&r->writer, output, err);
 
-	if (!code)
-		code = nm_symbols_new(&r->symbols, err);
-	if (!code && nm_machine_runs_ahead(&r->nesting->machine))
-		code = look_ahead(r, nest, err);
-	if (!code)
-		code = start_session(r, r->nesting->sift, err);
-	if (!code && trace)
-		code = nm_tracer_new(&r->tracer, trace, r->symbols, err);
-	if (!code && trace)
+	if (!status)
+		status = nm_symbols_new(&r->symbols, err);
+	if (!status && nm_machine_runs_ahead(&r->nesting->machine))
+		status = look_ahead(r, nest, err);
+	if (!status)
+		status = start_session(r, r->nesting->sift, err);
+	if (!status && trace)
+		status = nm_tracer_new(&r->tracer, trace, r->symbols, err);
+	if (!status && trace)
 		nm_tracer_info(r->tracer, "collector", "nest");
-	return code;
+	return status;
 }
 
 /* The trace ends after the results, which ask for the last names. */
@@ -137,7 +137,7 @@ static int finish(struct recording *r, struct nm_error *err)
 	struct nm_outcome outcome = {.collector = "nest", .wall_seconds = (now_ms() - r->started) / 1e3};
 	struct nm_profile_writer *writer = r->writer;
 	struct nm_tracer *tracer = r->tracer;
-	int code;
+	int status;
 
 	if (tracer) {
 		nm_tracer_start(tracer, 0, NULL, 0);
@@ -145,9 +145,9 @@ static int finish(struct recording *r, struct nm_error *err)
 		nm_tracer_info(tracer, "exit_status", "0");
 	}
 	r->writer = NULL;
-	code = nm_outcome_write(&outcome, r->session, writer, err);
-	if (code || !tracer)
-		return code;
+	status = nm_outcome_write(&outcome, r->session, writer, err);
+	if (status || !tracer)
+		return status;
 	r->tracer = NULL;
 	return nm_tracer_close(tracer, err);
 }

@@ -129,13 +129,13 @@ static int find_figures(struct sweep *s, const struct nm_nest *nest, int by_refe
 {
 	struct nm_nest_reference_info r;
 	struct nm_nest_array_info a;
-	int code = 0;
+	int status = 0;
 
-	for (size_t i = 0; !code && by_reference && nm_nest_reference_at(nest, i, &r); i++)
-		code = add_figure(s, r.name, r.line);
-	for (size_t i = 0; !code && !by_reference && nm_nest_array_at(nest, i, &a); i++)
-		code = add_figure(s, a.name, 0);
-	return code ? code : name_figures(s);
+	for (size_t i = 0; !status && by_reference && nm_nest_reference_at(nest, i, &r); i++)
+		status = add_figure(s, r.name, r.line);
+	for (size_t i = 0; !status && !by_reference && nm_nest_array_at(nest, i, &a); i++)
+		status = add_figure(s, a.name, 0);
+	return status ? status : name_figures(s);
 }
 
 /* ---- one row ---- */
@@ -193,15 +193,15 @@ static int run_once(struct sweep *s, struct nm_nest *nest, const struct nm_engin
 	const char *argv[] = {s->nesting->path, NULL};
 	struct nm_nest_sink sink = {feed, NULL};
 	struct nm_engine *engine = NULL;
-	int code = nm_engine_new(&engine, options, &s->err);
+	int status = nm_engine_new(&engine, options, &s->err);
 
 	sink.self = engine;
-	if (!code)
-		code = nm_nest_run(nest, argv, &sink, &s->err);
-	if (!code)
-		code = nm_engine_finish(engine, ret_result, &s->err);
+	if (!status)
+		status = nm_nest_run(nest, argv, &sink, &s->err);
+	if (!status)
+		status = nm_engine_finish(engine, ret_result, &s->err);
 	nm_engine_free(engine);
-	return code;
+	return status;
 }
 
 /* Levels with policy=opt are told of what is to come by runs before the one that counts. */
@@ -209,60 +209,60 @@ static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
 {
 	struct nm_engine_options options = {.machine = &s->nesting->machine, .threads = s->nesting->threads};
 	struct nm_result result = {0};
-	int code = nm_symbols_new(&options.symbols, &s->err);
+	int status = nm_symbols_new(&options.symbols, &s->err);
 
-	if (!code)
-		code = nm_foresight_new(&options.foresight, options.machine, &s->err);
-	while (!code && !nm_foresight_ready(options.foresight)) {
-		code = run_once(s, nest, &options, &result);
+	if (!status)
+		status = nm_foresight_new(&options.foresight, options.machine, &s->err);
+	while (!status && !nm_foresight_ready(options.foresight)) {
+		status = run_once(s, nest, &options, &result);
 		nm_result_free(&result);
 		nm_foresight_turn(options.foresight);
 	}
-	if (!code)
-		code = run_once(s, nest, &options, &result);
-	if (!code)
-		code = add_counts(s, value, &result);
+	if (!status)
+		status = run_once(s, nest, &options, &result);
+	if (!status)
+		status = add_counts(s, value, &result);
 	nm_result_free(&result);
 	nm_foresight_free(options.foresight);
 	nm_symbols_free(options.symbols);
-	return code;
+	return status;
 }
 
 static int run_value(struct sweep *s, int64_t value, int by_reference)
 {
 	struct nm_nest *nest;
 	char *setting;
-	int code;
+	int status;
 
 	if (asprintf(&setting, "%s=%lld", s->name, (long long)value) < 0)
 		return exhausted(s);
 	s->settings[s->nesting->setting_count] = setting;
-	code = nm_nest_load(&nest, s->nesting->path, s->settings, &s->err);
-	if (!code) {
+	status = nm_nest_load(&nest, s->nesting->path, s->settings, &s->err);
+	if (!status) {
 		if (!s->table.row_count)
-			code = find_figures(s, nest, by_reference);
-		if (!code)
-			code = simulate(s, nest, value);
+			status = find_figures(s, nest, by_reference);
+		if (!status)
+			status = simulate(s, nest, value);
 		nm_nest_free(nest);
 	}
 	free(setting);
-	return code;
+	return status;
 }
 
 static int run_all(struct sweep *s, int by_reference)
 {
 	uint64_t rows = ((uint64_t)s->to - (uint64_t)s->from) / (uint64_t)s->step + 1;
-	int code = 0;
+	int status = 0;
 
-	for (uint64_t i = 0; i < rows && !code; i++) {
+	for (uint64_t i = 0; i < rows && !status; i++) {
 		if (s->nesting->progress)
 			fprintf(stderr, "\r\033[Knearmiss: %llu of %llu", (unsigned long long)i + 1,
 				(unsigned long long)rows);
-		code = run_value(s, s->from + (int64_t)i * s->step, by_reference);
+		status = run_value(s, s->from + (int64_t)i * s->step, by_reference);
 	}
 	if (s->nesting->progress)
 		fprintf(stderr, "\r\033[K");
-	return code;
+	return status;
 }
 
 /* ---- the table ---- */
@@ -323,24 +323,24 @@ int nm_nest_sweep(const struct nm_nesting *nesting, const struct nm_sweep *reque
 		  const struct nm_style *style, FILE *out)
 {
 	struct sweep s = {.nesting = nesting};
-	int code = read_range(&s, request->range);
+	int status = read_range(&s, request->range);
 
-	if (!code)
-		code = find_level(&s, request->level);
-	if (code)
+	if (!status)
+		status = find_level(&s, request->level);
+	if (status)
 		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_USAGE));
 	s.settings = calloc(nesting->setting_count + 2, sizeof *s.settings);
 	if (!s.settings)
 		return sweep_done(&s, nm_failed(&s.err, exhausted(&s)));
 	for (size_t i = 0; i < nesting->setting_count; i++)
 		s.settings[i] = nesting->settings[i];
-	code = run_all(&s, request->by_reference);
-	if (code)
+	status = run_all(&s, request->by_reference);
+	if (status)
 		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_NEST));
 	s.table.column_count = (unsigned)s.figures.count + 2;
-	code = make_columns(&s);
-	if (!code)
-		code = nm_table_show(&s.table, "sweep", nesting->machine.levels[s.level].name, style, out,
-				     &s.err);
-	return sweep_done(&s, code ? nm_failed(&s.err, NM_STATUS_FAILED) : 0);
+	status = make_columns(&s);
+	if (!status)
+		status = nm_table_show(&s.table, "sweep", nesting->machine.levels[s.level].name, style, out,
+				       &s.err);
+	return sweep_done(&s, status ? nm_failed(&s.err, NM_STATUS_FAILED) : 0);
 }

@@ -185,7 +185,7 @@ int nm_options_parse(const struct nm_command *command, int argc, char **argv, vo
 {
 	struct parser parser = {.command = command, .into = into, .next = argv + 1};
 	char **to = argv + 1; /* operands move up, in order */
-	int rc = 0;
+	int status = 0;
 
 	(void)argc;
 	while (*parser.next) {
@@ -198,9 +198,9 @@ int nm_options_parse(const struct nm_command *command, int argc, char **argv, vo
 			if (command->stops_at_operand)
 				break;
 		} else {
-			rc = argument[1] == '-' ? long_option(&parser, argument)
-						: short_options(&parser, argument + 1);
-			if (rc) {
+			status = argument[1] == '-' ? long_option(&parser, argument)
+						    : short_options(&parser, argument + 1);
+			if (status) {
 				*ret_status = parser.status;
 				return 0;
 			}

@@ -319,12 +319,12 @@ static int write_profile(struct recorder *r, struct nm_error *err)
 
 static int start_trace(struct recorder *r, struct nm_error *err)
 {
-	int fault = nm_tracer_new(&r->tracer, r->recording->trace, r->symbols, err);
+	int status = nm_tracer_new(&r->tracer, r->recording->trace, r->symbols, err);
 
 	r->launcher.output_is_ours = !strcmp(r->recording->trace, "-");
-	if (!fault)
+	if (!status)
 		nm_tracer_info(r->tracer, "collector", "valgrind");
-	return fault;
+	return status;
 }
 
 /* Whether anything asks for the way that the program took, and not only for its references. */
@@ -346,35 +346,35 @@ static int prepare(struct recorder *r, struct nm_error *err)
 					    .contexts = recording->contexts,
 					    .heap_chains = recording->heap_chains,
 					    .sift = recording->sift};
-	int fault = nm_launch_resolve(r->recording->argv[0], r->program, sizeof r->program, err);
+	int status = nm_launch_resolve(r->recording->argv[0], r->program, sizeof r->program, err);
 
-	if (fault)
-		return fault == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
+	if (status)
+		return status == NM_LAUNCH_NO_PROGRAM ? NM_STATUS_NO_PROGRAM : NM_STATUS_NOT_EXECUTABLE;
 	if (nm_launcher_find(&r->launcher, err))
 		return NM_STATUS_NO_COLLECTOR;
 	sigemptyset(&ignored);
 	ignore_broken_pipes(&ignored);
-	fault = nm_symbols_new(&r->symbols, err);
-	if (!fault && recording->trace && (fault = start_trace(r, err)))
-		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
-	if (!fault && recording->output &&
-	    (fault = nm_profile_writer_new(&r->writer, recording->output, err)))
-		return nm_status_of((enum nm_code)fault, NM_STATUS_NO_OUTPUT);
-	if (!fault)
-		fault = make_run_dir(r, err);
+	status = nm_symbols_new(&r->symbols, err);
+	if (!status && recording->trace && (status = start_trace(r, err)))
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	if (!status && recording->output &&
+	    (status = nm_profile_writer_new(&r->writer, recording->output, err)))
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	if (!status)
+		status = make_run_dir(r, err);
 	options.symbols = r->symbols;
-	if (!fault)
-		fault = nm_session_new(&r->session, &options, err);
-	if (!fault)
-		fault = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
-	if (!fault) {
+	if (!status)
+		status = nm_session_new(&r->session, &options, err);
+	if (!status)
+		status = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
+	if (!status) {
 		catch_signals(&ignored);
 		r->launcher.all_blocks = needs_all_blocks(recording);
-		fault = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &ignored, &r->pid, err);
+		status = nm_launch(&r->launcher, r->run_dir, r->recording->argv, &ignored, &r->pid, err);
 	}
-	if (!fault && !r->tracer) /* which keeps all names that were asked for */
+	if (!status && !r->tracer) /* which keeps all names that were asked for */
 		nm_warm_up(r->symbols, r->program);
-	return fault ? nm_status_of((enum nm_code)fault, NM_STATUS_FAILED) : 0;
+	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
 }
 
 static int run(struct recorder *r, struct nm_error *err)

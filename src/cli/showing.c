@@ -15,10 +15,10 @@ int nm_showing_open(struct nm_showing *s, const char *profile, enum nm_format fo
 	return 0;
 }
 
-int nm_showing_close(struct nm_showing *s, int rc, int fault)
+int nm_showing_close(struct nm_showing *s, int status, int fault)
 {
 	int written = nm_output_close(&s->output);
 
 	nm_profile_close(s->profile);
-	return rc ? nm_failed(&s->err, fault) : written;
+	return status ? nm_failed(&s->err, fault) : written;
 }

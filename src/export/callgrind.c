@@ -60,16 +60,16 @@ static int add_event(struct grind *g, const char *level, const char *name)
 static int resolve_events(struct grind *g)
 {
 	const struct nm_events *asked = &g->x->events;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; !rc && i < asked->count; i++) {
+	for (size_t i = 0; !status && i < asked->count; i++) {
 		const struct nm_event *e = &asked->at[i];
 
-		rc = add_event(g, e->level, e->derived ? e->derived->left : e->name);
-		if (!rc && e->derived)
-			rc = add_event(g, e->level, e->derived->right);
+		status = add_event(g, e->level, e->derived ? e->derived->left : e->name);
+		if (!status && e->derived)
+			status = add_event(g, e->level, e->derived->right);
 	}
-	return rc;
+	return status;
 }
 
 /* "L1d" and "read_misses": "L1dReadMisses". */
@@ -141,39 +141,39 @@ static int write_entry(struct grind *g, const char *line, const char *key, struc
 {
 	struct nm_rows *rows = NULL;
 	const char *value;
-	int rc = nm_profile_query(g->x->profile, "SELECT value FROM info WHERE key = ?1", &rows, err);
+	int status = nm_profile_query(g->x->profile, "SELECT value FROM info WHERE key = ?1", &rows, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, key);
-	rc = nm_rows_next(rows, err);
-	if (rc > 0) {
-		rc = nm_export_text(g->x, nm_rows_text(rows, 0), &value) ? nm_export_no_memory(err) : 0;
-		if (!rc && value)
+	status = nm_rows_next(rows, err);
+	if (status > 0) {
+		status = nm_export_text(g->x, nm_rows_text(rows, 0), &value) ? nm_export_no_memory(err) : 0;
+		if (!status && value)
 			fprintf(g->out, "%s %s\n", line, value);
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static int write_header(struct grind *g, struct nm_error *err)
 {
 	const struct nm_export *x = g->x;
-	int rc;
+	int status;
 
 	fputs("# callgrind format\nversion: 1\ncreator: nearmiss-" NM_VERSION "\n", g->out);
-	rc = write_entry(g, "cmd:", "command", err);
+	status = write_entry(g, "cmd:", "command", err);
 	if (x->part)
 		fprintf(g->out, "part: %u\nthread: %" PRId64 "\n", x->part, x->thread);
-	if (!rc)
-		rc = write_entry(g, "desc: Caches:", "machine_spec", err);
+	if (!status)
+		status = write_entry(g, "desc: Caches:", "machine_spec", err);
 	if (x->process)
 		fprintf(g->out, "desc: Process: %s\n", x->process);
 	if (x->thread)
 		fprintf(g->out, "desc: Thread: %" PRId64 "\n", x->thread);
 	fputs("positions: line\n", g->out);
 	write_events(g);
-	return rc;
+	return status;
 }
 
 /* "fn=(3) name" or "fn=(3)".  key tells apart what `name` alone does not. */
@@ -196,12 +196,12 @@ static int write_function(struct grind *g, const char *what, const char *file, c
 			  const char *kind)
 {
 	char *key = NULL;
-	int rc = asprintf(&key, "%s\n%s\n%s", name, file, kind) < 0 ? NM_ENOMEM : 0;
+	int status = asprintf(&key, "%s\n%s\n%s", name, file, kind) < 0 ? NM_ENOMEM : 0;
 
-	if (!rc)
-		rc = write_name(g, what, &g->functions, key, name);
+	if (!status)
+		status = write_name(g, what, &g->functions, key, name);
 	free(key);
-	return rc;
+	return status;
 }
 
 /* All of them: the format lets zeros at the end be left out, but callgrind_annotate warns then. */
@@ -253,13 +253,13 @@ static int load_object(struct grind *g, struct nm_rows *rows)
 static int load_objects(struct grind *g, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_facts_query(g->x, "SELECT object, kind, allocated_at FROM objects", NM_BY_PROCESS, "",
-				&rows, err);
+	int status = nm_facts_query(g->x, "SELECT object, kind, allocated_at FROM objects", NM_BY_PROCESS, "",
+				    &rows, err);
 
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
-		rc = load_object(g, rows) ? nm_export_no_memory(err) : 0;
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = load_object(g, rows) ? nm_export_no_memory(err) : 0;
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 /* The line touches an object: a call, with what it cost. */
@@ -359,21 +359,21 @@ static int prepare_chains(struct grind *g, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	const char *function, *file;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    g->x->profile,
 	    "SELECT function, file FROM counts WHERE function IS NOT NULL AND file IS NOT NULL "
 	    "GROUP BY 1, 2 ORDER BY count(DISTINCT line), 2",
 	    &rows, err);
 
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
-		rc = nm_export_text(g->x, nm_rows_text(rows, 0), &function) ||
-			     nm_export_text(g->x, nm_rows_text(rows, 1), &file) ||
-			     nm_map_put(&g->file_of, (uintptr_t)function, (uintptr_t)file)
-			 ? nm_export_no_memory(err)
-			 : 0;
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = nm_export_text(g->x, nm_rows_text(rows, 0), &function) ||
+				 nm_export_text(g->x, nm_rows_text(rows, 1), &file) ||
+				 nm_map_put(&g->file_of, (uintptr_t)function, (uintptr_t)file)
+			     ? nm_export_no_memory(err)
+			     : 0;
 	nm_rows_free(rows);
 	g->chain_costs = calloc(g->x->chains.count * g->events.count + 1, sizeof *g->chain_costs);
-	return rc ? rc : g->chain_costs ? 0 : nm_export_no_memory(err);
+	return status ? status : g->chain_costs ? 0 : nm_export_no_memory(err);
 }
 
 static int write_call(struct grind *g, const struct nm_chain *c, const int64_t *costs)
@@ -445,42 +445,42 @@ static int write_body(struct grind *g, struct nm_error *err)
 	unsigned by = NM_BY_CHAIN | (g->x->objects ? NM_BY_OBJECT : 0);
 	size_t n = g->events.count;
 	struct nm_facts facts;
-	int rc;
+	int status;
 
 	if (g->x->objects && nm_vec_push(&g->events, references)) /* one more, for calls= */
 		return nm_export_no_memory(err);
-	rc = nm_facts_open(&facts, g->x, by, g->events.at, g->events.count, err);
+	status = nm_facts_open(&facts, g->x, by, g->events.at, g->events.count, err);
 	g->events.count = n;
-	if (!rc && g->x->objects && write_name(g, "ob", &g->kinds, "code", "code"))
-		rc = nm_export_no_memory(err);
-	while (!rc && (rc = nm_facts_next(&facts, err)) > 0)
-		rc = write_fact(g, &facts.fact) ? nm_export_no_memory(err) : 0;
+	if (!status && g->x->objects && write_name(g, "ob", &g->kinds, "code", "code"))
+		status = nm_export_no_memory(err);
+	while (!status && (status = nm_facts_next(&facts, err)) > 0)
+		status = write_fact(g, &facts.fact) ? nm_export_no_memory(err) : 0;
 	nm_facts_close(&facts);
-	if (!rc && g->x->chains.count && write_calls(g))
-		rc = nm_export_no_memory(err);
-	return rc;
+	if (!status && g->x->chains.count && write_calls(g))
+		status = nm_export_no_memory(err);
+	return status;
 }
 
 static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct grind g = {.x = x, .out = out, .line = -1};
-	int rc = resolve_events(&g) ? nm_export_no_memory(err) : 0;
+	int status = resolve_events(&g) ? nm_export_no_memory(err) : 0;
 
 	g.totals = calloc(g.events.count + 1, sizeof *g.totals);
 	g.zeros = calloc(g.events.count + 1, sizeof *g.zeros);
 	if (!g.totals || !g.zeros)
-		rc = nm_export_no_memory(err);
-	if (!rc)
-		rc = write_header(&g, err);
-	if (!rc && x->objects)
-		rc = load_objects(&g, err);
-	if (!rc && x->chains.count)
-		rc = prepare_chains(&g, err);
-	if (!rc)
-		rc = write_body(&g, err);
-	if (!rc && write_objects(&g))
-		rc = nm_export_no_memory(err);
-	if (!rc) {
+		status = nm_export_no_memory(err);
+	if (!status)
+		status = write_header(&g, err);
+	if (!status && x->objects)
+		status = load_objects(&g, err);
+	if (!status && x->chains.count)
+		status = prepare_chains(&g, err);
+	if (!status)
+		status = write_body(&g, err);
+	if (!status && write_objects(&g))
+		status = nm_export_no_memory(err);
+	if (!status) {
 		fputs("\ntotals:", out);
 		for (size_t i = 0; i < g.events.count; i++)
 			fprintf(out, " %" PRId64, g.totals[i]);
@@ -496,7 +496,7 @@ static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 	free(g.chain_costs);
 	free(g.totals);
 	free(g.zeros);
-	return rc;
+	return status;
 }
 
 const struct nm_exporter nm_exporter_callgrind = {

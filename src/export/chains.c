@@ -30,20 +30,20 @@ static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
 int nm_chains_load(struct nm_export *x, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_has_contexts(x->profile, err);
+	int status = nm_profile_has_contexts(x->profile, err);
 
-	if (rc <= 0)
-		return rc;
-	rc = nm_profile_query(x->profile,
-			      "SELECT process, parent, function, caller, file, line, calls FROM contexts "
-			      "WHERE level = ?1 ORDER BY process, context",
-			      &rows, err);
-	if (!rc)
+	if (status <= 0)
+		return status;
+	status = nm_profile_query(x->profile,
+				  "SELECT process, parent, function, caller, file, line, calls FROM contexts "
+				  "WHERE level = ?1 ORDER BY process, context",
+				  &rows, err);
+	if (!status)
 		nm_rows_bind_text(rows, 1, x->levels.at[0]);
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
-		rc = take(x, rows, err);
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = take(x, rows, err);
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struct nm_chain_frames *frames)

@@ -30,31 +30,31 @@ static int field(struct nm_rows *rows, unsigned column, FILE *out)
 static int write_rows(struct nm_rows *rows, FILE *out, struct nm_error *err)
 {
 	unsigned n = nm_rows_columns(rows);
-	int rc;
+	int status;
 
 	for (unsigned i = 0; i < n; i++) {
 		nm_csv_field(nm_rows_name(rows, i), out);
 		fputc(i + 1 < n ? ',' : '\n', out);
 	}
-	while ((rc = nm_rows_next(rows, err)) > 0)
+	while ((status = nm_rows_next(rows, err)) > 0)
 		for (unsigned i = 0; i < n; i++) {
 			if (field(rows, i, out))
 				return nm_export_no_memory(err);
 			fputc(i + 1 < n ? ',' : '\n', out);
 		}
-	return rc;
+	return status;
 }
 
 static int write_csv(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_facts_query(x, "SELECT * FROM counts", NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL, "",
-				&rows, err);
+	int status = nm_facts_query(x, "SELECT * FROM counts", NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL, "",
+				    &rows, err);
 
-	if (!rc)
-		rc = write_rows(rows, out, err);
+	if (!status)
+		status = write_rows(rows, out, err);
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 const struct nm_exporter nm_exporter_csv = {

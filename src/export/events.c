@@ -41,21 +41,21 @@ int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct
 {
 	struct nm_rows *rows = NULL;
 	int is_figure = 0;
-	int rc = nm_profile_query(profile, "SELECT * FROM counts LIMIT 0", &rows, err);
+	int status = nm_profile_query(profile, "SELECT * FROM counts LIMIT 0", &rows, err);
 
-	for (unsigned i = 0; !rc && i < nm_rows_columns(rows); i++) {
+	for (unsigned i = 0; !status && i < nm_rows_columns(rows); i++) {
 		const char *name = nm_rows_name(rows, i);
 
 		if (is_figure && is_plain(name)) {
 			name = nm_intern(pool, name);
 			if (!name || nm_vec_push(columns, name))
-				rc = nm_export_no_memory(err);
+				status = nm_export_no_memory(err);
 		} else if (!strcmp(name, "object")) {
 			is_figure = 1;
 		}
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static const struct nm_derived *derived_named(const struct nm_columns *columns, const char *name)
@@ -97,27 +97,27 @@ static int add(struct nm_export *x, const char *level, const char *name, struct 
 /* The events of one level. */
 static int choose(struct nm_export *x, const char *level, const char *list, struct nm_error *err)
 {
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; !list && !rc && i < x->columns.count; i++)
-		rc = add(x, level, x->columns.at[i], err);
-	while (list && !rc) {
+	for (size_t i = 0; !list && !status && i < x->columns.count; i++)
+		status = add(x, level, x->columns.at[i], err);
+	while (list && !status) {
 		size_t n = strcspn(list, ",");
 		const char *name = nm_intern_n(&x->pool, list, n);
 
-		rc = name ? add(x, level, name, err) : nm_export_no_memory(err);
+		status = name ? add(x, level, name, err) : nm_export_no_memory(err);
 		list = list[n] ? list + n + 1 : NULL;
 	}
-	return rc;
+	return status;
 }
 
 int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err)
 {
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; !rc && i < x->levels.count; i++)
-		rc = choose(x, x->levels.at[i], list, err);
-	return rc;
+	for (size_t i = 0; !status && i < x->levels.count; i++)
+		status = choose(x, x->levels.at[i], list, err);
+	return status;
 }
 
 const char *nm_event_unit(const struct nm_event *event)

@@ -46,26 +46,26 @@ static int add_level(struct nm_export *x, const char *level, struct nm_error *er
 static int all_levels(struct nm_export *x, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc =
+	int status =
 	    nm_profile_query(x->profile, "SELECT DISTINCT level FROM levels ORDER BY position", &rows, err);
 
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		const char *level = nm_intern(&x->pool, nm_rows_text(rows, 0));
 
-		rc = level ? add_level(x, level, err) : nm_export_no_memory(err);
+		status = level ? add_level(x, level, err) : nm_export_no_memory(err);
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static int first_level(struct nm_export *x, struct nm_error *err)
 {
 	char *level = NULL;
 	const char *name;
-	int rc = nm_select_first_level(x->profile, &level, err);
+	int status = nm_select_first_level(x->profile, &level, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	name = nm_intern(&x->pool, level);
 	free(level);
 	return name ? add_level(x, name, err) : nm_export_no_memory(err);
@@ -73,63 +73,63 @@ static int first_level(struct nm_export *x, struct nm_error *err)
 
 static int choose_levels(struct nm_export *x, const char *list, struct nm_error *err)
 {
-	int rc = 0;
+	int status = 0;
 
 	if (!list)
 		return x->exporter->flags & NM_EXPORTER_ALL_LEVELS ? all_levels(x, err) : first_level(x, err);
-	while (list && !rc) {
+	while (list && !status) {
 		size_t n = strcspn(list, ",");
 		const char *level = nm_intern_n(&x->pool, list, n);
 
-		rc = level ? nm_select_level(x->profile, level, err) : nm_export_no_memory(err);
-		if (!rc)
-			rc = add_level(x, level, err);
+		status = level ? nm_select_level(x->profile, level, err) : nm_export_no_memory(err);
+		if (!status)
+			status = add_level(x, level, err);
 		list = list[n] ? list + n + 1 : NULL;
 	}
-	return rc;
+	return status;
 }
 
 /* The threads that counted something, process by process. */
 static int find_threads(struct nm_export *x, const char *process, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    x->profile,
 	    "SELECT DISTINCT thread FROM counts WHERE process = ?1 AND (?2 IS NULL OR thread = "
 	    "?2) ORDER BY thread",
 	    &rows, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, process);
 	if (x->thread)
 		nm_rows_bind_integer(rows, 2, x->thread);
-	while ((rc = nm_rows_next(rows, err)) > 0)
+	while ((status = nm_rows_next(rows, err)) > 0)
 		if (nm_vec_push(&x->parts, (struct nm_export_part){process, nm_rows_integer(rows, 0)})) {
-			rc = nm_export_no_memory(err);
+			status = nm_export_no_memory(err);
 			break;
 		}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static int find_parts(struct nm_export *x, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    x->profile, "SELECT process FROM processes WHERE ?1 IS NULL OR process = ?1", &rows, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	if (x->process)
 		nm_rows_bind_text(rows, 1, x->process);
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		const char *process = nm_intern(&x->pool, nm_rows_text(rows, 0));
 
-		rc = process ? find_threads(x, process, err) : nm_export_no_memory(err);
+		status = process ? find_threads(x, process, err) : nm_export_no_memory(err);
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 /* What the format does not take. */
@@ -152,7 +152,7 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 		   struct nm_profile *profile, const struct nm_export_request *request, struct nm_error *err)
 {
 	struct nm_export *x = calloc(1, sizeof *x);
-	int rc = 0;
+	int status = 0;
 
 	if (!x)
 		return nm_export_no_memory(err);
@@ -162,26 +162,26 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 	x->thread = request->thread;
 	x->objects = request->objects;
 	if (x->process)
-		rc = nm_select_process(profile, x->process, err);
-	if (!rc && x->thread)
-		rc = nm_select_thread(profile, x->thread, err);
-	if (!rc)
-		rc = choose_levels(x, request->levels, err);
-	if (!rc)
-		rc = nm_event_columns(profile, &x->pool, &x->columns, err);
-	if (!rc)
-		rc = nm_events_choose(x, request->events ? request->events : exporter->events, err);
-	if (!rc)
-		rc = check_format(x, request, err);
-	if (!rc)
-		rc = find_parts(x, err);
-	if (!rc && !(exporter->flags & NM_EXPORTER_WHOLE))
-		rc = nm_chains_load(x, err);
-	if (rc)
+		status = nm_select_process(profile, x->process, err);
+	if (!status && x->thread)
+		status = nm_select_thread(profile, x->thread, err);
+	if (!status)
+		status = choose_levels(x, request->levels, err);
+	if (!status)
+		status = nm_event_columns(profile, &x->pool, &x->columns, err);
+	if (!status)
+		status = nm_events_choose(x, request->events ? request->events : exporter->events, err);
+	if (!status)
+		status = check_format(x, request, err);
+	if (!status)
+		status = find_parts(x, err);
+	if (!status && !(exporter->flags & NM_EXPORTER_WHOLE))
+		status = nm_chains_load(x, err);
+	if (status)
 		nm_export_close(x);
 	else
 		*ret_export = x;
-	return rc;
+	return status;
 }
 
 void nm_export_close(struct nm_export *x)
@@ -204,15 +204,15 @@ int nm_export_write(struct nm_export *x, unsigned part, FILE *out, struct nm_err
 {
 	const char *process = x->process;
 	int64_t thread = x->thread;
-	int rc;
+	int status;
 
 	if (part) {
 		x->process = x->parts.at[part - 1].process;
 		x->thread = x->parts.at[part - 1].thread;
 	}
 	x->part = part;
-	rc = x->exporter->write(x, out, err);
+	status = x->exporter->write(x, out, err);
 	x->process = process;
 	x->thread = thread;
-	return rc;
+	return status;
 }

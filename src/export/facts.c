@@ -48,20 +48,20 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 	char *text = NULL;
 	size_t bytes;
 	FILE *sql = open_memstream(&text, &bytes);
-	int rc;
+	int status;
 
 	if (!sql)
 		return nm_export_no_memory(err);
 	fputs(select, sql);
 	condition(x, by, sql);
 	fputs(order, sql);
-	rc = fclose(sql) ? nm_export_no_memory(err) : nm_profile_query(x->profile, text, ret_rows, err);
+	status = fclose(sql) ? nm_export_no_memory(err) : nm_profile_query(x->profile, text, ret_rows, err);
 	free(text);
-	if (!rc && x->process)
+	if (!status && x->process)
 		nm_rows_bind_text(*ret_rows, 1, x->process);
-	if (!rc && x->thread)
+	if (!status && x->thread)
 		nm_rows_bind_integer(*ret_rows, 2, x->thread);
-	return rc;
+	return status;
 }
 
 static void value(const struct nm_event *event, FILE *sql)
@@ -82,7 +82,7 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	char *text = NULL;
 	size_t bytes;
 	FILE *sql = open_memstream(&text, &bytes);
-	int rc;
+	int status;
 
 	if (!x->chains.count)
 		by &= ~(unsigned)NM_BY_CHAIN;
@@ -99,13 +99,13 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	for (size_t i = 0; i < count; i++)
 		value(&events[i], sql);
 	fputs(by & NM_BY_CHAIN ? " FROM context_counts" : " FROM counts", sql);
-	rc = fclose(sql) || !facts->fact.values ? nm_export_no_memory(err) : 0;
-	if (!rc)
-		rc = nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
-				    " GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 7, 3, 4, 5, 6",
-				    &facts->rows, err);
+	status = fclose(sql) || !facts->fact.values ? nm_export_no_memory(err) : 0;
+	if (!status)
+		status = nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
+					" GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 7, 3, 4, 5, 6",
+					&facts->rows, err);
 	free(text);
-	return rc;
+	return status;
 }
 
 /* A text that no row of a sound profile lacks. */
@@ -145,9 +145,9 @@ static int find_chain(struct nm_facts *facts, struct nm_error *err)
 
 int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
 {
-	int rc;
+	int status;
 
-	while ((rc = nm_rows_next(facts->rows, err)) > 0) {
+	while ((status = nm_rows_next(facts->rows, err)) > 0) {
 		int64_t any = 0;
 
 		for (size_t i = 0; i < facts->count; i++)
@@ -158,7 +158,7 @@ int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
 			return nm_export_no_memory(err);
 		return facts->by & NM_BY_CHAIN ? find_chain(facts, err) : 1;
 	}
-	return rc;
+	return status;
 }
 
 void nm_facts_close(struct nm_facts *facts)

@@ -28,13 +28,13 @@ static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
 	struct nm_chain_frames frames = {0};
 	struct nm_facts facts;
 	const char *line;
-	int rc = nm_facts_open(&facts, x, by, x->events.at, 1, err);
+	int status = nm_facts_open(&facts, x, by, x->events.at, 1, err);
 
-	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
-		rc = nm_fact_line(x, &facts.fact, &line) || nm_chain_frames(x, &facts.fact, &frames)
-			 ? nm_export_no_memory(err)
-			 : 0;
-		if (rc)
+	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
+		status = nm_fact_line(x, &facts.fact, &line) || nm_chain_frames(x, &facts.fact, &frames)
+			     ? nm_export_no_memory(err)
+			     : 0;
+		if (status)
 			break;
 		if (facts.fact.process) {
 			frame(facts.fact.process, out);
@@ -51,7 +51,7 @@ static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
 	}
 	nm_facts_close(&facts);
 	nm_vec_free(&frames);
-	return rc;
+	return status;
 }
 
 const struct nm_exporter nm_exporter_folded = {

@@ -25,10 +25,10 @@ static const struct {
 /* Writes a value and lets go of it; NULL tells that memory is exhausted. */
 static int dump(json_t *json, FILE *out)
 {
-	int rc = json ? json_dumpf(json, out, FLAGS) : -1;
+	int status = json ? json_dumpf(json, out, FLAGS) : -1;
 
 	json_decref(json);
-	return rc ? (ferror(out) ? 0 : NM_ENOMEM) : 0; /* out's owner tells what it did not take */
+	return status ? (ferror(out) ? 0 : NM_ENOMEM) : 0; /* out's owner tells what it did not take */
 }
 
 int nm_export_json(const char *text, FILE *out) { return dump(json_string(text), out); }
@@ -67,19 +67,19 @@ static int write_view(struct nm_export *x, unsigned view, FILE *out, struct nm_e
 	struct nm_rows *rows = NULL;
 	char select[60];
 	const char *comma = "";
-	int rc;
+	int status;
 
 	snprintf(select, sizeof select, "SELECT * FROM %s", views[view].name);
-	rc = nm_facts_query(x, select, views[view].by, "", &rows, err);
+	status = nm_facts_query(x, select, views[view].by, "", &rows, err);
 	fprintf(out, ",\n\"%s\":[", views[view].name);
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		fprintf(out, "%s\n", comma);
 		comma = ",";
-		rc = write_row(rows, out) ? nm_export_no_memory(err) : 0;
+		status = write_row(rows, out) ? nm_export_no_memory(err) : 0;
 	}
 	fputs("\n]", out);
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 /* The view info, as one object. */
@@ -87,30 +87,30 @@ static int write_info(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
 	json_t *info = json_object();
-	int rc = nm_profile_query(x->profile, "SELECT key, value FROM info ORDER BY key", &rows, err);
+	int status = nm_profile_query(x->profile, "SELECT key, value FROM info ORDER BY key", &rows, err);
 
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
-		rc = json_object_set_new(info, nm_rows_text(rows, 0), value(rows, 1))
-			 ? nm_export_no_memory(err)
-			 : 0;
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = json_object_set_new(info, nm_rows_text(rows, 0), value(rows, 1))
+			     ? nm_export_no_memory(err)
+			     : 0;
 	nm_rows_free(rows);
 	fputs(",\n\"info\":", out);
-	if (!rc && dump(json_incref(info), out))
-		rc = nm_export_no_memory(err);
+	if (!status && dump(json_incref(info), out))
+		status = nm_export_no_memory(err);
 	json_decref(info);
-	return rc;
+	return status;
 }
 
 static int write_json(struct nm_export *x, FILE *out, struct nm_error *err)
 {
-	int rc;
+	int status;
 
 	fputs("{\"schema\":\"nearmiss-export/1\",\"version\":\"" NM_VERSION "\"", out);
-	rc = write_info(x, out, err);
-	for (unsigned i = 0; !rc && i < sizeof views / sizeof *views; i++)
-		rc = write_view(x, i, out, err);
+	status = write_info(x, out, err);
+	for (unsigned i = 0; !status && i < sizeof views / sizeof *views; i++)
+		status = write_view(x, i, out, err);
 	fputs("}\n", out);
-	return rc;
+	return status;
 }
 
 const struct nm_exporter nm_exporter_json = {

@@ -215,17 +215,17 @@ static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct pprof p = {.x = x, .gzip = nm_gzip_new(out)};
 	struct nm_facts facts;
-	int rc;
+	int status;
 
 	if (!p.gzip)
 		return nm_export_no_memory(err);
-	rc = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT | NM_BY_CHAIN, x->events.at,
-			   x->events.count, err);
-	if (!rc)
+	status = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT | NM_BY_CHAIN,
+			       x->events.at, x->events.count, err);
+	if (!status)
 		put_head(&p);
-	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
+	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
 		sample(&p, &facts.fact);
-		rc = p.failed ? nm_export_no_memory(err) : 0;
+		status = p.failed ? nm_export_no_memory(err) : 0;
 	}
 	nm_facts_close(&facts);
 	nm_gzip_end(p.gzip);
@@ -234,7 +234,7 @@ static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
 	nm_map_done(&p.strings);
 	nm_map_done(&p.functions);
 	nm_map_done(&p.locations);
-	return rc;
+	return status;
 }
 
 const struct nm_exporter nm_exporter_pprof = {

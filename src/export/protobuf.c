@@ -60,12 +60,12 @@ int nm_message_inner(struct nm_message *message, unsigned field, const struct nm
 int nm_message_numbers(struct nm_message *message, unsigned field, const uint64_t *values, size_t n)
 {
 	struct nm_message inner = {0};
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = append_number(&inner, values[i]);
-	if (!rc)
-		rc = nm_message_inner(message, field, &inner);
+	for (size_t i = 0; !status && i < n; i++)
+		status = append_number(&inner, values[i]);
+	if (!status)
+		status = nm_message_inner(message, field, &inner);
 	nm_vec_free(&inner);
-	return rc;
+	return status;
 }

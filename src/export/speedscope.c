@@ -31,7 +31,7 @@ static int frame(struct scope *s, struct frame f, uint64_t *ret_id)
 {
 	const char *key = f.name;
 	char *text = NULL;
-	int is_new, rc;
+	int is_new, status;
 
 	if (f.file) {
 		if (asprintf(&text, "%s\n%s\n%" PRId64, f.name, f.file, f.line) < 0)
@@ -40,26 +40,26 @@ static int frame(struct scope *s, struct frame f, uint64_t *ret_id)
 	}
 	key = nm_intern(&s->x->pool, key);
 	free(text);
-	rc = key ? nm_export_id(&s->ids, key, ret_id, &is_new) : NM_ENOMEM;
-	if (!rc && is_new)
-		rc = nm_vec_push(&s->frames, f);
+	status = key ? nm_export_id(&s->ids, key, ret_id, &is_new) : NM_ENOMEM;
+	if (!status && is_new)
+		status = nm_vec_push(&s->frames, f);
 	--*ret_id;
-	return rc;
+	return status;
 }
 
 static int begin(struct scope *s, const char *process, const struct nm_event *event)
 {
 	char *name = NULL;
-	int rc;
+	int status;
 
 	if (asprintf(&name, "%s: %s %s", process, event->level, event->name) < 0)
 		return NM_ENOMEM;
 	fprintf(s->out, "%s\n{\"type\":\"sampled\",\"name\":", s->profiles++ ? "," : "");
-	rc = nm_export_json(name, s->out);
+	status = nm_export_json(name, s->out);
 	fprintf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[",
 		*nm_event_unit(event) == 'b' ? "bytes" : "none");
 	free(name);
-	return rc;
+	return status;
 }
 
 static void end(struct scope *s)
@@ -108,64 +108,64 @@ static int write_event(struct scope *s, const struct nm_event *event, struct nm_
 {
 	const char *process = NULL;
 	struct nm_facts facts;
-	int rc = nm_facts_open(&facts, s->x, NM_BY_PROCESS | NM_BY_OBJECT | NM_BY_CHAIN, event, 1, err);
+	int status = nm_facts_open(&facts, s->x, NM_BY_PROCESS | NM_BY_OBJECT | NM_BY_CHAIN, event, 1, err);
 
-	while (!rc && (rc = nm_facts_next(&facts, err)) > 0) {
-		rc = 0;
+	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
+		status = 0;
 		if (facts.fact.process != process) {
 			if (process)
 				end(s);
 			process = facts.fact.process;
-			rc = begin(s, process, event);
+			status = begin(s, process, event);
 		}
-		if (rc || sample(s, &facts.fact))
-			rc = nm_export_no_memory(err);
+		if (status || sample(s, &facts.fact))
+			status = nm_export_no_memory(err);
 	}
 	nm_facts_close(&facts);
 	if (process)
 		end(s);
-	return rc;
+	return status;
 }
 
 static int write_frames(struct scope *s)
 {
-	int rc = 0;
+	int status = 0;
 
 	fputs("\n],\"shared\":{\"frames\":[", s->out);
-	for (size_t i = 0; !rc && i < s->frames.count; i++) {
+	for (size_t i = 0; !status && i < s->frames.count; i++) {
 		const struct frame *f = &s->frames.at[i];
 
 		fprintf(s->out, "%s\n{\"name\":", i ? "," : "");
-		rc = nm_export_json(f->name, s->out);
-		if (!rc && f->file) {
+		status = nm_export_json(f->name, s->out);
+		if (!status && f->file) {
 			fputs(",\"file\":", s->out);
-			rc = nm_export_json(f->file, s->out);
+			status = nm_export_json(f->file, s->out);
 		}
 		if (f->line)
 			fprintf(s->out, ",\"line\":%" PRId64, f->line);
 		fputs("}", s->out);
 	}
 	fputs("\n]}}\n", s->out);
-	return rc;
+	return status;
 }
 
 static int write_speedscope(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct scope s = {.x = x, .out = out};
-	int rc = 0;
+	int status = 0;
 
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"nearmiss@" NM_VERSION "\",\"activeProfileIndex\":0,\"profiles\":[",
 	      out);
-	for (size_t i = 0; !rc && i < x->events.count; i++)
-		rc = write_event(&s, &x->events.at[i], err);
-	if (!rc && write_frames(&s))
-		rc = nm_export_no_memory(err);
+	for (size_t i = 0; !status && i < x->events.count; i++)
+		status = write_event(&s, &x->events.at[i], err);
+	if (!status && write_frames(&s))
+		status = nm_export_no_memory(err);
 	nm_map_done(&s.ids);
 	nm_vec_free(&s.frames);
 	nm_vec_free(&s.weights);
 	nm_vec_free(&s.chain);
-	return rc;
+	return status;
 }
 
 const struct nm_exporter nm_exporter_speedscope = {

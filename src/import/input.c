@@ -105,12 +105,12 @@ static int unpack(struct nm_input *in, struct nm_error *err)
 {
 	struct nm_unpack_step s = {in->raw + in->raw_at, in->raw + in->raw_end, in->plain + in->plain_end,
 				   in->plain + ROOM, in->raw_done};
-	int rc = in->unpacker->step(in->state, &s);
+	int status = in->unpacker->step(in->state, &s);
 
 	in->raw_at = (size_t)(s.in - in->raw);
 	in->plain_end = (size_t)(s.out - in->plain);
-	in->joint = rc == 1;
-	if (rc < 0)
+	in->joint = status == 1;
+	if (status < 0)
 		return nm_fail(err, NM_EFORMAT,
 			       "what %s has packed is damaged or cut off, at byte %llu unpacked",
 			       in->unpacker->name, (unsigned long long)(in->offset + in->plain_end));

@@ -27,18 +27,18 @@ static void *gzip_begin(void)
 static int gzip_step(void *state, struct nm_unpack_step *s)
 {
 	z_stream *z = state;
-	int rc;
+	int status;
 
 	z->next_in = (Bytef *)(uintptr_t)s->in;
 	z->avail_in = (uInt)(s->in_end - s->in);
 	z->next_out = s->out;
 	z->avail_out = (uInt)(s->out_end - s->out);
-	rc = inflate(z, Z_NO_FLUSH);
+	status = inflate(z, Z_NO_FLUSH);
 	s->in = z->next_in;
 	s->out = z->next_out;
-	if (rc == Z_STREAM_END)
+	if (status == Z_STREAM_END)
 		return inflateReset(z) == Z_OK ? 1 : -1;
-	return rc == Z_OK || (rc == Z_BUF_ERROR && !s->last) ? 0 : -1;
+	return status == Z_OK || (status == Z_BUF_ERROR && !s->last) ? 0 : -1;
 }
 
 static void gzip_end(void *state)

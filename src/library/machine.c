@@ -13,14 +13,14 @@ _Static_assert((int)NEARMISS_EPLUGIN == (int)NM_EPLUGIN && (int)NEARMISS_EINVAL 
 		   (int)NEARMISS_EVERSION == (int)NM_EVERSION,
 	       "codes of the library are ours");
 
-int nm_library_fail(struct nearmiss_error *err, const struct nm_error *from, int code)
+int nm_library_fail(struct nearmiss_error *err, const struct nm_error *from, int status)
 {
 	if (!err)
-		return code;
-	err->code = code;
+		return status;
+	err->code = status;
 	err->column = from->column;
 	snprintf(err->text, sizeof err->text, "%s", from->text);
-	return code;
+	return status;
 }
 
 const char *nearmiss_version(void) { return NM_VERSION; }
@@ -46,9 +46,9 @@ int nearmiss_machine_parse(const char *spec, struct nearmiss_machine **ret_machi
 {
 	struct nm_machine machine;
 	struct nm_error fault;
-	int code = nm_machine_parse(spec, &machine, &fault);
+	int status = nm_machine_parse(spec, &machine, &fault);
 
-	return code ? nm_library_fail(err, &fault, code) : hand_out(&machine, ret_machine, err);
+	return status ? nm_library_fail(err, &fault, status) : hand_out(&machine, ret_machine, err);
 }
 
 int nearmiss_machine_named(const char *name, struct nearmiss_machine **ret_machine,
@@ -57,15 +57,15 @@ int nearmiss_machine_named(const char *name, struct nearmiss_machine **ret_machi
 	const struct nm_machine *named = nm_machine_named(name);
 	struct nm_machine host;
 	struct nm_error fault;
-	int code = 0;
+	int status = 0;
 
 	if (!strcmp(name, "host")) {
-		code = nm_machine_host(&host, &fault);
+		status = nm_machine_host(&host, &fault);
 		named = &host;
 	} else if (!named) {
-		code = nm_fail(&fault, NM_ENOENT, "there is no machine '%s'", name);
+		status = nm_fail(&fault, NM_ENOENT, "there is no machine '%s'", name);
 	}
-	return code ? nm_library_fail(err, &fault, code) : hand_out(named, ret_machine, err);
+	return status ? nm_library_fail(err, &fault, status) : hand_out(named, ret_machine, err);
 }
 
 void nearmiss_machine_free(struct nearmiss_machine *machine) { free(machine); }

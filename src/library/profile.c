@@ -21,10 +21,10 @@ int nearmiss_profile_open(const char *path, struct nearmiss_profile **ret_profil
 {
 	struct nm_profile *profile;
 	struct nm_error fault;
-	int code = nm_profile_open(&profile, path, &fault);
+	int status = nm_profile_open(&profile, path, &fault);
 
-	if (code)
-		return nm_library_fail(err, &fault, code);
+	if (status)
+		return nm_library_fail(err, &fault, status);
 	*ret_profile = (void *)profile;
 	return 0;
 }
@@ -38,9 +38,9 @@ void nearmiss_profile_close(struct nearmiss_profile *profile)
 int nearmiss_profile_has(struct nearmiss_profile *profile, const char *view, struct nearmiss_error *err)
 {
 	struct nm_error fault;
-	int code = nm_profile_has(profile_of(profile), view, &fault);
+	int status = nm_profile_has(profile_of(profile), view, &fault);
 
-	return code < 0 ? nm_library_fail(err, &fault, code) : code;
+	return status < 0 ? nm_library_fail(err, &fault, status) : status;
 }
 
 int nearmiss_query(struct nearmiss_profile *profile, const char *sql, struct nearmiss_rows **ret_rows,
@@ -48,10 +48,10 @@ int nearmiss_query(struct nearmiss_profile *profile, const char *sql, struct nea
 {
 	struct nm_rows *rows;
 	struct nm_error fault;
-	int code = nm_profile_query(profile_of(profile), sql, &rows, &fault);
+	int status = nm_profile_query(profile_of(profile), sql, &rows, &fault);
 
-	if (code)
-		return nm_library_fail(err, &fault, code);
+	if (status)
+		return nm_library_fail(err, &fault, status);
 	*ret_rows = (void *)rows;
 	return 0;
 }
@@ -75,9 +75,9 @@ void nearmiss_rows_free(struct nearmiss_rows *rows)
 int nearmiss_next(struct nearmiss_rows *rows, struct nearmiss_error *err)
 {
 	struct nm_error fault;
-	int code = nm_rows_next(rows_of(rows), &fault);
+	int status = nm_rows_next(rows_of(rows), &fault);
 
-	return code < 0 ? nm_library_fail(err, &fault, code) : code;
+	return status < 0 ? nm_library_fail(err, &fault, status) : status;
 }
 
 unsigned nearmiss_columns(const struct nearmiss_rows *rows) { return nm_rows_columns(row_of(rows)); }

@@ -67,13 +67,13 @@ int nearmiss_hierarchy_new(const struct nearmiss_machine *machine, struct nearmi
 {
 	struct nearmiss_hierarchy *h = calloc(1, sizeof *h);
 	struct nm_error fault;
-	int code = h ? 0 : nm_fail(&fault, NM_ENOMEM, "out of memory for the cache model");
+	int status = h ? 0 : nm_fail(&fault, NM_ENOMEM, "out of memory for the cache model");
 
-	if (!code)
-		code = nm_hierarchy_new(&h->model, &machine->machine, &fault);
-	if (code) {
+	if (!status)
+		status = nm_hierarchy_new(&h->model, &machine->machine, &fault);
+	if (status) {
 		free(h);
-		return nm_library_fail(err, &fault, code);
+		return nm_library_fail(err, &fault, status);
 	}
 	h->levels = machine->machine.count;
 	find_first(h, &machine->machine);

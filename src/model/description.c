@@ -72,7 +72,7 @@ static void keep(char *to, size_t room, const char *from, const char *end)
 static int read_line(struct description *d, const char *line, const char *end)
 {
 	const char *rest;
-	int code = 0;
+	int status = 0;
 
 	if ((rest = behind(line, "machine"))) {
 		keep(d->machine->name, sizeof d->machine->name, rest, end);
@@ -83,11 +83,11 @@ static int read_line(struct description *d, const char *line, const char *end)
 		return 0;
 	}
 	if (d->length)
-		code = add(d, ':', (size_t)(line - d->text));
-	for (const char *c = line; c < end && *c != '#' && !code; c++)
+		status = add(d, ':', (size_t)(line - d->text));
+	for (const char *c = line; c < end && *c != '#' && !status; c++)
 		if (!isspace((unsigned char)*c))
-			code = add(d, *c, (size_t)(c - d->text));
-	return code;
+			status = add(d, *c, (size_t)(c - d->text));
+	return status;
 }
 
 int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_machine, struct nm_error *err)
@@ -95,25 +95,25 @@ int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_m
 	struct nm_machine machine = {.count = 0}, levels;
 	struct description d = {.text = text, .file = file, .machine = &machine, .err = err};
 	struct nm_error inner = {.column = -1};
-	int code = 0;
+	int status = 0;
 
 	snprintf(machine.name, sizeof machine.name, "%.63s", file);
-	for (const char *line = text, *end; *line && !code; line = *end ? end + 1 : end) {
+	for (const char *line = text, *end; *line && !status; line = *end ? end + 1 : end) {
 		line += strspn(line, " \t\r");
 		end = line + strcspn(line, "\n");
 		if (line < end && *line != '#')
-			code = read_line(&d, line, end);
+			status = read_line(&d, line, end);
 	}
 	d.spec[d.length] = 0;
 	d.from[d.length] = d.length ? d.from[d.length - 1] + 1 : 0;
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!d.length)
 		return nm_fail(err, NM_EINVAL, "%s describes no level", file);
-	code = nm_machine_parse(d.spec, &levels, &inner);
-	if (code)
+	status = nm_machine_parse(d.spec, &levels, &inner);
+	if (status)
 		return inner.column >= 0 ? fault(&d, d.from[inner.column], inner.text)
-					 : nm_fail(err, (enum nm_code)code, "%s: %s", file, inner.text);
+					 : nm_fail(err, (enum nm_code)status, "%s: %s", file, inner.text);
 	memcpy(levels.name, machine.name, sizeof levels.name);
 	memcpy(levels.description, machine.description, sizeof levels.description);
 	if (!*levels.description)

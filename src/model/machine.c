@@ -389,10 +389,10 @@ int nm_machine_check_present(const struct nm_machine *m, int stored, struct nm_e
 				       m->levels[i].name);
 	for (unsigned i = 0; i < m->count; i++) {
 		struct nm_plugin plugin;
-		int code = *m->levels[i].plugin ? nm_plugin_open(&plugin, &m->levels[i], err) : 0;
+		int status = *m->levels[i].plugin ? nm_plugin_open(&plugin, &m->levels[i], err) : 0;
 
-		if (code)
-			return code;
+		if (status)
+			return status;
 		if (*m->levels[i].plugin)
 			nm_plugin_close(&plugin);
 	}

@@ -67,17 +67,17 @@ static int start(struct nm_plugin *p, const struct nm_level_spec *level, struct 
 int nm_plugin_open(struct nm_plugin *ret_plugin, const struct nm_level_spec *level, struct nm_error *err)
 {
 	struct nm_plugin p = {0};
-	int code = load(&p, level, err);
+	int status = load(&p, level, err);
 
-	if (!code)
-		code = check(p.does, level, err);
-	if (!code)
-		code = start(&p, level, err);
-	if (code)
+	if (!status)
+		status = check(p.does, level, err);
+	if (!status)
+		status = start(&p, level, err);
+	if (status)
 		nm_plugin_close(&p);
 	else
 		*ret_plugin = p;
-	return code;
+	return status;
 }
 
 void nm_plugin_close(struct nm_plugin *p)

@@ -137,20 +137,20 @@ static int read_word(struct reader *r, const char *key, const char *const *names
 
 static int read_sets(struct reader *r, struct draft *d)
 {
-	int code;
+	int status;
 
 	d->at.sets = r->at;
-	code = read_number(r, "sets", 0, &d->sets);
-	return code || d->sets ? code : fault(r, d->at.sets, "a level needs at least one set");
+	status = read_number(r, "sets", 0, &d->sets);
+	return status || d->sets ? status : fault(r, d->at.sets, "a level needs at least one set");
 }
 
 static int read_side(struct reader *r, struct draft *d)
 {
 	unsigned side = 0;
-	int code = read_word(r, "side", nm_side_names, 3, &side);
+	int status = read_word(r, "side", nm_side_names, 3, &side);
 
 	d->level->side = (enum nm_level_side)side;
-	return code;
+	return status;
 }
 
 static int read_policy(struct reader *r, struct draft *d)
@@ -161,9 +161,9 @@ static int read_policy(struct reader *r, struct draft *d)
 	for (unsigned i = 0; i < NM_POLICY_COUNT; i++)
 		names[i] = nm_policies[i]->name;
 	d->at.policy = r->at;
-	int code = read_word(r, "policy", names, NM_POLICY_COUNT, &policy);
+	int status = read_word(r, "policy", names, NM_POLICY_COUNT, &policy);
 	d->level->policy = (enum nm_policy_kind)policy;
-	return code;
+	return status;
 }
 
 static int read_seed(struct reader *r, struct draft *d)
@@ -180,56 +180,56 @@ static int read_index(struct reader *r, struct draft *d)
 	for (unsigned i = 0; i < NM_INDEX_COUNT; i++)
 		names[i] = nm_indexes[i].name;
 	d->at.index = r->at;
-	int code = read_word(r, "index", names, NM_INDEX_COUNT, &index);
+	int status = read_word(r, "index", names, NM_INDEX_COUNT, &index);
 	d->level->index = (enum nm_index_kind)index;
-	return code;
+	return status;
 }
 
 static int read_slices(struct reader *r, struct draft *d)
 {
-	int code;
+	int status;
 
 	d->at.slices = r->at;
-	code = read_number(r, "slices", 0, &d->slices);
-	return code || d->slices == 2 || d->slices == 4 || d->slices == 8
-		   ? code
+	status = read_number(r, "slices", 0, &d->slices);
+	return status || d->slices == 2 || d->slices == 4 || d->slices == 8
+		   ? status
 		   : fault(r, d->at.slices, "slices must be 2, 4 or 8");
 }
 
 static int read_write(struct reader *r, struct draft *d)
 {
 	unsigned through = 0;
-	int code = read_word(r, "write", nm_write_names, 2, &through);
+	int status = read_word(r, "write", nm_write_names, 2, &through);
 
 	d->level->write_through = (int)through;
-	return code;
+	return status;
 }
 
 static int read_allocate(struct reader *r, struct draft *d)
 {
 	unsigned no = 0;
-	int code = read_word(r, "allocate", nm_allocate_names, 2, &no);
+	int status = read_word(r, "allocate", nm_allocate_names, 2, &no);
 
 	d->level->no_allocate = (int)no;
-	return code;
+	return status;
 }
 
 static int read_inclusion(struct reader *r, struct draft *d)
 {
 	unsigned inclusion = 0;
-	int code = read_word(r, "inclusion", nm_inclusion_names, 3, &inclusion);
+	int status = read_word(r, "inclusion", nm_inclusion_names, 3, &inclusion);
 
 	d->level->inclusion = (enum nm_inclusion)inclusion;
-	return code;
+	return status;
 }
 
 static int read_shared(struct reader *r, struct draft *d)
 {
 	unsigned no = 0;
-	int code = read_word(r, "shared", nm_sharing_names, 2, &no);
+	int status = read_word(r, "shared", nm_sharing_names, 2, &no);
 
 	d->level->sharing = no ? NM_PRIVATE : NM_SHARED;
-	return code;
+	return status;
 }
 
 static int read_pages(struct reader *r, struct draft *d)
@@ -254,12 +254,12 @@ static int read_huge(struct reader *r, struct draft *d)
 {
 	const char *const names[] = {"no", nm_page_names[NM_PAGE_2M], nm_page_names[NM_PAGE_1G]};
 	unsigned huge = 0;
-	int code;
+	int status;
 
 	d->at.huge = r->at;
-	code = read_word(r, "huge", names, 3, &huge);
+	status = read_word(r, "huge", names, 3, &huge);
 	d->level->huge = (enum nm_page_size)huge;
-	return code;
+	return status;
 }
 
 static int read_plugin(struct reader *r, struct draft *d)
@@ -289,20 +289,20 @@ static int read_prefetch(struct reader *r, struct draft *d)
 	for (unsigned i = 1; i < NM_PREFETCH_COUNT; i++)
 		names[i] = nm_prefetchers[i]->name;
 	d->at.prefetch = r->at;
-	int code = read_word(r, "prefetch", names, NM_PREFETCH_COUNT, &prefetch);
+	int status = read_word(r, "prefetch", names, NM_PREFETCH_COUNT, &prefetch);
 	d->level->prefetch = (enum nm_prefetch_kind)prefetch;
-	return code;
+	return status;
 }
 
 static int read_amount(struct reader *r, const char *what, uint32_t most, const char **at, uint32_t *ret)
 {
 	uint64_t n = 0;
-	int code;
+	int status;
 
 	*at = r->at;
-	code = read_number(r, what, 0, &n);
+	status = read_number(r, what, 0, &n);
 	*ret = (uint32_t)n;
-	return code || (n && n <= most) ? code : fault(r, *at, "%s must be from 1 to %u", what, most);
+	return status || (n && n <= most) ? status : fault(r, *at, "%s must be from 1 to %u", what, most);
 }
 
 static int read_degree(struct reader *r, struct draft *d)
@@ -323,25 +323,25 @@ static int read_table(struct reader *r, struct draft *d)
 static int read_cross(struct reader *r, struct draft *d)
 {
 	unsigned yes = 0;
-	int code;
+	int status;
 
 	d->at.cross = r->at;
-	code = read_word(r, "cross", nm_cross_names, 2, &yes);
+	status = read_word(r, "cross", nm_cross_names, 2, &yes);
 	d->level->cross_pages = (int)yes;
-	return code;
+	return status;
 }
 
 static int read_latency(struct reader *r, uint32_t *ret)
 {
 	const char *start = r->at;
 	uint64_t cycles;
-	int code = read_number(r, "a latency", 0, &cycles);
+	int status = read_number(r, "a latency", 0, &cycles);
 
-	if (!code && (!cycles || cycles > MAX_LATENCY))
-		code = fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
-	if (!code)
+	if (!status && (!cycles || cycles > MAX_LATENCY))
+		status = fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
+	if (!status)
 		*ret = (uint32_t)cycles;
-	return code;
+	return status;
 }
 
 static int read_level_latency(struct reader *r, struct draft *d)
@@ -384,8 +384,8 @@ static int unknown_key(struct reader *r, const char *key, size_t length)
 /* What may follow SIZE,WAYS,LINE. */
 static int read_keys(struct reader *r, struct draft *d)
 {
-	int code = 0;
-	while (!code && *r->at == ',') {
+	int status = 0;
+	while (!status && *r->at == ',') {
 		const char *key = ++r->at;
 		r->at += strcspn(r->at, "=,:");
 		size_t n = (size_t)(r->at - key), i = 0;
@@ -396,9 +396,9 @@ static int read_keys(struct reader *r, struct draft *d)
 			i++;
 		if (i == KEYS)
 			return unknown_key(r, key, n);
-		code = keys[i].read(r, d);
+		status = keys[i].read(r, d);
 	}
-	return code;
+	return status;
 }
 
 /* What is said of prefetching. */
@@ -488,37 +488,37 @@ static int fit_level(struct reader *r, struct draft *d)
 static int read_level(struct reader *r, struct nm_level_spec *level)
 {
 	struct draft d = {.level = level};
-	int code = read_name(r, level);
+	int status = read_name(r, level);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	d.at.size = r->at;
-	if ((code = read_number(r, "the size", 1, &level->size)) || (code = expect_comma(r, "WAYS")))
-		return code;
+	if ((status = read_number(r, "the size", 1, &level->size)) || (status = expect_comma(r, "WAYS")))
+		return status;
 	d.at.ways = r->at;
 	d.full = !strncmp(r->at, "full", 4) && (!r->at[4] || strchr(",:", r->at[4]));
 	if (d.full)
 		r->at += 4;
-	else if ((code = read_number(r, "the number of ways", 0, &d.ways)))
-		return code;
-	if ((code = expect_comma(r, "LINE")))
-		return code;
+	else if ((status = read_number(r, "the number of ways", 0, &d.ways)))
+		return status;
+	if ((status = expect_comma(r, "LINE")))
+		return status;
 	d.at.line = r->at;
-	if ((code = read_number(r, "the line size", 1, &d.line)) || (code = read_keys(r, &d)))
-		return code;
+	if ((status = read_number(r, "the line size", 1, &d.line)) || (status = read_keys(r, &d)))
+		return status;
 	return fit_level(r, &d);
 }
 
 /* "memory=CYCLES" at the end of the text. */
 static int read_memory(struct reader *r, uint32_t *ret)
 {
-	int code;
+	int status;
 
 	r->at += strlen("memory=");
-	code = read_latency(r, ret);
-	if (!code && *r->at)
-		code = fault(r, r->at, "nothing can stand behind memory");
-	return code;
+	status = read_latency(r, ret);
+	if (!status && *r->at)
+		status = fault(r, r->at, "nothing can stand behind memory");
+	return status;
 }
 
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err)
@@ -536,9 +536,9 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 		}
 		if (m.count == NM_MAX_LEVELS)
 			return fault(&r, start, "more than %d levels", NM_MAX_LEVELS);
-		int code = read_level(&r, &m.levels[m.count]);
-		if (code)
-			return code;
+		int status = read_level(&r, &m.levels[m.count]);
+		if (status)
+			return status;
 		const char *wrong = nm_machine_clash(&m, m.count);
 		if (wrong)
 			return fault(&r, start, "level %s %s", m.levels[m.count].name, wrong);

@@ -216,23 +216,23 @@ int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machin
 int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 				struct nm_foresight *foresight, struct nm_error *err)
 {
-	int code = nm_machine_check(machine, err);
-	if (!code)
-		code = nm_machine_check_present(machine, foresight != NULL, err);
-	if (code)
-		return code;
+	int status = nm_machine_check(machine, err);
+	if (!status)
+		status = nm_machine_check_present(machine, foresight != NULL, err);
+	if (status)
+		return status;
 	struct nm_hierarchy *h = calloc(1, sizeof *h);
 	if (!h)
 		return nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	h->foresight = foresight;
 	h->count = machine->count;
 	if (wire_levels(h, machine))
-		code = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
-	for (unsigned u = 0; u < unit_count(h) && !code; u++)
-		code = make_unit(h, machine, u, err);
-	if (code) {
+		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
+	for (unsigned u = 0; u < unit_count(h) && !status; u++)
+		status = make_unit(h, machine, u, err);
+	if (status) {
 		nm_hierarchy_free(h);
-		return code;
+		return status;
 	}
 	find_short_cuts(h);
 	find_entrances_of_prefetchers(h);

@@ -74,10 +74,10 @@ static enum unit unit_of(const struct nm_sift_request *request)
 
 static int step(sqlite3_stmt *insert)
 {
-	int rc = sqlite3_step(insert);
+	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
 static int insert_row(const struct nm_shelf *shelf, sqlite3_stmt *insert, const struct row *row)
@@ -96,33 +96,34 @@ static int store_places(const struct nm_shelf *shelf)
 	const struct nm_fold *fold = &shelf->fold;
 	struct nm_store *store = shelf->store;
 	sqlite3_stmt *insert = NULL;
-	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,NULL,?)", -1, &insert, NULL);
+	int status = sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,NULL,?)", -1, &insert, NULL);
 
-	for (uint32_t i = 0; i < fold->objects && !rc; i++) {
+	for (uint32_t i = 0; i < fold->objects && !status; i++) {
 		sqlite3_int64 name = 0;
 
-		rc = nm_names_text(&store->names, shelf->result->objects[fold->object_first[i]].name, &name);
+		status =
+		    nm_names_text(&store->names, shelf->result->objects[fold->object_first[i]].name, &name);
 		sqlite3_bind_int64(insert, 1, ++store->places);
 		sqlite3_bind_int64(insert, 2, name);
-		if (!rc)
-			rc = step(insert);
+		if (!status)
+			status = step(insert);
 	}
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 static int store_rows(const struct nm_shelf *shelf, const struct row *rows, size_t count, enum unit unit)
 {
 	sqlite3_stmt *insert = NULL;
-	int rc = sqlite3_prepare_v2(shelf->store->db, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", -1,
-				    &insert, NULL);
+	int status = sqlite3_prepare_v2(shelf->store->db, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", -1,
+					&insert, NULL);
 
 	sqlite3_bind_int64(insert, 1, shelf->process);
 	sqlite3_bind_int64(insert, 3, unit);
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = insert_row(shelf, insert, &rows[i]);
+	for (size_t i = 0; i < count && !status; i++)
+		status = insert_row(shelf, insert, &rows[i]);
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 int nm_store_events(const struct nm_shelf *shelf)
@@ -130,14 +131,14 @@ int nm_store_events(const struct nm_shelf *shelf)
 	const struct nm_sifted *from = &shelf->result->sifted;
 	size_t count = 0;
 	struct row *rows;
-	int rc;
+	int status;
 
 	if (!from->row_count)
 		return SQLITE_OK;
 	rows = rows_of(from, &shelf->fold, &count);
-	rc = rows ? store_rows(shelf, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
-	if (!rc && from->request->of_objects)
-		rc = store_places(shelf);
+	status = rows ? store_rows(shelf, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
+	if (!status && from->request->of_objects)
+		status = store_places(shelf);
 	free(rows);
-	return rc;
+	return status;
 }

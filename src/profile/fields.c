@@ -49,11 +49,11 @@ static uint64_t field_id(const struct stock *s, uint32_t field)
 
 static void run(struct stock *s, sqlite3_stmt *insert)
 {
-	int rc = sqlite3_step(insert);
+	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	if (rc != SQLITE_DONE && !s->rc)
-		s->rc = rc;
+	if (status != SQLITE_DONE && !s->rc)
+		s->rc = status;
 }
 
 /* ---- fields ---- */

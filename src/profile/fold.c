@@ -100,17 +100,17 @@ int nm_fold(struct nm_fold *ret_fold, const struct nm_result *result)
 	size_t room = result->cell_count + 1;
 	struct nm_keyed *cells = malloc(room * sizeof *cells);
 	struct nm_fold fold = {0};
-	int rc;
+	int status;
 
-	rc = rank(result->site_count, compare_sites, result->sites, &fold.site_rank, &fold.site_first,
-		  &fold.sites);
-	if (!rc)
-		rc = rank(result->object_count, compare_objects, result->objects, &fold.object_rank,
-			  &fold.object_first, &fold.objects);
+	status = rank(result->site_count, compare_sites, result->sites, &fold.site_rank, &fold.site_first,
+		      &fold.sites);
+	if (!status)
+		status = rank(result->object_count, compare_objects, result->objects, &fold.object_rank,
+			      &fold.object_first, &fold.objects);
 	fold.places = malloc(room * sizeof *fold.places);
 	fold.place_of = malloc(room * sizeof *fold.place_of);
 	fold.order = malloc(room * sizeof *fold.order);
-	if (rc || !cells || !fold.places || !fold.place_of || !fold.order ||
+	if (status || !cells || !fold.places || !fold.place_of || !fold.order ||
 	    fold_cells(&fold, result, cells)) {
 		nm_fold_done(&fold);
 		free(cells);

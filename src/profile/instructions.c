@@ -48,20 +48,20 @@ static int by_number(const void *a, const void *b)
 
 static int run(sqlite3_stmt *insert)
 {
-	int rc = sqlite3_step(insert);
+	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
 /* A text's id, or NULL without one. */
 static int bind_text(const struct nm_shelf *shelf, sqlite3_stmt *insert, int column, const char *text)
 {
 	sqlite3_int64 id;
-	int rc = nm_names_text(&shelf->store->names, text, &id);
+	int status = nm_names_text(&shelf->store->names, text, &id);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	return id ? sqlite3_bind_int64(insert, column, id) : sqlite3_bind_null(insert, column);
 }
 
@@ -74,9 +74,9 @@ static int store_instructions(const struct nm_shelf *shelf, struct item *items)
 {
 	sqlite3_stmt *insert = NULL;
 	uint32_t number = 0;
-	int rc = prepare(shelf, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
+	int status = prepare(shelf, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
 
-	for (size_t i = 0; i < shelf->result->cell_count && !rc; i++) {
+	for (size_t i = 0; i < shelf->result->cell_count && !status; i++) {
 		struct item *item = &items[i];
 
 		if (i && !by_address(&items[i - 1], item)) {
@@ -85,14 +85,14 @@ static int store_instructions(const struct nm_shelf *shelf, struct item *items)
 		}
 		item->number = number++;
 		sqlite3_bind_int64(insert, 1, shelf->store->instructions + item->number);
-		rc = bind_text(shelf, insert, 2, item->module);
+		status = bind_text(shelf, insert, 2, item->module);
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)item->address);
 		sqlite3_bind_int64(insert, 4, shelf->places + item->place);
-		if (!rc)
-			rc = run(insert);
+		if (!status)
+			status = run(insert);
 	}
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 static void add(uint64_t *sum, const struct nm_counts *more)
@@ -109,10 +109,10 @@ static int store_counts(const struct nm_shelf *shelf, const struct item *items, 
 	static const uint64_t none[COUNTS];
 	sqlite3_stmt *insert = NULL;
 	size_t i = 0;
-	int rc = prepare(shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-			 &insert);
+	int status = prepare(
+	    shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &insert);
 
-	while (i < shelf->result->cell_count && !rc) {
+	while (i < shelf->result->cell_count && !status) {
 		const struct item *first = &items[i];
 		uint64_t sum[COUNTS] = {0};
 
@@ -127,67 +127,67 @@ static int store_counts(const struct nm_shelf *shelf, const struct item *items, 
 		sqlite3_bind_int64(insert, 3, shelf->store->instructions + first->number);
 		for (int k = 0; k < COUNTS; k++)
 			sqlite3_bind_int64(insert, 4 + k, (sqlite3_int64)sum[k]);
-		rc = run(insert);
+		status = run(insert);
 	}
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 static int store_lines(const struct nm_shelf *shelf, const struct nm_result_code *code)
 {
 	sqlite3_stmt *insert = NULL;
-	int rc = prepare(shelf, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
+	int status = prepare(shelf, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
 
 	sqlite3_bind_int64(insert, 1, shelf->process);
-	if (!rc)
-		rc = bind_text(shelf, insert, 2, code->module);
-	for (size_t i = 0; i < code->line_count && !rc; i++) {
+	if (!status)
+		status = bind_text(shelf, insert, 2, code->module);
+	for (size_t i = 0; i < code->line_count && !status; i++) {
 		const struct nm_result_line *line = &code->lines[i];
 
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)line->address);
-		rc = bind_text(shelf, insert, 4, line->function);
-		if (!rc)
-			rc = bind_text(shelf, insert, 5, line->file);
+		status = bind_text(shelf, insert, 4, line->function);
+		if (!status)
+			status = bind_text(shelf, insert, 5, line->file);
 		if (line->line)
 			sqlite3_bind_int64(insert, 6, line->line);
 		else
 			sqlite3_bind_null(insert, 6);
-		if (!rc)
-			rc = run(insert);
+		if (!status)
+			status = run(insert);
 	}
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 static int store_code(const struct nm_shelf *shelf)
 {
 	sqlite3_stmt *insert = NULL;
-	int rc = prepare(shelf, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
+	int status = prepare(shelf, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
 
 	sqlite3_bind_int64(insert, 1, shelf->process);
-	for (size_t i = 0; i < shelf->result->code_count && !rc; i++) {
+	for (size_t i = 0; i < shelf->result->code_count && !status; i++) {
 		const struct nm_result_code *code = &shelf->result->code[i];
 
-		rc = bind_text(shelf, insert, 2, code->module);
+		status = bind_text(shelf, insert, 2, code->module);
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)code->address);
-		if (!rc)
-			rc = bind_text(shelf, insert, 4, code->function);
-		if (!rc)
-			rc = sqlite3_bind_blob64(insert, 5, code->bytes, code->size, SQLITE_STATIC);
-		if (!rc)
-			rc = run(insert);
-		if (!rc)
-			rc = store_lines(shelf, code);
+		if (!status)
+			status = bind_text(shelf, insert, 4, code->function);
+		if (!status)
+			status = sqlite3_bind_blob64(insert, 5, code->bytes, code->size, SQLITE_STATIC);
+		if (!status)
+			status = run(insert);
+		if (!status)
+			status = store_lines(shelf, code);
 	}
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 int nm_store_instructions(const struct nm_shelf *shelf)
 {
 	const struct nm_result *result = shelf->result;
 	struct item *items;
-	int rc;
+	int status;
 
 	if (!result->by_instruction)
 		return SQLITE_OK;
@@ -205,13 +205,13 @@ int nm_store_instructions(const struct nm_shelf *shelf)
 					 0};
 	}
 	qsort(items, result->cell_count, sizeof *items, by_address);
-	rc = store_instructions(shelf, items);
+	status = store_instructions(shelf, items);
 	qsort(items, result->cell_count, sizeof *items, by_number);
-	for (unsigned level = 0; level < result->machine.count && !rc; level++)
-		rc = store_counts(shelf, items, level);
+	for (unsigned level = 0; level < result->machine.count && !status; level++)
+		status = store_counts(shelf, items, level);
 	shelf->store->instructions += (sqlite3_int64)result->cell_count; /* as many at most */
-	if (!rc)
-		rc = store_code(shelf);
+	if (!status)
+		status = store_code(shelf);
 	free(items);
-	return rc;
+	return status;
 }

@@ -9,10 +9,10 @@
 
 static int run(sqlite3_stmt *insert)
 {
-	int rc = sqlite3_step(insert);
+	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
 int nm_names_text(struct nm_names *names, const char *text, sqlite3_int64 *ret_id)
@@ -52,13 +52,13 @@ static int same_site(const struct nm_site_names *a, const struct nm_site_names *
 int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id)
 {
 	struct nm_site_names entry = {.line = site->line};
-	int rc = nm_names_text(names, site->function, &entry.function);
+	int status = nm_names_text(names, site->function, &entry.function);
 	uint64_t key, id;
 
-	if (!rc)
-		rc = nm_names_text(names, site->file, &entry.file);
-	if (rc)
-		return rc;
+	if (!status)
+		status = nm_names_text(names, site->file, &entry.file);
+	if (status)
+		return status;
 	key = nm_mix64((uint64_t)entry.function ^ nm_mix64((uint64_t)entry.file ^ nm_mix64(entry.line)));
 	while ((id = nm_map_get(&names->sites, key, 0)) && !same_site(&names->entries.at[id - 1], &entry))
 		key++;

@@ -66,23 +66,24 @@ static int check_file(const char *path, struct nm_error *err)
 	unsigned char header[HEADER];
 	struct stat st;
 	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
 
 	if (fd < 0 || fstat(fd, &st)) {
 		nm_fail_errno(err, "cannot read profile %s", path);
-		rc = err ? (int)err->code : NM_EIO;
+		status = err ? (int)err->code : NM_EIO;
 	} else if (!S_ISREG(st.st_mode)) {
-		rc = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile: it is not a regular file", path);
+		status =
+		    nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile: it is not a regular file", path);
 	} else {
 		n = pread(fd, header, sizeof header, 0);
 		if (n == (ssize_t)sizeof header)
-			rc = check_header(header, (uint64_t)st.st_size, path, err);
+			status = check_header(header, (uint64_t)st.st_size, path, err);
 		else
-			rc = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
+			status = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
 	}
 	if (fd >= 0)
 		close(fd);
-	return rc;
+	return status;
 }
 
 /* "file:" and the path with everything but plain characters as %XX. */
@@ -115,9 +116,9 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
 	}
 }
 
-static int fail(struct nm_profile *profile, int rc, struct nm_error *err)
+static int fail(struct nm_profile *profile, int status, struct nm_error *err)
 {
-	switch (rc & 0xff) {
+	switch (status & 0xff) {
 	case SQLITE_NOMEM: return nm_fail(err, NM_ENOMEM, "out of memory");
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
@@ -133,16 +134,16 @@ static int fail(struct nm_profile *profile, int rc, struct nm_error *err)
 static int probe(struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc =
+	int status =
 	    nm_profile_query(profile, "SELECT value FROM info WHERE key = 'profile_version'", &rows, err);
 
-	if (!rc)
-		rc = nm_rows_next(rows, err);
+	if (!status)
+		status = nm_rows_next(rows, err);
 	nm_rows_free(rows);
-	if (rc == 1)
+	if (status == 1)
 		return 0;
-	if (rc == NM_ENOMEM)
-		return rc;
+	if (status == NM_ENOMEM)
+		return status;
 	return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it does not tell its version", profile->path);
 }
 
@@ -150,20 +151,20 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 {
 	struct nm_profile *profile = NULL;
 	char *uri = NULL;
-	int rc = check_file(path, err);
+	int status = check_file(path, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	profile = calloc(1, sizeof *profile);
 	uri = file_uri(path);
 	if (!profile || !uri || !(profile->path = strdup(path))) {
-		rc = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail(err, NM_ENOMEM, "out of memory");
 		goto out;
 	}
-	rc = sqlite3_open_v2(uri, &profile->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-			     NULL);
-	if (rc) {
-		rc = fail(profile, rc, err);
+	status = sqlite3_open_v2(uri, &profile->db,
+				 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	if (status) {
+		status = fail(profile, status, err);
 		goto out;
 	}
 	sqlite3_exec(profile->db, "PRAGMA cache_size=-" CACHE_KIB "; PRAGMA temp_store=MEMORY", NULL, NULL,
@@ -171,15 +172,15 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_set_authorizer(profile->db, only_reads, NULL);
-	rc = probe(profile, err);
-	if (!rc) {
+	status = probe(profile, err);
+	if (!status) {
 		*ret_profile = profile;
 		profile = NULL;
 	}
 out:
 	free(uri);
 	nm_profile_close(profile);
-	return rc;
+	return status;
 }
 
 void nm_profile_close(struct nm_profile *profile)
@@ -196,14 +197,14 @@ static int would_write(const char *sql, struct nm_error *err)
 	return nm_fail_at(err, sql, -1, "a query may only read the profile");
 }
 
-static int bad_sql(struct nm_profile *profile, int rc, const char *sql, struct nm_error *err)
+static int bad_sql(struct nm_profile *profile, int status, const char *sql, struct nm_error *err)
 {
 	int at = sqlite3_error_offset(profile->db);
 
-	if (rc == SQLITE_AUTH)
+	if (status == SQLITE_AUTH)
 		return would_write(sql, err);
-	if (rc != SQLITE_ERROR)
-		return fail(profile, rc, err);
+	if (status != SQLITE_ERROR)
+		return fail(profile, status, err);
 	return nm_fail_at(err, sql, at, "bad SQL: %s", sqlite3_errmsg(profile->db));
 }
 
@@ -213,19 +214,19 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 	const char *rest = sql;
 	sqlite3_stmt *query = NULL, *more = NULL;
 	struct nm_rows *rows;
-	int rc = sqlite3_prepare_v2(profile->db, sql, -1, &query, &rest);
+	int status = sqlite3_prepare_v2(profile->db, sql, -1, &query, &rest);
 
-	if (rc)
-		return bad_sql(profile, rc, sql, err);
+	if (status)
+		return bad_sql(profile, status, sql, err);
 	if (!query)
 		return nm_fail(err, NM_EINVAL, "bad SQL: there is no statement");
 	if (!sqlite3_stmt_readonly(query)) { /* VACUUM INTO passes the authorizer */
 		sqlite3_finalize(query);
 		return would_write(sql, err);
 	}
-	rc = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL); /* comments and blanks make none */
+	status = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL); /* comments and blanks make none */
 	sqlite3_finalize(more);
-	if (rc || more) {
+	if (status || more) {
 		sqlite3_finalize(query);
 		rest += strspn(rest, " \t\n;");
 		return nm_fail_at(err, sql, (int)(rest - sql), "bad SQL: one statement at a time");
@@ -244,15 +245,15 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(profile, "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?1",
-				  &rows, err);
+	int status = nm_profile_query(
+	    profile, "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?1", &rows, err);
 
-	if (!rc) {
+	if (!status) {
 		nm_rows_bind_text(rows, 1, view);
-		rc = nm_rows_next(rows, err);
+		status = nm_rows_next(rows, err);
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 void nm_rows_bind_text(struct nm_rows *rows, int parameter, const char *text)
@@ -267,11 +268,11 @@ void nm_rows_bind_integer(struct nm_rows *rows, int parameter, int64_t value)
 
 int nm_rows_next(struct nm_rows *rows, struct nm_error *err)
 {
-	int rc = sqlite3_step(rows->query);
+	int status = sqlite3_step(rows->query);
 
-	if (rc == SQLITE_ROW)
+	if (status == SQLITE_ROW)
 		return 1;
-	return rc == SQLITE_DONE ? 0 : fail(rows->profile, rc, err);
+	return status == SQLITE_DONE ? 0 : fail(rows->profile, status, err);
 }
 
 unsigned nm_rows_columns(const struct nm_rows *rows) { return (unsigned)sqlite3_column_count(rows->query); }

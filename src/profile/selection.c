@@ -15,9 +15,9 @@ static int listed(struct nm_profile *profile, const char *sql, char **ret_list, 
 {
 	struct nm_rows *rows = NULL;
 	char *list = strdup(""), *longer;
-	int rc = nm_profile_query(profile, sql, &rows, err), step = 0;
+	int status = nm_profile_query(profile, sql, &rows, err), step = 0;
 
-	while (!rc && list && (step = nm_rows_next(rows, err)) > 0) {
+	while (!status && list && (step = nm_rows_next(rows, err)) > 0) {
 		longer = NULL;
 		if (asprintf(&longer, "%s%s%s", list, *list ? ", " : "", nm_rows_text(rows, 0)) < 0)
 			longer = NULL;
@@ -25,15 +25,15 @@ static int listed(struct nm_profile *profile, const char *sql, char **ret_list, 
 		list = longer;
 	}
 	nm_rows_free(rows);
-	if (!rc && !list)
-		rc = no_memory(err);
-	if (!rc)
-		rc = step;
-	if (rc)
+	if (!status && !list)
+		status = no_memory(err);
+	if (!status)
+		status = step;
+	if (status)
 		free(list);
 	else
 		*ret_list = list;
-	return rc;
+	return status;
 }
 
 /* Whether any row of `sql` has this value; if not, NM_EINVAL tells what there is. */
@@ -42,25 +42,25 @@ static int must_be(struct nm_profile *profile, const char *what, const char *val
 {
 	char *check = NULL, *list = NULL;
 	struct nm_rows *rows = NULL;
-	int rc;
+	int status;
 
 	if (asprintf(&check, "SELECT 1 FROM (%s) WHERE name = ?1", sql) < 0)
 		return no_memory(err);
-	rc = nm_profile_query(profile, check, &rows, err);
+	status = nm_profile_query(profile, check, &rows, err);
 	free(check);
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, value);
-	rc = nm_rows_next(rows, err);
+	status = nm_rows_next(rows, err);
 	nm_rows_free(rows);
-	if (rc)
-		return rc > 0 ? 0 : rc;
-	rc = listed(profile, sql, &list, err);
-	if (rc)
-		return rc;
-	rc = nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; it has %s", what, value, list);
+	if (status)
+		return status > 0 ? 0 : status;
+	status = listed(profile, sql, &list, err);
+	if (status)
+		return status;
+	status = nm_fail(err, NM_EINVAL, "the profile has no %s \"%s\"; it has %s", what, value, list);
 	free(list);
-	return rc;
+	return status;
 }
 
 int nm_select_level(struct nm_profile *profile, const char *level, struct nm_error *err)
@@ -87,27 +87,27 @@ int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error
 static int any(struct nm_profile *profile, const char *sql, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(profile, sql, &rows, err);
+	int status = nm_profile_query(profile, sql, &rows, err);
 
-	if (!rc)
-		rc = nm_rows_next(rows, err);
+	if (!status)
+		status = nm_rows_next(rows, err);
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
 {
 	/* Profiles of older versions have no such view. */
-	int rc = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
+	int status = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
 
-	return rc > 0 ? any(profile, "SELECT 1 FROM contexts LIMIT 1", err) : rc;
+	return status > 0 ? any(profile, "SELECT 1 FROM contexts LIMIT 1", err) : status;
 }
 
 int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err)
 {
-	int rc = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sets'", err);
+	int status = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sets'", err);
 
-	return rc > 0 ? any(profile, "SELECT 1 FROM sets LIMIT 1", err) : rc;
+	return status > 0 ? any(profile, "SELECT 1 FROM sets LIMIT 1", err) : status;
 }
 
 int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err)
@@ -129,28 +129,28 @@ int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err)
 {
 	char sql[120];
-	int rc;
+	int status;
 
 	snprintf(sql, sizeof sql, "SELECT 1 FROM sqlite_master WHERE name = '%s'", view);
-	rc = any(profile, sql, err);
+	status = any(profile, sql, err);
 	snprintf(sql, sizeof sql, "SELECT 1 FROM %s LIMIT 1", view);
-	return rc > 0 ? any(profile, sql, err) : rc;
+	return status > 0 ? any(profile, sql, err) : status;
 }
 
 int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    profile, "SELECT level FROM levels WHERE side <> 'instruction' ORDER BY position LIMIT 1", &rows,
 	    err);
 
-	if (rc)
-		return rc;
-	rc = nm_rows_next(rows, err);
-	if (!rc)
-		rc = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
-	else if (rc > 0)
-		rc = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : no_memory(err);
+	if (status)
+		return status;
+	status = nm_rows_next(rows, err);
+	if (!status)
+		status = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
+	else if (status > 0)
+		status = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : no_memory(err);
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }

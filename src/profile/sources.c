@@ -58,7 +58,7 @@ static int read_all(int fd, char *text, size_t bytes)
 
 int nm_source_read(const char *path, char **ret_text, size_t *ret_bytes, int64_t *ret_modified)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = NM_ENOENT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), status = NM_ENOENT;
 	struct stat st;
 	char *text = NULL;
 
@@ -66,12 +66,12 @@ int nm_source_read(const char *path, char **ret_text, size_t *ret_bytes, int64_t
 		return NM_ENOENT;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= NM_SOURCE_LARGEST) {
 		text = malloc((size_t)st.st_size + 1);
-		rc = !text ? NM_ENOMEM : read_all(fd, text, (size_t)st.st_size) ? NM_ENOENT : 0;
+		status = !text ? NM_ENOMEM : read_all(fd, text, (size_t)st.st_size) ? NM_ENOENT : 0;
 	}
 	close(fd);
-	if (rc) {
+	if (status) {
 		free(text);
-		return rc;
+		return status;
 	}
 	*ret_text = text;
 	*ret_bytes = (size_t)st.st_size;
@@ -85,18 +85,18 @@ static int bind_text(sqlite3_stmt *insert, int column, const char *text, size_t 
 {
 	uLongf packed_bytes = compressBound(bytes);
 	Bytef *packed = malloc(packed_bytes);
-	int rc;
+	int status;
 
 	if (!packed)
 		return SQLITE_NOMEM;
 	if (compress2(packed, &packed_bytes, (const Bytef *)text, bytes, Z_BEST_COMPRESSION) == Z_OK &&
 	    packed_bytes < bytes) {
-		rc = sqlite3_bind_blob64(insert, column, packed, packed_bytes, SQLITE_TRANSIENT);
+		status = sqlite3_bind_blob64(insert, column, packed, packed_bytes, SQLITE_TRANSIENT);
 	} else {
-		rc = sqlite3_bind_blob64(insert, column, text, bytes, SQLITE_TRANSIENT);
+		status = sqlite3_bind_blob64(insert, column, text, bytes, SQLITE_TRANSIENT);
 	}
 	free(packed);
-	return rc;
+	return status;
 }
 
 static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built, int embed)
@@ -104,37 +104,37 @@ static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built, int
 	char digest[NM_DIGEST_ROOM], *text;
 	int64_t modified;
 	size_t bytes;
-	int rc = nm_source_read(path, &text, &bytes, &modified);
+	int status = nm_source_read(path, &text, &bytes, &modified);
 
-	if (rc)
-		return rc == NM_ENOMEM ? SQLITE_NOMEM : SQLITE_NOTFOUND;
+	if (status)
+		return status == NM_ENOMEM ? SQLITE_NOMEM : SQLITE_NOTFOUND;
 	nm_source_digest(text, bytes, digest);
 	sqlite3_bind_int64(insert, 2, (sqlite3_int64)bytes);
 	sqlite3_bind_int64(insert, 3, modified);
 	sqlite3_bind_text(insert, 4, digest, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int(insert, 5, modified > built);
-	rc = embed ? bind_text(insert, 6, text, bytes) : SQLITE_OK;
+	status = embed ? bind_text(insert, 6, text, bytes) : SQLITE_OK;
 	free(text);
-	return rc;
+	return status;
 }
 
 /* compiled: the digest of what was compiled, or NULL. */
 static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *path, int64_t built,
 			 const char *compiled, int embed)
 {
-	int rc;
+	int status;
 
 	sqlite3_clear_bindings(insert);
-	rc = bind_facts(insert, path, built, embed);
+	status = bind_facts(insert, path, built, embed);
 	if (compiled && *compiled)
 		sqlite3_bind_text(insert, 7, compiled, -1, SQLITE_STATIC);
-	else if (rc == SQLITE_NOTFOUND)
+	else if (status == SQLITE_NOTFOUND)
 		return SQLITE_OK;
 	sqlite3_bind_int64(insert, 1, file);
-	if (!rc || rc == SQLITE_NOTFOUND)
-		rc = sqlite3_step(insert);
+	if (!status || status == SQLITE_NOTFOUND)
+		status = sqlite3_step(insert);
 	sqlite3_reset(insert);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
 int nm_store_sources(struct nm_store *store, int embed)
@@ -142,14 +142,15 @@ int nm_store_sources(struct nm_store *store, int embed)
 	sqlite3_stmt *insert = NULL;
 	uint64_t file, built;
 	size_t i = 0;
-	int rc = sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?,?)", -1, &insert, NULL);
+	int status =
+	    sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?,?)", -1, &insert, NULL);
 
-	while (!rc && nm_map_next(&store->files, &i, &file, &built))
-		rc = insert_source(insert, (sqlite3_int64)file, store->names.texts.at[file - 1],
-				   (int64_t)built,
-				   (const char *)(uintptr_t)nm_map_get(&store->compiled, file, 0), embed);
+	while (!status && nm_map_next(&store->files, &i, &file, &built))
+		status = insert_source(insert, (sqlite3_int64)file, store->names.texts.at[file - 1],
+				       (int64_t)built,
+				       (const char *)(uintptr_t)nm_map_get(&store->compiled, file, 0), embed);
 	sqlite3_finalize(insert);
-	return rc;
+	return status;
 }
 
 /* ---- reading ---- */
@@ -185,14 +186,14 @@ static int take_text(const struct nm_rows *rows, const char *file, struct nm_sto
 static int knows_compiled(struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'sources' AND sql LIKE '%compiled%'", &rows,
 	    err);
 
-	if (!rc)
-		rc = nm_rows_next(rows, err);
+	if (!status)
+		status = nm_rows_next(rows, err);
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static void copy_digest(const struct nm_rows *rows, unsigned column, char *ret_digest)
@@ -207,32 +208,33 @@ int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_st
 {
 	struct nm_stored_source source = {.text = NULL};
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_has(profile, "sources", err);
+	int status = nm_profile_has(profile, "sources", err);
 
-	if (rc <= 0)
-		return rc; /* profiles of earlier versions have none */
-	rc = knows_compiled(profile, err);
-	if (rc < 0)
-		return rc;
-	rc = nm_profile_query(profile,
-			      rc ? "SELECT md5, newer, bytes, text, compiled FROM sources WHERE file = ?1"
-				 : "SELECT md5, newer, bytes, text, NULL FROM sources WHERE file = ?1",
-			      &rows, err);
-	if (rc)
-		return rc;
+	if (status <= 0)
+		return status; /* profiles of earlier versions have none */
+	status = knows_compiled(profile, err);
+	if (status < 0)
+		return status;
+	status =
+	    nm_profile_query(profile,
+			     status ? "SELECT md5, newer, bytes, text, compiled FROM sources WHERE file = ?1"
+				    : "SELECT md5, newer, bytes, text, NULL FROM sources WHERE file = ?1",
+			     &rows, err);
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, file);
-	rc = nm_rows_next(rows, err);
-	if (rc > 0) {
+	status = nm_rows_next(rows, err);
+	if (status > 0) {
 		copy_digest(rows, 0, source.digest);
 		copy_digest(rows, 4, source.compiled);
 		source.is_newer = nm_rows_integer(rows, 1) != 0;
-		rc = take_text(rows, file, &source, err);
-		if (!rc)
+		status = take_text(rows, file, &source, err);
+		if (!status)
 			*ret_source = source;
 		else
 			free(source.text);
-		rc = rc ? rc : 1;
+		status = status ? status : 1;
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }

@@ -38,22 +38,22 @@ static const char *const insert_sql[NM_INSERTS] = {
 
 int nm_store_open(struct nm_store *store, sqlite3 *db)
 {
-	int i, rc;
+	int i, status;
 
 	memset(store, 0, sizeof *store);
 	store->db = db;
 	for (i = 0; i < NM_INSERTS; i++) {
-		rc = sqlite3_prepare_v3(db, insert_sql[i], -1, SQLITE_PREPARE_PERSISTENT, &store->insert[i],
-					NULL);
-		if (rc)
-			return rc;
+		status = sqlite3_prepare_v3(db, insert_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+					    &store->insert[i], NULL);
+		if (status)
+			return status;
 	}
-	rc = sqlite3_prepare_v3(db, "INSERT INTO text VALUES(?,?)", -1, SQLITE_PREPARE_PERSISTENT,
-				&store->names.insert_text, NULL);
-	if (!rc)
-		rc = sqlite3_prepare_v3(db, "INSERT INTO site VALUES(?,?,?,?)", -1, SQLITE_PREPARE_PERSISTENT,
-					&store->names.insert_site, NULL);
-	return rc;
+	status = sqlite3_prepare_v3(db, "INSERT INTO text VALUES(?,?)", -1, SQLITE_PREPARE_PERSISTENT,
+				    &store->names.insert_text, NULL);
+	if (!status)
+		status = sqlite3_prepare_v3(db, "INSERT INTO site VALUES(?,?,?,?)", -1,
+					    SQLITE_PREPARE_PERSISTENT, &store->names.insert_site, NULL);
+	return status;
 }
 
 void nm_store_done(struct nm_store *store)
@@ -98,11 +98,11 @@ static void counts(sqlite3_stmt *insert, int column, const struct nm_counts *c)
 
 static void run(struct nm_shelf *shelf, sqlite3_stmt *insert)
 {
-	int rc = sqlite3_step(insert);
+	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	if (rc != SQLITE_DONE && !shelf->rc)
-		shelf->rc = rc;
+	if (status != SQLITE_DONE && !shelf->rc)
+		shelf->rc = status;
 }
 
 static sqlite3_stmt *row(const struct nm_shelf *shelf, enum nm_insert table)
@@ -137,10 +137,10 @@ static uint64_t place_id(const struct nm_shelf *shelf, uint32_t place)
 static sqlite3_int64 text_id(struct nm_shelf *shelf, const char *value)
 {
 	sqlite3_int64 found = 0;
-	int rc = nm_names_text(&shelf->store->names, value, &found);
+	int status = nm_names_text(&shelf->store->names, value, &found);
 
-	if (rc && !shelf->rc)
-		shelf->rc = rc;
+	if (status && !shelf->rc)
+		shelf->rc = status;
 	return found;
 }
 
@@ -242,12 +242,12 @@ static int note_file(struct nm_store *store, const struct nm_result_site *site)
 {
 	uint64_t built = site->built ? (uint64_t)site->built : INT64_MAX;
 	sqlite3_int64 file;
-	int rc = nm_names_text(&store->names, site->file, &file);
+	int status = nm_names_text(&store->names, site->file, &file);
 
-	if (!rc && file)
-		rc = note_digest(store, file, site->md5);
-	if (rc || !file || nm_map_get(&store->files, (uint64_t)file, INT64_MAX) < built)
-		return rc;
+	if (!status && file)
+		status = note_digest(store, file, site->md5);
+	if (status || !file || nm_map_get(&store->files, (uint64_t)file, INT64_MAX) < built)
+		return status;
 	return nm_map_put(&store->files, (uint64_t)file, built) ? SQLITE_NOMEM : SQLITE_OK;
 }
 

@@ -48,15 +48,15 @@ static int is_full(int fd)
 }
 
 /* Tells what SQLite said. */
-static int fail(struct nm_profile_writer *writer, int rc, struct nm_error *err)
+static int fail(struct nm_profile_writer *writer, int status, struct nm_error *err)
 {
 	int code = NM_EIO;
-	const char *why = sqlite3_errstr(rc);
+	const char *why = sqlite3_errstr(status);
 
-	if ((rc & 0xff) == SQLITE_FULL || ((rc & 0xff) == SQLITE_IOERR && is_full(writer->fd))) {
+	if ((status & 0xff) == SQLITE_FULL || ((status & 0xff) == SQLITE_IOERR && is_full(writer->fd))) {
 		code = NM_ENOSPC;
 		why = "no space left on the device";
-	} else if (rc == SQLITE_NOMEM) {
+	} else if (status == SQLITE_NOMEM) {
 		code = NM_ENOMEM;
 		why = "out of memory";
 	}
@@ -66,9 +66,9 @@ static int fail(struct nm_profile_writer *writer, int rc, struct nm_error *err)
 
 static int exec(struct nm_profile_writer *writer, const char *sql, struct nm_error *err)
 {
-	int rc = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
+	int status = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
 
-	return rc ? fail(writer, rc, err) : 0;
+	return status ? fail(writer, status, err) : 0;
 }
 
 static int out_of_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
@@ -125,41 +125,41 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 static int open_database(struct nm_profile_writer *writer, struct nm_error *err)
 {
 	char setup[320];
-	int rc = sqlite3_open_v2(writer->temporary, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-				 NULL);
+	int status = sqlite3_open_v2(writer->temporary, &writer->db,
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
-	if (rc)
-		return fail(writer, rc, err);
+	if (status)
+		return fail(writer, status, err);
 	snprintf(setup, sizeof setup,
 		 "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
 		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;"
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d; BEGIN",
 		 NM_PROFILE_APPLICATION, NM_PROFILE_VERSION);
-	rc = exec(writer, setup, err);
-	if (!rc)
-		rc = exec(writer, nm_profile_schema, err);
-	if (rc)
-		return rc;
-	rc = nm_store_open(&writer->store, writer->db);
-	return rc ? fail(writer, rc, err) : 0;
+	status = exec(writer, setup, err);
+	if (!status)
+		status = exec(writer, nm_profile_schema, err);
+	if (status)
+		return status;
+	status = nm_store_open(&writer->store, writer->db);
+	return status ? fail(writer, status, err) : 0;
 }
 
 int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *path, struct nm_error *err)
 {
 	struct nm_profile_writer *writer = calloc(1, sizeof *writer);
-	int rc;
+	int status;
 
 	if (!writer)
 		return out_of_memory(err);
 	writer->fd = -1;
-	rc = final_path(path, &writer->path, err);
-	if (!rc)
-		rc = open_temporary(writer, err);
-	if (!rc)
-		rc = open_database(writer, err);
-	if (rc) {
+	status = final_path(path, &writer->path, err);
+	if (!status)
+		status = open_temporary(writer, err);
+	if (!status)
+		status = open_database(writer, err);
+	if (status) {
 		nm_profile_writer_abort(writer);
-		return rc;
+		return status;
 	}
 	*ret_writer = writer;
 	return 0;
@@ -178,34 +178,34 @@ static int info_machine(struct nm_profile_writer *writer, const struct nm_machin
 			struct nm_error *err)
 {
 	char spec[4096], cores[16];
-	int rc;
+	int status;
 
 	nm_machine_format(machine, spec, sizeof spec);
-	rc = nm_profile_writer_info(writer, "machine", machine->name, err);
-	if (!rc)
-		rc = nm_profile_writer_info(writer, "machine_spec", spec, err);
-	if (!rc)
-		rc = nm_profile_writer_info(writer, "machine_description", machine->description, err);
+	status = nm_profile_writer_info(writer, "machine", machine->name, err);
+	if (!status)
+		status = nm_profile_writer_info(writer, "machine_spec", spec, err);
+	if (!status)
+		status = nm_profile_writer_info(writer, "machine_description", machine->description, err);
 	snprintf(cores, sizeof cores, "%u", machine->cores);
-	return rc || machine->cores < 2 ? rc : nm_profile_writer_info(writer, "cores", cores, err);
+	return status || machine->cores < 2 ? status : nm_profile_writer_info(writer, "cores", cores, err);
 }
 
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
 			  struct nm_error *err)
 {
-	int rc;
+	int status;
 
 	if (writer->failed)
 		return nm_fail(err, writer->failed, "cannot write profile %s", writer->path);
 	if (!writer->processes && info_machine(writer, &result->machine, err))
 		return writer->failed;
-	rc = nm_store_result(&writer->store, result);
-	if (rc == SQLITE_CONSTRAINT) {
+	status = nm_store_result(&writer->store, result);
+	if (status == SQLITE_CONSTRAINT) {
 		writer->failed = NM_EINVAL;
 		return nm_fail(err, NM_EINVAL, "process %s was added twice", result->path);
 	}
-	if (rc)
-		return fail(writer, rc, err);
+	if (status)
+		return fail(writer, status, err);
 	writer->processes++;
 	writer->instructions += result->instructions;
 	writer->references += result->references;
@@ -217,24 +217,24 @@ int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, co
 			   struct nm_error *err)
 {
 	sqlite3_stmt *insert = NULL;
-	int rc =
+	int status =
 	    sqlite3_prepare_v2(writer->db, "INSERT OR REPLACE INTO entry VALUES(?,?)", -1, &insert, NULL);
 
-	if (!rc) {
+	if (!status) {
 		sqlite3_bind_text(insert, 1, key, -1, SQLITE_STATIC);
 		sqlite3_bind_text(insert, 2, value, -1, SQLITE_STATIC);
-		rc = sqlite3_step(insert);
-		rc = rc == SQLITE_DONE ? 0 : rc;
+		status = sqlite3_step(insert);
+		status = status == SQLITE_DONE ? 0 : status;
 		sqlite3_finalize(insert);
 	}
-	return rc ? fail(writer, rc, err) : 0;
+	return status ? fail(writer, status, err) : 0;
 }
 
 int nm_profile_writer_sources(struct nm_profile_writer *writer, int embed, struct nm_error *err)
 {
-	int rc = nm_store_sources(&writer->store, embed);
+	int status = nm_store_sources(&writer->store, embed);
 
-	return rc ? fail(writer, rc, err) : 0;
+	return status ? fail(writer, status, err) : 0;
 }
 
 /* The second process called "cc1", in the order of the tree, becomes "cc1#2". */
@@ -245,19 +245,19 @@ static const char unique_names[] =
 
 static int finish(struct nm_profile_writer *writer, struct nm_error *err)
 {
-	int rc = exec(writer, unique_names, err);
+	int status = exec(writer, unique_names, err);
 
-	if (!rc)
-		rc = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
-	if (!rc)
-		rc = info_number(writer, "processes", writer->processes, err);
-	if (!rc)
-		rc = info_number(writer, "instructions", writer->instructions, err);
-	if (!rc)
-		rc = info_number(writer, "references", writer->references, err);
-	if (!rc)
-		rc = info_number(writer, "lost_words", writer->lost_words, err);
-	return rc ? rc : exec(writer, "COMMIT", err);
+	if (!status)
+		status = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
+	if (!status)
+		status = info_number(writer, "processes", writer->processes, err);
+	if (!status)
+		status = info_number(writer, "instructions", writer->instructions, err);
+	if (!status)
+		status = info_number(writer, "references", writer->references, err);
+	if (!status)
+		status = info_number(writer, "lost_words", writer->lost_words, err);
+	return status ? status : exec(writer, "COMMIT", err);
 }
 
 static void close_database(struct nm_profile_writer *writer)
@@ -282,10 +282,10 @@ static void sync_directory(const char *path)
 
 static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 {
-	int rc = finish(writer, err);
+	int status = finish(writer, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	close_database(writer);
 	if (fsync(writer->fd) || rename(writer->temporary, writer->path)) {
 		nm_fail_errno(err, "cannot write profile %s", writer->path);
@@ -299,14 +299,14 @@ static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 
 int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *err)
 {
-	int rc = writer->failed;
+	int status = writer->failed;
 
-	if (rc)
-		nm_fail(err, rc, "cannot write profile %s", writer->path);
+	if (status)
+		nm_fail(err, status, "cannot write profile %s", writer->path);
 	else
-		rc = publish(writer, err);
+		status = publish(writer, err);
 	nm_profile_writer_abort(writer);
-	return rc;
+	return status;
 }
 
 void nm_profile_writer_abort(struct nm_profile_writer *writer)

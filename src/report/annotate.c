@@ -56,12 +56,12 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 	    "AND (?2 IS NULL OR process = ?2) AND (?3 IS NULL OR thread = ?3) "
 	    "AND (?4 IS NULL OR object = ?4 OR object GLOB ?4) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
+	int status = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_annotate_bind(a, rows);
-	while ((rc = nm_rows_next(rows, a->err)) > 0) {
+	while ((status = nm_rows_next(rows, a->err)) > 0) {
 		struct nm_annotate_row row = {.line = nm_rows_integer(rows, 1)};
 
 		row.file = text_of(a, rows, 0, &failed);
@@ -74,26 +74,26 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 		else if (nm_vec_push(ret_rows, row))
 			failed = 1;
 		if (failed) {
-			rc = no_memory(a->err);
+			status = no_memory(a->err);
 			break;
 		}
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 int nm_read_number(struct nm_annotation *a, const char *sql, const char *first, int64_t *ret_number)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(a->profile, sql, &rows, a->err);
+	int status = nm_profile_query(a->profile, sql, &rows, a->err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, first);
-	rc = nm_rows_next(rows, a->err);
-	*ret_number = rc > 0 ? nm_rows_integer(rows, 0) : -1;
+	status = nm_rows_next(rows, a->err);
+	*ret_number = status > 0 ? nm_rows_integer(rows, 0) : -1;
 	nm_rows_free(rows);
-	return rc < 0 ? rc : 0;
+	return status < 0 ? status : 0;
 }
 
 /* Is there what is asked for? */
@@ -101,19 +101,20 @@ static int check(struct nm_annotation *a)
 {
 	const struct nm_annotate_request *r = a->request;
 	int64_t found = 1;
-	int rc = 0;
+	int status = 0;
 
 	if (r->report.level)
-		rc = nm_select_level(a->profile, r->report.level, a->err);
-	if (!rc && r->report.process)
-		rc = nm_select_process(a->profile, r->report.process, a->err);
-	if (!rc && r->report.thread)
-		rc = nm_select_thread(a->profile, r->report.thread, a->err);
-	if (!rc && r->object)
-		rc = nm_read_number(a, "SELECT 1 FROM objects WHERE object = ?1 OR object GLOB ?1 LIMIT 1",
-				    r->object, &found);
-	if (rc || found == 1)
-		return rc;
+		status = nm_select_level(a->profile, r->report.level, a->err);
+	if (!status && r->report.process)
+		status = nm_select_process(a->profile, r->report.process, a->err);
+	if (!status && r->report.thread)
+		status = nm_select_thread(a->profile, r->report.thread, a->err);
+	if (!status && r->object)
+		status =
+		    nm_read_number(a, "SELECT 1 FROM objects WHERE object = ?1 OR object GLOB ?1 LIMIT 1",
+				   r->object, &found);
+	if (status || found == 1)
+		return status;
 	return nm_fail(a->err, NM_EINVAL,
 		       "the profile has no object \"%s\" (`nearmiss report objects` lists them)", r->object);
 }
@@ -127,7 +128,7 @@ static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
 	const char *sort = a->request->report.sort ? a->request->report.sort : "misses";
 	char *figures = strdup(list), *object = NULL;
 	unsigned index;
-	int rc;
+	int status;
 
 	if (!figures)
 		return no_memory(a->err);
@@ -144,15 +145,15 @@ static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
 			memmove(object - 1, object + n, strlen(object + n) + 1);
 		break;
 	}
-	rc = *figures || !a->shows_object
-		 ? nm_figures_chosen(figures, a->chosen, NM_MAX_CHOSEN, &a->chosen_count, a->err)
-		 : 0;
+	status = *figures || !a->shows_object
+		     ? nm_figures_chosen(figures, a->chosen, NM_MAX_CHOSEN, &a->chosen_count, a->err)
+		     : 0;
 	free(figures);
-	if (!rc)
-		rc = nm_figure_named(sort, &index, a->err);
-	if (!rc)
+	if (!status)
+		status = nm_figure_named(sort, &index, a->err);
+	if (!status)
 		a->sort = nm_figure_at(index);
-	return rc;
+	return status;
 }
 
 static int is_chosen(const struct nm_annotation *a, unsigned figure)
@@ -172,23 +173,23 @@ static int lay_out(struct nm_annotation *a)
 	static const struct nm_column source = {.name = "source", .kind = NM_COLUMN_TEXT};
 	static const struct nm_column function = {
 	    .name = "function", .title = "function", .kind = NM_COLUMN_NAME};
-	int rc = nm_vec_push(&a->line_columns, file) || nm_vec_push(&a->line_columns, line) ||
-		 nm_vec_push(&a->function_columns, function);
+	int status = nm_vec_push(&a->line_columns, file) || nm_vec_push(&a->line_columns, line) ||
+		     nm_vec_push(&a->function_columns, function);
 
-	for (unsigned i = 0; i < nm_figure_count() && !rc; i++)
-		rc = nm_vec_push(&a->line_columns, nm_figure_at(i)->column);
-	for (unsigned i = 0; i < a->chosen_count && !rc; i++)
-		rc = nm_vec_push(&a->function_columns, nm_figure_at(a->chosen[i])->column);
-	for (unsigned i = 0; i < nm_figure_count() && !rc; i++) {
+	for (unsigned i = 0; i < nm_figure_count() && !status; i++)
+		status = nm_vec_push(&a->line_columns, nm_figure_at(i)->column);
+	for (unsigned i = 0; i < a->chosen_count && !status; i++)
+		status = nm_vec_push(&a->function_columns, nm_figure_at(a->chosen[i])->column);
+	for (unsigned i = 0; i < nm_figure_count() && !status; i++) {
 		struct nm_column hidden = nm_figure_at(i)->column;
 
 		hidden.title = NULL;
 		if (!is_chosen(a, i))
-			rc = nm_vec_push(&a->function_columns, hidden);
+			status = nm_vec_push(&a->function_columns, hidden);
 	}
-	if (!rc)
-		rc = nm_vec_push(&a->line_columns, object) || nm_vec_push(&a->line_columns, source);
-	return rc ? no_memory(a->err) : 0;
+	if (!status)
+		status = nm_vec_push(&a->line_columns, object) || nm_vec_push(&a->line_columns, source);
+	return status ? no_memory(a->err) : 0;
 }
 
 int nm_is_heavy(const struct nm_annotation *a, int64_t part, int64_t whole)
@@ -245,33 +246,34 @@ static int add_functions_named(struct nm_annotation *a, const struct nm_annotate
 			       const char *name)
 {
 	struct nm_map seen = {0};
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = from; i < rows->count && rows->at[i].file == rows->at[from].file && !rc; i++) {
+	for (size_t i = from; i < rows->count && rows->at[i].file == rows->at[from].file && !status; i++) {
 		const char *function = rows->at[i].function;
 
 		if (!function || nm_map_get(&seen, (uintptr_t)function, 0) || !nm_is_function(function, name))
 			continue;
-		rc = nm_map_put(&seen, (uintptr_t)function, 1) ? no_memory(a->err)
-							       : add_section(a, rows, from, function);
+		status = nm_map_put(&seen, (uintptr_t)function, 1) ? no_memory(a->err)
+								   : add_section(a, rows, from, function);
 	}
 	nm_map_done(&seen);
-	return rc;
+	return status;
 }
 
 /* Files are sought first: a name that is both means the file. */
 static int add_named(struct nm_annotation *a, const struct nm_annotate_rows *rows, const char *name)
 {
 	size_t before = a->sections.count;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; i < rows->count && !rc; i = nm_next_file(rows, i))
+	for (size_t i = 0; i < rows->count && !status; i = nm_next_file(rows, i))
 		if (nm_is_file(rows->at[i].file, name))
-			rc = add_section(a, rows, i, NULL);
-	for (size_t i = 0; a->sections.count == before && i < rows->count && !rc; i = nm_next_file(rows, i))
-		rc = add_functions_named(a, rows, i, name);
-	if (rc)
-		return rc;
+			status = add_section(a, rows, i, NULL);
+	for (size_t i = 0; a->sections.count == before && i < rows->count && !status;
+	     i = nm_next_file(rows, i))
+		status = add_functions_named(a, rows, i, name);
+	if (status)
+		return status;
 	if (a->sections.count == before)
 		return nm_fail(
 		    a->err, NM_EINVAL,
@@ -286,10 +288,10 @@ static int add_heaviest(struct nm_annotation *a, const struct nm_annotate_rows *
 {
 	int64_t whole = nm_figure_weight(a->sort, &a->whole.sum);
 	size_t kept = 0;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; i < rows->count && !rc; i = nm_next_file(rows, i))
-		rc = add_section(a, rows, i, NULL);
+	for (size_t i = 0; i < rows->count && !status; i = nm_next_file(rows, i))
+		status = add_section(a, rows, i, NULL);
 	if (a->sections.count)
 		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, by_section_weight);
 	while (kept < a->sections.count && nm_is_heavy(a, a->sections.at[kept].weight, whole))
@@ -299,7 +301,7 @@ static int add_heaviest(struct nm_annotation *a, const struct nm_annotate_rows *
 		nm_figures_add(&a->left_out_sum, &a->sections.at[i].sum);
 	}
 	a->sections.count = kept;
-	return rc;
+	return status;
 }
 
 /* ---- all ---- */
@@ -320,44 +322,44 @@ static void done(struct nm_annotation *a)
 static int gather_lines(struct nm_annotation *a)
 {
 	struct nm_annotate_rows rows = {0};
-	int rc = lay_out(a);
+	int status = lay_out(a);
 
-	if (!rc)
-		rc = read_rows(a, &rows);
-	for (size_t i = 0; i < a->request->name_count && !rc; i++)
-		rc = add_named(a, &rows, a->request->names[i]);
-	if (!rc && !a->request->name_count)
-		rc = add_heaviest(a, &rows);
-	for (size_t i = 0; i < a->sections.count && !rc; i++)
-		rc = nm_section_fill(a, &a->sections.at[i], &rows);
+	if (!status)
+		status = read_rows(a, &rows);
+	for (size_t i = 0; i < a->request->name_count && !status; i++)
+		status = add_named(a, &rows, a->request->names[i]);
+	if (!status && !a->request->name_count)
+		status = add_heaviest(a, &rows);
+	for (size_t i = 0; i < a->sections.count && !status; i++)
+		status = nm_section_fill(a, &a->sections.at[i], &rows);
 	nm_vec_free(&rows);
-	return rc;
+	return status;
 }
 
 /* What is a line of the level, where some were prefetched. */
 static int read_unit(struct nm_annotation *a)
 {
 	struct nm_levels levels = {.count = 0};
-	int rc = nm_levels_load(&levels, a->profile, NULL, a->err);
-	const struct nm_level *level = rc ? NULL : nm_levels_named(&levels, a->level);
+	int status = nm_levels_load(&levels, a->profile, NULL, a->err);
+	const struct nm_level *level = status ? NULL : nm_levels_named(&levels, a->level);
 
 	a->whole.unit = level ? level->unit : 0;
 	nm_levels_done(&levels);
-	return rc;
+	return status;
 }
 
 static int gather(struct nm_annotation *a, const struct nm_style *style)
 {
-	int rc = choose_columns(a, style);
+	int status = choose_columns(a, style);
 
-	if (!rc)
-		rc = nm_read_number(
+	if (!status)
+		status = nm_read_number(
 		    a, "SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1",
 		    a->request->report.process, &a->whole.instructions);
-	if (!rc)
-		rc = read_unit(a);
-	if (rc)
-		return rc;
+	if (!status)
+		status = read_unit(a);
+	if (status)
+		return status;
 	return a->request->assembly ? nm_asm_gather(a) : gather_lines(a);
 }
 
@@ -366,16 +368,16 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 {
 	struct nm_annotation a = {.profile = profile, .request = request, .err = err};
 	char *level = NULL;
-	int rc = check(&a);
+	int status = check(&a);
 
-	if (!rc && !request->report.level)
-		rc = nm_select_first_level(profile, &level, err);
+	if (!status && !request->report.level)
+		status = nm_select_first_level(profile, &level, err);
 	a.level = level ? level : request->report.level;
-	if (!rc)
-		rc = gather(&a, style);
-	if (!rc && nm_annotation_show(&a, style, out))
-		rc = no_memory(err);
+	if (!status)
+		status = gather(&a, style);
+	if (!status && nm_annotation_show(&a, style, out))
+		status = no_memory(err);
 	done(&a);
 	free(level);
-	return rc;
+	return status;
 }

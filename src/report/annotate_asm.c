@@ -95,12 +95,12 @@ static int read_sites(struct assembly *as)
 	    "AND (?4 IS NULL OR object = ?4 OR object GLOB ?4) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3";
 	struct nm_annotation *a = as->annotation;
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
+	int status = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_annotate_bind(a, rows);
-	while ((rc = nm_rows_next(rows, a->err)) > 0) {
+	while ((status = nm_rows_next(rows, a->err)) > 0) {
 		struct site site = {.address = (uint64_t)nm_rows_integer(rows, 1)};
 
 		site.module = kept(a, rows, 0, &failed);
@@ -110,12 +110,12 @@ static int read_sites(struct assembly *as)
 		nm_figures_read(&site.figures, rows, 5);
 		nm_figures_add(&a->whole.sum, &site.figures);
 		if (failed || (site.module && take_site(as, &site))) {
-			rc = no_memory(a->err);
+			status = no_memory(a->err);
 			break;
 		}
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static int take_block(struct assembly *as, const struct nm_rows *rows)
@@ -145,22 +145,23 @@ static int read_blocks(struct assembly *as)
 	struct nm_annotation *a = as->annotation;
 	const char *process = a->request->report.process;
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(a->profile,
-				  "SELECT module, address, function, bytes, count(DISTINCT bytes) FROM code "
-				  "WHERE ?1 IS NULL OR process = ?1 GROUP BY 1, 2 ORDER BY 1, 2",
-				  &rows, a->err);
+	int status =
+	    nm_profile_query(a->profile,
+			     "SELECT module, address, function, bytes, count(DISTINCT bytes) FROM code "
+			     "WHERE ?1 IS NULL OR process = ?1 GROUP BY 1, 2 ORDER BY 1, 2",
+			     &rows, a->err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	if (process)
 		nm_rows_bind_text(rows, 1, process);
-	while ((rc = nm_rows_next(rows, a->err)) > 0)
+	while ((status = nm_rows_next(rows, a->err)) > 0)
 		if (take_block(as, rows)) {
-			rc = no_memory(a->err);
+			status = no_memory(a->err);
 			break;
 		}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 /* The order of all lists: modules, then addresses. */
@@ -199,17 +200,17 @@ static int read_origins(struct assembly *as)
 	struct nm_annotation *a = as->annotation;
 	const char *process = a->request->report.process;
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(a->profile,
-				  "SELECT module, address, function, file, line FROM code_lines "
-				  "WHERE ?1 IS NULL OR process = ?1 GROUP BY 1, 2 ORDER BY 1, 2",
-				  &rows, a->err),
+	int status = nm_profile_query(a->profile,
+				      "SELECT module, address, function, file, line FROM code_lines "
+				      "WHERE ?1 IS NULL OR process = ?1 GROUP BY 1, 2 ORDER BY 1, 2",
+				      &rows, a->err),
 	    failed = 0;
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	if (process)
 		nm_rows_bind_text(rows, 1, process);
-	while ((rc = nm_rows_next(rows, a->err)) > 0) {
+	while ((status = nm_rows_next(rows, a->err)) > 0) {
 		struct origin o = {.address = (uint64_t)nm_rows_integer(rows, 1)};
 
 		o.module = kept(a, rows, 0, &failed);
@@ -217,12 +218,12 @@ static int read_origins(struct assembly *as)
 		o.file = kept(a, rows, 3, &failed);
 		o.line = nm_rows_integer(rows, 4);
 		if (failed || (o.module && nm_vec_push(&as->origins, o))) {
-			rc = no_memory(a->err);
+			status = no_memory(a->err);
 			break;
 		}
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 /* The line of an instruction of a block, or NULL. */
@@ -277,12 +278,12 @@ static int find_text(struct assembly *as, struct nm_section *section, const char
 	if (at == UINT64_MAX) {
 		struct nm_stored_source known = {.text = NULL};
 		struct text found = {.differs = 0};
-		int rc = nm_annotate_source(as->annotation, file, &known, &found.source);
+		int status = nm_annotate_source(as->annotation, file, &known, &found.source);
 
 		free(known.text);
-		if (rc && rc != NM_ENOENT)
-			return rc;
-		found.differs = !rc && *known.digest && strcmp(known.digest, found.source.digest);
+		if (status && status != NM_ENOENT)
+			return status;
+		found.differs = !status && *known.digest && strcmp(known.digest, found.source.digest);
 		at = as->sources.count;
 		if (nm_vec_push(&as->sources, found)) {
 			nm_source_done(&found.source);
@@ -329,12 +330,12 @@ static int add_instruction(struct assembly *as, struct nm_section *section, cons
 	const char *text, *instruction = named(as, block, i), *address;
 	struct nm_value *to;
 	char hex[24];
-	int rc = find_text(as, section, origin ? origin->file : NULL, origin ? origin->line : 0, &text);
+	int status = find_text(as, section, origin ? origin->file : NULL, origin ? origin->line : 0, &text);
 
 	snprintf(hex, sizeof hex, "0x%" PRIx64, i->address);
 	address = nm_intern(&a->pool, hex);
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	if (!instruction || !address || nm_vec_reserve(&table->values, table->column_count) ||
 	    nm_vec_push(&section->numbers, number))
 		return no_memory(a->err);
@@ -391,21 +392,22 @@ static int add_block(struct assembly *as, struct nm_section *section, const stru
 {
 	struct nm_instructions list = {0};
 	char *chosen = NULL;
-	int rc = nm_disassemble(b->bytes, b->size, b->address, as->annotation->request->syntax, &list,
-				as->annotation->err);
+	int status = nm_disassemble(b->bytes, b->size, b->address, as->annotation->request->syntax, &list,
+				    as->annotation->err);
 
 	if (!b->function && list.count > 1)
 		list.count = 1;
-	if (!rc && !(chosen = choose(as, section, b, &list)))
-		rc = no_memory(as->annotation->err);
-	for (size_t i = 0; i < list.count && !rc; i++)
+	if (!status && !(chosen = choose(as, section, b, &list)))
+		status = no_memory(as->annotation->err);
+	for (size_t i = 0; i < list.count && !status; i++)
 		if (chosen[i])
-			rc = add_instruction(as, section, b, &list.at[i], site_at(as, b, list.at[i].address),
-					     origin_of(as, b, list.at[i].address), *number + (int64_t)i);
+			status =
+			    add_instruction(as, section, b, &list.at[i], site_at(as, b, list.at[i].address),
+					    origin_of(as, b, list.at[i].address), *number + (int64_t)i);
 	*number += (int64_t)list.count + !b->function;
 	free(chosen);
 	nm_vec_free(&list);
-	return rc;
+	return status;
 }
 
 /* ---- sections ---- */
@@ -458,16 +460,17 @@ static int add_named(struct assembly *as, const char *name)
 {
 	struct nm_annotation *a = as->annotation;
 	size_t before = a->sections.count;
-	int rc = 0;
+	int status = 0;
 
-	for (int by_file = 1; by_file >= 0 && a->sections.count == before && !rc; by_file--)
-		for (size_t i = 0; i < as->blocks.count && !rc; i++)
+	for (int by_file = 1; by_file >= 0 && a->sections.count == before && !status; by_file--)
+		for (size_t i = 0; i < as->blocks.count && !status; i++)
 			if (is_meant(as, &as->blocks.at[i], name, by_file) && as->blocks.at[i].leads)
-				rc = add_section(as, i);
-	if (!rc && a->sections.count == before)
-		rc = nm_fail(a->err, NM_EINVAL,
-			     "no instruction of a file or function \"%s\" loads lines in the profile", name);
-	return rc;
+				status = add_section(as, i);
+	if (!status && a->sections.count == before)
+		status =
+		    nm_fail(a->err, NM_EINVAL,
+			    "no instruction of a file or function \"%s\" loads lines in the profile", name);
+	return status;
 }
 
 static int by_weight(const void *left, const void *right)
@@ -484,15 +487,15 @@ static int add_sections(struct assembly *as)
 	struct nm_annotation *a = as->annotation;
 	int64_t whole = nm_figure_weight(a->sort, &a->whole.sum);
 	size_t kept_count = 0;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; i < a->request->name_count && !rc; i++)
-		rc = add_named(as, a->request->names[i]);
+	for (size_t i = 0; i < a->request->name_count && !status; i++)
+		status = add_named(as, a->request->names[i]);
 	if (a->request->name_count)
-		return rc;
-	for (size_t i = 0; i < as->blocks.count && !rc; i++)
+		return status;
+	for (size_t i = 0; i < as->blocks.count && !status; i++)
 		if (as->blocks.at[i].leads)
-			rc = add_section(as, i);
+			status = add_section(as, i);
 	if (a->sections.count)
 		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, by_weight);
 	while (kept_count < a->sections.count && nm_is_heavy(a, a->sections.at[kept_count].weight, whole))
@@ -502,18 +505,18 @@ static int add_sections(struct assembly *as)
 		nm_figures_add(&a->left_out_sum, &a->sections.at[i].sum);
 	}
 	a->sections.count = kept_count;
-	return rc;
+	return status;
 }
 
 static int fill_section(struct assembly *as, struct nm_section *section)
 {
 	int64_t number = 1;
-	int rc = 0;
+	int status = 0;
 
-	for (size_t k = section->block; k < as->blocks.count && !rc; k++)
+	for (size_t k = section->block; k < as->blocks.count && !status; k++)
 		if (in_block_section(as, section->block, k))
-			rc = add_block(as, section, &as->blocks.at[k], &number);
-	return rc;
+			status = add_block(as, section, &as->blocks.at[k], &number);
+	return status;
 }
 
 /* ---- all ---- */
@@ -528,26 +531,26 @@ static int lay_out(struct nm_annotation *a)
 						{.name = "file", .kind = NM_COLUMN_TEXT},
 						{.name = "line"},
 						{.name = "source", .kind = NM_COLUMN_TEXT}};
-	int rc = nm_vec_push(&a->line_columns, module) || nm_vec_push(&a->line_columns, address);
+	int status = nm_vec_push(&a->line_columns, module) || nm_vec_push(&a->line_columns, address);
 
-	for (unsigned i = 0; i < nm_figure_count() && !rc; i++)
-		rc = nm_vec_push(&a->line_columns, nm_figure_at(i)->column);
-	if (!rc)
-		rc = nm_vec_push(&a->line_columns, object);
-	for (unsigned i = 0; i < sizeof more / sizeof *more && !rc; i++)
-		rc = nm_vec_push(&a->line_columns, more[i]);
-	return rc ? no_memory(a->err) : 0;
+	for (unsigned i = 0; i < nm_figure_count() && !status; i++)
+		status = nm_vec_push(&a->line_columns, nm_figure_at(i)->column);
+	if (!status)
+		status = nm_vec_push(&a->line_columns, object);
+	for (unsigned i = 0; i < sizeof more / sizeof *more && !status; i++)
+		status = nm_vec_push(&a->line_columns, more[i]);
+	return status ? no_memory(a->err) : 0;
 }
 
 static int is_recorded(struct nm_annotation *a)
 {
 	int64_t found = -1;
-	int rc = nm_profile_has(a->profile, "code", a->err);
+	int status = nm_profile_has(a->profile, "code", a->err);
 
-	if (rc > 0)
-		rc = nm_read_number(a, "SELECT 1 FROM code WHERE ?1 IS NULL LIMIT 1", NULL, &found);
-	if (rc < 0)
-		return rc;
+	if (status > 0)
+		status = nm_read_number(a, "SELECT 1 FROM code WHERE ?1 IS NULL LIMIT 1", NULL, &found);
+	if (status < 0)
+		return status;
 	if (found < 0)
 		return nm_fail(a->err, NM_EINVAL, "the profile has no instructions: record with --asm");
 	return 0;
@@ -556,22 +559,22 @@ static int is_recorded(struct nm_annotation *a)
 int nm_asm_gather(struct nm_annotation *a)
 {
 	struct assembly as = {.annotation = a};
-	int rc = is_recorded(a);
+	int status = is_recorded(a);
 
-	if (!rc)
-		rc = lay_out(a);
-	if (!rc)
-		rc = read_sites(&as);
-	if (!rc)
-		rc = read_blocks(&as);
-	if (!rc)
-		rc = read_origins(&as);
-	if (!rc)
+	if (!status)
+		status = lay_out(a);
+	if (!status)
+		status = read_sites(&as);
+	if (!status)
+		status = read_blocks(&as);
+	if (!status)
+		status = read_origins(&as);
+	if (!status)
 		give_sites(&as);
-	if (!rc)
-		rc = add_sections(&as);
-	for (size_t i = 0; i < a->sections.count && !rc; i++)
-		rc = fill_section(&as, &a->sections.at[i]);
+	if (!status)
+		status = add_sections(&as);
+	for (size_t i = 0; i < a->sections.count && !status; i++)
+		status = fill_section(&as, &a->sections.at[i]);
 	for (size_t i = 0; i < as.blocks.count; i++)
 		free(as.blocks.at[i].bytes);
 	for (size_t i = 0; i < as.sources.count; i++)
@@ -581,5 +584,5 @@ int nm_asm_gather(struct nm_annotation *a)
 	nm_vec_free(&as.origins);
 	nm_vec_free(&as.sources);
 	nm_map_done(&as.source_of);
-	return rc;
+	return status;
 }

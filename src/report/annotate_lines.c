@@ -106,11 +106,11 @@ static const struct line *line_at(const struct lines *lines, int64_t number)
 static int add_range(struct nm_annotation *a, struct nm_section *section, const struct nm_source *source,
 		     const struct lines *lines, int64_t from, int64_t to)
 {
-	int rc = 0;
+	int status = 0;
 
-	for (int64_t n = from; n <= to && !rc; n++)
-		rc = add_line(a, section, source, n, line_at(lines, n));
-	return rc;
+	for (int64_t n = from; n <= to && !status; n++)
+		status = add_line(a, section, source, n, line_at(lines, n));
+	return status;
 }
 
 /* The lines within reach of heavy ones, or all.  Without a source there is nothing around a line. */
@@ -118,13 +118,13 @@ static int add_lines(struct nm_annotation *a, struct nm_section *section, const 
 		     const struct lines *lines)
 {
 	int64_t reach = a->request->context, last = 0, end = (int64_t)source->line_count;
-	int rc = 0;
+	int status = 0;
 
 	if (reach < 0) {
-		rc = add_range(a, section, source, lines, 1, end);
+		status = add_range(a, section, source, lines, 1, end);
 		last = end;
 	}
-	for (size_t i = 0; i < lines->count && !rc; i++) {
+	for (size_t i = 0; i < lines->count && !status; i++) {
 		int64_t heart = lines->at[i].number, from = heart, to = heart;
 
 		if (reach >= 0 && !nm_is_heavy(a, lines->at[i].weight, section->weight))
@@ -133,10 +133,10 @@ static int add_lines(struct nm_annotation *a, struct nm_section *section, const 
 			from = heart > reach ? heart - reach : 1;
 			to = heart < end - reach ? heart + reach : end;
 		}
-		rc = add_range(a, section, source, lines, from > last ? from : last + 1, to);
+		status = add_range(a, section, source, lines, from > last ? from : last + 1, to);
 		last = to > last ? to : last;
 	}
-	return rc;
+	return status;
 }
 
 /* ---- sections ---- */
@@ -211,9 +211,9 @@ static int sum_functions(struct nm_annotation *a, struct nm_section *section,
 {
 	struct nm_vec(struct function) list = {0};
 	struct nm_map index = {0};
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = from; i < rows->count && rows->at[i].file == section->file && !rc; i++) {
+	for (size_t i = from; i < rows->count && rows->at[i].file == section->file && !status; i++) {
 		const struct nm_annotate_row *row = &rows->at[i];
 		uint64_t at = nm_map_get(&index, (uintptr_t)row->function, UINT64_MAX);
 
@@ -223,7 +223,7 @@ static int sum_functions(struct nm_annotation *a, struct nm_section *section,
 			at = list.count;
 			if (nm_vec_push(&list, (struct function){.name = row->function}) ||
 			    nm_map_put(&index, (uintptr_t)row->function, at)) {
-				rc = no_memory(a->err);
+				status = no_memory(a->err);
 				break;
 			}
 		}
@@ -232,11 +232,11 @@ static int sum_functions(struct nm_annotation *a, struct nm_section *section,
 	}
 	if (list.count)
 		qsort(list.at, list.count, sizeof *list.at, by_weight);
-	if (!rc)
-		rc = add_functions(a, section, list.at, list.count);
+	if (!status)
+		status = add_functions(a, section, list.at, list.count);
 	nm_vec_free(&list);
 	nm_map_done(&index);
-	return rc;
+	return status;
 }
 
 /* ---- sources ---- */
@@ -255,21 +255,21 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 	int64_t recorded = -1, end = (int64_t)source->line_count;
 	size_t beyond = 0;
 	const char *text = NULL;
-	int rc = 0;
+	int status = 0;
 
 	*ret_text = NULL;
 	while (beyond < lines->count && lines->at[lines->count - 1 - beyond].number > end)
 		beyond++;
 	if (beyond) {
-		rc = asprintf(
+		status = asprintf(
 		    ret_text,
 		    "%zu line%s with figures beyond its end (line %lld): it is not the source that was compiled",
 		    beyond, beyond == 1 ? "" : "s", (long long)end);
-		return rc < 0 ? no_memory(a->err) : 0;
+		return status < 0 ? no_memory(a->err) : 0;
 	}
 	if (!*known->digest)
-		rc = nm_read_number(a, "SELECT CAST(value AS INTEGER) FROM info WHERE key = ?1",
-				    "recorded_at", &recorded);
+		status = nm_read_number(a, "SELECT CAST(value AS INTEGER) FROM info WHERE key = ?1",
+					"recorded_at", &recorded);
 	if (*known->compiled && strcmp(known->compiled, source->digest))
 		text =
 		    "it is not what was compiled (its MD5 is another): figures may stand beside wrong lines";
@@ -283,26 +283,26 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 		    "it was changed after the program had been built: figures may stand beside wrong lines";
 	else if (recorded > 0 && source->modified > recorded)
 		text = "it was changed after the recording: figures may stand beside wrong lines";
-	if (text && !rc && !(*ret_text = strdup(text)))
-		rc = no_memory(a->err);
-	return rc;
+	if (text && !status && !(*ret_text = strdup(text)))
+		status = no_memory(a->err);
+	return status;
 }
 
 int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source)
 {
-	int rc = nm_profile_source(a->profile, file, known, a->err);
+	int status = nm_profile_source(a->profile, file, known, a->err);
 
-	if (rc < 0)
-		return rc;
-	rc = nm_source_find(ret_source, file, &a->request->search, 0);
-	if (rc == NM_ENOENT && known->text) {
-		rc = nm_source_take(ret_source, "in the profile", known->text, known->bytes);
+	if (status < 0)
+		return status;
+	status = nm_source_find(ret_source, file, &a->request->search, 0);
+	if (status == NM_ENOENT && known->text) {
+		status = nm_source_take(ret_source, "in the profile", known->text, known->bytes);
 		known->text = NULL;
-	} else if (rc == NM_ENOENT) {
-		rc = nm_source_find(ret_source, file, &a->request->search, 1);
+	} else if (status == NM_ENOENT) {
+		status = nm_source_find(ret_source, file, &a->request->search, 1);
 	}
-	return rc == NM_ENOMEM ? no_memory(a->err) : rc;
+	return status == NM_ENOMEM ? no_memory(a->err) : status;
 }
 
 int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const struct nm_annotate_rows *rows)
@@ -312,30 +312,30 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 	struct lines lines = {0};
 	char *text = NULL;
 	size_t from = 0;
-	int rc;
+	int status;
 
 	while (rows->at[from].file != section->file)
 		from = nm_next_file(rows, from);
-	rc = section->function ? 0 : sum_functions(a, section, rows, from);
-	if (!rc)
-		rc = sum_lines(a, section, rows, from, &lines);
-	if (rc)
+	status = section->function ? 0 : sum_functions(a, section, rows, from);
+	if (!status)
+		status = sum_lines(a, section, rows, from, &lines);
+	if (status)
 		goto out;
-	rc = nm_annotate_source(a, section->file, &known, &source);
-	if (rc == NM_ENOENT) {
-		rc = note(a, section,
-			  strdup("its source was not found: --source-dir or --map can tell where it is"));
-	} else if (!rc) {
+	status = nm_annotate_source(a, section->file, &known, &source);
+	if (status == NM_ENOENT) {
+		status = note(a, section,
+			      strdup("its source was not found: --source-dir or --map can tell where it is"));
+	} else if (!status) {
 		section->source = nm_annotate_shown(a, source.path);
-		rc = section->source ? judge(a, &source, &known, &lines, &text) : no_memory(a->err);
-		if (!rc && text)
-			rc = note(a, section, text);
+		status = section->source ? judge(a, &source, &known, &lines, &text) : no_memory(a->err);
+		if (!status && text)
+			status = note(a, section, text);
 	}
-	if (!rc)
-		rc = add_lines(a, section, &source, &lines);
+	if (!status)
+		status = add_lines(a, section, &source, &lines);
 out:
 	free(known.text);
 	nm_source_done(&source);
 	nm_vec_free(&lines);
-	return rc;
+	return status;
 }

@@ -173,11 +173,11 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 	const char *what = !section->module ? "line" : section->function ? "instruction" : NULL;
 	struct margin margin;
 	int64_t last = 0;
-	int rc = margin_fill(&margin, a, table, style);
+	int status = margin_fill(&margin, a, table, style);
 
-	if (!rc && table->row_count)
+	if (!status && table->row_count)
 		print_row(&margin, table, NULL, style->colour ? "\033[1m" : "", NULL, out);
-	for (size_t row = 0; row < table->row_count && !rc; row++) {
+	for (size_t row = 0; row < table->row_count && !status; row++) {
 		int64_t number = section->numbers.at[row];
 
 		if (number > last + 1 && last)
@@ -189,7 +189,7 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 			  nm_table_at(table, row, nm_line_source())->text, out);
 	}
 	margin_done(&margin, table);
-	return rc;
+	return status;
 }
 
 static int64_t misses(const struct nm_figures *f) { return f->read_misses + f->write_misses; }
@@ -209,7 +209,7 @@ static void print_share(const struct nm_annotation *a, const struct nm_figures *
 static int show_section(const struct nm_annotation *a, struct nm_section *section,
 			const struct nm_style *style, FILE *out)
 {
-	int rc = 0;
+	int status = 0;
 
 	fputs(style->colour ? "\033[1m" : "", out);
 	if (section->module && !section->function)
@@ -228,23 +228,23 @@ static int show_section(const struct nm_annotation *a, struct nm_section *sectio
 		fprintf(out, "note: %s\n", section->note);
 	if (section->functions.row_count) {
 		fputc('\n', out);
-		rc = nm_table_text(&section->functions, style, out);
+		status = nm_table_text(&section->functions, style, out);
 	}
-	if (section->lines.row_count && !rc) {
+	if (section->lines.row_count && !status) {
 		fputc('\n', out);
-		rc = print_lines(a, section, style, out);
+		status = print_lines(a, section, style, out);
 	}
-	return rc;
+	return status;
 }
 
 static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE *out)
 {
 	const char *blank = "";
-	int rc = 0;
+	int status = 0;
 
-	for (size_t i = 0; i < a->sections.count && !rc; i++) {
+	for (size_t i = 0; i < a->sections.count && !status; i++) {
 		fputs(blank, out);
-		rc = show_section(a, &a->sections.at[i], style, out);
+		status = show_section(a, &a->sections.at[i], style, out);
 		blank = "\n";
 	}
 	if (a->left_out) {
@@ -259,18 +259,18 @@ static int show_text(struct nm_annotation *a, const struct nm_style *style, FILE
 		print_share(a, &a->unplaced, out);
 		fputc('\n', out);
 	}
-	return rc;
+	return status;
 }
 
 static int show_csv(const struct nm_annotation *a, FILE *out)
 {
 	struct nm_table head = {.columns = a->line_columns.at,
 				.column_count = (unsigned)a->line_columns.count};
-	int rc = nm_table_csv(&head, out);
+	int status = nm_table_csv(&head, out);
 
 	for (size_t i = 0; i < a->sections.count; i++)
 		nm_table_csv_rows(&a->sections.at[i].lines, out);
-	return rc;
+	return status;
 }
 
 static int json_member(const char *name, const char *text, FILE *out)
@@ -284,46 +284,46 @@ static int json_member(const char *name, const char *text, FILE *out)
 
 static int json_section(const struct nm_section *section, FILE *out)
 {
-	int rc;
+	int status;
 
 	fputs(section->module ? "{\"module\":" : "{\"file\":", out);
-	rc = nm_json_text(section->module ? section->module : section->file, out);
-	if (!rc)
-		rc = json_member("function", section->function, out);
-	if (!rc && !section->module)
-		rc = json_member("source", section->source, out);
-	if (!rc)
-		rc = json_member("note", section->note, out);
+	status = nm_json_text(section->module ? section->module : section->file, out);
+	if (!status)
+		status = json_member("function", section->function, out);
+	if (!status && !section->module)
+		status = json_member("source", section->source, out);
+	if (!status)
+		status = json_member("note", section->note, out);
 	fprintf(out, ",\"misses\":%" PRId64, misses(&section->sum));
 	if (!section->module) {
 		fputs(",\"functions\":", out);
-		if (!rc)
-			rc = nm_table_json(&section->functions, out);
+		if (!status)
+			status = nm_table_json(&section->functions, out);
 	}
 	fputs(section->module ? ",\"instructions\":" : ",\"lines\":", out);
-	if (!rc)
-		rc = nm_table_json(&section->lines, out);
+	if (!status)
+		status = nm_table_json(&section->lines, out);
 	fputc('}', out);
-	return rc;
+	return status;
 }
 
 static int show_json(const struct nm_annotation *a, FILE *out)
 {
-	int rc = 0;
+	int status = 0;
 
 	nm_json_begin("annotate", out);
-	rc = json_member("level", a->level, out);
-	if (!rc)
-		rc = json_member("object", a->request->object, out);
+	status = json_member("level", a->level, out);
+	if (!status)
+		status = json_member("object", a->request->object, out);
 	fprintf(out, ",\"misses\":%" PRId64 ",\"left_out\":%" PRId64 ",\"without_lines\":%" PRId64,
 		misses(&a->whole.sum), misses(&a->left_out_sum), misses(&a->unplaced));
 	fputs(a->request->assembly ? ",\"functions\":[" : ",\"files\":[", out);
-	for (size_t i = 0; i < a->sections.count && !rc; i++) {
+	for (size_t i = 0; i < a->sections.count && !status; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		rc = json_section(&a->sections.at[i], out);
+		status = json_section(&a->sections.at[i], out);
 	}
 	fputs("\n]}\n", out);
-	return rc;
+	return status;
 }
 
 int nm_annotation_show(struct nm_annotation *a, const struct nm_style *style, FILE *out)

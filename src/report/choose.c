@@ -103,18 +103,18 @@ static int nothing_fits(struct nm_profile *profile, const char *what, const char
 {
 	struct nearest nearest = {.count = 0};
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(profile, names, &rows, err);
+	int status = nm_profile_query(profile, names, &rows, err);
 
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0)
-		rc = nm_rows_text(rows, 0) && consider(&nearest, typed, nm_rows_text(rows, 0))
-			 ? no_memory(err)
-			 : 0;
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = nm_rows_text(rows, 0) && consider(&nearest, typed, nm_rows_text(rows, 0))
+			     ? no_memory(err)
+			     : 0;
 	nm_rows_free(rows);
-	if (!rc)
+	if (!status)
 		return tell(what, typed, &nearest, err);
 	while (nearest.count)
 		free(nearest.name[--nearest.count]);
-	return rc;
+	return status;
 }
 
 /* 1 if a name fits, 0 if none. */
@@ -123,18 +123,18 @@ static int fits(struct nm_profile *profile, const char *names, const struct nm_n
 {
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
-	int rc;
+	int status;
 
 	if (asprintf(&sql, "SELECT 1 FROM (%s) WHERE name %s ?1 LIMIT 1", names, choice->operator_) < 0)
 		return no_memory(err);
-	rc = nm_profile_query(profile, sql, &rows, err);
+	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
-	if (!rc) {
+	if (!status) {
 		nm_rows_bind_text(rows, 1, choice->pattern);
-		rc = nm_rows_next(rows, err);
+		status = nm_rows_next(rows, err);
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 int nm_choose_name(struct nm_profile *profile, const char *what, const char *typed, const char *names,
@@ -142,21 +142,21 @@ int nm_choose_name(struct nm_profile *profile, const char *what, const char *typ
 {
 	static const char *const operators[] = {"=", "GLOB", "GLOB"};
 	unsigned i, count = paths ? 3 : 2;
-	int rc = 0;
+	int status = 0;
 
-	for (i = 0; typed && i < count && !rc; i++) {
+	for (i = 0; typed && i < count && !status; i++) {
 		struct nm_name_choice choice = {.operator_ = operators[i]};
 
 		if (asprintf(&choice.pattern, i < 2 ? "%s" : "*/%s", typed) < 0)
 			return no_memory(err);
-		rc = fits(profile, names, &choice, err);
-		if (rc > 0)
+		status = fits(profile, names, &choice, err);
+		if (status > 0)
 			*ret_choice = choice;
 		else
 			free(choice.pattern);
 	}
-	if (!typed || rc)
-		return rc > 0 ? 0 : rc;
+	if (!typed || status)
+		return status > 0 ? 0 : status;
 	return nothing_fits(profile, what, typed, names, err);
 }
 

@@ -66,18 +66,18 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 	cs_insn *found = NULL;
 	struct capstone cs = {0};
 	csh handle;
-	int rc = load(&cs, err);
+	int status = load(&cs, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	if (cs.open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
 	cs.option(handle, CS_OPT_SYNTAX, syntax == NM_SYNTAX_ATT ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
 	cs.option(handle, CS_OPT_DETAIL, CS_OPT_ON);
 	found = cs.malloc(handle);
 	if (!found)
-		rc = nm_fail(err, NM_ENOMEM, "out of memory");
-	while (bytes && !rc) {
+		status = nm_fail(err, NM_ENOMEM, "out of memory");
+	while (bytes && !status) {
 		struct nm_instruction one = {.address = address, .size = 1};
 
 		if (cs.disasm_iter(handle, &code, &bytes, &address, found)) {
@@ -92,10 +92,10 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 			address++;
 		}
 		if (nm_vec_push(ret_instructions, one))
-			rc = nm_fail(err, NM_ENOMEM, "out of memory");
+			status = nm_fail(err, NM_ENOMEM, "out of memory");
 	}
 	if (found)
 		cs.free(found, 1);
 	cs.close(&handle);
-	return rc;
+	return status;
 }

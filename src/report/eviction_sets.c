@@ -82,20 +82,20 @@ static int print_title(struct nm_profile *profile, const struct nm_asked *asked,
 {
 	int64_t half = sets_of_half(table), sets = 0;
 	struct nm_rows *rows = NULL;
-	int rc = half < 0
-		     ? nm_fail(err, NM_ENOMEM, "out of memory")
+	int status =
+	    half < 0 ? nm_fail(err, NM_ENOMEM, "out of memory")
 		     : nm_profile_query(profile, "SELECT max(sets) FROM levels WHERE level = ?1", &rows, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, asked->request.level);
-	rc = nm_rows_next(rows, err);
-	if (rc > 0)
+	status = nm_rows_next(rows, err);
+	if (status > 0)
 		sets = nm_rows_integer(rows, 0);
 	nm_rows_free(rows);
-	rc = rc < 0 ? rc : nm_eviction_title(profile, asked, out, err);
-	if (rc)
-		return rc;
+	status = status < 0 ? status : nm_eviction_title(profile, asked, out, err);
+	if (status)
+		return status;
 	if (half) {
 		fputs("; half of them from ", out);
 		nm_print_grouped(half, out);
@@ -131,23 +131,23 @@ int nm_eviction_sets(struct nm_profile *profile, struct nm_asked *asked, const s
 				   .ties = "cache_set",
 				   .sql = sql};
 	struct nm_filled filled = {.table = {0}};
-	int rc = nm_profile_has_sets(profile, err);
+	int status = nm_profile_has_sets(profile, err);
 
-	if (!rc)
-		rc = nm_fail(err, NM_EINVAL, "the profile tells nothing of sets: record with --sets");
-	else if (rc > 0)
-		rc = sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
+	if (!status)
+		status = nm_fail(err, NM_EINVAL, "the profile tells nothing of sets: record with --sets");
+	else if (status > 0)
+		status = sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
 	asked->request.limit = 0; /* the title tells of all */
-	if (!rc)
-		rc = nm_report_fill(&report, profile, asked, &filled, err);
-	if (!rc && style->format == NM_FORMAT_TEXT)
-		rc = print_title(profile, asked, &filled.table, out, err);
+	if (!status)
+		status = nm_report_fill(&report, profile, asked, &filled, err);
+	if (!status && style->format == NM_FORMAT_TEXT)
+		status = print_title(profile, asked, &filled.table, out, err);
 	if (limit && filled.table.row_count > (size_t)limit)
 		filled.table.row_count = (size_t)limit;
 	choose_columns(filled.query.columns, asked);
-	if (!rc && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
-		rc = nm_table_show(&filled.table, report.name, asked->request.level, style, out, err);
+	if (!status && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
+		status = nm_table_show(&filled.table, report.name, asked->request.level, style, out, err);
 	nm_filled_done(&filled);
 	free(sql);
-	return rc;
+	return status;
 }

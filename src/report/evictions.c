@@ -56,26 +56,26 @@ static int count_lines(struct nm_profile *profile, const struct nm_asked *asked,
 	const char *victim = of_victim ? asked->function.pattern : NULL;
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
-	int rc;
+	int status;
 
 	if (asprintf(&sql,
 		     "SELECT sum(count) FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
 		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5)",
 		     evictor ? asked->object.operator_ : "=", victim ? asked->function.operator_ : "=") < 0)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	rc = nm_profile_query(profile, sql, &rows, err);
+	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
-	if (!rc) {
+	if (!status) {
 		nm_rows_bind_text(rows, 1, asked->request.level);
 		nm_rows_bind_text(rows, 2, asked->request.process);
 		nm_rows_bind_text(rows, 4, evictor);
 		nm_rows_bind_text(rows, 5, victim);
-		rc = nm_rows_next(rows, err);
-		if (rc > 0)
+		status = nm_rows_next(rows, err);
+		if (status > 0)
 			*ret_count = nm_rows_integer(rows, 0);
 	}
 	nm_rows_free(rows);
-	return rc > 0 ? 0 : rc;
+	return status > 0 ? 0 : status;
 }
 
 int nm_eviction_title(struct nm_profile *profile, const struct nm_asked *asked, FILE *out,
@@ -83,12 +83,12 @@ int nm_eviction_title(struct nm_profile *profile, const struct nm_asked *asked, 
 {
 	const char *evictor = asked->object.pattern, *victim = asked->function.pattern;
 	int64_t pair = 0, whole = 0;
-	int rc = count_lines(profile, asked, 1, 1, &pair, err);
+	int status = count_lines(profile, asked, 1, 1, &pair, err);
 
-	if (!rc)
-		rc = count_lines(profile, asked, 0, 1, &whole, err);
-	if (rc)
-		return rc;
+	if (!status)
+		status = count_lines(profile, asked, 0, 1, &whole, err);
+	if (status)
+		return status;
 	fprintf(out, "%s pushed out ", evictor ? evictor : "All objects");
 	nm_print_grouped(pair, out);
 	fprintf(out, " line%s%s%s from %s", pair == 1 ? "" : "s", victim ? " of " : "", victim ? victim : "",
@@ -120,8 +120,8 @@ static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const 
 	    .ties = "evictor, file, line, function, victim, victim_file, victim_line, victim_function",
 	    .sql = sql};
 	struct nm_filled filled = {.table = {0}};
-	int rc = sql ? nm_report_fill(&report, profile, asked, &filled, err)
-		     : nm_fail(err, NM_ENOMEM, "out of memory");
+	int status = sql ? nm_report_fill(&report, profile, asked, &filled, err)
+			 : nm_fail(err, NM_ENOMEM, "out of memory");
 
 	/* A name that the title tells needs no column. */
 	if (asked->object.pattern && asked->object.operator_[0] == '=')
@@ -130,15 +130,15 @@ static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const 
 		filled.query.columns[VICTIM].hidden = 1;
 	if (!has_prefetches(&filled.table))
 		filled.query.columns[PREFETCHES].hidden = 1;
-	if (!rc && style->format == NM_FORMAT_TEXT)
-		rc = nm_eviction_title(profile, asked, out, err);
-	if (!rc && style->format == NM_FORMAT_TEXT)
+	if (!status && style->format == NM_FORMAT_TEXT)
+		status = nm_eviction_title(profile, asked, out, err);
+	if (!status && style->format == NM_FORMAT_TEXT)
 		fputs("\n\n", out);
-	if (!rc && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
-		rc = nm_table_show(&filled.table, report.name, asked->request.level, style, out, err);
+	if (!status && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
+		status = nm_table_show(&filled.table, report.name, asked->request.level, style, out, err);
 	nm_filled_done(&filled);
 	free(sql);
-	return rc;
+	return status;
 }
 
 int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_request *request,
@@ -153,18 +153,18 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 						     : is_matrix         ? MATRIX_ROWS
 									 : LINES};
 	struct nm_asked asked = {.one_level = 0};
-	int rc = nm_ask(profile, &r, &asked, err);
+	int status = nm_ask(profile, &r, &asked, err);
 
-	if (!rc)
-		rc = nm_choose_name(profile, "object", request->evictor, objects, 0, &asked.object, err);
-	if (!rc)
-		rc = nm_choose_name(profile, "object", request->victim, objects, 0, &asked.function, err);
-	if (!rc && is_matrix)
-		rc = nm_eviction_matrix(profile, &asked, style, out, err);
-	else if (!rc && request->by_set)
-		rc = nm_eviction_sets(profile, &asked, style, out, err);
-	else if (!rc)
-		rc = show_lines(profile, &asked, style, out, err);
+	if (!status)
+		status = nm_choose_name(profile, "object", request->evictor, objects, 0, &asked.object, err);
+	if (!status)
+		status = nm_choose_name(profile, "object", request->victim, objects, 0, &asked.function, err);
+	if (!status && is_matrix)
+		status = nm_eviction_matrix(profile, &asked, style, out, err);
+	else if (!status && request->by_set)
+		status = nm_eviction_sets(profile, &asked, style, out, err);
+	else if (!status)
+		status = show_lines(profile, &asked, style, out, err);
 	nm_asked_done(&asked);
-	return rc;
+	return status;
 }

@@ -40,14 +40,16 @@ static int find_both(const struct nm_machine *m, unsigned *ret_without, unsigned
 static int read_spec(struct nm_profile *profile, struct nm_machine *ret_machine, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(profile, "SELECT value FROM info WHERE key = 'machine_spec'", &rows, err);
+	int status =
+	    nm_profile_query(profile, "SELECT value FROM info WHERE key = 'machine_spec'", &rows, err);
 
-	if (!rc)
-		rc = nm_rows_next(rows, err);
-	if (rc > 0 && (!nm_rows_text(rows, 0) || nm_machine_parse(nm_rows_text(rows, 0), ret_machine, NULL)))
+	if (!status)
+		status = nm_rows_next(rows, err);
+	if (status > 0 &&
+	    (!nm_rows_text(rows, 0) || nm_machine_parse(nm_rows_text(rows, 0), ret_machine, NULL)))
 		ret_machine->count = 0;
 	nm_rows_free(rows);
-	return rc > 0 ? 0 : rc;
+	return status > 0 ? 0 : status;
 }
 
 int nm_huge_pages_saving(struct nm_profile *profile, const char *process, struct nm_saving *ret_saving,
@@ -56,23 +58,24 @@ int nm_huge_pages_saving(struct nm_profile *profile, const char *process, struct
 	struct nm_machine machine = {.count = 0};
 	struct nm_rows *rows = NULL;
 	unsigned without, with;
-	int rc = read_spec(profile, &machine, err);
+	int status = read_spec(profile, &machine, err);
 
 	*ret_saving = (struct nm_saving){.misses = 0};
-	if (rc || !find_both(&machine, &without, &with))
-		return rc;
-	rc = nm_profile_query(profile,
-			      "SELECT object, sum(CASE level WHEN ?1 THEN n ELSE 0 END) AS a, "
-			      "sum(CASE level WHEN ?2 THEN n ELSE 0 END) AS b FROM (SELECT object, level, "
-			      "read_misses + write_misses AS n FROM counts WHERE level IN (?1, ?2) AND "
-			      "(?3 IS NULL OR process = ?3)) GROUP BY object ORDER BY a - b DESC, object",
-			      &rows, err);
-	if (!rc) {
+	if (status || !find_both(&machine, &without, &with))
+		return status;
+	status =
+	    nm_profile_query(profile,
+			     "SELECT object, sum(CASE level WHEN ?1 THEN n ELSE 0 END) AS a, "
+			     "sum(CASE level WHEN ?2 THEN n ELSE 0 END) AS b FROM (SELECT object, level, "
+			     "read_misses + write_misses AS n FROM counts WHERE level IN (?1, ?2) AND "
+			     "(?3 IS NULL OR process = ?3)) GROUP BY object ORDER BY a - b DESC, object",
+			     &rows, err);
+	if (!status) {
 		nm_rows_bind_text(rows, 1, machine.levels[without].name);
 		nm_rows_bind_text(rows, 2, machine.levels[with].name);
 		nm_rows_bind_text(rows, 3, process);
 	}
-	while (!rc && (rc = nm_rows_next(rows, err)) > 0) {
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		int64_t saved = nm_rows_integer(rows, 1) - nm_rows_integer(rows, 2);
 
 		if (!*ret_saving->object && saved > 0) {
@@ -82,10 +85,10 @@ int nm_huge_pages_saving(struct nm_profile *profile, const char *process, struct
 		}
 		ret_saving->misses += nm_rows_integer(rows, 1);
 		ret_saving->saved += saved;
-		rc = 0;
+		status = 0;
 	}
 	nm_rows_free(rows);
 	snprintf(ret_saving->level, sizeof ret_saving->level, "%s", machine.levels[without].name);
 	ret_saving->pages = nm_huge_pages_name(&machine, with);
-	return rc;
+	return status;
 }

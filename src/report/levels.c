@@ -140,11 +140,12 @@ static int take_machine(struct nm_levels *levels, struct nm_profile *profile, st
 	struct nm_machine machine = {.count = 0};
 	struct nm_rows *rows = NULL;
 	unsigned i, j;
-	int rc = nm_profile_query(profile, "SELECT value FROM info WHERE key = 'machine_spec'", &rows, err);
+	int status =
+	    nm_profile_query(profile, "SELECT value FROM info WHERE key = 'machine_spec'", &rows, err);
 
-	if (!rc)
-		rc = nm_rows_next(rows, err);
-	if (rc > 0 && nm_rows_text(rows, 0) && !nm_machine_parse(nm_rows_text(rows, 0), &machine, NULL)) {
+	if (!status)
+		status = nm_rows_next(rows, err);
+	if (status > 0 && nm_rows_text(rows, 0) && !nm_machine_parse(nm_rows_text(rows, 0), &machine, NULL)) {
 		for (i = 0; i < machine.count; i++)
 			for (j = 0; j < levels->count; j++) {
 				if (strcmp(machine.levels[i].name, levels->at[j].name))
@@ -157,26 +158,26 @@ static int take_machine(struct nm_levels *levels, struct nm_profile *profile, st
 			levels->memory = machine.memory_latency;
 	}
 	nm_rows_free(rows);
-	return rc > 0 ? 0 : rc;
+	return status > 0 ? 0 : status;
 }
 
 int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
 		   struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    profile, "SELECT level, side, size, line_size FROM levels GROUP BY level ORDER BY position",
 	    &rows, err);
 
 	levels->memory = MEMORY;
-	while (!rc && levels->count < NM_REPORT_LEVELS && (rc = nm_rows_next(rows, err)) > 0)
-		rc = take_level(levels, rows) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+	while (!status && levels->count < NM_REPORT_LEVELS && (status = nm_rows_next(rows, err)) > 0)
+		status = take_level(levels, rows) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
 	nm_rows_free(rows);
-	if (!rc)
-		rc = take_machine(levels, profile, err);
-	if (!rc && latency)
-		rc = take_latencies(levels, latency, err);
-	return rc;
+	if (!status)
+		status = take_machine(levels, profile, err);
+	if (!status && latency)
+		status = take_latencies(levels, latency, err);
+	return status;
 }
 
 void nm_levels_done(struct nm_levels *levels) { nm_strings_done(&levels->pool); }

@@ -82,7 +82,7 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_as
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
 	size_t row;
-	int rc;
+	int status;
 
 	m->all.columns = query_columns;
 	m->all.column_count = QUERY;
@@ -95,18 +95,18 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_as
 	if (asprintf(&sql, query, asked->has_prefetches ? "prefetches" : "0", sort,
 		     asked->request.limit ? (long long)asked->request.limit : -1LL) < 0)
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	rc = nm_profile_query(profile, sql, &rows, err);
+	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
-	if (!rc) {
+	if (!status) {
 		nm_rows_bind_text(rows, 1, asked->request.level);
 		nm_rows_bind_text(rows, 2, asked->request.process);
-		rc = nm_table_fill(&m->all, rows, err);
+		status = nm_table_fill(&m->all, rows, err);
 	}
 	nm_rows_free(rows);
-	for (row = 0; !rc && row < m->all.row_count; row++)
-		rc = take_row(m, row) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+	for (row = 0; !status && row < m->all.row_count; row++)
+		status = take_row(m, row) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
 	m->n = m->top.row_count;
-	return rc;
+	return status;
 }
 
 /* ---- as text -------------------------------------------------------------------------------------- */
@@ -267,14 +267,14 @@ int nm_eviction_matrix(struct nm_profile *profile, const struct nm_asked *asked,
 		       FILE *out, struct nm_error *err)
 {
 	struct matrix m = {.n = 0};
-	int rc = known(asked->request.sort, err);
+	int status = known(asked->request.sort, err);
 
-	if (!rc)
-		rc = fill(&m, profile, asked, err);
-	if (!rc && style->format != NM_FORMAT_TEXT)
-		rc = nm_table_show(&m.pairs, "evictions", asked->request.level, style, out, err);
-	else if (!rc && as_text(&m, asked->request.level, style, out))
-		rc = nm_fail(err, NM_ENOMEM, "out of memory");
+	if (!status)
+		status = fill(&m, profile, asked, err);
+	if (!status && style->format != NM_FORMAT_TEXT)
+		status = nm_table_show(&m.pairs, "evictions", asked->request.level, style, out, err);
+	else if (!status && as_text(&m, asked->request.level, style, out))
+		status = nm_fail(err, NM_ENOMEM, "out of memory");
 	nm_table_done(&m.all);
 	nm_table_done(&m.top);
 	nm_table_done(&m.total);
@@ -282,5 +282,5 @@ int nm_eviction_matrix(struct nm_profile *profile, const struct nm_asked *asked,
 	nm_table_done(&m.shown);
 	free(m.columns);
 	free(m.share);
-	return rc;
+	return status;
 }

@@ -478,12 +478,12 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 			  .sort = asked->request.sort ? asked->request.sort : report->sort};
 	char *select = NULL, *ties = NULL;
 	size_t bytes, tie_bytes;
-	int rc = take_keys(&m, report->keys ? report->keys : asked->request.by, err);
+	int status = take_keys(&m, report->keys ? report->keys : asked->request.by, err);
 
-	if (!rc && m.has[FIELD] && !asked->has_fields)
-		rc = nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
-	if (rc)
-		return rc;
+	if (!status && m.has[FIELD] && !asked->has_fields)
+		status = nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
+	if (status)
+		return status;
 	m.asked_for = m.count;
 	if (asked->object.pattern && asked->object.operator_[0] == '=') /* one group in any case */
 		take_key(&m, OBJECT);
@@ -503,9 +503,9 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 	}
 	m.chosen = is_for_first(&m);
 	if (!m.select || fclose(m.select) || !m.ties || fclose(m.ties))
-		rc = NM_ENOMEM;
+		status = NM_ENOMEM;
 	ret_query->ties = ties;
-	ret_query->sql = rc ? NULL : assemble(&m, select, ties);
+	ret_query->sql = status ? NULL : assemble(&m, select, ties);
 	free(select);
 	return ret_query->sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
 }

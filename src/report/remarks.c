@@ -77,15 +77,15 @@ static int on_symbols(struct remarker *r, struct nm_profile *profile, const char
 	struct nm_rows *rows = NULL;
 	char list[400] = "", *text;
 	size_t n = 0, count = 0;
-	int rc = nm_profile_query(
+	int status = nm_profile_query(
 	    profile,
 	    "SELECT DISTINCT module FROM undebugged WHERE ?1 IS NULL OR process = ?1 ORDER BY module", &rows,
 	    r->err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	nm_rows_bind_text(rows, 1, process);
-	while ((rc = nm_rows_next(rows, r->err)) > 0) {
+	while ((status = nm_rows_next(rows, r->err)) > 0) {
 		const char *module = nm_rows_text(rows, 0), *slash = strrchr(module, '/');
 
 		if (count++ < MODULES && n < sizeof list)
@@ -93,8 +93,8 @@ static int on_symbols(struct remarker *r, struct nm_profile *profile, const char
 					      slash ? slash + 1 : module);
 	}
 	nm_rows_free(rows);
-	if (rc || !count)
-		return rc;
+	if (status || !count)
+		return status;
 	if (count > MODULES && n < sizeof list)
 		snprintf(list + n, sizeof list - n, " and %zu more", count - MODULES);
 	if (asprintf(&text,
@@ -110,36 +110,36 @@ static int on_losses(struct remarker *r, struct nm_profile *profile, const char 
 	struct nm_rows *rows = NULL;
 	int64_t lost = 0, killed = 0, undecoded = 0;
 	char *text;
-	int rc =
+	int status =
 	    nm_profile_query(profile,
 			     "SELECT sum(lost_words), sum(exit_status = -1), sum(exit_status = 128 + 4 AND "
 			     "'valgrind' = (SELECT value FROM info WHERE key = 'collector')) "
 			     "FROM processes WHERE ?1 IS NULL OR process = ?1",
 			     &rows, r->err);
 
-	if (!rc)
+	if (!status)
 		nm_rows_bind_text(rows, 1, process);
-	if (!rc && (rc = nm_rows_next(rows, r->err)) > 0) {
+	if (!status && (status = nm_rows_next(rows, r->err)) > 0) {
 		lost = nm_rows_integer(rows, 0);
 		killed = nm_rows_integer(rows, 1);
 		undecoded = nm_rows_integer(rows, 2);
-		rc = 0;
+		status = 0;
 	}
 	nm_rows_free(rows);
-	if (!rc && lost) {
+	if (!status && lost) {
 		if (asprintf(&text, "%" PRId64 " words of the event stream were lost: the counts are too low",
 			     lost) < 0)
 			text = NULL;
-		rc = say(r, text);
+		status = say(r, text);
 	}
-	if (!rc && killed) {
+	if (!status && killed) {
 		if (asprintf(&text,
 			     "%" PRId64 " processes were killed: the counts are what they did until then",
 			     killed) < 0)
 			text = NULL;
-		rc = say(r, text);
+		status = say(r, text);
 	}
-	if (!rc && undecoded) {
+	if (!status && undecoded) {
 		if (asprintf(
 			&text,
 			"%" PRId64
@@ -148,19 +148,19 @@ static int on_losses(struct remarker *r, struct nm_profile *profile, const char 
 			"or the library, without -march=native",
 			undecoded) < 0)
 			text = NULL;
-		rc = say(r, text);
+		status = say(r, text);
 	}
-	return rc;
+	return status;
 }
 
 static int on_huge_pages(struct remarker *r, struct nm_profile *profile, const char *process)
 {
 	struct nm_saving s;
 	char *text;
-	int rc = nm_huge_pages_saving(profile, process, &s, r->err);
+	int status = nm_huge_pages_saving(profile, process, &s, r->err);
 
-	if (rc || !s.pages || s.saved * 100 < s.misses * MIN_SHARE || s.saved <= 0)
-		return rc;
+	if (status || !s.pages || s.saved * 100 < s.misses * MIN_SHARE || s.saved <= 0)
+		return status;
 	if (asprintf(&text,
 		     "huge pages of %s would save %" PRId64 " %% of the misses of %s, %" PRId64
 		     " %% of it of %s: align large blocks to %s and use madvise(MADV_HUGEPAGE), or mmap with "
@@ -176,15 +176,15 @@ int nm_remarks_make(struct nm_profile *profile, const char *process, struct nm_t
 {
 	struct remarker r = {.pairs = pairs, .remarks = ret_remarks, .err = err};
 	size_t row;
-	int rc = 0;
+	int status = 0;
 
-	for (row = 0; row < pairs->row_count && ret_remarks->count < PAIRS && !rc; row++)
-		rc = on_pair(&r, row);
-	if (!rc)
-		rc = on_huge_pages(&r, profile, process);
-	if (!rc)
-		rc = on_symbols(&r, profile, process);
-	if (!rc)
-		rc = on_losses(&r, profile, process);
-	return rc;
+	for (row = 0; row < pairs->row_count && ret_remarks->count < PAIRS && !status; row++)
+		status = on_pair(&r, row);
+	if (!status)
+		status = on_huge_pages(&r, profile, process);
+	if (!status)
+		status = on_symbols(&r, profile, process);
+	if (!status)
+		status = on_losses(&r, profile, process);
+	return status;
 }

@@ -17,16 +17,17 @@ static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out
 static int choose_names(struct nm_profile *profile, struct nm_asked *asked, struct nm_error *err)
 {
 	const struct nm_report_request *r = &asked->request;
-	int rc = nm_choose_name(profile, "object", r->object, "SELECT object AS name FROM objects", 0,
-				&asked->object, err);
+	int status = nm_choose_name(profile, "object", r->object, "SELECT object AS name FROM objects", 0,
+				    &asked->object, err);
 
-	if (!rc)
-		rc = nm_choose_name(profile, "function", r->function,
-				    "SELECT DISTINCT function AS name FROM counts", 0, &asked->function, err);
-	if (!rc)
-		rc = nm_choose_name(profile, "file", r->file, "SELECT DISTINCT file AS name FROM counts", 1,
-				    &asked->file, err);
-	return rc;
+	if (!status)
+		status =
+		    nm_choose_name(profile, "function", r->function,
+				   "SELECT DISTINCT function AS name FROM counts", 0, &asked->function, err);
+	if (!status)
+		status = nm_choose_name(profile, "file", r->file, "SELECT DISTINCT file AS name FROM counts",
+					1, &asked->file, err);
+	return status;
 }
 
 /* Whether something is there, for which a code may stand.  0 or that code. */
@@ -40,40 +41,40 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 	   struct nm_error *err)
 {
 	char *first = NULL;
-	int rc = 0;
+	int status = 0;
 
 	asked->request = *request;
 	asked->one_level = request->level != NULL;
 	if (request->level)
-		rc = nm_select_level(profile, request->level, err);
-	if (!rc && request->process)
-		rc = nm_select_process(profile, request->process, err);
-	if (!rc && request->thread)
-		rc = nm_select_thread(profile, request->thread, err);
-	if (!rc && !request->level)
-		rc = nm_select_first_level(profile, &first, err);
-	if (!rc)
-		rc = nm_levels_load(&asked->levels, profile, request->latency, err);
-	if (!rc)
-		rc = choose_names(profile, asked, err);
-	if (!rc)
-		rc = note(nm_profile_has_sites(profile, err), &asked->has_sites);
-	if (!rc)
-		rc = note(nm_profile_has_weights(profile, err), &asked->has_weights);
-	if (!rc)
-		rc = note(nm_profile_has_fields(profile, err), &asked->has_fields);
-	if (!rc)
-		rc = note(nm_profile_has(profile, "cells", err), &asked->has_cells);
-	if (!rc)
-		rc = note(nm_profile_has(profile, "prefetches", err), &asked->has_prefetches);
-	if (!rc) {
+		status = nm_select_level(profile, request->level, err);
+	if (!status && request->process)
+		status = nm_select_process(profile, request->process, err);
+	if (!status && request->thread)
+		status = nm_select_thread(profile, request->thread, err);
+	if (!status && !request->level)
+		status = nm_select_first_level(profile, &first, err);
+	if (!status)
+		status = nm_levels_load(&asked->levels, profile, request->latency, err);
+	if (!status)
+		status = choose_names(profile, asked, err);
+	if (!status)
+		status = note(nm_profile_has_sites(profile, err), &asked->has_sites);
+	if (!status)
+		status = note(nm_profile_has_weights(profile, err), &asked->has_weights);
+	if (!status)
+		status = note(nm_profile_has_fields(profile, err), &asked->has_fields);
+	if (!status)
+		status = note(nm_profile_has(profile, "cells", err), &asked->has_cells);
+	if (!status)
+		status = note(nm_profile_has(profile, "prefetches", err), &asked->has_prefetches);
+	if (!status) {
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;
 		if (!asked->request.level)
-			rc = no_memory(err);
+			status = no_memory(err);
 	}
 	free(first);
-	return rc;
+	return status;
 }
 
 void nm_asked_done(struct nm_asked *asked)
@@ -87,21 +88,22 @@ void nm_asked_done(struct nm_asked *asked)
 static int fits(const struct nm_report *report, struct nm_profile *profile, const struct nm_report_request *r,
 		struct nm_error *err)
 {
-	int rc = report->of_contexts ? nm_profile_has_contexts(profile, err) : 1;
+	int status = report->of_contexts ? nm_profile_has_contexts(profile, err) : 1;
 
-	if (rc <= 0)
-		return rc ? rc
-			  : nm_fail(err, NM_EINVAL,
-				    "the profile has no call chains: record with --callgraph");
-	rc = report->of_sites ? nm_profile_has_sites(profile, err) : 1;
-	if (rc <= 0)
-		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no access patterns: it is older");
-	rc = report->of_fields ? nm_profile_has_fields(profile, err) : 1;
-	if (rc <= 0)
-		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
-	rc = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
-	if (rc <= 0)
-		return rc ? rc : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);
+	if (status <= 0)
+		return status ? status
+			      : nm_fail(err, NM_EINVAL,
+					"the profile has no call chains: record with --callgraph");
+	status = report->of_sites ? nm_profile_has_sites(profile, err) : 1;
+	if (status <= 0)
+		return status ? status
+			      : nm_fail(err, NM_EINVAL, "the profile has no access patterns: it is older");
+	status = report->of_fields ? nm_profile_has_fields(profile, err) : 1;
+	if (status <= 0)
+		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
+	status = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
+	if (status <= 0)
+		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);
 	if (report->columns && r->thread)
 		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
 			       report->name);
@@ -211,18 +213,18 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, c
 	struct nm_table *table = &filled->table;
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
-	int rc = make_query(query, report, asked, err);
+	int status = make_query(query, report, asked, err);
 
-	if (!rc && asked->request.columns)
-		rc = show_listed(query, asked->request.columns, err);
-	if (!rc)
-		rc = ordered(report, query, &asked->request, &sql, err);
+	if (!status && asked->request.columns)
+		status = show_listed(query, asked->request.columns, err);
+	if (!status)
+		status = ordered(report, query, &asked->request, &sql, err);
 	table->columns = query->columns;
 	table->column_count = query->count;
 	table->levels = &asked->levels;
-	if (!rc)
-		rc = nm_profile_query(profile, sql, &rows, err);
-	if (!rc) {
+	if (!status)
+		status = nm_profile_query(profile, sql, &rows, err);
+	if (!status) {
 		nm_rows_bind_text(rows, 1,
 				  report->all_levels && !asked->one_level ? NULL : asked->request.level);
 		nm_rows_bind_text(rows, 2, asked->request.process);
@@ -230,11 +232,11 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, c
 		nm_rows_bind_text(rows, 4, asked->object.pattern);
 		nm_rows_bind_text(rows, 5, asked->function.pattern);
 		nm_rows_bind_text(rows, 6, asked->file.pattern);
-		rc = nm_table_fill(table, rows, err);
+		status = nm_table_fill(table, rows, err);
 	}
 	nm_rows_free(rows);
 	free(sql);
-	return rc;
+	return status;
 }
 
 void nm_filled_done(struct nm_filled *filled)
@@ -254,24 +256,24 @@ void nm_json_begin(const char *report, FILE *out)
 int nm_table_show(struct nm_table *table, const char *report, const char *level, const struct nm_style *style,
 		  FILE *out, struct nm_error *err)
 {
-	int rc = 0;
+	int status = 0;
 
 	if (style->format == NM_FORMAT_TEXT)
-		rc = nm_table_text(table, style, out);
+		status = nm_table_text(table, style, out);
 	else if (style->format == NM_FORMAT_CSV)
-		rc = nm_table_csv(table, out);
+		status = nm_table_csv(table, out);
 	else {
 		nm_json_begin(report, out);
 		if (level) {
 			fputs(",\"level\":", out);
-			rc = nm_json_text(level, out);
+			status = nm_json_text(level, out);
 		}
 		fputs(",\"rows\":", out);
-		if (!rc)
-			rc = nm_table_json(table, out);
+		if (!status)
+			status = nm_table_json(table, out);
 		fputs("}\n", out);
 	}
-	return rc ? no_memory(err) : 0;
+	return status ? no_memory(err) : 0;
 }
 
 int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
@@ -280,21 +282,22 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 {
 	struct nm_asked asked = {.one_level = 0};
 	struct nm_filled filled = {.table = {0}};
-	int rc = fits(report, profile, request, err);
+	int status = fits(report, profile, request, err);
 
-	if (!rc)
-		rc = nm_ask(profile, request, &asked, err);
-	if (!rc && report->is_summary) {
-		rc = nm_summary_run(profile, &asked, style, out, err);
-	} else if (!rc) {
-		rc = nm_report_fill(report, profile, &asked, &filled, err);
-		if (!rc)
-			rc = nm_table_show(&filled.table, request->by ? request->by : report->name,
-					   report->all_levels ? NULL : asked.request.level, style, out, err);
+	if (!status)
+		status = nm_ask(profile, request, &asked, err);
+	if (!status && report->is_summary) {
+		status = nm_summary_run(profile, &asked, style, out, err);
+	} else if (!status) {
+		status = nm_report_fill(report, profile, &asked, &filled, err);
+		if (!status)
+			status =
+			    nm_table_show(&filled.table, request->by ? request->by : report->name,
+					  report->all_levels ? NULL : asked.request.level, style, out, err);
 	}
 	nm_filled_done(&filled);
 	nm_asked_done(&asked);
-	return rc;
+	return status;
 }
 
 int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm_style *style, FILE *out,
@@ -304,26 +307,26 @@ int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm
 	struct nm_table table = {0};
 	struct nm_column *columns = NULL;
 	unsigned i;
-	int rc = nm_profile_query(profile, sql, &rows, err);
+	int status = nm_profile_query(profile, sql, &rows, err);
 
-	if (rc)
-		return rc;
+	if (status)
+		return status;
 	table.column_count = nm_rows_columns(rows);
 	table.columns = columns = calloc(table.column_count + 1, sizeof *columns);
 	if (!columns)
-		rc = no_memory(err);
-	for (i = 0; !rc && i < table.column_count; i++) {
+		status = no_memory(err);
+	for (i = 0; !status && i < table.column_count; i++) {
 		columns[i].name = nm_intern(&table.pool, nm_rows_name(rows, i));
 		columns[i].title = columns[i].name;
 		if (!columns[i].name)
-			rc = no_memory(err);
+			status = no_memory(err);
 	}
-	if (!rc)
-		rc = nm_table_fill(&table, rows, err);
-	if (!rc)
-		rc = nm_table_show(&table, "query", NULL, style, out, err);
+	if (!status)
+		status = nm_table_fill(&table, rows, err);
+	if (!status)
+		status = nm_table_show(&table, "query", NULL, style, out, err);
 	nm_rows_free(rows);
 	nm_table_done(&table);
 	free(columns);
-	return rc;
+	return status;
 }

@@ -59,13 +59,13 @@ static int try(struct nm_source *ret_source, const char *path)
 	int64_t modified;
 	size_t bytes;
 	char *text;
-	int rc = nm_source_read(path, &text, &bytes, &modified);
+	int status = nm_source_read(path, &text, &bytes, &modified);
 
-	if (!rc)
-		rc = nm_source_take(ret_source, path, text, bytes);
-	if (!rc)
+	if (!status)
+		status = nm_source_take(ret_source, path, text, bytes);
+	if (!status)
 		ret_source->modified = modified;
-	return rc;
+	return status;
 }
 
 /* The path with OLD replaced by NEW, malloc'ed, if `map` fits: OLD ends where a component does. */
@@ -86,45 +86,45 @@ static int mapped(const char *path, const char *map, char **ret_path)
 
 static int find_mapped(struct nm_source *ret_source, const char *path, const struct nm_source_search *search)
 {
-	int rc = NM_ENOENT;
+	int status = NM_ENOENT;
 	char *other;
 
-	for (size_t i = 0; i < search->map_count && rc == NM_ENOENT; i++) {
+	for (size_t i = 0; i < search->map_count && status == NM_ENOENT; i++) {
 		if (mapped(path, search->maps[i], &other))
 			return NM_ENOMEM;
 		if (other)
-			rc = try(ret_source, other);
+			status = try(ret_source, other);
 		free(other);
 	}
-	return rc;
+	return status;
 }
 
 static int find_under(struct nm_source *ret_source, const char *folder, const char *path)
 {
-	int rc = NM_ENOENT;
+	int status = NM_ENOENT;
 	char *other;
 
-	while (rc == NM_ENOENT && path) {
+	while (status == NM_ENOENT && path) {
 		path += strspn(path, "/");
 		if (asprintf(&other, "%s/%s", folder, path) < 0)
 			return NM_ENOMEM;
-		rc = *path ? try(ret_source, other) : NM_ENOENT;
+		status = *path ? try(ret_source, other) : NM_ENOENT;
 		free(other);
 		path = strchr(path, '/');
 	}
-	return rc;
+	return status;
 }
 
 int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
 		   int as_it_is)
 {
-	int rc = find_mapped(ret_source, path, search);
+	int status = find_mapped(ret_source, path, search);
 
-	for (size_t i = 0; i < search->folder_count && rc == NM_ENOENT; i++)
-		rc = find_under(ret_source, search->folders[i], path);
-	if (rc == NM_ENOENT && as_it_is)
-		rc = try(ret_source, path);
-	return rc;
+	for (size_t i = 0; i < search->folder_count && status == NM_ENOENT; i++)
+		status = find_under(ret_source, search->folders[i], path);
+	if (status == NM_ENOENT && as_it_is)
+		status = try(ret_source, path);
+	return status;
 }
 
 void nm_source_done(struct nm_source *source)

@@ -25,16 +25,16 @@ static int fill(struct nm_profile *profile, const char *sql, const char *process
 		const struct nm_column *columns, unsigned count, struct nm_table *table, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	int rc = nm_profile_query(profile, sql, &rows, err);
+	int status = nm_profile_query(profile, sql, &rows, err);
 
 	table->columns = columns;
 	table->column_count = count;
-	if (!rc) {
+	if (!status) {
 		nm_rows_bind_text(rows, 1, process);
-		rc = nm_table_fill(table, rows, err);
+		status = nm_table_fill(table, rows, err);
 	}
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 static int gather(struct summary *summary, struct nm_profile *profile, const struct nm_asked *asked,
@@ -42,23 +42,24 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 {
 	struct nm_asked all_levels = {
 	    .request = {.level = asked->request.level, .process = asked->request.process}};
-	int rc = fill(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
-		      &summary->info, err);
+	int status = fill(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
+			  &summary->info, err);
 
-	if (!rc)
-		rc = fill(
+	if (!status)
+		status = fill(
 		    profile,
 		    "SELECT process, command, exit_status, instructions, refs, lost_words FROM processes "
 		    "WHERE ?1 IS NULL OR process = ?1",
 		    asked->request.process, process_columns, 6, &summary->processes, err);
-	if (!rc)
-		rc = nm_report_fill(nm_report_named("levels"), profile, &all_levels, &summary->levels, err);
-	if (!rc)
-		rc = nm_report_fill(nm_report_named("pairs"), profile, asked, &summary->pairs, err);
-	if (!rc)
-		rc = nm_remarks_make(profile, asked->request.process, &summary->pairs.table,
-				     &summary->remarks, err);
-	return rc;
+	if (!status)
+		status =
+		    nm_report_fill(nm_report_named("levels"), profile, &all_levels, &summary->levels, err);
+	if (!status)
+		status = nm_report_fill(nm_report_named("pairs"), profile, asked, &summary->pairs, err);
+	if (!status)
+		status = nm_remarks_make(profile, asked->request.process, &summary->pairs.table,
+					 &summary->remarks, err);
+	return status;
 }
 
 static const char *info(const struct summary *summary, const char *key)
@@ -192,55 +193,55 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 	static const char *const parts[] = {"processes", "levels", "pairs"};
 	const struct nm_table *tables[] = {&summary->processes, &summary->levels.table,
 					   &summary->pairs.table};
-	int rc = 0;
+	int status = 0;
 	size_t i;
 
 	nm_json_begin("summary", out);
 	fputs(",\"level\":", out);
-	rc |= nm_json_text(request->level, out);
+	status |= nm_json_text(request->level, out);
 	fputs(",\"info\":{", out);
 	for (i = 0; i < summary->info.row_count; i++) {
 		const char *value = nm_table_at(&summary->info, i, 1)->text;
 
 		fputs(i ? "," : "", out);
-		rc |= nm_json_text(nm_table_at(&summary->info, i, 0)->text, out);
+		status |= nm_json_text(nm_table_at(&summary->info, i, 0)->text, out);
 		fputc(':', out);
-		rc |= nm_json_text(value ? value : "", out);
+		status |= nm_json_text(value ? value : "", out);
 	}
 	fputs("}", out);
 	for (i = 0; i < 3; i++) {
 		fprintf(out, ",\n\"%s\":", parts[i]);
-		rc |= nm_table_json(tables[i], out);
+		status |= nm_table_json(tables[i], out);
 	}
 	fputs(",\n\"advice\":[", out);
 	for (i = 0; i < summary->remarks.count; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		rc |= nm_json_text(summary->remarks.at[i], out);
+		status |= nm_json_text(summary->remarks.at[i], out);
 	}
 	fputs("\n]}\n", out);
-	return rc ? NM_ENOMEM : 0;
+	return status ? NM_ENOMEM : 0;
 }
 
 int nm_summary_run(struct nm_profile *profile, const struct nm_asked *asked, const struct nm_style *style,
 		   FILE *out, struct nm_error *err)
 {
 	struct summary summary = {.info = {0}};
-	int rc = gather(&summary, profile, asked, err);
+	int status = gather(&summary, profile, asked, err);
 
-	if (!rc) {
+	if (!status) {
 		if (style->format == NM_FORMAT_TEXT)
-			rc = as_text(&summary, &asked->request, style, out);
+			status = as_text(&summary, &asked->request, style, out);
 		else if (style->format == NM_FORMAT_JSON)
-			rc = as_json(&summary, &asked->request, out);
+			status = as_json(&summary, &asked->request, out);
 		else /* a CSV file has one kind of row */
-			rc = nm_table_csv(&summary.pairs.table, out);
-		if (rc)
-			nm_fail(err, rc, "out of memory");
+			status = nm_table_csv(&summary.pairs.table, out);
+		if (status)
+			nm_fail(err, status, "out of memory");
 	}
 	nm_vec_free(&summary.remarks);
 	nm_table_done(&summary.info);
 	nm_table_done(&summary.processes);
 	nm_filled_done(&summary.levels);
 	nm_filled_done(&summary.pairs);
-	return rc;
+	return status;
 }

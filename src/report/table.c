@@ -73,14 +73,14 @@ static void derive(struct nm_table *table, size_t row)
 int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err)
 {
 	size_t row = table->row_count;
-	int rc;
+	int status;
 
-	while ((rc = nm_rows_next(rows, err)) > 0)
+	while ((status = nm_rows_next(rows, err)) > 0)
 		if (take_row(table, rows))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
-	for (; !rc && row < table->row_count; row++)
+	for (; !status && row < table->row_count; row++)
 		derive(table, row);
-	return rc;
+	return status;
 }
 
 void nm_table_done(struct nm_table *table)

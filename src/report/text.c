@@ -331,19 +331,19 @@ int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *ou
 {
 	struct layout layout = {.table = table, .style = style};
 	size_t count = (table->row_count + 1) * table->column_count, i;
-	int rc = NM_ENOMEM;
+	int status = NM_ENOMEM;
 
 	layout.cells = calloc(count + 1, sizeof *layout.cells);
 	layout.width = calloc(table->column_count + 1, sizeof *layout.width);
 	layout.shown = calloc(table->column_count + 1, 1);
 	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout)) {
 		print(&layout, out);
-		rc = 0;
+		status = 0;
 	}
 	for (i = 0; layout.cells && i < count; i++)
 		free(layout.cells[i]);
 	free(layout.cells);
 	free(layout.width);
 	free(layout.shown);
-	return rc;
+	return status;
 }

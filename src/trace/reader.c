@@ -137,11 +137,12 @@ static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_head *
 	return ZSTD_isError(n) || n != raw ? NM_EFORMAT : 0;
 }
 
-static int damaged(const struct nm_trace_chunk *chunk, int code, struct nm_error *err)
+static int damaged(const struct nm_trace_chunk *chunk, int status, struct nm_error *err)
 {
-	return code == NM_ENOMEM ? nm_fail(err, code, "out of memory")
-				 : nm_fail(err, NM_EFORMAT, "the trace is damaged in the chunk at byte %llu",
-					   (unsigned long long)chunk->offset);
+	return status == NM_ENOMEM
+		   ? nm_fail(err, status, "out of memory")
+		   : nm_fail(err, NM_EFORMAT, "the trace is damaged in the chunk at byte %llu",
+			     (unsigned long long)chunk->offset);
 }
 
 /* ---- opening ---- */

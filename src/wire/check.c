@@ -85,10 +85,10 @@ static int keep_block(struct nm_wire_check *c, struct nm_wire_block_info b)
 static int define_block(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_block_info b;
-	int code = nm_wire_block_decode(r, &b, err);
+	int status = nm_wire_block_decode(r, &b, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (nm_map_get(&c->block_of_id, b.id, UINT64_MAX) != UINT64_MAX)
 		return fail(r, err, "second definition of a block");
 	return keep_block(c, b) ? out_of_memory(err) : 0;
@@ -162,10 +162,10 @@ static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, st
 static int start_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_thread_start t;
-	int code = nm_wire_thread_start_decode(r, &t, err);
+	int status = nm_wire_thread_start_decode(r, &t, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (nm_map_get(&c->thread_states, t.thread, 0) == RUNNABLE)
 		return fail(r, err, "thread that had started before");
 	if (t.parent && !nm_map_get(&c->thread_states, t.parent, 0))
@@ -186,10 +186,10 @@ static int known_thread(struct nm_wire_check *c, const struct nm_wire_record *r,
 static int end_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_thread t;
-	int code = nm_wire_thread_decode(r, &t, err);
+	int status = nm_wire_thread_decode(r, &t, err);
 
-	if (code || (code = known_thread(c, r, t.thread, err)))
-		return code;
+	if (status || (status = known_thread(c, r, t.thread, err)))
+		return status;
 	if (nm_map_put(&c->thread_states, t.thread, ENDED))
 		return out_of_memory(err);
 	if (t.thread == c->thread)
@@ -200,10 +200,10 @@ static int end_thread(struct nm_wire_check *c, const struct nm_wire_record *r, s
 static int switch_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_thread t;
-	int code = nm_wire_thread_decode(r, &t, err);
+	int status = nm_wire_thread_decode(r, &t, err);
 
-	if (code || (code = known_thread(c, r, t.thread, err)))
-		return code;
+	if (status || (status = known_thread(c, r, t.thread, err)))
+		return status;
 	if (c->thread && nm_map_put(&c->thread_depths, c->thread, c->depth))
 		return out_of_memory(err);
 	c->thread = t.thread;
@@ -214,9 +214,9 @@ static int switch_thread(struct nm_wire_check *c, const struct nm_wire_record *r
 static int set_thread_pointer(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_thread_pointer t;
-	int code = nm_wire_thread_pointer_decode(r, &t, err);
+	int status = nm_wire_thread_pointer_decode(r, &t, err);
 
-	return code ? code : known_thread(c, r, t.thread, err);
+	return status ? status : known_thread(c, r, t.thread, err);
 }
 
 /* ---- Heap -------------------------------------------------------------------------------- */
@@ -267,10 +267,10 @@ static void remove_heap_block(struct nm_wire_check *c, uint64_t address)
 static int allocate(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_alloc a;
-	int code = nm_wire_alloc_decode(r, &a, err);
+	int status = nm_wire_alloc_decode(r, &a, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!a.address)
 		return fail(r, err, "failed allocation");
 	return add_heap_block(c, r, a.address, a.size, err);
@@ -279,20 +279,20 @@ static int allocate(struct nm_wire_check *c, const struct nm_wire_record *r, str
 static int release(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_free f;
-	int code = nm_wire_free_decode(r, &f, err);
+	int status = nm_wire_free_decode(r, &f, err);
 
-	if (!code && f.address)
+	if (!status && f.address)
 		remove_heap_block(c, f.address);
-	return code;
+	return status;
 }
 
 static int reallocate(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_realloc a;
-	int code = nm_wire_realloc_decode(r, &a, err);
+	int status = nm_wire_realloc_decode(r, &a, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!a.address && a.size)
 		return fail(r, err, "failed allocation");
 	if (a.old_address)
@@ -303,10 +303,10 @@ static int reallocate(struct nm_wire_check *c, const struct nm_wire_record *r, s
 static int lose(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_lost l;
-	int code = nm_wire_lost_decode(r, &l, err);
+	int status = nm_wire_lost_decode(r, &l, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	c->stats.lost += l.words;
 	tdestroy(c->heap, free); /* frees may be among what was lost */
 	c->heap = NULL;
@@ -321,10 +321,10 @@ static int map(const struct nm_wire_record *r, struct nm_error *err)
 	const uint32_t known = NM_WIRE_PROT_READ | NM_WIRE_PROT_WRITE | NM_WIRE_PROT_EXEC | NM_WIRE_MAP_FILE |
 			       NM_WIRE_MAP_SHARED | NM_WIRE_MAP_STACK;
 	struct nm_wire_map m;
-	int code = nm_wire_map_decode(r, &m, err);
+	int status = nm_wire_map_decode(r, &m, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (m.flags & ~known)
 		return fail(r, err, "unknown flag");
 	return m.address % PAGE ? fail(r, err, "address inside a page") : 0;
@@ -333,10 +333,10 @@ static int map(const struct nm_wire_record *r, struct nm_error *err)
 static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_module m;
-	int code = nm_wire_module_decode(r, &m, err);
+	int status = nm_wire_module_decode(r, &m, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!c->stats.records[NM_WIRE_MAP] && !c->inherited)
 		return fail(r, err, "module before any mapping");
 	if (nm_map_get(&c->modules, m.base, 0))
@@ -347,10 +347,10 @@ static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, 
 static int unload_module(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_module_gone m;
-	int code = nm_wire_module_gone_decode(r, &m, err);
+	int status = nm_wire_module_gone_decode(r, &m, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	return nm_map_remove(&c->modules, m.base) ? 0 : fail(r, err, "module that is not loaded");
 }
 
@@ -359,10 +359,10 @@ static int unload_module(struct nm_wire_check *c, const struct nm_wire_record *r
 static int start_process(const struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_process p;
-	int code = nm_wire_process_decode(r, &p, err);
+	int status = nm_wire_process_decode(r, &p, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	return c->inherited && p.start != NM_WIRE_FORKED ? fail(r, err, "start that is not by fork") : 0;
 }
 
@@ -409,10 +409,10 @@ static int fork_process(struct nm_wire_check *c, const struct nm_wire_record *r,
 {
 	struct nm_wire_fork f;
 	struct child child;
-	int code = nm_wire_fork_decode(r, &f, err);
+	int status = nm_wire_fork_decode(r, &f, err);
 
-	if (code || (code = nm_wire_check_new(&child.check, err)))
-		return code;
+	if (status || (status = nm_wire_check_new(&child.check, err)))
+		return status;
 	child.ordinal = f.ordinal;
 	child.check->inherited = 1;
 	if (copy_knowledge(child.check, c) || nm_vec_push(&c->children, child)) {
@@ -438,11 +438,11 @@ int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *par
 static int count_ran(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_ran ran;
-	int code = nm_wire_ran_decode(r, &ran, err);
+	int status = nm_wire_ran_decode(r, &ran, err);
 
-	if (!code)
+	if (!status)
 		c->stats.instructions += ran.instructions;
-	return code;
+	return status;
 }
 
 /* Kinds that stand for themselves: decoding them is all there is to check. */
@@ -513,19 +513,19 @@ int nm_wire_check_feed(struct nm_wire_check *c, const uint64_t *words, size_t co
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
 	struct nm_wire_record r;
-	int code;
+	int status;
 
 	scan.origin = c->stats.words;
-	while ((code = nm_wire_scan_next(&scan, &r, err)) > 0) {
-		code = check_record(c, &r, err);
-		if (code)
-			return code;
+	while ((status = nm_wire_scan_next(&scan, &r, err)) > 0) {
+		status = check_record(c, &r, err);
+		if (status)
+			return status;
 		c->stats.records[r.kind]++;
 		c->last = r.kind;
 		c->exited |= r.kind == NM_WIRE_EXIT;
 	}
 	c->stats.words += scan.at;
-	return code;
+	return status;
 }
 
 int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err)

@@ -45,11 +45,11 @@ static int map_control(struct nm_consumer *c, const char *dir, struct nm_error *
 		return nm_fail_errno(err, "cannot create %s/control", dir);
 	errno = posix_fallocate(fd, 0, sizeof *c->control);
 	if (errno) {
-		int code = nm_fail_errno(err, "cannot write %s/control", dir);
+		int status = nm_fail_errno(err, "cannot write %s/control", dir);
 
 		close(fd);
 		unlinkat(c->dir, "control", 0);
-		return code;
+		return status;
 	}
 	c->control = mmap(NULL, sizeof *c->control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
@@ -65,7 +65,7 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 		    struct nm_error *err)
 {
 	struct nm_consumer *c;
-	int code;
+	int status;
 
 	if (chunk_words < NM_CONSUMER_MIN_CHUNK_WORDS || chunk_words > NM_CONSUMER_MAX_CHUNK_WORDS)
 		return nm_fail(err, NM_EINVAL, "a chunk of %u words is not possible", chunk_words);
@@ -78,10 +78,10 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 	c->chunks = chunks;
 	c->ring_bytes = nm_wire_ring_bytes(chunk_words, chunks);
 	c->processor = -1;
-	code = map_control(c, dir, err);
-	if (code) {
+	status = map_control(c, dir, err);
+	if (status) {
 		nm_consumer_free(c);
-		return code;
+		return status;
 	}
 	c->control->version = NM_WIRE_VERSION;
 	c->control->chunk_words = chunk_words;
@@ -306,11 +306,11 @@ int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret
 	int64_t start = now_ms();
 
 	for (;;) {
-		int code = nm_rings_find(c, err);
+		int status = nm_rings_find(c, err);
 		int64_t left;
 
-		if (code)
-			return code;
+		if (status)
+			return status;
 		nm_rings_find_dead(c);
 		if (take_any(c, ret))
 			return 1;

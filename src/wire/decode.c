@@ -57,10 +57,10 @@ int nm_wire_scan_next(struct nm_wire_scan *scan, struct nm_wire_record *ret, str
 	struct nm_wire_record r;
 
 	while (scan->at < scan->count) {
-		int code = scan_one(scan, &r, err);
+		int status = scan_one(scan, &r, err);
 
-		if (code < 0)
-			return code;
+		if (status < 0)
+			return status;
 		if (r.kind != NM_WIRE_PAD) {
 			*ret = r;
 			return 1;
@@ -235,14 +235,14 @@ int nm_wire_block_decode(const struct nm_wire_record *r, struct nm_wire_block_in
 {
 	struct nm_wire_block_info b = {.id = r->arg};
 	const char *fault;
-	int code;
+	int status;
 
 	if (r->words < HEAD_WORDS)
 		return fail(r, err, "wrong number of words");
 	memcpy(&b.def, r->payload, sizeof b.def);
-	code = exactly(r, HEAD_WORDS + (size_t)b.def.instructions + b.def.accesses + b.def.exits, err);
-	if (code)
-		return code;
+	status = exactly(r, HEAD_WORDS + (size_t)b.def.instructions + b.def.accesses + b.def.exits, err);
+	if (status)
+		return status;
 	if (b.def.end > NM_WIRE_RETURN || b.def.flags & ~NM_WIRE_BLOCK_CONTINUES)
 		return fail(r, err, "unknown end or flag");
 	b.instructions = r->payload + HEAD_WORDS;
@@ -311,10 +311,10 @@ NM_WIRE_DECODER(process)
 
 NM_WIRE_DECODER(fork)
 {
-	int code = exactly(r, 2, err);
+	int status = exactly(r, 2, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->payload[0] > UINT32_MAX || r->payload[1] > UINT32_MAX)
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_fork){(uint32_t)r->payload[0], (uint32_t)r->payload[1]};
@@ -325,19 +325,19 @@ NM_WIRE_DECODER(exec) { return last_text(r, 0, &ret->path, err); }
 
 NM_WIRE_DECODER(exit)
 {
-	int code = exactly(r, 0, err);
+	int status = exactly(r, 0, err);
 
-	if (!code)
+	if (!status)
 		ret->status = r->arg;
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(thread_start)
 {
-	int code = exactly(r, 3, err);
+	int status = exactly(r, 3, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!r->arg || r->payload[0] > UINT32_MAX || r->payload[1] > r->payload[2])
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_thread_start){r->arg, (uint32_t)r->payload[0], r->payload[1], r->payload[2]};
@@ -346,38 +346,38 @@ NM_WIRE_DECODER(thread_start)
 
 NM_WIRE_DECODER(thread)
 {
-	int code = exactly(r, 0, err);
+	int status = exactly(r, 0, err);
 
-	if (!code)
+	if (!status)
 		ret->thread = r->arg;
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(thread_pointer)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (!code)
+	if (!status)
 		*ret = (struct nm_wire_thread_pointer){r->arg, r->payload[0]};
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(signal)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (!code)
+	if (!status)
 		*ret = (struct nm_wire_signal){r->arg, r->payload[0]};
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(alloc)
 {
 	const uint64_t *w = r->payload;
-	int code = exactly(r, 3, err);
+	int status = exactly(r, 3, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg >= NM_WIRE_ALLOCATORS || wraps(w[0], w[1]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_alloc){r->arg, w[0], w[1], w[2]};
@@ -386,10 +386,10 @@ NM_WIRE_DECODER(alloc)
 
 NM_WIRE_DECODER(free)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg >= NM_WIRE_ALLOCATORS)
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_free){r->arg, r->payload[0]};
@@ -399,10 +399,10 @@ NM_WIRE_DECODER(free)
 NM_WIRE_DECODER(realloc)
 {
 	const uint64_t *w = r->payload;
-	int code = exactly(r, 4, err);
+	int status = exactly(r, 4, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg >= NM_WIRE_ALLOCATORS || wraps(w[1], w[2]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_realloc){r->arg, w[0], w[1], w[2], w[3]};
@@ -413,10 +413,10 @@ NM_WIRE_DECODER(map)
 {
 	const uint64_t *w = r->payload;
 	const char *path = NULL;
-	int code = r->words < 4 ? fail(r, err, "wrong number of words") : last_text(r, 3, &path, err);
+	int status = r->words < 4 ? fail(r, err, "wrong number of words") : last_text(r, 3, &path, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!w[1] || wraps(w[0], w[1]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_map){r->arg, w[0], w[1], w[2], path};
@@ -426,10 +426,10 @@ NM_WIRE_DECODER(map)
 NM_WIRE_DECODER(unmap)
 {
 	const uint64_t *w = r->payload;
-	int code = exactly(r, 2, err);
+	int status = exactly(r, 2, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!w[1] || wraps(w[0], w[1]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_unmap){w[0], w[1]};
@@ -439,10 +439,10 @@ NM_WIRE_DECODER(unmap)
 NM_WIRE_DECODER(remap)
 {
 	const uint64_t *w = r->payload;
-	int code = exactly(r, 4, err);
+	int status = exactly(r, 4, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!w[3] || wraps(w[0], w[1]) || wraps(w[2], w[3]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_remap){w[0], w[1], w[2], w[3]};
@@ -451,10 +451,10 @@ NM_WIRE_DECODER(remap)
 
 NM_WIRE_DECODER(brk)
 {
-	int code = exactly(r, 2, err);
+	int status = exactly(r, 2, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->payload[0] > r->payload[1])
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_brk){r->payload[0], r->payload[1]};
@@ -465,32 +465,32 @@ NM_WIRE_DECODER(module)
 {
 	size_t id_words = ((size_t)r->arg + 7) / 8;
 	const char *path = NULL;
-	int code = r->words < 2 + id_words ? fail(r, err, "wrong number of words")
-					   : last_text(r, 1 + id_words, &path, err);
+	int status = r->words < 2 + id_words ? fail(r, err, "wrong number of words")
+					     : last_text(r, 1 + id_words, &path, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	*ret = (struct nm_wire_module){r->payload[0], (const unsigned char *)(r->payload + 1), r->arg, path};
 	return 0;
 }
 
 NM_WIRE_DECODER(module_gone)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (!code)
+	if (!status)
 		ret->base = r->payload[0];
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(name)
 {
 	const uint64_t *w = r->payload;
 	const char *name = NULL;
-	int code = r->words < 3 ? fail(r, err, "wrong number of words") : last_text(r, 2, &name, err);
+	int status = r->words < 3 ? fail(r, err, "wrong number of words") : last_text(r, 2, &name, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (wraps(w[0], w[1]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_name){w[0], w[1], name};
@@ -499,20 +499,20 @@ NM_WIRE_DECODER(name)
 
 NM_WIRE_DECODER(unname)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (!code)
+	if (!status)
 		ret->address = r->payload[0];
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(region)
 {
 	const char *name = NULL;
-	int code = last_text(r, 0, &name, err);
+	int status = last_text(r, 0, &name, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg > 1)
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_region){(int)r->arg, name};
@@ -521,10 +521,10 @@ NM_WIRE_DECODER(region)
 
 NM_WIRE_DECODER(measure)
 {
-	int code = exactly(r, 0, err);
+	int status = exactly(r, 0, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg > 1)
 		return fail(r, err, "value out of range");
 	ret->on = (int)r->arg;
@@ -533,27 +533,27 @@ NM_WIRE_DECODER(measure)
 
 NM_WIRE_DECODER(lost)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (!code)
+	if (!status)
 		ret->words = r->payload[0];
-	return code;
+	return status;
 }
 
 NM_WIRE_DECODER(place)
 {
 	const char *function = NULL, *file = NULL;
 	size_t at = 2;
-	int code;
+	int status;
 
 	if (r->words < 2 + 2)
 		return fail(r, err, "wrong number of words");
 	function = text(r, &at);
 	if (!function)
 		return fail(r, err, "unterminated or missing string");
-	code = last_text(r, at, &file, err);
-	if (code)
-		return code;
+	status = last_text(r, at, &file, err);
+	if (status)
+		return status;
 	if (r->payload[0] >> PC_BITS || r->payload[1] > UINT32_MAX)
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_place){r->payload[0], (uint32_t)r->payload[1], function, file};
@@ -563,10 +563,10 @@ NM_WIRE_DECODER(place)
 NM_WIRE_DECODER(pages)
 {
 	const uint64_t *w = r->payload;
-	int code = exactly(r, 2, err);
+	int status = exactly(r, 2, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps(w[0], w[1]))
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_pages){(enum nm_wire_page_size)r->arg, w[0], w[1]};
@@ -575,10 +575,10 @@ NM_WIRE_DECODER(pages)
 
 NM_WIRE_DECODER(ran)
 {
-	int code = exactly(r, 1, err);
+	int status = exactly(r, 1, err);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (r->arg)
 		return fail(r, err, "value out of range");
 	*ret = (struct nm_wire_ran){r->payload[0]};

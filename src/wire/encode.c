@@ -91,15 +91,15 @@ int nm_wire_process_encode(struct nm_wire_words *to, const struct nm_wire_proces
 	const uint64_t head[] = {process->version, process->pid, process->parent, process->ordinal,
 				 process->argc};
 	struct nm_vec(struct part) parts = {0};
-	int code = nm_vec_push(&parts, words_part(head, 5)) ||
-		   nm_vec_push(&parts, text_part(process->executable)) ||
-		   nm_vec_push(&parts, text_part(process->directory));
+	int status = nm_vec_push(&parts, words_part(head, 5)) ||
+		     nm_vec_push(&parts, text_part(process->executable)) ||
+		     nm_vec_push(&parts, text_part(process->directory));
 
-	for (uint32_t i = 0; !code && i < process->argc; i++)
-		code = nm_vec_push(&parts, text_part(argv[i]));
-	code = code ? NM_ENOMEM : append(to, NM_WIRE_PROCESS, process->start, parts.count, parts.at);
+	for (uint32_t i = 0; !status && i < process->argc; i++)
+		status = nm_vec_push(&parts, text_part(argv[i]));
+	status = status ? NM_ENOMEM : append(to, NM_WIRE_PROCESS, process->start, parts.count, parts.at);
 	nm_vec_free(&parts);
-	return code;
+	return status;
 }
 
 int nm_wire_fork_encode(struct nm_wire_words *to, const struct nm_wire_fork *r)

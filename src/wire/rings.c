@@ -114,13 +114,13 @@ static void retire_older(struct nm_consumer *c, uint32_t pid)
 static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
 {
 	struct ring ring = {.number = number, .pidfd = -1};
-	int code;
+	int status;
 
 	if (nm_vec_reserve(&c->rings, 1))
 		return nm_fail(err, NM_ENOMEM, "out of memory");
-	code = map_ring(c, &ring, err);
-	if (code <= 0)
-		return code;
+	status = map_ring(c, &ring, err);
+	if (status <= 0)
+		return status;
 	check_header(c, &ring);
 	if (!ring.fault[0]) {
 		retire_older(c, ring.pid);
@@ -147,15 +147,15 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 		if (nm_vec_push(&c->announced, (struct announced){c->known, now_ms()}))
 			return nm_fail(err, NM_ENOMEM, "out of memory");
 	for (size_t i = 0; i < c->announced.count; i++) {
-		int code = adopt(c, c->announced.at[i].number, err);
+		int status = adopt(c, c->announced.at[i].number, err);
 
-		if (code < 0) {
+		if (status < 0) {
 			memmove(c->announced.at + kept, c->announced.at + i + 1,
 				(c->announced.count - i - 1) * sizeof *c->announced.at);
 			c->announced.count -= i + 1 - kept;
-			return code;
+			return status;
 		}
-		if (!code)
+		if (!status)
 			c->announced.at[kept++] = c->announced.at[i];
 	}
 	c->announced.count = kept;

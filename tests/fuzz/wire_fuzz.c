@@ -41,24 +41,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t *words = malloc(count * sizeof *words + 1);
 	struct nm_wire_check *check, *child;
 	struct nm_error err;
-	int code;
+	int status;
 
 	demand(words != NULL);
 	memcpy(words, data, count * sizeof *words);
 	demand(!nm_wire_check_new(&check, &err));
-	code = nm_wire_check_feed(check, words, half, &err);
-	if (!code) {
+	status = nm_wire_check_feed(check, words, half, &err);
+	if (!status) {
 		if (nm_wire_check_of_child(&child, check, 1)) {
 			nm_wire_check_feed(child, words + half, count - half, &err);
 			nm_wire_check_free(child);
 		}
-		code = nm_wire_check_feed(check, words + half, count - half, &err);
+		status = nm_wire_check_feed(check, words + half, count - half, &err);
 	} else { /* what is wrong in the first half may be right as one chunk */
 		nm_wire_check_free(check);
 		demand(!nm_wire_check_new(&check, &err));
-		code = nm_wire_check_feed(check, words, count, &err);
+		status = nm_wire_check_feed(check, words, count, &err);
 	}
-	demand(code <= 0);
+	demand(status <= 0);
 	expect_sane(nm_wire_check_stats(check), count);
 	nm_wire_check_finish(check, size & 1, &err);
 	nm_wire_check_free(check);

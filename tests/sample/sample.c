@@ -227,19 +227,19 @@ static int write_samples(const char *path, const struct nm_result *(*sample)(uns
 	static const char *const info[][2] = {
 	    {"command", "./solver 512"}, {"collector", "valgrind"}, {"nearmiss_version", "0.1.0"}};
 	struct nm_profile_writer *writer;
-	int rc = nm_profile_writer_new(&writer, path, err);
+	int status = nm_profile_writer_new(&writer, path, err);
 	unsigned i;
 
-	if (rc)
-		return rc;
-	for (i = 0; i < count && !rc; i++)
-		rc = nm_profile_writer_add(writer, sample(i), err);
-	for (i = 0; i < COUNT_OF(info) && !rc; i++)
-		rc = nm_profile_writer_info(writer, info[i][0], info[i][1], err);
-	if (!rc)
+	if (status)
+		return status;
+	for (i = 0; i < count && !status; i++)
+		status = nm_profile_writer_add(writer, sample(i), err);
+	for (i = 0; i < COUNT_OF(info) && !status; i++)
+		status = nm_profile_writer_info(writer, info[i][0], info[i][1], err);
+	if (!status)
 		return nm_profile_writer_commit(writer, err);
 	nm_profile_writer_abort(writer);
-	return rc;
+	return status;
 }
 
 int nm_sample_write(const char *path, struct nm_error *err)

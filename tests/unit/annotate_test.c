@@ -114,12 +114,12 @@ static const char *found(const char *path, const char *map, const char *dir)
 	static char line[100];
 	struct nm_source_search search = {&map, map != NULL, &dir, dir != NULL};
 	struct nm_source source = {0};
-	int rc = nm_source_find(&source, path, &search, 1);
+	int status = nm_source_find(&source, path, &search, 1);
 
-	snprintf(line, sizeof line, "%s", rc ? "" : nm_source_line(&source, 1));
-	assert_true(rc == 0 || rc == NM_ENOENT);
+	snprintf(line, sizeof line, "%s", status ? "" : nm_source_line(&source, 1));
+	assert_true(status == 0 || status == NM_ENOENT);
 	nm_source_done(&source);
-	return rc ? NULL : line;
+	return status ? NULL : line;
 }
 
 static void test_search(void **state)

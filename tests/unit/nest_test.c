@@ -83,13 +83,13 @@ static int run(struct stream *s, struct nm_nest *nest, struct nm_error *err)
 	struct nm_wire_scan scan;
 	struct nm_wire_record r;
 	size_t count = 0;
-	int code;
+	int status;
 
 	*s = (struct stream){0};
 	assert_int_equal(nm_wire_check_new(&s->check, NULL), 0);
-	code = nm_nest_run(nest, argv, &sink, err);
-	if (code)
-		return code;
+	status = nm_nest_run(nest, argv, &sink, err);
+	if (status)
+		return status;
 	assert_int_equal(nm_wire_check_finish(s->check, 1, err), 0);
 	scan = nm_wire_scan_over(s->words.at, s->words.count);
 	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {

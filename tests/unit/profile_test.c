@@ -47,15 +47,15 @@ static char *ask(struct nm_profile *profile, const char *sql)
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 	unsigned i;
-	int rc;
+	int status;
 
 	if (nm_profile_query(profile, sql, &rows, &err))
 		fail_msg("%s: %s", sql, err.text);
-	while ((rc = nm_rows_next(rows, &err)) > 0)
+	while ((status = nm_rows_next(rows, &err)) > 0)
 		for (i = 0; i < nm_rows_columns(rows); i++)
 			fprintf(out, "%s%c", nm_rows_text(rows, i) ? nm_rows_text(rows, i) : "-",
 				i + 1 < nm_rows_columns(rows) ? '|' : '\n');
-	assert_int_equal(rc, 0);
+	assert_int_equal(status, 0);
 	nm_rows_free(rows);
 	fclose(out);
 	return text;
@@ -320,7 +320,7 @@ static void test_full_disk(void **state)
 	struct rlimit before, limit;
 	rlim_t bytes;
 	struct nm_error err;
-	int rc = 0, failures = 0;
+	int status = 0, failures = 0;
 
 	(void)state;
 	empty_directory();
@@ -331,18 +331,18 @@ static void test_full_disk(void **state)
 		limit = before;
 		limit.rlim_cur = bytes;
 		setrlimit(RLIMIT_FSIZE, &limit);
-		rc = nm_sample_write("a.nmp", &err);
+		status = nm_sample_write("a.nmp", &err);
 		setrlimit(RLIMIT_FSIZE, &before);
-		if (!rc)
+		if (!status)
 			break;
-		if (rc != NM_ENOSPC)
+		if (status != NM_ENOSPC)
 			fail_msg("%s", err.text);
 		assert_non_null(strstr(err.text, "no space"));
 		expect_old("a.nmp");
 		assert_int_equal(files_here(), 1);
 		failures++;
 	}
-	assert_int_equal(rc, 0);
+	assert_int_equal(status, 0);
 	assert_true(failures > 2);
 	nm_profile_close(open_ok("a.nmp"));
 }
@@ -387,11 +387,11 @@ static int open_code(const char *path)
 {
 	struct nm_profile *profile;
 	struct nm_error err;
-	int rc = nm_profile_open(&profile, path, &err);
+	int status = nm_profile_open(&profile, path, &err);
 
-	if (!rc)
+	if (!status)
 		nm_profile_close(profile);
-	return rc;
+	return status;
 }
 
 /* Copies the sample, changes one byte at `at` (if not negative), and cuts it to `bytes` (if not 0). */
@@ -440,14 +440,14 @@ static int exhaust(struct nm_profile *profile, const char *sql)
 {
 	struct nm_rows *rows;
 	struct nm_error err;
-	int rc = nm_profile_query(profile, sql, &rows, &err);
+	int status = nm_profile_query(profile, sql, &rows, &err);
 
-	if (rc)
-		return rc;
-	while ((rc = nm_rows_next(rows, &err)) > 0)
+	if (status)
+		return status;
+	while ((status = nm_rows_next(rows, &err)) > 0)
 		;
 	nm_rows_free(rows);
-	return rc;
+	return status;
 }
 
 /* A changed byte anywhere gives an answer or an error, never a crash. */

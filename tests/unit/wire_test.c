@@ -267,16 +267,16 @@ static void test_encoders_refuse_what_a_header_cannot_say(void **state)
 static int check(const struct nm_wire_words *stream, struct nm_wire_stats *ret, struct nm_error *err)
 {
 	struct nm_wire_check *c;
-	int code;
+	int status;
 
 	assert_int_equal(nm_wire_check_new(&c, err), 0);
-	code = nm_wire_check_feed(c, stream->at, stream->count, err);
-	if (!code)
-		code = nm_wire_check_finish(c, 1, err);
+	status = nm_wire_check_feed(c, stream->at, stream->count, err);
+	if (!status)
+		status = nm_wire_check_finish(c, 1, err);
 	if (ret)
 		*ret = *nm_wire_check_stats(c);
 	nm_wire_check_free(c);
-	return code;
+	return status;
 }
 
 /* Since version 4 the sample runs SAMPLE_GROUPS twice: to its end, and out through its exit.  Since version 5 it runs

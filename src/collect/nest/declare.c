@@ -61,7 +61,7 @@ static int apply_setting(struct nm_nest_parser *p, const char *name, int64_t *re
 	struct nm_nest_lexer lexer = p->lexer;
 	struct nm_nest_token token = p->token;
 	struct nm_nest_source source = {0};
-	int code;
+	int status;
 
 	for (size_t i = 0; p->settings && p->settings[i]; i++)
 		if (is_setting_of(p->settings[i], name))
@@ -72,14 +72,14 @@ static int apply_setting(struct nm_nest_parser *p, const char *name, int64_t *re
 	source.text = setting;
 	source.bytes = strlen(setting);
 	p->lexer = (struct nm_nest_lexer){.source = &source, .at = setting + strlen(name) + 1};
-	code = nm_nest_next(p);
-	if (!code)
-		code = nm_nest_parse_constant(p, "a setting", ret);
-	if (!code && p->token.kind != NM_NEST_END)
-		code = nm_nest_fault(p, p->token.at, "the value should end here");
+	status = nm_nest_next(p);
+	if (!status)
+		status = nm_nest_parse_constant(p, "a setting", ret);
+	if (!status && p->token.kind != NM_NEST_END)
+		status = nm_nest_fault(p, p->token.at, "the value should end here");
 	p->lexer = lexer;
 	p->token = token;
-	return code;
+	return status;
 }
 
 int nm_nest_check_settings(struct nm_nest_parser *p)
@@ -104,29 +104,29 @@ int nm_nest_check_settings(struct nm_nest_parser *p)
 int nm_nest_parse_parameter(struct nm_nest_parser *p)
 {
 	struct nm_nest_name fresh = {.kind = NM_NEST_PARAMETER};
-	int code = declare(p, "a parameter", &fresh.name), set;
+	int status = declare(p, "a parameter", &fresh.name), set;
 
-	if (!code)
-		code = nm_nest_expect(p, '=', "'='");
-	if (!code)
-		code = nm_nest_parse_constant(p, "a parameter", &fresh.value);
-	if (!code)
-		code = apply_setting(p, fresh.name, &fresh.value, &set);
-	if (!code && nm_vec_push(&p->known, fresh))
-		code = nm_nest_exhausted(p->err);
-	return code;
+	if (!status)
+		status = nm_nest_expect(p, '=', "'='");
+	if (!status)
+		status = nm_nest_parse_constant(p, "a parameter", &fresh.value);
+	if (!status)
+		status = apply_setting(p, fresh.name, &fresh.value, &set);
+	if (!status && nm_vec_push(&p->known, fresh))
+		status = nm_nest_exhausted(p->err);
+	return status;
 }
 
 int nm_nest_parse_origin(struct nm_nest_parser *p)
 {
 	const char *at = p->token.at;
 	int64_t origin = 0;
-	int code = nm_nest_parse_constant(p, "the origin", &origin);
+	int status = nm_nest_parse_constant(p, "the origin", &origin);
 
-	if (!code && (origin <= 0 || (uint64_t)origin >= END_OF_MEMORY))
+	if (!status && (origin <= 0 || (uint64_t)origin >= END_OF_MEMORY))
 		return nm_nest_fault(p, at, "the origin must be from 1 to 2^47 - 1");
 	p->cursor = (uint64_t)origin;
-	return code;
+	return status;
 }
 
 /* ---- shape ---- */
@@ -136,25 +136,25 @@ static int parse_dimension(struct nm_nest_parser *p, struct nm_nest_array *a)
 	struct nm_nest_dimension *d = &a->dimension[a->dimensions];
 	const char *at = p->token.at;
 	int64_t first, n;
-	int code = 0;
+	int status = 0;
 
 	if (a->dimensions == NM_NEST_DIMENSIONS)
 		return nm_nest_fault(p, at, "more than %d dimensions", NM_NEST_DIMENSIONS);
-	code = nm_nest_parse_constant(p, "a dimension", &first);
-	if (code)
-		return code;
+	status = nm_nest_parse_constant(p, "a dimension", &first);
+	if (status)
+		return status;
 	d->low = a->brackets ? 0 : 1;
 	d->high = first;
 	if (p->token.kind == ':') {
 		d->low = first;
-		code = nm_nest_next(p);
-		if (!code)
-			code = nm_nest_parse_constant(p, "a dimension", &d->high);
+		status = nm_nest_next(p);
+		if (!status)
+			status = nm_nest_parse_constant(p, "a dimension", &d->high);
 	} else if (a->brackets && __builtin_sub_overflow(first, 1, &d->high)) {
 		return nm_nest_fault(p, at, "the dimension is empty");
 	}
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (d->high < d->low)
 		return nm_nest_fault(p, at, "the dimension is empty");
 	if (__builtin_sub_overflow(d->high, d->low, &n) || (uint64_t)n >= END_OF_MEMORY ||
@@ -167,7 +167,7 @@ static int parse_dimension(struct nm_nest_parser *p, struct nm_nest_array *a)
 
 static int parse_shape(struct nm_nest_parser *p, struct nm_nest_array *a)
 {
-	int code = 0, open = p->token.kind, close = open == '(' ? ')' : ']';
+	int status = 0, open = p->token.kind, close = open == '(' ? ')' : ']';
 
 	if (open != '(' && open != '[')
 		return nm_nest_fault(p, p->token.at, "dimensions expected: %s(N, M) or %s[N][M]", a->name,
@@ -175,18 +175,18 @@ static int parse_shape(struct nm_nest_parser *p, struct nm_nest_array *a)
 	a->brackets = open == '[';
 	a->elements = 1;
 	do {
-		code = nm_nest_next(p);
-		if (!code)
-			code = parse_dimension(p, a);
-		while (!code && open == '(' && p->token.kind == ',') {
-			code = nm_nest_next(p);
-			if (!code)
-				code = parse_dimension(p, a);
+		status = nm_nest_next(p);
+		if (!status)
+			status = parse_dimension(p, a);
+		while (!status && open == '(' && p->token.kind == ',') {
+			status = nm_nest_next(p);
+			if (!status)
+				status = parse_dimension(p, a);
 		}
-		if (!code)
-			code = nm_nest_expect(p, close, close == ')' ? "',' or ')'" : "']'");
-	} while (!code && open == '[' && p->token.kind == '[');
-	return code;
+		if (!status)
+			status = nm_nest_expect(p, close, close == ')' ? "',' or ')'" : "']'");
+	} while (!status && open == '[' && p->token.kind == '[');
+	return status;
 }
 
 /* Strides: the first subscript varies fastest in column order, the last one in row order. */
@@ -222,65 +222,65 @@ static int parse_size(struct nm_nest_parser *p, uint64_t *ret)
 		     {"integer", 4, 1}, {"logical", 4, 1}, {"complex", 8, 1}};
 	const char *at = p->token.at;
 	int64_t bytes = 0;
-	int code;
+	int status;
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
 		if (!nm_nest_is(p, types[i].name))
 			continue;
 		*ret = types[i].bytes;
-		code = nm_nest_next(p);
-		if (code || !types[i].starred || p->token.kind != '*')
-			return code;
-		code = nm_nest_next(p);
-		if (code)
-			return code;
+		status = nm_nest_next(p);
+		if (status || !types[i].starred || p->token.kind != '*')
+			return status;
+		status = nm_nest_next(p);
+		if (status)
+			return status;
 		break;
 	}
-	code = nm_nest_parse_constant(p, "the size of an element", &bytes);
-	if (!code && (bytes < 1 || bytes > MAX_ELEMENT))
+	status = nm_nest_parse_constant(p, "the size of an element", &bytes);
+	if (!status && (bytes < 1 || bytes > MAX_ELEMENT))
 		return nm_nest_fault(p, at, "an element has 1 to %d bytes", MAX_ELEMENT);
 	*ret = (uint64_t)bytes;
-	return code;
+	return status;
 }
 
 static int parse_amount(struct nm_nest_parser *p, const char *what, uint64_t least, uint64_t *ret)
 {
 	int64_t n = 0;
-	int code = nm_nest_next(p);
+	int status = nm_nest_next(p);
 	const char *at = p->token.at;
 
-	if (!code)
-		code = nm_nest_parse_constant(p, what, &n);
-	if (!code && (n < (int64_t)least || (uint64_t)n >= END_OF_MEMORY))
+	if (!status)
+		status = nm_nest_parse_constant(p, what, &n);
+	if (!status && (n < (int64_t)least || (uint64_t)n >= END_OF_MEMORY))
 		return nm_nest_fault(p, at, "%s must be from %d to 2^47 - 1", what, (int)least);
 	*ret = (uint64_t)n;
-	return code;
+	return status;
 }
 
 static int parse_attributes(struct nm_nest_parser *p, struct attributes *a)
 {
-	int code = 0;
+	int status = 0;
 
-	while (!code && p->token.kind == NM_NEST_WORD) {
+	while (!status && p->token.kind == NM_NEST_WORD) {
 		if (nm_nest_is(p, "of")) {
-			code = nm_nest_next(p);
-			if (!code)
-				code = parse_size(p, &a->element);
+			status = nm_nest_next(p);
+			if (!status)
+				status = parse_size(p, &a->element);
 		} else if (nm_nest_is(p, "at")) {
 			a->at_place = p->token.at;
-			code = parse_amount(p, "an address", 1, &a->at);
+			status = parse_amount(p, "an address", 1, &a->at);
 		} else if (nm_nest_is(p, "align")) {
-			code = parse_amount(p, "an alignment", 1, &a->align);
+			status = parse_amount(p, "an alignment", 1, &a->align);
 		} else if (nm_nest_is(p, "pad")) {
-			code = parse_amount(p, "the padding", 0, &a->pad);
+			status = parse_amount(p, "the padding", 0, &a->pad);
 		} else if (nm_nest_is(p, "row") || nm_nest_is(p, "column")) {
 			a->row = nm_nest_is(p, "row");
-			code = nm_nest_next(p);
+			status = nm_nest_next(p);
 		} else {
 			return nm_nest_fault(p, p->token.at, "of, at, align, pad, row or column expected");
 		}
 	}
-	return code;
+	return status;
 }
 
 /* ---- values ---- */
@@ -291,14 +291,14 @@ static int parse_listed_values(struct nm_nest_parser *p, const struct nm_nest_ar
 {
 	for (uint64_t i = 0; i < a->elements; i++) {
 		int64_t value = 0;
-		int code = i ? nm_nest_expect(p, ',', "','") : 0;
+		int status = i ? nm_nest_expect(p, ',', "','") : 0;
 
-		if (!code)
-			code = nm_nest_parse_constant(p, "a value", &value);
-		if (!code && nm_vec_push(values, value))
-			code = nm_nest_exhausted(p->err);
-		if (code)
-			return code;
+		if (!status)
+			status = nm_nest_parse_constant(p, "a value", &value);
+		if (!status && nm_vec_push(values, value))
+			status = nm_nest_exhausted(p->err);
+		if (status)
+			return status;
 	}
 	if (p->token.kind == ',')
 		return nm_nest_fault(p, p->token.at, "%s has only %llu elements", a->name,
@@ -346,45 +346,45 @@ static int read_values(struct nm_nest_parser *p, const struct nm_nest_array *a, 
 	struct nm_error why;
 	size_t bytes;
 	char *path, *text = NULL;
-	int code = nm_nest_next(p);
+	int status = nm_nest_next(p);
 
 	name = p->token;
-	if (!code)
-		code = nm_nest_expect(p, NM_NEST_STRING, "the name of a file in quotes");
-	if (code)
-		return code;
+	if (!status)
+		status = nm_nest_expect(p, NM_NEST_STRING, "the name of a file in quotes");
+	if (status)
+		return status;
 	path = beside_the_nest(p->nest, &name);
 	if (!path)
 		return nm_nest_exhausted(p->err);
-	code = nm_nest_read_file(path, MAX_FILE, &text, &bytes, &why);
-	if (code == NM_ENOMEM)
-		code = nm_nest_exhausted(p->err);
-	else if (code)
-		code = nm_nest_fault(p, name.at, "%s", why.text);
+	status = nm_nest_read_file(path, MAX_FILE, &text, &bytes, &why);
+	if (status == NM_ENOMEM)
+		status = nm_nest_exhausted(p->err);
+	else if (status)
+		status = nm_nest_fault(p, name.at, "%s", why.text);
 	else
-		code = take_values(p, name.at, a, path, text, values);
+		status = take_values(p, name.at, a, path, text, values);
 	free(text);
 	free(path);
-	return code;
+	return status;
 }
 
 static int parse_values(struct nm_nest_parser *p, struct nm_nest_array *a)
 {
 	struct values values = {0};
-	int code = nm_nest_next(p);
+	int status = nm_nest_next(p);
 
-	if (!code)
-		code =
+	if (!status)
+		status =
 		    nm_nest_is(p, "file") ? read_values(p, a, &values) : parse_listed_values(p, a, &values);
-	if (!code) {
+	if (!status) {
 		a->values = nm_arena_alloc(&p->nest->arena, values.count * sizeof *a->values);
 		if (a->values)
 			memcpy(a->values, values.at, values.count * sizeof *a->values);
 		else
-			code = nm_nest_exhausted(p->err);
+			status = nm_nest_exhausted(p->err);
 	}
 	nm_vec_free(&values);
-	return code;
+	return status;
 }
 
 /* ---- place in memory ---- */
@@ -393,13 +393,13 @@ static int place_array(struct nm_nest_parser *p, struct nm_nest_array *a, const 
 {
 	uint64_t align = how->align ? how->align : how->element, bytes;
 	int64_t set_address;
-	int set, code;
+	int set, status;
 
 	a->element = how->element;
 	a->address = how->at ? how->at : (p->cursor + align - 1) / align * align;
-	code = apply_setting(p, a->name, &set_address, &set);
-	if (code)
-		return code;
+	status = apply_setting(p, a->name, &set_address, &set);
+	if (status)
+		return status;
 	if (set)
 		a->address = (uint64_t)set_address;
 	if (__builtin_mul_overflow(a->elements, a->element, &bytes) || !a->address ||
@@ -422,20 +422,20 @@ static int parse_array(struct nm_nest_parser *p, struct nm_nest_array **ret)
 {
 	struct nm_nest_name fresh = {.kind = NM_NEST_ARRAY};
 	struct nm_nest_array *a = nm_arena_alloc(&p->nest->arena, sizeof *a);
-	int code;
+	int status;
 
 	if (!a)
 		return nm_nest_exhausted(p->err);
 	a->at = p->token.at;
-	code = declare(p, "an array", &a->name);
-	if (!code)
-		code = parse_shape(p, a);
+	status = declare(p, "an array", &a->name);
+	if (!status)
+		status = parse_shape(p, a);
 	fresh.name = a->name;
 	fresh.array = a;
-	if (!code && nm_vec_push(&p->known, fresh))
-		code = nm_nest_exhausted(p->err);
+	if (!status && nm_vec_push(&p->known, fresh))
+		status = nm_nest_exhausted(p->err);
 	*ret = a;
-	return code;
+	return status;
 }
 
 int nm_nest_parse_arrays(struct nm_nest_parser *p)
@@ -443,25 +443,25 @@ int nm_nest_parse_arrays(struct nm_nest_parser *p)
 	struct attributes how = {.element = 4, .row = -1};
 	struct nm_nest_array *list[MAX_LISTED];
 	unsigned n = 0;
-	int code;
+	int status;
 
 	do {
 		if (n == MAX_LISTED || p->nest->arrays.count + n == MAX_ARRAYS)
 			return nm_nest_fault(p, p->token.at, "too many arrays");
-		if (n && (code = nm_nest_next(p)))
-			return code;
-		code = parse_array(p, &list[n++]);
-	} while (!code && p->token.kind == ',');
-	if (!code)
-		code = parse_attributes(p, &how);
-	if (!code && n > 1 && how.at)
+		if (n && (status = nm_nest_next(p)))
+			return status;
+		status = parse_array(p, &list[n++]);
+	} while (!status && p->token.kind == ',');
+	if (!status)
+		status = parse_attributes(p, &how);
+	if (!status && n > 1 && how.at)
 		return nm_nest_fault(p, how.at_place, "one address for %u arrays", n);
-	if (!code && p->token.kind == '=')
-		code = n > 1 ? nm_nest_fault(p, p->token.at, "values for %u arrays", n)
-			     : parse_values(p, list[0]);
-	for (unsigned i = 0; i < n && !code; i++) {
+	if (!status && p->token.kind == '=')
+		status = n > 1 ? nm_nest_fault(p, p->token.at, "values for %u arrays", n)
+			       : parse_values(p, list[0]);
+	for (unsigned i = 0; i < n && !status; i++) {
 		set_strides(list[i], how.row < 0 ? list[i]->brackets : how.row);
-		code = place_array(p, list[i], &how);
+		status = place_array(p, list[i], &how);
 	}
-	return code;
+	return status;
 }

@@ -21,27 +21,27 @@ int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *re
 {
 	struct nm_vec(char) text = {0};
 	FILE *file = fopen(path, "r");
-	int code = 0;
+	int status = 0;
 	size_t n = 1;
 
 	if (!file)
 		return nm_fail_errno(err, "cannot read %s", path);
-	while (n && !code) {
+	while (n && !status) {
 		if (nm_vec_reserve(&text, 65536)) {
-			code = nm_nest_exhausted(err);
+			status = nm_nest_exhausted(err);
 			break;
 		}
 		n = fread(text.at + text.count, 1, 65535, file);
 		text.count += n;
 		if (text.count > most)
-			code = nm_fail(err, NM_EFORMAT, "%s is larger than %zu bytes", path, most);
+			status = nm_fail(err, NM_EFORMAT, "%s is larger than %zu bytes", path, most);
 	}
-	if (!code && ferror(file))
-		code = nm_fail_errno(err, "cannot read %s", path);
+	if (!status && ferror(file))
+		status = nm_fail_errno(err, "cannot read %s", path);
 	fclose(file);
-	if (code) {
+	if (status) {
 		nm_vec_free(&text);
-		return code;
+		return status;
 	}
 	text.at[text.count] = '\0';
 	*ret_text = text.at;
@@ -55,11 +55,11 @@ static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char
 {
 	struct nm_nest_parser p = {.settings = settings, .cursor = ORIGIN, .err = err};
 	struct nm_nest *nest = calloc(1, sizeof *nest);
-	int code = nest ? 0 : nm_nest_exhausted(err);
+	int status = nest ? 0 : nm_nest_exhausted(err);
 
 	if (!nest) {
 		free(text);
-		return code;
+		return status;
 	}
 	nest->source = (struct nm_nest_source){text, bytes, NULL};
 	nest->path = realpath(path, NULL);
@@ -68,13 +68,13 @@ static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char
 	nest->source.name = nm_intern(&nest->names, path);
 	p.nest = nest;
 	p.lexer = (struct nm_nest_lexer){.source = &nest->source, .at = text};
-	code = nest->path && nest->source.name ? nm_nest_parse_program(&p) : nm_nest_exhausted(err);
+	status = nest->path && nest->source.name ? nm_nest_parse_program(&p) : nm_nest_exhausted(err);
 	nm_vec_free(&p.known);
-	if (code)
+	if (status)
 		nm_nest_free(nest);
 	else
 		*ret_nest = nest;
-	return code;
+	return status;
 }
 
 int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, const char *path,
@@ -94,9 +94,9 @@ int nm_nest_load(struct nm_nest **ret_nest, const char *path, const char *const 
 {
 	char *text;
 	size_t bytes;
-	int code = nm_nest_read_file(path, MAX_TEXT, &text, &bytes, err);
+	int status = nm_nest_read_file(path, MAX_TEXT, &text, &bytes, err);
 
-	return code ? code : parse(ret_nest, text, bytes, path, settings, err);
+	return status ? status : parse(ret_nest, text, bytes, path, settings, err);
 }
 
 void nm_nest_free(struct nm_nest *nest)

@@ -112,27 +112,27 @@ static int wrong_dimensions(struct nm_nest_parser *p, const struct nm_nest_array
 static int parse_subscripts(struct nm_nest_parser *p, struct nm_nest_array *a, struct nm_nest_sum *sums,
 			    const char **ret_end)
 {
-	int open = a->brackets ? '[' : '(', close = a->brackets ? ']' : ')', code = 0;
+	int open = a->brackets ? '[' : '(', close = a->brackets ? ']' : ')', status = 0;
 
-	for (unsigned i = 0; i < a->dimensions && !code; i++) {
+	for (unsigned i = 0; i < a->dimensions && !status; i++) {
 		const char *at;
 
 		if (i && p->token.kind != (a->brackets ? '[' : ','))
 			return wrong_dimensions(p, a);
-		code = i ? nm_nest_next(p) : nm_nest_expect(p, open, a->brackets ? "'['" : "'('");
+		status = i ? nm_nest_next(p) : nm_nest_expect(p, open, a->brackets ? "'['" : "'('");
 		at = p->token.at;
-		if (!code)
-			code = nm_nest_parse_sum(p, "a subscript", &sums[i]);
-		if (!code)
-			code = check_subscript(p, at, a, i, &sums[i]);
+		if (!status)
+			status = nm_nest_parse_sum(p, "a subscript", &sums[i]);
+		if (!status)
+			status = check_subscript(p, at, a, i, &sums[i]);
 		*ret_end = p->token.at + p->token.length;
-		if (code || (!a->brackets && i + 1 < a->dimensions))
+		if (status || (!a->brackets && i + 1 < a->dimensions))
 			continue;
 		if (p->token.kind == ',')
 			return wrong_dimensions(p, a);
-		code = nm_nest_expect(p, close, a->brackets ? "']'" : "')'");
+		status = nm_nest_expect(p, close, a->brackets ? "']'" : "')'");
 	}
-	return !code && a->brackets && p->token.kind == '[' ? wrong_dimensions(p, a) : code;
+	return !status && a->brackets && p->token.kind == '[' ? wrong_dimensions(p, a) : status;
 }
 
 int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token *name,
@@ -141,17 +141,17 @@ int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token
 	struct nm_nest_sum *sums = nm_arena_alloc(&p->nest->arena, array->dimensions * sizeof *sums);
 	struct nm_nest_reference r = {.array = array, .subscript = sums, .at = name->at};
 	const char *end = name->at;
-	int code;
+	int status;
 
 	if (!sums)
 		return nm_nest_exhausted(p->err);
 	if (p->nesting == MAX_OPERANDS)
 		return nm_nest_fault(p, name->at, "more than %d subscripts within each other", MAX_OPERANDS);
 	p->nesting++;
-	code = parse_subscripts(p, array, sums, &end);
+	status = parse_subscripts(p, array, sums, &end);
 	p->nesting--;
-	if (code)
-		return code;
+	if (status)
+		return status;
 	r.text = squeeze(p, name->at, end);
 	*ret = r;
 	return r.text ? 0 : nm_nest_exhausted(p->err);
@@ -163,30 +163,30 @@ static int parse_operand_name(struct nm_nest_parser *p)
 	struct nm_nest_token name = p->token;
 	const struct nm_nest_name *known = nm_nest_lookup(p, &name);
 	struct nm_nest_reference r;
-	int code = nm_nest_next(p);
+	int status = nm_nest_next(p);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!known || known->kind != NM_NEST_ARRAY) {
 		if (p->token.kind == '(' || p->token.kind == '[')
 			return nm_nest_fault(p, name.at, "there is no array '%.*s'", (int)name.length,
 					     name.at);
 		return 0;
 	}
-	code = nm_nest_parse_reference(p, &name, known->array, &r);
-	return code ? code : nm_nest_add_reference(p, &r);
+	status = nm_nest_parse_reference(p, &name, known->array, &r);
+	return status ? status : nm_nest_add_reference(p, &r);
 }
 
 /* Operands and operators until the statement or a parenthesis ends. */
 static int parse_expression(struct nm_nest_parser *p)
 {
 	for (;;) {
-		int code;
+		int status;
 
 		if (p->token.kind == '+' || p->token.kind == '-') {
-			code = nm_nest_next(p);
-			if (code)
-				return code;
+			status = nm_nest_next(p);
+			if (status)
+				return status;
 			continue;
 		}
 		if (p->token.kind == '(') {
@@ -195,24 +195,24 @@ static int parse_expression(struct nm_nest_parser *p)
 						     "more than %d parentheses within each other",
 						     MAX_OPERANDS);
 			p->nesting++;
-			code = nm_nest_next(p);
-			if (!code)
-				code = parse_expression(p);
+			status = nm_nest_next(p);
+			if (!status)
+				status = parse_expression(p);
 			p->nesting--;
-			if (!code)
-				code = nm_nest_expect(p, ')', "an operator or ')'");
+			if (!status)
+				status = nm_nest_expect(p, ')', "an operator or ')'");
 		} else if (p->token.kind == NM_NEST_NUMBER || p->token.kind == NM_NEST_REAL) {
-			code = nm_nest_next(p);
+			status = nm_nest_next(p);
 		} else if (p->token.kind == NM_NEST_WORD) {
-			code = parse_operand_name(p);
+			status = parse_operand_name(p);
 		} else {
 			return nm_nest_fault(p, p->token.at, "an operand expected");
 		}
-		if (code || !p->token.kind || p->token.kind > 127 || !strchr("+-*/", p->token.kind))
-			return code;
-		code = nm_nest_next(p);
-		if (code)
-			return code;
+		if (status || !p->token.kind || p->token.kind > 127 || !strchr("+-*/", p->token.kind))
+			return status;
+		status = nm_nest_next(p);
+		if (status)
+			return status;
 	}
 }
 
@@ -223,60 +223,60 @@ static int parse_target(struct nm_nest_parser *p, const char *what, struct nm_ne
 {
 	struct nm_nest_token name = p->token;
 	const struct nm_nest_name *known = name.kind == NM_NEST_WORD ? nm_nest_lookup(p, &name) : NULL;
-	int code;
+	int status;
 
 	if (!known || known->kind != NM_NEST_ARRAY)
 		return nm_nest_fault(p, name.at, "%s", what);
-	code = nm_nest_next(p);
-	return code ? code : nm_nest_parse_reference(p, &name, known->array, ret);
+	status = nm_nest_next(p);
+	return status ? status : nm_nest_parse_reference(p, &name, known->array, ret);
 }
 
 static int parse_list(struct nm_nest_parser *p, int is_write)
 {
-	int code;
+	int status;
 
 	do {
 		struct nm_nest_reference r;
 
-		code = nm_nest_next(p);
-		if (!code)
-			code = parse_target(p, "a reference expected, e.g. X(i,j)", &r);
-		if (!code) {
+		status = nm_nest_next(p);
+		if (!status)
+			status = parse_target(p, "a reference expected, e.g. X(i,j)", &r);
+		if (!status) {
 			r.is_write = is_write;
-			code = nm_nest_add_reference(p, &r);
+			status = nm_nest_add_reference(p, &r);
 		}
-	} while (!code && p->token.kind == ',');
-	return code;
+	} while (!status && p->token.kind == ',');
+	return status;
 }
 
 static int parse_assignment(struct nm_nest_parser *p)
 {
 	struct nm_nest_token name = p->token;
 	const struct nm_nest_name *known = nm_nest_lookup(p, &name);
-	int to_array = known && known->kind == NM_NEST_ARRAY, updates, code;
+	int to_array = known && known->kind == NM_NEST_ARRAY, updates, status;
 	struct nm_nest_reference target = {0};
 
 	if (known && !to_array)
 		return nm_nest_fault(p, name.at, "%s cannot be written", known->name);
-	code = to_array ? parse_target(p, "a reference expected", &target) : nm_nest_next(p);
-	if (code)
-		return code;
+	status = to_array ? parse_target(p, "a reference expected", &target) : nm_nest_next(p);
+	if (status)
+		return status;
 	if (!to_array && (p->token.kind == '(' || p->token.kind == '['))
 		return nm_nest_fault(p, name.at, "there is no array '%.*s'", (int)name.length, name.at);
 	updates = p->token.kind && p->token.kind < 128 && strchr("+-*/", p->token.kind);
-	if (updates && (code = nm_nest_next(p)))
-		return code;
+	if (updates && (status = nm_nest_next(p)))
+		return status;
 	if (!to_array && p->token.kind != '=')
 		return nm_nest_fault(p, name.at, "a statement, parameter, array or for expected");
-	code = nm_nest_expect(p, '=', "'='");
-	if (!code)
-		code = parse_expression(p);
-	if (!code && to_array && updates)
-		code = nm_nest_add_reference(p, &target);
+	status = nm_nest_expect(p, '=', "'='");
+	if (!status)
+		status = parse_expression(p);
+	if (!status && to_array && updates)
+		status = nm_nest_add_reference(p, &target);
 	target.is_write = 1;
-	if (!code && to_array)
-		code = nm_nest_add_reference(p, &target);
-	return code;
+	if (!status && to_array)
+		status = nm_nest_add_reference(p, &target);
+	return status;
 }
 
 /* ---- items ---- */
@@ -314,7 +314,7 @@ static struct nm_nest_block *open_block(struct nm_nest_parser *p)
 
 static int parse_statement(struct nm_nest_parser *p, struct body *b)
 {
-	int code;
+	int status;
 
 	if (b->run && (b->run->block->count >= NM_NEST_BLOCK || b->run->block->indirect))
 		b->run = NULL;
@@ -326,14 +326,14 @@ static int parse_statement(struct nm_nest_parser *p, struct body *b)
 	p->block = b->run->block;
 	p->part = 0;
 	if (nm_nest_is(p, "read"))
-		code = parse_list(p, 0);
+		status = parse_list(p, 0);
 	else if (nm_nest_is(p, "write"))
-		code = parse_list(p, 1);
+		status = parse_list(p, 1);
 	else
-		code = parse_assignment(p);
+		status = parse_assignment(p);
 	p->block = NULL;
 	p->nest->statements++;
-	return code;
+	return status;
 }
 
 static int parse_items(struct nm_nest_parser *p, struct nm_nest_node **ret_first, const char *opened);
@@ -341,7 +341,7 @@ static int parse_items(struct nm_nest_parser *p, struct nm_nest_node **ret_first
 /* from "to" to: the reads of index arrays in them are a block of their own. */
 static int parse_bounds(struct nm_nest_parser *p, struct nm_nest_node *loop)
 {
-	int code;
+	int status;
 
 	loop->from = nm_arena_alloc(&p->nest->arena, 2 * sizeof *loop->from);
 	loop->block = open_block(p);
@@ -349,49 +349,49 @@ static int parse_bounds(struct nm_nest_parser *p, struct nm_nest_node *loop)
 		return nm_nest_exhausted(p->err);
 	loop->to = loop->from + 1;
 	p->part = 0;
-	code = nm_nest_parse_value(p, loop->from);
-	if (!code && !nm_nest_is(p, "to"))
-		code = nm_nest_fault(p, p->token.at, "'to' expected");
-	if (!code)
-		code = nm_nest_next(p);
-	if (!code)
-		code = nm_nest_parse_value(p, loop->to);
+	status = nm_nest_parse_value(p, loop->from);
+	if (!status && !nm_nest_is(p, "to"))
+		status = nm_nest_fault(p, p->token.at, "'to' expected");
+	if (!status)
+		status = nm_nest_next(p);
+	if (!status)
+		status = nm_nest_parse_value(p, loop->to);
 	p->block = NULL;
 	if (loop->block->count) {
 		p->nest->statements++;
-		return code;
+		return status;
 	}
 	loop->block = NULL;
 	p->nest->blocks.count--;
-	return code;
+	return status;
 }
 
 static int parse_loop_options(struct nm_nest_parser *p, struct nm_nest_node *loop)
 {
 	const char *at;
 	int64_t n = 0;
-	int code = 0;
+	int status = 0;
 
 	loop->step = 1;
 	if (nm_nest_is(p, "step")) {
-		code = nm_nest_next(p);
+		status = nm_nest_next(p);
 		at = p->token.at;
-		if (!code)
-			code = nm_nest_parse_constant(p, "the step", &loop->step);
-		if (!code && (!loop->step || loop->step == INT64_MIN))
+		if (!status)
+			status = nm_nest_parse_constant(p, "the step", &loop->step);
+		if (!status && (!loop->step || loop->step == INT64_MIN))
 			return nm_nest_fault(p, at, "the step cannot be %s", loop->step ? "so large" : "0");
 	}
-	if (!code && nm_nest_is(p, "warm")) {
-		code = nm_nest_next(p);
+	if (!status && nm_nest_is(p, "warm")) {
+		status = nm_nest_next(p);
 		at = p->token.at;
-		if (!code)
-			code = nm_nest_parse_constant(p, "the number of iterations", &n);
-		if (!code && n < 0)
+		if (!status)
+			status = nm_nest_parse_constant(p, "the number of iterations", &n);
+		if (!status && n < 0)
 			return nm_nest_fault(p, at, "fewer than no iterations");
 		loop->warm = (uint64_t)n;
 		p->nest->warms |= n > 0;
 	}
-	return code;
+	return status;
 }
 
 static int parse_loop(struct nm_nest_parser *p, struct body *b)
@@ -399,15 +399,15 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 	struct nm_nest_node *loop = append(p, b, NM_NEST_LOOP);
 	struct nm_nest_name index = {.kind = NM_NEST_INDEX, .slot = p->depth};
 	const char *opened = p->token.at;
-	int code;
+	int status;
 
 	if (!loop)
 		return nm_nest_exhausted(p->err);
 	if (p->depth == NM_NEST_DEPTH)
 		return nm_nest_fault(p, opened, "more than %d loops within each other", NM_NEST_DEPTH);
-	code = nm_nest_next(p);
-	if (code)
-		return code;
+	status = nm_nest_next(p);
+	if (status)
+		return status;
 	loop->at = p->token.at;
 	if (p->token.kind != NM_NEST_WORD || nm_nest_lookup(p, &p->token))
 		return nm_nest_fault(p, p->token.at,
@@ -417,29 +417,29 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 	loop->slot = p->depth;
 	if (!index.name)
 		return nm_nest_exhausted(p->err);
-	code = nm_nest_next(p);
-	if (!code)
-		code = nm_nest_expect(p, '=', "'='");
-	if (!code)
-		code = parse_bounds(p, loop);
-	if (!code)
-		code = parse_loop_options(p, loop);
-	if (!code && nm_vec_push(&p->known, index))
+	status = nm_nest_next(p);
+	if (!status)
+		status = nm_nest_expect(p, '=', "'='");
+	if (!status)
+		status = parse_bounds(p, loop);
+	if (!status)
+		status = parse_loop_options(p, loop);
+	if (!status && nm_vec_push(&p->known, index))
 		return nm_nest_exhausted(p->err);
 	p->index[p->depth++] = index.name;
-	if (!code)
-		code = parse_items(p, &loop->body, opened);
+	if (!status)
+		status = parse_items(p, &loop->body, opened);
 	p->depth--;
-	if (!code)
+	if (!status)
 		p->known.count--;
-	return code;
+	return status;
 }
 
 static int parse_warm_up(struct nm_nest_parser *p, struct body *b)
 {
 	struct nm_nest_node *n = append(p, b, NM_NEST_WARM);
 	const char *opened = p->token.at;
-	int code;
+	int status;
 
 	if (!n)
 		return nm_nest_exhausted(p->err);
@@ -447,22 +447,22 @@ static int parse_warm_up(struct nm_nest_parser *p, struct body *b)
 		return nm_nest_fault(p, opened, "more than %d blocks within each other", MAX_OPERANDS);
 	p->nest->warms = 1;
 	p->nesting++;
-	code = nm_nest_next(p);
-	if (!code)
-		code = parse_items(p, &n->body, opened);
+	status = nm_nest_next(p);
+	if (!status)
+		status = parse_items(p, &n->body, opened);
 	p->nesting--;
-	return code;
+	return status;
 }
 
 static int parse_declaration(struct nm_nest_parser *p, const char *opened,
 			     int (*parse)(struct nm_nest_parser *))
 {
-	int code;
+	int status;
 
 	if (opened)
 		return nm_nest_fault(p, p->token.at, "a declaration cannot stand within a loop");
-	code = nm_nest_next(p);
-	return code ? code : parse(p);
+	status = nm_nest_next(p);
+	return status ? status : parse(p);
 }
 
 static int parse_item(struct nm_nest_parser *p, struct body *b, const char *opened)
@@ -492,20 +492,20 @@ static int parse_items(struct nm_nest_parser *p, struct nm_nest_node **ret_first
 	struct body b = {.end = &b.first};
 
 	for (;;) {
-		int code = 0;
+		int status = 0;
 
-		while (!code && p->token.kind == NM_NEST_NEWLINE)
-			code = nm_nest_next(p);
-		if (code)
-			return code;
+		while (!status && p->token.kind == NM_NEST_NEWLINE)
+			status = nm_nest_next(p);
+		if (status)
+			return status;
 		if (p->token.kind == NM_NEST_END && opened)
 			return nm_nest_fault(p, opened, "it has no end");
 		if (p->token.kind == NM_NEST_END || (opened && nm_nest_is(p, "end")))
 			break;
-		code = nm_nest_is(p, "end") ? nm_nest_fault(p, p->token.at, "there is nothing to end")
-					    : parse_item(p, &b, opened);
-		if (code)
-			return code;
+		status = nm_nest_is(p, "end") ? nm_nest_fault(p, p->token.at, "there is nothing to end")
+					      : parse_item(p, &b, opened);
+		if (status)
+			return status;
 		if (p->token.kind != NM_NEST_NEWLINE && p->token.kind != NM_NEST_END &&
 		    !(opened && nm_nest_is(p, "end")))
 			return nm_nest_fault(p, p->token.at, "the statement should end here");
@@ -516,9 +516,9 @@ static int parse_items(struct nm_nest_parser *p, struct nm_nest_node **ret_first
 
 int nm_nest_parse_program(struct nm_nest_parser *p)
 {
-	int code = nm_nest_next(p);
+	int status = nm_nest_next(p);
 
-	if (!code)
-		code = parse_items(p, &p->nest->body, NULL);
-	return code ? code : nm_nest_check_settings(p);
+	if (!status)
+		status = parse_items(p, &p->nest->body, NULL);
+	return status ? status : nm_nest_check_settings(p);
 }

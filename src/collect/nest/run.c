@@ -42,11 +42,11 @@ _Static_assert(CHUNK_WORDS > NM_NEST_BLOCK + NM_NEST_STATEMENT, "a block fits");
 
 static int send(struct run *r)
 {
-	int code = r->visitor ? 0 : r->sink->take(r->sink->self, r->words, r->count, r->err);
+	int status = r->visitor ? 0 : r->sink->take(r->sink->self, r->words, r->count, r->err);
 
 	r->count = 0;
 	r->iterations = 0;
-	return code;
+	return status;
 }
 
 /* ---- what is told once ---- */
@@ -57,9 +57,9 @@ static int define_block(struct nm_wire_words *to, const struct nm_nest *nest, co
 	struct nm_vec(uint64_t) instructions = {0}, accesses = {0};
 	struct nm_wire_block_info info = {.id = NM_NEST_ID(b->number, warm)};
 	char name[4200], *file = nest->path;
-	int code = 0;
+	int status = 0;
 
-	for (uint32_t i = 0; i < b->count && !code; i++) {
+	for (uint32_t i = 0; i < b->count && !status; i++) {
 		const struct nm_nest_reference *r = &nest->references.at[b->first + i];
 		uint64_t pc = CODE + 2ull * CODE_BYTES * (b->first + i) + (warm ? CODE_BYTES : 0);
 		struct nm_wire_place place = {.pc = pc, .function = name, .file = file};
@@ -67,24 +67,24 @@ static int define_block(struct nm_wire_words *to, const struct nm_nest *nest, co
 
 		nm_nest_position(&nest->source, r->at, &place.line, &column);
 		snprintf(name, sizeof name, "%.4000s%s", r->name, warm ? NM_NEST_WARM_UP : "");
-		code =
+		status =
 		    nm_wire_place_encode(to, &place) ||
 		    nm_vec_push(&instructions, pc | (uint64_t)CODE_BYTES << 48) ||
 		    nm_vec_push(&accesses, r->array->element | (uint64_t)i << 16 |
 					       (uint64_t)(r->is_write ? NM_WIRE_WRITE : NM_WIRE_READ) << 32);
 	}
-	if (!code && b->count) {
+	if (!status && b->count) {
 		info.instructions = instructions.at;
 		info.accesses = accesses.at;
 		info.def = (struct nm_wire_block_def){.pc = nm_wire_instruction_pc(instructions.at[0]),
 						      .instructions = (uint16_t)b->count,
 						      .accesses = (uint16_t)b->count,
 						      .end = NM_WIRE_JUMP};
-		code = nm_wire_block_def_encode(to, &info);
+		status = nm_wire_block_def_encode(to, &info);
 	}
 	nm_vec_free(&instructions);
 	nm_vec_free(&accesses);
-	return code ? NM_ENOMEM : 0;
+	return status ? NM_ENOMEM : 0;
 }
 
 static int begin(struct nm_wire_words *to, const struct nm_nest *nest, const char *const *argv)
@@ -94,36 +94,37 @@ static int begin(struct nm_wire_words *to, const struct nm_nest *nest, const cha
 				    .pid = 1,
 				    .executable = nest->path,
 				    .directory = "/"};
-	int code;
+	int status;
 
 	while (argv[p.argc])
 		p.argc++;
-	code = nm_wire_process_encode(to, &p, argv) ||
-	       nm_wire_thread_start_encode(to, &(struct nm_wire_thread_start){.thread = 1}) ||
-	       nm_wire_thread_encode(to, &(struct nm_wire_thread){1});
-	for (size_t i = 0; i < nest->arrays.count && !code; i++) {
+	status = nm_wire_process_encode(to, &p, argv) ||
+		 nm_wire_thread_start_encode(to, &(struct nm_wire_thread_start){.thread = 1}) ||
+		 nm_wire_thread_encode(to, &(struct nm_wire_thread){1});
+	for (size_t i = 0; i < nest->arrays.count && !status; i++) {
 		const struct nm_nest_array *a = nest->arrays.at[i];
 
-		code = nm_wire_name_encode(
+		status = nm_wire_name_encode(
 		    to, &(struct nm_wire_name){a->address, a->elements * a->element, a->name});
 	}
-	for (size_t i = 0; i < nest->blocks.count && !code; i++) {
-		code = define_block(to, nest, nest->blocks.at[i], 0);
-		if (!code && nest->warms)
-			code = define_block(to, nest, nest->blocks.at[i], 1);
+	for (size_t i = 0; i < nest->blocks.count && !status; i++) {
+		status = define_block(to, nest, nest->blocks.at[i], 0);
+		if (!status && nest->warms)
+			status = define_block(to, nest, nest->blocks.at[i], 1);
 	}
-	return code;
+	return status;
 }
 
 static int send_all(struct run *r, const char *const *argv, int is_end)
 {
 	struct nm_wire_words words = {0};
-	int code =
+	int status =
 	    is_end ? nm_wire_exit_encode(&words, &(struct nm_wire_exit){0}) : begin(&words, r->nest, argv);
 
-	code = code ? nm_nest_exhausted(r->err) : r->sink->take(r->sink->self, words.at, words.count, r->err);
+	status =
+	    status ? nm_nest_exhausted(r->err) : r->sink->take(r->sink->self, words.at, words.count, r->err);
 	nm_vec_free(&words);
-	return code;
+	return status;
 }
 
 /* ---- addresses ---- */
@@ -187,31 +188,31 @@ static int show(struct run *r, uint32_t reference, uint64_t address)
 				    .index = r->index,
 				    .value = r->slots,
 				    .warms_up = r->warming != 0};
-	int code = r->number < r->first ? 0 : r->visitor->see(r->visitor->self, &step, r->err);
+	int status = r->number < r->first ? 0 : r->visitor->see(r->visitor->self, &step, r->err);
 
-	return code ? code : r->number >= r->last ? WALKED : 0;
+	return status ? status : r->number >= r->last ? WALKED : 0;
 }
 
 static int run_block(struct run *r, const struct nm_nest_block *b)
 {
 	uint64_t *out, element;
-	int code = r->count + 1 + b->count > CHUNK_WORDS ? send(r) : 0;
+	int status = r->count + 1 + b->count > CHUNK_WORDS ? send(r) : 0;
 
-	if (code || !b->count)
-		return code;
+	if (status || !b->count)
+		return status;
 	out = r->words + r->count;
 	*out++ = nm_wire_header(NM_WIRE_BLOCK, NM_NEST_ID(b->number, r->warming), 0);
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct nm_nest_reference *x = &r->nest->references.at[b->first + i];
 
-		code = find_element(r, x, &element);
-		if (code)
-			return code;
+		status = find_element(r, x, &element);
+		if (status)
+			return status;
 		if (x->slot)
 			r->slots[x->slot] = x->array->values[element];
 		*out = x->array->address + element * x->array->element;
-		if (r->visitor && (code = show(r, b->first + i, *out)))
-			return code;
+		if (r->visitor && (status = show(r, b->first + i, *out)))
+			return status;
 		out++;
 	}
 	r->count += r->visitor ? 0 : 1 + b->count;
@@ -227,7 +228,7 @@ static int repeat_block(struct run *r, const struct nm_nest_block *b, uint64_t *
 
 	while (trips) {
 		uint64_t fitting = (CHUNK_WORDS - r->count) / (1 + n), *out = r->words + r->count;
-		int code;
+		int status;
 
 		if (fitting > trips)
 			fitting = trips;
@@ -240,8 +241,8 @@ static int repeat_block(struct run *r, const struct nm_nest_block *b, uint64_t *
 		}
 		r->count = (size_t)(out - r->words);
 		trips -= fitting;
-		if (trips && (code = send(r)))
-			return code;
+		if (trips && (status = send(r)))
+			return status;
 	}
 	return 0;
 }
@@ -275,15 +276,15 @@ static int count_trips(struct run *r, const struct nm_nest_node *loop, int64_t *
 {
 	int64_t to = 0;
 	uint64_t size = loop->step > 0 ? (uint64_t)loop->step : (uint64_t)-loop->step, span;
-	int code = loop->block ? run_block(r, loop->block) : 0;
+	int status = loop->block ? run_block(r, loop->block) : 0;
 
-	if (!code)
-		code = bound(r, loop, loop->from, ret_from);
-	if (!code)
-		code = bound(r, loop, loop->to, &to);
+	if (!status)
+		status = bound(r, loop, loop->from, ret_from);
+	if (!status)
+		status = bound(r, loop, loop->to, &to);
 	*ret_trips = 0;
-	if (code || (loop->step > 0 ? to < *ret_from : to > *ret_from))
-		return code;
+	if (status || (loop->step > 0 ? to < *ret_from : to > *ret_from))
+		return status;
 	span = loop->step > 0 ? (uint64_t)to - (uint64_t)*ret_from : (uint64_t)*ret_from - (uint64_t)to;
 	if (span > INT64_MAX)
 		return too_large(r, loop);
@@ -304,7 +305,7 @@ static int run_simple(struct run *r, const struct nm_nest_node *loop, int64_t fr
 {
 	const struct nm_nest_block *b = loop->body->block;
 	uint64_t address[2 * NM_NEST_BLOCK], move[2 * NM_NEST_BLOCK], element, warm = loop->warm;
-	int code;
+	int status;
 
 	if (!b->count)
 		return 0;
@@ -314,9 +315,9 @@ static int run_simple(struct run *r, const struct nm_nest_node *loop, int64_t fr
 			const struct nm_nest_reference *x = &r->nest->references.at[b->first + i];
 			uint64_t elements = 0;
 
-			code = find_element(r, x, &element);
-			if (code)
-				return code;
+			status = find_element(r, x, &element);
+			if (status)
+				return status;
 			address[i] = x->array->address + element * x->array->element;
 			for (unsigned d = 0; d < x->array->dimensions; d++)
 				elements += (uint64_t)nm_nest_factor(&x->subscript[d], loop->slot) *
@@ -327,9 +328,9 @@ static int run_simple(struct run *r, const struct nm_nest_node *loop, int64_t fr
 	if (warm > trips)
 		warm = trips;
 	r->warming++;
-	code = repeat_block(r, b, address, move, warm);
+	status = repeat_block(r, b, address, move, warm);
 	r->warming--;
-	return code ? code : repeat_block(r, b, address, move, trips - warm);
+	return status ? status : repeat_block(r, b, address, move, trips - warm);
 }
 
 /* Does the first reference of a walk lie behind all of these iterations? */
@@ -345,68 +346,68 @@ static int run_loop(struct run *r, const struct nm_nest_node *loop)
 {
 	uint64_t trips, i;
 	int64_t from = 0;
-	int code = count_trips(r, loop, &from, &trips);
+	int status = count_trips(r, loop, &from, &trips);
 
-	if (code || !trips)
-		return code;
+	if (status || !trips)
+		return status;
 	r->index[r->depth++] = loop->index;
 	if (r->visitor && is_simple(loop) && can_skip(r, loop, trips)) {
 		r->number += trips * loop->body->block->count;
 	} else if (!r->visitor && is_simple(loop)) {
-		code = run_simple(r, loop, from, trips);
+		status = run_simple(r, loop, from, trips);
 		r->iterations++;
 	} else {
-		for (i = 0; i < trips && !code; i++) {
+		for (i = 0; i < trips && !status; i++) {
 			int warm = i < loop->warm;
 
 			r->slots[loop->slot] = from + (int64_t)i * loop->step;
 			r->warming += (unsigned)warm;
-			code = run_nodes(r, loop->body);
+			status = run_nodes(r, loop->body);
 			r->warming -= (unsigned)warm;
-			if (!code && ++r->iterations > ITERATIONS)
-				code = send(r);
+			if (!status && ++r->iterations > ITERATIONS)
+				status = send(r);
 		}
 	}
 	r->depth--;
-	return code;
+	return status;
 }
 
 static int run_nodes(struct run *r, const struct nm_nest_node *n)
 {
-	int code = 0;
+	int status = 0;
 
-	for (; n && !code; n = n->next) {
+	for (; n && !status; n = n->next) {
 		if (n->kind == NM_NEST_RUN) {
-			code = run_block(r, n->block);
+			status = run_block(r, n->block);
 		} else if (n->kind == NM_NEST_LOOP) {
-			code = run_loop(r, n);
+			status = run_loop(r, n);
 		} else {
 			r->warming++;
-			code = run_nodes(r, n->body);
+			status = run_nodes(r, n->body);
 			r->warming--;
 		}
 	}
-	return code;
+	return status;
 }
 
 int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
 		struct nm_error *err)
 {
 	struct run r = {.nest = nest, .sink = sink, .err = err};
-	int code = send_all(&r, argv, 0);
+	int status = send_all(&r, argv, 0);
 
-	if (!code)
-		code = run_nodes(&r, nest->body);
-	if (!code)
-		code = send(&r);
-	return code ? code : send_all(&r, argv, 1);
+	if (!status)
+		status = run_nodes(&r, nest->body);
+	if (!status)
+		status = send(&r);
+	return status ? status : send_all(&r, argv, 1);
 }
 
 int nm_nest_walk(struct nm_nest *nest, uint64_t first, uint64_t last, const struct nm_nest_visitor *visitor,
 		 struct nm_error *err)
 {
 	struct run r = {.nest = nest, .visitor = visitor, .first = first, .last = last, .err = err};
-	int code = first > last ? 0 : run_nodes(&r, nest->body);
+	int status = first > last ? 0 : run_nodes(&r, nest->body);
 
-	return code == WALKED ? 0 : code;
+	return status == WALKED ? 0 : status;
 }

@@ -83,7 +83,7 @@ static int add(struct nm_nest_parser *p, const char *at, struct nm_nest_value *l
 	       const struct nm_nest_value *right)
 {
 	struct nm_nest_value result = {0};
-	int code = 0;
+	int status = 0;
 
 	if (left->kind != NM_NEST_SUM && right->kind != NM_NEST_SUM)
 		return nm_nest_fault(p, at, "only a sum can be added to min or max");
@@ -92,12 +92,12 @@ static int add(struct nm_nest_parser *p, const char *at, struct nm_nest_value *l
 		      : (right->kind == NM_NEST_MIN) == (sign > 0) ? NM_NEST_MIN
 								   : NM_NEST_MAX;
 	result.arms = left->arms > right->arms ? left->arms : right->arms;
-	for (unsigned i = 0; i < result.arms && !code; i++) {
+	for (unsigned i = 0; i < result.arms && !status; i++) {
 		result.arm[i] = left->arm[left->arms == 1 ? 0 : i];
-		code = add_sum(p, at, &result.arm[i], sign, &right->arm[right->arms == 1 ? 0 : i]);
+		status = add_sum(p, at, &result.arm[i], sign, &right->arm[right->arms == 1 ? 0 : i]);
 	}
 	*left = result;
-	return code;
+	return status;
 }
 
 static int multiply(struct nm_nest_parser *p, const char *at, struct nm_nest_value *left,
@@ -106,16 +106,16 @@ static int multiply(struct nm_nest_parser *p, const char *at, struct nm_nest_val
 	const struct nm_nest_value *v = is_constant(left) ? right : left;
 	int64_t factor = (is_constant(left) ? left : right)->arm[0].constant;
 	struct nm_nest_value result = {.kind = v->kind, .arms = v->arms};
-	int code = 0;
+	int status = 0;
 
 	if (!is_constant(left) && !is_constant(right))
 		return nm_nest_fault(p, at, "a product of two variables is not affine");
 	if (factor < 0 && v->kind != NM_NEST_SUM)
 		result.kind = v->kind == NM_NEST_MIN ? NM_NEST_MAX : NM_NEST_MIN;
-	for (unsigned i = 0; i < v->arms && !code; i++)
-		code = add_sum(p, at, &result.arm[i], factor, &v->arm[i]);
+	for (unsigned i = 0; i < v->arms && !status; i++)
+		status = add_sum(p, at, &result.arm[i], factor, &v->arm[i]);
 	*left = result;
-	return code;
+	return status;
 }
 
 /* Rounded down; the rest has the sign of b. */
@@ -160,34 +160,34 @@ static int join(struct nm_nest_parser *p, const char *at, struct nm_nest_value *
 
 static int parse_extreme(struct nm_nest_parser *p, int kind, struct nm_nest_value *ret)
 {
-	int code = nm_nest_parse_value(p, ret);
+	int status = nm_nest_parse_value(p, ret);
 
-	while (!code && p->token.kind == ',') {
+	while (!status && p->token.kind == ',') {
 		struct nm_nest_value more;
 		const char *comma = p->token.at;
 
-		code = nm_nest_next(p);
-		if (!code)
-			code = nm_nest_parse_value(p, &more);
-		if (!code)
-			code = join(p, comma, ret, kind, &more);
+		status = nm_nest_next(p);
+		if (!status)
+			status = nm_nest_parse_value(p, &more);
+		if (!status)
+			status = join(p, comma, ret, kind, &more);
 	}
-	return code ? code : nm_nest_expect(p, ')', "',' or ')'");
+	return status ? status : nm_nest_expect(p, ')', "',' or ')'");
 }
 
 static int parse_mod(struct nm_nest_parser *p, const char *at, struct nm_nest_value *ret)
 {
 	int64_t a = 0, b, quotient = 0, rest = 0;
-	int code = nm_nest_parse_constant(p, "the first operand of mod", &a);
+	int status = nm_nest_parse_constant(p, "the first operand of mod", &a);
 
-	if (!code)
-		code = nm_nest_expect(p, ',', "','");
-	if (!code)
-		code = nm_nest_parse_constant(p, "the second operand of mod", &b);
-	if (!code)
-		code = divide(p, at, a, b, &quotient, &rest);
+	if (!status)
+		status = nm_nest_expect(p, ',', "','");
+	if (!status)
+		status = nm_nest_parse_constant(p, "the second operand of mod", &b);
+	if (!status)
+		status = divide(p, at, a, b, &quotient, &rest);
 	*ret = constant(rest);
-	return code ? code : nm_nest_expect(p, ')', "')'");
+	return status ? status : nm_nest_expect(p, ')', "')'");
 }
 
 /* ---- names ---- */
@@ -197,7 +197,7 @@ static int parse_indirect(struct nm_nest_parser *p, const struct nm_nest_token *
 			  struct nm_nest_array *array, struct nm_nest_value *ret)
 {
 	struct nm_nest_reference r = {0};
-	int code;
+	int status;
 
 	if (p->token.kind != (array->brackets ? '[' : '(')) {
 		if (!array->address)
@@ -210,9 +210,9 @@ static int parse_indirect(struct nm_nest_parser *p, const struct nm_nest_token *
 				     array->name, array->name);
 	if (!p->block)
 		return nm_nest_fault(p, name->at, "a value of an array cannot stand here");
-	code = nm_nest_parse_reference(p, name, array, &r);
-	if (code)
-		return code;
+	status = nm_nest_parse_reference(p, name, array, &r);
+	if (status)
+		return status;
 	if (p->reads == NM_NEST_READS)
 		return nm_nest_fault(p, name->at, "more than %d values of arrays in one statement",
 				     NM_NEST_READS);
@@ -233,23 +233,23 @@ static int parse_name(struct nm_nest_parser *p, struct nm_nest_value *ret)
 	} functions[] = {{"min", NM_NEST_MIN}, {"max", NM_NEST_MAX}, {"mod", -1}};
 	struct nm_nest_token name = p->token;
 	const struct nm_nest_name *known = nm_nest_lookup(p, &name);
-	int code;
+	int status;
 
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
 		if (nm_nest_is(p, functions[i].name)) {
-			code = nm_nest_next(p);
-			if (!code)
-				code = nm_nest_expect(p, '(', "'('");
-			if (code)
-				return code;
+			status = nm_nest_next(p);
+			if (!status)
+				status = nm_nest_expect(p, '(', "'('");
+			if (status)
+				return status;
 			return functions[i].kind < 0 ? parse_mod(p, name.at, ret)
 						     : parse_extreme(p, functions[i].kind, ret);
 		}
 	if (!known)
 		return nm_nest_fault(p, name.at, "unknown name '%.*s'", (int)name.length, name.at);
-	code = nm_nest_next(p);
-	if (code)
-		return code;
+	status = nm_nest_next(p);
+	if (status)
+		return status;
 	if (known->kind == NM_NEST_ARRAY)
 		return parse_indirect(p, &name, known->array, ret);
 	*ret = constant(known->value);
@@ -267,7 +267,7 @@ static int parse_factor(struct nm_nest_parser *p, struct nm_nest_value *ret);
 
 static int parse_operand(struct nm_nest_parser *p, struct nm_nest_value *ret)
 {
-	int code, minus = p->token.kind == '-';
+	int status, minus = p->token.kind == '-';
 
 	switch (p->token.kind) {
 	case NM_NEST_NUMBER: *ret = constant(p->token.number); return nm_nest_next(p);
@@ -277,86 +277,86 @@ static int parse_operand(struct nm_nest_parser *p, struct nm_nest_value *ret)
 		struct nm_nest_value factor = constant(minus ? -1 : 1);
 		const char *at = p->token.at;
 
-		code = nm_nest_next(p);
-		if (!code)
-			code = parse_factor(p, ret);
-		return code ? code : multiply(p, at, ret, &factor);
+		status = nm_nest_next(p);
+		if (!status)
+			status = parse_factor(p, ret);
+		return status ? status : multiply(p, at, ret, &factor);
 	}
 	case '(':
-		code = nm_nest_next(p);
-		if (!code)
-			code = nm_nest_parse_value(p, ret);
-		return code ? code : nm_nest_expect(p, ')', "')'");
+		status = nm_nest_next(p);
+		if (!status)
+			status = nm_nest_parse_value(p, ret);
+		return status ? status : nm_nest_expect(p, ')', "')'");
 	default: return nm_nest_fault(p, p->token.at, "a number or a name expected");
 	}
 }
 
 static int parse_factor(struct nm_nest_parser *p, struct nm_nest_value *ret)
 {
-	int code;
+	int status;
 
 	if (p->nesting == MAX_NESTING)
 		return nm_nest_fault(p, p->token.at, "more than %d parentheses within each other",
 				     MAX_NESTING);
 	p->nesting++;
-	code = parse_operand(p, ret);
+	status = parse_operand(p, ret);
 	p->nesting--;
-	return code;
+	return status;
 }
 
 static int parse_term(struct nm_nest_parser *p, struct nm_nest_value *ret)
 {
-	int code = parse_factor(p, ret);
+	int status = parse_factor(p, ret);
 
-	while (!code && (p->token.kind == '*' || p->token.kind == '/')) {
+	while (!status && (p->token.kind == '*' || p->token.kind == '/')) {
 		struct nm_nest_token sign = p->token;
 		struct nm_nest_value right;
 		int64_t quotient = 0, rest;
 
-		code = nm_nest_next(p);
-		if (!code)
-			code = parse_factor(p, &right);
-		if (code)
-			return code;
+		status = nm_nest_next(p);
+		if (!status)
+			status = parse_factor(p, &right);
+		if (status)
+			return status;
 		if (sign.kind == '*') {
-			code = multiply(p, sign.at, ret, &right);
+			status = multiply(p, sign.at, ret, &right);
 		} else if (!is_constant(ret) || !is_constant(&right)) {
 			return nm_nest_fault(p, sign.at, "only constants can be divided");
 		} else {
-			code =
+			status =
 			    divide(p, sign.at, ret->arm[0].constant, right.arm[0].constant, &quotient, &rest);
-			if (!code)
+			if (!status)
 				*ret = constant(quotient);
 		}
 	}
-	return code;
+	return status;
 }
 
 int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret)
 {
-	int code = parse_term(p, ret);
+	int status = parse_term(p, ret);
 
-	while (!code && (p->token.kind == '+' || p->token.kind == '-')) {
+	while (!status && (p->token.kind == '+' || p->token.kind == '-')) {
 		struct nm_nest_token sign = p->token;
 		struct nm_nest_value right;
 
-		code = nm_nest_next(p);
-		if (!code)
-			code = parse_term(p, &right);
-		if (!code)
-			code = add(p, sign.at, ret, sign.kind == '+' ? 1 : -1, &right);
+		status = nm_nest_next(p);
+		if (!status)
+			status = parse_term(p, &right);
+		if (!status)
+			status = add(p, sign.at, ret, sign.kind == '+' ? 1 : -1, &right);
 	}
-	return code;
+	return status;
 }
 
 int nm_nest_parse_constant(struct nm_nest_parser *p, const char *what, int64_t *ret)
 {
 	struct nm_nest_value v;
 	const char *at = p->token.at;
-	int code = nm_nest_parse_value(p, &v);
+	int status = nm_nest_parse_value(p, &v);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (!is_constant(&v))
 		return nm_nest_fault(p, at, "%s must be a constant", what);
 	*ret = v.arm[0].constant;
@@ -367,10 +367,10 @@ int nm_nest_parse_sum(struct nm_nest_parser *p, const char *what, struct nm_nest
 {
 	struct nm_nest_value v;
 	const char *at = p->token.at;
-	int code = nm_nest_parse_value(p, &v);
+	int status = nm_nest_parse_value(p, &v);
 
-	if (code)
-		return code;
+	if (status)
+		return status;
 	if (v.kind != NM_NEST_SUM)
 		return nm_nest_fault(p, at, "%s cannot hold min or max", what);
 	*ret = v.arm[0];

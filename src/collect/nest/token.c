@@ -125,7 +125,7 @@ int nm_nest_scan(struct nm_nest_lexer *l, struct nm_nest_token *ret, struct nm_e
 {
 	struct nm_nest_token t = {0};
 	const char *end = l->source->text + l->source->bytes;
-	int code = 0;
+	int status = 0;
 
 	skip_blanks(l);
 	t.at = l->at;
@@ -136,9 +136,9 @@ int nm_nest_scan(struct nm_nest_lexer *l, struct nm_nest_token *ret, struct nm_e
 		while (is_letter(*l->at) || is_digit(*l->at))
 			l->at++;
 	} else if (is_digit(*l->at)) {
-		code = scan_number(l, &t, err);
+		status = scan_number(l, &t, err);
 	} else if (*l->at == '"') {
-		code = scan_string(l, &t, err);
+		status = scan_string(l, &t, err);
 	} else if (*l->at == '\n' || *l->at == ';') {
 		t.kind = NM_NEST_NEWLINE;
 		l->at++;
@@ -157,9 +157,9 @@ int nm_nest_scan(struct nm_nest_lexer *l, struct nm_nest_token *ret, struct nm_e
 	if (t.kind != NM_NEST_STRING)
 		t.length = (size_t)(l->at - t.at);
 	l->last = t.kind;
-	if (!code)
+	if (!status)
 		*ret = t;
-	return code;
+	return status;
 }
 
 int nm_nest_next(struct nm_nest_parser *p) { return nm_nest_scan(&p->lexer, &p->token, p->err); }
