@@ -13,21 +13,8 @@
 
 #include "hierarchy.h"
 #include "machine.h"
+#include "object_kind.h"
 #include "sift.h"
-
-enum nm_object_kind {
-	NM_OBJECT_UNKNOWN,
-	NM_OBJECT_GLOBAL,
-	NM_OBJECT_STATIC,
-	NM_OBJECT_THREAD_LOCAL,
-	NM_OBJECT_HEAP,
-	NM_OBJECT_STACK,
-	NM_OBJECT_MAPPED,
-	NM_OBJECT_ANONYMOUS,
-	NM_OBJECT_LIBRARY_DATA,
-	NM_OBJECT_NAMED, /* by the program, through client.h */
-	NM_OBJECT_CODE   /* instruction fetches */
-};
 
 /* The word for a kind, as it stands in the view `objects`: "heap", "global", ... */
 const char *nm_object_kind_name(enum nm_object_kind kind);

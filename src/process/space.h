@@ -15,7 +15,7 @@
 
 #include "arena.h"
 #include "blocks.h"
-#include "result.h"
+#include "object_kind.h"
 #include "symbol.h"
 #include "vector.h"
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * object_kind.h - the kinds of data objects that references are attributed to.
+ */
+#ifndef NM_OBJECT_KIND_H
+#define NM_OBJECT_KIND_H
+
+enum nm_object_kind {
+	NM_OBJECT_UNKNOWN,
+	NM_OBJECT_GLOBAL,
+	NM_OBJECT_STATIC,
+	NM_OBJECT_THREAD_LOCAL,
+	NM_OBJECT_HEAP,
+	NM_OBJECT_STACK,
+	NM_OBJECT_MAPPED,
+	NM_OBJECT_ANONYMOUS,
+	NM_OBJECT_LIBRARY_DATA,
+	NM_OBJECT_NAMED, /* by the program, through client.h */
+	NM_OBJECT_CODE   /* instruction fetches */
+};
+
+#endif
