@@ -55,13 +55,13 @@ static int zstd_step(void *state, struct nm_unpack_step *s)
 {
 	ZSTD_inBuffer in = {s->in, (size_t)(s->in_end - s->in), 0};
 	ZSTD_outBuffer out = {s->out, (size_t)(s->out_end - s->out), 0};
-	size_t rc = ZSTD_decompressStream(state, &out, &in);
+	size_t result = ZSTD_decompressStream(state, &out, &in);
 
 	s->in += in.pos;
 	s->out += out.pos;
-	if (ZSTD_isError(rc) || (rc && s->last && !in.pos && !out.pos))
+	if (ZSTD_isError(result) || (result && s->last && !in.pos && !out.pos))
 		return -1;
-	return rc == 0;
+	return result == 0;
 }
 
 static void zstd_end(void *state) { ZSTD_freeDStream(state); }
@@ -81,18 +81,18 @@ static void *xz_begin(void)
 static int xz_step(void *state, struct nm_unpack_step *s)
 {
 	lzma_stream *x = state;
-	lzma_ret rc;
+	lzma_ret status;
 
 	x->next_in = s->in;
 	x->avail_in = (size_t)(s->in_end - s->in);
 	x->next_out = s->out;
 	x->avail_out = (size_t)(s->out_end - s->out);
-	rc = lzma_code(x, LZMA_RUN);
+	status = lzma_code(x, LZMA_RUN);
 	s->in = x->next_in;
 	s->out = x->next_out;
-	if (rc == LZMA_STREAM_END)
+	if (status == LZMA_STREAM_END)
 		return lzma_stream_decoder(x, UINT64_MAX, 0) == LZMA_OK ? 1 : -1;
-	return rc == LZMA_OK || (rc == LZMA_BUF_ERROR && !s->last) ? 0 : -1;
+	return status == LZMA_OK || (status == LZMA_BUF_ERROR && !s->last) ? 0 : -1;
 }
 
 static void xz_end(void *state)

@@ -80,29 +80,28 @@ static int step(sqlite3_stmt *insert)
 	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
-static int insert_row(const struct nm_shelf *shelf, sqlite3_stmt *insert, const struct row *row)
+static int insert_row(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
 {
-	sqlite3_bind_int64(insert, 2, nm_level_id(shelf, row->level));
+	sqlite3_bind_int64(insert, 2, nm_level_id(w, row->level));
 	sqlite3_bind_int64(insert, 4, (sqlite3_int64)row->at);
 	sqlite3_bind_int64(insert, 5, row->kind);
-	sqlite3_bind_int64(insert, 6, shelf->places + row->maker);
-	sqlite3_bind_int64(insert, 7, row->victim < 0 ? -1 : shelf->places + row->victim);
+	sqlite3_bind_int64(insert, 6, w->places + row->maker);
+	sqlite3_bind_int64(insert, 7, row->victim < 0 ? -1 : w->places + row->victim);
 	sqlite3_bind_int64(insert, 8, (sqlite3_int64)row->count);
 	return step(insert);
 }
 
-static int store_places(const struct nm_shelf *shelf)
+static int store_places(const struct nm_result_writer *w)
 {
-	const struct nm_fold *fold = &shelf->fold;
-	struct nm_store *store = shelf->store;
+	const struct nm_fold *fold = &w->fold;
+	struct nm_store *store = w->store;
 	sqlite3_stmt *insert = NULL;
 	int status = sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,NULL,?)", -1, &insert, NULL);
 
 	for (uint32_t i = 0; i < fold->objects && !status; i++) {
 		sqlite3_int64 name = 0;
 
-		status =
-		    nm_names_text(&store->names, shelf->result->objects[fold->object_first[i]].name, &name);
+		status = nm_names_text(&store->names, w->result->objects[fold->object_first[i]].name, &name);
 		sqlite3_bind_int64(insert, 1, ++store->places);
 		sqlite3_bind_int64(insert, 2, name);
 		if (!status)
@@ -112,33 +111,33 @@ static int store_places(const struct nm_shelf *shelf)
 	return status;
 }
 
-static int store_rows(const struct nm_shelf *shelf, const struct row *rows, size_t count, enum unit unit)
+static int store_rows(const struct nm_result_writer *w, const struct row *rows, size_t count, enum unit unit)
 {
 	sqlite3_stmt *insert = NULL;
-	int status = sqlite3_prepare_v2(shelf->store->db, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", -1,
-					&insert, NULL);
+	int status =
+	    sqlite3_prepare_v2(w->store->db, "INSERT INTO event VALUES(?,?,?,?,?,?,?,?)", -1, &insert, NULL);
 
-	sqlite3_bind_int64(insert, 1, shelf->process);
+	sqlite3_bind_int64(insert, 1, w->process);
 	sqlite3_bind_int64(insert, 3, unit);
 	for (size_t i = 0; i < count && !status; i++)
-		status = insert_row(shelf, insert, &rows[i]);
+		status = insert_row(w, insert, &rows[i]);
 	sqlite3_finalize(insert);
 	return status;
 }
 
-int nm_store_events(const struct nm_shelf *shelf)
+int nm_store_events(const struct nm_result_writer *w)
 {
-	const struct nm_sifted *from = &shelf->result->sifted;
+	const struct nm_sifted *from = &w->result->sifted;
 	size_t count = 0;
 	struct row *rows;
 	int status;
 
 	if (!from->row_count)
 		return SQLITE_OK;
-	rows = rows_of(from, &shelf->fold, &count);
-	status = rows ? store_rows(shelf, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
+	rows = rows_of(from, &w->fold, &count);
+	status = rows ? store_rows(w, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
 	if (!status && from->request->of_objects)
-		status = store_places(shelf);
+		status = store_places(w);
 	free(rows);
 	return status;
 }

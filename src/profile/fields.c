@@ -19,20 +19,20 @@ static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?)"
 static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
 struct stock {
-	const struct nm_shelf *shelf;
+	const struct nm_result_writer *w;
 	const struct nm_result *result;
 	const struct nm_fold *fold;
 	uint32_t
 	    *number; /* of a field of the result, from 1 on, in the order of objects, types and offsets */
-	int rc;
+	int status;
 };
 
 static sqlite3_stmt *prepare(struct stock *s, const char *sql)
 {
 	sqlite3_stmt *insert = NULL;
 
-	if (!s->rc)
-		s->rc = sqlite3_prepare_v2(s->shelf->store->db, sql, -1, &insert, NULL);
+	if (!s->status)
+		s->status = sqlite3_prepare_v2(s->w->store->db, sql, -1, &insert, NULL);
 	return insert;
 }
 
@@ -44,7 +44,7 @@ static void number(sqlite3_stmt *insert, int column, uint64_t value)
 /* Among the fields of all processes. */
 static uint64_t field_id(const struct stock *s, uint32_t field)
 {
-	return field ? (uint64_t)s->shelf->store->fields + field : 0;
+	return field ? (uint64_t)s->w->store->fields + field : 0;
 }
 
 static void run(struct stock *s, sqlite3_stmt *insert)
@@ -52,8 +52,8 @@ static void run(struct stock *s, sqlite3_stmt *insert)
 	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	if (status != SQLITE_DONE && !s->rc)
-		s->rc = status;
+	if (status != SQLITE_DONE && !s->status)
+		s->status = status;
 }
 
 /* ---- fields ---- */
@@ -85,13 +85,13 @@ static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint6
 	const struct nm_result_field *f = &s->result->fields[i];
 	sqlite3_int64 type = 0, name = 0;
 
-	s->rc = nm_names_text(&s->shelf->store->names, f->type, &type);
-	if (!s->rc)
-		s->rc = nm_names_text(&s->shelf->store->names, f->name, &name);
-	if (s->rc)
+	s->status = nm_names_text(&s->w->store->names, f->type, &type);
+	if (!s->status)
+		s->status = nm_names_text(&s->w->store->names, f->name, &name);
+	if (s->status)
 		return;
 	const uint64_t values[FIELD_COLUMNS] = {field_id(s, s->number[i]),
-						(uint64_t)s->shelf->objects + s->fold->object_rank[f->object],
+						(uint64_t)s->w->objects + s->fold->object_rank[f->object],
 						(uint64_t)type,
 						f->structure,
 						(uint64_t)name,
@@ -113,14 +113,14 @@ static void store_fields(struct stock *s)
 	sqlite3_stmt *insert = prepare(s, field_sql);
 
 	if (!order || !sampled)
-		s->rc = SQLITE_NOMEM;
-	for (uint32_t i = 0; !s->rc && i < n; i++)
+		s->status = SQLITE_NOMEM;
+	for (uint32_t i = 0; !s->status && i < n; i++)
 		order[i] = i;
-	if (!s->rc && n)
+	if (!s->status && n)
 		qsort_r(order, n, sizeof *order, compare_fields, s);
-	for (uint32_t i = 0; !s->rc && i < n; i++)
+	for (uint32_t i = 0; !s->status && i < n; i++)
 		s->number[order[i]] = i + 1;
-	for (uint32_t i = 0; !s->rc && i < n; i++)
+	for (uint32_t i = 0; !s->status && i < n; i++)
 		store_field(s, insert, order[i], sampled[order[i]]);
 	sqlite3_finalize(insert);
 	free(sampled);
@@ -149,13 +149,13 @@ static void store_pairs(struct stock *s)
 	sqlite3_stmt *insert = prepare(s, pair_sql);
 
 	if (!pairs)
-		s->rc = SQLITE_NOMEM;
-	for (uint32_t i = 0; !s->rc && i < n; i++)
+		s->status = SQLITE_NOMEM;
+	for (uint32_t i = 0; !s->status && i < n; i++)
 		pairs[i] = (struct pair){s->number[s->result->affinities[i].field],
 					 s->number[s->result->affinities[i].other], i};
-	if (!s->rc)
+	if (!s->status)
 		qsort(pairs, n, sizeof *pairs, compare_pairs);
-	for (size_t i = 0; !s->rc && i < n; i++) {
+	for (size_t i = 0; !s->status && i < n; i++) {
 		const struct nm_result_affinity *a = &s->result->affinities[pairs[i].at];
 
 		number(insert, 1, field_id(s, pairs[i].field));
@@ -179,15 +179,15 @@ static void store_lines(struct stock *s)
 	sqlite3_stmt *insert = prepare(s, lines_sql);
 
 	if (!by_rank)
-		s->rc = SQLITE_NOMEM;
-	for (size_t i = 0; !s->rc && i < r->line_count; i++)
+		s->status = SQLITE_NOMEM;
+	for (size_t i = 0; !s->status && i < r->line_count; i++)
 		by_rank[s->fold->object_rank[r->lines[i].object]] = &r->lines[i];
-	for (uint32_t i = 0; !s->rc && i < s->fold->objects; i++) {
+	for (uint32_t i = 0; !s->status && i < s->fold->objects; i++) {
 		const struct nm_result_lines *l = by_rank[i];
 
 		if (!l)
 			continue;
-		number(insert, 1, (uint64_t)s->shelf->objects + i);
+		number(insert, 1, (uint64_t)s->w->objects + i);
 		number(insert, 2, l->lines);
 		number(insert, 3, l->stays);
 		number(insert, 4, l->accesses);
@@ -315,9 +315,9 @@ static void store_row(struct stock *s, sqlite3_stmt *insert, unsigned level, con
 	if (!memcmp(&row->counts, &none, sizeof none))
 		return;
 	memcpy(counts, &row->counts, sizeof counts);
-	number(insert, 1, (uint64_t)nm_level_id(s->shelf, level));
+	number(insert, 1, (uint64_t)nm_level_id(s->w, level));
 	number(insert, 2, row->thread);
-	number(insert, 3, (uint64_t)s->shelf->places + row->place);
+	number(insert, 3, (uint64_t)s->w->places + row->place);
 	number(insert, 4, field_id(s, row->field));
 	for (int i = 0; i < COUNTS; i++)
 		number(insert, 5 + i, counts[i]);
@@ -355,10 +355,10 @@ static size_t split_cells(const struct stock *s, unsigned level, const uint8_t *
 static void store_cells(struct stock *s, unsigned level, const uint8_t *has_uses, struct field_row *rows)
 {
 	sqlite3_stmt *insert = prepare(s, cell_sql);
-	size_t n = s->rc ? 0 : split_cells(s, level, has_uses, rows);
+	size_t n = s->status ? 0 : split_cells(s, level, has_uses, rows);
 
 	qsort(rows, n, sizeof *rows, compare_rows);
-	for (size_t i = 0, next; i < n && !s->rc; i = next) {
+	for (size_t i = 0, next; i < n && !s->status; i = next) {
 		for (next = i + 1; next < n && !compare_rows(&rows[i], &rows[next]); next++)
 			add_row(&rows[i], &rows[next]);
 		store_row(s, insert, level, &rows[i]);
@@ -373,31 +373,31 @@ static void store_counts(struct stock *s)
 	struct field_row *rows = calloc(r->cell_count + r->field_use_count + 1, sizeof *rows);
 
 	if (!has_uses || !rows)
-		s->rc = SQLITE_NOMEM;
-	for (size_t i = 0; !s->rc && i < r->field_use_count; i++)
+		s->status = SQLITE_NOMEM;
+	for (size_t i = 0; !s->status && i < r->field_use_count; i++)
 		has_uses[s->fold->place_of[r->field_uses[i].cell]] = 1;
-	for (unsigned level = 0; level < r->machine.count && !s->rc; level++)
+	for (unsigned level = 0; level < r->machine.count && !s->status; level++)
 		store_cells(s, level, has_uses, rows);
 	free(rows);
 	free(has_uses);
 }
 
-int nm_store_fields(const struct nm_shelf *shelf)
+int nm_store_fields(const struct nm_result_writer *w)
 {
-	const struct nm_result *result = shelf->result;
-	struct stock s = {.shelf = shelf, .result = result, .fold = &shelf->fold};
+	const struct nm_result *result = w->result;
+	struct stock s = {.w = w, .result = result, .fold = &w->fold};
 
 	s.number = calloc(result->field_count + 1, sizeof *s.number);
 	if (!s.number)
 		return SQLITE_NOMEM;
 	store_fields(&s);
-	if (!s.rc)
+	if (!s.status)
 		store_pairs(&s);
-	if (!s.rc)
+	if (!s.status)
 		store_lines(&s);
-	if (!s.rc && result->field_use_count)
+	if (!s.status && result->field_use_count)
 		store_counts(&s);
-	shelf->store->fields += (sqlite3_int64)result->field_count;
+	w->store->fields += (sqlite3_int64)result->field_count;
 	free(s.number);
-	return s.rc;
+	return s.status;
 }

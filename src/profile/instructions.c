@@ -55,28 +55,28 @@ static int run(sqlite3_stmt *insert)
 }
 
 /* A text's id, or NULL without one. */
-static int bind_text(const struct nm_shelf *shelf, sqlite3_stmt *insert, int column, const char *text)
+static int bind_text(const struct nm_result_writer *w, sqlite3_stmt *insert, int column, const char *text)
 {
 	sqlite3_int64 id;
-	int status = nm_names_text(&shelf->store->names, text, &id);
+	int status = nm_names_text(&w->store->names, text, &id);
 
 	if (status)
 		return status;
 	return id ? sqlite3_bind_int64(insert, column, id) : sqlite3_bind_null(insert, column);
 }
 
-static int prepare(const struct nm_shelf *shelf, const char *sql, sqlite3_stmt **ret_insert)
+static int prepare(const struct nm_result_writer *w, const char *sql, sqlite3_stmt **ret_insert)
 {
-	return sqlite3_prepare_v2(shelf->store->db, sql, -1, ret_insert, NULL);
+	return sqlite3_prepare_v2(w->store->db, sql, -1, ret_insert, NULL);
 }
 
-static int store_instructions(const struct nm_shelf *shelf, struct item *items)
+static int store_instructions(const struct nm_result_writer *w, struct item *items)
 {
 	sqlite3_stmt *insert = NULL;
 	uint32_t number = 0;
-	int status = prepare(shelf, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
+	int status = prepare(w, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
 
-	for (size_t i = 0; i < shelf->result->cell_count && !status; i++) {
+	for (size_t i = 0; i < w->result->cell_count && !status; i++) {
 		struct item *item = &items[i];
 
 		if (i && !by_address(&items[i - 1], item)) {
@@ -84,10 +84,10 @@ static int store_instructions(const struct nm_shelf *shelf, struct item *items)
 			continue;
 		}
 		item->number = number++;
-		sqlite3_bind_int64(insert, 1, shelf->store->instructions + item->number);
-		status = bind_text(shelf, insert, 2, item->module);
+		sqlite3_bind_int64(insert, 1, w->store->instructions + item->number);
+		status = bind_text(w, insert, 2, item->module);
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)item->address);
-		sqlite3_bind_int64(insert, 4, shelf->places + item->place);
+		sqlite3_bind_int64(insert, 4, w->places + item->place);
 		if (!status)
 			status = run(insert);
 	}
@@ -104,27 +104,27 @@ static void add(uint64_t *sum, const struct nm_counts *more)
 		sum[i] += values[i];
 }
 
-static int store_counts(const struct nm_shelf *shelf, const struct item *items, unsigned level)
+static int store_counts(const struct nm_result_writer *w, const struct item *items, unsigned level)
 {
 	static const uint64_t none[COUNTS];
 	sqlite3_stmt *insert = NULL;
 	size_t i = 0;
-	int status = prepare(
-	    shelf, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &insert);
+	int status =
+	    prepare(w, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &insert);
 
-	while (i < shelf->result->cell_count && !status) {
+	while (i < w->result->cell_count && !status) {
 		const struct item *first = &items[i];
 		uint64_t sum[COUNTS] = {0};
 
-		for (; i < shelf->result->cell_count && items[i].thread == first->thread &&
+		for (; i < w->result->cell_count && items[i].thread == first->thread &&
 		       items[i].number == first->number;
 		     i++)
-			add(sum, &shelf->result->levels[level].counts[items[i].cell]);
+			add(sum, &w->result->levels[level].counts[items[i].cell]);
 		if (!memcmp(sum, none, sizeof sum))
 			continue;
-		sqlite3_bind_int64(insert, 1, nm_level_id(shelf, level));
+		sqlite3_bind_int64(insert, 1, nm_level_id(w, level));
 		sqlite3_bind_int64(insert, 2, first->thread);
-		sqlite3_bind_int64(insert, 3, shelf->store->instructions + first->number);
+		sqlite3_bind_int64(insert, 3, w->store->instructions + first->number);
 		for (int k = 0; k < COUNTS; k++)
 			sqlite3_bind_int64(insert, 4 + k, (sqlite3_int64)sum[k]);
 		status = run(insert);
@@ -133,21 +133,21 @@ static int store_counts(const struct nm_shelf *shelf, const struct item *items, 
 	return status;
 }
 
-static int store_lines(const struct nm_shelf *shelf, const struct nm_result_code *code)
+static int store_lines(const struct nm_result_writer *w, const struct nm_result_code *code)
 {
 	sqlite3_stmt *insert = NULL;
-	int status = prepare(shelf, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
+	int status = prepare(w, "INSERT OR IGNORE INTO code_line VALUES(?,?,?,?,?,?)", &insert);
 
-	sqlite3_bind_int64(insert, 1, shelf->process);
+	sqlite3_bind_int64(insert, 1, w->process);
 	if (!status)
-		status = bind_text(shelf, insert, 2, code->module);
+		status = bind_text(w, insert, 2, code->module);
 	for (size_t i = 0; i < code->line_count && !status; i++) {
 		const struct nm_result_line *line = &code->lines[i];
 
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)line->address);
-		status = bind_text(shelf, insert, 4, line->function);
+		status = bind_text(w, insert, 4, line->function);
 		if (!status)
-			status = bind_text(shelf, insert, 5, line->file);
+			status = bind_text(w, insert, 5, line->file);
 		if (line->line)
 			sqlite3_bind_int64(insert, 6, line->line);
 		else
@@ -159,33 +159,33 @@ static int store_lines(const struct nm_shelf *shelf, const struct nm_result_code
 	return status;
 }
 
-static int store_code(const struct nm_shelf *shelf)
+static int store_code(const struct nm_result_writer *w)
 {
 	sqlite3_stmt *insert = NULL;
-	int status = prepare(shelf, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
+	int status = prepare(w, "INSERT OR IGNORE INTO code_block VALUES(?,?,?,?,?)", &insert);
 
-	sqlite3_bind_int64(insert, 1, shelf->process);
-	for (size_t i = 0; i < shelf->result->code_count && !status; i++) {
-		const struct nm_result_code *code = &shelf->result->code[i];
+	sqlite3_bind_int64(insert, 1, w->process);
+	for (size_t i = 0; i < w->result->code_count && !status; i++) {
+		const struct nm_result_code *code = &w->result->code[i];
 
-		status = bind_text(shelf, insert, 2, code->module);
+		status = bind_text(w, insert, 2, code->module);
 		sqlite3_bind_int64(insert, 3, (sqlite3_int64)code->address);
 		if (!status)
-			status = bind_text(shelf, insert, 4, code->function);
+			status = bind_text(w, insert, 4, code->function);
 		if (!status)
 			status = sqlite3_bind_blob64(insert, 5, code->bytes, code->size, SQLITE_STATIC);
 		if (!status)
 			status = run(insert);
 		if (!status)
-			status = store_lines(shelf, code);
+			status = store_lines(w, code);
 	}
 	sqlite3_finalize(insert);
 	return status;
 }
 
-int nm_store_instructions(const struct nm_shelf *shelf)
+int nm_store_instructions(const struct nm_result_writer *w)
 {
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 	struct item *items;
 	int status;
 
@@ -197,21 +197,18 @@ int nm_store_instructions(const struct nm_shelf *shelf)
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct nm_result_site *site = &result->sites[result->cells[i].site];
 
-		items[i] = (struct item){site->module,
-					 site->address,
-					 shelf->fold.place_of[i],
-					 result->cells[i].thread,
-					 (uint32_t)i,
-					 0};
+		items[i] = (struct item){site->module,        site->address,
+					 w->fold.place_of[i], result->cells[i].thread,
+					 (uint32_t)i,         0};
 	}
 	qsort(items, result->cell_count, sizeof *items, by_address);
-	status = store_instructions(shelf, items);
+	status = store_instructions(w, items);
 	qsort(items, result->cell_count, sizeof *items, by_number);
 	for (unsigned level = 0; level < result->machine.count && !status; level++)
-		status = store_counts(shelf, items, level);
-	shelf->store->instructions += (sqlite3_int64)result->cell_count; /* as many at most */
+		status = store_counts(w, items, level);
+	w->store->instructions += (sqlite3_int64)result->cell_count; /* as many at most */
 	if (!status)
-		status = store_code(shelf);
+		status = store_code(w);
 	free(items);
 	return status;
 }

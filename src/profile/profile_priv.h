@@ -92,22 +92,22 @@ struct nm_store {
 	struct nm_map compiled; /* the same -> its MD5 then, in the pool of names; "": not one */
 };
 
-/* A result on its way into the tables, and the numbers that its things have there. */
-struct nm_shelf {
+/* Writes one result into the tables; holds the row ids that its parts have there. */
+struct nm_result_writer {
 	struct nm_store *store;
 	const struct nm_result *result;
 	struct nm_fold fold;
 	sqlite3_int64 process;
 	sqlite3_int64 objects, places; /* those of the first one of either, by rank */
-	int rc;                        /* the first failure; nothing is done after it */
+	int status;                    /* the first failure; nothing is done after it */
 };
 
 enum { NM_LEVEL_IDS = 64 }; /* of a process, as schema.sql has it */
 _Static_assert((int)NM_MAX_LEVELS < (int)NM_LEVEL_IDS, "the memory, behind the last level, has a number too");
 
-static inline sqlite3_int64 nm_level_id(const struct nm_shelf *shelf, unsigned level)
+static inline sqlite3_int64 nm_level_id(const struct nm_result_writer *w, unsigned level)
 {
-	return shelf->process * NM_LEVEL_IDS + level;
+	return w->process * NM_LEVEL_IDS + level;
 }
 
 /* These return SQLite's codes. */
@@ -117,11 +117,11 @@ void nm_store_done(struct nm_store *store);
 
 /* ---- instructions.c: single instructions and their code, if the result has them ---------------------- */
 
-int nm_store_instructions(const struct nm_shelf *shelf);
+int nm_store_instructions(const struct nm_result_writer *w);
 
 /* ---- events.c: what was asked for of single events --------------------------------------------------- */
 
-int nm_store_events(const struct nm_shelf *shelf);
+int nm_store_events(const struct nm_result_writer *w);
 
 /* Evictions between places; `prefetches` of them by a prefetch that the evictor caused. */
 struct nm_place_eviction {
@@ -147,7 +147,7 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold
 
 /* ---- fields.c: fields of structures ------------------------------------------------------------------- */
 
-int nm_store_fields(const struct nm_shelf *shelf);
+int nm_store_fields(const struct nm_result_writer *w);
 
 /* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
 

@@ -5,7 +5,7 @@
  *     nm_profile_open(&profile, "nearmiss.nmp", &err);
  *     nm_profile_query(profile, "SELECT object, sum(loads) FROM counts WHERE level = ?1 GROUP BY 1", &rows, &err);
  *     nm_rows_bind_text(rows, 1, "L1d");
- *     while ((rc = nm_rows_next(rows, &err)) > 0)
+ *     while ((status = nm_rows_next(rows, &err)) > 0)
  *             puts(nm_rows_text(rows, 0));
  *     nm_rows_free(rows);
  *     nm_profile_close(profile);

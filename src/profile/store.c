@@ -96,58 +96,58 @@ static void counts(sqlite3_stmt *insert, int column, const struct nm_counts *c)
 		number(insert, column + i, values[i]);
 }
 
-static void run(struct nm_shelf *shelf, sqlite3_stmt *insert)
+static void run(struct nm_result_writer *w, sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
 	sqlite3_reset(insert);
-	if (status != SQLITE_DONE && !shelf->rc)
-		shelf->rc = status;
+	if (status != SQLITE_DONE && !w->status)
+		w->status = status;
 }
 
-static sqlite3_stmt *row(const struct nm_shelf *shelf, enum nm_insert table)
+static sqlite3_stmt *row(const struct nm_result_writer *w, enum nm_insert table)
 {
-	return shelf->store->insert[table];
+	return w->store->insert[table];
 }
 
 /* Starts a row of a table whose first column is the process, */
-static sqlite3_stmt *row_of_process(const struct nm_shelf *shelf, enum nm_insert table)
+static sqlite3_stmt *row_of_process(const struct nm_result_writer *w, enum nm_insert table)
 {
-	sqlite3_stmt *insert = row(shelf, table);
+	sqlite3_stmt *insert = row(w, table);
 
-	sqlite3_bind_int64(insert, 1, shelf->process);
+	sqlite3_bind_int64(insert, 1, w->process);
 	return insert;
 }
 
 /* or the level. */
-static sqlite3_stmt *row_of_level(const struct nm_shelf *shelf, enum nm_insert table, unsigned level)
+static sqlite3_stmt *row_of_level(const struct nm_result_writer *w, enum nm_insert table, unsigned level)
 {
-	sqlite3_stmt *insert = row(shelf, table);
+	sqlite3_stmt *insert = row(w, table);
 
-	sqlite3_bind_int64(insert, 1, nm_level_id(shelf, level));
+	sqlite3_bind_int64(insert, 1, nm_level_id(w, level));
 	return insert;
 }
 
 /* The number of a place of the fold. */
-static uint64_t place_id(const struct nm_shelf *shelf, uint32_t place)
+static uint64_t place_id(const struct nm_result_writer *w, uint32_t place)
 {
-	return (uint64_t)shelf->places + place;
+	return (uint64_t)w->places + place;
 }
 
-static sqlite3_int64 text_id(struct nm_shelf *shelf, const char *value)
+static sqlite3_int64 text_id(struct nm_result_writer *w, const char *value)
 {
 	sqlite3_int64 found = 0;
-	int status = nm_names_text(&shelf->store->names, value, &found);
+	int status = nm_names_text(&w->store->names, value, &found);
 
-	if (status && !shelf->rc)
-		shelf->rc = status;
+	if (status && !w->status)
+		w->status = status;
 	return found;
 }
 
-static void store_process(struct nm_shelf *shelf)
+static void store_process(struct nm_result_writer *w)
 {
-	const struct nm_result *result = shelf->result;
-	sqlite3_stmt *insert = row_of_process(shelf, NM_INSERT_PROCESS);
+	const struct nm_result *result = w->result;
+	sqlite3_stmt *insert = row_of_process(w, NM_INSERT_PROCESS);
 	size_t i;
 
 	text(insert, 2, result->process ? result->process : "?"); /* made unique at the end */
@@ -157,33 +157,33 @@ static void store_process(struct nm_shelf *shelf)
 	number(insert, 6, result->instructions);
 	number(insert, 7, result->references);
 	number(insert, 8, result->lost_words);
-	run(shelf, insert);
-	for (i = 0; i < result->undebugged_count && !shelf->rc; i++) {
-		insert = row_of_process(shelf, NM_INSERT_UNDEBUGGED);
+	run(w, insert);
+	for (i = 0; i < result->undebugged_count && !w->status; i++) {
+		insert = row_of_process(w, NM_INSERT_UNDEBUGGED);
 		text(insert, 2, result->undebugged[i]);
-		run(shelf, insert);
+		run(w, insert);
 	}
-	for (i = 0; i < result->thread_count && !shelf->rc; i++) {
-		insert = row_of_process(shelf, NM_INSERT_THREAD);
+	for (i = 0; i < result->thread_count && !w->status; i++) {
+		insert = row_of_process(w, NM_INSERT_THREAD);
 		number(insert, 2, result->threads[i].thread);
 		number(insert, 3, result->threads[i].core);
-		run(shelf, insert);
+		run(w, insert);
 	}
 }
 
-static void store_levels(struct nm_shelf *shelf)
+static void store_levels(struct nm_result_writer *w)
 {
 	static const char *const sides[] = {
 	    [NM_SIDE_UNIFIED] = "unified", [NM_SIDE_DATA] = "data", [NM_SIDE_INSTRUCTION] = "instruction"};
-	const struct nm_machine *machine = &shelf->result->machine;
+	const struct nm_machine *machine = &w->result->machine;
 	unsigned i;
 
-	for (i = 0; i < machine->count && !shelf->rc; i++) {
+	for (i = 0; i < machine->count && !w->status; i++) {
 		const struct nm_level_spec *level = &machine->levels[i];
-		sqlite3_stmt *insert = row_of_level(shelf, NM_INSERT_LEVEL, i);
+		sqlite3_stmt *insert = row_of_level(w, NM_INSERT_LEVEL, i);
 		char pages[16];
 
-		number(insert, 2, (uint64_t)shelf->process);
+		number(insert, 2, (uint64_t)w->process);
 		text(insert, 3, level->name);
 		number(insert, 4, level->size);
 		number(insert, 5, level->ways);
@@ -191,7 +191,7 @@ static void store_levels(struct nm_shelf *shelf)
 		number(insert, 7, level->sets);
 		text(insert, 8, *level->plugin ? "plugin" : nm_policies[level->policy]->name);
 		text(insert, 9, sides[level->side]);
-		counts(insert, 10, &shelf->result->levels[i].total);
+		counts(insert, 10, &w->result->levels[i].total);
 		nm_pages_format(pages, sizeof pages, level->pages);
 		text(insert, 10 + COUNTS, *pages ? pages : NULL);
 		text(insert, 11 + COUNTS, nm_huge_pages_name(machine, i));
@@ -200,29 +200,29 @@ static void store_levels(struct nm_shelf *shelf)
 		else
 			sqlite3_bind_null(insert, 12 + COUNTS);
 		text(insert, 13 + COUNTS, level->prefetch ? nm_prefetchers[level->prefetch]->name : NULL);
-		run(shelf, insert);
+		run(w, insert);
 	}
 }
 
-static void store_objects(struct nm_shelf *shelf)
+static void store_objects(struct nm_result_writer *w)
 {
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 	uint32_t i;
 
-	for (i = 0; i < shelf->fold.objects && !shelf->rc; i++) {
-		const struct nm_result_object *object = &result->objects[shelf->fold.object_first[i]];
-		sqlite3_stmt *insert = row(shelf, NM_INSERT_OBJECT);
+	for (i = 0; i < w->fold.objects && !w->status; i++) {
+		const struct nm_result_object *object = &result->objects[w->fold.object_first[i]];
+		sqlite3_stmt *insert = row(w, NM_INSERT_OBJECT);
 
-		number(insert, 1, (uint64_t)shelf->objects + i);
-		number(insert, 2, (uint64_t)shelf->process);
-		id(insert, 3, text_id(shelf, object->name));
+		number(insert, 1, (uint64_t)w->objects + i);
+		number(insert, 2, (uint64_t)w->process);
+		id(insert, 3, text_id(w, object->name));
 		text(insert, 4, nm_object_kind_name(object->kind));
-		id(insert, 5, text_id(shelf, object->type));
+		id(insert, 5, text_id(w, object->type));
 		number(insert, 6, object->bytes);
 		number(insert, 7, object->blocks);
 		number(insert, 8, object->largest);
-		id(insert, 9, text_id(shelf, object->allocated_at));
-		run(shelf, insert);
+		id(insert, 9, text_id(w, object->allocated_at));
+		run(w, insert);
 	}
 }
 
@@ -252,37 +252,37 @@ static int note_file(struct nm_store *store, const struct nm_result_site *site)
 }
 
 /* The numbers of sites by rank; malloc'ed, or NULL. */
-static sqlite3_int64 *store_sites(struct nm_shelf *shelf)
+static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 {
-	sqlite3_int64 *ids = malloc((shelf->fold.sites + 1) * sizeof *ids);
+	sqlite3_int64 *ids = malloc((w->fold.sites + 1) * sizeof *ids);
 
 	if (!ids)
-		shelf->rc = SQLITE_NOMEM;
-	for (uint32_t i = 0; i < shelf->fold.sites && !shelf->rc; i++) {
-		const struct nm_result_site *site = &shelf->result->sites[shelf->fold.site_first[i]];
+		w->status = SQLITE_NOMEM;
+	for (uint32_t i = 0; i < w->fold.sites && !w->status; i++) {
+		const struct nm_result_site *site = &w->result->sites[w->fold.site_first[i]];
 
-		shelf->rc = nm_names_site(&shelf->store->names, site, &ids[i]);
-		if (!shelf->rc)
-			shelf->rc = note_file(shelf->store, site);
+		w->status = nm_names_site(&w->store->names, site, &ids[i]);
+		if (!w->status)
+			w->status = note_file(w->store, site);
 	}
 	return ids;
 }
 
-static void store_places(struct nm_shelf *shelf)
+static void store_places(struct nm_result_writer *w)
 {
-	sqlite3_int64 *sites = store_sites(shelf);
+	sqlite3_int64 *sites = store_sites(w);
 
-	for (uint32_t i = 0; i < shelf->fold.place_count && !shelf->rc; i++) {
-		const struct nm_fold_place *place = &shelf->fold.places[i];
-		uint32_t object = shelf->fold.object_first[place->object];
-		sqlite3_stmt *insert = row(shelf, NM_INSERT_PLACE);
+	for (uint32_t i = 0; i < w->fold.place_count && !w->status; i++) {
+		const struct nm_fold_place *place = &w->fold.places[i];
+		uint32_t object = w->fold.object_first[place->object];
+		sqlite3_stmt *insert = row(w, NM_INSERT_PLACE);
 
-		number(insert, 1, place_id(shelf, i));
+		number(insert, 1, place_id(w, i));
 		number(insert, 2, (uint64_t)sites[place->site]);
-		number(insert, 3, (uint64_t)text_id(shelf, shelf->result->objects[object].name));
-		run(shelf, insert);
+		number(insert, 3, (uint64_t)text_id(w, w->result->objects[object].name));
+		run(w, insert);
 	}
-	shelf->store->places += shelf->fold.place_count;
+	w->store->places += w->fold.place_count;
 	free(sites);
 }
 
@@ -299,155 +299,155 @@ static void add_counts(struct nm_counts *to, const struct nm_counts *from)
 }
 
 /* One row per (thread, place) that has anything to tell. */
-static void store_cells(struct nm_shelf *shelf, unsigned level)
+static void store_cells(struct nm_result_writer *w, unsigned level)
 {
 	static const struct nm_counts none;
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 	size_t i = 0;
 
-	while (i < result->cell_count && !shelf->rc) {
-		uint32_t first = shelf->fold.order[i];
-		uint32_t thread = result->cells[first].thread, place = shelf->fold.place_of[first];
+	while (i < result->cell_count && !w->status) {
+		uint32_t first = w->fold.order[i];
+		uint32_t thread = result->cells[first].thread, place = w->fold.place_of[first];
 		struct nm_counts sum = result->levels[level].counts[first];
 		sqlite3_stmt *insert;
 
 		while (++i < result->cell_count) {
-			uint32_t next = shelf->fold.order[i];
+			uint32_t next = w->fold.order[i];
 
-			if (result->cells[next].thread != thread || shelf->fold.place_of[next] != place)
+			if (result->cells[next].thread != thread || w->fold.place_of[next] != place)
 				break;
 			add_counts(&sum, &result->levels[level].counts[next]);
 		}
 		if (!memcmp(&sum, &none, sizeof sum))
 			continue;
-		insert = row_of_level(shelf, NM_INSERT_CELL, level);
+		insert = row_of_level(w, NM_INSERT_CELL, level);
 		number(insert, 2, thread);
-		number(insert, 3, place_id(shelf, place));
+		number(insert, 3, place_id(w, place));
 		counts(insert, 4, &sum);
-		run(shelf, insert);
+		run(w, insert);
 	}
 }
 
 /* One row per (thread, place) that has anything of what only some levels count. */
-static void store_extras(struct nm_shelf *shelf, unsigned level)
+static void store_extras(struct nm_result_writer *w, unsigned level)
 {
 	static const struct nm_extras none;
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 	const struct nm_extras *extras = result->levels[level].extras;
 	size_t i = 0;
 
-	while (extras && i < result->cell_count && !shelf->rc) {
-		uint32_t first = shelf->fold.order[i], next = first;
-		uint32_t thread = result->cells[first].thread, place = shelf->fold.place_of[first];
+	while (extras && i < result->cell_count && !w->status) {
+		uint32_t first = w->fold.order[i], next = first;
+		uint32_t thread = result->cells[first].thread, place = w->fold.place_of[first];
 		struct nm_extras sum = none;
 		sqlite3_stmt *insert;
 
-		while (result->cells[next].thread == thread && shelf->fold.place_of[next] == place) {
+		while (result->cells[next].thread == thread && w->fold.place_of[next] == place) {
 			nm_extras_add(&sum, &extras[next]);
 			if (++i == result->cell_count)
 				break;
-			next = shelf->fold.order[i];
+			next = w->fold.order[i];
 		}
 		if (!memcmp(&sum, &none, sizeof sum))
 			continue;
-		insert = row_of_level(shelf, NM_INSERT_EXTRA, level);
+		insert = row_of_level(w, NM_INSERT_EXTRA, level);
 		number(insert, 2, thread);
-		number(insert, 3, place_id(shelf, place));
+		number(insert, 3, place_id(w, place));
 		number(insert, 4, sum.sector_misses);
 		number(insert, 5, sum.prefetches);
 		number(insert, 6, sum.useful);
 		number(insert, 7, sum.late_evicted);
 		number(insert, 8, sum.pollution);
-		run(shelf, insert);
+		run(w, insert);
 	}
 }
 
-static void store_eviction(struct nm_shelf *shelf, enum nm_insert table, unsigned level,
+static void store_eviction(struct nm_result_writer *w, enum nm_insert table, unsigned level,
 			   const struct nm_place_eviction *eviction)
 {
-	sqlite3_stmt *insert = row_of_level(shelf, table, level);
+	sqlite3_stmt *insert = row_of_level(w, table, level);
 
-	number(insert, 2, place_id(shelf, eviction->victim));
-	number(insert, 3, place_id(shelf, eviction->evictor));
+	number(insert, 2, place_id(w, eviction->victim));
+	number(insert, 3, place_id(w, eviction->evictor));
 	number(insert, 4, eviction->count);
 	number(insert, 5, eviction->prefetches);
-	run(shelf, insert);
+	run(w, insert);
 }
 
-static void store_evictions(struct nm_shelf *shelf, unsigned level)
+static void store_evictions(struct nm_result_writer *w, unsigned level)
 {
 	struct nm_place_eviction *list = NULL, top = {0};
 	size_t n = 0;
 
-	if (!shelf->rc)
-		shelf->rc = nm_place_evictions(&shelf->result->levels[level], &shelf->fold, &list, &n);
-	for (size_t i = 0; i < n && !shelf->rc; i++) {
-		store_eviction(shelf, NM_INSERT_EVICTION, level, &list[i]);
+	if (!w->status)
+		w->status = nm_place_evictions(&w->result->levels[level], &w->fold, &list, &n);
+	for (size_t i = 0; i < n && !w->status; i++) {
+		store_eviction(w, NM_INSERT_EVICTION, level, &list[i]);
 		if (list[i].count > top.count || (i && list[i].victim != list[i - 1].victim))
 			top = list[i];
 		if (i + 1 == n || list[i + 1].victim != list[i].victim)
-			store_eviction(shelf, NM_INSERT_TOP, level, &top);
+			store_eviction(w, NM_INSERT_TOP, level, &top);
 	}
 	free(list);
 }
 
-static void store_patterns(struct nm_shelf *shelf)
+static void store_patterns(struct nm_result_writer *w)
 {
 	struct nm_place_pattern *list = NULL;
 	size_t count = 0;
 
-	if (!shelf->rc)
-		shelf->rc = nm_place_patterns(shelf->result, &shelf->fold, &list, &count);
-	for (size_t i = 0; i < count && !shelf->rc; i++) {
-		sqlite3_stmt *insert = row_of_process(shelf, NM_INSERT_PATTERN);
+	if (!w->status)
+		w->status = nm_place_patterns(w->result, &w->fold, &list, &count);
+	for (size_t i = 0; i < count && !w->status; i++) {
+		sqlite3_stmt *insert = row_of_process(w, NM_INSERT_PATTERN);
 
-		number(insert, 2, place_id(shelf, list[i].place));
+		number(insert, 2, place_id(w, list[i].place));
 		number(insert, 3, list[i].sampled);
 		number(insert, 4, (uint64_t)list[i].stride.bytes);
 		number(insert, 5, list[i].stride.count);
-		run(shelf, insert);
+		run(w, insert);
 	}
 	free(list);
 }
 
 /* ---- contexts ---- */
 
-static void store_contexts(struct nm_shelf *shelf)
+static void store_contexts(struct nm_result_writer *w)
 {
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 
-	for (size_t i = 0; i < result->context_count && !shelf->rc; i++) {
+	for (size_t i = 0; i < result->context_count && !w->status; i++) {
 		const struct nm_result_context *c = &result->contexts[i];
-		sqlite3_stmt *insert = row_of_process(shelf, NM_INSERT_CONTEXT);
+		sqlite3_stmt *insert = row_of_process(w, NM_INSERT_CONTEXT);
 		sqlite3_int64 site = 0;
 
 		if (c->site != UINT32_MAX)
-			shelf->rc = nm_names_site(&shelf->store->names, &result->sites[c->site], &site);
-		if (shelf->rc)
+			w->status = nm_names_site(&w->store->names, &result->sites[c->site], &site);
+		if (w->status)
 			return;
 		number(insert, 2, i);
 		if (i)
 			number(insert, 3, c->parent);
 		else
 			sqlite3_bind_null(insert, 3);
-		id(insert, 4, text_id(shelf, c->function));
+		id(insert, 4, text_id(w, c->function));
 		id(insert, 5, site);
 		number(insert, 6, c->calls);
-		run(shelf, insert);
+		run(w, insert);
 	}
 }
 
-static void store_buckets(struct nm_shelf *shelf)
+static void store_buckets(struct nm_result_writer *w)
 {
-	for (uint32_t i = 0; i < shelf->fold.objects && !shelf->rc; i++) {
-		const struct nm_result_object *object = &shelf->result->objects[shelf->fold.object_first[i]];
-		sqlite3_stmt *insert = row(shelf, NM_INSERT_BUCKET);
+	for (uint32_t i = 0; i < w->fold.objects && !w->status; i++) {
+		const struct nm_result_object *object = &w->result->objects[w->fold.object_first[i]];
+		sqlite3_stmt *insert = row(w, NM_INSERT_BUCKET);
 
 		if (!object->chain)
 			continue;
-		number(insert, 1, (uint64_t)shelf->objects + i);
+		number(insert, 1, (uint64_t)w->objects + i);
 		number(insert, 2, object->chain - 1);
-		run(shelf, insert);
+		run(w, insert);
 	}
 }
 
@@ -467,23 +467,23 @@ static int compare_context_rows(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static struct context_row *sorted_context_rows(const struct nm_shelf *shelf)
+static struct context_row *sorted_context_rows(const struct nm_result_writer *w)
 {
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 	struct context_row *rows = malloc((result->context_cell_count + 1) * sizeof *rows);
 
 	for (uint32_t i = 0; rows && i < result->context_cell_count; i++) {
 		const struct nm_result_context_cell *c = &result->context_cells[i];
 
 		rows[i] = (struct context_row){c->context, result->cells[c->cell].thread,
-					       shelf->fold.place_of[c->cell], i};
+					       w->fold.place_of[c->cell], i};
 	}
 	if (rows)
 		qsort(rows, result->context_cell_count, sizeof *rows, compare_context_rows);
 	return rows;
 }
 
-static void store_context_cell(struct nm_shelf *shelf, unsigned level, const struct context_row *at,
+static void store_context_cell(struct nm_result_writer *w, unsigned level, const struct context_row *at,
 			       const struct nm_counts *sum)
 {
 	static const struct nm_counts none;
@@ -491,107 +491,107 @@ static void store_context_cell(struct nm_shelf *shelf, unsigned level, const str
 
 	if (!memcmp(sum, &none, sizeof none))
 		return;
-	insert = row_of_level(shelf, NM_INSERT_CONTEXT_CELL, level);
+	insert = row_of_level(w, NM_INSERT_CONTEXT_CELL, level);
 	number(insert, 2, at->context);
 	number(insert, 3, at->thread);
-	number(insert, 4, place_id(shelf, at->place));
+	number(insert, 4, place_id(w, at->place));
 	counts(insert, 5, sum);
-	run(shelf, insert);
+	run(w, insert);
 }
 
 /* Several cells may have one place. */
-static void store_context_cells(struct nm_shelf *shelf, unsigned level, const struct context_row *rows)
+static void store_context_cells(struct nm_result_writer *w, unsigned level, const struct context_row *rows)
 {
-	size_t n = shelf->result->context_cell_count, i = 0;
+	size_t n = w->result->context_cell_count, i = 0;
 
-	while (i < n && !shelf->rc) {
+	while (i < n && !w->status) {
 		const struct context_row *first = &rows[i];
 		struct nm_counts sum = {0};
 
 		for (; i < n && !compare_context_rows(first, &rows[i]); i++)
-			add_counts(&sum, &shelf->result->levels[level].context_counts[rows[i].cell]);
-		store_context_cell(shelf, level, first, &sum);
+			add_counts(&sum, &w->result->levels[level].context_counts[rows[i].cell]);
+		store_context_cell(w, level, first, &sum);
 	}
 }
 
 /* Callers come before what they call, so one pass backwards adds up. */
-static void store_context_sums(struct nm_shelf *shelf, unsigned level)
+static void store_context_sums(struct nm_result_writer *w, unsigned level)
 {
-	const struct nm_result *result = shelf->result;
+	const struct nm_result *result = w->result;
 	struct nm_counts *sums = calloc(result->context_count + 1, sizeof *sums);
 
 	if (!sums) {
-		shelf->rc = SQLITE_NOMEM;
+		w->status = SQLITE_NOMEM;
 		return;
 	}
 	for (size_t i = 0; i < result->context_cell_count; i++)
 		add_counts(&sums[result->context_cells[i].context], &result->levels[level].context_counts[i]);
 	for (size_t i = result->context_count; i-- > 1;)
 		add_counts(&sums[result->contexts[i].parent], &sums[i]);
-	for (size_t i = 0; i < result->context_count && !shelf->rc; i++) {
-		sqlite3_stmt *insert = row_of_level(shelf, NM_INSERT_CONTEXT_SUM, level);
+	for (size_t i = 0; i < result->context_count && !w->status; i++) {
+		sqlite3_stmt *insert = row_of_level(w, NM_INSERT_CONTEXT_SUM, level);
 
 		number(insert, 2, i);
 		counts(insert, 3, &sums[i]);
-		run(shelf, insert);
+		run(w, insert);
 	}
 	free(sums);
 }
 
-static void store_call_chains(struct nm_shelf *shelf)
+static void store_call_chains(struct nm_result_writer *w)
 {
 	struct context_row *rows;
 
-	if (!shelf->result->context_count)
+	if (!w->result->context_count)
 		return;
-	rows = sorted_context_rows(shelf);
+	rows = sorted_context_rows(w);
 	if (!rows) {
-		shelf->rc = SQLITE_NOMEM;
+		w->status = SQLITE_NOMEM;
 		return;
 	}
-	store_contexts(shelf);
-	store_buckets(shelf);
-	for (unsigned level = 0; level < shelf->result->machine.count && !shelf->rc; level++) {
-		store_context_cells(shelf, level, rows);
-		store_context_sums(shelf, level);
+	store_contexts(w);
+	store_buckets(w);
+	for (unsigned level = 0; level < w->result->machine.count && !w->status; level++) {
+		store_context_cells(w, level, rows);
+		store_context_sums(w, level);
 	}
 	free(rows);
 }
 
 /* Everything, in the order of the numbers. */
-static void store_all(struct nm_shelf *shelf)
+static void store_all(struct nm_result_writer *w)
 {
-	store_process(shelf);
-	store_levels(shelf);
-	store_objects(shelf);
-	store_places(shelf);
-	for (unsigned level = 0; level < shelf->result->machine.count; level++) {
-		store_cells(shelf, level);
-		store_extras(shelf, level);
-		store_evictions(shelf, level);
+	store_process(w);
+	store_levels(w);
+	store_objects(w);
+	store_places(w);
+	for (unsigned level = 0; level < w->result->machine.count; level++) {
+		store_cells(w, level);
+		store_extras(w, level);
+		store_evictions(w, level);
 	}
-	store_patterns(shelf);
-	store_call_chains(shelf);
-	if (!shelf->rc)
-		shelf->rc = nm_store_fields(shelf);
-	if (!shelf->rc)
-		shelf->rc = nm_store_instructions(shelf);
-	if (!shelf->rc)
-		shelf->rc = nm_store_events(shelf);
+	store_patterns(w);
+	store_call_chains(w);
+	if (!w->status)
+		w->status = nm_store_fields(w);
+	if (!w->status)
+		w->status = nm_store_instructions(w);
+	if (!w->status)
+		w->status = nm_store_events(w);
 }
 
 int nm_store_result(struct nm_store *store, const struct nm_result *result)
 {
-	struct nm_shelf shelf = {.store = store,
-				 .result = result,
-				 .process = ++store->processes,
-				 .objects = store->objects + 1,
-				 .places = store->places + 1};
+	struct nm_result_writer w = {.store = store,
+				     .result = result,
+				     .process = ++store->processes,
+				     .objects = store->objects + 1,
+				     .places = store->places + 1};
 
-	if (nm_fold(&shelf.fold, result))
+	if (nm_fold(&w.fold, result))
 		return SQLITE_NOMEM;
-	store->objects += shelf.fold.objects;
-	store_all(&shelf);
-	nm_fold_done(&shelf.fold);
-	return shelf.rc;
+	store->objects += w.fold.objects;
+	store_all(&w);
+	nm_fold_done(&w.fold);
+	return w.status;
 }
