@@ -79,7 +79,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	int status;
 
 	if (!e)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	e->symbols = options->symbols;
 	e->machine = *options->machine;
 	e->fetch_line = fetch_line(&e->machine);
@@ -111,7 +111,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	     (options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
 	     nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
 	     nm_space_init(&e->space, e->symbols)))
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	e->cells.by_instruction = options->by_instruction || e->by_stride;
 	e->cells.by_pc = e->by_stride;
 	if (!status)
@@ -290,7 +290,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	free(objects);
 	if (status) {
 		nm_result_free(&result);
-		return failed(e, nm_fail(err, NM_ENOMEM, "out of memory"), err);
+		return failed(e, nm_fail_memory(err), err);
 	}
 	*ret_result = result;
 	return 0;

@@ -7,8 +7,6 @@
 
 #include "engine_priv.h"
 
-static int exhausted(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* ---- process and threads ---- */
 
 /* argv joined by blanks, interned. */
@@ -54,7 +52,7 @@ static int on_process(struct nm_engine *e, const struct nm_wire_record *r, struc
 	e->process.executable = nm_symbols_intern(e->symbols, p.executable);
 	e->process.directory = nm_symbols_intern(e->symbols, p.directory);
 	if (!e->command || !e->process.executable || !e->process.directory)
-		return exhausted(err);
+		return nm_fail_memory(err);
 	e->started = 1;
 	return 0;
 }
@@ -77,7 +75,7 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 		return status;
 	t = nm_arena_alloc(&e->arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
-		return exhausted(err);
+		return nm_fail_memory(err);
 	nm_engine_uncache(e); /* what was anonymous may be its stack */
 	t->wire = s.thread;
 	t->number = (uint32_t)e->threads.count;
@@ -102,7 +100,7 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 	}
 	if (nm_machine_core(&e->machine, t->number) != e->core) {
 		if (nm_engine_flush(e))
-			return exhausted(err);
+			return nm_fail_memory(err);
 		e->core = nm_machine_core(&e->machine, t->number);
 		e->core_changed = 1;
 	}
@@ -121,7 +119,7 @@ static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r
 	if (status)
 		return status;
 	nm_engine_uncache(e);
-	return p.value && nm_space_thread(&e->space, p.value) ? exhausted(err) : 0;
+	return p.value && nm_space_thread(&e->space, p.value) ? nm_fail_memory(err) : 0;
 }
 
 /* A handler begins, perhaps on another stack. */
@@ -138,10 +136,10 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 	from = nm_signals_resume(&e->thread->signals, frames);
 	if (nm_engine_run_stack(e, from) ||
 	    (!nm_stack_holds(e->stack, s.stack_pointer) && nm_engine_switch_stack(e, s.stack_pointer)))
-		return exhausted(err);
+		return nm_fail_memory(err);
 	if ((e->calls || frames->current != from) &&
 	    nm_signals_enter(&e->thread->signals, e->calls, frames, from, s.stack_pointer, s.number))
-		return exhausted(err);
+		return nm_fail_memory(err);
 	nm_reach_own(&e->reach, nm_stack_top(e->stack));
 	nm_engine_choose(e);
 	return 0;
@@ -176,7 +174,7 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 	if (m && !m->allocator)
 		nm_engine_uncache(e);
 	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context, chain))
-		return exhausted(err);
+		return nm_fail_memory(err);
 	nm_engine_uncache_blocks(e);
 	if (context)
 		nm_engine_watch(e, context, address, size);
@@ -237,7 +235,7 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	m.executable = (w.flags & NM_WIRE_PROT_EXEC) != 0;
 	m.path = nm_symbols_intern(e->symbols, w.path);
 	if (!m.path)
-		return exhausted(err);
+		return nm_fail_memory(err);
 	if (w.flags & NM_WIRE_MAP_STACK)
 		m.path = NM_STACK_PATH;
 	else if (m.path[0] == '/' && (w.flags & NM_WIRE_MAP_FILE)) {
@@ -248,10 +246,10 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 		    !nm_module_bias(m.module, m.address, m.offset, m.executable, &m.bias))
 			m.module = NULL;
 	} else if (!m.path[0] && enter_context(e, 0, &m.context)) {
-		return exhausted(err);
+		return nm_fail_memory(err);
 	}
 	nm_engine_uncache(e);
-	return nm_space_map(&e->space, &m) ? exhausted(err) : 0;
+	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
 static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
@@ -265,7 +263,7 @@ static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct n
 			nm_map_done(&e->fields.frame_types);
 		}
 	}
-	return nm_space_unmap(&e->space, address, bytes) ? exhausted(err) : 0;
+	return nm_space_unmap(&e->space, address, bytes) ? nm_fail_memory(err) : 0;
 }
 
 static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -287,7 +285,7 @@ static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct 
 		m.bias += w.address - w.old_address;
 	status = unmap(e, w.old_address, w.old_bytes, err);
 	if (!status && nm_space_map(&e->space, &m))
-		status = exhausted(err);
+		status = nm_fail_memory(err);
 	return status;
 }
 
@@ -323,10 +321,10 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 		m.allocator = 1;
 		m.object = e->space.bookkeeping;
 	} else if (enter_context(e, 0, &m.context)) {
-		return exhausted(err);
+		return nm_fail_memory(err);
 	}
 	nm_engine_uncache(e);
-	return nm_space_map(&e->space, &m) ? exhausted(err) : 0;
+	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
 /* The module's file is known from its mapping; the build-id tells whether it is still the same file. */
@@ -358,7 +356,7 @@ static int on_pages(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	if (status)
 		return status;
 	nm_engine_uncache(e);
-	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? exhausted(err) : 0;
+	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? nm_fail_memory(err) : 0;
 }
 
 static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -368,7 +366,7 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 
 	if (e->tlbs) {
 		if (nm_engine_flush(e))
-			return exhausted(err);
+			return nm_fail_memory(err);
 		e->memory_changed = 1;
 	}
 	switch (r->kind) {
@@ -400,7 +398,7 @@ static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	place.file = w.file[0] ? nm_symbols_intern(e->symbols, w.file) : NULL;
 	if ((w.function[0] && !place.function) || (w.file[0] && !place.file) ||
 	    nm_cells_name_place(&e->cells, w.pc, place))
-		return exhausted(err);
+		return nm_fail_memory(err);
 	return 0;
 }
 
@@ -418,7 +416,7 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		status = nm_wire_name_decode(r, &name, err);
 		nm_engine_uncache_all(e);
 		if (!status && nm_space_name(&e->space, name.address, name.bytes, name.name))
-			status = exhausted(err);
+			status = nm_fail_memory(err);
 		break;
 	case NM_WIRE_UNNAME:
 		status = nm_wire_unname_decode(r, &gone, err);

@@ -189,13 +189,13 @@ ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t 
 		} else {
 			if (manner.tight && out + count - 1 > e->batch + NM_BATCH) {
 				if (make_room(e, out))
-					return nm_fail(err, NM_ENOMEM, "out of memory");
+					return nm_fail_memory(err);
 				if (!does(e, (size_t)(last - words), manner))
 					return words - begin;
 				out = next_ref(e);
 			}
 			if (execute(e, out, plan, words, count - 1, manner))
-				return nm_fail(err, NM_ENOMEM, "out of memory");
+				return nm_fail_memory(err);
 			out += count - 1;
 		}
 		heads = followed ? heads >> count : 0;
@@ -275,6 +275,6 @@ long NM_EXECUTE(struct nm_engine *e, const uint64_t *words, size_t count, struct
 			at += (size_t)taken;
 	}
 	if (nm_engine_settle(e) && taken >= 0)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	return taken < 0 ? taken : (long)at;
 }

@@ -97,7 +97,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	    (e->thread && copy_thread(child, e->thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	if (e->options.heap_chains)
 		nm_space_forget_chains(&child->space);

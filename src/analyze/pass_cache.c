@@ -30,18 +30,18 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 	int status;
 
 	if (!c)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	status = nm_hierarchy_new_foreseeing(&c->hierarchy, options->machine, options->foresight, err);
 	if (!status && options->sift) {
 		status = nm_sift_new(&c->sift, options->sift, options->machine);
 		if (status)
-			nm_fail(err, NM_ENOMEM, "out of memory");
+			nm_fail_memory(err);
 		else
 			nm_sift_watch(c->sift, c->hierarchy);
 		c->moments = options->moments;
 	}
 	if (!status && nm_hierarchy_set_groups(c->hierarchy, options->groups))
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	if (!status && !options->instructions)
 		nm_hierarchy_expect_data(c->hierarchy);
 	if (!status && options->witness)

@@ -18,13 +18,13 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 	if (info.id > (1u << 28))
 		return nm_fail(err, NM_EFORMAT, "block number %u is out of range", info.id);
 	if (nm_vec_reach(&e->definitions, (size_t)info.id + 1))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	d = &e->definitions.at[info.id];
 	if (d->words)
 		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
 	d->words = nm_arena_alloc(&e->codebook->arena, r->words * sizeof *d->words);
 	if (!d->words)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	memcpy(d->words, r->payload, r->words * sizeof *d->words);
 	d->count = (uint32_t)r->words;
 	return 0;
@@ -295,7 +295,7 @@ struct nm_plan *nm_engine_plan(struct nm_engine *e, uint32_t id, struct nm_error
 	}
 	p = nm_engine_settle(e) ? NULL : new_plan(e, &info); /* it makes objects, and cells for fetches */
 	if (!p || fill_plan(e, p, &info) || (id >= e->plan_room && grow_plans(e, id))) {
-		nm_fail(err, NM_ENOMEM, "out of memory");
+		nm_fail_memory(err);
 		return NULL;
 	}
 	e->plans[id] = p;

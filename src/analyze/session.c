@@ -49,7 +49,7 @@ int nm_session_new(struct nm_session **ret_session, const struct nm_engine_optio
 	struct nm_session *s = calloc(1, sizeof *s);
 
 	if (!s)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	s->options = *options;
 	*ret_session = s;
 	return 0;
@@ -90,7 +90,7 @@ static int find_stream(struct nm_session *s, uint32_t number, struct stream **re
 	fresh = calloc(1, sizeof *fresh);
 	if (!fresh || nm_vec_reserve(&s->streams, 1)) {
 		free(fresh);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	fresh->number = number;
 	memmove(&s->streams.at[i + 1], &s->streams.at[i], (s->streams.count - i) * sizeof(struct stream *));
@@ -160,7 +160,7 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 	while ((n.engine = nm_engine_take_child(stream->engine, &n.ordinal)))
 		if (nm_vec_push(&s->newborns, n)) {
 			nm_engine_free(n.engine);
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 		}
 	return status;
 }
@@ -206,7 +206,7 @@ int nm_session_feed(struct nm_session *s, uint32_t number, const uint64_t *words
 		return status;
 	if (!stream->engine) {
 		if (nm_vec_reserve(&stream->waiting, count))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 		memcpy(stream->waiting.at + stream->waiting.count, words, count * sizeof *words);
 		stream->waiting.count += count;
 		return 0;
@@ -286,14 +286,14 @@ static int sort_results(struct nm_session *s, struct nm_error *err)
 
 	s->sorted = calloc(s->streams.count + 1, sizeof(struct nm_result *));
 	if (!s->sorted)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	for (size_t i = 0; i < s->streams.count; i++) {
 		struct stream *stream = s->streams.at[i];
 
 		if (!stream->known) /* it broke off before it said who it is */
 			continue;
 		if (set_path(s, stream, &roots))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 		s->sorted[s->sorted_count++] = &stream->result;
 	}
 	qsort(s->sorted, s->sorted_count, sizeof(struct nm_result *), by_path);

@@ -266,9 +266,9 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
 	e->clock += left.instructions;
 	if ((e->calls || e->thread->signals.list.count) && enter(e, plan))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	if (measure(e, plan, id, header + 1, left))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	w = &e->thread->watch;
 	if (w->context)
 		nm_engine_watch_block(e, id, plan, header + 1, left);
@@ -276,7 +276,7 @@ int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t
 		uint64_t slot = header[n] + plan->frame;
 
 		if (change_frame(e, plan, slot))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 		if (w->context && plan->end == NM_WIRE_RETURN)
 			nm_watch_return(w, &e->contexts, slot, nm_frames_top(&e->thread->frames));
 	}

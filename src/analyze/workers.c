@@ -133,7 +133,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	int status = 0;
 
 	if (!w)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	w->threads = threads;
 	w->idle = idle;
 	pthread_mutex_init(&w->lock, NULL);
@@ -143,7 +143,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	if (threads > 1)
 		w->queue = aligned_alloc(NM_STREAM_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
 	if (!w->own || (threads > 1 && !w->queue))
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	if (!status)
 		status = start_threads(w, err);
 	if (status) {

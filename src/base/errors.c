@@ -28,6 +28,8 @@ int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
 	return code;
 }
 
+int nm_fail_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
+
 static enum nm_code code_of_errno(int e)
 {
 	switch (e) {

@@ -36,6 +36,9 @@ struct nm_error {
 int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "out of memory".  Returns NM_ENOMEM. */
+int nm_fail_memory(struct nm_error *err);
+
 /* The same from errno: appends ": " and strerror, and maps errno to a code. */
 int nm_fail_errno(struct nm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

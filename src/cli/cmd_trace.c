@@ -178,7 +178,7 @@ static int print(struct nm_trace *trace, const struct trace_options *o, FILE *ou
 		status = print_chunk(trace, &chunk, &p, err);
 		left = p.left;
 		if (nm_map_put(&places, p.stream, p.at))
-			status = nm_fail(err, NM_ENOMEM, "out of memory");
+			status = nm_fail_memory(err);
 	}
 	nm_map_done(&places);
 	return status;
@@ -201,7 +201,7 @@ static int slice(struct nm_trace *trace, const struct trace_options *o, FILE *ou
 static int merge(char *const *paths, int count, const struct trace_options *o, struct nm_error *err)
 {
 	struct nm_trace **traces = calloc((size_t)count, sizeof(struct nm_trace *));
-	int status = traces ? 0 : nm_fail(err, NM_ENOMEM, "out of memory"), opened = 0;
+	int status = traces ? 0 : nm_fail_memory(err), opened = 0;
 
 	while (!status && opened < count && !(status = nm_trace_open(&traces[opened], paths[opened], err)))
 		opened++;

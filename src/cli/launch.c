@@ -178,7 +178,7 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 		argc++;
 	args = calloc(argc + MAX_OPTIONS, sizeof *args);
 	if (!args)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	snprintf(run_option, sizeof run_option, "--run-dir=%s", run_dir);
 	snprintf(log_option, sizeof log_option, "--log-file=%s/log.%%p", run_dir);
 	snprintf(consumer_option, sizeof consumer_option, "--consumer=%d", (int)getpid());

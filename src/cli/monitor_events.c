@@ -106,7 +106,7 @@ static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
 {
 	for (unsigned i = 0; i < s->table.column_count; i++)
 		if (nm_vec_push(&s->table.values, row[i]))
-			return nm_monitor_exhausted(s);
+			return nm_fail_memory(s->err);
 	s->table.row_count++;
 	return 0;
 }

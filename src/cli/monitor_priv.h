@@ -47,7 +47,6 @@ int nm_monitor_show_stays(struct nm_monitor_view *view);
 int nm_monitor_show_nth(struct nm_monitor_view *view);
 
 /* NM_ENOMEM, and says so. */
-int nm_monitor_exhausted(struct nm_monitor_view *view);
 
 /* What an event befell; whether the row's object and function were asked for. */
 const char *nm_monitor_object(const struct nm_result *result, unsigned kind, uint32_t cell, uint32_t victim);

@@ -23,7 +23,7 @@ static int add_figure(struct nm_monitor_view *s, unsigned level, unsigned kind, 
 	f->name = nm_intern(&s->table.pool, joined);
 	snprintf(joined, sizeof joined, "%s%s%s", a, b ? " " : "", b ? b : "");
 	f->title = nm_intern(&s->table.pool, joined);
-	return f->name && f->title ? 0 : nm_monitor_exhausted(s);
+	return f->name && f->title ? 0 : nm_fail_memory(s->err);
 }
 
 static int make_figures(struct nm_monitor_view *s)
@@ -144,7 +144,7 @@ static int pick(struct nm_monitor_view *s, size_t process, struct keyed **ret_li
 	size_t n = 0;
 
 	if (!list)
-		return nm_monitor_exhausted(s);
+		return nm_fail_memory(s->err);
 	for (size_t i = 0; i < kept->row_count; i++)
 		if (nm_monitor_picks(s, r, &kept->rows[i]))
 			list[n++] = (struct keyed){
@@ -168,14 +168,14 @@ static int sum_up(struct nm_monitor_view *s, size_t process)
 	for (unsigned i = 0; !status && s->m->sift.mode == NM_SIFT_COUNT && i < s->m->machine.count; i++)
 		if (s->m->sift.kinds[i] &&
 		    push_sums(s, (struct nm_monitor_sums){.process = process, .place = i}))
-			status = nm_monitor_exhausted(s);
+			status = nm_fail_memory(s->err);
 	for (size_t i = 0; i < n && !status; i++) {
 		struct nm_monitor_sums *to = sums_of(s, first, process, &list[i]);
 
 		if (to)
 			add_row(s, to, &rows[list[i].row]);
 		else
-			status = nm_monitor_exhausted(s);
+			status = nm_fail_memory(s->err);
 	}
 	free(list);
 	return status;
@@ -280,7 +280,7 @@ static int fill_sums(struct nm_monitor_view *s)
 		unsigned at = 0;
 
 		if (nm_vec_reserve(&s->table.values, s->table.column_count))
-			return nm_monitor_exhausted(s);
+			return nm_fail_memory(s->err);
 		row = s->table.values.at + s->table.values.count;
 		memset(row, 0, s->table.column_count * sizeof *row);
 		row[at++] = nm_monitor_text(s, s->results[sums->process]->process);

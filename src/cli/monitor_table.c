@@ -13,8 +13,6 @@
 
 #include "monitor_priv.h"
 
-int nm_monitor_exhausted(struct nm_monitor_view *s) { return nm_fail(s->err, NM_ENOMEM, "out of memory"); }
-
 /* ---- names ---- */
 
 static int is_named(const char *pattern, const char *name)
@@ -81,7 +79,7 @@ int nm_monitor_show(const struct nm_monitoring *m, struct nm_result *const *resu
 	int status;
 
 	if (!s)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	s->m = m;
 	s->results = results;
 	s->count = count;

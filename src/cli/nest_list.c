@@ -57,10 +57,10 @@ static int list_step(void *self, const struct nm_nest_step *step, struct nm_erro
 	row[6] = integer(r.line);
 	row[7] = text(nm_intern(&l->table.pool, indices));
 	if (!row[7].text)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	for (unsigned k = 0; k < COLUMNS; k++)
 		if (nm_vec_push(&l->table.values, row[k]))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 	l->table.row_count++;
 	return 0;
 }

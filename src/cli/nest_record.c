@@ -71,7 +71,7 @@ static int run_nest(struct recording *r, struct nm_nest *nest, struct nm_error *
 	int status;
 
 	if (!argv)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	argv[0] = n->path;
 	memcpy(argv + 1, n->settings, n->setting_count * sizeof *argv);
 	r->started = r->shown = now_ms();

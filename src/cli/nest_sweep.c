@@ -36,8 +36,6 @@ struct sweep {
 	struct nm_error err;
 };
 
-static int exhausted(struct sweep *s) { return nm_fail(&s->err, NM_ENOMEM, "out of memory"); }
-
 /* ---- the range ---- */
 
 /* "NAME=FROM:TO" or "NAME=FROM:TO:STEP". */
@@ -69,7 +67,7 @@ static int read_range(struct sweep *s, const char *text)
 	if (span / (uint64_t)s->step >= MAX_ROWS)
 		return nm_fail_at(&s->err, text, (int)(length + 1), "more than %d values", MAX_ROWS);
 	s->name = strndup(text, length);
-	return s->name ? 0 : exhausted(s);
+	return s->name ? 0 : nm_fail_memory(&s->err);
 }
 
 static int find_level(struct sweep *s, const char *name)
@@ -89,7 +87,7 @@ static int add_figure(struct sweep *s, const char *name, unsigned line)
 	struct figure f = {.line = line, .name = nm_intern(&s->table.pool, name)};
 
 	f.column = f.name;
-	return !f.name || nm_vec_push(&s->figures, f) ? exhausted(s) : 0;
+	return !f.name || nm_vec_push(&s->figures, f) ? nm_fail_memory(&s->err) : 0;
 }
 
 /* Places of equal name get their line, and each figure its letter: the first of its name if those differ. */
@@ -111,7 +109,7 @@ static int name_figures(struct sweep *s)
 			f->column = nm_intern(&s->table.pool, text);
 		}
 		if (!f->column)
-			return exhausted(s);
+			return nm_fail_memory(&s->err);
 	}
 	for (size_t i = 0; i < s->figures.count; i++) {
 		struct figure *f = &s->figures.at[i];
@@ -120,7 +118,7 @@ static int name_figures(struct sweep *s)
 		snprintf(text, sizeof text, "%c: %.500s", f->letter, f->column);
 		f->title = initials ? f->column : nm_intern(&s->table.pool, text);
 		if (!f->title)
-			return exhausted(s);
+			return nm_fail_memory(&s->err);
 	}
 	return 0;
 }
@@ -158,7 +156,7 @@ static int add_counts(struct sweep *s, int64_t value, const struct nm_result *re
 	size_t n = s->figures.count;
 
 	if (nm_vec_reserve(&s->table.values, n + 2))
-		return exhausted(s);
+		return nm_fail_memory(&s->err);
 	row = s->table.values.at + s->table.values.count;
 	row[0] = number;
 	memset(row + 1, 0, (n + 1) * sizeof *row);
@@ -235,7 +233,7 @@ static int run_value(struct sweep *s, int64_t value, int by_reference)
 	int status;
 
 	if (asprintf(&setting, "%s=%lld", s->name, (long long)value) < 0)
-		return exhausted(s);
+		return nm_fail_memory(&s->err);
 	s->settings[s->nesting->setting_count] = setting;
 	status = nm_nest_load(&nest, s->nesting->path, s->settings, &s->err);
 	if (!status) {
@@ -294,16 +292,16 @@ static int make_columns(struct sweep *s)
 	snprintf(title, sizeof title, "|0%*s%lld|", PLOT > width ? PLOT - width : 1, "", (long long)s->most);
 	kept = nm_intern(&s->table.pool, title);
 	if (!kept || nm_vec_push(&s->columns, (struct nm_column){.name = s->name, .title = s->name}))
-		return exhausted(s);
+		return nm_fail_memory(&s->err);
 	for (size_t k = 0; k < s->figures.count; k++)
 		if (nm_vec_push(&s->columns, (struct nm_column){.name = s->figures.at[k].column,
 								.title = s->figures.at[k].title,
 								.kind = NM_COLUMN_NUMBER}))
-			return exhausted(s);
+			return nm_fail_memory(&s->err);
 	if (nm_vec_push(
 		&s->columns,
 		(struct nm_column){.name = "plot", .title = kept, .kind = NM_COLUMN_TEXT, .compose = plot}))
-		return exhausted(s);
+		return nm_fail_memory(&s->err);
 	s->table.columns = s->columns.at;
 	s->table.column_count = (unsigned)s->columns.count;
 	return 0;
@@ -331,7 +329,7 @@ int nm_nest_sweep(const struct nm_nesting *nesting, const struct nm_sweep *reque
 		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_USAGE));
 	s.settings = calloc(nesting->setting_count + 2, sizeof *s.settings);
 	if (!s.settings)
-		return sweep_done(&s, nm_failed(&s.err, exhausted(&s)));
+		return sweep_done(&s, nm_failed(&s.err, nm_fail_memory(&s.err)));
 	for (size_t i = 0; i < nesting->setting_count; i++)
 		s.settings[i] = nesting->settings[i];
 	status = run_all(&s, request->by_reference);

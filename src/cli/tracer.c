@@ -85,7 +85,7 @@ int nm_tracer_new(struct nm_tracer **ret_tracer, const char *path, struct nm_sym
 	int status;
 
 	if (!t)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	t->symbols = symbols;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->changed, NULL);

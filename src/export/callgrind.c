@@ -148,7 +148,7 @@ static int write_entry(struct grind *g, const char *line, const char *key, struc
 	nm_rows_bind_text(rows, 1, key);
 	status = nm_rows_next(rows, err);
 	if (status > 0) {
-		status = nm_export_text(g->x, nm_rows_text(rows, 0), &value) ? nm_export_no_memory(err) : 0;
+		status = nm_export_text(g->x, nm_rows_text(rows, 0), &value) ? nm_fail_memory(err) : 0;
 		if (!status && value)
 			fprintf(g->out, "%s %s\n", line, value);
 	}
@@ -257,7 +257,7 @@ static int load_objects(struct grind *g, struct nm_error *err)
 				    &rows, err);
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0)
-		status = load_object(g, rows) ? nm_export_no_memory(err) : 0;
+		status = load_object(g, rows) ? nm_fail_memory(err) : 0;
 	nm_rows_free(rows);
 	return status;
 }
@@ -369,11 +369,11 @@ static int prepare_chains(struct grind *g, struct nm_error *err)
 		status = nm_export_text(g->x, nm_rows_text(rows, 0), &function) ||
 				 nm_export_text(g->x, nm_rows_text(rows, 1), &file) ||
 				 nm_map_put(&g->file_of, (uintptr_t)function, (uintptr_t)file)
-			     ? nm_export_no_memory(err)
+			     ? nm_fail_memory(err)
 			     : 0;
 	nm_rows_free(rows);
 	g->chain_costs = calloc(g->x->chains.count * g->events.count + 1, sizeof *g->chain_costs);
-	return status ? status : g->chain_costs ? 0 : nm_export_no_memory(err);
+	return status ? status : g->chain_costs ? 0 : nm_fail_memory(err);
 }
 
 static int write_call(struct grind *g, const struct nm_chain *c, const int64_t *costs)
@@ -448,28 +448,28 @@ static int write_body(struct grind *g, struct nm_error *err)
 	int status;
 
 	if (g->x->objects && nm_vec_push(&g->events, references)) /* one more, for calls= */
-		return nm_export_no_memory(err);
+		return nm_fail_memory(err);
 	status = nm_facts_open(&facts, g->x, by, g->events.at, g->events.count, err);
 	g->events.count = n;
 	if (!status && g->x->objects && write_name(g, "ob", &g->kinds, "code", "code"))
-		status = nm_export_no_memory(err);
+		status = nm_fail_memory(err);
 	while (!status && (status = nm_facts_next(&facts, err)) > 0)
-		status = write_fact(g, &facts.fact) ? nm_export_no_memory(err) : 0;
+		status = write_fact(g, &facts.fact) ? nm_fail_memory(err) : 0;
 	nm_facts_close(&facts);
 	if (!status && g->x->chains.count && write_calls(g))
-		status = nm_export_no_memory(err);
+		status = nm_fail_memory(err);
 	return status;
 }
 
 static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct grind g = {.x = x, .out = out, .line = -1};
-	int status = resolve_events(&g) ? nm_export_no_memory(err) : 0;
+	int status = resolve_events(&g) ? nm_fail_memory(err) : 0;
 
 	g.totals = calloc(g.events.count + 1, sizeof *g.totals);
 	g.zeros = calloc(g.events.count + 1, sizeof *g.zeros);
 	if (!g.totals || !g.zeros)
-		status = nm_export_no_memory(err);
+		status = nm_fail_memory(err);
 	if (!status)
 		status = write_header(&g, err);
 	if (!status && x->objects)
@@ -479,7 +479,7 @@ static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 	if (!status)
 		status = write_body(&g, err);
 	if (!status && write_objects(&g))
-		status = nm_export_no_memory(err);
+		status = nm_fail_memory(err);
 	if (!status) {
 		fputs("\ntotals:", out);
 		for (size_t i = 0; i < g.events.count; i++)

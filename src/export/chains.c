@@ -19,12 +19,12 @@ static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
 	    nm_export_text(x, nm_rows_text(rows, 3), &c.caller) ||
 	    nm_export_text(x, nm_rows_text(rows, 4), &c.file) ||
 	    (is_root && nm_map_put(&x->first_chain, (uintptr_t)process, x->chains.count + 1)))
-		return nm_export_no_memory(err);
+		return nm_fail_memory(err);
 	first = nm_map_get(&x->first_chain, (uintptr_t)process, 0);
 	c.parent = is_root ? x->chains.count : first - 1 + (size_t)nm_rows_integer(rows, 1);
 	if (!first || c.parent > x->chains.count || (c.parent == x->chains.count && !is_root))
 		return nm_fail(err, NM_EFORMAT, "the profile is damaged: a call chain has no beginning");
-	return nm_vec_push(&x->chains, c) ? nm_export_no_memory(err) : 0;
+	return nm_vec_push(&x->chains, c) ? nm_fail_memory(err) : 0;
 }
 
 int nm_chains_load(struct nm_export *x, struct nm_error *err)

@@ -39,7 +39,7 @@ static int write_rows(struct nm_rows *rows, FILE *out, struct nm_error *err)
 	while ((status = nm_rows_next(rows, err)) > 0)
 		for (unsigned i = 0; i < n; i++) {
 			if (field(rows, i, out))
-				return nm_export_no_memory(err);
+				return nm_fail_memory(err);
 			fputc(i + 1 < n ? ',' : '\n', out);
 		}
 	return status;

@@ -49,7 +49,7 @@ int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct
 		if (is_figure && is_plain(name)) {
 			name = nm_intern(pool, name);
 			if (!name || nm_vec_push(columns, name))
-				status = nm_export_no_memory(err);
+				status = nm_fail_memory(err);
 		} else if (!strcmp(name, "object")) {
 			is_figure = 1;
 		}
@@ -91,7 +91,7 @@ static int add(struct nm_export *x, const char *level, const char *name, struct 
 	for (size_t i = 0; i < x->events.count; i++)
 		if (x->events.at[i].level == level && !strcmp(x->events.at[i].name, name))
 			return 0;
-	return nm_vec_push(&x->events, (struct nm_event){level, name, how}) ? nm_export_no_memory(err) : 0;
+	return nm_vec_push(&x->events, (struct nm_event){level, name, how}) ? nm_fail_memory(err) : 0;
 }
 
 /* The events of one level. */
@@ -105,7 +105,7 @@ static int choose(struct nm_export *x, const char *level, const char *list, stru
 		size_t n = strcspn(list, ",");
 		const char *name = nm_intern_n(&x->pool, list, n);
 
-		status = name ? add(x, level, name, err) : nm_export_no_memory(err);
+		status = name ? add(x, level, name, err) : nm_fail_memory(err);
 		list = list[n] ? list + n + 1 : NULL;
 	}
 	return status;

@@ -10,8 +10,6 @@
 #include "selection.h"
 #include "utf8.h"
 
-int nm_export_no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 int nm_export_text(struct nm_export *x, const char *text, const char **ret_text)
 {
 	char *clean;
@@ -40,7 +38,7 @@ static int add_level(struct nm_export *x, const char *level, struct nm_error *er
 	for (size_t i = 0; i < x->levels.count; i++)
 		if (x->levels.at[i] == level)
 			return 0;
-	return nm_vec_push(&x->levels, level) ? nm_export_no_memory(err) : 0;
+	return nm_vec_push(&x->levels, level) ? nm_fail_memory(err) : 0;
 }
 
 static int all_levels(struct nm_export *x, struct nm_error *err)
@@ -52,7 +50,7 @@ static int all_levels(struct nm_export *x, struct nm_error *err)
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		const char *level = nm_intern(&x->pool, nm_rows_text(rows, 0));
 
-		status = level ? add_level(x, level, err) : nm_export_no_memory(err);
+		status = level ? add_level(x, level, err) : nm_fail_memory(err);
 	}
 	nm_rows_free(rows);
 	return status;
@@ -68,7 +66,7 @@ static int first_level(struct nm_export *x, struct nm_error *err)
 		return status;
 	name = nm_intern(&x->pool, level);
 	free(level);
-	return name ? add_level(x, name, err) : nm_export_no_memory(err);
+	return name ? add_level(x, name, err) : nm_fail_memory(err);
 }
 
 static int choose_levels(struct nm_export *x, const char *list, struct nm_error *err)
@@ -81,7 +79,7 @@ static int choose_levels(struct nm_export *x, const char *list, struct nm_error 
 		size_t n = strcspn(list, ",");
 		const char *level = nm_intern_n(&x->pool, list, n);
 
-		status = level ? nm_select_level(x->profile, level, err) : nm_export_no_memory(err);
+		status = level ? nm_select_level(x->profile, level, err) : nm_fail_memory(err);
 		if (!status)
 			status = add_level(x, level, err);
 		list = list[n] ? list + n + 1 : NULL;
@@ -106,7 +104,7 @@ static int find_threads(struct nm_export *x, const char *process, struct nm_erro
 		nm_rows_bind_integer(rows, 2, x->thread);
 	while ((status = nm_rows_next(rows, err)) > 0)
 		if (nm_vec_push(&x->parts, (struct nm_export_part){process, nm_rows_integer(rows, 0)})) {
-			status = nm_export_no_memory(err);
+			status = nm_fail_memory(err);
 			break;
 		}
 	nm_rows_free(rows);
@@ -126,7 +124,7 @@ static int find_parts(struct nm_export *x, struct nm_error *err)
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		const char *process = nm_intern(&x->pool, nm_rows_text(rows, 0));
 
-		status = process ? find_threads(x, process, err) : nm_export_no_memory(err);
+		status = process ? find_threads(x, process, err) : nm_fail_memory(err);
 	}
 	nm_rows_free(rows);
 	return status;
@@ -155,7 +153,7 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 	int status = 0;
 
 	if (!x)
-		return nm_export_no_memory(err);
+		return nm_fail_memory(err);
 	x->exporter = exporter;
 	x->profile = profile;
 	x->process = request->process;

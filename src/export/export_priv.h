@@ -105,8 +105,6 @@ struct nm_export {
 	int objects;
 };
 
-int nm_export_no_memory(struct nm_error *err);
-
 /* A text as other tools can take it, in x->pool; NULL stays NULL. */
 int nm_export_text(struct nm_export *x, const char *text, const char **ret_text);
 

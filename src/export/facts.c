@@ -51,11 +51,11 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 	int status;
 
 	if (!sql)
-		return nm_export_no_memory(err);
+		return nm_fail_memory(err);
 	fputs(select, sql);
 	condition(x, by, sql);
 	fputs(order, sql);
-	status = fclose(sql) ? nm_export_no_memory(err) : nm_profile_query(x->profile, text, ret_rows, err);
+	status = fclose(sql) ? nm_fail_memory(err) : nm_profile_query(x->profile, text, ret_rows, err);
 	free(text);
 	if (!status && x->process)
 		nm_rows_bind_text(*ret_rows, 1, x->process);
@@ -92,14 +92,14 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	facts->count = count;
 	facts->fact.values = calloc(count + 1, sizeof *facts->fact.values);
 	if (!sql)
-		return nm_export_no_memory(err);
+		return nm_fail_memory(err);
 	fprintf(sql, "SELECT %s, %s, file, function, line, %s, %s",
 		by & (NM_BY_PROCESS | NM_BY_CHAIN) ? "process" : "NULL", by & NM_BY_THREAD ? "thread" : "0",
 		by & NM_BY_OBJECT ? "object" : "NULL", by & NM_BY_CHAIN ? "context" : "0");
 	for (size_t i = 0; i < count; i++)
 		value(&events[i], sql);
 	fputs(by & NM_BY_CHAIN ? " FROM context_counts" : " FROM counts", sql);
-	status = fclose(sql) || !facts->fact.values ? nm_export_no_memory(err) : 0;
+	status = fclose(sql) || !facts->fact.values ? nm_fail_memory(err) : 0;
 	if (!status)
 		status = nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
 					" GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 7, 3, 4, 5, 6",
@@ -155,7 +155,7 @@ int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
 		if (!any)
 			continue;
 		if (take(facts))
-			return nm_export_no_memory(err);
+			return nm_fail_memory(err);
 		return facts->by & NM_BY_CHAIN ? find_chain(facts, err) : 1;
 	}
 	return status;

@@ -32,7 +32,7 @@ static int write_folded(struct nm_export *x, FILE *out, struct nm_error *err)
 
 	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
 		status = nm_fact_line(x, &facts.fact, &line) || nm_chain_frames(x, &facts.fact, &frames)
-			     ? nm_export_no_memory(err)
+			     ? nm_fail_memory(err)
 			     : 0;
 		if (status)
 			break;

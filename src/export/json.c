@@ -75,7 +75,7 @@ static int write_view(struct nm_export *x, unsigned view, FILE *out, struct nm_e
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
 		fprintf(out, "%s\n", comma);
 		comma = ",";
-		status = write_row(rows, out) ? nm_export_no_memory(err) : 0;
+		status = write_row(rows, out) ? nm_fail_memory(err) : 0;
 	}
 	fputs("\n]", out);
 	nm_rows_free(rows);
@@ -91,12 +91,12 @@ static int write_info(struct nm_export *x, FILE *out, struct nm_error *err)
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0)
 		status = json_object_set_new(info, nm_rows_text(rows, 0), value(rows, 1))
-			     ? nm_export_no_memory(err)
+			     ? nm_fail_memory(err)
 			     : 0;
 	nm_rows_free(rows);
 	fputs(",\n\"info\":", out);
 	if (!status && dump(json_incref(info), out))
-		status = nm_export_no_memory(err);
+		status = nm_fail_memory(err);
 	json_decref(info);
 	return status;
 }

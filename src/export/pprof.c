@@ -218,14 +218,14 @@ static int write_pprof(struct nm_export *x, FILE *out, struct nm_error *err)
 	int status;
 
 	if (!p.gzip)
-		return nm_export_no_memory(err);
+		return nm_fail_memory(err);
 	status = nm_facts_open(&facts, x, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_OBJECT | NM_BY_CHAIN,
 			       x->events.at, x->events.count, err);
 	if (!status)
 		put_head(&p);
 	while (!status && (status = nm_facts_next(&facts, err)) > 0) {
 		sample(&p, &facts.fact);
-		status = p.failed ? nm_export_no_memory(err) : 0;
+		status = p.failed ? nm_fail_memory(err) : 0;
 	}
 	nm_facts_close(&facts);
 	nm_gzip_end(p.gzip);

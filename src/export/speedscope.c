@@ -119,7 +119,7 @@ static int write_event(struct scope *s, const struct nm_event *event, struct nm_
 			status = begin(s, process, event);
 		}
 		if (status || sample(s, &facts.fact))
-			status = nm_export_no_memory(err);
+			status = nm_fail_memory(err);
 	}
 	nm_facts_close(&facts);
 	if (process)
@@ -160,7 +160,7 @@ static int write_speedscope(struct nm_export *x, FILE *out, struct nm_error *err
 	for (size_t i = 0; !status && i < x->events.count; i++)
 		status = write_event(&s, &x->events.at[i], err);
 	if (!status && write_frames(&s))
-		status = nm_export_no_memory(err);
+		status = nm_fail_memory(err);
 	nm_map_done(&s.ids);
 	nm_vec_free(&s.frames);
 	nm_vec_free(&s.weights);

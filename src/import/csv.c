@@ -248,7 +248,7 @@ static int import_row(struct nm_import *import, struct row *row, struct nm_error
 		status =
 		    nm_builder_object(&import->builder, row->address, (unsigned)row->size, field(s, OBJECT));
 	if (status)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	taken = nm_import_instruction(import, row->pc, 1, err);
 	return taken < 0 ? taken : nm_import_reference(import, row->address, row->size, row->flags, err);
 }

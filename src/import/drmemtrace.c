@@ -140,7 +140,7 @@ static int begin(struct nm_import *import, const struct drmemtrace_line *l, uint
 	state->pc = pc;
 	state->thread = l->thread;
 	if (nm_builder_thread(&import->builder, l->thread))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	return nm_import_instruction(import, pc, bytes, err);
 }
 

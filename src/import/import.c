@@ -78,7 +78,7 @@ static int start(struct nm_import *import, const char *path, struct nm_error *er
 
 	import->state = calloc(1, import->importer->state_bytes + 1);
 	if (!import->state || nm_builder_start(&import->builder, slash ? slash + 1 : path))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	return 0;
 }
 
@@ -90,7 +90,7 @@ int nm_import_take(struct nm_import **ret_import, const struct nm_begun *begun, 
 
 	if (!import) {
 		close(begun->fd);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	status = nm_input_take(&import->input, begun, err);
 	if (!status)
@@ -150,9 +150,9 @@ int nm_import_next(struct nm_import *import, const uint64_t **ret_words, size_t 
 		status = import->importer->read(import, &import->fault);
 	if (!status) {
 		import->ended = 1;
-		status = nm_builder_exit(b) ? nm_fail(&import->fault, NM_ENOMEM, "out of memory") : 0;
+		status = nm_builder_exit(b) ? nm_fail_memory(&import->fault) : 0;
 	} else if (status < 0 && nm_builder_flush(b)) {
-		nm_fail(&import->fault, NM_ENOMEM, "out of memory");
+		nm_fail_memory(&import->fault);
 	}
 	b->given = 1;
 	*ret_words = b->words.at;
@@ -240,9 +240,7 @@ int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes,
 		return nm_import_fail(import, err, "the address of the instruction is out of range");
 	if (!bytes || bytes > UINT8_MAX)
 		return nm_import_fail(import, err, "the length of the instruction must be 1 to 255");
-	return nm_builder_instruction(&import->builder, pc, (unsigned)bytes)
-		   ? nm_fail(err, NM_ENOMEM, "out of memory")
-		   : 1;
+	return nm_builder_instruction(&import->builder, pc, (unsigned)bytes) ? nm_fail_memory(err) : 1;
 }
 
 int nm_import_check(const struct nm_import *import, uint64_t address, uint64_t size, struct nm_error *err)
@@ -261,7 +259,5 @@ int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t siz
 
 	if (status)
 		return status;
-	return nm_builder_access(&import->builder, address, (unsigned)size, flags)
-		   ? nm_fail(err, NM_ENOMEM, "out of memory")
-		   : 1;
+	return nm_builder_access(&import->builder, address, (unsigned)size, flags) ? nm_fail_memory(err) : 1;
 }

@@ -33,7 +33,7 @@ int nm_input_take(struct nm_input **ret_input, const struct nm_begun *begun, str
 
 	if (!in) {
 		close(begun->fd);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	in->fd = begun->fd;
 	memcpy(in->raw, begun->bytes, begun->count);
@@ -97,7 +97,7 @@ static int begin(struct nm_input *in, struct nm_error *err)
 		return status;
 	in->unpacker = nm_unpacker_for(in->raw, in->raw_end);
 	if (in->unpacker && !(in->state = in->unpacker->begin()))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	return 0;
 }
 

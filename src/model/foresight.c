@@ -40,7 +40,7 @@ int nm_foresight_new(struct nm_foresight **ret_foresight, const struct nm_machin
 	struct nm_foresight *f = calloc(1, sizeof *f);
 
 	if (!f)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	f->machine = *machine;
 	f->runs = nm_machine_runs_ahead(machine);
 	*ret_foresight = f;

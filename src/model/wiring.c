@@ -150,11 +150,11 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
 			standing.loans += h->units[v].places + 1; /* one is asked for before one leaves */
 	if (spec->policy == NM_POLICY_OPT && !(standing.future = nm_foresight_take(h->foresight, c->level)))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	if (nm_cache_init(c, spec, &standing))
 		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s", spec->name);
 	if (spec->inclusion == NM_INCLUSIVE && !(c->custom->above = calloc(u + 1, sizeof *c->custom->above)))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	for (unsigned v = 0; v < u; v++)
 		if (spec->inclusion == NM_INCLUSIVE && outside(&h->units[v], c))
 			c->custom->above[c->custom->above_count++] = &h->units[v];

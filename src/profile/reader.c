@@ -119,7 +119,7 @@ static int only_reads(void *self, int action, const char *a, const char *b, cons
 static int fail(struct nm_profile *profile, int status, struct nm_error *err)
 {
 	switch (status & 0xff) {
-	case SQLITE_NOMEM: return nm_fail(err, NM_ENOMEM, "out of memory");
+	case SQLITE_NOMEM: return nm_fail_memory(err);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_IOERR:
@@ -158,7 +158,7 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 	profile = calloc(1, sizeof *profile);
 	uri = file_uri(path);
 	if (!profile || !uri || !(profile->path = strdup(path))) {
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 		goto out;
 	}
 	status = sqlite3_open_v2(uri, &profile->db,
@@ -234,7 +234,7 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 	rows = calloc(1, sizeof *rows);
 	if (!rows) {
 		sqlite3_finalize(query);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	rows->profile = profile;
 	rows->query = query;

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* The values of a one-column query, as "a, b, c"; malloc'ed. */
 static int listed(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)
 {
@@ -26,7 +24,7 @@ static int listed(struct nm_profile *profile, const char *sql, char **ret_list, 
 	}
 	nm_rows_free(rows);
 	if (!status && !list)
-		status = no_memory(err);
+		status = nm_fail_memory(err);
 	if (!status)
 		status = step;
 	if (status)
@@ -45,7 +43,7 @@ static int must_be(struct nm_profile *profile, const char *what, const char *val
 	int status;
 
 	if (asprintf(&check, "SELECT 1 FROM (%s) WHERE name = ?1", sql) < 0)
-		return no_memory(err);
+		return nm_fail_memory(err);
 	status = nm_profile_query(profile, check, &rows, err);
 	free(check);
 	if (status)
@@ -150,7 +148,7 @@ int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct n
 	if (!status)
 		status = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
 	else if (status > 0)
-		status = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : no_memory(err);
+		status = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : nm_fail_memory(err);
 	nm_rows_free(rows);
 	return status;
 }

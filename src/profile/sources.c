@@ -170,7 +170,7 @@ static int take_text(const struct nm_rows *rows, const char *file, struct nm_sto
 		return nm_fail(err, NM_EFORMAT, "the profile is damaged: it cannot hold %s", file);
 	source->text = malloc((size_t)bytes + 1);
 	if (!source->text)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	n = (uLongf)bytes;
 	if (packed_bytes == (size_t)bytes)
 		memcpy(source->text, bytes ? packed : "", (size_t)bytes);

@@ -71,8 +71,6 @@ static int exec(struct nm_profile_writer *writer, const char *sql, struct nm_err
 	return status ? fail(writer, status, err) : 0;
 }
 
-static int out_of_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* The path with its links resolved, so that rename replaces the file and not the link.  A path that is
  * there must be a regular file that we may write. */
 static int final_path(const char *path, char **ret_final, struct nm_error *err)
@@ -93,7 +91,7 @@ static int final_path(const char *path, char **ret_final, struct nm_error *err)
 		resolved = realpath(path, NULL);
 	}
 	if (!resolved)
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	*ret_final = resolved;
 	return 0;
 }
@@ -108,7 +106,7 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 		if (asprintf(&writer->temporary, "%s%s.%ld-%u.tmp", writer->path[0] == '/' ? "" : "./",
 			     writer->path, (long)getpid(), i) < 0) {
 			writer->temporary = NULL;
-			return out_of_memory(err);
+			return nm_fail_memory(err);
 		}
 		writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (writer->fd >= 0)
@@ -150,7 +148,7 @@ int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *pat
 	int status;
 
 	if (!writer)
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	writer->fd = -1;
 	status = final_path(path, &writer->path, err);
 	if (!status)

@@ -18,8 +18,6 @@
 #include "selection.h"
 #include "utf8.h"
 
-static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* ---- reading ---- */
 
 static const char *text_of(struct nm_annotation *a, const struct nm_rows *rows, unsigned column, int *failed)
@@ -74,7 +72,7 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 		else if (nm_vec_push(ret_rows, row))
 			failed = 1;
 		if (failed) {
-			status = no_memory(a->err);
+			status = nm_fail_memory(a->err);
 			break;
 		}
 	}
@@ -131,7 +129,7 @@ static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
 	int status;
 
 	if (!figures)
-		return no_memory(a->err);
+		return nm_fail_memory(a->err);
 	a->shows_object = !a->request->columns && (!style->width || style->width >= ROOM_FOR_OBJECT);
 	for (object = figures; (object = strstr(object, "object")) != NULL; object++) {
 		size_t n = strlen("object");
@@ -189,7 +187,7 @@ static int lay_out(struct nm_annotation *a)
 	}
 	if (!status)
 		status = nm_vec_push(&a->line_columns, object) || nm_vec_push(&a->line_columns, source);
-	return status ? no_memory(a->err) : 0;
+	return status ? nm_fail_memory(a->err) : 0;
 }
 
 int nm_is_heavy(const struct nm_annotation *a, int64_t part, int64_t whole)
@@ -218,7 +216,7 @@ static int add_section(struct nm_annotation *a, const struct nm_annotate_rows *r
 	section.functions.column_count = (unsigned)a->function_columns.count;
 	section.lines.columns = a->line_columns.at;
 	section.lines.column_count = (unsigned)a->line_columns.count;
-	return nm_vec_push(&a->sections, section) ? no_memory(a->err) : 0;
+	return nm_vec_push(&a->sections, section) ? nm_fail_memory(a->err) : 0;
 }
 
 size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from)
@@ -253,7 +251,7 @@ static int add_functions_named(struct nm_annotation *a, const struct nm_annotate
 
 		if (!function || nm_map_get(&seen, (uintptr_t)function, 0) || !nm_is_function(function, name))
 			continue;
-		status = nm_map_put(&seen, (uintptr_t)function, 1) ? no_memory(a->err)
+		status = nm_map_put(&seen, (uintptr_t)function, 1) ? nm_fail_memory(a->err)
 								   : add_section(a, rows, from, function);
 	}
 	nm_map_done(&seen);
@@ -376,7 +374,7 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 	if (!status)
 		status = gather(&a, style);
 	if (!status && nm_annotation_show(&a, style, out))
-		status = no_memory(err);
+		status = nm_fail_memory(err);
 	done(&a);
 	free(level);
 	return status;

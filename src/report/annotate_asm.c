@@ -52,8 +52,6 @@ struct assembly {
 	struct nm_map source_of;            /* ... by the address of their names */
 };
 
-static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* ---- reading ---- */
 
 static const char *kept(struct nm_annotation *a, const struct nm_rows *rows, unsigned column, int *failed)
@@ -110,7 +108,7 @@ static int read_sites(struct assembly *as)
 		nm_figures_read(&site.figures, rows, 5);
 		nm_figures_add(&a->whole.sum, &site.figures);
 		if (failed || (site.module && take_site(as, &site))) {
-			status = no_memory(a->err);
+			status = nm_fail_memory(a->err);
 			break;
 		}
 	}
@@ -157,7 +155,7 @@ static int read_blocks(struct assembly *as)
 		nm_rows_bind_text(rows, 1, process);
 	while ((status = nm_rows_next(rows, a->err)) > 0)
 		if (take_block(as, rows)) {
-			status = no_memory(a->err);
+			status = nm_fail_memory(a->err);
 			break;
 		}
 	nm_rows_free(rows);
@@ -218,7 +216,7 @@ static int read_origins(struct assembly *as)
 		o.file = kept(a, rows, 3, &failed);
 		o.line = nm_rows_integer(rows, 4);
 		if (failed || (o.module && nm_vec_push(&as->origins, o))) {
-			status = no_memory(a->err);
+			status = nm_fail_memory(a->err);
 			break;
 		}
 	}
@@ -287,17 +285,17 @@ static int find_text(struct assembly *as, struct nm_section *section, const char
 		at = as->sources.count;
 		if (nm_vec_push(&as->sources, found)) {
 			nm_source_done(&found.source);
-			return no_memory(as->annotation->err);
+			return nm_fail_memory(as->annotation->err);
 		}
 		if (nm_map_put(&as->source_of, (uintptr_t)file, at))
-			return no_memory(as->annotation->err);
+			return nm_fail_memory(as->annotation->err);
 	}
 	if (as->sources.at[at].differs && !section->note)
 		section->note =
 		    "a source is not what it was when the program was recorded: lines may be wrong";
 	text = nm_source_line(&as->sources.at[at].source, line);
 	*ret_text = text ? nm_annotate_shown(as->annotation, text) : NULL;
-	return text && !*ret_text ? no_memory(as->annotation->err) : 0;
+	return text && !*ret_text ? nm_fail_memory(as->annotation->err) : 0;
 }
 
 /* The instruction, with the function that it jumps to or calls. */
@@ -338,7 +336,7 @@ static int add_instruction(struct assembly *as, struct nm_section *section, cons
 		return status;
 	if (!instruction || !address || nm_vec_reserve(&table->values, table->column_count) ||
 	    nm_vec_push(&section->numbers, number))
-		return no_memory(a->err);
+		return nm_fail_memory(a->err);
 	to = &table->values.at[table->values.count];
 	for (unsigned c = 0; c < table->column_count; c++)
 		to[c] = nm_annotate_figure(a, table->columns[c].name, site ? &site->figures : NULL);
@@ -398,7 +396,7 @@ static int add_block(struct assembly *as, struct nm_section *section, const stru
 	if (!b->function && list.count > 1)
 		list.count = 1;
 	if (!status && !(chosen = choose(as, section, b, &list)))
-		status = no_memory(as->annotation->err);
+		status = nm_fail_memory(as->annotation->err);
 	for (size_t i = 0; i < list.count && !status; i++)
 		if (chosen[i])
 			status =
@@ -437,7 +435,7 @@ static int add_section(struct assembly *as, size_t i)
 	section.lines.column_count = (unsigned)a->line_columns.count;
 	if (as->blocks.at[i].variants > 1)
 		section.note = "processes have different code here: choose one of them with --process";
-	return nm_vec_push(&a->sections, section) ? no_memory(a->err) : 0;
+	return nm_vec_push(&a->sections, section) ? nm_fail_memory(a->err) : 0;
 }
 
 /* Does the user mean this block by the name of a file that it has lines of, or of its function or one that was
@@ -539,7 +537,7 @@ static int lay_out(struct nm_annotation *a)
 		status = nm_vec_push(&a->line_columns, object);
 	for (unsigned i = 0; i < sizeof more / sizeof *more && !status; i++)
 		status = nm_vec_push(&a->line_columns, more[i]);
-	return status ? no_memory(a->err) : 0;
+	return status ? nm_fail_memory(a->err) : 0;
 }
 
 static int is_recorded(struct nm_annotation *a)

@@ -18,8 +18,6 @@ struct line {
 };
 struct lines nm_vec(struct line);
 
-static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* ---- tables ---- */
 
 struct nm_value nm_annotate_text(const char *text)
@@ -72,7 +70,7 @@ static int add_line(struct nm_annotation *a, struct nm_section *section, const s
 
 	if ((text && !shown) || nm_vec_reserve(&table->values, table->column_count) ||
 	    nm_vec_push(&section->numbers, number))
-		return no_memory(a->err);
+		return nm_fail_memory(a->err);
 	for (unsigned i = 0; i < table->column_count; i++)
 		table->values.at[table->values.count + i] =
 		    nm_annotate_figure(a, table->columns[i].name, line ? &line->figures : NULL);
@@ -156,7 +154,7 @@ static int sum_lines(struct nm_annotation *a, const struct nm_section *section,
 			continue;
 		if (!line || line->number != row->line) {
 			if (nm_vec_push(ret_lines, (struct line){.number = row->line}))
-				return no_memory(a->err);
+				return nm_fail_memory(a->err);
 			line = &ret_lines->at[ret_lines->count - 1];
 			weight = 0;
 			object = NULL;
@@ -196,7 +194,7 @@ static int add_functions(struct nm_annotation *a, struct nm_section *section, co
 
 	for (size_t i = 0; i < count && nm_is_heavy(a, list[i].weight, section->weight); i++) {
 		if (nm_vec_reserve(&table->values, table->column_count))
-			return no_memory(a->err);
+			return nm_fail_memory(a->err);
 		table->values.at[table->values.count++] = nm_annotate_text(list[i].name);
 		for (unsigned c = 1; c < table->column_count; c++)
 			table->values.at[table->values.count++] =
@@ -223,7 +221,7 @@ static int sum_functions(struct nm_annotation *a, struct nm_section *section,
 			at = list.count;
 			if (nm_vec_push(&list, (struct function){.name = row->function}) ||
 			    nm_map_put(&index, (uintptr_t)row->function, at)) {
-				status = no_memory(a->err);
+				status = nm_fail_memory(a->err);
 				break;
 			}
 		}
@@ -245,7 +243,7 @@ static int note(struct nm_annotation *a, struct nm_section *section, char *text)
 {
 	section->note = text ? nm_annotate_shown(a, text) : NULL;
 	free(text);
-	return section->note ? 0 : no_memory(a->err);
+	return section->note ? 0 : nm_fail_memory(a->err);
 }
 
 /* What there is to say against a source, malloc'ed (*ret_text NULL: nothing). */
@@ -265,7 +263,7 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 		    ret_text,
 		    "%zu line%s with figures beyond its end (line %lld): it is not the source that was compiled",
 		    beyond, beyond == 1 ? "" : "s", (long long)end);
-		return status < 0 ? no_memory(a->err) : 0;
+		return status < 0 ? nm_fail_memory(a->err) : 0;
 	}
 	if (!*known->digest)
 		status = nm_read_number(a, "SELECT CAST(value AS INTEGER) FROM info WHERE key = ?1",
@@ -284,7 +282,7 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 	else if (recorded > 0 && source->modified > recorded)
 		text = "it was changed after the recording: figures may stand beside wrong lines";
 	if (text && !status && !(*ret_text = strdup(text)))
-		status = no_memory(a->err);
+		status = nm_fail_memory(a->err);
 	return status;
 }
 
@@ -302,7 +300,7 @@ int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stor
 	} else if (status == NM_ENOENT) {
 		status = nm_source_find(ret_source, file, &a->request->search, 1);
 	}
-	return status == NM_ENOMEM ? no_memory(a->err) : status;
+	return status == NM_ENOMEM ? nm_fail_memory(a->err) : status;
 }
 
 int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const struct nm_annotate_rows *rows)
@@ -327,7 +325,7 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 			      strdup("its source was not found: --source-dir or --map can tell where it is"));
 	} else if (!status) {
 		section->source = nm_annotate_shown(a, source.path);
-		status = section->source ? judge(a, &source, &known, &lines, &text) : no_memory(a->err);
+		status = section->source ? judge(a, &source, &known, &lines, &text) : nm_fail_memory(a->err);
 		if (!status && text)
 			status = note(a, section, text);
 	}

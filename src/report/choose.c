@@ -14,8 +14,6 @@
 
 enum { SHOWN = 3, LONGEST = 64, FAR = 1 << 20 };
 
-static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* Edit distance: insertions, deletions and changes count 1 each. */
 static unsigned distance(const char *a, const char *b)
 {
@@ -107,7 +105,7 @@ static int nothing_fits(struct nm_profile *profile, const char *what, const char
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0)
 		status = nm_rows_text(rows, 0) && consider(&nearest, typed, nm_rows_text(rows, 0))
-			     ? no_memory(err)
+			     ? nm_fail_memory(err)
 			     : 0;
 	nm_rows_free(rows);
 	if (!status)
@@ -126,7 +124,7 @@ static int fits(struct nm_profile *profile, const char *names, const struct nm_n
 	int status;
 
 	if (asprintf(&sql, "SELECT 1 FROM (%s) WHERE name %s ?1 LIMIT 1", names, choice->operator_) < 0)
-		return no_memory(err);
+		return nm_fail_memory(err);
 	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
 	if (!status) {
@@ -148,7 +146,7 @@ int nm_choose_name(struct nm_profile *profile, const char *what, const char *typ
 		struct nm_name_choice choice = {.operator_ = operators[i]};
 
 		if (asprintf(&choice.pattern, i < 2 ? "%s" : "*/%s", typed) < 0)
-			return no_memory(err);
+			return nm_fail_memory(err);
 		status = fits(profile, names, &choice, err);
 		if (status > 0)
 			*ret_choice = choice;
@@ -175,7 +173,7 @@ int nm_no_such(const char *what, const char *typed, const char *const *words, st
 
 	for (i = 0; words[i]; i++)
 		if (consider(&nearest, typed, words[i]))
-			return no_memory(err);
+			return nm_fail_memory(err);
 	for (i = 0; nearest.count ? i < nearest.count : words[i] != NULL; i++) {
 		const char *word = nearest.count ? nearest.name[i] : words[i];
 

@@ -71,12 +71,12 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 	if (status)
 		return status;
 	if (cs.open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	cs.option(handle, CS_OPT_SYNTAX, syntax == NM_SYNTAX_ATT ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
 	cs.option(handle, CS_OPT_DETAIL, CS_OPT_ON);
 	found = cs.malloc(handle);
 	if (!found)
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	while (bytes && !status) {
 		struct nm_instruction one = {.address = address, .size = 1};
 
@@ -92,7 +92,7 @@ int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_
 			address++;
 		}
 		if (nm_vec_push(ret_instructions, one))
-			status = nm_fail(err, NM_ENOMEM, "out of memory");
+			status = nm_fail_memory(err);
 	}
 	if (found)
 		cs.free(found, 1);

@@ -83,7 +83,7 @@ static int print_title(struct nm_profile *profile, const struct nm_asked *asked,
 	int64_t half = sets_of_half(table), sets = 0;
 	struct nm_rows *rows = NULL;
 	int status =
-	    half < 0 ? nm_fail(err, NM_ENOMEM, "out of memory")
+	    half < 0 ? nm_fail_memory(err)
 		     : nm_profile_query(profile, "SELECT max(sets) FROM levels WHERE level = ?1", &rows, err);
 
 	if (status)
@@ -136,7 +136,7 @@ int nm_eviction_sets(struct nm_profile *profile, struct nm_asked *asked, const s
 	if (!status)
 		status = nm_fail(err, NM_EINVAL, "the profile tells nothing of sets: record with --sets");
 	else if (status > 0)
-		status = sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
+		status = sql ? 0 : nm_fail_memory(err);
 	asked->request.limit = 0; /* the title tells of all */
 	if (!status)
 		status = nm_report_fill(&report, profile, asked, &filled, err);

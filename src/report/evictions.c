@@ -62,7 +62,7 @@ static int count_lines(struct nm_profile *profile, const struct nm_asked *asked,
 		     "SELECT sum(count) FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
 		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5)",
 		     evictor ? asked->object.operator_ : "=", victim ? asked->function.operator_ : "=") < 0)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
 	if (!status) {
@@ -120,8 +120,7 @@ static int show_lines(struct nm_profile *profile, struct nm_asked *asked, const 
 	    .ties = "evictor, file, line, function, victim, victim_file, victim_line, victim_function",
 	    .sql = sql};
 	struct nm_filled filled = {.table = {0}};
-	int status = sql ? nm_report_fill(&report, profile, asked, &filled, err)
-			 : nm_fail(err, NM_ENOMEM, "out of memory");
+	int status = sql ? nm_report_fill(&report, profile, asked, &filled, err) : nm_fail_memory(err);
 
 	/* A name that the title tells needs no column. */
 	if (asked->object.pattern && asked->object.operator_[0] == '=')

@@ -89,7 +89,7 @@ static int take_latencies(struct nm_levels *levels, const char *text, struct nm_
 		struct nm_level *level;
 
 		if (!name)
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 		level = (struct nm_level *)nm_levels_named(levels, name);
 		if (!level && strcmp(name, "memory"))
 			return unknown(levels, text, (size_t)(at - text), n, err);
@@ -171,7 +171,7 @@ int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const c
 
 	levels->memory = MEMORY;
 	while (!status && levels->count < NM_REPORT_LEVELS && (status = nm_rows_next(rows, err)) > 0)
-		status = take_level(levels, rows) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+		status = take_level(levels, rows) ? nm_fail_memory(err) : 0;
 	nm_rows_free(rows);
 	if (!status)
 		status = take_machine(levels, profile, err);

@@ -94,7 +94,7 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_as
 	m->pairs.column_count = PAIR;
 	if (asprintf(&sql, query, asked->has_prefetches ? "prefetches" : "0", sort,
 		     asked->request.limit ? (long long)asked->request.limit : -1LL) < 0)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
 	if (!status) {
@@ -104,7 +104,7 @@ static int fill(struct matrix *m, struct nm_profile *profile, const struct nm_as
 	}
 	nm_rows_free(rows);
 	for (row = 0; !status && row < m->all.row_count; row++)
-		status = take_row(m, row) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+		status = take_row(m, row) ? nm_fail_memory(err) : 0;
 	m->n = m->top.row_count;
 	return status;
 }
@@ -274,7 +274,7 @@ int nm_eviction_matrix(struct nm_profile *profile, const struct nm_asked *asked,
 	if (!status && style->format != NM_FORMAT_TEXT)
 		status = nm_table_show(&m.pairs, "evictions", asked->request.level, style, out, err);
 	else if (!status && as_text(&m, asked->request.level, style, out))
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	nm_table_done(&m.all);
 	nm_table_done(&m.top);
 	nm_table_done(&m.total);

@@ -507,7 +507,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report, co
 	ret_query->ties = ties;
 	ret_query->sql = status ? NULL : assemble(&m, select, ties);
 	free(select);
-	return ret_query->sql ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
+	return ret_query->sql ? 0 : nm_fail_memory(err);
 }
 
 void nm_query_done(struct nm_query *query)

@@ -27,7 +27,7 @@ static int say(struct remarker *r, char *text)
 	const char *kept = nm_table_keep(r->pairs, text);
 
 	if (!kept || nm_vec_push(r->remarks, kept))
-		return nm_fail(r->err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(r->err);
 	return 0;
 }
 

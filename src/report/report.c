@@ -10,8 +10,6 @@
 #include "report_priv.h"
 #include "selection.h"
 
-static int no_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* ---- the request --------------------------------------------------------------------------------- */
 
 static int choose_names(struct nm_profile *profile, struct nm_asked *asked, struct nm_error *err)
@@ -71,7 +69,7 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
 		asked->levels.asked = asked->request.level;
 		if (!asked->request.level)
-			status = no_memory(err);
+			status = nm_fail_memory(err);
 	}
 	free(first);
 	return status;
@@ -189,7 +187,7 @@ static int ordered(const struct nm_report *report, struct nm_query *query,
 	}
 	if (asprintf(ret_sql, "%s ORDER BY %s%s LIMIT %lld", query->sql, order, query->ties,
 		     request->limit > 0 ? (long long)request->limit : -1LL) < 0)
-		return no_memory(err);
+		return nm_fail_memory(err);
 	return 0;
 }
 
@@ -203,7 +201,7 @@ static int make_query(struct nm_query *query, const struct nm_report *report, co
 	query->keys = 1;
 	query->sql = strdup(report->sql);
 	query->ties = strdup(report->ties);
-	return query->sql && query->ties ? 0 : no_memory(err);
+	return query->sql && query->ties ? 0 : nm_fail_memory(err);
 }
 
 int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, const struct nm_asked *asked,
@@ -273,7 +271,7 @@ int nm_table_show(struct nm_table *table, const char *report, const char *level,
 			status = nm_table_json(table, out);
 		fputs("}\n", out);
 	}
-	return status ? no_memory(err) : 0;
+	return status ? nm_fail_memory(err) : 0;
 }
 
 int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
@@ -314,12 +312,12 @@ int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm
 	table.column_count = nm_rows_columns(rows);
 	table.columns = columns = calloc(table.column_count + 1, sizeof *columns);
 	if (!columns)
-		status = no_memory(err);
+		status = nm_fail_memory(err);
 	for (i = 0; !status && i < table.column_count; i++) {
 		columns[i].name = nm_intern(&table.pool, nm_rows_name(rows, i));
 		columns[i].title = columns[i].name;
 		if (!columns[i].name)
-			status = no_memory(err);
+			status = nm_fail_memory(err);
 	}
 	if (!status)
 		status = nm_table_fill(&table, rows, err);

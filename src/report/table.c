@@ -77,7 +77,7 @@ int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error 
 
 	while ((status = nm_rows_next(rows, err)) > 0)
 		if (take_row(table, rows))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 	for (; !status && row < table->row_count; row++)
 		derive(table, row);
 	return status;

@@ -23,7 +23,7 @@ struct book {
 int nm_symbols_keep(struct nm_symbols *symbols, struct nm_error *err)
 {
 	if (!symbols->book && !(symbols->book = calloc(1, sizeof *symbols->book)))
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	return 0;
 }
 
@@ -409,10 +409,10 @@ int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_b
 	if (last)
 		put(b, ITEM_COMPLETE);
 	if (b->failed)
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	b->given.count = 0;
 	if (nm_vec_reserve(&b->given, b->notes.count))
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	if (b->notes.count)
 		memcpy(b->given.at, b->notes.at, b->notes.count);
 	b->given.count = b->notes.count;

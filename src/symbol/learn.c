@@ -474,11 +474,11 @@ int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t co
 	struct lesson l = {symbols, bytes, bytes + count, 0, 0};
 
 	if (!symbols->pupil && !(symbols->pupil = calloc(1, sizeof *symbols->pupil)))
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	while (l.at < l.end && !l.broken && !l.exhausted)
 		learn_item(&l);
 	if (l.exhausted)
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	return l.broken ? nm_fail(err, NM_EFORMAT, "the names are damaged") : 0;
 }
 

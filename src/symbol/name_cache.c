@@ -133,7 +133,7 @@ static int learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count,
 		return 0;
 	}
 	if (nm_vec_reserve(&c->notes, notes_bytes))
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	memcpy(c->notes.at, notes, notes_bytes);
 	c->notes.count = notes_bytes;
 	return nm_symbols_learn(symbols, c->notes.at, notes_bytes, err);
@@ -148,7 +148,7 @@ int nm_symbols_recall(struct nm_symbols *symbols, const char *folder, const char
 	int status = nm_symbols_keep(symbols, err);
 
 	if (!status && !(symbols->cache = calloc(1, sizeof *symbols->cache)))
-		status = nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		status = nm_fail_memory(err);
 	if (!status && bytes)
 		status = learn(symbols, bytes, count, err);
 	free(bytes);

@@ -18,7 +18,7 @@ int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 	elf_version(EV_CURRENT);
 	struct nm_symbols *symbols = calloc(1, sizeof *symbols);
 	if (!symbols)
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	*ret_symbols = symbols;
 	return 0;
 }
@@ -112,7 +112,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 {
 	const char *interned = nm_intern(&symbols->pool, path);
 	if (!interned)
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	if (build_id_bytes > BUILD_ID_MAX)
 		build_id_bytes = BUILD_ID_MAX;
 	for (size_t i = 0; i < symbols->modules.count; i++) {
@@ -124,7 +124,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 	}
 	struct nm_module *module = module_new(symbols, interned);
 	if (!module)
-		return nm_fail(err, NM_ENOMEM, "memory is exhausted");
+		return nm_fail_memory(err);
 	if (!symbols->complete && !symbols->expecting) {
 		stamp_file(symbols, interned);
 		elf_file_open(&module->file, interned);

@@ -64,7 +64,7 @@ static int read_names(struct nm_ahead *a, const struct nm_trace_chunk *chunk, st
 		return status;
 	s->names.count = 0;
 	if (nm_vec_reserve(&s->names, count + 1))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	memcpy(s->names.at, bytes, count);
 	s->piece = (struct nm_piece){.names = s->names.at, .names_count = count};
 	return 1;
@@ -109,14 +109,14 @@ static int hand_over(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 	const size_t count = (s->piece.count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
 
 	if (nm_vec_reserve(&a->other, LINE_WORDS)) /* a copy is of whole lines */
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	if (s->room < count) {
 		free(s->words);
 		s->words = aligned_alloc(NM_STREAM_LINE, count * sizeof *s->words);
 		s->room = s->words ? count : 0;
 	}
 	if (!s->words)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	nm_stream_copy(s->words, a->other.at, count * sizeof *s->words);
 	s->piece.words = s->words;
 	return 1;
@@ -185,7 +185,7 @@ int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int thread
 	struct nm_ahead *a = calloc(1, sizeof *a);
 
 	if (!a)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	a->trace = trace;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->read, NULL);

@@ -21,7 +21,7 @@ enum { ENOUGH_WORDS = 1 << 14 };
 int nm_decoder_new(struct nm_decoder **ret_decoder, struct nm_error *err)
 {
 	*ret_decoder = calloc(1, sizeof **ret_decoder);
-	return *ret_decoder ? 0 : nm_fail(err, NM_ENOMEM, "out of memory");
+	return *ret_decoder ? 0 : nm_fail_memory(err);
 }
 
 void nm_decoder_free(struct nm_decoder *d)

@@ -82,7 +82,7 @@ static int slice_words(struct slicer *s, struct cut *c, const uint64_t *words, s
 	s->out.count = 0;
 	while ((status = nm_wire_scan_next(&scan, &r, err)) > 0)
 		if (slice_record(s, c, &r))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 	if (!status && s->out.count)
 		status = nm_trace_writer_feed(s->writer, c->stream, s->out.at, s->out.count, err);
 	return status;
@@ -96,7 +96,7 @@ static int slice_chunk(struct slicer *s, const struct nm_trace_chunk *chunk, str
 	int status;
 
 	if (!c)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	if (chunk->kind == NM_TRACE_END)
 		return nm_trace_writer_end(s->writer, chunk->stream, err);
 	status = nm_trace_begin(s->trace, chunk, err);

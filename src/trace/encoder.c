@@ -16,7 +16,7 @@ int nm_encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err)
 	if (!e || columns_new(&e->columns) || nm_vec_reserve(&e->paths, 1024) ||
 	    nm_vec_reserve(&e->addresses, 1024) || nm_vec_reserve(&e->edges, 1024)) {
 		nm_encoder_free(e);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	nm_encoder_reset(e);
 	*ret_encoder = e;
@@ -175,7 +175,7 @@ static int add_block(struct nm_encoder *e, const uint64_t *words, const uint64_t
 	if (n - 1 > NM_MAX_ADDRESSES)
 		return nm_fail(err, NM_EFORMAT, "block %u has %zu addresses", nm_wire_arg(*words), n - 1);
 	return put_block(e, *words & ~(uint64_t)NM_WIRE_MAX_PAYLOAD, words + 1, (uint32_t)(n - 1))
-		   ? nm_fail(err, NM_ENOMEM, "out of memory")
+		   ? nm_fail_memory(err)
 		   : 0;
 }
 
@@ -187,7 +187,7 @@ static int add_other(struct nm_encoder *e, const uint64_t *words, size_t left, s
 	if (n > left)
 		return nm_fail(err, NM_EFORMAT, "a record is cut short");
 	*ret_taken = n;
-	return put_record(e, words, n) ? nm_fail(err, NM_ENOMEM, "out of memory") : 0;
+	return put_record(e, words, n) ? nm_fail_memory(err) : 0;
 }
 
 int nm_encoder_add(struct nm_encoder *e, const uint64_t *words, size_t count, struct nm_error *err)

@@ -279,7 +279,7 @@ int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, con
 
 	if (!t) {
 		close(begun->fd);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	t->fd = begun->fd;
 	status = read_start(t, begun, path, err);
@@ -287,7 +287,7 @@ int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, con
 		status = nm_decoder_new(&t->decoder, err);
 	t->zstd = ZSTD_createDCtx();
 	if (!status && (!t->zstd || (!t->piped && read_index(t) && scan(t))))
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	if (status) {
 		nm_trace_free(t);
 		return status;
@@ -314,7 +314,7 @@ static int hold(struct nm_trace *t, uint64_t count, struct nm_error *err)
 		int status;
 
 		if (nm_vec_reserve(&t->held, step))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 		status = nm_read_full(t->fd, t->held.at + t->held.count, step, &n, err);
 		t->held.count += n;
 		t->size += n;
@@ -367,7 +367,7 @@ static int take_chunk(struct nm_trace *t, struct nm_error *err)
 	if (status <= 0)
 		return status;
 	chunk = chunk_of(at, &head);
-	return add_chunk(t, &chunk) ? nm_fail(err, NM_ENOMEM, "out of memory") : 1;
+	return add_chunk(t, &chunk) ? nm_fail_memory(err) : 1;
 }
 
 /* ---- chunks ---- */

@@ -42,7 +42,7 @@ int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, s
 	struct nm_trace_writer *w = calloc(1, sizeof *w);
 
 	if (!w)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	w->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 				  : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 	w->zstd = ZSTD_createCCtx();
@@ -54,7 +54,7 @@ int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, s
 	w->at = sizeof head;
 	if (!w->zstd) {
 		nm_trace_writer_free(w);
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	}
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
@@ -107,7 +107,7 @@ static int pack(struct nm_trace_writer *w, struct chunk_head *head, unsigned par
 	if (!count)
 		return 0;
 	if (nm_vec_reserve(&w->packed, room))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	n = ZSTD_compress2(w->zstd, w->packed.at + w->packed.count, room, bytes, count);
 	if (ZSTD_isError(n) || count > UINT32_MAX)
 		return nm_fail(err, NM_ENOMEM, "cannot compress: %s", ZSTD_getErrorName(n));
@@ -126,7 +126,7 @@ static int write_chunk(struct nm_trace_writer *w, struct chunk_head *head, struc
 
 	head->check = chunk_check(head);
 	if (nm_vec_push(&w->index, entry))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	status = write_all(w, head, sizeof *head, err);
 	if (!status)
 		status = write_all(w, w->packed.at, w->packed.count, err);
@@ -157,7 +157,7 @@ static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct
 	if (!head.words)
 		return 0;
 	if (nm_encoder_finish(s->encoder, parts))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	w->packed.count = 0;
 	for (unsigned i = 0; i < NM_PARTS && !status; i++)
 		status = pack(w, &head, i, parts[i]->at, parts[i]->count, err);
@@ -180,7 +180,7 @@ int nm_trace_writer_copy(struct nm_trace_writer *w, struct nm_trace *from, const
 	count = (size_t)chunk_payload(&head);
 	w->packed.count = 0;
 	if (nm_vec_reserve(&w->packed, count + 1))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	memcpy(w->packed.at, bytes, count);
 	w->packed.count = count;
 	head.stream = stream;
@@ -212,7 +212,7 @@ static int find_stream(struct nm_trace_writer *w, uint32_t number, struct open_s
 		status = nm_encoder_new(&fresh.encoder, err);
 	if (!status && nm_vec_push(&w->streams, fresh)) {
 		nm_encoder_free(fresh.encoder);
-		status = nm_fail(err, NM_ENOMEM, "out of memory");
+		status = nm_fail_memory(err);
 	}
 	if (!status)
 		*ret_stream = &w->streams.at[w->streams.count - 1];
@@ -304,7 +304,7 @@ int nm_trace_writer_info(struct nm_trace_writer *w, const char *key, const char 
 	int status;
 
 	if (!both)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	memcpy(both, key, n);
 	memcpy(both + n, value, m);
 	status = write_plain(w, NM_TRACE_INFO, 0, both, n + m, err);

@@ -61,8 +61,6 @@ static int fail(const struct nm_wire_record *r, struct nm_error *err, const char
 		       nm_wire_kind_name(r->kind));
 }
 
-static int out_of_memory(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 /* ---- Blocks ------------------------------------------------------------------------------ */
 
 /* Keeps a copy of the block.  0 or NM_ENOMEM. */
@@ -91,7 +89,7 @@ static int define_block(struct nm_wire_check *c, const struct nm_wire_record *r,
 		return status;
 	if (nm_map_get(&c->block_of_id, b.id, UINT64_MAX) != UINT64_MAX)
 		return fail(r, err, "second definition of a block");
-	return keep_block(c, b) ? out_of_memory(err) : 0;
+	return keep_block(c, b) ? nm_fail_memory(err) : 0;
 }
 
 static void count_frame(struct nm_wire_check *c, unsigned end)
@@ -171,7 +169,7 @@ static int start_thread(struct nm_wire_check *c, const struct nm_wire_record *r,
 	if (t.parent && !nm_map_get(&c->thread_states, t.parent, 0))
 		return fail(r, err, "parent thread that never started");
 	if (nm_map_put(&c->thread_states, t.thread, RUNNABLE) || nm_map_put(&c->thread_depths, t.thread, 0))
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	return 0;
 }
 
@@ -191,7 +189,7 @@ static int end_thread(struct nm_wire_check *c, const struct nm_wire_record *r, s
 	if (status || (status = known_thread(c, r, t.thread, err)))
 		return status;
 	if (nm_map_put(&c->thread_states, t.thread, ENDED))
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	if (t.thread == c->thread)
 		c->thread = 0;
 	return 0;
@@ -205,7 +203,7 @@ static int switch_thread(struct nm_wire_check *c, const struct nm_wire_record *r
 	if (status || (status = known_thread(c, r, t.thread, err)))
 		return status;
 	if (c->thread && nm_map_put(&c->thread_depths, c->thread, c->depth))
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	c->thread = t.thread;
 	c->depth = nm_map_get(&c->thread_depths, t.thread, 0);
 	return 0;
@@ -234,12 +232,12 @@ static int add_heap_block(struct nm_wire_check *c, const struct nm_wire_record *
 	struct heap_block *b = malloc(sizeof *b), **found;
 
 	if (!b)
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	*b = (struct heap_block){address, address + (bytes ? bytes : 1), bytes};
 	found = tsearch(b, &c->heap, by_range);
 	if (!found || *found != b) {
 		free(b);
-		return found ? fail(r, err, "block that overlaps a live one") : out_of_memory(err);
+		return found ? fail(r, err, "block that overlaps a live one") : nm_fail_memory(err);
 	}
 	c->stats.live_blocks++;
 	c->stats.live_bytes += bytes;
@@ -341,7 +339,7 @@ static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, 
 		return fail(r, err, "module before any mapping");
 	if (nm_map_get(&c->modules, m.base, 0))
 		return fail(r, err, "module that is loaded already");
-	return nm_map_put(&c->modules, m.base, 1) ? out_of_memory(err) : 0;
+	return nm_map_put(&c->modules, m.base, 1) ? nm_fail_memory(err) : 0;
 }
 
 static int unload_module(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
@@ -417,7 +415,7 @@ static int fork_process(struct nm_wire_check *c, const struct nm_wire_record *r,
 	child.check->inherited = 1;
 	if (copy_knowledge(child.check, c) || nm_vec_push(&c->children, child)) {
 		nm_wire_check_free(child.check);
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	}
 	return 0;
 }
@@ -533,7 +531,7 @@ int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err)
 	struct nm_wire_check *c = calloc(1, sizeof *c);
 
 	if (!c)
-		return out_of_memory(err);
+		return nm_fail_memory(err);
 	*ret = c;
 	return 0;
 }

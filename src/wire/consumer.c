@@ -73,7 +73,7 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 		return nm_fail(err, NM_EINVAL, "a ring of %u chunks is not possible", chunks);
 	c = calloc(1, sizeof *c);
 	if (!c)
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	c->chunk_words = chunk_words;
 	c->chunks = chunks;
 	c->ring_bytes = nm_wire_ring_bytes(chunk_words, chunks);

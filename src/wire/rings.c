@@ -117,7 +117,7 @@ static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
 	int status;
 
 	if (nm_vec_reserve(&c->rings, 1))
-		return nm_fail(err, NM_ENOMEM, "out of memory");
+		return nm_fail_memory(err);
 	status = map_ring(c, &ring, err);
 	if (status <= 0)
 		return status;
@@ -145,7 +145,7 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 		return nm_fail(err, NM_EFORMAT, "the control file claims %u rings", rings);
 	for (; c->known != rings; c->known++)
 		if (nm_vec_push(&c->announced, (struct announced){c->known, now_ms()}))
-			return nm_fail(err, NM_ENOMEM, "out of memory");
+			return nm_fail_memory(err);
 	for (size_t i = 0; i < c->announced.count; i++) {
 		int status = adopt(c, c->announced.at[i].number, err);
 

@@ -44,7 +44,7 @@ static int declare(struct nm_nest_parser *p, const char *what, const char **ret_
 		return nm_nest_fault(p, p->token.at, "'%.*s' is declared already", (int)p->token.length,
 				     p->token.at);
 	*ret_name = nm_intern_n(&p->nest->names, p->token.at, p->token.length);
-	return *ret_name ? nm_nest_next(p) : nm_nest_exhausted(p->err);
+	return *ret_name ? nm_nest_next(p) : nm_fail_memory(p->err);
 }
 
 static int is_setting_of(const char *setting, const char *name)
@@ -113,7 +113,7 @@ int nm_nest_parse_parameter(struct nm_nest_parser *p)
 	if (!status)
 		status = apply_setting(p, fresh.name, &fresh.value, &set);
 	if (!status && nm_vec_push(&p->known, fresh))
-		status = nm_nest_exhausted(p->err);
+		status = nm_fail_memory(p->err);
 	return status;
 }
 
@@ -296,7 +296,7 @@ static int parse_listed_values(struct nm_nest_parser *p, const struct nm_nest_ar
 		if (!status)
 			status = nm_nest_parse_constant(p, "a value", &value);
 		if (!status && nm_vec_push(values, value))
-			status = nm_nest_exhausted(p->err);
+			status = nm_fail_memory(p->err);
 		if (status)
 			return status;
 	}
@@ -331,7 +331,7 @@ static int take_values(struct nm_nest_parser *p, const char *at, const struct nm
 			return nm_nest_fault(p, at, "%s: value %llu of %llu is missing or no number", path,
 					     (unsigned long long)i + 1, (unsigned long long)a->elements);
 		if (nm_vec_push(values, value))
-			return nm_nest_exhausted(p->err);
+			return nm_fail_memory(p->err);
 		end += *end == ',';
 	}
 	if (s[strspn(s, " \t\r\n")])
@@ -355,10 +355,10 @@ static int read_values(struct nm_nest_parser *p, const struct nm_nest_array *a, 
 		return status;
 	path = beside_the_nest(p->nest, &name);
 	if (!path)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	status = nm_nest_read_file(path, MAX_FILE, &text, &bytes, &why);
 	if (status == NM_ENOMEM)
-		status = nm_nest_exhausted(p->err);
+		status = nm_fail_memory(p->err);
 	else if (status)
 		status = nm_nest_fault(p, name.at, "%s", why.text);
 	else
@@ -381,7 +381,7 @@ static int parse_values(struct nm_nest_parser *p, struct nm_nest_array *a)
 		if (a->values)
 			memcpy(a->values, values.at, values.count * sizeof *a->values);
 		else
-			status = nm_nest_exhausted(p->err);
+			status = nm_fail_memory(p->err);
 	}
 	nm_vec_free(&values);
 	return status;
@@ -414,7 +414,7 @@ static int place_array(struct nm_nest_parser *p, struct nm_nest_array *a, const 
 	}
 	p->cursor = a->address + bytes + how->pad;
 	if (nm_vec_push(&p->nest->arrays, a))
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	return 0;
 }
 
@@ -425,7 +425,7 @@ static int parse_array(struct nm_nest_parser *p, struct nm_nest_array **ret)
 	int status;
 
 	if (!a)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	a->at = p->token.at;
 	status = declare(p, "an array", &a->name);
 	if (!status)
@@ -433,7 +433,7 @@ static int parse_array(struct nm_nest_parser *p, struct nm_nest_array **ret)
 	fresh.name = a->name;
 	fresh.array = a;
 	if (!status && nm_vec_push(&p->known, fresh))
-		status = nm_nest_exhausted(p->err);
+		status = nm_fail_memory(p->err);
 	*ret = a;
 	return status;
 }

@@ -15,8 +15,6 @@ enum { MAX_TEXT = 64 << 20 };
 
 #define ORIGIN (1u << 20) /* where the first array lies */
 
-int nm_nest_exhausted(struct nm_error *err) { return nm_fail(err, NM_ENOMEM, "out of memory"); }
-
 int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *ret_bytes, struct nm_error *err)
 {
 	struct nm_vec(char) text = {0};
@@ -28,7 +26,7 @@ int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *re
 		return nm_fail_errno(err, "cannot read %s", path);
 	while (n && !status) {
 		if (nm_vec_reserve(&text, 65536)) {
-			status = nm_nest_exhausted(err);
+			status = nm_fail_memory(err);
 			break;
 		}
 		n = fread(text.at + text.count, 1, 65535, file);
@@ -55,7 +53,7 @@ static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char
 {
 	struct nm_nest_parser p = {.settings = settings, .cursor = ORIGIN, .err = err};
 	struct nm_nest *nest = calloc(1, sizeof *nest);
-	int status = nest ? 0 : nm_nest_exhausted(err);
+	int status = nest ? 0 : nm_fail_memory(err);
 
 	if (!nest) {
 		free(text);
@@ -68,7 +66,7 @@ static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char
 	nest->source.name = nm_intern(&nest->names, path);
 	p.nest = nest;
 	p.lexer = (struct nm_nest_lexer){.source = &nest->source, .at = text};
-	status = nest->path && nest->source.name ? nm_nest_parse_program(&p) : nm_nest_exhausted(err);
+	status = nest->path && nest->source.name ? nm_nest_parse_program(&p) : nm_fail_memory(err);
 	nm_vec_free(&p.known);
 	if (status)
 		nm_nest_free(nest);
@@ -83,7 +81,7 @@ int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, con
 	char *copy = malloc(bytes + 1);
 
 	if (!copy)
-		return nm_nest_exhausted(err);
+		return nm_fail_memory(err);
 	memcpy(copy, text, bytes);
 	copy[bytes] = '\0';
 	return parse(ret_nest, copy, bytes, path, settings, err);

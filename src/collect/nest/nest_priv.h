@@ -137,8 +137,6 @@ struct nm_nest_parser {
 /* Tells a fault at a place of the text that is being read. */
 #define nm_nest_fault(p, place, ...) nm_nest_fault_in((p)->lexer.source, (p)->err, (place), __VA_ARGS__)
 
-int nm_nest_exhausted(struct nm_error *err);
-
 /* token.c: goes to the next word; takes a word that must be there. */
 int nm_nest_next(struct nm_nest_parser *p);
 int nm_nest_expect(struct nm_nest_parser *p, int kind, const char *what);

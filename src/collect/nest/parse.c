@@ -85,7 +85,7 @@ int nm_nest_add_reference(struct nm_nest_parser *p, struct nm_nest_reference *r)
 	r->statement = nest->statements + 1;
 	r->part = ++p->part;
 	if (!r->name || nm_vec_push(&nest->references, *r))
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	p->block->count++;
 	return 0;
 }
@@ -144,7 +144,7 @@ int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token
 	int status;
 
 	if (!sums)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	if (p->nesting == MAX_OPERANDS)
 		return nm_nest_fault(p, name->at, "more than %d subscripts within each other", MAX_OPERANDS);
 	p->nesting++;
@@ -154,7 +154,7 @@ int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token
 		return status;
 	r.text = squeeze(p, name->at, end);
 	*ret = r;
-	return r.text ? 0 : nm_nest_exhausted(p->err);
+	return r.text ? 0 : nm_fail_memory(p->err);
 }
 
 /* A word that starts an operand: reads an array's element, or is a register. */
@@ -321,7 +321,7 @@ static int parse_statement(struct nm_nest_parser *p, struct body *b)
 	if (!b->run) {
 		b->run = append(p, b, NM_NEST_RUN);
 		if (!b->run || !(b->run->block = open_block(p)))
-			return nm_nest_exhausted(p->err);
+			return nm_fail_memory(p->err);
 	}
 	p->block = b->run->block;
 	p->part = 0;
@@ -346,7 +346,7 @@ static int parse_bounds(struct nm_nest_parser *p, struct nm_nest_node *loop)
 	loop->from = nm_arena_alloc(&p->nest->arena, 2 * sizeof *loop->from);
 	loop->block = open_block(p);
 	if (!loop->from || !loop->block)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	loop->to = loop->from + 1;
 	p->part = 0;
 	status = nm_nest_parse_value(p, loop->from);
@@ -402,7 +402,7 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 	int status;
 
 	if (!loop)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	if (p->depth == NM_NEST_DEPTH)
 		return nm_nest_fault(p, opened, "more than %d loops within each other", NM_NEST_DEPTH);
 	status = nm_nest_next(p);
@@ -416,7 +416,7 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 	loop->index = index.name = nm_intern_n(&p->nest->names, p->token.at, p->token.length);
 	loop->slot = p->depth;
 	if (!index.name)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	status = nm_nest_next(p);
 	if (!status)
 		status = nm_nest_expect(p, '=', "'='");
@@ -425,7 +425,7 @@ static int parse_loop(struct nm_nest_parser *p, struct body *b)
 	if (!status)
 		status = parse_loop_options(p, loop);
 	if (!status && nm_vec_push(&p->known, index))
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	p->index[p->depth++] = index.name;
 	if (!status)
 		status = parse_items(p, &loop->body, opened);
@@ -442,7 +442,7 @@ static int parse_warm_up(struct nm_nest_parser *p, struct body *b)
 	int status;
 
 	if (!n)
-		return nm_nest_exhausted(p->err);
+		return nm_fail_memory(p->err);
 	if (p->nesting == MAX_OPERANDS)
 		return nm_nest_fault(p, opened, "more than %d blocks within each other", MAX_OPERANDS);
 	p->nest->warms = 1;

@@ -122,7 +122,7 @@ static int send_all(struct run *r, const char *const *argv, int is_end)
 	    is_end ? nm_wire_exit_encode(&words, &(struct nm_wire_exit){0}) : begin(&words, r->nest, argv);
 
 	status =
-	    status ? nm_nest_exhausted(r->err) : r->sink->take(r->sink->self, words.at, words.count, r->err);
+	    status ? nm_fail_memory(r->err) : r->sink->take(r->sink->self, words.at, words.count, r->err);
 	nm_vec_free(&words);
 	return status;
 }
