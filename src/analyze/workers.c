@@ -17,16 +17,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "nontemporal.h"
 #include "placement.h"
 #include "plan.h"
-#include "stream.h"
 
 enum {
 	TURN = 8, /* batches that are told of, or run, at a time, so that the lock changes hands less often */
 	REVIEW = 4096 /* batches */
 };
 
-_Static_assert(NM_BATCH * sizeof(struct nm_ref) % NM_STREAM_LINE == 0, "batches are copied by lines");
+_Static_assert(NM_BATCH * sizeof(struct nm_ref) % NM_COPY_LINE == 0, "batches are copied by lines");
 
 struct nm_workers {
 	unsigned threads;
@@ -139,9 +139,9 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);
-	w->own = aligned_alloc(NM_STREAM_LINE, (NM_BATCH + NM_LANES) * sizeof *w->own);
+	w->own = aligned_alloc(NM_COPY_LINE, (NM_BATCH + NM_LANES) * sizeof *w->own);
 	if (threads > 1)
-		w->queue = aligned_alloc(NM_STREAM_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
+		w->queue = aligned_alloc(NM_COPY_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
 	if (!w->own || (threads > 1 && !w->queue))
 		status = nm_fail_memory(err);
 	if (!status)
@@ -211,7 +211,7 @@ int nm_workers_submit(struct nm_workers *w, size_t count)
 {
 	if (w->threads < 2)
 		return w->function(w->arg, w->own, count, NULL);
-	nm_stream_copy(wait_for_room(w), w->own, count * sizeof *w->own);
+	nm_copy_nontemporal(wait_for_room(w), w->own, count * sizeof *w->own);
 	w->counts[w->made++ % NM_WORKERS_QUEUE] = count;
 	if (w->made % TURN == 0) {
 		pthread_mutex_lock(&w->lock);

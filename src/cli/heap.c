@@ -8,7 +8,7 @@
  * size that most runs have; pages that are never touched cost nothing.
  *
  * malloc takes a block of any size from what is left of the reserve, and calloc() then clears it: so tables of which most
- * is never touched are mappings of their own (src/base/zeros.h).
+ * is never touched are mappings of their own (src/base/lazy_array.h).
  *
  * Where the host takes free memory back from the virtual machine, huge pages come cold and take 4 ms each to clear:
  * half of the gain is left if the machine did other work for some seconds before.

@@ -75,7 +75,7 @@ int nm_nest_print(const struct nm_nesting *nesting, const struct nm_style *style
 	for (size_t i = 0; !status && nm_nest_reference_at(nest, i, &r); i++)
 		status = add_row(&table, nest, i, &r);
 	if (status)
-		nm_fail(&err, status, "out of memory");
+		nm_fail_memory(&err);
 	else
 		status = nm_table_show(&table, "nest", NULL, style, out, &err);
 	nm_table_done(&table);

@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 
 #include "ahead.h"
-#include "begun.h"
 #include "foresight.h"
 #include "heap.h"
 #include "import.h"
 #include "message.h"
 #include "outcome.h"
+#include "peek.h"
 
 enum { PROGRESS_MS = 500 };
 
@@ -146,14 +146,14 @@ static const char *input_name(const struct replayer *r)
 static int open_input(struct replayer *r, struct nm_error *err)
 {
 	const struct nm_replaying *o = r->replaying;
-	struct nm_begun begun;
-	int status = nm_begin(&begun, o->input, err);
+	struct nm_peeked_input peeked;
+	int status = nm_peek_input(&peeked, o->input, err);
 
 	if (status)
 		return status;
-	if (o->format || !nm_trace_probe(begun.bytes, begun.count))
-		return nm_import_take(&r->import, &begun, o->input, o->format, err);
-	return nm_trace_take(&r->trace, &begun, input_name(r), err);
+	if (o->format || !nm_trace_probe(peeked.bytes, peeked.count))
+		return nm_import_take(&r->import, &peeked, o->input, o->format, err);
+	return nm_trace_take(&r->trace, &peeked, input_name(r), err);
 }
 
 static int feed(struct replayer *r, struct nm_error *err)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "begun.h"
 #include "importer.h"
+#include "peek.h"
 
 /* One more format: a file with its struct nm_importer, and a row. */
 static const struct nm_importer *const importers[] = {
@@ -82,17 +82,17 @@ static int start(struct nm_import *import, const char *path, struct nm_error *er
 	return 0;
 }
 
-int nm_import_take(struct nm_import **ret_import, const struct nm_begun *begun, const char *path,
+int nm_import_take(struct nm_import **ret_import, const struct nm_peeked_input *peeked, const char *path,
 		   const char *format, struct nm_error *err)
 {
 	struct nm_import *import = calloc(1, sizeof *import);
 	int status;
 
 	if (!import) {
-		close(begun->fd);
+		close(peeked->fd);
 		return nm_fail_memory(err);
 	}
-	status = nm_input_take(&import->input, begun, err);
+	status = nm_input_take(&import->input, peeked, err);
 	if (!status)
 		status = choose(import, path, format, err);
 	if (!status)
@@ -107,10 +107,10 @@ int nm_import_take(struct nm_import **ret_import, const struct nm_begun *begun, 
 
 int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err)
 {
-	struct nm_begun begun;
-	int status = nm_begin(&begun, path, err);
+	struct nm_peeked_input peeked;
+	int status = nm_peek_input(&peeked, path, err);
 
-	return status ? status : nm_import_take(ret_import, &begun, path, format, err);
+	return status ? status : nm_import_take(ret_import, &peeked, path, format, err);
 }
 
 void nm_import_free(struct nm_import *import)

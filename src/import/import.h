@@ -21,9 +21,9 @@ struct nm_import;
  * there is no such format. */
 int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err);
 
-/* The same from an input that has been begun, which is then this one's to close. */
-struct nm_begun;
-int nm_import_take(struct nm_import **ret_import, const struct nm_begun *begun, const char *path,
+/* The same from a peeked input (peek.h); takes over its descriptor. */
+struct nm_peeked_input;
+int nm_import_take(struct nm_import **ret_import, const struct nm_peeked_input *peeked, const char *path,
 		   const char *format, struct nm_error *err);
 void nm_import_free(struct nm_import *import);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "begun.h"
+#include "peek.h"
 #include "unpack.h"
 
 enum { ROOM = 1 << 18 };
@@ -17,37 +17,37 @@ enum { ROOM = 1 << 18 };
 struct nm_input {
 	int fd;
 	uint8_t raw[ROOM], plain[ROOM + 1];
-	size_t raw_at, raw_end;     /* in raw: what is to be unpacked */
-	size_t plain_at, plain_end; /* in plain: what is to be given */
-	uint64_t offset, line;      /* of plain[0]; lines given */
-	uint64_t given;             /* offset of what was given last */
-	int begun, raw_done, done;  /* looked at; the file has ended; all is unpacked */
-	int joint;                  /* between two packed pieces */
+	size_t raw_at, raw_end;         /* in raw: what is to be unpacked */
+	size_t plain_at, plain_end;     /* in plain: what is to be given */
+	uint64_t offset, line;          /* of plain[0]; lines given */
+	uint64_t given;                 /* offset of what was given last */
+	int identified, raw_done, done; /* its compression is known; the file has ended; all is unpacked */
+	int joint;                      /* between two packed pieces */
 	const struct nm_unpacker *unpacker;
 	void *state;
 };
 
-int nm_input_take(struct nm_input **ret_input, const struct nm_begun *begun, struct nm_error *err)
+int nm_input_take(struct nm_input **ret_input, const struct nm_peeked_input *peeked, struct nm_error *err)
 {
 	struct nm_input *in = calloc(1, sizeof *in);
 
 	if (!in) {
-		close(begun->fd);
+		close(peeked->fd);
 		return nm_fail_memory(err);
 	}
-	in->fd = begun->fd;
-	memcpy(in->raw, begun->bytes, begun->count);
-	in->raw_end = begun->count;
+	in->fd = peeked->fd;
+	memcpy(in->raw, peeked->bytes, peeked->count);
+	in->raw_end = peeked->count;
 	*ret_input = in;
 	return 0;
 }
 
 int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err)
 {
-	struct nm_begun begun;
-	int status = nm_begin(&begun, path, err);
+	struct nm_peeked_input peeked;
+	int status = nm_peek_input(&peeked, path, err);
 
-	return status ? status : nm_input_take(ret_input, &begun, err);
+	return status ? status : nm_input_take(ret_input, &peeked, err);
 }
 
 void nm_input_close(struct nm_input *in)
@@ -138,9 +138,9 @@ static int fill(struct nm_input *in, struct nm_error *err)
 		in->plain_end -= in->plain_at;
 		in->plain_at = 0;
 	}
-	if (!in->begun && (status = begin(in, err)))
+	if (!in->identified && (status = begin(in, err)))
 		return status;
-	in->begun = 1;
+	in->identified = 1;
 	if (in->raw_at == in->raw_end && (status = fill_raw(in, err)))
 		return status;
 	if (in->raw_done && in->raw_at == in->raw_end && (!in->unpacker || in->joint)) {

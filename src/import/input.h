@@ -15,9 +15,9 @@ struct nm_input;
 /* path "-": standard input. */
 int nm_input_open(struct nm_input **ret_input, const char *path, struct nm_error *err);
 
-/* The same from an input that has been begun, which is then this one's to close. */
-struct nm_begun;
-int nm_input_take(struct nm_input **ret_input, const struct nm_begun *begun, struct nm_error *err);
+/* The same from a peeked input (peek.h); takes over its descriptor. */
+struct nm_peeked_input;
+int nm_input_take(struct nm_input **ret_input, const struct nm_peeked_input *peeked, struct nm_error *err);
 void nm_input_close(struct nm_input *input);
 
 /* Looks ahead: up to `count` of the bytes that come next, less only at the end.  At most NM_INPUT_AHEAD. */

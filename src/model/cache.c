@@ -16,7 +16,7 @@
 
 #include "custom.h"
 #include "groups.h"
-#include "zeros.h"
+#include "lazy_array.h"
 
 const struct nm_lookup *nm_lookup_supported(unsigned i)
 {
@@ -89,13 +89,13 @@ static int make_arrays(struct nm_cache *c, uint64_t places)
 {
 	if (places > NM_LOG_GHOST)
 		return NM_ENOMEM;
-	c->tags = nm_zeros(places + 1, sizeof *c->tags);
-	c->stamps = nm_zeros(places, sizeof *c->stamps);
-	c->stays = nm_zeros(places, sizeof *c->stays);
+	c->tags = nm_lazy_array(places + 1, sizeof *c->tags);
+	c->stamps = nm_lazy_array(places, sizeof *c->stamps);
+	c->stays = nm_lazy_array(places, sizeof *c->stays);
 	if (!c->tags || !c->stamps || !c->stays)
 		return NM_ENOMEM;
 	if (c->words > 1) {
-		c->masks = nm_zeros(places, c->words * sizeof *c->masks);
+		c->masks = nm_lazy_array(places, c->words * sizeof *c->masks);
 		if (!c->masks)
 			return NM_ENOMEM;
 	}
@@ -158,10 +158,10 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec, const st
 
 void nm_cache_done(struct nm_cache *c)
 {
-	nm_zeros_free(c->tags, c->places + 1, sizeof *c->tags);
-	nm_zeros_free(c->stamps, c->places, sizeof *c->stamps);
-	nm_zeros_free(c->stays, c->places, sizeof *c->stays);
-	nm_zeros_free(c->masks, c->places, c->words * sizeof *c->masks);
+	nm_lazy_array_free(c->tags, c->places + 1, sizeof *c->tags);
+	nm_lazy_array_free(c->stamps, c->places, sizeof *c->stamps);
+	nm_lazy_array_free(c->stays, c->places, sizeof *c->stays);
+	nm_lazy_array_free(c->masks, c->places, c->words * sizeof *c->masks);
 	free(c->place_of);
 	free(c->cuts);
 	nm_wide_free(c->wide);

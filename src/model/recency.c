@@ -35,7 +35,7 @@
 #include <stdlib.h>
 
 #include "errors.h"
-#include "zeros.h"
+#include "lazy_array.h"
 
 enum { FIRST_TIME = 1 };
 
@@ -187,9 +187,9 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps, u
 	*r = (struct nm_recency){.capacity = capacity, .stamps = stamps, .places = places, .now = FIRST_TIME};
 	r->head = r->now;
 	r->end = r->now + room;
-	log = nm_zeros(room, sizeof *log);
+	log = nm_lazy_array(room, sizeof *log);
 	lay_log(r, log, r->now);
-	r->last = nm_zeros(room / 64 + 1, sizeof *r->last);
+	r->last = nm_lazy_array(room / 64 + 1, sizeof *r->last);
 	r->ghosts = calloc(GHOSTS, sizeof *r->ghosts);
 	r->ghost_mask = GHOSTS - 1;
 	r->ghost_shift = r->seen_shift = 64 - 6;
@@ -204,8 +204,8 @@ int nm_recency_init(struct nm_recency *r, uint64_t capacity, uint64_t *stamps, u
 
 void nm_recency_done(struct nm_recency *r)
 {
-	nm_zeros_free(first_entry(r), r->end - r->base, sizeof *r->log);
-	nm_zeros_free(r->last, (r->end - r->base) / 64 + 1, sizeof *r->last);
+	nm_lazy_array_free(first_entry(r), r->end - r->base, sizeof *r->log);
+	nm_lazy_array_free(r->last, (r->end - r->base) / 64 + 1, sizeof *r->last);
 	free(r->ghosts);
 	free(r->seen);
 	*r = (struct nm_recency){0};

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "cache.h"
+#include "lazy_array.h"
 #include "map.h"
-#include "zeros.h"
 
 struct link {
 	uint32_t newer, older; /* ways; `ways` itself stands for the end */
@@ -39,8 +39,8 @@ struct nm_wide *nm_wide_new(uint64_t sets, uint32_t ways)
 	wide->sets = sets;
 	wide->ways = ways;
 	wide->index_mask = room - 1;
-	wide->index = nm_zeros(room, sizeof *wide->index);
-	wide->links = nm_zeros(link_count(wide), sizeof *wide->links);
+	wide->index = nm_lazy_array(room, sizeof *wide->index);
+	wide->links = nm_lazy_array(link_count(wide), sizeof *wide->links);
 	wide->used = calloc(sets, sizeof *wide->used);
 	if (!wide->index || !wide->links || !wide->used) {
 		nm_wide_free(wide);
@@ -55,8 +55,8 @@ void nm_wide_free(struct nm_wide *wide)
 {
 	if (!wide)
 		return;
-	nm_zeros_free(wide->index, wide->index_mask + 1, sizeof *wide->index);
-	nm_zeros_free(wide->links, link_count(wide), sizeof *wide->links);
+	nm_lazy_array_free(wide->index, wide->index_mask + 1, sizeof *wide->index);
+	nm_lazy_array_free(wide->links, link_count(wide), sizeof *wide->links);
 	free(wide->used);
 	free(wide);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zeros.h"
+#include "lazy_array.h"
 
 #define ADDRESS_END (1ull << (NM_PAGE_BITS + NM_TABLE_BITS + NM_TOP_BITS))
 #define PAGE_SIZE (1ull << NM_PAGE_BITS)
@@ -34,16 +34,16 @@ static int push_block(struct nm_blocks *blocks)
 int nm_blocks_init(struct nm_blocks *blocks)
 {
 	memset(blocks, 0, sizeof *blocks);
-	blocks->top = nm_zeros(TABLES, sizeof *blocks->top);
+	blocks->top = nm_lazy_array(TABLES, sizeof *blocks->top);
 	return blocks->top ? push_block(blocks) : NM_ENOMEM;
 }
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
 	for (size_t i = 0; i < blocks->tables.count; i++)
-		nm_zeros_free(blocks->tables.at[i], 1, sizeof *blocks->tables.at[i]);
+		nm_lazy_array_free(blocks->tables.at[i], 1, sizeof *blocks->tables.at[i]);
 	nm_vec_free(&blocks->tables);
-	nm_zeros_free(blocks->top, TABLES, sizeof *blocks->top);
+	nm_lazy_array_free(blocks->top, TABLES, sizeof *blocks->top);
 	nm_arena_done(&blocks->arena);
 	nm_vec_free(&blocks->list);
 	free(blocks->objects);
@@ -70,7 +70,7 @@ static struct nm_block_page *make_page(struct nm_blocks *blocks, uint64_t addres
 	struct nm_block_table **table = &blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
 
 	if (!*table) {
-		if (nm_vec_reserve(&blocks->tables, 1) || !(*table = nm_zeros(1, sizeof **table)))
+		if (nm_vec_reserve(&blocks->tables, 1) || !(*table = nm_lazy_array(1, sizeof **table)))
 			return NULL;
 		blocks->tables.at[blocks->tables.count++] = *table;
 	}

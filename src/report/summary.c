@@ -236,7 +236,7 @@ int nm_summary_run(struct nm_profile *profile, const struct nm_asked *asked, con
 		else /* a CSV file has one kind of row */
 			status = nm_table_csv(&summary.pairs.table, out);
 		if (status)
-			nm_fail(err, status, "out of memory");
+			nm_fail_memory(err);
 	}
 	nm_vec_free(&summary.remarks);
 	nm_table_done(&summary.info);

@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "codec.h"
-#include "stream.h"
+#include "nontemporal.h"
 
-enum { SLOTS = 32, LINE_WORDS = NM_STREAM_LINE / sizeof(uint64_t) };
+enum { SLOTS = 32, LINE_WORDS = NM_COPY_LINE / sizeof(uint64_t) };
 
 struct slot {
 	struct nm_piece piece;
@@ -112,12 +112,12 @@ static int hand_over(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 		return nm_fail_memory(err);
 	if (s->room < count) {
 		free(s->words);
-		s->words = aligned_alloc(NM_STREAM_LINE, count * sizeof *s->words);
+		s->words = aligned_alloc(NM_COPY_LINE, count * sizeof *s->words);
 		s->room = s->words ? count : 0;
 	}
 	if (!s->words)
 		return nm_fail_memory(err);
-	nm_stream_copy(s->words, a->other.at, count * sizeof *s->words);
+	nm_copy_nontemporal(s->words, a->other.at, count * sizeof *s->words);
 	s->piece.words = s->words;
 	return 1;
 }

@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "begun.h"
 #include "chunk.h"
+#include "peek.h"
 
 /* A chunk of CHUNK_WORDS takes some 32 MB unpacked.  More than this in one part is damage. */
 #define PART_MAX (1u << 30)
@@ -140,7 +140,7 @@ static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_head *
 static int damaged(const struct nm_trace_chunk *chunk, int status, struct nm_error *err)
 {
 	return status == NM_ENOMEM
-		   ? nm_fail(err, status, "out of memory")
+		   ? nm_fail_memory(err)
 		   : nm_fail(err, NM_EFORMAT, "the trace is damaged in the chunk at byte %llu",
 			     (unsigned long long)chunk->offset);
 }
@@ -246,7 +246,7 @@ static int scan(struct nm_trace *t)
 }
 
 /* A pipe, or a file that somebody has read from already, is read on from where it is. */
-static int read_start(struct nm_trace *t, const struct nm_begun *begun, const char *path,
+static int read_start(struct nm_trace *t, const struct nm_peeked_input *peeked, const char *path,
 		      struct nm_error *err)
 {
 	struct file_head head;
@@ -254,11 +254,11 @@ static int read_start(struct nm_trace *t, const struct nm_begun *begun, const ch
 
 	if (fstat(t->fd, &st))
 		return nm_fail_errno(err, "cannot read %s", path);
-	t->piped = !S_ISREG(st.st_mode) || lseek(t->fd, 0, SEEK_CUR) != (off_t)begun->count;
-	t->size = t->piped ? begun->count : (uint64_t)st.st_size;
-	_Static_assert(sizeof head == NM_BEGUN_BYTES, "a trace is known by its head");
-	memcpy(&head, begun->bytes, sizeof head);
-	if (begun->count < sizeof head || head.magic != NM_TRACE_MAGIC)
+	t->piped = !S_ISREG(st.st_mode) || lseek(t->fd, 0, SEEK_CUR) != (off_t)peeked->count;
+	t->size = t->piped ? peeked->count : (uint64_t)st.st_size;
+	_Static_assert(sizeof head == NM_PEEK_BYTES, "a trace is known by its head");
+	memcpy(&head, peeked->bytes, sizeof head);
+	if (peeked->count < sizeof head || head.magic != NM_TRACE_MAGIC)
 		return nm_fail(err, NM_EFORMAT, "%s is no trace", path);
 	if (head.version < NM_TRACE_VERSION)
 		return nm_fail(err, NM_EVERSION,
@@ -271,18 +271,18 @@ static int read_start(struct nm_trace *t, const struct nm_begun *begun, const ch
 	return 0;
 }
 
-int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, const char *path,
+int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *peeked, const char *path,
 		  struct nm_error *err)
 {
 	struct nm_trace *t = calloc(1, sizeof *t);
 	int status;
 
 	if (!t) {
-		close(begun->fd);
+		close(peeked->fd);
 		return nm_fail_memory(err);
 	}
-	t->fd = begun->fd;
-	status = read_start(t, begun, path, err);
+	t->fd = peeked->fd;
+	status = read_start(t, peeked, path, err);
 	if (!status)
 		status = nm_decoder_new(&t->decoder, err);
 	t->zstd = ZSTD_createDCtx();
@@ -298,10 +298,10 @@ int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, con
 
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err)
 {
-	struct nm_begun begun;
-	int status = nm_begin(&begun, path, err);
+	struct nm_peeked_input peeked;
+	int status = nm_peek_input(&peeked, path, err);
 
-	return status ? status : nm_trace_take(ret_trace, &begun, path, err);
+	return status ? status : nm_trace_take(ret_trace, &peeked, path, err);
 }
 
 /* ---- a pipe ---- */

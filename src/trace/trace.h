@@ -84,9 +84,9 @@ int nm_trace_probe(const uint8_t *bytes, size_t count);
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
 void nm_trace_free(struct nm_trace *trace);
 
-/* The same from an input that has been begun (begun.h), which is then this one's to close. */
-struct nm_begun;
-int nm_trace_take(struct nm_trace **ret_trace, const struct nm_begun *begun, const char *path,
+/* The same from a peeked input (peek.h); takes over its descriptor. */
+struct nm_peeked_input;
+int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *peeked, const char *path,
 		  struct nm_error *err);
 
 /* Is it read as it comes, once?  Then nothing is known of what has not been walked over. */

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "ahead.h"
-#include "begun.h"
 #include "codec.h"
 #include "decode.h"
+#include "peek.h"
 #include "symbol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,16 +48,16 @@ static size_t read_trace(struct nm_trace *trace)
 
 static size_t read_piped(const uint8_t *data, size_t size)
 {
-	struct nm_begun begun = {0};
+	struct nm_peeked_input peeked = {0};
 	struct nm_trace *trace;
 	struct nm_error err;
 	int ends[2];
 
 	demand(!pipe(ends) && write(ends[1], data, size) == (ssize_t)size);
 	close(ends[1]);
-	begun.fd = ends[0];
-	demand(!nm_read_full(begun.fd, begun.bytes, sizeof begun.bytes, &begun.count, &err));
-	return nm_trace_take(&trace, &begun, "a pipe", &err) ? 0 : read_trace(trace);
+	peeked.fd = ends[0];
+	demand(!nm_read_full(peeked.fd, peeked.bytes, sizeof peeked.bytes, &peeked.count, &err));
+	return nm_trace_take(&trace, &peeked, "a pipe", &err) ? 0 : read_trace(trace);
 }
 
 /* Without an index a file is walked over as a pipe is. */

@@ -18,10 +18,10 @@
 
 #include "arena.h"
 #include "errors.h"
+#include "lazy_array.h"
 #include "map.h"
 #include "sort.h"
 #include "vector.h"
-#include "zeros.h"
 
 static uint64_t random_next(uint64_t *state) { return nm_mix64(*state += 0x9e3779b97f4a7c15ull); }
 
@@ -302,23 +302,25 @@ static void test_zeros_are_zero_aligned_and_own(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-		uint32_t *array = nm_zeros(counts[i], sizeof *array), *other;
+		uint32_t *array = nm_lazy_array(counts[i], sizeof *array), *other;
 		uint64_t sum = 0;
 
 		assert_non_null(array);
-		assert_int_equal((uintptr_t)array % NM_ZEROS_ALIGNMENT, 0);
+		assert_int_equal((uintptr_t)array % NM_LAZY_ARRAY_ALIGNMENT, 0);
 		for (uint64_t k = 0; k < counts[i]; k++)
 			sum += array[k];
 		assert_int_equal(sum, 0);
 		memset(array, 0xff, counts[i] * sizeof *array);
-		other = nm_zeros(counts[i], sizeof *other);
+		other = nm_lazy_array(counts[i], sizeof *other);
 		assert_non_null(other);
 		assert_int_equal(other[counts[i] - 1], 0);
-		nm_zeros_free(array, counts[i], sizeof *array);
-		nm_zeros_free(other, counts[i], sizeof *other);
+		nm_lazy_array_free(array, counts[i], sizeof *array);
+		nm_lazy_array_free(other, counts[i], sizeof *other);
 	}
-	assert_null(nm_zeros(UINT64_MAX / 2, 8));
-	nm_zeros_free(NULL, 1000, 8);
+	assert_null(nm_lazy_array(UINT64_MAX / 2, 8));
+	assert_null(nm_lazy_array(8, 0));
+	nm_lazy_array_free(NULL, 1000, 8);
+	nm_lazy_array_free(NULL, 0, 0);
 }
 
 int main(void)

@@ -17,11 +17,11 @@
 #include <cmocka.h>
 
 #include "ahead.h"
-#include "begun.h"
 #include "codec.h"
 #include "edit.h"
 #include "encode.h"
 #include "numbers.h"
+#include "peek.h"
 #include "sample_stream.h"
 
 static char folder[64], path[128], other[128];
@@ -325,7 +325,7 @@ static size_t size_of(const char *name)
 static int open_piped(struct nm_trace **ret_trace, struct nm_error *err)
 {
 	static uint8_t bytes[1 << 16];
-	struct nm_begun begun = {0};
+	struct nm_peeked_input peeked = {0};
 	int ends[2], fd = open(path, O_RDONLY), status;
 	ssize_t n = read(fd, bytes, sizeof bytes);
 
@@ -334,9 +334,9 @@ static int open_piped(struct nm_trace **ret_trace, struct nm_error *err)
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(write(ends[1], bytes, (size_t)n), n);
 	close(ends[1]);
-	begun.fd = ends[0];
-	assert_int_equal(nm_read_full(begun.fd, begun.bytes, sizeof begun.bytes, &begun.count, NULL), 0);
-	status = nm_trace_take(ret_trace, &begun, "a pipe", err);
+	peeked.fd = ends[0];
+	assert_int_equal(nm_read_full(peeked.fd, peeked.bytes, sizeof peeked.bytes, &peeked.count, NULL), 0);
+	status = nm_trace_take(ret_trace, &peeked, "a pipe", err);
 	if (!status)
 		assert_int_equal(nm_trace_is_piped(*ret_trace), 1);
 	return status;

@@ -23,7 +23,7 @@
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
-#include "stream.h"
+#include "nontemporal.h"
 
 #define AREA_BYTES (64u << 20)
 #define PATH_BYTES 4096
@@ -59,7 +59,7 @@ static ULong *desk(void) { return (ULong *)(area + nm_wire_desk_offset(ring->chu
 static Bool desk_is_wanted(void)
 {
 	return __atomic_load_n(&control->apart, __ATOMIC_RELAXED) &&
-	       ring->chunk_words % (NM_STREAM_LINE / sizeof(ULong)) == 0;
+	       ring->chunk_words % (NM_COPY_LINE / sizeof(ULong)) == 0;
 }
 
 static void begin_chunk(void)
@@ -215,7 +215,7 @@ void nm_ring_publish(void)
 		detached = True;
 	if (!detached) {
 		if (at_desk)
-			nm_stream_copy(chunk_start(ring->head), start, used * sizeof *start);
+			nm_copy_nontemporal(chunk_start(ring->head), start, used * sizeof *start);
 		ring->used[ring->head % ring->chunks] = used;
 		__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_SEQ_CST);
 		ring_doorbell();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * begun.c - see begun.h.
+ * peek.c - see peek.h.
  */
-#include "begun.h"
+#include "peek.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,20 +28,20 @@ int nm_read_full(int fd, void *to, size_t count, size_t *ret_count, struct nm_er
 	return 0;
 }
 
-int nm_begin(struct nm_begun *ret_begun, const char *path, struct nm_error *err)
+int nm_peek_input(struct nm_peeked_input *ret_peeked, const char *path, struct nm_error *err)
 {
-	struct nm_begun begun = {0};
+	struct nm_peeked_input peeked = {0};
 	int status;
 
-	begun.fd =
+	peeked.fd =
 	    strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	if (begun.fd < 0)
+	if (peeked.fd < 0)
 		return nm_fail_errno(err, "cannot read %s", path);
-	status = nm_read_full(begun.fd, begun.bytes, sizeof begun.bytes, &begun.count, err);
+	status = nm_read_full(peeked.fd, peeked.bytes, sizeof peeked.bytes, &peeked.count, err);
 	if (status) {
-		close(begun.fd);
+		close(peeked.fd);
 		return status;
 	}
-	*ret_begun = begun;
+	*ret_peeked = peeked;
 	return 0;
 }

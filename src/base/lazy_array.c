@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * zeros.c - see zeros.h.
+ * lazy_array.c - see lazy_array.h.
  */
-#include "zeros.h"
+#include "lazy_array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +10,22 @@
 
 enum { LARGE = 1 << 20 /* bytes */ };
 
-/* 0: too many. */
-static size_t bytes_of(uint64_t count, size_t each) { return count < SIZE_MAX / 2 / each ? count * each : 0; }
+/* 0: nothing, or more than can be addressed. */
+static size_t bytes_of(uint64_t count, size_t each)
+{
+	return each && count < SIZE_MAX / 2 / each ? count * each : 0;
+}
 
 static void *small_zeros(size_t bytes)
 {
-	const size_t room = (bytes + NM_ZEROS_ALIGNMENT - 1) / NM_ZEROS_ALIGNMENT * NM_ZEROS_ALIGNMENT;
-	void *array = aligned_alloc(NM_ZEROS_ALIGNMENT, room);
+	const size_t room =
+	    (bytes + NM_LAZY_ARRAY_ALIGNMENT - 1) / NM_LAZY_ARRAY_ALIGNMENT * NM_LAZY_ARRAY_ALIGNMENT;
+	void *array = aligned_alloc(NM_LAZY_ARRAY_ALIGNMENT, room);
 
 	return array ? memset(array, 0, room) : NULL;
 }
 
-void *nm_zeros(uint64_t count, size_t each)
+void *nm_lazy_array(uint64_t count, size_t each)
 {
 	const size_t bytes = bytes_of(count, each);
 	void *array;
@@ -32,7 +36,7 @@ void *nm_zeros(uint64_t count, size_t each)
 	return array == MAP_FAILED ? NULL : array;
 }
 
-void nm_zeros_free(void *array, uint64_t count, size_t each)
+void nm_lazy_array_free(void *array, uint64_t count, size_t each)
 {
 	const size_t bytes = bytes_of(count, each);
 

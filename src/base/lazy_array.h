@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lazy_array.h - zeroed arrays of which a program may touch only a part: tables by address, large cache models.
+ *
+ * A large array is an anonymous mapping: a page costs nothing before its first touch.
+ * Dropped: calloc(); it may reuse huge pages that the heap holds, and then clears all of them.
+ */
+#ifndef NM_LAZY_ARRAY_H
+#define NM_LAZY_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NM_LAZY_ARRAY_ALIGNMENT = 64 /* bytes */ };
+
+/* `count` zeroed elements of `each` bytes, aligned to NM_LAZY_ARRAY_ALIGNMENT; NULL if out of memory or if either is 0.
+ * The caller frees them with the same count and size. */
+void *nm_lazy_array(uint64_t count, size_t each);
+/* array may be NULL; then count and size do not matter. */
+void nm_lazy_array_free(void *array, uint64_t count, size_t each);
+
+#endif
