@@ -186,7 +186,7 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  *
  * Waiting is by futex, never by spinning: the producer of a full ring waits on `tail`, the consumer
  * of all-empty rings waits on control->doorbell, which producers bump after publishing if
- * control->asleep is set.
+ * control->consumer_waits is set.
  *
  * Behind the last chunk, NM_WIRE_DESK_GAP bytes on (so that its beginning is not the end of that chunk, to whoever reads
  * cursor), lies the desk, as large as a chunk.  A producer that finds control->apart set fills the desk
@@ -202,7 +202,7 @@ struct nm_wire_control {
 	uint32_t version;
 	uint32_t rings;               /* atomic: next ring number */
 	uint32_t doorbell;            /* atomic, futex: bumped by producers */
-	uint32_t asleep;              /* atomic: the consumer is about to wait, or waits, on doorbell */
+	uint32_t consumer_waits;      /* atomic: the consumer is about to wait, or waits, on doorbell */
 	uint32_t chunk_words, chunks; /* geometry that collectors must use */
 	uint32_t apart;    /* atomic: producers run on another processor than the consumer (see the desk) */
 	uint32_t consumer; /* atomic: pid, 0 when it has gone.  A producer that has waited long looks here */

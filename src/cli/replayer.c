@@ -7,7 +7,7 @@
  * A trace's names are all learned before its first record is fed: the engine asks for them while it runs, and does
  * not look for files that the trace makes needless.  Those of a pipe come with the records, in time for them.
  *
- * With two threads that of the models reads the trace ahead while it has nothing to simulate, so the reader (ahead.h)
+ * With two threads that of the models reads the trace ahead while it has nothing to simulate, so the reader (readahead.h)
  * lives as long as the session.
  */
 #include "replayer.h"
@@ -19,13 +19,13 @@
 
 #include <sys/stat.h>
 
-#include "ahead.h"
 #include "foresight.h"
 #include "heap.h"
 #include "import.h"
 #include "message.h"
 #include "outcome.h"
 #include "peek.h"
+#include "readahead.h"
 
 enum { PROGRESS_MS = 500 };
 
@@ -37,7 +37,7 @@ struct replayer {
 	struct nm_profile_writer *writer;
 	struct nm_trace *trace; /* one of these two */
 	struct nm_import *import;
-	struct nm_ahead *ahead; /* of the trace, as long as the session */
+	struct nm_readahead *ahead; /* of the trace, as long as the session */
 	double started, shown_at;
 };
 
@@ -111,14 +111,14 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 	struct nm_piece piece;
 	int status;
 
-	while ((status = nm_ahead_next(r->ahead, &piece, err)) > 0 && !(status = take(r, &piece, err)))
+	while ((status = nm_readahead_next(r->ahead, &piece, err)) > 0 && !(status = take(r, &piece, err)))
 		show_progress(r);
-	nm_ahead_stop(r->ahead);
+	nm_readahead_stop(r->ahead);
 	nm_symbols_expect(r->symbols, 0);
 	return status;
 }
 
-static int read_ahead(void *ahead) { return nm_ahead_step(ahead); }
+static int read_ahead(void *ahead) { return nm_readahead_step(ahead); }
 
 /* ---- another tool's ---- */
 
@@ -188,7 +188,7 @@ static int start_session(struct replayer *r, struct nm_error *err)
 		options.sift = replaying->sift;
 	}
 	if (r->trace) {
-		int status = nm_ahead_new(&r->ahead, r->trace, replaying->threads > 2, err);
+		int status = nm_readahead_new(&r->ahead, r->trace, replaying->threads > 2, err);
 
 		if (status)
 			return status;
@@ -202,7 +202,7 @@ static int start_session(struct replayer *r, struct nm_error *err)
 static void end_session(struct replayer *r)
 {
 	nm_session_free(r->session);
-	nm_ahead_free(r->ahead);
+	nm_readahead_free(r->ahead);
 	r->session = NULL;
 	r->ahead = NULL;
 }

@@ -6,7 +6,7 @@
  * blocks become ranks in lists of successors; and the addresses of each access become distances from the base from
  * which they vary least (its own last address, another access of the same execution, the stack), in a column of
  * their own.  Most columns are one constant.  A general compressor then takes apart what is left.
- * docs/format/trace.md has the rules; encoder.c and columns.c on one side, unfold.c and decoder.c on the other must
+ * docs/format/trace.md has the rules; encoder.c and columns.c on one side, decoder_tables.c and decoder.c on the other must
  * change together.
  *
  * Decoding has to be quick, so nothing is learned there: an address is an addition of two or three numbers that the

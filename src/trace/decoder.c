@@ -3,7 +3,7 @@
  * decoder.c - see codec.h.
  *
  * Nothing that is read is trusted.  All that the loop over the executions relies on is settled when the tables are
- * read (unfold.c): how often each path may run, and so how long each column is and how many words come out.  The
+ * read (decoder_tables.c): how often each path may run, and so how long each column is and how many words come out.  The
  * loop itself counts paths down and compares ranks, and has no other branch for an address than the end of the block.
  *
  * Measured on the way: predictors that learn while they decode, as in version 1 of the format (the block by the two
@@ -42,7 +42,7 @@ void nm_decoder_free(struct nm_decoder *d)
 int nm_decoder_begin(struct nm_decoder *d, const struct nm_bytes parts[NM_PARTS], uint64_t words,
 		     struct nm_error *err)
 {
-	d->broken = decoder_unfold(d, parts, words);
+	d->broken = decoder_read_tables(d, parts, words);
 	d->flow = parts[NM_PART_FLOW].at;
 	d->flow_end = d->flow + parts[NM_PART_FLOW].count;
 	d->records = parts[NM_PART_RECORDS].at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_priv.h - the decoder of a chunk: what is unfolded from the tables (unfold.c) and run through (decoder.c).
+ * decoder_priv.h - the decoder of a chunk: what is unfolded from the tables (decoder_tables.c) and run through (decoder.c).
  */
 #ifndef NM_TRACE_DECODER_PRIV_H
 #define NM_TRACE_DECODER_PRIV_H
@@ -38,7 +38,7 @@ struct slot {
 	uint8_t width, offset;
 };
 
-extern const uint64_t decoder_offsets[]; /* unfold.c */
+extern const uint64_t decoder_offsets[]; /* decoder_tables.c */
 
 struct block {
 	uint32_t id, slots, count; /* count: of the slots */
@@ -64,6 +64,6 @@ struct nm_decoder {
 enum next { MORE, END, RECORD, DAMAGE };
 
 /* Reads the tables and makes sure that all other parts fit them; 0, NM_ENOMEM or NM_EFORMAT. */
-int decoder_unfold(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words);
+int decoder_read_tables(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words);
 
 #endif

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "chunk.h"
+#include "format.h"
 #include "peek.h"
 
 /* A chunk of CHUNK_WORDS takes some 32 MB unpacked.  More than this in one part is damage. */
@@ -102,7 +102,7 @@ static int read_at(struct nm_trace *t, uint64_t offset, void *to, size_t count)
 	return 0;
 }
 
-static int is_sound(const struct chunk_head *head)
+static int is_sound(const struct chunk_header *head)
 {
 	for (unsigned i = 0; i < NM_PARTS; i++)
 		if (head->parts[i].raw > PART_MAX || head->parts[i].packed > ZSTD_COMPRESSBOUND(PART_MAX))
@@ -111,7 +111,7 @@ static int is_sound(const struct chunk_head *head)
 	       head->kind <= NM_TRACE_INDEX;
 }
 
-static int read_head(struct nm_trace *t, uint64_t offset, struct chunk_head *head)
+static int read_header(struct nm_trace *t, uint64_t offset, struct chunk_header *head)
 {
 	return read_at(t, offset, head, sizeof *head) || !is_sound(head) ||
 		       chunk_payload(head) > t->size - offset - sizeof *head
@@ -120,7 +120,7 @@ static int read_head(struct nm_trace *t, uint64_t offset, struct chunk_head *hea
 }
 
 /* One part of a chunk, unpacked. */
-static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_head *head, unsigned part)
+static int unpack(struct nm_trace *t, uint64_t offset, const struct chunk_header *head, unsigned part)
 {
 	struct nm_bytes *to = &t->parts[part];
 	size_t n, packed = head->parts[part].packed, raw = head->parts[part].raw;
@@ -173,7 +173,7 @@ static int add_chunk(struct nm_trace *t, const struct nm_trace_chunk *chunk)
 	return 0;
 }
 
-static struct nm_trace_chunk chunk_of(uint64_t offset, const struct chunk_head *head)
+static struct nm_trace_chunk chunk_of(uint64_t offset, const struct chunk_header *head)
 {
 	return (struct nm_trace_chunk){(enum nm_trace_kind)head->kind,     head->stream, offset,
 				       sizeof *head + chunk_payload(head), head->words,  head->references};
@@ -182,15 +182,15 @@ static struct nm_trace_chunk chunk_of(uint64_t offset, const struct chunk_head *
 /* From the index; 0 if all of it fits. */
 static int read_index(struct nm_trace *t)
 {
-	struct file_tail tail;
-	struct chunk_head head;
+	struct file_trailer tail;
+	struct chunk_header head;
 	struct nm_bytes entries;
 	struct index_entry e;
-	uint64_t at = sizeof(struct file_head);
+	uint64_t at = sizeof(struct file_header);
 	int status = 0;
 
 	if (t->size < sizeof tail || read_at(t, t->size - sizeof tail, &tail, sizeof tail) ||
-	    tail.magic != NM_TRACE_LAST || read_head(t, tail.index, &head) || head.kind != NM_TRACE_INDEX ||
+	    tail.magic != NM_TRACE_LAST || read_header(t, tail.index, &head) || head.kind != NM_TRACE_INDEX ||
 	    unpack(t, tail.index + sizeof head, &head, 0) || t->parts[0].count % sizeof e)
 		return NM_EFORMAT;
 	entries = t->parts[0];
@@ -227,12 +227,12 @@ static void tell_endless(struct nm_trace *t)
 
 static int scan(struct nm_trace *t)
 {
-	uint64_t at = sizeof(struct file_head);
-	struct chunk_head head;
+	uint64_t at = sizeof(struct file_header);
+	struct chunk_header head;
 	struct nm_trace_chunk chunk;
 
 	t->chunks.count = t->facts.count = 0;
-	while (at < t->size && !read_head(t, at, &head) && head.kind != NM_TRACE_INDEX) {
+	while (at < t->size && !read_header(t, at, &head) && head.kind != NM_TRACE_INDEX) {
 		chunk = chunk_of(at, &head);
 		if (add_chunk(t, &chunk))
 			return NM_ENOMEM;
@@ -249,7 +249,7 @@ static int scan(struct nm_trace *t)
 static int read_start(struct nm_trace *t, const struct nm_peeked_input *peeked, const char *path,
 		      struct nm_error *err)
 {
-	struct file_head head;
+	struct file_header head;
 	struct stat st;
 
 	if (fstat(t->fd, &st))
@@ -326,10 +326,10 @@ static int hold(struct nm_trace *t, uint64_t count, struct nm_error *err)
 }
 
 /* Holds the next chunk; 1 if there is one.  The index has to be the last. */
-static int hold_chunk(struct nm_trace *t, struct chunk_head *head, struct nm_error *err)
+static int hold_chunk(struct nm_trace *t, struct chunk_header *head, struct nm_error *err)
 {
 	const uint64_t at = t->size;
-	struct file_tail tail;
+	struct file_trailer tail;
 	int status;
 
 	t->held.count = 0;
@@ -360,7 +360,7 @@ static int take_chunk(struct nm_trace *t, struct nm_error *err)
 {
 	const uint64_t at = t->size;
 	struct nm_trace_chunk chunk;
-	struct chunk_head head;
+	struct chunk_header head;
 	int status = t->ended ? 0 : hold_chunk(t, &head, err);
 
 	t->ended = status <= 0;
@@ -387,8 +387,8 @@ int nm_trace_chunk(struct nm_trace *t, size_t i, struct nm_trace_chunk *ret_chun
 int nm_trace_payload(struct nm_trace *t, const struct nm_trace_chunk *chunk, const uint8_t **ret_bytes,
 		     size_t *ret_count, struct nm_error *err)
 {
-	struct chunk_head head;
-	int status = read_head(t, chunk->offset, &head);
+	struct chunk_header head;
+	int status = read_header(t, chunk->offset, &head);
 
 	if (!status)
 		status = unpack(t, chunk->offset + sizeof head, &head, 0);
@@ -399,10 +399,10 @@ int nm_trace_payload(struct nm_trace *t, const struct nm_trace_chunk *chunk, con
 	return 0;
 }
 
-int trace_raw(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct chunk_head *ret_head,
+int trace_raw(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct chunk_header *ret_head,
 	      const uint8_t **ret_bytes, struct nm_error *err)
 {
-	int status = read_head(t, chunk->offset, ret_head);
+	int status = read_header(t, chunk->offset, ret_head);
 	size_t bytes = status ? 0 : (size_t)chunk_payload(ret_head);
 
 	t->packed.count = 0;
@@ -432,9 +432,9 @@ const char *nm_trace_info(const struct nm_trace *t, const char *key)
 
 int nm_trace_begin(struct nm_trace *t, const struct nm_trace_chunk *chunk, struct nm_error *err)
 {
-	struct chunk_head head;
+	struct chunk_header head;
 	uint64_t at = chunk->offset + sizeof head;
-	int status = read_head(t, chunk->offset, &head);
+	int status = read_header(t, chunk->offset, &head);
 
 	for (unsigned i = 0; i < NM_PARTS && !status; i++) {
 		status = unpack(t, at, &head, i);

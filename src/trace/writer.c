@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "chunk.h"
+#include "format.h"
 #include "nearmiss/wire.h"
 
 /* Chunks of 1, 2, 4 M words: 0.35, 0.33, 0.31 bytes a reference for cc1, 0.191, 0.192, 0.193 for perl.  Packing goes the
@@ -38,7 +38,7 @@ struct nm_trace_writer {
 
 int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, struct nm_error *err)
 {
-	const struct file_head head = {NM_TRACE_MAGIC, NM_TRACE_VERSION, 0};
+	const struct file_header head = {NM_TRACE_MAGIC, NM_TRACE_VERSION, 0};
 	struct nm_trace_writer *w = calloc(1, sizeof *w);
 
 	if (!w)
@@ -99,7 +99,7 @@ static int write_all(struct nm_trace_writer *w, const void *bytes, size_t count,
 	return 0;
 }
 
-static int pack(struct nm_trace_writer *w, struct chunk_head *head, unsigned part, const uint8_t *bytes,
+static int pack(struct nm_trace_writer *w, struct chunk_header *head, unsigned part, const uint8_t *bytes,
 		size_t count, struct nm_error *err)
 {
 	size_t room = ZSTD_compressBound(count), n;
@@ -118,7 +118,7 @@ static int pack(struct nm_trace_writer *w, struct chunk_head *head, unsigned par
 }
 
 /* Writes the chunk whose parts have been packed, in one piece. */
-static int write_chunk(struct nm_trace_writer *w, struct chunk_head *head, struct nm_error *err)
+static int write_chunk(struct nm_trace_writer *w, struct chunk_header *head, struct nm_error *err)
 {
 	struct index_entry entry = {
 	    w->at, sizeof *head + w->packed.count, head->kind, head->stream, head->words, head->references};
@@ -137,7 +137,7 @@ static int write_chunk(struct nm_trace_writer *w, struct chunk_head *head, struc
 static int write_plain(struct nm_trace_writer *w, enum nm_trace_kind kind, uint32_t stream,
 		       const uint8_t *bytes, size_t count, struct nm_error *err)
 {
-	struct chunk_head head = {.kind = kind, .stream = stream};
+	struct chunk_header head = {.kind = kind, .stream = stream};
 	int status;
 
 	w->packed.count = 0;
@@ -147,7 +147,7 @@ static int write_plain(struct nm_trace_writer *w, enum nm_trace_kind kind, uint3
 
 static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct nm_error *err)
 {
-	struct chunk_head head = {.kind = NM_TRACE_WORDS, .stream = s->number};
+	struct chunk_header head = {.kind = NM_TRACE_WORDS, .stream = s->number};
 	const struct nm_bytes *parts[NM_PARTS];
 	int status = 0;
 
@@ -170,7 +170,7 @@ static int write_stream(struct nm_trace_writer *w, struct open_stream *s, struct
 int nm_trace_writer_copy(struct nm_trace_writer *w, struct nm_trace *from, const struct nm_trace_chunk *chunk,
 			 uint32_t stream, struct nm_error *err)
 {
-	struct chunk_head head;
+	struct chunk_header head;
 	const uint8_t *bytes;
 	int status = trace_raw(from, chunk, &head, &bytes, err);
 	size_t count;
@@ -314,7 +314,7 @@ int nm_trace_writer_info(struct nm_trace_writer *w, const char *key, const char 
 
 int nm_trace_writer_close(struct nm_trace_writer *w, struct nm_error *err)
 {
-	struct file_tail tail = {.magic = NM_TRACE_LAST};
+	struct file_trailer tail = {.magic = NM_TRACE_LAST};
 	int status = nm_trace_writer_flush(w, err);
 
 	tail.index = w->at;

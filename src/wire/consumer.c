@@ -10,8 +10,8 @@
  * Ordering.  Producer: words, used[], head (release).  Consumer: head (acquire), used[], words, and
  * later tail (release), which the producer reads (acquire) before it overwrites the chunk.
  * Against lost wake-ups both sides store their own word, then load the other's, all sequentially
- * consistent: we set asleep and look at the heads again before sleeping, a producer moves head and then
- * looks at asleep; a producer sets producer_waits and looks at tail again, we move tail and then look
+ * consistent: we set consumer_waits and look at the heads again before sleeping, a producer moves head and then
+ * looks at consumer_waits; a producer sets producer_waits and looks at tail again, we move tail and then look
  * at producer_waits.  Likewise for `moving`: we set it and look at producer_waits again before we bind the thread, a
  * producer clears producer_waits and looks at moving before it goes on.
  *
@@ -121,10 +121,10 @@ static uint64_t *at_offset(const struct ring *ring, uint64_t offset)
 	return (uint64_t *)((char *)ring->shared + offset);
 }
 
-/* In the ring file: of the next chunk to be given. */
+/* In the ring file: of the next chunk to be taken. */
 static uint64_t next_offset(const struct nm_consumer *c, const struct ring *ring)
 {
-	return NM_WIRE_RING_DATA + (uint64_t)(ring->given % c->chunks) * c->chunk_words * sizeof(uint64_t);
+	return NM_WIRE_RING_DATA + (uint64_t)(ring->taken % c->chunks) * c->chunk_words * sizeof(uint64_t);
 }
 
 static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring)
@@ -132,35 +132,35 @@ static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring
 	return at_offset(ring, next_offset(c, ring));
 }
 
-static void give(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
+static void fill_chunk(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
 {
 	*ret = (struct nm_chunk){.kind = NM_CHUNK_DATA,
 				 .ring = ring->number,
 				 .pid = ring->pid,
 				 .words = next_chunk(c, ring),
 				 .count = count};
-	ring->given++;
+	ring->taken++;
 }
 
-/* 1 if a published chunk was given. */
+/* 1 if a published chunk was taken. */
 static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	uint32_t head = look(&ring->shared->head);
 	uint32_t used;
 
-	if (head == ring->given)
+	if (head == ring->taken)
 		return 0;
-	if (head - ring->freed > c->chunks) {
+	if (head - ring->released > c->chunks) {
 		snprintf(ring->fault, sizeof ring->fault, "it claims to hold more chunks than it has");
 		return 0;
 	}
-	used = acquire(&ring->shared->used[ring->given % c->chunks]);
+	used = acquire(&ring->shared->used[ring->taken % c->chunks]);
 	if (used > c->chunk_words) {
 		snprintf(ring->fault, sizeof ring->fault, "it claims %u words in a chunk of %u", used,
 			 c->chunk_words);
 		return 0;
 	}
-	give(c, ring, used, ret);
+	fill_chunk(c, ring, used, ret);
 	return 1;
 }
 
@@ -175,7 +175,7 @@ static size_t words_before_cursor(const struct nm_consumer *c, const struct ring
 	return bytes / sizeof(uint64_t);
 }
 
-/* 1 if the dead producer had written into its next chunk, or on the desk for it, and that was given.  A cursor that lies
+/* 1 if the dead producer had written into its next chunk, or on the desk for it, and that was taken.  A cursor that lies
  * in another chunk, or on the desk for another, is that of a producer that died between publishing one chunk and entering
  * the next. */
 static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
@@ -183,29 +183,29 @@ static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 	uint64_t start = next_offset(c, ring);
 	size_t words = words_before_cursor(c, ring, start);
 
-	if (!words && acquire(&ring->shared->desk_chunk) == ring->given) {
+	if (!words && acquire(&ring->shared->desk_chunk) == ring->taken) {
 		start = nm_wire_desk_offset(c->chunk_words, c->chunks);
 		words = words_before_cursor(c, ring, start);
 	}
-	ring->rest_given = 1;
+	ring->rest_taken = 1;
 	if (!words)
 		return 0;
-	give(c, ring, words, ret);
+	fill_chunk(c, ring, words, ret);
 	ret->words = at_offset(ring, start);
 	return 1;
 }
 
-/* 1 if the dead producer had not told yet what it had run, and that was given: in a chunk that is free. */
+/* 1 if the dead producer had not told yet what it had run, and that was taken: in a chunk that is free. */
 static int take_ran(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	uint64_t ran = __atomic_load_n(&ring->shared->ran, __ATOMIC_ACQUIRE), *words = next_chunk(c, ring);
 
-	ring->ran_given = 1;
+	ring->ran_taken = 1;
 	if (!ran)
 		return 0;
 	words[0] = nm_wire_header(NM_WIRE_RAN, 0, 1);
 	words[1] = ran;
-	give(c, ring, 2, ret);
+	fill_chunk(c, ring, 2, ret);
 	return 1;
 }
 
@@ -226,24 +226,24 @@ static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 /* 0: nothing to give now.  1: a chunk.  2: the end, and *ring is no more. */
 static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
-	if (!ring->fault[0] && !ring->rest_given) {
+	if (!ring->fault[0] && !ring->rest_taken) {
 		int closed = acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED;
 
 		if (take_published(c, ring, ret))
 			return 1;
 		if (!ring->fault[0]) {
-			if (!closed && !ring->gone)
+			if (!closed && !ring->ended)
 				return 0;
 			if (!closed && take_rest(c, ring, ret))
 				return 1;
-			ring->rest_given = 1;
-			ring->ran_given = closed;
+			ring->rest_taken = 1;
+			ring->ran_taken = closed;
 		}
 	}
-	if (!ring->fault[0] && !ring->ran_given && ring->given - ring->freed < c->chunks &&
+	if (!ring->fault[0] && !ring->ran_taken && ring->taken - ring->released < c->chunks &&
 	    take_ran(c, ring, ret))
 		return 1;
-	if (ring->given != ring->freed)
+	if (ring->taken != ring->released)
 		return 0;
 	take_end(c, ring, ret);
 	return 2;
@@ -252,15 +252,15 @@ static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 static int take_any(struct nm_consumer *c, struct nm_chunk *ret)
 {
 	for (size_t n = c->rings.count; n > 0; n--) {
-		size_t at = c->turn < c->rings.count ? c->turn : 0;
+		size_t at = c->next_ring < c->rings.count ? c->next_ring : 0;
 		int taken = take(c, &c->rings.at[at], ret);
 
-		c->turn = at + 1;
+		c->next_ring = at + 1;
 		if (taken == 2) {
 			c->rings.count--;
 			memmove(c->rings.at + at, c->rings.at + at + 1,
 				(c->rings.count - at) * sizeof *c->rings.at);
-			c->turn = at;
+			c->next_ring = at;
 		}
 		if (taken)
 			return 1;
@@ -278,8 +278,8 @@ static int anything_new(const struct nm_consumer *c)
 		const struct ring *ring = &c->rings.at[i];
 
 		/* A ring that was read to its end waits for its chunks to be released: no news. */
-		if (!ring->fault[0] && !ring->rest_given &&
-		    (look(&ring->shared->head) != ring->given ||
+		if (!ring->fault[0] && !ring->rest_taken &&
+		    (look(&ring->shared->head) != ring->taken ||
 		     look(&ring->shared->state) == NM_WIRE_RING_CLOSED))
 			return 1;
 	}
@@ -293,11 +293,11 @@ static int sleep_ms(struct nm_consumer *c, int64_t ms)
 	uint32_t seen = look(&c->control->doorbell);
 	int signalled = 0;
 
-	set(&c->control->asleep, 1);
+	set(&c->control->consumer_waits, 1);
 	if (!anything_new(c))
 		signalled = syscall(SYS_futex, &c->control->doorbell, FUTEX_WAIT, seen, &t, NULL, 0) &&
 			    errno == EINTR;
-	set(&c->control->asleep, 0);
+	set(&c->control->consumer_waits, 0);
 	return signalled;
 }
 
@@ -326,7 +326,7 @@ int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret
 static int is_to_be_woken(const struct nm_consumer *c, const struct ring *ring)
 {
 	return look(&ring->shared->producer_waits) &&
-	       acquire(&ring->shared->head) - ring->freed <= c->chunks / 2;
+	       acquire(&ring->shared->head) - ring->released <= c->chunks / 2;
 }
 
 /* Which processors the thread may run on, if it is one of the process and can be bound to that one. */
@@ -362,11 +362,11 @@ static void release(struct nm_consumer *c, struct ring *ring)
 {
 	int there;
 
-	ring->freed++;
+	ring->released++;
 	there = c->processor >= 0 && is_to_be_woken(c, ring);
 	if (there)
 		set(&ring->shared->moving, 1);
-	set(&ring->shared->tail, ring->freed);
+	set(&ring->shared->tail, ring->released);
 	if (there)
 		wake_there(c, ring);
 	else if (is_to_be_woken(c, ring))

@@ -20,14 +20,14 @@ enum { TICK_MS = 100 /* between two looks at who is alive, and the longest sleep
 struct ring {
 	uint32_t number, pid;
 	struct nm_wire_ring *shared;
-	uint64_t base;         /* of the ring in its producer */
-	uint32_t given, freed; /* chunks handed out and released */
-	int pidfd;             /* -1: none */
-	int gone;              /* its producer writes no more */
-	int rest_given;        /* the unpublished rest, too, was handed out, */
-	int ran_given;         /* and what it had run (NM_WIRE_RAN) */
-	enum nm_chunk_end end; /* if gone */
-	char fault[128];       /* not empty: damaged */
+	uint64_t base;            /* of the ring in its producer */
+	uint32_t taken, released; /* chunks handed out and released */
+	int pidfd;                /* -1: none */
+	int ended;                /* its producer writes no more */
+	int rest_taken;           /* the unpublished rest, too, was handed out, */
+	int ran_taken;            /* and what it had run (NM_WIRE_RAN) */
+	enum nm_chunk_end end;    /* if ended */
+	char fault[128];          /* not empty: damaged */
 };
 
 struct announced { /* a ring number whose file is not there yet, or not complete */
@@ -42,9 +42,9 @@ struct nm_consumer {
 	size_t ring_bytes;
 	struct nm_vec(struct ring) rings;
 	struct nm_vec(struct announced) announced;
-	uint32_t known; /* ring numbers seen so far */
-	size_t turn;    /* ring to be asked first */
-	int64_t looked; /* ms: when we looked last who is alive */
+	uint32_t known;     /* ring numbers seen so far */
+	size_t next_ring;   /* ring to be asked first */
+	int64_t checked_at; /* ms: when we looked last who is alive */
 	int detached;
 	int processor;   /* where producers are to go on, or -1 */
 	char fault[128]; /* of the ring that ended last */

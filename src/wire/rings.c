@@ -104,8 +104,8 @@ static int map_ring(struct nm_consumer *c, struct ring *ring, struct nm_error *e
 static void retire_older(struct nm_consumer *c, uint32_t pid)
 {
 	for (size_t i = 0; i < c->rings.count; i++)
-		if (c->rings.at[i].pid == pid && !c->rings.at[i].gone) {
-			c->rings.at[i].gone = 1;
+		if (c->rings.at[i].pid == pid && !c->rings.at[i].ended) {
+			c->rings.at[i].ended = 1;
 			c->rings.at[i].end = NM_END_REPLACED;
 		}
 }
@@ -126,7 +126,7 @@ static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
 		retire_older(c, ring.pid);
 		ring.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)ring.pid, 0);
 		if (ring.pidfd < 0 && errno == ESRCH) {
-			ring.gone = 1;
+			ring.ended = 1;
 			ring.end = NM_END_BROKEN;
 		}
 	}
@@ -175,17 +175,17 @@ void nm_rings_find_dead(struct nm_consumer *c)
 {
 	int64_t now = now_ms();
 
-	if (now - c->looked < TICK_MS)
+	if (now - c->checked_at < TICK_MS)
 		return;
-	c->looked = now;
+	c->checked_at = now;
 	for (size_t i = 0; i < c->rings.count; i++) {
 		struct ring *ring = &c->rings.at[i];
 		struct pollfd p = {.fd = ring->pidfd, .events = POLLIN};
 
-		if (ring->gone || ring->fault[0])
+		if (ring->ended || ring->fault[0])
 			continue;
 		if (ring->pidfd >= 0 ? poll(&p, 1, 0) > 0 : kill((pid_t)ring->pid, 0) && errno == ESRCH) {
-			ring->gone = 1;
+			ring->ended = 1;
 			ring->end = NM_END_BROKEN;
 		}
 	}

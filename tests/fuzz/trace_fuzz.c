@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ahead.h"
 #include "codec.h"
 #include "decode.h"
 #include "peek.h"
+#include "readahead.h"
 #include "symbol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,17 +30,17 @@ static void demand(int holds)
 /* The words that it gives. */
 static size_t read_trace(struct nm_trace *trace)
 {
-	struct nm_ahead *ahead;
+	struct nm_readahead *ahead;
 	struct nm_piece piece;
 	struct nm_error err;
 	size_t words = 0;
 
-	demand(!nm_ahead_new(&ahead, trace, 0, &err));
-	while (nm_ahead_next(ahead, &piece, &err) > 0) {
+	demand(!nm_readahead_new(&ahead, trace, 0, &err));
+	while (nm_readahead_next(ahead, &piece, &err) > 0) {
 		demand(!piece.words || piece.count);
 		words += piece.words ? piece.count : 0;
 	}
-	nm_ahead_free(ahead);
+	nm_readahead_free(ahead);
 	nm_trace_info(trace, "collector");
 	nm_trace_free(trace);
 	return words;

@@ -64,7 +64,7 @@ static void begin_chunk(struct ring_producer *p)
 
 static void ring_doorbell(struct nm_wire_control *control)
 {
-	if (!__atomic_load_n(&control->asleep, __ATOMIC_SEQ_CST))
+	if (!__atomic_load_n(&control->consumer_waits, __ATOMIC_SEQ_CST))
 		return;
 	__atomic_fetch_add(&control->doorbell, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &control->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);

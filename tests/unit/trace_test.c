@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-#include "ahead.h"
 #include "codec.h"
 #include "edit.h"
 #include "encode.h"
 #include "numbers.h"
 #include "peek.h"
+#include "readahead.h"
 #include "sample_stream.h"
 
 static char folder[64], path[128], other[128];
@@ -243,14 +243,14 @@ static void test_regular_streams_vanish(void **state)
 static int read_stream(struct nm_trace *t, uint32_t stream, int threaded, struct nm_wire_words *ret,
 		       int *ret_ended)
 {
-	struct nm_ahead *ahead;
+	struct nm_readahead *ahead;
 	struct nm_piece piece;
 	struct nm_error err;
 	int status;
 
 	*ret_ended = 0;
-	assert_int_equal(nm_ahead_new(&ahead, t, threaded, &err), 0);
-	while ((status = nm_ahead_next(ahead, &piece, &err)) > 0) {
+	assert_int_equal(nm_readahead_new(&ahead, t, threaded, &err), 0);
+	while ((status = nm_readahead_next(ahead, &piece, &err)) > 0) {
 		if (piece.stream != stream)
 			continue;
 		if (!piece.words) {
@@ -261,7 +261,7 @@ static int read_stream(struct nm_trace *t, uint32_t stream, int threaded, struct
 		memcpy(ret->at + ret->count, piece.words, piece.count * sizeof *piece.words);
 		ret->count += piece.count;
 	}
-	nm_ahead_free(ahead);
+	nm_readahead_free(ahead);
 	return status;
 }
 
@@ -647,7 +647,7 @@ static void test_merge(void **state)
 
 /* Reads ahead until it is told to leave: the modeller's part. */
 struct stepper {
-	struct nm_ahead *ahead;
+	struct nm_readahead *ahead;
 	pthread_t thread;
 	int leaving; /* atomic */
 };
@@ -657,7 +657,7 @@ static void *step(void *arg)
 	struct stepper *s = arg;
 
 	while (!__atomic_load_n(&s->leaving, __ATOMIC_RELAXED))
-		if (!nm_ahead_step(s->ahead))
+		if (!nm_readahead_step(s->ahead))
 			usleep(50);
 	return NULL;
 }
@@ -667,17 +667,17 @@ static int take_beside_steppers(struct nm_trace *t, int threaded, unsigned most,
 				struct nm_error *err)
 {
 	struct stepper steppers[2] = {{0}};
-	struct nm_ahead *ahead;
+	struct nm_readahead *ahead;
 	struct nm_piece piece;
 	int status = 1;
 
 	ret->count = 0;
-	assert_int_equal(nm_ahead_new(&ahead, t, threaded, err), 0);
+	assert_int_equal(nm_readahead_new(&ahead, t, threaded, err), 0);
 	for (int i = 0; i < 2; i++) {
 		steppers[i].ahead = ahead;
 		assert_int_equal(pthread_create(&steppers[i].thread, NULL, step, &steppers[i]), 0);
 	}
-	while (most && (status = nm_ahead_next(ahead, &piece, err)) > 0) {
+	while (most && (status = nm_readahead_next(ahead, &piece, err)) > 0) {
 		if (piece.stream || !piece.words)
 			continue;
 		assert_int_equal(nm_vec_reserve(ret, piece.count), 0);
@@ -686,14 +686,14 @@ static int take_beside_steppers(struct nm_trace *t, int threaded, unsigned most,
 		most--;
 	}
 	if (status <= 0) /* the end stays the end */
-		assert_int_equal(nm_ahead_next(ahead, &piece, err), status);
-	nm_ahead_stop(ahead);
+		assert_int_equal(nm_readahead_next(ahead, &piece, err), status);
+	nm_readahead_stop(ahead);
 	for (int i = 0; i < 2; i++)
 		__atomic_store_n(&steppers[i].leaving, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		pthread_join(steppers[i].thread, NULL);
-	assert_int_equal(nm_ahead_step(ahead), 0);
-	nm_ahead_free(ahead);
+	assert_int_equal(nm_readahead_step(ahead), 0);
+	nm_readahead_free(ahead);
 	return status;
 }
 
@@ -763,7 +763,7 @@ static void test_others_read_damage(void **state)
 static void test_nobody_steps_through_a_pipe(void **state)
 {
 	struct nm_wire_words words = {0};
-	struct nm_ahead *ahead;
+	struct nm_readahead *ahead;
 	struct nm_piece piece;
 	struct nm_trace *t;
 	struct nm_error err;
@@ -772,11 +772,11 @@ static void test_nobody_steps_through_a_pipe(void **state)
 	random_stream(&words, 35, 300);
 	write_two_streams(&words, &words);
 	assert_int_equal(open_piped(&t, NULL), 0);
-	assert_int_equal(nm_ahead_new(&ahead, t, 0, &err), 0);
-	assert_int_equal(nm_ahead_step(ahead), 0);
-	assert_int_equal(nm_ahead_next(ahead, &piece, &err), 1);
-	assert_int_equal(nm_ahead_step(ahead), 0);
-	nm_ahead_free(ahead);
+	assert_int_equal(nm_readahead_new(&ahead, t, 0, &err), 0);
+	assert_int_equal(nm_readahead_step(ahead), 0);
+	assert_int_equal(nm_readahead_next(ahead, &piece, &err), 1);
+	assert_int_equal(nm_readahead_step(ahead), 0);
+	nm_readahead_free(ahead);
 	nm_trace_free(t);
 	nm_vec_free(&words);
 }

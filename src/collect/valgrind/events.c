@@ -50,7 +50,7 @@ static void thread_created(ThreadId parent, ThreadId child)
 	threads[child].parent = parent == VG_INVALID_THREADID ? 0 : threads[parent].number;
 	threads[child].signal = NO_SIGNAL;
 	threads[child].pointer = 0;
-	nm_turns_thread_created(parent, child);
+	nm_scheduler_thread_created(parent, child);
 	nm_allocator_thread_gone(child); /* it may have vanished in a fork */
 }
 
@@ -87,7 +87,7 @@ static void thread_begins(ThreadId id)
 
 	nm_record(NM_WIRE_THREAD_START, threads[id].number, 3, words);
 	report_thread_pointer(id);
-	nm_turns_thread_begins(id);
+	nm_scheduler_thread_begins(id);
 	if (threads[id].number == 1)
 		pin_random_bytes(id);
 }
@@ -96,7 +96,7 @@ static void thread_ends(ThreadId id)
 {
 	nm_record(NM_WIRE_THREAD_EXIT, threads[id].number, 0, NULL);
 	nm_allocator_thread_gone(id);
-	nm_turns_thread_ends(id);
+	nm_scheduler_thread_ends(id);
 	if (running == id)
 		running = VG_INVALID_THREADID;
 }
@@ -245,7 +245,7 @@ static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 {
 	(void)id, (void)n;
 	nm_maps_before_syscall(number, args);
-	nm_turns_before_syscall(number, args);
+	nm_scheduler_before_syscall(number, args);
 	if (number == __NR_exit_group || number == __NR_exit)
 		exit_status = (Int)args[0];
 	if (number == __NR_execve)

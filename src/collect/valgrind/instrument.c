@@ -10,7 +10,7 @@
  * Cachegrind with --cache-sim=yes 6.4 s.
  *
  * Known at translation time are also the distances between accesses whose addresses are the same temporary and
- * constants (distance.c): what a function pushes, the fields of a structure, what an instruction reads and writes
+ * constants (offsets.c): what a function pushes, the fields of a structure, what an instruction reads and writes
  * back.  Those that follow each other and leave no gap make a group and send one address, the lowest.  Which one that
  * is is known when the group has ended, so its store stands there and not before the accesses.  A group is small
  * (MAX_SPAN bytes, so that few lie in two cache lines, and MAX_GROUP accesses), so that a reader may take it as
@@ -77,17 +77,17 @@ static struct {
 	IRExpr *last_load; /* address of the last plain load; NULL: none yet */
 	struct block block;
 	struct group group;
-} now;
+} translation;
 
 static UInt next_block;
 
 Bool nm_all_blocks;
 
-static void emit(IRStmt *statement) { addStmtToIRSB(now.out, statement); }
+static void emit(IRStmt *statement) { addStmtToIRSB(translation.out, statement); }
 
 static IRExpr *bind(IRType type, IRExpr *expression)
 {
-	IRTemp temporary = newIRTemp(now.out->tyenv, type);
+	IRTemp temporary = newIRTemp(translation.out->tyenv, type);
 
 	emit(IRStmt_WrTmp(temporary, expression));
 	return IRExpr_RdTmp(temporary);
@@ -97,39 +97,39 @@ static IRExpr *constant(ULong value) { return IRExpr_Const(IRConst_U64(value)); 
 
 static IRExpr *load(Addr address) { return bind(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, constant(address))); }
 
-static IRExpr *place(UInt words)
+static IRExpr *cursor_plus(UInt words)
 {
-	IRExpr *cursor = IRExpr_RdTmp(now.cursor);
+	IRExpr *cursor = IRExpr_RdTmp(translation.cursor);
 
 	return words == 0 ? cursor
 			  : bind(Ity_I64, IRExpr_Binop(Iop_Add64, cursor, constant((ULong)words * 8)));
 }
 
-static void store_word(IRExpr *word) { emit(IRStmt_Store(Iend_LE, place(now.words++), word)); }
+static void store_word(IRExpr *word) { emit(IRStmt_Store(Iend_LE, cursor_plus(translation.words++), word)); }
 
 static void load_cursor(void)
 {
-	now.cursor = load(nm_ring_cursor_address())->Iex.RdTmp.tmp;
-	now.words = now.committed = 0;
+	translation.cursor = load(nm_ring_cursor_address())->Iex.RdTmp.tmp;
+	translation.words = translation.committed = 0;
 }
 
 static void store_cursor(void)
 {
-	if (now.words == now.committed)
+	if (translation.words == translation.committed)
 		return;
-	emit(IRStmt_Store(Iend_LE, constant(nm_ring_cursor_address()), place(now.words)));
-	now.committed = now.words;
+	emit(IRStmt_Store(Iend_LE, constant(nm_ring_cursor_address()), cursor_plus(translation.words)));
+	translation.committed = translation.words;
 }
 
-static void count_what_ran(void)
+static void emit_instruction_count(void)
 {
 	IRExpr *sum;
 
-	if (now.ran == 0)
+	if (translation.ran == 0)
 		return;
-	sum = IRExpr_Binop(Iop_Add64, load(nm_ring_ran_address()), constant(now.ran));
+	sum = IRExpr_Binop(Iop_Add64, load(nm_ring_ran_address()), constant(translation.ran));
 	emit(IRStmt_Store(Iend_LE, constant(nm_ring_ran_address()), bind(Ity_I64, sum)));
-	now.ran = 0;
+	translation.ran = 0;
 }
 
 static void check_limit(void)
@@ -148,7 +148,7 @@ static void check_limit(void)
 
 static void begin_block(Addr pc, Bool continues)
 {
-	struct block *block = &now.block;
+	struct block *block = &translation.block;
 
 	block->pc = pc;
 	block->instructions = block->accesses = block->exits = 0;
@@ -156,13 +156,13 @@ static void begin_block(Addr pc, Bool continues)
 	block->left = 0;
 	block->sent = False;
 	block->ran = 0;
-	now.open = True;
+	translation.open = True;
 }
 
 /* The block is one that is sent. */
 static void begin_sending(void)
 {
-	struct block *block = &now.block;
+	struct block *block = &translation.block;
 
 	if (block->sent)
 		return;
@@ -175,15 +175,15 @@ static void begin_sending(void)
 /* The block, which is not sent, has run up to here. */
 static void count_block(void)
 {
-	struct block *block = &now.block;
+	struct block *block = &translation.block;
 
-	now.ran += block->instructions - block->ran;
+	translation.ran += block->instructions - block->ran;
 	block->ran = block->instructions;
 }
 
 static void send_definition(enum nm_wire_exit_kind end)
 {
-	const struct block *block = &now.block;
+	const struct block *block = &translation.block;
 	UInt i;
 
 	nm_record_begin(NM_WIRE_BLOCK_DEF, block->id);
@@ -209,7 +209,7 @@ static ULong access_word(UInt bytes, UInt instruction, UInt flags)
 
 static Bool last_access_is(ULong word)
 {
-	const struct block *block = &now.block;
+	const struct block *block = &translation.block;
 	const ULong address = (ULong)NM_WIRE_FOLLOWS << 32 | 0xffffull << 48;
 
 	return block->accesses > 0 && (block->access[block->accesses - 1] & ~address) == word;
@@ -218,8 +218,8 @@ static Bool last_access_is(ULong word)
 /* Stores the address word that is due. */
 static void close_group(void)
 {
-	struct group *group = &now.group;
-	ULong *access = now.block.access + now.block.accesses - group->accesses;
+	struct group *group = &translation.group;
+	ULong *access = translation.block.access + translation.block.accesses - group->accesses;
 	UInt i;
 
 	if (group->accesses == 0)
@@ -234,32 +234,32 @@ static void close_group(void)
 static void commit(void)
 {
 	close_group();
-	count_what_ran();
+	emit_instruction_count();
 	store_cursor();
 }
 
 /* A guarded access stays alone: its address is made here and resolved to nothing. */
 static void begin_group(IRExpr *address, UInt bytes, Bool guarded)
 {
-	struct nm_position at = {IRTemp_INVALID, 0};
+	struct nm_root_offset at = {IRTemp_INVALID, 0};
 
 	if (!guarded)
-		at = nm_distance_of(address);
+		at = nm_offset_of(address);
 	close_group();
-	now.group = (struct group){.accesses = 1,
-				   .whole = guarded,
-				   .root = at.root,
-				   .low = at.distance,
-				   .end = at.distance + bytes,
-				   .lowest = address,
-				   .distance = {at.distance}};
+	translation.group = (struct group){.accesses = 1,
+					   .whole = guarded,
+					   .root = at.root,
+					   .low = at.distance,
+					   .end = at.distance + bytes,
+					   .lowest = address,
+					   .distance = {at.distance}};
 }
 
 /* Whether the access touches or overlaps the group and is now one of it. */
 static Bool join_group(IRExpr *address, UInt bytes)
 {
-	struct group *group = &now.group;
-	struct nm_position at = nm_distance_of(address);
+	struct group *group = &translation.group;
+	struct nm_root_offset at = nm_offset_of(address);
 	/* Distances may be below 0, so none is compared but by how far it is from the group. */
 	Long low = (Long)(at.distance - group->low), end = low + (Long)bytes,
 	     size = (Long)(group->end - group->low);
@@ -279,12 +279,12 @@ static Bool join_group(IRExpr *address, UInt bytes)
 
 static void add_access(IRExpr *address, UInt bytes, UInt flags)
 {
-	struct block *block = &now.block;
+	struct block *block = &translation.block;
 
-	tl_assert(now.open && block->accesses < MAX_ACCESSES);
+	tl_assert(translation.open && block->accesses < MAX_ACCESSES);
 	begin_sending();
 	if (block->left) {
-		tl_assert(block->exits < MAX_EXITS && now.group.accesses == 0);
+		tl_assert(block->exits < MAX_EXITS && translation.group.accesses == 0);
 		block->exit[block->exits++] = (ULong)block->accesses | (ULong)block->left << 16;
 		block->left = 0;
 	}
@@ -305,7 +305,7 @@ static void add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags)
 /* A call ends with the push of its return address, a return begins with its pop. */
 static Bool mark_frame(UInt direction)
 {
-	struct block *block = &now.block;
+	struct block *block = &translation.block;
 
 	if (!last_access_is(access_word(8, block->instructions - 1, direction)))
 		return False;
@@ -319,11 +319,11 @@ static enum nm_wire_exit_kind end_block(enum nm_wire_exit_kind end)
 	if ((end == NM_WIRE_CALL && !mark_frame(NM_WIRE_WRITE)) ||
 	    (end == NM_WIRE_RETURN && !mark_frame(NM_WIRE_READ)))
 		end = NM_WIRE_JUMP;
-	if (now.block.sent)
+	if (translation.block.sent)
 		send_definition(end);
 	else
 		count_block();
-	now.open = False;
+	translation.open = False;
 	return end;
 }
 
@@ -363,8 +363,8 @@ static Bool exit_is_ambiguous(Int statement)
 	Bool instruction = False;
 	Int i;
 
-	for (i = statement + 1; i < now.in->stmts_used; i++) {
-		const IRStmt *st = now.in->stmts[i];
+	for (i = statement + 1; i < translation.in->stmts_used; i++) {
+		const IRStmt *st = translation.in->stmts[i];
 
 		if (st->tag == Ist_Exit)
 			return instruction;
@@ -381,10 +381,10 @@ static Bool rest_is_counted(Int statement)
 {
 	Int i;
 
-	if (nm_all_blocks || now.in->jumpkind != Ijk_Boring)
+	if (nm_all_blocks || translation.in->jumpkind != Ijk_Boring)
 		return False;
-	for (i = statement + 1; i < now.in->stmts_used; i++)
-		if (has_access(now.in->stmts[i]))
+	for (i = statement + 1; i < translation.in->stmts_used; i++)
+		if (has_access(translation.in->stmts[i]))
 			return False;
 	return True;
 }
@@ -392,9 +392,9 @@ static Bool rest_is_counted(Int statement)
 /* Decides whether a new wire block begins with the instruction at pc. */
 static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 {
-	struct block *block = &now.block;
+	struct block *block = &translation.block;
 
-	if (now.open) {
+	if (translation.open) {
 		ULong last = block->instruction[block->instructions - 1];
 		Bool call = is_direct_call(last & 0xffffffffffffull, (UInt)(last >> 48), pc);
 
@@ -423,16 +423,17 @@ static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
  * once.  (Cachegrind counts two reads there.) */
 static Bool is_read_already(const IRExpr *address, UInt bytes)
 {
-	return last_access_is(access_word(bytes, now.block.instructions - 1, NM_WIRE_READ)) &&
-	       now.last_load != NULL && eqIRAtom(now.last_load, address);
+	return last_access_is(access_word(bytes, translation.block.instructions - 1, NM_WIRE_READ)) &&
+	       translation.last_load != NULL && eqIRAtom(translation.last_load, address);
 }
 
 static void add_compare_and_swap(const IRCAS *cas)
 {
-	UInt bytes = size_of(typeOfIRExpr(now.out->tyenv, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);
+	UInt bytes =
+	    size_of(typeOfIRExpr(translation.out->tyenv, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);
 
 	if (is_read_already(cas->addr, bytes))
-		now.block.access[now.block.accesses - 1] |= (ULong)NM_WIRE_ATOMIC << 32;
+		translation.block.access[translation.block.accesses - 1] |= (ULong)NM_WIRE_ATOMIC << 32;
 	else
 		add_access(cas->addr, bytes, NM_WIRE_READ | NM_WIRE_ATOMIC);
 	add_access(cas->addr, bytes, NM_WIRE_WRITE | NM_WIRE_ATOMIC);
@@ -462,20 +463,20 @@ static void add_load_linked(const IRStmt *st)
 	IRExpr *address = st->Ist.LLSC.addr;
 
 	if (st->Ist.LLSC.storedata == NULL)
-		add_access(address, size_of(typeOfIRTemp(now.out->tyenv, st->Ist.LLSC.result)),
+		add_access(address, size_of(typeOfIRTemp(translation.out->tyenv, st->Ist.LLSC.result)),
 			   NM_WIRE_READ | NM_WIRE_ATOMIC);
 	else
-		add_access(address, size_of(typeOfIRExpr(now.out->tyenv, st->Ist.LLSC.storedata)),
+		add_access(address, size_of(typeOfIRExpr(translation.out->tyenv, st->Ist.LLSC.storedata)),
 			   NM_WIRE_WRITE | NM_WIRE_ATOMIC);
 }
 
 /* The exit is listed when an access follows; without one it looks the same as the end. */
 static void add_exit(Bool counted)
 {
-	now.block.left = now.block.instructions;
+	translation.block.left = translation.block.instructions;
 	if (!counted)
 		begin_sending();
-	else if (!now.block.sent)
+	else if (!translation.block.sent)
 		count_block();
 	commit();
 }
@@ -488,20 +489,20 @@ static void add_accesses(const IRStmt *st)
 		const IRExpr *data = st->Ist.WrTmp.data;
 
 		if (data->tag == Iex_Load) {
-			now.last_load = data->Iex.Load.addr;
-			add_access(now.last_load, size_of(data->Iex.Load.ty), NM_WIRE_READ);
+			translation.last_load = data->Iex.Load.addr;
+			add_access(translation.last_load, size_of(data->Iex.Load.ty), NM_WIRE_READ);
 		}
 		break;
 	}
 	case Ist_Store:
-		add_access(st->Ist.Store.addr, size_of(typeOfIRExpr(now.out->tyenv, st->Ist.Store.data)),
-			   NM_WIRE_WRITE);
+		add_access(st->Ist.Store.addr,
+			   size_of(typeOfIRExpr(translation.out->tyenv, st->Ist.Store.data)), NM_WIRE_WRITE);
 		break;
 	case Ist_StoreG: {
 		const IRStoreG *store = st->Ist.StoreG.details;
 
-		add_guarded(store->addr, store->guard, size_of(typeOfIRExpr(now.out->tyenv, store->data)),
-			    NM_WIRE_WRITE);
+		add_guarded(store->addr, store->guard,
+			    size_of(typeOfIRExpr(translation.out->tyenv, store->data)), NM_WIRE_WRITE);
 		break;
 	}
 	case Ist_LoadG: {
@@ -565,18 +566,18 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 
 	(void)closure, (void)layout, (void)extents, (void)host;
 	tl_assert(guest_word == Ity_I64 && host_word == Ity_I64);
-	now.out = deepCopyIRSBExceptStmts(in);
-	now.in = in;
-	now.open = False;
-	now.last_load = NULL;
-	now.group.accesses = 0;
-	now.words = now.committed = now.ran = 0;
+	translation.out = deepCopyIRSBExceptStmts(in);
+	translation.in = in;
+	translation.open = False;
+	translation.last_load = NULL;
+	translation.group.accesses = 0;
+	translation.words = translation.committed = translation.ran = 0;
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		emit(in->stmts[i]);
 	if (i == in->stmts_used)
-		return now.out;
+		return translation.out;
 
-	nm_distance_begin(in->tyenv);
+	nm_offsets_begin(in->tyenv);
 	start_code(in->stmts[i]->Ist.IMark.addr);
 	for (; i < in->stmts_used; i++) {
 		IRStmt *st = in->stmts[i];
@@ -584,7 +585,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		if (st->tag == Ist_NoOp)
 			continue;
 		if (st->tag == Ist_IMark) {
-			if (now.words > NM_MARGIN_WORDS - 2 * SLACK) {
+			if (translation.words > NM_MARGIN_WORDS - 2 * SLACK) {
 				commit();
 				check_limit();
 			}
@@ -596,19 +597,19 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 			add_accesses(st);
 		}
 		if (st->tag == Ist_WrTmp)
-			nm_distance_learn(st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
+			nm_offsets_note(st->Ist.WrTmp.tmp, st->Ist.WrTmp.data);
 		emit(st);
 	}
 	if (!rest_is_counted(i))
 		begin_sending();
-	else if (!now.block.sent)
+	else if (!translation.block.sent)
 		count_block();
 	commit();
 	if (in->jumpkind == Ijk_Ret) {
 		if (end_block(NM_WIRE_RETURN) == NM_WIRE_RETURN)
-			call_allocator_return(now.last_load);
+			call_allocator_return(translation.last_load);
 	} else {
 		end_block(in->jumpkind == Ijk_Call ? NM_WIRE_CALL : NM_WIRE_JUMP);
 	}
-	return now.out;
+	return translation.out;
 }

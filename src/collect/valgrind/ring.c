@@ -117,7 +117,7 @@ static Bool geometry_is_valid(void)
 
 static void ring_doorbell(void)
 {
-	if (!__atomic_load_n(&control->asleep, __ATOMIC_SEQ_CST))
+	if (!__atomic_load_n(&control->consumer_waits, __ATOMIC_SEQ_CST))
 		return;
 	__atomic_fetch_add(&control->doorbell, 1, __ATOMIC_SEQ_CST);
 	nm_syscall(__NR_futex, (long)&control->doorbell, NM_FUTEX_WAKE, 1, 0, 0, 0);
@@ -190,7 +190,7 @@ static void wait_for_room(void)
 }
 
 /* There is always room for it: what is left for records ends before. */
-static void tell_what_ran(void)
+static void write_ran(void)
 {
 	ULong *words = (ULong *)ring->cursor;
 
@@ -206,7 +206,7 @@ void nm_ring_publish(void)
 {
 	UInt used;
 
-	tell_what_ran();
+	write_ran();
 	used = (UInt)((ULong *)ring->cursor - start);
 	if (used == 0)
 		return;
@@ -237,7 +237,7 @@ void nm_ring_close(void)
 /* ---- Records made in C ---- */
 
 /* Whether what has run belongs before such a record. */
-static Bool parts_instructions(enum nm_wire_kind kind)
+static Bool orders_instructions(enum nm_wire_kind kind)
 {
 	return kind == NM_WIRE_MEASURE || kind == NM_WIRE_FORK || kind == NM_WIRE_EXEC ||
 	       kind == NM_WIRE_EXIT;
@@ -248,8 +248,8 @@ void nm_record_begin(enum nm_wire_kind kind, UInt arg)
 	/* Every record fits the margin: see nm_record_word. */
 	if ((ULong *)ring->cursor + NM_MARGIN_WORDS + RAN_WORDS > chunk_end)
 		nm_ring_publish();
-	if (parts_instructions(kind))
-		tell_what_ran();
+	if (orders_instructions(kind))
+		write_ran();
 	record = (ULong *)ring->cursor;
 	record[0] = nm_wire_header(kind, arg, 0);
 	record_end = record + 1;

@@ -66,19 +66,19 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		    const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
 		    IRType host_word);
 
-/* ---- distance.c: which addresses differ by a constant. ---- */
+/* ---- offsets.c: which addresses differ by a constant. ---- */
 
 /* An address: `distance` bytes behind what the temporary `root` holds, or behind 0 if root is IRTemp_INVALID. */
-struct nm_position {
+struct nm_root_offset {
 	IRTemp root;
 	ULong distance;
 };
 
 /* A superblock with these temporaries begins; each statement that writes one is then shown, in their order. */
-void nm_distance_begin(const IRTypeEnv *types);
-void nm_distance_learn(IRTemp temporary, const IRExpr *data);
+void nm_offsets_begin(const IRTypeEnv *types);
+void nm_offsets_note(IRTemp temporary, const IRExpr *data);
 /* Of an atom of 64 bits. */
-struct nm_position nm_distance_of(const IRExpr *atom);
+struct nm_root_offset nm_offset_of(const IRExpr *atom);
 
 /* ---- allocator.c: calls of allocation functions. ---- */
 
@@ -110,38 +110,40 @@ const HChar *nm_maps_executable(void);
 
 Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
 
-/* ---- asleep.c: which threads sleep in the kernel. ---- */
+/* ---- blocked.c: which threads are blocked in the kernel. ---- */
 
-enum nm_rest {
-	NM_REST_NONE, /* it runs in the kernel, or will */
-	NM_REST_DISK, /* it waits there for a disk, and will go on by itself */
-	NM_REST_ASLEEP,
-	NM_REST_GONE
+enum nm_thread_state {
+	NM_THREAD_RUNS,       /* in the kernel, or is about to */
+	NM_THREAD_READS_DISK, /* blocked, but goes on by itself */
+	NM_THREAD_BLOCKED,
+	NM_THREAD_GONE
 };
 
-struct nm_sleep {
-	Int file;   /* kept open: where the kernel tells of the thread; 0: none */
-	UInt found; /* nm_sleep_wakes() when it was found asleep, while it dozes */
-	Bool dozes; /* nothing but a call that is counted there, the clock or a signal ends its system call */
+struct nm_blocked {
+	Int file; /* kept open: the thread's state in /proc; 0: none */
+	UInt
+	    seen_blocked; /* nm_blocked_wakes() when the thread was seen blocked; meaningful if until_woken */
+	Bool
+	    until_woken; /* only a call that nm_blocked_wakes() counts, the clock or a signal ends its system call */
 	Bool wakes; /* its system call is one of those */
 };
 
-/* How often a system call began or ended that may have woken a thread which dozes. */
-UInt nm_sleep_wakes(void);
-/* The thread makes a system call; it comes back from what it did. */
-void nm_sleep_before_syscall(struct nm_sleep *sleep, UInt number, const UWord *args);
-void nm_sleep_after_syscall(struct nm_sleep *sleep);
-/* Of the thread with this number of the kernel's. */
-enum nm_rest nm_sleep_rest(struct nm_sleep *sleep, Int thread);
-/* Closes what is open. */
-void nm_sleep_forget(struct nm_sleep *sleep);
+/* How many system calls that may have woken a thread have begun or ended. */
+UInt nm_blocked_wakes(void);
+/* The thread begins a system call; it has come back from one. */
+void nm_blocked_before_syscall(struct nm_blocked *blocked, UInt number, const UWord *args);
+void nm_blocked_after_syscall(struct nm_blocked *blocked);
+/* thread: the kernel's number. */
+enum nm_thread_state nm_blocked_state(struct nm_blocked *blocked, Int thread);
+/* Closes the file. */
+void nm_blocked_forget(struct nm_blocked *blocked);
 
-/* ---- turns.c: which thread runs next. ---- */
+/* ---- scheduler.c: which thread runs next. ---- */
 
-void nm_turns_before_syscall(UInt number, const UWord *args);
-void nm_turns_thread_created(ThreadId parent, ThreadId child);
-void nm_turns_thread_begins(ThreadId thread);
-void nm_turns_thread_ends(ThreadId thread);
+void nm_scheduler_before_syscall(UInt number, const UWord *args);
+void nm_scheduler_thread_created(ThreadId parent, ThreadId child);
+void nm_scheduler_thread_begins(ThreadId thread);
+void nm_scheduler_thread_ends(ThreadId thread);
 
 /* ---- System calls of the tool itself ---- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * chunk.h - what lies in the file: its first bytes, the header of a chunk, the index and the last bytes.
+ * format.h - what lies in the file: its first bytes, the header of a chunk, the index and the last bytes.
  * Numbers are little-endian, as on all machines that collectors run on.
  */
-#ifndef NM_TRACE_CHUNK_H
-#define NM_TRACE_CHUNK_H
+#ifndef NM_TRACE_FORMAT_H
+#define NM_TRACE_FORMAT_H
 
 #include <stdint.h>
 
@@ -15,12 +15,12 @@
 #define NM_TRACE_MAGIC 0x0a65636172746d6eull /* the bytes "nmtrace\n" */
 #define NM_TRACE_LAST 0x0a646e6572746d6eull  /* the bytes "nmtrend\n" */
 
-struct file_head {
+struct file_header {
 	uint64_t magic;
 	uint32_t version, zero;
 };
 
-struct chunk_head {
+struct chunk_header {
 	uint32_t kind, stream;
 	uint64_t words, references;
 	struct {
@@ -28,7 +28,7 @@ struct chunk_head {
 	} parts[NM_PARTS];
 	uint64_t check; /* of what stands before it */
 };
-_Static_assert(sizeof(struct chunk_head) == 72, "the head of a chunk is packed");
+_Static_assert(sizeof(struct chunk_header) == 72, "the head of a chunk is packed");
 
 struct index_entry {
 	uint64_t offset, bytes;
@@ -37,12 +37,12 @@ struct index_entry {
 };
 _Static_assert(sizeof(struct index_entry) == 40, "an entry of the index is packed");
 
-struct file_tail {
+struct file_trailer {
 	uint64_t index; /* offset of the chunk */
 	uint64_t magic;
 };
 
-static inline uint64_t chunk_check(const struct chunk_head *head)
+static inline uint64_t chunk_check(const struct chunk_header *head)
 {
 	const uint64_t *words = (const uint64_t *)head;
 	uint64_t sum = NM_TRACE_MAGIC;
@@ -53,10 +53,10 @@ static inline uint64_t chunk_check(const struct chunk_head *head)
 }
 
 /* reader.c: a chunk's header and its bytes behind it, valid until the next call of the reader. */
-int trace_raw(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct chunk_head *ret_head,
+int trace_raw(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct chunk_header *ret_head,
 	      const uint8_t **ret_bytes, struct nm_error *err);
 
-static inline uint64_t chunk_payload(const struct chunk_head *head)
+static inline uint64_t chunk_payload(const struct chunk_header *head)
 {
 	uint64_t bytes = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.c - see ahead.h.  A ring of a few pieces.  What somebody else reads is copied past the caches (stream.h): where
+ * readahead.c - see readahead.h.  A ring of a few pieces.  What somebody else reads is copied past the caches (stream.h): where
  * the two share no cache, the reader waited for lines that the taker had, and the taker for lines that the reader had.
  * Replays on two threads, interleaved: sqlite3 6.04 -> 4.96 s, mawk 2.75 -> 2.04, solver 1.11 -> 0.97.  Pieces of a quarter
  * of that size made one thread slower.
@@ -13,7 +13,7 @@
  * The thread of its own, where the ring is full, waits for half of it to be free.  Else the two would take turns piece by
  * piece, a switch each time, and Linux would leave both on one processor.
  */
-#include "ahead.h"
+#include "readahead.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ struct slot {
 	uint64_t *words; /* what somebody else read for the taker */
 	size_t room;
 	struct nm_bytes names;
-	int status; /* of the reading: as of nm_ahead_next */
+	int status; /* of the reading: as of nm_readahead_next */
 	struct nm_error fault;
 };
 
-struct nm_ahead {
+struct nm_readahead {
 	struct nm_trace *trace;
 	size_t chunk;    /* the next */
 	int inside;      /* a chunk has been begun ... */
@@ -53,7 +53,7 @@ struct nm_ahead {
 /* ---- reading ---- */
 
 /* Names stay in the slot, since the trace gives them until its next chunk only. */
-static int read_names(struct nm_ahead *a, const struct nm_trace_chunk *chunk, struct slot *s,
+static int read_names(struct nm_readahead *a, const struct nm_trace_chunk *chunk, struct slot *s,
 		      struct nm_error *err)
 {
 	const uint8_t *bytes;
@@ -70,7 +70,7 @@ static int read_names(struct nm_ahead *a, const struct nm_trace_chunk *chunk, st
 	return 1;
 }
 
-static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_words *words, struct nm_error *err)
+static int read_piece(struct nm_readahead *a, struct slot *s, struct nm_words *words, struct nm_error *err)
 {
 	struct nm_trace_chunk chunk;
 	int status;
@@ -104,7 +104,7 @@ static int read_piece(struct nm_ahead *a, struct slot *s, struct nm_words *words
 }
 
 /* Puts words of somebody else's, which would be in its cache, where the taker gets them sooner. */
-static int hand_over(struct nm_ahead *a, struct slot *s, struct nm_error *err)
+static int hand_over(struct nm_readahead *a, struct slot *s, struct nm_error *err)
 {
 	const size_t count = (s->piece.count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
 
@@ -122,7 +122,7 @@ static int hand_over(struct nm_ahead *a, struct slot *s, struct nm_error *err)
 	return 1;
 }
 
-static int read_for_taker(struct nm_ahead *a, struct slot *s, struct nm_error *err)
+static int read_for_taker(struct nm_readahead *a, struct slot *s, struct nm_error *err)
 {
 	int status = read_piece(a, s, &a->other, err);
 
@@ -130,7 +130,7 @@ static int read_for_taker(struct nm_ahead *a, struct slot *s, struct nm_error *e
 }
 
 /* Under the lock, which is left while it reads: 1 if it did. */
-static int try_read(struct nm_ahead *a, int taker)
+static int try_read(struct nm_readahead *a, int taker)
 {
 	struct slot *s = &a->slots[a->head % SLOTS];
 
@@ -147,7 +147,7 @@ static int try_read(struct nm_ahead *a, int taker)
 	return 1;
 }
 
-int nm_ahead_step(struct nm_ahead *a)
+int nm_readahead_step(struct nm_readahead *a)
 {
 	int done;
 
@@ -163,7 +163,7 @@ int nm_ahead_step(struct nm_ahead *a)
 
 static void *work(void *arg)
 {
-	struct nm_ahead *a = arg;
+	struct nm_readahead *a = arg;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->ended) {
@@ -180,9 +180,10 @@ static void *work(void *arg)
 
 /* ---- the taker ---- */
 
-int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int threaded, struct nm_error *err)
+int nm_readahead_new(struct nm_readahead **ret_ahead, struct nm_trace *trace, int threaded,
+		     struct nm_error *err)
 {
-	struct nm_ahead *a = calloc(1, sizeof *a);
+	struct nm_readahead *a = calloc(1, sizeof *a);
 
 	if (!a)
 		return nm_fail_memory(err);
@@ -195,7 +196,7 @@ int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int thread
 	return 0;
 }
 
-void nm_ahead_stop(struct nm_ahead *a)
+void nm_readahead_stop(struct nm_readahead *a)
 {
 	pthread_mutex_lock(&a->lock);
 	a->ended = 1;
@@ -205,11 +206,11 @@ void nm_ahead_stop(struct nm_ahead *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
-void nm_ahead_free(struct nm_ahead *a)
+void nm_readahead_free(struct nm_readahead *a)
 {
 	if (!a)
 		return;
-	nm_ahead_stop(a);
+	nm_readahead_stop(a);
 	if (a->threaded)
 		pthread_join(a->thread, NULL);
 	for (unsigned i = 0; i < SLOTS; i++) {
@@ -225,7 +226,7 @@ void nm_ahead_free(struct nm_ahead *a)
 }
 
 /* The piece that was taken last is given back, unless it is the end. */
-static void give_back(struct nm_ahead *a)
+static void give_back(struct nm_readahead *a)
 {
 	if (!a->holding || a->slots[a->tail % SLOTS].status <= 0)
 		return;
@@ -237,7 +238,7 @@ static void give_back(struct nm_ahead *a)
 		a->head = a->tail = 0;
 }
 
-int nm_ahead_next(struct nm_ahead *a, struct nm_piece *ret_piece, struct nm_error *err)
+int nm_readahead_next(struct nm_readahead *a, struct nm_piece *ret_piece, struct nm_error *err)
 {
 	struct slot *s;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unfold.c - the tables of a chunk become what its decoder runs through (decoder_priv.h).
+ * decoder_tables.c - the tables of a chunk become what its decoder runs through (decoder_priv.h).
  *
  * Here everything is checked that decoder.c takes for granted: that each column has the bytes for as many executions as
  * its paths may have, that no index points beyond its values, and that the words are as many as the chunk's head says.
@@ -314,7 +314,7 @@ static void complete_steps(struct nm_decoder *d)
 		d->successors.at[i] = d->steps.at[d->successors.at[i].path];
 }
 
-int decoder_unfold(struct nm_decoder *d, const struct nm_bytes parts[NM_PARTS], uint64_t words)
+int decoder_read_tables(struct nm_decoder *d, const struct nm_bytes parts[NM_PARTS], uint64_t words)
 {
 	const struct nm_bytes *tables = &parts[NM_PART_TABLES];
 	struct reading r = {tables->at, tables->at + tables->count, 0};

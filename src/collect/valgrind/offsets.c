@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * distance.c - which addresses of a superblock differ by a constant.
+ * offsets.c - which addresses of a superblock differ by a constant.
  *
  * Every temporary of the superblock is resolved, as its statement passes, to a root and a distance from it: a
  * copy, a sum or a difference with a constant has the root of its operand; whatever else there is is its own root.
@@ -14,10 +14,10 @@
  */
 #include "tool.h"
 
-static struct nm_position *positions; /* by temporary */
+static struct nm_root_offset *positions; /* by temporary */
 static Int room;
 
-void nm_distance_begin(const IRTypeEnv *types)
+void nm_offsets_begin(const IRTypeEnv *types)
 {
 	Int i;
 
@@ -26,20 +26,20 @@ void nm_distance_begin(const IRTypeEnv *types)
 		positions = VG_(realloc)("nm.distance", positions, (SizeT)room * sizeof *positions);
 	}
 	for (i = 0; i < types->types_used; i++)
-		positions[i] = (struct nm_position){(IRTemp)i, 0};
+		positions[i] = (struct nm_root_offset){(IRTemp)i, 0};
 }
 
-struct nm_position nm_distance_of(const IRExpr *atom)
+struct nm_root_offset nm_offset_of(const IRExpr *atom)
 {
 	if (atom->tag == Iex_RdTmp)
 		return positions[atom->Iex.RdTmp.tmp];
 	tl_assert(atom->tag == Iex_Const && atom->Iex.Const.con->tag == Ico_U64);
-	return (struct nm_position){IRTemp_INVALID, atom->Iex.Const.con->Ico.U64};
+	return (struct nm_root_offset){IRTemp_INVALID, atom->Iex.Const.con->Ico.U64};
 }
 
-void nm_distance_learn(IRTemp temporary, const IRExpr *data)
+void nm_offsets_note(IRTemp temporary, const IRExpr *data)
 {
-	struct nm_position *to = &positions[temporary], a, b;
+	struct nm_root_offset *to = &positions[temporary], a, b;
 	Bool sum, difference;
 
 	if (data->tag == Iex_RdTmp)
@@ -50,10 +50,11 @@ void nm_distance_learn(IRTemp temporary, const IRExpr *data)
 	difference = data->Iex.Binop.op == Iop_Sub64;
 	if (!sum && !difference)
 		return;
-	a = nm_distance_of(data->Iex.Binop.arg1);
-	b = nm_distance_of(data->Iex.Binop.arg2);
+	a = nm_offset_of(data->Iex.Binop.arg1);
+	b = nm_offset_of(data->Iex.Binop.arg2);
 	if (b.root == IRTemp_INVALID)
-		*to = (struct nm_position){a.root, sum ? a.distance + b.distance : a.distance - b.distance};
+		*to =
+		    (struct nm_root_offset){a.root, sum ? a.distance + b.distance : a.distance - b.distance};
 	else if (sum && a.root == IRTemp_INVALID)
-		*to = (struct nm_position){b.root, a.distance + b.distance};
+		*to = (struct nm_root_offset){b.root, a.distance + b.distance};
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * ahead.h - reads a whole trace in order, a few pieces ahead of who takes them.
+ * readahead.h - reads a whole trace in order, a few pieces ahead of who takes them.
  *
- * Whoever has nothing else to do may read the next piece: another thread by nm_ahead_step, a thread of this reader's
+ * Whoever has nothing else to do may read the next piece: another thread by nm_readahead_step, a thread of this reader's
  * own if it has one, and the taker himself where none is ready.  The pieces and their order do not depend on it.
  */
-#ifndef NM_TRACE_AHEAD_H
-#define NM_TRACE_AHEAD_H
+#ifndef NM_TRACE_READAHEAD_H
+#define NM_TRACE_READAHEAD_H
 
 #include "trace.h"
 
@@ -18,22 +18,23 @@ struct nm_piece {
 	size_t names_count;
 };
 
-struct nm_ahead;
+struct nm_readahead;
 
 /* The trace is this reader's until it is stopped.  threaded: has a thread of its own. */
-int nm_ahead_new(struct nm_ahead **ret_ahead, struct nm_trace *trace, int threaded, struct nm_error *err);
+int nm_readahead_new(struct nm_readahead **ret_ahead, struct nm_trace *trace, int threaded,
+		     struct nm_error *err);
 
-/* Nobody may be in nm_ahead_step, or come there later. */
-void nm_ahead_free(struct nm_ahead *ahead);
+/* Nobody may be in nm_readahead_step, or come there later. */
+void nm_readahead_free(struct nm_readahead *ahead);
 
 /* 1 and the next piece, valid until the next call; 0 at the end; or a code: what was given before stands. */
-int nm_ahead_next(struct nm_ahead *ahead, struct nm_piece *ret_piece, struct nm_error *err);
+int nm_readahead_next(struct nm_readahead *ahead, struct nm_piece *ret_piece, struct nm_error *err);
 
 /* Reads one piece ahead, in any thread: 1, or 0 if there is nothing to read or no room now.  Of a pipe nothing is read
  * here, since it may be long in coming. */
-int nm_ahead_step(struct nm_ahead *ahead);
+int nm_readahead_step(struct nm_readahead *ahead);
 
 /* Returns when nobody reads any more.  What was read can still be taken; then the trace seems to have ended. */
-void nm_ahead_stop(struct nm_ahead *ahead);
+void nm_readahead_stop(struct nm_readahead *ahead);
 
 #endif
