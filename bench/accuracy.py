@@ -131,7 +131,7 @@ def compare(workload, nearmiss, library, want_explanation):
     ours = run_nearmiss(nearmiss, workload)
     got = ours[""]
     cells = "".join(f" {got[event]:13,} {percent(got[event], want[event]):+8.3f}%" for event in EVENTS)
-    print(f"{workload.name:8}{cells}", flush=True)
+    print(f"{workload.name:11}{cells}", flush=True)
     if want_explanation:
         explain(ours, cachegrind)
     return max(abs(percent(got[event], want[event])) for event in ("read_misses", "write_misses"))
@@ -139,6 +139,7 @@ def compare(workload, nearmiss, library, want_explanation):
 
 def main():
     parser = argparse.ArgumentParser(description="nearmiss's counts beside Cachegrind's.")
+    parser.add_argument("--class", dest="classes", default="tools", help="classes of programs (default tools)")
     parser.add_argument("--only", help="programs to run, separated by commas")
     parser.add_argument("--explain", action="store_true", help="list the functions that differ most")
     parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
@@ -149,8 +150,8 @@ def main():
     nearmiss = run.find_nearmiss(options.nearmiss)
     if not nearmiss or not run.find_valgrind():
         sys.exit("accuracy.py: needs nearmiss and Valgrind")
-    programs, _ = workloads.make(options.work, options.scale)
-    print(f"{'':8}" + "".join(f" {event:>13} {'differ':>9}" for event in EVENTS))
+    programs, _ = workloads.make(options.work, options.scale, workloads.members(options.classes))
+    print(f"{'':11}" + "".join(f" {event:>13} {'differ':>9}" for event in EVENTS))
     library = peer_library(nearmiss)
     worst = [compare(w, nearmiss, library, options.explain) for w in programs
              if not options.only or w.name in options.only.split(",")]

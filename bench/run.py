@@ -14,7 +14,12 @@ All contenders that simulate caches are given the same geometry.  nearmiss keeps
 later recordings of a program, so it is two contenders: the first recording, and any later one (which is the second here,
 since one before the first round is not counted).
 
-    bench/run.py                      five rounds of everything, some 70 minutes on two cores
+Tables are made by class of programs (workloads.py), and one by the share of data references that miss the first level.
+
+    bench/run.py                      five rounds of everything, some two hours on two cores
+    bench/run.py --class miss         programs that miss much; with --contenders native,cachegrind,nearmiss --rounds 1
+                                      three minutes
+    bench/run.py --host               nearmiss with the host's caches, as users run it
     bench/run.py --quick              small inputs, one round
     bench/run.py --from F --markdown  the tables of stored results, as in docs/performance.md
 """
@@ -26,6 +31,7 @@ import platform
 import random
 import select
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -46,9 +52,11 @@ def find_valgrind():
     return shutil.which("valgrind.bin") or shutil.which("valgrind")
 
 
-def contenders(nearmiss):
-    """Name -> command to put before the program.  A missing tool is left out and named."""
+def contenders(nearmiss, host=False):
+    """Name -> command to put before the program.  A missing tool is left out and named.  host: nearmiss simulates the
+    host's caches."""
     valgrind = find_valgrind()
+    record = [nearmiss, "record", "-o", "bench.nmp", *([] if host else ["--cache", SPEC]), "--"]
     callgrind = [valgrind, "-q", "--tool=callgrind", "--cache-sim=yes", *GEOMETRY, "--callgrind-out-file=/dev/null"]
     table = {
         "native": [],
@@ -57,8 +65,8 @@ def contenders(nearmiss):
                        "--cachegrind-out-file=/dev/null"],
         "callgrind": callgrind,
         "cacheuse": callgrind + ["--cacheuse=yes"],
-        "nearmiss": [nearmiss, "record", "-o", "bench.nmp", "--cache", SPEC, "--"],
-        "first": [nearmiss, "record", "-o", "bench.nmp", "--cache", SPEC, "--"],
+        "nearmiss": record,
+        "first": record,
     }
     for name, tool in [(n, c[0]) for n, c in table.items() if c]:
         if not tool:
@@ -97,9 +105,9 @@ def note_memory(root, engine_path, peaks):
         peaks[role] = max(peaks[role], peak)
 
 
-def measure(argv, stdin, engine_path, names, memory=False):
-    """Runs argv and returns its figures, those of memory if asked for; a run that fails stops the benchmark.
-    names: the folder where nearmiss keeps names."""
+def measure(argv, stdin, engine_path, names, memory=None):
+    """Runs argv and returns its figures; a run that fails stops the benchmark.  names: the folder where nearmiss keeps
+    names; memory: look at it every so many seconds."""
     null = os.open(os.devnull, os.O_RDWR)
     messages = os.open("messages", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
     source = os.open(stdin, os.O_RDONLY) if stdin else null
@@ -109,7 +117,7 @@ def measure(argv, stdin, engine_path, names, memory=False):
                          file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, null, 1),
                                        (os.POSIX_SPAWN_DUP2, messages, 2)])
     ended = os.pidfd_open(pid)
-    while not select.select([ended], [], [], 0.02 if memory else None)[0]:
+    while not select.select([ended], [], [], memory)[0]:
         note_memory(pid, engine_path, peaks)
     wall = time.monotonic() - start
     _, status, usage = os.wait4(pid, 0)
@@ -122,26 +130,41 @@ def measure(argv, stdin, engine_path, names, memory=False):
             "program_kib": peaks["program"], "engine_kib": peaks["engine"]}
 
 
+def miss_ratio(profile):
+    """The share of data references that missed the first level; None if there is no such profile."""
+    if not os.path.exists(profile):
+        return None
+    with sqlite3.connect(profile) as db:
+        ratio, = db.execute("SELECT sum(read_misses + write_misses) * 1.0 / sum(reads + writes) FROM counts "
+                            "WHERE level = 'L1d'").fetchone()
+    db.close()
+    return ratio
+
+
 def run_all(options, table, programs):
+    """Name -> contender -> figures of each round, and name -> class and miss ratio."""
+    about = {w.name: {"class": w.kind, "miss_ratio": None} for w in programs}
     results = {w.name: {name: [] for name in table} for w in programs}
     names = tempfile.mkdtemp()
     kept, none = os.path.join(names, "kept"), os.path.join(names, "none")
     lots = random.Random(0)
     for w in programs if "nearmiss" in table else []:
         measure(table["nearmiss"] + w.argv, w.stdin, table["nearmiss"][0], kept)
+        about[w.name]["miss_ratio"] = miss_ratio("bench.nmp")
     for turn in range(options.rounds):
         for w in programs:
             for name in lots.sample(list(table), len(table)):
                 before = table[name]
                 shutil.rmtree(none, ignore_errors=True)
                 figures = measure(before + w.argv, w.stdin, before[0] if before else "",
-                                  none if name == "first" else kept, memory=turn == 0)
+                                  none if name == "first" else kept,
+                                  None if turn else 0.02 if before else 0.002)
                 results[w.name][name].append(figures)
-                print(f"\rround {turn + 1}/{options.rounds}  {w.name:8} {TITLES[name]:20} {figures['wall']:7.2f} s",
+                print(f"\rround {turn + 1}/{options.rounds}  {w.name:11} {TITLES[name]:20} {figures['wall']:7.2f} s",
                       end="", file=sys.stderr, flush=True)
     print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
     shutil.rmtree(names)
-    return results
+    return results, about
 
 
 def ratio(program, over, under, what):
@@ -186,12 +209,41 @@ def memory_table(results, style):
     return render(rows, style)
 
 
-def report(stored, style):
-    results = stored["programs"]
+def worst_and_median(cells):
+    return [f"{statistics.median(cells):.2f}", f"{max(cells):.2f}"] if cells else ["-", "-"]
+
+
+def class_table(results, about, style):
+    """nearmiss over Cachegrind for each class of programs."""
+    sets = {name: [n for n in results if about[n]["class"] in kinds] for name, kinds in workloads.CLASSES.items()}
+    rows = [["nearmiss / Cachegrind", "programs", "wall, median", "worst", "CPU, median", "worst"]]
+    for name, members in sets.items():
+        if members:
+            chosen = {n: results[n] for n in members}
+            rows.append([name, str(len(members))] + worst_and_median(column(chosen, "nearmiss", "cachegrind", "wall")) +
+                        worst_and_median(column(chosen, "nearmiss", "cachegrind", "cpu")))
+    return render(rows, style)
+
+
+def peak(program, name, what):
+    return max((r[what] for r in program.get(name, [])), default=0) / 1024
+
+
+def miss_table(results, about, style):
+    """Programs by miss ratio; the engine's memory beside that of the program by itself."""
+    known = sorted((n for n in results if about[n]["miss_ratio"] is not None), key=lambda n: about[n]["miss_ratio"])
+    rows = [["by miss ratio", "class", "misses, %", "wall / Cachegrind", "CPU / Cachegrind", "program, MiB", "engine, MiB"]]
+    for n in known:
+        ratios = [ratio(results[n], "nearmiss", "cachegrind", what) for what in ("wall", "cpu")]
+        rows.append([n, about[n]["class"], f"{100 * about[n]['miss_ratio']:.1f}"] +
+                    ["-" if r is None else f"{r:.2f}" for r in ratios] +
+                    [f"{peak(results[n], 'native', 'program_kib'):.0f}",
+                     f"{peak(results[n], 'nearmiss', 'engine_kib'):.0f}"])
+    return render(rows, style)
+
+
+def report_set(results, style):
     peers = ["none", "cachegrind", "callgrind", "cacheuse", "first", "nearmiss"]
-    m = stored["machine"]
-    print(f"{m['processor']}, {m['cores']} cores, {m['system']}, {m['valgrind']}; rounds: {stored['rounds']}; "
-          f"{stored['date']}.\n")
     for what, title in (("wall", "wall time / native"), ("cpu", "CPU time / native")):
         print(table_of(results, title, [(TITLES[p], column(results, p, "native", what)) for p in peers], style))
     for name in ("nearmiss", "first"):
@@ -200,6 +252,20 @@ def report(stored, style):
         if any(cells for _, cells in against):
             print(table_of(results, TITLES[name], against, style))
     print(memory_table(results, style))
+
+
+def report(stored, style):
+    results, m = stored["programs"], stored["machine"]
+    about = stored.get("about", {name: {"class": "tools", "miss_ratio": None} for name in results})
+    print(f"{m['processor']}, {m['cores']} cores, {m['system']}, {m['valgrind']}; rounds: {stored['rounds']}; "
+          f"{stored['date']}.\n")
+    for name in ("tools", "miss"):
+        chosen = {n: r for n, r in results.items() if about[n]["class"] in workloads.CLASSES[name]}
+        if chosen:
+            print(f"Class {name}:\n")
+            report_set(chosen, style)
+    print(class_table(results, about, style))
+    print(miss_table(results, about, style))
 
 
 def machine():
@@ -214,6 +280,9 @@ def parse_options():
     parser = argparse.ArgumentParser(description="What profiling costs: nearmiss beside its peers.")
     parser.add_argument("--rounds", type=int, help="how often everything runs (default 5)")
     parser.add_argument("--quick", action="store_true", help="small inputs, one round")
+    parser.add_argument("--class", dest="classes", default="tools,miss",
+                        help="classes of programs to run: " + ",".join(workloads.CLASSES) + " (default tools,miss)")
+    parser.add_argument("--host", action="store_true", help="nearmiss simulates the host's caches")
     parser.add_argument("--only", help="programs to run, separated by commas")
     parser.add_argument("--contenders", help="contenders to run, separated by commas: " + ",".join(TITLES))
     parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
@@ -233,17 +302,18 @@ def main():
         with open(options.stored, encoding="utf-8") as f:
             report(json.load(f), style)
         return
-    table = contenders(find_nearmiss(options.nearmiss))
+    table = contenders(find_nearmiss(options.nearmiss), options.host)
     if options.contenders:
         table = {n: c for n, c in table.items() if n in options.contenders.split(",")}
     target = os.path.abspath(options.json or os.path.join(options.work, "results.json"))
-    programs, missing = workloads.make(options.work, 0.15 if options.quick else 1.0)
+    programs, missing = workloads.make(options.work, 0.15 if options.quick else 1.0, workloads.members(options.classes))
     for name in missing:
         print(f"run.py: the program {name} is not here: left out", file=sys.stderr)
     if options.only:
         programs = [w for w in programs if w.name in options.only.split(",")]
+    results, about = run_all(options, table, programs)
     stored = {"version": 1, "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "quick": options.quick,
-              "machine": machine(), "programs": run_all(options, table, programs)}
+              "host": options.host, "machine": machine(), "about": about, "programs": results}
     with open(target, "w", encoding="utf-8") as f:
         json.dump(stored, f, indent=1)
     report(stored, style)

@@ -5,6 +5,11 @@ Every input comes from a seeded generator, so that two machines run the same wor
 Sizes are chosen so that a program takes about 0.1 to 0.2 s by itself and the slowest peer stays below
 some 15 s: long enough to bury start-up, short enough for five rounds of everything.  `scale` shrinks
 the inputs for --quick.  A program whose executable is missing is left out and named.
+
+Programs belong to classes.  "tools" are Debian's: compressors, interpreters, a compiler; most of their
+references hit.  The others miss the first level on 2 to 35 % of their references: "pointers" walk trees,
+lists and chains of small heap blocks, "arrays" walk large ones, "objects" allocate and release much.  Their
+sources are in bench/programs.
 """
 
 import json
@@ -27,11 +32,20 @@ ENVIRONMENT = {
 }
 
 
+CLASSES = {"tools": ["tools"], "pointers": ["pointers"], "arrays": ["arrays"], "objects": ["objects"],
+           "miss": ["pointers", "arrays", "objects"]}
+
+
+def members(names):
+    """The classes that a list of names, separated by commas, stands for."""
+    return [kind for name in names.split(",") for kind in CLASSES[name]]
+
+
 class Workload:
     """One program with its arguments; `stdin` is a path or None; standard output goes to /dev/null."""
 
-    def __init__(self, name, argv, stdin=None):
-        self.name, self.argv, self.stdin = name, argv, stdin
+    def __init__(self, name, argv, stdin=None, kind="tools"):
+        self.name, self.argv, self.stdin, self.kind = name, argv, stdin, kind
 
 
 def words(rng, count):
@@ -189,18 +203,67 @@ def compiler_proper():
     return path if os.path.isabs(path) else None
 
 
-def make(folder, scale):
+def compiled(source):
+    """Builds a program of bench/programs in the working folder; None where its compiler is missing."""
+    compilers = {".c": ["gcc"], ".cpp": ["g++", "-std=c++17"], ".f90": ["gfortran"]}
+    name, ending = os.path.splitext(source)
+    compiler = compilers[ending]
+    if not shutil.which(compiler[0]):
+        return None
+    subprocess.run([*compiler, "-O2", "-g", "-o", name, os.path.join(HERE, "programs", source), "-lm"], check=True)
+    return "./" + name
+
+
+def links(path, nodes, count):
+    """Pairs of names for tsort, which keeps them in a tree and in lists."""
+    rng = random.Random(10)
+    pairs = (sorted(rng.sample(range(nodes), 2)) for _ in range(count))
+    return write(path, "".join(f"v{a * 7919 % 1000003} v{b * 7919 % 1000003}\n" for a, b in pairs))
+
+
+# Source, class, arguments; those that are multiplied by the scale are written as floats.
+MISSING = [
+    ("tree.c", "pointers", [19]),
+    ("list.c", "pointers", [1000, 4e5, 10]),
+    ("hash.c", "pointers", [2e5, 8e5]),
+    ("graph.c", "pointers", [6e4, 8]),
+    ("queue.c", "pointers", [2.5e5, 2.5e5]),
+    ("sparse.c", "arrays", [1.5e5, 4, 12]),
+    ("stencil.c", "arrays", [1000, 100, 10.0]),
+    ("columns.f90", "arrays", [1200, 6.0]),
+    ("scan.c", "arrays", [3e5, 20]),
+    ("paths.cpp", "objects", [4e4, 6]),
+    ("sat.cpp", "objects", [8000, 33000, 800.0]),
+    ("interpreter.c", "objects", [800000, 80.0, 1500]),
+    ("containers.cpp", "objects", [3e4, 8e4]),
+    ("churn.c", "objects", [6e4, 1e6]),
+]
+
+
+def miss_heavy(scale):
+    size = lambda n: str(max(1, round(n * scale)) if isinstance(n, float) else n)
+    programs = [(os.path.splitext(source)[0], [compiled(source)] + [size(n) for n in arguments], None, kind)
+                for source, kind, arguments in MISSING]
+    return programs + [("tsort", ["tsort", links("links.txt", int(60000 * scale), int(100000 * scale))], None, "pointers")]
+
+
+def make(folder, scale, classes=("tools",)):
     """Makes the inputs in `folder`, enters it, and returns (workloads, names of those that cannot run)."""
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)  # names without a folder: where the checkout lies must not move the stack
+    wanted = (tools(scale) if "tools" in classes else []) + (miss_heavy(scale) if set(classes) - {"tools"} else [])
+    found, missing = present(wanted)
+    return [w for w in found if w.kind in classes], missing
 
+
+def tools(scale):
     def size(full):
         return max(1, int(full * scale))
 
     compress = text_file("compress.txt", size(230000), 1)
     small = text_file("small.txt", size(60000), 2)
     medium = text_file("medium.txt", size(110000), 3)
-    wanted = [
+    return [
         ("gzip", ["gzip", "-6", "-c", compress], None),
         ("bzip2", ["bzip2", "-9", "-c", compress], None),
         ("xz", ["xz", "-4", "-T1", "-c", small], None),
@@ -218,15 +281,14 @@ def make(folder, scale):
         ("mawk", ["mawk", "-f", write("count.awk", AWK_SCRIPT), text_file("long.txt", size(500000), 9)], None),
         ("sort", ["sort", "--parallel=1", "-S", "64M", "-k3,3", "-k7,7n", compress], None),
     ]
-    return present(wanted)
 
 
 def present(wanted):
     found, missing = [], []
-    for name, argv, stdin in wanted:
+    for name, argv, stdin, *kind in wanted:
         path = argv[0] and shutil.which(argv[0], path=ENVIRONMENT["PATH"])
         if path:
-            found.append(Workload(name, [path] + argv[1:], stdin))
+            found.append(Workload(name, [path] + argv[1:], stdin, *kind))
         else:
             missing.append(name)
     return found, missing
