@@ -94,7 +94,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	nm_patterns_init(&e->patterns);
 	nm_fields_init(&e->fields, &e->machine);
 	e->options = *options;
-	e->options.witness = &e->fields.witness;
+	e->options.sampler = &e->fields.sampler;
 	e->options.contexts |= options->heap_chains;
 	e->codebook = nm_codebook_new(NULL);
 	if (e->options.contexts)
@@ -102,12 +102,12 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	if (options->sift && options->sift->mode == NM_SIFT_NTH)
 		e->moments = nm_moments_new();
 	e->options.moments = e->moments;
-	e->options.groups = e->groups = nm_groups_new();
-	e->group_recent = calloc(1u << NM_CELLS_RECENT_BITS, sizeof *e->group_recent);
+	e->options.coalesced = e->coalesced = nm_coalesced_table_new();
+	e->coalesced_recent = calloc(1u << NM_CELLS_RECENT_BITS, sizeof *e->coalesced_recent);
 	nm_engine_choose(e);
 	status = nm_workers_new(&e->workers, options->threads, options->idle, err);
 	if (!status &&
-	    (!e->codebook || !e->groups || !e->group_recent || (e->options.contexts && !e->calls) ||
+	    (!e->codebook || !e->coalesced || !e->coalesced_recent || (e->options.contexts && !e->calls) ||
 	     (options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
 	     nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
 	     nm_space_init(&e->space, e->symbols)))
@@ -153,9 +153,9 @@ void nm_engine_free(struct nm_engine *e)
 		return;
 	nm_workers_free(e->workers);
 	free_passes(e);
-	nm_groups_free(e->groups);
-	nm_map_done(&e->group_of);
-	free(e->group_recent);
+	nm_coalesced_table_free(e->coalesced);
+	nm_map_done(&e->coalesced_of);
+	free(e->coalesced_recent);
 	free_threads(e);
 	nm_vec_free(&e->definitions);
 	nm_vec_free(&e->tables);

@@ -16,7 +16,7 @@
 #include "workers.h"
 
 struct nm_engine;
-struct nm_foresight;
+struct nm_oracle;
 struct nm_moments;
 
 struct nm_engine_options {
@@ -28,11 +28,11 @@ struct nm_engine_options {
 	int contexts;       /* count by call chain too */
 	int heap_chains;    /* that, and heap blocks of different chains are different objects */
 	const struct nm_sift_request *sift; /* what is to be kept of single events, or NULL; borrowed */
-	struct nm_foresight *foresight;     /* of levels that look ahead, or NULL; borrowed */
-	struct nm_witness *witness;         /* of the first level; the engine's own, whoever sets it */
+	struct nm_oracle *oracle;           /* of levels that look ahead, or NULL; borrowed */
+	struct nm_sampler *sampler;         /* of the first level; the engine's own, whoever sets it */
 	struct nm_moments *moments;         /* if the sift waits for an event, likewise */
-	const struct nm_groups *groups;     /* that references may be to, likewise */
-	struct nm_idle idle;                /* for the other thread, until the engine is freed */
+	const struct nm_coalesced_table *coalesced; /* that references may be to, likewise */
+	struct nm_idle idle;                        /* for the other thread, until the engine is freed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

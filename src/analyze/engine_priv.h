@@ -22,12 +22,12 @@
 
 #include "calls.h"
 #include "cells.h"
+#include "coalesced.h"
 #include "contexts.h"
 #include "decode.h"
 #include "engine.h"
 #include "fields.h"
 #include "frames.h"
-#include "groups.h"
 #include "lanes.h"
 #include "moments.h"
 #include "pass.h"
@@ -112,9 +112,9 @@ struct nm_engine {
 	struct nm_vec(struct nm_origin) origins;         /* of all accesses of all plans, */
 	struct nm_vec(uint32_t) origin_sites;            /* and what instruction each is of */
 	struct nm_vec(uint32_t) listed; /* origins that keep the range of a mapping or variable */
-	struct nm_groups *groups;
-	struct nm_map group_of;                  /* origin << 26 | object, or a hash of cells -> group */
-	struct nm_cell_recent *group_recent;     /* before it, by hash */
+	struct nm_coalesced_table *coalesced;
+	struct nm_map coalesced_of;              /* origin << 26 | object, or a hash of cells -> group */
+	struct nm_cell_recent *coalesced_recent; /* before it, by hash */
 	struct nm_vec(struct nm_cacher) cachers; /* [0] is none */
 	uint32_t free_cacher;
 	struct nm_space space;
@@ -206,8 +206,8 @@ void nm_engine_uncache_all(struct nm_engine *engine);
 /* grouped.c, all 0 when memory is exhausted: the cell of an origin in an object; the group of an origin whose accesses are
  * all in one object; are each in its own.  At the end: shares what groups counted out to the cells in them. */
 uint32_t nm_engine_cell(struct nm_engine *engine, uint32_t origin, uint32_t object);
-uint32_t nm_engine_group(struct nm_engine *engine, uint32_t origin, uint32_t object);
-uint32_t nm_engine_mixed_group(struct nm_engine *engine, uint32_t origin, const uint32_t *objects);
+uint32_t nm_engine_coalesced(struct nm_engine *engine, uint32_t origin, uint32_t object);
+uint32_t nm_engine_mixed_coalesced(struct nm_engine *engine, uint32_t origin, const uint32_t *objects);
 void nm_engine_share(struct nm_engine *engine);
 
 /* The call or return that ends the plan's block, of the frame at slot, which is on the running stack; there is room

@@ -12,11 +12,11 @@ enum {
 	OF_BURST = 2        /* so many of each burst */
 };
 
-_Static_assert(NM_GLIMPSE_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to before it was read");
+_Static_assert(NM_SAMPLE_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to before it was read");
 
 void nm_fields_init(struct nm_fields *f, const struct nm_machine *machine)
 {
-	nm_witness_init(&f->witness);
+	nm_sampler_init(&f->sampler);
 	f->chosen = UINT64_MAX;
 	f->line_bytes = 64;
 	for (unsigned i = machine->count; i-- > 0;)
@@ -41,7 +41,7 @@ void nm_fields_done(struct nm_fields *f)
 	nm_vec_free(&f->uses);
 	nm_vec_free(&f->sights);
 	nm_vec_free(&f->lines);
-	nm_witness_done(&f->witness);
+	nm_sampler_done(&f->sampler);
 }
 
 /* ---- what an address is a part of ---- */
@@ -355,9 +355,9 @@ int nm_fields_take(struct nm_engine *e, size_t from, size_t count)
 	return 0;
 }
 
-/* ---- glimpses ---- */
+/* ---- samples ---- */
 
-static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_glimpse *g)
+static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_line_sample *g)
 {
 	uint32_t object = e->cells.list.at[cell].object, field;
 	struct nm_fields_use *use;
@@ -378,7 +378,7 @@ static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_glimpse
 }
 
 /* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the line. */
-static int is_used(const struct nm_glimpse *g, uint64_t line_end, uint64_t low, uint64_t end)
+static int is_used(const struct nm_line_sample *g, uint64_t line_end, uint64_t low, uint64_t end)
 {
 	if (end <= g->address || low >= line_end)
 		return -1;
@@ -391,7 +391,7 @@ static int is_used(const struct nm_glimpse *g, uint64_t line_end, uint64_t low, 
 }
 
 /* Of one element: its fields in the line, and those that were used. */
-static int read_element(struct nm_engine *e, const struct element *at, const struct nm_glimpse *g)
+static int read_element(struct nm_engine *e, const struct element *at, const struct nm_line_sample *g)
 {
 	uint64_t line_end = g->address + e->fields.line_bytes, there = 0, used = 0;
 
@@ -415,7 +415,7 @@ static int read_element(struct nm_engine *e, const struct element *at, const str
 }
 
 /* All elements of the variable or block in the line. */
-static int read_elements(struct nm_engine *e, struct element *at, const struct nm_glimpse *g)
+static int read_elements(struct nm_engine *e, struct element *at, const struct nm_line_sample *g)
 {
 	uint64_t line_end = g->address + e->fields.line_bytes, end = at->end < line_end ? at->end : line_end;
 	uint64_t first = at->low > g->address ? at->low : g->address;
@@ -428,7 +428,7 @@ static int read_elements(struct nm_engine *e, struct element *at, const struct n
 }
 
 /* A line may hold several small blocks. */
-static int read_blocks(struct nm_engine *e, uint32_t object, const struct nm_glimpse *g)
+static int read_blocks(struct nm_engine *e, uint32_t object, const struct nm_line_sample *g)
 {
 	uint64_t line_end = g->address + e->fields.line_bytes;
 	struct nm_fields_gone block;
@@ -451,7 +451,7 @@ static int read_blocks(struct nm_engine *e, uint32_t object, const struct nm_gli
 }
 
 /* Of a line with several variables only that which the line was loaded for. */
-static int read_stay(struct nm_engine *e, uint32_t object, const struct nm_glimpse *g)
+static int read_residency(struct nm_engine *e, uint32_t object, const struct nm_line_sample *g)
 {
 	const struct nm_fields_owner *o = owner_of(&e->fields, object);
 	uint64_t end = g->address + e->fields.line_bytes, a = g->address;
@@ -471,14 +471,14 @@ static int read_stay(struct nm_engine *e, uint32_t object, const struct nm_glimp
 	return 0;
 }
 
-static int read_line(struct nm_engine *e, uint32_t object, const struct nm_glimpse *g)
+static int read_line(struct nm_engine *e, uint32_t object, const struct nm_line_sample *g)
 {
 	struct nm_fields *f = &e->fields;
 	uint64_t line = g->address / f->line_bytes, at;
 	uint64_t key = nm_mix64(line ^ (uint64_t)object << 44);
 	struct nm_fields_line *l;
 
-	if (nm_witness_hash(line) > f->chosen)
+	if (nm_sampler_hash(line) > f->chosen)
 		return 0;
 	while ((at = nm_map_get(&f->line_of, key, UINT64_MAX)) != UINT64_MAX &&
 	       (f->lines.at[at].line != line || f->lines.at[at].object != object))
@@ -490,9 +490,9 @@ static int read_line(struct nm_engine *e, uint32_t object, const struct nm_glimp
 			return NM_ENOMEM;
 	}
 	l = &f->lines.at[at];
-	l->stays++;
+	l->residencies++;
 	l->accesses += g->served;
-	for (unsigned i = 0; i < NM_GLIMPSE_WORDS; i++)
+	for (unsigned i = 0; i < NM_SAMPLE_WORDS; i++)
 		l->bytes += (unsigned)__builtin_popcountll(g->mask[i]);
 	return 0;
 }
@@ -508,7 +508,7 @@ static int choose_lines(struct nm_fields *f, uint64_t chosen)
 		const struct nm_fields_line l = f->lines.at[i];
 		uint64_t key = nm_mix64(l.line ^ (uint64_t)l.object << 44);
 
-		if (nm_witness_hash(l.line) > chosen)
+		if (nm_sampler_hash(l.line) > chosen)
 			continue;
 		while (nm_map_get(&f->line_of, key, UINT64_MAX) != UINT64_MAX)
 			key++;
@@ -520,23 +520,23 @@ static int choose_lines(struct nm_fields *f, uint64_t chosen)
 	return 0;
 }
 
-static int read_batch(struct nm_engine *e, struct nm_glimpses *glimpses)
+static int read_batch(struct nm_engine *e, struct nm_line_samples *samples)
 {
-	int status = glimpses->chosen < e->fields.chosen ? choose_lines(&e->fields, glimpses->chosen) : 0;
+	int status = samples->chosen < e->fields.chosen ? choose_lines(&e->fields, samples->chosen) : 0;
 
-	for (size_t i = 0; i < glimpses->list.count && !status; i++) {
-		const struct nm_glimpse *g = &glimpses->list.at[i];
+	for (size_t i = 0; i < samples->list.count && !status; i++) {
+		const struct nm_line_sample *g = &samples->list.at[i];
 		uint32_t cell = e->calls ? e->calls->cells.at[g->cell].cell : g->cell;
 		uint32_t object = e->cells.list.at[cell].object;
 
-		if (!g->stay)
+		if (!g->residency)
 			status = read_miss(e, cell, g);
 		else if (g->weight)
-			status = read_stay(e, object, g);
-		if (!status && g->stay && g->followed)
+			status = read_residency(e, object, g);
+		if (!status && g->residency && g->followed)
 			status = read_line(e, object, g);
 	}
-	glimpses->list.count = 0;
+	samples->list.count = 0;
 	return status;
 }
 
@@ -547,7 +547,7 @@ int nm_fields_next(struct nm_engine *e)
 
 	f->batches++;
 	for (; f->read + NM_WORKERS_QUEUE < f->batches && !status; f->read++)
-		status = read_batch(e, &f->witness.lists[f->read % NM_GLIMPSE_LISTS]);
+		status = read_batch(e, &f->sampler.lists[f->read % NM_SAMPLE_LISTS]);
 	return status;
 }
 
@@ -556,7 +556,7 @@ int nm_fields_end(struct nm_engine *e)
 	struct nm_fields *f = &e->fields;
 	int status = end_visits(f);
 
-	for (; f->read < f->witness.batches && !status; f->read++)
-		status = read_batch(e, &f->witness.lists[f->read % NM_GLIMPSE_LISTS]);
+	for (; f->read < f->sampler.batches && !status; f->read++)
+		status = read_batch(e, &f->sampler.lists[f->read % NM_SAMPLE_LISTS]);
 	return status;
 }

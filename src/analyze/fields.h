@@ -5,9 +5,9 @@
  * Four things are gathered, none for every reference:
  *   - accesses per cell and field, in the bursts in which strides are sampled (patterns.h);
  *   - *visits*: which fields of an element (a structure in its variable or block) a burst touches;
- *   - misses per cell and field, and *stays*: which fields of an element are used while a line with a part of it is in
- *     the first level; both from the glimpses that a witness of that level has (witness.h);
- *   - accesses and stays of single lines, of those that the witness follows.
+ *   - misses per cell and field, and *residencies*: which fields of an element are used while a line with a part of it is in
+ *     the first level; both from the samples that a sampler of that level has (sampler.h);
+ *   - accesses and stays of single lines, of those that the sampler follows.
  *
  * Glimpses are told by whoever models, and a block may be gone when they are read.  So they are read at fixed times, a
  * whole queue of batches late, and blocks that were released are remembered for a while: figures are the same
@@ -29,9 +29,9 @@
 #include "hierarchy.h"
 #include "map.h"
 #include "result.h"
+#include "sampler.h"
 #include "symbol.h"
 #include "vector.h"
-#include "witness.h"
 
 struct nm_engine;
 
@@ -52,7 +52,7 @@ struct nm_fields_use {
 	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
-/* So many stays of lines, or visits, had these fields of an element in them, and used those. */
+/* So many residencies of lines, or visits, had these fields of an element in them, and used those. */
 struct nm_fields_sight {
 	uint32_t object;
 	uint64_t there, used; /* a bit a field; there: 0 for visits */
@@ -68,7 +68,7 @@ struct nm_fields_visit {
 struct nm_fields_line {
 	uint64_t line;
 	uint32_t object;
-	uint64_t stays, accesses, bytes; /* bytes: used, summed over stays */
+	uint64_t residencies, accesses, bytes; /* bytes: used, summed over residencies */
 };
 
 /* A block that was released. */
@@ -87,13 +87,13 @@ struct nm_fields {
 	struct nm_vec(struct nm_fields_line) lines;
 	uint64_t chosen;                    /* lines whose hash is at most this are in the list */
 	uint64_t burst;                     /* of the visits */
-	uint64_t batches, read;             /* that were handed over, of which the glimpses were read */
+	uint64_t batches, read;             /* that were handed over, of which the samples were read */
 	uint32_t line_bytes;                /* of the first level */
 	uint32_t at_depth[NM_FIELD_DEPTHS]; /* levels of the first machine, as bits */
 	uint32_t next_gone;
 	struct nm_fields_gone gone[NM_GONE];
 	struct nm_fields_visit visits[1 << NM_VISITS_BITS];
-	struct nm_witness witness;
+	struct nm_sampler sampler;
 };
 
 void nm_fields_init(struct nm_fields *fields, const struct nm_machine *machine);

@@ -10,7 +10,7 @@
 
 #include "engine_priv.h"
 
-enum { HOT = 90 /* percent of the accesses, or of the stays */, IDLE_PART = 8 };
+enum { HOT = 90 /* percent of the accesses, or of the residencies */, IDLE_PART = 8 };
 
 struct fold {
 	const struct nm_engine *engine;
@@ -18,7 +18,7 @@ struct fold {
 	const uint32_t *objects, *cells;
 	struct nm_result *result;
 	uint32_t *first;     /* engine's object -> its first field in the result, or NM_NO_FIELD */
-	uint8_t *touched;    /* fields of the result that were used in any stay or visit */
+	uint8_t *touched;    /* fields of the result that were used in any residency or visit */
 	struct nm_map pairs; /* of two fields -> index in the result */
 	size_t pair_room;
 };
@@ -188,7 +188,7 @@ static int fold_sight(struct fold *f, const struct nm_fields_sight *s)
 		struct nm_result_field *field = &f->result->fields[f->first[s->object] + i];
 
 		if (s->there >> i & 1) {
-			field->stays += s->count;
+			field->residencies += s->count;
 			field->used += s->used >> i & 1 ? s->count : 0;
 		}
 		for (uint32_t j = i + 1; j < n && !status; j++)
@@ -252,15 +252,15 @@ static struct nm_result_lines sum_lines(const struct nm_fields_line *lines, size
 	struct nm_result_lines sum = {.object = lines->object, .lines = count};
 
 	for (size_t i = 0; i < count; i++) {
-		sum.stays += lines[i].stays;
+		sum.residencies += lines[i].residencies;
 		sum.accesses += lines[i].accesses;
-		sum.idle += lines[i].bytes * IDLE_PART <= lines[i].stays * line_bytes;
+		sum.idle += lines[i].bytes * IDLE_PART <= lines[i].residencies * line_bytes;
 		numbers[i] = lines[i].accesses;
 	}
 	sum.hot = hot_part(numbers, count);
 	for (size_t i = 0; i < count; i++)
-		numbers[i] = lines[i].stays;
-	sum.hot_stays = hot_part(numbers, count);
+		numbers[i] = lines[i].residencies;
+	sum.hot_residencies = hot_part(numbers, count);
 	return sum;
 }
 
@@ -271,7 +271,7 @@ static size_t merge_lines(struct nm_fields_line *lines, size_t count)
 	qsort(lines, count, sizeof *lines, by_object);
 	for (size_t i = 0; i < count; i++) {
 		if (kept && !by_object(&lines[kept - 1], &lines[i])) {
-			lines[kept - 1].stays += lines[i].stays;
+			lines[kept - 1].residencies += lines[i].residencies;
 			lines[kept - 1].accesses += lines[i].accesses;
 			lines[kept - 1].bytes += lines[i].bytes;
 		} else {

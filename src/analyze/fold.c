@@ -41,7 +41,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->context_cells);
 	free(result->undebugged);
 	free(result->sifted.rows);
-	free(result->sifted.stays);
+	free(result->sifted.residencies);
 	free(result->patterns);
 	free(result->fields);
 	free(result->field_uses);
@@ -159,9 +159,9 @@ static void fold_sifted(const struct fold *f)
 		s->rows[i].cell = f->models[s->rows[i].cell];
 		s->rows[i].victim = f->models[s->rows[i].victim];
 	}
-	for (size_t i = 0; i < s->stay_count; i++) {
-		s->stays[i].loader = f->models[s->stays[i].loader];
-		s->stays[i].evictor = f->models[s->stays[i].evictor];
+	for (size_t i = 0; i < s->residency_count; i++) {
+		s->residencies[i].loader = f->models[s->residencies[i].loader];
+		s->residencies[i].evictor = f->models[s->residencies[i].evictor];
 	}
 	s->at.cell = f->models[s->at.cell];
 	s->at.victim = f->models[s->at.victim];

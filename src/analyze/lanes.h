@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "groups.h"
+#include "coalesced.h"
 #include "hierarchy.h"
 #include "plan.h"
 
@@ -37,8 +37,8 @@ struct nm_reach {
 };
 
 enum {
-	NM_SPARE = NM_GROUP_SPAN - 1, /* bytes of a group but one, at most */
-	NM_BELOW = NM_GROUP_SPAN      /* bytes below a stack from which a group may reach into it */
+	NM_SPARE = NM_COALESCED_SPAN - 1, /* bytes of a group but one, at most */
+	NM_BELOW = NM_COALESCED_SPAN      /* bytes below a stack from which a group may reach into it */
 };
 
 /* The running function's frame ends at `end`.  One of less than NM_SPARE bytes, which is the end of a stack, is served

@@ -31,7 +31,7 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 
 	if (!c)
 		return nm_fail_memory(err);
-	status = nm_hierarchy_new_foreseeing(&c->hierarchy, options->machine, options->foresight, err);
+	status = nm_hierarchy_new_with_oracle(&c->hierarchy, options->machine, options->oracle, err);
 	if (!status && options->sift) {
 		status = nm_sift_new(&c->sift, options->sift, options->machine);
 		if (status)
@@ -40,12 +40,12 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 			nm_sift_watch(c->sift, c->hierarchy);
 		c->moments = options->moments;
 	}
-	if (!status && nm_hierarchy_set_groups(c->hierarchy, options->groups))
+	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, options->coalesced))
 		status = nm_fail_memory(err);
 	if (!status && !options->instructions)
 		nm_hierarchy_expect_data(c->hierarchy);
-	if (!status && options->witness)
-		nm_hierarchy_witness(c->hierarchy, options->witness);
+	if (!status && options->sampler)
+		nm_hierarchy_set_sampler(c->hierarchy, options->sampler);
 	if (status)
 		release(c);
 	else
@@ -84,7 +84,7 @@ static int add_instructions(void *self, const uint32_t *instructions, size_t cou
 	return nm_hierarchy_add_instructions(((struct cache *)self)->hierarchy, instructions, count);
 }
 
-static int ending(void *self) { return nm_hierarchy_witness_rest(((struct cache *)self)->hierarchy); }
+static int ending(void *self) { return nm_hierarchy_sample_rest(((struct cache *)self)->hierarchy); }
 
 /* An array of figures of the cells that the model has met becomes one of all cells of the result. */
 static void *of_all_cells(void *figures, size_t cells, const struct nm_result *result, size_t size)

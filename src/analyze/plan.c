@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "coalesced.h"
 #include "engine_priv.h"
-#include "groups.h"
 
 int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
@@ -52,7 +52,7 @@ static int plan_lane(struct nm_engine *e, struct nm_plan *plan, const struct nm_
 	nm_lane_of(&o, low) = NM_BIAS;
 	nm_lane_of(&o, length) = NM_NO_LENGTH;
 	nm_lane_of(&o, word) = (uint64_t)word << 32;
-	o.grouped = nm_word_is_group((uint64_t)word << 32);
+	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
 	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;
 	return nm_vec_push(&e->origin_sites, site) || nm_vec_push(&e->origins, o) ? NM_ENOMEM : 0;
@@ -88,11 +88,11 @@ static uint32_t group_word(struct nm_plan *plan, const uint64_t *accesses, uint3
 			 last = distance + nm_wire_access_size(accesses[i]);
 
 		end = last > end ? last : end;
-		if (end <= NM_GROUP_SPAN)
+		if (end <= NM_COALESCED_SPAN)
 			bytes |= ~0ull >> (64 - nm_wire_access_size(accesses[i])) << distance;
 		writes += (nm_wire_access_flags(accesses[i]) & NM_WIRE_WRITE) != 0;
 	}
-	if (end > NM_GROUP_SPAN || bytes != ~0ull >> (64 - end) || count > NM_GROUP_MAX) {
+	if (end > NM_COALESCED_SPAN || bytes != ~0ull >> (64 - end) || count > NM_COALESCED_MAX) {
 		plan->words = 0;
 		return ref_word(1, 0, 1);
 	}

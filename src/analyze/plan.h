@@ -8,7 +8,7 @@
  * groups of NM_LANES, each of their figures in an array of its own, so that one vector instruction compares a whole
  * group (lanes.h).  What else is known of an access is its origin, in one list of the engine.
  *
- * Accesses at constant distances, which have one address word, are one lane and become one reference (groups.h).  Where
+ * Accesses at constant distances, which have one address word, are one lane and become one reference (coalesced.h).  Where
  * each has to go by itself (singly.c), each has a lane of its own too.
  *
  * What a lane served is not counted: it is the plan's runs but for those in which it was open (resolve.c).
@@ -139,7 +139,7 @@ extern struct nm_plan nm_no_plan;
 
 static inline unsigned nm_word_size(uint64_t word) { return word >> 32 & 0xffff; }
 static inline unsigned nm_word_kind(uint64_t word) { return word >> 48 & 0xff; }
-static inline int nm_word_is_group(uint64_t word) { return word >> 57 != 0; }
+static inline int nm_word_is_coalesced(uint64_t word) { return word >> 57 != 0; }
 
 static inline unsigned nm_origin_kind(const struct nm_origin *o) { return nm_word_kind(nm_lane_of(o, word)); }
 

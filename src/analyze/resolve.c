@@ -67,8 +67,8 @@ void nm_engine_uncache_all(struct nm_engine *e)
 /* Credits a cell or group with references. */
 static void add_references(struct nm_engine *e, uint64_t word, uint32_t cell, uint32_t count)
 {
-	if (nm_word_is_group(word))
-		nm_group(e->groups, cell)->count += count;
+	if (nm_word_is_coalesced(word))
+		nm_coalesced_at(e->coalesced, cell)->count += count;
 	else
 		e->cells.references[cell].count[nm_word_kind(word)] += count;
 }
@@ -121,7 +121,7 @@ static uint64_t turn(struct nm_engine *e, struct nm_origin *o, uint32_t cell)
 	if ((uint32_t)*word != cell)
 		drain(e, o);
 	*word = *word >> 32 << 32 | cell;
-	return nm_word_is_group(*word) ? nm_word_size(*word) - 1u : 0;
+	return nm_word_is_coalesced(*word) ? nm_word_size(*word) - 1u : 0;
 }
 
 /* The lane turns to the running function's frame. */
@@ -360,7 +360,7 @@ static __attribute__((noinline)) uint32_t change_object(struct nm_engine *e, uin
 
 	credit(e, o);
 	o->object = object;
-	o->cell = o->grouped ? nm_engine_group(e, origin, object) : nm_engine_cell(e, origin, object);
+	o->cell = o->grouped ? nm_engine_coalesced(e, origin, object) : nm_engine_cell(e, origin, object);
 	o->count = 1;
 	return o->cell;
 }
@@ -401,7 +401,7 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_plan *plan, ui
 	const struct nm_origin *o = &e->origins.at[origin];
 	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
 	const struct nm_sharers s = nm_plan_sharers(t, o->access);
-	uint32_t objects[NM_GROUP_MAX] = {0}, n = 0, group;
+	uint32_t objects[NM_COALESCED_MAX] = {0}, n = 0, group;
 	int mixed = 0;
 
 	for (uint32_t i = s.first; i < s.end; i++) {
@@ -411,9 +411,9 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_plan *plan, ui
 	}
 	if (!mixed)
 		return charge(e, origin, objects[0]);
-	group = nm_engine_mixed_group(e, origin, objects);
+	group = nm_engine_mixed_coalesced(e, origin, objects);
 	if (group)
-		nm_group(e->groups, group)->count++;
+		nm_coalesced_at(e->coalesced, group)->count++;
 	return group;
 }
 
@@ -423,7 +423,7 @@ static inline int is_within(const struct nm_engine *e, uint32_t origin, uint64_t
 {
 	const uint64_t word = nm_lane_of(&e->origins.at[origin], word), end = address + nm_word_size(word);
 
-	if (!nm_word_is_group(word))
+	if (!nm_word_is_coalesced(word))
 		return 1;
 	if (place->block)
 		return end <=
@@ -435,7 +435,7 @@ uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_plan *plan, uint
 {
 	struct nm_origin *o = &e->origins.at[origin];
 	const uint64_t word = nm_lane_of(o, word);
-	const uint64_t last = nm_word_is_group(word) ? address + nm_word_size(word) - 1 : address;
+	const uint64_t last = nm_word_is_coalesced(word) ? address + nm_word_size(word) - 1 : address;
 	struct nm_place place;
 	uint32_t cell;
 
@@ -465,7 +465,7 @@ static uint32_t stack_owner(const struct nm_engine *e, uint32_t origin, uint64_t
 	uint32_t object = nm_stack_owner(e->stack, address);
 	struct nm_sharers s;
 
-	if (!nm_word_is_group(nm_lane_of(o, word)))
+	if (!nm_word_is_coalesced(nm_lane_of(o, word)))
 		return object;
 	s = nm_plan_sharers(t, o->access);
 	for (uint32_t i = s.first; i < s.end; i++) {

@@ -79,7 +79,8 @@ struct nm_result_field {
 	uint64_t structure; /* of so many bytes */
 	const char *name;
 	uint64_t offset, bytes; /* in the structure */
-	uint64_t stays, used;   /* of lines with a part of the field and of an element that was used; of it */
+	uint64_t residencies,
+	    used; /* of lines with a part of the field and of an element that was used; of it */
 };
 
 /* A cell's accesses to a field, as far as they were looked at, and its misses on it, weighted (fields.h): those of the
@@ -100,11 +101,11 @@ struct nm_result_affinity {
 
 /* Lines of an object, of those that were followed in the first level. */
 struct nm_result_lines {
-	uint32_t object;          /* index */
-	uint64_t lines;           /* how many */
-	uint64_t stays, accesses; /* of them */
-	uint64_t hot, hot_stays;  /* as few of them as have 90 % of the accesses, of the stays */
-	uint64_t idle;            /* of which a stay uses an eighth at most, on average */
+	uint32_t object;                /* index */
+	uint64_t lines;                 /* how many */
+	uint64_t residencies, accesses; /* of them */
+	uint64_t hot, hot_residencies;  /* as few of them as have 90 % of the accesses, of the residencies */
+	uint64_t idle;                  /* of which a residency uses an eighth at most, on average */
 };
 
 struct nm_result_level {

@@ -13,19 +13,19 @@
 #include "map.h"
 #include "vector.h"
 
-#define NO_STAY SIZE_MAX
+#define NO_RESIDENCY SIZE_MAX
 
 struct nm_sift {
 	const struct nm_sift_request *request;
 	struct nm_vec(struct nm_sift_row) rows;
-	struct nm_vec(struct nm_sift_stay) stays;
+	struct nm_vec(struct nm_sift_residency) residencies;
 	uint32_t *table; /* 1 + the number of a row; 0: free */
 	size_t table_mask;
 	uint64_t total;
 	struct nm_event at;
 	uint64_t instructions;
 	uint64_t line_bytes[NM_MAX_LEVELS];
-	size_t open[NM_MAX_LEVELS][NM_MAX_CORES + 1]; /* the stay that lasts, in each cache */
+	size_t open[NM_MAX_LEVELS][NM_MAX_CORES + 1]; /* the residency that lasts, in each cache */
 	int failed;
 };
 
@@ -111,25 +111,25 @@ static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 	if (e->line != (s->request->address & ~(s->line_bytes[e->level] - 1)))
 		return;
 	if (e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH) {
-		struct nm_sift_stay stay = {.loaded = e->reference,
-					    .address = e->address,
-					    .loader = e->cell,
-					    .level = e->level,
-					    .core = e->core};
-		*open = NO_STAY;
+		struct nm_sift_residency residency = {.loaded = e->reference,
+						      .address = e->address,
+						      .loader = e->cell,
+						      .level = e->level,
+						      .core = e->core};
+		*open = NO_RESIDENCY;
 		if (s->total++ >= s->request->limit)
 			return;
-		if (nm_vec_push(&s->stays, stay))
+		if (nm_vec_push(&s->residencies, residency))
 			s->failed = 1;
 		else
-			*open = s->stays.count - 1;
-	} else if (*open != NO_STAY && e->kind == NM_EVENT_HIT) {
-		s->stays.at[*open].hits += e->times;
-	} else if (*open != NO_STAY && nm_event_leaves(e->kind)) {
-		s->stays.at[*open].left = e->reference;
-		s->stays.at[*open].evictor = e->cell;
-		s->stays.at[*open].push = e->address;
-		*open = NO_STAY;
+			*open = s->residencies.count - 1;
+	} else if (*open != NO_RESIDENCY && e->kind == NM_EVENT_HIT) {
+		s->residencies.at[*open].hits += e->times;
+	} else if (*open != NO_RESIDENCY && nm_event_leaves(e->kind)) {
+		s->residencies.at[*open].left = e->reference;
+		s->residencies.at[*open].evictor = e->cell;
+		s->residencies.at[*open].push = e->address;
+		*open = NO_RESIDENCY;
 	}
 }
 
@@ -154,7 +154,7 @@ static void take(void *self, const struct nm_event *e)
 		return;
 	if (q->serving && e->kind == NM_EVENT_LOAD && !e->last)
 		return;
-	if (q->mode == NM_SIFT_STAYS) {
+	if (q->mode == NM_SIFT_RESIDENCIES) {
 		keep_stay(s, e);
 	} else if (q->mode == NM_SIFT_NTH) {
 		if (s->total < q->nth && s->total + e->times >= q->nth)
@@ -196,7 +196,7 @@ int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request
 	for (unsigned i = 0; i < machine->count; i++) {
 		s->line_bytes[i] = nm_level_unit(&machine->levels[i]);
 		for (unsigned k = 0; k <= NM_MAX_CORES; k++)
-			s->open[i][k] = NO_STAY;
+			s->open[i][k] = NO_RESIDENCY;
 	}
 	*ret_sift = s;
 	return 0;
@@ -207,7 +207,7 @@ void nm_sift_free(struct nm_sift *s)
 	if (!s)
 		return;
 	nm_vec_free(&s->rows);
-	nm_vec_free(&s->stays);
+	nm_vec_free(&s->residencies);
 	free(s->table);
 	free(s);
 }
@@ -226,12 +226,12 @@ int nm_sift_take(struct nm_sift *s, struct nm_sifted *ret_sifted)
 	*ret_sifted = (struct nm_sifted){.request = s->request,
 					 .rows = s->rows.at,
 					 .row_count = s->rows.count,
-					 .stays = s->stays.at,
-					 .stay_count = s->stays.count,
+					 .residencies = s->residencies.at,
+					 .residency_count = s->residencies.count,
 					 .total = s->total,
 					 .at = s->at,
 					 .instructions = s->instructions};
 	memset(&s->rows, 0, sizeof s->rows);
-	memset(&s->stays, 0, sizeof s->stays);
+	memset(&s->residencies, 0, sizeof s->residencies);
 	return s->failed ? NM_ENOMEM : 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * sift.h - picks events of a hierarchy (monitor.h) and keeps what was asked for of them: counts, histograms, the stays of
+ * sift.h - picks events of a hierarchy (monitor.h) and keeps what was asked for of them: counts, histograms, the residencies of
  * one line, or one event by its number.
  *
  * Who made an event, and what data it befell, is known as cells while the program runs; their names are known at the
  * end.  So events are picked by kind, level and address as they come, and what is kept is kept by cell where names
- * will pick from it later.  Memory follows the number of places and cells, and of stays that were asked for, never
+ * will pick from it later.  Memory follows the number of places and cells, and of residencies that were asked for, never
  * the length of the run.
  */
 #ifndef NM_SIFT_H
@@ -18,24 +18,24 @@
 #include "monitor.h"
 
 enum nm_sift_mode {
-	NM_SIFT_COUNT,    /* rows of one place, 0 */
-	NM_SIFT_GRANULES, /* a place is the first byte of 1 << shift of them */
-	NM_SIFT_SETS,     /* a place is a set */
-	NM_SIFT_STAYS,    /* what came between loads and replacements of a line */
-	NM_SIFT_NTH       /* one event */
+	NM_SIFT_COUNT,       /* rows of one place, 0 */
+	NM_SIFT_GRANULES,    /* a place is the first byte of 1 << shift of them */
+	NM_SIFT_SETS,        /* a place is a set */
+	NM_SIFT_RESIDENCIES, /* what came between loads and replacements of a line */
+	NM_SIFT_NTH          /* one event */
 };
 
 struct nm_sift_request {
 	enum nm_sift_mode mode;
-	uint8_t kinds[NM_MAX_LEVELS]; /* of a level, bits 1 << enum nm_event_kind; STAYS needs all */
+	uint8_t kinds[NM_MAX_LEVELS]; /* of a level, bits 1 << enum nm_event_kind; RESIDENCIES needs all */
 	uint64_t low,
 	    end;     /* events that touch bytes of [low, end); replacements and prefetches: of the line */
 	int serving; /* only what ends an access to a line: hits, and loads at a last level, of NM_MAX_LEVELS */
 	int by_cell;    /* keep the rows of all cells apart; else a row has the cells of its first event */
 	int of_objects; /* a profile adds rows up over code: who, not where */
 	unsigned shift;
-	uint64_t address; /* STAYS: of a byte of the line */
-	uint64_t limit;   /* STAYS: keep so many at most, the first ones */
+	uint64_t address; /* RESIDENCIES: of a byte of the line */
+	uint64_t limit;   /* RESIDENCIES: keep so many at most, the first ones */
 	uint64_t nth;     /* NTH: 1 is the first */
 };
 
@@ -45,7 +45,7 @@ struct nm_sift_row {
 	uint8_t kind, level;   /* NM_MAX_LEVELS: memory, if only what serves was asked for */
 };
 
-struct nm_sift_stay {
+struct nm_sift_residency {
 	uint64_t loaded, left;  /* number of the reference that loaded it, that pushed it out (0: none did) */
 	uint64_t hits;          /* between them */
 	uint64_t address, push; /* that those references touched */
@@ -57,9 +57,9 @@ struct nm_sifted {
 	const struct nm_sift_request *request; /* NULL: nothing was asked for */
 	struct nm_sift_row *rows;              /* in the order of their first events */
 	size_t row_count;
-	struct nm_sift_stay *stays; /* in the order of their loads */
-	size_t stay_count;
-	uint64_t total;        /* stays, or events of NTH, that there were */
+	struct nm_sift_residency *residencies; /* in the order of their loads */
+	size_t residency_count;
+	uint64_t total;        /* residencies, or events of NTH, that there were */
 	struct nm_event at;    /* the n-th, if total reached it */
 	uint64_t instructions; /* executed by then, that of its reference included */
 };

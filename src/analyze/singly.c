@@ -54,7 +54,8 @@ int nm_engine_flush(struct nm_engine *e)
 	nm_patterns_next(&e->patterns);
 	if (nm_engine_has_news(e) && nm_engine_tell(e))
 		return NM_ENOMEM;
-	nm_groups_reach(e->groups, (uint32_t)(e->calls ? e->calls->cells.count : e->cells.list.count));
+	nm_coalesced_raise_limit(e->coalesced,
+				 (uint32_t)(e->calls ? e->calls->cells.count : e->cells.list.count));
 	status = nm_workers_submit(e->workers, count);
 	if (e->moments)
 		nm_moments_next(e->moments);

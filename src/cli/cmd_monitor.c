@@ -233,7 +233,7 @@ static int read_mode(const struct nm_command *self, const struct monitor_options
 	if (o->histogram)
 		return read_histogram(self, o, m);
 	if (o->sequence) {
-		q->mode = NM_SIFT_STAYS;
+		q->mode = NM_SIFT_RESIDENCIES;
 		q->limit = o->limit ? (uint64_t)o->limit : UINT64_MAX;
 		if (read_number(o->sequence, &end, &q->address) || *end)
 			return nm_usage(self, "--sequence wants an address, not \"%s\"", o->sequence);

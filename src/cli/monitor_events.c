@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor_events.c - single events of `nearmiss monitor`: the stays of a line in order, and the event that was waited for.
+ * monitor_events.c - single events of `nearmiss monitor`: the residencies of a line in order, and the event that was waited for.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,27 +26,27 @@ static const char *place_at(struct nm_table *table, size_t row, unsigned first)
 	return nm_table_keep(table, n < 0 ? NULL : joined);
 }
 
-enum { STAY_LOADER = 4, STAY_EVICTOR = 12, EVENT_MAKER = 6, EVENT_OBJECT = 10, EVENT_VICTIM = 12 };
+enum { RESIDENCY_LOADER = 4, RESIDENCY_EVICTOR = 12, EVENT_MAKER = 6, EVENT_OBJECT = 10, EVENT_VICTIM = 12 };
 
 static const char *stay_loader(struct nm_table *table, size_t row)
 {
-	return place_at(table, row, STAY_LOADER);
+	return place_at(table, row, RESIDENCY_LOADER);
 }
 static const char *stay_evictor(struct nm_table *table, size_t row)
 {
-	return place_at(table, row, STAY_EVICTOR);
+	return place_at(table, row, RESIDENCY_EVICTOR);
 }
 static const char *event_maker(struct nm_table *table, size_t row)
 {
 	return place_at(table, row, EVENT_MAKER);
 }
 
-static const struct nm_column stay_columns[] = {
+static const struct nm_column residency_columns[] = {
     {.name = "process"},
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
     {.name = "loaded", .title = "loaded at", .kind = NM_COLUMN_NUMBER},
     {.name = "address", .title = "by", .kind = NM_COLUMN_TEXT},
-    [STAY_LOADER] = {.name = "function"},
+    [RESIDENCY_LOADER] = {.name = "function"},
     {.name = "file"},
     {.name = "line"},
     {.name = "loader", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_loader},
@@ -54,7 +54,7 @@ static const struct nm_column stay_columns[] = {
     {.name = "hits", .title = "hits", .kind = NM_COLUMN_NUMBER},
     {.name = "replaced", .title = "replaced at", .kind = NM_COLUMN_NUMBER},
     {.name = "evictor_address", .title = "by", .kind = NM_COLUMN_TEXT},
-    [STAY_EVICTOR] = {.name = "evictor_function"},
+    [RESIDENCY_EVICTOR] = {.name = "evictor_function"},
     {.name = "evictor_file"},
     {.name = "evictor_line"},
     {.name = "evicting", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_evictor},
@@ -82,7 +82,7 @@ static const struct nm_column event_columns[] = {
     {.name = "core"},
 };
 enum {
-	STAY_COLUMNS = sizeof stay_columns / sizeof *stay_columns,
+	RESIDENCY_COLUMNS = sizeof residency_columns / sizeof *residency_columns,
 	EVENT_COLUMNS = sizeof event_columns / sizeof *event_columns
 };
 
@@ -118,23 +118,25 @@ static void put_core(const struct nm_monitor_view *s, struct nm_value *row, uint
 		row[s->table.column_count - 1] = nm_monitor_integer(core - 1u);
 }
 
-static int add_stay(struct nm_monitor_view *s, const struct nm_result *r, const struct nm_sift_stay *stay)
+static int add_residency(struct nm_monitor_view *s, const struct nm_result *r,
+			 const struct nm_sift_residency *residency)
 {
-	struct nm_value row[STAY_COLUMNS] = {[0] = nm_monitor_text(s, r->process),
-					     [1] = nm_monitor_text(s, s->m->machine.levels[stay->level].name),
-					     [2] = nm_monitor_integer(stay->loaded),
-					     [3] = nm_monitor_address(s, stay->address),
-					     [8] = nm_monitor_text(s, name_of(r, stay->loader)),
-					     [9] = nm_monitor_integer(stay->hits)};
+	struct nm_value row[RESIDENCY_COLUMNS] = {
+	    [0] = nm_monitor_text(s, r->process),
+	    [1] = nm_monitor_text(s, s->m->machine.levels[residency->level].name),
+	    [2] = nm_monitor_integer(residency->loaded),
+	    [3] = nm_monitor_address(s, residency->address),
+	    [8] = nm_monitor_text(s, name_of(r, residency->loader)),
+	    [9] = nm_monitor_integer(residency->hits)};
 
-	put_site(s, row + STAY_LOADER, r, stay->loader);
-	if (stay->left) {
-		row[10] = nm_monitor_integer(stay->left);
-		row[11] = nm_monitor_address(s, stay->push);
-		put_site(s, row + STAY_EVICTOR, r, stay->evictor);
-		row[16] = nm_monitor_text(s, name_of(r, stay->evictor));
+	put_site(s, row + RESIDENCY_LOADER, r, residency->loader);
+	if (residency->left) {
+		row[10] = nm_monitor_integer(residency->left);
+		row[11] = nm_monitor_address(s, residency->push);
+		put_site(s, row + RESIDENCY_EVICTOR, r, residency->evictor);
+		row[16] = nm_monitor_text(s, name_of(r, residency->evictor));
 	}
-	put_core(s, row, stay->core);
+	put_core(s, row, residency->core);
 	return push_row(s, row);
 }
 
@@ -152,17 +154,17 @@ static void choose_columns(struct nm_monitor_view *s, const struct nm_column *co
 		    (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
 }
 
-int nm_monitor_show_stays(struct nm_monitor_view *s)
+int nm_monitor_show_residencies(struct nm_monitor_view *s)
 {
 	int status = 0;
 
-	choose_columns(s, stay_columns, STAY_COLUMNS);
+	choose_columns(s, residency_columns, RESIDENCY_COLUMNS);
 	for (size_t p = 0; p < s->count; p++) {
 		const struct nm_sifted *kept = &s->results[p]->sifted;
 
-		for (size_t i = 0; i < kept->stay_count && !status; i++)
-			status = add_stay(s, s->results[p], &kept->stays[i]);
-		s->left_out += kept->total - kept->stay_count;
+		for (size_t i = 0; i < kept->residency_count && !status; i++)
+			status = add_residency(s, s->results[p], &kept->residencies[i]);
+		s->left_out += kept->total - kept->residency_count;
 	}
 	return status;
 }

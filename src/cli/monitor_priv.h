@@ -43,7 +43,7 @@ struct nm_monitor_view {
 
 /* Fill the table.  0, NM_ENOMEM, NM_EINVAL (no such column) or NM_ENOENT (no such event). */
 int nm_monitor_show_sums(struct nm_monitor_view *view);
-int nm_monitor_show_stays(struct nm_monitor_view *view);
+int nm_monitor_show_residencies(struct nm_monitor_view *view);
 int nm_monitor_show_nth(struct nm_monitor_view *view);
 
 /* NM_ENOMEM, and says so. */

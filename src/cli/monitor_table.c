@@ -86,9 +86,9 @@ int nm_monitor_show(const struct nm_monitoring *m, struct nm_result *const *resu
 	s->err = err;
 	status = check_names(s);
 	if (!status)
-		status = m->sift.mode == NM_SIFT_STAYS ? nm_monitor_show_stays(s)
-			 : m->sift.mode == NM_SIFT_NTH ? nm_monitor_show_nth(s)
-						       : nm_monitor_show_sums(s);
+		status = m->sift.mode == NM_SIFT_RESIDENCIES ? nm_monitor_show_residencies(s)
+			 : m->sift.mode == NM_SIFT_NTH       ? nm_monitor_show_nth(s)
+							     : nm_monitor_show_sums(s);
 	if (!status)
 		status = nm_table_show(&s->table, "monitor", NULL, style, out, err);
 	if (!status && s->left_out && style->format == NM_FORMAT_TEXT)

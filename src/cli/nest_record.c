@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "foresight.h"
 #include "message.h"
 #include "nesting.h"
+#include "oracle.h"
 #include "outcome.h"
 #include "tracer.h"
 
@@ -20,7 +20,7 @@ struct recording {
 	const struct nm_nesting *nesting;
 	struct nm_symbols *symbols;
 	struct nm_session *session;
-	struct nm_foresight *foresight; /* of levels with policy=opt, or NULL */
+	struct nm_oracle *oracle; /* of levels with policy=opt, or NULL */
 	struct nm_profile_writer *writer;
 	struct nm_tracer *tracer; /* or NULL */
 	double started, shown;
@@ -88,7 +88,7 @@ static int start_session(struct recording *r, const struct nm_sift_request *sift
 					    .symbols = r->symbols,
 					    .threads = r->nesting->threads,
 					    .sift = sift,
-					    .foresight = r->foresight};
+					    .oracle = r->oracle};
 
 	return nm_session_new(&r->session, &options, err);
 }
@@ -98,9 +98,9 @@ static int look_ahead(struct recording *r, struct nm_nest *nest, struct nm_error
 {
 	struct nm_result *const *results;
 	size_t count;
-	int status = nm_foresight_new(&r->foresight, &r->nesting->machine, err);
+	int status = nm_oracle_new(&r->oracle, &r->nesting->machine, err);
 
-	while (!status && !nm_foresight_ready(r->foresight)) {
+	while (!status && !nm_oracle_ready(r->oracle)) {
 		status = start_session(r, NULL, err);
 		if (!status)
 			status = run_nest(r, nest, err);
@@ -108,7 +108,7 @@ static int look_ahead(struct recording *r, struct nm_nest *nest, struct nm_error
 			status = nm_session_results(r->session, &results, &count, err);
 		nm_session_free(r->session);
 		r->session = NULL;
-		nm_foresight_turn(r->foresight);
+		nm_oracle_next_run(r->oracle);
 	}
 	return status;
 }
@@ -158,7 +158,7 @@ static void done(struct recording *r)
 		nm_profile_writer_abort(r->writer);
 	nm_tracer_free(r->tracer);
 	nm_session_free(r->session);
-	nm_foresight_free(r->foresight);
+	nm_oracle_free(r->oracle);
 	nm_symbols_free(r->symbols);
 }
 

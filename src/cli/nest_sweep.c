@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "engine.h"
-#include "foresight.h"
 #include "message.h"
 #include "nesting.h"
+#include "oracle.h"
 #include "table.h"
 
 enum { PLOT = 40, MAX_ROWS = 100000 };
@@ -210,18 +210,18 @@ static int simulate(struct sweep *s, struct nm_nest *nest, int64_t value)
 	int status = nm_symbols_new(&options.symbols, &s->err);
 
 	if (!status)
-		status = nm_foresight_new(&options.foresight, options.machine, &s->err);
-	while (!status && !nm_foresight_ready(options.foresight)) {
+		status = nm_oracle_new(&options.oracle, options.machine, &s->err);
+	while (!status && !nm_oracle_ready(options.oracle)) {
 		status = run_once(s, nest, &options, &result);
 		nm_result_free(&result);
-		nm_foresight_turn(options.foresight);
+		nm_oracle_next_run(options.oracle);
 	}
 	if (!status)
 		status = run_once(s, nest, &options, &result);
 	if (!status)
 		status = add_counts(s, value, &result);
 	nm_result_free(&result);
-	nm_foresight_free(options.foresight);
+	nm_oracle_free(options.oracle);
 	nm_symbols_free(options.symbols);
 	return status;
 }

@@ -19,10 +19,10 @@
 
 #include <sys/stat.h>
 
-#include "foresight.h"
 #include "heap.h"
 #include "import.h"
 #include "message.h"
+#include "oracle.h"
 #include "outcome.h"
 #include "peek.h"
 #include "readahead.h"
@@ -33,7 +33,7 @@ struct replayer {
 	const struct nm_replaying *replaying;
 	struct nm_symbols *symbols;
 	struct nm_session *session;
-	struct nm_foresight *foresight; /* of levels with policy=opt, or NULL */
+	struct nm_oracle *oracle; /* of levels with policy=opt, or NULL */
 	struct nm_profile_writer *writer;
 	struct nm_trace *trace; /* one of these two */
 	struct nm_import *import;
@@ -85,7 +85,7 @@ static int learn_names(struct replayer *r, struct nm_error *err)
 }
 
 /* Is this a run before the one that counts? */
-static int looks_ahead(const struct replayer *r) { return r->foresight && !nm_foresight_ready(r->foresight); }
+static int looks_ahead(const struct replayer *r) { return r->oracle && !nm_oracle_ready(r->oracle); }
 
 /* One stream's trouble is told, and the others go on. */
 static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
@@ -178,7 +178,7 @@ static int start_session(struct replayer *r, struct nm_error *err)
 	struct nm_engine_options options = {.machine = &replaying->machine,
 					    .symbols = r->symbols,
 					    .threads = replaying->threads,
-					    .foresight = r->foresight,
+					    .oracle = r->oracle,
 					    .instructions = replaying->instructions};
 
 	if (!looks_ahead(r)) {
@@ -215,7 +215,7 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 {
 	struct nm_result *const *results;
 	size_t count;
-	int status = nm_foresight_new(&r->foresight, &r->replaying->machine, err);
+	int status = nm_oracle_new(&r->oracle, &r->replaying->machine, err);
 
 	while (!status && looks_ahead(r)) {
 		status = start_session(r, err);
@@ -229,7 +229,7 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 			r->import = NULL;
 			status = open_input(r, err);
 		}
-		nm_foresight_turn(r->foresight);
+		nm_oracle_next_run(r->oracle);
 	}
 	return status;
 }
@@ -323,7 +323,7 @@ int nm_replay(const struct nm_replaying *replaying, struct nm_error *err)
 	if (r.writer)
 		nm_profile_writer_abort(r.writer);
 	end_session(&r);
-	nm_foresight_free(r.foresight);
+	nm_oracle_free(r.oracle);
 	nm_symbols_free(r.symbols);
 	nm_trace_free(r.trace);
 	nm_import_free(r.import);

@@ -12,10 +12,10 @@
 /* A cell's figures, put together from both sides of its loads. */
 static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_cache *c, size_t cell)
 {
-	const struct nm_loads *l = &c->tally.loads[cell];
-	const struct nm_stays *s = &c->tally.stays[cell];
-	struct nm_counts n = {.reads = c->first ? 0 : c->tally.own[cell][0],
-			      .writes = c->first ? 0 : c->tally.own[cell][1],
+	const struct nm_loads *l = &c->counters.loads[cell];
+	const struct nm_residency_sums *s = &c->counters.residencies[cell];
+	struct nm_counts n = {.reads = c->first ? 0 : c->counters.own[cell][0],
+			      .writes = c->first ? 0 : c->counters.own[cell][1],
 			      .read_misses = l->fills[0] - l->extra[0],
 			      .write_misses = l->fills[1] + l->around - l->extra[1],
 			      .cold = l->of_class[NM_MISS_COLD],
@@ -28,12 +28,12 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .writebacks = s->writebacks,
 			      .weighted_bytes = s->weighted_bytes};
 
-	n.loaded_bytes = (n.loads + (c->tally.extras ? c->tally.extras[cell].prefetches : 0))
+	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[cell].prefetches : 0))
 			 << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)
 		if (above->next == c) {
-			n.reads += above->tally.loads[cell].fills[0];
-			n.writes += above->tally.loads[cell].fills[1];
+			n.reads += above->counters.loads[cell].fills[0];
+			n.writes += above->counters.loads[cell].fills[1];
 		}
 	return n;
 }
@@ -52,7 +52,7 @@ static void add(struct nm_counts *to, const struct nm_counts *counts)
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_cells)
 {
-	const size_t cells = unit_of(h, level, 0)->tally.cell_count; /* the same in all */
+	const size_t cells = unit_of(h, level, 0)->counters.cell_count; /* the same in all */
 	struct nm_counts *counts = calloc(cells, sizeof *counts);
 
 	if (!counts)
@@ -71,7 +71,7 @@ int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_
 int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
 			size_t *ret_cells)
 {
-	const struct nm_tally *first = &unit_of(h, level, 0)->tally; /* as many cells in all */
+	const struct nm_counters *first = &unit_of(h, level, 0)->counters; /* as many cells in all */
 
 	*ret_cells = first->cell_count;
 	*ret_extras = NULL;
@@ -82,7 +82,7 @@ int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_
 		return NM_ENOMEM;
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
 		for (size_t i = 0; i < first->cell_count; i++)
-			nm_extras_add(&(*ret_extras)[i], &h->units[u].tally.extras[i]);
+			nm_extras_add(&(*ret_extras)[i], &h->units[u].counters.extras[i]);
 	return 0;
 }
 
@@ -92,13 +92,13 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
 		const struct nm_cache *c = &h->units[u];
 
-		for (size_t i = 0; i < c->tally.cell_count; i++) {
+		for (size_t i = 0; i < c->counters.cell_count; i++) {
 			struct nm_counts counts = counts_of(h, c, i);
 
 			add(ret_total, &counts);
 		}
-		ret_total->reads += c->first ? c->tally.reads : 0;
-		ret_total->writes += c->first ? c->tally.writes : 0;
+		ret_total->reads += c->first ? c->counters.reads : 0;
+		ret_total->writes += c->first ? c->counters.writes : 0;
 	}
 }
 
@@ -119,13 +119,13 @@ int nm_hierarchy_evictions(const struct nm_hierarchy *h, unsigned level, struct 
 	size_t n = 1;
 
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
-		n += h->units[u].tally.pair_count;
+		n += h->units[u].counters.pair_count;
 	list = malloc(n * sizeof *list);
 	if (!list)
 		return NM_ENOMEM;
 	n = 0;
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
-		const struct nm_tally *t = &h->units[u].tally;
+		const struct nm_counters *t = &h->units[u].counters;
 
 		for (size_t i = 0; i <= t->pair_mask; i++)
 			if (t->pairs[i].count)

@@ -2,7 +2,7 @@
  *
  * hierarchy.c - hands out references to the levels where they enter.
  *
- * The work is done in lookup.c: each reference enters at the first level of its side, and what misses there goes
+ * The work is done in fast.c: each reference enters at the first level of its side, and what misses there goes
  * outwards at once, so levels see everything in the order of the program.
  *
  * Counting rules (hierarchy.h has the contract) decided here:
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "custom.h"
-#include "groups.h"
+#include "coalesced.h"
+#include "general.h"
 #include "hierarchy_priv.h"
 
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned level)
@@ -27,47 +27,47 @@ const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned
 void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 {
 	for (unsigned u = 0; u < unit_count(h); u++)
-		if (!h->units[u].custom)
+		if (!h->units[u].general)
 			h->units[u].lookup = lookup;
 }
 
 void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor)
 {
-	h->teller.monitor = *monitor;
+	h->sink.monitor = *monitor;
 	for (unsigned u = 0; u < unit_count(h); u++)
-		h->units[u].teller = &h->teller;
+		h->units[u].sink = &h->sink;
 	nm_hierarchy_use(h, &nm_lookup_watched);
 }
 
-void nm_hierarchy_witness(struct nm_hierarchy *h, struct nm_witness *witness)
+void nm_hierarchy_set_sampler(struct nm_hierarchy *h, struct nm_sampler *sampler)
 {
 	for (unsigned core = 0; core < h->cores; core++) {
-		struct nm_cache *c = entrances_of(h, core)->entry[0];
+		struct nm_cache *c = entry_levels_of(h, core)->entry[0];
 
-		if (c && c->words <= NM_GLIMPSE_WORDS) {
-			c->witness = witness;
-			h->witness = witness;
+		if (c && c->words <= NM_SAMPLE_WORDS) {
+			c->sampler = sampler;
+			h->sampler = sampler;
 			for (c = c->next; c; c = c->next)
-				c->further = witness;
+				c->upper_sampler = sampler;
 		}
 	}
 }
 
-int nm_hierarchy_witness_rest(struct nm_hierarchy *h)
+int nm_hierarchy_sample_rest(struct nm_hierarchy *h)
 {
 	struct nm_cache *last = NULL;
 
-	if (!h->witness)
+	if (!h->sampler)
 		return 0;
-	nm_witness_next(h->witness);
+	nm_sampler_next(h->sampler);
 	for (unsigned core = 0; core < h->cores; core++) {
-		struct nm_cache *c = entrances_of(h, core)->entry[0];
+		struct nm_cache *c = entry_levels_of(h, core)->entry[0];
 
-		if (c && c->witness && c != last)
-			nm_witness_rest(c);
+		if (c && c->sampler && c != last)
+			nm_sampler_rest(c);
 		last = c;
 	}
-	return h->witness->failed ? NM_ENOMEM : 0;
+	return h->sampler->failed ? NM_ENOMEM : 0;
 }
 
 int nm_hierarchy_set_memory(struct nm_hierarchy *h, const struct nm_range *ranges, size_t count)
@@ -103,7 +103,7 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 
 		if (!c)
 			continue;
-		*(r->kind == NM_REF_WRITE ? &c->tally.writes : &c->tally.reads) += r->weight;
+		*(r->kind == NM_REF_WRITE ? &c->counters.writes : &c->counters.reads) += r->weight;
 		c->lookup->any(c, r);
 		if (c->queue)
 			nm_prefetch_issue(c->queue);
@@ -114,9 +114,9 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		h->teller.asked.reference += refs[i].weight;
+		h->sink.asked.reference += refs[i].weight;
 		for (unsigned m = 0; m < h->machines; m++) {
-			const struct entrance *in = &entrances_of(h, h->core)[m];
+			const struct entry_levels *in = &entry_levels_of(h, h->core)[m];
 
 			if (in->pager)
 				run_paged(h, in->pager, &refs[i], 1);
@@ -128,9 +128,9 @@ static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 
 /* What a look over references tells about all of them together. */
 struct survey {
-	uint32_t cell; /* the largest; of groups there is none */
-	int plain;     /* all are reads and writes, or groups of them; */
-	int grouped;   /* some are groups */
+	uint32_t cell; /* the largest; of coalesced there is none */
+	int plain;     /* all are reads and writes, or coalesced of them; */
+	int grouped;   /* some are coalesced */
 };
 
 static struct survey look_over(const struct nm_ref *refs, size_t count)
@@ -138,7 +138,7 @@ static struct survey look_over(const struct nm_ref *refs, size_t count)
 	struct survey s = {.plain = 1};
 
 	for (size_t i = 0; i < count; i++) {
-		if (nm_ref_is_group(&refs[i]))
+		if (nm_ref_is_coalesced(&refs[i]))
 			s.grouped = 1;
 		else if (refs[i].cell > s.cell)
 			s.cell = refs[i].cell;
@@ -158,23 +158,23 @@ static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *re
 	c->lookup->plain(c, refs, (uint32_t)count);
 }
 
-/* Whether all references may be groups. */
+/* Whether all references may be coalesced. */
 static int takes_groups(const struct nm_hierarchy *h)
 {
 	for (unsigned i = 0; i < h->machines * h->cores; i++) {
-		const struct nm_cache *c = h->entrances[i].entry[0];
+		const struct nm_cache *c = h->entry_levels[i].entry[0];
 
-		if (h->entrances[i].pager || (c && !nm_cache_takes_groups(c)))
+		if (h->entry_levels[i].pager || (c && !nm_cache_takes_coalesced(c)))
 			return 0;
 	}
-	return !h->teller.monitor.event;
+	return !h->sink.monitor.event;
 }
 
-int nm_hierarchy_set_groups(struct nm_hierarchy *h, const struct nm_groups *groups)
+int nm_hierarchy_set_coalesced(struct nm_hierarchy *h, const struct nm_coalesced_table *coalesced)
 {
-	h->groups = groups;
+	h->coalesced = coalesced;
 	for (unsigned u = 0; u < unit_count(h); u++)
-		h->units[u].groups = groups;
+		h->units[u].coalesced = coalesced;
 	h->one_by_one = !takes_groups(h);
 	h->apart = malloc(NM_BATCH * sizeof *h->apart);
 	return h->apart ? 0 : NM_ENOMEM;
@@ -182,12 +182,12 @@ int nm_hierarchy_set_groups(struct nm_hierarchy *h, const struct nm_groups *grou
 
 static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count, int plain)
 {
-	if (h->teller.monitor.event) {
+	if (h->sink.monitor.event) {
 		run_told(h, refs, count);
 		return;
 	}
 	for (unsigned m = 0; m < h->machines; m++) {
-		const struct entrance *in = &entrances_of(h, h->core)[m];
+		const struct entry_levels *in = &entry_levels_of(h, h->core)[m];
 
 		if (in->pager)
 			run_paged(h, in->pager, refs, count);
@@ -202,15 +202,15 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (nm_ref_is_group(&refs[i])) {
-			const struct nm_group *g = nm_group(h->groups, refs[i].cell);
+		if (nm_ref_is_coalesced(&refs[i])) {
+			const struct nm_coalesced *g = nm_coalesced_at(h->coalesced, refs[i].cell);
 
 			for (uint32_t k = 0; k < g->members; k++)
-				h->apart[n++] = nm_member_ref(&refs[i], &g->member[k]);
+				h->apart[n++] = nm_coalesced_member_ref(&refs[i], &g->member[k]);
 		} else {
 			h->apart[n++] = refs[i];
 		}
-		if (n + NM_GROUP_MAX > NM_BATCH || i + 1 == count) {
+		if (n + NM_COALESCED_MAX > NM_BATCH || i + 1 == count) {
 			run_all(h, h->apart, n, look_over(h->apart, n).plain);
 			n = 0;
 		}
@@ -219,7 +219,7 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 
 void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
 {
-	struct nm_cache *first = h->entrances[0].entry[0];
+	struct nm_cache *first = h->entry_levels[0].entry[0];
 
 	if (first)
 		first->expected = next;
@@ -228,12 +228,12 @@ void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
 /* A unit failed: why. */
 static int fault_of(const struct nm_hierarchy *h)
 {
-	int fault = h->witness && h->witness->failed ? NM_ENOMEM : 0;
+	int fault = h->sampler && h->sampler->failed ? NM_ENOMEM : 0;
 
 	for (unsigned u = 0; u < unit_count(h); u++) {
 		const struct nm_cache *c = &h->units[u];
 
-		if (c->failed || (c->custom && c->custom->replacement.failed))
+		if (c->failed || (c->general && c->general->replacement.failed))
 			fault = c->failed == NM_EPLUGIN ? NM_EPLUGIN : NM_ENOMEM;
 	}
 	return fault;
@@ -241,7 +241,8 @@ static int fault_of(const struct nm_hierarchy *h)
 
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
-	const uint32_t told = h->groups ? atomic_load_explicit(&h->groups->cells, memory_order_relaxed) : 0;
+	const uint32_t told =
+	    h->coalesced ? atomic_load_explicit(&h->coalesced->cells, memory_order_relaxed) : 0;
 	struct survey survey = {.plain = 1};
 	uint32_t cells = told;
 
@@ -250,12 +251,12 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		cells = survey.grouped && told > survey.cell ? told : survey.cell + 1;
 	}
 	for (unsigned u = 0; u < unit_count(h); u++)
-		if (nm_tally_reach(&h->units[u].tally, cells))
+		if (nm_counters_reach(&h->units[u].counters, cells))
 			h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;
-	if (h->witness)
-		nm_witness_next(h->witness);
+	if (h->sampler)
+		nm_sampler_next(h->sampler);
 	if (survey.grouped && (h->one_by_one || !survey.plain))
 		run_apart(h, refs, count);
 	else
@@ -269,14 +270,14 @@ int nm_hierarchy_finish(struct nm_hierarchy *h)
 	for (unsigned u = 0; u < unit_count(h) && !h->finished && !h->broken; u++) {
 		struct nm_cache *c = &h->units[u];
 
-		for (uint32_t place = 0; place < c->places; place++)
-			if (c->tags[place] < NM_NO_VICTIM) {
-				nm_cache_charge(c, place);
-				if (c->custom && c->custom->prefetched)
-					nm_prefetched_end(c, place);
-				nm_cache_settle(c, place);
+		for (uint32_t slot = 0; slot < c->slots; slot++)
+			if (c->tags[slot] < NM_NO_VICTIM) {
+				nm_cache_charge(c, slot);
+				if (c->general && c->general->prefetched)
+					nm_prefetch_tracker_end(c, slot);
+				nm_cache_credit(c, slot);
 			}
-		if (nm_tally_settle(&c->tally))
+		if (nm_counters_flush(&c->counters))
 			h->broken = NM_ENOMEM;
 	}
 	h->finished = 1;

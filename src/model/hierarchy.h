@@ -3,15 +3,15 @@
  * hierarchy.h - a memory hierarchy that is fed batches of references and counts, per cell and level,
  * what happened to them.
  *
- * A *cell* is a small dense number that the caller gives to every (thread, place in the code, object);
+ * A *cell* is a small dense number that the caller gives to every (thread, slot in the code, object);
  * the hierarchy knows nothing else about them.  Counting rules (the contract; the files that implement
  * them repeat the ones they implement):
  *   - cold at the start; write-back, write-allocate, LRU, non-inclusive where a level says nothing else.  What the
- *     rest means for the rules below is in custom.c.
+ *     rest means for the rules below is in general.c.
  *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads
  *     (line fills), reuse and bytes used are counted per line.
  *   - A level is referenced by the fills that the level above asks for, each being a read or a write
- *     as the reference that caused it was.  Write-backs are counted apart and move no recency.
+ *     as the reference that caused it was.  Write-backs are counted apart and move no shadow.
  *   - Each load is one of cold (first reference to the line in the run), capacity (not cold, and a fully
  *     associative LRU cache of the same size, fed the same stream, misses too), conflict (the rest), or
  *     coherence.  cold + capacity + conflict + coherence = loads.
@@ -21,7 +21,7 @@
  *     section 2), so reuse there also counts program references.
  *   - evictions = lines replaced (not the ones resident at the end); evictions + resident = loads.
  *   - Of a level with sectors all of this counts sectors where it says lines.
- *   - Where a level prefetches, evictions + resident = loads + prefetches (prefetched.h).
+ *   - Where a level prefetches, evictions + resident = loads + prefetches (prefetch_tracker.h).
  */
 #ifndef NM_HIERARCHY_H
 #define NM_HIERARCHY_H
@@ -34,7 +34,7 @@
 
 enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 16 };
 
-/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes; a group (groups.h) for
+/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes; a group (coalesced.h) for
  * `weight` references, of which `kind` write, and has its number in the place of the cell. */
 struct nm_ref {
 	uint64_t address;
@@ -60,7 +60,7 @@ struct nm_counts {
 /* The same of levels that are more than caches of lines loaded on demand; sums too. */
 struct nm_extras {
 	uint64_t sector_misses; /* loads of a sector whose line was there without it */
-	/* Of prefetches that this cell caused (prefetched.h): */
+	/* Of prefetches that this cell caused (prefetch_tracker.h): */
 	uint64_t prefetches;   /* lines loaded */
 	uint64_t useful;       /* of these, used before they left */
 	uint64_t late_evicted; /* of the others, asked for soon after they had left */
@@ -83,13 +83,13 @@ struct nm_eviction {
 };
 
 struct nm_hierarchy;
-struct nm_foresight;
+struct nm_oracle;
 
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err);
-/* The same for references that are stored: levels with policy=opt are told by `foresight`; or NULL. */
-int nm_hierarchy_new_foreseeing(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
-				struct nm_foresight *foresight, struct nm_error *err);
+/* The same for references that are stored: levels with policy=opt are told by `oracle`; or NULL. */
+int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+				 struct nm_oracle *oracle, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined.  A matter of
@@ -108,12 +108,12 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
  * apart; a cell that was not told is an instruction of its own.  0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
-/* References may be groups of these from now on.  After nm_hierarchy_watch.  Where only data are expected too, all cells
- * are to be told of (nm_groups_reach), and batches are not looked over for them.  0 or NM_ENOMEM. */
-struct nm_groups;
-int nm_hierarchy_set_groups(struct nm_hierarchy *hierarchy, const struct nm_groups *groups);
+/* References may be coalesced of these from now on.  After nm_hierarchy_watch.  Where only data are expected too, all cells
+ * are to be told of (nm_coalesced_raise_limit), and batches are not looked over for them.  0 or NM_ENOMEM. */
+struct nm_coalesced_table;
+int nm_hierarchy_set_coalesced(struct nm_hierarchy *hierarchy, const struct nm_coalesced_table *coalesced);
 
-/* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a place that is not. */
+/* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that is not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
@@ -124,13 +124,13 @@ void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
  * fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
 
-/* Has a witness (witness.h) told of loads and stays of the level where the data of the first machine go first, before
+/* Has a sampler (sampler.h) told of loads and residencies of the level where the data of the first machine go first, before
  * the first batch; if lines are too long for it, it is told of nothing.  Its lists are one for each batch. */
-struct nm_witness;
-void nm_hierarchy_witness(struct nm_hierarchy *hierarchy, struct nm_witness *witness);
+struct nm_sampler;
+void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler *sampler);
 
-/* After the last batch: tells the witness of the lines that are still resident. */
-int nm_hierarchy_witness_rest(struct nm_hierarchy *hierarchy);
+/* After the last batch: tells the sampler of the lines that are still resident. */
+int nm_hierarchy_sample_rest(struct nm_hierarchy *hierarchy);
 
 /* Settles the lines that are still resident.  Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);

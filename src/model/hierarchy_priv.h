@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hierarchy_priv.h - what wiring.c makes, hierarchy.c runs and counts.c reads.
+ * hierarchy_priv.h - what build.c makes, hierarchy.c runs and counts.c reads.
  */
 #ifndef NM_HIERARCHY_PRIV_H
 #define NM_HIERARCHY_PRIV_H
@@ -10,7 +10,7 @@
 #include "prefetch.h"
 
 /* Where what a core references goes first, in one machine. */
-struct entrance {
+struct entry_levels {
 	struct nm_cache *entry[2]; /* data, fetches; or NULL */
 	struct nm_pager *pager;    /* instead, if it is a TLB; or NULL */
 };
@@ -18,19 +18,19 @@ struct entrance {
 struct nm_hierarchy {
 	struct nm_cache *units; /* by level; of those that each core has for itself one for each core */
 	unsigned begin[NM_MAX_LEVELS + 1]; /* units of level i: from begin[i] to begin[i + 1] */
-	struct entrance *entrances;        /* by core and machine */
+	struct entry_levels *entry_levels; /* by core and machine */
 	struct nm_pages pages;
 	unsigned count, machines, cores;
 	unsigned core; /* the running one */
-	struct nm_teller teller;
+	struct nm_event_sink sink;
 	struct nm_prefetch_queue queue;
-	struct nm_foresight *foresight; /* or NULL; borrowed */
-	struct nm_witness *witness;     /* of the first level, or NULL; borrowed */
-	const struct nm_groups *groups; /* that references may be to, or NULL; borrowed */
-	struct nm_ref *apart;           /* [NM_BATCH], for references of groups one by one */
-	int data_only;                  /* no fetches will come */
-	int one_by_one;                 /* they are all to be taken so */
-	int broken;                     /* why: a code */
+	struct nm_oracle *oracle;                   /* or NULL; borrowed */
+	struct nm_sampler *sampler;                 /* of the first level, or NULL; borrowed */
+	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL; borrowed */
+	struct nm_ref *apart;                       /* [NM_BATCH], for references of coalesced one by one */
+	int data_only;                              /* no fetches will come */
+	int one_by_one;                             /* they are all to be taken so */
+	int broken;                                 /* why: a code */
 	int finished;
 };
 
@@ -41,9 +41,9 @@ static inline struct nm_cache *unit_of(const struct nm_hierarchy *h, unsigned le
 
 static inline unsigned unit_count(const struct nm_hierarchy *h) { return h->begin[h->count]; }
 
-static inline struct entrance *entrances_of(const struct nm_hierarchy *h, unsigned core)
+static inline struct entry_levels *entry_levels_of(const struct nm_hierarchy *h, unsigned core)
 {
-	return h->entrances + core * h->machines;
+	return h->entry_levels + core * h->machines;
 }
 
 #endif

@@ -4,34 +4,34 @@
  */
 #include "monitor.h"
 
-#include "custom.h"
+#include "general.h"
 #include "pages.h"
 
 const char *const nm_event_names[] = {"hit", "miss", "load", "replace", "invalidate", "prefetch", NULL};
 
-void nm_teller_ask(struct nm_teller *t, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+void nm_event_sink_begin(struct nm_event_sink *t, const struct nm_ref *r, uint64_t address, uint32_t bytes)
 {
 	t->asked.address = address;
 	t->asked.bytes = bytes;
 	t->asked.cell = r->cell;
 }
 
-void nm_teller_tell(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
-		    uint32_t victim)
+void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
+			uint32_t victim)
 {
-	struct nm_event e = c->teller->asked;
+	struct nm_event e = c->sink->asked;
 
 	e.line = line << c->line_shift;
 	if (c->spec.pages) {
 		e.line = nm_page_origin(e.line);
 		e.address = nm_page_origin(e.address);
 	}
-	e.set = c->custom ? nm_custom_set(c, line) : nm_cache_set(c, line);
+	e.set = c->general ? nm_general_set(c, line) : nm_cache_set(c, line);
 	e.times = times;
 	e.victim = victim;
 	e.kind = (uint8_t)kind;
 	e.level = c->level;
 	e.core = c->core;
 	e.last = !c->next;
-	c->teller->monitor.event(c->teller->monitor.self, &e);
+	c->sink->monitor.event(c->sink->monitor.self, &e);
 }

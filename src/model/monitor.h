@@ -2,7 +2,7 @@
  *
  * monitor.h - tells of each single event in a hierarchy: hits, misses, loads and replacements at every level.
  *
- * A hierarchy that is watched runs a copy of its loops of its own (lookup.c), one reference after another; the others
+ * A hierarchy that is watched runs a copy of its loops of its own (fast.c), one reference after another; the others
  * hold no trace of this.  Rules of what is told, each at the level where it happens:
  *   - A reference, or a fill that the level above asks for, is told once for each line that it touches: a hit if the
  *     line is there, else a load, after the replacement of the line that had to leave, if one had.

@@ -98,7 +98,7 @@ static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint6
 						f->offset,
 						f->bytes,
 						sampled,
-						f->stays,
+						f->residencies,
 						f->used};
 	for (int k = 0; k < FIELD_COLUMNS; k++)
 		number(insert, k + 1, values[k]);
@@ -189,10 +189,10 @@ static void store_lines(struct stock *s)
 			continue;
 		number(insert, 1, (uint64_t)s->w->objects + i);
 		number(insert, 2, l->lines);
-		number(insert, 3, l->stays);
+		number(insert, 3, l->residencies);
 		number(insert, 4, l->accesses);
 		number(insert, 5, l->hot);
-		number(insert, 6, l->hot_stays);
+		number(insert, 6, l->hot_residencies);
 		number(insert, 7, l->idle);
 		run(s, insert);
 	}

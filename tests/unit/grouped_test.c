@@ -33,7 +33,7 @@
 enum {
 	BLOCKS = 120,
 	MAX_GROUPS = 9,
-	MAX_ACCESSES = MAX_GROUPS * (NM_GROUP_MAX + 2),
+	MAX_ACCESSES = MAX_GROUPS * (NM_COALESCED_MAX + 2),
 	FUNCTION_BYTES = 4096,
 	FUNCTIONS = 6,
 	STEPS = 12000,
@@ -101,15 +101,15 @@ struct maker {
 /* The members of a group that may be taken as one reference: without a gap, in any order. */
 static unsigned make_members(unsigned *sizes, unsigned *distances)
 {
-	unsigned wanted = 2 + (unsigned)below(below(4) ? 4 : NM_GROUP_MAX - 1), end = 0;
+	unsigned wanted = 2 + (unsigned)below(below(4) ? 4 : NM_COALESCED_MAX - 1), end = 0;
 
 	for (unsigned n = 0; n < wanted; n++) {
 		unsigned distance = (unsigned)(below(3) ? end : below(end + 1)), size = 1u << below(6);
 
-		if (distance >= NM_GROUP_SPAN)
-			distance = (unsigned)below(NM_GROUP_SPAN);
-		if (distance + size > NM_GROUP_SPAN)
-			size = NM_GROUP_SPAN - distance;
+		if (distance >= NM_COALESCED_SPAN)
+			distance = (unsigned)below(NM_COALESCED_SPAN);
+		if (distance + size > NM_COALESCED_SPAN)
+			size = NM_COALESCED_SPAN - distance;
 		end = distance + size > end ? distance + size : end;
 		distances[n] = distance;
 		sizes[n] = size;
@@ -128,7 +128,7 @@ static unsigned make_members(unsigned *sizes, unsigned *distances)
 /* With gaps, more bytes or more accesses than usual: each has to go by itself. */
 static unsigned make_odd_members(unsigned *sizes, unsigned *distances)
 {
-	unsigned wanted = 2 + (unsigned)below(NM_GROUP_MAX);
+	unsigned wanted = 2 + (unsigned)below(NM_COALESCED_MAX);
 
 	for (unsigned n = 0; n < wanted; n++) {
 		distances[n] = n ? (unsigned)below(200) : 0;
@@ -149,7 +149,7 @@ static void add_frame(struct block *b, unsigned *sizes)
 		b->distance[i] -= low;
 		end = b->distance[i] + sizes[i] > end ? b->distance[i] + sizes[i] : end;
 	}
-	if (end + 8 > NM_GROUP_SPAN && g->count > 1) {
+	if (end + 8 > NM_COALESCED_SPAN && g->count > 1) {
 		g->count--;
 		b->group[b->groups++] = (struct group){.first = last, .count = 1};
 		end = 0;

@@ -14,11 +14,11 @@
 #include <cmocka.h>
 
 #include "cache.h"
-#include "foresight.h"
 #include "hierarchy.h"
 #include "machine.h"
 #include "model_twin.h"
 #include "numbers.h"
+#include "oracle.h"
 
 enum { REFS = 12000, CELLS = TWIN_CELLS };
 
@@ -371,13 +371,13 @@ static void run_twin_ahead(struct twin *t, const struct nm_ref *refs)
 		struct twin *early = calloc(1, sizeof *early);
 		early->machine = t->machine;
 		for (unsigned i = 0; i < t->machine.count; i++) {
-			early->levels[i].future = t->levels[i].future;
+			early->levels[i].next_uses = t->levels[i].next_uses;
 			early->levels[i].future_count = t->levels[i].future_count;
 		}
 		twin_run(early, refs, REFS);
 		for (unsigned i = 0; i < t->machine.count; i++) {
-			free((uint64_t *)t->levels[i].future);
-			t->levels[i].future = early->levels[i].asked;
+			free((uint64_t *)t->levels[i].next_uses);
+			t->levels[i].next_uses = early->levels[i].asked;
 			t->levels[i].future_count = early->levels[i].asked_count;
 			early->levels[i].asked = NULL;
 		}
@@ -386,30 +386,30 @@ static void run_twin_ahead(struct twin *t, const struct nm_ref *refs)
 	}
 	twin_run(t, refs, REFS);
 	for (unsigned i = 0; i < t->machine.count; i++)
-		free((uint64_t *)t->levels[i].future);
+		free((uint64_t *)t->levels[i].next_uses);
 }
 
 static void run_ahead_and_compare(const struct twin *t, const char *spec, const struct nm_ref *refs)
 {
-	struct nm_foresight *foresight;
+	struct nm_oracle *oracle;
 	struct nm_hierarchy *h;
 	struct nm_error err;
 	int ready;
 
-	assert_int_equal(nm_foresight_new(&foresight, &t->machine, &err), 0);
+	assert_int_equal(nm_oracle_new(&oracle, &t->machine, &err), 0);
 	do {
-		ready = nm_foresight_ready(foresight);
-		assert_int_equal(nm_hierarchy_new_foreseeing(&h, &t->machine, foresight, &err), 0);
+		ready = nm_oracle_ready(oracle);
+		assert_int_equal(nm_hierarchy_new_with_oracle(&h, &t->machine, oracle, &err), 0);
 		feed(h, refs, REFS, 0);
 		if (ready)
 			compare(h, t, spec, "foreseen");
 		nm_hierarchy_free(h);
-		nm_foresight_turn(foresight);
+		nm_oracle_next_run(oracle);
 	} while (!ready);
-	nm_foresight_free(foresight);
+	nm_oracle_free(oracle);
 }
 
-static void test_foresight(void **state)
+static void test_oracle(void **state)
 {
 	static struct nm_ref refs[REFS];
 	(void)state;
@@ -673,7 +673,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_twin),
-	    cmocka_unit_test(test_foresight),
+	    cmocka_unit_test(test_oracle),
 	    cmocka_unit_test(test_extremes),
 	    cmocka_unit_test(test_bad_requests),
 	    cmocka_unit_test(test_blocked_product),

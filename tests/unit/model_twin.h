@@ -51,7 +51,7 @@ struct twin_level {
 	uint64_t full_count, *seen, seen_count, seen_room;
 	uint64_t accesses, resident, reads, writes;
 	uint64_t *asked, asked_count, asked_room; /* lines asked for, in order */
-	const uint64_t *future;                   /* the same, of a run before; or NULL */
+	const uint64_t *next_uses;                /* the same, of a run before; or NULL */
 	uint64_t future_count;
 	struct nm_counts cells[TWIN_CELLS];
 	struct nm_extras extras[TWIN_CELLS];
@@ -208,7 +208,7 @@ static inline unsigned twin_farthest(const struct twin_level *l, uint64_t set)
 
 	for (unsigned w = 0; w < l->spec.ways; w++) {
 		uint64_t use = l->asked_count;
-		while (use < l->future_count && l->future[use] != l->sets[set][w].line)
+		while (use < l->future_count && l->next_uses[use] != l->sets[set][w].line)
 			use++;
 		if (use > farthest || (use == farthest && ways[w].touched < ways[found].touched)) {
 			farthest = use;
@@ -272,7 +272,7 @@ static inline void twin_forget_use(const struct twin *t, struct twin_level *l, c
 	}
 }
 
-/* A line leaves its place. */
+/* A line leaves its slot. */
 static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *line, uint32_t evictor,
 			      int how)
 {
@@ -311,7 +311,7 @@ static inline void twin_take_back(struct twin *t, unsigned level, uint64_t addre
 	}
 }
 
-/* The stays of one line that two sides have had become one, in exclusive levels behind too. */
+/* The residencies of one line that two sides have had become one, in exclusive levels behind too. */
 static inline void twin_merge_lent(struct twin *t, unsigned level, struct twin_line *to,
 				   struct twin_line *lent)
 {

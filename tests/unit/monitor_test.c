@@ -301,10 +301,13 @@ static void test_rows(void **state)
 }
 
 /* The stays of a line are its loads, in order; what came between is what was told between. */
-static void test_stays(void **state)
+static void test_residencies(void **state)
 {
-	const struct nm_sift_request q = {
-	    .mode = NM_SIFT_STAYS, .kinds = {15, 15, 15}, .end = UINT64_MAX, .address = 0x400145, .limit = 5};
+	const struct nm_sift_request q = {.mode = NM_SIFT_RESIDENCIES,
+					  .kinds = {15, 15, 15},
+					  .end = UINT64_MAX,
+					  .address = 0x400145,
+					  .limit = 5};
 	struct nm_machine machine;
 	struct events events;
 	struct nm_sifted kept;
@@ -315,11 +318,11 @@ static void test_stays(void **state)
 	kept = sift(&machine, &q);
 	for (size_t i = 0; i < events.list.count; i++) {
 		const struct nm_event *load = &events.list.at[i];
-		const struct nm_sift_stay *stay = &kept.stays[n];
+		const struct nm_sift_residency *residency = &kept.residencies[n];
 		uint64_t hits = 0;
 		size_t k = i + 1;
 
-		if (load->kind != NM_EVENT_LOAD || load->line != 0x400140 || n++ >= kept.stay_count)
+		if (load->kind != NM_EVENT_LOAD || load->line != 0x400140 || n++ >= kept.residency_count)
 			continue;
 		for (; k < events.list.count; k++) {
 			const struct nm_event *e = &events.list.at[k];
@@ -330,19 +333,19 @@ static void test_stays(void **state)
 				break;
 			hits += e->kind == NM_EVENT_HIT;
 		}
-		assert_int_equal(stay->level, load->level);
-		assert_int_equal(stay->loaded, load->reference);
-		assert_int_equal(stay->loader, load->cell);
-		assert_int_equal(stay->address, load->address);
-		assert_int_equal(stay->hits, hits);
-		assert_int_equal(stay->left, k < events.list.count ? events.list.at[k].reference : 0);
-		assert_int_equal(stay->evictor, k < events.list.count ? events.list.at[k].cell : 0);
-		assert_int_equal(stay->push, k < events.list.count ? events.list.at[k].address : 0);
+		assert_int_equal(residency->level, load->level);
+		assert_int_equal(residency->loaded, load->reference);
+		assert_int_equal(residency->loader, load->cell);
+		assert_int_equal(residency->address, load->address);
+		assert_int_equal(residency->hits, hits);
+		assert_int_equal(residency->left, k < events.list.count ? events.list.at[k].reference : 0);
+		assert_int_equal(residency->evictor, k < events.list.count ? events.list.at[k].cell : 0);
+		assert_int_equal(residency->push, k < events.list.count ? events.list.at[k].address : 0);
 	}
-	assert_int_equal(kept.stay_count, 5);
+	assert_int_equal(kept.residency_count, 5);
 	assert_true(n > 5);
 	assert_int_equal(kept.total, n);
-	free(kept.stays);
+	free(kept.residencies);
 	nm_vec_free(&events.list);
 }
 
@@ -405,7 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_moments),    cmocka_unit_test(test_twin),
 	    cmocka_unit_test(test_references), cmocka_unit_test(test_figures_stay),
-	    cmocka_unit_test(test_rows),       cmocka_unit_test(test_stays),
+	    cmocka_unit_test(test_rows),       cmocka_unit_test(test_residencies),
 	    cmocka_unit_test(test_nth),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#include "custom.h"
-#include "foresight.h"
+#include "general.h"
 #include "hierarchy.h"
 #include "machine.h"
 #include "numbers.h"
+#include "oracle.h"
 
 enum { REFS = 20000, STREAMS = 4 };
 
@@ -75,7 +75,7 @@ static uint64_t run(const char *spec, const uint64_t *lines)
 /* The stack property: with more ways in each set, LRU misses nowhere where it hit before. */
 static void test_stack(void **state)
 {
-	static const char *const custom[] = {"", ",policy=lru,index=xor"};
+	static const char *const general[] = {"", ",policy=lru,index=xor"};
 	static uint64_t lines[REFS];
 	(void)state;
 	for (unsigned s = 0; s < STREAMS; s++)
@@ -85,7 +85,7 @@ static void test_stack(void **state)
 			make_lines(lines, s);
 			for (unsigned w = 0; w < 8; w++) {
 				char spec[64];
-				snprintf(spec, sizeof spec, "L1=0,%u,64,sets=8%s", w + 1, custom[c]);
+				snprintf(spec, sizeof spec, "L1=0,%u,64,sets=8%s", w + 1, general[c]);
 				h[w] = start(spec);
 			}
 			for (unsigned i = 0; i < REFS; i++) {
@@ -139,22 +139,22 @@ static uint64_t search_the_future(const struct nm_level_spec *spec, const uint64
 /* The loads of the run that counts. */
 static uint64_t run_ahead(const struct nm_machine *machine, const uint64_t *lines)
 {
-	struct nm_foresight *foresight;
+	struct nm_oracle *oracle;
 	struct nm_hierarchy *h;
 	struct nm_error err;
 	uint64_t loads = 0;
 
-	assert_int_equal(nm_foresight_new(&foresight, machine, &err), 0);
+	assert_int_equal(nm_oracle_new(&oracle, machine, &err), 0);
 	for (int ready = 0; !ready;) {
-		ready = nm_foresight_ready(foresight);
-		assert_int_equal(nm_hierarchy_new_foreseeing(&h, machine, foresight, &err), 0);
+		ready = nm_oracle_ready(oracle);
+		assert_int_equal(nm_hierarchy_new_with_oracle(&h, machine, oracle, &err), 0);
 		for (unsigned i = 0; i < REFS; i++)
 			touch(h, lines[i], 0);
 		loads = loads_of(h, 0);
 		nm_hierarchy_free(h);
-		nm_foresight_turn(foresight);
+		nm_oracle_next_run(oracle);
 	}
-	nm_foresight_free(foresight);
+	nm_oracle_free(oracle);
 	return loads;
 }
 
@@ -243,9 +243,9 @@ static size_t held(const struct nm_cache *c, uint64_t *lines)
 {
 	size_t n = 0;
 
-	for (uint64_t place = 0; place < c->spec.sets * c->ways; place++)
-		if (c->tags[place] < NM_NO_VICTIM)
-			lines[n++] = c->tags[place];
+	for (uint64_t slot = 0; slot < c->spec.sets * c->ways; slot++)
+		if (c->tags[slot] < NM_NO_VICTIM)
+			lines[n++] = c->tags[slot];
 	return n;
 }
 
@@ -266,7 +266,7 @@ static void check_inclusion(const char *spec, int exclusive)
 				size_t n = held(nm_hierarchy_level(h, u), upper);
 				for (size_t k = 0; k < n; k++)
 					assert_int_equal(nm_cache_find(nm_hierarchy_level(h, u + 1),
-								       upper[k]) == NM_NO_PLACE,
+								       upper[k]) == NM_NO_SLOT,
 							 exclusive);
 			}
 		}

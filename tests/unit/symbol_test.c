@@ -4,7 +4,7 @@
  * clang, g++ and gfortran in several forms (DWARF 4 and 5, split, linked, stripped, static).
  *
  * Addresses are not written down: the tests walk over the module and look for names.  Positions are
- * compared with those of addr2line, an outside witness over the same files, at every address of
+ * compared with those of addr2line, an outside sampler over the same files, at every address of
  * the functions of interest.
  */
 #include <setjmp.h>

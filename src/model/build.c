@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * build.c - makes the levels of a hierarchy, for each core and machine, and tells each which one takes its fills.
+ */
+#include <stdlib.h>
+
+#include "general.h"
+#include "hierarchy_priv.h"
+#include "oracle.h"
+
+/* One machine: its levels of a side feed each other.  Of a TLB those that take pages of a size; else pages is 0. */
+static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
+		      enum nm_level_side mine, unsigned pages, struct nm_cache **ret_entry)
+{
+	struct nm_cache *before = NULL;
+
+	for (unsigned i = first; i < h->count; i++) {
+		enum nm_level_side side = machine->levels[i].side;
+		struct nm_cache *c = unit_of(h, i, core);
+
+		if ((side != mine && side != NM_SIDE_UNIFIED) || (pages & ~machine->levels[i].pages) ||
+		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
+			continue;
+		if (before) {
+			before->next = c;
+			c->first = 0;
+		} else {
+			*ret_entry = c;
+		}
+		before = c;
+	}
+}
+
+/* A TLB: what is referenced at each level is counted there. */
+static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
+		      struct entry_levels *to)
+{
+	struct nm_pager *p = to->pager = calloc(1, sizeof *p);
+
+	if (!p)
+		return NM_ENOMEM;
+	p->huge = machine->levels[first].huge;
+	for (unsigned size = 0; size < NM_PAGE_SIZES; size++) {
+		wire_side(h, machine, first, core, NM_SIDE_DATA, 1u << size, &p->entry[0][size]);
+		wire_side(h, machine, first, core, NM_SIDE_INSTRUCTION, 1u << size, &p->entry[1][size]);
+	}
+	return 0;
+}
+
+/* Does a machine begin with level i? */
+static int begins(const struct nm_machine *machine, unsigned i)
+{
+	for (unsigned j = 0; j < i; j++)
+		if (nm_machine_same(machine->levels[j].name, machine->levels[i].name))
+			return 0;
+	return 1;
+}
+
+static int wire_core(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned core)
+{
+	struct entry_levels *to = entry_levels_of(h, core);
+
+	for (unsigned i = 0; i < h->count; i++) {
+		if (!begins(machine, i))
+			continue;
+		if (machine->levels[i].pages) {
+			if (wire_pages(h, machine, i, core, to))
+				return NM_ENOMEM;
+		} else {
+			wire_side(h, machine, i, core, NM_SIDE_DATA, 0, &to->entry[0]);
+			wire_side(h, machine, i, core, NM_SIDE_INSTRUCTION, 0, &to->entry[1]);
+		}
+		to++;
+	}
+	return 0;
+}
+
+/* Makes the units of all levels, still empty, and says which feeds which. */
+static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
+{
+	h->cores = machine->cores ? machine->cores : 1;
+	for (unsigned i = 0; i < h->count; i++) {
+		h->begin[i + 1] = h->begin[i] + (nm_machine_private(machine, i) ? h->cores : 1);
+		h->machines += (unsigned)begins(machine, i);
+	}
+	h->units = calloc(unit_count(h), sizeof *h->units);
+	h->entry_levels = calloc((size_t)h->cores * h->machines, sizeof *h->entry_levels);
+	if (!h->units || !h->entry_levels)
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < h->count; i++)
+		for (unsigned u = h->begin[i]; u < h->begin[i + 1]; u++) {
+			h->units[u].level = (uint8_t)i;
+			if (h->begin[i + 1] - h->begin[i] > 1)
+				h->units[u].core = (uint8_t)(u - h->begin[i] + 1);
+			h->units[u].first = !machine->levels[i].pages;
+		}
+	for (unsigned core = 0; core < h->cores; core++)
+		if (wire_core(h, machine, core))
+			return NM_ENOMEM;
+	return 0;
+}
+
+static int outside(const struct nm_cache *c, const struct nm_cache *lower)
+{
+	for (c = c->next; c && c != lower;)
+		c = c->next;
+	return c != NULL;
+}
+
+/* Whether lines come to a level that nobody asked for yet. */
+static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	for (unsigned j = 0; j < i; j++)
+		if (machine->levels[j].prefetch && outside(unit_of(h, j, 0), unit_of(h, i, 0)))
+			return 1;
+	return machine->levels[i].prefetch != NM_PREFETCH_NONE;
+}
+
+/* Whether a level needs more than fast.c does, for its own sake or that of those outside it. */
+static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	const struct nm_level_spec *l = &machine->levels[i];
+
+	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
+	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i))
+		return 1;
+	for (unsigned j = i + 1; j < h->count; j++) {
+		enum nm_inclusion inclusion = machine->levels[j].inclusion;
+
+		const struct nm_cache *c = unit_of(h, i, 0), *lower = unit_of(h, j, 0);
+
+		if (inclusion == NM_EXCLUSIVE && c->next == lower)
+			return 1;
+		if (inclusion == NM_INCLUSIVE && l->ways >= NM_HIGHLY_ASSOCIATIVE && outside(c, lower))
+			return 1;
+	}
+	return 0;
+}
+
+/* Units are made from the first level outwards: an exclusive one must know how much those above it hold. */
+static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned u,
+		     struct nm_error *err)
+{
+	struct nm_cache *c = &h->units[u];
+	const struct nm_level_spec *spec = &machine->levels[c->level];
+	struct nm_level_context context = {.general = needs_custom(h, machine, c->level),
+					   .queue =
+					       is_prefetched_to(h, machine, c->level) ? &h->queue : NULL};
+
+	for (unsigned v = 0; v < u; v++)
+		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
+			context.reserved_slots +=
+			    h->units[v].slots + 1; /* one is asked for before one leaves */
+	if (spec->policy == NM_POLICY_OPT && !(context.next_uses = nm_oracle_level(h->oracle, c->level)))
+		return nm_fail_memory(err);
+	if (nm_cache_init(c, spec, &context))
+		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s", spec->name);
+	if (spec->inclusion == NM_INCLUSIVE &&
+	    !(c->general->above = calloc(u + 1, sizeof *c->general->above)))
+		return nm_fail_memory(err);
+	for (unsigned v = 0; v < u; v++)
+		if (spec->inclusion == NM_INCLUSIVE && outside(&h->units[v], c))
+			c->general->above[c->general->above_count++] = &h->units[v];
+	return *c->spec.plugin ? nm_plugin_open(&c->general->plugin, &c->spec, err) : 0;
+}
+
+/* Whether a level gets the fills of one other and nothing else. */
+static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c)
+{
+	unsigned sources = 0;
+
+	for (unsigned e = 0; e < h->cores * h->machines; e++)
+		for (unsigned side = 0; side < (h->data_only ? 1 : 2); side++) {
+			const struct entry_levels *in = &h->entry_levels[e];
+
+			sources += in->entry[side] == c;
+			for (unsigned size = 0; in->pager && size < NM_PAGE_SIZES; size++)
+				sources += in->pager->entry[side][size] == c;
+		}
+	for (unsigned u = 0; u < unit_count(h); u++)
+		sources += h->units[u].next == c;
+	return sources == 1;
+}
+
+/* Where what is known of a line that leaves can be handed on by fast.c itself, and where the next level
+ * knows what is cold. */
+static void find_short_cuts(struct nm_hierarchy *h)
+{
+	for (unsigned u = 0; u < unit_count(h); u++) {
+		struct nm_cache *c = &h->units[u];
+		int like = c->next && c->line_shift == c->next->line_shift;
+
+		c->same_lines_below = like && !c->masks && !c->next->spec.write_through;
+		c->next_knows_cold = like && !c->next->general && has_one_source(h, c->next);
+	}
+}
+
+void nm_hierarchy_expect_data(struct nm_hierarchy *h)
+{
+	h->data_only = 1;
+	find_short_cuts(h);
+}
+
+/* What enters at a level, or goes on from there to one that prefetches, has it issue what it named. */
+static void find_entrances_of_prefetchers(struct nm_hierarchy *h)
+{
+	for (unsigned u = 0; u < unit_count(h); u++)
+		for (const struct nm_cache *c = &h->units[u]; c; c = c->next)
+			if (c->spec.prefetch)
+				h->units[u].queue = &h->queue;
+}
+
+int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+		     struct nm_error *err)
+{
+	return nm_hierarchy_new_with_oracle(ret_hierarchy, machine, NULL, err);
+}
+
+int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
+				 struct nm_oracle *oracle, struct nm_error *err)
+{
+	int status = nm_machine_check(machine, err);
+	if (!status)
+		status = nm_machine_check_present(machine, oracle != NULL, err);
+	if (status)
+		return status;
+	struct nm_hierarchy *h = calloc(1, sizeof *h);
+	if (!h)
+		return nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
+	h->oracle = oracle;
+	h->count = machine->count;
+	if (wire_levels(h, machine))
+		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
+	for (unsigned u = 0; u < unit_count(h) && !status; u++)
+		status = make_unit(h, machine, u, err);
+	if (status) {
+		nm_hierarchy_free(h);
+		return status;
+	}
+	find_short_cuts(h);
+	find_entrances_of_prefetchers(h);
+	*ret_hierarchy = h;
+	return 0;
+}
+
+void nm_hierarchy_free(struct nm_hierarchy *h)
+{
+	if (!h)
+		return;
+	for (unsigned u = 0; h->units && u < unit_count(h); u++)
+		nm_cache_done(&h->units[u]);
+	for (unsigned e = 0; h->entry_levels && e < h->cores * h->machines; e++)
+		free(h->entry_levels[e].pager);
+	free(h->units);
+	free(h->entry_levels);
+	nm_pages_done(&h->pages);
+	free(h->apart);
+	nm_vec_free(&h->queue.list);
+	nm_vec_free(&h->queue.instructions);
+	free(h);
+}

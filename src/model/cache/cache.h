@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cache.h - one level: a set-associative array, the fully associative cache that its misses are classed against,
+ * and its figures.
+ *
+ * Every way of every set has a number, its *slot* (set * ways + way), and a slot in each of these arrays: what
+ * a search reads (tags), what a victim is chosen by (timestamps), and all that is known of the line's *residency*.  In a level
+ * with sectors each sector of a way is a slot, and what is said of lines here is meant of sectors (general.h).
+ */
+#ifndef NM_CACHE_H
+#define NM_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "counters.h"
+#include "hierarchy.h"
+#include "monitor.h"
+#include "sampler.h"
+#include "shadow.h"
+
+enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from so many ways on, a hash finds the way and a list the victim */ };
+
+#define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
+#define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
+#define NM_NO_SLOT UINT32_MAX
+#define NM_NO_TIMESTAMP ((1ull << 57) - 1) /* of a way that pads a set: later than all touches */
+
+/* What is known of a resident line. */
+struct nm_residency {
+	uint64_t writes, served; /* accesses: writes, all */
+	uint64_t mask;           /* bytes touched, a bit each, where a line has at most 64 */
+	uint32_t cell;           /* that loaded it */
+	uint32_t below;          /* slot where the next level had it then */
+};
+_Static_assert(sizeof(struct nm_residency) == 32, "two residencies share a cache line");
+
+/* A reference, or a fetch that stands for `times`, is served. */
+static inline void nm_residency_serve(struct nm_residency *residency, unsigned write, unsigned times)
+{
+	residency->writes += write ? times : 0;
+	residency->served += times;
+}
+
+struct nm_cache;
+struct nm_cut;
+struct nm_coalesced_table;
+struct nm_prefetch_queue;
+
+/* The loops over references, once per instruction set. */
+struct nm_lookup {
+	/* Takes reads and writes, and counts them; coalesced of them where nm_cache_takes_coalesced. */
+	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
+	/* Takes one reference of any kind, but no group. */
+	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
+	/* Asks for a line, for the level above; where it is then. */
+	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t cell, unsigned write);
+};
+
+/* Who is told of events, and the reference in hand: what all its events have in common. */
+struct nm_event_sink {
+	struct nm_monitor monitor;
+	struct nm_event asked;
+};
+
+struct nm_cache {
+	uint64_t *tags, *timestamps; /* tags: one more, of no line */
+	struct nm_residency *residencies;
+	uint64_t *masks;     /* words per slot, where a line has more than 64 bytes; else NULL */
+	uint32_t *predicted; /* [NM_GUESSES + 1] by hash of a line: where it may be; last: nowhere; or NULL */
+	struct nm_cut *cuts; /* [NM_CUTS] by hash of a group and where it begins in a line; or NULL */
+	uint64_t set_mask;   /* sets - 1 if that is a power of two, else 0 */
+	unsigned ways;       /* padded for vectors */
+	unsigned line_shift,
+	    words;             /* of what is loaded at once, a line or a sector; words of 64 bytes in it */
+	struct nm_cache *next; /* level that takes its fills, or NULL */
+	struct nm_way_index
+	    *way_index; /* where ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in puts lines anywhere */
+	struct nm_general *general; /* general.h; NULL: all is as usual */
+	uint64_t slots;
+	struct nm_shadow shadow;
+	struct nm_counters counters;
+	const struct nm_lookup *lookup;
+	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL */
+	struct nm_level_spec spec;
+	int fast; /* LRU of fewer than NM_HIGHLY_ASSOCIATIVE, a power of two of sets, lines of at most 64 bytes */
+	int first;            /* takes the program's references only, no fills */
+	int same_lines_below; /* what is known of a line goes to the next level as it is */
+	int next_knows_cold; /* the next level sees just the lines loaded here: what is cold there is cold here */
+	int cold;            /* the latest fill was of a line never seen before */
+	int failed;          /* memory ran out: 1; a plug-in named no slot: NM_EPLUGIN */
+	struct nm_event_sink *sink; /* of a hierarchy that is watched, else NULL */
+	uint8_t level;              /* index in the machine, for the sink */
+	uint8_t core;               /* 1 + whose it is; 0: there is one for all */
+	struct nm_sampler *sampler; /* is told of some loads, or NULL */
+	struct nm_sampler
+	    *upper_sampler; /* that of the first level, which is told what is loaded here, or NULL */
+	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
+	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
+};
+
+struct nm_level_context;
+
+/* Of a level that is wired already and 0 otherwise.  0 or NM_ENOMEM. */
+int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec,
+		  const struct nm_level_context *context);
+void nm_cache_done(struct nm_cache *cache);
+
+/* Hands the residency at a slot to the nearest further level that has the line too. */
+void nm_cache_credit(struct nm_cache *cache, uint32_t slot);
+
+/* Adds what is known of a residency above to that of the same line, or of the longer one that holds it, at `slot`;
+ * bits of `kinds` choose the accesses: 1 reads, 2 writes. */
+void nm_cache_add_residency(struct nm_cache *cache, uint32_t slot, const struct nm_cache *upper,
+			    uint32_t from, unsigned kinds);
+
+static inline uint64_t nm_cache_set(const struct nm_cache *c, uint64_t line)
+{
+	return c->set_mask || c->spec.sets == 1 ? line & c->set_mask : line % c->spec.sets;
+}
+
+static inline uint64_t nm_lower_line(const struct nm_cache *upper, const struct nm_cache *lower,
+				     uint64_t line)
+{
+	return line >> (lower->line_shift - upper->line_shift);
+}
+
+static inline uint64_t *nm_cache_mask(const struct nm_cache *c, uint32_t slot)
+{
+	return c->masks ? c->masks + (size_t)slot * c->words : &c->residencies[slot].mask;
+}
+
+/* Charges what a residency was worth, of which so many bytes were used, to the cell that loaded it. */
+static inline struct nm_residency_sums *nm_residency_charge(struct nm_counters *counters,
+							    const struct nm_residency *residency,
+							    uint64_t used)
+{
+	struct nm_residency_sums *to = &counters->residencies[residency->cell];
+	const uint64_t served = residency->served;
+
+	to->reuse += served;
+	to->used_bytes += used;
+	to->weighted_bytes += used * served;
+	return to;
+}
+
+/* Of a line of at most 64 bytes. */
+static inline uint64_t nm_residency_used(const struct nm_residency *residency)
+{
+	return (unsigned)__builtin_popcountll(residency->mask);
+}
+
+/* The same for the residency at a slot, when the line leaves or at the end. */
+static inline struct nm_residency_sums *nm_cache_charge(struct nm_cache *c, uint32_t slot)
+{
+	const uint64_t *mask = nm_cache_mask(c, slot);
+	uint64_t used = 0;
+
+	for (unsigned w = 0; w < c->words; w++)
+		used += (unsigned)__builtin_popcountll(mask[w]);
+	return nm_residency_charge(&c->counters, &c->residencies[slot], used);
+}
+
+/* Marks bytes [first, first + bytes) of a line. */
+static inline void nm_cache_mark(struct nm_cache *c, uint32_t slot, unsigned first, unsigned bytes)
+{
+	uint64_t *mask = nm_cache_mask(c, slot);
+
+	for (unsigned b = first; b < first + bytes;) {
+		unsigned n = 64 - b % 64;
+		if (n > first + bytes - b)
+			n = first + bytes - b;
+		mask[b / 64] |= (~0ull >> (64 - n)) << b % 64;
+		b += n;
+	}
+}
+
+/* monitor.c: the reference in hand touches these bytes of a line; tells of an event at a level. */
+void nm_event_sink_begin(struct nm_event_sink *sink, const struct nm_ref *ref, uint64_t address,
+			 uint32_t bytes);
+void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, uint64_t line, uint32_t times,
+			uint32_t victim);
+
+/* A line is loaded for the reference at an address; the line at a slot leaves. */
+static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write)
+{
+	if (c->sampler && !--c->sampler->due)
+		nm_sampler_load(c->sampler, address, cell, write);
+	if (c->upper_sampler && c->upper_sampler->due == c->upper_sampler->gap)
+		nm_sampler_further(c->upper_sampler, address, c);
+}
+static inline void nm_cache_sample_residency(struct nm_cache *c, uint32_t slot)
+{
+	const struct nm_sampler *w = c->sampler;
+
+	if (w && (w->weight || nm_sampler_hash(c->tags[slot]) <= w->chosen))
+		nm_sampler_residency(c, slot);
+}
+
+/* Data are referenced. */
+static inline void nm_cache_count(struct nm_cache *c, uint64_t references, uint64_t writes)
+{
+	c->counters.writes += writes;
+	c->counters.reads += references - writes;
+}
+
+/* Whether the fast loops do for it: they alone know coalesced. */
+static inline int nm_cache_takes_coalesced(const struct nm_cache *c)
+{
+	return c->predicted && c->first && !c->queue;
+}
+
+/* A reserved of the table of guesses.  Words do, of which vectors multiply many at once. */
+enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
+#define NM_GUESS_FACTOR 0x9e3779b9u
+static inline size_t nm_cache_guess(uint64_t line)
+{
+	return (uint32_t)line * NM_GUESS_FACTOR >> (32 - NM_GUESS_BITS);
+}
+
+/* A reserved of the table of cuts. */
+enum { NM_CUT_BITS = 8, NM_CUTS = 1 << NM_CUT_BITS };
+static inline size_t nm_cache_cut(uint32_t group, uint64_t offset)
+{
+	return ((uint64_t)group << 6 | offset) * 0x9e3779b97f4a7c15ull >> (64 - NM_CUT_BITS);
+}
+
+/* The slot of a line, or NM_NO_SLOT. */
+uint32_t nm_cache_find(const struct nm_cache *cache, uint64_t line);
+
+/* Sets with many ways each: hash from line to slot, list by shadow per set.  `tags` are the cache's. */
+struct nm_way_index *nm_way_index_new(uint64_t sets, uint32_t ways);
+void nm_way_index_free(struct nm_way_index *way_index);
+/* The slot, or NM_NO_SLOT. */
+uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
+void nm_way_index_touch(struct nm_way_index *way_index, uint32_t slot);
+/* A free slot or that of the oldest, which is now indexed as `line` and the newest; the caller then sets its
+ * tag. */
+uint32_t nm_way_index_replace(struct nm_way_index *way_index, const uint64_t *tags, uint64_t set,
+			      uint64_t line);
+/* The index alone, for levels with another order: the line at a slot is there; a line is not there any more. */
+void nm_way_index_put(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
+void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
+
+/* The loops that this processor can run, fastest first; NULL past the last. */
+const struct nm_lookup *nm_lookup_supported(unsigned i);
+
+/* prefetchers.c: loads the lines that were named. */
+void nm_prefetch_issue(struct nm_prefetch_queue *queue);
+
+/* For tests. */
+const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, unsigned level);
+
+/* Has the hierarchy, before its first batch, use other loops than the fastest. */
+void nm_hierarchy_use(struct nm_hierarchy *hierarchy, const struct nm_lookup *lookup);
+
+extern const struct nm_lookup nm_lookup_plain, nm_lookup_general, nm_lookup_watched;
+#if defined(__x86_64__)
+extern const struct nm_lookup nm_lookup_avx2, nm_lookup_avx512;
+#endif
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * counters.h - the figures of one level: counts per cell, and who replaced whom.
+ */
+#ifndef NM_TALLY_H
+#define NM_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hierarchy.h"
+#include "shadow.h"
+
+/* Of a cell as the one that loads.  One line of the host's cache, which is all that a miss needs of it. */
+struct nm_loads {
+	uint64_t fills[2];    /* lines loaded for reads and fetches, for writes */
+	uint64_t extra[2];    /* of those, further lines of references that had missed already */
+	uint64_t of_class[3]; /* enum nm_miss_class */
+	uint64_t around;      /* writes that missed and were not loaded */
+};
+_Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
+
+/* Of a cell as the one that loaded a line that left, or was there at the end. */
+struct nm_residency_sums {
+	uint64_t reuse, used_bytes, evictions, writebacks, weighted_bytes;
+};
+
+/* A bit of an evictor: it was a prefetch that this cell caused. */
+#define NM_BY_PREFETCH (1u << 31)
+
+struct nm_pair {
+	uint64_t key;   /* evictor << 32 | victim */
+	uint64_t count; /* 0: free */
+};
+
+enum { NM_PAIRS_RECENT = 512, NM_PAIRS_WAITING = 32 };
+
+struct nm_counters {
+	struct nm_loads *loads;
+	struct nm_residency_sums *residencies;
+	uint64_t (*own)[2]; /* the program's references, reads and writes: of a level that takes fills too */
+	struct nm_extras *extras; /* of levels that have any, else NULL */
+	int has_extras;           /* set before the first cell */
+	size_t cell_count, cell_room;
+	uint64_t reads, writes; /* of a first level, all cells together */
+	struct nm_pair *pairs;
+	size_t pair_count, pair_mask;
+	unsigned pair_shift;    /* 64 - log2 of the slots */
+	struct nm_pair *recent; /* [NM_PAIRS_RECENT], by hash: counts still to be added to `pairs` */
+	struct nm_pair waiting[NM_PAIRS_WAITING]; /* left `recent`; the host is fetching their slots */
+	unsigned waiting_count;
+};
+
+int nm_counters_init(struct nm_counters *counters, int has_extras);
+void nm_counters_done(struct nm_counters *counters);
+
+/* Makes cells [0, count) exist.  0 or NM_ENOMEM. */
+int nm_counters_reach(struct nm_counters *counters, size_t count);
+
+/* Adds what `recent` holds to the matrix.  0 or NM_ENOMEM. */
+int nm_counters_flush(struct nm_counters *counters);
+int nm_counters_replace(struct nm_counters *counters, struct nm_pair *recent, uint64_t key);
+
+static inline size_t nm_counters_slot(uint64_t key, unsigned shift)
+{
+	return (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> shift;
+}
+
+/* Notes an eviction.  0 or NM_ENOMEM.  The same pairs follow each other in loops, while the whole matrix is
+ * larger than the host's caches: a small table in front of it takes most of them. */
+static inline int nm_counters_evict(struct nm_counters *t, uint32_t evictor, uint32_t victim)
+{
+	uint64_t key = (uint64_t)evictor << 32 | victim;
+	struct nm_pair *r = &t->recent[(evictor * 31 ^ victim) & (NM_PAIRS_RECENT - 1)];
+
+	if (r->key != key || !r->count)
+		return nm_counters_replace(t, r, key);
+	r->count++;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fast.c - the hot loops: references are looked up, hits counted, misses carried outwards.  Compiled once per
+ * instruction set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is made.
+ * One more copy (NM_WATCHED) tells a monitor of each event (monitor.h), and takes references one by one; the others
+ * have nothing of it.
+ *
+ * A hit costs a guess of its slot, a compare with the tag there, a timestamp, an entry in the log of touches (shadow.c),
+ * a count and a mask; where the guess is wrong all tags of the set are compared.  Misses are in fast_miss.h.
+ *
+ * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look
+ * at the cache: hint in the table of guesses, bytes of the line, whether there are two lines.  The second reads the
+ * table and counts the hits; so it is told at once what a load has moved.  Dropped (bench/model_bench, all hit): all
+ * in one loop, with a search of the tags.  There the addresses of stores depend on the outcome of the search, so the
+ * host runs later loads ahead of them, finds out that they touch the same line, and starts over: 58 M references/s
+ * where four arrays are walked side by side, 160 M in two halves.  Places read by the first half: 5.6 ns a hit
+ * instead of 5.2 there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and
+ * addresses left to scaled indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load
+ * and a shuffle of the whole reference: one less, and 2 to 4 % slower.  References of the batch in hand fetched
+ * eight lines ahead: no faster.  (Later six of 29 less, by anew() and
+ * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit.)  All of these
+ * were measured with a log whose entries were struck out, which a hit waited for (shadow.c); since then: half as
+ * many hints, slots of 16 bits, slots gathered by the first half: as fast; counts and mask of a residency added by one
+ * vector of 32 bytes: solver 7, xz 5 % faster, bzip2, mawk and troff up to 3 % slower.
+ *
+ * Also dropped: levels that hand lists of loads and settlements to each other, batch by batch, so that sets could be
+ * shared out to threads: writing and reading those lists took longer than what is done here, and the order of all
+ * touches, which the classes need, kept half of the work on one thread.  Fetching what the misses of a block will
+ * need before its hits are counted: nothing on perl and xz, 5 % slower on gzip.  Eight references at a time with
+ * AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses served within the loop, which then ends
+ * only with the block: 4.5 ns a hit, and replays of the solver take a fifth longer.  Sides of a group in two lines
+ * told apart by bit masks: replays 2 to 4 % longer.
+ *
+ * A group (coalesced.h) is one reference as long as it lies in one line: what differs is how much is added to the counts of
+ * the residency, and that its cell is looked up when it misses.  One that lies in two is taken by as many references at a
+ * time as lie in one of them.
+ *
+ * Counting rules served here: a reference that spans lines touches each of them and misses once, however many are
+ * loaded; a fetch that stands for `weight` instructions serves `weight` accesses of each line that it touches, and
+ * misses once.
+ */
+#include "coalesced.h"
+#include "fast_miss.h"
+
+_Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
+		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
+		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "look_at_four() takes references apart");
+_Static_assert(offsetof(struct nm_ref, weight) == offsetof(struct nm_ref, kind) + 1 &&
+		   offsetof(struct nm_residency, served) == offsetof(struct nm_residency, writes) + 8,
+	       "serve() adds both at once");
+
+/* Any reference, of any size, to any geometry. */
+static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct nm_ref *r)
+{
+	const uint64_t line = c->spec.line;
+	const unsigned write = r->kind == NM_REF_WRITE;
+	uint64_t address = r->address, missed = 0;
+
+	if (!c->first)
+		c->counters.own[r->cell][write] += r->weight;
+	for (uint32_t left = r->size; left;) {
+		unsigned first = (unsigned)(address & (line - 1));
+		unsigned n = left < line - first ? left : (unsigned)(line - first);
+		uint32_t slot = find(c, address >> c->line_shift, (struct shape){0});
+
+		if (WATCHED)
+			nm_event_sink_begin(c->sink, r, address, n);
+		reserve(&c->shadow, 1);
+		if (slot == NM_NO_SLOT) {
+			if (!missed)
+				emit(c, NM_EVENT_MISS, address >> c->line_shift, 1, 0);
+			slot = load(c, address, r->cell, write);
+			missed++;
+			if (r->weight > 1)
+				emit(c, NM_EVENT_HIT, address >> c->line_shift, r->weight - 1u, 0);
+		} else {
+			emit(c, NM_EVENT_HIT, address >> c->line_shift, r->weight, 0);
+			touch(c, slot);
+		}
+		nm_residency_serve(&c->residencies[slot], write, r->weight);
+		nm_cache_mark(c, slot, first, n);
+		address += n;
+		left -= n;
+	}
+	c->counters.loads[r->cell].extra[write] += missed - (missed > 0);
+}
+
+/* The reference that loads the line, if that is to be loaded. */
+ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
+{
+	return nm_ref_is_coalesced(r)
+		   ? nm_coalesced_member_ref(r, nm_coalesced_at(c->coalesced, r->cell)->member)
+		   : *r;
+}
+
+/* Counts what a reference within a line is served. */
+ALWAYS void serve(struct nm_residency *residency, const struct nm_ref *r)
+{
+#if defined(__AVX2__)
+	__m128i *both = (__m128i *)&residency->writes, one;
+
+	/* _mm_cvtepu8_epi64 of both bytes; gcc makes three instructions of that. */
+	__asm__("vpmovzxbq %1, %0" : "=x"(one) : "m"(r->kind), "m"(r->weight));
+	_mm_storeu_si128(both, _mm_add_epi64(_mm_loadu_si128(both), one));
+#else
+	residency->writes += r->kind;
+	residency->served += r->weight;
+#endif
+}
+
+/* What the first half finds out for the second, of each reference. */
+enum { BLOCK = 128 };
+struct block {
+	_Alignas(32)
+	    uint64_t hint[BLOCK]; /* of the table of guesses, in the lower half; NM_GUESSES: in two lines */
+	_Alignas(32) uint64_t mask[BLOCK]; /* bytes of the line, a bit each */
+};
+
+/* So many bits, where that is at most 64. */
+ALWAYS uint64_t low_bits(unsigned n)
+{
+#ifdef __BMI2__
+	return _bzhi_u64(~0ull, n);
+#else
+	return n < 64 ? (1ull << n) - 1 : ~0ull;
+#endif
+}
+
+/* Bytes of its line that a reference touches. */
+ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
+{
+	return low_bits(size) << (address & ((1u << line_shift) - 1));
+}
+
+#if defined(__AVX2__)
+/* References and how many of them write, added up: `both` has 256 for each of the ones and one for each of the others. */
+struct sums {
+	__m256i both, references;
+};
+
+ALWAYS uint64_t sum_of(__m256i v)
+{
+	return (uint64_t)(_mm256_extract_epi64(v, 0) + _mm256_extract_epi64(v, 1) +
+			  _mm256_extract_epi64(v, 2) + _mm256_extract_epi64(v, 3));
+}
+
+/* Looks at four references from the i-th of a block on. */
+ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct block *b, uint32_t i,
+			 struct sums *s)
+{
+	const __m256i ones = _mm256_set1_epi8(-1), line = _mm256_set1_epi64x(1 << shape.line_shift);
+	const __m256i sizes = /* bytes of the second halves; ~0: a zero */
+	    _mm256_set_epi64x(~0xffffll | 0x0d0c, ~0xffffll | 0x0504, ~0xffffll | 0x0d0c, ~0xffffll | 0x0504);
+	const __m256i two = _mm256_loadu_si256((const __m256i *)r);
+	const __m256i more = _mm256_loadu_si256((const __m256i *)(r + 2));
+	const __m256i address = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(two, more), 0xd8);
+	const __m256i rest = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(two, more), 0xd8);
+
+	s->both = _mm256_add_epi64(s->both, _mm256_srli_epi64(rest, 48));
+	s->references = _mm256_add_epi64(s->references, _mm256_srli_epi64(rest, 56));
+
+	__m256i hint = _mm256_mul_epu32(_mm256_srli_epi64(address, (int)shape.line_shift),
+					_mm256_set1_epi64x(NM_GUESS_FACTOR));
+	__m256i first = _mm256_and_si256(address, _mm256_sub_epi64(line, _mm256_set1_epi64x(1)));
+	__m256i end = _mm256_add_epi64(first, _mm256_shuffle_epi8(rest, sizes));
+	__m256i out = _mm256_cmpgt_epi32(end, line);
+
+	hint = _mm256_blendv_epi8(_mm256_srli_epi32(hint, 32 - NM_GUESS_BITS), _mm256_set1_epi64x(NM_GUESSES),
+				  out);
+	_mm256_store_si256((__m256i *)(b->hint + i), hint);
+	_mm256_store_si256((__m256i *)(b->mask + i),
+			   _mm256_andnot_si256(_mm256_sllv_epi64(ones, end), _mm256_sllv_epi64(ones, first)));
+}
+#endif
+
+/* The first half.  `expected`: references that the host is to fetch meanwhile; one after another, since it can wait for
+ * some twenty lines only. */
+ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const struct nm_ref *expected,
+		       uint32_t count, struct shape shape, struct block *b)
+{
+	uint32_t i = 0;
+
+#if defined(__AVX2__)
+	struct sums s = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+
+	for (; i + 4 <= count; i += 4) {
+		__builtin_prefetch(expected + i, 0, 2);
+		look_at_four(refs + i, shape, b, i, &s);
+	}
+	nm_cache_count(c, sum_of(s.references), sum_of(s.both) - 256 * sum_of(s.references));
+#endif
+	for (; i < count; i++) {
+		const uint64_t line = refs[i].address >> shape.line_shift;
+
+		const int within = (refs[i].address + refs[i].size - 1) >> shape.line_shift == line;
+
+		__builtin_prefetch(expected + i, 0, 2);
+		nm_cache_count(c, refs[i].weight, refs[i].kind);
+		b->hint[i] = within ? nm_cache_guess(line) : NM_GUESSES;
+		b->mask[i] = bytes_of(refs[i].address, refs[i].size, shape.line_shift);
+	}
+}
+
+/* Out of the way of the loop that needs all registers. */
+static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
+{
+	enter(r);
+	return r->head;
+}
+
+/* The same value, of which the compiler does not know what else it has made of it: it then uses indices as they are
+ * instead of keeping addresses, for which it takes more instructions. */
+ALWAYS uint64_t anew(uint64_t value)
+{
+	__asm__("" : "+r"(value));
+	return value;
+}
+
+/* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where the table
+ * says, counts the hit.  Returns how many were. */
+ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
+			   const struct block *b, uint32_t i)
+{
+	const uint64_t *const tags = c->tags;
+	const uint32_t *const predicted = c->predicted;
+	struct nm_residency *const residencies = c->residencies;
+	uint64_t *const timestamps = c->timestamps, head = c->shadow.head, now = c->shadow.now;
+	const uint64_t end = now + count;
+	uint32_t *const log = c->shadow.log;
+	/* As if the reference in hand were at `now`: one index for the block and the log. */
+	const uint64_t *const hints = (const void *)((uintptr_t)b->hint + (i - now) * sizeof *b->hint);
+	const uint64_t *const masks = hints + (b->mask - b->hint);
+
+	for (; now != end; now++, r++) {
+		uint64_t slot = predicted[(uint32_t)hints[now]];
+
+		if (__builtin_expect(tags[slot] != r->address >> shape.line_shift, 0))
+			break;
+		if (__builtin_expect(timestamps[slot] < head, 0))
+			head = enter_late(&c->shadow);
+		now = anew(now);
+		slot = anew(slot);
+		log[now] = (uint32_t)slot;
+		timestamps[slot] = now;
+		slot = anew(slot);
+		serve(&residencies[slot], r);
+		residencies[slot].mask |= masks[now];
+	}
+	c->shadow.now = now;
+	return count - (uint32_t)(end - now);
+}
+
+static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
+						   uint32_t count, const struct block *b, uint32_t i)
+{
+	return count_some(c, refs, count, (struct shape){8, 6, 1}, b, i);
+}
+
+ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
+			   const struct block *b, uint32_t i)
+{
+	return shape.line_shift == 6 && shape.ways == 8 ? count_64(c, refs, count, b, i)
+							: count_some(c, refs, count, shape, b, i);
+}
+
+/* Touches a line that is not where it was guessed to be; if it is not there at all, `loader` loads it. */
+static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct nm_ref loader,
+						      struct shape shape)
+{
+	const uint64_t line = loader.address >> shape.line_shift;
+	const uint32_t set = (uint32_t)(line & c->set_mask) * shape.ways;
+	const unsigned way = find_fixed(c->tags + set, shape.ways, line);
+
+	if (way == UINT32_MAX)
+		return load_into(c, loader.address, loader.cell, loader.kind, shape);
+	c->predicted[nm_cache_guess(line)] = set + way;
+	touch_narrow(c, set + way);
+	return set + way;
+}
+
+/* A reference within a line that is not where it was guessed to be. */
+ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
+{
+	const uint32_t slot = search_line(c, first_of(c, r), shape);
+
+	serve(&c->residencies[slot], r);
+	c->residencies[slot].mask |= bytes_of(r->address, r->size, shape.line_shift);
+}
+
+/* Finds out how a group that begins at this offset in a line is cut. */
+static __attribute__((noinline)) void make_cut(const struct nm_cache *c, uint32_t group, uint64_t offset,
+					       unsigned line_shift, struct nm_cut *ret)
+{
+	const struct nm_coalesced *g = nm_coalesced_at(c->coalesced, group);
+	struct nm_part *part = NULL;
+
+	*ret = (struct nm_cut){.group = group, .offset = (uint8_t)offset};
+	for (uint32_t i = 0; i < g->members; i++) {
+		const struct nm_coalesced_member *m = &g->member[i];
+		const uint64_t first = offset + m->distance, side = first >> line_shift;
+
+		if ((first + m->size - 1) >> line_shift != side ||
+		    (ret->parts == NM_CUT_PARTS && part->side != side)) {
+			ret->parts = 0;
+			return;
+		}
+		if (!part || part->side != side) {
+			part = &ret->part[ret->parts++];
+			*part = (struct nm_part){.side = (uint8_t)side, .first = (uint8_t)i};
+		}
+		part->mask |= bytes_of(first, m->size, line_shift);
+		part->writes = (uint8_t)(part->writes + m->kind);
+		part->count++;
+	}
+}
+
+/* A group of which a reference lies in two lines, or that goes to and fro between them: one by one. */
+static __attribute__((noinline)) void take_apart(struct nm_cache *c, const struct nm_ref *r)
+{
+	const struct nm_coalesced *g = nm_coalesced_at(c->coalesced, r->cell);
+
+	for (uint32_t i = 0; i < g->members; i++) {
+		struct nm_ref one = nm_coalesced_member_ref(r, &g->member[i]);
+
+		take_any(c, &one);
+	}
+}
+
+/* A group that lies in more than one line: as many references at a time as follow each other in one. */
+static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struct nm_ref *r,
+						 struct shape shape)
+{
+	const uint64_t offset = r->address & ((1u << shape.line_shift) - 1);
+	struct nm_cut *cut = &c->cuts[nm_cache_cut(r->cell, offset)];
+
+	if (__builtin_expect(cut->group != r->cell || cut->offset != offset, 0))
+		make_cut(c, r->cell, offset, shape.line_shift, cut);
+	if (__builtin_expect(!cut->parts, 0))
+		take_apart(c, r);
+	for (const struct nm_part *p = cut->part, *end = p + cut->parts; p != end; p++) {
+		const uint64_t line = (r->address >> shape.line_shift) + p->side;
+		uint32_t slot = c->predicted[nm_cache_guess(line)];
+
+		reserve(&c->shadow, 1);
+		if (__builtin_expect(c->tags[slot] == line, 1))
+			touch_narrow(c, slot);
+		else
+			slot = search_line(c,
+					   nm_coalesced_member_ref(
+					       r, &nm_coalesced_at(c->coalesced, r->cell)->member[p->first]),
+					   shape);
+		c->residencies[slot].writes += p->writes;
+		c->residencies[slot].served += p->count;
+		c->residencies[slot].mask |= p->mask;
+	}
+}
+
+/* A load may have moved what a later search of the block had found, which the second look at the tag finds out. */
+ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
+{
+	struct block b;
+
+	for (uint32_t from = 0, n; from < count; from += n) {
+		n = count - from < BLOCK ? count - from : BLOCK;
+		look_ahead(c, refs + from, (c->expected ? c->expected : refs) + from, n, shape, &b);
+		for (uint32_t i = 0; i < n; i++) {
+			reserve(&c->shadow, BLOCK);
+			i += count_hits(c, refs + from + i, n - i, shape, &b, i);
+			if (i == n)
+				break;
+			const struct nm_ref *r = &refs[from + i];
+			if ((r->address & (c->spec.line - 1)) + r->size <= c->spec.line)
+				take_moved(c, r, shape);
+			else if (nm_ref_is_coalesced(r))
+				take_parts(c, r, shape);
+			else
+				take_any(c, r);
+			if (__builtin_expect(c->queue != NULL, 0))
+				nm_prefetch_issue(c->queue);
+		}
+	}
+}
+
+static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
+{
+	const int simple = !WATCHED && c->predicted && c->first;
+
+	if (simple && c->ways == 8 && c->line_shift == 6)
+		fast_loop(c, refs, count, (struct shape){8, 6, 1});
+	else if (simple && c->ways == 8)
+		fast_loop(c, refs, count, (struct shape){8, c->line_shift, 1});
+	else if (simple && c->ways == 16)
+		fast_loop(c, refs, count, (struct shape){16, c->line_shift, 1});
+	else if (simple && c->ways == 4)
+		fast_loop(c, refs, count, (struct shape){4, c->line_shift, 1});
+	else
+		for (uint32_t i = 0; i < count; i++) {
+			nm_cache_count(c, refs[i].weight, refs[i].kind);
+			take_any(c, &refs[i]);
+			if (__builtin_expect(c->queue != NULL, 0))
+				nm_prefetch_issue(c->queue);
+		}
+}
+
+const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_any, .fill = fill};

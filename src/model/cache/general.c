@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * general.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive, or that stands next to
+ * one to which this matters (hierarchy.c decides).  It shares the arrays, the classes and the tallies of all levels;
+ * what it does on the way is told by rows of policy.h and index.h.
+ *
+ * Counting rules served here, beside those of fast.c and fast_miss.h:
+ *   - The classes are what they are everywhere: the comparison is a fully associative LRU cache of as many lines, fed
+ *     the same references, and for writes that are not allocated not loading them either.  So *conflict* is what
+ *     placement, a policy other than LRU, or inclusion cost.
+ *   - write=through: every write of the program, and every write that such a level above hands on, is a write
+ *     reference of the next level when it happens, one per line of this level, and an access served there.  Lines
+ *     are never written back; when one leaves, only its reads and its bytes flow on.  What a level above
+ *     writes back to it goes on at once.
+ *   - allocate=no: a write reference to a line that is not there is a miss, loads nothing, has no class, and is a
+ *     write reference of the next level.  The first *load* of a line is the cold one.  Lines that a level above
+ *     asks for are loaded always.
+ *   - inclusive: when a line leaves, the levels above lose all of it, innermost first: that is an eviction there, by
+ *     the same evictor.
+ *   - exclusive: a line that the level above asks for moves there; the line that leaves above comes in here.  A miss
+ *     passes the line on without keeping it, and is a load of this level all the same: the residency that is charged to
+ *     its cell lasts until the line leaves this level outwards, with what happened above it in between.  So loads
+ *     are misses, and evictions are lines that left this level outwards.
+ *   - sector=: a sector is what is loaded, touched, charged and settled, as a line is elsewhere, and so all counts are of
+ *     sectors; the line is what has a slot in a set and leaves it, with all its sectors.  A load of a sector whose line
+ *     is there is a *sector miss*: a touch of the line for the policy.  The classes compare with a fully
+ *     associative LRU cache of as many sectors: so what tags for many sectors cost is *conflict*.
+ *   - prefetch=: prefetch_tracker.h.
+ *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as ever.
+ *
+ * An exclusive level keeps what it knows of lines that are above in slots behind its slots: `below` of the line
+ * above names its reserved.
+ */
+#include "general_priv.h"
+
+#include <string.h>
+
+#include "nearmiss/plugin.h"
+#include "shadow_log.h"
+
+/* The way that has a line, also that of a sector, counted over all sets; or NM_NO_SLOT. */
+ALWAYS uint32_t find_way_of(const struct nm_cache *c, uint64_t line)
+{
+	const struct nm_general *u = c->general;
+
+	line >>= u->sector_shift;
+	if (c->way_index)
+		return nm_way_index_find(c->way_index, u->lines, line);
+
+	uint64_t first = u->set(&u->placement, line) * c->ways;
+	unsigned way = find_plain(u->lines + first, c->ways, line);
+
+	return way == UINT32_MAX ? NM_NO_SLOT : (uint32_t)first + way;
+}
+
+/* The slot of a line in a way: itself, or that of its sector. */
+ALWAYS uint32_t place_in(const struct nm_cache *c, uint32_t way, uint64_t line)
+{
+	unsigned shift = c->general->sector_shift;
+
+	return way << shift | (uint32_t)(line & ((1u << shift) - 1));
+}
+
+uint32_t nm_general_find(const struct nm_cache *c, uint64_t line)
+{
+	uint32_t way = find_way_of(c, line);
+
+	if (way == NM_NO_SLOT || !c->general->sector_shift)
+		return way;
+
+	uint32_t slot = place_in(c, way, line);
+
+	return c->tags[slot] == line ? slot : NM_NO_SLOT;
+}
+
+static void touch_way(struct nm_cache *c, uint32_t way)
+{
+	struct nm_replacement *p = &c->general->replacement;
+
+	p->policy->touch(p, way / c->ways, way % c->ways);
+}
+
+/* The policy is told that a line is asked for. */
+void nm_general_touch_place(struct nm_cache *c, uint32_t slot)
+{
+	if (c->general->plugin.self)
+		c->general->plugin.does->touch(c->general->plugin.self, c->tags[slot], slot);
+	else
+		touch_way(c, slot >> c->general->sector_shift);
+}
+
+/* Whether a prefetch brought the line at a slot, which was not used since. */
+static int waits(const struct nm_cache *c, uint32_t slot)
+{
+	return c->general->prefetched && c->general->prefetched->waits[slot];
+}
+
+/* A resident line is touched. */
+static void touch(struct nm_cache *c, uint32_t slot, unsigned write)
+{
+	struct nm_shadow *r = &c->shadow;
+	const int held = c->timestamps[slot] >= r->head;
+
+	if (waits(c, slot))
+		nm_prefetch_tracker_use(c, slot);
+	if (held || !write || !c->spec.no_allocate) {
+		if (!held)
+			enter(r);
+		c->timestamps[slot] = nm_shadow_touch(r, slot);
+	}
+	nm_general_touch_place(c, slot);
+}
+
+void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t cell)
+{
+	c->residencies[slot] = (struct nm_residency){.cell = cell};
+	if (c->masks)
+		memset(c->masks + (size_t)slot * c->words, 0, c->words * sizeof *c->masks);
+}
+
+void nm_general_move_stay(struct nm_cache *c, uint32_t from, uint32_t to)
+{
+	c->residencies[to] = c->residencies[from];
+	if (c->general->prefetched)
+		nm_prefetch_tracker_move(c, from, to);
+	if (c->masks)
+		memcpy(c->masks + (size_t)to * c->words, c->masks + (size_t)from * c->words,
+		       c->words * sizeof *c->masks);
+}
+
+static int has_sectors(const struct nm_cache *c, uint32_t way)
+{
+	for (uint32_t s = 0; s < 1u << c->general->sector_shift; s++)
+		if (c->tags[(way << c->general->sector_shift) + s] != NM_NO_LINE)
+			return 1;
+	return 0;
+}
+
+/* A slot has no line any more, and its way neither, unless other sectors are left. */
+void nm_general_free_place(struct nm_cache *c, uint32_t slot)
+{
+	struct nm_general *u = c->general;
+	uint32_t at = slot >> u->sector_shift, set = at / c->ways, way = at % c->ways;
+	uint64_t line = u->lines[at];
+
+	if (u->plugin.self && u->plugin.does->leave)
+		u->plugin.does->leave(u->plugin.self, line, slot);
+	c->timestamps[slot] = 0;
+	if (u->sector_shift) {
+		c->tags[slot] = NM_NO_LINE;
+		if (has_sectors(c, at))
+			return;
+	}
+	if (c->way_index)
+		nm_way_index_take(c->way_index, u->lines, line);
+	u->lines[at] = NM_NO_LINE;
+	u->free_ways[(uint64_t)set * u->free_words + way / 64] |= 1ull << way % 64;
+	u->free_count[set]++;
+}
+
+static uint32_t lowest_free(struct nm_general *u, uint64_t set)
+{
+	uint64_t *words = u->free_ways + set * u->free_words;
+	uint32_t w = 0;
+
+	while (!words[w])
+		w++;
+	uint32_t way = w * 64 + (uint32_t)__builtin_ctzll(words[w]);
+	words[w] &= words[w] - 1;
+	u->free_count[set]--;
+	return way;
+}
+
+static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
+
+/* All that is counted of a line that leaves its slot; the slot is still its own. */
+static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_event_kind how)
+{
+	const struct nm_residency *residency = &c->residencies[slot];
+	struct nm_residency_sums *loser = nm_cache_charge(c, slot);
+
+	nm_cache_sample_residency(c, slot);
+	emit(c, how, c->tags[slot], 1, residency->cell);
+	loser->evictions++;
+	loser->writebacks += residency->writes > 0 && !c->spec.write_through;
+	if (c->timestamps[slot] >= c->shadow.head &&
+	    nm_shadow_leave(&c->shadow, c->tags[slot], c->timestamps[slot]))
+		c->failed = 1;
+	if (nm_counters_evict(&c->counters, evictor, residency->cell))
+		c->failed = 1;
+	if (c->general && c->general->prefetched)
+		nm_prefetch_tracker_leave(c, slot, evictor);
+	if (exclusive(c->next))
+		give_back(c->next, c, slot, evictor);
+	else
+		nm_cache_credit(c, slot);
+}
+
+/* An inclusive level takes a line back from one above it. */
+static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
+{
+	uint32_t slot = nm_cache_find(c, line);
+
+	if (slot == NM_NO_SLOT)
+		return;
+	depart(c, slot, evictor, NM_EVENT_INVALIDATE);
+	if (c->general) {
+		nm_general_free_place(c, slot);
+	} else {
+		c->tags[slot] = NM_NO_LINE;
+		c->timestamps[slot] = 0;
+	}
+}
+
+/* A line, or a sector, leaves with all that levels above have of it. */
+static void evict_place(struct nm_cache *c, uint32_t slot, uint32_t evictor)
+{
+	const struct nm_general *u = c->general;
+
+	for (unsigned i = 0; i < u->above_count; i++) {
+		struct nm_cache *above = u->above[i];
+		unsigned shift = c->line_shift - above->line_shift;
+
+		for (uint64_t part = 0; part < 1ull << shift; part++)
+			take_back(above, (c->tags[slot] << shift) + part, evictor);
+	}
+	depart(c, slot, evictor, NM_EVENT_REPLACE);
+}
+
+/* The line of a way leaves. */
+static void evict(struct nm_cache *c, uint32_t way, uint32_t evictor)
+{
+	const struct nm_general *u = c->general;
+
+	for (uint32_t s = 0; s < 1u << u->sector_shift; s++) {
+		uint32_t slot = (way << u->sector_shift) + s;
+
+		if (c->tags[slot] == NM_NO_LINE)
+			continue;
+		evict_place(c, slot, evictor);
+		if (u->sector_shift)
+			c->tags[slot] = NM_NO_LINE; /* else the way's next line takes its slot */
+	}
+	if (c->way_index)
+		nm_way_index_take(c->way_index, u->lines, u->lines[way]);
+}
+
+/* Where the plug-in wants a line to go. */
+static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
+{
+	const struct nm_plugin *plugin = &c->general->plugin;
+	uint64_t slot = plugin->does->load(plugin->self, line);
+
+	if (slot >= c->spec.sets * c->spec.ways) {
+		c->failed = NM_EPLUGIN;
+		slot = 0;
+	}
+	if (c->tags[slot] != NM_NO_LINE)
+		evict(c, (uint32_t)slot, evictor);
+	c->tags[slot] = line;
+	nm_way_index_put(c->way_index, c->tags, (uint32_t)slot);
+	return (uint32_t)slot;
+}
+
+/* A sector comes to those of its line that are there. */
+static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint32_t loader)
+{
+	uint32_t slot = place_in(c, way, line);
+
+	if (!(loader & NM_BY_PREFETCH))
+		c->counters.extras[loader].sector_misses++;
+	touch_way(c, way);
+	c->tags[slot] = line;
+	return slot;
+}
+
+/* A slot for a line in its set, whose line leaves if no way is free; the line has it now. */
+uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
+{
+	struct nm_general *u = c->general;
+	struct nm_replacement *p = &u->replacement;
+	uint64_t set = nm_general_set(c, line);
+	uint32_t way, first = (uint32_t)(set * c->ways);
+
+	if (u->plugin.self)
+		return ask_plugin(c, line, evictor);
+	if (u->sector_shift && (way = find_way_of(c, line)) != NM_NO_SLOT)
+		return add_sector(c, way, line, evictor);
+	if (u->free_count[set]) {
+		way = lowest_free(u, set);
+	} else {
+		way = p->policy->victim(p, set);
+		evict(c, first + way, evictor);
+	}
+	u->lines[first + way] = line >> u->sector_shift;
+	if (c->way_index)
+		nm_way_index_put(c->way_index, u->lines, first + way);
+	p->policy->load(p, set, way);
+
+	uint32_t slot = place_in(c, first + way, line);
+
+	c->tags[slot] = line;
+	return slot;
+}
+
+/* The class of a load is counted. */
+static void classify(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+{
+	int class = class_of(&c->shadow, line);
+
+	if (class < 0) {
+		c->failed = 1;
+		class = NM_MISS_COLD;
+	}
+	c->counters.loads[cell].of_class[class]++;
+	c->counters.loads[cell].fills[write]++;
+	if (c->general->prefetched)
+		nm_prefetch_tracker_load(c, line, class);
+}
+
+/* A line that is in no slot here is the latest of the fully associative cache. */
+static void touch_absent(struct nm_cache *c, uint64_t line)
+{
+	if (nm_shadow_leave(&c->shadow, line, nm_shadow_touch(&c->shadow, 0)))
+		c->failed = 1;
+}
+
+static uint32_t ask(struct nm_cache *next, uint64_t line, uint32_t cell, unsigned write)
+{
+	return next->lookup->fill(next, line, cell, write);
+}
+
+/* An exclusive level hands a line over to the one above: from its own slot or past it. */
+static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsigned write)
+{
+	uint32_t slot = nm_general_find(x, line),
+		 reserved = x->general->reserved_slots[--x->general->reserved_free];
+
+	reserve(&x->shadow, 1);
+	emit(x, slot == NM_NO_SLOT ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
+	if (slot != NM_NO_SLOT) {
+		touch(x, slot, 0);
+		if (nm_shadow_leave(&x->shadow, line, x->timestamps[slot]))
+			x->failed = 1;
+		nm_general_move_stay(x, slot, reserved);
+		nm_general_free_place(x, slot);
+	} else {
+		classify(x, line, cell, write);
+		nm_cache_sample_load(x, line << x->line_shift, cell, write);
+		emit(x, NM_EVENT_LOAD, line, 1, 0);
+		touch_absent(x, line);
+		nm_general_clear_stay(x, reserved, cell);
+		if (x->next)
+			x->residencies[reserved].below =
+			    ask(x->next, nm_lower_line(x, x->next, line), cell, write);
+	}
+	x->tags[reserved] = line;
+	return reserved;
+}
+
+/* A line comes to a slot without having been asked for: its last touch is what it was. */
+void nm_general_settle_in(struct nm_cache *c, uint64_t line, uint32_t slot)
+{
+	struct nm_shadow_entry *entry = nm_shadow_entry_of(&c->shadow, line);
+
+	c->timestamps[slot] = entry->timestamp;
+	if (!entry->timestamp)
+		return;
+	nm_shadow_return(&c->shadow, entry);
+	c->shadow.log[c->timestamps[slot]] = slot;
+}
+
+static void release(struct nm_cache *x, uint32_t reserved)
+{
+	x->tags[reserved] = NM_NO_LINE;
+	x->general->reserved_slots[x->general->reserved_free++] = reserved;
+}
+
+/* Two residencies of one line, which came in from two sides, become one, and so do those of exclusive levels behind. */
+static void merge(struct nm_cache *x, uint32_t reserved, uint32_t slot)
+{
+	nm_cache_add_residency(x, slot, x, reserved, 3);
+	if (x->general->prefetched)
+		nm_prefetch_tracker_end(x, reserved);
+	if (exclusive(x->next)) {
+		merge(x->next, x->residencies[reserved].below, x->residencies[slot].below);
+		release(x->next, x->residencies[reserved].below);
+	}
+}
+
+/* A line leaves the level above an exclusive one and comes in here. */
+static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor)
+{
+	uint64_t line = upper->tags[from];
+	uint32_t reserved = upper->residencies[from].below, slot = nm_general_find(x, line);
+
+	nm_cache_add_residency(x, reserved, upper, from, 3);
+	if (slot != NM_NO_SLOT) {
+		merge(x, reserved, slot);
+	} else {
+		slot = nm_general_vacate(x, line, evictor);
+		nm_general_settle_in(x, line, slot);
+		nm_general_move_stay(x, reserved, slot);
+	}
+	release(x, reserved);
+}
+
+/* Loads the line at an address into its set, and from the next level. */
+static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write)
+{
+	uint64_t line = address >> c->line_shift;
+	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
+	uint32_t reserved = 0, slot;
+
+	nm_cache_sample_load(c, address, cell, write);
+	if (exclusive(c->next)) /* before the line that leaves here, which may need its room there */
+		reserved = ask(c->next, below, cell, write);
+	classify(c, line, cell, write);
+	slot = nm_general_vacate(c, line, cell);
+	emit(c, NM_EVENT_LOAD, line, 1, 0);
+	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
+	nm_general_clear_stay(c, slot, cell);
+	if (exclusive(c->next))
+		c->residencies[slot].below = reserved;
+	else if (c->next)
+		c->residencies[slot].below = ask(c->next, below, cell, write);
+	return slot;
+}
+
+/* A demand request was served; shows it to the level's prefetcher. */
+static void show(struct nm_cache *c, uint64_t address, uint32_t cell, int missed, int fresh)
+{
+	struct nm_prefetch *p = c->general->prefetched ? &c->general->prefetched->prefetch : NULL;
+
+	if (p && p->by)
+		p->by->see(p, &(struct nm_demand){.address = address,
+						  .instruction = nm_prefetch_instruction(p, cell),
+						  .cell = cell,
+						  .missed = missed,
+						  .fresh = fresh});
+}
+
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+{
+	if (exclusive(c))
+		return hand_over(c, line, cell, write);
+
+	uint32_t slot = nm_general_find(c, line);
+	const int missed = slot == NM_NO_SLOT, fresh = !missed && waits(c, slot);
+
+	reserve(&c->shadow, 1);
+	emit(c, missed ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
+	if (missed)
+		slot = load(c, line << c->line_shift, cell, write);
+	else
+		touch(c, slot, 0);
+	show(c, line << c->line_shift, cell, missed, fresh);
+	return slot;
+}
+
+/* A write to a line that is not here and is not loaded: the fully associative cache hits or passes too. */
+static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
+{
+	struct nm_shadow_entry *entry = nm_shadow_entry_of(&c->shadow, line);
+
+	c->counters.loads[r->cell].around++;
+	if (!entry->timestamp)
+		return;
+	nm_shadow_return(&c->shadow, entry);
+	touch_absent(c, line);
+}
+
+/* Tells of a reference to a line, before it is served; `missed`: another line of the reference has. */
+static void tell_reference(const struct nm_cache *c, const struct nm_ref *r, uint64_t line, int misses,
+			   uint64_t missed)
+{
+	if (!misses)
+		emit(c, NM_EVENT_HIT, line, r->weight, 0);
+	else if (!missed)
+		emit(c, NM_EVENT_MISS, line, 1, 0);
+}
+
+/* The bytes [first, first + bytes) of a line are referenced.  1 if it is not here. */
+static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes,
+		     uint64_t earlier)
+{
+	const unsigned write = r->kind == NM_REF_WRITE,
+		       first = (unsigned)(address & ((1ull << c->line_shift) - 1));
+	uint64_t line = address >> c->line_shift;
+	uint32_t slot = nm_general_find(c, line);
+	const int missed = slot == NM_NO_SLOT, passes = missed && write && c->spec.no_allocate;
+	const int fresh = !missed && waits(c, slot);
+
+	if (c->sink)
+		nm_event_sink_begin(c->sink, r, address, bytes);
+	tell_reference(c, r, line, missed, earlier);
+	reserve(&c->shadow, 1);
+	if (passes) {
+		pass_by(c, line, r);
+	} else {
+		if (missed)
+			slot = load(c, address, r->cell, write);
+		else
+			touch(c, slot, write);
+		if (missed && r->weight > 1)
+			emit(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
+		nm_residency_serve(&c->residencies[slot], write, r->weight);
+		nm_cache_mark(c, slot, first, bytes);
+		show(c, address, r->cell, missed, fresh);
+	}
+	if (c->next && write && (passes || c->spec.write_through))
+		c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
+							       .cell = r->cell,
+							       .size = (uint16_t)bytes,
+							       .kind = NM_REF_WRITE,
+							       .weight = r->weight});
+	return missed;
+}
+
+static void take_any(struct nm_cache *c, const struct nm_ref *r)
+{
+	const unsigned write = r->kind == NM_REF_WRITE;
+	const uint64_t line = 1ull << c->line_shift;
+	uint64_t address = r->address, missed = 0;
+
+	if (!c->first)
+		c->counters.own[r->cell][write] += r->weight;
+	for (uint32_t left = r->size; left;) {
+		uint64_t rest = line - (address & (line - 1));
+		uint32_t n = left < rest ? left : (uint32_t)rest;
+
+		missed += (unsigned)take_line(c, r, address, n, missed);
+		address += n;
+		left -= n;
+	}
+	c->counters.loads[r->cell].extra[write] += missed - (missed > 0);
+}
+
+static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		nm_cache_count(c, refs[i].weight, refs[i].kind);
+		take_any(c, &refs[i]);
+		if (c->queue)
+			nm_prefetch_issue(c->queue);
+	}
+}
+
+const struct nm_lookup nm_lookup_general = {.plain = take_plain, .any = take_any, .fill = fill};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * general.h - what a level has besides when it is not LRU, modulo, write-back, write-allocate and non-inclusive.
+ */
+#ifndef NM_CUSTOM_H
+#define NM_CUSTOM_H
+
+#include "cache.h"
+#include "index.h"
+#include "plugin.h"
+#include "policy.h"
+#include "prefetch_tracker.h"
+
+/* How a level stands among the others. */
+struct nm_level_context {
+	int general;
+	struct nm_prefetch_queue *queue; /* it prefetches, or stands behind a level that does; else NULL */
+	struct nm_next_uses *next_uses;  /* OPT */
+	uint64_t reserved_slots;         /* exclusive: lines that the levels above it may hold */
+};
+
+struct nm_general {
+	struct nm_plugin plugin; /* instead of replacement and placement, if there is one */
+	struct nm_replacement replacement;
+	struct nm_index_geometry placement;
+	uint64_t (*set)(const struct nm_index_geometry *placement, uint64_t line);
+	unsigned sector_shift; /* log2 of the sectors in a line */
+	uint64_t *lines;     /* of each way of each set, or NM_NO_LINE; without sectors these are the tags */
+	uint64_t *free_ways; /* `free_words` words a set: a bit for each way without a line */
+	uint32_t free_words;
+	uint32_t *free_count;
+	struct nm_cache **above; /* inclusive: those whose lines it holds too, innermost first */
+	unsigned above_count;
+	struct nm_prefetch_tracker *prefetched; /* of a level where lines are prefetched, else NULL */
+	uint32_t *
+	    reserved_slots; /* exclusive: slots that are free; of all slots, [slots - reserved_slots, slots) of the level */
+	uint32_t reserved_free;
+};
+
+/* The level's arrays are there, its spec and its geometry.  0 or NM_ENOMEM. */
+int nm_general_new(struct nm_cache *cache, const struct nm_level_context *context);
+void nm_general_free(struct nm_general *general);
+
+/* The set of a line, or of a sector of it. */
+static inline uint64_t nm_general_set(const struct nm_cache *c, uint64_t line)
+{
+	return c->general->set(&c->general->placement, line >> c->general->sector_shift);
+}
+
+/* Loads a line ahead of its use, unless it is there, for a prefetch that a cell caused. */
+void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t cell);
+
+uint32_t nm_general_find(const struct nm_cache *cache, uint64_t line);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prefetch_fill.c - lines come by prefetches: to the level whose prefetcher named them, and from those behind it.
+ *
+ * A level that has the line hands it on, which is a touch for its policy; one that does not have it loads it too.  The
+ * fully associative cache that misses are classed against knows nothing of it (prefetch_tracker.h).
+ */
+#include "general_priv.h"
+
+static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t cell);
+
+/* Loads a line by a prefetch, and from the next level if that must. */
+static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t cell)
+{
+	uint64_t lower = c->next ? nm_lower_line(c, c->next, line) : 0;
+	uint32_t below = exclusive(c->next) ? ask_ahead(c->next, lower, cell) : 0, slot;
+
+	c->general->prefetched->entered++;
+	slot = nm_general_vacate(c, line, cell | NM_BY_PREFETCH);
+	emit(c, NM_EVENT_PREFETCH, line, 1, 0);
+	nm_general_settle_in(c, line, slot);
+	nm_general_clear_stay(c, slot, cell);
+	nm_prefetch_tracker_bring(c, line, slot, cell);
+	if (c->next && !exclusive(c->next))
+		below = ask_ahead(c->next, lower, cell);
+	c->residencies[slot].below = below;
+	return slot;
+}
+
+/* The same of an exclusive level: from its own slot or past it. */
+static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot, uint32_t cell)
+{
+	uint32_t reserved = x->general->reserved_slots[--x->general->reserved_free];
+
+	if (slot != NM_NO_SLOT) {
+		nm_general_touch_place(x, slot);
+		if (x->timestamps[slot] >= x->shadow.head &&
+		    nm_shadow_leave(&x->shadow, line, x->timestamps[slot]))
+			x->failed = 1;
+		nm_general_move_stay(x, slot, reserved);
+		nm_general_free_place(x, slot);
+	} else {
+		x->general->prefetched->entered++;
+		emit(x, NM_EVENT_PREFETCH, line, 1, 0);
+		nm_general_clear_stay(x, reserved, cell);
+		nm_prefetch_tracker_bring(x, line, reserved, cell);
+		if (x->next)
+			x->residencies[reserved].below =
+			    ask_ahead(x->next, nm_lower_line(x, x->next, line), cell);
+	}
+	x->tags[reserved] = line;
+	return reserved;
+}
+
+/* A line is asked for by a prefetch of the level above; where it is then. */
+static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t cell)
+{
+	uint32_t slot = nm_general_find(next, line);
+
+	if (exclusive(next))
+		return hand_over_ahead(next, line, slot, cell);
+	if (slot == NM_NO_SLOT)
+		return bring(next, line, cell);
+	nm_general_touch_place(next, slot);
+	return slot;
+}
+
+void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t cell)
+{
+	if (nm_general_find(c, line) == NM_NO_SLOT)
+		bring(c, line, cell);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shadow_log.h - the hot half of shadow.c: what hits and misses ask of the log.
+ */
+#ifndef NM_LOG_H
+#define NM_LOG_H
+
+#include "search.h"
+#include "shadow.h"
+
+/* The first time from `time` on whose entry is a last touch; there is one. */
+ALWAYS uint64_t last_touch(const struct nm_shadow *r, uint64_t time)
+{
+	while (!nm_shadow_is_last(r, r->log[time], time))
+		time++;
+	return time;
+}
+
+/* Makes room in the log for some touches, of which there are far fewer than it has entries. */
+ALWAYS void reserve(struct nm_shadow *r, uint32_t touches)
+{
+	if (__builtin_expect(r->now + touches > r->end, 0))
+		nm_shadow_renumber(r);
+}
+
+/* A line that the fully associative cache does not hold enters it; if that is full the one with the earliest last
+ * touch leaves. */
+ALWAYS void enter(struct nm_shadow *r)
+{
+	if (r->live < r->capacity)
+		r->live++;
+	else
+		nm_shadow_forget(r, last_touch(r, r->head));
+}
+
+/* Whether the fully associative cache holds a line that is to be loaded, before its victim leaves.  It does now. */
+ALWAYS int held(struct nm_shadow *r, uint64_t line)
+{
+	struct nm_shadow_entry *entry = nm_shadow_entry_of(r, line);
+
+	if (entry->timestamp) {
+		nm_shadow_return(r, entry);
+		return 1;
+	}
+	enter(r);
+	return 0;
+}
+
+/* The class of the load of a line, before its victim leaves; or NM_ENOMEM. */
+ALWAYS int class_of(struct nm_shadow *r, uint64_t line)
+{
+	return held(r, line) ? NM_MISS_CONFLICT : nm_shadow_seen(r, line);
+}
+
+#endif

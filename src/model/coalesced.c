@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * coalesced.c - see coalesced.h.
+ */
+#include "coalesced.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void nm_coalesced_table_free(struct nm_coalesced_table *g)
+{
+	if (!g)
+		return;
+	for (unsigned i = 0; i < NM_COALESCED_CHUNKS; i++)
+		free(g->chunks[i]);
+	nm_arena_done(&g->arena);
+	free(g);
+}
+
+uint32_t nm_coalesced_add(struct nm_coalesced_table *g, const struct nm_coalesced_member *members,
+			  unsigned count)
+{
+	const uint32_t number = g->count, chunk = number >> NM_COALESCED_CHUNK_BITS;
+	struct nm_coalesced *group;
+
+	if (chunk >= NM_COALESCED_CHUNKS)
+		return 0;
+	if (!g->chunks[chunk])
+		g->chunks[chunk] = calloc(1u << NM_COALESCED_CHUNK_BITS, sizeof **g->chunks);
+	group = nm_arena_alloc(&g->arena, sizeof *group + count * sizeof *members);
+	if (!g->chunks[chunk] || !group)
+		return 0;
+	group->members = count;
+	if (count)
+		memcpy(group->member, members, count * sizeof *members);
+	for (unsigned i = 0; i < count; i++)
+		nm_coalesced_raise_limit(g, members[i].cell + 1);
+	g->chunks[chunk][number & ((1u << NM_COALESCED_CHUNK_BITS) - 1)] = group;
+	g->count++;
+	return number;
+}
+
+struct nm_coalesced_table *nm_coalesced_table_new(void)
+{
+	struct nm_coalesced_table *g = calloc(1, sizeof *g);
+
+	if (g)
+		nm_coalesced_add(g, NULL, 0);
+	if (g && !g->count) {
+		nm_coalesced_table_free(g);
+		g = NULL;
+	}
+	return g;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * coalesced.h - references that follow each other at constant distances, and touch one range of bytes without gaps: a
+ * group is handed over as one reference.
+ *
+ * Where all of it lies in one line that is there, each reference of it hits, and nothing comes between them: one
+ * touch, one look at the tag and one entry in the log do for all.  Else it is taken apart, and each reference is
+ * charged to its own cell.
+ *
+ * A group has a number, which stands in the place of the cell of its reference.  Groups are made by one thread and read
+ * by another: what is made stays where it is, and is told of by handing over a batch that has its number.
+ */
+#ifndef NM_GROUPS_H
+#define NM_GROUPS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "hierarchy.h"
+
+enum {
+	NM_COALESCED_MAX = 15,  /* references of one, */
+	NM_COALESCED_SPAN = 64, /* and bytes */
+	NM_COALESCED_CHUNK_BITS = 12,
+	NM_COALESCED_CHUNKS = 1 << 12
+};
+
+struct nm_coalesced_member {
+	uint32_t cell;
+	uint16_t distance; /* from the group's address */
+	uint8_t size, kind;
+};
+
+struct nm_coalesced {
+	uint64_t count; /* of the maker: times that it was handed over */
+	uint32_t members;
+	struct nm_coalesced_member member[]; /* in order */
+};
+
+/* References of a group that follow each other in one line. */
+struct nm_part {
+	uint64_t mask; /* bytes of the line, a bit each */
+	uint8_t side;  /* how many lines behind that in which the group begins */
+	uint8_t first, count, writes;
+};
+
+enum { NM_CUT_PARTS = 4 };
+
+/* How a group lies in lines if it begins at an offset in one. */
+struct nm_cut {
+	uint32_t group; /* 0: nothing is known */
+	uint8_t offset;
+	uint8_t parts; /* 0: more than there is room for, or a reference lies in two lines */
+	struct nm_part part[NM_CUT_PARTS];
+};
+
+struct nm_coalesced_table {
+	struct nm_coalesced **chunks[NM_COALESCED_CHUNKS];
+	uint32_t count;         /* [0] is one of none */
+	_Atomic uint32_t cells; /* that references may have: members', and what was told of */
+	struct nm_arena arena;
+};
+
+struct nm_coalesced_table *nm_coalesced_table_new(void); /* NULL when memory is exhausted */
+void nm_coalesced_table_free(struct nm_coalesced_table *coalesced);
+
+/* A group of these, 2 to NM_COALESCED_MAX, is known from now on.  Its number, or 0 when memory, or numbers, are exhausted. */
+uint32_t nm_coalesced_add(struct nm_coalesced_table *coalesced, const struct nm_coalesced_member *members,
+			  unsigned count);
+
+/* Before a batch is handed over that has cells below `cells`, of which members are only some. */
+static inline void nm_coalesced_raise_limit(struct nm_coalesced_table *coalesced, uint32_t cells)
+{
+	if (atomic_load_explicit(&coalesced->cells, memory_order_relaxed) < cells)
+		atomic_store_explicit(&coalesced->cells, cells, memory_order_relaxed);
+}
+
+static inline struct nm_coalesced *nm_coalesced_at(const struct nm_coalesced_table *coalesced,
+						   uint32_t number)
+{
+	return coalesced
+	    ->chunks[number >> NM_COALESCED_CHUNK_BITS][number & ((1u << NM_COALESCED_CHUNK_BITS) - 1)];
+}
+
+/* Whether a reference is to a group. */
+static inline int nm_ref_is_coalesced(const struct nm_ref *r)
+{
+	return r->weight > 1 && r->kind != NM_REF_FETCH;
+}
+
+/* One reference of a group that is handed over as r. */
+static inline struct nm_ref nm_coalesced_member_ref(const struct nm_ref *r,
+						    const struct nm_coalesced_member *m)
+{
+	return (struct nm_ref){.address = r->address + m->distance,
+			       .cell = m->cell,
+			       .size = m->size,
+			       .kind = m->kind,
+			       .weight = 1};
+}
+
+#endif

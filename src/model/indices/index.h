@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * index.h - which set a line goes to: one row for each way to find it.
+ */
+#ifndef NM_INDEX_H
+#define NM_INDEX_H
+
+#include <stdint.h>
+
+#include "machine.h"
+
+struct nm_index_geometry {
+	uint64_t sets;                 /* that there are */
+	uint64_t modulus;              /* prime: the largest prime; slices: sets of one slice */
+	unsigned set_bits, line_shift; /* log2 of sets, where that is whole, and of the line's bytes */
+	unsigned slice_bits;
+};
+
+struct nm_index {
+	const char *name, *summary;
+	uint64_t (*set)(const struct nm_index_geometry *p, uint64_t line);
+	/* What a number of sets lacks for it; NULL if nothing, or for any number. */
+	const char *(*lacks)(const struct nm_level_spec *spec);
+};
+
+extern const struct nm_index nm_indexes[NM_INDEX_COUNT]; /* by enum nm_index_kind */
+
+void nm_index_geometry_init(struct nm_index_geometry *p, const struct nm_level_spec *spec);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * oracle.c - see oracle.h.
+ *
+ * Requests are numbered.  A table of lines tells the latest request of each; the one before it then learns how many
+ * requests later its line comes again: four bytes a request, in chunks, so that nothing is copied.  Requests for
+ * the line that its set was asked for last are left out (policy_opt.c): the line is there, whatever leaves, and
+ * when it is asked for next matters after the last of them only.
+ *
+ * A line that comes again 2^32 requests later is taken for one that never does.
+ */
+#include "oracle.h"
+
+#include <stdlib.h>
+
+#include "map.h"
+#include "vector.h"
+
+enum { CHUNK = 1 << 16 };
+
+struct nm_next_uses {
+	unsigned depth; /* levels with policy=opt on the way to it */
+	int known, recording;
+	uint64_t count;                 /* requests noted */
+	uint64_t at;                    /* the next to be known */
+	struct nm_vec(uint32_t *) away; /* requests to the next for the line, in chunks; 0: there is none */
+	struct nm_map latest;           /* line to its request */
+};
+
+struct nm_oracle {
+	struct nm_machine machine;
+	unsigned run, runs; /* before all is known */
+	size_t taken;       /* in this run */
+	struct nm_vec(struct nm_next_uses *) next_uses;
+};
+
+int nm_oracle_new(struct nm_oracle **ret_oracle, const struct nm_machine *machine, struct nm_error *err)
+{
+	struct nm_oracle *f = calloc(1, sizeof *f);
+
+	if (!f)
+		return nm_fail_memory(err);
+	f->machine = *machine;
+	f->runs = nm_machine_runs_ahead(machine);
+	*ret_oracle = f;
+	return 0;
+}
+
+static void forget(struct nm_next_uses *next_uses)
+{
+	for (size_t i = 0; i < next_uses->away.count; i++)
+		free(next_uses->away.at[i]);
+	nm_vec_free(&next_uses->away);
+	nm_map_done(&next_uses->latest);
+	free(next_uses);
+}
+
+void nm_oracle_free(struct nm_oracle *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->next_uses.count; i++)
+		forget(f->next_uses.at[i]);
+	nm_vec_free(&f->next_uses);
+	free(f);
+}
+
+int nm_oracle_ready(const struct nm_oracle *f) { return f->run == f->runs; }
+
+/* In each run the levels that are one deeper are noted. */
+static void prepare(struct nm_next_uses *next_uses, unsigned run)
+{
+	next_uses->known = next_uses->depth < run;
+	next_uses->recording = next_uses->depth == run;
+	next_uses->at = 0;
+}
+
+void nm_oracle_next_run(struct nm_oracle *f)
+{
+	f->run++;
+	f->taken = 0;
+	for (size_t i = 0; i < f->next_uses.count; i++) {
+		nm_map_done(&f->next_uses.at[i]->latest);
+		f->next_uses.at[i]->latest = (struct nm_map){0};
+		prepare(f->next_uses.at[i], f->run);
+	}
+}
+
+struct nm_next_uses *nm_oracle_level(struct nm_oracle *f, unsigned level)
+{
+	struct nm_next_uses *next_uses;
+
+	if (f->taken < f->next_uses.count)
+		return f->next_uses.at[f->taken++];
+	next_uses = calloc(1, sizeof *next_uses);
+	if (!next_uses || nm_vec_push(&f->next_uses, next_uses)) {
+		free(next_uses);
+		return NULL;
+	}
+	next_uses->depth = nm_machine_opt_before(&f->machine, level);
+	prepare(next_uses, f->run);
+	f->taken++;
+	return next_uses;
+}
+
+int nm_next_uses_known(const struct nm_next_uses *next_uses) { return next_uses->known; }
+
+int nm_next_uses_record(struct nm_next_uses *f, uint64_t line)
+{
+	uint64_t now = f->count, before;
+
+	if (!f->recording)
+		return 0;
+	if (now / CHUNK == f->away.count) {
+		uint32_t *chunk = calloc(CHUNK, sizeof *chunk);
+
+		if (!chunk || nm_vec_push(&f->away, chunk)) {
+			free(chunk);
+			return NM_ENOMEM;
+		}
+	}
+	before = nm_map_get(&f->latest, line, now);
+	if (now - before <= UINT32_MAX)
+		f->away.at[before / CHUNK][before % CHUNK] = (uint32_t)(now - before);
+	f->count++;
+	return nm_map_put(&f->latest, line, now);
+}
+
+uint64_t nm_next_uses_get(struct nm_next_uses *f)
+{
+	uint64_t now = f->at++;
+	uint32_t away = now < f->count ? f->away.at[now / CHUNK][now % CHUNK] : 0;
+
+	return away ? now + away : UINT64_MAX - now;
+}

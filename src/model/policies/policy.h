@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * policy.h - which line of a full set leaves: one row for each replacement policy.
+ *
+ * A policy sees the ways of a set by number.  It is told of hits and of lines that come in, and is asked for a victim
+ * when all ways hold lines; free ways are taken first, the lowest first, without asking.  What it remembers of a set
+ * is `set_bytes` and `way_bytes` for each way, zero at first.
+ */
+#ifndef NM_POLICY_H
+#define NM_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine.h"
+
+/* What a policy works with: the sets of one level. */
+struct nm_replacement {
+	const struct nm_policy *policy;
+	uint32_t ways;
+	uint64_t sets;
+	uint64_t random; /* state of the generator */
+	uint64_t
+	    period;    /* DRRIP: sets 0, period, 2 * period, ... lead for SRRIP, those after them for BRRIP */
+	unsigned duel; /* DRRIP: the count that decides for the rest */
+	unsigned char *state;
+	size_t stride;                  /* bytes of state a set */
+	struct nm_next_uses *next_uses; /* OPT */
+	int failed;                     /* OPT: memory ran out */
+	const uint64_t *tags;           /* OPT: the line of each way, by set; of a line that comes in too */
+};
+
+struct nm_policy {
+	const char *name, *summary;
+	size_t way_bytes, set_bytes;
+	void (*start)(struct nm_replacement *r, uint64_t set); /* or NULL */
+	void (*touch)(struct nm_replacement *r, uint64_t set, uint32_t way);
+	void (*load)(struct nm_replacement *r, uint64_t set, uint32_t way);
+	uint32_t (*victim)(struct nm_replacement *r, uint64_t set);
+};
+
+/* By enum nm_policy_kind. */
+extern const struct nm_policy nm_policy_lru, nm_policy_fifo, nm_policy_random, nm_policy_tree_plru,
+    nm_policy_bit_plru, nm_policy_nru, nm_policy_srrip, nm_policy_brrip, nm_policy_drrip, nm_policy_opt;
+extern const struct nm_policy *const nm_policies[NM_POLICY_COUNT];
+
+int nm_replacement_init(struct nm_replacement *r, const struct nm_level_spec *spec); /* 0 or NM_ENOMEM */
+void nm_replacement_done(struct nm_replacement *r);
+
+static inline void *nm_replacement_state(const struct nm_replacement *r, uint64_t set)
+{
+	return r->state + set * r->stride;
+}
+
+/* A number below n, by splitmix64. */
+uint32_t nm_replacement_draw(struct nm_replacement *r, uint32_t n);
+
+#endif

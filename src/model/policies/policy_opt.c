@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves.  oracle.h tells of the uses to come.
+ *
+ * The ways of a set stand in a heap, the farthest use on top.  A touch puts off the use of its line, which only rises; a
+ * load takes the slot of the way that left, and sinks or rises: the logarithm of the ways.  A request for the line that
+ * was asked for last in the set changes nothing and is not noted: the line is there, and its next use matters only when
+ * another line comes.  So most hits of a first level cost a compare, and no memory.
+ *
+ * While the future is noted, ways leave in turn.  Nothing is counted then.
+ */
+#include "oracle.h"
+#include "policy.h"
+
+struct way {
+	uint64_t use;
+	uint32_t slot; /* in the heap */
+	uint32_t heap; /* of the slot with this number: its way */
+};
+
+struct set {
+	uint32_t filled, last; /* ways in the heap; the way asked for last, + 1 */
+	struct way ways[];
+};
+
+static void put(struct set *s, uint32_t slot, uint32_t way)
+{
+	s->ways[slot].heap = way;
+	s->ways[way].slot = slot;
+}
+
+static void rise(struct set *s, uint32_t slot, uint32_t way)
+{
+	for (uint32_t up; slot && s->ways[s->ways[up = (slot - 1) / 2].heap].use < s->ways[way].use;
+	     slot = up)
+		put(s, slot, s->ways[up].heap);
+	put(s, slot, way);
+}
+
+static void sink(struct set *s, uint32_t slot, uint32_t way)
+{
+	for (uint32_t down; (down = 2 * slot + 1) < s->filled; slot = down) {
+		if (down + 1 < s->filled &&
+		    s->ways[s->ways[down + 1].heap].use > s->ways[s->ways[down].heap].use)
+			down++;
+		if (s->ways[s->ways[down].heap].use <= s->ways[way].use)
+			break;
+		put(s, slot, s->ways[down].heap);
+	}
+	put(s, slot, way);
+}
+
+static void touch(struct nm_replacement *r, uint64_t set, uint32_t way)
+{
+	struct set *s = nm_replacement_state(r, set);
+
+	if (s->last == way + 1)
+		return;
+	s->last = way + 1;
+	if (!nm_next_uses_known(r->next_uses)) {
+		r->failed |= nm_next_uses_record(r->next_uses, r->tags[set * r->ways + way]) != 0;
+		return;
+	}
+	s->ways[way].use = nm_next_uses_get(r->next_uses);
+	rise(s, s->ways[way].slot, way);
+}
+
+/* The victim's way is on top of the heap; others are filled in order. */
+static void load(struct nm_replacement *r, uint64_t set, uint32_t way)
+{
+	struct set *s = nm_replacement_state(r, set);
+
+	s->last = way + 1;
+	if (!nm_next_uses_known(r->next_uses)) {
+		r->failed |= nm_next_uses_record(r->next_uses, r->tags[set * r->ways + way]) != 0;
+		return;
+	}
+	s->ways[way].use = nm_next_uses_get(r->next_uses);
+	if (way == s->filled)
+		rise(s, s->filled++, way);
+	else
+		sink(s, 0, way);
+}
+
+static uint32_t victim(struct nm_replacement *r, uint64_t set)
+{
+	const struct set *s = nm_replacement_state(r, set);
+
+	return nm_next_uses_known(r->next_uses) ? s->ways[0].heap : s->last % r->ways;
+}
+
+const struct nm_policy nm_policy_opt = {.name = "opt",
+					.summary = "Belady's: the line used farthest in the future leaves",
+					.way_bytes = sizeof(struct way),
+					.set_bytes = sizeof(struct set),
+					.touch = touch,
+					.load = load,
+					.victim = victim};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * policy_order.c - policies by order: LRU (the line touched first leaves) and FIFO (the line loaded first leaves).
+ *
+ * A set keeps its ways in a ring of links, so that every step takes constant time at any number of ways.  The
+ * default levels, which are LRU too, are not here: their order are the timestamps that fast.c keeps.
+ */
+#include "policy.h"
+
+struct link {
+	uint32_t newer,
+	    older; /* ways; `ways` itself is the end: its newer is the oldest, its older the newest */
+};
+
+static void push(struct link *links, uint32_t end, uint32_t way)
+{
+	links[way] = (struct link){.newer = end, .older = links[end].older};
+	links[links[end].older].newer = way;
+	links[end].older = way;
+}
+
+static void start(struct nm_replacement *r, uint64_t set)
+{
+	struct link *links = nm_replacement_state(r, set);
+
+	links[r->ways] = (struct link){r->ways, r->ways};
+	for (uint32_t way = 0; way < r->ways; way++)
+		push(links, r->ways, way);
+}
+
+static void renew(struct nm_replacement *r, uint64_t set, uint32_t way)
+{
+	struct link *links = nm_replacement_state(r, set);
+
+	links[links[way].newer].older = links[way].older;
+	links[links[way].older].newer = links[way].newer;
+	push(links, r->ways, way);
+}
+
+static void residency(struct nm_replacement *r, uint64_t set, uint32_t way) { (void)r, (void)set, (void)way; }
+
+static uint32_t oldest(struct nm_replacement *r, uint64_t set)
+{
+	const struct link *links = nm_replacement_state(r, set);
+
+	return links[r->ways].newer;
+}
+
+const struct nm_policy nm_policy_lru = {.name = "lru",
+					.summary = "the line touched least recently leaves",
+					.way_bytes = sizeof(struct link),
+					.set_bytes = sizeof(struct link),
+					.start = start,
+					.touch = renew,
+					.load = renew,
+					.victim = oldest};
+const struct nm_policy nm_policy_fifo = {.name = "fifo",
+					 .summary = "the line loaded first leaves",
+					 .way_bytes = sizeof(struct link),
+					 .set_bytes = sizeof(struct link),
+					 .start = start,
+					 .touch = residency,
+					 .load = renew,
+					 .victim = oldest};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prefetch.h - which lines are loaded before they are asked for: one row for each prefetcher.
+ *
+ * A prefetcher sees the demand requests of its level, line by line, after each was served, and names lines.  These are
+ * loaded when the reference that the request belongs to is over in all levels.  It does not see what other prefetchers
+ * ask for, nor what it named itself.  What becomes of the lines is counted in prefetch_tracker.h.
+ *
+ * As prefetchers of hardware, which know physical addresses, it does not name lines of another page of 4K than that of
+ * the request, unless the level says cross=yes.
+ */
+#ifndef NM_PREFETCH_H
+#define NM_PREFETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine.h"
+#include "vector.h"
+
+struct nm_cache;
+
+/* A request that was served, of a line or of a part of it. */
+struct nm_demand {
+	uint64_t address;     /* its first byte; of a fill for a level above, the first of its line */
+	uint64_t instruction; /* a number that tells the instructions apart which the requests come from */
+	uint32_t cell;
+	int missed; /* the line had to be loaded */
+	int fresh;  /* a prefetch had brought it, and this is its first use */
+};
+
+/* Lines that are to be loaded when the reference is over, in the order in which they were named. */
+struct nm_prefetch_request {
+	struct nm_cache *level;
+	uint64_t line;
+	uint32_t cell; /* whose request made the prefetcher name it */
+};
+
+/* Of a whole hierarchy. */
+struct nm_prefetch_queue {
+	struct nm_vec(struct nm_prefetch_request) list;
+	struct nm_vec(uint32_t) instructions; /* by cell; a cell beyond them is an instruction of its own */
+};
+
+/* What a prefetcher works with: one level. */
+struct nm_prefetch {
+	const struct nm_prefetcher *by; /* NULL: the level has none */
+	uint32_t degree, distance, entries;
+	unsigned line_shift;
+	int cross;
+	void *table;    /* `entries` times entry_bytes, zero at first */
+	uint64_t clock; /* requests seen */
+	struct nm_cache *level;
+	struct nm_prefetch_queue *queue;
+};
+
+struct nm_prefetcher {
+	const char *name, *summary;
+	/* What holds where the level does not say; entries 0: it has no table. */
+	uint32_t degree, distance, entries;
+	size_t entry_bytes;
+	void (*see)(struct nm_prefetch *p, const struct nm_demand *demand);
+};
+
+/* By enum nm_prefetch_kind; the first is none. */
+extern const struct nm_prefetcher nm_prefetcher_next, nm_prefetcher_stride, nm_prefetcher_stream;
+extern const struct nm_prefetcher *const nm_prefetchers[NM_PREFETCH_COUNT];
+
+/* Of a level whose line, or sector, is 1 << line_shift bytes.  0 or NM_ENOMEM. */
+int nm_prefetch_init(struct nm_prefetch *p, const struct nm_level_spec *spec, unsigned line_shift);
+void nm_prefetch_done(struct nm_prefetch *p);
+
+static inline uint64_t nm_prefetch_instruction(const struct nm_prefetch *p, uint32_t cell)
+{
+	return cell < p->queue->instructions.count ? p->queue->instructions.at[cell] : cell;
+}
+
+/* Names a line to be loaded.  0: there is none of that number, or it is beyond the page. */
+int nm_prefetch_name(struct nm_prefetch *p, const struct nm_demand *demand, uint64_t line);
+
+#endif

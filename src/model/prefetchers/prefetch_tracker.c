@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * prefetch_tracker.c - see prefetch_tracker.h.
+ *
+ * What is kept of lines that left is looked through when it has become twice as much as can matter, so it costs a
+ * few steps a load, and no more memory than a few words for each line of the level.
+ */
+#include "prefetch_tracker.h"
+
+#include <stdlib.h>
+
+#include "general.h"
+
+enum { SPARE = 64 };
+
+int nm_prefetch_tracker_new(struct nm_prefetch_tracker **ret_prefetched, const struct nm_cache *c,
+			    struct nm_prefetch_queue *queue)
+{
+	struct nm_prefetch_tracker *a = *ret_prefetched = calloc(1, sizeof *a);
+
+	if (!a || !(a->waits = calloc(c->slots, 1)) ||
+	    nm_prefetch_init(&a->prefetch, &c->spec, c->line_shift))
+		return NM_ENOMEM;
+	a->prefetch.level = (struct nm_cache *)c;
+	a->prefetch.queue = queue;
+	return 0;
+}
+
+void nm_prefetch_tracker_free(struct nm_prefetch_tracker *a)
+{
+	if (!a)
+		return;
+	nm_prefetch_done(&a->prefetch);
+	nm_map_done(&a->pushed);
+	nm_map_done(&a->unused);
+	free(a->waits);
+	free(a);
+}
+
+static struct nm_prefetch_tracker *of(const struct nm_cache *c) { return c->general->prefetched; }
+
+static uint32_t age(const struct nm_prefetch_tracker *a, uint64_t left)
+{
+	return (uint32_t)a->entered - (uint32_t)(left >> 32);
+}
+
+static int may_pollute(const struct nm_cache *c, uint64_t line, uint64_t value)
+{
+	(void)value;
+	return nm_shadow_entry_of(&c->shadow, line)->timestamp != 0;
+}
+
+static int may_be_late(const struct nm_cache *c, uint64_t line, uint64_t value)
+{
+	(void)line;
+	return age(of(c), value) <= c->shadow.capacity;
+}
+
+static int keep(const struct nm_cache *c, struct nm_map *map,
+		int (*matters)(const struct nm_cache *c, uint64_t line, uint64_t value))
+{
+	struct nm_map kept = {0};
+	uint64_t line, value;
+	int status = 0;
+
+	for (size_t i = 0; nm_map_next(map, &i, &line, &value) && !status;)
+		if (matters(c, line, value))
+			status = nm_map_put(&kept, line, value);
+	if (status) {
+		nm_map_done(&kept);
+		return status;
+	}
+	nm_map_done(map);
+	*map = kept;
+	return 0;
+}
+
+static void sweep(struct nm_cache *c)
+{
+	struct nm_prefetch_tracker *a = of(c);
+	const uint64_t most = 2 * c->shadow.capacity + SPARE;
+
+	if (a->pushed.count < most && a->unused.count < most && a->entered - a->swept < 1u << 31)
+		return;
+	if (keep(c, &a->pushed, may_pollute) || keep(c, &a->unused, may_be_late))
+		c->failed = 1;
+	a->swept = a->entered;
+}
+
+void nm_prefetch_tracker_load(struct nm_cache *c, uint64_t line, int class)
+{
+	struct nm_prefetch_tracker *a = of(c);
+	uint64_t pusher = nm_map_get(&a->pushed, line, UINT64_MAX),
+		 left = nm_map_get(&a->unused, line, UINT64_MAX);
+
+	a->entered++;
+	if (pusher != UINT64_MAX) {
+		c->counters.extras[pusher].pollution += class == NM_MISS_CONFLICT;
+		nm_map_remove(&a->pushed, line);
+	}
+	if (left != UINT64_MAX) {
+		c->counters.extras[(uint32_t)left].late_evicted += age(a, left) <= c->shadow.capacity;
+		nm_map_remove(&a->unused, line);
+	}
+}
+
+void nm_prefetch_tracker_bring(struct nm_cache *c, uint64_t line, uint32_t slot, uint32_t cell)
+{
+	struct nm_prefetch_tracker *a = of(c);
+
+	c->counters.extras[cell].prefetches++;
+	a->waits[slot] = 1;
+	nm_map_remove(&a->pushed, line);
+	nm_map_remove(&a->unused, line);
+}
+
+void nm_prefetch_tracker_use(struct nm_cache *c, uint32_t slot)
+{
+	of(c)->waits[slot] = 0;
+	c->counters.extras[c->residencies[slot].cell].useful++;
+	if (nm_shadow_seen(&c->shadow, c->tags[slot]) == NM_ENOMEM)
+		c->failed = 1;
+}
+
+void nm_prefetch_tracker_move(struct nm_cache *c, uint32_t from, uint32_t to)
+{
+	of(c)->waits[to] = of(c)->waits[from];
+	of(c)->waits[from] = 0;
+}
+
+/* Whether it was used first by way of the level above. */
+static int is_used(const struct nm_cache *c, uint32_t slot) { return c->residencies[slot].served > 0; }
+
+void nm_prefetch_tracker_end(struct nm_cache *c, uint32_t slot)
+{
+	c->counters.extras[c->residencies[slot].cell].useful += of(c)->waits[slot] && is_used(c, slot);
+	of(c)->waits[slot] = 0;
+}
+
+void nm_prefetch_tracker_leave(struct nm_cache *c, uint32_t slot, uint32_t evictor)
+{
+	struct nm_prefetch_tracker *p = of(c);
+	const int unused = p->waits[slot] && !is_used(c, slot);
+	int status = 0;
+
+	nm_prefetch_tracker_end(c, slot);
+	if (c->spec.inclusion == NM_EXCLUSIVE) { /* it may have come back without a load */
+		nm_map_remove(&p->unused, c->tags[slot]);
+		nm_map_remove(&p->pushed, c->tags[slot]);
+	}
+	if (unused)
+		status = nm_map_put(&p->unused, c->tags[slot],
+				    (uint64_t)(uint32_t)p->entered << 32 | c->residencies[slot].cell);
+	if (evictor & NM_BY_PREFETCH && !status)
+		status = nm_map_put(&p->pushed, c->tags[slot], evictor & ~NM_BY_PREFETCH);
+	if (status)
+		c->failed = 1;
+	sweep(c);
+}

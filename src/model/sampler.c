@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sampler.c - see sampler.h.
+ *
+ * A line is followed until more residencies were told than are allowed: FOLLOWED for each time that the lines were halved, and
+ * one of FOLLOWED_PART loads.
+ */
+#include "sampler.h"
+
+#include <string.h>
+
+#include "cache.h"
+#include "map.h"
+
+enum {
+	GAP_GROWTH = 2048,   /* the part of all loads so far that a gap is */
+	FOLLOWED = 8192,     /* residencies of followed lines before they are halved, each time */
+	FOLLOWED_PART = 128, /* one of so many loads is allowed in any case */
+	REST = 4096          /* residencies that are told at the end, or not many more */
+};
+
+void nm_sampler_init(struct nm_sampler *w)
+{
+	memset(w, 0, sizeof *w);
+	w->due = w->gap = 1;
+	w->chosen = UINT64_MAX;
+	w->allowed = FOLLOWED;
+}
+
+void nm_sampler_done(struct nm_sampler *w)
+{
+	for (unsigned i = 0; i < NM_SAMPLE_LISTS; i++)
+		nm_vec_free(&w->lists[i].list);
+}
+
+void nm_sampler_next(struct nm_sampler *w)
+{
+	w->to = &w->lists[w->batches++ % NM_SAMPLE_LISTS];
+	w->to->chosen = w->chosen;
+	w->latest = 0;
+}
+
+static void push(struct nm_sampler *w, const struct nm_line_sample *sample)
+{
+	if (nm_vec_push(&w->to->list, *sample))
+		w->failed = 1;
+}
+
+/* Tells of the residency at a slot, which stands for so many. */
+static void tell_stay(struct nm_cache *c, uint32_t slot, uint32_t weight)
+{
+	struct nm_sampler *w = c->sampler;
+	const struct nm_residency *residency = &c->residencies[slot];
+	struct nm_line_sample g = {.address = c->tags[slot] << c->line_shift,
+				   .served = residency->served,
+				   .weight = weight,
+				   .cell = residency->cell,
+				   .residency = 1,
+				   .followed = nm_sampler_hash(c->tags[slot]) <= w->chosen};
+
+	if (!weight && !g.followed)
+		return;
+	memcpy(g.mask, nm_cache_mask(c, slot), c->words * sizeof *g.mask);
+	push(w, &g);
+	w->followed += g.followed;
+	if (w->followed > w->allowed + w->loads / FOLLOWED_PART) {
+		w->chosen /= 2;
+		w->to->chosen = w->chosen;
+		w->allowed += FOLLOWED;
+	}
+}
+
+static uint64_t gap_after(uint64_t loads)
+{
+	uint64_t mean = loads / GAP_GROWTH < NM_SAMPLE_GAP - 1 ? loads / GAP_GROWTH : NM_SAMPLE_GAP - 1;
+
+	return 1 + mean / 2 + nm_mix64(loads) % (mean + 1);
+}
+
+void nm_sampler_load(struct nm_sampler *w, uint64_t address, uint32_t cell, unsigned write)
+{
+	struct nm_line_sample miss = {
+	    .address = address, .weight = (uint32_t)w->gap, .cell = cell, .write = (uint8_t)write};
+
+	w->weight = miss.weight;
+	w->loads += w->gap;
+	w->due = w->gap = gap_after(w->loads);
+	push(w, &miss);
+	w->latest = w->failed ? 0 : w->to->list.count;
+}
+
+/* Between a load of the first level and what further levels load for it no other load comes, but of another line. */
+void nm_sampler_further(struct nm_sampler *w, uint64_t address, const struct nm_cache *c)
+{
+	struct nm_line_sample *miss = w->latest ? &w->to->list.at[w->latest - 1] : NULL;
+
+	if (miss && miss->address >> c->line_shift == address >> c->line_shift)
+		miss->loaded |= 1u << c->level;
+}
+
+void nm_sampler_residency(struct nm_cache *c, uint32_t slot)
+{
+	uint32_t weight = c->sampler->weight;
+
+	c->sampler->weight = 0;
+	tell_stay(c, slot, weight);
+}
+
+void nm_sampler_rest(struct nm_cache *c)
+{
+	uint64_t step = c->slots / REST + 1;
+
+	for (uint32_t slot = 0; slot < c->slots; slot++)
+		if (c->tags[slot] < NM_NO_VICTIM)
+			tell_stay(c, slot, slot % step ? 0 : (uint32_t)step);
+}
