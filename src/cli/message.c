@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int progress_is_shown; /* in the terminal's last line */
+
 void nm_message(const char *format, ...)
 {
 	va_list args;
 
+	nm_message_progress_end();
 	fputs("nearmiss: ", stderr);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
@@ -20,7 +23,21 @@ void nm_message(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* The line of the subject that holds the fault, and the caret below it.  Tabs stay tabs. */
+void nm_message_progress(uint64_t references, double per_second)
+{
+	fprintf(stderr, "\r\033[Knearmiss: %.1f M references, %.1f M/s", (double)references / 1e6,
+		per_second / 1e6);
+	progress_is_shown = 1;
+}
+
+void nm_message_progress_end(void)
+{
+	if (progress_is_shown)
+		fputs("\r\033[K", stderr);
+	progress_is_shown = 0;
+}
+
+/* Prints the line of the subject that holds the fault, and a caret below it.  Tabs stay tabs. */
 static void show_place(const char *subject, size_t column)
 {
 	const char *start = subject + column, *at;
@@ -39,19 +56,6 @@ void nm_message_error(const struct nm_error *err)
 	nm_message("%s", err->text);
 	if (err->column >= 0 && (size_t)err->column <= strlen(err->subject))
 		show_place(err->subject, (size_t)err->column);
-}
-
-int nm_status_of(enum nm_code code, int otherwise)
-{
-	switch (code) {
-	case NM_OK: return NM_STATUS_OK;
-	case NM_ENOSPC: return NM_STATUS_FULL;
-	case NM_EFORMAT: return NM_STATUS_DAMAGED;
-	case NM_EVERSION: return NM_STATUS_NEWER_PROFILE;
-	case NM_EPLUGIN:
-	case NM_ENOMEM: return NM_STATUS_FAILED;
-	default: return otherwise;
-	}
 }
 
 int nm_failed(const struct nm_error *err, int otherwise)

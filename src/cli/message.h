@@ -5,13 +5,15 @@
 #ifndef NM_MESSAGE_H
 #define NM_MESSAGE_H
 
+#include <stdint.h>
+
 #include "errors.h"
 #include "status.h"
 
-/* "nearmiss: " and the text, in one line. */
+/* Prints "nearmiss: " and the text, in one line. */
 void nm_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Tells an error, with a caret under the fault if it has a place:
+/* Prints an error, with a caret under the fault if its column is known:
  *
  *     nearmiss: bad cache SPEC: ways must be a number or "full"
  *       L1d=32K,x,64
@@ -19,10 +21,14 @@ void nm_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
  */
 void nm_message_error(const struct nm_error *err);
 
-/* Tells an error and returns nm_status_of(its code, otherwise). */
+/* Prints an error and returns nm_status_of(its code, otherwise). */
 int nm_failed(const struct nm_error *err, int otherwise);
 
-/* The word of a list (ended by NULL) that is nearest to what was typed, or NULL if none is near. */
+/* Shows how far a run is, in the terminal's last line, until the next message or nm_message_progress_end. */
+void nm_message_progress(uint64_t references, double per_second);
+void nm_message_progress_end(void);
+
+/* The word of a list (ended by NULL) that is most like `typed`, or NULL if none is close. */
 const char *nm_nearest(const char *typed, const char *const *words);
 
 #endif

@@ -215,7 +215,7 @@ def case_damage_is_told_and_what_stands_before_is_kept():
     with open("t.csv", "w", encoding="ascii") as f:
         f.write("addr,rw\n16,r\n80,r\n96,maybe\n160,r\n")
     text = replay("t.csv", status=DAMAGED).stderr.decode()
-    assert text == "nearmiss: t.csv: line 4: rw is neither a read nor a write; what stands before was used\n", text
+    assert text == "nearmiss: t.csv: line 4: rw is neither a read nor a write; the part before it was used\n", text
     assert levels("r.nmp")[0][0] == 2
     with open(os.path.join(DATA, "list.champsim.xz"), "rb") as f:
         records = lzma.decompress(f.read())

@@ -155,7 +155,7 @@ def case_man_pages():
         for option in options(command):
             assert f"--{option}" in page.replace("\\-", "-"), f"nearmiss-{command}(1) lacks --{option}"
     page = (SOURCE / "docs/man/nearmiss.1.md").read_text(encoding="utf-8")
-    header = (SOURCE / "src/cli/status.h").read_text(encoding="utf-8")
+    header = (SOURCE / "src/run/status.h").read_text(encoding="utf-8")
     statuses = re.findall(r"NM_STATUS_\w+ = (\d+)", header)
     assert len(statuses) > 10
     for status in statuses:

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clock.h - time that only goes forwards.
+ */
+#ifndef NM_CLOCK_H
+#define NM_CLOCK_H
+
+#include <time.h>
+
+/* Milliseconds since some fixed moment. */
+static inline double nm_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+#endif

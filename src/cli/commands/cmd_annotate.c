@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_annotate.c - nearmiss annotate [FILE|FUNCTION...]: source lines with their figures beside them.
+ */
+#include <stdlib.h>
+
+#include "annotate.h"
+#include "message.h"
+#include "options.h"
+#include "viewer.h"
+
+struct annotate_options {
+	const char *input, *level, *sort, *process, *object, *columns, *threshold;
+	struct nm_option_list maps, folders;
+	int64_t context, thread, width;
+	int assembly, syntax, whole, colour, format;
+};
+
+enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, input), NULL},
+    {"columns", 'c', "LIST", "figures to show (misses,share,class,waste,object)", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, columns), NULL},
+    {"level", 'l', "LEVEL", "figures of this level (the first that takes data)", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, level), NULL},
+    {"sort", 's', "COLUMN", "rank files and functions by a column (misses)", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, sort), NULL},
+    {"object", 0, "NAME", "only figures of this object; * and ? match", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, object), NULL},
+    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, process), NULL},
+    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
+     offsetof(struct annotate_options, thread), NULL},
+    {"threshold", 0, "PERCENT", "leave out files, functions and lines with less (0.5)", NM_OPTION_TEXT,
+     offsetof(struct annotate_options, threshold), NULL},
+    {"asm", 0, NULL, "show instructions, of a profile recorded with --asm", NM_OPTION_FLAG,
+     offsetof(struct annotate_options, assembly), NULL},
+    {"syntax", 0, "NAME", "of instructions (att)", NM_OPTION_CHOICE,
+     offsetof(struct annotate_options, syntax), "att|intel"},
+    {"context", 0, "N", "lines or instructions shown around those with figures (8)", NM_OPTION_NUMBER,
+     offsetof(struct annotate_options, context), NULL},
+    {"whole", 0, NULL, "show whole files or functions", NM_OPTION_FLAG,
+     offsetof(struct annotate_options, whole), NULL},
+    {"source-dir", 0, "DIR", "look for sources there too; may be repeated", NM_OPTION_LIST,
+     offsetof(struct annotate_options, folders), NULL},
+    {"map", 0, "OLD=NEW", "what was under OLD lies under NEW; may be repeated", NM_OPTION_LIST,
+     offsetof(struct annotate_options, maps), NULL},
+    {"color", 0, "WHEN", "colour by heat (auto: on a terminal)", NM_OPTION_CHOICE,
+     offsetof(struct annotate_options, colour), "auto|always|never"},
+    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+     offsetof(struct annotate_options, format), "text|csv|json"},
+    {"width", 'w', "N", "fit names into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
+     offsetof(struct annotate_options, width), NULL},
+};
+
+/* 0, or the status of a fault that was told. */
+static int read_request(const struct nm_command *self, const struct annotate_options *o,
+			const struct nm_operands *operands, struct nm_annotate_request *ret_request)
+{
+	char *end;
+	struct nm_annotate_request r = {
+	    .report = {.level = o->level, .process = o->process, .thread = o->thread, .sort = o->sort},
+	    .object = o->object,
+	    .columns = o->columns,
+	    .names = (const char *const *)operands->at,
+	    .name_count = (size_t)operands->count,
+	    .search = {o->maps.at, o->maps.count, o->folders.at, o->folders.count},
+	    .assembly = o->assembly,
+	    .syntax = (enum nm_syntax)o->syntax,
+	    .context = o->whole ? -1 : o->context,
+	};
+
+	r.threshold = strtod(o->threshold, &end);
+	if (end == o->threshold || *end || !(r.threshold >= 0 && r.threshold <= 100))
+		return nm_usage(self, "--threshold wants a number from 0 to 100, not \"%s\"", o->threshold);
+	for (size_t i = 0; i < o->maps.count; i++)
+		if (!nm_source_map_is_valid(o->maps.at[i]))
+			return nm_usage(self, "--map wants OLD=NEW, not \"%s\"", o->maps.at[i]);
+	*ret_request = r;
+	return 0;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct annotate_options o = {
+	    .input = "nearmiss.nmp", .threshold = "0.5", .context = 8, .width = NM_WIDTH_OF_TERMINAL};
+	struct nm_annotate_request request;
+	struct nm_viewer viewer;
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	status = read_request(self, &o, &operands, &request);
+	if (status)
+		return status;
+	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
+	if (o.colour != COLOUR_AUTO)
+		viewer.style.colour = o.colour == COLOUR_ALWAYS;
+	status = nm_annotate_run(viewer.profile, &request, &viewer.style, viewer.output.file, &viewer.err);
+	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
+}
+
+const struct nm_command nm_cmd_annotate = {
+    .name = "annotate",
+    .summary = "Show source lines with their figures beside them",
+    .operands = "[FILE|FUNCTION...]",
+    .details =
+	"Without an operand the files with most misses are shown, the first of them first.  FILE is any end\n"
+	"of a path, as in solver.c or src/solver.c; FUNCTION a name without its parameters.\n\n"
+	"Columns: references, reads, writes, misses, read_misses, write_misses, share, mpki, miss_ratio,\n"
+	"class, cold, capacity, conflict, coherence, loads, reuse, waste, used_bytes, loaded_bytes,\n"
+	"wasted_bytes, evictions, writebacks, object.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

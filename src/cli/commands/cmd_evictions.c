@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_evictions.c - nearmiss evictions: who pushes whom out of the cache.
+ */
+#include "evictions.h"
+#include "message.h"
+#include "options.h"
+#include "viewer.h"
+
+struct evictions_options {
+	const char *input, *level, *evictor, *victim, *sort, *process;
+	int64_t limit, width;
+	int sets, format;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, input), NULL},
+    {"level", 'l', "LEVEL", "evictions from this level (the first that takes data)", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, level), NULL},
+    {"evictor", 'e', "OBJECT", "the lines of code where this object pushes out others", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, evictor), NULL},
+    {"victim", 'v', "OBJECT", "the lines of code where this object is pushed out", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, victim), NULL},
+    {"sets", 0, NULL, "the sets that lose these lines; needs `record --sets`", NM_OPTION_FLAG,
+     offsetof(struct evictions_options, sets), NULL},
+    {"sort", 's', "ORDER", "objects by lost, took or self (lost); lines and sets by a CSV column",
+     NM_OPTION_TEXT, offsetof(struct evictions_options, sort), NULL},
+    {"limit", 'n', "N", "show N objects (8), or lines of code or sets (20); 0: all", NM_OPTION_NUMBER,
+     offsetof(struct evictions_options, limit), NULL},
+    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, process), NULL},
+    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+     offsetof(struct evictions_options, format), "text|csv|json"},
+    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
+     offsetof(struct evictions_options, width), NULL},
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct evictions_options o = {.input = "nearmiss.nmp", .limit = -1, .width = NM_WIDTH_OF_TERMINAL};
+	struct nm_evictions_request request;
+	struct nm_viewer viewer;
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count)
+		return nm_usage(self, "name objects with --evictor and --victim, not \"%s\"", operands.at[0]);
+	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
+	request = (struct nm_evictions_request){.level = o.level,
+						.process = o.process,
+						.evictor = o.evictor,
+						.victim = o.victim,
+						.sort = o.sort,
+						.limit = o.limit,
+						.by_set = o.sets};
+	status = nm_evictions_run(viewer.profile, &request, &viewer.style, viewer.output.file, &viewer.err);
+	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
+}
+
+const struct nm_command nm_cmd_evictions = {
+    .name = "evictions",
+    .summary = "Show which objects push which out of the cache, and at which lines",
+    .operands = "",
+    .details =
+	"Without --evictor and --victim: the matrix of objects that push out (rows) and objects that\n"
+	"are pushed out (columns).  With one of them or both: the lines of code.  With --sets: the sets,\n"
+	"of all evictions or of those objects.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

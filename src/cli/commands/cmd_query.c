@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_query.c - nearmiss query SQL: what no report shows.
+ */
+#include "message.h"
+#include "options.h"
+#include "viewer.h"
+
+struct query_options {
+	const char *input;
+	int format;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct query_options, input), NULL},
+    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+     offsetof(struct query_options, format), "text|csv|json"},
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct query_options o = {.input = "nearmiss.nmp"};
+	struct nm_viewer viewer;
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count != 1)
+		return nm_usage(self, operands.count ? "one statement at a time: put it between quotes"
+						     : "there is no SQL");
+	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, 0);
+	if (status)
+		return status;
+	status =
+	    nm_report_query(viewer.profile, operands.at[0], &viewer.style, viewer.output.file, &viewer.err);
+	return nm_viewer_close(&viewer, status, NM_STATUS_BAD_QUERY);
+}
+
+const struct nm_command nm_cmd_query = {
+    .name = "query",
+    .summary = "Ask a profile in SQL",
+    .operands = "SQL",
+    .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
+	       "instructions, code, code_lines, sources, sectors, prefetches, sites, fields, field_counts,\n"
+	       "affinity, hot_lines, contexts, context_counts, buckets, threads, undebugged, cells, places.\n"
+	       "nearmiss-query(1) describes their columns.  Example:\n\n"
+	       "  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
+	       "                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

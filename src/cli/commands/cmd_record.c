@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_record.c - nearmiss record: runs a program under the collector and writes its profile.
+ */
+#include "message.h"
+#include "options.h"
+#include "recorder.h"
+#include "simulation_options.h"
+#include "summary.h"
+
+struct record_options {
+	struct nm_simulation_options simulation;
+	const char *trace;
+	int collector;
+};
+
+static const struct nm_option options[] = {
+    NM_ROW_OUTPUT(struct record_options, simulation),
+    NM_ROW_MACHINE(struct record_options, simulation),
+    NM_ROW_CACHE(struct record_options, simulation),
+    NM_ROW_HUGE_PAGES(struct record_options, simulation),
+    NM_ROW_INSTR(struct record_options, simulation),
+    NM_ROW_CORES(struct record_options, simulation),
+    NM_ROW_MAP(struct record_options, simulation),
+    NM_ROW_THREADS(struct record_options, simulation),
+    {"collector", 0, "NAME", "how to observe the program (valgrind)", NM_OPTION_CHOICE,
+     offsetof(struct record_options, collector), "valgrind"},
+    NM_ROW_ASM(struct record_options, simulation),
+    NM_ROW_SETS(struct record_options, simulation),
+    NM_ROW_CALLGRAPH(struct record_options, simulation),
+    NM_ROW_HEAP_CHAINS(struct record_options, simulation),
+    NM_ROW_EMBED_SOURCES(struct record_options, simulation),
+    {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
+     offsetof(struct record_options, trace), NULL},
+    NM_ROW_QUIET(struct record_options, simulation),
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct record_options o = {
+	    .simulation = {.output = "nearmiss.nmp", .threads = nm_default_threads(2)}};
+	struct nm_simulation simulation;
+	struct nm_record_request request = {0};
+	struct nm_operands operands;
+	struct nm_error err;
+	int status, exit_status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (!operands.count)
+		return nm_usage(self, "name a program to run");
+	status = nm_simulation_prepare(self, &o.simulation, &simulation);
+	if (status)
+		return status;
+	request.run = simulation.run;
+	request.trace = o.trace;
+	request.argv = operands.at;
+	status = nm_record(&request, &exit_status, &err);
+	if (status) {
+		nm_message_error(&err);
+		return status;
+	}
+	if (!o.simulation.quiet)
+		nm_summary_print(o.simulation.output);
+	return exit_status;
+}
+
+const struct nm_command nm_cmd_record = {
+    .name = "record",
+    .summary = "Run a program and record its cache misses",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .details =
+	"Writes a profile and shows its summary on stderr; the program's input, output and exit status\n"
+	"are its own.  Without --machine and --cache the host's caches are simulated.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .stops_at_operand = 1,
+    .run = run,
+};

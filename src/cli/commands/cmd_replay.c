@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_replay.c - nearmiss replay FILE: simulates what a trace tells, ours or another tool's, as if the program ran
+ * again.
+ */
+#include "import.h"
+#include "message.h"
+#include "options.h"
+#include "replayer.h"
+#include "simulation_options.h"
+#include "summary.h"
+
+struct replay_options {
+	struct nm_simulation_options simulation;
+	int from;
+};
+
+static const struct nm_option options[] = {
+    NM_ROW_OUTPUT(struct replay_options, simulation),
+    NM_ROW_MACHINE(struct replay_options, simulation),
+    NM_ROW_CACHE(struct replay_options, simulation),
+    NM_ROW_HUGE_PAGES(struct replay_options, simulation),
+    NM_ROW_INSTR(struct replay_options, simulation),
+    NM_ROW_CORES(struct replay_options, simulation),
+    NM_ROW_MAP(struct replay_options, simulation),
+    {"threads", 0, "N", "1 to 3 threads: to simulate, to look up and to unpack (as many as processors)",
+     NM_OPTION_NUMBER, offsetof(struct replay_options, simulation.threads), NULL},
+    NM_ROW_ASM(struct replay_options, simulation),
+    NM_ROW_SETS(struct replay_options, simulation),
+    NM_ROW_CALLGRAPH(struct replay_options, simulation),
+    NM_ROW_HEAP_CHAINS(struct replay_options, simulation),
+    NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
+    {"from", 0, "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
+     offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim"},
+    NM_ROW_QUIET(struct replay_options, simulation),
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct replay_options o = {
+	    .simulation = {.output = "nearmiss.nmp", .threads = nm_default_threads(3), .stored = 1}};
+	struct nm_simulation simulation;
+	struct nm_replay_request request = {0};
+	struct nm_operands operands;
+	struct nm_error err;
+	const char *summary;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count != 1)
+		return nm_usage(self,
+				operands.count ? "name one file, not several" : "name a file to replay");
+	status = nm_simulation_prepare(self, &o.simulation, &simulation);
+	if (status)
+		return status;
+	request.run = simulation.run;
+	request.input = operands.at[0];
+	if (o.from)
+		request.format = nm_import_format_at((size_t)o.from - 1, &summary);
+	status = nm_replay(&request, &err);
+	if (status)
+		nm_message_error(&err);
+	if (!o.simulation.quiet && (!status || status == NM_STATUS_DAMAGED))
+		nm_summary_print(o.simulation.output);
+	return status;
+}
+
+const struct nm_command nm_cmd_replay = {
+    .name = "replay",
+    .summary = "Simulate a stored trace, or one of another tool",
+    .operands = "FILE",
+    .details =
+	"Writes the same profile as a recording of the run would, with any caches, and shows its summary on\n"
+	"stderr.  Traces are written by `nearmiss record --trace`, by Lackey, Dinero, DynamoRIO and ChampSim, or as CSV;\n"
+	"gzip, zstd and xz are unpacked.  FILE - is standard input.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_report.c - nearmiss report [REPORT]: a stored profile as a ranked table.
+ */
+#include <string.h>
+
+#include "message.h"
+#include "options.h"
+#include "viewer.h"
+
+struct report_options {
+	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
+	int64_t limit, thread, width;
+	int format;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct report_options, input), NULL},
+    {"level", 'l', "LEVEL", "count misses of this level (the first that takes data)", NM_OPTION_TEXT,
+     offsetof(struct report_options, level), NULL},
+    {"sort", 's', "COLUMN", "rank by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
+     offsetof(struct report_options, sort), NULL},
+    {"by", 'b', "KEYS", "count by process,thread,level,function,file,line,object,type, or some of them",
+     NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
+    {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
+     offsetof(struct report_options, object), NULL},
+    {"function", 'F', "NAME", "only this function, or those of a pattern", NM_OPTION_TEXT,
+     offsetof(struct report_options, function), NULL},
+    {"file", 0, "NAME", "only this source file, or those of a pattern", NM_OPTION_TEXT,
+     offsetof(struct report_options, file), NULL},
+    {"columns", 'c', "COLUMNS", "show these columns, named as in the CSV output", NM_OPTION_TEXT,
+     offsetof(struct report_options, columns), NULL},
+    {"latency", 0, "LIST", "what a miss waits, in cycles, e.g. L2=14,memory=200", NM_OPTION_TEXT,
+     offsetof(struct report_options, latency), NULL},
+    {"limit", 'n', "N", "show N rows; 0: all (20)", NM_OPTION_NUMBER, offsetof(struct report_options, limit),
+     NULL},
+    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+     offsetof(struct report_options, process), NULL},
+    {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
+     offsetof(struct report_options, thread), NULL},
+    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+     offsetof(struct report_options, format), "text|csv|json"},
+    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
+     offsetof(struct report_options, width), NULL},
+};
+
+static const struct nm_report *chosen(const struct nm_command *self, const struct nm_operands *operands,
+				      const char *by)
+{
+	const struct nm_report *report = by ? &nm_report_by : nm_report_at(0);
+	const char *words[16], *near;
+	unsigned i, n = 0;
+
+	if (!operands->count)
+		return report;
+	if (by) {
+		nm_usage(self, "--by stands for a report, not beside \"%s\"", operands->at[0]);
+		return NULL;
+	}
+	if (operands->count > 1) {
+		nm_usage(self, "one report at a time, not also \"%s\"", operands->at[1]);
+		return NULL;
+	}
+	report = nm_report_named(operands->at[0]);
+	if (report)
+		return report;
+	for (i = 0; nm_report_at(i) && n < 15; i++)
+		words[n++] = nm_report_name(nm_report_at(i));
+	words[n] = NULL;
+	near = nm_nearest(operands->at[0], words);
+	if (near)
+		nm_usage(self, "unknown report \"%s\": did you mean %s?", operands->at[0], near);
+	else
+		nm_usage(self, "unknown report \"%s\"", operands->at[0]);
+	return NULL;
+}
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct report_options o = {.input = "nearmiss.nmp", .limit = 20, .width = NM_WIDTH_OF_TERMINAL};
+	struct nm_report_request request;
+	const struct nm_report *report;
+	struct nm_viewer viewer;
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	report = chosen(self, &operands, o.by);
+	if (!report)
+		return NM_STATUS_USAGE;
+	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
+	request = (struct nm_report_request){.level = o.level,
+					     .process = o.process,
+					     .thread = o.thread,
+					     .sort = o.sort,
+					     .limit = o.limit,
+					     .by = o.by,
+					     .columns = o.columns,
+					     .latency = o.latency,
+					     .object = o.object,
+					     .function = o.function,
+					     .file = o.file};
+	status =
+	    nm_report_run(report, viewer.profile, &request, &viewer.style, viewer.output.file, &viewer.err);
+	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
+}
+
+const struct nm_command nm_cmd_report = {
+    .name = "report",
+    .summary = "Show which objects and lines of a profile miss the cache",
+    .operands = "[REPORT]",
+    .details =
+	"Reports:\n"
+	"  summary    what was run, how each level did, the first pairs, and advice\n"
+	"  objects    variables and allocation sites\n"
+	"  functions  functions\n"
+	"  lines      source lines\n"
+	"  pairs      objects with the source lines that touch them\n"
+	"  levels     the levels of the memory hierarchy\n"
+	"  patterns   lines with the objects that they walk, and by which stride\n"
+	"  sectors    lines that found a line of the cache without the sector asked for (sector= in a SPEC)\n"
+	"  prefetches lines that others were prefetched for (prefetch= in a SPEC): useful, pollution, ...\n"
+	"  fields     fields of structures: references, misses, how often they are used\n"
+	"  affinity   fields of a structure that are used together, or not\n"
+	"  calltree   call chains, with all that is called from there (record --callgraph)\n"
+	"  buckets    heap blocks by the chain of calls that allocates them (record --heap-chains)\n"
+	"\n"
+	"Examples:\n"
+	"  nearmiss report functions --object matrix     who misses on it\n"
+	"  nearmiss report --by type,level               anything else\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .words =
+	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|calltree|buckets",
+    .run = run,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * events.c - see events.h.
+ */
+#include "monitor/events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "file:line (function)" from three columns; what is unknown is left out. */
+static const char *site_at(struct nm_table *table, size_t row, unsigned first)
+{
+	const char *function = nm_table_at(table, row, first)->text,
+		   *file = nm_table_at(table, row, first + 1)->text;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	char *joined = NULL;
+	int n;
+
+	if (slash)
+		file = slash + 1;
+	if (!file)
+		return function;
+	n = asprintf(&joined, "%s:%lld%s%s%s", file, (long long)nm_table_at(table, row, first + 2)->integer,
+		     function ? " (" : "", function ? function : "", function ? ")" : "");
+	return nm_table_keep(table, n < 0 ? NULL : joined);
+}
+
+enum { RESIDENCY_LOADER = 4, RESIDENCY_EVICTOR = 12, EVENT_MAKER = 6, EVENT_OBJECT = 10, EVENT_VICTIM = 12 };
+
+static const char *stay_loader(struct nm_table *table, size_t row)
+{
+	return site_at(table, row, RESIDENCY_LOADER);
+}
+static const char *stay_evictor(struct nm_table *table, size_t row)
+{
+	return site_at(table, row, RESIDENCY_EVICTOR);
+}
+static const char *event_maker(struct nm_table *table, size_t row)
+{
+	return site_at(table, row, EVENT_MAKER);
+}
+
+static const struct nm_column residency_columns[] = {
+    {.name = "process"},
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "loaded", .title = "loaded at", .kind = NM_COLUMN_NUMBER},
+    {.name = "address", .title = "by", .kind = NM_COLUMN_TEXT},
+    [RESIDENCY_LOADER] = {.name = "function"},
+    {.name = "file"},
+    {.name = "line"},
+    {.name = "loader", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_loader},
+    {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
+    {.name = "hits", .title = "hits", .kind = NM_COLUMN_NUMBER},
+    {.name = "replaced", .title = "replaced at", .kind = NM_COLUMN_NUMBER},
+    {.name = "evictor_address", .title = "by", .kind = NM_COLUMN_TEXT},
+    [RESIDENCY_EVICTOR] = {.name = "evictor_function"},
+    {.name = "evictor_file"},
+    {.name = "evictor_line"},
+    {.name = "evicting", .title = "in", .kind = NM_COLUMN_PLACE, .compose = stay_evictor},
+    {.name = "evictor", .title = "of", .kind = NM_COLUMN_TEXT},
+    {.name = "core"},
+};
+
+static const struct nm_column event_columns[] = {
+    {.name = "process"},
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "event", .title = "event", .kind = NM_COLUMN_TEXT},
+    {.name = "reference", .title = "at reference", .kind = NM_COLUMN_NUMBER},
+    {.name = "instructions", .title = "instruction", .kind = NM_COLUMN_NUMBER},
+    {.name = "address", .title = "to", .kind = NM_COLUMN_TEXT},
+    [EVENT_MAKER] = {.name = "function"},
+    {.name = "file"},
+    {.name = "line"},
+    {.name = "maker", .title = "in", .kind = NM_COLUMN_PLACE, .compose = event_maker},
+    [EVENT_OBJECT] = {.name = "object", .title = "of", .kind = NM_COLUMN_NAME},
+    {.name = "memory_line", .title = "memory line", .kind = NM_COLUMN_TEXT},
+    [EVENT_VICTIM] = {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_TEXT},
+    {.name = "victim_function"},
+    {.name = "victim_file"},
+    {.name = "victim_line"},
+    {.name = "core"},
+};
+enum {
+	RESIDENCY_COLUMNS = sizeof residency_columns / sizeof *residency_columns,
+	EVENT_COLUMNS = sizeof event_columns / sizeof *event_columns
+};
+
+static void put_site(struct nm_monitor_view *s, struct nm_value *row, const struct nm_result *r,
+		     uint32_t cell)
+{
+	const struct nm_result_site *site = nm_monitor_site(r, cell);
+
+	row[0] = nm_monitor_text(s, site->function);
+	row[1] = nm_monitor_text(s, site->file);
+	if (site->line)
+		row[2] = nm_monitor_integer(site->line);
+}
+
+static const char *name_of(const struct nm_result *r, uint32_t cell)
+{
+	return r->objects[r->cells[cell].object].name;
+}
+
+static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
+{
+	for (unsigned i = 0; i < s->table.column_count; i++)
+		if (nm_vec_push(&s->table.values, row[i]))
+			return nm_fail_memory(s->err);
+	s->table.row_count++;
+	return 0;
+}
+
+/* The last column is the core whose cache it is. */
+static void put_core(const struct nm_monitor_view *s, struct nm_value *row, uint8_t core)
+{
+	if (core)
+		row[s->table.column_count - 1] = nm_monitor_integer(core - 1u);
+}
+
+static int add_residency(struct nm_monitor_view *s, const struct nm_result *r,
+			 const struct nm_sift_residency *residency)
+{
+	struct nm_value row[RESIDENCY_COLUMNS] = {
+	    [0] = nm_monitor_text(s, r->process),
+	    [1] = nm_monitor_text(s, s->request->machine->levels[residency->level].name),
+	    [2] = nm_monitor_integer(residency->loaded),
+	    [3] = nm_monitor_address(s, residency->address),
+	    [8] = nm_monitor_text(s, name_of(r, residency->loader)),
+	    [9] = nm_monitor_integer(residency->hits)};
+
+	put_site(s, row + RESIDENCY_LOADER, r, residency->loader);
+	if (residency->left) {
+		row[10] = nm_monitor_integer(residency->left);
+		row[11] = nm_monitor_address(s, residency->push);
+		put_site(s, row + RESIDENCY_EVICTOR, r, residency->evictor);
+		row[16] = nm_monitor_text(s, name_of(r, residency->evictor));
+	}
+	put_core(s, row, residency->core);
+	return push_row(s, row);
+}
+
+/* Text shows the process and the core only if there are several. */
+static void choose_columns(struct nm_monitor_view *s, const struct nm_column *columns, unsigned count)
+{
+	memcpy(s->columns, columns, count * sizeof *columns);
+	s->table.column_count = count;
+	s->table.columns = s->columns;
+	if (s->count > 1)
+		s->columns[0] =
+		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
+	if (s->request->machine->cores > 1)
+		s->columns[count - 1] =
+		    (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
+}
+
+int nm_monitor_show_residencies(struct nm_monitor_view *s)
+{
+	int status = 0;
+
+	choose_columns(s, residency_columns, RESIDENCY_COLUMNS);
+	for (size_t p = 0; p < s->count; p++) {
+		const struct nm_sifted *kept = &s->results[p]->sifted;
+
+		for (size_t i = 0; i < kept->residency_count && !status; i++)
+			status = add_residency(s, s->results[p], &kept->residencies[i]);
+		s->left_out += kept->total - kept->residency_count;
+	}
+	return status;
+}
+
+static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
+{
+	const struct nm_event *e = &r->sifted.at;
+	struct nm_value row[EVENT_COLUMNS] = {
+	    [0] = nm_monitor_text(s, r->process),
+	    [1] = nm_monitor_text(s, s->request->machine->levels[e->level].name),
+	    [2] = nm_monitor_text(s, nm_event_names[e->kind]),
+	    [3] = nm_monitor_integer(e->reference),
+	    [4] = nm_monitor_integer(r->sifted.instructions),
+	    [5] = nm_monitor_address(s, e->address),
+	    [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->cell)),
+	    [EVENT_OBJECT + 1] = nm_monitor_address(s, e->line)};
+
+	put_site(s, row + EVENT_MAKER, r, e->cell);
+	if (nm_event_leaves(e->kind)) {
+		row[EVENT_VICTIM] = nm_monitor_text(s, name_of(r, e->victim));
+		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);
+	}
+	put_core(s, row, e->core);
+	return push_row(s, row);
+}
+
+int nm_monitor_show_nth(struct nm_monitor_view *s)
+{
+	uint64_t most = 0;
+	int status = 0;
+
+	choose_columns(s, event_columns, EVENT_COLUMNS);
+	for (size_t p = 0; p < s->count && !status; p++) {
+		const struct nm_sifted *kept = &s->results[p]->sifted;
+
+		if (kept->total > most)
+			most = kept->total;
+		if (kept->total >= s->request->sift.nth)
+			status = add_event(s, s->results[p]);
+	}
+	if (!status && !s->table.row_count)
+		return nm_fail(s->err, NM_ENOENT, "there were only %" PRIu64 " such events", most);
+	return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * events.h - single events of `nearmiss monitor`: the history of a line, and the n-th event.
+ */
+#ifndef NM_MONITOR_EVENTS_H
+#define NM_MONITOR_EVENTS_H
+
+#include "monitor/view.h"
+
+/* Fill the table.  0, NM_ENOENT (fewer events than nth) or NM_ENOMEM. */
+int nm_monitor_show_residencies(struct nm_monitor_view *view);
+int nm_monitor_show_nth(struct nm_monitor_view *view);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * monitor.c - see monitor.h.
+ */
+#include "monitor/monitor.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "monitor/events.h"
+#include "monitor/sums.h"
+
+int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *const *results, size_t count,
+		    const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	struct nm_monitor_view *s = calloc(1, sizeof *s);
+	int status;
+
+	if (!s)
+		return nm_fail_memory(err);
+	s->request = request;
+	s->results = results;
+	s->count = count;
+	s->err = err;
+	status = nm_monitor_check_names(s);
+	if (!status)
+		status = request->sift.mode == NM_SIFT_RESIDENCIES ? nm_monitor_show_residencies(s)
+			 : request->sift.mode == NM_SIFT_NTH       ? nm_monitor_show_nth(s)
+								   : nm_monitor_show_sums(s);
+	if (!status)
+		status = nm_table_show(&s->table, "monitor", NULL, style, out, err);
+	if (!status && s->left_out && style->format == NM_FORMAT_TEXT)
+		fprintf(out, "and %" PRIu64 " more: --limit=0 shows all\n", s->left_out);
+	nm_table_done(&s->table);
+	nm_vec_free(&s->sums);
+	nm_vec_free(&s->counts);
+	free(s);
+	return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * monitor.h - the table that `nearmiss monitor` shows of the events that passed its filters.
+ */
+#ifndef NM_MONITOR_TABLE_H
+#define NM_MONITOR_TABLE_H
+
+#include <stdio.h>
+
+#include "machine.h"
+#include "report.h"
+#include "result.h"
+
+struct nm_monitor_request {
+	const struct nm_machine *machine;
+	struct nm_sift_request sift;
+	const char *object, *function; /* a name or a pattern, or NULL: all */
+	const char *sort;              /* a column, or NULL: by address or set */
+	int64_t limit;                 /* rows; 0: all */
+};
+
+/* Prints the table.  0, NM_EINVAL (no such object, function or column), NM_ENOENT (fewer events than nth) or
+ * NM_ENOMEM. */
+int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *const *results, size_t count,
+		    const struct nm_style *style, FILE *out, struct nm_error *err);
+
+#endif

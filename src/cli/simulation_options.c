@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simulation_options.c - see simulation_options.h.
+ */
+#include "simulation_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host.h"
+#include "message.h"
+
+enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16 };
+
+int64_t nm_default_threads(int64_t stages)
+{
+	int64_t processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return processors < 1 ? 1 : processors < stages ? processors : stages;
+}
+
+/* Without --instr nothing reaches L1i. */
+static void drop_instruction_levels(struct nm_machine *machine)
+{
+	const enum nm_page_size huge = machine->levels[0].huge;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].side != NM_SIDE_INSTRUCTION)
+			machine->levels[kept++] = machine->levels[i];
+	machine->count = kept;
+	if (kept)
+		machine->levels[0].huge = huge; /* of the TLB; kept in the first level */
+}
+
+static int read_description(const char *path, struct nm_machine *ret_machine)
+{
+	static char text[MAX_DESCRIPTION];
+	FILE *file = fopen(path, "re");
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	struct nm_error err;
+	size_t n;
+	int failed;
+
+	if (!file) {
+		nm_message("cannot read the machine description \"%s\": %s", path, strerror(errno));
+		return NM_STATUS_BAD_MACHINE;
+	}
+	n = fread(text, 1, sizeof text, file);
+	failed = ferror(file) ? errno : 0;
+	fclose(file);
+	if (failed || n == sizeof text || memchr(text, 0, n)) {
+		nm_message("\"%s\" is not a machine description: %s", path,
+			   failed             ? strerror(failed)
+			   : n == sizeof text ? "it is larger than 64K"
+					      : "it is not text");
+		return NM_STATUS_BAD_MACHINE;
+	}
+	text[n] = 0;
+	return nm_machine_read(text, name, ret_machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+}
+
+int nm_find_machine(const char *name, struct nm_machine *ret_machine)
+{
+	const struct nm_machine *named = nm_machine_named(name);
+	struct nm_error err;
+
+	if (!strcmp(name, "host"))
+		return nm_machine_host(ret_machine, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+	if (named)
+		*ret_machine = *named;
+	else if (strchr(name, '/') || strchr(name, '.') || !access(name, R_OK))
+		return read_description(name, ret_machine);
+	if (named)
+		return 0;
+	nm_message("unknown machine \"%s\" (see nearmiss machines)", name);
+	return NM_STATUS_BAD_MACHINE;
+}
+
+/* Adds the same TLB with huge pages. */
+static int join_huge(const struct nm_simulation_options *o, struct nm_machine *to,
+		     const struct nm_machine *machine)
+{
+	struct nm_machine huge = *machine;
+	struct nm_error err;
+
+	if (!o->huge_pages || !machine->levels[0].pages || machine->levels[0].huge)
+		return 0;
+	huge.levels[0].huge = (enum nm_page_size)o->huge_pages;
+	snprintf(huge.name, sizeof huge.name, "%.50s-%s", machine->name, nm_huge_pages_name(&huge, 0));
+	return nm_machine_join(to, &huge, &err) ? nm_failed(&err, NM_STATUS_BAD_MACHINE) : 0;
+}
+
+static int join(const struct nm_simulation_options *o, struct nm_machine *to, struct nm_machine *machine)
+{
+	struct nm_error err;
+
+	if (nm_machine_check_present(machine, o->stored, &err))
+		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
+	if (!o->instructions)
+		drop_instruction_levels(machine);
+	if (!machine->count) {
+		nm_message("the machine has only instruction caches: add --instr");
+		return NM_STATUS_BAD_MACHINE;
+	}
+	if (nm_machine_join(to, machine, &err))
+		return nm_failed(&err, NM_STATUS_BAD_MACHINE);
+	return join_huge(o, to, machine);
+}
+
+static int join_named(const struct nm_simulation_options *o, const char *names, struct nm_machine *to)
+{
+	struct nm_machine machine;
+	int status = 0;
+
+	while (!status) {
+		size_t n = strcspn(names, ",");
+		char *name = strndup(names, n);
+
+		if (!name) {
+			nm_message("out of memory");
+			return NM_STATUS_FAILED;
+		}
+		status = nm_find_machine(name, &machine);
+		free(name);
+		if (!status)
+			status = join(o, to, &machine);
+		if (!names[n])
+			break;
+		names += n + 1;
+	}
+	return status;
+}
+
+static int join_described(const struct nm_simulation_options *o, const char *spec, struct nm_machine *to)
+{
+	struct nm_machine machine;
+	struct nm_error err;
+	int status = 0;
+
+	if (*spec == '@')
+		status = read_description(spec + 1, &machine);
+	else if (nm_machine_parse(spec, &machine, &err))
+		status = nm_failed(&err, NM_STATUS_BAD_MACHINE);
+	return status ? status : join(o, to, &machine);
+}
+
+/* Reads a number that must end at the character `end` or at the end of the text. */
+static int read_number(const char **at, char end, unsigned long most, unsigned long *ret)
+{
+	char *behind;
+
+	*ret = strtoul(*at, &behind, 10);
+	if (behind == *at || !isdigit((unsigned char)**at) || *ret > most || (*behind && *behind != end))
+		return 0;
+	*at = behind;
+	return 1;
+}
+
+/* "THREAD=CORE,..." */
+static int read_map(const char *text, struct nm_machine *machine, struct nm_error *err)
+{
+	const char *at = text;
+
+	do {
+		const char *start = at += *at == ',';
+		unsigned long thread, core;
+
+		if (!read_number(&at, '=', NM_MAPPED_THREADS, &thread) || !thread || *at != '=')
+			return nm_fail_at(err, text, (int)(start - text),
+					  "--map takes THREAD=CORE,...: threads are 1 to %d",
+					  NM_MAPPED_THREADS);
+		start = ++at;
+		if (!read_number(&at, ',', machine->cores - 1, &core))
+			return nm_fail_at(err, text, (int)(start - text), "cores are 0 to %u",
+					  machine->cores - 1);
+		machine->core_of[thread - 1] = (unsigned char)(core + 1);
+	} while (*at);
+	return 0;
+}
+
+static int choose_cores(const struct nm_command *self, const struct nm_simulation_options *o,
+			struct nm_machine *machine)
+{
+	struct nm_error err;
+
+	if (o->cores > NM_MAX_CORES)
+		return nm_usage(self, "--cores takes a number from 1 to %d", NM_MAX_CORES);
+	if (o->map && o->cores < 2)
+		return nm_usage(self, "--map needs --cores");
+	machine->cores = (unsigned)o->cores;
+	return o->map && read_map(o->map, machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
+}
+
+static int find_machines(const struct nm_command *self, const struct nm_simulation_options *o,
+			 struct nm_machine *ret_machine)
+{
+	int status = 0;
+
+	*ret_machine = (struct nm_machine){.count = 0};
+	if (!o->machines.count && !o->caches.count)
+		status = join_named(o, "host", ret_machine);
+	for (size_t i = 0; i < o->machines.count && !status; i++)
+		status = join_named(o, o->machines.at[i], ret_machine);
+	for (size_t i = 0; i < o->caches.count && !status; i++)
+		status = join_described(o, o->caches.at[i], ret_machine);
+	return status ? status : choose_cores(self, o, ret_machine);
+}
+
+int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *o,
+			  struct nm_simulation *ret_simulation)
+{
+	struct nm_simulation *s = ret_simulation;
+	struct nm_engine_options *engine = &s->run.engine;
+	int status;
+
+	if (o->threads < 1 || o->threads > MAX_THREADS)
+		return nm_usage(self, "--threads takes a number from 1 to %d", MAX_THREADS);
+	status = find_machines(self, o, &s->machine);
+	if (status)
+		return status;
+	s->run = (struct nm_run_request){.output = o->output, .embed_sources = o->embed_sources};
+	engine->machine = &s->machine;
+	engine->threads = (unsigned)o->threads;
+	engine->instructions = o->instructions;
+	engine->by_instruction = o->by_instruction;
+	engine->contexts = o->contexts;
+	engine->heap_chains = o->heap_chains;
+	if (o->sets) {
+		nm_sift_sets(&s->sets, &s->machine);
+		engine->sift = &s->sets;
+	}
+	s->run.feedback.warn = nm_message;
+	if (!o->quiet && isatty(STDERR_FILENO)) {
+		s->run.feedback.progress = nm_message_progress;
+		s->run.feedback.progress_end = nm_message_progress_end;
+	}
+	return 0;
+}

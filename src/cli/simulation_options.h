@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * simulation_options.h - the options that the simulating commands share (record, replay, nest, monitor), and the run
+ * that they ask for.
+ */
+#ifndef NM_SIMULATION_OPTIONS_H
+#define NM_SIMULATION_OPTIONS_H
+
+#include <stdint.h>
+
+#include "machine.h"
+#include "options.h"
+#include "run.h"
+#include "sift.h"
+
+struct nm_simulation_options {
+	struct nm_option_list machines, caches; /* as typed; both empty: the host */
+	int64_t threads;
+	int64_t cores;      /* 0: one */
+	const char *map;    /* "THREAD=CORE,...", or NULL */
+	const char *output; /* path of the profile, or NULL */
+	int stored;         /* the references can be read twice */
+	int huge_pages;     /* 0, or 1 + which: simulate each TLB with such pages too */
+	int instructions;   /* simulate fetches too */
+	int by_instruction; /* count single instructions, keep their code */
+	int contexts;       /* count by call chain too */
+	int heap_chains;    /* and tell heap buckets apart by the chain that allocated them */
+	int sets;           /* count loads and replacements by set too */
+	int embed_sources;
+	int quiet;
+};
+
+/* Rows for a command's table of options.  type: its struct; member: its nm_simulation_options. */
+#define NM_ROW_OUTPUT(type, member)                                                              \
+	{                                                                                        \
+		"output", 'o', "FILE", "write the profile there (nearmiss.nmp)", NM_OPTION_TEXT, \
+		    offsetof(type, member.output), NULL                                          \
+	}
+#define NM_ROW_MACHINE(type, member)                                                                     \
+	{                                                                                                \
+		"machine", 'm', "NAME,...",                                                              \
+		    "simulate machines of `nearmiss machines`, or a description (host)", NM_OPTION_LIST, \
+		    offsetof(type, member.machines), NULL                                                \
+	}
+#define NM_ROW_CACHE(type, member)                                                            \
+	{                                                                                     \
+		"cache", 'c', "SPEC", "simulate these levels, e.g. L1d=32K,8,64:L2=1M,16,64", \
+		    NM_OPTION_LIST, offsetof(type, member.caches), NULL                       \
+	}
+#define NM_ROW_HUGE_PAGES(type, member)                                                                  \
+	{                                                                                                \
+		"huge-pages", 0, "SIZE", "simulate each TLB a second time, with transparent huge pages", \
+		    NM_OPTION_CHOICE, offsetof(type, member.huge_pages), "no|2M|1G"                      \
+	}
+#define NM_ROW_INSTR(type, member)                                                    \
+	{                                                                             \
+		"instr", 0, NULL, "simulate instruction fetches too", NM_OPTION_FLAG, \
+		    offsetof(type, member.instructions), NULL                         \
+	}
+#define NM_ROW_CORES(type, member)                                                                   \
+	{                                                                                            \
+		"cores", 0, "N", "simulate N cores with private first levels (1)", NM_OPTION_NUMBER, \
+		    offsetof(type, member.cores), NULL                                               \
+	}
+#define NM_ROW_MAP(type, member)                                                                 \
+	{                                                                                        \
+		"map", 0, "THREAD=CORE,...", "run a thread on this core (default: round robin)", \
+		    NM_OPTION_TEXT, offsetof(type, member.map), NULL                             \
+	}
+#define NM_ROW_THREADS(type, member)                                                                   \
+	{                                                                                              \
+		"threads", 0, "N", "threads of the simulation itself (2, or 1 on a single processor)", \
+		    NM_OPTION_NUMBER, offsetof(type, member.threads), NULL                             \
+	}
+#define NM_ROW_ASM(type, member)                                                                     \
+	{                                                                                            \
+		"asm", 0, NULL, "count single instructions and keep their code, for annotate --asm", \
+		    NM_OPTION_FLAG, offsetof(type, member.by_instruction), NULL                      \
+	}
+#define NM_ROW_SETS(type, member)                                                              \
+	{                                                                                      \
+		"sets", 0, NULL, "count loads and evictions by set too, for evictions --sets", \
+		    NM_OPTION_FLAG, offsetof(type, member.sets), NULL                          \
+	}
+#define NM_ROW_CALLGRAPH(type, member)                                                               \
+	{                                                                                            \
+		"callgraph", 'g', NULL, "count by call chain too, for callers and inclusive counts", \
+		    NM_OPTION_FLAG, offsetof(type, member.contexts), NULL                            \
+	}
+#define NM_ROW_HEAP_CHAINS(type, member)                                                                    \
+	{                                                                                                   \
+		"heap-chains", 0, NULL, "separate heap blocks by the whole call chain that allocates them", \
+		    NM_OPTION_FLAG, offsetof(type, member.heap_chains), NULL                                \
+	}
+#define NM_ROW_EMBED_SOURCES(type, member)                                                           \
+	{                                                                                            \
+		"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", \
+		    NM_OPTION_FLAG, offsetof(type, member.embed_sources), NULL                       \
+	}
+#define NM_ROW_QUIET(type, member)                                                \
+	{                                                                         \
+		"quiet", 'q', NULL, "no progress and no summary", NM_OPTION_FLAG, \
+		    offsetof(type, member.quiet), NULL                            \
+	}
+
+/* What the options ask for.  It points into itself: do not copy it. */
+struct nm_simulation {
+	struct nm_machine machine;
+	struct nm_sift_request sets;
+	struct nm_run_request run;
+};
+
+/* One thread for each stage that can run in parallel, as far as there are processors. */
+int64_t nm_default_threads(int64_t stages);
+
+/* Finds the host, a machine by name, or one that a file describes.  0, or a status after a message. */
+int nm_find_machine(const char *name, struct nm_machine *ret_machine);
+
+/* Joins all machines that were named into one.  0, or a status after a message. */
+int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *options,
+			  struct nm_simulation *ret_simulation);
+
+#endif

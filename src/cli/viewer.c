@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * viewer.c - see viewer.h.
+ */
+#include "viewer.h"
+
+#include "message.h"
+
+int nm_viewer_open(struct nm_viewer *v, const char *profile, enum nm_format format, int64_t width)
+{
+	if (nm_profile_open(&v->profile, profile, &v->err))
+		return nm_failed(&v->err, NM_STATUS_NO_PROFILE);
+	v->style = nm_style_of(stdout, format, width);
+	nm_output_open(&v->output, format);
+	return 0;
+}
+
+int nm_viewer_close(struct nm_viewer *v, int code, int otherwise)
+{
+	int status = nm_output_close(&v->output);
+
+	nm_profile_close(v->profile);
+	return code ? nm_failed(&v->err, otherwise) : status;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * launch.c - see launch.h.
+ *
+ * Valgrind's own launcher is used, not Debian's shell wrapper around it, which changes LD_LIBRARY_PATH and so
+ * what the program loads.  Options from ~/.valgrindrc and VALGRIND_OPTS are kept out: they could change what
+ * is measured.
+ */
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "signals_forward.h"
+
+#define TOOL "nearmiss-amd64-linux"
+
+enum { MAX_OPTIONS = 32 };
+
+static int is_executable_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* Calls try(path, arg) for name in each folder of PATH until it returns non-zero. */
+static int search_path(const char *name, char *path, size_t room)
+{
+	const char *dirs = getenv("PATH");
+	int blocked = 0;
+
+	for (const char *at = dirs && *dirs ? dirs : "/usr/local/bin:/usr/bin:/bin"; *at;) {
+		size_t n = strcspn(at, ":");
+
+		snprintf(path, room, "%.*s/%s", (int)(n ? n : 1), n ? at : ".", name);
+		if (is_executable_file(path))
+			return 0;
+		blocked |= !access(path, F_OK);
+		at += n + (at[n] == ':');
+	}
+	return blocked ? NM_LAUNCH_NOT_EXECUTABLE : NM_LAUNCH_NO_PROGRAM;
+}
+
+int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err)
+{
+	struct stat st;
+	int status = 0;
+
+	if (!strchr(name, '/')) {
+		status = search_path(name, ret_path, room);
+	} else {
+		snprintf(ret_path, room, "%s", name);
+		if (stat(name, &st))
+			status = errno == EACCES ? NM_LAUNCH_NOT_EXECUTABLE : NM_LAUNCH_NO_PROGRAM;
+		else if (!is_executable_file(name))
+			status = NM_LAUNCH_NOT_EXECUTABLE;
+	}
+	if (status == NM_LAUNCH_NO_PROGRAM)
+		nm_fail(err, NM_ENOENT, "no program '%s' was found", name);
+	else if (status)
+		nm_fail(err, NM_EACCES, "'%s' cannot be executed", name);
+	return status;
+}
+
+static int has_tool(const char *folder)
+{
+	char path[8400];
+
+	snprintf(path, sizeof path, "%s/" TOOL, folder);
+	return is_executable_file(path);
+}
+
+static int find_library(struct nm_launcher *launcher)
+{
+	static const char *const beside[] = {"%s/../collect/valgrind", "%s/../libexec/nearmiss/valgrind"};
+	const char *given = getenv("NEARMISS_LIBEXEC");
+	char self[4096], candidate[4200];
+	ssize_t n;
+
+	if (given) {
+		snprintf(launcher->library, sizeof launcher->library, "%s", given);
+		return has_tool(launcher->library);
+	}
+	n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n < 0)
+		return 0;
+	self[n] = '\0';
+	dirname(self);
+	for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+		snprintf(candidate, sizeof candidate, beside[i], self);
+		if (has_tool(candidate) && realpath(candidate, launcher->library))
+			return 1;
+	}
+	return 0;
+}
+
+int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err)
+{
+	if (search_path("valgrind.bin", launcher->valgrind, sizeof launcher->valgrind) &&
+	    search_path("valgrind", launcher->valgrind, sizeof launcher->valgrind)) {
+		nm_fail(err, NM_ENOENT,
+			"Valgrind is not installed (no valgrind on PATH); on Debian: apt install valgrind");
+		return NM_LAUNCH_NO_COLLECTOR;
+	}
+	if (!find_library(launcher)) {
+		nm_fail(err, NM_ENOENT,
+			"the collector " TOOL
+			" is not where it was installed; NEARMISS_LIBEXEC can name its folder");
+		return NM_LAUNCH_NO_COLLECTOR;
+	}
+	return 0;
+}
+
+/* In the child: becomes Valgrind, or reports errno through the pipe. */
+static void become(const struct nm_launcher *launcher, char *const *args, const sigset_t *ignored, int report)
+{
+	int saved;
+
+	for (size_t i = 0; i < sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals; i++)
+		signal(nm_forwarded_signals[i],
+		       sigismember(ignored, nm_forwarded_signals[i]) ? SIG_IGN : SIG_DFL);
+	if (launcher->output_is_ours)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	setenv("VALGRIND_LIB", launcher->library, 1);
+	execv(launcher->valgrind, args);
+	saved = errno;
+	while (write(report, &saved, sizeof saved) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+static int start(const struct nm_launcher *launcher, char *const *args, const sigset_t *ignored,
+		 pid_t *ret_pid, struct nm_error *err)
+{
+	int fds[2], failure = 0;
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return nm_fail_errno(err, "cannot start the collector");
+	pid = fork();
+	if (pid < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return nm_fail_errno(err, "cannot start the collector");
+	}
+	if (pid == 0)
+		become(launcher, args, ignored, fds[1]);
+	close(fds[1]);
+	do
+		n = read(fds[0], &failure, sizeof failure);
+	while (n < 0 && errno == EINTR);
+	close(fds[0]);
+	if (n > 0) {
+		errno = failure;
+		return nm_fail_errno(err, "cannot start %s", launcher->valgrind);
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
+int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
+	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
+{
+	char run_option[4200], log_option[4200], consumer_option[64];
+	size_t argc = 0, n = 0;
+	char **args;
+	int status;
+
+	while (argv[argc])
+		argc++;
+	args = calloc(argc + MAX_OPTIONS, sizeof *args);
+	if (!args)
+		return nm_fail_memory(err);
+	snprintf(run_option, sizeof run_option, "--run-dir=%s", run_dir);
+	snprintf(log_option, sizeof log_option, "--log-file=%s/log.%%p", run_dir);
+	snprintf(consumer_option, sizeof consumer_option, "--consumer=%d", (int)getpid());
+	args[n++] = (char *)"valgrind";
+	args[n++] = (char *)"--tool=nearmiss";
+	args[n++] = (char *)"--command-line-only=yes";
+	args[n++] = (char *)"-q";
+	args[n++] = (char *)"--demangle=no";
+	args[n++] = (char *)"--trace-children=yes";
+	args[n++] = (char *)"--vgdb=no";
+	args[n++] = (char *)"--sigill-diagnostics=no";
+	args[n++] = (char *)"--default-suppressions=no";
+	args[n++] = log_option;
+	args[n++] = run_option;
+	args[n++] = consumer_option;
+	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
+	for (size_t i = 0; i < argc; i++)
+		args[n++] = argv[i];
+	status = start(launcher, args, ignored, ret_pid, err);
+	free(args);
+	return status;
+}

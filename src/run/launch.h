@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * launch.h - starts a program under a collector.
+ */
+#ifndef NM_LAUNCH_H
+#define NM_LAUNCH_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "errors.h"
+
+/* What the Valgrind collector needs: paths found once, before anything is started. */
+struct nm_launcher {
+	char valgrind[4096]; /* Valgrind's launcher */
+	char library[4096];  /* folder with our tool and Valgrind's support files: VALGRIND_LIB */
+	int output_is_ours;  /* the program's standard output goes to standard error */
+	int all_blocks;      /* executions of code without accesses are sent, too */
+};
+
+enum nm_launch_fault {
+	NM_LAUNCH_NO_PROGRAM = 1, /* not found */
+	NM_LAUNCH_NOT_EXECUTABLE, /* found, but it cannot be executed */
+	NM_LAUNCH_NO_COLLECTOR    /* Valgrind or our tool is not installed */
+};
+
+/* Finds Valgrind on PATH and our tool: in $NEARMISS_LIBEXEC, beside the running executable (a build tree), or
+ * under its prefix's libexec/nearmiss.  0 or NM_LAUNCH_NO_COLLECTOR with *err told. */
+int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err);
+
+/* The file that `name` stands for, found as execvp does.  0 or an enum nm_launch_fault with *err told. */
+int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err);
+
+/* Starts argv under the collector, which writes to the rings in run_dir and its own messages to
+ * run_dir/log.  It ignores those of nm_forwarded_signals
+ * (signals_forward.h) that `ignored` holds.  0 or a code. */
+int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
+	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err);
+
+#endif

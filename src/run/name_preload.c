@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * name_preload.c - see name_preload.h.
+ */
+#include "name_preload.h"
+
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void preload(struct nm_symbols *symbols, const char *path)
+{
+	char real[PATH_MAX];
+
+	if (realpath(path, real)) /* the name that the collector sends */
+		nm_symbols_prepare(symbols, real);
+}
+
+/* Preloads the C library and the dynamic linker of nearmiss itself. */
+static int preload_library(struct dl_phdr_info *info, size_t size, void *symbols)
+{
+	const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+
+	(void)size;
+	if (!strncmp(name, "libc.so", 7) || !strncmp(name, "ld-linux", 8))
+		preload(symbols, info->dlpi_name);
+	return 0;
+}
+
+static int uses_debuginfod(void)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+
+	return servers && *servers;
+}
+
+/* Finds the cache folder; 0: there is none. */
+static int find_folder(char folder[PATH_MAX])
+{
+	static const struct {
+		const char *variable, *below;
+	} candidates[] = {
+	    {"NEARMISS_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/nearmiss"}, {"HOME", "/.cache/nearmiss"}};
+
+	for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+		const char *value = getenv(candidates[i].variable);
+
+		if (value && (*value || !i)) /* an empty NEARMISS_CACHE_DIR turns the cache off */
+			return *value == '/' &&
+			       snprintf(folder, PATH_MAX, "%s%s", value, candidates[i].below) < PATH_MAX;
+	}
+	return 0;
+}
+
+/* Finds the cache folder and the program's real path, its key there; 0: no cache. */
+static int find_cache(const char *program, char folder[PATH_MAX], char real[PATH_MAX])
+{
+	return !uses_debuginfod() && find_folder(folder) && realpath(program, real);
+}
+
+void nm_names_preload(struct nm_symbols *symbols, const char *program)
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+	struct nm_error err;
+
+	if (find_cache(program, folder, real) && nm_symbols_recall(symbols, folder, real, &err) == 1)
+		return;
+	if (uses_debuginfod())
+		return;
+	dl_iterate_phdr(preload_library, symbols);
+	preload(symbols, program);
+}
+
+void nm_names_save(struct nm_symbols *symbols, const char *program)
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+
+	if (find_cache(program, folder, real))
+		nm_symbols_retain(symbols, folder, real);
+}

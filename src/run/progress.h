@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * progress.h - how long a run has lasted, and when to show how far it is.
+ */
+#ifndef NM_PROGRESS_H
+#define NM_PROGRESS_H
+
+#include "run.h"
+
+struct nm_progress {
+	const struct nm_run_feedback *feedback;
+	double started_ms, shown_ms;
+	uint64_t shown_references;
+};
+
+/* The feedback is borrowed. */
+void nm_progress_start(struct nm_progress *progress, const struct nm_run_feedback *feedback);
+
+/* Shows the progress if that is wanted and the last time was a while ago. */
+void nm_progress_update(struct nm_progress *progress, const struct nm_session *session);
+void nm_progress_end(const struct nm_progress *progress);
+
+/* Seconds since the start. */
+double nm_progress_seconds(const struct nm_progress *progress);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recorder.c - see recorder.h.
+ *
+ * The recording ends when the program has ended and all rings have.  Processes that it leaves in the background get
+ * GRACE_MS; then they run on unobserved.
+ */
+#include "recorder.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "allocator.h"
+#include "clock.h"
+#include "consumer.h"
+#include "launch.h"
+#include "name_preload.h"
+#include "placement.h"
+#include "progress.h"
+#include "run_dir.h"
+#include "run_profile.h"
+#include "signals_forward.h"
+#include "tracer.h"
+
+enum {
+	CHUNK_WORDS = 32768, /* 256 KB a chunk ... */
+	CHUNKS = 16,         /* ... 4 MB a ring: stays in the last-level cache */
+	GRACE_MS = 2000,
+	POLL_MS = 100,
+	EXIT_POLL_MS = 2 /* while no ring is live: the program may be about to exit */
+};
+
+struct recorder {
+	const struct nm_record_request *request;
+	struct nm_launcher launcher;
+	struct nm_symbols *symbols;
+	struct nm_session *session;
+	struct nm_consumer *consumer;
+	struct nm_profile_writer *writer;
+	struct nm_tracer *tracer; /* or NULL */
+	struct nm_progress progress;
+	char run_dir[NM_RUN_DIR_ROOM], program[4096]; /* path of its file */
+	pid_t pid;
+	int exited, exit_status;
+	uint32_t streams; /* rings that have sent anything */
+	double exited_ms, polled_ms;
+};
+
+/* ---- the loop ---- */
+
+static void poll_exit(struct recorder *r)
+{
+	int wait_status;
+
+	if (r->exited || waitpid(r->pid, &wait_status, WNOHANG) != r->pid)
+		return;
+	r->exited = 1;
+	r->exited_ms = nm_now_ms();
+	r->exit_status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+	nm_signals_forward_to(0);
+}
+
+/* Feeds or ends one stream.  A fault in one stream is only a warning: the others go on. */
+static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_error *err)
+{
+	const struct nm_run_feedback *feedback = &r->request->run.feedback;
+	struct nm_error fault;
+	int status;
+
+	if (chunk->ring >= r->streams)
+		r->streams = chunk->ring + 1;
+	if (r->tracer)
+		nm_tracer_start(r->tracer, chunk->ring, chunk->words, chunk->count);
+	if (chunk->kind == NM_CHUNK_DATA) {
+		status = nm_session_feed(r->session, chunk->ring, chunk->words, chunk->count, &fault);
+	} else {
+		if (chunk->end == NM_END_DAMAGED)
+			feedback->warn("the ring of process %u is damaged: %s", chunk->pid, chunk->fault);
+		status = nm_session_end(r->session, chunk->ring, &fault);
+	}
+	if (r->tracer)
+		nm_tracer_wait(r->tracer);
+	if (status == NM_ENOMEM) {
+		*err = fault;
+		return status;
+	}
+	if (status)
+		feedback->warn("the events of process %u end early: %s", chunk->pid, fault.text);
+	return 0;
+}
+
+static void place_program(struct recorder *r)
+{
+	int apart, processor = nm_placement_of_feeder(&apart);
+
+	nm_consumer_place(r->consumer, processor, apart);
+}
+
+/* Takes the next chunk if one comes soon: 1 or 0, or a code. */
+static int take_next(struct recorder *r, struct nm_error *err)
+{
+	struct nm_chunk chunk;
+	int wait_ms = nm_consumer_live(r->consumer) ? POLL_MS : EXIT_POLL_MS;
+	int came = nm_consumer_next(r->consumer, wait_ms, &chunk, err), status = 0;
+
+	if (came > 0) {
+		status = take(r, &chunk, err);
+		place_program(r);
+		nm_consumer_release(r->consumer, &chunk);
+	} else if (!came && r->tracer) {
+		nm_tracer_flush(r->tracer);
+	}
+	return status ? status : came;
+}
+
+static int consume(struct recorder *r, struct nm_error *err)
+{
+	for (;;) {
+		int came = take_next(r, err);
+
+		if (came < 0)
+			return came;
+		nm_progress_update(&r->progress, r->session);
+		if (nm_consumer_live(r->consumer) && nm_now_ms() - r->polled_ms < POLL_MS)
+			continue; /* not at each of thousands of chunks */
+		r->polled_ms = nm_now_ms();
+		poll_exit(r);
+		if (!r->exited)
+			continue;
+		if (!nm_consumer_live(r->consumer))
+			return 0;
+		if (nm_now_ms() - r->exited_ms > GRACE_MS) {
+			r->request->run.feedback.warn(
+			    "processes left in the background are no longer observed");
+			return 0;
+		}
+	}
+}
+
+/* ---- the end ---- */
+
+/* Ends the trace after the results, which look up the last names.  A trace that fails does not spoil the profile. */
+static int close_trace(struct recorder *r, struct nm_error *err)
+{
+	struct nm_tracer *tracer = r->tracer;
+	char text[32];
+
+	if (!tracer)
+		return 0;
+	r->tracer = NULL;
+	snprintf(text, sizeof text, "%d", r->exit_status);
+	nm_tracer_info(tracer, "exit_status", text);
+	return nm_tracer_close(tracer, err);
+}
+
+static int finish(struct recorder *r, struct nm_error *err)
+{
+	struct nm_run_info info = {.collector = "valgrind",
+				   .exit_status = r->exit_status,
+				   .wall_seconds = nm_progress_seconds(&r->progress)};
+	struct nm_profile_writer *writer = r->writer;
+	struct nm_error fault;
+	int status, trace_status;
+
+	r->writer = NULL;
+	status = nm_run_finish(&r->request->run, &info, r->session, writer, err);
+	trace_status = close_trace(r, &fault);
+	if (trace_status && !status)
+		*err = fault;
+	return status ? status : trace_status;
+}
+
+/* ---- one recording ---- */
+
+static int start_trace(struct recorder *r, struct nm_error *err)
+{
+	int status = nm_tracer_new(&r->tracer, r->request->trace, r->symbols, err);
+
+	r->launcher.output_is_ours = !strcmp(r->request->trace, "-");
+	if (!status)
+		nm_tracer_info(r->tracer, "collector", "valgrind");
+	return status;
+}
+
+/* Does anything ask for the program's path through its code, and not only for its references? */
+static int needs_all_blocks(const struct nm_record_request *request)
+{
+	const struct nm_engine_options *engine = &request->run.engine;
+
+	return request->trace || engine->sift || engine->instructions || engine->contexts ||
+	       engine->heap_chains;
+}
+
+static int find_program(struct recorder *r, struct nm_error *err)
+{
+	switch (nm_launch_resolve(r->request->argv[0], r->program, sizeof r->program, err)) {
+	case 0: break;
+	case NM_LAUNCH_NO_PROGRAM: return NM_STATUS_NO_PROGRAM;
+	default: return NM_STATUS_NOT_EXECUTABLE;
+	}
+	return nm_launcher_find(&r->launcher, err) ? NM_STATUS_NO_COLLECTOR : 0;
+}
+
+/* The trace comes first: opening a FIFO waits for its reader, and an interrupt then leaves nothing behind. */
+static int open_outputs(struct recorder *r, struct nm_error *err)
+{
+	const char *output = r->request->run.output;
+	int status = 0;
+
+	if (r->request->trace)
+		status = start_trace(r, err);
+	if (!status && output)
+		status = nm_profile_writer_new(&r->writer, output, err);
+	return status;
+}
+
+static int start_program(struct recorder *r, sigset_t *ignored, struct nm_error *err)
+{
+	struct nm_engine_options options = r->request->run.engine;
+	int status = nm_run_dir_make(r->run_dir, err);
+
+	options.symbols = r->symbols;
+	if (!status)
+		status = nm_session_new(&r->session, &options, err);
+	if (!status)
+		status = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
+	if (status)
+		return status;
+	nm_signals_catch(ignored);
+	r->launcher.all_blocks = needs_all_blocks(r->request);
+	return nm_launch(&r->launcher, r->run_dir, r->request->argv, ignored, &r->pid, err);
+}
+
+/* Everything that can fail before the program runs. */
+static int prepare(struct recorder *r, struct nm_error *err)
+{
+	sigset_t ignored;
+	int status = find_program(r, err);
+
+	if (status)
+		return status;
+	sigemptyset(&ignored);
+	nm_signals_ignore_broken_pipes(&ignored);
+	status = nm_symbols_new(&r->symbols, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
+	status = open_outputs(r, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	status = start_program(r, &ignored, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
+	if (!r->tracer) /* a trace keeps all names that were looked up */
+		nm_names_preload(r->symbols, r->program);
+	return 0;
+}
+
+static int explain_no_events(const struct recorder *r, struct nm_error *err)
+{
+	char line[1024];
+	const char *last = nm_run_dir_last_line(r->run_dir, r->pid, line, sizeof line);
+
+	nm_fail(err, NM_EIO, "the collector did not start: %s", last ? last : "Valgrind says nothing more");
+	return NM_STATUS_COLLECTOR_FAILED;
+}
+
+static int run(struct recorder *r, struct nm_error *err)
+{
+	int status;
+
+	nm_signals_forward_to(r->pid);
+	nm_progress_start(&r->progress, &r->request->run.feedback);
+	status = consume(r, err);
+	nm_progress_end(&r->progress);
+	nm_consumer_detach_all(r->consumer);
+	while (!r->exited) {
+		poll_exit(r);
+		if (!r->exited)
+			usleep(POLL_MS * 1000);
+	}
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
+	if (!r->streams)
+		return explain_no_events(r, err);
+	status = finish(r, err);
+	nm_names_save(r->symbols, r->program);
+	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;
+}
+
+int nm_record(const struct nm_record_request *request, int *ret_exit_status, struct nm_error *err)
+{
+	struct recorder r = {.request = request};
+	int status;
+
+	assert(request->argv[0] && request->run.feedback.warn && request->run.engine.machine);
+	nm_allocator_set_up();
+	status = prepare(&r, err);
+	if (!status)
+		status = run(&r, err);
+	if (r.writer)
+		nm_profile_writer_abort(r.writer);
+	if (r.consumer)
+		nm_consumer_free(r.consumer);
+	nm_tracer_free(r.tracer);
+	nm_session_free(r.session);
+	nm_symbols_free(r.symbols);
+	nm_run_dir_remove(r.run_dir);
+	if (!status)
+		*ret_exit_status = r.exit_status;
+	return status;
+}

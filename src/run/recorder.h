@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recorder.h - records a program: runs it under the collector, feeds its rings to a session, writes the profile.
+ */
+#ifndef NM_RECORDER_H
+#define NM_RECORDER_H
+
+#include "run.h"
+
+struct nm_record_request {
+	struct nm_run_request run;
+	const char *trace; /* path of a trace to write too, or NULL */
+	char *const *argv; /* the program, NULL-terminated */
+};
+
+/* Returns 0 if the program ran: *ret_exit_status is its exit status, or 128 + the signal that ended it.  Else an
+ * enum nm_status, and the output's path still holds what it held before. */
+int nm_record(const struct nm_record_request *request, int *ret_exit_status, struct nm_error *err);
+
+#endif

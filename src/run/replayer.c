@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * replayer.c - see replayer.h.
+ *
+ * The input is one of our traces, or another tool's that an importer turns into a single stream.
+ *
+ * All names of a trace file are loaded before its first record is fed: the engine looks names up while it runs, and
+ * must not search for files that the trace makes needless.  The names in a pipe come just before the records that need
+ * them.
+ *
+ * With two threads the one that simulates reads the trace ahead while it has nothing to simulate.  So the reader
+ * (readahead.h) lives as long as the session.
+ */
+#include "replayer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "allocator.h"
+#include "import.h"
+#include "oracle.h"
+#include "peek.h"
+#include "progress.h"
+#include "readahead.h"
+#include "run_profile.h"
+
+struct replayer {
+	const struct nm_replay_request *request;
+	struct nm_symbols *symbols;
+	struct nm_session *session;
+	struct nm_oracle *oracle; /* of levels with policy=opt, or NULL */
+	struct nm_profile_writer *writer;
+	struct nm_trace *trace; /* one of these two */
+	struct nm_import *import;
+	struct nm_readahead *readahead; /* of the trace, as long as the session */
+	struct nm_progress progress;
+};
+
+/* ---- a trace ---- */
+
+static int learn_names(struct replayer *r, struct nm_error *err)
+{
+	struct nm_trace_chunk chunk;
+	const uint8_t *names;
+	size_t bytes;
+	int status = 0;
+
+	if (nm_trace_is_piped(r->trace)) {
+		nm_symbols_expect(r->symbols, 1);
+		return 0;
+	}
+	for (size_t i = 0; !status && (status = nm_trace_chunk(r->trace, i, &chunk, err)) > 0; i++) {
+		status = 0;
+		if (chunk.kind != NM_TRACE_NAMES)
+			continue;
+		status = nm_trace_payload(r->trace, &chunk, &names, &bytes, err);
+		if (!status)
+			status = nm_symbols_learn(r->symbols, names, bytes, err);
+	}
+	return status;
+}
+
+/* Is this a pass that only collects the next uses for policy=opt? */
+static int looks_ahead(const struct replayer *r) { return r->oracle && !nm_oracle_ready(r->oracle); }
+
+/* A fault in one stream is only a warning: the others go on. */
+static int take(struct replayer *r, const struct nm_piece *piece, struct nm_error *err)
+{
+	int status;
+
+	if (piece->names)
+		return nm_symbols_learn(r->symbols, piece->names, piece->names_count, err);
+	status = piece->words ? nm_session_feed(r->session, piece->stream, piece->words, piece->count, err)
+			      : nm_session_end(r->session, piece->stream, err);
+
+	if (!status || status == NM_ENOMEM)
+		return status;
+	if (looks_ahead(r)) /* the pass that counts will warn */
+		return 0;
+	r->request->run.feedback.warn("the events of stream %u end early: %s", piece->stream, err->text);
+	return 0;
+}
+
+/* 0, or a code; what could be read has been fed. */
+static int feed_trace(struct replayer *r, struct nm_error *err)
+{
+	struct nm_piece piece;
+	int status;
+
+	while ((status = nm_readahead_next(r->readahead, &piece, err)) > 0 &&
+	       !(status = take(r, &piece, err)))
+		nm_progress_update(&r->progress, r->session);
+	nm_readahead_stop(r->readahead);
+	nm_symbols_expect(r->symbols, 0);
+	return status;
+}
+
+static int read_ahead(void *ahead) { return nm_readahead_step(ahead); }
+
+/* ---- another tool's trace ---- */
+
+static int feed_import(struct replayer *r, struct nm_error *err)
+{
+	struct nm_piece piece = {0};
+	int status;
+
+	while ((status = nm_import_next(r->import, &piece.words, &piece.count, err)) > 0) {
+		status = take(r, &piece, err);
+		if (status)
+			return status;
+		nm_progress_update(&r->progress, r->session);
+	}
+	return status;
+}
+
+/* ---- one replay ---- */
+
+static const char *input_name(const struct replayer *r)
+{
+	return strcmp(r->request->input, "-") ? r->request->input : "standard input";
+}
+
+static int open_input(struct replayer *r, struct nm_error *err)
+{
+	const struct nm_replay_request *o = r->request;
+	struct nm_peeked_input peeked;
+	int status = nm_peek_input(&peeked, o->input, err);
+
+	if (status)
+		return status;
+	if (o->format || !nm_trace_probe(peeked.bytes, peeked.count))
+		return nm_import_take(&r->import, &peeked, o->input, o->format, err);
+	return nm_trace_take(&r->trace, &peeked, input_name(r), err);
+}
+
+static int feed(struct replayer *r, struct nm_error *err)
+{
+	struct nm_error fault;
+	int status = r->trace ? feed_trace(r, &fault) : feed_import(r, &fault);
+
+	if (!status && r->trace && nm_trace_is_cut(r->trace))
+		status = nm_fail(&fault, NM_EFORMAT, "%s", nm_trace_fault(r->trace));
+	else if (!status && r->trace && nm_trace_fault(r->trace) && !looks_ahead(r))
+		r->request->run.feedback.warn("%s: %s; the part before it was used", input_name(r),
+					      nm_trace_fault(r->trace));
+	if (status == NM_EFORMAT)
+		return nm_fail(err, status, "%s: %s; the part before it was used", input_name(r), fault.text);
+	if (status && err)
+		*err = fault;
+	return status;
+}
+
+static int start_session(struct replayer *r, struct nm_error *err)
+{
+	struct nm_engine_options options = r->request->run.engine;
+
+	options.symbols = r->symbols;
+	options.oracle = r->oracle;
+	if (looks_ahead(r)) {
+		options.by_instruction = options.contexts = options.heap_chains = 0;
+		options.sift = NULL;
+	}
+	if (r->trace) {
+		int status = nm_readahead_new(&r->readahead, r->trace, options.threads > 2, err);
+
+		if (status)
+			return status;
+		if (options.threads == 2)
+			options.idle = (struct nm_idle){read_ahead, r->readahead};
+	}
+	return nm_session_new(&r->session, &options, err);
+}
+
+/* The session goes first: its threads may be reading ahead. */
+static void end_session(struct replayer *r)
+{
+	nm_session_free(r->session);
+	nm_readahead_free(r->readahead);
+	r->session = NULL;
+	r->readahead = NULL;
+}
+
+/* ---- policy=opt ---- */
+
+/* Levels with policy=opt need to know the next use of each line.  One pass over the input finds it for one such level
+ * and those before it; its counts are thrown away.  An import is opened again for each pass. */
+static int look_ahead(struct replayer *r, struct nm_error *err)
+{
+	struct nm_result *const *results;
+	size_t count;
+	int status = nm_oracle_new(&r->oracle, r->request->run.engine.machine, err);
+
+	while (!status && looks_ahead(r)) {
+		status = start_session(r, err);
+		if (!status)
+			status = feed(r, err);
+		if (!status || status == NM_EFORMAT) /* the pass that counts reports damage */
+			status = nm_session_results(r->session, &results, &count, err);
+		end_session(r);
+		if (!status && r->import) {
+			nm_import_free(r->import);
+			r->import = NULL;
+			status = open_input(r, err);
+		}
+		nm_oracle_next_run(r->oracle);
+	}
+	return status;
+}
+
+/* A pipe can be read only once.  (A missing file is reported when it is opened.) */
+static int can_look_ahead(const char *input, struct nm_error *err)
+{
+	struct stat file;
+
+	if (strcmp(input, "-") != 0 && (stat(input, &file) || S_ISREG(file.st_mode)))
+		return 0;
+	return nm_fail(err, NM_EINVAL,
+		       "policy=opt reads the references more than once: it needs a file, not a pipe");
+}
+
+static int prepare(struct replayer *r, struct nm_error *err)
+{
+	const struct nm_replay_request *request = r->request;
+	const int ahead = nm_machine_runs_ahead(request->run.engine.machine) > 0;
+	int status = ahead ? can_look_ahead(request->input, err) : 0;
+
+	if (status)
+		return NM_STATUS_BAD_MACHINE;
+	status = open_input(r, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_PROFILE);
+	if (request->run.output)
+		status = nm_profile_writer_new(&r->writer, request->run.output, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	status = nm_symbols_new(&r->symbols, err);
+	if (!status && r->trace)
+		status = learn_names(r, err);
+	if (!status && ahead)
+		status = look_ahead(r, err);
+	if (!status)
+		status = start_session(r, err);
+	return status ? nm_status_of((enum nm_code)status, NM_STATUS_FAILED) : 0;
+}
+
+/* Reads from the input how the program ran. */
+static void describe(struct replayer *r, struct nm_run_info *info)
+{
+	const char *text = r->trace ? nm_trace_info(r->trace, "exit_status") : NULL;
+
+	info->exit_status = text ? atoi(text) : 0;
+	text = r->trace ? nm_trace_info(r->trace, "collector") : nm_import_format(r->import);
+	info->collector = text ? text : "unknown";
+}
+
+static int run(struct replayer *r, struct nm_error *err)
+{
+	struct nm_run_info info = {.source = r->request->input};
+	struct nm_profile_writer *writer = r->writer;
+	struct nm_error fault;
+	int status, fed = feed(r, &fault);
+
+	nm_progress_end(&r->progress);
+	if (fed == NM_ENOMEM) {
+		*err = fault;
+		return NM_STATUS_FAILED;
+	}
+	describe(r, &info);
+	info.wall_seconds = nm_progress_seconds(&r->progress);
+	r->writer = NULL;
+	status = nm_run_finish(&r->request->run, &info, r->session, writer, err);
+	if (status)
+		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
+	if (fed)
+		*err = fault;
+	return fed ? nm_status_of((enum nm_code)fed, NM_STATUS_DAMAGED) : 0;
+}
+
+int nm_replay(const struct nm_replay_request *request, struct nm_error *err)
+{
+	struct replayer r = {.request = request};
+	int status;
+
+	assert(request->input && request->run.feedback.warn && request->run.engine.machine);
+	nm_allocator_set_up();
+	nm_progress_start(&r.progress, &request->run.feedback);
+	status = prepare(&r, err);
+	if (!status)
+		status = run(&r, err);
+	if (r.writer)
+		nm_profile_writer_abort(r.writer);
+	end_session(&r);
+	nm_oracle_free(r.oracle);
+	nm_symbols_free(r.symbols);
+	nm_trace_free(r.trace);
+	nm_import_free(r.import);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * replayer.h - simulates the references of a trace file, ours or another tool's.
+ */
+#ifndef NM_REPLAYER_H
+#define NM_REPLAYER_H
+
+#include "run.h"
+
+struct nm_replay_request {
+	struct nm_run_request run;
+	const char *input;  /* path of the trace; "-": standard input */
+	const char *format; /* of another tool (import.h); NULL: detect it */
+};
+
+/* 0 or an enum nm_status.  A file that is damaged from some point on is read up to there: that makes a profile too,
+ * and NM_STATUS_DAMAGED. */
+int nm_replay(const struct nm_replay_request *request, struct nm_error *err);
+
+#endif

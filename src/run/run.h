@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.h - what every run has in common: recording a program, replaying a trace, running a loop nest.
+ *
+ * A run feeds events to a session (session.h), then writes the results into a profile.  It never prints: it warns and
+ * shows its progress through the caller's functions.
+ */
+#ifndef NM_RUN_H
+#define NM_RUN_H
+
+#include "engine.h"
+#include "errors.h"
+#include "status.h"
+
+struct nm_session;
+
+/* Takes the results, beside or instead of a profile. */
+struct nm_result_receiver {
+	int (*receive)(void *self, struct nm_session *session, struct nm_error *err); /* 0 or a code */
+	void *self;
+};
+
+struct nm_run_feedback {
+	/* One sentence on a fault that does not stop the run.  Required. */
+	void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+	/* References so far, and per second of late.  Called about twice a second; NULL: not wanted. */
+	void (*progress)(uint64_t references, double per_second);
+	void (*progress_end)(void); /* required with progress */
+};
+
+struct nm_run_request {
+	struct nm_engine_options
+	    engine;         /* what to simulate and count; the run sets symbols, oracle and idle */
+	const char *output; /* path of the profile; NULL: write none */
+	const struct nm_result_receiver *receiver; /* or NULL */
+	int embed_sources;                         /* store the text of the sources in the profile */
+	struct nm_run_feedback feedback;
+};
+
+#endif

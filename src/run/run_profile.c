@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_profile.c - see run_profile.h.
+ */
+#include "run_profile.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <time.h>
+
+static int write_info(const struct nm_run_info *info, struct nm_profile_writer *writer, struct nm_error *err)
+{
+	char wall_seconds[64], recorded_at[32], exit_status[16];
+	const struct {
+		const char *key, *value;
+	} rows[] = {
+	    {"wall_seconds", wall_seconds}, {"collector", info->collector}, {"version", NM_VERSION},
+	    {"recorded_at", recorded_at},   {"exit_status", exit_status},   {"source", info->source},
+	};
+	int status = 0;
+
+	snprintf(wall_seconds, sizeof wall_seconds, "%.3f", info->wall_seconds);
+	snprintf(recorded_at, sizeof recorded_at, "%lld", (long long)time(NULL));
+	snprintf(exit_status, sizeof exit_status, "%d", info->exit_status);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !status; i++)
+		if (rows[i].value)
+			status = nm_profile_writer_info(writer, rows[i].key, rows[i].value, err);
+	return status;
+}
+
+static int write_profile(const struct nm_run_info *info, int embed_sources, struct nm_session *session,
+			 struct nm_profile_writer *writer, struct nm_error *err)
+{
+	struct nm_result *const *results;
+	size_t count = 0;
+	int status = nm_session_results(session, &results, &count, err);
+
+	for (size_t i = 0; i < count && !status; i++)
+		status = nm_profile_writer_add(writer, results[i], err);
+	if (!status && count)
+		status = nm_profile_writer_info(writer, "command", results[0]->command, err);
+	if (!status)
+		status = nm_profile_writer_sources(writer, embed_sources, err);
+	if (!status)
+		status = write_info(info, writer, err);
+	if (!status)
+		return nm_profile_writer_commit(writer, err);
+	nm_profile_writer_abort(writer);
+	return status;
+}
+
+int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info *info,
+		  struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
+{
+	const struct nm_result_receiver *receiver = request->receiver;
+	int status = 0;
+
+	assert(!writer == !request->output);
+	if (writer)
+		status = write_profile(info, request->embed_sources, session, writer, err);
+	if (receiver && !status)
+		status = receiver->receive(receiver->self, session, err);
+	return status;
+}

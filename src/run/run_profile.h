@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_profile.h - the end of a run: its results go into a profile.
+ */
+#ifndef NM_RUN_PROFILE_H
+#define NM_RUN_PROFILE_H
+
+#include "run.h"
+#include "session.h"
+#include "writer.h"
+
+/* What the profile says of the run; its texts are borrowed. */
+struct nm_run_info {
+	const char *collector; /* where the references come from */
+	int exit_status;       /* of the program */
+	double wall_seconds;
+	const char *source; /* the file that they were read from, or NULL */
+};
+
+/* Ends the streams that are still open, writes their results and `info`, commits the profile, then calls the
+ * receiver.  Takes the writer (NULL: no profile) in every case.  0 or a code. */
+int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info *info,
+		  struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err);
+
+#endif
