@@ -11,11 +11,12 @@
 #include "profile_priv.h"
 
 /* Without the code, a place is an object: such places stand behind all others, without a site. */
-static int64_t place_of(const struct nm_fold *fold, const struct nm_sift_request *request, uint32_t cell)
+static int64_t place_of(const struct nm_place_index *index, const struct nm_sift_request *request,
+			uint32_t cell)
 {
-	uint32_t place = fold->place_of[cell];
+	uint32_t place = index->place_of[cell];
 
-	return request->of_objects ? (int64_t)fold->place_count + fold->places[place].object : place;
+	return request->of_objects ? (int64_t)index->place_count + index->places[place].object : place;
 }
 
 enum unit { WHOLE, SET, GRANULE };
@@ -43,7 +44,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Sorted, each key once; malloc'ed, or NULL. */
-static struct row *rows_of(const struct nm_sifted *from, const struct nm_fold *fold, size_t *ret_count)
+static struct row *rows_of(const struct nm_sifted *from, const struct nm_place_index *index,
+			   size_t *ret_count)
 {
 	struct row *rows = malloc((from->row_count + 1) * sizeof *rows);
 	size_t n = 0;
@@ -54,8 +56,8 @@ static struct row *rows_of(const struct nm_sifted *from, const struct nm_fold *f
 		const struct nm_sift_row *r = &from->rows[i];
 
 		rows[i] = (struct row){.at = r->place, .count = r->count, .level = r->level, .kind = r->kind};
-		rows[i].maker = place_of(fold, from->request, r->cell);
-		rows[i].victim = nm_event_leaves(r->kind) ? place_of(fold, from->request, r->victim) : -1;
+		rows[i].maker = place_of(index, from->request, r->cell);
+		rows[i].victim = nm_event_leaves(r->kind) ? place_of(index, from->request, r->victim) : -1;
 	}
 	qsort(rows, from->row_count, sizeof *rows, by_key);
 	for (size_t i = 0; i < from->row_count; i++)
@@ -93,15 +95,15 @@ static int insert_row(const struct nm_result_writer *w, sqlite3_stmt *insert, co
 
 static int store_places(const struct nm_result_writer *w)
 {
-	const struct nm_fold *fold = &w->fold;
+	const struct nm_place_index *index = &w->index;
 	struct nm_store *store = w->store;
 	sqlite3_stmt *insert = NULL;
 	int status = sqlite3_prepare_v2(store->db, "INSERT INTO place VALUES(?,NULL,?)", -1, &insert, NULL);
 
-	for (uint32_t i = 0; i < fold->objects && !status; i++) {
+	for (uint32_t i = 0; i < index->objects && !status; i++) {
 		sqlite3_int64 name = 0;
 
-		status = nm_names_text(&store->names, w->result->objects[fold->object_first[i]].name, &name);
+		status = nm_names_text(&store->names, w->result->objects[index->object_first[i]].name, &name);
 		sqlite3_bind_int64(insert, 1, ++store->places);
 		sqlite3_bind_int64(insert, 2, name);
 		if (!status)
@@ -134,7 +136,7 @@ int nm_store_events(const struct nm_result_writer *w)
 
 	if (!from->row_count)
 		return SQLITE_OK;
-	rows = rows_of(from, &w->fold, &count);
+	rows = rows_of(from, &w->index, &count);
 	status = rows ? store_rows(w, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
 	if (!status && from->request->of_objects)
 		status = store_places(w);

@@ -18,16 +18,16 @@ static const char pair_sql[] = "INSERT INTO field_pair VALUES(?,?,?,?,?,?)";
 static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?)";
 static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 
-struct stock {
+struct field_writer {
 	const struct nm_result_writer *w;
 	const struct nm_result *result;
-	const struct nm_fold *fold;
+	const struct nm_place_index *index;
 	uint32_t
 	    *number; /* of a field of the result, from 1 on, in the order of objects, types and offsets */
 	int status;
 };
 
-static sqlite3_stmt *prepare(struct stock *s, const char *sql)
+static sqlite3_stmt *prepare(struct field_writer *s, const char *sql)
 {
 	sqlite3_stmt *insert = NULL;
 
@@ -42,12 +42,12 @@ static void number(sqlite3_stmt *insert, int column, uint64_t value)
 }
 
 /* Among the fields of all processes. */
-static uint64_t field_id(const struct stock *s, uint32_t field)
+static uint64_t field_id(const struct field_writer *s, uint32_t field)
 {
 	return field ? (uint64_t)s->w->store->fields + field : 0;
 }
 
-static void run(struct stock *s, sqlite3_stmt *insert)
+static void run(struct field_writer *s, sqlite3_stmt *insert)
 {
 	int status = sqlite3_step(insert);
 
@@ -60,10 +60,10 @@ static void run(struct stock *s, sqlite3_stmt *insert)
 
 static int compare_fields(const void *a, const void *b, void *arg)
 {
-	const struct stock *s = arg;
+	const struct field_writer *s = arg;
 	const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	const struct nm_result_field *x = &s->result->fields[i], *y = &s->result->fields[j];
-	uint32_t left = s->fold->object_rank[x->object], right = s->fold->object_rank[y->object];
+	uint32_t left = s->index->object_rank[x->object], right = s->index->object_rank[y->object];
 	int order = left != right ? (left < right ? -1 : 1) : strcmp(x->type, y->type);
 
 	if (!order)
@@ -80,7 +80,7 @@ static uint64_t *sum_samples(const struct nm_result *r)
 	return sums;
 }
 
-static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint64_t sampled)
+static void store_field(struct field_writer *s, sqlite3_stmt *insert, uint32_t i, uint64_t sampled)
 {
 	const struct nm_result_field *f = &s->result->fields[i];
 	sqlite3_int64 type = 0, name = 0;
@@ -91,7 +91,7 @@ static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint6
 	if (s->status)
 		return;
 	const uint64_t values[FIELD_COLUMNS] = {field_id(s, s->number[i]),
-						(uint64_t)s->w->objects + s->fold->object_rank[f->object],
+						(uint64_t)s->w->objects + s->index->object_rank[f->object],
 						(uint64_t)type,
 						f->structure,
 						(uint64_t)name,
@@ -105,7 +105,7 @@ static void store_field(struct stock *s, sqlite3_stmt *insert, uint32_t i, uint6
 	run(s, insert);
 }
 
-static void store_fields(struct stock *s)
+static void store_fields(struct field_writer *s)
 {
 	const size_t n = s->result->field_count;
 	uint32_t *order = calloc(n + 1, sizeof *order);
@@ -142,7 +142,7 @@ static int compare_pairs(const void *a, const void *b)
 	return (x->other > y->other) - (x->other < y->other);
 }
 
-static void store_pairs(struct stock *s)
+static void store_pairs(struct field_writer *s)
 {
 	const size_t n = s->result->affinity_count;
 	struct pair *pairs = calloc(n + 1, sizeof *pairs);
@@ -172,17 +172,17 @@ static void store_pairs(struct stock *s)
 
 /* ---- lines ---- */
 
-static void store_lines(struct stock *s)
+static void store_lines(struct field_writer *s)
 {
 	const struct nm_result *r = s->result;
-	const struct nm_result_lines **by_rank = calloc(s->fold->objects + 1, sizeof *by_rank);
+	const struct nm_result_lines **by_rank = calloc(s->index->objects + 1, sizeof *by_rank);
 	sqlite3_stmt *insert = prepare(s, lines_sql);
 
 	if (!by_rank)
 		s->status = SQLITE_NOMEM;
 	for (size_t i = 0; !s->status && i < r->line_count; i++)
-		by_rank[s->fold->object_rank[r->lines[i].object]] = &r->lines[i];
-	for (uint32_t i = 0; !s->status && i < s->fold->objects; i++) {
+		by_rank[s->index->object_rank[r->lines[i].object]] = &r->lines[i];
+	for (uint32_t i = 0; !s->status && i < s->index->objects; i++) {
 		const struct nm_result_lines *l = by_rank[i];
 
 		if (!l)
@@ -278,7 +278,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* The rows of one cell at one level: by field, or all of it without one.  Returns how many. */
-static size_t split_cell(const struct stock *s, unsigned level, uint32_t cell,
+static size_t split_cell(const struct field_writer *s, unsigned level, uint32_t cell,
 			 const struct nm_result_field_use *uses, size_t n, struct field_row *rows)
 {
 	const struct nm_result *r = s->result;
@@ -289,7 +289,7 @@ static size_t split_cell(const struct stock *s, unsigned level, uint32_t cell,
 	memcpy(counts, &r->levels[level].counts[cell], sizeof counts);
 	for (size_t i = 0; i < n + !n; i++)
 		rows[i] = (struct field_row){.thread = r->cells[cell].thread,
-					     .place = s->fold->place_of[cell],
+					     .place = s->index->place_of[cell],
 					     .field = n ? s->number[uses[i].field] : 0};
 	if (!n) {
 		memcpy(&rows->counts, counts, sizeof counts);
@@ -307,7 +307,8 @@ static size_t split_cell(const struct stock *s, unsigned level, uint32_t cell,
 }
 _Static_assert(sizeof(struct field_row) % sizeof(uint64_t) == 0, "rows are walked by counts");
 
-static void store_row(struct stock *s, sqlite3_stmt *insert, unsigned level, const struct field_row *row)
+static void store_row(struct field_writer *s, sqlite3_stmt *insert, unsigned level,
+		      const struct field_row *row)
 {
 	static const struct nm_counts none;
 	uint64_t counts[COUNTS];
@@ -334,7 +335,7 @@ static void add_row(struct field_row *to, const struct field_row *from)
 }
 
 /* All cells of places with a cell that has uses. */
-static size_t split_cells(const struct stock *s, unsigned level, const uint8_t *has_uses,
+static size_t split_cells(const struct field_writer *s, unsigned level, const uint8_t *has_uses,
 			  struct field_row *rows)
 {
 	const struct nm_result *r = s->result;
@@ -345,14 +346,15 @@ static size_t split_cells(const struct stock *s, unsigned level, const uint8_t *
 
 		while (u + n < r->field_use_count && r->field_uses[u + n].cell == cell)
 			n++;
-		if (has_uses[s->fold->place_of[cell]])
+		if (has_uses[s->index->place_of[cell]])
 			count += split_cell(s, level, cell, &r->field_uses[u], n, rows + count);
 		u += n;
 	}
 	return count;
 }
 
-static void store_cells(struct stock *s, unsigned level, const uint8_t *has_uses, struct field_row *rows)
+static void store_cells(struct field_writer *s, unsigned level, const uint8_t *has_uses,
+			struct field_row *rows)
 {
 	sqlite3_stmt *insert = prepare(s, cell_sql);
 	size_t n = s->status ? 0 : split_cells(s, level, has_uses, rows);
@@ -366,16 +368,16 @@ static void store_cells(struct stock *s, unsigned level, const uint8_t *has_uses
 	sqlite3_finalize(insert);
 }
 
-static void store_counts(struct stock *s)
+static void store_counts(struct field_writer *s)
 {
 	const struct nm_result *r = s->result;
-	uint8_t *has_uses = calloc(s->fold->place_count + 1, 1);
+	uint8_t *has_uses = calloc(s->index->place_count + 1, 1);
 	struct field_row *rows = calloc(r->cell_count + r->field_use_count + 1, sizeof *rows);
 
 	if (!has_uses || !rows)
 		s->status = SQLITE_NOMEM;
 	for (size_t i = 0; !s->status && i < r->field_use_count; i++)
-		has_uses[s->fold->place_of[r->field_uses[i].cell]] = 1;
+		has_uses[s->index->place_of[r->field_uses[i].cell]] = 1;
 	for (unsigned level = 0; level < r->machine.count && !s->status; level++)
 		store_cells(s, level, has_uses, rows);
 	free(rows);
@@ -385,7 +387,7 @@ static void store_counts(struct stock *s)
 int nm_store_fields(const struct nm_result_writer *w)
 {
 	const struct nm_result *result = w->result;
-	struct stock s = {.w = w, .result = result, .fold = &w->fold};
+	struct field_writer s = {.w = w, .result = result, .index = &w->index};
 
 	s.number = calloc(result->field_count + 1, sizeof *s.number);
 	if (!s.number)

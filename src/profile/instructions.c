@@ -197,9 +197,9 @@ int nm_store_instructions(const struct nm_result_writer *w)
 	for (size_t i = 0; i < result->cell_count; i++) {
 		const struct nm_result_site *site = &result->sites[result->cells[i].site];
 
-		items[i] = (struct item){site->module,        site->address,
-					 w->fold.place_of[i], result->cells[i].thread,
-					 (uint32_t)i,         0};
+		items[i] = (struct item){site->module,         site->address,
+					 w->index.place_of[i], result->cells[i].thread,
+					 (uint32_t)i,          0};
 	}
 	qsort(items, result->cell_count, sizeof *items, by_address);
 	status = store_instructions(w, items);

@@ -34,7 +34,8 @@ static int is_better(const struct nm_result_stride *a, const struct nm_result_st
 }
 
 /* An entry for each stride of each cell; the first one of a cell has what was sampled. */
-static size_t list_entries(const struct nm_result *result, const struct nm_fold *fold, struct entry *entries)
+static size_t list_entries(const struct nm_result *result, const struct nm_place_index *index,
+			   struct entry *entries)
 {
 	size_t n = 0;
 
@@ -43,13 +44,13 @@ static size_t list_entries(const struct nm_result *result, const struct nm_fold 
 
 		for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
 			if (!k || p->strides[k].count)
-				entries[n++] = (struct entry){fold->place_of[p->cell], p->strides[k].bytes,
+				entries[n++] = (struct entry){index->place_of[p->cell], p->strides[k].bytes,
 							      p->strides[k].count, k ? 0 : p->sampled};
 	}
 	return n;
 }
 
-int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold,
+int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count)
 {
 	size_t room = result->pattern_count + 1, n, places = 0;
@@ -61,7 +62,7 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold
 		free(list);
 		return SQLITE_NOMEM;
 	}
-	n = list_entries(result, fold, entries);
+	n = list_entries(result, index, entries);
 	qsort(entries, n, sizeof *entries, compare);
 	for (size_t i = 0; i < n;) {
 		struct nm_place_pattern *p = &list[places ? places - 1 : 0];

@@ -19,26 +19,26 @@ enum {
 
 extern const char nm_profile_schema[]; /* schema.sql */
 
-/* ---- fold.c: the cells of a result, sorted and summed ----------------------------------------- */
+/* ---- place_index.c: the cells of a result, sorted and summed ----------------------------------------- */
 
 /* Indices of sites and objects are replaced by ranks among their different texts.  Cells that agree in
  * function, file, line and object share a place; places are in the order of those texts. */
-struct nm_fold_place {
+struct nm_place {
 	uint32_t site, object; /* ranks */
 };
 
-struct nm_fold {
+struct nm_place_index {
 	uint32_t *site_rank, *object_rank;   /* [site_count], [object_count] of the result */
 	uint32_t *site_first, *object_first; /* [rank]: index of one that has it */
 	uint32_t sites, objects;             /* numbers of ranks */
-	struct nm_fold_place *places;
+	struct nm_place *places;
 	uint32_t place_count;
 	uint32_t *place_of; /* [cell] */
 	uint32_t *order;    /* cells by (thread, place) */
 };
 
-int nm_fold(struct nm_fold *ret_fold, const struct nm_result *result);
-void nm_fold_done(struct nm_fold *fold);
+int nm_place_index_make(struct nm_place_index *ret_index, const struct nm_result *result);
+void nm_place_index_done(struct nm_place_index *index);
 
 /* ---- names.c: ids of texts and sites ------------------------------------------------------------ */
 
@@ -96,7 +96,7 @@ struct nm_store {
 struct nm_result_writer {
 	struct nm_store *store;
 	const struct nm_result *result;
-	struct nm_fold fold;
+	struct nm_place_index index;
 	sqlite3_int64 process;
 	sqlite3_int64 objects, places; /* those of the first one of either, by rank */
 	int status;                    /* the first failure; nothing is done after it */
@@ -130,7 +130,7 @@ struct nm_place_eviction {
 };
 
 /* From evictions between cells: each pair once, in order; malloc'ed.  0 or SQLITE_NOMEM. */
-int nm_place_evictions(const struct nm_result_level *from, const struct nm_fold *fold,
+int nm_place_evictions(const struct nm_result_level *from, const struct nm_place_index *index,
 		       struct nm_place_eviction **ret_list, size_t *ret_count);
 
 /* ---- patterns.c: the strides of places ---------------------------------------------------------------- */
@@ -142,7 +142,7 @@ struct nm_place_pattern {
 };
 
 /* One for each place that has any, in the order of places; malloc'ed.  0 or SQLITE_NOMEM. */
-int nm_place_patterns(const struct nm_result *result, const struct nm_fold *fold,
+int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count);
 
 /* ---- fields.c: fields of structures ------------------------------------------------------------------- */

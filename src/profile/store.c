@@ -128,7 +128,7 @@ static sqlite3_stmt *row_of_level(const struct nm_result_writer *w, enum nm_inse
 	return insert;
 }
 
-/* The number of a place of the fold. */
+/* The number of a place of the index. */
 static uint64_t place_id(const struct nm_result_writer *w, uint32_t place)
 {
 	return (uint64_t)w->places + place;
@@ -209,8 +209,8 @@ static void store_objects(struct nm_result_writer *w)
 	const struct nm_result *result = w->result;
 	uint32_t i;
 
-	for (i = 0; i < w->fold.objects && !w->status; i++) {
-		const struct nm_result_object *object = &result->objects[w->fold.object_first[i]];
+	for (i = 0; i < w->index.objects && !w->status; i++) {
+		const struct nm_result_object *object = &result->objects[w->index.object_first[i]];
 		sqlite3_stmt *insert = row(w, NM_INSERT_OBJECT);
 
 		number(insert, 1, (uint64_t)w->objects + i);
@@ -254,12 +254,12 @@ static int note_file(struct nm_store *store, const struct nm_result_site *site)
 /* The numbers of sites by rank; malloc'ed, or NULL. */
 static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 {
-	sqlite3_int64 *ids = malloc((w->fold.sites + 1) * sizeof *ids);
+	sqlite3_int64 *ids = malloc((w->index.sites + 1) * sizeof *ids);
 
 	if (!ids)
 		w->status = SQLITE_NOMEM;
-	for (uint32_t i = 0; i < w->fold.sites && !w->status; i++) {
-		const struct nm_result_site *site = &w->result->sites[w->fold.site_first[i]];
+	for (uint32_t i = 0; i < w->index.sites && !w->status; i++) {
+		const struct nm_result_site *site = &w->result->sites[w->index.site_first[i]];
 
 		w->status = nm_names_site(&w->store->names, site, &ids[i]);
 		if (!w->status)
@@ -272,9 +272,9 @@ static void store_places(struct nm_result_writer *w)
 {
 	sqlite3_int64 *sites = store_sites(w);
 
-	for (uint32_t i = 0; i < w->fold.place_count && !w->status; i++) {
-		const struct nm_fold_place *place = &w->fold.places[i];
-		uint32_t object = w->fold.object_first[place->object];
+	for (uint32_t i = 0; i < w->index.place_count && !w->status; i++) {
+		const struct nm_place *place = &w->index.places[i];
+		uint32_t object = w->index.object_first[place->object];
 		sqlite3_stmt *insert = row(w, NM_INSERT_PLACE);
 
 		number(insert, 1, place_id(w, i));
@@ -282,7 +282,7 @@ static void store_places(struct nm_result_writer *w)
 		number(insert, 3, (uint64_t)text_id(w, w->result->objects[object].name));
 		run(w, insert);
 	}
-	w->store->places += w->fold.place_count;
+	w->store->places += w->index.place_count;
 	free(sites);
 }
 
@@ -306,15 +306,15 @@ static void store_cells(struct nm_result_writer *w, unsigned level)
 	size_t i = 0;
 
 	while (i < result->cell_count && !w->status) {
-		uint32_t first = w->fold.order[i];
-		uint32_t thread = result->cells[first].thread, place = w->fold.place_of[first];
+		uint32_t first = w->index.order[i];
+		uint32_t thread = result->cells[first].thread, place = w->index.place_of[first];
 		struct nm_counts sum = result->levels[level].counts[first];
 		sqlite3_stmt *insert;
 
 		while (++i < result->cell_count) {
-			uint32_t next = w->fold.order[i];
+			uint32_t next = w->index.order[i];
 
-			if (result->cells[next].thread != thread || w->fold.place_of[next] != place)
+			if (result->cells[next].thread != thread || w->index.place_of[next] != place)
 				break;
 			add_counts(&sum, &result->levels[level].counts[next]);
 		}
@@ -337,16 +337,16 @@ static void store_extras(struct nm_result_writer *w, unsigned level)
 	size_t i = 0;
 
 	while (extras && i < result->cell_count && !w->status) {
-		uint32_t first = w->fold.order[i], next = first;
-		uint32_t thread = result->cells[first].thread, place = w->fold.place_of[first];
+		uint32_t first = w->index.order[i], next = first;
+		uint32_t thread = result->cells[first].thread, place = w->index.place_of[first];
 		struct nm_extras sum = none;
 		sqlite3_stmt *insert;
 
-		while (result->cells[next].thread == thread && w->fold.place_of[next] == place) {
+		while (result->cells[next].thread == thread && w->index.place_of[next] == place) {
 			nm_extras_add(&sum, &extras[next]);
 			if (++i == result->cell_count)
 				break;
-			next = w->fold.order[i];
+			next = w->index.order[i];
 		}
 		if (!memcmp(&sum, &none, sizeof sum))
 			continue;
@@ -380,7 +380,7 @@ static void store_evictions(struct nm_result_writer *w, unsigned level)
 	size_t n = 0;
 
 	if (!w->status)
-		w->status = nm_place_evictions(&w->result->levels[level], &w->fold, &list, &n);
+		w->status = nm_place_evictions(&w->result->levels[level], &w->index, &list, &n);
 	for (size_t i = 0; i < n && !w->status; i++) {
 		store_eviction(w, NM_INSERT_EVICTION, level, &list[i]);
 		if (list[i].count > top.count || (i && list[i].victim != list[i - 1].victim))
@@ -397,7 +397,7 @@ static void store_patterns(struct nm_result_writer *w)
 	size_t count = 0;
 
 	if (!w->status)
-		w->status = nm_place_patterns(w->result, &w->fold, &list, &count);
+		w->status = nm_place_patterns(w->result, &w->index, &list, &count);
 	for (size_t i = 0; i < count && !w->status; i++) {
 		sqlite3_stmt *insert = row_of_process(w, NM_INSERT_PATTERN);
 
@@ -439,8 +439,8 @@ static void store_contexts(struct nm_result_writer *w)
 
 static void store_buckets(struct nm_result_writer *w)
 {
-	for (uint32_t i = 0; i < w->fold.objects && !w->status; i++) {
-		const struct nm_result_object *object = &w->result->objects[w->fold.object_first[i]];
+	for (uint32_t i = 0; i < w->index.objects && !w->status; i++) {
+		const struct nm_result_object *object = &w->result->objects[w->index.object_first[i]];
 		sqlite3_stmt *insert = row(w, NM_INSERT_BUCKET);
 
 		if (!object->chain)
@@ -476,7 +476,7 @@ static struct context_row *sorted_context_rows(const struct nm_result_writer *w)
 		const struct nm_result_context_cell *c = &result->context_cells[i];
 
 		rows[i] = (struct context_row){c->context, result->cells[c->cell].thread,
-					       w->fold.place_of[c->cell], i};
+					       w->index.place_of[c->cell], i};
 	}
 	if (rows)
 		qsort(rows, result->context_cell_count, sizeof *rows, compare_context_rows);
@@ -588,10 +588,10 @@ int nm_store_result(struct nm_store *store, const struct nm_result *result)
 				     .objects = store->objects + 1,
 				     .places = store->places + 1};
 
-	if (nm_fold(&w.fold, result))
+	if (nm_place_index_make(&w.index, result))
 		return SQLITE_NOMEM;
-	store->objects += w.fold.objects;
+	store->objects += w.index.objects;
 	store_all(&w);
-	nm_fold_done(&w.fold);
+	nm_place_index_done(&w.index);
 	return w.status;
 }

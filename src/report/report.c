@@ -12,19 +12,19 @@
 
 /* ---- the request --------------------------------------------------------------------------------- */
 
-static int choose_names(struct nm_profile *profile, struct nm_asked *asked, struct nm_error *err)
+static int choose_names(struct nm_profile *profile, struct nm_selection *selection, struct nm_error *err)
 {
-	const struct nm_report_request *r = &asked->request;
-	int status = nm_choose_name(profile, "object", r->object, "SELECT object AS name FROM objects", 0,
-				    &asked->object, err);
+	const struct nm_report_request *r = &selection->request;
+	int status = nm_match_name(profile, "object", r->object, "SELECT object AS name FROM objects", 0,
+				   &selection->object, err);
 
 	if (!status)
-		status =
-		    nm_choose_name(profile, "function", r->function,
-				   "SELECT DISTINCT function AS name FROM counts", 0, &asked->function, err);
+		status = nm_match_name(profile, "function", r->function,
+				       "SELECT DISTINCT function AS name FROM counts", 0,
+				       &selection->function, err);
 	if (!status)
-		status = nm_choose_name(profile, "file", r->file, "SELECT DISTINCT file AS name FROM counts",
-					1, &asked->file, err);
+		status = nm_match_name(profile, "file", r->file, "SELECT DISTINCT file AS name FROM counts",
+				       1, &selection->file, err);
 	return status;
 }
 
@@ -35,14 +35,14 @@ static int note(int found, int *ret_there)
 	return found < 0 ? found : 0;
 }
 
-int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, struct nm_asked *asked,
-	   struct nm_error *err)
+int nm_selection_make(struct nm_profile *profile, const struct nm_report_request *request,
+		      struct nm_selection *selection, struct nm_error *err)
 {
 	char *first = NULL;
 	int status = 0;
 
-	asked->request = *request;
-	asked->one_level = request->level != NULL;
+	selection->request = *request;
+	selection->one_level = request->level != NULL;
 	if (request->level)
 		status = nm_select_level(profile, request->level, err);
 	if (!status && request->process)
@@ -52,51 +52,51 @@ int nm_ask(struct nm_profile *profile, const struct nm_report_request *request, 
 	if (!status && !request->level)
 		status = nm_select_first_level(profile, &first, err);
 	if (!status)
-		status = nm_levels_load(&asked->levels, profile, request->latency, err);
+		status = nm_levels_load(&selection->levels, profile, request->latency, err);
 	if (!status)
-		status = choose_names(profile, asked, err);
+		status = choose_names(profile, selection, err);
 	if (!status)
-		status = note(nm_profile_has_sites(profile, err), &asked->has_sites);
+		status = note(nm_profile_has_sites(profile, err), &selection->has_strides);
 	if (!status)
-		status = note(nm_profile_has_weights(profile, err), &asked->has_weights);
+		status = note(nm_profile_has_weights(profile, err), &selection->has_weights);
 	if (!status)
-		status = note(nm_profile_has_fields(profile, err), &asked->has_fields);
+		status = note(nm_profile_has_fields(profile, err), &selection->has_fields);
 	if (!status)
-		status = note(nm_profile_has(profile, "cells", err), &asked->has_cells);
+		status = note(nm_profile_has(profile, "cells", err), &selection->has_cells);
 	if (!status)
-		status = note(nm_profile_has(profile, "prefetches", err), &asked->has_prefetches);
+		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
 	if (!status) {
-		asked->request.level = nm_intern(&asked->levels.pool, first ? first : request->level);
-		asked->levels.asked = asked->request.level;
-		if (!asked->request.level)
+		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
+		selection->levels.asked = selection->request.level;
+		if (!selection->request.level)
 			status = nm_fail_memory(err);
 	}
 	free(first);
 	return status;
 }
 
-void nm_asked_done(struct nm_asked *asked)
+void nm_selection_done(struct nm_selection *selection)
 {
-	nm_levels_done(&asked->levels);
-	nm_name_choice_done(&asked->object);
-	nm_name_choice_done(&asked->function);
-	nm_name_choice_done(&asked->file);
+	nm_levels_done(&selection->levels);
+	nm_name_pattern_done(&selection->object);
+	nm_name_pattern_done(&selection->function);
+	nm_name_pattern_done(&selection->file);
 }
 
 static int fits(const struct nm_report *report, struct nm_profile *profile, const struct nm_report_request *r,
 		struct nm_error *err)
 {
-	int status = report->of_contexts ? nm_profile_has_contexts(profile, err) : 1;
+	int status = report->needs_contexts ? nm_profile_has_contexts(profile, err) : 1;
 
 	if (status <= 0)
 		return status ? status
 			      : nm_fail(err, NM_EINVAL,
 					"the profile has no call chains: record with --callgraph");
-	status = report->of_sites ? nm_profile_has_sites(profile, err) : 1;
+	status = report->needs_strides ? nm_profile_has_sites(profile, err) : 1;
 	if (status <= 0)
 		return status ? status
 			      : nm_fail(err, NM_EINVAL, "the profile has no access patterns: it is older");
-	status = report->of_fields ? nm_profile_has_fields(profile, err) : 1;
+	status = report->needs_fields ? nm_profile_has_fields(profile, err) : 1;
 	if (status <= 0)
 		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
 	status = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
@@ -124,7 +124,7 @@ static int no_such_column(const struct nm_query *query, const char *typed, int c
 		if (composed || !query->columns[i].compose)
 			words[n++] = query->columns[i].name;
 	words[n] = NULL;
-	return nm_no_such("column", typed, words, err);
+	return nm_fail_unknown("column", typed, words, err);
 }
 
 static struct nm_column *column(struct nm_query *query, const char *name)
@@ -142,7 +142,7 @@ static void show_always(struct nm_column *column)
 	if (!column->title)
 		column->title = column->name;
 	column->hidden = 0;
-	column->dispensable = 0;
+	column->drop_order = 0;
 }
 
 /* Text shows the keys and the columns of a list. */
@@ -191,11 +191,11 @@ static int ordered(const struct nm_report *report, struct nm_query *query,
 	return 0;
 }
 
-static int make_query(struct nm_query *query, const struct nm_report *report, const struct nm_asked *asked,
-		      struct nm_error *err)
+static int make_query(struct nm_query *query, const struct nm_report *report,
+		      const struct nm_selection *selection, struct nm_error *err)
 {
 	if (!report->columns)
-		return nm_query_make(query, report, asked, err);
+		return nm_query_make(query, report, selection, err);
 	memcpy(query->columns, report->columns, report->column_count * sizeof *report->columns);
 	query->count = report->column_count;
 	query->keys = 1;
@@ -204,32 +204,32 @@ static int make_query(struct nm_query *query, const struct nm_report *report, co
 	return query->sql && query->ties ? 0 : nm_fail_memory(err);
 }
 
-int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, const struct nm_asked *asked,
-		   struct nm_filled *filled, struct nm_error *err)
+int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
+		   const struct nm_selection *selection, struct nm_report_table *filled, struct nm_error *err)
 {
 	struct nm_query *query = &filled->query;
 	struct nm_table *table = &filled->table;
 	struct nm_rows *rows = NULL;
 	char *sql = NULL;
-	int status = make_query(query, report, asked, err);
+	int status = make_query(query, report, selection, err);
 
-	if (!status && asked->request.columns)
-		status = show_listed(query, asked->request.columns, err);
+	if (!status && selection->request.columns)
+		status = show_listed(query, selection->request.columns, err);
 	if (!status)
-		status = ordered(report, query, &asked->request, &sql, err);
+		status = ordered(report, query, &selection->request, &sql, err);
 	table->columns = query->columns;
 	table->column_count = query->count;
-	table->levels = &asked->levels;
+	table->levels = &selection->levels;
 	if (!status)
 		status = nm_profile_query(profile, sql, &rows, err);
 	if (!status) {
-		nm_rows_bind_text(rows, 1,
-				  report->all_levels && !asked->one_level ? NULL : asked->request.level);
-		nm_rows_bind_text(rows, 2, asked->request.process);
-		nm_rows_bind_integer(rows, 3, asked->request.thread);
-		nm_rows_bind_text(rows, 4, asked->object.pattern);
-		nm_rows_bind_text(rows, 5, asked->function.pattern);
-		nm_rows_bind_text(rows, 6, asked->file.pattern);
+		nm_rows_bind_text(
+		    rows, 1, report->all_levels && !selection->one_level ? NULL : selection->request.level);
+		nm_rows_bind_text(rows, 2, selection->request.process);
+		nm_rows_bind_integer(rows, 3, selection->request.thread);
+		nm_rows_bind_text(rows, 4, selection->object.pattern);
+		nm_rows_bind_text(rows, 5, selection->function.pattern);
+		nm_rows_bind_text(rows, 6, selection->file.pattern);
 		status = nm_table_fill(table, rows, err);
 	}
 	nm_rows_free(rows);
@@ -237,7 +237,7 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile, c
 	return status;
 }
 
-void nm_filled_done(struct nm_filled *filled)
+void nm_report_table_done(struct nm_report_table *filled)
 {
 	nm_table_done(&filled->table);
 	nm_query_done(&filled->query);
@@ -278,23 +278,23 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		  const struct nm_report_request *request, const struct nm_style *style, FILE *out,
 		  struct nm_error *err)
 {
-	struct nm_asked asked = {.one_level = 0};
-	struct nm_filled filled = {.table = {0}};
+	struct nm_selection selection = {.one_level = 0};
+	struct nm_report_table filled = {.table = {0}};
 	int status = fits(report, profile, request, err);
 
 	if (!status)
-		status = nm_ask(profile, request, &asked, err);
+		status = nm_selection_make(profile, request, &selection, err);
 	if (!status && report->is_summary) {
-		status = nm_summary_run(profile, &asked, style, out, err);
+		status = nm_summary_run(profile, &selection, style, out, err);
 	} else if (!status) {
-		status = nm_report_fill(report, profile, &asked, &filled, err);
+		status = nm_report_fill(report, profile, &selection, &filled, err);
 		if (!status)
-			status =
-			    nm_table_show(&filled.table, request->by ? request->by : report->name,
-					  report->all_levels ? NULL : asked.request.level, style, out, err);
+			status = nm_table_show(&filled.table, request->by ? request->by : report->name,
+					       report->all_levels ? NULL : selection.request.level, style,
+					       out, err);
 	}
-	nm_filled_done(&filled);
-	nm_asked_done(&asked);
+	nm_report_table_done(&filled);
+	nm_selection_done(&selection);
 	return status;
 }
 

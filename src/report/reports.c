@@ -14,9 +14,9 @@
 static const struct nm_column level_columns[] = {
     {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
     {.name = "size", .title = "size", .kind = NM_COLUMN_BYTES},
-    {.name = "ways", .title = "ways", .kind = NM_COLUMN_NUMBER, .dispensable = 6},
-    {.name = "line_size", .title = "line", .kind = NM_COLUMN_NUMBER, .dispensable = 6},
-    {.name = "sets", .title = "sets", .kind = NM_COLUMN_NUMBER, .dispensable = 7},
+    {.name = "ways", .title = "ways", .kind = NM_COLUMN_NUMBER, .drop_order = 6},
+    {.name = "line_size", .title = "line", .kind = NM_COLUMN_NUMBER, .drop_order = 6},
+    {.name = "sets", .title = "sets", .kind = NM_COLUMN_NUMBER, .drop_order = 7},
     {.name = "policy", .title = "policy", .kind = NM_COLUMN_TEXT, .hidden = 1},
     {.name = "reads", .title = "reads", .kind = NM_COLUMN_NUMBER, .hidden = 1},
     {.name = "writes", .title = "writes", .kind = NM_COLUMN_NUMBER, .hidden = 1},
@@ -26,13 +26,13 @@ static const struct nm_column level_columns[] = {
     {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
     {.name = "miss_ratio", .title = "ratio %", .kind = NM_COLUMN_REAL, .decimals = 2},
     {.name = "mpki", .title = "MPKI", .kind = NM_COLUMN_REAL, .decimals = 2},
-    {.name = "cold", .title = "cold", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
-    {.name = "capacity", .title = "capacity", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
-    {.name = "conflict", .title = "conflict", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
+    {.name = "cold", .title = "cold", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "capacity", .title = "capacity", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "conflict", .title = "conflict", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
     {.name = "coherence", .title = "coherence", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-    {.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER, .dispensable = 4},
-    {.name = "evictions", .title = "evictions", .kind = NM_COLUMN_NUMBER, .dispensable = 5},
-    {.name = "writebacks", .title = "writebacks", .kind = NM_COLUMN_NUMBER, .dispensable = 5},
+    {.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER, .drop_order = 4},
+    {.name = "evictions", .title = "evictions", .kind = NM_COLUMN_NUMBER, .drop_order = 5},
+    {.name = "writebacks", .title = "writebacks", .kind = NM_COLUMN_NUMBER, .drop_order = 5},
 };
 
 static const char level_sql[] =
@@ -47,12 +47,12 @@ static const char level_sql[] =
 
 static const struct nm_column context_columns[] = {
     {.name = "chain", .title = "call chain", .kind = NM_COLUMN_NAME},
-    {.name = "calls", .title = "calls", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
-    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .dispensable = 4},
+    {.name = "calls", .title = "calls", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .drop_order = 4},
     {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
     {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "self", .title = "self", .kind = NM_COLUMN_NUMBER},
-    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 2},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
     {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
     {.name = "caller", .title = "caller", .kind = NM_COLUMN_NAME, .hidden = 1},
@@ -81,12 +81,12 @@ static const char context_sql[] =
 static const struct nm_column bucket_columns[] = {
     {.name = "chain", .title = "allocated in", .kind = NM_COLUMN_NAME},
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "blocks", .title = "blocks", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
-    {.name = "bytes", .title = "bytes", .kind = NM_COLUMN_BYTES, .dispensable = 4},
-    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .dispensable = 5},
+    {.name = "blocks", .title = "blocks", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "bytes", .title = "bytes", .kind = NM_COLUMN_BYTES, .drop_order = 4},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .drop_order = 5},
     {.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER},
     {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
-    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 2},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
     {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .hidden = 1},
     {.name = "largest", .title = "largest", .kind = NM_COLUMN_BYTES, .hidden = 1},
@@ -108,14 +108,14 @@ static const char bucket_sql[] =
     "LEFT JOIN c ON c.process = b.process AND c.object = b.object";
 
 /* Columns of an object and a line of code that misses on it. */
-#define OBJECT_AND_LINE                                                                            \
-	{.name = "object", .title = "object", .kind = NM_COLUMN_NAME},                             \
-	    {.name = "where", .title = "line", .kind = NM_COLUMN_PLACE, .compose = nm_cell_where}, \
-	    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},                \
-	    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},              \
-	    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},        \
-	{                                                                                          \
-		.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER                      \
+#define OBJECT_AND_LINE                                                                                     \
+	{.name = "object", .title = "object", .kind = NM_COLUMN_NAME},                                      \
+	    {.name = "where", .title = "line", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location}, \
+	    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},                         \
+	    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},                       \
+	    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},                 \
+	{                                                                                                   \
+		.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER                               \
 	}
 
 static const struct nm_column pattern_columns[] = {
@@ -123,8 +123,8 @@ static const struct nm_column pattern_columns[] = {
     {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "stride", .title = "stride", .kind = NM_COLUMN_NUMBER},
     {.name = "follow", .title = "follow %", .kind = NM_COLUMN_REAL, .decimals = 1},
-    {.name = "walk", .title = "walk", .kind = NM_COLUMN_TEXT, .dispensable = 2},
-    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .dispensable = 3},
+    {.name = "walk", .title = "walk", .kind = NM_COLUMN_TEXT, .drop_order = 2},
+    {.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
     {.name = "sampled", .title = "sampled", .kind = NM_COLUMN_NUMBER, .hidden = 1},
     {.name = "followed", .title = "followed", .kind = NM_COLUMN_NUMBER, .hidden = 1},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
@@ -148,10 +148,10 @@ static const char pattern_sql[] =
 
 static const struct nm_column affinity_columns[] = {
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .dispensable = 4},
+    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .drop_order = 4},
     {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT},
     {.name = "other", .title = "other", .kind = NM_COLUMN_TEXT},
-    {.name = "distance", .title = "distance", .kind = NM_COLUMN_NUMBER, .dispensable = 2},
+    {.name = "distance", .title = "distance", .kind = NM_COLUMN_NUMBER, .drop_order = 2},
     {.name = "visits", .title = "visits", .kind = NM_COLUMN_NUMBER},
     {.name = "both", .title = "both %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "stays", .title = "stays", .kind = NM_COLUMN_NUMBER},
@@ -170,7 +170,7 @@ static const struct nm_column sector_columns[] = {
     {.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER},
     {.name = "sector_misses", .title = "sector misses", .kind = NM_COLUMN_NUMBER},
     {.name = "sector_share", .title = "of loads %", .kind = NM_COLUMN_REAL, .decimals = 1},
-    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 2},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
 };
 
@@ -197,7 +197,7 @@ static const struct nm_column prefetch_columns[] = {
     {.name = "useless", .title = "useless", .kind = NM_COLUMN_NUMBER, .hidden = 1},
     {.name = "late_evicted", .title = "late evicted", .kind = NM_COLUMN_NUMBER},
     {.name = "pollution", .title = "pollution", .kind = NM_COLUMN_NUMBER},
-    {.name = "coverage", .title = "covered %", .kind = NM_COLUMN_REAL, .decimals = 1, .dispensable = 2},
+    {.name = "coverage", .title = "covered %", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 2},
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
 };
 
@@ -247,7 +247,7 @@ static const struct nm_report reports[] = {
      .sort = "misses",
      .ties = "process, object, file, line, function",
      .sql = pattern_sql,
-     .of_sites = 1},
+     .needs_strides = 1},
     {.name = "sectors",
      .summary = "lines of code that found a line without the sector that they asked for",
      .columns = sector_columns,
@@ -272,7 +272,7 @@ static const struct nm_report reports[] = {
      .keys = "field,object",
      .shown = "references,offset,field_bytes,used",
      .sort = "misses",
-     .of_fields = 1},
+     .needs_fields = 1},
     {.name = "affinity",
      .summary = "fields of a structure that are used together, or not",
      .columns = affinity_columns,
@@ -280,7 +280,7 @@ static const struct nm_report reports[] = {
      .sort = "visits",
      .ties = "process, object, type, offset, other_offset",
      .sql = affinity_sql,
-     .of_fields = 1},
+     .needs_fields = 1},
     {.name = "calltree",
      .summary = "call chains, with all that is called from there",
      .columns = context_columns,
@@ -288,7 +288,7 @@ static const struct nm_report reports[] = {
      .sort = "misses",
      .ties = "process, context",
      .sql = context_sql,
-     .of_contexts = 1},
+     .needs_contexts = 1},
     {.name = "buckets",
      .summary = "heap blocks by the chain of calls that allocates them",
      .columns = bucket_columns,

@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "machine.h"
+#include "notes.h"
 #include "report_priv.h"
 
 struct summary {
 	struct nm_table info, processes;
-	struct nm_filled levels, pairs;
-	struct nm_remarks remarks;
+	struct nm_report_table levels, pairs;
+	struct nm_notes notes;
 };
 
 static const struct nm_column info_columns[] = {{.name = "key"}, {.name = "value"}};
@@ -37,11 +38,11 @@ static int fill(struct nm_profile *profile, const char *sql, const char *process
 	return status;
 }
 
-static int gather(struct summary *summary, struct nm_profile *profile, const struct nm_asked *asked,
+static int gather(struct summary *summary, struct nm_profile *profile, const struct nm_selection *selection,
 		  struct nm_error *err)
 {
-	struct nm_asked all_levels = {
-	    .request = {.level = asked->request.level, .process = asked->request.process}};
+	struct nm_selection all_levels = {
+	    .request = {.level = selection->request.level, .process = selection->request.process}};
 	int status = fill(profile, "SELECT key, value FROM info ORDER BY key", NULL, info_columns, 2,
 			  &summary->info, err);
 
@@ -50,15 +51,15 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 		    profile,
 		    "SELECT process, command, exit_status, instructions, refs, lost_words FROM processes "
 		    "WHERE ?1 IS NULL OR process = ?1",
-		    asked->request.process, process_columns, 6, &summary->processes, err);
+		    selection->request.process, process_columns, 6, &summary->processes, err);
 	if (!status)
 		status =
 		    nm_report_fill(nm_report_named("levels"), profile, &all_levels, &summary->levels, err);
 	if (!status)
-		status = nm_report_fill(nm_report_named("pairs"), profile, asked, &summary->pairs, err);
+		status = nm_report_fill(nm_report_named("pairs"), profile, selection, &summary->pairs, err);
 	if (!status)
-		status = nm_remarks_make(profile, asked->request.process, &summary->pairs.table,
-					 &summary->remarks, err);
+		status = nm_notes_make(profile, selection->request.process, &summary->pairs.table,
+				       &summary->notes, err);
 	return status;
 }
 
@@ -146,7 +147,7 @@ static int print_levels(struct summary *summary, const struct nm_style *style, F
 	unsigned i;
 
 	for (i = 0; i < query->count; i++)
-		query->columns[i].hidden |= query->columns[i].dispensable > ESSENTIAL;
+		query->columns[i].hidden |= query->columns[i].drop_order > ESSENTIAL;
 	fputc('\n', out);
 	return nm_table_text(&summary->levels.table, style, out);
 }
@@ -181,10 +182,10 @@ static int as_text(struct summary *summary, const struct nm_report_request *requ
 	print_title("Misses by object and line, ", request->level, style, out);
 	if (nm_table_text(&summary->pairs.table, style, out))
 		return NM_ENOMEM;
-	if (summary->remarks.count)
+	if (summary->notes.count)
 		print_title("What to try", "", style, out);
-	for (i = 0; i < summary->remarks.count; i++)
-		print_wrapped(summary->remarks.at[i], style->width, out);
+	for (i = 0; i < summary->notes.count; i++)
+		print_wrapped(summary->notes.at[i], style->width, out);
 	return 0;
 }
 
@@ -214,34 +215,34 @@ static int as_json(struct summary *summary, const struct nm_report_request *requ
 		status |= nm_table_json(tables[i], out);
 	}
 	fputs(",\n\"advice\":[", out);
-	for (i = 0; i < summary->remarks.count; i++) {
+	for (i = 0; i < summary->notes.count; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		status |= nm_json_text(summary->remarks.at[i], out);
+		status |= nm_json_text(summary->notes.at[i], out);
 	}
 	fputs("\n]}\n", out);
 	return status ? NM_ENOMEM : 0;
 }
 
-int nm_summary_run(struct nm_profile *profile, const struct nm_asked *asked, const struct nm_style *style,
-		   FILE *out, struct nm_error *err)
+int nm_summary_run(struct nm_profile *profile, const struct nm_selection *selection,
+		   const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	struct summary summary = {.info = {0}};
-	int status = gather(&summary, profile, asked, err);
+	int status = gather(&summary, profile, selection, err);
 
 	if (!status) {
 		if (style->format == NM_FORMAT_TEXT)
-			status = as_text(&summary, &asked->request, style, out);
+			status = as_text(&summary, &selection->request, style, out);
 		else if (style->format == NM_FORMAT_JSON)
-			status = as_json(&summary, &asked->request, out);
+			status = as_json(&summary, &selection->request, out);
 		else /* a CSV file has one kind of row */
 			status = nm_table_csv(&summary.pairs.table, out);
 		if (status)
 			nm_fail_memory(err);
 	}
-	nm_vec_free(&summary.remarks);
+	nm_vec_free(&summary.notes);
 	nm_table_done(&summary.info);
 	nm_table_done(&summary.processes);
-	nm_filled_done(&summary.levels);
-	nm_filled_done(&summary.pairs);
+	nm_report_table_done(&summary.levels);
+	nm_report_table_done(&summary.pairs);
 	return status;
 }

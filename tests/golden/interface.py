@@ -164,7 +164,7 @@ def case_man_pages():
 
 def case_documented_rules():
     """docs/advice.md has a section for each rule, in the order in which they are tried, and no others."""
-    rules = re.findall(r"^    \{\"([a-z ]+)\", \w+, tell_", (SOURCE / "src/report/advice.c").read_text(encoding="utf-8"),
+    rules = re.findall(r"^    \{\"([a-z ]+)\", \w+, advise_", (SOURCE / "src/report/advice/advice.c").read_text(encoding="utf-8"),
                        re.MULTILINE)
     text = (SOURCE / "docs/advice.md").read_text(encoding="utf-8")
     assert len(rules) >= 20, rules

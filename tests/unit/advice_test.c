@@ -169,7 +169,7 @@ static void test_rules(void **state)
 
 		if (strcmp(rule->cause, cases[i].cause))
 			fail_msg("case %zu: %s, not %s", i, rule->cause, cases[i].cause);
-		rule->tell(&cases[i].evidence, out);
+		rule->advise(&cases[i].evidence, out);
 		fclose(out);
 		for (j = 0; j < 4 && cases[i].told[j]; j++)
 			if (!strstr(text, cases[i].told[j]))
@@ -222,17 +222,17 @@ static void test_shapes(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-		struct nm_shape shape = nm_shape_of(shapes[i].type);
+		struct nm_array_type array = nm_array_type_parse(shapes[i].type);
 
-		if (shape.elements != shapes[i].elements || shape.dimensions != shapes[i].dimensions)
+		if (array.elements != shapes[i].elements || array.dimensions != shapes[i].dimensions)
 			fail_msg("%s: %lld elements, %u dimensions", shapes[i].type,
-				 (long long)shape.elements, shape.dimensions);
-		if (shape.elements) {
-			assert_int_equal(shape.fastest, shapes[i].fastest);
-			assert_int_equal(shape.first_is_fastest, shapes[i].first);
+				 (long long)array.elements, array.dimensions);
+		if (array.elements) {
+			assert_int_equal(array.fastest, shapes[i].fastest);
+			assert_int_equal(array.first_is_fastest, shapes[i].first);
 		}
 	}
-	assert_int_equal(nm_shape_of(NULL).elements, 0);
+	assert_int_equal(nm_array_type_parse(NULL).elements, 0);
 }
 
 int main(void)

@@ -210,16 +210,16 @@ static void test_disassembly(void **state)
 }
 
 /* 8 loads of 64 bytes of which 128 in all were used, 4 of the misses cold. */
-static const struct nm_figures one = {.reads = 90,
-				      .writes = 10,
-				      .read_misses = 6,
-				      .write_misses = 2,
-				      .cold = 4,
-				      .capacity = 4,
-				      .loads = 8,
-				      .reuse = 20,
-				      .used_bytes = 128,
-				      .loaded_bytes = 512};
+static const struct nm_sums one = {.reads = 90,
+				   .writes = 10,
+				   .read_misses = 6,
+				   .write_misses = 2,
+				   .cold = 4,
+				   .capacity = 4,
+				   .loads = 8,
+				   .reuse = 20,
+				   .used_bytes = 128,
+				   .loaded_bytes = 512};
 
 static void test_figures(void **state)
 {
@@ -231,31 +231,31 @@ static void test_figures(void **state)
 		     {"mpki", 0.5, 8},         {"miss_ratio", 8, 8},       {"reuse", 2.5, 8},
 		     {"waste", 75, 8},         {"wasted_bytes", 384, 384}, {"writes", 10, 10},
 		     {"cold", 4, 4},           {"used_bytes", 128, 128}};
-	struct nm_whole whole = {.sum = one, .instructions = 16000};
+	struct nm_sum_total whole = {.sum = one, .instructions = 16000};
 	struct nm_error err;
 
 	(void)state;
-	nm_figures_add(&whole.sum, &one);
+	nm_sums_add(&whole.sum, &one);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct nm_value value;
 		unsigned index;
 
-		assert_int_equal(nm_figure_named(cases[i].name, &index, &err), 0);
-		value = nm_figure_value(nm_figure_at(index), &one, &whole);
+		assert_int_equal(nm_sum_column_named(cases[i].name, &index, &err), 0);
+		value = nm_sum_column_value(nm_sum_column_at(index), &one, &whole);
 		assert_float_equal(value.type == NM_VALUE_REAL ? value.real : (double)value.integer,
 				   cases[i].value, 1e-9);
-		assert_int_equal(nm_figure_weight(nm_figure_at(index), &one), cases[i].weight);
+		assert_int_equal(nm_sum_column_weight(nm_sum_column_at(index), &one), cases[i].weight);
 	}
 }
 
 static void test_no_figures(void **state)
 {
-	static const struct nm_figures none;
-	struct nm_whole whole = {.instructions = 0};
+	static const struct nm_sums none;
+	struct nm_sum_total whole = {.instructions = 0};
 
 	(void)state;
-	for (unsigned i = 0; i < nm_figure_count(); i++) {
-		struct nm_value value = nm_figure_value(nm_figure_at(i), &none, &whole);
+	for (unsigned i = 0; i < nm_sum_column_count(); i++) {
+		struct nm_value value = nm_sum_column_value(nm_sum_column_at(i), &none, &whole);
 
 		assert_true(value.type == NM_VALUE_NULL ||
 			    (value.type == NM_VALUE_INTEGER && value.integer == 0));
@@ -268,13 +268,14 @@ static void test_choice(void **state)
 	struct nm_error err;
 
 	(void)state;
-	assert_int_equal(nm_figures_chosen("waste,misses", chosen, 3, &count, &err), 0);
+	assert_int_equal(nm_sum_columns_chosen("waste,misses", chosen, 3, &count, &err), 0);
 	assert_int_equal(count, 2);
-	assert_string_equal(nm_figure_at(chosen[0])->column.name, "waste");
-	assert_int_equal(nm_figures_chosen("waste,,misses", chosen, 3, &count, &err), NM_EINVAL);
-	assert_int_equal(nm_figures_chosen("waste,", chosen, 3, &count, &err), NM_EINVAL);
-	assert_int_equal(nm_figures_chosen("miss", chosen, 3, &count, &err), NM_EINVAL);
-	assert_int_equal(nm_figures_chosen("reads,writes,misses,cold", chosen, 3, &count, &err), NM_EINVAL);
+	assert_string_equal(nm_sum_column_at(chosen[0])->column.name, "waste");
+	assert_int_equal(nm_sum_columns_chosen("waste,,misses", chosen, 3, &count, &err), NM_EINVAL);
+	assert_int_equal(nm_sum_columns_chosen("waste,", chosen, 3, &count, &err), NM_EINVAL);
+	assert_int_equal(nm_sum_columns_chosen("miss", chosen, 3, &count, &err), NM_EINVAL);
+	assert_int_equal(nm_sum_columns_chosen("reads,writes,misses,cold", chosen, 3, &count, &err),
+			 NM_EINVAL);
 }
 
 int main(void)

@@ -107,7 +107,7 @@ static void test_shorten_places(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *text = nm_shorten_place(cases[i].place, cases[i].width, DOTS);
+		char *text = nm_shorten_location(cases[i].place, cases[i].width, DOTS);
 
 		assert_string_equal(text, cases[i].out);
 		free(text);

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * annotate.c - gathers an annotation: rows of `counts`, summed by line, around the text of their files.
+ *
+ * All rows of the selection are read once, ordered by file and line; a section takes the rows of its file (and
+ * function).  What counts as much is the weight: the column that is ranked by, or the misses where a sum of
+ * that column means nothing.  A threshold is a share of what surrounds: a file's of the selection, a line's or
+ * function's of its file.
+ */
+#include "annotate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate_priv.h"
+#include "levels.h"
+#include "map.h"
+#include "selection.h"
+#include "utf8.h"
+
+/* ---- reading ---- */
+
+static const char *text_of(struct nm_annotation *a, const struct nm_rows *rows, unsigned column, int *failed)
+{
+	const char *text = nm_rows_text(rows, column), *kept;
+	char *clean;
+
+	if (!text)
+		return NULL;
+	clean = nm_utf8_clean(text);
+	kept = clean ? nm_intern(&a->pool, clean) : NULL;
+	free(clean);
+	*failed |= !kept;
+	return kept;
+}
+
+void nm_annotate_bind(const struct nm_annotation *a, struct nm_rows *rows)
+{
+	const struct nm_annotate_request *r = a->request;
+
+	nm_rows_bind_text(rows, 1, a->level);
+	if (r->report.process)
+		nm_rows_bind_text(rows, 2, r->report.process);
+	if (r->report.thread)
+		nm_rows_bind_integer(rows, 3, r->report.thread);
+	if (r->object)
+		nm_rows_bind_text(rows, 4, r->object);
+}
+
+static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
+{
+	static const char sql[] =
+	    "SELECT file, line, object, function, " NM_SUMS_SQL " FROM counts WHERE level = ?1 "
+	    "AND (?2 IS NULL OR process = ?2) AND (?3 IS NULL OR thread = ?3) "
+	    "AND (?4 IS NULL OR object = ?4 OR object GLOB ?4) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(a->profile, sql, &rows, a->err), failed = 0;
+
+	if (status)
+		return status;
+	nm_annotate_bind(a, rows);
+	while ((status = nm_rows_next(rows, a->err)) > 0) {
+		struct nm_annotate_row row = {.line = nm_rows_integer(rows, 1)};
+
+		row.file = text_of(a, rows, 0, &failed);
+		row.object = text_of(a, rows, 2, &failed);
+		row.function = text_of(a, rows, 3, &failed);
+		nm_sums_read(&row.figures, rows, 4);
+		nm_sums_add(&a->whole.sum, &row.figures);
+		if (!row.file || !row.line)
+			nm_sums_add(&a->unplaced, &row.figures);
+		else if (nm_vec_push(ret_rows, row))
+			failed = 1;
+		if (failed) {
+			status = nm_fail_memory(a->err);
+			break;
+		}
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
+int nm_read_number(struct nm_annotation *a, const char *sql, const char *first, int64_t *ret_number)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(a->profile, sql, &rows, a->err);
+
+	if (status)
+		return status;
+	nm_rows_bind_text(rows, 1, first);
+	status = nm_rows_next(rows, a->err);
+	*ret_number = status > 0 ? nm_rows_integer(rows, 0) : -1;
+	nm_rows_free(rows);
+	return status < 0 ? status : 0;
+}
+
+/* Is there what is asked for? */
+static int check(struct nm_annotation *a)
+{
+	const struct nm_annotate_request *r = a->request;
+	int64_t found = 1;
+	int status = 0;
+
+	if (r->report.level)
+		status = nm_select_level(a->profile, r->report.level, a->err);
+	if (!status && r->report.process)
+		status = nm_select_process(a->profile, r->report.process, a->err);
+	if (!status && r->report.thread)
+		status = nm_select_thread(a->profile, r->report.thread, a->err);
+	if (!status && r->object)
+		status =
+		    nm_read_number(a, "SELECT 1 FROM objects WHERE object = ?1 OR object GLOB ?1 LIMIT 1",
+				   r->object, &found);
+	if (status || found == 1)
+		return status;
+	return nm_fail(a->err, NM_EINVAL,
+		       "the profile has no object \"%s\" (`nearmiss report objects` lists them)", r->object);
+}
+
+/* ---- columns ---- */
+
+static int choose_columns(struct nm_annotation *a, const struct nm_style *style)
+{
+	enum { ROOM_FOR_OBJECT = 110 };
+	const char *list = a->request->columns ? a->request->columns : "misses,share,class,waste";
+	const char *sort = a->request->report.sort ? a->request->report.sort : "misses";
+	char *figures = strdup(list), *object = NULL;
+	unsigned index;
+	int status;
+
+	if (!figures)
+		return nm_fail_memory(a->err);
+	a->shows_object = !a->request->columns && (!style->width || style->width >= ROOM_FOR_OBJECT);
+	for (object = figures; (object = strstr(object, "object")) != NULL; object++) {
+		size_t n = strlen("object");
+
+		if ((object != figures && object[-1] != ',') || (object[n] && object[n] != ','))
+			continue;
+		a->shows_object = 1; /* not a figure: it always stands last */
+		if (object == figures)
+			memmove(object, object + n + (object[n] == ','), strlen(object + n) + !object[n]);
+		else
+			memmove(object - 1, object + n, strlen(object + n) + 1);
+		break;
+	}
+	status = *figures || !a->shows_object
+		     ? nm_sum_columns_chosen(figures, a->chosen, NM_MAX_CHOSEN, &a->chosen_count, a->err)
+		     : 0;
+	free(figures);
+	if (!status)
+		status = nm_sum_column_named(sort, &index, a->err);
+	if (!status)
+		a->sort = nm_sum_column_at(index);
+	return status;
+}
+
+static int is_chosen(const struct nm_annotation *a, unsigned figure)
+{
+	for (unsigned i = 0; i < a->chosen_count; i++)
+		if (a->chosen[i] == figure)
+			return 1;
+	return 0;
+}
+
+/* The functions' table is laid out as a report: its titles say what text shows, in the order chosen. */
+static int lay_out(struct nm_annotation *a)
+{
+	static const struct nm_column file = {.name = "file", .kind = NM_COLUMN_TEXT};
+	static const struct nm_column line = {.name = "line", .title = "line"};
+	static const struct nm_column object = {.name = "object", .title = "object", .kind = NM_COLUMN_NAME};
+	static const struct nm_column source = {.name = "source", .kind = NM_COLUMN_TEXT};
+	static const struct nm_column function = {
+	    .name = "function", .title = "function", .kind = NM_COLUMN_NAME};
+	int status = nm_vec_push(&a->line_columns, file) || nm_vec_push(&a->line_columns, line) ||
+		     nm_vec_push(&a->function_columns, function);
+
+	for (unsigned i = 0; i < nm_sum_column_count() && !status; i++)
+		status = nm_vec_push(&a->line_columns, nm_sum_column_at(i)->column);
+	for (unsigned i = 0; i < a->chosen_count && !status; i++)
+		status = nm_vec_push(&a->function_columns, nm_sum_column_at(a->chosen[i])->column);
+	for (unsigned i = 0; i < nm_sum_column_count() && !status; i++) {
+		struct nm_column hidden = nm_sum_column_at(i)->column;
+
+		hidden.title = NULL;
+		if (!is_chosen(a, i))
+			status = nm_vec_push(&a->function_columns, hidden);
+	}
+	if (!status)
+		status = nm_vec_push(&a->line_columns, object) || nm_vec_push(&a->line_columns, source);
+	return status ? nm_fail_memory(a->err) : 0;
+}
+
+int nm_is_heavy(const struct nm_annotation *a, int64_t part, int64_t whole)
+{
+	return part > 0 && 100.0 * (double)part >= a->request->threshold * (double)whole;
+}
+
+/* ---- sections ---- */
+
+int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row)
+{
+	return row->file == section->file && (!section->function || row->function == section->function);
+}
+
+/* Adds a section for what `function` (or all) has in the file that starts at rows[from]. */
+static int add_section(struct nm_annotation *a, const struct nm_annotate_rows *rows, size_t from,
+		       const char *function)
+{
+	struct nm_section section = {.file = rows->at[from].file, .function = function};
+
+	for (size_t i = from; i < rows->count && rows->at[i].file == section.file; i++)
+		if (nm_in_section(&section, &rows->at[i]))
+			nm_sums_add(&section.sum, &rows->at[i].figures);
+	section.weight = nm_sum_column_weight(a->sort, &section.sum);
+	section.functions.columns = a->function_columns.at;
+	section.functions.column_count = (unsigned)a->function_columns.count;
+	section.lines.columns = a->line_columns.at;
+	section.lines.column_count = (unsigned)a->line_columns.count;
+	return nm_vec_push(&a->sections, section) ? nm_fail_memory(a->err) : 0;
+}
+
+size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from)
+{
+	size_t i = from;
+
+	while (i < rows->count && rows->at[i].file == rows->at[from].file)
+		i++;
+	return i;
+}
+
+static int by_section_weight(const void *left, const void *right)
+{
+	const struct nm_section *x = left, *y = right;
+	int order;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	order = strcmp(x->file, y->file);
+	return order || !x->function ? order : strcmp(x->function, y->function);
+}
+
+/* Sections of the functions that the user calls `name`, as far as they lie in the file at rows[from]. */
+static int add_functions_named(struct nm_annotation *a, const struct nm_annotate_rows *rows, size_t from,
+			       const char *name)
+{
+	struct nm_map seen = {0};
+	int status = 0;
+
+	for (size_t i = from; i < rows->count && rows->at[i].file == rows->at[from].file && !status; i++) {
+		const char *function = rows->at[i].function;
+
+		if (!function || nm_map_get(&seen, (uintptr_t)function, 0) || !nm_is_function(function, name))
+			continue;
+		status = nm_map_put(&seen, (uintptr_t)function, 1) ? nm_fail_memory(a->err)
+								   : add_section(a, rows, from, function);
+	}
+	nm_map_done(&seen);
+	return status;
+}
+
+/* Files are sought first: a name that is both means the file. */
+static int add_named(struct nm_annotation *a, const struct nm_annotate_rows *rows, const char *name)
+{
+	size_t before = a->sections.count;
+	int status = 0;
+
+	for (size_t i = 0; i < rows->count && !status; i = nm_next_file(rows, i))
+		if (nm_is_file(rows->at[i].file, name))
+			status = add_section(a, rows, i, NULL);
+	for (size_t i = 0; a->sections.count == before && i < rows->count && !status;
+	     i = nm_next_file(rows, i))
+		status = add_functions_named(a, rows, i, name);
+	if (status)
+		return status;
+	if (a->sections.count == before)
+		return nm_fail(
+		    a->err, NM_EINVAL,
+		    "no file or function \"%s\" has figures in the profile (`nearmiss report lines` "
+		    "lists those that have)",
+		    name);
+	qsort(a->sections.at + before, a->sections.count - before, sizeof *a->sections.at, by_section_weight);
+	return 0;
+}
+
+static int add_heaviest(struct nm_annotation *a, const struct nm_annotate_rows *rows)
+{
+	int64_t whole = nm_sum_column_weight(a->sort, &a->whole.sum);
+	size_t kept = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < rows->count && !status; i = nm_next_file(rows, i))
+		status = add_section(a, rows, i, NULL);
+	if (a->sections.count)
+		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, by_section_weight);
+	while (kept < a->sections.count && nm_is_heavy(a, a->sections.at[kept].weight, whole))
+		kept++;
+	for (size_t i = kept; i < a->sections.count; i++) {
+		a->left_out += a->sections.at[i].weight > 0;
+		nm_sums_add(&a->left_out_sum, &a->sections.at[i].sum);
+	}
+	a->sections.count = kept;
+	return status;
+}
+
+/* ---- all ---- */
+
+static void done(struct nm_annotation *a)
+{
+	for (size_t i = 0; i < a->sections.count; i++) {
+		nm_table_done(&a->sections.at[i].functions);
+		nm_table_done(&a->sections.at[i].lines);
+		nm_vec_free(&a->sections.at[i].numbers);
+	}
+	nm_vec_free(&a->sections);
+	nm_vec_free(&a->line_columns);
+	nm_vec_free(&a->function_columns);
+	nm_strings_done(&a->pool);
+}
+
+static int gather_lines(struct nm_annotation *a)
+{
+	struct nm_annotate_rows rows = {0};
+	int status = lay_out(a);
+
+	if (!status)
+		status = read_rows(a, &rows);
+	for (size_t i = 0; i < a->request->name_count && !status; i++)
+		status = add_named(a, &rows, a->request->names[i]);
+	if (!status && !a->request->name_count)
+		status = add_heaviest(a, &rows);
+	for (size_t i = 0; i < a->sections.count && !status; i++)
+		status = nm_section_fill(a, &a->sections.at[i], &rows);
+	nm_vec_free(&rows);
+	return status;
+}
+
+/* What is a line of the level, where some were prefetched. */
+static int read_unit(struct nm_annotation *a)
+{
+	struct nm_levels levels = {.count = 0};
+	int status = nm_levels_load(&levels, a->profile, NULL, a->err);
+	const struct nm_level *level = status ? NULL : nm_levels_named(&levels, a->level);
+
+	a->whole.unit = level ? level->unit : 0;
+	nm_levels_done(&levels);
+	return status;
+}
+
+static int gather(struct nm_annotation *a, const struct nm_style *style)
+{
+	int status = choose_columns(a, style);
+
+	if (!status)
+		status = nm_read_number(
+		    a, "SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1",
+		    a->request->report.process, &a->whole.instructions);
+	if (!status)
+		status = read_unit(a);
+	if (status)
+		return status;
+	return a->request->assembly ? nm_asm_gather(a) : gather_lines(a);
+}
+
+int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request *request,
+		    const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	struct nm_annotation a = {.profile = profile, .request = request, .err = err};
+	char *level = NULL;
+	int status = check(&a);
+
+	if (!status && !request->report.level)
+		status = nm_select_first_level(profile, &level, err);
+	a.level = level ? level : request->report.level;
+	if (!status)
+		status = gather(&a, style);
+	if (!status && nm_annotation_show(&a, style, out))
+		status = nm_fail_memory(err);
+	done(&a);
+	free(level);
+	return status;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * annotate_priv.h - an annotation on its way from the profile to a sink.
+ */
+#ifndef NM_ANNOTATE_PRIV_H
+#define NM_ANNOTATE_PRIV_H
+
+#include "annotate.h"
+#include "sums.h"
+
+enum { NM_MAX_CHOSEN = 32 };
+
+/* A file, the part of a file that is one function, or the instructions of a function. */
+struct nm_section {
+	const char *file, *function; /* function NULL: all of the file, or code without symbols */
+	const char *module;          /* of instructions; NULL: lines */
+	size_t block;                /* of instructions: the first one */
+	const char *source;          /* what was read, or NULL */
+	const char *note;            /* what is amiss with it, or NULL */
+	struct nm_sums sum;
+	int64_t weight;
+	struct nm_table functions, lines;
+	struct nm_vec(int64_t) numbers; /* of the rows of `lines`, in order: lines, or instructions */
+};
+
+struct nm_annotation {
+	struct nm_profile *profile;
+	const struct nm_annotate_request *request;
+	struct nm_error *err;
+	const char *level;
+	const struct nm_sum_column *sort;
+	unsigned chosen[NM_MAX_CHOSEN], chosen_count; /* figures shown in text */
+	int shows_object;
+	struct nm_sum_total whole;                    /* of the selection */
+	struct nm_sums unplaced;                      /* of code without lines */
+	size_t left_out;                              /* files or functions below the threshold ... */
+	struct nm_sums left_out_sum;                  /* ... and what they have */
+	struct nm_vec(struct nm_column) line_columns; /* of all sections' tables */
+	struct nm_vec(struct nm_column) function_columns;
+	struct nm_vec(struct nm_section) sections;
+	struct nm_strings pool;
+};
+
+/* Columns of a lines table: file, line, the figures in the order of the catalogue, object, source.  One of
+ * instructions has module and address, the figures, object, instruction, and behind it what NM_ASM_... say. */
+enum { NM_LINE_FILE, NM_LINE_NUMBER, NM_LINE_SUMS };
+enum { NM_ASM_FUNCTION = 1, NM_ASM_FILE, NM_ASM_LINE, NM_ASM_SOURCE };
+static inline unsigned nm_line_object(void) { return NM_LINE_SUMS + nm_sum_column_count(); }
+static inline unsigned nm_line_source(void) { return nm_line_object() + 1; }
+
+/* What one function does to one object in one line. */
+struct nm_annotate_row {
+	const char *file, *function, *object;
+	int64_t line;
+	struct nm_sums figures;
+};
+struct nm_annotate_rows nm_vec(struct nm_annotate_row);
+
+/* annotate.c */
+int nm_is_heavy(const struct nm_annotation *annotation, int64_t part, int64_t whole); /* for the threshold */
+int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row);
+size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from);
+
+/* The first number of the first row, or -1.  first: the query's ?1, or NULL. */
+int nm_read_number(struct nm_annotation *annotation, const char *sql, const char *first, int64_t *ret_number);
+
+/* Binds ?1 level, ?2 process, ?3 thread, ?4 object. */
+void nm_annotate_bind(const struct nm_annotation *annotation, struct nm_rows *rows);
+
+/* assembly.c: all sections, of instructions. */
+int nm_asm_gather(struct nm_annotation *annotation);
+
+/* lines.c */
+
+/* A text of the pool without what a terminal could obey, tabs as blanks; NULL when memory is exhausted. */
+const char *nm_annotate_clean(struct nm_annotation *annotation, const char *text);
+struct nm_value nm_annotate_text(const char *text);
+
+/* The value of the column `name`, if it is a figure; NULL if it is none, or without figures. */
+struct nm_value nm_annotate_figure(const struct nm_annotation *annotation, const char *name,
+				   const struct nm_sums *figures);
+
+/* Looks for a source where the user says, in the profile, where the debug information says.  0, NM_ENOENT or
+ * another code; the caller frees known->text in any case. */
+int nm_annotate_source(struct nm_annotation *annotation, const char *file, struct nm_stored_source *known,
+		       struct nm_source *ret_source);
+
+/* Fills both tables of a section of lines. */
+int nm_section_fill(struct nm_annotation *annotation, struct nm_section *section,
+		    const struct nm_annotate_rows *rows);
+
+/* show.c */
+int nm_annotation_show(struct nm_annotation *annotation, const struct nm_style *style, FILE *out);
+
+/* names.c: is this what the user calls `name`? */
+int nm_is_file(const char *file, const char *name);
+int nm_is_function(const char *function, const char *name);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * place_index.c - brings the cells of a result into an order that does not depend on the run.
+ *
+ * The engine numbers sites, objects and cells as it meets them, and two sites may read the same (two
+ * modules with an inline function of one header).  Texts are compared once, to rank sites and objects;
+ * cells are then sorted by numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_priv.h"
+#include "sort.h"
+
+static int compare_text(const char *a, const char *b)
+{
+	if (a == b)
+		return 0;
+	if (!a || !b)
+		return a ? 1 : -1;
+	return strcmp(a, b);
+}
+
+static int compare_sites(const void *a, const void *b, void *arg)
+{
+	const struct nm_result_site *sites = arg;
+	const struct nm_result_site *x = &sites[*(const uint32_t *)a], *y = &sites[*(const uint32_t *)b];
+	int order = compare_text(x->function, y->function);
+
+	if (!order)
+		order = compare_text(x->file, y->file);
+	if (!order)
+		order = (x->line > y->line) - (x->line < y->line);
+	return order;
+}
+
+static int compare_objects(const void *a, const void *b, void *arg)
+{
+	const struct nm_result_object *objects = arg;
+
+	return compare_text(objects[*(const uint32_t *)a].name, objects[*(const uint32_t *)b].name);
+}
+
+typedef int compare_fn(const void *, const void *, void *);
+
+/* Ranks `count` things: *ret_rank[index] and *ret_first[rank]. */
+static int rank(size_t count, compare_fn *compare, void *things, uint32_t **ret_rank, uint32_t **ret_first,
+		uint32_t *ret_ranks)
+{
+	uint32_t *ranks = malloc((count + 1) * sizeof *ranks), *order = malloc((count + 1) * sizeof *order);
+	uint32_t n = 0;
+	size_t i;
+
+	*ret_rank = ranks;
+	*ret_first = order;
+	if (!ranks || !order)
+		return NM_ENOMEM;
+	for (i = 0; i < count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, count, sizeof *order, compare, things);
+	for (i = 0; i < count; i++) {
+		if (!n || compare(&order[n - 1], &order[i], things))
+			order[n++] = order[i];
+		ranks[order[i]] = n - 1;
+	}
+	*ret_ranks = n;
+	return 0;
+}
+
+/* Sorting keeps the order of what is equal: cells of one thread and place stay in the order of their numbers. */
+static int merge_keys(struct nm_place_index *index, const struct nm_result *result, struct nm_keyed *cells)
+{
+	const size_t n = result->cell_count;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct nm_result_cell *cell = &result->cells[i];
+
+		cells[i].key =
+		    (uint64_t)index->site_rank[cell->site] << 32 | index->object_rank[cell->object];
+		cells[i].value = i;
+	}
+	if (nm_sort_by_key(cells, n))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || cells[i].key != cells[i - 1].key)
+			index->places[index->place_count++] =
+			    (struct nm_place){(uint32_t)(cells[i].key >> 32), (uint32_t)cells[i].key};
+		index->place_of[cells[i].value] = index->place_count - 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		cells[i].key = result->cells[cells[i].value].thread;
+	if (nm_sort_by_key(cells, n))
+		return NM_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		index->order[i] = (uint32_t)cells[i].value;
+	return 0;
+}
+
+int nm_place_index_make(struct nm_place_index *ret_index, const struct nm_result *result)
+{
+	size_t room = result->cell_count + 1;
+	struct nm_keyed *cells = malloc(room * sizeof *cells);
+	struct nm_place_index index = {0};
+	int status;
+
+	status = rank(result->site_count, compare_sites, result->sites, &index.site_rank, &index.site_first,
+		      &index.sites);
+	if (!status)
+		status = rank(result->object_count, compare_objects, result->objects, &index.object_rank,
+			      &index.object_first, &index.objects);
+	index.places = malloc(room * sizeof *index.places);
+	index.place_of = malloc(room * sizeof *index.place_of);
+	index.order = malloc(room * sizeof *index.order);
+	if (status || !cells || !index.places || !index.place_of || !index.order ||
+	    merge_keys(&index, result, cells)) {
+		nm_place_index_done(&index);
+		free(cells);
+		return NM_ENOMEM;
+	}
+	free(cells);
+	*ret_index = index;
+	return 0;
+}
+
+void nm_place_index_done(struct nm_place_index *index)
+{
+	free(index->site_rank);
+	free(index->object_rank);
+	free(index->site_first);
+	free(index->object_first);
+	free(index->places);
+	free(index->place_of);
+	free(index->order);
+	memset(index, 0, sizeof *index);
+}
+
+/* ---- evictions ---- */
+
+static uint64_t key_of(const struct nm_place_index *index, const struct nm_eviction *e)
+{
+	return (uint64_t)index->place_of[e->victim] << 32 | index->place_of[e->evictor];
+}
+
+int nm_place_evictions(const struct nm_result_level *from, const struct nm_place_index *index,
+		       struct nm_place_eviction **ret_list, size_t *ret_count)
+{
+	struct nm_keyed *order = malloc((from->eviction_count + 1) * sizeof *order);
+	struct nm_place_eviction *list = malloc((from->eviction_count + 1) * sizeof *list);
+	size_t n = 0;
+
+	for (size_t i = 0; order && i < from->eviction_count; i++)
+		order[i] = (struct nm_keyed){key_of(index, &from->evictions[i]), i};
+	if (!list || !order || nm_sort_by_key(order, from->eviction_count)) {
+		free(order);
+		free(list);
+		return SQLITE_NOMEM;
+	}
+	for (size_t i = 0; i < from->eviction_count; i++) {
+		const struct nm_eviction *e = &from->evictions[order[i].value];
+
+		if (!i || order[i].key != order[i - 1].key)
+			list[n++] = (struct nm_place_eviction){.victim = (uint32_t)(order[i].key >> 32),
+							       .evictor = (uint32_t)order[i].key};
+		list[n - 1].count += e->count;
+		list[n - 1].prefetches += e->prefetch ? e->count : 0;
+	}
+	free(order);
+	*ret_list = list;
+	*ret_count = n;
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * advice.h - from the figures of an object, or of a line that uses it, to a cause and one thing to try.
+ *
+ * docs/advice.md tells each rule, with the figures that trigger it.
+ */
+#ifndef NM_REPORT_ADVICE_H
+#define NM_REPORT_ADVICE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "table.h"
+
+/* What is unknown is NULL or 0. */
+struct nm_evidence {
+	const char *object, *kind, *type, *function, *file;
+	int64_t bytes, blocks, largest;                     /* of the object, see the view `objects` */
+	int64_t touched;                                    /* bytes of its lines that were used at all */
+	int64_t reads, writes, misses, write_misses, loads; /* of the level */
+	int64_t cold, capacity, conflict, coherence, evictions;
+	double reuse, used,
+	    waste;             /* accesses that a line serves; bytes of it that are used; % that are not */
+	const char *evictor;   /* object that replaced most of these lines */
+	int64_t evictor_count; /* lines that it replaced */
+	int64_t stride;        /* in bytes, that most accesses follow, and how many of them (%) */
+	double follow;
+	int64_t structure; /* bytes of the structure that the object is made of */
+	const char *hot_fields,
+	    *cold_fields; /* those with most of the accesses; those that are hardly used */
+	int64_t hot_bytes, cold_bytes;
+	double cold_used;                  /* % of the stays of their lines in which cold fields were used */
+	const char *far_field, *far_other; /* two hot fields that cannot be in one line, */
+	int64_t far_bytes, far_visits;     /* so far apart; elements that were visited for one of them, */
+	double far_both;                   /* of which for both, in % */
+	const char *level;                 /* its name, size and line size in bytes */
+	int64_t level_size, line_size;
+	int64_t last_size; /* of the last level */
+};
+
+struct nm_rule {
+	const char *cause; /* its name */
+	int (*fits)(const struct nm_evidence *e);
+	void (*advise)(const struct nm_evidence *e, FILE *out); /* figures: what to try */
+	int once; /* what it tells of one object holds for all to which it applies */
+};
+
+/* The first rule that fits; the last one fits all. */
+const struct nm_rule *nm_rule_for(const struct nm_evidence *e);
+const struct nm_rule *nm_rule_at(unsigned i); /* NULL behind the last */
+const struct nm_rule *nm_rule_named(const char *cause);
+
+/* Derivers: the cause of a row's misses, and what to try against it. */
+const char *nm_derive_cause(struct nm_table *table, size_t row);
+const char *nm_derive_advice(struct nm_table *table, size_t row);
+
+/* The extents of an array, from its type as the debug information writes it.  elements: in all; fastest: the extent of
+ * the subscript that runs through memory fastest.  0 if it is no array or has no bounds. */
+struct nm_array_type {
+	int64_t elements, fastest;
+	unsigned dimensions;
+	int first_is_fastest; /* as in Fortran */
+};
+struct nm_array_type nm_array_type_parse(const char *type);
+
+#endif

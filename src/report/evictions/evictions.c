@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * evictions.c - the lines of code of a pair of objects, and the choice between them, the matrix and the sets.
+ */
+#include "evictions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evictions_priv.h"
+
+enum { MATRIX_ROWS = 8, LINES = 20 };
+
+static const struct nm_column columns[] = {
+    {.name = "evictor", .title = "pushed out by", .kind = NM_COLUMN_NAME},
+    {.name = "where", .title = "at", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
+    {.name = "file", .kind = NM_COLUMN_NAME},
+    {.name = "line"},
+    {.name = "function", .kind = NM_COLUMN_NAME},
+    {.name = "victim", .title = "victim", .kind = NM_COLUMN_NAME},
+    {.name = "victim_where",
+     .title = "loaded at",
+     .kind = NM_COLUMN_LOCATION,
+     .compose = nm_compose_victim_location},
+    {.name = "victim_file", .kind = NM_COLUMN_NAME},
+    {.name = "victim_line"},
+    {.name = "victim_function", .kind = NM_COLUMN_NAME},
+    {.name = "count", .title = "lines", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "prefetches", .title = "by prefetch", .kind = NM_COLUMN_NUMBER},
+};
+
+enum { EVICTOR = 0, VICTIM = 5, PREFETCHES = 12, COLUMNS = sizeof columns / sizeof *columns };
+
+static char *lines_query(const struct nm_selection *selection)
+{
+	const struct nm_name_pattern *evictor = &selection->object, *victim = &selection->function;
+	char *sql;
+
+	if (asprintf(
+		&sql,
+		"SELECT evictor, file, line, function, victim, victim_file, victim_line, victim_function, "
+		"sum(count) AS count, 100.0 * sum(count) / sum(sum(count)) OVER () AS share, "
+		"sum(%s) AS prefetches FROM evictions WHERE level = ?1 AND "
+		"(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
+		"(?5 IS NULL OR victim %s ?5) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+		selection->has_prefetches ? "prefetches" : "0", evictor->pattern ? evictor->operator_ : "=",
+		victim->pattern ? victim->operator_ : "=") < 0)
+		return NULL;
+	return sql;
+}
+
+/* Lines that the chosen evictors took (all if !by_evictor) from the chosen victims (all if !of_victim). */
+static int count_lines(struct nm_profile *profile, const struct nm_selection *selection, int by_evictor,
+		       int of_victim, int64_t *ret_count, struct nm_error *err)
+{
+	const char *evictor = by_evictor ? selection->object.pattern : NULL;
+	const char *victim = of_victim ? selection->function.pattern : NULL;
+	struct nm_rows *rows = NULL;
+	char *sql = NULL;
+	int status;
+
+	if (asprintf(&sql,
+		     "SELECT sum(count) FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
+		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5)",
+		     evictor ? selection->object.operator_ : "=",
+		     victim ? selection->function.operator_ : "=") < 0)
+		return nm_fail_memory(err);
+	status = nm_profile_query(profile, sql, &rows, err);
+	free(sql);
+	if (!status) {
+		nm_rows_bind_text(rows, 1, selection->request.level);
+		nm_rows_bind_text(rows, 2, selection->request.process);
+		nm_rows_bind_text(rows, 4, evictor);
+		nm_rows_bind_text(rows, 5, victim);
+		status = nm_rows_next(rows, err);
+		if (status > 0)
+			*ret_count = nm_rows_integer(rows, 0);
+	}
+	nm_rows_free(rows);
+	return status > 0 ? 0 : status;
+}
+
+int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, FILE *out,
+		      struct nm_error *err)
+{
+	const char *evictor = selection->object.pattern, *victim = selection->function.pattern;
+	int64_t pair = 0, whole = 0;
+	int status = count_lines(profile, selection, 1, 1, &pair, err);
+
+	if (!status)
+		status = count_lines(profile, selection, 0, 1, &whole, err);
+	if (status)
+		return status;
+	fprintf(out, "%s pushed out ", evictor ? evictor : "All objects");
+	nm_print_grouped(pair, out);
+	fprintf(out, " line%s%s%s from %s", pair == 1 ? "" : "s", victim ? " of " : "", victim ? victim : "",
+		selection->request.level);
+	if (evictor && whole)
+		fprintf(out, ": %.1f %% of all that %s lost", 100.0 * (double)pair / (double)whole,
+			victim ? victim : "any object");
+	return 0;
+}
+
+/* Levels without prefetches need no column of zeros. */
+static int has_prefetches(const struct nm_table *table)
+{
+	for (size_t row = 0; row < table->row_count; row++)
+		if (nm_table_at(table, row, PREFETCHES)->integer)
+			return 1;
+	return 0;
+}
+
+static int show_lines(struct nm_profile *profile, struct nm_selection *selection,
+		      const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	char *sql = lines_query(selection);
+	struct nm_report report = {
+	    .name = "eviction lines",
+	    .columns = columns,
+	    .column_count = COLUMNS,
+	    .sort = "count",
+	    .ties = "evictor, file, line, function, victim, victim_file, victim_line, victim_function",
+	    .sql = sql};
+	struct nm_report_table filled = {.table = {0}};
+	int status = sql ? nm_report_fill(&report, profile, selection, &filled, err) : nm_fail_memory(err);
+
+	/* A name that the title tells needs no column. */
+	if (selection->object.pattern && selection->object.operator_[0] == '=')
+		filled.query.columns[EVICTOR].hidden = 1;
+	if (selection->function.pattern && selection->function.operator_[0] == '=')
+		filled.query.columns[VICTIM].hidden = 1;
+	if (!has_prefetches(&filled.table))
+		filled.query.columns[PREFETCHES].hidden = 1;
+	if (!status && style->format == NM_FORMAT_TEXT)
+		status = nm_eviction_title(profile, selection, out, err);
+	if (!status && style->format == NM_FORMAT_TEXT)
+		fputs("\n\n", out);
+	if (!status && (style->format != NM_FORMAT_TEXT || filled.table.row_count))
+		status = nm_table_show(&filled.table, report.name, selection->request.level, style, out, err);
+	nm_report_table_done(&filled);
+	free(sql);
+	return status;
+}
+
+int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_request *request,
+		     const struct nm_style *style, FILE *out, struct nm_error *err)
+{
+	static const char objects[] = "SELECT object AS name FROM objects";
+	int is_matrix = !request->evictor && !request->victim && !request->by_set;
+	const struct nm_report_request r = {.level = request->level,
+					    .process = request->process,
+					    .sort = request->sort,
+					    .limit = request->limit >= 0 ? request->limit
+						     : is_matrix         ? MATRIX_ROWS
+									 : LINES};
+	struct nm_selection selection = {.one_level = 0};
+	int status = nm_selection_make(profile, &r, &selection, err);
+
+	if (!status)
+		status =
+		    nm_match_name(profile, "object", request->evictor, objects, 0, &selection.object, err);
+	if (!status)
+		status =
+		    nm_match_name(profile, "object", request->victim, objects, 0, &selection.function, err);
+	if (!status && is_matrix)
+		status = nm_eviction_matrix(profile, &selection, style, out, err);
+	else if (!status && request->by_set)
+		status = nm_eviction_sets(profile, &selection, style, out, err);
+	else if (!status)
+		status = show_lines(profile, &selection, style, out, err);
+	nm_selection_done(&selection);
+	return status;
+}

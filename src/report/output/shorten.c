@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shorten.c - makes long names fit, and keeps what tells them apart.
+ *
+ * Steps, until the name fits: template arguments become "<…>" (the longest group first), parameter
+ * lists become "(…)" and then nothing, the middle is cut out (a third of what is left before the cut: names
+ * differ more at their ends).  A name's last "(file:line)" is never touched, nor is
+ * the file:line at the start of a place: both then may take more than the width.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+/* Past "operator<<" and the like, whose signs are no brackets. */
+static size_t skip_operator(const char *text, size_t i)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof word - 1;
+
+	if (strncmp(text + i, word, n) || (i && (isalnum((unsigned char)text[i - 1]) || text[i - 1] == '_')))
+		return i;
+	i += n;
+	if (!strncmp(text + i, "()", 2))
+		return i + 2;
+	return i + strspn(text + i, "<>-=");
+}
+
+/* The end (past its bracket) of the group that opens at i, or 0. */
+static size_t group_end(const char *text, size_t i, size_t end)
+{
+	char open = text[i], close = open == '<' ? '>' : ')';
+	size_t depth = 0;
+
+	while (i < end) {
+		size_t past = skip_operator(text, i);
+
+		if (past != i) {
+			i = past;
+			continue;
+		}
+		if (text[i] == open)
+			depth++;
+		else if (text[i] == close && !--depth)
+			return i + 1;
+		i++;
+	}
+	return 0;
+}
+
+/* "(solver.c:12)" or "(solver.c)" at the very end of text: where it starts, else the length. */
+static size_t location_start(const char *text)
+{
+	size_t n = strlen(text), i;
+
+	if (!n || text[n - 1] != ')')
+		return n;
+	for (i = n - 1; i > 0 && text[i] != '('; i--)
+		;
+	return i > 0 && text[i - 1] == ' ' && memchr(text + i, '.', n - i) ? i : n;
+}
+
+static size_t columns(const char *text, size_t bytes)
+{
+	size_t n = 0;
+
+	for (; bytes--; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* The longest group of a kind that follows something and gets shorter, in columns and not longer in bytes,
+ * when `ellipsis` stands in it.  0 if there is none. */
+static size_t longest_group(const char *text, char open, size_t end, const char *ellipsis, size_t *ret_end)
+{
+	size_t bytes = strlen(ellipsis) + 2, width = nm_utf8_width(ellipsis) + 2;
+	size_t i = 0, best = 0, at = 0;
+
+	while (i < end) {
+		size_t past = skip_operator(text, i);
+
+		if (past != i) {
+			i = past;
+			continue;
+		}
+		if (text[i] == open && i) {
+			size_t stop = group_end(text, i, end);
+
+			if (stop >= i + bytes && stop - i > best && columns(text + i, stop - i) > width) {
+				best = stop - i;
+				at = i;
+				*ret_end = stop;
+			}
+			if (stop)
+				i = stop - 1;
+		}
+		i++;
+	}
+	return at;
+}
+
+/* Replaces what is inside groups, in place.  The text only gets shorter. */
+static void drop_groups(char *text, char open, size_t width, const char *ellipsis)
+{
+	size_t mark = strlen(ellipsis), at, end = 0;
+
+	while (nm_utf8_width(text) > width &&
+	       (at = longest_group(text, open, location_start(text), ellipsis, &end)) != 0) {
+		memcpy(text + at + 1, ellipsis, mark);
+		memmove(text + at + 1 + mark, text + end - 1, strlen(text + end - 1) + 1);
+	}
+}
+
+/* Once a parameter list is "(…)" it tells nothing: removes it from the end of a name. */
+static void drop_empty_list(char *text, const char *ellipsis)
+{
+	size_t tail = location_start(text), n = strlen(ellipsis) + 2, at;
+
+	while (tail && text[tail - 1] == ' ')
+		tail--;
+	at = tail - n;
+	if (tail <= n || text[at] != '(' || text[tail - 1] != ')' || strncmp(text + at + 1, ellipsis, n - 2))
+		return;
+	while (at && text[at - 1] == ' ')
+		at--;
+	if (at)
+		memmove(text + at, text + tail, strlen(text + tail) + 1);
+}
+
+/* Cuts out the middle of what stands before the place, if that leaves at least a letter on both sides. */
+static void cut_middle(char *text, size_t width, const char *ellipsis)
+{
+	size_t tail = location_start(text), mark = nm_utf8_width(ellipsis);
+	size_t fixed = nm_utf8_width(text + tail) + mark;
+	size_t room = width > fixed + 2 ? width - fixed : 2, left = (room + 2) / 3, right = room - left;
+	size_t whole = nm_utf8_width(text) - nm_utf8_width(text + tail), from, to;
+
+	if (nm_utf8_width(text) <= width || whole <= room + mark)
+		return;
+	from = nm_utf8_bytes(text, left);
+	to = nm_utf8_bytes(text, whole - right);
+	if (!strncmp(text + to, ellipsis, strlen(ellipsis))) /* one mark, not two in a row */
+		to += strlen(ellipsis);
+	memmove(text + from + strlen(ellipsis), text + to, strlen(text + to) + 1);
+	memcpy(text + from, ellipsis, strlen(ellipsis));
+}
+
+char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
+{
+	char *text =
+	    malloc(strlen(name) + strlen(ellipsis) + 1); /* what is cut may be shorter than the mark */
+
+	if (!text)
+		return NULL;
+	strcpy(text, name);
+	if (nm_utf8_width(text) <= width)
+		return text;
+	drop_groups(text, '<', width, ellipsis);
+	drop_groups(text, '(', width, ellipsis);
+	if (nm_utf8_width(text) > width)
+		drop_empty_list(text, ellipsis);
+	cut_middle(text, width, ellipsis);
+	return text;
+}
+
+enum { LEAST_FUNCTION = 5 }; /* columns: less than that names nothing, and the place stands alone */
+
+char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
+{
+	const char *function = strstr(place, " (");
+	size_t head, fixed;
+	char *inside, *shorter, *text = NULL;
+
+	if (nm_utf8_width(place) <= width || !function)
+		return strdup(place);
+	head = (size_t)(function - place);
+	fixed = nm_utf8_width(place) - nm_utf8_width(function) + 3;
+	if (width < fixed + LEAST_FUNCTION)
+		return strndup(place, head);
+	inside = strndup(function + 2, strlen(function + 2) - 1);
+	shorter = inside ? nm_shorten_name(inside, width - fixed, ellipsis) : NULL;
+	if (shorter)
+		text = malloc(head + strlen(shorter) + 4);
+	if (text) {
+		memcpy(text, place, head);
+		strcpy(text + head, " (");
+		strcat(text, shorter);
+		strcat(text, ")");
+	}
+	free(shorter);
+	free(inside);
+	return text;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text.c - a table for people: aligned columns that fit the width.
+ *
+ * Numbers get what they need.  Names and places share what is left: each gets its need or an equal part,
+ * whichever is less.  When that part would fall below ENOUGH columns, the most drop_order column goes
+ * first.  If all that may go has gone, names get less, but never less than LEAST: lines are then longer than
+ * the width, which is better than figures without their names.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+enum { GAP = 2, ENOUGH = 24, LEAST = 12 };
+
+struct layout {
+	struct nm_table *table;
+	const struct nm_style *style;
+	char **cells;    /* row by row; the title row first */
+	unsigned *width; /* of each column; 0: left out */
+	char *shown;
+};
+
+static int flexible(const struct nm_column *column)
+{
+	return column->kind == NM_COLUMN_NAME || column->kind == NM_COLUMN_LOCATION;
+}
+
+static char *grouped(int64_t value)
+{
+	char digits[24], *text;
+	int n = snprintf(digits, sizeof digits, "%" PRId64, value), i, to = 0;
+
+	text = malloc(2 * sizeof digits);
+	for (i = 0; text && i < n; i++) {
+		text[to++] = digits[i];
+		if (digits[i] != '-' && i + 1 < n && (n - i - 1) % 3 == 0)
+			text[to++] = ',';
+	}
+	if (text)
+		text[to] = '\0';
+	return text;
+}
+
+void nm_print_grouped(int64_t value, FILE *out)
+{
+	char *text = grouped(value);
+
+	fputs(text ? text : "?", out);
+	free(text);
+}
+
+static char *bytes(int64_t value)
+{
+	static const char suffix[] = "\0KMGT";
+	unsigned i = 0;
+	char *text;
+
+	while (value && value % 1024 == 0 && i < 4) {
+		value /= 1024;
+		i++;
+	}
+	if (asprintf(&text, i ? "%" PRId64 "%c" : "%" PRId64, value, suffix[i]) < 0)
+		return NULL;
+	return text;
+}
+
+static char *format(const struct nm_column *column, const struct nm_value *value)
+{
+	char *text;
+	int n = 0;
+
+	if (value->type == NM_VALUE_NULL)
+		return strdup(column->kind == NM_COLUMN_NAME ? "?" : "");
+	if (value->type == NM_VALUE_TEXT)
+		return strdup(value->text);
+	if (column->kind == NM_COLUMN_REAL)
+		n = asprintf(&text, "%.*f", (int)column->decimals, value->real);
+	else if (value->type == NM_VALUE_REAL)
+		n = asprintf(&text, "%.10g", value->real);
+	else if (column->kind == NM_COLUMN_NUMBER)
+		return grouped(value->integer);
+	else if (column->kind == NM_COLUMN_BYTES)
+		return bytes(value->integer);
+	else
+		n = asprintf(&text, "%" PRId64, value->integer);
+	return n < 0 ? NULL : text;
+}
+
+char *nm_table_format(struct nm_table *table, size_t row, unsigned column)
+{
+	const char *text;
+
+	if (!table->columns[column].compose)
+		return format(&table->columns[column], nm_table_at(table, row, column));
+	text = table->columns[column].compose(table, row);
+	return strdup(text ? text : "");
+}
+
+static char **cell(const struct layout *layout, size_t line, unsigned column)
+{
+	return &layout->cells[line * layout->table->column_count + column];
+}
+
+static int fill(struct layout *layout)
+{
+	struct nm_table *table = layout->table;
+	unsigned i;
+	size_t row;
+
+	for (i = 0; i < table->column_count; i++) {
+		const struct nm_column *column = &table->columns[i];
+
+		layout->shown[i] = column->title && !column->hidden;
+		if (!layout->shown[i])
+			continue;
+		*cell(layout, 0, i) = strdup(column->title);
+		for (row = 0; row < table->row_count; row++) {
+			char **to = cell(layout, row + 1, i);
+
+			*to = nm_table_format(table, row, i);
+			if (!*to)
+				return NM_ENOMEM;
+		}
+		if (!*cell(layout, 0, i))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static void natural_widths(struct layout *layout)
+{
+	unsigned i;
+	size_t line;
+
+	for (i = 0; i < layout->table->column_count; i++) {
+		layout->width[i] = 0;
+		for (line = 0; layout->shown[i] && line <= layout->table->row_count; line++) {
+			size_t n = nm_utf8_width(*cell(layout, line, i));
+
+			if (n > layout->width[i])
+				layout->width[i] = (unsigned)n;
+		}
+	}
+}
+
+/* Columns left for the flexible ones, and how many these are. */
+static long room(const struct layout *layout, unsigned *ret_flexible)
+{
+	long left = (long)layout->style->width + GAP;
+	unsigned i;
+
+	*ret_flexible = 0;
+	for (i = 0; i < layout->table->column_count; i++) {
+		if (!layout->shown[i])
+			continue;
+		left -= GAP;
+		if (flexible(&layout->table->columns[i]))
+			++*ret_flexible;
+		else
+			left -= layout->width[i];
+	}
+	return left;
+}
+
+/* Gives each flexible column its need or an equal part of what those that need less leave over. */
+static void share(struct layout *layout, long left, unsigned count)
+{
+	char given[64] = {0};
+	unsigned i, n = layout->table->column_count < 64 ? layout->table->column_count : 64, settled;
+
+	do {
+		settled = 0;
+		for (i = 0; i < n && count; i++) {
+			if (given[i] || !layout->shown[i] || !flexible(&layout->table->columns[i]) ||
+			    (long)layout->width[i] * (long)count > left)
+				continue;
+			given[i] = 1;
+			left -= layout->width[i];
+			count--;
+			settled++;
+		}
+	} while (settled);
+	for (i = 0; i < n && count; i++) {
+		long part = left / (long)count;
+
+		if (given[i] || !layout->shown[i] || !flexible(&layout->table->columns[i]))
+			continue;
+		layout->width[i] = (unsigned)(part > LEAST ? part : LEAST);
+		left -= part;
+		count--;
+	}
+}
+
+static long wanted(const struct layout *layout)
+{
+	long sum = 0;
+	unsigned i;
+
+	for (i = 0; i < layout->table->column_count; i++)
+		if (layout->shown[i] && flexible(&layout->table->columns[i]))
+			sum += layout->width[i] < ENOUGH ? layout->width[i] : ENOUGH;
+	return sum;
+}
+
+/* Leaves out the most drop_order column; 0 if there is none. */
+static int leave_one_out(struct layout *layout)
+{
+	unsigned i, worst = 0, at = 0;
+
+	for (i = 0; i < layout->table->column_count; i++) {
+		if (layout->shown[i] && layout->table->columns[i].drop_order > worst) {
+			worst = layout->table->columns[i].drop_order;
+			at = i;
+		}
+	}
+	if (worst)
+		layout->shown[at] = 0;
+	return worst > 0;
+}
+
+static int shorten(struct layout *layout)
+{
+	size_t line;
+	unsigned i;
+
+	for (i = 0; i < layout->table->column_count; i++) {
+		enum nm_column_kind kind = layout->table->columns[i].kind;
+		size_t widest = 0;
+
+		if (!layout->shown[i] || !flexible(&layout->table->columns[i]))
+			continue;
+		for (line = 1; line <= layout->table->row_count; line++) {
+			char **at = cell(layout, line, i);
+			char *text = (kind == NM_COLUMN_LOCATION ? nm_shorten_location : nm_shorten_name)(
+			    *at, layout->width[i], layout->style->ellipsis);
+
+			if (!text)
+				return NM_ENOMEM;
+			free(*at);
+			*at = text;
+			if (nm_utf8_width(text) > widest)
+				widest = nm_utf8_width(text);
+		}
+		if (widest < nm_utf8_width(*cell(layout, 0, i)))
+			widest = nm_utf8_width(*cell(layout, 0, i));
+		layout->width[i] = (unsigned)widest;
+	}
+	return 0;
+}
+
+static int fit(struct layout *layout)
+{
+	unsigned count;
+	long left;
+
+	natural_widths(layout);
+	if (!layout->style->width)
+		return 0;
+	while ((left = room(layout, &count)) < wanted(layout) && leave_one_out(layout))
+		;
+	share(layout, left, count);
+	return shorten(layout);
+}
+
+/* Texts stand left, numbers right: a column of which every value is a number. */
+static int stands_right(const struct layout *layout, unsigned column)
+{
+	const struct nm_table *table = layout->table;
+	size_t row;
+
+	if (table->columns[column].kind == NM_COLUMN_RIGHT)
+		return 1;
+	if (flexible(&table->columns[column]) || table->columns[column].kind == NM_COLUMN_TEXT)
+		return 0;
+	if (table->columns[column].kind != NM_COLUMN_PLAIN)
+		return 1;
+	for (row = 0; row < table->row_count; row++)
+		if (nm_table_at(table, row, column)->type == NM_VALUE_TEXT)
+			return 0;
+	return table->row_count > 0 && !table->columns[column].compose;
+}
+
+static void print_line(const struct layout *layout, const char *right, size_t line, FILE *out)
+{
+	unsigned i, last = 0;
+	int pending = 0; /* blanks due before the next text, so that no line ends in blanks */
+
+	for (i = 0; i < layout->table->column_count; i++)
+		if (layout->shown[i])
+			last = i;
+	for (i = 0; i <= last; i++) {
+		const char *text = layout->shown[i] ? *cell(layout, line, i) : NULL;
+		int pad;
+
+		if (!text)
+			continue;
+		pad = (int)layout->width[i] - (int)nm_utf8_width(text);
+		if (pad < 0)
+			pad = 0;
+		if (right[i])
+			pending += pad;
+		if (*text)
+			fprintf(out, "%*s%s", pending, "", text);
+		pending = (*text ? 0 : pending) + (right[i] ? 0 : pad) + GAP;
+	}
+	fputc('\n', out);
+}
+
+static void print(const struct layout *layout, FILE *out)
+{
+	char *right = calloc(layout->table->column_count + 1, 1);
+	unsigned i;
+	size_t line;
+
+	for (i = 0; right && i < layout->table->column_count; i++)
+		right[i] = (char)stands_right(layout, i);
+	for (line = 0; right && line <= layout->table->row_count; line++) {
+		if (layout->style->colour && !line)
+			fputs("\033[1m", out);
+		print_line(layout, right, line, out);
+		if (layout->style->colour && !line)
+			fputs("\033[m", out);
+	}
+	free(right);
+}
+
+int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out)
+{
+	struct layout layout = {.table = table, .style = style};
+	size_t count = (table->row_count + 1) * table->column_count, i;
+	int status = NM_ENOMEM;
+
+	layout.cells = calloc(count + 1, sizeof *layout.cells);
+	layout.width = calloc(table->column_count + 1, sizeof *layout.width);
+	layout.shown = calloc(table->column_count + 1, 1);
+	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout)) {
+		print(&layout, out);
+		status = 0;
+	}
+	for (i = 0; layout.cells && i < count; i++)
+		free(layout.cells[i]);
+	free(layout.cells);
+	free(layout.width);
+	free(layout.shown);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * columns.h - the columns of ranked reports: how each is shown and the SQL that computes it.
+ */
+#ifndef NM_REPORT_COLUMNS_H
+#define NM_REPORT_COLUMNS_H
+
+#include "table.h"
+
+struct nm_ranked_column {
+	struct nm_column column;
+	const char *sql; /* NULL: `compose` or `derive` makes the column */
+};
+
+/* The columns of every ranked report. */
+const struct nm_ranked_column *nm_ranked_columns(unsigned *ret_count);
+
+/* Columns of a field, where object and field are keys, and of an object that has fields. */
+const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);
+const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count);
+
+/* Table expressions that these columns need, appended to a WITH clause: g (process: "process, " or "") and h (among:
+ * an SQL condition on the object). */
+void nm_field_expression(const char *process, FILE *sql);
+void nm_structure_expression(const char *among, FILE *sql);
+
+/* Composers of a row's cells.  "capacity 90%": the most frequent class of misses. */
+const char *nm_compose_class(struct nm_table *table, size_t row);
+/* "file:line (function)" of the row. */
+const char *nm_compose_location(struct nm_table *table, size_t row);
+/* The same of the victim of an eviction. */
+const char *nm_compose_victim_location(struct nm_table *table, size_t row);
+/* "object (file:line)" of the evictor. */
+const char *nm_compose_evictor(struct nm_table *table, size_t row);
+
+#endif

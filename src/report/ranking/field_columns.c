@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * field_columns.c - what ranked reports know of the fields of objects.
+ *
+ * Two table expressions for ranking.c, and the columns that come of them:
+ *
+ *     g   where object and field are keys: where the field lies, how often it was used
+ *     h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses; the cold ones, not
+ *         among them and used in COLD % of the stays of their lines at most; and, of two hot fields that cannot be in
+ *         one line, those that are visited together most often
+ *
+ * An object of several structures is shown by the one with the most accesses.
+ */
+#include "columns.h"
+
+static const struct nm_ranked_column field_columns[] = {
+    {{.name = "offset", .title = "offset", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.offset"},
+    {{.name = "field_bytes", .title = "size", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.bytes"},
+    {{.name = "stays", .title = "stays", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "g.stays"},
+    {{.name = "used", .title = "used %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "100.0 * g.used / nullif(g.stays, 0)"},
+};
+
+static const struct nm_ranked_column object_columns[] = {
+    {{.name = "structure", .title = "structure", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.structure"},
+    {{.name = "hot_fields", .title = "hot fields", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.hot_fields"},
+    {{.name = "hot_bytes", .title = "hot bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.hot_bytes"},
+    {{.name = "cold_fields", .title = "cold fields", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.cold_fields"},
+    {{.name = "cold_bytes", .title = "cold bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.cold_bytes"},
+    {{.name = "cold_used", .title = "cold used %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "h.cold_used"},
+    {{.name = "far_field", .title = "far field", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.far_field"},
+    {{.name = "far_other", .title = "far other", .kind = NM_COLUMN_TEXT, .hidden = 1}, "h.far_other"},
+    {{.name = "far_bytes", .title = "far bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.far_bytes"},
+    {{.name = "far_visits", .title = "far visits", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "h.far_visits"},
+    {{.name = "far_both", .title = "far both %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "h.far_both"},
+    {{.name = "lines", .title = "lines", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "i.lines"},
+    {{.name = "hot_lines", .title = "hot lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "100.0 * i.hot / nullif(i.lines, 0)"},
+    {{.name = "hot_load_lines", .title = "load lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "100.0 * i.hot_stays / nullif(i.lines, 0)"},
+    {{.name = "idle_lines", .title = "idle lines %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "100.0 * i.idle / nullif(i.lines, 0)"},
+};
+
+const struct nm_ranked_column *nm_field_columns(unsigned *ret_count)
+{
+	*ret_count = sizeof field_columns / sizeof *field_columns;
+	return field_columns;
+}
+
+const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count)
+{
+	*ret_count = sizeof object_columns / sizeof *object_columns;
+	return object_columns;
+}
+
+void nm_field_expression(const char *process, FILE *sql)
+{
+	fprintf(sql,
+		", g AS MATERIALIZED (SELECT %sobject, field, min(offset) AS offset, max(bytes) AS bytes, "
+		"sum(stays) AS stays, sum(used) AS used FROM fields WHERE ?2 IS NULL OR process = ?2 "
+		"GROUP BY %sobject, field)",
+		process, process);
+}
+
+/* h0: fields of all selected processes; h1: with the accesses of those that have more; h2: whether they are hot or cold; h3:
+ * the structure with the most accesses of each object. */
+void nm_structure_expression(const char *among, FILE *sql)
+{
+	fprintf(
+	    sql,
+	    ", h0 AS MATERIALIZED (SELECT object, type, structure, field, offset, bytes, "
+	    "sum(sampled) AS sampled, sum(stays) AS stays, sum(used) AS used FROM fields "
+	    "WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, structure, field, offset), "
+	    "h1 AS (SELECT *, sum(sampled) OVER (PARTITION BY object, type, structure "
+	    "ORDER BY sampled DESC, offset ROWS UNBOUNDED PRECEDING) - sampled AS before, "
+	    "sum(sampled) OVER (PARTITION BY object, type, structure) AS total FROM h0), "
+	    "h2 AS MATERIALIZED (SELECT *, sampled > 0 AND before * 100 < total * 90 AS hot, "
+	    "NOT (sampled > 0 AND before * 100 < total * 90) AND used * 10 <= stays AS cold FROM h1), "
+	    "h3 AS MATERIALIZED (SELECT object, type, structure, max(total) AS total FROM h2 GROUP BY object "
+	    "HAVING max(total) > 0), ",
+	    among);
+	fprintf(
+	    sql,
+	    "h4 AS MATERIALIZED (SELECT object, type, field, other, offset, other_offset, "
+	    "sum(visits) AS visits, sum(both) AS both FROM affinity WHERE visits > 0 AND both > 0 "
+	    "AND (?2 IS NULL OR process = ?2) AND object %s GROUP BY object, type, field, other, offset, other_offset), "
+	    "h5 AS MATERIALIZED (SELECT h4.object AS object, h4.field AS field, h4.other AS other, "
+	    "h4.other_offset - h4.offset AS apart, h4.visits AS visits, max(h4.both) AS both FROM h4 "
+	    "JOIN h3 ON h3.object = h4.object AND h3.type = h4.type "
+	    "JOIN h2 x ON x.object = h3.object AND x.type = h3.type AND x.structure = h3.structure "
+	    "AND x.field = h4.field AND x.offset = h4.offset "
+	    "JOIN h2 y ON y.object = h3.object AND y.type = h3.type AND y.structure = h3.structure "
+	    "AND y.field = h4.other AND y.offset = h4.other_offset "
+	    "WHERE x.hot AND y.hot AND y.offset + y.bytes - x.offset > "
+	    "(SELECT max(line_size) FROM levels WHERE level = ?1) GROUP BY h4.object), ",
+	    among);
+	fputs("h AS MATERIALIZED (SELECT h3.object AS object, h3.structure AS structure, "
+	      "group_concat(h2.field, ', ') FILTER (WHERE h2.hot) AS hot_fields, "
+	      "sum(h2.bytes) FILTER (WHERE h2.hot) AS hot_bytes, "
+	      "group_concat(h2.field, ', ') FILTER (WHERE h2.cold) AS cold_fields, "
+	      "sum(h2.bytes) FILTER (WHERE h2.cold) AS cold_bytes, "
+	      "100.0 * sum(h2.used) FILTER (WHERE h2.cold) / nullif(sum(h2.stays) FILTER (WHERE h2.cold), 0) "
+	      "AS cold_used, h5.field AS far_field, h5.other AS far_other, h5.apart AS far_bytes, "
+	      "h5.visits AS far_visits, 100.0 * h5.both / nullif(h5.visits, 0) AS far_both "
+	      "FROM h3 CROSS JOIN h2 ON h2.object = h3.object AND h2.type = h3.type "
+	      "AND h2.structure = h3.structure LEFT JOIN h5 ON h5.object = h3.object GROUP BY h3.object), "
+	      "i AS MATERIALIZED (SELECT object, sum(lines) AS lines, sum(hot) AS hot, "
+	      "sum(hot_stays) AS hot_stays, sum(idle) AS idle FROM hot_lines "
+	      "WHERE ?2 IS NULL OR process = ?2 GROUP BY object)",
+	      sql);
+}

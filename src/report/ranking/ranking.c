@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ranking.c - makes the query of a ranked report: `counts` summed by any keys.
+ *
+ * The query is a chain of common table expressions:
+ *
+ *     w   which levels are counted, and what each tells of the cost of their misses (levels.c)
+ *     b, a  where a few of many pairs of object and line are asked for: what they are ranked by, of all of them, and the
+ *         places of those that are first (top_pairs.c)
+ *     c   `counts` summed by level and keys, as far as the request selects them, or as a says
+ *     t   sums of c, or b, by level: what shares are shares of
+ *     p   instructions: of all selected processes, or by process if that is a key
+ *     d   where object is a key: what is known of it
+ *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
+ *     e   where object, line and function are keys: the evictor that replaced most of its lines
+ *     s   the same: the stride that most of its accesses follow
+ *     g, h, i  of fields (field_columns.c)
+ *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the others
+ *
+ * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_priv.h"
+
+enum { PROCESS, THREAD, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
+
+static const struct {
+	const char *name, *from;
+} keys[KEYS] = {[PROCESS] = {"process", "counts.process"},
+		[THREAD] = {"thread", "counts.thread"},
+		[LEVEL] = {"level", "w.level"},
+		[FUNCTION] = {"function", "counts.function"},
+		[SOURCE] = {"file", "counts.file"},
+		[LINE] = {"line", "counts.line"},
+		[OBJECT] = {"object", "counts.object"},
+		[TYPE] = {"type", "o.type"},
+		[FIELD] = {"field", "counts.field"}};
+
+struct query_builder {
+	struct nm_query *query;
+	const struct nm_report *report;
+	const struct nm_selection *selection;
+	unsigned order[KEYS + 1], count; /* keys as they were asked for */
+	unsigned requested_count;        /* those behind it only serve to find the cause */
+	int has[KEYS];
+	FILE *select, *ties; /* the result's columns; the keys among them */
+	const char *sort;    /* column of the result that it is ranked by */
+	const char *rank;    /* the column of c that the result is ranked by, downwards; NULL: another way */
+	int chosen;          /* a is there: c has only what is shown, and is made of `cells` */
+};
+
+/* ---- keys --------------------------------------------------------------------------------------- */
+
+static void take_key(struct query_builder *b, unsigned key)
+{
+	if (b->has[key])
+		return;
+	b->has[key] = 1;
+	b->order[b->count++] = key;
+}
+
+/* Where field is a key, the type is that which has the field. */
+static const char *from_of(const struct query_builder *b, unsigned key)
+{
+	return key == TYPE && b->has[FIELD] ? "coalesce(counts.type, o.type)" : keys[key].from;
+}
+
+static int take_keys(struct query_builder *b, const char *list, struct nm_error *err)
+{
+	const char *words[KEYS + 1] = {NULL};
+	char typed[40];
+	unsigned k;
+
+	for (k = 0; k < KEYS; k++)
+		words[k] = keys[k].name;
+	for (;; list++) {
+		size_t n = strcspn(list, ",");
+
+		snprintf(typed, sizeof typed, "%.*s", (int)n, list);
+		for (k = 0; k < KEYS && strcmp(typed, keys[k].name); k++)
+			;
+		if (k == KEYS)
+			return nm_fail_unknown("key", typed, words, err);
+		if (k == LINE) /* a number tells nothing without its file */
+			take_key(b, SOURCE);
+		take_key(b, k);
+		list += n;
+		if (!*list)
+			return 0;
+	}
+}
+
+/* ---- the result's columns ----------------------------------------------------------------------- */
+
+static int listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+		if (!strncmp(list, name, n) && (list[n] == ',' || !list[n]))
+			return 1;
+	return 0;
+}
+
+/* Whether an expression is just a column of c. */
+static int is_own(const char *sql) { return !strncmp(sql, "c.", 2) && !strpbrk(sql, " ("); }
+
+/* sql: NULL for what is made from other columns. */
+static void put(struct query_builder *b, const struct nm_column *column, const char *sql)
+{
+	struct nm_column *to = &b->query->columns[b->query->count++];
+
+	*to = *column;
+	if (listed(b->report->shown, to->name))
+		to->hidden = 0;
+	if (sql && b->selection->request.limit > 0 && column->kind == NM_COLUMN_NUMBER && is_own(sql) &&
+	    !strcmp(column->name, b->sort))
+		b->rank = sql + strlen("c.");
+	if (sql)
+		fprintf(b->select, "%s%s AS \"%s\"", ftell(b->select) ? ", " : "", sql, column->name);
+}
+
+static void put_keys(struct query_builder *b)
+{
+	static const struct nm_column where = {
+	    .name = "where", .title = "line", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location};
+	char sql[40];
+	unsigned i;
+
+	for (i = 0; i < b->count; i++) {
+		unsigned key = b->order[i];
+		struct nm_column column = {.name = keys[key].name, .title = keys[key].name};
+
+		if (key == FUNCTION || key == SOURCE || key == OBJECT || key == TYPE || key == FIELD)
+			column.kind = NM_COLUMN_NAME;
+		column.drop_order = key == SOURCE && i ? 8 : 0;
+		column.hidden = (b->has[LINE] && (key == LINE || key == SOURCE || key == FUNCTION)) ||
+				i >= b->requested_count;
+		if (b->has[LINE] && key == SOURCE)
+			put(b, &where, NULL);
+		snprintf(sql, sizeof sql, "c.%s", keys[key].name);
+		put(b, &column, sql);
+		fprintf(b->ties, "%s%s", i ? ", " : "", keys[key].name);
+	}
+}
+
+static void put_details(struct query_builder *b)
+{
+	static const struct nm_column columns[] = {
+	    {.name = "kind", .title = "kind", .kind = NM_COLUMN_TEXT, .hidden = 1, .drop_order = 9},
+	    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME, .hidden = 1, .drop_order = 8},
+	    {.name = "bytes", .title = "bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 5},
+	    {.name = "blocks", .title = "blocks", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 7},
+	    {.name = "largest", .title = "largest", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 9},
+	    {.name = "block_size", .title = "mean", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 9},
+	    {.name = "allocated_at", .title = "allocated at", .kind = NM_COLUMN_TEXT, .hidden = 1},
+	    {.name = "touched", .title = "touched", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 9},
+	};
+	char sql[40];
+	unsigned i;
+
+	for (i = 0; b->has[OBJECT] && i < sizeof columns / sizeof *columns; i++) {
+		if (b->has[TYPE] && !strcmp(columns[i].name, "type"))
+			continue;
+		snprintf(sql, sizeof sql, "%s.%s", strcmp(columns[i].name, "touched") ? "d" : "f",
+			 columns[i].name);
+		put(b, &columns[i], sql);
+	}
+}
+
+static void put_list(struct query_builder *b, const struct nm_ranked_column *columns, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		put(b, &columns[i].column, columns[i].sql);
+}
+
+static void put_figures(struct query_builder *b)
+{
+	const struct nm_ranked_column *columns;
+	unsigned count;
+
+	columns = nm_ranked_columns(&count);
+	put_list(b, columns, count);
+}
+
+static int has_evictor(const struct query_builder *b)
+{
+	return b->has[OBJECT] && b->has[LINE] && b->has[FUNCTION] && !b->has[THREAD];
+}
+
+static void put_evictor(struct query_builder *b)
+{
+	static const struct nm_column top = {.name = "top_evictor",
+					     .title = "top evictor",
+					     .kind = NM_COLUMN_NAME,
+					     .hidden = 1,
+					     .drop_order = 10,
+					     .compose = nm_compose_evictor};
+	static const struct {
+		struct nm_column column;
+		const char *sql;
+	} columns[] = {
+	    {{.name = "evictor", .kind = NM_COLUMN_NAME}, "e.evictor"},
+	    {{.name = "evictor_file", .kind = NM_COLUMN_NAME}, "e.file"},
+	    {{.name = "evictor_line"}, "e.line"},
+	    {{.name = "evictor_function", .kind = NM_COLUMN_NAME}, "e.function"},
+	    {{.name = "evictor_count", .kind = NM_COLUMN_NUMBER}, "e.count"},
+	};
+	unsigned i;
+
+	if (!has_evictor(b))
+		return;
+	put(b, &top, NULL);
+	for (i = 0; i < sizeof columns / sizeof *columns; i++)
+		put(b, &columns[i].column, columns[i].sql);
+}
+
+static int has_stride(const struct query_builder *b) { return has_evictor(b) && b->selection->has_strides; }
+
+static void put_stride(struct query_builder *b)
+{
+	static const struct nm_column stride = {
+	    .name = "stride", .title = "stride", .kind = NM_COLUMN_NUMBER, .hidden = 1};
+	static const struct nm_column follow = {
+	    .name = "follow", .title = "follow %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1};
+
+	if (!has_stride(b))
+		return;
+	put(b, &stride, "s.stride");
+	put(b, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
+}
+
+static int has_field(const struct query_builder *b) { return b->has[OBJECT] && b->has[FIELD]; }
+static int has_structure(const struct query_builder *b) { return b->has[OBJECT] && b->selection->has_fields; }
+
+static void put_fields(struct query_builder *b)
+{
+	const struct nm_ranked_column *columns;
+	unsigned count;
+
+	columns = nm_field_columns(&count);
+	if (has_field(b))
+		put_list(b, columns, count);
+	columns = nm_structure_columns(&count);
+	if (has_structure(b))
+		put_list(b, columns, count);
+}
+
+/* ---- the table expressions ---------------------------------------------------------------------- */
+
+static void write_sums(const struct query_builder *b, FILE *sql)
+{
+	static const char *const sums[] = {
+	    "reads",     "writes", "read_misses", "write_misses", "cold",         "capacity",  "conflict",
+	    "coherence", "loads",  "reuse",       "used_bytes",   "loaded_bytes", "evictions", "writebacks"};
+	unsigned i;
+
+	for (i = 0; i < sizeof sums / sizeof *sums; i++)
+		fprintf(sql, ", sum(w.own * counts.%s) AS %s", sums[i], sums[i]);
+	fputs(b->selection->has_weights ? ", sum(w.own * counts.weighted_bytes) AS weighted_bytes"
+					: ", NULL AS weighted_bytes",
+	      sql);
+	fputs(", sum(w.own * coalesce(counts.loaded_bytes / w.unit, counts.loads)) AS lines, "
+	      "sum(w.own * (read_misses + write_misses)) AS misses, "
+	      "sum(w.hit * (reads + writes - read_misses - write_misses) + "
+	      "w.miss * (read_misses + write_misses)) AS cycles",
+	      sql);
+}
+
+/* c of the places in a, and what b says of all. */
+static void write_chosen(const struct query_builder *b, FILE *sql)
+{
+	nm_top_pairs_expression(b->selection, b->rank, sql);
+	fputs(
+	    ", c AS MATERIALIZED (SELECT w.level AS level, a.object AS object, a.file AS file, a.line AS line, "
+	    "a.function AS function, counts.name AS name",
+	    sql);
+	write_sums(b, sql);
+	fprintf(
+	    sql,
+	    " FROM w CROSS JOIN cells AS counts ON counts.level = w.source CROSS JOIN a ON a.place = counts.place "
+	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY counts.site, counts.name HAVING max(w.own)), "
+	    "t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles FROM b GROUP BY level)",
+	    b->selection->request.process ? " AND counts.process = ?2" : "",
+	    b->selection->request.thread ? " AND counts.thread = ?3" : "");
+}
+
+static void write_counts(const struct query_builder *b, FILE *sql)
+{
+	const struct nm_selection *a = b->selection;
+	unsigned i;
+
+	fputs(", c AS MATERIALIZED (SELECT w.level AS level", sql);
+	for (i = 0; i < b->count; i++)
+		if (b->order[i] != LEVEL)
+			fprintf(sql, ", %s AS %s", from_of(b, b->order[i]), keys[b->order[i]].name);
+	write_sums(b, sql);
+	fprintf(sql, " FROM w CROSS JOIN %s ON counts.level = w.source",
+		b->has[FIELD] ? "field_counts AS counts" : "counts");
+	if (b->has[TYPE])
+		fputs(" LEFT JOIN o ON o.process = counts.process AND o.object = counts.object", sql);
+	fputs(" WHERE (w.code IS NULL OR w.code = (counts.object IN x))", sql);
+	if (a->request.process)
+		fputs(" AND counts.process = ?2", sql);
+	if (a->request.thread)
+		fputs(" AND counts.thread = ?3", sql);
+	if (a->object.pattern)
+		fprintf(sql, " AND counts.object %s ?4", a->object.operator_);
+	if (a->function.pattern)
+		fprintf(sql, " AND counts.function %s ?5", a->function.operator_);
+	if (a->file.pattern)
+		fprintf(sql, " AND counts.file %s ?6", a->file.operator_);
+	if (b->report->needs_fields)
+		fputs(" AND counts.field IS NOT NULL", sql);
+	fputs(" GROUP BY w.level", sql);
+	for (i = 0; i < b->count; i++)
+		if (b->order[i] != LEVEL)
+			fprintf(sql, ", %s", from_of(b, b->order[i]));
+	fputs(
+	    " HAVING max(w.own)), t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles "
+	    "FROM c GROUP BY level)",
+	    sql);
+}
+
+static void write_instructions(const struct query_builder *b, FILE *sql)
+{
+	fputs(b->has[PROCESS]
+		  ? ", p AS MATERIALIZED (SELECT process, instructions FROM processes)"
+		  : ", p AS MATERIALIZED (SELECT sum(instructions) AS instructions FROM processes "
+		    "WHERE ?2 IS NULL OR process = ?2)",
+	      sql);
+}
+
+static void write_details(const struct query_builder *b, FILE *sql)
+{
+	const char *process = b->has[PROCESS] ? "process, " : "";
+	const char *among = b->rank ? "IN (SELECT object FROM r)" : "IS NOT NULL";
+	const char *places = b->chosen ? "IN (SELECT place FROM a)" : among;
+
+	if (b->has[OBJECT])
+		fprintf(sql,
+			", d AS MATERIALIZED (SELECT %sobject, kind, type, sum(bytes) AS bytes, "
+			"sum(blocks) AS blocks, max(largest) AS largest, "
+			"sum(bytes) / nullif(sum(blocks), 0) AS block_size, allocated_at FROM objects "
+			"WHERE (?2 IS NULL OR process = ?2) AND object %s GROUP BY %sobject)",
+			process, among, process);
+	/* max(count) makes SQLite take the other columns of its group from the row that has it. */
+	if (has_evictor(b))
+		fprintf(sql,
+			", e AS MATERIALIZED (SELECT %slevel, victim, victim_file, victim_line, "
+			"victim_function, evictor, file, line, function, max(count) AS count "
+			"FROM top_evictors WHERE (?2 IS NULL OR process = ?2) AND %s%s "
+			"GROUP BY %slevel, victim, victim_file, victim_line, victim_function)",
+			process, b->chosen ? "victim_place " : "victim ", places, process);
+	if (has_stride(b))
+		fprintf(sql,
+			", s AS MATERIALIZED (SELECT %sobject, function, file, line, stride, "
+			"max(followed) AS followed, sum(sampled) AS sampled FROM sites "
+			"WHERE (?2 IS NULL OR process = ?2) AND %s%s "
+			"GROUP BY %sobject, function, file, line)",
+			process, b->chosen ? "place " : "object ", places, process);
+	if (has_field(b))
+		nm_field_expression(process, sql);
+	if (has_structure(b))
+		nm_structure_expression(among, sql);
+}
+
+/* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
+ * touch is less. */
+static void write_footprint(const struct query_builder *b, FILE *sql)
+{
+	const struct nm_selection *a = b->selection;
+	const char *process = b->has[PROCESS] ? "process, " : "";
+	int part = a->request.thread || a->function.pattern || a->file.pattern;
+
+	if (b->chosen)
+		fprintf(sql,
+			", n AS MATERIALIZED (SELECT DISTINCT name, object FROM c), f AS MATERIALIZED ("
+			"SELECT level, n.object AS object, %s(SELECT max(line_size) FROM levels l "
+			"WHERE l.level = b.level) AS touched FROM b CROSS JOIN n ON n.name = b.name "
+			"GROUP BY level, n.object)",
+			part ? "NULL * " : "sum(cold) * ");
+	else if (b->has[OBJECT])
+		fprintf(sql,
+			", f AS MATERIALIZED (SELECT %slevel, object, %s(SELECT max(line_size) FROM levels l "
+			"WHERE l.level = c.level) AS touched FROM c GROUP BY %slevel, object)",
+			process, part ? "NULL * " : "sum(cold) * ", process);
+}
+
+static void write_first(const struct query_builder *b, const char *ties, FILE *sql)
+{
+	if (b->rank)
+		fprintf(sql,
+			", r AS MATERIALIZED (SELECT * FROM c ORDER BY %s DESC NULLS LAST, %s LIMIT %lld)",
+			b->rank, ties, (long long)b->selection->request.limit);
+}
+
+static void write_joins(const struct query_builder *b, FILE *sql)
+{
+	fprintf(sql, " FROM %s CROSS JOIN t ON t.level = c.level CROSS JOIN p", b->rank ? "r AS c" : "c");
+	if (b->has[PROCESS])
+		fputs(" ON p.process = c.process", sql);
+	if (b->has[OBJECT])
+		fprintf(sql, " LEFT JOIN d ON d.object = c.object%s",
+			b->has[PROCESS] ? " AND d.process = c.process" : "");
+	if (b->has[OBJECT])
+		fprintf(sql, " LEFT JOIN f ON f.level = c.level AND f.object = c.object%s",
+			b->has[PROCESS] ? " AND f.process = c.process" : "");
+	if (has_evictor(b))
+		fprintf(sql,
+			" LEFT JOIN e ON e.level = c.level AND e.victim IS c.object AND "
+			"e.victim_file IS c.file AND e.victim_line IS c.line AND "
+			"e.victim_function IS c.function%s",
+			b->has[PROCESS] ? " AND e.process = c.process" : "");
+	if (has_stride(b))
+		fprintf(sql,
+			" LEFT JOIN s ON s.object IS c.object AND s.function IS c.function AND "
+			"s.file IS c.file AND s.line IS c.line%s",
+			b->has[PROCESS] ? " AND s.process = c.process" : "");
+	if (has_field(b))
+		fprintf(sql, " LEFT JOIN g ON g.object IS c.object AND g.field IS c.field%s",
+			b->has[PROCESS] ? " AND g.process = c.process" : "");
+	if (has_structure(b))
+		fputs(" LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object", sql);
+}
+
+static char *assemble(const struct query_builder *b, const char *select, const char *ties)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
+	int failed;
+
+	if (!sql)
+		return NULL;
+	fputs("WITH w(level, source, own, hit, miss, code, unit) AS (", sql);
+	nm_levels_weights(&b->selection->levels,
+			  b->has[LEVEL] && !b->selection->one_level ? NULL : b->selection->request.level,
+			  sql);
+	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code')", sql);
+	if (b->has[TYPE])
+		fputs(", o AS MATERIALIZED (SELECT process, object, type FROM objects)", sql);
+	if (b->chosen)
+		write_chosen(b, sql);
+	else
+		write_counts(b, sql);
+	write_first(b, ties, sql);
+	write_instructions(b, sql);
+	write_details(b, sql);
+	write_footprint(b, sql);
+	fprintf(sql, " SELECT %s", select);
+	write_joins(b, sql);
+	failed = ferror(sql);
+	if (fclose(sql) || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* Whether the keys are those of a place, nothing is selected by its name, and top_pairs.c knows the rest. */
+static int is_for_first(const struct query_builder *b)
+{
+	const struct nm_selection *a = b->selection;
+
+	return b->count == 4 && b->has[OBJECT] && b->has[SOURCE] && b->has[LINE] && b->has[FUNCTION] &&
+	       !a->object.pattern && !a->function.pattern && !a->file.pattern && !b->report->needs_fields &&
+	       b->rank && nm_top_pairs_apply(a, b->rank);
+}
+
+int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
+		  const struct nm_selection *selection, struct nm_error *err)
+{
+	struct query_builder b = {.query = ret_query,
+				  .report = report,
+				  .selection = selection,
+				  .sort = selection->request.sort ? selection->request.sort : report->sort};
+	char *select = NULL, *ties = NULL;
+	size_t bytes, tie_bytes;
+	int status = take_keys(&b, report->keys ? report->keys : selection->request.by, err);
+
+	if (!status && b.has[FIELD] && !selection->has_fields)
+		status = nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
+	if (status)
+		return status;
+	b.requested_count = b.count;
+	if (selection->object.pattern && selection->object.operator_[0] == '=') /* one group in any case */
+		take_key(&b, OBJECT);
+	b.select = open_memstream(&select, &bytes);
+	b.ties = open_memstream(&ties, &tie_bytes);
+	if (b.select && b.ties) {
+		put_keys(&b);
+		ret_query->keys = ret_query->count;
+		if (b.count == 1)
+			put_details(&b);
+		put_figures(&b);
+		if (b.count > 1)
+			put_details(&b);
+		put_evictor(&b);
+		put_stride(&b);
+		put_fields(&b);
+	}
+	b.chosen = is_for_first(&b);
+	if (!b.select || fclose(b.select) || !b.ties || fclose(b.ties))
+		status = NM_ENOMEM;
+	ret_query->ties = ties;
+	ret_query->sql = status ? NULL : assemble(&b, select, ties);
+	free(select);
+	return ret_query->sql ? 0 : nm_fail_memory(err);
+}
+
+void nm_query_done(struct nm_query *query)
+{
+	free(query->sql);
+	free(query->ties);
+}

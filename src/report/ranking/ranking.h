@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ranking.h - the query of a ranked report.
+ */
+#ifndef NM_REPORT_RANKING_H
+#define NM_REPORT_RANKING_H
+
+#include "report_selection.h"
+#include "table.h"
+
+struct nm_report;
+
+enum { NM_QUERY_COLUMNS = 96 };
+
+struct nm_query {
+	struct nm_column columns[NM_QUERY_COLUMNS];
+	unsigned count, keys; /* the first `keys` columns are the keys */
+	char *sql;            /* malloc'ed; without ORDER BY and LIMIT */
+	char *ties; /* malloc'ed: the keys by commas, which order rows that agree in the sort column */
+};
+
+/* NM_EINVAL: no such key.  Call nm_query_done in any case. */
+int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
+		  const struct nm_selection *selection, struct nm_error *err);
+void nm_query_done(struct nm_query *query);
+
+/* ---- top_pairs.c: the first of many pairs of object and line ---- */
+
+/* Whether numbers alone tell the first pairs when they are ranked by this column. */
+int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank);
+/* Writes the table expressions b and a behind w, of one level. */
+void nm_top_pairs_expression(const struct nm_selection *selection, const char *rank, FILE *sql);
+
+#endif

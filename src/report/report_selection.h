@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report_selection.h - a request that was checked against the profile.
+ */
+#ifndef NM_REPORT_SELECTION_H
+#define NM_REPORT_SELECTION_H
+
+#include "levels.h"
+#include "name_match.h"
+#include "report.h"
+
+struct nm_selection {
+	struct nm_report_request request; /* its level is never NULL */
+	int one_level;                    /* the user named the level */
+	int has_strides;                  /* what the profile holds: the view `sites`, */
+	int has_weights;                  /* the column `weighted_bytes`, */
+	int has_fields;                   /* the view `field_counts`, */
+	int has_cells;                    /* the view `cells`, */
+	int has_prefetches;               /* the view `prefetches` */
+	struct nm_levels levels;
+	struct nm_name_pattern object, function, file;
+};
+
+/* Checks a request.  *ret_selection must be {0}; call nm_selection_done in any case.  NM_EINVAL names what the profile
+ * does not have. */
+int nm_selection_make(struct nm_profile *profile, const struct nm_report_request *request,
+		      struct nm_selection *ret_selection, struct nm_error *err);
+void nm_selection_done(struct nm_selection *selection);
+
+#endif
