@@ -6,8 +6,8 @@
  *     model_bench [SECONDS [SPEC [PART OF A STREAM'S NAME]]]
  *
  * Streams of 8-byte references, one in four a write, over a hot region that fits the first level and, for the
- * given share, a cold region that does not.  Cells are 8 places in the code times 8 objects in each region.
- * Each line also tells the miss ratios that were met, so that
+ * given share, a cold region that does not.  Attribution keys are 8 places in the code times 8 objects in
+ * each region. Each line also tells the miss ratios that were met, so that
  * nobody has to believe the label.
  */
 #include <stdint.h>
@@ -63,7 +63,7 @@ static void make(struct nm_ref *refs, const struct workload *w)
 			address = 0x40000000 + (rng() % w->region & ~7ull);
 		refs[i] =
 		    (struct nm_ref){.address = address,
-				    .cell = (uint32_t)((address >> 28) * SITES * OBJECTS +
+				    .attr = (uint32_t)((address >> 28) * SITES * OBJECTS +
 						       (address >> 12) % OBJECTS * SITES + rng() % SITES),
 				    .size = 8,
 				    .kind = rng() % 4 ? NM_REF_READ : NM_REF_WRITE,

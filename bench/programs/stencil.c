@@ -11,12 +11,12 @@ struct grid {
 	double *now, *next;
 };
 
-static struct grid make_grid(long side, long cells)
+static struct grid make_grid(long side, long attrs)
 {
-	struct grid g = {side, (double *)need(malloc((size_t)cells * sizeof(double))),
-			 (double *)need(malloc((size_t)cells * sizeof(double)))};
+	struct grid g = {side, (double *)need(malloc((size_t)attrs * sizeof(double))),
+			 (double *)need(malloc((size_t)attrs * sizeof(double)))};
 
-	for (long i = 0; i < cells; i++)
+	for (long i = 0; i < attrs; i++)
 		g.now[i] = g.next[i] = (double)draw_below(100);
 	return g;
 }

@@ -12,23 +12,23 @@
  *     nearmiss_finish(caches);
  *     printf("%" PRIu64 "\n", nearmiss_total(caches, 0, NEARMISS_READ_MISSES));
  *
- * docs/howto/library.md is the guide, examples/simulate.c, examples/watch.c and examples/misses_by_object.py are whole
- * programs.
+ * docs/howto/library.md is the guide, examples/simulate.c, examples/wrapper_probe.c and
+ * examples/misses_by_object.py are whole programs.
  *
- * Errors.  A function that can fail returns 0 or more on success and a negative enum nearmiss_code on failure, and
- * tells the story in *err, which may be NULL.  Its ret_ parameters are left alone then.  The library never
- * prints, exits or aborts because of what it is given.
+ * Errors.  A function that can fail returns 0 or more on success and a negative enum nearmiss_code on
+ * failure, and tells the story in *err, which may be NULL.  Its ret_ parameters are left alone then.  The
+ * library never prints, exits or aborts because of what it is given.
  *
- * Ownership.  What a function of the name _new, _parse, _named, _open or _query hands out belongs to the caller,
- * who gives it back to the _free or _close of its type; these take NULL.  Texts belong to the object that they were
- * asked of.
+ * Ownership.  What a function of the name _new, _parse, _named, _open or _query hands out belongs to the
+ * caller, who gives it back to the _free or _close of its type; these take NULL.  Texts belong to the object
+ * that they were asked of.
  *
- * Threads.  The library has no state of its own.  Different objects may be used by different threads at the same
- * time, one object by one thread at a time.
+ * Threads.  The library has no state of its own.  Different objects may be used by different threads at the
+ * same time, one object by one thread at a time.
  *
- * Stability.  Types are opaque; values of enumerations and struct nearmiss_error stay as they are, and new values
- * are added at the end; so are new members of struct nearmiss_event, which the library alone makes.  What is here
- * stays until the number behind libnearmiss.so rises.
+ * Stability.  Types are opaque; values of enumerations and struct nearmiss_error stay as they are, and new
+ * values are added at the end; so are new members of struct nearmiss_event, which the library alone makes. 
+ * What is here stays until the number behind libnearmiss.so rises.
  */
 #ifndef NEARMISS_NEARMISS_H
 #define NEARMISS_NEARMISS_H
@@ -77,7 +77,8 @@ struct nearmiss_machine;
 /* From a SPEC as in nearmiss-machines(1): levels from the processor outwards. */
 NEARMISS_PUBLIC int nearmiss_machine_parse(const char *spec, struct nearmiss_machine **ret_machine,
 					   struct nearmiss_error *err);
-/* One that `nearmiss machines` lists; "host" is the machine that this runs on.  NEARMISS_ENOENT: there is none. */
+/* One that `nearmiss machines` lists; "host" is the machine that this runs on.  NEARMISS_ENOENT: there is
+ * none. */
 NEARMISS_PUBLIC int nearmiss_machine_named(const char *name, struct nearmiss_machine **ret_machine,
 					   struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_machine_free(struct nearmiss_machine *machine);
@@ -115,21 +116,23 @@ NEARMISS_PUBLIC int nearmiss_hierarchy_new(const struct nearmiss_machine *machin
 					   struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_hierarchy_free(struct nearmiss_hierarchy *hierarchy);
 
-/* One reference: `size` bytes from `address` on are read, written or, as one instruction, fetched.  It is one reference
- * also if it spans lines; a level loads each of these.  Reads and writes enter at the first level for data or for
- * both, fetches at the first for instructions or for both; a machine without one ignores them.
+/* One reference: `size` bytes from `address` on are read, written or, as one instruction, fetched.  It is
+ * one reference also if it spans lines; a level loads each of these.  Reads and writes enter at the first
+ * level for data or for both, fetches at the first for instructions or for both; a machine without one
+ * ignores them.
  *
- * `tag` is yours: all counts can be had for each tag, e.g. an array or a line of code.  Tags are indices of tables, which
- * take about 150 bytes a level for each from 0 to the largest: number them densely.
+ * `tag` is yours: all counts can be had for each tag, e.g. an array or a line of code.  Tags are indices of
+ * tables, which take about 150 bytes a level for each from 0 to the largest: number them densely.
  *
  * NEARMISS_EINVAL: size 0 or above NEARMISS_SIZE_MAX, tag above NEARMISS_TAG_MAX, a reference beyond the end
- * of the address space, or one after nearmiss_finish; nothing is counted then.  NEARMISS_ENOMEM: the simulation is
- * over; NEARMISS_EPLUGIN is that, too: a plug-in named a place that is not there.  References are handed on in batches:
- * what is wrong with one may be told at a later call. */
+ * of the address space, or one after nearmiss_finish; nothing is counted then.  NEARMISS_ENOMEM: the
+ * simulation is over; NEARMISS_EPLUGIN is that, too: a plug-in named a place that is not there.  References
+ * are handed on in batches: what is wrong with one may be told at a later call. */
 NEARMISS_PUBLIC int nearmiss_feed(struct nearmiss_hierarchy *hierarchy, uint64_t address, uint32_t size,
 				  enum nearmiss_kind kind, uint32_t tag);
 
-/* The end of the references: lines that are still there are settled.  May be called again.  Fails as nearmiss_feed. */
+/* The end of the references: lines that are still there are settled.  May be called again.  Fails as
+ * nearmiss_feed. */
 NEARMISS_PUBLIC int nearmiss_finish(struct nearmiss_hierarchy *hierarchy);
 
 /* Counts of a level, named as the columns of the view `counts` of a profile (docs/format/profile.md). */
@@ -159,8 +162,8 @@ enum nearmiss_figure {
 /* "reads", "read_misses", ...; NULL for a figure that is not known. */
 NEARMISS_PUBLIC const char *nearmiss_figure_name(enum nearmiss_figure figure);
 
-/* A count for all tags, and for one; 0 for a level, tag or figure that is not there.  Before nearmiss_finish, reuse
- * and used bytes are those of lines that have left. */
+/* A count for all tags, and for one; 0 for a level, tag or figure that is not there.  Before
+ * nearmiss_finish, reuse and used bytes are those of lines that have left. */
 NEARMISS_PUBLIC uint64_t nearmiss_total(struct nearmiss_hierarchy *hierarchy, unsigned level,
 					enum nearmiss_figure figure);
 NEARMISS_PUBLIC uint64_t nearmiss_count(struct nearmiss_hierarchy *hierarchy, unsigned level, uint32_t tag,
@@ -169,14 +172,16 @@ NEARMISS_PUBLIC uint64_t nearmiss_count(struct nearmiss_hierarchy *hierarchy, un
 /* 1 + the largest tag that was fed; 0 if none was. */
 NEARMISS_PUBLIC uint32_t nearmiss_tags(const struct nearmiss_hierarchy *hierarchy);
 
-/* `count` times a load for tag `evictor`, or a prefetch that it caused, replaced a line that tag `victim` had loaded. */
+/* `count` times a load for tag `evictor`, or a prefetch that it caused, replaced a line that tag `victim`
+ * had loaded. */
 struct nearmiss_eviction {
 	uint32_t evictor, victim;
 	uint64_t count;
 };
 
-/* Who replaced whom at a level: an array of *ret_count elements, most frequent first, equal ones by tags.  It belongs
- * to the hierarchy and lasts until the next call or its end.  After nearmiss_finish only: else NEARMISS_EINVAL. */
+/* Who replaced whom at a level: an array of *ret_count elements, most frequent first, equal ones by tags. 
+ * It belongs to the hierarchy and lasts until the next call or its end.  After nearmiss_finish only: else
+ * NEARMISS_EINVAL. */
 NEARMISS_PUBLIC int nearmiss_evictions(struct nearmiss_hierarchy *hierarchy, unsigned level,
 				       const struct nearmiss_eviction **ret_list, size_t *ret_count);
 
@@ -206,10 +211,11 @@ struct nearmiss_event {
 
 typedef void nearmiss_event_function(void *self, const struct nearmiss_event *event);
 
-/* Has `function` told of every event, in order; at each level of a miss first that level's events, then those of the
- * next.  NEARMISS_EINVAL after the first reference: who has not asked by then pays nothing for it.  References are handed
- * on in batches, so events are told during later calls too, at the latest by nearmiss_finish; the function must
- * not use the hierarchy.  Lines that are there at the end are not replaced. */
+/* Has `function` told of every event, in order; at each level of a miss first that level's events, then
+ * those of the next.  NEARMISS_EINVAL after the first reference: who has not asked by then pays nothing for
+ * it.  References are handed on in batches, so events are told during later calls too, at the latest by
+ * nearmiss_finish; the function must not use the hierarchy.  Lines that are there at the end are not
+ * replaced. */
 NEARMISS_PUBLIC int nearmiss_watch(struct nearmiss_hierarchy *hierarchy, nearmiss_event_function *function,
 				   void *self);
 
@@ -228,9 +234,9 @@ NEARMISS_PUBLIC void nearmiss_profile_close(struct nearmiss_profile *profile);
 NEARMISS_PUBLIC int nearmiss_profile_has(struct nearmiss_profile *profile, const char *view,
 					 struct nearmiss_error *err);
 
-/* One statement of SQL over the views of docs/format/profile.md, which are a promise.  Statements that would write are
- * refused.  Parameters ?1, ?2, ... are NULL until bound, which is done before the first row; a text must live as long
- * as the query. */
+/* One statement of SQL over the views of docs/format/profile.md, which are a promise.  Statements that would
+ * write are refused.  Parameters ?1, ?2, ... are NULL until bound, which is done before the first row; a
+ * text must live as long as the query. */
 NEARMISS_PUBLIC int nearmiss_query(struct nearmiss_profile *profile, const char *sql,
 				   struct nearmiss_rows **ret_rows, struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_bind_text(struct nearmiss_rows *rows, int parameter, const char *text);
@@ -246,7 +252,8 @@ NEARMISS_PUBLIC const char *nearmiss_column_name(const struct nearmiss_rows *row
 
 enum nearmiss_type { NEARMISS_NULL, NEARMISS_INTEGER, NEARMISS_REAL, NEARMISS_TEXT };
 
-/* The values of the row.  Each can be asked for as any type; NULL is NULL, 0 and 0.0.  Texts last until the next row. */
+/* The values of the row.  Each can be asked for as any type; NULL is NULL, 0 and 0.0.  Texts last until the
+ * next row. */
 NEARMISS_PUBLIC enum nearmiss_type nearmiss_value_type(const struct nearmiss_rows *rows, unsigned column);
 NEARMISS_PUBLIC const char *nearmiss_text(const struct nearmiss_rows *rows, unsigned column);
 NEARMISS_PUBLIC int64_t nearmiss_integer(const struct nearmiss_rows *rows, unsigned column);

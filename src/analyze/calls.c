@@ -16,8 +16,8 @@ struct nm_calls *nm_calls_new(void)
 {
 	struct nm_calls *calls = calloc(1, sizeof *calls);
 
-	if (calls && (nm_vec_push(&calls->list, (struct nm_call){.place = NM_CALLS_PLACE_MAX}) ||
-		      nm_vec_push(&calls->cells, (struct nm_calls_cell){0}) || start_batch(calls))) {
+	if (calls && (nm_vec_push(&calls->list, (struct nm_call){.site = NM_CALLS_SITE_MAX}) ||
+		      nm_vec_push(&calls->attrs, (struct nm_context_attr){0}) || start_batch(calls))) {
 		nm_calls_free(calls);
 		return NULL;
 	}
@@ -29,23 +29,23 @@ void nm_calls_free(struct nm_calls *calls)
 	if (!calls)
 		return;
 	nm_vec_free(&calls->list);
-	nm_vec_free(&calls->cells);
+	nm_vec_free(&calls->attrs);
 	nm_vec_free(&calls->changes);
 	nm_map_done(&calls->callees);
-	nm_map_done(&calls->cell_of);
+	nm_map_done(&calls->attr_of);
 	free(calls);
 }
 
 static uint64_t key_of(const struct nm_call *call)
 {
-	return (uint64_t)call->parent << 46 | (uint64_t)call->place << 22 | call->function;
+	return (uint64_t)call->parent << 46 | (uint64_t)call->site << 22 | call->function;
 }
 
 /* The context of a call in that of its caller (call.parent): one that the chain holds, or a new one. */
 static int make(struct nm_calls *calls, struct nm_call call, uint32_t *ret_context)
 {
 	for (uint32_t c = call.parent; c; c = calls->list.at[c].parent)
-		if (calls->list.at[c].place == call.place && calls->list.at[c].function == call.function) {
+		if (calls->list.at[c].site == call.site && calls->list.at[c].function == call.function) {
 			*ret_context = c;
 			return 0;
 		}
@@ -75,8 +75,7 @@ int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_conte
 {
 	uint32_t signal = number < NM_CALLS_SIGNALS ? number : NM_CALLS_SIGNALS - 1;
 
-	return find(calls,
-		    (struct nm_call){.place = NM_CALLS_PLACE_MAX, .function = NM_CALLS_SIGNAL + signal},
+	return find(calls, (struct nm_call){.site = NM_CALLS_SITE_MAX, .function = NM_CALLS_SIGNAL + signal},
 		    ret_context);
 }
 
@@ -93,9 +92,9 @@ static int enter(struct nm_calls *calls, struct nm_stack *s, uint32_t function, 
 			return 0;
 		through->count--;
 		call.parent = through->parent;
-		call.place = through->place;
+		call.site = through->site;
 	} else {
-		call.place = s->pending - 1;
+		call.site = s->pending - 1;
 	}
 	s->pending = is_trampoline ? NM_CALLS_TRAMPOLINE : 0;
 	return find(calls, call, &s->context);
@@ -119,47 +118,48 @@ int nm_calls_run(struct nm_calls *calls, struct nm_stack *s, uint32_t function, 
 	return s->context == calls->current ? 0 : change(calls, at, s->context);
 }
 
-void nm_calls_end(const struct nm_calls *calls, const struct nm_cells *cells, struct nm_stack *s, uint64_t pc)
+void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *attrs, struct nm_stack *s,
+		  uint64_t pc)
 {
-	uint64_t site = pc ? nm_map_get(&cells->site_of_pc, pc, UINT64_MAX) : 0;
-	uint32_t place = NM_CALLS_PLACE_MAX;
+	uint64_t instruction = pc ? nm_map_get(&attrs->instruction_of_pc, pc, UINT64_MAX) : 0;
+	uint32_t site = NM_CALLS_SITE_MAX;
 
 	if (!pc) {
 		s->pending = calls->list.at[s->context].is_trampoline ? NM_CALLS_TRAMPOLINE : 0;
 		return;
 	}
-	if (site != UINT64_MAX && cells->sites.at[site].place < NM_CALLS_PLACE_MAX)
-		place = cells->sites.at[site].place;
-	s->pending = place + 1;
+	if (instruction != UINT64_MAX && attrs->instructions.at[instruction].site < NM_CALLS_SITE_MAX)
+		site = attrs->instructions.at[instruction].site;
+	s->pending = site + 1;
 }
 
 static uint32_t look_up(struct nm_calls *calls, uint64_t key)
 {
-	uint64_t cell = nm_map_get(&calls->cell_of, key, 0);
+	uint64_t attr = nm_map_get(&calls->attr_of, key, 0);
 
-	if (cell)
-		return (uint32_t)cell;
-	cell = calls->cells.count;
-	if (nm_vec_push(&calls->cells,
-			(struct nm_calls_cell){.cell = (uint32_t)key, .context = (uint32_t)(key >> 32)}) ||
-	    nm_map_put(&calls->cell_of, key, cell))
+	if (attr)
+		return (uint32_t)attr;
+	attr = calls->attrs.count;
+	if (nm_vec_push(&calls->attrs,
+			(struct nm_context_attr){.attr = (uint32_t)key, .context = (uint32_t)(key >> 32)}) ||
+	    nm_map_put(&calls->attr_of, key, attr))
 		return 0;
-	return (uint32_t)cell;
+	return (uint32_t)attr;
 }
 
 static int translate(struct nm_calls *calls, struct nm_ref *r, uint32_t context)
 {
-	uint64_t key = (uint64_t)context << 32 | r->cell;
-	unsigned i = (context * 2654435761u ^ r->cell * 40503u) >> 4 & (NM_CALLS_RECENT - 1);
+	uint64_t key = (uint64_t)context << 32 | r->attr;
+	unsigned i = (context * 2654435761u ^ r->attr * 40503u) >> 4 & (NM_CALLS_RECENT - 1);
 
-	if (!calls->recent[i].cell || calls->recent[i].key != key) {
+	if (!calls->recent[i].attr || calls->recent[i].key != key) {
 		calls->recent[i].key = key;
-		calls->recent[i].cell = look_up(calls, key);
+		calls->recent[i].attr = look_up(calls, key);
 	}
-	r->cell = calls->recent[i].cell;
-	if (!r->cell)
+	r->attr = calls->recent[i].attr;
+	if (!r->attr)
 		return NM_ENOMEM;
-	calls->cells.at[r->cell].references.count[r->kind == NM_REF_WRITE] += r->weight;
+	calls->attrs.at[r->attr].references.count[r->kind == NM_REF_WRITE] += r->weight;
 	return 0;
 }
 

@@ -2,36 +2,39 @@
  *
  * calls.h - calling contexts: in which chain of calls a reference is made.
  *
- * A context is a node of a tree: the call of a function from a place, in the context of the function that makes the
- * call.  A call that its chain holds already leads back to that node: recursion is folded, and no chain is longer
- * than the program has calls.  When there are NM_CALLS_MAX contexts, further calls stay in that of their caller.
+ * A context is a node of a tree: the call of a function from a place, in the context of the function that
+ * makes the call.  A call that its chain holds already leads back to that node: recursion is folded, and no
+ * chain is longer than the program has calls.  When there are NM_CALLS_MAX contexts, further calls stay in
+ * that of their caller.
  *
- * Which function is called is known when its first block runs.  A call through the linkage table or the dynamic
- * linker's resolver (a trampoline) counts for the function that is found there.  Handlers of signals are called by
- * their signal, below the root (signals.h).
+ * Which function is called is known when its first block runs.  A call through the linkage table or the
+ * dynamic linker's resolver (a trampoline) counts for the function that is found there.  Handlers of signals
+ * are called by their signal, below the root (signals.h).
  *
- * References find their cells without their context (execute.c).  Where in the batch the context changes is noted
- * block by block; before the batch goes to the passes, each cell is replaced by that of (cell, context).  So
- * nothing is paid where no contexts are asked for, and all other figures are the same with and without them.
+ * References find their attribution keys without their context (execute.c).  Where in the batch the context
+ * changes is noted block by block; before the batch goes to the passes, each attribution key is replaced by
+ * that of (attribution key, context).  So nothing is paid where no contexts are asked for, and all other
+ * figures are the same with and without them.
  *
- * Dropped: plans for each context, which would make the hot path find the right cell at once.  A table of plans per
- * context takes memory of contexts times blocks, most of it empty.
+ * Dropped: plans for each context, which would make the hot path find the right attribution key at once.  A
+ * table of plans per context takes memory of contexts times blocks, most of it empty.
  */
 #ifndef NM_CALLS_H
 #define NM_CALLS_H
 
 #include <stdint.h>
 
-#include "cells.h"
+#include "attribution.h"
 #include "frames.h"
 #include "hierarchy.h"
 #include "map.h"
 #include "vector.h"
 
-/* A packed key of the map `callees`: 16 bits of context, 24 of place, 22 of function; higher ones share the last. */
+/* A packed key of the map `callees`: 16 bits of context, 24 of place, 22 of function; higher ones share the
+ * last. */
 enum {
-	NM_CALLS_MAX = 1 << 16,             /* the root is one of them */
-	NM_CALLS_PLACE_MAX = (1 << 24) - 1, /* also: unknown */
+	NM_CALLS_MAX = 1 << 16,            /* the root is one of them */
+	NM_CALLS_SITE_MAX = (1 << 24) - 1, /* also: unknown */
 	NM_CALLS_SIGNALS = 128,
 	NM_CALLS_SIGNAL =
 	    (1 << 22) - NM_CALLS_SIGNALS, /* and more: the signal of this number, instead of a function */
@@ -44,16 +47,16 @@ enum {
 
 struct nm_call {
 	uint32_t parent;   /* the context of the caller */
-	uint32_t place;    /* of the call, in nm_cells.places; NM_CALLS_PLACE_MAX: unknown */
+	uint32_t site;     /* of the call, in nm_attributions.places; NM_CALLS_SITE_MAX: unknown */
 	uint32_t function; /* stack object of the function that is called, or a signal; 0: unknown */
 	uint64_t count;    /* how often */
 	int is_trampoline;
 };
 
-/* What a model counts for: a cell in a context. */
-struct nm_calls_cell {
-	uint32_t cell, context;
-	struct nm_cell_references references;
+/* What a model counts for: an attribution key in a context. */
+struct nm_context_attr {
+	uint32_t attr, context;
+	struct nm_attr_references references;
 };
 
 struct nm_calls_change {
@@ -63,22 +66,22 @@ struct nm_calls_change {
 
 struct nm_calls {
 	struct nm_vec(struct nm_call) list;            /* [0] is the root: the start of a thread */
-	struct nm_vec(struct nm_calls_cell) cells;     /* [0] is no cell */
+	struct nm_vec(struct nm_context_attr) attrs;   /* [0] is no attribution key */
 	struct nm_vec(struct nm_calls_change) changes; /* of the batch that is being filled */
 	uint32_t current;
 	struct nm_map callees; /* (context, place of the call, function) -> context */
-	struct nm_map cell_of; /* context << 32 | cell -> index in cells */
+	struct nm_map attr_of; /* context << 32 | attribution key -> index in attribution keys */
 	struct {
 		uint64_t key;
-		uint32_t cell;
+		uint32_t attr;
 	} recent[NM_CALLS_RECENT];
 };
 
 struct nm_calls *nm_calls_new(void); /* NULL: memory is exhausted */
 void nm_calls_free(struct nm_calls *calls);
 
-/* A block of a function (its stack object) is about to run on the stack, its first reference at `at` of the batch.
- * 0 or NM_ENOMEM. */
+/* A block of a function (its stack object) is about to run on the stack, its first reference at `at` of the
+ * batch. 0 or NM_ENOMEM. */
 int nm_calls_run(struct nm_calls *calls, struct nm_stack *stack, uint32_t function, int is_trampoline,
 		 size_t at);
 
@@ -86,10 +89,10 @@ int nm_calls_run(struct nm_calls *calls, struct nm_stack *stack, uint32_t functi
 int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_context);
 
 /* The block ended with a call at pc, which has its frame now, or (0) with a return. */
-void nm_calls_end(const struct nm_calls *calls, const struct nm_cells *cells, struct nm_stack *stack,
+void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *attrs, struct nm_stack *stack,
 		  uint64_t pc);
 
-/* Replaces the cells of a batch, and starts the next one.  0 or NM_ENOMEM. */
+/* Replaces the attribution keys of a batch, and starts the next one.  0 or NM_ENOMEM. */
 int nm_calls_translate(struct nm_calls *calls, struct nm_ref *batch, size_t count);
 
 #endif

@@ -2,9 +2,10 @@
  *
  * chains.c - names of heap buckets that are told apart by the chains of calls that allocate them.
  *
- * Buckets of one place have one name (names.c).  Each gets so many of its callers behind it, from the inside out, that
- * no other has the same: "heap new_node (tree.c:88) < insert:12 < build:40"; what lies between the first and the
- * last is left out.  Chains whose callers read the same, such as of two functions that one line calls, get a number.
+ * Buckets of one place have one name (names.c).  Each gets so many of its callers behind it, from the inside
+ * out, that no other has the same: "heap new_node (tree.c:88) < insert:12 < build:40"; what lies between the
+ * first and the last is left out.  Chains whose callers read the same, such as of two functions that one
+ * line calls, get a number.
  *
  * Sorted by their callers, a chain shares most with one of its neighbours.
  */
@@ -38,9 +39,9 @@ static const struct nm_call *call_of(const struct nm_engine *e, uint32_t context
 /* Where the call of a context stands; NULL: unknown. */
 static const struct nm_result_site *site_of(const struct nm_engine *e, uint32_t context)
 {
-	uint32_t place = call_of(e, context)->place;
+	uint32_t site = call_of(e, context)->site;
 
-	return place < e->cells.places.count ? &e->cells.places.at[place] : NULL;
+	return site < e->attrs.sites.count ? &e->attrs.sites.at[site] : NULL;
 }
 
 static int compare_text(const char *a, const char *b)
@@ -150,7 +151,8 @@ static int rename_bucket(struct naming *n, const struct bucket *b, unsigned call
 	return o->name ? nm_map_put(&n->taken, (uintptr_t)o->name, 1) : NM_ENOMEM;
 }
 
-/* Buckets [from, to) have one name.  An older block may have it too, of which no chain is known: it keeps it. */
+/* Buckets [from, to) have one name.  An older block may have it too, of which no chain is known: it keeps
+ * it. */
 static int rename_group(struct naming *n, size_t from, size_t to)
 {
 	const char *name = n->result->objects[n->list[from].object].name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * code.c - the machine code of what missed, so that it can be shown where the program is not: each function with
- * an instruction that loaded a line, its bytes and where its lines begin.  Where no symbol tells the function,
- * or it is too large to be one, only the instructions themselves are kept.
+ * code.c - the machine code of what missed, so that it can be shown where the program is not: each function
+ * with an instruction that loaded a line, its bytes and where its lines begin.  Where no symbol tells the
+ * function, or it is too large to be one, only the instructions themselves are kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,9 @@ static char *find_loading(const struct nm_result *r)
 	char *loads = calloc(r->site_count + 1, 1);
 
 	for (unsigned level = 0; loads && level < r->machine.count; level++)
-		for (size_t i = 0; i < r->cell_count; i++)
+		for (size_t i = 0; i < r->attr_count; i++)
 			if (r->levels[level].counts[i].loads)
-				loads[r->cells[i].site] = 1;
+				loads[r->attrs[i].site] = 1;
 	return loads;
 }
 
@@ -88,7 +88,7 @@ static int add(struct collector *c, struct nm_module *module, struct nm_result_c
 }
 
 /* Once for each function, or for each instruction without one. */
-static int visit(struct collector *c, const struct nm_site *site)
+static int visit(struct collector *c, const struct nm_instruction *site)
 {
 	struct nm_result_code code = {.address = site->pc - site->bias, .size = LONGEST_INSTRUCTION};
 	const char *module = nm_module_name(site->module);
@@ -113,10 +113,10 @@ int nm_engine_list_code(struct nm_engine *e, struct nm_result *result)
 	char *loads = find_loading(result);
 	int status = loads ? 0 : NM_ENOMEM;
 
-	for (size_t i = 0; i < e->cells.sites.count && !status; i++) {
-		const struct nm_site *site = &e->cells.sites.at[i];
+	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++) {
+		const struct nm_instruction *site = &e->attrs.instructions.at[i];
 
-		if (site->module && loads[site->place])
+		if (site->module && loads[site->site])
 			status = visit(&c, site);
 	}
 	nm_map_done(&c.known);

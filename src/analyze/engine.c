@@ -53,8 +53,8 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 	return status;
 }
 
-/* The shortest line of the levels that fetches go to first, or what a run of instructions may be long at most; 0 if
- * there is none. */
+/* The shortest line of the levels that fetches go to first, or what a run of instructions may be long at
+ * most; 0 if there is none. */
 static uint32_t fetch_line(const struct nm_machine *machine)
 {
 	enum { LONGEST = 128 /* its length fits into a byte */ };
@@ -96,24 +96,24 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->options = *options;
 	e->options.sampler = &e->fields.sampler;
 	e->options.contexts |= options->heap_chains;
-	e->codebook = nm_codebook_new(NULL);
+	e->definition_store = nm_definition_store_new(NULL);
 	if (e->options.contexts)
 		e->calls = nm_calls_new();
 	if (options->sift && options->sift->mode == NM_SIFT_NTH)
 		e->moments = nm_moments_new();
 	e->options.moments = e->moments;
 	e->options.coalesced = e->coalesced = nm_coalesced_table_new();
-	e->coalesced_recent = calloc(1u << NM_CELLS_RECENT_BITS, sizeof *e->coalesced_recent);
-	nm_engine_choose(e);
+	e->coalesced_recent = calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *e->coalesced_recent);
+	nm_engine_choose_path(e);
 	status = nm_workers_new(&e->workers, options->threads, options->idle, err);
-	if (!status &&
-	    (!e->codebook || !e->coalesced || !e->coalesced_recent || (e->options.contexts && !e->calls) ||
-	     (options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
-	     nm_cells_init(&e->cells) || nm_contexts_init(&e->contexts) ||
-	     nm_space_init(&e->space, e->symbols)))
+	if (!status && (!e->definition_store || !e->coalesced || !e->coalesced_recent ||
+			(e->options.contexts && !e->calls) ||
+			(options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
+			nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
+			nm_space_init(&e->space, e->symbols)))
 		status = nm_fail_memory(err);
-	e->cells.by_instruction = options->by_instruction || e->by_stride;
-	e->cells.by_pc = e->by_stride;
+	e->attrs.by_instruction = options->by_instruction || e->by_stride;
+	e->attrs.by_pc = e->by_stride;
 	if (!status)
 		status = make_passes(e, err);
 	if (status) {
@@ -139,7 +139,7 @@ static void free_passes(struct nm_engine *e)
 static void free_threads(struct nm_engine *e)
 {
 	for (size_t i = 0; i < e->threads.count; i++) {
-		free(e->threads.at[i]->plans);
+		free(e->threads.at[i]->decoded_blocks);
 		nm_frames_done(&e->threads.at[i]->frames);
 		nm_signals_done(&e->threads.at[i]->signals);
 	}
@@ -159,11 +159,11 @@ void nm_engine_free(struct nm_engine *e)
 	free_threads(e);
 	nm_vec_free(&e->definitions);
 	nm_vec_free(&e->tables);
-	nm_vec_free(&e->origins);
-	nm_vec_free(&e->origin_sites);
+	nm_vec_free(&e->access_sites);
+	nm_vec_free(&e->access_instructions);
 	nm_vec_free(&e->listed);
-	nm_vec_free(&e->cachers);
-	nm_cells_done(&e->cells);
+	nm_vec_free(&e->range_holders);
+	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
 	nm_moments_free(e->moments);
 	nm_contexts_done(&e->contexts);
@@ -174,7 +174,7 @@ void nm_engine_free(struct nm_engine *e)
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);
 	nm_vec_free(&e->children);
-	nm_codebook_release(e->codebook);
+	nm_definition_store_release(e->definition_store);
 	free(e);
 }
 
@@ -249,16 +249,16 @@ static void let_go(struct nm_engine *e)
 	free_threads(e);
 	nm_arena_done(&e->arena);
 	nm_vec_free(&e->tables);
-	nm_vec_free(&e->origins);
-	nm_vec_free(&e->origin_sites);
+	nm_vec_free(&e->access_sites);
+	nm_vec_free(&e->access_instructions);
 	nm_vec_free(&e->listed);
-	nm_vec_free(&e->cachers);
+	nm_vec_free(&e->range_holders);
 	nm_vec_free(&e->definitions);
-	nm_codebook_release(e->codebook);
-	e->codebook = NULL;
+	nm_definition_store_release(e->definition_store);
+	e->definition_store = NULL;
 	nm_blocks_done(&e->space.heap);
 	nm_blocks_done(&e->space.named);
-	nm_map_done(&e->cells.cell_of);
+	nm_map_done(&e->attrs.attr_of);
 }
 
 int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct nm_error *err)
@@ -281,7 +281,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (!status)
 		status = end_passes(e);
 	let_go(e);
-	result.cell_count = e->calls ? e->calls->cells.count : e->cells.list.count;
+	result.attr_count = e->calls ? e->calls->attrs.count : e->attrs.list.count;
 	for (size_t i = 0; i < e->pass_count && !status; i++)
 		status = passes[i]->finish(e->passes[i], &result);
 	free_passes(e);
@@ -301,9 +301,9 @@ uint64_t nm_engine_references(const struct nm_engine *e)
 	uint64_t references = e->references;
 
 	for (size_t i = 0; i < e->tables.count; i++) {
-		const struct nm_plan_tables *t = &e->tables.at[i];
+		const struct nm_decoded_tables *t = &e->tables.at[i];
 
-		references += (uint64_t)(t->plan->runs - t->summed) * t->plan->more;
+		references += (uint64_t)(t->decoded->runs - t->summed) * t->decoded->more;
 	}
 	return references;
 }

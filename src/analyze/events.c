@@ -76,7 +76,7 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 	t = nm_arena_alloc(&e->arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
 		return nm_fail_memory(err);
-	nm_engine_uncache(e); /* what was anonymous may be its stack */
+	nm_engine_forget_mapped_ranges(e); /* what was anonymous may be its stack */
 	t->wire = s.thread;
 	t->number = (uint32_t)e->threads.count;
 	t->live = 1;
@@ -105,8 +105,8 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		e->core_changed = 1;
 	}
 	e->thread = t;
-	e->plans = t->plans;
-	e->plan_room = t->plan_room;
+	e->decoded_blocks = t->decoded_blocks;
+	e->decoded_room = t->decoded_room;
 	nm_engine_run_thread(e);
 	return 0;
 }
@@ -118,7 +118,7 @@ static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r
 
 	if (status)
 		return status;
-	nm_engine_uncache(e);
+	nm_engine_forget_mapped_ranges(e);
 	return p.value && nm_space_thread(&e->space, p.value) ? nm_fail_memory(err) : 0;
 }
 
@@ -140,8 +140,8 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 	if ((e->calls || frames->current != from) &&
 	    nm_signals_enter(&e->thread->signals, e->calls, frames, from, s.stack_pointer, s.number))
 		return nm_fail_memory(err);
-	nm_reach_own(&e->reach, nm_stack_top(e->stack));
-	nm_engine_choose(e);
+	nm_stack_window_own(&e->window, nm_stack_top(e->stack));
+	nm_engine_choose_path(e);
 	return 0;
 }
 
@@ -172,12 +172,12 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 		return 0;
 	chain = e->options.heap_chains && e->thread ? nm_frames_stack(&e->thread->frames)->context + 1 : 0;
 	if (m && !m->allocator)
-		nm_engine_uncache(e);
+		nm_engine_forget_mapped_ranges(e);
 	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
-	nm_engine_uncache_blocks(e);
+	nm_engine_forget_released_blocks(e);
 	if (context)
-		nm_engine_watch(e, context, address, size);
+		nm_engine_probe_wrapper(e, context, address, size);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static void release(struct nm_engine *e, uint64_t address)
 		return;
 	nm_fields_release(&e->fields, b->address, b->size, b->object);
 	nm_blocks_remove(&e->space.heap, address);
-	nm_engine_uncache_blocks(e);
+	nm_engine_forget_released_blocks(e);
 }
 
 static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -248,18 +248,18 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	} else if (!m.path[0] && enter_context(e, 0, &m.context)) {
 		return nm_fail_memory(err);
 	}
-	nm_engine_uncache(e);
+	nm_engine_forget_mapped_ranges(e);
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
 static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
 {
-	nm_engine_uncache(e);
+	nm_engine_forget_mapped_ranges(e);
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		const struct nm_mapping *m = &e->space.mappings.at[i];
 
 		if (m->executable && m->address < address + bytes && address < m->end) {
-			nm_cells_forget_code(&e->cells, m->address, m->end);
+			nm_attributions_forget_code(&e->attrs, m->address, m->end);
 			nm_map_done(&e->fields.frame_types);
 		}
 	}
@@ -300,8 +300,8 @@ static int in_allocator(const struct nm_engine *e)
 	return 0;
 }
 
-/* The heap grows and shrinks at its end.  What an allocator adds is for its blocks; what the program adds itself
- * is an object, named by the place that asked. */
+/* The heap grows and shrinks at its end.  What an allocator adds is for its blocks; what the program adds
+ * itself is an object, named by the place that asked. */
 static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_brk w;
@@ -323,7 +323,7 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	} else if (enter_context(e, 0, &m.context)) {
 		return nm_fail_memory(err);
 	}
-	nm_engine_uncache(e);
+	nm_engine_forget_mapped_ranges(e);
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
@@ -355,7 +355,7 @@ static int on_pages(struct nm_engine *e, const struct nm_wire_record *r, struct 
 
 	if (status)
 		return status;
-	nm_engine_uncache(e);
+	nm_engine_forget_mapped_ranges(e);
 	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? nm_fail_memory(err) : 0;
 }
 
@@ -397,7 +397,7 @@ static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	place.function = w.function[0] ? nm_symbols_intern(e->symbols, w.function) : NULL;
 	place.file = w.file[0] ? nm_symbols_intern(e->symbols, w.file) : NULL;
 	if ((w.function[0] && !place.function) || (w.file[0] && !place.file) ||
-	    nm_cells_name_place(&e->cells, w.pc, place))
+	    nm_attributions_name_site(&e->attrs, w.pc, place))
 		return nm_fail_memory(err);
 	return 0;
 }
@@ -414,13 +414,13 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	switch (r->kind) {
 	case NM_WIRE_NAME:
 		status = nm_wire_name_decode(r, &name, err);
-		nm_engine_uncache_all(e);
+		nm_engine_forget_ranges(e);
 		if (!status && nm_space_name(&e->space, name.address, name.bytes, name.name))
 			status = nm_fail_memory(err);
 		break;
 	case NM_WIRE_UNNAME:
 		status = nm_wire_unname_decode(r, &gone, err);
-		nm_engine_uncache_all(e);
+		nm_engine_forget_ranges(e);
 		if (!status)
 			nm_blocks_remove(&e->space.named, gone.address);
 		break;
@@ -428,7 +428,7 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		status = nm_wire_measure_decode(r, &measure, err);
 		if (!status)
 			e->measuring = measure.on;
-		nm_engine_choose(e);
+		nm_engine_choose_path(e);
 		break;
 	case NM_WIRE_RAN:
 		status = nm_wire_ran_decode(r, &ran, err);

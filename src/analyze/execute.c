@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: MIT
  *
- * execute.c - the hot path: executions of blocks become references, each with its cell, and calls and returns
- * become frames.  Compiled once per instruction set (NM_EXECUTE names the function of this copy); engine.c
- * chooses one.
+ * execute.c - the hot path: executions of blocks become references, each with its attribution key, and calls
+ * and returns become frames.  Compiled once per instruction set (NM_EXECUTE names the function of this
+ * copy); engine.c chooses one.
  *
- * An access finds its cell in one of three ways, cheapest first:
+ * An access finds its attribution key in one of three ways, cheapest first:
  *   1. the address lies in the running function's own frame (below the top of the rebuilt call stack): the
- *      frame's cell of this place;
- *   2. it lies in the range that the access keeps: that cell;
- *   3. the object is looked up (resolve.c), then the cell of (thread, place, object).
- * The first two are decided for a group of accesses at once (lanes.h).  The third is put off until the run of
- * blocks ends: the reference waits in the batch with its access in the place of its cell, since lookups one
- * after another overlap in the host, while one in the midst of a block would make it wait and guess.  Nothing that
- * an open lookup depends on may change meanwhile, and cells and objects are numbered in the order of references:
- * whatever touches the heap, mappings, other stacks, or makes cells or objects settles first (nm_engine_settle).
+ *      frame's attribution key of this place;
+ *   2. it lies in the range that the access keeps: that attribution key;
+ *   3. the object is looked up (resolve.c), then the attribution key of (thread, place, object).
+ * The first two are decided for a group of accesses at once (inline_cache.h).  The third is put off until
+ * the run of blocks ends: the reference waits in the batch with its access in the place of its attribution
+ * key, since lookups one after another overlap in the host, while one in the midst of a block would make it
+ * wait and guess.  Nothing that an open lookup depends on may change meanwhile, and attribution keys and
+ * objects are numbered in the order of references: whatever touches the heap, mappings, other stacks, or
+ * makes attribution keys or objects settles first (nm_engine_resolve_pending).
  *
- * A window of words is looked over for headers first, so that the length of a block is known before it is executed
- * and nothing is guessed.
+ * A window of words is looked over for headers first, so that the length of a block is known before it is
+ * executed and nothing is guessed.
  *
- * There are copies of the loop.  One runs while references are sampled for their strides and also notes which access
- * made each (patterns.h), one where the batch or the words end; the third, which nearly all is left to, checks neither.
+ * There are copies of the loop.  One runs while references are sampled for their strides and also notes
+ * which access made each (patterns.h), one where the batch or the words end; the third, which nearly all is
+ * left to, checks neither.
  *
- * What is rare goes one by one through singly.c: blocks left early, prefetches, guarded accesses, fetches, the watch
- * over an allocation, pauses.
+ * What is rare goes one by one through single_step.c: blocks left early, prefetches, guarded accesses,
+ * fetches, the watch over an allocation, pauses.
  *
- * The host is busy with instructions here, and does not wait: callgrind counted some 100 a block on mawk, and some 50
- * since room in the batch is looked for by window, figures of lanes can be compared as they are, what is rare is out
- * of the way of the registers, and headers are counted from the one in hand.  So fetching ahead all plans of a
- * window took nothing off on five programs, nor did that of the next plan or the fourth next.  Batches of 1,024
- * instead of 8,192 references, which stay in the first level of the host's cache, took an eighth off a whole
- * recording of jq.  Dropped: a batch handed over where the next window may not fit, for which the loop need not check:
- * 1 %, jq 3, but windows begin where pieces of the stream do, and what is sampled by batches would hang on them.
+ * The host is busy with instructions here, and does not wait: callgrind counted some 100 a block on mawk,
+ * and some 50 since room in the batch is looked for by window, figures of entries can be compared as they
+ * are, what is rare is out of the way of the registers, and headers are counted from the one in hand.  So
+ * fetching ahead all decoded blocks of a window took nothing off on five programs, nor did that of the next
+ * decoded block or the fourth next.  Batches of 1,024 instead of 8,192 references, which stay in the first
+ * level of the host's cache, took an eighth off a whole recording of jq.  Dropped: a batch handed over where
+ * the next window may not fit, for which the loop need not check: 1 %, jq 3, but windows begin where pieces
+ * of the stream do, and what is sampled by batches would hang on them.
  */
 #include "engine_priv.h"
-#include "lanes.h"
+#include "inline_cache.h"
 
 enum {
 	WINDOW = 64,    /* words looked over at once */
@@ -42,12 +45,12 @@ enum {
 
 static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_BIT >> 56; }
 
-/* A header's block as an index of plans; beyond all of them for other records. */
+/* A header's block as an index of decoded blocks; beyond all of them for other records. */
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
-/* How copies of the loop differ.  sampled: it notes which access made a reference (patterns.h).  tight: the batch may
- * become full within the window, or what lies behind a group's addresses may not be read, or there is no header at the
- * window's end. */
+/* How copies of the loop differ.  sampled: it notes which access made a reference (patterns.h).  tight: the
+ * batch may become full within the window, or what lies behind a group's addresses may not be read, or there
+ * is no header at the window's end. */
 struct manner {
 	int sampled, tight;
 };
@@ -56,102 +59,105 @@ ALWAYS struct nm_ref *next_ref(const struct nm_engine *e) { return e->batch + e-
 
 ALWAYS void put_back(struct nm_engine *e, const struct nm_ref *out) { e->batched = (size_t)(out - e->batch); }
 
-/* Open lanes of the group from lane `at` on go on the list, but for those that cannot wait. */
-static __attribute__((noinline)) int put_off(struct nm_engine *e, const struct nm_ref *out,
-					     struct nm_plan *plan, size_t at, const uint64_t *addresses,
-					     unsigned open)
+/* Open entries of the group from entry `at` on go on the list, but for those that cannot wait. */
+static __attribute__((noinline)) int defer(struct nm_engine *e, const struct nm_ref *out,
+					   struct nm_decoded_block *decoded, size_t at,
+					   const uint64_t *addresses, unsigned open)
 {
-	const uint64_t step = 1ull << 32 | 1, origin = plan->first_origin + at;
-	const uint64_t first = origin << 32 | (size_t)(out - e->batch);
-	uint64_t *list = &e->open[e->open_count];
-	unsigned left = plan->fills ? 0 : open;
+	const uint64_t step = 1ull << 32 | 1, access_site = decoded->first_access_site + at;
+	const uint64_t first = access_site << 32 | (size_t)(out - e->batch);
+	uint64_t *list = &e->open[e->pending_count];
+	unsigned left = decoded->fills ? 0 : open;
 
 	for (; left; left &= left - 1) {
-		const unsigned lane = (unsigned)__builtin_ctz(left);
+		const unsigned entry = (unsigned)__builtin_ctz(left);
 
-		if (nm_is_stacked(addresses[lane], &e->reach))
+		if (nm_is_near_stack(addresses[entry], &e->window))
 			break;
-		*list++ = first + step * lane;
+		*list++ = first + step * entry;
 	}
-	if (left || plan->fills) {
+	if (left || decoded->fills) {
 		put_back(e, out);
-		return nm_engine_open_lanes(e, plan, at, open);
+		return nm_engine_defer(e, decoded, at, open);
 	}
-	e->open_count = (size_t)(list - e->open);
+	e->pending_count = (size_t)(list - e->open);
 	return 0;
 }
 
 /* Which access made each of the batch's next references. */
-static void note_accesses(struct nm_engine *e, const struct nm_ref *out, const struct nm_plan *plan, size_t n)
+static void note_accesses(struct nm_engine *e, const struct nm_ref *out,
+			  const struct nm_decoded_block *decoded, size_t n)
 {
 	const size_t index = (size_t)(out - e->batch);
 
 	for (size_t i = 0; i < n; i++) {
-		e->patterns.access[index + i] = plan->first_origin + (uint32_t)i;
-		e->patterns.frame_end[index + i] = e->reach.low + e->reach.own;
+		e->patterns.access[index + i] = decoded->first_access_site + (uint32_t)i;
+		e->patterns.frame_end[index + i] = e->window.low + e->window.own;
 	}
 }
 
-/* References of up to NM_LANES accesses, from access `at` on. */
-ALWAYS int serve(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan, size_t at,
+/* References of up to NM_ENTRIES accesses, from access `at` on. */
+ALWAYS int serve(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_block *decoded, size_t at,
 		 const uint64_t *addresses, size_t n, int tight)
 {
-	const unsigned open =
-	    nm_serve(&plan->lanes[at / NM_LANES], addresses + at, (unsigned)n, tight, &e->reach, out + at);
+	const unsigned open = nm_look_up(&decoded->entries[at / NM_ENTRIES], addresses + at, (unsigned)n,
+					 tight, &e->window, out + at);
 
-	return __builtin_expect(open, 0) ? put_off(e, out + at, plan, at, addresses + at, open) : 0;
+	return __builtin_expect(open, 0) ? defer(e, out + at, decoded, at, addresses + at, open) : 0;
 }
 
 /* References of a block with more of them. */
-static __attribute__((noinline)) int serve_many(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan,
-						const uint64_t *addresses, size_t n)
+static __attribute__((noinline)) int serve_many(struct nm_engine *e, struct nm_ref *out,
+						struct nm_decoded_block *decoded, const uint64_t *addresses,
+						size_t n)
 {
 	size_t at = 0;
 
-	for (; n - at > NM_LANES; at += NM_LANES)
-		if (serve(e, out, plan, at, addresses, NM_LANES, 0))
+	for (; n - at > NM_ENTRIES; at += NM_ENTRIES)
+		if (serve(e, out, decoded, at, addresses, NM_ENTRIES, 0))
 			return NM_ENOMEM;
-	return serve(e, out, plan, at, addresses, n - at, 1);
+	return serve(e, out, decoded, at, addresses, n - at, 1);
 }
 
 /* The call or return that ends a block. */
 static __attribute__((noinline)) int change_frame(struct nm_engine *e, const struct nm_ref *out,
-						  const struct nm_plan *plan, uint64_t last)
+						  const struct nm_decoded_block *decoded, uint64_t last)
 {
 	put_back(e, out);
-	return nm_engine_change_frame(e, plan, last + plan->frame);
+	return nm_engine_change_frame(e, decoded, last + decoded->frame);
 }
 
 /* A whole execution of a block, for whose n references there is room.  0 or NM_ENOMEM. */
-ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_plan *plan, const uint64_t *header,
-		   size_t n, struct manner manner)
+ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_block *decoded,
+		   const uint64_t *header, size_t n, struct manner manner)
 {
 	int status = 0;
 
 	if (manner.sampled)
-		note_accesses(e, out, plan, n);
-	plan->runs++;
-	if (__builtin_expect(n - 1 < NM_LANES, 1))
-		status = serve(e, out, plan, 0, header + 1, n, manner.tight);
+		note_accesses(e, out, decoded, n);
+	decoded->runs++;
+	if (__builtin_expect(n - 1 < NM_ENTRIES, 1))
+		status = serve(e, out, decoded, 0, header + 1, n, manner.tight);
 	else if (n)
-		status = serve_many(e, out, plan, header + 1, n);
-	if (plan->end != NM_WIRE_JUMP && !status)
-		status = change_frame(e, out + n, plan, header[n]);
+		status = serve_many(e, out, decoded, header + 1, n);
+	if (decoded->end != NM_WIRE_JUMP && !status)
+		status = change_frame(e, out + n, decoded, header[n]);
 	return status;
 }
 
 /* A block that has groups, while each reference is looked at. */
-ALWAYS int is_apart(const struct nm_engine *e, const struct nm_plan *plan)
+ALWAYS int is_apart(const struct nm_engine *e, const struct nm_decoded_block *decoded)
 {
-	return plan->more && e->patterns.sampling;
+	return decoded->more && e->patterns.sampling;
 }
 
-/* A block of n addresses for which something is to be done singly.  1: it is none.  What it did is in the engine. */
+/* A block of n addresses for which something is to be done by single steps.  1: it is none.  What it did is
+ * in the engine. */
 static __attribute__((noinline)) int execute_other(struct nm_engine *e, const struct nm_ref *out,
 						   const uint64_t *header, size_t n, struct nm_error *err)
 {
 	put_back(e, out);
-	return is_block(*header) ? nm_engine_execute_singly(e, header, n, err) : 1;
+	return is_block(*header) ? nm_engine_single_step(e, header, n, err) : 1;
 }
 
 static __attribute__((noinline)) int make_room(struct nm_engine *e, const struct nm_ref *out)
@@ -166,8 +172,8 @@ ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
 	return (manner.sampled || !e->patterns.sampling) && (manner.tight || e->batched + n <= NM_BATCH);
 }
 
-/* Executes the blocks that start in a window and end there or, the last of all, with it.  heads: where words are headers,
- * with that at the end if it is within.  Returns the number of words. */
+/* Executes the blocks that start in a window and end there or, the last of all, with it.  heads: where words
+ * are headers, with that at the end if it is within.  Returns the number of words. */
 ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {
@@ -176,11 +182,13 @@ ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t 
 
 	while (words != last) { /* the lowest bit of heads stands for words[0] */
 		const uint64_t id = block_of(*words);
-		struct nm_plan *plan = id < e->plan_room ? e->plans[id] : &nm_no_plan;
+		struct nm_decoded_block *decoded =
+		    id < e->decoded_room ? e->decoded_blocks[id] : &nm_undecoded_block;
 		const int followed = !manner.tight || heads != 1;
 		const size_t count = followed ? (size_t)__builtin_ctzll(heads - 1) : (size_t)(last - words);
 
-		if (__builtin_expect(count != plan->words || (manner.sampled && is_apart(e, plan)), 0)) {
+		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(e, decoded)),
+				     0)) {
 			int status = execute_other(e, out, words, count - 1, err);
 
 			if (status || !does(e, (size_t)(last - words) - count, manner))
@@ -194,7 +202,7 @@ ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t 
 					return words - begin;
 				out = next_ref(e);
 			}
-			if (execute(e, out, plan, words, count - 1, manner))
+			if (execute(e, out, decoded, words, count - 1, manner))
 				return nm_fail_memory(err);
 			out += count - 1;
 		}
@@ -224,17 +232,17 @@ static __attribute__((noinline)) long execute_sampled(struct nm_engine *e, const
 }
 
 /* One block after another, as long as there is a reason for it. */
-static long execute_singly(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+static long single_step(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t at = 0;
 
-	while (at < count && e->singly && is_block(words[at])) {
+	while (at < count && e->single_step && is_block(words[at])) {
 		size_t next = at + 1;
 		int status;
 
 		while (next < count && !nm_wire_is_header(words[next]))
 			next++;
-		status = nm_engine_execute_singly(e, words + at, next - at - 1, err);
+		status = nm_engine_single_step(e, words + at, next - at - 1, err);
 		if (status)
 			return status;
 		at = next;
@@ -248,8 +256,8 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 	uint64_t heads = nm_heads(words, room);
 	const int whole = room < count && heads & (heads - 1); /* the last one may go on behind the window */
 
-	if (e->singly)
-		return execute_singly(e, words, count, err);
+	if (e->single_step)
+		return single_step(e, words, count, err);
 	for (size_t i = 0; i < WINDOW; i += 8)
 		__builtin_prefetch(words + RING_AHEAD + i);
 	if (whole)
@@ -259,7 +267,7 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 			end++;
 	if (e->patterns.sampling)
 		return execute_sampled(e, words, heads, end, err);
-	return !whole || e->batched + end > NM_BATCH || count - end < NM_LANES
+	return !whole || e->batched + end > NM_BATCH || count - end < NM_ENTRIES
 		   ? execute_tight(e, words, heads, end, err)
 		   : execute_plain(e, words, heads, end, err);
 }
@@ -274,7 +282,7 @@ long NM_EXECUTE(struct nm_engine *e, const uint64_t *words, size_t count, struct
 		if (taken > 0)
 			at += (size_t)taken;
 	}
-	if (nm_engine_settle(e) && taken >= 0)
+	if (nm_engine_resolve_pending(e) && taken >= 0)
 		return nm_fail_memory(err);
 	return taken < 0 ? taken : (long)at;
 }

@@ -175,8 +175,8 @@ static const struct nm_type *frame_type(struct nm_engine *e, uint64_t pc)
 	return type;
 }
 
-/* Local variables: in the frame given, else in an open one, else where the function's frame was last.  Functions of one
- * name share an object; what is known is the frame of the first. */
+/* Local variables: in the frame given, else in an open one, else where the function's frame was last. 
+ * Functions of one name share an object; what is known is the frame of the first. */
 static int locate_local(struct nm_engine *e, uint64_t address, uint32_t object, struct frame frame,
 			struct element *to)
 {
@@ -200,7 +200,8 @@ static int locate_local(struct nm_engine *e, uint64_t address, uint32_t object, 
 	return o->type && address - o->low < o->end - o->low;
 }
 
-/* 1 if the object's element there has fields.  frame: that it is in, if it is a local variable and that is known. */
+/* 1 if the object's element there has fields.  frame: that it is in, if it is a local variable and that is
+ * known. */
 static int locate_in(struct nm_engine *e, uint32_t object, uint64_t address, struct frame frame,
 		     struct element *to)
 {
@@ -236,13 +237,13 @@ static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct
 
 /* ---- uses ---- */
 
-static struct nm_fields_use *use_of(struct nm_fields *f, uint32_t cell, uint32_t field)
+static struct nm_fields_use *use_of(struct nm_fields *f, uint32_t attr, uint32_t field)
 {
-	uint64_t key = (uint64_t)cell << 32 | field, at = nm_map_get(&f->use_of, key, UINT64_MAX);
+	uint64_t key = (uint64_t)attr << 32 | field, at = nm_map_get(&f->use_of, key, UINT64_MAX);
 
 	if (at == UINT64_MAX) {
 		at = f->uses.count;
-		if (nm_vec_push(&f->uses, (struct nm_fields_use){.cell = cell, .field = field}) ||
+		if (nm_vec_push(&f->uses, (struct nm_fields_use){.attr = attr, .field = field}) ||
 		    nm_map_put(&f->use_of, key, at))
 			return NULL;
 	}
@@ -307,19 +308,19 @@ static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
 /* The frame of the function that made the access, if the access is to it. */
 static struct frame own_frame(const struct nm_engine *e, size_t index, uint32_t object)
 {
-	const uint32_t origin = e->patterns.access[index];
+	const uint32_t access_site = e->patterns.access[index];
 	uint64_t end = e->patterns.frame_end[index];
 
-	if (e->origins.at[origin].plan->stack_object != object || e->batch[index].address >= end)
+	if (e->access_sites.at[access_site].decoded->stack_object != object || e->batch[index].address >= end)
 		return (struct frame){0, 0};
-	return (struct frame){e->cells.sites.at[e->origin_sites.at[origin]].pc, end};
+	return (struct frame){e->attrs.instructions.at[e->access_instructions.at[access_site]].pc, end};
 }
 
 static int take(struct nm_engine *e, size_t index)
 {
 	const struct nm_ref *r = &e->batch[index];
 	struct nm_fields *f = &e->fields;
-	uint32_t object = e->cells.list.at[r->cell].object, field;
+	uint32_t object = e->attrs.list.at[r->attr].object, field;
 	const struct nm_fields_owner *o = owner_of(f, object);
 	struct nm_fields_use *use;
 	struct element at;
@@ -331,7 +332,7 @@ static int take(struct nm_engine *e, size_t index)
 	field = nm_type_field(at.type, r->address - at.start);
 	if (field == NM_NO_FIELD)
 		return 0;
-	use = use_of(f, r->cell, field);
+	use = use_of(f, r->attr, field);
 	if (!use)
 		return NM_ENOMEM;
 	use->accesses[r->kind == NM_REF_WRITE]++;
@@ -357,9 +358,9 @@ int nm_fields_take(struct nm_engine *e, size_t from, size_t count)
 
 /* ---- samples ---- */
 
-static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_line_sample *g)
+static int read_miss(struct nm_engine *e, uint32_t attr, const struct nm_line_sample *g)
 {
-	uint32_t object = e->cells.list.at[cell].object, field;
+	uint32_t object = e->attrs.list.at[attr].object, field;
 	struct nm_fields_use *use;
 	struct element at;
 
@@ -368,7 +369,7 @@ static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_line_sa
 	if (!locate(e, object, g->address, &at) ||
 	    (field = nm_type_field(at.type, g->address - at.start)) == NM_NO_FIELD)
 		return 0;
-	use = use_of(&e->fields, cell, field);
+	use = use_of(&e->fields, attr, field);
 	if (!use)
 		return NM_ENOMEM;
 	use->misses[0][g->write] += g->weight;
@@ -377,7 +378,8 @@ static int read_miss(struct nm_engine *e, uint32_t cell, const struct nm_line_sa
 	return 0;
 }
 
-/* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the line. */
+/* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the line.
+ * */
 static int is_used(const struct nm_line_sample *g, uint64_t line_end, uint64_t low, uint64_t end)
 {
 	if (end <= g->address || low >= line_end)
@@ -526,11 +528,11 @@ static int read_batch(struct nm_engine *e, struct nm_line_samples *samples)
 
 	for (size_t i = 0; i < samples->list.count && !status; i++) {
 		const struct nm_line_sample *g = &samples->list.at[i];
-		uint32_t cell = e->calls ? e->calls->cells.at[g->cell].cell : g->cell;
-		uint32_t object = e->cells.list.at[cell].object;
+		uint32_t attr = e->calls ? e->calls->attrs.at[g->attr].attr : g->attr;
+		uint32_t object = e->attrs.list.at[attr].object;
 
 		if (!g->residency)
-			status = read_miss(e, cell, g);
+			status = read_miss(e, attr, g);
 		else if (g->weight)
 			status = read_residency(e, object, g);
 		if (!status && g->residency && g->followed)

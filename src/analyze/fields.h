@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.h - which fields of structures are accessed, miss, and are used together; and which lines of objects are hot.
+ * fields.h - which fields of structures are accessed, miss, and are used together; and which lines of
+ * objects are hot.
  *
  * Four things are gathered, none for every reference:
- *   - accesses per cell and field, in the bursts in which strides are sampled (patterns.h);
+ *   - accesses per attribution key and field, in the bursts in which strides are sampled (patterns.h);
  *   - *visits*: which fields of an element (a structure in its variable or block) a burst touches;
- *   - misses per cell and field, and *residencies*: which fields of an element are used while a line with a part of it is in
+ *   - misses per attribution key and field, and *residencies*: which fields of an element are used while a
+ *   line with a part of it is in
  *     the first level; both from the samples that a sampler of that level has (sampler.h);
  *   - accesses and stays of single lines, of those that the sampler follows.
  *
- * Glimpses are told by whoever models, and a block may be gone when they are read.  So they are read at fixed times, a
- * whole queue of batches late, and blocks that were released are remembered for a while: figures are the same
- * whether one thread works or two, and for a program as for its trace.
+ * Glimpses are told by whoever models, and a block may be gone when they are read.  So they are read at
+ * fixed times, a whole queue of batches late, and blocks that were released are remembered for a while:
+ * figures are the same whether one thread works or two, and for a program as for its trace.
  *
- * The structure of a variable is known from the debug information, that of a heap bucket if symbol's allocated.c
- * can tell it from the call that allocates; it is asked for once accesses to the bucket were sampled often enough.
- * The structures of local variables are those of their function's frame, which is known exactly where the running
- * function's own was accessed in a burst; else it is looked for among the frames that are open now, and if it is not
- * there, where it was seen last.  To keep the frames of the last batches would cost all what few local variables need.
- * A range that the program named is what the memory under it is.  Fields are told apart by the first byte that is
- * accessed.  Visits and stays know the first NM_FIELDS_TOGETHER fields of a structure.
+ * The structure of a variable is known from the debug information, that of a heap bucket if symbol's
+ * allocated.c can tell it from the call that allocates; it is asked for once accesses to the bucket were
+ * sampled often enough. The structures of local variables are those of their function's frame, which is
+ * known exactly where the running function's own was accessed in a burst; else it is looked for among the
+ * frames that are open now, and if it is not there, where it was seen last.  To keep the frames of the last
+ * batches would cost all what few local variables need. A range that the program named is what the memory
+ * under it is.  Fields are told apart by the first byte that is accessed.  Visits and stays know the first
+ * NM_FIELDS_TOGETHER fields of a structure.
  */
 #ifndef NM_FIELDS_H
 #define NM_FIELDS_H
@@ -47,7 +50,7 @@ struct nm_fields_owner {
 
 /* Sampled, and weighted. */
 struct nm_fields_use {
-	uint32_t cell, field;
+	uint32_t attr, field;
 	uint64_t accesses[2]; /* reads, writes */
 	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
@@ -101,7 +104,7 @@ void nm_fields_done(struct nm_fields *fields);
 
 /* All that follow return 0 or NM_ENOMEM. */
 
-/* References [from, count) of the batch, which is sampled, have their cells. */
+/* References [from, count) of the batch, which is sampled, have their attribution keys. */
 int nm_fields_take(struct nm_engine *engine, size_t from, size_t count);
 
 /* The next batch begins: the passes have run all but the last NM_WORKERS_QUEUE; or, at the end, all. */
@@ -115,8 +118,8 @@ static inline void nm_fields_release(struct nm_fields *fields, uint64_t address,
 	fields->gone[fields->next_gone++ % NM_GONE] = (struct nm_fields_gone){address, size, object};
 }
 
-/* fields_fold.c: puts what was gathered into the result, whose objects and cells these are. */
-int nm_fields_fold(const struct nm_engine *engine, const uint32_t *objects, const uint32_t *cells,
+/* fields_fold.c: puts what was gathered into the result, whose objects and attribution keys these are. */
+int nm_fields_fold(const struct nm_engine *engine, const uint32_t *objects, const uint32_t *attrs,
 		   struct nm_result *result);
 
 #endif

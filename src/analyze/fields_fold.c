@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields_fold.c - what fields.c gathered, in terms of the result: fields of named objects, with their uses and
- * affinity, and the hot lines of objects.
+ * fields_fold.c - what fields.c gathered, in terms of the result: fields of named objects, with their uses
+ * and affinity, and the hot lines of objects.
  *
  * Objects of the engine that come to one name share the fields of each type that they have.
  */
@@ -15,7 +15,7 @@ enum { HOT = 90 /* percent of the accesses, or of the residencies */, IDLE_PART 
 struct fold {
 	const struct nm_engine *engine;
 	const struct nm_fields *fields;
-	const uint32_t *objects, *cells;
+	const uint32_t *objects, *attrs;
 	struct nm_result *result;
 	uint32_t *first;     /* engine's object -> its first field in the result, or NM_NO_FIELD */
 	uint8_t *touched;    /* fields of the result that were used in any residency or visit */
@@ -79,12 +79,12 @@ static int fold_fields(struct fold *f)
 
 /* ---- uses ---- */
 
-static int by_cell(const void *left, const void *right)
+static int by_attr(const void *left, const void *right)
 {
 	const struct nm_result_field_use *a = left, *b = right;
 
-	if (a->cell != b->cell)
-		return a->cell < b->cell ? -1 : 1;
+	if (a->attr != b->attr)
+		return a->attr < b->attr ? -1 : 1;
 	return a->field < b->field ? -1 : a->field > b->field;
 }
 
@@ -107,17 +107,17 @@ static int fold_uses(struct fold *f)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < f->fields->uses.count; i++) {
 		const struct nm_fields_use *u = &f->fields->uses.at[i];
-		uint32_t object = f->engine->cells.list.at[u->cell].object;
+		uint32_t object = f->engine->attrs.list.at[u->attr].object;
 
 		r->field_uses[i] = (struct nm_result_field_use){
-		    f->cells[u->cell], f->first[object] + u->field, {u->accesses[0], u->accesses[1]}, {{0}}};
+		    f->attrs[u->attr], f->first[object] + u->field, {u->accesses[0], u->accesses[1]}, {{0}}};
 		memcpy(r->field_uses[i].misses, u->misses, sizeof u->misses);
 	}
-	qsort(r->field_uses, f->fields->uses.count, sizeof *r->field_uses, by_cell);
+	qsort(r->field_uses, f->fields->uses.count, sizeof *r->field_uses, by_attr);
 	for (size_t i = 0; i < f->fields->uses.count; i++) {
 		const struct nm_result_field_use *u = &r->field_uses[i];
 
-		if (kept && !by_cell(&r->field_uses[kept - 1], u)) {
+		if (kept && !by_attr(&r->field_uses[kept - 1], u)) {
 			add_use(&r->field_uses[kept - 1], u);
 		} else {
 			r->field_uses[kept++] = *u;
@@ -308,11 +308,11 @@ static int fold_lines(struct fold *f)
 	return n ? 0 : NM_ENOMEM;
 }
 
-int nm_fields_fold(const struct nm_engine *e, const uint32_t *objects, const uint32_t *cells,
+int nm_fields_fold(const struct nm_engine *e, const uint32_t *objects, const uint32_t *attrs,
 		   struct nm_result *result)
 {
 	struct fold f = {
-	    .engine = e, .fields = &e->fields, .objects = objects, .cells = cells, .result = result};
+	    .engine = e, .fields = &e->fields, .objects = objects, .attrs = attrs, .result = result};
 	int status = fold_fields(&f);
 
 	if (!status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold.c - from the engine's cells (thread, place, object) to the result's (thread, place, named object): sums
- * up objects that come to the same name.
+ * fold.c - from the engine's attribution keys (thread, place, object) to the result's (thread, place, named
+ * object): sums up objects that come to the same name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,11 @@ struct fold {
 	struct nm_engine *engine;
 	struct nm_result *result;
 	const uint32_t *objects; /* engine's object -> result's */
-	uint32_t *cells;         /* engine's cell -> result's */
-	uint32_t *models;        /* the models' cell -> result's: the same, but where they count by context */
+	uint32_t *attrs;         /* engine's attribution key -> result's */
 	uint32_t
-	    *by_context; /* the models' cell -> result's context cell; NULL unless contexts are asked for */
+	    *models; /* the models' attribution key -> result's: the same, but where they count by context */
+	uint32_t *
+	    by_context; /* the models' attribution key -> result's context attribution key; NULL unless contexts are asked for */
 };
 
 void nm_result_free(struct nm_result *result)
@@ -30,7 +31,7 @@ void nm_result_free(struct nm_result *result)
 	}
 	free(result->objects);
 	free(result->sites);
-	free(result->cells);
+	free(result->attrs);
 	free(result->threads);
 	for (size_t i = 0; i < result->code_count; i++) {
 		free(result->code[i].bytes);
@@ -38,7 +39,7 @@ void nm_result_free(struct nm_result *result)
 	}
 	free(result->code);
 	free(result->contexts);
-	free(result->context_cells);
+	free(result->context_attrs);
 	free(result->undebugged);
 	free(result->sifted.rows);
 	free(result->sifted.residencies);
@@ -68,10 +69,10 @@ static void fold_objects(struct fold *f)
 		merge_object(&f->result->objects[f->objects[i]], &f->engine->space.objects.at[i]);
 }
 
-/* ---- cells ---- */
+/* ---- attribution keys ---- */
 
 /* Sorts and numbers anew: a table of what was seen would need three times the memory of the list. */
-static int fold_cells(struct fold *f, size_t raw)
+static int fold_attrs(struct fold *f, size_t raw)
 {
 	struct nm_result *r = f->result;
 	struct nm_keyed *list = calloc(raw, sizeof *list);
@@ -80,24 +81,24 @@ static int fold_cells(struct fold *f, size_t raw)
 	if (!list)
 		return NM_ENOMEM;
 	for (size_t i = 1; i < raw; i++) {
-		const struct nm_cell *c = &f->engine->cells.list.at[i];
+		const struct nm_attribution *c = &f->engine->attrs.list.at[i];
 
 		list[i].value = i;
-		list[i].key = (uint64_t)c->thread << 52 | (uint64_t)c->place << 26 | f->objects[c->object];
+		list[i].key = (uint64_t)c->thread << 52 | (uint64_t)c->site << 26 | f->objects[c->object];
 	}
 	if (nm_sort_by_key(list + 1, raw - 1)) {
 		free(list);
 		return NM_ENOMEM;
 	}
-	r->cell_count = 0;
+	r->attr_count = 0;
 	for (size_t k = 1; k < raw; k++) {
-		const struct nm_cell *c = &f->engine->cells.list.at[list[k].value];
+		const struct nm_attribution *c = &f->engine->attrs.list.at[list[k].value];
 
-		if (!r->cell_count || list[k].key != last)
-			r->cells[r->cell_count++] =
-			    (struct nm_result_cell){c->thread, c->place, f->objects[c->object]};
+		if (!r->attr_count || list[k].key != last)
+			r->attrs[r->attr_count++] =
+			    (struct nm_result_attribution){c->thread, c->site, f->objects[c->object]};
 		last = list[k].key;
-		f->cells[list[k].value] = (uint32_t)(r->cell_count - 1);
+		f->attrs[list[k].value] = (uint32_t)(r->attr_count - 1);
 	}
 	free(list);
 	return 0;
@@ -113,10 +114,10 @@ static void add_counts(struct nm_counts *into, const struct nm_counts *from)
 }
 _Static_assert(sizeof(struct nm_counts) % sizeof(uint64_t) == 0, "counts are all uint64_t");
 
-/* Counts per result cell; into a fresh array, since several cells become one. */
+/* Counts per result attribution key; into a fresh array, since several attribution keys become one. */
 static int fold_counts(struct fold *f, struct nm_result_level *level, size_t raw)
 {
-	struct nm_counts *sums = calloc(f->result->cell_count + 1, sizeof *sums);
+	struct nm_counts *sums = calloc(f->result->attr_count + 1, sizeof *sums);
 
 	if (!sums)
 		return NM_ENOMEM;
@@ -133,7 +134,7 @@ static int fold_extras(struct fold *f, struct nm_result_level *level, size_t raw
 
 	if (!level->extras)
 		return 0;
-	sums = calloc(f->result->cell_count + 1, sizeof *sums);
+	sums = calloc(f->result->attr_count + 1, sizeof *sums);
 	if (!sums)
 		return NM_ENOMEM;
 	for (size_t i = 1; i < raw; i++)
@@ -156,14 +157,14 @@ static void fold_sifted(const struct fold *f)
 	struct nm_sifted *s = &f->result->sifted;
 
 	for (size_t i = 0; i < s->row_count; i++) {
-		s->rows[i].cell = f->models[s->rows[i].cell];
+		s->rows[i].attr = f->models[s->rows[i].attr];
 		s->rows[i].victim = f->models[s->rows[i].victim];
 	}
 	for (size_t i = 0; i < s->residency_count; i++) {
 		s->residencies[i].loader = f->models[s->residencies[i].loader];
 		s->residencies[i].evictor = f->models[s->residencies[i].evictor];
 	}
-	s->at.cell = f->models[s->at.cell];
+	s->at.attr = f->models[s->at.attr];
 	s->at.victim = f->models[s->at.victim];
 }
 
@@ -214,15 +215,16 @@ static int fold_contexts(struct fold *f)
 		const struct nm_call *c = &e->calls->list.at[i];
 
 		r->contexts[i] = (struct nm_result_context){
-		    c->parent, c->place < r->site_count ? c->place : UINT32_MAX, NULL, c->count};
+		    c->parent, c->site < r->site_count ? c->site : UINT32_MAX, NULL, c->count};
 		if (name_callee(e, c, &r->contexts[i].function))
 			return NM_ENOMEM;
 	}
 	return 0;
 }
 
-/* The models' cells become the result's cells, and those of (context, cell). */
-static int fold_context_cells(struct fold *f, size_t raw)
+/* The models' attribution keys become the result's attribution keys, and those of (context, attribution
+ * key). */
+static int fold_context_attrs(struct fold *f, size_t raw)
 {
 	const struct nm_calls *calls = f->engine->calls;
 	struct nm_result *r = f->result;
@@ -231,26 +233,26 @@ static int fold_context_cells(struct fold *f, size_t raw)
 
 	f->models = calloc(raw + 1, sizeof *f->models);
 	f->by_context = calloc(raw + 1, sizeof *f->by_context);
-	r->context_cells = calloc(raw + 1, sizeof *r->context_cells);
-	if (!list || !f->models || !f->by_context || !r->context_cells) {
+	r->context_attrs = calloc(raw + 1, sizeof *r->context_attrs);
+	if (!list || !f->models || !f->by_context || !r->context_attrs) {
 		free(list);
 		return NM_ENOMEM;
 	}
 	for (size_t i = 1; i < raw; i++) {
-		f->models[i] = f->cells[calls->cells.at[i].cell];
+		f->models[i] = f->attrs[calls->attrs.at[i].attr];
 		list[i].value = i;
-		list[i].key = (uint64_t)calls->cells.at[i].context << 32 | f->models[i];
+		list[i].key = (uint64_t)calls->attrs.at[i].context << 32 | f->models[i];
 	}
 	if (nm_sort_by_key(list + 1, raw - 1)) {
 		free(list);
 		return NM_ENOMEM;
 	}
 	for (size_t k = 1; k < raw; k++) {
-		if (!r->context_cell_count || list[k].key != last)
-			r->context_cells[r->context_cell_count++] = (struct nm_result_context_cell){
+		if (!r->context_attr_count || list[k].key != last)
+			r->context_attrs[r->context_attr_count++] = (struct nm_result_context_attr){
 			    (uint32_t)(list[k].key >> 32), (uint32_t)list[k].key};
 		last = list[k].key;
-		f->by_context[list[k].value] = (uint32_t)(r->context_cell_count - 1);
+		f->by_context[list[k].value] = (uint32_t)(r->context_attr_count - 1);
 	}
 	free(list);
 	return 0;
@@ -258,7 +260,7 @@ static int fold_context_cells(struct fold *f, size_t raw)
 
 static int fold_context_counts(struct fold *f, struct nm_result_level *level, size_t raw)
 {
-	level->context_counts = calloc(f->result->context_cell_count + 1, sizeof *level->context_counts);
+	level->context_counts = calloc(f->result->context_attr_count + 1, sizeof *level->context_counts);
 	if (!level->context_counts)
 		return NM_ENOMEM;
 	for (size_t i = 1; i < raw; i++)
@@ -278,12 +280,12 @@ static void fold_patterns(struct fold *f)
 	r->pattern_count = p->list.count;
 	memset(&p->list, 0, sizeof p->list);
 	for (size_t i = 0; i < r->pattern_count; i++)
-		r->patterns[i].cell = f->cells[r->patterns[i].cell];
+		r->patterns[i].attr = f->attrs[r->patterns[i].attr];
 }
 
 /* ---- references ---- */
 
-static void add_reference(struct nm_counts *c, const struct nm_cell_references *references)
+static void add_reference(struct nm_counts *c, const struct nm_attr_references *references)
 {
 	c->reads += references->count[0];
 	c->writes += references->count[1];
@@ -294,15 +296,15 @@ static void add_references_to(struct fold *f, struct nm_result_level *level, int
 {
 	const struct nm_engine *e = f->engine;
 
-	for (size_t i = 1; i < e->cells.list.count; i++) {
-		int code = e->space.objects.at[e->cells.list.at[i].object].kind == NM_OBJECT_CODE;
+	for (size_t i = 1; i < e->attrs.list.count; i++) {
+		int code = e->space.objects.at[e->attrs.list.at[i].object].kind == NM_OBJECT_CODE;
 
 		if (code == of_code)
-			add_reference(&level->counts[f->cells[i]], &e->cells.references[i]);
+			add_reference(&level->counts[f->attrs[i]], &e->attrs.references[i]);
 	}
-	for (size_t i = 1; e->calls && i < e->calls->cells.count; i++) {
-		const struct nm_calls_cell *c = &e->calls->cells.at[i];
-		int code = e->space.objects.at[e->cells.list.at[c->cell].object].kind == NM_OBJECT_CODE;
+	for (size_t i = 1; e->calls && i < e->calls->attrs.count; i++) {
+		const struct nm_context_attr *c = &e->calls->attrs.at[i];
+		int code = e->space.objects.at[e->attrs.list.at[c->attr].object].kind == NM_OBJECT_CODE;
 
 		if (code == of_code)
 			add_reference(&level->context_counts[f->by_context[i]], &c->references);
@@ -329,8 +331,8 @@ static int list_undebugged(struct fold *f)
 	struct nm_map seen = {0};
 	int status = 0;
 
-	for (size_t i = 0; i < e->cells.sites.count && !status; i++) {
-		struct nm_module *m = e->cells.sites.at[i].module;
+	for (size_t i = 0; i < e->attrs.instructions.count && !status; i++) {
+		struct nm_module *m = e->attrs.instructions.at[i].module;
 		const char **more;
 
 		if (!m || nm_map_get(&seen, (uintptr_t)m, 0))
@@ -367,23 +369,23 @@ static int fold_all(struct fold *f)
 {
 	struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
-	size_t raw = r->cell_count, cells = e->cells.list.count;
+	size_t raw = r->attr_count, attrs = e->attrs.list.count;
 	int status = e->options.heap_chains ? nm_engine_name_chains(e, r) : 0;
 
-	f->cells = calloc(cells + 1, sizeof *f->cells);
-	r->sites = calloc(e->cells.places.count + 1, sizeof *r->sites);
-	r->cells = calloc(cells + 1, sizeof *r->cells);
-	if (!f->cells || !r->sites || !r->cells)
+	f->attrs = calloc(attrs + 1, sizeof *f->attrs);
+	r->sites = calloc(e->attrs.sites.count + 1, sizeof *r->sites);
+	r->attrs = calloc(attrs + 1, sizeof *r->attrs);
+	if (!f->attrs || !r->sites || !r->attrs)
 		return NM_ENOMEM;
-	r->site_count = e->cells.places.count;
+	r->site_count = e->attrs.sites.count;
 	if (r->site_count)
-		memcpy(r->sites, e->cells.places.at, r->site_count * sizeof *r->sites);
+		memcpy(r->sites, e->attrs.sites.at, r->site_count * sizeof *r->sites);
 	fold_objects(f);
 	if (!status)
-		status = fold_cells(f, cells);
-	f->models = f->cells;
+		status = fold_attrs(f, attrs);
+	f->models = f->attrs;
 	if (!status && e->calls)
-		status = fold_contexts(f) || fold_context_cells(f, raw) ? NM_ENOMEM : 0;
+		status = fold_contexts(f) || fold_context_attrs(f, raw) ? NM_ENOMEM : 0;
 	for (unsigned i = 0; i < r->machine.count && !status; i++)
 		status = fold_level(f, &r->levels[i], raw);
 	if (status)
@@ -391,7 +393,7 @@ static int fold_all(struct fold *f)
 	fold_sifted(f);
 	add_references(f);
 	fold_patterns(f);
-	if (nm_fields_fold(e, f->objects, f->cells, r))
+	if (nm_fields_fold(e, f->objects, f->attrs, r))
 		return NM_ENOMEM;
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
@@ -405,10 +407,10 @@ int nm_engine_fold(struct nm_engine *e, struct nm_result *result, const uint32_t
 	const char *slash = e->process.executable ? strrchr(e->process.executable, '/') : NULL;
 	int status = fold_all(&f);
 
-	if (f.models != f.cells)
+	if (f.models != f.attrs)
 		free(f.models);
 	free(f.by_context);
-	free(f.cells);
+	free(f.attrs);
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;

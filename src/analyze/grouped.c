@@ -1,74 +1,75 @@
 /* SPDX-License-Identifier: MIT
  *
- * grouped.c - accesses that share an address word (plan.h) become a group (coalesced.h): for each object, or set of objects,
- * that they reach, there is one, with the cell of each access.  How often it was handed over is shared out to these
- * cells at the end.
+ * grouped.c - accesses that share an address word (decoded_block.h) become a group (coalesced.h): for each
+ * object, or set of objects, that they reach, there is one, with the attribution key of each access.  How
+ * often it was handed over is shared out to these attribution keys at the end.
  *
  * A group nearly always lies in one object, so there is a hash from access and object to group, and a small
- * direct-mapped cache before it, as there is for cells.
+ * direct-mapped cache before it, as there is for attribution keys.
  */
 #include "engine_priv.h"
 
 #include <string.h>
 
-uint32_t nm_engine_cell(struct nm_engine *e, uint32_t origin, uint32_t object)
+uint32_t nm_engine_attribute(struct nm_engine *e, uint32_t access_site, uint32_t object)
 {
-	return nm_cells_get(&e->cells, e->thread->number, e->cells.sites.at[e->origin_sites.at[origin]].place,
-			    object);
+	return nm_attributions_get(&e->attrs, e->thread->number,
+				   e->attrs.instructions.at[e->access_instructions.at[access_site]].site,
+				   object);
 }
 
-/* Lists the accesses of a group, each with its cell.  objects: of each, or, where they have one in common, that one;
- * step: 1 or 0.  0: memory is exhausted. */
-static unsigned list_members(struct nm_engine *e, uint32_t origin, const uint32_t *objects, unsigned step,
-			     struct nm_coalesced_member *ret_members)
+/* Lists the accesses of a group, each with its attribution key.  objects: of each, or, where they have one
+ * in common, that one; step: 1 or 0.  0: memory is exhausted. */
+static unsigned list_members(struct nm_engine *e, uint32_t access_site, const uint32_t *objects,
+			     unsigned step, struct nm_coalesced_member *ret_members)
 {
-	const struct nm_origin *o = &e->origins.at[origin];
-	const struct nm_plan_tables *t = &e->tables.at[o->plan->tables];
-	const struct nm_sharers s = nm_plan_sharers(t, o->access);
+	const struct nm_access_site *o = &e->access_sites.at[access_site];
+	const struct nm_decoded_tables *t = &e->tables.at[o->decoded->tables];
+	const struct nm_access_range s = nm_word_accesses(t, o->access);
 	unsigned n = 0;
 
 	for (uint32_t i = s.first; i < s.end; i++) {
-		uint32_t single = o->plan->first_origin + t->single[i].lane;
-		uint64_t word = nm_lane_of(&e->origins.at[single], word);
+		uint32_t single = o->decoded->first_access_site + t->single[i].entry;
+		uint64_t word = nm_entry_of(&e->access_sites.at[single], word);
 
 		ret_members[n] =
-		    (struct nm_coalesced_member){.cell = nm_engine_cell(e, single, objects[n * step]),
+		    (struct nm_coalesced_member){.attr = nm_engine_attribute(e, single, objects[n * step]),
 						 .distance = t->single[i].distance,
 						 .size = (uint8_t)nm_word_size(word),
 						 .kind = (uint8_t)nm_word_kind(word)};
-		if (!ret_members[n++].cell)
+		if (!ret_members[n++].attr)
 			return 0;
 	}
 	return n;
 }
 
-uint32_t nm_engine_coalesced(struct nm_engine *e, uint32_t origin, uint32_t object)
+uint32_t nm_engine_coalesced(struct nm_engine *e, uint32_t access_site, uint32_t object)
 {
 	struct nm_coalesced_member members[NM_COALESCED_MAX];
-	uint64_t key = (uint64_t)origin << 26 | (object < NM_OBJECT_MAX ? object : NM_OBJECT_MAX);
-	struct nm_cell_recent *r = &e->coalesced_recent[nm_mix64(key) >> (64 - NM_CELLS_RECENT_BITS)];
+	uint64_t key = (uint64_t)access_site << 26 | (object < NM_OBJECT_MAX ? object : NM_OBJECT_MAX);
+	struct nm_recent_attr *r = &e->coalesced_recent[nm_mix64(key) >> (64 - NM_RECENT_ATTRS_BITS)];
 	unsigned n;
 
-	if (r->cell && r->key == key)
-		return r->cell;
-	*r = (struct nm_cell_recent){key, (uint32_t)nm_map_get(&e->coalesced_of, key, 0)};
-	if (!r->cell && (n = list_members(e, origin, &object, 0, members))) {
-		r->cell = nm_coalesced_add(e->coalesced, members, n);
-		if (r->cell && nm_map_put(&e->coalesced_of, key, r->cell))
-			r->cell = 0;
+	if (r->attr && r->key == key)
+		return r->attr;
+	*r = (struct nm_recent_attr){key, (uint32_t)nm_map_get(&e->coalesced_of, key, 0)};
+	if (!r->attr && (n = list_members(e, access_site, &object, 0, members))) {
+		r->attr = nm_coalesced_add(e->coalesced, members, n);
+		if (r->attr && nm_map_put(&e->coalesced_of, key, r->attr))
+			r->attr = 0;
 	}
-	return r->cell;
+	return r->attr;
 }
 
-uint32_t nm_engine_mixed_coalesced(struct nm_engine *e, uint32_t origin, const uint32_t *objects)
+uint32_t nm_engine_mixed_coalesced(struct nm_engine *e, uint32_t access_site, const uint32_t *objects)
 {
 	struct nm_coalesced_member members[NM_COALESCED_MAX];
-	unsigned n = list_members(e, origin, objects, 1, members);
+	unsigned n = list_members(e, access_site, objects, 1, members);
 	uint64_t key = n;
 	uint32_t group;
 
 	for (unsigned i = 0; i < n; i++)
-		key = nm_mix64(key ^ members[i].cell);
+		key = nm_mix64(key ^ members[i].attr);
 	for (key |= 1ull << 63; (group = (uint32_t)nm_map_get(&e->coalesced_of, key, 0)); key++) {
 		const struct nm_coalesced *g = nm_coalesced_at(e->coalesced, group);
 
@@ -85,7 +86,7 @@ void nm_engine_share(struct nm_engine *e)
 		struct nm_coalesced *g = nm_coalesced_at(e->coalesced, i);
 
 		for (uint32_t k = 0; k < g->members; k++)
-			e->cells.references[g->member[k].cell].count[g->member[k].kind] += g->count;
+			e->attrs.references[g->member[k].attr].count[g->member[k].kind] += g->count;
 		g->count = 0;
 	}
 }

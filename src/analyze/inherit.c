@@ -9,9 +9,9 @@
 
 #include "engine_priv.h"
 
-struct nm_codebook *nm_codebook_new(struct nm_codebook *older)
+struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *older)
 {
-	struct nm_codebook *book = calloc(1, sizeof *book);
+	struct nm_definition_store *book = calloc(1, sizeof *book);
 
 	if (!book)
 		return NULL;
@@ -22,10 +22,10 @@ struct nm_codebook *nm_codebook_new(struct nm_codebook *older)
 	return book;
 }
 
-void nm_codebook_release(struct nm_codebook *book)
+void nm_definition_store_release(struct nm_definition_store *book)
 {
 	while (book && --book->users == 0) {
-		struct nm_codebook *older = book->older;
+		struct nm_definition_store *older = book->older;
 
 		nm_arena_done(&book->arena);
 		free(book);
@@ -71,9 +71,9 @@ static int copy_definitions(struct nm_engine *child, const struct nm_engine *par
 {
 	size_t n = parent->definitions.count;
 
-	nm_codebook_release(child->codebook);
-	child->codebook = nm_codebook_new(parent->codebook);
-	if (!child->codebook || nm_vec_reserve(&child->definitions, n))
+	nm_definition_store_release(child->definition_store);
+	child->definition_store = nm_definition_store_new(parent->definition_store);
+	if (!child->definition_store || nm_vec_reserve(&child->definitions, n))
 		return NM_ENOMEM;
 	if (n)
 		memcpy(child->definitions.at, parent->definitions.at, n * sizeof *parent->definitions.at);
@@ -89,11 +89,11 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	if (status)
 		return status;
 	child->measuring = e->measuring;
-	nm_engine_choose(child);
+	nm_engine_choose_path(child);
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||
-	    nm_cells_inherit_places(&child->cells, &e->cells) || copy_definitions(child, e) ||
+	    nm_attributions_inherit_sites(&child->attrs, &e->attrs) || copy_definitions(child, e) ||
 	    (e->thread && copy_thread(child, e->thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);

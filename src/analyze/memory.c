@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c - tells the passes between two batches which memory can have huge pages or is to have them, where there are
- * TLBs, which core runs, where there are several, and which instructions new cells come from, where a level prefetches by
- * them.
+ * memory.c - tells the passes between two batches which memory can have huge pages or is to have them, where
+ * there are TLBs, which core runs, where there are several, and which instructions new attribution keys come
+ * from, where a level prefetches by them.
  *
- * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings that touch are
- * one area to it, as when a heap grows by and by.  The model takes an aligned part for a huge page as soon as all of it
- * is there, where the kernel may wait for the next fault, or for its daemon.  What a program asks for it gets, as if the
- * kernel always had huge pages left.
+ * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings
+ * that touch are one area to it, as when a heap grows by and by.  The model takes an aligned part for a huge
+ * page as soon as all of it is there, where the kernel may wait for the next fault, or for its daemon.  What
+ * a program asks for it gets, as if the kernel always had huge pages left.
  *
- * What is referenced before a mapping changes must not see the change: the batch is handed over first (nm_engine_event),
- * and the passes are told before the next one is.
+ * What is referenced before a mapping changes must not see the change: the batch is handed over first
+ * (nm_engine_event), and the passes are told before the next one is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,28 +66,29 @@ int nm_engine_uses_strides(const struct nm_machine *machine)
 	return 0;
 }
 
-/* A place is an instruction then, whatever the object, the thread and the calls that lead to it (cells.h). */
+/* A place is an instruction then, whatever the object, the thread and the calls that lead to it
+ * (attribution.h). */
 static int tell_instructions(struct nm_engine *e)
 {
-	size_t n, count = nm_engine_cells(e) - e->cells_told;
+	size_t n, count = nm_engine_attr_count(e) - e->attrs_announced;
 	const struct nm_pass *const *passes = nm_passes(&n);
 	uint32_t *list = malloc(count * sizeof *list);
 	int status = list ? 0 : NM_ENOMEM;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		size_t cell = e->cells_told + i;
+		size_t attr = e->attrs_announced + i;
 
-		list[i] = e->cells.list.at[e->calls ? e->calls->cells.at[cell].cell : cell].place;
+		list[i] = e->attrs.list.at[e->calls ? e->calls->attrs.at[attr].attr : attr].site;
 	}
 	for (size_t i = 0; i < e->pass_count && !status; i++)
 		if (passes[i]->instructions)
 			status = passes[i]->instructions(e->passes[i], list, count);
 	free(list);
-	e->cells_told += count;
+	e->attrs_announced += count;
 	return status;
 }
 
-int nm_engine_tell(struct nm_engine *e)
+int nm_engine_announce(struct nm_engine *e)
 {
 	size_t n;
 	const struct nm_pass *const *passes = nm_passes(&n);
@@ -99,5 +100,6 @@ int nm_engine_tell(struct nm_engine *e)
 	e->core_changed = 0;
 	if (!status && e->memory_changed)
 		status = tell_memory(e);
-	return !status && e->by_stride && e->cells_told < nm_engine_cells(e) ? tell_instructions(e) : status;
+	return !status && e->by_stride && e->attrs_announced < nm_engine_attr_count(e) ? tell_instructions(e)
+										       : status;
 }

@@ -3,9 +3,10 @@
  * names.c - names for objects, made when the stream has ended.
  *
  * A heap bucket is named by the first place in its call chain that means something to the programmer: not
- * the allocator, not a function that only forwards to it (by evidence, contexts.h, or by name), not the plumbing of
- * a language's library, not a C library function that allocates on somebody's behalf.  Buckets that come to the same
- * name are one object, unless they are to be told apart by their chains (chains.c).  Variables of equal name in different files are told apart by their file.
+ * the allocator, not a function that only forwards to it (by evidence, contexts.h, or by name), not the
+ * plumbing of a language's library, not a C library function that allocates on somebody's behalf.  Buckets
+ * that come to the same name are one object, unless they are to be told apart by their chains (chains.c). 
+ * Variables of equal name in different files are told apart by their file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,13 +118,13 @@ struct call_place {
 
 static void find_call(struct nm_engine *e, uint64_t pc, struct call_place *place)
 {
-	uint64_t id = nm_map_get(&e->cells.site_of_pc, pc, UINT64_MAX);
+	uint64_t id = nm_map_get(&e->attrs.instruction_of_pc, pc, UINT64_MAX);
 	const struct nm_mapping *m;
 
 	*place = (struct call_place){0};
 	if (id != UINT64_MAX) {
-		place->module = e->cells.sites.at[id].module;
-		place->vaddr = pc - e->cells.sites.at[id].bias;
+		place->module = e->attrs.instructions.at[id].module;
+		place->vaddr = pc - e->attrs.instructions.at[id].bias;
 	} else if ((m = nm_space_mapping(&e->space, pc))) { /* called before the fork */
 		place->module = m->module;
 		place->vaddr = pc - m->bias;
@@ -169,8 +170,8 @@ static int is_telling(const struct nm_position *p)
 
 static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-/* How many of the innermost functions at a call, all inlined, control had left when the block was used: from the
- * outside in, the two places part where one stands in an inlined function and the other does not. */
+/* How many of the innermost functions at a call, all inlined, control had left when the block was used: from
+ * the outside in, the two places part where one stands in an inlined function and the other does not. */
 static size_t inlined_forwarders(struct nm_engine *e, const struct call_place *call, uint64_t used)
 {
 	const struct nm_position *at = call->positions;
@@ -236,7 +237,7 @@ static int name_object(struct nm_engine *e, const struct nm_object *o, const cha
 		       const char **ret_at)
 {
 	const struct nm_context *c = &e->contexts.list.at[o->context];
-	const char *origin;
+	const char *access_site;
 
 	*ret_name = o->name;
 	*ret_at = o->at;
@@ -244,10 +245,10 @@ static int name_object(struct nm_engine *e, const struct nm_object *o, const cha
 		return 0;
 	if (o->kind == NM_OBJECT_HEAP)
 		return name_of_chain(e, "heap", c, nm_context_wrappers(c), ret_name, ret_at);
-	origin = known_origin(e, c);
-	if (!origin)
+	access_site = known_origin(e, c);
+	if (!access_site)
 		return name_of_chain(e, "anonymous", c, 0, ret_name, ret_at);
-	*ret_name = nm_symbols_intern(e->symbols, origin);
+	*ret_name = nm_symbols_intern(e->symbols, access_site);
 	return *ret_name ? 0 : NM_ENOMEM;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_cache.c - the memory hierarchy: misses, their classes, reuse and evictions per cell and level; and what was
- * asked for of its single events.
+ * pass_cache.c - the memory hierarchy: misses, their classes, reuse and evictions per attribution key and
+ * level; and what was asked for of its single events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,15 +86,16 @@ static int add_instructions(void *self, const uint32_t *instructions, size_t cou
 
 static int ending(void *self) { return nm_hierarchy_sample_rest(((struct cache *)self)->hierarchy); }
 
-/* An array of figures of the cells that the model has met becomes one of all cells of the result. */
-static void *of_all_cells(void *figures, size_t cells, const struct nm_result *result, size_t size)
+/* An array of figures of the attribution keys that the model has met becomes one of all attribution keys of
+ * the result. */
+static void *of_all_attrs(void *figures, size_t attrs, const struct nm_result *result, size_t size)
 {
-	char *all = realloc(figures, (result->cell_count + 1) * size);
+	char *all = realloc(figures, (result->attr_count + 1) * size);
 
 	if (!all)
 		free(figures);
-	else if (cells < result->cell_count)
-		memset(all + cells * size, 0, (result->cell_count - cells) * size);
+	else if (attrs < result->attr_count)
+		memset(all + attrs * size, 0, (result->attr_count - attrs) * size);
 	return all;
 }
 
@@ -102,12 +103,12 @@ static void *of_all_cells(void *figures, size_t cells, const struct nm_result *r
 static int finish_extras(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
 {
 	struct nm_extras *extras;
-	size_t cells;
-	int status = nm_hierarchy_extras(h, level, &extras, &cells);
+	size_t attrs;
+	int status = nm_hierarchy_extras(h, level, &extras, &attrs);
 
 	if (status || !extras)
 		return status;
-	result->levels[level].extras = of_all_cells(extras, cells, result, sizeof *extras);
+	result->levels[level].extras = of_all_attrs(extras, attrs, result, sizeof *extras);
 	return result->levels[level].extras ? 0 : NM_ENOMEM;
 }
 
@@ -115,12 +116,12 @@ static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result
 {
 	struct nm_result_level *out = &result->levels[level];
 	struct nm_counts *counts;
-	size_t cells;
-	int status = nm_hierarchy_counts(h, level, &counts, &cells);
+	size_t attrs;
+	int status = nm_hierarchy_counts(h, level, &counts, &attrs);
 
 	if (status)
 		return status;
-	out->counts = of_all_cells(counts, cells, result, sizeof *counts);
+	out->counts = of_all_attrs(counts, attrs, result, sizeof *counts);
 	if (!out->counts)
 		return NM_ENOMEM;
 	nm_hierarchy_total(h, level, &out->total);

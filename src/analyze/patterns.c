@@ -31,7 +31,7 @@ void nm_patterns_init(struct nm_patterns *p)
 void nm_patterns_done(struct nm_patterns *p)
 {
 	nm_vec_free(&p->list);
-	nm_vec_free(&p->of_cell);
+	nm_vec_free(&p->of_attr);
 }
 
 /* Batches without sampling after so many. */
@@ -54,16 +54,16 @@ void nm_patterns_next(struct nm_patterns *p)
 	begin(p);
 }
 
-static struct nm_result_pattern *pattern_of(struct nm_patterns *p, uint32_t cell)
+static struct nm_result_pattern *pattern_of(struct nm_patterns *p, uint32_t attr)
 {
-	if (nm_vec_reach(&p->of_cell, (size_t)cell + 1))
+	if (nm_vec_reach(&p->of_attr, (size_t)attr + 1))
 		return NULL;
-	if (!p->of_cell.at[cell]) {
-		if (nm_vec_push(&p->list, (struct nm_result_pattern){.cell = cell}))
+	if (!p->of_attr.at[attr]) {
+		if (nm_vec_push(&p->list, (struct nm_result_pattern){.attr = attr}))
 			return NULL;
-		p->of_cell.at[cell] = (uint32_t)p->list.count;
+		p->of_attr.at[attr] = (uint32_t)p->list.count;
 	}
-	return &p->list.at[p->of_cell.at[cell] - 1];
+	return &p->list.at[p->of_attr.at[attr] - 1];
 }
 
 static void count(struct nm_result_pattern *pattern, int64_t stride)
@@ -94,10 +94,10 @@ int nm_patterns_take(struct nm_patterns *p, const uint32_t *sites, const struct 
 
 		if (p->access[i] == NM_NO_ACCESS)
 			continue;
-		key = ((uint64_t)sites[p->access[i]] << 1 | (r->kind == NM_REF_WRITE)) << 32 | r->cell;
+		key = ((uint64_t)sites[p->access[i]] << 1 | (r->kind == NM_REF_WRITE)) << 32 | r->attr;
 		s = &p->steps[nm_mix64(key) >> (64 - NM_STEPS_BITS)];
 		if (s->key == key && s->burst == p->burst) {
-			struct nm_result_pattern *pattern = pattern_of(p, r->cell);
+			struct nm_result_pattern *pattern = pattern_of(p, r->attr);
 
 			if (!pattern)
 				return NM_ENOMEM;

@@ -41,7 +41,7 @@ struct nm_result_thread { /* where the machine has several cores */
 	uint32_t thread, core;
 };
 
-struct nm_result_cell {
+struct nm_result_attribution {
 	uint32_t thread;       /* 1, 2, ... in order of their starts */
 	uint32_t site, object; /* indices */
 };
@@ -54,8 +54,8 @@ struct nm_result_context {
 	uint64_t calls;
 };
 
-struct nm_result_context_cell {
-	uint32_t context, cell; /* indices */
+struct nm_result_context_attr {
+	uint32_t context, attr; /* indices */
 };
 
 enum { NM_RESULT_STRIDES = 4 };
@@ -65,9 +65,10 @@ struct nm_result_stride {
 	uint64_t count; /* accesses that followed it, at least; 0: no stride */
 };
 
-/* By how many bytes the accesses of a cell stepped, as far as they were looked at (patterns.h). */
+/* By how many bytes the accesses of an attribution key stepped, as far as they were looked at (patterns.h).
+ * */
 struct nm_result_pattern {
-	uint32_t cell;    /* index; several may have the same */
+	uint32_t attr;    /* index; several may have the same */
 	uint64_t sampled; /* steps that were looked at */
 	struct nm_result_stride strides[NM_RESULT_STRIDES];
 };
@@ -83,17 +84,17 @@ struct nm_result_field {
 	    used; /* of lines with a part of the field and of an element that was used; of it */
 };
 
-/* A cell's accesses to a field, as far as they were looked at, and its misses on it, weighted (fields.h): those of the
- * first level, and by the depth of further ones (nm_machine_depth). */
+/* An attribution key's accesses to a field, as far as they were looked at, and its misses on it, weighted
+ * (fields.h): those of the first level, and by the depth of further ones (nm_machine_depth). */
 enum { NM_FIELD_DEPTHS = 4 };
 struct nm_result_field_use {
-	uint32_t cell, field; /* indices; by cell, then field */
+	uint32_t attr, field; /* indices; by attribution key, then field */
 	uint64_t accesses[2]; /* reads, writes */
 	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
-/* Two fields of one structure: stays of lines with a part of both in which both were used, or one; elements that were
- * visited for one of them at least, and for both. */
+/* Two fields of one structure: stays of lines with a part of both in which both were used, or one; elements
+ * that were visited for one of them at least, and for both. */
 struct nm_result_affinity {
 	uint32_t field, other; /* indices, field < other */
 	uint64_t together, apart, visits, both;
@@ -110,10 +111,11 @@ struct nm_result_lines {
 
 struct nm_result_level {
 	struct nm_counts total;
-	struct nm_counts *counts;         /* [cell_count] */
-	struct nm_counts *context_counts; /* [context_cell_count] */
-	struct nm_extras *extras;         /* [cell_count]; NULL: the level counts none */
-	struct nm_eviction *evictions;    /* between cells; in no order, and some pairs more than once */
+	struct nm_counts *counts;         /* [attr_count] */
+	struct nm_counts *context_counts; /* [context_attr_count] */
+	struct nm_extras *extras;         /* [attr_count]; NULL: the level counts none */
+	struct nm_eviction
+	    *evictions; /* between attribution keys; in no order, and some pairs more than once */
 	size_t eviction_count;
 };
 
@@ -145,12 +147,12 @@ struct nm_result {
 	size_t site_count;
 	struct nm_result_thread *threads; /* all that started, or none: there is one core */
 	size_t thread_count;
-	struct nm_result_cell *cells;
-	size_t cell_count;
+	struct nm_result_attribution *attrs;
+	size_t attr_count;
 	struct nm_result_context *contexts; /* none unless they were asked for */
 	size_t context_count;
-	struct nm_result_context_cell *context_cells; /* by context, then cell */
-	size_t context_cell_count;
+	struct nm_result_context_attr *context_attrs; /* by context, then attribution key */
+	size_t context_attr_count;
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
 	struct nm_result_pattern *patterns;
 	size_t pattern_count;

@@ -2,8 +2,8 @@
  *
  * sift.c - see sift.h.
  *
- * Rows stand in a list in the order in which they were made; a table of their numbers, by hash, at most half full,
- * finds them.
+ * Rows stand in a list in the order in which they were made; a table of their numbers, by hash, at most half
+ * full, finds them.
  */
 #include "sift.h"
 
@@ -33,13 +33,13 @@ struct nm_sift {
 
 static uint64_t hash_of(const struct nm_sift_row *r)
 {
-	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->cell << 32 ^ r->victim ^ (uint64_t)r->level << 58 ^
+	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->attr << 32 ^ r->victim ^ (uint64_t)r->level << 58 ^
 					    (uint64_t)r->kind << 55));
 }
 
 static int is_same(const struct nm_sift_row *a, const struct nm_sift_row *b)
 {
-	return a->place == b->place && a->cell == b->cell && a->victim == b->victim && a->kind == b->kind &&
+	return a->place == b->place && a->attr == b->attr && a->victim == b->victim && a->kind == b->kind &&
 	       a->level == b->level;
 }
 
@@ -48,8 +48,8 @@ static struct nm_sift_row key_of(const struct nm_sift *s, const struct nm_sift_r
 {
 	struct nm_sift_row key = *row;
 
-	if (!s->request->by_cell)
-		key.cell = key.victim = 0;
+	if (!s->request->by_attr)
+		key.attr = key.victim = 0;
 	return key;
 }
 
@@ -113,7 +113,7 @@ static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 	if (e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH) {
 		struct nm_sift_residency residency = {.loaded = e->reference,
 						      .address = e->address,
-						      .loader = e->cell,
+						      .loader = e->attr,
 						      .level = e->level,
 						      .core = e->core};
 		*open = NO_RESIDENCY;
@@ -127,7 +127,7 @@ static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 		s->residencies.at[*open].hits += e->times;
 	} else if (*open != NO_RESIDENCY && nm_event_leaves(e->kind)) {
 		s->residencies.at[*open].left = e->reference;
-		s->residencies.at[*open].evictor = e->cell;
+		s->residencies.at[*open].evictor = e->attr;
 		s->residencies.at[*open].push = e->address;
 		*open = NO_RESIDENCY;
 	}
@@ -163,7 +163,7 @@ static void take(void *self, const struct nm_event *e)
 	} else {
 		struct nm_sift_row row = {.place = place_of(q, e, address),
 					  .count = e->times,
-					  .cell = e->cell,
+					  .attr = e->attr,
 					  .victim = e->victim,
 					  .kind = e->kind,
 					  .level = e->level};
@@ -179,7 +179,7 @@ static void take(void *self, const struct nm_event *e)
 void nm_sift_sets(struct nm_sift_request *ret_request, const struct nm_machine *machine)
 {
 	*ret_request =
-	    (struct nm_sift_request){.mode = NM_SIFT_SETS, .end = UINT64_MAX, .by_cell = 1, .of_objects = 1};
+	    (struct nm_sift_request){.mode = NM_SIFT_SETS, .end = UINT64_MAX, .by_attr = 1, .of_objects = 1};
 	for (unsigned i = 0; i < machine->count; i++)
 		ret_request->kinds[i] = 1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE |
 					1u << NM_EVENT_INVALIDATE | 1u << NM_EVENT_PREFETCH;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * sift.h - picks events of a hierarchy (monitor.h) and keeps what was asked for of them: counts, histograms, the residencies of
- * one line, or one event by its number.
+ * sift.h - picks events of a hierarchy (monitor.h) and keeps what was asked for of them: counts, histograms,
+ * the residencies of one line, or one event by its number.
  *
- * Who made an event, and what data it befell, is known as cells while the program runs; their names are known at the
- * end.  So events are picked by kind, level and address as they come, and what is kept is kept by cell where names
- * will pick from it later.  Memory follows the number of places and cells, and of residencies that were asked for, never
- * the length of the run.
+ * Who made an event, and what data it befell, is known as attribution keys while the program runs; their
+ * names are known at the end.  So events are picked by kind, level and address as they come, and what is
+ * kept is kept by attribution key where names will pick from it later.  Memory follows the number of places
+ * and attribution keys, and of residencies that were asked for, never the length of the run.
  */
 #ifndef NM_SIFT_H
 #define NM_SIFT_H
@@ -31,7 +31,7 @@ struct nm_sift_request {
 	uint64_t low,
 	    end;     /* events that touch bytes of [low, end); replacements and prefetches: of the line */
 	int serving; /* only what ends an access to a line: hits, and loads at a last level, of NM_MAX_LEVELS */
-	int by_cell;    /* keep the rows of all cells apart; else a row has the cells of its first event */
+	int by_attr; /* keep the rows of all attribution keys apart; else a row has the attribution keys of its first event */
 	int of_objects; /* a profile adds rows up over code: who, not where */
 	unsigned shift;
 	uint64_t address; /* RESIDENCIES: of a byte of the line */
@@ -41,7 +41,7 @@ struct nm_sift_request {
 
 struct nm_sift_row {
 	uint64_t place, count;
-	uint32_t cell, victim; /* victim: of replacements, else 0 */
+	uint32_t attr, victim; /* victim: of replacements, else 0 */
 	uint8_t kind, level;   /* NM_MAX_LEVELS: memory, if only what serves was asked for */
 };
 
@@ -77,8 +77,8 @@ void nm_sift_free(struct nm_sift *sift);
 /* Has the hierarchy, before its first batch, tell the sift. */
 void nm_sift_watch(struct nm_sift *sift, struct nm_hierarchy *hierarchy);
 
-/* NTH: the number of the reference that made the event, 0 until it has come; tells how many instructions had been
- * executed by then. */
+/* NTH: the number of the reference that made the event, 0 until it has come; tells how many instructions had
+ * been executed by then. */
 uint64_t nm_sift_reference(const struct nm_sift *sift);
 void nm_sift_date(struct nm_sift *sift, uint64_t instructions);
 

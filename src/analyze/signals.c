@@ -85,7 +85,7 @@ int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct 
 	if (fresh.stack != from && nm_stack_push(s, slot, 0, 0))
 		return NM_ENOMEM;
 	s->context = fresh.own;
-	s->pending = calls ? NM_CALLS_PLACE_MAX + 1 : 0;
+	s->pending = calls ? NM_CALLS_SITE_MAX + 1 : 0;
 	return 0;
 }
 
@@ -107,7 +107,8 @@ void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint
 
 /* ---- longjmp ---- */
 
-/* The context of the function in the innermost frame, or before the last handler, of a stack; UINT32_MAX: none. */
+/* The context of the function in the innermost frame, or before the last handler, of a stack; UINT32_MAX:
+ * none. */
 static uint32_t find(const struct nm_signals *signals, const struct nm_calls *calls,
 		     const struct nm_frames *frames, size_t stack, uint32_t function)
 {

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
  * workers.c - see workers.h.  Waiting is by condition variables, never by spinning: the profiled program
- * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the modeller
- * for a quarter of the queue, the decoder for half of it; else the two would take turns batch by batch, a switch
- * each time.  Before the modeller waits it does the idle job, again and again up to that quarter: what it takes off
- * the decoder makes the batches come sooner.  Where there is no more of that, it runs what there is.
+ * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the
+ * modeller for a quarter of the queue, the decoder for half of it; else the two would take turns batch by
+ * batch, a switch each time.  Before the modeller waits it does the idle job, again and again up to that
+ * quarter: what it takes off the decoder makes the batches come sooner.  Where there is no more of that, it
+ * runs what there is.
  *
- * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings.  On two processors each is bound to
- * one (placement.h).  The decoder fills a batch of its own and copies it past the caches (stream.h), and the
- * model has the host fetch the next batch while it runs one: both together took a third off what the decoder needs on the
- * solver of bench/; either alone gained nothing.  Also dropped: lines fetched ahead for writing (prefetchw), which
- * made it slower, copies by memcpy or rep movsb, and queues of 16, 64 or 1,024 batches.
+ * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings.  On two processors
+ * each is bound to one (placement.h).  The decoder fills a batch of its own and copies it past the caches
+ * (stream.h), and the model has the host fetch the next batch while it runs one: both together took a third
+ * off what the decoder needs on the solver of bench/; either alone gained nothing.  Also dropped: lines
+ * fetched ahead for writing (prefetchw), which made it slower, copies by memcpy or rep movsb, and queues of
+ * 16, 64 or 1,024 batches.
  */
 #include "workers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "decoded_block.h"
 #include "nontemporal.h"
 #include "placement.h"
-#include "plan.h"
 
 enum {
 	TURN = 8, /* batches that are told of, or run, at a time, so that the lock changes hands less often */
@@ -33,7 +35,7 @@ struct nm_workers {
 	nm_batch_function *function;
 	void *arg;
 	struct nm_idle idle;
-	struct nm_ref *own;   /* the decoder's batch, with NM_LANES more */
+	struct nm_ref *own;   /* the decoder's batch, with NM_ENTRIES more */
 	struct nm_ref *queue; /* [NM_WORKERS_QUEUE][NM_BATCH], or NULL: with one thread */
 	size_t counts[NM_WORKERS_QUEUE];
 	int status; /* of the first batch that failed */
@@ -45,8 +47,8 @@ struct nm_workers {
 	int stop, modelling, draining;
 	pthread_t modeller;
 
-	/* The decoder's: batches that it has put into the queue, of which the last may not be told of yet; tail
-	 * and status as it saw them last; when it looked at their places last. */
+	/* The decoder's: batches that it has put into the queue, of which the last may not be told of yet;
+	 * tail and status as it saw them last; when it looked at their places last. */
 	unsigned made, seen_tail, looked;
 	int seen_status;
 };
@@ -139,7 +141,7 @@ int nm_workers_new(struct nm_workers **ret_workers, unsigned threads, struct nm_
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->filled, NULL);
 	pthread_cond_init(&w->emptied, NULL);
-	w->own = aligned_alloc(NM_COPY_LINE, (NM_BATCH + NM_LANES) * sizeof *w->own);
+	w->own = aligned_alloc(NM_COPY_LINE, (NM_BATCH + NM_ENTRIES) * sizeof *w->own);
 	if (threads > 1)
 		w->queue = aligned_alloc(NM_COPY_LINE, sizeof *w->queue * NM_WORKERS_QUEUE * NM_BATCH);
 	if (!w->own || (threads > 1 && !w->queue))

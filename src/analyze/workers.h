@@ -2,9 +2,9 @@
  *
  * workers.h - the engine's threads: batches are handed from the decoding thread to a modelling thread.
  *
- * With one thread everything runs in the caller.  With two, decoding stays in the caller and the other runs the
- * passes in order of the batches; where it has none to run, it does some other job, if there is one.  Nothing about
- * results depends on it.
+ * With one thread everything runs in the caller.  With two, decoding stays in the caller and the other runs
+ * the passes in order of the batches; where it has none to run, it does some other job, if there is one. 
+ * Nothing about results depends on it.
  */
 #ifndef NM_WORKERS_H
 #define NM_WORKERS_H
@@ -21,7 +21,8 @@ enum { NM_WORKERS_QUEUE = 256 /* batches that are handed over and not run yet, a
 /* next: where the batch lies that will be run next, or NULL. */
 typedef int nm_batch_function(void *arg, const struct nm_ref *refs, size_t count, const struct nm_ref *next);
 
-/* A small piece of work for who has nothing else to do, in any thread: 1 if it was done, 0 if there is none now. */
+/* A small piece of work for who has nothing else to do, in any thread: 1 if it was done, 0 if there is none
+ * now. */
 struct nm_idle {
 	int (*job)(void *arg); /* or NULL */
 	void *arg;
@@ -34,11 +35,11 @@ void nm_workers_free(struct nm_workers *workers);
 /* function(arg, ...) is called for each batch, one at a time, in order. */
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
-/* A buffer for NM_BATCH references, and room for NM_LANES more to be written behind them and ignored. */
+/* A buffer for NM_BATCH references, and room for NM_ENTRIES more to be written behind them and ignored. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
 
-/* Hands over what is in the buffer, which can then be filled again; waits until there is room for it.  0 or the code of
- * an earlier batch's failure. */
+/* Hands over what is in the buffer, which can then be filled again; waits until there is room for it.  0 or
+ * the code of an earlier batch's failure. */
 int nm_workers_submit(struct nm_workers *workers, size_t count);
 
 /* Waits until every batch has been run.  0 or a code. */

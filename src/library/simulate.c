@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * simulate.c - the library's caches: a hierarchy of the model, the batch that fills up before it is fed, and the
- * references of each tag.
+ * simulate.c - the library's caches: a hierarchy of the model, the batch that fills up before it is fed, and
+ * the references of each tag.
  *
- * The model leaves the references of the first levels to who makes them (hierarchy.h); they are counted here.  Counts are
- * copied out of the model when one is asked for and kept until more is fed.
+ * The model leaves the references of the first levels to who makes them (hierarchy.h); they are counted
+ * here.  Counts are copied out of the model when one is asked for and kept until more is fed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 	h->references[tag].of[kind]++;
 	h->batch[h->waiting++] =
 	    (struct nm_ref){.address = address,
-			    .cell = tag,
+			    .attr = tag,
 			    .size = (uint16_t)size,
 			    .kind = kind == NEARMISS_FETCH ? NM_REF_FETCH : (uint8_t)kind,
 			    .weight = 1};
@@ -157,7 +157,7 @@ static void tell(void *self, const struct nm_event *e)
 					     .reference = e->reference,
 					     .address = e->address,
 					     .size = e->bytes,
-					     .tag = e->cell,
+					     .tag = e->attr,
 					     .line = e->line,
 					     .set = e->set,
 					     .victim = e->victim};

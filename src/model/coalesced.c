@@ -34,7 +34,7 @@ uint32_t nm_coalesced_add(struct nm_coalesced_table *g, const struct nm_coalesce
 	if (count)
 		memcpy(group->member, members, count * sizeof *members);
 	for (unsigned i = 0; i < count; i++)
-		nm_coalesced_raise_limit(g, members[i].cell + 1);
+		nm_coalesced_raise_limit(g, members[i].attr + 1);
 	g->chunks[chunk][number & ((1u << NM_COALESCED_CHUNK_BITS) - 1)] = group;
 	g->count++;
 	return number;

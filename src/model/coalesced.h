@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * coalesced.h - references that follow each other at constant distances, and touch one range of bytes without gaps: a
- * group is handed over as one reference.
+ * coalesced.h - references that follow each other at constant distances, and touch one range of bytes
+ * without gaps: a group is handed over as one reference.
  *
- * Where all of it lies in one line that is there, each reference of it hits, and nothing comes between them: one
- * touch, one look at the tag and one entry in the log do for all.  Else it is taken apart, and each reference is
- * charged to its own cell.
+ * Where all of it lies in one line that is there, each reference of it hits, and nothing comes between them:
+ * one touch, one look at the tag and one entry in the log do for all.  Else it is taken apart, and each
+ * reference is charged to its own attribution key.
  *
- * A group has a number, which stands in the place of the cell of its reference.  Groups are made by one thread and read
- * by another: what is made stays where it is, and is told of by handing over a batch that has its number.
+ * A group has a number, which stands in the place of the attribution key of its reference.  Groups are made
+ * by one thread and read by another: what is made stays where it is, and is told of by handing over a batch
+ * that has its number.
  */
 #ifndef NM_GROUPS_H
 #define NM_GROUPS_H
@@ -27,7 +28,7 @@ enum {
 };
 
 struct nm_coalesced_member {
-	uint32_t cell;
+	uint32_t attr;
 	uint16_t distance; /* from the group's address */
 	uint8_t size, kind;
 };
@@ -58,22 +59,24 @@ struct nm_cut {
 struct nm_coalesced_table {
 	struct nm_coalesced **chunks[NM_COALESCED_CHUNKS];
 	uint32_t count;         /* [0] is one of none */
-	_Atomic uint32_t cells; /* that references may have: members', and what was told of */
+	_Atomic uint32_t attrs; /* that references may have: members', and what was told of */
 	struct nm_arena arena;
 };
 
 struct nm_coalesced_table *nm_coalesced_table_new(void); /* NULL when memory is exhausted */
 void nm_coalesced_table_free(struct nm_coalesced_table *coalesced);
 
-/* A group of these, 2 to NM_COALESCED_MAX, is known from now on.  Its number, or 0 when memory, or numbers, are exhausted. */
+/* A group of these, 2 to NM_COALESCED_MAX, is known from now on.  Its number, or 0 when memory, or numbers,
+ * are exhausted. */
 uint32_t nm_coalesced_add(struct nm_coalesced_table *coalesced, const struct nm_coalesced_member *members,
 			  unsigned count);
 
-/* Before a batch is handed over that has cells below `cells`, of which members are only some. */
-static inline void nm_coalesced_raise_limit(struct nm_coalesced_table *coalesced, uint32_t cells)
+/* Before a batch is handed over that has attribution keys below `attribution keys`, of which members are
+ * only some. */
+static inline void nm_coalesced_raise_limit(struct nm_coalesced_table *coalesced, uint32_t attrs)
 {
-	if (atomic_load_explicit(&coalesced->cells, memory_order_relaxed) < cells)
-		atomic_store_explicit(&coalesced->cells, cells, memory_order_relaxed);
+	if (atomic_load_explicit(&coalesced->attrs, memory_order_relaxed) < attrs)
+		atomic_store_explicit(&coalesced->attrs, attrs, memory_order_relaxed);
 }
 
 static inline struct nm_coalesced *nm_coalesced_at(const struct nm_coalesced_table *coalesced,
@@ -94,7 +97,7 @@ static inline struct nm_ref nm_coalesced_member_ref(const struct nm_ref *r,
 						    const struct nm_coalesced_member *m)
 {
 	return (struct nm_ref){.address = r->address + m->distance,
-			       .cell = m->cell,
+			       .attr = m->attr,
 			       .size = m->size,
 			       .kind = m->kind,
 			       .weight = 1};

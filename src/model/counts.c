@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * counts.c - puts the figures of levels together: of each cell, of all cells, and of pairs that evict each other.
+ * counts.c - puts the figures of levels together: of each attribution key, of all attribution keys, and of
+ * pairs that evict each other.
  *
  * Counting rule: the references of a level that takes fills are the fills of the levels above it.
  */
@@ -9,13 +10,13 @@
 
 #include "hierarchy_priv.h"
 
-/* A cell's figures, put together from both sides of its loads. */
-static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_cache *c, size_t cell)
+/* An attribution key's figures, put together from both sides of its loads. */
+static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_cache *c, size_t attr)
 {
-	const struct nm_loads *l = &c->counters.loads[cell];
-	const struct nm_residency_sums *s = &c->counters.residencies[cell];
-	struct nm_counts n = {.reads = c->first ? 0 : c->counters.own[cell][0],
-			      .writes = c->first ? 0 : c->counters.own[cell][1],
+	const struct nm_loads *l = &c->counters.loads[attr];
+	const struct nm_residency_sums *s = &c->counters.residencies[attr];
+	struct nm_counts n = {.reads = c->first ? 0 : c->counters.own[attr][0],
+			      .writes = c->first ? 0 : c->counters.own[attr][1],
 			      .read_misses = l->fills[0] - l->extra[0],
 			      .write_misses = l->fills[1] + l->around - l->extra[1],
 			      .cold = l->of_class[NM_MISS_COLD],
@@ -28,12 +29,12 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .writebacks = s->writebacks,
 			      .weighted_bytes = s->weighted_bytes};
 
-	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[cell].prefetches : 0))
+	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[attr].prefetches : 0))
 			 << c->line_shift;
 	for (const struct nm_cache *above = h->units; above < c; above++)
 		if (above->next == c) {
-			n.reads += above->counters.loads[cell].fills[0];
-			n.writes += above->counters.loads[cell].fills[1];
+			n.reads += above->counters.loads[attr].fills[0];
+			n.writes += above->counters.loads[attr].fills[1];
 		}
 	return n;
 }
@@ -50,38 +51,39 @@ static void add(struct nm_counts *to, const struct nm_counts *counts)
 }
 
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
-			size_t *ret_cells)
+			size_t *ret_attr_count)
 {
-	const size_t cells = unit_of(h, level, 0)->counters.cell_count; /* the same in all */
-	struct nm_counts *counts = calloc(cells, sizeof *counts);
+	const size_t attrs = unit_of(h, level, 0)->counters.attr_count; /* the same in all */
+	struct nm_counts *counts = calloc(attrs, sizeof *counts);
 
 	if (!counts)
 		return NM_ENOMEM;
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
-		for (size_t i = 0; i < cells; i++) {
+		for (size_t i = 0; i < attrs; i++) {
 			struct nm_counts of_unit = counts_of(h, &h->units[u], i);
 
 			add(&counts[i], &of_unit);
 		}
-	*ret_cells = cells;
+	*ret_attr_count = attrs;
 	*ret_counts = counts;
 	return 0;
 }
 
 int nm_hierarchy_extras(const struct nm_hierarchy *h, unsigned level, struct nm_extras **ret_extras,
-			size_t *ret_cells)
+			size_t *ret_attr_count)
 {
-	const struct nm_counters *first = &unit_of(h, level, 0)->counters; /* as many cells in all */
+	const struct nm_counters *first =
+	    &unit_of(h, level, 0)->counters; /* as many attribution keys in all */
 
-	*ret_cells = first->cell_count;
+	*ret_attr_count = first->attr_count;
 	*ret_extras = NULL;
 	if (!first->has_extras)
 		return 0;
-	*ret_extras = calloc(first->cell_count + 1, sizeof **ret_extras);
+	*ret_extras = calloc(first->attr_count + 1, sizeof **ret_extras);
 	if (!*ret_extras)
 		return NM_ENOMEM;
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++)
-		for (size_t i = 0; i < first->cell_count; i++)
+		for (size_t i = 0; i < first->attr_count; i++)
 			nm_extras_add(&(*ret_extras)[i], &h->units[u].counters.extras[i]);
 	return 0;
 }
@@ -92,7 +94,7 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 	for (unsigned u = h->begin[level]; u < h->begin[level + 1]; u++) {
 		const struct nm_cache *c = &h->units[u];
 
-		for (size_t i = 0; i < c->counters.cell_count; i++) {
+		for (size_t i = 0; i < c->counters.attr_count; i++) {
 			struct nm_counts counts = counts_of(h, c, i);
 
 			add(ret_total, &counts);

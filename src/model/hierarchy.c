@@ -2,8 +2,8 @@
  *
  * hierarchy.c - hands out references to the levels where they enter.
  *
- * The work is done in fast.c: each reference enters at the first level of its side, and what misses there goes
- * outwards at once, so levels see everything in the order of the program.
+ * The work is done in fast.c: each reference enters at the first level of its side, and what misses there
+ * goes outwards at once, so levels see everything in the order of the program.
  *
  * Counting rules (hierarchy.h has the contract) decided here:
  *   - A settlement that does not find its line in the next level goes on to the one after; past the last
@@ -128,7 +128,7 @@ static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 
 /* What a look over references tells about all of them together. */
 struct survey {
-	uint32_t cell; /* the largest; of coalesced there is none */
+	uint32_t attr; /* the largest; of coalesced there is none */
 	int plain;     /* all are reads and writes, or coalesced of them; */
 	int grouped;   /* some are coalesced */
 };
@@ -140,8 +140,8 @@ static struct survey look_over(const struct nm_ref *refs, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (nm_ref_is_coalesced(&refs[i]))
 			s.grouped = 1;
-		else if (refs[i].cell > s.cell)
-			s.cell = refs[i].cell;
+		else if (refs[i].attr > s.attr)
+			s.attr = refs[i].attr;
 		s.plain &= refs[i].kind != NM_REF_FETCH;
 	}
 	return s;
@@ -203,7 +203,7 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 
 	for (size_t i = 0; i < count; i++) {
 		if (nm_ref_is_coalesced(&refs[i])) {
-			const struct nm_coalesced *g = nm_coalesced_at(h->coalesced, refs[i].cell);
+			const struct nm_coalesced *g = nm_coalesced_at(h->coalesced, refs[i].attr);
 
 			for (uint32_t k = 0; k < g->members; k++)
 				h->apart[n++] = nm_coalesced_member_ref(&refs[i], &g->member[k]);
@@ -242,16 +242,16 @@ static int fault_of(const struct nm_hierarchy *h)
 int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	const uint32_t told =
-	    h->coalesced ? atomic_load_explicit(&h->coalesced->cells, memory_order_relaxed) : 0;
+	    h->coalesced ? atomic_load_explicit(&h->coalesced->attrs, memory_order_relaxed) : 0;
 	struct survey survey = {.plain = 1};
-	uint32_t cells = told;
+	uint32_t attrs = told;
 
 	if (!told || h->one_by_one || !h->data_only) {
 		survey = look_over(refs, count);
-		cells = survey.grouped && told > survey.cell ? told : survey.cell + 1;
+		attrs = survey.grouped && told > survey.attr ? told : survey.attr + 1;
 	}
 	for (unsigned u = 0; u < unit_count(h); u++)
-		if (nm_counters_reach(&h->units[u].counters, cells))
+		if (nm_counters_reach(&h->units[u].counters, attrs))
 			h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;

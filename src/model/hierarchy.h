@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * hierarchy.h - a memory hierarchy that is fed batches of references and counts, per cell and level,
- * what happened to them.
+ * hierarchy.h - a memory hierarchy that is fed batches of references and counts, per attribution key and
+ * level, what happened to them.
  *
- * A *cell* is a small dense number that the caller gives to every (thread, slot in the code, object);
- * the hierarchy knows nothing else about them.  Counting rules (the contract; the files that implement
- * them repeat the ones they implement):
- *   - cold at the start; write-back, write-allocate, LRU, non-inclusive where a level says nothing else.  What the
+ * An *attribution key* is a small dense number that the caller gives to every (thread, slot in the code,
+ * object); the hierarchy knows nothing else about them.  Counting rules (the contract; the files that
+ * implement them repeat the ones they implement):
+ *   - cold at the start; write-back, write-allocate, LRU, non-inclusive where a level says nothing else. 
+ *   What the
  *     rest means for the rules below is in general.c.
  *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads
  *     (line fills), reuse and bytes used are counted per line.
@@ -15,7 +16,8 @@
  *   - Each load is one of cold (first reference to the line in the run), capacity (not cold, and a fully
  *     associative LRU cache of the same size, fed the same stream, misses too), conflict (the rest), or
  *     coherence.  cold + capacity + conflict + coherence = loads.
- *   - Reuse, bytes used and evictions are charged to the cell that *loaded* the line, when it leaves or at
+ *   - Reuse, bytes used and evictions are charged to the attribution key that *loaded* the line, when it
+ *   leaves or at
  *     the end.  reuse = accesses served by the line, the loading one included.  For L2 and below,
  *     counts and byte masks flow down from the upper level when the line leaves that level (paper 1,
  *     section 2), so reuse there also counts program references.
@@ -34,33 +36,34 @@
 
 enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 16 };
 
-/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes; a group (coalesced.h) for
- * `weight` references, of which `kind` write, and has its number in the place of the cell. */
+/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes; a group
+ * (coalesced.h) for `weight` references, of which `kind` write, and has its number in the place of the
+ * attribution key. */
 struct nm_ref {
 	uint64_t address;
-	uint32_t cell;
+	uint32_t attr;
 	uint16_t size;  /* bytes, at least 1 */
 	uint8_t kind;   /* enum nm_ref_kind */
 	uint8_t weight; /* references that this stands for, 1 for data */
 };
 
-/* Per cell and level.  Plain sums: add them up over anything. */
+/* Per attribution key and level.  Plain sums: add them up over anything. */
 struct nm_counts {
 	uint64_t reads, writes;                       /* references to this level (fetches count as reads) */
 	uint64_t read_misses, write_misses;           /* references that missed */
 	uint64_t cold, capacity, conflict, coherence; /* of the loads */
 	uint64_t loads;                               /* lines filled */
-	uint64_t reuse;                               /* accesses served by lines that this cell loaded */
-	uint64_t used_bytes, loaded_bytes;            /* of the lines that this cell loaded */
-	uint64_t evictions;                           /* lines loaded by this cell that were replaced */
-	uint64_t writebacks;                          /* of those, dirty ones sent to the next level */
-	uint64_t weighted_bytes; /* bytes used of each line, times the accesses that it served */
+	uint64_t reuse;                    /* accesses served by lines that this attribution key loaded */
+	uint64_t used_bytes, loaded_bytes; /* of the lines that this attribution key loaded */
+	uint64_t evictions;                /* lines loaded by this attribution key that were replaced */
+	uint64_t writebacks;               /* of those, dirty ones sent to the next level */
+	uint64_t weighted_bytes;           /* bytes used of each line, times the accesses that it served */
 };
 
 /* The same of levels that are more than caches of lines loaded on demand; sums too. */
 struct nm_extras {
 	uint64_t sector_misses; /* loads of a sector whose line was there without it */
-	/* Of prefetches that this cell caused (prefetch_tracker.h): */
+	/* Of prefetches that this attribution key caused (prefetch_tracker.h): */
 	uint64_t prefetches;   /* lines loaded */
 	uint64_t useful;       /* of these, used before they left */
 	uint64_t late_evicted; /* of the others, asked for soon after they had left */
@@ -76,7 +79,8 @@ static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *m
 	to->pollution += more->pollution;
 }
 
-/* `count` times a load by cell `evictor`, or a prefetch that it caused, replaced a line that cell `victim` had loaded. */
+/* `count` times a load by attribution key `evictor`, or a prefetch that it caused, replaced a line that
+ * attribution key `victim` had loaded. */
 struct nm_eviction {
 	uint32_t evictor, victim;
 	uint64_t count : 63, prefetch : 1;
@@ -92,8 +96,9 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 				 struct nm_oracle *oracle, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
-/* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined.  A matter of
- * TLBs with huge=, and of all for which something was asked for; none at first.  0 or NM_ENOMEM. */
+/* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined. 
+ * A matter of TLBs with huge=, and of all for which something was asked for; none at first.  0 or NM_ENOMEM.
+ * */
 struct nm_range {
 	uint64_t low, end;
 	unsigned
@@ -104,28 +109,32 @@ int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_rang
 /* Between batches: what comes now is referenced by this core; core 0 at first. */
 void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 
-/* Between batches: numbers of the instructions that the next cells come from, which those who prefetch by instruction tell
- * apart; a cell that was not told is an instruction of its own.  0 or NM_ENOMEM. */
+/* Between batches: numbers of the instructions that the next attribution keys come from, which those who
+ * prefetch by instruction tell apart; an attribution key that was not told is an instruction of its own.  0
+ * or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
-/* References may be coalesced of these from now on.  After nm_hierarchy_watch.  Where only data are expected too, all cells
- * are to be told of (nm_coalesced_raise_limit), and batches are not looked over for them.  0 or NM_ENOMEM. */
+/* References may be coalesced of these from now on.  After nm_hierarchy_watch.  Where only data are expected
+ * too, all attribution keys are to be told of (nm_coalesced_raise_limit), and batches are not looked over
+ * for them.  0 or NM_ENOMEM. */
 struct nm_coalesced_table;
 int nm_hierarchy_set_coalesced(struct nm_hierarchy *hierarchy, const struct nm_coalesced_table *coalesced);
 
-/* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that is not. */
+/* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that is
+ * not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
 /* Before the first batch: none has fetches. */
 void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
 
-/* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host then
- * fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
+/* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host
+ * then fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
 
-/* Has a sampler (sampler.h) told of loads and residencies of the level where the data of the first machine go first, before
- * the first batch; if lines are too long for it, it is told of nothing.  Its lists are one for each batch. */
+/* Has a sampler (sampler.h) told of loads and residencies of the level where the data of the first machine
+ * go first, before the first batch; if lines are too long for it, it is told of nothing.  Its lists are one
+ * for each batch. */
 struct nm_sampler;
 void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler *sampler);
 
@@ -135,21 +144,21 @@ int nm_hierarchy_sample_rest(struct nm_hierarchy *hierarchy);
 /* Settles the lines that are still resident.  Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 
-/* Counts of a level, indexed by cell; *ret_cells is 1 + the largest cell seen; *ret_counts is to be freed by the
- * caller.  For first levels `reads` and `writes` are left 0 per cell: the caller who makes the references counts
- * them as they are made.  0 or NM_ENOMEM. */
+/* Counts of a level, indexed by attribution key; *ret_attr_count is 1 + the largest attribution key seen;
+ * *ret_counts is to be freed by the caller.  For first levels `reads` and `writes` are left 0 per
+ * attribution key: the caller who makes the references counts them as they are made.  0 or NM_ENOMEM. */
 int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts **ret_counts,
-			size_t *ret_cells);
-/* Sum over all cells (reads and writes filled in for every level). */
+			size_t *ret_attr_count);
+/* Sum over all attribution keys (reads and writes filled in for every level). */
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 
-/* What a level counts beside that, indexed by cell as the counts are, *ret_extras to be freed by the caller; NULL where
- * the level has nothing to count.  0 or NM_ENOMEM. */
+/* What a level counts beside that, indexed by attribution key as the counts are, *ret_extras to be freed by
+ * the caller; NULL where the level has nothing to count.  0 or NM_ENOMEM. */
 int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_extras **ret_extras,
-			size_t *ret_cells);
+			size_t *ret_attr_count);
 
-/* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand there for each of
- * them.  *ret_list is to be freed by the caller. */
+/* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand
+ * there for each of them.  *ret_list is to be freed by the caller. */
 int nm_hierarchy_evictions(const struct nm_hierarchy *hierarchy, unsigned level,
 			   struct nm_eviction **ret_list, size_t *ret_count);
 

@@ -13,7 +13,7 @@ void nm_event_sink_begin(struct nm_event_sink *t, const struct nm_ref *r, uint64
 {
 	t->asked.address = address;
 	t->asked.bytes = bytes;
-	t->asked.cell = r->cell;
+	t->asked.attr = r->attr;
 }
 
 void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,

@@ -2,21 +2,26 @@
  *
  * monitor.h - tells of each single event in a hierarchy: hits, misses, loads and replacements at every level.
  *
- * A hierarchy that is watched runs a copy of its loops of its own (fast.c), one reference after another; the others
- * hold no trace of this.  Rules of what is told, each at the level where it happens:
- *   - A reference, or a fill that the level above asks for, is told once for each line that it touches: a hit if the
+ * A hierarchy that is watched runs a copy of its loops of its own (fast.c), one reference after another; the
+ * others hold no trace of this.  Rules of what is told, each at the level where it happens:
+ *   - A reference, or a fill that the level above asks for, is told once for each line that it touches: a
+ *   hit if the
  *     line is there, else a load, after the replacement of the line that had to leave, if one had.
  *   - A miss is told in front of the first load of a reference: once, however many lines it loads.  Hence
  *     loads - misses is what straddling references loaded beyond their first.
  *   - A fetch that stands for several instructions misses once; the others are hits.
- *   - What misses is told at this level before the fill is asked for from the next one.  Hence each line that a reference
+ *   - What misses is told at this level before the fill is asked for from the next one.  Hence each line
+ *   that a reference
  *     touches ends in one event: the hit at the level that serves it, or the load at the last level.
- *   - Levels that write through or do not allocate hand writes on: these are told at the next level as references of
+ *   - Levels that write through or do not allocate hand writes on: these are told at the next level as
+ *   references of
  *     their own; a write to a line that is not there and is not loaded is a miss without a load.
- *   - Lines that an inclusive level takes back are invalidated at the levels above it, before they are replaced there:
- *     none is loaded in their stead.  Evictions of a level are its lines that were replaced and those that were
- *     invalidated.
- *   - Lines that a prefetch loads are told as such after the reference that caused it, each after the replacement of the
+ *   - Lines that an inclusive level takes back are invalidated at the levels above it, before they are
+ *   replaced there:
+ *     none is loaded in their stead.  Evictions of a level are its lines that were replaced and those that
+ *     were invalidated.
+ *   - Lines that a prefetch loads are told as such after the reference that caused it, each after the
+ *   replacement of the
  *     line that had to leave; they are loads neither here nor at the next levels.
  *   - Lines that are still resident at the end are not told.
  */
@@ -46,8 +51,8 @@ struct nm_event {
 	uint64_t set;
 	uint32_t bytes;  /* that the reference touches there */
 	uint32_t times;  /* accesses that this event stands for; 1, but for hits of fetches */
-	uint32_t cell;   /* of the reference */
-	uint32_t victim; /* of a line that leaves: the cell that had loaded it; else 0 */
+	uint32_t attr;   /* of the reference */
+	uint32_t victim; /* of a line that leaves: the attribution key that had loaded it; else 0 */
 	uint8_t kind;    /* enum nm_event_kind */
 	uint8_t level;   /* index in the machine */
 	uint8_t core;    /* 1 + whose cache of that level it is; 0: there is one for all cores */

@@ -2,8 +2,8 @@
  *
  * sampler.c - see sampler.h.
  *
- * A line is followed until more residencies were told than are allowed: FOLLOWED for each time that the lines were halved, and
- * one of FOLLOWED_PART loads.
+ * A line is followed until more residencies were told than are allowed: FOLLOWED for each time that the
+ * lines were halved, and one of FOLLOWED_PART loads.
  */
 #include "sampler.h"
 
@@ -54,7 +54,7 @@ static void tell_stay(struct nm_cache *c, uint32_t slot, uint32_t weight)
 	struct nm_line_sample g = {.address = c->tags[slot] << c->line_shift,
 				   .served = residency->served,
 				   .weight = weight,
-				   .cell = residency->cell,
+				   .attr = residency->attr,
 				   .residency = 1,
 				   .followed = nm_sampler_hash(c->tags[slot]) <= w->chosen};
 
@@ -77,10 +77,10 @@ static uint64_t gap_after(uint64_t loads)
 	return 1 + mean / 2 + nm_mix64(loads) % (mean + 1);
 }
 
-void nm_sampler_load(struct nm_sampler *w, uint64_t address, uint32_t cell, unsigned write)
+void nm_sampler_load(struct nm_sampler *w, uint64_t address, uint32_t attr, unsigned write)
 {
 	struct nm_line_sample miss = {
-	    .address = address, .weight = (uint32_t)w->gap, .cell = cell, .write = (uint8_t)write};
+	    .address = address, .weight = (uint32_t)w->gap, .attr = attr, .write = (uint8_t)write};
 
 	w->weight = miss.weight;
 	w->loads += w->gap;
@@ -89,7 +89,8 @@ void nm_sampler_load(struct nm_sampler *w, uint64_t address, uint32_t cell, unsi
 	w->latest = w->failed ? 0 : w->to->list.count;
 }
 
-/* Between a load of the first level and what further levels load for it no other load comes, but of another line. */
+/* Between a load of the first level and what further levels load for it no other load comes, but of another
+ * line. */
 void nm_sampler_further(struct nm_sampler *w, uint64_t address, const struct nm_cache *c)
 {
 	struct nm_line_sample *miss = w->latest ? &w->to->list.at[w->latest - 1] : NULL;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.h - some of the loads and residencies of one level, as they are, for who wants to know more than sums.
+ * sampler.h - some of the loads and residencies of one level, as they are, for who wants to know more than
+ * sums.
  *
- * A sampler is told of two kinds of samples, both chosen by nothing but what came before, so that the same references
- * give the same ones:
- *   - at some loads, the reference that missed, and the residency of the line that leaves next: at first all of them, then
- *     ever fewer, down to one of NM_SAMPLE_GAP, at gaps that vary.  Each stands for all since the one before: its
- *     weight.  It is also told which further levels had to load the line for it.
- *   - all residencies of some lines, which are chosen by a hash of their number: at first all lines, then half of them, and so
- *     on, whenever they have become too many.  Lines that were chosen among fewer were also chosen among more, so
- *     what is known of the remaining ones is complete.
+ * A sampler is told of two kinds of samples, both chosen by nothing but what came before, so that the same
+ * references give the same ones:
+ *   - at some loads, the reference that missed, and the residency of the line that leaves next: at first all
+ *   of them, then
+ *     ever fewer, down to one of NM_SAMPLE_GAP, at gaps that vary.  Each stands for all since the one
+ *     before: its weight.  It is also told which further levels had to load the line for it.
+ *   - all residencies of some lines, which are chosen by a hash of their number: at first all lines, then
+ *   half of them, and so
+ *     on, whenever they have become too many.  Lines that were chosen among fewer were also chosen among
+ *     more, so what is known of the remaining ones is complete.
  *
- * Glimpses are listed by batch, NM_SAMPLE_LISTS batches at a time: who models and who reads may be two threads, as long
- * as something else keeps them far enough apart.
+ * Glimpses are listed by batch, NM_SAMPLE_LISTS batches at a time: who models and who reads may be two
+ * threads, as long as something else keeps them far enough apart.
  *
  * Dropped: to note the address that missed with each residency, which makes half a cache line three quarters.
  */
@@ -34,7 +37,7 @@ struct nm_line_sample {
 	uint64_t mask[NM_SAMPLE_WORDS];
 	uint64_t served;   /* accesses */
 	uint32_t weight;   /* misses, or residencies, that it stands for; 0: it stands for the line alone */
-	uint32_t cell;     /* that missed, or that loaded the line */
+	uint32_t attr;     /* that missed, or that loaded the line */
 	uint8_t residency; /* or else a miss, */
 	uint8_t write;     /* of this kind */
 	uint8_t followed;  /* the line is one of those of which all residencies are told */
@@ -72,8 +75,9 @@ static inline uint64_t nm_sampler_hash(uint64_t line)
 
 struct nm_cache;
 
-/* A load that is due; a further level loads, perhaps for the latest miss; a residency that is to be told; what is in the level at the end. */
-void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t cell, unsigned write);
+/* A load that is due; a further level loads, perhaps for the latest miss; a residency that is to be told;
+ * what is in the level at the end. */
+void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
 void nm_sampler_further(struct nm_sampler *sampler, uint64_t address, const struct nm_cache *cache);
 void nm_sampler_residency(struct nm_cache *cache, uint32_t slot);
 void nm_sampler_rest(struct nm_cache *cache);

@@ -49,7 +49,7 @@ void nm_blocks_done(struct nm_blocks *blocks)
 	free(blocks->objects);
 	blocks->objects = NULL;
 	blocks->objects_room = 0;
-	nm_vec_free(&blocks->orphans);
+	nm_vec_free(&blocks->released_holders);
 	nm_map_done(&blocks->crowded);
 	nm_map_done(&blocks->crowds);
 	blocks->top = NULL;
@@ -128,7 +128,8 @@ static uint64_t end_in_granule(const struct nm_block *b, uint64_t at)
 	return end < granule_end ? end : granule_end;
 }
 
-/* Writes id into the granule of an address of the block; if another block lives there, beside it, byte by byte. */
+/* Writes id into the granule of an address of the block; if another block lives there, beside it, byte by
+ * byte. */
 static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t at, uint32_t id)
 {
 	uint32_t *slot = &page->granules[at >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
@@ -196,7 +197,7 @@ static void remove_id(struct nm_blocks *blocks, uint32_t id)
 	struct nm_block *b = &blocks->list.at[id];
 
 	mark(blocks, b, id, 1);
-	if (b->cachers && nm_vec_push(&blocks->orphans, b->cachers))
+	if (b->range_holders && nm_vec_push(&blocks->released_holders, b->range_holders))
 		blocks->failed = 1;
 	*b = (struct nm_block){0, 0, blocks->free_slot, 0};
 	blocks->free_slot = id;

@@ -2,12 +2,12 @@
  *
  * blocks.h - which live block (heap block, or range that the program named) holds an address.
  *
- * The address space is a two-level table of 4 KB pages.  A page that lies wholly inside one block names it; a page
- * shared by several blocks has one entry per 16-byte granule, since allocators align to 16. Where blocks do share a
- * granule (an allocator with 8-byte classes, scalars named by hand) all but the first are kept aside in a hash,
- * byte by byte.  A lookup is three dependent loads; memory is a quarter of the bytes in small blocks and next to
- * nothing for large ones.  Dropped: one entry per 64-byte line (blocks smaller than a line need a second search); a
- * balanced tree (60 ns a lookup instead of 5).
+ * The address space is a two-level table of 4 KB pages.  A page that lies wholly inside one block names it;
+ * a page shared by several blocks has one entry per 16-byte granule, since allocators align to 16. Where
+ * blocks do share a granule (an allocator with 8-byte classes, scalars named by hand) all but the first are
+ * kept aside in a hash, byte by byte.  A lookup is three dependent loads; memory is a quarter of the bytes
+ * in small blocks and next to nothing for large ones.  Dropped: one entry per 64-byte line (blocks smaller
+ * than a line need a second search); a balanced tree (60 ns a lookup instead of 5).
  */
 #ifndef NM_BLOCKS_H
 #define NM_BLOCKS_H
@@ -20,8 +20,8 @@
 
 struct nm_block {
 	uint64_t address, size;
-	uint32_t object;  /* what the caller gave; after removal: next free slot */
-	uint32_t cachers; /* the caller's own, 0 in a new block */
+	uint32_t object;        /* what the caller gave; after removal: next free slot */
+	uint32_t range_holders; /* the caller's own, 0 in a new block */
 };
 
 enum {
@@ -54,8 +54,8 @@ struct nm_blocks {
 	uint32_t free_slot;
 	int failed; /* memory ran out where it could not be told: the next add tells */
 	size_t live;
-	struct nm_vec(
-	    uint32_t) orphans; /* cachers != 0 of blocks that were removed, for the caller to empty */
+	struct nm_vec(uint32_t)
+	    released_holders;  /* cachers != 0 of blocks that were removed, for the caller to empty */
 	struct nm_map crowded; /* byte address -> block, where the granule is another's */
 	struct nm_map crowds;  /* granule number -> how many of its bytes are in `crowded` */
 };
@@ -76,9 +76,9 @@ int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address);
 /* The block that contains address, or NULL.  Valid until the next add or remove. */
 const struct nm_block *nm_blocks_find(const struct nm_blocks *blocks, uint64_t address);
 
-/* What is known of the granule around address without a look at its blocks: NM_GRANULE_WHOLE and the index of the
- * block that has all of it; or 0: there is no block; or something else. */
-static inline uint32_t nm_blocks_glance(const struct nm_blocks *blocks, uint64_t address)
+/* What is known of the granule around address without a look at its blocks: NM_GRANULE_WHOLE and the index
+ * of the block that has all of it; or 0: there is no block; or something else. */
+static inline uint32_t nm_blocks_granule(const struct nm_blocks *blocks, uint64_t address)
 {
 	const struct nm_block_table *table;
 	const struct nm_block_page *page;

@@ -85,18 +85,19 @@ unsigned nm_context_wrappers(const struct nm_context *context)
 	return n;
 }
 
-void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot, uint64_t next_slot)
+void nm_wrapper_probe_return(struct nm_wrapper_probe *probe, struct nm_contexts *contexts, uint64_t slot,
+			     uint64_t next_slot)
 {
-	if (slot < watch->slot) /* something that the function called in between */
+	if (slot < probe->slot) /* something that the function called in between */
 		return;
-	if (slot > watch->slot || watch->ran > NM_FORWARD_INSTRUCTIONS) {
-		watch->context = 0;
+	if (slot > probe->slot || probe->ran > NM_FORWARD_INSTRUCTIONS) {
+		probe->context = 0;
 		return;
 	}
-	contexts->list.at[watch->context].forwarded[watch->level]++;
-	watch->level++;
-	watch->slot = next_slot;
-	watch->ran = 0;
-	if (watch->level == NM_FORWARD_LEVELS)
-		watch->context = 0;
+	contexts->list.at[probe->context].forwarded[probe->level]++;
+	probe->level++;
+	probe->slot = next_slot;
+	probe->ran = 0;
+	if (probe->level == NM_FORWARD_LEVELS)
+		probe->context = 0;
 }

@@ -53,7 +53,7 @@ int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_
 unsigned nm_context_wrappers(const struct nm_context *context);
 
 /* Follows one allocation until somebody uses the block. */
-struct nm_watch {
+struct nm_wrapper_probe {
 	uint32_t context; /* 0: not watching */
 	unsigned level;
 	uint64_t address, end; /* of the block */
@@ -62,14 +62,16 @@ struct nm_watch {
 };
 
 /* The block is used, or too long is waited for that; the function that is watched stands at pc. */
-static inline void nm_watch_note(const struct nm_watch *watch, struct nm_contexts *contexts, uint64_t pc)
+static inline void nm_wrapper_probe_note(const struct nm_wrapper_probe *probe, struct nm_contexts *contexts,
+					 uint64_t pc)
 {
-	uint64_t *used = &contexts->list.at[watch->context].used[watch->level];
+	uint64_t *used = &contexts->list.at[probe->context].used[probe->level];
 
 	*used = *used ? *used : pc;
 }
 
 /* The function at watch->slot returns; next_slot is its caller's. */
-void nm_watch_return(struct nm_watch *watch, struct nm_contexts *contexts, uint64_t slot, uint64_t next_slot);
+void nm_wrapper_probe_return(struct nm_wrapper_probe *probe, struct nm_contexts *contexts, uint64_t slot,
+			     uint64_t next_slot);
 
 #endif

@@ -222,7 +222,8 @@ static struct nm_object object_of_variable(struct nm_space *space, const struct 
 				  .bytes = v->end - v->low};
 }
 
-/* What a module has in a section, beside its variables.  Both texts are interned: their addresses are a key. */
+/* What a module has in a section, beside its variables.  Both texts are interned: their addresses are a key.
+ * */
 static int module_data(struct nm_space *space, struct nm_module *module, const char *section,
 		       uint32_t *ret_object)
 {
@@ -253,10 +254,10 @@ static int variable_object(struct nm_space *space, struct nm_map *map, uint64_t 
 }
 
 static int find_variable(struct nm_space *space, const struct nm_mapping *m, uint64_t address,
-			 struct nm_place *ret_place)
+			 struct nm_location *ret_location)
 {
 	struct nm_variable v;
-	struct nm_place p = {.lasting = 1, .low = address, .end = address + 1};
+	struct nm_location p = {.lasting = 1, .low = address, .end = address + 1};
 
 	if (!nm_module_variable(m->module, address - m->bias, &v)) {
 		if (module_data(space, m->module, "data", &p.object))
@@ -271,15 +272,15 @@ static int find_variable(struct nm_space *space, const struct nm_mapping *m, uin
 			return NM_ENOMEM;
 		}
 	}
-	*ret_place = p;
+	*ret_location = p;
 	return 0;
 }
 
 static int find_threadlocal(struct nm_space *space, const struct nm_tls_block *block, uint64_t address,
-			    struct nm_place *ret_place)
+			    struct nm_location *ret_location)
 {
 	struct nm_variable v;
-	struct nm_place p = {.lasting = 1, .low = address, .end = address + 1};
+	struct nm_location p = {.lasting = 1, .low = address, .end = address + 1};
 
 	if (nm_module_tls_variable(block->module, address - block->address, &v)) {
 		p.low = block->address + v.low;
@@ -289,7 +290,7 @@ static int find_threadlocal(struct nm_space *space, const struct nm_tls_block *b
 	} else if (module_data(space, block->module, "thread-local data", &p.object)) {
 		return NM_ENOMEM;
 	}
-	*ret_place = p;
+	*ret_location = p;
 	return 0;
 }
 
@@ -353,22 +354,22 @@ static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 
 /* How far and how long the answer holds in a mapping without a module: between thread-local blocks. */
 static void narrow(const struct nm_space *space, const struct nm_mapping *m, uint64_t address,
-		   struct nm_place *place)
+		   struct nm_location *location)
 {
 	const struct nm_tls_block *next = next_tls(space, address);
 	size_t before = next ? (size_t)(next - space->tls.at) : space->tls.count;
 
-	place->lasting = !m->allocator && !space->named.live;
-	place->page = m->allocator && !space->named.live;
-	place->low = m->address;
-	place->end = m->end;
+	location->lasting = !m->allocator && !space->named.live;
+	location->page = m->allocator && !space->named.live;
+	location->low = m->address;
+	location->end = m->end;
 	if (before && space->tls.at[before - 1].end > m->address)
-		place->low = space->tls.at[before - 1].end;
+		location->low = space->tls.at[before - 1].end;
 	if (next && next->address < m->end)
-		place->end = next->address;
+		location->end = next->address;
 }
 
-int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place)
+int nm_space_find(struct nm_space *space, uint64_t address, struct nm_location *ret_location)
 {
 	const struct nm_block *named = space->named.live ? nm_blocks_find(&space->named, address) : NULL;
 	const struct nm_block *block = named ? named : nm_blocks_find(&space->heap, address);
@@ -376,46 +377,47 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret
 	struct nm_mapping *m;
 
 	if (block) {
-		*ret_place = (struct nm_place){
+		*ret_location = (struct nm_location){
 		    .object = block->object, .low = block->address, .end = block->address + block->size};
 		if (!space->named.live)
-			ret_place->block = (uint32_t)(block - space->heap.list.at);
+			ret_location->block = (uint32_t)(block - space->heap.list.at);
 		else if (named &&
 			 !space->mappings.count) /* no stack lies there: a loop nest, a foreign trace */
-			ret_place->lasting = 1;
+			ret_location->lasting = 1;
 		return 0;
 	}
 	tls = next_tls(space, address);
 	if (tls && tls->address <= address)
-		return find_threadlocal(space, tls, address, ret_place);
+		return find_threadlocal(space, tls, address, ret_location);
 	m = nm_space_mapping(space, address);
 	if (!m) {
-		*ret_place = (struct nm_place){.object = NM_OBJECT_NONE, .low = address, .end = address + 1};
+		*ret_location =
+		    (struct nm_location){.object = NM_OBJECT_NONE, .low = address, .end = address + 1};
 		return 0;
 	}
 	if (m->module)
-		return find_variable(space, m, address, ret_place);
+		return find_variable(space, m, address, ret_location);
 	if (!m->object && whole_mapping(space, m))
 		return NM_ENOMEM;
-	*ret_place = (struct nm_place){.object = m->object};
-	narrow(space, m, address, ret_place);
+	*ret_location = (struct nm_location){.object = m->object};
+	narrow(space, m, address, ret_location);
 	return 0;
 }
 
-void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_place *place)
+void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_location *location)
 {
-	struct nm_recall *r = &space->recall;
+	struct nm_recent_locations *r = &space->recall;
 	size_t i = address >> 4 & (sizeof r->ranges / sizeof r->ranges[0] - 1);
 	size_t k = address >> 12 & (sizeof r->pages / sizeof r->pages[0] - 1);
 	uint64_t page = address & ~(uint64_t)4095;
 
-	if (place->lasting) {
-		r->ranges[i].low = place->low;
-		r->ranges[i].end = place->end;
-		r->ranges[i].object = place->object;
-	} else if (place->page && place->low <= page && page + 4096 <= place->end) {
+	if (location->lasting) {
+		r->ranges[i].low = location->low;
+		r->ranges[i].end = location->end;
+		r->ranges[i].object = location->object;
+	} else if (location->page && location->low <= page && page + 4096 <= location->end) {
 		r->pages[k].page = (address >> 12) + 1;
-		r->pages[k].object = place->object;
+		r->pages[k].object = location->object;
 	}
 }
 

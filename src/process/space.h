@@ -52,7 +52,7 @@ struct nm_mapping {
 
 /* What was found lately where no heap block is, by granule and by page; emptied whenever it may have lost its
  * meaning. */
-struct nm_recall {
+struct nm_recent_locations {
 	struct {
 		uint64_t low, end;
 		uint32_t object;
@@ -77,7 +77,7 @@ struct nm_space {
 	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
 	uint64_t heap_end;         /* of the data segment's heap (brk), 0 before it is known */
 	struct nm_vec(struct nm_tls_block) tls;
-	struct nm_recall recall;
+	struct nm_recent_locations recall;
 };
 
 /* A module's thread-local block of one thread. */
@@ -88,7 +88,7 @@ struct nm_tls_block {
 
 /* The object at an address, with the range around it for which the answer holds.  `lasting`: until the
  * mappings or names change.  block: as long as that block lives.  Otherwise for this address only. */
-struct nm_place {
+struct nm_location {
 	uint32_t object;
 	int lasting;
 	uint64_t low, end; /* the range, if either holds or it is a block's */
@@ -106,16 +106,16 @@ int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 void nm_space_forget_chains(struct nm_space *space);
 
 /* These return 0 or NM_ENOMEM. */
-int nm_space_find(struct nm_space *space, uint64_t address, struct nm_place *ret_place);
-void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_place *place);
+int nm_space_find(struct nm_space *space, uint64_t address, struct nm_location *ret_location);
+void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm_location *location);
 void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
 int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object);
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain);
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 
-/* The variable around an address, and the structure that it is or that its elements are, or NULL.  1 if there is a
- * variable that was asked for before. */
+/* The variable around an address, and the structure that it is or that its elements are, or NULL.  1 if
+ * there is a variable that was asked for before. */
 struct nm_space_variable {
 	uint32_t object;
 	uint64_t low, end;
@@ -130,28 +130,30 @@ int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *r
 /* Is it a function of malloc's family, by its name? */
 int nm_is_allocator(const char *function);
 
-/* mappings.c: the mapping that holds address, or NULL; a new one, a range that is mapped no more, one for which pages
- * were asked (0 or NM_ENOMEM). */
+/* mappings.c: the mapping that holds address, or NULL; a new one, a range that is mapped no more, one for
+ * which pages were asked (0 or NM_ENOMEM). */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
 int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 
-/* What nm_space_remember keeps of the address, where no heap block is and nothing is named.  1 if it is known. */
-static inline int nm_space_recall(const struct nm_space *space, uint64_t address, struct nm_place *ret_place)
+/* What nm_space_remember keeps of the address, where no heap block is and nothing is named.  1 if it is
+ * known. */
+static inline int nm_space_recent(const struct nm_space *space, uint64_t address,
+				  struct nm_location *ret_location)
 {
-	const struct nm_recall *r = &space->recall;
+	const struct nm_recent_locations *r = &space->recall;
 	size_t i = address >> 4 & (sizeof r->ranges / sizeof r->ranges[0] - 1);
 	size_t k = address >> 12 & (sizeof r->pages / sizeof r->pages[0] - 1);
 
 	if (address - r->ranges[i].low < r->ranges[i].end - r->ranges[i].low) {
-		*ret_place = (struct nm_place){.object = r->ranges[i].object,
-					       .lasting = 1,
-					       .low = r->ranges[i].low,
-					       .end = r->ranges[i].end};
+		*ret_location = (struct nm_location){.object = r->ranges[i].object,
+						     .lasting = 1,
+						     .low = r->ranges[i].low,
+						     .end = r->ranges[i].end};
 		return 1;
 	}
-	*ret_place = (struct nm_place){.object = r->pages[k].object};
+	*ret_location = (struct nm_location){.object = r->pages[k].object};
 	return r->pages[k].page == (address >> 12) + 1;
 }
 

@@ -2,9 +2,10 @@
  *
  * events.c - what was kept of single events (sift.h): counts by set, by granule of memory, or by level alone.
  *
- * As with all that is stored, cells become places, and threads are added up.  Rows of those who did not ask for events
- * cell by cell have the cells of their first events, which is what a histogram shows beside them.  The history of a line
- * and a single event are told, not counted, and are not stored.
+ * As with all that is stored, attribution keys become places, and threads are added up.  Rows of those who
+ * did not ask for events attribution key by attribution key have the attribution keys of their first events,
+ * which is what a histogram shows beside them.  The history of a line and a single event are told, not
+ * counted, and are not stored.
  */
 #include <stdlib.h>
 
@@ -12,9 +13,9 @@
 
 /* Without the code, a place is an object: such places stand behind all others, without a site. */
 static int64_t place_of(const struct nm_place_index *index, const struct nm_sift_request *request,
-			uint32_t cell)
+			uint32_t attr)
 {
-	uint32_t place = index->place_of[cell];
+	uint32_t place = index->place_of[attr];
 
 	return request->of_objects ? (int64_t)index->place_count + index->places[place].object : place;
 }
@@ -56,7 +57,7 @@ static struct row *rows_of(const struct nm_sifted *from, const struct nm_place_i
 		const struct nm_sift_row *r = &from->rows[i];
 
 		rows[i] = (struct row){.at = r->place, .count = r->count, .level = r->level, .kind = r->kind};
-		rows[i].maker = place_of(index, from->request, r->cell);
+		rows[i].maker = place_of(index, from->request, r->attr);
 		rows[i].victim = nm_event_leaves(r->kind) ? place_of(index, from->request, r->victim) : -1;
 	}
 	qsort(rows, from->row_count, sizeof *rows, by_key);

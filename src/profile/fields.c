@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c - stores fields, their affinity, the hot lines of objects, and the counts of cells shared out to fields.
+ * fields.c - stores fields, their affinity, the hot lines of objects, and the counts of attribution keys
+ * shared out to fields.
  *
- * A cell's accesses and misses were sampled by field, its counts are exact.  So each count is shared out by what was
- * sampled of its kind: references by accesses, all that comes of misses by misses; where there are no samples of a kind,
- * by the next best.  Parts are whole numbers that add up to the count: each is the difference of two rounded sums.
+ * An attribution key's accesses and misses were sampled by field, its counts are exact.  So each count is
+ * shared out by what was sampled of its kind: references by accesses, all that comes of misses by misses;
+ * where there are no samples of a kind, by the next best.  Parts are whole numbers that add up to the count:
+ * each is the difference of two rounded sums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -202,8 +204,8 @@ static void store_lines(struct field_writer *s)
 
 /* ---- counts ---- */
 
-/* What a count is shared out by: the kinds of samples, the best first; bits: 1 reads, 2 writes, 4 read misses, 8 write
- * misses. */
+/* What a count is shared out by: the kinds of samples, the best first; bits: 1 reads, 2 writes, 4 read
+ * misses, 8 write misses. */
 static const uint8_t by_accesses[2][4] = {{1, 3, 4, 12}, {2, 3, 8, 12}};
 static const uint8_t by_misses[3][4] = {{4, 12, 1, 3}, {8, 12, 2, 3}, {12, 12, 3, 3}};
 
@@ -277,8 +279,8 @@ static int compare_rows(const void *a, const void *b)
 	return (x->field > y->field) - (x->field < y->field);
 }
 
-/* The rows of one cell at one level: by field, or all of it without one.  Returns how many. */
-static size_t split_cell(const struct field_writer *s, unsigned level, uint32_t cell,
+/* The rows of one attribution key at one level: by field, or all of it without one.  Returns how many. */
+static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t attr,
 			 const struct nm_result_field_use *uses, size_t n, struct field_row *rows)
 {
 	const struct nm_result *r = s->result;
@@ -286,10 +288,10 @@ static size_t split_cell(const struct field_writer *s, unsigned level, uint32_t 
 	unsigned depth = nm_machine_depth(&r->machine, level);
 	uint64_t counts[COUNTS];
 
-	memcpy(counts, &r->levels[level].counts[cell], sizeof counts);
+	memcpy(counts, &r->levels[level].counts[attr], sizeof counts);
 	for (size_t i = 0; i < n + !n; i++)
-		rows[i] = (struct field_row){.thread = r->cells[cell].thread,
-					     .place = s->index->place_of[cell],
+		rows[i] = (struct field_row){.thread = r->attrs[attr].thread,
+					     .place = s->index->place_of[attr],
 					     .field = n ? s->number[uses[i].field] : 0};
 	if (!n) {
 		memcpy(&rows->counts, counts, sizeof counts);
@@ -334,30 +336,30 @@ static void add_row(struct field_row *to, const struct field_row *from)
 		a[i] += b[i];
 }
 
-/* All cells of places with a cell that has uses. */
-static size_t split_cells(const struct field_writer *s, unsigned level, const uint8_t *has_uses,
+/* All attribution keys of places with an attribution key that has uses. */
+static size_t split_attrs(const struct field_writer *s, unsigned level, const uint8_t *has_uses,
 			  struct field_row *rows)
 {
 	const struct nm_result *r = s->result;
 	size_t count = 0, u = 0;
 
-	for (uint32_t cell = 0; cell < r->cell_count; cell++) {
+	for (uint32_t attr = 0; attr < r->attr_count; attr++) {
 		size_t n = 0;
 
-		while (u + n < r->field_use_count && r->field_uses[u + n].cell == cell)
+		while (u + n < r->field_use_count && r->field_uses[u + n].attr == attr)
 			n++;
-		if (has_uses[s->index->place_of[cell]])
-			count += split_cell(s, level, cell, &r->field_uses[u], n, rows + count);
+		if (has_uses[s->index->place_of[attr]])
+			count += split_attr(s, level, attr, &r->field_uses[u], n, rows + count);
 		u += n;
 	}
 	return count;
 }
 
-static void store_cells(struct field_writer *s, unsigned level, const uint8_t *has_uses,
+static void store_attrs(struct field_writer *s, unsigned level, const uint8_t *has_uses,
 			struct field_row *rows)
 {
 	sqlite3_stmt *insert = prepare(s, cell_sql);
-	size_t n = s->status ? 0 : split_cells(s, level, has_uses, rows);
+	size_t n = s->status ? 0 : split_attrs(s, level, has_uses, rows);
 
 	qsort(rows, n, sizeof *rows, compare_rows);
 	for (size_t i = 0, next; i < n && !s->status; i = next) {
@@ -372,14 +374,14 @@ static void store_counts(struct field_writer *s)
 {
 	const struct nm_result *r = s->result;
 	uint8_t *has_uses = calloc(s->index->place_count + 1, 1);
-	struct field_row *rows = calloc(r->cell_count + r->field_use_count + 1, sizeof *rows);
+	struct field_row *rows = calloc(r->attr_count + r->field_use_count + 1, sizeof *rows);
 
 	if (!has_uses || !rows)
 		s->status = SQLITE_NOMEM;
 	for (size_t i = 0; !s->status && i < r->field_use_count; i++)
-		has_uses[s->index->place_of[r->field_uses[i].cell]] = 1;
+		has_uses[s->index->place_of[r->field_uses[i].attr]] = 1;
 	for (unsigned level = 0; level < r->machine.count && !s->status; level++)
-		store_cells(s, level, has_uses, rows);
+		store_attrs(s, level, has_uses, rows);
 	free(rows);
 	free(has_uses);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * instructions.c - counts of single instructions, and the code that they stand in, where a recording tells them
- * apart.
+ * instructions.c - counts of single instructions, and the code that they stand in, where a recording tells
+ * them apart.
  *
- * An instruction with one object is to these tables what a place is to `cell`: a row that counts refer to.  Sums
- * over the instructions of a place are the place's counts.
+ * An instruction with one object is to these tables what a place is to `attribution key`: a row that counts
+ * refer to.  Sums over the instructions of a place are the place's counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t) };
 struct item {
 	const char *module;
 	uint64_t address;
-	uint32_t place, thread, cell;
+	uint32_t place, thread, attr;
 	uint32_t number; /* of the instruction with its place */
 };
 
@@ -43,7 +43,7 @@ static int by_number(const void *a, const void *b)
 		return x->thread > y->thread ? 1 : -1;
 	if (x->number != y->number)
 		return x->number > y->number ? 1 : -1;
-	return (x->cell > y->cell) - (x->cell < y->cell);
+	return (x->attr > y->attr) - (x->attr < y->attr);
 }
 
 static int run(sqlite3_stmt *insert)
@@ -76,7 +76,7 @@ static int store_instructions(const struct nm_result_writer *w, struct item *ite
 	uint32_t number = 0;
 	int status = prepare(w, "INSERT INTO instruction VALUES(?,?,?,?)", &insert);
 
-	for (size_t i = 0; i < w->result->cell_count && !status; i++) {
+	for (size_t i = 0; i < w->result->attr_count && !status; i++) {
 		struct item *item = &items[i];
 
 		if (i && !by_address(&items[i - 1], item)) {
@@ -112,14 +112,14 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 	int status =
 	    prepare(w, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &insert);
 
-	while (i < w->result->cell_count && !status) {
+	while (i < w->result->attr_count && !status) {
 		const struct item *first = &items[i];
 		uint64_t sum[COUNTS] = {0};
 
-		for (; i < w->result->cell_count && items[i].thread == first->thread &&
+		for (; i < w->result->attr_count && items[i].thread == first->thread &&
 		       items[i].number == first->number;
 		     i++)
-			add(sum, &w->result->levels[level].counts[items[i].cell]);
+			add(sum, &w->result->levels[level].counts[items[i].attr]);
 		if (!memcmp(sum, none, sizeof sum))
 			continue;
 		sqlite3_bind_int64(insert, 1, nm_level_id(w, level));
@@ -191,22 +191,22 @@ int nm_store_instructions(const struct nm_result_writer *w)
 
 	if (!result->by_instruction)
 		return SQLITE_OK;
-	items = calloc(result->cell_count + 1, sizeof *items);
+	items = calloc(result->attr_count + 1, sizeof *items);
 	if (!items)
 		return SQLITE_NOMEM;
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct nm_result_site *site = &result->sites[result->cells[i].site];
+	for (size_t i = 0; i < result->attr_count; i++) {
+		const struct nm_result_site *site = &result->sites[result->attrs[i].site];
 
 		items[i] = (struct item){site->module,         site->address,
-					 w->index.place_of[i], result->cells[i].thread,
+					 w->index.place_of[i], result->attrs[i].thread,
 					 (uint32_t)i,          0};
 	}
-	qsort(items, result->cell_count, sizeof *items, by_address);
+	qsort(items, result->attr_count, sizeof *items, by_address);
 	status = store_instructions(w, items);
-	qsort(items, result->cell_count, sizeof *items, by_number);
+	qsort(items, result->attr_count, sizeof *items, by_number);
 	for (unsigned level = 0; level < result->machine.count && !status; level++)
 		status = store_counts(w, items, level);
-	w->store->instructions += (sqlite3_int64)result->cell_count; /* as many at most */
+	w->store->instructions += (sqlite3_int64)result->attr_count; /* as many at most */
 	if (!status)
 		status = store_code(w);
 	free(items);

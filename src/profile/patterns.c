@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * patterns.c - the strides of cells become those of places: counts of equal strides are summed, and the one that most
- * accesses follow is kept.  Of strides with equal counts the shorter one wins, then the one that goes forward.
+ * patterns.c - the strides of attribution keys become those of places: counts of equal strides are summed,
+ * and the one that most accesses follow is kept.  Of strides with equal counts the shorter one wins, then
+ * the one that goes forward.
  */
 #include <stdlib.h>
 
@@ -33,7 +34,8 @@ static int is_better(const struct nm_result_stride *a, const struct nm_result_st
 	return a->bytes > b->bytes;
 }
 
-/* An entry for each stride of each cell; the first one of a cell has what was sampled. */
+/* An entry for each stride of each attribution key; the first one of an attribution key has what was
+ * sampled. */
 static size_t list_entries(const struct nm_result *result, const struct nm_place_index *index,
 			   struct entry *entries)
 {
@@ -44,7 +46,7 @@ static size_t list_entries(const struct nm_result *result, const struct nm_place
 
 		for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
 			if (!k || p->strides[k].count)
-				entries[n++] = (struct entry){index->place_of[p->cell], p->strides[k].bytes,
+				entries[n++] = (struct entry){index->place_of[p->attr], p->strides[k].bytes,
 							      p->strides[k].count, k ? 0 : p->sampled};
 	}
 	return n;

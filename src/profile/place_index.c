@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * place_index.c - brings the cells of a result into an order that does not depend on the run.
+ * place_index.c - brings the attribution keys of a result into an order that does not depend on the run.
  *
- * The engine numbers sites, objects and cells as it meets them, and two sites may read the same (two
- * modules with an inline function of one header).  Texts are compared once, to rank sites and objects;
- * cells are then sorted by numbers.
+ * The engine numbers sites, objects and attribution keys as it meets them, and two sites may read the same
+ * (two modules with an inline function of one header).  Texts are compared once, to rank sites and objects;
+ * attribution keys are then sorted by numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,39 +67,40 @@ static int rank(size_t count, compare_fn *compare, void *things, uint32_t **ret_
 	return 0;
 }
 
-/* Sorting keeps the order of what is equal: cells of one thread and place stay in the order of their numbers. */
-static int merge_keys(struct nm_place_index *index, const struct nm_result *result, struct nm_keyed *cells)
+/* Sorting keeps the order of what is equal: attribution keys of one thread and place stay in the order of
+ * their numbers. */
+static int merge_keys(struct nm_place_index *index, const struct nm_result *result, struct nm_keyed *attrs)
 {
-	const size_t n = result->cell_count;
+	const size_t n = result->attr_count;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct nm_result_cell *cell = &result->cells[i];
+		const struct nm_result_attribution *attr = &result->attrs[i];
 
-		cells[i].key =
-		    (uint64_t)index->site_rank[cell->site] << 32 | index->object_rank[cell->object];
-		cells[i].value = i;
+		attrs[i].key =
+		    (uint64_t)index->site_rank[attr->site] << 32 | index->object_rank[attr->object];
+		attrs[i].value = i;
 	}
-	if (nm_sort_by_key(cells, n))
+	if (nm_sort_by_key(attrs, n))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (!i || cells[i].key != cells[i - 1].key)
+		if (!i || attrs[i].key != attrs[i - 1].key)
 			index->places[index->place_count++] =
-			    (struct nm_place){(uint32_t)(cells[i].key >> 32), (uint32_t)cells[i].key};
-		index->place_of[cells[i].value] = index->place_count - 1;
+			    (struct nm_location){(uint32_t)(attrs[i].key >> 32), (uint32_t)attrs[i].key};
+		index->place_of[attrs[i].value] = index->place_count - 1;
 	}
 	for (size_t i = 0; i < n; i++)
-		cells[i].key = result->cells[cells[i].value].thread;
-	if (nm_sort_by_key(cells, n))
+		attrs[i].key = result->attrs[attrs[i].value].thread;
+	if (nm_sort_by_key(attrs, n))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		index->order[i] = (uint32_t)cells[i].value;
+		index->order[i] = (uint32_t)attrs[i].value;
 	return 0;
 }
 
 int nm_place_index_make(struct nm_place_index *ret_index, const struct nm_result *result)
 {
-	size_t room = result->cell_count + 1;
-	struct nm_keyed *cells = malloc(room * sizeof *cells);
+	size_t room = result->attr_count + 1;
+	struct nm_keyed *attrs = malloc(room * sizeof *attrs);
 	struct nm_place_index index = {0};
 	int status;
 
@@ -111,13 +112,13 @@ int nm_place_index_make(struct nm_place_index *ret_index, const struct nm_result
 	index.places = malloc(room * sizeof *index.places);
 	index.place_of = malloc(room * sizeof *index.place_of);
 	index.order = malloc(room * sizeof *index.order);
-	if (status || !cells || !index.places || !index.place_of || !index.order ||
-	    merge_keys(&index, result, cells)) {
+	if (status || !attrs || !index.places || !index.place_of || !index.order ||
+	    merge_keys(&index, result, attrs)) {
 		nm_place_index_done(&index);
-		free(cells);
+		free(attrs);
 		return NM_ENOMEM;
 	}
-	free(cells);
+	free(attrs);
 	*ret_index = index;
 	return 0;
 }

@@ -19,11 +19,12 @@ enum {
 
 extern const char nm_profile_schema[]; /* schema.sql */
 
-/* ---- place_index.c: the cells of a result, sorted and summed ----------------------------------------- */
+/* ---- place_index.c: the attribution keys of a result, sorted and summed
+ * ----------------------------------------- */
 
-/* Indices of sites and objects are replaced by ranks among their different texts.  Cells that agree in
- * function, file, line and object share a place; places are in the order of those texts. */
-struct nm_place {
+/* Indices of sites and objects are replaced by ranks among their different texts.  Attribution keys that
+ * agree in function, file, line and object share a place; places are in the order of those texts. */
+struct nm_location {
 	uint32_t site, object; /* ranks */
 };
 
@@ -31,10 +32,10 @@ struct nm_place_index {
 	uint32_t *site_rank, *object_rank;   /* [site_count], [object_count] of the result */
 	uint32_t *site_first, *object_first; /* [rank]: index of one that has it */
 	uint32_t sites, objects;             /* numbers of ranks */
-	struct nm_place *places;
+	struct nm_location *places;
 	uint32_t place_count;
-	uint32_t *place_of; /* [cell] */
-	uint32_t *order;    /* cells by (thread, place) */
+	uint32_t *place_of; /* [attribution key] */
+	uint32_t *order;    /* attribution keys by (thread, place) */
 };
 
 int nm_place_index_make(struct nm_place_index *ret_index, const struct nm_result *result);
@@ -129,7 +130,7 @@ struct nm_place_eviction {
 	uint64_t count, prefetches;
 };
 
-/* From evictions between cells: each pair once, in order; malloc'ed.  0 or SQLITE_NOMEM. */
+/* From evictions between attribution keys: each pair once, in order; malloc'ed.  0 or SQLITE_NOMEM. */
 int nm_place_evictions(const struct nm_result_level *from, const struct nm_place_index *index,
 		       struct nm_place_eviction **ret_list, size_t *ret_count);
 

@@ -3,8 +3,8 @@
  * store.c - writes one result into the tables of schema.sql, rows in the order of their keys.
  *
  * A prepared INSERT per table, all in the writer's one transaction; rows that are appended in key order
- * keep SQLite on its cheapest path.  Under keys that began with a text, the process, a row of evictions took 0.8 us;
- * under keys of numbers 0.6, and without one 0.3.
+ * keep SQLite on its cheapest path.  Under keys that began with a text, the process, a row of evictions took
+ * 0.8 us; under keys of numbers 0.6, and without one 0.3.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -273,7 +273,7 @@ static void store_places(struct nm_result_writer *w)
 	sqlite3_int64 *sites = store_sites(w);
 
 	for (uint32_t i = 0; i < w->index.place_count && !w->status; i++) {
-		const struct nm_place *place = &w->index.places[i];
+		const struct nm_location *place = &w->index.places[i];
 		uint32_t object = w->index.object_first[place->object];
 		sqlite3_stmt *insert = row(w, NM_INSERT_PLACE);
 
@@ -299,22 +299,22 @@ static void add_counts(struct nm_counts *to, const struct nm_counts *from)
 }
 
 /* One row per (thread, place) that has anything to tell. */
-static void store_cells(struct nm_result_writer *w, unsigned level)
+static void store_attrs(struct nm_result_writer *w, unsigned level)
 {
 	static const struct nm_counts none;
 	const struct nm_result *result = w->result;
 	size_t i = 0;
 
-	while (i < result->cell_count && !w->status) {
+	while (i < result->attr_count && !w->status) {
 		uint32_t first = w->index.order[i];
-		uint32_t thread = result->cells[first].thread, place = w->index.place_of[first];
+		uint32_t thread = result->attrs[first].thread, place = w->index.place_of[first];
 		struct nm_counts sum = result->levels[level].counts[first];
 		sqlite3_stmt *insert;
 
-		while (++i < result->cell_count) {
+		while (++i < result->attr_count) {
 			uint32_t next = w->index.order[i];
 
-			if (result->cells[next].thread != thread || w->index.place_of[next] != place)
+			if (result->attrs[next].thread != thread || w->index.place_of[next] != place)
 				break;
 			add_counts(&sum, &result->levels[level].counts[next]);
 		}
@@ -336,15 +336,15 @@ static void store_extras(struct nm_result_writer *w, unsigned level)
 	const struct nm_extras *extras = result->levels[level].extras;
 	size_t i = 0;
 
-	while (extras && i < result->cell_count && !w->status) {
+	while (extras && i < result->attr_count && !w->status) {
 		uint32_t first = w->index.order[i], next = first;
-		uint32_t thread = result->cells[first].thread, place = w->index.place_of[first];
+		uint32_t thread = result->attrs[first].thread, place = w->index.place_of[first];
 		struct nm_extras sum = none;
 		sqlite3_stmt *insert;
 
-		while (result->cells[next].thread == thread && w->index.place_of[next] == place) {
+		while (result->attrs[next].thread == thread && w->index.place_of[next] == place) {
 			nm_extras_add(&sum, &extras[next]);
-			if (++i == result->cell_count)
+			if (++i == result->attr_count)
 				break;
 			next = w->index.order[i];
 		}
@@ -451,9 +451,9 @@ static void store_buckets(struct nm_result_writer *w)
 	}
 }
 
-/* A cell of a context, as it is stored. */
+/* An attribution key of a context, as it is stored. */
 struct context_row {
-	uint32_t context, thread, place, cell;
+	uint32_t context, thread, place, attr;
 };
 
 static int compare_context_rows(const void *a, const void *b)
@@ -470,20 +470,20 @@ static int compare_context_rows(const void *a, const void *b)
 static struct context_row *sorted_context_rows(const struct nm_result_writer *w)
 {
 	const struct nm_result *result = w->result;
-	struct context_row *rows = malloc((result->context_cell_count + 1) * sizeof *rows);
+	struct context_row *rows = malloc((result->context_attr_count + 1) * sizeof *rows);
 
-	for (uint32_t i = 0; rows && i < result->context_cell_count; i++) {
-		const struct nm_result_context_cell *c = &result->context_cells[i];
+	for (uint32_t i = 0; rows && i < result->context_attr_count; i++) {
+		const struct nm_result_context_attr *c = &result->context_attrs[i];
 
-		rows[i] = (struct context_row){c->context, result->cells[c->cell].thread,
-					       w->index.place_of[c->cell], i};
+		rows[i] = (struct context_row){c->context, result->attrs[c->attr].thread,
+					       w->index.place_of[c->attr], i};
 	}
 	if (rows)
-		qsort(rows, result->context_cell_count, sizeof *rows, compare_context_rows);
+		qsort(rows, result->context_attr_count, sizeof *rows, compare_context_rows);
 	return rows;
 }
 
-static void store_context_cell(struct nm_result_writer *w, unsigned level, const struct context_row *at,
+static void store_context_attr(struct nm_result_writer *w, unsigned level, const struct context_row *at,
 			       const struct nm_counts *sum)
 {
 	static const struct nm_counts none;
@@ -499,18 +499,18 @@ static void store_context_cell(struct nm_result_writer *w, unsigned level, const
 	run(w, insert);
 }
 
-/* Several cells may have one place. */
-static void store_context_cells(struct nm_result_writer *w, unsigned level, const struct context_row *rows)
+/* Several attribution keys may have one place. */
+static void store_context_attrs(struct nm_result_writer *w, unsigned level, const struct context_row *rows)
 {
-	size_t n = w->result->context_cell_count, i = 0;
+	size_t n = w->result->context_attr_count, i = 0;
 
 	while (i < n && !w->status) {
 		const struct context_row *first = &rows[i];
 		struct nm_counts sum = {0};
 
 		for (; i < n && !compare_context_rows(first, &rows[i]); i++)
-			add_counts(&sum, &w->result->levels[level].context_counts[rows[i].cell]);
-		store_context_cell(w, level, first, &sum);
+			add_counts(&sum, &w->result->levels[level].context_counts[rows[i].attr]);
+		store_context_attr(w, level, first, &sum);
 	}
 }
 
@@ -524,8 +524,8 @@ static void store_context_sums(struct nm_result_writer *w, unsigned level)
 		w->status = SQLITE_NOMEM;
 		return;
 	}
-	for (size_t i = 0; i < result->context_cell_count; i++)
-		add_counts(&sums[result->context_cells[i].context], &result->levels[level].context_counts[i]);
+	for (size_t i = 0; i < result->context_attr_count; i++)
+		add_counts(&sums[result->context_attrs[i].context], &result->levels[level].context_counts[i]);
 	for (size_t i = result->context_count; i-- > 1;)
 		add_counts(&sums[result->contexts[i].parent], &sums[i]);
 	for (size_t i = 0; i < result->context_count && !w->status; i++) {
@@ -552,7 +552,7 @@ static void store_call_chains(struct nm_result_writer *w)
 	store_contexts(w);
 	store_buckets(w);
 	for (unsigned level = 0; level < w->result->machine.count && !w->status; level++) {
-		store_context_cells(w, level, rows);
+		store_context_attrs(w, level, rows);
 		store_context_sums(w, level);
 	}
 	free(rows);
@@ -566,7 +566,7 @@ static void store_all(struct nm_result_writer *w)
 	store_objects(w);
 	store_places(w);
 	for (unsigned level = 0; level < w->result->machine.count; level++) {
-		store_cells(w, level);
+		store_attrs(w, level);
 		store_extras(w, level);
 		store_evictions(w, level);
 	}

@@ -39,11 +39,12 @@ static struct nm_result_site solver_sites[] = {
     {"memcpy", NULL, "libc.so.6", 0, 0, 0, NULL},
 };
 
-static struct nm_result_cell solver_cells[] = {
+static struct nm_result_attribution solver_attrs[] = {
     {1, 0, 0}, {1, 1, 0}, {2, 1, 0}, {1, 2, 1}, {1, 3, 1}, {1, 4, 4}, {2, 5, 1}, {1, 0, 2}, {1, 0, 3},
 };
 
-/* reads writes, misses of each, cold capacity conflict coherence, loads reuse used loaded, evictions writebacks, weighted bytes */
+/* reads writes, misses of each, cold capacity conflict coherence, loads reuse used loaded, evictions
+ * writebacks, weighted bytes */
 static struct nm_counts solver_l1[] = {
     {400000, 0, 50000, 0, 4096, 45000, 904, 0, 50000, 400000, 3200000, 3200000, 49900, 0, 25600000},
     {300000, 100000, 70000, 200, 16384, 53616, 200, 0, 70200, 400000, 561600, 4492800, 70000, 9000, 3200000},
@@ -76,7 +77,8 @@ static struct nm_eviction solver_evictions2[] = {{1, 1, 29000, 0}, {1, 0, 4000, 
 static struct nm_result_pattern solver_patterns[] = {
     {1, 100, {{4096, 60}, {8, 30}}}, {0, 10, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, {{8, 40}}}};
 
-/* Of the buckets's nodes.  Cells 3 and 4 are one place, of which 6 has the object too; no field of 6 was sampled. */
+/* Of the buckets's nodes.  Attribution keys 3 and 4 are one place, of which 6 has the object too; no field
+ * of 6 was sampled. */
 static struct nm_result_field solver_fields[] = {{1, "struct node", 64, "key", 0, 8, 900, 900},
 						 {1, "struct node", 64, "place.x", 8, 8, 900, 300},
 						 {1, "struct node", 64, "name", 16, 48, 900, 9}};
@@ -90,7 +92,7 @@ static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vend
 static struct nm_result_object cc1_objects[] = {
     {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7", 0}};
 static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0, 0, NULL}};
-static struct nm_result_cell cc1_cells[] = {{1, 0, 0}};
+static struct nm_result_attribution cc1_attrs[] = {{1, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0, 2500}};
 static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 4096, 0, 0, 800}};
 
@@ -98,7 +100,7 @@ static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 409
 	{                                                                                                 \
 		.process = "cc1", .path = place, .command = "cc1 x.c", .instructions = instruction_count, \
 		.references = 200, .objects = cc1_objects, .object_count = 1, .sites = cc1_sites,         \
-		.site_count = 1, .cells = cc1_cells, .cell_count = 1, .levels = {                         \
+		.site_count = 1, .attrs = cc1_attrs, .attr_count = 1, .levels = {                         \
 			{.counts = cc1_l1},                                                               \
 			{.counts = cc1_l2}                                                                \
 		}                                                                                         \
@@ -114,8 +116,8 @@ static struct nm_result results[NM_SAMPLES] = {
      .object_count = COUNT_OF(solver_objects),
      .sites = solver_sites,
      .site_count = COUNT_OF(solver_sites),
-     .cells = solver_cells,
-     .cell_count = COUNT_OF(solver_cells),
+     .attrs = solver_attrs,
+     .attr_count = COUNT_OF(solver_attrs),
      .levels = {{.counts = solver_l1,
 		 .evictions = solver_evictions,
 		 .eviction_count = COUNT_OF(solver_evictions)},
@@ -169,8 +171,8 @@ static struct nm_result_site walk_sites[] = {
     {NULL, NULL, "libplugin.so", 0, 0, 0x2000, NULL},
     {NULL, NULL, "libplugin.so", 0, 0, 0x2003, NULL},
 };
-static struct nm_result_cell walk_cells[] = {{1, 0, 0}, {1, 1, 3}, {1, 2, 2},
-					     {2, 3, 0}, {1, 0, 2}, {2, 4, 0}};
+static struct nm_result_attribution walk_attrs[] = {{1, 0, 0}, {1, 1, 3}, {1, 2, 2},
+						    {2, 3, 0}, {1, 0, 2}, {2, 4, 0}};
 static struct nm_counts walk_l1[] = {
     {1000000, 0, 1000000, 0, 62500, 937500, 0, 0, 1000000, 1000000, 4000000, 64000000, 999700, 0, 4000000},
     {1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 8, 64, 0, 0, 8},
@@ -185,8 +187,8 @@ static struct nm_counts walk_l2[6];
 	{                                                                                                   \
 		.process = "walk", .path = place, .command = "./walk", .instructions = 5000000,             \
 		.references = 1012061, .objects = solver_objects, .object_count = COUNT_OF(solver_objects), \
-		.sites = walk_sites, .site_count = COUNT_OF(walk_sites), .cells = walk_cells,               \
-		.cell_count = COUNT_OF(walk_cells), .levels = {{.counts = walk_l1}, {.counts = walk_l2}},   \
+		.sites = walk_sites, .site_count = COUNT_OF(walk_sites), .attrs = walk_attrs,               \
+		.attr_count = COUNT_OF(walk_attrs), .levels = {{.counts = walk_l1}, {.counts = walk_l2}},   \
 		.by_instruction = 1, .code = codes, .code_count = COUNT_OF(codes)                           \
 	}
 
@@ -195,7 +197,7 @@ static struct nm_result asm_results[NM_ASM_SAMPLES] = {WALK("0", walk_codes), WA
 static void add_up(struct nm_result *result)
 {
 	unsigned level;
-	size_t cell, i;
+	size_t attr, i;
 
 	result->machine = machine;
 	for (level = 0; level < machine.count; level++) {
@@ -203,8 +205,8 @@ static void add_up(struct nm_result *result)
 
 		for (i = 0; i < sizeof(struct nm_counts) / sizeof *total; i++) {
 			total[i] = 0;
-			for (cell = 0; cell < result->cell_count; cell++)
-				total[i] += ((uint64_t *)&result->levels[level].counts[cell])[i];
+			for (attr = 0; attr < result->attr_count; attr++)
+				total[i] += ((uint64_t *)&result->levels[level].counts[attr])[i];
 		}
 	}
 }

@@ -241,10 +241,10 @@ static struct nm_counts of_object(const struct nm_result *result, unsigned level
 {
 	struct nm_counts sum = {0};
 
-	for (size_t i = 0; i < result->cell_count; i++) {
+	for (size_t i = 0; i < result->attr_count; i++) {
 		const struct nm_counts *c = &result->levels[level].counts[i];
 
-		if (strcmp(result->objects[result->cells[i].object].name, name))
+		if (strcmp(result->objects[result->attrs[i].object].name, name))
 			continue;
 		sum.reads += c->reads;
 		sum.writes += c->writes;
@@ -296,7 +296,8 @@ static void charges_the_right_objects(void **state)
 	nm_vec_free(&w);
 }
 
-/* At a side exit the instructions behind it are neither counted nor used, also where a run in one line goes on. */
+/* At a side exit the instructions behind it are neither counted nor used, also where a run in one line goes
+ * on. */
 static void fetches_what_was_executed(void **state)
 {
 	static const char code[] = "code of no file";
@@ -383,11 +384,11 @@ static void threads_change_nothing(void **state)
 		for (unsigned i = 1; i < 4; i++) {
 			const struct nm_result *a = r[0].results[0], *b = r[i].results[0];
 
-			assert_int_equal(a->cell_count, b->cell_count);
-			assert_memory_equal(a->cells, b->cells, a->cell_count * sizeof *a->cells);
+			assert_int_equal(a->attr_count, b->attr_count);
+			assert_memory_equal(a->attrs, b->attrs, a->attr_count * sizeof *a->attrs);
 			for (unsigned level = 0; level < a->machine.count; level++) {
 				assert_memory_equal(a->levels[level].counts, b->levels[level].counts,
-						    a->cell_count * sizeof *a->levels[level].counts);
+						    a->attr_count * sizeof *a->levels[level].counts);
 				assert_int_equal(a->levels[level].eviction_count,
 						 b->levels[level].eviction_count);
 			}
@@ -415,7 +416,7 @@ static void sums_close(void **state)
 		struct nm_counts sum = {0};
 		uint64_t matrix = 0;
 
-		for (size_t i = 0; i < result->cell_count; i++) {
+		for (size_t i = 0; i < result->attr_count; i++) {
 			sum.reads += l->counts[i].reads;
 			sum.writes += l->counts[i].writes;
 			sum.loads += l->counts[i].loads;
@@ -505,10 +506,10 @@ static uint64_t reads_at(const struct nm_result *result, const char *name, const
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct nm_result_site *s = &result->sites[result->cells[i].site];
+	for (size_t i = 0; i < result->attr_count; i++) {
+		const struct nm_result_site *s = &result->sites[result->attrs[i].site];
 
-		if (!strcmp(result->objects[result->cells[i].object].name, name) && s->function && s->file &&
+		if (!strcmp(result->objects[result->attrs[i].object].name, name) && s->function && s->file &&
 		    !strcmp(s->function, function) && !strcmp(s->file, file) && s->line == line)
 			sum += result->levels[0].counts[i].reads;
 	}

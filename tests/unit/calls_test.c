@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls_test.c - contexts of calls: folding, trampolines, the limit, and cells by context.
+ * calls_test.c - contexts of calls: folding, trampolines, the limit, and attribution keys by context.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include "calls.h"
 
 /* As after a call from a place: the callee's first block runs. */
-static uint32_t enter(struct nm_calls *calls, struct nm_stack *s, uint32_t place, uint32_t function)
+static uint32_t enter(struct nm_calls *calls, struct nm_stack *s, uint32_t site, uint32_t function)
 {
-	s->pending = place + 1;
+	s->pending = site + 1;
 	assert_int_equal(nm_calls_run(calls, s, function, 0, 0), 0);
 	assert_int_equal(s->pending, 0);
 	return s->context;
@@ -60,7 +60,7 @@ static void test_recursion_is_folded(void **state)
 static void test_trampolines_lead_on(void **state)
 {
 	struct nm_calls *calls = nm_calls_new();
-	struct nm_cells cells = {.named = {0}};
+	struct nm_attributions attrs = {.named = {0}};
 	struct nm_stack s = {.pending = 8};
 	uint32_t plt, resolver;
 
@@ -72,10 +72,10 @@ static void test_trampolines_lead_on(void **state)
 	assert_int_not_equal(plt, resolver);
 	enter(calls, &s, 3, 22); /* the resolver calls something, which returns */
 	s.context = resolver;
-	nm_calls_end(calls, &cells, &s, 0);
+	nm_calls_end(calls, &attrs, &s, 0);
 	assert_int_equal(nm_calls_run(calls, &s, 30, 0, 0), 0);
 	assert_int_equal(calls->list.at[s.context].function, 30);
-	assert_int_equal(calls->list.at[s.context].place, 7);
+	assert_int_equal(calls->list.at[s.context].site, 7);
 	assert_int_equal(calls->list.at[s.context].parent, 0);
 	assert_int_equal(calls->list.at[s.context].count, 1);
 	assert_int_equal(calls->list.at[plt].count, 0);
@@ -103,7 +103,7 @@ static void test_limit(void **state)
 	nm_calls_free(calls);
 }
 
-static void test_cells_by_context(void **state)
+static void test_attrs_by_context(void **state)
 {
 	struct nm_calls *calls = nm_calls_new();
 	struct nm_ref batch[5];
@@ -112,22 +112,22 @@ static void test_cells_by_context(void **state)
 
 	(void)state;
 	for (i = 0; i < 5; i++)
-		batch[i] = (struct nm_ref){.cell = 7, .size = 8, .weight = 1, .kind = i % 2};
+		batch[i] = (struct nm_ref){.attr = 7, .size = 8, .weight = 1, .kind = i % 2};
 	s.pending = 2;
 	assert_int_equal(nm_calls_run(calls, &s, 10, 0, 2), 0); /* references 2 and 3 */
 	s.context = 0;
 	assert_int_equal(nm_calls_run(calls, &s, 9, 0, 4), 0);
 	assert_int_equal(nm_calls_translate(calls, batch, 5), 0);
-	assert_int_equal(batch[0].cell, batch[1].cell);
-	assert_int_equal(batch[0].cell, batch[4].cell);
-	assert_int_equal(batch[2].cell, batch[3].cell);
-	assert_int_not_equal(batch[0].cell, batch[2].cell);
-	assert_int_equal(calls->cells.at[batch[0].cell].cell, 7);
-	assert_int_equal(calls->cells.at[batch[0].cell].context, 0);
-	assert_int_equal(calls->cells.at[batch[0].cell].references.count[0], 2);
-	assert_int_equal(calls->cells.at[batch[0].cell].references.count[1], 1);
-	assert_int_equal(calls->cells.at[batch[2].cell].references.count[0], 1);
-	assert_int_equal(calls->cells.at[batch[2].cell].references.count[1], 1);
+	assert_int_equal(batch[0].attr, batch[1].attr);
+	assert_int_equal(batch[0].attr, batch[4].attr);
+	assert_int_equal(batch[2].attr, batch[3].attr);
+	assert_int_not_equal(batch[0].attr, batch[2].attr);
+	assert_int_equal(calls->attrs.at[batch[0].attr].attr, 7);
+	assert_int_equal(calls->attrs.at[batch[0].attr].context, 0);
+	assert_int_equal(calls->attrs.at[batch[0].attr].references.count[0], 2);
+	assert_int_equal(calls->attrs.at[batch[0].attr].references.count[1], 1);
+	assert_int_equal(calls->attrs.at[batch[2].attr].references.count[0], 1);
+	assert_int_equal(calls->attrs.at[batch[2].attr].references.count[1], 1);
 	nm_calls_free(calls);
 }
 
@@ -136,7 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_same_call_same_context), cmocka_unit_test(test_recursion_is_folded),
 	    cmocka_unit_test(test_trampolines_lead_on),    cmocka_unit_test(test_limit),
-	    cmocka_unit_test(test_cells_by_context),
+	    cmocka_unit_test(test_attrs_by_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

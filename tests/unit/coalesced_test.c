@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * coalesced_test.c - a random stream in which some references are groups, and the same with each reference by itself, are
- * the same to a hierarchy: every figure of every cell at every level, every eviction, and, where it is watched, every
- * event.
+ * coalesced_test.c - a random stream in which some references are groups, and the same with each reference
+ * by itself, are the same to a hierarchy: every figure of every attribution key at every level, every
+ * eviction, and, where it is watched, every event.
  *
- * Members of a group read and write, overlap, come in any order, and straddle lines, as does the group; new groups
- * come up all the time, in several chunks of their table.
+ * Members of a group read and write, overlap, come in any order, and straddle lines, as does the group; new
+ * groups come up all the time, in several chunks of their table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@
 
 enum {
 	REFS = 9000,
-	CELLS = 9,
+	ATTRS = 9,
 	CORES = 3,
 	STREAMS = 4,
 	COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t),
@@ -61,7 +61,7 @@ static unsigned make_members(struct nm_coalesced_member *members)
 		if (distance + size > NM_COALESCED_SPAN)
 			size = NM_COALESCED_SPAN - distance;
 		end = distance + size > end ? distance + size : end;
-		members[n] = (struct nm_coalesced_member){.cell = below(CELLS),
+		members[n] = (struct nm_coalesced_member){.attr = below(ATTRS),
 							  .distance = (uint16_t)distance,
 							  .size = (uint8_t)size,
 							  .kind = below(3) ? NM_REF_READ : NM_REF_WRITE};
@@ -84,11 +84,11 @@ static struct nm_ref make_group(struct stream *s, uint64_t address)
 	const struct nm_coalesced *g;
 
 	if (s->groups->count > 50 && below(8))
-		r.cell = s->groups->count - 1 - below(40);
+		r.attr = s->groups->count - 1 - below(40);
 	else
-		r.cell = nm_coalesced_add(s->groups, members, make_members(members));
-	assert_int_not_equal(r.cell, 0);
-	g = nm_coalesced_at(s->groups, r.cell);
+		r.attr = nm_coalesced_add(s->groups, members, make_members(members));
+	assert_int_not_equal(r.attr, 0);
+	g = nm_coalesced_at(s->groups, r.attr);
 	r.weight = (uint8_t)g->members;
 	for (unsigned i = 0; i < g->members; i++) {
 		const unsigned end = g->member[i].distance + g->member[i].size;
@@ -130,13 +130,13 @@ static void make_stream(struct stream *s, unsigned stream, uint64_t size, int fe
 			const struct nm_coalesced *g;
 
 			*r = make_group(s, address);
-			g = nm_coalesced_at(s->groups, r->cell);
+			g = nm_coalesced_at(s->groups, r->attr);
 			for (unsigned k = 0; k < g->members; k++)
 				s->singles[n++] = nm_coalesced_member_ref(r, &g->member[k]);
 			continue;
 		}
 		*r = (struct nm_ref){.address = address,
-				     .cell = below(CELLS - 1), /* the last comes in groups only */
+				     .attr = below(ATTRS - 1), /* the last comes in groups only */
 				     .size = (uint16_t)(1 + below(below(9) ? 16 : 90)),
 				     .kind = below(3) ? NM_REF_READ : NM_REF_WRITE,
 				     .weight = 1};
@@ -183,12 +183,12 @@ static void feed(struct nm_hierarchy *h, const struct stream *s, int grouped)
 /* What a hierarchy is told before its first batch. */
 static void prepare(struct nm_hierarchy *h, const struct stream *s, unsigned lookup, struct events *events)
 {
-	const uint32_t instructions[CELLS] = {3, 3, 1, 2, 5, 4, 4, 4, 6};
+	const uint32_t instructions[ATTRS] = {3, 3, 1, 2, 5, 4, 4, 4, 6};
 	const struct nm_range huge[] = {{HUGE, HUGE + 0x200000, NM_PAGE_4K},
 					{HUGE + 0x400000, HUGE + 0x800000, NM_PAGE_2M}};
 
 	assert_int_equal(nm_hierarchy_set_memory(h, huge, 2), 0);
-	assert_int_equal(nm_hierarchy_add_instructions(h, instructions, CELLS), 0);
+	assert_int_equal(nm_hierarchy_add_instructions(h, instructions, ATTRS), 0);
 	if (events)
 		nm_hierarchy_watch(h, &(struct nm_monitor){keep, events});
 	else
@@ -198,7 +198,7 @@ static void prepare(struct nm_hierarchy *h, const struct stream *s, unsigned loo
 
 /* ---- comparisons ---- */
 
-static void same_row(const char *what, unsigned level, size_t cell, const void *got, const void *want,
+static void same_row(const char *what, unsigned level, size_t attr, const void *got, const void *want,
 		     size_t fields)
 {
 	uint64_t a[COUNTS], b[COUNTS];
@@ -208,24 +208,24 @@ static void same_row(const char *what, unsigned level, size_t cell, const void *
 	for (size_t f = 0; f < fields; f++)
 		if (a[f] != b[f])
 			fail_msg("%s, level %u, cell %zu, figure %zu: %llu in groups, %llu one by one", what,
-				 level, cell, f, (unsigned long long)a[f], (unsigned long long)b[f]);
+				 level, attr, f, (unsigned long long)a[f], (unsigned long long)b[f]);
 }
 
 static void same_counts(const char *what, unsigned level, const struct nm_hierarchy *a,
 			const struct nm_hierarchy *b)
 {
 	struct nm_counts *got, *want, of_all[2];
-	size_t cells;
+	size_t attrs;
 
-	assert_int_equal(nm_hierarchy_counts(a, level, &got, &cells), 0);
-	assert_int_equal(cells, CELLS);
-	assert_int_equal(nm_hierarchy_counts(b, level, &want, &cells), 0);
-	assert_int_equal(cells, CELLS);
-	for (size_t c = 0; c < CELLS; c++)
+	assert_int_equal(nm_hierarchy_counts(a, level, &got, &attrs), 0);
+	assert_int_equal(attrs, ATTRS);
+	assert_int_equal(nm_hierarchy_counts(b, level, &want, &attrs), 0);
+	assert_int_equal(attrs, ATTRS);
+	for (size_t c = 0; c < ATTRS; c++)
 		same_row(what, level, c, &got[c], &want[c], COUNTS);
 	nm_hierarchy_total(a, level, &of_all[0]);
 	nm_hierarchy_total(b, level, &of_all[1]);
-	same_row(what, level, CELLS, &of_all[0], &of_all[1], COUNTS);
+	same_row(what, level, ATTRS, &of_all[0], &of_all[1], COUNTS);
 	free(got);
 	free(want);
 }
@@ -234,19 +234,19 @@ static void same_extras(const char *what, unsigned level, const struct nm_hierar
 			const struct nm_hierarchy *b)
 {
 	struct nm_extras *got, *want;
-	size_t cells;
+	size_t attrs;
 
-	assert_int_equal(nm_hierarchy_extras(a, level, &got, &cells), 0);
-	assert_int_equal(nm_hierarchy_extras(b, level, &want, &cells), 0);
+	assert_int_equal(nm_hierarchy_extras(a, level, &got, &attrs), 0);
+	assert_int_equal(nm_hierarchy_extras(b, level, &want, &attrs), 0);
 	assert_int_equal(!got, !want);
-	for (size_t c = 0; got && c < CELLS; c++)
+	for (size_t c = 0; got && c < ATTRS; c++)
 		same_row(what, level, c, &got[c], &want[c], EXTRAS);
 	free(got);
 	free(want);
 }
 
 static uint64_t gather_evictions(const struct nm_hierarchy *h, unsigned level,
-				 uint64_t (*matrix)[CELLS][CELLS])
+				 uint64_t (*matrix)[ATTRS][ATTRS])
 {
 	struct nm_eviction *list;
 	uint64_t sum = 0;
@@ -255,7 +255,7 @@ static uint64_t gather_evictions(const struct nm_hierarchy *h, unsigned level,
 	memset(matrix, 0, 2 * sizeof *matrix);
 	assert_int_equal(nm_hierarchy_evictions(h, level, &list, &count), 0);
 	for (size_t i = 0; i < count; i++) {
-		assert_true(list[i].evictor < CELLS && list[i].victim < CELLS);
+		assert_true(list[i].evictor < ATTRS && list[i].victim < ATTRS);
 		matrix[list[i].prefetch][list[i].evictor][list[i].victim] += list[i].count;
 		sum += list[i].count;
 	}
@@ -267,7 +267,7 @@ static uint64_t gather_evictions(const struct nm_hierarchy *h, unsigned level,
 static uint64_t same_figures(const char *what, const struct nm_machine *machine, const struct nm_hierarchy *a,
 			     const struct nm_hierarchy *b)
 {
-	uint64_t got[2][CELLS][CELLS], want[2][CELLS][CELLS], evictions = 0;
+	uint64_t got[2][ATTRS][ATTRS], want[2][ATTRS][ATTRS], evictions = 0;
 
 	for (unsigned level = 0; level < machine->count; level++) {
 		same_counts(what, level, a, b);
@@ -285,7 +285,7 @@ static void same_events(const char *what, const struct events *a, const struct e
 		const struct nm_event *x = &a->list.at[i], *y = &b->list.at[i];
 
 		if (x->reference != y->reference || x->address != y->address || x->line != y->line ||
-		    x->set != y->set || x->bytes != y->bytes || x->times != y->times || x->cell != y->cell ||
+		    x->set != y->set || x->bytes != y->bytes || x->times != y->times || x->attr != y->attr ||
 		    x->victim != y->victim || x->kind != y->kind || x->level != y->level ||
 		    x->core != y->core || x->last != y->last)
 			fail_msg(
@@ -526,16 +526,16 @@ static void test_table(void **state)
 		for (unsigned k = 0; k < n; k++)
 			members[k] = (struct nm_coalesced_member){i + k, (uint16_t)k, 1, k & 1};
 		assert_int_equal(nm_coalesced_add(groups, members, n), i);
-		assert_int_equal(atomic_load(&groups->cells), i == 1 ? 1 + n : atomic_load(&groups->cells));
+		assert_int_equal(atomic_load(&groups->attrs), i == 1 ? 1 + n : atomic_load(&groups->attrs));
 	}
 	for (uint32_t i = 1; i < MANY; i++) {
 		const struct nm_coalesced *g = nm_coalesced_at(groups, i);
 
 		assert_int_equal(g->members, 2 + i % (NM_COALESCED_MAX - 1));
 		for (unsigned k = 0; k < g->members; k++)
-			assert_int_equal(g->member[k].cell, i + k);
+			assert_int_equal(g->member[k].attr, i + k);
 	}
-	assert_true(atomic_load(&groups->cells) >= MANY);
+	assert_true(atomic_load(&groups->attrs) >= MANY);
 	nm_coalesced_table_free(groups);
 }
 

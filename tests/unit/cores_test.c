@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cores_test.c - machines with several cores: against a slow, obvious twin of private and shared LRU levels; levels that
- * each core has for itself are as many machines with one core; all threads on one core are a machine with one core; and
- * which levels are shared.
+ * cores_test.c - machines with several cores: against a slow, obvious twin of private and shared LRU levels;
+ * levels that each core has for itself are as many machines with one core; all threads on one core are a
+ * machine with one core; and which levels are shared.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +18,9 @@
 #include "machine.h"
 #include "numbers.h"
 
-enum { REFS = 20000, CELLS = 6, CORES = 3, LEVELS = 3, FIELDS = sizeof(struct nm_counts) / sizeof(uint64_t) };
+enum { REFS = 20000, ATTRS = 6, CORES = 3, LEVELS = 3, FIELDS = sizeof(struct nm_counts) / sizeof(uint64_t) };
 
-/* Bursts of references of one core each; cell c is of core c % CORES. */
+/* Bursts of references of one core each; attribution key c is of core c % CORES. */
 static void make_stream(struct nm_ref *refs, unsigned *cores, unsigned seed)
 {
 	unsigned core = 0;
@@ -31,7 +31,7 @@ static void make_stream(struct nm_ref *refs, unsigned *cores, unsigned seed)
 			core = (unsigned)below(CORES);
 		cores[i] = core;
 		refs[i] = (struct nm_ref){.address = (below(3) ? core << 12 : 0) + below(1 + below(400)) * 64,
-					  .cell = core + CORES * (uint32_t)below(CELLS / CORES),
+					  .attr = core + CORES * (uint32_t)below(ATTRS / CORES),
 					  .size = 8,
 					  .kind = below(3) ? NM_REF_READ : NM_REF_WRITE,
 					  .weight = 1};
@@ -50,16 +50,16 @@ static struct nm_hierarchy *start(const char *spec, unsigned cores, struct nm_ma
 	return h;
 }
 
-/* Counts by level and cell, added to what is there. */
-static void gather(const struct nm_hierarchy *h, unsigned levels, uint64_t (*sums)[CELLS][FIELDS])
+/* Counts by level and attribution key, added to what is there. */
+static void gather(const struct nm_hierarchy *h, unsigned levels, uint64_t (*sums)[ATTRS][FIELDS])
 {
 	for (unsigned level = 0; level < levels; level++) {
 		struct nm_counts *counts, total;
-		size_t cells;
+		size_t attrs;
 
-		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &cells), 0);
+		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &attrs), 0);
 		nm_hierarchy_total(h, level, &total);
-		for (size_t c = 0; c < cells && c < CELLS; c++) {
+		for (size_t c = 0; c < attrs && c < ATTRS; c++) {
 			uint64_t row[FIELDS];
 			memcpy(row, &counts[c], sizeof row);
 			total.loads -= counts[c].loads;
@@ -75,24 +75,24 @@ static void gather(const struct nm_hierarchy *h, unsigned levels, uint64_t (*sum
 
 struct entry {
 	uint64_t line, touched; /* 0: free */
-	uint32_t cell;
+	uint32_t attr;
 };
 
 struct twin_level {
 	struct nm_level_spec spec;
 	int private;
 	struct entry *entries[CORES]; /* [sets][ways]; shared: those of core 0 */
-	uint64_t counts[CELLS][3];    /* references, loads, evictions */
+	uint64_t counts[ATTRS][3];    /* references, loads, evictions */
 };
 
 static void look_up(struct twin_level *levels, unsigned count, unsigned level, unsigned core, uint64_t line,
-		    uint32_t cell, uint64_t now)
+		    uint32_t attr, uint64_t now)
 {
 	struct twin_level *l = &levels[level];
 	struct entry *set = l->entries[l->private ? core : 0] + line % l->spec.sets * l->spec.ways,
 		     *victim = set;
 
-	l->counts[cell][0]++;
+	l->counts[attr][0]++;
 	for (unsigned w = 0; w < l->spec.ways; w++) {
 		if (set[w].touched && set[w].line == line) {
 			set[w].touched = now;
@@ -101,19 +101,19 @@ static void look_up(struct twin_level *levels, unsigned count, unsigned level, u
 		if (set[w].touched < victim->touched)
 			victim = &set[w];
 	}
-	l->counts[cell][1]++;
+	l->counts[attr][1]++;
 	if (victim->touched)
-		l->counts[victim->cell][2]++;
-	*victim = (struct entry){line, now, cell};
+		l->counts[victim->attr][2]++;
+	*victim = (struct entry){line, now, attr};
 	if (level + 1 < count)
-		look_up(levels, count, level + 1, core, line, cell, now);
+		look_up(levels, count, level + 1, core, line, attr, now);
 }
 
 static void check_twin(const char *spec, const char *private, unsigned seed)
 {
 	static struct nm_ref refs[REFS];
 	static unsigned cores[REFS];
-	uint64_t got[LEVELS][CELLS][FIELDS] = {0};
+	uint64_t got[LEVELS][ATTRS][FIELDS] = {0};
 	struct twin_level twin[LEVELS] = {0};
 	struct nm_machine machine;
 	struct nm_hierarchy *h = start(spec, CORES, &machine);
@@ -131,12 +131,12 @@ static void check_twin(const char *spec, const char *private, unsigned seed)
 	for (unsigned i = 0; i < REFS; i++) {
 		nm_hierarchy_set_core(h, cores[i]);
 		assert_int_equal(nm_hierarchy_run(h, &refs[i], 1), 0);
-		look_up(twin, machine.count, 0, cores[i], refs[i].address / 64, refs[i].cell, i + 1);
+		look_up(twin, machine.count, 0, cores[i], refs[i].address / 64, refs[i].attr, i + 1);
 	}
 	assert_int_equal(nm_hierarchy_finish(h), 0);
 	gather(h, machine.count, got);
 	for (unsigned i = 0; i < machine.count; i++) {
-		for (unsigned c = 0; c < CELLS; c++) {
+		for (unsigned c = 0; c < ATTRS; c++) {
 			memcpy(&names, got[i][c], sizeof names);
 			if (i) /* what the program references is counted by who feeds the first level */
 				assert_int_equal(names.reads + names.writes, twin[i].counts[c][0]);
@@ -167,7 +167,7 @@ static void test_twin(void **state)
 /* ---- laws ---- */
 
 static void run(const char *spec, unsigned cores, const struct nm_ref *refs, const unsigned *core_of,
-		int only, uint64_t (*sums)[CELLS][FIELDS])
+		int only, uint64_t (*sums)[ATTRS][FIELDS])
 {
 	struct nm_machine machine;
 	struct nm_hierarchy *h = start(spec, cores, &machine);
@@ -192,14 +192,14 @@ static const char *const unshared[] = {
     "L1d=16K,4,4K,pages=4K:L2=64K,4,4K,pages=4K",
 };
 
-/* Every figure of every cell. */
+/* Every figure of every attribution key. */
 static void test_private(void **state)
 {
 	static struct nm_ref refs[REFS];
 	static unsigned cores[REFS];
 	(void)state;
 	for (unsigned s = 0; s < sizeof unshared / sizeof *unshared; s++) {
-		uint64_t together[LEVELS][CELLS][FIELDS] = {0}, apart[LEVELS][CELLS][FIELDS] = {0};
+		uint64_t together[LEVELS][ATTRS][FIELDS] = {0}, apart[LEVELS][ATTRS][FIELDS] = {0};
 
 		make_stream(refs, cores, s + 1);
 		run(unshared[s], CORES, refs, cores, -1, together);
@@ -218,7 +218,7 @@ static void test_one_core_of_many(void **state)
 	static unsigned cores[REFS], zero[REFS];
 	(void)state;
 	for (unsigned s = 0; s < 3; s++) {
-		uint64_t many[LEVELS][CELLS][FIELDS] = {0}, one[LEVELS][CELLS][FIELDS] = {0};
+		uint64_t many[LEVELS][ATTRS][FIELDS] = {0}, one[LEVELS][ATTRS][FIELDS] = {0};
 
 		make_stream(refs, cores, s + 9);
 		run(specs[s], CORES, refs, zero, -1, many);
@@ -227,7 +227,8 @@ static void test_one_core_of_many(void **state)
 	}
 }
 
-/* Lines of an inclusive shared level leave the first level of all cores; those of an exclusive one may be in several. */
+/* Lines of an inclusive shared level leave the first level of all cores; those of an exclusive one may be in
+ * several. */
 static void test_inclusion(void **state)
 {
 	static const char *const specs[] = {
@@ -237,11 +238,11 @@ static void test_inclusion(void **state)
 	static unsigned cores[REFS];
 	(void)state;
 	for (unsigned s = 0; s < 3; s++) {
-		uint64_t sums[LEVELS][CELLS][FIELDS] = {0}, reuse = 0;
+		uint64_t sums[LEVELS][ATTRS][FIELDS] = {0}, reuse = 0;
 
 		make_stream(refs, cores, s + 20);
 		run(specs[s], CORES, refs, cores, -1, sums);
-		for (unsigned c = 0; c < CELLS; c++) {
+		for (unsigned c = 0; c < ATTRS; c++) {
 			struct nm_counts n;
 			memcpy(&n, sums[0][c], sizeof n);
 			reuse += n.reuse;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * counted_test.c - a random program whose collector leaves code without accesses out and counts it (RAN), and the same
- * with all blocks, have the same result: objects, cells, sites and every figure, in the same order.
+ * counted_test.c - a random program whose collector leaves code without accesses out and counts it (RAN),
+ * and the same with all blocks, have the same result: objects, attribution keys, sites and every figure, in
+ * the same order.
  *
- * Between any two blocks with accesses such code may run: of other functions, as if jumped to, for one instruction or far
- * more than an allocation wrapper may take; at the end of the allocator, on the way into and out of wrappers; before and
- * behind what is not measured; around handlers of signals on both stacks, which return by a system call (that is in both
- * streams) or leap out.  The code is this program's own, which has names.
+ * Between any two blocks with accesses such code may run: of other functions, as if jumped to, for one
+ * instruction or far more than an allocation wrapper may take; at the end of the allocator, on the way into
+ * and out of wrappers; before and behind what is not measured; around handlers of signals on both stacks,
+ * which return by a system call (that is in both streams) or leap out.  The code is this program's own,
+ * which has names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -367,7 +369,7 @@ static void same_levels(const struct nm_result *a, const struct nm_result *b)
 		const struct nm_result_level *x = &a->levels[i], *y = &b->levels[i];
 
 		assert_memory_equal(&x->total, &y->total, sizeof x->total);
-		assert_memory_equal(x->counts, y->counts, a->cell_count * sizeof *x->counts);
+		assert_memory_equal(x->counts, y->counts, a->attr_count * sizeof *x->counts);
 		assert_int_equal(x->eviction_count, y->eviction_count);
 		for (size_t k = 0; k < x->eviction_count; k++) {
 			assert_int_equal(x->evictions[k].evictor, y->evictions[k].evictor);
@@ -392,8 +394,8 @@ static void same_results(const struct nm_result *a, const struct nm_result *b)
 		assert_int_equal(a->sites[i].address, b->sites[i].address);
 		assert_ptr_equal(a->sites[i].function, b->sites[i].function);
 	}
-	assert_int_equal(a->cell_count, b->cell_count);
-	assert_memory_equal(a->cells, b->cells, a->cell_count * sizeof *a->cells);
+	assert_int_equal(a->attr_count, b->attr_count);
+	assert_memory_equal(a->attrs, b->attrs, a->attr_count * sizeof *a->attrs);
 	assert_int_equal(a->pattern_count, b->pattern_count);
 	assert_memory_equal(a->patterns, b->patterns, a->pattern_count * sizeof *a->patterns);
 	same_levels(a, b);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * execute_test.c - random blocks through every copy of the hot loop: all give the same result to the last count,
- * and the sums that a naive twin keeps while the stream is made.
+ * execute_test.c - random blocks through every copy of the hot loop: all give the same result to the last
+ * count, and the sums that a naive twin keeps while the stream is made.
  *
- * The blocks have no accesses up to far more than a group of lanes, are left early, call and return, have guards
- * and prefetches; addresses lie in the own frame, callers' frames, heap blocks that come and go, a mapping, above
- * the first frame, on a second stack.
+ * The blocks have no accesses up to far more than a group of lanes, are left early, call and return, have
+ * guards and prefetches; addresses lie in the own frame, callers' frames, heap blocks that come and go, a
+ * mapping, above the first frame, on a second stack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -169,7 +169,8 @@ static uint64_t address_of(struct maker *m, unsigned habit)
 	}
 }
 
-/* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other stack. */
+/* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other
+ * stack. */
 static uint64_t slot_of(struct maker *m, const struct block *b)
 {
 	unsigned stack = below(20) ? m->stack : !m->stack, depth = m->depth[stack];
@@ -296,9 +297,9 @@ static void sums_are_the_twins(const struct maker *m, const struct nm_result *r)
 {
 	uint64_t sums[KINDS][2] = {{0}};
 
-	for (size_t i = 0; i < r->cell_count; i++)
+	for (size_t i = 0; i < r->attr_count; i++)
 		for (unsigned k = NONE + 1; k < KINDS; k++)
-			if (!strcmp(r->objects[r->cells[i].object].name, names[k])) {
+			if (!strcmp(r->objects[r->attrs[i].object].name, names[k])) {
 				sums[k][0] += r->levels[1].counts[i].reads;
 				sums[k][1] += r->levels[1].counts[i].writes;
 			}
@@ -319,11 +320,11 @@ static void same_results(const struct nm_result *a, const struct nm_result *b)
 {
 	assert_int_equal(a->instructions, b->instructions);
 	assert_int_equal(a->references, b->references);
-	assert_int_equal(a->cell_count, b->cell_count);
-	assert_memory_equal(a->cells, b->cells, a->cell_count * sizeof *a->cells);
+	assert_int_equal(a->attr_count, b->attr_count);
+	assert_memory_equal(a->attrs, b->attrs, a->attr_count * sizeof *a->attrs);
 	for (unsigned level = 0; level < a->machine.count; level++)
 		assert_memory_equal(a->levels[level].counts, b->levels[level].counts,
-				    a->cell_count * sizeof *a->levels[level].counts);
+				    a->attr_count * sizeof *a->levels[level].counts);
 	same_patterns(a, b);
 }
 
@@ -387,8 +388,8 @@ static void release(struct maker *m, unsigned i)
 	m->heap[i].size = 0;
 }
 
-/* An access that goes to and fro between blocks takes no more memory the longer it does; and what others kept before is
- * still given up with its block. */
+/* An access that goes to and fro between blocks takes no more memory the longer it does; and what others
+ * kept before is still given up with its block. */
 static void kept_ranges_are_bounded(void **state)
 {
 	enum { ENOUGH_TO_KEEP = 10, TURNS = 50000, BOUND = 20000 };
@@ -412,7 +413,7 @@ static void kept_ranges_are_bounded(void **state)
 	}
 	assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
 	engine = feed(&m, nm_execute_supported(0), symbols, (struct habits){0});
-	assert_in_range(engine->cachers.count, 3, BOUND);
+	assert_in_range(engine->range_holders.count, 3, BOUND);
 	assert_int_equal(nm_engine_finish(engine, &result, NULL), 0);
 	sums_are_the_twins(&m, &result);
 	nm_engine_free(engine);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * grouped_test.c - a random program whose collector puts accesses in groups, and the same with an address word for each
- * access, have the same results: every figure of every cell, context and pair of an eviction, and every event, in each
- * way in which the engine executes blocks.
+ * grouped_test.c - a random program whose collector puts accesses in groups, and the same with an address
+ * word for each access, have the same results: every figure of every attribution key, context and pair of an
+ * eviction, and every event, in each way in which the engine executes blocks.
  *
- * Groups reach over the ends of frames, stacks, heap blocks that lie side by side and come and go, mappings, named ranges
- * and variables; they end with calls and returns, stand before side exits, and are copied and cleared by functions that do
- * so for an allocator.  The code is this program's own, which has names.  Cells are compared by what they are called,
- * since the order in which they are found may differ.
+ * Groups reach over the ends of frames, stacks, heap blocks that lie side by side and come and go, mappings,
+ * named ranges and variables; they end with calls and returns, stand before side exits, and are copied and
+ * cleared by functions that do so for an allocator.  The code is this program's own, which has names. 
+ * Attribution keys are compared by what they are called, since the order in which they are found may differ.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +137,8 @@ static unsigned make_odd_members(unsigned *sizes, unsigned *distances)
 	return wanted;
 }
 
-/* The return address, in the place of the last access: behind the bytes of the others, if it can be in their group. */
+/* The return address, in the place of the last access: behind the bytes of the others, if it can be in their
+ * group. */
 static void add_frame(struct block *b, unsigned *sizes)
 {
 	struct group *g = &b->group[b->groups - 1];
@@ -288,7 +289,8 @@ static uint64_t address_of(struct maker *m, const struct group *g)
 	return below(3) ? edge - 64 + below(128) : MAPPED + below(2 * MAPPED_BYTES);
 }
 
-/* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other stack. */
+/* The slot of a call lies below the top frame, that of a return is an open one; now and then on the other
+ * stack. */
 static uint64_t slot_of(struct maker *m, const struct block *b, unsigned *ret_stack)
 {
 	unsigned t = m->thread, s = below(30) ? m->stack[t] : !m->stack[t], depth = m->depth[t][s];
@@ -530,9 +532,9 @@ static uint64_t hash_site(const struct nm_result *r, uint32_t site, uint64_t h)
 	return nm_mix64(h ^ r->sites[site].address);
 }
 
-static uint64_t hash_cell(const struct nm_result *r, uint32_t cell)
+static uint64_t hash_attr(const struct nm_result *r, uint32_t attr)
 {
-	const struct nm_result_cell *c = &r->cells[cell];
+	const struct nm_result_attribution *c = &r->attrs[attr];
 
 	return hash_site(r, c->site, hash_text(c->thread, r->objects[c->object].name));
 }
@@ -547,7 +549,7 @@ static uint64_t hash_context(const struct nm_result *r, uint32_t context)
 }
 
 static void add_row(struct table *t, const char *what, unsigned level, uint64_t key, const void *figures,
-		    size_t count, const struct nm_result *r, uint32_t cell)
+		    size_t count, const struct nm_result *r, uint32_t attr)
 {
 	struct row row = {.key = nm_mix64(hash_text(key, what) ^ level) >> 8};
 	uint64_t any = 0;
@@ -559,8 +561,8 @@ static void add_row(struct table *t, const char *what, unsigned level, uint64_t 
 	if (!any)
 		return;
 	snprintf(row.text, sizeof row.text, "%s, level %u, %s in %s, %llx", what, level,
-		 r->objects[r->cells[cell].object].name, r->sites[r->cells[cell].site].function,
-		 (unsigned long long)r->sites[r->cells[cell].site].address);
+		 r->objects[r->attrs[attr].object].name, r->sites[r->attrs[attr].site].function,
+		 (unsigned long long)r->sites[r->attrs[attr].site].address);
 	assert_int_equal(nm_vec_push(&t->rows, row), 0);
 }
 
@@ -569,22 +571,22 @@ static void add_level(struct table *t, const struct nm_result *r, unsigned i)
 	const struct nm_result_level *l = &r->levels[i];
 
 	add_row(t, "total", i, 0, &l->total, COUNTS, r, 0);
-	for (uint32_t c = 0; c < r->cell_count; c++) {
-		add_row(t, "counts", i, hash_cell(r, c), &l->counts[c], COUNTS, r, c);
+	for (uint32_t c = 0; c < r->attr_count; c++) {
+		add_row(t, "counts", i, hash_attr(r, c), &l->counts[c], COUNTS, r, c);
 		if (l->extras)
-			add_row(t, "extras", i, hash_cell(r, c), &l->extras[c],
+			add_row(t, "extras", i, hash_attr(r, c), &l->extras[c],
 				sizeof *l->extras / sizeof(uint64_t), r, c);
 	}
-	for (size_t k = 0; k < r->context_cell_count; k++) {
-		const struct nm_result_context_cell *c = &r->context_cells[k];
+	for (size_t k = 0; k < r->context_attr_count; k++) {
+		const struct nm_result_context_attr *c = &r->context_attrs[k];
 
-		add_row(t, "context", i, hash_cell(r, c->cell) ^ hash_context(r, c->context),
-			&l->context_counts[k], COUNTS, r, c->cell);
+		add_row(t, "context", i, hash_attr(r, c->attr) ^ hash_context(r, c->context),
+			&l->context_counts[k], COUNTS, r, c->attr);
 	}
 	for (size_t k = 0; k < l->eviction_count; k++) {
 		const struct nm_eviction *e = &l->evictions[k];
 		uint64_t pair =
-		    nm_mix64(hash_cell(r, e->evictor) + (unsigned)e->prefetch) ^ hash_cell(r, e->victim);
+		    nm_mix64(hash_attr(r, e->evictor) + (unsigned)e->prefetch) ^ hash_attr(r, e->victim);
 		uint64_t count = e->count;
 
 		add_row(t, "evictions", i, pair, &count, 1, r, e->evictor);
@@ -611,13 +613,13 @@ static struct table table_of(const struct nm_result *r)
 		add_row(&t, "calls", 0, hash_context(r, c), &r->contexts[c].calls, 1, r, 0);
 	for (size_t k = 0; k < r->sifted.row_count; k++) {
 		const struct nm_sift_row *s = &r->sifted.rows[k];
-		uint64_t key = nm_mix64(hash_cell(r, s->cell) ^ s->place) + 8 * s->kind;
+		uint64_t key = nm_mix64(hash_attr(r, s->attr) ^ s->place) + 8 * s->kind;
 
-		key = nm_mix64(key ^ (s->kind == NM_EVENT_REPLACE ? hash_cell(r, s->victim) : 0));
-		add_row(&t, "events", s->level, key, &s->count, 1, r, s->cell);
+		key = nm_mix64(key ^ (s->kind == NM_EVENT_REPLACE ? hash_attr(r, s->victim) : 0));
+		add_row(&t, "events", s->level, key, &s->count, 1, r, s->attr);
 	}
 	qsort(t.rows.at, t.rows.count, sizeof *t.rows.at, by_key);
-	for (size_t i = 0; i < t.rows.count; i++) /* cells that are called the same are one */
+	for (size_t i = 0; i < t.rows.count; i++) /* attribution keys that are called the same are one */
 		if (kept && t.rows.at[kept - 1].key == t.rows.at[i].key)
 			for (unsigned f = 0; f < COUNTS; f++)
 				t.rows.at[kept - 1].figures[f] += t.rows.at[i].figures[f];
@@ -690,7 +692,7 @@ static void run(struct outcome *ret, const struct maker *m, int grouped, const s
 	assert_int_equal(nm_machine_parse(way->machine, &machine, NULL), 0);
 	machine.cores = way->cores;
 	ret->sift = (struct nm_sift_request){
-	    .mode = way->sift, .end = UINT64_MAX, .by_cell = 1, .shift = 6, .nth = 3000};
+	    .mode = way->sift, .end = UINT64_MAX, .by_attr = 1, .shift = 6, .nth = 3000};
 	memset(ret->sift.kinds, way->sift == NM_SIFT_NTH ? 1 << NM_EVENT_REPLACE : 63,
 	       sizeof ret->sift.kinds);
 	if (way->sift)

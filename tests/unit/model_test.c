@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_test.c - the hierarchy against a slow, obvious twin (model_twin.h) on random streams of many shapes and
- * geometries, cell by cell; the laws that its sums obey; and figures published in papers.
+ * model_test.c - the hierarchy against a slow, obvious twin (model_twin.h) on random streams of many shapes
+ * and geometries, attribution key by attribution key; the laws that its sums obey; and figures published in
+ * papers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 #include "numbers.h"
 #include "oracle.h"
 
-enum { REFS = 12000, CELLS = TWIN_CELLS };
+enum { REFS = 12000, ATTRS = TWIN_ATTRS };
 
 /* Streams.  Each makes reference i. */
 static uint64_t uniform(unsigned i, uint64_t size) { return (void)i, rng() % (3 * size); }
@@ -51,14 +52,14 @@ static uint16_t random_size(void)
 
 static void make_stream(struct nm_ref *refs, unsigned stream, uint64_t size, int fetches)
 {
-	unsigned cells = 1 + below(CELLS);
+	unsigned attrs = 1 + below(ATTRS);
 	for (unsigned i = 0; i < REFS; i++) {
 		int fetch = fetches && below(2);
 		uint64_t address = streams[stream](i, size);
 		if (below(4)) /* mostly aligned, sometimes straddling */
 			address &= ~7ull;
 		refs[i] = (struct nm_ref){.address = 0x400000 + address,
-					  .cell = below(cells),
+					  .attr = below(attrs),
 					  .size = random_size(),
 					  .kind = fetch      ? NM_REF_FETCH
 						  : below(3) ? NM_REF_READ
@@ -69,14 +70,14 @@ static void make_stream(struct nm_ref *refs, unsigned stream, uint64_t size, int
 
 static void compare_evictions(const struct nm_hierarchy *h, const struct twin *t, unsigned level)
 {
-	static uint64_t matrix[2][CELLS][CELLS];
+	static uint64_t matrix[2][ATTRS][ATTRS];
 	struct nm_eviction *list;
 	size_t count;
 
 	memset(matrix, 0, sizeof matrix);
 	assert_int_equal(nm_hierarchy_evictions(h, level, &list, &count), 0);
 	for (size_t i = 0; i < count; i++) {
-		assert_true(list[i].evictor < CELLS && list[i].victim < CELLS && list[i].count);
+		assert_true(list[i].evictor < ATTRS && list[i].victim < ATTRS && list[i].count);
 		assert_int_equal(matrix[list[i].prefetch][list[i].evictor][list[i].victim], 0);
 		matrix[list[i].prefetch][list[i].evictor][list[i].victim] = list[i].count;
 	}
@@ -84,7 +85,7 @@ static void compare_evictions(const struct nm_hierarchy *h, const struct twin *t
 	assert_memory_equal(matrix, t->levels[level].matrix, sizeof matrix);
 }
 
-static void check_counts(const char *what, const char *spec, unsigned level, size_t cell,
+static void check_counts(const char *what, const char *spec, unsigned level, size_t attr,
 			 const struct nm_counts *got, const struct nm_counts *want)
 {
 	static const char *const names[] = {"reads",     "writes",     "read_misses", "write_misses",
@@ -97,7 +98,7 @@ static void check_counts(const char *what, const char *spec, unsigned level, siz
 	memcpy(b, want, sizeof b);
 	for (unsigned f = 0; f < 15; f++)
 		if (a[f] != b[f])
-			fail_msg("%s, %s, level %u, cell %zu: %s is %llu, not %llu", spec, what, level, cell,
+			fail_msg("%s, %s, level %u, cell %zu: %s is %llu, not %llu", spec, what, level, attr,
 				 names[f], (unsigned long long)a[f], (unsigned long long)b[f]);
 }
 
@@ -108,11 +109,11 @@ static void check_extras(const struct nm_hierarchy *h, const struct twin_level *
 	static const char *const names[] = {"sector_misses", "prefetches", "useful", "late_evicted",
 					    "pollution"};
 	struct nm_extras *got;
-	size_t cells;
+	size_t attrs;
 
-	assert_int_equal(nm_hierarchy_extras(h, level, &got, &cells), 0);
+	assert_int_equal(nm_hierarchy_extras(h, level, &got, &attrs), 0);
 	assert_int_equal(got != NULL, l->sectors > 1 || l->prefetched);
-	for (size_t c = 0; got && c < cells; c++) {
+	for (size_t c = 0; got && c < attrs; c++) {
 		uint64_t a[5], b[5];
 
 		memcpy(a, &got[c], sizeof a);
@@ -149,23 +150,23 @@ static void compare(const struct nm_hierarchy *h, const struct twin *t, const ch
 
 	for (unsigned level = 0; level < t->machine.count; level++) {
 		const struct twin_level *l = &t->levels[level];
-		size_t cells;
+		size_t attrs;
 		struct nm_counts total, sum = {0}, *counts;
 		struct nm_extras extras = {0};
 		uint64_t pairs = 0;
 
-		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &cells), 0);
-		for (size_t c = 0; c < CELLS; c++)
-			check_counts(what, spec, level, c, c < cells ? &counts[c] : &nothing, &l->cells[c]);
+		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &attrs), 0);
+		for (size_t c = 0; c < ATTRS; c++)
+			check_counts(what, spec, level, c, c < attrs ? &counts[c] : &nothing, &l->attrs[c]);
 		free(counts);
-		assert_int_equal(cells, t->cells);
+		assert_int_equal(attrs, t->attrs);
 		twin_total(l, &sum);
 		nm_hierarchy_total(h, level, &total);
-		check_counts(what, spec, level, CELLS, &total, &sum);
+		check_counts(what, spec, level, ATTRS, &total, &sum);
 		check_extras(h, l, level, spec, what, &extras);
 		check_laws(&l->spec, &total, &extras, l->resident);
 		compare_evictions(h, t, level);
-		for (size_t i = 0; i < 2 * CELLS * CELLS; i++)
+		for (size_t i = 0; i < 2 * ATTRS * ATTRS; i++)
 			pairs += ((const uint64_t *)l->matrix)[i];
 		assert_int_equal(pairs, total.evictions);
 		if (l->first)
@@ -433,22 +434,22 @@ static void test_extremes(void **state)
 {
 	const struct nm_ref refs[] = {
 	    {.address = UINT64_MAX, .size = 65535, .kind = NM_REF_WRITE, .weight = 1},
-	    {.address = 3, .size = 65535, .cell = 1, .kind = NM_REF_READ, .weight = 1},
-	    {.address = UINT64_MAX - 7, .size = 8, .cell = 2, .kind = NM_REF_READ, .weight = 1},
-	    {.address = 0x1000, .size = 1, .cell = 100000, .kind = NM_REF_READ, .weight = 1},
+	    {.address = 3, .size = 65535, .attr = 1, .kind = NM_REF_READ, .weight = 1},
+	    {.address = UINT64_MAX - 7, .size = 8, .attr = 2, .kind = NM_REF_READ, .weight = 1},
+	    {.address = 0x1000, .size = 1, .attr = 100000, .kind = NM_REF_READ, .weight = 1},
 	};
 	(void)state;
 	struct nm_machine machine;
 	struct nm_hierarchy *h;
 	struct nm_counts total, *c;
 	struct nm_error err;
-	size_t cells;
+	size_t attrs;
 	assert_int_equal(nm_machine_parse("L1d=512,4,8:L2=4K,full,8", &machine, &err), 0);
 	assert_int_equal(nm_hierarchy_new(&h, &machine, &err), 0);
 	assert_int_equal(nm_hierarchy_run(h, refs, sizeof refs / sizeof refs[0]), 0);
 	assert_int_equal(nm_hierarchy_finish(h), 0);
-	assert_int_equal(nm_hierarchy_counts(h, 0, &c, &cells), 0);
-	assert_int_equal(cells, 100001);
+	assert_int_equal(nm_hierarchy_counts(h, 0, &c, &attrs), 0);
+	assert_int_equal(attrs, 100001);
 	assert_int_equal(c[0].loads, 1 + 8192);
 	assert_int_equal(c[0].cold, 1 + 8192);
 	assert_int_equal(c[1].loads, 8193);
@@ -499,23 +500,23 @@ static void flush(struct program *p)
 }
 
 /* Touches four bytes. */
-static void touch(struct program *p, uint64_t address, uint32_t cell, enum nm_ref_kind kind)
+static void touch(struct program *p, uint64_t address, uint32_t attr, enum nm_ref_kind kind)
 {
 	p->refs[p->count++] =
-	    (struct nm_ref){.address = address, .cell = cell, .size = 4, .kind = (uint8_t)kind, .weight = 1};
+	    (struct nm_ref){.address = address, .attr = attr, .size = 4, .kind = (uint8_t)kind, .weight = 1};
 	if (p->count == NM_BATCH)
 		flush(p);
 }
 
-static struct nm_counts counts_of(struct program *p, unsigned level, uint32_t cell)
+static struct nm_counts counts_of(struct program *p, unsigned level, uint32_t attr)
 {
 	struct nm_counts *counts, found = {0};
-	size_t cells;
+	size_t attrs;
 
 	flush(p);
-	assert_int_equal(nm_hierarchy_counts(p->h, level, &counts, &cells), 0);
-	if (cell < cells)
-		found = counts[cell];
+	assert_int_equal(nm_hierarchy_counts(p->h, level, &counts, &attrs), 0);
+	if (attr < attrs)
+		found = counts[attr];
 	free(counts);
 	return found;
 }
@@ -557,8 +558,8 @@ static void check_product(const char *spec, uint64_t n, unsigned warm, uint64_t 
 	nm_hierarchy_free(p.h);
 }
 
-/* CVT, blocked matrix product: a poor number of columns, and how a number of sets that is no power of two mends
- * it. */
+/* CVT, blocked matrix product: a poor number of columns, and how a number of sets that is no power of two
+ * mends it. */
 static void test_blocked_product(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_twin.h - the counting rules written down as plainly as possible, for comparison: bytes used are an array of
- * flags, everything is found by looking at everything.  Policies and indexes are in model_twin_policy.h, prefetchers in
- * model_twin_prefetch.h.
+ * model_twin.h - the counting rules written down as plainly as possible, for comparison: bytes used are an
+ * array of flags, everything is found by looking at everything.  Policies and indexes are in
+ * model_twin_policy.h, prefetchers in model_twin_prefetch.h.
  */
 #ifndef NM_MODEL_TWIN_H
 #define NM_MODEL_TWIN_H
@@ -16,14 +16,14 @@
 #include "model_twin_prefetch.h"
 #include "monitor.h"
 
-enum { TWIN_CELLS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
+enum { TWIN_ATTRS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
 
 /* What is called a line here is a sector, where a level has any. */
 
 struct twin_line {
 	int there;
 	uint64_t line, uses[2];
-	uint32_t cell;
+	uint32_t attr;
 	unsigned char used[TWIN_LINE];
 	int waits;              /* a prefetch brought it, and it was not asked for since */
 	struct twin_line *lent; /* what the exclusive level behind this one knows of the line, or NULL */
@@ -32,7 +32,7 @@ struct twin_line {
 /* A line that left, and whose prefetch it is charged to if it is asked for. */
 struct twin_left {
 	uint64_t line, entered;
-	uint32_t cell;
+	uint32_t attr;
 };
 
 struct twin_left_list {
@@ -53,9 +53,9 @@ struct twin_level {
 	uint64_t *asked, asked_count, asked_room; /* lines asked for, in order */
 	const uint64_t *next_uses;                /* the same, of a run before; or NULL */
 	uint64_t future_count;
-	struct nm_counts cells[TWIN_CELLS];
-	struct nm_extras extras[TWIN_CELLS];
-	uint64_t matrix[2][TWIN_CELLS][TWIN_CELLS]; /* on demand; by prefetches */
+	struct nm_counts attrs[TWIN_ATTRS];
+	struct nm_extras extras[TWIN_ATTRS];
+	uint64_t matrix[2][TWIN_ATTRS][TWIN_ATTRS]; /* on demand; by prefetches */
 	int prefetched;                             /* it prefetches, or a level does whose fills it takes */
 	struct twin_prefetcher prefetcher;
 	struct twin_left_list pushed, unused; /* lines that prefetches pushed out; that left unused */
@@ -66,13 +66,13 @@ struct twin_level {
 struct twin_request {
 	unsigned level;
 	uint64_t line;
-	uint32_t cell;
+	uint32_t attr;
 };
 
 struct twin {
 	struct nm_machine machine;
 	struct twin_level levels[NM_MAX_LEVELS];
-	size_t cells;
+	size_t attrs;
 	struct nm_monitor monitor;     /* is told of events, if it has a function */
 	int missed;                    /* the reference in hand has, at this level */
 	struct twin_request *requests; /* to be served when the reference is over */
@@ -87,13 +87,13 @@ static inline uint64_t twin_set_of(const struct twin_level *l, uint64_t line)
 
 /* Tells of what happens to the line at an address. */
 static inline void twin_tell(const struct twin *t, unsigned level, enum nm_event_kind kind, uint64_t address,
-			     uint32_t cell, uint32_t times, uint32_t victim)
+			     uint32_t attr, uint32_t times, uint32_t victim)
 {
 	const struct nm_level_spec *s = &t->levels[level].spec;
 	struct nm_event e = {.line = address / s->line * s->line,
 			     .set = twin_set_of(&t->levels[level], address / s->line),
 			     .times = times,
-			     .cell = cell,
+			     .attr = attr,
 			     .victim = victim,
 			     .kind = (uint8_t)kind,
 			     .level = (uint8_t)level,
@@ -149,7 +149,7 @@ static inline void twin_settle(struct twin *t, unsigned level, uint64_t address,
 
 static inline void twin_charge(struct twin_level *l, const struct twin_line *line)
 {
-	struct nm_counts *c = &l->cells[line->cell];
+	struct nm_counts *c = &l->attrs[line->attr];
 	c->reuse += line->uses[0] + line->uses[1];
 	for (unsigned b = 0; b < l->spec.line; b++) {
 		c->used_bytes += line->used[b];
@@ -198,8 +198,8 @@ static inline void twin_note(struct twin_level *l, uint64_t line)
 	l->asked[l->asked_count++] = line;
 }
 
-/* The way of a full set that Belady's policy chooses: used farthest away; of those that are not used again, the one
- * touched least recently. */
+/* The way of a full set that Belady's policy chooses: used farthest away; of those that are not used again,
+ * the one touched least recently. */
 static inline unsigned twin_farthest(const struct twin_level *l, uint64_t set)
 {
 	const struct twin_way *ways = l->choice.ways + set * l->spec.ways;
@@ -218,7 +218,7 @@ static inline unsigned twin_farthest(const struct twin_level *l, uint64_t set)
 	return found;
 }
 
-static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
+static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t attr, int kind,
 			     unsigned bytes, unsigned weight);
 
 static inline void twin_put(struct twin *t, unsigned level, const struct twin_line *line, uint32_t evictor);
@@ -249,7 +249,7 @@ static inline int twin_used(struct twin_level *l, const struct twin_line *line)
 {
 	int used = line->waits && line->uses[0] + line->uses[1] > 0;
 
-	l->extras[line->cell].useful += (uint64_t)used;
+	l->extras[line->attr].useful += (uint64_t)used;
 	return used;
 }
 
@@ -263,11 +263,11 @@ static inline void twin_forget_use(const struct twin *t, struct twin_level *l, c
 		;
 
 	if (!twin_used(l, left) && left->waits) {
-		note.cell = left->cell;
+		note.attr = left->attr;
 		twin_keep(&l->unused, note);
 	}
 	if (t->prefetching && l->prefetched) {
-		note.cell = evictor;
+		note.attr = evictor;
 		twin_keep(&l->pushed, note);
 	}
 }
@@ -280,11 +280,11 @@ static inline void twin_leave(struct twin *t, unsigned level, struct twin_line *
 	struct twin_line left = *line;
 
 	line->there = 0;
-	twin_tell(t, level, how, left.line * l->spec.line, evictor, 1, left.cell);
+	twin_tell(t, level, how, left.line * l->spec.line, evictor, 1, left.attr);
 	twin_charge(l, &left);
-	l->cells[left.cell].evictions++;
-	l->cells[left.cell].writebacks += left.uses[1] && !l->spec.write_through;
-	l->matrix[t->prefetching][evictor][left.cell]++;
+	l->attrs[left.attr].evictions++;
+	l->attrs[left.attr].writebacks += left.uses[1] && !l->spec.write_through;
+	l->matrix[t->prefetching][evictor][left.attr]++;
 	twin_forget_use(t, l, &left, evictor);
 	if (left.lent) {
 		twin_merge(left.lent, &left, 0, l->spec.line, 1, 1);
@@ -378,7 +378,7 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 	}
 	way = twin_way_of(l, set, line->line);
 	if (way < l->spec.ways) {
-		l->extras[line->cell].sector_misses += !t->prefetching;
+		l->extras[line->attr].sector_misses += !t->prefetching;
 		twin_hit(&l->choice, set, way);
 	} else {
 		way = twin_free_way(l, set);
@@ -391,9 +391,9 @@ static inline void twin_put(struct twin *t, unsigned level, const struct twin_li
 	there->there = 1;
 }
 
-static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t cell, int full)
+static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t attr, int full)
 {
-	struct nm_counts *c = &l->cells[cell];
+	struct nm_counts *c = &l->attrs[attr];
 
 	int cold = twin_is_new(l, line);
 	struct twin_left left;
@@ -403,43 +403,43 @@ static inline void twin_class(struct twin_level *l, uint64_t line, uint32_t cell
 	*(cold ? &c->cold : full ? &c->conflict : &c->capacity) += 1;
 	l->entered++;
 	if (twin_take(&l->pushed, line, &left) && full && !cold)
-		l->extras[left.cell].pollution++;
+		l->extras[left.attr].pollution++;
 	if (twin_take(&l->unused, line, &left) &&
 	    l->entered - left.entered <= l->spec.sets * l->spec.ways * l->sectors)
-		l->extras[left.cell].late_evicted++;
+		l->extras[left.attr].late_evicted++;
 }
 
 static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, uint64_t address,
-					       uint32_t cell);
+					       uint32_t attr);
 
 /* A prefetch loads a line: that is counted, and what was remembered of the line is not true any more. */
-static inline void twin_come(struct twin_level *l, uint64_t line, uint32_t cell)
+static inline void twin_come(struct twin_level *l, uint64_t line, uint32_t attr)
 {
 	struct twin_left left;
 
 	l->entered++;
-	l->extras[cell].prefetches++;
-	l->cells[cell].loaded_bytes += l->spec.line;
+	l->extras[attr].prefetches++;
+	l->attrs[attr].loaded_bytes += l->spec.line;
 	while (twin_take(&l->pushed, line, &left) || twin_take(&l->unused, line, &left))
 		;
 }
 
-static inline void twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t cell)
+static inline void twin_bring(struct twin *t, unsigned level, uint64_t line, uint32_t attr)
 {
 	struct twin_level *l = &t->levels[level];
-	struct twin_line fresh = {.line = line, .cell = cell, .waits = 1};
+	struct twin_line fresh = {.line = line, .attr = attr, .waits = 1};
 
 	if (twin_exclusive(t, l->next))
-		fresh.lent = twin_ask_ahead(t, l->next, line * l->spec.line, cell);
-	twin_come(l, line, cell);
-	twin_put(t, level, &fresh, cell);
-	twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, cell, 1, 0);
+		fresh.lent = twin_ask_ahead(t, l->next, line * l->spec.line, attr);
+	twin_come(l, line, attr);
+	twin_put(t, level, &fresh, attr);
+	twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, attr, 1, 0);
 	if (!twin_exclusive(t, l->next))
-		twin_ask_ahead(t, l->next, line * l->spec.line, cell);
+		twin_ask_ahead(t, l->next, line * l->spec.line, attr);
 }
 
 /* An exclusive level hands a line over that a prefetch asks for. */
-static inline struct twin_line *twin_lend_ahead(struct twin *t, unsigned level, uint64_t line, uint32_t cell)
+static inline struct twin_line *twin_lend_ahead(struct twin *t, unsigned level, uint64_t line, uint32_t attr)
 {
 	struct twin_level *l = &t->levels[level];
 	struct twin_line *lent = calloc(1, sizeof *lent);
@@ -451,17 +451,17 @@ static inline struct twin_line *twin_lend_ahead(struct twin *t, unsigned level, 
 		here->there = 0;
 		twin_hit(&l->choice, twin_set_of(l, line), way);
 	} else {
-		twin_come(l, line, cell);
-		twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, cell, 1, 0);
-		*lent = (struct twin_line){.line = line, .cell = cell, .waits = 1};
-		lent->lent = twin_ask_ahead(t, l->next, line * l->spec.line, cell);
+		twin_come(l, line, attr);
+		twin_tell(t, level, NM_EVENT_PREFETCH, line * l->spec.line, attr, 1, 0);
+		*lent = (struct twin_line){.line = line, .attr = attr, .waits = 1};
+		lent->lent = twin_ask_ahead(t, l->next, line * l->spec.line, attr);
 	}
 	return lent;
 }
 
 /* A level is asked for a line by a prefetch. */
 static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, uint64_t address,
-					       uint32_t cell)
+					       uint32_t attr)
 {
 	unsigned way = 0;
 
@@ -469,11 +469,11 @@ static inline struct twin_line *twin_ask_ahead(struct twin *t, unsigned level, u
 		return NULL;
 	struct twin_level *l = &t->levels[level];
 	if (twin_exclusive(t, level))
-		return twin_lend_ahead(t, level, address / l->spec.line, cell);
+		return twin_lend_ahead(t, level, address / l->spec.line, attr);
 	if (twin_find(l, address / l->spec.line, &way))
 		twin_hit(&l->choice, twin_set_of(l, address / l->spec.line), way);
 	else
-		twin_bring(t, level, address / l->spec.line, cell);
+		twin_bring(t, level, address / l->spec.line, attr);
 	return NULL;
 }
 
@@ -487,35 +487,35 @@ static inline void twin_prefetch(struct twin *t)
 		const struct twin_request *r = &t->requests[i];
 
 		if (!twin_find(&t->levels[r->level], r->line, &way))
-			twin_bring(t, r->level, r->line, r->cell);
+			twin_bring(t, r->level, r->line, r->attr);
 	}
 	t->prefetching = 0;
 	t->request_count = 0;
 }
 
 /* A demand request was served. */
-static inline void twin_served(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int missed,
+static inline void twin_served(struct twin *t, unsigned level, uint64_t address, uint32_t attr, int missed,
 			       int fresh)
 {
 	struct twin_prefetcher *p = &t->levels[level].prefetcher;
 
 	if (!p->spec.prefetch)
 		return;
-	twin_see(p, address, cell, missed, fresh);
+	twin_see(p, address, attr, missed, fresh);
 	if (t->request_count + p->named_count > t->request_room) {
 		t->request_room = t->request_room * 2 + TWIN_NAMED;
 		t->requests = realloc(t->requests, t->request_room * sizeof *t->requests);
 	}
 	for (unsigned i = 0; i < p->named_count; i++)
-		t->requests[t->request_count++] = (struct twin_request){level, (uint64_t)p->named[i], cell};
+		t->requests[t->request_count++] = (struct twin_request){level, (uint64_t)p->named[i], attr};
 }
 
-static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t cell,
+static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t attr,
 					  int kind);
 
 /* An exclusive level hands a line over: what it knows of it goes with the line. */
 static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, uint64_t address,
-					       uint32_t cell, int kind, int *ret_miss)
+					       uint32_t attr, int kind, int *ret_miss)
 {
 	struct twin_level *l = &t->levels[level];
 	struct twin_line *lent = calloc(1, sizeof *lent);
@@ -526,26 +526,26 @@ static inline struct twin_line *twin_hand_over(struct twin *t, unsigned level, u
 
 	*ret_miss = !here;
 	if (here && here->waits) {
-		l->extras[here->cell].useful++;
+		l->extras[here->attr].useful++;
 		here->waits = 0;
 		twin_is_new(l, line);
 	}
-	twin_tell(t, level, here ? NM_EVENT_HIT : NM_EVENT_MISS, address, cell, 1, 0);
+	twin_tell(t, level, here ? NM_EVENT_HIT : NM_EVENT_MISS, address, attr, 1, 0);
 	if (here) {
 		*lent = *here;
 		here->there = 0;
 		twin_hit(&l->choice, twin_set_of(l, line), way);
 	} else {
-		twin_class(l, line, cell, full);
-		twin_tell(t, level, NM_EVENT_LOAD, address, cell, 1, 0);
-		*lent = (struct twin_line){.line = line, .cell = cell};
-		lent->lent = twin_fill(t, l->next, line * l->spec.line, cell, kind);
+		twin_class(l, line, attr, full);
+		twin_tell(t, level, NM_EVENT_LOAD, address, attr, 1, 0);
+		*lent = (struct twin_line){.line = line, .attr = attr};
+		lent->lent = twin_fill(t, l->next, line * l->spec.line, attr, kind);
 	}
 	return lent;
 }
 
 /* A fill asked for by an upper level: one reference. */
-static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t cell,
+static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64_t address, uint32_t attr,
 					  int kind)
 {
 	struct twin_line *lent = NULL;
@@ -553,39 +553,39 @@ static inline struct twin_line *twin_fill(struct twin *t, unsigned level, uint64
 
 	if (level == TWIN_NONE)
 		return NULL;
-	struct nm_counts *c = &t->levels[level].cells[cell];
+	struct nm_counts *c = &t->levels[level].attrs[attr];
 	if (twin_exclusive(t, level))
-		lent = twin_hand_over(t, level, address, cell, kind, &miss);
+		lent = twin_hand_over(t, level, address, attr, kind, &miss);
 	else
-		miss = twin_touch(t, level, address, cell, kind, 0, 0);
+		miss = twin_touch(t, level, address, attr, kind, 0, 0);
 	*(kind == NM_REF_WRITE ? &c->writes : &c->reads) += 1;
 	*(kind == NM_REF_WRITE ? &c->write_misses : &c->read_misses) += (unsigned)miss;
 	return lent;
 }
 
-static inline void twin_load(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
+static inline void twin_load(struct twin *t, unsigned level, uint64_t address, uint32_t attr, int kind,
 			     int full)
 {
 	struct twin_level *l = &t->levels[level];
-	struct twin_line fresh = {.line = address / l->spec.line, .cell = cell};
+	struct twin_line fresh = {.line = address / l->spec.line, .attr = attr};
 
 	if (twin_exclusive(t, l->next))
-		fresh.lent = twin_fill(t, l->next, fresh.line * l->spec.line, cell, kind);
-	twin_class(l, fresh.line, cell, full);
-	twin_put(t, level, &fresh, cell);
-	twin_tell(t, level, NM_EVENT_LOAD, address, cell, 1, 0);
+		fresh.lent = twin_fill(t, l->next, fresh.line * l->spec.line, attr, kind);
+	twin_class(l, fresh.line, attr, full);
+	twin_put(t, level, &fresh, attr);
+	twin_tell(t, level, NM_EVENT_LOAD, address, attr, 1, 0);
 	if (!twin_exclusive(t, l->next))
-		twin_fill(t, l->next, fresh.line * l->spec.line, cell, kind);
+		twin_fill(t, l->next, fresh.line * l->spec.line, attr, kind);
 }
 
 static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref *r);
 
 /* A write of the program goes on to the next level. */
-static inline void twin_pass(struct twin *t, unsigned level, uint64_t address, uint32_t cell, unsigned bytes,
+static inline void twin_pass(struct twin *t, unsigned level, uint64_t address, uint32_t attr, unsigned bytes,
 			     unsigned weight)
 {
 	const struct nm_ref r = {.address = address,
-				 .cell = cell,
+				 .attr = attr,
 				 .size = (uint16_t)bytes,
 				 .kind = NM_REF_WRITE,
 				 .weight = (uint8_t)weight};
@@ -594,7 +594,7 @@ static inline void twin_pass(struct twin *t, unsigned level, uint64_t address, u
 }
 
 /* Touches one line; with bytes > 0 by the program itself.  1 if it missed. */
-static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t cell, int kind,
+static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t attr, int kind,
 			     unsigned bytes, unsigned weight)
 {
 	struct twin_level *l = &t->levels[level];
@@ -606,39 +606,39 @@ static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, u
 	twin_note(l, line);
 
 	if (hit)
-		twin_tell(t, level, NM_EVENT_HIT, address, cell, weight ? weight : 1, 0);
+		twin_tell(t, level, NM_EVENT_HIT, address, attr, weight ? weight : 1, 0);
 	else if (!bytes || !t->missed)
-		twin_tell(t, level, NM_EVENT_MISS, address, cell, 1, 0);
+		twin_tell(t, level, NM_EVENT_MISS, address, attr, 1, 0);
 	t->missed |= !hit && bytes;
 	if (hit && twin_find(l, line, &way)->waits) {
 		fresh = 1;
-		l->extras[twin_find(l, line, &way)->cell].useful++;
+		l->extras[twin_find(l, line, &way)->attr].useful++;
 		twin_find(l, line, &way)->waits = 0;
 		twin_is_new(l, line);
 	}
 	if (hit)
 		twin_hit(&l->choice, twin_set_of(l, line), way);
 	else if (keeps)
-		twin_load(t, level, address, cell, kind, full);
+		twin_load(t, level, address, attr, kind, full);
 	if (!hit && weight > 1)
-		twin_tell(t, level, NM_EVENT_HIT, address, cell, weight - 1, 0);
+		twin_tell(t, level, NM_EVENT_HIT, address, attr, weight - 1, 0);
 	if (hit || keeps) {
 		struct twin_line *here = twin_find(l, line, &way);
 		here->uses[kind == NM_REF_WRITE] += weight;
 		l->accesses += weight;
 		for (unsigned b = 0; b < bytes; b++)
 			here->used[address % l->spec.line + b] = 1;
-		twin_served(t, level, bytes ? address : line * l->spec.line, cell, !hit, fresh);
+		twin_served(t, level, bytes ? address : line * l->spec.line, attr, !hit, fresh);
 	}
 	if (write && (l->spec.write_through || (!hit && !keeps)))
-		twin_pass(t, level, address, cell, bytes, weight);
+		twin_pass(t, level, address, attr, bytes, weight);
 	return !hit;
 }
 
 static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref *r)
 {
 	struct twin_level *l = &t->levels[level];
-	struct nm_counts *c = &l->cells[r->cell];
+	struct nm_counts *c = &l->attrs[r->attr];
 	uint64_t address = r->address, end = address + r->size;
 	int miss = 0, write = r->kind == NM_REF_WRITE, missed = t->missed;
 
@@ -652,7 +652,7 @@ static inline void twin_ref(struct twin *t, unsigned level, const struct nm_ref 
 		if (stop > end)
 			stop = end;
 		miss |=
-		    twin_touch(t, level, address, r->cell, r->kind, (unsigned)(stop - address), r->weight);
+		    twin_touch(t, level, address, r->attr, r->kind, (unsigned)(stop - address), r->weight);
 		address = stop;
 	}
 	t->missed = missed;
@@ -728,8 +728,8 @@ static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t co
 	twin_start(t);
 	for (size_t i = 0; i < count; i++) {
 		unsigned level = twin_level_for(t, 0, refs[i].kind == NM_REF_FETCH);
-		if (refs[i].cell >= t->cells)
-			t->cells = refs[i].cell + 1;
+		if (refs[i].attr >= t->attrs)
+			t->attrs = refs[i].attr + 1;
 		if (level != TWIN_NONE)
 			twin_ref(t, level, &refs[i]);
 		twin_prefetch(t);
@@ -741,8 +741,8 @@ static inline void twin_run(struct twin *t, const struct nm_ref *refs, size_t co
 static inline void twin_total(const struct twin_level *l, struct nm_counts *ret)
 {
 	uint64_t sum[sizeof *ret / 8] = {0}, row[sizeof *ret / 8];
-	for (unsigned c = 0; c < TWIN_CELLS; c++) {
-		memcpy(row, &l->cells[c], sizeof row);
+	for (unsigned c = 0; c < TWIN_ATTRS; c++) {
+		memcpy(row, &l->attrs[c], sizeof row);
 		for (unsigned f = 0; f < sizeof row / 8; f++)
 			sum[f] += row[f];
 	}

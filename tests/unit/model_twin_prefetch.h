@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_twin_prefetch.h - the prefetchers of the twin (model_twin.h): each remembers what it saw and works out anew from
- * that, at every request, what it would do.
+ * model_twin_prefetch.h - the prefetchers of the twin (model_twin.h): each remembers what it saw and works
+ * out anew from that, at every request, what it would do.
  */
 #ifndef NM_MODEL_TWIN_PREFETCH_H
 #define NM_MODEL_TWIN_PREFETCH_H
@@ -15,7 +15,7 @@ enum { TWIN_SLOTS = 64, TWIN_NAMED = 128, TWIN_STEPS = 1 << 15 };
 
 /* What an entry of a table was shown since it was taken over: addresses, or lines of misses. */
 struct twin_slot {
-	uint32_t cell, count;
+	uint32_t attr, count;
 	uint64_t latest; /* time of the latest use of the slot; 0: free */
 	int64_t *shown;
 	int64_t begin, end; /* stream: what is followed, once its misses say so */
@@ -63,16 +63,17 @@ static inline void twin_show(struct twin_slot *s, int64_t value)
 	s->shown[s->count++] = value;
 }
 
-/* The table of the twin has a slot for each cell of a test; an entry is what the slots share that fall together. */
-static inline void twin_stride(struct twin_prefetcher *p, uint64_t address, uint32_t cell)
+/* The table of the twin has a slot for each attribution key of a test; an entry is what the slots share that
+ * fall together. */
+static inline void twin_stride(struct twin_prefetcher *p, uint64_t address, uint32_t attr)
 {
-	struct twin_slot *s = &p->slots[cell % p->spec.table];
+	struct twin_slot *s = &p->slots[attr % p->spec.table];
 	int64_t stride = 0, step;
 	int confidence = 0;
 
-	if (!s->latest || s->cell != cell)
+	if (!s->latest || s->attr != attr)
 		s->count = 0;
-	s->cell = cell;
+	s->attr = attr;
 	s->latest = 1;
 	twin_show(s, (int64_t)address);
 	for (uint32_t i = 1; i < s->count; i++) {
@@ -156,11 +157,11 @@ static inline void twin_stream(struct twin_prefetcher *p, uint64_t address, int 
 }
 
 /* What a level names after a demand request. */
-static inline void twin_see(struct twin_prefetcher *p, uint64_t address, uint32_t cell, int missed, int fresh)
+static inline void twin_see(struct twin_prefetcher *p, uint64_t address, uint32_t attr, int missed, int fresh)
 {
 	p->named_count = 0;
 	if (p->spec.prefetch == NM_PREFETCH_STRIDE)
-		twin_stride(p, address, cell);
+		twin_stride(p, address, attr);
 	if (p->spec.prefetch == NM_PREFETCH_STREAM)
 		twin_stream(p, address, missed);
 	for (unsigned i = 0; i < p->spec.degree && p->spec.prefetch == NM_PREFETCH_NEXT && (missed || fresh);

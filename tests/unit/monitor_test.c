@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor_test.c - the events that a watched hierarchy tells, one by one, against those of the slow twin; that watching
- * changes no figure; and what a sift keeps of events, against plain sums over all of them.
+ * monitor_test.c - the events that a watched hierarchy tells, one by one, against those of the slow twin;
+ * that watching changes no figure; and what a sift keeps of events, against plain sums over all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void make_stream(struct nm_ref *refs, int fetches, uint32_t span)
 		uint64_t address = below(3) ? i * 24u % span : below(span);
 
 		refs[i] = (struct nm_ref){.address = 0x400000 + address,
-					  .cell = 1 + below(TWIN_CELLS - 1),
+					  .attr = 1 + below(TWIN_ATTRS - 1),
 					  .size = (uint16_t)(below(8) ? 1 + below(16) : 1 + below(200)),
 					  .kind = fetch      ? NM_REF_FETCH
 						  : below(3) ? NM_REF_READ
@@ -116,7 +116,7 @@ static void compare(const char *spec, const struct events *got, const struct eve
 	for (size_t i = 0; i < got->list.count && i < want->list.count; i++) {
 		const struct nm_event *a = &got->list.at[i], *b = &want->list.at[i];
 
-		if (a->line != b->line || a->set != b->set || a->times != b->times || a->cell != b->cell ||
+		if (a->line != b->line || a->set != b->set || a->times != b->times || a->attr != b->attr ||
 		    a->victim != b->victim || a->kind != b->kind || a->level != b->level ||
 		    a->last != b->last)
 			fail_msg("%s: event %zu is %u of %#llx at level %u, not %u of %#llx at level %u",
@@ -144,8 +144,8 @@ static void test_twin(void **state)
 	}
 }
 
-/* Each reference has its number, in ascending order; what it touches lies within it, and in the line of a first
- * level. */
+/* Each reference has its number, in ascending order; what it touches lies within it, and in the line of a
+ * first level. */
 static void test_references(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void test_references(void **state)
 
 				assert_true(e->bytes >= 1 && e->address >= r->address &&
 					    e->address + e->bytes <= r->address + r->size);
-				assert_int_equal(e->cell, r->cell);
+				assert_int_equal(e->attr, r->attr);
 				if (!nm_event_is_aside(e->kind))
 					assert_true(e->line <= e->address &&
 						    e->address + e->bytes <=
@@ -240,7 +240,7 @@ static uint64_t sum(const struct events *events, const struct nm_sift_request *q
 
 		if (place == row->place && e->kind == row->kind && level == row->level && at < q->end &&
 		    at + bytes > q->low && (!q->serving || e->kind != NM_EVENT_LOAD || e->last) &&
-		    (!q->by_cell || (e->cell == row->cell && e->victim == row->victim)))
+		    (!q->by_attr || (e->attr == row->attr && e->victim == row->victim)))
 			n += e->times;
 	}
 	return n;
@@ -281,14 +281,14 @@ static void test_rows(void **state)
 		struct nm_sift_request q = {.end = UINT64_MAX};
 
 		check_rows(g, q);
-		q.by_cell = 1;
+		q.by_attr = 1;
 		check_rows(g, q);
 		q.mode = NM_SIFT_SETS;
 		check_rows(g, q);
 		q.mode = NM_SIFT_GRANULES;
 		q.shift = 6;
 		check_rows(g, q);
-		q.by_cell = 0;
+		q.by_attr = 0;
 		q.serving = 1;
 		check_rows(g, q);
 		q.low = 0x400123;
@@ -335,11 +335,11 @@ static void test_residencies(void **state)
 		}
 		assert_int_equal(residency->level, load->level);
 		assert_int_equal(residency->loaded, load->reference);
-		assert_int_equal(residency->loader, load->cell);
+		assert_int_equal(residency->loader, load->attr);
 		assert_int_equal(residency->address, load->address);
 		assert_int_equal(residency->hits, hits);
 		assert_int_equal(residency->left, k < events.list.count ? events.list.at[k].reference : 0);
-		assert_int_equal(residency->evictor, k < events.list.count ? events.list.at[k].cell : 0);
+		assert_int_equal(residency->evictor, k < events.list.count ? events.list.at[k].attr : 0);
 		assert_int_equal(residency->push, k < events.list.count ? events.list.at[k].address : 0);
 	}
 	assert_int_equal(kept.residency_count, 5);
@@ -375,7 +375,8 @@ static void test_nth(void **state)
 	nm_vec_free(&events.list);
 }
 
-/* The decoder is as far ahead as it can be; references weigh 1 to 3; an instruction has three references' weight. */
+/* The decoder is as far ahead as it can be; references weigh 1 to 3; an instruction has three references'
+ * weight. */
 static void test_moments(void **state)
 {
 	struct nm_moments *m = nm_moments_new();

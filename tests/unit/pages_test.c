@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages_test.c - TLBs with pages of several sizes against a slow, obvious twin: memory is a flag for each 4096 bytes, an
- * entry is a size and a number, everything is found by looking at everything; and what a SPEC may say of pages.
+ * pages_test.c - TLBs with pages of several sizes against a slow, obvious twin: memory is a flag for each
+ * 4096 bytes, an entry is a size and a number, everything is found by looking at everything; and what a SPEC
+ * may say of pages.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #include "numbers.h"
 #include "pages.h"
 
-enum { REFS = 6000, CELLS = 4, SMALL = 1 << 20 /* pages of 4K, 4G in all */, MOST_SETS = 64, MOST_WAYS = 64 };
+enum { REFS = 6000, ATTRS = 4, SMALL = 1 << 20 /* pages of 4K, 4G in all */, MOST_SETS = 64, MOST_WAYS = 64 };
 
 static const uint64_t bytes_of[3] = {4096, 4096 * 512ull, 4096 * 512ull * 512ull};
 
@@ -28,14 +29,14 @@ struct entry {
 	int there;
 	unsigned size;
 	uint64_t number, touched;
-	uint32_t cell;
+	uint32_t attr;
 	unsigned char used[4096]; /* a part of the page each */
 };
 
 struct twin_level {
 	struct nm_level_spec spec;
 	struct entry *entries; /* [sets][ways] */
-	struct nm_counts counts[CELLS];
+	struct nm_counts counts[ATTRS];
 };
 
 struct twin {
@@ -96,7 +97,7 @@ static void leave(struct twin *t, unsigned level, struct entry *e)
 	struct entry *to;
 
 	for (unsigned i = 0; i < 4096; i++)
-		l->counts[e->cell].used_bytes += e->used[i];
+		l->counts[e->attr].used_bytes += e->used[i];
 	do { /* what is known of it goes on */
 		level = level_for(t, level + 1, e->size, l->spec.side == NM_SIDE_INSTRUCTION);
 		to = level < t->machine.count ? find(&t->levels[level], e->size, e->number) : NULL;
@@ -109,7 +110,7 @@ static void leave(struct twin *t, unsigned level, struct entry *e)
 static int look_up(struct twin *t, unsigned level, unsigned size, uint64_t number, const struct nm_ref *r)
 {
 	struct twin_level *l = &t->levels[level];
-	struct nm_counts *c = &l->counts[r->cell];
+	struct nm_counts *c = &l->counts[r->attr];
 	struct entry *e = find(l, size, number), *set = l->entries + number % l->spec.sets * l->spec.ways;
 	unsigned next = level_for(t, level + 1, size, l->spec.side == NM_SIDE_INSTRUCTION);
 
@@ -122,13 +123,13 @@ static int look_up(struct twin *t, unsigned level, unsigned size, uint64_t numbe
 			if (!e || e->there)
 				e = &set[w];
 	if (e->there) {
-		l->counts[e->cell].evictions++;
+		l->counts[e->attr].evictions++;
 		leave(t, level, e);
 	}
-	*e = (struct entry){1, size, number, ++t->clock, r->cell, {0}};
+	*e = (struct entry){1, size, number, ++t->clock, r->attr, {0}};
 	c->loads++;
 	if (next < t->machine.count) {
-		struct nm_counts *below = &t->levels[next].counts[r->cell];
+		struct nm_counts *below = &t->levels[next].counts[r->attr];
 		int write = r->kind == NM_REF_WRITE, missed = look_up(t, next, size, number, r);
 
 		*(write ? &below->writes : &below->reads) += 1;
@@ -145,7 +146,7 @@ static void take(struct twin *t, const struct nm_ref *r)
 
 	while (at < end) {
 		unsigned size = size_of(t, at, fetch), level = level_for(t, 0, size, fetch), missed = 0;
-		struct nm_counts *c = &t->levels[level].counts[r->cell];
+		struct nm_counts *c = &t->levels[level].counts[r->attr];
 		uint64_t latest = UINT64_MAX;
 
 		for (; at < end && size_of(t, at, fetch) == size; at++) {
@@ -199,7 +200,7 @@ static struct nm_ref make_reference(unsigned i, unsigned stream, int fetches)
 	if (below(16) == 0) /* spans pages */
 		address = address / bytes_of[1] * bytes_of[1] + bytes_of[below(2)] - 1 - below(8);
 	return (struct nm_ref){.address = address,
-			       .cell = (uint32_t)below(CELLS),
+			       .attr = (uint32_t)below(ATTRS),
 			       .size = (uint16_t)(below(64) ? 1 + below(16) : 5000),
 			       .kind = (uint8_t)below(fetches ? 3 : 2),
 			       .weight = 1};
@@ -209,10 +210,10 @@ static void compare(const struct nm_hierarchy *h, const struct twin *t, const ch
 {
 	for (unsigned level = 0; level < t->machine.count; level++) {
 		struct nm_counts *counts;
-		size_t cells;
+		size_t attrs;
 
-		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &cells), 0);
-		for (size_t c = 0; c < cells; c++) {
+		assert_int_equal(nm_hierarchy_counts(h, level, &counts, &attrs), 0);
+		for (size_t c = 0; c < attrs; c++) {
 			const struct nm_counts *a = &counts[c], *b = &t->levels[level].counts[c];
 
 			if (a->reads != b->reads || a->writes != b->writes ||

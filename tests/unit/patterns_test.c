@@ -14,34 +14,35 @@
 #include "numbers.h"
 #include "patterns.h"
 
-enum { WALKS = 12, CELLS = 5, BATCHES = 40, STRIDES_MOST = 6 };
+enum { WALKS = 12, ATTRS = 5, BATCHES = 40, STRIDES_MOST = 6 };
 
 static const int64_t strides[STRIDES_MOST] = {8, -24, 0, 4000, INT64_C(1) << 40, 3};
 
 /* An instruction that walks an object. */
 struct walk {
 	uint64_t address, steps;
-	uint32_t cell;
+	uint32_t attr;
 };
 
 struct twin {
 	struct walk walks[WALKS];
-	uint64_t counts[CELLS + 1][STRIDES_MOST], sampled[CELLS + 1];
+	uint64_t counts[ATTRS + 1][STRIDES_MOST], sampled[ATTRS + 1];
 };
 
-/* Every walk of a cell takes one of as many strides as cells have numbers; the last one takes the first mostly. */
+/* Every walk of an attribution key takes one of as many strides as attribution keys have numbers; the last
+ * one takes the first mostly. */
 static uint64_t step(struct twin *t, struct walk *w)
 {
-	unsigned i = (unsigned)below(w->cell == CELLS ? STRIDES_MOST : w->cell);
+	unsigned i = (unsigned)below(w->attr == ATTRS ? STRIDES_MOST : w->attr);
 
-	if (w->cell == CELLS && below(4))
+	if (w->attr == ATTRS && below(4))
 		i = 0;
 	if (!w->steps++) {
 		w->address = 1u << 20;
 		return w->address;
 	}
-	t->counts[w->cell][i]++;
-	t->sampled[w->cell]++;
+	t->counts[w->attr][i]++;
+	t->sampled[w->attr]++;
 	w->address += (uint64_t)strides[i];
 	return w->address;
 }
@@ -54,27 +55,27 @@ static void fill(struct twin *t, struct nm_patterns *p, struct nm_ref *batch)
 		if (k == WALKS) { /* a fetch */
 			p->access[i] = NM_NO_ACCESS;
 			batch[i] =
-			    (struct nm_ref){.address = below(1 << 20), .cell = 1, .kind = NM_REF_FETCH};
+			    (struct nm_ref){.address = below(1 << 20), .attr = 1, .kind = NM_REF_FETCH};
 			continue;
 		}
 		p->access[i] = k;
 		batch[i] = (struct nm_ref){
-		    .address = step(t, &t->walks[k]), .cell = t->walks[k].cell, .kind = k % 2};
+		    .address = step(t, &t->walks[k]), .attr = t->walks[k].attr, .kind = k % 2};
 	}
 }
 
 static void check(const struct twin *t, const struct nm_result_pattern *r)
 {
-	assert_int_equal(r->sampled, t->sampled[r->cell]);
+	assert_int_equal(r->sampled, t->sampled[r->attr]);
 	for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
 		for (unsigned i = 0; i < STRIDES_MOST; i++) {
 			if (!r->strides[k].count || r->strides[k].bytes != strides[i])
 				continue;
-			assert_true(r->strides[k].count <= t->counts[r->cell][i]);
-			if (r->cell < CELLS || !i)
-				assert_int_equal(r->strides[k].count, t->counts[r->cell][i]);
+			assert_true(r->strides[k].count <= t->counts[r->attr][i]);
+			if (r->attr < ATTRS || !i)
+				assert_int_equal(r->strides[k].count, t->counts[r->attr][i]);
 		}
-	if (r->cell == CELLS)
+	if (r->attr == ATTRS)
 		assert_int_equal(r->strides[0].bytes, strides[0]);
 }
 
@@ -90,7 +91,7 @@ static void counts_are_the_twins(void **state)
 	p.until = UINT64_MAX;
 	for (unsigned k = 0; k < WALKS; k++) {
 		sites[k] = k / 2; /* one reads, one writes */
-		t.walks[k].cell = 1 + k % CELLS;
+		t.walks[k].attr = 1 + k % ATTRS;
 	}
 	for (unsigned b = 0; b < BATCHES; b++) {
 		fill(&t, &p, batch);
@@ -98,8 +99,8 @@ static void counts_are_the_twins(void **state)
 		assert_int_equal(nm_patterns_take(&p, sites, batch, NM_BATCH), 0);
 		nm_patterns_next(&p);
 	}
-	assert_int_equal(p.list.count, CELLS);
-	for (unsigned i = 0; i < CELLS; i++)
+	assert_int_equal(p.list.count, ATTRS);
+	for (unsigned i = 0; i < ATTRS; i++)
 		check(&t, &p.list.at[i]);
 	nm_patterns_done(&p);
 }
@@ -108,7 +109,7 @@ static void counts_are_the_twins(void **state)
 static void bursts(void **state)
 {
 	static struct nm_patterns p;
-	struct nm_ref batch[1] = {{.address = 8, .cell = 1}};
+	struct nm_ref batch[1] = {{.address = 8, .attr = 1}};
 	const uint32_t site = 1;
 	uint64_t sampled = 0, early = 0;
 

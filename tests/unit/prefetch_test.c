@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_test.c - prefetchers on walks whose counts are known, machines with and without them in one run, and the table
- * of strides by instruction.  model_test.c compares them with their twins.
+ * prefetch_test.c - prefetchers on walks whose counts are known, machines with and without them in one run,
+ * and the table of strides by instruction.  model_test.c compares them with their twins.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,21 +16,21 @@
 #include "machine.h"
 #include "map.h"
 
-enum { REFS = 12000, CELLS = 8 };
+enum { REFS = 12000, ATTRS = 8 };
 
-/* Walks that begin anew now and then, by cells of several strides. */
+/* Walks that begin anew now and then, by attribution keys of several strides. */
 static void make_refs(struct nm_ref *refs)
 {
-	uint64_t at[CELLS] = {0};
+	uint64_t at[ATTRS] = {0};
 
 	for (uint64_t i = 0; i < REFS; i++) {
-		uint32_t cell = (uint32_t)(nm_mix64(i) % CELLS);
+		uint32_t attr = (uint32_t)(nm_mix64(i) % ATTRS);
 
-		at[cell] = i % 100 ? at[cell] + 8 * cell : nm_mix64(i) % 16384;
-		refs[i] = (struct nm_ref){.address = 0x400000 + at[cell] % 16384,
-					  .cell = cell,
+		at[attr] = i % 100 ? at[attr] + 8 * attr : nm_mix64(i) % 16384;
+		refs[i] = (struct nm_ref){.address = 0x400000 + at[attr] % 16384,
+					  .attr = attr,
 					  .size = 8,
-					  .kind = cell % 3 ? NM_REF_READ : NM_REF_WRITE,
+					  .kind = attr % 3 ? NM_REF_READ : NM_REF_WRITE,
 					  .weight = 1};
 	}
 }
@@ -46,12 +46,12 @@ static void total_of(const struct nm_hierarchy *h, unsigned level, struct nm_cou
 		     struct nm_extras *ret_extras)
 {
 	struct nm_extras *extras;
-	size_t cells;
+	size_t attrs;
 
 	nm_hierarchy_total(h, level, ret_counts);
 	*ret_extras = (struct nm_extras){0};
-	assert_int_equal(nm_hierarchy_extras(h, level, &extras, &cells), 0);
-	for (size_t c = 0; extras && c < cells; c++)
+	assert_int_equal(nm_hierarchy_extras(h, level, &extras, &attrs), 0);
+	for (size_t c = 0; extras && c < attrs; c++)
 		nm_extras_add(ret_extras, &extras[c]);
 	free(extras);
 }
@@ -130,12 +130,14 @@ static void check_walk(const char *spec, int down, uint64_t misses, uint64_t pre
 static void test_walk(void **state)
 {
 	(void)state;
-	/* 16 pages of 64 lines: the first line of each misses; without pages the first of all, and one is named too many. */
+	/* 16 pages of 64 lines: the first line of each misses; without pages the first of all, and one is
+	 * named too many. */
 	check_walk("L1d=4K,8,64,prefetch=next", 0, 16, 1008, 1008);
 	check_walk("L1d=4K,8,64,prefetch=next,cross=yes", 0, 1, 1024, 1023);
 	check_walk("L1d=4K,8,64,prefetch=next", 1, 1024, 0, 0);
 	check_walk("L1d=4K,8,64:L2=64K,8,64,prefetch=next", 0, 16, 1008, 1008);
-	/* The fourth access is the third step, and the second that is as the one before: within the first line. */
+	/* The fourth access is the third step, and the second that is as the one before: within the first
+	 * line. */
 	check_walk("L1d=4K,8,64,prefetch=stride,cross=yes", 0, 1, 1025, 1023);
 	check_walk("L1d=4K,8,64,prefetch=stride,cross=yes", 1, 1, 1025, 1023);
 	/* Three misses until a stream is followed; it ends 16 lines ahead. */

@@ -170,7 +170,7 @@ static void test_evictions(void **state)
 	struct nm_profile *profile = sample("a.nmp");
 
 	(void)state;
-	/* Cells of two threads are one place: 10000 + 35000. */
+	/* Attribution keys of two threads are one place: 10000 + 35000. */
 	expect(
 	    profile,
 	    "SELECT evictor, line, count FROM evictions WHERE level = 'L1d' AND victim_line = 41 ORDER BY line",
@@ -182,7 +182,8 @@ static void test_evictions(void **state)
 	nm_profile_close(profile);
 }
 
-/* Strides of cells that are one place are added up before the most frequent is chosen; of equal ones the shortest. */
+/* Strides of attribution keys that are one place are added up before the most frequent is chosen; of equal
+ * ones the shortest. */
 static void test_sites(void **state)
 {
 	struct nm_profile *profile = sample("a.nmp");
@@ -193,7 +194,8 @@ static void test_sites(void **state)
 	nm_profile_close(profile);
 }
 
-/* What was sampled shares out what is exact: 20,000 reads by 30 to 10, 9,000 read misses by 2 to 1, and so on. */
+/* What was sampled shares out what is exact: 20,000 reads by 30 to 10, 9,000 read misses by 2 to 1, and so
+ * on. */
 static void test_fields(void **state)
 {
 	struct nm_profile *profile = sample("a.nmp");
@@ -220,12 +222,12 @@ static void test_fields(void **state)
 	nm_profile_close(profile);
 }
 
-/* Cells that agree in all but the thread are added up, and those of one object where objects were asked for.  What is no
- * level is memory. */
+/* Attribution keys that agree in all but the thread are added up, and those of one object where objects were
+ * asked for.  What is no level is memory. */
 static void test_events(void **state)
 {
-	const struct nm_sift_request by_object = {.mode = NM_SIFT_SETS, .by_cell = 1, .of_objects = 1};
-	const struct nm_sift_request by_line = {.mode = NM_SIFT_GRANULES, .by_cell = 1};
+	const struct nm_sift_request by_object = {.mode = NM_SIFT_SETS, .by_attr = 1, .of_objects = 1};
+	const struct nm_sift_request by_line = {.mode = NM_SIFT_GRANULES, .by_attr = 1};
 	const struct nm_sift_request *const requests[] = {&by_object, &by_line};
 	struct nm_sift_row rows[] = {{3, 5, 1, 0, NM_EVENT_LOAD, 0},
 				     {3, 7, 2, 0, NM_EVENT_LOAD, 0},
@@ -562,8 +564,8 @@ static void write_text(const char *path, const char *text)
 	fclose(file);
 }
 
-/* The sample with three sources of its own: one that packs well, one that does not, an empty one; and one that
- * is not there. */
+/* The sample with three sources of its own: one that packs well, one that does not, an empty one; and one
+ * that is not there. */
 static void write_with_sources(const char *path, int embed)
 {
 	static const char *const names[] = {"long.c", "short.c", "empty.c", "missing.c"};

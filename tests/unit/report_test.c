@@ -144,8 +144,8 @@ static struct nm_profile *sample(void)
 	return profile;
 }
 
-/* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have no sectors and do
- * not prefetch. */
+/* The profile knows neither call chains nor allocations by them nor strides nor fields, and its levels have
+ * no sectors and do not prefetch. */
 static int is_missing(const struct nm_report *report)
 {
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
@@ -383,8 +383,8 @@ static double sum_of(json_t *root, const char *column, const char *victim)
 	return sum;
 }
 
-/* The matrix sums to the level's evictions; what each victim lost, to all of it, whatever the limit; the lines of
- * a pair to its cell. */
+/* The matrix sums to the level's evictions; what each victim lost, to all of it, whatever the limit; the
+ * lines of a pair to its attribution key. */
 static void test_evictions_close(void **state)
 {
 	static const char heap[] = "heap std::map<int, std::vector<long> >::insert (tree.cc:88)";

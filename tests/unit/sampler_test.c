@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler_test.c - samples of loads and residencies against a slow twin: a list of the lines of each set, in the order of their
- * last use, and of what is known of their residencies.
+ * sampler_test.c - samples of loads and residencies against a slow twin: a list of the lines of each set, in
+ * the order of their last use, and of what is known of their residencies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,11 @@
 #include "numbers.h"
 #include "sampler.h"
 
-enum { SETS = 16, WAYS = 4, LINE = 64, CELLS = 50, BATCHES = 600 };
+enum { SETS = 16, WAYS = 4, LINE = 64, ATTRS = 50, BATCHES = 600 };
 
 struct twin_line {
 	uint64_t line, mask, served, used;
-	uint32_t cell;
+	uint32_t attr;
 };
 
 struct twin {
@@ -51,7 +51,7 @@ static int twin_take(struct twin *t, const struct nm_ref *r)
 	if (missed) {
 		if (at->line)
 			end_stay(t, at);
-		*at = (struct twin_line){.line = line, .cell = r->cell};
+		*at = (struct twin_line){.line = line, .attr = r->attr};
 		t->loads++;
 	}
 	at->used = ++t->now;
@@ -66,7 +66,7 @@ static void fill_batch(struct nm_ref *batch, unsigned lines)
 		uint64_t line = 1 + below(lines);
 
 		batch[i] = (struct nm_ref){.address = line * LINE + below(8) * 8,
-					   .cell = 1 + (uint32_t)below(CELLS),
+					   .attr = 1 + (uint32_t)below(ATTRS),
 					   .size = 8,
 					   .kind = below(4) ? NM_REF_READ : NM_REF_WRITE,
 					   .weight = 1};
@@ -88,7 +88,7 @@ static void read_samples(struct nm_line_samples *g, const struct nm_ref *batch, 
 
 		if (!one->residency) {
 			while (at < NM_BATCH && !(missed[at] && batch[at].address == one->address &&
-						  batch[at].cell == one->cell))
+						  batch[at].attr == one->attr))
 				at++;
 			assert_true(at < NM_BATCH);
 			assert_int_equal(batch[at].kind == NM_REF_WRITE, one->write);
@@ -174,7 +174,8 @@ static void test_custom_levels(void **unused)
 	run("L1d=4K,4,64:L2=64K,8,64,inclusion=exclusive", 4000);
 }
 
-/* While all loads of the first level are told, those that further levels had to make for them are what they count. */
+/* While all loads of the first level are told, those that further levels had to make for them are what they
+ * count. */
 static void further_levels(const char *spec)
 {
 	static struct nm_sampler sampler;
@@ -255,7 +256,7 @@ static void test_further_levels_of_some_loads(void **unused)
 			if (one->residency)
 				continue;
 			while (at < NM_BATCH && !(loaded[at] && batch[at].address == one->address &&
-						  batch[at].cell == one->cell))
+						  batch[at].attr == one->attr))
 				at++;
 			assert_true(at < NM_BATCH);
 			if (one->weight == 1) /* else another like it may have come before */
@@ -269,7 +270,8 @@ static void test_further_levels_of_some_loads(void **unused)
 	nm_hierarchy_free(h);
 }
 
-/* What a line is followed by does not depend on how long lines are; ones that are too long are not told of. */
+/* What a line is followed by does not depend on how long lines are; ones that are too long are not told of.
+ * */
 static void test_long_lines(void **unused)
 {
 	static struct nm_sampler sampler;

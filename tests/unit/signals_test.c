@@ -128,7 +128,7 @@ static void test_between_call_and_callee(void **state)
 	callee = run(sc, 50);
 	assert_int_equal(sc->calls->list.at[callee].function, 50);
 	assert_int_equal(sc->calls->list.at[callee].parent, sc->inner);
-	assert_int_equal(sc->calls->list.at[callee].place, 8);
+	assert_int_equal(sc->calls->list.at[callee].site, 8);
 }
 
 static void test_nested(void **state)
@@ -190,8 +190,8 @@ static void test_jump_out_unseen(void **state)
 	assert_int_equal(sc->signals.list.count, 0);
 }
 
-/* Whatever comes, as from a damaged stream: stacks and contexts are those that there are, and the list does not grow
- * without end. */
+/* Whatever comes, as from a damaged stream: stacks and contexts are those that there are, and the list does
+ * not grow without end. */
 static void test_any_order(void **state)
 {
 	struct scene *sc = *state;

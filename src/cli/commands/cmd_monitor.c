@@ -2,13 +2,14 @@
  *
  * cmd_monitor.c - nearmiss monitor: picks single events of the caches, and counts or shows them.
  *
- * A question has two parts.  *Filters* pick events: --event, --level, --range, --object, --function; an event must pass
- * all of them.  One *mode* says what to do with those that pass: count them (the default), draw a histogram
- * (--histogram), show the history of a line (--sequence) or the n-th event (--nth).  So triggers need no language of
- * their own: "the 1000th eviction of this line" is --event=replace --range=LINE --nth=1000.
+ * A question has two parts.  *Filters* pick events: --event, --level, --range, --object, --function; an
+ * event must pass all of them.  One *mode* says what to do with those that pass: count them (the default),
+ * draw a histogram (--histogram), show the history of a line (--sequence) or the n-th event (--nth).  So
+ * triggers need no language of their own: "the 1000th eviction of this line" is --event=replace --range=LINE
+ * --nth=1000.
  *
- * The table is the only output unless --profile is given.  For a program it goes to stderr, as the summary of `record`
- * does: stdout is the program's.
+ * The table is the only output unless --profile is given.  For a program it goes to stderr, as the summary
+ * of `record` does: stdout is the program's.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -179,7 +180,7 @@ static int read_filters(const struct nm_command *self, const struct monitor_opti
 		return nm_usage(self, "--range takes FROM-TO or FROM+BYTES, not \"%s\"", o->range);
 	m->object = o->object;
 	m->function = o->function;
-	q->by_cell = o->object || o->function || o->simulation.output;
+	q->by_attr = o->object || o->function || o->simulation.output;
 	return 0;
 }
 

@@ -87,9 +87,9 @@ enum {
 };
 
 static void put_site(struct nm_monitor_view *s, struct nm_value *row, const struct nm_result *r,
-		     uint32_t cell)
+		     uint32_t attr)
 {
-	const struct nm_result_site *site = nm_monitor_site(r, cell);
+	const struct nm_result_site *site = nm_monitor_site(r, attr);
 
 	row[0] = nm_monitor_text(s, site->function);
 	row[1] = nm_monitor_text(s, site->file);
@@ -97,9 +97,9 @@ static void put_site(struct nm_monitor_view *s, struct nm_value *row, const stru
 		row[2] = nm_monitor_integer(site->line);
 }
 
-static const char *name_of(const struct nm_result *r, uint32_t cell)
+static const char *name_of(const struct nm_result *r, uint32_t attr)
 {
-	return r->objects[r->cells[cell].object].name;
+	return r->objects[r->attrs[attr].object].name;
 }
 
 static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
@@ -179,10 +179,10 @@ static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 	    [3] = nm_monitor_integer(e->reference),
 	    [4] = nm_monitor_integer(r->sifted.instructions),
 	    [5] = nm_monitor_address(s, e->address),
-	    [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->cell)),
+	    [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->attr)),
 	    [EVENT_OBJECT + 1] = nm_monitor_address(s, e->line)};
 
-	put_site(s, row + EVENT_MAKER, r, e->cell);
+	put_site(s, row + EVENT_MAKER, r, e->attr);
 	if (nm_event_leaves(e->kind)) {
 		row[EVENT_VICTIM] = nm_monitor_text(s, name_of(r, e->victim));
 		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);

@@ -113,8 +113,8 @@ static void add_row(const struct nm_monitor_view *s, struct nm_monitor_sums *to,
 	to->total += row->count;
 }
 
-/* The sums that a row belongs to, among those of its process (from `first` on).  Rows come in the order of keys; when
- * levels are counted, the sums of all levels exist already.  NULL: out of memory. */
+/* The sums that a row belongs to, among those of its process (from `first` on).  Rows come in the order of
+ * keys; when levels are counted, the sums of all levels exist already.  NULL: out of memory. */
 static struct nm_monitor_sums *sums_of(struct nm_monitor_view *s, size_t first, size_t process,
 				       const struct keyed_row *row_key)
 {
@@ -128,7 +128,7 @@ static struct nm_monitor_sums *sums_of(struct nm_monitor_view *s, size_t first, 
 		return &s->sums.at[first];
 	}
 	if (s->sums.count == first || s->sums.at[s->sums.count - 1].key != row_key->key) {
-		fresh.object = nm_monitor_object(r, row->kind, row->cell, row->victim);
+		fresh.object = nm_monitor_object(r, row->kind, row->attr, row->victim);
 		if (push_sums(s, fresh))
 			return NULL;
 	}

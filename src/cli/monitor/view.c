@@ -18,16 +18,16 @@ static int is_named(const char *pattern, const char *name)
 	return !pattern || (name && (!strcmp(pattern, name) || !fnmatch(pattern, name, 0)));
 }
 
-const char *nm_monitor_object(const struct nm_result *r, unsigned kind, uint32_t cell, uint32_t victim)
+const char *nm_monitor_object(const struct nm_result *r, unsigned kind, uint32_t attr, uint32_t victim)
 {
-	return r->objects[r->cells[nm_event_leaves(kind) ? victim : cell].object].name;
+	return r->objects[r->attrs[nm_event_leaves(kind) ? victim : attr].object].name;
 }
 
 int nm_monitor_picks(const struct nm_monitor_view *s, const struct nm_result *r,
 		     const struct nm_sift_row *row)
 {
-	return is_named(s->request->object, nm_monitor_object(r, row->kind, row->cell, row->victim)) &&
-	       is_named(s->request->function, nm_monitor_site(r, row->cell)->function);
+	return is_named(s->request->object, nm_monitor_object(r, row->kind, row->attr, row->victim)) &&
+	       is_named(s->request->function, nm_monitor_site(r, row->attr)->function);
 }
 
 int nm_monitor_check_names(struct nm_monitor_view *s)

@@ -40,9 +40,9 @@ struct nm_monitor_view {
 	struct nm_error *err;
 };
 
-/* The object that an event happens to: the one that is referenced or, when a line leaves, the one that the line had been
- * loaded for. */
-const char *nm_monitor_object(const struct nm_result *result, unsigned kind, uint32_t cell, uint32_t victim);
+/* The object that an event happens to: the one that is referenced or, when a line leaves, the one that the
+ * line had been loaded for. */
+const char *nm_monitor_object(const struct nm_result *result, unsigned kind, uint32_t attr, uint32_t victim);
 
 /* Does a row pass --object and --function?  The function is that of the reference that caused the event. */
 int nm_monitor_picks(const struct nm_monitor_view *view, const struct nm_result *result,
@@ -60,9 +60,9 @@ static inline struct nm_value nm_monitor_integer(uint64_t n)
 	return (struct nm_value){.type = NM_VALUE_INTEGER, .integer = (int64_t)n};
 }
 
-static inline const struct nm_result_site *nm_monitor_site(const struct nm_result *r, uint32_t cell)
+static inline const struct nm_result_site *nm_monitor_site(const struct nm_result *r, uint32_t attr)
 {
-	return &r->sites[r->cells[cell].site];
+	return &r->sites[r->attrs[attr].site];
 }
 
 #endif

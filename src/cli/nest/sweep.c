@@ -2,8 +2,9 @@
  *
  * sweep.c - nearmiss nest --sweep: misses of each array or reference over a parameter or a base address.
  *
- * Each value is a run of its own, from cold caches.  References of warm-up loops are not counted.  In text the last
- * column is a plot that runs down the rows: each letter is one array, at its share of the greatest count of all.
+ * Each value is a run of its own, from cold caches.  References of warm-up loops are not counted.  In text
+ * the last column is a plot that runs down the rows: each letter is one array, at its share of the greatest
+ * count of all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,8 @@ static int add_figure(struct sweep *s, const char *name, unsigned line)
 	return !f.name || nm_vec_push(&s->figures, f) ? nm_fail_memory(&s->err) : 0;
 }
 
-/* References with the same name get their line, and each figure a letter: its initial if all initials differ. */
+/* References with the same name get their line, and each figure a letter: its initial if all initials
+ * differ. */
 static int name_figures(struct sweep *s)
 {
 	int initials = 1;
@@ -162,9 +164,9 @@ static int add_counts(struct sweep *s, int64_t value, const struct nm_result *re
 	memset(row + 1, 0, (n + 1) * sizeof *row);
 	for (size_t k = 1; k <= n; k++)
 		row[k].type = NM_VALUE_INTEGER;
-	for (size_t i = 0; i < result->cell_count; i++) {
-		const struct nm_result_site *site = &result->sites[result->cells[i].site];
-		const char *object = result->objects[result->cells[i].object].name;
+	for (size_t i = 0; i < result->attr_count; i++) {
+		const struct nm_result_site *site = &result->sites[result->attrs[i].site];
+		const char *object = result->objects[result->attrs[i].object].name;
 		const struct nm_counts *c = &result->levels[s->level].counts[i];
 
 		if (!site->function || is_warm_up(site->function))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h - one level: a set-associative array, the fully associative cache that its misses are classed against,
- * and its figures.
+ * cache.h - one level: a set-associative array, the fully associative cache that its misses are classed
+ * against, and its figures.
  *
- * Every way of every set has a number, its *slot* (set * ways + way), and a slot in each of these arrays: what
- * a search reads (tags), what a victim is chosen by (timestamps), and all that is known of the line's *residency*.  In a level
- * with sectors each sector of a way is a slot, and what is said of lines here is meant of sectors (general.h).
+ * Every way of every set has a number, its *slot* (set * ways + way), and a slot in each of these arrays:
+ * what a search reads (tags), what a victim is chosen by (timestamps), and all that is known of the line's
+ * *residency*.  In a level with sectors each sector of a way is a slot, and what is said of lines here is
+ * meant of sectors (general.h).
  */
 #ifndef NM_CACHE_H
 #define NM_CACHE_H
@@ -30,7 +31,7 @@ enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from so many ways on, a hash finds the way 
 struct nm_residency {
 	uint64_t writes, served; /* accesses: writes, all */
 	uint64_t mask;           /* bytes touched, a bit each, where a line has at most 64 */
-	uint32_t cell;           /* that loaded it */
+	uint32_t attr;           /* that loaded it */
 	uint32_t below;          /* slot where the next level had it then */
 };
 _Static_assert(sizeof(struct nm_residency) == 32, "two residencies share a cache line");
@@ -54,7 +55,7 @@ struct nm_lookup {
 	/* Takes one reference of any kind, but no group. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
 	/* Asks for a line, for the level above; where it is then. */
-	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t cell, unsigned write);
+	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t attr, unsigned write);
 };
 
 /* Who is told of events, and the reference in hand: what all its events have in common. */
@@ -109,8 +110,8 @@ void nm_cache_done(struct nm_cache *cache);
 /* Hands the residency at a slot to the nearest further level that has the line too. */
 void nm_cache_credit(struct nm_cache *cache, uint32_t slot);
 
-/* Adds what is known of a residency above to that of the same line, or of the longer one that holds it, at `slot`;
- * bits of `kinds` choose the accesses: 1 reads, 2 writes. */
+/* Adds what is known of a residency above to that of the same line, or of the longer one that holds it, at
+ * `slot`; bits of `kinds` choose the accesses: 1 reads, 2 writes. */
 void nm_cache_add_residency(struct nm_cache *cache, uint32_t slot, const struct nm_cache *upper,
 			    uint32_t from, unsigned kinds);
 
@@ -130,12 +131,13 @@ static inline uint64_t *nm_cache_mask(const struct nm_cache *c, uint32_t slot)
 	return c->masks ? c->masks + (size_t)slot * c->words : &c->residencies[slot].mask;
 }
 
-/* Charges what a residency was worth, of which so many bytes were used, to the cell that loaded it. */
+/* Charges what a residency was worth, of which so many bytes were used, to the attribution key that loaded
+ * it. */
 static inline struct nm_residency_sums *nm_residency_charge(struct nm_counters *counters,
 							    const struct nm_residency *residency,
 							    uint64_t used)
 {
-	struct nm_residency_sums *to = &counters->residencies[residency->cell];
+	struct nm_residency_sums *to = &counters->residencies[residency->attr];
 	const uint64_t served = residency->served;
 
 	to->reuse += served;
@@ -182,10 +184,10 @@ void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, u
 			uint32_t victim);
 
 /* A line is loaded for the reference at an address; the line at a slot leaves. */
-static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write)
+static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
 	if (c->sampler && !--c->sampler->due)
-		nm_sampler_load(c->sampler, address, cell, write);
+		nm_sampler_load(c->sampler, address, attr, write);
 	if (c->upper_sampler && c->upper_sampler->due == c->upper_sampler->gap)
 		nm_sampler_further(c->upper_sampler, address, c);
 }
@@ -238,7 +240,8 @@ void nm_way_index_touch(struct nm_way_index *way_index, uint32_t slot);
  * tag. */
 uint32_t nm_way_index_replace(struct nm_way_index *way_index, const uint64_t *tags, uint64_t set,
 			      uint64_t line);
-/* The index alone, for levels with another order: the line at a slot is there; a line is not there any more. */
+/* The index alone, for levels with another order: the line at a slot is there; a line is not there any more.
+ * */
 void nm_way_index_put(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
 void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
 

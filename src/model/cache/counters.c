@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * counters.c - counts per cell in arrays that double, and the eviction matrix as a hash from (evictor, victim)
- * to a count.  Both grow with the cells that the run has, not with its length.
+ * counters.c - counts per attribution key in arrays that double, and the eviction matrix as a hash from
+ * (evictor, victim) to a count.  Both grow with the attribution keys that the run has, not with its length.
  */
 #include "counters.h"
 
@@ -48,20 +48,20 @@ static int grow(void *array, size_t size, size_t had, size_t room)
 
 int nm_counters_reach(struct nm_counters *t, size_t count)
 {
-	if (count <= t->cell_count)
+	if (count <= t->attr_count)
 		return 0;
-	if (count > t->cell_room) {
-		size_t room = t->cell_room ? t->cell_room : 64;
+	if (count > t->attr_room) {
+		size_t room = t->attr_room ? t->attr_room : 64;
 		while (room < count)
 			room *= 2;
-		if (grow(&t->loads, sizeof *t->loads, t->cell_room, room) ||
-		    grow(&t->residencies, sizeof *t->residencies, t->cell_room, room) ||
-		    grow(&t->own, sizeof *t->own, t->cell_room, room) ||
-		    (t->has_extras && grow(&t->extras, sizeof *t->extras, t->cell_room, room)))
+		if (grow(&t->loads, sizeof *t->loads, t->attr_room, room) ||
+		    grow(&t->residencies, sizeof *t->residencies, t->attr_room, room) ||
+		    grow(&t->own, sizeof *t->own, t->attr_room, room) ||
+		    (t->has_extras && grow(&t->extras, sizeof *t->extras, t->attr_room, room)))
 			return NM_ENOMEM;
-		t->cell_room = room;
+		t->attr_room = room;
 	}
-	t->cell_count = count;
+	t->attr_count = count;
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * counters.h - the figures of one level: counts per cell, and who replaced whom.
+ * counters.h - the figures of one level: counts per attribution key, and who replaced whom.
  */
 #ifndef NM_TALLY_H
 #define NM_TALLY_H
@@ -11,7 +11,8 @@
 #include "hierarchy.h"
 #include "shadow.h"
 
-/* Of a cell as the one that loads.  One line of the host's cache, which is all that a miss needs of it. */
+/* Of an attribution key as the one that loads.  One line of the host's cache, which is all that a miss needs
+ * of it. */
 struct nm_loads {
 	uint64_t fills[2];    /* lines loaded for reads and fetches, for writes */
 	uint64_t extra[2];    /* of those, further lines of references that had missed already */
@@ -20,12 +21,12 @@ struct nm_loads {
 };
 _Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
 
-/* Of a cell as the one that loaded a line that left, or was there at the end. */
+/* Of an attribution key as the one that loaded a line that left, or was there at the end. */
 struct nm_residency_sums {
 	uint64_t reuse, used_bytes, evictions, writebacks, weighted_bytes;
 };
 
-/* A bit of an evictor: it was a prefetch that this cell caused. */
+/* A bit of an evictor: it was a prefetch that this attribution key caused. */
 #define NM_BY_PREFETCH (1u << 31)
 
 struct nm_pair {
@@ -40,9 +41,9 @@ struct nm_counters {
 	struct nm_residency_sums *residencies;
 	uint64_t (*own)[2]; /* the program's references, reads and writes: of a level that takes fills too */
 	struct nm_extras *extras; /* of levels that have any, else NULL */
-	int has_extras;           /* set before the first cell */
-	size_t cell_count, cell_room;
-	uint64_t reads, writes; /* of a first level, all cells together */
+	int has_extras;           /* set before the first attribution key */
+	size_t attr_count, attr_room;
+	uint64_t reads, writes; /* of a first level, all attribution keys together */
 	struct nm_pair *pairs;
 	size_t pair_count, pair_mask;
 	unsigned pair_shift;    /* 64 - log2 of the slots */
@@ -54,7 +55,7 @@ struct nm_counters {
 int nm_counters_init(struct nm_counters *counters, int has_extras);
 void nm_counters_done(struct nm_counters *counters);
 
-/* Makes cells [0, count) exist.  0 or NM_ENOMEM. */
+/* Makes attribution keys [0, count) exist.  0 or NM_ENOMEM. */
 int nm_counters_reach(struct nm_counters *counters, size_t count);
 
 /* Adds what `recent` holds to the matrix.  0 or NM_ENOMEM. */

@@ -1,48 +1,50 @@
 /* SPDX-License-Identifier: MIT
  *
  * fast.c - the hot loops: references are looked up, hits counted, misses carried outwards.  Compiled once per
- * instruction set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is made.
- * One more copy (NM_WATCHED) tells a monitor of each event (monitor.h), and takes references one by one; the others
- * have nothing of it.
+ * instruction set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is
+ * made. One more copy (NM_WATCHED) tells a monitor of each event (monitor.h), and takes references one by
+ * one; the others have nothing of it.
  *
- * A hit costs a guess of its slot, a compare with the tag there, a timestamp, an entry in the log of touches (shadow.c),
- * a count and a mask; where the guess is wrong all tags of the set are compared.  Misses are in fast_miss.h.
+ * A hit costs a guess of its slot, a compare with the tag there, a timestamp, an entry in the log of touches
+ * (shadow.c), a count and a mask; where the guess is wrong all tags of the set are compared.  Misses are in
+ * fast_miss.h.
  *
- * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look
- * at the cache: hint in the table of guesses, bytes of the line, whether there are two lines.  The second reads the
- * table and counts the hits; so it is told at once what a load has moved.  Dropped (bench/model_bench, all hit): all
- * in one loop, with a search of the tags.  There the addresses of stores depend on the outcome of the search, so the
- * host runs later loads ahead of them, finds out that they touch the same line, and starts over: 58 M references/s
- * where four arrays are walked side by side, 160 M in two halves.  Places read by the first half: 5.6 ns a hit
- * instead of 5.2 there, 5.3 instead of 5.4 where references jump about.  Lines kept for the second half, and
- * addresses left to scaled indices: three instructions of 28 less, and no faster.  Kind and weight spread by a load
- * and a shuffle of the whole reference: one less, and 2 to 4 % slower.  References of the batch in hand fetched
- * eight lines ahead: no faster.  (Later six of 29 less, by anew() and
- * serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6 % shorter, and here as long a hit.)  All of these
- * were measured with a log whose entries were struck out, which a hit waited for (shadow.c); since then: half as
- * many hints, slots of 16 bits, slots gathered by the first half: as fast; counts and mask of a residency added by one
- * vector of 32 bytes: solver 7, xz 5 % faster, bzip2, mawk and troff up to 3 % slower.
+ * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes
+ * no look at the cache: hint in the table of guesses, bytes of the line, whether there are two lines.  The
+ * second reads the table and counts the hits; so it is told at once what a load has moved.  Dropped
+ * (bench/model_bench, all hit): all in one loop, with a search of the tags.  There the addresses of stores
+ * depend on the outcome of the search, so the host runs later loads ahead of them, finds out that they touch
+ * the same line, and starts over: 58 M references/s where four arrays are walked side by side, 160 M in two
+ * halves.  Places read by the first half: 5.6 ns a hit instead of 5.2 there, 5.3 instead of 5.4 where
+ * references jump about.  Lines kept for the second half, and addresses left to scaled indices: three
+ * instructions of 28 less, and no faster.  Kind and weight spread by a load and a shuffle of the whole
+ * reference: one less, and 2 to 4 % slower.  References of the batch in hand fetched eight lines ahead: no
+ * faster.  (Later six of 29 less, by anew() and serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6
+ * % shorter, and here as long a hit.)  All of these were measured with a log whose entries were struck out,
+ * which a hit waited for (shadow.c); since then: half as many hints, slots of 16 bits, slots gathered by the
+ * first half: as fast; counts and mask of a residency added by one vector of 32 bytes: solver 7, xz 5 %
+ * faster, bzip2, mawk and troff up to 3 % slower.
  *
- * Also dropped: levels that hand lists of loads and settlements to each other, batch by batch, so that sets could be
- * shared out to threads: writing and reading those lists took longer than what is done here, and the order of all
- * touches, which the classes need, kept half of the work on one thread.  Fetching what the misses of a block will
- * need before its hits are counted: nothing on perl and xz, 5 % slower on gzip.  Eight references at a time with
- * AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses served within the loop, which then ends
- * only with the block: 4.5 ns a hit, and replays of the solver take a fifth longer.  Sides of a group in two lines
- * told apart by bit masks: replays 2 to 4 % longer.
+ * Also dropped: levels that hand lists of loads and settlements to each other, batch by batch, so that sets
+ * could be shared out to threads: writing and reading those lists took longer than what is done here, and
+ * the order of all touches, which the classes need, kept half of the work on one thread.  Fetching what the
+ * misses of a block will need before its hits are counted: nothing on perl and xz, 5 % slower on gzip. 
+ * Eight references at a time with AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses
+ * served within the loop, which then ends only with the block: 4.5 ns a hit, and replays of the solver take
+ * a fifth longer.  Sides of a group in two lines told apart by bit masks: replays 2 to 4 % longer.
  *
- * A group (coalesced.h) is one reference as long as it lies in one line: what differs is how much is added to the counts of
- * the residency, and that its cell is looked up when it misses.  One that lies in two is taken by as many references at a
- * time as lie in one of them.
+ * A group (coalesced.h) is one reference as long as it lies in one line: what differs is how much is added
+ * to the counts of the residency, and that its attribution key is looked up when it misses.  One that lies
+ * in two is taken by as many references at a time as lie in one of them.
  *
- * Counting rules served here: a reference that spans lines touches each of them and misses once, however many are
- * loaded; a fetch that stands for `weight` instructions serves `weight` accesses of each line that it touches, and
- * misses once.
+ * Counting rules served here: a reference that spans lines touches each of them and misses once, however
+ * many are loaded; a fetch that stands for `weight` instructions serves `weight` accesses of each line that
+ * it touches, and misses once.
  */
 #include "coalesced.h"
 #include "fast_miss.h"
 
-_Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
+_Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8 &&
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "look_at_four() takes references apart");
@@ -58,7 +60,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	uint64_t address = r->address, missed = 0;
 
 	if (!c->first)
-		c->counters.own[r->cell][write] += r->weight;
+		c->counters.own[r->attr][write] += r->weight;
 	for (uint32_t left = r->size; left;) {
 		unsigned first = (unsigned)(address & (line - 1));
 		unsigned n = left < line - first ? left : (unsigned)(line - first);
@@ -70,7 +72,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 		if (slot == NM_NO_SLOT) {
 			if (!missed)
 				emit(c, NM_EVENT_MISS, address >> c->line_shift, 1, 0);
-			slot = load(c, address, r->cell, write);
+			slot = load(c, address, r->attr, write);
 			missed++;
 			if (r->weight > 1)
 				emit(c, NM_EVENT_HIT, address >> c->line_shift, r->weight - 1u, 0);
@@ -83,14 +85,14 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 		address += n;
 		left -= n;
 	}
-	c->counters.loads[r->cell].extra[write] += missed - (missed > 0);
+	c->counters.loads[r->attr].extra[write] += missed - (missed > 0);
 }
 
 /* The reference that loads the line, if that is to be loaded. */
 ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 {
 	return nm_ref_is_coalesced(r)
-		   ? nm_coalesced_member_ref(r, nm_coalesced_at(c->coalesced, r->cell)->member)
+		   ? nm_coalesced_member_ref(r, nm_coalesced_at(c->coalesced, r->attr)->member)
 		   : *r;
 }
 
@@ -134,7 +136,8 @@ ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
 }
 
 #if defined(__AVX2__)
-/* References and how many of them write, added up: `both` has 256 for each of the ones and one for each of the others. */
+/* References and how many of them write, added up: `both` has 256 for each of the ones and one for each of
+ * the others. */
 struct sums {
 	__m256i both, references;
 };
@@ -174,8 +177,8 @@ ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct bloc
 }
 #endif
 
-/* The first half.  `expected`: references that the host is to fetch meanwhile; one after another, since it can wait for
- * some twenty lines only. */
+/* The first half.  `expected`: references that the host is to fetch meanwhile; one after another, since it
+ * can wait for some twenty lines only. */
 ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const struct nm_ref *expected,
 		       uint32_t count, struct shape shape, struct block *b)
 {
@@ -209,16 +212,16 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
 	return r->head;
 }
 
-/* The same value, of which the compiler does not know what else it has made of it: it then uses indices as they are
- * instead of keeping addresses, for which it takes more instructions. */
+/* The same value, of which the compiler does not know what else it has made of it: it then uses indices as
+ * they are instead of keeping addresses, for which it takes more instructions. */
 ALWAYS uint64_t anew(uint64_t value)
 {
 	__asm__("" : "+r"(value));
 	return value;
 }
 
-/* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where the table
- * says, counts the hit.  Returns how many were. */
+/* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where
+ * the table says, counts the hit.  Returns how many were. */
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
 			   const struct block *b, uint32_t i)
 {
@@ -273,7 +276,7 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct
 	const unsigned way = find_fixed(c->tags + set, shape.ways, line);
 
 	if (way == UINT32_MAX)
-		return load_into(c, loader.address, loader.cell, loader.kind, shape);
+		return load_into(c, loader.address, loader.attr, loader.kind, shape);
 	c->predicted[nm_cache_guess(line)] = set + way;
 	touch_narrow(c, set + way);
 	return set + way;
@@ -318,7 +321,7 @@ static __attribute__((noinline)) void make_cut(const struct nm_cache *c, uint32_
 /* A group of which a reference lies in two lines, or that goes to and fro between them: one by one. */
 static __attribute__((noinline)) void take_apart(struct nm_cache *c, const struct nm_ref *r)
 {
-	const struct nm_coalesced *g = nm_coalesced_at(c->coalesced, r->cell);
+	const struct nm_coalesced *g = nm_coalesced_at(c->coalesced, r->attr);
 
 	for (uint32_t i = 0; i < g->members; i++) {
 		struct nm_ref one = nm_coalesced_member_ref(r, &g->member[i]);
@@ -332,10 +335,10 @@ static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struc
 						 struct shape shape)
 {
 	const uint64_t offset = r->address & ((1u << shape.line_shift) - 1);
-	struct nm_cut *cut = &c->cuts[nm_cache_cut(r->cell, offset)];
+	struct nm_cut *cut = &c->cuts[nm_cache_cut(r->attr, offset)];
 
-	if (__builtin_expect(cut->group != r->cell || cut->offset != offset, 0))
-		make_cut(c, r->cell, offset, shape.line_shift, cut);
+	if (__builtin_expect(cut->group != r->attr || cut->offset != offset, 0))
+		make_cut(c, r->attr, offset, shape.line_shift, cut);
 	if (__builtin_expect(!cut->parts, 0))
 		take_apart(c, r);
 	for (const struct nm_part *p = cut->part, *end = p + cut->parts; p != end; p++) {
@@ -348,7 +351,7 @@ static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struc
 		else
 			slot = search_line(c,
 					   nm_coalesced_member_ref(
-					       r, &nm_coalesced_at(c->coalesced, r->cell)->member[p->first]),
+					       r, &nm_coalesced_at(c->coalesced, r->attr)->member[p->first]),
 					   shape);
 		c->residencies[slot].writes += p->writes;
 		c->residencies[slot].served += p->count;
@@ -356,7 +359,8 @@ static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struc
 	}
 }
 
-/* A load may have moved what a later search of the block had found, which the second look at the tag finds out. */
+/* A load may have moved what a later search of the block had found, which the second look at the tag finds
+ * out. */
 ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
 {
 	struct block b;

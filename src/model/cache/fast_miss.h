@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * fast_miss.h - the other half of fast.c: what a level does when a line is not there, and when the level above asks it for
- * one.  A miss is done at once, through all levels: class, victim, settlement of what left, fill from the next level.
+ * fast_miss.h - the other half of fast.c: what a level does when a line is not there, and when the level
+ * above asks it for one.  A miss is done at once, through all levels: class, victim, settlement of what
+ * left, fill from the next level.
  *
- * Most levels are fast (cache.h): LRU of up to 64 ways, sets by a power of two, lines of at most 64 bytes.  What they do
- * is compiled without all else that a level may be, and what is asked of the next fast level is part of it.  callgrind
- * counted 540 instructions a miss of gzip when one function did for all levels, and 410 since, in both levels together.
+ * Most levels are fast (cache.h): LRU of up to 64 ways, sets by a power of two, lines of at most 64 bytes. 
+ * What they do is compiled without all else that a level may be, and what is asked of the next fast level is
+ * part of it.  callgrind counted 540 instructions a miss of gzip when one function did for all levels, and
+ * 410 since, in both levels together.
  *
- * Counting rules served here: LRU by time of last touch; write-allocate; the settlement of the line that leaves comes
- * before the fill from the next level.
+ * Counting rules served here: LRU by time of last touch; write-allocate; the settlement of the line that
+ * leaves comes before the fill from the next level.
  *
- * Dropped (bench/turns, five programs): the log of touches looked over 64 entries ahead, without branches, for the next
- * line that leaves the fully associative cache: solver 4, bzip2 3 % slower.  Ghosts in tables half as large: gzip 5 %
- * slower; twice as large: solver and zstd 2 % slower.  Ghosts without a neighbour removed in place: gzip and solver 2 %
- * slower.  No fetch of the next level's timestamps ahead: solver 3, bzip2 2 % slower; of entries and figures of the cell too:
- * within 1 %.  Figures of a cell's residencies on a line of the host's cache of their own: within 1 %.
- * What a level asks of the next put off until its next miss, while the host fetches what that takes: gzip 4, zstd, bzip2 and
+ * Dropped (bench/turns, five programs): the log of touches looked over 64 entries ahead, without branches,
+ * for the next line that leaves the fully associative cache: solver 4, bzip2 3 % slower.  Ghosts in tables
+ * half as large: gzip 5 % slower; twice as large: solver and zstd 2 % slower.  Ghosts without a neighbour
+ * removed in place: gzip and solver 2 % slower.  No fetch of the next level's timestamps ahead: solver 3,
+ * bzip2 2 % slower; of entries and figures of the attribution key too: within 1 %.  Figures of an
+ * attribution key's residencies on a line of the host's cache of their own: within 1 %. What a level asks of
+ * the next put off until its next miss, while the host fetches what that takes: gzip 4, zstd, bzip2 and
  * solver 2 % slower.
  */
 #ifndef NM_MISSES_H
@@ -108,12 +111,12 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor, struct sh
 		       : nm_cache_charge(c, slot);
 
 	nm_cache_sample_residency(c, slot);
-	emit(c, NM_EVENT_REPLACE, line, 1, residency->cell);
+	emit(c, NM_EVENT_REPLACE, line, 1, residency->attr);
 	loser->evictions++;
 	loser->writebacks += residency->writes > 0;
 	if (timestamp >= c->shadow.head && nm_shadow_leave(&c->shadow, line, timestamp))
 		c->failed = 1;
-	if (nm_counters_evict(&c->counters, evictor, residency->cell))
+	if (nm_counters_evict(&c->counters, evictor, residency->attr))
 		c->failed = 1;
 	if (c->next)
 		settle(c, slot, line, residency);
@@ -148,36 +151,36 @@ ALWAYS void touch(struct nm_cache *c, uint32_t slot)
 		nm_way_index_touch(c->way_index, slot);
 }
 
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write);
-static uint32_t load_fast(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write);
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write);
+static uint32_t load_fast(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write);
 
 /* The next level, which is fast, is asked for a line. */
-ALWAYS uint32_t fill_fast(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+ALWAYS uint32_t fill_fast(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	const uint32_t slot = find(c, line, (struct shape){.fast = 1});
 
 	reserve(&c->shadow, 1);
 	if (slot == NM_NO_SLOT)
-		return load_fast(c, line << c->line_shift, cell, write);
+		return load_fast(c, line << c->line_shift, attr, write);
 	touch_narrow(c, slot);
 	c->cold = 0;
 	return slot;
 }
 
 /* Loads the line at an address in place of the oldest of its set, and from the next level. */
-ALWAYS uint32_t load_into(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write,
+ALWAYS uint32_t load_into(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
 			  struct shape shape)
 {
 	struct nm_cache *const next = c->next;
 	const uint64_t line = address >> (shape.line_shift ? shape.line_shift : c->line_shift);
 	const uint64_t below = next ? nm_lower_line(c, next, line) : 0;
-	struct nm_loads *loads = &c->counters.loads[cell];
+	struct nm_loads *loads = &c->counters.loads[attr];
 
 	if (next)
 		fetch_set(next, below);
 	const uint32_t slot = victim(c, line, shape);
 	struct nm_residency *const residency = &c->residencies[slot];
-	__builtin_prefetch(&c->counters.residencies[residency->cell], 1);
+	__builtin_prefetch(&c->counters.residencies[residency->attr], 1);
 	if (next) {
 		__builtin_prefetch(&next->tags[residency->below]);
 		__builtin_prefetch(&next->residencies[residency->below], 1);
@@ -190,20 +193,20 @@ ALWAYS uint32_t load_into(struct nm_cache *c, uint64_t address, uint32_t cell, u
 		class = NM_MISS_COLD;
 	}
 	loads->fills[write]++;
-	nm_cache_sample_load(c, address, cell, write);
+	nm_cache_sample_load(c, address, attr, write);
 	if (c->tags[slot] != NM_NO_LINE)
-		evict(c, slot, cell, shape);
+		evict(c, slot, attr, shape);
 	emit(c, NM_EVENT_LOAD, line, 1, 0);
 	c->tags[slot] = line;
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
-	*residency = (struct nm_residency){.cell = cell};
+	*residency = (struct nm_residency){.attr = attr};
 	if (!shape.fast && c->masks)
 		memset(c->masks + (size_t)slot * c->words, 0, c->words * sizeof *c->masks);
 	if (c->predicted)
 		c->predicted[nm_cache_guess(line)] = slot;
 	if (next)
-		residency->below = !WATCHED && next->fast ? fill_fast(next, below, cell, write)
-							  : fill(next, below, cell, write);
+		residency->below = !WATCHED && next->fast ? fill_fast(next, below, attr, write)
+							  : fill(next, below, attr, write);
 	if (c->next_knows_cold && next->cold)
 		class = NM_MISS_COLD;
 	c->cold = class == NM_MISS_COLD;
@@ -211,30 +214,30 @@ ALWAYS uint32_t load_into(struct nm_cache *c, uint64_t address, uint32_t cell, u
 	return slot;
 }
 
-static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell,
+static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr,
 					       unsigned write)
 {
-	return load_into(c, address, cell, write, (struct shape){0});
+	return load_into(c, address, attr, write, (struct shape){0});
 }
 
-static __attribute__((noinline)) uint32_t load_fast(struct nm_cache *c, uint64_t address, uint32_t cell,
+static __attribute__((noinline)) uint32_t load_fast(struct nm_cache *c, uint64_t address, uint32_t attr,
 						    unsigned write)
 {
-	return load_into(c, address, cell, write, (struct shape){.fast = 1});
+	return load_into(c, address, attr, write, (struct shape){.fast = 1});
 }
 
 /* A level is asked for a line by the one above. */
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	if (__builtin_expect(c->general != NULL, 0))
-		return c->lookup->fill(c, line, cell, write);
+		return c->lookup->fill(c, line, attr, write);
 
 	const uint32_t slot = find(c, line, (struct shape){0});
 
 	reserve(&c->shadow, 1);
 	emit(c, slot == NM_NO_SLOT ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (slot == NM_NO_SLOT)
-		return load(c, line << c->line_shift, cell, write);
+		return load(c, line << c->line_shift, attr, write);
 	touch(c, slot);
 	c->cold = 0;
 	return slot;

@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * general.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive, or that stands next to
- * one to which this matters (hierarchy.c decides).  It shares the arrays, the classes and the tallies of all levels;
- * what it does on the way is told by rows of policy.h and index.h.
+ * general.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive, or that stands
+ * next to one to which this matters (hierarchy.c decides).  It shares the arrays, the classes and the
+ * tallies of all levels; what it does on the way is told by rows of policy.h and index.h.
  *
  * Counting rules served here, beside those of fast.c and fast_miss.h:
- *   - The classes are what they are everywhere: the comparison is a fully associative LRU cache of as many lines, fed
- *     the same references, and for writes that are not allocated not loading them either.  So *conflict* is what
- *     placement, a policy other than LRU, or inclusion cost.
+ *   - The classes are what they are everywhere: the comparison is a fully associative LRU cache of as many
+ *   lines, fed
+ *     the same references, and for writes that are not allocated not loading them either.  So *conflict* is
+ *     what placement, a policy other than LRU, or inclusion cost.
  *   - write=through: every write of the program, and every write that such a level above hands on, is a write
- *     reference of the next level when it happens, one per line of this level, and an access served there.  Lines
- *     are never written back; when one leaves, only its reads and its bytes flow on.  What a level above
- *     writes back to it goes on at once.
- *   - allocate=no: a write reference to a line that is not there is a miss, loads nothing, has no class, and is a
- *     write reference of the next level.  The first *load* of a line is the cold one.  Lines that a level above
- *     asks for are loaded always.
- *   - inclusive: when a line leaves, the levels above lose all of it, innermost first: that is an eviction there, by
+ *     reference of the next level when it happens, one per line of this level, and an access served there. 
+ *     Lines are never written back; when one leaves, only its reads and its bytes flow on.  What a level
+ *     above writes back to it goes on at once.
+ *   - allocate=no: a write reference to a line that is not there is a miss, loads nothing, has no class, and
+ *   is a
+ *     write reference of the next level.  The first *load* of a line is the cold one.  Lines that a level
+ *     above asks for are loaded always.
+ *   - inclusive: when a line leaves, the levels above lose all of it, innermost first: that is an eviction
+ *   there, by
  *     the same evictor.
- *   - exclusive: a line that the level above asks for moves there; the line that leaves above comes in here.  A miss
- *     passes the line on without keeping it, and is a load of this level all the same: the residency that is charged to
- *     its cell lasts until the line leaves this level outwards, with what happened above it in between.  So loads
- *     are misses, and evictions are lines that left this level outwards.
- *   - sector=: a sector is what is loaded, touched, charged and settled, as a line is elsewhere, and so all counts are of
- *     sectors; the line is what has a slot in a set and leaves it, with all its sectors.  A load of a sector whose line
- *     is there is a *sector miss*: a touch of the line for the policy.  The classes compare with a fully
- *     associative LRU cache of as many sectors: so what tags for many sectors cost is *conflict*.
+ *   - exclusive: a line that the level above asks for moves there; the line that leaves above comes in here.
+ *    A miss
+ *     passes the line on without keeping it, and is a load of this level all the same: the residency that is
+ *     charged to its attribution key lasts until the line leaves this level outwards, with what happened
+ *     above it in between.  So loads are misses, and evictions are lines that left this level outwards.
+ *   - sector=: a sector is what is loaded, touched, charged and settled, as a line is elsewhere, and so all
+ *   counts are of
+ *     sectors; the line is what has a slot in a set and leaves it, with all its sectors.  A load of a sector
+ *     whose line is there is a *sector miss*: a touch of the line for the policy.  The classes compare with
+ *     a fully associative LRU cache of as many sectors: so what tags for many sectors cost is *conflict*.
  *   - prefetch=: prefetch_tracker.h.
- *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as ever.
+ *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as
+ *   ever.
  *
- * An exclusive level keeps what it knows of lines that are above in slots behind its slots: `below` of the line
- * above names its reserved.
+ * An exclusive level keeps what it knows of lines that are above in slots behind its slots: `below` of the
+ * line above names its reserved.
  */
 #include "general_priv.h"
 
@@ -111,9 +117,9 @@ static void touch(struct nm_cache *c, uint32_t slot, unsigned write)
 	nm_general_touch_place(c, slot);
 }
 
-void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t cell)
+void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t attr)
 {
-	c->residencies[slot] = (struct nm_residency){.cell = cell};
+	c->residencies[slot] = (struct nm_residency){.attr = attr};
 	if (c->masks)
 		memset(c->masks + (size_t)slot * c->words, 0, c->words * sizeof *c->masks);
 }
@@ -180,13 +186,13 @@ static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_
 	struct nm_residency_sums *loser = nm_cache_charge(c, slot);
 
 	nm_cache_sample_residency(c, slot);
-	emit(c, how, c->tags[slot], 1, residency->cell);
+	emit(c, how, c->tags[slot], 1, residency->attr);
 	loser->evictions++;
 	loser->writebacks += residency->writes > 0 && !c->spec.write_through;
 	if (c->timestamps[slot] >= c->shadow.head &&
 	    nm_shadow_leave(&c->shadow, c->tags[slot], c->timestamps[slot]))
 		c->failed = 1;
-	if (nm_counters_evict(&c->counters, evictor, residency->cell))
+	if (nm_counters_evict(&c->counters, evictor, residency->attr))
 		c->failed = 1;
 	if (c->general && c->general->prefetched)
 		nm_prefetch_tracker_leave(c, slot, evictor);
@@ -304,7 +310,7 @@ uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 }
 
 /* The class of a load is counted. */
-static void classify(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	int class = class_of(&c->shadow, line);
 
@@ -312,8 +318,8 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
-	c->counters.loads[cell].of_class[class]++;
-	c->counters.loads[cell].fills[write]++;
+	c->counters.loads[attr].of_class[class]++;
+	c->counters.loads[attr].fills[write]++;
 	if (c->general->prefetched)
 		nm_prefetch_tracker_load(c, line, class);
 }
@@ -325,13 +331,13 @@ static void touch_absent(struct nm_cache *c, uint64_t line)
 		c->failed = 1;
 }
 
-static uint32_t ask(struct nm_cache *next, uint64_t line, uint32_t cell, unsigned write)
+static uint32_t ask(struct nm_cache *next, uint64_t line, uint32_t attr, unsigned write)
 {
-	return next->lookup->fill(next, line, cell, write);
+	return next->lookup->fill(next, line, attr, write);
 }
 
 /* An exclusive level hands a line over to the one above: from its own slot or past it. */
-static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsigned write)
+static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsigned write)
 {
 	uint32_t slot = nm_general_find(x, line),
 		 reserved = x->general->reserved_slots[--x->general->reserved_free];
@@ -345,14 +351,14 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t cell, unsi
 		nm_general_move_stay(x, slot, reserved);
 		nm_general_free_place(x, slot);
 	} else {
-		classify(x, line, cell, write);
-		nm_cache_sample_load(x, line << x->line_shift, cell, write);
+		classify(x, line, attr, write);
+		nm_cache_sample_load(x, line << x->line_shift, attr, write);
 		emit(x, NM_EVENT_LOAD, line, 1, 0);
 		touch_absent(x, line);
-		nm_general_clear_stay(x, reserved, cell);
+		nm_general_clear_stay(x, reserved, attr);
 		if (x->next)
 			x->residencies[reserved].below =
-			    ask(x->next, nm_lower_line(x, x->next, line), cell, write);
+			    ask(x->next, nm_lower_line(x, x->next, line), attr, write);
 	}
 	x->tags[reserved] = line;
 	return reserved;
@@ -376,7 +382,8 @@ static void release(struct nm_cache *x, uint32_t reserved)
 	x->general->reserved_slots[x->general->reserved_free++] = reserved;
 }
 
-/* Two residencies of one line, which came in from two sides, become one, and so do those of exclusive levels behind. */
+/* Two residencies of one line, which came in from two sides, become one, and so do those of exclusive levels
+ * behind. */
 static void merge(struct nm_cache *x, uint32_t reserved, uint32_t slot)
 {
 	nm_cache_add_residency(x, slot, x, reserved, 3);
@@ -406,44 +413,44 @@ static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from,
 }
 
 /* Loads the line at an address into its set, and from the next level. */
-static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t cell, unsigned write)
+static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
 	uint64_t line = address >> c->line_shift;
 	uint64_t below = c->next ? nm_lower_line(c, c->next, line) : 0;
 	uint32_t reserved = 0, slot;
 
-	nm_cache_sample_load(c, address, cell, write);
+	nm_cache_sample_load(c, address, attr, write);
 	if (exclusive(c->next)) /* before the line that leaves here, which may need its room there */
-		reserved = ask(c->next, below, cell, write);
-	classify(c, line, cell, write);
-	slot = nm_general_vacate(c, line, cell);
+		reserved = ask(c->next, below, attr, write);
+	classify(c, line, attr, write);
+	slot = nm_general_vacate(c, line, attr);
 	emit(c, NM_EVENT_LOAD, line, 1, 0);
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
-	nm_general_clear_stay(c, slot, cell);
+	nm_general_clear_stay(c, slot, attr);
 	if (exclusive(c->next))
 		c->residencies[slot].below = reserved;
 	else if (c->next)
-		c->residencies[slot].below = ask(c->next, below, cell, write);
+		c->residencies[slot].below = ask(c->next, below, attr, write);
 	return slot;
 }
 
 /* A demand request was served; shows it to the level's prefetcher. */
-static void show(struct nm_cache *c, uint64_t address, uint32_t cell, int missed, int fresh)
+static void show(struct nm_cache *c, uint64_t address, uint32_t attr, int missed, int fresh)
 {
 	struct nm_prefetch *p = c->general->prefetched ? &c->general->prefetched->prefetch : NULL;
 
 	if (p && p->by)
 		p->by->see(p, &(struct nm_demand){.address = address,
-						  .instruction = nm_prefetch_instruction(p, cell),
-						  .cell = cell,
+						  .instruction = nm_prefetch_instruction(p, attr),
+						  .attr = attr,
 						  .missed = missed,
 						  .fresh = fresh});
 }
 
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned write)
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	if (exclusive(c))
-		return hand_over(c, line, cell, write);
+		return hand_over(c, line, attr, write);
 
 	uint32_t slot = nm_general_find(c, line);
 	const int missed = slot == NM_NO_SLOT, fresh = !missed && waits(c, slot);
@@ -451,10 +458,10 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t cell, unsigned 
 	reserve(&c->shadow, 1);
 	emit(c, missed ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
 	if (missed)
-		slot = load(c, line << c->line_shift, cell, write);
+		slot = load(c, line << c->line_shift, attr, write);
 	else
 		touch(c, slot, 0);
-	show(c, line << c->line_shift, cell, missed, fresh);
+	show(c, line << c->line_shift, attr, missed, fresh);
 	return slot;
 }
 
@@ -463,7 +470,7 @@ static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 {
 	struct nm_shadow_entry *entry = nm_shadow_entry_of(&c->shadow, line);
 
-	c->counters.loads[r->cell].around++;
+	c->counters.loads[r->attr].around++;
 	if (!entry->timestamp)
 		return;
 	nm_shadow_return(&c->shadow, entry);
@@ -499,18 +506,18 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 		pass_by(c, line, r);
 	} else {
 		if (missed)
-			slot = load(c, address, r->cell, write);
+			slot = load(c, address, r->attr, write);
 		else
 			touch(c, slot, write);
 		if (missed && r->weight > 1)
 			emit(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
 		nm_residency_serve(&c->residencies[slot], write, r->weight);
 		nm_cache_mark(c, slot, first, bytes);
-		show(c, address, r->cell, missed, fresh);
+		show(c, address, r->attr, missed, fresh);
 	}
 	if (c->next && write && (passes || c->spec.write_through))
 		c->next->lookup->any(c->next, &(struct nm_ref){.address = address,
-							       .cell = r->cell,
+							       .attr = r->attr,
 							       .size = (uint16_t)bytes,
 							       .kind = NM_REF_WRITE,
 							       .weight = r->weight});
@@ -524,7 +531,7 @@ static void take_any(struct nm_cache *c, const struct nm_ref *r)
 	uint64_t address = r->address, missed = 0;
 
 	if (!c->first)
-		c->counters.own[r->cell][write] += r->weight;
+		c->counters.own[r->attr][write] += r->weight;
 	for (uint32_t left = r->size; left;) {
 		uint64_t rest = line - (address & (line - 1));
 		uint32_t n = left < rest ? left : (uint32_t)rest;
@@ -533,7 +540,7 @@ static void take_any(struct nm_cache *c, const struct nm_ref *r)
 		address += n;
 		left -= n;
 	}
-	c->counters.loads[r->cell].extra[write] += missed - (missed > 0);
+	c->counters.loads[r->attr].extra[write] += missed - (missed > 0);
 }
 
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)

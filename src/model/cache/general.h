@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * general.h - what a level has besides when it is not LRU, modulo, write-back, write-allocate and non-inclusive.
+ * general.h - what a level has besides when it is not LRU, modulo, write-back, write-allocate and
+ * non-inclusive.
  */
 #ifndef NM_CUSTOM_H
 #define NM_CUSTOM_H
@@ -47,8 +48,8 @@ static inline uint64_t nm_general_set(const struct nm_cache *c, uint64_t line)
 	return c->general->set(&c->general->placement, line >> c->general->sector_shift);
 }
 
-/* Loads a line ahead of its use, unless it is there, for a prefetch that a cell caused. */
-void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t cell);
+/* Loads a line ahead of its use, unless it is there, for a prefetch that an attribution key caused. */
+void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t attr);
 
 uint32_t nm_general_find(const struct nm_cache *cache, uint64_t line);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * general_priv.h - what general.c and prefetch_fill.c share: how lines come to slots of such levels and leave them.
+ * general_priv.h - what general.c and prefetch_fill.c share: how lines come to slots of such levels and
+ * leave them.
  */
 #ifndef NM_CUSTOM_PRIV_H
 #define NM_CUSTOM_PRIV_H
@@ -24,7 +25,7 @@ uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor);
 void nm_general_settle_in(struct nm_cache *c, uint64_t line, uint32_t slot);
 
 /* The residency at a slot begins; it goes on at another. */
-void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t cell);
+void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t attr);
 void nm_general_move_stay(struct nm_cache *c, uint32_t from, uint32_t to);
 
 /* A slot has no line any more, and its way neither, unless other sectors are left. */

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_fill.c - lines come by prefetches: to the level whose prefetcher named them, and from those behind it.
+ * prefetch_fill.c - lines come by prefetches: to the level whose prefetcher named them, and from those
+ * behind it.
  *
- * A level that has the line hands it on, which is a touch for its policy; one that does not have it loads it too.  The
- * fully associative cache that misses are classed against knows nothing of it (prefetch_tracker.h).
+ * A level that has the line hands it on, which is a touch for its policy; one that does not have it loads it
+ * too.  The fully associative cache that misses are classed against knows nothing of it (prefetch_tracker.h).
  */
 #include "general_priv.h"
 
-static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t cell);
+static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr);
 
 /* Loads a line by a prefetch, and from the next level if that must. */
-static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t cell)
+static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
 {
 	uint64_t lower = c->next ? nm_lower_line(c, c->next, line) : 0;
-	uint32_t below = exclusive(c->next) ? ask_ahead(c->next, lower, cell) : 0, slot;
+	uint32_t below = exclusive(c->next) ? ask_ahead(c->next, lower, attr) : 0, slot;
 
 	c->general->prefetched->entered++;
-	slot = nm_general_vacate(c, line, cell | NM_BY_PREFETCH);
+	slot = nm_general_vacate(c, line, attr | NM_BY_PREFETCH);
 	emit(c, NM_EVENT_PREFETCH, line, 1, 0);
 	nm_general_settle_in(c, line, slot);
-	nm_general_clear_stay(c, slot, cell);
-	nm_prefetch_tracker_bring(c, line, slot, cell);
+	nm_general_clear_stay(c, slot, attr);
+	nm_prefetch_tracker_bring(c, line, slot, attr);
 	if (c->next && !exclusive(c->next))
-		below = ask_ahead(c->next, lower, cell);
+		below = ask_ahead(c->next, lower, attr);
 	c->residencies[slot].below = below;
 	return slot;
 }
 
 /* The same of an exclusive level: from its own slot or past it. */
-static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot, uint32_t cell)
+static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot, uint32_t attr)
 {
 	uint32_t reserved = x->general->reserved_slots[--x->general->reserved_free];
 
@@ -42,31 +43,31 @@ static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot
 	} else {
 		x->general->prefetched->entered++;
 		emit(x, NM_EVENT_PREFETCH, line, 1, 0);
-		nm_general_clear_stay(x, reserved, cell);
-		nm_prefetch_tracker_bring(x, line, reserved, cell);
+		nm_general_clear_stay(x, reserved, attr);
+		nm_prefetch_tracker_bring(x, line, reserved, attr);
 		if (x->next)
 			x->residencies[reserved].below =
-			    ask_ahead(x->next, nm_lower_line(x, x->next, line), cell);
+			    ask_ahead(x->next, nm_lower_line(x, x->next, line), attr);
 	}
 	x->tags[reserved] = line;
 	return reserved;
 }
 
 /* A line is asked for by a prefetch of the level above; where it is then. */
-static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t cell)
+static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 {
 	uint32_t slot = nm_general_find(next, line);
 
 	if (exclusive(next))
-		return hand_over_ahead(next, line, slot, cell);
+		return hand_over_ahead(next, line, slot, attr);
 	if (slot == NM_NO_SLOT)
-		return bring(next, line, cell);
+		return bring(next, line, attr);
 	nm_general_touch_place(next, slot);
 	return slot;
 }
 
-void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t cell)
+void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t attr)
 {
 	if (nm_general_find(c, line) == NM_NO_SLOT)
-		bring(c, line, cell);
+		bring(c, line, attr);
 }

@@ -6,26 +6,28 @@
  * and a fully associative LRU cache of as many lines, fed the same references, would miss too;
  * conflict otherwise.
  *
- * The idea.  A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one time,
- * `head`, tells which: those touched last at `head` or later.  Every resident line knows the time of its last
- * touch, its timestamp; lines that left their slot while the fully associative cache still holds them are *entries*, a
- * hash from line to timestamp that only misses look at.  So a touch of a resident line costs one compare.  If
- * its old timestamp is before `head` the fully associative cache would have missed: then the line enters, and if there
- * are C already, the one with the earliest last touch leaves, which moves `head` on.
+ * The idea.  A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one
+ * time, `head`, tells which: those touched last at `head` or later.  Every resident line knows the time of
+ * its last touch, its timestamp; lines that left their slot while the fully associative cache still holds
+ * them are *entries*, a hash from line to timestamp that only misses look at.  So a touch of a resident line
+ * costs one compare.  If its old timestamp is before `head` the fully associative cache would have missed:
+ * then the line enters, and if there are C already, the one with the earliest last touch leaves, which moves
+ * `head` on.
  *
- * To find that one there is a log of the slots touched, by time: a touch enters its slot.  An entry is a last touch as
- * long as the timestamp of its slot tells that time, so the earliest is the next such entry from `head` on: entries are
- * passed over once.  When the log is full the last touches are numbered anew, in their order, from now on: all other
- * timestamps residency below them.  Their order is that of bits, one for each time in the log, which timestamps set; so this takes
- * as long as there are slots, and not touches.
+ * To find that one there is a log of the slots touched, by time: a touch enters its slot.  An entry is a
+ * last touch as long as the timestamp of its slot tells that time, so the earliest is the next such entry
+ * from `head` on: entries are passed over once.  When the log is full the last touches are numbered anew, in
+ * their order, from now on: all other timestamps residency below them.  Their order is that of bits, one for
+ * each time in the log, which timestamps set; so this takes as long as there are slots, and not touches.
  *
  * Dropped: a bit per last touch, in blocks of intervals found by a hash, and an event for the first touch of
- * each line in an interval: as exact, but the events took as long as the search of the cache itself.  Ghosts that residency
- * in their table when they no longer matter until a purge: longer searches, on every miss.  Entries that the next touch
- * of the line strikes out, which are then passed over sixteen at a time: where to store depends on what was just loaded,
- * the old timestamp, and the host lets few loads past such a store: 4.7 ns a hit in bench/model_bench instead of 3.4 where
- * arrays are walked, 4.5 instead of 3.8 where references jump about.  No log at all: when a line has to leave, those with
- * the oldest timestamps are gathered from all slots and entries, some tens at a time, in a table by time.  Beside this one in
+ * each line in an interval: as exact, but the events took as long as the search of the cache itself.  Ghosts
+ * that residency in their table when they no longer matter until a purge: longer searches, on every miss. 
+ * Entries that the next touch of the line strikes out, which are then passed over sixteen at a time: where
+ * to store depends on what was just loaded, the old timestamp, and the host lets few loads past such a
+ * store: 4.7 ns a hit in bench/model_bench instead of 3.4 where arrays are walked, 4.5 instead of 3.8 where
+ * references jump about.  No log at all: when a line has to leave, those with the oldest timestamps are
+ * gathered from all slots and entries, some tens at a time, in a table by time.  Beside this one in
  * bench/turns mawk took 2 % less and bzip2 1 % more, troff, sqlite3 and solver as long.
  *
  * The search for the line that leaves, which is in the hot path, is in shadow_log.h.
@@ -51,7 +53,8 @@ static void lay_log(struct nm_shadow *r, uint32_t *begin, uint64_t base)
 	r->log = (uint32_t *)((uintptr_t)begin - base * sizeof *begin);
 }
 
-/* Closes the gap that a entry leaves: no later one may be cut off from the bucket where its search begins. */
+/* Closes the gap that an entry leaves: no later one may be cut off from the bucket where its search begins.
+ * */
 void nm_shadow_remove(struct nm_shadow *r, size_t hole)
 {
 	struct nm_shadow_entry *g = r->entries;
@@ -93,7 +96,8 @@ int nm_shadow_grow(struct nm_shadow *r)
 	return 0;
 }
 
-/* Marks the time of a last touch, if it is one.  It may be that of a line which left a slot that is empty since. */
+/* Marks the time of a last touch, if it is one.  It may be that of a line which left a slot that is empty
+ * since. */
 static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 {
 	const uint64_t at = timestamp - r->base;
@@ -102,7 +106,8 @@ static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 		r->last[at / 64] |= 1ull << at % 64;
 }
 
-/* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there are. */
+/* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there
+ * are. */
 static size_t gather(struct nm_shadow *r, uint64_t first)
 {
 	uint32_t *const begin = first_entry(r), *to = begin;

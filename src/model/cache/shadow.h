@@ -62,7 +62,7 @@ static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 /* Renumbers the last touches, in their order, from now on, and begins the log with them. */
 void nm_shadow_renumber(struct nm_shadow *r);
 
-/* A entry is none any more. */
+/* An entry is none any more. */
 void nm_shadow_remove(struct nm_shadow *r, size_t bucket);
 
 /* A line that had left comes back. */

@@ -2,12 +2,13 @@
  *
  * prefetch.h - which lines are loaded before they are asked for: one row for each prefetcher.
  *
- * A prefetcher sees the demand requests of its level, line by line, after each was served, and names lines.  These are
- * loaded when the reference that the request belongs to is over in all levels.  It does not see what other prefetchers
- * ask for, nor what it named itself.  What becomes of the lines is counted in prefetch_tracker.h.
+ * A prefetcher sees the demand requests of its level, line by line, after each was served, and names lines. 
+ * These are loaded when the reference that the request belongs to is over in all levels.  It does not see
+ * what other prefetchers ask for, nor what it named itself.  What becomes of the lines is counted in
+ * prefetch_tracker.h.
  *
- * As prefetchers of hardware, which know physical addresses, it does not name lines of another page of 4K than that of
- * the request, unless the level says cross=yes.
+ * As prefetchers of hardware, which know physical addresses, it does not name lines of another page of 4K
+ * than that of the request, unless the level says cross=yes.
  */
 #ifndef NM_PREFETCH_H
 #define NM_PREFETCH_H
@@ -24,7 +25,7 @@ struct nm_cache;
 struct nm_demand {
 	uint64_t address;     /* its first byte; of a fill for a level above, the first of its line */
 	uint64_t instruction; /* a number that tells the instructions apart which the requests come from */
-	uint32_t cell;
+	uint32_t attr;
 	int missed; /* the line had to be loaded */
 	int fresh;  /* a prefetch had brought it, and this is its first use */
 };
@@ -33,13 +34,14 @@ struct nm_demand {
 struct nm_prefetch_request {
 	struct nm_cache *level;
 	uint64_t line;
-	uint32_t cell; /* whose request made the prefetcher name it */
+	uint32_t attr; /* whose request made the prefetcher name it */
 };
 
 /* Of a whole hierarchy. */
 struct nm_prefetch_queue {
 	struct nm_vec(struct nm_prefetch_request) list;
-	struct nm_vec(uint32_t) instructions; /* by cell; a cell beyond them is an instruction of its own */
+	struct nm_vec(uint32_t)
+	    instructions; /* by attribution key; an attribution key beyond them is an instruction of its own */
 };
 
 /* What a prefetcher works with: one level. */
@@ -70,9 +72,9 @@ extern const struct nm_prefetcher *const nm_prefetchers[NM_PREFETCH_COUNT];
 int nm_prefetch_init(struct nm_prefetch *p, const struct nm_level_spec *spec, unsigned line_shift);
 void nm_prefetch_done(struct nm_prefetch *p);
 
-static inline uint64_t nm_prefetch_instruction(const struct nm_prefetch *p, uint32_t cell)
+static inline uint64_t nm_prefetch_instruction(const struct nm_prefetch *p, uint32_t attr)
 {
-	return cell < p->queue->instructions.count ? p->queue->instructions.at[cell] : cell;
+	return attr < p->queue->instructions.count ? p->queue->instructions.at[attr] : attr;
 }
 
 /* Names a line to be loaded.  0: there is none of that number, or it is beyond the page. */

@@ -2,8 +2,8 @@
  *
  * prefetch_tracker.c - see prefetch_tracker.h.
  *
- * What is kept of lines that left is looked through when it has become twice as much as can matter, so it costs a
- * few steps a load, and no more memory than a few words for each line of the level.
+ * What is kept of lines that left is looked through when it has become twice as much as can matter, so it
+ * costs a few steps a load, and no more memory than a few words for each line of the level.
  */
 #include "prefetch_tracker.h"
 
@@ -104,11 +104,11 @@ void nm_prefetch_tracker_load(struct nm_cache *c, uint64_t line, int class)
 	}
 }
 
-void nm_prefetch_tracker_bring(struct nm_cache *c, uint64_t line, uint32_t slot, uint32_t cell)
+void nm_prefetch_tracker_bring(struct nm_cache *c, uint64_t line, uint32_t slot, uint32_t attr)
 {
 	struct nm_prefetch_tracker *a = of(c);
 
-	c->counters.extras[cell].prefetches++;
+	c->counters.extras[attr].prefetches++;
 	a->waits[slot] = 1;
 	nm_map_remove(&a->pushed, line);
 	nm_map_remove(&a->unused, line);
@@ -117,7 +117,7 @@ void nm_prefetch_tracker_bring(struct nm_cache *c, uint64_t line, uint32_t slot,
 void nm_prefetch_tracker_use(struct nm_cache *c, uint32_t slot)
 {
 	of(c)->waits[slot] = 0;
-	c->counters.extras[c->residencies[slot].cell].useful++;
+	c->counters.extras[c->residencies[slot].attr].useful++;
 	if (nm_shadow_seen(&c->shadow, c->tags[slot]) == NM_ENOMEM)
 		c->failed = 1;
 }
@@ -133,7 +133,7 @@ static int is_used(const struct nm_cache *c, uint32_t slot) { return c->residenc
 
 void nm_prefetch_tracker_end(struct nm_cache *c, uint32_t slot)
 {
-	c->counters.extras[c->residencies[slot].cell].useful += of(c)->waits[slot] && is_used(c, slot);
+	c->counters.extras[c->residencies[slot].attr].useful += of(c)->waits[slot] && is_used(c, slot);
 	of(c)->waits[slot] = 0;
 }
 
@@ -150,7 +150,7 @@ void nm_prefetch_tracker_leave(struct nm_cache *c, uint32_t slot, uint32_t evict
 	}
 	if (unused)
 		status = nm_map_put(&p->unused, c->tags[slot],
-				    (uint64_t)(uint32_t)p->entered << 32 | c->residencies[slot].cell);
+				    (uint64_t)(uint32_t)p->entered << 32 | c->residencies[slot].attr);
 	if (evictor & NM_BY_PREFETCH && !status)
 		status = nm_map_put(&p->pushed, c->tags[slot], evictor & ~NM_BY_PREFETCH);
 	if (status)

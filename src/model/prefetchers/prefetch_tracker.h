@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_tracker.h - what became of lines that were prefetched, in a level that prefetches or stands behind one that does.
+ * prefetch_tracker.h - what became of lines that were prefetched, in a level that prefetches or stands
+ * behind one that does.
  *
- * Counting rules (after Srinath et al., "Feedback Directed Prefetching", HPCA 2007, and Srinivasan, Davidson and Tyson, "A
- * Prefetch Taxonomy", IEEE Transactions on Computers 53:2, 2004), all charged to the cell whose request caused the
- * prefetch:
- *   - prefetches: lines loaded by a prefetch.  One for a line that is there is none.  A level that does not have it asks
- *     the next one for it, which is a prefetch there if it does not have it either, and neither reference nor miss; if it
- *     has it, a touch of the line for its policy.
- *   - useful: of these, lines that a demand request found, or that served an access by way of the level above, before
+ * Counting rules (after Srinath et al., "Feedback Directed Prefetching", HPCA 2007, and Srinivasan, Davidson
+ * and Tyson, "A Prefetch Taxonomy", IEEE Transactions on Computers 53:2, 2004), all charged to the
+ * attribution key whose request caused the prefetch:
+ *   - prefetches: lines loaded by a prefetch.  One for a line that is there is none.  A level that does not
+ *   have it asks
+ *     the next one for it, which is a prefetch there if it does not have it either, and neither reference
+ *     nor miss; if it has it, a touch of the line for its policy.
+ *   - useful: of these, lines that a demand request found, or that served an access by way of the level
+ *   above, before
  *     they left.  The others are useless: accuracy is useful / prefetches.
- *   - late evicted: useless lines that were asked for after they had left, and before as many lines as the level has came
+ *   - late evicted: useless lines that were asked for after they had left, and before as many lines as the
+ *   level has came
  *     in since: they came too early, or the level is too small.
- *   - pollution: conflict misses on lines that a prefetch pushed out when they left last.  Conflict, that is, a fully
- *     associative LRU cache of demand requests alone has the line: it is the prefetches that took its room.  A miss of
- *     another class would be one without them.
- *   - A line that a prefetch loads has no class, and is not known by it: classes come from demand requests alone, and
- *     the first of them is the cold one.  evictions + resident = loads + prefetches; loaded_bytes are of both.
- *   - An exclusive level hands over a line that a prefetch asks for, and with it whether it waits for its first use.
+ *   - pollution: conflict misses on lines that a prefetch pushed out when they left last.  Conflict, that
+ *   is, a fully
+ *     associative LRU cache of demand requests alone has the line: it is the prefetches that took its room. 
+ *     A miss of another class would be one without them.
+ *   - A line that a prefetch loads has no class, and is not known by it: classes come from demand requests
+ *   alone, and
+ *     the first of them is the cold one.  evictions + resident = loads + prefetches; loaded_bytes are of
+ *     both.
+ *   - An exclusive level hands over a line that a prefetch asks for, and with it whether it waits for its
+ *   first use.
  *   - An eviction by a prefetch stands in the matrix apart (NM_BY_PREFETCH).
  *
- * Dropped: a second cache without prefetches, which alone tells of each miss whether they caused it: it takes as long as
- * the first, and is what a second machine in the same run is for.  A filter by hash, as in hardware: what is kept is
- * bounded by the lines of the level anyway.
+ * Dropped: a second cache without prefetches, which alone tells of each miss whether they caused it: it
+ * takes as long as the first, and is what a second machine in the same run is for.  A filter by hash, as in
+ * hardware: what is kept is bounded by the lines of the level anyway.
  */
 #ifndef NM_PREFETCHED_H
 #define NM_PREFETCHED_H
@@ -37,9 +45,9 @@ struct nm_prefetch_tracker {
 	struct nm_prefetch prefetch;
 	unsigned char *waits; /* by slot: its line was prefetched and is not used yet */
 	uint64_t entered;     /* lines that came in */
-	struct nm_map pushed; /* lines that a prefetch pushed out: the cell of that */
+	struct nm_map pushed; /* lines that a prefetch pushed out: the attribution key of that */
 	struct nm_map
-	    unused;     /* lines that left unused: the cell of their prefetch, and << 32 what `entered` was */
+	    unused; /* lines that left unused: the attribution key of their prefetch, and << 32 what `entered` was */
 	uint64_t swept; /* `entered` when these were looked through last */
 };
 
@@ -49,7 +57,7 @@ void nm_prefetch_tracker_free(struct nm_prefetch_tracker *prefetched);
 
 /* A line is loaded on demand, of this class; a line is loaded by a prefetch into a slot. */
 void nm_prefetch_tracker_load(struct nm_cache *cache, uint64_t line, int class);
-void nm_prefetch_tracker_bring(struct nm_cache *cache, uint64_t line, uint32_t slot, uint32_t cell);
+void nm_prefetch_tracker_bring(struct nm_cache *cache, uint64_t line, uint32_t slot, uint32_t attr);
 
 /* The line at a slot, which waits, is asked for. */
 void nm_prefetch_tracker_use(struct nm_cache *cache, uint32_t slot);
@@ -57,8 +65,8 @@ void nm_prefetch_tracker_use(struct nm_cache *cache, uint32_t slot);
 /* The line at a slot leaves; `evictor` may have NM_BY_PREFETCH. */
 void nm_prefetch_tracker_leave(struct nm_cache *cache, uint32_t slot, uint32_t evictor);
 
-/* The residency of a slot goes on at another, where there is none.  The residency of a slot is over, at the end, or since another
- * of the same line goes on. */
+/* The residency of a slot goes on at another, where there is none.  The residency of a slot is over, at the
+ * end, or since another of the same line goes on. */
 void nm_prefetch_tracker_move(struct nm_cache *cache, uint32_t from, uint32_t to);
 void nm_prefetch_tracker_end(struct nm_cache *cache, uint32_t slot);
 

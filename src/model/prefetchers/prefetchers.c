@@ -2,8 +2,8 @@
  *
  * prefetchers.c - the table of prefetchers, and the lines that they name.
  *
- * Lines are named while a reference is on its way through the levels and loaded when it is over: else a line that it
- * has just found could leave under its hands.
+ * Lines are named while a reference is on its way through the levels and loaded when it is over: else a line
+ * that it has just found could leave under its hands.
  */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ int nm_prefetch_name(struct nm_prefetch *p, const struct nm_demand *d, uint64_t 
 	if (address >> p->line_shift != line ||
 	    (!p->cross && address >> PAGE_SHIFT != d->address >> PAGE_SHIFT))
 		return 0;
-	if (nm_vec_push(&p->queue->list, (struct nm_prefetch_request){p->level, line, d->cell}))
+	if (nm_vec_push(&p->queue->list, (struct nm_prefetch_request){p->level, line, d->attr}))
 		p->level->failed = 1;
 	return 1;
 }
@@ -49,6 +49,6 @@ int nm_prefetch_name(struct nm_prefetch *p, const struct nm_demand *d, uint64_t 
 void nm_prefetch_issue(struct nm_prefetch_queue *queue)
 {
 	for (size_t i = 0; i < queue->list.count; i++)
-		nm_general_prefetch(queue->list.at[i].level, queue->list.at[i].line, queue->list.at[i].cell);
+		nm_general_prefetch(queue->list.at[i].level, queue->list.at[i].line, queue->list.at[i].attr);
 	queue->list.count = 0;
 }

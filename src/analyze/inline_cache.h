@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * lanes.h - the addresses of a block become references, a group of NM_LANES accesses at a time, with the
- * vectors that this copy of execute.c may use; and where the records of a run of blocks begin.
+ * inline_cache.h - the addresses of a block become references, a group of NM_ENTRIES accesses at a time,
+ * with the vectors that this copy of execute.c may use; and where the records of a run of blocks begin.
  *
- * A lane serves addresses in the running function's own frame, or else those in the range that it keeps.  All lanes
- * are compared at once.  One whose address lies elsewhere is an open one: its reference waits for its cell
- * (resolve.c).  References are written for all lanes, also those behind the block's
+ * An entry serves addresses in the running function's own frame, or else those in the range that it keeps. 
+ * All entries are compared at once.  One whose address lies elsewhere is an open one: its reference waits
+ * for its attribution key (resolve.c).  References are written for all entries, also those behind the block's
  * last access: there is room for them, and the next block writes over them.
  *
- * Figures of lanes are chosen so that few instructions compare them: with 2^63 added, since vectors compare with signs,
- * and with lengths to which that of the frame is added, whatever a group needs of it (struct nm_reach).
+ * Figures of entries are chosen so that few instructions compare them: with 2^63 added, since vectors
+ * compare with signs, and with lengths to which that of the frame is added, whatever a group needs of it
+ * (struct nm_stack_window).
  *
- * Dropped: 32-bit figures, which save 64 bytes a group and cost seven instructions more to widen and merge them.
+ * Dropped: 32-bit figures, which save 64 bytes a group and cost seven instructions more to widen and merge
+ * them.
  */
 #ifndef NM_LANES_H
 #define NM_LANES_H
@@ -20,8 +22,8 @@
 #include <stdint.h>
 
 #include "coalesced.h"
+#include "decoded_block.h"
 #include "hierarchy.h"
-#include "plan.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -29,9 +31,9 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* The running stack: [low, low + length), of which the running function owns [low, low + own).  In figures of lanes:
- * own is span + NM_SPARE and begins at base. */
-struct nm_reach {
+/* The running stack: [low, low + length), of which the running function owns [low, low + own).  In figures
+ * of entries: own is span + NM_SPARE and begins at base. */
+struct nm_stack_window {
 	uint64_t low, length, own;
 	uint64_t base, span;
 };
@@ -41,9 +43,9 @@ enum {
 	NM_BELOW = NM_COALESCED_SPAN      /* bytes below a stack from which a group may reach into it */
 };
 
-/* The running function's frame ends at `end`.  One of less than NM_SPARE bytes, which is the end of a stack, is served
- * by no lane. */
-ALWAYS void nm_reach_own(struct nm_reach *r, uint64_t end)
+/* The running function's frame ends at `end`.  One of less than NM_SPARE bytes, which is the end of a stack,
+ * is served by no entry. */
+ALWAYS void nm_stack_window_own(struct nm_stack_window *r, uint64_t end)
 {
 	const uint64_t nowhere = 1ull << 62;
 
@@ -56,39 +58,39 @@ ALWAYS void nm_reach_own(struct nm_reach *r, uint64_t end)
 	}
 }
 
-_Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, cell) == 8 &&
+_Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8 &&
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   offsetof(struct nm_ref, weight) == 15 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "a reference is its address and one more word");
 
-/* One lane.  Returns whether it is open. */
-ALWAYS int nm_serve_one(const struct nm_lanes *l, unsigned lane, uint64_t address,
-			const struct nm_reach *reach, struct nm_ref *out)
+/* One entry.  Returns whether it is open. */
+ALWAYS int nm_look_up_one(const struct nm_cache_entries *l, unsigned entry, uint64_t address,
+			  const struct nm_stack_window *window, struct nm_ref *out)
 {
-	const int framed = l->low[lane] == NM_LOW_OF_FRAME;
-	const uint64_t base = framed ? reach->base : l->low[lane];
-	const uint64_t length = l->length[lane] + (framed ? reach->span : 0);
+	const int framed = l->low[entry] == NM_LOW_OF_FRAME;
+	const uint64_t base = framed ? window->base : l->low[entry];
+	const uint64_t length = l->length[entry] + (framed ? window->span : 0);
 
 	out->address = address;
-	__builtin_memcpy(&out->cell, &l->word[lane], sizeof(uint64_t));
+	__builtin_memcpy(&out->attr, &l->word[entry], sizeof(uint64_t));
 	return (int64_t)(address - base) >= (int64_t)length;
 }
 
-/* The plain copy, and the twin of the others.  Returns which of n lanes are open, as bits. */
-ALWAYS unsigned nm_serve_plain(const struct nm_lanes *l, const uint64_t *addresses, unsigned n,
-			       const struct nm_reach *reach, struct nm_ref *out)
+/* The plain copy, and the twin of the others.  Returns which of n entries are open, as bits. */
+ALWAYS unsigned nm_look_up_plain(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n,
+				 const struct nm_stack_window *window, struct nm_ref *out)
 {
 	unsigned open = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		open |= (unsigned)nm_serve_one(l, i, addresses[i], reach, &out[i]) << i;
+		open |= (unsigned)nm_look_up_one(l, i, addresses[i], window, &out[i]) << i;
 	return open;
 }
 
-/* Whether an open lane has an address on the running stack, or so near below it. */
-ALWAYS int nm_is_stacked(uint64_t address, const struct nm_reach *reach)
+/* Whether an open entry has an address on the running stack, or so near below it. */
+ALWAYS int nm_is_near_stack(uint64_t address, const struct nm_stack_window *window)
 {
-	return address - (reach->low - NM_BELOW) < reach->length + NM_BELOW;
+	return address - (window->low - NM_BELOW) < window->length + NM_BELOW;
 }
 
 #if defined(__AVX2__)
@@ -97,7 +99,8 @@ ALWAYS __m256i figures(const uint64_t *at) { return _mm256_loadu_si256((const __
 
 ALWAYS __m256i each(uint64_t figure) { return _mm256_set1_epi64x((long long)figure); }
 
-/* Where kept, that is where the figure is not NM_LOW_OF_FRAME but has its highest bit set, one; else the other. */
+/* Where kept, that is where the figure is not NM_LOW_OF_FRAME but has its highest bit set, one; else the
+ * other. */
 ALWAYS __m256i choose(__m256i kept, __m256i one, __m256i other)
 {
 #if defined(__AVX512VL__)
@@ -111,18 +114,19 @@ ALWAYS __m256i choose(__m256i kept, __m256i one, __m256i other)
 #endif
 }
 
-/* How far addresses lie behind the beginnings of lanes, and how long these are, both as figures. */
-ALWAYS __m256i behind(const struct nm_lanes *l, __m256i addresses, const struct nm_reach *reach)
+/* How far addresses lie behind the beginnings of entries, and how long these are, both as figures. */
+ALWAYS __m256i behind(const struct nm_cache_entries *l, __m256i addresses,
+		      const struct nm_stack_window *window)
 {
 	const __m256i low = figures(l->low);
 
-	return _mm256_sub_epi64(addresses, choose(low, low, each(reach->base)));
+	return _mm256_sub_epi64(addresses, choose(low, low, each(window->base)));
 }
 
-ALWAYS __m256i lengths(const struct nm_lanes *l, const struct nm_reach *reach)
+ALWAYS __m256i lengths(const struct nm_cache_entries *l, const struct nm_stack_window *window)
 {
 	return _mm256_add_epi64(figures(l->length),
-				choose(figures(l->low), _mm256_setzero_si256(), each(reach->span)));
+				choose(figures(l->low), _mm256_setzero_si256(), each(window->span)));
 }
 
 #endif
@@ -130,15 +134,15 @@ ALWAYS __m256i lengths(const struct nm_lanes *l, const struct nm_reach *reach)
 #if defined(__AVX512VL__)
 
 /* tight: no more than n addresses may be read. */
-ALWAYS unsigned nm_serve(const struct nm_lanes *l, const uint64_t *addresses, unsigned n, int tight,
-			 const struct nm_reach *reach, struct nm_ref *out)
+ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
+			   const struct nm_stack_window *window, struct nm_ref *out)
 {
 	const __mmask8 active = (__mmask8)_bzhi_u32(0xff, n);
 	const __m256i a = tight ? _mm256_maskz_loadu_epi64(active, addresses) : figures(addresses);
 	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), figures(l->word), 1);
 
 	_mm512_storeu_si512(out, _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), both));
-	return _mm256_mask_cmpge_epi64_mask(active, behind(l, a, reach), lengths(l, reach));
+	return _mm256_mask_cmpge_epi64_mask(active, behind(l, a, window), lengths(l, window));
 }
 
 #elif defined(__AVX2__)
@@ -147,29 +151,29 @@ ALWAYS unsigned lanes_of(__m256i mask) { return (unsigned)_mm256_movemask_pd(_mm
 
 ALWAYS __m256i load_some(const uint64_t *addresses, unsigned n)
 {
-	static const uint64_t ones[2 * NM_LANES] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	static const uint64_t ones[2 * NM_ENTRIES] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
-	return _mm256_maskload_epi64((const long long *)addresses, figures(ones + NM_LANES - n));
+	return _mm256_maskload_epi64((const long long *)addresses, figures(ones + NM_ENTRIES - n));
 }
 
-ALWAYS unsigned nm_serve(const struct nm_lanes *l, const uint64_t *addresses, unsigned n, int tight,
-			 const struct nm_reach *reach, struct nm_ref *out)
+ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
+			   const struct nm_stack_window *window, struct nm_ref *out)
 {
 	const __m256i a = tight ? load_some(addresses, n) : figures(addresses), word = figures(l->word);
 	const __m256i even = _mm256_unpacklo_epi64(a, word), odd = _mm256_unpackhi_epi64(a, word);
 
 	_mm256_storeu_si256((__m256i *)out, _mm256_permute2x128_si256(even, odd, 0x20));
 	_mm256_storeu_si256((__m256i *)(out + 2), _mm256_permute2x128_si256(even, odd, 0x31));
-	return _bzhi_u32(~lanes_of(_mm256_cmpgt_epi64(lengths(l, reach), behind(l, a, reach))), n);
+	return _bzhi_u32(~lanes_of(_mm256_cmpgt_epi64(lengths(l, window), behind(l, a, window))), n);
 }
 
 #else
 
-ALWAYS unsigned nm_serve(const struct nm_lanes *l, const uint64_t *addresses, unsigned n, int tight,
-			 const struct nm_reach *reach, struct nm_ref *out)
+ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
+			   const struct nm_stack_window *window, struct nm_ref *out)
 {
 	(void)tight;
-	return nm_serve_plain(l, addresses, n, reach, out);
+	return nm_look_up_plain(l, addresses, n, window, out);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan.c - makes plans from the definitions of blocks (plan.h).
+ * decoded_block.c - makes decoded blocks from the definitions of blocks (decoded_block.h).
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 	d = &e->definitions.at[info.id];
 	if (d->words)
 		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
-	d->words = nm_arena_alloc(&e->codebook->arena, r->words * sizeof *d->words);
+	d->words = nm_arena_alloc(&e->definition_store->arena, r->words * sizeof *d->words);
 	if (!d->words)
 		return nm_fail_memory(err);
 	memcpy(d->words, r->payload, r->words * sizeof *d->words);
@@ -40,32 +40,34 @@ static const char *function_at(const struct nm_mapping *m, uint64_t pc)
 	return nm_module_function(m->module, pc - m->bias, &f) ? f.name : nm_module_name(m->module);
 }
 
-/* The next lane and its origin: of an access or, with `more` behind it, a group that begins with it. */
-static int plan_lane(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
-		     uint32_t access, uint32_t word, const struct nm_mapping *m)
+/* The next entry and its access site: of an access or, with `more` behind it, a group that begins with it. */
+static int decode_entry(struct nm_engine *e, struct nm_decoded_block *decoded,
+			const struct nm_wire_block_info *info, uint32_t access, uint32_t word,
+			const struct nm_mapping *m)
 {
-	struct nm_origin o = {.plan = plan, .access = (uint16_t)(e->origins.count - plan->first_origin)};
+	struct nm_access_site o = {.decoded = decoded,
+				   .access = (uint16_t)(e->access_sites.count - decoded->first_access_site)};
 	uint64_t w = info->accesses[access],
 		 pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
 	uint32_t site;
 
-	nm_lane_of(&o, low) = NM_BIAS;
-	nm_lane_of(&o, length) = NM_NO_LENGTH;
-	nm_lane_of(&o, word) = (uint64_t)word << 32;
+	nm_entry_of(&o, low) = NM_BIAS;
+	nm_entry_of(&o, length) = NM_NO_LENGTH;
+	nm_entry_of(&o, word) = (uint64_t)word << 32;
 	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
-	if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;
-	return nm_vec_push(&e->origin_sites, site) || nm_vec_push(&e->origins, o) ? NM_ENOMEM : 0;
+	return nm_vec_push(&e->access_instructions, site) || nm_vec_push(&e->access_sites, o) ? NM_ENOMEM : 0;
 }
 
-/* What stands behind the address of a reference, without a cell. */
+/* What stands behind the address of a reference, without an attribution key. */
 static uint32_t ref_word(uint32_t size, uint32_t kind, uint32_t weight)
 {
 	return size | kind << 16 | weight << 24;
 }
 
 /* Of a single access. */
-static uint32_t access_word(struct nm_plan *plan, uint64_t w)
+static uint32_t access_word(struct nm_decoded_block *decoded, uint64_t w)
 {
 	unsigned flags = nm_wire_access_flags(w);
 	unsigned kind = flags & NM_WIRE_WRITE ? NM_REF_WRITE : NM_REF_READ;
@@ -73,12 +75,12 @@ static uint32_t access_word(struct nm_plan *plan, uint64_t w)
 	if (flags & NM_WIRE_PREFETCH)
 		kind = NM_PREFETCH;
 	if (flags & (NM_WIRE_PREFETCH | NM_WIRE_GUARDED))
-		plan->words = 0;
+		decoded->words = 0;
 	return ref_word(nm_wire_access_size(w), kind, 1);
 }
 
 /* Of a group, if it can be taken as one reference. */
-static uint32_t group_word(struct nm_plan *plan, const uint64_t *accesses, uint32_t count)
+static uint32_t group_word(struct nm_decoded_block *decoded, const uint64_t *accesses, uint32_t count)
 {
 	uint64_t bytes = 0;
 	uint32_t writes = 0, end = 0;
@@ -93,7 +95,7 @@ static uint32_t group_word(struct nm_plan *plan, const uint64_t *accesses, uint3
 		writes += (nm_wire_access_flags(accesses[i]) & NM_WIRE_WRITE) != 0;
 	}
 	if (end > NM_COALESCED_SPAN || bytes != ~0ull >> (64 - end) || count > NM_COALESCED_MAX) {
-		plan->words = 0;
+		decoded->words = 0;
 		return ref_word(1, 0, 1);
 	}
 	return ref_word(end, writes, count);
@@ -110,40 +112,41 @@ static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t acce
 	return n;
 }
 
-/* Lanes for address words, then for each access of a group. */
-static int plan_lanes(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
-		      const struct nm_mapping *m)
+/* Entries for address words, then for each access of a group. */
+static int decode_entries(struct nm_engine *e, struct nm_decoded_block *decoded,
+			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_plan_tables *t = &e->tables.at[plan->tables];
-	uint32_t word = 0, lane = info->groups;
+	struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
+	uint32_t word = 0, entry = info->groups;
 	int status = 0;
 
 	for (uint32_t i = 0, n; i < t->accesses && !status; i += n, word++) {
 		n = group_count(info, i);
-		status = plan_lane(e, plan, info, i,
-				   n > 1 ? group_word(plan, info->accesses + i, n)
-					 : access_word(plan, info->accesses[i]),
-				   m);
+		status = decode_entry(e, decoded, info, i,
+				      n > 1 ? group_word(decoded, info->accesses + i, n)
+					    : access_word(decoded, info->accesses[i]),
+				      m);
 		for (uint32_t k = i; k < i + n; k++)
-			t->single[k] = (struct nm_single){
+			t->single[k] = (struct nm_access){
 			    (uint16_t)word, (uint16_t)nm_wire_access_distance(info->accesses[k]),
-			    (uint16_t)(n > 1 ? lane++ : word)};
+			    (uint16_t)(n > 1 ? entry++ : word)};
 	}
 	for (uint32_t i = 0; i < t->accesses && !status; i++)
-		if (t->single[i].lane >= info->groups)
-			status = plan_lane(e, plan, info, i, access_word(plan, info->accesses[i]), m);
+		if (t->single[i].entry >= info->groups)
+			status =
+			    decode_entry(e, decoded, info, i, access_word(decoded, info->accesses[i]), m);
 	return status;
 }
 
-static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
-			 const struct nm_mapping *m)
+static int decode_accesses(struct nm_engine *e, struct nm_decoded_block *decoded,
+			   const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_plan_tables *t = &e->tables.at[plan->tables];
+	struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
 
-	if (e->origins.count > UINT32_MAX - t->lanes)
+	if (e->access_sites.count > UINT32_MAX - t->entries)
 		return NM_ENOMEM;
-	plan->first_origin = (uint32_t)e->origins.count;
-	if (plan_lanes(e, plan, info, m))
+	decoded->first_access_site = (uint32_t)e->access_sites.count;
+	if (decode_entries(e, decoded, info, m))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < t->exits; i++) {
 		uint32_t accesses = nm_wire_exit_accesses(info->exits[i]);
@@ -154,12 +157,12 @@ static int plan_accesses(struct nm_engine *e, struct nm_plan *plan, const struct
 					  .words = t->single[accesses].word};
 	}
 	if (t->accesses)
-		plan->frame = t->single[t->accesses - 1].distance;
+		decoded->frame = t->single[t->accesses - 1].distance;
 	return 0;
 }
 
 /* Each side exit learns how many bytes of its run's `bytes` it has executed behind instruction i. */
-static void note_exits(struct nm_plan_tables *t, uint32_t i, uint8_t bytes)
+static void note_exits(struct nm_decoded_tables *t, uint32_t i, uint8_t bytes)
 {
 	for (uint32_t k = 0; k < t->exits; k++)
 		if (t->exit[k].instructions == i + 1)
@@ -167,18 +170,18 @@ static void note_exits(struct nm_plan_tables *t, uint32_t i, uint8_t bytes)
 }
 
 /* Runs of whole instructions within one line; an instruction that straddles two is a run of its own. */
-static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct nm_wire_block_info *info,
-			const struct nm_mapping *m)
+static int decode_fetches(struct nm_engine *e, struct nm_decoded_block *decoded,
+			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
 	uint32_t object, site;
-	struct nm_plan_tables *t = &e->tables.at[plan->tables];
+	struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
 
-	t->fetch = nm_arena_alloc(&e->arena, plan->instructions * sizeof *t->fetch);
+	t->fetch = nm_arena_alloc(&e->arena, decoded->instructions * sizeof *t->fetch);
 	if (!t->fetch ||
 	    nm_space_code_object(&e->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
 		return NM_ENOMEM;
-	for (uint32_t i = 0; i < plan->instructions; i++) {
+	for (uint32_t i = 0; i < decoded->instructions; i++) {
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
 		unsigned bytes = nm_wire_instruction_bytes(info->instructions[i]);
 		struct nm_fetch *f = t->fetches ? &t->fetch[t->fetches - 1] : NULL;
@@ -193,59 +196,61 @@ static int plan_fetches(struct nm_engine *e, struct nm_plan *plan, const struct 
 		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		note_exits(t, i, f->bytes);
-		if (nm_cells_site(&e->cells, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+		if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 			return NM_ENOMEM;
-		f->cell = nm_cells_get(&e->cells, e->thread->number, e->cells.sites.at[site].place, object);
-		if (!f->cell)
+		f->attr = nm_attributions_get(&e->attrs, e->thread->number,
+					      e->attrs.instructions.at[site].site, object);
+		if (!f->attr)
 			return NM_ENOMEM;
 	}
 	return 0;
 }
 
-struct nm_plan nm_no_plan;
+struct nm_decoded_block nm_undecoded_block;
 
-/* Makes room for block id in the running thread's table of plans. */
-static int grow_plans(struct nm_engine *e, uint32_t id)
+/* Makes room for block id in the running thread's table of decoded blocks. */
+static int grow_decoded_blocks(struct nm_engine *e, uint32_t id)
 {
 	struct nm_thread *t = e->thread;
 
-	if (nm_vec_grow((void **)&t->plans, &t->plan_room, e->plan_room, id + 1 - e->plan_room,
-			sizeof *t->plans))
+	if (nm_vec_grow((void **)&t->decoded_blocks, &t->decoded_room, e->decoded_room,
+			id + 1 - e->decoded_room, sizeof *t->decoded_blocks))
 		return NM_ENOMEM;
-	for (size_t i = e->plan_room; i < t->plan_room; i++)
-		t->plans[i] = &nm_no_plan;
-	e->plans = t->plans;
-	e->plan_room = t->plan_room;
+	for (size_t i = e->decoded_room; i < t->decoded_room; i++)
+		t->decoded_blocks[i] = &nm_undecoded_block;
+	e->decoded_blocks = t->decoded_blocks;
+	e->decoded_room = t->decoded_room;
 	return 0;
 }
 
-/* How many lanes a block has: one for each address word, and those of accesses in groups. */
-static uint32_t count_lanes(const struct nm_wire_block_info *info)
+/* How many entries a block has: one for each address word, and those of accesses in groups. */
+static uint32_t count_entries(const struct nm_wire_block_info *info)
 {
-	uint32_t lanes = info->groups;
+	uint32_t entries = info->groups;
 
 	for (uint32_t i = 0, n; i < info->def.accesses; i += n) {
 		n = group_count(info, i);
-		lanes += n > 1 ? n : 0;
+		entries += n > 1 ? n : 0;
 	}
-	return lanes;
+	return entries;
 }
 
-/* An empty plan for the block. */
-static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_info *info)
+/* An empty decoded block for the block. */
+static struct nm_decoded_block *new_decoded_block(struct nm_engine *e, const struct nm_wire_block_info *info)
 {
-	struct nm_plan_tables t = {.accesses = info->def.accesses,
-				   .exits = info->def.exits,
-				   .words = info->groups,
-				   .lanes = count_lanes(info)};
-	size_t groups = (t.lanes + NM_LANES - 1u) / NM_LANES;
-	struct nm_plan *p = nm_arena_alloc(&e->arena, sizeof *p + groups * sizeof p->lanes[0] + 48);
+	struct nm_decoded_tables t = {.accesses = info->def.accesses,
+				      .exits = info->def.exits,
+				      .words = info->groups,
+				      .entries = count_entries(info)};
+	size_t groups = (t.entries + NM_ENTRIES - 1u) / NM_ENTRIES;
+	struct nm_decoded_block *p =
+	    nm_arena_alloc(&e->arena, sizeof *p + groups * sizeof p->entries[0] + 48);
 
 	t.exit = nm_arena_alloc(&e->arena, (t.exits + 1u) * sizeof *t.exit);
 	t.single = nm_arena_alloc(&e->arena, (t.accesses + 1u) * sizeof *t.single);
 	if (!p || !t.exit || !t.single || e->tables.count >= UINT32_MAX || nm_vec_push(&e->tables, t))
 		return NULL;
-	p = (struct nm_plan *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
+	p = (struct nm_decoded_block *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
 	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
 	p->more = t.accesses - t.words;
 	p->instructions = info->def.instructions;
@@ -253,11 +258,12 @@ static struct nm_plan *new_plan(struct nm_engine *e, const struct nm_wire_block_
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
 	p->tables = (uint32_t)(e->tables.count - 1);
-	e->tables.at[p->tables].plan = p;
+	e->tables.at[p->tables].decoded = p;
 	return p;
 }
 
-static int fill_plan(struct nm_engine *e, struct nm_plan *p, const struct nm_wire_block_info *info)
+static int fill_decoded_block(struct nm_engine *e, struct nm_decoded_block *p,
+			      const struct nm_wire_block_info *info)
 {
 	const struct nm_mapping *m = nm_space_mapping(&e->space, info->def.pc);
 	/* Objects are not to depend on blocks that a collector may leave out. */
@@ -266,20 +272,20 @@ static int fill_plan(struct nm_engine *e, struct nm_plan *p, const struct nm_wir
 	const char *function = function_at(m, info->def.pc);
 	const struct nm_object *frame;
 
-	if (plan_accesses(e, p, info, m) ||
+	if (decode_accesses(e, p, info, m) ||
 	    (framed && nm_space_frame_object(&e->space, function, &p->stack_object)) ||
-	    (e->fetching && plan_fetches(e, p, info, m)))
+	    (e->fetching && decode_fetches(e, p, info, m)))
 		return NM_ENOMEM;
 	frame = &e->space.objects.at[p->stack_object];
 	p->fills = frame->copies || frame->clears ? UINT8_MAX : 0;
 	return 0;
 }
 
-struct nm_plan *nm_engine_plan(struct nm_engine *e, uint32_t id, struct nm_error *err)
+struct nm_decoded_block *nm_engine_decode_block(struct nm_engine *e, uint32_t id, struct nm_error *err)
 {
 	struct nm_wire_record r = {.kind = NM_WIRE_BLOCK_DEF, .arg = id};
 	struct nm_wire_block_info info;
-	struct nm_plan *p;
+	struct nm_decoded_block *p;
 
 	if (!e->thread || id >= e->definitions.count || !e->definitions.at[id].words) {
 		nm_fail(err, NM_EFORMAT, "block %u runs before it is defined", id);
@@ -289,15 +295,17 @@ struct nm_plan *nm_engine_plan(struct nm_engine *e, uint32_t id, struct nm_error
 	r.words = e->definitions.at[id].count;
 	if (nm_wire_block_decode(&r, &info, err))
 		return NULL;
-	if (count_lanes(&info) > UINT16_MAX) {
+	if (count_entries(&info) > UINT16_MAX) {
 		nm_fail(err, NM_EFORMAT, "block %u has too many accesses in groups", id);
 		return NULL;
 	}
-	p = nm_engine_settle(e) ? NULL : new_plan(e, &info); /* it makes objects, and cells for fetches */
-	if (!p || fill_plan(e, p, &info) || (id >= e->plan_room && grow_plans(e, id))) {
+	p = nm_engine_resolve_pending(e)
+		? NULL
+		: new_decoded_block(e, &info); /* it makes objects, and attribution keys for fetches */
+	if (!p || fill_decoded_block(e, p, &info) || (id >= e->decoded_room && grow_decoded_blocks(e, id))) {
 		nm_fail_memory(err);
 		return NULL;
 	}
-	e->plans[id] = p;
+	e->decoded_blocks[id] = p;
 	return p;
 }

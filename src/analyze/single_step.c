@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * singly.c - blocks whose accesses are looked at one by one, and what is done for one reference at a time: left
- * through a side exit, with prefetches (no references) or guarded accesses (address 0: not executed), with
- * instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h), in handlers of
- * signals (signals.h).  Also calls and returns that leave the running stack.
+ * single_step.c - blocks whose accesses are looked at one by one, and what is done for one reference at a
+ * time: left through a side exit, with prefetches (no references) or guarded accesses (address 0: not
+ * executed), with instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h),
+ * in handlers of signals (signals.h).  Also calls and returns that leave the running stack.
  */
 #include "engine_priv.h"
 
@@ -14,24 +14,24 @@ void nm_engine_run_thread(struct nm_engine *e)
 	struct nm_stack *s = nm_frames_stack(&e->thread->frames);
 
 	e->stack = s;
-	e->reach = (struct nm_reach){.low = s->low, .length = s->end - s->low};
-	nm_reach_own(&e->reach, nm_stack_top(s));
-	nm_engine_choose(e);
+	e->window = (struct nm_stack_window){.low = s->low, .length = s->end - s->low};
+	nm_stack_window_own(&e->window, nm_stack_top(s));
+	nm_engine_choose_path(e);
 }
 
-void nm_engine_choose(struct nm_engine *e)
+void nm_engine_choose_path(struct nm_engine *e)
 {
 	const struct nm_thread *t = e->thread;
 
-	e->singly = e->fetching || !e->measuring || e->calls || e->moments ||
-		    (t && (t->watch.context || t->signals.list.count));
+	e->single_step = e->fetching || !e->measuring || e->calls || e->moments ||
+			 (t && (t->probe.context || t->signals.list.count));
 }
 
 int nm_engine_run_stack(struct nm_engine *e, size_t index)
 {
 	if (index == e->thread->frames.current)
 		return 0;
-	if (nm_engine_settle(e))
+	if (nm_engine_resolve_pending(e))
 		return NM_ENOMEM;
 	e->thread->frames.current = index;
 	nm_engine_run_thread(e);
@@ -41,7 +41,7 @@ int nm_engine_run_stack(struct nm_engine *e, size_t index)
 int nm_engine_flush(struct nm_engine *e)
 {
 	size_t count = e->batched;
-	int status = nm_engine_settle(e);
+	int status = nm_engine_resolve_pending(e);
 
 	if (!count || status)
 		return status;
@@ -52,10 +52,10 @@ int nm_engine_flush(struct nm_engine *e)
 		nm_engine_drain(e);
 	e->batched = e->batched_fetches = 0;
 	nm_patterns_next(&e->patterns);
-	if (nm_engine_has_news(e) && nm_engine_tell(e))
+	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
 	nm_coalesced_raise_limit(e->coalesced,
-				 (uint32_t)(e->calls ? e->calls->cells.count : e->cells.list.count));
+				 (uint32_t)(e->calls ? e->calls->attrs.count : e->attrs.list.count));
 	status = nm_workers_submit(e->workers, count);
 	if (e->moments)
 		nm_moments_next(e->moments);
@@ -65,44 +65,45 @@ int nm_engine_flush(struct nm_engine *e)
 
 /* ---- references ---- */
 
-static int append(struct nm_engine *e, struct nm_ref ref, uint32_t origin)
+static int append(struct nm_engine *e, struct nm_ref ref, uint32_t access_site)
 {
 	if (e->batched == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
 	if (e->moments)
 		nm_moments_note(e->moments, e->batched, e->instructions);
-	e->patterns.access[e->batched] = origin;
-	e->patterns.frame_end[e->batched] = e->reach.low + e->reach.own;
+	e->patterns.access[e->batched] = access_site;
+	e->patterns.frame_end[e->batched] = e->window.low + e->window.own;
 	e->batch[e->batched++] = ref;
 	return 0;
 }
 
-static int reference(struct nm_engine *e, struct nm_plan *plan, struct nm_single access, uint64_t address)
+static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, struct nm_access access,
+		     uint64_t address)
 {
-	uint32_t origin = plan->first_origin + access.lane;
+	uint32_t access_site = decoded->first_access_site + access.entry;
 	struct nm_ref ref;
-	int open = nm_serve_one(&plan->lanes[access.lane / NM_LANES], access.lane % NM_LANES, address,
-				&e->reach, &ref);
+	int open = nm_look_up_one(&decoded->entries[access.entry / NM_ENTRIES], access.entry % NM_ENTRIES,
+				  address, &e->window, &ref);
 
 	if (ref.kind == NM_PREFETCH)
 		return 0;
 	if (!open) {
-		e->cells.references[ref.cell].count[ref.kind]++;
+		e->attrs.references[ref.attr].count[ref.kind]++;
 	} else {
 		if (!address) /* guarded, not executed */
 			return 0;
-		ref.cell = nm_engine_resolve(e, plan, origin, address);
-		if (!ref.cell)
+		ref.attr = nm_engine_resolve(e, decoded, access_site, address);
+		if (!ref.attr)
 			return NM_ENOMEM;
 	}
-	return append(e, ref, origin);
+	return append(e, ref, access_site);
 }
 
 /* The instructions that were executed; their number at a side exit is within a run, or at its end. */
-static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_side_exit left,
+static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded, struct nm_side_exit left,
 		     uint64_t before)
 {
-	const struct nm_plan_tables *t = &e->tables.at[plan->tables];
+	const struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
 
 	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < left.instructions; i++) {
 		const struct nm_fetch *f = &t->fetch[i];
@@ -110,9 +111,9 @@ static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_
 		uint8_t weight = whole ? f->instructions : (uint8_t)(left.instructions - f->first);
 		uint8_t bytes = whole ? f->bytes : left.fetched;
 
-		e->cells.references[f->cell].count[0] += weight;
+		e->attrs.references[f->attr].count[0] += weight;
 		e->instructions = before + f->first + weight;
-		if (append(e, (struct nm_ref){f->address, f->cell, bytes, NM_REF_FETCH, weight},
+		if (append(e, (struct nm_ref){f->address, f->attr, bytes, NM_REF_FETCH, weight},
 			   NM_NO_ACCESS))
 			return NM_ENOMEM;
 		e->batched_fetches++;
@@ -121,31 +122,32 @@ static int fetch_all(struct nm_engine *e, const struct nm_plan *plan, struct nm_
 }
 
 /* How many instructions of a block have run with that of an access. */
-static uint32_t instructions_to(const struct nm_engine *e, const struct nm_plan *plan, uint32_t id,
-				uint32_t access)
+static uint32_t instructions_to(const struct nm_engine *e, const struct nm_decoded_block *decoded,
+				uint32_t id, uint32_t access)
 {
 	enum { HEAD = 2 /* words of a definition before its instructions */ };
 
-	return nm_wire_access_instruction(e->definitions.at[id].words[HEAD + plan->instructions + access]) +
+	return nm_wire_access_instruction(
+		   e->definitions.at[id].words[HEAD + decoded->instructions + access]) +
 	       1u;
 }
 
-static int measure(struct nm_engine *e, struct nm_plan *plan, uint32_t id, const uint64_t *words,
+static int measure(struct nm_engine *e, struct nm_decoded_block *decoded, uint32_t id, const uint64_t *words,
 		   struct nm_side_exit left)
 {
 	uint64_t before = e->clock - e->unmeasured - left.instructions;
-	const struct nm_single *single = e->tables.at[plan->tables].single;
+	const struct nm_access *single = e->tables.at[decoded->tables].single;
 
 	if (!e->measuring) {
 		e->unmeasured += left.instructions;
 		return 0;
 	}
-	if (e->fetching && fetch_all(e, plan, left, before))
+	if (e->fetching && fetch_all(e, decoded, left, before))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < left.accesses; i++) {
 		if (e->moments)
-			e->instructions = before + instructions_to(e, plan, id, i);
-		if (reference(e, plan, single[i], words[single[i].word] + single[i].distance))
+			e->instructions = before + instructions_to(e, decoded, id, i);
+		if (reference(e, decoded, single[i], words[single[i].word] + single[i].distance))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -162,7 +164,7 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 	uint64_t low = slot & ~(uint64_t)(STACK_REACH - 1), end = low + STACK_REACH;
 	size_t known = frames->stacks.count;
 
-	if (nm_engine_settle(e))
+	if (nm_engine_resolve_pending(e))
 		return NM_ENOMEM;
 	if (b) {
 		low = b->address;
@@ -180,31 +182,31 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 	if (nm_frames_switch(frames, low, end))
 		return NM_ENOMEM;
 	if (frames->stacks.count > known)
-		nm_engine_uncache(e);
+		nm_engine_forget_mapped_ranges(e);
 	nm_engine_run_thread(e);
 	return 0;
 }
 
-int nm_engine_change_any_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+int nm_engine_change_any_frame(struct nm_engine *e, const struct nm_decoded_block *decoded, uint64_t slot)
 {
-	if ((slot - e->reach.low >= e->reach.length && nm_engine_switch_stack(e, slot)) ||
+	if ((slot - e->window.low >= e->window.length && nm_engine_switch_stack(e, slot)) ||
 	    nm_vec_reserve(&e->stack->frames, 1))
 		return NM_ENOMEM;
-	nm_engine_put_frame(e, plan, slot);
+	nm_engine_put_frame(e, decoded, slot);
 	return 0;
 }
 
 /* ---- executions ---- */
 
 /* How a block was left after n of its address words: 1 if that is its end or an exit. */
-static int find_exit(const struct nm_engine *e, const struct nm_plan *plan, size_t n,
+static int find_exit(const struct nm_engine *e, const struct nm_decoded_block *decoded, size_t n,
 		     struct nm_side_exit *ret_left)
 {
-	const struct nm_plan_tables *t = &e->tables.at[plan->tables];
+	const struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
 
 	if (n == t->words) {
 		*ret_left = (struct nm_side_exit){.accesses = (uint16_t)t->accesses,
-						  .instructions = plan->instructions,
+						  .instructions = decoded->instructions,
 						  .words = (uint16_t)n};
 		return 1;
 	}
@@ -217,70 +219,71 @@ static int find_exit(const struct nm_engine *e, const struct nm_plan *plan, size
 }
 
 /* The stack and the context of the block. */
-static int enter(struct nm_engine *e, const struct nm_plan *plan)
+static int enter(struct nm_engine *e, const struct nm_decoded_block *decoded)
 {
-	const struct nm_object *function = &e->space.objects.at[plan->stack_object];
+	const struct nm_object *function = &e->space.objects.at[decoded->stack_object];
 	struct nm_signals *signals = &e->thread->signals;
-	int leaping = function->leaps && plan->end == NM_WIRE_JUMP;
+	int leaping = function->leaps && decoded->end == NM_WIRE_JUMP;
 	size_t stack;
 
-	if (plan->stack_object == NM_OBJECT_NONE) /* longjmp leads to the next with a function */
+	if (decoded->stack_object == NM_OBJECT_NONE) /* longjmp leads to the next with a function */
 		leaping = signals->leaping;
-	signals->leaping &= plan->stack_object != NM_OBJECT_NONE && !function->leaps; /* not within itself */
-	stack = nm_signals_run(signals, e->calls, &e->thread->frames, plan->stack_object);
+	signals->leaping &=
+	    decoded->stack_object != NM_OBJECT_NONE && !function->leaps; /* not within itself */
+	stack = nm_signals_run(signals, e->calls, &e->thread->frames, decoded->stack_object);
 	signals->leaping = leaping;
 	if (nm_engine_run_stack(e, stack))
 		return NM_ENOMEM;
-	return e->calls
-		   ? nm_calls_run(e->calls, e->stack, plan->stack_object, function->is_trampoline, e->batched)
-		   : 0;
+	return e->calls ? nm_calls_run(e->calls, e->stack, decoded->stack_object, function->is_trampoline,
+				       e->batched)
+			: 0;
 }
 
 /* The call or return at its end. */
-static int change_frame(struct nm_engine *e, const struct nm_plan *plan, uint64_t slot)
+static int change_frame(struct nm_engine *e, const struct nm_decoded_block *decoded, uint64_t slot)
 {
 	struct nm_signals *signals = &e->thread->signals;
-	int is_return = plan->end == NM_WIRE_RETURN;
+	int is_return = decoded->end == NM_WIRE_RETURN;
 
 	if (signals->list.count) {
 		if (!nm_stack_holds(e->stack, slot) && nm_engine_switch_stack(e, slot))
 			return NM_ENOMEM;
 		nm_signals_leave(signals, &e->thread->frames, slot, is_return);
 	}
-	if (nm_engine_change_frame(e, plan, slot))
+	if (nm_engine_change_frame(e, decoded, slot))
 		return NM_ENOMEM;
 	if (e->calls)
-		nm_calls_end(e->calls, &e->cells, e->stack, is_return ? 0 : plan->call_pc);
+		nm_calls_end(e->calls, &e->attrs, e->stack, is_return ? 0 : decoded->call_pc);
 	return 0;
 }
 
-int nm_engine_execute_singly(struct nm_engine *e, const uint64_t *header, size_t n, struct nm_error *err)
+int nm_engine_single_step(struct nm_engine *e, const uint64_t *header, size_t n, struct nm_error *err)
 {
 	uint32_t id = nm_wire_arg(*header);
-	struct nm_plan *plan = id < e->plan_room ? e->plans[id] : &nm_no_plan;
-	struct nm_watch *w;
+	struct nm_decoded_block *decoded = id < e->decoded_room ? e->decoded_blocks[id] : &nm_undecoded_block;
+	struct nm_wrapper_probe *w;
 	struct nm_side_exit left;
 
-	if (plan == &nm_no_plan && !(plan = nm_engine_plan(e, id, err)))
+	if (decoded == &nm_undecoded_block && !(decoded = nm_engine_decode_block(e, id, err)))
 		return err ? err->code : NM_EFORMAT;
-	if (!find_exit(e, plan, n, &left))
+	if (!find_exit(e, decoded, n, &left))
 		return nm_fail(err, NM_EFORMAT, "block %u has no exit after %zu addresses", id, n);
 	e->clock += left.instructions;
-	if ((e->calls || e->thread->signals.list.count) && enter(e, plan))
+	if ((e->calls || e->thread->signals.list.count) && enter(e, decoded))
 		return nm_fail_memory(err);
-	if (measure(e, plan, id, header + 1, left))
+	if (measure(e, decoded, id, header + 1, left))
 		return nm_fail_memory(err);
-	w = &e->thread->watch;
+	w = &e->thread->probe;
 	if (w->context)
-		nm_engine_watch_block(e, id, plan, header + 1, left);
-	if (n == e->tables.at[plan->tables].words && plan->end != NM_WIRE_JUMP) {
-		uint64_t slot = header[n] + plan->frame;
+		nm_engine_probe_block(e, id, decoded, header + 1, left);
+	if (n == e->tables.at[decoded->tables].words && decoded->end != NM_WIRE_JUMP) {
+		uint64_t slot = header[n] + decoded->frame;
 
-		if (change_frame(e, plan, slot))
+		if (change_frame(e, decoded, slot))
 			return nm_fail_memory(err);
-		if (w->context && plan->end == NM_WIRE_RETURN)
-			nm_watch_return(w, &e->contexts, slot, nm_frames_top(&e->thread->frames));
+		if (w->context && decoded->end == NM_WIRE_RETURN)
+			nm_wrapper_probe_return(w, &e->contexts, slot, nm_frames_top(&e->thread->frames));
 	}
-	nm_engine_choose(e);
+	nm_engine_choose_path(e);
 	return 0;
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attribution.c - see attribution.h.
+ */
+#include "attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "errors.h"
+
+/* Keeps the reference counters as long as the list of attribution keys. */
+static int grow_references(struct nm_attributions *attrs)
+{
+	struct nm_attr_references *bigger;
+	size_t room = attrs->list.room;
+
+	if (attrs->references_room >= attrs->list.count + 1)
+		return 0;
+	if (room < attrs->list.count + 1)
+		room = attrs->list.count * 2;
+	bigger = realloc(attrs->references, room * sizeof *bigger);
+	if (!bigger)
+		return NM_ENOMEM;
+	memset(bigger + attrs->references_room, 0, (room - attrs->references_room) * sizeof *bigger);
+	attrs->references = bigger;
+	attrs->references_room = room;
+	return 0;
+}
+
+int nm_attributions_init(struct nm_attributions *attrs)
+{
+	memset(attrs, 0, sizeof *attrs);
+	attrs->recent = calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *attrs->recent);
+	if (!attrs->recent || nm_vec_push(&attrs->list, (struct nm_attribution){0}))
+		return NM_ENOMEM;
+	return grow_references(attrs);
+}
+
+void nm_attributions_done(struct nm_attributions *attrs)
+{
+	nm_vec_free(&attrs->instructions);
+	nm_map_done(&attrs->instruction_of_pc);
+	nm_vec_free(&attrs->named);
+	nm_vec_free(&attrs->sites);
+	nm_map_done(&attrs->site_of);
+	nm_vec_free(&attrs->list);
+	nm_map_done(&attrs->attr_of);
+	free(attrs->references);
+	free(attrs->recent);
+}
+
+static struct nm_result_site source_of(const struct nm_attributions *attrs, uint64_t pc,
+				       struct nm_module *module, uint64_t bias)
+{
+	struct nm_result_site r = {0};
+	struct nm_position p;
+
+	if (!module) {
+		r.address = attrs->by_pc ? pc : 0;
+		return r;
+	}
+	r.module = nm_module_name(module);
+	r.address = attrs->by_instruction ? pc - bias : 0;
+	r.built = nm_module_modified(module);
+	if (nm_module_positions(module, pc - bias, &p, 1)) {
+		r.function = p.function;
+		r.file = p.file;
+		r.line = p.line;
+		r.md5 = p.file ? nm_module_digest(module, p.file) : NULL;
+	}
+	return r;
+}
+
+static int same_site(const struct nm_result_site *a, const struct nm_result_site *b)
+{
+	return a->function == b->function && a->file == b->file && a->module == b->module &&
+	       a->line == b->line && a->address == b->address;
+}
+
+static int find_site(struct nm_attributions *attrs, struct nm_result_site s, uint32_t *ret_site)
+{
+	uint64_t key = nm_mix64(
+	    (uintptr_t)s.function ^
+	    nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line + nm_mix64(s.address))));
+	uint64_t at;
+
+	while ((at = nm_map_get(&attrs->site_of, key, UINT64_MAX)) != UINT64_MAX &&
+	       !same_site(&attrs->sites.at[at], &s))
+		key++;
+	if (at == UINT64_MAX) {
+		at = attrs->sites.count;
+		if (nm_vec_push(&attrs->sites, s) || nm_map_put(&attrs->site_of, key, at))
+			return NM_ENOMEM;
+	}
+	*ret_site = at > NM_SITE_MAX ? NM_SITE_MAX : (uint32_t)at;
+	return 0;
+}
+
+int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
+				uint64_t bias, uint32_t *ret_instruction)
+{
+	uint64_t instruction = nm_map_get(&attrs->instruction_of_pc, pc, UINT64_MAX);
+	struct nm_instruction fresh = {pc, module, bias, 0};
+
+	if (instruction == UINT64_MAX) {
+		instruction = attrs->instructions.count;
+		if (find_site(attrs, source_of(attrs, pc, module, bias), &fresh.site) ||
+		    nm_vec_push(&attrs->instructions, fresh) ||
+		    nm_map_put(&attrs->instruction_of_pc, pc, instruction))
+			return NM_ENOMEM;
+	}
+	*ret_instruction = (uint32_t)instruction;
+	return 0;
+}
+
+int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct nm_result_site site)
+{
+	struct nm_instruction fresh = {pc, NULL, 0, 0};
+	struct nm_result_site told = site;
+	size_t instruction = attrs->instructions.count;
+
+	told.address = attrs->by_pc ? pc : 0;
+
+	if (find_site(attrs, told, &fresh.site) || nm_vec_push(&attrs->instructions, fresh) ||
+	    nm_map_put(&attrs->instruction_of_pc, pc, instruction))
+		return NM_ENOMEM;
+	return nm_vec_push(&attrs->named, (struct nm_named_site){pc, site});
+}
+
+int nm_attributions_inherit_sites(struct nm_attributions *attrs, const struct nm_attributions *from)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < from->named.count && !status; i++)
+		status = nm_attributions_name_site(attrs, from->named.at[i].pc, from->named.at[i].site);
+	return status;
+}
+
+void nm_attributions_forget_code(struct nm_attributions *attrs, uint64_t low, uint64_t end)
+{
+	for (size_t i = 0; i < attrs->instructions.count; i++)
+		if (attrs->instructions.at[i].pc - low < end - low &&
+		    nm_map_get(&attrs->instruction_of_pc, attrs->instructions.at[i].pc, UINT64_MAX) == i)
+			nm_map_remove(&attrs->instruction_of_pc, attrs->instructions.at[i].pc);
+}
+
+static uint32_t make(struct nm_attributions *attrs, uint64_t key)
+{
+	size_t attr = attrs->list.count;
+	struct nm_attribution fresh = {(uint32_t)(key >> 52), (uint32_t)(key >> 26) & NM_SITE_MAX,
+				       (uint32_t)key & NM_OBJECT_MAX};
+
+	if (grow_references(attrs) || nm_vec_push(&attrs->list, fresh) ||
+	    nm_map_put(&attrs->attr_of, key, attr))
+		return 0;
+	return (uint32_t)attr;
+}
+
+uint32_t nm_attributions_find(struct nm_attributions *attrs, uint64_t key, struct nm_recent_attr *recent)
+{
+	uint32_t attr = (uint32_t)nm_map_get(&attrs->attr_of, key, 0);
+
+	if (!attr)
+		attr = make(attrs, key);
+	*recent = (struct nm_recent_attr){key, attr};
+	return attr;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decoded_block.h - what the engine does for one execution of a block by one thread.
+ *
+ * A decoded block is made from the block's definition at its first execution by the thread.  Each access
+ * carries an inline cache, its *entry*: it serves either the running function's stack frame or the range of
+ * an object that it keeps, and knows the attribution key that this gives, so that an access that stays there
+ * costs a compare.  Accesses stand in groups of NM_ENTRIES, each of their figures in an array of its own, so
+ * that one vector instruction compares a whole group (inline_cache.h).  What else is known of an access is
+ * its access site, in one list of the engine.
+ *
+ * Accesses at constant distances, which have one address word, are one entry and become one reference
+ * (coalesced.h).  Where each has to go by itself (single_step.c), each has an entry of its own too.
+ *
+ * What an entry served is not counted: it is the decoded block's runs but for those in which it was open
+ * (resolve.c).
+ *
+ * Dropped: entries that keep a range and a frame at a time, and count: five figures instead of three. 
+ * Paths, the words of some blocks as a whole, compared with what followed last time: 14 words each on perl,
+ * 97 % of all words, and half of the instructions, but no faster, since a branch that goes another way costs
+ * a wrong guess of the host, of which block by block there is none.
+ */
+#ifndef NM_PLAN_H
+#define NM_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
+
+/* Figures of entries have 2^63 added, so that vectors, whose compare is signed, compare them as they are. */
+#define NM_BIAS (1ull << 63)
+
+/* Of an entry: it serves the running function's frame; it has no range. */
+#define NM_LOW_OF_FRAME 0
+#define NM_NO_LENGTH NM_BIAS
+
+/* Hot.  A word is what stands behind the address in a struct nm_ref: attribution key, size, kind, weight. */
+struct nm_cache_entries {
+	uint64_t low[NM_ENTRIES]; /* the kept range is [low, low + length); or NM_LOW_OF_FRAME */
+	uint64_t length
+	    [NM_ENTRIES]; /* less the bytes of a group but one; in the frame (inline_cache.h) NM_SPARE less these */
+	uint64_t word[NM_ENTRIES]; /* its attribution key may be 0 */
+};
+
+struct nm_decoded_block;
+
+/* An access, where its entry does not know the attribution key.  Half a cache line. */
+struct nm_access_site {
+	struct nm_decoded_block *decoded;
+	uint32_t
+	    debit; /* runs of the decoded block that its attribution key has no reference of, or was credited with, modulo 2^32 */
+	uint32_t object;    /* found last, */
+	uint32_t attr;      /* its attribution key (0: none yet), */
+	uint32_t count;     /* and references that this one is not credited with */
+	uint32_t block;     /* heap block found last, */
+	uint8_t again;      /* how many times in a row */
+	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping */
+	    grouped : 1,    /* it is a group */
+	    cached : 1;     /* its range holder was seen, while they are looked over */
+	uint16_t access;
+};
+_Static_assert(sizeof(struct nm_access_site) == 32, "two access sites share a cache line");
+
+/* An access that has kept the range of a heap block, in the block's list of them; block 0: in the list of
+ * free ones. */
+struct nm_range_holder {
+	uint32_t access_site, next, block;
+};
+
+/* A run of instructions within one cache line, for --instr. */
+struct nm_fetch {
+	uint64_t address;
+	uint32_t attr;
+	uint16_t first; /* index of its first instruction in the block */
+	uint8_t instructions, bytes;
+};
+
+struct nm_side_exit {
+	uint16_t accesses, instructions;
+	uint16_t words;  /* of addresses, before it */
+	uint8_t fetched; /* bytes of the run in which it leaves that are executed, for --instr */
+};
+
+/* An access where each goes by itself. */
+struct nm_access {
+	uint16_t word, distance; /* its address is so many bytes from that word */
+	uint16_t entry;
+};
+
+/* The cold part of a decoded block. */
+struct nm_decoded_tables {
+	struct nm_side_exit *exit;
+	struct nm_fetch *fetch;
+	struct nm_access *single; /* [accesses] */
+	struct nm_decoded_block *decoded;
+	uint32_t exits, fetches, accesses;
+	uint32_t summed; /* runs of it that the engine's sums have, modulo 2^32 */
+	uint32_t words,
+	    entries; /* of addresses; these are the first entries, behind which are those of accesses in groups */
+};
+
+/* The accesses that have an address word: [first, end) of `single`. */
+struct nm_access_range {
+	uint32_t first, end;
+};
+
+static inline struct nm_access_range nm_word_accesses(const struct nm_decoded_tables *t, uint32_t word)
+{
+	struct nm_access_range s = {word, 0};
+
+	while (t->single[s.first].word != word)
+		s.first++;
+	for (s.end = s.first + 1; s.end < t->accesses && t->single[s.end].word == word;)
+		s.end++;
+	return s;
+}
+
+/* Half a cache line, so that a decoded block with one group is two. */
+struct nm_decoded_block {
+	uint16_t words; /* of a whole execution with its header; 0: something is to be done by single steps */
+	uint16_t instructions;      /* of the whole block */
+	uint8_t end;                /* enum nm_wire_exit_kind */
+	uint8_t fills;              /* all bits: its function copies or clears memory (resolve.c) */
+	uint16_t frame;             /* where the return address lies, from the last address word */
+	uint32_t runs;              /* executions, but for those done by single steps, modulo 2^32 */
+	uint32_t first_access_site; /* of its accesses, which follow each other in the engine's list */
+	uint32_t stack_object;      /* the frame of the block's function; may be none if it has no accesses */
+	uint32_t tables;            /* index of the cold part in the engine's list */
+	uint64_t call_pc : 48;      /* last instruction: the call, if end is CALL */
+	uint64_t more : 16;         /* accesses beyond one for each address word */
+	struct nm_cache_entries entries[];
+};
+_Static_assert(sizeof(struct nm_decoded_block) == 32 && sizeof(struct nm_cache_entries) == 96,
+	       "one group: two cache lines");
+
+/* In place of decoded blocks that were not made: all is done by single steps. */
+extern struct nm_decoded_block nm_undecoded_block;
+
+/* The figure of an access, of an array of its group. */
+#define nm_entry_of(access_site, figure)                            \
+	((access_site)                                              \
+	     ->decoded->entries[(access_site)->access / NM_ENTRIES] \
+	     .figure[(access_site)->access % NM_ENTRIES])
+
+static inline unsigned nm_word_size(uint64_t word) { return word >> 32 & 0xffff; }
+static inline unsigned nm_word_kind(uint64_t word) { return word >> 48 & 0xff; }
+static inline int nm_word_is_coalesced(uint64_t word) { return word >> 57 != 0; }
+
+static inline unsigned nm_access_site_kind(const struct nm_access_site *o)
+{
+	return nm_word_kind(nm_entry_of(o, word));
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wrapper_probe.c - follows an allocation until its block is used, for the evidence on who forwards
+ * (contexts.h).
+ *
+ * A function that forwards returns before.  One that was inlined does not return: for it is noted where
+ * control stood, in the function that called the allocator, when the watch ended.  Whether that is still
+ * within the inlined function is asked when names are made (names.c), not in the run.
+ */
+#include "engine_priv.h"
+
+enum { NO_ACCESS = UINT16_MAX };
+
+void nm_engine_probe_wrapper(struct nm_engine *e, uint32_t context, uint64_t address, uint64_t size)
+{
+	struct nm_frames *frames = &e->thread->frames;
+	struct nm_wrapper_probe *w = &e->thread->probe;
+
+	if (w->context)
+		nm_wrapper_probe_note(w, &e->contexts,
+				      nm_stack_pc(nm_frames_stack(frames), w->slot, frames->returned_from));
+	*w = (struct nm_wrapper_probe){
+	    .context = context, .address = address, .end = address + size, .slot = nm_frames_top(frames)};
+	nm_engine_choose_path(e);
+}
+
+/* The instruction of an access of a block; without one, the block's first. */
+static uint64_t pc_of(const struct nm_engine *e, uint32_t id, size_t access)
+{
+	const struct nm_definition *d = &e->definitions.at[id];
+	struct nm_wire_record r = {
+	    .kind = NM_WIRE_BLOCK_DEF, .arg = id, .payload = d->words, .words = d->count};
+	struct nm_wire_block_info info;
+
+	if (nm_wire_block_decode(&r, &info, NULL))
+		return 0;
+	if (access == NO_ACCESS)
+		return info.def.pc;
+	return nm_wire_instruction_pc(info.instructions[nm_wire_access_instruction(info.accesses[access])]);
+}
+
+/* Decodes the block only if that is still to be noted: programs allocate often, from few places. */
+static void end_probe(struct nm_engine *e, uint32_t id, size_t access)
+{
+	struct nm_wrapper_probe *w = &e->thread->probe;
+
+	if (!e->contexts.list.at[w->context].used[w->level])
+		nm_wrapper_probe_note(w, &e->contexts, nm_stack_pc(e->stack, w->slot, pc_of(e, id, access)));
+	w->context = 0;
+}
+
+void nm_engine_probe_block(struct nm_engine *e, uint32_t id, const struct nm_decoded_block *decoded,
+			   const uint64_t *words, struct nm_side_exit left)
+{
+	struct nm_wrapper_probe *w = &e->thread->probe;
+	const struct nm_access *single = e->tables.at[decoded->tables].single;
+
+	if (!e->tables.at[decoded->tables].accesses) /* not every collector sends it */
+		return;
+	w->ran += left.instructions;
+	for (size_t i = 0; i < left.accesses; i++) {
+		const struct nm_access_site *o =
+		    &e->access_sites.at[decoded->first_access_site + single[i].entry];
+		uint64_t address = words[single[i].word] + single[i].distance;
+
+		if (nm_access_site_kind(o) == NM_REF_WRITE && address - w->address < w->end - w->address) {
+			end_probe(e, id, i);
+			return;
+		}
+	}
+	if (w->ran > NM_FORWARD_INSTRUCTIONS)
+		end_probe(e, id, NO_ACCESS);
+}
