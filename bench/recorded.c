@@ -69,7 +69,7 @@ void recorded_learn(struct nm_trace *trace, struct nm_symbols *symbols)
 	for (size_t i = 0; nm_trace_chunk(trace, i, &c, &err) > 0; i++)
 		if (c.kind == NM_TRACE_NAMES) {
 			must(nm_trace_payload(trace, &c, &names, &bytes, &err), &err);
-			must(nm_symbols_learn(symbols, names, bytes, &err), &err);
+			must(nm_symbols_decode(symbols, names, bytes, &err), &err);
 		}
 }
 

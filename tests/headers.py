@@ -26,7 +26,7 @@ def check(command, header):
 
 
 failed = 0
-for header in sorted(path for room in rooms for path in glob.glob(room + "*.h")):
+for header in sorted(path for room in rooms for path in glob.glob(room + "**/*.h", recursive=True)):
     failed += check(inside + ["-xc"], header)
 for language, command in alone.items():
     language_option = ["-xc"] if language != "c++" else []

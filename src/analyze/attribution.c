@@ -54,7 +54,7 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 				       struct nm_module *module, uint64_t bias)
 {
 	struct nm_result_site r = {0};
-	struct nm_position p;
+	struct nm_source_position p;
 
 	if (!module) {
 		r.address = attrs->by_pc ? pc : 0;
@@ -63,7 +63,7 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 	r.module = nm_module_name(module);
 	r.address = attrs->by_instruction ? pc - bias : 0;
 	r.built = nm_module_modified(module);
-	if (nm_module_positions(module, pc - bias, &p, 1)) {
+	if (nm_module_source_positions(module, pc - bias, &p, 1)) {
 		r.function = p.function;
 		r.file = p.file;
 		r.line = p.line;

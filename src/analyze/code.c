@@ -37,11 +37,11 @@ static char *find_loading(const struct nm_result *r)
 static int add_lines(struct nm_result_code *code, struct nm_module *module)
 {
 	struct nm_vec(struct nm_result_line) lines = {0};
-	struct nm_position last = {0}, p;
+	struct nm_source_position last = {0}, p;
 
 	for (uint64_t at = code->address; at < code->address + code->size; at++) {
-		if (!nm_module_positions(module, at, &p, 1))
-			p = (struct nm_position){0};
+		if (!nm_module_source_positions(module, at, &p, 1))
+			p = (struct nm_source_position){0};
 		if (lines.count && p.function == last.function && p.file == last.file && p.line == last.line)
 			continue;
 		last = p;

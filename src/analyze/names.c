@@ -110,7 +110,7 @@ static int is_system_library(const char *module)
 
 /* One call instruction of a chain: where it stands in the source. */
 struct call_place {
-	struct nm_position positions[MAX_INLINED];
+	struct nm_source_position positions[MAX_INLINED];
 	size_t count;
 	struct nm_module *module; /* or NULL */
 	uint64_t vaddr;
@@ -131,14 +131,14 @@ static void find_call(struct nm_engine *e, uint64_t pc, struct call_place *place
 	}
 	if (!place->module)
 		return;
-	place->count = nm_module_positions(place->module, place->vaddr, place->positions, MAX_INLINED);
+	place->count = nm_module_source_positions(place->module, place->vaddr, place->positions, MAX_INLINED);
 }
 
 /* Writes "PREFIX function (file:line)" for a position, and "file:line" in full. */
 static int describe(struct nm_engine *e, const char *prefix, const struct call_place *place, size_t i,
 		    const char **ret_name, const char **ret_at)
 {
-	const struct nm_position *p = &place->positions[i];
+	const struct nm_source_position *p = &place->positions[i];
 	char name[NAME_ROOM];
 
 	*ret_at = NULL;
@@ -161,7 +161,7 @@ static int describe(struct nm_engine *e, const char *prefix, const struct call_p
 }
 
 /* Does this place say what the memory is for? */
-static int is_telling(const struct nm_position *p)
+static int is_telling(const struct nm_source_position *p)
 {
 	if (!p->function || is_plumbing(p->function) || is_allocation_wrapper(p->function))
 		return 0;
@@ -174,7 +174,7 @@ static int same(const char *a, const char *b) { return a == b || (a && b && !str
  * the outside in, the two places part where one stands in an inlined function and the other does not. */
 static size_t inlined_forwarders(struct nm_engine *e, const struct call_place *call, uint64_t used)
 {
-	const struct nm_position *at = call->positions;
+	const struct nm_source_position *at = call->positions;
 	struct call_place use;
 	size_t i = call->count, j;
 

@@ -15,7 +15,7 @@ static void preload(struct nm_symbols *symbols, const char *path)
 	char real[PATH_MAX];
 
 	if (realpath(path, real)) /* the name that the collector sends */
-		nm_symbols_prepare(symbols, real);
+		nm_symbols_preload(symbols, real);
 }
 
 /* Preloads the C library and the dynamic linker of nearmiss itself. */
@@ -65,7 +65,7 @@ void nm_names_preload(struct nm_symbols *symbols, const char *program)
 	char folder[PATH_MAX], real[PATH_MAX];
 	struct nm_error err;
 
-	if (find_cache(program, folder, real) && nm_symbols_recall(symbols, folder, real, &err) == 1)
+	if (find_cache(program, folder, real) && nm_symbols_load_cache(symbols, folder, real, &err) == 1)
 		return;
 	if (uses_debuginfod())
 		return;
@@ -78,5 +78,5 @@ void nm_names_save(struct nm_symbols *symbols, const char *program)
 	char folder[PATH_MAX], real[PATH_MAX];
 
 	if (find_cache(program, folder, real))
-		nm_symbols_retain(symbols, folder, real);
+		nm_symbols_save_cache(symbols, folder, real);
 }

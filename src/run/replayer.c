@@ -49,7 +49,7 @@ static int learn_names(struct replayer *r, struct nm_error *err)
 	int status = 0;
 
 	if (nm_trace_is_piped(r->trace)) {
-		nm_symbols_expect(r->symbols, 1);
+		nm_symbols_expect_more(r->symbols, 1);
 		return 0;
 	}
 	for (size_t i = 0; !status && (status = nm_trace_chunk(r->trace, i, &chunk, err)) > 0; i++) {
@@ -58,7 +58,7 @@ static int learn_names(struct replayer *r, struct nm_error *err)
 			continue;
 		status = nm_trace_payload(r->trace, &chunk, &names, &bytes, err);
 		if (!status)
-			status = nm_symbols_learn(r->symbols, names, bytes, err);
+			status = nm_symbols_decode(r->symbols, names, bytes, err);
 	}
 	return status;
 }
@@ -72,7 +72,7 @@ static int take(struct replayer *r, const struct nm_piece *piece, struct nm_erro
 	int status;
 
 	if (piece->names)
-		return nm_symbols_learn(r->symbols, piece->names, piece->names_count, err);
+		return nm_symbols_decode(r->symbols, piece->names, piece->names_count, err);
 	status = piece->words ? nm_session_feed(r->session, piece->stream, piece->words, piece->count, err)
 			      : nm_session_end(r->session, piece->stream, err);
 
@@ -94,7 +94,7 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 	       !(status = take(r, &piece, err)))
 		nm_progress_update(&r->progress, r->session);
 	nm_readahead_stop(r->readahead);
-	nm_symbols_expect(r->symbols, 0);
+	nm_symbols_expect_more(r->symbols, 0);
 	return status;
 }
 

@@ -89,7 +89,7 @@ int nm_tracer_new(struct nm_tracer **ret_tracer, const char *path, struct nm_sym
 	t->symbols = symbols;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->changed, NULL);
-	status = nm_symbols_keep(symbols, err);
+	status = nm_symbols_start_encoding(symbols, err);
 	if (!status)
 		status = nm_trace_writer_new(&t->writer, path, err);
 	if (!status && pthread_create(&t->thread, NULL, work, t))
@@ -124,7 +124,7 @@ static void take_names(struct nm_tracer *t, int last, const uint8_t **ret_bytes,
 	struct nm_error fault;
 
 	*ret_count = 0;
-	note(t, nm_symbols_noted(t->symbols, last, ret_bytes, ret_count, &fault), &fault);
+	note(t, nm_symbols_take_encoded(t->symbols, last, ret_bytes, ret_count, &fault), &fault);
 }
 
 void nm_tracer_start(struct nm_tracer *t, uint32_t stream, const uint64_t *words, size_t count)

@@ -5,13 +5,13 @@
  * A module is known by its path and build-id, so a program that is recompiled between two processes of
  * one run is two modules.  Opening reads program headers and the build-id; if the file's build-id is
  * not the wanted one, the module stays without a file (debug information may still be found by id).
- * A store that has learned the answers of an earlier run (book.h) knows its modules before they are asked for.
+ * A store that decoded the answers of an earlier run (cache/items.h) knows its modules before they are asked for.
  * A run has at most some hundred modules: they are searched one by one, by the interned path.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "cache/items.h"
 
 int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 {
@@ -25,7 +25,7 @@ int nm_symbols_new(struct nm_symbols **ret_symbols, struct nm_error *err)
 
 static void module_free(struct nm_module *module)
 {
-	learned_free(module->learned);
+	decoded_symbols_free(module->decoded);
 	for (size_t i = 0; i < module->units.count; i++) {
 		nm_vec_free(&module->units.at[i].lines);
 		nm_vec_free(&module->units.at[i].frames);
@@ -61,9 +61,9 @@ void nm_symbols_free(struct nm_symbols *symbols)
 		return;
 	for (size_t i = 0; i < symbols->modules.count; i++)
 		module_free(symbols->modules.at[i]);
-	book_free(symbols->book);
-	pupil_free(symbols->pupil);
-	name_cache_free(symbols->cache);
+	symbol_encoder_free(symbols->encoder);
+	symbol_decoder_free(symbols->decoder);
+	symbol_cache_free(symbols->cache);
 	nm_vec_free(&symbols->modules);
 	nm_map_done(&symbols->types);
 	nm_arena_done(&symbols->arena);
@@ -126,7 +126,7 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 	if (!module)
 		return nm_fail_memory(err);
 	if (!symbols->complete && !symbols->expecting) {
-		stamp_file(symbols, interned);
+		fingerprint_file(symbols, interned);
 		elf_file_open(&module->file, interned);
 	}
 	const uint8_t *wanted = build_id ? build_id : module->file.build_id;
@@ -137,12 +137,12 @@ int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_
 	module_read_segments(module);
 	module->had_file = module->file.elf != NULL;
 	module->modified = module->had_file ? module->file.modified : 0;
-	book_note_module(module);
+	encode_module(module);
 	*ret_module = module;
 	return 0;
 }
 
-void nm_symbols_prepare(struct nm_symbols *symbols, const char *path)
+void nm_symbols_preload(struct nm_symbols *symbols, const char *path)
 {
 	struct nm_module *module = NULL;
 	struct nm_error err;
@@ -153,7 +153,7 @@ void nm_symbols_prepare(struct nm_symbols *symbols, const char *path)
 
 void module_seek_file(struct nm_module *module)
 {
-	if (!module->learned || module->sought)
+	if (!module->decoded || module->sought)
 		return;
 	module->sought = 1;
 	if (!module->wanted_id_bytes || !elf_file_open(&module->file, module->path))

@@ -29,9 +29,9 @@ void nm_symbols_free(struct nm_symbols *symbols);
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
 		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err);
 
-/* Reads what the module at path will be asked for first: its symbol table, its DWARF and the variables there.  For who has
- * time now and not later; what is asked is answered alike without it. */
-void nm_symbols_prepare(struct nm_symbols *symbols, const char *path);
+/* Reads ahead of the first questions: the symbol table of the module at path, its DWARF and its variables.  Optional: it
+ * moves work to a moment when the caller is idle, and changes no answer. */
+void nm_symbols_preload(struct nm_symbols *symbols, const char *path);
 
 /* Interns in the store's pool (NULL when memory is exhausted). */
 const char *nm_symbols_intern(struct nm_symbols *symbols, const char *text);
@@ -67,14 +67,15 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
  * A line of 0 (compilers leave such holes) takes the nearest line before it within the same function.
  * file is the path as DWARF gives it (absolute where the compilation directory is known), or NULL.
  * Returns the number of positions, at most max; 0 if nothing is known. */
-struct nm_position {
+struct nm_source_position {
 	const char *function, *file;
 	uint32_t line;
 };
-size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
+size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
+				  size_t max);
 
 /* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is not told or not one: of a file that
- * nm_module_positions has named. */
+ * nm_module_source_positions has named. */
 const char *nm_module_digest(struct nm_module *module, const char *file);
 
 /* Machine code from vaddr on, as the file has it: at most `room` bytes, and none beyond its segment.  Returns their
@@ -147,25 +148,25 @@ enum nm_allocated { NM_ALLOCATED_UNKNOWN, NM_ALLOCATED_STRUCTURE, NM_ALLOCATED_O
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type);
 
-/* Answers that outlive the files.  A store that keeps them notes all that it is asked and all lines of each function
- * that it is asked for; another store that learns them gives the same answers without the files.
+/* The symbol cache: answers that outlive the files.  A store that encodes writes every answer that it gives, and all
+ * lines of each function that it is asked for; a store that decodes them gives the same answers without the files.
  *
- * nm_symbols_noted gives what was noted since it was last called (its bytes are the store's until the next call);
- * `last` says that this is all, so that who learns it never looks for a file.  nm_symbols_learn takes such pieces in
- * their order; NM_EFORMAT if one is damaged.  While more is expected, files are not looked for either: pieces come
- * before what they are asked for. */
-int nm_symbols_keep(struct nm_symbols *symbols, struct nm_error *err);
-int nm_symbols_noted(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes, size_t *ret_count,
-		     struct nm_error *err);
-int nm_symbols_learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err);
-void nm_symbols_expect(struct nm_symbols *symbols, int more);
+ * nm_symbols_take_encoded returns what was encoded since the last call (valid until the next one); `last` declares the
+ * answers complete, so that a decoding store never opens a file.  nm_symbols_decode takes these pieces in order;
+ * NM_EFORMAT if one is damaged.  Between nm_symbols_expect_more(1) and (0) files are not opened either: the pieces must
+ * arrive before the questions that they answer. */
+int nm_symbols_start_encoding(struct nm_symbols *symbols, struct nm_error *err);
+int nm_symbols_take_encoded(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes,
+			    size_t *ret_count, struct nm_error *err);
+int nm_symbols_decode(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err);
+void nm_symbols_expect_more(struct nm_symbols *symbols, int more);
 
-/* Answers for later runs of a program, in a folder (name_cache.c).  nm_symbols_recall, before anything is asked, learns what
- * earlier runs were told, unless one of the files that it came from is another now; 1 if there was something, 0 if
- * not, or NM_ENOMEM.  nm_symbols_retain writes it there, with what was asked since, if that is anything; the folder is
- * made if the one around it, or the next, belongs to the user.  Where it cannot be written, nothing is kept. */
-int nm_symbols_recall(struct nm_symbols *symbols, const char *folder, const char *program,
-		      struct nm_error *err);
-void nm_symbols_retain(struct nm_symbols *symbols, const char *folder, const char *program);
+/* The symbol cache of a program in a folder, for later recordings (cache/folder.c).  nm_symbols_load_cache, called before
+ * any question, decodes the answers of earlier runs unless one of their files has changed; 1 if there were any, 0 if
+ * not, or NM_ENOMEM.  nm_symbols_save_cache adds the answers given since.  It creates the folder if the user owns the
+ * folder above it, or the one above that; where it cannot write, nothing is kept. */
+int nm_symbols_load_cache(struct nm_symbols *symbols, const char *folder, const char *program,
+			  struct nm_error *err);
+void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const char *program);
 
 #endif

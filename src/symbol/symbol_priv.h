@@ -18,10 +18,10 @@
 #include "spans.h"
 #include "symbol.h"
 
-struct book;
-struct name_cache;
-struct learned;
-struct pupil;
+struct symbol_encoder;
+struct symbol_cache;
+struct decoded_symbols;
+struct symbol_decoder;
 
 #define NO_ID UINT32_MAX
 enum { BUILD_ID_MAX = 64 };
@@ -101,9 +101,9 @@ struct variables nm_vec(struct variable);
 struct nm_symbols {
 	struct nm_strings pool;
 	struct nm_vec(struct nm_module *) modules;
-	struct book *book;        /* notes of all answers, or NULL */
-	struct pupil *pupil;      /* while notes are learned, or NULL */
-	struct name_cache *cache; /* of answers for later runs, or NULL */
+	struct symbol_encoder *encoder; /* or NULL */
+	struct symbol_decoder *decoder; /* or NULL */
+	struct symbol_cache *cache;     /* or NULL */
 	struct nm_arena arena;
 	struct nm_map types; /* by what they hold: struct nm_type in the arena */
 	int complete;        /* the modules' answers are all that there are: files are not looked at */
@@ -116,11 +116,11 @@ struct nm_module {
 	uint8_t wanted_id[BUILD_ID_MAX]; /* the build-id asked for, or the file's */
 	size_t wanted_id_bytes;
 	struct elf_file file, debug;
-	int had_file;            /* `file` could be opened, here or where the answers are from */
-	int64_t modified;        /* when that file was changed last; 0 without one */
-	struct learned *learned; /* answers of an earlier run, or NULL */
-	int sought;              /* the file was looked for since something was not among them */
-	uint32_t noted;          /* its number in the book, 0: not yet */
+	int had_file;                    /* `file` could be opened, here or where the answers are from */
+	int64_t modified;                /* when that file was changed last; 0 without one */
+	struct decoded_symbols *decoded; /* answers of an earlier run, or NULL */
+	int sought;                      /* the file was looked for since something was not among them */
+	uint32_t encoded_number;         /* its number among the encoded ones; 0: none yet */
 	struct nm_vec(struct segment) segments;
 	uint64_t tls_bytes, tls_image_bytes, tls_align; /* image: what the file initialises */
 
@@ -153,12 +153,12 @@ struct nm_module {
 struct nm_strings *module_pool(struct nm_module *module);
 struct nm_module *module_new(struct nm_symbols *symbols,
 			     const char *path);  /* without a file; path interned */
-void module_seek_file(struct nm_module *module); /* for what was not learned */
+void module_seek_file(struct nm_module *module); /* opens the file of a decoded module, once */
 
-/* name_cache.c */
-void name_cache_free(struct name_cache *cache);
+/* cache/folder.c */
+void symbol_cache_free(struct symbol_cache *cache);
 
-/* segments.c: opening an ELF file, its build-id and program headers. */
+/* elf/segments.c: opening an ELF file, its build-id and program headers. */
 int elf_file_open(struct elf_file *file, const char *path); /* 1 if it is an ELF program or library */
 void elf_file_close(struct elf_file *file);
 void module_read_segments(struct nm_module *module);
@@ -166,21 +166,21 @@ int module_holds_code(const struct nm_module *module, uint64_t vaddr); /* in an 
 int module_holds(const struct nm_module *module, uint64_t vaddr);      /* in any segment? */
 int elf_find_section(Elf *elf, const char *name, Elf_Scn **ret_section, GElf_Shdr *ret_header);
 
-/* stamps.c: a file is looked for; noted where answers are kept for later runs. */
-void stamp_file(struct nm_symbols *symbols, const char *path);
+/* cache/fingerprints.c: call before a file is looked for; does nothing unless the store has a cache. */
+void fingerprint_file(struct nm_symbols *symbols, const char *path);
 
-/* debug_file.c: fills module->debug and module->dwarf at the first call. */
+/* elf/debug_file.c: fills module->debug and module->dwarf at the first call. */
 void module_find_debug(struct nm_module *module);
 
-/* paths.c: a source's path, absolute where that is known, interned; NULL for NULL.  Relative to the compilation
+/* dwarf/paths.c: a source's path, absolute where that is known, interned; NULL for NULL.  Relative to the compilation
  * directory of a unit, or of the unit that an entry is in. */
 const char *path_of(struct nm_module *module, Dwarf_Die *unit, const char *path);
 const char *path_near(struct nm_module *module, Dwarf_Die *die, const char *path);
 
-/* debuginfod.c: a descriptor of the debug file for a build-id, or -1. */
+/* elf/debuginfod.c: a descriptor of the debug file for a build-id, or -1. */
 int debuginfod_open(const uint8_t *build_id, size_t build_id_bytes);
 
-/* elf_symbols.c */
+/* elf/symbols.c */
 void module_read_symbols(struct nm_module *module);
 struct elf_symbol *elf_symbol_starting_at(struct nm_module *module, uint64_t vaddr);
 const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol);
@@ -188,15 +188,16 @@ const char *elf_symbol_plain(struct nm_module *module, struct elf_symbol *symbol
 /* variables.c */
 void module_read_variables(struct nm_module *module);
 
-/* The answers from the files, behind the functions of symbol.h (answers.c). */
+/* The answers from the files, behind the functions of symbol.h (queries.c). */
 int module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function);
-size_t module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max);
+size_t module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
+			       size_t max);
 int module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable);
 int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
 enum nm_debug_level module_debug_level(struct nm_module *module);
 size_t module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
 
-/* plt.c: appends "name@plt" stubs to module->functions. */
+/* elf/plt.c: appends "name@plt" stubs to module->functions. */
 void plt_read(struct nm_module *module);
 
 /* demangle.c: what the source calls it, without clone suffixes; the name itself if it is not mangled.
@@ -204,41 +205,41 @@ void plt_read(struct nm_module *module);
 const char *demangle(struct nm_strings *pool, const char *name);
 int is_mangled(const char *name);
 
-/* units.c */
+/* dwarf/units.c */
 int is_c(int language);
 int is_fortran(int language);
 void module_read_units(struct nm_module *module);
 struct unit *unit_at(struct nm_module *module, uint64_t vaddr);
 
-/* lines.c */
+/* dwarf/lines.c */
 void unit_read_lines(struct nm_module *module, struct unit *unit);
 const struct line_row *unit_line_at(const struct unit *unit, uint64_t vaddr);
 
-/* digests.c: what the unit's line table tells; the digest of a source in hexadecimal digits, or NULL. */
+/* dwarf/digests.c: what the unit's line table tells; the digest of a source in hexadecimal digits, or NULL. */
 void unit_read_digests(struct nm_module *module, struct unit *unit);
 const char *module_digest(struct nm_module *module, const char *path);
 
-/* functions.c */
+/* dwarf/functions.c */
 void unit_read_frames(struct nm_module *module, struct unit *unit);
 const char *frame_name(struct nm_module *module, const struct unit *unit, struct frame *frame);
 void frame_call(struct nm_module *module, struct frame *frame, const char **ret_file, uint32_t *ret_line);
 
-/* location.c: where a variable with static storage is.  1 if the expression is such a place. */
+/* dwarf/location.c: where a variable with static storage is.  1 if the expression is such a place. */
 struct place {
 	uint64_t address; /* vaddr, or offset in the module's TLS block */
 	int is_thread_local;
 };
 int location_read(Dwarf_Die *die, struct place *ret_place);
 
-/* dwarf_variables.c: appends what the units declare to the two lists. */
+/* dwarf/variables.c: appends what the units declare to the two lists. */
 void dwarf_variables_read(struct nm_module *module);
 
-/* types.c: the type of a variable as its language writes it, interned, or NULL. */
+/* dwarf/types.c: the type of a variable as its language writes it, interned, or NULL. */
 const char *type_name(struct nm_module *module, Dwarf_Die *variable, int language);
 
 const char *type_spelled(struct nm_module *module, Dwarf_Die *type, int language); /* the same of a type */
 
-/* fields.c: follows names and qualifiers of a type (and elements of arrays) to what it is, 0: to nothing; whether that
+/* dwarf/fields.c: follows names and qualifiers of a type (and elements of arrays) to what it is, 0: to nothing; whether that
  * is a structure; its size or 0; its fields, or NULL; those of a variable; the one copy of a type. */
 int type_peel(Dwarf_Die *type, int arrays);
 int type_is_structure(Dwarf_Die *type);
@@ -256,15 +257,15 @@ struct local {
 const struct nm_type *type_of_locals(struct nm_module *module, int language, const struct local *locals,
 				     size_t count);
 
-/* variables.c, locals.c and allocated.c, behind the functions of symbol.h (answers.c). */
+/* variables.c, dwarf/locals.c and dwarf/allocated.c, behind the functions of symbol.h (queries.c). */
 const struct nm_type *module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
 const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr);
 enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				   const struct nm_type **ret_type);
 
-/* book.c and learn.c, see book.h */
-void book_free(struct book *book);
-void learned_free(struct learned *learned);
-void pupil_free(struct pupil *pupil);
+/* cache/encode.c, decode.c, decoded.c */
+void symbol_encoder_free(struct symbol_encoder *book);
+void decoded_symbols_free(struct decoded_symbols *decoded);
+void symbol_decoder_free(struct symbol_decoder *pupil);
 
 #endif

@@ -12,7 +12,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 struct merge {

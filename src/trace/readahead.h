@@ -14,7 +14,7 @@ struct nm_piece {
 	uint32_t stream;
 	const uint64_t *words; /* whole records; NULL: the stream has ended, or these are names */
 	size_t count;
-	const uint8_t *names; /* for nm_symbols_learn: those of a pipe, which cannot be learned before */
+	const uint8_t *names; /* for nm_symbols_decode: those of a pipe, which cannot be learned before */
 	size_t names_count;
 };
 

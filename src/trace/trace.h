@@ -3,7 +3,7 @@
  * trace.h - trace files (*.nmt): the streams of a recording, small and with all that a replay needs.
  *
  * A trace is a row of chunks.  Each holds records of one stream and is decoded without any other; names (symbol.h,
- * nm_symbols_noted) stand before the chunk that needs them.  An index at the end serves seeking; a file without
+ * nm_symbols_take_encoded) stand before the chunk that needs them.  An index at the end serves seeking; a file without
  * one, because it is being written or was cut off, is scanned.  docs/format/trace.md is the specification.
  *
  * Writing goes straight to the file, so that it can be read meanwhile.  Both ends may be pipes: a writer never goes

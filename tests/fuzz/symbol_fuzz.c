@@ -33,11 +33,11 @@ static void demand(int holds)
 
 static void ask_at(struct nm_module *module, uint64_t vaddr)
 {
-	struct nm_position at[8];
+	struct nm_source_position at[8];
 	struct nm_function function;
 	struct nm_variable variable;
 	uint64_t bias;
-	size_t n = nm_module_positions(module, vaddr, at, 8);
+	size_t n = nm_module_source_positions(module, vaddr, at, 8);
 	demand(n <= 8);
 	for (size_t i = 0; i < n; i++)
 		demand(at[i].function || at[i].file);

@@ -156,7 +156,7 @@ static void code(const uint8_t *data, size_t size)
 
 static void learn(const uint8_t *data, size_t size)
 {
-	struct nm_position at[4];
+	struct nm_source_position at[4];
 	struct nm_variable variable;
 	struct nm_function function;
 	struct nm_symbols *symbols;
@@ -164,11 +164,11 @@ static void learn(const uint8_t *data, size_t size)
 	struct nm_error err;
 
 	demand(!nm_symbols_new(&symbols, &err));
-	nm_symbols_learn(symbols, data, size / 2, &err);
-	nm_symbols_learn(symbols, data + size / 2, size - size / 2, &err);
+	nm_symbols_decode(symbols, data, size / 2, &err);
+	nm_symbols_decode(symbols, data + size / 2, size - size / 2, &err);
 	demand(!nm_symbols_module(symbols, "a", NULL, 0, &module, &err));
 	for (uint64_t vaddr = 0; vaddr < 64; vaddr++) {
-		nm_module_positions(module, vaddr, at, 4);
+		nm_module_source_positions(module, vaddr, at, 4);
 		nm_module_variable(module, vaddr, &variable);
 		nm_module_tls_variable(module, vaddr, &variable);
 		nm_module_function(module, vaddr, &function);

@@ -202,11 +202,11 @@ static void test_without_dwarf(void **state)
 	(void)state;
 	struct nm_module *module = program("c-plain");
 	struct nm_function work;
-	struct nm_position at[4];
+	struct nm_source_position at[4];
 	assert_int_equal(nm_module_debug_level(module), NM_DEBUG_SYMBOLS);
 	expect_variables(module, plain, sizeof plain / sizeof *plain);
 	assert_int_equal(find_function(module, "work", &work), 1);
-	assert_int_equal(nm_module_positions(module, work.low, at, 4), 1);
+	assert_int_equal(nm_module_source_positions(module, work.low, at, 4), 1);
 	assert_string_equal(at[0].function, "work");
 	assert_null(at[0].file);
 }
@@ -293,12 +293,12 @@ static void test_inlined_chain(void **state)
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		struct nm_module *module = program(forms[i]);
 		struct nm_function work;
-		struct nm_position at[8];
+		struct nm_source_position at[8];
 		int found = 0;
 		assert_int_equal(find_function(module, "work", &work), 1);
 		for (uint64_t vaddr = work.low; vaddr < work.end && !found; vaddr++)
-			found =
-			    nm_module_positions(module, vaddr, at, 8) == 3 && at[0].line == line_of("leaf");
+			found = nm_module_source_positions(module, vaddr, at, 8) == 3 &&
+				at[0].line == line_of("leaf");
 		assert_true(found);
 		for (size_t k = 0; k < 3; k++) {
 			assert_string_equal(at[k].function, chain[k]);
@@ -306,8 +306,8 @@ static void test_inlined_chain(void **state)
 			assert_non_null(strstr(at[k].file, "programs/symbols.c"));
 			assert_int_equal(at[k].file[0], '/');
 		}
-		assert_int_equal(nm_module_positions(module, work.low, at, 1), 1);
-		assert_int_equal(nm_module_positions(module, work.low, at, 0), 0);
+		assert_int_equal(nm_module_source_positions(module, work.low, at, 1), 1);
+		assert_int_equal(nm_module_source_positions(module, work.low, at, 0), 0);
 	}
 }
 
@@ -317,10 +317,10 @@ static void test_no_line_is_zero(void **state)
 	(void)state;
 	struct nm_module *module = program("clang");
 	struct nm_function work;
-	struct nm_position at[8];
+	struct nm_source_position at[8];
 	assert_int_equal(find_function(module, "work", &work), 1);
 	for (uint64_t vaddr = work.low; vaddr < work.end; vaddr++) {
-		size_t n = nm_module_positions(module, vaddr, at, 8);
+		size_t n = nm_module_source_positions(module, vaddr, at, 8);
 		assert_true(n > 0);
 		assert_true(at[0].line >= line_of("leaf") && at[0].line <= line_of("work") + 2);
 		assert_string_equal(at[n - 1].function, "work");
@@ -331,8 +331,8 @@ static void test_no_line_is_zero(void **state)
 static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[][512], size_t count,
 			  int names)
 {
-	struct nm_position at[16];
-	size_t n = nm_module_positions(module, vaddr, at, 16);
+	struct nm_source_position at[16];
+	size_t n = nm_module_source_positions(module, vaddr, at, 16);
 	assert_int_equal(n, count / 2);
 	for (size_t i = 0; i < n; i++) {
 		char *colon = strrchr(lines[2 * i + 1], ':');
@@ -445,7 +445,7 @@ static void test_unusable_files(void **state)
 	struct nm_module *module, *same;
 	struct nm_function function;
 	struct nm_variable variable;
-	struct nm_position at;
+	struct nm_source_position at;
 	uint64_t low, end;
 	(void)state;
 	module = program("c-nopie");
@@ -466,7 +466,7 @@ static void test_unusable_files(void **state)
 		assert_int_equal(nm_module_tls_variable(module, 0, &variable), 0);
 		assert_int_equal(nm_module_variable(module, 0x1000, &variable), 0);
 		assert_int_equal(nm_module_function(module, 0x1000, &function), 0);
-		assert_int_equal(nm_module_positions(module, 0x1000, &at, 1), 0);
+		assert_int_equal(nm_module_source_positions(module, 0x1000, &at, 1), 0);
 	}
 }
 
@@ -478,7 +478,7 @@ static void ask_damaged(const char *bytes, size_t count)
 	struct nm_module *module;
 	struct nm_function function;
 	struct nm_variable variable;
-	struct nm_position at[8];
+	struct nm_source_position at[8];
 	uint64_t low = 0, end = 0;
 	int fd = memfd_create("damaged", MFD_CLOEXEC);
 	assert_int_equal(write(fd, bytes, count), count);
@@ -487,7 +487,7 @@ static void ask_damaged(const char *bytes, size_t count)
 	assert_int_equal(nm_symbols_module(symbols, path, NULL, 0, &module, NULL), 0);
 	nm_module_extent(module, &low, &end);
 	for (uint64_t i = 0, vaddr = low; i < 64; i++, vaddr += (end - low) / 64 + 1) {
-		size_t n = nm_module_positions(module, vaddr, at, 8);
+		size_t n = nm_module_source_positions(module, vaddr, at, 8);
 		for (size_t k = 0; k < n; k++)
 			assert_true(at[k].function || at[k].file);
 		if (nm_module_function(module, vaddr, &function))
@@ -565,20 +565,20 @@ static void test_prepared(void **state)
 
 	(void)state;
 	assert_int_equal(nm_symbols_new(&prepared, NULL), 0);
-	nm_symbols_prepare(prepared, "/dev/null");
-	nm_symbols_prepare(prepared, "/no/such/file");
-	nm_symbols_prepare(prepared, nm_module_path(module));
+	nm_symbols_preload(prepared, "/dev/null");
+	nm_symbols_preload(prepared, "/no/such/file");
+	nm_symbols_preload(prepared, nm_module_path(module));
 	assert_int_equal(nm_symbols_module(prepared, nm_module_path(module), NULL, 0, &mine, NULL), 0);
 	assert_int_equal(nm_module_debug_level(mine), NM_DEBUG_DWARF);
 	assert_int_equal(nm_module_extent(module, &at, &end), 1);
 	for (; at < end; at += 4) {
 		struct nm_variable v = {.name = "-"}, w = {.name = "-"};
-		struct nm_position p = {.line = 0}, q = {.line = 0};
+		struct nm_source_position p = {.line = 0}, q = {.line = 0};
 
 		assert_int_equal(nm_module_variable(mine, at, &v), nm_module_variable(module, at, &w));
 		assert_string_equal(v.name, w.name);
-		assert_int_equal(nm_module_positions(mine, at, &p, 1),
-				 nm_module_positions(module, at, &q, 1));
+		assert_int_equal(nm_module_source_positions(mine, at, &p, 1),
+				 nm_module_source_positions(module, at, &q, 1));
 		assert_int_equal(p.line, q.line);
 	}
 	nm_symbols_free(prepared);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 enum { MOST_LOCALS = 64, NAME_ROOM = 256, MOST_ROWS = 4096, RBP = 6, RSP = 7, RBP_BELOW_CFA = 16 };

@@ -8,7 +8,7 @@
  */
 #include <dwarf.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 int is_c(int language)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 enum { MOST_FIELDS = 256, MOST_NESTED = 8, CHAIN_STEPS = 32, NAME_ROOM = 256, MOST_JOINED = 3 };

@@ -3,7 +3,7 @@
  * die.c - see die.h.  dwarf_siblingof follows DW_AT_sibling wherever it points; a step that does not go
  * forward ends the level.
  */
-#include "die.h"
+#include "dwarf/die.h"
 
 #include <dwarf.h>
 #include <stdio.h>

@@ -58,11 +58,11 @@ static void same_allocation(struct nm_module *a, struct nm_module *b, uint64_t a
 
 static void same_code(struct nm_module *a, struct nm_module *b, uint64_t at)
 {
-	struct nm_position p[CHAIN], q[CHAIN];
+	struct nm_source_position p[CHAIN], q[CHAIN];
 	struct nm_function f, g;
-	size_t n = nm_module_positions(a, at, p, CHAIN);
+	size_t n = nm_module_source_positions(a, at, p, CHAIN);
 
-	assert_int_equal(nm_module_positions(b, at, q, CHAIN), n);
+	assert_int_equal(nm_module_source_positions(b, at, q, CHAIN), n);
 	for (size_t i = 0; i < n; i++) {
 		same_text(p[i].function, q[i].function);
 		same_text(p[i].file, q[i].file);
@@ -123,8 +123,8 @@ static void learn(struct nm_symbols *from, struct nm_symbols *to, int last)
 	const uint8_t *bytes;
 	size_t count;
 
-	assert_int_equal(nm_symbols_noted(from, last, &bytes, &count, NULL), 0);
-	assert_int_equal(nm_symbols_learn(to, bytes, count, NULL), 0);
+	assert_int_equal(nm_symbols_take_encoded(from, last, &bytes, &count, NULL), 0);
+	assert_int_equal(nm_symbols_decode(to, bytes, count, NULL), 0);
 }
 
 static void check(const char *name)
@@ -142,7 +142,7 @@ static void check(const char *name)
 	nm_symbols_new(&plain, NULL);
 	nm_symbols_new(&keeping, NULL);
 	nm_symbols_new(&learning, NULL);
-	assert_int_equal(nm_symbols_keep(keeping, NULL), 0);
+	assert_int_equal(nm_symbols_start_encoding(keeping, NULL), 0);
 	assert_int_equal(nm_symbols_module(plain, gone, NULL, 0, &a, NULL), 0);
 	assert_int_equal(nm_symbols_module(keeping, gone, NULL, 0, &b, NULL), 0);
 	compare(a, b);
@@ -193,7 +193,7 @@ static void test_lines_come_with_their_function(void **state)
 		skip();
 	nm_symbols_new(&keeping, NULL);
 	nm_symbols_new(&learning, NULL);
-	assert_int_equal(nm_symbols_keep(keeping, NULL), 0);
+	assert_int_equal(nm_symbols_start_encoding(keeping, NULL), 0);
 	assert_int_equal(nm_symbols_module(keeping, PROGRAMS "symbols-c", NULL, 0, &a, NULL), 0);
 	assert_int_equal(nm_module_extent(a, &low, &end), 1);
 	while (low < end && !(nm_module_function(a, low, &f) && !strcmp(f.name, "main")))
@@ -215,7 +215,7 @@ static void test_damaged_notes(void **state)
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		nm_symbols_new(&symbols, NULL);
-		assert_int_equal(nm_symbols_learn(symbols, wrong[i], 4, NULL), NM_EFORMAT);
+		assert_int_equal(nm_symbols_decode(symbols, wrong[i], 4, NULL), NM_EFORMAT);
 		nm_symbols_free(symbols);
 	}
 }
@@ -265,11 +265,11 @@ static int run(const struct place *p, uint64_t step)
 
 	nm_symbols_new(&plain, NULL);
 	nm_symbols_new(&recalling, NULL);
-	recalled = nm_symbols_recall(recalling, p->cache, p->program, NULL);
+	recalled = nm_symbols_load_cache(recalling, p->cache, p->program, NULL);
 	assert_int_equal(nm_symbols_module(plain, p->program, NULL, 0, &a, NULL), 0);
 	assert_int_equal(nm_symbols_module(recalling, p->program, NULL, 0, &b, NULL), 0);
 	compare_some(a, b, step);
-	nm_symbols_retain(recalling, p->cache, p->program);
+	nm_symbols_save_cache(recalling, p->cache, p->program);
 	nm_symbols_free(plain);
 	nm_symbols_free(recalling);
 	return recalled;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf_symbols.c - the ELF symbol table as sorted lists of functions, objects and thread-local objects.
+ * symbols.c - the ELF symbol table as sorted lists of functions, objects and thread-local objects.
  *
  * Taken from .symtab of the program or of its debug file, else from .dynsym.  Where several symbols
  * share an address one is kept: with a type before without, global before weak before local, then the

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 enum {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * answers.c - the questions of symbol.h: answered from what was learned, else from the files; noted if the store
- * keeps notes.
+ * queries.c - the questions of symbol.h, answered from what was decoded, else from the files; and encoded if the store
+ * encodes.
  */
-#include "book.h"
+#include "cache/decoded.h"
 
-/* Is nothing to be found in the files that was not learned, or will be? */
-static int is_told(const struct nm_module *module)
+/* Are the decoded answers all that there are, or will be? */
+static int is_complete(const struct nm_module *module)
 {
-	return module->learned && (module->store->complete || module->store->expecting);
+	return module->decoded && (module->store->complete || module->store->expecting);
 }
 
-/* May the files still be asked? */
-static int may_ask(struct nm_module *module, enum item kind, uint64_t about)
+/* May the files be searched for an answer that was not decoded? */
+static int may_ask(struct nm_module *module, enum item_kind kind, uint64_t about)
 {
-	if (is_told(module) || learned_nothing(module, kind, about))
+	if (is_complete(module) || decoded_nothing(module, kind, about))
 		return 0;
 	module_seek_file(module);
 	return 1;
@@ -24,17 +24,17 @@ enum nm_debug_level nm_module_debug_level(struct nm_module *module)
 {
 	enum nm_debug_level level;
 
-	if (is_told(module) || (module->learned && module->learned->level))
-		return module->learned->level;
+	if (is_complete(module) || (module->decoded && module->decoded->level))
+		return module->decoded->level;
 	module_seek_file(module);
 	level = module_debug_level(module);
-	book_note_level(module, level);
+	encode_level(module, level);
 	return level;
 }
 
 int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function)
 {
-	const struct nm_function *known = learned_function(module, vaddr);
+	const struct nm_function *known = decoded_function(module, vaddr);
 
 	if (known) {
 		*ret_function = *known;
@@ -43,46 +43,47 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
 	if (!may_ask(module, ITEM_FUNCTION, vaddr))
 		return 0;
 	if (!module_function(module, vaddr, ret_function)) {
-		book_note_nothing(module, ITEM_FUNCTION, vaddr);
+		encode_nothing(module, ITEM_FUNCTION, vaddr);
 		return 0;
 	}
-	book_note_function(module, ret_function);
+	encode_function(module, ret_function);
 	return 1;
 }
 
-size_t nm_module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max)
+size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
+				  size_t max)
 {
-	const struct learned_positions *known = learned_positions(module, vaddr);
+	const struct decoded_positions *known = decoded_positions(module, vaddr);
 	size_t n = 0;
 
 	if (!known) {
 		if (!may_ask(module, ITEM_POSITIONS, vaddr))
 			return 0;
-		book_note_positions(module, vaddr);
-		return module_positions(module, vaddr, at, max);
+		encode_positions(module, vaddr);
+		return module_source_positions(module, vaddr, at, max);
 	}
 	for (; n < known->count && n < max; n++)
-		at[n] = module->learned->position_list.at[known->first + n];
+		at[n] = module->decoded->position_list.at[known->first + n];
 	return n;
 }
 
 const char *nm_module_digest(struct nm_module *module, const char *file)
 {
-	const char *digest = learned_digest(module, file);
+	const char *digest = decoded_digest(module, file);
 
 	if (digest || !may_ask(module, ITEM_DIGEST, (uintptr_t)file))
 		return digest;
 	digest = module_digest(module, file);
 	if (digest)
-		book_note_digest(module, file, digest);
+		encode_digest(module, file, digest);
 	else
-		book_note_nothing(module, ITEM_DIGEST, (uintptr_t)file);
+		encode_nothing(module, ITEM_DIGEST, (uintptr_t)file);
 	return digest;
 }
 
 int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_variable *ret_variable)
 {
-	const struct nm_variable *known = learned_variable(module, vaddr, 0);
+	const struct nm_variable *known = decoded_variable(module, vaddr, 0);
 
 	if (known) {
 		*ret_variable = *known;
@@ -91,16 +92,16 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 	if (!may_ask(module, ITEM_VARIABLE, vaddr))
 		return 0;
 	if (!module_variable(module, vaddr, ret_variable)) {
-		book_note_nothing(module, ITEM_VARIABLE, vaddr);
+		encode_nothing(module, ITEM_VARIABLE, vaddr);
 		return 0;
 	}
-	book_note_variable(module, ret_variable, 0);
+	encode_variable(module, ret_variable, 0);
 	return 1;
 }
 
 int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable)
 {
-	const struct nm_variable *known = learned_variable(module, offset, 1);
+	const struct nm_variable *known = decoded_variable(module, offset, 1);
 
 	if (known) {
 		*ret_variable = *known;
@@ -109,10 +110,10 @@ int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_
 	if (!may_ask(module, ITEM_TLS_VARIABLE, offset))
 		return 0;
 	if (!module_tls_variable(module, offset, ret_variable)) {
-		book_note_nothing(module, ITEM_TLS_VARIABLE, offset);
+		encode_nothing(module, ITEM_TLS_VARIABLE, offset);
 		return 0;
 	}
-	book_note_variable(module, ret_variable, 1);
+	encode_variable(module, ret_variable, 1);
 	return 1;
 }
 
@@ -120,12 +121,12 @@ const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t
 {
 	const struct nm_type *type;
 
-	if (learned_variable_type(module, vaddr, is_thread_local, &type))
+	if (decoded_variable_type(module, vaddr, is_thread_local, &type))
 		return type;
 	if (!may_ask(module, ITEM_VARIABLE_TYPE, vaddr))
 		return NULL;
 	type = module_variable_type(module, vaddr, is_thread_local);
-	book_note_variable_type(module, vaddr, is_thread_local, type);
+	encode_variable_type(module, vaddr, is_thread_local, type);
 	return type;
 }
 
@@ -133,12 +134,12 @@ const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t va
 {
 	const struct nm_type *type;
 
-	if (learned_frame_type(module, vaddr, &type))
+	if (decoded_frame_type(module, vaddr, &type))
 		return type;
 	if (!may_ask(module, ITEM_FRAME_TYPE, vaddr))
 		return NULL;
 	type = module_frame_type(module, vaddr);
-	book_note_frame_type(module, vaddr, type);
+	encode_frame_type(module, vaddr, type);
 	return type;
 }
 
@@ -148,23 +149,23 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
 	enum nm_allocated what;
 
 	*ret_type = NULL;
-	if (learned_allocated(module, vaddr, bytes, &what, ret_type))
+	if (decoded_allocated(module, vaddr, bytes, &what, ret_type))
 		return what;
 	if (!may_ask(module, ITEM_ALLOCATED, vaddr))
 		return NM_ALLOCATED_UNKNOWN;
 	what = module_allocated(module, vaddr, bytes, ret_type);
-	book_note_allocated(module, vaddr, bytes, what, *ret_type);
+	encode_allocated(module, vaddr, bytes, what, *ret_type);
 	return what;
 }
 
 /* Code that was not kept is read from the file: it adds to the answers, and changes none. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
 {
-	size_t bytes = learned_code(module, vaddr, ret_bytes, room);
+	size_t bytes = decoded_code(module, vaddr, ret_bytes, room);
 
 	if (bytes)
 		return bytes;
 	bytes = module_code(module, vaddr, ret_bytes, room);
-	book_note_code(module, vaddr, ret_bytes, bytes);
+	encode_code(module, vaddr, ret_bytes, bytes);
 	return bytes;
 }

@@ -50,7 +50,7 @@ static int crc_is(Elf *elf, uint32_t wanted)
 static int accept(struct nm_module *module, const char *path, const uint32_t *crc)
 {
 	struct elf_file found;
-	stamp_file(module->store, path);
+	fingerprint_file(module->store, path);
 	if (!elf_file_open(&found, path))
 		return 0;
 	int ours = module->wanted_id_bytes

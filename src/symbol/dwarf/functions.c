@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 static int add_frame(struct nm_module *module, struct unit *unit, Dwarf_Die *die, uint32_t parent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dwarf_variables.c - the variables with static storage that DWARF declares, with their full names.
+ * variables.c - the variables with static storage that DWARF declares, with their full names.
  *
  * One walk over all units.  Names: the demangled linkage name where there is one (C++, Rust), else the
  * scopes around the entry: "module::name" in a Fortran module, "function()::name" in a function,
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "map.h"
 #include "symbol_priv.h"
 

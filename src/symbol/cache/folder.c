@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_cache.c - answers of earlier runs of a program, in a folder: a file for each program, by its path.
+ * folder.c - the symbol caches of recorded programs in a folder: one file per program, named after its path.
  *
- * Whoever records a program does it again, and each time the same is asked of the same debug information, most of it
- * that of the C library: unpacked and read it takes 0.15 to 0.2 s.  So the notes of all answers (book.h) are kept, behind
- * stamps of the files that they came from, and of nearmiss itself.  If a stamp does not fit any more, nothing is learned.
- * What was not asked before is answered from the files and added.
+ * A program is recorded again and again, and each run asks the same questions of the same debug information, mostly the
+ * C library's.  A file holds the encoded answers (items.h) behind fingerprints of the files that they came from, and of
+ * nearmiss itself.  If a fingerprint differs, the whole file is ignored.  New answers are appended.
  *
- * A file is replaced as a whole, and has a checksum.  The programs recorded last stay, MOST_FILES of them.
+ * A file is replaced as a whole and has a checksum.  The MOST_FILES most recently used files stay.
  */
-#include "name_cache.h"
+#include "cache/folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,22 +22,22 @@ enum { MOST_FILES = 100, MOST_BYTES = 64 << 20, NAME_ROOM = 4096 };
 static const char ENDING[] = ".names", SELF[] = "/proc/self/exe";
 static const uint64_t FORMAT = 0x31454d414e4d4eull; /* "NMNAME1" */
 
-/* What a file begins with; behind it the stamps and the notes. */
+/* What a file begins with; behind it the fingerprints and the items. */
 struct head {
 	uint64_t format, checksum; /* the latter of all behind it */
-	uint64_t stamps;
+	uint64_t fingerprints;
 };
-struct stored_stamp {
+struct stored_fingerprint {
 	uint64_t bytes, modified, path_bytes; /* the path is behind it, without an end */
 };
 struct image nm_vec(uint8_t);
 
-void name_cache_free(struct name_cache *cache)
+void symbol_cache_free(struct symbol_cache *cache)
 {
 	if (!cache)
 		return;
-	nm_vec_free(&cache->stamps);
-	nm_vec_free(&cache->notes);
+	nm_vec_free(&cache->fingerprints);
+	nm_vec_free(&cache->items);
 	free(cache);
 }
 
@@ -92,20 +91,20 @@ static uint8_t *read_all(const char *path, size_t *ret_bytes)
 	return NULL;
 }
 
-/* Takes the stamps from the file.  Returns where the notes begin, or NULL if it is damaged. */
-static const uint8_t *take_stamps(struct nm_symbols *symbols, const uint8_t *at, const uint8_t *end)
+/* Takes the fingerprints from the file.  Returns where the items begin, or NULL if it is damaged. */
+static const uint8_t *take_fingerprints(struct nm_symbols *symbols, const uint8_t *at, const uint8_t *end)
 {
 	struct head head;
 
 	if ((size_t)(end - at) < sizeof head)
 		return NULL;
 	memcpy(&head, at, sizeof head);
-	at += offsetof(struct head, stamps);
+	at += offsetof(struct head, fingerprints);
 	if (head.format != FORMAT || head.checksum != checksum_of(at, (size_t)(end - at)))
 		return NULL;
-	at += sizeof head.stamps;
-	for (uint64_t i = 0; i < head.stamps; i++) {
-		struct stored_stamp s;
+	at += sizeof head.fingerprints;
+	for (uint64_t i = 0; i < head.fingerprints; i++) {
+		struct stored_fingerprint s;
 		const char *path;
 
 		if ((size_t)(end - at) < sizeof s)
@@ -116,48 +115,49 @@ static const uint8_t *take_stamps(struct nm_symbols *symbols, const uint8_t *at,
 			return NULL;
 		path = nm_intern_n(&symbols->pool, (const char *)at, s.path_bytes);
 		at += s.path_bytes;
-		if (!path || nm_vec_push(&symbols->cache->stamps, (struct stamp){path, s.bytes, s.modified}))
+		if (!path || nm_vec_push(&symbols->cache->fingerprints,
+					 (struct fingerprint){path, s.bytes, s.modified}))
 			return NULL;
 	}
 	return at;
 }
 
-static int learn(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err)
+static int decode_file(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err)
 {
-	struct name_cache *c = symbols->cache;
-	const uint8_t *notes = take_stamps(symbols, bytes, bytes + count);
-	size_t notes_bytes = notes ? (size_t)(bytes + count - notes) : 0;
+	struct symbol_cache *c = symbols->cache;
+	const uint8_t *items = take_fingerprints(symbols, bytes, bytes + count);
+	size_t item_bytes = items ? (size_t)(bytes + count - items) : 0;
 
-	if (!notes_bytes || !stamps_fit(c)) {
-		c->stamps.count = 0;
+	if (!item_bytes || !fingerprints_match(c)) {
+		c->fingerprints.count = 0;
 		return 0;
 	}
-	if (nm_vec_reserve(&c->notes, notes_bytes))
+	if (nm_vec_reserve(&c->items, item_bytes))
 		return nm_fail_memory(err);
-	memcpy(c->notes.at, notes, notes_bytes);
-	c->notes.count = notes_bytes;
-	return nm_symbols_learn(symbols, c->notes.at, notes_bytes, err);
+	memcpy(c->items.at, items, item_bytes);
+	c->items.count = item_bytes;
+	return nm_symbols_decode(symbols, c->items.at, item_bytes, err);
 }
 
-int nm_symbols_recall(struct nm_symbols *symbols, const char *folder, const char *program,
-		      struct nm_error *err)
+int nm_symbols_load_cache(struct nm_symbols *symbols, const char *folder, const char *program,
+			  struct nm_error *err)
 {
 	char name[NAME_ROOM];
 	size_t count = 0;
 	uint8_t *bytes = name_of(folder, program, name) ? read_all(name, &count) : NULL;
-	int status = nm_symbols_keep(symbols, err);
+	int status = nm_symbols_start_encoding(symbols, err);
 
 	if (!status && !(symbols->cache = calloc(1, sizeof *symbols->cache)))
 		status = nm_fail_memory(err);
 	if (!status && bytes)
-		status = learn(symbols, bytes, count, err);
+		status = decode_file(symbols, bytes, count, err);
 	free(bytes);
 	if (status)
 		return status;
-	stamp_file(symbols, SELF);
-	if (symbols->cache->notes.count)
+	fingerprint_file(symbols, SELF);
+	if (symbols->cache->items.count)
 		(void)utimensat(AT_FDCWD, name, NULL, 0); /* it was used */
-	return symbols->cache->notes.count > 0;
+	return symbols->cache->items.count > 0;
 }
 
 /* Removes the one that was used longest ago if there are too many. */
@@ -224,23 +224,24 @@ static int append(struct image *image, const void *bytes, size_t count)
 	return 0;
 }
 
-/* All that a file holds: stamps, what was recalled, what was noted since. */
-static int make_image(const struct name_cache *c, const uint8_t *notes, size_t count, struct image *image)
+/* All that a file holds: fingerprints, items of earlier runs, new items. */
+static int make_image(const struct symbol_cache *c, const uint8_t *items, size_t count, struct image *image)
 {
-	struct head head = {.format = FORMAT, .stamps = c->stamps.count};
+	struct head head = {.format = FORMAT, .fingerprints = c->fingerprints.count};
 	int failed = append(image, &head, sizeof head);
 
-	for (size_t i = 0; i < c->stamps.count && !failed; i++) {
-		const struct stamp *stamp = &c->stamps.at[i];
-		const struct stored_stamp s = {stamp->bytes, stamp->modified, strlen(stamp->path)};
+	for (size_t i = 0; i < c->fingerprints.count && !failed; i++) {
+		const struct fingerprint *fingerprint = &c->fingerprints.at[i];
+		const struct stored_fingerprint s = {fingerprint->bytes, fingerprint->modified,
+						     strlen(fingerprint->path)};
 
-		failed = append(image, &s, sizeof s) || append(image, stamp->path, s.path_bytes);
+		failed = append(image, &s, sizeof s) || append(image, fingerprint->path, s.path_bytes);
 	}
-	if (failed || append(image, c->notes.at, c->notes.count) || append(image, notes, count) ||
+	if (failed || append(image, c->items.at, c->items.count) || append(image, items, count) ||
 	    image->count > MOST_BYTES)
 		return NM_ENOMEM;
-	head.checksum = checksum_of(image->at + offsetof(struct head, stamps),
-				    image->count - offsetof(struct head, stamps));
+	head.checksum = checksum_of(image->at + offsetof(struct head, fingerprints),
+				    image->count - offsetof(struct head, fingerprints));
 	memcpy(image->at, &head, sizeof head);
 	return 0;
 }
@@ -261,17 +262,17 @@ static void write_file(const char *folder, const char *name, const struct image 
 	prune(folder);
 }
 
-void nm_symbols_retain(struct nm_symbols *symbols, const char *folder, const char *program)
+void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const char *program)
 {
 	char name[NAME_ROOM];
 	struct image image = {0};
-	const uint8_t *notes;
+	const uint8_t *items;
 	size_t count;
 
-	if (!symbols->cache || !stamps_vouch(symbols) || !name_of(folder, program, name) ||
-	    nm_symbols_noted(symbols, 0, &notes, &count, NULL) || !count)
+	if (!symbols->cache || !fingerprints_suffice(symbols) || !name_of(folder, program, name) ||
+	    nm_symbols_take_encoded(symbols, 0, &items, &count, NULL) || !count)
 		return;
-	if (!make_image(symbols->cache, notes, count, &image)) {
+	if (!make_image(symbols->cache, items, count, &image)) {
 		make_folder(folder);
 		write_file(folder, name, &image);
 	}

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 enum { DECLARATOR_ROOM = 512, CHAIN_STEPS = 64, NESTED = 4, MOST_PARAMETERS = 8 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * positions.c - the chain of source positions of an instruction.
+ * source_positions.c - the chain of source positions of an instruction.
  *
  * The line of the instruction comes from the line table and belongs to the innermost function; each
  * inlined call then gives the position of the function around it.  Code without DWARF has one position
@@ -8,7 +8,7 @@
  */
 #include <dwarf.h>
 
-#include "die.h"
+#include "dwarf/die.h"
 #include "symbol_priv.h"
 
 /* The row for vaddr; where its line is 0, the nearest row before it within the physical function that has
@@ -44,7 +44,7 @@ static const char *symbol_name(struct nm_module *module, uint64_t vaddr)
 
 /* The chain of frames from the innermost outwards. */
 static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr, uint32_t id,
-		    struct line_row line, struct nm_position *at, size_t max)
+		    struct line_row line, struct nm_source_position *at, size_t max)
 {
 	size_t n = 0;
 	while (id != NO_ID && n < max) {
@@ -53,7 +53,7 @@ static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr,
 		if (!function && frame->parent == NO_ID)
 			function = symbol_name(module, vaddr);
 		if (function || line.file)
-			at[n++] = (struct nm_position){function, line.file, line.line};
+			at[n++] = (struct nm_source_position){function, line.file, line.line};
 		if (frame->parent != NO_ID && n < max)
 			frame_call(module, frame, &line.file, &line.line);
 		id = frame->parent;
@@ -61,7 +61,8 @@ static size_t chain(struct nm_module *module, struct unit *unit, uint64_t vaddr,
 	return n;
 }
 
-size_t module_positions(struct nm_module *module, uint64_t vaddr, struct nm_position *at, size_t max)
+size_t module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
+			       size_t max)
 {
 	struct line_row line = {0};
 	struct unit *unit = max ? unit_at(module, vaddr) : NULL;
@@ -77,6 +78,6 @@ size_t module_positions(struct nm_module *module, uint64_t vaddr, struct nm_posi
 	const char *function = max ? symbol_name(module, vaddr) : NULL;
 	if (!function && !line.file)
 		return 0;
-	at[0] = (struct nm_position){function, line.file, line.line};
+	at[0] = (struct nm_source_position){function, line.file, line.line};
 	return 1;
 }

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * items.c - the fields of each item, visited in the order of the format, by a coder that writes or reads them.
+ *
+ * Writing visits an item twice: first to write the texts and types that are new, as items of their own, then the fields.
+ * After an error, reading yields zeros; the caller checks the status once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/items.h"
+
+struct coder {
+	struct nm_symbols *symbols;
+	enum { INTRODUCE, WRITE, READ } mode;
+	const uint8_t *at, *end; /* input */
+	int status;
+};
+
+static void fail(struct coder *c, int status) { c->status = c->status ? c->status : status; }
+
+/* A condition on input. */
+static void require(struct coder *c, int valid)
+{
+	if (c->mode == READ && !valid)
+		fail(c, NM_EFORMAT);
+}
+
+/* ---- numbers and bytes ---- */
+
+static void put(struct coder *c, uint64_t n)
+{
+	struct symbol_encoder *e = c->symbols->encoder;
+
+	if (nm_vec_reserve(&e->items, 10)) {
+		fail(c, NM_ENOMEM);
+		return;
+	}
+	for (; n >= 0x80; n >>= 7)
+		e->items.at[e->items.count++] = (uint8_t)(n | 0x80);
+	e->items.at[e->items.count++] = (uint8_t)n;
+}
+
+static uint64_t get(struct coder *c)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0; !c->status && c->at < c->end && shift < 64; shift += 7) {
+		uint8_t byte = *c->at++;
+
+		n |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return n;
+	}
+	fail(c, NM_EFORMAT);
+	return 0;
+}
+
+static void number(struct coder *c, uint64_t *n)
+{
+	if (c->mode == WRITE)
+		put(c, *n);
+	else if (c->mode == READ)
+		*n = get(c);
+}
+
+static void small_number(struct coder *c, uint32_t *n)
+{
+	uint64_t wide = *n;
+
+	number(c, &wide);
+	require(c, wide <= UINT32_MAX);
+	*n = (uint32_t)wide;
+}
+
+static void flag(struct coder *c, int *n)
+{
+	uint64_t wide = (uint64_t)*n;
+
+	number(c, &wide);
+	*n = wide != 0;
+}
+
+static void write_bytes(struct coder *c, const uint8_t *bytes, size_t count)
+{
+	struct symbol_encoder *e = c->symbols->encoder;
+
+	put(c, count);
+	if (nm_vec_reserve(&e->items, count)) {
+		fail(c, NM_ENOMEM);
+		return;
+	}
+	if (count)
+		memcpy(e->items.at + e->items.count, bytes, count);
+	e->items.count += count;
+}
+
+static void data(struct coder *c, const uint8_t **bytes, size_t *count)
+{
+	if (c->mode == WRITE) {
+		write_bytes(c, *bytes, *count);
+	} else if (c->mode == READ) {
+		uint64_t n = get(c);
+
+		require(c, n <= (size_t)(c->end - c->at));
+		*bytes = c->at;
+		*count = c->status ? 0 : (size_t)n;
+		c->at += *count;
+	}
+}
+
+/* ---- references to earlier items ---- */
+
+static void write_item(struct coder *c, struct item *item);
+
+static void text(struct coder *c, const char **name)
+{
+	if (c->mode == READ) {
+		const struct symbol_decoder *d = c->symbols->decoder;
+		uint64_t n = get(c);
+
+		require(c, n <= d->texts.count);
+		*name = n && !c->status ? d->texts.at[n - 1] : NULL;
+		return;
+	}
+	struct nm_map *texts = &c->symbols->encoder->texts;
+	uint64_t n = *name ? nm_map_get(texts, (uintptr_t)*name, 0) : 0;
+
+	if (c->mode == WRITE) {
+		put(c, n);
+	} else if (*name && !n) {
+		if (nm_map_put(texts, (uintptr_t)*name, texts->count + 1))
+			fail(c, NM_ENOMEM);
+		write_item(c, &(struct item){.kind = ITEM_TEXT,
+					     .data = (const uint8_t *)*name,
+					     .data_bytes = strlen(*name)});
+	}
+}
+
+static void type(struct coder *c, const struct nm_type **ret_type)
+{
+	if (c->mode == READ) {
+		const struct symbol_decoder *d = c->symbols->decoder;
+		uint64_t n = get(c);
+
+		require(c, n <= d->types.count);
+		*ret_type = n && !c->status ? d->types.at[n - 1] : NULL;
+		return;
+	}
+	struct nm_map *types = &c->symbols->encoder->types;
+	uint64_t n = *ret_type ? nm_map_get(types, (uintptr_t)*ret_type, 0) : 0;
+
+	if (c->mode == WRITE) {
+		put(c, n);
+	} else if (*ret_type && !n) {
+		struct nm_type copy = **ret_type;
+
+		if (nm_map_put(types, (uintptr_t)*ret_type, types->count + 1))
+			fail(c, NM_ENOMEM);
+		write_item(c, &(struct item){.kind = copy.fields[0].type ? ITEM_LOCALS : ITEM_TYPE,
+					     .described_type = &copy});
+	}
+}
+
+static void module(struct coder *c, struct nm_module **ret_module)
+{
+	if (c->mode == WRITE) {
+		put(c, (*ret_module)->encoded_number);
+	} else if (c->mode == READ) {
+		const struct symbol_decoder *d = c->symbols->decoder;
+		uint64_t n = get(c);
+
+		require(c, n && n <= d->modules.count);
+		*ret_module = c->status ? NULL : d->modules.at[n - 1];
+	}
+}
+
+/* The module, and low and end. */
+static void range(struct coder *c, struct item *item)
+{
+	uint64_t *last =
+	    c->mode == READ ? &c->symbols->decoder->last[item->kind] : &c->symbols->encoder->last[item->kind];
+	uint64_t distance = item->low - *last;
+	uint64_t zigzag = distance << 1 ^ (uint64_t)((int64_t)distance >> 63), bytes = item->end - item->low;
+
+	module(c, &item->module);
+	number(c, &zigzag);
+	number(c, &bytes);
+	if (c->mode == READ) {
+		item->low = *last + (zigzag >> 1 ^ -(zigzag & 1));
+		item->end = item->low + bytes;
+		require(c, item->end >= item->low);
+	}
+	if (c->mode != INTRODUCE)
+		*last = item->low;
+}
+
+/* ---- the fields of each kind ---- */
+
+static void build_id(struct coder *c, struct nm_module *m)
+{
+	const uint8_t *id = m->wanted_id;
+
+	data(c, &id, &m->wanted_id_bytes);
+	require(c, m->wanted_id_bytes <= BUILD_ID_MAX);
+	if (c->mode == READ && !c->status)
+		memcpy(m->wanted_id, id, m->wanted_id_bytes);
+}
+
+static void segments(struct coder *c, struct nm_module *m)
+{
+	uint64_t count = m->segments.count;
+
+	number(c, &count);
+	for (uint64_t i = 0; i < count && !c->status; i++) {
+		if (c->mode == READ && nm_vec_push(&m->segments, (struct segment){0})) {
+			fail(c, NM_ENOMEM);
+			return;
+		}
+		struct segment *s = &m->segments.at[i];
+
+		number(c, &s->offset);
+		number(c, &s->vaddr);
+		number(c, &s->file_bytes);
+		number(c, &s->bytes);
+		flag(c, &s->executable);
+		require(c, s->vaddr + s->bytes >= s->vaddr && s->offset + s->file_bytes >= s->offset);
+	}
+}
+
+static void module_fields(struct coder *c, struct nm_module *m)
+{
+	uint64_t modified = (uint64_t)m->modified;
+
+	text(c, &m->path);
+	build_id(c, m);
+	flag(c, &m->had_file);
+	number(c, &modified);
+	m->modified = (int64_t)modified;
+	segments(c, m);
+	number(c, &m->tls_bytes);
+	number(c, &m->tls_image_bytes);
+	number(c, &m->tls_align);
+	require(c, m->path != NULL);
+}
+
+static void position_fields(struct coder *c, struct item *item)
+{
+	range(c, item);
+	number(c, &item->position_count);
+	require(c, item->position_count <= POSITIONS_MAX);
+	for (uint64_t i = 0; i < item->position_count && !c->status; i++) {
+		text(c, &item->positions[i].function);
+		text(c, &item->positions[i].file);
+		small_number(c, &item->positions[i].line);
+	}
+}
+
+static void field_fields(struct coder *c, int is_frame, struct nm_field *f)
+{
+	text(c, &f->name);
+	number(c, &f->offset);
+	number(c, &f->bytes);
+	number(c, &f->stride);
+	small_number(c, &f->count);
+	if (is_frame) {
+		text(c, &f->type);
+		number(c, &f->type_bytes);
+		number(c, &f->type_offset);
+		require(c, f->type && f->offset >= f->type_offset);
+	}
+	require(c, f->name && f->count && (f->count == 1 || f->stride));
+}
+
+static void type_fields(struct coder *c, int is_frame, struct nm_type *t)
+{
+	struct nm_field *fields = (struct nm_field *)t->fields; /* writing leaves them alone */
+
+	text(c, &t->name);
+	number(c, &t->bytes);
+	small_number(c, &t->field_count);
+	require(c, t->name && t->bytes && t->field_count && t->field_count <= TYPE_FIELDS_MAX);
+	if (c->mode == READ && !c->status) {
+		t->fields = fields = calloc(t->field_count, sizeof *fields);
+		if (!fields)
+			fail(c, NM_ENOMEM);
+	}
+	for (uint32_t i = 0; i < t->field_count && !c->status; i++)
+		field_fields(c, is_frame, &fields[i]);
+}
+
+static void variable_fields(struct coder *c, struct item *item)
+{
+	range(c, item);
+	text(c, &item->name);
+	text(c, &item->type_name);
+	text(c, &item->file);
+	small_number(c, &item->line);
+	number(c, &item->number);
+	require(c, item->name && item->number <= NM_VAR_SECTION);
+}
+
+static void question_fields(struct coder *c, struct item *item)
+{
+	module(c, &item->module);
+	number(c, &item->number);
+	if (item->number == ITEM_DIGEST)
+		text(c, &item->file);
+	else
+		number(c, &item->low);
+	require(c, item->number < ITEM_KINDS);
+}
+
+static void item_fields(struct coder *c, struct item *item)
+{
+	switch (item->kind) {
+	case ITEM_TEXT: data(c, &item->data, &item->data_bytes); return;
+	case ITEM_MODULE: module_fields(c, item->described); return;
+	case ITEM_LEVEL:
+		module(c, &item->module);
+		number(c, &item->number);
+		require(c, item->number <= NM_DEBUG_DWARF);
+		return;
+	case ITEM_FUNCTION:
+		range(c, item);
+		text(c, &item->name);
+		text(c, &item->linkage_name);
+		require(c, item->name && item->linkage_name);
+		return;
+	case ITEM_POSITIONS: position_fields(c, item); return;
+	case ITEM_VARIABLE:
+	case ITEM_TLS_VARIABLE: variable_fields(c, item); return;
+	case ITEM_CODE:
+		module(c, &item->module);
+		number(c, &item->low);
+		data(c, &item->data, &item->data_bytes);
+		return;
+	case ITEM_TYPE:
+	case ITEM_LOCALS: type_fields(c, item->kind == ITEM_LOCALS, item->described_type); return;
+	case ITEM_VARIABLE_TYPE:
+		module(c, &item->module);
+		number(c, &item->low);
+		number(c, &item->number);
+		type(c, &item->type);
+		require(c, item->number <= 1);
+		return;
+	case ITEM_ALLOCATED:
+		module(c, &item->module);
+		number(c, &item->low);
+		number(c, &item->bytes);
+		number(c, &item->number);
+		type(c, &item->type);
+		require(c, item->number < NM_ALLOCATED_STRUCTURE || item->number == NM_ALLOCATED_OTHER ||
+			       (item->number == NM_ALLOCATED_STRUCTURE && item->type));
+		return;
+	case ITEM_FRAME_TYPE:
+		range(c, item);
+		type(c, &item->type);
+		return;
+	case ITEM_DIGEST:
+		module(c, &item->module);
+		text(c, &item->file);
+		text(c, &item->digest);
+		require(c, item->file && item->digest);
+		return;
+	case ITEM_NOTHING: question_fields(c, item); return;
+	case ITEM_BEGIN:
+	case ITEM_COMPLETE:
+	case ITEM_KINDS: return;
+	}
+}
+
+/* ---- whole items ---- */
+
+static void write_item(struct coder *c, struct item *item)
+{
+	struct coder fields = {.symbols = c->symbols, .mode = INTRODUCE};
+
+	item_fields(&fields, item);
+	fields.mode = WRITE;
+	put(&fields, item->kind);
+	item_fields(&fields, item);
+	if (fields.status)
+		fail(c, fields.status);
+}
+
+void item_write(struct nm_symbols *symbols, struct item *item)
+{
+	struct coder c = {.symbols = symbols, .mode = WRITE};
+
+	write_item(&c, item);
+	if (c.status)
+		symbols->encoder->status = NM_ENOMEM;
+}
+
+int item_read(struct nm_symbols *symbols, const uint8_t **at, const uint8_t *end, struct item *item)
+{
+	struct coder c = {.symbols = symbols, .mode = READ, .at = *at, .end = end};
+	uint64_t kind = get(&c);
+
+	require(&c, kind && kind < ITEM_KINDS);
+	if (!c.status) {
+		item->kind = (enum item_kind)kind;
+		item_fields(&c, item);
+	}
+	*at = c.at;
+	return c.status;
+}
