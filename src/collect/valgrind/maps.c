@@ -19,7 +19,7 @@
 #define MAX_PROGRAM_HEADERS 64
 
 /* Of Linux; Valgrind's headers have no names for them. */
-enum { MAP_HUGETLB_ = 0x40000, MAP_HUGE_SHIFT_ = 26, MADV_NOHUGEPAGE_ = 15 };
+enum { MAP_HUGETLB_ = 0x40000, MAP_HUGE_SHIFT_ = 26, MADV_HUGEPAGE_ = 14, MADV_NOHUGEPAGE_ = 15 };
 
 /* Of the core, though not in its headers for tools. */
 extern Addr VG_(brk_base);

@@ -150,8 +150,6 @@ void nm_scheduler_thread_ends(ThreadId thread);
 #define NM_FUTEX_WAIT 0
 #define NM_FUTEX_WAKE 1
 
-enum { MADV_HUGEPAGE_ = 14 }; /* not among Valgrind's */
-
 static inline long nm_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
