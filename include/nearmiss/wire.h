@@ -187,15 +187,6 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  * Waiting is by futex, never by spinning: the producer of a full ring waits on `tail`, the consumer
  * of all-empty rings waits on control->doorbell, which producers bump after publishing if
  * control->consumer_waits is set.
- *
- * Behind the last chunk, NM_WIRE_DESK_GAP bytes on (so that its beginning is not the end of that chunk, to whoever reads
- * cursor), lies the desk, as large as a chunk.  A producer that finds control->apart set fills the desk
- * instead of a chunk (cursor lies there, then) and copies it past the caches when it publishes: stores into lines that
- * another processor has read would each wait for them.
- *
- * The consumer may move the thread that waits to another processor when it wakes it: sets `moving`, frees the chunk,
- * binds the thread, wakes it, frees it again, clears `moving` and wakes who waits on that.  A producer does not go on
- * before, so that the program never sees that it was bound.
  */
 struct nm_wire_control {
 	uint64_t magic;
@@ -204,7 +195,6 @@ struct nm_wire_control {
 	uint32_t doorbell;            /* atomic, futex: bumped by producers */
 	uint32_t consumer_waits;      /* atomic: the consumer is about to wait, or waits, on doorbell */
 	uint32_t chunk_words, chunks; /* geometry that collectors must use */
-	uint32_t apart;    /* atomic: producers run on another processor than the consumer (see the desk) */
 	uint32_t consumer; /* atomic: pid, 0 when it has gone.  A producer that has waited long looks here */
 };
 
@@ -219,32 +209,21 @@ struct nm_wire_ring {
 	uint64_t base;                /* address of this struct in the producer */
 	_Alignas(64) uint64_t cursor; /* producer only: next free word, as an address in the producer */
 	uint64_t limit;               /* producer only: calls for the next chunk when cursor passes it */
-	uint32_t desk_chunk; /* producer only: number of the chunk that the desk is for, if cursor is there */
-	uint64_t ran;        /* producer only: instructions that no NM_WIRE_RAN has told of yet */
-	_Alignas(64) uint32_t head; /* atomic: chunks published */
-	uint32_t state;             /* atomic: enum nm_wire_ring_state, set by the producer */
-	_Alignas(64) uint32_t tail; /* atomic, futex: chunks consumed */
-	uint32_t producer_waits;    /* atomic */
-	uint32_t waiter;            /* atomic: the thread of it that waits */
-	uint32_t moving;            /* atomic, futex: the consumer is about to put that thread elsewhere */
-	uint32_t detached;          /* atomic: the consumer has gone; throw events away */
+	uint64_t ran;                 /* producer only: instructions that no NM_WIRE_RAN has told of yet */
+	_Alignas(64) uint32_t head;   /* atomic: chunks published */
+	uint32_t state;               /* atomic: enum nm_wire_ring_state, set by the producer */
+	_Alignas(64) uint32_t tail;   /* atomic, futex: chunks consumed */
+	uint32_t producer_waits;      /* atomic */
+	uint32_t detached;            /* atomic: the consumer has gone; throw events away */
 	_Alignas(64) uint32_t used[NM_WIRE_MAX_CHUNKS]; /* words in each published chunk */
 };
 
 #define NM_WIRE_RING_DATA 4096 /* offset of the first chunk in the ring file */
 
-#define NM_WIRE_DESK_GAP 64
-
-/* Offset of the desk in the ring file. */
-static inline uint64_t nm_wire_desk_offset(uint32_t chunk_words, uint32_t chunks)
-{
-	return NM_WIRE_RING_DATA + 8ull * chunk_words * chunks + NM_WIRE_DESK_GAP;
-}
-
 /* Of the ring file. */
 static inline uint64_t nm_wire_ring_bytes(uint32_t chunk_words, uint32_t chunks)
 {
-	return nm_wire_desk_offset(chunk_words, chunks) + 8ull * chunk_words;
+	return NM_WIRE_RING_DATA + 8ull * chunk_words * chunks;
 }
 
 #endif

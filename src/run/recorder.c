@@ -19,7 +19,6 @@
 #include "consumer.h"
 #include "launch.h"
 #include "name_preload.h"
-#include "placement.h"
 #include "progress.h"
 #include "run_dir.h"
 #include "run_profile.h"
@@ -93,13 +92,6 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 	return 0;
 }
 
-static void place_program(struct recorder *r)
-{
-	int apart, processor = nm_placement_of_feeder(&apart);
-
-	nm_consumer_place(r->consumer, processor, apart);
-}
-
 /* Takes the next chunk if one comes soon: 1 or 0, or a code. */
 static int take_next(struct recorder *r, struct nm_error *err)
 {
@@ -109,7 +101,6 @@ static int take_next(struct recorder *r, struct nm_error *err)
 
 	if (came > 0) {
 		status = take(r, &chunk, err);
-		place_program(r);
 		nm_consumer_release(r->consumer, &chunk);
 	} else if (!came && r->tracer) {
 		nm_tracer_flush(r->tracer);

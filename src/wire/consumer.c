@@ -12,8 +12,7 @@
  * Against lost wake-ups both sides store their own word, then load the other's, all sequentially
  * consistent: we set consumer_waits and look at the heads again before sleeping, a producer moves head and then
  * looks at consumer_waits; a producer sets producer_waits and looks at tail again, we move tail and then look
- * at producer_waits.  Likewise for `moving`: we set it and look at producer_waits again before we bind the thread, a
- * producer clears producer_waits and looks at moving before it goes on.
+ * at producer_waits.
  *
  * A producer that waits is woken when half of its chunks are free, so that the two do not take turns chunk by
  * chunk: with that and a ring of 16 chunks instead of 8, a recording of perl takes an eighth less time.
@@ -22,7 +21,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +75,6 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 	c->chunk_words = chunk_words;
 	c->chunks = chunks;
 	c->ring_bytes = nm_wire_ring_bytes(chunk_words, chunks);
-	c->processor = -1;
 	status = map_control(c, dir, err);
 	if (status) {
 		nm_consumer_free(c);
@@ -116,11 +113,6 @@ void nm_consumer_free(struct nm_consumer *c)
 
 /* ---- Taking chunks ----------------------------------------------------------------------- */
 
-static uint64_t *at_offset(const struct ring *ring, uint64_t offset)
-{
-	return (uint64_t *)((char *)ring->shared + offset);
-}
-
 /* In the ring file: of the next chunk to be taken. */
 static uint64_t next_offset(const struct nm_consumer *c, const struct ring *ring)
 {
@@ -129,7 +121,7 @@ static uint64_t next_offset(const struct nm_consumer *c, const struct ring *ring
 
 static uint64_t *next_chunk(const struct nm_consumer *c, const struct ring *ring)
 {
-	return at_offset(ring, next_offset(c, ring));
+	return (uint64_t *)((char *)ring->shared + next_offset(c, ring));
 }
 
 static void fill_chunk(const struct nm_consumer *c, struct ring *ring, size_t count, struct nm_chunk *ret)
@@ -164,7 +156,7 @@ static int take_published(struct nm_consumer *c, struct ring *ring, struct nm_ch
 	return 1;
 }
 
-/* How many words lie before the cursor, if that lies in the chunk, or the desk, that starts there. */
+/* How many words lie before the cursor, if it lies in the chunk that starts there. */
 static size_t words_before_cursor(const struct nm_consumer *c, const struct ring *ring, uint64_t start)
 {
 	uint64_t cursor = __atomic_load_n(&ring->shared->cursor, __ATOMIC_ACQUIRE) - ring->base;
@@ -175,23 +167,16 @@ static size_t words_before_cursor(const struct nm_consumer *c, const struct ring
 	return bytes / sizeof(uint64_t);
 }
 
-/* 1 if the dead producer had written into its next chunk, or on the desk for it, and that was taken.  A cursor that lies
- * in another chunk, or on the desk for another, is that of a producer that died between publishing one chunk and entering
- * the next. */
+/* 1 if the dead producer had written into its next chunk, and that was taken.  If the cursor lies in another chunk, the
+ * producer died between publishing one chunk and entering the next. */
 static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
-	uint64_t start = next_offset(c, ring);
-	size_t words = words_before_cursor(c, ring, start);
+	size_t words = words_before_cursor(c, ring, next_offset(c, ring));
 
-	if (!words && acquire(&ring->shared->desk_chunk) == ring->taken) {
-		start = nm_wire_desk_offset(c->chunk_words, c->chunks);
-		words = words_before_cursor(c, ring, start);
-	}
 	ring->rest_taken = 1;
 	if (!words)
 		return 0;
 	fill_chunk(c, ring, words, ret);
-	ret->words = at_offset(ring, start);
 	return 1;
 }
 
@@ -329,47 +314,11 @@ static int is_to_be_woken(const struct nm_consumer *c, const struct ring *ring)
 	       acquire(&ring->shared->head) - ring->released <= c->chunks / 2;
 }
 
-/* Which processors the thread may run on, if it is one of the process and can be bound to that one. */
-static int can_be_moved(const struct ring *ring, pid_t thread, int processor, cpu_set_t *ret_all)
-{
-	return processor >= 0 && thread > 0 && !syscall(SYS_tgkill, (pid_t)ring->pid, thread, 0) &&
-	       !sched_getaffinity(thread, sizeof *ret_all, ret_all) && CPU_COUNT(ret_all) > 1 &&
-	       CPU_ISSET(processor, ret_all);
-}
-
-/* Wakes the thread that waits, for which `moving` is set, where producers are to go on.  Bound while it is woken it stays
- * there; it does not go on before it is free again. */
-static void wake_there(struct nm_consumer *c, struct ring *ring)
-{
-	int waits = look(&ring->shared->producer_waits) != 0;
-	pid_t thread = (pid_t)look(&ring->shared->waiter);
-	cpu_set_t all, one;
-	int moved = waits && can_be_moved(ring, thread, c->processor, &all);
-
-	CPU_ZERO(&one);
-	if (moved) {
-		CPU_SET(c->processor, &one);
-		sched_setaffinity(thread, sizeof one, &one);
-	}
-	wake(&ring->shared->tail);
-	if (moved)
-		sched_setaffinity(thread, sizeof all, &all);
-	set(&ring->shared->moving, 0);
-	wake(&ring->shared->moving);
-}
-
 static void release(struct nm_consumer *c, struct ring *ring)
 {
-	int there;
-
 	ring->released++;
-	there = c->processor >= 0 && is_to_be_woken(c, ring);
-	if (there)
-		set(&ring->shared->moving, 1);
 	set(&ring->shared->tail, ring->released);
-	if (there)
-		wake_there(c, ring);
-	else if (is_to_be_woken(c, ring))
+	if (is_to_be_woken(c, ring))
 		wake(&ring->shared->tail);
 }
 
@@ -382,11 +331,4 @@ void nm_consumer_release(struct nm_consumer *c, const struct nm_chunk *chunk)
 			release(c, &c->rings.at[i]);
 			return;
 		}
-}
-
-void nm_consumer_place(struct nm_consumer *c, int processor, int apart)
-{
-	c->processor = processor < CPU_SETSIZE ? processor : -1;
-	if (look(&c->control->apart) != (uint32_t)apart)
-		set(&c->control->apart, (uint32_t)apart);
 }

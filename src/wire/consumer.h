@@ -63,10 +63,6 @@ int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chu
 /* Gives the chunk's room back to its producer.  Chunks of one ring are released in the order given. */
 void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
 
-/* From now on, a producer that has waited for room goes on on this processor; -1: wherever the host puts it.  apart:
- * whether that is another than this consumer's. */
-void nm_consumer_place(struct nm_consumer *consumer, int processor, int apart);
-
 /* Rings that have not ended, and rings that were announced lately and are still to appear. */
 size_t nm_consumer_live(const struct nm_consumer *consumer);
 

@@ -46,7 +46,6 @@ struct nm_consumer {
 	size_t next_ring;   /* ring to be asked first */
 	int64_t checked_at; /* ms: when we looked last who is alive */
 	int detached;
-	int processor;   /* where producers are to go on, or -1 */
 	char fault[128]; /* of the ring that ended last */
 };
 

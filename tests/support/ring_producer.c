@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,20 +45,10 @@ static uint64_t *chunk_start(const struct ring_producer *p)
 	       (size_t)(p->ring->head % p->ring->chunks) * p->ring->chunk_words;
 }
 
-uint64_t *ring_producer_desk(const struct ring_producer *p)
-{
-	return (uint64_t *)((char *)p->ring + nm_wire_desk_offset(p->ring->chunk_words, p->ring->chunks));
-}
-
 static void begin_chunk(struct ring_producer *p)
 {
-	int at_desk = (int)__atomic_load_n(&p->control->apart, __ATOMIC_RELAXED);
-
-	p->start = at_desk ? ring_producer_desk(p) : chunk_start(p);
-	p->desks += (uint32_t)at_desk;
-	/* In this order: what lies on the desk for the last chunk is not for this one. */
+	p->start = chunk_start(p);
 	__atomic_store_n(&p->ring->cursor, (uint64_t)(uintptr_t)p->start, __ATOMIC_RELEASE);
-	__atomic_store_n(&p->ring->desk_chunk, p->ring->head, __ATOMIC_RELEASE);
 }
 
 static void ring_doorbell(struct nm_wire_control *control)
@@ -74,9 +63,8 @@ int ring_producer_open(struct ring_producer *p, const char *dir)
 {
 	char name[32];
 
-	p->waits = p->desks = 0;
+	p->waits = 0;
 	p->patience = 1;
-	p->woken_on = -1;
 	p->control = map_file(dir, "control", 0, sizeof *p->control);
 	if (p->control == MAP_FAILED)
 		return -1;
@@ -124,17 +112,12 @@ static void wait_for_room(struct ring_producer *p)
 
 	if (has_room(p, &tail))
 		return;
-	__atomic_store_n(&ring->waiter, (uint32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
 	while (!has_room(p, &tail) && !consumer_has_gone(p)) {
-		__atomic_store_n(&p->woken_on, -1, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&p->waits, 1, __ATOMIC_SEQ_CST);
 		wait_on(p, &ring->tail, tail);
-		__atomic_store_n(&p->woken_on, sched_getcpu(), __ATOMIC_SEQ_CST);
 	}
 	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&ring->moving, __ATOMIC_SEQ_CST) && !consumer_has_gone(p))
-		wait_on(p, &ring->moving, 1);
 }
 
 void ring_producer_publish(struct ring_producer *p)
@@ -143,8 +126,6 @@ void ring_producer_publish(struct ring_producer *p)
 
 	if (!used)
 		return;
-	if (p->start != chunk_start(p))
-		memcpy(chunk_start(p), p->start, used * sizeof *p->start);
 	__atomic_store_n(&p->ring->used[p->ring->head % p->ring->chunks], (uint32_t)used, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->ring->head, p->ring->head + 1, __ATOMIC_SEQ_CST);
 	ring_doorbell(p->control);

@@ -15,11 +15,9 @@ struct ring_producer {
 	struct nm_wire_control *control;
 	struct nm_wire_ring *ring;
 	uint32_t number;
-	uint64_t *start; /* of the chunk being written, or of the desk */
+	uint64_t *start; /* of the chunk being written */
 	uint32_t waits;  /* how often it has waited for room */
-	uint32_t desks;  /* how many chunks it has begun on the desk */
 	int patience;    /* s: after which it looks whether the consumer has gone */
-	int woken_on; /* atomic: the processor that it ran on right after its last wait; -1: it still waits */
 };
 
 /* 0, or -1 with errno. */
@@ -29,7 +27,6 @@ int ring_producer_open(struct ring_producer *p, const char *dir);
  * the consumer has gone and the words were thrown away. */
 int ring_producer_write(struct ring_producer *p, const uint64_t *words, size_t count);
 
-uint64_t *ring_producer_desk(const struct ring_producer *p);
 void ring_producer_publish(struct ring_producer *p);
 void ring_producer_close(struct ring_producer *p); /* publishes, and says that the stream is whole */
 void ring_producer_unmap(struct ring_producer *p); /* forgets the ring, as a killed process would */

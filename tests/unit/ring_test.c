@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * ring_test.c - the live transport between threads and between processes: wrap-around, full rings,
- * several rings at once, killed and replaced producers and what they had run, the desk, where a producer goes on,
- * detachment, damaged rings.
+ * several rings at once, killed and replaced producers and what they had run, detachment, damaged rings.
  *
  * What is sent is a sequence of words that both sides compute, cut into pieces of changing size, so
  * that a lost, doubled or torn word shows.
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -124,7 +122,7 @@ static void receive(struct nm_consumer *consumer, int rings, struct received *go
 struct sender {
 	const char *dir;
 	uint64_t words;
-	uint32_t waits, desks;
+	uint32_t waits;
 	int thrown_away;
 };
 
@@ -138,7 +136,6 @@ static void *sender_thread(void *arg)
 	s->thrown_away = send(&p, p.number, s->words);
 	ring_producer_close(&p);
 	s->waits = p.waits;
-	s->desks = p.desks;
 	return NULL;
 }
 
@@ -475,9 +472,9 @@ static void test_a_ring_may_appear_later_than_its_number(void **state)
 	close(fd);
 }
 
-/* ---- The desk ---------------------------------------------------------------------------- */
+/* ---- Death while publishing -------------------------------------------------------------- */
 
-enum last_moment { IN_A_CHUNK, PUBLISHED, AT_THE_NEXT, BEFORE_DESK_CHUNK };
+enum last_moment { IN_A_CHUNK, PUBLISHED, AT_THE_NEXT };
 
 struct death {
 	unsigned full, rest; /* chunks and words that it writes */
@@ -516,8 +513,6 @@ static pid_t start_to_die(const char *dir, const struct death *d)
 		ring_producer_publish(&p);
 		if (d->when == PUBLISHED)
 			p.ring->cursor = cursor;
-		if (d->when != AT_THE_NEXT)
-			p.ring->desk_chunk--;
 	}
 	kill(getpid(), SIGKILL);
 	_exit(0);
@@ -544,251 +539,18 @@ static void expect_what_was_written(struct run *run, uint32_t ring, const struct
 }
 
 /* In the ring's last chunk and in its first again, at each moment. */
-static void test_what_a_killed_process_had_on_its_desk_is_given_once(void **state)
+static void test_a_process_may_die_at_each_moment_of_publishing(void **state)
 {
 	static const unsigned rests[] = {0, 77, CHUNK_WORDS};
 	struct run *run = *state;
 	uint32_t ring = 0;
 
-	for (int apart = 0; apart <= 1; apart++) {
-		nm_consumer_place(run->consumer, -1, apart);
-		for (enum last_moment when = IN_A_CHUNK; when <= BEFORE_DESK_CHUNK; when++)
-			for (unsigned i = 0; i < 6; i++) {
-				struct death d = {CHUNKS - 1 + i / 3, rests[i % 3], when};
+	for (enum last_moment when = IN_A_CHUNK; when <= AT_THE_NEXT; when++)
+		for (unsigned i = 0; i < 6; i++) {
+			struct death d = {CHUNKS - 1 + i / 3, rests[i % 3], when};
 
-				if (apart || when == IN_A_CHUNK)
-					expect_what_was_written(run, ring++, &d);
-			}
-	}
-}
-
-static void test_a_stream_goes_over_the_desk_and_past_it(void **state)
-{
-	struct run *run = *state;
-	struct sender s = {.dir = run->dir, .words = 50000};
-	struct nm_chunk chunk;
-	uint64_t words = 0;
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, sender_thread, &s), 0);
-	for (unsigned taken = 0;; taken++) {
-		/* So long, each, that some chunks are begun meanwhile: the ring has CHUNKS. */
-		nm_consumer_place(run->consumer, -1, taken / (2 * CHUNKS) % 2);
-		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &chunk, NULL), 1);
-		if (chunk.kind == NM_CHUNK_END)
-			break;
-		expect_words(&chunk, 0, &words);
-		nm_consumer_release(run->consumer, &chunk);
-	}
-	pthread_join(thread, NULL);
-	assert_int_equal(chunk.end, NM_END_CLOSED);
-	assert_int_equal(words, s.words);
-	assert_in_range(s.desks, 3, s.words / CHUNK_WORDS - 3);
-}
-
-/* ---- Where a producer goes on ------------------------------------------------------------ */
-
-enum { ROUNDS = 5, HALF = CHUNKS / 2 };
-
-/* Shared with the child. */
-struct guest {
-	struct ring_producer p;
-	cpu_set_t all;
-	uint32_t went_on; /* atomic: after so many waits */
-	uint32_t bound;   /* atomic: how often it could see, then, that it was */
-};
-
-/* What the consumer has bound since watch(). */
-static struct {
-	struct guest *guest;
-	pid_t thread[4];
-	cpu_set_t to[4];
-	int calls, ran_on;
-	int early; /* the guest went on before it was free */
-} watched;
-
-static void until(const uint32_t *word, uint32_t value)
-{
-	for (int ms = 0; __atomic_load_n(word, __ATOMIC_SEQ_CST) != value; ms++) {
-		assert_true(ms < PATIENCE_MS);
-		usleep(1000);
-	}
-}
-
-/* In place of libc's.  Before the guest is free again it has time to run where it is bound, and to go on too early. */
-int sched_setaffinity(pid_t thread, size_t bytes, const cpu_set_t *to)
-{
-	struct guest *guest = watched.guest;
-
-	if (guest && watched.calls < 4) {
-		watched.thread[watched.calls] = thread;
-		watched.to[watched.calls++] = *to;
-		if (watched.calls == 2) {
-			for (int ms = 0; ms < PATIENCE_MS && watched.ran_on < 0; ms++, usleep(1000))
-				watched.ran_on = __atomic_load_n(&guest->p.woken_on, __ATOMIC_SEQ_CST);
-			usleep(10000);
-			watched.early =
-			    __atomic_load_n(&guest->went_on, __ATOMIC_SEQ_CST) == guest->p.waits ||
-			    !__atomic_load_n(&guest->p.ring->moving, __ATOMIC_SEQ_CST);
+			expect_what_was_written(run, ring++, &d);
 		}
-	}
-	return (int)syscall(SYS_sched_setaffinity, thread, bytes, to);
-}
-
-static void watch(struct guest *guest)
-{
-	memset(&watched, 0, sizeof watched);
-	watched.guest = guest;
-	watched.ran_on = -1;
-}
-
-static void be_guest(struct guest *g)
-{
-	uint32_t waits = 0;
-	cpu_set_t seen;
-
-	/* The ring full for the first time, then half of it again in each round. */
-	for (uint64_t i = 0; i < (uint64_t)(CHUNKS + ROUNDS * HALF) * CHUNK_WORDS; i++) {
-		uint64_t word = word_of(0, i);
-
-		if (ring_producer_write(&g->p, &word, 1))
-			_exit(1);
-		if (waits == g->p.waits)
-			continue;
-		waits = g->p.waits;
-		if (sched_getaffinity(0, sizeof seen, &seen) || !CPU_EQUAL(&seen, &g->all))
-			__atomic_fetch_add(&g->bound, 1, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&g->went_on, waits, __ATOMIC_SEQ_CST);
-	}
-	ring_producer_close(&g->p);
-	_exit(0);
-}
-
-static struct guest *start_guest(const char *dir, pid_t *ret_pid)
-{
-	struct guest *g = mmap(NULL, sizeof *g, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	assert_true(g != MAP_FAILED);
-	assert_int_equal(sched_getaffinity(0, sizeof g->all, &g->all), 0);
-	assert_int_equal(ring_producer_open(&g->p, dir), 0);
-	g->p.patience = PATIENCE_MS / 1000;
-	*ret_pid = fork();
-	assert_true(*ret_pid >= 0);
-	if (!*ret_pid)
-		be_guest(g);
-	g->p.ring->pid = (uint32_t)*ret_pid;
-	return g;
-}
-
-/* A process that has counted that it waits sleeps nowhere else. */
-static void until_it_sleeps(pid_t pid, const struct guest *g, uint32_t waits)
-{
-	char path[64], state = 0;
-
-	until(&g->p.waits, waits);
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	for (int ms = 0; state != 'S'; ms++) {
-		FILE *f = fopen(path, "r");
-
-		assert_non_null(f);
-		assert_int_equal(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
-		fclose(f);
-		assert_true(ms < PATIENCE_MS);
-		usleep(1000);
-	}
-}
-
-static void take_chunks(struct run *run, struct nm_chunk *ret, int count, uint64_t *words)
-{
-	for (int i = 0; i < count; i++) {
-		assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &ret[i], NULL), 1);
-		assert_int_equal(ret[i].kind, NM_CHUNK_DATA);
-		expect_words(&ret[i], 0, words);
-	}
-}
-
-static void expect_bound(pid_t pid, const struct guest *g, int processor)
-{
-	assert_int_equal(watched.calls, 2);
-	assert_int_equal(watched.thread[0], pid);
-	assert_int_equal(watched.thread[1], pid);
-	assert_int_equal(CPU_COUNT(&watched.to[0]), 1);
-	assert_true(CPU_ISSET(processor, &watched.to[0]));
-	assert_true(CPU_EQUAL(&watched.to[1], &g->all));
-	assert_int_equal(watched.ran_on, processor);
-	assert_int_equal(watched.early, 0);
-}
-
-/* Frees half of the ring in each round.  A processor of -1: nobody is to be bound.  `waiter`: what stands in the ring then,
- * if not 0. */
-static void go_rounds(struct run *run, const int processors[ROUNDS], const pid_t waiters[ROUNDS])
-{
-	struct nm_chunk held[CHUNKS + ROUNDS * HALF], end;
-	uint64_t words = 0;
-	pid_t pid;
-	struct guest *g = start_guest(run->dir, &pid);
-
-	take_chunks(run, held, CHUNKS, &words);
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		until_it_sleeps(pid, g, i + 1);
-		assert_int_equal(g->p.ring->waiter, pid);
-		if (waiters[i])
-			g->p.ring->waiter = (uint32_t)waiters[i];
-		nm_consumer_place(run->consumer, processors[i], 1);
-		watch(g);
-		for (int k = 0; k < HALF; k++)
-			nm_consumer_release(run->consumer, &held[i * HALF + (uint32_t)k]);
-		until(&g->went_on, i + 1);
-		if (processors[i] < 0 || waiters[i])
-			assert_int_equal(watched.calls, 0);
-		else
-			expect_bound(pid, g, processors[i]);
-		assert_int_equal(g->p.ring->moving, 0);
-		watched.guest = NULL;
-		take_chunks(run, held + CHUNKS + i * HALF, HALF, &words);
-	}
-	for (int k = 0; k < CHUNKS; k++)
-		nm_consumer_release(run->consumer, &held[ROUNDS * HALF + k]);
-	assert_int_equal(nm_consumer_next(run->consumer, PATIENCE_MS, &end, NULL), 1);
-	assert_int_equal(end.kind, NM_CHUNK_END);
-	assert_int_equal(end.end, NM_END_CLOSED);
-	assert_int_equal(words, (CHUNKS + ROUNDS * HALF) * CHUNK_WORDS);
-	assert_int_equal(g->bound, 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	ring_producer_unmap(&g->p);
-	munmap(g, sizeof *g);
-}
-
-/* Those that this process may run on, or skips the test. */
-static void find_two(int ret[2])
-{
-	cpu_set_t all;
-	int found = 0;
-
-	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-	for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
-		if (CPU_ISSET(i, &all))
-			ret[found++] = i;
-	if (found < 2)
-		skip();
-}
-
-static void test_who_has_waited_goes_on_where_it_is_put(void **state)
-{
-	int two[2];
-
-	find_two(two);
-	go_rounds(*state, (int[ROUNDS]){two[0], two[1], -1, two[1], two[0]}, (pid_t[ROUNDS]){0});
-}
-
-/* Of no process, of another one, of none that there can be; and where the thread may not run. */
-static void test_nobody_else_is_put_anywhere(void **state)
-{
-	int two[2];
-
-	find_two(two);
-	go_rounds(*state, (int[ROUNDS]){two[0], two[1], two[0], two[1], two[0]},
-		  (pid_t[ROUNDS]){1, getpid(), -1, getppid(), INT32_MAX});
 }
 
 /* ---- Damage ------------------------------------------------------------------------------ */
@@ -905,10 +667,7 @@ int main(void)
 	    RING_TEST(test_a_detached_producer_never_waits),
 	    RING_TEST(test_a_ring_that_comes_after_detachment_is_detached_too),
 	    RING_TEST(test_a_ring_may_appear_later_than_its_number),
-	    RING_TEST(test_what_a_killed_process_had_on_its_desk_is_given_once),
-	    RING_TEST(test_a_stream_goes_over_the_desk_and_past_it),
-	    RING_TEST(test_who_has_waited_goes_on_where_it_is_put),
-	    RING_TEST(test_nobody_else_is_put_anywhere),
+	    RING_TEST(test_a_process_may_die_at_each_moment_of_publishing),
 	    RING_TEST(test_damaged_rings_end_with_the_reason),
 	    RING_TEST(test_a_wild_cursor_of_a_dead_process_is_not_followed),
 	    RING_TEST(test_a_control_file_that_lies_is_an_error),

@@ -11,19 +11,10 @@
  * Waiting for the consumer is by futex with a timeout, because the consumer may die: then, or when it
  * says `detached`, the stream is thrown away and the program goes on unhindered.  So it does when no
  * ring can be made (a chroot without the run directory): writing goes on in private memory.
- *
- * Dropped: writing into a chunk of memory of its own, that stays in the cache, and copying it into the ring past the caches
- * when it is full, as the engine does with batches (workers.c).  The copy took what the stores saved, and the engine then
- * waited for the memory: recordings of sqlite3 and jq, up to 10 % longer.  Where the desk is used all the same, one of 32
- * or 64 KB, copied several times a chunk: recordings of jq and troff took as long.
- *
- * The chunk's size matters little: CPU time of gzip -9 on 300 KB with 64, 128, 256 and 512 KB a chunk, 16
- * chunks, was 0.25, 0.25, 0.24 and 0.26 s.
  */
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
-#include "nontemporal.h"
 
 #define AREA_BYTES (64u << 20)
 #define PATH_BYTES 4096
@@ -40,9 +31,8 @@ static Bool detached;
 static Int consumer_pid;
 static ULong *record; /* header of the record being made */
 static ULong *record_end;
-static ULong *start;     /* of the chunk being written, or of the desk */
+static ULong *start;     /* of the chunk being written */
 static ULong *chunk_end; /* behind it is room for a RAN record */
-static Bool at_desk;
 
 Addr nm_ring_cursor_address(void) { return (Addr)&ring->cursor; }
 Addr nm_ring_limit_address(void) { return (Addr)&ring->limit; }
@@ -53,24 +43,12 @@ static ULong *chunk_start(UInt index)
 	return (ULong *)(area + NM_WIRE_RING_DATA) + (SizeT)(index % ring->chunks) * ring->chunk_words;
 }
 
-static ULong *desk(void) { return (ULong *)(area + nm_wire_desk_offset(ring->chunk_words, ring->chunks)); }
-
-/* The desk is for chunks whose ends are those of lines. */
-static Bool desk_is_wanted(void)
-{
-	return __atomic_load_n(&control->apart, __ATOMIC_RELAXED) &&
-	       ring->chunk_words % (NM_COPY_LINE / sizeof(ULong)) == 0;
-}
-
 static void begin_chunk(void)
 {
-	at_desk = !detached && desk_is_wanted();
-	start = at_desk ? desk() : chunk_start(ring->head);
+	start = chunk_start(ring->head);
 	chunk_end = start + ring->chunk_words - RAN_WORDS;
 	ring->limit = (Addr)(chunk_end - NM_MARGIN_WORDS);
-	/* In this order: what lies on the desk for the last chunk is not for this one. */
 	__atomic_store_n(&ring->cursor, (Addr)start, __ATOMIC_RELEASE);
-	__atomic_store_n(&ring->desk_chunk, ring->head, __ATOMIC_RELEASE);
 }
 
 enum { MAP_POPULATE_ = 0x8000 }; /* not among Valgrind's: at once, rather than by a thousand page faults */
@@ -180,13 +158,10 @@ static void wait_for_room(void)
 
 	if (has_room(&tail))
 		return;
-	__atomic_store_n(&ring->waiter, (UInt)VG_(gettid)(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
 	while (!has_room(&tail) && !detached)
 		wait_on(&ring->tail, tail);
 	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&ring->moving, __ATOMIC_SEQ_CST) && !detached)
-		wait_on(&ring->moving, 1);
 }
 
 /* There is always room for it: what is left for records ends before. */
@@ -214,8 +189,6 @@ void nm_ring_publish(void)
 	if (!detached && __atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE))
 		detached = True;
 	if (!detached) {
-		if (at_desk)
-			nm_copy_nontemporal(chunk_start(ring->head), start, used * sizeof *start);
 		ring->used[ring->head % ring->chunks] = used;
 		__atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_SEQ_CST);
 		ring_doorbell();
