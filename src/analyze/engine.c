@@ -99,18 +99,19 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->definition_store = nm_definition_store_new(NULL);
 	if (e->options.contexts)
 		e->calls = nm_calls_new();
-	if (options->sift && options->sift->mode == NM_SIFT_NTH)
-		e->moments = nm_moments_new();
-	e->options.moments = e->moments;
+	if (options->event_query && options->event_query->mode == NM_QUERY_NTH)
+		e->instruction_clock = nm_instruction_clock_new();
+	e->options.instruction_clock = e->instruction_clock;
 	e->options.coalesced = e->coalesced = nm_coalesced_table_new();
 	e->coalesced_recent = calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *e->coalesced_recent);
 	nm_engine_choose_path(e);
 	status = nm_workers_new(&e->workers, options->threads, options->idle, err);
-	if (!status && (!e->definition_store || !e->coalesced || !e->coalesced_recent ||
-			(e->options.contexts && !e->calls) ||
-			(options->sift && options->sift->mode == NM_SIFT_NTH && !e->moments) ||
-			nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
-			nm_space_init(&e->space, e->symbols)))
+	if (!status &&
+	    (!e->definition_store || !e->coalesced || !e->coalesced_recent ||
+	     (e->options.contexts && !e->calls) ||
+	     (options->event_query && options->event_query->mode == NM_QUERY_NTH && !e->instruction_clock) ||
+	     nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
+	     nm_space_init(&e->space, e->symbols)))
 		status = nm_fail_memory(err);
 	e->attrs.by_instruction = options->by_instruction || e->by_stride;
 	e->attrs.by_pc = e->by_stride;
@@ -165,7 +166,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_vec_free(&e->range_holders);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
-	nm_moments_free(e->moments);
+	nm_instruction_clock_free(e->instruction_clock);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_patterns_done(&e->patterns);
@@ -286,7 +287,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 		status = passes[i]->finish(e->passes[i], &result);
 	free_passes(e);
 	if (!status)
-		status = nm_engine_fold(e, &result, objects);
+		status = nm_engine_merge(e, &result, objects);
 	free(objects);
 	if (status) {
 		nm_result_free(&result);

@@ -30,7 +30,7 @@
 #include "fields.h"
 #include "frames.h"
 #include "inline_cache.h"
-#include "moments.h"
+#include "instruction_clock.h"
 #include "pass.h"
 #include "patterns.h"
 #include "signals.h"
@@ -149,8 +149,8 @@ struct nm_engine {
 
 	struct nm_patterns patterns;
 	struct nm_fields fields;
-	struct nm_moments *moments; /* NULL unless an event is waited for */
-	uint64_t instructions;      /* for them: measured, up to that of the reference that is made */
+	struct nm_instruction_clock *instruction_clock; /* NULL unless an event is waited for */
+	uint64_t instructions; /* for them: measured, up to that of the reference that is made */
 };
 
 /* single_step.c: the block at header, with n addresses; hands the batch to the passes. */
@@ -269,8 +269,8 @@ const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_
 /* code.c: the code of what loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);
 
-/* fold.c: from the passes' counts per engine attribution key to merged attribution keys; objects as
+/* merge.c: from the passes' counts per engine attribution key to merged attribution keys; objects as
  * nm_engine_name_objects gave them. */
-int nm_engine_fold(struct nm_engine *engine, struct nm_result *result, const uint32_t *objects);
+int nm_engine_merge(struct nm_engine *engine, struct nm_result *result, const uint32_t *objects);
 
 #endif

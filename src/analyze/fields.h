@@ -118,8 +118,8 @@ static inline void nm_fields_release(struct nm_fields *fields, uint64_t address,
 	fields->gone[fields->next_gone++ % NM_GONE] = (struct nm_fields_gone){address, size, object};
 }
 
-/* fields_fold.c: puts what was gathered into the result, whose objects and attribution keys these are. */
-int nm_fields_fold(const struct nm_engine *engine, const uint32_t *objects, const uint32_t *attrs,
-		   struct nm_result *result);
+/* fields_merge.c: puts what was gathered into the result, whose objects and attribution keys these are. */
+int nm_fields_merge(const struct nm_engine *engine, const uint32_t *objects, const uint32_t *attrs,
+		    struct nm_result *result);
 
 #endif

@@ -22,22 +22,6 @@ enum {
 };
 _Static_assert(NM_CALLS_MAX <= 1 << (63 - ADDRESS_BITS), "a name and a chain make a key");
 
-static const char *const kind_names[] = {
-    [NM_OBJECT_UNKNOWN] = "unknown",
-    [NM_OBJECT_GLOBAL] = "global",
-    [NM_OBJECT_STATIC] = "static",
-    [NM_OBJECT_THREAD_LOCAL] = "thread-local",
-    [NM_OBJECT_HEAP] = "heap",
-    [NM_OBJECT_STACK] = "stack",
-    [NM_OBJECT_MAPPED] = "mapped",
-    [NM_OBJECT_ANONYMOUS] = "anonymous",
-    [NM_OBJECT_LIBRARY_DATA] = "library data",
-    [NM_OBJECT_NAMED] = "named",
-    [NM_OBJECT_CODE] = "code",
-};
-
-const char *nm_object_kind_name(enum nm_object_kind kind) { return kind_names[kind]; }
-
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

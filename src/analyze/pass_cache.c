@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moments.h"
+#include "instruction_clock.h"
 #include "pass.h"
 
 struct cache {
 	struct nm_hierarchy *hierarchy;
-	struct nm_sift *sift;       /* or NULL */
-	struct nm_moments *moments; /* or NULL */
+	struct nm_event_filter *filter;                 /* or NULL */
+	struct nm_instruction_clock *instruction_clock; /* or NULL */
+	uint64_t references;                            /* of the batches before */
 };
 
 static void release(void *self)
@@ -20,7 +21,7 @@ static void release(void *self)
 	struct cache *c = self;
 
 	nm_hierarchy_free(c->hierarchy);
-	nm_sift_free(c->sift);
+	nm_event_filter_free(c->filter);
 	free(c);
 }
 
@@ -32,13 +33,13 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 	if (!c)
 		return nm_fail_memory(err);
 	status = nm_hierarchy_new_with_oracle(&c->hierarchy, options->machine, options->oracle, err);
-	if (!status && options->sift) {
-		status = nm_sift_new(&c->sift, options->sift, options->machine);
+	if (!status && options->event_query) {
+		status = nm_event_filter_new(&c->filter, options->event_query, options->machine);
 		if (status)
 			nm_fail_memory(err);
 		else
-			nm_sift_watch(c->sift, c->hierarchy);
-		c->moments = options->moments;
+			nm_event_filter_attach(c->filter, c->hierarchy);
+		c->instruction_clock = options->instruction_clock;
 	}
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, options->coalesced))
 		status = nm_fail_memory(err);
@@ -53,19 +54,28 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 	return status;
 }
 
+/* The event that the query waits for may have come in this batch: notes how many instructions had run by then. */
+static void date_event(struct cache *c, const struct nm_ref *refs, size_t count)
+{
+	const uint64_t *instructions = nm_instruction_clock_read(c->instruction_clock);
+	const uint64_t reference = nm_event_filter_reference(c->filter);
+
+	for (size_t i = 0; i < count; i++) {
+		c->references += refs[i].weight;
+		if (c->references == reference)
+			nm_event_filter_set_instructions(c->filter, instructions[i]);
+	}
+}
+
 static int batch(void *self, const struct nm_ref *refs, size_t count, const struct nm_ref *next)
 {
 	struct cache *c = self;
-	uint64_t instructions;
 	int status;
 
 	nm_hierarchy_expect(c->hierarchy, next);
 	status = nm_hierarchy_run(c->hierarchy, refs, count);
-	if (!c->moments)
-		return status;
-	instructions = nm_moments_take(c->moments, refs, count, nm_sift_reference(c->sift));
-	if (instructions)
-		nm_sift_date(c->sift, instructions);
+	if (c->instruction_clock)
+		date_event(c, refs, count);
 	return status;
 }
 
@@ -137,8 +147,8 @@ static int finish(void *self, struct nm_result *result)
 
 	for (unsigned level = 0; level < result->machine.count && !status; level++)
 		status = finish_level(c->hierarchy, level, result);
-	if (c->sift && !status)
-		status = nm_sift_take(c->sift, &result->sifted);
+	if (c->filter && !status)
+		status = nm_event_filter_take(c->filter, &result->events);
 	return status;
 }
 

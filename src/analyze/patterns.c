@@ -54,19 +54,19 @@ void nm_patterns_next(struct nm_patterns *p)
 	begin(p);
 }
 
-static struct nm_result_pattern *pattern_of(struct nm_patterns *p, uint32_t attr)
+static struct nm_result_strides *pattern_of(struct nm_patterns *p, uint32_t attr)
 {
 	if (nm_vec_reach(&p->of_attr, (size_t)attr + 1))
 		return NULL;
 	if (!p->of_attr.at[attr]) {
-		if (nm_vec_push(&p->list, (struct nm_result_pattern){.attr = attr}))
+		if (nm_vec_push(&p->list, (struct nm_result_strides){.attr = attr}))
 			return NULL;
 		p->of_attr.at[attr] = (uint32_t)p->list.count;
 	}
 	return &p->list.at[p->of_attr.at[attr] - 1];
 }
 
-static void count(struct nm_result_pattern *pattern, int64_t stride)
+static void count(struct nm_result_strides *pattern, int64_t stride)
 {
 	struct nm_result_stride *s = pattern->strides, *least = s;
 
@@ -97,7 +97,7 @@ int nm_patterns_take(struct nm_patterns *p, const uint32_t *sites, const struct 
 		key = ((uint64_t)sites[p->access[i]] << 1 | (r->kind == NM_REF_WRITE)) << 32 | r->attr;
 		s = &p->steps[nm_mix64(key) >> (64 - NM_STEPS_BITS)];
 		if (s->key == key && s->burst == p->burst) {
-			struct nm_result_pattern *pattern = pattern_of(p, r->attr);
+			struct nm_result_strides *pattern = pattern_of(p, r->attr);
 
 			if (!pattern)
 				return NM_ENOMEM;

@@ -47,7 +47,7 @@ struct nm_patterns {
 	uint64_t batch,
 	    until;      /* number of the batch; of the first one that is sampled, or not, in its turn */
 	uint64_t burst; /* 1, 2, ... */
-	struct nm_vec(struct nm_result_pattern) list;
+	struct nm_vec(struct nm_result_strides) list;
 	struct nm_vec(uint32_t) of_attr; /* index in list and 1, or 0 */
 	/* While sampling, of each reference of the batch: its access site, and the end of the frame that was
 	 * running. */

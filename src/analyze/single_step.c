@@ -23,7 +23,7 @@ void nm_engine_choose_path(struct nm_engine *e)
 {
 	const struct nm_thread *t = e->thread;
 
-	e->single_step = e->fetching || !e->measuring || e->calls || e->moments ||
+	e->single_step = e->fetching || !e->measuring || e->calls || e->instruction_clock ||
 			 (t && (t->probe.context || t->signals.list.count));
 }
 
@@ -57,8 +57,8 @@ int nm_engine_flush(struct nm_engine *e)
 	nm_coalesced_raise_limit(e->coalesced,
 				 (uint32_t)(e->calls ? e->calls->attrs.count : e->attrs.list.count));
 	status = nm_workers_submit(e->workers, count);
-	if (e->moments)
-		nm_moments_next(e->moments);
+	if (e->instruction_clock)
+		nm_instruction_clock_next(e->instruction_clock);
 	e->batch = nm_workers_buffer(e->workers);
 	return status ? status : nm_fields_next(e);
 }
@@ -69,8 +69,8 @@ static int append(struct nm_engine *e, struct nm_ref ref, uint32_t access_site)
 {
 	if (e->batched == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
-	if (e->moments)
-		nm_moments_note(e->moments, e->batched, e->instructions);
+	if (e->instruction_clock)
+		nm_instruction_clock_note(e->instruction_clock, e->batched, e->instructions);
 	e->patterns.access[e->batched] = access_site;
 	e->patterns.frame_end[e->batched] = e->window.low + e->window.own;
 	e->batch[e->batched++] = ref;
@@ -145,7 +145,7 @@ static int measure(struct nm_engine *e, struct nm_decoded_block *decoded, uint32
 	if (e->fetching && fetch_all(e, decoded, left, before))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < left.accesses; i++) {
-		if (e->moments)
+		if (e->instruction_clock)
 			e->instructions = before + instructions_to(e, decoded, id, i);
 		if (reference(e, decoded, single[i], words[single[i].word] + single[i].distance))
 			return NM_ENOMEM;

@@ -231,8 +231,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	engine->contexts = o->contexts;
 	engine->heap_chains = o->heap_chains;
 	if (o->sets) {
-		nm_sift_sets(&s->sets, &s->machine);
-		engine->sift = &s->sets;
+		nm_event_query_sets(&s->sets, &s->machine);
+		engine->event_query = &s->sets;
 	}
 	s->run.feedback.warn = nm_message;
 	if (!o->quiet && isatty(STDERR_FILENO)) {

@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
+#include "event_query.h"
 #include "machine.h"
 #include "options.h"
 #include "run.h"
-#include "sift.h"
 
 struct nm_simulation_options {
 	struct nm_option_list machines, caches; /* as typed; both empty: the host */
@@ -106,7 +106,7 @@ struct nm_simulation_options {
 /* What the options ask for.  It points into itself: do not copy it. */
 struct nm_simulation {
 	struct nm_machine machine;
-	struct nm_sift_request sets;
+	struct nm_event_query sets;
 	struct nm_run_request run;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c - what was kept of single events (sift.h): counts by set, by granule of memory, or by level alone.
+ * events.c - what was kept of single events (event_query.h): counts by set, by granule of memory, or by level alone.
  *
  * As with all that is stored, attribution keys become places, and threads are added up.  Rows of those who
  * did not ask for events attribution key by attribution key have the attribution keys of their first events,
@@ -12,12 +12,11 @@
 #include "profile_priv.h"
 
 /* Without the code, a place is an object: such places stand behind all others, without a site. */
-static int64_t place_of(const struct nm_place_index *index, const struct nm_sift_request *request,
-			uint32_t attr)
+static int64_t place_of(const struct nm_place_index *index, const struct nm_event_query *query, uint32_t attr)
 {
 	uint32_t place = index->place_of[attr];
 
-	return request->of_objects ? (int64_t)index->place_count + index->places[place].object : place;
+	return query->of_objects ? (int64_t)index->place_count + index->places[place].object : place;
 }
 
 enum unit { WHOLE, SET, GRANULE };
@@ -45,7 +44,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Sorted, each key once; malloc'ed, or NULL. */
-static struct row *rows_of(const struct nm_sifted *from, const struct nm_place_index *index,
+static struct row *rows_of(const struct nm_filtered_events *from, const struct nm_place_index *index,
 			   size_t *ret_count)
 {
 	struct row *rows = malloc((from->row_count + 1) * sizeof *rows);
@@ -54,11 +53,11 @@ static struct row *rows_of(const struct nm_sifted *from, const struct nm_place_i
 	if (!rows)
 		return NULL;
 	for (size_t i = 0; i < from->row_count; i++) {
-		const struct nm_sift_row *r = &from->rows[i];
+		const struct nm_event_row *r = &from->rows[i];
 
 		rows[i] = (struct row){.at = r->place, .count = r->count, .level = r->level, .kind = r->kind};
-		rows[i].maker = place_of(index, from->request, r->attr);
-		rows[i].victim = nm_event_leaves(r->kind) ? place_of(index, from->request, r->victim) : -1;
+		rows[i].maker = place_of(index, from->query, r->attr);
+		rows[i].victim = nm_event_leaves(r->kind) ? place_of(index, from->query, r->victim) : -1;
 	}
 	qsort(rows, from->row_count, sizeof *rows, by_key);
 	for (size_t i = 0; i < from->row_count; i++)
@@ -70,9 +69,9 @@ static struct row *rows_of(const struct nm_sifted *from, const struct nm_place_i
 	return rows;
 }
 
-static enum unit unit_of(const struct nm_sift_request *request)
+static enum unit unit_of(const struct nm_event_query *query)
 {
-	return request->mode == NM_SIFT_SETS ? SET : request->mode == NM_SIFT_GRANULES ? GRANULE : WHOLE;
+	return query->mode == NM_QUERY_SETS ? SET : query->mode == NM_QUERY_GRANULES ? GRANULE : WHOLE;
 }
 
 static int step(sqlite3_stmt *insert)
@@ -130,7 +129,7 @@ static int store_rows(const struct nm_result_writer *w, const struct row *rows, 
 
 int nm_store_events(const struct nm_result_writer *w)
 {
-	const struct nm_sifted *from = &w->result->sifted;
+	const struct nm_filtered_events *from = &w->result->events;
 	size_t count = 0;
 	struct row *rows;
 	int status;
@@ -138,8 +137,8 @@ int nm_store_events(const struct nm_result_writer *w)
 	if (!from->row_count)
 		return SQLITE_OK;
 	rows = rows_of(from, &w->index, &count);
-	status = rows ? store_rows(w, rows, count, unit_of(from->request)) : SQLITE_NOMEM;
-	if (!status && from->request->of_objects)
+	status = rows ? store_rows(w, rows, count, unit_of(from->query)) : SQLITE_NOMEM;
+	if (!status && from->query->of_objects)
 		status = store_places(w);
 	free(rows);
 	return status;

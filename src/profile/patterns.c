@@ -41,8 +41,8 @@ static size_t list_entries(const struct nm_result *result, const struct nm_place
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < result->pattern_count; i++) {
-		const struct nm_result_pattern *p = &result->patterns[i];
+	for (size_t i = 0; i < result->stride_count; i++) {
+		const struct nm_result_strides *p = &result->strides[i];
 
 		for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)
 			if (!k || p->strides[k].count)
@@ -55,7 +55,7 @@ static size_t list_entries(const struct nm_result *result, const struct nm_place
 int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count)
 {
-	size_t room = result->pattern_count + 1, n, places = 0;
+	size_t room = result->stride_count + 1, n, places = 0;
 	struct entry *entries = malloc(room * NM_RESULT_STRIDES * sizeof *entries);
 	struct nm_place_pattern *list = malloc(room * sizeof *list);
 

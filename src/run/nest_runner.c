@@ -64,7 +64,7 @@ static int start_session(struct runner *r, int counts, struct nm_error *err)
 	options.symbols = r->symbols;
 	options.oracle = r->oracle;
 	if (!counts)
-		options.sift = NULL;
+		options.event_query = NULL;
 	return nm_session_new(&r->session, &options, err);
 }
 

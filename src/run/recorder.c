@@ -182,7 +182,7 @@ static int needs_all_blocks(const struct nm_record_request *request)
 {
 	const struct nm_engine_options *engine = &request->run.engine;
 
-	return request->trace || engine->sift || engine->instructions || engine->contexts ||
+	return request->trace || engine->event_query || engine->instructions || engine->contexts ||
 	       engine->heap_chains;
 }
 

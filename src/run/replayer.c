@@ -161,7 +161,7 @@ static int start_session(struct replayer *r, struct nm_error *err)
 	options.oracle = r->oracle;
 	if (looks_ahead(r)) {
 		options.by_instruction = options.contexts = options.heap_chains = 0;
-		options.sift = NULL;
+		options.event_query = NULL;
 	}
 	if (r->trace) {
 		int status = nm_readahead_new(&r->readahead, r->trace, options.threads > 2, err);

@@ -74,7 +74,7 @@ static struct nm_eviction solver_evictions[] = {
 static struct nm_eviction solver_evictions2[] = {{1, 1, 29000, 0}, {1, 0, 4000, 0}, {0, 2, 16000, 0}};
 
 /* Of the same line in two threads, and of another. */
-static struct nm_result_pattern solver_patterns[] = {
+static struct nm_result_strides solver_patterns[] = {
     {1, 100, {{4096, 60}, {8, 30}}}, {0, 10, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, {{8, 40}}}};
 
 /* Of the buckets's nodes.  Attribution keys 3 and 4 are one place, of which 6 has the object too; no field
@@ -124,8 +124,8 @@ static struct nm_result results[NM_SAMPLES] = {
 		{.counts = solver_l2,
 		 .evictions = solver_evictions2,
 		 .eviction_count = COUNT_OF(solver_evictions2)}},
-     .patterns = solver_patterns,
-     .pattern_count = COUNT_OF(solver_patterns),
+     .strides = solver_patterns,
+     .stride_count = COUNT_OF(solver_patterns),
      .fields = solver_fields,
      .field_count = COUNT_OF(solver_fields),
      .field_uses = solver_field_uses,

@@ -396,8 +396,8 @@ static void same_results(const struct nm_result *a, const struct nm_result *b)
 	}
 	assert_int_equal(a->attr_count, b->attr_count);
 	assert_memory_equal(a->attrs, b->attrs, a->attr_count * sizeof *a->attrs);
-	assert_int_equal(a->pattern_count, b->pattern_count);
-	assert_memory_equal(a->patterns, b->patterns, a->pattern_count * sizeof *a->patterns);
+	assert_int_equal(a->stride_count, b->stride_count);
+	assert_memory_equal(a->strides, b->strides, a->stride_count * sizeof *a->strides);
 	same_levels(a, b);
 }
 

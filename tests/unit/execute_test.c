@@ -309,11 +309,11 @@ static void sums_are_the_twins(const struct maker *m, const struct nm_result *r)
 	}
 }
 
-static void same_patterns(const struct nm_result *a, const struct nm_result *b)
+static void same_strides(const struct nm_result *a, const struct nm_result *b)
 {
-	assert_true(a->pattern_count > KINDS);
-	assert_int_equal(a->pattern_count, b->pattern_count);
-	assert_memory_equal(a->patterns, b->patterns, a->pattern_count * sizeof *a->patterns);
+	assert_true(a->stride_count > KINDS);
+	assert_int_equal(a->stride_count, b->stride_count);
+	assert_memory_equal(a->strides, b->strides, a->stride_count * sizeof *a->strides);
 }
 
 static void same_results(const struct nm_result *a, const struct nm_result *b)
@@ -325,7 +325,7 @@ static void same_results(const struct nm_result *a, const struct nm_result *b)
 	for (unsigned level = 0; level < a->machine.count; level++)
 		assert_memory_equal(a->levels[level].counts, b->levels[level].counts,
 				    a->attr_count * sizeof *a->levels[level].counts);
-	same_patterns(a, b);
+	same_strides(a, b);
 }
 
 /* With fetches every block goes one by one: another twin of the loop, for what the two have in common. */
@@ -355,7 +355,7 @@ static void copies_agree(void **state)
 	nm_result_free(&first);
 	run(&first, &m, nm_execute_supported(0), symbols, (struct habits){.all_sampled = 1});
 	run(&other, &m, nm_execute_supported(0), symbols, (struct habits){.all_sampled = 1, .contexts = 1});
-	same_patterns(&first, &other);
+	same_strides(&first, &other);
 	nm_result_free(&other);
 	nm_result_free(&first);
 	nm_symbols_free(symbols);

@@ -611,8 +611,8 @@ static struct table table_of(const struct nm_result *r)
 		add_level(&t, r, i);
 	for (uint32_t c = 1; c < r->context_count; c++)
 		add_row(&t, "calls", 0, hash_context(r, c), &r->contexts[c].calls, 1, r, 0);
-	for (size_t k = 0; k < r->sifted.row_count; k++) {
-		const struct nm_sift_row *s = &r->sifted.rows[k];
+	for (size_t k = 0; k < r->events.row_count; k++) {
+		const struct nm_event_row *s = &r->events.rows[k];
 		uint64_t key = nm_mix64(hash_attr(r, s->attr) ^ s->place) + 8 * s->kind;
 
 		key = nm_mix64(key ^ (s->kind == NM_EVENT_REPLACE ? hash_attr(r, s->victim) : 0));
@@ -647,8 +647,8 @@ static void same_results(const char *what, const struct nm_result *single, const
 					 (unsigned long long)x->figures[f]);
 	}
 	assert_int_equal(a.rows.count, b.rows.count);
-	assert_int_equal(single->sifted.at.reference, grouped->sifted.at.reference);
-	assert_int_equal(single->sifted.instructions, grouped->sifted.instructions);
+	assert_int_equal(single->events.at.reference, grouped->events.at.reference);
+	assert_int_equal(single->events.instructions, grouped->events.instructions);
 	nm_vec_free(&a.rows);
 	nm_vec_free(&b.rows);
 }
@@ -659,11 +659,11 @@ struct way {
 	const char *machine;
 	unsigned threads, copy, cores;
 	int instructions, by_instruction, contexts, heap_chains, all_sampled;
-	enum nm_sift_mode sift; /* 0: none */
+	enum nm_event_query_mode event_query; /* 0: none */
 };
 
 struct outcome {
-	struct nm_sift_request sift;
+	struct nm_event_query event_query;
 	struct nm_result parent, child;
 };
 
@@ -691,12 +691,12 @@ static void run(struct outcome *ret, const struct maker *m, int grouped, const s
 
 	assert_int_equal(nm_machine_parse(way->machine, &machine, NULL), 0);
 	machine.cores = way->cores;
-	ret->sift = (struct nm_sift_request){
-	    .mode = way->sift, .end = UINT64_MAX, .by_attr = 1, .shift = 6, .nth = 3000};
-	memset(ret->sift.kinds, way->sift == NM_SIFT_NTH ? 1 << NM_EVENT_REPLACE : 63,
-	       sizeof ret->sift.kinds);
-	if (way->sift)
-		options.sift = &ret->sift;
+	ret->event_query = (struct nm_event_query){
+	    .mode = way->event_query, .end = UINT64_MAX, .by_attr = 1, .shift = 6, .nth = 3000};
+	memset(ret->event_query.kinds, way->event_query == NM_QUERY_NTH ? 1 << NM_EVENT_REPLACE : 63,
+	       sizeof ret->event_query.kinds);
+	if (way->event_query)
+		options.event_query = &ret->event_query;
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
 	engine->execute = nm_execute_supported(way->copy);
 	if (way->all_sampled)
@@ -722,7 +722,7 @@ static void check(const struct maker *m, const char *what, struct way way, struc
 	same_results(what, &single.child, &grouped.child);
 	assert_true(grouped.parent.references > 5 * STEPS);
 	if (way.all_sampled)
-		assert_true(grouped.parent.pattern_count > BLOCKS);
+		assert_true(grouped.parent.stride_count > BLOCKS);
 	nm_result_free(&single.parent);
 	nm_result_free(&single.child);
 	nm_result_free(&grouped.parent);
@@ -748,8 +748,8 @@ static const struct {
     {"cores", {fast, .threads = 1, .cores = 2, .by_instruction = 1}},
     {"pages", {pages, .threads = 1}},
     {"prefetches", {ahead, .threads = 1, .by_instruction = 1}},
-    {"events", {fast, .threads = 1, .sift = NM_SIFT_GRANULES}},
-    {"an event", {fast, .threads = 2, .sift = NM_SIFT_NTH}},
+    {"events", {fast, .threads = 1, .event_query = NM_QUERY_GRANULES}},
+    {"an event", {fast, .threads = 2, .event_query = NM_QUERY_NTH}},
 };
 
 static void groups_change_nothing(void **state)

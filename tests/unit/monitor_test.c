@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * monitor_test.c - the events that a watched hierarchy tells, one by one, against those of the slow twin;
- * that watching changes no figure; and what a sift keeps of events, against plain sums over all of them.
+ * that watching changes no figure; and what the event filter keeps, against plain sums over all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
+#include "event_filter.h"
+#include "instruction_clock.h"
 #include "machine.h"
 #include "model_twin.h"
-#include "moments.h"
 #include "numbers.h"
-#include "sift.h"
 #include "vector.h"
 
 enum { REFS = 6000 };
@@ -208,24 +208,25 @@ static void test_figures_stay(void **state)
 	}
 }
 
-static struct nm_sifted sift(const struct nm_machine *machine, const struct nm_sift_request *request)
+static struct nm_filtered_events filter(const struct nm_machine *machine,
+					const struct nm_event_query *request)
 {
 	struct nm_hierarchy *h = new_hierarchy(machine);
-	struct nm_sifted kept;
-	struct nm_sift *s;
+	struct nm_filtered_events kept;
+	struct nm_event_filter *s;
 
-	assert_int_equal(nm_sift_new(&s, request, machine), 0);
-	nm_sift_watch(s, h);
+	assert_int_equal(nm_event_filter_new(&s, request, machine), 0);
+	nm_event_filter_attach(s, h);
 	feed(h);
-	assert_int_equal(nm_sift_take(s, &kept), 0);
-	nm_sift_free(s);
+	assert_int_equal(nm_event_filter_take(s, &kept), 0);
+	nm_event_filter_free(s);
 	nm_hierarchy_free(h);
 	return kept;
 }
 
 /* What a row must hold: a plain sum. */
-static uint64_t sum(const struct events *events, const struct nm_sift_request *q, const struct nm_machine *m,
-		    const struct nm_sift_row *row)
+static uint64_t sum(const struct events *events, const struct nm_event_query *q, const struct nm_machine *m,
+		    const struct nm_event_row *row)
 {
 	uint64_t n = 0;
 
@@ -233,9 +234,9 @@ static uint64_t sum(const struct events *events, const struct nm_sift_request *q
 		const struct nm_event *e = &events->list.at[i];
 		uint64_t at = nm_event_is_aside(e->kind) ? e->line : e->address;
 		uint64_t bytes = nm_event_is_aside(e->kind) ? m->levels[e->level].line : e->bytes;
-		uint64_t place = q->mode == NM_SIFT_GRANULES ? at & -(1ull << q->shift)
-				 : q->mode == NM_SIFT_SETS   ? e->set
-							     : 0;
+		uint64_t place = q->mode == NM_QUERY_GRANULES ? at & -(1ull << q->shift)
+				 : q->mode == NM_QUERY_SETS   ? e->set
+							      : 0;
 		unsigned level = q->serving && e->kind == NM_EVENT_LOAD ? NM_MAX_LEVELS : e->level;
 
 		if (place == row->place && e->kind == row->kind && level == row->level && at < q->end &&
@@ -246,16 +247,16 @@ static uint64_t sum(const struct events *events, const struct nm_sift_request *q
 	return n;
 }
 
-static void check_rows(unsigned geometry, struct nm_sift_request q)
+static void check_rows(unsigned geometry, struct nm_event_query q)
 {
 	struct nm_machine machine;
 	struct events events = watched(geometry, &machine);
-	struct nm_sifted kept;
+	struct nm_filtered_events kept;
 	uint64_t total = 0, wanted = 0;
 
 	for (unsigned i = 0; i < machine.count; i++)
 		q.kinds[i] = q.serving ? 1 << NM_EVENT_HIT | 1 << NM_EVENT_LOAD : 63;
-	kept = sift(&machine, &q);
+	kept = filter(&machine, &q);
 	assert_true(kept.row_count > 0);
 	for (size_t i = 0; i < kept.row_count; i += 1 + kept.row_count / 200)
 		assert_int_equal(kept.rows[i].count, sum(&events, &q, &machine, &kept.rows[i]));
@@ -278,14 +279,14 @@ static void test_rows(void **state)
 {
 	(void)state;
 	for (unsigned g = 0; g < GEOMETRIES; g++) {
-		struct nm_sift_request q = {.end = UINT64_MAX};
+		struct nm_event_query q = {.end = UINT64_MAX};
 
 		check_rows(g, q);
 		q.by_attr = 1;
 		check_rows(g, q);
-		q.mode = NM_SIFT_SETS;
+		q.mode = NM_QUERY_SETS;
 		check_rows(g, q);
-		q.mode = NM_SIFT_GRANULES;
+		q.mode = NM_QUERY_GRANULES;
 		q.shift = 6;
 		check_rows(g, q);
 		q.by_attr = 0;
@@ -303,22 +304,22 @@ static void test_rows(void **state)
 /* The stays of a line are its loads, in order; what came between is what was told between. */
 static void test_residencies(void **state)
 {
-	const struct nm_sift_request q = {.mode = NM_SIFT_RESIDENCIES,
-					  .kinds = {15, 15, 15},
-					  .end = UINT64_MAX,
-					  .address = 0x400145,
-					  .limit = 5};
+	const struct nm_event_query q = {.mode = NM_QUERY_RESIDENCIES,
+					 .kinds = {15, 15, 15},
+					 .end = UINT64_MAX,
+					 .address = 0x400145,
+					 .limit = 5};
 	struct nm_machine machine;
 	struct events events;
-	struct nm_sifted kept;
+	struct nm_filtered_events kept;
 	size_t n = 0;
 
 	(void)state;
 	events = watched(1, &machine);
-	kept = sift(&machine, &q);
+	kept = filter(&machine, &q);
 	for (size_t i = 0; i < events.list.count; i++) {
 		const struct nm_event *load = &events.list.at[i];
-		const struct nm_sift_residency *residency = &kept.residencies[n];
+		const struct nm_event_residency *residency = &kept.residencies[n];
 		uint64_t hits = 0;
 		size_t k = i + 1;
 
@@ -351,17 +352,17 @@ static void test_residencies(void **state)
 
 static void test_nth(void **state)
 {
-	struct nm_sift_request q = {.mode = NM_SIFT_NTH, .low = 0x400140, .end = 0x400180, .nth = 7};
+	struct nm_event_query q = {.mode = NM_QUERY_NTH, .low = 0x400140, .end = 0x400180, .nth = 7};
 	struct nm_machine machine;
 	struct events events;
-	struct nm_sifted kept;
+	struct nm_filtered_events kept;
 	uint64_t n = 0;
 	size_t i = 0;
 
 	(void)state;
 	events = watched(1, &machine);
 	q.kinds[0] = 1 << NM_EVENT_REPLACE;
-	kept = sift(&machine, &q);
+	kept = filter(&machine, &q);
 	assert_true(kept.total > 7);
 	for (; i < events.list.count && n < 7; i++)
 		n += events.list.at[i].kind == NM_EVENT_REPLACE && !events.list.at[i].level &&
@@ -370,46 +371,42 @@ static void test_nth(void **state)
 	assert_int_equal(kept.at.reference, events.list.at[i - 1].reference);
 	assert_int_equal(kept.at.victim, events.list.at[i - 1].victim);
 	q.nth = kept.total + 1;
-	kept = sift(&machine, &q);
+	kept = filter(&machine, &q);
 	assert_int_equal(kept.total, q.nth - 1);
 	nm_vec_free(&events.list);
 }
 
-/* The decoder is as far ahead as it can be; references weigh 1 to 3; an instruction has three references'
- * weight. */
-static void test_moments(void **state)
+/* The decoder is as far ahead as it can be; each batch is read with its own counts. */
+static void test_instruction_clock(void **state)
 {
-	struct nm_moments *m = nm_moments_new();
-	struct nm_ref batch_refs[5];
-	uint64_t noted = 0, taken = 0;
+	struct nm_instruction_clock *m = nm_instruction_clock_new();
+	uint64_t noted = 0, read = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < 5; i++)
-		batch_refs[i] = (struct nm_ref){.weight = (uint8_t)(1 + i % 3)};
-	for (unsigned batch = 0; batch < 3 * NM_MOMENTS; batch++) {
-		uint64_t wanted = taken + 1 + 2 + 3 + 1;
+	for (unsigned batch = 0; batch < 3 * NM_INSTRUCTION_CLOCK_LISTS; batch++) {
+		const uint64_t *counts;
 
 		for (unsigned i = 0; i < 5; i++)
-			nm_moments_note(m, i, (noted += batch_refs[i].weight) * 3);
-		nm_moments_next(m);
+			nm_instruction_clock_note(m, i, noted += 1 + i % 3);
+		nm_instruction_clock_next(m);
 		if (batch < NM_WORKERS_QUEUE - 1)
 			continue;
-		if (batch % 3 == 0)
-			assert_int_equal(nm_moments_take(m, batch_refs, 5, wanted), wanted * 3);
-		else /* of the next batch, or of an earlier one */
-			assert_int_equal(
-			    nm_moments_take(m, batch_refs, 5, batch % 3 == 1 ? taken + 10 : taken), 0);
-		taken += 9;
+		counts = nm_instruction_clock_read(m);
+		for (unsigned i = 0; i < 5; i++)
+			assert_int_equal(counts[i], read += 1 + i % 3);
 	}
-	nm_moments_free(m);
+	nm_instruction_clock_free(m);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_moments),    cmocka_unit_test(test_twin),
-	    cmocka_unit_test(test_references), cmocka_unit_test(test_figures_stay),
-	    cmocka_unit_test(test_rows),       cmocka_unit_test(test_residencies),
+	    cmocka_unit_test(test_instruction_clock),
+	    cmocka_unit_test(test_twin),
+	    cmocka_unit_test(test_references),
+	    cmocka_unit_test(test_figures_stay),
+	    cmocka_unit_test(test_rows),
+	    cmocka_unit_test(test_residencies),
 	    cmocka_unit_test(test_nth),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

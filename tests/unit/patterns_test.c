@@ -64,7 +64,7 @@ static void fill(struct twin *t, struct nm_patterns *p, struct nm_ref *batch)
 	}
 }
 
-static void check(const struct twin *t, const struct nm_result_pattern *r)
+static void check(const struct twin *t, const struct nm_result_strides *r)
 {
 	assert_int_equal(r->sampled, t->sampled[r->attr]);
 	for (unsigned k = 0; k < NM_RESULT_STRIDES; k++)

@@ -226,23 +226,23 @@ static void test_fields(void **state)
  * asked for.  What is no level is memory. */
 static void test_events(void **state)
 {
-	const struct nm_sift_request by_object = {.mode = NM_SIFT_SETS, .by_attr = 1, .of_objects = 1};
-	const struct nm_sift_request by_line = {.mode = NM_SIFT_GRANULES, .by_attr = 1};
-	const struct nm_sift_request *const requests[] = {&by_object, &by_line};
-	struct nm_sift_row rows[] = {{3, 5, 1, 0, NM_EVENT_LOAD, 0},
-				     {3, 7, 2, 0, NM_EVENT_LOAD, 0},
-				     {3, 1, 0, 0, NM_EVENT_LOAD, 0},
-				     {3, 2, 1, 3, NM_EVENT_REPLACE, 0},
-				     {9, 4, 3, 1, NM_EVENT_LOAD, NM_MAX_LEVELS}};
+	const struct nm_event_query by_object = {.mode = NM_QUERY_SETS, .by_attr = 1, .of_objects = 1};
+	const struct nm_event_query by_line = {.mode = NM_QUERY_GRANULES, .by_attr = 1};
+	const struct nm_event_query *const requests[] = {&by_object, &by_line};
+	struct nm_event_row rows[] = {{3, 5, 1, 0, NM_EVENT_LOAD, 0},
+				      {3, 7, 2, 0, NM_EVENT_LOAD, 0},
+				      {3, 1, 0, 0, NM_EVENT_LOAD, 0},
+				      {3, 2, 1, 3, NM_EVENT_REPLACE, 0},
+				      {9, 4, 3, 1, NM_EVENT_LOAD, NM_MAX_LEVELS}};
 	struct nm_result result = *nm_sample(0);
 	struct nm_profile_writer *writer;
 	struct nm_profile *profile;
 	struct nm_error err;
 
 	(void)state;
-	result.sifted = (struct nm_sifted){.rows = rows, .row_count = 5};
+	result.events = (struct nm_filtered_events){.rows = rows, .row_count = 5};
 	for (unsigned i = 0; i < 2; i++) {
-		result.sifted.request = requests[i];
+		result.events.query = requests[i];
 		assert_int_equal(nm_profile_writer_new(&writer, i ? "line.nmp" : "object.nmp", &err), 0);
 		assert_int_equal(nm_profile_writer_add(writer, &result, &err), 0);
 		assert_int_equal(nm_profile_writer_commit(writer, &err), 0);

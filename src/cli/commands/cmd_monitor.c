@@ -91,7 +91,7 @@ static int read_number(const char *text, const char **ret_end, uint64_t *ret_num
 }
 
 /* "FROM-TO" or "FROM+BYTES". */
-static int read_range(const char *text, struct nm_sift_request *q)
+static int read_range(const char *text, struct nm_event_query *q)
 {
 	uint64_t to;
 	const char *end;
@@ -160,7 +160,7 @@ static int read_filters(const struct nm_command *self, const struct monitor_opti
 			struct nm_monitor_request *m)
 {
 	const struct nm_machine *machine = m->machine;
-	struct nm_sift_request *q = &m->sift;
+	struct nm_event_query *q = &m->event_query;
 	unsigned level = 0, kinds = o->events ? read_events(o->events) : 0;
 
 	if (o->events && !kinds)
@@ -188,13 +188,13 @@ static int read_histogram(const struct nm_command *self, const struct monitor_op
 			  struct nm_monitor_request *m)
 {
 	const struct nm_machine *machine = m->machine;
-	struct nm_sift_request *q = &m->sift;
+	struct nm_event_query *q = &m->event_query;
 	unsigned first = first_data_level(machine);
 	uint64_t bytes = nm_level_unit(&machine->levels[first]);
 	const char *end = "";
 
 	if (!strcmp(o->histogram, "set")) {
-		q->mode = NM_SIFT_SETS;
+		q->mode = NM_QUERY_SETS;
 		for (unsigned i = 0; i < machine->count && !o->level; i++)
 			q->kinds[i] = i == first ? q->kinds[i] : 0;
 		return 0;
@@ -203,7 +203,7 @@ static int read_histogram(const struct nm_command *self, const struct monitor_op
 	    (read_number(o->histogram, &end, &bytes) || *end || !bytes || bytes & (bytes - 1)))
 		return nm_usage(self, "--histogram takes line, set or a power of two, not \"%s\"",
 				o->histogram);
-	q->mode = NM_SIFT_GRANULES;
+	q->mode = NM_QUERY_GRANULES;
 	q->shift = (unsigned)__builtin_ctzll(bytes);
 	q->serving = !o->events && !o->level;
 	for (unsigned i = 0; i < machine->count && q->serving; i++)
@@ -214,7 +214,7 @@ static int read_histogram(const struct nm_command *self, const struct monitor_op
 static int read_mode(const struct nm_command *self, const struct monitor_options *o,
 		     struct nm_monitor_request *m)
 {
-	struct nm_sift_request *q = &m->sift;
+	struct nm_event_query *q = &m->event_query;
 	const char *end;
 
 	if (!!o->histogram + !!o->sequence + !!o->nth > 1)
@@ -233,13 +233,13 @@ static int read_mode(const struct nm_command *self, const struct monitor_options
 	if (o->histogram)
 		return read_histogram(self, o, m);
 	if (o->sequence) {
-		q->mode = NM_SIFT_RESIDENCIES;
+		q->mode = NM_QUERY_RESIDENCIES;
 		q->limit = o->limit ? (uint64_t)o->limit : UINT64_MAX;
 		if (read_number(o->sequence, &end, &q->address) || *end)
 			return nm_usage(self, "--sequence takes an address, not \"%s\"", o->sequence);
 	}
 	if (o->nth) {
-		q->mode = NM_SIFT_NTH;
+		q->mode = NM_QUERY_NTH;
 		if (read_number(o->nth, &end, &q->nth) || *end || !q->nth)
 			return nm_usage(self, "--nth takes a number from 1 up, not \"%s\"", o->nth);
 	}
@@ -360,7 +360,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		nm_message("cannot write %s: %s", o.output, strerror(errno));
 		return NM_STATUS_NO_OUTPUT;
 	}
-	simulation.run.engine.sift = &request.sift;
+	simulation.run.engine.event_query = &request.event_query;
 	simulation.run.receiver = &receiver;
 	status =
 	    o.input ? monitor_trace(&simulation.run, o.input) : monitor_program(&simulation.run, operands.at);

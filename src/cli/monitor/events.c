@@ -119,7 +119,7 @@ static void put_core(const struct nm_monitor_view *s, struct nm_value *row, uint
 }
 
 static int add_residency(struct nm_monitor_view *s, const struct nm_result *r,
-			 const struct nm_sift_residency *residency)
+			 const struct nm_event_residency *residency)
 {
 	struct nm_value row[RESIDENCY_COLUMNS] = {
 	    [0] = nm_monitor_text(s, r->process),
@@ -160,7 +160,7 @@ int nm_monitor_show_residencies(struct nm_monitor_view *s)
 
 	choose_columns(s, residency_columns, RESIDENCY_COLUMNS);
 	for (size_t p = 0; p < s->count; p++) {
-		const struct nm_sifted *kept = &s->results[p]->sifted;
+		const struct nm_filtered_events *kept = &s->results[p]->events;
 
 		for (size_t i = 0; i < kept->residency_count && !status; i++)
 			status = add_residency(s, s->results[p], &kept->residencies[i]);
@@ -171,13 +171,13 @@ int nm_monitor_show_residencies(struct nm_monitor_view *s)
 
 static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 {
-	const struct nm_event *e = &r->sifted.at;
+	const struct nm_event *e = &r->events.at;
 	struct nm_value row[EVENT_COLUMNS] = {
 	    [0] = nm_monitor_text(s, r->process),
 	    [1] = nm_monitor_text(s, s->request->machine->levels[e->level].name),
 	    [2] = nm_monitor_text(s, nm_event_names[e->kind]),
 	    [3] = nm_monitor_integer(e->reference),
-	    [4] = nm_monitor_integer(r->sifted.instructions),
+	    [4] = nm_monitor_integer(r->events.instructions),
 	    [5] = nm_monitor_address(s, e->address),
 	    [EVENT_OBJECT] = nm_monitor_text(s, name_of(r, e->attr)),
 	    [EVENT_OBJECT + 1] = nm_monitor_address(s, e->line)};
@@ -198,11 +198,11 @@ int nm_monitor_show_nth(struct nm_monitor_view *s)
 
 	choose_columns(s, event_columns, EVENT_COLUMNS);
 	for (size_t p = 0; p < s->count && !status; p++) {
-		const struct nm_sifted *kept = &s->results[p]->sifted;
+		const struct nm_filtered_events *kept = &s->results[p]->events;
 
 		if (kept->total > most)
 			most = kept->total;
-		if (kept->total >= s->request->sift.nth)
+		if (kept->total >= s->request->event_query.nth)
 			status = add_event(s, s->results[p]);
 	}
 	if (!status && !s->table.row_count)

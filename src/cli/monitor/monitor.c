@@ -24,9 +24,9 @@ int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *
 	s->err = err;
 	status = nm_monitor_check_names(s);
 	if (!status)
-		status = request->sift.mode == NM_SIFT_RESIDENCIES ? nm_monitor_show_residencies(s)
-			 : request->sift.mode == NM_SIFT_NTH       ? nm_monitor_show_nth(s)
-								   : nm_monitor_show_sums(s);
+		status = request->event_query.mode == NM_QUERY_RESIDENCIES ? nm_monitor_show_residencies(s)
+			 : request->event_query.mode == NM_QUERY_NTH       ? nm_monitor_show_nth(s)
+									   : nm_monitor_show_sums(s);
 	if (!status)
 		status = nm_table_show(&s->table, "monitor", NULL, style, out, err);
 	if (!status && s->left_out && style->format == NM_FORMAT_TEXT)

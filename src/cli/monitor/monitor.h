@@ -13,7 +13,7 @@
 
 struct nm_monitor_request {
 	const struct nm_machine *machine;
-	struct nm_sift_request sift;
+	struct nm_event_query event_query;
 	const char *object, *function; /* a name or a pattern, or NULL: all */
 	const char *sort;              /* a column, or NULL: by address or set */
 	int64_t limit;                 /* rows; 0: all */

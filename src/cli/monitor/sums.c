@@ -28,17 +28,17 @@ static int add_figure(struct nm_monitor_view *s, unsigned level, unsigned kind, 
 
 static int make_figures(struct nm_monitor_view *s)
 {
-	const struct nm_sift_request *q = &s->request->sift;
+	const struct nm_event_query *q = &s->request->event_query;
 	const struct nm_machine *machine = s->request->machine;
 	unsigned any = 0;
 	int status = 0;
 
 	for (unsigned i = 0; i < machine->count; i++)
 		any |= q->kinds[i];
-	for (unsigned kind = 0; q->mode == NM_SIFT_COUNT && kind < NM_EVENTS && !status; kind++)
+	for (unsigned kind = 0; q->mode == NM_QUERY_COUNT && kind < NM_EVENTS && !status; kind++)
 		if (any >> kind & 1)
 			status = add_figure(s, 0, kind, nm_event_names[kind], NULL);
-	for (unsigned i = 0; q->mode != NM_SIFT_COUNT && i < machine->count; i++)
+	for (unsigned i = 0; q->mode != NM_QUERY_COUNT && i < machine->count; i++)
 		for (unsigned kind = 0; kind < NM_EVENTS && !status; kind++)
 			if (q->serving ? kind == NM_EVENT_HIT : q->kinds[i] >> kind & 1)
 				status = add_figure(s, i, kind, machine->levels[i].name,
@@ -103,9 +103,9 @@ static int push_sums(struct nm_monitor_view *s, struct nm_monitor_sums fresh)
 }
 
 static void add_row(const struct nm_monitor_view *s, struct nm_monitor_sums *to,
-		    const struct nm_sift_row *row)
+		    const struct nm_event_row *row)
 {
-	int by_level = s->request->sift.mode != NM_SIFT_COUNT;
+	int by_level = s->request->event_query.mode != NM_QUERY_COUNT;
 
 	for (unsigned i = 0; i < s->figure_count; i++)
 		if (s->figures[i].kind == row->kind && (!by_level || s->figures[i].level == row->level))
@@ -119,10 +119,10 @@ static struct nm_monitor_sums *sums_of(struct nm_monitor_view *s, size_t first, 
 				       const struct keyed_row *row_key)
 {
 	const struct nm_result *r = s->results[process];
-	const struct nm_sift_row *row = &r->sifted.rows[row_key->row];
+	const struct nm_event_row *row = &r->events.rows[row_key->row];
 	struct nm_monitor_sums fresh = {.process = process, .key = row_key->key};
 
-	if (s->request->sift.mode == NM_SIFT_COUNT) {
+	if (s->request->event_query.mode == NM_QUERY_COUNT) {
 		while (s->sums.at[first].key != row_key->key)
 			first++;
 		return &s->sums.at[first];
@@ -139,7 +139,7 @@ static struct nm_monitor_sums *sums_of(struct nm_monitor_view *s, size_t first, 
 static int pick(struct nm_monitor_view *s, size_t process, struct keyed_row **ret_list, size_t *ret_count)
 {
 	const struct nm_result *r = s->results[process];
-	const struct nm_sifted *kept = &r->sifted;
+	const struct nm_filtered_events *kept = &r->events;
 	struct keyed_row *list = calloc(kept->row_count + 1, sizeof *list);
 	size_t n = 0;
 
@@ -147,10 +147,10 @@ static int pick(struct nm_monitor_view *s, size_t process, struct keyed_row **re
 		return nm_fail_memory(s->err);
 	for (size_t i = 0; i < kept->row_count; i++)
 		if (nm_monitor_picks(s, r, &kept->rows[i]))
-			list[n++] =
-			    (struct keyed_row){s->request->sift.mode == NM_SIFT_COUNT ? kept->rows[i].level
-										      : kept->rows[i].place,
-					       i};
+			list[n++] = (struct keyed_row){s->request->event_query.mode == NM_QUERY_COUNT
+							   ? kept->rows[i].level
+							   : kept->rows[i].place,
+						       i};
 	if (n)
 		qsort(list, n, sizeof *list, by_key);
 	*ret_list = list;
@@ -160,7 +160,7 @@ static int pick(struct nm_monitor_view *s, size_t process, struct keyed_row **re
 
 static int sum_up(struct nm_monitor_view *s, size_t process)
 {
-	const struct nm_sift_row *rows = s->results[process]->sifted.rows;
+	const struct nm_event_row *rows = s->results[process]->events.rows;
 	size_t n = 0, first = s->sums.count;
 	struct keyed_row *list = NULL;
 	int status = pick(s, process, &list, &n);
@@ -168,8 +168,8 @@ static int sum_up(struct nm_monitor_view *s, size_t process)
 	if (status)
 		return status;
 	for (unsigned i = 0;
-	     !status && s->request->sift.mode == NM_SIFT_COUNT && i < s->request->machine->count; i++)
-		if (s->request->sift.kinds[i] &&
+	     !status && s->request->event_query.mode == NM_QUERY_COUNT && i < s->request->machine->count; i++)
+		if (s->request->event_query.kinds[i] &&
 		    push_sums(s, (struct nm_monitor_sums){.process = process, .key = i}))
 			status = nm_fail_memory(s->err);
 	for (size_t i = 0; i < n && !status; i++) {
@@ -253,22 +253,23 @@ static const char *plot_title(struct nm_monitor_view *s)
 static void make_columns(struct nm_monitor_view *s)
 {
 	static const char *const titles[] = {
-	    [NM_SIFT_COUNT] = "level", [NM_SIFT_GRANULES] = "address", [NM_SIFT_SETS] = "set"};
-	const char *title = titles[s->request->sift.mode];
+	    [NM_QUERY_COUNT] = "level", [NM_QUERY_GRANULES] = "address", [NM_QUERY_SETS] = "set"};
+	const char *title = titles[s->request->event_query.mode];
 
 	add_process_column(s);
 	add_column(s, (struct nm_column){.name = title,
 					 .title = title,
-					 .kind = s->request->sift.mode == NM_SIFT_SETS ? NM_COLUMN_NUMBER
-										       : NM_COLUMN_TEXT});
-	if (s->request->sift.mode == NM_SIFT_GRANULES)
+					 .kind = s->request->event_query.mode == NM_QUERY_SETS
+						     ? NM_COLUMN_NUMBER
+						     : NM_COLUMN_TEXT});
+	if (s->request->event_query.mode == NM_QUERY_GRANULES)
 		add_column(s,
 			   (struct nm_column){.name = "object", .title = "object", .kind = NM_COLUMN_NAME});
 	for (unsigned i = 0; i < s->figure_count; i++)
 		add_column(s, (struct nm_column){.name = s->figures[i].name,
 						 .title = s->figures[i].title,
 						 .kind = NM_COLUMN_NUMBER});
-	if (s->request->sift.serving)
+	if (s->request->event_query.serving)
 		add_column(
 		    s, (struct nm_column){
 			   .name = "plot", .title = plot_title(s), .kind = NM_COLUMN_TEXT, .compose = plot});
@@ -287,13 +288,13 @@ static int fill_sums(struct nm_monitor_view *s)
 		row = s->table.values.at + s->table.values.count;
 		memset(row, 0, s->table.column_count * sizeof *row);
 		row[at++] = nm_monitor_text(s, s->results[sums->process]->process);
-		if (s->request->sift.mode == NM_SIFT_COUNT)
+		if (s->request->event_query.mode == NM_QUERY_COUNT)
 			row[at++] = nm_monitor_text(s, s->request->machine->levels[sums->key].name);
-		else if (s->request->sift.mode == NM_SIFT_SETS)
+		else if (s->request->event_query.mode == NM_QUERY_SETS)
 			row[at++] = nm_monitor_integer(sums->key);
 		else
 			row[at++] = nm_monitor_address(s, sums->key);
-		if (s->request->sift.mode == NM_SIFT_GRANULES)
+		if (s->request->event_query.mode == NM_QUERY_GRANULES)
 			row[at++] = nm_monitor_text(s, sums->object);
 		for (unsigned k = 0; k < s->figure_count; k++)
 			row[at++] = nm_monitor_integer(counts_of(s, sums)[k]);

@@ -24,7 +24,7 @@ const char *nm_monitor_object(const struct nm_result *r, unsigned kind, uint32_t
 }
 
 int nm_monitor_picks(const struct nm_monitor_view *s, const struct nm_result *r,
-		     const struct nm_sift_row *row)
+		     const struct nm_event_row *row)
 {
 	return is_named(s->request->object, nm_monitor_object(r, row->kind, row->attr, row->victim)) &&
 	       is_named(s->request->function, nm_monitor_site(r, row->attr)->function);

@@ -46,7 +46,7 @@ const char *nm_monitor_object(const struct nm_result *result, unsigned kind, uin
 
 /* Does a row pass --object and --function?  The function is that of the reference that caused the event. */
 int nm_monitor_picks(const struct nm_monitor_view *view, const struct nm_result *result,
-		     const struct nm_sift_row *row);
+		     const struct nm_event_row *row);
 
 /* Fails with NM_EINVAL if no object or function has the name that was asked for. */
 int nm_monitor_check_names(struct nm_monitor_view *view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields_fold.c - what fields.c gathered, in terms of the result: fields of named objects, with their uses
+ * fields_merge.c - what fields.c gathered, in terms of the result: fields of named objects, with their uses
  * and affinity, and the hot lines of objects.
  *
  * Objects of the engine that come to one name share the fields of each type that they have.
@@ -308,8 +308,8 @@ static int fold_lines(struct fold *f)
 	return n ? 0 : NM_ENOMEM;
 }
 
-int nm_fields_fold(const struct nm_engine *e, const uint32_t *objects, const uint32_t *attrs,
-		   struct nm_result *result)
+int nm_fields_merge(const struct nm_engine *e, const uint32_t *objects, const uint32_t *attrs,
+		    struct nm_result *result)
 {
 	struct fold f = {
 	    .engine = e, .fields = &e->fields, .objects = objects, .attrs = attrs, .result = result};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold.c - from the engine's attribution keys (thread, place, object) to the result's (thread, place, named
+ * merge.c - from the engine's attribution keys (thread, place, object) to the result's (thread, place, named
  * object): sums up objects that come to the same name.
  */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "engine_priv.h"
 #include "sort.h"
 
-struct fold {
+struct merge {
 	struct nm_engine *engine;
 	struct nm_result *result;
 	const uint32_t *objects; /* engine's object -> result's */
@@ -21,39 +21,9 @@ struct fold {
 	    by_context; /* the models' attribution key -> result's context attribution key; NULL unless contexts are asked for */
 };
 
-void nm_result_free(struct nm_result *result)
-{
-	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
-		free(result->levels[i].counts);
-		free(result->levels[i].context_counts);
-		free(result->levels[i].extras);
-		free(result->levels[i].evictions);
-	}
-	free(result->objects);
-	free(result->sites);
-	free(result->attrs);
-	free(result->threads);
-	for (size_t i = 0; i < result->code_count; i++) {
-		free(result->code[i].bytes);
-		free(result->code[i].lines);
-	}
-	free(result->code);
-	free(result->contexts);
-	free(result->context_attrs);
-	free(result->undebugged);
-	free(result->sifted.rows);
-	free(result->sifted.residencies);
-	free(result->patterns);
-	free(result->fields);
-	free(result->field_uses);
-	free(result->affinities);
-	free(result->lines);
-	memset(result, 0, sizeof *result);
-}
-
 /* ---- objects ---- */
 
-static void merge_object(struct nm_result_object *into, const struct nm_object *o)
+static void add_object(struct nm_result_object *into, const struct nm_object *o)
 {
 	into->blocks += o->blocks;
 	into->bytes += o->bytes;
@@ -63,16 +33,16 @@ static void merge_object(struct nm_result_object *into, const struct nm_object *
 		into->type = o->type;
 }
 
-static void fold_objects(struct fold *f)
+static void merge_objects(struct merge *f)
 {
 	for (size_t i = 0; i < f->engine->space.objects.count; i++)
-		merge_object(&f->result->objects[f->objects[i]], &f->engine->space.objects.at[i]);
+		add_object(&f->result->objects[f->objects[i]], &f->engine->space.objects.at[i]);
 }
 
 /* ---- attribution keys ---- */
 
 /* Sorts and numbers anew: a table of what was seen would need three times the memory of the list. */
-static int fold_attrs(struct fold *f, size_t raw)
+static int merge_attrs(struct merge *f, size_t raw)
 {
 	struct nm_result *r = f->result;
 	struct nm_keyed *list = calloc(raw, sizeof *list);
@@ -115,7 +85,7 @@ static void add_counts(struct nm_counts *into, const struct nm_counts *from)
 _Static_assert(sizeof(struct nm_counts) % sizeof(uint64_t) == 0, "counts are all uint64_t");
 
 /* Counts per result attribution key; into a fresh array, since several attribution keys become one. */
-static int fold_counts(struct fold *f, struct nm_result_level *level, size_t raw)
+static int merge_counts(struct merge *f, struct nm_result_level *level, size_t raw)
 {
 	struct nm_counts *sums = calloc(f->result->attr_count + 1, sizeof *sums);
 
@@ -128,7 +98,7 @@ static int fold_counts(struct fold *f, struct nm_result_level *level, size_t raw
 	return 0;
 }
 
-static int fold_extras(struct fold *f, struct nm_result_level *level, size_t raw)
+static int merge_extras(struct merge *f, struct nm_result_level *level, size_t raw)
 {
 	struct nm_extras *sums;
 
@@ -144,7 +114,7 @@ static int fold_extras(struct fold *f, struct nm_result_level *level, size_t raw
 	return 0;
 }
 
-static void fold_evictions(const struct fold *f, struct nm_result_level *level)
+static void merge_evictions(const struct merge *f, struct nm_result_level *level)
 {
 	for (size_t i = 0; i < level->eviction_count; i++) {
 		level->evictions[i].evictor = f->models[level->evictions[i].evictor];
@@ -152,9 +122,9 @@ static void fold_evictions(const struct fold *f, struct nm_result_level *level)
 	}
 }
 
-static void fold_sifted(const struct fold *f)
+static void merge_events(const struct merge *f)
 {
-	struct nm_sifted *s = &f->result->sifted;
+	struct nm_filtered_events *s = &f->result->events;
 
 	for (size_t i = 0; i < s->row_count; i++) {
 		s->rows[i].attr = f->models[s->rows[i].attr];
@@ -202,7 +172,7 @@ static int name_callee(const struct nm_engine *e, const struct nm_call *c, const
 	return 0;
 }
 
-static int fold_contexts(struct fold *f)
+static int merge_contexts(struct merge *f)
 {
 	const struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
@@ -224,7 +194,7 @@ static int fold_contexts(struct fold *f)
 
 /* The models' attribution keys become the result's attribution keys, and those of (context, attribution
  * key). */
-static int fold_context_attrs(struct fold *f, size_t raw)
+static int merge_context_attrs(struct merge *f, size_t raw)
 {
 	const struct nm_calls *calls = f->engine->calls;
 	struct nm_result *r = f->result;
@@ -258,7 +228,7 @@ static int fold_context_attrs(struct fold *f, size_t raw)
 	return 0;
 }
 
-static int fold_context_counts(struct fold *f, struct nm_result_level *level, size_t raw)
+static int merge_context_counts(struct merge *f, struct nm_result_level *level, size_t raw)
 {
 	level->context_counts = calloc(f->result->context_attr_count + 1, sizeof *level->context_counts);
 	if (!level->context_counts)
@@ -271,16 +241,16 @@ static int fold_context_counts(struct fold *f, struct nm_result_level *level, si
 /* ---- patterns ---- */
 
 /* Hands the engine's list over. */
-static void fold_patterns(struct fold *f)
+static void merge_strides(struct merge *f)
 {
 	struct nm_patterns *p = &f->engine->patterns;
 	struct nm_result *r = f->result;
 
-	r->patterns = p->list.at;
-	r->pattern_count = p->list.count;
+	r->strides = p->list.at;
+	r->stride_count = p->list.count;
 	memset(&p->list, 0, sizeof p->list);
-	for (size_t i = 0; i < r->pattern_count; i++)
-		r->patterns[i].attr = f->attrs[r->patterns[i].attr];
+	for (size_t i = 0; i < r->stride_count; i++)
+		r->strides[i].attr = f->attrs[r->strides[i].attr];
 }
 
 /* ---- references ---- */
@@ -292,7 +262,7 @@ static void add_reference(struct nm_counts *c, const struct nm_attr_references *
 }
 
 /* The references of data (0) or fetches (1) that the program made are those of one level. */
-static void add_references_to(struct fold *f, struct nm_result_level *level, int of_code)
+static void add_references_to(struct merge *f, struct nm_result_level *level, int of_code)
 {
 	const struct nm_engine *e = f->engine;
 
@@ -312,7 +282,7 @@ static void add_references_to(struct fold *f, struct nm_result_level *level, int
 }
 
 /* Those that the program made go to the first level of their side of each machine. */
-static void add_references(struct fold *f)
+static void add_references(struct merge *f)
 {
 	const struct nm_machine *machine = &f->engine->machine;
 
@@ -324,7 +294,7 @@ static void add_references(struct fold *f)
 
 /* ---- modules without debug information ---- */
 
-static int list_undebugged(struct fold *f)
+static int list_undebugged(struct merge *f)
 {
 	const struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
@@ -355,17 +325,17 @@ static int list_undebugged(struct fold *f)
 
 /* ---- all ---- */
 
-static int fold_level(struct fold *f, struct nm_result_level *level, size_t raw)
+static int merge_level(struct merge *f, struct nm_result_level *level, size_t raw)
 {
-	if (f->by_context && fold_context_counts(f, level, raw))
+	if (f->by_context && merge_context_counts(f, level, raw))
 		return NM_ENOMEM;
-	if (fold_counts(f, level, raw) || fold_extras(f, level, raw))
+	if (merge_counts(f, level, raw) || merge_extras(f, level, raw))
 		return NM_ENOMEM;
-	fold_evictions(f, level);
+	merge_evictions(f, level);
 	return 0;
 }
 
-static int fold_all(struct fold *f)
+static int merge_all(struct merge *f)
 {
 	struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
@@ -380,20 +350,20 @@ static int fold_all(struct fold *f)
 	r->site_count = e->attrs.sites.count;
 	if (r->site_count)
 		memcpy(r->sites, e->attrs.sites.at, r->site_count * sizeof *r->sites);
-	fold_objects(f);
+	merge_objects(f);
 	if (!status)
-		status = fold_attrs(f, attrs);
+		status = merge_attrs(f, attrs);
 	f->models = f->attrs;
 	if (!status && e->calls)
-		status = fold_contexts(f) || fold_context_attrs(f, raw) ? NM_ENOMEM : 0;
+		status = merge_contexts(f) || merge_context_attrs(f, raw) ? NM_ENOMEM : 0;
 	for (unsigned i = 0; i < r->machine.count && !status; i++)
-		status = fold_level(f, &r->levels[i], raw);
+		status = merge_level(f, &r->levels[i], raw);
 	if (status)
 		return status;
-	fold_sifted(f);
+	merge_events(f);
 	add_references(f);
-	fold_patterns(f);
-	if (nm_fields_fold(e, f->objects, f->attrs, r))
+	merge_strides(f);
+	if (nm_fields_merge(e, f->objects, f->attrs, r))
 		return NM_ENOMEM;
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
@@ -401,11 +371,11 @@ static int fold_all(struct fold *f)
 	return list_undebugged(f);
 }
 
-int nm_engine_fold(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)
+int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_t *objects)
 {
-	struct fold f = {.engine = e, .result = result, .objects = objects};
+	struct merge f = {.engine = e, .result = result, .objects = objects};
 	const char *slash = e->process.executable ? strrchr(e->process.executable, '/') : NULL;
-	int status = fold_all(&f);
+	int status = merge_all(&f);
 
 	if (f.models != f.attrs)
 		free(f.models);

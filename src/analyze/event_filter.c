@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * sift.c - see sift.h.
+ * event_filter.c - see event_filter.h.
  *
  * Rows stand in a list in the order in which they were made; a table of their numbers, by hash, at most half
  * full, finds them.
  */
-#include "sift.h"
+#include "event_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,45 +15,45 @@
 
 #define NO_RESIDENCY SIZE_MAX
 
-struct nm_sift {
-	const struct nm_sift_request *request;
-	struct nm_vec(struct nm_sift_row) rows;
-	struct nm_vec(struct nm_sift_residency) residencies;
+struct nm_event_filter {
+	const struct nm_event_query *query;
+	struct nm_vec(struct nm_event_row) rows;
+	struct nm_vec(struct nm_event_residency) residencies;
 	uint32_t *table; /* 1 + the number of a row; 0: free */
 	size_t table_mask;
 	uint64_t total;
 	struct nm_event at;
 	uint64_t instructions;
 	uint64_t line_bytes[NM_MAX_LEVELS];
-	size_t open[NM_MAX_LEVELS][NM_MAX_CORES + 1]; /* the residency that lasts, in each cache */
+	size_t open[NM_MAX_LEVELS][NM_MAX_CORES + 1]; /* the residency under way in each cache */
 	int failed;
 };
 
 /* ---- rows ---- */
 
-static uint64_t hash_of(const struct nm_sift_row *r)
+static uint64_t hash_of(const struct nm_event_row *r)
 {
 	return nm_mix64(r->place ^ nm_mix64((uint64_t)r->attr << 32 ^ r->victim ^ (uint64_t)r->level << 58 ^
 					    (uint64_t)r->kind << 55));
 }
 
-static int is_same(const struct nm_sift_row *a, const struct nm_sift_row *b)
+static int is_same(const struct nm_event_row *a, const struct nm_event_row *b)
 {
 	return a->place == b->place && a->attr == b->attr && a->victim == b->victim && a->kind == b->kind &&
 	       a->level == b->level;
 }
 
 /* What tells rows apart. */
-static struct nm_sift_row key_of(const struct nm_sift *s, const struct nm_sift_row *row)
+static struct nm_event_row key_of(const struct nm_event_filter *s, const struct nm_event_row *row)
 {
-	struct nm_sift_row key = *row;
+	struct nm_event_row key = *row;
 
-	if (!s->request->by_attr)
+	if (!s->query->by_attr)
 		key.attr = key.victim = 0;
 	return key;
 }
 
-static int grow(struct nm_sift *s)
+static int grow(struct nm_event_filter *s)
 {
 	size_t room = s->table ? (s->table_mask + 1) * 2 : 1024;
 	uint32_t *table = calloc(room, sizeof *table);
@@ -66,7 +66,7 @@ static int grow(struct nm_sift *s)
 	s->table = table;
 	s->table_mask = room - 1;
 	for (size_t i = 0; i < s->rows.count; i++) {
-		struct nm_sift_row key = key_of(s, &s->rows.at[i]);
+		struct nm_event_row key = key_of(s, &s->rows.at[i]);
 		size_t slot = hash_of(&key) & s->table_mask;
 
 		while (table[slot])
@@ -76,9 +76,9 @@ static int grow(struct nm_sift *s)
 	return 0;
 }
 
-static void count(struct nm_sift *s, const struct nm_sift_row *row)
+static void count(struct nm_event_filter *s, const struct nm_event_row *row)
 {
-	struct nm_sift_row key = key_of(s, row), other;
+	struct nm_event_row key = key_of(s, row), other;
 	size_t slot;
 
 	if (s->rows.count * 2 >= s->table_mask && grow(s)) {
@@ -87,7 +87,7 @@ static void count(struct nm_sift *s, const struct nm_sift_row *row)
 	}
 	slot = hash_of(&key) & s->table_mask;
 	for (; s->table[slot]; slot = (slot + 1) & s->table_mask) {
-		struct nm_sift_row *old = &s->rows.at[s->table[slot] - 1];
+		struct nm_event_row *old = &s->rows.at[s->table[slot] - 1];
 
 		other = key_of(s, old);
 		if (is_same(&key, &other)) {
@@ -104,20 +104,20 @@ static void count(struct nm_sift *s, const struct nm_sift_row *row)
 
 /* ---- events ---- */
 
-static void keep_stay(struct nm_sift *s, const struct nm_event *e)
+static void keep_residency(struct nm_event_filter *s, const struct nm_event *e)
 {
 	size_t *open = &s->open[e->level][e->core];
 
-	if (e->line != (s->request->address & ~(s->line_bytes[e->level] - 1)))
+	if (e->line != (s->query->address & ~(s->line_bytes[e->level] - 1)))
 		return;
 	if (e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH) {
-		struct nm_sift_residency residency = {.loaded = e->reference,
-						      .address = e->address,
-						      .loader = e->attr,
-						      .level = e->level,
-						      .core = e->core};
+		struct nm_event_residency residency = {.loaded = e->reference,
+						       .address = e->address,
+						       .loader = e->attr,
+						       .level = e->level,
+						       .core = e->core};
 		*open = NO_RESIDENCY;
-		if (s->total++ >= s->request->limit)
+		if (s->total++ >= s->query->limit)
 			return;
 		if (nm_vec_push(&s->residencies, residency))
 			s->failed = 1;
@@ -133,19 +133,19 @@ static void keep_stay(struct nm_sift *s, const struct nm_event *e)
 	}
 }
 
-static uint64_t place_of(const struct nm_sift_request *q, const struct nm_event *e, uint64_t address)
+static uint64_t place_of(const struct nm_event_query *q, const struct nm_event *e, uint64_t address)
 {
 	switch (q->mode) {
-	case NM_SIFT_GRANULES: return address >> q->shift << q->shift;
-	case NM_SIFT_SETS: return e->set;
+	case NM_QUERY_GRANULES: return address >> q->shift << q->shift;
+	case NM_QUERY_SETS: return e->set;
 	default: return 0;
 	}
 }
 
 static void take(void *self, const struct nm_event *e)
 {
-	struct nm_sift *s = self;
-	const struct nm_sift_request *q = s->request;
+	struct nm_event_filter *s = self;
+	const struct nm_event_query *q = s->query;
 	const int aside = nm_event_is_aside(e->kind);
 	const uint64_t address = aside ? e->line : e->address;
 	const uint64_t bytes = aside ? s->line_bytes[e->level] : e->bytes;
@@ -154,19 +154,19 @@ static void take(void *self, const struct nm_event *e)
 		return;
 	if (q->serving && e->kind == NM_EVENT_LOAD && !e->last)
 		return;
-	if (q->mode == NM_SIFT_RESIDENCIES) {
-		keep_stay(s, e);
-	} else if (q->mode == NM_SIFT_NTH) {
+	if (q->mode == NM_QUERY_RESIDENCIES) {
+		keep_residency(s, e);
+	} else if (q->mode == NM_QUERY_NTH) {
 		if (s->total < q->nth && s->total + e->times >= q->nth)
 			s->at = *e;
 		s->total += e->times;
 	} else {
-		struct nm_sift_row row = {.place = place_of(q, e, address),
-					  .count = e->times,
-					  .attr = e->attr,
-					  .victim = e->victim,
-					  .kind = e->kind,
-					  .level = e->level};
+		struct nm_event_row row = {.place = place_of(q, e, address),
+					   .count = e->times,
+					   .attr = e->attr,
+					   .victim = e->victim,
+					   .kind = e->kind,
+					   .level = e->level};
 
 		if (q->serving && e->kind == NM_EVENT_LOAD)
 			row.level = NM_MAX_LEVELS;
@@ -176,33 +176,24 @@ static void take(void *self, const struct nm_event *e)
 
 /* ---- life ---- */
 
-void nm_sift_sets(struct nm_sift_request *ret_request, const struct nm_machine *machine)
+int nm_event_filter_new(struct nm_event_filter **ret_filter, const struct nm_event_query *query,
+			const struct nm_machine *machine)
 {
-	*ret_request =
-	    (struct nm_sift_request){.mode = NM_SIFT_SETS, .end = UINT64_MAX, .by_attr = 1, .of_objects = 1};
-	for (unsigned i = 0; i < machine->count; i++)
-		ret_request->kinds[i] = 1u << NM_EVENT_LOAD | 1u << NM_EVENT_REPLACE |
-					1u << NM_EVENT_INVALIDATE | 1u << NM_EVENT_PREFETCH;
-}
-
-int nm_sift_new(struct nm_sift **ret_sift, const struct nm_sift_request *request,
-		const struct nm_machine *machine)
-{
-	struct nm_sift *s = calloc(1, sizeof *s);
+	struct nm_event_filter *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return NM_ENOMEM;
-	s->request = request;
+	s->query = query;
 	for (unsigned i = 0; i < machine->count; i++) {
 		s->line_bytes[i] = nm_level_unit(&machine->levels[i]);
 		for (unsigned k = 0; k <= NM_MAX_CORES; k++)
 			s->open[i][k] = NO_RESIDENCY;
 	}
-	*ret_sift = s;
+	*ret_filter = s;
 	return 0;
 }
 
-void nm_sift_free(struct nm_sift *s)
+void nm_event_filter_free(struct nm_event_filter *s)
 {
 	if (!s)
 		return;
@@ -212,25 +203,28 @@ void nm_sift_free(struct nm_sift *s)
 	free(s);
 }
 
-void nm_sift_watch(struct nm_sift *s, struct nm_hierarchy *hierarchy)
+void nm_event_filter_attach(struct nm_event_filter *s, struct nm_hierarchy *hierarchy)
 {
 	nm_hierarchy_watch(hierarchy, &(struct nm_monitor){take, s});
 }
 
-uint64_t nm_sift_reference(const struct nm_sift *s) { return s->at.reference; }
+uint64_t nm_event_filter_reference(const struct nm_event_filter *s) { return s->at.reference; }
 
-void nm_sift_date(struct nm_sift *s, uint64_t instructions) { s->instructions = instructions; }
-
-int nm_sift_take(struct nm_sift *s, struct nm_sifted *ret_sifted)
+void nm_event_filter_set_instructions(struct nm_event_filter *s, uint64_t instructions)
 {
-	*ret_sifted = (struct nm_sifted){.request = s->request,
-					 .rows = s->rows.at,
-					 .row_count = s->rows.count,
-					 .residencies = s->residencies.at,
-					 .residency_count = s->residencies.count,
-					 .total = s->total,
-					 .at = s->at,
-					 .instructions = s->instructions};
+	s->instructions = instructions;
+}
+
+int nm_event_filter_take(struct nm_event_filter *s, struct nm_filtered_events *ret_events)
+{
+	*ret_events = (struct nm_filtered_events){.query = s->query,
+						  .rows = s->rows.at,
+						  .row_count = s->rows.count,
+						  .residencies = s->residencies.at,
+						  .residency_count = s->residencies.count,
+						  .total = s->total,
+						  .at = s->at,
+						  .instructions = s->instructions};
 	memset(&s->rows, 0, sizeof s->rows);
 	memset(&s->residencies, 0, sizeof s->residencies);
 	return s->failed ? NM_ENOMEM : 0;

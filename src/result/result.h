@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event_query.h"
 #include "hierarchy.h"
 #include "machine.h"
 #include "object_kind.h"
-#include "sift.h"
 
 /* The word for a kind, as it stands in the view `objects`: "heap", "global", ... */
 const char *nm_object_kind_name(enum nm_object_kind kind);
@@ -65,9 +65,9 @@ struct nm_result_stride {
 	uint64_t count; /* accesses that followed it, at least; 0: no stride */
 };
 
-/* By how many bytes the accesses of an attribution key stepped, as far as they were looked at (patterns.h).
+/* By how many bytes the accesses of an attribution key stepped, as far as they were looked at (strides.h).
  * */
-struct nm_result_pattern {
+struct nm_result_strides {
 	uint32_t attr;    /* index; several may have the same */
 	uint64_t sampled; /* steps that were looked at */
 	struct nm_result_stride strides[NM_RESULT_STRIDES];
@@ -154,8 +154,8 @@ struct nm_result {
 	struct nm_result_context_attr *context_attrs; /* by context, then attribution key */
 	size_t context_attr_count;
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
-	struct nm_result_pattern *patterns;
-	size_t pattern_count;
+	struct nm_result_strides *strides;
+	size_t stride_count;
 	struct nm_result_field *fields;
 	size_t field_count;
 	struct nm_result_field_use *field_uses;
@@ -169,7 +169,7 @@ struct nm_result {
 	size_t code_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
-	struct nm_sifted sifted; /* what was asked for of single events */
+	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */

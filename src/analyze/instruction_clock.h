@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * instruction_clock.h - how many instructions had been executed when a reference was made.
+ *
+ * The decoder notes the count beside each reference of a batch.  Passes run a batch later, maybe in another thread
+ * (workers.h), so there is one list of counts for each batch that can be under way.  The clock exists only where it is
+ * asked for: it makes the engine execute blocks one access at a time (singly.c), which is slow.
+ */
+#ifndef NM_INSTRUCTION_CLOCK_H
+#define NM_INSTRUCTION_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hierarchy.h"
+#include "workers.h"
+
+enum { NM_INSTRUCTION_CLOCK_LISTS = NM_WORKERS_QUEUE + 1 };
+
+struct nm_instruction_clock {
+	uint64_t (*lists)[NM_BATCH]; /* [NM_INSTRUCTION_CLOCK_LISTS] */
+	size_t filling;              /* list that the decoder fills */
+	size_t reading;              /* list of the batch that the passes run */
+};
+
+struct nm_instruction_clock *nm_instruction_clock_new(void); /* NULL: out of memory */
+void nm_instruction_clock_free(struct nm_instruction_clock *clock);
+
+/* The decoder's: the count at the batch's reference `index`; the batch was handed over. */
+static inline void nm_instruction_clock_note(struct nm_instruction_clock *clock, size_t index,
+					     uint64_t instructions)
+{
+	clock->lists[clock->filling][index] = instructions;
+}
+
+static inline void nm_instruction_clock_next(struct nm_instruction_clock *clock)
+{
+	clock->filling = (clock->filling + 1) % NM_INSTRUCTION_CLOCK_LISTS;
+}
+
+/* The passes': the counts of the next batch, an entry per reference.  Once per batch. */
+static inline const uint64_t *nm_instruction_clock_read(struct nm_instruction_clock *clock)
+{
+	const uint64_t *list = clock->lists[clock->reading];
+
+	clock->reading = (clock->reading + 1) % NM_INSTRUCTION_CLOCK_LISTS;
+	return list;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * event_query.h - which single events of the simulated caches (monitor.h) a run keeps, and what it kept: counts,
+ * histograms, the residencies of one line, or one event by its number.
+ *
+ * The event filter of the analysis answers a query.  Memory grows with the number of distinct rows and of residencies
+ * asked for, never with the length of the run.
+ */
+#ifndef NM_EVENT_QUERY_H
+#define NM_EVENT_QUERY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine.h"
+#include "monitor.h"
+
+enum nm_event_query_mode {
+	NM_QUERY_COUNT,       /* one row per level and kind: all have place 0 */
+	NM_QUERY_GRANULES,    /* a place is the first byte of 1 << shift bytes */
+	NM_QUERY_SETS,        /* a place is a set */
+	NM_QUERY_RESIDENCIES, /* what happened between loads and replacements of one line */
+	NM_QUERY_NTH          /* one event */
+};
+
+struct nm_event_query {
+	enum nm_event_query_mode mode;
+	uint8_t kinds[NM_MAX_LEVELS]; /* of a level: bits 1 << enum nm_event_kind; RESIDENCIES needs all */
+	uint64_t low,
+	    end;     /* events that touch bytes of [low, end); replacements and prefetches: whose line does */
+	int serving; /* only the event that ends an access to a line: a hit, or the load at the last level, which
+			    * then has level NM_MAX_LEVELS */
+	int by_attr;    /* one row per attribution key; else a row shows the keys of its first event */
+	int of_objects; /* the profile sums rows up by object, not by site */
+	unsigned shift;
+	uint64_t address; /* RESIDENCIES: any byte of the line */
+	uint64_t limit;   /* RESIDENCIES: keep at most so many, the first ones */
+	uint64_t nth;     /* NTH: 1 is the first */
+};
+
+struct nm_event_row {
+	uint64_t place, count;
+	uint32_t attr, victim; /* indices of result attributions; victim: of replacements, else 0 */
+	uint8_t kind, level;   /* level NM_MAX_LEVELS: memory (`serving`) */
+};
+
+struct nm_event_residency {
+	uint64_t loaded, left; /* numbers of the references that loaded it and pushed it out (0: it stayed) */
+	uint64_t hits;         /* between them */
+	uint64_t address, push;   /* which those two references touched */
+	uint32_t loader, evictor; /* indices of result attributions */
+	uint8_t level, core;      /* as in events */
+};
+
+/* What a query kept. */
+struct nm_filtered_events {
+	const struct nm_event_query *query; /* borrowed; NULL: nothing was asked for */
+	struct nm_event_row *rows;          /* owned; in the order of their first events */
+	size_t row_count;
+	struct nm_event_residency *residencies; /* owned; in the order of their loads */
+	size_t residency_count;
+	uint64_t total;        /* residencies (RESIDENCIES) or matching events (NTH) in the whole run */
+	struct nm_event at;    /* NTH: the event, if total reached it */
+	uint64_t instructions; /* NTH: executed up to and including its reference */
+};
+
+/* Asks, for `report sets`, how often every set of every level loads and replaces, by object. */
+void nm_event_query_sets(struct nm_event_query *ret_query, const struct nm_machine *machine);
+
+#endif

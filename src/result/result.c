@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * result.c - see result.h.
+ */
+#include "result.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[] = {
+    [NM_OBJECT_UNKNOWN] = "unknown",
+    [NM_OBJECT_GLOBAL] = "global",
+    [NM_OBJECT_STATIC] = "static",
+    [NM_OBJECT_THREAD_LOCAL] = "thread-local",
+    [NM_OBJECT_HEAP] = "heap",
+    [NM_OBJECT_STACK] = "stack",
+    [NM_OBJECT_MAPPED] = "mapped",
+    [NM_OBJECT_ANONYMOUS] = "anonymous",
+    [NM_OBJECT_LIBRARY_DATA] = "library data",
+    [NM_OBJECT_NAMED] = "named",
+    [NM_OBJECT_CODE] = "code",
+};
+
+const char *nm_object_kind_name(enum nm_object_kind kind)
+{
+	assert(kind < sizeof kind_names / sizeof *kind_names);
+	return kind_names[kind];
+}
+
+void nm_result_free(struct nm_result *result)
+{
+	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
+		free(result->levels[i].counts);
+		free(result->levels[i].context_counts);
+		free(result->levels[i].extras);
+		free(result->levels[i].evictions);
+	}
+	free(result->objects);
+	free(result->sites);
+	free(result->attrs);
+	free(result->threads);
+	for (size_t i = 0; i < result->code_count; i++) {
+		free(result->code[i].bytes);
+		free(result->code[i].lines);
+	}
+	free(result->code);
+	free(result->contexts);
+	free(result->context_attrs);
+	free(result->undebugged);
+	free(result->events.rows);
+	free(result->events.residencies);
+	free(result->strides);
+	free(result->fields);
+	free(result->field_uses);
+	free(result->affinities);
+	free(result->lines);
+	memset(result, 0, sizeof *result);
+}
