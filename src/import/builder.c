@@ -26,9 +26,8 @@ void nm_builder_done(struct nm_builder *b)
 	nm_vec_free(&b->blocks);
 	nm_map_done(&b->block_of);
 	nm_map_done(&b->thread_of);
-	nm_map_done(&b->named);
 	nm_arena_done(&b->arena);
-	nm_strings_done(&b->names);
+	nm_object_bytes_done(&b->objects);
 }
 
 /* ---- blocks ---- */
@@ -141,18 +140,9 @@ int nm_builder_place(struct nm_builder *b, uint64_t pc, const char *function, co
 
 int nm_builder_object(struct nm_builder *b, uint64_t address, unsigned size, const char *name)
 {
-	const char *stored = nm_intern(&b->names, name);
-	uint64_t known = nm_map_get(&b->named, address, 0);
-
-	if (!stored || nm_builder_flush(b))
-		return NM_ENOMEM;
-	if (known == (uintptr_t)stored || (!known && !*name))
-		return 0;
-	if (nm_map_put(&b->named, address, (uintptr_t)stored))
-		return NM_ENOMEM;
-	if (!*name)
-		return nm_wire_unname_encode(&b->words, &(struct nm_wire_unname){address}) ? NM_ENOMEM : 0;
-	return nm_wire_name_encode(&b->words, &(struct nm_wire_name){address, size, stored}) ? NM_ENOMEM : 0;
+	return nm_builder_flush(b) || nm_object_bytes_set(&b->objects, &b->words, address, size, name)
+		   ? NM_ENOMEM
+		   : 0;
 }
 
 int nm_builder_exit(struct nm_builder *b)

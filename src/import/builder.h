@@ -11,6 +11,7 @@
 #include "arena.h"
 #include "encode.h"
 #include "map.h"
+#include "object_bytes.h"
 
 enum { NM_BUILDER_ACCESSES = 64 };
 
@@ -19,10 +20,9 @@ struct nm_builder {
 	int given;                        /* and has been: to be forgotten */
 	struct nm_map block_of;           /* hash of an instruction -> block id */
 	struct nm_map thread_of;          /* the trace's number of a thread -> ours */
-	struct nm_map named;              /* address -> number of its object's name */
 	struct nm_vec(uint64_t *) blocks; /* by id: pc and length, number of accesses, accesses */
 	struct nm_arena arena;
-	struct nm_strings names;
+	struct nm_object_bytes objects;
 	uint32_t thread;
 	int open; /* an instruction has begun */
 	uint64_t instruction, accesses[NM_BUILDER_ACCESSES], addresses[NM_BUILDER_ACCESSES];
@@ -46,7 +46,7 @@ int nm_builder_thread(struct nm_builder *builder, uint64_t thread);
 int nm_builder_place(struct nm_builder *builder, uint64_t pc, const char *function, const char *file,
 		     uint32_t line);
 
-/* The object of these bytes ("": the one that the program has there, whichever). */
+/* These bytes belong to an object; "": to none that the trace names. */
 int nm_builder_object(struct nm_builder *builder, uint64_t address, unsigned size, const char *name);
 
 /* Ends the instruction. */

@@ -30,9 +30,9 @@ struct csv_state {
 	int has_header;
 	int where[COLUMNS]; /* index of the field, -1: there is none */
 	char *fields[MAX_FIELDS];
-	unsigned count;
-	struct nm_map pc_of;    /* text of a place -> its own pc */
-	struct nm_map place_at; /* pc -> text of its place */
+	unsigned count, columns; /* fields of this line, of the first */
+	struct nm_map pc_of;     /* text of a place -> its own pc */
+	struct nm_map place_at;  /* pc -> text of its place */
 	struct nm_strings texts;
 };
 
@@ -128,6 +128,7 @@ static const char *read_header(struct csv_state *s, char *line)
 			if (!strcasecmp(trim(s->fields[i]), names[c]))
 				s->where[c] = (int)i;
 	}
+	s->columns = s->count;
 	s->has_header = 1;
 	if (!fault && (s->where[ADDR] < 0 || s->where[RW] < 0))
 		fault = "the first line must name the columns, with addr and rw among them";
@@ -183,9 +184,8 @@ static const char *read_row(struct csv_state *s, char *line, struct row *row)
 	const char *fault = split(s, line);
 
 	*row = (struct row){0};
-	for (unsigned c = 0; c < COLUMNS && !fault; c++)
-		if (s->where[c] >= (int)s->count)
-			fault = "there are fewer fields than columns";
+	if (!fault && s->count < s->columns)
+		fault = "there are fewer fields than columns";
 	for (unsigned i = 0; i < 5 && !fault; i++) {
 		const char *text = field(s, numbers[i].column);
 

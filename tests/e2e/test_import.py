@@ -6,6 +6,7 @@ their own simulators count."""
 import gzip
 import lzma
 import os
+import random
 import subprocess
 import tempfile
 
@@ -194,6 +195,22 @@ def case_sizes_that_are_not_told():
              "           9           1:       22346 write        0 byte(s) @ 0x00007ffd0ac59840 by PC 0x00007fb0a39522f8")
     replay("-", stdin="\n".join(lines).encode() + b"\n")
     assert levels("r.nmp")[0][:5] == (0, 1, 0, 1, 1), levels("r.nmp")
+
+
+def case_csv_overlapping_accesses_keep_their_objects():
+    """What a row says is what is counted, however the accesses overlap and straddle."""
+    random.seed(7)
+    lines = []
+    for _ in range(20000):
+        number = random.randrange(4)
+        address = 0x10000000 * (number + 1) + random.randrange(1 << 12)
+        lines.append(f"{address},{random.choice('rw')},{random.randint(1, 32)},{'ABCD'[number]}\n")
+    with open("t.csv", "w", encoding="ascii") as f:
+        f.write("addr,rw,size,object\n" + "".join(lines))
+    replay("t.csv")
+    counts = dict(rows("SELECT object, sum(reads + writes) FROM counts WHERE level = 'L1d' GROUP BY object",
+                       profile="r.nmp"))
+    assert counts == {name: sum(line.endswith(name + "\n") for line in lines) for name in "ABCD"}, counts
 
 
 def case_csv_names_objects_and_lines():

@@ -237,6 +237,36 @@ static void test_csv(void **state)
 	    "10 is nothing\n1@0+1 r10/8\n");
 }
 
+/* Overlapping accesses: each byte has the object of the last row, and the wire's ranges never overlap. */
+static void test_csv_objects_that_overlap(void **state)
+{
+	(void)state;
+	expect("csv", "addr,rw,size,object\n16,r,8,A\n20,r,8,A\n60,r,8,A\n16,r,16,A\n",
+	       "10+8 is A\n1@0+1 r10/8\n18+4 is A\n1@0+1 r14/8\n3c+4 is A\n40+4 is A\n1@0+1 r3c/8\n"
+	       "1c+4 is A\n1@0+1 r10/16\n");
+	expect("csv", "addr,rw,size,object\n16,r,16,A\n20,r,4,B\n22,r,1,\n16,r,16,A\n",
+	       "10+16 is A\n1@0+1 r10/16\n14+4 is B\n10+4 is A\n18+8 is A\n1@0+1 r14/4\n"
+	       "14 is nothing\n14+2 is B\n17+1 is B\n1@0+1 r16/1\n14+4 is A\n1@0+1 r10/16\n");
+}
+
+/* 64 fields are read, 65 are not. */
+static void test_csv_most_fields(void **state)
+{
+	char text[1024];
+	int n = snprintf(text, sizeof text, "addr,rw");
+
+	(void)state;
+	for (int i = 2; i < 63; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, ",x");
+	n += snprintf(text + n, sizeof text - (size_t)n, ",size\n16,w");
+	for (int i = 2; i < 63; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, ",");
+	n += snprintf(text + n, sizeof text - (size_t)n, ",4");
+	expect("csv", text, "1@0+1 w10/4\n");
+	snprintf(text + n, sizeof text - (size_t)n, ",5");
+	expect_fault("csv", text, "", "line 2: there are more than 64 fields");
+}
+
 static void test_champsim(void **state)
 {
 	uint64_t records[2][8] = {{0x401000, 0x0000010000000000, 0x2000, 0, 0x1004, 0x1010, 0, 0},
@@ -278,6 +308,10 @@ static void test_damage_tells_the_line(void **state)
 	nm_import_free(import);
 	expect_fault("csv", "addr,rw\n16,r\n16,x\n16,w\n", "1@0+1 r10/8\n", "line 3: rw is neither");
 	expect_fault("csv", "addr,rw,size\n16,r,8\n16\n", "1@0+1 r10/8\n", "line 3: there are fewer fields");
+	expect_fault("csv", "addr,rw,size\n16,r,8\n17,w\n", "1@0+1 r10/8\n",
+		     "line 3: there are fewer fields");
+	expect_fault("csv", "addr,rw,other\n16,r,8\n17,w\n", "1@0+1 r10/8\n",
+		     "line 3: there are fewer fields");
 	expect_fault("csv", "addr,rw\n16,r\n-1,r\n", "1@0+1 r10/8\n", "line 3: addr is no number");
 	expect_fault("csv", "addr,rw\n16,r\n0xffffffffffffffff,r\n", "1@0+1 r10/8\n",
 		     "line 3: the address is out of range");
@@ -374,6 +408,8 @@ int main(void)
 	    cmocka_unit_test(test_drmemtrace),
 	    cmocka_unit_test(test_drmemtrace_workloads),
 	    cmocka_unit_test(test_csv),
+	    cmocka_unit_test(test_csv_objects_that_overlap),
+	    cmocka_unit_test(test_csv_most_fields),
 	    cmocka_unit_test(test_champsim),
 	    cmocka_unit_test(test_damage_tells_the_line),
 	    cmocka_unit_test(test_gzip),
