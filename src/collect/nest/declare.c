@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nest_priv.h"
+#include "parser.h"
 
 enum {
 	MAX_ARRAYS = 256,

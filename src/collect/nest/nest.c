@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest.c - a nest's life, the files that it comes from, and what is in it.
+ * nest.c - the life of a nest, and its contents.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,43 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nest_priv.h"
+#include "parser.h"
 
 enum { MAX_TEXT = 64 << 20 };
 
 #define ORIGIN (1u << 20) /* where the first array lies */
-
-int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *ret_bytes, struct nm_error *err)
-{
-	struct nm_vec(char) text = {0};
-	FILE *file = fopen(path, "r");
-	int status = 0;
-	size_t n = 1;
-
-	if (!file)
-		return nm_fail_errno(err, "cannot read %s", path);
-	while (n && !status) {
-		if (nm_vec_reserve(&text, 65536)) {
-			status = nm_fail_memory(err);
-			break;
-		}
-		n = fread(text.at + text.count, 1, 65535, file);
-		text.count += n;
-		if (text.count > most)
-			status = nm_fail(err, NM_EFORMAT, "%s is larger than %zu bytes", path, most);
-	}
-	if (!status && ferror(file))
-		status = nm_fail_errno(err, "cannot read %s", path);
-	fclose(file);
-	if (status) {
-		nm_vec_free(&text);
-		return status;
-	}
-	text.at[text.count] = '\0';
-	*ret_text = text.at;
-	*ret_bytes = text.count;
-	return 0;
-}
 
 /* Takes the text over, whatever comes of it. */
 static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char *path,

@@ -6,12 +6,15 @@
  * (struct nm_nest_sum): loop indices, and values read from index arrays.  Variables are slots of one array: the loop at
  * depth d has slot d, the k-th read of an index array in a block has slot NM_NEST_DEPTH + k.  There is no syntax tree.
  *
- *   nest.c     life, files, what is in it
- *   token.c    words of the text, faults with their place
- *   sum.c      expressions
- *   declare.c  parameters, arrays and their places in memory
- *   parse.c    loops and statements
- *   run.c      execution
+ *   token.c       words of the text, faults with their place
+ *   parser.h      what is known while the text is read
+ *   expression.c  sums, and references to elements of arrays
+ *   declare.c     parameters, arrays and their addresses
+ *   parse.c       loops and statements
+ *   nest.c        life of a nest, its contents
+ *   run.c         execution
+ *
+ * A file calls only files above it in this list.
  */
 #ifndef NM_NEST_PRIV_H
 #define NM_NEST_PRIV_H
@@ -108,62 +111,11 @@ struct nm_nest {
 	int warms; /* something only warms up */
 };
 
-/* ---- while reading ---- */
-
-struct nm_nest_name {
-	const char *name; /* interned */
-	enum { NM_NEST_PARAMETER, NM_NEST_INDEX, NM_NEST_ARRAY } kind;
-	int64_t value;
-	unsigned slot;
-	struct nm_nest_array *array;
-};
-
-struct nm_nest_parser {
-	struct nm_nest *nest;
-	struct nm_nest_lexer lexer;
-	struct nm_nest_token token; /* the next one */
-	struct nm_vec(struct nm_nest_name) known;
-	const char *const *settings;
-	uint64_t cursor; /* where the next array goes */
-	unsigned depth;  /* open loops */
-	const char *index[NM_NEST_DEPTH];
-	struct nm_nest_block *block; /* that takes references; NULL where none may stand */
-	unsigned reads;              /* of index arrays in it */
-	unsigned part;               /* references of the statement so far */
-	unsigned nesting;            /* of parentheses and minus signs */
-	struct nm_error *err;
-};
-
-/* Tells a fault at a place of the text that is being read. */
-#define nm_nest_fault(p, place, ...) nm_nest_fault_in((p)->lexer.source, (p)->err, (place), __VA_ARGS__)
-
-/* token.c: goes to the next word; takes a word that must be there. */
-int nm_nest_next(struct nm_nest_parser *p);
-int nm_nest_expect(struct nm_nest_parser *p, int kind, const char *what);
-int nm_nest_is(const struct nm_nest_parser *p, const char *word);
-struct nm_nest_name *nm_nest_lookup(struct nm_nest_parser *p, const struct nm_nest_token *name);
-
-/* sum.c: any value, one without variables, a sum. */
-int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret);
-int nm_nest_parse_constant(struct nm_nest_parser *p, const char *what, int64_t *ret);
-int nm_nest_parse_sum(struct nm_nest_parser *p, const char *what, struct nm_nest_sum *ret);
-/* 0 if it is too large for 64 bits. */
+/* expression.c: 0 if the value of a sum is too large for 64 bits; the factor of a variable. */
 int nm_nest_sum_at(const struct nm_nest_sum *sum, const int64_t *slots, int64_t *ret);
 int64_t nm_nest_factor(const struct nm_nest_sum *sum, unsigned slot);
 
-/* parse.c: the reference that starts with the word `name`, whose next word is the token; added to the block. */
-int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token *name,
-			    struct nm_nest_array *array, struct nm_nest_reference *ret);
-int nm_nest_add_reference(struct nm_nest_parser *p, struct nm_nest_reference *reference);
-int nm_nest_parse_program(struct nm_nest_parser *p);
-
-/* declare.c */
-int nm_nest_parse_parameter(struct nm_nest_parser *p);
-int nm_nest_parse_arrays(struct nm_nest_parser *p);
-int nm_nest_parse_origin(struct nm_nest_parser *p);
-int nm_nest_check_settings(struct nm_nest_parser *p);
-
-/* nest.c: the text of a file, at most `most` bytes, ended by NUL. */
+/* file.c: the text of a file, at most `most` bytes, ended by NUL. */
 int nm_nest_read_file(const char *path, size_t most, char **ret_text, size_t *ret_bytes,
 		      struct nm_error *err);
 

@@ -7,7 +7,6 @@
  *               | "warmup" items "end"
  *               | ("read" | "write") reference { "," reference }
  *               | (reference | NAME) ["+" | "-" | "*" | "/"] "=" expression
- *     reference = NAME "(" sum { "," sum } ")"  |  NAME "[" sum "]" { "[" sum "]" }
  *
  * What an expression of a statement computes does not matter: only its references do, in their order.  A name without
  * subscripts that is no array is a variable in a register.  Statements that follow each other are one block, so that
@@ -17,145 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nest_priv.h"
+#include "parser.h"
 
-enum { MAX_OPERANDS = 100 /* parentheses within each other */, MAX_REFERENCES = 1 << 16 };
-
-/* ---- references ---- */
-
-/* The text of a reference without blanks. */
-static const char *squeeze(struct nm_nest_parser *p, const char *at, const char *end)
-{
-	char *text = malloc((size_t)(end - at) + 1);
-	const char *kept = NULL;
-	size_t n = 0;
-
-	if (!text)
-		return NULL;
-	for (; at < end; at++) {
-		if (*at == '#')
-			at += strcspn(at, "\n");
-		if (*at > ' ')
-			text[n++] = *at;
-	}
-	text[n] = '\0';
-	kept = nm_intern(&p->nest->names, text);
-	free(text);
-	return kept;
-}
-
-static int on_one_line(const char *a, const char *b)
-{
-	return !memchr(a < b ? a : b, '\n', (size_t)(a < b ? b - a : a - b));
-}
-
-/* Names the place: what is written has a "=", and equals of one line are numbered. */
-static const char *name_place(struct nm_nest_parser *p, const struct nm_nest_reference *r)
-{
-	const struct nm_nest *nest = p->nest;
-	const char *kept;
-	unsigned equal = 1;
-	char *name, number[16] = "";
-
-	for (size_t i = nest->references.count; i-- > 0;) {
-		const struct nm_nest_reference *other = &nest->references.at[i];
-
-		if (!on_one_line(other->at, r->at))
-			break;
-		equal += other->text == r->text && other->is_write == r->is_write;
-	}
-	if (equal > 1)
-		snprintf(number, sizeof number, " #%u", equal);
-	if (asprintf(&name, "%s%s%s", r->text, r->is_write ? " =" : "", number) < 0)
-		return NULL;
-	kept = nm_intern(&p->nest->names, name);
-	free(name);
-	return kept;
-}
-
-int nm_nest_add_reference(struct nm_nest_parser *p, struct nm_nest_reference *r)
-{
-	struct nm_nest *nest = p->nest;
-
-	if (nest->references.count == MAX_REFERENCES)
-		return nm_nest_fault(p, r->at, "more than %d references", MAX_REFERENCES);
-	if (p->part == NM_NEST_STATEMENT)
-		return nm_nest_fault(p, r->at, "more than %d references in a statement", NM_NEST_STATEMENT);
-	r->name = name_place(p, r);
-	r->statement = nest->statements + 1;
-	r->part = ++p->part;
-	if (!r->name || nm_vec_push(&nest->references, *r))
-		return nm_fail_memory(p->err);
-	p->block->count++;
-	return 0;
-}
-
-/* The value of a subscript that is a constant must lie in its dimension. */
-static int check_subscript(struct nm_nest_parser *p, const char *at, const struct nm_nest_array *a,
-			   unsigned i, const struct nm_nest_sum *sum)
-{
-	const struct nm_nest_dimension *d = &a->dimension[i];
-
-	if (!sum->count && (sum->constant < d->low || sum->constant > d->high))
-		return nm_nest_fault(
-		    p, at, "%lld is outside of dimension %u of %s, which goes from %lld to %lld",
-		    (long long)sum->constant, i + 1, a->name, (long long)d->low, (long long)d->high);
-	return 0;
-}
-
-static int wrong_dimensions(struct nm_nest_parser *p, const struct nm_nest_array *a)
-{
-	return nm_nest_fault(p, p->token.at, "%s has %u dimension%s", a->name, a->dimensions,
-			     a->dimensions > 1 ? "s" : "");
-}
-
-static int parse_subscripts(struct nm_nest_parser *p, struct nm_nest_array *a, struct nm_nest_sum *sums,
-			    const char **ret_end)
-{
-	int open = a->brackets ? '[' : '(', close = a->brackets ? ']' : ')', status = 0;
-
-	for (unsigned i = 0; i < a->dimensions && !status; i++) {
-		const char *at;
-
-		if (i && p->token.kind != (a->brackets ? '[' : ','))
-			return wrong_dimensions(p, a);
-		status = i ? nm_nest_next(p) : nm_nest_expect(p, open, a->brackets ? "'['" : "'('");
-		at = p->token.at;
-		if (!status)
-			status = nm_nest_parse_sum(p, "a subscript", &sums[i]);
-		if (!status)
-			status = check_subscript(p, at, a, i, &sums[i]);
-		*ret_end = p->token.at + p->token.length;
-		if (status || (!a->brackets && i + 1 < a->dimensions))
-			continue;
-		if (p->token.kind == ',')
-			return wrong_dimensions(p, a);
-		status = nm_nest_expect(p, close, a->brackets ? "']'" : "')'");
-	}
-	return !status && a->brackets && p->token.kind == '[' ? wrong_dimensions(p, a) : status;
-}
-
-int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token *name,
-			    struct nm_nest_array *array, struct nm_nest_reference *ret)
-{
-	struct nm_nest_sum *sums = nm_arena_alloc(&p->nest->arena, array->dimensions * sizeof *sums);
-	struct nm_nest_reference r = {.array = array, .subscript = sums, .at = name->at};
-	const char *end = name->at;
-	int status;
-
-	if (!sums)
-		return nm_fail_memory(p->err);
-	if (p->nesting == MAX_OPERANDS)
-		return nm_nest_fault(p, name->at, "more than %d subscripts within each other", MAX_OPERANDS);
-	p->nesting++;
-	status = parse_subscripts(p, array, sums, &end);
-	p->nesting--;
-	if (status)
-		return status;
-	r.text = squeeze(p, name->at, end);
-	*ret = r;
-	return r.text ? 0 : nm_fail_memory(p->err);
-}
+enum { MAX_OPERANDS = 100 /* parentheses within each other */ };
 
 /* A word that starts an operand: reads an array's element, or is a register. */
 static int parse_operand_name(struct nm_nest_parser *p)

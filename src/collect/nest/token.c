@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nest_priv.h"
-
 enum { SHOWN_BEFORE = 300 }; /* of a long line, before the fault */
 
 void nm_nest_position(const struct nm_nest_source *source, const char *at, unsigned *ret_line,
@@ -160,28 +158,4 @@ int nm_nest_scan(struct nm_nest_lexer *l, struct nm_nest_token *ret, struct nm_e
 	if (!status)
 		*ret = t;
 	return status;
-}
-
-int nm_nest_next(struct nm_nest_parser *p) { return nm_nest_scan(&p->lexer, &p->token, p->err); }
-
-int nm_nest_expect(struct nm_nest_parser *p, int kind, const char *what)
-{
-	if (p->token.kind != kind)
-		return nm_nest_fault(p, p->token.at, "%s expected", what);
-	return nm_nest_next(p);
-}
-
-int nm_nest_is(const struct nm_nest_parser *p, const char *word)
-{
-	return p->token.kind == NM_NEST_WORD && p->token.length == strlen(word) &&
-	       !memcmp(p->token.at, word, p->token.length);
-}
-
-struct nm_nest_name *nm_nest_lookup(struct nm_nest_parser *p, const struct nm_nest_token *name)
-{
-	for (size_t i = p->known.count; i-- > 0;)
-		if (strlen(p->known.at[i].name) == name->length &&
-		    !memcmp(p->known.at[i].name, name->at, name->length))
-			return &p->known.at[i];
-	return NULL;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parser.h - the state while a nest's text is read, and what the files of the grammar offer each other.
+ *
+ * The parser looks one word ahead (`token`).  Each nm_nest_parse function starts with the word behind its keyword and
+ * ends with the first word that it does not take.  All return 0 or a code, with the fault in p->err.
+ */
+#ifndef NM_NEST_PARSER_H
+#define NM_NEST_PARSER_H
+
+#include "nest_priv.h"
+#include "token.h"
+
+struct nm_nest_name {
+	const char *name; /* interned */
+	enum { NM_NEST_PARAMETER, NM_NEST_INDEX, NM_NEST_ARRAY } kind;
+	int64_t value;
+	unsigned slot;
+	struct nm_nest_array *array;
+};
+
+struct nm_nest_parser {
+	struct nm_nest *nest;
+	struct nm_nest_lexer lexer;
+	struct nm_nest_token token; /* the next one */
+	struct nm_vec(struct nm_nest_name) known;
+	const char *const *settings;
+	uint64_t cursor; /* where the next array goes */
+	unsigned depth;  /* open loops */
+	const char *index[NM_NEST_DEPTH];
+	struct nm_nest_block *block; /* that takes references; NULL where none may stand */
+	unsigned reads;              /* of index arrays in it */
+	unsigned part;               /* references of the statement so far */
+	unsigned nesting;            /* of parentheses and minus signs */
+	struct nm_error *err;
+};
+
+/* Reports a fault at a place of the text that is being read. */
+#define nm_nest_fault(p, place, ...) nm_nest_fault_in((p)->lexer.source, (p)->err, (place), __VA_ARGS__)
+
+/* parser.c: moves to the next word; requires a kind of word, and moves on. */
+int nm_nest_next(struct nm_nest_parser *p);
+int nm_nest_expect(struct nm_nest_parser *p, int kind, const char *what);
+/* Is the next word this one? */
+int nm_nest_is(const struct nm_nest_parser *p, const char *word);
+/* The latest declaration of a name, or NULL. */
+struct nm_nest_name *nm_nest_lookup(struct nm_nest_parser *p, const struct nm_nest_token *name);
+
+/* expression.c: any value, one without variables, a sum. */
+int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret);
+int nm_nest_parse_constant(struct nm_nest_parser *p, const char *what, int64_t *ret);
+int nm_nest_parse_sum(struct nm_nest_parser *p, const char *what, struct nm_nest_sum *ret);
+
+/* expression.c: the reference that starts with the word `name`, whose next word is the token; adds one to the block. */
+int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token *name,
+			    struct nm_nest_array *array, struct nm_nest_reference *ret);
+int nm_nest_add_reference(struct nm_nest_parser *p, struct nm_nest_reference *reference);
+
+/* declare.c */
+int nm_nest_parse_parameter(struct nm_nest_parser *p);
+int nm_nest_parse_arrays(struct nm_nest_parser *p);
+int nm_nest_parse_origin(struct nm_nest_parser *p);
+int nm_nest_check_settings(struct nm_nest_parser *p);
+
+/* parse.c */
+int nm_nest_parse_program(struct nm_nest_parser *p);
+
+#endif
