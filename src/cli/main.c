@@ -3,8 +3,10 @@
  * main.c - the table of commands, and the choice among them.
  */
 #include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "message.h"
 #include "options.h"
@@ -29,24 +31,23 @@ const struct nm_command *const nm_commands[] = {&nm_cmd_record,
 						&nm_cmd_help,
 						NULL};
 
+enum { COMMANDS = sizeof nm_commands / sizeof *nm_commands - 1, STACK_BYTES = 8 << 20 };
+
 const struct nm_command *nm_command_named(const char *name)
 {
-	unsigned i;
-
-	for (i = 0; nm_commands[i]; i++)
+	for (unsigned i = 0; nm_commands[i]; i++)
 		if (!strcmp(nm_commands[i]->name, name))
 			return nm_commands[i];
 	return NULL;
 }
 
-static int unknown(const char *typed)
+static int unknown_command(const char *typed)
 {
-	const char *words[32], *near;
-	unsigned i;
+	const char *words[COMMANDS + 1], *near;
 
-	for (i = 0; nm_commands[i] && i < 31; i++)
+	for (unsigned i = 0; i < COMMANDS; i++)
 		words[i] = nm_commands[i]->name;
-	words[i] = NULL;
+	words[COMMANDS] = NULL;
 	near = nm_nearest(typed, words);
 	if (near)
 		nm_message("unknown command \"%s\": did you mean %s? (see nearmiss help)", typed, near);
@@ -67,15 +68,13 @@ static int unknown_option(const char *typed)
 	return NM_STATUS_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	static char help[] = "help", *no_arguments[] = {help, NULL};
 	struct nm_output output = {.file = stdout};
 	const struct nm_command *command;
 	int i = 1;
 
-	setlocale(LC_CTYPE, "");
-	nm_profile_setup();
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--no-pager")) {
 			nm_output_no_pager = 1;
@@ -88,10 +87,57 @@ int main(int argc, char **argv)
 			return unknown_option(argv[i]);
 		}
 	}
-	if (i == argc) {
-		nm_message("there is no command (see nearmiss help)");
+	if (i >= argc) {
+		nm_message("name a command (see nearmiss help)");
 		return NM_STATUS_USAGE;
 	}
 	command = nm_command_named(argv[i]);
-	return command ? command->run(command, argc - i, argv + i) : unknown(argv[i]);
+	return command ? command->run(command, argc - i, argv + i) : unknown_command(argv[i]);
+}
+
+/* ---- small stacks ---- */
+
+struct arguments {
+	int argc;
+	char **argv;
+	int status;
+};
+
+static void *run_in_thread(void *arg)
+{
+	struct arguments *a = arg;
+
+	a->status = run(a->argc, a->argv);
+	return NULL;
+}
+
+/* Under `ulimit -s 64` the stacks of the main thread and of new threads would be too small.  So all threads, and one for
+ * the command itself, get stacks of a fixed size; the program that is recorded keeps its limit. */
+static int run_on_larger_stack(struct arguments *a)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_setattr_default_np(&attributes);
+	pthread_attr_destroy(&attributes);
+	if (pthread_create(&thread, NULL, run_in_thread, a)) {
+		nm_message("cannot start a thread");
+		return NM_STATUS_FAILED;
+	}
+	pthread_join(thread, NULL);
+	return a->status;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments = {argc, argv, 0};
+	struct rlimit stack;
+
+	setlocale(LC_CTYPE, "");
+	nm_profile_setup();
+	if (!getrlimit(RLIMIT_STACK, &stack) && stack.rlim_cur < STACK_BYTES)
+		return run_on_larger_stack(&arguments);
+	return run(argc, argv);
 }

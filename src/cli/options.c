@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.c - see options.h.  Not getopt_long: it neither says what was meant nor shares its table with
- * help and completion.
+ * options.c - see options.h.
+ *
+ * Dropped: getopt_long, which does not suggest what was meant and cannot share its table with help and completion.
  */
 #include "options.h"
 
@@ -62,7 +63,7 @@ static int add(struct parser *parser, struct nm_option_list *list, const char *s
 {
 	if (list->count == NM_OPTION_LIST_ROOM) {
 		parser->status =
-		    nm_usage(parser->command, "%s may be given %d times", shown, NM_OPTION_LIST_ROOM);
+		    nm_usage(parser->command, "%s may be given at most %d times", shown, NM_OPTION_LIST_ROOM);
 		return -1;
 	}
 	list->at[list->count++] = value;
@@ -82,13 +83,13 @@ static int set(struct parser *parser, const struct nm_option *option, const char
 	case NM_OPTION_NUMBER:
 		if (!number(value, to))
 			return 0;
-		parser->status = nm_usage(parser->command, "%s wants a number, not \"%s\"", shown, value);
+		parser->status = nm_usage(parser->command, "%s takes a number, not \"%s\"", shown, value);
 		return -1;
 	case NM_OPTION_CHOICE:
 		*(int *)to = choice(option->choices, value);
 		if (*(int *)to >= 0)
 			return 0;
-		parser->status = nm_usage(parser->command, "%s wants one of %s, not \"%s\"", shown,
+		parser->status = nm_usage(parser->command, "%s takes one of %s, not \"%s\"", shown,
 					  option->choices, value);
 		return -1;
 	}
@@ -141,7 +142,7 @@ static int long_option(struct parser *parser, char *argument)
 		}
 		if (option->value && !value && !*parser->next) {
 			parser->status =
-			    nm_usage(parser->command, "%s wants a value: %s", shown, option->value);
+			    nm_usage(parser->command, "%s needs a value: %s", shown, option->value);
 			return -1;
 		}
 		return set(parser, option, shown, value ? value + 1 : option->value ? *parser->next++ : NULL);
@@ -170,7 +171,7 @@ static int short_options(struct parser *parser, const char *letters)
 			letters = "";
 			if (!value) {
 				parser->status =
-				    nm_usage(parser->command, "%s wants a value: %s", shown, option->value);
+				    nm_usage(parser->command, "%s needs a value: %s", shown, option->value);
 				return -1;
 			}
 		}

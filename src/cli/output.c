@@ -2,8 +2,7 @@
  *
  * output.c - see output.h.
  *
- * While a pager runs, an interrupt is its own business: nearmiss must not end before it, or the terminal
- * stays as the pager had set it.
+ * While a pager runs it handles interrupts: if nearmiss ended first, the terminal would stay as the pager had set it.
  */
 #include "output.h"
 
@@ -13,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -53,24 +53,51 @@ struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width)
 	return style;
 }
 
-static const char *pager(void)
+/* Is there a program of this name?  Asks the shell, as popen() will. */
+static int shell_finds(const char *command)
 {
+	size_t length = strcspn(command, " \t");
+	char *test;
+	int found;
+
+	if (length !=
+	    strcspn(command, " \t'\"$\\=;&|<>()`*?[#~%!{")) /* more than a plain name: left to the shell */
+		return 1;
+	if (asprintf(&test, "command -v %.*s >/dev/null", (int)length, command) < 0)
+		return 0;
+	found = !system(test);
+	free(test);
+	return found;
+}
+
+/* The pager's command, or NULL. */
+static const char *find_pager(void)
+{
+	static const char usual[] = "less -FRX";
 	const char *command = getenv("NEARMISS_PAGER");
 
 	if (!command)
 		command = getenv("PAGER");
 	if (!command)
-		command = "less -FRX";
-	return *command && strcmp(command, "cat") ? command : NULL;
+		return shell_finds(usual) ? usual : NULL;
+	if (!*command || !strcmp(command, "cat"))
+		return NULL;
+	if (shell_finds(command))
+		return command;
+	nm_message("cannot find the pager \"%s\": writing without one", command);
+	return NULL;
 }
 
 void nm_output_open(struct nm_output *output, enum nm_format format)
 {
-	const char *command = pager();
+	const char *command;
 
 	output->file = stdout;
 	output->is_pager = 0;
-	if (nm_output_no_pager || format != NM_FORMAT_TEXT || !command || !isatty(STDOUT_FILENO))
+	if (nm_output_no_pager || format != NM_FORMAT_TEXT || !isatty(STDOUT_FILENO))
+		return;
+	command = find_pager();
+	if (!command)
 		return;
 	setenv("LESS", "FRX", 0);
 	output->file = popen(command, "we");
@@ -80,7 +107,7 @@ void nm_output_open(struct nm_output *output, enum nm_format format)
 		return;
 	}
 	signal(SIGINT, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN); /* a reader who has seen enough is no failure */
+	signal(SIGPIPE, SIG_IGN); /* a reader may quit early */
 }
 
 int nm_output_close(struct nm_output *output)
@@ -88,8 +115,12 @@ int nm_output_close(struct nm_output *output)
 	int failed;
 
 	if (output->is_pager) {
-		pclose(output->file);
-		return NM_STATUS_OK;
+		int ended = pclose(output->file);
+
+		if (!WIFEXITED(ended) || WEXITSTATUS(ended) < 126)
+			return NM_STATUS_OK;
+		nm_message("the pager could not be started: use --no-pager");
+		return NM_STATUS_NO_OUTPUT;
 	}
 	errno = 0;
 	failed = ferror(output->file);

@@ -2,9 +2,8 @@
  *
  * launch.c - see launch.h.
  *
- * Valgrind's own launcher is used, not Debian's shell wrapper around it, which changes LD_LIBRARY_PATH and so
- * what the program loads.  Options from ~/.valgrindrc and VALGRIND_OPTS are kept out: they could change what
- * is measured.
+ * It starts Valgrind's own launcher, not Debian's shell wrapper around it: that changes LD_LIBRARY_PATH and so what the
+ * program loads.  Options from ~/.valgrindrc and VALGRIND_OPTS are ignored: they could change the counts.
  */
 #include "launch.h"
 
@@ -18,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "program_check.h"
 #include "signals_forward.h"
 
 #define TOOL "nearmiss-amd64-linux"
@@ -31,7 +31,7 @@ static int is_executable_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-/* Calls try(path, arg) for name in each folder of PATH until it returns non-zero. */
+/* Finds an executable file in PATH. */
 static int search_path(const char *name, char *path, size_t room)
 {
 	const char *dirs = getenv("PATH");
@@ -49,6 +49,15 @@ static int search_path(const char *name, char *path, size_t room)
 	return blocked ? NM_LAUNCH_NOT_EXECUTABLE : NM_LAUNCH_NO_PROGRAM;
 }
 
+static int check_program(const char *path, struct nm_error *err)
+{
+	switch (nm_program_check(path, err)) {
+	case 0: return 0;
+	case NM_ENOENT: return NM_LAUNCH_NO_PROGRAM;
+	default: return NM_LAUNCH_NOT_EXECUTABLE;
+	}
+}
+
 int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err)
 {
 	struct stat st;
@@ -63,9 +72,11 @@ int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_e
 		else if (!is_executable_file(name))
 			status = NM_LAUNCH_NOT_EXECUTABLE;
 	}
+	if (!status)
+		return check_program(ret_path, err);
 	if (status == NM_LAUNCH_NO_PROGRAM)
-		nm_fail(err, NM_ENOENT, "no program '%s' was found", name);
-	else if (status)
+		nm_fail(err, NM_ENOENT, "program '%s' not found", name);
+	else
 		nm_fail(err, NM_EACCES, "'%s' cannot be executed", name);
 	return status;
 }
@@ -112,15 +123,28 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err)
 	}
 	if (!find_library(launcher)) {
 		nm_fail(err, NM_ENOENT,
-			"the collector " TOOL
-			" is not where it was installed; NEARMISS_LIBEXEC can name its folder");
+			"cannot find the collector " TOOL " (NEARMISS_LIBEXEC can name its folder)");
 		return NM_LAUNCH_NO_COLLECTOR;
 	}
 	return 0;
 }
 
-/* In the child: becomes Valgrind, or reports errno through the pipe. */
-static void become(const struct nm_launcher *launcher, char *const *args, const sigset_t *ignored, int report)
+/* Valgrind puts VALGRIND_LIB into LD_PRELOAD, where blanks and colons separate names.  A folder with such a path is
+ * reached through a link in run_dir instead. */
+static void set_library(const struct nm_launcher *launcher, const char *run_dir)
+{
+	char link[4200];
+
+	snprintf(link, sizeof link, "%s/lib", run_dir);
+	if (strpbrk(launcher->library, " :") && !symlink(launcher->library, link))
+		setenv("VALGRIND_LIB", link, 1);
+	else
+		setenv("VALGRIND_LIB", launcher->library, 1);
+}
+
+/* In the child: executes Valgrind, or sends errno through the pipe. */
+static void become(const struct nm_launcher *launcher, const char *run_dir, char *const *args,
+		   const sigset_t *ignored, int report)
 {
 	int saved;
 
@@ -129,7 +153,7 @@ static void become(const struct nm_launcher *launcher, char *const *args, const 
 		       sigismember(ignored, nm_forwarded_signals[i]) ? SIG_IGN : SIG_DFL);
 	if (launcher->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	setenv("VALGRIND_LIB", launcher->library, 1);
+	set_library(launcher, run_dir);
 	execv(launcher->valgrind, args);
 	saved = errno;
 	while (write(report, &saved, sizeof saved) < 0 && errno == EINTR)
@@ -137,8 +161,8 @@ static void become(const struct nm_launcher *launcher, char *const *args, const 
 	_exit(127);
 }
 
-static int start(const struct nm_launcher *launcher, char *const *args, const sigset_t *ignored,
-		 pid_t *ret_pid, struct nm_error *err)
+static int start(const struct nm_launcher *launcher, const char *run_dir, char *const *args,
+		 const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
 {
 	int fds[2], failure = 0;
 	ssize_t n;
@@ -153,7 +177,7 @@ static int start(const struct nm_launcher *launcher, char *const *args, const si
 		return nm_fail_errno(err, "cannot start the collector");
 	}
 	if (pid == 0)
-		become(launcher, args, ignored, fds[1]);
+		become(launcher, run_dir, args, ignored, fds[1]);
 	close(fds[1]);
 	do
 		n = read(fds[0], &failure, sizeof failure);
@@ -165,6 +189,19 @@ static int start(const struct nm_launcher *launcher, char *const *args, const si
 	}
 	*ret_pid = pid;
 	return 0;
+}
+
+/* Valgrind expands %p in the name to the process id; a % in the folder's path is doubled. */
+static void write_log_option(char *option, size_t room, const char *run_dir)
+{
+	size_t n = (size_t)snprintf(option, room, "--log-file=");
+
+	for (; *run_dir && n + 3 < room; run_dir++) {
+		if (*run_dir == '%')
+			option[n++] = '%';
+		option[n++] = *run_dir;
+	}
+	snprintf(option + n, room - n, "/log.%%p");
 }
 
 int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
@@ -181,7 +218,7 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	if (!args)
 		return nm_fail_memory(err);
 	snprintf(run_option, sizeof run_option, "--run-dir=%s", run_dir);
-	snprintf(log_option, sizeof log_option, "--log-file=%s/log.%%p", run_dir);
+	write_log_option(log_option, sizeof log_option, run_dir);
 	snprintf(consumer_option, sizeof consumer_option, "--consumer=%d", (int)getpid());
 	args[n++] = (char *)"valgrind";
 	args[n++] = (char *)"--tool=nearmiss";
@@ -196,9 +233,10 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	args[n++] = run_option;
 	args[n++] = consumer_option;
 	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
+	args[n++] = (char *)"--"; /* the program's name may begin with a dash */
 	for (size_t i = 0; i < argc; i++)
 		args[n++] = argv[i];
-	status = start(launcher, args, ignored, ret_pid, err);
+	status = start(launcher, run_dir, args, ignored, ret_pid, err);
 	free(args);
 	return status;
 }

@@ -125,8 +125,9 @@ static int consume(struct recorder *r, struct nm_error *err)
 		if (!nm_consumer_live(r->consumer))
 			return 0;
 		if (nm_now_ms() - r->exited_ms > GRACE_MS) {
-			r->request->run.feedback.warn(
-			    "processes left in the background are no longer observed");
+			if (r->streams)
+				r->request->run.feedback.warn(
+				    "processes left in the background are no longer observed");
 			return 0;
 		}
 	}
@@ -253,9 +254,15 @@ static int prepare(struct recorder *r, struct nm_error *err)
 static int explain_no_events(const struct recorder *r, struct nm_error *err)
 {
 	char line[1024];
-	const char *last = nm_run_dir_last_line(r->run_dir, r->pid, line, sizeof line);
+	const char *last;
 
-	nm_fail(err, NM_EIO, "the collector did not start: %s", last ? last : "Valgrind says nothing more");
+	if (r->exit_status > 128) { /* by Ctrl-C, say */
+		nm_fail(err, NM_EIO, "the program ended before its first instruction, by signal %d",
+			r->exit_status - 128);
+		return r->exit_status;
+	}
+	last = nm_run_dir_last_line(r->run_dir, r->pid, line, sizeof line);
+	nm_fail(err, NM_EIO, "Valgrind could not start the program: %s", last ? last : "it gives no reason");
 	return NM_STATUS_COLLECTOR_FAILED;
 }
 
@@ -277,6 +284,7 @@ static int run(struct recorder *r, struct nm_error *err)
 		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
 	if (!r->streams)
 		return explain_no_events(r, err);
+	nm_run_dir_report_limits(r->run_dir, r->request->run.feedback.warn);
 	status = finish(r, err);
 	nm_names_save(r->symbols, r->program);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;

@@ -5,6 +5,7 @@
 #include "run_dir.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,4 +75,67 @@ const char *nm_run_dir_last_line(const char *path, pid_t pid, char *line, size_t
 	if (log)
 		fclose(log);
 	return last;
+}
+
+/* What Valgrind logs when a program meets one of its limits, followed by a detail, and what that means. */
+static const struct limit {
+	const char *log, *meaning;
+} limits[] = {
+    {"Can't execute setuid/setgid/setcap executable: ",
+     "Valgrind refused to run a set-user-id program (%.100s): exec failed with EACCES"},
+    {"unhandled amd64-linux syscall: ", "Valgrind does not know system call %.100s: it failed with ENOSYS"},
+};
+enum { LIMITS = sizeof limits / sizeof *limits };
+
+struct met_limits {
+	unsigned times[LIMITS];
+	char detail[LIMITS][128]; /* of the first time */
+};
+
+static void find_limits(FILE *log, struct met_limits *met)
+{
+	char text[1024];
+
+	while (fgets(text, sizeof text, log)) {
+		for (size_t i = 0; i < LIMITS; i++) {
+			const char *at = strstr(text, limits[i].log);
+
+			if (!at || met->times[i]++)
+				continue;
+			at += strlen(limits[i].log);
+			snprintf(met->detail[i], sizeof met->detail[i], "%.*s", (int)strcspn(at, "\n"), at);
+		}
+	}
+}
+
+void nm_run_dir_report_limits(const char *path, void (*warn)(const char *format, ...))
+{
+	struct met_limits met = {0};
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		int fd = strncmp(entry->d_name, "log.", 4)
+			     ? -1
+			     : openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
+		FILE *log = fd < 0 ? NULL : fdopen(fd, "r");
+
+		if (log) {
+			find_limits(log, &met);
+			fclose(log);
+		}
+	}
+	if (dir)
+		closedir(dir);
+	for (size_t i = 0; i < LIMITS; i++) {
+		char text[256];
+
+		if (!met.times[i])
+			continue;
+		snprintf(text, sizeof text, limits[i].meaning, met.detail[i]);
+		if (met.times[i] > 1)
+			warn("%s (%u times)", text, met.times[i]);
+		else
+			warn("%s", text);
+	}
 }

@@ -20,4 +20,8 @@ void nm_run_dir_remove(const char *path);
 /* The last line that Valgrind wrote in process `pid`, or NULL.  line: room for it. */
 const char *nm_run_dir_last_line(const char *path, pid_t pid, char *line, size_t room);
 
+/* Reads Valgrind's logs of all processes and warns, in one line for each kind, of limits that the program met: a
+ * set-user-id program that was not run, a system call that Valgrind does not know. */
+void nm_run_dir_report_limits(const char *path, void (*warn)(const char *format, ...));
+
 #endif

@@ -2,6 +2,7 @@
 """test_life.py - how programs begin and end: status, output, signals, children, threads of the engine."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -101,6 +102,42 @@ def case_ignored_signals_stay_ignored():
     for numbers in ((), (signal.SIGINT, signal.SIGQUIT), (signal.SIGHUP,), (signal.SIGTERM, signal.SIGPIPE)):
         assert ignored_signals(*numbers, recorded=False) == set(numbers)
         assert ignored_signals(*numbers, recorded=True) == set(numbers), numbers
+
+
+def case_interrupt_before_the_program_starts():
+    """Ctrl-C at once: the status tells of it, and an older profile stays."""
+    with open("p.nmp", "wb") as f:
+        f.write(b"old")
+    for delay in (0, 0.01, 0.02):
+        child = subprocess.Popen([NEARMISS, "record", "-o", "p.nmp", "--", need("sleep"), "5"], env=ENVIRONMENT,
+                                 stderr=subprocess.PIPE, start_new_session=True)
+        time.sleep(delay)
+        os.killpg(child.pid, signal.SIGINT)
+        status, _, err = finish(child)
+        assert status in (128 + signal.SIGINT, -signal.SIGINT), (status, err)
+
+
+def case_names_with_odd_characters():
+    """A program whose name begins with a dash; blanks, colons and % in the folders of TMPDIR and of nearmiss."""
+    true = need("true")
+    shutil.copy(true, "-true")
+    record(["-true"], environment=dict(ENVIRONMENT, PATH=os.getcwd() + ":" + ENVIRONMENT["PATH"]))
+    os.mkdir("100%p of: it")
+    odd = os.path.abspath("100%p of: it")
+    record([true], environment=dict(ENVIRONMENT, TMPDIR=odd))
+    os.symlink(os.environ["COLLECTOR"], os.path.join(odd, "tool"))
+    done = record([program("endings"), "exit"], status=42,
+                  environment=dict(ENVIRONMENT, NEARMISS_LIBEXEC=os.path.join(odd, "tool")))
+    assert b"LD_PRELOAD" not in done.stderr, done.stderr
+    check_work()
+
+
+def case_small_stack():
+    """nearmiss does not need the stack that the program may not have."""
+    done = run(["/bin/sh", "-c", f"ulimit -s 64; '{NEARMISS}' record -q -o p.nmp -- {need('true')}"])
+    assert done.returncode == 0, done
+    done = run(["/bin/sh", "-c", f"ulimit -s 64; '{NEARMISS}' machines"])
+    assert done.returncode == 0, done
 
 
 def case_interrupt_that_the_program_handles():

@@ -236,7 +236,7 @@ def case_refusals():
     refused(BAD_NEST, "no-such.nest", words=["no-such.nest", "No such file"])
     refused(BAD_NEST, blocked, "--set=M=3", words=["no parameter or array 'M'"])
     refused(BAD_NEST, blocked, "N=3 3", words=["N=3 3\n      ^\n"])
-    refused(USAGE, words=["no nest"])
+    refused(USAGE, words=["name a loop nest"])
     refused(USAGE, blocked, blocked, words=["one nest at a time"])
     refused(USAGE, blocked, "--print", "--sweep=N=1:2")
     for numbers in ("", "x", "0:3", "3:2", "1:", ":2", "1:2:3", "1:9999999"):

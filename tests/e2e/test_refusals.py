@@ -53,6 +53,48 @@ def case_not_executable():
     assert not os.path.exists("p.nmp")
 
 
+def script(name, text):
+    with open(name, "w", encoding="ascii") as f:
+        f.write(text)
+    os.chmod(name, 0o755)
+
+
+def case_missing_interpreter():
+    """Of a script, and the dynamic linker of a program."""
+    script("script", "#! /no/such/shell -e\n")
+    refused(nearmiss("record", "--", "./script"), NO_PROGRAM, "script", "interpreter /no/such/shell")
+    with open("main.c", "w", encoding="ascii") as f:
+        f.write("int main(void) { return 0; }\n")
+    assert run([need("gcc"), "-Wl,--dynamic-linker=/no/ld.so", "-o", "no-linker", "main.c"]).returncode == 0
+    refused(nearmiss("record", "--", "./no-linker"), NO_PROGRAM, "interpreter /no/ld.so")
+
+
+def case_32_bit_program():
+    """Its ELF header is enough to know it."""
+    with open("old", "wb") as f:
+        f.write(b"\x7fELF\1\1\1" + bytes(9) + b"\2\0\3\0\1\0\0\0" + bytes(100))
+    os.chmod("old", 0o755)
+    refused(nearmiss("record", "--", "./old"), NOT_EXECUTABLE, "old", "32-bit")
+
+
+def case_set_user_id_program():
+    """Refused in one line; as a child of the program, told at the end."""
+    shutil.copy(need("true"), "privileged")
+    os.chmod("privileged", 0o4755)
+    refused(nearmiss("record", "--", "./privileged"), NOT_EXECUTABLE, "privileged", "set-user-id")
+    done = nearmiss("record", "-q", "-o", "p.nmp", "--", need("sh"), "-c", "./privileged; exit 3")
+    assert done.returncode == 3, done
+    assert b"Valgrind refused to run a set-user-id program (./privileged)" in done.stderr, done.stderr
+
+
+def case_unknown_system_call():
+    with open("main.c", "w", encoding="ascii") as f:
+        f.write("#include <unistd.h>\nint main(void) { return syscall(1023) != -1 || syscall(1023) != -1; }\n")
+    assert run([need("gcc"), "-o", "calls", "main.c"]).returncode == 0
+    done = nearmiss("record", "-q", "-o", "p.nmp", "--", "./calls")
+    assert done.returncode == 0 and b"does not know system call 1023" in done.stderr, done
+
+
 def case_wrong_specifications():
     """The caret stands under the fault."""
     for spec, fault in (("L1d=32K,8,63", "63"), ("L1d=32K,8,64:L2=oops,16,64", "oops"), ("L1d=32K,0,64", "0,64"),

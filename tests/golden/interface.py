@@ -27,7 +27,7 @@ def run(*arguments, **environment):
                           capture_output=True, check=False)
 
 
-def on_terminal(*arguments, columns=100, **environment):
+def on_terminal(*arguments, columns=100, wanted=0, **environment):
     """What the command writes to a terminal of so many columns."""
     plain = {k: v for k, v in os.environ.items()
              if k not in ("COLUMNS", "NO_COLOR", "PAGER", "NEARMISS_PAGER", "LESS", "TERM")}
@@ -45,7 +45,7 @@ def on_terminal(*arguments, columns=100, **environment):
             break
     os.close(terminal)
     os.close(master)
-    assert status == 0, (status, text)
+    assert status == wanted, (status, text)
     return text.decode().replace("\r\n", "\n")
 
 
@@ -86,6 +86,10 @@ def case_pager():
     assert "paged:" not in on_terminal("--no-pager", *report, PAGER="sed s/^/paged:/")
     assert "paged:" not in on_terminal(*report, "--format=csv", PAGER="sed s/^/paged:/")
     assert b"paged:" not in run(*report, PAGER="sed s/^/paged:/").stdout
+    # A pager that is missing loses nothing, neither by name nor inside a shell command.
+    text = on_terminal(*report, PAGER="no-such-pager -x")
+    assert "cannot find the pager" in text and "misses" in text, text
+    assert "the pager could not be started" in on_terminal(*report, wanted=122, PAGER="A=1 no-such-pager")
     # A reader who quits early is no failure.
     on_terminal("query", "-i", str(PROFILE), "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n "
                 "LIMIT 100000) SELECT x FROM n", PAGER="head -1")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_annotate.c - nearmiss annotate [FILE|FUNCTION...]: source lines with their figures beside them.
+ * cmd_annotate.c - nearmiss annotate [FILE|FUNCTION...]: source lines with their counts beside them.
  */
 #include <stdlib.h>
 
@@ -21,35 +21,35 @@ enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 static const struct nm_option options[] = {
     {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, input), NULL},
-    {"columns", 'c', "LIST", "figures to show (misses,share,class,waste,object)", NM_OPTION_TEXT,
+    {"columns", 'c', "LIST", "columns to show (misses,share,class,waste,object)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, columns), NULL},
-    {"level", 'l', "LEVEL", "figures of this level (the first that takes data)", NM_OPTION_TEXT,
+    {"level", 'l', "LEVEL", "counts of this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, level), NULL},
-    {"sort", 's', "COLUMN", "rank files and functions by a column (misses)", NM_OPTION_TEXT,
+    {"sort", 's', "COLUMN", "sort files and functions by a column (misses)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, sort), NULL},
-    {"object", 0, "NAME", "only figures of this object; * and ? match", NM_OPTION_TEXT,
+    {"object", 0, "NAME", "only counts of this object; * and ? match", NM_OPTION_TEXT,
      offsetof(struct annotate_options, object), NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct annotate_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
      offsetof(struct annotate_options, thread), NULL},
-    {"threshold", 0, "PERCENT", "leave out files, functions and lines with less (0.5)", NM_OPTION_TEXT,
+    {"threshold", 0, "PERCENT", "leave out files, functions and lines below this share (0.5)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, threshold), NULL},
-    {"asm", 0, NULL, "show instructions, of a profile recorded with --asm", NM_OPTION_FLAG,
+    {"asm", 0, NULL, "show instructions (record --asm)", NM_OPTION_FLAG,
      offsetof(struct annotate_options, assembly), NULL},
-    {"syntax", 0, "NAME", "of instructions (att)", NM_OPTION_CHOICE,
+    {"syntax", 0, "NAME", "syntax of instructions (att)", NM_OPTION_CHOICE,
      offsetof(struct annotate_options, syntax), "att|intel"},
-    {"context", 0, "N", "lines or instructions shown around those with figures (8)", NM_OPTION_NUMBER,
+    {"context", 0, "N", "lines or instructions to show around those with counts (8)", NM_OPTION_NUMBER,
      offsetof(struct annotate_options, context), NULL},
     {"whole", 0, NULL, "show whole files or functions", NM_OPTION_FLAG,
      offsetof(struct annotate_options, whole), NULL},
-    {"source-dir", 0, "DIR", "look for sources there too; may be repeated", NM_OPTION_LIST,
+    {"source-dir", 0, "DIR", "look for sources here too; may be repeated", NM_OPTION_LIST,
      offsetof(struct annotate_options, folders), NULL},
-    {"map", 0, "OLD=NEW", "what was under OLD lies under NEW; may be repeated", NM_OPTION_LIST,
+    {"map", 0, "OLD=NEW", "find sources of OLD under NEW; may be repeated", NM_OPTION_LIST,
      offsetof(struct annotate_options, maps), NULL},
     {"color", 0, "WHEN", "colour by heat (auto: on a terminal)", NM_OPTION_CHOICE,
      offsetof(struct annotate_options, colour), "auto|always|never"},
-    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct annotate_options, format), "text|csv|json"},
     {"width", 'w', "N", "fit names into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
      offsetof(struct annotate_options, width), NULL},
@@ -74,10 +74,10 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 
 	r.threshold = strtod(o->threshold, &end);
 	if (end == o->threshold || *end || !(r.threshold >= 0 && r.threshold <= 100))
-		return nm_usage(self, "--threshold wants a number from 0 to 100, not \"%s\"", o->threshold);
+		return nm_usage(self, "--threshold takes a number from 0 to 100, not \"%s\"", o->threshold);
 	for (size_t i = 0; i < o->maps.count; i++)
 		if (!nm_source_map_is_valid(o->maps.at[i]))
-			return nm_usage(self, "--map wants OLD=NEW, not \"%s\"", o->maps.at[i]);
+			return nm_usage(self, "--map takes OLD=NEW, not \"%s\"", o->maps.at[i]);
 	*ret_request = r;
 	return 0;
 }
@@ -107,11 +107,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_annotate = {
     .name = "annotate",
-    .summary = "Show source lines with their figures beside them",
+    .summary = "Show source lines with their counts beside them",
     .operands = "[FILE|FUNCTION...]",
     .details =
-	"Without an operand the files with most misses are shown, the first of them first.  FILE is any end\n"
-	"of a path, as in solver.c or src/solver.c; FUNCTION a name without its parameters.\n\n"
+	"Without an operand, shows the files with the most misses.  FILE is any end of a path, as in solver.c\n"
+	"or src/solver.c; FUNCTION is a name without its parameters.\n\n"
 	"Columns: references, reads, writes, misses, read_misses, write_misses, share, mpki, miss_ratio,\n"
 	"class, cold, capacity, conflict, coherence, loads, reuse, waste, used_bytes, loaded_bytes,\n"
 	"wasted_bytes, evictions, writebacks, object.\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_evictions.c - nearmiss evictions: who pushes whom out of the cache.
+ * cmd_evictions.c - nearmiss evictions: which objects evict which.
  */
 #include "evictions.h"
 #include "message.h"
@@ -18,19 +18,19 @@ static const struct nm_option options[] = {
      offsetof(struct evictions_options, input), NULL},
     {"level", 'l', "LEVEL", "evictions from this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct evictions_options, level), NULL},
-    {"evictor", 'e', "OBJECT", "the lines of code where this object pushes out others", NM_OPTION_TEXT,
+    {"evictor", 'e', "OBJECT", "the source lines where this object evicts others", NM_OPTION_TEXT,
      offsetof(struct evictions_options, evictor), NULL},
-    {"victim", 'v', "OBJECT", "the lines of code where this object is pushed out", NM_OPTION_TEXT,
+    {"victim", 'v', "OBJECT", "the source lines where this object is evicted", NM_OPTION_TEXT,
      offsetof(struct evictions_options, victim), NULL},
-    {"sets", 0, NULL, "the sets that lose these lines; needs `record --sets`", NM_OPTION_FLAG,
+    {"sets", 0, NULL, "the cache sets with these evictions (record --sets)", NM_OPTION_FLAG,
      offsetof(struct evictions_options, sets), NULL},
-    {"sort", 's', "ORDER", "objects by lost, took or self (lost); lines and sets by a CSV column",
+    {"sort", 's', "ORDER", "sort objects by lost, took or self (lost); lines and sets by a CSV column",
      NM_OPTION_TEXT, offsetof(struct evictions_options, sort), NULL},
-    {"limit", 'n', "N", "show N objects (8), or lines of code or sets (20); 0: all", NM_OPTION_NUMBER,
+    {"limit", 'n', "N", "show N objects (8), or source lines or sets (20); 0: all", NM_OPTION_NUMBER,
      offsetof(struct evictions_options, limit), NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct evictions_options, process), NULL},
-    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct evictions_options, format), "text|csv|json"},
     {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
      offsetof(struct evictions_options, width), NULL},
@@ -64,12 +64,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_evictions = {
     .name = "evictions",
-    .summary = "Show which objects push which out of the cache, and at which lines",
+    .summary = "Show which objects evict which from the cache, and at which lines",
     .operands = "",
     .details =
-	"Without --evictor and --victim: the matrix of objects that push out (rows) and objects that\n"
-	"are pushed out (columns).  With one of them or both: the lines of code.  With --sets: the sets,\n"
-	"of all evictions or of those objects.\n",
+	"Without --evictor and --victim, shows a matrix: rows evict, columns are evicted.  With one of them or\n"
+	"both, shows the source lines.  With --sets, shows the cache sets, of all evictions or of those.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

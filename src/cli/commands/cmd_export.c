@@ -24,11 +24,11 @@ struct export_options {
 static const struct nm_option options[] = {
     {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
      offsetof(struct export_options, input), NULL},
-    {"output", 'o', "FILE", "write there (standard output)", NM_OPTION_TEXT,
+    {"output", 'o', "FILE", "write this file (standard output)", NM_OPTION_TEXT,
      offsetof(struct export_options, output), NULL},
     {"level", 'l', "LEVEL,...", "only these levels (csv, json, pprof: all; else the first)", NM_OPTION_TEXT,
      offsetof(struct export_options, level), NULL},
-    {"event", 'e', "EVENT,...", "only these events: misses, loads, ... (see the manual)", NM_OPTION_TEXT,
+    {"event", 'e', "EVENT,...", "only these events: misses, loads, ... (nearmiss-export(1))", NM_OPTION_TEXT,
      offsetof(struct export_options, event), NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct export_options, process), NULL},
@@ -36,7 +36,7 @@ static const struct nm_option options[] = {
      offsetof(struct export_options, thread), NULL},
     {"objects", 0, NULL, "callgrind, pprof: show data objects as functions", NM_OPTION_FLAG,
      offsetof(struct export_options, objects), NULL},
-    {"separate", 0, NULL, "a file for each thread of each process: FILE.1, FILE.2, ...", NM_OPTION_FLAG,
+    {"separate", 0, NULL, "write one file for each thread: FILE.1, FILE.2, ...", NM_OPTION_FLAG,
      offsetof(struct export_options, separate), NULL},
     {"list", 0, NULL, "list the formats", NM_OPTION_FLAG, offsetof(struct export_options, list), NULL},
 };
@@ -58,7 +58,7 @@ static const struct nm_exporter *chosen(const struct nm_command *self, const str
 	unsigned i;
 
 	if (operands->count != 1) {
-		nm_usage(self, operands->count ? "one format at a time" : "there is no format: see --list");
+		nm_usage(self, operands->count ? "name one format" : "name a format: --list shows them");
 		return NULL;
 	}
 	exporter = nm_exporter_named(operands->at[0]);
@@ -81,7 +81,7 @@ static int cannot_write(const char *path, int status)
 	return status == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
 }
 
-/* Opening it would empty the profile before it is read. */
+/* Opening the output would truncate the profile before it is read. */
 static int is_the_input(const char *path, const char *input)
 {
 	struct stat a, b;
@@ -89,7 +89,7 @@ static int is_the_input(const char *path, const char *input)
 	return !stat(path, &a) && !stat(input, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* A file that could not be written whole is removed. */
+/* Removes a file that could not be written completely. */
 static int write_file(struct nm_export *export, unsigned part, const char *path, const char *input)
 {
 	struct nm_error err;
@@ -98,7 +98,7 @@ static int write_file(struct nm_export *export, unsigned part, const char *path,
 	int status, failed;
 
 	if (is_the_input(path, input)) {
-		nm_message("cannot write %s: it is the profile itself", path);
+		nm_message("cannot write %s: it is the input", path);
 		return NM_STATUS_NO_OUTPUT;
 	}
 	out = fopen(path, "we");
@@ -160,9 +160,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!exporter)
 		return NM_STATUS_USAGE;
 	if (o.separate && !o.output)
-		return nm_usage(self, "--separate writes several files: give -o FILE");
+		return nm_usage(self, "--separate writes several files: it needs -o FILE");
 	if (!o.output && nm_exporter_is_binary(exporter) && isatty(STDOUT_FILENO))
-		return nm_usage(self, "%s is not for terminals: give -o FILE", nm_exporter_name(exporter));
+		return nm_usage(self, "%s is binary: write it to a file with -o FILE",
+				nm_exporter_name(exporter));
 	if (nm_profile_open(&profile, o.input, &err))
 		return nm_failed(&err, NM_STATUS_NO_PROFILE);
 	request = (struct nm_export_request){o.level, o.event, o.process, o.thread, o.objects};

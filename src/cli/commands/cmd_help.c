@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_help.c - nearmiss help [COMMAND], and the completion that is made of the same tables.
+ * cmd_help.c - nearmiss help [COMMAND], and the completion script for bash.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,14 +25,14 @@ static void list(FILE *out)
 
 	fputs("Usage: nearmiss [--no-pager] COMMAND [ARGUMENT...]\n"
 	      "       nearmiss --version\n\n"
-	      "Which data structures and which lines of a program wait for memory.\n\n"
+	      "Finds the data structures and the source lines of a program that wait for memory.\n\n"
 	      "Commands:\n",
 	      out);
 	for (i = 0; nm_commands[i]; i++)
 		fprintf(out, "  %-10s %s\n", nm_commands[i]->name, nm_commands[i]->summary);
-	fputs("\n`nearmiss COMMAND --help` tells more about one of them.  First steps:\n\n"
-	      "  nearmiss record ./program arguments    run it, write nearmiss.nmp, print the summary\n"
-	      "  nearmiss report pairs                  which object missed at which line\n",
+	fputs("\n`nearmiss COMMAND --help` describes a command.  First steps:\n\n"
+	      "  nearmiss record ./program arguments    run a program, write nearmiss.nmp, print a summary\n"
+	      "  nearmiss report pairs                  show which object missed at which line\n",
 	      out);
 }
 
@@ -61,7 +61,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_help = {
     .name = "help",
-    .summary = "Tell how to use nearmiss or one of its commands",
+    .summary = "Show how to use nearmiss or one of its commands",
     .operands = "[COMMAND]",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_machines.c - nearmiss machines [NAME|FILE]: the memory hierarchies that `record` knows by name.
+ * cmd_machines.c - nearmiss machines [NAME|FILE]: lists the memory hierarchies that have a name.
  */
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!nm_options_parse(self, argc, argv, NULL, &operands, &status))
 		return status;
 	if (operands.count > 1)
-		return nm_usage(self, "one machine at a time, not also \"%s\"", operands.at[1]);
+		return nm_usage(self, "name one machine, not also \"%s\"", operands.at[1]);
 	status = nm_find_machine(operands.count ? operands.at[0] : "host", &machine);
 	if (status)
 		return status;
@@ -44,7 +44,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_machines = {
     .name = "machines",
-    .summary = "List the memory hierarchies that can be simulated by name",
+    .summary = "List the memory hierarchies that have a name",
     .operands = "[NAME|FILE]",
     .details = "Each is shown with the SPEC that `nearmiss record --cache` takes.\n",
     .run = run,

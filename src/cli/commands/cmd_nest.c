@@ -86,7 +86,7 @@ static int simulate(const struct nest_options *o, const struct nm_nest_request *
 	return status;
 }
 
-/* Settings of --set, and those that follow the file. */
+/* Joins the settings of --set with those behind the file. */
 static int gather_settings(const struct nm_command *self, const struct nest_options *o,
 			   const struct nm_operands *operands, const char **settings, size_t *ret_count)
 {
@@ -99,7 +99,7 @@ static int gather_settings(const struct nm_command *self, const struct nest_opti
 			return nm_usage(self, "one nest at a time: \"%s\" is not NAME=VALUE",
 					operands->at[i]);
 		if (n == MAX_SETTINGS)
-			return nm_usage(self, "more than %d settings", MAX_SETTINGS);
+			return nm_usage(self, "give at most %d settings", MAX_SETTINGS);
 		settings[n++] = operands->at[i];
 	}
 	settings[n] = NULL;
@@ -150,11 +150,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_nest = {
     .name = "nest",
-    .summary = "Simulate a loop nest that is written down, not run",
+    .summary = "Simulate a loop nest from its description",
     .operands = "FILE [NAME=VALUE...]",
     .details =
-	"Writes a profile of the nest's references and shows its summary on stderr.  What the file may say\n"
-	"is told in nearmiss-nest(1).  Without --machine and --cache the host's caches are simulated.\n",
+	"Writes a profile of the nest's references and prints its summary on stderr.  nearmiss-nest(1)\n"
+	"describes the language.  Without --machine and --cache, nearmiss simulates the caches of this machine.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_query.c - nearmiss query SQL: what no report shows.
+ * cmd_query.c - nearmiss query SQL: runs a query on a profile.
  */
 #include "message.h"
 #include "options.h"
@@ -14,7 +14,7 @@ struct query_options {
 static const struct nm_option options[] = {
     {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
      offsetof(struct query_options, input), NULL},
-    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct query_options, format), "text|csv|json"},
 };
 
@@ -28,8 +28,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
 	if (operands.count != 1)
-		return nm_usage(self, operands.count ? "one statement at a time: put it between quotes"
-						     : "there is no SQL");
+		return nm_usage(self, operands.count ? "give one statement, in quotes"
+						     : "give an SQL statement, in quotes");
 	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, 0);
 	if (status)
 		return status;
@@ -40,7 +40,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_query = {
     .name = "query",
-    .summary = "Ask a profile in SQL",
+    .summary = "Query a profile with SQL",
     .operands = "SQL",
     .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
 	       "instructions, code, code_lines, sources, sectors, prefetches, sites, fields, field_counts,\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_record.c - nearmiss record: runs a program under the collector and writes its profile.
+ * cmd_record.c - nearmiss record: runs a program and writes its profile.
  */
 #include "message.h"
 #include "options.h"
@@ -70,8 +70,8 @@ const struct nm_command nm_cmd_record = {
     .summary = "Run a program and record its cache misses",
     .operands = "[--] PROGRAM [ARGUMENT...]",
     .details =
-	"Writes a profile and shows its summary on stderr; the program's input, output and exit status\n"
-	"are its own.  Without --machine and --cache the host's caches are simulated.\n",
+	"Writes a profile and prints its summary on stderr.  The program keeps its input, output and exit\n"
+	"status.  Without --machine and --cache, nearmiss simulates the caches of this machine.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .stops_at_operand = 1,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_replay.c - nearmiss replay FILE: simulates what a trace tells, ours or another tool's, as if the program ran
- * again.
+ * cmd_replay.c - nearmiss replay FILE: simulates the references of a trace, ours or another tool's.
  */
 #include "import.h"
 #include "message.h"
@@ -68,12 +67,12 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_replay = {
     .name = "replay",
-    .summary = "Simulate a stored trace, or one of another tool",
+    .summary = "Simulate a trace file",
     .operands = "FILE",
     .details =
-	"Writes the same profile as a recording of the run would, with any caches, and shows its summary on\n"
-	"stderr.  Traces are written by `nearmiss record --trace`, by Lackey, Dinero, DynamoRIO and ChampSim, or as CSV;\n"
-	"gzip, zstd and xz are unpacked.  FILE - is standard input.\n",
+	"Writes the same profile as a recording of the run would, with any caches, and prints its summary on\n"
+	"stderr.  Reads traces of `nearmiss record --trace`, Lackey, Dinero, DynamoRIO and ChampSim, and CSV,\n"
+	"also packed with gzip, zstd or xz.  FILE - is standard input.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

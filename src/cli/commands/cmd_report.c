@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_report.c - nearmiss report [REPORT]: a stored profile as a ranked table.
+ * cmd_report.c - nearmiss report [REPORT]: a profile as a sorted table.
  */
 #include <string.h>
 
@@ -19,9 +19,9 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, input), NULL},
     {"level", 'l', "LEVEL", "count misses of this level (the first that takes data)", NM_OPTION_TEXT,
      offsetof(struct report_options, level), NULL},
-    {"sort", 's', "COLUMN", "rank by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
+    {"sort", 's', "COLUMN", "sort by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
      offsetof(struct report_options, sort), NULL},
-    {"by", 'b', "KEYS", "count by process,thread,level,function,file,line,object,type, or some of them",
+    {"by", 'b', "KEYS", "group by some of process,thread,level,function,file,line,object,type",
      NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
     {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
      offsetof(struct report_options, object), NULL},
@@ -31,15 +31,15 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, file), NULL},
     {"columns", 'c', "COLUMNS", "show these columns, named as in the CSV output", NM_OPTION_TEXT,
      offsetof(struct report_options, columns), NULL},
-    {"latency", 0, "LIST", "what a miss waits, in cycles, e.g. L2=14,memory=200", NM_OPTION_TEXT,
-     offsetof(struct report_options, latency), NULL},
+    {"latency", 0, "LIST", "cycles of a miss, by the level that serves it, e.g. L2=14,memory=200",
+     NM_OPTION_TEXT, offsetof(struct report_options, latency), NULL},
     {"limit", 'n', "N", "show N rows; 0: all (20)", NM_OPTION_NUMBER, offsetof(struct report_options, limit),
      NULL},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct report_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
      offsetof(struct report_options, thread), NULL},
-    {"format", 'f', "FORMAT", "how to write it (text)", NM_OPTION_CHOICE,
+    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
      offsetof(struct report_options, format), "text|csv|json"},
     {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
      offsetof(struct report_options, width), NULL},
@@ -55,11 +55,11 @@ static const struct nm_report *chosen(const struct nm_command *self, const struc
 	if (!operands->count)
 		return report;
 	if (by) {
-		nm_usage(self, "--by stands for a report, not beside \"%s\"", operands->at[0]);
+		nm_usage(self, "--by is a report of its own and does not go with \"%s\"", operands->at[0]);
 		return NULL;
 	}
 	if (operands->count > 1) {
-		nm_usage(self, "one report at a time, not also \"%s\"", operands->at[1]);
+		nm_usage(self, "name one report, not also \"%s\"", operands->at[1]);
 		return NULL;
 	}
 	report = nm_report_named(operands->at[0]);
@@ -115,23 +115,23 @@ const struct nm_command nm_cmd_report = {
     .operands = "[REPORT]",
     .details =
 	"Reports:\n"
-	"  summary    what was run, how each level did, the first pairs, and advice\n"
+	"  summary    the run, its levels, the worst pairs, and advice\n"
 	"  objects    variables and allocation sites\n"
 	"  functions  functions\n"
 	"  lines      source lines\n"
 	"  pairs      objects with the source lines that touch them\n"
 	"  levels     the levels of the memory hierarchy\n"
-	"  patterns   lines with the objects that they walk, and by which stride\n"
-	"  sectors    lines that found a line of the cache without the sector asked for (sector= in a SPEC)\n"
-	"  prefetches lines that others were prefetched for (prefetch= in a SPEC): useful, pollution, ...\n"
-	"  fields     fields of structures: references, misses, how often they are used\n"
-	"  affinity   fields of a structure that are used together, or not\n"
-	"  calltree   call chains, with all that is called from there (record --callgraph)\n"
-	"  buckets    heap blocks by the chain of calls that allocates them (record --heap-chains)\n"
+	"  patterns   lines, the objects that they access, and the strides\n"
+	"  sectors    source lines that hit a cache line but miss the sector (sector= in a SPEC)\n"
+	"  prefetches source lines that trigger prefetches (prefetch= in a SPEC): useful, late, pollution, ...\n"
+	"  fields     fields of structures: references, misses, use of the lines\n"
+	"  affinity   which fields of a structure are used together\n"
+	"  calltree   call chains with inclusive counts (record --callgraph)\n"
+	"  buckets    heap blocks by the call chain that allocates them (record --heap-chains)\n"
 	"\n"
 	"Examples:\n"
-	"  nearmiss report functions --object matrix     who misses on it\n"
-	"  nearmiss report --by type,level               anything else\n",
+	"  nearmiss report functions --object matrix     functions that miss on it\n"
+	"  nearmiss report --by type,level               any other grouping\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words =

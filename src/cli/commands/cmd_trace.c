@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_trace.c - nearmiss trace info|print|slice|merge: what is in traces, and traces from traces.
+ * cmd_trace.c - nearmiss trace info|print|slice|merge: shows, cuts and merges traces.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,25 +20,25 @@ struct trace_options {
 };
 
 static const struct nm_option options[] = {
-    {"output", 'o', "FILE", "slice, merge: the new trace", NM_OPTION_TEXT,
+    {"output", 'o', "FILE", "slice, merge: write this file", NM_OPTION_TEXT,
      offsetof(struct trace_options, output), NULL},
-    {"stream", 's', "N", "print, slice: this stream only", NM_OPTION_TEXT,
+    {"stream", 's', "N", "print, slice: only this stream", NM_OPTION_TEXT,
      offsetof(struct trace_options, stream), NULL},
-    {"from", 0, "N", "print, slice: from the stream's address number N on (0)", NM_OPTION_NUMBER,
+    {"from", 0, "N", "print, slice: start at address N of the stream (0)", NM_OPTION_NUMBER,
      offsetof(struct trace_options, from), NULL},
-    {"to", 0, "N", "print, slice: up to, not including, address number N (the end)", NM_OPTION_TEXT,
+    {"to", 0, "N", "print, slice: stop before address N (the end)", NM_OPTION_TEXT,
      offsetof(struct trace_options, to), NULL},
-    {"limit", 'n', "N", "print: N records at most (0: all)", NM_OPTION_NUMBER,
+    {"limit", 'n', "N", "print: at most N records; 0: all (0)", NM_OPTION_NUMBER,
      offsetof(struct trace_options, limit), NULL},
 };
 
 /* ---- info ---- */
 
-struct tally {
+struct totals {
 	uint64_t chunks, words, references, bytes, streams, names;
 };
 
-static int tally(struct nm_trace *trace, struct tally *t, struct nm_error *err)
+static int add_up(struct nm_trace *trace, struct totals *t, struct nm_error *err)
 {
 	struct nm_trace_chunk chunk;
 	int status;
@@ -60,9 +60,9 @@ static int tally(struct nm_trace *trace, struct tally *t, struct nm_error *err)
 
 static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
-	struct tally t = {0};
+	struct totals t = {0};
 	const char *fault, *text;
-	int status = tally(trace, &t, err);
+	int status = add_up(trace, &t, err);
 
 	(void)o;
 	if (status)
@@ -85,7 +85,7 @@ static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out
 
 /* ---- print ---- */
 
-/* How the payload of a record is written: so many numbers, then texts. */
+/* How many numbers a record's payload begins with; texts follow.  -1: numbers only. */
 static int numbers_of(enum nm_wire_kind kind)
 {
 	switch (kind) {
@@ -158,14 +158,14 @@ static int print_chunk(struct nm_trace *trace, const struct nm_trace_chunk *chun
 	return status < 0 ? status : 0;
 }
 
-/* The streams in the order of their chunks, each with its own count of addresses. */
+/* Prints the streams in the order of their chunks; each counts its own addresses. */
 static int print(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
 	struct nm_trace_chunk chunk;
 	uint64_t left = o->limit ? (uint64_t)o->limit : UINT64_MAX,
 		 to = o->to ? strtoull(o->to, NULL, 10) : UINT64_MAX;
 	int status = 0;
-	struct nm_map places = {0}; /* stream -> addresses so far */
+	struct nm_map positions = {0}; /* stream -> addresses so far */
 
 	for (size_t i = 0; !status && left && (status = nm_trace_chunk(trace, i, &chunk, err)) > 0; i++) {
 		struct printing p = {chunk.stream, (uint64_t)o->from, to, 0, left, out};
@@ -174,13 +174,13 @@ static int print(struct nm_trace *trace, const struct trace_options *o, FILE *ou
 		if (chunk.kind != NM_TRACE_WORDS ||
 		    (o->stream && strtoull(o->stream, NULL, 10) != chunk.stream))
 			continue;
-		p.at = nm_map_get(&places, p.stream, 0);
+		p.at = nm_map_get(&positions, p.stream, 0);
 		status = print_chunk(trace, &chunk, &p, err);
 		left = p.left;
-		if (nm_map_put(&places, p.stream, p.at))
+		if (nm_map_put(&positions, p.stream, p.at))
 			status = nm_fail_memory(err);
 	}
-	nm_map_done(&places);
+	nm_map_done(&positions);
 	return status;
 }
 
@@ -250,7 +250,7 @@ static int act(const struct action *action, const struct trace_options *o, const
 	if (!action->writes)
 		written = nm_output_close(&output);
 	if (!status && nm_trace_fault(trace) && action->run != info)
-		nm_message("%s: %s; what stands before was used", operands->at[1], nm_trace_fault(trace));
+		nm_message("%s: %s; the part before it was used", operands->at[1], nm_trace_fault(trace));
 	nm_trace_free(trace);
 	return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : written;
 }
@@ -266,9 +266,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	action = operands.count ? action_named(operands.at[0]) : NULL;
 	if (!action)
-		return nm_usage(self, "info, print, slice or merge?");
+		return nm_usage(self, "name an action: info, print, slice or merge");
 	if (operands.count < 2 || (action->run && operands.count > 2))
-		return nm_usage(self, "%s takes %s", action->name, action->run ? "one trace" : "traces");
+		return nm_usage(self, "%s takes %s", action->name,
+				action->run ? "one trace" : "one or more traces");
 	if (action->writes && !o.output)
 		return nm_usage(self, "%s needs --output", action->name);
 	if (!is_number(o.stream) || !is_number(o.to))
@@ -278,12 +279,12 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 const struct nm_command nm_cmd_trace = {
     .name = "trace",
-    .summary = "Look into stored traces, cut and merge them",
+    .summary = "Show, cut and merge traces",
     .operands = "info|print|slice|merge FILE...",
-    .details = "info   what is in a trace\n"
-	       "print  its records, one a line\n"
-	       "slice  a part as a trace of its own: what comes before it is kept but not counted\n"
-	       "merge  several traces as one\n"
+    .details = "info   show what a trace holds\n"
+	       "print  show its records, one a line\n"
+	       "slice  cut out a part: what comes before it is kept but not counted\n"
+	       "merge  merge several traces into one\n"
 	       "FILE - is standard input, and --output - standard output.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
