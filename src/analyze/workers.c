@@ -7,8 +7,7 @@
  * quarter: what it takes off the decoder makes the batches come sooner.  Where there is no more of that, it
  * runs what there is.
  *
- * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings.  On two processors
- * each is bound to one (placement.h).  The decoder fills a batch of its own and copies it past the caches
+ * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings.  The decoder fills a batch of its own and copies it past the caches
  * (stream.h), and the model has the host fetch the next batch while it runs one: both together took a third
  * off what the decoder needs on the solver of bench/; either alone gained nothing.  Also dropped: lines
  * fetched ahead for writing (prefetchw), which made it slower, copies by memcpy or rep movsb, and queues of
@@ -21,11 +20,9 @@
 
 #include "decoded_block.h"
 #include "nontemporal.h"
-#include "placement.h"
 
 enum {
 	TURN = 8, /* batches that are told of, or run, at a time, so that the lock changes hands less often */
-	REVIEW = 4096 /* batches */
 };
 
 _Static_assert(NM_BATCH * sizeof(struct nm_ref) % NM_COPY_LINE == 0, "batches are copied by lines");
@@ -48,8 +45,8 @@ struct nm_workers {
 	pthread_t modeller;
 
 	/* The decoder's: batches that it has put into the queue, of which the last may not be told of yet;
-	 * tail and status as it saw them last; when it looked at their places last. */
-	unsigned made, seen_tail, looked;
+	 * tail and status as it saw them last. */
+	unsigned made, seen_tail;
 	int seen_status;
 };
 
@@ -118,13 +115,9 @@ static int start_threads(struct nm_workers *w, struct nm_error *err)
 {
 	if (w->threads < 2)
 		return 0;
-	nm_placement_enter();
 	w->modelling = !pthread_create(&w->modeller, NULL, model, w);
-	if (w->modelling) {
-		nm_placement_review(w->modeller);
+	if (w->modelling)
 		return 0;
-	}
-	nm_placement_leave();
 	return nm_fail(err, NM_ENOMEM, "cannot start a thread");
 }
 
@@ -164,10 +157,8 @@ void nm_workers_free(struct nm_workers *w)
 	w->stop = 1;
 	pthread_cond_signal(&w->filled);
 	pthread_mutex_unlock(&w->lock);
-	if (w->modelling) {
+	if (w->modelling)
 		pthread_join(w->modeller, NULL);
-		nm_placement_leave();
-	}
 	free(w->own);
 	free(w->queue);
 	pthread_mutex_destroy(&w->lock);
@@ -219,10 +210,6 @@ int nm_workers_submit(struct nm_workers *w, size_t count)
 		pthread_mutex_lock(&w->lock);
 		publish(w);
 		pthread_mutex_unlock(&w->lock);
-	}
-	if (w->made - w->looked >= REVIEW) {
-		w->looked = w->made;
-		nm_placement_review(w->modeller);
 	}
 	return w->seen_status;
 }

@@ -215,19 +215,6 @@ def same(command, first, second, stdin=b""):
     assert len(one) > 20
 
 
-def case_program_is_not_bound():
-    """It is put on a processor while it waits for the engine, and sees nothing of that.  Two are what the engine binds
-    itself to (analyze/placement.h)."""
-    before = os.sched_getaffinity(0)
-    allowed = sorted(before)[:2]
-    try:
-        os.sched_setaffinity(0, allowed)
-        done = record([program("free")])
-    finally:
-        os.sched_setaffinity(0, before)
-    assert done.stdout.decode().split() == [str(len(allowed))] * 2, done.stdout
-
-
 def case_two_runs_are_the_same():
     text = b"what is the same twice is known\n" * 3000
     for command in (["containers"], ["threads"], ["processes"], ["jumps"]):
