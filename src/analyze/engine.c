@@ -13,9 +13,6 @@ nm_execute_function *nm_execute_supported(unsigned i)
 	unsigned n = 0;
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		list[n++] = nm_execute_avx512;
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
 		list[n++] = nm_execute_avx2;
 #endif

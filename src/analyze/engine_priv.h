@@ -74,7 +74,7 @@ struct nm_child {
  * each other in the count words.  Returns the number of words that they took, or a negative code. */
 typedef long nm_execute_function(struct nm_engine *engine, const uint64_t *words, size_t count,
 				 struct nm_error *err);
-nm_execute_function nm_execute_plain, nm_execute_avx2, nm_execute_avx512;
+nm_execute_function nm_execute_plain, nm_execute_avx2;
 
 /* engine.c: the i-th of them that this processor can run, the fastest first; NULL behind the last. */
 nm_execute_function *nm_execute_supported(unsigned i);

@@ -103,15 +103,8 @@ ALWAYS __m256i each(uint64_t figure) { return _mm256_set1_epi64x((long long)figu
  * other. */
 ALWAYS __m256i choose(__m256i kept, __m256i one, __m256i other)
 {
-#if defined(__AVX512VL__)
 	return _mm256_castpd_si256(_mm256_blendv_pd(_mm256_castsi256_pd(other), _mm256_castsi256_pd(one),
 						    _mm256_castsi256_pd(kept)));
-#else
-	__m256i chosen; /* the same, which gcc would precede by a compare with zero */
-
-	__asm__("vblendvpd %3, %2, %1, %0" : "=x"(chosen) : "x"(other), "xm"(one), "x"(kept));
-	return chosen;
-#endif
 }
 
 /* How far addresses lie behind the beginnings of entries, and how long these are, both as figures. */
@@ -129,24 +122,6 @@ ALWAYS __m256i lengths(const struct nm_cache_entries *l, const struct nm_stack_w
 				choose(figures(l->low), _mm256_setzero_si256(), each(window->span)));
 }
 
-#endif
-
-#if defined(__AVX512VL__)
-
-/* tight: no more than n addresses may be read. */
-ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
-			   const struct nm_stack_window *window, struct nm_ref *out)
-{
-	const __mmask8 active = (__mmask8)_bzhi_u32(0xff, n);
-	const __m256i a = tight ? _mm256_maskz_loadu_epi64(active, addresses) : figures(addresses);
-	const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(a), figures(l->word), 1);
-
-	_mm512_storeu_si512(out, _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), both));
-	return _mm256_mask_cmpge_epi64_mask(active, behind(l, a, window), lengths(l, window));
-}
-
-#elif defined(__AVX2__)
-
 ALWAYS unsigned lanes_of(__m256i mask) { return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(mask)); }
 
 ALWAYS __m256i load_some(const uint64_t *addresses, unsigned n)
@@ -156,6 +131,7 @@ ALWAYS __m256i load_some(const uint64_t *addresses, unsigned n)
 	return _mm256_maskload_epi64((const long long *)addresses, figures(ones + NM_ENTRIES - n));
 }
 
+/* tight: no more than n addresses may be read. */
 ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
 			   const struct nm_stack_window *window, struct nm_ref *out)
 {
