@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """same.py - whether two builds of nearmiss count the same.
 
-Records each program of workloads.py with both and compares the profiles: every count by level, by (level, thread, function,
-file, line), and by (level, object); of objects their blocks and bytes too.  The last may differ where names of objects
-changed: then the numbers of objects are told.
+Records a trace of each program of workloads.py with the older, replays it with both, and compares the profiles: every
+count by level, by (level, thread, function, file, line), and by (level, object); of objects their blocks and bytes too.  The
+last two may differ where names of objects changed: then the numbers of objects are told.  (Two recordings would differ: the
+folders of the builds move the program's stack.)
 
     bench/same.py --class miss OLD/nearmiss NEW/nearmiss
 
@@ -30,11 +31,15 @@ QUERIES = {
 }
 
 
-def record(nearmiss, spec, workload):
-    """Each query's rows."""
+def record(nearmiss, workload):
     stdin = open(workload.stdin, "rb") if workload.stdin else subprocess.DEVNULL
-    subprocess.run([nearmiss, "record", "-q", "-o", "same.nmp", *spec, "--", *workload.argv], stdin=stdin,
-                   stdout=subprocess.DEVNULL, env=workloads.ENVIRONMENT, check=True)
+    subprocess.run([nearmiss, "record", "-q", "-o", "same.nmp", "--cache", run.SPEC, "--trace", "same.nmt", "--",
+                    *workload.argv], stdin=stdin, stdout=subprocess.DEVNULL, env=workloads.ENVIRONMENT, check=True)
+
+
+def replay(nearmiss, spec):
+    """Each query's rows."""
+    subprocess.run([nearmiss, "replay", "-q", "-o", "same.nmp", *spec, "same.nmt"], env=workloads.ENVIRONMENT, check=True)
     with sqlite3.connect("file:same.nmp?mode=ro", uri=True) as db:
         found = {name: set(db.execute(query)) for name, query in QUERIES.items()}
     db.close()
@@ -57,7 +62,8 @@ def main():
     for w in programs:
         if options.only and w.name not in options.only.split(","):
             continue
-        old, new = (record(path, [] if options.host else ["--cache", run.SPEC], w) for path in executables)
+        record(executables[0], w)
+        old, new = (replay(path, [] if options.host else ["--cache", run.SPEC]) for path in executables)
         cells = [f"{name} {'same' if old[name] == new[name] else f'{len(old[name] ^ new[name])} rows differ'}"
                  for name in QUERIES]
         failed |= any(old[name] != new[name] for name in ("level", "line"))

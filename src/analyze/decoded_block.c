@@ -30,14 +30,15 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 	return 0;
 }
 
-/* What the function at pc is called. */
-static const char *function_at(const struct nm_mapping *m, uint64_t pc)
+/* What the function at pc is called; of nameless code, the module. */
+static const char *function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
 {
 	struct nm_function f;
 
-	if (!m || !m->module)
-		return "<code without a file>";
-	return nm_module_function(m->module, pc - m->bias, &f) ? f.name : nm_module_name(m->module);
+	*ret_nameless = !m || !m->module || !nm_module_function(m->module, pc - m->bias, &f);
+	if (!*ret_nameless)
+		return f.name;
+	return m && m->module ? nm_module_name(m->module) : "<code without a file>";
 }
 
 /* The next entry and its access site: of an access or, with `more` behind it, a group that begins with it. */
@@ -269,11 +270,12 @@ static int fill_decoded_block(struct nm_engine *e, struct nm_decoded_block *p,
 	/* Objects are not to depend on blocks that a collector may leave out. */
 	const int framed = info->def.accesses || e->calls || e->fetching;
 	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
-	const char *function = function_at(m, info->def.pc);
+	int nameless;
+	const char *function = function_at(m, info->def.pc, &nameless);
 	const struct nm_object *frame;
 
 	if (decode_accesses(e, p, info, m) ||
-	    (framed && nm_space_frame_object(&e->space, function, &p->stack_object)) ||
+	    (framed && nm_space_frame_object(&e->space, function, nameless, &p->stack_object)) ||
 	    (e->fetching && decode_fetches(e, p, info, m)))
 		return NM_ENOMEM;
 	frame = &e->space.objects.at[p->stack_object];

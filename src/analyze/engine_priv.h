@@ -166,7 +166,8 @@ int nm_engine_run_stack(struct nm_engine *engine, size_t index);
 
 /* wrapper_probe.c: watches a block that the running thread has just allocated; the thread, which watches
  * one, has executed this many accesses of a block. */
-void nm_engine_probe_wrapper(struct nm_engine *engine, uint32_t context, uint64_t address, uint64_t size);
+void nm_engine_probe_wrapper(struct nm_engine *engine, uint32_t context, unsigned levels, uint64_t address,
+			     uint64_t size);
 void nm_engine_probe_block(struct nm_engine *engine, uint32_t id, const struct nm_decoded_block *decoded,
 			   const uint64_t *words, struct nm_side_exit left);
 

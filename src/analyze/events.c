@@ -149,35 +149,47 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 
 /* The running thread's call chain, of which the call of the allocator (that has just returned) is the
  * innermost part; or, for a mapping made by a system call, the open frames. */
-static int enter_context(struct nm_engine *e, int returned, uint32_t *ret_context)
+static int enter_context(struct nm_engine *e, int returned, struct nm_chain *ret_chain, uint32_t *ret_context)
 {
-	uint64_t pcs[NM_CONTEXT_DEPTH];
-	uint32_t n = 0;
+	const struct nm_object *objects = e->space.objects.at;
+	struct nm_frames *frames = &e->thread->frames;
+	const struct nm_stack *s = nm_frames_stack(frames);
+
+	if (returned && frames->returned_from)
+		nm_chain_add(ret_chain, frames->returned_from,
+			     objects[frames->returned_to].nameless ? 0 : frames->returned_to);
+	nm_chain_add_stack(ret_chain, s, s->frames.count, objects);
+	return ret_chain->count
+		   ? nm_contexts_enter(&e->contexts, ret_chain->pcs, ret_chain->count, ret_context)
+		   : 0;
+}
+
+/* The context of a mapping. */
+static int enter_mapping_context(struct nm_engine *e, uint32_t *ret_context)
+{
+	struct nm_chain calls = {0};
 
 	*ret_context = 0;
-	if (!e->thread)
-		return 0;
-	if (returned && e->thread->frames.returned_from)
-		pcs[n++] = e->thread->frames.returned_from;
-	n += (uint32_t)nm_frames_chain(&e->thread->frames, pcs + n, NM_CONTEXT_DEPTH - n);
-	return n ? nm_contexts_enter(&e->contexts, pcs, n, ret_context) : 0;
+	return e->thread ? enter_context(e, 0, &calls, ret_context) : 0;
 }
 
 static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
 {
 	const struct nm_mapping *m = nm_space_mapping(&e->space, address);
-	uint32_t context, chain;
+	struct nm_chain calls = {0};
+	uint32_t context = 0, chain;
 
 	if (!address)
 		return 0;
 	chain = e->options.heap_chains && e->thread ? nm_frames_stack(&e->thread->frames)->context + 1 : 0;
 	if (m && !m->allocator)
 		nm_engine_forget_mapped_ranges(e);
-	if (enter_context(e, 1, &context) || nm_space_alloc(&e->space, address, size, context, chain))
+	if ((e->thread && enter_context(e, 1, &calls, &context)) ||
+	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
 	nm_engine_forget_released_blocks(e);
 	if (context)
-		nm_engine_probe_wrapper(e, context, address, size);
+		nm_engine_probe_wrapper(e, context, calls.unfolded, address, size);
 	return 0;
 }
 
@@ -245,7 +257,7 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 		if (!nm_module_extent(m.module, &low, &end) ||
 		    !nm_module_bias(m.module, m.address, m.offset, m.executable, &m.bias))
 			m.module = NULL;
-	} else if (!m.path[0] && enter_context(e, 0, &m.context)) {
+	} else if (!m.path[0] && enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
 	nm_engine_forget_mapped_ranges(e);
@@ -320,7 +332,7 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	if (in_allocator(e)) {
 		m.allocator = 1;
 		m.object = e->space.bookkeeping;
-	} else if (enter_context(e, 0, &m.context)) {
+	} else if (enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
 	nm_engine_forget_mapped_ranges(e);

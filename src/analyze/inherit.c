@@ -37,6 +37,7 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 {
 	to->current = from->current;
 	to->returned_from = from->returned_from;
+	to->returned_to = from->returned_to;
 	for (size_t i = 0; i < from->stacks.count; i++) {
 		const struct nm_stack *s = &from->stacks.at[i];
 		struct nm_stack copy = {.low = s->low, .end = s->end};

@@ -260,8 +260,8 @@ static int find_unreported_block(struct nm_engine *e, const struct nm_decoded_bl
 	const struct nm_object *objects = e->space.objects.at;
 	const struct nm_stack *s = nm_frames_stack(&e->thread->frames);
 	size_t n = s->frames.count, outermost = n;
-	uint64_t pcs[NM_CONTEXT_DEPTH];
-	uint32_t count = 0, context, chain;
+	struct nm_chain calls = {0};
+	uint32_t context, chain;
 
 	*ret_object = 0;
 	if (!decoded->fills)
@@ -271,11 +271,10 @@ static int find_unreported_block(struct nm_engine *e, const struct nm_decoded_bl
 			outermost = k;
 	if (outermost == n && !(in_heap && objects[decoded->stack_object].clears))
 		return 0;
-	for (size_t k = outermost; k-- > 0 && count < NM_CONTEXT_DEPTH;)
-		pcs[count++] = s->frames.at[k].call_pc;
-	if (!count)
+	if (!outermost)
 		return 0;
-	if (nm_contexts_get(&e->contexts, pcs, count, &context))
+	nm_chain_add_stack(&calls, s, outermost, objects);
+	if (nm_contexts_get(&e->contexts, calls.pcs, calls.count, &context))
 		return NM_ENOMEM;
 	chain = e->options.heap_chains ? s->frames.at[outermost - 1].context + 1 : 0;
 	return nm_space_bucket(&e->space, context, chain, ret_object);

@@ -11,7 +11,8 @@
 
 enum { NO_ACCESS = UINT16_MAX };
 
-void nm_engine_probe_wrapper(struct nm_engine *e, uint32_t context, uint64_t address, uint64_t size)
+void nm_engine_probe_wrapper(struct nm_engine *e, uint32_t context, unsigned levels, uint64_t address,
+			     uint64_t size)
 {
 	struct nm_frames *frames = &e->thread->frames;
 	struct nm_wrapper_probe *w = &e->thread->probe;
@@ -19,8 +20,11 @@ void nm_engine_probe_wrapper(struct nm_engine *e, uint32_t context, uint64_t add
 	if (w->context)
 		nm_wrapper_probe_note(w, &e->contexts,
 				      nm_stack_pc(nm_frames_stack(frames), w->slot, frames->returned_from));
-	*w = (struct nm_wrapper_probe){
-	    .context = context, .address = address, .end = address + size, .slot = nm_frames_top(frames)};
+	*w = (struct nm_wrapper_probe){.context = context,
+				       .levels = levels < NM_FORWARD_LEVELS ? levels : NM_FORWARD_LEVELS,
+				       .address = address,
+				       .end = address + size,
+				       .slot = nm_frames_top(frames)};
 	nm_engine_choose_path(e);
 }
 

@@ -7,6 +7,41 @@
 #include <string.h>
 
 #include "errors.h"
+#include "frames.h"
+#include "space.h"
+
+void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function)
+{
+	const uint64_t bit = function ? 1ull << (function & 63) : 0;
+
+	if (chain->seen & bit)
+		for (uint32_t i = chain->count; i-- > 0;)
+			if (chain->functions[i] == function) {
+				chain->folded = 1;
+				return;
+			}
+	if (chain->count == NM_CONTEXT_DEPTH)
+		return;
+	chain->seen |= bit;
+	chain->functions[chain->count] = function;
+	chain->pcs[chain->count++] = pc;
+	chain->unfolded += !chain->folded;
+}
+
+void nm_chain_add_stack(struct nm_chain *chain, const struct nm_stack *stack, size_t frames,
+			const struct nm_object *objects)
+{
+	for (size_t k = frames; k-- > 0 && chain->count < NM_CONTEXT_DEPTH;) {
+		const struct nm_frame *f = &stack->frames.at[k];
+
+		if (frames - k > NM_CHAIN_INNER && k > NM_CHAIN_OUTER) {
+			k = NM_CHAIN_OUTER;
+			chain->folded = 1;
+			continue;
+		}
+		nm_chain_add(chain, f->call_pc, objects[f->caller].nameless ? 0 : f->caller);
+	}
+}
 
 int nm_contexts_init(struct nm_contexts *contexts)
 {
@@ -98,6 +133,6 @@ void nm_wrapper_probe_return(struct nm_wrapper_probe *probe, struct nm_contexts 
 	probe->level++;
 	probe->slot = next_slot;
 	probe->ran = 0;
-	if (probe->level == NM_FORWARD_LEVELS)
+	if (probe->level == probe->levels)
 		probe->context = 0;
 }

@@ -8,6 +8,12 @@
  * chain and level, so that a function may forward at one of its calls and allocate for itself at another.
  * A function that was inlined is taken for one when control has left it before the block is written to, or
  * a few instructions are over.
+ *
+ * Recursion is folded: a function stands in a chain once, by its innermost call; calls that its outer activations made are
+ * left out.  A tree has one context, whether it is built by a loop or by a function that calls itself, and the number of
+ * contexts is bounded by the program's text, not by the depth of its data.  Code without a name (a stripped module's)
+ * is told apart by its calls instead.  Dropped: folding by call instruction alone, which keeps five contexts of a
+ * function that calls itself from two places.
  */
 #ifndef NM_CONTEXTS_H
 #define NM_CONTEXTS_H
@@ -19,7 +25,9 @@
 #include "vector.h"
 
 enum {
-	NM_CONTEXT_DEPTH = 16,
+	NM_CONTEXT_DEPTH = 16, /* calls of a chain, at most */
+	NM_CHAIN_INNER = 112,  /* frames that are looked at, from the innermost outwards, */
+	NM_CHAIN_OUTER = 16, /* and the outermost: what lies between in a deep stack is taken for recursion */
 	NM_FORWARD_LEVELS = 4,       /* wrappers around wrappers that are seen through */
 	NM_FORWARD_INSTRUCTIONS = 48 /* that a forwarder may execute after the allocation */
 };
@@ -32,6 +40,16 @@ struct nm_context {
 	uint64_t used[NM_FORWARD_LEVELS]; /* where that function stood when the block was first used, or 0 */
 };
 
+/* A chain that is being collected from the innermost call outwards; {0} is an empty one. */
+struct nm_chain {
+	uint64_t pcs[NM_CONTEXT_DEPTH];
+	uint32_t functions[NM_CONTEXT_DEPTH]; /* that made the calls; 0: nameless */
+	uint32_t count;
+	uint32_t unfolded; /* innermost calls that follow each other, with none left out */
+	uint64_t seen;     /* one bit for each function, by its number modulo 64 */
+	int folded;
+};
+
 struct nm_contexts {
 	struct nm_arena arena;
 	struct nm_map ids; /* hash of the chain -> first context with it; equal hashes are told apart */
@@ -41,6 +59,15 @@ struct nm_contexts {
 int nm_contexts_init(struct nm_contexts *contexts);
 void nm_contexts_done(struct nm_contexts *contexts);
 int nm_contexts_copy(struct nm_contexts *ret_contexts, const struct nm_contexts *contexts);
+
+/* Adds the next call, unless its function is in the chain.  function: its stack object; 0: nameless. */
+void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function);
+
+/* Adds the calls of the oldest `frames` frames of a stack, of whose callers `objects` tells which are nameless. */
+struct nm_stack;
+struct nm_object;
+void nm_chain_add_stack(struct nm_chain *chain, const struct nm_stack *stack, size_t frames,
+			const struct nm_object *objects);
 
 /* The context of a chain of count <= NM_CONTEXT_DEPTH pcs.  0 or NM_ENOMEM. */
 int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count, uint32_t *ret_context);
@@ -55,7 +82,8 @@ unsigned nm_context_wrappers(const struct nm_context *context);
 /* Follows one allocation until somebody uses the block. */
 struct nm_wrapper_probe {
 	uint32_t context; /* 0: not watching */
-	unsigned level;
+	unsigned level;   /* which function of the chain is followed, */
+	unsigned levels;  /* of how many that can be: those of its unfolded part, NM_FORWARD_LEVELS at most */
 	uint64_t address, end; /* of the block */
 	uint64_t slot;         /* the return that would end the function at this level */
 	uint64_t ran;          /* instructions at this level, of blocks with accesses */

@@ -64,13 +64,3 @@ uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address)
 			return nm_stack_owner(&frames->stacks.at[i], address);
 	return 0;
 }
-
-size_t nm_frames_chain(struct nm_frames *frames, uint64_t *ret_pcs, size_t max)
-{
-	const struct nm_stack *s = nm_frames_stack(frames);
-	size_t n = 0;
-
-	for (size_t k = s->frames.count; k-- > 0 && n < max;)
-		ret_pcs[n++] = s->frames.at[k].call_pc;
-	return n;
-}

@@ -31,7 +31,8 @@ struct nm_stack {
 struct nm_frames {
 	struct nm_vec(struct nm_stack) stacks;
 	size_t current;         /* index into stacks */
-	uint64_t returned_from; /* call_pc of the frame that the latest return ended, 0 if unknown */
+	uint64_t returned_from; /* call_pc of the frame that the latest return ended, 0 if unknown; */
+	uint32_t returned_to;   /* and its caller */
 };
 
 int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end);
@@ -92,6 +93,7 @@ static inline void nm_frames_pop(struct nm_frames *frames, struct nm_stack *s, u
 	const struct nm_frame *ended = nm_stack_end(s, slot);
 
 	frames->returned_from = ended && ended->slot == slot ? ended->call_pc : 0;
+	frames->returned_to = ended ? ended->caller : 0;
 }
 
 /* Where the running function's frame ends: above its return address. */
@@ -123,8 +125,5 @@ uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address);
 
 /* The same on a stack that holds the address. */
 uint32_t nm_stack_owner(const struct nm_stack *stack, uint64_t address);
-
-/* The call chain, innermost first: the call instructions of the open frames.  Returns how many. */
-size_t nm_frames_chain(struct nm_frames *frames, uint64_t *ret_pcs, size_t max);
 
 #endif

@@ -497,7 +497,7 @@ static int leaps(const char *function)
 	       !strcmp(function, "siglongjmp");
 }
 
-int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object)
+int nm_space_frame_object(struct nm_space *space, const char *function, int nameless, uint32_t *ret_object)
 {
 	char name[4200];
 	uint64_t known = nm_map_get(&space->frames, (uintptr_t)function, 0);
@@ -506,7 +506,8 @@ int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t
 				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
 				  .clears = strstr(function, "memset") != NULL,
 				  .is_trampoline = (uint8_t)is_trampoline(function),
-				  .leaps = (uint8_t)leaps(function)};
+				  .leaps = (uint8_t)leaps(function),
+				  .nameless = nameless != 0};
 
 	if (known) {
 		*ret_object = (uint32_t)known;

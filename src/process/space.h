@@ -30,7 +30,7 @@ struct nm_object {
 	uint32_t chain;   /* heap buckets: 1 + what called the allocator (calls.h), where that is asked for */
 	uint64_t bytes, blocks, largest;
 	/* Stack objects: what the function is (nm_space_frame_object). */
-	uint8_t is_allocator, copies, clears, is_trampoline, leaps;
+	uint8_t is_allocator, copies, clears, is_trampoline, leaps, nameless;
 };
 
 #define NM_STACK_OF "stack of " /* before the function, in the names of stack objects */
@@ -124,7 +124,7 @@ struct nm_space_variable {
 int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_variable *ret_variable);
 
 /* Objects by description; *ret_object is 0 only on failure. */
-int nm_space_frame_object(struct nm_space *space, const char *function, uint32_t *ret_object);
+int nm_space_frame_object(struct nm_space *space, const char *function, int nameless, uint32_t *ret_object);
 int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object);
 
 /* Is it a function of malloc's family, by its name? */

@@ -18,6 +18,7 @@
 #include "frames.h"
 #include "numbers.h"
 #include "session.h"
+#include "space.h"
 
 #define STACK_LOW 0x7000000000ull
 #define STACK_END 0x7000100000ull
@@ -80,7 +81,6 @@ static void blocks_equal_a_list(void **state)
 static void frames_follow_calls_and_jumps(void **state)
 {
 	struct nm_frames frames;
-	uint64_t pcs[4];
 
 	(void)state;
 	assert_int_equal(nm_frames_init(&frames, STACK_LOW, STACK_END), 0);
@@ -91,8 +91,6 @@ static void frames_follow_calls_and_jumps(void **state)
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x200), 20);
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x201), 30);
 	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x50), 0);
-	assert_int_equal(nm_frames_chain(&frames, pcs, 4), 3);
-	assert_int_equal(pcs[0], 3);
 	nm_frames_pop(&frames, nm_frames_stack(&frames),
 		      STACK_END - 0x200); /* longjmp past g, then f returns */
 	assert_int_equal(frames.returned_from, 2);
@@ -124,6 +122,74 @@ static void contexts_tell_chains_apart(void **state)
 	contexts.list.at[ids[0]].forwarded[0] = 1;
 	assert_int_equal(nm_context_wrappers(&contexts.list.at[ids[0]]), 0);
 	nm_contexts_done(&contexts);
+}
+
+static struct nm_chain chain_of(const struct nm_stack *s, const struct nm_object *objects)
+{
+	struct nm_chain chain = {0};
+
+	nm_chain_add_stack(&chain, s, s->frames.count, objects);
+	return chain;
+}
+
+/* Calls from the outermost inwards: the caller's number and the call instruction are one figure each. */
+static struct nm_chain chain_of_calls(const uint32_t *callers, const uint64_t *pcs, size_t count)
+{
+	struct nm_object objects[8] = {[6] = {.nameless = 1}};
+	struct nm_stack s = {.low = STACK_LOW, .end = STACK_END};
+	struct nm_chain chain;
+
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(nm_stack_push(&s, STACK_END - 16 * (i + 1), pcs[i], callers[i]), 0);
+	chain = chain_of(&s, objects);
+	nm_vec_free(&s.frames);
+	return chain;
+}
+
+#define CHAIN(callers, pcs) chain_of_calls(callers, pcs, sizeof(callers) / sizeof *(callers))
+
+static void chains_fold_recursion(void **state)
+{
+	enum { MAIN = 1, BUILD, EVEN, ODD, STRIPPED = 6 };
+	const uint32_t loop[] = {MAIN, BUILD}, tree[] = {MAIN, BUILD, BUILD, BUILD, BUILD};
+	const uint32_t mutual[] = {MAIN, EVEN, ODD, EVEN, ODD, EVEN, BUILD};
+	const uint32_t stripped[] = {MAIN, STRIPPED, STRIPPED, STRIPPED};
+	struct nm_chain a = CHAIN(loop, ((uint64_t[]){100, 200})), b;
+
+	(void)state;
+	assert_int_equal(a.count, 2);
+	assert_int_equal(a.unfolded, 2);
+	b = CHAIN(tree, ((uint64_t[]){100, 201, 202, 201, 200})); /* left, right, left, malloc */
+	assert_int_equal(b.count, 2);
+	assert_int_equal(b.unfolded, 1);
+	assert_memory_equal(a.pcs, b.pcs, 2 * sizeof *a.pcs);
+	b = CHAIN(mutual, ((uint64_t[]){100, 300, 400, 301, 401, 302, 200}));
+	assert_int_equal(b.count, 4);
+	assert_memory_equal(b.pcs, ((uint64_t[]){200, 302, 401, 100}), 4 * sizeof *b.pcs);
+	assert_int_equal(b.unfolded, 3);
+	b = CHAIN(stripped, ((uint64_t[]){100, 500, 501, 500})); /* nothing tells which function it is */
+	assert_int_equal(b.count, 4);
+}
+
+/* However deep the recursion is, its outermost caller is seen. */
+static void chains_of_deep_recursion_are_equal(void **state)
+{
+	struct nm_object objects[4] = {0};
+	struct nm_stack s = {.low = STACK_LOW, .end = STACK_END};
+	uint64_t slot = STACK_END;
+
+	(void)state;
+	assert_int_equal(nm_stack_push(&s, slot -= 16, 100, 1), 0);
+	for (unsigned depth = 0; depth < 1000; depth++) {
+		struct nm_chain chain;
+
+		assert_int_equal(nm_stack_push(&s, slot -= 16, 200 + below(3), 2), 0);
+		chain = chain_of(&s, objects);
+		assert_int_equal(chain.count, 2);
+		assert_int_equal(chain.pcs[1], 100);
+		assert_int_equal(chain.unfolded, depth ? 1 : 2);
+	}
+	nm_vec_free(&s.frames);
 }
 
 /* ---- streams ---- */
@@ -622,6 +688,8 @@ int main(void)
 	    cmocka_unit_test(blocks_equal_a_list),
 	    cmocka_unit_test(frames_follow_calls_and_jumps),
 	    cmocka_unit_test(contexts_tell_chains_apart),
+	    cmocka_unit_test(chains_fold_recursion),
+	    cmocka_unit_test(chains_of_deep_recursion_are_equal),
 	    cmocka_unit_test(charges_the_right_objects),
 	    cmocka_unit_test(fetches_what_was_executed),
 	    cmocka_unit_test(remembers_frames_of_callers),
