@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""test_documents.py - an installed nearmiss: what is installed, and every command that the README and the how-to guides
+print, run as printed."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+from harness import ENVIRONMENT, TOP, Skip, main, need, run
+
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+
+
+def install():
+    """Installs into a folder of its own; returns the folder that stands for /usr/local."""
+    done = run([need_meson(), "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", os.path.abspath("root")],
+               environment=dict(os.environ))
+    assert done.returncode == 0, done
+    found = glob.glob("root/**/bin/nearmiss", recursive=True)
+    assert len(found) == 1, found
+    return os.path.abspath(os.path.dirname(os.path.dirname(found[0])))
+
+
+def need_meson():
+    meson = shutil.which("meson")
+    if not meson:
+        raise Skip("meson is not on PATH")
+    return meson
+
+
+def case_install():
+    """The library is where Debian's loader and pkg-config look; the command finds its collector; every document that a
+    man page names is there."""
+    prefix = install()
+    for name in ("lib/libnearmiss.so.0", "lib/libnearmiss.a", "lib/pkgconfig/nearmiss.pc", "include/nearmiss/nearmiss.h",
+                 "include/nearmiss/client.h", "share/bash-completion/completions/nearmiss"):
+        assert os.path.exists(os.path.join(prefix, name)), name
+    nearmiss = os.path.join(prefix, "bin/nearmiss")
+    done = run([nearmiss, "record", "-q", "-o", "p.nmp", "--", need("true")])
+    assert done.returncode == 0, done
+    named = set()
+    for page in glob.glob(os.path.join(TOP, "docs/man/*.md")):
+        with open(page, encoding="utf-8") as f:
+            named.update(re.findall(r"docs/([\w/-]+\.md)", f.read()))
+    assert len(named) > 5, named
+    for document in named:
+        assert os.path.exists(os.path.join(prefix, "share/doc/nearmiss", document)), document
+
+
+def commands(path):
+    """Commands of a document, each with the first line that it prints: lines "    $ ...", continued by a backslash or
+    inside quotes."""
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    found = []
+    while lines:
+        line = lines.pop(0)
+        if not line.startswith("    $ "):
+            continue
+        command = line[6:]
+        while command.endswith("\\") or command.count('"') % 2:
+            command += "\n" + lines.pop(0)
+        output = lines[0][4:] if lines and re.match(r"    [^$ ]", lines[0]) else ""
+        found.append((command, output))
+    return found
+
+
+def shape(line):
+    """A line without its numbers, blanks and folders: they differ from host to host."""
+    return re.sub(r"[\d.,]+", "#", re.sub(r"\S*/", "", line)).split()
+
+
+def run_document(name):
+    """Runs a document's commands in one folder, which holds the examples and a program ./app."""
+    prefix = install()
+    os.mkdir("work")
+    for example in glob.glob(os.path.join(TOP, "examples", "*")):
+        shutil.copy(example, "work")
+    run([need("gcc"), "-g", "-O1", "-o", "app", "matrix.c"], folder="work")
+    environment = dict(ENVIRONMENT, PATH=f"{prefix}/bin:{ENVIRONMENT['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib",
+                       PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=os.path.abspath("root"),
+                       LC_ALL="C.UTF-8")
+    found = commands(os.path.join(TOP, name))
+    assert found, name
+    for command, output in found:
+        if command.startswith(("sudo ", "./quickstart", "./runtests")):
+            continue
+        done = subprocess.run(["/bin/bash", "-c", command], cwd="work", env=environment, capture_output=True,
+                              timeout=200, check=False)
+        assert done.returncode == 0, (command, done.stderr.decode())
+        printed = (done.stdout + done.stderr).decode().split("\n")
+        assert not output or shape(output) in map(shape, printed), f"{command}\nis to print\n{output}\nand prints\n" + "\n".join(printed)
+
+
+def case_readme():
+    run_document("README.md")
+
+
+def case_library():
+    run_document("docs/howto/library.md")
+
+
+def case_loop_nests():
+    run_document("docs/howto/loop-nests.md")
+
+
+def case_monitor():
+    run_document("docs/howto/monitor.md")
+
+
+def case_plugins():
+    run_document("docs/howto/plugins.md")
+
+
+if __name__ == "__main__":
+    main(globals())
