@@ -175,11 +175,11 @@ static int lay_out(struct nm_annotation *a)
 		     nm_vec_push(&a->function_columns, function);
 
 	for (unsigned i = 0; i < nm_sum_column_count() && !status; i++)
-		status = nm_vec_push(&a->line_columns, nm_sum_column_at(i)->column);
+		status = nm_vec_push(&a->line_columns, nm_sum_column_layout(i));
 	for (unsigned i = 0; i < a->chosen_count && !status; i++)
-		status = nm_vec_push(&a->function_columns, nm_sum_column_at(a->chosen[i])->column);
+		status = nm_vec_push(&a->function_columns, nm_sum_column_layout(a->chosen[i]));
 	for (unsigned i = 0; i < nm_sum_column_count() && !status; i++) {
-		struct nm_column hidden = nm_sum_column_at(i)->column;
+		struct nm_column hidden = nm_sum_column_layout(i);
 
 		hidden.title = NULL;
 		if (!is_chosen(a, i))

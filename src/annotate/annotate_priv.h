@@ -17,7 +17,7 @@ struct nm_section {
 	size_t block;                /* of instructions: the first one */
 	const char *source;          /* what was read, or NULL */
 	const char *note;            /* what is amiss with it, or NULL */
-	struct nm_sums sum;
+	struct nm_metric_sums sum;
 	int64_t weight;
 	struct nm_table functions, lines;
 	struct nm_vec(int64_t) numbers; /* of the rows of `lines`, in order: lines, or instructions */
@@ -28,13 +28,13 @@ struct nm_annotation {
 	const struct nm_annotate_request *request;
 	struct nm_error *err;
 	const char *level;
-	const struct nm_sum_column *sort;
+	const struct nm_metric *sort;
 	unsigned chosen[NM_MAX_CHOSEN], chosen_count; /* figures shown in text */
 	int shows_object;
-	struct nm_sum_total whole;                    /* of the selection */
-	struct nm_sums unplaced;                      /* of code without lines */
+	struct nm_metric_total whole;                 /* of the selection */
+	struct nm_metric_sums unplaced;               /* of code without lines */
 	size_t left_out;                              /* files or functions below the threshold ... */
-	struct nm_sums left_out_sum;                  /* ... and what they have */
+	struct nm_metric_sums left_out_sum;           /* ... and what they have */
 	struct nm_vec(struct nm_column) line_columns; /* of all sections' tables */
 	struct nm_vec(struct nm_column) function_columns;
 	struct nm_vec(struct nm_section) sections;
@@ -52,7 +52,7 @@ static inline unsigned nm_line_source(void) { return nm_line_object() + 1; }
 struct nm_annotate_row {
 	const char *file, *function, *object;
 	int64_t line;
-	struct nm_sums figures;
+	struct nm_metric_sums figures;
 };
 struct nm_annotate_rows nm_vec(struct nm_annotate_row);
 
@@ -78,7 +78,7 @@ struct nm_value nm_annotate_text(const char *text);
 
 /* The value of the column `name`, if it is a figure; NULL if it is none, or without figures. */
 struct nm_value nm_annotate_figure(const struct nm_annotation *annotation, const char *name,
-				   const struct nm_sums *figures);
+				   const struct nm_metric_sums *figures);
 
 /* Looks for a source where the user says, in the profile, where the debug information says.  0, NM_ENOENT or
  * another code; the caller frees known->text in any case. */

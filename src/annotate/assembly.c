@@ -18,7 +18,7 @@
 struct site {
 	const char *module, *object, *file, *function;
 	uint64_t address;
-	struct nm_sums figures;
+	struct nm_metric_sums figures;
 	int64_t weight, object_weight;
 };
 
@@ -65,7 +65,7 @@ static const char *kept(struct nm_annotation *a, const struct nm_rows *rows, uns
 /* Adds a row to the last site, or makes a new one.  Rows are in the order of addresses and objects. */
 static int take_site(struct assembly *as, const struct site *row)
 {
-	const struct nm_sum_column *sort = as->annotation->sort;
+	const struct nm_metric *sort = as->annotation->sort;
 	struct site *last = as->sites.count ? &as->sites.at[as->sites.count - 1] : NULL;
 	int64_t weight = nm_sum_column_weight(sort, &row->figures);
 
@@ -532,7 +532,7 @@ static int lay_out(struct nm_annotation *a)
 	int status = nm_vec_push(&a->line_columns, module) || nm_vec_push(&a->line_columns, address);
 
 	for (unsigned i = 0; i < nm_sum_column_count() && !status; i++)
-		status = nm_vec_push(&a->line_columns, nm_sum_column_at(i)->column);
+		status = nm_vec_push(&a->line_columns, nm_sum_column_layout(i));
 	if (!status)
 		status = nm_vec_push(&a->line_columns, object);
 	for (unsigned i = 0; i < sizeof more / sizeof *more && !status; i++)

@@ -12,7 +12,7 @@
 /* One line of a section. */
 struct line {
 	int64_t number;
-	struct nm_sums figures;
+	struct nm_metric_sums figures;
 	const char *object; /* with the greatest weight; NULL if all is 0 */
 	int64_t weight, object_weight;
 };
@@ -26,10 +26,10 @@ struct nm_value nm_annotate_text(const char *text)
 }
 
 struct nm_value nm_annotate_figure(const struct nm_annotation *a, const char *name,
-				   const struct nm_sums *figures)
+				   const struct nm_metric_sums *figures)
 {
 	for (unsigned i = 0; figures && i < nm_sum_column_count(); i++)
-		if (!strcmp(nm_sum_column_at(i)->column.name, name))
+		if (!strcmp(nm_sum_column_at(i)->name, name))
 			return nm_sum_column_value(nm_sum_column_at(i), figures, &a->whole);
 	return (struct nm_value){.type = NM_VALUE_NULL};
 }
@@ -174,7 +174,7 @@ static int sum_lines(struct nm_annotation *a, const struct nm_section *section,
 
 struct function {
 	const char *name;
-	struct nm_sums figures;
+	struct nm_metric_sums figures;
 	int64_t weight;
 };
 

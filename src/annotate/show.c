@@ -156,7 +156,7 @@ static const char *heat(const struct nm_annotation *a, const struct nm_table *ta
 	while (nm_sum_column_at(sort) != a->sort)
 		sort++;
 	whole = nm_sum_column_weight(a->sort, &a->whole.sum);
-	if (a->sort->adds_up)
+	if (!a->sort->real && a->sort->unit != NM_METRIC_TEXT)
 		share = whole ? 100.0 * (double)nm_table_at(table, row, NM_LINE_SUMS + sort)->integer /
 				    (double)whole
 			      : 0;
@@ -191,10 +191,10 @@ static int print_lines(const struct nm_annotation *a, struct nm_section *section
 	return status;
 }
 
-static int64_t misses(const struct nm_sums *f) { return f->read_misses + f->write_misses; }
+static int64_t misses(const struct nm_metric_sums *f) { return f->read_misses + f->write_misses; }
 
 /* "62,500 misses of L1d (97.3 % of 64,224)". */
-static void print_share(const struct nm_annotation *a, const struct nm_sums *part, FILE *out)
+static void print_share(const struct nm_annotation *a, const struct nm_metric_sums *part, FILE *out)
 {
 	int64_t whole = misses(&a->whole.sum);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c - what can be exported as a figure: the columns of the view counts that follow its keys, and
- * a few that are derived from them.
+ * events.c - what can be exported as an event: the columns of the view counts that follow its keys, and the metrics that
+ * the catalogue (metrics.h) marks as derived events.
  *
  * The columns are asked from the profile, so that a new one is exported without a change here and an old
  * profile does without it.
@@ -10,15 +10,14 @@
 
 #include <string.h>
 
-static const struct nm_derived derived[] = {
-    {"references", "reads", "writes", '+'},
-    {"misses", "read_misses", "write_misses", '+'},
-    {"wasted_bytes", "loaded_bytes", "used_bytes", '-'},
-};
-
-const struct nm_derived *nm_derived_at(unsigned i)
+const struct nm_metric *nm_derived_at(unsigned i)
 {
-	return i < sizeof derived / sizeof *derived ? &derived[i] : NULL;
+	const struct nm_metric *m;
+
+	for (unsigned at = 0; (m = nm_metric_at(at)); at++)
+		if (m->flags & NM_METRIC_EVENT && !i--)
+			return m;
+	return NULL;
 }
 
 int nm_column_is_there(const struct nm_columns *columns, const char *name)
@@ -58,13 +57,14 @@ int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct
 	return status;
 }
 
-static const struct nm_derived *derived_named(const struct nm_columns *columns, const char *name)
+static const struct nm_metric *derived_named(const struct nm_columns *columns, const char *name)
 {
-	for (unsigned i = 0; i < sizeof derived / sizeof *derived; i++)
-		if (!strcmp(derived[i].name, name) && nm_column_is_there(columns, derived[i].left) &&
-		    nm_column_is_there(columns, derived[i].right))
-			return &derived[i];
-	return NULL;
+	const struct nm_metric *m = nm_metric_named(name);
+
+	return m && m->flags & NM_METRIC_EVENT && nm_column_is_there(columns, m->left) &&
+		       nm_column_is_there(columns, m->right)
+		   ? m
+		   : NULL;
 }
 
 static int no_such_event(const struct nm_columns *columns, const char *name, struct nm_error *err)
@@ -74,14 +74,15 @@ static int no_such_event(const struct nm_columns *columns, const char *name, str
 
 	for (size_t i = 0; i < columns->count && n < sizeof list; i++)
 		n += (size_t)snprintf(list + n, sizeof list - n, "%s, ", columns->at[i]);
-	for (unsigned i = 0; i < sizeof derived / sizeof *derived && n < sizeof list; i++)
-		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", derived[i].name);
+	for (unsigned i = 0; nm_derived_at(i) && n < sizeof list; i++)
+		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "",
+				      nm_derived_at(i)->name);
 	return nm_fail(err, NM_EINVAL, "the profile has no event \"%s\"; it has %s", name, list);
 }
 
 static int add(struct nm_export *x, const char *level, const char *name, struct nm_error *err)
 {
-	const struct nm_derived *how = NULL;
+	const struct nm_metric *how = NULL;
 
 	if (!nm_column_is_there(&x->columns, name)) {
 		how = derived_named(&x->columns, name);
@@ -118,11 +119,4 @@ int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err
 	for (size_t i = 0; !status && i < x->levels.count; i++)
 		status = choose(x, x->levels.at[i], list, err);
 	return status;
-}
-
-const char *nm_event_unit(const struct nm_event *event)
-{
-	size_t n = strlen(event->name);
-
-	return n >= 5 && !strcmp(event->name + n - 5, "bytes") ? "bytes" : "count";
 }

@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "export.h"
 #include "map.h"
+#include "metrics.h"
 #include "vector.h"
 
 enum nm_exporter_flags {
@@ -27,16 +28,10 @@ struct nm_exporter {
 
 /* ---- events.c: the figures of a level --------------------------------------------------------- */
 
-/* An event that is a sum or difference of two columns. */
-struct nm_derived {
-	const char *name, *left, *right;
-	char sign;
-};
-
 struct nm_event {
 	const char *level;
-	const char *name;                 /* of the column, or of what is derived */
-	const struct nm_derived *derived; /* NULL: a column */
+	const char *name;                /* of the column, or of what is derived */
+	const struct nm_metric *derived; /* NULL: a column */
 };
 
 struct nm_events nm_vec(struct nm_event);
@@ -46,14 +41,11 @@ struct nm_columns nm_vec(const char *);
 /* The columns of the view counts that count, in order. */
 int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct nm_columns *ret_columns,
 		     struct nm_error *err);
-const struct nm_derived *nm_derived_at(unsigned i); /* NULL behind the last */
+const struct nm_metric *nm_derived_at(unsigned i); /* derived events; NULL behind the last */
 int nm_column_is_there(const struct nm_columns *columns, const char *name);
 
 /* Appends the events that a list ("misses,loads"; NULL: all columns) names, for each of the levels. */
 int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err);
-
-/* "count" or "bytes". */
-const char *nm_event_unit(const struct nm_event *event);
 
 /* ---- chains.c: who called whom ------------------------------------------------------------------ */
 

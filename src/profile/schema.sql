@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
 -- schema.sql - the tables of a profile (which may change) and the views (which are a promise,
--- see docs/format/profile.md).
+-- see docs/format/profile.md).  $COUNTS stands for the columns of counts.def, $COUNTS(c) for those of table c.
 --
 -- What rows refer to has one number in the whole file, given in the order of the process tree: SQLite is fastest where
 -- rows are appended under growing numbers and found by one.  Evictions, by far the most rows, have no key at all.
@@ -20,9 +20,7 @@ CREATE TABLE thread(process INTEGER, thread INTEGER, core INTEGER, PRIMARY KEY(p
 CREATE TABLE level(
 	id INTEGER PRIMARY KEY, process INTEGER, name TEXT, size INTEGER, ways INTEGER, line_size INTEGER,
 	sets INTEGER, policy TEXT, side TEXT,
-	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
-	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	$COUNTS,
 	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT);
 CREATE TABLE object(
 	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
@@ -31,9 +29,7 @@ CREATE TABLE object(
 CREATE TABLE place(id INTEGER PRIMARY KEY, site INTEGER, object INTEGER);
 CREATE TABLE cell(
 	level INTEGER, thread INTEGER, place INTEGER,
-	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
-	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	$COUNTS,
 	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
 -- What only some levels count.
 CREATE TABLE extra(
@@ -51,16 +47,12 @@ CREATE TABLE context(
 	PRIMARY KEY(process, context)) WITHOUT ROWID;
 CREATE TABLE context_cell(
 	level INTEGER, context INTEGER, thread INTEGER, place INTEGER,
-	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
-	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	$COUNTS,
 	PRIMARY KEY(level, context, thread, place)) WITHOUT ROWID;
 -- With all that is called from there.
 CREATE TABLE context_sum(
 	level INTEGER, context INTEGER,
-	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
-	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	$COUNTS,
 	PRIMARY KEY(level, context)) WITHOUT ROWID;
 -- The chain of calls that allocates a heap bucket, where buckets were told apart by it.
 CREATE TABLE bucket(object INTEGER PRIMARY KEY, context INTEGER);
@@ -83,9 +75,7 @@ CREATE TABLE field_pair(
 	PRIMARY KEY(field, other)) WITHOUT ROWID;
 CREATE TABLE field_cell(
 	level INTEGER, thread INTEGER, place INTEGER, field INTEGER,
-	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
-	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	$COUNTS,
 	PRIMARY KEY(level, thread, place, field)) WITHOUT ROWID;
 CREATE TABLE object_lines(
 	object INTEGER PRIMARY KEY, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
@@ -99,9 +89,7 @@ CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, m
 CREATE TABLE instruction(id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, place INTEGER);
 CREATE TABLE instruction_cell(
 	level INTEGER, thread INTEGER, instruction INTEGER,
-	reads INTEGER, writes INTEGER, read_misses INTEGER, write_misses INTEGER, cold INTEGER,
-	capacity INTEGER, conflict INTEGER, coherence INTEGER, loads INTEGER, reuse INTEGER,
-	used_bytes INTEGER, loaded_bytes INTEGER, evictions INTEGER, writebacks INTEGER, weighted_bytes INTEGER,
+	$COUNTS,
 	PRIMARY KEY(level, thread, instruction)) WITHOUT ROWID;
 CREATE TABLE code_block(
 	process INTEGER, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
@@ -119,11 +107,7 @@ CREATE VIEW processes AS
 CREATE VIEW instructions AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, m.text AS module,
 		i.address AS address, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
-		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
-		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
-		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
+		$COUNTS(c)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN instruction_cell c ON c.level = l.id
@@ -179,11 +163,7 @@ CREATE VIEW objects AS
 CREATE VIEW counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
-		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
-		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
-		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
-		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
+		$COUNTS(c)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
@@ -266,11 +246,7 @@ CREATE VIEW hot_lines AS
 CREATE VIEW field_counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
-		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
-		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
-		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
-		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes,
+		$COUNTS(c),
 		t.text AS type, m.text AS field
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
@@ -286,11 +262,7 @@ CREATE VIEW field_counts AS
 	UNION ALL
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
-		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
-		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
-		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
-		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes,
+		$COUNTS(c),
 		NULL AS type, NULL AS field
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
@@ -306,11 +278,7 @@ CREATE VIEW field_counts AS
 CREATE VIEW contexts AS
 	SELECT p.name AS process, l.name AS level, c.context AS context, c.parent AS parent,
 		fn.text AS function, cfn.text AS caller, fi.text AS file, s.line AS line, c.calls AS calls,
-		t.reads AS reads, t.writes AS writes, t.read_misses AS read_misses,
-		t.write_misses AS write_misses, t.cold AS cold, t.capacity AS capacity,
-		t.conflict AS conflict, t.coherence AS coherence, t.loads AS loads,
-		t.reuse AS reuse, t.used_bytes AS used_bytes, t.loaded_bytes AS loaded_bytes,
-		t.evictions AS evictions, t.writebacks AS writebacks, t.weighted_bytes AS weighted_bytes
+		$COUNTS(t)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_sum t ON t.level = l.id
@@ -323,11 +291,7 @@ CREATE VIEW contexts AS
 CREATE VIEW context_counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.context AS context,
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
-		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
-		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
-		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
+		$COUNTS(c)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_cell c ON c.level = l.id
@@ -430,11 +394,7 @@ CREATE VIEW threads AS
 -- `counts` with numbers in the place of texts, and what they stand for.
 CREATE VIEW cells AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.place AS place, x.site AS site,
-		x.object AS name, c.reads AS reads, c.writes AS writes, c.read_misses AS read_misses,
-		c.write_misses AS write_misses, c.cold AS cold, c.capacity AS capacity,
-		c.conflict AS conflict, c.coherence AS coherence, c.loads AS loads,
-		c.reuse AS reuse, c.used_bytes AS used_bytes, c.loaded_bytes AS loaded_bytes,
-		c.evictions AS evictions, c.writebacks AS writebacks, c.weighted_bytes AS weighted_bytes
+		x.object AS name, $COUNTS(c)
 	FROM level l
 	LEFT JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id

@@ -210,16 +210,16 @@ static void test_disassembly(void **state)
 }
 
 /* 8 loads of 64 bytes of which 128 in all were used, 4 of the misses cold. */
-static const struct nm_sums one = {.reads = 90,
-				   .writes = 10,
-				   .read_misses = 6,
-				   .write_misses = 2,
-				   .cold = 4,
-				   .capacity = 4,
-				   .loads = 8,
-				   .reuse = 20,
-				   .used_bytes = 128,
-				   .loaded_bytes = 512};
+static const struct nm_metric_sums one = {.reads = 90,
+					  .writes = 10,
+					  .read_misses = 6,
+					  .write_misses = 2,
+					  .cold = 4,
+					  .capacity = 4,
+					  .loads = 8,
+					  .reuse = 20,
+					  .used_bytes = 128,
+					  .loaded_bytes = 512};
 
 static void test_figures(void **state)
 {
@@ -231,7 +231,7 @@ static void test_figures(void **state)
 		     {"mpki", 0.5, 8},         {"miss_ratio", 8, 8},       {"reuse", 2.5, 8},
 		     {"waste", 75, 8},         {"wasted_bytes", 384, 384}, {"writes", 10, 10},
 		     {"cold", 4, 4},           {"used_bytes", 128, 128}};
-	struct nm_sum_total whole = {.sum = one, .instructions = 16000};
+	struct nm_metric_total whole = {.sum = one, .instructions = 16000};
 	struct nm_error err;
 
 	(void)state;
@@ -250,8 +250,8 @@ static void test_figures(void **state)
 
 static void test_no_figures(void **state)
 {
-	static const struct nm_sums none;
-	struct nm_sum_total whole = {.instructions = 0};
+	static const struct nm_metric_sums none;
+	struct nm_metric_total whole = {.instructions = 0};
 
 	(void)state;
 	for (unsigned i = 0; i < nm_sum_column_count(); i++) {
@@ -270,7 +270,7 @@ static void test_choice(void **state)
 	(void)state;
 	assert_int_equal(nm_sum_columns_chosen("waste,misses", chosen, 3, &count, &err), 0);
 	assert_int_equal(count, 2);
-	assert_string_equal(nm_sum_column_at(chosen[0])->column.name, "waste");
+	assert_string_equal(nm_sum_column_at(chosen[0])->name, "waste");
 	assert_int_equal(nm_sum_columns_chosen("waste,,misses", chosen, 3, &count, &err), NM_EINVAL);
 	assert_int_equal(nm_sum_columns_chosen("waste,", chosen, 3, &count, &err), NM_EINVAL);
 	assert_int_equal(nm_sum_columns_chosen("miss", chosen, 3, &count, &err), NM_EINVAL);

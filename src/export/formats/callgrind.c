@@ -104,7 +104,7 @@ static int has_event(const struct grind *g, const char *level, const char *name)
 	return 0;
 }
 
-static void write_derived(const struct grind *g, const char *level, const struct nm_derived *d)
+static void write_derived(const struct grind *g, const char *level, const struct nm_metric *d)
 {
 	if (nm_column_is_there(&g->x->columns, d->name) || !has_event(g, level, d->left) ||
 	    !has_event(g, level, d->right))

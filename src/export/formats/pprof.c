@@ -195,7 +195,7 @@ static void put_event(struct pprof *p, unsigned field, const struct nm_event *ev
 	struct nm_message m = {0};
 
 	TRY(p, nm_message_number(&m, VALUE_TYPE, event_name(p, event)) ||
-		   nm_message_number(&m, VALUE_UNIT, string(p, nm_event_unit(event))));
+		   nm_message_number(&m, VALUE_UNIT, string(p, nm_metric_event_unit(event->name))));
 	put(p, field, &m);
 }
 

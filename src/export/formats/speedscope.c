@@ -57,7 +57,7 @@ static int begin(struct scope *s, const char *process, const struct nm_event *ev
 	fprintf(s->out, "%s\n{\"type\":\"sampled\",\"name\":", s->profiles++ ? "," : "");
 	status = nm_export_json(name, s->out);
 	fprintf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[",
-		*nm_event_unit(event) == 'b' ? "bytes" : "none");
+		*nm_metric_event_unit(event->name) == 'b' ? "bytes" : "none");
 	free(name);
 	return status;
 }

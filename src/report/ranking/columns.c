@@ -82,67 +82,29 @@ const char *nm_compose_class(struct nm_table *table, size_t row)
 
 /* ---- the columns ------------------------------------------------------------------------------- */
 
-#define RAW(name_)                                                                                    \
-	{                                                                                             \
-		{.name = #name_, .title = #name_, .kind = NM_COLUMN_NUMBER, .hidden = 1}, "c." #name_ \
-	}
+struct nm_column nm_metric_column(const struct nm_metric *m)
+{
+	static const enum nm_column_kind kinds[] = {
+	    [NM_METRIC_COUNT] = NM_COLUMN_NUMBER,  [NM_METRIC_BYTES] = NM_COLUMN_NUMBER,
+	    [NM_METRIC_PERCENT] = NM_COLUMN_REAL,  [NM_METRIC_RATIO] = NM_COLUMN_REAL,
+	    [NM_METRIC_CYCLES] = NM_COLUMN_NUMBER, [NM_METRIC_TEXT] = NM_COLUMN_PLAIN};
 
-static const struct nm_ranked_column columns[] = {
-    {{.name = "references", .title = "references", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-     "c.reads + c.writes"},
-    {{.name = "misses", .title = "misses", .kind = NM_COLUMN_NUMBER}, "c.misses"},
-    {{.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
-     "100.0 * c.misses / nullif(t.misses, 0)"},
-    {{.name = "mpki", .title = "MPKI", .kind = NM_COLUMN_REAL, .decimals = 2, .drop_order = 3},
-     "1000.0 * c.misses / nullif(p.instructions, 0)"},
-    {{.name = "miss_ratio", .title = "ratio %", .kind = NM_COLUMN_REAL, .decimals = 2, .drop_order = 7},
-     "100.0 * c.misses / nullif(c.reads + c.writes, 0)"},
-    {{.name = "class", .title = "class", .compose = nm_compose_class, .drop_order = 4}, NULL},
-    RAW(cold),
-    RAW(capacity),
-    RAW(conflict),
-    RAW(coherence),
-    RAW(loads),
-    {{.name = "reuse", .title = "reuse", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 6},
-     "1.0 * c.reuse / nullif(c.lines, 0)"},
-    {{.name = "waste", .title = "waste %", .kind = NM_COLUMN_REAL, .decimals = 1, .drop_order = 2},
-     "100.0 - 100.0 * c.used_bytes / nullif(c.loaded_bytes, 0)"},
-    {{.name = "use_by_access",
-      .title = "use % by access",
-      .kind = NM_COLUMN_REAL,
-      .decimals = 1,
-      .hidden = 1},
-     "100.0 * c.weighted_bytes * c.lines / nullif(1.0 * c.reuse * c.loaded_bytes, 0)"},
-    {{.name = "cycles", .title = "cycles", .kind = NM_COLUMN_NUMBER, .drop_order = 5}, "c.cycles"},
-    {{.name = "cycles_share", .title = "cycles %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
-     "100.0 * c.cycles / nullif(t.cycles, 0)"},
-    {{.name = "cycles_per_miss", .title = "cycles/miss", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
-     "1.0 * c.cycles / nullif(c.misses, 0)"},
-    {{.name = "misses_per_reuse",
-      .title = "misses/reuse",
-      .kind = NM_COLUMN_REAL,
-      .decimals = 1,
-      .hidden = 1},
-     "1.0 * c.misses * c.lines / nullif(c.reuse, 0)"},
-    {{.name = "misses_by_waste", .title = "misses*waste", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
-     "c.misses * (1.0 - 1.0 * c.used_bytes / nullif(c.loaded_bytes, 0))"},
-    {{.name = "wasted_bytes", .title = "wasted bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1},
-     "c.loaded_bytes - c.used_bytes"},
-    RAW(reads),
-    RAW(writes),
-    RAW(read_misses),
-    RAW(write_misses),
-    RAW(used_bytes),
-    RAW(loaded_bytes),
-    RAW(evictions),
-    RAW(writebacks),
-    RAW(weighted_bytes),
+	return (struct nm_column){.name = m->name,
+				  .title = m->title,
+				  .kind = kinds[m->unit],
+				  .decimals = m->decimals,
+				  .drop_order = m->drop_order,
+				  .hidden = !(m->flags & NM_METRIC_TEXT_COLUMN),
+				  .compose = m->unit == NM_METRIC_TEXT ? nm_compose_class : NULL};
+}
+
+static const struct nm_ranked_column derived[] = {
     {{.name = "cause", .title = "cause", .kind = NM_COLUMN_TEXT, .derive = nm_derive_cause}, NULL},
     {{.name = "try", .title = "try", .kind = NM_COLUMN_TEXT, .hidden = 1, .derive = nm_derive_advice}, NULL},
 };
 
-const struct nm_ranked_column *nm_ranked_columns(unsigned *ret_count)
+const struct nm_ranked_column *nm_derived_columns(unsigned *ret_count)
 {
-	*ret_count = sizeof columns / sizeof *columns;
-	return columns;
+	*ret_count = sizeof derived / sizeof *derived;
+	return derived;
 }

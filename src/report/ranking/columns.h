@@ -5,6 +5,7 @@
 #ifndef NM_REPORT_COLUMNS_H
 #define NM_REPORT_COLUMNS_H
 
+#include "metrics.h"
 #include "table.h"
 
 struct nm_ranked_column {
@@ -12,8 +13,11 @@ struct nm_ranked_column {
 	const char *sql; /* NULL: `compose` or `derive` makes the column */
 };
 
-/* The columns of every ranked report. */
-const struct nm_ranked_column *nm_ranked_columns(unsigned *ret_count);
+/* How a metric is shown. */
+struct nm_column nm_metric_column(const struct nm_metric *metric);
+
+/* What every ranked report says behind its metrics: the cause, and what to try. */
+const struct nm_ranked_column *nm_derived_columns(unsigned *ret_count);
 
 /* Columns of a field, where object and field are keys, and of an object that has fields. */
 const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);

@@ -178,11 +178,17 @@ static void put_list(struct query_builder *b, const struct nm_ranked_column *col
 
 static void put_figures(struct query_builder *b)
 {
-	const struct nm_ranked_column *columns;
+	const struct nm_ranked_column *derived;
+	const struct nm_metric *m;
 	unsigned count;
 
-	columns = nm_ranked_columns(&count);
-	put_list(b, columns, count);
+	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
+		struct nm_column column = nm_metric_column(m);
+
+		put(b, &column, m->sql);
+	}
+	derived = nm_derived_columns(&count);
+	put_list(b, derived, count);
 }
 
 static int has_evictor(const struct query_builder *b)
@@ -253,8 +259,12 @@ static void put_fields(struct query_builder *b)
 static void write_sums(const struct query_builder *b, FILE *sql)
 {
 	static const char *const sums[] = {
-	    "reads",     "writes", "read_misses", "write_misses", "cold",         "capacity",  "conflict",
-	    "coherence", "loads",  "reuse",       "used_bytes",   "loaded_bytes", "evictions", "writebacks"};
+#define NM_COUNT(name) #name,
+#define NM_LATER_COUNT(name)
+#include "counts.def"
+#undef NM_COUNT
+#undef NM_LATER_COUNT
+	};
 	unsigned i;
 
 	for (i = 0; i < sizeof sums / sizeof *sums; i++)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * metrics.h - the catalogue of metrics: everything that reports, annotations and exports can show of sums of counts.
+ *
+ * A metric is one row in metrics.c.  Its name is the column in CSV and JSON, the event in exports, and what --sort and
+ * --columns take; docs/format/metrics.md lists them (a test compares).  The counts themselves stand in counts.def.
+ */
+#ifndef NM_METRICS_H
+#define NM_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum nm_metric_unit {
+	NM_METRIC_COUNT,
+	NM_METRIC_BYTES,
+	NM_METRIC_PERCENT,
+	NM_METRIC_RATIO, /* a real number */
+	NM_METRIC_CYCLES,
+	NM_METRIC_TEXT /* made of other metrics by whoever shows it */
+};
+
+/* Where a metric is offered, beside ranked reports: bits. */
+enum {
+	NM_METRIC_STORED = 1,      /* a column of the view `counts`: also an event of exports */
+	NM_METRIC_EVENT = 2,       /* exported although it is derived */
+	NM_METRIC_ANNOTATED = 4,   /* a column of annotations, which compute it in C (but TEXT) */
+	NM_METRIC_TEXT_COLUMN = 8, /* reports show it in text without being asked */
+};
+
+/* Sums of counts over some rows of the view; of those that all versions have. */
+struct nm_metric_sums {
+#define NM_COUNT(name) int64_t name;
+#define NM_LATER_COUNT(name)
+#include "counts.def"
+#undef NM_COUNT
+#undef NM_LATER_COUNT
+};
+
+/* What shares and rates are of. */
+struct nm_metric_total {
+	struct nm_metric_sums sum;
+	int64_t instructions;
+	int64_t unit; /* bytes that a load of the level brings, or 0 if loads differ */
+};
+
+struct nm_metric {
+	const char *name, *title;
+	enum nm_metric_unit unit;
+	unsigned flags;
+	unsigned decimals;   /* of PERCENT and RATIO */
+	unsigned drop_order; /* the higher, the sooner narrow text leaves it out; 0: never */
+	/* In SQL, of a ranked report's tables: c, a row's sums (misses, lines and cycles too); t, those of all rows; p,
+	 * instructions.  NULL for TEXT. */
+	const char *sql;
+	/* In C, where annotations show it: */
+	size_t offset; /* STORED: of the count in struct nm_metric_sums, unless `real` is set */
+	int64_t (*integer)(const struct nm_metric_sums *sums);
+	double (*real)(const struct nm_metric_sums *sums,
+		       const struct nm_metric_total *total); /* NAN: none */
+	const char *left, *right;                            /* EVENT: the columns that it is made of, */
+	char sign;                                           /* '+' or '-' */
+	const char *help;
+};
+
+/* In the order of ranked reports; NULL behind the last. */
+const struct nm_metric *nm_metric_at(unsigned i);
+const struct nm_metric *nm_metric_named(const char *name); /* or NULL */
+
+/* An ANNOTATED metric that has no `real`. */
+int64_t nm_metric_integer(const struct nm_metric *metric, const struct nm_metric_sums *sums);
+
+/* "count" or "bytes": the unit of an event of exports. */
+const char *nm_metric_event_unit(const char *name);
+
+#endif

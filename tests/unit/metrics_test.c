@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * metrics_test.c - the catalogue of metrics: each name once, the counts of counts.def among them, and
+ * docs/format/metrics.md as the catalogue says.  NM_WRITE_METRICS=FILE writes the page's table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "metrics.h"
+
+static void test_names(void **state)
+{
+	const struct nm_metric *m;
+
+	(void)state;
+	for (unsigned i = 0; (m = nm_metric_at(i)); i++) {
+		assert_ptr_equal(nm_metric_named(m->name), m);
+		assert_non_null(m->title);
+		assert_non_null(m->help);
+		assert_true((m->sql == NULL) == (m->unit == NM_METRIC_TEXT));
+		assert_true((m->flags & NM_METRIC_EVENT) == 0 || (m->left && m->right && m->sign));
+	}
+	assert_null(nm_metric_named("nothing"));
+}
+
+static void test_counts(void **state)
+{
+	static const char *const counts[] = {
+#define NM_COUNT(name) #name,
+#define NM_LATER_COUNT(name) #name,
+#include "counts.def"
+	};
+	const struct nm_metric *m;
+	unsigned stored = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+		m = nm_metric_named(counts[i]);
+		assert_non_null(m);
+		assert_true(m->flags & NM_METRIC_STORED);
+	}
+	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
+		stored += (m->flags & NM_METRIC_STORED) != 0;
+	assert_int_equal(stored, sizeof counts / sizeof *counts);
+}
+
+static const char *unit_of(const struct nm_metric *m)
+{
+	static const char *const units[] = {"count", "bytes", "%", "ratio", "cycles", "text"};
+
+	return units[m->unit];
+}
+
+static void write_table(FILE *out)
+{
+	const struct nm_metric *m;
+
+	fputs("| name | heading | unit | where | meaning |\n|---|---|---|---|---|\n", out);
+	for (unsigned i = 0; (m = nm_metric_at(i)); i++)
+		fprintf(out, "| `%s` | %s | %s | report%s%s | %s |\n", m->name, m->title, unit_of(m),
+			m->flags & NM_METRIC_ANNOTATED ? ", annotate" : "",
+			m->flags & (NM_METRIC_STORED | NM_METRIC_EVENT) ? ", export" : "", m->help);
+}
+
+/* The page holds the table as it is made here. */
+static void test_page(void **state)
+{
+	const char *write_to = getenv("NM_WRITE_METRICS");
+	char *table = NULL, page[16000] = "";
+	size_t size = 0;
+	FILE *out = write_to ? fopen(write_to, "w") : NULL, *in, *memory = open_memstream(&table, &size);
+
+	(void)state;
+	if (out) {
+		write_table(out);
+		fclose(out);
+	}
+	write_table(memory);
+	fclose(memory);
+	in = fopen(NM_TEST_DATA "/../../docs/format/metrics.md", "r");
+	assert_non_null(in);
+	assert_true(fread(page, 1, sizeof page - 1, in) > 0);
+	fclose(in);
+	assert_non_null(strstr(page, table));
+	free(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_counts),
+	    cmocka_unit_test(test_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
