@@ -2,16 +2,18 @@
  *
  * client.h - annotations that a program may carry for nearmiss.
  *
- *     NEARMISS_NAME(p, n * sizeof *p, "particles");   the block or range shows under this name
- *     NEARMISS_UNNAME(p);                             its own name again
- *     NEARMISS_REGION_BEGIN("solve"); ... NEARMISS_REGION_END("solve");
- *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();
+ *     NEARMISS_NAME(p, n * sizeof *p, "particles");        reports show the block or range under this name
+ *     NEARMISS_UNNAME(p);                                  ... and under its own name again
+ *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not simulate what runs in between
  *     if (NEARMISS_RUNNING()) ...
  *
- * Nothing needs to be linked.  Outside nearmiss an annotation costs a few instructions without effect:
- * four rotations of one register that together are a full turn, and an exchange of a register with
- * itself, a sequence that no compiler makes and that Valgrind's translator takes for a request to the
- * tool.  On other processors than x86-64 annotations are empty.  Define NEARMISS_DISABLE to remove them.
+ * While measuring is off, references reach no cache: the caches keep the lines that they held, and data that is read
+ * meanwhile is cold afterwards.  NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports do not use them yet.
+ *
+ * Nothing has to be linked.  Outside nearmiss an annotation costs a few instructions without effect: four rotations of
+ * a register that together are a full turn, and an exchange of a register with itself.  No compiler emits this sequence,
+ * and Valgrind takes it as a request to the tool.  On processors other than x86-64 annotations are empty.  Define
+ * NEARMISS_DISABLE to remove them.
  */
 #ifndef NEARMISS_CLIENT_H
 #define NEARMISS_CLIENT_H

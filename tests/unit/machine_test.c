@@ -252,6 +252,22 @@ static void test_table(void **state)
 	check_round_trip(&m);
 }
 
+/* A SPEC may name its machine itself; the name gives way only to one that is taken. */
+static void test_join_keeps_prefixes(void **state)
+{
+	struct nm_machine all = {.count = 0}, one;
+	struct nm_error err;
+	(void)state;
+	assert_int_equal(nm_machine_parse("L1d=8K,1,32", &all, &err), 0);
+	assert_int_equal(nm_machine_parse("small/L1d=1K,1,32:small/L2=4K,1,32", &one, &err), 0);
+	assert_int_equal(nm_machine_join(&all, &one, &err), 0);
+	assert_string_equal(all.levels[1].name, "small/L1d");
+	assert_string_equal(all.levels[2].name, "small/L2");
+	assert_int_equal(nm_machine_join(&all, &one, &err), 0);
+	assert_string_equal(all.levels[3].name, "2/L1d");
+	check_round_trip(&all);
+}
+
 static void test_join(void **state)
 {
 	struct nm_machine all = {.count = 0}, one;
@@ -331,9 +347,13 @@ static void test_description(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_parse),  cmocka_unit_test(test_large_levels_are_read_as_they_are_written),
-	    cmocka_unit_test(test_faults), cmocka_unit_test(test_table),
-	    cmocka_unit_test(test_join),   cmocka_unit_test(test_description),
+	    cmocka_unit_test(test_parse),
+	    cmocka_unit_test(test_large_levels_are_read_as_they_are_written),
+	    cmocka_unit_test(test_faults),
+	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_join),
+	    cmocka_unit_test(test_join_keeps_prefixes),
+	    cmocka_unit_test(test_description),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -413,6 +413,19 @@ static int is_free_prefix(const struct nm_machine *m, const char *name)
 	return 1;
 }
 
+/* Do all levels of m have prefixes already, none of which a level of `to` has? */
+static int has_own_prefixes(const struct nm_machine *to, const struct nm_machine *m)
+{
+	for (unsigned i = 0; i < m->count; i++) {
+		if (!strchr(m->levels[i].name, '/'))
+			return 0;
+		for (unsigned k = 0; k < to->count; k++)
+			if (nm_machine_same(to->levels[k].name, m->levels[i].name))
+				return 0;
+	}
+	return 1;
+}
+
 int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm_error *err)
 {
 	char name[NM_PREFIX_MOST + 1];
@@ -426,7 +439,10 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 	if (to->count + m->count > NM_MAX_LEVELS)
 		return nm_fail(err, NM_EINVAL, "the machines have more than %d levels together",
 			       NM_MAX_LEVELS);
-	if (is_free_prefix(to, m->name))
+	const int keep_names = has_own_prefixes(to, m);
+	if (keep_names)
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(m->levels[0].name, "/"), m->levels[0].name);
+	else if (is_free_prefix(to, m->name))
 		snprintf(name, sizeof name, "%.*s", NM_PREFIX_MOST, m->name);
 	else
 		do
@@ -436,8 +452,12 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 		struct nm_level_spec *level = &joined.levels[joined.count++];
 
 		*level = m->levels[i];
+		const char *slash = strchr(m->levels[i].name, '/');
+
+		if (keep_names)
+			continue;
 		snprintf(level->name, sizeof level->name, "%s/%.*s", name, NM_LEVEL_NAME_MOST,
-			 m->levels[i].name);
+			 slash ? slash + 1 : m->levels[i].name);
 	}
 	size_t n = strlen(to->name);
 	snprintf(joined.name + n, sizeof joined.name - n, ", %s", name);

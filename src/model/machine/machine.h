@@ -109,8 +109,8 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 /* The same from a text with a level a line; docs/machine-files.md has the format.  `file` is what faults call it. */
 int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_machine, struct nm_error *err);
 
-/* Adds a machine to be simulated beside those that are there: its levels get its name as a prefix, or a number
- * where that would not do.  NM_EINVAL if there are too many levels. */
+/* Adds a machine to simulate beside those of `to`.  Its levels get its name as a prefix, or a number if the name is taken
+ * or is no name; levels that have prefixes of their own ("small/L1d") keep them.  NM_EINVAL: too many levels. */
 int nm_machine_join(struct nm_machine *to, const struct nm_machine *machine, struct nm_error *err);
 
 /* Whether two levels are of one machine, by their names, or the SPECs that start with them. */
