@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "export_priv.h"
+#include "memstream.h"
 
 enum { PROCESS, THREAD, FILE_NAME, FUNCTION, LINE, OBJECT, CONTEXT, VALUES }; /* columns of the query */
 
@@ -55,7 +56,8 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 	fputs(select, sql);
 	condition(x, by, sql);
 	fputs(order, sql);
-	status = fclose(sql) ? nm_fail_memory(err) : nm_profile_query(x->profile, text, ret_rows, err);
+	status = nm_memstream_close(sql, &text) ? nm_fail_memory(err)
+						: nm_profile_query(x->profile, text, ret_rows, err);
 	free(text);
 	if (!status && x->process)
 		nm_rows_bind_text(*ret_rows, 1, x->process);
@@ -99,7 +101,7 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	for (size_t i = 0; i < count; i++)
 		value(&events[i], sql);
 	fputs(by & NM_BY_CHAIN ? " FROM context_counts" : " FROM counts", sql);
-	status = fclose(sql) || !facts->fact.values ? nm_fail_memory(err) : 0;
+	status = nm_memstream_close(sql, &text) || !facts->fact.values ? nm_fail_memory(err) : 0;
 	if (!status)
 		status = nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
 					" GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 7, 3, 4, 5, 6",

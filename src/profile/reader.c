@@ -226,8 +226,11 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 	}
 	status = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL); /* comments and blanks make none */
 	sqlite3_finalize(more);
-	if (status || more) {
+	if (status || more)
 		sqlite3_finalize(query);
+	if ((status & 0xff) == SQLITE_NOMEM)
+		return fail(profile, status, err);
+	if (status || more) {
 		rest += strspn(rest, " \t\n;");
 		return nm_fail_at(err, sql, (int)(rest - sql), "bad SQL: one statement at a time");
 	}

@@ -9,6 +9,7 @@
  * what a cache moves.
  */
 #include "advice.h"
+#include "memstream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -609,6 +610,5 @@ const char *nm_derive_advice(struct nm_table *table, size_t row)
 	if (!out)
 		return NULL;
 	nm_rule_for(&e)->advise(&e, out);
-	fclose(out);
-	return nm_table_keep(table, text);
+	return nm_memstream_close(out, &text) ? NULL : nm_table_keep(table, text);
 }

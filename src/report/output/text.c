@@ -309,15 +309,17 @@ static void print_line(const struct layout *layout, const char *right, size_t li
 	fputc('\n', out);
 }
 
-static void print(const struct layout *layout, FILE *out)
+static int print(const struct layout *layout, FILE *out)
 {
 	char *right = calloc(layout->table->column_count + 1, 1);
 	unsigned i;
 	size_t line;
 
-	for (i = 0; right && i < layout->table->column_count; i++)
+	if (!right)
+		return NM_ENOMEM;
+	for (i = 0; i < layout->table->column_count; i++)
 		right[i] = (char)stands_right(layout, i);
-	for (line = 0; right && line <= layout->table->row_count; line++) {
+	for (line = 0; line <= layout->table->row_count; line++) {
 		if (layout->style->colour && !line)
 			fputs("\033[1m", out);
 		print_line(layout, right, line, out);
@@ -325,6 +327,7 @@ static void print(const struct layout *layout, FILE *out)
 			fputs("\033[m", out);
 	}
 	free(right);
+	return 0;
 }
 
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out)
@@ -336,10 +339,8 @@ int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *ou
 	layout.cells = calloc(count + 1, sizeof *layout.cells);
 	layout.width = calloc(table->column_count + 1, sizeof *layout.width);
 	layout.shown = calloc(table->column_count + 1, 1);
-	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout)) {
-		print(&layout, out);
-		status = 0;
-	}
+	if (layout.cells && layout.width && layout.shown && !fill(&layout) && !fit(&layout))
+		status = print(&layout, out);
 	for (i = 0; layout.cells && i < count; i++)
 		free(layout.cells[i]);
 	free(layout.cells);

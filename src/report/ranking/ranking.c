@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memstream.h"
 #include "report_priv.h"
 
 enum { PROCESS, THREAD, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
@@ -441,7 +442,6 @@ static char *assemble(const struct query_builder *b, const char *select, const c
 	char *text = NULL;
 	size_t bytes;
 	FILE *sql = open_memstream(&text, &bytes);
-	int failed;
 
 	if (!sql)
 		return NULL;
@@ -462,12 +462,7 @@ static char *assemble(const struct query_builder *b, const char *select, const c
 	write_footprint(b, sql);
 	fprintf(sql, " SELECT %s", select);
 	write_joins(b, sql);
-	failed = ferror(sql);
-	if (fclose(sql) || failed) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
 /* Whether the keys are those of a place, nothing is selected by its name, and top_pairs.c knows the rest. */
@@ -513,7 +508,9 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		put_fields(&b);
 	}
 	b.chosen = is_for_first(&b);
-	if (!b.select || fclose(b.select) || !b.ties || fclose(b.ties))
+	if (!b.select || nm_memstream_close(b.select, &select))
+		status = NM_ENOMEM;
+	if (!b.ties || nm_memstream_close(b.ties, &ties))
 		status = NM_ENOMEM;
 	ret_query->ties = ties;
 	ret_query->sql = status ? NULL : assemble(&b, select, ties);
