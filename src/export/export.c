@@ -48,11 +48,13 @@ static int all_levels(struct nm_export *x, struct nm_error *err)
 	    nm_profile_query(x->profile, "SELECT DISTINCT level FROM levels ORDER BY position", &rows, err);
 
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const char *level = nm_intern(&x->pool, nm_rows_text(rows, 0));
+		const char *name = nm_rows_text(rows, 0), *level = nm_intern(&x->pool, name ? name : "?");
 
 		status = level ? add_level(x, level, err) : nm_fail_memory(err);
 	}
 	nm_rows_free(rows);
+	if (!status && !x->levels.count && !(x->exporter->flags & NM_EXPORTER_WHOLE))
+		status = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
 	return status;
 }
 
@@ -122,7 +124,7 @@ static int find_parts(struct nm_export *x, struct nm_error *err)
 	if (x->process)
 		nm_rows_bind_text(rows, 1, x->process);
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		const char *process = nm_intern(&x->pool, nm_rows_text(rows, 0));
+		const char *name = nm_rows_text(rows, 0), *process = nm_intern(&x->pool, name ? name : "?");
 
 		status = process ? find_threads(x, process, err) : nm_fail_memory(err);
 	}

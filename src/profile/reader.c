@@ -19,11 +19,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check.h"
+#include "checksum.h"
 #include "profile_priv.h"
 
 struct nm_profile {
 	sqlite3 *db;
 	char *path;
+	uint64_t steps_left; /* of the statement that was prepared last, in units of STEP_UNIT */
+	uint64_t most_steps; /* 0: any number */
 };
 
 struct nm_rows {
@@ -32,6 +36,12 @@ struct nm_rows {
 };
 
 enum { HEADER = 100 }; /* bytes at the start of every SQLite file */
+
+/* A view that never ends is stopped.  Steps are those of SQLite's virtual machine: the largest reports take some
+ * hundred for each byte of the profile. */
+enum { STEP_UNIT = 1000, BASE_UNITS = 50000, BYTES_PER_UNIT = 2 };
+
+enum { LONGEST_VALUE = 1 << 28, LONGEST_SQL = 1 << 20, LONGEST_PATTERN = 10000 };
 
 #define CACHE_KIB "16384" /* most profiles; SQLite's own 2 MB are read again and again */
 
@@ -42,9 +52,15 @@ static uint32_t big_endian(const unsigned char *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static int check_header(const unsigned char *header, uint64_t bytes, const char *path, struct nm_error *err)
+static uint64_t pages_bytes(const unsigned char *header)
 {
 	uint64_t page = (uint64_t)header[16] << 8 | header[17];
+
+	return (page == 1 ? 65536 : page) * big_endian(header + 28);
+}
+
+static int check_header(const unsigned char *header, uint64_t bytes, const char *path, struct nm_error *err)
+{
 	uint32_t version = big_endian(header + 60);
 
 	if (memcmp(header, "SQLite format 3", 16) || big_endian(header + 68) != NM_PROFILE_APPLICATION)
@@ -54,18 +70,16 @@ static int check_header(const unsigned char *header, uint64_t bytes, const char 
 		    err, NM_EVERSION,
 		    "%s was written by a newer nearmiss (profile version %u, this one reads up to %u)", path,
 		    version, NM_PROFILE_VERSION);
-	if (page == 1)
-		page = 65536;
-	if (bytes < page * big_endian(header + 28))
+	if (bytes < pages_bytes(header))
 		return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it is cut off", path);
 	return 0;
 }
 
-static int check_file(const char *path, struct nm_error *err)
+/* Checks header and checksum, and tells the size of the file. */
+static int check_file(const char *path, uint64_t *ret_bytes, struct nm_error *err)
 {
 	unsigned char header[HEADER];
 	struct stat st;
-	ssize_t n;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status;
 
 	if (fd < 0 || fstat(fd, &st)) {
@@ -74,12 +88,14 @@ static int check_file(const char *path, struct nm_error *err)
 	} else if (!S_ISREG(st.st_mode)) {
 		status =
 		    nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile: it is not a regular file", path);
+	} else if (pread(fd, header, sizeof header, 0) != (ssize_t)sizeof header) {
+		status = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
 	} else {
-		n = pread(fd, header, sizeof header, 0);
-		if (n == (ssize_t)sizeof header)
-			status = check_header(header, (uint64_t)st.st_size, path, err);
-		else
-			status = nm_fail(err, NM_EFORMAT, "%s is not a nearmiss profile", path);
+		status = check_header(header, (uint64_t)st.st_size, path, err);
+		if (!status && nm_checksum_holds(fd, pages_bytes(header)) <= 0)
+			status = nm_fail(err, NM_EFORMAT,
+					 "profile %s is damaged: it is not as it was written", path);
+		*ret_bytes = (uint64_t)st.st_size;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -103,6 +119,15 @@ static char *file_uri(const char *path)
 	return uri;
 }
 
+static int stop_endless(void *self)
+{
+	struct nm_profile *profile = self;
+
+	if (!profile->most_steps)
+		return 0;
+	return !profile->steps_left || !--profile->steps_left;
+}
+
 static int only_reads(void *self, int action, const char *a, const char *b, const char *database,
 		      const char *view)
 {
@@ -124,8 +149,12 @@ static int fail(struct nm_profile *profile, int status, struct nm_error *err)
 	case SQLITE_NOTADB:
 	case SQLITE_IOERR:
 	case SQLITE_FORMAT:
+	case SQLITE_TOOBIG:
 		return nm_fail(err, NM_EFORMAT, "profile %s is damaged: %s", profile->path,
 			       sqlite3_errmsg(profile->db));
+	case SQLITE_INTERRUPT:
+		return nm_fail(err, NM_EFORMAT, "profile %s is damaged: reading it does not end",
+			       profile->path);
 	default: return nm_fail(err, NM_EINVAL, "query failed: %s", sqlite3_errmsg(profile->db));
 	}
 }
@@ -142,16 +171,17 @@ static int probe(struct nm_profile *profile, struct nm_error *err)
 	nm_rows_free(rows);
 	if (status == 1)
 		return 0;
-	if (status == NM_ENOMEM)
+	if (status < 0 && status != NM_EINVAL)
 		return status;
-	return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it does not tell its version", profile->path);
+	return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it does not state its version", profile->path);
 }
 
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err)
 {
 	struct nm_profile *profile = NULL;
 	char *uri = NULL;
-	int status = check_file(path, err);
+	uint64_t bytes = 0;
+	int status = check_file(path, &bytes, err);
 
 	if (status)
 		return status;
@@ -171,8 +201,15 @@ int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm
 		     NULL);
 	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(profile->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(profile->db, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+	sqlite3_limit(profile->db, SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL);
+	sqlite3_limit(profile->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN);
 	sqlite3_set_authorizer(profile->db, only_reads, NULL);
+	profile->most_steps = BASE_UNITS + bytes / BYTES_PER_UNIT;
+	sqlite3_progress_handler(profile->db, STEP_UNIT, stop_endless, profile);
 	status = probe(profile, err);
+	if (!status)
+		status = nm_profile_check(profile, path, err);
 	if (!status) {
 		*ret_profile = profile;
 		profile = NULL;
@@ -214,8 +251,10 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 	const char *rest = sql;
 	sqlite3_stmt *query = NULL, *more = NULL;
 	struct nm_rows *rows;
-	int status = sqlite3_prepare_v2(profile->db, sql, -1, &query, &rest);
+	int status;
 
+	profile->steps_left = profile->most_steps;
+	status = sqlite3_prepare_v2(profile->db, sql, -1, &query, &rest);
 	if (status)
 		return bad_sql(profile, status, sql, err);
 	if (!query)
@@ -241,9 +280,12 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 	}
 	rows->profile = profile;
 	rows->query = query;
+	profile->steps_left = profile->most_steps;
 	*ret_rows = rows;
 	return 0;
 }
+
+void nm_profile_let_run(struct nm_profile *profile) { profile->most_steps = 0; }
 
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err)
 {

@@ -34,6 +34,10 @@ void nm_profile_setup(void);
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
 void nm_profile_close(struct nm_profile *profile);
 
+/* Lets statements run as long as they take.  Without it, one that takes far longer than the size of the profile explains
+ * is stopped (NM_EFORMAT). */
+void nm_profile_let_run(struct nm_profile *profile);
+
 /* Whether it has a view of that name: 1 or 0, or a code.  Later versions have more views than earlier ones. */
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err);
 

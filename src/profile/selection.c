@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 /* The values of a one-column query, as "a, b, c"; malloc'ed. */
 static int listed(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)
 {
@@ -17,7 +19,9 @@ static int listed(struct nm_profile *profile, const char *sql, char **ret_list, 
 
 	while (!status && list && (step = nm_rows_next(rows, err)) > 0) {
 		longer = NULL;
-		if (asprintf(&longer, "%s%s%s", list, *list ? ", " : "", nm_rows_text(rows, 0)) < 0)
+		const char *name = nm_rows_text(rows, 0);
+
+		if (asprintf(&longer, "%s%s%s", list, *list ? ", " : "", name ? name : "?") < 0)
 			longer = NULL;
 		free(list);
 		list = longer;
@@ -98,7 +102,11 @@ int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
 	/* Profiles of older versions have no such view. */
 	int status = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
 
-	return status > 0 ? any(profile, "SELECT 1 FROM contexts LIMIT 1", err) : status;
+	if (status > 0)
+		status = any(profile, "SELECT 1 FROM contexts LIMIT 1", err);
+	if (status > 0 && nm_profile_check_contexts(profile, err))
+		return NM_EFORMAT;
+	return status;
 }
 
 int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err)
@@ -147,6 +155,8 @@ int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct n
 	status = nm_rows_next(rows, err);
 	if (!status)
 		status = nm_fail(err, NM_EFORMAT, "the profile has no process: nothing was recorded");
+	else if (status > 0 && !nm_rows_text(rows, 0))
+		status = nm_fail(err, NM_EFORMAT, "the profile is damaged: a level has no name");
 	else if (status > 0)
 		status = (*ret_level = strdup(nm_rows_text(rows, 0))) ? 0 : nm_fail_memory(err);
 	nm_rows_free(rows);

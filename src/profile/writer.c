@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checksum.h"
 #include "profile_priv.h"
 
 struct nm_profile_writer {
@@ -285,7 +286,7 @@ static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 	if (status)
 		return status;
 	close_database(writer);
-	if (fsync(writer->fd) || rename(writer->temporary, writer->path)) {
+	if (nm_checksum_append(writer->fd) || fsync(writer->fd) || rename(writer->temporary, writer->path)) {
 		nm_fail_errno(err, "cannot write profile %s", writer->path);
 		return err ? (int)err->code : NM_EIO;
 	}

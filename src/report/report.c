@@ -305,7 +305,10 @@ int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm
 	struct nm_table table = {0};
 	struct nm_column *columns = NULL;
 	unsigned i;
-	int status = nm_profile_query(profile, sql, &rows, err);
+	int status;
+
+	nm_profile_let_run(profile); /* the user wrote the query, and can stop it */
+	status = nm_profile_query(profile, sql, &rows, err);
 
 	if (status)
 		return status;

@@ -131,6 +131,12 @@ static const struct {
      {L1, .object = "u", .type = "double [100][100]", .bytes = 80000, .loads = 100, .capacity = 70,
       .evictions = 100, .evictor = "u", .evictor_count = 30},
      {"70 %", "78.1K in 32K", "tiles"}},
+    {"too large", /* it pushes out a quarter of its own lines, */
+     {L1, .object = "a", .loads = 100, .capacity = 90, .evictions = 100, .evictor = "a", .evictor_count = 25},
+     {"90 %", "its own other lines"}},
+    {"does not stay", /* or less than that */
+     {L1, .object = "a", .loads = 100, .capacity = 90, .evictions = 100, .evictor = "a", .evictor_count = 24},
+     {"90 %"}},
     {"too large", /* declared for larger problems */
      {L1, .object = "u", .type = "double [20480][1024]", .bytes = 160 << 20, .touched = 40 << 10,
       .loads = 100, .capacity = 70},

@@ -182,6 +182,38 @@ static void test_evictions(void **state)
 	nm_profile_close(profile);
 }
 
+/* Of evictors that replaced equally many lines of a victim the one whose function and line sort first is the top one, in whatever order the
+ * result lists them. */
+static void test_tie_of_the_top_evictor(void **state)
+{
+	static struct nm_result result; /* too large for the stack */
+
+	(void)state;
+	for (unsigned turn = 0; turn < 2; turn++) {
+		struct nm_eviction evictions[2];
+		struct nm_profile_writer *writer;
+		struct nm_profile *profile;
+		struct nm_error err;
+
+		result = *nm_sample(0);
+		for (unsigned i = 0; i < 2; i++)
+			evictions[i] = (struct nm_eviction){
+			    .victim = 1, .evictor = (i + turn) % 2 ? 3 : 0, .count = 700};
+		result.levels[0].evictions = evictions;
+		result.levels[0].eviction_count = 2;
+		assert_int_equal(nm_profile_writer_new(&writer, "tie.nmp", &err), 0);
+		assert_int_equal(nm_profile_writer_add(writer, &result, &err), 0);
+		assert_int_equal(nm_profile_writer_commit(writer, &err), 0);
+		profile = open_ok("tie.nmp");
+		expect(
+		    profile, "SELECT evictor, line, count FROM evictions WHERE level = 'L1d' ORDER BY line",
+		    "matrix|40|700\nheap std::map<int, std::vector<long> >::insert (tree.cc:88)|1281|700\n");
+		expect(profile, "SELECT evictor, line, count FROM top_evictors WHERE level = 'L1d'",
+		       "heap std::map<int, std::vector<long> >::insert (tree.cc:88)|1281|700\n");
+		nm_profile_close(profile);
+	}
+}
+
 /* Strides of attribution keys that are one place are added up before the most frequent is chosen; of equal
  * ones the shortest. */
 static void test_sites(void **state)
@@ -680,6 +712,7 @@ int main(void)
 	    cmocka_unit_test(test_levels_are_sums_of_counts),
 	    cmocka_unit_test(test_other_views),
 	    cmocka_unit_test(test_evictions),
+	    cmocka_unit_test(test_tie_of_the_top_evictor),
 	    cmocka_unit_test(test_sites),
 	    cmocka_unit_test(test_fields),
 	    cmocka_unit_test(test_events),

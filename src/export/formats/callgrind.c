@@ -244,6 +244,8 @@ static int load_object(struct grind *g, struct nm_rows *rows)
 	struct touched t = {.file = unknown}, *entry; /* several processes may have one: the first counts */
 	const char *place;
 
+	if (!nm_rows_text(rows, 0))
+		return 0;
 	return nm_export_text(g->x, nm_rows_text(rows, 0), &t.name) ||
 	       nm_export_text(g->x, nm_rows_text(rows, 1), &t.kind) ||
 	       nm_export_text(g->x, nm_rows_text(rows, 2), &place) || parse_place(g, place, &t) ||

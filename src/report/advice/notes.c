@@ -86,11 +86,11 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 		return status;
 	nm_rows_bind_text(rows, 1, process);
 	while ((status = nm_rows_next(rows, r->err)) > 0) {
-		const char *module = nm_rows_text(rows, 0), *slash = strrchr(module, '/');
+		const char *module = nm_rows_text(rows, 0), *slash = module ? strrchr(module, '/') : NULL;
 
 		if (count++ < MODULES && n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
-					      slash ? slash + 1 : module);
+					      slash ? slash + 1 : module ? module : "?");
 	}
 	nm_rows_free(rows);
 	if (status || !count)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * read_all.c - see read_all.h.
+ */
+#include "read_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "annotate.h"
+#include "evictions.h"
+#include "export.h"
+#include "report.h"
+
+/* Counts failures; each must say why, in one line. */
+static int failed(int status, const struct nm_error *err)
+{
+	if (status && (!*err->text || strchr(err->text, '\n')))
+		abort();
+	return status != 0;
+}
+
+static int read_reports(struct nm_profile *profile, const struct nm_style *style, FILE *out)
+{
+	static const char *const keys[] = {"process,thread,level", "function,line", "object,type,field"};
+	struct nm_error err = {.text = ""};
+	int failures = 0;
+
+	for (unsigned i = 0; nm_report_at(i); i++) {
+		struct nm_report_request request = {.limit = 10};
+
+		failures += failed(nm_report_run(nm_report_at(i), profile, &request, style, out, &err), &err);
+	}
+	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
+		struct nm_report_request request = {.by = keys[i]};
+
+		failures += failed(nm_report_run(&nm_report_by, profile, &request, style, out, &err), &err);
+	}
+	for (int by_set = 0; by_set < 2; by_set++) {
+		struct nm_evictions_request request = {.limit = -1, .by_set = by_set};
+
+		failures += failed(nm_evictions_run(profile, &request, style, out, &err), &err);
+		request.victim = "*";
+		failures += failed(nm_evictions_run(profile, &request, style, out, &err), &err);
+	}
+	for (int assembly = 0; assembly < 2; assembly++) {
+		struct nm_annotate_request request = {.assembly = assembly, .context = 2};
+
+		failures += failed(nm_annotate_run(profile, &request, style, out, &err), &err);
+	}
+	return failures;
+}
+
+static int read_exports(struct nm_profile *profile, FILE *out)
+{
+	struct nm_error err = {.text = ""};
+	int failures = 0;
+
+	for (unsigned i = 0; nm_exporter_at(i); i++)
+		for (int objects = 0; objects < 2; objects++) {
+			struct nm_export_request request = {.objects = objects};
+			struct nm_export *export;
+
+			if (failed(nm_export_open(&export, nm_exporter_at(i), profile, &request, &err),
+				   &err)) {
+				failures++;
+				continue;
+			}
+			for (unsigned part = 0; part <= nm_export_parts(export) && part < 3; part++)
+				failures += failed(nm_export_write(export, part, out, &err), &err);
+			nm_export_close(export);
+		}
+	return failures;
+}
+
+int nm_read_all(const char *path)
+{
+	struct nm_style styles[] = {{.format = NM_FORMAT_TEXT, .width = 100, .ellipsis = "..."},
+				    {.format = NM_FORMAT_CSV},
+				    {.format = NM_FORMAT_JSON}};
+	struct nm_error err = {.text = ""};
+	struct nm_profile *profile;
+	FILE *out = fopen("/dev/null", "w");
+	int failures = 0;
+
+	if (!out)
+		abort();
+	if (failed(nm_profile_open(&profile, path, &err), &err)) {
+		fclose(out);
+		return -1;
+	}
+	for (unsigned i = 0; i < sizeof styles / sizeof *styles; i++)
+		failures += read_reports(profile, &styles[i], out);
+	failures += read_exports(profile, out);
+	nm_profile_close(profile);
+	fclose(out);
+	return failures;
+}
