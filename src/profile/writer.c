@@ -10,6 +10,7 @@
  * (sums over processes), machine, machine_spec, machine_description (of the first process added).
  */
 #include "writer.h"
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,8 +111,10 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 			return nm_fail_memory(err);
 		}
 		writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (writer->fd >= 0)
+		if (writer->fd >= 0) {
+			nm_temporary_add(writer->temporary);
 			return 0;
+		}
 		if (errno != EEXIST)
 			break;
 	}
@@ -290,6 +293,7 @@ static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 		nm_fail_errno(err, "cannot write profile %s", writer->path);
 		return err ? (int)err->code : NM_EIO;
 	}
+	nm_temporary_forget(writer->temporary);
 	sync_directory(writer->path);
 	free(writer->temporary);
 	writer->temporary = NULL;
@@ -313,8 +317,10 @@ void nm_profile_writer_abort(struct nm_profile_writer *writer)
 	close_database(writer);
 	if (writer->fd >= 0)
 		close(writer->fd);
-	if (writer->temporary)
+	if (writer->temporary) {
 		unlink(writer->temporary);
+		nm_temporary_forget(writer->temporary);
+	}
 	free(writer->temporary);
 	free(writer->path);
 	free(writer);
