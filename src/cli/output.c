@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "same_file.h"
 
 int nm_output_no_pager;
 
@@ -130,4 +131,12 @@ int nm_output_close(struct nm_output *output)
 		return NM_STATUS_OK;
 	nm_message("cannot write standard output: %s", strerror(errno ? errno : EIO));
 	return errno == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+}
+
+int nm_refuse_same_file(const char *output, const char *other, const char *what_other_is)
+{
+	if (!output || !other || !nm_is_same_file(output, other))
+		return 0;
+	nm_message("cannot write %s: it is the %s", output, what_other_is);
+	return NM_STATUS_NO_OUTPUT;
 }

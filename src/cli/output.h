@@ -28,6 +28,10 @@ void nm_output_open(struct nm_output *output, enum nm_format format);
 /* Flushes, or waits for the pager.  A status, not 0 if something could not be written. */
 int nm_output_close(struct nm_output *output);
 
+/* Refuses to write over an input, or two outputs into one file: 0, or the message is printed and a status returned.
+ * Either may be NULL. */
+int nm_refuse_same_file(const char *output, const char *other, const char *what_other_is);
+
 extern int nm_output_no_pager; /* set by main for --no-pager */
 
 #endif

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -36,26 +38,48 @@ struct nm_trace_writer {
 	struct nm_vec(struct nm_encoder *) idle; /* of streams that have ended */
 };
 
+/* A file is locked while it is written, so that a second writer is refused and does not truncate it. */
+static int open_output(const char *path, int *ret_fd, struct nm_error *err)
+{
+	int is_stdout = !strcmp(path, "-"), status = 0;
+	int fd = is_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+			   : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct stat s;
+
+	if (fd < 0)
+		return nm_fail_errno(err, "cannot write %s", path);
+	if (!is_stdout && !fstat(fd, &s) && S_ISREG(s.st_mode)) {
+		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+			status = nm_fail(err, NM_EIO, "cannot write %s: another process is writing it", path);
+		else if (ftruncate(fd, 0))
+			status = nm_fail_errno(err, "cannot write %s", path);
+	}
+	if (status)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return status;
+}
+
 int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, struct nm_error *err)
 {
 	const struct file_header head = {NM_TRACE_MAGIC, NM_TRACE_VERSION, 0};
 	struct nm_trace_writer *w = calloc(1, sizeof *w);
+	int status;
 
 	if (!w)
 		return nm_fail_memory(err);
-	w->fd = strcmp(path, "-") ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-				  : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	w->zstd = ZSTD_createCCtx();
-	if (w->fd < 0 || write(w->fd, &head, sizeof head) != sizeof head) {
-		nm_fail_errno(err, "cannot write %s", path);
+	w->fd = -1;
+	status = open_output(path, &w->fd, err);
+	if (!status && write(w->fd, &head, sizeof head) != sizeof head)
+		status = nm_fail_errno(err, "cannot write %s", path);
+	if (!status && !(w->zstd = ZSTD_createCCtx()))
+		status = nm_fail_memory(err);
+	if (status) {
 		nm_trace_writer_free(w);
-		return err ? err->code : NM_EIO;
+		return status;
 	}
 	w->at = sizeof head;
-	if (!w->zstd) {
-		nm_trace_writer_free(w);
-		return nm_fail_memory(err);
-	}
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	*ret_writer = w;

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """test_trace.py - a replay of a stored run gives the profile that the run gave, with the program or without it."""
 
+import fcntl
+import glob
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import time
 
@@ -343,6 +346,48 @@ def case_limited_memory():
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         assert done.returncode == 0, f"{megabytes} MB: {done.stderr.decode()}"
     same("p.nmp", "r.nmp")
+
+
+def case_inputs_are_not_overwritten():
+    """An output that is the input, by any name, is refused, and so is one file for two outputs; nothing is lost."""
+    record([program("list")], "--trace", "t.nmt", "-q")
+    with open("t.nmt", "rb") as f:
+        before = f.read()
+    os.link("t.nmt", "linked.nmt")
+    os.symlink("t.nmt", "symbolic.nmt")
+    for name in ("t.nmt", "./t.nmt", "linked.nmt", "symbolic.nmt"):
+        for arguments in (("trace", "slice", "-o", name, "t.nmt"), ("trace", "merge", "-o", name, "symbolic.nmt", "t.nmt"),
+                          ("replay", "-q", "-o", name, "t.nmt")):
+            done = nearmiss(*arguments)
+            assert done.returncode == NO_OUTPUT and b"it is the input" in done.stderr, (arguments, done)
+    with open("n.nest", "w", encoding="ascii") as f:
+        f.write("array A(8)\nfor i = 1 to 8\n  read A(i)\nend\n")
+    for arguments in (("record", "-o", "x", "-t", "./x", "--", "true"), ("nest", "-o", "x", "-t", "./x", "n.nest"),
+                      ("nest", "-o", "n.nest", "n.nest"), ("nest", "-t", "n.nest", "n.nest")):
+        done = nearmiss(*arguments)
+        assert done.returncode == NO_OUTPUT and b"it is the" in done.stderr, (arguments, done)
+        assert not os.path.exists("x"), arguments
+    with open("t.nmt", "rb") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        done = nearmiss("nest", "-q", "-o", "n.nmp", "-t", "t.nmt", "n.nest")
+        assert done.returncode == NO_OUTPUT and b"another process is writing it" in done.stderr, done
+        f.seek(0)
+        assert f.read() == before
+
+
+def case_signals_leave_no_temporary_file():
+    with open("n.nest", "w", encoding="ascii") as f:
+        f.write("parameter N = 100000\narray A(N)\nfor j = 1 to N\n  for i = 1 to N\n    read A(i)\n  end\nend\n")
+    with open("t.csv", "w", encoding="ascii") as f:
+        f.write("addr,rw\n" + "16,r\n64,w\n" * 2000000)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for arguments in (("nest", "n.nest"), ("replay", "t.csv")):
+            with subprocess.Popen([NEARMISS, arguments[0], "-q", "-o", "r.nmp", *arguments[1:]], env=ENVIRONMENT) as run:
+                while not glob.glob("r.nmp.*.tmp") and run.poll() is None:
+                    time.sleep(0.01)
+                run.send_signal(number)
+                assert run.wait(60) == -number, (arguments, number, run.returncode)
+            assert not glob.glob("r.nmp*"), (arguments, os.listdir())
 
 
 def case_refusals():

@@ -81,14 +81,6 @@ static int cannot_write(const char *path, int status)
 	return status == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
 }
 
-/* Opening the output would truncate the profile before it is read. */
-static int is_the_input(const char *path, const char *input)
-{
-	struct stat a, b;
-
-	return !stat(path, &a) && !stat(input, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* Removes a file that could not be written completely. */
 static int write_file(struct nm_export *export, unsigned part, const char *path, const char *input)
 {
@@ -97,10 +89,9 @@ static int write_file(struct nm_export *export, unsigned part, const char *path,
 	FILE *out;
 	int status, failed;
 
-	if (is_the_input(path, input)) {
-		nm_message("cannot write %s: it is the input", path);
-		return NM_STATUS_NO_OUTPUT;
-	}
+	status = nm_refuse_same_file(path, input, "input");
+	if (status)
+		return status;
 	out = fopen(path, "we");
 	if (!out)
 		return cannot_write(path, errno);

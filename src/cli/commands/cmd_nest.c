@@ -11,6 +11,7 @@
 #include "output.h"
 #include "simulation_options.h"
 #include "summary.h"
+#include "temporary.h"
 
 struct nest_options {
 	struct nm_simulation_options simulation;
@@ -76,9 +77,18 @@ static int simulate(const struct nest_options *o, const struct nm_nest_request *
 					      .settings = nest->settings,
 					      .setting_count = nest->setting_count,
 					      .trace = o->trace};
+	const char *output = o->simulation.output;
 	struct nm_error err;
-	int status = nm_nest_simulate(&request, &err);
+	int status = nm_refuse_same_file(output, nest->path, "input");
 
+	if (!status)
+		status = nm_refuse_same_file(o->trace, nest->path, "input");
+	if (!status)
+		status = nm_refuse_same_file(o->trace, output, "profile");
+	if (status)
+		return status;
+	nm_temporary_unlink_on_signals();
+	status = nm_nest_simulate(&request, &err);
 	if (status)
 		nm_message_error(&err);
 	else if (!o->simulation.quiet)

@@ -4,6 +4,7 @@
  */
 #include "message.h"
 #include "options.h"
+#include "output.h"
 #include "recorder.h"
 #include "simulation_options.h"
 #include "summary.h"
@@ -49,7 +50,9 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (!operands.count)
 		return nm_usage(self, "name a program to run");
-	status = nm_simulation_prepare(self, &o.simulation, &simulation);
+	status = nm_refuse_same_file(o.trace, o.simulation.output, "profile");
+	if (!status)
+		status = nm_simulation_prepare(self, &o.simulation, &simulation);
 	if (status)
 		return status;
 	request.run = simulation.run;

@@ -5,9 +5,11 @@
 #include "import.h"
 #include "message.h"
 #include "options.h"
+#include "output.h"
 #include "replayer.h"
 #include "simulation_options.h"
 #include "summary.h"
+#include "temporary.h"
 
 struct replay_options {
 	struct nm_simulation_options simulation;
@@ -50,13 +52,16 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	if (operands.count != 1)
 		return nm_usage(self,
 				operands.count ? "name one file, not several" : "name a file to replay");
-	status = nm_simulation_prepare(self, &o.simulation, &simulation);
+	status = nm_refuse_same_file(o.simulation.output, operands.at[0], "input");
+	if (!status)
+		status = nm_simulation_prepare(self, &o.simulation, &simulation);
 	if (status)
 		return status;
 	request.run = simulation.run;
 	request.input = operands.at[0];
 	if (o.from)
 		request.format = nm_import_format_at((size_t)o.from - 1, &summary);
+	nm_temporary_unlink_on_signals();
 	status = nm_replay(&request, &err);
 	if (status)
 		nm_message_error(&err);

@@ -255,6 +255,16 @@ static int act(const struct action *action, const struct trace_options *o, const
 	return status ? nm_failed(&err, NM_STATUS_NO_OUTPUT) : written;
 }
 
+/* Writing would destroy the trace before it is read. */
+static int refuse_inputs(const struct trace_options *o, const struct nm_operands *operands)
+{
+	int status = 0;
+
+	for (int i = 1; i < operands->count && !status; i++)
+		status = nm_refuse_same_file(o->output, operands->at[i], "input");
+	return status;
+}
+
 static int run(const struct nm_command *self, int argc, char **argv)
 {
 	struct trace_options o = {0};
@@ -274,7 +284,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_usage(self, "%s needs --output", action->name);
 	if (!is_number(o.stream) || !is_number(o.to))
 		return nm_usage(self, "--stream and --to take numbers");
-	return act(action, &o, &operands);
+	status = action->writes ? refuse_inputs(&o, &operands) : 0;
+	return status ? status : act(action, &o, &operands);
 }
 
 const struct nm_command nm_cmd_trace = {
