@@ -148,9 +148,7 @@ static void become(const struct nm_launcher *launcher, const char *run_dir, char
 {
 	int saved;
 
-	for (size_t i = 0; i < sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals; i++)
-		signal(nm_forwarded_signals[i],
-		       sigismember(ignored, nm_forwarded_signals[i]) ? SIG_IGN : SIG_DFL);
+	nm_signals_restore(ignored);
 	if (launcher->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	set_library(launcher, run_dir);

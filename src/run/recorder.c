@@ -197,20 +197,20 @@ static int find_program(struct recorder *r, struct nm_error *err)
 	return nm_launcher_find(&r->launcher, err) ? NM_STATUS_NO_COLLECTOR : 0;
 }
 
-/* The trace comes first: opening a FIFO waits for its reader, and an interrupt then leaves nothing behind. */
-static int open_outputs(struct recorder *r, struct nm_error *err)
+/* The trace comes first: opening a FIFO waits for its reader.  An interrupt then leaves nothing behind; from here on it
+ * waits for the program. */
+static int open_outputs(struct recorder *r, sigset_t *ignored, struct nm_error *err)
 {
 	const char *output = r->request->run.output;
-	int status = 0;
+	int status = r->request->trace ? start_trace(r, err) : 0;
 
-	if (r->request->trace)
-		status = start_trace(r, err);
+	nm_signals_catch(ignored);
 	if (!status && output)
 		status = nm_profile_writer_new(&r->writer, output, err);
 	return status;
 }
 
-static int start_program(struct recorder *r, sigset_t *ignored, struct nm_error *err)
+static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_error *err)
 {
 	struct nm_engine_options options = r->request->run.engine;
 	int status = nm_run_dir_make(r->run_dir, err);
@@ -222,7 +222,6 @@ static int start_program(struct recorder *r, sigset_t *ignored, struct nm_error 
 		status = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
 	if (status)
 		return status;
-	nm_signals_catch(ignored);
 	r->launcher.all_blocks = needs_all_blocks(r->request);
 	return nm_launch(&r->launcher, r->run_dir, r->request->argv, ignored, &r->pid, err);
 }
@@ -240,7 +239,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 	status = nm_symbols_new(&r->symbols, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
-	status = open_outputs(r, err);
+	status = open_outputs(r, &ignored, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT);
 	status = start_program(r, &ignored, err);

@@ -6,7 +6,10 @@
 
 const int nm_forwarded_signals[5] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
 
+enum { SIGNALS = sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals };
+
 static volatile sig_atomic_t forward_to; /* the program, or 0 */
+static sigset_t unblocked;               /* the mask before nm_signals_catch */
 
 static void forward(int number, siginfo_t *info, void *context)
 {
@@ -32,9 +35,27 @@ void nm_signals_catch(sigset_t *ignored)
 {
 	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
 
-	for (size_t i = 0; i < sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals; i++)
+	sigset_t all;
+
+	sigemptyset(&all);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaddset(&all, nm_forwarded_signals[i]);
+	pthread_sigmask(SIG_BLOCK, &all, &unblocked);
+	for (size_t i = 0; i < SIGNALS; i++)
 		if (nm_forwarded_signals[i] != SIGPIPE)
 			handle(nm_forwarded_signals[i], &action, ignored);
 }
 
-void nm_signals_forward_to(pid_t pid) { forward_to = pid; }
+void nm_signals_restore(const sigset_t *ignored)
+{
+	for (size_t i = 0; i < SIGNALS; i++)
+		signal(nm_forwarded_signals[i],
+		       sigismember(ignored, nm_forwarded_signals[i]) ? SIG_IGN : SIG_DFL);
+	pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
+}
+
+void nm_signals_forward_to(pid_t pid)
+{
+	forward_to = pid;
+	pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
+}

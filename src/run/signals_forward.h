@@ -18,8 +18,12 @@ extern const int nm_forwarded_signals[5];
  * before. */
 void nm_signals_ignore_broken_pipes(sigset_t *ignored);
 
-/* Handles the others, and adds to *ignored those that were ignored (by nohup, by a shell's background). */
+/* Handles the others, and adds to *ignored those that were ignored (by nohup, by a shell's background).  They stay
+ * pending until the program can take them: nm_signals_restore in the child, nm_signals_forward_to in the recorder. */
 void nm_signals_catch(sigset_t *ignored);
+
+/* Gives the signals their dispositions of before; for the child, before it executes the collector. */
+void nm_signals_restore(const sigset_t *ignored);
 
 /* Names the process to pass signals on to; 0: none. */
 void nm_signals_forward_to(pid_t pid);
