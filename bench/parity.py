@@ -64,7 +64,7 @@ def run_callgrind(workload, library):
 def run_twin(twin, workload, library, chase):
     """Rules -> level -> (loads, uses, used bytes, 1000 / uses, bytes not used)."""
     accuracy.execute([twin, "parity.twin", run.find_valgrind(), "-q", "--run-libc-freeres=no", "--run-cxx-freeres=no",
-                      f"--vex-guest-chase={chase}", "--tool=nearmiss", "--run-dir=@DIR@", "--all-blocks=yes"], workload,
+                      f"--vex-guest-chase={chase}", "--tool=nearmiss", "--arena=@FD@", "--all-blocks=yes"], workload,
                      dict(workloads.ENVIRONMENT, VALGRIND_LIB=library))
     found = {}
     with open("parity.twin", encoding="ascii") as f:

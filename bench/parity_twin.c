@@ -4,7 +4,7 @@
  *
  *     parity_twin OUTPUT COMMAND [ARGUMENT...]
  *
- * Runs the command (Valgrind with nearmiss's collector; @DIR@ in its arguments becomes the run directory), takes
+ * Runs the command (Valgrind with nearmiss's collector; @FD@ in its arguments becomes the descriptor of the shared memory), takes
  * the engine's place behind the ring, and feeds every reference of the program to several hierarchies of
  * L1i, L1d (32 KiB, 8 ways) and L2 (1 MiB, 16 ways), lines of 64 bytes.  The first counts as nearmiss does, each
  * next one has one rule of Callgrind's --cacheuse more, and the last has them all.  So the first must
@@ -14,6 +14,7 @@
  *
  * Everything is looked up in the plainest way, since it is the measure of others.  One process only.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,7 +269,7 @@ static void feed(struct twin *t, const uint64_t *words, size_t count)
 
 /* ---- running and printing ------------------------------------------------------------------------ */
 
-static pid_t start(char **command, const char *dir)
+static pid_t start(char **command, int fd)
 {
 	static char option[4096];
 	pid_t pid = fork();
@@ -276,13 +277,14 @@ static pid_t start(char **command, const char *dir)
 	if (pid)
 		return pid;
 	for (char **a = command; *a; a++) {
-		char *mark = strstr(*a, "@DIR@");
+		char *mark = strstr(*a, "@FD@");
 
 		if (mark) {
-			snprintf(option, sizeof option, "%.*s%s%s", (int)(mark - *a), *a, dir, mark + 5);
+			snprintf(option, sizeof option, "%.*s%d%s", (int)(mark - *a), *a, fd, mark + 4);
 			*a = option;
 		}
 	}
+	fcntl(fd, F_SETFD, 0);
 	execvp(command[0], command);
 	_exit(127);
 }
@@ -319,7 +321,6 @@ static void print_level(FILE *out, const char *variant, const char *name, const 
 
 int main(int argc, char **argv)
 {
-	char dir[] = "/dev/shm/parity.XXXXXX";
 	struct nm_consumer *consumer;
 	struct nm_error err;
 	struct twin *t = calloc(1, sizeof *t);
@@ -327,17 +328,16 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		die("usage: parity_twin OUTPUT COMMAND [ARGUMENT...]");
-	if (!t || !mkdtemp(dir) || nm_consumer_new(&consumer, dir, 65536, 16, &err))
-		die("no run directory");
+	if (!t || nm_consumer_new(&consumer, 65536, 16, &err))
+		die("no memory to share");
 	for (unsigned v = 0; v < VARIANTS; v++) {
 		t->h[v].rules = variants[v].rules;
 		shape(&t->h[v].instructions, 64, 8);
 		shape(&t->h[v].data, 64, 8);
 		shape(&t->h[v].second, 1024, 16);
 	}
-	consume(t, consumer, start(argv + 2, dir));
+	consume(t, consumer, start(argv + 2, nm_consumer_fd(consumer)));
 	nm_consumer_free(consumer);
-	rmdir(dir);
 	out = fopen(argv[1], "w");
 	if (!out)
 		die("cannot write the output");

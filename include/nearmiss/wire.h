@@ -173,9 +173,19 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
 
 /* ---- The live transport: shared memory ------------------------------------------------------
  *
- * `nearmiss record` makes a run directory that holds the file "control" (struct nm_wire_control).
- * A collector takes a number n by adding 1 to control->rings, makes the file "ring.<n>" there
- * (struct nm_wire_ring followed by its chunks), and writes its stream into it.
+ * The consumer makes one file in memory (memfd_create, or an unlinked file) and passes its descriptor to the
+ * collector.  It begins with struct nm_wire_control; behind it lie control->slots slots of equal size, each
+ * with room for one ring (struct nm_wire_ring, then its chunks).  The file never has a name and never grows, so
+ * a process can open a ring whatever its user, root directory and limits are, and nothing is left behind when
+ * the last process that maps it has ended.
+ *
+ * To open a ring a producer takes a free slot i (compares control->slot[i].owner with 0 and swaps in its pid),
+ * reserves the slot's memory by fallocate, maps it and fills in the header.  Then it takes a ring number by adding
+ * 1 to control->rings, and stores that number plus 1 in control->slot[i].ring.  The consumer frees the slot when
+ * the ring has ended.  Without a free slot the producer waits on control->slots_freed for a while; if it then
+ * gives up, it adds 1 to control->unobserved.
+ *
+ * The consumer holds a POSIX write lock on the file as long as it lives: F_GETLK tells a producer whether it does.
  *
  * The ring is `chunks` chunks of `chunk_words` words.  The producer fills chunk head % chunks, then
  * stores the number of words in used[] and publishes by head += 1.  The consumer reads chunk
@@ -185,17 +195,28 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  * a killed process had written can still be read.
  *
  * Waiting is by futex, never by spinning: the producer of a full ring waits on `tail`, the consumer
- * of all-empty rings waits on control->doorbell, which producers bump after publishing if
+ * of all-empty rings waits on control->doorbell, which producers increment after publishing if
  * control->consumer_waits is set.
  */
+#define NM_WIRE_MAX_SLOTS 4096
+#define NM_WIRE_CONTROL_BYTES 36864 /* offset of the first slot in the file */
+
+struct nm_wire_slot {
+	uint32_t owner; /* atomic: pid of the process that has the slot; 0: free */
+	uint32_t ring;  /* atomic: number of its ring plus 1; 0: not ready */
+};
+
 struct nm_wire_control {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t rings;               /* atomic: next ring number */
-	uint32_t doorbell;            /* atomic, futex: bumped by producers */
+	uint32_t doorbell;            /* atomic, futex: incremented by producers */
 	uint32_t consumer_waits;      /* atomic: the consumer is about to wait, or waits, on doorbell */
-	uint32_t chunk_words, chunks; /* geometry that collectors must use */
-	uint32_t consumer; /* atomic: pid, 0 when it has gone.  A producer that has waited long looks here */
+	uint32_t chunk_words, chunks; /* geometry of all rings */
+	uint32_t slots;
+	uint32_t slots_freed; /* atomic, futex: incremented when a slot is freed */
+	uint32_t unobserved;  /* atomic: processes that found no room for a ring */
+	struct nm_wire_slot slot[NM_WIRE_MAX_SLOTS];
 };
 
 enum nm_wire_ring_state { NM_WIRE_RING_OPEN = 0, NM_WIRE_RING_CLOSED = 1 };
@@ -218,12 +239,18 @@ struct nm_wire_ring {
 	_Alignas(64) uint32_t used[NM_WIRE_MAX_CHUNKS]; /* words in each published chunk */
 };
 
-#define NM_WIRE_RING_DATA 4096 /* offset of the first chunk in the ring file */
+#define NM_WIRE_RING_DATA 4096 /* offset of the first chunk in the slot */
 
-/* Of the ring file. */
+/* Bytes of a slot: whole pages. */
 static inline uint64_t nm_wire_ring_bytes(uint32_t chunk_words, uint32_t chunks)
 {
-	return NM_WIRE_RING_DATA + 8ull * chunk_words * chunks;
+	return (NM_WIRE_RING_DATA + 8ull * chunk_words * chunks + 4095) / 4096 * 4096;
+}
+
+/* Where the slot begins in the file. */
+static inline uint64_t nm_wire_slot_offset(uint32_t slot, uint32_t chunk_words, uint32_t chunks)
+{
+	return NM_WIRE_CONTROL_BYTES + slot * nm_wire_ring_bytes(chunk_words, chunks);
 }
 
 #endif

@@ -154,4 +154,7 @@ int nm_store_fields(const struct nm_result_writer *w);
 
 int nm_store_sources(struct nm_store *store, int embed);
 
+/* leftovers.c: removes temporary files of this profile whose writers were killed. */
+void nm_remove_leftovers(const char *path);
+
 #endif

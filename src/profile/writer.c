@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +114,7 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 		writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (writer->fd >= 0) {
 			nm_temporary_add(writer->temporary);
+			flock(writer->fd, LOCK_EX | LOCK_NB); /* see leftovers.c */
 			return 0;
 		}
 		if (errno != EEXIST)
@@ -155,8 +157,10 @@ int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *pat
 		return nm_fail_memory(err);
 	writer->fd = -1;
 	status = final_path(path, &writer->path, err);
-	if (!status)
+	if (!status) {
+		nm_remove_leftovers(writer->path);
 		status = open_temporary(writer, err);
+	}
 	if (!status)
 		status = open_database(writer, err);
 	if (status) {

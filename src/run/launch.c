@@ -130,20 +130,25 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err)
 }
 
 /* Valgrind puts VALGRIND_LIB into LD_PRELOAD, where blanks and colons separate names.  A folder with such a path is
- * reached through a link in run_dir instead. */
-static void set_library(const struct nm_launcher *launcher, const char *run_dir)
+ * reached through a link. */
+static void link_library(struct nm_launcher *launcher)
 {
-	char link[4200];
+	if (!strpbrk(launcher->library, " :"))
+		return;
+	snprintf(launcher->link, sizeof launcher->link, "/tmp/nearmiss-lib-%d", (int)getpid());
+	if (symlink(launcher->library, launcher->link))
+		launcher->link[0] = '\0';
+}
 
-	snprintf(link, sizeof link, "%s/lib", run_dir);
-	if (strpbrk(launcher->library, " :") && !symlink(launcher->library, link))
-		setenv("VALGRIND_LIB", link, 1);
-	else
-		setenv("VALGRIND_LIB", launcher->library, 1);
+void nm_launcher_done(struct nm_launcher *launcher)
+{
+	if (launcher->link[0])
+		unlink(launcher->link);
+	launcher->link[0] = '\0';
 }
 
 /* In the child: executes Valgrind, or sends errno through the pipe. */
-static void become(const struct nm_launcher *launcher, const char *run_dir, char *const *args,
+static void become(const struct nm_launcher *launcher, const int inherited[2], char *const *args,
 		   const sigset_t *ignored, int report)
 {
 	int saved;
@@ -151,7 +156,9 @@ static void become(const struct nm_launcher *launcher, const char *run_dir, char
 	nm_signals_restore(ignored);
 	if (launcher->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	set_library(launcher, run_dir);
+	for (size_t i = 0; i < 2; i++)
+		fcntl(inherited[i], F_SETFD, 0);
+	setenv("VALGRIND_LIB", launcher->link[0] ? launcher->link : launcher->library, 1);
 	execv(launcher->valgrind, args);
 	saved = errno;
 	while (write(report, &saved, sizeof saved) < 0 && errno == EINTR)
@@ -159,7 +166,7 @@ static void become(const struct nm_launcher *launcher, const char *run_dir, char
 	_exit(127);
 }
 
-static int start(const struct nm_launcher *launcher, const char *run_dir, char *const *args,
+static int start(const struct nm_launcher *launcher, const int inherited[2], char *const *args,
 		 const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
 {
 	int fds[2], failure = 0;
@@ -175,7 +182,7 @@ static int start(const struct nm_launcher *launcher, const char *run_dir, char *
 		return nm_fail_errno(err, "cannot start the collector");
 	}
 	if (pid == 0)
-		become(launcher, run_dir, args, ignored, fds[1]);
+		become(launcher, inherited, args, ignored, fds[1]);
 	close(fds[1]);
 	do
 		n = read(fds[0], &failure, sizeof failure);
@@ -189,23 +196,11 @@ static int start(const struct nm_launcher *launcher, const char *run_dir, char *
 	return 0;
 }
 
-/* Valgrind expands %p in the name to the process id; a % in the folder's path is doubled. */
-static void write_log_option(char *option, size_t room, const char *run_dir)
+int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *argv, const sigset_t *ignored,
+	      pid_t *ret_pid, struct nm_error *err)
 {
-	size_t n = (size_t)snprintf(option, room, "--log-file=");
-
-	for (; *run_dir && n + 3 < room; run_dir++) {
-		if (*run_dir == '%')
-			option[n++] = '%';
-		option[n++] = *run_dir;
-	}
-	snprintf(option + n, room - n, "/log.%%p");
-}
-
-int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
-	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err)
-{
-	char run_option[4200], log_option[4200], consumer_option[64];
+	const int inherited[2] = {arena, log};
+	char arena_option[64], log_option[64];
 	size_t argc = 0, n = 0;
 	char **args;
 	int status;
@@ -215,9 +210,8 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	args = calloc(argc + MAX_OPTIONS, sizeof *args);
 	if (!args)
 		return nm_fail_memory(err);
-	snprintf(run_option, sizeof run_option, "--run-dir=%s", run_dir);
-	write_log_option(log_option, sizeof log_option, run_dir);
-	snprintf(consumer_option, sizeof consumer_option, "--consumer=%d", (int)getpid());
+	snprintf(arena_option, sizeof arena_option, "--arena=%d", arena);
+	snprintf(log_option, sizeof log_option, "--log-fd=%d", log);
 	args[n++] = (char *)"valgrind";
 	args[n++] = (char *)"--tool=nearmiss";
 	args[n++] = (char *)"--command-line-only=yes";
@@ -228,13 +222,13 @@ int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *con
 	args[n++] = (char *)"--sigill-diagnostics=no";
 	args[n++] = (char *)"--default-suppressions=no";
 	args[n++] = log_option;
-	args[n++] = run_option;
-	args[n++] = consumer_option;
+	args[n++] = arena_option;
 	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
 	args[n++] = (char *)"--"; /* the program's name may begin with a dash */
 	for (size_t i = 0; i < argc; i++)
 		args[n++] = argv[i];
-	status = start(launcher, run_dir, args, ignored, ret_pid, err);
+	link_library(launcher);
+	status = start(launcher, inherited, args, ignored, ret_pid, err);
 	free(args);
 	return status;
 }

@@ -14,6 +14,7 @@
 struct nm_launcher {
 	char valgrind[4096]; /* Valgrind's launcher */
 	char library[4096];  /* folder with our tool and Valgrind's support files: VALGRIND_LIB */
+	char link[64];       /* to it while a program runs, if its path has blanks or colons; else "" */
 	int output_is_ours;  /* the program's standard output goes to standard error */
 	int all_blocks;      /* executions of code without accesses are sent, too */
 };
@@ -31,10 +32,13 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err);
 /* The file that `name` stands for, found as execvp does.  0 or an enum nm_launch_fault with *err told. */
 int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err);
 
-/* Starts argv under the collector, which writes to the rings in run_dir and its own messages to
- * run_dir/log.  It ignores those of nm_forwarded_signals
- * (signals_forward.h) that `ignored` holds.  0 or a code. */
-int nm_launch(const struct nm_launcher *launcher, const char *run_dir, char *const *argv,
-	      const sigset_t *ignored, pid_t *ret_pid, struct nm_error *err);
+/* Starts argv under the collector, which writes to the rings in the file `arena` (nm_consumer_fd) and its own messages to
+ * the file `log`.  Both are inherited.  It ignores those of nm_forwarded_signals (signals_forward.h) that `ignored` holds.
+ * 0 or a code. */
+int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *argv, const sigset_t *ignored,
+	      pid_t *ret_pid, struct nm_error *err);
+
+/* Removes what nm_launch has made, when the program has ended. */
+void nm_launcher_done(struct nm_launcher *launcher);
 
 #endif

@@ -16,11 +16,11 @@
 
 #include "allocator.h"
 #include "clock.h"
+#include "collector_log.h"
 #include "consumer.h"
 #include "launch.h"
 #include "name_preload.h"
 #include "progress.h"
-#include "run_dir.h"
 #include "run_profile.h"
 #include "signals_forward.h"
 #include "tracer.h"
@@ -42,7 +42,8 @@ struct recorder {
 	struct nm_profile_writer *writer;
 	struct nm_tracer *tracer; /* or NULL */
 	struct nm_progress progress;
-	char run_dir[NM_RUN_DIR_ROOM], program[4096]; /* path of its file */
+	char program[4096]; /* path of its file */
+	int log;            /* of the collector */
 	pid_t pid;
 	int exited, exit_status;
 	uint32_t streams; /* rings that have sent anything */
@@ -213,17 +214,18 @@ static int open_outputs(struct recorder *r, sigset_t *ignored, struct nm_error *
 static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_error *err)
 {
 	struct nm_engine_options options = r->request->run.engine;
-	int status = nm_run_dir_make(r->run_dir, err);
+	int status = nm_collector_log_open(&r->log, err);
 
 	options.symbols = r->symbols;
 	if (!status)
 		status = nm_session_new(&r->session, &options, err);
 	if (!status)
-		status = nm_consumer_new(&r->consumer, r->run_dir, CHUNK_WORDS, CHUNKS, err);
+		status = nm_consumer_new(&r->consumer, CHUNK_WORDS, CHUNKS, err);
 	if (status)
 		return status;
 	r->launcher.all_blocks = needs_all_blocks(r->request);
-	return nm_launch(&r->launcher, r->run_dir, r->request->argv, ignored, &r->pid, err);
+	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->request->argv, ignored,
+			 &r->pid, err);
 }
 
 /* Everything that can fail before the program runs. */
@@ -235,7 +237,7 @@ static int prepare(struct recorder *r, struct nm_error *err)
 	if (status)
 		return status;
 	sigemptyset(&ignored);
-	nm_signals_ignore_broken_pipes(&ignored);
+	nm_signals_ignore_failed_writes(&ignored);
 	status = nm_symbols_new(&r->symbols, err);
 	if (status)
 		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
@@ -260,9 +262,18 @@ static int explain_no_events(const struct recorder *r, struct nm_error *err)
 			r->exit_status - 128);
 		return r->exit_status;
 	}
-	last = nm_run_dir_last_line(r->run_dir, r->pid, line, sizeof line);
+	last = nm_collector_log_last_line(r->log, line, sizeof line);
 	nm_fail(err, NM_EIO, "Valgrind could not start the program: %s", last ? last : "it gives no reason");
 	return NM_STATUS_COLLECTOR_FAILED;
+}
+
+static void warn_of_unobserved(const struct recorder *r)
+{
+	uint32_t processes = nm_consumer_unobserved(r->consumer);
+
+	if (processes)
+		r->request->run.feedback.warn("%u process%s ran unobserved, for want of memory to share",
+					      (unsigned)processes, processes == 1 ? "" : "es");
 }
 
 static int run(struct recorder *r, struct nm_error *err)
@@ -274,6 +285,7 @@ static int run(struct recorder *r, struct nm_error *err)
 	status = consume(r, err);
 	nm_progress_end(&r->progress);
 	nm_consumer_detach_all(r->consumer);
+	warn_of_unobserved(r);
 	while (!r->exited) {
 		poll_exit(r);
 		if (!r->exited)
@@ -283,7 +295,7 @@ static int run(struct recorder *r, struct nm_error *err)
 		return nm_status_of((enum nm_code)status, NM_STATUS_FAILED);
 	if (!r->streams)
 		return explain_no_events(r, err);
-	nm_run_dir_report_limits(r->run_dir, r->request->run.feedback.warn);
+	nm_collector_log_report_limits(r->log, r->request->run.feedback.warn);
 	status = finish(r, err);
 	nm_names_save(r->symbols, r->program);
 	return status ? nm_status_of((enum nm_code)status, NM_STATUS_NO_OUTPUT) : 0;
@@ -291,7 +303,7 @@ static int run(struct recorder *r, struct nm_error *err)
 
 int nm_record(const struct nm_record_request *request, int *ret_exit_status, struct nm_error *err)
 {
-	struct recorder r = {.request = request};
+	struct recorder r = {.request = request, .log = -1};
 	int status;
 
 	assert(request->argv[0] && request->run.feedback.warn && request->run.engine.machine);
@@ -306,7 +318,9 @@ int nm_record(const struct nm_record_request *request, int *ret_exit_status, str
 	nm_tracer_free(r.tracer);
 	nm_session_free(r.session);
 	nm_symbols_free(r.symbols);
-	nm_run_dir_remove(r.run_dir);
+	nm_launcher_done(&r.launcher);
+	if (r.log >= 0)
+		close(r.log);
 	if (!status)
 		*ret_exit_status = r.exit_status;
 	return status;

@@ -4,7 +4,7 @@
  */
 #include "signals_forward.h"
 
-const int nm_forwarded_signals[5] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
+const int nm_forwarded_signals[6] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
 
 enum { SIGNALS = sizeof nm_forwarded_signals / sizeof *nm_forwarded_signals };
 
@@ -26,9 +26,12 @@ static void handle(int number, const struct sigaction *action, sigset_t *ignored
 		sigaddset(ignored, number);
 }
 
-void nm_signals_ignore_broken_pipes(sigset_t *ignored)
+void nm_signals_ignore_failed_writes(sigset_t *ignored)
 {
-	handle(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, ignored);
+	const struct sigaction action = {.sa_handler = SIG_IGN};
+
+	handle(SIGPIPE, &action, ignored);
+	handle(SIGXFSZ, &action, ignored);
 }
 
 void nm_signals_catch(sigset_t *ignored)
@@ -42,7 +45,7 @@ void nm_signals_catch(sigset_t *ignored)
 		sigaddset(&all, nm_forwarded_signals[i]);
 	pthread_sigmask(SIG_BLOCK, &all, &unblocked);
 	for (size_t i = 0; i < SIGNALS; i++)
-		if (nm_forwarded_signals[i] != SIGPIPE)
+		if (nm_forwarded_signals[i] != SIGPIPE && nm_forwarded_signals[i] != SIGXFSZ)
 			handle(nm_forwarded_signals[i], &action, ignored);
 }
 

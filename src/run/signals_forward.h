@@ -12,11 +12,11 @@
 #include <sys/types.h>
 
 /* The signals that the recorder handles; the program gets them with the dispositions that it would have had. */
-extern const int nm_forwarded_signals[5];
+extern const int nm_forwarded_signals[6];
 
-/* Ignores SIGPIPE: a trace's reader that goes away does not end the recording.  Adds it to *ignored if it was ignored
- * before. */
-void nm_signals_ignore_broken_pipes(sigset_t *ignored);
+/* Ignores SIGPIPE (a trace's reader that goes away does not end the recording) and SIGXFSZ (a file that grows beyond the
+ * limit is an error).  Adds to *ignored those that were ignored before. */
+void nm_signals_ignore_failed_writes(sigset_t *ignored);
 
 /* Handles the others, and adds to *ignored those that were ignored (by nohup, by a shell's background).  They stay
  * pending until the program can take them: nm_signals_restore in the child, nm_signals_forward_to in the recorder. */

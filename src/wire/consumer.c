@@ -3,8 +3,8 @@
  * consumer.c - see consumer.h.
  *
  * The other side is another process, which may be killed, stopped or wrong at any instruction.  So
- * every shared word is read once, with an atomic load, and checked before it is used; geometry is that
- * of our own control file, never what the ring says; nothing here waits for a producer except asleep
+ * every shared word is read once, with an atomic load, and checked before it is used; geometry is what we
+ * chose ourselves, never what the ring says; nothing here waits for a producer except asleep
  * on the doorbell, for at most TICK_MS at a time.
  *
  * Ordering.  Producer: words, used[], head (release).  Consumer: head (acquire), used[], words, and
@@ -26,41 +26,91 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "consumer_priv.h"
+#include "memory_file.h"
+
+enum { ENOUGH_SLOTS = 64, SMALL_CHUNK_WORDS = 8192 };
 
 /* ---- Making and freeing ------------------------------------------------------------------ */
 
-static int map_control(struct nm_consumer *c, const char *dir, struct nm_error *err)
+/* As many slots as the limit on file sizes allows.  The limit is that of whoever makes the file, so producers may have
+ * a lower one.  A soft limit is ours to raise. */
+static uint64_t largest_file(void)
 {
-	int fd;
+	struct rlimit limit;
 
-	c->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c->dir < 0)
-		return nm_fail_errno(err, "cannot open the run directory %s", dir);
-	fd = openat(c->dir, "control", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return nm_fail_errno(err, "cannot create %s/control", dir);
-	errno = posix_fallocate(fd, 0, sizeof *c->control);
-	if (errno) {
-		int status = nm_fail_errno(err, "cannot write %s/control", dir);
+	if (getrlimit(RLIMIT_FSIZE, &limit))
+		return UINT64_MAX;
+	return limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
+}
 
-		close(fd);
-		unlinkat(c->dir, "control", 0);
-		return status;
-	}
-	c->control = mmap(NULL, sizeof *c->control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
+static uint32_t slots_within(uint64_t bytes, uint32_t chunk_words, uint32_t chunks)
+{
+	uint64_t slots;
+
+	if (bytes < NM_WIRE_CONTROL_BYTES)
+		return 0;
+	slots = (bytes - NM_WIRE_CONTROL_BYTES) / nm_wire_ring_bytes(chunk_words, chunks);
+	return slots < NM_WIRE_MAX_SLOTS ? (uint32_t)slots : NM_WIRE_MAX_SLOTS;
+}
+
+/* Chooses the geometry: smaller rings rather than few. */
+static int choose_geometry(struct nm_consumer *c, uint32_t chunk_words, uint32_t chunks, struct nm_error *err)
+{
+	const uint64_t bytes = largest_file();
+
+	while (slots_within(bytes, chunk_words, chunks) < ENOUGH_SLOTS && chunks > 2)
+		chunks /= 2;
+	while (slots_within(bytes, chunk_words, chunks) < ENOUGH_SLOTS && chunk_words > SMALL_CHUNK_WORDS)
+		chunk_words /= 2;
+	c->chunk_words = chunk_words;
+	c->chunks = chunks;
+	c->slots = slots_within(bytes, chunk_words, chunks);
+	c->ring_bytes = nm_wire_ring_bytes(chunk_words, chunks);
+	return c->slots
+		   ? 0
+		   : nm_fail(err, NM_EIO, "the limit on file sizes (ulimit -f) leaves no room for a ring");
+}
+
+/* Makes the file as large as it will ever be; its memory is taken slot by slot. */
+static int size_file(const struct nm_consumer *c, struct nm_error *err)
+{
+	const uint64_t bytes = nm_wire_slot_offset(c->slots, c->chunk_words, c->chunks);
+	struct rlimit limit, raised;
+	int status = 0, limited = !getrlimit(RLIMIT_FSIZE, &limit);
+
+	raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
+	if (limited)
+		setrlimit(RLIMIT_FSIZE, &raised);
+	if (ftruncate(c->fd, (off_t)bytes) || fallocate(c->fd, 0, 0, NM_WIRE_CONTROL_BYTES))
+		status = nm_fail_errno(err, "no memory can be shared with the collector");
+	if (limited)
+		setrlimit(RLIMIT_FSIZE, &limit);
+	return status;
+}
+
+static int map_control(struct nm_consumer *c, struct nm_error *err)
+{
+	struct flock alive = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+	c->control = mmap(NULL, NM_WIRE_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
 	if (c->control == MAP_FAILED) {
 		c->control = NULL;
-		unlinkat(c->dir, "control", 0);
-		return nm_fail_errno(err, "cannot map %s/control", dir);
+		return nm_fail_errno(err, "cannot map the memory that is shared with the collector");
 	}
+	if (fcntl(c->fd, F_SETLK, &alive))
+		return nm_fail_errno(err, "cannot lock the memory that is shared with the collector");
+	c->control->version = NM_WIRE_VERSION;
+	c->control->chunk_words = c->chunk_words;
+	c->control->chunks = c->chunks;
+	c->control->slots = c->slots;
+	__atomic_store_n(&c->control->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
 	return 0;
 }
 
-int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_words, uint32_t chunks,
-		    struct nm_error *err)
+int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chunks, struct nm_error *err)
 {
 	struct nm_consumer *c;
 	int status;
@@ -72,22 +122,25 @@ int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_wo
 	c = calloc(1, sizeof *c);
 	if (!c)
 		return nm_fail_memory(err);
-	c->chunk_words = chunk_words;
-	c->chunks = chunks;
-	c->ring_bytes = nm_wire_ring_bytes(chunk_words, chunks);
-	status = map_control(c, dir, err);
+	c->fd = -1;
+	status = choose_geometry(c, chunk_words, chunks, err);
+	if (!status)
+		status = nm_memory_file(&c->fd, "nearmiss", err);
+	if (!status)
+		status = size_file(c, err);
+	if (!status)
+		status = map_control(c, err);
 	if (status) {
 		nm_consumer_free(c);
 		return status;
 	}
-	c->control->version = NM_WIRE_VERSION;
-	c->control->chunk_words = chunk_words;
-	c->control->chunks = chunks;
-	c->control->consumer = (uint32_t)getpid();
-	__atomic_store_n(&c->control->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
 	*ret = c;
 	return 0;
 }
+
+int nm_consumer_fd(const struct nm_consumer *c) { return c->fd; }
+
+uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return look(&c->control->unobserved); }
 
 void nm_consumer_detach_all(struct nm_consumer *c)
 {
@@ -101,13 +154,10 @@ void nm_consumer_free(struct nm_consumer *c)
 	if (!c)
 		return;
 	nm_rings_done(c);
-	if (c->control) {
-		set(&c->control->consumer, 0);
-		munmap(c->control, sizeof *c->control);
-		unlinkat(c->dir, "control", 0);
-	}
-	if (c->dir >= 0)
-		close(c->dir);
+	if (c->control)
+		munmap(c->control, NM_WIRE_CONTROL_BYTES);
+	if (c->fd >= 0)
+		close(c->fd); /* which unlocks it */
 	free(c);
 }
 

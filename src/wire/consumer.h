@@ -2,8 +2,8 @@
  *
  * consumer.h - the consuming end of the live transport (nearmiss/wire.h, "The live transport").
  *
- *     nm_consumer_new(&consumer, "/dev/shm/run", 65536, 16, err);
- *     ...start the collector...
+ *     nm_consumer_new(&consumer, 65536, 16, err);
+ *     ...start the collector, which inherits nm_consumer_fd(consumer)...
  *     while ((code = nm_consumer_next(consumer, 1000, &chunk, err)) >= 0) {
  *             if (code > 0) {
  *                     ...use chunk.words, or close the stream of chunk.ring on NM_CHUNK_END...
@@ -50,10 +50,13 @@ struct nm_chunk {
 
 enum { NM_CONSUMER_MIN_CHUNK_WORDS = 512, NM_CONSUMER_MAX_CHUNK_WORDS = 1 << 24 };
 
-/* Creates dir/control; dir exists and is empty.  chunk_words within the limits above, chunks a power of
- * two from 2 to NM_WIRE_MAX_CHUNKS, else NM_EINVAL. */
-int nm_consumer_new(struct nm_consumer **ret, const char *dir, uint32_t chunk_words, uint32_t chunks,
-		    struct nm_error *err);
+/* chunk_words within the limits above, chunks a power of two from 2 to NM_WIRE_MAX_CHUNKS, else NM_EINVAL.  Where the
+ * process's limit on the size of files (RLIMIT_FSIZE) leaves room for few rings, they are made smaller. */
+int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chunks, struct nm_error *err);
+
+/* The file that the collector shares with us.  It stays the consumer's, and is closed on exec unless that is changed in
+ * the child: another descriptor of the file that this process closed would tell producers that we have ended. */
+int nm_consumer_fd(const struct nm_consumer *consumer);
 
 /* 1 and the next chunk of any ring; 0 when timeout_ms (-1: never) has passed or a signal came; or a
  * negative code.  Chunks may be held while others are asked for. */
@@ -63,13 +66,16 @@ int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chu
 /* Gives the chunk's room back to its producer.  Chunks of one ring are released in the order given. */
 void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
 
-/* Rings that have not ended, and rings that were announced lately and are still to appear. */
+/* Rings that have not ended, and rings that were announced lately and are not there yet. */
 size_t nm_consumer_live(const struct nm_consumer *consumer);
+
+/* Processes that found no room for a ring and ran unobserved. */
+uint32_t nm_consumer_unobserved(const struct nm_consumer *consumer);
 
 /* Tells all producers, present and future, to throw their events away and never to wait again. */
 void nm_consumer_detach_all(struct nm_consumer *consumer);
 
-/* Detaches, frees, and removes the files that the transport has made in dir. */
+/* Detaches and frees. */
 void nm_consumer_free(struct nm_consumer *consumer);
 
 #endif

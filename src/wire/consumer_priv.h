@@ -19,6 +19,7 @@ enum { TICK_MS = 100 /* between two looks at who is alive, and the longest sleep
 
 struct ring {
 	uint32_t number, pid;
+	uint32_t slot;
 	struct nm_wire_ring *shared;
 	uint64_t base;            /* of the ring in its producer */
 	uint32_t taken, released; /* chunks handed out and released */
@@ -30,15 +31,15 @@ struct ring {
 	char fault[128];          /* not empty: damaged */
 };
 
-struct announced { /* a ring number whose file is not there yet, or not complete */
+struct announced { /* a ring number that no slot has yet */
 	uint32_t number;
 	int64_t since; /* ms */
 };
 
 struct nm_consumer {
-	int dir;
+	int fd; /* the shared file */
 	struct nm_wire_control *control;
-	uint32_t chunk_words, chunks;
+	uint32_t chunk_words, chunks, slots;
 	size_t ring_bytes;
 	struct nm_vec(struct ring) rings;
 	struct nm_vec(struct announced) announced;
@@ -74,10 +75,10 @@ void nm_rings_find_dead(struct nm_consumer *consumer);
 /* Its producer throws away what it would write from now on, and does not wait. */
 void nm_ring_detach(struct ring *ring);
 
-/* Detaches the ring and gives back what it holds; the entry in consumer->rings stays. */
+/* Detaches the ring, unmaps it, and frees its slot if no process writes to it; the entry in consumer->rings stays. */
 void nm_ring_done(struct nm_consumer *consumer, struct ring *ring);
 
-/* Ends all rings, those too that were announced and never came, whose files are removed. */
+/* Ends all rings. */
 void nm_rings_done(struct nm_consumer *consumer);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * rings.c - finds the rings that producers announce, and which producers are dead.
+ * rings.c - finds the rings that producers announce, notices dead producers, and frees slots.
  *
  * A dead producer is noticed through a pidfd: kill(pid, 0) would take a zombie for alive, and reads of
  * /proc cost more.  kill() remains the fall-back where pidfd_open is forbidden.
  *
- * A ring file is unlinked as soon as it is mapped, so a crash of ours leaves at most the control file.
+ * A slot is freed only when no process writes to it any more: the ring was closed, or its process is dead or has
+ * replaced its image.  The memory of the first slots stays for the next process; that of others goes back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "consumer_priv.h"
 
 enum {
 	PATIENCE_MS = 5000, /* for a ring that was announced to appear, before we count it as lost */
-	MAX_ANNOUNCED = 1 << 16
+	MAX_ANNOUNCED = 1 << 16,
+	SLOTS_KEPT = 8
 };
-
-static void file_name(char name[32], uint32_t number) { snprintf(name, 32, "ring.%u", number); }
 
 void nm_ring_detach(struct ring *ring)
 {
@@ -32,10 +31,29 @@ void nm_ring_detach(struct ring *ring)
 	wake(&ring->shared->tail);
 }
 
+static void free_slot(struct nm_consumer *c, uint32_t slot)
+{
+	const off_t offset = (off_t)nm_wire_slot_offset(slot, c->chunk_words, c->chunks);
+
+	if (slot >= SLOTS_KEPT)
+		fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, (off_t)c->ring_bytes);
+	set(&c->control->slot[slot].ring, 0);
+	set(&c->control->slot[slot].owner, 0);
+	__atomic_fetch_add(&c->control->slots_freed, 1, __ATOMIC_SEQ_CST);
+	wake(&c->control->slots_freed);
+}
+
 void nm_ring_done(struct nm_consumer *c, struct ring *ring)
 {
-	nm_ring_detach(ring);
+	int unused = !ring->fault[0] && (ring->ended || acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED);
+
+	if (unused)
+		memset(ring->shared, 0, sizeof *ring->shared);
+	else
+		nm_ring_detach(ring);
 	munmap(ring->shared, c->ring_bytes);
+	if (unused)
+		free_slot(c, ring->slot);
 	if (ring->pidfd >= 0)
 		close(ring->pidfd);
 }
@@ -44,12 +62,6 @@ void nm_rings_done(struct nm_consumer *c)
 {
 	for (size_t i = 0; i < c->rings.count; i++)
 		nm_ring_done(c, &c->rings.at[i]);
-	for (size_t i = 0; i < c->announced.count; i++) {
-		char name[32];
-
-		file_name(name, c->announced.at[i].number);
-		unlinkat(c->dir, name, 0);
-	}
 	nm_vec_free(&c->rings);
 	nm_vec_free(&c->announced);
 }
@@ -71,33 +83,16 @@ static void check_header(const struct nm_consumer *c, struct ring *ring)
 		snprintf(ring->fault, sizeof ring->fault, "its process or base is impossible");
 }
 
-/* 1 and ring->shared if the file is there and complete, 0 if it is still to come. */
-static int map_ring(struct nm_consumer *c, struct ring *ring, struct nm_error *err)
+/* 1 and ring->shared if a slot has the ring, 0 if it is still to come. */
+static int map_ring(const struct nm_consumer *c, struct ring *ring, struct nm_error *err)
 {
-	struct nm_wire_ring *shared;
-	struct stat st;
-	char name[32];
-	int fd;
-
-	file_name(name, ring->number);
-	fd = openat(c->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : nm_fail_errno(err, "cannot open %s", name);
-	if (fstat(fd, &st) || (size_t)st.st_size < c->ring_bytes) {
-		close(fd);
+	while (ring->slot < c->slots && look(&c->control->slot[ring->slot].ring) != ring->number + 1)
+		ring->slot++;
+	if (ring->slot == c->slots)
 		return 0;
-	}
-	shared = mmap(NULL, c->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (shared == MAP_FAILED)
-		return nm_fail_errno(err, "cannot map %s", name);
-	if (!__atomic_load_n(&shared->magic, __ATOMIC_ACQUIRE)) { /* the producer stores it last */
-		munmap(shared, c->ring_bytes);
-		return 0;
-	}
-	unlinkat(c->dir, name, 0);
-	ring->shared = shared;
-	return 1;
+	ring->shared = mmap(NULL, c->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
+			    (off_t)nm_wire_slot_offset(ring->slot, c->chunk_words, c->chunks));
+	return ring->shared == MAP_FAILED ? nm_fail_errno(err, "cannot map a ring") : 1;
 }
 
 /* The process has replaced its own image: whatever ring it had before is no longer written. */
@@ -142,7 +137,7 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 	size_t kept = 0;
 
 	if (rings - c->known > MAX_ANNOUNCED)
-		return nm_fail(err, NM_EFORMAT, "the control file claims %u rings", rings);
+		return nm_fail(err, NM_EFORMAT, "producers claim to have made %u rings", rings);
 	for (; c->known != rings; c->known++)
 		if (nm_vec_push(&c->announced, (struct announced){c->known, now_ms()}))
 			return nm_fail_memory(err);
@@ -171,6 +166,18 @@ size_t nm_consumer_live(const struct nm_consumer *c)
 	return live;
 }
 
+/* Slots whose owner died before its ring was ready. */
+static void free_orphans(struct nm_consumer *c)
+{
+	for (uint32_t i = 0; i < c->slots; i++) {
+		uint32_t owner = look(&c->control->slot[i].owner);
+
+		if (owner && owner <= INT_MAX && !look(&c->control->slot[i].ring) && kill((pid_t)owner, 0) &&
+		    errno == ESRCH)
+			free_slot(c, i);
+	}
+}
+
 void nm_rings_find_dead(struct nm_consumer *c)
 {
 	int64_t now = now_ms();
@@ -178,6 +185,7 @@ void nm_rings_find_dead(struct nm_consumer *c)
 	if (now - c->checked_at < TICK_MS)
 		return;
 	c->checked_at = now;
+	free_orphans(c);
 	for (size_t i = 0; i < c->rings.count; i++) {
 		struct ring *ring = &c->rings.at[i];
 		struct pollfd p = {.fd = ring->pidfd, .events = POLLIN};

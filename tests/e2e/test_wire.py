@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """test_wire.py - the collector's streams under the checker: every end-to-end program, record by record.
 
-wirecat takes the engine's place: it makes a run directory, starts the command with @DIR@ replaced by it,
+wirecat takes the engine's place: it starts the command with @FD@ replaced by the descriptor of its shared memory,
 and puts every word that comes through each ring through the checker.
 """
 
@@ -17,7 +17,7 @@ COLLECTOR = os.path.abspath(os.environ.get("COLLECTOR", "."))
 def check(command, ending="exit 0", stdin=b"", options=()):
     """The command's streams are well-formed and lost nothing, and the command ended as it should.  Their statistics."""
     environment = dict(ENVIRONMENT, VALGRIND_LIB=COLLECTOR)
-    done = run([WIRECAT, "--output", "statistics", "--", need("valgrind"), "-q", "--tool=nearmiss", "--run-dir=@DIR@",
+    done = run([WIRECAT, "--output", "statistics", "--", need("valgrind"), "-q", "--tool=nearmiss", "--arena=@FD@",
                 "--trace-children=yes", *options, *command], stdin=stdin, environment=environment)
     with open("statistics", encoding="utf-8") as f:
         statistics = f.read()

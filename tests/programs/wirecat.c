@@ -4,7 +4,7 @@
  *
  *     wirecat [--discard] [--output FILE] [--chunk-words N] [--chunks N] COMMAND [ARGUMENT...]
  *
- * Makes a run directory, starts the command with that directory's path in place of every @DIR@ in its
+ * Starts the command with the number of the descriptor of its shared memory in place of every @FD@ in its
  * arguments, feeds each ring to a checker of its own, and when all is over prints the statistics of each
  * process (to FILE if given, since the command writes to the same standard output).  With --discard it
  * only takes the words from the rings: what remains is the cost of the collector.
@@ -15,8 +15,8 @@
  * The stream of a forked child is checked against what its parent's stream knew at the fork.  Until
  * that record of the parent has come the child's chunks are held, and its ring may fill meanwhile.
  */
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,6 @@ struct wirecat {
 	const char *output;
 	unsigned chunk_words, chunks;
 	char **command;
-	char dir[64];
 	struct nm_consumer *consumer;
 	struct nm_vec(struct stream) streams;
 };
@@ -189,14 +188,14 @@ static int only_waiting_is_left(const struct wirecat *w)
 
 /* ---- The command ------------------------------------------------------------------------- */
 
-static char *with_directory(const char *argument, const char *dir)
+static char *with_descriptor(const char *argument, int fd)
 {
-	const char *mark = strstr(argument, "@DIR@");
+	const char *mark = strstr(argument, "@FD@");
 	char *text;
 
 	if (!mark)
 		return strdup(argument);
-	if (asprintf(&text, "%.*s%s%s", (int)(mark - argument), argument, dir, mark + 5) < 0)
+	if (asprintf(&text, "%.*s%d%s", (int)(mark - argument), argument, fd, mark + 4) < 0)
 		return NULL;
 	return text;
 }
@@ -212,8 +211,9 @@ static pid_t start(struct wirecat *w)
 		return pid;
 	}
 	for (char **a = w->command; *a; a++)
-		if (!(*a = with_directory(*a, w->dir)))
+		if (!(*a = with_descriptor(*a, nm_consumer_fd(w->consumer))))
 			_exit(127);
+	fcntl(nm_consumer_fd(w->consumer), F_SETFD, 0);
 	execvp(w->command[0], w->command);
 	fprintf(stderr, "wirecat: cannot run %s: %s\n", w->command[0], strerror(errno));
 	_exit(127);
@@ -245,19 +245,6 @@ static int consume(struct wirecat *w, pid_t child)
 		} else
 			take_data(w, stream_of(w, &chunk), &chunk);
 	}
-}
-
-static void remove_directory(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0); /* fails for . and .., as it should */
-	closedir(dir);
-	rmdir(path);
 }
 
 static int by_ring(const void *a, const void *b)
@@ -361,24 +348,19 @@ static void read_options(struct wirecat *w, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct wirecat w = {.chunk_words = 65536, .chunks = 8, .dir = "/dev/shm/wirecat-XXXXXX"};
+	struct wirecat w = {.chunk_words = 65536, .chunks = 8};
 	struct nm_error err;
 	FILE *out = stdout;
 	int status, fault;
 
 	(void)argc;
 	read_options(&w, argv);
-	if (!mkdtemp(w.dir) && !mkdtemp(strcpy(w.dir, "/tmp/wirecat-XXXXXX")))
-		die("cannot make a run directory");
-	if (nm_consumer_new(&w.consumer, w.dir, w.chunk_words, w.chunks, &err)) {
-		remove_directory(w.dir);
+	if (nm_consumer_new(&w.consumer, w.chunk_words, w.chunks, &err))
 		die(err.text);
-	}
 	status = consume(&w, start(&w));
 	nm_consumer_free(w.consumer);
 	if (w.streams.count) /* in the order in which the processes began */
 		qsort(w.streams.at, w.streams.count, sizeof *w.streams.at, by_ring);
-	remove_directory(w.dir);
 	if (w.output && !(out = fopen(w.output, "w")))
 		die("cannot write the output file");
 	print_all(&w, out, status);

@@ -10,7 +10,7 @@ failed=0
 check() {
 	how=$1 status=$2
 	shift 2
-	text=$("$wirecat" $options "$collector" @DIR@ "$how" 2>&1)
+	text=$("$wirecat" $options "$collector" @FD@ "$how" 2>&1)
 	got=$?
 	[ $got = "$status" ] || { echo "$how: exit $got, expected $status"; failed=1; }
 	for line; do

@@ -7,32 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-static void *map_file(const char *dir, const char *name, int flags, size_t bytes)
-{
-	char path[4096];
-	void *at;
-	int fd;
-
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	fd = open(path, flags | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return MAP_FAILED;
-	if (flags & O_CREAT && (errno = posix_fallocate(fd, 0, (off_t)bytes))) {
-		close(fd);
-		return MAP_FAILED;
-	}
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	return at;
-}
 
 static size_t ring_bytes(const struct nm_wire_control *control)
 {
@@ -59,18 +38,43 @@ static void ring_doorbell(struct nm_wire_control *control)
 	syscall(SYS_futex, &control->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-int ring_producer_open(struct ring_producer *p, const char *dir)
+static void *map(int fd, uint64_t offset, size_t bytes)
 {
-	char name[32];
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+}
+
+/* The first free slot, or -1. */
+static int take_slot(struct nm_wire_control *control)
+{
+	for (uint32_t i = 0; i < control->slots; i++) {
+		uint32_t free = 0;
+
+		if (__atomic_compare_exchange_n(&control->slot[i].owner, &free, (uint32_t)getpid(), 0,
+						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			return (int)i;
+	}
+	errno = ENOSPC;
+	return -1;
+}
+
+int ring_producer_take(struct ring_producer *p, int fd)
+{
+	uint64_t offset;
 
 	p->waits = 0;
 	p->patience = 1;
-	p->control = map_file(dir, "control", 0, sizeof *p->control);
+	p->fd = fd;
+	p->control = map(fd, 0, NM_WIRE_CONTROL_BYTES);
 	if (p->control == MAP_FAILED)
 		return -1;
-	p->number = __atomic_fetch_add(&p->control->rings, 1, __ATOMIC_SEQ_CST);
-	snprintf(name, sizeof name, "ring.%u", p->number);
-	p->ring = map_file(dir, name, O_CREAT | O_EXCL, ring_bytes(p->control));
+	p->slot = take_slot(p->control);
+	if (p->slot < 0)
+		return -1;
+	offset = nm_wire_slot_offset((uint32_t)p->slot, p->control->chunk_words, p->control->chunks);
+	errno = posix_fallocate(fd, (off_t)offset, (off_t)ring_bytes(p->control));
+	if (errno)
+		return -1;
+	p->ring = map(fd, offset, ring_bytes(p->control));
 	if (p->ring == MAP_FAILED)
 		return -1;
 	p->ring->version = NM_WIRE_VERSION;
@@ -80,16 +84,32 @@ int ring_producer_open(struct ring_producer *p, const char *dir)
 	p->ring->base = (uint64_t)(uintptr_t)p->ring;
 	begin_chunk(p);
 	__atomic_store_n(&p->ring->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
-	ring_doorbell(p->control);
+	p->number = __atomic_fetch_add(&p->control->rings, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
+void ring_producer_announce(struct ring_producer *p)
+{
+	__atomic_store_n(&p->control->slot[p->slot].ring, p->number + 1, __ATOMIC_SEQ_CST);
+	ring_doorbell(p->control);
+}
+
+int ring_producer_open(struct ring_producer *p, int fd)
+{
+	if (ring_producer_take(p, fd))
+		return -1;
+	ring_producer_announce(p);
+	return 0;
+}
+
+/* The consumer holds a lock while it lives.  Asked so, it is seen in the consumer's own process, too. */
 static int consumer_has_gone(const struct ring_producer *p)
 {
-	uint32_t pid = __atomic_load_n(&p->control->consumer, __ATOMIC_SEQ_CST);
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
 
-	return __atomic_load_n(&p->ring->detached, __ATOMIC_SEQ_CST) || !pid ||
-	       (kill((pid_t)pid, 0) && errno == ESRCH);
+	if (__atomic_load_n(&p->ring->detached, __ATOMIC_SEQ_CST))
+		return 1;
+	return !fcntl(p->fd, F_OFD_GETLK, &lock) && lock.l_type == F_UNLCK;
 }
 
 static void wait_on(const struct ring_producer *p, uint32_t *word, uint32_t value)
@@ -153,7 +173,7 @@ int ring_producer_write(struct ring_producer *p, const uint64_t *words, size_t c
 void ring_producer_unmap(struct ring_producer *p)
 {
 	munmap(p->ring, ring_bytes(p->control));
-	munmap(p->control, sizeof *p->control);
+	munmap(p->control, NM_WIRE_CONTROL_BYTES);
 }
 
 void ring_producer_close(struct ring_producer *p)

@@ -14,14 +14,19 @@
 struct ring_producer {
 	struct nm_wire_control *control;
 	struct nm_wire_ring *ring;
+	int fd, slot;
 	uint32_t number;
 	uint64_t *start; /* of the chunk being written */
 	uint32_t waits;  /* how often it has waited for room */
 	int patience;    /* s: after which it looks whether the consumer has gone */
 };
 
-/* 0, or -1 with errno. */
-int ring_producer_open(struct ring_producer *p, const char *dir);
+/* fd: the consumer's file.  0, or -1 with errno. */
+int ring_producer_open(struct ring_producer *p, int fd);
+
+/* The two halves of it: the ring has a number, and then can be found. */
+int ring_producer_take(struct ring_producer *p, int fd);
+void ring_producer_announce(struct ring_producer *p);
 
 /* Appends whole records, at most a chunk of them; publishes the chunk first if they do not fit.  1 if
  * the consumer has gone and the words were thrown away. */

@@ -3,7 +3,7 @@
  * sample_collector.c - a collector without a program: writes the sample stream into a ring, for tests of
  * wirecat.
  *
- *     sample_collector DIR good|bad|fork|lonely|killed
+ *     sample_collector FD good|bad|fork|lonely|killed
  *
  * bad: with a block that was not defined.  fork: with a child that relies on its parent's definitions and
  * is heard before its parent tells of it.  lonely: with such a child of which the parent never tells.
@@ -11,6 +11,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ static int send(struct ring_producer *p, struct nm_wire_words *words)
 	return gone;
 }
 
-static int write_child(const char *dir, pid_t parent, struct nm_wire_words *words)
+static int write_child(int fd, pid_t parent, struct nm_wire_words *words)
 {
 	const struct nm_wire_process process = {.start = NM_WIRE_FORKED,
 						.version = NM_WIRE_VERSION,
@@ -37,7 +38,7 @@ static int write_child(const char *dir, pid_t parent, struct nm_wire_words *word
 						.directory = "/"};
 	struct ring_producer p;
 
-	if (ring_producer_open(&p, dir) || nm_wire_process_encode(words, &process, NULL) ||
+	if (ring_producer_open(&p, fd) || nm_wire_process_encode(words, &process, NULL) ||
 	    nm_wire_thread_encode(words, &(struct nm_wire_thread){1}) ||
 	    nm_wire_block_encode(words, SAMPLE_CALL, (const uint64_t[]){0x7ff8f8}, 1) ||
 	    nm_wire_exit_encode(words, &(struct nm_wire_exit){0}) || send(&p, words))
@@ -47,7 +48,7 @@ static int write_child(const char *dir, pid_t parent, struct nm_wire_words *word
 }
 
 /* The child has said all before the parent tells of it. */
-static int write_family(const char *dir, struct ring_producer *p, struct nm_wire_words *words, int tell)
+static int write_family(int fd, struct ring_producer *p, struct nm_wire_words *words, int tell)
 {
 	pid_t parent = getpid(), child;
 	int status;
@@ -56,7 +57,7 @@ static int write_family(const char *dir, struct ring_producer *p, struct nm_wire
 		return 1;
 	child = fork();
 	if (child == 0)
-		_exit(write_child(dir, parent, words));
+		_exit(write_child(fd, parent, words));
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
 		return 1;
 	if (tell && nm_wire_fork_encode(words, &(struct nm_wire_fork){(uint32_t)child, 1}))
@@ -69,10 +70,10 @@ int main(int argc, char **argv)
 	struct nm_wire_words words = {0};
 	struct ring_producer p;
 
-	if (argc != 3 || ring_producer_open(&p, argv[1]))
+	if (argc != 3 || ring_producer_open(&p, atoi(argv[1])))
 		return 2;
 	if (!strcmp(argv[2], "fork") || !strcmp(argv[2], "lonely")) {
-		if (write_family(argv[1], &p, &words, !strcmp(argv[2], "fork")))
+		if (write_family(atoi(argv[1]), &p, &words, !strcmp(argv[2], "fork")))
 			return 2;
 	} else if (!strcmp(argv[2], "bad")) {
 		if (sample_start(&words) || nm_wire_block_encode(&words, 77, NULL, 0) || send(&p, &words))

@@ -9,8 +9,7 @@
  * mappings and heap as they are at the parent's NM_WIRE_FORK with the same ordinal; block numbers go on
  * from there.  The parent publishes that record at once, since it may next wait for its child.
  *
- * An exec that succeeds leaves the file exec.<pid> in the run directory, by which the new image knows
- * that it has not been started afresh; the program's environment stays as it is.
+ * An image that was started by exec knows it by the option --by-exec (main.c); the program's environment stays as it is.
  *
  * At a fatal signal the core lets the tool finish as if the program had exited with status 0, then kills
  * the process: the wrapped VG_(nuke_all_threads_except) and VG_(kill_self) give the real end.
@@ -39,8 +38,7 @@ static ThreadId running;
 static UInt forks; /* made by this process */
 static Bool dying_of_signal;
 static Int exit_status; /* of the last exit or exit_group begun */
-static HChar run_directory[PATH_BYTES];
-static Int consumer;
+static Int shared_file;
 
 /* ---- Threads ---- */
 
@@ -167,20 +165,11 @@ static void report_process(enum nm_wire_start start)
 	nm_record_end();
 }
 
-static void exec_mark(HChar path[PATH_BYTES])
+void nm_events_process_start(Int file, Bool by_exec)
 {
-	VG_(snprintf)(path, PATH_BYTES, "%s/exec.%d", run_directory, VG_(getpid)());
-}
-
-void nm_events_process_start(const HChar *directory, Int consumer_pid)
-{
-	HChar mark[PATH_BYTES];
-
-	VG_(strncpy)(run_directory, directory, sizeof run_directory - 1);
-	consumer = consumer_pid;
-	nm_ring_open(run_directory, consumer);
-	exec_mark(mark);
-	report_process(VG_(unlink)(mark) == 0 ? NM_WIRE_EXECED : NM_WIRE_STARTED);
+	shared_file = file;
+	nm_ring_open(file);
+	report_process(by_exec ? NM_WIRE_EXECED : NM_WIRE_STARTED);
 }
 
 void nm_events_process_end(Int status)
@@ -202,7 +191,7 @@ static void before_fork(ThreadId id)
 
 static void in_child(ThreadId id)
 {
-	nm_ring_open(run_directory, consumer);
+	nm_ring_open(shared_file);
 	report_process(NM_WIRE_FORKED);
 	nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
 	running = id;
@@ -225,9 +214,6 @@ static void report_fork(ULong child)
 
 static void before_exec(const HChar *path)
 {
-	HChar mark[PATH_BYTES];
-	SysRes opened;
-
 	if (!VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) ||
 	    VG_(access)(path, False, False, True) != 0)
 		return;
@@ -235,10 +221,6 @@ static void before_exec(const HChar *path)
 	nm_record_string(path);
 	nm_record_end();
 	nm_ring_publish();
-	exec_mark(mark);
-	opened = VG_(open)(mark, VKI_O_CREAT | VKI_O_WRONLY, 0600);
-	if (!sr_isError(opened))
-		VG_(close)((Int)sr_Res(opened));
 }
 
 static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
@@ -256,15 +238,10 @@ static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 
 static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes result)
 {
-	HChar mark[PATH_BYTES];
-
 	(void)n;
 	nm_maps_after_syscall(number, args, result);
 	if (number == __NR_arch_prctl) {
 		report_thread_pointer(id);
-	} else if (number == __NR_execve || number == __NR_execveat) {
-		exec_mark(mark);
-		VG_(unlink)(mark);
 	} else if (is_fork(number, args) && !sr_isError(result) && sr_Res(result) != 0) {
 		report_fork(sr_Res(result));
 	}

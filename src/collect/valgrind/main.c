@@ -6,26 +6,24 @@
  *
  *     VALGRIND_LIB=DIR valgrind.bin --tool=nearmiss --command-line-only=yes -q --demangle=no
  *         --trace-children=yes --vgdb=no --sigill-diagnostics=no --default-suppressions=no
- *         --log-file=RUN/log.%p --run-dir=RUN --consumer=PID --all-blocks=no -- PROGRAM ARGUMENTS
+ *         --log-fd=FD --arena=FD --all-blocks=no -- PROGRAM ARGUMENTS
  *
- * DIR holds the tool and links to Valgrind's support files.  --demangle=no: allocation functions are
- * recognised by their linkage names.  --vgdb=no: no files and no thread for a debugger.  --log-file:
- * what Valgrind has to say stays out of the program's output.
+ * DIR holds the tool and links to Valgrind's support files.  --demangle=no: allocation functions are recognised by their
+ * linkage names.  --vgdb=no: no files and no thread for a debugger.  --log-fd: what Valgrind has to say stays out of the
+ * program's output.  Both descriptors are files in memory that `nearmiss record` has made.
  *
- * Tried and left at Valgrind's defaults, CPU time of gzip -9 on 4 MB (1.37 s; --tool=none 1.28 s): not
- * following calls and jumps 1.69 s, --vex-iropt-level=1 1.58 s, the older register allocator 1.53 s, no
- * loop unrolling 1.50 s, --vex-guest-max-insns=100 1.43 s, registers up to date only for the stack
- * pointer 1.40 s.
+ * Dropped: other values of Valgrind's tuning options (chasing of calls, --vex-iropt-level, unrolling, the older
+ * register allocator, smaller blocks); each made recordings slower.
  */
 #include "tool.h"
 
-static const HChar *run_directory;
-static Int consumer;
+static Int shared_file = -1;
+static Bool by_exec;
 
 static Bool process_option(const HChar *option)
 {
-	if VG_STR_CLO (option, "--run-dir", run_directory) {
-	} else if VG_INT_CLO (option, "--consumer", consumer) {
+	if VG_INT_CLO (option, "--arena", shared_file) {
+	} else if VG_BOOL_CLO (option, "--by-exec", by_exec) {
 	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
 	} else {
 		return False;
@@ -36,8 +34,8 @@ static Bool process_option(const HChar *option)
 static void print_usage(void)
 {
 	VG_(printf)
-	("    --run-dir=DIR             absolute path of the directory with the ring files\n"
-	 "    --consumer=PID            stop recording when this process is gone\n"
+	("    --arena=FD                descriptor of the memory that is shared with nearmiss record\n"
+	 "    --by-exec=no|yes          the tool's own: this program was started by exec [no]\n"
 	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n");
 }
 
@@ -45,11 +43,15 @@ static void print_debug_usage(void) { VG_(printf)("    (none)\n"); }
 
 static void after_options(void)
 {
-	if (run_directory == NULL || run_directory[0] != '/') {
-		VG_(umsg)("--run-dir must name a folder by its absolute path; nearmiss record does so\n");
+	if (shared_file < 0) {
+		VG_(umsg)("--arena must name a descriptor; nearmiss record does so\n");
 		VG_(exit)(1);
 	}
-	nm_events_process_start(run_directory, consumer);
+	shared_file = nm_descriptor_keep("--arena=");
+	nm_descriptor_keep("--log-fd=");
+	if (!by_exec)
+		nm_option_add_for_exec("--by-exec=yes");
+	nm_events_process_start(shared_file, by_exec);
 }
 
 static void before_options(void)

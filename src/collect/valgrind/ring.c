@@ -8,27 +8,31 @@
  * before the end of the chunk; translated code checks it once per superblock, records written from C
  * check the real end.
  *
- * Waiting for the consumer is by futex with a timeout, because the consumer may die: then, or when it
- * says `detached`, the stream is thrown away and the program goes on unhindered.  So it does when no
- * ring can be made (a chroot without the run directory): writing goes on in private memory.
+ * Waiting for the consumer is by futex with a timeout, because the consumer may die: then, or when it sets
+ * `detached`, the stream is thrown away and the program goes on unhindered: writing continues in private memory.  So it
+ * does when no ring can be had for long; control->unobserved counts such processes.
+ *
+ * The consumer's file is open under a number that the program cannot reach (descriptors.c), so a process needs no
+ * path, no permission and no file size of its own to open a ring.
  */
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
 
 #define AREA_BYTES (64u << 20)
-#define PATH_BYTES 4096
-#define PATIENCE_SECONDS 1
+#define PATIENCE_SECONDS 1 /* after which we look whether the consumer is alive */
+#define MAX_WAITS 10       /* of PATIENCE_SECONDS, for a slot */
+#define NO_SLOT NM_WIRE_MAX_SLOTS
 #define RAN_WORDS 2
 
 static _Alignas(4096) UChar area[AREA_BYTES];
-static _Alignas(4096) UChar control_page[4096];
+static _Alignas(4096) UChar control_area[NM_WIRE_CONTROL_BYTES];
 
 static struct nm_wire_ring *const ring = (struct nm_wire_ring *)area;
-static struct nm_wire_control *const control = (struct nm_wire_control *)control_page;
+static struct nm_wire_control *const control = (struct nm_wire_control *)control_area;
 
 static Bool detached;
-static Int consumer_pid;
+static Int file;      /* the consumer's; negative: none */
 static ULong *record; /* header of the record being made */
 static ULong *record_end;
 static ULong *start;     /* of the chunk being written */
@@ -51,26 +55,13 @@ static void begin_chunk(void)
 	__atomic_store_n(&ring->cursor, (Addr)start, __ATOMIC_RELEASE);
 }
 
-enum { MAP_POPULATE_ = 0x8000 }; /* not among Valgrind's: at once, rather than by a thousand page faults */
+/* Of Linux; Valgrind's headers have no names for them.  MAP_POPULATE: at once, rather than by a thousand page faults. */
+enum { MAP_POPULATE_ = 0x8000, F_WRLCK_ = 1, F_UNLCK_ = 2, EOPNOTSUPP_ = 95 };
 
-/* Maps `bytes` of the file over `where`; 0 or an error number. */
-static Int map_over(void *where, const HChar *path, SizeT bytes, Bool create)
+static Bool map_over(void *where, ULong offset, SizeT bytes)
 {
-	SysRes opened = VG_(open)(path, create ? VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL : VKI_O_RDWR, 0600);
-	long result;
-	Int fd;
-
-	if (sr_isError(opened))
-		return (Int)sr_Err(opened);
-	fd = (Int)sr_Res(opened);
-	result = create ? nm_syscall(__NR_ftruncate, fd, (long)bytes, 0, 0, 0, 0) : 0;
-	if (create && nm_syscall(__NR_fallocate, fd, 0, 0, (long)bytes, 0, 0) == -VKI_ENOSPC)
-		result = -VKI_ENOSPC; /* else the first write into memory that is not there would be fatal */
-	if (result == 0)
-		result = nm_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
-				    VKI_MAP_SHARED | VKI_MAP_FIXED | MAP_POPULATE_, fd, 0);
-	VG_(close)(fd);
-	return result == (long)where ? 0 : -(Int)result;
+	return nm_syscall(__NR_mmap, (long)where, (long)bytes, VKI_PROT_READ | VKI_PROT_WRITE,
+			  VKI_MAP_SHARED | VKI_MAP_FIXED | MAP_POPULATE_, file, (long)offset) == (long)where;
 }
 
 /* A ring that nobody reads. */
@@ -88,8 +79,8 @@ static void open_private(void)
 static Bool geometry_is_valid(void)
 {
 	return control->magic == NM_WIRE_MAGIC && control->version == NM_WIRE_VERSION &&
-	       control->chunks >= 2 && control->chunks <= NM_WIRE_MAX_CHUNKS &&
-	       control->chunk_words >= 4 * NM_MARGIN_WORDS &&
+	       control->slots <= NM_WIRE_MAX_SLOTS && control->chunks >= 2 &&
+	       control->chunks <= NM_WIRE_MAX_CHUNKS && control->chunk_words >= 4 * NM_MARGIN_WORDS &&
 	       nm_wire_ring_bytes(control->chunk_words, control->chunks) <= AREA_BYTES;
 }
 
@@ -101,20 +92,93 @@ static void ring_doorbell(void)
 	nm_syscall(__NR_futex, (long)&control->doorbell, NM_FUTEX_WAKE, 1, 0, 0, 0);
 }
 
-void nm_ring_open(const HChar *run_directory, Int consumer)
+static Bool consumer_is_gone(void)
 {
-	HChar path[PATH_BYTES];
-	UInt number;
+	struct vki_flock lock = {.l_type = F_WRLCK_, .l_whence = VKI_SEEK_SET, .l_start = 0, .l_len = 1};
 
-	consumer_pid = consumer;
-	VG_(snprintf)(path, sizeof path, "%s/control", run_directory);
-	if (map_over(control_page, path, sizeof control_page, False) != 0 || !geometry_is_valid()) {
-		open_private();
-		return;
+	/* It holds a lock on the file as long as it lives. */
+	return nm_syscall(__NR_fcntl, file, VKI_F_GETLK, (long)&lock, 0, 0, 0) == 0 &&
+	       lock.l_type == F_UNLCK_;
+}
+
+/* Wakes after a while at the latest.  False: the consumer is gone. */
+static Bool wait_on(UInt *word, UInt value)
+{
+	struct vki_timespec patience = {PATIENCE_SECONDS, 0};
+
+	if (consumer_is_gone())
+		return False;
+	nm_syscall(__NR_futex, (long)word, NM_FUTEX_WAIT, value, (long)&patience, 0, 0);
+	return True;
+}
+
+/* ---- Slots ---- */
+
+static void free_slot(UInt i)
+{
+	__atomic_store_n(&control->slot[i].owner, 0, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&control->slots_freed, 1, __ATOMIC_SEQ_CST);
+	nm_syscall(__NR_futex, (long)&control->slots_freed, NM_FUTEX_WAKE, 1, 0, 0, 0);
+}
+
+/* Reserves the memory before it is touched: where there is none, a store would be fatal. */
+static Bool map_slot(UInt i)
+{
+	const ULong offset = nm_wire_slot_offset(i, control->chunk_words, control->chunks);
+	const SizeT bytes = nm_wire_ring_bytes(control->chunk_words, control->chunks);
+	const long reserved = nm_syscall(__NR_fallocate, file, 0, (long)offset, (long)bytes, 0, 0);
+
+	return (reserved == 0 || reserved == -EOPNOTSUPP_) && map_over(area, offset, bytes);
+}
+
+/* Returns the slot whose memory lies at `area` now, or NO_SLOT. */
+static UInt try_slots(void)
+{
+	UInt i;
+
+	for (i = 0; i < control->slots; i++) {
+		UInt free = 0;
+
+		if (!__atomic_compare_exchange_n(&control->slot[i].owner, &free, (UInt)VG_(getpid)(), False,
+						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+			continue;
+		if (map_slot(i))
+			return i;
+		free_slot(i);
+		break;
 	}
-	number = __atomic_fetch_add(&control->rings, 1, __ATOMIC_SEQ_CST);
-	VG_(snprintf)(path, sizeof path, "%s/ring.%u", run_directory, number);
-	if (map_over(area, path, nm_wire_ring_bytes(control->chunk_words, control->chunks), True) != 0) {
+	return NO_SLOT;
+}
+
+static UInt take_slot(void)
+{
+	UInt waits, slot, freed;
+
+	for (waits = 0; waits < MAX_WAITS; waits++) {
+		freed = __atomic_load_n(&control->slots_freed, __ATOMIC_SEQ_CST);
+		slot = try_slots();
+		if (slot != NO_SLOT || !wait_on(&control->slots_freed, freed))
+			return slot;
+	}
+	__atomic_fetch_add(&control->unobserved, 1, __ATOMIC_SEQ_CST);
+	return NO_SLOT;
+}
+
+static void announce(UInt slot)
+{
+	UInt number = __atomic_fetch_add(&control->rings, 1, __ATOMIC_SEQ_CST);
+
+	__atomic_store_n(&control->slot[slot].ring, number + 1, __ATOMIC_SEQ_CST);
+	ring_doorbell();
+}
+
+void nm_ring_open(Int shared_file)
+{
+	UInt slot;
+
+	file = shared_file;
+	if (!map_over(control_area, 0, sizeof control_area) || !geometry_is_valid() || consumer_is_gone() ||
+	    (slot = take_slot()) == NO_SLOT) {
 		open_private();
 		return;
 	}
@@ -126,30 +190,13 @@ void nm_ring_open(const HChar *run_directory, Int consumer)
 	ring->base = (Addr)area;
 	begin_chunk();
 	__atomic_store_n(&ring->magic, NM_WIRE_MAGIC, __ATOMIC_RELEASE);
-	ring_doorbell();
-}
-
-static Bool consumer_is_gone(void)
-{
-	if (__atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE))
-		return True;
-	return consumer_pid > 0 && nm_syscall(__NR_kill, consumer_pid, 0, 0, 0, 0, 0) == -VKI_ESRCH;
+	announce(slot);
 }
 
 static Bool has_room(UInt *ret_tail)
 {
 	*ret_tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
 	return ring->head - *ret_tail < ring->chunks;
-}
-
-static void wait_on(UInt *word, UInt value)
-{
-	struct vki_timespec patience = {PATIENCE_SECONDS, 0};
-
-	if (consumer_is_gone())
-		detached = True;
-	else
-		nm_syscall(__NR_futex, (long)word, NM_FUTEX_WAIT, value, (long)&patience, 0, 0);
 }
 
 static void wait_for_room(void)
@@ -160,7 +207,8 @@ static void wait_for_room(void)
 		return;
 	__atomic_store_n(&ring->producer_waits, 1, __ATOMIC_SEQ_CST);
 	while (!has_room(&tail) && !detached)
-		wait_on(&ring->tail, tail);
+		if (__atomic_load_n(&ring->detached, __ATOMIC_ACQUIRE) || !wait_on(&ring->tail, tail))
+			detached = True;
 	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -202,9 +250,11 @@ void nm_ring_full(void) { nm_ring_publish(); }
 void nm_ring_close(void)
 {
 	nm_ring_publish();
+	if (detached)
+		return;
 	__atomic_store_n(&ring->state, NM_WIRE_RING_CLOSED, __ATOMIC_SEQ_CST);
-	if (!detached)
-		ring_doorbell();
+	ring_doorbell();
+	open_private(); /* the slot may now be another process's */
 }
 
 /* ---- Records made in C ---- */

@@ -38,7 +38,7 @@
 /* ---- ring.c: the stream.  A record is begun, filled and ended; nothing else may happen between. ---- */
 
 /* Opens the stream of this process.  After a fork it is called again, in the child. */
-void nm_ring_open(const HChar *run_directory, Int consumer);
+void nm_ring_open(Int shared_file);
 /* Gives the words written so far to the consumer, also if the chunk is not full. */
 void nm_ring_publish(void);
 void nm_ring_close(void);
@@ -56,6 +56,14 @@ void nm_record(enum nm_wire_kind kind, UInt arg, UInt n, const ULong *words);
 Addr nm_ring_cursor_address(void);
 Addr nm_ring_limit_address(void);
 Addr nm_ring_ran_address(void);
+
+/* ---- descriptors.c: what programs started by exec inherit. ---- */
+
+/* Moves the descriptor that the option ("--arena=") names out of the program's reach, and keeps it open on exec.  Returns its
+ * number now, or -1 if there is no such option. */
+Int nm_descriptor_keep(const HChar *option);
+/* Programs that this one executes get the option too. */
+void nm_option_add_for_exec(const HChar *option);
 
 /* ---- instrument.c ---- */
 
@@ -96,7 +104,8 @@ Addr nm_allocator_pending_address(void);
 /* ---- events.c: the process and its threads. ---- */
 
 void nm_events_init(void);
-void nm_events_process_start(const HChar *run_directory, Int consumer);
+/* by_exec: this image has replaced another one that was recorded. */
+void nm_events_process_start(Int shared_file, Bool by_exec);
 void nm_events_process_end(Int status);
 
 /* ---- maps.c: the address space. ---- */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * collector_log.h - what the collector has to say, kept out of the program's output.
+ */
+#ifndef NM_COLLECTOR_LOG_H
+#define NM_COLLECTOR_LOG_H
+
+#include <stddef.h>
+
+#include "errors.h"
+
+/* Opens a log in memory that all processes of the recording write to.  It is closed on exec. */
+int nm_collector_log_open(int *ret_fd, struct nm_error *err);
+
+/* The last line in the log, or NULL.  line: room for it. */
+const char *nm_collector_log_last_line(int fd, char *line, size_t room);
+
+/* Warns, in one line for each kind, of Valgrind's limits that processes met: a set-user-id program that was not run, a
+ * system call that Valgrind does not know. */
+void nm_collector_log_report_limits(int fd, void (*warn)(const char *format, ...));
+
+#endif
