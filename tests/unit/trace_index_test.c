@@ -168,12 +168,23 @@ static void point_behind_the_index(struct index_entry *entries, size_t count)
 	entries[count - 1].bytes += 8;
 }
 
+/* Offsets that wrap around, and come out right behind the second chunk. */
+static void wrap_around(struct index_entry *entries, size_t count)
+{
+	const uint64_t far = 1ull << 62;
+
+	(void)count;
+	entries[0].bytes += far;
+	entries[1].offset += far;
+	entries[1].bytes -= far;
+}
+
 static void leave_a_chunk_out(struct index_entry *entries, size_t count) { entries[count - 1].bytes--; }
 
 static void test_an_index_that_lies_is_not_believed(void **state)
 {
-	void (*const changes[])(struct index_entry *, size_t) = {swap_chunks, move_a_chunk, move_a_border,
-								 point_behind_the_index, leave_a_chunk_out};
+	void (*const changes[])(struct index_entry *, size_t) = {
+	    swap_chunks, move_a_chunk, move_a_border, point_behind_the_index, wrap_around, leave_a_chunk_out};
 
 	(void)state;
 	write_trace();
