@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec.h - the words of one stream, made small: the transform that comes before zstd.
+ * codec.h - makes the words of one stream small: the transform before zstd.
  *
- * A run of a program repeats itself, and what it repeats is known when a chunk of it is over.  So the executions of
- * blocks become ranks in lists of successors; and the addresses of each access become distances from the base from
- * which they vary least (its own last address, another access of the same execution, the stack), in a column of
- * their own.  Most columns are one constant.  A general compressor then takes apart what is left.
- * docs/format/trace.md has the rules; encoder.c and columns.c on one side, decoder_tables.c and decoder.c on the other must
- * change together.
+ * A chunk is encoded when it is complete.  The executions of blocks become ranks in lists of successors.  The addresses
+ * of each access become distances from the base from which they vary least (its own last address, another access of the
+ * same execution, the stack), in a column of their own.  Most columns are one constant.  zstd then compresses the rest.
+ * docs/format/trace.md has the rules; encoder.c and columns.c must change together with decoder_tables.c and decoder.c.
  *
- * Decoding has to be quick, so nothing is learned there: an address is an addition of two or three numbers that the
- * tables say where to find.
+ * Decoding is fast because it learns nothing: an address is the sum of two or three numbers that the tables point to.
  */
 #ifndef NM_TRACE_CODEC_H
 #define NM_TRACE_CODEC_H
@@ -31,7 +28,7 @@ enum nm_part {
 	NM_PARTS
 };
 
-enum { NM_PART_SLACK = 8 }; /* bytes behind a part that may be read, whatever they are */
+enum { NM_PART_SLACK = 8 }; /* bytes behind a part that may be read and have no meaning */
 
 struct nm_bytes nm_vec(uint8_t);
 struct nm_words nm_vec(uint64_t);
@@ -47,8 +44,8 @@ int nm_encoder_add(struct nm_encoder *encoder, const uint64_t *words, size_t cou
 uint64_t nm_encoder_words(const struct nm_encoder *encoder);
 uint64_t nm_encoder_references(const struct nm_encoder *encoder);
 
-/* Completes the chunk and gives its streams, which are the encoder's until it is reset.  Then only
- * nm_encoder_reset, which begins a new chunk that knows nothing of this one. */
+/* Completes the chunk and returns its parts, which the encoder owns until it is reset.  Call nm_encoder_reset next: it
+ * begins a new chunk, independent of this one. */
 int nm_encoder_finish(struct nm_encoder *encoder, const struct nm_bytes *ret_parts[NM_PARTS]);
 void nm_encoder_reset(struct nm_encoder *encoder);
 
@@ -61,8 +58,8 @@ void nm_decoder_free(struct nm_decoder *decoder);
 int nm_decoder_begin(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words,
 		     struct nm_error *err);
 
-/* 1 and the next whole records in place of what `words` held; 0 at the end of the chunk; NM_EFORMAT if it is damaged: what
- * was given before stands. */
+/* 1 and the next whole records, which replace the contents of `words`; 0 at the end of the chunk; NM_EFORMAT if it is
+ * damaged: the records before are good. */
 int nm_decoder_next(struct nm_decoder *decoder, struct nm_words *words, struct nm_error *err);
 
 #endif

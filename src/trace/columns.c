@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.c - the addresses of a chunk become slots and their columns (encoder_priv.h).
+ * columns.c - turns the addresses of a chunk into slots and their columns (encoder_priv.h).
  *
- * Three walks: over the executions, to see for each slot from which base its distances change least (survey); over them
- * again, to write each slot's distances one behind another (measure); over the slots, to choose forms (write_slot).
+ * Three passes: over the executions, to see for each slot from which base its distances change least (survey); over them
+ * again, to write each slot's distances one after another (measure); over the slots, to choose forms (write_slot).
  *
- * The survey prices a distance by its bits when it is not the one before, and by nothing when it is.  It looks at a
- * slot's first executions and then at a part of the run here and there: all of it would take twice as long and saves no
- * byte that is worth it.
+ * The survey prices a distance by its bits if it differs from the one before, else by nothing.  It looks at a slot's first
+ * executions and at samples of the run: all of it would take twice as long and save hardly a byte.
  */
 #include <stdlib.h>
 #include <string.h>

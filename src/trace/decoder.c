@@ -2,13 +2,12 @@
  *
  * decoder.c - see codec.h.
  *
- * Nothing that is read is trusted.  All that the loop over the executions relies on is settled when the tables are
- * read (decoder_tables.c): how often each path may run, and so how long each column is and how many words come out.  The
- * loop itself counts paths down and compares ranks, and has no other branch for an address than the end of the block.
+ * No input is trusted.  Everything that the loop over the executions relies on was checked when the tables were read
+ * (decoder_tables.c): how often each path may run, and so how long each column is and how many words come out.  The loop
+ * itself counts paths down and compares ranks, and has no other branch for an address than the end of the block.
  *
- * Measured on the way: predictors that learn while they decode, as in version 1 of the format (the block by the two
- * before it, the address by stride and Markov table), took 5 to 15 ns a reference: a quarter of the addresses was not
- * foreseen, and each of those cost a guess of the processor.
+ * Dropped: predictors that learn while they decode, as in version 1 of the format.  A quarter of the addresses was
+ * mispredicted, and each of those cost a branch misprediction of the processor.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +68,10 @@ static inline uint64_t put_addresses(struct slot *slots, const struct step *step
 	struct slot *s = slots + step->slots;
 
 	for (uint32_t i = 0; i < step->count; i++, s++) {
-		uint64_t told;
+		uint64_t bits;
 
-		memcpy(&told, s->at, sizeof told);
-		before = (*s->base + s->values[told & s->index] + (told & decoder_offsets[s->offset])) &
+		memcpy(&bits, s->at, sizeof bits);
+		before = (*s->base + s->values[bits & s->index] + (bits & decoder_offsets[s->offset])) &
 			 ~NM_WIRE_HEADER_BIT;
 		s->at += s->width;
 		s->last = before;

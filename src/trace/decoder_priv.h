@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_priv.h - the decoder of a chunk: what is unfolded from the tables (decoder_tables.c) and run through (decoder.c).
+ * decoder_priv.h - the decoder of a chunk: what decoder_tables.c builds and decoder.c runs through.
  */
 #ifndef NM_TRACE_DECODER_PRIV_H
 #define NM_TRACE_DECODER_PRIV_H
@@ -11,23 +11,23 @@
 /* Path 0 is any record but BLOCK. */
 struct path {
 	uint64_t header; /* of the BLOCK */
-	uint64_t left;   /* executions that are still to come */
+	uint64_t left;   /* executions still to come */
 };
 
-/* A step to a path, with what is wanted early of it, so that the chain from step to step is one load. */
+/* A step to a path.  It holds a copy of what the next step needs, so the chain from step to step is one load. */
 struct step {
 	uint32_t path;
 	uint32_t first; /* of its own successors in the list of all */
 	uint32_t slots; /* its block's first */
 	uint16_t count; /* addresses */
 	uint8_t successors;
-	uint8_t traits; /* the slot that notes its last address, NM_SLOT_ANCHOR or _SPARE; and ALL_CONSTANT */
+	uint8_t traits; /* the slot that keeps its last address, NM_SLOT_ANCHOR or _SPARE; and ALL_CONSTANT */
 };
 
 enum { NOTING_SLOT = 3, ALL_CONSTANT = 4 /* none of the addresses has a column */ };
 
-/* The next distance is values[told & index] + (told & decoder_offsets[offset]), of the 8 bytes `told` at `at`.  What
- * most slots need lies side by side: `values` is &constant if there is but one. */
+/* The next distance is values[bits & index] + (bits & decoder_offsets[offset]), where `bits` are the 8 bytes at `at`.
+ * `values` is &constant if there is only one value. */
 struct slot {
 	const uint8_t *at; /* in its column */
 	uint64_t last;     /* its last address */
@@ -57,7 +57,7 @@ struct nm_decoder {
 	const uint8_t *flow, *flow_end;
 	const uint8_t *records, *records_end;
 	struct step last;
-	int broken; /* a fault that is still to be told */
+	int broken; /* a code that the next call returns */
 	size_t escaped;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_tables.c - the tables of a chunk become what its decoder runs through (decoder_priv.h).
+ * decoder_tables.c - reads the tables of a chunk into the form that its decoder runs through (decoder_priv.h).
  *
- * Here everything is checked that decoder.c takes for granted: that each column has the bytes for as many executions as
- * its paths may have, that no index points beyond its values, and that the words are as many as the chunk's head says.
- * Every number of things is bounded by the bytes that tell of them, before there is room made.
+ * Everything that decoder.c takes for granted is checked here: each column has the bytes for as many executions as its
+ * paths may have, no index points beyond its values, and the number of words is that in the chunk's header.  Every count
+ * is bounded by the bytes that describe the things counted, before memory is allocated for them.
  */
 #include <string.h>
 

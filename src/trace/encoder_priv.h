@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * encoder_priv.h - an open chunk of the encoder: its executions as they came (encoder.c), and what becomes of their
+ * encoder_priv.h - an open chunk of the encoder: its executions in their order (encoder.c), and the columns made of their
  * addresses (columns.c).
  */
 #ifndef NM_TRACE_ENCODER_PRIV_H

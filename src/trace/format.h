@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * format.h - what lies in the file: its first bytes, the header of a chunk, the index and the last bytes.
+ * format.h - the layout of a trace file: header, chunk header, index, trailer.
  * Numbers are little-endian, as on all machines that collectors run on.
  */
 #ifndef NM_TRACE_FORMAT_H
@@ -26,7 +26,7 @@ struct chunk_header {
 	struct {
 		uint32_t packed, raw;
 	} parts[NM_PARTS];
-	uint64_t check; /* of what stands before it */
+	uint64_t check; /* chunk_check() of the fields before it */
 };
 _Static_assert(sizeof(struct chunk_header) == 72, "the head of a chunk is packed");
 
@@ -52,7 +52,7 @@ static inline uint64_t chunk_check(const struct chunk_header *head)
 	return sum;
 }
 
-/* reader.c: a chunk's header and its bytes behind it, valid until the next call of the reader. */
+/* In reader.c.  A chunk's header and the bytes behind it, valid until the reader's next call. */
 int trace_raw(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct chunk_header *ret_head,
 	      const uint8_t **ret_bytes, struct nm_error *err);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * readahead.c - see readahead.h.  A ring of a few pieces.  What somebody else reads is copied past the caches (stream.h): where
- * the two share no cache, the reader waited for lines that the taker had, and the taker for lines that the reader had.
- * Replays on two threads, interleaved: sqlite3 6.04 -> 4.96 s, mawk 2.75 -> 2.04, solver 1.11 -> 0.97.  Pieces of a quarter
- * of that size made one thread slower.
+ * readahead.c - see readahead.h.
  *
- * Reading is one task after the other, so a token says who does it: whoever finds it free reads the next piece into the
- * next slot.  The taker does so only where no piece is ready; where another is just reading, it waits for that piece.
- * A step waits for the token too: a taker that reads makes no work for others meanwhile, and once it has its piece the
- * next one can be read beside.
+ * A ring of a few pieces.  Only one thread reads at a time: the one that has set `reading`.  It reads the next piece into
+ * the next slot.  The consumer reads only if no piece is ready and nobody else is reading.  A step waits for `reading`,
+ * too: once a consumer that reads has its piece, the next one can be read beside it.
  *
- * The thread of its own, where the ring is full, waits for half of it to be free.  Else the two would take turns piece by
- * piece, a switch each time, and Linux would leave both on one processor.
+ * What another thread reads is copied past the caches (nontemporal.h), since its cache may not be the consumer's.
+ *
+ * The reader's own thread waits until half of a full ring is free; else the two would take turns piece by piece.
+ *
+ * Dropped: pieces of a quarter of the size, which made one thread slower.
  */
 #include "readahead.h"
 
@@ -26,7 +25,7 @@ enum { SLOTS = 32, LINE_WORDS = NM_COPY_LINE / sizeof(uint64_t) };
 
 struct slot {
 	struct nm_piece piece;
-	uint64_t *words; /* what somebody else read for the taker */
+	uint64_t *words; /* read by another thread for the consumer */
 	size_t room;
 	struct nm_bytes names;
 	int status; /* of the reading: as of nm_readahead_next */
@@ -40,19 +39,19 @@ struct nm_readahead {
 	uint32_t stream; /* ... of this stream */
 	pthread_t thread;
 	int threaded;
-	struct nm_words own, other; /* read by the taker, and by somebody else */
+	struct nm_words own, other; /* read by the consumer; by another thread */
 	pthread_mutex_t lock;
 	pthread_cond_t read, emptied;
-	int reading; /* the token: somebody reads into slot head, and has the trace and the fields above */
+	int reading; /* a thread reads into slot head, and owns the trace and the fields above */
 	int ended;   /* nothing more is to be read */
 	struct slot slots[SLOTS];
 	unsigned head, tail; /* filled, taken */
-	int holding;         /* the taker has slot tail */
+	int holding;         /* the consumer uses slot tail */
 };
 
 /* ---- reading ---- */
 
-/* Names stay in the slot, since the trace gives them until its next chunk only. */
+/* Names are copied to the slot: the trace keeps them only until its next chunk. */
 static int read_names(struct nm_readahead *a, const struct nm_trace_chunk *chunk, struct slot *s,
 		      struct nm_error *err)
 {
@@ -103,8 +102,8 @@ static int read_piece(struct nm_readahead *a, struct slot *s, struct nm_words *w
 	}
 }
 
-/* Puts words of somebody else's, which would be in its cache, where the taker gets them sooner. */
-static int hand_over(struct nm_readahead *a, struct slot *s, struct nm_error *err)
+/* Copies words that another thread has read, past the caches. */
+static int copy_words(struct nm_readahead *a, struct slot *s, struct nm_error *err)
 {
 	const size_t count = (s->piece.count + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS;
 
@@ -122,15 +121,15 @@ static int hand_over(struct nm_readahead *a, struct slot *s, struct nm_error *er
 	return 1;
 }
 
-static int read_for_taker(struct nm_readahead *a, struct slot *s, struct nm_error *err)
+static int read_for_consumer(struct nm_readahead *a, struct slot *s, struct nm_error *err)
 {
 	int status = read_piece(a, s, &a->other, err);
 
-	return status > 0 && s->piece.words ? hand_over(a, s, err) : status;
+	return status > 0 && s->piece.words ? copy_words(a, s, err) : status;
 }
 
-/* Under the lock, which is left while it reads: 1 if it did. */
-static int try_read(struct nm_readahead *a, int taker)
+/* Called with the lock, which is released while it reads.  1 if it has read. */
+static int try_read(struct nm_readahead *a, int consumer)
 {
 	struct slot *s = &a->slots[a->head % SLOTS];
 
@@ -138,7 +137,7 @@ static int try_read(struct nm_readahead *a, int taker)
 		return 0;
 	a->reading = 1;
 	pthread_mutex_unlock(&a->lock);
-	s->status = taker ? read_piece(a, s, &a->own, &s->fault) : read_for_taker(a, s, &s->fault);
+	s->status = consumer ? read_piece(a, s, &a->own, &s->fault) : read_for_consumer(a, s, &s->fault);
 	pthread_mutex_lock(&a->lock);
 	a->reading = 0;
 	a->head++;
@@ -178,7 +177,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* ---- the taker ---- */
+/* ---- the consumer ---- */
 
 int nm_readahead_new(struct nm_readahead **ret_ahead, struct nm_trace *trace, int threaded,
 		     struct nm_error *err)
@@ -225,8 +224,8 @@ void nm_readahead_free(struct nm_readahead *a)
 	free(a);
 }
 
-/* The piece that was taken last is given back, unless it is the end. */
-static void give_back(struct nm_readahead *a)
+/* Frees the slot of the piece that was taken last, unless it is the end. */
+static void free_last_slot(struct nm_readahead *a)
 {
 	if (!a->holding || a->slots[a->tail % SLOTS].status <= 0)
 		return;
@@ -243,7 +242,7 @@ int nm_readahead_next(struct nm_readahead *a, struct nm_piece *ret_piece, struct
 	struct slot *s;
 
 	pthread_mutex_lock(&a->lock);
-	give_back(a);
+	free_last_slot(a);
 	while (a->head == a->tail && (a->reading || !a->ended))
 		if (!try_read(a, 1))
 			pthread_cond_wait(&a->read, &a->lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * readahead.h - reads a whole trace in order, a few pieces ahead of who takes them.
+ * readahead.h - reads a whole trace in order, a few pieces ahead of its consumer.
  *
- * Whoever has nothing else to do may read the next piece: another thread by nm_readahead_step, a thread of this reader's
- * own if it has one, and the taker himself where none is ready.  The pieces and their order do not depend on it.
+ * An idle thread may read the next piece: another thread of the caller's by nm_readahead_step, a thread of the reader's
+ * own if it has one, and the consumer itself if no piece is ready.  Pieces and their order do not depend on who reads.
  */
 #ifndef NM_TRACE_READAHEAD_H
 #define NM_TRACE_READAHEAD_H
@@ -20,21 +20,21 @@ struct nm_piece {
 
 struct nm_readahead;
 
-/* The trace is this reader's until it is stopped.  threaded: has a thread of its own. */
+/* The trace must not be used otherwise until the reader is stopped.  threaded: the reader has a thread of its own. */
 int nm_readahead_new(struct nm_readahead **ret_ahead, struct nm_trace *trace, int threaded,
 		     struct nm_error *err);
 
-/* Nobody may be in nm_readahead_step, or come there later. */
+/* No thread may be in nm_readahead_step, or call it later. */
 void nm_readahead_free(struct nm_readahead *ahead);
 
-/* 1 and the next piece, valid until the next call; 0 at the end; or a code: what was given before stands. */
+/* 1 and the next piece, valid until the next call; 0 at the end; or a code: the pieces before it are good. */
 int nm_readahead_next(struct nm_readahead *ahead, struct nm_piece *ret_piece, struct nm_error *err);
 
-/* Reads one piece ahead, in any thread: 1, or 0 if there is nothing to read or no room now.  Of a pipe nothing is read
- * here, since it may be long in coming. */
+/* Reads one piece ahead, in any thread: 1, or 0 if there is nothing to read or no room now.  Does not read from a pipe,
+ * which might block for long. */
 int nm_readahead_step(struct nm_readahead *ahead);
 
-/* Returns when nobody reads any more.  What was read can still be taken; then the trace seems to have ended. */
+/* Returns when no thread reads any more.  Pieces that were read can still be taken; then the trace seems to end. */
 void nm_readahead_stop(struct nm_readahead *ahead);
 
 #endif

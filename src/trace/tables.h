@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * tables.h - what a chunk's tables say about its paths and slots, as encoder and decoder both use it.
+ * tables.h - what a chunk's tables say about its paths and slots, for the encoder and the decoder.
  *
- * A path is a block with the number of addresses that one execution of it sent.  Each access of a block has a slot,
- * which all paths of the block share.  A slot's address is told by the distance from a base, and the slot says in
- * what form its distances are stored.
+ * A path is a block together with the number of addresses that one execution of it sent.  Each address of a block has a
+ * slot, which all paths of the block share.  A slot's address is stored as its distance from a base; the slot says from
+ * which base, and in which form its distances are stored.
  */
 #ifndef NM_TRACE_TABLES_H
 #define NM_TRACE_TABLES_H
@@ -13,9 +13,9 @@
 
 enum { NM_MAX_ADDRESSES = UINT16_MAX, NM_MAX_RANKS = 255 };
 
-/* Distances of a slot, one after another in its column. */
+/* How the distances of a slot are stored, one after another in its column. */
 enum nm_form {
-	NM_FORM_CONSTANT, /* all are alike: no column */
+	NM_FORM_CONSTANT, /* all are equal: no column */
 	NM_FORM_INDEX,    /* 1 byte: which of up to 256 values */
 	NM_FORM_INDEX2,   /* 2 bytes: which of up to 65536 */
 	NM_FORM_OFFSET,   /* .. + 7: 1 to 8 bytes above the least */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.h - trace files (*.nmt): the streams of a recording, small and with all that a replay needs.
+ * trace.h - trace files (*.nmt): the streams of a recording, compressed, with all that a replay needs.
  *
  * A trace is a row of chunks.  Each holds records of one stream and is decoded without any other; names (symbol.h,
- * nm_symbols_take_encoded) stand before the chunk that needs them.  An index at the end serves seeking; a file without
- * one, because it is being written or was cut off, is scanned.  docs/format/trace.md is the specification.
+ * nm_symbols_noted) stand before the chunk that needs them.  An index at the end serves seeking; a file without one,
+ * because it is being written or was cut off, is scanned.  docs/format/trace.md is the specification.
  *
- * Writing goes straight to the file, so that it can be read meanwhile.  Both ends may be pipes: a writer never goes
- * back, and a reader of a pipe takes the chunks as they come.
+ * A writer never seeks back, so a trace can be read while it is written, and both ends may be pipes.
  */
 #ifndef NM_TRACE_H
 #define NM_TRACE_H

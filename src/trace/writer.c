@@ -2,9 +2,9 @@
  *
  * writer.c - writes a trace (trace.h).
  *
- * Each stream that runs has an encoder with an open chunk.  A chunk ends when it holds CHUNK_WORDS, and behind a FORK: a
- * reader needs that record before the child's first chunk, and would otherwise have to keep all children in memory.
- * It is written when anything else is fed, so that names that were met in it can be given before.
+ * Each running stream has an encoder with an open chunk.  A chunk ends when it holds CHUNK_WORDS, and after a FORK: a reader
+ * needs that record before the child's first chunk, and would otherwise have to keep all children in memory.  A complete
+ * chunk is written when anything else is fed, so that the names that it uses can be written before it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,7 @@
 #include "format.h"
 #include "nearmiss/wire.h"
 
-/* Chunks of 1, 2, 4 M words: 0.35, 0.33, 0.31 bytes a reference for cc1, 0.191, 0.192, 0.193 for perl.  Packing goes the
- * faster the smaller they are, since a chunk's addresses are gone through three times. */
+/* Larger chunks compress hardly better and are packed more slowly. */
 enum { CHUNK_WORDS = 1 << 20, LEVEL = 1 };
 
 struct open_stream {
