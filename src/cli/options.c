@@ -2,7 +2,8 @@
  *
  * options.c - see options.h.
  *
- * Dropped: getopt_long, which does not suggest what was meant and cannot share its table with help and completion.
+ * Dropped: getopt_long, which does not suggest what was meant and cannot share its table with help and
+ * completion.
  */
 #include "options.h"
 

@@ -11,9 +11,9 @@
 
 enum { NM_WIDTH_OF_TERMINAL = -1 };
 
-/* The style for a stream: the width of its terminal (COLUMNS comes first) or no limit; colours only on a terminal, and
- * not with NO_COLOR or TERM=dumb; "…" if the locale is UTF-8.  width: NM_WIDTH_OF_TERMINAL, or the user's (0: no
- * limit). */
+/* The style for a stream: the width of its terminal (COLUMNS comes first) or no limit; colours only on a
+ * terminal, and not with NO_COLOR or TERM=dumb; "…" if the locale is UTF-8.  width: NM_WIDTH_OF_TERMINAL,
+ * or the user's (0: no limit). */
 struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width);
 
 struct nm_output {
@@ -21,15 +21,15 @@ struct nm_output {
 	int is_pager;
 };
 
-/* Opens stdout; text for a terminal goes through $NEARMISS_PAGER, $PAGER or less.  "" and "cat" mean no pager; nor
- * is a missing one an error. */
+/* Opens stdout; text for a terminal goes through $NEARMISS_PAGER, $PAGER or less.  "" and "cat" mean no
+ * pager; nor is a missing one an error. */
 void nm_output_open(struct nm_output *output, enum nm_format format);
 
 /* Flushes, or waits for the pager.  A status, not 0 if something could not be written. */
 int nm_output_close(struct nm_output *output);
 
-/* Refuses to write over an input, or two outputs into one file: 0, or the message is printed and a status returned.
- * Either may be NULL. */
+/* Refuses to write over an input, or two outputs into one file: 0, or the message is printed and a status
+ * returned. Either may be NULL. */
 int nm_refuse_same_file(const char *output, const char *other, const char *what_other_is);
 
 extern int nm_output_no_pager; /* set by main for --no-pager */

@@ -15,8 +15,8 @@ int nm_collector_log_open(int *ret_fd, struct nm_error *err);
 /* The last line in the log, or NULL.  line: room for it. */
 const char *nm_collector_log_last_line(int fd, char *line, size_t room);
 
-/* Warns, in one line for each kind, of Valgrind's limits that processes met: a set-user-id program that was not run, a
- * system call that Valgrind does not know. */
+/* Warns, in one line for each kind, of Valgrind's limits that processes met: a set-user-id program that was
+ * not run, a system call that Valgrind does not know. */
 void nm_collector_log_report_limits(int fd, void (*warn)(const char *format, ...));
 
 #endif

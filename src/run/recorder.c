@@ -2,8 +2,8 @@
  *
  * recorder.c - see recorder.h.
  *
- * The recording ends when the program has ended and all rings have.  Processes that it leaves in the background get
- * GRACE_MS; then they run on unobserved.
+ * The recording ends when the program has ended and all rings have.  Processes that it leaves in the
+ * background get GRACE_MS; then they run on unobserved.
  */
 #include "recorder.h"
 
@@ -136,7 +136,8 @@ static int consume(struct recorder *r, struct nm_error *err)
 
 /* ---- the end ---- */
 
-/* Ends the trace after the results, which look up the last names.  A trace that fails does not spoil the profile. */
+/* Ends the trace after the results, which look up the last names.  A trace that fails does not spoil the
+ * profile. */
 static int close_trace(struct recorder *r, struct nm_error *err)
 {
 	struct nm_tracer *tracer = r->tracer;
@@ -198,8 +199,8 @@ static int find_program(struct recorder *r, struct nm_error *err)
 	return nm_launcher_find(&r->launcher, err) ? NM_STATUS_NO_COLLECTOR : 0;
 }
 
-/* The trace comes first: opening a FIFO waits for its reader.  An interrupt then leaves nothing behind; from here on it
- * waits for the program. */
+/* The trace comes first: opening a FIFO waits for its reader.  An interrupt then leaves nothing behind;
+ * from here on it waits for the program. */
 static int open_outputs(struct recorder *r, sigset_t *ignored, struct nm_error *err)
 {
 	const char *output = r->request->run.output;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recorder.h - records a program: runs it under the collector, feeds its rings to a session, writes the profile.
+ * recorder.h - records a program: runs it under the collector, feeds its rings to a session, writes the
+ * profile.
  */
 #ifndef NM_RECORDER_H
 #define NM_RECORDER_H
@@ -13,8 +14,9 @@ struct nm_record_request {
 	char *const *argv; /* the program, NULL-terminated */
 };
 
-/* Returns 0 if the program ran: *ret_exit_status is its exit status, or 128 + the signal that ended it.  Else a
- * status (an enum nm_status, or 128 + the signal that ended the program before its first instruction), and the output's path still holds what it held before. */
+/* Returns 0 if the program ran: *ret_exit_status is its exit status, or 128 + the signal that ended it.
+ * Else a status (an enum nm_status, or 128 + the signal that ended the program before its first
+ * instruction), and the output's path still holds what it held before. */
 int nm_record(const struct nm_record_request *request, int *ret_exit_status, struct nm_error *err);
 
 #endif

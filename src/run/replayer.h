@@ -13,8 +13,8 @@ struct nm_replay_request {
 	const char *format; /* of another tool (import.h); NULL: detect it */
 };
 
-/* 0 or an enum nm_status.  A file that is damaged from some point on is read up to there: that makes a profile too,
- * and NM_STATUS_DAMAGED. */
+/* 0 or an enum nm_status.  A file that is damaged from some point on is read up to there: that makes a
+ * profile too, and NM_STATUS_DAMAGED. */
 int nm_replay(const struct nm_replay_request *request, struct nm_error *err);
 
 #endif

@@ -29,8 +29,8 @@ enum nm_status {
 	NM_STATUS_NO_PROGRAM = 127        /* the program is not there */
 };
 
-/* The status for an error: that of its code if it has one of its own (full disk, damaged or newer profile, memory),
- * else `otherwise`. */
+/* The status for an error: that of its code if it has one of its own (full disk, damaged or newer profile,
+ * memory), else `otherwise`. */
 int nm_status_of(enum nm_code code, int otherwise);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tracer.h - writes a trace beside a recording: packing runs in a thread of its own, while the engine takes the
- * same words.
+ * tracer.h - writes a trace beside a recording: packing runs in a thread of its own, while the engine takes
+ * the same words.
  */
 #ifndef NM_TRACER_H
 #define NM_TRACER_H
@@ -28,7 +28,8 @@ void nm_tracer_flush(struct nm_tracer *tracer);
 /* What fails is told when the trace ends. */
 void nm_tracer_info(struct nm_tracer *tracer, const char *key, const char *value);
 
-/* Ends the trace and frees the tracer.  0, or the first failure since nm_tracer_new; the trace then ends there. */
+/* Ends the trace and frees the tracer.  0, or the first failure since nm_tracer_new; the trace then ends
+ * there. */
 int nm_tracer_close(struct nm_tracer *tracer, struct nm_error *err);
 
 /* Frees it and leaves the trace as it is. */

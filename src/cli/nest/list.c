@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * list.c - nearmiss nest --list: the references of a nest as executed, with the loop indices.  As CSV it is a trace in
- * terms of the source.
+ * list.c - nearmiss nest --list: the references of a nest as executed, with the loop indices.  As CSV it is
+ * a trace in terms of the source.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest_commands.h - the tables of `nearmiss nest`: its references as written (--print) or as executed (--list), and
- * misses over a range of a parameter (--sweep).
+ * nest_commands.h - the tables of `nearmiss nest`: its references as written (--print) or as executed
+ * (--list), and misses over a range of a parameter (--sweep).
  */
 #ifndef NM_NEST_COMMANDS_H
 #define NM_NEST_COMMANDS_H
