@@ -65,7 +65,7 @@ struct nm_operands {
 };
 
 /* Parses argv[1..] into *into.  1: go on; 0: stop and return *ret_status (--help was printed, or a fault was
- * told).  Operands may stand among options unless the command stops at them; "--" ends options. */
+ * reported).  Operands may stand among options unless the command stops at them; "--" ends options. */
 int nm_options_parse(const struct nm_command *command, int argc, char **argv, void *into,
 		     struct nm_operands *ret_operands, int *ret_status);
 

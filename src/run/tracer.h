@@ -14,7 +14,7 @@
 
 struct nm_tracer;
 
-/* symbols: of the engine, whose answers go into the trace.  It is told to keep them. */
+/* symbols: those of the engine.  They keep all names that are looked up, for the trace. */
 int nm_tracer_new(struct nm_tracer **ret_tracer, const char *path, struct nm_symbols *symbols,
 		  struct nm_error *err);
 
@@ -25,7 +25,7 @@ void nm_tracer_wait(struct nm_tracer *tracer);
 /* Writes all that there is, so that it can be read. */
 void nm_tracer_flush(struct nm_tracer *tracer);
 
-/* What fails is told when the trace ends. */
+/* Faults are reported when the trace ends. */
 void nm_tracer_info(struct nm_tracer *tracer, const char *key, const char *value);
 
 /* Ends the trace and frees the tracer.  0, or the first failure since nm_tracer_new; the trace then ends

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""harness.py - what the end-to-end tests share: record a program, ask the profile, find lines.
+"""harness.py - shared by the end-to-end tests: records programs, queries profiles, finds lines.
 
 A test file holds functions case_<name>(); `test_x.py <name>` runs one of them in an empty folder of its
 own and exits 0, 1 (an assertion failed) or 77 (skipped: a tool is missing here).  Meson runs each case as
-a test; without a name all cases of the file run.  The environment tells where things are:
+a test; without a name all cases of the file run.  The environment says where things are:
 
     NEARMISS   the command          PROGRAMS   the folder of tests/programs' executables
     WIRECAT    the stream checker   COLLECTOR  the folder to be given to Valgrind as VALGRIND_LIB
@@ -82,7 +82,7 @@ def counts(profile="p.nmp"):
 
 
 def at(source, tag):
-    """The number of the line of a source that bears the comment @tag."""
+    """The number of the source line with the comment @tag."""
     with open(os.path.join(TOP, source), encoding="utf-8") as f:
         found = [n for n, text in enumerate(f, 1) if re.search(rf"@{tag}\b", text)]
     assert len(found) == 1, f"{source}: @{tag} must stand there once"

@@ -47,7 +47,7 @@ def lines(*arguments):
 
 
 def build(*options):
-    """Compiles and records SOURCE, in a folder of its own so that it can be moved."""
+    """Compiles and records SOURCE, in a separate folder, so that it can be moved."""
     os.mkdir("src")
     with open("src/walk.c", "w", encoding="ascii") as f:
         f.write(SOURCE)
@@ -155,7 +155,7 @@ def case_source_newer_than_the_program():
 
 
 def case_source_that_was_compiled():
-    """clang notes the MD5 of what it compiles: so a change is seen without the times, and a new time is no change."""
+    """clang stores the MD5 of the source: a change is noticed without file times, and a new time alone is not a change."""
     build()
     digest = hashlib.md5(SOURCE.encode()).hexdigest()
     compiled = "SELECT md5, compiled FROM sources WHERE file LIKE '%/walk.c'"
@@ -212,7 +212,7 @@ def instructions(*arguments):
 
 
 def case_instructions():
-    """What single instructions do adds up to what their lines do, and nothing else of the profile changes."""
+    """The counts of instructions add up to those of their lines, and the rest of the profile stays the same."""
     with open(program("matrix"), "rb") as f:
         image = f.read()
     with open("copy", "wb") as f:
@@ -255,7 +255,7 @@ def case_instructions_without_symbols():
 
 
 def case_no_disassembler():
-    """Capstone is loaded when it is needed; where it cannot be, that is told, and all else works."""
+    """Capstone is loaded on demand; if it is missing, a message says so and everything else works."""
     record([program("matrix"), "columns"], "--asm")
     os.mkdir("broken")
     for major in range(4, 10):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""test_calls.py - call chains: record --callgraph, the views contexts and context_counts, what is made of them."""
+"""test_calls.py - call chains: record --callgraph, the views contexts and context_counts, reports and exports."""
 
 import collections
 import json
@@ -132,7 +132,7 @@ def case_handlers_of_signals():
 
 
 def case_chains_of_allocations():
-    """Blocks of one function are told apart by all that leads to it; the counts stand in chains.c."""
+    """Blocks of one function are separated by their whole call chains; chains.c has the counts."""
     def buckets():
         found = {row[0]: row[1:] for row in
                  rows("SELECT b.process || ': ' || b.chain, o.blocks, o.bytes, (SELECT sum(writes) FROM counts AS c "
@@ -203,7 +203,7 @@ def case_other_figures_stay():
 
 
 def case_debian_program_stays():
-    """With call chains each access goes by itself, without them those that share an address word go together."""
+    """With call chains each access is sent alone; without them, accesses that share an address word are sent together."""
     text = "".join(f"{n} the value {n * 7919 % 3001} of {n % 7}\n" for n in range(1500)).encode()
     figures = []
     for options in [], ["--callgraph"]:

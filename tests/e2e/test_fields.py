@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""test_fields.py - fields of structures: their counts, what is used together, types of heap buckets, hot lines, advice."""
+"""test_fields.py - fields of structures: counts, affinity, types of heap buckets, hot lines, advice."""
 
 import csv
 import re
@@ -47,7 +47,7 @@ def case_variable():
 
 
 def case_bucket():
-    """The block is an array of what its pointer points to, for which it was assigned on another line than declared."""
+    """The block is an array of what its pointer points to, though the pointer is declared on another line."""
     record([program("fields")])
     assert rows("SELECT type FROM objects WHERE object LIKE ?", BUCKET) == [("struct item",)]
     found = counts(BUCKET)
@@ -74,7 +74,7 @@ def case_array_inside():
 
 
 def case_further_levels():
-    """Which of a line's fields miss the second level is not told by what misses the first."""
+    """Fields that miss the second level need not be those that miss the first."""
     record([program("distances")], "--cache", "L1d=32K,8,64:L2=128K,16,64")
     found = {row[:2]: row[2:] for row in
              rows("SELECT level, field, sum(reads), sum(read_misses) FROM field_counts WHERE object = 'table' AND line = ? "
@@ -88,7 +88,7 @@ def case_further_levels():
 
 
 def case_sums():
-    """What is shared out to fields adds up to what is not."""
+    """The counts of fields add up to those of the object."""
     record([program("fields")])
     what = ("sum(reads), sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
             "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), sum(writebacks), "
@@ -188,13 +188,13 @@ def case_example():
 
 
 def case_containers():
-    """Nodes and arrays of the C++ library are what its allocators are made for."""
+    """Nodes and arrays of the C++ library have the types of their allocators."""
     record([program("containers")])
     assert rows("SELECT count(*) FROM objects WHERE kind = 'heap' AND type LIKE 'std::%node%'")[0][0] > 0
 
 
 def case_rust():
-    """What the generic functions of Rust's library allocate; a hash table's block is no array of elements alone."""
+    """Types of blocks from generic functions of Rust's library; a hash table's block is more than an array of elements."""
     record([program("orders")])
     found = rows("SELECT object, type FROM objects WHERE object GLOB 'heap orders::*' AND blocks * largest > 30000")
     types = sorted(kind or "" for _, kind in found)

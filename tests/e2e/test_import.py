@@ -55,7 +55,7 @@ FOLLOWS = 64  # an access that shares the address word of the one before it
 
 
 class Blocks:
-    """What `trace print` tells of blocks: their instructions, their accesses, and where they can be left."""
+    """What `trace print` shows of blocks: instructions, accesses, exits."""
 
     def __init__(self):
         self.known = {}
@@ -153,7 +153,7 @@ DINERO = (
 
 
 def case_peers_count_alike():
-    """Traces that other tools have written count here what the tools' own simulators count of them."""
+    """nearmiss counts traces of other tools as the tools' own simulators do."""
     sample = os.path.join(DATA, "walk.drmemtrace.xz")
     for sizes, policy, misses, compulsory in DRCACHESIM:
         spec = ":".join(f"{name}={size},64,policy={policy}" for name, size in zip(("L1i", "L1d", "L2"), sizes))
@@ -198,7 +198,7 @@ def case_sizes_that_are_not_told():
 
 
 def case_csv_overlapping_accesses_keep_their_objects():
-    """What a row says is what is counted, however the accesses overlap and straddle."""
+    """Each row counts as it says, even if accesses overlap or straddle lines."""
     random.seed(7)
     lines = []
     for _ in range(20000):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""test_life.py - how programs begin and end: status, output, signals, children, threads of the engine."""
+"""test_life.py - how programs start and end: status, output, signals, children, engine threads."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ def case_abort():
 
 
 def case_instructions_that_valgrind_does_not_know():
-    """A program that handles the SIGILL loses nothing; of one that does not, what it did until then is told, and why."""
+    """A program that handles SIGILL loses nothing; one that does not is recorded up to it, and the summary says why."""
     work = ("SELECT sum(reads) FROM counts WHERE level = 'L1d' "
             "AND function = 'work' AND object = 'data'")
     done = record([program("endings"), "probe"])
@@ -105,7 +105,7 @@ def case_ignored_signals_stay_ignored():
 
 
 def case_interrupt_before_the_program_starts():
-    """Ctrl-C at once: the status tells of it, and an older profile stays."""
+    """Ctrl-C at once: the status is 130."""
     with open("p.nmp", "wb") as f:
         f.write(b"old")
     for delay in (0, 0.01, 0.02):
@@ -171,7 +171,7 @@ def recorded_process(recorder):
 
 
 def case_kill_without_mercy():
-    """kill -9 of the program: what the ring holds is reported."""
+    """kill -9 of the program: the profile has what the ring held."""
     child = start("forever")
     os.kill(recorded_process(child.pid), signal.SIGKILL)
     status, _, err = finish(child)
@@ -180,7 +180,7 @@ def case_kill_without_mercy():
 
 
 def case_kill_in_code_without_accesses():
-    """The same in a loop in registers, of which nothing is sent: its instructions are told, four for each turn."""
+    """The same in a loop without accesses: its instructions are counted, four for each iteration."""
     child = start("forever", "quiet")
     os.kill(recorded_process(child.pid), signal.SIGKILL)
     status, _, err = finish(child)

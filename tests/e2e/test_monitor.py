@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""test_monitor.py - single events of programs: what is counted, drawn and told agrees with the profile of the same run,
+"""test_monitor.py - single events of programs: counts, histograms and histories agree with the profile of the same run,
 and with itself."""
 
 import csv
@@ -41,7 +41,7 @@ def case_live_and_replayed_agree():
 
 
 def case_figures_of_the_profile():
-    """Counts are those of the profile: of all, of an object, of a function."""
+    """Counts agree with the profile: in total, by object, by function."""
     record([program("matrix"), "columns"], "-q", "--trace", "t.nmt")
     found = table("-i", "t.nmt")
     assert [(r["level"], r["miss"], r["load"], r["replace"]) for r in found] == levels()
@@ -78,7 +78,7 @@ def case_histograms_are_sums():
 
 
 def case_sequence_and_nth():
-    """The history of the line that is replaced most often, told as a whole and one by one."""
+    """The history of the line that is replaced most often, as a whole and event by event."""
     record([program("matrix"), "columns"], "-q", "--trace", "t.nmt")
     line = table("-i", "t.nmt", "--histogram=line", "--level=L1d", "--sort=L1d_replace", cache=SMALL)[0]
     assert line["L1d_replace"] > 3
@@ -189,7 +189,7 @@ def case_fetches():
 
 
 def case_cores():
-    """Figures are sums over the caches of the cores, each of which has stays of its own."""
+    """Counts are sums over the cores; each core has its own residencies."""
     threads = [program("threads")]
     cores = ("--cores", "3", "--map", "1=1,2=0")
     record(threads, "-q", "--cache", SMALL, *cores, "--trace", "t.nmt")

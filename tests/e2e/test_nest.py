@@ -45,7 +45,7 @@ def case_blocked_product():
 
 
 def all_counts(name, *arguments, cache):
-    """Every figure of every cell and level, and who evicted whom."""
+    """Every count of every row and level, and all evictions."""
     nest(name, *arguments, cache=cache)
     evictions = rows("SELECT level, file, line, evictor, victim, count FROM evictions")
     return counts(), sorted(evictions, key=repr)
@@ -78,7 +78,7 @@ def case_mersenne_caches():
 
 
 def case_plugins():
-    """One that does what is done without it changes no figure, at any level, whatever stands around it."""
+    """A plug-in that does what nearmiss does by itself changes no count, at any level."""
     design = program("design.so")
     for l1, l2 in ((",policy=lru", ""), ("", ",write=through"), (",allocate=no", ""), ("", ",inclusion=inclusive"),
                    ("", ",inclusion=exclusive")):
@@ -185,7 +185,7 @@ def case_product_with_a_transpose():
 
 
 def case_sparse_matrix():
-    """Index arrays: what they say is followed, and they are read themselves."""
+    """Index arrays: their values are used as subscripts, and reading them counts."""
     nest("sparse.nest")
     found = dict(rows("SELECT object, sum(reads + writes) FROM counts GROUP BY 1"))
     assert found == {"ROW": 12, "COLUMN": 13, "VALUE": 13, "x": 13, "y": 26}, found

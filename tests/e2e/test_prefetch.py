@@ -55,7 +55,7 @@ def case_walks():
 
 
 def case_without_is_as_alone():
-    """A machine beside others that prefetch counts what it counts alone; so does one that does."""
+    """A machine counts the same alone and beside others, with or without prefetching."""
     side_by_side()
     view = "SELECT {} FROM {} WHERE level IN ({}) ORDER BY 1, 2, 3, 4, 5, 6, 7"
     columns = "function, file, line, object, loads, cold, capacity, conflict, reuse, used_bytes, evictions"
@@ -67,7 +67,7 @@ def case_without_is_as_alone():
 
 
 def case_sums_close():
-    """What left was loaded or prefetched; those that prefetches pushed out are told apart."""
+    """Lines that left had been loaded or prefetched; evictions by prefetches are counted apart."""
     side_by_side()
     for level, loads, evictions, lines in rows("SELECT level, loads, evictions, size / line_size FROM levels"):
         prefetches, useful, late, pollution = rows(
@@ -99,7 +99,7 @@ def case_report():
 
 
 def case_evictions():
-    """Who was pushed out by prefetches is told with the matrix and with its lines, where there are any."""
+    """The matrix and its source lines show evictions by prefetches, if there are any."""
     side_by_side()
     count, by_prefetch = rows("SELECT sum(count), sum(prefetches) FROM evictions WHERE level = '2/L1d'")[0]
     for chosen in [], ["--evictor", "*"]:
@@ -116,7 +116,7 @@ def case_evictions():
 
 
 def case_trace_gives_the_same():
-    """Whatever else is asked for: the table of strides knows instructions, not what they are counted by."""
+    """Other options change nothing: the stride table knows instructions, not how they are counted."""
     cache = "L1d=32K,8,64,prefetch=stride:L2=256K,8,64,prefetch=stream"
     record([program("walks")], "--cache", cache, "--trace", "t.nmt")
     for options in [], ["--asm"], ["--callgraph"]:
@@ -128,7 +128,7 @@ def case_trace_gives_the_same():
 
 
 def case_nest():
-    """Two references of one line and one array, of which each has a stride of its own."""
+    """Two references of one source line to one array, each with its own stride."""
     with open("n.nest", "w", encoding="ascii") as f:
         f.write("array X(8192) of real*8\narray Y(8192) of real*8\n"
                 "for i = 1 to 4000\n  read X(i), X(8001 - 2*i + 191)\nend\n")
@@ -140,7 +140,7 @@ def case_nest():
 
 
 def case_monitor():
-    """What a level prefetches is told, and is no load."""
+    """Prefetches are events of their own, not loads."""
     record([program("walks")], "--cache", NEXT, "--trace", "t.nmt")
     done = nearmiss("monitor", "-i", "t.nmt", "--cache", NEXT, "--format", "csv")
     first = next(csv.DictReader(done.stdout.decode().splitlines()))

@@ -165,7 +165,7 @@ def figures(profile, prefix=""):
 
 
 def case_machines_side_by_side():
-    """One run gives for each machine what a run of its own would."""
+    """One run of several machines gives the counts of separate runs."""
     write = "L1d=16K,4,32,policy=fifo:L2=128K,8,64,inclusion=inclusive"
     with open("mine.machine", "w", encoding="ascii") as f:
         f.write("# a machine of mine\nmachine mine\nsource invented\n\nL1d = 16K, 4, 32, policy=fifo  # small\n"
@@ -184,7 +184,7 @@ def case_machines_side_by_side():
     assert [row["level"] for row in listed][:4] == ["L1d", "L2", "zen3/L1d", "zen3/L2"], listed
     ranked = report("report", "pairs", "--level", "zen3/L1d", profile="all.nmp")
     assert ranked and ranked[0]["object"] == "matrix", ranked
-    # What a miss costs is told by the machine's own levels alone.
+    # The cost of a miss depends only on the machine's own levels.
     record([program("matrix"), "columns"], "--machine", "zen3", profile="one.nmp")
     assert report("report", "pairs", profile="one.nmp")[0]["cycles"] == ranked[0]["cycles"]
 
@@ -275,7 +275,7 @@ def case_inlined_allocation_wrappers():
 
 
 def case_buckets():
-    """Whatever stands between a function and malloc, its blocks bear the function's name."""
+    """Blocks have the function's name, whatever wrappers are between it and malloc."""
     record([program("buckets")])
     blocks = {}
     for name, count in rows("SELECT object, blocks FROM objects WHERE kind = 'heap' AND object LIKE '%buckets.cpp%'"):
@@ -293,7 +293,7 @@ def case_buckets():
 
 
 def case_mappings():
-    """Memory that no allocator hands out bears the name of the function that asked for it."""
+    """Memory outside the allocator has the name of the function that mapped it."""
     record([program("mappings"), "mapped-file"])
     source = SOURCES + "mappings.c"
     Cell(source, "extended", "anonymous extend (mappings.c:%").expect(writes=4096, write_misses=4096, cold=4096)

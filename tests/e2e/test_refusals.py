@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""test_refusals.py - bad input: each gives one clear line (a wrong SPEC also shows the place), a status
-of its own, no crash, and nothing lost or left behind under the final name."""
+"""test_refusals.py - bad input: each gives one clear line (a wrong SPEC also its place), its own status, no
+crash, and no file lost or left behind."""
 
 import os
 import shutil
@@ -78,7 +78,7 @@ def case_32_bit_program():
 
 
 def case_set_user_id_program():
-    """Refused in one line; as a child of the program, told at the end."""
+    """Refused in one line; as a child of the program, reported at the end."""
     shutil.copy(need("true"), "privileged")
     os.chmod("privileged", 0o4755)
     refused(nearmiss("record", "--", "./privileged"), NOT_EXECUTABLE, "privileged", "set-user-id")
@@ -113,7 +113,7 @@ def case_wrong_specifications():
 
 
 def case_machine_descriptions():
-    """A fault is told with its line, which is shown; so are files that are none, and too many machines."""
+    """Faults show their line; files that are not descriptions, and too many machines, are refused."""
     def write(text):
         with open("m.machine", "wb") as f:
             f.write(text)
@@ -137,14 +137,14 @@ def case_machine_descriptions():
 
 
 def case_policy_that_looks_ahead():
-    """Told before the program runs."""
+    """Refused before the program runs."""
     done = nearmiss("record", "-o", "p.nmp", "--cache", "L1d=32K,8,64,policy=opt", "--", need("touch"), "ran")
     refused(done, BAD_MACHINE, "level L1d", "policy=opt")
     assert not os.path.exists("ran")
 
 
 def case_plugins():
-    """What is wrong with a plug-in is told before the program runs; what it does wrong later, at the end."""
+    """A bad plug-in is refused before the program runs; what it does wrong later is reported at the end."""
     def record_with(plugin):
         return nearmiss("record", "-o", "p.nmp", "--cache", f"L1d=32K,8,64,plugin={plugin}", "--", need("touch"),
                         "ran")
@@ -171,7 +171,7 @@ def case_plugins():
 
 
 def case_unwritable_output():
-    """Told before the program runs, not after an hour of it."""
+    """Refused before the program runs, not an hour later."""
     done = nearmiss("record", "-o", "no/such/folder/p.nmp", "--", need("touch"), "ran")
     refused(done, NO_OUTPUT, "no/such/folder")
     assert not os.path.exists("ran")
@@ -240,7 +240,7 @@ def case_no_valgrind():
 
 
 def case_full_disk():
-    """The output's file system is full: told, no broken file under the final name, an old profile kept."""
+    """The output's file system is full: a message, no broken file, and an older profile stays."""
     unshare, mount = need("unshare", "mount")
     namespace = [unshare, "-m"] if os.getuid() == 0 else [unshare, "-rm"]
     if run(namespace + [mount, "-t", "tmpfs", "-o", "size=16k", "none", "/mnt"]).returncode:
@@ -280,7 +280,7 @@ def case_wrong_sql():
 
 
 def case_output_that_cannot_be_written():
-    """Standard output is full: told, and the status is not 0."""
+    """Standard output is full: a message, and the status is not 0."""
     good_profile()
     with open("/dev/full", "wb") as full:
         done = subprocess.run([NEARMISS, "report", "-i", "p.nmp"], stdout=full, stderr=subprocess.PIPE,

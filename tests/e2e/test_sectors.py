@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""test_sectors.py - levels whose lines are loaded by sectors: what is moved, what is counted apart, and that a trace
+"""test_sectors.py - levels with sectors: bytes moved, sector misses, and that a trace
 gives the same."""
 
 import csv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""test_sets.py - loads and evictions by set: they share out those of the levels, and tell a conflict by its set."""
+"""test_sets.py - loads and evictions by set: they add up to those of the levels, and show conflicts."""
 
 import csv
 

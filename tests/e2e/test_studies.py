@@ -23,14 +23,14 @@ def expect_first(source, objects, first_tag, last_tag, level="L1d"):
 
 
 def misses(name, *arguments, cache):
-    """Level -> misses of a run, and what the program says."""
+    """Level -> misses of a run, and the program's output."""
     done = nearmiss("record", "-o", f"{name}.nmp", "--cache", cache, "--", program(name), *arguments)
     assert done.returncode == 0, done.stderr.decode()
     return dict(rows(f"SELECT level, {MISSES} FROM counts GROUP BY level", profile=f"{name}.nmp")), done.stdout
 
 
 def expect_fewer(name, repaired, *arguments, cache=SPEC, **most):
-    """The repaired program prints what the other prints, and has at most the given share of its misses."""
+    """The repaired program prints the same as the other, and has at most the given share of its misses."""
     before, said = misses(name, *arguments, cache=cache)
     after, says = misses(repaired, *arguments, cache=cache)
     assert said and said == says, (said, says)
@@ -39,7 +39,7 @@ def expect_fewer(name, repaired, *arguments, cache=SPEC, **most):
 
 
 def case_quake():
-    """Rows of 24 bytes, each from a malloc of its own: 6 of 8 bytes are used, and pointers are loaded besides."""
+    """Rows of 24 bytes, each from its own malloc: 6 of 8 bytes are used, and pointers are loaded too."""
     source = "examples/quake.c"
     record([program("quake"), "12", "3"])
     bucket = f"heap make_blocks (quake.c:{at(source, 'row')})"

@@ -215,7 +215,7 @@ def case_cut_off():
 
 
 def case_pipes():
-    """A trace through a pipe is the same trace: printed, cut and told as the file is; recorded to standard output it is the
+    """A trace through a pipe is the same trace: printed, cut and described like the file; recorded to standard output it is the
     same file, and the program's own output does not get in between."""
     record([program("processes")], "--trace", "t.nmt", "-q")
     trace = contents_of("t.nmt")
@@ -247,7 +247,7 @@ def case_fifo():
 
 
 def case_pipe_cut_off():
-    """What came before is used, wherever the pipe breaks; a pipe whose writer has not come to its end is no damage."""
+    """The part before a broken pipe is used; a pipe whose writer is killed is not damage."""
     record([program("list")], "--trace", "t.nmt", "-q")
     trace = contents_of("t.nmt")
     text = replay("-", status=DAMAGED, stdin=trace[:len(trace) // 2]).stderr.decode()
@@ -268,7 +268,7 @@ def case_pipe_cut_off():
 
 
 def case_broken_pipe():
-    """Who reads the trace goes away: that is told, and the profile is whole."""
+    """The reader of the trace goes away: a message says so, and the profile is complete."""
     shutil.copy(program("matrix"), "matrix")
     running = subprocess.Popen([NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "-t", "-", "--", "./matrix",
                                 "rows"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

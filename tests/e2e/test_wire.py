@@ -52,7 +52,7 @@ def sums(statistics):
 
 
 def case_code_without_accesses():
-    """It is counted, but for what a signal's handler returns to; or sent, if that is asked for.  Nothing else differs."""
+    """Code without accesses is counted, except where a signal handler returns; or sent on request.  Nothing else differs."""
     for name, most in (("quiet", 200 * 1000), ("signals", None), ("list", None)):
         counted = sums(check([program(name)]))
         sent = sums(check([program(name)], options=["--all-blocks=yes"]))

@@ -55,7 +55,7 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, width), NULL},
 };
 
-/* 0, or the status of a fault that was told. */
+/* 0, or a status after a message. */
 static int read_request(const struct nm_command *self, const struct annotate_options *o,
 			const struct nm_operands *operands, struct nm_annotate_request *ret_request)
 {
