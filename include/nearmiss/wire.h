@@ -182,8 +182,8 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  * To open a ring a producer takes a free slot i (compares control->slot[i].owner with 0 and swaps in its pid),
  * reserves the slot's memory by fallocate, maps it and fills in the header.  Then it takes a ring number by adding
  * 1 to control->rings, and stores that number plus 1 in control->slot[i].ring.  The consumer frees the slot when
- * the ring has ended.  Without a free slot the producer waits on control->slots_freed for a while; if it then
- * gives up, it adds 1 to control->unobserved.
+ * the ring has ended.  Without a free slot the producer waits on control->slots_freed for a while.  If it then
+ * gives up, it adds 1 to control->unobserved, and no other producer waits before a slot is freed.
  *
  * The consumer holds a POSIX write lock on the file as long as it lives: F_GETLK tells a producer whether it does.
  *
@@ -216,6 +216,7 @@ struct nm_wire_control {
 	uint32_t slots;
 	uint32_t slots_freed; /* atomic, futex: incremented when a slot is freed */
 	uint32_t unobserved;  /* atomic: processes that found no room for a ring */
+	uint32_t stuck;       /* atomic: slots_freed + 1 when the last of them gave up */
 	struct nm_wire_slot slot[NM_WIRE_MAX_SLOTS];
 };
 

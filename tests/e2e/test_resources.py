@@ -96,6 +96,17 @@ def case_limit_on_file_sizes():
     assert not glob.glob("q.nmp*")
 
 
+def case_more_processes_than_rings():
+    """Each process waits for one that waits for it to end, and there are fewer rings: the innermost ones run unobserved
+    after a while, which is said."""
+    with open("nest.sh", "w", encoding="utf-8") as f:
+        f.write('[ "$1" -le 0 ] && { echo deep; exit 3; }\n/bin/sh nest.sh $(($1 - 1))\nexit $?\n')
+    done = limited(2000, NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", "L1d=8K,2,64", "--", "/bin/sh", "nest.sh",
+                   "8")
+    assert done.stdout == b"deep\n", done
+    assert b"ran unobserved" in done.stderr, done
+
+
 def case_killed_recorder():
     """SIGKILL takes the recorder: the program goes on to its end, though nobody reaps the recorder; nothing stays
     behind, and the next recording removes the unfinished profile."""

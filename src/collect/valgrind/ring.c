@@ -114,13 +114,6 @@ static Bool wait_on(UInt *word, UInt value)
 
 /* ---- Slots ---- */
 
-static void free_slot(UInt i)
-{
-	__atomic_store_n(&control->slot[i].owner, 0, __ATOMIC_SEQ_CST);
-	__atomic_fetch_add(&control->slots_freed, 1, __ATOMIC_SEQ_CST);
-	nm_syscall(__NR_futex, (long)&control->slots_freed, NM_FUTEX_WAKE, 1, 0, 0, 0);
-}
-
 /* Reserves the memory before it is touched: where there is none, a store would be fatal. */
 static Bool map_slot(UInt i)
 {
@@ -144,22 +137,29 @@ static UInt try_slots(void)
 			continue;
 		if (map_slot(i))
 			return i;
-		free_slot(i);
-		break;
+		__atomic_store_n(&control->slot[i].owner, 0, __ATOMIC_SEQ_CST);
+		break; /* for want of memory */
 	}
 	return NO_SLOT;
 }
 
+/* Waits while there is hope: none if another process has waited in vain since the last slot was freed.  Perhaps all
+ * processes that have slots wait for the end of those that have none. */
 static UInt take_slot(void)
 {
-	UInt waits, slot, freed;
+	UInt waits, slot, freed = 0;
 
 	for (waits = 0; waits < MAX_WAITS; waits++) {
 		freed = __atomic_load_n(&control->slots_freed, __ATOMIC_SEQ_CST);
 		slot = try_slots();
-		if (slot != NO_SLOT || !wait_on(&control->slots_freed, freed))
+		if (slot != NO_SLOT)
 			return slot;
+		if (__atomic_load_n(&control->stuck, __ATOMIC_SEQ_CST) == freed + 1)
+			break;
+		if (!wait_on(&control->slots_freed, freed))
+			return NO_SLOT;
 	}
+	__atomic_store_n(&control->stuck, freed + 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&control->unobserved, 1, __ATOMIC_SEQ_CST);
 	return NO_SLOT;
 }
