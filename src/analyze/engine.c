@@ -24,12 +24,12 @@ nm_execute_function *nm_execute_supported(unsigned i)
 static int run_passes(void *arg, const struct nm_ref *refs, size_t count, const struct nm_ref *next)
 {
 	struct nm_engine *e = arg;
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
-	int status = 0;
+	struct nm_pass_batch batch = {.refs = refs, .count = count, .next = next};
+	int status;
 
-	for (size_t i = 0; i < e->pass_count && !status; i++)
-		status = passes[i]->batch(e->passes[i], refs, count, i ? NULL : next);
+	if (e->instruction_clock)
+		batch.clock = nm_instruction_clock_read(e->instruction_clock);
+	status = nm_passes_batch(&e->passes, &batch);
 	if (status == NM_EPLUGIN)
 		e->broken_promise = 1;
 	return status;
@@ -37,15 +37,10 @@ static int run_passes(void *arg, const struct nm_ref *refs, size_t count, const 
 
 static int make_passes(struct nm_engine *e, struct nm_error *err)
 {
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
-	int status = 0;
+	struct nm_pass_setup setup = {
+	    .options = &e->options, .coalesced = e->coalesced, .sampler = &e->sampler};
+	int status = nm_passes_make(&e->passes, &setup, err);
 
-	for (size_t i = 0; i < n && !status; i++) {
-		status = passes[i]->make(&e->passes[i], &e->options, err);
-		if (!status)
-			e->pass_count++;
-	}
 	nm_workers_start(e->workers, run_passes, e);
 	return status;
 }
@@ -73,6 +68,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 		  struct nm_error *err)
 {
 	struct nm_engine *e = calloc(1, sizeof *e);
+	unsigned needs;
 	int status;
 
 	if (!e)
@@ -84,34 +80,30 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->measuring = 1;
 	e->core = nm_machine_core(&e->machine, 1); /* of the first thread */
 	e->core_changed = e->core != 0;
-	e->tlbs = e->memory_changed = nm_engine_has_tlbs(&e->machine);
-	e->by_stride = nm_engine_uses_strides(&e->machine);
+	needs = nm_passes_need(options);
+	e->memory_changed = (needs & NM_PASS_MEMORY) != 0;
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
-	nm_patterns_init(&e->patterns);
-	nm_fields_init(&e->fields, &e->machine);
+	nm_bursts_init(&e->bursts);
+	nm_sampler_init(&e->sampler);
 	e->options = *options;
-	e->options.sampler = &e->fields.sampler;
 	e->options.contexts |= options->heap_chains;
 	e->definition_store = nm_definition_store_new(NULL);
 	if (e->options.contexts)
 		e->calls = nm_calls_new();
-	if (options->event_query && options->event_query->mode == NM_QUERY_NTH)
+	if (needs & NM_PASS_CLOCK)
 		e->instruction_clock = nm_instruction_clock_new();
-	e->options.instruction_clock = e->instruction_clock;
-	e->options.coalesced = e->coalesced = nm_coalesced_table_new();
+	e->coalesced = nm_coalesced_table_new();
 	e->coalesced_recent = calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *e->coalesced_recent);
 	nm_engine_choose_path(e);
 	status = nm_workers_new(&e->workers, options->threads, options->idle, err);
-	if (!status &&
-	    (!e->definition_store || !e->coalesced || !e->coalesced_recent ||
-	     (e->options.contexts && !e->calls) ||
-	     (options->event_query && options->event_query->mode == NM_QUERY_NTH && !e->instruction_clock) ||
-	     nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
-	     nm_space_init(&e->space, e->symbols)))
+	if (!status && (!e->definition_store || !e->coalesced || !e->coalesced_recent ||
+			(e->options.contexts && !e->calls) ||
+			(needs & NM_PASS_CLOCK && !e->instruction_clock) || nm_attributions_init(&e->attrs) ||
+			nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols)))
 		status = nm_fail_memory(err);
-	e->attrs.by_instruction = options->by_instruction || e->by_stride;
-	e->attrs.by_pc = e->by_stride;
+	e->attrs.by_instruction = options->by_instruction || needs & NM_PASS_KEYS;
+	e->attrs.by_pc = (needs & NM_PASS_KEYS) != 0;
 	if (!status)
 		status = make_passes(e, err);
 	if (status) {
@@ -121,17 +113,6 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->batch = nm_workers_buffer(e->workers);
 	*ret_engine = e;
 	return 0;
-}
-
-static void free_passes(struct nm_engine *e)
-{
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
-
-	while (e->pass_count) {
-		e->pass_count--;
-		passes[e->pass_count]->free(e->passes[e->pass_count]);
-	}
 }
 
 static void free_threads(struct nm_engine *e)
@@ -150,7 +131,7 @@ void nm_engine_free(struct nm_engine *e)
 	if (!e)
 		return;
 	nm_workers_free(e->workers);
-	free_passes(e);
+	nm_passes_free(&e->passes);
 	nm_coalesced_table_free(e->coalesced);
 	nm_map_done(&e->coalesced_of);
 	free(e->coalesced_recent);
@@ -166,8 +147,8 @@ void nm_engine_free(struct nm_engine *e)
 	nm_instruction_clock_free(e->instruction_clock);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
-	nm_patterns_done(&e->patterns);
-	nm_fields_done(&e->fields);
+	nm_sampler_done(&e->sampler);
+	nm_map_done(&e->frame_types);
 	nm_arena_done(&e->arena);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);
@@ -229,18 +210,6 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	return 0;
 }
 
-/* The last batch was run. */
-static int end_passes(struct nm_engine *e)
-{
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
-	int status = 0;
-
-	for (size_t i = 0; i < e->pass_count && !status; i++)
-		status = passes[i]->ending(e->passes[i]);
-	return status ? status : nm_fields_end(e);
-}
-
 /* The stream is over: gives back what only it needed, before the result takes memory of its own. */
 static void let_go(struct nm_engine *e)
 {
@@ -262,8 +231,6 @@ static void let_go(struct nm_engine *e)
 int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct nm_error *err)
 {
 	struct nm_result result = {.machine = e->machine};
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
 	uint32_t *objects = NULL;
 	int status = nm_engine_flush(e), drained;
 
@@ -277,12 +244,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (!status)
 		status = list_threads(e, &result);
 	if (!status)
-		status = end_passes(e);
+		status = nm_passes_ending(&e->passes, e);
 	let_go(e);
-	result.attr_count = e->calls ? e->calls->attrs.count : e->attrs.list.count;
-	for (size_t i = 0; i < e->pass_count && !status; i++)
-		status = passes[i]->finish(e->passes[i], &result);
-	free_passes(e);
 	if (!status)
 		status = nm_engine_merge(e, &result, objects);
 	free(objects);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "errors.h"
-#include "event_filter.h"
+#include "event_query.h"
 #include "machine.h"
 #include "result.h"
 #include "symbol.h"
@@ -17,7 +17,6 @@
 
 struct nm_engine;
 struct nm_oracle;
-struct nm_instruction_clock;
 
 struct nm_engine_options {
 	const struct nm_machine *machine;
@@ -29,10 +28,7 @@ struct nm_engine_options {
 	int heap_chains;    /* that, and heap blocks of different chains are different objects */
 	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* of levels that look ahead, or NULL; borrowed */
-	struct nm_sampler *sampler;               /* of the first level; the engine's own, whoever sets it */
-	struct nm_instruction_clock *instruction_clock; /* if the query waits for an event, likewise */
-	const struct nm_coalesced_table *coalesced;     /* that references may be to, likewise */
-	struct nm_idle idle;                            /* for the other thread, until the engine is freed */
+	struct nm_idle idle;                      /* for the other thread, until the engine is freed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

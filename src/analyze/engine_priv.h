@@ -5,8 +5,6 @@
  *   execute.c  blocks become references, calls become frames (the hot path)
  *   single_step.c   the same where it is rare, an access at a time
  *   decoded_block.c     what to do for a block
- *   patterns.c strides, of some references
- *   fields.c   fields of structures, of some references and misses
  *   resolve.c  the attribution key of a reference, where the access does not know it
  *   grouped.c  the same of accesses that share an address word
  *   events.c   every other record
@@ -14,6 +12,7 @@
  *   names.c    names for objects when the stream has ended
  *   chains.c   the same where heap buckets are told apart by call chain
  *   code.c     the code of what missed
+ *   program.c  what passes may ask of the engine
  *   memory.c   huge pages, and what else passes are told between batches
  *   fold.c     attribution keys to source terms: the result
  */
@@ -21,23 +20,23 @@
 #define NM_ENGINE_PRIV_H
 
 #include "attribution.h"
+#include "bursts.h"
 #include "calls.h"
 #include "coalesced.h"
 #include "contexts.h"
 #include "decode.h"
 #include "decoded_block.h"
 #include "engine.h"
-#include "fields.h"
 #include "frames.h"
 #include "inline_cache.h"
 #include "instruction_clock.h"
 #include "pass.h"
-#include "patterns.h"
+#include "sampler.h"
 #include "signals.h"
 #include "space.h"
 #include "workers.h"
 
-enum { NM_MAX_PASSES = 16, NM_KNOWN = 1 << 30, NM_DEBITED = 1 << 29 };
+enum { NM_KNOWN = 1 << 30, NM_DEBITED = 1 << 29 };
 
 struct nm_thread {
 	uint32_t wire;   /* the collector's number */
@@ -96,11 +95,10 @@ struct nm_engine {
 	int single_step; /* blocks are executed by single steps: for fetches, in a pause, under a watch, by context, in some
 		     handlers of signals */
 	int measuring, fetching;
-	int tlbs, memory_changed; /* there are TLBs; the passes do not know yet what memory there is */
-	unsigned core;            /* of the running thread */
-	int core_changed;         /* and the passes do not know yet */
-	int by_stride;            /* a level prefetches by instruction */
-	size_t attrs_announced;   /* attribution keys whose instructions the passes know */
+	int memory_changed;     /* the passes do not know yet what memory there is */
+	unsigned core;          /* of the running thread */
+	int core_changed;       /* and the passes do not know yet */
+	size_t attrs_announced; /* keys that the passes know, if one needs them */
 	struct nm_attributions attrs;
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	uint64_t unmeasured;    /* instructions */
@@ -122,8 +120,8 @@ struct nm_engine {
 	struct nm_contexts contexts;
 	struct nm_arena arena; /* decoded blocks */
 	struct nm_workers *workers;
-	void *passes[NM_MAX_PASSES];
-	size_t pass_count;
+	struct nm_passes passes;
+	uint64_t batches;   /* that were handed over */
 	int broken_promise; /* a pass failed with NM_EPLUGIN; set while a batch runs, read when none does */
 
 	struct nm_engine_options options;
@@ -147,8 +145,9 @@ struct nm_engine {
 	const struct nm_decoded_block *underway;
 	uint32_t served;
 
-	struct nm_patterns patterns;
-	struct nm_fields fields;
+	struct nm_bursts bursts;
+	struct nm_sampler sampler; /* shared by the passes */
+	struct nm_map frame_types; /* of the functions of instructions, or NULL (program.c) */
 	struct nm_instruction_clock *instruction_clock; /* NULL unless an event is waited for */
 	uint64_t instructions; /* for them: measured, up to that of the reference that is made */
 };
@@ -172,17 +171,18 @@ void nm_engine_probe_block(struct nm_engine *engine, uint32_t id, const struct n
 			   const uint64_t *words, struct nm_side_exit left);
 
 /* memory.c */
-int nm_engine_has_tlbs(const struct nm_machine *machine);
-int nm_engine_uses_strides(const struct nm_machine *machine);
 int nm_engine_announce(struct nm_engine *engine);
 static inline size_t nm_engine_attr_count(const struct nm_engine *e)
 {
 	return e->calls ? e->calls->attrs.count : e->attrs.list.count;
 }
+static inline int nm_engine_has_new_keys(const struct nm_engine *e)
+{
+	return e->passes.needs & NM_PASS_KEYS && e->attrs_announced < nm_engine_attr_count(e);
+}
 static inline int nm_engine_must_announce(const struct nm_engine *e)
 {
-	return e->memory_changed || e->core_changed ||
-	       (e->by_stride && e->attrs_announced < nm_engine_attr_count(e));
+	return e->memory_changed || e->core_changed || nm_engine_has_new_keys(e);
 }
 
 /* decoded_block.c: keeps a definition; makes the running thread's decoded block of a block (NULL: *err tells
@@ -201,7 +201,7 @@ int nm_engine_defer(struct nm_engine *engine, const struct nm_decoded_block *dec
 int nm_engine_resolve_list(struct nm_engine *engine);
 static inline int nm_engine_resolve_pending(struct nm_engine *engine)
 {
-	return engine->pending_count || engine->patterns.taken < engine->batched
+	return engine->pending_count || engine->bursts.taken < engine->batched
 		   ? nm_engine_resolve_list(engine)
 		   : 0;
 }

@@ -199,7 +199,7 @@ static void release(struct nm_engine *e, uint64_t address)
 
 	if (!b)
 		return;
-	nm_fields_release(&e->fields, b->address, b->size, b->object);
+	nm_passes_released(&e->passes, b->address, b->size, b->object);
 	nm_blocks_remove(&e->space.heap, address);
 	nm_engine_forget_released_blocks(e);
 }
@@ -272,7 +272,7 @@ static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct n
 
 		if (m->executable && m->address < address + bytes && address < m->end) {
 			nm_attributions_forget_code(&e->attrs, m->address, m->end);
-			nm_map_done(&e->fields.frame_types);
+			nm_map_done(&e->frame_types);
 		}
 	}
 	return nm_space_unmap(&e->space, address, bytes) ? nm_fail_memory(err) : 0;
@@ -376,7 +376,7 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	struct nm_wire_unmap u;
 	int status;
 
-	if (e->tlbs) {
+	if (e->passes.needs & NM_PASS_MEMORY) {
 		if (nm_engine_flush(e))
 			return nm_fail_memory(err);
 		e->memory_changed = 1;

@@ -20,7 +20,7 @@
  * executed and nothing is guessed.
  *
  * There are copies of the loop.  One runs while references are sampled for their strides and also notes
- * which access made each (patterns.h), one where the batch or the words end; the third, which nearly all is
+ * which access made each (bursts.h), one where the batch or the words end; the third, which nearly all is
  * left to, checks neither.
  *
  * What is rare goes one by one through single_step.c: blocks left early, prefetches, guarded accesses,
@@ -48,7 +48,7 @@ static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_
 /* A header's block as an index of decoded blocks; beyond all of them for other records. */
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
-/* How copies of the loop differ.  sampled: it notes which access made a reference (patterns.h).  tight: the
+/* How copies of the loop differ.  sampled: it notes which access made a reference (bursts.h).  tight: the
  * batch may become full within the window, or what lies behind a group's addresses may not be read, or there
  * is no header at the window's end. */
 struct manner {
@@ -91,8 +91,8 @@ static void note_accesses(struct nm_engine *e, const struct nm_ref *out,
 	const size_t index = (size_t)(out - e->batch);
 
 	for (size_t i = 0; i < n; i++) {
-		e->patterns.access[index + i] = decoded->first_access_site + (uint32_t)i;
-		e->patterns.frame_end[index + i] = e->window.low + e->window.own;
+		e->bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
+		e->bursts.frame_end[index + i] = e->window.low + e->window.own;
 	}
 }
 
@@ -148,7 +148,7 @@ ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_bl
 /* A block that has groups, while each reference is looked at. */
 ALWAYS int is_apart(const struct nm_engine *e, const struct nm_decoded_block *decoded)
 {
-	return decoded->more && e->patterns.sampling;
+	return decoded->more && e->bursts.sampling;
 }
 
 /* A block of n addresses for which something is to be done by single steps.  1: it is none.  What it did is
@@ -169,7 +169,7 @@ static __attribute__((noinline)) int make_room(struct nm_engine *e, const struct
 /* Whether a copy of the loop does for the next n words. */
 ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
 {
-	return (manner.sampled || !e->patterns.sampling) && (manner.tight || e->batched + n <= NM_BATCH);
+	return (manner.sampled || !e->bursts.sampling) && (manner.tight || e->batched + n <= NM_BATCH);
 }
 
 /* Executes the blocks that start in a window and end there or, the last of all, with it.  heads: where words
@@ -265,7 +265,7 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 	else
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
-	if (e->patterns.sampling)
+	if (e->bursts.sampling)
 		return execute_sampled(e, words, heads, end, err);
 	return !whole || e->batched + end > NM_BATCH || count - end < NM_ENTRIES
 		   ? execute_tight(e, words, heads, end, err)

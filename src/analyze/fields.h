@@ -4,7 +4,7 @@
  * objects are hot.
  *
  * Four things are gathered, none for every reference:
- *   - accesses per attribution key and field, in the bursts in which strides are sampled (patterns.h);
+ *   - accesses per attribution key and field, in the bursts in which strides are sampled (bursts.h);
  *   - *visits*: which fields of an element (a structure in its variable or block) a burst touches;
  *   - misses per attribution key and field, and *residencies*: which fields of an element are used while a
  *   line with a part of it is in
@@ -29,14 +29,10 @@
 
 #include <stdint.h>
 
-#include "hierarchy.h"
 #include "map.h"
-#include "result.h"
-#include "sampler.h"
+#include "pass.h"
 #include "symbol.h"
 #include "vector.h"
-
-struct nm_engine;
 
 enum { NM_FIELDS_TOGETHER = 64, NM_VISITS_BITS = 9, NM_GONE = 512 };
 
@@ -81,45 +77,24 @@ struct nm_fields_gone {
 };
 
 struct nm_fields {
-	int off;                                      /* not sampled in this batch */
 	struct nm_vec(struct nm_fields_owner) owners; /* by object */
 	struct nm_map use_of, sight_of, line_of;
-	struct nm_map frame_types; /* of the functions of instructions, or NULL */
 	struct nm_vec(struct nm_fields_use) uses;
 	struct nm_vec(struct nm_fields_sight) sights;
 	struct nm_vec(struct nm_fields_line) lines;
 	uint64_t chosen;                    /* lines whose hash is at most this are in the list */
 	uint64_t burst;                     /* of the visits */
-	uint64_t batches, read;             /* that were handed over, of which the samples were read */
+	uint64_t read;                      /* batches of which the samples were read */
 	uint32_t line_bytes;                /* of the first level */
 	uint32_t at_depth[NM_FIELD_DEPTHS]; /* levels of the first machine, as bits */
 	uint32_t next_gone;
 	struct nm_fields_gone gone[NM_GONE];
 	struct nm_fields_visit visits[1 << NM_VISITS_BITS];
-	struct nm_sampler sampler;
+	struct nm_sampler *sampler; /* the engine's */
+	struct nm_engine *program;  /* of the callback that runs */
 };
 
-void nm_fields_init(struct nm_fields *fields, const struct nm_machine *machine);
-void nm_fields_done(struct nm_fields *fields);
-
-/* All that follow return 0 or NM_ENOMEM. */
-
-/* References [from, count) of the batch, which is sampled, have their attribution keys. */
-int nm_fields_take(struct nm_engine *engine, size_t from, size_t count);
-
-/* The next batch begins: the passes have run all but the last NM_WORKERS_QUEUE; or, at the end, all. */
-int nm_fields_next(struct nm_engine *engine);
-int nm_fields_end(struct nm_engine *engine);
-
-/* A heap block is about to be released. */
-static inline void nm_fields_release(struct nm_fields *fields, uint64_t address, uint64_t size,
-				     uint32_t object)
-{
-	fields->gone[fields->next_gone++ % NM_GONE] = (struct nm_fields_gone){address, size, object};
-}
-
-/* fields_merge.c: puts what was gathered into the result, whose objects and attribution keys these are. */
-int nm_fields_merge(const struct nm_engine *engine, const uint32_t *objects, const uint32_t *attrs,
-		    struct nm_result *result);
+/* fields_merge.c: the pass's `finish`. */
+int nm_fields_merge(void *fields, const struct nm_pass_merge *merge, struct nm_result *result);
 
 #endif

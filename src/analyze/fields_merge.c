@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields_merge.c - what fields.c gathered, in terms of the result: fields of named objects, with their uses
+ * fields_merge.c - what pass_fields.c gathered, in terms of the result: fields of named objects, with their uses
  * and affinity, and the hot lines of objects.
  *
  * Objects of the engine that come to one name share the fields of each type that they have.
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_priv.h"
+#include "fields.h"
 
 enum { HOT = 90 /* percent of the accesses, or of the residencies */, IDLE_PART = 8 };
 
-struct fold {
-	const struct nm_engine *engine;
+struct merge {
+	struct nm_engine *program;
 	const struct nm_fields *fields;
 	const uint32_t *objects, *attrs;
 	struct nm_result *result;
@@ -49,7 +49,7 @@ static void add_fields(struct nm_result *r, uint32_t object, const struct nm_typ
 	}
 }
 
-static int fold_fields(struct fold *f)
+static int merge_fields(struct merge *f)
 {
 	struct nm_map seen = {0};
 	struct nm_result *r = f->result;
@@ -97,7 +97,7 @@ static void add_use(struct nm_result_field_use *to, const struct nm_result_field
 	}
 }
 
-static int fold_uses(struct fold *f)
+static int merge_uses(struct merge *f)
 {
 	struct nm_result *r = f->result;
 	size_t kept = 0;
@@ -107,7 +107,7 @@ static int fold_uses(struct fold *f)
 		return NM_ENOMEM;
 	for (size_t i = 0; i < f->fields->uses.count; i++) {
 		const struct nm_fields_use *u = &f->fields->uses.at[i];
-		uint32_t object = f->engine->attrs.list.at[u->attr].object;
+		uint32_t object = nm_program_attribution(f->program, u->attr)->object;
 
 		r->field_uses[i] = (struct nm_result_field_use){
 		    f->attrs[u->attr], f->first[object] + u->field, {u->accesses[0], u->accesses[1]}, {{0}}};
@@ -129,7 +129,7 @@ static int fold_uses(struct fold *f)
 
 /* ---- affinity ---- */
 
-static struct nm_result_affinity *pair_of(struct fold *f, uint32_t field, uint32_t other)
+static struct nm_result_affinity *pair_of(struct merge *f, uint32_t field, uint32_t other)
 {
 	struct nm_result *r = f->result;
 	uint64_t key = (uint64_t)field << 32 | other, at = nm_map_get(&f->pairs, key, UINT64_MAX);
@@ -151,7 +151,7 @@ static struct nm_result_affinity *pair_of(struct fold *f, uint32_t field, uint32
 	return &r->affinities[r->affinity_count++];
 }
 
-static int fold_pair(struct fold *f, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
+static int merge_pair(struct merge *f, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
 {
 	const struct nm_field *fields = f->fields->owners.at[s->object].type->fields;
 	uint64_t both = 1ull << i | 1ull << j;
@@ -178,7 +178,7 @@ static int fold_pair(struct fold *f, const struct nm_fields_sight *s, uint32_t i
 	return 0;
 }
 
-static int fold_sight(struct fold *f, const struct nm_fields_sight *s)
+static int merge_sight(struct merge *f, const struct nm_fields_sight *s)
 {
 	uint32_t n = f->fields->owners.at[s->object].type->field_count;
 	int status = 0;
@@ -192,12 +192,12 @@ static int fold_sight(struct fold *f, const struct nm_fields_sight *s)
 			field->used += s->used >> i & 1 ? s->count : 0;
 		}
 		for (uint32_t j = i + 1; j < n && !status; j++)
-			status = fold_pair(f, s, i, j);
+			status = merge_pair(f, s, i, j);
 	}
 	return status;
 }
 
-static int fold_sights(struct fold *f)
+static int merge_sights(struct merge *f)
 {
 	int status = 0;
 
@@ -209,7 +209,7 @@ static int fold_sights(struct fold *f)
 			f->touched[f->first[f->fields->sights.at[i].object] +
 				   (uint32_t)__builtin_ctzll(used)] = 1;
 	for (size_t i = 0; i < f->fields->sights.count && !status; i++)
-		status = fold_sight(f, &f->fields->sights.at[i]);
+		status = merge_sight(f, &f->fields->sights.at[i]);
 	nm_map_done(&f->pairs);
 	return status;
 }
@@ -281,7 +281,7 @@ static size_t merge_lines(struct nm_fields_line *lines, size_t count)
 	return kept;
 }
 
-static int fold_lines(struct fold *f)
+static int merge_all_lines(struct merge *f)
 {
 	size_t n = f->fields->lines.count;
 	struct nm_fields_line *lines = calloc(n + 1, sizeof *lines);
@@ -308,19 +308,21 @@ static int fold_lines(struct fold *f)
 	return n ? 0 : NM_ENOMEM;
 }
 
-int nm_fields_merge(const struct nm_engine *e, const uint32_t *objects, const uint32_t *attrs,
-		    struct nm_result *result)
+int nm_fields_merge(void *fields, const struct nm_pass_merge *merge, struct nm_result *result)
 {
-	struct fold f = {
-	    .engine = e, .fields = &e->fields, .objects = objects, .attrs = attrs, .result = result};
-	int status = fold_fields(&f);
+	struct merge f = {.program = merge->program,
+			  .fields = fields,
+			  .objects = merge->objects,
+			  .attrs = merge->attrs,
+			  .result = result};
+	int status = merge_fields(&f);
 
 	if (!status)
-		status = fold_uses(&f);
+		status = merge_uses(&f);
 	if (!status)
-		status = fold_sights(&f);
+		status = merge_sights(&f);
 	if (!status)
-		status = fold_lines(&f);
+		status = merge_all_lines(&f);
 	free(f.first);
 	free(f.touched);
 	return status;

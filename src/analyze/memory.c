@@ -17,14 +17,6 @@
 
 #include "engine_priv.h"
 
-int nm_engine_has_tlbs(const struct nm_machine *machine)
-{
-	for (unsigned i = 0; i < machine->count; i++)
-		if (machine->levels[i].pages)
-			return 1;
-	return 0;
-}
-
 static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
 {
 	for (size_t i = 0; i < space->mappings.count; i++) {
@@ -43,46 +35,29 @@ static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
 	return 0;
 }
 
-static int tell_memory(struct nm_engine *e)
+static int announce_memory(struct nm_engine *e)
 {
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
 	struct nm_ranges list = {0};
 	int status = list_memory(&e->space, &list);
 
-	for (size_t i = 0; i < e->pass_count && !status; i++)
-		if (passes[i]->memory)
-			status = passes[i]->memory(e->passes[i], list.at, list.count);
+	if (!status)
+		status = nm_passes_memory(&e->passes, list.at, list.count);
 	nm_vec_free(&list);
 	e->memory_changed = 0;
 	return status;
 }
 
-int nm_engine_uses_strides(const struct nm_machine *machine)
+static int announce_keys(struct nm_engine *e)
 {
-	for (unsigned i = 0; i < machine->count; i++)
-		if (machine->levels[i].prefetch == NM_PREFETCH_STRIDE)
-			return 1;
-	return 0;
-}
-
-/* A place is an instruction then, whatever the object, the thread and the calls that lead to it
- * (attribution.h). */
-static int tell_instructions(struct nm_engine *e)
-{
-	size_t n, count = nm_engine_attr_count(e) - e->attrs_announced;
-	const struct nm_pass *const *passes = nm_passes(&n);
-	uint32_t *list = malloc(count * sizeof *list);
+	size_t count = nm_engine_attr_count(e) - e->attrs_announced;
+	struct nm_attribution *list = malloc(count * sizeof *list);
 	int status = list ? 0 : NM_ENOMEM;
 
-	for (size_t i = 0; i < count && !status; i++) {
-		size_t attr = e->attrs_announced + i;
-
-		list[i] = e->attrs.list.at[e->calls ? e->calls->attrs.at[attr].attr : attr].site;
-	}
-	for (size_t i = 0; i < e->pass_count && !status; i++)
-		if (passes[i]->instructions)
-			status = passes[i]->instructions(e->passes[i], list, count);
+	for (size_t i = 0; i < count && !status; i++)
+		list[i] =
+		    *nm_program_attribution(e, nm_program_attr_of_key(e, (uint32_t)(e->attrs_announced + i)));
+	if (!status)
+		status = nm_passes_keys(&e->passes, list, count);
 	free(list);
 	e->attrs_announced += count;
 	return status;
@@ -90,16 +65,14 @@ static int tell_instructions(struct nm_engine *e)
 
 int nm_engine_announce(struct nm_engine *e)
 {
-	size_t n;
-	const struct nm_pass *const *passes = nm_passes(&n);
 	int status = nm_workers_drain(e->workers);
 
-	for (size_t i = 0; i < e->pass_count && e->core_changed; i++)
-		if (passes[i]->core)
-			passes[i]->core(e->passes[i], e->core);
+	if (e->core_changed)
+		nm_passes_core(&e->passes, e->core);
 	e->core_changed = 0;
 	if (!status && e->memory_changed)
-		status = tell_memory(e);
-	return !status && e->by_stride && e->attrs_announced < nm_engine_attr_count(e) ? tell_instructions(e)
-										       : status;
+		status = announce_memory(e);
+	if (!status && nm_engine_has_new_keys(e))
+		status = announce_keys(e);
+	return status;
 }

@@ -14,11 +14,9 @@ struct merge {
 	struct nm_engine *engine;
 	struct nm_result *result;
 	const uint32_t *objects; /* engine's object -> result's */
-	uint32_t *attrs;         /* engine's attribution key -> result's */
-	uint32_t
-	    *models; /* the models' attribution key -> result's: the same, but where they count by context */
-	uint32_t *
-	    by_context; /* the models' attribution key -> result's context attribution key; NULL unless contexts are asked for */
+	uint32_t *attrs;         /* engine's attribution -> result's */
+	uint32_t *keys;       /* key of a batch -> result's attribution; the same as attrs without contexts */
+	uint32_t *by_context; /* key of a batch -> result's context attribution; NULL without contexts */
 };
 
 /* ---- objects ---- */
@@ -72,70 +70,6 @@ static int merge_attrs(struct merge *f, size_t raw)
 	}
 	free(list);
 	return 0;
-}
-
-static void add_counts(struct nm_counts *into, const struct nm_counts *from)
-{
-	uint64_t *a = (uint64_t *)into;
-	const uint64_t *b = (const uint64_t *)from;
-
-	for (size_t i = 0; i < sizeof *into / sizeof *a; i++)
-		a[i] += b[i];
-}
-_Static_assert(sizeof(struct nm_counts) % sizeof(uint64_t) == 0, "counts are all uint64_t");
-
-/* Counts per result attribution key; into a fresh array, since several attribution keys become one. */
-static int merge_counts(struct merge *f, struct nm_result_level *level, size_t raw)
-{
-	struct nm_counts *sums = calloc(f->result->attr_count + 1, sizeof *sums);
-
-	if (!sums)
-		return NM_ENOMEM;
-	for (size_t i = 1; i < raw; i++)
-		add_counts(&sums[f->models[i]], &level->counts[i]);
-	free(level->counts);
-	level->counts = sums;
-	return 0;
-}
-
-static int merge_extras(struct merge *f, struct nm_result_level *level, size_t raw)
-{
-	struct nm_extras *sums;
-
-	if (!level->extras)
-		return 0;
-	sums = calloc(f->result->attr_count + 1, sizeof *sums);
-	if (!sums)
-		return NM_ENOMEM;
-	for (size_t i = 1; i < raw; i++)
-		nm_extras_add(&sums[f->models[i]], &level->extras[i]);
-	free(level->extras);
-	level->extras = sums;
-	return 0;
-}
-
-static void merge_evictions(const struct merge *f, struct nm_result_level *level)
-{
-	for (size_t i = 0; i < level->eviction_count; i++) {
-		level->evictions[i].evictor = f->models[level->evictions[i].evictor];
-		level->evictions[i].victim = f->models[level->evictions[i].victim];
-	}
-}
-
-static void merge_events(const struct merge *f)
-{
-	struct nm_filtered_events *s = &f->result->events;
-
-	for (size_t i = 0; i < s->row_count; i++) {
-		s->rows[i].attr = f->models[s->rows[i].attr];
-		s->rows[i].victim = f->models[s->rows[i].victim];
-	}
-	for (size_t i = 0; i < s->residency_count; i++) {
-		s->residencies[i].loader = f->models[s->residencies[i].loader];
-		s->residencies[i].evictor = f->models[s->residencies[i].evictor];
-	}
-	s->at.attr = f->models[s->at.attr];
-	s->at.victim = f->models[s->at.victim];
 }
 
 /* ---- contexts ---- */
@@ -201,17 +135,17 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 	struct nm_keyed *list = calloc(raw, sizeof *list);
 	uint64_t last = 0;
 
-	f->models = calloc(raw + 1, sizeof *f->models);
+	f->keys = calloc(raw + 1, sizeof *f->keys);
 	f->by_context = calloc(raw + 1, sizeof *f->by_context);
 	r->context_attrs = calloc(raw + 1, sizeof *r->context_attrs);
-	if (!list || !f->models || !f->by_context || !r->context_attrs) {
+	if (!list || !f->keys || !f->by_context || !r->context_attrs) {
 		free(list);
 		return NM_ENOMEM;
 	}
 	for (size_t i = 1; i < raw; i++) {
-		f->models[i] = f->attrs[calls->attrs.at[i].attr];
+		f->keys[i] = f->attrs[calls->attrs.at[i].attr];
 		list[i].value = i;
-		list[i].key = (uint64_t)calls->attrs.at[i].context << 32 | f->models[i];
+		list[i].key = (uint64_t)calls->attrs.at[i].context << 32 | f->keys[i];
 	}
 	if (nm_sort_by_key(list + 1, raw - 1)) {
 		free(list);
@@ -226,31 +160,6 @@ static int merge_context_attrs(struct merge *f, size_t raw)
 	}
 	free(list);
 	return 0;
-}
-
-static int merge_context_counts(struct merge *f, struct nm_result_level *level, size_t raw)
-{
-	level->context_counts = calloc(f->result->context_attr_count + 1, sizeof *level->context_counts);
-	if (!level->context_counts)
-		return NM_ENOMEM;
-	for (size_t i = 1; i < raw; i++)
-		add_counts(&level->context_counts[f->by_context[i]], &level->counts[i]);
-	return 0;
-}
-
-/* ---- patterns ---- */
-
-/* Hands the engine's list over. */
-static void merge_strides(struct merge *f)
-{
-	struct nm_patterns *p = &f->engine->patterns;
-	struct nm_result *r = f->result;
-
-	r->strides = p->list.at;
-	r->stride_count = p->list.count;
-	memset(&p->list, 0, sizeof p->list);
-	for (size_t i = 0; i < r->stride_count; i++)
-		r->strides[i].attr = f->attrs[r->strides[i].attr];
 }
 
 /* ---- references ---- */
@@ -325,21 +234,11 @@ static int list_undebugged(struct merge *f)
 
 /* ---- all ---- */
 
-static int merge_level(struct merge *f, struct nm_result_level *level, size_t raw)
-{
-	if (f->by_context && merge_context_counts(f, level, raw))
-		return NM_ENOMEM;
-	if (merge_counts(f, level, raw) || merge_extras(f, level, raw))
-		return NM_ENOMEM;
-	merge_evictions(f, level);
-	return 0;
-}
-
 static int merge_all(struct merge *f)
 {
 	struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
-	size_t raw = r->attr_count, attrs = e->attrs.list.count;
+	size_t keys = nm_engine_attr_count(e), attrs = e->attrs.list.count;
 	int status = e->options.heap_chains ? nm_engine_name_chains(e, r) : 0;
 
 	f->attrs = calloc(attrs + 1, sizeof *f->attrs);
@@ -353,18 +252,21 @@ static int merge_all(struct merge *f)
 	merge_objects(f);
 	if (!status)
 		status = merge_attrs(f, attrs);
-	f->models = f->attrs;
+	f->keys = f->attrs;
 	if (!status && e->calls)
-		status = merge_contexts(f) || merge_context_attrs(f, raw) ? NM_ENOMEM : 0;
-	for (unsigned i = 0; i < r->machine.count && !status; i++)
-		status = merge_level(f, &r->levels[i], raw);
+		status = merge_contexts(f) || merge_context_attrs(f, keys) ? NM_ENOMEM : 0;
+	if (!status)
+		status = nm_passes_finish(&e->passes,
+					  &(struct nm_pass_merge){.program = e,
+								  .key_count = keys,
+								  .keys = f->keys,
+								  .contexts = f->by_context,
+								  .attrs = f->attrs,
+								  .objects = f->objects},
+					  r);
 	if (status)
 		return status;
-	merge_events(f);
 	add_references(f);
-	merge_strides(f);
-	if (nm_fields_merge(e, f->objects, f->attrs, r))
-		return NM_ENOMEM;
 	r->by_instruction = e->options.by_instruction;
 	if (r->by_instruction && nm_engine_list_code(e, r))
 		return NM_ENOMEM;
@@ -377,8 +279,8 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	const char *slash = e->process.executable ? strrchr(e->process.executable, '/') : NULL;
 	int status = merge_all(&f);
 
-	if (f.models != f.attrs)
-		free(f.models);
+	if (f.keys != f.attrs)
+		free(f.keys);
 	free(f.by_context);
 	free(f.attrs);
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instruction_clock.h"
+#include "event_filter.h"
 #include "pass.h"
+#include "prefetch.h"
 
 struct cache {
 	struct nm_hierarchy *hierarchy;
-	struct nm_event_filter *filter;                 /* or NULL */
-	struct nm_instruction_clock *instruction_clock; /* or NULL */
-	uint64_t references;                            /* of the batches before */
+	struct nm_event_filter *filter; /* or NULL */
+	uint64_t references;            /* of the batches before */
 };
 
 static void release(void *self)
@@ -25,8 +25,35 @@ static void release(void *self)
 	free(c);
 }
 
-static int make(void **ret_self, const struct nm_engine_options *options, struct nm_error *err)
+/* Pages depend on what memory there is, where a level is a TLB. */
+static int has_tlbs(const struct nm_machine *machine)
 {
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].pages)
+			return 1;
+	return 0;
+}
+
+static int prefetches_by_instruction(const struct nm_machine *machine)
+{
+	for (unsigned i = 0; i < machine->count; i++)
+		if (machine->levels[i].prefetch == NM_PREFETCH_STRIDE)
+			return 1;
+	return 0;
+}
+
+static unsigned needs(const struct nm_engine_options *options)
+{
+	int waits = options->event_query && options->event_query->mode == NM_QUERY_NTH;
+
+	return (has_tlbs(options->machine) ? NM_PASS_MEMORY : 0u) |
+	       (prefetches_by_instruction(options->machine) ? NM_PASS_KEYS : 0u) |
+	       (waits ? NM_PASS_CLOCK : 0u);
+}
+
+static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	const struct nm_engine_options *options = setup->options;
 	struct cache *c = calloc(1, sizeof *c);
 	int status;
 
@@ -39,14 +66,13 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 			nm_fail_memory(err);
 		else
 			nm_event_filter_attach(c->filter, c->hierarchy);
-		c->instruction_clock = options->instruction_clock;
 	}
-	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, options->coalesced))
+	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))
 		status = nm_fail_memory(err);
 	if (!status && !options->instructions)
 		nm_hierarchy_expect_data(c->hierarchy);
-	if (!status && options->sampler)
-		nm_hierarchy_set_sampler(c->hierarchy, options->sampler);
+	if (!status)
+		nm_hierarchy_set_sampler(c->hierarchy, setup->sampler);
 	if (status)
 		release(c);
 	else
@@ -55,27 +81,26 @@ static int make(void **ret_self, const struct nm_engine_options *options, struct
 }
 
 /* The event that the query waits for may have come in this batch: notes how many instructions had run by then. */
-static void date_event(struct cache *c, const struct nm_ref *refs, size_t count)
+static void date_event(struct cache *c, const struct nm_pass_batch *b)
 {
-	const uint64_t *instructions = nm_instruction_clock_read(c->instruction_clock);
 	const uint64_t reference = nm_event_filter_reference(c->filter);
 
-	for (size_t i = 0; i < count; i++) {
-		c->references += refs[i].weight;
+	for (size_t i = 0; i < b->count; i++) {
+		c->references += b->refs[i].weight;
 		if (c->references == reference)
-			nm_event_filter_set_instructions(c->filter, instructions[i]);
+			nm_event_filter_set_instructions(c->filter, b->clock[i]);
 	}
 }
 
-static int batch(void *self, const struct nm_ref *refs, size_t count, const struct nm_ref *next)
+static int batch(void *self, const struct nm_pass_batch *b)
 {
 	struct cache *c = self;
 	int status;
 
-	nm_hierarchy_expect(c->hierarchy, next);
-	status = nm_hierarchy_run(c->hierarchy, refs, count);
-	if (c->instruction_clock)
-		date_event(c, refs, count);
+	nm_hierarchy_expect(c->hierarchy, b->next);
+	status = nm_hierarchy_run(c->hierarchy, b->refs, b->count);
+	if (b->clock && c->filter)
+		date_event(c, b);
 	return status;
 }
 
@@ -89,68 +114,121 @@ static void core(void *self, unsigned running)
 	nm_hierarchy_set_core(((struct cache *)self)->hierarchy, running);
 }
 
-static int add_instructions(void *self, const uint32_t *instructions, size_t count)
+/* Sites are instructions then (pass.h), whatever the object, the thread and the context. */
+static int keys(void *self, const struct nm_attribution *attributions, size_t count)
 {
-	return nm_hierarchy_add_instructions(((struct cache *)self)->hierarchy, instructions, count);
-}
+	uint32_t *instructions = malloc((count + 1) * sizeof *instructions);
+	int status = instructions ? 0 : NM_ENOMEM;
 
-static int ending(void *self) { return nm_hierarchy_sample_rest(((struct cache *)self)->hierarchy); }
-
-/* An array of figures of the attribution keys that the model has met becomes one of all attribution keys of
- * the result. */
-static void *of_all_attrs(void *figures, size_t attrs, const struct nm_result *result, size_t size)
-{
-	char *all = realloc(figures, (result->attr_count + 1) * size);
-
-	if (!all)
-		free(figures);
-	else if (attrs < result->attr_count)
-		memset(all + attrs * size, 0, (result->attr_count - attrs) * size);
-	return all;
-}
-
-/* What only some levels count. */
-static int finish_extras(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
-{
-	struct nm_extras *extras;
-	size_t attrs;
-	int status = nm_hierarchy_extras(h, level, &extras, &attrs);
-
-	if (status || !extras)
-		return status;
-	result->levels[level].extras = of_all_attrs(extras, attrs, result, sizeof *extras);
-	return result->levels[level].extras ? 0 : NM_ENOMEM;
-}
-
-static int finish_level(struct nm_hierarchy *h, unsigned level, struct nm_result *result)
-{
-	struct nm_result_level *out = &result->levels[level];
-	struct nm_counts *counts;
-	size_t attrs;
-	int status = nm_hierarchy_counts(h, level, &counts, &attrs);
-
-	if (status)
-		return status;
-	out->counts = of_all_attrs(counts, attrs, result, sizeof *counts);
-	if (!out->counts)
-		return NM_ENOMEM;
-	nm_hierarchy_total(h, level, &out->total);
-	if (finish_extras(h, level, result))
-		return NM_ENOMEM;
-	return nm_hierarchy_evictions(h, level, &out->evictions, &out->eviction_count);
-}
-
-static int finish(void *self, struct nm_result *result)
-{
-	struct cache *c = self;
-	int status = nm_hierarchy_finish(c->hierarchy);
-
-	for (unsigned level = 0; level < result->machine.count && !status; level++)
-		status = finish_level(c->hierarchy, level, result);
-	if (c->filter && !status)
-		status = nm_event_filter_take(c->filter, &result->events);
+	for (size_t i = 0; i < count && !status; i++)
+		instructions[i] = attributions[i].site;
+	if (!status)
+		status =
+		    nm_hierarchy_add_instructions(((struct cache *)self)->hierarchy, instructions, count);
+	free(instructions);
 	return status;
 }
 
-const struct nm_pass nm_pass_cache = {"cache",          make,   batch,  memory, core,
-				      add_instructions, ending, finish, release};
+static int ending(void *self, struct nm_engine *program)
+{
+	(void)program;
+	return nm_hierarchy_sample_rest(((struct cache *)self)->hierarchy);
+}
+
+/* ---- the result ----------------------------------------------------------------------------------- */
+
+/* What the model counted at a level, by key; its memory is given back before any is taken for the result. */
+struct level_counts {
+	struct nm_counts *counts;
+	struct nm_extras *extras; /* NULL: the level has none */
+	size_t rows, extra_rows;
+};
+
+_Static_assert(sizeof(struct nm_counts) % sizeof(uint64_t) == 0 &&
+		   sizeof(struct nm_extras) % sizeof(uint64_t) == 0,
+	       "counts are all uint64_t");
+
+static int take_level(struct nm_hierarchy *h, unsigned level, struct level_counts *ret,
+		      struct nm_result_level *out)
+{
+	int status = nm_hierarchy_counts(h, level, &ret->counts, &ret->rows);
+
+	if (!status)
+		status = nm_hierarchy_extras(h, level, &ret->extras, &ret->extra_rows);
+	if (status)
+		return status;
+	nm_hierarchy_total(h, level, &out->total);
+	return nm_hierarchy_evictions(h, level, &out->evictions, &out->eviction_count);
+}
+
+static void *sum(const uint32_t *to, size_t rows, const void *figures, size_t count, size_t bytes)
+{
+	return nm_pass_sum(to, rows, figures, count, bytes / sizeof(uint64_t));
+}
+
+static int merge_level(const struct nm_pass_merge *m, const struct level_counts *l, const struct nm_result *r,
+		       struct nm_result_level *out)
+{
+	out->counts = sum(m->keys, r->attr_count, l->counts, l->rows, sizeof *l->counts);
+	if (l->extras)
+		out->extras = sum(m->keys, r->attr_count, l->extras, l->extra_rows, sizeof *l->extras);
+	if (m->contexts)
+		out->context_counts =
+		    sum(m->contexts, r->context_attr_count, l->counts, l->rows, sizeof *l->counts);
+	for (size_t i = 0; i < out->eviction_count; i++) {
+		out->evictions[i].evictor = m->keys[out->evictions[i].evictor];
+		out->evictions[i].victim = m->keys[out->evictions[i].victim];
+	}
+	return out->counts && (out->extras || !l->extras) && (out->context_counts || !m->contexts)
+		   ? 0
+		   : NM_ENOMEM;
+}
+
+static void merge_events(const struct nm_pass_merge *m, struct nm_filtered_events *events)
+{
+	for (size_t i = 0; i < events->row_count; i++) {
+		events->rows[i].attr = m->keys[events->rows[i].attr];
+		events->rows[i].victim = m->keys[events->rows[i].victim];
+	}
+	for (size_t i = 0; i < events->residency_count; i++) {
+		events->residencies[i].loader = m->keys[events->residencies[i].loader];
+		events->residencies[i].evictor = m->keys[events->residencies[i].evictor];
+	}
+	events->at.attr = m->keys[events->at.attr];
+	events->at.victim = m->keys[events->at.victim];
+}
+
+static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	struct cache *c = self;
+	struct level_counts levels[NM_MAX_LEVELS] = {{0}};
+	unsigned count = result->machine.count;
+	int status = nm_hierarchy_finish(c->hierarchy);
+
+	for (unsigned i = 0; i < count && !status; i++)
+		status = take_level(c->hierarchy, i, &levels[i], &result->levels[i]);
+	if (c->filter && !status)
+		status = nm_event_filter_take(c->filter, &result->events);
+	nm_hierarchy_free(c->hierarchy);
+	c->hierarchy = NULL;
+	for (unsigned i = 0; i < count; i++) {
+		if (!status)
+			status = merge_level(merge, &levels[i], result, &result->levels[i]);
+		free(levels[i].counts);
+		free(levels[i].extras);
+	}
+	if (!status)
+		merge_events(merge, &result->events);
+	return status;
+}
+
+const struct nm_pass nm_pass_cache = {.name = "cache",
+				      .needs = needs,
+				      .make = make,
+				      .batch = batch,
+				      .memory = memory,
+				      .core = core,
+				      .keys = keys,
+				      .ending = ending,
+				      .finish = finish,
+				      .free = release};

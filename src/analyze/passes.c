@@ -1,15 +1,123 @@
 /* SPDX-License-Identifier: MIT
  *
- * passes.c - the table of passes.
+ * passes.c - the table of passes, and calls to all of them.
  */
+#include <stdlib.h>
+
 #include "pass.h"
 
 static const struct nm_pass *const table[] = {
     &nm_pass_cache,
+    &nm_pass_fields,
+    &nm_pass_strides,
 };
 
-const struct nm_pass *const *nm_passes(size_t *ret_count)
+enum { PASSES = sizeof table / sizeof *table };
+_Static_assert(sizeof table / sizeof *table <= NM_MAX_PASSES, "there is room for all passes");
+
+/* Calls one callback of each pass that is on and has it, until one fails. */
+#define CALL_ALL(passes, callback, ...)                                                         \
+	({                                                                                      \
+		int status_ = 0;                                                                \
+		for (unsigned i_ = 0; i_ < PASSES && !status_; i_++)                            \
+			if ((passes)->self[i_] && table[i_]->callback)                          \
+				status_ = table[i_]->callback((passes)->self[i_], __VA_ARGS__); \
+		status_;                                                                        \
+	})
+
+unsigned nm_passes_need(const struct nm_engine_options *options)
 {
-	*ret_count = sizeof table / sizeof *table;
-	return table;
+	unsigned needs = 0;
+
+	for (unsigned i = 0; i < PASSES; i++)
+		needs |= table[i]->needs ? table[i]->needs(options) : 0;
+	return needs;
+}
+
+int nm_passes_make(struct nm_passes *p, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	int status = 0;
+
+	p->needs = nm_passes_need(setup->options);
+	for (unsigned i = 0; i < PASSES && !status; i++)
+		status = table[i]->make(&p->self[i], setup, err);
+	return status;
+}
+
+int nm_passes_batch(struct nm_passes *p, const struct nm_pass_batch *batch)
+{
+	return CALL_ALL(p, batch, batch);
+}
+
+int nm_passes_memory(struct nm_passes *p, const struct nm_range *ranges, size_t count)
+{
+	return CALL_ALL(p, memory, ranges, count);
+}
+
+void nm_passes_core(struct nm_passes *p, unsigned core)
+{
+	for (unsigned i = 0; i < PASSES; i++)
+		if (p->self[i] && table[i]->core)
+			table[i]->core(p->self[i], core);
+}
+
+int nm_passes_keys(struct nm_passes *p, const struct nm_attribution *attributions, size_t count)
+{
+	return CALL_ALL(p, keys, attributions, count);
+}
+
+int nm_passes_sample(struct nm_passes *p, struct nm_engine *program, const struct nm_pass_sample *sample)
+{
+	return CALL_ALL(p, sample, program, sample);
+}
+
+void nm_passes_released(struct nm_passes *p, uint64_t address, uint64_t size, uint32_t object)
+{
+	for (unsigned i = 0; i < PASSES; i++)
+		if (p->self[i] && table[i]->released)
+			table[i]->released(p->self[i], address, size, object);
+}
+
+int nm_passes_retired(struct nm_passes *p, struct nm_engine *program, uint64_t batch)
+{
+	return CALL_ALL(p, retired, program, batch);
+}
+
+int nm_passes_ending(struct nm_passes *p, struct nm_engine *program) { return CALL_ALL(p, ending, program); }
+
+static void free_pass(struct nm_passes *p, unsigned i)
+{
+	if (p->self[i])
+		table[i]->free(p->self[i]);
+	p->self[i] = NULL;
+}
+
+int nm_passes_finish(struct nm_passes *p, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	int status = 0;
+
+	for (unsigned i = 0; i < PASSES && !status; i++) {
+		if (p->self[i] && table[i]->finish)
+			status = table[i]->finish(p->self[i], merge, result);
+		free_pass(p, i);
+	}
+	return status;
+}
+
+void nm_passes_free(struct nm_passes *p)
+{
+	for (unsigned i = PASSES; i-- > 0;)
+		free_pass(p, i);
+}
+
+uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, size_t count, size_t width)
+{
+	uint64_t *merged = calloc((rows + 1) * width, sizeof *merged);
+
+	for (size_t i = 1; merged && i < count; i++) {
+		assert(to[i] <= rows);
+		for (size_t k = 0; k < width; k++)
+			merged[to[i] * width + k] += sums[i * width + k];
+	}
+	return merged;
 }

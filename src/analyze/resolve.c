@@ -562,6 +562,24 @@ static inline uint32_t settle(struct nm_engine *e, uint32_t access_site, uint64_
 	return attr && visit(e, access_site, block, attr) ? 0 : attr;
 }
 
+/* References of a burst have their attributions: the passes see them. */
+static int sample_references(struct nm_engine *e)
+{
+	struct nm_bursts *b = &e->bursts;
+	const struct nm_pass_sample sample = {.refs = e->batch,
+					      .from = b->taken,
+					      .end = e->batched,
+					      .access = b->access,
+					      .instructions = e->access_instructions.at,
+					      .frame_end = b->frame_end,
+					      .burst = b->burst,
+					      .batch = b->batch,
+					      .left = b->until - b->batch};
+
+	b->taken = e->batched;
+	return nm_passes_sample(&e->passes, e, &sample);
+}
+
 int nm_engine_resolve_list(struct nm_engine *e)
 {
 	const int plain = is_plain_heap(e);
@@ -578,9 +596,7 @@ int nm_engine_resolve_list(struct nm_engine *e)
 			return NM_ENOMEM;
 	}
 	e->pending_count = 0;
-	if (e->patterns.taken >= e->batched)
+	if (e->bursts.taken >= e->batched)
 		return 0;
-	if (nm_fields_take(e, e->patterns.taken, e->batched))
-		return NM_ENOMEM;
-	return nm_patterns_take(&e->patterns, e->access_instructions.at, e->batch, e->batched);
+	return sample_references(e);
 }

@@ -51,7 +51,7 @@ int nm_engine_flush(struct nm_engine *e)
 	if (e->references > e->drain_at)
 		nm_engine_drain(e);
 	e->batched = e->batched_fetches = 0;
-	nm_patterns_next(&e->patterns);
+	nm_bursts_next(&e->bursts);
 	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
 	nm_coalesced_raise_limit(e->coalesced,
@@ -60,7 +60,9 @@ int nm_engine_flush(struct nm_engine *e)
 	if (e->instruction_clock)
 		nm_instruction_clock_next(e->instruction_clock);
 	e->batch = nm_workers_buffer(e->workers);
-	return status ? status : nm_fields_next(e);
+	if (!status && e->batches++ >= NM_WORKERS_QUEUE)
+		status = nm_passes_retired(&e->passes, e, e->batches - NM_WORKERS_QUEUE - 1);
+	return status;
 }
 
 /* ---- references ---- */
@@ -71,8 +73,8 @@ static int append(struct nm_engine *e, struct nm_ref ref, uint32_t access_site)
 		return NM_ENOMEM;
 	if (e->instruction_clock)
 		nm_instruction_clock_note(e->instruction_clock, e->batched, e->instructions);
-	e->patterns.access[e->batched] = access_site;
-	e->patterns.frame_end[e->batched] = e->window.low + e->window.own;
+	e->bursts.access[e->batched] = access_site;
+	e->bursts.frame_end[e->batched] = e->window.low + e->window.own;
 	e->batch[e->batched++] = ref;
 	return 0;
 }

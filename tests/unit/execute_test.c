@@ -279,7 +279,7 @@ static struct nm_engine *feed(const struct maker *m, nm_execute_function *execut
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
 	engine->execute = execute;
 	if (habits.all_sampled)
-		engine->patterns.until = UINT64_MAX;
+		engine->bursts.until = UINT64_MAX;
 	assert_int_equal(nm_engine_feed(engine, m->words.at, m->words.count, NULL), 0);
 	return engine;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * patterns_test.c - strides beside a naive count of every step of random walks; when they are looked at.
+ * strides_test.c - strides beside a naive count of every step of random walks; when they are looked at.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
+#include "bursts.h"
 #include "numbers.h"
-#include "patterns.h"
+#include "pass.h"
 
 enum { WALKS = 12, ATTRS = 5, BATCHES = 40, STRIDES_MOST = 6 };
 
@@ -47,7 +48,7 @@ static uint64_t step(struct twin *t, struct walk *w)
 	return w->address;
 }
 
-static void fill(struct twin *t, struct nm_patterns *p, struct nm_ref *batch)
+static void fill(struct twin *t, struct nm_bursts *p, struct nm_ref *batch)
 {
 	for (unsigned i = 0; i < NM_BATCH; i++) {
 		unsigned k = (unsigned)below(WALKS + 1);
@@ -79,15 +80,46 @@ static void check(const struct twin *t, const struct nm_result_strides *r)
 		assert_int_equal(r->strides[0].bytes, strides[0]);
 }
 
+/* Gives the pass references [from, end) of the batch. */
+static void sample(void *pass, const struct nm_bursts *b, const uint32_t *instructions,
+		   const struct nm_ref *batch, size_t from, size_t end)
+{
+	const struct nm_pass_sample s = {.refs = batch,
+					 .from = from,
+					 .end = end,
+					 .access = b->access,
+					 .instructions = instructions,
+					 .frame_end = b->frame_end,
+					 .burst = b->burst,
+					 .batch = b->batch,
+					 .left = b->until - b->batch};
+
+	assert_int_equal(nm_pass_strides.sample(pass, NULL, &s), 0);
+}
+
+/* Hands the strides over, with attributions as they are. */
+static struct nm_result finish(void *pass)
+{
+	static const uint32_t same[] = {0, 1, 2, 3, 4, 5};
+	struct nm_result result = {0};
+
+	assert_int_equal(nm_pass_strides.finish(pass, &(struct nm_pass_merge){.attrs = same}, &result), 0);
+	nm_pass_strides.free(pass);
+	return result;
+}
+
 static void counts_are_the_twins(void **state)
 {
-	static struct nm_patterns p;
+	static struct nm_bursts p;
 	static struct nm_ref batch[NM_BATCH];
 	uint32_t sites[WALKS];
 	struct twin t = {0};
+	struct nm_result result;
+	void *pass;
 
 	(void)state;
-	nm_patterns_init(&p);
+	nm_bursts_init(&p);
+	assert_int_equal(nm_pass_strides.make(&pass, NULL, NULL), 0);
 	p.until = UINT64_MAX;
 	for (unsigned k = 0; k < WALKS; k++) {
 		sites[k] = k / 2; /* one reads, one writes */
@@ -95,41 +127,46 @@ static void counts_are_the_twins(void **state)
 	}
 	for (unsigned b = 0; b < BATCHES; b++) {
 		fill(&t, &p, batch);
-		assert_int_equal(nm_patterns_take(&p, sites, batch, NM_BATCH / 3), 0);
-		assert_int_equal(nm_patterns_take(&p, sites, batch, NM_BATCH), 0);
-		nm_patterns_next(&p);
+		sample(pass, &p, sites, batch, 0, NM_BATCH / 3);
+		sample(pass, &p, sites, batch, NM_BATCH / 3, NM_BATCH);
+		nm_bursts_next(&p);
 	}
-	assert_int_equal(p.list.count, ATTRS);
+	result = finish(pass);
+	assert_int_equal(result.stride_count, ATTRS);
 	for (unsigned i = 0; i < ATTRS; i++)
-		check(&t, &p.list.at[i]);
-	nm_patterns_done(&p);
+		check(&t, &result.strides[i]);
+	free(result.strides);
 }
 
 /* All in the beginning, one of 256 in the long run, no step from one burst to the next. */
 static void bursts(void **state)
 {
-	static struct nm_patterns p;
+	static struct nm_bursts p;
 	struct nm_ref batch[1] = {{.address = 8, .attr = 1}};
 	const uint32_t site = 1;
 	uint64_t sampled = 0, early = 0;
+	struct nm_result result;
+	void *pass;
 
 	(void)state;
-	nm_patterns_init(&p);
+	nm_bursts_init(&p);
+	assert_int_equal(nm_pass_strides.make(&pass, NULL, NULL), 0);
 	for (unsigned i = 0; i < 640000; i++) {
 		assert_true(i >= 8 || p.sampling);
 		assert_true(p.sampling == (p.taken == 0));
 		if (p.sampling) {
 			p.access[0] = 0;
-			assert_int_equal(nm_patterns_take(&p, &site, batch, 1), 0);
+			sample(pass, &p, &site, batch, 0, 1);
 		}
 		sampled += (uint64_t)p.sampling;
 		early += i < 64 && p.sampling;
-		nm_patterns_next(&p);
+		nm_bursts_next(&p);
 	}
+	result = finish(pass);
 	assert_true(early > 24);
 	assert_in_range(sampled, 640000 / 256, 640000 / 220);
-	assert_int_equal(p.list.at[0].sampled, sampled - p.burst);
-	nm_patterns_done(&p);
+	assert_int_equal(result.strides[0].sampled, sampled - p.burst);
+	free(result.strides);
 }
 
 int main(void)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c - see fields.h.
+ * pass_fields.c - see fields.h.
  */
 #include "fields.h"
 
-#include "engine_priv.h"
+#include <assert.h>
+#include <stdlib.h>
+
+#include "bursts.h"
+#include "workers.h"
 
 enum {
 	SEEN = 64,          /* sampled accesses to a bucket before its type is asked for */
@@ -14,9 +18,28 @@ enum {
 
 _Static_assert(NM_SAMPLE_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to before it was read");
 
-void nm_fields_init(struct nm_fields *f, const struct nm_machine *machine)
+static void release(void *self)
 {
-	nm_sampler_init(&f->sampler);
+	struct nm_fields *f = self;
+
+	nm_vec_free(&f->owners);
+	nm_map_done(&f->use_of);
+	nm_map_done(&f->sight_of);
+	nm_map_done(&f->line_of);
+	nm_vec_free(&f->uses);
+	nm_vec_free(&f->sights);
+	nm_vec_free(&f->lines);
+	free(f);
+}
+
+static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	const struct nm_machine *machine = setup->options->machine;
+	struct nm_fields *f = calloc(1, sizeof *f);
+
+	if (!f)
+		return nm_fail_memory(err);
+	f->sampler = setup->sampler;
 	f->chosen = UINT64_MAX;
 	f->line_bytes = 64;
 	for (unsigned i = machine->count; i-- > 0;)
@@ -29,19 +52,8 @@ void nm_fields_init(struct nm_fields *f, const struct nm_machine *machine)
 		    nm_machine_same(machine->levels[0].name, machine->levels[i].name))
 			f->at_depth[depth] |= 1u << i;
 	}
-}
-
-void nm_fields_done(struct nm_fields *f)
-{
-	nm_vec_free(&f->owners);
-	nm_map_done(&f->use_of);
-	nm_map_done(&f->sight_of);
-	nm_map_done(&f->line_of);
-	nm_map_done(&f->frame_types);
-	nm_vec_free(&f->uses);
-	nm_vec_free(&f->sights);
-	nm_vec_free(&f->lines);
-	nm_sampler_done(&f->sampler);
+	*ret_self = f;
+	return 0;
 }
 
 /* ---- what an address is a part of ---- */
@@ -60,18 +72,18 @@ static struct nm_fields_owner *owner_of(struct nm_fields *f, uint32_t object)
 }
 
 /* The heap block around an address, also one that was released lately. */
-static int find_block(const struct nm_engine *e, uint64_t address, uint32_t object,
+static int find_block(const struct nm_fields *f, uint64_t address, uint32_t object,
 		      struct nm_fields_gone *ret)
 {
-	const struct nm_block *b = nm_blocks_find(&e->space.heap, address);
-	int named = e->space.objects.at[object].kind == NM_OBJECT_NAMED;
+	const struct nm_block *b = nm_program_block(f->program, address);
+	int named = nm_program_object(f->program, object)->kind == NM_OBJECT_NAMED;
 
 	if (b && (named || b->object == object)) {
 		*ret = (struct nm_fields_gone){b->address, b->size, b->object};
 		return 1;
 	}
 	for (uint32_t i = 1; i <= NM_GONE && !named; i++) {
-		const struct nm_fields_gone *g = &e->fields.gone[(e->fields.next_gone - i) % NM_GONE];
+		const struct nm_fields_gone *g = &f->gone[(f->next_gone - i) % NM_GONE];
 
 		if (address - g->address < g->size && g->object == object) {
 			*ret = *g;
@@ -82,35 +94,35 @@ static int find_block(const struct nm_engine *e, uint64_t address, uint32_t obje
 }
 
 /* Blocks of a bucket: the type is asked for when it is worth it. */
-static int locate_block(struct nm_engine *e, uint64_t address, uint32_t object, struct element *to)
+static int locate_block(struct nm_fields *f, uint64_t address, uint32_t object, struct element *to)
 {
-	struct nm_fields_owner *o = &e->fields.owners.at[object];
+	struct nm_fields_owner *o = &f->owners.at[object];
 	struct nm_fields_gone block;
 
 	if (!o->settled && ++o->seen < SEEN)
 		return 0;
-	if (!find_block(e, address, object, &block))
+	if (!find_block(f, address, object, &block))
 		return 0;
 	if (!o->settled) {
 		o->settled = 1;
-		o->type = nm_engine_allocated_type(e, e->space.objects.at[block.object].context, block.size);
+		o->type = nm_program_allocated_type(f->program, block.object, block.size);
 		if (o->type)
-			e->space.objects.at[object].type = o->type->name;
+			nm_program_set_type(f->program, object, o->type->name);
 	}
 	to->low = block.address;
 	to->end = block.address + block.size;
 	return o->type != NULL;
 }
 
-static int locate_variable(struct nm_engine *e, uint64_t address, uint32_t object, struct element *to)
+static int locate_variable(struct nm_fields *f, uint64_t address, uint32_t object, struct element *to)
 {
-	struct nm_fields_owner *o = &e->fields.owners.at[object];
+	struct nm_fields_owner *o = &f->owners.at[object];
 
 	if (address - o->low >= o->end - o->low) {
 		struct nm_space_variable v;
 
-		if (!nm_space_variable(&e->space, address, &v) ||
-		    (v.object != object && e->space.objects.at[object].kind != NM_OBJECT_NAMED))
+		if (!nm_program_variable(f->program, address, &v) ||
+		    (v.object != object && nm_program_object(f->program, object)->kind != NM_OBJECT_NAMED))
 			return 0;
 		o->low = v.low;
 		o->end = v.end;
@@ -122,70 +134,17 @@ static int locate_variable(struct nm_engine *e, uint64_t address, uint32_t objec
 	return o->type != NULL;
 }
 
-/* The frame of a function: an instruction that runs in it or its call to the next, and where it ends. */
-struct frame {
-	uint64_t pc, end;
-};
-
-/* The frame around an address on any stack, if it is of the object and has called another. */
-static int find_frame(const struct nm_stack *s, uint64_t address, uint32_t object, struct frame *ret_frame)
-{
-	size_t low = 0, high = s->frames.count; /* the first frame whose slot is not above the address */
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (s->frames.at[mid].slot <= address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (!low || low == s->frames.count || s->frames.at[low].caller != object)
-		return 0;
-	*ret_frame = (struct frame){s->frames.at[low].call_pc, s->frames.at[low - 1].slot + 8};
-	return 1;
-}
-
-static int find_open_frame(const struct nm_engine *e, uint64_t address, uint32_t object,
-			   struct frame *ret_frame)
-{
-	for (size_t i = 0; i < e->threads.count; i++) {
-		const struct nm_frames *frames = &e->threads.at[i]->frames;
-
-		for (size_t k = 0; k < frames->stacks.count; k++)
-			if (nm_stack_holds(&frames->stacks.at[k], address))
-				return find_frame(&frames->stacks.at[k], address, object, ret_frame);
-	}
-	return 0;
-}
-
-/* The type of the frame of the function that has an instruction. */
-static const struct nm_type *frame_type(struct nm_engine *e, uint64_t pc)
-{
-	uint64_t known = nm_map_get(&e->fields.frame_types, pc, UINT64_MAX);
-	const struct nm_type *type = NULL;
-	const struct nm_mapping *m;
-
-	if (known != UINT64_MAX)
-		return (const struct nm_type *)(uintptr_t)known;
-	m = nm_space_mapping(&e->space, pc);
-	if (m && m->module)
-		type = nm_module_frame_type(m->module, pc - m->bias);
-	(void)nm_map_put(&e->fields.frame_types, pc, (uintptr_t)type);
-	return type;
-}
-
 /* Local variables: in the frame given, else in an open one, else where the function's frame was last. 
  * Functions of one name share an object; what is known is the frame of the first. */
-static int locate_local(struct nm_engine *e, uint64_t address, uint32_t object, struct frame frame,
+static int locate_local(struct nm_fields *f, uint64_t address, uint32_t object, struct nm_program_frame frame,
 			struct element *to)
 {
-	struct nm_fields_owner *o = &e->fields.owners.at[object];
+	struct nm_fields_owner *o = &f->owners.at[object];
 
 	if (!o->settled && ++o->seen < SEEN)
 		return 0;
-	if (frame.end || find_open_frame(e, address, object, &frame)) {
-		const struct nm_type *type = frame_type(e, frame.pc);
+	if (frame.end || nm_program_open_frame(f->program, address, object, &frame)) {
+		const struct nm_type *type = nm_program_frame_type(f->program, frame.pc);
 
 		if (!o->settled)
 			o->type = type;
@@ -202,37 +161,37 @@ static int locate_local(struct nm_engine *e, uint64_t address, uint32_t object, 
 
 /* 1 if the object's element there has fields.  frame: that it is in, if it is a local variable and that is
  * known. */
-static int locate_in(struct nm_engine *e, uint32_t object, uint64_t address, struct frame frame,
+static int locate_in(struct nm_fields *f, uint32_t object, uint64_t address, struct nm_program_frame frame,
 		     struct element *to)
 {
-	const struct nm_fields_owner *o = &e->fields.owners.at[object];
+	const struct nm_fields_owner *o = &f->owners.at[object];
 	int found;
 
 	if (o->settled && !o->type)
 		return 0;
-	switch (e->space.objects.at[object].kind) {
+	switch (nm_program_object(f->program, object)->kind) {
 	case NM_OBJECT_GLOBAL:
 	case NM_OBJECT_STATIC:
-	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(e, address, object, to); break;
-	case NM_OBJECT_HEAP: found = locate_block(e, address, object, to); break;
-	case NM_OBJECT_STACK: found = locate_local(e, address, object, frame, to); break;
+	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(f, address, object, to); break;
+	case NM_OBJECT_HEAP: found = locate_block(f, address, object, to); break;
+	case NM_OBJECT_STACK: found = locate_local(f, address, object, frame, to); break;
 	case NM_OBJECT_NAMED:
-		found = nm_blocks_find(&e->space.heap, address) ? locate_block(e, address, object, to)
-								: locate_variable(e, address, object, to);
+		found = nm_program_block(f->program, address) ? locate_block(f, address, object, to)
+							      : locate_variable(f, address, object, to);
 		break;
-	default: e->fields.owners.at[object].settled = 1; return 0;
+	default: f->owners.at[object].settled = 1; return 0;
 	}
 	if (!found)
 		return 0;
 	to->object = object;
-	to->type = e->fields.owners.at[object].type;
+	to->type = f->owners.at[object].type;
 	to->start = to->low + (address - to->low) / to->type->bytes * to->type->bytes;
 	return 1;
 }
 
-static int locate(struct nm_engine *e, uint32_t object, uint64_t address, struct element *to)
+static int locate(struct nm_fields *f, uint32_t object, uint64_t address, struct element *to)
 {
-	return locate_in(e, object, address, (struct frame){0, 0}, to);
+	return locate_in(f, object, address, (struct nm_program_frame){0, 0}, to);
 }
 
 /* ---- uses ---- */
@@ -305,29 +264,22 @@ static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
 
 /* ---- accesses ---- */
 
-/* The frame of the function that made the access, if the access is to it. */
-static struct frame own_frame(const struct nm_engine *e, size_t index, uint32_t object)
+static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t i)
 {
-	const uint32_t access_site = e->patterns.access[index];
-	uint64_t end = e->patterns.frame_end[index];
-
-	if (e->access_sites.at[access_site].decoded->stack_object != object || e->batch[index].address >= end)
-		return (struct frame){0, 0};
-	return (struct frame){e->attrs.instructions.at[e->access_instructions.at[access_site]].pc, end};
-}
-
-static int take(struct nm_engine *e, size_t index)
-{
-	const struct nm_ref *r = &e->batch[index];
-	struct nm_fields *f = &e->fields;
-	uint32_t object = e->attrs.list.at[r->attr].object, field;
+	const struct nm_ref *r = &sample->refs[i];
+	uint32_t object = nm_program_attribution(f->program, r->attr)->object, field;
 	const struct nm_fields_owner *o = owner_of(f, object);
+	struct nm_program_frame frame = {0, 0};
 	struct nm_fields_use *use;
 	struct element at;
 
 	if (!o)
 		return NM_ENOMEM;
-	if ((o->settled && !o->type) || !locate_in(e, object, r->address, own_frame(e, index, object), &at))
+	if (o->settled && !o->type)
+		return 0;
+	(void)nm_program_own_frame(f->program, sample->access[i], sample->frame_end[i], r->address, object,
+				   &frame);
+	if (!locate_in(f, object, r->address, frame, &at))
 		return 0;
 	field = nm_type_field(at.type, r->address - at.start);
 	if (field == NM_NO_FIELD)
@@ -339,42 +291,43 @@ static int take(struct nm_engine *e, size_t index)
 	return visit(f, &at, field);
 }
 
-int nm_fields_take(struct nm_engine *e, size_t from, size_t count)
+static int sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
 {
-	struct nm_fields *f = &e->fields;
+	struct nm_fields *f = self;
 
-	if (f->burst != e->patterns.burst) {
+	f->program = program;
+	if (f->burst != sample->burst) {
 		if (end_visits(f))
 			return NM_ENOMEM;
-		f->burst = e->patterns.burst;
+		f->burst = sample->burst;
 	}
-	if (e->patterns.batch >= ALL_BATCHES && e->patterns.until - e->patterns.batch <= NM_BURST - OF_BURST)
+	if (sample->batch >= ALL_BATCHES && sample->left <= NM_BURST - OF_BURST)
 		return 0;
-	for (size_t i = from; i < count; i++)
-		if (e->patterns.access[i] != NM_NO_ACCESS && take(e, i))
+	for (size_t i = sample->from; i < sample->end; i++)
+		if (sample->access[i] != NM_NO_ACCESS && take(f, sample, i))
 			return NM_ENOMEM;
 	return 0;
 }
 
 /* ---- samples ---- */
 
-static int read_miss(struct nm_engine *e, uint32_t attr, const struct nm_line_sample *g)
+static int read_miss(struct nm_fields *f, uint32_t attr, const struct nm_line_sample *g)
 {
-	uint32_t object = e->attrs.list.at[attr].object, field;
+	uint32_t object = nm_program_attribution(f->program, attr)->object, field;
 	struct nm_fields_use *use;
 	struct element at;
 
-	if (!owner_of(&e->fields, object))
+	if (!owner_of(f, object))
 		return NM_ENOMEM;
-	if (!locate(e, object, g->address, &at) ||
+	if (!locate(f, object, g->address, &at) ||
 	    (field = nm_type_field(at.type, g->address - at.start)) == NM_NO_FIELD)
 		return 0;
-	use = use_of(&e->fields, attr, field);
+	use = use_of(f, attr, field);
 	if (!use)
 		return NM_ENOMEM;
 	use->misses[0][g->write] += g->weight;
 	for (unsigned depth = 1; depth < NM_FIELD_DEPTHS; depth++)
-		use->misses[depth][g->write] += g->loaded & e->fields.at_depth[depth] ? g->weight : 0;
+		use->misses[depth][g->write] += g->loaded & f->at_depth[depth] ? g->weight : 0;
 	return 0;
 }
 
@@ -393,58 +346,58 @@ static int is_used(const struct nm_line_sample *g, uint64_t line_end, uint64_t l
 }
 
 /* Of one element: its fields in the line, and those that were used. */
-static int read_element(struct nm_engine *e, const struct element *at, const struct nm_line_sample *g)
+static int read_element(struct nm_fields *f, const struct element *at, const struct nm_line_sample *g)
 {
-	uint64_t line_end = g->address + e->fields.line_bytes, there = 0, used = 0;
+	uint64_t line_end = g->address + f->line_bytes, there = 0, used = 0;
 
 	for (uint32_t i = 0; i < at->type->field_count && i < NM_FIELDS_TOGETHER; i++) {
-		const struct nm_field *f = &at->type->fields[i];
-		uint64_t low = at->start + f->offset;
+		const struct nm_field *field = &at->type->fields[i];
+		uint64_t low = at->start + field->offset;
 
-		if (f->count > 1 && low < g->address)
-			low += (g->address - low) / f->stride * f->stride;
-		for (uint64_t last = at->start + f->offset + f->stride * (f->count - 1);
-		     low <= last && low < line_end; low += f->stride) {
-			int how = is_used(g, line_end, low, low + f->bytes);
+		if (field->count > 1 && low < g->address)
+			low += (g->address - low) / field->stride * field->stride;
+		for (uint64_t last = at->start + field->offset + field->stride * (field->count - 1);
+		     low <= last && low < line_end; low += field->stride) {
+			int how = is_used(g, line_end, low, low + field->bytes);
 
 			there |= (uint64_t)(how >= 0) << i;
 			used |= (uint64_t)(how > 0) << i;
-			if (!f->stride)
+			if (!field->stride)
 				break;
 		}
 	}
-	return used ? add_sight(&e->fields, at->object, there, used, g->weight) : 0;
+	return used ? add_sight(f, at->object, there, used, g->weight) : 0;
 }
 
 /* All elements of the variable or block in the line. */
-static int read_elements(struct nm_engine *e, struct element *at, const struct nm_line_sample *g)
+static int read_elements(struct nm_fields *f, struct element *at, const struct nm_line_sample *g)
 {
-	uint64_t line_end = g->address + e->fields.line_bytes, end = at->end < line_end ? at->end : line_end;
+	uint64_t line_end = g->address + f->line_bytes, end = at->end < line_end ? at->end : line_end;
 	uint64_t first = at->low > g->address ? at->low : g->address;
 
 	at->start = at->low + (first - at->low) / at->type->bytes * at->type->bytes;
 	for (; at->start < end; at->start += at->type->bytes)
-		if (read_element(e, at, g))
+		if (read_element(f, at, g))
 			return NM_ENOMEM;
 	return 0;
 }
 
 /* A line may hold several small blocks. */
-static int read_blocks(struct nm_engine *e, uint32_t object, const struct nm_line_sample *g)
+static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
 {
-	uint64_t line_end = g->address + e->fields.line_bytes;
+	uint64_t line_end = g->address + f->line_bytes;
 	struct nm_fields_gone block;
 	struct element at;
 
 	for (uint64_t a = g->address; a < line_end; a = (a | 15) + 1) {
-		const struct nm_block *b = nm_blocks_find(&e->space.heap, a);
+		const struct nm_block *b = nm_program_block(f->program, a);
 		uint32_t of = b ? b->object : object;
 
-		if (!owner_of(&e->fields, of))
+		if (!owner_of(f, of))
 			return NM_ENOMEM;
-		if (!find_block(e, a, of, &block))
+		if (!find_block(f, a, of, &block))
 			continue;
-		if (locate(e, of, a, &at) && read_elements(e, &at, g))
+		if (locate(f, of, a, &at) && read_elements(f, &at, g))
 			return NM_ENOMEM;
 		if (block.address + block.size > a)
 			a = block.address + block.size - 1;
@@ -453,29 +406,28 @@ static int read_blocks(struct nm_engine *e, uint32_t object, const struct nm_lin
 }
 
 /* Of a line with several variables only that which the line was loaded for. */
-static int read_residency(struct nm_engine *e, uint32_t object, const struct nm_line_sample *g)
+static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
 {
-	const struct nm_fields_owner *o = owner_of(&e->fields, object);
-	uint64_t end = g->address + e->fields.line_bytes, a = g->address;
+	const struct nm_fields_owner *o = owner_of(f, object);
+	uint64_t end = g->address + f->line_bytes, a = g->address;
 	struct element at;
 
 	if (!o)
 		return NM_ENOMEM;
 	if (o->settled && !o->type)
 		return 0;
-	if (e->space.objects.at[object].kind == NM_OBJECT_HEAP)
-		return read_blocks(e, object, g);
+	if (nm_program_object(f->program, object)->kind == NM_OBJECT_HEAP)
+		return read_blocks(f, object, g);
 	if (o->low > a && o->low < end)
 		a = o->low;
 	for (; a < end; a++)
-		if (is_used(g, end, a, a + 1) > 0 && locate(e, object, a, &at))
-			return read_elements(e, &at, g);
+		if (is_used(g, end, a, a + 1) > 0 && locate(f, object, a, &at))
+			return read_elements(f, &at, g);
 	return 0;
 }
 
-static int read_line(struct nm_engine *e, uint32_t object, const struct nm_line_sample *g)
+static int read_line(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
 {
-	struct nm_fields *f = &e->fields;
 	uint64_t line = g->address / f->line_bytes, at;
 	uint64_t key = nm_mix64(line ^ (uint64_t)object << 44);
 	struct nm_fields_line *l;
@@ -522,43 +474,60 @@ static int choose_lines(struct nm_fields *f, uint64_t chosen)
 	return 0;
 }
 
-static int read_batch(struct nm_engine *e, struct nm_line_samples *samples)
+static int read_batch(struct nm_fields *f, struct nm_line_samples *samples)
 {
-	int status = samples->chosen < e->fields.chosen ? choose_lines(&e->fields, samples->chosen) : 0;
+	int status = samples->chosen < f->chosen ? choose_lines(f, samples->chosen) : 0;
 
 	for (size_t i = 0; i < samples->list.count && !status; i++) {
 		const struct nm_line_sample *g = &samples->list.at[i];
-		uint32_t attr = e->calls ? e->calls->attrs.at[g->attr].attr : g->attr;
-		uint32_t object = e->attrs.list.at[attr].object;
+		uint32_t attr = nm_program_attr_of_key(f->program, g->attr);
+		uint32_t object = nm_program_attribution(f->program, attr)->object;
 
 		if (!g->residency)
-			status = read_miss(e, attr, g);
+			status = read_miss(f, attr, g);
 		else if (g->weight)
-			status = read_residency(e, object, g);
+			status = read_residency(f, object, g);
 		if (!status && g->residency && g->followed)
-			status = read_line(e, object, g);
+			status = read_line(f, object, g);
 	}
 	samples->list.count = 0;
 	return status;
 }
 
-int nm_fields_next(struct nm_engine *e)
+static void released(void *self, uint64_t address, uint64_t size, uint32_t object)
 {
-	struct nm_fields *f = &e->fields;
-	int status = 0;
+	struct nm_fields *f = self;
 
-	f->batches++;
-	for (; f->read + NM_WORKERS_QUEUE < f->batches && !status; f->read++)
-		status = read_batch(e, &f->sampler.lists[f->read % NM_SAMPLE_LISTS]);
-	return status;
+	f->gone[f->next_gone++ % NM_GONE] = (struct nm_fields_gone){address, size, object};
 }
 
-int nm_fields_end(struct nm_engine *e)
+/* The samples of a batch that was run a whole queue of batches ago. */
+static int retired(void *self, struct nm_engine *program, uint64_t batch)
 {
-	struct nm_fields *f = &e->fields;
+	struct nm_fields *f = self;
+
+	assert(batch == f->read);
+	f->program = program;
+	f->read++;
+	return read_batch(f, &f->sampler->lists[batch % NM_SAMPLE_LISTS]);
+}
+
+static int ending(void *self, struct nm_engine *program)
+{
+	struct nm_fields *f = self;
 	int status = end_visits(f);
 
-	for (; f->read < f->sampler.batches && !status; f->read++)
-		status = read_batch(e, &f->sampler.lists[f->read % NM_SAMPLE_LISTS]);
+	f->program = program;
+	for (; f->read < f->sampler->batches && !status; f->read++)
+		status = read_batch(f, &f->sampler->lists[f->read % NM_SAMPLE_LISTS]);
 	return status;
 }
+
+const struct nm_pass nm_pass_fields = {.name = "fields",
+				       .make = make,
+				       .sample = sample,
+				       .released = released,
+				       .retired = retired,
+				       .ending = ending,
+				       .finish = nm_fields_merge,
+				       .free = release};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bursts.c - see bursts.h.
+ */
+#include "bursts.h"
+
+#include <string.h>
+
+#include "map.h"
+
+enum {
+	GAP_MOST = 2040, /* batches, on average, in the long run */
+	GAP_GROWTH = 4   /* until then, the part of all batches so far that a gap is */
+};
+
+static void begin_batch(struct nm_bursts *b)
+{
+	b->taken = b->sampling ? 0 : SIZE_MAX;
+	if (b->sampling)
+		memset(b->access, 0xff, sizeof b->access);
+}
+
+void nm_bursts_init(struct nm_bursts *b)
+{
+	b->batch = 0;
+	b->sampling = 1;
+	b->until = NM_BURST;
+	b->burst = 1;
+	begin_batch(b);
+}
+
+/* Batches without sampling after so many. */
+static uint64_t gap_after(uint64_t batches)
+{
+	uint64_t mean = batches / GAP_GROWTH < GAP_MOST ? batches / GAP_GROWTH : GAP_MOST;
+
+	return mean / 2 + nm_mix64(batches) % (mean + 1);
+}
+
+void nm_bursts_next(struct nm_bursts *b)
+{
+	if (++b->batch == b->until) {
+		uint64_t gap = b->sampling ? gap_after(b->batch) : 0;
+
+		b->burst += !b->sampling;
+		b->sampling = !gap;
+		b->until = b->batch + (gap ? gap : NM_BURST);
+	}
+	begin_batch(b);
+}

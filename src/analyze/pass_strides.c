@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pass_strides.c - by how many bytes an access steps from its last address to the next.
+ *
+ * A stride is the distance between two successive addresses that one instruction reads (or writes) in one object.  Strides
+ * are counted per attribution, that is for all accesses of a line of code to an object, in a few counters each: one that
+ * finds none of its own takes one off the smallest, and its place when that is down to 0.  So a count is never too high, and
+ * exact as long as there are no more strides than counters; a stride that more than half of the accesses follow is always
+ * among them.  References of bursts are looked at (bursts.h), and no step leads from one burst to the next.
+ *
+ * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the hot path reads
+ * and writes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bursts.h"
+#include "map.h"
+#include "pass.h"
+#include "vector.h"
+
+enum { STEPS_BITS = 12 /* instructions with attributions that a burst remembers, as a power of two */ };
+
+/* Where an access was last. */
+struct step {
+	uint64_t key; /* instruction, read or write, attribution */
+	uint64_t address;
+	uint64_t burst;
+};
+
+struct strides {
+	struct nm_vec(struct nm_result_strides) list;
+	struct nm_vec(uint32_t) of_attr; /* index in list and 1, or 0 */
+	struct step steps[1 << STEPS_BITS];
+};
+
+static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	(void)setup;
+	*ret_self = calloc(1, sizeof(struct strides));
+	return *ret_self ? 0 : nm_fail_memory(err);
+}
+
+static struct nm_result_strides *strides_of(struct strides *s, uint32_t attr)
+{
+	if (nm_vec_reach(&s->of_attr, (size_t)attr + 1))
+		return NULL;
+	if (!s->of_attr.at[attr]) {
+		if (nm_vec_push(&s->list, (struct nm_result_strides){.attr = attr}))
+			return NULL;
+		s->of_attr.at[attr] = (uint32_t)s->list.count;
+	}
+	return &s->list.at[s->of_attr.at[attr] - 1];
+}
+
+static void count(struct nm_result_strides *pattern, int64_t stride)
+{
+	struct nm_result_stride *s = pattern->strides, *least = s;
+
+	pattern->sampled++;
+	for (unsigned i = 0; i < NM_RESULT_STRIDES; i++) {
+		if (s[i].bytes == stride && s[i].count) {
+			s[i].count++;
+			return;
+		}
+		if (s[i].count < least->count)
+			least = &s[i];
+	}
+	if (least->count)
+		least->count--;
+	else
+		*least = (struct nm_result_stride){stride, 1};
+}
+
+static int sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
+{
+	struct strides *s = self;
+
+	(void)program;
+	for (size_t i = sample->from; i < sample->end; i++) {
+		const struct nm_ref *r = &sample->refs[i];
+		struct step *last;
+		uint64_t key;
+
+		if (sample->access[i] == NM_NO_ACCESS)
+			continue;
+		key = ((uint64_t)sample->instructions[sample->access[i]] << 1 | (r->kind == NM_REF_WRITE))
+			  << 32 |
+		      r->attr;
+		last = &s->steps[nm_mix64(key) >> (64 - STEPS_BITS)];
+		if (last->key == key && last->burst == sample->burst) {
+			struct nm_result_strides *strides = strides_of(s, r->attr);
+
+			if (!strides)
+				return NM_ENOMEM;
+			count(strides, (int64_t)(r->address - last->address));
+		}
+		*last = (struct step){key, r->address, sample->burst};
+	}
+	return 0;
+}
+
+/* Hands the list over. */
+static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	struct strides *s = self;
+
+	result->strides = s->list.at;
+	result->stride_count = s->list.count;
+	memset(&s->list, 0, sizeof s->list);
+	for (size_t i = 0; i < result->stride_count; i++)
+		result->strides[i].attr = merge->attrs[result->strides[i].attr];
+	return 0;
+}
+
+static void release(void *self)
+{
+	struct strides *s = self;
+
+	nm_vec_free(&s->list);
+	nm_vec_free(&s->of_attr);
+	free(s);
+}
+
+const struct nm_pass nm_pass_strides = {
+    .name = "strides", .make = make, .sample = sample, .finish = finish, .free = release};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program.h - what a pass may ask about the program at the moment that the decoding thread has reached: objects,
+ * attributions, heap blocks, variables, stack frames and their types.  From the decoding thread only, in `sample`, `retired`
+ * and `ending` (pass.h); attributions and objects in `finish` too.  Pointers hold until the callback returns.
+ */
+#ifndef NM_PROGRAM_H
+#define NM_PROGRAM_H
+
+#include "attribution.h"
+#include "space.h"
+
+struct nm_engine;
+
+/* An attribution (thread, site, object), and the one that a key of a batch is of (in a context, or itself). */
+const struct nm_attribution *nm_program_attribution(const struct nm_engine *program, uint32_t attr);
+uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
+
+/* An object's description; gives it a type, if that was found out. */
+const struct nm_object *nm_program_object(const struct nm_engine *program, uint32_t object);
+void nm_program_set_type(struct nm_engine *program, uint32_t object, const char *type);
+
+/* The heap block around an address, or NULL. */
+const struct nm_block *nm_program_block(const struct nm_engine *program, uint64_t address);
+
+/* The variable around an address: 1 if there is one that was asked for before (space.h). */
+int nm_program_variable(struct nm_engine *program, uint64_t address, struct nm_space_variable *ret_variable);
+
+/* A frame of a function: an instruction that runs in it or its call to the next, and where the frame ends. */
+struct nm_program_frame {
+	uint64_t pc, end;
+};
+
+/* The frame around an address on any stack, if it is of the stack object and has called another: 1. */
+int nm_program_open_frame(const struct nm_engine *program, uint64_t address, uint32_t object,
+			  struct nm_program_frame *ret_frame);
+
+/* The frame of the function that made an access (sample->access[i], sample->frame_end[i]), if the access is to its own
+ * frame, which is `object`: 1. */
+int nm_program_own_frame(const struct nm_engine *program, uint32_t access, uint64_t frame_end,
+			 uint64_t address, uint32_t object, struct nm_program_frame *ret_frame);
+
+/* The structure that the local variables of the function around pc are in its frame; that which blocks of a size are made
+ * of when allocated in a heap object's context.  NULL: not known. */
+const struct nm_type *nm_program_frame_type(struct nm_engine *program, uint64_t pc);
+const struct nm_type *nm_program_allocated_type(struct nm_engine *program, uint32_t object, uint64_t bytes);
+
+#endif
