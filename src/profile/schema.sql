@@ -15,6 +15,8 @@ CREATE TABLE process(
 	id INTEGER PRIMARY KEY, name TEXT, path TEXT UNIQUE, command TEXT, exit_status INTEGER,
 	instructions INTEGER, refs INTEGER, lost_words INTEGER);
 CREATE TABLE module_undebugged(process INTEGER, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
+-- Numbers of objects that passes found and that have no table of their own.
+CREATE TABLE pass_figure(process INTEGER, pass TEXT, object INTEGER, name TEXT, value INTEGER);
 CREATE TABLE thread(process INTEGER, thread INTEGER, core INTEGER, PRIMARY KEY(process, thread)) WITHOUT ROWID;
 -- id: 64 for each process, and the position.
 CREATE TABLE level(
@@ -141,6 +143,11 @@ CREATE VIEW sources AS
 CREATE VIEW undebugged AS
 	SELECT p.name AS process, m.module AS module
 	FROM process p CROSS JOIN module_undebugged m ON m.process = p.id;
+
+CREATE VIEW pass_figures AS
+	SELECT p.name AS process, f.pass AS pass, n.text AS object, f.name AS name, f.value AS value
+	FROM process p CROSS JOIN pass_figure f ON f.process = p.id
+	LEFT JOIN text n ON n.id = f.object;
 
 CREATE VIEW levels AS
 	SELECT l.name AS level, l.size AS size, l.ways AS ways, l.line_size AS line_size,

@@ -33,6 +33,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?," FIFTEEN ")",
     [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?," FIFTEEN ")",
     [NM_INSERT_BUCKET] = "INSERT INTO bucket VALUES(?,?)",
+    [NM_INSERT_FIGURE] = "INSERT INTO pass_figure VALUES(?,?,?,?,?)",
 };
 #undef FIFTEEN
 
@@ -391,6 +392,23 @@ static void store_evictions(struct nm_result_writer *w, unsigned level)
 	free(list);
 }
 
+static void store_figures(struct nm_result_writer *w)
+{
+	const struct nm_result *result = w->result;
+
+	for (size_t i = 0; i < result->figure_count && !w->status; i++) {
+		const struct nm_result_figure *f = &result->figures[i];
+		sqlite3_int64 object = text_id(w, result->objects[f->object].name);
+		sqlite3_stmt *insert = row_of_process(w, NM_INSERT_FIGURE);
+
+		text(insert, 2, f->pass);
+		id(insert, 3, object);
+		text(insert, 4, f->name);
+		number(insert, 5, f->value);
+		run(w, insert);
+	}
+}
+
 static void store_patterns(struct nm_result_writer *w)
 {
 	struct nm_place_pattern *list = NULL;
@@ -571,6 +589,7 @@ static void store_all(struct nm_result_writer *w)
 		store_evictions(w, level);
 	}
 	store_patterns(w);
+	store_figures(w);
 	store_call_chains(w);
 	if (!w->status)
 		w->status = nm_store_fields(w);

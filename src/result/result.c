@@ -28,6 +28,23 @@ const char *nm_object_kind_name(enum nm_object_kind kind)
 	return kind_names[kind];
 }
 
+int nm_result_add_figure(struct nm_result *result, const char *pass, const char *name, uint32_t object,
+			 uint64_t value)
+{
+	assert(object < result->object_count);
+	if (result->figure_count == result->figure_room) {
+		size_t room = result->figure_room ? 2 * result->figure_room : 64;
+		struct nm_result_figure *more = realloc(result->figures, room * sizeof *more);
+
+		if (!more)
+			return NM_ENOMEM;
+		result->figures = more;
+		result->figure_room = room;
+	}
+	result->figures[result->figure_count++] = (struct nm_result_figure){pass, name, object, value};
+	return 0;
+}
+
 void nm_result_free(struct nm_result *result)
 {
 	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
@@ -50,6 +67,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->undebugged);
 	free(result->events.rows);
 	free(result->events.residencies);
+	free(result->figures);
 	free(result->strides);
 	free(result->fields);
 	free(result->field_uses);

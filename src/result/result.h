@@ -109,6 +109,13 @@ struct nm_result_lines {
 	uint64_t idle;                  /* of which a residency uses an eighth at most, on average */
 };
 
+/* A number of an object that a pass found, without a place of its own in the profile. */
+struct nm_result_figure {
+	const char *pass, *name; /* string constants */
+	uint32_t object;         /* index */
+	uint64_t value;
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -169,8 +176,14 @@ struct nm_result {
 	size_t code_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
+	struct nm_result_figure *figures;
+	size_t figure_count, figure_room;
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
+
+/* Appends a figure; pass and name must outlive the result.  0 or NM_ENOMEM. */
+int nm_result_add_figure(struct nm_result *result, const char *pass, const char *name, uint32_t object,
+			 uint64_t value);
 
 void nm_result_free(struct nm_result *result); /* frees the arrays, not the strings */
 

@@ -87,6 +87,7 @@ static struct nm_result_field_use solver_field_uses[] = {
 static struct nm_result_affinity solver_affinities[] = {{0, 1, 300, 600, 40, 30}, {0, 2, 9, 891, 40, 0}};
 static struct nm_result_lines solver_lines[] = {{1, 100, 900, 4000, 30, 80, 5}};
 
+static struct nm_result_figure solver_figures[] = {{"pages", "touched", 0, 12}, {"pages", "touched", 1, 3}};
 static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vendor/libplugin.so"};
 
 static struct nm_result_object cc1_objects[] = {
@@ -134,6 +135,8 @@ static struct nm_result results[NM_SAMPLES] = {
      .affinity_count = COUNT_OF(solver_affinities),
      .lines = solver_lines,
      .line_count = COUNT_OF(solver_lines),
+     .figures = solver_figures,
+     .figure_count = COUNT_OF(solver_figures),
      .undebugged = undebugged,
      .undebugged_count = COUNT_OF(undebugged)},
     CC1("0.2", 5000),

@@ -160,6 +160,8 @@ static void test_other_views(void **state)
 	       "heap ggc_alloc (ggc.c:7)|heap|-|4096|1|4096|ggc.c:7|cc1\n");
 	expect(profile, "SELECT module FROM undebugged",
 	       "/lib/x86_64-linux-gnu/libc.so.6\n/opt/vendor/libplugin.so\n");
+	expect(profile, "SELECT object, name, value FROM pass_figures WHERE pass = 'pages' ORDER BY value",
+	       "heap std::map<int, std::vector<long> >::insert (tree.cc:88)|touched|3\nmatrix|touched|12\n");
 	expect(profile, "SELECT key, value FROM info WHERE key IN ('command', 'references', 'machine_spec')",
 	       "command|./solver 512\nmachine_spec|L1d=32K,8,64:L2=1M,16,64\nreferences|1446500\n");
 	nm_profile_close(profile);
