@@ -66,7 +66,8 @@ int nm_checksum_append(int fd)
 	if (fstat(fd, &st) || make_trailer(fd, (uint64_t)st.st_size, trailer))
 		return -1;
 	n = pwrite(fd, trailer, sizeof trailer, st.st_size);
-	if (n >= 0 && n < (ssize_t)sizeof trailer)
+	if ((n >= 0 && n < (ssize_t)sizeof trailer) ||
+	    (n < 0 && errno == EFBIG)) /* a limit is no room, too */
 		errno = ENOSPC;
 	return n == (ssize_t)sizeof trailer ? 0 : -1;
 }

@@ -293,7 +293,10 @@ static int publish(struct nm_profile_writer *writer, struct nm_error *err)
 	if (status)
 		return status;
 	close_database(writer);
-	if (nm_checksum_append(writer->fd) || fsync(writer->fd) || rename(writer->temporary, writer->path)) {
+	if (nm_checksum_append(writer->fd))
+		return errno == ENOSPC || errno == EDQUOT ? fail(writer, SQLITE_FULL, err)
+							  : fail(writer, SQLITE_IOERR, err);
+	if (fsync(writer->fd) || rename(writer->temporary, writer->path)) {
 		nm_fail_errno(err, "cannot write profile %s", writer->path);
 		return err ? (int)err->code : NM_EIO;
 	}
