@@ -10,6 +10,7 @@
 
 #include "decoder_priv.h"
 #include "nearmiss/wire.h"
+#include "varint.h"
 
 struct reading {
 	const uint8_t *at, *end;
@@ -20,15 +21,9 @@ static uint64_t get(struct reading *r)
 {
 	uint64_t n = 0;
 
-	for (unsigned shift = 0; r->at < r->end && shift < 64; shift += 7) {
-		uint8_t byte = *r->at++;
-
-		n |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return n;
-	}
-	r->broken = 1;
-	return 0;
+	if (!nm_varint_get(&r->at, r->end, &n))
+		r->broken = 1;
+	return n;
 }
 
 /* How many things follow, each of at least one byte. */

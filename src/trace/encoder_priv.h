@@ -9,6 +9,7 @@
 #include "codec.h"
 #include "map.h"
 #include "tables.h"
+#include "varint.h"
 
 /* Path 0 is any record but BLOCK. */
 struct path {
@@ -49,11 +50,9 @@ struct nm_encoder {
 
 static inline int put_varint(struct nm_bytes *to, uint64_t n)
 {
-	if (nm_vec_reserve(to, 10))
+	if (nm_vec_reserve(to, NM_VARINT_BYTES))
 		return NM_ENOMEM;
-	for (; n >= 0x80; n >>= 7)
-		to->at[to->count++] = (uint8_t)(n | 0x80);
-	to->at[to->count++] = (uint8_t)n;
+	to->count += nm_varint_put(to->at + to->count, n);
 	return 0;
 }
 

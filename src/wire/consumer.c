@@ -140,6 +140,8 @@ int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chu
 
 int nm_consumer_fd(const struct nm_consumer *c) { return c->fd; }
 
+size_t nm_consumer_live(const struct nm_consumer *c) { return c->rings.count + nm_rings_expected(c); }
+
 uint32_t nm_consumer_unobserved(const struct nm_consumer *c) { return look(&c->control->unobserved); }
 
 void nm_consumer_detach_all(struct nm_consumer *c)
@@ -322,7 +324,7 @@ static int anything_new(const struct nm_consumer *c)
 }
 
 /* 1 if a signal came. */
-static int sleep_ms(struct nm_consumer *c, int64_t ms)
+static int sleep_ms(struct nm_consumer *c, int ms)
 {
 	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 	uint32_t seen = look(&c->control->doorbell);
@@ -338,19 +340,19 @@ static int sleep_ms(struct nm_consumer *c, int64_t ms)
 
 int nm_consumer_next(struct nm_consumer *c, int timeout_ms, struct nm_chunk *ret, struct nm_error *err)
 {
-	int64_t start = now_ms();
+	const double start = nm_now_ms();
 
 	for (;;) {
 		int status = nm_rings_find(c, err);
-		int64_t left;
+		double left;
 
 		if (status)
 			return status;
 		nm_rings_find_dead(c);
 		if (take_any(c, ret))
 			return 1;
-		left = timeout_ms < 0 ? TICK_MS : start + timeout_ms - now_ms();
-		if (left <= 0 || sleep_ms(c, left < TICK_MS ? left : TICK_MS))
+		left = timeout_ms < 0 ? TICK_MS : start + timeout_ms - nm_now_ms();
+		if (left <= 0 || sleep_ms(c, left < TICK_MS ? (int)left + 1 : TICK_MS))
 			return 0;
 	}
 }

@@ -8,9 +8,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "consumer.h"
 #include "nearmiss/wire.h"
 #include "vector.h"
@@ -33,7 +33,7 @@ struct ring {
 
 struct announced { /* a ring number that no slot has yet */
 	uint32_t number;
-	int64_t since; /* ms */
+	double since; /* ms */
 };
 
 struct nm_consumer {
@@ -43,20 +43,12 @@ struct nm_consumer {
 	size_t ring_bytes;
 	struct nm_vec(struct ring) rings;
 	struct nm_vec(struct announced) announced;
-	uint32_t known;     /* ring numbers seen so far */
-	size_t next_ring;   /* ring to be asked first */
-	int64_t checked_at; /* ms: when we looked last who is alive */
+	uint32_t known;    /* ring numbers seen so far */
+	size_t next_ring;  /* ring to be asked first */
+	double checked_at; /* ms: when we looked last who is alive */
 	int detached;
 	char fault[128]; /* of the ring that ended last */
 };
-
-static inline int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static inline uint32_t acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
@@ -77,6 +69,9 @@ void nm_ring_detach(struct ring *ring);
 
 /* Detaches the ring, unmaps it, and frees its slot if no process writes to it; the entry in consumer->rings stays. */
 void nm_ring_done(struct nm_consumer *consumer, struct ring *ring);
+
+/* Rings that were announced lately and are not there yet. */
+size_t nm_rings_expected(const struct nm_consumer *consumer);
 
 /* Ends all rings. */
 void nm_rings_done(struct nm_consumer *consumer);

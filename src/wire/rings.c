@@ -139,7 +139,7 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 	if (rings - c->known > MAX_ANNOUNCED)
 		return nm_fail(err, NM_EFORMAT, "producers claim to have made %u rings", rings);
 	for (; c->known != rings; c->known++)
-		if (nm_vec_push(&c->announced, (struct announced){c->known, now_ms()}))
+		if (nm_vec_push(&c->announced, (struct announced){c->known, nm_now_ms()}))
 			return nm_fail_memory(err);
 	for (size_t i = 0; i < c->announced.count; i++) {
 		int status = adopt(c, c->announced.at[i].number, err);
@@ -157,13 +157,13 @@ int nm_rings_find(struct nm_consumer *c, struct nm_error *err)
 	return 0;
 }
 
-size_t nm_consumer_live(const struct nm_consumer *c)
+size_t nm_rings_expected(const struct nm_consumer *c)
 {
-	size_t live = c->rings.count + (look(&c->control->rings) - c->known);
+	size_t expected = look(&c->control->rings) - c->known;
 
 	for (size_t i = 0; i < c->announced.count; i++)
-		live += now_ms() - c->announced.at[i].since < PATIENCE_MS;
-	return live;
+		expected += nm_now_ms() - c->announced.at[i].since < PATIENCE_MS;
+	return expected;
 }
 
 /* Slots whose owner died before its ring was ready. */
@@ -180,7 +180,7 @@ static void free_orphans(struct nm_consumer *c)
 
 void nm_rings_find_dead(struct nm_consumer *c)
 {
-	int64_t now = now_ms();
+	const double now = nm_now_ms();
 
 	if (now - c->checked_at < TICK_MS)
 		return;

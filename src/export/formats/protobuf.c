@@ -6,18 +6,9 @@
 
 #include <string.h>
 
-enum { KIND_NUMBER = 0, KIND_BYTES = 2, LONGEST = 10 };
+#include "varint.h"
 
-/* Seven bits a byte, lowest first. */
-static unsigned varint(unsigned char *to, uint64_t value)
-{
-	unsigned n = 0;
-
-	for (; value > 0x7f; value >>= 7)
-		to[n++] = (unsigned char)(value | 0x80);
-	to[n++] = (unsigned char)value;
-	return n;
-}
+enum { KIND_NUMBER = 0, KIND_BYTES = 2, LONGEST = NM_VARINT_BYTES };
 
 static int append(struct nm_message *message, const void *bytes, size_t n)
 {
@@ -33,7 +24,7 @@ static int append_number(struct nm_message *message, uint64_t value)
 {
 	unsigned char bytes[LONGEST];
 
-	return append(message, bytes, varint(bytes, value));
+	return append(message, bytes, (unsigned)nm_varint_put(bytes, value));
 }
 
 int nm_message_number(struct nm_message *message, unsigned field, uint64_t value)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cache/items.h"
+#include "varint.h"
 
 struct coder {
 	struct nm_symbols *symbols;
@@ -32,28 +33,20 @@ static void put(struct coder *c, uint64_t n)
 {
 	struct symbol_encoder *e = c->symbols->encoder;
 
-	if (nm_vec_reserve(&e->items, 10)) {
+	if (nm_vec_reserve(&e->items, NM_VARINT_BYTES)) {
 		fail(c, NM_ENOMEM);
 		return;
 	}
-	for (; n >= 0x80; n >>= 7)
-		e->items.at[e->items.count++] = (uint8_t)(n | 0x80);
-	e->items.at[e->items.count++] = (uint8_t)n;
+	e->items.count += nm_varint_put(e->items.at + e->items.count, n);
 }
 
 static uint64_t get(struct coder *c)
 {
 	uint64_t n = 0;
 
-	for (unsigned shift = 0; !c->status && c->at < c->end && shift < 64; shift += 7) {
-		uint8_t byte = *c->at++;
-
-		n |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return n;
-	}
-	fail(c, NM_EFORMAT);
-	return 0;
+	if (c->status || !nm_varint_get(&c->at, c->end, &n))
+		fail(c, NM_EFORMAT);
+	return n;
 }
 
 static void number(struct coder *c, uint64_t *n)
