@@ -68,7 +68,7 @@ def case_simulate():
 
 def case_simulate_cpp():
     """C++ takes the header, and the program links with the archive and what pkg-config tells of."""
-    simulates("c++", STATIC, *run(["pkg-config", "--libs", "sqlite3"]).split())
+    simulates("c++", STATIC, *run(["pkg-config", "--libs", "sqlite3", "zlib"]).split())
 
 
 def case_watch():

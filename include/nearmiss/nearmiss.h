@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearmiss.h - the library: simulate caches on references of your own, and read profiles.
+ * nearmiss.h - the library: simulates caches on your own references, and reads profiles.
  *
  *     struct nearmiss_error err;
  *     struct nearmiss_machine *machine;
@@ -12,23 +12,22 @@
  *     nearmiss_finish(caches);
  *     printf("%" PRIu64 "\n", nearmiss_total(caches, 0, NEARMISS_READ_MISSES));
  *
- * docs/howto/library.md is the guide, examples/simulate.c, examples/wrapper_probe.c and
- * examples/misses_by_object.py are whole programs.
+ * docs/howto/library.md is a guide; examples/simulate.c and examples/watch.c are complete programs.
  *
- * Errors.  A function that can fail returns 0 or more on success and a negative enum nearmiss_code on
- * failure, and tells the story in *err, which may be NULL.  Its ret_ parameters are left alone then.  The
- * library never prints, exits or aborts because of what it is given.
+ * Errors.  A function that can fail returns 0 or more on success.  On failure it returns a negative enum
+ * nearmiss_code, describes the error in *err (which may be NULL), and leaves its ret_ parameters alone.  The
+ * library never prints, exits or aborts on bad input.
  *
- * Ownership.  What a function of the name _new, _parse, _named, _open or _query hands out belongs to the
- * caller, who gives it back to the _free or _close of its type; these take NULL.  Texts belong to the object
- * that they were asked of.
+ * Ownership.  The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees
+ * it with the _free or _close of its type, which accept NULL.  An object owns the texts that its functions
+ * return.
  *
- * Threads.  The library has no state of its own.  Different objects may be used by different threads at the
- * same time, one object by one thread at a time.
+ * Threads.  The library has no global state.  Threads may use different objects at the same time, but one
+ * object only in turn.
  *
- * Stability.  Types are opaque; values of enumerations and struct nearmiss_error stay as they are, and new
- * values are added at the end; so are new members of struct nearmiss_event, which the library alone makes. 
- * What is here stays until the number behind libnearmiss.so rises.
+ * Stability.  Types are opaque.  Existing values of enumerations and struct nearmiss_error do not change; new
+ * values, and new members of struct nearmiss_event, are added at the end.  Everything in this header stays
+ * until the soversion of libnearmiss.so rises.
  */
 #ifndef NEARMISS_NEARMISS_H
 #define NEARMISS_NEARMISS_H
@@ -50,40 +49,40 @@ extern "C" {
 
 enum nearmiss_code {
 	NEARMISS_OK = 0,
-	NEARMISS_ENOMEM = -1,   /* memory is exhausted */
-	NEARMISS_EIO = -2,      /* the operating system refused; the text says what it said */
+	NEARMISS_ENOMEM = -1,   /* out of memory */
+	NEARMISS_EIO = -2,      /* the operating system refused; the text has its reason */
 	NEARMISS_ENOSPC = -3,   /* the disk is full */
-	NEARMISS_EFORMAT = -4,  /* a file is damaged or is not what it should be */
+	NEARMISS_EFORMAT = -4,  /* a file is damaged or of another kind */
 	NEARMISS_EVERSION = -5, /* a file was written by a newer version */
-	NEARMISS_EINVAL = -6,   /* a request that makes no sense: SPEC, SQL, size, order of calls */
-	NEARMISS_ENOENT = -7,   /* a file or name that is not there */
+	NEARMISS_EINVAL = -6,   /* a wrong SPEC, SQL, size or order of calls */
+	NEARMISS_ENOENT = -7,   /* no such file or name */
 	NEARMISS_EACCES = -8,   /* permission denied */
-	NEARMISS_EPLUGIN = -9   /* a plug-in (nearmiss/plugin.h) broke its promises */
+	NEARMISS_EPLUGIN = -9   /* a plug-in (nearmiss/plugin.h) broke its contract */
 };
 
 struct nearmiss_error {
 	int code;       /* enum nearmiss_code */
-	int column;     /* where in the SPEC or SQL that was given the fault starts, from 0; -1: nowhere */
+	int column;     /* where the fault starts in the SPEC or SQL, from 0; -1: unknown */
 	char text[480]; /* one sentence, UTF-8, without a final full stop */
 };
 
 /* The version of the library, e.g. "0.1.0". */
 NEARMISS_PUBLIC const char *nearmiss_version(void);
 
-/* Machines: what is simulated */
+/* Machines: what to simulate */
 
 struct nearmiss_machine;
 
-/* From a SPEC as in nearmiss-machines(1): levels from the processor outwards. */
+/* Parses a SPEC (nearmiss-machines(1)): levels from the processor outwards. */
 NEARMISS_PUBLIC int nearmiss_machine_parse(const char *spec, struct nearmiss_machine **ret_machine,
 					   struct nearmiss_error *err);
-/* One that `nearmiss machines` lists; "host" is the machine that this runs on.  NEARMISS_ENOENT: there is
- * none. */
+/* A machine that `nearmiss machines` lists; "host" is the one that this runs on.  NEARMISS_ENOENT: there is
+ * no such machine. */
 NEARMISS_PUBLIC int nearmiss_machine_named(const char *name, struct nearmiss_machine **ret_machine,
 					   struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_machine_free(struct nearmiss_machine *machine);
 
-/* The SPEC that parses to this machine. */
+/* A SPEC that parses to this machine. */
 NEARMISS_PUBLIC const char *nearmiss_machine_spec(const struct nearmiss_machine *machine);
 
 /* Its levels, numbered from 0 in the order of the SPEC. */
@@ -95,10 +94,10 @@ enum nearmiss_property {
 	NEARMISS_WAYS,  /* lines a set */
 	NEARMISS_LINE,  /* bytes a line, a power of two */
 	NEARMISS_SETS,  /* 1: fully associative */
-	NEARMISS_SECTOR /* bytes loaded at once: the line, where a level has no sectors */
+	NEARMISS_SECTOR /* bytes loaded at once: LINE if the level has no sectors */
 };
 
-/* 0 for a level or a property that is not there. */
+/* 0 for an unknown level or property. */
 NEARMISS_PUBLIC uint64_t nearmiss_level_property(const struct nearmiss_machine *machine, unsigned level,
 						 enum nearmiss_property property);
 
@@ -110,66 +109,65 @@ enum nearmiss_kind { NEARMISS_READ = 0, NEARMISS_WRITE = 1, NEARMISS_FETCH = 2 }
 
 enum { NEARMISS_SIZE_MAX = 65535, NEARMISS_TAG_MAX = (1 << 24) - 1 };
 
-/* Cold caches.  The machine is not needed any more afterwards.  A level takes about 100 bytes a line. */
+/* Creates cold caches.  The machine may be freed afterwards.  A level takes about 100 bytes for each line. */
 NEARMISS_PUBLIC int nearmiss_hierarchy_new(const struct nearmiss_machine *machine,
 					   struct nearmiss_hierarchy **ret_hierarchy,
 					   struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_hierarchy_free(struct nearmiss_hierarchy *hierarchy);
 
-/* One reference: `size` bytes from `address` on are read, written or, as one instruction, fetched.  It is
- * one reference also if it spans lines; a level loads each of these.  Reads and writes enter at the first
- * level for data or for both, fetches at the first for instructions or for both; a machine without one
- * ignores them.
+/* Simulates one reference: a read, write or instruction fetch of `size` bytes at `address`.  A reference that
+ * spans lines is one reference; each level loads all of its lines.  Reads and writes enter at the first level
+ * that holds data, fetches at the first that holds instructions; without such a level they are ignored.
  *
- * `tag` is yours: all counts can be had for each tag, e.g. an array or a line of code.  Tags are indices of
- * tables, which take about 150 bytes a level for each from 0 to the largest: number them densely.
+ * `tag` is of your choice, e.g. an array or a source line: the library counts for each tag.  Tags index
+ * tables of about 150 bytes a level for each tag from 0 to the largest, so number them densely.
  *
- * NEARMISS_EINVAL: size 0 or above NEARMISS_SIZE_MAX, tag above NEARMISS_TAG_MAX, a reference beyond the end
- * of the address space, or one after nearmiss_finish; nothing is counted then.  NEARMISS_ENOMEM: the
- * simulation is over; NEARMISS_EPLUGIN is that, too: a plug-in named a place that is not there.  References
- * are handed on in batches: what is wrong with one may be told at a later call. */
+ * NEARMISS_EINVAL: size is 0 or above NEARMISS_SIZE_MAX, tag is above NEARMISS_TAG_MAX, the reference ends
+ * beyond the address space, or nearmiss_finish was called before; nothing is counted.  NEARMISS_ENOMEM and
+ * NEARMISS_EPLUGIN (a plug-in returned a slot that does not exist) end the simulation.  References are
+ * simulated in batches, so an error may be reported by a later call. */
 NEARMISS_PUBLIC int nearmiss_feed(struct nearmiss_hierarchy *hierarchy, uint64_t address, uint32_t size,
 				  enum nearmiss_kind kind, uint32_t tag);
 
-/* The end of the references: lines that are still there are settled.  May be called again.  Fails as
- * nearmiss_feed. */
+/* Ends the references, and counts the lines that are still resident.  May be called again.  Fails as
+ * nearmiss_feed does. */
 NEARMISS_PUBLIC int nearmiss_finish(struct nearmiss_hierarchy *hierarchy);
 
 /* Counts of a level, named as the columns of the view `counts` of a profile (docs/format/profile.md). */
 enum nearmiss_figure {
-	NEARMISS_READS, /* references to this level: of the program, or fills of the level above; fetches too */
+	NEARMISS_READS, /* references to this level: the program's, or fills of the level before; fetches too */
 	NEARMISS_WRITES, /* the same for writes */
 	NEARMISS_READ_MISSES,
 	NEARMISS_WRITE_MISSES,
 	NEARMISS_COLD,         /* loads of lines never loaded before */
-	NEARMISS_CAPACITY,     /* loads that a fully associative LRU cache of the size would need too */
+	NEARMISS_CAPACITY,     /* loads that a fully associative LRU cache of that size would need too */
 	NEARMISS_CONFLICT,     /* the other loads */
-	NEARMISS_LOADS,        /* lines filled; more than misses where references span lines */
-	NEARMISS_REUSE,        /* accesses served by lines that the tag loaded, the loading ones included */
-	NEARMISS_USED_BYTES,   /* bytes touched of lines that the tag loaded */
+	NEARMISS_LOADS,        /* lines loaded; more than misses if references span lines */
+	NEARMISS_REUSE,        /* accesses served by lines that the tag loaded, including the loading ones */
+	NEARMISS_USED_BYTES,   /* bytes used of lines that the tag loaded */
 	NEARMISS_LOADED_BYTES, /* bytes of these lines */
 	NEARMISS_EVICTIONS,    /* lines that the tag loaded and others replaced */
-	NEARMISS_WRITEBACKS,   /* of these, those that had been written to */
-	NEARMISS_SECTOR_MISSES, /* loads of a sector whose line was there; with sectors, loads and evictions are theirs */
-	/* Of prefetches that references of the tag caused (docs/models.md): */
-	NEARMISS_PREFETCHES,   /* lines loaded, beside NEARMISS_LOADS */
-	NEARMISS_USEFUL,       /* of these, used before they left */
-	NEARMISS_LATE_EVICTED, /* of the others, asked for soon after they had left */
-	NEARMISS_POLLUTION,    /* conflict misses on lines that they had pushed out */
-	NEARMISS_FIGURES       /* how many there are in this header */
+	NEARMISS_WRITEBACKS,   /* dirty lines among them */
+	NEARMISS_SECTOR_MISSES, /* loads of a sector of a resident line; with sectors, loads and evictions count sectors */
+	/* Prefetches that references of the tag caused (docs/models.md): */
+	NEARMISS_PREFETCHES,   /* lines prefetched, not in NEARMISS_LOADS */
+	NEARMISS_USEFUL,       /* those used before they left */
+	NEARMISS_LATE_EVICTED, /* those used only soon after they had left */
+	NEARMISS_POLLUTION,    /* conflict misses on lines that they evicted */
+	NEARMISS_FIGURES       /* their number in this header */
 };
 
-/* "reads", "read_misses", ...; NULL for a figure that is not known. */
+/* "reads", "read_misses", ...; NULL for an unknown figure. */
 NEARMISS_PUBLIC const char *nearmiss_figure_name(enum nearmiss_figure figure);
 
-/* A count for all tags, and for one; 0 for a level, tag or figure that is not there.  Before
- * nearmiss_finish, reuse and used bytes are those of lines that have left. */
+/* The count of all tags, and of one tag; 0 for an unknown level, tag or figure.  Before nearmiss_finish, reuse
+ * and used bytes count only lines that have left. */
 NEARMISS_PUBLIC uint64_t nearmiss_total(struct nearmiss_hierarchy *hierarchy, unsigned level,
 					enum nearmiss_figure figure);
 NEARMISS_PUBLIC uint64_t nearmiss_count(struct nearmiss_hierarchy *hierarchy, unsigned level, uint32_t tag,
 					enum nearmiss_figure figure);
 
-/* 1 + the largest tag that was fed; 0 if none was. */
+/* 1 + the largest tag so far; 0 if there was none. */
 NEARMISS_PUBLIC uint32_t nearmiss_tags(const struct nearmiss_hierarchy *hierarchy);
 
 /* `count` times a load for tag `evictor`, or a prefetch that it caused, replaced a line that tag `victim`
@@ -179,64 +177,60 @@ struct nearmiss_eviction {
 	uint64_t count;
 };
 
-/* Who replaced whom at a level: an array of *ret_count elements, most frequent first, equal ones by tags. 
- * It belongs to the hierarchy and lasts until the next call or its end.  After nearmiss_finish only: else
- * NEARMISS_EINVAL. */
+/* All evictions of a level by tags: an array of *ret_count elements, most frequent first, equal ones by tags.
+ * The hierarchy owns it; it lasts until the next call.  NEARMISS_EINVAL before nearmiss_finish. */
 NEARMISS_PUBLIC int nearmiss_evictions(struct nearmiss_hierarchy *hierarchy, unsigned level,
 				       const struct nearmiss_eviction **ret_list, size_t *ret_count);
 
-/* Watching: single events */
+/* Single events */
 
 enum nearmiss_event_kind {
-	NEARMISS_HIT,        /* a line that is asked for is there */
+	NEARMISS_HIT,        /* a line that is accessed is resident */
 	NEARMISS_MISS,       /* it is not: once for each reference or fill, however many lines it spans */
-	NEARMISS_LOAD,       /* a line is put into the level */
-	NEARMISS_REPLACE,    /* a line leaves the level, before the load that it makes room for */
+	NEARMISS_LOAD,       /* a line enters the level */
+	NEARMISS_REPLACE,    /* a line leaves the level to make room for the load that follows */
 	NEARMISS_INVALIDATE, /* a line leaves the level because an inclusive level behind it has lost it */
-	NEARMISS_PREFETCH /* a line is put into the level that was not asked for, after the reference that caused it */
+	NEARMISS_PREFETCH    /* a prefetched line enters the level, after the reference that caused it */
 };
 
 struct nearmiss_event {
 	enum nearmiss_event_kind kind;
 	unsigned level;
-	uint64_t
-	    reference;    /* the call of nearmiss_feed that it belongs to: 1 is the first that was accepted */
-	uint64_t address; /* first byte that this references in the line of its first level */
-	uint32_t size;    /* bytes that it references there */
-	uint32_t tag;     /* its tag */
-	uint64_t line,
-	    set; /* first byte and set of the line that is hit, missed, loaded, prefetched or leaves */
-	uint32_t victim; /* of a line that leaves: tag of the reference that had loaded it; else 0 */
+	uint64_t reference; /* number of the nearmiss_feed call, from 1, not counting refused ones */
+	uint64_t address;   /* first byte referenced within this line */
+	uint32_t size;      /* bytes referenced there */
+	uint32_t tag;       /* its tag */
+	uint64_t line, set; /* first byte, and set, of the line of the event */
+	uint32_t victim;    /* if a line leaves: tag of the reference that had loaded it; else 0 */
 };
 
 typedef void nearmiss_event_function(void *self, const struct nearmiss_event *event);
 
-/* Has `function` told of every event, in order; at each level of a miss first that level's events, then
- * those of the next.  NEARMISS_EINVAL after the first reference: who has not asked by then pays nothing for
- * it.  References are handed on in batches, so events are told during later calls too, at the latest by
- * nearmiss_finish; the function must not use the hierarchy.  Lines that are there at the end are not
- * replaced. */
+/* Calls `function` for every event, in order; for a miss, first the events of that level, then those of the
+ * next.  NEARMISS_EINVAL after the first reference.  References are simulated in batches, so events may come
+ * during later calls, at the latest in nearmiss_finish.  The function must not use the hierarchy.  Lines that
+ * are resident at the end are not replaced. */
 NEARMISS_PUBLIC int nearmiss_watch(struct nearmiss_hierarchy *hierarchy, nearmiss_event_function *function,
 				   void *self);
 
-/* Profiles: what `nearmiss record` wrote */
+/* Profiles */
 
 struct nearmiss_profile;
-struct nearmiss_rows; /* a query and the row that it stands on */
+struct nearmiss_rows; /* a query and its current row */
 
-/* Read-only, never waits for a lock. */
+/* Opens a profile read-only; never waits for a lock. */
 NEARMISS_PUBLIC int nearmiss_profile_open(const char *path, struct nearmiss_profile **ret_profile,
 					  struct nearmiss_error *err);
-/* After all its queries are freed. */
+/* Free its queries first. */
 NEARMISS_PUBLIC void nearmiss_profile_close(struct nearmiss_profile *profile);
 
-/* Whether it has a view of that name: 1 or 0.  Profiles of older versions have fewer. */
+/* Does it have a view of that name?  1 or 0.  Profiles of older versions have fewer. */
 NEARMISS_PUBLIC int nearmiss_profile_has(struct nearmiss_profile *profile, const char *view,
 					 struct nearmiss_error *err);
 
-/* One statement of SQL over the views of docs/format/profile.md, which are a promise.  Statements that would
- * write are refused.  Parameters ?1, ?2, ... are NULL until bound, which is done before the first row; a
- * text must live as long as the query. */
+/* Prepares one SQL statement over the views of docs/format/profile.md, which are stable.  Statements that would
+ * write are refused.  Bind parameters ?1, ?2, ... before the first row; unbound ones are NULL.  A bound text
+ * must live as long as the query. */
 NEARMISS_PUBLIC int nearmiss_query(struct nearmiss_profile *profile, const char *sql,
 				   struct nearmiss_rows **ret_rows, struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_bind_text(struct nearmiss_rows *rows, int parameter, const char *text);
@@ -252,8 +246,8 @@ NEARMISS_PUBLIC const char *nearmiss_column_name(const struct nearmiss_rows *row
 
 enum nearmiss_type { NEARMISS_NULL, NEARMISS_INTEGER, NEARMISS_REAL, NEARMISS_TEXT };
 
-/* The values of the row.  Each can be asked for as any type; NULL is NULL, 0 and 0.0.  Texts last until the
- * next row. */
+/* The values of the current row.  Each converts to any type; NULL becomes NULL, 0 or 0.0.  Texts last until
+ * the next row. */
 NEARMISS_PUBLIC enum nearmiss_type nearmiss_value_type(const struct nearmiss_rows *rows, unsigned column);
 NEARMISS_PUBLIC const char *nearmiss_text(const struct nearmiss_rows *rows, unsigned column);
 NEARMISS_PUBLIC int64_t nearmiss_integer(const struct nearmiss_rows *rows, unsigned column);

@@ -275,7 +275,7 @@ static int add_named(struct nm_annotation *a, const struct nm_annotate_rows *row
 	if (a->sections.count == before)
 		return nm_fail(
 		    a->err, NM_EINVAL,
-		    "no file or function \"%s\" has figures in the profile (`nearmiss report lines` "
+		    "no file or function \"%s\" has counts in the profile (`nearmiss report lines` "
 		    "lists those that have)",
 		    name);
 	qsort(a->sections.at + before, a->sections.count - before, sizeof *a->sections.at, by_section_weight);

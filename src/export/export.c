@@ -139,12 +139,13 @@ static int check_format(const struct nm_export *x, const struct nm_export_reques
 	const struct nm_exporter *exporter = x->exporter;
 
 	if (request->events && exporter->flags & NM_EXPORTER_WHOLE)
-		return nm_fail(err, NM_EINVAL, "%s holds all events: there is none to choose",
+		return nm_fail(err, NM_EINVAL, "%s always writes all events: leave out --event",
 			       exporter->name);
 	if (request->objects && !(exporter->flags & NM_EXPORTER_OBJECTS))
-		return nm_fail(err, NM_EINVAL, "%s names the objects of every line already", exporter->name);
+		return nm_fail(err, NM_EINVAL, "%s always shows objects: leave out --objects",
+			       exporter->name);
 	if (exporter->flags & NM_EXPORTER_ONE_EVENT && x->events.count > 1)
-		return nm_fail(err, NM_EINVAL, "%s holds one event of one level", exporter->name);
+		return nm_fail(err, NM_EINVAL, "%s takes one level and one event", exporter->name);
 	return 0;
 }
 

@@ -94,19 +94,21 @@ static int fits(const struct nm_report *report, struct nm_profile *profile, cons
 					"the profile has no call chains: record with --callgraph");
 	status = report->needs_strides ? nm_profile_has_sites(profile, err) : 1;
 	if (status <= 0)
-		return status ? status
-			      : nm_fail(err, NM_EINVAL, "the profile has no access patterns: it is older");
+		return status
+			   ? status
+			   : nm_fail(err, NM_EINVAL, "the profile has no strides: an older version wrote it");
 	status = report->needs_fields ? nm_profile_has_fields(profile, err) : 1;
 	if (status <= 0)
-		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
+		return status
+			   ? status
+			   : nm_fail(err, NM_EINVAL, "the profile has no fields: an older version wrote it");
 	status = report->view ? nm_profile_has_rows(profile, report->view, err) : 1;
 	if (status <= 0)
 		return status ? status : nm_fail(err, NM_EINVAL, "the profile has no %s", report->without);
 	if (report->columns && r->thread)
-		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one thread",
-			       report->name);
+		return nm_fail(err, NM_EINVAL, "the report \"%s\" does not take --thread", report->name);
 	if (report->columns && (r->object || r->function || r->file))
-		return nm_fail(err, NM_EINVAL, "the report \"%s\" cannot be had for one %s", report->name,
+		return nm_fail(err, NM_EINVAL, "the report \"%s\" does not take --%s", report->name,
 			       r->object     ? "object"
 			       : r->function ? "function"
 					     : "file");

@@ -70,7 +70,7 @@ def case_refusals():
     record([program("list")], "-q")
     done = nearmiss("evictions", "--sets", "-i", "p.nmp")
     assert done.returncode == 124 and not done.stdout, done
-    assert done.stderr == b"nearmiss: the profile tells nothing of sets: record with --sets\n", done
+    assert done.stderr == b"nearmiss: the profile has no counts by set: record with --sets\n", done
 
 
 if __name__ == "__main__":

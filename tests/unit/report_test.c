@@ -467,7 +467,7 @@ static void test_wrong_requests(void **state)
 	    {"levels", {.thread = 1}, "levels"},
 	    {"calltree", {.level = NULL}, "no call chains"},
 	    {"buckets", {.level = NULL}, "--heap-chains"},
-	    {"patterns", {.level = NULL}, "no access patterns"},
+	    {"patterns", {.level = NULL}, "no strides"},
 	    {"fields", {.level = NULL}, "no fields"},
 	    {"sectors", {.level = NULL}, "no sector misses"},
 	    {"prefetches", {.level = NULL}, "no prefetches"},

@@ -134,7 +134,7 @@ int nm_eviction_sets(struct nm_profile *profile, struct nm_selection *selection,
 	int status = nm_profile_has_sets(profile, err);
 
 	if (!status)
-		status = nm_fail(err, NM_EINVAL, "the profile tells nothing of sets: record with --sets");
+		status = nm_fail(err, NM_EINVAL, "the profile has no counts by set: record with --sets");
 	else if (status > 0)
 		status = sql ? 0 : nm_fail_memory(err);
 	selection->request.limit = 0; /* the title tells of all */

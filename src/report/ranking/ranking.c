@@ -487,7 +487,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 	int status = take_keys(&b, report->keys ? report->keys : selection->request.by, err);
 
 	if (!status && b.has[FIELD] && !selection->has_fields)
-		status = nm_fail(err, NM_EINVAL, "the profile has no fields: it is older");
+		status = nm_fail(err, NM_EINVAL, "the profile has no fields: an older version wrote it");
 	if (status)
 		return status;
 	b.requested_count = b.count;
