@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""headers.py - does each header compile alone?  The public ones also as C99 and C++, with all warnings.
+"""headers.py - does each header compile alone, and each whole C file in docs/extending?  The public ones also as C99 and C++, with all warnings.
 
 Private headers (*_priv.h) count too; those of the Valgrind collector need Valgrind's own and are left out.
 """
 
 import glob
 import os
+import re
 import subprocess
 import sys
 
@@ -32,5 +33,14 @@ for language, command in alone.items():
     language_option = ["-xc"] if language != "c++" else []
     for header in ("client.h", "nearmiss.h", "plugin.h"):
         failed += check(command + ["-Wall", "-Wextra"] + language_option, "include/nearmiss/" + header)
+for page in sorted(glob.glob("docs/extending/pass.md")):
+    with open(page, encoding="utf-8") as f:
+        blocks = re.findall(r"^```c\n(/\* SPDX.*?)^```$", f.read(), re.M | re.S)
+    for block in blocks:
+        done = subprocess.run(inside + ["-Werror", "-fsyntax-only", "-xc", "-"], input=block, capture_output=True, text=True,
+                              check=False)
+        if done.returncode:
+            print(f"{page}:\n{done.stderr}")
+        failed += done.returncode != 0
 failed += check(["gcc", "-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-xc"], "include/nearmiss/wire.h")
 sys.exit(1 if failed else 0)

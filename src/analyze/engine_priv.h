@@ -14,7 +14,7 @@
  *   code.c     the code of what missed
  *   program.c  what passes may ask of the engine
  *   memory.c   huge pages, and what else passes are told between batches
- *   fold.c     attribution keys to source terms: the result
+ *   merge.c    attribution keys to source terms: the result
  */
 #ifndef NM_ENGINE_PRIV_H
 #define NM_ENGINE_PRIV_H

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.h - which fields of structures are accessed, miss, and are used together; and which lines of
- * objects are hot.
+ * fields.h - the fields pass: which fields of structures are accessed, miss, and are used together; and which lines of
+ * objects are hot.  Four samples are gathered:
+ *   - accesses per attribution and field, from bursts (bursts.h);
+ *   - *visits*: which fields of an element (a structure in its variable or block) one burst touches;
+ *   - misses per attribution and field, and *residencies*: which fields of an element are used while a line with a part of
+ *     it is in the first level; both from the sampler of that level (sampler.h);
+ *   - accesses and residencies of single lines: those that the sampler follows.
  *
- * Four things are gathered, none for every reference:
- *   - accesses per attribution key and field, in the bursts in which strides are sampled (bursts.h);
- *   - *visits*: which fields of an element (a structure in its variable or block) a burst touches;
- *   - misses per attribution key and field, and *residencies*: which fields of an element are used while a
- *   line with a part of it is in
- *     the first level; both from the samples that a sampler of that level has (sampler.h);
- *   - accesses and stays of single lines, of those that the sampler follows.
+ * The simulation may run late, and a block may be gone when its samples are read.  So they are read at fixed times, a whole
+ * queue of batches late, and released blocks are remembered for a while: figures are the same with one thread or two, and
+ * for a program as for its trace.
  *
- * Glimpses are told by whoever models, and a block may be gone when they are read.  So they are read at
- * fixed times, a whole queue of batches late, and blocks that were released are remembered for a while:
- * figures are the same whether one thread works or two, and for a program as for its trace.
- *
- * The structure of a variable is known from the debug information, that of a heap bucket if symbol's
- * allocated.c can tell it from the call that allocates; it is asked for once accesses to the bucket were
- * sampled often enough. The structures of local variables are those of their function's frame, which is
- * known exactly where the running function's own was accessed in a burst; else it is looked for among the
- * frames that are open now, and if it is not there, where it was seen last.  To keep the frames of the last
- * batches would cost all what few local variables need. A range that the program named is what the memory
- * under it is.  Fields are told apart by the first byte that is accessed.  Visits and stays know the first
+ * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it is looked up
+ * once enough accesses to the bucket were sampled.  Local variables are those of their function's frame: of the running
+ * function in a burst, else of an open frame, else of where the function's frame was last.  A range that the program named
+ * is what the memory under it is.  A field is told by the first byte accessed.  Visits and residencies know the first
  * NM_FIELDS_TOGETHER fields of a structure.
+ *
+ * Dropped: keeping the frames of the last batches, which costs every run what few local variables need.
  */
 #ifndef NM_FIELDS_H
 #define NM_FIELDS_H

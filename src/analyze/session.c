@@ -28,7 +28,7 @@ struct stream {
 };
 
 /* An engine made at a fork, for a stream that is still to come. */
-struct newborn {
+struct forked_engine {
 	uint32_t parent; /* stream number */
 	uint32_t ordinal;
 	struct nm_engine *engine;
@@ -36,8 +36,8 @@ struct newborn {
 
 struct nm_session {
 	struct nm_engine_options options;
-	struct nm_vec(struct stream *) streams; /* in order of their numbers */
-	struct nm_vec(struct newborn) newborns;
+	struct nm_vec(struct stream *) streams;     /* in order of their numbers */
+	struct nm_vec(struct forked_engine) forked; /* whose streams are still to come */
 	struct nm_result **sorted;
 	size_t sorted_count;
 	uint64_t references; /* of streams that have ended */
@@ -65,9 +65,9 @@ void nm_session_free(struct nm_session *s)
 		nm_vec_free(&s->streams.at[i]->waiting);
 		free(s->streams.at[i]);
 	}
-	for (size_t i = 0; i < s->newborns.count; i++)
-		nm_engine_free(s->newborns.at[i].engine);
-	nm_vec_free(&s->newborns);
+	for (size_t i = 0; i < s->forked.count; i++)
+		nm_engine_free(s->forked.at[i].engine);
+	nm_vec_free(&s->forked);
 	nm_vec_free(&s->streams);
 	free(s->sorted);
 	free(s);
@@ -136,12 +136,12 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 
 	if (stream->process.start == NM_WIRE_FORKED)
 		parent = earlier_stream(s, stream, stream->process.parent);
-	for (size_t i = 0; parent && i < s->newborns.count; i++) {
-		struct newborn *n = &s->newborns.at[i];
+	for (size_t i = 0; parent && i < s->forked.count; i++) {
+		struct forked_engine *n = &s->forked.at[i];
 
 		if (n->parent == parent->number && n->ordinal == stream->process.ordinal) {
 			stream->engine = n->engine;
-			*n = s->newborns.at[--s->newborns.count];
+			*n = s->forked.at[--s->forked.count];
 			return 0;
 		}
 	}
@@ -153,12 +153,12 @@ static int start_stream(struct nm_session *s, struct stream *stream, int now, st
 static int run_stream(struct nm_session *s, struct stream *stream, const uint64_t *words, size_t count,
 		      struct nm_error *err)
 {
-	struct newborn n = {.parent = stream->number};
+	struct forked_engine n = {.parent = stream->number};
 	int status = nm_engine_feed(stream->engine, words, count, err);
 
 	stream->failed = status != 0;
 	while ((n.engine = nm_engine_take_child(stream->engine, &n.ordinal)))
-		if (nm_vec_push(&s->newborns, n)) {
+		if (nm_vec_push(&s->forked, n)) {
 			nm_engine_free(n.engine);
 			return nm_fail_memory(err);
 		}
@@ -185,7 +185,7 @@ static int resume_waiting(struct nm_session *s, struct nm_error *err)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < s->streams.count && s->newborns.count && !status; i++)
+	for (size_t i = 0; i < s->streams.count && s->forked.count && !status; i++)
 		status = resume(s, s->streams.at[i], 0, err);
 	return status;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * result.h - what the engine knows of one process image when its stream has ended, in source terms.
+ * result.h - what an analysis yields for one process image, in source terms.
  *
- * Plain data: the profile writer stores it, tests build it by hand.  Strings are borrowed from the
- * symbol store of the run and may be shared; NULL means unknown.
+ * Plain data: the engine and its passes fill it, the profile writer stores it, tests build it by hand.  Strings are borrowed
+ * from the symbol store of the run and may be shared; NULL means unknown.  Arrays are owned; an index names an element of
+ * another array.
  */
 #ifndef NM_RESULT_H
 #define NM_RESULT_H
@@ -65,11 +66,10 @@ struct nm_result_stride {
 	uint64_t count; /* accesses that followed it, at least; 0: no stride */
 };
 
-/* By how many bytes the accesses of an attribution key stepped, as far as they were looked at (strides.h).
- * */
+/* By how many bytes the accesses of an attribution step: of sampled ones (pass_strides.c). */
 struct nm_result_strides {
 	uint32_t attr;    /* index; several may have the same */
-	uint64_t sampled; /* steps that were looked at */
+	uint64_t sampled; /* steps */
 	struct nm_result_stride strides[NM_RESULT_STRIDES];
 };
 
