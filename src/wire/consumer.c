@@ -4,7 +4,7 @@
  *
  * The other side is another process, which may be killed, stopped or wrong at any instruction.  So
  * every shared word is read once, with an atomic load, and checked before it is used; geometry is what we
- * chose ourselves, never what the ring says; nothing here waits for a producer except asleep
+ * chose ourselves, never what the ring says; nothing here waits for a producer except
  * on the doorbell, for at most TICK_MS at a time.
  *
  * Ordering.  Producer: words, used[], head (release).  Consumer: head (acquire), used[], words, and
@@ -15,7 +15,7 @@
  * at producer_waits.
  *
  * A producer that waits is woken when half of its chunks are free, so that the two do not take turns chunk by
- * chunk: with that and a ring of 16 chunks instead of 8, a recording of perl takes an eighth less time.
+ * chunk.
  */
 #include "consumer.h"
 

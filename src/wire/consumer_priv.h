@@ -25,6 +25,7 @@ struct ring {
 	uint32_t taken, released; /* chunks handed out and released */
 	int pidfd;                /* -1: none */
 	int ended;                /* its producer writes no more */
+	int unknown;              /* the process was never seen alive */
 	int rest_taken;           /* the unpublished rest, too, was handed out, */
 	int ran_taken;            /* and what it had run (NM_WIRE_RAN) */
 	enum nm_chunk_end end;    /* if ended */

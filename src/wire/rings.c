@@ -6,7 +6,8 @@
  * /proc cost more.  kill() remains the fall-back where pidfd_open is forbidden.
  *
  * A slot is freed only when no process writes to it any more: the ring was closed, or its process is dead or has
- * replaced its image.  The memory of the first slots stays for the next process; that of others goes back.
+ * replaced its image.  A process that was never seen alive may live in another pid namespace, and keeps its slot.  The
+ * memory of the first slots stays for the next process; that of others goes back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +46,8 @@ static void free_slot(struct nm_consumer *c, uint32_t slot)
 
 void nm_ring_done(struct nm_consumer *c, struct ring *ring)
 {
-	int unused = !ring->fault[0] && (ring->ended || acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED);
+	int closed = acquire(&ring->shared->state) == NM_WIRE_RING_CLOSED;
+	int unused = !ring->fault[0] && (closed || (ring->ended && !ring->unknown));
 
 	if (unused)
 		memset(ring->shared, 0, sizeof *ring->shared);
@@ -121,7 +123,7 @@ static int adopt(struct nm_consumer *c, uint32_t number, struct nm_error *err)
 		retire_older(c, ring.pid);
 		ring.pidfd = (int)syscall(SYS_pidfd_open, (pid_t)ring.pid, 0);
 		if (ring.pidfd < 0 && errno == ESRCH) {
-			ring.ended = 1;
+			ring.ended = ring.unknown = 1;
 			ring.end = NM_END_BROKEN;
 		}
 	}
@@ -166,18 +168,6 @@ size_t nm_rings_expected(const struct nm_consumer *c)
 	return expected;
 }
 
-/* Slots whose owner died before its ring was ready. */
-static void free_orphans(struct nm_consumer *c)
-{
-	for (uint32_t i = 0; i < c->slots; i++) {
-		uint32_t owner = look(&c->control->slot[i].owner);
-
-		if (owner && owner <= INT_MAX && !look(&c->control->slot[i].ring) && kill((pid_t)owner, 0) &&
-		    errno == ESRCH)
-			free_slot(c, i);
-	}
-}
-
 void nm_rings_find_dead(struct nm_consumer *c)
 {
 	const double now = nm_now_ms();
@@ -185,7 +175,6 @@ void nm_rings_find_dead(struct nm_consumer *c)
 	if (now - c->checked_at < TICK_MS)
 		return;
 	c->checked_at = now;
-	free_orphans(c);
 	for (size_t i = 0; i < c->rings.count; i++) {
 		struct ring *ring = &c->rings.at[i];
 		struct pollfd p = {.fd = ring->pidfd, .events = POLLIN};

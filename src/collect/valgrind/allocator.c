@@ -10,8 +10,7 @@
  *
  * A pending call that never returns (longjmp, an exception) is dropped when something returns from a
  * frame above it, or when its slot no longer holds its return address.  Returns are cheap: translated
- * code compares the slot with `pending_slot`, all ones when nothing is pending (a Python script, 1.1 M
- * returns: 1.37 s of CPU time; without the comparison 1.35 s).
+ * code compares the slot with `pending_slot`, all ones when nothing is pending.
  *
  * VEX must not follow a call or jump into an allocation function, since only at the start of a superblock
  * are the guest registers complete: __wrap_LibVEX_Translate sees to that.
