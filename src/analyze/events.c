@@ -195,12 +195,11 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 
 static void release(struct nm_engine *e, uint64_t address)
 {
-	const struct nm_block *b = nm_blocks_at(&e->space.heap, address);
+	struct nm_block b;
 
-	if (!b)
+	if (!nm_blocks_remove(&e->space.heap, address, &b))
 		return;
-	nm_passes_released(&e->passes, b->address, b->size, b->object);
-	nm_blocks_remove(&e->space.heap, address);
+	nm_passes_released(&e->passes, b.address, b.size, b.object);
 	nm_engine_forget_released_blocks(e);
 }
 
@@ -434,7 +433,7 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		status = nm_wire_unname_decode(r, &gone, err);
 		nm_engine_forget_ranges(e);
 		if (!status)
-			nm_blocks_remove(&e->space.named, gone.address);
+			nm_blocks_remove(&e->space.named, gone.address, NULL);
 		break;
 	case NM_WIRE_MEASURE:
 		status = nm_wire_measure_decode(r, &measure, err);

@@ -75,11 +75,11 @@ static struct nm_fields_owner *owner_of(struct nm_fields *f, uint32_t object)
 static int find_block(const struct nm_fields *f, uint64_t address, uint32_t object,
 		      struct nm_fields_gone *ret)
 {
-	const struct nm_block *b = nm_program_block(f->program, address);
+	struct nm_block b;
 	int named = nm_program_object(f->program, object)->kind == NM_OBJECT_NAMED;
 
-	if (b && (named || b->object == object)) {
-		*ret = (struct nm_fields_gone){b->address, b->size, b->object};
+	if (nm_program_block(f->program, address, &b) && (named || b.object == object)) {
+		*ret = (struct nm_fields_gone){b.address, b.size, b.object};
 		return 1;
 	}
 	for (uint32_t i = 1; i <= NM_GONE && !named; i++) {
@@ -165,6 +165,7 @@ static int locate_in(struct nm_fields *f, uint32_t object, uint64_t address, str
 		     struct element *to)
 {
 	const struct nm_fields_owner *o = &f->owners.at[object];
+	struct nm_block b;
 	int found;
 
 	if (o->settled && !o->type)
@@ -176,8 +177,8 @@ static int locate_in(struct nm_fields *f, uint32_t object, uint64_t address, str
 	case NM_OBJECT_HEAP: found = locate_block(f, address, object, to); break;
 	case NM_OBJECT_STACK: found = locate_local(f, address, object, frame, to); break;
 	case NM_OBJECT_NAMED:
-		found = nm_program_block(f->program, address) ? locate_block(f, address, object, to)
-							      : locate_variable(f, address, object, to);
+		found = nm_program_block(f->program, address, &b) ? locate_block(f, address, object, to)
+								  : locate_variable(f, address, object, to);
 		break;
 	default: f->owners.at[object].settled = 1; return 0;
 	}
@@ -390,8 +391,8 @@ static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_lin
 	struct element at;
 
 	for (uint64_t a = g->address; a < line_end; a = (a | 15) + 1) {
-		const struct nm_block *b = nm_program_block(f->program, a);
-		uint32_t of = b ? b->object : object;
+		struct nm_block b;
+		uint32_t of = nm_program_block(f->program, a, &b) ? b.object : object;
 
 		if (!owner_of(f, of))
 			return NM_ENOMEM;

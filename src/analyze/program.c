@@ -32,9 +32,9 @@ void nm_program_set_type(struct nm_engine *e, uint32_t object, const char *type)
 	e->space.objects.at[object].type = type;
 }
 
-const struct nm_block *nm_program_block(const struct nm_engine *e, uint64_t address)
+int nm_program_block(const struct nm_engine *e, uint64_t address, struct nm_block *ret_block)
 {
-	return nm_blocks_find(&e->space.heap, address);
+	return nm_blocks_find(&e->space.heap, address, ret_block);
 }
 
 int nm_program_variable(struct nm_engine *e, uint64_t address, struct nm_space_variable *ret_variable)

@@ -20,8 +20,8 @@ uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 const struct nm_object *nm_program_object(const struct nm_engine *program, uint32_t object);
 void nm_program_set_type(struct nm_engine *program, uint32_t object, const char *type);
 
-/* The heap block around an address, or NULL. */
-const struct nm_block *nm_program_block(const struct nm_engine *program, uint64_t address);
+/* The heap block around an address: 1 if there is one. */
+int nm_program_block(const struct nm_engine *program, uint64_t address, struct nm_block *ret_block);
 
 /* The variable around an address: 1 if there is one that was asked for before (space.h). */
 int nm_program_variable(struct nm_engine *program, uint64_t address, struct nm_space_variable *ret_variable);

@@ -161,7 +161,7 @@ static int keep_mapping(struct nm_engine *e, uint32_t access_site, const struct 
 }
 
 /* Whether the access still keeps the range of the block. */
-static int keeps(const struct nm_engine *e, uint32_t access_site, const struct nm_block *b)
+static int keeps(const struct nm_engine *e, uint32_t access_site, const struct nm_large_block *b)
 {
 	const struct nm_access_site *o = &e->access_sites.at[access_site];
 
@@ -173,7 +173,7 @@ static int keeps(const struct nm_engine *e, uint32_t access_site, const struct n
 static __attribute__((noinline)) void drop_stale_holders(struct nm_engine *e)
 {
 	struct nm_range_holder *const all = e->range_holders.at;
-	struct nm_block *const blocks = e->space.heap.list.at;
+	struct nm_large_block *const blocks = e->space.heap.large.at;
 	uint32_t left = 1;
 
 	for (size_t i = 1; i < e->range_holders.count; i++)
@@ -215,7 +215,7 @@ static uint32_t new_holder(struct nm_engine *e)
 /* Keeps a heap block's range with the access. */
 static int keep_block(struct nm_engine *e, uint32_t access_site, uint32_t id, uint32_t attr)
 {
-	struct nm_block *block = &e->space.heap.list.at[id];
+	struct nm_large_block *block = &e->space.heap.large.at[id];
 	const uint32_t c = new_holder(e);
 
 	if (!c)
@@ -243,8 +243,8 @@ static inline int visit(struct nm_engine *e, uint32_t access_site, uint32_t bloc
 static inline int keep(struct nm_engine *e, uint32_t access_site, const struct nm_location *location,
 		       uint32_t attr)
 {
-	if (location->block)
-		return visit(e, access_site, location->block, attr);
+	if (location->large)
+		return visit(e, access_site, location->large, attr);
 	return location->lasting ? keep_mapping(e, access_site, location, attr) : 0;
 }
 
@@ -338,27 +338,33 @@ static int find_object(struct nm_engine *e, const struct nm_decoded_block *decod
 	return 0;
 }
 
-/* Whether a look at a granule of the heap tells of references that waited: nothing is named, no stack lies
+/* Whether a look at the heap's blocks tells of references that waited: nothing is named, no stack lies
  * there. */
 static inline int is_plain_heap(const struct nm_engine *e)
 {
 	return !e->space.named.live && e->thread->frames.stacks.count <= 1;
 }
 
+/* The index of a large heap block; 0: it is a small one. */
+static inline uint32_t large_of(uint32_t owner)
+{
+	return owner & NM_OWNER_LARGE ? owner & ~NM_OWNER_LARGE : 0;
+}
+
 /* The object at the address of a reference that waited. */
 static int find_late(struct nm_engine *e, uint64_t address, struct nm_location *location)
 {
-	uint32_t granule, block;
+	uint32_t owner;
 
 	if (!is_plain_heap(e))
 		return find_object(e, NULL, address, location);
-	granule = nm_blocks_granule(&e->space.heap, address);
-	block = granule & ~NM_GRANULE_WHOLE;
-	if (granule != block) {
-		*location = (struct nm_location){.object = e->space.heap.objects[block], .block = block};
+	owner = nm_blocks_owner(&e->space.heap, address);
+	if (owner) {
+		*location = (struct nm_location){
+		    .object = nm_blocks_object(&e->space.heap, owner), .heap = 1, .large = large_of(owner)};
 		return 0;
 	}
-	if (!granule && nm_space_recent(&e->space, address, location))
+	if (nm_space_recent(&e->space, address, location))
 		return 0;
 	return find_object(e, NULL, address, location);
 }
@@ -437,15 +443,13 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_decoded_block 
 static inline int is_within(const struct nm_engine *e, uint32_t access_site, uint64_t address,
 			    const struct nm_location *location)
 {
-	const uint64_t word = nm_entry_of(&e->access_sites.at[access_site], word),
-		       end = address + nm_word_size(word);
+	const uint64_t word = nm_entry_of(&e->access_sites.at[access_site], word);
 
 	if (!nm_word_is_coalesced(word))
 		return 1;
-	if (location->block)
-		return end <= e->space.heap.list.at[location->block].address +
-				  e->space.heap.list.at[location->block].size;
-	return location->lasting && end <= location->end;
+	if (location->heap)
+		return nm_blocks_hold(&e->space.heap, address, nm_word_size(word));
+	return location->lasting && address + nm_word_size(word) <= location->end;
 }
 
 uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_decoded_block *decoded, uint32_t access_site,
@@ -549,17 +553,16 @@ static __attribute__((noinline)) uint32_t settle_any(struct nm_engine *e, uint32
 	return attr && keep(e, access_site, &location, attr) ? 0 : attr;
 }
 
-/* The same where it is to a heap block that has the whole granule, as most are; plain: is_plain_heap. */
+/* The same where it is to a heap block, as most are; plain: is_plain_heap. */
 static inline uint32_t settle(struct nm_engine *e, uint32_t access_site, uint64_t address, int plain)
 {
-	const uint32_t granule = plain ? nm_blocks_granule(&e->space.heap, address) : 0;
-	const uint32_t block = granule & ~NM_GRANULE_WHOLE;
+	const uint32_t owner = plain ? nm_blocks_owner(&e->space.heap, address) : 0;
 	uint32_t attr;
 
-	if (granule == block || e->access_sites.at[access_site].grouped)
+	if (!owner || e->access_sites.at[access_site].grouped)
 		return settle_any(e, access_site, address);
-	attr = charge(e, access_site, e->space.heap.objects[block]);
-	return attr && visit(e, access_site, block, attr) ? 0 : attr;
+	attr = charge(e, access_site, nm_blocks_object(&e->space.heap, owner));
+	return attr && large_of(owner) && visit(e, access_site, large_of(owner), attr) ? 0 : attr;
 }
 
 /* References of a burst have their attributions: the passes see them. */

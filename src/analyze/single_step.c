@@ -160,7 +160,7 @@ static int measure(struct nm_engine *e, struct nm_decoded_block *decoded, uint32
 /* Makes the stack around slot the current one. */
 int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 {
-	const struct nm_block *b = nm_blocks_find(&e->space.heap, slot);
+	struct nm_block b;
 	const struct nm_mapping *m = nm_space_mapping(&e->space, slot);
 	struct nm_frames *frames = &e->thread->frames;
 	uint64_t low = slot & ~(uint64_t)(STACK_REACH - 1), end = low + STACK_REACH;
@@ -168,9 +168,9 @@ int nm_engine_switch_stack(struct nm_engine *e, uint64_t slot)
 
 	if (nm_engine_resolve_pending(e))
 		return NM_ENOMEM;
-	if (b) {
-		low = b->address;
-		end = b->address + b->size;
+	if (nm_blocks_find(&e->space.heap, slot, &b)) {
+		low = b.address;
+		end = b.address + b.size;
 	} else if (m) {
 		low = slot - m->address > STACK_REACH ? slot - STACK_REACH : m->address;
 		end = m->end;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "errors.h"
 #include "lazy_array.h"
 
 #define ADDRESS_END (1ull << (NM_PAGE_BITS + NM_TABLE_BITS + NM_TOP_BITS))
@@ -14,265 +15,487 @@
 #define GRANULE_SIZE (1ull << NM_GRANULE_BITS)
 #define TABLES (1ull << NM_TOP_BITS)
 
-/* One more slot. */
-static int push_block(struct nm_blocks *blocks)
-{
-	uint32_t *bigger;
-
-	if (nm_vec_push(&blocks->list, (struct nm_block){0}))
-		return NM_ENOMEM;
-	if (blocks->objects_room >= blocks->list.room)
-		return 0;
-	bigger = realloc(blocks->objects, blocks->list.room * sizeof *bigger);
-	if (!bigger)
-		return NM_ENOMEM;
-	blocks->objects = bigger;
-	blocks->objects_room = blocks->list.room;
-	return 0;
-}
-
 int nm_blocks_init(struct nm_blocks *blocks)
 {
 	memset(blocks, 0, sizeof *blocks);
 	blocks->top = nm_lazy_array(TABLES, sizeof *blocks->top);
-	return blocks->top ? push_block(blocks) : NM_ENOMEM;
+	return blocks->top ? nm_vec_push(&blocks->large, (struct nm_large_block){0}) : NM_ENOMEM;
+}
+
+static struct nm_block_page *as_page(uintptr_t entry)
+{
+	return entry & 1 ? NULL : (struct nm_block_page *)entry;
+}
+
+static void free_lists(struct nm_block_page *page)
+{
+	if (page->owners != page->inside)
+		free(page->owners);
+	free(page->shared);
 }
 
 void nm_blocks_done(struct nm_blocks *blocks)
 {
-	for (size_t i = 0; i < blocks->tables.count; i++)
-		nm_lazy_array_free(blocks->tables.at[i], 1, sizeof *blocks->tables.at[i]);
+	for (size_t i = 0; i < blocks->tables.count; i++) {
+		struct nm_block_table *table = blocks->top[blocks->tables.at[i]];
+
+		for (size_t k = 0; k < 1u << NM_TABLE_BITS; k++)
+			if (as_page(table->pages[k]))
+				free_lists(as_page(table->pages[k]));
+		nm_lazy_array_free(table, 1, sizeof *table);
+	}
 	nm_vec_free(&blocks->tables);
 	nm_lazy_array_free(blocks->top, TABLES, sizeof *blocks->top);
 	nm_arena_done(&blocks->arena);
-	nm_vec_free(&blocks->list);
-	free(blocks->objects);
-	blocks->objects = NULL;
-	blocks->objects_room = 0;
+	nm_vec_free(&blocks->free_pages);
+	nm_vec_free(&blocks->large);
 	nm_vec_free(&blocks->released_holders);
-	nm_map_done(&blocks->crowded);
-	nm_map_done(&blocks->crowds);
 	blocks->top = NULL;
 }
 
-static struct nm_block_page *page_of(const struct nm_blocks *blocks, uint64_t address)
-{
-	struct nm_block_table *table;
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t next_granule(uint64_t at) { return (at | (GRANULE_SIZE - 1)) + 1; }
+static uint64_t next_page(uint64_t at) { return (at | (PAGE_SIZE - 1)) + 1; }
 
-	if (address >= ADDRESS_END)
-		return NULL;
-	table = blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
+/* ---- pages ---- */
+
+/* The table's entry of an address below ADDRESS_END, or NULL. */
+static uintptr_t *entry_of(const struct nm_blocks *blocks, uint64_t address)
+{
+	struct nm_block_table *table = blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
+
 	return table ? &table->pages[address >> NM_PAGE_BITS & ((1u << NM_TABLE_BITS) - 1)] : NULL;
 }
 
-static struct nm_block_page *make_page(struct nm_blocks *blocks, uint64_t address)
+static uintptr_t *make_entry(struct nm_blocks *blocks, uint64_t address)
 {
-	struct nm_block_table **table = &blocks->top[address >> (NM_PAGE_BITS + NM_TABLE_BITS)];
+	uint32_t i = (uint32_t)(address >> (NM_PAGE_BITS + NM_TABLE_BITS));
 
-	if (!*table) {
-		if (nm_vec_reserve(&blocks->tables, 1) || !(*table = nm_lazy_array(1, sizeof **table)))
+	if (!blocks->top[i]) {
+		if (nm_vec_push(&blocks->tables, i))
 			return NULL;
-		blocks->tables.at[blocks->tables.count++] = *table;
+		blocks->top[i] = nm_lazy_array(1, sizeof **blocks->top);
+		if (!blocks->top[i]) {
+			blocks->tables.count--;
+			return NULL;
+		}
 	}
-	return page_of(blocks, address);
+	return entry_of(blocks, address);
 }
 
-static int holds(const struct nm_blocks *blocks, uint32_t id, uint64_t address)
+/* The page of an address that has granules, or NULL. */
+static struct nm_block_page *page_of(const struct nm_blocks *blocks, uint64_t address)
 {
-	const struct nm_block *b = &blocks->list.at[id];
+	const uintptr_t *entry = address < ADDRESS_END ? entry_of(blocks, address) : NULL;
 
-	return id && address - b->address < b->size;
+	return entry ? as_page(*entry) : NULL;
 }
 
-static uint32_t find_id(const struct nm_blocks *blocks, uint64_t address)
+/* The same, made if there is none; no large block has all of it. */
+static struct nm_block_page *make_page(struct nm_blocks *blocks, uintptr_t *entry)
 {
-	const struct nm_block_page *page = page_of(blocks, address);
-	uint32_t id;
+	struct nm_block_page *page;
 
+	if (*entry)
+		return as_page(*entry);
+	page = blocks->free_pages.count ? blocks->free_pages.at[--blocks->free_pages.count]
+					: nm_arena_alloc(&blocks->arena, sizeof *page);
 	if (!page)
-		return 0;
-	if (holds(blocks, page->whole, address))
-		return page->whole;
-	if (!page->granules)
-		return 0;
-	id = page->granules[address >> NM_GRANULE_BITS & (NM_GRANULES - 1)] & ~NM_GRANULE_WHOLE;
-	if (holds(blocks, id, address))
-		return id;
-	if (blocks->crowded.count) {
-		id = (uint32_t)nm_map_get(&blocks->crowded, address, 0);
-		if (holds(blocks, id, address))
-			return id;
+		return NULL;
+	*page =
+	    (struct nm_block_page){.owners = page->inside, .owner_count = 1, .owner_room = NM_OWNERS_INSIDE};
+	*entry = (uintptr_t)page;
+	return page;
+}
+
+static void release_page(struct nm_blocks *blocks, uintptr_t *entry)
+{
+	free_lists(as_page(*entry));
+	if (nm_vec_push(&blocks->free_pages, as_page(*entry)))
+		blocks->failed = 1;
+	*entry = 0;
+}
+
+/* Forgets owners that no granule has any more. */
+static void compact_owners(struct nm_block_page *page)
+{
+	uint16_t index[NM_GRANULE_INDEX + 1] = {0};
+	uint16_t count = 1;
+
+	for (unsigned i = 0; i < NM_GRANULES; i++) {
+		uint16_t *granule = &page->granules[i];
+		const unsigned old = *granule & NM_GRANULE_INDEX;
+
+		if (*granule & NM_GRANULE_SHARED)
+			continue;
+		index[old] = old != 0;
 	}
+	for (unsigned i = 1; i < page->owner_count; i++)
+		if (index[i]) {
+			page->owners[count] = page->owners[i];
+			index[i] = count++;
+		}
+	page->owner_count = count;
+	for (unsigned i = 0; i < NM_GRANULES; i++) {
+		uint16_t *granule = &page->granules[i];
+
+		if (!(*granule & NM_GRANULE_SHARED))
+			*granule =
+			    (uint16_t)((*granule & ~NM_GRANULE_INDEX) | index[*granule & NM_GRANULE_INDEX]);
+	}
+}
+
+/* Room for one more owner.  No more are needed than there are granules, so half of all indices do. */
+static int make_owner_room(struct nm_block_page *page)
+{
+	uint16_t room = (uint16_t)least(2u * page->owner_room, NM_GRANULE_INDEX + 1);
+	uint32_t *bigger;
+
+	compact_owners(page);
+	if (page->owner_count <= page->owner_room / 2)
+		return 0;
+	bigger = malloc(room * sizeof *bigger);
+	if (!bigger)
+		return NM_ENOMEM;
+	memcpy(bigger, page->owners, page->owner_count * sizeof *bigger);
+	if (page->owners != page->inside)
+		free(page->owners);
+	page->owners = bigger;
+	page->owner_room = room;
 	return 0;
 }
 
-const struct nm_block *nm_blocks_find(const struct nm_blocks *blocks, uint64_t address)
+/* Its index in the page's list; 0: memory is exhausted. */
+static unsigned index_of_owner(struct nm_block_page *page, uint32_t owner)
 {
-	uint32_t id = find_id(blocks, address);
-
-	return id ? &blocks->list.at[id] : NULL;
-}
-
-const struct nm_block *nm_blocks_at(const struct nm_blocks *blocks, uint64_t address)
-{
-	const struct nm_block *b = nm_blocks_find(blocks, address);
-
-	return b && b->address == address ? b : NULL;
-}
-
-/* The end of the part of a block that lies in the granule of `at`. */
-static uint64_t end_in_granule(const struct nm_block *b, uint64_t at)
-{
-	uint64_t granule_end = (at | (GRANULE_SIZE - 1)) + 1, end = b->address + b->size;
-
-	return end < granule_end ? end : granule_end;
-}
-
-/* Writes id into the granule of an address of the block; if another block lives there, beside it, byte by
- * byte. */
-static int paint_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t at, uint32_t id)
-{
-	uint32_t *slot = &page->granules[at >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
-	uint64_t end = end_in_granule(&blocks->list.at[id], at), granule = at >> NM_GRANULE_BITS;
-
-	if (!*slot) {
-		*slot = end - at == GRANULE_SIZE ? id | NM_GRANULE_WHOLE : id;
+	for (unsigned i = page->owner_count; i-- > 1;)
+		if (page->owners[i] == owner)
+			return i;
+	if (page->owner_count == page->owner_room && make_owner_room(page))
 		return 0;
-	}
-	for (uint64_t byte = at; byte < end; byte++)
-		if (nm_map_put(&blocks->crowded, byte, id))
-			return NM_ENOMEM;
-	return nm_map_put(&blocks->crowds, granule, nm_map_get(&blocks->crowds, granule, 0) + end - at);
+	page->owners[page->owner_count] = owner;
+	return page->owner_count++;
 }
 
-static void wipe_granule(struct nm_blocks *blocks, struct nm_block_page *page, uint64_t at, uint32_t id)
-{
-	uint32_t *slot = &page->granules[at >> NM_GRANULE_BITS & (NM_GRANULES - 1)];
-	uint64_t end = end_in_granule(&blocks->list.at[id], at), granule = at >> NM_GRANULE_BITS;
-	uint64_t bytes = blocks->crowds.count ? nm_map_get(&blocks->crowds, granule, 0) : 0;
+/* ---- granules ---- */
 
-	if ((*slot & ~NM_GRANULE_WHOLE) == id) {
-		*slot = 0;
-		return;
+static unsigned granule_of(uint64_t address) { return address >> NM_GRANULE_BITS & (NM_GRANULES - 1); }
+static unsigned byte_of(uint64_t address) { return address & (GRANULE_SIZE - 1); }
+static unsigned last_of(unsigned granule) { return granule >> NM_GRANULE_LAST & 15; }
+
+static int begins_at(const struct nm_block_page *page, uint64_t address)
+{
+	const unsigned granule = page->granules[granule_of(address)];
+
+	if (granule & NM_GRANULE_SHARED)
+		return page->shared[granule & NM_GRANULE_INDEX].begins >> byte_of(address) & 1;
+	return granule & NM_GRANULE_BEGINS && !byte_of(address);
+}
+
+/* Makes a granule one whose bytes are told apart; NULL: memory is exhausted. */
+static struct nm_shared_granule *share(struct nm_block_page *page, uint16_t *granule)
+{
+	struct nm_shared_granule *s, *bigger;
+	unsigned i = 0;
+
+	if (*granule & NM_GRANULE_SHARED)
+		return &page->shared[*granule & NM_GRANULE_INDEX];
+	while (i < page->shared_count && page->shared[i].bytes)
+		i++;
+	if (i == page->shared_count) {
+		bigger = realloc(page->shared, (i + 1) * sizeof *bigger);
+		if (!bigger)
+			return NULL;
+		page->shared = bigger;
+		page->shared_count++;
 	}
-	for (uint64_t byte = at; bytes && byte < end; byte++)
-		bytes -= (uint64_t)nm_map_remove(&blocks->crowded, byte);
-	if (bytes)
-		(void)nm_map_put(&blocks->crowds, granule, bytes); /* it is there */
+	s = &page->shared[i];
+	memset(s, 0, sizeof *s);
+	if (*granule)
+		for (; s->bytes <= last_of(*granule); s->bytes++)
+			s->owner[s->bytes] = page->owners[*granule & NM_GRANULE_INDEX];
 	else
-		nm_map_remove(&blocks->crowds, granule);
+		page->used++;
+	s->begins = (*granule & NM_GRANULE_BEGINS) != 0;
+	*granule = (uint16_t)(NM_GRANULE_SHARED | i);
+	return s;
 }
 
-/* Enters (id) or takes out (wipe) a block in all pages that it touches. */
-static int mark(struct nm_blocks *blocks, const struct nm_block *b, uint32_t id, int wipe)
+/* Enters bytes [at, end), which are within one granule and in no block; begins: the block does so at `at`. */
+static int paint_granule(struct nm_block_page *page, uint64_t at, uint64_t end, uint32_t owner, int begins)
 {
-	uint64_t end = b->address + b->size;
+	uint16_t *granule = &page->granules[granule_of(at)];
+	struct nm_shared_granule *s;
+	unsigned index;
 
-	for (uint64_t at = b->address; at < end;) {
-		uint64_t page_start = at & ~(PAGE_SIZE - 1), page_end = page_start + PAGE_SIZE;
-		struct nm_block_page *page = wipe ? page_of(blocks, at) : make_page(blocks, at);
+	if (!*granule && !byte_of(at)) {
+		index = index_of_owner(page, owner);
+		*granule = (uint16_t)(index | byte_of(end - 1) << NM_GRANULE_LAST |
+				      (begins ? NM_GRANULE_BEGINS : 0));
+		page->used++;
+		return index ? 0 : NM_ENOMEM;
+	}
+	s = share(page, granule);
+	if (!s)
+		return NM_ENOMEM;
+	s->begins |= (uint16_t)((begins != 0) << byte_of(at));
+	for (; at < end; at++, s->bytes++)
+		s->owner[byte_of(at)] = owner;
+	return 0;
+}
 
-		if (!page)
-			return wipe ? 0 : NM_ENOMEM;
-		if (at == page_start && end >= page_end) {
-			page->whole = wipe ? 0 : id;
-			at = page_end;
+/* Takes bytes [at, end), which are within one granule and in one block, out. */
+static void wipe_granule(struct nm_block_page *page, uint64_t at, uint64_t end)
+{
+	uint16_t *granule = &page->granules[granule_of(at)];
+
+	if (*granule & NM_GRANULE_SHARED) {
+		struct nm_shared_granule *s = &page->shared[*granule & NM_GRANULE_INDEX];
+
+		for (; at < end; at++, s->bytes--) {
+			s->owner[byte_of(at)] = 0;
+			s->begins &= (uint16_t) ~(1u << byte_of(at));
+		}
+		if (s->bytes)
+			return;
+	}
+	*granule = 0;
+	page->used--;
+}
+
+/* ---- blocks ---- */
+
+/* Enters [address, end), which is in no block. */
+static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint32_t owner)
+{
+	for (uint64_t at = address; at < end;) {
+		uint64_t stop = least(end, next_page(at));
+		uintptr_t *entry = make_entry(blocks, at);
+		struct nm_block_page *page;
+
+		if (!entry)
+			return NM_ENOMEM;
+		if (stop - at == PAGE_SIZE) { /* it is a large block's */
+			*entry = (uintptr_t)(owner & ~NM_OWNER_LARGE) << 1 | 1;
+			at = stop;
 			continue;
 		}
-		if (!page->granules)
-			page->granules = nm_arena_alloc(&blocks->arena, NM_GRANULES * sizeof *page->granules);
-		if (!page->granules)
+		page = make_page(blocks, entry);
+		if (!page)
 			return NM_ENOMEM;
-		for (; at < end && at < page_end; at = (at | ((1u << NM_GRANULE_BITS) - 1)) + 1)
-			if (wipe)
-				wipe_granule(blocks, page, at, id);
-			else if (paint_granule(blocks, page, at, id))
+		for (; at < stop; at = least(stop, next_granule(at)))
+			if (paint_granule(page, at, least(stop, next_granule(at)), owner, at == address))
 				return NM_ENOMEM;
 	}
 	return 0;
 }
 
-static void remove_id(struct nm_blocks *blocks, uint32_t id)
+/* Takes [address, end), which is a block, out. */
+static void wipe(struct nm_blocks *blocks, uint64_t address, uint64_t end)
 {
-	struct nm_block *b = &blocks->list.at[id];
+	for (uint64_t at = address; at < end;) {
+		uint64_t stop = least(end, next_page(at));
+		uintptr_t *entry = entry_of(blocks, at);
+		struct nm_block_page *page = as_page(*entry);
 
-	mark(blocks, b, id, 1);
-	if (b->range_holders && nm_vec_push(&blocks->released_holders, b->range_holders))
-		blocks->failed = 1;
-	*b = (struct nm_block){0, 0, blocks->free_slot, 0};
-	blocks->free_slot = id;
-	blocks->live--;
+		if (!page)
+			*entry = 0;
+		for (; page && at < stop; at = least(stop, next_granule(at)))
+			wipe_granule(page, at, least(stop, next_granule(at)));
+		if (page && !page->used)
+			release_page(blocks, entry);
+		at = stop;
+	}
 }
 
-int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address)
+/* Of a small block that contains the address. */
+static uint64_t begin_of(const struct nm_blocks *blocks, uint64_t address)
 {
-	uint32_t id = find_id(blocks, address);
+	for (;;) {
+		const struct nm_block_page *page = page_of(blocks, address);
 
-	if (!id || blocks->list.at[id].address != address)
+		if (!(page->granules[granule_of(address)] & NM_GRANULE_SHARED))
+			address &= ~(GRANULE_SIZE - 1);
+		if (begins_at(page, address))
+			return address;
+		address--;
+	}
+}
+
+/* Of a small block that contains the address, or limit or more if that is beyond. */
+static uint64_t end_of(const struct nm_blocks *blocks, uint64_t address, uint64_t limit)
+{
+	uint64_t at = address;
+
+	while (at < limit) {
+		const struct nm_block_page *page = page_of(blocks, at);
+		const unsigned granule = page ? page->granules[granule_of(at)] : 0;
+
+		if (!granule || (at != address && begins_at(page, at)))
+			return at;
+		if (granule & NM_GRANULE_SHARED) {
+			if (!page->shared[granule & NM_GRANULE_INDEX].owner[byte_of(at)])
+				return at;
+			at++;
+			continue;
+		}
+		at = (at & ~(GRANULE_SIZE - 1)) + last_of(granule) + 1;
+		if (byte_of(at))
+			return at;
+	}
+	return at;
+}
+
+int nm_blocks_find(const struct nm_blocks *blocks, uint64_t address, struct nm_block *ret_block)
+{
+	const uint32_t owner = nm_blocks_owner(blocks, address);
+	const struct nm_large_block *large;
+
+	if (!owner)
 		return 0;
-	remove_id(blocks, id);
+	if (owner & NM_OWNER_LARGE) {
+		large = &blocks->large.at[owner & ~NM_OWNER_LARGE];
+		*ret_block =
+		    (struct nm_block){large->address, large->size, large->object, owner & ~NM_OWNER_LARGE};
+		return 1;
+	}
+	ret_block->address = begin_of(blocks, address);
+	ret_block->size = end_of(blocks, ret_block->address, ADDRESS_END) - ret_block->address;
+	ret_block->object = owner;
+	ret_block->large = 0;
 	return 1;
 }
 
-static void remove_if_overlaps(struct nm_blocks *blocks, uint32_t id, uint64_t address, uint64_t size)
+int nm_blocks_hold(const struct nm_blocks *blocks, uint64_t address, uint64_t bytes)
 {
-	const struct nm_block *b = &blocks->list.at[id];
+	const uint32_t owner = nm_blocks_owner(blocks, address);
+	const struct nm_large_block *large = &blocks->large.at[owner & ~NM_OWNER_LARGE];
 
-	if (id && b->address < address + size && address < b->address + b->size)
-		remove_id(blocks, id);
+	if (owner & NM_OWNER_LARGE)
+		return address + bytes <= large->address + large->size;
+	return owner && end_of(blocks, address, address + bytes) >= address + bytes;
 }
 
-static void evict_crowd(struct nm_blocks *blocks, uint64_t granule, uint64_t address, uint64_t size)
+static void remove_block(struct nm_blocks *blocks, const struct nm_block *b)
 {
-	for (unsigned i = 0; i < GRANULE_SIZE; i++) {
-		uint64_t byte = (granule << NM_GRANULE_BITS) + i;
+	struct nm_large_block *large = &blocks->large.at[b->large];
 
-		remove_if_overlaps(blocks, (uint32_t)nm_map_get(&blocks->crowded, byte, 0), address, size);
-	}
+	wipe(blocks, b->address, b->address + b->size);
+	blocks->live--;
+	if (!b->large)
+		return;
+	if (large->range_holders && nm_vec_push(&blocks->released_holders, large->range_holders))
+		blocks->failed = 1;
+	*large = (struct nm_large_block){.object = blocks->free_slot};
+	blocks->free_slot = b->large;
 }
 
-/* Removes what still lives in [address, address + size): looks at each granule once and skips pages
- * without blocks, so that large fresh blocks are cheap. */
-static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t size)
+int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address, struct nm_block *ret_removed)
 {
-	for (uint64_t at = address; at < address + size;) {
-		const struct nm_block_page *page = page_of(blocks, at);
-		uint64_t granule = at >> NM_GRANULE_BITS;
+	const uintptr_t *entry = address < ADDRESS_END ? entry_of(blocks, address) : NULL;
+	const struct nm_block_page *page = entry ? as_page(*entry) : NULL;
+	struct nm_block b;
 
-		if (page && page->whole)
-			remove_if_overlaps(blocks, page->whole, address, size);
-		if (!page || !page->granules) {
-			at = (at | (PAGE_SIZE - 1)) + 1;
+	if (page && !begins_at(page, address))
+		return 0;
+	if (!nm_blocks_find(blocks, address, &b) || b.address != address)
+		return 0;
+	remove_block(blocks, &b);
+	if (ret_removed)
+		*ret_removed = b;
+	return 1;
+}
+
+/* Removes what still lives in [address, end).  Skips pages without blocks, so that large fresh blocks are cheap. */
+static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t end)
+{
+	struct nm_block b;
+
+	for (uint64_t at = address; at < end;) {
+		const uintptr_t *entry = entry_of(blocks, at);
+		const struct nm_block_page *page;
+
+		if (!entry || !*entry) {
+			at = next_page(at);
 			continue;
 		}
-		if (blocks->crowds.count && nm_map_get(&blocks->crowds, granule, 0))
-			evict_crowd(blocks, granule, address, size);
-		remove_if_overlaps(blocks, page->granules[granule & (NM_GRANULES - 1)] & ~NM_GRANULE_WHOLE,
-				   address, size);
-		at = (granule + 1) << NM_GRANULE_BITS;
+		page = as_page(*entry);
+		if (page && !page->granules[granule_of(at)]) {
+			at = next_granule(at);
+			continue;
+		}
+		if (nm_blocks_find(blocks, at, &b))
+			remove_block(blocks, &b);
+		at++;
 	}
+}
+
+static int new_large(struct nm_blocks *blocks, struct nm_large_block b, uint32_t *ret_owner)
+{
+	uint32_t id = blocks->free_slot;
+
+	if (id) {
+		blocks->free_slot = blocks->large.at[id].object;
+		blocks->large.at[id] = b;
+	} else {
+		id = (uint32_t)blocks->large.count;
+		if (nm_vec_push(&blocks->large, b))
+			return NM_ENOMEM;
+	}
+	*ret_owner = NM_OWNER_LARGE | id;
+	return 0;
 }
 
 int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uint32_t object)
 {
-	uint32_t id;
+	uint32_t owner = object;
 
 	size += !size;
 	if (address >= ADDRESS_END || size > ADDRESS_END - address)
 		return 0;
-	evict_overlaps(blocks, address, size);
-	id = blocks->free_slot;
-	if (id) {
-		blocks->free_slot = blocks->list.at[id].object;
-	} else {
-		id = (uint32_t)blocks->list.count;
-		if (push_block(blocks))
+	evict_overlaps(blocks, address, address + size);
+	if (blocks->failed || (size >= NM_LARGE_BLOCK &&
+			       new_large(blocks, (struct nm_large_block){address, size, object, 0}, &owner)))
+		return NM_ENOMEM;
+	blocks->live++;
+	return paint(blocks, address, address + size, owner);
+}
+
+/* Adds the small blocks that begin in a page. */
+static int copy_page(struct nm_blocks *to, const struct nm_blocks *from, const struct nm_block_page *page,
+		     uint64_t address)
+{
+	struct nm_block b;
+
+	for (uint64_t at = address; at < address + PAGE_SIZE; at++) {
+		if (!page->granules[granule_of(at)])
+			at = next_granule(at) - 1;
+		else if (begins_at(page, at) && nm_blocks_find(from, at, &b) && !b.large &&
+			 nm_blocks_add(to, b.address, b.size, b.object))
 			return NM_ENOMEM;
 	}
-	blocks->list.at[id] = (struct nm_block){address, size, object, 0};
-	blocks->objects[id] = object;
-	blocks->live++;
-	if (blocks->failed)
+	return 0;
+}
+
+int nm_blocks_copy(struct nm_blocks *to, const struct nm_blocks *from)
+{
+	if (nm_blocks_init(to))
 		return NM_ENOMEM;
-	return mark(blocks, &blocks->list.at[id], id, 0);
+	for (size_t i = 1; i < from->large.count; i++) {
+		const struct nm_large_block *b = &from->large.at[i];
+
+		if (b->size && nm_blocks_add(to, b->address, b->size, b->object))
+			return NM_ENOMEM;
+	}
+	for (size_t i = 0; i < from->tables.count; i++) {
+		const uint64_t table = from->tables.at[i];
+
+		for (uint64_t k = 0; k < 1u << NM_TABLE_BITS; k++) {
+			const struct nm_block_page *page = as_page(from->top[table]->pages[k]);
+
+			if (page && copy_page(to, from, page, (table << NM_TABLE_BITS | k) << NM_PAGE_BITS))
+				return NM_ENOMEM;
+		}
+	}
+	return 0;
 }

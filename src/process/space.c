@@ -45,19 +45,6 @@ void nm_space_done(struct nm_space *space)
 	nm_map_done(&space->sections);
 }
 
-static int copy_blocks(struct nm_blocks *to, const struct nm_blocks *from)
-{
-	if (nm_blocks_init(to))
-		return NM_ENOMEM;
-	for (size_t i = 1; i < from->list.count; i++) {
-		const struct nm_block *b = &from->list.at[i];
-
-		if (b->size && nm_blocks_add(to, b->address, b->size, b->object))
-			return NM_ENOMEM;
-	}
-	return 0;
-}
-
 static int copy_vectors(struct nm_space *to, const struct nm_space *from)
 {
 	if (nm_vec_reserve(&to->objects, from->objects.count) ||
@@ -78,8 +65,8 @@ int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 	to->symbols = from->symbols;
 	to->bookkeeping = from->bookkeeping;
 	to->heap_end = from->heap_end;
-	if (copy_vectors(to, from) || copy_blocks(&to->heap, &from->heap) ||
-	    copy_blocks(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||
+	if (copy_vectors(to, from) || nm_blocks_copy(&to->heap, &from->heap) ||
+	    nm_blocks_copy(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||
 	    nm_map_copy(&to->by_name, &from->by_name) || nm_map_copy(&to->buckets, &from->buckets) ||
 	    nm_map_copy(&to->frames, &from->frames) || nm_map_copy(&to->threadlocal, &from->threadlocal) ||
 	    nm_map_copy(&to->sections, &from->sections))
@@ -371,19 +358,18 @@ static void narrow(const struct nm_space *space, const struct nm_mapping *m, uin
 
 int nm_space_find(struct nm_space *space, uint64_t address, struct nm_location *ret_location)
 {
-	const struct nm_block *named = space->named.live ? nm_blocks_find(&space->named, address) : NULL;
-	const struct nm_block *block = named ? named : nm_blocks_find(&space->heap, address);
 	const struct nm_tls_block *tls;
 	struct nm_mapping *m;
+	struct nm_block block;
+	const int named = space->named.live && nm_blocks_find(&space->named, address, &block);
 
-	if (block) {
-		*ret_location = (struct nm_location){
-		    .object = block->object, .low = block->address, .end = block->address + block->size};
-		if (!space->named.live)
-			ret_location->block = (uint32_t)(block - space->heap.list.at);
-		else if (named &&
-			 !space->mappings.count) /* no stack lies there: a loop nest, a foreign trace */
-			ret_location->lasting = 1;
+	if (named || nm_blocks_find(&space->heap, address, &block)) {
+		*ret_location = (struct nm_location){.object = block.object,
+						     .low = block.address,
+						     .end = block.address + block.size,
+						     .heap = !space->named.live,
+						     .large = space->named.live ? 0 : block.large};
+		ret_location->lasting = named && !space->mappings.count; /* a loop nest, a foreign trace */
 		return 0;
 	}
 	tls = next_tls(space, address);

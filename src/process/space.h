@@ -15,6 +15,7 @@
 
 #include "arena.h"
 #include "blocks.h"
+#include "map.h"
 #include "object_kind.h"
 #include "symbol.h"
 #include "vector.h"
@@ -93,7 +94,8 @@ struct nm_location {
 	int lasting;
 	uint64_t low, end; /* the range, if either holds or it is a block's */
 	int page;          /* not lasting, but until then good for all of the range where no heap block is */
-	uint32_t block;    /* heap block (index in the space's heap) that the range is, or 0 */
+	int heap;          /* it is a heap block, and nothing is named; */
+	uint32_t large;    /* of a large one the index in the space's heap */
 };
 
 int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);

@@ -31,50 +31,124 @@ struct naive_block {
 	uint32_t object;
 };
 
+struct naive_blocks {
+	struct naive_block list[400];
+	size_t count;
+};
+
+static const struct naive_block *naive_find(const struct naive_blocks *n, uint64_t at)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (at - n->list[i].address < n->list[i].size)
+			return &n->list[i];
+	return NULL;
+}
+
+static void naive_add(struct naive_blocks *n, struct naive_block b)
+{
+	for (size_t i = 0; i < n->count;)
+		if (n->list[i].address < b.address + b.size &&
+		    b.address < n->list[i].address + n->list[i].size)
+			n->list[i] = n->list[--n->count];
+		else
+			i++;
+	n->list[n->count++] = b;
+}
+
+static void check_address(const struct nm_blocks *blocks, const struct naive_blocks *n, uint64_t at)
+{
+	const struct naive_block *want = naive_find(n, at);
+	const uint64_t bytes = 1 + below(40);
+	struct nm_block found;
+
+	assert_int_equal(nm_blocks_object(blocks, nm_blocks_owner(blocks, at)), want ? want->object : 0);
+	assert_int_equal(nm_blocks_find(blocks, at, &found), want != NULL);
+	assert_int_equal(nm_blocks_hold(blocks, at, bytes), want && at + bytes <= want->address + want->size);
+	if (!want)
+		return;
+	assert_int_equal(found.address, want->address);
+	assert_int_equal(found.size, want->size);
+	assert_int_equal(found.object, want->object);
+	assert_int_equal(found.large != 0, want->size >= NM_LARGE_BLOCK);
+}
+
+/* Blocks as an allocator gives them, scalars several to a granule, and large ones, from few places, so that they meet. */
+static struct naive_block random_block(uint32_t object)
+{
+	const uint64_t span = 64 << 10;
+
+	switch (below(4)) {
+	case 0: return (struct naive_block){DATA + below(512), 1 + below(6), object};
+	case 1: return (struct naive_block){DATA + below(span) / 16 * 16, 1 + below(200), object};
+	case 2: return (struct naive_block){DATA + below(span) / 8 * 8, 1 + below(40), object};
+	default:
+		return (struct naive_block){
+		    DATA + (below(2) ? below(span) / 16 * 16 : below(span) / 4096 * 4096),
+		    below(2) ? 1 + below(5 * 4096) : 4096, object};
+	}
+}
+
 static void blocks_equal_a_list(void **state)
 {
-	enum { ROOM = 400, SPAN = 64 << 10 };
-	struct naive_block list[ROOM];
-	struct nm_blocks blocks;
-	size_t count = 0;
+	static struct naive_blocks n;
+	struct nm_blocks blocks, copy;
 
 	(void)state;
 	assert_int_equal(nm_blocks_init(&blocks), 0);
-	for (unsigned step = 0; step < 60000; step++) {
-		int scalar = below(2) != 0; /* several to a granule */
-		uint64_t at = DATA + (scalar ? below(512) : below(SPAN) / 8 * 8);
-		uint64_t size = scalar ? 1 + below(6) : below(20) ? 1 + below(200) : 1 + below(3 * 4096);
-		const struct nm_block *found;
-		size_t k = 0;
+	for (uint32_t step = 0; step < 60000; step++) {
+		struct naive_block b = random_block(1 + (below(2) ? step : step % 5));
+		size_t k = n.count ? below(n.count) : 0;
+		uint64_t at =
+		    n.count && below(2) ? n.list[k].address + n.list[k].size - 2 + below(4) : b.address;
 
-		switch (below(3)) {
-		case 0: /* a fresh block, wherever it may lie: what it overlaps is gone */
-			if (count == ROOM)
-				break;
-			for (size_t i = 0; i < count;)
-				if (list[i].address < at + size && at < list[i].address + list[i].size)
-					list[i] = list[--count];
-				else
-					i++;
-			list[count++] = (struct naive_block){at, size, step + 1};
-			assert_int_equal(nm_blocks_add(&blocks, at, size, step + 1), 0);
-			break;
-		case 1:
-			if (!count)
-				break;
-			k = below(count);
-			assert_int_equal(nm_blocks_remove(&blocks, list[k].address), 1);
-			list[k] = list[--count];
-			break;
-		default:
-			at += below(8);
-			while (k < count && at - list[k].address >= list[k].size)
-				k++;
-			found = nm_blocks_find(&blocks, at);
-			assert_int_equal(found ? found->object : 0, k < count ? list[k].object : 0);
+		if (n.count < 400 && below(3) == 0) { /* a fresh block: what it overlaps is gone */
+			naive_add(&n, b);
+			assert_int_equal(nm_blocks_add(&blocks, b.address, b.size, b.object), 0);
+		} else if (n.count && below(2)) {
+			assert_int_equal(nm_blocks_remove(&blocks, n.list[k].address, NULL), 1);
+			n.list[k] = n.list[--n.count];
+			assert_int_equal(nm_blocks_remove(&blocks, at + 1, NULL),
+					 naive_find(&n, at + 1) && naive_find(&n, at + 1)->address == at + 1);
+			for (size_t i = 0; i < n.count; i++)
+				if (n.list[i].address == at + 1)
+					n.list[i] = n.list[--n.count];
 		}
-		assert_int_equal(blocks.live, count);
+		check_address(&blocks, &n, at);
+		assert_int_equal(blocks.live, n.count);
+		if (step % 10000)
+			continue;
+		assert_int_equal(nm_blocks_copy(&copy, &blocks), 0); /* a fork */
+		assert_int_equal(copy.live, n.count);
+		for (unsigned i = 0; i < 3000; i++)
+			check_address(&copy, &n, DATA + below(80 << 10));
+		nm_blocks_done(&copy);
 	}
+	nm_blocks_done(&blocks);
+}
+
+/* A page with as many owners as granules, over and over. */
+static void a_page_has_an_owner_for_each_granule(void **state)
+{
+	struct nm_blocks blocks;
+
+	(void)state;
+	assert_int_equal(nm_blocks_init(&blocks), 0);
+	for (uint32_t round = 0; round < 20; round++)
+		for (uint32_t i = 0; i < NM_GRANULES; i++) {
+			const uint64_t at = DATA + (i * 37ull % NM_GRANULES << NM_GRANULE_BITS);
+
+			assert_int_equal(nm_blocks_add(&blocks, at, 12, 1 + round * 1000 + i), 0);
+			assert_int_equal(nm_blocks_owner(&blocks, at + 11), 1 + round * 1000 + i);
+			assert_int_equal(nm_blocks_owner(&blocks, at + 12), 0);
+		}
+	for (uint32_t i = 0; i < NM_GRANULES; i++) {
+		const uint64_t at = DATA + (i * 37ull % NM_GRANULES << NM_GRANULE_BITS);
+
+		assert_int_equal(nm_blocks_owner(&blocks, at), 1 + 19 * 1000 + i);
+		assert_int_equal(nm_blocks_remove(&blocks, at, NULL), 1);
+	}
+	assert_int_equal(blocks.live, 0);
+	assert_int_equal(blocks.free_pages.count, 1);
 	nm_blocks_done(&blocks);
 }
 
@@ -686,6 +760,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(blocks_equal_a_list),
+	    cmocka_unit_test(a_page_has_an_owner_for_each_granule),
 	    cmocka_unit_test(frames_follow_calls_and_jumps),
 	    cmocka_unit_test(contexts_tell_chains_apart),
 	    cmocka_unit_test(chains_fold_recursion),
