@@ -28,7 +28,7 @@ enum {
 	NM_GRANULES = 1 << (NM_PAGE_BITS - NM_GRANULE_BITS),
 	NM_TABLE_BITS = 18, /* pages per table: 1 GB */
 	NM_TOP_BITS = 17,   /* tables: 47-bit user addresses */
-	NM_LARGE_BLOCK = 2048
+	NM_LARGE_BLOCK = 256
 };
 
 /* A granule: 0 if no block has a part of it, or the index of its owner, or that of a struct nm_shared_granule. */
