@@ -78,6 +78,16 @@ nm_execute_function nm_execute_plain, nm_execute_avx2;
 /* engine.c: the i-th of them that this processor can run, the fastest first; NULL behind the last. */
 nm_execute_function *nm_execute_supported(unsigned i);
 
+/* The bucket of a block that is being filled before the stream tells of it, and the stack that led there: a string
+ * instruction clears byte by byte, and each would walk the stack again. */
+enum { NM_FILLING_DEPTH = 64 };
+
+struct nm_filling {
+	struct nm_frame frames[NM_FILLING_DEPTH];
+	size_t count;
+	uint32_t object; /* 0: none is known */
+};
+
 struct nm_engine {
 	nm_execute_function *execute;
 
@@ -110,6 +120,7 @@ struct nm_engine {
 	struct nm_vec(struct nm_decoded_tables) tables;    /* of decoded blocks */
 	struct nm_vec(struct nm_access_site) access_sites; /* of all accesses of all decoded blocks, */
 	struct nm_vec(uint32_t) access_instructions;       /* and what instruction each is of */
+	struct nm_filling filling;
 	struct nm_vec(uint32_t) listed; /* access sites that keep the range of a mapping or variable */
 	struct nm_coalesced_table *coalesced;
 	struct nm_map coalesced_of; /* access site << 26 | object, or a hash of attribution keys -> group */

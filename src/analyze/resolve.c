@@ -17,6 +17,8 @@
  * when each reference credited its attribution key at once, accesses knew their place, and groups, and code
  * that copies memory, were settled by a look at the granules.
  */
+#include <string.h>
+
 #include "engine_priv.h"
 
 enum {
@@ -250,6 +252,30 @@ static inline int keep(struct nm_engine *e, uint32_t access_site, const struct n
 
 /* ---- objects ---- */
 
+/* The bucket of blocks that are allocated by the oldest `frames` frames of a stack. */
+static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t frames, uint32_t *ret_object)
+{
+	struct nm_filling *f = &e->filling;
+	struct nm_chain calls = {0};
+	uint32_t context, chain;
+
+	if (f->object && f->count == frames && !memcmp(f->frames, s->frames.at, frames * sizeof *f->frames)) {
+		*ret_object = f->object;
+		return 0;
+	}
+	nm_chain_add_stack(&calls, s, frames, e->space.objects.at);
+	chain = e->options.heap_chains ? s->frames.at[frames - 1].context + 1 : 0;
+	if (nm_contexts_get(&e->contexts, calls.pcs, calls.count, &context) ||
+	    nm_space_bucket(&e->space, context, chain, ret_object))
+		return NM_ENOMEM;
+	if (frames <= NM_FILLING_DEPTH) {
+		memcpy(f->frames, s->frames.at, frames * sizeof *f->frames);
+		f->count = frames;
+		f->object = *ret_object;
+	}
+	return 0;
+}
+
 /* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents
  * copied to it, by a function that they call, before the stream can tell of the block.  calloc leaves by a
  * jump to memset, so whoever clears heap that no block covers is taken for calloc's last step.  0: none of
@@ -260,8 +286,6 @@ static int find_unreported_block(struct nm_engine *e, const struct nm_decoded_bl
 	const struct nm_object *objects = e->space.objects.at;
 	const struct nm_stack *s = nm_frames_stack(&e->thread->frames);
 	size_t n = s->frames.count, outermost = n;
-	struct nm_chain calls = {0};
-	uint32_t context, chain;
 
 	*ret_object = 0;
 	if (!decoded->fills)
@@ -271,13 +295,7 @@ static int find_unreported_block(struct nm_engine *e, const struct nm_decoded_bl
 			outermost = k;
 	if (outermost == n && !(in_heap && objects[decoded->stack_object].clears))
 		return 0;
-	if (!outermost)
-		return 0;
-	nm_chain_add_stack(&calls, s, outermost, objects);
-	if (nm_contexts_get(&e->contexts, calls.pcs, calls.count, &context))
-		return NM_ENOMEM;
-	chain = e->options.heap_chains ? s->frames.at[outermost - 1].context + 1 : 0;
-	return nm_space_bucket(&e->space, context, chain, ret_object);
+	return outermost ? find_bucket(e, s, outermost, ret_object) : 0;
 }
 
 /* The frame of another thread that holds the address, or 0. */
