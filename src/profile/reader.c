@@ -173,7 +173,8 @@ static int probe(struct nm_profile *profile, struct nm_error *err)
 		return 0;
 	if (status < 0 && status != NM_EINVAL)
 		return status;
-	return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it does not state its version", profile->path);
+	return nm_fail(err, NM_EFORMAT, "profile %s is damaged: it does not state its version",
+		       profile->path);
 }
 
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err)

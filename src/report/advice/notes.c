@@ -90,7 +90,9 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 
 		if (count++ < MODULES && n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "",
-					      slash ? slash + 1 : module ? module : "?");
+					      slash    ? slash + 1
+					      : module ? module
+						       : "?");
 	}
 	nm_rows_free(rows);
 	if (status || !count)
