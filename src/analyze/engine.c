@@ -27,21 +27,21 @@ static int run_passes(void *arg, const struct nm_ref *refs, size_t count, const 
 	struct nm_pass_batch batch = {.refs = refs, .count = count, .next = next};
 	int status;
 
-	if (e->instruction_clock)
-		batch.clock = nm_instruction_clock_read(e->instruction_clock);
-	status = nm_passes_batch(&e->passes, &batch);
+	if (e->builder.instruction_clock)
+		batch.clock = nm_instruction_clock_read(e->builder.instruction_clock);
+	status = nm_passes_batch(&e->feed.passes, &batch);
 	if (status == NM_EPLUGIN)
-		e->broken_promise = 1;
+		e->feed.broken_promise = 1;
 	return status;
 }
 
 static int make_passes(struct nm_engine *e, struct nm_error *err)
 {
 	struct nm_pass_setup setup = {
-	    .options = &e->options, .coalesced = e->coalesced, .sampler = &e->sampler};
-	int status = nm_passes_make(&e->passes, &setup, err);
+	    .options = &e->options, .coalesced = e->resolver.coalesced, .sampler = &e->sampler};
+	int status = nm_passes_make(&e->feed.passes, &setup, err);
 
-	nm_workers_start(e->workers, run_passes, e);
+	nm_workers_start(e->builder.workers, run_passes, e);
 	return status;
 }
 
@@ -78,29 +78,31 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetch_line = fetch_line(&e->machine);
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
-	e->core = nm_machine_core(&e->machine, 1); /* of the first thread */
-	e->core_changed = e->core != 0;
+	e->feed.core = nm_machine_core(&e->machine, 1); /* of the first thread */
+	e->feed.core_changed = e->feed.core != 0;
 	needs = nm_passes_need(options);
-	e->memory_changed = (needs & NM_PASS_MEMORY) != 0;
+	e->feed.memory_changed = (needs & NM_PASS_MEMORY) != 0;
 	e->execute = nm_execute_supported(0);
 	e->exit_status = -1;
-	nm_bursts_init(&e->bursts);
+	nm_bursts_init(&e->builder.bursts);
 	nm_sampler_init(&e->sampler);
 	e->options = *options;
 	e->options.contexts |= options->heap_chains;
-	e->definition_store = nm_definition_store_new(NULL);
+	e->decoder.definition_store = nm_definition_store_new(NULL);
 	if (e->options.contexts)
 		e->calls = nm_calls_new();
 	if (needs & NM_PASS_CLOCK)
-		e->instruction_clock = nm_instruction_clock_new();
-	e->coalesced = nm_coalesced_table_new();
-	e->coalesced_recent = calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *e->coalesced_recent);
+		e->builder.instruction_clock = nm_instruction_clock_new();
+	e->resolver.coalesced = nm_coalesced_table_new();
+	e->resolver.coalesced_recent =
+	    calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *e->resolver.coalesced_recent);
 	nm_engine_choose_path(e);
-	status = nm_workers_new(&e->workers, options->threads, options->idle, err);
-	if (!status && (!e->definition_store || !e->coalesced || !e->coalesced_recent ||
-			(e->options.contexts && !e->calls) ||
-			(needs & NM_PASS_CLOCK && !e->instruction_clock) || nm_attributions_init(&e->attrs) ||
-			nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols)))
+	status = nm_workers_new(&e->builder.workers, options->threads, options->idle, err);
+	if (!status &&
+	    (!e->decoder.definition_store || !e->resolver.coalesced || !e->resolver.coalesced_recent ||
+	     (e->options.contexts && !e->calls) || (needs & NM_PASS_CLOCK && !e->builder.instruction_clock) ||
+	     nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
+	     nm_space_init(&e->space, e->symbols)))
 		status = nm_fail_memory(err);
 	e->attrs.by_instruction = options->by_instruction || needs & NM_PASS_KEYS;
 	e->attrs.by_pc = (needs & NM_PASS_KEYS) != 0;
@@ -110,7 +112,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 		nm_engine_free(e);
 		return status;
 	}
-	e->batch = nm_workers_buffer(e->workers);
+	e->builder.refs = nm_workers_buffer(e->builder.workers);
 	*ret_engine = e;
 	return 0;
 }
@@ -130,38 +132,38 @@ void nm_engine_free(struct nm_engine *e)
 {
 	if (!e)
 		return;
-	nm_workers_free(e->workers);
-	nm_passes_free(&e->passes);
-	nm_coalesced_table_free(e->coalesced);
-	nm_map_done(&e->coalesced_of);
-	free(e->coalesced_recent);
+	nm_workers_free(e->builder.workers);
+	nm_passes_free(&e->feed.passes);
+	nm_coalesced_table_free(e->resolver.coalesced);
+	nm_map_done(&e->resolver.coalesced_of);
+	free(e->resolver.coalesced_recent);
 	free_threads(e);
-	nm_vec_free(&e->definitions);
-	nm_vec_free(&e->tables);
-	nm_vec_free(&e->access_sites);
-	nm_vec_free(&e->access_instructions);
-	nm_vec_free(&e->listed);
-	nm_vec_free(&e->range_holders);
+	nm_vec_free(&e->decoder.definitions);
+	nm_vec_free(&e->decoder.tables);
+	nm_vec_free(&e->decoder.access_sites);
+	nm_vec_free(&e->decoder.access_instructions);
+	nm_vec_free(&e->resolver.listed);
+	nm_vec_free(&e->resolver.range_holders);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
-	nm_instruction_clock_free(e->instruction_clock);
+	nm_instruction_clock_free(e->builder.instruction_clock);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);
 	nm_map_done(&e->frame_types);
-	nm_arena_done(&e->arena);
+	nm_arena_done(&e->decoder.arena);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);
 	nm_vec_free(&e->children);
-	nm_definition_store_release(e->definition_store);
+	nm_definition_store_release(e->decoder.definition_store);
 	free(e);
 }
 
 /* Those who feed can tell of memory only where a batch failed. */
 static int failed(const struct nm_engine *e, int status, struct nm_error *err)
 {
-	nm_workers_drain(e->workers);
-	return e->broken_promise
+	nm_workers_drain(e->builder.workers);
+	return e->feed.broken_promise
 		   ? nm_fail(err, NM_EPLUGIN, "a plug-in put a line where its level has no place")
 		   : status;
 }
@@ -214,15 +216,15 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 static void let_go(struct nm_engine *e)
 {
 	free_threads(e);
-	nm_arena_done(&e->arena);
-	nm_vec_free(&e->tables);
-	nm_vec_free(&e->access_sites);
-	nm_vec_free(&e->access_instructions);
-	nm_vec_free(&e->listed);
-	nm_vec_free(&e->range_holders);
-	nm_vec_free(&e->definitions);
-	nm_definition_store_release(e->definition_store);
-	e->definition_store = NULL;
+	nm_arena_done(&e->decoder.arena);
+	nm_vec_free(&e->decoder.tables);
+	nm_vec_free(&e->decoder.access_sites);
+	nm_vec_free(&e->decoder.access_instructions);
+	nm_vec_free(&e->resolver.listed);
+	nm_vec_free(&e->resolver.range_holders);
+	nm_vec_free(&e->decoder.definitions);
+	nm_definition_store_release(e->decoder.definition_store);
+	e->decoder.definition_store = NULL;
 	nm_blocks_done(&e->space.heap);
 	nm_blocks_done(&e->space.named);
 	nm_map_done(&e->attrs.attr_of);
@@ -238,13 +240,13 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	nm_engine_share(e);
 	if (!status) /* while the models may still be at work */
 		status = nm_engine_name_objects(e, &result, &objects);
-	drained = nm_workers_drain(e->workers);
+	drained = nm_workers_drain(e->builder.workers);
 	if (!status)
 		status = drained;
 	if (!status)
 		status = list_threads(e, &result);
 	if (!status)
-		status = nm_passes_ending(&e->passes, e);
+		status = nm_passes_ending(&e->feed.passes, e);
 	let_go(e);
 	if (!status)
 		status = nm_engine_merge(e, &result, objects);
@@ -259,10 +261,10 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 
 uint64_t nm_engine_references(const struct nm_engine *e)
 {
-	uint64_t references = e->references;
+	uint64_t references = e->builder.references;
 
-	for (size_t i = 0; i < e->tables.count; i++) {
-		const struct nm_decoded_tables *t = &e->tables.at[i];
+	for (size_t i = 0; i < e->decoder.tables.count; i++) {
+		const struct nm_decoded_tables *t = &e->decoder.tables.at[i];
 
 		references += (uint64_t)(t->decoded->runs - t->summed) * t->decoded->more;
 	}

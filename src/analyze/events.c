@@ -73,7 +73,7 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 
 	if (status)
 		return status;
-	t = nm_arena_alloc(&e->arena, sizeof *t);
+	t = nm_arena_alloc(&e->decoder.arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
 		return nm_fail_memory(err);
 	nm_engine_forget_mapped_ranges(e); /* what was anonymous may be its stack */
@@ -98,11 +98,11 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		t->live = 0;
 		return 0;
 	}
-	if (nm_machine_core(&e->machine, t->number) != e->core) {
+	if (nm_machine_core(&e->machine, t->number) != e->feed.core) {
 		if (nm_engine_flush(e))
 			return nm_fail_memory(err);
-		e->core = nm_machine_core(&e->machine, t->number);
-		e->core_changed = 1;
+		e->feed.core = nm_machine_core(&e->machine, t->number);
+		e->feed.core_changed = 1;
 	}
 	e->thread = t;
 	e->decoded_blocks = t->decoded_blocks;
@@ -199,7 +199,7 @@ static void release(struct nm_engine *e, uint64_t address)
 
 	if (!nm_blocks_remove(&e->space.heap, address, &b))
 		return;
-	nm_passes_released(&e->passes, b.address, b.size, b.object);
+	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
 	nm_engine_forget_released_blocks(e);
 }
 
@@ -375,10 +375,10 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	struct nm_wire_unmap u;
 	int status;
 
-	if (e->passes.needs & NM_PASS_MEMORY) {
+	if (e->feed.passes.needs & NM_PASS_MEMORY) {
 		if (nm_engine_flush(e))
 			return nm_fail_memory(err);
-		e->memory_changed = 1;
+		e->feed.memory_changed = 1;
 	}
 	switch (r->kind) {
 	case NM_WIRE_MAP: return on_map(e, r, err);

@@ -11,25 +11,25 @@
 
 struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *older)
 {
-	struct nm_definition_store *book = calloc(1, sizeof *book);
+	struct nm_definition_store *store = calloc(1, sizeof *store);
 
-	if (!book)
+	if (!store)
 		return NULL;
-	book->users = 1;
-	book->older = older;
+	store->users = 1;
+	store->older = older;
 	if (older)
 		older->users++;
-	return book;
+	return store;
 }
 
-void nm_definition_store_release(struct nm_definition_store *book)
+void nm_definition_store_release(struct nm_definition_store *store)
 {
-	while (book && --book->users == 0) {
-		struct nm_definition_store *older = book->older;
+	while (store && --store->users == 0) {
+		struct nm_definition_store *older = store->older;
 
-		nm_arena_done(&book->arena);
-		free(book);
-		book = older;
+		nm_arena_done(&store->arena);
+		free(store);
+		store = older;
 	}
 }
 
@@ -58,7 +58,7 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 /* Of the parent's threads the child has the one that forked. */
 static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
 {
-	struct nm_thread *t = nm_arena_alloc(&child->arena, sizeof *t);
+	struct nm_thread *t = nm_arena_alloc(&child->decoder.arena, sizeof *t);
 
 	if (!t || nm_vec_push(&child->threads, t))
 		return NM_ENOMEM;
@@ -70,15 +70,16 @@ static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
 
 static int copy_definitions(struct nm_engine *child, const struct nm_engine *parent)
 {
-	size_t n = parent->definitions.count;
+	size_t n = parent->decoder.definitions.count;
 
-	nm_definition_store_release(child->definition_store);
-	child->definition_store = nm_definition_store_new(parent->definition_store);
-	if (!child->definition_store || nm_vec_reserve(&child->definitions, n))
+	nm_definition_store_release(child->decoder.definition_store);
+	child->decoder.definition_store = nm_definition_store_new(parent->decoder.definition_store);
+	if (!child->decoder.definition_store || nm_vec_reserve(&child->decoder.definitions, n))
 		return NM_ENOMEM;
 	if (n)
-		memcpy(child->definitions.at, parent->definitions.at, n * sizeof *parent->definitions.at);
-	child->definitions.count = n;
+		memcpy(child->decoder.definitions.at, parent->decoder.definitions.at,
+		       n * sizeof *parent->decoder.definitions.at);
+	child->decoder.definitions.count = n;
 	return 0;
 }
 

@@ -41,36 +41,36 @@ static int announce_memory(struct nm_engine *e)
 	int status = list_memory(&e->space, &list);
 
 	if (!status)
-		status = nm_passes_memory(&e->passes, list.at, list.count);
+		status = nm_passes_memory(&e->feed.passes, list.at, list.count);
 	nm_vec_free(&list);
-	e->memory_changed = 0;
+	e->feed.memory_changed = 0;
 	return status;
 }
 
 static int announce_keys(struct nm_engine *e)
 {
-	size_t count = nm_engine_attr_count(e) - e->attrs_announced;
+	size_t count = nm_engine_attr_count(e) - e->feed.keys_announced;
 	struct nm_attribution *list = malloc(count * sizeof *list);
 	int status = list ? 0 : NM_ENOMEM;
 
 	for (size_t i = 0; i < count && !status; i++)
-		list[i] =
-		    *nm_program_attribution(e, nm_program_attr_of_key(e, (uint32_t)(e->attrs_announced + i)));
+		list[i] = *nm_program_attribution(
+		    e, nm_program_attr_of_key(e, (uint32_t)(e->feed.keys_announced + i)));
 	if (!status)
-		status = nm_passes_keys(&e->passes, list, count);
+		status = nm_passes_keys(&e->feed.passes, list, count);
 	free(list);
-	e->attrs_announced += count;
+	e->feed.keys_announced += count;
 	return status;
 }
 
 int nm_engine_announce(struct nm_engine *e)
 {
-	int status = nm_workers_drain(e->workers);
+	int status = nm_workers_drain(e->builder.workers);
 
-	if (e->core_changed)
-		nm_passes_core(&e->passes, e->core);
-	e->core_changed = 0;
-	if (!status && e->memory_changed)
+	if (e->feed.core_changed)
+		nm_passes_core(&e->feed.passes, e->feed.core);
+	e->feed.core_changed = 0;
+	if (!status && e->feed.memory_changed)
 		status = announce_memory(e);
 	if (!status && nm_engine_has_new_keys(e))
 		status = announce_keys(e);

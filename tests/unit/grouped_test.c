@@ -700,7 +700,7 @@ static void run(struct outcome *ret, const struct maker *m, int grouped, const s
 	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
 	engine->execute = nm_execute_supported(way->copy);
 	if (way->all_sampled)
-		engine->bursts.until = UINT64_MAX;
+		engine->builder.bursts.until = UINT64_MAX;
 	feed(engine, &m->words[grouped]);
 	child = nm_engine_take_child(engine, &ordinal);
 	assert_non_null(child);

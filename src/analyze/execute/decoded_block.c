@@ -17,12 +17,12 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 		return status;
 	if (info.id > (1u << 28))
 		return nm_fail(err, NM_EFORMAT, "block number %u is out of range", info.id);
-	if (nm_vec_reach(&e->definitions, (size_t)info.id + 1))
+	if (nm_vec_reach(&e->decoder.definitions, (size_t)info.id + 1))
 		return nm_fail_memory(err);
-	d = &e->definitions.at[info.id];
+	d = &e->decoder.definitions.at[info.id];
 	if (d->words)
 		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
-	d->words = nm_arena_alloc(&e->definition_store->arena, r->words * sizeof *d->words);
+	d->words = nm_arena_alloc(&e->decoder.definition_store->arena, r->words * sizeof *d->words);
 	if (!d->words)
 		return nm_fail_memory(err);
 	memcpy(d->words, r->payload, r->words * sizeof *d->words);
@@ -46,8 +46,9 @@ static int decode_entry(struct nm_engine *e, struct nm_decoded_block *decoded,
 			const struct nm_wire_block_info *info, uint32_t access, uint32_t word,
 			const struct nm_mapping *m)
 {
-	struct nm_access_site o = {.decoded = decoded,
-				   .access = (uint16_t)(e->access_sites.count - decoded->first_access_site)};
+	struct nm_access_site o = {
+	    .decoded = decoded,
+	    .access = (uint16_t)(e->decoder.access_sites.count - decoded->first_access_site)};
 	uint64_t w = info->accesses[access],
 		 pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
 	uint32_t site;
@@ -58,7 +59,9 @@ static int decode_entry(struct nm_engine *e, struct nm_decoded_block *decoded,
 	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
 	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;
-	return nm_vec_push(&e->access_instructions, site) || nm_vec_push(&e->access_sites, o) ? NM_ENOMEM : 0;
+	return nm_vec_push(&e->decoder.access_instructions, site) || nm_vec_push(&e->decoder.access_sites, o)
+		   ? NM_ENOMEM
+		   : 0;
 }
 
 /* What stands behind the address of a reference, without an attribution key. */
@@ -117,7 +120,7 @@ static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t acce
 static int decode_entries(struct nm_engine *e, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
+	struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
 	uint32_t word = 0, entry = info->groups;
 	int status = 0;
 
@@ -142,11 +145,11 @@ static int decode_entries(struct nm_engine *e, struct nm_decoded_block *decoded,
 static int decode_accesses(struct nm_engine *e, struct nm_decoded_block *decoded,
 			   const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
+	struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
 
-	if (e->access_sites.count > UINT32_MAX - t->entries)
+	if (e->decoder.access_sites.count > UINT32_MAX - t->entries)
 		return NM_ENOMEM;
-	decoded->first_access_site = (uint32_t)e->access_sites.count;
+	decoded->first_access_site = (uint32_t)e->decoder.access_sites.count;
 	if (decode_entries(e, decoded, info, m))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < t->exits; i++) {
@@ -176,9 +179,9 @@ static int decode_fetches(struct nm_engine *e, struct nm_decoded_block *decoded,
 {
 	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
 	uint32_t object, site;
-	struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
+	struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
 
-	t->fetch = nm_arena_alloc(&e->arena, decoded->instructions * sizeof *t->fetch);
+	t->fetch = nm_arena_alloc(&e->decoder.arena, decoded->instructions * sizeof *t->fetch);
 	if (!t->fetch ||
 	    nm_space_code_object(&e->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
 		return NM_ENOMEM;
@@ -245,11 +248,12 @@ static struct nm_decoded_block *new_decoded_block(struct nm_engine *e, const str
 				      .entries = count_entries(info)};
 	size_t groups = (t.entries + NM_ENTRIES - 1u) / NM_ENTRIES;
 	struct nm_decoded_block *p =
-	    nm_arena_alloc(&e->arena, sizeof *p + groups * sizeof p->entries[0] + 48);
+	    nm_arena_alloc(&e->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + 48);
 
-	t.exit = nm_arena_alloc(&e->arena, (t.exits + 1u) * sizeof *t.exit);
-	t.single = nm_arena_alloc(&e->arena, (t.accesses + 1u) * sizeof *t.single);
-	if (!p || !t.exit || !t.single || e->tables.count >= UINT32_MAX || nm_vec_push(&e->tables, t))
+	t.exit = nm_arena_alloc(&e->decoder.arena, (t.exits + 1u) * sizeof *t.exit);
+	t.single = nm_arena_alloc(&e->decoder.arena, (t.accesses + 1u) * sizeof *t.single);
+	if (!p || !t.exit || !t.single || e->decoder.tables.count >= UINT32_MAX ||
+	    nm_vec_push(&e->decoder.tables, t))
 		return NULL;
 	p = (struct nm_decoded_block *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
 	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
@@ -258,8 +262,8 @@ static struct nm_decoded_block *new_decoded_block(struct nm_engine *e, const str
 	p->end = info->def.end;
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
-	p->tables = (uint32_t)(e->tables.count - 1);
-	e->tables.at[p->tables].decoded = p;
+	p->tables = (uint32_t)(e->decoder.tables.count - 1);
+	e->decoder.tables.at[p->tables].decoded = p;
 	return p;
 }
 
@@ -289,12 +293,12 @@ struct nm_decoded_block *nm_engine_decode_block(struct nm_engine *e, uint32_t id
 	struct nm_wire_block_info info;
 	struct nm_decoded_block *p;
 
-	if (!e->thread || id >= e->definitions.count || !e->definitions.at[id].words) {
+	if (!e->thread || id >= e->decoder.definitions.count || !e->decoder.definitions.at[id].words) {
 		nm_fail(err, NM_EFORMAT, "block %u runs before it is defined", id);
 		return NULL;
 	}
-	r.payload = e->definitions.at[id].words;
-	r.words = e->definitions.at[id].count;
+	r.payload = e->decoder.definitions.at[id].words;
+	r.words = e->decoder.definitions.at[id].count;
 	if (nm_wire_block_decode(&r, &info, err))
 		return NULL;
 	if (count_entries(&info) > UINT16_MAX) {

@@ -32,7 +32,7 @@ enum {
 
 static void forget_range(struct nm_engine *e, uint32_t access_site)
 {
-	struct nm_access_site *o = &e->access_sites.at[access_site];
+	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
 	if (nm_entry_of(o, low) != NM_LOW_OF_FRAME)
 		nm_entry_of(o, length) = NM_NO_LENGTH;
@@ -40,11 +40,11 @@ static void forget_range(struct nm_engine *e, uint32_t access_site)
 
 void nm_engine_forget_mapped_ranges(struct nm_engine *e)
 {
-	for (size_t i = 0; i < e->listed.count; i++) {
-		forget_range(e, e->listed.at[i]);
-		e->access_sites.at[e->listed.at[i]].listed = 0;
+	for (size_t i = 0; i < e->resolver.listed.count; i++) {
+		forget_range(e, e->resolver.listed.at[i]);
+		e->decoder.access_sites.at[e->resolver.listed.at[i]].listed = 0;
 	}
-	e->listed.count = 0;
+	e->resolver.listed.count = 0;
 	nm_space_forget(&e->space);
 }
 
@@ -52,12 +52,12 @@ void nm_engine_forget_released_blocks(struct nm_engine *e)
 {
 	for (size_t i = 0; i < e->space.heap.released_holders.count; i++)
 		for (uint32_t c = e->space.heap.released_holders.at[i], next; c; c = next) {
-			struct nm_range_holder *holder = &e->range_holders.at[c];
+			struct nm_range_holder *holder = &e->resolver.range_holders.at[c];
 
 			forget_range(e, holder->access_site);
 			next = holder->next;
-			*holder = (struct nm_range_holder){.next = e->free_holder};
-			e->free_holder = c;
+			*holder = (struct nm_range_holder){.next = e->resolver.free_holder};
+			e->resolver.free_holder = c;
 		}
 	e->space.heap.released_holders.count = 0;
 }
@@ -65,7 +65,7 @@ void nm_engine_forget_released_blocks(struct nm_engine *e)
 void nm_engine_forget_ranges(struct nm_engine *e)
 {
 	nm_engine_forget_mapped_ranges(e);
-	for (uint32_t i = 0; i < e->access_sites.count; i++)
+	for (uint32_t i = 0; i < e->decoder.access_sites.count; i++)
 		forget_range(e, i);
 }
 
@@ -73,7 +73,7 @@ void nm_engine_forget_ranges(struct nm_engine *e)
 static void add_references(struct nm_engine *e, uint64_t word, uint32_t attr, uint32_t count)
 {
 	if (nm_word_is_coalesced(word))
-		nm_coalesced_at(e->coalesced, attr)->count += count;
+		nm_coalesced_at(e->resolver.coalesced, attr)->count += count;
 	else
 		e->attrs.references[attr].count[nm_word_kind(word)] += count;
 }
@@ -89,7 +89,8 @@ static void credit(struct nm_engine *e, struct nm_access_site *o)
 static void drain(struct nm_engine *e, struct nm_access_site *o)
 {
 	uint64_t word = nm_entry_of(o, word);
-	uint32_t runs = o->decoded->runs - (o->decoded == e->underway && o->access >= e->served);
+	uint32_t runs =
+	    o->decoded->runs - (o->decoded == e->resolver.underway && o->access >= e->resolver.served);
 
 	if (o->access + 1u >= o->decoded->words) /* it is only used by single steps */
 		return;
@@ -103,19 +104,19 @@ static void sum(struct nm_engine *e, struct nm_decoded_tables *t)
 	uint64_t runs = t->decoded->runs - t->summed;
 
 	e->clock += runs * t->decoded->instructions;
-	e->references += runs * t->decoded->more;
+	e->builder.references += runs * t->decoded->more;
 	t->summed = t->decoded->runs;
 }
 
 void nm_engine_drain(struct nm_engine *e)
 {
-	for (size_t i = 0; i < e->tables.count; i++)
-		sum(e, &e->tables.at[i]);
-	for (size_t i = 0; i < e->access_sites.count; i++) {
-		drain(e, &e->access_sites.at[i]);
-		credit(e, &e->access_sites.at[i]);
+	for (size_t i = 0; i < e->decoder.tables.count; i++)
+		sum(e, &e->decoder.tables.at[i]);
+	for (size_t i = 0; i < e->decoder.access_sites.count; i++) {
+		drain(e, &e->decoder.access_sites.at[i]);
+		credit(e, &e->decoder.access_sites.at[i]);
 	}
-	e->drain_at = e->references + DRAIN_REFERENCES;
+	e->resolver.drain_at = e->builder.references + DRAIN_REFERENCES;
 }
 
 /* The entry turns to another attribution key, perhaps.  Returns by how many bytes a group is longer than its
@@ -153,9 +154,9 @@ static void hold_range(struct nm_engine *e, struct nm_access_site *o, uint64_t l
 static int keep_mapping(struct nm_engine *e, uint32_t access_site, const struct nm_location *location,
 			uint32_t attr)
 {
-	struct nm_access_site *o = &e->access_sites.at[access_site];
+	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
-	if (!o->listed && nm_vec_push(&e->listed, access_site))
+	if (!o->listed && nm_vec_push(&e->resolver.listed, access_site))
 		return NM_ENOMEM;
 	o->listed = 1;
 	hold_range(e, o, location->low, location->end - location->low, attr);
@@ -165,7 +166,7 @@ static int keep_mapping(struct nm_engine *e, uint32_t access_site, const struct 
 /* Whether the access still keeps the range of the block. */
 static int keeps(const struct nm_engine *e, uint32_t access_site, const struct nm_large_block *b)
 {
-	const struct nm_access_site *o = &e->access_sites.at[access_site];
+	const struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
 	return nm_entry_of(o, low) == NM_BIAS + b->address && nm_entry_of(o, length) != NM_NO_LENGTH;
 }
@@ -174,44 +175,45 @@ static int keeps(const struct nm_engine *e, uint32_t access_site, const struct n
  * other: no more are left than there are accesses. */
 static __attribute__((noinline)) void drop_stale_holders(struct nm_engine *e)
 {
-	struct nm_range_holder *const all = e->range_holders.at;
+	struct nm_range_holder *const all = e->resolver.range_holders.at;
 	struct nm_large_block *const blocks = e->space.heap.large.at;
 	uint32_t left = 1;
 
-	for (size_t i = 1; i < e->range_holders.count; i++)
+	for (size_t i = 1; i < e->resolver.range_holders.count; i++)
 		blocks[all[i].block].range_holders = 0;
-	for (size_t i = 1; i < e->range_holders.count; i++) {
+	for (size_t i = 1; i < e->resolver.range_holders.count; i++) {
 		const uint32_t access_site = all[i].access_site, block = all[i].block;
 
-		if (!block || e->access_sites.at[access_site].cached ||
+		if (!block || e->decoder.access_sites.at[access_site].cached ||
 		    !keeps(e, access_site, &blocks[block]))
 			continue;
-		e->access_sites.at[access_site].cached = 1;
+		e->decoder.access_sites.at[access_site].cached = 1;
 		all[left] = (struct nm_range_holder){access_site, blocks[block].range_holders, block};
 		blocks[block].range_holders = left++;
 	}
 	for (size_t i = 1; i < left; i++)
-		e->access_sites.at[all[i].access_site].cached = 0;
-	e->range_holders.count = left;
-	e->free_holder = 0;
+		e->decoder.access_sites.at[all[i].access_site].cached = 0;
+	e->resolver.range_holders.count = left;
+	e->resolver.free_holder = 0;
 }
 
 /* A range holder in nobody's list; 0: memory is exhausted. */
 static uint32_t new_holder(struct nm_engine *e)
 {
-	const uint32_t c = e->free_holder;
+	const uint32_t c = e->resolver.free_holder;
 
 	if (c) {
-		e->free_holder = e->range_holders.at[c].next;
+		e->resolver.free_holder = e->resolver.range_holders.at[c].next;
 		return c;
 	}
-	if (e->range_holders.count >= MIN_HOLDERS + 2 * e->access_sites.count)
+	if (e->resolver.range_holders.count >= MIN_HOLDERS + 2 * e->decoder.access_sites.count)
 		drop_stale_holders(e);
-	if (!e->range_holders.count && nm_vec_push(&e->range_holders, (struct nm_range_holder){0}))
+	if (!e->resolver.range_holders.count &&
+	    nm_vec_push(&e->resolver.range_holders, (struct nm_range_holder){0}))
 		return 0;
-	return nm_vec_push(&e->range_holders, (struct nm_range_holder){0})
+	return nm_vec_push(&e->resolver.range_holders, (struct nm_range_holder){0})
 		   ? 0
-		   : (uint32_t)e->range_holders.count - 1;
+		   : (uint32_t)e->resolver.range_holders.count - 1;
 }
 
 /* Keeps a heap block's range with the access. */
@@ -222,16 +224,16 @@ static int keep_block(struct nm_engine *e, uint32_t access_site, uint32_t id, ui
 
 	if (!c)
 		return NM_ENOMEM;
-	e->range_holders.at[c] = (struct nm_range_holder){access_site, block->range_holders, id};
+	e->resolver.range_holders.at[c] = (struct nm_range_holder){access_site, block->range_holders, id};
 	block->range_holders = c;
-	hold_range(e, &e->access_sites.at[access_site], block->address, block->size, attr);
+	hold_range(e, &e->decoder.access_sites.at[access_site], block->address, block->size, attr);
 	return 0;
 }
 
 /* An access comes to a heap block once more: keeps its range if that was often enough. */
 static inline int visit(struct nm_engine *e, uint32_t access_site, uint32_t block, uint32_t attr)
 {
-	struct nm_access_site *o = &e->access_sites.at[access_site];
+	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
 	o->again = o->block == block ? (uint8_t)(o->again + 1) : 0;
 	o->block = block;
@@ -255,7 +257,7 @@ static inline int keep(struct nm_engine *e, uint32_t access_site, const struct n
 /* The bucket of blocks that are allocated by the oldest `frames` frames of a stack. */
 static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t frames, uint32_t *ret_object)
 {
-	struct nm_filling *f = &e->filling;
+	struct nm_filling *f = &e->resolver.filling;
 	struct nm_chain calls = {0};
 	uint32_t context, chain;
 
@@ -393,7 +395,7 @@ static int find_late(struct nm_engine *e, uint64_t address, struct nm_location *
 static __attribute__((noinline)) uint32_t change_object(struct nm_engine *e, uint32_t access_site,
 							uint32_t object)
 {
-	struct nm_access_site *o = &e->access_sites.at[access_site];
+	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
 	credit(e, o);
 	o->object = object;
@@ -406,7 +408,7 @@ static __attribute__((noinline)) uint32_t change_object(struct nm_engine *e, uin
 /* One more reference to an object: its attribution key. */
 static inline uint32_t charge(struct nm_engine *e, uint32_t access_site, uint32_t object)
 {
-	struct nm_access_site *o = &e->access_sites.at[access_site];
+	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
 	if (o->object != object || !o->attr)
 		return change_object(e, access_site, object);
@@ -437,8 +439,8 @@ static int find_any(struct nm_engine *e, const struct nm_decoded_block *decoded,
 static uint32_t charge_apart(struct nm_engine *e, const struct nm_decoded_block *decoded,
 			     uint32_t access_site, uint64_t address)
 {
-	const struct nm_access_site *o = &e->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = &e->tables.at[o->decoded->tables];
+	const struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
+	const struct nm_decoded_tables *t = &e->decoder.tables.at[o->decoded->tables];
 	const struct nm_access_range s = nm_word_accesses(t, o->access);
 	uint32_t objects[NM_COALESCED_MAX] = {0}, n = 0, group;
 	int mixed = 0;
@@ -452,7 +454,7 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_decoded_block 
 		return charge(e, access_site, objects[0]);
 	group = nm_engine_mixed_coalesced(e, access_site, objects);
 	if (group)
-		nm_coalesced_at(e->coalesced, group)->count++;
+		nm_coalesced_at(e->resolver.coalesced, group)->count++;
 	return group;
 }
 
@@ -461,7 +463,7 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_decoded_block 
 static inline int is_within(const struct nm_engine *e, uint32_t access_site, uint64_t address,
 			    const struct nm_location *location)
 {
-	const uint64_t word = nm_entry_of(&e->access_sites.at[access_site], word);
+	const uint64_t word = nm_entry_of(&e->decoder.access_sites.at[access_site], word);
 
 	if (!nm_word_is_coalesced(word))
 		return 1;
@@ -473,7 +475,7 @@ static inline int is_within(const struct nm_engine *e, uint32_t access_site, uin
 uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_decoded_block *decoded, uint32_t access_site,
 			   uint64_t address)
 {
-	struct nm_access_site *o = &e->access_sites.at[access_site];
+	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 	const uint64_t word = nm_entry_of(o, word);
 	const uint64_t last = nm_word_is_coalesced(word) ? address + nm_word_size(word) - 1 : address;
 	struct nm_location location;
@@ -501,8 +503,8 @@ uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_decoded_block *d
  * one. */
 static uint32_t stack_owner(const struct nm_engine *e, uint32_t access_site, uint64_t address)
 {
-	const struct nm_access_site *o = &e->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = &e->tables.at[o->decoded->tables];
+	const struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
+	const struct nm_decoded_tables *t = &e->decoder.tables.at[o->decoded->tables];
 	uint32_t object = nm_stack_owner(e->stack, address);
 	struct nm_access_range s;
 
@@ -522,37 +524,37 @@ static uint32_t stack_owner(const struct nm_engine *e, uint32_t access_site, uin
 static int defer_one(struct nm_engine *e, const struct nm_decoded_block *decoded, uint32_t access_site,
 		     uint32_t index)
 {
-	uint64_t address = e->batch[index].address, depth = address - e->window.low;
+	uint64_t address = e->builder.refs[index].address, depth = address - e->window.low;
 	uint32_t object = 0;
 
 	if (depth >= e->window.own && depth < e->window.length)
 		object = stack_owner(e, access_site, address);
 	if (object || (depth >= e->window.length && depth < -(uint64_t)NM_BELOW && !decoded->fills)) {
-		e->batch[index].attr = object;
-		e->open[e->pending_count++] =
+		e->builder.refs[index].attr = object;
+		e->resolver.pending[e->resolver.pending_count++] =
 		    (uint64_t)access_site << 32 | (object ? NM_KNOWN : 0) | NM_DEBITED | index;
 		return 0;
 	}
-	e->batch[index].attr = nm_engine_resolve(e, decoded, access_site, address);
-	return e->batch[index].attr ? 0 : NM_ENOMEM;
+	e->builder.refs[index].attr = nm_engine_resolve(e, decoded, access_site, address);
+	return e->builder.refs[index].attr ? 0 : NM_ENOMEM;
 }
 
 int nm_engine_defer(struct nm_engine *e, const struct nm_decoded_block *decoded, size_t at, unsigned entries)
 {
-	uint32_t access_site = decoded->first_access_site + (uint32_t)at, index = (uint32_t)e->batched;
+	uint32_t access_site = decoded->first_access_site + (uint32_t)at, index = (uint32_t)e->builder.count;
 	int status = 0;
 
 	/* To settle may turn entries of this decoded block, for which its runs are to be right. */
 	for (unsigned left = entries; left; left &= left - 1)
-		e->access_sites.at[access_site + (unsigned)__builtin_ctz(left)].debit++;
-	e->underway = decoded;
-	e->served = (uint32_t)at + NM_ENTRIES;
+		e->decoder.access_sites.at[access_site + (unsigned)__builtin_ctz(left)].debit++;
+	e->resolver.underway = decoded;
+	e->resolver.served = (uint32_t)at + NM_ENTRIES;
 	for (unsigned left = entries; left && !status; left &= left - 1) {
 		unsigned entry = (unsigned)__builtin_ctz(left);
 
 		status = defer_one(e, decoded, access_site + entry, index + entry);
 	}
-	e->underway = NULL;
+	e->resolver.underway = NULL;
 	return status;
 }
 
@@ -577,7 +579,7 @@ static inline uint32_t settle(struct nm_engine *e, uint32_t access_site, uint64_
 	const uint32_t owner = plain ? nm_blocks_owner(&e->space.heap, address) : 0;
 	uint32_t attr;
 
-	if (!owner || e->access_sites.at[access_site].grouped)
+	if (!owner || e->decoder.access_sites.at[access_site].grouped)
 		return settle_any(e, access_site, address);
 	attr = charge(e, access_site, nm_blocks_object(&e->space.heap, owner));
 	return attr && large_of(owner) && visit(e, access_site, large_of(owner), attr) ? 0 : attr;
@@ -586,38 +588,40 @@ static inline uint32_t settle(struct nm_engine *e, uint32_t access_site, uint64_
 /* References of a burst have their attributions: the passes see them. */
 static int sample_references(struct nm_engine *e)
 {
-	struct nm_bursts *b = &e->bursts;
-	const struct nm_pass_sample sample = {.refs = e->batch,
+	struct nm_bursts *b = &e->builder.bursts;
+	const struct nm_pass_sample sample = {.refs = e->builder.refs,
 					      .from = b->taken,
-					      .end = e->batched,
+					      .end = e->builder.count,
 					      .access = b->access,
-					      .instructions = e->access_instructions.at,
+					      .instructions = e->decoder.access_instructions.at,
 					      .frame_end = b->frame_end,
 					      .burst = b->burst,
 					      .batch = b->batch,
 					      .left = b->until - b->batch};
 
-	b->taken = e->batched;
-	return nm_passes_sample(&e->passes, e, &sample);
+	b->taken = e->builder.count;
+	return nm_passes_sample(&e->feed.passes, e, &sample);
 }
 
 int nm_engine_resolve_list(struct nm_engine *e)
 {
 	const int plain = is_plain_heap(e);
 
-	for (size_t i = 0; i < e->pending_count; i++)
-		e->access_sites.at[e->open[i] >> 32].debit += !(e->open[i] & NM_DEBITED);
-	for (size_t i = 0; i < e->pending_count; i++) {
-		const uint32_t index = (uint32_t)e->open[i], access_site = (uint32_t)(e->open[i] >> 32);
-		struct nm_ref *r = &e->batch[index & (NM_DEBITED - 1)];
+	for (size_t i = 0; i < e->resolver.pending_count; i++)
+		e->decoder.access_sites.at[e->resolver.pending[i] >> 32].debit +=
+		    !(e->resolver.pending[i] & NM_DEBITED);
+	for (size_t i = 0; i < e->resolver.pending_count; i++) {
+		const uint32_t index = (uint32_t)e->resolver.pending[i],
+			       access_site = (uint32_t)(e->resolver.pending[i] >> 32);
+		struct nm_ref *r = &e->builder.refs[index & (NM_DEBITED - 1)];
 
 		r->attr = index & NM_KNOWN ? charge(e, access_site, r->attr)
 					   : settle(e, access_site, r->address, plain);
 		if (!r->attr)
 			return NM_ENOMEM;
 	}
-	e->pending_count = 0;
-	if (e->bursts.taken >= e->batched)
+	e->resolver.pending_count = 0;
+	if (e->builder.bursts.taken >= e->builder.count)
 		return 0;
 	return sample_references(e);
 }

@@ -256,7 +256,7 @@ static int merge_all(struct merge *f)
 	if (!status && e->calls)
 		status = merge_contexts(f) || merge_context_attrs(f, keys) ? NM_ENOMEM : 0;
 	if (!status)
-		status = nm_passes_finish(&e->passes,
+		status = nm_passes_finish(&e->feed.passes,
 					  &(struct nm_pass_merge){.program = e,
 								  .key_count = keys,
 								  .keys = f->keys,
@@ -287,7 +287,7 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
 	result->instructions = e->clock - e->unmeasured;
-	result->references = e->references;
+	result->references = e->builder.references;
 	result->lost_words = e->lost;
 	return status;
 }

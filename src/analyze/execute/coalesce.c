@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * grouped.c - accesses that share an address word (decoded_block.h) become a group (coalesced.h): for each
+ * coalesce.c - accesses that share an address word (decoded_block.h) become a group (coalesced.h): for each
  * object, or set of objects, that they reach, there is one, with the attribution key of each access.  How
  * often it was handed over is shared out to these attribution keys at the end.
  *
@@ -13,9 +13,9 @@
 
 uint32_t nm_engine_attribute(struct nm_engine *e, uint32_t access_site, uint32_t object)
 {
-	return nm_attributions_get(&e->attrs, e->thread->number,
-				   e->attrs.instructions.at[e->access_instructions.at[access_site]].site,
-				   object);
+	return nm_attributions_get(
+	    &e->attrs, e->thread->number,
+	    e->attrs.instructions.at[e->decoder.access_instructions.at[access_site]].site, object);
 }
 
 /* Lists the accesses of a group, each with its attribution key.  objects: of each, or, where they have one
@@ -23,14 +23,14 @@ uint32_t nm_engine_attribute(struct nm_engine *e, uint32_t access_site, uint32_t
 static unsigned list_members(struct nm_engine *e, uint32_t access_site, const uint32_t *objects,
 			     unsigned step, struct nm_coalesced_member *ret_members)
 {
-	const struct nm_access_site *o = &e->access_sites.at[access_site];
-	const struct nm_decoded_tables *t = &e->tables.at[o->decoded->tables];
+	const struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
+	const struct nm_decoded_tables *t = &e->decoder.tables.at[o->decoded->tables];
 	const struct nm_access_range s = nm_word_accesses(t, o->access);
 	unsigned n = 0;
 
 	for (uint32_t i = s.first; i < s.end; i++) {
 		uint32_t single = o->decoded->first_access_site + t->single[i].entry;
-		uint64_t word = nm_entry_of(&e->access_sites.at[single], word);
+		uint64_t word = nm_entry_of(&e->decoder.access_sites.at[single], word);
 
 		ret_members[n] =
 		    (struct nm_coalesced_member){.attr = nm_engine_attribute(e, single, objects[n * step]),
@@ -47,15 +47,16 @@ uint32_t nm_engine_coalesced(struct nm_engine *e, uint32_t access_site, uint32_t
 {
 	struct nm_coalesced_member members[NM_COALESCED_MAX];
 	uint64_t key = (uint64_t)access_site << 26 | (object < NM_OBJECT_MAX ? object : NM_OBJECT_MAX);
-	struct nm_recent_attr *r = &e->coalesced_recent[nm_mix64(key) >> (64 - NM_RECENT_ATTRS_BITS)];
+	struct nm_recent_attr *r =
+	    &e->resolver.coalesced_recent[nm_mix64(key) >> (64 - NM_RECENT_ATTRS_BITS)];
 	unsigned n;
 
 	if (r->attr && r->key == key)
 		return r->attr;
-	*r = (struct nm_recent_attr){key, (uint32_t)nm_map_get(&e->coalesced_of, key, 0)};
+	*r = (struct nm_recent_attr){key, (uint32_t)nm_map_get(&e->resolver.coalesced_of, key, 0)};
 	if (!r->attr && (n = list_members(e, access_site, &object, 0, members))) {
-		r->attr = nm_coalesced_add(e->coalesced, members, n);
-		if (r->attr && nm_map_put(&e->coalesced_of, key, r->attr))
+		r->attr = nm_coalesced_add(e->resolver.coalesced, members, n);
+		if (r->attr && nm_map_put(&e->resolver.coalesced_of, key, r->attr))
 			r->attr = 0;
 	}
 	return r->attr;
@@ -70,20 +71,20 @@ uint32_t nm_engine_mixed_coalesced(struct nm_engine *e, uint32_t access_site, co
 
 	for (unsigned i = 0; i < n; i++)
 		key = nm_mix64(key ^ members[i].attr);
-	for (key |= 1ull << 63; (group = (uint32_t)nm_map_get(&e->coalesced_of, key, 0)); key++) {
-		const struct nm_coalesced *g = nm_coalesced_at(e->coalesced, group);
+	for (key |= 1ull << 63; (group = (uint32_t)nm_map_get(&e->resolver.coalesced_of, key, 0)); key++) {
+		const struct nm_coalesced *g = nm_coalesced_at(e->resolver.coalesced, group);
 
 		if (g->members == n && !memcmp(g->member, members, n * sizeof *members))
 			return group;
 	}
-	group = n ? nm_coalesced_add(e->coalesced, members, n) : 0;
-	return group && nm_map_put(&e->coalesced_of, key, group) ? 0 : group;
+	group = n ? nm_coalesced_add(e->resolver.coalesced, members, n) : 0;
+	return group && nm_map_put(&e->resolver.coalesced_of, key, group) ? 0 : group;
 }
 
 void nm_engine_share(struct nm_engine *e)
 {
-	for (uint32_t i = 1; i < e->coalesced->count; i++) {
-		struct nm_coalesced *g = nm_coalesced_at(e->coalesced, i);
+	for (uint32_t i = 1; i < e->resolver.coalesced->count; i++) {
+		struct nm_coalesced *g = nm_coalesced_at(e->resolver.coalesced, i);
 
 		for (uint32_t k = 0; k < g->members; k++)
 			e->attrs.references[g->member[k].attr].count[g->member[k].kind] += g->count;

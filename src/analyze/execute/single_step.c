@@ -23,7 +23,7 @@ void nm_engine_choose_path(struct nm_engine *e)
 {
 	const struct nm_thread *t = e->thread;
 
-	e->single_step = e->fetching || !e->measuring || e->calls || e->instruction_clock ||
+	e->single_step = e->fetching || !e->measuring || e->calls || e->builder.instruction_clock ||
 			 (t && (t->probe.context || t->signals.list.count));
 }
 
@@ -40,28 +40,28 @@ int nm_engine_run_stack(struct nm_engine *e, size_t index)
 
 int nm_engine_flush(struct nm_engine *e)
 {
-	size_t count = e->batched;
+	size_t count = e->builder.count;
 	int status = nm_engine_resolve_pending(e);
 
 	if (!count || status)
 		return status;
-	if (e->calls && nm_calls_translate(e->calls, e->batch, count))
+	if (e->calls && nm_calls_translate(e->calls, e->builder.refs, count))
 		return NM_ENOMEM;
-	e->references += count - e->batched_fetches;
-	if (e->references > e->drain_at)
+	e->builder.references += count - e->builder.fetches;
+	if (e->builder.references > e->resolver.drain_at)
 		nm_engine_drain(e);
-	e->batched = e->batched_fetches = 0;
-	nm_bursts_next(&e->bursts);
+	e->builder.count = e->builder.fetches = 0;
+	nm_bursts_next(&e->builder.bursts);
 	if (nm_engine_must_announce(e) && nm_engine_announce(e))
 		return NM_ENOMEM;
-	nm_coalesced_raise_limit(e->coalesced,
+	nm_coalesced_raise_limit(e->resolver.coalesced,
 				 (uint32_t)(e->calls ? e->calls->attrs.count : e->attrs.list.count));
-	status = nm_workers_submit(e->workers, count);
-	if (e->instruction_clock)
-		nm_instruction_clock_next(e->instruction_clock);
-	e->batch = nm_workers_buffer(e->workers);
-	if (!status && e->batches++ >= NM_WORKERS_QUEUE)
-		status = nm_passes_retired(&e->passes, e, e->batches - NM_WORKERS_QUEUE - 1);
+	status = nm_workers_submit(e->builder.workers, count);
+	if (e->builder.instruction_clock)
+		nm_instruction_clock_next(e->builder.instruction_clock);
+	e->builder.refs = nm_workers_buffer(e->builder.workers);
+	if (!status && e->builder.submitted++ >= NM_WORKERS_QUEUE)
+		status = nm_passes_retired(&e->feed.passes, e, e->builder.submitted - NM_WORKERS_QUEUE - 1);
 	return status;
 }
 
@@ -69,13 +69,14 @@ int nm_engine_flush(struct nm_engine *e)
 
 static int append(struct nm_engine *e, struct nm_ref ref, uint32_t access_site)
 {
-	if (e->batched == NM_BATCH && nm_engine_flush(e))
+	if (e->builder.count == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
-	if (e->instruction_clock)
-		nm_instruction_clock_note(e->instruction_clock, e->batched, e->instructions);
-	e->bursts.access[e->batched] = access_site;
-	e->bursts.frame_end[e->batched] = e->window.low + e->window.own;
-	e->batch[e->batched++] = ref;
+	if (e->builder.instruction_clock)
+		nm_instruction_clock_note(e->builder.instruction_clock, e->builder.count,
+					  e->builder.instructions);
+	e->builder.bursts.access[e->builder.count] = access_site;
+	e->builder.bursts.frame_end[e->builder.count] = e->window.low + e->window.own;
+	e->builder.refs[e->builder.count++] = ref;
 	return 0;
 }
 
@@ -105,7 +106,7 @@ static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, stru
 static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded, struct nm_side_exit left,
 		     uint64_t before)
 {
-	const struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
+	const struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
 
 	for (uint32_t i = 0; i < t->fetches && t->fetch[i].first < left.instructions; i++) {
 		const struct nm_fetch *f = &t->fetch[i];
@@ -114,11 +115,11 @@ static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded
 		uint8_t bytes = whole ? f->bytes : left.fetched;
 
 		e->attrs.references[f->attr].count[0] += weight;
-		e->instructions = before + f->first + weight;
+		e->builder.instructions = before + f->first + weight;
 		if (append(e, (struct nm_ref){f->address, f->attr, bytes, NM_REF_FETCH, weight},
 			   NM_NO_ACCESS))
 			return NM_ENOMEM;
-		e->batched_fetches++;
+		e->builder.fetches++;
 	}
 	return 0;
 }
@@ -130,7 +131,7 @@ static uint32_t instructions_to(const struct nm_engine *e, const struct nm_decod
 	enum { HEAD = 2 /* words of a definition before its instructions */ };
 
 	return nm_wire_access_instruction(
-		   e->definitions.at[id].words[HEAD + decoded->instructions + access]) +
+		   e->decoder.definitions.at[id].words[HEAD + decoded->instructions + access]) +
 	       1u;
 }
 
@@ -138,7 +139,7 @@ static int measure(struct nm_engine *e, struct nm_decoded_block *decoded, uint32
 		   struct nm_side_exit left)
 {
 	uint64_t before = e->clock - e->unmeasured - left.instructions;
-	const struct nm_access *single = e->tables.at[decoded->tables].single;
+	const struct nm_access *single = e->decoder.tables.at[decoded->tables].single;
 
 	if (!e->measuring) {
 		e->unmeasured += left.instructions;
@@ -147,8 +148,8 @@ static int measure(struct nm_engine *e, struct nm_decoded_block *decoded, uint32
 	if (e->fetching && fetch_all(e, decoded, left, before))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < left.accesses; i++) {
-		if (e->instruction_clock)
-			e->instructions = before + instructions_to(e, decoded, id, i);
+		if (e->builder.instruction_clock)
+			e->builder.instructions = before + instructions_to(e, decoded, id, i);
 		if (reference(e, decoded, single[i], words[single[i].word] + single[i].distance))
 			return NM_ENOMEM;
 	}
@@ -204,7 +205,7 @@ int nm_engine_change_any_frame(struct nm_engine *e, const struct nm_decoded_bloc
 static int find_exit(const struct nm_engine *e, const struct nm_decoded_block *decoded, size_t n,
 		     struct nm_side_exit *ret_left)
 {
-	const struct nm_decoded_tables *t = &e->tables.at[decoded->tables];
+	const struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
 
 	if (n == t->words) {
 		*ret_left = (struct nm_side_exit){.accesses = (uint16_t)t->accesses,
@@ -237,7 +238,7 @@ static int enter(struct nm_engine *e, const struct nm_decoded_block *decoded)
 	if (nm_engine_run_stack(e, stack))
 		return NM_ENOMEM;
 	return e->calls ? nm_calls_run(e->calls, e->stack, decoded->stack_object, function->is_trampoline,
-				       e->batched)
+				       e->builder.count)
 			: 0;
 }
 
@@ -278,7 +279,7 @@ int nm_engine_single_step(struct nm_engine *e, const uint64_t *header, size_t n,
 	w = &e->thread->probe;
 	if (w->context)
 		nm_engine_probe_block(e, id, decoded, header + 1, left);
-	if (n == e->tables.at[decoded->tables].words && decoded->end != NM_WIRE_JUMP) {
+	if (n == e->decoder.tables.at[decoded->tables].words && decoded->end != NM_WIRE_JUMP) {
 		uint64_t slot = header[n] + decoded->frame;
 
 		if (change_frame(e, decoded, slot))

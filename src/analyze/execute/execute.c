@@ -55,9 +55,12 @@ struct manner {
 	int sampled, tight;
 };
 
-ALWAYS struct nm_ref *next_ref(const struct nm_engine *e) { return e->batch + e->batched; }
+ALWAYS struct nm_ref *next_ref(const struct nm_engine *e) { return e->builder.refs + e->builder.count; }
 
-ALWAYS void put_back(struct nm_engine *e, const struct nm_ref *out) { e->batched = (size_t)(out - e->batch); }
+ALWAYS void put_back(struct nm_engine *e, const struct nm_ref *out)
+{
+	e->builder.count = (size_t)(out - e->builder.refs);
+}
 
 /* Open entries of the group from entry `at` on go on the list, but for those that cannot wait. */
 static __attribute__((noinline)) int defer(struct nm_engine *e, const struct nm_ref *out,
@@ -65,8 +68,8 @@ static __attribute__((noinline)) int defer(struct nm_engine *e, const struct nm_
 					   const uint64_t *addresses, unsigned open)
 {
 	const uint64_t step = 1ull << 32 | 1, access_site = decoded->first_access_site + at;
-	const uint64_t first = access_site << 32 | (size_t)(out - e->batch);
-	uint64_t *list = &e->open[e->pending_count];
+	const uint64_t first = access_site << 32 | (size_t)(out - e->builder.refs);
+	uint64_t *list = &e->resolver.pending[e->resolver.pending_count];
 	unsigned left = decoded->fills ? 0 : open;
 
 	for (; left; left &= left - 1) {
@@ -80,7 +83,7 @@ static __attribute__((noinline)) int defer(struct nm_engine *e, const struct nm_
 		put_back(e, out);
 		return nm_engine_defer(e, decoded, at, open);
 	}
-	e->pending_count = (size_t)(list - e->open);
+	e->resolver.pending_count = (size_t)(list - e->resolver.pending);
 	return 0;
 }
 
@@ -88,11 +91,11 @@ static __attribute__((noinline)) int defer(struct nm_engine *e, const struct nm_
 static void note_accesses(struct nm_engine *e, const struct nm_ref *out,
 			  const struct nm_decoded_block *decoded, size_t n)
 {
-	const size_t index = (size_t)(out - e->batch);
+	const size_t index = (size_t)(out - e->builder.refs);
 
 	for (size_t i = 0; i < n; i++) {
-		e->bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
-		e->bursts.frame_end[index + i] = e->window.low + e->window.own;
+		e->builder.bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
+		e->builder.bursts.frame_end[index + i] = e->window.low + e->window.own;
 	}
 }
 
@@ -148,7 +151,7 @@ ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_bl
 /* A block that has groups, while each reference is looked at. */
 ALWAYS int is_apart(const struct nm_engine *e, const struct nm_decoded_block *decoded)
 {
-	return decoded->more && e->bursts.sampling;
+	return decoded->more && e->builder.bursts.sampling;
 }
 
 /* A block of n addresses for which something is to be done by single steps.  1: it is none.  What it did is
@@ -169,7 +172,8 @@ static __attribute__((noinline)) int make_room(struct nm_engine *e, const struct
 /* Whether a copy of the loop does for the next n words. */
 ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
 {
-	return (manner.sampled || !e->bursts.sampling) && (manner.tight || e->batched + n <= NM_BATCH);
+	return (manner.sampled || !e->builder.bursts.sampling) &&
+	       (manner.tight || e->builder.count + n <= NM_BATCH);
 }
 
 /* Executes the blocks that start in a window and end there or, the last of all, with it.  heads: where words
@@ -195,7 +199,7 @@ ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t 
 				return status < 0 ? status : words - begin + (status ? 0 : (long)count);
 			out = next_ref(e);
 		} else {
-			if (manner.tight && out + count - 1 > e->batch + NM_BATCH) {
+			if (manner.tight && out + count - 1 > e->builder.refs + NM_BATCH) {
 				if (make_room(e, out))
 					return nm_fail_memory(err);
 				if (!does(e, (size_t)(last - words), manner))
@@ -265,9 +269,9 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 	else
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
-	if (e->bursts.sampling)
+	if (e->builder.bursts.sampling)
 		return execute_sampled(e, words, heads, end, err);
-	return !whole || e->batched + end > NM_BATCH || count - end < NM_ENTRIES
+	return !whole || e->builder.count + end > NM_BATCH || count - end < NM_ENTRIES
 		   ? execute_tight(e, words, heads, end, err)
 		   : execute_plain(e, words, heads, end, err);
 }

@@ -31,7 +31,7 @@ void nm_engine_probe_wrapper(struct nm_engine *e, uint32_t context, unsigned lev
 /* The instruction of an access of a block; without one, the block's first. */
 static uint64_t pc_of(const struct nm_engine *e, uint32_t id, size_t access)
 {
-	const struct nm_definition *d = &e->definitions.at[id];
+	const struct nm_definition *d = &e->decoder.definitions.at[id];
 	struct nm_wire_record r = {
 	    .kind = NM_WIRE_BLOCK_DEF, .arg = id, .payload = d->words, .words = d->count};
 	struct nm_wire_block_info info;
@@ -57,14 +57,14 @@ void nm_engine_probe_block(struct nm_engine *e, uint32_t id, const struct nm_dec
 			   const uint64_t *words, struct nm_side_exit left)
 {
 	struct nm_wrapper_probe *w = &e->thread->probe;
-	const struct nm_access *single = e->tables.at[decoded->tables].single;
+	const struct nm_access *single = e->decoder.tables.at[decoded->tables].single;
 
-	if (!e->tables.at[decoded->tables].accesses) /* not every collector sends it */
+	if (!e->decoder.tables.at[decoded->tables].accesses) /* not every collector sends it */
 		return;
 	w->ran += left.instructions;
 	for (size_t i = 0; i < left.accesses; i++) {
 		const struct nm_access_site *o =
-		    &e->access_sites.at[decoded->first_access_site + single[i].entry];
+		    &e->decoder.access_sites.at[decoded->first_access_site + single[i].entry];
 		uint64_t address = words[single[i].word] + single[i].distance;
 
 		if (nm_access_site_kind(o) == NM_REF_WRITE && address - w->address < w->end - w->address) {

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decoder.h - all that is known of the program's code: definitions of blocks, as the stream has them, and the decoded blocks
+ * that threads have made of them.
+ */
+#ifndef NM_DECODER_H
+#define NM_DECODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "decode.h"
+#include "decoded_block.h"
+#include "vector.h"
+
+struct nm_engine;
+
+/* A block's definition, from which each thread makes its decoded block. */
+struct nm_definition {
+	uint64_t *words; /* copy of the record's payload, in a definition store */
+	uint32_t count;
+};
+
+/* Where definitions live: shared with the engines of forked children, which go on using them. */
+struct nm_definition_store {
+	unsigned users;
+	struct nm_definition_store *older; /* the parent's, kept alive */
+	struct nm_arena arena;
+};
+
+struct nm_decoder {
+	struct nm_definition_store *definition_store;
+	struct nm_vec(struct nm_definition) definitions;   /* by block id */
+	struct nm_vec(struct nm_decoded_tables) tables;    /* of decoded blocks */
+	struct nm_vec(struct nm_access_site) access_sites; /* of all accesses of all decoded blocks, */
+	struct nm_vec(uint32_t) access_instructions;       /* and what instruction each is of */
+	struct nm_arena arena;                             /* decoded blocks */
+};
+
+/* A store that keeps `older`, which may be NULL, alive.  NULL: out of memory. */
+struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *older);
+void nm_definition_store_release(struct nm_definition_store *store);
+
+/* Keeps a definition. */
+int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
+
+/* Makes the running thread's decoded block of a block.  NULL: *err says why. */
+struct nm_decoded_block *nm_engine_decode_block(struct nm_engine *engine, uint32_t id, struct nm_error *err);
+
+#endif
