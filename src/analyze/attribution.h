@@ -12,8 +12,8 @@
  * -O2 on a file of 300 lines then took 754 MB instead of 330 MB, most of it pairs of attribution keys that
  * evict each other.
  */
-#ifndef NM_CELLS_H
-#define NM_CELLS_H
+#ifndef NM_ATTRIBUTION_H
+#define NM_ATTRIBUTION_H
 
 #include <stdint.h>
 

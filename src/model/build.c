@@ -117,21 +117,17 @@ static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machin
 }
 
 /* Whether a level needs more than fast.c does, for its own sake or that of those outside it. */
-static int needs_custom(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
 	const struct nm_level_spec *l = &machine->levels[i];
 
 	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
-	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i))
+	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i) ||
+	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || l->pages)
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
-		enum nm_inclusion inclusion = machine->levels[j].inclusion;
-
-		const struct nm_cache *c = unit_of(h, i, 0), *lower = unit_of(h, j, 0);
-
-		if (inclusion == NM_EXCLUSIVE && c->next == lower)
-			return 1;
-		if (inclusion == NM_INCLUSIVE && l->ways >= NM_HIGHLY_ASSOCIATIVE && outside(c, lower))
+		if (machine->levels[j].inclusion == NM_EXCLUSIVE &&
+		    unit_of(h, i, 0)->next == unit_of(h, j, 0))
 			return 1;
 	}
 	return 0;
@@ -143,7 +139,7 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 {
 	struct nm_cache *c = &h->units[u];
 	const struct nm_level_spec *spec = &machine->levels[c->level];
-	struct nm_level_context context = {.general = needs_custom(h, machine, c->level),
+	struct nm_level_context context = {.general = needs_general(h, machine, c->level),
 					   .queue =
 					       is_prefetched_to(h, machine, c->level) ? &h->queue : NULL};
 
@@ -202,7 +198,7 @@ void nm_hierarchy_expect_data(struct nm_hierarchy *h)
 }
 
 /* What enters at a level, or goes on from there to one that prefetches, has it issue what it named. */
-static void find_entrances_of_prefetchers(struct nm_hierarchy *h)
+static void find_entries_of_prefetchers(struct nm_hierarchy *h)
 {
 	for (unsigned u = 0; u < unit_count(h); u++)
 		for (const struct nm_cache *c = &h->units[u]; c; c = c->next)
@@ -238,7 +234,7 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 		return status;
 	}
 	find_short_cuts(h);
-	find_entrances_of_prefetchers(h);
+	find_entries_of_prefetchers(h);
 	*ret_hierarchy = h;
 	return 0;
 }

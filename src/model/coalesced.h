@@ -11,8 +11,8 @@
  * by one thread and read by another: what is made stays where it is, and is told of by handing over a batch
  * that has its number.
  */
-#ifndef NM_GROUPS_H
-#define NM_GROUPS_H
+#ifndef NM_COALESCED_H
+#define NM_COALESCED_H
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -37,23 +37,6 @@ struct nm_coalesced {
 	uint64_t count; /* of the maker: times that it was handed over */
 	uint32_t members;
 	struct nm_coalesced_member member[]; /* in order */
-};
-
-/* References of a group that follow each other in one line. */
-struct nm_part {
-	uint64_t mask; /* bytes of the line, a bit each */
-	uint8_t side;  /* how many lines behind that in which the group begins */
-	uint8_t first, count, writes;
-};
-
-enum { NM_CUT_PARTS = 4 };
-
-/* How a group lies in lines if it begins at an offset in one. */
-struct nm_cut {
-	uint32_t group; /* 0: nothing is known */
-	uint8_t offset;
-	uint8_t parts; /* 0: more than there is room for, or a reference lies in two lines */
-	struct nm_part part[NM_CUT_PARTS];
 };
 
 struct nm_coalesced_table {

@@ -36,7 +36,6 @@ void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor
 	h->sink.monitor = *monitor;
 	for (unsigned u = 0; u < unit_count(h); u++)
 		h->units[u].sink = &h->sink;
-	nm_hierarchy_use(h, &nm_lookup_watched);
 }
 
 void nm_hierarchy_set_sampler(struct nm_hierarchy *h, struct nm_sampler *sampler)

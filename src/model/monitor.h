@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor.h - tells of each single event in a hierarchy: hits, misses, loads and replacements at every level.
+ * monitor.h - reports each single event in a hierarchy: hits, misses, loads and replacements at every level.
  *
- * A hierarchy that is watched runs a copy of its loops of its own (fast.c), one reference after another; the
- * others hold no trace of this.  Rules of what is told, each at the level where it happens:
- *   - A reference, or a fill that the level above asks for, is told once for each line that it touches: a
- *   hit if the
- *     line is there, else a load, after the replacement of the line that had to leave, if one had.
- *   - A miss is told in front of the first load of a reference: once, however many lines it loads.  Hence
- *     loads - misses is what straddling references loaded beyond their first.
- *   - A fetch that stands for several instructions misses once; the others are hits.
- *   - What misses is told at this level before the fill is asked for from the next one.  Hence each line
- *   that a reference
- *     touches ends in one event: the hit at the level that serves it, or the load at the last level.
- *   - Levels that write through or do not allocate hand writes on: these are told at the next level as
- *   references of
- *     their own; a write to a line that is not there and is not loaded is a miss without a load.
- *   - Lines that an inclusive level takes back are invalidated at the levels above it, before they are
- *   replaced there:
- *     none is loaded in their stead.  Evictions of a level are its lines that were replaced and those that
- *     were invalidated.
- *   - Lines that a prefetch loads are told as such after the reference that caused it, each after the
- *   replacement of the
- *     line that had to leave; they are loads neither here nor at the next levels.
- *   - Lines that are still resident at the end are not told.
+ * A hierarchy that is watched takes references one by one.  Each event is reported at the level where it happens:
+ *   - A reference, or a fill for the level above, is one event for each line that it touches: a hit if the line is there,
+ *     else a load, after the replacement of the line that had to leave, if one had.
+ *   - A miss comes before the first load of a reference: once, however many lines it loads.  A fetch that stands for several
+ *     instructions misses once; the others are hits.  Then the next level is asked.  So each line that a reference touches
+ *     ends in one event: the hit at the level that serves it, or the load at the last level.
+ *   - Writes that a level hands on (write-through, no allocation) are references of the next level; a write to a line that is
+ *     not there and is not loaded is a miss without a load.
+ *   - Lines that an inclusive level takes back are invalidated above it, before it replaces them itself.  Evictions of a level
+ *     are its replacements and invalidations.
+ *   - Lines that a prefetch loads come after the reference that caused it; they are no loads, here or at the next levels.
+ *   - Lines that are resident at the end are not reported.
  */
 #ifndef NM_MONITOR_H
 #define NM_MONITOR_H

@@ -19,8 +19,8 @@
  *
  * Dropped: to note the address that missed with each residency, which makes half a cache line three quarters.
  */
-#ifndef NM_WITNESS_H
-#define NM_WITNESS_H
+#ifndef NM_SAMPLER_H
+#define NM_SAMPLER_H
 
 #include <stdint.h>
 

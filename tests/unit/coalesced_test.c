@@ -407,7 +407,7 @@ static struct nm_hierarchy *new_hierarchy(const struct nm_machine *machine, stru
 	return h;
 }
 
-/* lookup: which copy of the loops; watched: that of the monitor instead. */
+/* lookup: which copy of the loops; watched: a monitor gets the events, one reference at a time. */
 static uint64_t check(const char *what, const struct nm_machine *machine, const struct stream *s,
 		      unsigned lookup, int watched)
 {

@@ -20,8 +20,8 @@
  * 97 % of all words, and half of the instructions, but no faster, since a branch that goes another way costs
  * a wrong guess of the host, of which block by block there is none.
  */
-#ifndef NM_PLAN_H
-#define NM_PLAN_H
+#ifndef NM_DECODED_BLOCK_H
+#define NM_DECODED_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@
  * Dropped: 32-bit figures, which save 64 bytes a group and cost seven instructions more to widen and merge
  * them.
  */
-#ifndef NM_LANES_H
-#define NM_LANES_H
+#ifndef NM_INLINE_CACHE_H
+#define NM_INLINE_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>

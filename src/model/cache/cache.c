@@ -14,7 +14,6 @@
 
 #include <stdlib.h>
 
-#include "coalesced.h"
 #include "general.h"
 #include "lazy_array.h"
 
@@ -24,10 +23,6 @@ const struct nm_lookup *nm_lookup_supported(unsigned i)
 	unsigned n = 0;
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		list[n++] = &nm_lookup_avx512;
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
 		list[n++] = &nm_lookup_avx2;
 #endif
@@ -114,10 +109,9 @@ static int make_arrays(struct nm_cache *c, uint64_t slots)
 /* What finds a line sooner than a look at all its set. */
 static int make_aids(struct nm_cache *c)
 {
-	if (c->first && c->fast && (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
+	if (c->first && !c->general && (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
 		c->predicted = calloc(NM_GUESSES + 1, sizeof *c->predicted);
-		c->cuts = calloc(NM_CUTS, sizeof *c->cuts);
-		if (!c->predicted || !c->cuts)
+		if (!c->predicted)
 			return NM_ENOMEM;
 		c->predicted[NM_GUESSES] = (uint32_t)c->slots;
 		return 0;
@@ -143,8 +137,6 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 	c->set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
 	c->line_shift = (unsigned)__builtin_ctz(unit);
 	c->words = unit > 64 ? unit / 64 : 1;
-	c->fast = !context->general && spec->ways < NM_HIGHLY_ASSOCIATIVE && c->words == 1 &&
-		  (c->set_mask || sets == 1);
 	c->ways = !context->general && pads(spec->ways) ? (spec->ways + 7) / 8 * 8 : spec->ways;
 	if (sets > UINT64_MAX / sectors / c->ways)
 		return NM_ENOMEM;
@@ -165,7 +157,6 @@ void nm_cache_done(struct nm_cache *c)
 	nm_lazy_array_free(c->residencies, c->slots, sizeof *c->residencies);
 	nm_lazy_array_free(c->masks, c->slots, c->words * sizeof *c->masks);
 	free(c->predicted);
-	free(c->cuts);
 	nm_way_index_free(c->way_index);
 	nm_general_free(c->general);
 	nm_shadow_done(&c->shadow);
@@ -179,8 +170,6 @@ uint32_t nm_cache_find(const struct nm_cache *c, uint64_t line)
 
 	if (c->general)
 		return nm_general_find(c, line);
-	if (c->way_index)
-		return nm_way_index_find(c->way_index, c->tags, line);
 	for (unsigned way = 0; way < c->ways; way++)
 		if (c->tags[slot + way] == line)
 			return slot + way;

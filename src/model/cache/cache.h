@@ -20,7 +20,7 @@
 #include "sampler.h"
 #include "shadow.h"
 
-enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from so many ways on, a hash finds the way and a list the victim */ };
+enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from so many ways on, a hash finds the way */ };
 
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
@@ -44,7 +44,6 @@ static inline void nm_residency_serve(struct nm_residency *residency, unsigned w
 }
 
 struct nm_cache;
-struct nm_cut;
 struct nm_coalesced_table;
 struct nm_prefetch_queue;
 
@@ -69,7 +68,6 @@ struct nm_cache {
 	struct nm_residency *residencies;
 	uint64_t *masks;     /* words per slot, where a line has more than 64 bytes; else NULL */
 	uint32_t *predicted; /* [NM_GUESSES + 1] by hash of a line: where it may be; last: nowhere; or NULL */
-	struct nm_cut *cuts; /* [NM_CUTS] by hash of a group and where it begins in a line; or NULL */
 	uint64_t set_mask;   /* sets - 1 if that is a power of two, else 0 */
 	unsigned ways;       /* padded for vectors */
 	unsigned line_shift,
@@ -84,7 +82,6 @@ struct nm_cache {
 	const struct nm_lookup *lookup;
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL */
 	struct nm_level_spec spec;
-	int fast; /* LRU of fewer than NM_HIGHLY_ASSOCIATIVE, a power of two of sets, lines of at most 64 bytes */
 	int first;            /* takes the program's references only, no fills */
 	int same_lines_below; /* what is known of a line goes to the next level as it is */
 	int next_knows_cold; /* the next level sees just the lines loaded here: what is cold there is cold here */
@@ -212,7 +209,7 @@ static inline int nm_cache_takes_coalesced(const struct nm_cache *c)
 	return c->predicted && c->first && !c->queue;
 }
 
-/* A reserved of the table of guesses.  Words do, of which vectors multiply many at once. */
+/* A slot of the table of guesses.  Words do, of which vectors multiply many at once. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
 #define NM_GUESS_FACTOR 0x9e3779b9u
 static inline size_t nm_cache_guess(uint64_t line)
@@ -220,28 +217,15 @@ static inline size_t nm_cache_guess(uint64_t line)
 	return (uint32_t)line * NM_GUESS_FACTOR >> (32 - NM_GUESS_BITS);
 }
 
-/* A reserved of the table of cuts. */
-enum { NM_CUT_BITS = 8, NM_CUTS = 1 << NM_CUT_BITS };
-static inline size_t nm_cache_cut(uint32_t group, uint64_t offset)
-{
-	return ((uint64_t)group << 6 | offset) * 0x9e3779b97f4a7c15ull >> (64 - NM_CUT_BITS);
-}
-
 /* The slot of a line, or NM_NO_SLOT. */
 uint32_t nm_cache_find(const struct nm_cache *cache, uint64_t line);
 
-/* Sets with many ways each: hash from line to slot, list by shadow per set.  `tags` are the cache's. */
+/* Sets with many ways each: a hash from line to slot.  `tags` are the cache's. */
 struct nm_way_index *nm_way_index_new(uint64_t sets, uint32_t ways);
 void nm_way_index_free(struct nm_way_index *way_index);
 /* The slot, or NM_NO_SLOT. */
 uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
-void nm_way_index_touch(struct nm_way_index *way_index, uint32_t slot);
-/* A free slot or that of the oldest, which is now indexed as `line` and the newest; the caller then sets its
- * tag. */
-uint32_t nm_way_index_replace(struct nm_way_index *way_index, const uint64_t *tags, uint64_t set,
-			      uint64_t line);
-/* The index alone, for levels with another order: the line at a slot is there; a line is not there any more.
- * */
+/* The line at a slot is there; a line is not there any more. */
 void nm_way_index_put(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
 void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
 
@@ -257,9 +241,9 @@ const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, 
 /* Has the hierarchy, before its first batch, use other loops than the fastest. */
 void nm_hierarchy_use(struct nm_hierarchy *hierarchy, const struct nm_lookup *lookup);
 
-extern const struct nm_lookup nm_lookup_plain, nm_lookup_general, nm_lookup_watched;
+extern const struct nm_lookup nm_lookup_plain, nm_lookup_general;
 #if defined(__x86_64__)
-extern const struct nm_lookup nm_lookup_avx2, nm_lookup_avx512;
+extern const struct nm_lookup nm_lookup_avx2;
 #endif
 
 #endif

@@ -2,8 +2,8 @@
  *
  * counters.h - the figures of one level: counts per attribution key, and who replaced whom.
  */
-#ifndef NM_TALLY_H
-#define NM_TALLY_H
+#ifndef NM_COUNTERS_H
+#define NM_COUNTERS_H
 
 #include <stddef.h>
 #include <stdint.h>

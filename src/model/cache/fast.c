@@ -1,45 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * fast.c - the hot loops: references are looked up, hits counted, misses carried outwards.  Compiled once per
- * instruction set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is
- * made. One more copy (NM_WATCHED) tells a monitor of each event (monitor.h), and takes references one by
- * one; the others have nothing of it.
+ * fast.c - the hot loops: references are looked up, hits counted, misses carried outwards.  Compiled once per instruction set
+ * (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is made.
  *
- * A hit costs a guess of its slot, a compare with the tag there, a timestamp, an entry in the log of touches
- * (shadow.c), a count and a mask; where the guess is wrong all tags of the set are compared.  Misses are in
- * fast_miss.h.
+ * A hit costs a guess of its slot, a compare with the tag there, a timestamp, an entry in the log of touches (shadow.c), a
+ * count and a mask; where the guess is wrong all tags of the set are compared.  Misses are in fast_miss.h.
  *
- * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes
- * no look at the cache: hint in the table of guesses, bytes of the line, whether there are two lines.  The
- * second reads the table and counts the hits; so it is told at once what a load has moved.  Dropped
- * (bench/model_bench, all hit): all in one loop, with a search of the tags.  There the addresses of stores
- * depend on the outcome of the search, so the host runs later loads ahead of them, finds out that they touch
- * the same line, and starts over: 58 M references/s where four arrays are walked side by side, 160 M in two
- * halves.  Places read by the first half: 5.6 ns a hit instead of 5.2 there, 5.3 instead of 5.4 where
- * references jump about.  Lines kept for the second half, and addresses left to scaled indices: three
- * instructions of 28 less, and no faster.  Kind and weight spread by a load and a shuffle of the whole
- * reference: one less, and 2 to 4 % slower.  References of the batch in hand fetched eight lines ahead: no
- * faster.  (Later six of 29 less, by anew() and serve()'s one: replays of mawk, xz, bzip2 and sort by 3 to 6
- * % shorter, and here as long a hit.)  All of these were measured with a log whose entries were struck out,
- * which a hit waited for (shadow.c); since then: half as many hints, slots of 16 bits, slots gathered by the
- * first half: as fast; counts and mask of a residency added by one vector of 32 bytes: solver 7, xz 5 %
- * faster, bzip2, mawk and troff up to 3 % slower.
+ * The loop works in two halves.  The first finds out for a block of references, four at a time, what takes no look at the
+ * cache: hint in the table of guesses, bytes of the line, whether there are two lines.  The second looks up and counts.  So
+ * the addresses of stores do not depend on a search, and later loads need not wait for them.
  *
- * Also dropped: levels that hand lists of loads and settlements to each other, batch by batch, so that sets
- * could be shared out to threads: writing and reading those lists took longer than what is done here, and
- * the order of all touches, which the classes need, kept half of the work on one thread.  Fetching what the
- * misses of a block will need before its hits are counted: nothing on perl and xz, 5 % slower on gzip. 
- * Eight references at a time with AVX-512, tags and guesses gathered: 4.8 ns a hit instead of 4.3.  Misses
- * served within the loop, which then ends only with the block: 4.5 ns a hit, and replays of the solver take
- * a fifth longer.  Sides of a group in two lines told apart by bit masks: replays 2 to 4 % longer.
+ * A coalesced access (coalesced.h) is one reference as long as it lies in one line; else its members are taken by segments,
+ * as many as follow each other in one line.
  *
- * A group (coalesced.h) is one reference as long as it lies in one line: what differs is how much is added
- * to the counts of the residency, and that its attribution key is looked up when it misses.  One that lies
- * in two is taken by as many references at a time as lie in one of them.
+ * Counting rules served here: a reference that spans lines touches each of them and misses once, however many are loaded; a
+ * fetch that stands for `weight` instructions serves `weight` accesses of each line that it touches, and misses once.
  *
- * Counting rules served here: a reference that spans lines touches each of them and misses once, however
- * many are loaded; a fetch that stands for `weight` instructions serves `weight` accesses of each line that
- * it touches, and misses once.
+ * Dropped: one loop with a search of the tags; eight references at a time with AVX-512; lists of loads handed from level to
+ * level by batch, so that sets could be shared out to threads: longer to write and read than what is done here.
  */
 #include "coalesced.h"
 #include "fast_miss.h"
@@ -48,10 +26,6 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "look_at_four() takes references apart");
-_Static_assert(offsetof(struct nm_ref, weight) == offsetof(struct nm_ref, kind) + 1 &&
-		   offsetof(struct nm_residency, served) == offsetof(struct nm_residency, writes) + 8,
-	       "serve() adds both at once");
-
 /* Any reference, of any size, to any geometry. */
 static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct nm_ref *r)
 {
@@ -66,7 +40,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 		unsigned n = left < line - first ? left : (unsigned)(line - first);
 		uint32_t slot = find(c, address >> c->line_shift, (struct shape){0});
 
-		if (WATCHED)
+		if (__builtin_expect(c->sink != NULL, 0))
 			nm_event_sink_begin(c->sink, r, address, n);
 		reserve(&c->shadow, 1);
 		if (slot == NM_NO_SLOT) {
@@ -99,16 +73,8 @@ ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 /* Counts what a reference within a line is served. */
 ALWAYS void serve(struct nm_residency *residency, const struct nm_ref *r)
 {
-#if defined(__AVX2__)
-	__m128i *both = (__m128i *)&residency->writes, one;
-
-	/* _mm_cvtepu8_epi64 of both bytes; gcc makes three instructions of that. */
-	__asm__("vpmovzxbq %1, %0" : "=x"(one) : "m"(r->kind), "m"(r->weight));
-	_mm_storeu_si128(both, _mm_add_epi64(_mm_loadu_si128(both), one));
-#else
 	residency->writes += r->kind;
 	residency->served += r->weight;
-#endif
 }
 
 /* What the first half finds out for the second, of each reference. */
@@ -212,14 +178,6 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
 	return r->head;
 }
 
-/* The same value, of which the compiler does not know what else it has made of it: it then uses indices as
- * they are instead of keeping addresses, for which it takes more instructions. */
-ALWAYS uint64_t anew(uint64_t value)
-{
-	__asm__("" : "+r"(value));
-	return value;
-}
-
 /* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where
  * the table says, counts the hit.  Returns how many were. */
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
@@ -242,11 +200,8 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 			break;
 		if (__builtin_expect(timestamps[slot] < head, 0))
 			head = enter_late(&c->shadow);
-		now = anew(now);
-		slot = anew(slot);
 		log[now] = (uint32_t)slot;
 		timestamps[slot] = now;
-		slot = anew(slot);
 		serve(&residencies[slot], r);
 		residencies[slot].mask |= masks[now];
 	}
@@ -257,7 +212,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 static __attribute__((noinline)) uint32_t count_64(struct nm_cache *c, const struct nm_ref *refs,
 						   uint32_t count, const struct block *b, uint32_t i)
 {
-	return count_some(c, refs, count, (struct shape){8, 6, 1}, b, i);
+	return count_some(c, refs, count, (struct shape){8, 6}, b, i);
 }
 
 ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape,
@@ -278,7 +233,7 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct
 	if (way == UINT32_MAX)
 		return load_into(c, loader.address, loader.attr, loader.kind, shape);
 	c->predicted[nm_cache_guess(line)] = set + way;
-	touch_narrow(c, set + way);
+	touch(c, set + way);
 	return set + way;
 }
 
@@ -291,71 +246,53 @@ ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape 
 	c->residencies[slot].mask |= bytes_of(r->address, r->size, shape.line_shift);
 }
 
-/* Finds out how a group that begins at this offset in a line is cut. */
-static __attribute__((noinline)) void make_cut(const struct nm_cache *c, uint32_t group, uint64_t offset,
-					       unsigned line_shift, struct nm_cut *ret)
+/* Members of a coalesced access that follow each other in one line: where `loader` is the first of them. */
+ALWAYS void take_segment(struct nm_cache *c, struct nm_ref loader, unsigned count, unsigned writes,
+			 uint64_t mask, struct shape shape)
 {
-	const struct nm_coalesced *g = nm_coalesced_at(c->coalesced, group);
-	struct nm_part *part = NULL;
+	const uint64_t line = loader.address >> shape.line_shift;
+	uint32_t slot = c->predicted[nm_cache_guess(line)];
 
-	*ret = (struct nm_cut){.group = group, .offset = (uint8_t)offset};
-	for (uint32_t i = 0; i < g->members; i++) {
-		const struct nm_coalesced_member *m = &g->member[i];
-		const uint64_t first = offset + m->distance, side = first >> line_shift;
-
-		if ((first + m->size - 1) >> line_shift != side ||
-		    (ret->parts == NM_CUT_PARTS && part->side != side)) {
-			ret->parts = 0;
-			return;
-		}
-		if (!part || part->side != side) {
-			part = &ret->part[ret->parts++];
-			*part = (struct nm_part){.side = (uint8_t)side, .first = (uint8_t)i};
-		}
-		part->mask |= bytes_of(first, m->size, line_shift);
-		part->writes = (uint8_t)(part->writes + m->kind);
-		part->count++;
-	}
+	reserve(&c->shadow, 1);
+	if (__builtin_expect(c->tags[slot] == line, 1))
+		touch(c, slot);
+	else
+		slot = search_line(c, loader, shape);
+	c->residencies[slot].writes += writes;
+	c->residencies[slot].served += count;
+	c->residencies[slot].mask |= mask;
 }
 
-/* A group of which a reference lies in two lines, or that goes to and fro between them: one by one. */
-static __attribute__((noinline)) void take_apart(struct nm_cache *c, const struct nm_ref *r)
+/* A coalesced access that lies in more than one line, segment by segment. */
+static __attribute__((noinline)) void take_segments(struct nm_cache *c, const struct nm_ref *r,
+						    struct shape shape)
 {
 	const struct nm_coalesced *g = nm_coalesced_at(c->coalesced, r->attr);
 
-	for (uint32_t i = 0; i < g->members; i++) {
-		struct nm_ref one = nm_coalesced_member_ref(r, &g->member[i]);
+	for (uint32_t i = 0, first; i < g->members;) {
+		const uint64_t line = (r->address + g->member[i].distance) >> shape.line_shift;
+		unsigned writes = 0;
+		uint64_t mask = 0;
 
-		take_any(c, &one);
-	}
-}
+		for (first = i; i < g->members; i++) {
+			const struct nm_coalesced_member *m = &g->member[i];
+			const uint64_t address = r->address + m->distance;
 
-/* A group that lies in more than one line: as many references at a time as follow each other in one. */
-static __attribute__((noinline)) void take_parts(struct nm_cache *c, const struct nm_ref *r,
-						 struct shape shape)
-{
-	const uint64_t offset = r->address & ((1u << shape.line_shift) - 1);
-	struct nm_cut *cut = &c->cuts[nm_cache_cut(r->attr, offset)];
+			if (address >> shape.line_shift != line ||
+			    (address + m->size - 1) >> shape.line_shift != line)
+				break;
+			writes += m->kind;
+			mask |= bytes_of(address, m->size, shape.line_shift);
+		}
 
-	if (__builtin_expect(cut->group != r->attr || cut->offset != offset, 0))
-		make_cut(c, r->attr, offset, shape.line_shift, cut);
-	if (__builtin_expect(!cut->parts, 0))
-		take_apart(c, r);
-	for (const struct nm_part *p = cut->part, *end = p + cut->parts; p != end; p++) {
-		const uint64_t line = (r->address >> shape.line_shift) + p->side;
-		uint32_t slot = c->predicted[nm_cache_guess(line)];
+		const struct nm_ref one = nm_coalesced_member_ref(r, &g->member[first]);
 
-		reserve(&c->shadow, 1);
-		if (__builtin_expect(c->tags[slot] == line, 1))
-			touch_narrow(c, slot);
-		else
-			slot = search_line(c,
-					   nm_coalesced_member_ref(
-					       r, &nm_coalesced_at(c->coalesced, r->attr)->member[p->first]),
-					   shape);
-		c->residencies[slot].writes += p->writes;
-		c->residencies[slot].served += p->count;
-		c->residencies[slot].mask |= p->mask;
+		if (i > first) {
+			take_segment(c, one, i - first, writes, mask, shape);
+		} else { /* it lies in two lines itself */
+			take_any(c, &one);
+			i++;
+		}
 	}
 }
 
@@ -377,7 +314,7 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 			if ((r->address & (c->spec.line - 1)) + r->size <= c->spec.line)
 				take_moved(c, r, shape);
 			else if (nm_ref_is_coalesced(r))
-				take_parts(c, r, shape);
+				take_segments(c, r, shape);
 			else
 				take_any(c, r);
 			if (__builtin_expect(c->queue != NULL, 0))
@@ -388,16 +325,16 @@ ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t co
 
 static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t count)
 {
-	const int simple = !WATCHED && c->predicted && c->first;
+	const int simple = c->predicted && c->first;
 
 	if (simple && c->ways == 8 && c->line_shift == 6)
-		fast_loop(c, refs, count, (struct shape){8, 6, 1});
+		fast_loop(c, refs, count, (struct shape){8, 6});
 	else if (simple && c->ways == 8)
-		fast_loop(c, refs, count, (struct shape){8, c->line_shift, 1});
+		fast_loop(c, refs, count, (struct shape){8, c->line_shift});
 	else if (simple && c->ways == 16)
-		fast_loop(c, refs, count, (struct shape){16, c->line_shift, 1});
+		fast_loop(c, refs, count, (struct shape){16, c->line_shift});
 	else if (simple && c->ways == 4)
-		fast_loop(c, refs, count, (struct shape){4, c->line_shift, 1});
+		fast_loop(c, refs, count, (struct shape){4, c->line_shift});
 	else
 		for (uint32_t i = 0; i < count; i++) {
 			nm_cache_count(c, refs[i].weight, refs[i].kind);

@@ -3,8 +3,8 @@
  * general.h - what a level has besides when it is not LRU, modulo, write-back, write-allocate and
  * non-inclusive.
  */
-#ifndef NM_CUSTOM_H
-#define NM_CUSTOM_H
+#ifndef NM_GENERAL_H
+#define NM_GENERAL_H
 
 #include "cache.h"
 #include "index.h"

@@ -3,8 +3,8 @@
  * general_priv.h - what general.c and prefetch_fill.c share: how lines come to slots of such levels and
  * leave them.
  */
-#ifndef NM_CUSTOM_PRIV_H
-#define NM_CUSTOM_PRIV_H
+#ifndef NM_GENERAL_PRIV_H
+#define NM_GENERAL_PRIV_H
 
 #include "general.h"
 

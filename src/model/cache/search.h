@@ -14,27 +14,7 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-#if defined(__AVX512F__)
-ALWAYS unsigned find_way(const uint64_t *tags, unsigned ways, uint64_t line)
-{
-	const __m512i key = _mm512_set1_epi64((long long)line);
-	for (unsigned w = 0; w < ways; w += 8) {
-		unsigned hit = _mm512_cmpeq_epi64_mask(_mm512_load_si512(tags + w), key);
-		if (hit)
-			return w + (unsigned)__builtin_ctz(hit);
-	}
-	return UINT32_MAX;
-}
-
-ALWAYS unsigned oldest_way(const uint64_t *timestamps, unsigned ways)
-{
-	__m512i least = _mm512_load_si512(timestamps);
-	for (unsigned w = 8; w < ways; w += 8)
-		least = _mm512_min_epu64(least, _mm512_load_si512(timestamps + w));
-	return find_way(timestamps, ways, _mm512_reduce_min_epu64(least));
-}
-#define VECTOR_WAYS 8
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
 /* Which of four tags are the line, as bits. */
 ALWAYS unsigned same_of_4(const uint64_t *tags, __m256i key)
 {
@@ -88,7 +68,7 @@ ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 
 enum { WAY_BITS = 6 }; /* below a timestamp its way, in one number */
 
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 ALWAYS __m256i with_way(const uint64_t *timestamps, __m256i way)
 {
 	return _mm256_or_si256(_mm256_slli_epi64(_mm256_load_si256((const __m256i *)timestamps), WAY_BITS),

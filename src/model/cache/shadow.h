@@ -2,8 +2,8 @@
  *
  * shadow.h - the fully associative LRU cache that misses are classed against.
  */
-#ifndef NM_RECENCY_H
-#define NM_RECENCY_H
+#ifndef NM_SHADOW_H
+#define NM_SHADOW_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * shadow_log.h - the hot half of shadow.c: what hits and misses ask of the log.
  */
-#ifndef NM_LOG_H
-#define NM_LOG_H
+#ifndef NM_SHADOW_LOG_H
+#define NM_SHADOW_LOG_H
 
 #include "search.h"
 #include "shadow.h"

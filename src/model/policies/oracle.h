@@ -8,8 +8,8 @@
  * policy=opt must know the future before the next one can note its own.  Levels are made in the same order in each
  * run, and that is how they find what they noted.
  */
-#ifndef NM_FORESIGHT_H
-#define NM_FORESIGHT_H
+#ifndef NM_ORACLE_H
+#define NM_ORACLE_H
 
 #include <stdint.h>
 

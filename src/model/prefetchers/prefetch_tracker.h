@@ -32,8 +32,8 @@
  * takes as long as the first, and is what a second machine in the same run is for.  A filter by hash, as in
  * hardware: what is kept is bounded by the lines of the level anyway.
  */
-#ifndef NM_PREFETCHED_H
-#define NM_PREFETCHED_H
+#ifndef NM_PREFETCH_TRACKER_H
+#define NM_PREFETCH_TRACKER_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  *
  * folder.h - the symbol cache of one program: the answers of earlier runs and the files that they depend on.
  */
-#ifndef NM_SYMBOL_NAME_CACHE_H
-#define NM_SYMBOL_NAME_CACHE_H
+#ifndef NM_SYMBOL_FOLDER_H
+#define NM_SYMBOL_FOLDER_H
 
 #include "symbol_priv.h"
 
