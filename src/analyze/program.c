@@ -20,6 +20,14 @@ uint32_t nm_program_attr_of_key(const struct nm_engine *e, uint32_t key)
 	return e->calls ? e->calls->attrs.at[key].attr : key;
 }
 
+size_t nm_program_attributions(const struct nm_engine *e) { return e->attrs.list.count; }
+
+uint64_t nm_program_references(const struct nm_engine *e, uint32_t attr)
+{
+	assert(attr < e->attrs.list.count);
+	return e->attrs.references[attr].count[0] + e->attrs.references[attr].count[1];
+}
+
 const struct nm_object *nm_program_object(const struct nm_engine *e, uint32_t object)
 {
 	assert(object < e->space.objects.count);

@@ -16,6 +16,10 @@ struct nm_engine;
 const struct nm_attribution *nm_program_attribution(const struct nm_engine *program, uint32_t attr);
 uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 
+/* How many attributions there are, from 1 on; and, in `finish`, how many references each made. */
+size_t nm_program_attributions(const struct nm_engine *program);
+uint64_t nm_program_references(const struct nm_engine *program, uint32_t attr);
+
 /* An object's description; gives it a type, if that was found out. */
 const struct nm_object *nm_program_object(const struct nm_engine *program, uint32_t object);
 void nm_program_set_type(struct nm_engine *program, uint32_t object, const char *type);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LARGE = 1 << 20 /* bytes */ };
+enum { LARGE = 1 << 20, PAGE = 4096 /* bytes */ };
 
 /* 0: nothing, or more than can be addressed. */
 static size_t bytes_of(uint64_t count, size_t each)
@@ -44,4 +44,12 @@ void nm_lazy_array_free(void *array, uint64_t count, size_t each)
 		munmap(array, bytes);
 	else
 		free(array);
+}
+
+void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end)
+{
+	const uint64_t first = (from * each + PAGE - 1) / PAGE * PAGE, behind = end * each / PAGE * PAGE;
+
+	if (bytes_of(count, each) >= LARGE && first < behind)
+		madvise((char *)array + first, behind - first, MADV_DONTNEED);
 }

@@ -19,4 +19,8 @@ void *nm_lazy_array(uint64_t count, size_t each);
 /* array may be NULL; then count and size do not matter. */
 void nm_lazy_array_free(void *array, uint64_t count, size_t each);
 
+/* Elements [from, end) of a large array are no longer needed: whole pages of them go back, and read as zeros or as they
+ * were. */
+void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end);
+
 #endif

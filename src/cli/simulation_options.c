@@ -14,7 +14,7 @@
 #include "host.h"
 #include "message.h"
 
-enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16 };
+enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16, MIN_LIMIT = 1 << 16 };
 
 int64_t nm_default_threads(int64_t stages)
 {
@@ -211,6 +211,38 @@ static int find_machines(const struct nm_command *self, const struct nm_simulati
 	return status ? status : choose_cores(self, o, ret_machine);
 }
 
+/* A number of bytes, with K, M or G behind it. */
+static int read_size(const char *text, uint64_t *ret)
+{
+	static const char suffixes[] = "KMG";
+	const char *suffix;
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || errno)
+		return 0;
+	suffix = *end ? strchr(suffixes, *end) : NULL;
+	if (!suffix)
+		return !*end;
+	*ret <<= 10 * (suffix - suffixes + 1);
+	return !end[1] && *ret >> 10 * (suffix - suffixes + 1) == strtoull(text, NULL, 10);
+}
+
+static int choose_distances(const struct nm_command *self, const struct nm_simulation_options *o,
+			    struct nm_engine_options *engine)
+{
+	engine->distances = o->distances;
+	if (!o->distance_limit)
+		return 0;
+	if (!o->distances)
+		return nm_usage(self, "--distance-limit needs --distances");
+	if (!read_size(o->distance_limit, &engine->distance_limit) || engine->distance_limit < MIN_LIMIT)
+		return nm_usage(self, "--distance-limit takes a size from 64K on, such as 256M, not \"%s\"",
+				o->distance_limit);
+	return 0;
+}
+
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *o,
 			  struct nm_simulation *ret_simulation)
 {
@@ -230,6 +262,9 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	engine->by_instruction = o->by_instruction;
 	engine->contexts = o->contexts;
 	engine->heap_chains = o->heap_chains;
+	status = choose_distances(self, o, engine);
+	if (status)
+		return status;
 	if (o->sets) {
 		nm_event_query_sets(&s->sets, &s->machine);
 		engine->event_query = &s->sets;

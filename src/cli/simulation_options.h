@@ -16,16 +16,18 @@
 struct nm_simulation_options {
 	struct nm_option_list machines, caches; /* as typed; both empty: the host */
 	int64_t threads;
-	int64_t cores;      /* 0: one */
-	const char *map;    /* "THREAD=CORE,...", or NULL */
-	const char *output; /* path of the profile, or NULL */
-	int stored;         /* the references can be read twice */
-	int huge_pages;     /* 0, or 1 + which: simulate each TLB with such pages too */
-	int instructions;   /* simulate fetches too */
-	int by_instruction; /* count single instructions, keep their code */
-	int contexts;       /* count by call chain too */
-	int heap_chains;    /* and tell heap buckets apart by the chain that allocated them */
-	int sets;           /* count loads and replacements by set too */
+	int64_t cores;              /* 0: one */
+	const char *map;            /* "THREAD=CORE,...", or NULL */
+	const char *output;         /* path of the profile, or NULL */
+	int stored;                 /* the references can be read twice */
+	int huge_pages;             /* 0, or 1 + which: simulate each TLB with such pages too */
+	int instructions;           /* simulate fetches too */
+	int by_instruction;         /* count single instructions, keep their code */
+	int contexts;               /* count by call chain too */
+	int heap_chains;            /* and tell heap buckets apart by the chain that allocated them */
+	int sets;                   /* count loads and replacements by set too */
+	int distances;              /* count stack and reuse distances too */
+	const char *distance_limit; /* a size, or NULL */
 	int embed_sources;
 	int quiet;
 };
@@ -91,6 +93,16 @@ struct nm_simulation_options {
 	{                                                                                                   \
 		"heap-chains", 0, NULL, "separate heap blocks by the whole call chain that allocates them", \
 		    NM_OPTION_FLAG, offsetof(type, member.heap_chains), NULL                                \
+	}
+#define NM_ROW_DISTANCES(type, member)                                                             \
+	{                                                                                          \
+		"distances", 0, NULL, "count reuse distances too, for curves of every cache size", \
+		    NM_OPTION_FLAG, offsetof(type, member.distances), NULL                         \
+	}
+#define NM_ROW_DISTANCE_LIMIT(type, member)                                                                \
+	{                                                                                                  \
+		"distance-limit", 0, "SIZE", "do not tell distances apart from there on, to bound memory", \
+		    NM_OPTION_TEXT, offsetof(type, member.distance_limit), NULL                            \
 	}
 #define NM_ROW_EMBED_SOURCES(type, member)                                                           \
 	{                                                                                            \

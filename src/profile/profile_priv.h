@@ -151,6 +151,10 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_place_inde
 
 int nm_store_fields(const struct nm_result_writer *w);
 
+/* ---- distances.c: histograms of distances, if they were asked for ---------------------------------------- */
+
+int nm_store_distances(const struct nm_result_writer *w);
+
 /* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
 
 int nm_store_sources(struct nm_store *store, int embed);

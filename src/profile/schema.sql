@@ -83,6 +83,25 @@ CREATE TABLE object_lines(
 	object INTEGER PRIMARY KEY, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
 	hot_stays INTEGER, idle INTEGER);
 
+-- How distances were counted: lines of so many bytes; of `field`s by the references of this level; from `beyond` lines on
+-- they are not told apart (0: no limit).
+CREATE TABLE distance_run(process INTEGER PRIMARY KEY, line_size INTEGER, level INTEGER, beyond INTEGER);
+-- Histograms of a place: unit 0 stack distances, 1 reuse distances.  distance_bin says what a bin is.
+CREATE TABLE distance(
+	process INTEGER, thread INTEGER, place INTEGER, unit INTEGER, bin INTEGER, count INTEGER,
+	PRIMARY KEY(process, thread, place, unit, bin)) WITHOUT ROWID;
+-- Stack distances above 0 by the place that had touched the line before.
+CREATE TABLE reuse(
+	process INTEGER, place INTEGER, previous INTEGER, bin INTEGER, count INTEGER,
+	PRIMARY KEY(process, place, previous, bin)) WITHOUT ROWID;
+-- The bins that occur (bins.h); low and high are NULL for cold references, high is for those that are beyond.
+CREATE TABLE distance_bin(bin INTEGER PRIMARY KEY, low INTEGER, high INTEGER);
+-- Miss ratios that were estimated: name is a text, or 0 where nothing is known.
+CREATE TABLE estimate(
+	process INTEGER, method TEXT, policy TEXT, scope TEXT, name INTEGER, size INTEGER, miss_ratio REAL,
+	cold_ratio REAL, low REAL, high REAL, samples INTEGER, refs INTEGER,
+	PRIMARY KEY(process, method, scope, name, size)) WITHOUT ROWID;
+
 -- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
 CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB,
 	compiled TEXT);
@@ -415,3 +434,101 @@ CREATE VIEW places AS
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object;
+
+CREATE VIEW distances AS
+	SELECT p.name AS process, d.thread AS thread, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS object, CASE d.unit WHEN 0 THEN 'lines' ELSE 'references' END AS unit,
+		b.low AS low, b.high AS high, d.count AS count, d.place AS place, r.line_size AS line_size
+	FROM process p
+	CROSS JOIN distance_run r ON r.process = p.id
+	CROSS JOIN distance d ON d.process = p.id
+	CROSS JOIN distance_bin b ON b.bin = d.bin
+	LEFT JOIN place x ON x.id = d.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object;
+
+CREATE VIEW reuses AS
+	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		vfn.text AS previous_function, vfi.text AS previous_file, vs.line AS previous_line,
+		vn.text AS previous_object, b.low AS low, b.high AS high, e.count AS count,
+		e.place AS place, e.previous AS previous_place, r.line_size AS line_size
+	FROM process p
+	CROSS JOIN distance_run r ON r.process = p.id
+	CROSS JOIN reuse e ON e.process = p.id
+	CROSS JOIN distance_bin b ON b.bin = e.bin
+	LEFT JOIN place x ON x.id = e.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object
+	LEFT JOIN place vx ON vx.id = e.previous
+	LEFT JOIN site vs ON vs.id = vx.site
+	LEFT JOIN text vfn ON vfn.id = vs.function
+	LEFT JOIN text vfi ON vfi.id = vs.file
+	LEFT JOIN text vn ON vn.id = vx.object;
+
+-- Stack distances of each scope: from `edge` lines on `hits` of `count` references hit.  What is cold or beyond never does.
+CREATE VIEW scope_distances AS
+	WITH d AS NOT MATERIALIZED (
+		SELECT d.process AS process, d.thread AS thread, d.place AS place, d.count AS count,
+			coalesce(b.high + 1, 1) AS edge, (b.high IS NOT NULL) * d.count AS hits,
+			(b.low IS NULL) * d.count AS cold
+		FROM distance d CROSS JOIN distance_bin b ON b.bin = d.bin WHERE d.unit = 0)
+	SELECT 'total' AS scope, process, process AS name, edge, sum(count) AS count, sum(hits) AS hits,
+		sum(cold) AS cold
+	FROM d GROUP BY process, edge
+	UNION ALL
+	SELECT 'thread', process, thread, edge, sum(count), sum(hits), sum(cold)
+	FROM d GROUP BY process, thread, edge
+	UNION ALL
+	SELECT 'object', d.process, x.object, edge, sum(count), sum(hits), sum(cold)
+	FROM d CROSS JOIN place x ON x.id = d.place GROUP BY d.process, x.object, edge
+	UNION ALL
+	SELECT 'function', d.process, s.function, edge, sum(count), sum(hits), sum(cold)
+	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site s ON s.id = x.site
+	GROUP BY d.process, s.function, edge
+	UNION ALL
+	SELECT 'line', d.process, t.text || ':' || s.line, edge, sum(count), sum(hits), sum(cold)
+	FROM d CROSS JOIN place x ON x.id = d.place CROSS JOIN site s ON s.id = x.site
+	LEFT JOIN text t ON t.id = s.file GROUP BY d.process, t.text, s.line, edge
+	UNION ALL
+	SELECT 'field', d.process, t.text || '.' || m.text, edge, sum(count * share), sum(hits * share),
+		sum(cold * share)
+	FROM d CROSS JOIN distance_run r ON r.process = d.process
+	CROSS JOIN (
+		SELECT f.level, f.thread, f.place, f.field,
+			1.0 * (f.reads + f.writes) / nullif(c.reads + c.writes, 0) AS share
+		FROM field_cell f CROSS JOIN cell c
+			ON c.level = f.level AND c.thread = f.thread AND c.place = f.place
+		WHERE f.field > 0) g ON g.level = r.level AND g.thread = d.thread AND g.place = d.place
+	CROSS JOIN field f ON f.id = g.field
+	LEFT JOIN text t ON t.id = f.type
+	LEFT JOIN text m ON m.id = f.name
+	GROUP BY d.process, t.text, m.text, edge;
+
+-- A row where a curve falls: misses are the references that hit in no cache of up to `size` bytes.
+CREATE VIEW curve AS
+	SELECT c.scope AS scope, CASE c.scope WHEN 'total' THEN p.name WHEN 'object' THEN t.text WHEN 'function'
+		THEN t.text ELSE c.name END AS name,
+		c.edge * r.line_size AS size, 1.0 * (c.refs - c.hits) / c.refs AS miss_ratio,
+		1.0 * (c.refs - c.hits) / c.refs AS low, 1.0 * (c.refs - c.hits) / c.refs AS high,
+		CAST(c.refs AS INTEGER) AS samples, 'exact' AS method, 'lru' AS policy,
+		1.0 * c.cold / c.refs AS cold_ratio, CAST(c.refs AS INTEGER) AS refs, p.name AS process
+	FROM (
+		SELECT scope, process, name, edge,
+			sum(hits) OVER (PARTITION BY scope, process, name ORDER BY edge) AS hits,
+			sum(count) OVER (PARTITION BY scope, process, name) AS refs,
+			sum(cold) OVER (PARTITION BY scope, process, name) AS cold
+		FROM scope_distances) c
+	CROSS JOIN process p ON p.id = c.process
+	CROSS JOIN distance_run r ON r.process = c.process
+	LEFT JOIN text t ON t.id = c.name AND c.scope IN ('object', 'function')
+	UNION ALL
+	SELECT e.scope AS scope, t.text AS name, e.size AS size, e.miss_ratio AS miss_ratio, e.low AS low,
+		e.high AS high, e.samples AS samples, e.method AS method, e.policy AS policy,
+		e.cold_ratio AS cold_ratio, e.refs AS refs, p.name AS process
+	FROM estimate e
+	CROSS JOIN process p ON p.id = e.process
+	LEFT JOIN text t ON t.id = e.name;

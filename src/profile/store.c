@@ -597,6 +597,8 @@ static void store_all(struct nm_result_writer *w)
 		w->status = nm_store_instructions(w);
 	if (!w->status)
 		w->status = nm_store_events(w);
+	if (!w->status)
+		w->status = nm_store_distances(w);
 }
 
 int nm_store_result(struct nm_store *store, const struct nm_result *result)

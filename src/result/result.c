@@ -73,5 +73,6 @@ void nm_result_free(struct nm_result *result)
 	free(result->field_uses);
 	free(result->affinities);
 	free(result->lines);
+	free(result->distances);
 	memset(result, 0, sizeof *result);
 }

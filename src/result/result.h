@@ -116,6 +116,15 @@ struct nm_result_figure {
 	uint64_t value;
 };
 
+/* References of an attribution by the distance to the touch before of the same line (stack.h, tally.h). */
+struct nm_result_distance {
+	uint32_t attr,
+	    previous; /* indices: who touches the line, who touched it before; UINT32_MAX: not told */
+	uint16_t bin; /* bins.h */
+	uint8_t unit; /* enum nm_distance_unit; `previous` is told of NM_DISTANCE_LINES alone */
+	uint64_t count;
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -178,6 +187,11 @@ struct nm_result {
 	size_t undebugged_count;
 	struct nm_result_figure *figures;
 	size_t figure_count, figure_room;
+	struct nm_result_distance
+	    *distances; /* in no order, some bins more than once; none unless asked for */
+	size_t distance_count;
+	uint32_t distance_line;           /* bytes of a line; 0: distances were not asked for */
+	uint64_t distance_limit;          /* lines from which on distances are `beyond`; 0: no limit */
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 

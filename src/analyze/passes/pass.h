@@ -123,7 +123,7 @@ struct nm_pass {
 	void (*free)(void *self);
 };
 
-extern const struct nm_pass nm_pass_cache, nm_pass_fields, nm_pass_strides;
+extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_fields, nm_pass_strides;
 
 /* ---- helpers for passes ------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@ static const struct nm_pass *const table[] = {
     &nm_pass_cache,
     &nm_pass_fields,
     &nm_pass_strides,
+    &nm_pass_distances,
 };
 
 enum { PASSES = sizeof table / sizeof *table };

@@ -30,6 +30,8 @@ static const struct nm_option options[] = {
     NM_ROW_SETS(struct record_options, simulation),
     NM_ROW_CALLGRAPH(struct record_options, simulation),
     NM_ROW_HEAP_CHAINS(struct record_options, simulation),
+    NM_ROW_DISTANCES(struct record_options, simulation),
+    NM_ROW_DISTANCE_LIMIT(struct record_options, simulation),
     NM_ROW_EMBED_SOURCES(struct record_options, simulation),
     {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
      offsetof(struct record_options, trace), NULL},

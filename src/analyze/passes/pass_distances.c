@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pass_distances.c - stack and reuse distances of every reference, by attribution and by who touched the line before
+ * (stack.h), in lines of the first data level.
+ *
+ * References of all threads are one stream.  A reference to the line touched last has distance 0; these are not counted but
+ * known at the end: the references of an attribution less those that have another distance.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pass.h"
+#include "stack.h"
+#include "tally.h"
+
+enum { DEFAULT_SHIFT = 6 /* of machines without data caches */ };
+
+struct distances {
+	const struct nm_coalesced_table *coalesced;
+	struct nm_stack *stack;
+	struct nm_tally *tally;
+	uint64_t limit;      /* lines; 0: none */
+	unsigned shift;      /* of addresses to lines */
+	uint64_t top;        /* the line touched last */
+	uint64_t references; /* so far */
+};
+
+static void release(void *self)
+{
+	struct distances *d = self;
+
+	nm_stack_free(d->stack);
+	nm_tally_free(d->tally);
+	free(d);
+}
+
+static const struct nm_level_spec *first_data_level(const struct nm_machine *machine)
+{
+	for (unsigned i = 0; i < machine->count; i++)
+		if (nm_machine_first(machine, i, NM_SIDE_DATA) && !machine->levels[i].pages)
+			return &machine->levels[i];
+	return NULL;
+}
+
+static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	const struct nm_engine_options *options = setup->options;
+	const struct nm_level_spec *level = first_data_level(options->machine);
+	struct distances *d;
+
+	if (!options->distances)
+		return 0;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return nm_fail_memory(err);
+	d->coalesced = setup->coalesced;
+	d->shift = level ? (unsigned)__builtin_ctz(level->line) : DEFAULT_SHIFT;
+	d->limit = options->distance_limit >> d->shift;
+	d->top = UINT64_MAX;
+	d->stack = nm_stack_new(d->limit);
+	d->tally = nm_tally_new();
+	if (!d->stack || !d->tally) {
+		release(d);
+		return nm_fail_memory(err);
+	}
+	*ret_self = d;
+	return 0;
+}
+
+static int count(struct distances *d)
+{
+	const struct nm_touch *touches;
+	size_t n;
+
+	return nm_stack_resolve(d->stack, &touches, &n) || nm_tally_add(d->tally, touches, n) ? NM_ENOMEM : 0;
+}
+
+static int touch(struct distances *d, uint64_t line, uint32_t key)
+{
+	if (line == d->top) {
+		nm_stack_touch_again(d->stack, d->references, key);
+		return 0;
+	}
+	d->top = line;
+	return nm_stack_touch(d->stack, line, d->references, key) ? count(d) : 0;
+}
+
+/* A reference that is not coalesced, to all of its lines. */
+static int touch_lines(struct distances *d, const struct nm_ref *r)
+{
+	const uint64_t end = (r->address + r->size - 1) >> d->shift;
+	int status = 0;
+
+	d->references++;
+	for (uint64_t line = r->address >> d->shift; line <= end && !status; line++)
+		status = touch(d, line, r->attr);
+	return status;
+}
+
+/* A coalesced access in one line: its first reference, and its last. */
+static int touch_once(struct distances *d, const struct nm_ref *r)
+{
+	const struct nm_coalesced *c = nm_coalesced_at(d->coalesced, r->attr);
+
+	d->references++;
+	if (touch(d, r->address >> d->shift, c->member[0].attr))
+		return NM_ENOMEM;
+	d->references += c->members - 1;
+	nm_stack_touch_again(d->stack, d->references, c->member[c->members - 1].attr);
+	return 0;
+}
+
+static int touch_each(struct distances *d, const struct nm_ref *r)
+{
+	struct nm_ref refs[NM_COALESCED_MAX];
+	const unsigned n = nm_pass_expand(d->coalesced, r, refs);
+	int status = 0;
+
+	for (unsigned k = 0; k < n && !status; k++)
+		status = touch_lines(d, &refs[k]);
+	return status;
+}
+
+/* Tells the stack who touched the top last; done once for any number of references to it. */
+static void touch_again(struct distances *d, const struct nm_ref *r)
+{
+	uint32_t key = r->attr;
+
+	if (nm_ref_is_coalesced(r)) {
+		const struct nm_coalesced *c = nm_coalesced_at(d->coalesced, r->attr);
+
+		key = c->member[c->members - 1].attr;
+	}
+	nm_stack_touch_again(d->stack, d->references, key);
+}
+
+static int batch(void *self, const struct nm_pass_batch *b)
+{
+	struct distances *d = self;
+	const struct nm_ref *again = NULL;
+	int status = 0;
+
+	for (size_t i = 0; i < b->count && !status; i++) {
+		const struct nm_ref *r = &b->refs[i];
+		const uint64_t line = r->address >> d->shift;
+		const int within = (r->address + r->size - 1) >> d->shift == line;
+
+		if (r->kind == NM_REF_FETCH)
+			continue;
+		if (within && line == d->top) {
+			d->references += r->weight;
+			again = r;
+			continue;
+		}
+		if (again)
+			touch_again(d, again);
+		again = NULL;
+		if (!nm_ref_is_coalesced(r))
+			status = touch_lines(d, r);
+		else
+			status = within ? touch_once(d, r) : touch_each(d, r);
+	}
+	if (again)
+		touch_again(d, again);
+	return status;
+}
+
+/* ---- the result ----------------------------------------------------------------------------------- */
+
+/* References of each of the result's attributions to data. */
+static uint64_t *count_references(const struct nm_pass_merge *merge, const struct nm_result *result)
+{
+	uint64_t *references = calloc(result->attr_count + 1, sizeof *references);
+	const size_t attrs = nm_program_attributions(merge->program);
+
+	for (uint32_t i = 1; references && i < attrs; i++)
+		if (result->objects[result->attrs[merge->attrs[i]].object].kind != NM_OBJECT_CODE)
+			references[merge->attrs[i]] += nm_program_references(merge->program, i);
+	return references;
+}
+
+static void add(struct nm_result *result, struct nm_result_distance row)
+{
+	if (row.count)
+		result->distances[result->distance_count++] = row;
+}
+
+/* What is left of `references` when each row has got its share has distance 0. */
+static void fill(struct nm_result *result, const struct nm_pass_merge *merge, const struct nm_tally_row *rows,
+		 size_t count, uint64_t *references)
+{
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t attr = merge->keys[rows[i].key];
+
+		add(result, (struct nm_result_distance){
+				.attr = attr,
+				.previous = rows[i].previous ? merge->keys[rows[i].previous] : UINT32_MAX,
+				.bin = rows[i].bin,
+				.unit = rows[i].unit,
+				.count = rows[i].count});
+		if (rows[i].unit == NM_DISTANCE_LINES) {
+			assert(references[attr] >= rows[i].count);
+			references[attr] -= rows[i].count;
+		}
+	}
+	for (uint32_t attr = 0; attr < result->attr_count; attr++)
+		for (uint8_t unit = NM_DISTANCE_LINES; unit <= NM_DISTANCE_REFERENCES; unit++)
+			add(result, (struct nm_result_distance){attr, UINT32_MAX, 0, unit, references[attr]});
+}
+
+static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	struct distances *d = self;
+	struct nm_tally_row *rows;
+	uint64_t *references;
+	size_t count_of_rows;
+
+	if (count(d) || nm_tally_rows(d->tally, &rows, &count_of_rows))
+		return NM_ENOMEM;
+	references = count_references(merge, result);
+	result->distances = calloc(count_of_rows + 2 * result->attr_count + 1, sizeof *result->distances);
+	if (references && result->distances) {
+		fill(result, merge, rows, count_of_rows, references);
+		result->distance_line = 1u << d->shift;
+		result->distance_limit = d->limit;
+	}
+	free(references);
+	return references && result->distances ? 0 : NM_ENOMEM;
+}
+
+const struct nm_pass nm_pass_distances = {
+    .name = "distances", .make = make, .batch = batch, .finish = finish, .free = release};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * line_table.h - what is known of each line of memory that was touched: a hash with linear probing.
+ *
+ * A slot has 24 bytes and the table is at least 64 % full from 1,000 lines on: it grows by a quarter.  A line lies near
+ * hash * room / 2^64, so growing keeps the order, and the old table is given back page by page behind the copy: no
+ * moment needs both.
+ */
+#ifndef NM_LINE_TABLE_H
+#define NM_LINE_TABLE_H
+
+#include <stdint.h>
+
+#include "map.h"
+
+struct nm_line {
+	uint64_t name; /* 1 + number of the line; 0: a free slot */
+	uint64_t last; /* reference that touched it last, */
+	uint32_t time; /* its time in the timeline; 0: it has none */
+	uint32_t key;  /* who did */
+};
+
+struct nm_line_table {
+	struct nm_line *at;
+	uint64_t room, count;
+};
+
+static inline uint64_t nm_line_home(const struct nm_line_table *t, uint64_t line)
+{
+	return (uint64_t)((unsigned __int128)nm_mix64(line) * t->room >> 64);
+}
+
+/* The slot of a line; NULL: it is not there. */
+static inline struct nm_line *nm_line_find(const struct nm_line_table *t, uint64_t line)
+{
+	if (!t->room)
+		return NULL;
+	for (uint64_t i = nm_line_home(t, line); t->at[i].name; i = i + 1 == t->room ? 0 : i + 1)
+		if (t->at[i].name == line + 1)
+			return &t->at[i];
+	return NULL;
+}
+
+static inline void nm_line_prefetch(const struct nm_line_table *t, uint64_t line)
+{
+	if (t->room)
+		__builtin_prefetch(&t->at[nm_line_home(t, line)], 1);
+}
+
+/* Adds a line that is not there.  All slots may move: then *ret_moved is set, else it is left alone.  NULL: out of memory. */
+struct nm_line *nm_line_add(struct nm_line_table *table, uint64_t line, int *ret_moved);
+
+/* Keeps the lines for which keep(arg, line) is not 0; all slots may move.  0 or NM_ENOMEM. */
+int nm_line_keep(struct nm_line_table *table, int (*keep)(void *arg, struct nm_line *line), void *arg);
+
+void nm_line_table_free(struct nm_line_table *table);
+
+#endif

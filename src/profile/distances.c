@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * distances.c - histograms of distances become those of places: bins of attributions that share a place are summed.
+ */
+#include <stdlib.h>
+
+#include "bins.h"
+#include "profile_priv.h"
+#include "tally.h"
+
+static const char run_sql[] = "INSERT INTO distance_run VALUES(?,?,?,?)";
+static const char bin_sql[] = "INSERT OR IGNORE INTO distance_bin VALUES(?,?,?)";
+static const char distance_sql[] = "INSERT INTO distance VALUES(?,?,?,?,?,?)";
+static const char reuse_sql[] = "INSERT INTO reuse VALUES(?,?,?,?,?)";
+
+/* A row of either table: of `distance` the first number is the thread, of `reuse` the last is the previous place. */
+struct row {
+	uint32_t first, place, last;
+	uint32_t bin;
+	uint64_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first > y->first ? 1 : -1;
+	if (x->place != y->place)
+		return x->place > y->place ? 1 : -1;
+	if (x->last != y->last)
+		return x->last > y->last ? 1 : -1;
+	return (x->bin > y->bin) - (x->bin < y->bin);
+}
+
+/* Sorts, and makes rows that differ in nothing but their counts one.  Returns how many are left. */
+static size_t unite(struct row *rows, size_t count)
+{
+	size_t n = 0;
+
+	qsort(rows, count, sizeof *rows, compare);
+	for (size_t i = 0; i < count; i++)
+		if (n && !compare(&rows[n - 1], &rows[i]))
+			rows[n - 1].count += rows[i].count;
+		else
+			rows[n++] = rows[i];
+	return n;
+}
+
+static int step(sqlite3_stmt *insert)
+{
+	int status = sqlite3_step(insert);
+
+	sqlite3_reset(insert);
+	return status == SQLITE_DONE ? SQLITE_OK : status;
+}
+
+static void number(sqlite3_stmt *insert, int column, uint64_t value)
+{
+	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
+}
+
+/* Prepares, has `store` bind and step for each row, and finalizes. */
+static int store_rows(const struct nm_result_writer *w, const char *sql, const struct row *rows, size_t count,
+		      int (*store)(const struct nm_result_writer *w, sqlite3_stmt *insert,
+				   const struct row *row))
+{
+	sqlite3_stmt *insert = NULL;
+	int status = sqlite3_prepare_v2(w->store->db, sql, -1, &insert, NULL);
+
+	for (size_t i = 0; i < count && !status; i++)
+		status = store(w, insert, &rows[i]);
+	sqlite3_finalize(insert);
+	return status;
+}
+
+static int store_distance(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
+{
+	const uint64_t values[] = {(uint64_t)w->process,
+				   row->first,
+				   (uint64_t)w->places + row->place,
+				   row->last,
+				   row->bin,
+				   row->count};
+
+	for (int i = 0; i < 6; i++)
+		number(insert, i + 1, values[i]);
+	return step(insert);
+}
+
+static int store_reuse(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
+{
+	const uint64_t values[] = {(uint64_t)w->process, (uint64_t)w->places + row->place,
+				   (uint64_t)w->places + row->last, row->bin, row->count};
+
+	for (int i = 0; i < 5; i++)
+		number(insert, i + 1, values[i]);
+	return step(insert);
+}
+
+/* What is beyond has a lowest distance, but no highest. */
+static int store_bin(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
+{
+	number(insert, 1, row->bin);
+	sqlite3_bind_null(insert, 2);
+	sqlite3_bind_null(insert, 3);
+	if (row->bin == NM_BIN_BEYOND)
+		number(insert, 2, w->result->distance_limit);
+	if (row->bin < NM_BINS) {
+		number(insert, 2, nm_bin_low(row->bin));
+		number(insert, 3, nm_bin_high(row->bin));
+	}
+	return step(insert);
+}
+
+static int store_distances(const struct nm_result_writer *w, struct row *rows)
+{
+	const struct nm_result *r = w->result;
+	size_t n = 0;
+	int status;
+
+	for (size_t i = 0; i < r->distance_count; i++) {
+		const struct nm_result_distance *d = &r->distances[i];
+
+		rows[n++] = (struct row){r->attrs[d->attr].thread, w->index.place_of[d->attr], d->unit,
+					 d->bin, d->count};
+	}
+	n = unite(rows, n);
+	status = store_rows(w, bin_sql, rows, n, store_bin);
+	return status ? status : store_rows(w, distance_sql, rows, n, store_distance);
+}
+
+static int store_reuses(const struct nm_result_writer *w, struct row *rows)
+{
+	const struct nm_result *r = w->result;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->distance_count; i++) {
+		const struct nm_result_distance *d = &r->distances[i];
+
+		if (d->previous != UINT32_MAX)
+			rows[n++] = (struct row){0, w->index.place_of[d->attr],
+						 w->index.place_of[d->previous], d->bin, d->count};
+	}
+	return store_rows(w, reuse_sql, rows, unite(rows, n), store_reuse);
+}
+
+/* The level to which the program's data references go first. */
+static unsigned first_level(const struct nm_machine *machine)
+{
+	unsigned i = 0;
+
+	while (i + 1 < machine->count && !nm_machine_first(machine, i, NM_SIDE_DATA))
+		i++;
+	return i;
+}
+
+static int store_run(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *none)
+{
+	(void)none;
+	number(insert, 1, (uint64_t)w->process);
+	number(insert, 2, w->result->distance_line);
+	number(insert, 3, (uint64_t)nm_level_id(w, first_level(&w->result->machine)));
+	number(insert, 4, w->result->distance_limit);
+	return step(insert);
+}
+
+int nm_store_distances(const struct nm_result_writer *w)
+{
+	const struct row none = {0};
+	struct row *rows;
+	int status;
+
+	if (!w->result->distance_line)
+		return SQLITE_OK;
+	rows = calloc(w->result->distance_count + 1, sizeof *rows);
+	if (!rows)
+		return SQLITE_NOMEM;
+	status = store_rows(w, run_sql, &none, 1, store_run);
+	if (!status)
+		status = store_distances(w, rows);
+	if (!status)
+		status = store_reuses(w, rows);
+	free(rows);
+	return status;
+}
