@@ -121,7 +121,7 @@ static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *
 {
 	const struct nm_level_spec *l = &machine->levels[i];
 
-	if (l->policy != NM_POLICY_LRU || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
+	if (l->policy || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
 	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i) ||
 	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || l->pages)
 		return 1;
@@ -147,7 +147,7 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
 			context.reserved_slots +=
 			    h->units[v].slots + 1; /* one is asked for before one leaves */
-	if (spec->policy == NM_POLICY_OPT && !(context.next_uses = nm_oracle_level(h->oracle, c->level)))
+	if (nm_level_looks_ahead(spec) && !(context.next_uses = nm_oracle_level(h->oracle, c->level)))
 		return nm_fail_memory(err);
 	if (nm_cache_init(c, spec, &context))
 		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s", spec->name);

@@ -190,7 +190,7 @@ static void store_levels(struct nm_result_writer *w)
 		number(insert, 5, level->ways);
 		number(insert, 6, level->line);
 		number(insert, 7, level->sets);
-		text(insert, 8, *level->plugin ? "plugin" : nm_policies[level->policy]->name);
+		text(insert, 8, *level->plugin ? "plugin" : nm_level_policy(level)->name);
 		text(insert, 9, sides[level->side]);
 		counts(insert, 10, &w->result->levels[i].total);
 		nm_pages_format(pages, sizeof pages, level->pages);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "policy.h"
 
 static void test_parse(void **state)
 {
@@ -230,7 +231,7 @@ static void test_table(void **state)
 		"inclusion=exclusive",
 		&m, &err),
 	    0);
-	assert_int_equal(m.levels[0].policy, NM_POLICY_TREE_PLRU);
+	assert_string_equal(m.levels[0].policy->name, "tree-plru");
 	assert_true(m.levels[0].write_through && m.levels[0].no_allocate);
 	assert_int_equal(m.levels[1].seed, 9);
 	assert_int_equal(m.levels[2].slices, 8);
@@ -337,7 +338,7 @@ static void test_description(void **state)
 	assert_string_equal(m.name, "my box");
 	assert_string_equal(m.description, "its manual, page 3");
 	assert_int_equal(m.count, 2);
-	assert_int_equal(m.levels[0].policy, NM_POLICY_TREE_PLRU);
+	assert_string_equal(m.levels[0].policy->name, "tree-plru");
 	assert_int_equal(m.levels[1].sets, 1024);
 	assert_int_equal(m.memory_latency, 200);
 	assert_int_equal(nm_machine_read("L1d=1K,1,64", "f.machine", &m, &err), 0);

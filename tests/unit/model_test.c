@@ -328,26 +328,48 @@ static const char *const geometries[] = {
     "L1i=1K,2,64:L2=4K,8,64",
 };
 
+/* A machine and its twin count the same of stream s, in batches of any size, with each copy of the loops. */
+static void check_twin(const char *spec, unsigned s, struct nm_ref *refs)
+{
+	struct twin *t = calloc(1, sizeof *t);
+	struct nm_error err;
+	const int fetches = strstr(spec, "L1d=") != spec || s == 5;
+
+	assert_int_equal(nm_machine_parse(spec, &t->machine, &err), 0);
+	make_stream(refs, s, t->machine.levels[0].size, fetches);
+	twin_run(t, refs, REFS);
+	for (unsigned isa = 0; nm_lookup_supported(isa); isa++) {
+		run_and_compare(t, spec, refs, NM_BATCH, isa, !fetches);
+		run_and_compare(t, spec, refs, 0, isa, 0);
+	}
+	twin_done(t);
+	free(t);
+}
+
 static void test_twin(void **state)
 {
 	static struct nm_ref refs[REFS];
 	(void)state;
 	for (unsigned g = 0; g < sizeof geometries / sizeof geometries[0]; g++)
 		for (unsigned s = 0; s < sizeof streams / sizeof streams[0]; s++) {
-			struct twin *t = calloc(1, sizeof *t);
-			struct nm_error err;
-			const int fetches = strstr(geometries[g], "L1d=") != geometries[g] || s == 5;
-
 			rng_state = g * 1000 + s;
-			assert_int_equal(nm_machine_parse(geometries[g], &t->machine, &err), 0);
-			make_stream(refs, s, t->machine.levels[0].size, fetches);
-			twin_run(t, refs, REFS);
-			for (unsigned isa = 0; nm_lookup_supported(isa); isa++) {
-				run_and_compare(t, geometries[g], refs, NM_BATCH, isa, !fetches);
-				run_and_compare(t, geometries[g], refs, 0, isa, 0);
-			}
-			twin_done(t);
-			free(t);
+			check_twin(geometries[g], s, refs);
+		}
+}
+
+/* Each policy that is in the table, in a first and in a further level. */
+static void test_twin_of_each_policy(void **state)
+{
+	static struct nm_ref refs[REFS];
+	char spec[120];
+	(void)state;
+	for (unsigned p = 0; nm_policies[p]; p++)
+		for (unsigned s = 0; s < sizeof streams / sizeof streams[0] && !nm_policies[p]->looks_ahead;
+		     s++) {
+			rng_state = p * 1000 + s;
+			snprintf(spec, sizeof spec, "L1d=3K,12,32,policy=%s:L2=8K,full,64,policy=%s",
+				 nm_policies[p]->name, nm_policies[p]->name);
+			check_twin(spec, s, refs);
 		}
 }
 
@@ -673,13 +695,10 @@ static void test_transposed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_twin),
-	    cmocka_unit_test(test_oracle),
-	    cmocka_unit_test(test_extremes),
-	    cmocka_unit_test(test_bad_requests),
-	    cmocka_unit_test(test_blocked_product),
-	    cmocka_unit_test(test_interference),
-	    cmocka_unit_test(test_orders),
+	    cmocka_unit_test(test_twin),         cmocka_unit_test(test_twin_of_each_policy),
+	    cmocka_unit_test(test_oracle),       cmocka_unit_test(test_extremes),
+	    cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_blocked_product),
+	    cmocka_unit_test(test_interference), cmocka_unit_test(test_orders),
 	    cmocka_unit_test(test_transposed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

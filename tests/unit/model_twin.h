@@ -349,7 +349,7 @@ static inline unsigned twin_free_way(struct twin_level *l, uint64_t set)
 static inline unsigned twin_vacate(struct twin *t, unsigned level, uint64_t set, uint32_t evictor)
 {
 	struct twin_level *l = &t->levels[level];
-	unsigned way = l->spec.policy == NM_POLICY_OPT ? twin_farthest(l, set) : twin_victim(&l->choice, set);
+	unsigned way = nm_level_looks_ahead(&l->spec) ? twin_farthest(l, set) : twin_victim(&l->choice, set);
 	struct twin_line *victim = &l->sets[set][way * l->sectors];
 
 	for (unsigned s = 0; s < l->sectors; s++, victim++) {

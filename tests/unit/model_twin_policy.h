@@ -7,8 +7,10 @@
 #define NM_MODEL_TWIN_POLICY_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "machine.h"
+#include "policy.h"
 
 /* Of a way, whatever line it holds. */
 struct twin_way {
@@ -72,12 +74,17 @@ static inline uint64_t twin_set(const struct nm_level_spec *spec, uint64_t line)
 	return set;
 }
 
+static inline int twin_is(const struct twin_choice *c, const char *policy)
+{
+	return !strcmp(nm_level_policy(&c->spec)->name, policy);
+}
+
 static inline void twin_set_bit(struct twin_choice *c, struct twin_way *ways, uint32_t way)
 {
 	uint32_t set = 0;
 
 	ways[way].bit = 1;
-	if (c->spec.policy != NM_POLICY_BIT_PLRU)
+	if (!twin_is(c, "bit-plru"))
 		return;
 	for (uint32_t w = 0; w < c->spec.ways; w++)
 		set += (uint32_t)ways[w].bit;
@@ -98,11 +105,11 @@ static inline void twin_loaded(struct twin_choice *c, uint64_t set, uint32_t way
 {
 	struct twin_way *ways = c->ways + set * c->spec.ways;
 	uint64_t period = c->spec.sets > 64 ? c->spec.sets / 32 : 2;
-	int bimodal = c->spec.policy == NM_POLICY_BRRIP;
+	int bimodal = twin_is(c, "brrip");
 
 	ways[way].touched = ways[way].loaded = ++c->clock;
 	twin_set_bit(c, ways, way);
-	if (c->spec.policy == NM_POLICY_DRRIP) {
+	if (twin_is(c, "drrip")) {
 		if (set % period == 0 && c->duel < 1023)
 			c->duel++;
 		if (set % period == 1 && c->duel > 0)
@@ -137,38 +144,80 @@ static inline uint32_t twin_first(const struct twin_choice *c, const struct twin
 	return UINT32_MAX;
 }
 
-/* Of a set whose ways all hold lines. */
+static inline uint32_t twin_victim_random(struct twin_choice *c, struct twin_way *ways)
+{
+	(void)ways;
+	return twin_draw(c, c->spec.ways);
+}
+
+static inline uint32_t twin_victim_tree(struct twin_choice *c, struct twin_way *ways)
+{
+	uint32_t leaves = 1;
+
+	while (leaves < c->spec.ways)
+		leaves *= 2;
+	return twin_tree(ways, c->spec.ways, 0, leaves);
+}
+
+static inline uint32_t twin_victim_bit(struct twin_choice *c, struct twin_way *ways)
+{
+	return c->spec.ways == 1 ? 0 : twin_first(c, ways, 0, -1);
+}
+
+static inline uint32_t twin_victim_nru(struct twin_choice *c, struct twin_way *ways)
+{
+	uint32_t found = twin_first(c, ways, 0, -1);
+
+	for (uint32_t w = 0; w < c->spec.ways && found == UINT32_MAX; w++)
+		ways[w].bit = 0;
+	return found == UINT32_MAX ? 0 : found;
+}
+
+static inline uint32_t twin_victim_rrip(struct twin_choice *c, struct twin_way *ways)
+{
+	while (twin_first(c, ways, -1, 3) == UINT32_MAX)
+		for (uint32_t w = 0; w < c->spec.ways; w++)
+			ways[w].interval++;
+	return twin_first(c, ways, -1, 3);
+}
+
+static inline uint32_t twin_victim_lru(struct twin_choice *c, struct twin_way *ways)
+{
+	uint32_t found = 0;
+
+	for (uint32_t w = 0; w < c->spec.ways; w++)
+		if (ways[w].touched < ways[found].touched)
+			found = w;
+	return found;
+}
+
+static inline uint32_t twin_victim_fifo(struct twin_choice *c, struct twin_way *ways)
+{
+	uint32_t found = 0;
+
+	for (uint32_t w = 0; w < c->spec.ways; w++)
+		if (ways[w].loaded < ways[found].loaded)
+			found = w;
+	return found;
+}
+
+/* One row for each policy: the victim in a set whose ways all hold lines.  (opt looks ahead: model_twin.h.) */
+static const struct twin_policy {
+	const char *name;
+	uint32_t (*victim)(struct twin_choice *c, struct twin_way *ways);
+} twin_policies[] = {
+    {"lru", twin_victim_lru},        {"fifo", twin_victim_fifo},    {"random", twin_victim_random},
+    {"tree-plru", twin_victim_tree}, {"bit-plru", twin_victim_bit}, {"nru", twin_victim_nru},
+    {"srrip", twin_victim_rrip},     {"brrip", twin_victim_rrip},   {"drrip", twin_victim_rrip},
+};
+
 static inline uint32_t twin_victim(struct twin_choice *c, uint64_t set)
 {
-	struct twin_way *ways = c->ways + set * c->spec.ways;
-	uint32_t n = c->spec.ways, found = 0, leaves = 1;
-
-	switch (c->spec.policy) {
-	case NM_POLICY_RANDOM: return twin_draw(c, n);
-	case NM_POLICY_TREE_PLRU:
-		while (leaves < n)
-			leaves *= 2;
-		return twin_tree(ways, n, 0, leaves);
-	case NM_POLICY_BIT_PLRU: return n == 1 ? 0 : twin_first(c, ways, 0, -1);
-	case NM_POLICY_NRU:
-		found = twin_first(c, ways, 0, -1);
-		for (uint32_t w = 0; w < n && found == UINT32_MAX; w++)
-			ways[w].bit = 0;
-		return found == UINT32_MAX ? 0 : found;
-	case NM_POLICY_SRRIP:
-	case NM_POLICY_BRRIP:
-	case NM_POLICY_DRRIP:
-		while (twin_first(c, ways, -1, 3) == UINT32_MAX)
-			for (uint32_t w = 0; w < n; w++)
-				ways[w].interval++;
-		return twin_first(c, ways, -1, 3);
-	default:
-		for (uint32_t w = 0; w < n; w++)
-			if (c->spec.policy == NM_POLICY_FIFO ? ways[w].loaded < ways[found].loaded
-							     : ways[w].touched < ways[found].touched)
-				found = w;
-		return found;
-	}
+	for (unsigned i = 0; i < sizeof twin_policies / sizeof *twin_policies; i++)
+		if (twin_is(c, twin_policies[i].name))
+			return twin_policies[i].victim(c, c->ways + set * c->spec.ways);
+	fail_msg("model_twin_policy.h has no twin of policy %s", nm_level_policy(&c->spec)->name);
+	return 0;
 }
 
 #endif

@@ -81,7 +81,7 @@ static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm
 {
 	if (!upper->prefetch || !takes(l, upper))
 		return NULL;
-	return l->policy == NM_POLICY_OPT ? "has policy=opt, but a level before it prefetches" : NULL;
+	return nm_level_looks_ahead(l) ? "has policy=opt, but a level before it prefetches" : NULL;
 }
 
 /* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their side. */
@@ -98,7 +98,7 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 			continue;
 		if (prefetch_clash(l, upper))
 			return prefetch_clash(l, upper);
-		if (l->inclusion == NM_INCLUSIVE && upper->policy == NM_POLICY_OPT)
+		if (l->inclusion == NM_INCLUSIVE && nm_level_looks_ahead(upper))
 			return "is inclusive, but a level before it has policy=opt";
 		if (l->inclusion == NM_INCLUSIVE && upper->inclusion == NM_EXCLUSIVE)
 			return "is inclusive, but a level before it is exclusive";
@@ -250,7 +250,7 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
-		 l->policy ? nm_policies[l->policy]->name : "", seed, l->index ? ",index=" : "",
+		 l->policy ? l->policy->name : "", seed, l->index ? ",index=" : "",
 		 l->index ? nm_indexes[l->index].name : "", slices, l->write_through ? ",write=through" : "",
 		 l->no_allocate ? ",allocate=no" : "", l->inclusion ? ",inclusion=" : "",
 		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", l->sharing ? ",shared=" : "",
@@ -297,7 +297,7 @@ const char *nm_prefetch_fault(const struct nm_level_spec *l)
 {
 	if (l->prefetch && l->pages)
 		return "TLBs do not prefetch";
-	if (l->prefetch && l->policy == NM_POLICY_OPT)
+	if (l->prefetch && nm_level_looks_ahead(l))
 		return "policy=opt loads what is asked for, nothing ahead of it";
 	if (l->prefetch && l->inclusion == NM_EXCLUSIVE)
 		return "an exclusive level does not prefetch";
@@ -309,12 +309,12 @@ static const char *choice_fault(const struct nm_level_spec *l)
 {
 	if ((unsigned)l->side > NM_SIDE_INSTRUCTION)
 		return "has no side";
-	if ((unsigned)l->policy >= NM_POLICY_COUNT || (unsigned)l->index >= NM_INDEX_COUNT ||
-	    (unsigned)l->inclusion > NM_EXCLUSIVE || (unsigned)l->sharing > NM_PRIVATE)
-		return "has no such policy, index or inclusion";
+	if ((unsigned)l->index >= NM_INDEX_COUNT || (unsigned)l->inclusion > NM_EXCLUSIVE ||
+	    (unsigned)l->sharing > NM_PRIVATE)
+		return "has no such index or inclusion";
 	if (!memchr(l->plugin, 0, sizeof l->plugin) || (*l->plugin && (l->policy || l->index)))
 		return "has a policy or an index beside a plug-in";
-	if (l->policy == NM_POLICY_OPT && (l->no_allocate || l->inclusion || l->sector))
+	if (nm_level_looks_ahead(l) && (l->no_allocate || l->inclusion || l->sector))
 		return "has policy=opt, but what it is asked for depends on what it holds";
 	if (l->pages >> NM_PAGE_SIZES || l->huge >= NM_PAGE_SIZES || (l->huge && !l->pages))
 		return "has no such pages";
@@ -365,7 +365,7 @@ unsigned nm_machine_opt_before(const struct nm_machine *m, unsigned i)
 	unsigned n = 0;
 
 	for (unsigned j = 0; j < i; j++)
-		n += m->levels[j].policy == NM_POLICY_OPT && takes(&m->levels[i], &m->levels[j]);
+		n += nm_level_looks_ahead(&m->levels[j]) && takes(&m->levels[i], &m->levels[j]);
 	return n;
 }
 
@@ -374,7 +374,7 @@ unsigned nm_machine_runs_ahead(const struct nm_machine *m)
 	unsigned runs = 0;
 
 	for (unsigned i = 0; i < m->count; i++)
-		if (m->levels[i].policy == NM_POLICY_OPT && nm_machine_opt_before(m, i) + 1 > runs)
+		if (nm_level_looks_ahead(&m->levels[i]) && nm_machine_opt_before(m, i) + 1 > runs)
 			runs = nm_machine_opt_before(m, i) + 1;
 	return runs;
 }
@@ -382,7 +382,7 @@ unsigned nm_machine_runs_ahead(const struct nm_machine *m)
 int nm_machine_check_present(const struct nm_machine *m, int stored, struct nm_error *err)
 {
 	for (unsigned i = 0; i < m->count && !stored; i++)
-		if (m->levels[i].policy == NM_POLICY_OPT)
+		if (nm_level_looks_ahead(&m->levels[i]))
 			return nm_fail(err, NM_EINVAL,
 				       "level %s: policy=opt must know the references to come, which no run "
 				       "tells",

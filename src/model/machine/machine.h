@@ -19,21 +19,6 @@ enum {
 
 enum nm_level_side { NM_SIDE_UNIFIED, NM_SIDE_DATA, NM_SIDE_INSTRUCTION };
 
-/* Rows of policy.h. */
-enum nm_policy_kind {
-	NM_POLICY_LRU,
-	NM_POLICY_FIFO,
-	NM_POLICY_RANDOM,
-	NM_POLICY_TREE_PLRU,
-	NM_POLICY_BIT_PLRU,
-	NM_POLICY_NRU,
-	NM_POLICY_SRRIP,
-	NM_POLICY_BRRIP,
-	NM_POLICY_DRRIP,
-	NM_POLICY_OPT, /* of stored references only: oracle.h */
-	NM_POLICY_COUNT
-};
-
 /* Rows of index.h. */
 enum nm_index_kind { NM_INDEX_MODULO, NM_INDEX_XOR, NM_INDEX_PRIME, NM_INDEX_SLICES, NM_INDEX_COUNT };
 
@@ -45,6 +30,8 @@ enum nm_prefetch_kind {
 	NM_PREFETCH_STREAM,
 	NM_PREFETCH_COUNT
 };
+
+struct nm_policy;
 
 /* Whether each core has a level of its own, where a machine has several. */
 enum nm_sharing { NM_SHARING_USUAL, NM_SHARED, NM_PRIVATE };
@@ -64,8 +51,8 @@ struct nm_level_spec {
 	enum nm_level_side side;
 	uint32_t latency; /* cycles that a reference waits if this level serves it; 0: not told */
 	/* What is not said is 0: LRU, modulo, write-back, write-allocate, non-inclusive. */
-	enum nm_policy_kind policy;
-	uint64_t seed; /* of what the policy draws */
+	const struct nm_policy *policy; /* of policy.h; NULL: LRU */
+	uint64_t seed;                  /* of what the policy draws */
 	enum nm_index_kind index;
 	uint32_t slices; /* of NM_INDEX_SLICES: 2, 4 or 8 */
 	int write_through, no_allocate;

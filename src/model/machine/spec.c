@@ -8,6 +8,7 @@
  * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is told with
  * the column where the wrong word starts.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,11 +17,6 @@
 #include "machine_priv.h"
 #include "policy.h"
 #include "prefetch.h"
-
-static int draws(enum nm_policy_kind policy)
-{
-	return policy == NM_POLICY_RANDOM || policy == NM_POLICY_BRRIP || policy == NM_POLICY_DRRIP;
-}
 
 /* A text being read. */
 struct reader {
@@ -155,14 +151,16 @@ static int read_side(struct reader *r, struct draft *d)
 
 static int read_policy(struct reader *r, struct draft *d)
 {
-	const char *names[NM_POLICY_COUNT];
-	unsigned policy = 0;
+	const char *names[32];
+	unsigned count = 0, policy = 0;
 
-	for (unsigned i = 0; i < NM_POLICY_COUNT; i++)
-		names[i] = nm_policies[i]->name;
+	for (; nm_policies[count]; count++) {
+		assert(count < sizeof names / sizeof *names);
+		names[count] = nm_policies[count]->name;
+	}
 	d->at.policy = r->at;
-	int status = read_word(r, "policy", names, NM_POLICY_COUNT, &policy);
-	d->level->policy = (enum nm_policy_kind)policy;
+	int status = read_word(r, "policy", names, count, &policy);
+	d->level->policy = policy ? nm_policies[policy] : NULL;
 	return status;
 }
 
@@ -425,13 +423,14 @@ static int fit_ways_to_choose(struct reader *r, struct draft *d)
 
 	if (d->at.slices && level->index != NM_INDEX_SLICES)
 		return fault(r, d->at.slices, "slices are of index=slices");
-	if (level->policy == NM_POLICY_OPT && (level->no_allocate || level->inclusion || d->at.sector))
+	if (nm_level_looks_ahead(level) && (level->no_allocate || level->inclusion || d->at.sector))
 		return fault(r, d->at.policy,
 			     "policy=opt goes with neither allocate=no nor an inclusion nor sectors");
 	if (level->huge && !level->pages)
 		return fault(r, d->at.huge, "huge= stands with pages=");
-	if (d->at.seed && !draws(level->policy))
-		return fault(r, d->at.seed, "seed is of the policies random, brrip and drrip");
+	if (d->at.seed && !nm_level_policy(level)->draws)
+		return fault(r, d->at.seed, "policy=%s draws no random numbers, so it takes no seed",
+			     nm_level_policy(level)->name);
 	level->sector = d->sector < level->line ? (uint32_t)d->sector : 0;
 	if (d->at.sector && nm_sector_fault(level))
 		return fault(r, d->at.sector, "%s", nm_sector_fault(level));

@@ -7,17 +7,18 @@
 #include "map.h"
 #include "policy.h"
 
-const struct nm_policy *const nm_policies[NM_POLICY_COUNT] = {
-    [NM_POLICY_LRU] = &nm_policy_lru,           [NM_POLICY_FIFO] = &nm_policy_fifo,
-    [NM_POLICY_RANDOM] = &nm_policy_random,     [NM_POLICY_TREE_PLRU] = &nm_policy_tree_plru,
-    [NM_POLICY_BIT_PLRU] = &nm_policy_bit_plru, [NM_POLICY_NRU] = &nm_policy_nru,
-    [NM_POLICY_SRRIP] = &nm_policy_srrip,       [NM_POLICY_BRRIP] = &nm_policy_brrip,
-    [NM_POLICY_DRRIP] = &nm_policy_drrip,       [NM_POLICY_OPT] = &nm_policy_opt,
+extern const struct nm_policy nm_policy_lru, nm_policy_fifo, nm_policy_random, nm_policy_tree_plru,
+    nm_policy_bit_plru, nm_policy_nru, nm_policy_srrip, nm_policy_brrip, nm_policy_drrip, nm_policy_opt;
+
+const struct nm_policy *const nm_policies[] = {
+    &nm_policy_lru, &nm_policy_fifo,  &nm_policy_random, &nm_policy_tree_plru, &nm_policy_bit_plru,
+    &nm_policy_nru, &nm_policy_srrip, &nm_policy_brrip,  &nm_policy_drrip,     &nm_policy_opt,
+    NULL,
 };
 
 int nm_replacement_init(struct nm_replacement *r, const struct nm_level_spec *spec)
 {
-	const struct nm_policy *policy = nm_policies[spec->policy];
+	const struct nm_policy *policy = nm_level_policy(spec);
 
 	*r = (struct nm_replacement){
 	    .policy = policy, .ways = spec->ways, .sets = spec->sets, .random = nm_mix64(spec->seed)};

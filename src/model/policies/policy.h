@@ -31,7 +31,9 @@ struct nm_replacement {
 };
 
 struct nm_policy {
-	const char *name, *summary;
+	const char *name; /* in a SPEC */
+	int draws;        /* draws random numbers: takes `seed=` */
+	int looks_ahead;  /* must know the references to come (oracle.h) */
 	size_t way_bytes, set_bytes;
 	void (*start)(struct nm_replacement *r, uint64_t set); /* or NULL */
 	void (*touch)(struct nm_replacement *r, uint64_t set, uint32_t way);
@@ -39,10 +41,20 @@ struct nm_policy {
 	uint32_t (*victim)(struct nm_replacement *r, uint64_t set);
 };
 
-/* By enum nm_policy_kind. */
-extern const struct nm_policy nm_policy_lru, nm_policy_fifo, nm_policy_random, nm_policy_tree_plru,
-    nm_policy_bit_plru, nm_policy_nru, nm_policy_srrip, nm_policy_brrip, nm_policy_drrip, nm_policy_opt;
-extern const struct nm_policy *const nm_policies[NM_POLICY_COUNT];
+/* All policies, ended by NULL; the first, LRU, is the default. */
+extern const struct nm_policy *const nm_policies[];
+
+/* The policy of a level. */
+static inline const struct nm_policy *nm_level_policy(const struct nm_level_spec *spec)
+{
+	return spec->policy ? spec->policy : nm_policies[0];
+}
+
+/* Whether a level's policy must know the references to come. */
+static inline int nm_level_looks_ahead(const struct nm_level_spec *spec)
+{
+	return spec->policy && spec->policy->looks_ahead;
+}
 
 int nm_replacement_init(struct nm_replacement *r, const struct nm_level_spec *spec); /* 0 or NM_ENOMEM */
 void nm_replacement_done(struct nm_replacement *r);

@@ -90,7 +90,7 @@ static uint32_t victim(struct nm_replacement *r, uint64_t set)
 }
 
 const struct nm_policy nm_policy_opt = {.name = "opt",
-					.summary = "Belady's: the line used farthest in the future leaves",
+					.looks_ahead = 1,
 					.way_bytes = sizeof(struct way),
 					.set_bytes = sizeof(struct set),
 					.touch = touch,

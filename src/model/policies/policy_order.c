@@ -47,7 +47,6 @@ static uint32_t oldest(struct nm_replacement *r, uint64_t set)
 }
 
 const struct nm_policy nm_policy_lru = {.name = "lru",
-					.summary = "the line touched least recently leaves",
 					.way_bytes = sizeof(struct link),
 					.set_bytes = sizeof(struct link),
 					.start = start,
@@ -55,7 +54,6 @@ const struct nm_policy nm_policy_lru = {.name = "lru",
 					.load = renew,
 					.victim = oldest};
 const struct nm_policy nm_policy_fifo = {.name = "fifo",
-					 .summary = "the line loaded first leaves",
 					 .way_bytes = sizeof(struct link),
 					 .set_bytes = sizeof(struct link),
 					 .start = start,

@@ -77,22 +77,13 @@ static uint32_t first_unused(struct nm_replacement *r, uint64_t set)
 	return 0;
 }
 
-const struct nm_policy nm_policy_tree_plru = {.name = "tree-plru",
-					      .summary = "a tree of bits points away from what was touched",
-					      .way_bytes = 2,
-					      .touch = point_away,
-					      .load = point_away,
-					      .victim = follow};
+const struct nm_policy nm_policy_tree_plru = {
+    .name = "tree-plru", .way_bytes = 2, .touch = point_away, .load = point_away, .victim = follow};
 const struct nm_policy nm_policy_bit_plru = {.name = "bit-plru",
-					     .summary = "the first line without its bit leaves",
 					     .way_bytes = 1,
 					     .set_bytes = sizeof(uint32_t),
 					     .touch = mark,
 					     .load = mark,
 					     .victim = first_without};
-const struct nm_policy nm_policy_nru = {.name = "nru",
-					.summary = "the first line not recently used leaves",
-					.way_bytes = 1,
-					.touch = set_used,
-					.load = set_used,
-					.victim = first_unused};
+const struct nm_policy nm_policy_nru = {
+    .name = "nru", .way_bytes = 1, .touch = set_used, .load = set_used, .victim = first_unused};

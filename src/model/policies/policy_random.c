@@ -12,8 +12,5 @@ static uint32_t victim(struct nm_replacement *r, uint64_t set)
 	return nm_replacement_draw(r, r->ways);
 }
 
-const struct nm_policy nm_policy_random = {.name = "random",
-					   .summary = "any line leaves, by the generator that seed= starts",
-					   .touch = nothing,
-					   .load = nothing,
-					   .victim = victim};
+const struct nm_policy nm_policy_random = {
+    .name = "random", .draws = 1, .touch = nothing, .load = nothing, .victim = victim};

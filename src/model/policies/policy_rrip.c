@@ -65,21 +65,12 @@ static uint32_t victim(struct nm_replacement *r, uint64_t set)
 	return (uint32_t)(way - far);
 }
 
-const struct nm_policy nm_policy_srrip = {.name = "srrip",
-					  .summary = "re-reference prediction, new lines thought far",
-					  .way_bytes = 1,
-					  .touch = hit,
-					  .load = load_far,
-					  .victim = victim};
-const struct nm_policy nm_policy_brrip = {.name = "brrip",
-					  .summary =
-					      "re-reference prediction, most new lines thought farthest",
-					  .way_bytes = 1,
-					  .touch = hit,
-					  .load = load_farthest,
-					  .victim = victim};
+const struct nm_policy nm_policy_srrip = {
+    .name = "srrip", .way_bytes = 1, .touch = hit, .load = load_far, .victim = victim};
+const struct nm_policy nm_policy_brrip = {
+    .name = "brrip", .draws = 1, .way_bytes = 1, .touch = hit, .load = load_farthest, .victim = victim};
 const struct nm_policy nm_policy_drrip = {.name = "drrip",
-					  .summary = "srrip or brrip, as sets of each show to be better",
+					  .draws = 1,
 					  .way_bytes = 1,
 					  .start = start_duel,
 					  .touch = hit,
