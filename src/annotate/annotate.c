@@ -47,6 +47,9 @@ void nm_annotate_bind(const struct nm_annotation *a, struct nm_rows *rows)
 		nm_rows_bind_text(rows, 4, r->object);
 }
 
+/* 0, no line, for what can be none. */
+static int64_t line_number(int64_t line) { return line < 0 || line > INT32_MAX ? 0 : line; }
+
 static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 {
 	static const char sql[] =
@@ -60,7 +63,7 @@ static int read_rows(struct nm_annotation *a, struct nm_annotate_rows *ret_rows)
 		return status;
 	nm_annotate_bind(a, rows);
 	while ((status = nm_rows_next(rows, a->err)) > 0) {
-		struct nm_annotate_row row = {.line = nm_rows_integer(rows, 1)};
+		struct nm_annotate_row row = {.line = line_number(nm_rows_integer(rows, 1))};
 
 		row.file = text_of(a, rows, 0, &failed);
 		row.object = text_of(a, rows, 2, &failed);

@@ -106,7 +106,7 @@ void nm_sums_read(struct nm_metric_sums *ret_sums, const struct nm_rows *rows, u
 	int64_t values[COUNTS];
 
 	for (unsigned i = 0; i < COUNTS; i++)
-		values[i] = nm_rows_integer(rows, first_column + i);
+		values[i] = nm_rows_bounded(rows, first_column + i);
 	memcpy(ret_sums, values, sizeof values);
 }
 
@@ -117,6 +117,7 @@ void nm_sums_add(struct nm_metric_sums *to, const struct nm_metric_sums *more)
 	memcpy(a, to, sizeof a);
 	memcpy(b, more, sizeof b);
 	for (unsigned i = 0; i < COUNTS; i++)
-		a[i] += b[i];
+		if (__builtin_add_overflow(a[i], b[i], &a[i])) /* in a damaged profile */
+			a[i] = INT64_MAX;
 	memcpy(to, a, sizeof a);
 }

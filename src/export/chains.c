@@ -9,7 +9,7 @@
 
 static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
 {
-	struct nm_chain c = {.line = nm_rows_integer(rows, 5), .calls = nm_rows_integer(rows, 6)};
+	struct nm_chain c = {.line = nm_rows_bounded(rows, 5), .calls = nm_rows_bounded(rows, 6)};
 	int is_root = nm_rows_type(rows, 1) == NM_VALUE_NULL;
 	const char *process;
 	size_t first;
@@ -21,7 +21,7 @@ static int take(struct nm_export *x, struct nm_rows *rows, struct nm_error *err)
 	    (is_root && nm_map_put(&x->first_chain, (uintptr_t)process, x->chains.count + 1)))
 		return nm_fail_memory(err);
 	first = nm_map_get(&x->first_chain, (uintptr_t)process, 0);
-	c.parent = is_root ? x->chains.count : first - 1 + (size_t)nm_rows_integer(rows, 1);
+	c.parent = is_root ? x->chains.count : first - 1 + (size_t)nm_rows_bounded(rows, 1);
 	if (!first || c.parent > x->chains.count || (c.parent == x->chains.count && !is_root))
 		return nm_fail(err, NM_EFORMAT, "the profile is damaged: a call chain has no beginning");
 	return nm_vec_push(&x->chains, c) ? nm_fail_memory(err) : 0;

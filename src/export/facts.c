@@ -123,8 +123,8 @@ static int take(struct nm_facts *facts)
 	struct nm_fact *fact = &facts->fact;
 	struct nm_rows *rows = facts->rows;
 
-	fact->thread = nm_rows_integer(rows, THREAD);
-	fact->line = nm_rows_integer(rows, LINE);
+	fact->thread = nm_rows_bounded(rows, THREAD);
+	fact->line = nm_rows_bounded(rows, LINE);
 	return key(facts, NM_BY_PROCESS | NM_BY_CHAIN, PROCESS, &fact->process) ||
 	       nm_export_text(facts->x, nm_rows_text(rows, FILE_NAME), &fact->file) ||
 	       nm_export_text(facts->x, nm_rows_text(rows, FUNCTION), &fact->function) ||
@@ -135,7 +135,7 @@ static int find_chain(struct nm_facts *facts, struct nm_error *err)
 {
 	struct nm_export *x = facts->x;
 	size_t first = nm_map_get(&x->first_chain, (uintptr_t)facts->fact.process, 0);
-	size_t at = first - 1 + (size_t)nm_rows_integer(facts->rows, CONTEXT);
+	size_t at = first - 1 + (size_t)nm_rows_bounded(facts->rows, CONTEXT);
 
 	if (!first || at >= x->chains.count)
 		return nm_fail(err, NM_EFORMAT, "the profile is damaged: it has counts of no call chain");
@@ -153,7 +153,7 @@ int nm_facts_next(struct nm_facts *facts, struct nm_error *err)
 		int64_t any = 0;
 
 		for (size_t i = 0; i < facts->count; i++)
-			any |= facts->fact.values[i] = nm_rows_integer(facts->rows, VALUES + (unsigned)i);
+			any |= facts->fact.values[i] = nm_rows_bounded(facts->rows, VALUES + (unsigned)i);
 		if (!any)
 			continue;
 		if (take(facts))

@@ -348,6 +348,15 @@ int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column)
 	return sqlite3_column_int64(rows->query, (int)column);
 }
 
+int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column)
+{
+	const int64_t bound = (int64_t)1 << 54, value = nm_rows_integer(rows, column);
+
+	if (value > bound)
+		return bound;
+	return value < -bound ? -bound : value;
+}
+
 double nm_rows_real(const struct nm_rows *rows, unsigned column)
 {
 	return sqlite3_column_double(rows->query, (int)column);

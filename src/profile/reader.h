@@ -58,6 +58,8 @@ const char *nm_rows_name(const struct nm_rows *rows, unsigned column);
 enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column);
 const char *nm_rows_text(const struct nm_rows *rows, unsigned column);
 int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column);
+/* The same, cut to 2^54 either way: no count is larger but in a damaged profile, and sums cannot overflow. */
+int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column);
 double nm_rows_real(const struct nm_rows *rows, unsigned column);
 /* 1 and its bytes, which live as texts do, if the value is a blob (its type is that of texts), else 0. */
 int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes);

@@ -4,6 +4,7 @@
  * objects whose members are named as its columns.  docs/format/export.md is the promise.
  */
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,10 @@ static json_t *value(struct nm_rows *rows, unsigned column)
 
 	switch (nm_rows_type(rows, column)) {
 	case NM_VALUE_INTEGER: return json_integer(nm_rows_integer(rows, column));
-	case NM_VALUE_REAL: return json_real(nm_rows_real(rows, column));
+	case NM_VALUE_REAL:
+		if (isfinite(nm_rows_real(rows, column))) /* JSON has no infinity */
+			return json_real(nm_rows_real(rows, column));
+		return json_null();
 	case NM_VALUE_NULL: return json_null();
 	case NM_VALUE_TEXT: break;
 	}

@@ -76,14 +76,14 @@ int nm_huge_pages_estimate(struct nm_profile *profile, const char *process,
 		nm_rows_bind_text(rows, 3, process);
 	}
 	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		int64_t saved = nm_rows_integer(rows, 1) - nm_rows_integer(rows, 2);
+		int64_t saved = nm_rows_bounded(rows, 1) - nm_rows_bounded(rows, 2);
 
 		if (!*ret_saving->object && saved > 0) {
 			snprintf(ret_saving->object, sizeof ret_saving->object, "%s",
 				 nm_rows_text(rows, 0) ? nm_rows_text(rows, 0) : "<unknown>");
 			ret_saving->of_object = saved;
 		}
-		ret_saving->misses += nm_rows_integer(rows, 1);
+		ret_saving->misses += nm_rows_bounded(rows, 1);
 		ret_saving->saved += saved;
 		status = 0;
 	}

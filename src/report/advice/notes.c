@@ -122,9 +122,9 @@ static int note_losses(struct note_writer *r, struct nm_profile *profile, const 
 	if (!status)
 		nm_rows_bind_text(rows, 1, process);
 	if (!status && (status = nm_rows_next(rows, r->err)) > 0) {
-		lost = nm_rows_integer(rows, 0);
-		killed = nm_rows_integer(rows, 1);
-		undecoded = nm_rows_integer(rows, 2);
+		lost = nm_rows_bounded(rows, 0);
+		killed = nm_rows_bounded(rows, 1);
+		undecoded = nm_rows_bounded(rows, 2);
 		status = 0;
 	}
 	nm_rows_free(rows);

@@ -91,7 +91,7 @@ static int print_title(struct nm_profile *profile, const struct nm_selection *se
 	nm_rows_bind_text(rows, 1, selection->request.level);
 	status = nm_rows_next(rows, err);
 	if (status > 0)
-		sets = nm_rows_integer(rows, 0);
+		sets = nm_rows_bounded(rows, 0);
 	nm_rows_free(rows);
 	status = status < 0 ? status : nm_eviction_title(profile, selection, out, err);
 	if (status)

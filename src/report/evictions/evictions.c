@@ -76,7 +76,7 @@ static int count_lines(struct nm_profile *profile, const struct nm_selection *se
 		nm_rows_bind_text(rows, 5, victim);
 		status = nm_rows_next(rows, err);
 		if (status > 0)
-			*ret_count = nm_rows_integer(rows, 0);
+			*ret_count = nm_rows_bounded(rows, 0);
 	}
 	nm_rows_free(rows);
 	return status > 0 ? 0 : status;

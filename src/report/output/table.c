@@ -45,7 +45,7 @@ static int take_row(struct nm_table *table, struct nm_rows *rows)
 		if (table->columns[i].compose || table->columns[i].derive)
 			continue;
 		value->type = nm_rows_type(rows, from);
-		value->integer = nm_rows_integer(rows, from);
+		value->integer = table->is_query ? nm_rows_integer(rows, from) : nm_rows_bounded(rows, from);
 		value->real = nm_rows_real(rows, from);
 		if (value->type == NM_VALUE_TEXT && take_value(table, rows, from, &value->text))
 			return NM_ENOMEM;

@@ -54,6 +54,7 @@ struct nm_table {
 	struct nm_vec(struct nm_value) values; /* row by row; composed columns hold NULL */
 	struct nm_strings pool;
 	const struct nm_levels *levels; /* for those who derive cells; NULL where none is derived */
+	int is_query;                   /* of a user's own query, whose integers are shown as they are */
 };
 
 /* Appends all rows.  Columns that are neither composed nor derived take the query's columns in order. */

@@ -116,8 +116,8 @@ static int take_level(struct nm_levels *levels, struct nm_rows *rows)
 	level->side = !side || !strcmp(side, "unified") ? NM_LEVEL_UNIFIED
 		      : !strcmp(side, "data")           ? NM_LEVEL_DATA
 							: NM_LEVEL_CODE;
-	level->size = nm_rows_integer(rows, 2);
-	level->line_size = nm_rows_integer(rows, 3);
+	level->size = nm_rows_bounded(rows, 2);
+	level->line_size = nm_rows_bounded(rows, 3);
 	n = distance(levels, levels->count++);
 	level->latency = by_distance[n < 3 ? n : 3];
 	return level->name ? 0 : NM_ENOMEM;
