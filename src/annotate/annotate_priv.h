@@ -80,8 +80,8 @@ struct nm_value nm_annotate_text(const char *text);
 struct nm_value nm_annotate_figure(const struct nm_annotation *annotation, const char *name,
 				   const struct nm_metric_sums *figures);
 
-/* Looks for a source where the user says, in the profile, where the debug information says.  0, NM_ENOENT or
- * another code; the caller frees known->text in any case. */
+/* Looks for a source where the user says, in the profile, where the debug information says.  0; NM_ENOENT; NM_EACCES: it is
+ * only there where a profile from elsewhere may not point; or another code.  The caller frees known->text in any case. */
 int nm_annotate_source(struct nm_annotation *annotation, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source);
 

@@ -279,7 +279,7 @@ static int find_text(struct assembly *as, struct nm_section *section, const char
 		int status = nm_annotate_source(as->annotation, file, &known, &found.source);
 
 		free(known.text);
-		if (status && status != NM_ENOENT)
+		if (status && status != NM_ENOENT && status != NM_EACCES)
 			return status;
 		found.differs = !status && *known.digest && strcmp(known.digest, found.source.digest);
 		at = as->sources.count;

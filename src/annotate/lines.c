@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "annotate_priv.h"
+#include "below.h"
 #include "map.h"
 #include "utf8.h"
 
@@ -286,6 +287,15 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 	return status;
 }
 
+/* A profile from elsewhere must not choose which of the user's files are shown: a file that was found by its path alone
+ * lies below the working directory, or is what the profile says was recorded. */
+static int may_show(const struct nm_source *source, const struct nm_stored_source *known)
+{
+	return (*known->digest && !strcmp(known->digest, source->digest)) ||
+	       (*known->compiled && !strcmp(known->compiled, source->digest)) ||
+	       nm_is_below(source->path, ".");
+}
+
 int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source)
 {
@@ -299,6 +309,10 @@ int nm_annotate_source(struct nm_annotation *a, const char *file, struct nm_stor
 		known->text = NULL;
 	} else if (status == NM_ENOENT) {
 		status = nm_source_find(ret_source, file, &a->request->search, 1);
+		if (!status && !may_show(ret_source, known)) {
+			nm_source_done(ret_source);
+			status = NM_EACCES;
+		}
 	}
 	return status == NM_ENOMEM ? nm_fail_memory(a->err) : status;
 }
@@ -323,6 +337,11 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 	if (status == NM_ENOENT) {
 		status = note(a, section,
 			      strdup("its source was not found: --source-dir or --map can tell where it is"));
+	} else if (status == NM_EACCES) {
+		status = note(
+		    a, section,
+		    strdup("its source has changed since and lies outside the working directory: show it "
+			   "with --source-dir or --map"));
 	} else if (!status) {
 		section->source = nm_annotate_clean(a, source.path);
 		status = section->source ? judge(a, &source, &known, &lines, &text) : nm_fail_memory(a->err);

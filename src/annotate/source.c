@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * source.c - see source.h.  A profile that somebody sent must not make a report wait for a pipe or fill the
- * memory: only regular files are read, and none beyond NM_SOURCE_LARGEST.
+ * memory: only regular files are read, and none beyond NM_SOURCE_LARGEST.  Nor must it choose which files are shown:
+ * what it appends to a folder of the user's stays inside it.
  */
 #include "source.h"
 
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "below.h"
 #include "sources.h"
 
 /* Ends each line by a NUL in place and lists them. */
@@ -75,7 +77,8 @@ static int mapped(const char *path, const char *map, char **ret_path)
 	size_t n = middle ? (size_t)(middle - map) : 0;
 
 	*ret_path = NULL;
-	if (!n || strncmp(path, map, n) || (path[n] && path[n] != '/' && path[n - 1] != '/'))
+	if (!n || strncmp(path, map, n) || (path[n] && path[n] != '/' && path[n - 1] != '/') ||
+	    !nm_stays_below(path + n))
 		return 0;
 	return asprintf(ret_path, "%s%s%s", middle + 1,
 			path[n] && path[n] != '/' && middle[strlen(middle) - 1] != '/' ? "/" : "",
@@ -108,7 +111,7 @@ static int find_under(struct nm_source *ret_source, const char *folder, const ch
 		path += strspn(path, "/");
 		if (asprintf(&other, "%s/%s", folder, path) < 0)
 			return NM_ENOMEM;
-		status = *path ? try(ret_source, other) : NM_ENOENT;
+		status = *path && nm_stays_below(path) ? try(ret_source, other) : NM_ENOENT;
 		free(other);
 		path = strchr(path, '/');
 	}

@@ -255,7 +255,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	status = find_machines(self, o, &s->machine);
 	if (status)
 		return status;
-	s->run = (struct nm_run_request){.output = o->output, .embed_sources = o->embed_sources};
+	s->run = (struct nm_run_request){
+	    .output = o->output, .sources = {o->embed_sources, o->source_roots.at, o->source_roots.count}};
 	engine->machine = &s->machine;
 	engine->threads = (unsigned)o->threads;
 	engine->instructions = o->instructions;

@@ -29,6 +29,7 @@ struct nm_simulation_options {
 	int distances;              /* count stack and reuse distances too */
 	const char *distance_limit; /* a size, or NULL */
 	int embed_sources;
+	struct nm_option_list source_roots; /* of them only those below; empty: all */
 	int quiet;
 };
 
@@ -108,6 +109,11 @@ struct nm_simulation_options {
 	{                                                                                            \
 		"embed-sources", 0, NULL, "keep the sources in the profile, for annotate elsewhere", \
 		    NM_OPTION_FLAG, offsetof(type, member.embed_sources), NULL                       \
+	}
+#define NM_ROW_SOURCE_ROOT(type, member)                                                         \
+	{                                                                                        \
+		"source-root", 0, "DIR", "keep only sources below this folder; may be repeated", \
+		    NM_OPTION_LIST, offsetof(type, member.source_roots), NULL                    \
 	}
 #define NM_ROW_QUIET(type, member)                                                \
 	{                                                                         \

@@ -10,6 +10,7 @@
 #include "arena.h"
 #include "map.h"
 #include "result.h"
+#include "sources.h"
 #include "vector.h"
 
 enum {
@@ -155,9 +156,9 @@ int nm_store_fields(const struct nm_result_writer *w);
 
 int nm_store_distances(const struct nm_result_writer *w);
 
-/* ---- sources.c: the sources of all results stored so far; their texts if `embed` ------------------- */
+/* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
-int nm_store_sources(struct nm_store *store, int embed);
+int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);
 
 /* leftovers.c: removes temporary files of this profile whose writers were killed. */
 void nm_remove_leftovers(const char *path);

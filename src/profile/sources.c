@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "below.h"
 #include "profile_priv.h"
 
 void nm_source_digest(const void *text, size_t bytes, char *ret_digest)
@@ -99,7 +100,17 @@ static int bind_text(sqlite3_stmt *insert, int column, const char *text, size_t 
 	return status;
 }
 
-static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built, int embed)
+static int is_chosen(const struct nm_source_choice *choice, const char *path)
+{
+	int is_below = !choice->root_count;
+
+	for (size_t i = 0; choice->embed && i < choice->root_count && !is_below; i++)
+		is_below = nm_is_below(path, choice->roots[i]);
+	return choice->embed && is_below;
+}
+
+static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built,
+		      const struct nm_source_choice *choice)
 {
 	char digest[NM_DIGEST_ROOM], *text;
 	int64_t modified;
@@ -113,19 +124,19 @@ static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built, int
 	sqlite3_bind_int64(insert, 3, modified);
 	sqlite3_bind_text(insert, 4, digest, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_int(insert, 5, modified > built);
-	status = embed ? bind_text(insert, 6, text, bytes) : SQLITE_OK;
+	status = is_chosen(choice, path) ? bind_text(insert, 6, text, bytes) : SQLITE_OK;
 	free(text);
 	return status;
 }
 
 /* compiled: the digest of what was compiled, or NULL. */
 static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *path, int64_t built,
-			 const char *compiled, int embed)
+			 const char *compiled, const struct nm_source_choice *choice)
 {
 	int status;
 
 	sqlite3_clear_bindings(insert);
-	status = bind_facts(insert, path, built, embed);
+	status = bind_facts(insert, path, built, choice);
 	if (compiled && *compiled)
 		sqlite3_bind_text(insert, 7, compiled, -1, SQLITE_STATIC);
 	else if (status == SQLITE_NOTFOUND)
@@ -137,7 +148,7 @@ static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *p
 	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
-int nm_store_sources(struct nm_store *store, int embed)
+int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice)
 {
 	sqlite3_stmt *insert = NULL;
 	uint64_t file, built;
@@ -146,9 +157,9 @@ int nm_store_sources(struct nm_store *store, int embed)
 	    sqlite3_prepare_v2(store->db, "INSERT INTO source VALUES(?,?,?,?,?,?,?)", -1, &insert, NULL);
 
 	while (!status && nm_map_next(&store->files, &i, &file, &built))
-		status = insert_source(insert, (sqlite3_int64)file, store->names.texts.at[file - 1],
-				       (int64_t)built,
-				       (const char *)(uintptr_t)nm_map_get(&store->compiled, file, 0), embed);
+		status = insert_source(
+		    insert, (sqlite3_int64)file, store->names.texts.at[file - 1], (int64_t)built,
+		    (const char *)(uintptr_t)nm_map_get(&store->compiled, file, 0), choice);
 	sqlite3_finalize(insert);
 	return status;
 }

@@ -13,6 +13,13 @@
 
 enum { NM_DIGEST_ROOM = 33, NM_SOURCE_LARGEST = 64 << 20 };
 
+/* Which sources a recording keeps the texts of. */
+struct nm_source_choice {
+	int embed;                /* any at all */
+	const char *const *roots; /* those below one of these folders, all links followed; none: all */
+	size_t root_count;
+};
+
 struct nm_stored_source {
 	char digest[NM_DIGEST_ROOM];   /* MD5 in hexadecimal digits */
 	char compiled[NM_DIGEST_ROOM]; /* that of what was compiled; "": not known */

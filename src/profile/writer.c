@@ -99,6 +99,15 @@ static int final_path(const char *path, char **ret_final, struct nm_error *err)
 	return 0;
 }
 
+/* A profile that is replaced keeps who may read it. */
+static void keep_mode(const struct nm_profile_writer *writer)
+{
+	struct stat st;
+
+	if (!stat(writer->path, &st) && S_ISREG(st.st_mode))
+		fchmod(writer->fd, st.st_mode & 0777);
+}
+
 static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err)
 {
 	unsigned i;
@@ -114,6 +123,7 @@ static int open_temporary(struct nm_profile_writer *writer, struct nm_error *err
 		writer->fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (writer->fd >= 0) {
 			nm_temporary_add(writer->temporary);
+			keep_mode(writer);
 			flock(writer->fd, LOCK_EX | LOCK_NB); /* see leftovers.c */
 			return 0;
 		}
@@ -236,9 +246,10 @@ int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, co
 	return status ? fail(writer, status, err) : 0;
 }
 
-int nm_profile_writer_sources(struct nm_profile_writer *writer, int embed, struct nm_error *err)
+int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_source_choice *choice,
+			      struct nm_error *err)
 {
-	int status = nm_store_sources(&writer->store, embed);
+	int status = nm_store_sources(&writer->store, choice);
 
 	return status ? fail(writer, status, err) : 0;
 }

@@ -5,7 +5,7 @@
  *     nm_profile_writer_new(&w, "nearmiss.nmp", &err)     before the program is run: fails early
  *     nm_profile_writer_add(w, result, &err)              once per process image, in the order of their tree
  *     nm_profile_writer_info(w, "command", "./app", &err)
- *     nm_profile_writer_sources(w, 0, &err)               when all are added
+ *     nm_profile_writer_sources(w, &choice, &err)               when all are added
  *     nm_profile_writer_commit(w, &err)                   or nm_profile_writer_abort(w)
  *
  * All goes to a temporary file beside the final path, which takes the final name when it is complete and
@@ -15,6 +15,7 @@
 #define NM_PROFILE_WRITER_H
 
 #include "result.h"
+#include "sources.h"
 
 struct nm_profile_writer;
 
@@ -31,9 +32,10 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);
 
-/* Stores what the sources of all results added so far are on this machine: sizes, times, digests, and their texts if
- * `embed`.  Those that are not there are left out. */
-int nm_profile_writer_sources(struct nm_profile_writer *writer, int embed, struct nm_error *err);
+/* Stores what the sources of all results added so far are on this machine: sizes, times, digests, and the texts that are
+ * chosen.  Those that are not there are left out. */
+int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_source_choice *choice,
+			      struct nm_error *err);
 
 /* Both end the writer.  A failed commit leaves the final path as it was. */
 int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *err);

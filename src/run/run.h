@@ -10,6 +10,7 @@
 
 #include "engine.h"
 #include "errors.h"
+#include "sources.h"
 #include "status.h"
 
 struct nm_session;
@@ -33,7 +34,7 @@ struct nm_run_request {
 	    engine;         /* what to simulate and count; the run sets symbols, oracle and idle */
 	const char *output; /* path of the profile; NULL: write none */
 	const struct nm_result_receiver *receiver; /* or NULL */
-	int embed_sources;                         /* store the text of the sources in the profile */
+	struct nm_source_choice sources;           /* whose texts the profile keeps */
 	struct nm_run_feedback feedback;
 };
 

@@ -28,8 +28,8 @@ static int write_info(const struct nm_run_info *info, struct nm_profile_writer *
 	return status;
 }
 
-static int write_profile(const struct nm_run_info *info, int embed_sources, struct nm_session *session,
-			 struct nm_profile_writer *writer, struct nm_error *err)
+static int write_profile(const struct nm_run_info *info, const struct nm_source_choice *sources,
+			 struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
 {
 	struct nm_result *const *results;
 	size_t count = 0;
@@ -40,7 +40,7 @@ static int write_profile(const struct nm_run_info *info, int embed_sources, stru
 	if (!status && count)
 		status = nm_profile_writer_info(writer, "command", results[0]->command, err);
 	if (!status)
-		status = nm_profile_writer_sources(writer, embed_sources, err);
+		status = nm_profile_writer_sources(writer, sources, err);
 	if (!status)
 		status = write_info(info, writer, err);
 	if (!status)
@@ -57,7 +57,7 @@ int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info
 
 	assert(!writer == !request->output);
 	if (writer)
-		status = write_profile(info, request->embed_sources, session, writer, err);
+		status = write_profile(info, &request->sources, session, writer, err);
 	if (receiver && !status)
 		status = receiver->receive(receiver->self, session, err);
 	return status;

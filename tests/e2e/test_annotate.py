@@ -10,7 +10,7 @@ import shutil
 import time
 import zlib
 
-from harness import ENVIRONMENT, MISSES, TOP, at, main, need, nearmiss, program, record, rows, run
+from harness import ENVIRONMENT, MISSES, NEARMISS, TOP, at, main, need, nearmiss, program, record, rows, run
 
 USAGE = 124
 
@@ -143,6 +143,36 @@ def case_embedded_sources():
         rows("SELECT md5 FROM sources WHERE file LIKE '%/walk.c'")[0][0]
     record([os.path.abspath("walk")], profile="plain.nmp")
     assert rows("SELECT count(*) FROM sources WHERE text IS NOT NULL", profile="plain.nmp") == [(0,)]
+
+
+def case_source_that_a_profile_from_elsewhere_names():
+    """A file outside the working directory is shown if it is what was recorded, and else only if the user says so."""
+    build()
+    os.mkdir("work")
+    os.rename("p.nmp", "work/p.nmp")
+    os.chdir("work")
+    assert "fill();" in annotate("walk.c")
+    with open("../src/walk.c", "w", encoding="ascii") as f:
+        f.write(SOURCE.replace("fill();", "secret();"))
+    text = annotate("walk.c")
+    assert "secret" not in text and "outside the working directory" in text, text
+    assert "secret();" in annotate("walk.c", "--source-dir=../src")
+    os.chdir("..")
+
+
+def case_source_roots():
+    """Texts are kept of sources below the roots; a replay keeps those below the working directory."""
+    build("--embed-sources", "--source-root", "/usr", "--trace", "t.nmt")
+    kept = "SELECT count(*) FROM sources WHERE file LIKE '%/walk.c' AND text IS NOT NULL"
+    assert rows(kept) == [(0,)]
+    for folder, count in ((".", 1), ("src", 1), ("/usr", 0)):
+        done = nearmiss("replay", "-q", "-o", "r.nmp", "-c", "L1d=32K,8,64", "--embed-sources", "--source-root",
+                        folder, "t.nmt")
+        assert not done.returncode and rows(kept, profile="r.nmp") == [(count,)], (folder, done)
+    os.mkdir("work")
+    done = run([NEARMISS, "replay", "-q", "-o", "r.nmp", "-c", "L1d=32K,8,64", "--embed-sources", "../t.nmt"],
+               folder="work")
+    assert not done.returncode and rows(kept, profile="work/r.nmp") == [(0,)], done
 
 
 def case_source_newer_than_the_program():

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "arena.h"
+#include "below.h"
 #include "errors.h"
 #include "lazy_array.h"
 #include "map.h"
@@ -323,6 +324,25 @@ static void test_zeros_are_zero_aligned_and_own(void **state)
 	nm_lazy_array_free(NULL, 0, 0);
 }
 
+static void test_paths_below_a_folder(void **state)
+{
+	static const struct {
+		const char *tail;
+		int stays;
+	} tails[] = {{"a/b", 1}, {"a/../b", 1},    {"./a", 1},  {"", 1},       {"/a//b", 1},
+		     {"..", 0},  {"a/../../b", 0}, {"../a", 0}, {"./../a", 0}, {"..a/..b", 1}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
+		assert_int_equal(nm_stays_below(tails[i].tail), tails[i].stays);
+	assert_true(nm_is_below("/proc/self/status", "/proc"));
+	assert_true(nm_is_below("/proc/self/status", "/"));
+	assert_false(nm_is_below("/proc/self/status", "/pro"));
+	assert_false(nm_is_below("/proc/self/cwd", "/proc/self")); /* a link that leads out */
+	assert_false(nm_is_below("/proc", "/proc"));
+	assert_false(nm_is_below("/nonexistent/a", "/"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +358,7 @@ int main(void)
 	    cmocka_unit_test(test_errors_tell_the_story),
 	    cmocka_unit_test(test_errno_becomes_a_code),
 	    cmocka_unit_test(test_long_texts_are_cut_not_overrun),
+	    cmocka_unit_test(test_paths_below_a_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

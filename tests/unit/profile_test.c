@@ -600,7 +600,7 @@ static void write_text(const char *path, const char *text)
 
 /* The sample with three sources of its own: one that packs well, one that does not, an empty one; and one
  * that is not there. */
-static void write_with_sources(const char *path, int embed)
+static void write_with_sources(const char *path, const struct nm_source_choice *choice)
 {
 	static const char *const names[] = {"long.c", "short.c", "empty.c", "missing.c"};
 	struct nm_result result = *nm_sample(0);
@@ -621,10 +621,12 @@ static void write_with_sources(const char *path, int embed)
 	result.sites[1].built = INT64_MAX - 1;
 	assert_int_equal(nm_profile_writer_new(&writer, path, &err), 0);
 	assert_int_equal(nm_profile_writer_add(writer, &result, &err), 0);
-	assert_int_equal(nm_profile_writer_sources(writer, embed, &err), 0);
+	assert_int_equal(nm_profile_writer_sources(writer, choice, &err), 0);
 	assert_int_equal(nm_profile_writer_commit(writer, &err), 0);
 	free(sites);
 }
+
+static const struct nm_source_choice all_sources = {.embed = 1};
 
 static void test_sources(void **state)
 {
@@ -633,8 +635,8 @@ static void test_sources(void **state)
 	struct nm_error err;
 
 	(void)state;
-	write_with_sources("facts.nmp", 0);
-	write_with_sources("texts.nmp", 1);
+	write_with_sources("facts.nmp", &(struct nm_source_choice){0});
+	write_with_sources("texts.nmp", &all_sources);
 	assert_int_equal(nm_profile_open(&profile, "facts.nmp", &err), 0);
 	expect(profile, "SELECT file, bytes, md5, newer, text IS NULL FROM sources ORDER BY file",
 	       "empty.c|0|d41d8cd98f00b204e9800998ecf8427e|0|1\n"
@@ -659,6 +661,40 @@ static void test_sources(void **state)
 	nm_profile_close(profile);
 }
 
+/* Only what lies below a root is kept, also where a link seems to lie there. */
+static void test_source_roots(void **state)
+{
+	const char *const roots[] = {"elsewhere", "inside"};
+	struct nm_profile *profile;
+	struct nm_error err;
+
+	(void)state;
+	mkdir("inside", 0700);
+	unlink("long.c");
+	write_text("inside/long.c", "text");
+	assert_int_equal(symlink("inside/long.c", "long.c"), 0);
+	write_with_sources("roots.nmp", &(struct nm_source_choice){1, roots, 2});
+	unlink("long.c");
+	assert_int_equal(nm_profile_open(&profile, "roots.nmp", &err), 0);
+	expect(profile, "SELECT file, text IS NULL FROM sources ORDER BY file",
+	       "empty.c|1\nlong.c|0\nshort.c|1\n");
+	nm_profile_close(profile);
+}
+
+/* Who may read a profile stays as it was when it is replaced. */
+static void test_replaced_profile_keeps_its_mode(void **state)
+{
+	const struct nm_source_choice none = {0};
+	struct stat st;
+
+	(void)state;
+	write_with_sources("mode.nmp", &none);
+	assert_int_equal(chmod("mode.nmp", 0600), 0);
+	write_with_sources("mode.nmp", &none);
+	assert_int_equal(stat("mode.nmp", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
 /* Texts that claim another size than they have, or are no zlib stream, are refused. */
 static void test_damaged_sources(void **state)
 {
@@ -673,7 +709,7 @@ static void test_damaged_sources(void **state)
 		char sql[100];
 		sqlite3 *db;
 
-		write_with_sources("damaged.nmp", 1);
+		write_with_sources("damaged.nmp", &all_sources);
 		snprintf(sql, sizeof sql, "UPDATE source SET %s WHERE bytes = 82", damage[i]);
 		assert_int_equal(sqlite3_open("damaged.nmp", &db), 0);
 		assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), 0);
@@ -731,6 +767,8 @@ int main(void)
 	    cmocka_unit_test(test_instructions),
 	    cmocka_unit_test(test_sources),
 	    cmocka_unit_test(test_damaged_sources),
+	    cmocka_unit_test(test_source_roots),
+	    cmocka_unit_test(test_replaced_profile_keeps_its_mode),
 	    cmocka_unit_test(test_stored_sample),
 	};
 

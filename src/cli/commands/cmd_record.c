@@ -33,6 +33,7 @@ static const struct nm_option options[] = {
     NM_ROW_DISTANCES(struct record_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct record_options, simulation),
     NM_ROW_EMBED_SOURCES(struct record_options, simulation),
+    NM_ROW_SOURCE_ROOT(struct record_options, simulation),
     {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
      offsetof(struct record_options, trace), NULL},
     NM_ROW_QUIET(struct record_options, simulation),

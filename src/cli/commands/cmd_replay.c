@@ -33,10 +33,13 @@ static const struct nm_option options[] = {
     NM_ROW_DISTANCES(struct replay_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct replay_options, simulation),
     NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
+    NM_ROW_SOURCE_ROOT(struct replay_options, simulation),
     {"from", 0, "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
      offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim"},
     NM_ROW_QUIET(struct replay_options, simulation),
 };
+
+static const char *const here[] = {"."};
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
@@ -59,6 +62,11 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		status = nm_simulation_prepare(self, &o.simulation, &simulation);
 	if (status)
 		return status;
+	if (!o.simulation.source_roots
+		 .count) { /* a trace from elsewhere must not choose which files are kept */
+		simulation.run.sources.roots = here;
+		simulation.run.sources.root_count = 1;
+	}
 	request.run = simulation.run;
 	request.input = operands.at[0];
 	if (o.from)
