@@ -9,17 +9,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utf8.h"
+
 static int progress_is_shown; /* in the terminal's last line */
+
+/* Names and texts may come from files of others: a terminal must not obey them. */
+static void print_clean(const char *text, size_t bytes)
+{
+	char *part = strndup(text, bytes), *clean = part ? nm_utf8_clean(part) : NULL;
+
+	fputs(clean ? clean : "out of memory", stderr);
+	free(clean);
+	free(part);
+}
 
 void nm_message(const char *format, ...)
 {
+	char *text = NULL;
 	va_list args;
 
 	nm_message_progress_end();
 	fputs("nearmiss: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) >= 0)
+		print_clean(text, strlen(text));
+	else
+		fputs("out of memory", stderr);
 	va_end(args);
+	free(text);
 	fputc('\n', stderr);
 }
 
@@ -40,12 +57,21 @@ void nm_message_progress_end(void)
 /* Prints the line of the subject that holds the fault, and a caret below it.  Tabs stay tabs. */
 static void show_place(const char *subject, size_t column)
 {
-	const char *start = subject + column, *at;
+	const char *start = subject + column, *line, *at;
 
 	while (start > subject && start[-1] != '\n')
 		start--;
-	fprintf(stderr, "  %.*s\n  ", (int)strcspn(start, "\n"), start);
-	for (at = start; at < subject + column; at++)
+	line = start;
+	fputs("  ", stderr);
+	for (size_t n; *start && *start != '\n'; start += n) {
+		n = *start == '\t' ? 1 : strcspn(start, "\t\n");
+		if (*start == '\t')
+			fputc('\t', stderr);
+		else
+			print_clean(start, n);
+	}
+	fputs("\n  ", stderr);
+	for (at = line; at < subject + column; at++)
 		if (*at == '\t' || ((unsigned char)*at & 0xc0) != 0x80) /* one column for each code point */
 			fputc(*at == '\t' ? '\t' : ' ', stderr);
 	fputs("^\n", stderr);

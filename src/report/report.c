@@ -9,6 +9,7 @@
 
 #include "report_priv.h"
 #include "selection.h"
+#include "utf8.h"
 
 /* ---- the request --------------------------------------------------------------------------------- */
 
@@ -300,11 +301,21 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 	return status;
 }
 
+/* A column's name for a terminal, which views of the profile may have chosen. */
+static const char *clean_name(struct nm_table *table, const char *name)
+{
+	char *clean = nm_utf8_clean(name);
+	const char *kept = clean ? nm_intern(&table->pool, clean) : NULL;
+
+	free(clean);
+	return kept;
+}
+
 int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm_style *style, FILE *out,
 		    struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;
-	struct nm_table table = {0};
+	struct nm_table table = {.is_query = 1};
 	struct nm_column *columns = NULL;
 	unsigned i;
 	int status;
@@ -320,8 +331,8 @@ int nm_report_query(struct nm_profile *profile, const char *sql, const struct nm
 		status = nm_fail_memory(err);
 	for (i = 0; !status && i < table.column_count; i++) {
 		columns[i].name = nm_intern(&table.pool, nm_rows_name(rows, i));
-		columns[i].title = columns[i].name;
-		if (!columns[i].name)
+		columns[i].title = clean_name(&table, nm_rows_name(rows, i));
+		if (!columns[i].name || !columns[i].title)
 			status = nm_fail_memory(err);
 	}
 	if (!status)

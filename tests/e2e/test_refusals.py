@@ -2,12 +2,13 @@
 """test_refusals.py - bad input: each gives one clear line (a wrong SPEC also its place), its own status, no
 crash, and no file lost or left behind."""
 
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
 
-from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, need, nearmiss, program, record, run
+from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, Skip, main, need, nearmiss, program, record, run
 
 # As in nearmiss(1).
 BAD_QUERY, NEWER, DAMAGED, NO_PROFILE, NO_COLLECTOR, FULL = 116, 117, 118, 119, 120, 121
@@ -212,6 +213,23 @@ def case_damaged_profiles():
         db.execute("CREATE TABLE t(x)")
     db.close()
     refused(nearmiss("report", "-i", "other.nmp"), DAMAGED, "other.nmp")
+
+
+def case_escapes_of_others():
+    """Names that a profile or trace from elsewhere holds cannot steer the terminal; JSON stays JSON."""
+    good_profile()
+    escape = "\x1b[31mred"
+    for sql in (f'SELECT 1 AS "{escape}"', f"SELEC {escape}", f'SELECT "{escape}" FROM nowhere'):
+        for form in ("text", "csv"):
+            done = nearmiss("query", "-i", "p.nmp", "-f", form, sql)
+            assert form == "csv" or b"\x1b" not in done.stdout, done
+            assert b"\x1b" not in done.stderr, done
+    done = nearmiss("query", "-i", "p.nmp", "-f", "json", "SELECT 1e999 AS a, -1e999 AS b")
+    assert json.loads(done.stdout)["rows"] == [{"a": None, "b": None}], done
+    done = nearmiss("record", "-q", "-o", "q.nmp", "-t", "t.nmt", "--cache", SPEC, "--", need("sh"), "-c", f": {escape}")
+    assert not done.returncode, done
+    done = nearmiss("trace", "print", "t.nmt")
+    assert b"red" in done.stdout and b"\x1b" not in done.stdout
 
 
 def case_newer_profile():

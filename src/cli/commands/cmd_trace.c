@@ -13,6 +13,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "utf8.h"
 
 struct trace_options {
 	const char *output, *stream, *to;
@@ -58,20 +59,27 @@ static int add_up(struct nm_trace *trace, struct totals *t, struct nm_error *err
 	return status;
 }
 
+static void print_info(struct nm_trace *trace, const char *title, const char *key, FILE *out)
+{
+	const char *text = nm_trace_info(trace, key);
+	char *clean = text ? nm_utf8_clean(text) : NULL;
+
+	fprintf(out, "%s %s\n", title, clean ? clean : "unknown");
+	free(clean);
+}
+
 static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out, struct nm_error *err)
 {
 	struct totals t = {0};
-	const char *fault, *text;
+	const char *fault;
 	int status = add_up(trace, &t, err);
 
 	(void)o;
 	if (status)
 		return status;
 	fault = nm_trace_fault(trace);
-	text = nm_trace_info(trace, "collector");
-	fprintf(out, "collector   %s\n", text ? text : "unknown");
-	text = nm_trace_info(trace, "exit_status");
-	fprintf(out, "exit status %s\n", text ? text : "unknown");
+	print_info(trace, "collector  ", "collector", out);
+	print_info(trace, "exit status", "exit_status", out);
 	fprintf(out, "streams     %" PRIu64 "\n", t.streams);
 	fprintf(out, "chunks      %" PRIu64 "\n", t.chunks);
 	fprintf(out, "words       %" PRIu64 "\n", t.words);
@@ -99,6 +107,15 @@ static int numbers_of(enum nm_wire_kind kind)
 	}
 }
 
+static void print_text(const char *text, size_t length, FILE *out)
+{
+	char *part = strndup(text, length), *clean = part ? nm_utf8_clean(part) : NULL;
+
+	fprintf(out, " \"%s\"", clean ? clean : "");
+	free(clean);
+	free(part);
+}
+
 static void print_record(const struct nm_wire_record *r, uint32_t stream, FILE *out)
 {
 	int numbers = numbers_of(r->kind);
@@ -112,7 +129,7 @@ static void print_record(const struct nm_wire_record *r, uint32_t stream, FILE *
 		fprintf(out, " %#" PRIx64, r->payload[i]);
 	for (const char *s = (const char *)(r->payload + n); s < end; s += (length / 8 + 1) * 8) {
 		length = strnlen(s, (size_t)(end - s));
-		fprintf(out, " \"%.*s\"", (int)length, s);
+		print_text(s, length, out);
 	}
 	fputc('\n', out);
 }

@@ -4,6 +4,7 @@
  * query's memory does not double.
  */
 #include <jansson.h>
+#include <math.h>
 
 #include "table.h"
 
@@ -11,7 +12,8 @@ static json_t *value(const struct nm_value *v)
 {
 	switch (v->type) {
 	case NM_VALUE_INTEGER: return json_integer(v->integer);
-	case NM_VALUE_REAL: return json_real(v->real);
+	case NM_VALUE_REAL:
+		return isfinite(v->real) ? json_real(v->real) : json_null(); /* JSON has no infinity */
 	case NM_VALUE_TEXT: return json_string(v->text);
 	default: return json_null();
 	}
