@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wire.h - the event stream between a collector and the engine, version 5.
+ * wire.h - the event stream between a collector and the engine, version 6.
  *
  * One stream describes one process image (from start or exec to exit or exec).  It is an array of
  * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 5u
+#define NM_WIRE_VERSION 6u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -87,7 +87,18 @@ enum nm_wire_kind {
 	/* Since version 5. */
 	NM_WIRE_RAN = 28, /* instructions run since the last such record in code without accesses, of which no
 	                     blocks were sent; measured or not as what surrounds the record */
-	NM_WIRE_KINDS = 29
+
+	/* Since version 6: sampled recordings, which send no blocks.  The clock of a process is the number of
+	 * references that it has made. */
+	NM_WIRE_SAMPLING = 29, /* samples in 10^9 references, bytes of a line (a power of 2), seed */
+	NM_WIRE_SAMPLE =
+	    30, /* clock, address, code (below): a reference that was drawn; its line is watched */
+	NM_WIRE_REUSE = 31, /* clock, address, code, clock of the sample: the next reference to its line */
+	NM_WIRE_FRAMES =
+	    32, /* slot from which on frames of the running thread have ended (0: none), then for each
+	                          new frame, oldest first: slot, pc of the call */
+	NM_WIRE_CLOCK = 33, /* references so far */
+	NM_WIRE_KINDS = 34
 };
 
 enum nm_wire_page_size { NM_WIRE_PAGES_4K = 0, NM_WIRE_PAGES_2M = 1, NM_WIRE_PAGES_1G = 2 };
@@ -160,6 +171,11 @@ enum {
 	NM_WIRE_FRAME = 32,   /* pushes or pops the return address */
 	NM_WIRE_FOLLOWS = 64  /* since version 4: has no address word, but that of the access before */
 };
+
+/* The code word of NM_WIRE_SAMPLE and NM_WIRE_REUSE: pc of the instruction (bits 0..47), bytes that it touches (bits
+ * 48..62), whether it writes (bit 63). */
+#define NM_WIRE_CODE_WRITES (1ull << 63)
+#define NM_WIRE_CODE_MAX_BYTES 0x7fffu
 
 static inline uint64_t nm_wire_header(enum nm_wire_kind kind, uint32_t arg, uint32_t words)
 {

@@ -7,7 +7,8 @@
  *  - a block is defined once, before its first BLOCK, and a BLOCK has as many addresses as one of its
  *    block's exits; 0 stands only where an access is guarded;
  *  - only a thread that has started and not ended runs, and blocks come only when one runs;
- *  - allocated blocks do not overlap, modules are known when they go.
+ *  - allocated blocks do not overlap, modules are known when they go;
+ *  - what check_sampling.h says of sampled streams, which have no blocks.
  * What real programs do wrong by themselves (free of what was never allocated, longjmp over frames) is
  * counted, not refused.
  *
@@ -21,6 +22,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "check_sampling.h"
 #include "decode.h"
 #include "map.h"
 #include "vector.h"
@@ -51,15 +53,10 @@ struct nm_wire_check {
 	uint32_t thread;                            /* the one that runs; 0: none yet */
 	uint64_t depth;                             /* of its calls */
 	struct nm_map modules;                      /* base to 1 */
-	void *heap;                                 /* tree of struct heap_block */
-	struct nm_vec(struct child) children;       /* made by FORK records, not yet asked for */
+	struct nm_wire_sampling_check sampling;
+	void *heap;                           /* tree of struct heap_block */
+	struct nm_vec(struct child) children; /* made by FORK records, not yet asked for */
 };
-
-static int fail(const struct nm_wire_record *r, struct nm_error *err, const char *what)
-{
-	return nm_fail(err, NM_EFORMAT, "word %llu: %s in a %s record", (unsigned long long)r->offset, what,
-		       nm_wire_kind_name(r->kind));
-}
 
 /* ---- Blocks ------------------------------------------------------------------------------ */
 
@@ -88,7 +85,7 @@ static int define_block(struct nm_wire_check *c, const struct nm_wire_record *r,
 	if (status)
 		return status;
 	if (nm_map_get(&c->block_of_id, b.id, UINT64_MAX) != UINT64_MAX)
-		return fail(r, err, "second definition of a block");
+		return nm_wire_fault(r, err, "second definition of a block");
 	return keep_block(c, b) ? nm_fail_memory(err) : 0;
 }
 
@@ -137,15 +134,17 @@ static int run_block(struct nm_wire_check *c, const struct nm_wire_record *r, st
 	int executed;
 
 	if (index == UINT64_MAX)
-		return fail(r, err, "block that was not defined");
+		return nm_wire_fault(r, err, "block that was not defined");
 	if (!c->thread)
-		return fail(r, err, "execution before any thread runs");
+		return nm_wire_fault(r, err, "execution before any thread runs");
+	if (c->sampling.options.rate)
+		return nm_wire_fault(r, err, "code of a sampled stream");
 	b = &c->blocks.at[index];
 	executed = nm_wire_block_executed(b, r->words, &accesses);
 	if (executed < 0)
-		return fail(r, err, "number of addresses that is that of no exit");
+		return nm_wire_fault(r, err, "number of addresses that is that of no exit");
 	if (!count_accesses(c, b, accesses, r->payload))
-		return fail(r, err, "address 0 for an access that has no guard");
+		return nm_wire_fault(r, err, "address 0 for an access that has no guard");
 	c->stats.addresses += r->words;
 	c->stats.instructions += (uint64_t)executed;
 	if (accesses == b->def.accesses)
@@ -165,9 +164,9 @@ static int start_thread(struct nm_wire_check *c, const struct nm_wire_record *r,
 	if (status)
 		return status;
 	if (nm_map_get(&c->thread_states, t.thread, 0) == RUNNABLE)
-		return fail(r, err, "thread that had started before");
+		return nm_wire_fault(r, err, "thread that had started before");
 	if (t.parent && !nm_map_get(&c->thread_states, t.parent, 0))
-		return fail(r, err, "parent thread that never started");
+		return nm_wire_fault(r, err, "parent thread that never started");
 	if (nm_map_put(&c->thread_states, t.thread, RUNNABLE) || nm_map_put(&c->thread_depths, t.thread, 0))
 		return nm_fail_memory(err);
 	return 0;
@@ -178,7 +177,7 @@ static int known_thread(struct nm_wire_check *c, const struct nm_wire_record *r,
 {
 	return nm_map_get(&c->thread_states, thread, 0) == RUNNABLE
 		   ? 0
-		   : fail(r, err, "thread that has not started or has ended");
+		   : nm_wire_fault(r, err, "thread that has not started or has ended");
 }
 
 static int end_thread(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
@@ -237,7 +236,7 @@ static int add_heap_block(struct nm_wire_check *c, const struct nm_wire_record *
 	found = tsearch(b, &c->heap, by_range);
 	if (!found || *found != b) {
 		free(b);
-		return found ? fail(r, err, "block that overlaps a live one") : nm_fail_memory(err);
+		return found ? nm_wire_fault(r, err, "block that overlaps a live one") : nm_fail_memory(err);
 	}
 	c->stats.live_blocks++;
 	c->stats.live_bytes += bytes;
@@ -270,7 +269,7 @@ static int allocate(struct nm_wire_check *c, const struct nm_wire_record *r, str
 	if (status)
 		return status;
 	if (!a.address)
-		return fail(r, err, "failed allocation");
+		return nm_wire_fault(r, err, "failed allocation");
 	return add_heap_block(c, r, a.address, a.size, err);
 }
 
@@ -292,7 +291,7 @@ static int reallocate(struct nm_wire_check *c, const struct nm_wire_record *r, s
 	if (status)
 		return status;
 	if (!a.address && a.size)
-		return fail(r, err, "failed allocation");
+		return nm_wire_fault(r, err, "failed allocation");
 	if (a.old_address)
 		remove_heap_block(c, a.old_address);
 	return a.address ? add_heap_block(c, r, a.address, a.size, err) : 0;
@@ -324,8 +323,8 @@ static int map(const struct nm_wire_record *r, struct nm_error *err)
 	if (status)
 		return status;
 	if (m.flags & ~known)
-		return fail(r, err, "unknown flag");
-	return m.address % PAGE ? fail(r, err, "address inside a page") : 0;
+		return nm_wire_fault(r, err, "unknown flag");
+	return m.address % PAGE ? nm_wire_fault(r, err, "address inside a page") : 0;
 }
 
 static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
@@ -336,9 +335,9 @@ static int load_module(struct nm_wire_check *c, const struct nm_wire_record *r, 
 	if (status)
 		return status;
 	if (!c->stats.records[NM_WIRE_MAP] && !c->inherited)
-		return fail(r, err, "module before any mapping");
+		return nm_wire_fault(r, err, "module before any mapping");
 	if (nm_map_get(&c->modules, m.base, 0))
-		return fail(r, err, "module that is loaded already");
+		return nm_wire_fault(r, err, "module that is loaded already");
 	return nm_map_put(&c->modules, m.base, 1) ? nm_fail_memory(err) : 0;
 }
 
@@ -349,7 +348,7 @@ static int unload_module(struct nm_wire_check *c, const struct nm_wire_record *r
 
 	if (status)
 		return status;
-	return nm_map_remove(&c->modules, m.base) ? 0 : fail(r, err, "module that is not loaded");
+	return nm_map_remove(&c->modules, m.base) ? 0 : nm_wire_fault(r, err, "module that is not loaded");
 }
 
 /* ---- Processes --------------------------------------------------------------------------- */
@@ -361,7 +360,8 @@ static int start_process(const struct nm_wire_check *c, const struct nm_wire_rec
 
 	if (status)
 		return status;
-	return c->inherited && p.start != NM_WIRE_FORKED ? fail(r, err, "start that is not by fork") : 0;
+	return c->inherited && p.start != NM_WIRE_FORKED ? nm_wire_fault(r, err, "start that is not by fork")
+							 : 0;
 }
 
 static int copy_map(struct nm_map *to, const struct nm_map *from)
@@ -443,6 +443,15 @@ static int count_ran(struct nm_wire_check *c, const struct nm_wire_record *r, st
 	return status;
 }
 
+static int check_sampled(struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	int status = nm_wire_sampling_check(&c->sampling, r, c->thread, err);
+
+	c->stats.references = c->sampling.clock;
+	c->stats.open_samples = c->sampling.open.count;
+	return status;
+}
+
 /* Kinds that stand for themselves: decoding them is all there is to check. */
 static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 {
@@ -474,7 +483,7 @@ static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 	case NM_WIRE_MEASURE: return nm_wire_measure_decode(r, &u.measure, err);
 	case NM_WIRE_PLACE: return nm_wire_place_decode(r, &u.place, err);
 	case NM_WIRE_PAGES: return nm_wire_pages_decode(r, &u.pages, err);
-	default: return fail(r, err, "unknown kind");
+	default: return nm_wire_fault(r, err, "unknown kind");
 	}
 }
 
@@ -483,9 +492,10 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	int is_first = !c->stats.records[NM_WIRE_PROCESS];
 
 	if (is_first != (r->kind == NM_WIRE_PROCESS))
-		return fail(r, err, is_first ? "stream that starts not with PROCESS but" : "second start");
+		return nm_wire_fault(r, err,
+				     is_first ? "stream that starts not with PROCESS but" : "second start");
 	if (c->exited)
-		return fail(r, err, "event after the exit");
+		return nm_wire_fault(r, err, "event after the exit");
 	switch (r->kind) {
 	case NM_WIRE_BLOCK: return run_block(c, r, err);
 	case NM_WIRE_BLOCK_DEF: return define_block(c, r, err);
@@ -503,6 +513,11 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	case NM_WIRE_MODULE_GONE: return unload_module(c, r, err);
 	case NM_WIRE_LOST: return lose(c, r, err);
 	case NM_WIRE_RAN: return count_ran(c, r, err);
+	case NM_WIRE_SAMPLING:
+	case NM_WIRE_SAMPLE:
+	case NM_WIRE_REUSE:
+	case NM_WIRE_FRAMES:
+	case NM_WIRE_CLOCK: return check_sampled(c, r, err);
 	default: return decode_only(r, err);
 	}
 }
@@ -563,6 +578,7 @@ void nm_wire_check_free(struct nm_wire_check *c)
 	nm_map_done(&c->thread_states);
 	nm_map_done(&c->thread_depths);
 	nm_map_done(&c->modules);
+	nm_wire_sampling_check_done(&c->sampling);
 	tdestroy(c->heap, free);
 	free(c);
 }

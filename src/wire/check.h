@@ -26,7 +26,9 @@ struct nm_wire_stats {
 	uint64_t max_depth;         /* of calls, over all threads */
 	uint64_t unknown_frees;     /* FREE and REALLOC of addresses that no live block has */
 	uint64_t live_blocks, live_bytes, max_live_bytes;
-	uint64_t lost; /* words, by LOST records */
+	uint64_t lost;         /* words, by LOST records */
+	uint64_t open_samples; /* samples whose line nobody has touched since */
+	uint64_t references;   /* of a sampled stream, by its last clock */
 };
 
 struct nm_wire_check;

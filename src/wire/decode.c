@@ -14,11 +14,11 @@ _Static_assert(sizeof(struct nm_wire_block_def) == 16, "the head of a block defi
 enum { HEAD_WORDS = sizeof(struct nm_wire_block_def) / sizeof(uint64_t), PC_BITS = 48 };
 
 static const char *const kind_names[NM_WIRE_KINDS] = {
-    "BLOCK",        "BLOCK_DEF",   "PROCESS", "FORK",           "EXEC",   "EXIT",
-    "THREAD_START", "THREAD_EXIT", "THREAD",  "THREAD_POINTER", "SIGNAL", "ALLOC",
-    "FREE",         "REALLOC",     "MAP",     "UNMAP",          "REMAP",  "BRK",
-    "MODULE",       "MODULE_GONE", "NAME",    "UNNAME",         "REGION", "MEASURE",
-    "LOST",         "PAD",         "PLACE",   "PAGES",          "RAN"};
+    "BLOCK",       "BLOCK_DEF", "PROCESS",        "FORK",   "EXEC",   "EXIT",        "THREAD_START",
+    "THREAD_EXIT", "THREAD",    "THREAD_POINTER", "SIGNAL", "ALLOC",  "FREE",        "REALLOC",
+    "MAP",         "UNMAP",     "REMAP",          "BRK",    "MODULE", "MODULE_GONE", "NAME",
+    "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE",       "PAGES",
+    "RAN",         "SAMPLING",  "SAMPLE",         "REUSE",  "FRAMES", "CLOCK"};
 
 const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kind_names[kind] : "?"; }
 
@@ -71,7 +71,7 @@ int nm_wire_scan_next(struct nm_wire_scan *scan, struct nm_wire_record *ret, str
 
 /* ---- Parts of a payload ------------------------------------------------------------------ */
 
-static int fail(const struct nm_wire_record *r, struct nm_error *err, const char *what)
+int nm_wire_fault(const struct nm_wire_record *r, struct nm_error *err, const char *what)
 {
 	return nm_fail(err, NM_EFORMAT, "word %llu: %s in a %s record", (unsigned long long)r->offset, what,
 		       nm_wire_kind_name(r->kind));
@@ -79,7 +79,7 @@ static int fail(const struct nm_wire_record *r, struct nm_error *err, const char
 
 static int exactly(const struct nm_wire_record *r, size_t words, struct nm_error *err)
 {
-	return r->words == words ? 0 : fail(r, err, "wrong number of words");
+	return r->words == words ? 0 : nm_wire_fault(r, err, "wrong number of words");
 }
 
 static int wraps(uint64_t address, uint64_t bytes) { return address + bytes < address; }
@@ -107,9 +107,9 @@ static int last_text(const struct nm_wire_record *r, size_t at, const char **ret
 	const char *s = text(r, &at);
 
 	if (!s)
-		return fail(r, err, "unterminated or missing string");
+		return nm_wire_fault(r, err, "unterminated or missing string");
 	if (at != r->words)
-		return fail(r, err, "words left over after the string");
+		return nm_wire_fault(r, err, "words left over after the string");
 	*ret = s;
 	return 0;
 }
@@ -238,19 +238,19 @@ int nm_wire_block_decode(const struct nm_wire_record *r, struct nm_wire_block_in
 	int status;
 
 	if (r->words < HEAD_WORDS)
-		return fail(r, err, "wrong number of words");
+		return nm_wire_fault(r, err, "wrong number of words");
 	memcpy(&b.def, r->payload, sizeof b.def);
 	status = exactly(r, HEAD_WORDS + (size_t)b.def.instructions + b.def.accesses + b.def.exits, err);
 	if (status)
 		return status;
 	if (b.def.end > NM_WIRE_RETURN || b.def.flags & ~NM_WIRE_BLOCK_CONTINUES)
-		return fail(r, err, "unknown end or flag");
+		return nm_wire_fault(r, err, "unknown end or flag");
 	b.instructions = r->payload + HEAD_WORDS;
 	b.accesses = b.instructions + b.def.instructions;
 	b.exits = b.accesses + b.def.accesses;
 	if ((fault = fault_of_instructions(&b)) || (fault = fault_of_accesses(&b)) ||
 	    (fault = fault_of_groups(&b)) || (fault = fault_of_end(&b)) || (fault = fault_of_exits(&b)))
-		return fail(r, err, fault);
+		return nm_wire_fault(r, err, fault);
 	b.groups = groups_before(&b, b.def.accesses);
 	*ret = b;
 	return 0;
@@ -282,10 +282,10 @@ NM_WIRE_DECODER(process)
 			       "the stream has format version %llu, this program reads up to %u",
 			       (unsigned long long)w[0], NM_WIRE_VERSION);
 	if (r->words < 5 + 2)
-		return fail(r, err, "wrong number of words");
+		return nm_wire_fault(r, err, "wrong number of words");
 	if (!w[0] || r->arg > NM_WIRE_EXECED || w[1] > UINT32_MAX || w[2] > UINT32_MAX || w[3] > UINT32_MAX ||
 	    w[4] > r->words)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	p.version = (uint32_t)w[0];
 	p.pid = (uint32_t)w[1];
 	p.parent = (uint32_t)w[2];
@@ -297,14 +297,14 @@ NM_WIRE_DECODER(process)
 		const char *s = text(r, &at);
 
 		if (!s)
-			return fail(r, err, "unterminated or missing string");
+			return nm_wire_fault(r, err, "unterminated or missing string");
 		if (!i)
 			p.arguments = s;
 	}
 	if (!p.executable || !p.directory)
-		return fail(r, err, "unterminated or missing string");
+		return nm_wire_fault(r, err, "unterminated or missing string");
 	if (at != r->words)
-		return fail(r, err, "words left over after the strings");
+		return nm_wire_fault(r, err, "words left over after the strings");
 	*ret = p;
 	return 0;
 }
@@ -316,7 +316,7 @@ NM_WIRE_DECODER(fork)
 	if (status)
 		return status;
 	if (r->payload[0] > UINT32_MAX || r->payload[1] > UINT32_MAX)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_fork){(uint32_t)r->payload[0], (uint32_t)r->payload[1]};
 	return 0;
 }
@@ -339,7 +339,7 @@ NM_WIRE_DECODER(thread_start)
 	if (status)
 		return status;
 	if (!r->arg || r->payload[0] > UINT32_MAX || r->payload[1] > r->payload[2])
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_thread_start){r->arg, (uint32_t)r->payload[0], r->payload[1], r->payload[2]};
 	return 0;
 }
@@ -379,7 +379,7 @@ NM_WIRE_DECODER(alloc)
 	if (status)
 		return status;
 	if (r->arg >= NM_WIRE_ALLOCATORS || wraps(w[0], w[1]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_alloc){r->arg, w[0], w[1], w[2]};
 	return 0;
 }
@@ -391,7 +391,7 @@ NM_WIRE_DECODER(free)
 	if (status)
 		return status;
 	if (r->arg >= NM_WIRE_ALLOCATORS)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_free){r->arg, r->payload[0]};
 	return 0;
 }
@@ -404,7 +404,7 @@ NM_WIRE_DECODER(realloc)
 	if (status)
 		return status;
 	if (r->arg >= NM_WIRE_ALLOCATORS || wraps(w[1], w[2]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_realloc){r->arg, w[0], w[1], w[2], w[3]};
 	return 0;
 }
@@ -413,12 +413,13 @@ NM_WIRE_DECODER(map)
 {
 	const uint64_t *w = r->payload;
 	const char *path = NULL;
-	int status = r->words < 4 ? fail(r, err, "wrong number of words") : last_text(r, 3, &path, err);
+	int status =
+	    r->words < 4 ? nm_wire_fault(r, err, "wrong number of words") : last_text(r, 3, &path, err);
 
 	if (status)
 		return status;
 	if (!w[1] || wraps(w[0], w[1]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_map){r->arg, w[0], w[1], w[2], path};
 	return 0;
 }
@@ -431,7 +432,7 @@ NM_WIRE_DECODER(unmap)
 	if (status)
 		return status;
 	if (!w[1] || wraps(w[0], w[1]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_unmap){w[0], w[1]};
 	return 0;
 }
@@ -444,7 +445,7 @@ NM_WIRE_DECODER(remap)
 	if (status)
 		return status;
 	if (!w[3] || wraps(w[0], w[1]) || wraps(w[2], w[3]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_remap){w[0], w[1], w[2], w[3]};
 	return 0;
 }
@@ -456,7 +457,7 @@ NM_WIRE_DECODER(brk)
 	if (status)
 		return status;
 	if (r->payload[0] > r->payload[1])
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_brk){r->payload[0], r->payload[1]};
 	return 0;
 }
@@ -465,7 +466,7 @@ NM_WIRE_DECODER(module)
 {
 	size_t id_words = ((size_t)r->arg + 7) / 8;
 	const char *path = NULL;
-	int status = r->words < 2 + id_words ? fail(r, err, "wrong number of words")
+	int status = r->words < 2 + id_words ? nm_wire_fault(r, err, "wrong number of words")
 					     : last_text(r, 1 + id_words, &path, err);
 
 	if (status)
@@ -487,12 +488,13 @@ NM_WIRE_DECODER(name)
 {
 	const uint64_t *w = r->payload;
 	const char *name = NULL;
-	int status = r->words < 3 ? fail(r, err, "wrong number of words") : last_text(r, 2, &name, err);
+	int status =
+	    r->words < 3 ? nm_wire_fault(r, err, "wrong number of words") : last_text(r, 2, &name, err);
 
 	if (status)
 		return status;
 	if (wraps(w[0], w[1]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_name){w[0], w[1], name};
 	return 0;
 }
@@ -514,7 +516,7 @@ NM_WIRE_DECODER(region)
 	if (status)
 		return status;
 	if (r->arg > 1)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_region){(int)r->arg, name};
 	return 0;
 }
@@ -526,7 +528,7 @@ NM_WIRE_DECODER(measure)
 	if (status)
 		return status;
 	if (r->arg > 1)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	ret->on = (int)r->arg;
 	return 0;
 }
@@ -547,15 +549,15 @@ NM_WIRE_DECODER(place)
 	int status;
 
 	if (r->words < 2 + 2)
-		return fail(r, err, "wrong number of words");
+		return nm_wire_fault(r, err, "wrong number of words");
 	function = text(r, &at);
 	if (!function)
-		return fail(r, err, "unterminated or missing string");
+		return nm_wire_fault(r, err, "unterminated or missing string");
 	status = last_text(r, at, &file, err);
 	if (status)
 		return status;
 	if (r->payload[0] >> PC_BITS || r->payload[1] > UINT32_MAX)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_place){r->payload[0], (uint32_t)r->payload[1], function, file};
 	return 0;
 }
@@ -568,7 +570,7 @@ NM_WIRE_DECODER(pages)
 	if (status)
 		return status;
 	if (r->arg > NM_WIRE_PAGES_1G || !w[1] || wraps(w[0], w[1]))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_pages){(enum nm_wire_page_size)r->arg, w[0], w[1]};
 	return 0;
 }
@@ -580,7 +582,7 @@ NM_WIRE_DECODER(ran)
 	if (status)
 		return status;
 	if (r->arg)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_ran){r->payload[0]};
 	return 0;
 }

@@ -57,6 +57,9 @@ int nm_wire_scan_next(struct nm_wire_scan *scan, struct nm_wire_record *ret, str
 /* The name of a kind as the specification writes it ("BLOCK_DEF"), or "?". */
 const char *nm_wire_kind_name(unsigned kind);
 
+/* NM_EFORMAT and a message: what is wrong with the record, and where it stands. */
+int nm_wire_fault(const struct nm_wire_record *r, struct nm_error *err, const char *what);
+
 /* ---- Blocks ------------------------------------------------------------------------------ */
 
 struct nm_wire_block_info {
@@ -129,6 +132,13 @@ struct nm_wire_measure { int on; };
 struct nm_wire_lost { uint64_t words; };
 struct nm_wire_ran { uint64_t instructions; };
 struct nm_wire_pages { enum nm_wire_page_size size; uint64_t address, bytes; };
+struct nm_wire_sampling { uint32_t rate, line, seed; }; /* rate: samples in 10^9 references */
+struct nm_wire_code { uint64_t pc; uint16_t bytes; uint8_t writes; };
+struct nm_wire_sample { uint64_t clock, address; struct nm_wire_code code; };
+struct nm_wire_reuse { uint64_t clock, address; struct nm_wire_code code; uint64_t sample; };
+struct nm_wire_call { uint64_t slot, pc; };
+struct nm_wire_frames { uint64_t ended; const struct nm_wire_call *calls; uint32_t count; }; /* oldest first */
+struct nm_wire_clock { uint64_t references; };
 struct nm_wire_place { uint64_t pc; uint32_t line; const char *function, *file; };
 /* clang-format on */
 
@@ -162,5 +172,10 @@ NM_WIRE_DECODER(lost);
 NM_WIRE_DECODER(place);
 NM_WIRE_DECODER(pages);
 NM_WIRE_DECODER(ran);
+NM_WIRE_DECODER(sampling);
+NM_WIRE_DECODER(sample);
+NM_WIRE_DECODER(reuse);
+NM_WIRE_DECODER(frames);
+NM_WIRE_DECODER(clock);
 
 #endif

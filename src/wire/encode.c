@@ -231,3 +231,36 @@ int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r)
 {
 	return APPEND(to, NM_WIRE_RAN, 0, NULL, r->instructions);
 }
+
+static uint64_t code_word(const struct nm_wire_code *code)
+{
+	return code->pc | (uint64_t)code->bytes << 48 | (code->writes ? NM_WIRE_CODE_WRITES : 0);
+}
+
+int nm_wire_sampling_encode(struct nm_wire_words *to, const struct nm_wire_sampling *r)
+{
+	return APPEND(to, NM_WIRE_SAMPLING, 0, NULL, r->rate, r->line, r->seed);
+}
+
+int nm_wire_sample_encode(struct nm_wire_words *to, const struct nm_wire_sample *r)
+{
+	return APPEND(to, NM_WIRE_SAMPLE, 0, NULL, r->clock, r->address, code_word(&r->code));
+}
+
+int nm_wire_reuse_encode(struct nm_wire_words *to, const struct nm_wire_reuse *r)
+{
+	return APPEND(to, NM_WIRE_REUSE, 0, NULL, r->clock, r->address, code_word(&r->code), r->sample);
+}
+
+int nm_wire_frames_encode(struct nm_wire_words *to, const struct nm_wire_frames *r)
+{
+	struct part parts[] = {words_part(&r->ended, 1),
+			       words_part((const uint64_t *)r->calls, 2 * (size_t)r->count)};
+
+	return append(to, NM_WIRE_FRAMES, 0, 2, parts);
+}
+
+int nm_wire_clock_encode(struct nm_wire_words *to, const struct nm_wire_clock *r)
+{
+	return APPEND(to, NM_WIRE_CLOCK, 0, NULL, r->references);
+}

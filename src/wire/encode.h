@@ -53,5 +53,10 @@ int nm_wire_lost_encode(struct nm_wire_words *to, const struct nm_wire_lost *r);
 int nm_wire_place_encode(struct nm_wire_words *to, const struct nm_wire_place *r);
 int nm_wire_pages_encode(struct nm_wire_words *to, const struct nm_wire_pages *r);
 int nm_wire_ran_encode(struct nm_wire_words *to, const struct nm_wire_ran *r);
+int nm_wire_sampling_encode(struct nm_wire_words *to, const struct nm_wire_sampling *r);
+int nm_wire_sample_encode(struct nm_wire_words *to, const struct nm_wire_sample *r);
+int nm_wire_reuse_encode(struct nm_wire_words *to, const struct nm_wire_reuse *r);
+int nm_wire_frames_encode(struct nm_wire_words *to, const struct nm_wire_frames *r);
+int nm_wire_clock_encode(struct nm_wire_words *to, const struct nm_wire_clock *r);
 
 #endif

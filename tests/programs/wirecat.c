@@ -276,7 +276,9 @@ static void print_stats(FILE *out, const struct nm_wire_stats *s)
 		    {"live_blocks", s->live_blocks},
 		    {"live_bytes", s->live_bytes},
 		    {"max_live_bytes", s->max_live_bytes},
-		    {"lost", s->lost}};
+		    {"lost", s->lost},
+		    {"references", s->references},
+		    {"open_samples", s->open_samples}};
 
 	for (unsigned k = 0; k < NM_WIRE_KINDS; k++)
 		if (s->records[k])

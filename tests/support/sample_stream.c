@@ -66,10 +66,9 @@ int sample_define_blocks(struct nm_wire_words *to)
 	return define_groups(to);
 }
 
-int sample_start(struct nm_wire_words *to)
+static int start_process(struct nm_wire_words *to)
 {
 	const char *const argv[] = {"./sample", "", "exactly8"};
-	const unsigned char build_id[] = {0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6};
 
 	TRY(nm_wire_process_encode(to,
 				   &(struct nm_wire_process){.start = NM_WIRE_STARTED,
@@ -80,6 +79,13 @@ int sample_start(struct nm_wire_words *to)
 							     .executable = "/usr/bin/sample",
 							     .directory = "/home/user"},
 				   argv));
+	return 0;
+}
+
+static int start_thread(struct nm_wire_words *to)
+{
+	const unsigned char build_id[] = {0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6};
+
 	TRY(nm_wire_map_encode(to,
 			       &(struct nm_wire_map){NM_WIRE_PROT_READ | NM_WIRE_PROT_EXEC | NM_WIRE_MAP_FILE,
 						     0x401000, 0x2000, 0x1000, "/usr/bin/sample"}));
@@ -92,6 +98,19 @@ int sample_start(struct nm_wire_words *to)
 	TRY(nm_wire_thread_start_encode(to, &(struct nm_wire_thread_start){1, 0, 0x7ff000, 0x800000}));
 	TRY(nm_wire_thread_pointer_encode(to, &(struct nm_wire_thread_pointer){1, 0x601000}));
 	return nm_wire_thread_encode(to, &(struct nm_wire_thread){1});
+}
+
+int sample_start(struct nm_wire_words *to)
+{
+	TRY(start_process(to));
+	return start_thread(to);
+}
+
+int sample_sampled_start(struct nm_wire_words *to)
+{
+	TRY(start_process(to));
+	TRY(nm_wire_sampling_encode(to, &(struct nm_wire_sampling){100000, 64, 1}));
+	return start_thread(to);
 }
 
 static int sample_events(struct nm_wire_words *to)
@@ -139,4 +158,21 @@ int sample_stream(struct nm_wire_words *to)
 	TRY(sample_events(to));
 	TRY(nm_wire_lost_encode(to, &(struct nm_wire_lost){17}));
 	return nm_wire_exit_encode(to, &(struct nm_wire_exit){128 + 6});
+}
+
+/* Two calls are open when a block is allocated, in the second; two of its lines are sampled, and one is touched again. */
+int sample_sampled_stream(struct nm_wire_words *to)
+{
+	const struct nm_wire_call calls[] = {{0x7ff8f8, SAMPLE_PC + 14}, {0x7ff8d8, SAMPLE_PC + 80}};
+	const struct nm_wire_code read = {SAMPLE_PC, 8, 0}, write = {SAMPLE_PC + 6, 32, 1};
+
+	TRY(sample_sampled_start(to));
+	TRY(nm_wire_frames_encode(to, &(struct nm_wire_frames){0, calls, 2}));
+	TRY(nm_wire_frames_encode(to, &(struct nm_wire_frames){0x7ff8d8, NULL, 0}));
+	TRY(nm_wire_alloc_encode(to, &(struct nm_wire_alloc){NM_WIRE_MALLOC, 0x600000, 256, SAMPLE_PC}));
+	TRY(nm_wire_sample_encode(to, &(struct nm_wire_sample){4000, 0x600010, read}));
+	TRY(nm_wire_sample_encode(to, &(struct nm_wire_sample){9000, 0x6000c0, write}));
+	TRY(nm_wire_reuse_encode(to, &(struct nm_wire_reuse){9100, 0x600030, write, 4000}));
+	TRY(nm_wire_clock_encode(to, &(struct nm_wire_clock){20000}));
+	return nm_wire_exit_encode(to, &(struct nm_wire_exit){0});
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample_stream.h - a small well-formed stream that holds every kind of record.
+ * sample_stream.h - two small well-formed streams, which together hold every kind of record.
  */
 #ifndef NM_TEST_SAMPLE_STREAM_H
 #define NM_TEST_SAMPLE_STREAM_H
@@ -35,5 +35,9 @@ static inline uint64_t sample_exit(unsigned accesses, unsigned instructions)
 int sample_define_blocks(struct nm_wire_words *to);
 int sample_start(struct nm_wire_words *to); /* PROCESS, MAP, MODULE, the first thread running */
 int sample_stream(struct nm_wire_words *to);
+
+/* The same of a sampled recording. */
+int sample_sampled_start(struct nm_wire_words *to);
+int sample_sampled_stream(struct nm_wire_words *to);
 
 #endif

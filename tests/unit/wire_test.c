@@ -92,19 +92,22 @@ static void record_again(const struct nm_wire_record *r, struct nm_wire_words *t
 	case NM_WIRE_PLACE: AGAIN(place)
 	case NM_WIRE_PAGES: AGAIN(pages)
 	case NM_WIRE_RAN: AGAIN(ran)
+	case NM_WIRE_SAMPLING: AGAIN(sampling)
+	case NM_WIRE_SAMPLE: AGAIN(sample)
+	case NM_WIRE_REUSE: AGAIN(reuse)
+	case NM_WIRE_FRAMES: AGAIN(frames)
+	case NM_WIRE_CLOCK: AGAIN(clock)
 	default: fail_msg("kind %d", r->kind);
 	}
 }
 
-static void test_every_record_survives_decoding_and_encoding(void **state)
+static void stream_again(int (*make)(struct nm_wire_words *to), unsigned seen[NM_WIRE_KINDS])
 {
 	struct nm_wire_words stream = {0}, again = {0};
 	struct nm_wire_scan scan;
 	struct nm_wire_record r;
-	unsigned seen[NM_WIRE_KINDS] = {0};
 
-	(void)state;
-	assert_int_equal(sample_stream(&stream), 0);
+	assert_int_equal(make(&stream), 0);
 	scan = nm_wire_scan_over(stream.at, stream.count);
 	while (nm_wire_scan_next(&scan, &r, NULL) > 0) {
 		again.count = 0;
@@ -114,10 +117,19 @@ static void test_every_record_survives_decoding_and_encoding(void **state)
 		seen[r.kind]++;
 	}
 	assert_int_equal(scan.at, stream.count);
-	for (unsigned k = 0; k < NM_WIRE_KINDS; k++)
-		assert_true(k == NM_WIRE_PAD ? !seen[k] : seen[k] > 0); /* the walker skips PAD */
 	nm_vec_free(&stream);
 	nm_vec_free(&again);
+}
+
+static void test_every_record_survives_decoding_and_encoding(void **state)
+{
+	unsigned seen[NM_WIRE_KINDS] = {0};
+
+	(void)state;
+	stream_again(sample_stream, seen);
+	stream_again(sample_sampled_stream, seen);
+	for (unsigned k = 0; k < NM_WIRE_KINDS; k++)
+		assert_true(k == NM_WIRE_PAD ? !seen[k] : seen[k] > 0); /* the walker skips PAD */
 }
 
 /* A block of the sample, whose words the caller frees. */
@@ -322,10 +334,32 @@ static void test_checker_accepts_and_counts_the_sample(void **state)
 	nm_vec_free(&stream);
 }
 
-static void read_stored_sample(const char *path, uint32_t version)
+static void expect_sampled_stats(const struct nm_wire_stats *s)
+{
+	assert_int_equal(s->records[NM_WIRE_SAMPLE], 2);
+	assert_int_equal(s->records[NM_WIRE_REUSE], 1);
+	assert_int_equal(s->open_samples, 1);
+	assert_int_equal(s->references, 20000);
+	assert_int_equal(s->live_bytes, 256);
+}
+
+static void test_checker_accepts_and_counts_the_sampled_stream(void **state)
 {
 	struct nm_wire_words stream = {0};
 	struct nm_wire_stats stats;
+	struct nm_error err = {0};
+
+	(void)state;
+	assert_int_equal(sample_sampled_stream(&stream), 0);
+	if (check(&stream, &stats, &err))
+		fail_msg("%s", err.text);
+	expect_sampled_stats(&stats);
+	nm_vec_free(&stream);
+}
+
+static void check_stored(const char *path, struct nm_wire_stats *ret_stats)
+{
+	struct nm_wire_words stream = {0};
 	struct nm_error err = {0};
 	FILE *file = fopen(path, "rb");
 	uint64_t word;
@@ -334,20 +368,32 @@ static void read_stored_sample(const char *path, uint32_t version)
 	while (fread(&word, sizeof word, 1, file) == 1)
 		assert_int_equal(nm_vec_push(&stream, word), 0);
 	fclose(file);
-	if (check(&stream, &stats, &err))
+	if (check(&stream, ret_stats, &err))
 		fail_msg("%s", err.text);
-	expect_sample_stats(&stats, version);
 	nm_vec_free(&stream);
+}
+
+static void read_stored_sample(const char *path, uint32_t version)
+{
+	struct nm_wire_stats stats;
+
+	check_stored(path, &stats);
+	expect_sample_stats(&stats, version);
 }
 
 static void test_the_stored_samples_of_all_versions_are_read(void **state)
 {
+	struct nm_wire_stats stats;
+
 	(void)state;
+	check_stored(NM_TEST_DATA "/wire-v6-sampled.bin", &stats);
+	expect_sampled_stats(&stats);
 	read_stored_sample(NM_TEST_DATA "/wire-v1.bin", 1);
 	read_stored_sample(NM_TEST_DATA "/wire-v2.bin", 2);
 	read_stored_sample(NM_TEST_DATA "/wire-v3.bin", 3);
 	read_stored_sample(NM_TEST_DATA "/wire-v4.bin", 4);
 	read_stored_sample(NM_TEST_DATA "/wire-v5.bin", 5);
+	read_stored_sample(NM_TEST_DATA "/wire-v6.bin", 6);
 }
 
 enum {
@@ -374,6 +420,8 @@ enum {
 	}
 
 /* Records that are wrong after sample_start and sample_define_blocks, and what is said of them. */
+#define SAMPLE_CODE (SAMPLE_PC | 8ull << 48) /* reads 8 bytes */
+
 static const struct bad {
 	const char *said;
 	enum nm_wire_kind kind;
@@ -498,8 +546,28 @@ static const struct bad {
     {"number of words", NM_WIRE_RAN, 0, 0, {0}},
     {"number of words", NM_WIRE_RAN, 0, 2, {1, 0}},
     {"out of range", NM_WIRE_RAN, 1, 1, {1}},
-    {"unknown kind 29", NM_WIRE_KINDS, 0, 0, {0}},
+    {"number of words", NM_WIRE_SAMPLING, 0, 2, {1, 64}},
+    {"out of range", NM_WIRE_SAMPLING, 0, 3, {0, 64, 1}},
+    {"out of range", NM_WIRE_SAMPLING, 0, 3, {1, 48, 1}},
+    {"late or second start", NM_WIRE_SAMPLING, 0, 3, {1, 64, 1}},
+    {"no start of sampling", NM_WIRE_SAMPLE, 0, 3, {1, 64, SAMPLE_CODE}},
+    {"unknown kind 34", NM_WIRE_KINDS, 0, 0, {0}},
     {"unknown kind 127", 127, 0, 0, {0}},
+};
+
+/* The same behind the start of a sampled stream, the first of these records, and its one sample. */
+static const struct bad bad_sampled[] = {
+    {"late or second start", NM_WIRE_SAMPLING, 0, 3, {1, 64, 1}},
+    {"number of words", NM_WIRE_SAMPLE, 0, 2, {200, 64}},
+    {"out of range", NM_WIRE_SAMPLE, 0, 3, {200, 64, SAMPLE_PC}}, /* no bytes */
+    {"second sample of a reference", NM_WIRE_SAMPLE, 0, 3, {100, 0x600000, SAMPLE_CODE}},
+    {"runs backwards", NM_WIRE_SAMPLE, 0, 3, {99, 0x600000, SAMPLE_CODE}},
+    {"no such open sample", NM_WIRE_REUSE, 0, 4, {200, 0x600000, SAMPLE_CODE, 101}},
+    {"another line", NM_WIRE_REUSE, 0, 4, {200, 0x600040, SAMPLE_CODE, 100}},
+    {"out of range", NM_WIRE_REUSE, 0, 4, {100, 0x600000, SAMPLE_CODE, 100}},
+    {"number of words", NM_WIRE_FRAMES, 0, 2, {0, 0x7ff8f8}},
+    {"runs backwards", NM_WIRE_CLOCK, 0, 1, {99}},
+    {"out of range", NM_WIRE_CLOCK, 1, 1, {200}},
 };
 
 static void start_bad_stream(struct nm_wire_words *stream)
@@ -575,6 +643,27 @@ static void test_checker_refuses_words_out_of_place(void **state)
 	nm_vec_free(&stream);
 }
 
+static void test_checker_refuses_each_bad_record_of_a_sampled_stream(void **state)
+{
+	struct nm_wire_words stream = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad_sampled / sizeof *bad_sampled; i++) {
+		const struct bad *b = &bad_sampled[i];
+		size_t at;
+
+		stream.count = 0;
+		assert_int_equal(sample_sampled_start(&stream), 0);
+		assert_int_equal(nm_wire_sample_encode(
+				     &stream, &(struct nm_wire_sample){100, 0x600000, {SAMPLE_PC, 8, 0}}),
+				 0);
+		at = stream.count;
+		assert_int_equal(nm_wire_encode(&stream, b->kind, b->arg, b->payload, b->words), 0);
+		expect_fault(&stream, at, b->said);
+	}
+	nm_vec_free(&stream);
+}
+
 static void test_only_a_whole_stream_must_end_with_exit(void **state)
 {
 	struct nm_wire_words stream = {0};
@@ -598,9 +687,9 @@ static void test_a_newer_version_is_refused_as_such(void **state)
 	struct nm_error err = {0};
 
 	(void)state;
-	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){6}, 1), 0);
+	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){7}, 1), 0);
 	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
-	assert_non_null(strstr(err.text, "version 6"));
+	assert_non_null(strstr(err.text, "version 7"));
 	nm_vec_free(&stream);
 }
 
@@ -649,6 +738,8 @@ int main(void)
 	    cmocka_unit_test(test_no_prefix_of_a_record_is_taken_for_one),
 	    cmocka_unit_test(test_encoders_refuse_what_a_header_cannot_say),
 	    cmocka_unit_test(test_checker_accepts_and_counts_the_sample),
+	    cmocka_unit_test(test_checker_accepts_and_counts_the_sampled_stream),
+	    cmocka_unit_test(test_checker_refuses_each_bad_record_of_a_sampled_stream),
 	    cmocka_unit_test(test_the_stored_samples_of_all_versions_are_read),
 	    cmocka_unit_test(test_checker_refuses_each_bad_record),
 	    cmocka_unit_test(test_checker_refuses_words_out_of_place),
