@@ -51,6 +51,21 @@ def sums(statistics):
     return found
 
 
+def case_sampled():
+    """A sampled stream counts the references that the other one sends; all of them are samples at a rate of 1, and each is
+    ended by the next to its line."""
+    for name in ("accesses", "threads", "jumps", "signals", "processes", "list"):
+        sent = sums(check([program(name)]))
+        for rate in ("1000000000", "10000000"):
+            sampled = sums(check([program(name)], options=["--sample=" + rate]))
+            assert sampled["references"] == sent["reads"] + sent["writes"], (name, rate, sampled, sent)
+            assert sampled["SAMPLE"] == sampled.get("REUSE", 0) + sampled["open_samples"], (name, rate, sampled)
+            assert all(sampled.get(kind) == sent.get(kind) for kind in ("ALLOC", "FREE", "MAP")), (name, rate, sampled, sent)
+            assert not {"BLOCK", "BLOCK_DEF", "RAN", "SIGNAL"} & set(sampled), (name, rate, sampled)
+        everything = sums(check([program(name)], options=["--sample=1000000000"]))
+        assert everything["SAMPLE"] == everything["references"], (name, everything)
+
+
 def case_code_without_accesses():
     """Code without accesses is counted, except where a signal handler returns; or sent on request.  Nothing else differs."""
     for name, most in (("quiet", 200 * 1000), ("signals", None), ("list", None)):

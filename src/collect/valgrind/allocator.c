@@ -15,6 +15,7 @@
  * VEX must not follow a call or jump into an allocation function, since only at the start of a superblock
  * are the guest registers complete: __wrap_LibVEX_Translate sees to that.
  */
+#include "sampling.h"
 #include "tool.h"
 
 #include "libvex.h"
@@ -219,7 +220,10 @@ static void report_result(const struct pending *call, ThreadId thread)
 		/* realloc(p, 0) frees; any other null pointer is a failure. */
 		if (allocator == NM_WIRE_REALLOCATE && call->bytes == 0)
 			report_free(call);
-	} else if (call->old != 0) {
+		return;
+	}
+	nm_call_stack_tell_return(call->slot);
+	if (call->old != 0) {
 		ULong words[] = {call->old, result, call->bytes, call->pc};
 		nm_record(NM_WIRE_REALLOC, allocator, 4, words);
 	} else {

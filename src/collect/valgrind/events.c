@@ -14,6 +14,7 @@
  * At a fatal signal the core lets the tool finish as if the program had exited with status 0, then kills
  * the process: the wrapped VG_(nuke_all_threads_except) and VG_(kill_self) give the real end.
  */
+#include "sampling.h"
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
@@ -86,6 +87,8 @@ static void thread_begins(ThreadId id)
 	nm_record(NM_WIRE_THREAD_START, threads[id].number, 3, words);
 	report_thread_pointer(id);
 	nm_scheduler_thread_begins(id);
+	if (nm_sampling)
+		nm_sampling_thread_begins(id);
 	if (threads[id].number == 1)
 		pin_random_bytes(id);
 }
@@ -107,12 +110,23 @@ static void thread_runs(ThreadId id, ULong blocks)
 		running = id;
 		nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
 	}
+	if (nm_sampling) {
+		nm_sampling_thread_runs(id);
+		return; /* no blocks are sent that a handler could make */
+	}
 	if (threads[id].signal != NO_SIGNAL) {
 		ULong stack = VG_(get_SP)(id);
 
 		nm_record(NM_WIRE_SIGNAL, (UInt)threads[id].signal, 1, &stack);
 		threads[id].signal = NO_SIGNAL;
 	}
+}
+
+static void thread_stops(ThreadId id, ULong blocks)
+{
+	(void)blocks;
+	if (nm_sampling)
+		nm_sampling_thread_stops(id);
 }
 
 static void signal_comes(ThreadId id, Int number, Bool other_stack)
@@ -163,6 +177,8 @@ static void report_process(enum nm_wire_start start)
 	for (i = 0; i < argc; i++)
 		nm_record_string(*(HChar **)VG_(indexXA)(VG_(args_for_client), i));
 	nm_record_end();
+	if (nm_sampling)
+		nm_sampling_begin();
 }
 
 void nm_events_process_start(Int file, Bool by_exec)
@@ -172,13 +188,19 @@ void nm_events_process_start(Int file, Bool by_exec)
 	report_process(by_exec ? NM_WIRE_EXECED : NM_WIRE_STARTED);
 }
 
+static void report_exit(UInt status)
+{
+	if (nm_sampling)
+		nm_sampling_tell_clock();
+	nm_record(NM_WIRE_EXIT, status, 0, NULL);
+	nm_ring_close();
+}
+
 void nm_events_process_end(Int status)
 {
 	(void)status; /* the core passes 0 */
-	if (dying_of_signal)
-		return;
-	nm_record(NM_WIRE_EXIT, (UInt)exit_status & 0xff, 0, NULL);
-	nm_ring_close();
+	if (!dying_of_signal)
+		report_exit((UInt)exit_status & 0xff);
 }
 
 /* ---- Fork and exec ---- */
@@ -217,6 +239,8 @@ static void before_exec(const HChar *path)
 	if (!VG_(am_is_valid_for_client)((Addr)path, 1, VKI_PROT_READ) ||
 	    VG_(access)(path, False, False, True) != 0)
 		return;
+	if (nm_sampling)
+		nm_sampling_tell_clock();
 	nm_record_begin(NM_WIRE_EXEC, 0);
 	nm_record_string(path);
 	nm_record_end();
@@ -266,8 +290,7 @@ void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason)
 
 void __wrap_vgPlain_kill_self(Int number)
 {
-	nm_record(NM_WIRE_EXIT, 128 + (UInt)number, 0, NULL);
-	nm_ring_close();
+	report_exit(128 + (UInt)number);
 	__real_vgPlain_kill_self(number);
 }
 
@@ -278,6 +301,7 @@ void nm_events_init(void)
 	VG_(track_pre_thread_first_insn)(thread_begins);
 	VG_(track_pre_thread_ll_exit)(thread_ends);
 	VG_(track_start_client_code)(thread_runs);
+	VG_(track_stop_client_code)(thread_stops);
 	VG_(track_pre_deliver_signal)(signal_comes);
 	VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
 	VG_(atfork)(before_fork, NULL, in_child);

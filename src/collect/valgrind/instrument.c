@@ -11,40 +11,13 @@
  *
  * A block that a fault interrupts is lost, since the cursor has not been stored.
  */
+#include "access.h"
 #include "libvex_guest_amd64.h"
 #include "wire_block.h"
 
 Bool nm_all_blocks;
 
 /* ---- Statements ---- */
-
-/* Whether the instruction is a direct call that leads to `next`.  The opcode may stand behind prefixes, so
- * the byte alone proves nothing (a displacement looks the same): the target must be right too, and not
- * be the next instruction, where zeros would pass. */
-static Bool is_direct_call(Addr pc, UInt length, Addr next)
-{
-	const UChar *end = (const UChar *)pc + length;
-	Int offset;
-
-	if (length < 5 || end[-5] != 0xe8)
-		return False;
-	VG_(memcpy)(&offset, end - 4, sizeof offset);
-	return offset != 0 && pc + length + (Long)offset == next;
-}
-
-static Bool has_access(const IRStmt *st)
-{
-	switch (st->tag) {
-	case Ist_WrTmp: return st->Ist.WrTmp.data->tag == Iex_Load;
-	case Ist_Dirty: return st->Ist.Dirty.details->mFx != Ifx_None;
-	case Ist_Store:
-	case Ist_StoreG:
-	case Ist_LoadG:
-	case Ist_CAS:
-	case Ist_LLSC: return True;
-	default: return False;
-	}
-}
 
 /* Whether, after the side exit at `statement`, instructions may run before the next access. */
 static Bool exit_is_ambiguous(Int statement)
@@ -57,7 +30,7 @@ static Bool exit_is_ambiguous(Int statement)
 
 		if (st->tag == Ist_Exit)
 			return instruction;
-		if (has_access(st))
+		if (nm_has_access(st))
 			return False;
 		instruction |= st->tag == Ist_IMark;
 	}
@@ -73,7 +46,7 @@ static Bool rest_is_counted(Int statement)
 	if (nm_all_blocks || nm_translation.in->jumpkind != Ijk_Boring)
 		return False;
 	for (i = statement + 1; i < nm_translation.in->stmts_used; i++)
-		if (has_access(nm_translation.in->stmts[i]))
+		if (nm_has_access(nm_translation.in->stmts[i]))
 			return False;
 	return True;
 }
@@ -85,7 +58,7 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 
 	if (nm_translation.open) {
 		ULong last = block->instruction[block->instructions - 1];
-		Bool call = is_direct_call(last & 0xffffffffffffull, (UInt)(last >> 48), pc);
+		Bool call = nm_is_direct_call(last & 0xffffffffffffull, (UInt)(last >> 48), pc);
 
 		if (call) {
 			if (nm_block_end(NM_WIRE_CALL) == NM_WIRE_CALL)
@@ -106,60 +79,12 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 	block->instruction[block->instructions++] = (pc & 0xffffffffffffull) | (ULong)length << 48;
 }
 
-static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
-
-/* VEX makes a locked addition of a load and a compare-and-swap with what was loaded: the program reads
- * once.  (Cachegrind counts two reads there.) */
-static Bool is_read_already(const IRExpr *address, UInt bytes)
+/* Of the same instruction, by a plain load. */
+static Bool is_read_already(const struct nm_access *access)
 {
 	return nm_block_last_access_is(
-		   nm_access_word(bytes, nm_translation.block.instructions - 1, NM_WIRE_READ)) &&
-	       nm_translation.last_load != NULL && eqIRAtom(nm_translation.last_load, address);
-}
-
-static void add_compare_and_swap(const IRCAS *cas)
-{
-	UInt bytes =
-	    size_of(typeOfIRExpr(nm_translation.out->tyenv, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);
-
-	if (is_read_already(cas->addr, bytes))
-		nm_translation.block.access[nm_translation.block.accesses - 1] |= (ULong)NM_WIRE_ATOMIC << 32;
-	else
-		nm_block_add_access(cas->addr, bytes, NM_WIRE_READ | NM_WIRE_ATOMIC);
-	nm_block_add_access(cas->addr, bytes, NM_WIRE_WRITE | NM_WIRE_ATOMIC);
-}
-
-static void add_dirty(const IRDirty *dirty)
-{
-	Bool always = dirty->guard->tag == Iex_Const;
-	UInt flags[2] = {0, 0}, i;
-
-	if (dirty->mFx == Ifx_Read || dirty->mFx == Ifx_Modify)
-		flags[0] = NM_WIRE_READ;
-	if (dirty->mFx == Ifx_Write || dirty->mFx == Ifx_Modify)
-		flags[1] = NM_WIRE_WRITE;
-	for (i = 0; i < 2; i++) {
-		if (flags[i] == 0)
-			continue;
-		if (always)
-			nm_block_add_access(dirty->mAddr, (UInt)dirty->mSize, flags[i]);
-		else
-			nm_block_add_guarded(dirty->mAddr, dirty->guard, (UInt)dirty->mSize, flags[i]);
-	}
-}
-
-static void add_load_linked(const IRStmt *st)
-{
-	IRExpr *address = st->Ist.LLSC.addr;
-
-	if (st->Ist.LLSC.storedata == NULL)
-		nm_block_add_access(address,
-				    size_of(typeOfIRTemp(nm_translation.out->tyenv, st->Ist.LLSC.result)),
-				    NM_WIRE_READ | NM_WIRE_ATOMIC);
-	else
-		nm_block_add_access(address,
-				    size_of(typeOfIRExpr(nm_translation.out->tyenv, st->Ist.LLSC.storedata)),
-				    NM_WIRE_WRITE | NM_WIRE_ATOMIC);
+		   nm_access_word(access->bytes, nm_translation.block.instructions - 1, NM_WIRE_READ)) &&
+	       nm_translation.last_load != NULL && eqIRAtom(nm_translation.last_load, access->address);
 }
 
 /* The exit is listed when an access follows; without one it looks the same as the end. */
@@ -176,61 +101,22 @@ static void add_exit(Bool counted)
 /* Adds what the statement touches; the statement itself follows. */
 static void add_accesses(const IRStmt *st)
 {
-	switch (st->tag) {
-	case Ist_WrTmp: {
-		const IRExpr *data = st->Ist.WrTmp.data;
+	struct nm_access accesses[MAX_STATEMENT_ACCESSES];
+	UInt n = nm_list_accesses(nm_out->tyenv, st, accesses), i;
 
-		if (data->tag == Iex_Load) {
-			nm_translation.last_load = data->Iex.Load.addr;
-			nm_block_add_access(nm_translation.last_load, size_of(data->Iex.Load.ty),
-					    NM_WIRE_READ);
-		}
-		break;
+	for (i = 0; i < n; i++) {
+		const struct nm_access *access = &accesses[i];
+
+		if (access->is_plain_load)
+			nm_translation.last_load = access->address;
+		if (access->may_be_done && is_read_already(access))
+			nm_translation.block.access[nm_translation.block.accesses - 1] |=
+			    (ULong)NM_WIRE_ATOMIC << 32;
+		else if (access->guard == NULL)
+			nm_block_add_access(access->address, access->bytes, access->flags);
+		else
+			nm_block_add_guarded(access->address, access->guard, access->bytes, access->flags);
 	}
-	case Ist_Store:
-		nm_block_add_access(st->Ist.Store.addr,
-				    size_of(typeOfIRExpr(nm_translation.out->tyenv, st->Ist.Store.data)),
-				    NM_WIRE_WRITE);
-		break;
-	case Ist_StoreG: {
-		const IRStoreG *store = st->Ist.StoreG.details;
-
-		nm_block_add_guarded(store->addr, store->guard,
-				     size_of(typeOfIRExpr(nm_translation.out->tyenv, store->data)),
-				     NM_WIRE_WRITE);
-		break;
-	}
-	case Ist_LoadG: {
-		const IRLoadG *loadg = st->Ist.LoadG.details;
-		IRType result, loaded;
-
-		typeOfIRLoadGOp(loadg->cvt, &result, &loaded);
-		nm_block_add_guarded(loadg->addr, loadg->guard, size_of(loaded), NM_WIRE_READ);
-		break;
-	}
-	case Ist_CAS: add_compare_and_swap(st->Ist.CAS.details); break;
-	case Ist_LLSC: add_load_linked(st); break;
-	case Ist_Dirty: add_dirty(st->Ist.Dirty.details); break;
-	default: break;
-	}
-}
-
-static void call_allocator_entry(UInt function, Addr pc)
-{
-	nm_emit(IRStmt_Dirty(unsafeIRDirty_0_N(2, "nm_allocator_entry",
-					       VG_(fnptr_to_fnentry)(&nm_allocator_entry),
-					       mkIRExprVec_2(nm_constant(function), nm_constant(pc)))));
-}
-
-/* At a return: `slot` holds the return address. */
-static void call_allocator_return(IRExpr *slot)
-{
-	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_allocator_return",
-					   VG_(fnptr_to_fnentry)(&nm_allocator_return), mkIRExprVec_1(slot));
-	IRExpr *pending = nm_emit_load(nm_allocator_pending_address());
-
-	dirty->guard = nm_emit_value(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, pending, slot));
-	nm_emit(IRStmt_Dirty(dirty));
 }
 
 static void start_code(Addr pc)
@@ -238,7 +124,7 @@ static void start_code(Addr pc)
 	UInt function = nm_allocator_at(pc);
 
 	if (function != 0)
-		call_allocator_entry(function, pc);
+		nm_emit_allocator_entry(function, pc);
 	if (!rest_is_counted(-1))
 		nm_emit_limit_check();
 }
@@ -261,7 +147,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 
 	(void)closure, (void)layout, (void)extents, (void)host;
 	tl_assert(guest_word == Ity_I64 && host_word == Ity_I64);
-	nm_translation.out = deepCopyIRSBExceptStmts(in);
+	nm_out = deepCopyIRSBExceptStmts(in);
 	nm_translation.in = in;
 	nm_translation.open = False;
 	nm_translation.last_load = NULL;
@@ -270,7 +156,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
 		nm_emit(in->stmts[i]);
 	if (i == in->stmts_used)
-		return nm_translation.out;
+		return nm_out;
 
 	nm_offsets_begin(in->tyenv);
 	start_code(in->stmts[i]->Ist.IMark.addr);
@@ -302,9 +188,9 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	nm_block_commit();
 	if (in->jumpkind == Ijk_Ret) {
 		if (nm_block_end(NM_WIRE_RETURN) == NM_WIRE_RETURN)
-			call_allocator_return(nm_translation.last_load);
+			nm_emit_allocator_return(nm_translation.last_load);
 	} else {
 		nm_block_end(in->jumpkind == Ijk_Call ? NM_WIRE_CALL : NM_WIRE_JUMP);
 	}
-	return nm_translation.out;
+	return nm_out;
 }

@@ -15,6 +15,7 @@
  * Dropped: other values of Valgrind's tuning options (chasing of calls, --vex-iropt-level, unrolling, the older
  * register allocator, smaller blocks); each made recordings slower.
  */
+#include "sampling.h"
 #include "tool.h"
 
 static Int shared_file = -1;
@@ -25,6 +26,9 @@ static Bool process_option(const HChar *option)
 	if VG_INT_CLO (option, "--arena", shared_file) {
 	} else if VG_BOOL_CLO (option, "--by-exec", by_exec) {
 	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
+	} else if VG_BINT_CLO (option, "--sample", nm_sampling_rate, 0, 1000000000) {
+	} else if VG_BINT_CLO (option, "--sample-line", nm_sampling_line, NM_SAMPLED_LINE_MIN, 4096) {
+	} else if VG_BINT_CLO (option, "--sample-seed", nm_sampling_seed, 0, 0x7fffffff) {
 	} else {
 		return False;
 	}
@@ -36,7 +40,11 @@ static void print_usage(void)
 	VG_(printf)
 	("    --arena=FD                descriptor of the memory that is shared with nearmiss record\n"
 	 "    --by-exec=no|yes          the tool's own: this program was started by exec [no]\n"
-	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n");
+	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n"
+	 "    --sample=N                send no blocks, but N references in 10^9, drawn at random, and the next\n"
+	 "                              one to the line of each [0: send all blocks]\n"
+	 "    --sample-line=N           bytes of such a line, a power of 2 from 32 on [64]\n"
+	 "    --sample-seed=N           other references are drawn [1]\n");
 }
 
 static void print_debug_usage(void) { VG_(printf)("    (none)\n"); }
@@ -51,7 +59,16 @@ static void after_options(void)
 	nm_descriptor_keep("--log-fd=");
 	if (!by_exec)
 		nm_option_add_for_exec("--by-exec=yes");
+	nm_sampling = nm_sampling_rate > 0;
 	nm_events_process_start(shared_file, by_exec);
+}
+
+static IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+			const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+			IRType host_word)
+{
+	return (nm_sampling ? nm_instrument_sampled : nm_instrument)(closure, in, layout, extents, host,
+								     guest_word, host_word);
 }
 
 static void before_options(void)
@@ -62,7 +79,7 @@ static void before_options(void)
 	VG_(details_copyright_author)("Part of nearmiss; GNU GPL, version 2 or later.");
 	VG_(details_bug_reports_to)("the nearmiss project");
 	VG_(details_avg_translation_sizeB)(500);
-	VG_(basic_tool_funcs)(after_options, nm_instrument, nm_events_process_end);
+	VG_(basic_tool_funcs)(after_options, instrument, nm_events_process_end);
 	VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
 	VG_(needs_client_requests)(nm_client_request);
 	nm_allocator_init();

@@ -9,6 +9,7 @@
  * The core reports an mremap as separate pieces coming and going; they are held back and the system
  * call's result gives the one NM_WIRE_REMAP.
  */
+#include "sampling.h"
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
@@ -149,6 +150,7 @@ static void report_map(Addr start, SizeT bytes, UInt flags)
 	}
 	if (segment != NULL && segment->kind == SkShmC)
 		flags |= NM_WIRE_MAP_SHARED;
+	nm_call_stack_tell_now();
 	nm_record_begin(NM_WIRE_MAP, flags);
 	nm_record_word(start);
 	nm_record_word(bytes);
@@ -220,6 +222,7 @@ static void report_break(Addr end)
 {
 	ULong words[] = {VG_(brk_base), end};
 
+	nm_call_stack_tell_now();
 	nm_record(NM_WIRE_BRK, 0, 2, words);
 }
 

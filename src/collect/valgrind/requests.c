@@ -3,6 +3,7 @@
  * requests.c - answers the annotations of client.h.  Names are copied with care: the program may pass
  * any pointer.
  */
+#include "sampling.h"
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
@@ -52,7 +53,10 @@ Bool nm_client_request(ThreadId thread, UWord *args, UWord *result)
 		nm_record_string(name);
 		nm_record_end();
 		return True;
-	case NEARMISS_REQUEST_MEASURE: nm_record(NM_WIRE_MEASURE, args[1] != 0, 0, NULL); return True;
+	case NEARMISS_REQUEST_MEASURE:
+		nm_sampling_measure(args[1] != 0);
+		nm_record(NM_WIRE_MEASURE, args[1] != 0, 0, NULL);
+		return True;
 	}
 	return False;
 }

@@ -20,36 +20,14 @@ static UInt next_block;
 
 struct translation nm_translation;
 
-void nm_emit(IRStmt *statement) { addStmtToIRSB(nm_translation.out, statement); }
-
-IRExpr *nm_emit_value(IRType type, IRExpr *expression)
-{
-	IRTemp temporary = newIRTemp(nm_translation.out->tyenv, type);
-
-	nm_emit(IRStmt_WrTmp(temporary, expression));
-	return IRExpr_RdTmp(temporary);
-}
-
-IRExpr *nm_constant(ULong value) { return IRExpr_Const(IRConst_U64(value)); }
-
-IRExpr *nm_emit_load(Addr address)
-{
-	return nm_emit_value(Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, nm_constant(address)));
-}
-
 static IRExpr *cursor_plus(UInt words)
 {
 	IRExpr *cursor = IRExpr_RdTmp(nm_translation.cursor);
 
-	return words == 0
-		   ? cursor
-		   : nm_emit_value(Ity_I64, IRExpr_Binop(Iop_Add64, cursor, nm_constant((ULong)words * 8)));
+	return words == 0 ? cursor : nm_emit_sum(cursor, nm_constant((ULong)words * 8));
 }
 
-static void store_word(IRExpr *word)
-{
-	nm_emit(IRStmt_Store(Iend_LE, cursor_plus(nm_translation.words++), word));
-}
+static void store_word(IRExpr *word) { nm_emit_store(cursor_plus(nm_translation.words++), word); }
 
 static void load_cursor(void)
 {
@@ -61,19 +39,16 @@ static void store_cursor(void)
 {
 	if (nm_translation.words == nm_translation.committed)
 		return;
-	nm_emit(
-	    IRStmt_Store(Iend_LE, nm_constant(nm_ring_cursor_address()), cursor_plus(nm_translation.words)));
+	nm_emit_store(nm_constant(nm_ring_cursor_address()), cursor_plus(nm_translation.words));
 	nm_translation.committed = nm_translation.words;
 }
 
 static void emit_instruction_count(void)
 {
-	IRExpr *sum;
-
 	if (nm_translation.ran == 0)
 		return;
-	sum = IRExpr_Binop(Iop_Add64, nm_emit_load(nm_ring_ran_address()), nm_constant(nm_translation.ran));
-	nm_emit(IRStmt_Store(Iend_LE, nm_constant(nm_ring_ran_address()), nm_emit_value(Ity_I64, sum)));
+	nm_emit_store(nm_constant(nm_ring_ran_address()),
+		      nm_emit_sum(nm_emit_load(nm_ring_ran_address()), nm_constant(nm_translation.ran)));
 	nm_translation.ran = 0;
 }
 

@@ -5,7 +5,7 @@
 #ifndef NEARMISS_VALGRIND_WIRE_BLOCK_H
 #define NEARMISS_VALGRIND_WIRE_BLOCK_H
 
-#include "tool.h"
+#include "emit.h"
 
 #define MAX_INSTRUCTIONS 512u
 #define MAX_ACCESSES 768u
@@ -40,7 +40,6 @@ struct group {
 
 /* The translation being made.  Translations do not nest. */
 struct translation {
-	IRSB *out;
 	const IRSB *in;
 	IRTemp cursor;
 	UInt words;        /* stored since the cursor was loaded, */
@@ -54,13 +53,6 @@ struct translation {
 
 extern struct translation nm_translation;
 
-/* Adds a statement to the translation. */
-void nm_emit(IRStmt *statement);
-/* Adds a temporary with the value of the expression, and returns it. */
-IRExpr *nm_emit_value(IRType type, IRExpr *expression);
-IRExpr *nm_constant(ULong value);
-/* Loads a word of the tool's own. */
-IRExpr *nm_emit_load(Addr address);
 /* Asks for the next chunk if the cursor has passed the limit; loads the cursor. */
 void nm_emit_limit_check(void);
 /* Begins a wire block at pc.  continues: the block before fell or jumped into it. */
