@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * estimator.h - miss ratios of caches of any size, estimated from a part of the references.
+ *
+ * An estimator stands on one of two kinds of samples:
+ *   - *reuse samples*: references chosen at random, each with the reuse distance to the next touch of its line.  A sampler
+ *     that is given every reference takes them (reuse_sampler.h), or a collector that sends nothing else;
+ *   - *lines* chosen at random, of which it is told every touch: `touch`.
+ * One estimator is a file with a const struct nm_estimator, and a row in estimators.c.
+ *
+ * Intervals are 95 % ones of what chance of sampling does; each file says how it finds them.  What a model gets wrong
+ * however many samples there are is not in them.
+ */
+#ifndef NM_ESTIMATOR_H
+#define NM_ESTIMATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NM_NO_REUSE UINT64_MAX
+
+struct nm_reuse_sample {
+	uint64_t start; /* number of the reference where the watch of its line began, from 1 on */
+	uint64_t
+	    distance; /* references between it and the next touch (bins.h keeps them); NM_NO_REUSE: none came */
+	uint32_t starter; /* key of that reference */
+	uint32_t key;     /* of the one that touched the line next; 0: none did */
+};
+
+/* ---- reuse_samples.c: a list of samples, 16 bytes each, shared by all estimators that stand on them ---- */
+
+enum { NM_SLOT = 200000 /* references of a time slot, as paper 4 has it */ };
+
+struct nm_kept_sample {
+	uint32_t slot, starter, key;
+	uint16_t bin; /* of the distance; NM_BIN_COLD: none */
+};
+
+struct nm_reuse_samples {
+	struct nm_kept_sample *at;
+	size_t count, room;
+	uint64_t slot; /* references of a slot, at least 1 */
+	int sorted;    /* by slot */
+};
+
+/* In any order.  0 or NM_ENOMEM. */
+int nm_reuse_samples_add(struct nm_reuse_samples *samples, const struct nm_reuse_sample *sample);
+void nm_reuse_samples_sort(struct nm_reuse_samples *samples);
+void nm_reuse_samples_free(struct nm_reuse_samples *samples);
+
+/* ---- estimators ---------------------------------------------------------------------------------- */
+
+/* Whose curve is asked for: of_key[key] is the group of a key, from 1 on, or 0: none.  Group 0 of the answer is all keys. */
+struct nm_groups {
+	const uint32_t *of_key;
+	size_t keys;                /* keys are below */
+	uint32_t count;             /* of groups, group 0 included */
+	const uint64_t *references; /* of each group; those on reuse samples do without, and it may be NULL */
+};
+
+struct nm_estimate {
+	double miss_ratio; /* of the group's references, cold misses included; NaN: no sample of it */
+	double cold_ratio; /* the part of it that is cold misses */
+	double low, high;  /* 95 % interval of miss_ratio */
+	uint64_t samples;  /* on which it stands: references, of the group */
+};
+
+/* A line that a reference touches. */
+struct nm_line_touch {
+	uint64_t line;
+	uint32_t key;
+};
+
+struct nm_estimator_setup {
+	double rate; /* of lines, in (0, 1]; for `touch` */
+	struct nm_reuse_samples
+	    *samples; /* for those without `touch`; borrowed, complete before the first estimate */
+};
+
+struct nm_estimator {
+	const char *name;    /* as users type it */
+	const char *policy;  /* of the caches that it estimates: "lru" or "random" */
+	const char *summary; /* a line for --help and documents */
+	int (*make)(void **ret_self, const struct nm_estimator_setup *setup); /* 0 or NM_ENOMEM */
+
+	/* Touches of lines, in order; those of the line touched last may be left out.  NULL: it stands on reuse samples.
+	 * 0 or NM_ENOMEM. */
+	int (*touch)(void *self, const struct nm_line_touch *touches, size_t count);
+
+	/* The objects that the next keys are for, from the first that was not told of (key 0, which is none, is the first of
+	 * all), before the touches that have them.  May be NULL.  0 or NM_ENOMEM. */
+	int (*keys)(void *self, const uint32_t *objects, size_t count);
+
+	/* Fully associative caches of so many lines, at least 1: an estimate for each group.  0 or NM_ENOMEM. */
+	int (*estimate)(void *self, const struct nm_groups *groups, uint64_t lines,
+			struct nm_estimate *ret_estimates);
+	void (*free)(void *self);
+};
+
+extern const struct nm_estimator nm_estimator_statcache, nm_estimator_statstack, nm_estimator_shards;
+
+/* All of them; ends with NULL.  By name: NULL if there is none. */
+extern const struct nm_estimator *const nm_estimators[];
+const struct nm_estimator *nm_estimator_named(const char *name);
+
+/* ---- helpers for estimators ------------------------------------------------------------------------ */
+
+static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
+{
+	return key < groups->keys ? groups->of_key[key] : 0;
+}
+
+/* Samples of a group: how many started with its references, how many ended with them, and of those the misses. */
+struct nm_reuse_sum {
+	double misses, variance; /* variance: of `misses` */
+	uint64_t starts, ends;
+};
+
+static inline void nm_reuse_sum_start(struct nm_reuse_sum *sums, const struct nm_groups *groups, uint32_t key)
+{
+	const uint32_t group = nm_group_of(groups, key);
+
+	sums[0].starts++;
+	if (group)
+		sums[group].starts++;
+}
+
+static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_groups *groups, uint32_t key,
+				    double misses)
+{
+	const uint32_t group = nm_group_of(groups, key);
+
+	sums[0].ends++;
+	sums[0].misses += misses;
+	if (group) {
+		sums[group].ends++;
+		sums[group].misses += misses;
+	}
+}
+
+/* From sums to an estimate.  What started and did not end, so far as the group goes, is as much as there are cold
+ * references. */
+void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret_estimate);
+
+/* Sets low and high: Wilson's interval (1927) of as many independent samples as would have this variance of the miss ratio. */
+void nm_estimate_interval(struct nm_estimate *estimate, double variance);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * statcache.c - StatCache: fully associative caches with random replacement, from reuse samples (Berg and Hagersten, ISPASS
+ * 2004).
+ *
+ * A line is out of a cache of L lines after n misses with probability f(n) = 1 - (1 - 1/L)^n (equation 1).  A reference of
+ * reuse distance A that comes at miss ratio R has seen A * R misses, so in each time slot R N = sum of h(A) f(A R)
+ * (equation 6).  N is the number of samples that started in the slot and h their histogram, so that lines which are not
+ * touched again count in N alone.  R = 0 is a root always; the right side is concave in R, so there is at most one other,
+ * and it is there if the slope at 0 is larger than N.
+ *
+ * Beside the paper: a slot's references that are not touched again bring lines in that evict others as misses do, so their
+ * share is added to R in the argument of f.  Cold misses are as many as they, and are told apart.
+ *
+ * Intervals: the variance of a sum of f over independent samples; an error of R in a slot acts on f too, which makes it
+ * 1 / (1 - slope) times as large (the delta method).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bins.h"
+#include "errors.h"
+#include "estimator.h"
+
+static const double LEAST_LOG = -700;     /* of 1 - 1/L with L = 1, so that products are numbers */
+static const double LEAST_DAMPING = 0.05; /* of 1 - slope */
+
+/* Sums over samples of a group in a slot. */
+struct slot_sum {
+	double f, squares, slope; /* of f, its squares, and its derivatives by R */
+	uint64_t starts;
+};
+
+struct statcache {
+	struct nm_reuse_samples *samples;
+};
+
+/* What one estimate works with. */
+struct work {
+	const struct nm_groups *groups;
+	double log_stay;          /* log(1 - 1/L) */
+	struct slot_sum *slot;    /* [groups->count], zeros between slots */
+	struct nm_reuse_sum *sum; /* [groups->count] */
+};
+
+static int make(void **ret_self, const struct nm_estimator_setup *setup)
+{
+	struct statcache *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NM_ENOMEM;
+	s->samples = setup->samples;
+	*ret_self = s;
+	return 0;
+}
+
+/* f(n), and its derivative. */
+static double leaves(double log_stay, double misses) { return misses > 0 ? -expm1(misses * log_stay) : 0; }
+
+static double leaves_slope(double log_stay, double misses) { return -log_stay * exp(misses * log_stay); }
+
+/* References between two touches, as the middle of the bin. */
+static double middle(unsigned bin) { return ((double)nm_bin_low(bin) + (double)nm_bin_high(bin)) / 2; }
+
+/* The sum of h(A) f(A r) / N - R, and its derivative; r: misses and new lines per reference. */
+static double excess(const struct nm_kept_sample *at, size_t n, double log_stay, double ratio, double fresh,
+		     double *ret_slope)
+{
+	double sum = 0, slope = 0;
+
+	for (size_t i = 0, end; i < n && at[i].bin < NM_BINS; i = end) {
+		const double distance = middle(at[i].bin), misses = distance * (ratio + fresh);
+
+		for (end = i + 1; end < n && at[end].bin == at[i].bin;)
+			end++;
+		sum += (double)(end - i) * leaves(log_stay, misses);
+		slope += (double)(end - i) * distance * leaves_slope(log_stay, misses);
+	}
+	*ret_slope = slope / (double)n - 1;
+	return sum / (double)n - ratio;
+}
+
+/* The largest root in [0, 1]: Newton's steps within a bracket, which is halved where they leave it.  The excess is concave
+ * and not above 0 at 1, so there is no root but 0 if it does not rise there. */
+static double solve(const struct nm_kept_sample *at, size_t n, double log_stay, double fresh)
+{
+	enum { STEPS = 100 };
+	static const double precision = 1e-9;
+	double low = 0, high = 1, x = 1, slope, y = excess(at, n, log_stay, 0, fresh, &slope);
+
+	if (y <= 0 && slope <= 0)
+		return 0;
+	for (unsigned i = 0; i < STEPS; i++) {
+		const double last = x;
+
+		y = excess(at, n, log_stay, x, fresh, &slope);
+		if (y > 0)
+			low = x;
+		else
+			high = x;
+		x -= y / slope;
+		if (!(x > low && x < high))
+			x = (low + high) / 2;
+		if (fabs(x - last) < precision)
+			break;
+	}
+	return x;
+}
+
+static void add_to_slot(struct slot_sum *sum, double f, double slope)
+{
+	sum->f += f;
+	sum->squares += f * f;
+	sum->slope += slope;
+}
+
+/* Adds the samples of a slot to all sums. */
+static void add_samples(struct work *w, const struct nm_kept_sample *at, size_t n, double ratio)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t starter = nm_group_of(w->groups, at[i].starter);
+		const uint32_t key = nm_group_of(w->groups, at[i].key);
+		double distance, f, slope;
+
+		nm_reuse_sum_start(w->sum, w->groups, at[i].starter);
+		w->slot[0].starts++;
+		if (starter)
+			w->slot[starter].starts++;
+		if (at[i].bin >= NM_BINS)
+			continue;
+		distance = middle(at[i].bin);
+		f = leaves(w->log_stay, distance * ratio);
+		slope = distance * leaves_slope(w->log_stay, distance * ratio);
+		nm_reuse_sum_end(w->sum, w->groups, at[i].key, f);
+		add_to_slot(&w->slot[0], f, slope);
+		if (key)
+			add_to_slot(&w->slot[key], f, slope);
+	}
+}
+
+/* The variance of a group's misses grows by that of a slot, whose sums are cleared.  error: the deviation of R there. */
+static void settle(struct work *w, uint32_t group, double error)
+{
+	struct slot_sum *slot = &w->slot[group];
+	const double starts = fmax((double)slot->starts, 1);
+	const double deviation =
+	    sqrt(fmax(slot->squares - slot->f * slot->f / starts, 0)) + slot->slope * error;
+
+	w->sum[group].variance += deviation * deviation;
+	*slot = (struct slot_sum){0};
+}
+
+static void add_slot(struct work *w, const struct nm_kept_sample *at, size_t n)
+{
+	size_t fresh = 0;
+	double ratio, error;
+
+	while (fresh < n && at[n - 1 - fresh].bin >= NM_BINS)
+		fresh++;
+	ratio = solve(at, n, w->log_stay, (double)fresh / (double)n);
+	add_samples(w, at, n, ratio + (double)fresh / (double)n);
+	error = sqrt(fmax(w->slot[0].squares - w->slot[0].f * w->slot[0].f / (double)n, 0)) / (double)n /
+		fmax(1 - w->slot[0].slope / (double)n, LEAST_DAMPING);
+	for (size_t i = 0; i < n; i++) {
+		settle(w, nm_group_of(w->groups, at[i].starter), error);
+		settle(w, nm_group_of(w->groups, at[i].key), error);
+	}
+	settle(w, 0, error);
+}
+
+static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
+{
+	const struct nm_reuse_samples *samples = ((struct statcache *)self)->samples;
+	struct work w = {.groups = groups, .log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG)};
+	int status = NM_ENOMEM;
+
+	w.slot = calloc(groups->count, sizeof *w.slot);
+	w.sum = calloc(groups->count, sizeof *w.sum);
+	if (w.slot && w.sum) {
+		nm_reuse_samples_sort(((struct statcache *)self)->samples);
+		for (size_t i = 0, end; i < samples->count; i = end) {
+			for (end = i; end < samples->count && samples->at[end].slot == samples->at[i].slot;)
+				end++;
+			add_slot(&w, &samples->at[i], end - i);
+		}
+		for (uint32_t group = 0; group < groups->count; group++)
+			nm_reuse_conclude(&w.sum[group], &ret[group]);
+		status = 0;
+	}
+	free(w.slot);
+	free(w.sum);
+	return status;
+}
+
+static void release(void *self) { free(self); }
+
+const struct nm_estimator nm_estimator_statcache = {
+    .name = "statcache",
+    .policy = "random",
+    .summary = "random replacement, from reuse distances (Berg 2004)",
+    .make = make,
+    .estimate = estimate,
+    .free = release};

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * estimators_test.c - reuse samples beside a look back over the stream; StatCache and StatStack beside their equations,
+ * summed up one sample and one distance at a time; what few and no samples give.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bins.h"
+#include "estimator.h"
+#include "numbers.h"
+#include "reuse_sampler.h"
+
+enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3 };
+
+static const uint32_t group_of[KEYS + 1] = {0, 1, 2, 2, 0};
+static const struct nm_groups groups = {.of_key = group_of, .keys = KEYS + 1, .count = GROUPS};
+
+struct stream {
+	uint64_t lines[REFS];
+	uint32_t keys[REFS];
+};
+
+/* Each key has lines of its own.  `near`: one each, so that distances stay below 64, where bins are single. */
+static void make_stream(struct stream *s, int near)
+{
+	for (size_t i = 0; i < REFS; i++) {
+		s->keys[i] = 1 + (uint32_t)below(KEYS);
+		s->lines[i] = s->keys[i] << 20 | (uint32_t)(near       ? below(3)
+							    : below(8) ? below(30)
+								       : below(600));
+	}
+}
+
+static size_t next_touch(const struct stream *s, size_t at)
+{
+	size_t i = at + 1;
+
+	while (i < REFS && s->lines[i] != s->lines[at])
+		i++;
+	return i;
+}
+
+static void sample(const struct stream *s, double rate, uint64_t seed, struct nm_reuse_samples *ret)
+{
+	struct nm_reuse_sampler *sampler;
+
+	*ret = (struct nm_reuse_samples){.slot = SLOT};
+	sampler = nm_reuse_sampler_new(ret, rate, seed);
+	assert_non_null(sampler);
+	for (size_t i = 0; i < REFS; i++)
+		assert_int_equal(nm_reuse_sampler_touch(sampler, s->lines[i], s->keys[i], 1), 0);
+	assert_int_equal(nm_reuse_sampler_finish(sampler), 0);
+	nm_reuse_sampler_free(sampler);
+}
+
+/* At rate 1 each reference is a sample; at others each is one as often as the rate says. */
+static void test_sampler(void **state)
+{
+	static struct stream s;
+	struct nm_reuse_samples samples;
+	uint64_t expected[REFS / SLOT][NM_BIN_COLD + 1] = {{0}}, total = 0;
+
+	(void)state;
+	rng_state = 1;
+	make_stream(&s, 0);
+	sample(&s, 1, 1, &samples);
+	assert_int_equal(samples.count, REFS);
+	for (size_t i = 0; i < REFS; i++) {
+		size_t next = next_touch(&s, i);
+
+		expected[i / SLOT][next < REFS ? nm_bin_of(next - i - 1) : NM_BIN_COLD]++;
+	}
+	for (size_t i = 0; i < samples.count; i++)
+		assert_true(expected[samples.at[i].slot][samples.at[i].bin]-- > 0);
+	nm_reuse_samples_free(&samples);
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		sample(&s, 0.01, seed, &samples);
+		total += samples.count;
+		nm_reuse_samples_free(&samples);
+	}
+	assert_in_range(total, 100 * REFS / 100 * 95 / 100, 100 * REFS / 100 * 105 / 100);
+}
+
+/* ---- twins --------------------------------------------------------------------------------------- */
+
+static double middle(unsigned bin) { return ((double)nm_bin_low(bin) + (double)nm_bin_high(bin)) / 2; }
+
+/* Equation 6 by halving, and the sum of f over the samples of a group that ended. */
+static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t lines, uint32_t group)
+{
+	const double stay = 1 - 1.0 / (double)lines;
+	double misses = 0, starts = 0, ends = 0;
+
+	for (uint32_t slot = 0; slot < REFS / SLOT; slot++) {
+		double low = 0, high = 1, n = 0, fresh = 0;
+
+		for (size_t i = 0; i < samples->count; i++)
+			if (samples->at[i].slot == slot) {
+				n++;
+				fresh += samples->at[i].bin == NM_BIN_COLD;
+			}
+		for (unsigned step = 0; step < 50; step++) {
+			double ratio = (low + high) / 2, sum = 0;
+
+			for (size_t i = 0; i < samples->count; i++)
+				if (samples->at[i].slot == slot && samples->at[i].bin != NM_BIN_COLD)
+					sum +=
+					    1 - pow(stay, middle(samples->at[i].bin) * (ratio + fresh / n));
+			*(sum / n > ratio ? &low : &high) = ratio;
+		}
+		for (size_t i = 0; i < samples->count; i++) {
+			const struct nm_kept_sample *at = &samples->at[i];
+
+			if (at->slot != slot)
+				continue;
+			starts += !group || group_of[at->starter] == group;
+			if (at->bin == NM_BIN_COLD || (group && group_of[at->key] != group))
+				continue;
+			ends++;
+			misses += 1 - pow(stay, middle(at->bin) * (low + fresh / n));
+		}
+	}
+	return (misses + starts - ends) / starts;
+}
+
+static void compare_statcache(const struct nm_reuse_samples *samples, void *estimator)
+{
+	for (uint64_t lines = 1; lines < 1000; lines = lines * 3 / 2 + 1) {
+		struct nm_estimate got[GROUPS];
+
+		assert_int_equal(nm_estimator_statcache.estimate(estimator, &groups, lines, got), 0);
+		for (uint32_t group = 0; group < GROUPS; group++) {
+			assert_true(fabs(got[group].miss_ratio - twin_statcache(samples, lines, group)) <
+				    1e-6);
+			assert_true(got[group].low <= got[group].miss_ratio);
+			assert_true(got[group].high >= got[group].miss_ratio);
+			assert_true(got[group].cold_ratio <= got[group].miss_ratio);
+		}
+	}
+}
+
+static void test_statcache(void **state)
+{
+	static struct stream s;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		struct nm_reuse_samples samples;
+		struct nm_estimator_setup setup = {.rate = 1, .samples = &samples};
+		void *estimator;
+
+		rng_state = seed;
+		make_stream(&s, seed % 2);
+		sample(&s, seed < 2 ? 1 : 0.1, seed, &samples);
+		assert_int_equal(nm_estimator_statcache.make(&estimator, &setup), 0);
+		compare_statcache(&samples, estimator);
+		nm_estimator_statcache.free(estimator);
+		nm_reuse_samples_free(&samples);
+	}
+}
+
+/* Four windows, each a slot; distances are exact below 64. */
+static double twin_statstack(const struct nm_reuse_samples *samples, uint64_t lines)
+{
+	double survivors[REFS / SLOT][NM_BINS_SINGLE + 1] = {{0}}, misses = 0;
+
+	for (uint32_t slot = 0; slot < REFS / SLOT; slot++)
+		for (unsigned k = 0; k <= NM_BINS_SINGLE; k++) {
+			double n = 0;
+
+			for (size_t i = 0; i < samples->count; i++)
+				if (samples->at[i].slot == slot) {
+					n++;
+					survivors[slot][k] += samples->at[i].bin >= k;
+				}
+			survivors[slot][k] /= n;
+		}
+	for (size_t i = 0; i < samples->count; i++) {
+		const unsigned distance = samples->at[i].bin;
+		double sum = 0;
+
+		for (unsigned k = 1; k <= distance && distance < NM_BINS; k++)
+			sum += survivors[samples->at[i].slot][k];
+		misses += distance >= NM_BINS || sum >= (double)lines - 0.5;
+	}
+	return misses / (double)samples->count;
+}
+
+static void test_statstack(void **state)
+{
+	static struct stream s;
+	struct nm_reuse_samples samples;
+	struct nm_estimator_setup setup = {.rate = 1, .samples = &samples};
+	void *estimator;
+
+	(void)state;
+	rng_state = 5;
+	make_stream(&s, 1);
+	sample(&s, 1, 1, &samples);
+	for (size_t i = 0; i < samples.count; i++)
+		assert_true(samples.at[i].bin < NM_BINS_SINGLE || samples.at[i].bin == NM_BIN_COLD);
+	assert_int_equal(nm_estimator_statstack.make(&estimator, &setup), 0);
+	for (uint64_t lines = 1; lines < 6; lines++) {
+		struct nm_estimate got[GROUPS];
+
+		assert_int_equal(nm_estimator_statstack.estimate(estimator, &groups, lines, got), 0);
+		assert_true(fabs(got[0].miss_ratio - twin_statstack(&samples, lines)) < 1e-9);
+		assert_int_equal(got[0].samples, REFS);
+		assert_int_equal(got[1].samples + got[2].samples < REFS, 1);
+	}
+	nm_estimator_statstack.free(estimator);
+	nm_reuse_samples_free(&samples);
+}
+
+/* No sample: nothing is known.  One: next to nothing. */
+static void test_few(void **state)
+{
+	(void)state;
+	for (size_t i = 0; nm_estimators[i]; i++) {
+		struct nm_reuse_samples samples = {.slot = SLOT};
+		struct nm_estimator_setup setup = {.rate = 1, .samples = &samples};
+		struct nm_estimate got[GROUPS];
+		void *estimator;
+
+		if (nm_estimators[i]->touch)
+			continue;
+		assert_ptr_equal(nm_estimator_named(nm_estimators[i]->name), nm_estimators[i]);
+		for (unsigned n = 0; n < 2; n++) {
+			assert_int_equal(nm_estimators[i]->make(&estimator, &setup), 0);
+			assert_int_equal(nm_estimators[i]->estimate(estimator, &groups, 10, got), 0);
+			assert_int_equal(got[0].samples, n);
+			assert_int_equal(!!isnan(got[0].miss_ratio), !n);
+			assert_true(isnan(got[2].miss_ratio));
+			assert_true(got[0].high - got[0].low > 0.7);
+			nm_estimators[i]->free(estimator);
+			assert_int_equal(
+			    nm_reuse_samples_add(&samples, &(struct nm_reuse_sample){1, 5, 1, 1}), 0);
+		}
+		nm_reuse_samples_free(&samples);
+	}
+	assert_null(nm_estimator_named("stat"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_sampler),
+	    cmocka_unit_test(test_statcache),
+	    cmocka_unit_test(test_statstack),
+	    cmocka_unit_test(test_few),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
