@@ -33,9 +33,7 @@ static void make_stream(struct stream *s, int near)
 {
 	for (size_t i = 0; i < REFS; i++) {
 		s->keys[i] = 1 + (uint32_t)below(KEYS);
-		s->lines[i] = s->keys[i] << 20 | (uint32_t)(near       ? below(3)
-							    : below(8) ? below(30)
-								       : below(600));
+		s->lines[i] = s->keys[i] << 20 | (uint32_t)(near ? 0 : below(below(8) ? 30 : 600));
 	}
 }
 
