@@ -178,7 +178,7 @@ static int read_map(const char *text, struct nm_machine *machine, struct nm_erro
 		if (!read_number(&at, ',', machine->cores - 1, &core))
 			return nm_fail_at(err, text, (int)(start - text), "cores are 0 to %u",
 					  machine->cores - 1);
-		machine->core_of[thread - 1] = (unsigned char)(core + 1);
+		machine->core_of[thread - 1] = (uint16_t)(core + 1);
 	} while (*at);
 	return 0;
 }
@@ -192,7 +192,7 @@ static int choose_cores(const struct nm_command *self, const struct nm_simulatio
 		return nm_usage(self, "--cores takes a number from 1 to %d", NM_MAX_CORES);
 	if (o->map && o->cores < 2)
 		return nm_usage(self, "--map needs --cores");
-	machine->cores = (unsigned)o->cores;
+	nm_machine_set_cores(machine, (unsigned)o->cores);
 	return o->map && read_map(o->map, machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
 }
 

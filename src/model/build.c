@@ -7,6 +7,7 @@
 #include "general.h"
 #include "hierarchy_priv.h"
 #include "oracle.h"
+#include "protocol.h"
 
 /* One machine: its levels of a side feed each other.  Of a TLB those that take pages of a size; else pages is 0. */
 static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
@@ -91,7 +92,7 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 		for (unsigned u = h->begin[i]; u < h->begin[i + 1]; u++) {
 			h->units[u].level = (uint8_t)i;
 			if (h->begin[i + 1] - h->begin[i] > 1)
-				h->units[u].core = (uint8_t)(u - h->begin[i] + 1);
+				h->units[u].core = (uint16_t)(u - h->begin[i] + 1);
 			h->units[u].first = !machine->levels[i].pages;
 		}
 	for (unsigned core = 0; core < h->cores; core++)
@@ -116,6 +117,27 @@ static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machin
 	return machine->levels[i].prefetch != NM_PREFETCH_NONE;
 }
 
+static const struct nm_level_spec *first_of_machine(const struct nm_machine *machine, unsigned i)
+{
+	unsigned first = 0;
+
+	while (!nm_machine_same(machine->levels[first].name, machine->levels[i].name))
+		first++;
+	return &machine->levels[first];
+}
+
+/* Whether a protocol keeps the level coherent. */
+static int is_coherent(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	return h->begin[i + 1] - h->begin[i] > 1 && nm_level_is_coherent(first_of_machine(machine, i));
+}
+
+/* Whether the level loads from memory that is local or remote. */
+static int tells_homes(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
+{
+	return machine->nodes > 1 && h->cores > 1 && !machine->levels[i].pages && !unit_of(h, i, 0)->next;
+}
+
 /* Whether a level needs more than fast.c does, for its own sake or that of those outside it. */
 static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
@@ -123,7 +145,8 @@ static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *
 
 	if (l->policy || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
 	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i) ||
-	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || l->pages)
+	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || l->pages ||
+	    is_coherent(h, machine, i) || tells_homes(h, machine, i))
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
 		if (machine->levels[j].inclusion == NM_EXCLUSIVE &&
@@ -139,9 +162,10 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 {
 	struct nm_cache *c = &h->units[u];
 	const struct nm_level_spec *spec = &machine->levels[c->level];
-	struct nm_level_context context = {.general = needs_general(h, machine, c->level),
-					   .queue =
-					       is_prefetched_to(h, machine, c->level) ? &h->queue : NULL};
+	struct nm_level_context context = {
+	    .general = needs_general(h, machine, c->level),
+	    .has_extras = is_coherent(h, machine, c->level) || tells_homes(h, machine, c->level),
+	    .queue = is_prefetched_to(h, machine, c->level) ? &h->queue : NULL};
 
 	for (unsigned v = 0; v < u; v++)
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
@@ -151,6 +175,8 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 		return nm_fail_memory(err);
 	if (nm_cache_init(c, spec, &context))
 		return nm_fail(err, NM_ENOMEM, "out of memory for the model of level %s", spec->name);
+	if (tells_homes(h, machine, c->level))
+		c->general->homes = &h->homes;
 	if (spec->inclusion == NM_INCLUSIVE &&
 	    !(c->general->above = calloc(u + 1, sizeof *c->general->above)))
 		return nm_fail_memory(err);
@@ -158,6 +184,66 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 		if (spec->inclusion == NM_INCLUSIVE && outside(&h->units[v], c))
 			c->general->above[c->general->above_count++] = &h->units[v];
 	return *c->spec.plugin ? nm_plugin_open(&c->general->plugin, &c->spec, err) : 0;
+}
+
+/* Of the private levels of one machine what they load at once at most. */
+static uint32_t block_of(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first)
+{
+	uint32_t block = 0;
+
+	for (unsigned i = first; i < h->count; i++)
+		if (is_coherent(h, machine, i) &&
+		    nm_machine_same(machine->levels[first].name, machine->levels[i].name) &&
+		    nm_level_unit(&machine->levels[i]) > block)
+			block = nm_level_unit(&machine->levels[i]);
+	return block;
+}
+
+static int make_coherence(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first)
+{
+	struct coherent_machine *to = &h->coherent[h->coherent_count];
+	unsigned level = 0;
+
+	if (nm_coherence_new(&to->coherence, machine->levels[first].protocol, h->cores,
+			     block_of(h, machine, first), &h->homes))
+		return NM_ENOMEM;
+	to->first = first;
+	h->coherent_count++;
+	for (unsigned i = first; i < h->count; i++) {
+		if (!is_coherent(h, machine, i) ||
+		    !nm_machine_same(machine->levels[first].name, machine->levels[i].name))
+			continue;
+		for (unsigned core = 0; core < h->cores; core++)
+			nm_coherence_add(to->coherence, core, level, unit_of(h, i, core));
+		level++;
+	}
+	return 0;
+}
+
+/* Where the program's references come to levels that are not as usual. */
+static void note_entrances(struct nm_hierarchy *h)
+{
+	for (unsigned e = 0; e < h->cores * h->machines; e++)
+		for (unsigned side = 0; side < 2; side++) {
+			struct nm_cache *c = h->entry_levels[e].entry[side];
+
+			if (c && c->general)
+				c->general->entry[side] = 1;
+		}
+}
+
+static int make_coherent(struct nm_hierarchy *h, const struct nm_machine *machine)
+{
+	h->homes.cores = h->cores;
+	h->homes.nodes = machine->nodes;
+	h->coherent = calloc(h->machines, sizeof *h->coherent);
+	if (!h->coherent)
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < h->count; i++)
+		if (begins(machine, i) && is_coherent(h, machine, i) && make_coherence(h, machine, i))
+			return NM_ENOMEM;
+	note_entrances(h);
+	return 0;
 }
 
 /* Whether a level gets the fills of one other and nothing else. */
@@ -229,6 +315,8 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	for (unsigned u = 0; u < unit_count(h) && !status; u++)
 		status = make_unit(h, machine, u, err);
+	if (!status && make_coherent(h, machine))
+		status = nm_fail_memory(err);
 	if (status) {
 		nm_hierarchy_free(h);
 		return status;
@@ -245,6 +333,10 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 		return;
 	for (unsigned u = 0; h->units && u < unit_count(h); u++)
 		nm_cache_done(&h->units[u]);
+	for (unsigned i = 0; i < h->coherent_count; i++)
+		nm_coherence_free(h->coherent[i].coherence);
+	free(h->coherent);
+	nm_map_done(&h->homes.node_of);
 	for (unsigned e = 0; h->entry_levels && e < h->cores * h->machines; e++)
 		free(h->entry_levels[e].pager);
 	free(h->units);

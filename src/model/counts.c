@@ -22,6 +22,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .cold = l->of_class[NM_MISS_COLD],
 			      .capacity = l->of_class[NM_MISS_CAPACITY],
 			      .conflict = l->of_class[NM_MISS_CONFLICT],
+			      .coherence = c->counters.extras ? c->counters.extras[attr].coherence : 0,
 			      .loads = l->fills[0] + l->fills[1],
 			      .reuse = s->reuse,
 			      .used_bytes = s->used_bytes,

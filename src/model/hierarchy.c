@@ -84,7 +84,25 @@ int nm_hierarchy_add_instructions(struct nm_hierarchy *h, const uint32_t *instru
 	return 0;
 }
 
-void nm_hierarchy_set_core(struct nm_hierarchy *h, unsigned core) { h->core = core < h->cores ? core : 0; }
+void nm_hierarchy_set_core(struct nm_hierarchy *h, unsigned core)
+{
+	h->core = core < h->cores ? core : 0;
+	h->homes.running = h->core;
+}
+
+void nm_hierarchy_synchronise(struct nm_hierarchy *h)
+{
+	for (unsigned i = 0; i < h->coherent_count; i++)
+		nm_coherence_synchronise(h->coherent[i].coherence, h->core);
+}
+
+struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *h, unsigned level)
+{
+	for (unsigned i = 0; i < h->coherent_count; i++)
+		if (h->coherent[i].first == level)
+			return h->coherent[i].coherence;
+	return NULL;
+}
 
 static void run_paged(struct nm_hierarchy *h, const struct nm_pager *pager, const struct nm_ref *refs,
 		      size_t count)
@@ -227,8 +245,11 @@ void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
 /* A unit failed: why. */
 static int fault_of(const struct nm_hierarchy *h)
 {
-	int fault = h->sampler && h->sampler->failed ? NM_ENOMEM : 0;
+	int fault = (h->sampler && h->sampler->failed) || h->homes.failed ? NM_ENOMEM : 0;
 
+	for (unsigned i = 0; i < h->coherent_count; i++)
+		if (nm_coherence_failed(h->coherent[i].coherence))
+			fault = NM_ENOMEM;
 	for (unsigned u = 0; u < unit_count(h); u++) {
 		const struct nm_cache *c = &h->units[u];
 
@@ -256,6 +277,8 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		return h->broken;
 	if (h->sampler)
 		nm_sampler_next(h->sampler);
+	for (unsigned i = 0; i < h->coherent_count; i++)
+		nm_contention_next(h->coherent[i].coherence->contention);
 	if (survey.grouped && (h->one_by_one || !survey.plain))
 		run_apart(h, refs, count);
 	else
@@ -266,6 +289,8 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 
 int nm_hierarchy_finish(struct nm_hierarchy *h)
 {
+	for (unsigned i = 0; i < h->coherent_count && !h->finished; i++)
+		nm_coherence_finish(h->coherent[i].coherence);
 	for (unsigned u = 0; u < unit_count(h) && !h->finished && !h->broken; u++) {
 		struct nm_cache *c = &h->units[u];
 

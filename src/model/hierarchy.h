@@ -23,6 +23,8 @@
  *     section 2), so reuse there also counts program references.
  *   - evictions = lines replaced (not the ones resident at the end); evictions + resident = loads.
  *   - Of a level with sectors all of this counts sectors where it says lines.
+ *   - Lines that were invalidated count as evictions, whatever the cause; where a write of another core took over what
+ *     was modified, they are no write-backs.
  *   - Where a level prefetches, evictions + resident = loads + prefetches (prefetch_tracker.h).
  */
 #ifndef NM_HIERARCHY_H
@@ -68,6 +70,11 @@ struct nm_extras {
 	uint64_t useful;       /* of these, used before they left */
 	uint64_t late_evicted; /* of the others, asked for soon after they had left */
 	uint64_t pollution;    /* conflict misses on lines that they had pushed out */
+	/* Of coherence misses (coherence.h): */
+	uint64_t coherence; /* loads of lines that were lost to an invalidation */
+	uint64_t false_sharing, false_first, false_words; /* of these, by three definitions */
+	uint64_t unneeded;                                /* of these, nobody had written to the line */
+	uint64_t remote;                                  /* loads from the memory of another node */
 };
 
 static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *more)
@@ -77,6 +84,12 @@ static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *m
 	to->useful += more->useful;
 	to->late_evicted += more->late_evicted;
 	to->pollution += more->pollution;
+	to->coherence += more->coherence;
+	to->false_sharing += more->false_sharing;
+	to->false_first += more->false_first;
+	to->false_words += more->false_words;
+	to->unneeded += more->unneeded;
+	to->remote += more->remote;
 }
 
 /* `count` times a load by attribution key `evictor`, or a prefetch that it caused, replaced a line that
@@ -108,6 +121,9 @@ int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_rang
 
 /* Between batches: what comes now is referenced by this core; core 0 at first. */
 void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
+
+/* Between batches: the running core passed a lock, a barrier or what else orders threads. */
+void nm_hierarchy_synchronise(struct nm_hierarchy *hierarchy);
 
 /* Between batches: numbers of the instructions that the next attribution keys come from, which those who
  * prefetch by instruction tell apart; an attribution key that was not told is an instruction of its own.  0
@@ -156,6 +172,10 @@ void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, st
  * the caller; NULL where the level has nothing to count.  0 or NM_ENOMEM. */
 int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_extras **ret_extras,
 			size_t *ret_attr_count);
+
+/* The coherence of the machine that begins with a level (coherence.h), or NULL: it has no protocol. */
+struct nm_coherence;
+struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *hierarchy, unsigned level);
 
 /* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand
  * there for each of them.  *ret_list is to be freed by the caller. */

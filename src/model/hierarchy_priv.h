@@ -6,6 +6,7 @@
 #define NM_HIERARCHY_PRIV_H
 
 #include "cache.h"
+#include "coherence.h"
 #include "pages.h"
 #include "prefetch.h"
 
@@ -15,10 +16,19 @@ struct entry_levels {
 	struct nm_pager *pager;    /* instead, if it is a TLB; or NULL */
 };
 
+/* Of one machine: which levels a protocol keeps coherent. */
+struct coherent_machine {
+	unsigned first; /* level */
+	struct nm_coherence *coherence;
+};
+
 struct nm_hierarchy {
 	struct nm_cache *units; /* by level; of those that each core has for itself one for each core */
 	unsigned begin[NM_MAX_LEVELS + 1]; /* units of level i: from begin[i] to begin[i + 1] */
 	struct entry_levels *entry_levels; /* by core and machine */
+	struct coherent_machine *coherent; /* [coherent_count] */
+	unsigned coherent_count;
+	struct nm_homes homes;
 	struct nm_pages pages;
 	unsigned count, machines, cores;
 	unsigned core; /* the running one */

@@ -13,6 +13,8 @@
  *   - Lines that an inclusive level takes back are invalidated above it, before it replaces them itself.  Evictions of a level
  *     are its replacements and invalidations.
  *   - Lines that a prefetch loads come after the reference that caused it; they are no loads, here or at the next levels.
+ *   - Lines that a coherence protocol takes are invalidated at the levels of whoever loses them, before the hit or miss of
+ *     the reference that causes it.
  *   - Lines that are resident at the end are not reported.
  */
 #ifndef NM_MONITOR_H
@@ -33,6 +35,17 @@ enum nm_event_kind {
 /* The words for them; ended by NULL. */
 extern const char *const nm_event_names[];
 
+/* Why a line was invalidated. */
+enum nm_cause {
+	NM_CAUSE_NONE,      /* it was not */
+	NM_CAUSE_INCLUSION, /* an inclusive level behind had to lose it */
+	NM_CAUSE_WRITE,     /* another core writes to it */
+	NM_CAUSE_READ,      /* the core reads it, and another one had written to it (protocol=opt) */
+	NM_CAUSE_SYNCHRONISATION,
+	NM_CAUSES
+};
+extern const char *const nm_cause_names[NM_CAUSES]; /* "", "inclusion", ... */
+
 struct nm_event {
 	uint64_t
 	    reference; /* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
@@ -45,8 +58,9 @@ struct nm_event {
 	uint32_t victim; /* of a line that leaves: the attribution key that had loaded it; else 0 */
 	uint8_t kind;    /* enum nm_event_kind */
 	uint8_t level;   /* index in the machine */
-	uint8_t core;    /* 1 + whose cache of that level it is; 0: there is one for all cores */
+	uint16_t core;   /* 1 + whose cache of that level it is; 0: there is one for all cores */
 	uint8_t last;    /* no level is behind this one */
+	uint8_t cause;   /* of an invalidation: enum nm_cause */
 };
 
 /* Whether a line leaves its level then. */

@@ -108,7 +108,7 @@ def case_cores():
     assert one != several and not rows("SELECT * FROM threads", profile="r.nmp")
     replay("t.nmt", "--cores", "3", "--map", ",".join(f"{t}=0" for t, _ in threads))
     assert figures("r.nmp") == one
-    for options, word in ((("--map", "1=0"), b"--cores"), (("--cores", "65"), b"64"), (("--cores", "2", "--map", "1=2"), b"0 to 1"),
+    for options, word in ((("--map", "1=0"), b"--cores"), (("--cores", "257"), b"256"), (("--cores", "2", "--map", "1=2"), b"0 to 1"),
                           (("--cores", "2", "--map", "0=1"), b"1 to 256"), (("--cores", "2", "--map", "1=1,"), b"THREAD=CORE")):
         done = nearmiss("replay", "-q", "-o", "no.nmp", "--cache", SPEC, *options, "t.nmt")
         assert done.returncode == USAGE and word in done.stderr, done

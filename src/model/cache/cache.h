@@ -89,7 +89,7 @@ struct nm_cache {
 	int failed;          /* memory ran out: 1; a plug-in named no slot: NM_EPLUGIN */
 	struct nm_event_sink *sink; /* of a hierarchy that is watched, else NULL */
 	uint8_t level;              /* index in the machine, for the sink */
-	uint8_t core;               /* 1 + whose it is; 0: there is one for all */
+	uint16_t core;              /* 1 + whose it is; 0: there is one for all */
 	struct nm_sampler *sampler; /* is told of some loads, or NULL */
 	struct nm_sampler
 	    *upper_sampler; /* that of the first level, which is told what is loaded here, or NULL */

@@ -179,16 +179,26 @@ static uint32_t lowest_free(struct nm_general *u, uint64_t set)
 
 static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
 
-/* All that is counted of a line that leaves its slot; the slot is still its own. */
-static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_event_kind how)
+/* Tells of a line that leaves. */
+static void emit_leaving(const struct nm_cache *c, uint32_t slot, enum nm_cause cause)
+{
+	if (!c->sink)
+		return;
+	c->sink->asked.cause = (uint8_t)cause;
+	emit(c, cause ? NM_EVENT_INVALIDATE : NM_EVENT_REPLACE, c->tags[slot], 1, c->residencies[slot].attr);
+	c->sink->asked.cause = NM_CAUSE_NONE;
+}
+
+/* All that is counted of a line that leaves its slot, replaced or invalidated; the slot is still its own. */
+static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_cause cause)
 {
 	const struct nm_residency *residency = &c->residencies[slot];
 	struct nm_residency_sums *loser = nm_cache_charge(c, slot);
 
 	nm_cache_sample_residency(c, slot);
-	emit(c, how, c->tags[slot], 1, residency->attr);
+	emit_leaving(c, slot, cause);
 	loser->evictions++;
-	loser->writebacks += residency->writes > 0 && !c->spec.write_through;
+	loser->writebacks += residency->writes > 0 && !c->spec.write_through && cause != NM_CAUSE_WRITE;
 	if (c->timestamps[slot] >= c->shadow.head &&
 	    nm_shadow_leave(&c->shadow, c->tags[slot], c->timestamps[slot]))
 		c->failed = 1;
@@ -200,6 +210,38 @@ static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_
 		give_back(c->next, c, slot, evictor);
 	else
 		nm_cache_credit(c, slot);
+	if (c->general && c->general->coherence && cause <= NM_CAUSE_INCLUSION)
+		nm_coherence_left(c, c->tags[slot]);
+}
+
+int nm_general_take(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_cause cause)
+{
+	const uint32_t slot = nm_general_find(c, line);
+
+	if (slot == NM_NO_SLOT)
+		return 0;
+	depart(c, slot, by, cause);
+	nm_general_free_place(c, slot);
+	return 1;
+}
+
+void nm_general_clean(struct nm_cache *c, uint64_t line)
+{
+	const uint32_t slot = nm_general_find(c, line);
+	struct nm_residency *residency = slot == NM_NO_SLOT ? NULL : &c->residencies[slot];
+
+	if (!residency || !residency->writes || c->spec.write_through)
+		return;
+	c->counters.residencies[residency->attr].writebacks++;
+	for (struct nm_cache *lower = c->next; lower; lower = lower->next) {
+		const uint32_t below = nm_cache_find(lower, nm_lower_line(c, lower, line));
+
+		if (below == NM_NO_SLOT)
+			continue;
+		lower->residencies[below].writes += residency->writes;
+		break;
+	}
+	residency->writes = 0;
 }
 
 /* An inclusive level takes a line back from one above it. */
@@ -209,7 +251,7 @@ static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
 
 	if (slot == NM_NO_SLOT)
 		return;
-	depart(c, slot, evictor, NM_EVENT_INVALIDATE);
+	depart(c, slot, evictor, NM_CAUSE_INCLUSION);
 	if (c->general) {
 		nm_general_free_place(c, slot);
 	} else {
@@ -230,7 +272,7 @@ static void evict_place(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 		for (uint64_t part = 0; part < 1ull << shift; part++)
 			take_back(above, (c->tags[slot] << shift) + part, evictor);
 	}
-	depart(c, slot, evictor, NM_EVENT_REPLACE);
+	depart(c, slot, evictor, NM_CAUSE_NONE);
 }
 
 /* The line of a way leaves. */
@@ -309,16 +351,21 @@ uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 	return slot;
 }
 
-/* The class of a load is counted. */
+/* The class of a load is counted, and where the memory is that the last level loads from. */
 static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
+	struct nm_homes *homes = c->general->homes;
 	int class = class_of(&c->shadow, line);
 
 	if (class < 0) {
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
-	c->counters.loads[attr].of_class[class]++;
+	if (!c->general->coherence || !nm_coherence_load(c, line, attr, 0))
+		c->counters.loads[attr].of_class[class]++;
+	if (homes && nm_homes_find(homes, line << c->line_shift, homes->running) !=
+			 nm_homes_node(homes, homes->running))
+		c->counters.extras[attr].remote++;
 	c->counters.loads[attr].fills[write]++;
 	if (c->general->prefetched)
 		nm_prefetch_tracker_load(c, line, class);
@@ -494,12 +541,18 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 	const unsigned write = r->kind == NM_REF_WRITE,
 		       first = (unsigned)(address & ((1ull << c->line_shift) - 1));
 	uint64_t line = address >> c->line_shift;
+	struct nm_coherence *coherence =
+	    c->general->entry[r->kind == NM_REF_FETCH] ? c->general->coherence : NULL;
+
+	if (c->sink)
+		nm_event_sink_begin(c->sink, r, address, bytes);
+	if (coherence)
+		nm_coherence_acquire(coherence, c->core - 1u, r, address, bytes);
+
 	uint32_t slot = nm_general_find(c, line);
 	const int missed = slot == NM_NO_SLOT, passes = missed && write && c->spec.no_allocate;
 	const int fresh = !missed && waits(c, slot);
 
-	if (c->sink)
-		nm_event_sink_begin(c->sink, r, address, bytes);
 	tell_reference(c, r, line, missed, earlier);
 	reserve(&c->shadow, 1);
 	if (passes) {
@@ -521,6 +574,10 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 							       .size = (uint16_t)bytes,
 							       .kind = NM_REF_WRITE,
 							       .weight = r->weight});
+	if (coherence)
+		nm_coherence_touch(coherence, (int)write);
+	if (coherence && passes)
+		nm_coherence_left(c, line);
 	return missed;
 }
 

@@ -17,6 +17,8 @@ static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
 	uint32_t below = exclusive(c->next) ? ask_ahead(c->next, lower, attr) : 0, slot;
 
 	c->general->prefetched->entered++;
+	if (c->general->coherence)
+		nm_coherence_load(c, line, attr, 1);
 	slot = nm_general_vacate(c, line, attr | NM_BY_PREFETCH);
 	emit(c, NM_EVENT_PREFETCH, line, 1, 0);
 	nm_general_settle_in(c, line, slot);
@@ -42,6 +44,8 @@ static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot
 		nm_general_free_place(x, slot);
 	} else {
 		x->general->prefetched->entered++;
+		if (x->general->coherence)
+			nm_coherence_load(x, line, attr, 1);
 		emit(x, NM_EVENT_PREFETCH, line, 1, 0);
 		nm_general_clear_stay(x, reserved, attr);
 		nm_prefetch_tracker_bring(x, line, reserved, attr);
@@ -68,6 +72,13 @@ static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 
 void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t attr)
 {
-	if (nm_general_find(c, line) == NM_NO_SLOT)
-		bring(c, line, attr);
+	const struct nm_ref read = {.attr = attr, .kind = NM_REF_READ, .weight = 1};
+
+	if (nm_general_find(c, line) != NM_NO_SLOT)
+		return;
+	if (c->general->coherence)
+		nm_coherence_acquire(c->general->coherence, c->core - 1u, &read, line << c->line_shift, 0);
+	bring(c, line, attr);
+	if (c->general->coherence)
+		nm_coherence_touch(c->general->coherence, 0);
 }

@@ -11,6 +11,7 @@
 #include "plugin.h"
 #include "policy.h"
 #include "prefetch.h"
+#include "protocol.h"
 
 const char *const nm_side_names[3] = {"unified", "data", "instruction"};
 const char *const nm_write_names[2] = {"back", "through"};
@@ -142,6 +143,28 @@ int nm_machine_private(const struct nm_machine *m, unsigned i)
 	return l->pages || !fed || !last;
 }
 
+static int has_opt(const struct nm_machine *m, const char *level)
+{
+	for (unsigned i = 0; i < m->count; i++)
+		if (nm_level_looks_ahead(&m->levels[i]) && nm_machine_same(m->levels[i].name, level))
+			return 1;
+	return 0;
+}
+
+void nm_machine_set_cores(struct nm_machine *m, unsigned cores)
+{
+	m->cores = cores;
+	for (unsigned i = 0; i < m->count && cores > 1; i++) {
+		struct nm_level_spec *l = &m->levels[i];
+		int first = !l->pages;
+
+		for (unsigned j = 0; j < i; j++)
+			first &= !nm_machine_same(m->levels[j].name, l->name);
+		if (first && !l->protocol && !has_opt(m, l->name))
+			l->protocol = &nm_protocol_mesi;
+	}
+}
+
 unsigned nm_machine_core(const struct nm_machine *m, uint32_t thread)
 {
 	unsigned mapped = thread - 1 < NM_MAPPED_THREADS ? m->core_of[thread - 1] : 0;
@@ -175,6 +198,8 @@ const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 		depth++;
 		if (upper->side == NM_SIDE_UNIFIED && l->side != NM_SIDE_UNIFIED)
 			return "takes one side only, but stands behind a unified level";
+		if (l->protocol)
+			return "has protocol=, which stands with the first level of a machine";
 		if (l->sharing == NM_PRIVATE && takes(l, upper) && said_shared(m, j))
 			return "is not shared, but stands behind a level that is";
 		if (page_clash(l, upper))
@@ -247,7 +272,7 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 	format_prefetch(prefetch, sizeof prefetch, l);
 	if (l->sector)
 		snprintf(sector, sizeof sector, ",sector=%u", l->sector);
-	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+	snprintf(text, room, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
 		 l->side != nm_spec_side(l->name) ? ",side=" : "",
 		 l->side != nm_spec_side(l->name) ? nm_side_names[l->side] : "", l->policy ? ",policy=" : "",
 		 l->policy ? l->policy->name : "", seed, l->index ? ",index=" : "",
@@ -256,7 +281,8 @@ static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 		 l->inclusion ? nm_inclusion_names[l->inclusion] : "", l->sharing ? ",shared=" : "",
 		 l->sharing ? nm_sharing_names[l->sharing - 1] : "", *l->plugin ? ",plugin=" : "", l->plugin,
 		 l->pages ? ",pages=" : "", pages, l->huge ? ",huge=" : "",
-		 l->huge ? nm_page_names[l->huge] : "", sector, prefetch, latency);
+		 l->huge ? nm_page_names[l->huge] : "", sector, prefetch, latency,
+		 l->protocol ? ",protocol=" : "", l->protocol ? l->protocol->name : "");
 }
 
 size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
@@ -278,6 +304,9 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 			snprintf(text + n, room - n, "%s", level);
 		n += (size_t)length;
 	}
+	if (m->nodes)
+		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":nodes=%u",
+				      m->nodes);
 	if (m->memory_latency)
 		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":memory=%u",
 				      m->memory_latency);
@@ -325,6 +354,8 @@ static const char *choice_fault(const struct nm_level_spec *l)
 	    (!l->prefetch && (l->degree || l->distance || l->table || l->cross_pages)) ||
 	    nm_prefetch_fault(l))
 		return "has a prefetcher that cannot be";
+	if (l->protocol && l->pages)
+		return "is of a TLB, which has no protocol";
 	if (l->sector && nm_sector_fault(l))
 		return "has sectors that cannot be";
 	if (l->index == NM_INDEX_SLICES && l->slices != 2 && l->slices != 4 && l->slices != 8)
@@ -338,6 +369,8 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 		return nm_fail(err, NM_EINVAL, "a machine has 1 to %d levels", NM_MAX_LEVELS);
 	if (m->cores > NM_MAX_CORES)
 		return nm_fail(err, NM_EINVAL, "a machine has at most %d cores", NM_MAX_CORES);
+	if (m->nodes > NM_MAX_NODES)
+		return nm_fail(err, NM_EINVAL, "a machine has at most %d nodes", NM_MAX_NODES);
 	for (unsigned i = 0; i < m->count; i++) {
 		const struct nm_level_spec *l = &m->levels[i];
 		if (!l->name[0] || !memchr(l->name, 0, sizeof l->name))
@@ -352,6 +385,8 @@ int nm_machine_check(const struct nm_machine *m, struct nm_error *err)
 		if (l->size != l->sets * l->ways * l->line)
 			return nm_fail(err, NM_EINVAL, "level %s: size is not sets * ways * line", l->name);
 		const char *wrong = choice_fault(l);
+		if (!wrong && nm_level_is_coherent(l) && has_opt(m, l->name))
+			wrong = "has a protocol, but its machine has a level with policy=opt";
 		if (!wrong)
 			wrong = nm_machine_clash(m, i);
 		if (wrong)

@@ -13,7 +13,8 @@
 enum {
 	NM_MAX_DEPTH = 8,   /* levels of one machine */
 	NM_MAX_LEVELS = 32, /* of all that are simulated side by side */
-	NM_MAX_CORES = 64,
+	NM_MAX_CORES = 256,
+	NM_MAX_NODES = 64,
 	NM_MAPPED_THREADS = 256,
 };
 
@@ -32,6 +33,7 @@ enum nm_prefetch_kind {
 };
 
 struct nm_policy;
+struct nm_protocol;
 
 /* Whether each core has a level of its own, where a machine has several. */
 enum nm_sharing { NM_SHARING_USUAL, NM_SHARED, NM_PRIVATE };
@@ -63,8 +65,9 @@ struct nm_level_spec {
 	    huge;        /* TLB: the largest page that its machine uses, said by the machine's first level */
 	uint32_t sector; /* bytes that a miss loads, a power of two below line; 0: the whole line */
 	enum nm_prefetch_kind prefetch;
-	uint32_t degree, distance, table; /* of that; 0: as usual with it */
-	int cross_pages;                  /* it names lines of other pages too */
+	uint32_t degree, distance, table;   /* of that; 0: as usual with it */
+	int cross_pages;                    /* it names lines of other pages too */
+	const struct nm_protocol *protocol; /* of protocol.h, of a first level; NULL: not said, none */
 	char plugin[200]; /* file that says where lines go, instead of policy and index; "": none */
 };
 
@@ -82,9 +85,10 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
-	uint32_t memory_latency;                  /* the same, if no level does */
-	unsigned cores;                           /* 0: one */
-	unsigned char core_of[NM_MAPPED_THREADS]; /* by thread - 1: its core + 1; 0: threads take turns */
+	uint32_t memory_latency; /* the same, if no level does */
+	unsigned nodes; /* that the cores are dealt out to, in order; 0: memory is equally far from all */
+	unsigned cores; /* 0: one */
+	uint16_t core_of[NM_MAPPED_THREADS]; /* by thread - 1: its core + 1; 0: threads take turns */
 };
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
@@ -112,6 +116,10 @@ unsigned nm_machine_depth(const struct nm_machine *machine, unsigned i);
 /* Whether each core has level i for itself.  Where the level does not say: those of TLBs are, and of caches all but
  * what stands behind a shared level, and the last, if it is not the first too. */
 int nm_machine_private(const struct nm_machine *machine, unsigned i);
+
+/* Simulates so many cores.  Machines that say no protocol get MESI, unless a level has policy=opt: what it is asked for must
+ * not depend on what others do. */
+void nm_machine_set_cores(struct nm_machine *machine, unsigned cores);
 
 /* The core of a thread; both begin with 1 and 0. */
 unsigned nm_machine_core(const struct nm_machine *machine, uint32_t thread);

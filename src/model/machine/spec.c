@@ -2,7 +2,7 @@
  *
  * spec.c - reads descriptions of cache hierarchies.
  *
- * The grammar of a SPEC:  level (':' level)* (':memory=' CYCLES)?,
+ * The grammar of a SPEC:  level (':' level)* (':nodes=' N)? (':memory=' CYCLES)?,
  * level = (MACHINE '/')? NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
  * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
  * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is told with
@@ -17,6 +17,7 @@
 #include "machine_priv.h"
 #include "policy.h"
 #include "prefetch.h"
+#include "protocol.h"
 
 /* A text being read. */
 struct reader {
@@ -292,6 +293,18 @@ static int read_prefetch(struct reader *r, struct draft *d)
 	return status;
 }
 
+static int read_protocol(struct reader *r, struct draft *d)
+{
+	const char *names[16];
+	unsigned count = 0, protocol = 0;
+
+	for (; nm_protocols[count]; count++)
+		names[count] = nm_protocols[count]->name;
+	int status = read_word(r, "protocol", names, count, &protocol);
+	d->level->protocol = nm_protocols[protocol];
+	return status;
+}
+
 static int read_amount(struct reader *r, const char *what, uint32_t most, const char **at, uint32_t *ret)
 {
 	uint64_t n = 0;
@@ -361,6 +374,7 @@ static const struct key {
     {"sector", read_sector},       {"prefetch", read_prefetch},
     {"degree", read_degree},       {"distance", read_distance},
     {"table", read_table},         {"cross", read_cross},
+    {"protocol", read_protocol},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -508,13 +522,34 @@ static int read_level(struct reader *r, struct nm_level_spec *level)
 	return fit_level(r, &d);
 }
 
-/* "memory=CYCLES" at the end of the text. */
-static int read_memory(struct reader *r, uint32_t *ret)
+static int read_nodes(struct reader *r, unsigned *ret)
 {
-	int status;
+	const char *start = r->at;
+	uint64_t nodes = 0;
+	int status = read_number(r, "nodes", 0, &nodes);
 
-	r->at += strlen("memory=");
-	status = read_latency(r, ret);
+	if (!status && (!nodes || nodes > NM_MAX_NODES))
+		status = fault(r, start, "nodes must be from 1 to %d", NM_MAX_NODES);
+	*ret = (unsigned)nodes;
+	return status;
+}
+
+/* What is said of the memory at the end of the text: "nodes=N" and behind it "memory=CYCLES", or one of them. */
+static int read_memory(struct reader *r, struct nm_machine *m)
+{
+	int status = 0;
+
+	if (!strncmp(r->at, "nodes=", 6)) {
+		r->at += 6;
+		status = read_nodes(r, &m->nodes);
+		if (status || !*r->at)
+			return status;
+		r->at += *r->at == ':';
+		if (strncmp(r->at, "memory=", 7) != 0)
+			return fault(r, r->at, "only memory= can stand behind nodes=");
+	}
+	r->at += 7;
+	status = read_latency(r, &m->memory_latency);
 	if (!status && *r->at)
 		status = fault(r, r->at, "nothing can stand behind memory");
 	return status;
@@ -527,10 +562,10 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 
 	for (;;) {
 		const char *start = r.at;
-		if (m.count && !strncmp(start, "memory=", 7)) {
-			int wrong_latency = read_memory(&r, &m.memory_latency);
-			if (wrong_latency)
-				return wrong_latency;
+		if (m.count && (!strncmp(start, "memory=", 7) || !strncmp(start, "nodes=", 6))) {
+			int status = read_memory(&r, &m);
+			if (status)
+				return status;
 			break;
 		}
 		if (m.count == NM_MAX_LEVELS)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * actions.c - what protocols are made of (protocol.h): they move copies from state to state, count the messages that this
+ * takes, and charge it to who caused it and who had loaded what is lost.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "cache.h"
+#include "general.h"
+#include "protocol.h"
+
+struct nm_copy *nm_copy_other(const struct nm_copy *copy, unsigned states)
+{
+	struct nm_copy *other = copy->block->copies;
+
+	while (other && (other == copy || !(states >> other->state & 1)))
+		other = other->next;
+	return other;
+}
+
+int nm_copy_is_local(const struct nm_coherence *x, const struct nm_copy *copy)
+{
+	const uint64_t address = copy->block->number << x->block_shift;
+
+	return nm_homes_find(x->homes, address, copy->core) == nm_homes_node(x->homes, copy->core);
+}
+
+static struct nm_contention_pair *pair_with(struct nm_coherence *x, const struct nm_copy *copy, uint32_t by)
+{
+	const uint64_t block = copy->block->contended ? copy->block->number << x->block_shift : 0;
+
+	return nm_contention_pair(x->contention, block, by, copy->attr);
+}
+
+/* From now on the touches of the block are kept. */
+static void contend(struct nm_coherence *x, struct nm_block *block)
+{
+	if (block->contended)
+		return;
+	block->contended = 1;
+	if (nm_map_put(&x->contention->contended, block->number, 1))
+		x->failed = 1;
+	if (x->copy && x->copy->block == block && x->bytes)
+		x->touch = nm_contention_touch(x->contention, 0, x->address, x->bytes, x->attr);
+}
+
+void nm_copy_request(struct nm_coherence *x, enum nm_message request)
+{
+	x->traffic.count[request]++;
+	if (request == NM_MESSAGE_UPGRADE) {
+		struct nm_contention_pair *pair = pair_with(x, x->copy, x->attr);
+
+		if (pair)
+			pair->upgrades++;
+	}
+}
+
+void nm_copy_supply(struct nm_coherence *x, struct nm_copy *from)
+{
+	struct nm_contention_pair *pair;
+
+	x->traffic.count[from ? NM_MESSAGE_DATA_FROM_CORE : NM_MESSAGE_DATA_FROM_MEMORY]++;
+	if (!from)
+		return;
+	x->traffic.count[NM_MESSAGE_FORWARD]++;
+	if (from->state == NM_COPY_MODIFIED || from->state == NM_COPY_OWNED)
+		contend(x, from->block);
+	pair = pair_with(x, from, x->attr);
+	if (pair)
+		pair->interventions++;
+}
+
+void nm_copy_set_state(struct nm_coherence *x, struct nm_copy *copy, enum nm_copy_state state)
+{
+	struct nm_copy *head = &x->core[copy->core].valid;
+
+	assert(state != NM_COPY_NONE);
+	if (copy->state == NM_COPY_NONE) {
+		nm_doubts_begin(x, copy, copy->lost);
+		if (x->protocol->asks_homes)
+			(void)nm_copy_is_local(x, copy);
+		copy->attr = x->attr;
+		copy->stale = copy->lost = 0;
+		copy->before = head;
+		copy->after = head->after;
+		if (copy->after)
+			copy->after->before = copy;
+		head->after = copy;
+	}
+	copy->state = (uint8_t)state;
+}
+
+void nm_copy_publish(struct nm_coherence *x, struct nm_copy *copy)
+{
+	uint64_t *written = nm_copy_mask(x, copy, NM_MASK_WRITTEN), any = 0;
+
+	for (unsigned w = 0; w < x->words; w++)
+		any |= written[w];
+	if (!any)
+		return;
+	for (struct nm_copy *other = copy->block->copies; other; other = other->next) {
+		uint64_t *foreign = nm_copy_mask(x, other, NM_MASK_FOREIGN);
+
+		for (unsigned w = 0; other != copy && w < x->words; w++)
+			foreign[w] |= written[w];
+	}
+	if (copy->block->copies->next)
+		contend(x, copy->block);
+	memset(written, 0, x->words * sizeof *written);
+}
+
+void nm_copy_write_back(struct nm_coherence *x, struct nm_copy *copy)
+{
+	struct nm_contention_pair *pair = pair_with(x, copy, x->copy ? x->attr : copy->attr);
+
+	if (pair)
+		pair->writebacks++;
+	x->traffic.count[NM_MESSAGE_WRITE_BACK]++;
+	nm_copy_publish(x, copy);
+	for (unsigned i = 0; i < x->level_count; i++) {
+		struct nm_cache *c = x->core[copy->core].level[i];
+		const unsigned shift = c ? x->block_shift - c->line_shift : 0;
+
+		for (uint64_t part = 0; c && part < 1ull << shift; part++)
+			nm_general_clean(c, (copy->block->number << shift) + part);
+	}
+}
+
+/* Lines of the copy leave the core's private levels, the first level's first. */
+static void take_lines(struct nm_coherence *x, struct nm_copy *copy, uint32_t by, enum nm_cause cause)
+{
+	for (unsigned i = 0; i < x->level_count; i++) {
+		struct nm_cache *c = x->core[copy->core].level[i];
+		const unsigned shift = c ? x->block_shift - c->line_shift : 0;
+		uint64_t *lost = nm_copy_mask(x, copy, NM_MASK_LOST + i);
+
+		for (uint64_t part = 0; c && part < 1ull << shift; part++) {
+			const uint64_t first = part << c->line_shift;
+
+			if (!nm_general_take(c, (copy->block->number << shift) + part, by, cause))
+				continue;
+			for (unsigned w = 0; w < c->words; w++)
+				lost[first / 64 + w] |=
+				    c->line_shift >= 6 ? ~0ull
+						       : ((1ull << (1u << c->line_shift)) - 1) << first % 64;
+		}
+	}
+}
+
+void nm_copy_invalidate(struct nm_coherence *x, struct nm_copy *copy, enum nm_cause cause)
+{
+	const int by_other = cause == NM_CAUSE_WRITE;
+	const uint32_t by = by_other ? x->attr : copy->attr;
+	struct nm_contention_pair *pair;
+
+	assert(copy->state != NM_COPY_NONE);
+	if (by_other) {
+		contend(x, copy->block);
+		x->traffic.count[NM_MESSAGE_INVALIDATE]++;
+		x->traffic.count[NM_MESSAGE_ACKNOWLEDGE]++;
+		if (x->touch)
+			x->contention->touches.at[x->touch - 1].invalidations++;
+	} else if (copy->state == NM_COPY_MODIFIED) {
+		x->traffic.count[NM_MESSAGE_WRITE_BACK]++;
+	}
+	pair = pair_with(x, copy, by);
+	if (pair)
+		pair->invalidations++;
+	nm_copy_publish(x, copy);
+	nm_doubts_end(x, copy);
+	nm_copy_unlist(copy);
+	take_lines(x, copy, by, cause);
+	copy->lost = 1;
+}
+
+void nm_protocol_take(struct nm_coherence *x, struct nm_copy *copy)
+{
+	struct nm_copy *other;
+
+	if (copy->state == NM_COPY_NONE) {
+		nm_copy_request(x, NM_MESSAGE_WRITE);
+		nm_copy_supply(x, nm_copy_other(copy, NM_OWNERS));
+	} else if (copy->state != NM_COPY_EXCLUSIVE) {
+		nm_copy_request(x, NM_MESSAGE_UPGRADE);
+	}
+	while ((other = nm_copy_other(copy, NM_VALID)))
+		nm_copy_invalidate(x, other, NM_CAUSE_WRITE);
+	nm_copy_set_state(x, copy, NM_COPY_MODIFIED);
+}
+
+static void load_untold(struct nm_coherence *x, struct nm_copy *copy, enum nm_message request)
+{
+	if (copy->state == NM_COPY_NONE) {
+		nm_copy_request(x, request);
+		nm_copy_supply(x, NULL);
+	}
+}
+
+void nm_protocol_read_untold(struct nm_coherence *x, struct nm_copy *copy)
+{
+	load_untold(x, copy, NM_MESSAGE_READ);
+	nm_copy_set_state(x, copy, NM_COPY_SHARED);
+}
+
+void nm_protocol_write_untold(struct nm_coherence *x, struct nm_copy *copy)
+{
+	load_untold(x, copy, NM_MESSAGE_WRITE);
+	nm_copy_set_state(x, copy, NM_COPY_MODIFIED);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * coherence.h - keeps the private levels of a machine's cores coherent, and tells true from false sharing.
+ *
+ * There is one struct nm_coherence for each machine with a protocol.  It knows of every block that is in some core's private
+ * levels, and of those that a core lost to an invalidation and has not loaded since.  general.c asks it before a reference
+ * is served (nm_coherence_acquire), tells it what is loaded (nm_coherence_load), touched (nm_coherence_touch) and leaves
+ * (nm_coherence_left); it takes lines back by nm_general_take.
+ *
+ * Counting rules:
+ *   - A load is *coherence* if the core had lost its copy to an invalidation and this level has not had the line since.
+ *   - A coherence miss is *true sharing* if the core, before its copy leaves again, touches a byte that another core wrote
+ *     since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte by byte).  Else it is
+ *     *false sharing* if another core wrote to the block since then, and *unneeded* if none did: FULL and SCOPE only.
+ *     `false_first` is Torrellas, Lam and Hennessy, IEEE TC 1994: false if the reference that misses touches no
+ *     byte that another core wrote since the copy was loaded; `false_words` is the same by words of 4 bytes.  So false is
+ *     never more than false_first, and false_words never more either.
+ *   - What a core wrote counts for the others when they could load it: when it leaves the core, or the core's copy no
+ *     longer is MODIFIED.
+ *   - Invalidations and interventions are charged to a pair: the attribution key that causes them and that which had loaded
+ *     the copy.  A core that invalidates what it has itself, where it synchronises or reads what is stale, is both.
+ *   - An evicted copy is forgotten, also that it was ever shared: its next load is no coherence miss.
+ */
+#ifndef NM_COHERENCE_H
+#define NM_COHERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "contention.h"
+#include "homes.h"
+#include "machine.h"
+#include "map.h"
+#include "monitor.h"
+#include "traffic.h"
+
+struct nm_cache;
+struct nm_ref;
+struct nm_coherence;
+
+enum nm_copy_state {
+	NM_COPY_NONE, /* lost to an invalidation */
+	NM_COPY_SHARED,
+	NM_COPY_FORWARD,
+	NM_COPY_EXCLUSIVE,
+	NM_COPY_OWNED,
+	NM_COPY_MODIFIED
+};
+
+/* A coherence miss that is false as far as is known. */
+struct nm_doubt {
+	struct nm_doubt *next;
+	struct nm_cache *cache; /* the level */
+	uint32_t attr;          /* that loaded */
+	uint32_t touch;         /* 1 + index of the touch that missed, or 0 */
+};
+
+struct nm_copy {
+	struct nm_copy *next; /* of the same block */
+	struct nm_copy *before,
+	    *after; /* of the core's valid copies; `before` of the first is its list's head */
+	struct nm_block *block;
+	struct nm_doubt *doubts;
+	uint32_t attr;  /* that loaded it */
+	uint32_t touch; /* 1 + index of that, or of its last; 0: none */
+	uint16_t core;
+	uint8_t state;    /* enum nm_copy_state */
+	uint8_t stale;    /* OPT: others wrote since it was loaded */
+	uint8_t lost;     /* it was here, and was invalidated */
+	uint8_t fresh;    /* its mask of fresh bytes is not empty */
+	uint8_t is_true;  /* its misses since it was loaded are true sharing */
+	uint64_t masks[]; /* bytes, a bit each, `words` words a mask */
+};
+enum {
+	NM_MASK_WRITTEN, /* here, and not published */
+	NM_MASK_FOREIGN, /* published by others since the copy was loaded */
+	NM_MASK_BROUGHT, /* the same until it was loaded */
+	NM_MASK_FRESH,   /* which bytes make its misses true if they are touched */
+	NM_MASK_LOST     /* from here on one for each private level: what an invalidation took from it */
+};
+
+struct nm_block {
+	uint64_t number;
+	struct nm_copy *copies;
+	int contended; /* its touches are kept (contention.h) */
+};
+
+struct nm_private_levels {
+	struct nm_cache *level[2 * NM_MAX_DEPTH]; /* of a core, from the first outwards */
+	struct nm_copy valid;                     /* head of the list of its valid copies */
+	struct nm_recent_copy *recent;            /* [NM_RECENT_COPIES] by block */
+};
+
+enum { NM_RECENT_COPIES = 1024 };
+struct nm_recent_copy {
+	uint64_t number;
+	struct nm_copy *copy; /* NULL: none */
+};
+
+struct nm_coherence {
+	const struct nm_protocol *protocol;
+	unsigned cores, level_count, words, block_shift;
+	struct nm_private_levels *core; /* [cores] */
+	struct nm_map block_of;         /* number -> address of struct nm_block */
+	struct nm_homes *homes;         /* borrowed */
+	struct nm_contention *contention;
+	struct nm_traffic traffic;
+	struct nm_arena arena;
+	struct nm_copy *free_copies;
+	struct nm_block *free_blocks;
+	struct nm_doubt *free_doubts;
+	int failed; /* memory ran out */
+	/* The reference in hand, between acquire and touch. */
+	struct nm_copy *copy; /* else NULL */
+	uint64_t address;
+	uint32_t bytes, attr, touch;
+	uint64_t departures; /* copies that were evicted */
+};
+
+/* For one machine of a hierarchy, of which the private levels are then added for each core, from the first outwards.  0 or
+ * NM_ENOMEM. */
+int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protocol *protocol, unsigned cores,
+		     unsigned block, struct nm_homes *homes);
+void nm_coherence_add(struct nm_coherence *coherence, unsigned core, unsigned level, struct nm_cache *cache);
+void nm_coherence_free(struct nm_coherence *coherence);
+
+/* A core references bytes of one block: its copy gets the right to it, for a prefetch (r->kind a read) too.  What others
+ * have of it may change.  `bytes` 0: nothing is touched. */
+void nm_coherence_acquire(struct nm_coherence *coherence, unsigned core, const struct nm_ref *r,
+			  uint64_t address, uint32_t bytes);
+
+/* The line was loaded into the level, or prefetched: 1 if it had been lost to an invalidation. */
+int nm_coherence_load(struct nm_cache *cache, uint64_t line, uint32_t attr, int prefetched);
+
+/* What was acquired is there: the bytes of the reference were served. */
+void nm_coherence_touch(struct nm_coherence *coherence, int write);
+
+/* The line left the level for another reason than an invalidation. */
+void nm_coherence_left(struct nm_cache *cache, uint64_t line);
+
+void nm_coherence_synchronise(struct nm_coherence *coherence, unsigned core);
+
+/* The run is over: what is in doubt is false. */
+void nm_coherence_finish(struct nm_coherence *coherence);
+
+static inline int nm_coherence_failed(const struct nm_coherence *x)
+{
+	return x->failed || x->contention->failed;
+}
+
+/* The state of a core's copy of the block around an address, for tests. */
+enum nm_copy_state nm_coherence_state(const struct nm_coherence *coherence, unsigned core, uint64_t address);
+
+static inline uint64_t *nm_copy_mask(const struct nm_coherence *x, const struct nm_copy *copy, unsigned mask)
+{
+	return (uint64_t *)copy->masks + mask * x->words;
+}
+
+/* doubts.c: the copy was loaded, by the reference in hand; its doubts are cleared up or hold; one more. */
+void nm_doubts_begin(struct nm_coherence *coherence, struct nm_copy *copy, int lost);
+void nm_doubts_add(struct nm_coherence *coherence, struct nm_cache *cache, struct nm_copy *copy,
+		   uint32_t attr);
+void nm_doubts_touch(struct nm_coherence *coherence, struct nm_copy *copy);
+void nm_doubts_end(struct nm_coherence *coherence, struct nm_copy *copy);
+
+/* Marks the bytes of the reference in hand in a mask. */
+void nm_coherence_mark(const struct nm_coherence *coherence, uint64_t *mask);
+
+#endif

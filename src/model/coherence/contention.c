@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention.c - see contention.h.
+ */
+#include "contention.h"
+
+void nm_contention_done(struct nm_contention *s)
+{
+	nm_vec_free(&s->touches);
+	nm_vec_free(&s->pairs);
+	nm_map_done(&s->touch_of);
+	nm_map_done(&s->pair_of);
+	nm_map_done(&s->contended);
+	for (unsigned i = 0; i < NM_TOUCH_LISTS; i++)
+		nm_vec_free(&s->fresh[i]);
+}
+
+static int is_touch(const struct nm_touch *t, uint64_t address, uint32_t bytes, uint32_t attr)
+{
+	return t->address == address && t->attr == attr && t->bytes == bytes;
+}
+
+uint32_t nm_contention_touch(struct nm_contention *s, uint32_t last, uint64_t address, uint32_t bytes,
+			     uint32_t attr)
+{
+	uint64_t key = nm_mix64(address ^ nm_mix64((uint64_t)attr << 32 | bytes)), at;
+
+	if (last && is_touch(&s->touches.at[last - 1], address, bytes, attr))
+		return last;
+	while ((at = nm_map_get(&s->touch_of, key, UINT64_MAX)) != UINT64_MAX) {
+		if (is_touch(&s->touches.at[at], address, bytes, attr))
+			return (uint32_t)at + 1;
+		key++;
+	}
+	if (s->touches.count == NM_TOUCHES_MOST) {
+		s->left_out++;
+		return 0;
+	}
+	at = s->touches.count;
+	if (nm_vec_push(&s->touches, (struct nm_touch){.address = address, .attr = attr, .bytes = bytes}) ||
+	    nm_map_put(&s->touch_of, key, at) ||
+	    nm_vec_push(&s->fresh[s->batches % NM_TOUCH_LISTS],
+			(struct nm_touch_place){address, attr, (uint32_t)at})) {
+		s->failed = 1;
+		return 0;
+	}
+	return (uint32_t)at + 1;
+}
+
+struct nm_contention_pair *nm_contention_pair(struct nm_contention *s, uint64_t block, uint32_t by,
+					      uint32_t of)
+{
+	uint64_t key = nm_mix64(block ^ nm_mix64((uint64_t)by << 32 | of)), at;
+
+	while ((at = nm_map_get(&s->pair_of, key, UINT64_MAX)) != UINT64_MAX) {
+		struct nm_contention_pair *p = &s->pairs.at[at];
+
+		if (p->block == block && p->by == by && p->of == of)
+			return p;
+		key++;
+	}
+	at = s->pairs.count;
+	if (nm_vec_push(&s->pairs, (struct nm_contention_pair){.block = block, .by = by, .of = of}) ||
+	    nm_map_put(&s->pair_of, key, at)) {
+		s->failed = 1;
+		return NULL;
+	}
+	return &s->pairs.at[at];
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contention.h - what is kept of blocks that cores contend for: who touches which bytes of them, and who takes them from whom.
+ *
+ * A block is *contended* from the moment on when a core loses it to another one's write, or loads what another one wrote.
+ * From then on each of its *touches* is counted: an attribution key with an address and a size.  Memory grows with the
+ * contended bytes of the program, not with its length; behind NM_TOUCHES_MOST touches new ones are left out and counted.
+ */
+#ifndef NM_CONTENTION_H
+#define NM_CONTENTION_H
+
+#include <stdint.h>
+
+#include "errors.h"
+#include "map.h"
+#include "vector.h"
+
+struct nm_touch {
+	uint64_t address;
+	uint32_t attr, bytes;
+	uint64_t reads, writes;
+	uint64_t misses;        /* coherence misses of the first level, */
+	uint64_t false_misses;  /* of these, false sharing */
+	uint64_t invalidations; /* copies of others that it took */
+};
+
+/* `by` made `of`, which had loaded a copy of a block, lose it, or hand it over. */
+struct nm_contention_pair {
+	uint64_t block; /* address, or 0: blocks that nobody contends for, all together */
+	uint32_t by, of;
+	uint64_t invalidations, interventions, writebacks, upgrades;
+};
+
+/* Touches that are new since a batch, for who wants to know what lies there while it does. */
+struct nm_touch_place {
+	uint64_t address;
+	uint32_t attr, touch; /* index of the touch */
+};
+
+enum { NM_TOUCHES_MOST = 1 << 20, NM_TOUCH_LISTS = 512 };
+
+struct nm_contention {
+	struct nm_vec(struct nm_touch) touches;
+	struct nm_vec(struct nm_contention_pair) pairs;
+	struct nm_map touch_of, pair_of, contended;                 /* contended: by number of block */
+	struct nm_vec(struct nm_touch_place) fresh[NM_TOUCH_LISTS]; /* by batch, modulo */
+	uint64_t batches, left_out;
+	int failed; /* memory ran out */
+};
+
+/* The next batch begins: its new touches are listed apart. */
+static inline void nm_contention_next(struct nm_contention *s)
+{
+	s->fresh[++s->batches % NM_TOUCH_LISTS].count = 0;
+}
+
+void nm_contention_done(struct nm_contention *contention);
+
+/* 1 + the index of a touch, which is made if it is new; 0: it is left out.  `last`: what this was for the copy before. */
+uint32_t nm_contention_touch(struct nm_contention *contention, uint32_t last, uint64_t address,
+			     uint32_t bytes, uint32_t attr);
+
+/* The pair, for counts to be added to; NULL: memory ran out. */
+struct nm_contention_pair *nm_contention_pair(struct nm_contention *contention, uint64_t block, uint32_t by,
+					      uint32_t of);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * doubts.c - true and false sharing: a coherence miss is in doubt, that is false, until its core touches a byte that
+ * another one wrote (coherence.h has the rules).
+ *
+ * A copy's masks tell: FOREIGN are the bytes that others wrote since it was loaded, BROUGHT what the latest load brought of
+ * them, FRESH the bytes that make its misses true.  A load of a copy that was lost adds what it brings to the fresh bytes;
+ * any other load leaves none, and so does a touch of a fresh byte, which clears the doubts up.
+ */
+#include <string.h>
+
+#include "cache.h"
+#include "coherence.h"
+#include "general.h"
+
+/* The bits of the reference in hand in word `w` of a mask, widened to parts of `unit` bytes. */
+static uint64_t bits_in(const struct nm_coherence *x, unsigned w, unsigned unit)
+{
+	const uint64_t in_block = x->address & ((1ull << x->block_shift) - 1);
+	uint64_t first = in_block & ~(uint64_t)(unit - 1),
+		 end = (in_block + x->bytes + unit - 1) & ~(uint64_t)(unit - 1);
+
+	if (!x->bytes)
+		return 0;
+	first = first > w * 64u ? first - w * 64u : 0;
+	end = end > w * 64u ? end - w * 64u : 0;
+	if (end > 64)
+		end = 64;
+	return first >= end ? 0 : (~0ull >> (64 - (end - first))) << first;
+}
+
+void nm_coherence_mark(const struct nm_coherence *x, uint64_t *mask)
+{
+	for (unsigned w = 0; w < x->words; w++)
+		mask[w] |= bits_in(x, w, 1);
+}
+
+/* Whether the reference in hand, widened so, touches what is marked. */
+static int meets(const struct nm_coherence *x, const uint64_t *mask, unsigned unit)
+{
+	for (unsigned w = 0; w < x->words; w++)
+		if (mask[w] & bits_in(x, w, unit))
+			return 1;
+	return 0;
+}
+
+void nm_doubts_begin(struct nm_coherence *x, struct nm_copy *copy, int lost)
+{
+	uint64_t *foreign = nm_copy_mask(x, copy, NM_MASK_FOREIGN),
+		 *brought = nm_copy_mask(x, copy, NM_MASK_BROUGHT),
+		 *fresh = nm_copy_mask(x, copy, NM_MASK_FRESH);
+
+	copy->is_true = copy->fresh = 0;
+	for (unsigned w = 0; w < x->words; w++) {
+		brought[w] = lost ? foreign[w] : 0;
+		fresh[w] = lost ? fresh[w] | foreign[w] : 0;
+		foreign[w] = 0;
+		copy->fresh |= fresh[w] != 0;
+	}
+}
+
+void nm_doubts_add(struct nm_coherence *x, struct nm_cache *cache, struct nm_copy *copy, uint32_t attr)
+{
+	const uint64_t *brought = nm_copy_mask(x, copy, NM_MASK_BROUGHT);
+	struct nm_extras *extras = &cache->counters.extras[attr];
+	struct nm_doubt *doubt = x->free_doubts;
+
+	extras->coherence++;
+	if (!copy->is_true && !copy->fresh) {
+		extras->unneeded++;
+		return;
+	}
+	extras->false_first += !meets(x, brought, 1);
+	extras->false_words += !meets(x, brought, 4);
+	if (x->touch && cache->first)
+		x->contention->touches.at[x->touch - 1].misses++;
+	if (copy->is_true)
+		return;
+	if (doubt)
+		x->free_doubts = doubt->next;
+	else if (!(doubt = nm_arena_alloc(&x->arena, sizeof *doubt))) {
+		x->failed = 1;
+		return;
+	}
+	*doubt = (struct nm_doubt){copy->doubts, cache, attr, cache->first ? x->touch : 0};
+	copy->doubts = doubt;
+}
+
+/* The doubts of a copy are over. */
+static void clear(struct nm_coherence *x, struct nm_copy *copy)
+{
+	struct nm_doubt *last = copy->doubts;
+
+	if (!last)
+		return;
+	while (last->next)
+		last = last->next;
+	last->next = x->free_doubts;
+	x->free_doubts = copy->doubts;
+	copy->doubts = NULL;
+}
+
+void nm_doubts_touch(struct nm_coherence *x, struct nm_copy *copy)
+{
+	uint64_t *fresh = nm_copy_mask(x, copy, NM_MASK_FRESH);
+
+	if (!meets(x, fresh, 1))
+		return;
+	copy->is_true = 1;
+	copy->fresh = 0;
+	memset(fresh, 0, x->words * sizeof *fresh);
+	clear(x, copy);
+}
+
+void nm_doubts_end(struct nm_coherence *x, struct nm_copy *copy)
+{
+	for (const struct nm_doubt *d = copy->doubts; d; d = d->next) {
+		d->cache->counters.extras[d->attr].false_sharing++;
+		if (d->touch)
+			x->contention->touches.at[d->touch - 1].false_misses++;
+	}
+	clear(x, copy);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * protocol_full.c - FULL (paper 3, section 4): a core that synchronises loses all its copies.
+ *
+ * A form of release consistency, as systems with distributed shared memory use it.  Between two synchronisations of a core
+ * nothing is asked and nothing is seen of what others write.
+ */
+#include "protocol.h"
+
+static void synchronise(struct nm_coherence *x, unsigned core)
+{
+	struct nm_copy *copy;
+
+	while ((copy = nm_copy_first(x, core)))
+		nm_copy_invalidate(x, copy, NM_CAUSE_SYNCHRONISATION);
+}
+
+const struct nm_protocol nm_protocol_full = {.name = "full",
+					     .summary = "everything is invalidated where a core synchronises",
+					     .read = nm_protocol_read_untold,
+					     .write = nm_protocol_write_untold,
+					     .synchronise = synchronise};

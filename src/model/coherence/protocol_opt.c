@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * protocol_opt.c - OPT (paper 3, section 4): a copy is invalidated when it is read, and only if the block was modified.
+ *
+ * An oracle knows without messages.  A write makes the copies of others stale and is done; stale copies may be written, and
+ * what several cores wrote meets in memory.  A modified copy is one whose writer has nobody left to make stale.
+ */
+#include "protocol.h"
+
+/* The latest writer's bytes go to memory. */
+static void settle(struct nm_coherence *x, struct nm_copy *copy)
+{
+	struct nm_copy *owner = nm_copy_other(copy, 1u << NM_COPY_MODIFIED);
+
+	if (owner) {
+		nm_copy_write_back(x, owner);
+		nm_copy_set_state(x, owner, NM_COPY_SHARED);
+	}
+}
+
+static void read(struct nm_coherence *x, struct nm_copy *copy)
+{
+	if (copy->state != NM_COPY_NONE)
+		nm_copy_invalidate(x, copy, NM_CAUSE_READ);
+	settle(x, copy);
+	nm_protocol_read_untold(x, copy);
+}
+
+static void write(struct nm_coherence *x, struct nm_copy *copy)
+{
+	settle(x, copy);
+	for (struct nm_copy *other = copy->block->copies; other; other = other->next)
+		other->stale |= other != copy && other->state != NM_COPY_NONE;
+	nm_protocol_write_untold(x, copy);
+}
+
+const struct nm_protocol nm_protocol_opt = {.name = "opt",
+					    .summary =
+						"invalidated when read, and only if modified: an oracle",
+					    .read = read,
+					    .write = write};

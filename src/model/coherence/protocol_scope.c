@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * protocol_scope.c - SCOPE (paper 3, section 4): a core that synchronises loses its copies of remote data.
+ *
+ * Remote is what has its home on another node (homes.h).  Local copies are written back and stay: what others write back
+ * goes through their home, which sees it.
+ */
+#include "protocol.h"
+
+static void synchronise(struct nm_coherence *x, unsigned core)
+{
+	for (struct nm_copy *copy = nm_copy_first(x, core), *after; copy; copy = after) {
+		const uint64_t departures = x->departures;
+
+		after = nm_copy_after(copy);
+		if (!nm_copy_is_local(x, copy)) {
+			nm_copy_invalidate(x, copy, NM_CAUSE_SYNCHRONISATION);
+		} else if (copy->state == NM_COPY_MODIFIED) {
+			nm_copy_write_back(x, copy);
+			nm_copy_set_state(x, copy, NM_COPY_SHARED);
+		}
+		if (x->departures != departures) /* the next one may be gone */
+			after = nm_copy_first(x, core);
+	}
+}
+
+const struct nm_protocol nm_protocol_scope = {.name = "scope",
+					      .summary =
+						  "remote data are invalidated where a core synchronises",
+					      .asks_homes = 1,
+					      .read = nm_protocol_read_untold,
+					      .write = nm_protocol_write_untold,
+					      .synchronise = synchronise};
