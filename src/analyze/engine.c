@@ -151,6 +151,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);
 	nm_map_done(&e->frame_types);
+	nm_sampled_done(&e->sampled);
 	nm_arena_done(&e->decoder.arena);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);
@@ -245,6 +246,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 		status = drained;
 	if (!status)
 		status = list_threads(e, &result);
+	if (!status)
+		status = nm_engine_end_samples(e);
 	if (!status)
 		status = nm_passes_ending(&e->feed.passes, e);
 	let_go(e);

@@ -2,7 +2,7 @@
  *
  * engine_priv.h - the engine's state, shared by its files:
  *   engine.c, inherit.c     its life, the loop over records; forked children
- *   events.c, memory.c      records that are not executions; what passes are told between batches
+ *   events.c, memory.c, sampled.c   records that are not executions; what passes are told between batches
  *   execute/                executions of blocks become references: batch builder, decoder, resolver
  *   passes/, program.c      what analyses see of them, and may ask of the engine
  *   naming/                 when the stream has ended: names of objects, code, attribution keys as source lines
@@ -20,6 +20,7 @@
 #include "inline_cache.h"
 #include "pass.h"
 #include "resolver.h"
+#include "sampled.h"
 #include "sampler.h"
 #include "signals.h"
 #include "space.h"
@@ -83,6 +84,7 @@ struct nm_engine {
 	struct nm_calls *calls; /* NULL unless contexts are asked for */
 	struct nm_pass_feed feed;
 	struct nm_sampler sampler; /* shared by the passes */
+	struct nm_sampled sampled;
 
 	/* The process. */
 	struct nm_vec(struct nm_thread *) threads;

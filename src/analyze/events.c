@@ -188,7 +188,7 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
 	nm_engine_forget_released_blocks(e);
-	if (context)
+	if (context && !e->sampled.options.rate) /* it looks at what blocks touch */
 		nm_engine_probe_wrapper(e, context, calls.unfolded, address, size);
 	return 0;
 }
@@ -272,6 +272,7 @@ static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct n
 		if (m->executable && m->address < address + bytes && address < m->end) {
 			nm_attributions_forget_code(&e->attrs, m->address, m->end);
 			nm_map_done(&e->frame_types);
+			nm_map_done(&e->sampled.frame_objects);
 		}
 	}
 	return nm_space_unmap(&e->space, address, bytes) ? nm_fail_memory(err) : 0;
@@ -497,6 +498,11 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_LOST: return on_mark(e, r, err);
 	case NM_WIRE_PLACE: return on_place(e, r, err);
 	case NM_WIRE_SIGNAL: return on_signal(e, r, err);
+	case NM_WIRE_SAMPLING:
+	case NM_WIRE_SAMPLE:
+	case NM_WIRE_REUSE:
+	case NM_WIRE_FRAMES:
+	case NM_WIRE_CLOCK: return nm_engine_sampled(e, r, err);
 	default: return 0; /* REGION: nothing to count */
 	}
 }

@@ -369,8 +369,10 @@ int nm_annotate_run(struct nm_profile *profile, const struct nm_annotate_request
 {
 	struct nm_annotation a = {.profile = profile, .request = request, .err = err};
 	char *level = NULL;
-	int status = check(&a);
+	int status = nm_select_counts(profile, err);
 
+	if (!status)
+		status = check(&a);
 	if (!status && !request->report.level)
 		status = nm_select_first_level(profile, &level, err);
 	a.level = level ? level : request->report.level;

@@ -162,7 +162,8 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 	x->process = request->process;
 	x->thread = request->thread;
 	x->objects = request->objects;
-	if (x->process)
+	status = nm_select_counts(profile, err);
+	if (!status && x->process)
 		status = nm_select_process(profile, x->process, err);
 	if (!status && x->thread)
 		status = nm_select_thread(profile, x->thread, err);

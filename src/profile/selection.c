@@ -162,3 +162,20 @@ int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct n
 	nm_rows_free(rows);
 	return status;
 }
+
+int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err)
+{
+	return any(profile, "SELECT 1 FROM info WHERE key = 'sampling_rate'", err);
+}
+
+int nm_select_counts(struct nm_profile *profile, struct nm_error *err)
+{
+	int sampled = nm_profile_is_sampled(profile, err);
+
+	if (sampled <= 0)
+		return sampled;
+	return nm_fail(
+	    err, NM_EINVAL,
+	    "the profile is of a sampled recording (--sample), which counts no cache misses; nearmiss curve "
+	    "shows what it has");
+}

@@ -283,7 +283,13 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 {
 	struct nm_selection selection = {.one_level = 0};
 	struct nm_report_table filled = {.table = {0}};
-	int status = fits(report, profile, request, err);
+	int sampled = report->is_summary ? nm_profile_is_sampled(profile, err) : 0, status;
+
+	if (sampled)
+		return sampled < 0 ? sampled : nm_sampled_summary_run(profile, request, style, out, err);
+	status = nm_select_counts(profile, err);
+	if (!status)
+		status = fits(report, profile, request, err);
 
 	if (!status)
 		status = nm_selection_make(profile, request, &selection, err);

@@ -41,4 +41,8 @@ void nm_report_table_done(struct nm_report_table *filled);
 int nm_summary_run(struct nm_profile *profile, const struct nm_selection *selection,
 		   const struct nm_style *style, FILE *out, struct nm_error *err);
 
+/* The same of a sampled recording. */
+int nm_sampled_summary_run(struct nm_profile *profile, const struct nm_report_request *request,
+			   const struct nm_style *style, FILE *out, struct nm_error *err);
+
 #endif

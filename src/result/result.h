@@ -125,6 +125,13 @@ struct nm_result_distance {
 	uint64_t count;
 };
 
+/* A sampled recording: it has reuse samples, and no counts of caches and instructions. */
+struct nm_result_sampling {
+	uint32_t rate; /* samples in 10^9 references; 0: every reference was recorded */
+	uint32_t line, seed;
+	uint64_t samples;
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -156,6 +163,7 @@ struct nm_result {
 	const char *command; /* argv joined by blanks */
 	int exit_status;     /* or 128 + signal; -1 if the stream broke off (killed) */
 	uint64_t instructions, references, lost_words;
+	struct nm_result_sampling sampling;
 	struct nm_machine machine;
 	struct nm_result_object *objects;
 	size_t object_count;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
@@ -201,7 +202,7 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *arg
 	      pid_t *ret_pid, struct nm_error *err)
 {
 	const int inherited[2] = {arena, log};
-	char arena_option[64], log_option[64];
+	char arena_option[64], log_option[64], rate_option[64], line_option[64], seed_option[64];
 	size_t argc = 0, n = 0;
 	char **args;
 	int status;
@@ -225,6 +226,14 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *arg
 	args[n++] = log_option;
 	args[n++] = arena_option;
 	args[n++] = (char *)(launcher->all_blocks ? "--all-blocks=yes" : "--all-blocks=no");
+	if (launcher->sample.rate) {
+		snprintf(rate_option, sizeof rate_option, "--sample=%" PRIu32, launcher->sample.rate);
+		snprintf(line_option, sizeof line_option, "--sample-line=%" PRIu32, launcher->sample.line);
+		snprintf(seed_option, sizeof seed_option, "--sample-seed=%" PRIu32, launcher->sample.seed);
+		args[n++] = rate_option;
+		args[n++] = line_option;
+		args[n++] = seed_option;
+	}
 	args[n++] = (char *)"--"; /* the program's name may begin with a dash */
 	for (size_t i = 0; i < argc; i++)
 		args[n++] = argv[i];

@@ -6,9 +6,17 @@
 #define NM_LAUNCH_H
 
 #include <signal.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "errors.h"
+
+/* Which references a sampled recording draws. */
+struct nm_sample_choice {
+	uint32_t rate; /* samples in 10^9 references; 0: all references are recorded */
+	uint32_t line; /* bytes of the lines that are watched, a power of 2 from 32 on */
+	uint32_t seed;
+};
 
 /* What the Valgrind collector needs: paths found once, before anything is started. */
 struct nm_launcher {
@@ -17,6 +25,7 @@ struct nm_launcher {
 	char link[64];       /* to it while a program runs, if its path has blanks or colons; else "" */
 	int output_is_ours;  /* the program's standard output goes to standard error */
 	int all_blocks;      /* executions of code without accesses are sent, too */
+	struct nm_sample_choice sample;
 };
 
 enum nm_launch_fault {

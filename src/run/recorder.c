@@ -224,6 +224,7 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 		status = nm_consumer_new(&r->consumer, CHUNK_WORDS, CHUNKS, err);
 	if (status)
 		return status;
+	r->launcher.sample = r->request->sample;
 	r->launcher.all_blocks = needs_all_blocks(r->request);
 	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->request->argv, ignored,
 			 &r->pid, err);

@@ -6,11 +6,13 @@
 #ifndef NM_RECORDER_H
 #define NM_RECORDER_H
 
+#include "launch.h"
 #include "run.h"
 
 struct nm_record_request {
 	struct nm_run_request run;
 	const char *trace; /* path of a trace to write too, or NULL */
+	struct nm_sample_choice sample;
 	char *const *argv; /* the program, NULL-terminated */
 };
 

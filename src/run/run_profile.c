@@ -5,6 +5,7 @@
 #include "run_profile.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -28,6 +29,27 @@ static int write_info(const struct nm_run_info *info, struct nm_profile_writer *
 	return status;
 }
 
+/* Of a sampled recording, all of whose processes were sampled alike. */
+static int write_sampling(struct nm_result *const *results, size_t count, struct nm_profile_writer *writer,
+			  struct nm_error *err)
+{
+	const struct nm_result_sampling *s = &results[0]->sampling;
+	const char *const keys[] = {"sampling_rate", "sampling_line", "sampling_seed", "samples"};
+	uint64_t samples = 0;
+	char values[4][32];
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++)
+		samples += results[i]->sampling.samples;
+	snprintf(values[0], sizeof values[0], "%.9g", s->rate / 1e9);
+	snprintf(values[1], sizeof values[1], "%" PRIu32, s->line);
+	snprintf(values[2], sizeof values[2], "%" PRIu32, s->seed);
+	snprintf(values[3], sizeof values[3], "%" PRIu64, samples);
+	for (size_t i = 0; i < 4 && !status; i++)
+		status = nm_profile_writer_info(writer, keys[i], values[i], err);
+	return status;
+}
+
 static int write_profile(const struct nm_run_info *info, const struct nm_source_choice *sources,
 			 struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err)
 {
@@ -39,6 +61,8 @@ static int write_profile(const struct nm_run_info *info, const struct nm_source_
 		status = nm_profile_writer_add(writer, results[i], err);
 	if (!status && count)
 		status = nm_profile_writer_info(writer, "command", results[0]->command, err);
+	if (!status && count && results[0]->sampling.rate)
+		status = write_sampling(results, count, writer, err);
 	if (!status)
 		status = nm_profile_writer_sources(writer, sources, err);
 	if (!status)

@@ -31,7 +31,7 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 }
 
 /* What the function at pc is called; of nameless code, the module. */
-static const char *function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
+const char *nm_engine_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
 {
 	struct nm_function f;
 
@@ -275,7 +275,7 @@ static int fill_decoded_block(struct nm_engine *e, struct nm_decoded_block *p,
 	const int framed = info->def.accesses || e->calls || e->fetching;
 	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
 	int nameless;
-	const char *function = function_at(m, info->def.pc, &nameless);
+	const char *function = nm_engine_function_at(m, info->def.pc, &nameless);
 	const struct nm_object *frame;
 
 	if (decode_accesses(e, p, info, m) ||

@@ -389,6 +389,16 @@ static int find_late(struct nm_engine *e, uint64_t address, struct nm_location *
 	return find_object(e, NULL, address, location);
 }
 
+int nm_engine_object_at(struct nm_engine *e, uint64_t address, uint32_t *ret_object)
+{
+	struct nm_location location;
+
+	if (find_late(e, address, &location))
+		return NM_ENOMEM;
+	*ret_object = location.object;
+	return 0;
+}
+
 /* ---- attribution keys ---- */
 
 /* The access comes to another object: its attribution key. */

@@ -60,6 +60,9 @@ struct nm_resolver {
 uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_decoded_block *decoded,
 			   uint32_t access_site, uint64_t address);
 
+/* The object at an address outside of the running function's frame, as of now.  0 or NM_ENOMEM. */
+int nm_engine_object_at(struct nm_engine *engine, uint64_t address, uint32_t *ret_object);
+
 /* Resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not serve; their references
  * are the batch's next. */
 int nm_engine_defer(struct nm_engine *engine, const struct nm_decoded_block *decoded, size_t at,

@@ -288,6 +288,8 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	result->exit_status = e->exit_status;
 	result->instructions = e->clock - e->unmeasured;
 	result->references = e->builder.references;
+	result->sampling = (struct nm_result_sampling){e->sampled.options.rate, e->sampled.options.line,
+						       e->sampled.options.seed, e->sampled.taken};
 	result->lost_words = e->lost;
 	return status;
 }

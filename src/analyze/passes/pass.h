@@ -21,6 +21,7 @@
 #include "attribution.h"
 #include "coalesced.h"
 #include "engine.h"
+#include "estimator.h"
 #include "hierarchy.h"
 #include "program.h"
 #include "result.h"
@@ -115,6 +116,10 @@ struct nm_pass {
 	/* Every batch, NM_WORKERS_QUEUE batches late: all passes have run it. */
 	int (*retired)(void *self, struct nm_engine *program, uint64_t batch);
 
+	/* Of sampled recordings, which have no batches: a reuse sample, whose keys are attributions, as it ends; those that
+	 * nothing ended come last. */
+	int (*reuse)(void *self, const struct nm_reuse_sample *sample);
+
 	/* The last batch was run; the program may still be asked.  In the order of the table. */
 	int (*ending)(void *self, struct nm_engine *program);
 
@@ -169,6 +174,7 @@ int nm_passes_sample(struct nm_passes *passes, struct nm_engine *program,
 		     const struct nm_pass_sample *sample);
 void nm_passes_released(struct nm_passes *passes, uint64_t address, uint64_t size, uint32_t object);
 int nm_passes_retired(struct nm_passes *passes, struct nm_engine *program, uint64_t batch);
+int nm_passes_reuse(struct nm_passes *passes, const struct nm_reuse_sample *sample);
 int nm_passes_ending(struct nm_passes *passes, struct nm_engine *program);
 int nm_passes_finish(struct nm_passes *passes, const struct nm_pass_merge *merge, struct nm_result *result);
 void nm_passes_free(struct nm_passes *passes);

@@ -84,6 +84,11 @@ int nm_passes_retired(struct nm_passes *p, struct nm_engine *program, uint64_t b
 	return CALL_ALL(p, retired, program, batch);
 }
 
+int nm_passes_reuse(struct nm_passes *p, const struct nm_reuse_sample *sample)
+{
+	return CALL_ALL(p, reuse, sample);
+}
+
 int nm_passes_ending(struct nm_passes *p, struct nm_engine *program) { return CALL_ALL(p, ending, program); }
 
 static void free_pass(struct nm_passes *p, unsigned i)

@@ -6,12 +6,14 @@
 #include "options.h"
 #include "output.h"
 #include "recorder.h"
+#include "sample_option.h"
 #include "simulation_options.h"
 #include "summary.h"
 
 struct record_options {
 	struct nm_simulation_options simulation;
 	const char *trace;
+	const char *sample; /* RATE,..., or NULL */
 	int collector;
 };
 
@@ -32,12 +34,39 @@ static const struct nm_option options[] = {
     NM_ROW_HEAP_CHAINS(struct record_options, simulation),
     NM_ROW_DISTANCES(struct record_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct record_options, simulation),
+    {"sample", 0, "RATE", "record but so many references, for curves: cheap, and without cache counts",
+     NM_OPTION_TEXT, offsetof(struct record_options, sample), NULL},
     NM_ROW_EMBED_SOURCES(struct record_options, simulation),
     NM_ROW_SOURCE_ROOT(struct record_options, simulation),
     {"trace", 't', "FILE", "write a trace too, for nearmiss replay", NM_OPTION_TEXT,
      offsetof(struct record_options, trace), NULL},
     NM_ROW_QUIET(struct record_options, simulation),
 };
+
+/* What needs every reference. */
+static const char *beyond_samples(const struct nm_simulation_options *o)
+{
+	return o->instructions     ? "--instr"
+	       : o->by_instruction ? "--asm"
+	       : o->sets           ? "--sets"
+	       : o->contexts       ? "--callgraph"
+	       : o->heap_chains    ? "--heap-chains"
+	       : o->distances      ? "--distances"
+	       : o->huge_pages     ? "--huge-pages"
+				   : NULL;
+}
+
+static int choose_sample(const struct nm_command *self, const struct record_options *o,
+			 struct nm_record_request *request)
+{
+	const char *beyond = beyond_samples(&o->simulation);
+
+	if (!o->sample)
+		return 0;
+	if (beyond)
+		return nm_usage(self, "--sample records no cache misses and cannot do %s", beyond);
+	return nm_read_sample(self, o->sample, request->run.engine.machine, &request->sample);
+}
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
@@ -61,6 +90,9 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	request.run = simulation.run;
 	request.trace = o.trace;
 	request.argv = operands.at;
+	status = choose_sample(self, &o, &request);
+	if (status)
+		return status;
 	status = nm_record(&request, &exit_status, &err);
 	if (status) {
 		nm_message_error(&err);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "evictions_priv.h"
+#include "selection.h"
 
 enum { MATRIX_ROWS = 8, LINES = 20 };
 
@@ -156,8 +157,10 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 						     : is_matrix         ? MATRIX_ROWS
 									 : LINES};
 	struct nm_selection selection = {.one_level = 0};
-	int status = nm_selection_make(profile, &r, &selection, err);
+	int status = nm_select_counts(profile, err);
 
+	if (!status)
+		status = nm_selection_make(profile, &r, &selection, err);
 	if (!status)
 		status =
 		    nm_match_name(profile, "object", request->evictor, objects, 0, &selection.object, err);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sampled.h - streams of sampled recordings: no references, but samples of them and the next touches of their lines.
+ *
+ * Each gets an attribution, as a reference of a block would, and goes to the passes as a reuse sample (pass.h) when it
+ * ends; those that nothing has ended go when the stream does, in the order in which they began.
+ */
+#ifndef NM_SAMPLED_H
+#define NM_SAMPLED_H
+
+#include "decode.h"
+#include "map.h"
+#include "vector.h"
+
+struct nm_engine;
+
+/* A sample that nothing has ended, or, with key 0, the place of one that was ended. */
+struct nm_open_sample {
+	uint64_t clock;
+	uint32_t attr;
+};
+
+struct nm_sampled {
+	struct nm_wire_sampling options;              /* rate 0: the stream is not a sampled one */
+	struct nm_vec(struct nm_open_sample) samples; /* in order of their clocks */
+	size_t ended;                                 /* of them */
+	uint64_t taken;                               /* samples */
+	struct nm_map frame_objects; /* pc of a call -> stack object of the function around it */
+};
+
+/* A record of such a stream. */
+int nm_engine_sampled(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
+
+/* The stream is over.  0 or NM_ENOMEM. */
+int nm_engine_end_samples(struct nm_engine *engine);
+
+void nm_sampled_done(struct nm_sampled *sampled);
+
+#endif
