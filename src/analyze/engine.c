@@ -237,7 +237,6 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	uint32_t *objects = NULL;
 	int status = nm_engine_flush(e), drained;
 
-	nm_engine_drain(e);
 	nm_engine_share(e);
 	if (!status) /* while the models may still be at work */
 		status = nm_engine_name_objects(e, &result, &objects);
@@ -262,17 +261,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	return 0;
 }
 
-uint64_t nm_engine_references(const struct nm_engine *e)
-{
-	uint64_t references = e->builder.references;
-
-	for (size_t i = 0; i < e->decoder.tables.count; i++) {
-		const struct nm_decoded_tables *t = &e->decoder.tables.at[i];
-
-		references += (uint64_t)(t->decoded->runs - t->summed) * t->decoded->more;
-	}
-	return references;
-}
+uint64_t nm_engine_references(const struct nm_engine *e) { return e->builder.references; }
 
 struct nm_engine *nm_engine_take_child(struct nm_engine *e, uint32_t *ret_ordinal)
 {

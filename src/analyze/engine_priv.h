@@ -73,8 +73,7 @@ struct nm_engine {
 	int single_step; /* blocks are executed by single steps: for fetches, in a pause, while an allocation is
 			  * followed, by context, in some handlers of signals */
 	int measuring, fetching;
-	uint64_t
-	    clock; /* instructions of all, but for those of runs of decoded blocks since nm_engine_drain */
+	uint64_t clock;      /* instructions of all threads */
 	uint64_t unmeasured; /* instructions */
 
 	struct nm_batch_builder builder;

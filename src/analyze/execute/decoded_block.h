@@ -12,9 +12,6 @@
  * Accesses at constant distances, which have one address word, are one entry and become one reference
  * (coalesced.h).  Where each has to go by itself (single_step.c), each has an entry of its own too.
  *
- * What an entry served is not counted: it is the decoded block's runs but for those in which it was open
- * (resolve.c).
- *
  * Dropped: entries that keep a range and a frame at a time, and count: five figures instead of three. 
  * Paths, the words of some blocks as a whole, compared with what followed last time: 14 words each on perl,
  * 97 % of all words, and half of the instructions, but no faster, since a branch that goes another way costs
@@ -45,14 +42,11 @@ struct nm_cache_entries {
 
 struct nm_decoded_block;
 
-/* An access, where its entry does not know the attribution key.  Half a cache line. */
+/* An access, where its entry does not know the attribution key. */
 struct nm_access_site {
 	struct nm_decoded_block *decoded;
-	uint32_t
-	    debit; /* runs of the decoded block that its attribution key has no reference of, or was credited with, modulo 2^32 */
-	uint32_t object;    /* found last, */
-	uint32_t attr;      /* its attribution key (0: none yet), */
-	uint32_t count;     /* and references that this one is not credited with */
+	uint32_t object;    /* found last */
+	uint32_t attr;      /* its attribution key; 0: none yet */
 	uint32_t block;     /* heap block found last, */
 	uint8_t again;      /* how many times in a row */
 	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping */
@@ -60,7 +54,6 @@ struct nm_access_site {
 	    cached : 1;     /* its range holder was seen, while they are looked over */
 	uint16_t access;
 };
-_Static_assert(sizeof(struct nm_access_site) == 32, "two access sites share a cache line");
 
 /* An access that has kept the range of a heap block, in the block's list of them; block 0: in the list of
  * free ones. */
@@ -95,7 +88,6 @@ struct nm_decoded_tables {
 	struct nm_access *single; /* [accesses] */
 	struct nm_decoded_block *decoded;
 	uint32_t exits, fetches, accesses;
-	uint32_t summed; /* runs of it that the engine's sums have, modulo 2^32 */
 	uint32_t words,
 	    entries; /* of addresses; these are the first entries, behind which are those of accesses in groups */
 };
@@ -123,7 +115,6 @@ struct nm_decoded_block {
 	uint8_t end;                /* enum nm_wire_exit_kind */
 	uint8_t fills;              /* all bits: its function copies or clears memory (resolve.c) */
 	uint16_t frame;             /* where the return address lies, from the last address word */
-	uint32_t runs;              /* executions, but for those done by single steps, modulo 2^32 */
 	uint32_t first_access_site; /* of its accesses, which follow each other in the engine's list */
 	uint32_t stack_object;      /* the frame of the block's function; may be none if it has no accesses */
 	uint32_t tables;            /* index of the cold part in the engine's list */

@@ -138,7 +138,7 @@ ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_bl
 
 	if (manner.sampled)
 		note_accesses(e, out, decoded, n);
-	decoded->runs++;
+	e->clock += decoded->instructions;
 	if (__builtin_expect(n - 1 < NM_ENTRIES, 1))
 		status = serve(e, out, decoded, 0, header + 1, n, manner.tight);
 	else if (n)

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolve.c - finds the attribution keys of references that are not served by their entries, and keeps what
- * may be kept.
+ * resolve.c - finds the attribution keys of references that their entries do not serve, and keeps what may be kept.
  *
- * Ranges are kept only where events tell when they end: those of variables and mappings in one list that
- * any change of mappings empties, those of heap blocks in a list of each block, which is emptied when the
- * block is released.  A block's range is kept only by an access that comes to it again and again: most small
- * blocks do not live long enough to be worth it.  It may take the place of another range: keeping the first
- * one as long as it lived cost 15 % on perl and jq.  An access that turns away stays in the block's list,
- * and comes into it again each time it turns back, so lists are gone over when they are long: SQLite's had
- * grown to 32 MB in 9 s, and take 0.2 now, and no longer.
+ * Ranges are kept only where events say when they end: those of variables and mappings in one list, which any change of
+ * mappings empties; those of heap blocks in a list of each block, which is emptied when the block is released.  A block's
+ * range is kept only by an access that comes to it again and again: most small blocks do not live long enough.  An access
+ * that turns away stays in the block's list, and enters it again each time it turns back, so long lists are cleaned.
  *
- * Dropped: prefetching the granules of references that wait, when they are put off or before they are
- * settled: no difference on five programs, since lookups overlap already.  All of them looked for before any
- * is settled: none either. Nor was there any in bench/turns (six programs, 2 % at most, which is its noise)
- * when each reference credited its attribution key at once, accesses knew their place, and groups, and code
- * that copies memory, were settled by a look at the granules.
+ * Dropped, no faster: prefetching what pending references will need; finding all objects before any key.
  */
 #include <string.h>
 
@@ -69,82 +61,29 @@ void nm_engine_forget_ranges(struct nm_engine *e)
 		forget_range(e, i);
 }
 
-/* Credits an attribution key or group with references. */
-static void add_references(struct nm_engine *e, uint64_t word, uint32_t attr, uint32_t count)
-{
-	if (nm_word_is_coalesced(word))
-		nm_coalesced_at(e->resolver.coalesced, attr)->count += count;
-	else
-		e->attrs.references[attr].count[nm_word_kind(word)] += count;
-}
-
-/* Credits the attribution key of the object found last with what it has not been credited with. */
-static void credit(struct nm_engine *e, struct nm_access_site *o)
-{
-	add_references(e, nm_entry_of(o, word), o->attr, o->count);
-	o->count = 0;
-}
-
-/* Credits the entry's attribution key with what it served since the last time. */
-static void drain(struct nm_engine *e, struct nm_access_site *o)
-{
-	uint64_t word = nm_entry_of(o, word);
-	uint32_t runs =
-	    o->decoded->runs - (o->decoded == e->resolver.underway && o->access >= e->resolver.served);
-
-	if (o->access + 1u >= o->decoded->words) /* it is only used by single steps */
-		return;
-	add_references(e, word, (uint32_t)word, runs - o->debit);
-	o->debit = runs;
-}
-
-/* Adds what a decoded block did since the last time to the engine's sums. */
-static void sum(struct nm_engine *e, struct nm_decoded_tables *t)
-{
-	uint64_t runs = t->decoded->runs - t->summed;
-
-	e->clock += runs * t->decoded->instructions;
-	e->builder.references += runs * t->decoded->more;
-	t->summed = t->decoded->runs;
-}
-
-void nm_engine_drain(struct nm_engine *e)
-{
-	for (size_t i = 0; i < e->decoder.tables.count; i++)
-		sum(e, &e->decoder.tables.at[i]);
-	for (size_t i = 0; i < e->decoder.access_sites.count; i++) {
-		drain(e, &e->decoder.access_sites.at[i]);
-		credit(e, &e->decoder.access_sites.at[i]);
-	}
-	e->resolver.drain_at = e->builder.references + DRAIN_REFERENCES;
-}
-
-/* The entry turns to another attribution key, perhaps.  Returns by how many bytes a group is longer than its
- * first. */
-static uint64_t turn(struct nm_engine *e, struct nm_access_site *o, uint32_t attr)
+/* The entry serves this attribution key from now on.  Returns by how many bytes a coalesced access is longer than its
+ * first member. */
+static uint64_t turn(struct nm_access_site *o, uint32_t attr)
 {
 	uint64_t *word = &nm_entry_of(o, word);
 
-	if ((uint32_t)*word != attr)
-		drain(e, o);
 	*word = *word >> 32 << 32 | attr;
 	return nm_word_is_coalesced(*word) ? nm_word_size(*word) - 1u : 0;
 }
 
 /* The entry turns to the running function's frame. */
-static void hold_frame(struct nm_engine *e, struct nm_access_site *o, uint32_t attr)
+static void hold_frame(struct nm_access_site *o, uint32_t attr)
 {
-	const uint64_t excess = turn(e, o, attr);
+	const uint64_t excess = turn(o, attr);
 
 	nm_entry_of(o, low) = NM_LOW_OF_FRAME;
 	nm_entry_of(o, length) = NM_BIAS + NM_SPARE - excess;
 }
 
 /* The entry turns to a range. */
-static void hold_range(struct nm_engine *e, struct nm_access_site *o, uint64_t low, uint64_t length,
-		       uint32_t attr)
+static void hold_range(struct nm_access_site *o, uint64_t low, uint64_t length, uint32_t attr)
 {
-	const uint64_t excess = turn(e, o, attr);
+	const uint64_t excess = turn(o, attr);
 
 	nm_entry_of(o, low) = NM_BIAS + low;
 	nm_entry_of(o, length) = NM_BIAS + (length > excess ? length - excess : 0);
@@ -159,7 +98,7 @@ static int keep_mapping(struct nm_engine *e, uint32_t access_site, const struct 
 	if (!o->listed && nm_vec_push(&e->resolver.listed, access_site))
 		return NM_ENOMEM;
 	o->listed = 1;
-	hold_range(e, o, location->low, location->end - location->low, attr);
+	hold_range(o, location->low, location->end - location->low, attr);
 	return 0;
 }
 
@@ -226,7 +165,7 @@ static int keep_block(struct nm_engine *e, uint32_t access_site, uint32_t id, ui
 		return NM_ENOMEM;
 	e->resolver.range_holders.at[c] = (struct nm_range_holder){access_site, block->range_holders, id};
 	block->range_holders = c;
-	hold_range(e, &e->decoder.access_sites.at[access_site], block->address, block->size, attr);
+	hold_range(&e->decoder.access_sites.at[access_site], block->address, block->size, attr);
 	return 0;
 }
 
@@ -407,23 +346,18 @@ static __attribute__((noinline)) uint32_t change_object(struct nm_engine *e, uin
 {
 	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
-	credit(e, o);
 	o->object = object;
 	o->attr = o->grouped ? nm_engine_coalesced(e, access_site, object)
 			     : nm_engine_attribute(e, access_site, object);
-	o->count = 1;
 	return o->attr;
 }
 
-/* One more reference to an object: its attribution key. */
-static inline uint32_t charge(struct nm_engine *e, uint32_t access_site, uint32_t object)
+/* The attribution key of an access to an object. */
+static inline uint32_t find_key(struct nm_engine *e, uint32_t access_site, uint32_t object)
 {
 	struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 
-	if (o->object != object || !o->attr)
-		return change_object(e, access_site, object);
-	o->count++;
-	return o->attr;
+	return o->object == object && o->attr ? o->attr : change_object(e, access_site, object);
 }
 
 /* The object at an address. */
@@ -446,13 +380,13 @@ static int find_any(struct nm_engine *e, const struct nm_decoded_block *decoded,
 }
 
 /* The same of a group that may lie in more than one object. */
-static uint32_t charge_apart(struct nm_engine *e, const struct nm_decoded_block *decoded,
-			     uint32_t access_site, uint64_t address)
+static uint32_t find_keys_apart(struct nm_engine *e, const struct nm_decoded_block *decoded,
+				uint32_t access_site, uint64_t address)
 {
 	const struct nm_access_site *o = &e->decoder.access_sites.at[access_site];
 	const struct nm_decoded_tables *t = &e->decoder.tables.at[o->decoded->tables];
 	const struct nm_access_range s = nm_word_accesses(t, o->access);
-	uint32_t objects[NM_COALESCED_MAX] = {0}, n = 0, group;
+	uint32_t objects[NM_COALESCED_MAX] = {0}, n = 0;
 	int mixed = 0;
 
 	for (uint32_t i = s.first; i < s.end; i++) {
@@ -461,11 +395,8 @@ static uint32_t charge_apart(struct nm_engine *e, const struct nm_decoded_block 
 		mixed |= objects[n++] != objects[0];
 	}
 	if (!mixed)
-		return charge(e, access_site, objects[0]);
-	group = nm_engine_mixed_coalesced(e, access_site, objects);
-	if (group)
-		nm_coalesced_at(e->resolver.coalesced, group)->count++;
-	return group;
+		return find_key(e, access_site, objects[0]);
+	return nm_engine_mixed_coalesced(e, access_site, objects);
 }
 
 /* Whether an access, or all of a group, is to the object that was found at its address, as far as the place
@@ -495,17 +426,17 @@ uint32_t nm_engine_resolve(struct nm_engine *e, const struct nm_decoded_block *d
 		return 0;
 	if (address - e->window.low < e->window.own) {
 		if (last - e->window.low >= e->window.own)
-			return charge_apart(e, decoded, access_site, address);
-		attr = charge(e, access_site, decoded->stack_object);
+			return find_keys_apart(e, decoded, access_site, address);
+		attr = find_key(e, access_site, decoded->stack_object);
 		if (attr)
-			hold_frame(e, o, attr);
+			hold_frame(o, attr);
 		return attr;
 	}
 	if (find_object(e, decoded, address, &location))
 		return 0;
 	if (!is_within(e, access_site, address, &location))
-		return charge_apart(e, decoded, access_site, address);
-	attr = charge(e, access_site, location.object);
+		return find_keys_apart(e, decoded, access_site, address);
+	attr = find_key(e, access_site, location.object);
 	return attr && keep(e, access_site, &location, attr) ? 0 : attr;
 }
 
@@ -542,7 +473,7 @@ static int defer_one(struct nm_engine *e, const struct nm_decoded_block *decoded
 	if (object || (depth >= e->window.length && depth < -(uint64_t)NM_BELOW && !decoded->fills)) {
 		e->builder.refs[index].attr = object;
 		e->resolver.pending[e->resolver.pending_count++] =
-		    (uint64_t)access_site << 32 | (object ? NM_KNOWN : 0) | NM_DEBITED | index;
+		    (uint64_t)access_site << 32 | (object ? NM_KNOWN : 0) | index;
 		return 0;
 	}
 	e->builder.refs[index].attr = nm_engine_resolve(e, decoded, access_site, address);
@@ -554,17 +485,11 @@ int nm_engine_defer(struct nm_engine *e, const struct nm_decoded_block *decoded,
 	uint32_t access_site = decoded->first_access_site + (uint32_t)at, index = (uint32_t)e->builder.count;
 	int status = 0;
 
-	/* To settle may turn entries of this decoded block, for which its runs are to be right. */
-	for (unsigned left = entries; left; left &= left - 1)
-		e->decoder.access_sites.at[access_site + (unsigned)__builtin_ctz(left)].debit++;
-	e->resolver.underway = decoded;
-	e->resolver.served = (uint32_t)at + NM_ENTRIES;
 	for (unsigned left = entries; left && !status; left &= left - 1) {
 		unsigned entry = (unsigned)__builtin_ctz(left);
 
 		status = defer_one(e, decoded, access_site + entry, index + entry);
 	}
-	e->resolver.underway = NULL;
 	return status;
 }
 
@@ -578,8 +503,8 @@ static __attribute__((noinline)) uint32_t settle_any(struct nm_engine *e, uint32
 	if (find_late(e, address, &location))
 		return 0;
 	if (!is_within(e, access_site, address, &location))
-		return charge_apart(e, NULL, access_site, address);
-	attr = charge(e, access_site, location.object);
+		return find_keys_apart(e, NULL, access_site, address);
+	attr = find_key(e, access_site, location.object);
 	return attr && keep(e, access_site, &location, attr) ? 0 : attr;
 }
 
@@ -591,7 +516,7 @@ static inline uint32_t settle(struct nm_engine *e, uint32_t access_site, uint64_
 
 	if (!owner || e->decoder.access_sites.at[access_site].grouped)
 		return settle_any(e, access_site, address);
-	attr = charge(e, access_site, nm_blocks_object(&e->space.heap, owner));
+	attr = find_key(e, access_site, nm_blocks_object(&e->space.heap, owner));
 	return attr && large_of(owner) && visit(e, access_site, large_of(owner), attr) ? 0 : attr;
 }
 
@@ -617,15 +542,12 @@ int nm_engine_resolve_list(struct nm_engine *e)
 {
 	const int plain = is_plain_heap(e);
 
-	for (size_t i = 0; i < e->resolver.pending_count; i++)
-		e->decoder.access_sites.at[e->resolver.pending[i] >> 32].debit +=
-		    !(e->resolver.pending[i] & NM_DEBITED);
 	for (size_t i = 0; i < e->resolver.pending_count; i++) {
 		const uint32_t index = (uint32_t)e->resolver.pending[i],
 			       access_site = (uint32_t)(e->resolver.pending[i] >> 32);
-		struct nm_ref *r = &e->builder.refs[index & (NM_DEBITED - 1)];
+		struct nm_ref *r = &e->builder.refs[index & (NM_KNOWN - 1)];
 
-		r->attr = index & NM_KNOWN ? charge(e, access_site, r->attr)
+		r->attr = index & NM_KNOWN ? find_key(e, access_site, r->attr)
 					   : settle(e, access_site, r->address, plain);
 		if (!r->attr)
 			return NM_ENOMEM;

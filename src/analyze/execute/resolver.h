@@ -27,22 +27,15 @@ struct nm_filling {
 	uint32_t object; /* 0: none is known */
 };
 
-/* Of a pending reference: its object is known and stands in the place of its attribution key; its access site has its
- * debit. */
-enum { NM_KNOWN = 1 << 30, NM_DEBITED = 1 << 29 };
+/* Of a pending reference: its object is known and stands in the place of its attribution key. */
+enum { NM_KNOWN = 1 << 30 };
 
 struct nm_resolver {
-	/* References that wait for their attribution key: index in the batch, with NM_KNOWN and NM_DEBITED, and << 32
+	/* References that wait for their attribution key: index in the batch, perhaps with NM_KNOWN, and << 32
 	 * the access site. */
 	size_t pending_count;
 	uint64_t pending[NM_BATCH + NM_ENTRIES];
 
-	/* The decoded block that is executed while its pending references are resolved, and how many accesses of it are
-	 * done. */
-	const struct nm_decoded_block *underway;
-	uint32_t served;
-
-	uint64_t drain_at; /* references at which nm_engine_drain is due */
 	struct nm_filling filling;
 
 	/* Ranges that access sites keep. */
@@ -70,9 +63,6 @@ int nm_engine_defer(struct nm_engine *engine, const struct nm_decoded_block *dec
 
 /* Resolves all pending references, and shows passes those that are sampled. */
 int nm_engine_resolve_list(struct nm_engine *engine);
-
-/* Credits attribution keys with what entries have served since the last time. */
-void nm_engine_drain(struct nm_engine *engine);
 
 /* Empties entries whose range may have lost its meaning: those of mappings; of released heap blocks; all. */
 void nm_engine_forget_mapped_ranges(struct nm_engine *engine);

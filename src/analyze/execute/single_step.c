@@ -38,47 +38,7 @@ int nm_engine_run_stack(struct nm_engine *e, size_t index)
 	return 0;
 }
 
-int nm_engine_flush(struct nm_engine *e)
-{
-	size_t count = e->builder.count;
-	int status = nm_engine_resolve_pending(e);
-
-	if (!count || status)
-		return status;
-	if (e->calls && nm_calls_translate(e->calls, e->builder.refs, count))
-		return NM_ENOMEM;
-	e->builder.references += count - e->builder.fetches;
-	if (e->builder.references > e->resolver.drain_at)
-		nm_engine_drain(e);
-	e->builder.count = e->builder.fetches = 0;
-	nm_bursts_next(&e->builder.bursts);
-	if (nm_engine_must_announce(e) && nm_engine_announce(e))
-		return NM_ENOMEM;
-	nm_coalesced_raise_limit(e->resolver.coalesced,
-				 (uint32_t)(e->calls ? e->calls->attrs.count : e->attrs.list.count));
-	status = nm_workers_submit(e->builder.workers, count);
-	if (e->builder.instruction_clock)
-		nm_instruction_clock_next(e->builder.instruction_clock);
-	e->builder.refs = nm_workers_buffer(e->builder.workers);
-	if (!status && e->builder.submitted++ >= NM_WORKERS_QUEUE)
-		status = nm_passes_retired(&e->feed.passes, e, e->builder.submitted - NM_WORKERS_QUEUE - 1);
-	return status;
-}
-
 /* ---- references ---- */
-
-static int append(struct nm_engine *e, struct nm_ref ref, uint32_t access_site)
-{
-	if (e->builder.count == NM_BATCH && nm_engine_flush(e))
-		return NM_ENOMEM;
-	if (e->builder.instruction_clock)
-		nm_instruction_clock_note(e->builder.instruction_clock, e->builder.count,
-					  e->builder.instructions);
-	e->builder.bursts.access[e->builder.count] = access_site;
-	e->builder.bursts.frame_end[e->builder.count] = e->window.low + e->window.own;
-	e->builder.refs[e->builder.count++] = ref;
-	return 0;
-}
 
 static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, struct nm_access access,
 		     uint64_t address)
@@ -90,16 +50,14 @@ static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, stru
 
 	if (ref.kind == NM_PREFETCH)
 		return 0;
-	if (!open) {
-		e->attrs.references[ref.attr].count[ref.kind]++;
-	} else {
+	if (open) {
 		if (!address) /* guarded, not executed */
 			return 0;
 		ref.attr = nm_engine_resolve(e, decoded, access_site, address);
 		if (!ref.attr)
 			return NM_ENOMEM;
 	}
-	return append(e, ref, access_site);
+	return nm_engine_append(e, ref, access_site);
 }
 
 /* The instructions that were executed; their number at a side exit is within a run, or at its end. */
@@ -114,12 +72,10 @@ static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded
 		uint8_t weight = whole ? f->instructions : (uint8_t)(left.instructions - f->first);
 		uint8_t bytes = whole ? f->bytes : left.fetched;
 
-		e->attrs.references[f->attr].count[0] += weight;
 		e->builder.instructions = before + f->first + weight;
-		if (append(e, (struct nm_ref){f->address, f->attr, bytes, NM_REF_FETCH, weight},
-			   NM_NO_ACCESS))
+		if (nm_engine_append(e, (struct nm_ref){f->address, f->attr, bytes, NM_REF_FETCH, weight},
+				     NM_NO_ACCESS))
 			return NM_ENOMEM;
-		e->builder.fetches++;
 	}
 	return 0;
 }
