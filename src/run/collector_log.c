@@ -72,6 +72,9 @@ static const struct limit {
 } limits[] = {
     {"Can't execute setuid/setgid/setcap executable: ",
      "Valgrind refused to run a set-user-id program (%.100s): exec failed with EACCES"},
+    {"nearmiss: no room for a mapping of ", "Valgrind has no room for a mapping of %.100s: mmap failed"},
+    {"nearmiss: cannot execute a program in memory",
+     "Valgrind cannot execute a program that lies in memory (memfd): exec failed%.100s"},
     {"unhandled amd64-linux syscall: ", "Valgrind does not know system call %.100s: it failed with ENOSYS"},
 };
 enum { LIMITS = sizeof limits / sizeof *limits };

@@ -96,6 +96,37 @@ def case_unknown_system_call():
     assert done.returncode == 0 and b"does not know system call 1023" in done.stderr, done
 
 
+LIMITS = """#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char *names[] = {"true", NULL};
+	size_t large = 100ul << 30;
+	if (argc > 1) {
+		int in = open(argv[1], O_RDONLY), program = memfd_create("program", 0);
+		while (sendfile(program, in, NULL, large) > 0)
+			;
+		return fexecve(program, names, names + 1) != -1;
+	}
+	return mmap(NULL, large, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+}
+"""
+
+
+def case_limits_of_valgrind():
+    with open("main.c", "w", encoding="ascii") as f:
+        f.write(LIMITS)
+    assert run([need("gcc"), "-o", "limits", "main.c"]).returncode == 0
+    done = nearmiss("record", "-q", "-o", "p.nmp", "--", "./limits")
+    assert done.returncode == 0 and b"no room for a mapping of 100 GB" in done.stderr, done
+    done = nearmiss("record", "-q", "-o", "p.nmp", "--", "./limits", need("true"))
+    assert done.returncode == 0 and b"cannot execute a program that lies in memory" in done.stderr, done
+
+
 def case_wrong_specifications():
     """The caret stands under the fault."""
     for spec, fault in (("L1d=32K,8,63", "63"), ("L1d=32K,8,64:L2=oops,16,64", "oops"), ("L1d=32K,0,64", "0,64"),

@@ -264,6 +264,7 @@ static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes 
 {
 	(void)n;
 	nm_maps_after_syscall(number, args, result);
+	nm_limits_after_syscall(number, args, result);
 	if (number == __NR_arch_prctl) {
 		report_thread_pointer(id);
 	} else if (is_fork(number, args) && !sr_isError(result) && sr_Res(result) != 0) {

@@ -115,6 +115,10 @@ void nm_maps_before_syscall(UInt number, const UWord *args);
 void nm_maps_after_syscall(UInt number, const UWord *args, SysRes result);
 const HChar *nm_maps_executable(void);
 
+/* ---- limits.c: what fails because of Valgrind. ---- */
+
+void nm_limits_after_syscall(UInt number, const UWord *args, SysRes result);
+
 /* ---- requests.c: client.h. ---- */
 
 Bool nm_client_request(ThreadId thread, UWord *args, UWord *result);
