@@ -4,10 +4,13 @@
  */
 #include "attribution.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "errors.h"
+#include "user_code.h"
 
 /* Keeps the reference counters as long as the list of attribution keys. */
 static int grow_references(struct nm_attributions *attrs)
@@ -50,11 +53,56 @@ void nm_attributions_done(struct nm_attributions *attrs)
 	free(attrs->recent);
 }
 
+enum { INLINED_MAX = 16, TEXT_ROOM = 4096 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The chain of inlined calls as text, interned. */
+static const char *chain_text(struct nm_symbols *symbols, const struct nm_source_position *at, size_t count)
+{
+	char text[TEXT_ROOM];
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < sizeof text; i++) {
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " < " : "",
+					 at[i].function ? at[i].function : "?");
+		if (at[i].file && used < sizeof text)
+			used += (size_t)snprintf(text + used, sizeof text - used, " (%s:%" PRIu32 ")",
+						 base_name(at[i].file), at[i].line);
+	}
+	return nm_symbols_intern(symbols, text);
+}
+
+static void take_positions(const struct nm_attributions *attrs, struct nm_result_site *site,
+			   const struct nm_source_position *at, size_t count)
+{
+	size_t user = 0;
+
+	while (user < count && !nm_is_user_code(attrs->user_folders, site->module, &at[user]))
+		user++;
+	site->is_library = user == count;
+	user = site->is_library ? 0 : user;
+	site->function = at[0].function;
+	site->file = at[0].file;
+	site->line = at[0].line;
+	site->user_function = at[user].function;
+	site->user_file = at[user].file;
+	site->user_line = at[user].line;
+	if (count > 1)
+		site->inlined = chain_text(attrs->symbols, at, count);
+}
+
 static struct nm_result_site source_of(const struct nm_attributions *attrs, uint64_t pc,
 				       struct nm_module *module, uint64_t bias)
 {
 	struct nm_result_site r = {0};
-	struct nm_source_position p;
+	struct nm_source_position at[INLINED_MAX];
+	size_t count;
 
 	if (!module) {
 		r.address = attrs->by_pc ? pc : 0;
@@ -63,26 +111,29 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 	r.module = nm_module_name(module);
 	r.address = attrs->by_instruction ? pc - bias : 0;
 	r.built = nm_module_modified(module);
-	if (nm_module_source_positions(module, pc - bias, &p, 1)) {
-		r.function = p.function;
-		r.file = p.file;
-		r.line = p.line;
-		r.md5 = p.file ? nm_module_digest(module, p.file) : NULL;
-	}
+	count = nm_module_source_positions(module, pc - bias, at, INLINED_MAX);
+	if (count)
+		take_positions(attrs, &r, at, count);
+	else
+		r.is_library =
+		    !nm_is_user_code(attrs->user_folders, r.module, &(struct nm_source_position){0});
+	r.md5 = r.file ? nm_module_digest(module, r.file) : NULL;
+	r.user_md5 = r.user_file ? nm_module_digest(module, r.user_file) : NULL;
 	return r;
 }
 
 static int same_site(const struct nm_result_site *a, const struct nm_result_site *b)
 {
 	return a->function == b->function && a->file == b->file && a->module == b->module &&
-	       a->line == b->line && a->address == b->address;
+	       a->inlined == b->inlined && a->line == b->line && a->address == b->address;
 }
 
 static int find_site(struct nm_attributions *attrs, struct nm_result_site s, uint32_t *ret_site)
 {
 	uint64_t key = nm_mix64(
 	    (uintptr_t)s.function ^
-	    nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line + nm_mix64(s.address))));
+	    nm_mix64((uintptr_t)s.file ^ nm_mix64((uintptr_t)s.module + s.line +
+						  nm_mix64(s.address ^ nm_mix64((uintptr_t)s.inlined)))));
 	uint64_t at;
 
 	while ((at = nm_map_get(&attrs->site_of, key, UINT64_MAX)) != UINT64_MAX &&
@@ -121,7 +172,9 @@ int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct
 	size_t instruction = attrs->instructions.count;
 
 	told.address = attrs->by_pc ? pc : 0;
-
+	told.user_function = told.function;
+	told.user_file = told.file;
+	told.user_line = told.line;
 	if (find_site(attrs, told, &fresh.site) || nm_vec_push(&attrs->instructions, fresh) ||
 	    nm_map_put(&attrs->instruction_of_pc, pc, instruction))
 		return NM_ENOMEM;

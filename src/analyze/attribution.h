@@ -2,8 +2,8 @@
  *
  * attribution.h - what references are charged to: an attribution key is one (thread, place, object).
  *
- * A site is one instruction; its place is its line in the source (or, without debug information, its
- * function): all that the result tells apart, unless it was asked to tell instructions apart.  Attribution
+ * A site is one instruction; its place is its line in the source with the calls that it is inlined through (or, without
+ * debug information, its function): all that the result tells apart, unless it was asked to tell instructions apart.  Attribution
  * keys are dense numbers, so models count in flat arrays; reads and writes are counted here, as the
  * references are made.  A small direct-mapped cache stands before the hash, for places that alternate
  * between objects.
@@ -58,6 +58,8 @@ struct nm_attributions {
 	struct nm_map instruction_of_pc;
 	int by_instruction; /* a place is one instruction, not a line; */
 	int by_pc; /* also of code without a file, which is else one place, or those that the stream names */
+	struct nm_symbols *symbols; /* interns; NULL: no module will be asked about */
+	const char *user_folders;   /* of the user's sources (user_code.h), or NULL */
 	struct nm_vec(struct nm_named_site) named;
 	struct nm_vec(struct nm_result_site) sites;
 	struct nm_map site_of; /* hash of a site -> its index; equal hashes are told apart */

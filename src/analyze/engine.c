@@ -106,6 +106,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 		status = nm_fail_memory(err);
 	e->attrs.by_instruction = options->by_instruction || needs & NM_PASS_KEYS;
 	e->attrs.by_pc = (needs & NM_PASS_KEYS) != 0;
+	e->attrs.symbols = e->symbols;
+	e->attrs.user_folders = options->user_folders;
 	if (!status)
 		status = make_passes(e, err);
 	if (status) {

@@ -28,6 +28,8 @@ struct nm_engine_options {
 	int heap_chains;    /* that, and heap blocks of different chains are different objects */
 	int distances;      /* stack and reuse distances */
 	uint64_t distance_limit; /* bytes: distances from there on are not told apart; 0: all are */
+	const char *
+	    user_folders; /* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */
 	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* of levels that look ahead, or NULL; borrowed */
 	struct nm_idle idle;                      /* for the other thread, until the engine is freed */

@@ -266,6 +266,7 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	status = choose_distances(self, o, engine);
 	if (status)
 		return status;
+	engine->user_folders = o->user_folders;
 	if (o->sets) {
 		nm_event_query_sets(&s->sets, &s->machine);
 		engine->event_query = &s->sets;

@@ -28,6 +28,7 @@ struct nm_simulation_options {
 	int sets;                   /* count loads and replacements by set too */
 	int distances;              /* count stack and reuse distances too */
 	const char *distance_limit; /* a size, or NULL */
+	const char *user_folders;   /* of the user's sources, or NULL */
 	int embed_sources;
 	struct nm_option_list source_roots; /* of them only those below; empty: all */
 	int quiet;
@@ -104,6 +105,11 @@ struct nm_simulation_options {
 	{                                                                                                  \
 		"distance-limit", 0, "SIZE", "do not tell distances apart from there on, to bound memory", \
 		    NM_OPTION_TEXT, offsetof(type, member.distance_limit), NULL                            \
+	}
+#define NM_ROW_USER_PATH(type, member)                                                                     \
+	{                                                                                                  \
+		"user-path", 0, "DIR:...", "only code with sources below DIR is yours (default: by rule)", \
+		    NM_OPTION_TEXT, offsetof(type, member.user_folders), NULL                              \
 	}
 #define NM_ROW_EMBED_SOURCES(type, member)                                                           \
 	{                                                                                            \

@@ -28,6 +28,19 @@ int nm_column_is_there(const struct nm_columns *columns, const char *name)
 	return 0;
 }
 
+/* Columns behind the figures that tell where the user's code is. */
+static int tells_place(const char *name)
+{
+	static const char *const columns[] = {"user_function",  "user_file",  "user_line",
+					      "library",        "inlined",    "module",
+					      "inner_function", "inner_file", "inner_line"};
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		if (!strcmp(columns[i], name))
+			return 1;
+	return 0;
+}
+
 /* Names go into statements and files as they are. */
 static int is_plain(const char *name)
 {
@@ -45,7 +58,7 @@ int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct
 	for (unsigned i = 0; !status && i < nm_rows_columns(rows); i++) {
 		const char *name = nm_rows_name(rows, i);
 
-		if (is_figure && is_plain(name)) {
+		if (is_figure && is_plain(name) && !tells_place(name)) {
 			name = nm_intern(pool, name);
 			if (!name || nm_vec_push(columns, name))
 				status = nm_fail_memory(err);

@@ -167,6 +167,8 @@ int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *expo
 		status = nm_select_process(profile, x->process, err);
 	if (!status && x->thread)
 		status = nm_select_thread(profile, x->thread, err);
+	if (!status && !(exporter->flags & NM_EXPORTER_WHOLE))
+		status = nm_profile_show_frame(profile, request->frame, err);
 	if (!status)
 		status = choose_levels(x, request->levels, err);
 	if (!status)

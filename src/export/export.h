@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "inlined.h"
 #include "reader.h"
 
 struct nm_export_request {
@@ -19,6 +20,7 @@ struct nm_export_request {
 	const char *process; /* NULL: all */
 	int64_t thread;      /* 0: all */
 	int objects;         /* data objects as functions that are called by the lines that touch them */
+	enum nm_shown_frame frame; /* of inlined calls; formats that write all take no choice */
 };
 
 struct nm_exporter;

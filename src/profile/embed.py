@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Turns schema.sql into a C source that defines it as one string: embed.py SCHEMA COUNTS OUTPUT NAME.
 
-$COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def.
+$COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $USER(s) the columns
+of the user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.
 """
 import re
 import sys
@@ -10,13 +11,33 @@ source, counts, output, name = sys.argv[1:]
 with open(counts, encoding="utf-8") as f:
     names = re.findall(r"^NM_(?:LATER_)?COUNT\((\w+)\)", f.read(), re.M)
 with open(source, encoding="utf-8") as f:
-    text = f.read()
+    text = "\n".join(line for line in f.read().splitlines() if not line.startswith("--"))
 text = re.sub(r"\$COUNTS\((\w)\)", lambda m: ", ".join(f"{m[1]}.{n} AS {n}" for n in names), text)
+
+
+def user_columns(match):
+    """The columns of the user's code of a site; those of a victim begin with victim_."""
+    s, prefix = match[1], "victim_" if match[1] == "vs" else ""
+    columns = f"u{s}n.text AS {prefix}user_function, u{s}f.text AS {prefix}user_file, u{s}.line AS {prefix}user_line"
+    if prefix:
+        return columns
+    return columns + f", {s}.library AS library, {s}i.text AS inlined, {s}m.text AS module"
+
+
+def user_joins(match):
+    s, of = match[1], match[2] or f"{match[1]}.user"
+    joins = [("site", f"u{s}", of), ("text", f"u{s}n", f"u{s}.function"), ("text", f"u{s}f", f"u{s}.file")]
+    if s != "vs":
+        joins += [("text", f"{s}i", f"{s}.inlined"), ("text", f"{s}m", f"{s}.module")]
+    return "\n\t".join(f"LEFT JOIN {table} {name} ON {name}.id = {on}" for table, name, on in joins)
+
+
+text = re.sub(r"\$USER\((\w+)\)", user_columns, text)
+text = re.sub(r"\$USERS\((\w+)(?:, (.*))?\)", user_joins, text)
 text = text.replace("$COUNTS", ", ".join(f"{n} INTEGER" for n in names))
-lines = [line for line in text.splitlines() if not line.startswith("--")]
 with open(output, "w", encoding="utf-8") as f:
     f.write(f"extern const char {name}[];\nconst char {name}[] =\n")
-    for line in lines:
+    for line in text.splitlines():
         escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
         f.write(f'\t"{escaped}\\n"\n')
     f.write("\t;\n")

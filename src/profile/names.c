@@ -46,33 +46,79 @@ static void bind_id(sqlite3_stmt *insert, int column, sqlite3_int64 id)
 
 static int same_site(const struct nm_site_names *a, const struct nm_site_names *b)
 {
-	return a->function == b->function && a->file == b->file && a->line == b->line;
+	return a->function == b->function && a->file == b->file && a->line == b->line && a->user == b->user &&
+	       a->inlined == b->inlined && a->module == b->module && a->is_library == b->is_library;
 }
 
-int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id)
+static uint64_t site_key(const struct nm_site_names *s)
 {
-	struct nm_site_names entry = {.line = site->line};
-	int status = nm_names_text(names, site->function, &entry.function);
-	uint64_t key, id;
+	uint64_t key = nm_mix64((uint64_t)s->file ^ nm_mix64(s->line ^ nm_mix64((uint64_t)s->inlined)));
 
-	if (!status)
-		status = nm_names_text(names, site->file, &entry.file);
-	if (status)
-		return status;
-	key = nm_mix64((uint64_t)entry.function ^ nm_mix64((uint64_t)entry.file ^ nm_mix64(entry.line)));
-	while ((id = nm_map_get(&names->sites, key, 0)) && !same_site(&names->entries.at[id - 1], &entry))
+	return nm_mix64((uint64_t)s->function ^ key ^
+			nm_mix64((uint64_t)s->module ^ (uint64_t)s->user << 32));
+}
+
+static int put_site(struct nm_names *names, const struct nm_site_names *entry, sqlite3_int64 *ret_id)
+{
+	uint64_t key = site_key(entry), id;
+
+	while ((id = nm_map_get(&names->sites, key, 0)) && !same_site(&names->entries.at[id - 1], entry))
 		key++;
 	*ret_id = (sqlite3_int64)id;
 	if (id)
 		return SQLITE_OK;
-	if (nm_vec_push(&names->entries, entry) || nm_map_put(&names->sites, key, names->entries.count))
+	if (nm_vec_push(&names->entries, *entry) || nm_map_put(&names->sites, key, names->entries.count))
 		return SQLITE_NOMEM;
 	*ret_id = (sqlite3_int64)names->entries.count;
 	sqlite3_bind_int64(names->insert_site, 1, *ret_id);
-	bind_id(names->insert_site, 2, entry.function);
-	bind_id(names->insert_site, 3, entry.file);
-	bind_id(names->insert_site, 4, entry.line);
+	bind_id(names->insert_site, 2, entry->function);
+	bind_id(names->insert_site, 3, entry->file);
+	bind_id(names->insert_site, 4, entry->line);
+	sqlite3_bind_int64(names->insert_site, 5, entry->base ? entry->base : *ret_id);
+	sqlite3_bind_int64(names->insert_site, 6, entry->user ? entry->user : *ret_id);
+	bind_id(names->insert_site, 7, entry->is_library);
+	bind_id(names->insert_site, 8, entry->inlined);
+	bind_id(names->insert_site, 9, entry->module);
 	return run(names->insert_site);
+}
+
+/* What stands where nothing is inlined.  The module tells code without a source apart. */
+static int look_up_texts(struct nm_names *names, const char *function, const char *file, const char *module,
+			 struct nm_site_names *entry)
+{
+	int status = nm_names_text(names, function, &entry->function);
+
+	if (!status)
+		status = nm_names_text(names, file, &entry->file);
+	return status || file ? status : nm_names_text(names, module, &entry->module);
+}
+
+int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id)
+{
+	struct nm_site_names entry = {.line = site->line}, user = {.line = site->user_line};
+	sqlite3_int64 base = 0;
+	int status = look_up_texts(names, site->function, site->file, site->module, &entry);
+
+	if (!status)
+		status = put_site(names, &entry, &base);
+	*ret_id = base;
+	if (status || (!site->inlined && !site->is_library))
+		return status;
+	entry.base = entry.user = base;
+	entry.is_library = site->is_library;
+	status = nm_names_text(names, site->inlined, &entry.inlined);
+	if (!status && !site->is_library)
+		status = look_up_texts(names, site->user_function, site->user_file, site->module, &user);
+	if (!status && !site->is_library)
+		status = put_site(names, &user, &entry.user);
+	return status ? status : put_site(names, &entry, ret_id);
+}
+
+sqlite3_int64 nm_names_user(const struct nm_names *names, sqlite3_int64 site)
+{
+	const sqlite3_int64 user = names->entries.at[site - 1].user;
+
+	return user ? user : site;
 }
 
 void nm_names_done(struct nm_names *names)

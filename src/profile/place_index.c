@@ -31,6 +31,16 @@ static int compare_sites(const void *a, const void *b, void *arg)
 		order = compare_text(x->file, y->file);
 	if (!order)
 		order = (x->line > y->line) - (x->line < y->line);
+	if (!order)
+		order = compare_text(x->inlined, y->inlined);
+	if (!order)
+		order = compare_text(x->user_function, y->user_function);
+	if (!order)
+		order = compare_text(x->user_file, y->user_file);
+	if (!order)
+		order = (x->user_line > y->user_line) - (x->user_line < y->user_line);
+	if (!order && !x->file && !y->file)
+		order = compare_text(x->module, y->module);
 	return order;
 }
 

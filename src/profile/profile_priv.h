@@ -45,8 +45,11 @@ void nm_place_index_done(struct nm_place_index *index);
 /* ---- names.c: ids of texts and sites ------------------------------------------------------------ */
 
 struct nm_site_names {
-	sqlite3_int64 function, file; /* ids of texts, 0: NULL */
+	sqlite3_int64 function, file;  /* ids of texts, 0: NULL */
+	sqlite3_int64 base, user;      /* ids of sites, as schema.sql has them; 0: itself */
+	sqlite3_int64 inlined, module; /* ids of texts, 0: NULL */
 	uint32_t line;
+	int is_library;
 };
 
 struct nm_names {
@@ -62,6 +65,8 @@ struct nm_names {
  * SQLITE_NOMEM. */
 int nm_names_text(struct nm_names *names, const char *text, sqlite3_int64 *ret_id);
 int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id);
+/* The site of the nearest frame of the user's code; the site itself if none is. */
+sqlite3_int64 nm_names_user(const struct nm_names *names, sqlite3_int64 site);
 void nm_names_done(struct nm_names *names);
 
 /* ---- store.c: one result into the tables --------------------------------------------------------- */

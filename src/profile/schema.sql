@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
 -- schema.sql - the tables of a profile (which may change) and the views (which are a promise,
--- see docs/format/profile.md).  $COUNTS stands for the columns of counts.def, $COUNTS(c) for those of table c.
+-- see docs/format/profile.md).  $COUNTS stands for the columns of counts.def, $COUNTS(c) for those of table c;
+-- $USER(s) for the columns of the user's code at the site s, which $USERS(s) joins.
 --
 -- What rows refer to has one number in the whole file, given in the order of the process tree: SQLite is fastest where
 -- rows are appended under growing numbers and found by one.  Evictions, by far the most rows, have no key at all.
@@ -10,7 +11,12 @@
 
 CREATE TABLE entry(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE site(id INTEGER PRIMARY KEY, function INTEGER, file INTEGER, line INTEGER);
+-- base: the site of the same function, file and line without its chain of inlined calls; user: that of the nearest frame
+-- of the user's code, or the base; library: 1 where there is none; inlined: the chain as text; module: of code without a
+-- file.
+CREATE TABLE site(
+	id INTEGER PRIMARY KEY, function INTEGER, file INTEGER, line INTEGER,
+	base INTEGER, user INTEGER, library INTEGER, inlined INTEGER, module INTEGER);
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY, name TEXT, path TEXT UNIQUE, command TEXT, exit_status INTEGER,
 	instructions INTEGER, refs INTEGER, lost_words INTEGER);
@@ -43,9 +49,11 @@ CREATE TABLE extra(
 CREATE TABLE eviction(level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER);
 -- For each victim the evictor that replaced most of its lines.
 CREATE TABLE top_eviction(level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER);
--- Call chains, where they were asked for: the call of a function from a site, in the context of its caller.
+-- Call chains, where they were asked for: the call of a function from a site, in the context of its caller.  user: the
+-- site of the nearest call in the chain that the user wrote.
 CREATE TABLE context(
 	process INTEGER, context INTEGER, parent INTEGER, function INTEGER, site INTEGER, calls INTEGER,
+	user INTEGER,
 	PRIMARY KEY(process, context)) WITHOUT ROWID;
 CREATE TABLE context_cell(
 	level INTEGER, context INTEGER, thread INTEGER, place INTEGER,
@@ -189,7 +197,8 @@ CREATE VIEW objects AS
 CREATE VIEW counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
-		$COUNTS(c)
+		$COUNTS(c),
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
@@ -197,11 +206,13 @@ CREATE VIEW counts AS
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW sectors AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
-		fi.text AS file, s.line AS line, n.text AS object, c.sector_misses AS sector_misses
+		fi.text AS file, s.line AS line, n.text AS object, c.sector_misses AS sector_misses,
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.sector_misses > 0
@@ -209,12 +220,14 @@ CREATE VIEW sectors AS
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW prefetches AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object, c.prefetches AS prefetches,
-		c.useful AS useful, c.late_evicted AS late_evicted, c.pollution AS pollution
+		c.useful AS useful, c.late_evicted AS late_evicted, c.pollution AS pollution,
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.prefetches > 0
@@ -222,18 +235,21 @@ CREATE VIEW prefetches AS
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW sites AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		t.sampled AS sampled, t.stride AS stride, t.followed AS followed, t.place AS place
+		t.sampled AS sampled, t.stride AS stride, t.followed AS followed, t.place AS place,
+		$USER(s)
 	FROM process p
 	CROSS JOIN pattern t ON t.process = p.id
 	LEFT JOIN place x ON x.id = t.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW fields AS
 	SELECT p.name AS process, n.text AS object, t.text AS type, f.structure AS structure,
@@ -273,7 +289,8 @@ CREATE VIEW field_counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
-		t.text AS type, m.text AS field
+		t.text AS type, m.text AS field,
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN field_cell c ON c.level = l.id
@@ -285,11 +302,13 @@ CREATE VIEW field_counts AS
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object
+	$USERS(s)
 	UNION ALL
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
 		fi.text AS file, s.line AS line, n.text AS object,
 		$COUNTS(c),
-		NULL AS type, NULL AS field
+		NULL AS type, NULL AS field,
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND NOT EXISTS (
@@ -299,12 +318,14 @@ CREATE VIEW field_counts AS
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW contexts AS
 	SELECT p.name AS process, l.name AS level, c.context AS context, c.parent AS parent,
 		fn.text AS function, cfn.text AS caller, fi.text AS file, s.line AS line, c.calls AS calls,
-		$COUNTS(t)
+		$COUNTS(t),
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_sum t ON t.level = l.id
@@ -312,20 +333,24 @@ CREATE VIEW contexts AS
 	LEFT JOIN text fn ON fn.id = c.function
 	LEFT JOIN site s ON s.id = c.site
 	LEFT JOIN text cfn ON cfn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file;
+	LEFT JOIN text fi ON fi.id = s.file
+	$USERS(s);
 
 CREATE VIEW context_counts AS
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.context AS context,
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		$COUNTS(c)
+		$COUNTS(c),
+		$USER(s)
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_cell c ON c.level = l.id
+	LEFT JOIN context k ON k.process = l.process AND k.context = c.context
 	LEFT JOIN place x ON x.id = c.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s, CASE WHEN s.library THEN coalesce(k.user, s.user) ELSE s.user END);
 
 CREATE VIEW buckets AS
 	WITH RECURSIVE up(object, context, process, next, chain) AS (
@@ -348,7 +373,8 @@ CREATE VIEW evictions AS
 	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
-		e.prefetches AS prefetches
+		e.prefetches AS prefetches,
+		$USER(s), $USER(vs)
 	FROM eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
@@ -361,7 +387,9 @@ CREATE VIEW evictions AS
 	LEFT JOIN site vs ON vs.id = vx.site
 	LEFT JOIN text vfn ON vfn.id = vs.function
 	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object;
+	LEFT JOIN text vn ON vn.id = vx.object
+	$USERS(s)
+	$USERS(vs);
 
 CREATE VIEW events AS
 	SELECT p.name AS process, coalesce(l.name, 'memory') AS level,
@@ -398,7 +426,8 @@ CREATE VIEW top_evictors AS
 	SELECT l.name AS level, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS evictor, vn.text AS victim, vfn.text AS victim_function,
 		vfi.text AS victim_file, vs.line AS victim_line, e.count AS count, p.name AS process,
-		e.prefetches AS prefetches, e.victim AS victim_place
+		e.prefetches AS prefetches, e.victim AS victim_place,
+		$USER(s), $USER(vs)
 	FROM top_eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
@@ -411,7 +440,9 @@ CREATE VIEW top_evictors AS
 	LEFT JOIN site vs ON vs.id = vx.site
 	LEFT JOIN text vfn ON vfn.id = vs.function
 	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object;
+	LEFT JOIN text vn ON vn.id = vx.object
+	$USERS(s)
+	$USERS(vs);
 
 CREATE VIEW threads AS
 	SELECT p.name AS process, t.thread AS thread, t.core AS core
@@ -419,21 +450,24 @@ CREATE VIEW threads AS
 
 -- `counts` with numbers in the place of texts, and what they stand for.
 CREATE VIEW cells AS
-	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.place AS place, x.site AS site,
-		x.object AS name, $COUNTS(c)
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, c.place AS place, s.base AS site,
+		x.object AS name, $COUNTS(c), s.user AS user_site, x.site AS chain_site
 	FROM level l
 	LEFT JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
-	LEFT JOIN place x ON x.id = c.place;
+	LEFT JOIN place x ON x.id = c.place
+	LEFT JOIN site s ON s.id = x.site;
 
 CREATE VIEW places AS
-	SELECT x.id AS place, x.site AS site, x.object AS name, fn.text AS function, fi.text AS file,
-		s.line AS line, n.text AS object
+	SELECT x.id AS place, s.base AS site, x.object AS name, fn.text AS function, fi.text AS file,
+		s.line AS line, n.text AS object,
+		$USER(s), s.user AS user_site, x.site AS chain_site
 	FROM place x
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW distances AS
 	SELECT p.name AS process, d.thread AS thread, fn.text AS function, fi.text AS file, s.line AS line,

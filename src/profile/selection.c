@@ -122,6 +122,12 @@ int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err)
 		   "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%weighted_bytes%'", err);
 }
 
+int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err)
+{
+	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%user_line%'",
+		   err);
+}
+
 int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err)
 {
 	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);

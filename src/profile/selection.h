@@ -26,6 +26,9 @@ int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err);
 /* 1 if its counts have weighted_bytes, 0 if it is older, or a code. */
 int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err);
 
+/* 1 if it tells the user's code apart (column user_line of counts), 0 if it is older, or a code. */
+int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err);
+
 /* 1 if it holds events of sets (view sets), 0 if it does not, or a code. */
 int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err);
 

@@ -29,7 +29,7 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
-    [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?)",
+    [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?,?)",
     [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?," FIFTEEN ")",
     [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?," FIFTEEN ")",
     [NM_INSERT_BUCKET] = "INSERT INTO bucket VALUES(?,?)",
@@ -52,7 +52,7 @@ int nm_store_open(struct nm_store *store, sqlite3 *db)
 	status = sqlite3_prepare_v3(db, "INSERT INTO text VALUES(?,?)", -1, SQLITE_PREPARE_PERSISTENT,
 				    &store->names.insert_text, NULL);
 	if (!status)
-		status = sqlite3_prepare_v3(db, "INSERT INTO site VALUES(?,?,?,?)", -1,
+		status = sqlite3_prepare_v3(db, "INSERT INTO site VALUES(?,?,?,?,?,?,?,?,?)", -1,
 					    SQLITE_PREPARE_PERSISTENT, &store->names.insert_site, NULL);
 	return status;
 }
@@ -239,14 +239,14 @@ static int note_digest(struct nm_store *store, sqlite3_int64 file, const char *m
 }
 
 /* Of all that was built from a file the oldest counts: nothing may be older than its source. */
-static int note_file(struct nm_store *store, const struct nm_result_site *site)
+static int note_file(struct nm_store *store, const char *name, const char *md5, int64_t when)
 {
-	uint64_t built = site->built ? (uint64_t)site->built : INT64_MAX;
+	uint64_t built = when ? (uint64_t)when : INT64_MAX;
 	sqlite3_int64 file;
-	int status = nm_names_text(&store->names, site->file, &file);
+	int status = nm_names_text(&store->names, name, &file);
 
 	if (!status && file)
-		status = note_digest(store, file, site->md5);
+		status = note_digest(store, file, md5);
 	if (status || !file || nm_map_get(&store->files, (uint64_t)file, INT64_MAX) < built)
 		return status;
 	return nm_map_put(&store->files, (uint64_t)file, built) ? SQLITE_NOMEM : SQLITE_OK;
@@ -264,7 +264,9 @@ static sqlite3_int64 *store_sites(struct nm_result_writer *w)
 
 		w->status = nm_names_site(&w->store->names, site, &ids[i]);
 		if (!w->status)
-			w->status = note_file(w->store, site);
+			w->status = note_file(w->store, site->file, site->md5, site->built);
+		if (!w->status)
+			w->status = note_file(w->store, site->user_file, site->user_md5, site->built);
 	}
 	return ids;
 }
@@ -430,7 +432,8 @@ static void store_patterns(struct nm_result_writer *w)
 
 /* ---- contexts ---- */
 
-static void store_contexts(struct nm_result_writer *w)
+/* users: for each context, the site of the nearest call that the user wrote; 0: there is none. */
+static void store_contexts(struct nm_result_writer *w, sqlite3_int64 *users)
 {
 	const struct nm_result *result = w->result;
 
@@ -439,10 +442,13 @@ static void store_contexts(struct nm_result_writer *w)
 		sqlite3_stmt *insert = row_of_process(w, NM_INSERT_CONTEXT);
 		sqlite3_int64 site = 0;
 
+		users[i] = i ? users[c->parent] : 0;
 		if (c->site != UINT32_MAX)
 			w->status = nm_names_site(&w->store->names, &result->sites[c->site], &site);
 		if (w->status)
 			return;
+		if (c->site != UINT32_MAX && !result->sites[c->site].is_library)
+			users[i] = nm_names_user(&w->store->names, site);
 		number(insert, 2, i);
 		if (i)
 			number(insert, 3, c->parent);
@@ -451,6 +457,7 @@ static void store_contexts(struct nm_result_writer *w)
 		id(insert, 4, text_id(w, c->function));
 		id(insert, 5, site);
 		number(insert, 6, c->calls);
+		id(insert, 7, users[i]);
 		run(w, insert);
 	}
 }
@@ -559,20 +566,23 @@ static void store_context_sums(struct nm_result_writer *w, unsigned level)
 static void store_call_chains(struct nm_result_writer *w)
 {
 	struct context_row *rows;
+	sqlite3_int64 *users;
 
 	if (!w->result->context_count)
 		return;
 	rows = sorted_context_rows(w);
-	if (!rows) {
+	users = calloc(w->result->context_count, sizeof *users);
+	if (!rows || !users)
 		w->status = SQLITE_NOMEM;
-		return;
-	}
-	store_contexts(w);
-	store_buckets(w);
+	else
+		store_contexts(w, users);
+	if (!w->status)
+		store_buckets(w);
 	for (unsigned level = 0; level < w->result->machine.count && !w->status; level++) {
 		store_context_attrs(w, level, rows);
 		store_context_sums(w, level);
 	}
+	free(users);
 	free(rows);
 }
 

@@ -36,6 +36,22 @@ static int note(int found, int *ret_there)
 	return found < 0 ? found : 0;
 }
 
+/* Views name the frames that were chosen from here on. */
+static int choose_frame(struct nm_profile *profile, struct nm_selection *selection, struct nm_error *err)
+{
+	enum nm_shown_frame frame = selection->request.frame;
+	int status = nm_profile_show_frame(profile, frame, err), by_call = 0;
+
+	if (!status && frame != NM_SHOW_INNERMOST)
+		status = note(nm_profile_has_user_code(profile, err), &selection->has_inner);
+	if (!status)
+		status = note(nm_profile_has(profile, "cells", err), &selection->has_cells);
+	if (!status && selection->has_inner && frame == NM_SHOW_USER)
+		status = note(nm_profile_has_contexts(profile, err), &by_call);
+	selection->has_cells &= !by_call;
+	return status;
+}
+
 int nm_selection_make(struct nm_profile *profile, const struct nm_report_request *request,
 		      struct nm_selection *selection, struct nm_error *err)
 {
@@ -55,6 +71,8 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status)
 		status = nm_levels_load(&selection->levels, profile, request->latency, err);
 	if (!status)
+		status = choose_frame(profile, selection, err);
+	if (!status)
 		status = choose_names(profile, selection, err);
 	if (!status)
 		status = note(nm_profile_has_sites(profile, err), &selection->has_strides);
@@ -62,8 +80,6 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 		status = note(nm_profile_has_weights(profile, err), &selection->has_weights);
 	if (!status)
 		status = note(nm_profile_has_fields(profile, err), &selection->has_fields);
-	if (!status)
-		status = note(nm_profile_has(profile, "cells", err), &selection->has_cells);
 	if (!status)
 		status = note(nm_profile_has(profile, "prefetches", err), &selection->has_prefetches);
 	if (!status) {

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "inlined.h"
 #include "reader.h"
 
 enum nm_format { NM_FORMAT_TEXT, NM_FORMAT_CSV, NM_FORMAT_JSON };
@@ -23,14 +24,15 @@ struct nm_style {
 };
 
 struct nm_report_request {
-	const char *level;   /* NULL: the first level that takes data */
-	const char *process; /* NULL: all */
-	int64_t thread;      /* 0: all */
-	const char *sort;    /* name of a column; NULL: the report's own */
-	int64_t limit;       /* rows; 0: all */
-	const char *by;      /* for nm_report_by: names of keys, by commas */
-	const char *columns; /* what text shows, by commas; NULL: the report's own choice */
-	const char *latency; /* "L2=14,memory=200"; NULL: what is known of the levels */
+	const char *level;         /* NULL: the first level that takes data */
+	const char *process;       /* NULL: all */
+	int64_t thread;            /* 0: all */
+	const char *sort;          /* name of a column; NULL: the report's own */
+	int64_t limit;             /* rows; 0: all */
+	const char *by;            /* for nm_report_by: names of keys, by commas */
+	const char *columns;       /* what text shows, by commas; NULL: the report's own choice */
+	const char *latency;       /* "L2=14,memory=200"; NULL: what is known of the levels */
+	enum nm_shown_frame frame; /* which frame of inlined calls the keys function, file and line name */
 	/* Only these: a name, or a pattern with *, ? and [...]; of files the last components will do.  NULL: all. */
 	const char *object, *function, *file;
 };

@@ -30,12 +30,19 @@ struct nm_result_object {
 	uint32_t chain; /* 1 + index of the context that allocates, where buckets are told apart by it */
 };
 
-struct nm_result_site { /* one line of one function, or one instruction of it */
-	const char *function, *file, *module;
-	uint32_t line;    /* 0: unknown */
+/* One line of one function with the calls that it is inlined through, or one instruction of it. */
+struct nm_result_site {
+	const char *function, *file, *module; /* of the innermost inlined function */
+	uint32_t line;                        /* 0: unknown */
 	int64_t built;    /* when the module's file was last written, seconds since 1970; 0: unknown */
 	uint64_t address; /* of the instruction in the module; 0 where lines only are told apart */
 	const char *md5;  /* of the file when it was compiled, or NULL */
+	/* The nearest frame of the user's code; the innermost again if none is. */
+	const char *user_function, *user_file, *user_md5;
+	uint32_t user_line;
+	int is_library; /* none of the frames is the user's code */
+	const char *
+	    inlined; /* "get (a.h:7) < sum (b.c:12)": all frames, innermost first; NULL: nothing is inlined */
 };
 
 struct nm_result_thread { /* where the machine has several cores */

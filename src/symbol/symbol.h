@@ -66,6 +66,7 @@ int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_funct
  * last; position [0] is the line of the instruction, [1] the line of the call that was inlined, ...
  * A line of 0 (compilers leave such holes) takes the nearest line before it within the same function.
  * file is the path as DWARF gives it (absolute where the compilation directory is known), or NULL.
+ * A function that is in no symbol table is called "module+0x1234" after its start, as far as unwind tables tell that.
  * Returns the number of positions, at most max; 0 if nothing is known. */
 struct nm_source_position {
 	const char *function, *file;
@@ -73,6 +74,9 @@ struct nm_source_position {
 };
 size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, struct nm_source_position *at,
 				  size_t max);
+
+/* Is a function called after its address? */
+int nm_is_nameless_function(const char *function);
 
 /* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is not told or not one: of a file that
  * nm_module_source_positions has named. */

@@ -197,6 +197,9 @@ int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_var
 enum nm_debug_level module_debug_level(struct nm_module *module);
 size_t module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
 
+/* elf/unwind_starts.c: "module+0x1234", interned, after the start of the function around vaddr; NULL: not known. */
+const char *module_nameless_function(struct nm_module *module, uint64_t vaddr);
+
 /* elf/plt.c: appends "name@plt" stubs to module->functions. */
 void plt_read(struct nm_module *module);
 

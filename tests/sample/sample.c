@@ -30,13 +30,17 @@ static struct nm_result_object solver_objects[] = {
     {"<unknown>", NM_OBJECT_UNKNOWN, NULL, 0, 0, 0, NULL, 0},
 };
 
+#define SITE(function_, file_, module_, line_, address_)                                                    \
+	{                                                                                                   \
+		.function = function_, .file = file_, .module = module_, .line = line_, .address = address_ \
+	}
 static struct nm_result_site solver_sites[] = {
-    {"multiply", "/src/solver/solver.c", "solver", 40, 0, 0, NULL},
-    {"multiply", "/src/solver/solver.c", "solver", 41, 0, 0, NULL},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0, 0, NULL},
-    {LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0, 0, NULL},
-    {NULL, NULL, "libc.so.6", 0, 0, 0, NULL},
-    {"memcpy", NULL, "libc.so.6", 0, 0, 0, NULL},
+    SITE("multiply", "/src/solver/solver.c", "solver", 40, 0),
+    SITE("multiply", "/src/solver/solver.c", "solver", 41, 0),
+    SITE(LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "solver", 1281, 0),
+    SITE(LONG_NAME, "/usr/include/c++/12/bits/stl_vector.h", "libplugin.so", 1281, 0),
+    SITE(NULL, NULL, "libc.so.6", 0, 0),
+    SITE("memcpy", NULL, "libc.so.6", 0, 0),
 };
 
 static struct nm_result_attribution solver_attrs[] = {
@@ -92,7 +96,7 @@ static const char *undebugged[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/vend
 
 static struct nm_result_object cc1_objects[] = {
     {"heap ggc_alloc (ggc.c:7)", NM_OBJECT_HEAP, NULL, 4096, 1, 4096, "ggc.c:7", 0}};
-static struct nm_result_site cc1_sites[] = {{"ggc_alloc", "ggc.c", "cc1", 7, 0, 0, NULL}};
+static struct nm_result_site cc1_sites[] = {SITE("ggc_alloc", "ggc.c", "cc1", 7, 0)};
 static struct nm_result_attribution cc1_attrs[] = {{1, 0, 0}};
 static struct nm_counts cc1_l1[] = {{100, 100, 0, 64, 64, 0, 0, 0, 64, 200, 800, 4096, 0, 0, 2500}};
 static struct nm_counts cc1_l2[] = {{0, 64, 0, 64, 64, 0, 0, 0, 64, 64, 800, 4096, 0, 0, 800}};
@@ -168,11 +172,11 @@ static struct nm_result_code walk_codes[] = {
 static struct nm_result_code other_codes[] = {
     {"walk", "main", 0x1103, sizeof other_code, other_code, NULL, 0}};
 static struct nm_result_site walk_sites[] = {
-    {"at", "/src/solver/solver.c", "walk", 41, 0, 0x119c, NULL},
-    {"walk", "/src/solver/solver.c", "walk", 42, 0, 0x11b9, NULL},
-    {"main", "/src/solver/solver.c", "walk", 50, 0, 0x1108, NULL},
-    {NULL, NULL, "libplugin.so", 0, 0, 0x2000, NULL},
-    {NULL, NULL, "libplugin.so", 0, 0, 0x2003, NULL},
+    SITE("at", "/src/solver/solver.c", "walk", 41, 0x119c),
+    SITE("walk", "/src/solver/solver.c", "walk", 42, 0x11b9),
+    SITE("main", "/src/solver/solver.c", "walk", 50, 0x1108),
+    SITE(NULL, NULL, "libplugin.so", 0, 0x2000),
+    SITE(NULL, NULL, "libplugin.so", 0, 0x2003),
 };
 static struct nm_result_attribution walk_attrs[] = {{1, 0, 0}, {1, 1, 3}, {1, 2, 2},
 						    {2, 3, 0}, {1, 0, 2}, {2, 4, 0}};

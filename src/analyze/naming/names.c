@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "engine_priv.h"
+#include "user_code.h"
 
 enum {
 	MAX_INLINED = 16,
@@ -29,51 +30,13 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int starts_with_any(const char *s, const char *const *prefixes)
-{
-	for (; *prefixes; prefixes++)
-		if (!strncmp(s, *prefixes, strlen(*prefixes)))
-			return 1;
-	return 0;
-}
-
-/* Where the name proper begins in a demangled name: a template's has its return type before it, as in
- * "long& std::vector<long>::emplace_back<long>(long&&)". */
-static const char *after_return_type(const char *function)
-{
-	const char *start = function;
-	int depth = 0;
-
-	for (const char *s = function; *s; s++) {
-		if (!strncmp(s, "operator", 8) || (*s == '(' && !depth && strncmp(s, "(anonymous", 10)))
-			break;
-		if (*s == '<' || *s == '(')
-			depth++;
-		else if (*s == ')' || (*s == '>' && s > function && s[-1] != '-'))
-			depth--;
-		else if (*s == ' ' && !depth)
-			start = s + 1;
-	}
-	return start;
-}
-
-/* Functions of language libraries that stand between a program and its allocator. */
-static int is_plumbing(const char *function)
-{
-	static const char *const prefixes[] = {"std::",  "__gnu_cxx::", "operator new", "alloc::", "<alloc::",
-					       "core::", "<core::",     "hashbrown::",  "__rust_", "__rdl_",
-					       "__rg_",  "<std::",      "<hashbrown::", NULL};
-
-	return starts_with_any(after_return_type(function), prefixes);
-}
-
 /* Functions that by their name hand out memory on somebody's behalf, and that the evidence may miss: they
  * write a header into the block or clear it, or they were inlined. */
 static int is_allocation_wrapper(const char *function)
 {
 	static const char *const words[] = {"malloc", "calloc",  "zalloc", "realloc", "memalign",
 					    "strdup", "strndup", "memdup", NULL};
-	const char *name = after_return_type(function);
+	const char *name = nm_name_proper(function);
 	size_t length = strcspn(name, "(<");
 
 	for (const char *s = name; s < name + length; s++)
@@ -81,15 +44,6 @@ static int is_allocation_wrapper(const char *function)
 			if (!strncasecmp(s, words[i], strlen(words[i])))
 				return 1;
 	return 0;
-}
-
-static int is_system_library(const char *module)
-{
-	static const char *const prefixes[] = {
-	    "libc.so",  "libc-",       "libstdc++.so", "ld-linux",    "libpthread", "libm.so",
-	    "libgcc_s", "libjemalloc", "libtcmalloc",  "libmimalloc", NULL};
-
-	return starts_with_any(module, prefixes);
 }
 
 /* One call instruction of a chain: where it stands in the source. */
@@ -126,7 +80,7 @@ static int describe(struct nm_engine *e, const char *prefix, const struct call_p
 	char name[NAME_ROOM];
 
 	*ret_at = NULL;
-	if (i >= place->count || !p->function) {
+	if (i >= place->count || !p->function || nm_is_nameless_function(p->function)) {
 		if (!place->module)
 			snprintf(name, sizeof name, "%s <unknown caller>", prefix);
 		else
@@ -147,7 +101,8 @@ static int describe(struct nm_engine *e, const char *prefix, const struct call_p
 /* Does this place say what the memory is for? */
 static int is_telling(const struct nm_source_position *p)
 {
-	if (!p->function || is_plumbing(p->function) || is_allocation_wrapper(p->function))
+	if (!p->function || nm_is_nameless_function(p->function) || nm_is_library_function(p->function) ||
+	    is_allocation_wrapper(p->function))
 		return 0;
 	return !p->file || strncmp(p->file, "/usr/include/", 13) || !strstr(p->file, "/bits/");
 }
@@ -187,7 +142,7 @@ static int name_of_chain(struct nm_engine *e, const char *prefix, const struct n
 		find_call(e, c->pcs[level], &place);
 		if (level == from)
 			first = place;
-		if (!place.count || is_system_library(nm_module_name(place.module)))
+		if (!place.count || nm_is_system_library(nm_module_name(place.module)))
 			continue;
 		i = level == from && from < NM_FORWARD_LEVELS ? inlined_forwarders(e, &place, c->used[from])
 							      : 0;
@@ -245,7 +200,7 @@ const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t con
 
 	for (uint32_t level = 0; level < c->count && what == NM_ALLOCATED_UNKNOWN; level++) {
 		find_call(e, c->pcs[level], &place);
-		if (place.count && !is_system_library(nm_module_name(place.module)))
+		if (place.count && !nm_is_system_library(nm_module_name(place.module)))
 			what = nm_module_allocated(place.module, place.vaddr, bytes, &type);
 	}
 	return type;

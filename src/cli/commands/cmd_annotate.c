@@ -13,7 +13,7 @@ struct annotate_options {
 	const char *input, *level, *sort, *process, *object, *columns, *threshold;
 	struct nm_option_list maps, folders;
 	int64_t context, thread, width;
-	int assembly, syntax, whole, colour, format;
+	int assembly, syntax, whole, colour, format, frame;
 };
 
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
@@ -35,6 +35,8 @@ static const struct nm_option options[] = {
      offsetof(struct annotate_options, thread), NULL},
     {"threshold", 0, "PERCENT", "leave out files, functions and lines below this share (0.5)", NM_OPTION_TEXT,
      offsetof(struct annotate_options, threshold), NULL},
+    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
+     NM_OPTION_CHOICE, offsetof(struct annotate_options, frame), "user|innermost|all"},
     {"asm", 0, NULL, "show instructions (record --asm)", NM_OPTION_FLAG,
      offsetof(struct annotate_options, assembly), NULL},
     {"syntax", 0, "NAME", "syntax of instructions (att)", NM_OPTION_CHOICE,
@@ -61,7 +63,11 @@ static int read_request(const struct nm_command *self, const struct annotate_opt
 {
 	char *end;
 	struct nm_annotate_request r = {
-	    .report = {.level = o->level, .process = o->process, .thread = o->thread, .sort = o->sort},
+	    .report = {.level = o->level,
+		       .process = o->process,
+		       .thread = o->thread,
+		       .sort = o->sort,
+		       .frame = (enum nm_shown_frame)o->frame},
 	    .object = o->object,
 	    .columns = o->columns,
 	    .names = (const char *const *)operands->at,

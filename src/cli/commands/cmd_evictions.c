@@ -10,7 +10,7 @@
 struct evictions_options {
 	const char *input, *level, *evictor, *victim, *sort, *process;
 	int64_t limit, width;
-	int sets, format;
+	int sets, format, frame;
 };
 
 static const struct nm_option options[] = {
@@ -28,6 +28,8 @@ static const struct nm_option options[] = {
      NM_OPTION_TEXT, offsetof(struct evictions_options, sort), NULL},
     {"limit", 'n', "N", "show N objects (8), or source lines or sets (20); 0: all", NM_OPTION_NUMBER,
      offsetof(struct evictions_options, limit), NULL},
+    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
+     NM_OPTION_CHOICE, offsetof(struct evictions_options, frame), "user|innermost|all"},
     {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
      offsetof(struct evictions_options, process), NULL},
     {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
@@ -57,7 +59,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 						.victim = o.victim,
 						.sort = o.sort,
 						.limit = o.limit,
-						.by_set = o.sets};
+						.by_set = o.sets,
+						.frame = (enum nm_shown_frame)o.frame};
 	status = nm_evictions_run(viewer.profile, &request, &viewer.style, viewer.output.file, &viewer.err);
 	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
 }

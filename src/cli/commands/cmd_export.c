@@ -18,7 +18,7 @@
 struct export_options {
 	const char *input, *output, *level, *event, *process;
 	int64_t thread;
-	int objects, separate, list;
+	int objects, separate, list, frame;
 };
 
 static const struct nm_option options[] = {
@@ -34,6 +34,8 @@ static const struct nm_option options[] = {
      offsetof(struct export_options, process), NULL},
     {"thread", 't', "N", "only this thread, counted from 1", NM_OPTION_NUMBER,
      offsetof(struct export_options, thread), NULL},
+    {"inline", 0, "FRAME", "the frame of inlined calls to name (user; csv and json write all)",
+     NM_OPTION_CHOICE, offsetof(struct export_options, frame), "user|innermost|all"},
     {"objects", 0, NULL, "callgrind, pprof: show data objects as functions", NM_OPTION_FLAG,
      offsetof(struct export_options, objects), NULL},
     {"separate", 0, NULL, "write one file for each thread: FILE.1, FILE.2, ...", NM_OPTION_FLAG,
@@ -157,7 +159,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 				nm_exporter_name(exporter));
 	if (nm_profile_open(&profile, o.input, &err))
 		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	request = (struct nm_export_request){o.level, o.event, o.process, o.thread, o.objects};
+	request = (struct nm_export_request){o.level,  o.event,   o.process,
+					     o.thread, o.objects, (enum nm_shown_frame)o.frame};
 	if (nm_export_open(&export, exporter, profile, &request, &err))
 		status = nm_failed(&err, NM_STATUS_USAGE);
 	else if (o.separate)

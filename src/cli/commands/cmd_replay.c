@@ -32,6 +32,7 @@ static const struct nm_option options[] = {
     NM_ROW_HEAP_CHAINS(struct replay_options, simulation),
     NM_ROW_DISTANCES(struct replay_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct replay_options, simulation),
+    NM_ROW_USER_PATH(struct replay_options, simulation),
     NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),
     {"from", 0, "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,

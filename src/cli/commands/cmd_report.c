@@ -11,7 +11,7 @@
 struct report_options {
 	const char *input, *level, *sort, *process, *by, *object, *function, *file, *columns, *latency;
 	int64_t limit, thread, width;
-	int format;
+	int format, frame;
 };
 
 static const struct nm_option options[] = {
@@ -31,6 +31,8 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, file), NULL},
     {"columns", 'c', "COLUMNS", "show these columns, named as in the CSV output", NM_OPTION_TEXT,
      offsetof(struct report_options, columns), NULL},
+    {"inline", 0, "FRAME", "the frame of inlined calls that lines and functions name (user)",
+     NM_OPTION_CHOICE, offsetof(struct report_options, frame), "user|innermost|all"},
     {"latency", 0, "LIST", "cycles of a miss, by the level that serves it, e.g. L2=14,memory=200",
      NM_OPTION_TEXT, offsetof(struct report_options, latency), NULL},
     {"limit", 'n', "N", "show N rows; 0: all (20)", NM_OPTION_NUMBER, offsetof(struct report_options, limit),
@@ -101,6 +103,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 					     .by = o.by,
 					     .columns = o.columns,
 					     .latency = o.latency,
+					     .frame = (enum nm_shown_frame)o.frame,
 					     .object = o.object,
 					     .function = o.function,
 					     .file = o.file};

@@ -153,6 +153,7 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 	const struct nm_report_request r = {.level = request->level,
 					    .process = request->process,
 					    .sort = request->sort,
+					    .frame = request->frame,
 					    .limit = request->limit >= 0 ? request->limit
 						     : is_matrix         ? MATRIX_ROWS
 									 : LINES};

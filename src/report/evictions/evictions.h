@@ -16,6 +16,7 @@ struct nm_evictions_request {
 	    *sort;     /* of the matrix: "lost", "took" or "self"; else a column; NULL: lost, count, lines */
 	int64_t limit; /* objects of the matrix, lines or sets; 0: all; -1: as many as usual */
 	int by_set;    /* the sets that lose the lines, of a pair or of all */
+	enum nm_shown_frame frame; /* of inlined calls */
 };
 
 /* NM_EINVAL: no such level, process, object or column; the text tells what there is, or what is near. */

@@ -5,7 +5,8 @@
  * Steps, until the name fits: template arguments become "<…>" (the longest group first), parameter
  * lists become "(…)" and then nothing, the middle is cut out (a third of what is left before the cut: names
  * differ more at their ends).  A name's last "(file:line)" is never touched, nor is
- * the file:line at the start of a place: both then may take more than the width.
+ * the file:line at the start of a place: both then may take more than the width.  The innermost frame behind a place
+ * is dropped before its function is shortened.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ char *nm_shorten_name(const char *name, size_t width, const char *ellipsis)
 
 enum { LEAST_FUNCTION = 5 }; /* columns: less than that names nothing, and the place stands alone */
 
-char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
+static char *shorten_place(const char *place, size_t width, const char *ellipsis)
 {
 	const char *function = strstr(place, " (");
 	size_t head, fixed;
@@ -175,6 +176,9 @@ char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
 	if (nm_utf8_width(place) <= width || !function)
 		return strdup(place);
 	head = (size_t)(function - place);
+	if (!isdigit((unsigned char)place[head - 1]) &&
+	    head > width / 2) /* code without a source: "function (module)" */
+		return nm_shorten_name(place, width, ellipsis);
 	fixed = nm_utf8_width(place) - nm_utf8_width(function) + 3;
 	if (width < fixed + LEAST_FUNCTION)
 		return strndup(place, head);
@@ -191,4 +195,30 @@ char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
 	free(shorter);
 	free(inside);
 	return text;
+}
+
+/* " < file:line function" behind the place, or its end. */
+static const char *inner_part(const char *place)
+{
+	const char *function = strstr(place, " ("), *inner;
+	size_t behind = function ? group_end(place, (size_t)(function + 1 - place), strlen(place)) : 0;
+
+	inner = strstr(place + behind, " < ");
+	return inner ? inner : place + strlen(place);
+}
+
+/* The innermost frame gives way first: its function, then its line. */
+char *nm_shorten_location(const char *place, size_t width, const char *ellipsis)
+{
+	const char *inner = inner_part(place), *function = *inner ? strchr(inner + 3, ' ') : NULL;
+	char *outer, *shorter;
+
+	if (nm_utf8_width(place) <= width)
+		return strdup(place);
+	if (function && columns(place, (size_t)(function - place)) <= width)
+		return strndup(place, (size_t)(function - place));
+	outer = strndup(place, (size_t)(inner - place));
+	shorter = outer ? shorten_place(outer, width, ellipsis) : NULL;
+	free(outer);
+	return shorter;
 }

@@ -73,7 +73,7 @@ static char *format(const struct nm_column *column, const struct nm_value *value
 	int n = 0;
 
 	if (value->type == NM_VALUE_NULL)
-		return strdup(column->kind == NM_COLUMN_NAME ? "?" : "");
+		return strdup(column->kind == NM_COLUMN_NAME ? "-" : "");
 	if (value->type == NM_VALUE_TEXT)
 		return strdup(value->text);
 	if (column->kind == NM_COLUMN_REAL)

@@ -6,6 +6,7 @@
  * cycles, and p instructions.  Percentages are shares of the selection's misses, MPKI is per 1000
  * instructions of the selected processes (of all their threads).  Classes are shares of the lines filled.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,35 +15,84 @@
 
 /* ---- cells that text makes of several columns ------------------------------------------------ */
 
-/* "file:line (function)" with the file's last component, as far as known. */
-static const char *place(struct nm_table *table, const char *function, const char *file, int64_t line)
+static const char *base_name(const char *path)
 {
-	const char *slash = file ? strrchr(file, '/') : NULL;
-	char *text = NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+/* "file:line (function)" with the file's last component, as far as known; of code without a source its function and
+ * module. */
+static const char *place(struct nm_table *table, const char *function, const char *file, int64_t line,
+			 const char *module)
+{
+	const char *head = file ? base_name(file) : function ? function : module ? module : "<unknown code>";
+	const char *inside = file ? function : function ? module : NULL;
+	char number[24] = "", *text = NULL;
 	int n;
 
-	if (slash)
-		file = slash + 1;
 	if (file && line)
-		n = asprintf(&text, "%s:%lld%s%s%s", file, (long long)line, function ? " (" : "",
-			     function ? function : "", function ? ")" : "");
-	else
-		n = asprintf(&text, "%s%s%s%s", file ? file : "?", function ? " (" : "",
-			     function ? function : "", function ? ")" : "");
+		snprintf(number, sizeof number, ":%" PRId64, line);
+	n = asprintf(&text, "%s%s%s%s%s", head, number, inside ? " (" : "", inside ? inside : "",
+		     inside ? ")" : "");
+	return nm_table_keep(table, n < 0 ? NULL : text);
+}
+
+/* The last component of a function's name, without its arguments and those of templates; malloc'ed. */
+static char *bare_name(const char *function)
+{
+	const char *start = function, *at = function;
+	int depth = 0;
+
+	for (; *at && (depth || *at != '(' || !strncmp(at, "(anonymous", 10)); at++) {
+		if (!depth && !strncmp(at, "operator", 8)) {
+			start = at;
+			at += 8 + strspn(at + 8, "<>=-!+*/()[]");
+			break;
+		}
+		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+		if (!depth && (*at == ':' || *at == ' '))
+			start = at + 1;
+	}
+	if (strncmp(start, "operator", 8))
+		at = start + strcspn(start, "<(");
+	return strndup(start, (size_t)(at - start));
+}
+
+/* "place < file:line function": with the innermost of the inlined functions, where that is another. */
+static const char *with_inner(struct nm_table *table, size_t row, const char *outer)
+{
+	const char *file = base_name(nm_table_find(table, row, "inner_file")->text);
+	const char *function = nm_table_find(table, row, "inner_function")->text;
+	const char *outer_file = base_name(nm_table_named(table, row, "file")->text);
+	int64_t line = nm_table_find(table, row, "inner_line")->integer;
+	char *text = NULL, *bare;
+	int n;
+
+	if (!outer || !file || !line || !outer_file ||
+	    (line == nm_table_named(table, row, "line")->integer && !strcmp(file, outer_file)))
+		return outer;
+	bare = bare_name(function ? function : "");
+	n = asprintf(&text, "%s < %s:%" PRId64 " %s", outer, file, line, bare ? bare : "");
+	free(bare);
 	return nm_table_keep(table, n < 0 ? NULL : text);
 }
 
 const char *nm_compose_location(struct nm_table *table, size_t row)
 {
-	return place(table, nm_table_find(table, row, "function")->text,
-		     nm_table_named(table, row, "file")->text, nm_table_named(table, row, "line")->integer);
+	return with_inner(table, row,
+			  place(table, nm_table_find(table, row, "function")->text,
+				nm_table_named(table, row, "file")->text,
+				nm_table_named(table, row, "line")->integer,
+				nm_table_find(table, row, "module")->text));
 }
 
 const char *nm_compose_victim_location(struct nm_table *table, size_t row)
 {
 	return place(table, nm_table_named(table, row, "victim_function")->text,
 		     nm_table_named(table, row, "victim_file")->text,
-		     nm_table_named(table, row, "victim_line")->integer);
+		     nm_table_named(table, row, "victim_line")->integer, NULL);
 }
 
 const char *nm_compose_evictor(struct nm_table *table, size_t row)
@@ -53,8 +103,8 @@ const char *nm_compose_evictor(struct nm_table *table, size_t row)
 	if (!object)
 		return NULL;
 	at = place(table, NULL, nm_table_named(table, row, "evictor_file")->text,
-		   nm_table_named(table, row, "evictor_line")->integer);
-	if (!at || !strcmp(at, "?"))
+		   nm_table_named(table, row, "evictor_line")->integer, NULL);
+	if (!at || *at == '<')
 		return object;
 	return nm_table_keep(table, asprintf(&text, "%s (%s)", object, at) < 0 ? NULL : text);
 }

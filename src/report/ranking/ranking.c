@@ -15,6 +15,7 @@
  *     e   where object, line and function are keys: the evictor that replaced most of its lines
  *     s   the same: the stride that most of its accesses follow
  *     g, h, i  of fields (field_columns.c)
+ *     m   where line is a key and names the user's code: the innermost frame that most of its misses are in
  *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the others
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
@@ -255,6 +256,25 @@ static void put_fields(struct query_builder *b)
 		put_list(b, columns, count);
 }
 
+static int has_inner(const struct query_builder *b) { return b->has[LINE] && b->selection->has_inner; }
+
+static void put_inner(struct query_builder *b)
+{
+	static const struct {
+		struct nm_column column;
+		const char *sql;
+	} columns[] = {
+	    {{.name = "inner_file", .kind = NM_COLUMN_NAME}, "m.inner_file"},
+	    {{.name = "inner_line"}, "m.inner_line"},
+	    {{.name = "inner_function", .kind = NM_COLUMN_NAME}, "m.inner_function"},
+	    {{.name = "library"}, "m.library"},
+	    {{.name = "module", .kind = NM_COLUMN_NAME}, "m.module"},
+	};
+
+	for (unsigned i = 0; has_inner(b) && i < sizeof columns / sizeof *columns; i++)
+		put(b, &columns[i].column, columns[i].sql);
+}
+
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
 static void write_sums(const struct query_builder *b, FILE *sql)
@@ -344,6 +364,44 @@ static void write_instructions(const struct query_builder *b, FILE *sql)
 	      sql);
 }
 
+/* The keys of m, each behind a text. */
+static void write_place_keys(const struct query_builder *b, const char *before, FILE *sql)
+{
+	static const unsigned place[] = {FUNCTION, SOURCE, LINE, OBJECT};
+
+	for (unsigned i = 0; i < sizeof place / sizeof *place; i++)
+		if (b->has[place[i]])
+			fprintf(sql, "%s%s", before, keys[place[i]].name);
+}
+
+/* max(n) makes SQLite take the other columns of its group from the row that has it. */
+static void write_inner(const struct query_builder *b, FILE *sql)
+{
+	static const char inner[] = "inner_file, inner_line, inner_function, library, module";
+	const char *process = b->selection->request.process ? " AND counts.process = ?2" : "";
+
+	fputs(", m AS MATERIALIZED (SELECT level", sql);
+	write_place_keys(b, ", ", sql);
+	fprintf(sql, ", %s, max(n) AS n FROM (SELECT counts.level AS level", inner);
+	write_place_keys(b, b->chosen ? ", places." : ", counts.", sql);
+	fprintf(sql, ", %s, sum(read_misses + write_misses) AS n FROM ", inner);
+	if (b->chosen)
+		fprintf(sql,
+			"cells AS counts CROSS JOIN places ON places.place = counts.place "
+			"WHERE counts.place IN (SELECT place FROM a)%s GROUP BY counts.level, counts.place)",
+			process);
+	else
+		fprintf(sql, "%s WHERE counts.level IN (SELECT level FROM c)%s GROUP BY counts.level",
+			b->has[FIELD] ? "field_counts AS counts" : "counts", process);
+	if (!b->chosen) {
+		write_place_keys(b, ", counts.", sql);
+		fprintf(sql, ", %s)", inner);
+	}
+	fputs(" GROUP BY level", sql);
+	write_place_keys(b, ", ", sql);
+	fputc(')', sql);
+}
+
 static void write_details(const struct query_builder *b, FILE *sql)
 {
 	const char *process = b->has[PROCESS] ? "process, " : "";
@@ -376,6 +434,8 @@ static void write_details(const struct query_builder *b, FILE *sql)
 		nm_field_expression(process, sql);
 	if (has_structure(b))
 		nm_structure_expression(among, sql);
+	if (has_inner(b))
+		write_inner(b, sql);
 }
 
 /* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
@@ -435,6 +495,12 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 			b->has[PROCESS] ? " AND g.process = c.process" : "");
 	if (has_structure(b))
 		fputs(" LEFT JOIN h ON h.object IS c.object LEFT JOIN i ON i.object IS c.object", sql);
+	if (has_inner(b)) {
+		fputs(" LEFT JOIN m ON m.level = c.level", sql);
+		for (unsigned k = FUNCTION; k <= OBJECT; k++)
+			if (b->has[k])
+				fprintf(sql, " AND m.%s IS c.%s", keys[k].name, keys[k].name);
+	}
 }
 
 static char *assemble(const struct query_builder *b, const char *select, const char *ties)
@@ -506,6 +572,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		put_evictor(&b);
 		put_stride(&b);
 		put_fields(&b);
+		put_inner(&b);
 	}
 	b.chosen = is_for_first(&b);
 	if (!b.select || nm_memstream_close(b.select, &select))

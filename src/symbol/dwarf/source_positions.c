@@ -39,7 +39,8 @@ static const char *symbol_name(struct nm_module *module, uint64_t vaddr)
 {
 	module_read_symbols(module);
 	const struct span *span = spans_find(&module->function_spans, vaddr);
-	return span ? elf_symbol_plain(module, &module->functions.at[span->id]) : NULL;
+	return span ? elf_symbol_plain(module, &module->functions.at[span->id])
+		    : module_nameless_function(module, vaddr);
 }
 
 /* The chain of frames from the innermost outwards. */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * user_code.c - see user_code.h.
+ */
+#include "user_code.h"
+
+#include <string.h>
+
+static int starts_with_any(const char *s, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (!strncmp(s, *prefixes, strlen(*prefixes)))
+			return 1;
+	return 0;
+}
+
+const char *nm_name_proper(const char *function)
+{
+	const char *start = function;
+	int depth = 0;
+
+	for (const char *s = function; *s; s++) {
+		if (!strncmp(s, "operator", 8) || (*s == '(' && !depth && strncmp(s, "(anonymous", 10)))
+			break;
+		if (*s == '<' || *s == '(')
+			depth++;
+		else if (*s == ')' || (*s == '>' && s > function && s[-1] != '-'))
+			depth--;
+		else if (*s == ' ' && !depth)
+			start = s + 1;
+	}
+	return start;
+}
+
+int nm_is_library_function(const char *function)
+{
+	static const char *const prefixes[] = {"std::",
+					       "__gnu_cxx::",
+					       "__cxxabiv1::",
+					       "operator new",
+					       "operator delete",
+					       "alloc::",
+					       "<alloc::",
+					       "core::",
+					       "<core::",
+					       "hashbrown::",
+					       "<std::",
+					       "<hashbrown::",
+					       "__rust_",
+					       "__rdl_",
+					       "__rg_",
+					       "__rustc::",
+					       "Eigen::",
+					       "boost::",
+					       "absl::",
+					       "fmt::",
+					       "tbb::",
+					       "_gfortran_",
+					       NULL};
+
+	return starts_with_any(nm_name_proper(function), prefixes);
+}
+
+int nm_is_system_library(const char *module)
+{
+	static const char *const prefixes[] = {
+	    "libc.so",    "libc-",       "libstdc++.so", "libc++.so",   "ld-linux",
+	    "libpthread", "libm.so",     "libgcc_s",     "libgfortran", "libquadmath",
+	    "libgomp.so", "libjemalloc", "libtcmalloc",  "libmimalloc", NULL};
+
+	return starts_with_any(module, prefixes);
+}
+
+/* Sources that come with a system, a compiler or a package manager. */
+static int is_library_source(const char *file)
+{
+	static const char *const folders[] = {
+	    "/usr/include/", "/usr/local/include/", "/usr/lib/", "/usr/share/", "/rustc/", NULL};
+	static const char *const parts[] = {"/include/c++/",
+					    "/.cargo/registry/",
+					    "/library/core/src/",
+					    "/library/std/src/",
+					    "/library/alloc/src/",
+					    "/eigen3/",
+					    "/Eigen/src/",
+					    "/boost/",
+					    NULL};
+
+	for (size_t i = 0; parts[i]; i++)
+		if (strstr(file, parts[i]))
+			return 1;
+	return starts_with_any(file, folders);
+}
+
+/* Is a file below one of the folders of a list? */
+static int is_below(const char *folders, const char *file)
+{
+	for (const char *at = folders; *at;) {
+		size_t n = strcspn(at, ":"), bare = n;
+
+		while (bare > 1 && at[bare - 1] == '/')
+			bare--;
+		if (bare && !strncmp(file, at, bare) &&
+		    (at[bare - 1] == '/' || file[bare] == '/' || !file[bare]))
+			return 1;
+		at += n + (at[n] == ':');
+	}
+	return 0;
+}
+
+int nm_is_user_code(const char *folders, const char *module, const struct nm_source_position *p)
+{
+	if (folders)
+		return p->file && is_below(folders, p->file);
+	if (nm_is_system_library(module) || (p->function && nm_is_library_function(p->function)))
+		return 0;
+	return !p->file || !is_library_source(p->file);
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""test_names.py - what rows are called: lines of the user's code, and objects by the names of the source."""
+
+import json
+
+from harness import at, main, nearmiss, program, record, rows
+
+USERLINES = "tests/programs/userlines.cpp"
+
+
+def report(*arguments, profile="p.nmp"):
+    """The rows of a report as dictionaries."""
+    done = nearmiss("report", *arguments, "--format=json", "--limit=0", "-i", profile)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["rows"]
+
+
+def of_line(found, tag, key="line"):
+    return [row for row in found if row["file"] and row["file"].endswith("userlines.cpp") and row[key] == at(USERLINES, tag)]
+
+
+def case_inlined_library_code_is_at_the_users_line():
+    record([program("userlines")])
+    find = of_line(report("lines"), "find")
+    assert len(find) == 1 and find[0]["function"] == "main" and find[0]["inner_file"].endswith("stl_tree.h"), find
+    assert find[0]["misses"] > 20000, find  # a walk down 14 levels of a tree of 20,000 nodes, of which L1d holds 700
+    innermost = report("lines", "--inline=innermost")
+    assert not of_line(innermost, "find") or of_line(innermost, "find")[0]["misses"] < find[0]["misses"] / 4
+    assert sum(row["misses"] for row in innermost) == sum(row["misses"] for row in report("lines"))
+    whole = [row for row in report("lines", "--inline=all") if f"< main (userlines.cpp:{at(USERLINES, 'find')})" in
+             (row["function"] or "")]
+    assert abs(sum(row["misses"] for row in whole) - find[0]["misses"]) < find[0]["misses"] / 20, whole
+    text = nearmiss("report", "pairs", "--limit=0", "--width=0", "-i", "p.nmp").stdout.decode()
+    assert f"userlines.cpp:{at(USERLINES, 'find')} (main) < stl_tree.h:" in text, text
+    shown = nearmiss("annotate", "userlines.cpp", "--width=0", "-i", "p.nmp").stdout.decode()
+    assert any("@find" in line and line.split()[0].replace(",", "").isdigit() for line in shown.splitlines()), shown
+    exported = nearmiss("export", "folded", "-e", "misses", "-i", "p.nmp").stdout.decode()
+    assert f"main;userlines.cpp:{at(USERLINES, 'find')};" in exported, exported
+    for view in ("counts", "places", "sites", "evictions"):
+        assert rows(f"SELECT 1 FROM {view} WHERE user_line = ? AND file LIKE '%stl_tree.h'", at(USERLINES, "find")), view
+
+
+def case_called_library_code_is_at_the_users_call():
+    record([program("userlines")])
+    assert not [row for row in of_line(report("lines"), "copy") if row["misses"] > 1000]
+    record([program("userlines")], "--callgraph", profile="g.nmp")
+    copy = of_line(report("pairs", "--object=to", profile="g.nmp"), "copy")
+    assert len(copy) == 1 and copy[0]["misses"] >= (4 << 20) / 64, copy
+    innermost, chosen = (sum(row["misses"] for row in report("lines", f"--inline={frame}", profile="g.nmp"))
+                         for frame in ("innermost", "user"))
+    assert innermost == chosen
+
+
+def case_user_path_tells_whose_code_is_whose():
+    record([program("userlines")], "--user-path=/nonexistent:/usr/include")
+    own = rows("SELECT count(*) FROM counts WHERE user_file LIKE '%userlines.cpp' AND library IS NULL")[0][0]
+    theirs = rows("SELECT count(*) FROM counts WHERE user_file LIKE '%stl_tree.h' AND library IS NULL")[0][0]
+    assert own == 0 and theirs > 0, (own, theirs)
+
+
+def case_code_without_a_source_has_a_name():
+    record(["/bin/true"])
+    text = nearmiss("report", "functions", "--limit=0", "-i", "p.nmp").stdout.decode()
+    assert "?" not in text, text
+
+
+if __name__ == "__main__":
+    main(globals())
