@@ -62,11 +62,11 @@ static int has_reference(const char *line)
 
 static int probe(const uint8_t *bytes, size_t count)
 {
-	unsigned yes, no, telling, silent;
+	unsigned yes, no, with_access, without;
 
 	nm_import_count_lines(bytes, count, is_lackey, &yes, &no);
-	nm_import_count_lines(bytes, count, has_reference, &telling, &silent);
-	return telling && !no ? 90 : 0;
+	nm_import_count_lines(bytes, count, has_reference, &with_access, &without);
+	return with_access && !no ? 90 : 0;
 }
 
 /* The load of a locked instruction has been told, and comes again with its store. */

@@ -128,7 +128,7 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 }
 
 /* Watched: one by one in all machines, so that events of one reference follow each other. */
-static void run_told(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+static void run_watched(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		h->sink.asked.reference += refs[i].weight;
@@ -200,7 +200,7 @@ int nm_hierarchy_set_coalesced(struct nm_hierarchy *h, const struct nm_coalesced
 static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count, int plain)
 {
 	if (h->sink.monitor.event) {
-		run_told(h, refs, count);
+		run_watched(h, refs, count);
 		return;
 	}
 	for (unsigned m = 0; m < h->machines; m++) {

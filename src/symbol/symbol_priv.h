@@ -269,6 +269,6 @@ enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uin
 /* cache/encode.c, decode.c, decoded.c */
 void symbol_encoder_free(struct symbol_encoder *book);
 void decoded_symbols_free(struct decoded_symbols *decoded);
-void symbol_decoder_free(struct symbol_decoder *pupil);
+void symbol_decoder_free(struct symbol_decoder *decoder);
 
 #endif

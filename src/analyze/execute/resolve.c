@@ -494,8 +494,8 @@ int nm_engine_defer(struct nm_engine *e, const struct nm_decoded_block *decoded,
 }
 
 /* A reference that waited, wherever it is. */
-static __attribute__((noinline)) uint32_t settle_any(struct nm_engine *e, uint32_t access_site,
-						     uint64_t address)
+static __attribute__((noinline)) uint32_t resolve_any(struct nm_engine *e, uint32_t access_site,
+						      uint64_t address)
 {
 	struct nm_location location;
 	uint32_t attr;
@@ -509,13 +509,13 @@ static __attribute__((noinline)) uint32_t settle_any(struct nm_engine *e, uint32
 }
 
 /* The same where it is to a heap block, as most are; plain: is_plain_heap. */
-static inline uint32_t settle(struct nm_engine *e, uint32_t access_site, uint64_t address, int plain)
+static inline uint32_t resolve_late(struct nm_engine *e, uint32_t access_site, uint64_t address, int plain)
 {
 	const uint32_t owner = plain ? nm_blocks_owner(&e->space.heap, address) : 0;
 	uint32_t attr;
 
 	if (!owner || e->decoder.access_sites.at[access_site].grouped)
-		return settle_any(e, access_site, address);
+		return resolve_any(e, access_site, address);
 	attr = find_key(e, access_site, nm_blocks_object(&e->space.heap, owner));
 	return attr && large_of(owner) && visit(e, access_site, large_of(owner), attr) ? 0 : attr;
 }
@@ -548,7 +548,7 @@ int nm_engine_resolve_list(struct nm_engine *e)
 		struct nm_ref *r = &e->builder.refs[index & (NM_KNOWN - 1)];
 
 		r->attr = index & NM_KNOWN ? find_key(e, access_site, r->attr)
-					   : settle(e, access_site, r->address, plain);
+					   : resolve_late(e, access_site, r->address, plain);
 		if (!r->attr)
 			return NM_ENOMEM;
 	}

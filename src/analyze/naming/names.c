@@ -99,7 +99,7 @@ static int describe(struct nm_engine *e, const char *prefix, const struct call_p
 }
 
 /* Does this place say what the memory is for? */
-static int is_telling(const struct nm_source_position *p)
+static int is_meaningful(const struct nm_source_position *p)
 {
 	if (!p->function || nm_is_nameless_function(p->function) || nm_is_library_function(p->function) ||
 	    is_allocation_wrapper(p->function))
@@ -147,7 +147,7 @@ static int name_of_chain(struct nm_engine *e, const char *prefix, const struct n
 		i = level == from && from < NM_FORWARD_LEVELS ? inlined_forwarders(e, &place, c->used[from])
 							      : 0;
 		for (; i < place.count; i++)
-			if (is_telling(&place.positions[i]))
+			if (is_meaningful(&place.positions[i]))
 				return describe(e, prefix, &place, i, ret_name, ret_at);
 	}
 	return describe(e, prefix, &first, 0, ret_name, ret_at);
@@ -155,7 +155,7 @@ static int name_of_chain(struct nm_engine *e, const char *prefix, const struct n
 
 /* Does a call of the chain stand in an allocator (it got memory from the system), or in the creation of a
  * thread? */
-static const char *known_origin(struct nm_engine *e, const struct nm_context *c)
+static const char *allocation_site(struct nm_engine *e, const struct nm_context *c)
 {
 	struct call_place place;
 
@@ -184,7 +184,7 @@ static int name_object(struct nm_engine *e, const struct nm_object *o, const cha
 		return 0;
 	if (o->kind == NM_OBJECT_HEAP)
 		return name_of_chain(e, "heap", c, nm_context_wrappers(c), ret_name, ret_at);
-	access_site = known_origin(e, c);
+	access_site = allocation_site(e, c);
 	if (!access_site)
 		return name_of_chain(e, "anonymous", c, 0, ret_name, ret_at);
 	*ret_name = nm_symbols_intern(e->symbols, access_site);

@@ -36,7 +36,7 @@ enum { NM_FIELDS_TOGETHER = 64, NM_VISITS_BITS = 9, NM_GONE = 512 };
 struct nm_fields_owner {
 	const struct nm_type *type; /* or NULL */
 	uint32_t seen;              /* accesses, until the type of a bucket is asked for */
-	uint8_t settled;            /* the type is known, or never will be */
+	uint8_t typed;              /* the type is known, or never will be */
 	uint64_t low, end;          /* variables: where the last access was */
 };
 

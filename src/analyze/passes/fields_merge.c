@@ -233,7 +233,7 @@ static int downwards(const void *left, const void *right)
 }
 
 /* How many of the numbers, the largest first, make HOT percent of their sum. */
-static uint64_t hot_part(uint64_t *numbers, size_t count)
+static uint64_t hot_sum(uint64_t *numbers, size_t count)
 {
 	uint64_t sum = 0, so_far = 0;
 	size_t n = 0;
@@ -257,10 +257,10 @@ static struct nm_result_lines sum_lines(const struct nm_fields_line *lines, size
 		sum.idle += lines[i].bytes * IDLE_PART <= lines[i].residencies * line_bytes;
 		numbers[i] = lines[i].accesses;
 	}
-	sum.hot = hot_part(numbers, count);
+	sum.hot = hot_sum(numbers, count);
 	for (size_t i = 0; i < count; i++)
 		numbers[i] = lines[i].residencies;
-	sum.hot_residencies = hot_part(numbers, count);
+	sum.hot_residencies = hot_sum(numbers, count);
 	return sum;
 }
 

@@ -99,12 +99,12 @@ static int locate_block(struct nm_fields *f, uint64_t address, uint32_t object, 
 	struct nm_fields_owner *o = &f->owners.at[object];
 	struct nm_fields_gone block;
 
-	if (!o->settled && ++o->seen < SEEN)
+	if (!o->typed && ++o->seen < SEEN)
 		return 0;
 	if (!find_block(f, address, object, &block))
 		return 0;
-	if (!o->settled) {
-		o->settled = 1;
+	if (!o->typed) {
+		o->typed = 1;
 		o->type = nm_program_allocated_type(f->program, block.object, block.size);
 		if (o->type)
 			nm_program_set_type(f->program, object, o->type->name);
@@ -127,7 +127,7 @@ static int locate_variable(struct nm_fields *f, uint64_t address, uint32_t objec
 		o->low = v.low;
 		o->end = v.end;
 		o->type = v.type;
-		o->settled = 1;
+		o->typed = 1;
 	}
 	to->low = o->low;
 	to->end = o->end;
@@ -141,14 +141,14 @@ static int locate_local(struct nm_fields *f, uint64_t address, uint32_t object, 
 {
 	struct nm_fields_owner *o = &f->owners.at[object];
 
-	if (!o->settled && ++o->seen < SEEN)
+	if (!o->typed && ++o->seen < SEEN)
 		return 0;
 	if (frame.end || nm_program_open_frame(f->program, address, object, &frame)) {
 		const struct nm_type *type = nm_program_frame_type(f->program, frame.pc);
 
-		if (!o->settled)
+		if (!o->typed)
 			o->type = type;
-		o->settled = 1;
+		o->typed = 1;
 		if (!type || type != o->type)
 			return 0;
 		o->low = frame.end - type->bytes;
@@ -168,7 +168,7 @@ static int locate_in(struct nm_fields *f, uint32_t object, uint64_t address, str
 	struct nm_block b;
 	int found;
 
-	if (o->settled && !o->type)
+	if (o->typed && !o->type)
 		return 0;
 	switch (nm_program_object(f->program, object)->kind) {
 	case NM_OBJECT_GLOBAL:
@@ -180,7 +180,7 @@ static int locate_in(struct nm_fields *f, uint32_t object, uint64_t address, str
 		found = nm_program_block(f->program, address, &b) ? locate_block(f, address, object, to)
 								  : locate_variable(f, address, object, to);
 		break;
-	default: f->owners.at[object].settled = 1; return 0;
+	default: f->owners.at[object].typed = 1; return 0;
 	}
 	if (!found)
 		return 0;
@@ -276,7 +276,7 @@ static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t
 
 	if (!o)
 		return NM_ENOMEM;
-	if (o->settled && !o->type)
+	if (o->typed && !o->type)
 		return 0;
 	(void)nm_program_own_frame(f->program, sample->access[i], sample->frame_end[i], r->address, object,
 				   &frame);
@@ -415,7 +415,7 @@ static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_
 
 	if (!o)
 		return NM_ENOMEM;
-	if (o->settled && !o->type)
+	if (o->typed && !o->type)
 		return 0;
 	if (nm_program_object(f->program, object)->kind == NM_OBJECT_HEAP)
 		return read_blocks(f, object, g);

@@ -87,7 +87,7 @@ static void touch_way(struct nm_cache *c, uint32_t way)
 }
 
 /* The policy is told that a line is asked for. */
-void nm_general_touch_place(struct nm_cache *c, uint32_t slot)
+void nm_general_touch_slot(struct nm_cache *c, uint32_t slot)
 {
 	if (c->general->plugin.self)
 		c->general->plugin.does->touch(c->general->plugin.self, c->tags[slot], slot);
@@ -114,17 +114,17 @@ static void touch(struct nm_cache *c, uint32_t slot, unsigned write)
 			enter(r);
 		c->timestamps[slot] = nm_shadow_touch(r, slot);
 	}
-	nm_general_touch_place(c, slot);
+	nm_general_touch_slot(c, slot);
 }
 
-void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t attr)
+void nm_general_begin_residency(struct nm_cache *c, uint32_t slot, uint32_t attr)
 {
 	c->residencies[slot] = (struct nm_residency){.attr = attr};
 	if (c->masks)
 		memset(c->masks + (size_t)slot * c->words, 0, c->words * sizeof *c->masks);
 }
 
-void nm_general_move_stay(struct nm_cache *c, uint32_t from, uint32_t to)
+void nm_general_move_residency(struct nm_cache *c, uint32_t from, uint32_t to)
 {
 	c->residencies[to] = c->residencies[from];
 	if (c->general->prefetched)
@@ -143,7 +143,7 @@ static int has_sectors(const struct nm_cache *c, uint32_t way)
 }
 
 /* A slot has no line any more, and its way neither, unless other sectors are left. */
-void nm_general_free_place(struct nm_cache *c, uint32_t slot)
+void nm_general_free_slot(struct nm_cache *c, uint32_t slot)
 {
 	struct nm_general *u = c->general;
 	uint32_t at = slot >> u->sector_shift, set = at / c->ways, way = at % c->ways;
@@ -221,7 +221,7 @@ int nm_general_take(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_caus
 	if (slot == NM_NO_SLOT)
 		return 0;
 	depart(c, slot, by, cause);
-	nm_general_free_place(c, slot);
+	nm_general_free_slot(c, slot);
 	return 1;
 }
 
@@ -253,7 +253,7 @@ static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
 		return;
 	depart(c, slot, evictor, NM_CAUSE_INCLUSION);
 	if (c->general) {
-		nm_general_free_place(c, slot);
+		nm_general_free_slot(c, slot);
 	} else {
 		c->tags[slot] = NM_NO_LINE;
 		c->timestamps[slot] = 0;
@@ -261,7 +261,7 @@ static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
 }
 
 /* A line, or a sector, leaves with all that levels above have of it. */
-static void evict_place(struct nm_cache *c, uint32_t slot, uint32_t evictor)
+static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 {
 	const struct nm_general *u = c->general;
 
@@ -285,7 +285,7 @@ static void evict(struct nm_cache *c, uint32_t way, uint32_t evictor)
 
 		if (c->tags[slot] == NM_NO_LINE)
 			continue;
-		evict_place(c, slot, evictor);
+		evict_slot(c, slot, evictor);
 		if (u->sector_shift)
 			c->tags[slot] = NM_NO_LINE; /* else the way's next line takes its slot */
 	}
@@ -395,14 +395,14 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsi
 		touch(x, slot, 0);
 		if (nm_shadow_leave(&x->shadow, line, x->timestamps[slot]))
 			x->failed = 1;
-		nm_general_move_stay(x, slot, reserved);
-		nm_general_free_place(x, slot);
+		nm_general_move_residency(x, slot, reserved);
+		nm_general_free_slot(x, slot);
 	} else {
 		classify(x, line, attr, write);
 		nm_cache_sample_load(x, line << x->line_shift, attr, write);
 		emit(x, NM_EVENT_LOAD, line, 1, 0);
 		touch_absent(x, line);
-		nm_general_clear_stay(x, reserved, attr);
+		nm_general_begin_residency(x, reserved, attr);
 		if (x->next)
 			x->residencies[reserved].below =
 			    ask(x->next, nm_lower_line(x, x->next, line), attr, write);
@@ -412,7 +412,7 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsi
 }
 
 /* A line comes to a slot without having been asked for: its last touch is what it was. */
-void nm_general_settle_in(struct nm_cache *c, uint64_t line, uint32_t slot)
+void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
 	struct nm_shadow_entry *entry = nm_shadow_entry_of(&c->shadow, line);
 
@@ -453,8 +453,8 @@ static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from,
 		merge(x, reserved, slot);
 	} else {
 		slot = nm_general_vacate(x, line, evictor);
-		nm_general_settle_in(x, line, slot);
-		nm_general_move_stay(x, reserved, slot);
+		nm_general_place_line(x, line, slot);
+		nm_general_move_residency(x, reserved, slot);
 	}
 	release(x, reserved);
 }
@@ -473,7 +473,7 @@ static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsign
 	slot = nm_general_vacate(c, line, attr);
 	emit(c, NM_EVENT_LOAD, line, 1, 0);
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
-	nm_general_clear_stay(c, slot, attr);
+	nm_general_begin_residency(c, slot, attr);
 	if (exclusive(c->next))
 		c->residencies[slot].below = reserved;
 	else if (c->next)
@@ -525,8 +525,8 @@ static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 }
 
 /* Tells of a reference to a line, before it is served; `missed`: another line of the reference has. */
-static void tell_reference(const struct nm_cache *c, const struct nm_ref *r, uint64_t line, int misses,
-			   uint64_t missed)
+static void report_reference(const struct nm_cache *c, const struct nm_ref *r, uint64_t line, int misses,
+			     uint64_t missed)
 {
 	if (!misses)
 		emit(c, NM_EVENT_HIT, line, r->weight, 0);
@@ -553,7 +553,7 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 	const int missed = slot == NM_NO_SLOT, passes = missed && write && c->spec.no_allocate;
 	const int fresh = !missed && waits(c, slot);
 
-	tell_reference(c, r, line, missed, earlier);
+	report_reference(c, r, line, missed, earlier);
 	reserve(&c->shadow, 1);
 	if (passes) {
 		pass_by(c, line, r);

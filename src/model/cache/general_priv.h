@@ -22,16 +22,16 @@ static inline int exclusive(const struct nm_cache *c) { return c && c->spec.incl
 uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor);
 
 /* A line comes to a slot without having been asked for: its last touch is what it was. */
-void nm_general_settle_in(struct nm_cache *c, uint64_t line, uint32_t slot);
+void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot);
 
 /* The residency at a slot begins; it goes on at another. */
-void nm_general_clear_stay(struct nm_cache *c, uint32_t slot, uint32_t attr);
-void nm_general_move_stay(struct nm_cache *c, uint32_t from, uint32_t to);
+void nm_general_begin_residency(struct nm_cache *c, uint32_t slot, uint32_t attr);
+void nm_general_move_residency(struct nm_cache *c, uint32_t from, uint32_t to);
 
 /* A slot has no line any more, and its way neither, unless other sectors are left. */
-void nm_general_free_place(struct nm_cache *c, uint32_t slot);
+void nm_general_free_slot(struct nm_cache *c, uint32_t slot);
 
 /* The policy is told that a line is asked for. */
-void nm_general_touch_place(struct nm_cache *c, uint32_t slot);
+void nm_general_touch_slot(struct nm_cache *c, uint32_t slot);
 
 #endif

@@ -21,8 +21,8 @@ static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
 		nm_coherence_load(c, line, attr, 1);
 	slot = nm_general_vacate(c, line, attr | NM_BY_PREFETCH);
 	emit(c, NM_EVENT_PREFETCH, line, 1, 0);
-	nm_general_settle_in(c, line, slot);
-	nm_general_clear_stay(c, slot, attr);
+	nm_general_place_line(c, line, slot);
+	nm_general_begin_residency(c, slot, attr);
 	nm_prefetch_tracker_bring(c, line, slot, attr);
 	if (c->next && !exclusive(c->next))
 		below = ask_ahead(c->next, lower, attr);
@@ -36,18 +36,18 @@ static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot
 	uint32_t reserved = x->general->reserved_slots[--x->general->reserved_free];
 
 	if (slot != NM_NO_SLOT) {
-		nm_general_touch_place(x, slot);
+		nm_general_touch_slot(x, slot);
 		if (x->timestamps[slot] >= x->shadow.head &&
 		    nm_shadow_leave(&x->shadow, line, x->timestamps[slot]))
 			x->failed = 1;
-		nm_general_move_stay(x, slot, reserved);
-		nm_general_free_place(x, slot);
+		nm_general_move_residency(x, slot, reserved);
+		nm_general_free_slot(x, slot);
 	} else {
 		x->general->prefetched->entered++;
 		if (x->general->coherence)
 			nm_coherence_load(x, line, attr, 1);
 		emit(x, NM_EVENT_PREFETCH, line, 1, 0);
-		nm_general_clear_stay(x, reserved, attr);
+		nm_general_begin_residency(x, reserved, attr);
 		nm_prefetch_tracker_bring(x, line, reserved, attr);
 		if (x->next)
 			x->residencies[reserved].below =
@@ -66,7 +66,7 @@ static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 		return hand_over_ahead(next, line, slot, attr);
 	if (slot == NM_NO_SLOT)
 		return bring(next, line, attr);
-	nm_general_touch_place(next, slot);
+	nm_general_touch_slot(next, slot);
 	return slot;
 }
 
