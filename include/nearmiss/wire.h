@@ -169,7 +169,10 @@ enum {
 	NM_WIRE_ATOMIC = 8,
 	NM_WIRE_GUARDED = 16, /* address may be 0: not executed */
 	NM_WIRE_FRAME = 32,   /* pushes or pops the return address */
-	NM_WIRE_FOLLOWS = 64  /* since version 4: has no address word, but that of the access before */
+	NM_WIRE_FOLLOWS = 64, /* since version 4: has no address word, but that of the access before */
+	NM_WIRE_CHASES =
+	    128 /* since version 6: its address comes of a register that the code loads anew by way of
+	                         itself, as the next node of a list */
 };
 
 /* The code word of NM_WIRE_SAMPLE and NM_WIRE_REUSE: pc of the instruction (bits 0..47), bytes that it touches (bits

@@ -144,6 +144,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_vec_free(&e->decoder.tables);
 	nm_vec_free(&e->decoder.access_sites);
 	nm_vec_free(&e->decoder.access_instructions);
+	nm_vec_free(&e->decoder.access_chases);
 	nm_vec_free(&e->resolver.listed);
 	nm_vec_free(&e->resolver.range_holders);
 	nm_attributions_done(&e->attrs);
@@ -223,6 +224,7 @@ static void let_go(struct nm_engine *e)
 	nm_vec_free(&e->decoder.tables);
 	nm_vec_free(&e->decoder.access_sites);
 	nm_vec_free(&e->decoder.access_instructions);
+	nm_vec_free(&e->decoder.access_chases);
 	nm_vec_free(&e->resolver.listed);
 	nm_vec_free(&e->resolver.range_holders);
 	nm_vec_free(&e->decoder.definitions);

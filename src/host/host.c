@@ -13,6 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What the prefetchers of processors of this kind foresee. */
+#if defined(__x86_64__)
+enum { HOST_FORESEES = NM_FORESEE_ALL };
+#else
+enum { HOST_FORESEES = NM_FORESEE_STREAM | NM_FORESEE_STRIDE };
+#endif
+
 /* What a file of a cache's folder says, without its line feed; 0 if there is nothing. */
 static int tell(const char *directory, unsigned index, const char *name, char *ret_text, size_t room)
 {
@@ -102,7 +109,8 @@ static int compare_levels(const void *a, const void *b)
 int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine, struct nm_error *err)
 {
 	struct nm_machine machine = {.name = "host",
-				     .description = "this machine's caches, as Linux tells them"};
+				     .description = "this machine's caches, as Linux tells them",
+				     .foresee = HOST_FORESEES};
 	unsigned index;
 
 	for (index = 0; index < 16 && machine.count < NM_MAX_LEVELS; index++)
@@ -129,7 +137,8 @@ static int from_sysconf(struct nm_machine *ret_machine)
 	    {"L3", NM_SIDE_UNIFIED, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL3_CACHE_ASSOC, _SC_LEVEL3_CACHE_LINESIZE},
 	};
 	struct nm_machine machine = {.name = "host",
-				     .description = "this machine's caches, as the C library tells them"};
+				     .description = "this machine's caches, as the C library tells them",
+				     .foresee = HOST_FORESEES};
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof *known; i++) {
@@ -163,6 +172,7 @@ int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err)
 		return nm_fail(err, NM_ENOENT,
 			       "the system does not tell of its caches: give --machine or --cache");
 	*ret_machine = *fallback;
+	ret_machine->foresee = HOST_FORESEES;
 	snprintf(ret_machine->name, sizeof ret_machine->name, "host");
 	snprintf(ret_machine->description, sizeof ret_machine->description,
 		 "the system does not tell of its caches: those of the machine \"%s\" are taken",

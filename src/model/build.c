@@ -101,6 +101,25 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 	return 0;
 }
 
+/* Has the levels of caches foresee: all of a machine together, whatever the core. */
+static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machine)
+{
+	if (!machine->foresee)
+		return 0;
+	h->foresights = calloc(h->machines, sizeof *h->foresights);
+	if (!h->foresights)
+		return NM_ENOMEM;
+	for (unsigned i = 0, m = 0; i < h->count; i++)
+		if (begins(machine, i))
+			nm_foresight_init(&h->foresights[m++], machine->foresee,
+					  (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[i])));
+	for (unsigned e = 0; e < h->cores * h->machines; e++)
+		for (unsigned side = 0; side < 2 && !h->entry_levels[e].pager; side++)
+			for (struct nm_cache *c = h->entry_levels[e].entry[side]; c; c = c->next)
+				c->foresight = &h->foresights[e % h->machines];
+	return 0;
+}
+
 static int outside(const struct nm_cache *c, const struct nm_cache *lower)
 {
 	for (c = c->next; c && c != lower;)
@@ -162,10 +181,11 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 {
 	struct nm_cache *c = &h->units[u];
 	const struct nm_level_spec *spec = &machine->levels[c->level];
-	struct nm_level_context context = {
-	    .general = needs_general(h, machine, c->level),
-	    .has_extras = is_coherent(h, machine, c->level) || tells_homes(h, machine, c->level),
-	    .queue = is_prefetched_to(h, machine, c->level) ? &h->queue : NULL};
+	struct nm_level_context context = {.general = needs_general(h, machine, c->level),
+					   .has_extras = is_coherent(h, machine, c->level) ||
+							 tells_homes(h, machine, c->level),
+					   .queue = is_prefetched_to(h, machine, c->level) ? &h->queue : NULL,
+					   .foresees = c->foresight != NULL};
 
 	for (unsigned v = 0; v < u; v++)
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
@@ -313,6 +333,8 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 	h->count = machine->count;
 	if (wire_levels(h, machine))
 		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
+	if (!status && wire_foresight(h, machine))
+		status = nm_fail(err, NM_ENOMEM, "out of memory for the cache model");
 	for (unsigned u = 0; u < unit_count(h) && !status; u++)
 		status = make_unit(h, machine, u, err);
 	if (!status && make_coherent(h, machine))
@@ -339,6 +361,9 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	nm_map_done(&h->homes.node_of);
 	for (unsigned e = 0; h->entry_levels && e < h->cores * h->machines; e++)
 		free(h->entry_levels[e].pager);
+	for (unsigned m = 0; h->foresights && m < h->machines; m++)
+		nm_foresight_done(&h->foresights[m]);
+	free(h->foresights);
 	free(h->units);
 	free(h->entry_levels);
 	nm_pages_done(&h->pages);

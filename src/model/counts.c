@@ -28,7 +28,8 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 			      .used_bytes = s->used_bytes,
 			      .evictions = s->evictions,
 			      .writebacks = s->writebacks,
-			      .weighted_bytes = s->weighted_bytes};
+			      .weighted_bytes = s->weighted_bytes,
+			      .foreseen = c->counters.foreseen ? c->counters.foreseen[attr] : 0};
 
 	n.loaded_bytes = (n.loads + (c->counters.extras ? c->counters.extras[attr].prefetches : 0))
 			 << c->line_shift;
@@ -103,6 +104,16 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 		ret_total->reads += c->first ? c->counters.reads : 0;
 		ret_total->writes += c->first ? c->counters.writes : 0;
 	}
+}
+
+struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *h, uint32_t attr)
+{
+	const struct nm_walk_state *w;
+
+	if (!h->foresights || attr >= h->foresights[0].walks.count)
+		return (struct nm_walk){0};
+	w = &h->foresights[0].walks.at[attr];
+	return (struct nm_walk){w->loads, w->followed, w->step};
 }
 
 static struct nm_eviction eviction_of(const struct nm_pair *pair)

@@ -60,6 +60,10 @@ struct nm_counts {
 	uint64_t evictions;                /* lines loaded by this attribution key that were replaced */
 	uint64_t writebacks;               /* of those, dirty ones sent to the next level */
 	uint64_t weighted_bytes;           /* bytes used of each line, times the accesses that it served */
+	uint64_t foreseen;                 /* loads that prefetchers would have made ahead (foresight.h) */
+	uint64_t
+	    chained; /* of the others, those whose address waits for another load; estimated by who makes the
+			    * references */
 };
 
 /* The same of levels that are more than caches of lines loaded on demand; sums too. */
@@ -97,6 +101,13 @@ static inline void nm_extras_add(struct nm_extras *to, const struct nm_extras *m
 struct nm_eviction {
 	uint32_t evictor, victim;
 	uint64_t count : 63, prefetch : 1;
+};
+
+/* By how much the loads of an attribution key step in the first level of the first machine. */
+struct nm_walk {
+	uint64_t loads;    /* in all */
+	uint64_t followed; /* those that stepped by: at least */
+	int64_t step;      /* bytes */
 };
 
 struct nm_hierarchy;
@@ -176,6 +187,9 @@ int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, st
 /* The coherence of the machine that begins with a level (coherence.h), or NULL: it has no protocol. */
 struct nm_coherence;
 struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *hierarchy, unsigned level);
+
+/* Where the machine foresees loads: the walk of an attribution key; else all 0. */
+struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *hierarchy, uint32_t attr);
 
 /* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand
  * there for each of them.  *ret_list is to be freed by the caller. */

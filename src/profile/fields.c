@@ -13,12 +13,12 @@
 
 #include "profile_priv.h"
 
-enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t), FIELD_COLUMNS = 10 };
+enum { FIELD_COLUMNS = 10 };
 
 static const char field_sql[] = "INSERT INTO field VALUES(?,?,?,?,?,?,?,?,?,?)";
 static const char pair_sql[] = "INSERT INTO field_pair VALUES(?,?,?,?,?,?)";
 static const char lines_sql[] = "INSERT INTO object_lines VALUES(?,?,?,?,?,?,?)";
-static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char cell_sql[] = "INSERT INTO field_cell VALUES(?,?,?,?," NM_COUNT_MARKS ")";
 
 struct field_writer {
 	const struct nm_result_writer *w;
@@ -286,7 +286,7 @@ static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t 
 	const struct nm_result *r = s->result;
 	const int is_first = nm_machine_first(&r->machine, level, NM_SIDE_DATA);
 	unsigned depth = nm_machine_depth(&r->machine, level);
-	uint64_t counts[COUNTS];
+	uint64_t counts[NM_COUNTS];
 
 	memcpy(counts, &r->levels[level].counts[attr], sizeof counts);
 	for (size_t i = 0; i < n + !n; i++)
@@ -298,7 +298,7 @@ static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t 
 		return 1;
 	}
 	depth = depth < NM_FIELD_DEPTHS ? depth : NM_FIELD_DEPTHS - 1;
-	for (unsigned c = 0; c < COUNTS; c++) {
+	for (unsigned c = 0; c < NM_COUNTS; c++) {
 		/* What a level is referenced by are misses of the one before. */
 		struct measure by = choose(kinds_of(c, is_first), depth - (c < 2 && depth), uses, n);
 
@@ -313,7 +313,7 @@ static void store_row(struct field_writer *s, sqlite3_stmt *insert, unsigned lev
 		      const struct field_row *row)
 {
 	static const struct nm_counts none;
-	uint64_t counts[COUNTS];
+	uint64_t counts[NM_COUNTS];
 
 	if (!memcmp(&row->counts, &none, sizeof none))
 		return;
@@ -322,7 +322,7 @@ static void store_row(struct field_writer *s, sqlite3_stmt *insert, unsigned lev
 	number(insert, 2, row->thread);
 	number(insert, 3, (uint64_t)s->w->places + row->place);
 	number(insert, 4, field_id(s, row->field));
-	for (int i = 0; i < COUNTS; i++)
+	for (int i = 0; i < NM_COUNTS; i++)
 		number(insert, 5 + i, counts[i]);
 	run(s, insert);
 }
@@ -332,7 +332,7 @@ static void add_row(struct field_row *to, const struct field_row *from)
 	uint64_t *a = (uint64_t *)&to->counts;
 	const uint64_t *b = (const uint64_t *)&from->counts;
 
-	for (unsigned i = 0; i < COUNTS; i++)
+	for (unsigned i = 0; i < NM_COUNTS; i++)
 		a[i] += b[i];
 }
 

@@ -11,8 +11,6 @@
 
 #include "profile_priv.h"
 
-enum { COUNTS = sizeof(struct nm_counts) / sizeof(uint64_t) };
-
 struct item {
 	const char *module;
 	uint64_t address;
@@ -97,24 +95,23 @@ static int store_instructions(const struct nm_result_writer *w, struct item *ite
 
 static void add(uint64_t *sum, const struct nm_counts *more)
 {
-	uint64_t values[COUNTS];
+	uint64_t values[NM_COUNTS];
 
 	memcpy(values, more, sizeof values);
-	for (int i = 0; i < COUNTS; i++)
+	for (int i = 0; i < NM_COUNTS; i++)
 		sum[i] += values[i];
 }
 
 static int store_counts(const struct nm_result_writer *w, const struct item *items, unsigned level)
 {
-	static const uint64_t none[COUNTS];
+	static const uint64_t none[NM_COUNTS];
 	sqlite3_stmt *insert = NULL;
 	size_t i = 0;
-	int status =
-	    prepare(w, "INSERT INTO instruction_cell VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &insert);
+	int status = prepare(w, "INSERT INTO instruction_cell VALUES(?,?,?," NM_COUNT_MARKS ")", &insert);
 
 	while (i < w->result->attr_count && !status) {
 		const struct item *first = &items[i];
-		uint64_t sum[COUNTS] = {0};
+		uint64_t sum[NM_COUNTS] = {0};
 
 		for (; i < w->result->attr_count && items[i].thread == first->thread &&
 		       items[i].number == first->number;
@@ -125,7 +122,7 @@ static int store_counts(const struct nm_result_writer *w, const struct item *ite
 		sqlite3_bind_int64(insert, 1, nm_level_id(w, level));
 		sqlite3_bind_int64(insert, 2, first->thread);
 		sqlite3_bind_int64(insert, 3, w->store->instructions + first->number);
-		for (int k = 0; k < COUNTS; k++)
+		for (int k = 0; k < NM_COUNTS; k++)
 			sqlite3_bind_int64(insert, 4 + k, (sqlite3_int64)sum[k]);
 		status = run(insert);
 	}

@@ -151,7 +151,7 @@ static const struct nm_metric metrics[] = {
      .flags = SHOWN,
      .drop_order = 5,
      .sql = "c.cycles",
-     .help = "hits and misses weighted by the machine's latencies"},
+     .help = "estimate of the time that misses take (docs/cost.md)"},
     {.name = "cycles_share",
      .title = "cycles %",
      .unit = NM_METRIC_PERCENT,
@@ -200,6 +200,18 @@ static const struct nm_metric metrics[] = {
      .flags = NM_METRIC_STORED,
      .sql = "c.weighted_bytes",
      .help = "bytes used of each line, times the accesses that it served"},
+    {.name = "foreseen",
+     .title = "foreseen",
+     .unit = NM_METRIC_COUNT,
+     .flags = NM_METRIC_STORED,
+     .sql = "c.foreseen",
+     .help = "of the loads, those that the machine's prefetchers would have made ahead"},
+    {.name = "chained",
+     .title = "chained",
+     .unit = NM_METRIC_COUNT,
+     .flags = NM_METRIC_STORED,
+     .sql = "c.chained",
+     .help = "of the other loads, those whose address waits for the load before (an estimate)"},
 };
 
 const struct nm_metric *nm_metric_at(unsigned i)

@@ -2,7 +2,7 @@
  *
  * patterns.c - the strides of attribution keys become those of places: counts of equal strides are summed,
  * and the one that most accesses follow is kept.  Of strides with equal counts the shorter one wins, then
- * the one that goes forward.
+ * the one that goes forward.  Walks of loads, of which each key has one, are not summed but the longest is taken.
  */
 #include <stdlib.h>
 
@@ -86,4 +86,19 @@ int nm_place_patterns(const struct nm_result *result, const struct nm_place_inde
 	*ret_list = list;
 	*ret_count = places;
 	return 0;
+}
+
+int nm_place_walks(const struct nm_result *result, const struct nm_place_index *index,
+		   struct nm_walk **ret_walks)
+{
+	struct nm_walk *walks = calloc(index->place_count + 1, sizeof *walks);
+
+	for (size_t i = 0; walks && i < result->attr_count; i++) {
+		struct nm_walk *to = &walks[index->place_of[i]];
+
+		if (result->walks[i].loads > to->loads)
+			*to = result->walks[i];
+	}
+	*ret_walks = walks;
+	return walks ? 0 : SQLITE_NOMEM;
 }

@@ -71,6 +71,11 @@ void nm_names_done(struct nm_names *names);
 
 /* ---- store.c: one result into the tables --------------------------------------------------------- */
 
+/* The columns of counts.def: how many, and a mark for each in an INSERT. */
+enum { NM_COUNTS = 17 };
+#define NM_COUNT_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+_Static_assert(sizeof(struct nm_counts) == NM_COUNTS * sizeof(uint64_t), "a column for each count");
+
 enum nm_insert {
 	NM_INSERT_PROCESS,
 	NM_INSERT_UNDEBUGGED,
@@ -83,6 +88,7 @@ enum nm_insert {
 	NM_INSERT_EVICTION,
 	NM_INSERT_TOP,
 	NM_INSERT_PATTERN,
+	NM_INSERT_WALK,
 	NM_INSERT_CONTEXT,
 	NM_INSERT_CONTEXT_CELL,
 	NM_INSERT_CONTEXT_SUM,
@@ -152,6 +158,10 @@ struct nm_place_pattern {
 /* One for each place that has any, in the order of places; malloc'ed.  0 or SQLITE_NOMEM. */
 int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count);
+
+/* The walk of each place, of the attribution key that loads most; [place_count], malloc'ed.  0 or SQLITE_NOMEM. */
+int nm_place_walks(const struct nm_result *result, const struct nm_place_index *index,
+		   struct nm_walk **ret_walks);
 
 /* ---- fields.c: fields of structures ------------------------------------------------------------------- */
 

@@ -75,6 +75,9 @@ CREATE TABLE event(
 -- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at.
 CREATE TABLE pattern(process INTEGER, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
 	PRIMARY KEY(process, place)) WITHOUT ROWID;
+-- The same of loads of the first level, where the machine foresees some: all, and the step that most followed.
+CREATE TABLE walk(process INTEGER, place INTEGER, loads INTEGER, step INTEGER, followed INTEGER,
+	PRIMARY KEY(process, place)) WITHOUT ROWID;
 -- Fields of the structures that objects are, or that their elements are; fields of which two were used together; cells
 -- shared out to fields (0: none); lines of objects.
 CREATE TABLE field(
@@ -250,6 +253,17 @@ CREATE VIEW sites AS
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object
 	$USERS(s);
+
+CREATE VIEW walks AS
+	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		t.loads AS loads, t.step AS step, t.followed AS followed, t.place AS place
+	FROM process p
+	CROSS JOIN walk t ON t.process = p.id
+	LEFT JOIN place x ON x.id = t.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object;
 
 CREATE VIEW fields AS
 	SELECT p.name AS process, n.text AS object, t.text AS type, f.structure AS structure,

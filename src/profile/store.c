@@ -13,29 +13,25 @@
 #include "prefetch.h"
 #include "profile_priv.h"
 
-enum { COUNTS = 15 };
-_Static_assert(sizeof(struct nm_counts) == COUNTS * sizeof(uint64_t), "a column for each count");
-
-#define FIFTEEN "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
-    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," FIFTEEN ",?,?,?,?)",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?)",
-    [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," FIFTEEN ")",
+    [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
+    [NM_INSERT_WALK] = "INSERT INTO walk VALUES(?,?,?,?,?)",
     [NM_INSERT_CONTEXT] = "INSERT INTO context VALUES(?,?,?,?,?,?,?)",
-    [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?," FIFTEEN ")",
-    [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?," FIFTEEN ")",
+    [NM_INSERT_CONTEXT_CELL] = "INSERT INTO context_cell VALUES(?,?,?,?," NM_COUNT_MARKS ")",
+    [NM_INSERT_CONTEXT_SUM] = "INSERT INTO context_sum VALUES(?,?," NM_COUNT_MARKS ")",
     [NM_INSERT_BUCKET] = "INSERT INTO bucket VALUES(?,?)",
     [NM_INSERT_FIGURE] = "INSERT INTO pass_figure VALUES(?,?,?,?,?)",
 };
-#undef FIFTEEN
 
 int nm_store_open(struct nm_store *store, sqlite3 *db)
 {
@@ -89,11 +85,11 @@ static void id(sqlite3_stmt *insert, int column, sqlite3_int64 value)
 
 static void counts(sqlite3_stmt *insert, int column, const struct nm_counts *c)
 {
-	uint64_t values[COUNTS];
+	uint64_t values[NM_COUNTS];
 	int i;
 
 	memcpy(values, c, sizeof values);
-	for (i = 0; i < COUNTS; i++)
+	for (i = 0; i < NM_COUNTS; i++)
 		number(insert, column + i, values[i]);
 }
 
@@ -194,13 +190,13 @@ static void store_levels(struct nm_result_writer *w)
 		text(insert, 9, sides[level->side]);
 		counts(insert, 10, &w->result->levels[i].total);
 		nm_pages_format(pages, sizeof pages, level->pages);
-		text(insert, 10 + COUNTS, *pages ? pages : NULL);
-		text(insert, 11 + COUNTS, nm_huge_pages_name(machine, i));
+		text(insert, 10 + NM_COUNTS, *pages ? pages : NULL);
+		text(insert, 11 + NM_COUNTS, nm_huge_pages_name(machine, i));
 		if (level->sector)
-			number(insert, 12 + COUNTS, level->sector);
+			number(insert, 12 + NM_COUNTS, level->sector);
 		else
-			sqlite3_bind_null(insert, 12 + COUNTS);
-		text(insert, 13 + COUNTS, level->prefetch ? nm_prefetchers[level->prefetch]->name : NULL);
+			sqlite3_bind_null(insert, 12 + NM_COUNTS);
+		text(insert, 13 + NM_COUNTS, level->prefetch ? nm_prefetchers[level->prefetch]->name : NULL);
 		run(w, insert);
 	}
 }
@@ -291,12 +287,12 @@ static void store_places(struct nm_result_writer *w)
 
 static void add_counts(struct nm_counts *to, const struct nm_counts *from)
 {
-	uint64_t sum[COUNTS], more[COUNTS];
+	uint64_t sum[NM_COUNTS], more[NM_COUNTS];
 	int i;
 
 	memcpy(sum, to, sizeof sum);
 	memcpy(more, from, sizeof more);
-	for (i = 0; i < COUNTS; i++)
+	for (i = 0; i < NM_COUNTS; i++)
 		sum[i] += more[i];
 	memcpy(to, sum, sizeof sum);
 }
@@ -428,6 +424,26 @@ static void store_patterns(struct nm_result_writer *w)
 		run(w, insert);
 	}
 	free(list);
+}
+
+static void store_walks(struct nm_result_writer *w)
+{
+	struct nm_walk *walks = NULL;
+
+	if (!w->status && w->result->walks)
+		w->status = nm_place_walks(w->result, &w->index, &walks);
+	for (uint32_t i = 0; walks && i < w->index.place_count && !w->status; i++) {
+		sqlite3_stmt *insert = walks[i].loads ? row_of_process(w, NM_INSERT_WALK) : NULL;
+
+		if (!insert)
+			continue;
+		number(insert, 2, place_id(w, i));
+		number(insert, 3, walks[i].loads);
+		number(insert, 4, (uint64_t)walks[i].step);
+		number(insert, 5, walks[i].followed);
+		run(w, insert);
+	}
+	free(walks);
 }
 
 /* ---- contexts ---- */
@@ -599,6 +615,7 @@ static void store_all(struct nm_result_writer *w)
 		store_evictions(w, level);
 	}
 	store_patterns(w);
+	store_walks(w);
 	store_figures(w);
 	store_call_chains(w);
 	if (!w->status)

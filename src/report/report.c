@@ -187,11 +187,21 @@ static int show_listed(struct nm_query *query, const char *list, struct nm_error
 	}
 }
 
+const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection)
+{
+	const int by_cost = !report->columns && selection->levels.foresees;
+
+	if (selection->request.sort)
+		return selection->request.sort;
+	return report->sort && by_cost && !strcmp(report->sort, "misses") ? "cycles" : report->sort;
+}
+
 /* " ORDER BY column, ties LIMIT n".  Numbers rank downwards, texts upwards. */
 static int ordered(const struct nm_report *report, struct nm_query *query,
-		   const struct nm_report_request *request, char **ret_sql, struct nm_error *err)
+		   const struct nm_selection *selection, char **ret_sql, struct nm_error *err)
 {
-	const char *name = request->sort ? request->sort : report->sort;
+	const struct nm_report_request *request = &selection->request;
+	const char *name = nm_report_sort(report, selection);
 	struct nm_column *by = name ? column(query, name) : NULL;
 	char order[80] = "";
 	int is_text;
@@ -235,7 +245,7 @@ int nm_report_fill(const struct nm_report *report, struct nm_profile *profile,
 	if (!status && selection->request.columns)
 		status = show_listed(query, selection->request.columns, err);
 	if (!status)
-		status = ordered(report, query, &selection->request, &sql, err);
+		status = ordered(report, query, selection, &sql, err);
 	table->columns = query->columns;
 	table->column_count = query->count;
 	table->levels = &selection->levels;

@@ -69,6 +69,7 @@ void nm_result_free(struct nm_result *result)
 	free(result->events.residencies);
 	free(result->figures);
 	free(result->strides);
+	free(result->walks);
 	free(result->fields);
 	free(result->field_uses);
 	free(result->affinities);

@@ -187,6 +187,7 @@ struct nm_result {
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
 	struct nm_result_strides *strides;
 	size_t stride_count;
+	struct nm_walk *walks; /* [attr_count]; NULL: the machine foresees nothing */
 	struct nm_result_field *fields;
 	size_t field_count;
 	struct nm_result_field_use *field_uses;

@@ -157,7 +157,7 @@ static const char *fault_of_groups(const struct nm_wire_block_info *b)
 static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 {
 	const unsigned known = NM_WIRE_READ | NM_WIRE_WRITE | NM_WIRE_PREFETCH | NM_WIRE_ATOMIC |
-			       NM_WIRE_GUARDED | NM_WIRE_FRAME | NM_WIRE_FOLLOWS;
+			       NM_WIRE_GUARDED | NM_WIRE_FRAME | NM_WIRE_FOLLOWS | NM_WIRE_CHASES;
 	unsigned at = 0;
 
 	for (size_t i = 0; i < b->def.accesses; i++) {
@@ -172,6 +172,8 @@ static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 		if (nm_wire_access_instruction(w) >= b->def.instructions ||
 		    nm_wire_access_instruction(w) < at)
 			return "access whose instruction is out of range or out of order";
+		if (flags & NM_WIRE_CHASES && !(flags & NM_WIRE_READ))
+			return "access that chases but does not read";
 		if (flags & NM_WIRE_FOLLOWS && !i)
 			return "first access that follows another";
 		if (flags & (NM_WIRE_GUARDED | NM_WIRE_PREFETCH) && is_in_group(b, i))

@@ -572,10 +572,10 @@ static void test_instructions(void **state)
 	    "SELECT count(*) FROM (SELECT process, thread, level, function, file, line, object, sum(reads), "
 	    "sum(writes), sum(read_misses), sum(write_misses), sum(cold), sum(capacity), sum(conflict), "
 	    "sum(coherence), sum(loads), sum(reuse), sum(used_bytes), sum(loaded_bytes), sum(evictions), "
-	    "sum(writebacks), sum(weighted_bytes) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT "
+	    "sum(writebacks), sum(weighted_bytes), sum(foreseen), sum(chained) FROM instructions GROUP BY 1, 2, 3, 4, 5, 6, 7 EXCEPT "
 	    "SELECT process, thread, level, function, file, line, object, reads, writes, read_misses, write_misses, cold, "
 	    "capacity, conflict, coherence, loads, reuse, used_bytes, loaded_bytes, evictions, writebacks, "
-	    "weighted_bytes FROM counts)",
+	    "weighted_bytes, foreseen, chained FROM counts)",
 	    "0\n");
 	expect(profile, "SELECT sum(loads) - (SELECT sum(loads) FROM counts) FROM instructions", "0\n");
 	expect(profile,

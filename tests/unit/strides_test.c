@@ -84,11 +84,13 @@ static void check(const struct twin *t, const struct nm_result_strides *r)
 static void sample(void *pass, const struct nm_bursts *b, const uint32_t *instructions,
 		   const struct nm_ref *batch, size_t from, size_t end)
 {
+	static const uint8_t none[WALKS];
 	const struct nm_pass_sample s = {.refs = batch,
 					 .from = from,
 					 .end = end,
 					 .access = b->access,
 					 .instructions = instructions,
+					 .chases = none,
 					 .frame_end = b->frame_end,
 					 .burst = b->burst,
 					 .batch = b->batch,

@@ -494,7 +494,9 @@ static const struct bad {
     ONE_INSTRUCTION("goes on behind an exit", NM_WIRE_JUMP, 1, ACCESS(0, 8, READ),
 		    ACCESS(8, 8, READ | FOLLOWS), 1),
     ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 0, READ | FOLLOWS)),
-    ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, READ | 2 * FOLLOWS)),
+    ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, READ | 4 * FOLLOWS)),
+    ONE_INSTRUCTION("chases but does not read", NM_WIRE_JUMP, 0,
+		    ACCESS(0, 8, NM_WIRE_WRITE | NM_WIRE_CHASES)),
     ONE_INSTRUCTION("read, write, prefetch", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, FOLLOWS)),
     ONE_INSTRUCTION("does not end a call", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
 		    ACCESS(0, 8, WRITE | FRAME | FOLLOWS)),
@@ -687,7 +689,8 @@ static void test_a_newer_version_is_refused_as_such(void **state)
 	struct nm_error err = {0};
 
 	(void)state;
-	assert_int_equal(nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){7}, 1), 0);
+	assert_int_equal(
+	    nm_wire_encode(&stream, NM_WIRE_PROCESS, 0, (const uint64_t[]){NM_WIRE_VERSION + 1}, 1), 0);
 	assert_int_equal(check(&stream, NULL, &err), NM_EVERSION);
 	assert_non_null(strstr(err.text, "version 7"));
 	nm_vec_free(&stream);

@@ -59,7 +59,10 @@ static int decode_entry(struct nm_engine *e, struct nm_decoded_block *decoded,
 	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
 	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;
-	return nm_vec_push(&e->decoder.access_instructions, site) || nm_vec_push(&e->decoder.access_sites, o)
+	return nm_vec_push(&e->decoder.access_instructions, site) ||
+		       nm_vec_push(&e->decoder.access_chases,
+				   (nm_wire_access_flags(w) & NM_WIRE_CHASES) != 0) ||
+		       nm_vec_push(&e->decoder.access_sites, o)
 		   ? NM_ENOMEM
 		   : 0;
 }

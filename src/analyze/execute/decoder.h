@@ -35,7 +35,8 @@ struct nm_decoder {
 	struct nm_vec(struct nm_definition) definitions;   /* by block id */
 	struct nm_vec(struct nm_decoded_tables) tables;    /* of decoded blocks */
 	struct nm_vec(struct nm_access_site) access_sites; /* of all accesses of all decoded blocks, */
-	struct nm_vec(uint32_t) access_instructions;       /* and what instruction each is of */
+	struct nm_vec(uint32_t) access_instructions;       /* and what instruction each is of, */
+	struct nm_vec(uint8_t) access_chases;              /* and whether it chases (NM_WIRE_CHASES) */
 	struct nm_arena arena;                             /* decoded blocks */
 };
 

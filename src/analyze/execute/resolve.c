@@ -529,6 +529,7 @@ static int sample_references(struct nm_engine *e)
 					      .end = e->builder.count,
 					      .access = b->access,
 					      .instructions = e->decoder.access_instructions.at,
+					      .chases = e->decoder.access_chases.at,
 					      .frame_end = b->frame_end,
 					      .burst = b->burst,
 					      .batch = b->batch,

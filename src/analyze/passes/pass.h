@@ -55,9 +55,11 @@ struct nm_pass_sample {
 	size_t from, end;
 	const uint32_t *access;       /* access site of each, or NM_NO_ACCESS: a fetch */
 	const uint32_t *instructions; /* of each access site: a dense number of its instruction */
-	const uint64_t *frame_end;    /* of each: the end of the running function's stack frame */
-	uint64_t burst, batch;        /* numbers of the burst (from 1) and the batch (from 0) */
-	uint64_t left;                /* batches left in this burst, this one included */
+	const uint8_t *
+	    chases; /* of each access site: its address waits for the load before it in a chain of pointers */
+	const uint64_t *frame_end; /* of each: the end of the running function's stack frame */
+	uint64_t burst, batch;     /* numbers of the burst (from 1) and the batch (from 0) */
+	uint64_t left;             /* batches left in this burst, this one included */
 };
 
 /* What a pass asks of the engine: bits.  Each costs. */

@@ -198,6 +198,22 @@ static void merge_events(const struct nm_pass_merge *m, struct nm_filtered_event
 	events->at.victim = m->keys[events->at.victim];
 }
 
+/* Of keys of one attribution the walk that has most loads. */
+static int take_walks(const struct nm_hierarchy *h, const struct nm_pass_merge *m, struct nm_result *r)
+{
+	if (!r->machine.foresee)
+		return 0;
+	r->walks = calloc(r->attr_count + 1, sizeof *r->walks);
+	for (size_t key = 1; r->walks && key < m->key_count; key++) {
+		const struct nm_walk walk = nm_hierarchy_walk(h, (uint32_t)key);
+		struct nm_walk *to = &r->walks[m->keys[key]];
+
+		if (walk.loads > to->loads)
+			*to = walk;
+	}
+	return r->walks ? 0 : NM_ENOMEM;
+}
+
 static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct cache *c = self;
@@ -209,6 +225,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		status = take_level(c->hierarchy, i, &levels[i], &result->levels[i]);
 	if (c->filter && !status)
 		status = nm_event_filter_take(c->filter, &result->events);
+	if (!status)
+		status = take_walks(c->hierarchy, merge, result);
 	nm_hierarchy_free(c->hierarchy);
 	c->hierarchy = NULL;
 	for (unsigned i = 0; i < count; i++) {

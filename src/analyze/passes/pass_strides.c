@@ -8,6 +8,11 @@
  * exact as long as there are no more strides than counters; a stride that more than half of the accesses follow is always
  * among them.  References of bursts are looked at (bursts.h), and no step leads from one burst to the next.
  *
+ * Of the same accesses it is counted how many follow a pointer that the one before them loaded (NM_WIRE_CHASES), since
+ * processors cannot overlap those.  Of the misses of an attribution that nothing foresees, as many are taken to be chained
+ * as its function chases through the object for each of its accesses, and at most all: where the line that goes on to the
+ * next node is not the one that misses on it, each step of the one stands for an access of the other.
+ *
  * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the hot path reads
  * and writes.
  */
@@ -28,7 +33,13 @@ struct step {
 	uint64_t burst;
 };
 
+/* Sampled accesses of an attribution. */
+struct chasing {
+	uint64_t accesses, chases;
+};
+
 struct strides {
+	struct nm_vec(struct chasing) chasing; /* by attribution */
 	struct nm_vec(struct nm_result_strides) list;
 	struct nm_vec(uint32_t) of_attr; /* index in list and 1, or 0 */
 	struct step steps[1 << STEPS_BITS];
@@ -84,6 +95,10 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 
 		if (sample->access[i] == NM_NO_ACCESS)
 			continue;
+		if (nm_vec_reach(&s->chasing, (size_t)r->attr + 1))
+			return NM_ENOMEM;
+		s->chasing.at[r->attr].accesses++;
+		s->chasing.at[r->attr].chases += sample->chases[sample->access[i]];
 		key = ((uint64_t)sample->instructions[sample->access[i]] << 1 | (r->kind == NM_REF_WRITE))
 			  << 32 |
 		      r->attr;
@@ -100,6 +115,63 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 	return 0;
 }
 
+/* Misses that are chained, of the loads of some counts. */
+static void chain(struct nm_counts *counts, const struct chasing *of)
+{
+	const uint64_t chases = of->chases < of->accesses ? of->chases : of->accesses;
+
+	if (chases)
+		counts->chained = (counts->loads - counts->foreseen) * chases / of->accesses;
+}
+
+/* A number for the function and object of an attribution. */
+static uint64_t chain_of(const struct nm_result *r, size_t attr)
+{
+	return nm_mix64((uintptr_t)r->sites[r->attrs[attr].site].function ^ nm_mix64(r->attrs[attr].object));
+}
+
+/* Gives each attribution the chases of its function through its object.  0 or NM_ENOMEM. */
+static int sum_chases(const struct nm_result *r, struct chasing *sums)
+{
+	struct nm_map chases = {0};
+	int status = 0;
+
+	for (size_t i = 0; i < r->attr_count && !status; i++)
+		if (sums[i].chases)
+			status = nm_map_put(&chases, chain_of(r, i),
+					    nm_map_get(&chases, chain_of(r, i), 0) + sums[i].chases);
+	for (size_t i = 0; i < r->attr_count && !status; i++)
+		sums[i].chases = nm_map_get(&chases, chain_of(r, i), 0);
+	nm_map_done(&chases);
+	return status;
+}
+
+/* Adds up what attributions of the result are made of, and shares their misses out. */
+static int chain_all(const struct strides *s, const struct nm_pass_merge *merge, struct nm_result *r)
+{
+	struct chasing *sums = calloc(r->attr_count + 1, sizeof *sums);
+	int status = sums ? 0 : NM_ENOMEM;
+
+	for (size_t i = 1; sums && i < s->chasing.count; i++) {
+		sums[merge->attrs[i]].accesses += s->chasing.at[i].accesses;
+		sums[merge->attrs[i]].chases += s->chasing.at[i].chases;
+	}
+	if (!status)
+		status = sum_chases(r, sums);
+	for (unsigned l = 0; !status && l < r->machine.count && r->machine.foresee; l++) {
+		struct nm_result_level *level = &r->levels[l];
+
+		for (size_t i = 0; i < r->attr_count; i++) {
+			chain(&level->counts[i], &sums[i]);
+			level->total.chained += level->counts[i].chained;
+		}
+		for (size_t i = 0; level->context_counts && i < r->context_attr_count; i++)
+			chain(&level->context_counts[i], &sums[r->context_attrs[i].attr]);
+	}
+	free(sums);
+	return status;
+}
+
 /* Hands the list over. */
 static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
@@ -110,7 +182,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	memset(&s->list, 0, sizeof s->list);
 	for (size_t i = 0; i < result->stride_count; i++)
 		result->strides[i].attr = merge->attrs[result->strides[i].attr];
-	return 0;
+	return chain_all(s, merge, result);
 }
 
 static void release(void *self)
@@ -119,6 +191,7 @@ static void release(void *self)
 
 	nm_vec_free(&s->list);
 	nm_vec_free(&s->of_attr);
+	nm_vec_free(&s->chasing);
 	free(s);
 }
 

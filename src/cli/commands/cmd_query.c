@@ -42,13 +42,14 @@ const struct nm_command nm_cmd_query = {
     .name = "query",
     .summary = "Query a profile with SQL",
     .operands = "SQL",
-    .details = "Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
-	       "instructions, code, code_lines, sources, sectors, prefetches, sites, fields, field_counts,\n"
-	       "affinity, hot_lines, contexts, context_counts, buckets, threads, curve, distances, reuses,\n"
-	       "scope_distances, undebugged, pass_figures, cells, places.\n"
-	       "nearmiss-query(1) describes their columns.  Example:\n\n"
-	       "  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
-	       "                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",
+    .details =
+	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
+	"instructions, code, code_lines, sources, sectors, prefetches, sites, walks, fields,\n"
+	"field_counts, affinity, hot_lines, contexts, context_counts, buckets, threads, curve, distances,\n"
+	"reuses, scope_distances, undebugged, pass_figures, cells, places.\n"
+	"nearmiss-query(1) describes their columns.  Example:\n\n"
+	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
+	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

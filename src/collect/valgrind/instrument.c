@@ -98,6 +98,12 @@ static void add_exit(Bool counted)
 	nm_block_commit();
 }
 
+/* The flag of a load that follows a pointer from the one before it. */
+static UInt chases(const struct nm_access *access)
+{
+	return access->is_plain_load && nm_chases(access->address) ? NM_WIRE_CHASES : 0;
+}
+
 /* Adds what the statement touches; the statement itself follows. */
 static void add_accesses(const IRStmt *st)
 {
@@ -113,7 +119,7 @@ static void add_accesses(const IRStmt *st)
 			nm_translation.block.access[nm_translation.block.accesses - 1] |=
 			    (ULong)NM_WIRE_ATOMIC << 32;
 		else if (access->guard == NULL)
-			nm_block_add_access(access->address, access->bytes, access->flags);
+			nm_block_add_access(access->address, access->bytes, access->flags | chases(access));
 		else
 			nm_block_add_guarded(access->address, access->guard, access->bytes, access->flags);
 	}
@@ -159,6 +165,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 		return nm_out;
 
 	nm_offsets_begin(in->tyenv);
+	nm_chases_begin(in);
 	start_code(in->stmts[i]->Ist.IMark.addr);
 	for (; i < in->stmts_used; i++) {
 		IRStmt *st = in->stmts[i];

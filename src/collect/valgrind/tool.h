@@ -88,6 +88,13 @@ void nm_offsets_note(IRTemp temporary, const IRExpr *data);
 /* Of an atom of 64 bits. */
 struct nm_root_offset nm_offset_of(const IRExpr *atom);
 
+/* ---- chases.c: which accesses follow pointers. ---- */
+
+/* A superblock begins, of which all statements are looked at. */
+void nm_chases_begin(const IRSB *in);
+/* Whether an address, an atom of it, comes of a register that the superblock loads anew by way of itself. */
+Bool nm_chases(const IRExpr *address);
+
 /* ---- allocator.c: calls of allocation functions. ---- */
 
 void nm_allocator_init(void);

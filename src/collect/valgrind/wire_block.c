@@ -130,7 +130,7 @@ ULong nm_access_word(UInt bytes, UInt instruction, UInt flags)
 Bool nm_block_last_access_is(ULong word)
 {
 	const struct block *block = &nm_translation.block;
-	const ULong address = (ULong)NM_WIRE_FOLLOWS << 32 | 0xffffull << 48;
+	const ULong address = (ULong)(NM_WIRE_FOLLOWS | NM_WIRE_CHASES) << 32 | 0xffffull << 48;
 
 	return block->accesses > 0 && (block->access[block->accesses - 1] & ~address) == word;
 }

@@ -143,7 +143,8 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 	c->slots = sets * c->ways * sectors + context->reserved_slots;
 	if (make_arrays(c, c->slots) || (context->general && nm_general_new(c, context)) || make_aids(c) ||
 	    nm_shadow_init(&c->shadow, sets * spec->ways * sectors, c->timestamps, c->slots) ||
-	    nm_counters_init(&c->counters, sectors > 1 || context->queue || context->has_extras)) {
+	    nm_counters_init(&c->counters, sectors > 1 || context->queue || context->has_extras,
+			     context->foresees)) {
 		nm_cache_done(c);
 		return NM_ENOMEM;
 	}

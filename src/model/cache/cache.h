@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "counters.h"
+#include "foresight.h"
 #include "hierarchy.h"
 #include "monitor.h"
 #include "sampler.h"
@@ -94,6 +95,7 @@ struct nm_cache {
 	struct nm_sampler
 	    *upper_sampler; /* that of the first level, which is told what is loaded here, or NULL */
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
+	struct nm_foresight *foresight;  /* of the machine, or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
 
@@ -183,6 +185,11 @@ void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, u
 /* A line is loaded for the reference at an address; the line at a slot leaves. */
 static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
+	if (c->foresight) {
+		if (c->first)
+			nm_foresight_load(c->foresight, address, attr);
+		c->counters.foreseen[attr] += (uint64_t)c->foresight->foreseen;
+	}
 	if (c->sampler && !--c->sampler->due)
 		nm_sampler_load(c->sampler, address, attr, write);
 	if (c->upper_sampler && c->upper_sampler->due == c->upper_sampler->gap)

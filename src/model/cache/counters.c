@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int nm_counters_init(struct nm_counters *t, int has_extras)
+int nm_counters_init(struct nm_counters *t, int has_extras, int foresees)
 {
 	enum { PAIRS = 64 };
 	*t = (struct nm_counters){.has_extras = has_extras,
+				  .foresees = foresees,
 				  .pairs = calloc(PAIRS, sizeof *t->pairs),
 				  .pair_mask = PAIRS - 1,
 				  .pair_shift = 64 - 6};
@@ -25,6 +26,7 @@ void nm_counters_done(struct nm_counters *t)
 	free(t->residencies);
 	free(t->own);
 	free(t->extras);
+	free(t->foreseen);
 	free(t->pairs);
 	free(t->recent);
 	*t = (struct nm_counters){0};
@@ -57,6 +59,7 @@ int nm_counters_reach(struct nm_counters *t, size_t count)
 		if (grow(&t->loads, sizeof *t->loads, t->attr_room, room) ||
 		    grow(&t->residencies, sizeof *t->residencies, t->attr_room, room) ||
 		    grow(&t->own, sizeof *t->own, t->attr_room, room) ||
+		    (t->foresees && grow(&t->foreseen, sizeof *t->foreseen, t->attr_room, room)) ||
 		    (t->has_extras && grow(&t->extras, sizeof *t->extras, t->attr_room, room)))
 			return NM_ENOMEM;
 		t->attr_room = room;

@@ -41,7 +41,8 @@ struct nm_counters {
 	struct nm_residency_sums *residencies;
 	uint64_t (*own)[2]; /* the program's references, reads and writes: of a level that takes fills too */
 	struct nm_extras *extras; /* of levels that have any, else NULL */
-	int has_extras;           /* set before the first attribution key */
+	uint64_t *foreseen;       /* of the loads (foresight.h), or NULL */
+	int has_extras, foresees; /* set before the first attribution key */
 	size_t attr_count, attr_room;
 	uint64_t reads, writes; /* of a first level, all attribution keys together */
 	struct nm_pair *pairs;
@@ -52,7 +53,7 @@ struct nm_counters {
 	unsigned waiting_count;
 };
 
-int nm_counters_init(struct nm_counters *counters, int has_extras);
+int nm_counters_init(struct nm_counters *counters, int has_extras, int foresees);
 void nm_counters_done(struct nm_counters *counters);
 
 /* Makes attribution keys [0, count) exist.  0 or NM_ENOMEM. */

@@ -17,6 +17,7 @@
 struct nm_level_context {
 	int general;
 	int has_extras;                  /* it counts more than nm_counts */
+	int foresees;                    /* its loads are asked whether prefetchers named them */
 	struct nm_prefetch_queue *queue; /* it prefetches, or stands behind a level that does; else NULL */
 	struct nm_next_uses *next_uses;  /* OPT */
 	uint64_t reserved_slots;         /* exclusive: lines that the levels above it may hold */

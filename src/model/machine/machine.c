@@ -19,6 +19,7 @@ const char *const nm_allocate_names[2] = {"yes", "no"};
 const char *const nm_sharing_names[2] = {"yes", "no"};
 const char *const nm_cross_names[2] = {"no", "yes"};
 const char *const nm_page_names[3] = {"4K", "2M", "1G"};
+const char *const nm_foresee_names[NM_FORESEE_KINDS] = {"pair", "stream", "stride"};
 const char *const nm_inclusion_names[3] = {"non-inclusive", "inclusive", "exclusive"};
 
 static size_t prefix(const char *level)
@@ -304,6 +305,11 @@ size_t nm_machine_format(const struct nm_machine *m, char *text, size_t room)
 			snprintf(text + n, room - n, "%s", level);
 		n += (size_t)length;
 	}
+	for (unsigned i = 0; i < NM_FORESEE_KINDS; i++)
+		if (m->foresee >> i & 1)
+			n += (size_t)snprintf(
+			    n < room ? text + n : NULL, n < room ? room - n : 0, "%s%s",
+			    m->foresee & ((1u << i) - 1) ? "+" : ":foresee=", nm_foresee_names[i]);
 	if (m->nodes)
 		n += (size_t)snprintf(n < room ? text + n : NULL, n < room ? room - n : 0, ":nodes=%u",
 				      m->nodes);
@@ -494,6 +500,7 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 		snprintf(level->name, sizeof level->name, "%s/%.*s", name, NM_LEVEL_NAME_MOST,
 			 slash ? slash + 1 : m->levels[i].name);
 	}
+	joined.foresee |= m->foresee;
 	size_t n = strlen(to->name);
 	snprintf(joined.name + n, sizeof joined.name - n, ", %s", name);
 	snprintf(joined.description, sizeof joined.description,

@@ -35,6 +35,10 @@ enum nm_prefetch_kind {
 struct nm_policy;
 struct nm_protocol;
 
+/* What the prefetchers of a processor see coming (foresight.h): bits. */
+enum nm_foresee { NM_FORESEE_PAIR = 1, NM_FORESEE_STREAM = 2, NM_FORESEE_STRIDE = 4, NM_FORESEE_ALL = 7 };
+enum { NM_FORESEE_KINDS = 3 };
+
 /* Whether each core has a level of its own, where a machine has several. */
 enum nm_sharing { NM_SHARING_USUAL, NM_SHARED, NM_PRIVATE };
 
@@ -85,6 +89,7 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
+	unsigned foresee;        /* enum nm_foresee; 0: nothing, and each miss costs its latency */
 	uint32_t memory_latency; /* the same, if no level does */
 	unsigned nodes; /* that the cores are dealt out to, in order; 0: memory is equally far from all */
 	unsigned cores; /* 0: one */
@@ -93,7 +98,7 @@ struct nm_machine {
 
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
  * K, M, G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists; behind the last
- * level, memory=CYCLES may stand.
+ * level, foresee=pair+stream+stride and memory=CYCLES may stand.
  * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is told with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 

@@ -522,6 +522,32 @@ static int read_level(struct reader *r, struct nm_level_spec *level)
 	return fit_level(r, &d);
 }
 
+/* "foresee=pair+stream+stride" behind the last level. */
+static int read_foresee(struct reader *r, unsigned *ret)
+{
+	unsigned kind;
+
+	r->at += strlen("foresee=");
+	for (;; r->at++) {
+		size_t n = strcspn(r->at, "+:");
+
+		for (kind = 0; kind < NM_FORESEE_KINDS; kind++)
+			if (strlen(nm_foresee_names[kind]) == n && !strncmp(r->at, nm_foresee_names[kind], n))
+				break;
+		if (kind == NM_FORESEE_KINDS)
+			return fault(r, r->at,
+				     "foresee must be pair, stream, stride or several of them with +");
+		*ret |= 1u << kind;
+		r->at += n;
+		if (*r->at != '+')
+			break;
+	}
+	if (*r->at && strncmp(r->at, ":nodes=", 7) && strncmp(r->at, ":memory=", 8))
+		return fault(r, r->at, "only nodes= and memory= can stand behind foresee");
+	r->at += *r->at == ':';
+	return 0;
+}
+
 static int read_nodes(struct reader *r, unsigned *ret)
 {
 	const char *start = r->at;
@@ -562,6 +588,14 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 
 	for (;;) {
 		const char *start = r.at;
+		if (m.count && !strncmp(start, "foresee=", 8)) {
+			int status = read_foresee(&r, &m.foresee);
+			if (status)
+				return status;
+			if (!*r.at)
+				break;
+			start = r.at;
+		}
 		if (m.count && (!strncmp(start, "memory=", 7) || !strncmp(start, "nodes=", 6))) {
 			int status = read_memory(&r, &m);
 			if (status)

@@ -7,7 +7,12 @@
  * the same line of code and object.  So the cost of the misses of a level is a weighted sum of the counts behind
  * it: hits times the latency of the level, and misses of the last level times that of memory.  Hits of the
  * first level cost nothing, because processors overlap them with other work, unless the user gives that
- * level a latency.  It is an estimate in any case: processors overlap misses too, and fetch ahead.
+ * level a latency.
+ *
+ * Where the machine foresees loads, a miss costs its latency only if it is chained, that is, if its address waits for the
+ * load before it.  Others are under way together, NM_OVERLAP at a time, and what prefetchers foresee only has to be handed
+ * over, which takes one of NM_AHEAD parts of the latency.  docs/cost.md tells where these come from and what they are
+ * worth.  Each miss of a level behind adds what that one takes longer than the one before.
  *
  * Latencies come from the user, else from the machine's SPEC, else they go by distance from the processor:
  * round figures within what is told of servers and desktops of the last ten years (second level 11 to 14 cycles,
@@ -154,6 +159,7 @@ static int take_machine(struct nm_levels *levels, struct nm_profile *profile, st
 				if (machine.levels[i].latency)
 					levels->at[j].latency = machine.levels[i].latency;
 			}
+		levels->foresees = machine.foresee != 0;
 		if (machine.memory_latency)
 			levels->memory = machine.memory_latency;
 	}
@@ -193,6 +199,15 @@ void nm_sql_text(const char *text, FILE *sql)
 	fputc('\'', sql);
 }
 
+/* Cycles that a load waits which misses level j: the latency of the next level. */
+static int64_t waits(const struct nm_levels *levels, unsigned j)
+{
+	for (unsigned k = j + 1; k < levels->count; k++)
+		if (behind(levels, j, k))
+			return levels->at[k].latency;
+	return levels->memory;
+}
+
 /* One row of w: what the counts of level j say of level i. */
 static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const char *comma, FILE *sql)
 {
@@ -207,16 +222,30 @@ static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const
 		last &= !behind(levels, j, k);
 	}
 	split &= level->side != NM_LEVEL_UNIFIED && source->side == NM_LEVEL_UNIFIED;
+	if (levels->foresees && i != j)
+		hit = 0;
 	fprintf(sql, "%s(", comma);
 	nm_sql_text(level->name, sql);
 	fputs(", ", sql);
 	nm_sql_text(source->name, sql);
-	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0))", i == j, hit,
-		last ? levels->memory : 0,
+	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %" PRId64 ")", i == j, hit,
+		last && !levels->foresees ? levels->memory : 0,
 		!split                         ? "NULL"
 		: level->side == NM_LEVEL_CODE ? "1"
 					       : "0",
-		source->unit);
+		source->unit, levels->foresees ? waits(levels, j) - (i == j ? 0 : source->latency) : 0);
+}
+
+void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
+{
+	fprintf(sql, "sum(w.hit * (reads + writes - read_misses - write_misses) + "
+		     "w.miss * (read_misses + write_misses)");
+	if (levels->foresees)
+		fprintf(sql,
+			" + w.wait * (%s.chained + (%s.loads - %s.chained - %s.foreseen) / %d.0 + "
+			"%s.foreseen / %d.0)",
+			counts, counts, counts, counts, NM_OVERLAP, counts, NM_AHEAD);
+	fputs(")", sql);
 }
 
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql)

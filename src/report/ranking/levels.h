@@ -26,6 +26,7 @@ struct nm_levels {
 	unsigned count;
 	int64_t memory;    /* cycles that a reference waits which no level serves */
 	const char *asked; /* the level that is reported on */
+	int foresees;      /* counts tell which loads prefetchers foresee, and which are chained */
 	struct nm_strings pool;
 };
 
@@ -44,11 +45,19 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 	return level && level->unit ? loaded_bytes / level->unit : loads;
 }
 
-/* Writes the rows of w(level, source, own, hit, miss, code, unit) as SQL, "VALUES (...), ...".  A row says what the
- * counts at the level `source` tell of `level`: whether they are its own, what a hit and a miss there cost
- * those that missed `level`, whether it takes only code (1), only data (0) or both (NULL), and its unit or NULL.
- * level: NULL for all. */
+/* Misses that are under way together, where none waits for another; how much faster than by its latency a line comes that
+ * was foreseen. */
+enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
+
+/* Writes the rows of w as SQL, "VALUES (...), ...".  A row says what the counts at the level `source` tell of `level`:
+ * whether they are its own, what a hit and a miss there cost those that missed `level`, whether it takes only code (1), only
+ * data (0) or both (NULL), its unit or NULL, and, where the machine foresees loads, how many cycles a miss there adds for
+ * those that have to wait.  level: NULL for all. */
+#define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
+
+/* Writes the cycles of the rows that are summed, of w joined with `counts`, as an SQL expression. */
+void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
 
 /* text as an SQL literal. */
 void nm_sql_text(const char *text, FILE *sql);

@@ -286,6 +286,7 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 #undef NM_COUNT
 #undef NM_LATER_COUNT
 	};
+	static const char *const later[] = {"foreseen", "chained"};
 	unsigned i;
 
 	for (i = 0; i < sizeof sums / sizeof *sums; i++)
@@ -294,10 +295,15 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 					: ", NULL AS weighted_bytes",
 	      sql);
 	fputs(", sum(w.own * coalesce(counts.loaded_bytes / w.unit, counts.loads)) AS lines, "
-	      "sum(w.own * (read_misses + write_misses)) AS misses, "
-	      "sum(w.hit * (reads + writes - read_misses - write_misses) + "
-	      "w.miss * (read_misses + write_misses)) AS cycles",
+	      "sum(w.own * (read_misses + write_misses)) AS misses, ",
 	      sql);
+	for (i = 0; i < 2; i++)
+		fprintf(sql,
+			b->selection->levels.foresees ? "sum(w.own * counts.%s) AS %s, " : "NULL AS %s, ",
+			later[i], later[i]);
+	fputs("CAST(", sql);
+	nm_levels_cycles(&b->selection->levels, "counts", sql);
+	fputs(" AS INTEGER) AS cycles", sql);
 }
 
 /* c of the places in a, and what b says of all. */
@@ -511,7 +517,7 @@ static char *assemble(const struct query_builder *b, const char *select, const c
 
 	if (!sql)
 		return NULL;
-	fputs("WITH w(level, source, own, hit, miss, code, unit) AS (", sql);
+	fputs("WITH " NM_LEVELS_W " AS (", sql);
 	nm_levels_weights(&b->selection->levels,
 			  b->has[LEVEL] && !b->selection->one_level ? NULL : b->selection->request.level,
 			  sql);
@@ -547,7 +553,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 	struct query_builder b = {.query = ret_query,
 				  .report = report,
 				  .selection = selection,
-				  .sort = selection->request.sort ? selection->request.sort : report->sort};
+				  .sort = nm_report_sort(report, selection)};
 	char *select = NULL, *ties = NULL;
 	size_t bytes, tie_bytes;
 	int status = take_keys(&b, report->keys ? report->keys : selection->request.by, err);

@@ -28,12 +28,11 @@ void nm_top_pairs_expression(const struct nm_selection *selection, const char *r
 {
 	const struct nm_report_request *r = &selection->request;
 
+	fprintf(sql, ", b AS MATERIALIZED (SELECT w.level AS level, site, name, sum(w.own * cold) AS cold, "
+		     "sum(w.own * (read_misses + write_misses)) AS misses, ");
+	nm_levels_cycles(&selection->levels, "cells", sql);
 	fprintf(sql,
-		", b AS MATERIALIZED (SELECT w.level AS level, site, name, sum(w.own * cold) AS cold, "
-		"sum(w.own * (read_misses + write_misses)) AS misses, "
-		"sum(w.hit * (reads + writes - read_misses - write_misses) + "
-		"w.miss * (read_misses + write_misses)) AS cycles "
-		"FROM w CROSS JOIN cells ON cells.level = w.source WHERE (%s) AND (%s) "
+		" AS cycles FROM w CROSS JOIN cells ON cells.level = w.source WHERE (%s) AND (%s) "
 		"GROUP BY site, name HAVING max(w.own)), ",
 		r->process ? "cells.process = ?2" : "1", r->thread ? "cells.thread = ?3" : "1");
 	fprintf(sql,

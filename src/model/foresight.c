@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * foresight.c - see foresight.h.
+ */
+#include "foresight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+
+enum {
+	PAGE_SHIFT = 12,
+	STREAM_NEAR = 4, /* lines */
+	STREAM_FAR = 16,
+	SURE = 2 /* steps before a load is foreseen */
+};
+
+void nm_foresight_init(struct nm_foresight *f, unsigned by, unsigned line_shift)
+{
+	*f = (struct nm_foresight){.by = by, .shift = line_shift};
+	for (unsigned i = 0; i < NM_FORESIGHT_PAGES; i++)
+		f->pages[i].page = UINT64_MAX;
+}
+
+void nm_foresight_done(struct nm_foresight *f) { nm_vec_free(&f->walks); }
+
+int nm_foresight_reach(struct nm_foresight *f, size_t count)
+{
+	return f->walks.count < count ? nm_vec_reach(&f->walks, count) : 0;
+}
+
+/* Whether this load of a key follows the step of those before it, for the third time at least. */
+static int walk(struct nm_walk_state *w, uint64_t address)
+{
+	const int64_t near = (int64_t)(address - w->last[0]), far = (int64_t)(address - w->last[1]);
+	int follows = 0;
+
+	if (w->loads++ >= 2) {
+		follows = w->votes && (near == w->step || far == w->step);
+		if (follows) {
+			w->votes++;
+			w->followed++;
+		} else if (w->votes) {
+			w->votes--;
+		} else {
+			w->step = w->loads / 2 % 2 ? near : far;
+			w->votes = 1;
+			w->followed = 1;
+		}
+	}
+	w->last[1] = w->last[0];
+	w->last[0] = address;
+	return follows && w->votes > SURE && w->step <= 1 << (PAGE_SHIFT - 1) &&
+	       w->step >= -(1 << (PAGE_SHIFT - 1));
+}
+
+static struct nm_page_stream *stream_of(struct nm_foresight *f, uint64_t page)
+{
+	return &f->pages[nm_mix64(page) % NM_FORESIGHT_PAGES];
+}
+
+/* A stream that leaves its page is expected in the next one. */
+static void go_on(struct nm_foresight *f, const struct nm_page_stream *s, int lines)
+{
+	const int next = s->line + s->step, up = next >= lines;
+	const uint64_t page = up ? s->page + 1 : s->page - 1;
+	const struct nm_page_stream begun = {page, (int16_t)(up ? s->line - lines : s->line + lines), s->step,
+					     s->run};
+
+	if (next < 0 || up)
+		*stream_of(f, page) = begun;
+}
+
+/* Whether a load at this line of a page follows those before it there. */
+static int stream(struct nm_foresight *f, uint64_t page, int line, int lines)
+{
+	struct nm_page_stream *s = stream_of(f, page);
+	const int step = line - s->line, size = abs(step);
+	int foreseen = 0;
+
+	if (s->page != page || !step) {
+		if (s->page != page)
+			*s = (struct nm_page_stream){.page = page, .line = (int16_t)line};
+		return 0;
+	}
+	if (size <= STREAM_FAR && (step == s->step || (size <= STREAM_NEAR && (step > 0) == (s->step > 0)))) {
+		s->run += s->run < SURE;
+		foreseen = (f->by & NM_FORESEE_STREAM) && s->run >= SURE;
+	} else {
+		s->run = 1;
+	}
+	if ((f->by & NM_FORESEE_PAIR) && (s->line ^ 1) == line)
+		foreseen = 1;
+	s->line = (int16_t)line;
+	s->step = (int16_t)step;
+	if (s->run >= SURE)
+		go_on(f, s, lines);
+	return foreseen;
+}
+
+void nm_foresight_load(struct nm_foresight *f, uint64_t address, uint32_t attr)
+{
+	const int lines = 1 << (PAGE_SHIFT - f->shift);
+	const int strided = walk(&f->walks.at[attr], address);
+	const int line = (int)(address >> f->shift) & (lines - 1);
+	const int streamed = stream(f, address >> PAGE_SHIFT, line, lines);
+
+	f->foreseen = streamed || (strided && (f->by & NM_FORESEE_STRIDE));
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * foresight.h - which loads the prefetchers of a processor would have made ahead of the program.
+ *
+ * For estimates of cost: the caches are simulated without prefetching, so that misses are the program's own, and each load
+ * of a first level is asked whether a prefetcher that saw the loads before it had named its line by now.  What the further
+ * levels load for it is foreseen with it.  Nothing is brought in, so nothing is evicted; prefetchers that come too late or
+ * bring what nobody wants are not modelled (a level's prefetch= does that).
+ *
+ * Three prefetchers, bits of enum nm_foresee (machine.h), all by virtual addresses:
+ *   - pair: loading one of the two lines of an aligned 128 bytes brings the other.  The line next to the page's last load
+ *     is foreseen if both are a pair.
+ *   - stream: loads of a page of 4K that go in one direction by at most STREAM_NEAR lines, or by the same step of at most
+ *     STREAM_FAR, are foreseen from the third on.  A stream goes on in the next page.
+ *   - stride: an attribution key, which is a line of code with an object, that steps by the same distance of at most half a
+ *     page for the third time.
+ * As published of Intel's four (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Data Prefetching") and of
+ * the like ones of AMD's Zen (Software Optimization Guide, family 19h, "Prefetching of Data").
+ *
+ * A key's steps from load to load are counted whatever the prefetchers: the advice asks for them.
+ */
+#ifndef NM_MODEL_FORESIGHT_H
+#define NM_MODEL_FORESIGHT_H
+
+#include <stdint.h>
+
+#include "hierarchy.h"
+#include "vector.h"
+
+enum { NM_FORESIGHT_PAGES = 128 };
+
+/* The last load of an attribution key, and by how much most of its loads step.  Each is compared with the last
+ * but one, too, so that two walks side by side are seen. */
+struct nm_walk_state {
+	uint64_t last[2];
+	int64_t step;
+	uint64_t loads, followed; /* loads in all; those that followed `step` since it was chosen */
+	uint64_t votes;           /* for `step`, less those against it (Boyer and Moore) */
+};
+
+/* The last load of a page, and where loads there go. */
+struct nm_page_stream {
+	uint64_t page;
+	int16_t line, step; /* within the page; outside of it: where the stream came from */
+	uint16_t run;       /* steps in one direction */
+};
+
+struct nm_foresight {
+	unsigned by;                               /* bits of enum nm_foresee */
+	int foreseen;                              /* the load in hand: 0 or 1 */
+	unsigned shift;                            /* log2 of a line's bytes */
+	struct nm_vec(struct nm_walk_state) walks; /* by attribution key */
+	struct nm_page_stream pages[NM_FORESIGHT_PAGES];
+};
+
+/* line_shift: of the first level's lines. */
+void nm_foresight_init(struct nm_foresight *foresight, unsigned by, unsigned line_shift);
+void nm_foresight_done(struct nm_foresight *foresight);
+
+/* Makes attribution keys [0, count) exist.  0 or NM_ENOMEM. */
+int nm_foresight_reach(struct nm_foresight *foresight, size_t count);
+
+/* A first level loads the line at an address: sets `foreseen`. */
+void nm_foresight_load(struct nm_foresight *foresight, uint64_t address, uint32_t attr);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * foresight_test.c - loads that prefetchers foresee (foresight.h): patterns whose answer follows from the rules, and random ones beside a twin
+ * that looks over the whole history of a key for each load.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "foresight.h"
+#include "hierarchy.h"
+
+enum { LINE = 64, SHIFT = 6, PAGE = 4096 };
+
+/* Loads `count` lines from `address` on, `step` bytes apart, by one key; how many were foreseen. */
+static unsigned loads(struct nm_foresight *f, uint32_t key, uint64_t address, int64_t step, unsigned count)
+{
+	unsigned foreseen = 0;
+
+	assert_int_equal(nm_foresight_reach(f, key + 1), 0);
+	for (unsigned i = 0; i < count; i++, address += (uint64_t)step) {
+		nm_foresight_load(f, address, key);
+		foreseen += (unsigned)f->foreseen;
+	}
+	return foreseen;
+}
+
+static unsigned alone(unsigned by, int64_t step, unsigned count)
+{
+	struct nm_foresight f;
+	unsigned foreseen;
+
+	nm_foresight_init(&f, by, SHIFT);
+	foreseen = loads(&f, 1, 1 << 20, step, count);
+	nm_foresight_done(&f);
+	return foreseen;
+}
+
+static void test_walks(void **state)
+{
+	(void)state;
+	/* The third load of a page is the first that its stream foresees, and the stream goes on in the next page.  The first
+	 * of the loads down is the only one of its page. */
+	assert_int_equal(alone(NM_FORESEE_STREAM, LINE, 1000), 998);
+	assert_int_equal(alone(NM_FORESEE_STREAM, -LINE, 1000), 997);
+	assert_int_equal(alone(NM_FORESEE_STREAM, 16 * LINE, 40), 38);
+	assert_int_equal(alone(NM_FORESEE_STREAM, 17 * LINE, 40), 0); /* beyond STREAM_FAR */
+	/* The third load chooses the step, the fourth follows it, and the next is foreseen. */
+	assert_int_equal(alone(NM_FORESEE_STRIDE, 17 * LINE, 40), 36);
+	assert_int_equal(alone(NM_FORESEE_STRIDE, PAGE / 2, 40), 36);
+	assert_int_equal(alone(NM_FORESEE_STRIDE, PAGE / 2 + 1, 40), 0);
+	/* The odd line of 128 bytes. */
+	assert_int_equal(alone(NM_FORESEE_PAIR, LINE, 1000), 500);
+	assert_int_equal(alone(0, LINE, 1000), 0);
+}
+
+/* Two walks by one key, side by side. */
+static void test_two_walks(void **state)
+{
+	struct nm_foresight f;
+	unsigned foreseen = 0;
+
+	(void)state;
+	nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT);
+	for (unsigned i = 0; i < 200; i++) {
+		foreseen += loads(&f, 1, (1 << 20) + i * 1024, 0, 1);
+		foreseen += loads(&f, 1, (1 << 24) + i * 1024, 0, 1);
+	}
+	assert_true(foreseen > 380);
+	assert_int_equal(f.walks.at[1].step, 1024);
+	assert_int_equal(f.walks.at[1].loads, 400);
+	nm_foresight_done(&f);
+}
+
+static uint64_t draw(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return *seed >> 33;
+}
+
+static void test_gather(void **state)
+{
+	struct nm_foresight f;
+	unsigned foreseen = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	nm_foresight_init(&f, NM_FORESEE_ALL, SHIFT);
+	for (unsigned i = 0; i < 20000; i++)
+		foreseen += loads(&f, 1, draw(&seed) % (64 << 20), 0, 1);
+	assert_true(foreseen < 200); /* 1 % */
+	nm_foresight_done(&f);
+}
+
+/* The walk of a key, from its loads so far. */
+static struct nm_walk_state twin_of(const uint64_t *loads, unsigned count)
+{
+	struct nm_walk_state w = {.loads = count};
+
+	for (unsigned i = 2; i < count; i++) {
+		int64_t near = (int64_t)(loads[i] - loads[i - 1]), far = (int64_t)(loads[i] - loads[i - 2]);
+
+		if (w.votes && (near == w.step || far == w.step)) {
+			w.votes++;
+			w.followed++;
+		} else if (w.votes) {
+			w.votes--;
+		} else {
+			w.step = (i + 1) / 2 % 2 ? near : far;
+			w.votes = w.followed = 1;
+		}
+	}
+	return w;
+}
+
+static void test_random_walks(void **state)
+{
+	enum { KEYS = 3, LOADS = 600 };
+	static uint64_t history[KEYS][LOADS];
+	unsigned counts[KEYS] = {0};
+	struct nm_foresight f;
+	uint64_t seed = 7, at = 1 << 20;
+
+	(void)state;
+	nm_foresight_init(&f, NM_FORESEE_STRIDE, SHIFT);
+	for (unsigned i = 0; i < LOADS; i++) {
+		unsigned key = (unsigned)draw(&seed) % KEYS;
+		struct nm_walk_state want;
+
+		at += draw(&seed) % 4 ? 256 : draw(&seed) % 3 * 64;
+		(void)loads(&f, key, at, 0, 1);
+		history[key][counts[key]++] = at;
+		want = twin_of(history[key], counts[key]);
+		assert_int_equal(f.walks.at[key].step, want.step);
+		assert_int_equal(f.walks.at[key].votes, want.votes);
+		assert_int_equal(f.walks.at[key].followed, want.followed);
+	}
+	nm_foresight_done(&f);
+}
+
+/* What a first level's load foresees holds for what the next loads for it; misses are those without foresight. */
+static void test_hierarchy(void **state)
+{
+	static const char *const specs[] = {"L1d=4K,8,64:L2=32K,8,64:foresee=stream",
+					    "L1d=4K,8,64:L2=32K,8,64"};
+	struct nm_counts counts[2][2], *list;
+	size_t attrs;
+
+	(void)state;
+	for (unsigned s = 0; s < 2; s++) {
+		struct nm_machine machine;
+		struct nm_hierarchy *h;
+
+		assert_int_equal(nm_machine_parse(specs[s], &machine, NULL), 0);
+		assert_int_equal(nm_hierarchy_new(&h, &machine, NULL), 0);
+		for (unsigned i = 0; i < 2000; i++) {
+			struct nm_ref ref = {i % 1000 * LINE, 1 + i / 1000, 8, NM_REF_READ, 1};
+
+			assert_int_equal(nm_hierarchy_run(h, &ref, 1), 0);
+		}
+		assert_int_equal(nm_hierarchy_finish(h), 0);
+		for (unsigned level = 0; level < 2; level++) {
+			assert_int_equal(nm_hierarchy_counts(h, level, &list, &attrs), 0);
+			counts[s][level] = list[2];
+			free(list);
+		}
+		nm_hierarchy_free(h);
+	}
+	assert_int_equal(counts[0][0].foreseen, 998);
+	assert_int_equal(counts[0][1].foreseen, 998);
+	for (unsigned level = 0; level < 2; level++) {
+		counts[0][level].foreseen = 0;
+		assert_memory_equal(&counts[0][level], &counts[1][level], sizeof counts[0][level]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_walks),     cmocka_unit_test(test_two_walks),
+	    cmocka_unit_test(test_gather),    cmocka_unit_test(test_random_walks),
+	    cmocka_unit_test(test_hierarchy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
