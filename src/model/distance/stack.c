@@ -18,7 +18,7 @@
 enum {
 	MIN_TIMES = 1 << 16,
 	TIMES_A_LINE = 4,
-	AHEAD = 12, /* touches that are fetched before they are resolved */
+	AHEAD = 16, /* touches that are fetched before they are resolved */
 	NO_SLOT = NM_RECENT,
 	SEEN_LINES = 32 /* a value of nm_map cannot be 64 ones */
 };

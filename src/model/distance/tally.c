@@ -10,7 +10,7 @@
 #include "errors.h"
 #include "map.h"
 
-enum { CACHE_BITS = 12, FIRST_ROOM = 1 << 12 };
+enum { CACHE_BITS = 12, FIRST_ROOM = 1 << 12, QUEUE = 16 };
 
 /* A combination of the cache. */
 struct recent {
@@ -21,6 +21,8 @@ struct recent {
 
 struct nm_tally {
 	struct recent cache[1 << CACHE_BITS];
+	struct recent queue[QUEUE]; /* that have left the cache; their rows are being fetched */
+	uint32_t queued;
 	struct nm_tally_row *rows;
 	size_t count, mask;      /* mask + 1 slots, a power of two */
 	struct nm_touch pending; /* the last reference's; its number is 0 at first */
@@ -48,11 +50,16 @@ void nm_tally_free(struct nm_tally *t)
 	free(t);
 }
 
+static size_t home_of(const struct nm_tally_row *r, size_t mask)
+{
+	return nm_mix64(((uint64_t)r->key << 32 | r->previous) ^
+			((uint64_t)r->unit << 16 | r->bin) * 0x9e3779b97f4a7c15ull) &
+	       mask;
+}
+
 static struct nm_tally_row *slot_of(struct nm_tally_row *rows, size_t mask, const struct nm_tally_row *r)
 {
-	uint64_t hash =
-	    nm_mix64(((uint64_t)r->key << 32 | r->previous) ^ nm_mix64((uint64_t)r->unit << 16 | r->bin));
-	size_t i = hash & mask;
+	size_t i = home_of(r, mask);
 
 	while (rows[i].used && (rows[i].key != r->key || rows[i].previous != r->previous ||
 				rows[i].bin != r->bin || rows[i].unit != r->unit))
@@ -89,20 +96,40 @@ static int add_row(struct nm_tally *t, struct nm_tally_row row)
 	return ++t->count > t->mask / 4 * 3 ? grow(t) : 0;
 }
 
+/* The two rows of a combination. */
+static void rows_of(const struct recent *r, struct nm_tally_row ret[2])
+{
+	ret[0] = (struct nm_tally_row){.key = (uint32_t)(r->who >> 32),
+				       .previous = (uint32_t)r->who,
+				       .bin = (uint16_t)(r->bins >> 16),
+				       .unit = NM_DISTANCE_LINES,
+				       .count = r->count};
+	ret[1] = (struct nm_tally_row){
+	    .key = ret[0].key, .bin = (uint16_t)r->bins, .unit = NM_DISTANCE_REFERENCES, .count = r->count};
+}
+
 static int add_combination(struct nm_tally *t, const struct recent *r)
 {
-	struct nm_tally_row row = {.key = (uint32_t)(r->who >> 32),
-				   .previous = (uint32_t)r->who,
-				   .bin = (uint16_t)(r->bins >> 16),
-				   .unit = NM_DISTANCE_LINES,
-				   .count = r->count};
+	struct nm_tally_row rows[2];
 
-	if (add_row(t, row))
-		return NM_ENOMEM;
-	row.previous = 0;
-	row.bin = (uint16_t)r->bins;
-	row.unit = NM_DISTANCE_REFERENCES;
-	return add_row(t, row);
+	if (!r->count)
+		return 0;
+	rows_of(r, rows);
+	return add_row(t, rows[0]) || add_row(t, rows[1]) ? NM_ENOMEM : 0;
+}
+
+/* Adds a combination to the table some combinations later, when its rows are there. */
+static int enqueue(struct nm_tally *t, const struct recent *r)
+{
+	struct recent *place = &t->queue[t->queued++ % QUEUE];
+	struct nm_tally_row rows[2];
+	const int status = add_combination(t, place);
+
+	rows_of(r, rows);
+	__builtin_prefetch(&t->rows[home_of(&rows[0], t->mask)], 1);
+	__builtin_prefetch(&t->rows[home_of(&rows[1], t->mask)], 1);
+	*place = *r;
+	return status;
 }
 
 static unsigned bin_of(uint64_t distance)
@@ -122,7 +149,7 @@ static int count(struct nm_tally *t, const struct nm_touch *touch)
 		r->count++;
 		return 0;
 	}
-	if (r->count && add_combination(t, r))
+	if (r->count && enqueue(t, r))
 		return NM_ENOMEM;
 	*r = (struct recent){who, bins, 1};
 	return 0;
@@ -152,7 +179,10 @@ int nm_tally_rows(struct nm_tally *t, struct nm_tally_row **ret_rows, size_t *re
 	if (t->pending.reference && count(t, &t->pending))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < sizeof t->cache / sizeof *t->cache; i++)
-		if (t->cache[i].count && add_combination(t, &t->cache[i]))
+		if (add_combination(t, &t->cache[i]))
+			return NM_ENOMEM;
+	for (size_t i = 0; i < QUEUE; i++)
+		if (add_combination(t, &t->queue[i]))
 			return NM_ENOMEM;
 	for (size_t i = 0; i <= t->mask; i++)
 		if (t->rows[i].used)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * distance_bench.c - references per second of the exact stack of lines and of SHARDS on one thread, and the memory that a
+ * line of footprint takes: CPU time over a whole stream, from an empty stack on.
+ *
+ *     distance_bench [REFERENCES [FOOTPRINT IN MIB [PART OF A STREAM'S NAME]]]
+ *
+ * Touches are counted as the pass does, by 64 keys.  Lines have 64 bytes.  A footprint of 1024 MiB needs 700 MB.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "estimator.h"
+#include "stack.h"
+#include "tally.h"
+
+enum { BLOCK = 1 << 20, KEYS = 64 };
+
+struct stream {
+	uint64_t lines, at;
+	uint64_t random;
+};
+
+static uint64_t rng(struct stream *s)
+{
+	uint64_t x = s->random += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* 8 references to a line, line after line. */
+static uint64_t walk(struct stream *s) { return s->at++ / 8 % s->lines; }
+
+/* Three arrays walked together, as in c[i] = a[i] + b[i]. */
+static uint64_t triad(struct stream *s)
+{
+	const uint64_t at = s->at++;
+
+	return at % 3 * (s->lines / 3) + at / 24 % (s->lines / 3);
+}
+
+static uint64_t jump(struct stream *s) { return rng(s) % s->lines; }
+
+/* Half of the references to 1/64 of the lines of the other half, and so on: a working set of every size. */
+static uint64_t nested(struct stream *s)
+{
+	uint64_t lines = s->lines;
+
+	while (lines > 64 && rng(s) % 4)
+		lines /= 8;
+	return rng(s) % lines;
+}
+
+static const struct {
+	const char *name;
+	uint64_t (*next)(struct stream *s);
+} streams[] = {{"walk", walk}, {"triad", triad}, {"nested", nested}, {"jump", jump}};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void fail(void)
+{
+	fprintf(stderr, "distance_bench: out of memory\n");
+	exit(1);
+}
+
+static void resolve(struct nm_stack *stack, struct nm_tally *tally)
+{
+	const struct nm_touch *touches;
+	size_t n;
+
+	if (nm_stack_resolve(stack, &touches, &n) || nm_tally_add(tally, touches, n))
+		fail();
+}
+
+static void run(struct nm_stack *stack, struct nm_tally *tally, const uint64_t *lines, uint64_t first)
+{
+	static uint64_t top = UINT64_MAX;
+
+	for (uint64_t i = 0; i < BLOCK; i++) {
+		if (lines[i] == top) {
+			nm_stack_touch_again(stack, first + i, 1);
+			continue;
+		}
+		top = lines[i];
+		if (nm_stack_touch(stack, top, first + i, 1 + (uint32_t)(top >> 10) % KEYS))
+			resolve(stack, tally);
+	}
+}
+
+static void measure(size_t kind, uint64_t references, uint64_t footprint)
+{
+	static uint64_t lines[BLOCK];
+	struct nm_stack *stack = nm_stack_new(0);
+	struct nm_tally *tally = nm_tally_new();
+	struct stream s = {.lines = footprint, .random = 1};
+	double seconds = 0;
+
+	if (!stack || !tally)
+		fail();
+	for (uint64_t done = 0; done < references; done += BLOCK) {
+		double start;
+
+		for (size_t i = 0; i < BLOCK; i++)
+			lines[i] = streams[kind].next(&s);
+		start = now();
+		run(stack, tally, lines, done + 1);
+		seconds += now() - start;
+	}
+	resolve(stack, tally);
+	printf("%-8s %8.1f M references/s  %9llu lines  %5.1f bytes a line\n", streams[kind].name,
+	       (double)references / seconds * 1e-6, (unsigned long long)nm_stack_lines(stack),
+	       (double)nm_stack_bytes(stack) / (double)nm_stack_lines(stack));
+	fflush(stdout);
+	nm_stack_free(stack);
+	nm_tally_free(tally);
+}
+
+int main(int argc, char **argv)
+{
+	const uint64_t references = argc > 1 ? (uint64_t)strtod(argv[1], NULL) : 100000000;
+	const uint64_t mebibytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 64;
+
+	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+		if (argc < 4 || strstr(streams[i].name, argv[3]))
+			measure(i, references, mebibytes << 14);
+	return 0;
+}
