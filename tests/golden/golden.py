@@ -23,6 +23,8 @@ F = ["-i", "profile-fields.nmp"]  # what tests/sample/make_profile writes
 
 # `nearmiss replay --sets` of interference.nmt with its caches.
 E = ["-i", "profile-sets.nmp"]
+# `nearmiss nest --distances` of examples/blocked.nest.
+C = ["-i", "profile-curve.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -67,6 +69,18 @@ CASES = {
     "levels": ["report", *P, "levels"],
     "levels-columns": ["report", *P, "levels", "--columns=reads,writes,writebacks"],
     "levels-process": ["report", *P, "levels", "--process=cc1", "--format=csv"],
+    "curve": ["curve", *C, "--width=100"],
+    "curve-60": ["curve", *C, "--width=60", "--height=8", "--machine=none", "--log"],
+    "curve-objects": ["curve", *C, "--by=object", "--machine=alpha-21164,skylake", "--from=512", "--to=1M"],
+    "curve-two": ["curve", *C, *C, "--width=80", "--machine=none"],
+    "curve-svg": ["curve", *C, "--by=object", "--limit=2", "--format=svg"],
+    "curve-csv": ["curve", *C, "--by=line", "--from=2K", "--to=5K", "--format=csv"],
+    "curve-json": ["curve", *C, "--from=4K", "--to=6K", "--format=json"],
+    "fault-curve-none": ["curve", *P],
+    "fault-curve-scope": ["curve", *C, "--by=objekt"],
+    "fault-curve-only": ["curve", *C, "--by=object", "--only=W*"],
+    "fault-curve-method": ["curve", *C, "--method=statcache"],
+    "fault-curve-size": ["curve", *C, "--from=big"],
     "evictions": ["evictions", *P],
     "evictions-60": ["evictions", *P, "--width=60", "--sort=took"],
     "evictions-others": ["evictions", *P, "--limit=1", "--width=80"],

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * choose.c - which curves are shown, and over which sizes.
+ *
+ * Names are ranked by their misses, averaged over all sizes that are shown, each octave with the same weight: neither the
+ * smallest caches nor the largest decide alone.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curve_priv.h"
+
+static const double least_from = 1024, least_octaves = 4;
+
+static double misses(const struct nm_curve *c, double from, double to)
+{
+	double sum = 0;
+
+	for (double bytes = from; bytes <= to; bytes *= M_SQRT2)
+		sum += nm_curve_at(c, bytes).ratio;
+	return sum * (double)c->references;
+}
+
+static void choose_sizes(struct nm_curves *curves, const struct nm_curve_request *r)
+{
+	double last = 0;
+
+	for (size_t i = 0; i < curves->list.count; i++) {
+		const struct nm_curve *c = &curves->list.at[i];
+
+		if (c->points.count)
+			last = fmax(last, c->points.at[c->points.count - 1].bytes);
+	}
+	curves->from = r->from > 0 ? r->from : least_from;
+	curves->to = r->to > 0 ? r->to : exp2(ceil(log2(fmax(last, 1))));
+	for (size_t i = 0; i < r->mark_count && !(r->to > 0); i++)
+		if (r->marks[i].bytes <= 4 * curves->to)
+			curves->to = fmax(curves->to, exp2(ceil(log2(r->marks[i].bytes))));
+	curves->to = fmax(curves->to, curves->from * exp2(least_octaves));
+}
+
+/* A name of all profiles, with its misses. */
+struct ranked {
+	const char *process, *name;
+	double misses;
+};
+
+static int by_misses(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->misses != y->misses)
+		return x->misses < y->misses ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int is_of(const struct ranked *name, const struct nm_curve *c)
+{
+	return name->name == c->name && name->process == c->process;
+}
+
+static int is_among(const struct ranked *names, size_t count, const struct nm_curve *c)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_of(&names[i], c))
+			return 1;
+	return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int order = strcmp(x->process, y->process);
+
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* One row for each name, those that miss most first.  Returns their number. */
+static size_t rank(const struct nm_curves *curves, struct ranked *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < curves->list.count; i++) {
+		const struct nm_curve *c = &curves->list.at[i];
+
+		names[i] = (struct ranked){c->process, c->name, misses(c, curves->from, curves->to)};
+	}
+	qsort(names, curves->list.count, sizeof *names, by_text);
+	for (size_t i = 0; i < curves->list.count; i++)
+		if (n && !by_text(&names[n - 1], &names[i]))
+			names[n - 1].misses = fmax(names[n - 1].misses, names[i].misses);
+		else
+			names[n++] = names[i];
+	qsort(names, n, sizeof *names, by_misses);
+	return n;
+}
+
+/* Keeps curves of the first `limit` names, in that order. */
+static int keep_first(struct nm_curves *curves, const struct ranked *names, size_t limit)
+{
+	struct nm_curve *kept = calloc(curves->list.count + 1, sizeof *kept);
+	size_t n = 0;
+
+	if (!kept)
+		return NM_ENOMEM;
+	for (size_t k = 0; k < limit; k++)
+		for (size_t i = 0; i < curves->list.count; i++)
+			if (is_of(&names[k], &curves->list.at[i]))
+				kept[n++] = curves->list.at[i];
+	for (size_t i = 0; i < curves->list.count; i++)
+		if (!is_among(names, limit, &curves->list.at[i]))
+			nm_vec_free(&curves->list.at[i].points);
+	memcpy(curves->list.at, kept, n * sizeof *kept);
+	curves->list.count = n;
+	free(kept);
+	return 0;
+}
+
+static int same_group(const struct nm_curve *a, const struct nm_curve *b)
+{
+	return a->name == b->name && a->process == b->process && a->source == b->source;
+}
+
+static void number(struct nm_curves *curves)
+{
+	for (size_t i = 0; i < curves->list.count; i++) {
+		struct nm_curve *c = &curves->list.at[i];
+		size_t k, m;
+
+		for (k = 0; k < i && !same_group(&curves->list.at[k], c); k++)
+			;
+		for (m = 0; m < i && curves->list.at[m].method != c->method; m++)
+			;
+		c->group = k < i ? curves->list.at[k].group : curves->groups++;
+		c->method_index = m < i ? curves->list.at[m].method_index : curves->methods++;
+	}
+}
+
+int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *request, struct nm_error *err)
+{
+	struct ranked *names = calloc(curves->list.count + 1, sizeof *names);
+	size_t n;
+
+	if (!names)
+		return nm_fail_memory(err);
+	choose_sizes(curves, request);
+	n = rank(curves, names);
+	if (request->limit > 0 && n > (size_t)request->limit)
+		n = (size_t)request->limit;
+	if (keep_first(curves, names, n)) {
+		free(names);
+		return nm_fail_memory(err);
+	}
+	free(names);
+	choose_sizes(curves, request);
+	number(curves);
+	return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * knees.c - where curves fall: the sizes from which on something fits.
+ *
+ * A knee is where a curve stops falling: where its fall over the octave before, less that over the octave behind, is larger
+ * than anywhere an octave around, and neither small nor small beside the whole curve.  A cliff has its knee at its foot,
+ * and an even slope has none.  Those below knee_from are left out: there it is single lines that are reused before they
+ * are used up.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "curve_priv.h"
+
+static const double least_bend = 0.0005, least_part = 0.04, knee_from = 2048;
+
+enum { STEPS_AN_OCTAVE = 8 };
+
+static double ratio(const struct nm_curve *c, double bytes) { return nm_curve_at(c, bytes).ratio; }
+
+static double bend(const struct nm_curve *c, double bytes)
+{
+	return ratio(c, bytes / 2) - 2 * ratio(c, bytes) + ratio(c, bytes * 2);
+}
+
+/* Whether the curve bends most there within an octave; where it bends as much elsewhere, the smallest size counts. */
+static int is_peak(const struct nm_curve *c, double bytes)
+{
+	const double here = bend(c, bytes);
+
+	for (int i = 1; i <= STEPS_AN_OCTAVE; i++)
+		if (bend(c, bytes * exp2((double)i / STEPS_AN_OCTAVE)) > here ||
+		    bend(c, bytes * exp2((double)-i / STEPS_AN_OCTAVE)) >= here)
+			return 0;
+	return 1;
+}
+
+/* The point of an exact curve, at most a step below, where it bends most. */
+static double sharpen(const struct nm_curve *c, double bytes)
+{
+	const double lowest = bytes * exp2(-1.0 / STEPS_AN_OCTAVE);
+	double best = bytes;
+
+	for (size_t i = c->exact ? c->points.count : 0; i-- > 0;) {
+		const double at = c->points.at[i].bytes;
+
+		if (at > lowest && at <= bytes && bend(c, at) >= bend(c, best))
+			best = at;
+	}
+	return best;
+}
+
+/* Keeps those with the largest falls, in order of their sizes. */
+static unsigned insert(struct nm_knee *knees, unsigned n, struct nm_knee knee)
+{
+	unsigned least = 0;
+
+	if (n < NM_MAX_KNEES) {
+		knees[n] = knee;
+		return n + 1;
+	}
+	for (unsigned i = 1; i < n; i++)
+		if (knees[i].before - knees[i].after < knees[least].before - knees[least].after)
+			least = i;
+	if (knee.before - knee.after > knees[least].before - knees[least].after) {
+		memmove(&knees[least], &knees[least + 1], (n - least - 1) * sizeof *knees);
+		knees[n - 1] = knee;
+	}
+	return n;
+}
+
+unsigned nm_knees_find(const struct nm_curve *c, double from, double to, struct nm_knee *knees)
+{
+	const double start = fmax(from, knee_from);
+	const double least = fmax(least_bend, least_part * (ratio(c, start) - ratio(c, to)));
+	unsigned n = 0;
+
+	for (double bytes = start; bytes <= to; bytes *= exp2(1.0 / STEPS_AN_OCTAVE)) {
+		const double at = sharpen(c, bytes);
+
+		if (bend(c, bytes) >= least && is_peak(c, bytes))
+			n = insert(
+			    knees, n,
+			    (struct nm_knee){
+				.curve = c, .bytes = at, .before = ratio(c, at / 2), .after = ratio(c, at)});
+	}
+	return n;
+}
+
+/* Names a knee by the object whose misses fall most there. */
+static void name_knee(struct nm_knee *knee, const struct nm_curves *objects)
+{
+	double all = 0, most = 0;
+
+	for (size_t i = 0; i < objects->list.count; i++) {
+		const struct nm_curve *c = &objects->list.at[i];
+		double gain;
+
+		if (strcmp(c->process, knee->curve->process) || strcmp(c->method, knee->curve->method))
+			continue;
+		gain = (ratio(c, knee->bytes / 2) - ratio(c, knee->bytes)) * (double)c->references;
+		all += fmax(gain, 0);
+		if (gain > most) {
+			most = gain;
+			knee->object = c->name;
+		}
+	}
+	knee->share = all > 0 ? most / all : 0;
+}
+
+/* Names the knees of a source's curves. */
+static int name_knees(struct nm_curves *curves, const struct nm_curve_source *source,
+		      const struct nm_curve_request *request, struct nm_error *err)
+{
+	struct nm_curve_request all = {.process = request->process};
+	struct nm_curves objects = {0};
+	int status = nm_curves_load(&objects, source, &all, "object", err);
+
+	for (size_t i = 0; i < curves->knees.count && !status; i++) {
+		struct nm_knee *knee = &curves->knees.at[i];
+
+		if (knee->curve->source != source->label)
+			continue;
+		name_knee(knee, &objects);
+		if (knee->object && !(knee->object = nm_intern(&curves->pool, knee->object)))
+			status = nm_fail_memory(err);
+	}
+	nm_curves_done(&objects);
+	return status;
+}
+
+int nm_knees_make(struct nm_curves *curves, const struct nm_curve_source *sources, size_t count,
+		  const struct nm_curve_request *request, struct nm_error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < curves->list.count; i++) {
+		struct nm_knee found[NM_MAX_KNEES];
+		unsigned n = curves->list.at[i].method_index
+				 ? 0
+				 : nm_knees_find(&curves->list.at[i], curves->from, curves->to, found);
+
+		for (unsigned k = 0; k < n; k++)
+			if (nm_vec_push(&curves->knees, found[k]))
+				return nm_fail_memory(err);
+	}
+	for (size_t i = 0; i < count && !status && !strcmp(request->by, "total") && curves->knees.count; i++)
+		status = name_knees(curves, &sources[i], request, err);
+	return status;
+}
