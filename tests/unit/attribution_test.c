@@ -52,6 +52,8 @@ enum {
 FUNCTION(scan, SCAN_LINE)
 FUNCTION(merge, MERGE_LINE)
 FUNCTION(visit, VISIT_LINE)
+FUNCTION(_int_malloc, MALLOC_LINE)
+FUNCTION(memcpy_of_test, MEMCPY_LINE)
 
 static const struct {
 	const char *name;
@@ -525,11 +527,11 @@ static void change_mappings(struct twin *t)
 	}
 }
 
-static void make_stream(struct twin *t)
+/* path: room that own_program_mappings needs. */
+static void begin_stream(struct twin *t, char path[4200])
 {
 	struct nm_wire_process p = {
 	    .version = NM_WIRE_VERSION, .pid = 5, .parent = 1, .argc = 1, .directory = "/"};
-	char path[4200];
 
 	p.executable = "/proc/self/exe";
 	assert_int_equal(nm_wire_process_encode(&t->words, &p, (const char *[]){"prog"}), 0);
@@ -543,6 +545,13 @@ static void make_stream(struct twin *t)
 	assert_true(own_program_mappings(put_mapping, t, path) != 0);
 	map(t, HEAP, HEAP_BYTES, 0);
 	map(t, MAPPED, MAPPED_BYTES, 0);
+}
+
+static void make_stream(struct twin *t)
+{
+	char path[4200];
+
+	begin_stream(t, path);
 	for (uint32_t id = 0; id < BLOCKS; id++)
 		define(t, id);
 	while (!t->heap_count)
@@ -592,25 +601,104 @@ static void compare(struct twin *t, const struct nm_result *r)
 							 (unsigned long)t->counts[thread][f][o][write]);
 }
 
+static struct nm_engine *feed(const struct twin *t, struct nm_machine *machine,
+			      struct nm_symbols **ret_symbols, nm_execute_function *execute,
+			      struct nm_engine_options options)
+{
+	struct nm_engine *engine;
+
+	assert_int_equal(nm_machine_parse("L1d=1K,2,64:L2=8K,4,64", machine, NULL), 0);
+	assert_int_equal(nm_symbols_new(ret_symbols, NULL), 0);
+	options.machine = machine;
+	options.symbols = *ret_symbols;
+	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
+	if (execute)
+		engine->execute = execute;
+	assert_int_equal(nm_engine_feed(engine, t->words.at, t->words.count, NULL), 0);
+	return engine;
+}
+
 static void check(struct twin *t, nm_execute_function *execute, unsigned threads, int contexts)
 {
 	struct nm_machine machine;
 	struct nm_symbols *symbols;
-	struct nm_engine_options options = {.machine = &machine, .threads = threads, .contexts = contexts};
-	struct nm_engine *engine;
 	struct nm_result result;
+	struct nm_engine *engine = feed(t, &machine, &symbols, execute,
+					(struct nm_engine_options){.threads = threads, .contexts = contexts});
 
-	assert_int_equal(nm_machine_parse("L1d=1K,2,64:L2=8K,4,64", &machine, NULL), 0);
-	assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
-	options.symbols = symbols;
-	assert_int_equal(nm_engine_new(&engine, &options, NULL), 0);
-	engine->execute = execute;
-	assert_int_equal(nm_engine_feed(engine, t->words.at, t->words.count, NULL), 0);
 	assert_int_equal(nm_engine_finish(engine, &result, NULL), 0);
 	compare(t, &result);
 	nm_result_free(&result);
 	nm_engine_free(engine);
 	nm_symbols_free(symbols);
+}
+
+/* ---- a block that is filled before it is handed out ---- */
+
+/* A block of one access, of 8 bytes. */
+static void define_one(struct twin *t, uint32_t id, void (*code)(void), uint8_t end)
+{
+	const uint64_t pc = (uintptr_t)code + 64, instruction = pc | 2ull << 48;
+	const uint64_t access = 8 | (uint64_t)(NM_WIRE_WRITE | (end ? NM_WIRE_FRAME : 0)) << 32;
+	struct nm_wire_block_info info = {.id = id,
+					  .def = {.pc = pc, .instructions = 1, .accesses = 1, .end = end},
+					  .instructions = &instruction,
+					  .accesses = &access};
+
+	assert_int_equal(nm_wire_block_def_encode(&t->words, &info), 0);
+}
+
+/* Writes to the object of a name. */
+static uint64_t writes_to(const struct nm_result *r, const char *name)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->attr_count; i++)
+		if (!strcmp(r->objects[r->attrs[i].object].name, name))
+			sum += r->levels[0].counts[i].writes;
+	return sum;
+}
+
+/* scan calls the allocator, which calls `between` functions one within the other, the last of which has memcpy write to
+ * memory of which no block is known. */
+static uint64_t writes_of_bucket(unsigned between)
+{
+	enum { SCAN, MALLOC, VISIT, MEMCPY };
+	struct twin *t = calloc(1, sizeof *t);
+	char path[4200], bucket[48];
+	uint64_t slot = STACKS + STACK_BYTES - 0x100, writes;
+	struct nm_symbols *symbols;
+	struct nm_machine machine;
+	struct nm_engine *engine;
+	struct nm_result result;
+
+	begin_stream(t, path);
+	define_one(t, SCAN, scan, NM_WIRE_CALL);
+	define_one(t, MALLOC, _int_malloc, NM_WIRE_CALL);
+	define_one(t, VISIT, visit, NM_WIRE_CALL);
+	define_one(t, MEMCPY, memcpy_of_test, NM_WIRE_JUMP);
+	for (unsigned i = 0; i < 2 + between; i++, slot -= 0x40)
+		assert_int_equal(nm_wire_block_encode(&t->words, i < 2 ? i : VISIT, (uint64_t[]){slot}, 1),
+				 0);
+	assert_int_equal(nm_wire_block_encode(&t->words, MEMCPY, (uint64_t[]){HEAP + 64}, 1), 0);
+	engine = feed(t, &machine, &symbols, NULL, (struct nm_engine_options){.threads = 1});
+	assert_int_equal(nm_engine_finish(engine, &result, NULL), 0);
+	snprintf(bucket, sizeof bucket, "heap scan (attribution_test.c:%u)", SCAN_LINE);
+	writes = writes_to(&result, bucket);
+	assert_int_equal(writes + writes_to(&result, "<anonymous memory>"), 1);
+	nm_result_free(&result);
+	nm_engine_free(engine);
+	nm_symbols_free(symbols);
+	nm_vec_free(&t->words);
+	free(t);
+	return writes;
+}
+
+static void a_block_that_the_allocator_fills_is_its_callers(void **state)
+{
+	(void)state;
+	for (unsigned between = 0; between < 7; between++)
+		assert_int_equal(writes_of_bucket(between), between < 4);
 }
 
 static void attributions_are_the_twins(void **state)
@@ -633,6 +721,7 @@ static void attributions_are_the_twins(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(attributions_are_the_twins)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(attributions_are_the_twins),
+					   cmocka_unit_test(a_block_that_the_allocator_fills_is_its_callers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
