@@ -98,7 +98,27 @@ enum nm_wire_kind {
 	    32, /* slot from which on frames of the running thread have ended (0: none), then for each
 	                          new frame, oldest first: slot, pc of the call */
 	NM_WIRE_CLOCK = 33, /* references so far */
-	NM_WIRE_KINDS = 34
+
+	NM_WIRE_SYNC =
+	    34, /* arg: enum nm_wire_sync.  object.  What the running thread does orders it and others */
+	NM_WIRE_KINDS = 35
+};
+
+/* What happens, and what the object is.  Locks are known by their address. */
+enum nm_wire_sync {
+	NM_WIRE_SYNC_CREATE = 0, /* makes a thread: its number */
+	NM_WIRE_SYNC_JOIN = 1,   /* has waited for the end of a thread: 0 */
+	NM_WIRE_SYNC_CALL = 2,   /* makes a system call, not of a futex: 0 */
+	NM_WIRE_SYNC_RESUME = 3, /* comes back from one in which others ran: 0 */
+	NM_WIRE_SYNC_ENTER =
+	    4, /* calls a function that takes or gives up a lock, of which the events below tell: 0 */
+	NM_WIRE_SYNC_LEAVE = 5,      /* that returns: 0 */
+	NM_WIRE_SYNC_LOCK = 6,       /* has a lock for itself from here on, or waits for it here: lock */
+	NM_WIRE_SYNC_SHARE = 7,      /* the same of a lock that others may have too: lock */
+	NM_WIRE_SYNC_UNLOCK = 8,     /* gives up a lock: lock */
+	NM_WIRE_SYNC_FUTEX_WAIT = 9, /* makes the system call: address of the futex */
+	NM_WIRE_SYNC_FUTEX_WAKE = 10,
+	NM_WIRE_SYNCS = 11
 };
 
 enum nm_wire_page_size { NM_WIRE_PAGES_4K = 0, NM_WIRE_PAGES_2M = 1, NM_WIRE_PAGES_1G = 2 };
@@ -171,8 +191,11 @@ enum {
 	NM_WIRE_FRAME = 32,   /* pushes or pops the return address */
 	NM_WIRE_FOLLOWS = 64, /* since version 4: has no address word, but that of the access before */
 	NM_WIRE_CHASES =
-	    128 /* since version 6: its address comes of a register that the code loads anew by way of
+	    128, /* since version 6: its address comes of a register that the code loads anew by way of
 	                         itself, as the next node of a list */
+	NM_WIRE_COMMUTES =
+	    256 /* since version 6, with ATOMIC: it adds, subtracts, or combines bits, so that the order of
+				* two such does not matter to the word */
 };
 
 /* The code word of NM_WIRE_SAMPLE and NM_WIRE_REUSE: pc of the instruction (bits 0..47), bytes that it touches (bits

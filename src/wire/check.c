@@ -452,6 +452,20 @@ static int check_sampled(struct nm_wire_check *c, const struct nm_wire_record *r
 	return status;
 }
 
+static int synchronise(const struct nm_wire_check *c, const struct nm_wire_record *r, struct nm_error *err)
+{
+	struct nm_wire_sync_event s;
+	int status = nm_wire_sync_event_decode(r, &s, err);
+
+	if (status)
+		return status;
+	if (!c->thread)
+		return fail(r, err, "event of no thread");
+	return s.what == NM_WIRE_SYNC_CREATE && nm_map_get(&c->thread_states, s.object, 0) == RUNNABLE
+		   ? fail(r, err, "thread that had started before")
+		   : 0;
+}
+
 /* Kinds that stand for themselves: decoding them is all there is to check. */
 static int decode_only(const struct nm_wire_record *r, struct nm_error *err)
 {
@@ -518,6 +532,7 @@ static int check_record(struct nm_wire_check *c, const struct nm_wire_record *r,
 	case NM_WIRE_REUSE:
 	case NM_WIRE_FRAMES:
 	case NM_WIRE_CLOCK: return check_sampled(c, r, err);
+	case NM_WIRE_SYNC: return synchronise(c, r, err);
 	default: return decode_only(r, err);
 	}
 }

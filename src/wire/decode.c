@@ -18,7 +18,7 @@ static const char *const kind_names[NM_WIRE_KINDS] = {
     "THREAD_EXIT", "THREAD",    "THREAD_POINTER", "SIGNAL", "ALLOC",  "FREE",        "REALLOC",
     "MAP",         "UNMAP",     "REMAP",          "BRK",    "MODULE", "MODULE_GONE", "NAME",
     "UNNAME",      "REGION",    "MEASURE",        "LOST",   "PAD",    "PLACE",       "PAGES",
-    "RAN",         "SAMPLING",  "SAMPLE",         "REUSE",  "FRAMES", "CLOCK"};
+    "RAN",         "SAMPLING",  "SAMPLE",         "REUSE",  "FRAMES", "CLOCK",       "SYNC"};
 
 const char *nm_wire_kind_name(unsigned kind) { return kind < NM_WIRE_KINDS ? kind_names[kind] : "?"; }
 
@@ -157,7 +157,8 @@ static const char *fault_of_groups(const struct nm_wire_block_info *b)
 static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 {
 	const unsigned known = NM_WIRE_READ | NM_WIRE_WRITE | NM_WIRE_PREFETCH | NM_WIRE_ATOMIC |
-			       NM_WIRE_GUARDED | NM_WIRE_FRAME | NM_WIRE_FOLLOWS | NM_WIRE_CHASES;
+			       NM_WIRE_GUARDED | NM_WIRE_FRAME | NM_WIRE_FOLLOWS | NM_WIRE_CHASES |
+			       NM_WIRE_COMMUTES;
 	unsigned at = 0;
 
 	for (size_t i = 0; i < b->def.accesses; i++) {
@@ -169,6 +170,8 @@ static const char *fault_of_accesses(const struct nm_wire_block_info *b)
 			return "malformed access word";
 		if (!sort || (sort & (sort - 1)))
 			return "access that is not one of read, write, prefetch";
+		if (flags & NM_WIRE_COMMUTES && !(flags & NM_WIRE_ATOMIC))
+			return "access that commutes and is not atomic";
 		if (nm_wire_access_instruction(w) >= b->def.instructions ||
 		    nm_wire_access_instruction(w) < at)
 			return "access whose instruction is out of range or out of order";
@@ -586,5 +589,20 @@ NM_WIRE_DECODER(ran)
 	if (r->arg)
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_ran){r->payload[0]};
+	return 0;
+}
+
+NM_WIRE_DECODER(sync_event)
+{
+	int status = exactly(r, 1, err), has_object;
+
+	if (status)
+		return status;
+	if (r->arg >= NM_WIRE_SYNCS)
+		return fail(r, err, "value out of range");
+	has_object = r->arg == NM_WIRE_SYNC_CREATE || r->arg >= NM_WIRE_SYNC_LOCK;
+	if (!has_object != !r->payload[0] || (r->arg == NM_WIRE_SYNC_CREATE && r->payload[0] > UINT32_MAX))
+		return fail(r, err, "value out of range");
+	*ret = (struct nm_wire_sync_event){(enum nm_wire_sync)r->arg, r->payload[0]};
 	return 0;
 }

@@ -131,6 +131,7 @@ struct nm_wire_region { int enter; const char *name; };
 struct nm_wire_measure { int on; };
 struct nm_wire_lost { uint64_t words; };
 struct nm_wire_ran { uint64_t instructions; };
+struct nm_wire_sync_event { enum nm_wire_sync what; uint64_t object; };
 struct nm_wire_pages { enum nm_wire_page_size size; uint64_t address, bytes; };
 struct nm_wire_sampling { uint32_t rate, line, seed; }; /* rate: samples in 10^9 references */
 struct nm_wire_code { uint64_t pc; uint16_t bytes; uint8_t writes; };
@@ -177,5 +178,6 @@ NM_WIRE_DECODER(sample);
 NM_WIRE_DECODER(reuse);
 NM_WIRE_DECODER(frames);
 NM_WIRE_DECODER(clock);
+NM_WIRE_DECODER(sync_event);
 
 #endif

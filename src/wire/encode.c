@@ -264,3 +264,8 @@ int nm_wire_clock_encode(struct nm_wire_words *to, const struct nm_wire_clock *r
 {
 	return APPEND(to, NM_WIRE_CLOCK, 0, NULL, r->references);
 }
+
+int nm_wire_sync_event_encode(struct nm_wire_words *to, const struct nm_wire_sync_event *r)
+{
+	return APPEND(to, NM_WIRE_SYNC, r->what, NULL, r->object);
+}

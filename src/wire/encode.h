@@ -58,5 +58,6 @@ int nm_wire_sample_encode(struct nm_wire_words *to, const struct nm_wire_sample 
 int nm_wire_reuse_encode(struct nm_wire_words *to, const struct nm_wire_reuse *r);
 int nm_wire_frames_encode(struct nm_wire_words *to, const struct nm_wire_frames *r);
 int nm_wire_clock_encode(struct nm_wire_words *to, const struct nm_wire_clock *r);
+int nm_wire_sync_event_encode(struct nm_wire_words *to, const struct nm_wire_sync_event *r);
 
 #endif

@@ -136,6 +136,25 @@ static int sample_events(struct nm_wire_words *to)
 	return nm_wire_module_gone_encode(to, &(struct nm_wire_module_gone){0x401000});
 }
 
+/* A lock is taken and given up. */
+static int sample_lock(struct nm_wire_words *to)
+{
+	static const struct nm_wire_sync_event events[] = {
+	    {NM_WIRE_SYNC_ENTER, 0},
+	    {NM_WIRE_SYNC_LOCK, 0x600040},
+	    {NM_WIRE_SYNC_FUTEX_WAIT, 0x600040},
+	    {NM_WIRE_SYNC_LEAVE, 0},
+	    {NM_WIRE_SYNC_ENTER, 0},
+	    {NM_WIRE_SYNC_FUTEX_WAKE, 0x600040},
+	    {NM_WIRE_SYNC_UNLOCK, 0x600040},
+	    {NM_WIRE_SYNC_LEAVE, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof events / sizeof *events; i++)
+		TRY(nm_wire_sync_event_encode(to, &events[i]));
+	return 0;
+}
+
 int sample_stream(struct nm_wire_words *to)
 {
 	TRY(sample_start(to));
@@ -146,11 +165,14 @@ int sample_stream(struct nm_wire_words *to)
 	TRY(nm_wire_block_encode(to, SAMPLE_LOOP, (const uint64_t[]){0x600018, 0, 0x600038}, 3));
 	TRY(nm_wire_block_encode(to, SAMPLE_LOOP, (const uint64_t[]){0x600020}, 1));
 	TRY(nm_wire_block_encode(to, SAMPLE_CALL, (const uint64_t[]){0x7ff8f8}, 1));
+	TRY(nm_wire_sync_event_encode(to, &(struct nm_wire_sync_event){NM_WIRE_SYNC_CREATE, 2}));
 	TRY(nm_wire_thread_start_encode(to, &(struct nm_wire_thread_start){2, 1, 0x6ff000, 0x700000}));
 	TRY(nm_wire_thread_encode(to, &(struct nm_wire_thread){2}));
+	TRY(sample_lock(to));
 	TRY(nm_wire_block_encode(to, SAMPLE_RETURN, (const uint64_t[]){0x600100, 0x6ff8f8}, 2));
 	TRY(nm_wire_thread_encode(to, &(struct nm_wire_thread){1}));
 	TRY(nm_wire_thread_exit_encode(to, &(struct nm_wire_thread){2}));
+	TRY(nm_wire_sync_event_encode(to, &(struct nm_wire_sync_event){NM_WIRE_SYNC_JOIN, 0}));
 	TRY(nm_wire_block_encode(to, SAMPLE_RETURN, (const uint64_t[]){0x600100, 0x7ff8f8}, 2));
 	TRY(nm_wire_block_encode(to, SAMPLE_GROUPS, (const uint64_t[]){0x7ff8e0, 0x7ff8f0}, 2));
 	TRY(nm_wire_block_encode(to, SAMPLE_GROUPS, (const uint64_t[]){0x7ff8e0}, 1));

@@ -97,6 +97,7 @@ static void record_again(const struct nm_wire_record *r, struct nm_wire_words *t
 	case NM_WIRE_REUSE: AGAIN(reuse)
 	case NM_WIRE_FRAMES: AGAIN(frames)
 	case NM_WIRE_CLOCK: AGAIN(clock)
+	case NM_WIRE_SYNC: AGAIN(sync_event)
 	default: fail_msg("kind %d", r->kind);
 	}
 }
@@ -302,6 +303,7 @@ static void expect_sample_stats(const struct nm_wire_stats *s, uint32_t version)
 	assert_int_equal(s->records[NM_WIRE_ALLOC], 2);
 	assert_int_equal(s->records[NM_WIRE_EXIT], 1);
 	assert_int_equal(s->records[NM_WIRE_RAN], counted);
+	assert_int_equal(s->records[NM_WIRE_SYNC], version >= 6 ? 10 : 0);
 	assert_int_equal(s->addresses, 12 + (2 + 1) * groups);
 	assert_int_equal(s->reads, 3 + 1 + 2 + (3 + 1) * groups);
 	assert_int_equal(s->writes, 2 + 1 + (2 + 2) * groups);
@@ -494,9 +496,11 @@ static const struct bad {
     ONE_INSTRUCTION("goes on behind an exit", NM_WIRE_JUMP, 1, ACCESS(0, 8, READ),
 		    ACCESS(8, 8, READ | FOLLOWS), 1),
     ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 0, READ | FOLLOWS)),
-    ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, READ | 4 * FOLLOWS)),
+    ONE_INSTRUCTION("access word", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, READ | 8 * FOLLOWS)),
     ONE_INSTRUCTION("chases but does not read", NM_WIRE_JUMP, 0,
 		    ACCESS(0, 8, NM_WIRE_WRITE | NM_WIRE_CHASES)),
+    ONE_INSTRUCTION("commutes and is not atomic", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
+		    ACCESS(0, 8, READ | NM_WIRE_COMMUTES)),
     ONE_INSTRUCTION("read, write, prefetch", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ), ACCESS(0, 8, FOLLOWS)),
     ONE_INSTRUCTION("does not end a call", NM_WIRE_JUMP, 0, ACCESS(0, 8, READ),
 		    ACCESS(0, 8, WRITE | FRAME | FOLLOWS)),
@@ -553,7 +557,7 @@ static const struct bad {
     {"out of range", NM_WIRE_SAMPLING, 0, 3, {1, 48, 1}},
     {"late or second start", NM_WIRE_SAMPLING, 0, 3, {1, 64, 1}},
     {"no start of sampling", NM_WIRE_SAMPLE, 0, 3, {1, 64, SAMPLE_CODE}},
-    {"unknown kind 34", NM_WIRE_KINDS, 0, 0, {0}},
+    {"unknown kind 35", NM_WIRE_KINDS, 0, 0, {0}},
     {"unknown kind 127", 127, 0, 0, {0}},
 };
 
@@ -636,6 +640,25 @@ static void test_checker_refuses_words_out_of_place(void **state)
 	at = stream.count;
 	assert_int_equal(nm_wire_thread_encode(&stream, &(struct nm_wire_thread){1}), 0);
 	expect_fault(&stream, at, "after the exit");
+
+	start_bad_stream(&stream);
+	at = stream.count;
+	assert_int_equal(
+	    nm_wire_sync_event_encode(&stream, &(struct nm_wire_sync_event){NM_WIRE_SYNC_CREATE, 1}), 0);
+	expect_fault(&stream, at, "started before");
+
+	start_bad_stream(&stream);
+	at = stream.count;
+	assert_int_equal(
+	    nm_wire_sync_event_encode(&stream, &(struct nm_wire_sync_event){NM_WIRE_SYNC_LOCK, 0}), 0);
+	expect_fault(&stream, at, "out of range");
+
+	start_bad_stream(&stream);
+	assert_int_equal(nm_wire_thread_exit_encode(&stream, &(struct nm_wire_thread){1}), 0);
+	at = stream.count;
+	assert_int_equal(
+	    nm_wire_sync_event_encode(&stream, &(struct nm_wire_sync_event){NM_WIRE_SYNC_JOIN, 0}), 0);
+	expect_fault(&stream, at, "of no thread");
 
 	start_bad_stream(&stream);
 	assert_int_equal(nm_wire_thread_exit_encode(&stream, &(struct nm_wire_thread){1}), 0);
