@@ -12,6 +12,7 @@
  */
 #include "hierarchy.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,8 +260,10 @@ static int fault_of(const struct nm_hierarchy *h)
 	return fault;
 }
 
-int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, const struct nm_turn *turns,
+			   size_t turn_count)
 {
+	const size_t count = turns[turn_count - 1].end;
 	const uint32_t told =
 	    h->coalesced ? atomic_load_explicit(&h->coalesced->attrs, memory_order_relaxed) : 0;
 	struct survey survey = {.plain = 1};
@@ -282,12 +285,25 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 		nm_sampler_next(h->sampler);
 	for (unsigned i = 0; i < h->coherent_count; i++)
 		nm_contention_next(h->coherent[i].coherence->contention);
-	if (survey.grouped && (h->one_by_one || !survey.plain))
-		run_apart(h, refs, count);
-	else
-		run_all(h, refs, count, survey.plain);
+	for (size_t i = 0, from = 0; i < turn_count; from = turns[i++].end) {
+		nm_hierarchy_set_core(h, turns[i].core);
+		if (turns[i].synchronised)
+			nm_hierarchy_synchronise(h);
+		if (survey.grouped && (h->one_by_one || !survey.plain))
+			run_apart(h, refs + from, turns[i].end - from);
+		else
+			run_all(h, refs + from, turns[i].end - from, survey.plain);
+	}
 	h->broken = fault_of(h);
 	return h->broken;
+}
+
+int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
+{
+	const struct nm_turn all = {(uint16_t)count, (uint16_t)h->core, 0};
+
+	assert(count <= NM_BATCH);
+	return nm_hierarchy_run_turns(h, refs, &all, 1);
 }
 
 int nm_hierarchy_finish(struct nm_hierarchy *h)

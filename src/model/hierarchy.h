@@ -152,6 +152,16 @@ int nm_hierarchy_set_coalesced(struct nm_hierarchy *hierarchy, const struct nm_c
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
+/* References [end of the turn before, end) of a batch are referenced by a core. */
+struct nm_turn {
+	uint16_t end, core;
+	uint8_t synchronised; /* the core synchronised with others just before */
+};
+
+/* The same for a batch of several cores; turn_count is at least 1, and the last turn ends with the batch. */
+int nm_hierarchy_run_turns(struct nm_hierarchy *hierarchy, const struct nm_ref *refs,
+			   const struct nm_turn *turns, size_t turn_count);
+
 /* Before the first batch: none has fetches. */
 void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
 

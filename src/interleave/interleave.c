@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * interleave.c - what comes in: streams of threads, rounds, and what sync events mean to them; and the batches that go out.
+ *
+ * A *round* ends when a thread runs again that has run in it: by then each thread that can run has had a turn of the
+ * collector.  At its end all that came before the round goes out, mixed with as much of it as it takes.
+ */
+#include "interleave.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interleave_priv.h"
+
+int nm_interleave_new(struct nm_interleave **ret, const struct nm_interleave_setup *setup)
+{
+	struct nm_interleave *m = aligned_alloc(_Alignof(struct nm_interleave), sizeof *m);
+	size_t cores = setup->machine->cores ? setup->machine->cores : 1;
+
+	assert(setup->order.quantum <= NM_QUANTUM_MOST);
+	if (!m)
+		return NM_ENOMEM;
+	memset(m, 0, sizeof *m);
+	if (nm_vec_reach(&m->cores, cores)) {
+		free(m);
+		return NM_ENOMEM;
+	}
+	m->setup = *setup;
+	m->quantum = setup->order.quantum ? setup->order.quantum : NM_QUANTUM;
+	m->setup.hold_least = setup->hold_least ? setup->hold_least : NM_HOLD_LEAST;
+	m->setup.hold_most = setup->hold_most ? setup->hold_most : NM_HOLD_MOST;
+	m->random = nm_mix64(setup->order.seed) | 1;
+	m->last_core = cores - 1;
+	for (size_t i = 0; i < cores; i++)
+		m->drawing[i] = (uint16_t)i;
+	m->round = 1;
+	*ret = m;
+	return 0;
+}
+
+void nm_interleave_free(struct nm_interleave *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->live.count; i++)
+		nm_stream_free(m, m->live.at[i]);
+	for (size_t i = 0; i < m->cores.count; i++)
+		nm_vec_free(&m->cores.at[i].streams);
+	for (size_t i = 0; i < m->words.count; i++)
+		nm_vec_free(&m->words.at[i].list);
+	while (m->spare) {
+		struct chunk *c = m->spare;
+
+		m->spare = c->next;
+		free(c);
+	}
+	nm_vec_free(&m->streams);
+	nm_vec_free(&m->live);
+	nm_vec_free(&m->cores);
+	nm_vec_free(&m->made);
+	nm_vec_free(&m->words);
+	nm_vec_free(&m->locks);
+	nm_map_done(&m->makings);
+	nm_map_done(&m->word_of);
+	nm_map_done(&m->lock_of);
+	free(m->word_lines);
+	free(m);
+}
+
+void nm_interleave_set_coalesced(struct nm_interleave *m, const struct nm_coalesced_table *coalesced)
+{
+	m->coalesced = coalesced;
+}
+
+uint64_t nm_interleave_stalls(const struct nm_interleave *m) { return m->stalls; }
+
+/* ---- what goes out -------------------------------------------------------------------------------- */
+
+static int send_batch(struct nm_interleave *m)
+{
+	struct nm_merged batch = {.refs = m->refs,
+				  .count = m->count,
+				  .turns = m->turns,
+				  .turn_count = m->turn_count,
+				  .clock = m->setup.clocked ? m->clock : NULL};
+
+	m->count = m->turn_count = 0;
+	return batch.count ? m->setup.output(m->setup.arg, &batch) : 0;
+}
+
+int nm_interleave_put(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs,
+		      const uint64_t *clock, size_t count)
+{
+	while (count) {
+		size_t n = NM_BATCH - m->count < count ? NM_BATCH - m->count : count;
+		struct nm_turn *last = m->turn_count ? &m->turns[m->turn_count - 1] : NULL;
+		int status;
+
+		memcpy(m->refs + m->count, refs, n * sizeof *refs);
+		if (m->setup.clocked)
+			memcpy(m->clock + m->count, clock, n * sizeof *clock);
+		m->count += n;
+		if (!last || last->core != s->core || s->synchronised) {
+			last = &m->turns[m->turn_count++];
+			*last = (struct nm_turn){0, (uint16_t)s->core, s->synchronised != 0};
+			s->synchronised = 0;
+		}
+		last->end = (uint16_t)m->count;
+		if (m->count == NM_BATCH && (status = send_batch(m)))
+			return status;
+		refs += n;
+		clock += n;
+		count -= n;
+	}
+	return 0;
+}
+
+int nm_interleave_drain(struct nm_interleave *m)
+{
+	int status = nm_schedule_until(m, 0);
+
+	return status ? status : send_batch(m);
+}
+
+/* ---- streams of threads --------------------------------------------------------------------------- */
+
+static struct stream *start_stream(struct nm_interleave *m, uint64_t number)
+{
+	struct stream *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->number = (uint32_t)number;
+	s->core = nm_machine_core(m->setup.machine, s->number);
+	if (nm_vec_reserve(&m->live, 1) || nm_vec_reach(&m->streams, number + 1) ||
+	    nm_vec_push(&m->cores.at[s->core].streams, s)) {
+		free(s);
+		return NULL;
+	}
+	m->streams.at[number] = m->live.at[m->live.count++] = s;
+	m->running_threads++;
+	return s;
+}
+
+/* Forgets threads that have ended and of which all has gone out. */
+static void remove_gone(struct nm_interleave *m)
+{
+	for (size_t i = m->live.count; i-- > 0;) {
+		struct stream *s = m->live.at[i];
+		struct core *c = &m->cores.at[s->core];
+		size_t k = 0;
+
+		if (!s->ended || !nm_stream_is_empty(s) || s == m->running)
+			continue;
+		while (c->streams.at[k] != s)
+			k++;
+		memmove(&c->streams.at[k], &c->streams.at[k + 1],
+			(--c->streams.count - k) * sizeof c->streams.at[0]);
+		c->turns = k == c->current ? 0 : c->turns;
+		c->current -= k < c->current;
+		m->streams.at[s->number] = NULL;
+		m->live.at[i] = m->live.at[--m->live.count];
+		nm_stream_free(m, s);
+	}
+}
+
+/* No other thread can run, and none is about to. */
+static int is_alone(const struct nm_interleave *m) { return m->running_threads == 1 && !m->makings.count; }
+
+/* And none has anything left: the running thread's references go straight out, ordered by nothing. */
+static int goes_straight(const struct nm_interleave *m) { return is_alone(m) && !m->held_back; }
+
+static int end_round(struct nm_interleave *m)
+{
+	int status;
+
+	m->owed = 0;
+	for (size_t i = 0; i < m->live.count; i++) {
+		struct stream *s = m->live.at[i];
+
+		s->owed = s->seen;
+		m->owed += s->owed > s->passed ? s->owed - s->passed : 0;
+	}
+	status = nm_schedule_owed(m);
+	m->owed = 0;
+	for (size_t i = 0; i < m->live.count; i++) {
+		m->live.at[i]->seen = m->live.at[i]->added;
+		m->live.at[i]->owed = 0;
+	}
+	remove_gone(m);
+	m->round++;
+	m->since = 0;
+	return status;
+}
+
+static int run_thread(struct nm_interleave *m, uint64_t number)
+{
+	struct stream *s = nm_stream_of(m, number);
+	int status = 0;
+
+	if (!s && !(s = start_stream(m, number)))
+		return NM_ENOMEM;
+	m->running = s;
+	if (s->round == m->round && m->since >= m->setup.hold_least)
+		status = end_round(m);
+	s->round = m->round;
+	return status;
+}
+
+/* ---- what comes in -------------------------------------------------------------------------------- */
+
+/* References of the running thread, before which there is no mark to be made. */
+static int add_plain(struct nm_interleave *m, const struct nm_ref *refs, const uint64_t *clock, size_t count)
+{
+	struct stream *s = m->running;
+
+	if (!goes_straight(m))
+		return nm_stream_add(m, s, refs, clock, count);
+	s->added += count;
+	s->passed += count;
+	s->refs_added += count;
+	s->refs_passed += count;
+	return nm_interleave_put(m, s, refs, clock, count);
+}
+
+static const uint64_t *clock_at(const uint64_t *clock, size_t i) { return clock ? clock + i : NULL; }
+
+static int add_ordered(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock)
+{
+	const struct nm_range_access access = {r->address, r->size,
+					       r->kind == NM_REF_WRITE ? ACCESS_WRITE : ACCESS_READ};
+	int status = nm_words_order(m, m->running, &access);
+
+	return status ? status : add_plain(m, r, clock, 1);
+}
+
+/* The lines of the reference may have words by which threads synchronise.  If it touches some, coalesced accesses go one by
+ * one, so that each waits for its own. */
+static int add_near(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock)
+{
+	const struct nm_coalesced *group;
+	int status = 0;
+
+	if (!nm_words_touched(m, r->address, r->size))
+		return add_plain(m, r, clock, 1);
+	if (!nm_ref_is_coalesced(r))
+		return add_ordered(m, r, clock);
+	group = nm_coalesced_at(m->coalesced, r->attr);
+	for (uint32_t i = 0; i < group->members && !status; i++) {
+		const struct nm_ref single = nm_coalesced_member_ref(r, &group->member[i]);
+
+		status = add_ordered(m, &single, clock);
+	}
+	return status;
+}
+
+static int add(struct nm_interleave *m, const struct nm_ref *refs, const uint64_t *clock, size_t count)
+{
+	size_t from = 0;
+	int status = 0;
+
+	if (!m->word_lines || goes_straight(m) || m->running->inside)
+		return add_plain(m, refs, clock, count);
+	for (size_t i = 0; i < count && !status; i++) {
+		if (refs[i].kind == NM_REF_FETCH || !nm_words_near(m, &refs[i]))
+			continue;
+		if (i > from)
+			status = add_plain(m, refs + from, clock_at(clock, from), i - from);
+		if (!status)
+			status = add_near(m, &refs[i], clock_at(clock, i));
+		from = i + 1;
+	}
+	return status || from == count ? status
+				       : add_plain(m, refs + from, clock_at(clock, from), count - from);
+}
+
+/* Half of an atomic instruction.  The second half is in the turn of the first, so it has nothing to wait for. */
+static int add_atomic(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock, int commutes)
+{
+	struct stream *s = m->running;
+	const int second = r->kind == NM_REF_WRITE && s->half == r->address && s->half_position == s->added;
+	const struct nm_range_access access = {r->address, r->size, commutes ? ACCESS_UPDATE : ACCESS_WRITE};
+	int status = s->inside ? 0 : nm_words_learn(m, r->address, r->size);
+
+	if (!status && !goes_straight(m)) {
+		if (second)
+			status = nm_stream_mark(m, s, MARK_TOGETHER, 0, 0);
+		else if (!s->inside)
+			status = nm_words_wait(m, s, &access);
+		if (!status && !s->inside)
+			status = nm_words_note(m, s, &access);
+	}
+	if (!status)
+		status = add_plain(m, r, clock, 1);
+	s->half = r->kind == NM_REF_READ ? r->address : 0;
+	s->half_position = s->added;
+	return status;
+}
+
+/* The running thread comes after all of those that have ended, and after calls of the others. */
+static int come_after(struct nm_interleave *m, int calls)
+{
+	struct stream *s = m->running;
+	int status = nm_stream_mark(m, s, MARK_SYNC, 0, 0);
+
+	for (size_t i = 0; i < m->live.count && !status; i++) {
+		const struct stream *other = m->live.at[i];
+		uint64_t position = other->ended ? other->added : calls ? other->last_call : 0;
+
+		if (other != s && position > other->passed)
+			status = nm_stream_mark(m, s, MARK_AFTER, other->number, position);
+	}
+	return status;
+}
+
+static int create(struct nm_interleave *m, uint64_t made)
+{
+	struct making making = {m->running->number, m->running->added};
+	size_t at = m->made.count;
+
+	if (nm_map_get(&m->makings, made, UINT64_MAX) != UINT64_MAX)
+		return 0;
+	return nm_vec_push(&m->made, making) || nm_map_put(&m->makings, made, at) ? NM_ENOMEM : 0;
+}
+
+static int start(struct nm_interleave *m, const struct nm_sync *e)
+{
+	uint64_t at = nm_map_get(&m->makings, e->object, UINT64_MAX);
+	const struct stream *parent = nm_stream_of(m, e->parent);
+	struct making making = {0, 0};
+	struct stream *s = nm_stream_of(m, e->thread);
+
+	if (!s && !(s = start_stream(m, e->thread)))
+		return NM_ENOMEM;
+	if (at != UINT64_MAX) {
+		making = m->made.at[at];
+		nm_map_remove(&m->makings, e->object);
+		if (!m->makings.count)
+			m->made.count = 0;
+	} else if (parent) {
+		making = (struct making){parent->number, parent->added};
+	}
+	return nm_has_passed(m, making.maker, making.position)
+		   ? 0
+		   : nm_stream_mark(m, s, MARK_AFTER, making.maker, making.position);
+}
+
+static int end(struct nm_interleave *m, uint64_t number)
+{
+	struct stream *s = nm_stream_of(m, number);
+
+	if (!s || s->ended)
+		return 0;
+	s->ended = 1;
+	m->running_threads--;
+	return nm_stream_mark(m, s, MARK_END, 0, 0);
+}
+
+static int futex(struct nm_interleave *m, uint64_t address, enum access kind)
+{
+	struct stream *s = m->running;
+	const struct nm_range_access access = {address, 4, kind};
+	int status = nm_words_learn(m, address, 4);
+
+	if (!status)
+		status = nm_words_order(m, s, &access);
+	return status ? status : nm_stream_mark(m, s, MARK_SYNC, 0, 0);
+}
+
+/* All but atomic references. */
+static int take_event(struct nm_interleave *m, const struct nm_sync *e)
+{
+	struct stream *s = m->running;
+
+	switch (e->kind) {
+	case NM_SYNC_THREAD: return run_thread(m, e->object);
+	case NM_SYNC_START: return start(m, e);
+	case NM_SYNC_EXIT: return end(m, e->object);
+	default: break;
+	}
+	if (!s)
+		return 0;
+	switch (e->kind) {
+	case NM_SYNC_CREATE: return create(m, e->object);
+	case NM_SYNC_JOIN: return come_after(m, 0);
+	case NM_SYNC_CALL: s->last_call = s->added; return 0;
+	case NM_SYNC_RESUME: return come_after(m, 1);
+	case NM_SYNC_ENTER: s->inside++; return 0;
+	case NM_SYNC_LEAVE: s->inside -= s->inside > 0; return 0;
+	case NM_SYNC_LOCK: return nm_stream_mark(m, s, MARK_LOCK, e->object, 0);
+	case NM_SYNC_SHARE: return nm_stream_mark(m, s, MARK_SHARE, e->object, 0);
+	case NM_SYNC_UNLOCK: return nm_stream_mark(m, s, MARK_UNLOCK, e->object, 0);
+	case NM_SYNC_FUTEX_WAIT: return s->inside ? 0 : futex(m, e->object, ACCESS_READ);
+	case NM_SYNC_FUTEX_WAKE: return s->inside ? 0 : futex(m, e->object, ACCESS_WRITE);
+	default: return 0;
+	}
+}
+
+int nm_interleave_add(struct nm_interleave *m, const struct nm_ref *refs, size_t count, const uint64_t *clock,
+		      const struct nm_sync *syncs, size_t sync_count)
+{
+	size_t at = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < sync_count && !status; i++) {
+		const struct nm_sync *e = &syncs[i];
+		int atomic = e->kind == NM_SYNC_ATOMIC || e->kind == NM_SYNC_UPDATE;
+
+		assert(e->index >= at && e->index + (atomic != 0) <= count);
+		if (e->index > at)
+			status = add(m, refs + at, clock_at(clock, at), e->index - at);
+		at = e->index;
+		if (!status && atomic) {
+			status = add_atomic(m, &refs[at], clock_at(clock, at), e->kind == NM_SYNC_UPDATE);
+			at++;
+		} else if (!status) {
+			status = take_event(m, e);
+			if (!status && is_alone(m) && m->held_back)
+				status = nm_schedule_possible(m);
+		}
+	}
+	if (!status && at < count)
+		status = add(m, refs + at, clock_at(clock, at), count - at);
+	if (!status && m->held_back > m->setup.hold_most)
+		status = nm_schedule_until(m, m->setup.hold_most / 2);
+	return status;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * interleave_priv.h - what the files of this room share.
+ *
+ * A stream is a sequence of references and *marks*.  A *position* is a number of these: as many were added before it.  It
+ * is passed when as many have gone out.
+ */
+#ifndef NM_INTERLEAVE_PRIV_H
+#define NM_INTERLEAVE_PRIV_H
+
+#include "coalesced.h"
+#include "interleave.h"
+#include "map.h"
+#include "vector.h"
+
+/* ---- stream.c: what a thread did and has not gone out ------------------------------------------- */
+
+enum { CHUNK = 512 /* references */ };
+
+struct chunk {
+	struct chunk *next;
+	struct nm_ref refs[CHUNK];
+	uint64_t clock[]; /* [CHUNK] if references have clocks */
+};
+
+enum mark_kind {
+	MARK_AFTER,    /* waits until thread `object` has passed the position `value` */
+	MARK_LOCK,     /* waits for the lock `object` */
+	MARK_SHARE,    /* the same, and shares it */
+	MARK_UNLOCK,   /* gives it up */
+	MARK_TOGETHER, /* the reference before and that behind it are of one instruction */
+	MARK_SYNC,     /* synchronises with others without waiting */
+	MARK_END       /* the thread has ended */
+};
+
+struct mark {
+	uint64_t position; /* its own */
+	uint64_t object, value;
+	uint64_t age; /* of two marks of any streams the younger has the higher */
+	enum mark_kind kind;
+};
+
+struct held {
+	uint64_t lock;
+	int shared;
+};
+
+struct stream {
+	uint32_t number; /* of the thread */
+	unsigned core;
+	int ended;
+	unsigned inside;        /* functions that take or leave locks */
+	uint64_t added, passed; /* positions: the end, and where it has got to */
+	uint64_t refs_added, refs_passed;
+	uint64_t seen;                    /* `added` when the latest round began */
+	uint64_t owed;                    /* position that is to be passed now */
+	uint64_t last_call;               /* position of its last system call */
+	uint64_t round;                   /* in which it ran last */
+	struct chunk *first, *last;       /* first has the next reference, if there is one */
+	struct nm_vec(struct mark) marks; /* [marks_passed, count) are to come */
+	size_t marks_passed;
+	struct nm_vec(struct held) held; /* locks, in the merged order */
+	int synchronised;                /* since its last turn */
+	uint32_t part;                   /* of the next reference, which is coalesced, that has gone out */
+	uint64_t half; /* address and position behind the first half of an atomic instruction */
+	uint64_t half_position;
+};
+
+/* 0 or NM_ENOMEM. */
+int nm_stream_add(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
+		  size_t count);
+int nm_stream_mark(struct nm_interleave *m, struct stream *s, enum mark_kind kind, uint64_t object,
+		   uint64_t value);
+
+/* The mark that comes next, or NULL: a reference does, or nothing. */
+static inline const struct mark *nm_stream_front(const struct stream *s)
+{
+	const struct mark *next = &s->marks.at[s->marks_passed];
+
+	return s->marks_passed < s->marks.count && next->position == s->passed ? next : NULL;
+}
+
+/* How many references come next, before the next mark, and lie in one piece. */
+size_t nm_stream_next(const struct stream *s, const struct nm_ref **ret_refs, const uint64_t **ret_clock);
+void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count);
+void nm_stream_pass_mark(struct nm_interleave *m, struct stream *s);
+void nm_stream_free(struct nm_interleave *m, struct stream *s);
+
+/* References of the program that one stands for. */
+static inline unsigned nm_ref_weight(const struct nm_ref *r)
+{
+	return r->kind == NM_REF_FETCH ? 0 : r->weight;
+}
+
+static inline int nm_stream_is_empty(const struct stream *s) { return s->added == s->passed; }
+
+/* ---- words.c: words by which threads synchronise -------------------------------------------------- */
+
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_UPDATE };
+
+struct word_access {
+	uint64_t position; /* behind it */
+	uint32_t thread;
+	enum access kind;
+};
+
+struct word {
+	struct nm_vec(struct word_access) list;
+};
+
+struct nm_range_access {
+	uint64_t address;
+	uint32_t bytes;
+	enum access kind;
+};
+
+/* Makes the words of a range such words.  0 or NM_ENOMEM. */
+int nm_words_learn(struct nm_interleave *m, uint64_t address, uint32_t bytes);
+/* Whether some may lie in the lines of a reference. */
+int nm_words_near(const struct nm_interleave *m, const struct nm_ref *r);
+/* Whether the range has any. */
+int nm_words_touched(const struct nm_interleave *m, uint64_t address, uint32_t bytes);
+/* What is added to the stream next accesses these words: marks what it waits for; tells those who come later.  0 or
+ * NM_ENOMEM. */
+int nm_words_wait(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r);
+int nm_words_note(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r);
+/* Both. */
+int nm_words_order(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r);
+
+/* ---- locks.c: locks in the merged order --------------------------------------------------------- */
+
+struct lock {
+	uint32_t owner; /* thread, or 0 */
+	unsigned depth; /* how often the owner has it */
+	unsigned sharers;
+};
+
+/* 1 if the thread has it now, 0 if it must wait, or NM_ENOMEM. */
+int nm_locks_take(struct nm_interleave *m, struct stream *s, uint64_t object, int shared);
+void nm_locks_leave(struct nm_interleave *m, struct stream *s, uint64_t object);
+void nm_locks_leave_all(struct nm_interleave *m, struct stream *s);
+
+/* ---- schedule.c: the merged order --------------------------------------------------------------- */
+
+struct core {
+	struct nm_vec(struct stream *) streams;
+	size_t current;
+	unsigned turns; /* of the current one in a row */
+};
+
+/* Takes turns until no reference is owed; until nothing is held back; both stop where all threads wait, maybe for what has
+ * not come yet.  Until no more than that is held back, come what may.  0 or a code. */
+int nm_schedule_owed(struct nm_interleave *m);
+int nm_schedule_possible(struct nm_interleave *m);
+int nm_schedule_until(struct nm_interleave *m, uint64_t held_back);
+
+/* References of a core go to the merged batch.  0 or a code. */
+int nm_interleave_put(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs,
+		      const uint64_t *clock, size_t count);
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+/* Where a thread was made: by whom, and the maker's position. */
+struct making {
+	uint32_t maker;
+	uint64_t position;
+};
+
+struct nm_interleave {
+	struct nm_interleave_setup setup;
+	const struct nm_coalesced_table *coalesced;
+	uint32_t quantum;
+	struct nm_vec(struct stream *) streams; /* by number; NULL: not known, or gone */
+	struct nm_vec(struct stream *) live;    /* those that are not gone */
+	size_t running_threads;                 /* of them, that have not ended */
+	struct nm_vec(struct core) cores;
+	struct chunk *spare;
+	struct stream *running; /* in the recorded order */
+	uint64_t ages, round;
+	uint64_t since;     /* references of the program added since the round began */
+	uint64_t held_back; /* items of streams */
+	uint64_t owed;      /* of them, that are to go out */
+	uint64_t stalls;
+	uint64_t random; /* state */
+	size_t last_core;
+	uint16_t drawing[NM_MAX_CORES]; /* all cores, in the order of the latest draws */
+	struct nm_map makings; /* collector's number of a thread that has not started -> index in `made` */
+	struct nm_vec(struct making) made;
+	struct nm_map word_of; /* number of a word -> index in `words` */
+	struct nm_vec(struct word) words;
+	uint64_t *word_lines;  /* a bit for lines that may have words; NULL: there are none */
+	struct nm_map lock_of; /* object -> index in `locks` */
+	struct nm_vec(struct lock) locks;
+	/* The merged batch that is being filled. */
+	_Alignas(64) struct nm_ref refs[NM_BATCH];
+	uint64_t clock[NM_BATCH];
+	struct nm_turn turns[NM_BATCH];
+	size_t count, turn_count;
+};
+
+/* The stream of a thread that is not gone, or NULL. */
+static inline struct stream *nm_stream_of(const struct nm_interleave *m, uint64_t number)
+{
+	return number < m->streams.count ? m->streams.at[number] : NULL;
+}
+
+static inline int nm_has_passed(const struct nm_interleave *m, uint64_t thread, uint64_t position)
+{
+	const struct stream *s = nm_stream_of(m, thread);
+
+	return !s || s->passed >= position;
+}
+
+#endif

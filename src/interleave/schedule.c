@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schedule.c - whose turn it is.
+ *
+ * Cores take turns in order, or the next one is drawn; where that core has nothing to run, or its threads wait, the next
+ * one has the turn that does not.  A core runs a thread until it has to wait or has had SLICE turns, then its next one.
+ */
+#include <assert.h>
+
+#include "interleave_priv.h"
+
+enum { SLICE = 1024 /* turns */ };
+
+/* 1: the thread is past the mark; 0: it has to wait; or NM_ENOMEM. */
+static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mark *mark)
+{
+	int status = 1;
+
+	switch (mark->kind) {
+	case MARK_AFTER: status = nm_has_passed(m, mark->object, mark->value); break;
+	case MARK_LOCK: status = nm_locks_take(m, s, mark->object, 0); break;
+	case MARK_SHARE: status = nm_locks_take(m, s, mark->object, 1); break;
+	case MARK_UNLOCK: nm_locks_leave(m, s, mark->object); break;
+	case MARK_END: nm_locks_leave_all(m, s); break;
+	case MARK_TOGETHER:
+	case MARK_SYNC: break;
+	}
+	if (status > 0) {
+		s->synchronised |= mark->kind != MARK_TOGETHER;
+		nm_stream_pass_mark(m, s);
+	}
+	return status;
+}
+
+/* How many of the next references make at most `left` of the program's; *ret_weight is how many they make. */
+static size_t measure(const struct nm_ref *refs, size_t count, uint64_t left, uint64_t *ret_weight)
+{
+	uint64_t weight = 0;
+	size_t n = 0;
+
+	for (; n < count && weight < left; n++) {
+		const unsigned more = nm_ref_weight(&refs[n]);
+
+		if (weight + more > left)
+			break;
+		weight += more;
+	}
+	*ret_weight = weight;
+	return n;
+}
+
+/* The turn ends within a coalesced access: what is left of it goes out one by one, now and in turns to come. */
+static int run_part(struct nm_interleave *m, struct stream *s, const struct nm_ref *r, const uint64_t *clock,
+		    uint64_t *left)
+{
+	const struct nm_coalesced *group = nm_coalesced_at(m->coalesced, r->attr);
+	int status = 0;
+
+	for (; s->part < group->members && *left && !status; s->part++, --*left) {
+		const struct nm_ref single = nm_coalesced_member_ref(r, &group->member[s->part]);
+
+		status = nm_interleave_put(m, s, &single, clock, 1);
+	}
+	if (s->part == group->members) {
+		nm_stream_pass(m, s, 1);
+		s->part = 0;
+	}
+	return status;
+}
+
+/* References up to the end of the turn or the next mark.  1, 0 if there are none, or a code. */
+static int run_refs(struct nm_interleave *m, struct stream *s, uint64_t *left)
+{
+	const struct nm_ref *refs;
+	const uint64_t *clock;
+	uint64_t weight;
+	size_t count = nm_stream_next(s, &refs, &clock), n;
+	int status;
+
+	if (!count)
+		return 0;
+	n = s->part ? 0 : measure(refs, count, *left, &weight);
+	if (!n) {
+		status = run_part(m, s, refs, clock, left);
+		return status ? status : 1;
+	}
+	status = nm_interleave_put(m, s, refs, clock, n);
+	*left -= weight;
+	nm_stream_pass(m, s, n);
+	return status ? status : 1;
+}
+
+static int is_bound(const struct stream *s)
+{
+	const struct mark *front = nm_stream_front(s);
+
+	return front && front->kind == MARK_TOGETHER;
+}
+
+/* Passes the marks that come next.  1, 0 if the thread has to wait, or a code.  *ran: others may see it. */
+static int pass_marks(struct nm_interleave *m, struct stream *s, int *ran)
+{
+	const struct mark *front;
+	int status = 1;
+
+	while (status > 0 && (front = nm_stream_front(s))) {
+		const int seen = front->kind != MARK_AFTER;
+
+		status = pass_mark(m, s, front);
+		*ran |= status > 0 && seen;
+	}
+	return status;
+}
+
+/* A turn of the thread.  1 if it got on, 0 if it has nothing or has to wait, or a code. */
+static int run_stream(struct nm_interleave *m, struct stream *s)
+{
+	uint64_t left = m->quantum;
+	int ran = 0, status = 1;
+
+	while (status > 0 && (left || is_bound(s))) {
+		left += !left;
+		status = pass_marks(m, s, &ran);
+		if (status > 0)
+			status = run_refs(m, s, &left);
+		ran |= status > 0;
+	}
+	return status < 0 ? status : ran;
+}
+
+/* The same of a core. */
+static int run_core(struct nm_interleave *m, struct core *c)
+{
+	for (size_t i = 0; i < c->streams.count; i++) {
+		int status;
+
+		if (c->current >= c->streams.count)
+			c->current = 0;
+		status = run_stream(m, c->streams.at[c->current]);
+		if (status && ++c->turns < SLICE)
+			return status;
+		c->current++;
+		c->turns = 0;
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* xorshift64* */
+static uint64_t draw(struct nm_interleave *m)
+{
+	m->random ^= m->random >> 12;
+	m->random ^= m->random << 25;
+	m->random ^= m->random >> 27;
+	return m->random * 0x2545f4914f6cdd1dull;
+}
+
+/* One of the cores that were not drawn in the i draws before: so each that can have the turn is as likely. */
+static size_t draw_core(struct nm_interleave *m, size_t i)
+{
+	const size_t drawn = i + (draw(m) >> 32) % (m->cores.count - i);
+	const size_t core = m->drawing[drawn];
+
+	m->drawing[drawn] = m->drawing[i];
+	m->drawing[i] = (uint16_t)core;
+	return core;
+}
+
+/* A turn of a core that can have one.  1, 0 if all wait, or a code. */
+static int take_turn(struct nm_interleave *m)
+{
+	const size_t cores = m->cores.count, last = m->last_core;
+	int status = 0;
+
+	for (size_t i = 0; i < cores && !status; i++) {
+		m->last_core = m->setup.order.random ? draw_core(m, i) : (last + 1 + i) % cores;
+		status = run_core(m, &m->cores.at[m->last_core]);
+	}
+	return status;
+}
+
+int nm_schedule_owed(struct nm_interleave *m)
+{
+	int status = 1;
+
+	while (m->owed && status > 0)
+		status = take_turn(m);
+	return status < 0 ? status : 0;
+}
+
+int nm_schedule_possible(struct nm_interleave *m)
+{
+	int status = 1;
+
+	while (m->held_back && status > 0)
+		status = take_turn(m);
+	return status < 0 ? status : 0;
+}
+
+/* All wait: the one that waits since the oldest mark goes on without what it waits for.  That is a lock, since all other
+ * waits are for references that are older than the mark, whose threads would wait at a mark that is older still. */
+static void stall(struct nm_interleave *m)
+{
+	struct stream *oldest = NULL;
+
+	for (size_t i = 0; i < m->live.count; i++) {
+		struct stream *s = m->live.at[i];
+		const struct mark *front = nm_stream_front(s);
+
+		if (front && (!oldest || front->age < nm_stream_front(oldest)->age))
+			oldest = s;
+	}
+	assert(oldest &&
+	       (nm_stream_front(oldest)->kind == MARK_LOCK || nm_stream_front(oldest)->kind == MARK_SHARE));
+	nm_stream_pass_mark(m, oldest);
+	m->stalls++;
+}
+
+int nm_schedule_until(struct nm_interleave *m, uint64_t held_back)
+{
+	while (m->held_back > held_back) {
+		int status = take_turn(m);
+
+		if (status < 0)
+			return status;
+		if (!status)
+			stall(m);
+	}
+	return 0;
+}

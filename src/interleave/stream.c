@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.c - a queue of references in chunks, and of the marks between them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interleave_priv.h"
+
+static struct chunk *take_chunk(struct nm_interleave *m)
+{
+	struct chunk *c = m->spare;
+
+	if (c)
+		m->spare = c->next;
+	else
+		c = malloc(sizeof *c + (m->setup.clocked ? CHUNK * sizeof c->clock[0] : 0));
+	if (c)
+		c->next = NULL;
+	return c;
+}
+
+static void give_chunk(struct nm_interleave *m, struct chunk *c)
+{
+	c->next = m->spare;
+	m->spare = c;
+}
+
+int nm_stream_add(struct nm_interleave *m, struct stream *s, const struct nm_ref *refs, const uint64_t *clock,
+		  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		m->since += nm_ref_weight(&refs[i]);
+	m->held_back += count;
+	s->added += count;
+	while (count) {
+		size_t at = s->refs_added % CHUNK, n = CHUNK - at < count ? CHUNK - at : count;
+
+		if (!at || !s->last) {
+			struct chunk *c = take_chunk(m);
+
+			if (!c)
+				return NM_ENOMEM;
+			*(s->last ? &s->last->next : &s->first) = c;
+			s->last = c;
+		}
+		memcpy(s->last->refs + at, refs, n * sizeof *refs);
+		if (clock) {
+			memcpy(s->last->clock + at, clock, n * sizeof *clock);
+			clock += n;
+		}
+		refs += n;
+		s->refs_added += n;
+		count -= n;
+	}
+	return 0;
+}
+
+/* Drops the marks that were passed, when they are most of them. */
+static void compact_marks(struct stream *s)
+{
+	if (s->marks_passed < 64 || s->marks_passed * 2 < s->marks.count)
+		return;
+	s->marks.count -= s->marks_passed;
+	memmove(s->marks.at, s->marks.at + s->marks_passed, s->marks.count * sizeof *s->marks.at);
+	s->marks_passed = 0;
+}
+
+int nm_stream_mark(struct nm_interleave *m, struct stream *s, enum mark_kind kind, uint64_t object,
+		   uint64_t value)
+{
+	struct mark mark = {s->added, object, value, m->ages++, kind};
+
+	compact_marks(s);
+	m->held_back++;
+	s->added++;
+	return nm_vec_push(&s->marks, mark);
+}
+
+size_t nm_stream_next(const struct stream *s, const struct nm_ref **ret_refs, const uint64_t **ret_clock)
+{
+	const uint64_t end =
+	    s->marks_passed < s->marks.count ? s->marks.at[s->marks_passed].position : s->added;
+	const size_t at = s->refs_passed % CHUNK;
+
+	if (end == s->passed)
+		return 0;
+	*ret_refs = s->first->refs + at;
+	*ret_clock = s->first->clock + at;
+	return end - s->passed < CHUNK - at ? end - s->passed : CHUNK - at;
+}
+
+static void pass(struct nm_interleave *m, struct stream *s, size_t count)
+{
+	if (s->passed < s->owed)
+		m->owed -= s->owed - s->passed < count ? s->owed - s->passed : count;
+	s->passed += count;
+	m->held_back -= count;
+}
+
+void nm_stream_pass(struct nm_interleave *m, struct stream *s, size_t count)
+{
+	pass(m, s, count);
+	s->refs_passed += count;
+	if (s->refs_passed % CHUNK == 0) {
+		struct chunk *c = s->first;
+
+		s->first = c->next;
+		if (!s->first)
+			s->last = NULL;
+		give_chunk(m, c);
+	}
+}
+
+void nm_stream_pass_mark(struct nm_interleave *m, struct stream *s)
+{
+	pass(m, s, 1);
+	s->marks_passed++;
+}
+
+void nm_stream_free(struct nm_interleave *m, struct stream *s)
+{
+	while (s->first) {
+		struct chunk *c = s->first;
+
+		s->first = c->next;
+		give_chunk(m, c);
+	}
+	nm_vec_free(&s->marks);
+	nm_vec_free(&s->held);
+	free(s);
+}

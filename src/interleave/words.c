@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * words.c - words of memory by which threads synchronise: that an atomic instruction or a futex call has used.
+ *
+ * From then on all accesses to such a word, plain ones too, stay in the recorded order if one of the two writes: so
+ * every thread reads there what it read when it was recorded.  Two updates that commute (an atomic addition, and, or) may
+ * change places: counters and reference counts do not order threads.
+ *
+ * Of each word the last write is known, and of each thread the last read and the last update since.  An access waits for
+ * those that it conflicts with; what has gone out by then is forgotten.
+ *
+ * A word is 4 bytes.  A filter of lines keeps nearly all references from being looked up.
+ */
+#include <stdlib.h>
+
+#include "interleave_priv.h"
+
+enum { FILTER_BITS = 16, WORD_SHIFT = 2, LINE_SHIFT = 6 };
+
+static uint64_t line_bit(uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - FILTER_BITS); }
+
+static int may_have_words(const struct nm_interleave *m, uint64_t line)
+{
+	const uint64_t bit = line_bit(line);
+
+	return m->word_lines[bit / 64] >> (bit % 64) & 1;
+}
+
+int nm_words_near(const struct nm_interleave *m, const struct nm_ref *r)
+{
+	const uint64_t line = r->address >> LINE_SHIFT, last = (r->address + r->size - 1) >> LINE_SHIFT;
+
+	return may_have_words(m, line) || (last != line && may_have_words(m, last));
+}
+
+static int learn(struct nm_interleave *m, uint64_t word)
+{
+	const uint64_t bit = line_bit(word >> (LINE_SHIFT - WORD_SHIFT));
+
+	if (nm_map_get(&m->word_of, word, UINT64_MAX) != UINT64_MAX)
+		return 0;
+	if (!m->word_lines && !(m->word_lines = calloc((1u << FILTER_BITS) / 64, sizeof *m->word_lines)))
+		return NM_ENOMEM;
+	m->word_lines[bit / 64] |= 1ull << (bit % 64);
+	return nm_map_put(&m->word_of, word, m->words.count) || nm_vec_push(&m->words, (struct word){{0}})
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+int nm_words_learn(struct nm_interleave *m, uint64_t address, uint32_t bytes)
+{
+	int status = 0;
+
+	for (uint64_t w = address >> WORD_SHIFT; w <= (address + bytes - 1) >> WORD_SHIFT && !status; w++)
+		status = learn(m, w);
+	return status;
+}
+
+/* Whether two accesses stay in order. */
+static int conflict(enum access a, enum access b) { return a != b || a == ACCESS_WRITE; }
+
+/* Marks what others did to the word before, and has not gone out. */
+static int wait_for_word(struct nm_interleave *m, struct stream *s, struct word *w, enum access kind)
+{
+	size_t kept = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < w->list.count; i++) {
+		struct word_access a = w->list.at[i];
+
+		if (nm_has_passed(m, a.thread, a.position))
+			continue;
+		if (a.thread != s->number && conflict(a.kind, kind) && !status)
+			status = nm_stream_mark(m, s, MARK_AFTER, a.thread, a.position);
+		w->list.at[kept++] = a;
+	}
+	w->list.count = kept;
+	return status;
+}
+
+/* Who comes later and conflicts waits for this access, which has waited for those that it conflicts with. */
+static int note_access(struct stream *s, struct word *w, enum access kind)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->list.count; i++) {
+		struct word_access a = w->list.at[i];
+
+		if (kind != ACCESS_WRITE && (a.thread != s->number || a.kind != kind))
+			w->list.at[kept++] = a;
+	}
+	w->list.count = kept;
+	return nm_vec_push(&w->list, (struct word_access){s->added + 1, s->number, kind});
+}
+
+static struct word *word_at(const struct nm_interleave *m, uint64_t word)
+{
+	uint64_t index = nm_map_get(&m->word_of, word, UINT64_MAX);
+
+	return index == UINT64_MAX ? NULL : &m->words.at[index];
+}
+
+int nm_words_wait(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r)
+{
+	int status = 0;
+
+	for (uint64_t n = r->address >> WORD_SHIFT; n <= (r->address + r->bytes - 1) >> WORD_SHIFT && !status;
+	     n++) {
+		struct word *w = word_at(m, n);
+
+		status = w ? wait_for_word(m, s, w, r->kind) : 0;
+	}
+	return status;
+}
+
+int nm_words_note(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r)
+{
+	int status = 0;
+
+	for (uint64_t n = r->address >> WORD_SHIFT; n <= (r->address + r->bytes - 1) >> WORD_SHIFT && !status;
+	     n++) {
+		struct word *w = word_at(m, n);
+
+		status = w ? note_access(s, w, r->kind) : 0;
+	}
+	return status;
+}
+
+int nm_words_touched(const struct nm_interleave *m, uint64_t address, uint32_t bytes)
+{
+	for (uint64_t n = address >> WORD_SHIFT; n <= (address + bytes - 1) >> WORD_SHIFT; n++)
+		if (word_at(m, n))
+			return 1;
+	return 0;
+}
+
+int nm_words_order(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r)
+{
+	int status = nm_words_wait(m, s, r);
+
+	return status ? status : nm_words_note(m, s, r);
+}
