@@ -21,10 +21,14 @@ nm_execute_function *nm_execute_supported(unsigned i)
 }
 
 /* Every batch goes to every pass. */
-static int run_passes(void *arg, const struct nm_ref *refs, size_t count, const struct nm_ref *next)
+static int run_passes(void *arg, const struct nm_batch *submitted, const struct nm_ref *next)
 {
 	struct nm_engine *e = arg;
-	struct nm_pass_batch batch = {.refs = refs, .count = count, .next = next};
+	struct nm_pass_batch batch = {.refs = submitted->refs,
+				      .count = submitted->count,
+				      .turns = submitted->turns,
+				      .turn_count = submitted->turn_count,
+				      .next = next};
 	int status;
 
 	if (e->builder.instruction_clock)
@@ -78,8 +82,6 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->fetch_line = fetch_line(&e->machine);
 	e->fetching = options->instructions && e->fetch_line;
 	e->measuring = 1;
-	e->feed.core = nm_machine_core(&e->machine, 1); /* of the first thread */
-	e->feed.core_changed = e->feed.core != 0;
 	needs = nm_passes_need(options);
 	e->feed.memory_changed = (needs & NM_PASS_MEMORY) != 0;
 	e->execute = nm_execute_supported(0);
@@ -108,6 +110,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	e->attrs.by_pc = (needs & NM_PASS_KEYS) != 0;
 	e->attrs.symbols = e->symbols;
 	e->attrs.user_folders = options->user_folders;
+	if (!status && e->machine.cores > 1 && nm_engine_interleave(e))
+		status = nm_fail_memory(err);
 	if (!status)
 		status = make_passes(e, err);
 	if (status) {
@@ -135,6 +139,8 @@ void nm_engine_free(struct nm_engine *e)
 	if (!e)
 		return;
 	nm_workers_free(e->builder.workers);
+	nm_interleave_free(e->builder.interleave);
+	free(e->builder.syncs);
 	nm_passes_free(&e->feed.passes);
 	nm_coalesced_table_free(e->resolver.coalesced);
 	nm_map_done(&e->resolver.coalesced_of);
@@ -197,13 +203,18 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 	return status < 0 ? failed(e, status, err) : status;
 }
 
-/* Which core each thread ran on. */
+/* Which core each thread ran on, and in which order. */
 static int list_threads(const struct nm_engine *e, struct nm_result *result)
 {
 	size_t count = e->machine.cores > 1 ? e->threads.count : 0;
 
 	if (!count)
 		return 0;
+	result->order = (struct nm_result_order){
+	    .quantum = e->options.order.quantum ? e->options.order.quantum : NM_QUANTUM,
+	    .random = e->options.order.random,
+	    .seed = e->options.order.seed,
+	    .stalls = nm_interleave_stalls(e->builder.interleave)};
 	result->threads = calloc(count, sizeof *result->threads);
 	if (!result->threads)
 		return NM_ENOMEM;
@@ -239,7 +250,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 {
 	struct nm_result result = {.machine = e->machine};
 	uint32_t *objects = NULL;
-	int status = nm_engine_flush(e), drained;
+	int status = nm_engine_drain_threads(e), drained;
 
 	nm_engine_share(e);
 	if (!status) /* while the models may still be at work */

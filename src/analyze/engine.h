@@ -10,6 +10,7 @@
 
 #include "errors.h"
 #include "event_query.h"
+#include "interleave.h"
 #include "machine.h"
 #include "result.h"
 #include "symbol.h"
@@ -32,6 +33,7 @@ struct nm_engine_options {
 	    user_folders; /* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */
 	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* of levels that look ahead, or NULL; borrowed */
+	struct nm_thread_order order;             /* of threads, where the machine has several cores */
 	struct nm_idle idle;                      /* for the other thread, until the engine is freed */
 };
 

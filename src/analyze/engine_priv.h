@@ -56,8 +56,7 @@ nm_execute_function *nm_execute_supported(unsigned i);
 struct nm_pass_feed {
 	struct nm_passes passes;
 	size_t keys_announced; /* attribution keys that the passes know, if one needs them */
-	unsigned core;         /* of the running thread */
-	int core_changed, memory_changed;
+	int memory_changed;
 	int broken_promise; /* a pass failed with NM_EPLUGIN; set while a batch runs, read when none does */
 };
 
@@ -132,7 +131,7 @@ static inline int nm_engine_has_new_keys(const struct nm_engine *e)
 }
 static inline int nm_engine_must_announce(const struct nm_engine *e)
 {
-	return e->feed.memory_changed || e->feed.core_changed || nm_engine_has_new_keys(e);
+	return e->feed.memory_changed || nm_engine_has_new_keys(e);
 }
 
 static inline int nm_engine_resolve_pending(struct nm_engine *e)

@@ -65,14 +65,20 @@ static struct nm_thread *find_thread(struct nm_engine *e, uint32_t wire)
 	return NULL;
 }
 
+static int synchronise(struct nm_engine *e, struct nm_sync sync, struct nm_error *err)
+{
+	return nm_engine_synchronise(e, sync) ? nm_fail_memory(err) : 0;
+}
+
 static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_thread_start s;
 	int status = nm_wire_thread_start_decode(r, &s, err);
-	struct nm_thread *t;
+	struct nm_thread *t, *parent;
 
 	if (status)
 		return status;
+	parent = find_thread(e, s.parent);
 	t = nm_arena_alloc(&e->decoder.arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
 		return nm_fail_memory(err);
@@ -80,7 +86,12 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 	t->wire = s.thread;
 	t->number = (uint32_t)e->threads.count;
 	t->live = 1;
-	return 0;
+	return synchronise(e,
+			   (struct nm_sync){.kind = NM_SYNC_START,
+					    .object = s.thread,
+					    .thread = t->number,
+					    .parent = parent ? parent->number : 0},
+			   err);
 }
 
 static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -96,19 +107,35 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		return nm_fail(err, NM_EFORMAT, "thread %u runs before it starts", n.thread);
 	if (r->kind == NM_WIRE_THREAD_EXIT) {
 		t->live = 0;
-		return 0;
-	}
-	if (nm_machine_core(&e->machine, t->number) != e->feed.core) {
-		if (nm_engine_flush(e))
-			return nm_fail_memory(err);
-		e->feed.core = nm_machine_core(&e->machine, t->number);
-		e->feed.core_changed = 1;
+		return synchronise(e, (struct nm_sync){.kind = NM_SYNC_EXIT, .object = t->number}, err);
 	}
 	e->thread = t;
 	e->decoded_blocks = t->decoded_blocks;
 	e->decoded_room = t->decoded_room;
 	nm_engine_run_thread(e);
-	return 0;
+	return synchronise(e, (struct nm_sync){.kind = NM_SYNC_THREAD, .object = t->number}, err);
+}
+
+static int on_sync(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+{
+	static const uint8_t kinds[NM_WIRE_SYNCS] = {
+	    [NM_WIRE_SYNC_CREATE] = NM_SYNC_CREATE,
+	    [NM_WIRE_SYNC_JOIN] = NM_SYNC_JOIN,
+	    [NM_WIRE_SYNC_CALL] = NM_SYNC_CALL,
+	    [NM_WIRE_SYNC_RESUME] = NM_SYNC_RESUME,
+	    [NM_WIRE_SYNC_ENTER] = NM_SYNC_ENTER,
+	    [NM_WIRE_SYNC_LEAVE] = NM_SYNC_LEAVE,
+	    [NM_WIRE_SYNC_LOCK] = NM_SYNC_LOCK,
+	    [NM_WIRE_SYNC_SHARE] = NM_SYNC_SHARE,
+	    [NM_WIRE_SYNC_UNLOCK] = NM_SYNC_UNLOCK,
+	    [NM_WIRE_SYNC_FUTEX_WAIT] = NM_SYNC_FUTEX_WAIT,
+	    [NM_WIRE_SYNC_FUTEX_WAKE] = NM_SYNC_FUTEX_WAKE,
+	};
+	struct nm_wire_sync_event s;
+	int status = nm_wire_sync_event_decode(r, &s, err);
+
+	return status ? status
+		      : synchronise(e, (struct nm_sync){.kind = kinds[s.what], .object = s.object}, err);
 }
 
 static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -377,7 +404,7 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	int status;
 
 	if (e->feed.passes.needs & NM_PASS_MEMORY) {
-		if (nm_engine_flush(e))
+		if (nm_engine_drain_threads(e))
 			return nm_fail_memory(err);
 		e->feed.memory_changed = 1;
 	}
@@ -497,6 +524,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	case NM_WIRE_RAN:
 	case NM_WIRE_LOST: return on_mark(e, r, err);
 	case NM_WIRE_PLACE: return on_place(e, r, err);
+	case NM_WIRE_SYNC: return on_sync(e, r, err);
 	case NM_WIRE_SIGNAL: return on_signal(e, r, err);
 	case NM_WIRE_SAMPLING:
 	case NM_WIRE_SAMPLE:

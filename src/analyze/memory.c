@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * memory.c - tells the passes between two batches which memory can have huge pages or is to have them, where
- * there are TLBs, which core runs, where there are several, and which instructions new attribution keys come
+ * there are TLBs, and which instructions new attribution keys come
  * from, where a level prefetches by them.
  *
  * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings
@@ -67,9 +67,6 @@ int nm_engine_announce(struct nm_engine *e)
 {
 	int status = nm_workers_drain(e->builder.workers);
 
-	if (e->feed.core_changed)
-		nm_passes_core(&e->feed.passes, e->feed.core);
-	e->feed.core_changed = 0;
 	if (!status && e->feed.memory_changed)
 		status = announce_memory(e);
 	if (!status && nm_engine_has_new_keys(e))

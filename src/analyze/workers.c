@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "decoded_block.h"
 #include "nontemporal.h"
@@ -35,6 +36,8 @@ struct nm_workers {
 	struct nm_ref *own;   /* the decoder's batch, with NM_ENTRIES more */
 	struct nm_ref *queue; /* [NM_WORKERS_QUEUE][NM_BATCH], or NULL: with one thread */
 	size_t counts[NM_WORKERS_QUEUE];
+	struct nm_turn *turns; /* [NM_WORKERS_QUEUE][NM_BATCH], or NULL: no batch had any */
+	size_t turn_counts[NM_WORKERS_QUEUE];
 	int status; /* of the first batch that failed */
 
 	/* The queue of batches: [tail, head) are waiting or running. */
@@ -53,6 +56,11 @@ struct nm_workers {
 static struct nm_ref *batch_at(const struct nm_workers *w, unsigned i)
 {
 	return w->queue + (size_t)(i % NM_WORKERS_QUEUE) * NM_BATCH;
+}
+
+static struct nm_turn *turns_at(const struct nm_workers *w, unsigned i)
+{
+	return w->turns + (size_t)(i % NM_WORKERS_QUEUE) * NM_BATCH;
 }
 
 /* Is there work for a while, or somebody who waits? */
@@ -85,9 +93,14 @@ static unsigned run_some(struct nm_workers *w, int *ret_status)
 	int status = 0;
 
 	pthread_mutex_unlock(&w->lock);
-	for (unsigned i = 0; i < n && !status; i++)
-		status = w->function(w->arg, batch_at(w, tail + i), w->counts[(tail + i) % NM_WORKERS_QUEUE],
-				     i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
+	for (unsigned i = 0; i < n && !status; i++) {
+		const unsigned at = (tail + i) % NM_WORKERS_QUEUE;
+		const struct nm_batch batch = {batch_at(w, at), w->counts[at],
+					       w->turn_counts[at] ? turns_at(w, at) : NULL,
+					       w->turn_counts[at]};
+
+		status = w->function(w->arg, &batch, i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
+	}
 	pthread_mutex_lock(&w->lock);
 	*ret_status = status;
 	return n;
@@ -161,6 +174,7 @@ void nm_workers_free(struct nm_workers *w)
 		pthread_join(w->modeller, NULL);
 	free(w->own);
 	free(w->queue);
+	free(w->turns);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->filled);
 	pthread_cond_destroy(&w->emptied);
@@ -200,12 +214,26 @@ static struct nm_ref *wait_for_room(struct nm_workers *w)
 	return batch_at(w, w->made);
 }
 
-int nm_workers_submit(struct nm_workers *w, size_t count)
+/* The turns of the batch that is being made. */
+static int put_turns(struct nm_workers *w, const struct nm_batch *batch)
+{
+	if (batch->turn_count && !w->turns &&
+	    !(w->turns = malloc(sizeof *w->turns * NM_WORKERS_QUEUE * NM_BATCH)))
+		return NM_ENOMEM;
+	if (batch->turn_count)
+		memcpy(turns_at(w, w->made), batch->turns, batch->turn_count * sizeof *w->turns);
+	w->turn_counts[w->made % NM_WORKERS_QUEUE] = batch->turn_count;
+	return 0;
+}
+
+int nm_workers_submit(struct nm_workers *w, const struct nm_batch *batch)
 {
 	if (w->threads < 2)
-		return w->function(w->arg, w->own, count, NULL);
-	nm_copy_nontemporal(wait_for_room(w), w->own, count * sizeof *w->own);
-	w->counts[w->made++ % NM_WORKERS_QUEUE] = count;
+		return w->function(w->arg, batch, NULL);
+	nm_copy_nontemporal(wait_for_room(w), batch->refs, batch->count * sizeof *batch->refs);
+	if (put_turns(w, batch))
+		return NM_ENOMEM;
+	w->counts[w->made++ % NM_WORKERS_QUEUE] = batch->count;
 	if (w->made % TURN == 0) {
 		pthread_mutex_lock(&w->lock);
 		publish(w);

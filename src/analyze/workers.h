@@ -18,8 +18,15 @@ struct nm_workers;
 
 enum { NM_WORKERS_QUEUE = 256 /* batches that are handed over and not run yet, at most */ };
 
-/* next: where the batch lies that will be run next, or NULL. */
-typedef int nm_batch_function(void *arg, const struct nm_ref *refs, size_t count, const struct nm_ref *next);
+struct nm_batch {
+	const struct nm_ref *refs;
+	size_t count;
+	const struct nm_turn *turns; /* of cores, or NULL: there is one core */
+	size_t turn_count;
+};
+
+/* next: where the references of the batch lie that will be run next, or NULL. */
+typedef int nm_batch_function(void *arg, const struct nm_batch *batch, const struct nm_ref *next);
 
 /* A small piece of work for who has nothing else to do, in any thread: 1 if it was done, 0 if there is none
  * now. */
@@ -35,12 +42,13 @@ void nm_workers_free(struct nm_workers *workers);
 /* function(arg, ...) is called for each batch, one at a time, in order. */
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
-/* A buffer for NM_BATCH references, and room for NM_ENTRIES more to be written behind them and ignored. */
+/* Memory for NM_BATCH references, aligned for nm_workers_submit, and for NM_ENTRIES more to be written behind them and
+ * ignored. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
 
-/* Hands over what is in the buffer, which can then be filled again; waits until there is room for it.  0 or
- * the code of an earlier batch's failure. */
-int nm_workers_submit(struct nm_workers *workers, size_t count);
+/* Hands over a batch, whose memory can then be used again; waits until there is room for it.  0 or the code of
+ * an earlier batch's failure. */
+int nm_workers_submit(struct nm_workers *workers, const struct nm_batch *batch);
 
 /* Waits until every batch has been run.  0 or a code. */
 int nm_workers_drain(struct nm_workers *workers);

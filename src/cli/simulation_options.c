@@ -196,6 +196,28 @@ static int choose_cores(const struct nm_command *self, const struct nm_simulatio
 	return o->map && read_map(o->map, machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
 }
 
+/* In which order the threads of several cores are merged. */
+static int choose_order(const struct nm_command *self, const struct nm_simulation_options *o,
+			struct nm_thread_order *ret_order)
+{
+	const char random[] = "random:", *seed;
+	unsigned long number;
+
+	if ((o->quantum || o->schedule) && o->cores < 2)
+		return nm_usage(self, "--%s needs --cores", o->quantum ? "quantum" : "schedule");
+	if (o->quantum < 0 || o->quantum > NM_QUANTUM_MOST)
+		return nm_usage(self, "--quantum takes a number from 1 to %d", NM_QUANTUM_MOST);
+	*ret_order = (struct nm_thread_order){.quantum = (uint32_t)o->quantum};
+	if (!o->schedule || !strcmp(o->schedule, "round-robin"))
+		return 0;
+	seed = o->schedule + strlen(random);
+	if (strncmp(o->schedule, random, strlen(random)) || !read_number(&seed, '\0', UINT32_MAX, &number))
+		return nm_usage(self, "--schedule takes round-robin or random:SEED, where SEED is a number");
+	ret_order->random = 1;
+	ret_order->seed = number;
+	return 0;
+}
+
 static int find_machines(const struct nm_command *self, const struct nm_simulation_options *o,
 			 struct nm_machine *ret_machine)
 {
@@ -258,6 +280,9 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	s->run = (struct nm_run_request){
 	    .output = o->output, .sources = {o->embed_sources, o->source_roots.at, o->source_roots.count}};
 	engine->machine = &s->machine;
+	status = choose_order(self, o, &engine->order);
+	if (status)
+		return status;
 	engine->threads = (unsigned)o->threads;
 	engine->instructions = o->instructions;
 	engine->by_instruction = o->by_instruction;

@@ -18,6 +18,8 @@ struct nm_simulation_options {
 	int64_t threads;
 	int64_t cores;              /* 0: one */
 	const char *map;            /* "THREAD=CORE,...", or NULL */
+	int64_t quantum;            /* references; 0: the usual number */
+	const char *schedule;       /* "round-robin", "random:SEED", or NULL */
 	const char *output;         /* path of the profile, or NULL */
 	int stored;                 /* the references can be read twice */
 	int huge_pages;             /* 0, or 1 + which: simulate each TLB with such pages too */
@@ -70,6 +72,16 @@ struct nm_simulation_options {
 	{                                                                                        \
 		"map", 0, "THREAD=CORE,...", "run a thread on this core (default: round robin)", \
 		    NM_OPTION_TEXT, offsetof(type, member.map), NULL                             \
+	}
+#define NM_ROW_QUANTUM(type, member)                                                                   \
+	{                                                                                              \
+		"quantum", 0, "N", "merge the threads of several cores in steps of N references (64)", \
+		    NM_OPTION_NUMBER, offsetof(type, member.quantum), NULL                             \
+	}
+#define NM_ROW_SCHEDULE(type, member)                                                                  \
+	{                                                                                              \
+		"schedule", 0, "RULE", "whose step is next: round-robin or random:SEED (round-robin)", \
+		    NM_OPTION_TEXT, offsetof(type, member.schedule), NULL                              \
 	}
 #define NM_ROW_THREADS(type, member)                                                                   \
 	{                                                                                              \

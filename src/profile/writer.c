@@ -33,7 +33,7 @@ struct nm_profile_writer {
 	int fd;          /* of the temporary file, for fsync */
 	sqlite3 *db;
 	struct nm_store store;
-	uint64_t processes, instructions, references, lost_words;
+	uint64_t processes, instructions, references, lost_words, stalls;
 	int failed; /* code of the first failure: only abort is left */
 };
 
@@ -190,10 +190,22 @@ static int info_number(struct nm_profile_writer *writer, const char *key, uint64
 	return nm_profile_writer_info(writer, key, text, err);
 }
 
+/* How the threads of several cores were merged. */
+static int info_order(struct nm_profile_writer *writer, const struct nm_result_order *order,
+		      struct nm_error *err)
+{
+	char schedule[40] = "round-robin";
+	int status = info_number(writer, "quantum", order->quantum, err);
+
+	if (order->random)
+		snprintf(schedule, sizeof schedule, "random:%" PRIu64, order->seed);
+	return status ? status : nm_profile_writer_info(writer, "schedule", schedule, err);
+}
+
 static int info_machine(struct nm_profile_writer *writer, const struct nm_machine *machine,
 			struct nm_error *err)
 {
-	char spec[4096], cores[16];
+	char spec[4096];
 	int status;
 
 	nm_machine_format(machine, spec, sizeof spec);
@@ -202,8 +214,7 @@ static int info_machine(struct nm_profile_writer *writer, const struct nm_machin
 		status = nm_profile_writer_info(writer, "machine_spec", spec, err);
 	if (!status)
 		status = nm_profile_writer_info(writer, "machine_description", machine->description, err);
-	snprintf(cores, sizeof cores, "%u", machine->cores);
-	return status || machine->cores < 2 ? status : nm_profile_writer_info(writer, "cores", cores, err);
+	return status || machine->cores < 2 ? status : info_number(writer, "cores", machine->cores, err);
 }
 
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
@@ -213,7 +224,8 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 
 	if (writer->failed)
 		return nm_fail(err, writer->failed, "cannot write profile %s", writer->path);
-	if (!writer->processes && info_machine(writer, &result->machine, err))
+	if (!writer->processes && (info_machine(writer, &result->machine, err) ||
+				   (result->order.quantum && info_order(writer, &result->order, err))))
 		return writer->failed;
 	status = nm_store_result(&writer->store, result);
 	if (status == SQLITE_CONSTRAINT) {
@@ -223,6 +235,7 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 	if (status)
 		return fail(writer, status, err);
 	writer->processes++;
+	writer->stalls += result->order.stalls;
 	writer->instructions += result->instructions;
 	writer->references += result->references;
 	writer->lost_words += result->lost_words;
@@ -268,6 +281,8 @@ static int finish(struct nm_profile_writer *writer, struct nm_error *err)
 		status = info_number(writer, "profile_version", NM_PROFILE_VERSION, err);
 	if (!status)
 		status = info_number(writer, "processes", writer->processes, err);
+	if (!status && writer->stalls)
+		status = info_number(writer, "stalls", writer->stalls, err);
 	if (!status)
 		status = info_number(writer, "instructions", writer->instructions, err);
 	if (!status)

@@ -49,6 +49,14 @@ struct nm_result_thread { /* where the machine has several cores */
 	uint32_t thread, core;
 };
 
+/* How threads were merged where the machine has several cores. */
+struct nm_result_order {
+	uint32_t quantum; /* references; 0: there is one core */
+	int random;       /* drawn from this seed: */
+	uint64_t seed;
+	uint64_t stalls; /* locks that a thread went on without, since all waited */
+};
+
 struct nm_result_attribution {
 	uint32_t thread;       /* 1, 2, ... in order of their starts */
 	uint32_t site, object; /* indices */
@@ -177,6 +185,7 @@ struct nm_result {
 	struct nm_result_site *sites;
 	size_t site_count;
 	struct nm_result_thread *threads; /* all that started, or none: there is one core */
+	struct nm_result_order order;
 	size_t thread_count;
 	struct nm_result_attribution *attrs;
 	size_t attr_count;

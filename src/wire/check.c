@@ -460,9 +460,9 @@ static int synchronise(const struct nm_wire_check *c, const struct nm_wire_recor
 	if (status)
 		return status;
 	if (!c->thread)
-		return fail(r, err, "event of no thread");
+		return nm_wire_fault(r, err, "event of no thread");
 	return s.what == NM_WIRE_SYNC_CREATE && nm_map_get(&c->thread_states, s.object, 0) == RUNNABLE
-		   ? fail(r, err, "thread that had started before")
+		   ? nm_wire_fault(r, err, "thread that had started before")
 		   : 0;
 }
 

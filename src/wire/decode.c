@@ -599,10 +599,10 @@ NM_WIRE_DECODER(sync_event)
 	if (status)
 		return status;
 	if (r->arg >= NM_WIRE_SYNCS)
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	has_object = r->arg == NM_WIRE_SYNC_CREATE || r->arg >= NM_WIRE_SYNC_LOCK;
 	if (!has_object != !r->payload[0] || (r->arg == NM_WIRE_SYNC_CREATE && r->payload[0] > UINT32_MAX))
-		return fail(r, err, "value out of range");
+		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_sync_event){(enum nm_wire_sync)r->arg, r->payload[0]};
 	return 0;
 }

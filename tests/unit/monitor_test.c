@@ -388,7 +388,7 @@ static void test_instruction_clock(void **state)
 
 		for (unsigned i = 0; i < 5; i++)
 			nm_instruction_clock_note(m, i, noted += 1 + i % 3);
-		nm_instruction_clock_next(m);
+		nm_instruction_clock_submit(m, m->draft, 5);
 		if (batch < NM_WORKERS_QUEUE - 1)
 			continue;
 		counts = nm_instruction_clock_read(m);

@@ -108,6 +108,17 @@ static uint32_t group_word(struct nm_decoded_block *decoded, const uint64_t *acc
 	return ref_word(end, writes, count);
 }
 
+/* What an access is to the other threads; one that is atomic goes by itself. */
+static uint8_t sync_of(const struct nm_engine *e, struct nm_decoded_block *decoded, uint64_t access)
+{
+	const unsigned flags = nm_wire_access_flags(access);
+
+	if (!e->builder.interleave || !(flags & NM_WIRE_ATOMIC))
+		return NM_SYNC_NONE;
+	decoded->words = 0;
+	return flags & NM_WIRE_COMMUTES ? NM_SYNC_UPDATE : NM_SYNC_ATOMIC;
+}
+
 /* How many accesses the group has that begins at one. */
 static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t access)
 {
@@ -136,7 +147,7 @@ static int decode_entries(struct nm_engine *e, struct nm_decoded_block *decoded,
 		for (uint32_t k = i; k < i + n; k++)
 			t->single[k] = (struct nm_access){
 			    (uint16_t)word, (uint16_t)nm_wire_access_distance(info->accesses[k]),
-			    (uint16_t)(n > 1 ? entry++ : word)};
+			    (uint16_t)(n > 1 ? entry++ : word), sync_of(e, decoded, info->accesses[k])};
 	}
 	for (uint32_t i = 0; i < t->accesses && !status; i++)
 		if (t->single[i].entry >= info->groups)

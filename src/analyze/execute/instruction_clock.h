@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "hierarchy.h"
 #include "workers.h"
@@ -18,23 +19,26 @@
 enum { NM_INSTRUCTION_CLOCK_LISTS = NM_WORKERS_QUEUE + 1 };
 
 struct nm_instruction_clock {
+	uint64_t draft[NM_BATCH];    /* of the batch that the decoder fills */
 	uint64_t (*lists)[NM_BATCH]; /* [NM_INSTRUCTION_CLOCK_LISTS] */
-	size_t filling;              /* list that the decoder fills */
+	size_t filling;              /* list of the batch that is handed over next */
 	size_t reading;              /* list of the batch that the passes run */
 };
 
 struct nm_instruction_clock *nm_instruction_clock_new(void); /* NULL: out of memory */
 void nm_instruction_clock_free(struct nm_instruction_clock *clock);
 
-/* The decoder's: the count at the batch's reference `index`; the batch was handed over. */
+/* The decoder's: the count at the batch's reference `index`; a batch with these counts is handed over. */
 static inline void nm_instruction_clock_note(struct nm_instruction_clock *clock, size_t index,
 					     uint64_t instructions)
 {
-	clock->lists[clock->filling][index] = instructions;
+	clock->draft[index] = instructions;
 }
 
-static inline void nm_instruction_clock_next(struct nm_instruction_clock *clock)
+static inline void nm_instruction_clock_submit(struct nm_instruction_clock *clock, const uint64_t *counts,
+					       size_t count)
 {
+	memcpy(clock->lists[clock->filling], counts, count * sizeof *counts);
 	clock->filling = (clock->filling + 1) % NM_INSTRUCTION_CLOCK_LISTS;
 }
 

@@ -57,7 +57,11 @@ static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, stru
 		if (!ref.attr)
 			return NM_ENOMEM;
 	}
-	return nm_engine_append(e, ref, access_site);
+	if (nm_engine_append(e, ref, access_site))
+		return NM_ENOMEM;
+	if (access.sync != NM_SYNC_NONE)
+		nm_engine_synchronise_by(e, access.sync);
+	return 0;
 }
 
 /* The instructions that were executed; their number at a side exit is within a run, or at its end. */

@@ -27,8 +27,9 @@
 #include "result.h"
 #include "sampler.h"
 
-/* A batch: up to NM_BATCH references in program order.  No reference is in two batches.  The arrays are gone when the
- * callback returns.  A thread switch of the program may fall anywhere in it, a change of core, of memory or of keys only
+/* A batch: up to NM_BATCH references in program order, or, where the machine has several cores, in the order in which
+ * src/interleave merges those of the threads; `turns` then says which core made which.  No reference is in two batches.  The arrays are gone when the
+ * callback returns.  A thread switch of the program may fall anywhere in it, a change of memory or of keys only
  * between two batches.
  *
  * A reference (struct nm_ref, hierarchy.h) is one of:
@@ -45,6 +46,8 @@ struct nm_pass_batch {
 	const uint64_t
 	    *clock; /* of each reference: instructions executed up to and including its own; NULL without
 				    * NM_PASS_CLOCK */
+	const struct nm_turn *turns; /* hierarchy.h; NULL: there is one core */
+	size_t turn_count;
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */
 };
 
@@ -105,10 +108,9 @@ struct nm_pass {
 	int (*batch)(void *self, const struct nm_pass_batch *batch);
 
 	/* Either thread, while no batch runs, before the batch that they hold for: the memory that can have huge pages; the
-	 * core that runs from now on; the attributions of the next keys, from the first one that was not announced (key 0,
+	 * attributions of the next keys, from the first one that was not announced (key 0,
 	 * which is none, is the first of all). */
 	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
-	void (*core)(void *self, unsigned core);
 	int (*keys)(void *self, const struct nm_attribution *attributions, size_t count);
 
 	/* Decoding thread. */
@@ -170,7 +172,6 @@ unsigned nm_passes_need(const struct nm_engine_options *options);
 int nm_passes_make(struct nm_passes *passes, const struct nm_pass_setup *setup, struct nm_error *err);
 int nm_passes_batch(struct nm_passes *passes, const struct nm_pass_batch *batch);
 int nm_passes_memory(struct nm_passes *passes, const struct nm_range *ranges, size_t count);
-void nm_passes_core(struct nm_passes *passes, unsigned core);
 int nm_passes_keys(struct nm_passes *passes, const struct nm_attribution *attributions, size_t count);
 int nm_passes_sample(struct nm_passes *passes, struct nm_engine *program,
 		     const struct nm_pass_sample *sample);

@@ -98,7 +98,8 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	int status;
 
 	nm_hierarchy_expect(c->hierarchy, b->next);
-	status = nm_hierarchy_run(c->hierarchy, b->refs, b->count);
+	status = b->turns ? nm_hierarchy_run_turns(c->hierarchy, b->refs, b->turns, b->turn_count)
+			  : nm_hierarchy_run(c->hierarchy, b->refs, b->count);
 	if (b->clock && c->filter)
 		date_event(c, b);
 	return status;
@@ -107,11 +108,6 @@ static int batch(void *self, const struct nm_pass_batch *b)
 static int memory(void *self, const struct nm_range *ranges, size_t count)
 {
 	return nm_hierarchy_set_memory(((struct cache *)self)->hierarchy, ranges, count);
-}
-
-static void core(void *self, unsigned running)
-{
-	nm_hierarchy_set_core(((struct cache *)self)->hierarchy, running);
 }
 
 /* Sites are instructions then (pass.h), whatever the object, the thread and the context. */
@@ -245,7 +241,6 @@ const struct nm_pass nm_pass_cache = {.name = "cache",
 				      .make = make,
 				      .batch = batch,
 				      .memory = memory,
-				      .core = core,
 				      .keys = keys,
 				      .ending = ending,
 				      .finish = finish,

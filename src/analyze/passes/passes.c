@@ -55,13 +55,6 @@ int nm_passes_memory(struct nm_passes *p, const struct nm_range *ranges, size_t 
 	return CALL_ALL(p, memory, ranges, count);
 }
 
-void nm_passes_core(struct nm_passes *p, unsigned core)
-{
-	for (unsigned i = 0; i < PASSES; i++)
-		if (p->self[i] && table[i]->core)
-			table[i]->core(p->self[i], core);
-}
-
 int nm_passes_keys(struct nm_passes *p, const struct nm_attribution *attributions, size_t count)
 {
 	return CALL_ALL(p, keys, attributions, count);

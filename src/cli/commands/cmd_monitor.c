@@ -49,6 +49,8 @@ static const struct nm_option options[] = {
     NM_ROW_INSTR(struct monitor_options, simulation),
     NM_ROW_CORES(struct monitor_options, simulation),
     NM_ROW_MAP(struct monitor_options, simulation),
+    NM_ROW_QUANTUM(struct monitor_options, simulation),
+    NM_ROW_SCHEDULE(struct monitor_options, simulation),
     NM_ROW_THREADS(struct monitor_options, simulation),
     {"event", 'e', "LIST", "only these, of hit, miss, load, replace, invalidate, prefetch", NM_OPTION_TEXT,
      offsetof(struct monitor_options, events), NULL},
