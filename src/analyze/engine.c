@@ -106,8 +106,8 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 	     nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
 	     nm_space_init(&e->space, e->symbols)))
 		status = nm_fail_memory(err);
-	e->attrs.by_instruction = options->by_instruction || needs & NM_PASS_KEYS;
-	e->attrs.by_pc = (needs & NM_PASS_KEYS) != 0;
+	e->attrs.by_instruction = options->by_instruction || needs & NM_PASS_INSTRUCTIONS;
+	e->attrs.by_pc = (needs & NM_PASS_INSTRUCTIONS) != 0;
 	e->attrs.symbols = e->symbols;
 	e->attrs.user_folders = options->user_folders;
 	if (!status && e->machine.cores > 1 && nm_engine_interleave(e))

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "errors.h"
+#include "estimator.h"
 #include "event_query.h"
 #include "interleave.h"
 #include "machine.h"
@@ -19,6 +20,14 @@
 struct nm_engine;
 struct nm_oracle;
 
+/* An estimator that is fed at a rate. */
+struct nm_estimate_request {
+	const struct nm_estimator *estimator;
+	double rate; /* in (0, 1] */
+};
+
+enum { NM_MAX_ESTIMATES = 8 };
+
 struct nm_engine_options {
 	const struct nm_machine *machine;
 	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
@@ -28,6 +37,8 @@ struct nm_engine_options {
 	int contexts;       /* count by call chain too */
 	int heap_chains;    /* that, and heap blocks of different chains are different objects */
 	int distances;      /* stack and reuse distances */
+	struct nm_estimate_request estimates[NM_MAX_ESTIMATES]; /* of curves */
+	unsigned estimate_count;
 	uint64_t distance_limit; /* bytes: distances from there on are not told apart; 0: all are */
 	const char *
 	    user_folders; /* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */

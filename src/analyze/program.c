@@ -28,6 +28,11 @@ uint64_t nm_program_references(const struct nm_engine *e, uint32_t attr)
 	return e->attrs.references[attr].count[0] + e->attrs.references[attr].count[1];
 }
 
+uint32_t nm_program_sampled_line(const struct nm_engine *e)
+{
+	return e->sampled.options.rate ? e->sampled.options.line : 0;
+}
+
 const struct nm_object *nm_program_object(const struct nm_engine *e, uint32_t object)
 {
 	assert(object < e->space.objects.count);

@@ -20,6 +20,9 @@ uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 size_t nm_program_attributions(const struct nm_engine *program);
 uint64_t nm_program_references(const struct nm_engine *program, uint32_t attr);
 
+/* Bytes of the lines that the samples of a sampled recording are about; 0: the recording is none. */
+uint32_t nm_program_sampled_line(const struct nm_engine *program);
+
 /* An object's description; gives it a type, if that was found out. */
 const struct nm_object *nm_program_object(const struct nm_engine *program, uint32_t object);
 void nm_program_set_type(struct nm_engine *program, uint32_t object, const char *type);

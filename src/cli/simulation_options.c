@@ -11,10 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "estimator.h"
 #include "host.h"
 #include "message.h"
 
 enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16, MIN_LIMIT = 1 << 16 };
+
+static const double LEAST_RATE = 1e-6, DEFAULT_RATE = 1e-2;
 
 int64_t nm_default_threads(int64_t stages)
 {
@@ -265,6 +268,48 @@ static int choose_distances(const struct nm_command *self, const struct nm_simul
 	return 0;
 }
 
+/* METHOD or METHOD@RATE, `length` bytes. */
+static int choose_estimate(const struct nm_command *self, const char *text, size_t length,
+			   struct nm_engine_options *engine)
+{
+	struct nm_estimate_request *request = &engine->estimates[engine->estimate_count];
+	char name[32], *at, *end;
+
+	if (engine->estimate_count == NM_MAX_ESTIMATES)
+		return nm_usage(self, "--estimate takes %d methods at most", NM_MAX_ESTIMATES);
+	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
+	at = strchr(name, '@');
+	request->rate = DEFAULT_RATE;
+	if (at) {
+		*at++ = 0;
+		request->rate = strtod(at, &end);
+		if (end == at || *end || !(request->rate >= LEAST_RATE && request->rate <= 1))
+			return nm_usage(
+			    self, "--estimate takes rates from 1e-6 to 1, such as 1e-3, not \"%s\"", at);
+	}
+	request->estimator = nm_estimator_named(name);
+	if (!request->estimator)
+		return nm_usage(
+		    self, "--estimate takes METHOD[@RATE],... of statcache, statstack and shards, not \"%s\"",
+		    name);
+	engine->estimate_count++;
+	return 0;
+}
+
+static int choose_estimates(const struct nm_command *self, const struct nm_simulation_options *o,
+			    struct nm_engine_options *engine)
+{
+	int status = 0;
+
+	for (const char *at = o->estimates; at && !status;) {
+		const size_t length = strcspn(at, ",");
+
+		status = choose_estimate(self, at, length, engine);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return status;
+}
+
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *o,
 			  struct nm_simulation *ret_simulation)
 {
@@ -289,6 +334,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	engine->contexts = o->contexts;
 	engine->heap_chains = o->heap_chains;
 	status = choose_distances(self, o, engine);
+	if (!status)
+		status = choose_estimates(self, o, engine);
 	if (status)
 		return status;
 	engine->user_folders = o->user_folders;

@@ -30,6 +30,7 @@ struct nm_simulation_options {
 	int sets;                   /* count loads and replacements by set too */
 	int distances;              /* count stack and reuse distances too */
 	const char *distance_limit; /* a size, or NULL */
+	const char *estimates;      /* "METHOD@RATE,...", or NULL */
 	const char *user_folders;   /* of the user's sources, or NULL */
 	int embed_sources;
 	struct nm_option_list source_roots; /* of them only those below; empty: all */
@@ -112,6 +113,11 @@ struct nm_simulation_options {
 	{                                                                                          \
 		"distances", 0, NULL, "count reuse distances too, for curves of every cache size", \
 		    NM_OPTION_FLAG, offsetof(type, member.distances), NULL                         \
+	}
+#define NM_ROW_ESTIMATE(type, member)                                                                  \
+	{                                                                                              \
+		"estimate", 0, "METHOD[@RATE],...", "estimate curves by statcache, statstack, shards", \
+		    NM_OPTION_TEXT, offsetof(type, member.estimates), NULL                             \
 	}
 #define NM_ROW_DISTANCE_LIMIT(type, member)                                                                \
 	{                                                                                                  \

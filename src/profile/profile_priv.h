@@ -171,6 +171,10 @@ int nm_store_fields(const struct nm_result_writer *w);
 
 int nm_store_distances(const struct nm_result_writer *w);
 
+/* ---- estimates.c: curves that were estimated -------------------------------------------------------------- */
+
+int nm_store_estimates(const struct nm_result_writer *w);
+
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
 int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);

@@ -107,10 +107,10 @@ CREATE TABLE reuse(
 	PRIMARY KEY(process, place, previous, bin)) WITHOUT ROWID;
 -- The bins that occur (bins.h); low and high are NULL for cold references, high is for those that are beyond.
 CREATE TABLE distance_bin(bin INTEGER PRIMARY KEY, low INTEGER, high INTEGER);
--- Miss ratios that were estimated: name is a text, or 0 where nothing is known.
+-- Miss ratios that were estimated: name is a text, of threads their number; 0 where nothing is known.
 CREATE TABLE estimate(
 	process INTEGER, method TEXT, policy TEXT, scope TEXT, name INTEGER, size INTEGER, miss_ratio REAL,
-	cold_ratio REAL, low REAL, high REAL, samples INTEGER, refs INTEGER,
+	cold_ratio REAL, low REAL, high REAL, samples INTEGER,
 	PRIMARY KEY(process, method, scope, name, size)) WITHOUT ROWID;
 
 -- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
@@ -574,9 +574,10 @@ CREATE VIEW curve AS
 	CROSS JOIN distance_run r ON r.process = c.process
 	LEFT JOIN text t ON t.id = c.name AND c.scope IN ('object', 'function')
 	UNION ALL
-	SELECT e.scope AS scope, t.text AS name, e.size AS size, e.miss_ratio AS miss_ratio, e.low AS low,
+	SELECT e.scope AS scope, CASE e.scope WHEN 'total' THEN p.name WHEN 'thread' THEN e.name ELSE t.text END AS name,
+		e.size AS size, e.miss_ratio AS miss_ratio, e.low AS low,
 		e.high AS high, e.samples AS samples, e.method AS method, e.policy AS policy,
-		e.cold_ratio AS cold_ratio, e.refs AS refs, p.name AS process
+		e.cold_ratio AS cold_ratio, NULL AS refs, p.name AS process
 	FROM estimate e
 	CROSS JOIN process p ON p.id = e.process
-	LEFT JOIN text t ON t.id = e.name;
+	LEFT JOIN text t ON t.id = e.name AND e.scope <> 'thread';

@@ -75,5 +75,6 @@ void nm_result_free(struct nm_result *result)
 	free(result->affinities);
 	free(result->lines);
 	free(result->distances);
+	free(result->estimates);
 	memset(result, 0, sizeof *result);
 }

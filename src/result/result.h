@@ -147,6 +147,27 @@ struct nm_result_sampling {
 	uint64_t samples;
 };
 
+/* Whose curve it is: of the whole, of a thread (its number), of an object (index), of the function or the line of a site
+ * (index). */
+enum nm_scope {
+	NM_SCOPE_TOTAL,
+	NM_SCOPE_THREAD,
+	NM_SCOPE_OBJECT,
+	NM_SCOPE_FUNCTION,
+	NM_SCOPE_LINE,
+	NM_SCOPES
+};
+
+/* A point of a curve that was estimated (estimator.h). */
+struct nm_result_estimate {
+	const char *method, *policy; /* string constants */
+	enum nm_scope scope;
+	uint32_t whose;
+	uint64_t size; /* bytes */
+	double miss_ratio, cold_ratio, low, high;
+	uint64_t samples;
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -215,8 +236,10 @@ struct nm_result {
 	struct nm_result_distance
 	    *distances; /* in no order, some bins more than once; none unless asked for */
 	size_t distance_count;
-	uint32_t distance_line;           /* bytes of a line; 0: distances were not asked for */
-	uint64_t distance_limit;          /* lines from which on distances are `beyond`; 0: no limit */
+	uint32_t distance_line;               /* bytes of a line; 0: distances were not asked for */
+	uint64_t distance_limit;              /* lines from which on distances are `beyond`; 0: no limit */
+	struct nm_result_estimate *estimates; /* by method, scope, whose, size */
+	size_t estimate_count;
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 

@@ -67,10 +67,9 @@ struct nm_pass_sample {
 
 /* What a pass asks of the engine: bits.  Each costs. */
 enum nm_pass_need {
-	NM_PASS_MEMORY = 1, /* `memory` is called; batches end where mappings change */
-	NM_PASS_KEYS =
-	    2, /* `keys` is called: both threads meet after each batch that has new ones.  Sites are instructions
-			     * then, not lines */
+	NM_PASS_MEMORY = 1,       /* `memory` is called; batches end where mappings change */
+	NM_PASS_KEYS = 2,         /* `keys` is called: both threads meet after each batch that has new ones */
+	NM_PASS_INSTRUCTIONS = 8, /* sites are instructions, not lines */
 	NM_PASS_CLOCK =
 	    4 /* batches have a clock: the engine executes one access after another, which is slow */
 };
@@ -132,7 +131,8 @@ struct nm_pass {
 	void (*free)(void *self);
 };
 
-extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_fields, nm_pass_strides;
+extern const struct nm_pass nm_pass_cache, nm_pass_distances, nm_pass_estimates, nm_pass_fields,
+    nm_pass_strides;
 
 /* ---- helpers for passes ------------------------------------------------------------------------- */
 
@@ -157,6 +157,9 @@ static inline unsigned nm_pass_expand(const struct nm_coalesced_table *table, co
  * result->attr_count, sums by key become sums by attribution of the result.  Row 0 of `sums`, of none, is left out.
  * Returns rows + 1 rows that the caller frees; NULL: out of memory. */
 uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, size_t count, size_t width);
+
+/* How many references to data each of the result's attributions made; malloc'ed.  For `finish`.  NULL: out of memory. */
+uint64_t *nm_pass_references(const struct nm_pass_merge *merge, const struct nm_result *result);
 
 /* ---- the engine's side (passes.c) --------------------------------------------------------------- */
 

@@ -47,7 +47,7 @@ static unsigned needs(const struct nm_engine_options *options)
 	int waits = options->event_query && options->event_query->mode == NM_QUERY_NTH;
 
 	return (has_tlbs(options->machine) ? NM_PASS_MEMORY : 0u) |
-	       (prefetches_by_instruction(options->machine) ? NM_PASS_KEYS : 0u) |
+	       (prefetches_by_instruction(options->machine) ? NM_PASS_KEYS | NM_PASS_INSTRUCTIONS : 0u) |
 	       (waits ? NM_PASS_CLOCK : 0u);
 }
 

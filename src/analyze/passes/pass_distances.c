@@ -34,18 +34,10 @@ static void release(void *self)
 	free(d);
 }
 
-static const struct nm_level_spec *first_data_level(const struct nm_machine *machine)
-{
-	for (unsigned i = 0; i < machine->count; i++)
-		if (nm_machine_first(machine, i, NM_SIDE_DATA) && !machine->levels[i].pages)
-			return &machine->levels[i];
-	return NULL;
-}
-
 static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
 {
 	const struct nm_engine_options *options = setup->options;
-	const struct nm_level_spec *level = first_data_level(options->machine);
+	const struct nm_level_spec *level = nm_machine_data_cache(options->machine);
 	struct distances *d;
 
 	if (!options->distances)
@@ -167,18 +159,6 @@ static int batch(void *self, const struct nm_pass_batch *b)
 
 /* ---- the result ----------------------------------------------------------------------------------- */
 
-/* References of each of the result's attributions to data. */
-static uint64_t *count_references(const struct nm_pass_merge *merge, const struct nm_result *result)
-{
-	uint64_t *references = calloc(result->attr_count + 1, sizeof *references);
-	const size_t attrs = nm_program_attributions(merge->program);
-
-	for (uint32_t i = 1; references && i < attrs; i++)
-		if (result->objects[result->attrs[merge->attrs[i]].object].kind != NM_OBJECT_CODE)
-			references[merge->attrs[i]] += nm_program_references(merge->program, i);
-	return references;
-}
-
 static void add(struct nm_result *result, struct nm_result_distance row)
 {
 	if (row.count)
@@ -217,7 +197,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 
 	if (count(d) || nm_tally_rows(d->tally, &rows, &count_of_rows))
 		return NM_ENOMEM;
-	references = count_references(merge, result);
+	references = nm_pass_references(merge, result);
 	result->distances = calloc(count_of_rows + 2 * result->attr_count + 1, sizeof *result->distances);
 	if (references && result->distances) {
 		fill(result, merge, rows, count_of_rows, references);

@@ -7,10 +7,7 @@
 #include "pass.h"
 
 static const struct nm_pass *const table[] = {
-    &nm_pass_cache,
-    &nm_pass_fields,
-    &nm_pass_strides,
-    &nm_pass_distances,
+    &nm_pass_cache, &nm_pass_fields, &nm_pass_strides, &nm_pass_distances, &nm_pass_estimates,
 };
 
 enum { PASSES = sizeof table / sizeof *table };
@@ -119,4 +116,15 @@ uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, siz
 			merged[to[i] * width + k] += sums[i * width + k];
 	}
 	return merged;
+}
+
+uint64_t *nm_pass_references(const struct nm_pass_merge *merge, const struct nm_result *result)
+{
+	uint64_t *references = calloc(result->attr_count + 1, sizeof *references);
+	const size_t attrs = nm_program_attributions(merge->program);
+
+	for (uint32_t i = 1; references && i < attrs; i++)
+		if (result->objects[result->attrs[merge->attrs[i]].object].kind != NM_OBJECT_CODE)
+			references[merge->attrs[i]] += nm_program_references(merge->program, i);
+	return references;
 }

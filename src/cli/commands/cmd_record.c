@@ -36,6 +36,7 @@ static const struct nm_option options[] = {
     NM_ROW_HEAP_CHAINS(struct record_options, simulation),
     NM_ROW_DISTANCES(struct record_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct record_options, simulation),
+    NM_ROW_ESTIMATE(struct record_options, simulation),
     {"sample", 0, "RATE", "record but so many references, for curves: cheap, and without cache counts",
      NM_OPTION_TEXT, offsetof(struct record_options, sample), NULL},
     NM_ROW_USER_PATH(struct record_options, simulation),

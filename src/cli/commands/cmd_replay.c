@@ -34,6 +34,7 @@ static const struct nm_option options[] = {
     NM_ROW_HEAP_CHAINS(struct replay_options, simulation),
     NM_ROW_DISTANCES(struct replay_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct replay_options, simulation),
+    NM_ROW_ESTIMATE(struct replay_options, simulation),
     NM_ROW_USER_PATH(struct replay_options, simulation),
     NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),

@@ -508,3 +508,11 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 	*to = joined;
 	return nm_machine_check(to, err);
 }
+
+const struct nm_level_spec *nm_machine_data_cache(const struct nm_machine *machine)
+{
+	for (unsigned i = 0; i < machine->count; i++)
+		if (nm_machine_first(machine, i, NM_SIDE_DATA))
+			return &machine->levels[i];
+	return NULL;
+}

@@ -115,6 +115,9 @@ int nm_machine_same(const char *level, const char *other);
 /* Whether the program's references of a side go to level i first, in its machine. */
 int nm_machine_first(const struct nm_machine *machine, unsigned i, enum nm_level_side side);
 
+/* The first level of data that is not a TLB; NULL: there is none. */
+const struct nm_level_spec *nm_machine_data_cache(const struct nm_machine *machine);
+
 /* How many levels stand between the program and level i, in its machine: 0 for a first one, and for TLBs. */
 unsigned nm_machine_depth(const struct nm_machine *machine, unsigned i);
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * estimates.c - see estimates.h.
+ */
+#include "estimates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "errors.h"
+#include "map.h"
+
+enum { LEAST_BYTES = 1024, STEPS = 4 /* of an octave */, MOST_OCTAVES = 34 };
+
+static const double negligible = 1e-6; /* misses per reference that are not cold */
+
+/* The groups of a scope. */
+struct scope {
+	enum nm_scope kind;
+	uint32_t *of_key;     /* [keys] */
+	uint32_t *whose;      /* [count], of each group */
+	uint64_t *references; /* [count] */
+	uint32_t count;
+};
+
+static void free_scope(struct scope *s)
+{
+	free(s->of_key);
+	free(s->whose);
+	free(s->references);
+}
+
+/* What attributions of one group have in common: a number, or the address of a text of the pool.  0: out of memory. */
+static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enum nm_scope kind,
+			 const struct nm_result_attribution *a)
+{
+	const struct nm_result_site *site = &r->sites[a->site];
+	const char *name = kind == NM_SCOPE_FUNCTION ? site->function : site->file;
+	char line[16] = "";
+	size_t length;
+	char *text;
+
+	if (kind == NM_SCOPE_THREAD)
+		return a->thread;
+	if (kind == NM_SCOPE_OBJECT)
+		return 1 + (uint64_t)a->object;
+	if (kind == NM_SCOPE_LINE)
+		snprintf(line, sizeof line, ":%u", site->line);
+	length = strlen(name ? name : "") + strlen(line) + 1;
+	text = malloc(length);
+	if (!text)
+		return 0;
+	snprintf(text, length, "%s%s", name ? name : "", line);
+	name = nm_intern(pool, text);
+	free(text);
+	return (uintptr_t)name;
+}
+
+static uint32_t whose(enum nm_scope kind, const struct nm_result_attribution *a)
+{
+	return kind == NM_SCOPE_THREAD ? a->thread : kind == NM_SCOPE_OBJECT ? a->object : a->site;
+}
+
+/* Numbers the groups of attributions: of_attr[attr], from 1 on. */
+static int number_groups(struct scope *s, const struct nm_result *r, uint32_t *of_attr)
+{
+	struct nm_strings pool = {0};
+	struct nm_map groups = {0};
+	int status = 0;
+
+	for (size_t i = 0; i < r->attr_count && !status; i++) {
+		const uint64_t id = identity(&pool, r, s->kind, &r->attrs[i]);
+
+		of_attr[i] = (uint32_t)nm_map_get(&groups, id, s->count);
+		if (!id || (of_attr[i] == s->count && nm_map_put(&groups, id, s->count)))
+			status = NM_ENOMEM;
+		if (of_attr[i] == s->count)
+			s->whose[s->count++] = whose(s->kind, &r->attrs[i]);
+	}
+	nm_map_done(&groups);
+	nm_strings_done(&pool);
+	return status;
+}
+
+/* Of the whole there is group 0 alone. */
+static int make_scope(struct scope *s, const struct nm_result *r, const struct nm_estimate_query *q)
+{
+	uint32_t *of_attr = calloc(r->attr_count + 1, sizeof *of_attr);
+	int status = 0;
+
+	s->count = 1;
+	s->of_key = calloc(q->keys + 1, sizeof *s->of_key);
+	s->whose = calloc(r->attr_count + 2, sizeof *s->whose);
+	s->references = calloc(r->attr_count + 2, sizeof *s->references);
+	if (!of_attr || !s->of_key || !s->whose || !s->references)
+		status = NM_ENOMEM;
+	if (!status && s->kind != NM_SCOPE_TOTAL)
+		status = number_groups(s, r, of_attr);
+	for (size_t key = 1; key < q->keys && !status; key++)
+		s->of_key[key] = of_attr[q->attr_of[key]];
+	for (size_t i = 0; i < r->attr_count && q->references && !status; i++) {
+		s->references[0] += q->references[i];
+		if (of_attr[i])
+			s->references[of_attr[i]] += q->references[i];
+	}
+	free(of_attr);
+	return status;
+}
+
+/* The rows of a scope, group by group: points[group * sizes + size]. */
+static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, const struct scope *s,
+		    const struct nm_estimate *points, const uint64_t *lines, size_t sizes)
+{
+	const size_t room = r->estimate_count + s->count * sizes;
+	struct nm_result_estimate *rows = realloc(r->estimates, (room + 1) * sizeof *rows);
+
+	if (!rows)
+		return NM_ENOMEM;
+	r->estimates = rows;
+	for (uint32_t group = s->kind != NM_SCOPE_TOTAL; group < s->count; group++)
+		for (size_t i = 0; i < sizes; i++) {
+			const struct nm_estimate *e = &points[group * sizes + i];
+
+			if (isnan(e->miss_ratio) || (group && e->samples < NM_ESTIMATE_LEAST_SAMPLES) ||
+			    (i && e->miss_ratio == e[-1].miss_ratio && e->low == e[-1].low &&
+			     e->high == e[-1].high))
+				continue;
+			r->estimates[r->estimate_count++] = (struct nm_result_estimate){
+			    .method = q->estimator->name,
+			    .policy = q->estimator->policy,
+			    .scope = s->kind,
+			    .whose = s->whose[group],
+			    .size = lines[i] * q->line,
+			    .miss_ratio = e->miss_ratio,
+			    .cold_ratio = e->cold_ratio,
+			    .low = e->low,
+			    .high = e->high,
+			    .samples = e->samples,
+			};
+		}
+	return 0;
+}
+
+/* All points of a scope at these sizes, or, of the whole, at as many of them as there are misses at; *sizes becomes their
+ * number. */
+static int ask(const struct nm_estimate_query *q, const struct scope *s, const uint64_t *lines, size_t *sizes,
+	       struct nm_estimate *points)
+{
+	const struct nm_groups groups = {.of_key = s->of_key,
+					 .keys = q->keys,
+					 .count = s->count,
+					 .references = q->references ? s->references : NULL};
+	struct nm_estimate *at_size = calloc(s->count, sizeof *at_size);
+	int status = at_size ? 0 : NM_ENOMEM;
+
+	for (size_t i = 0; i < *sizes && !status; i++) {
+		status = q->estimator->estimate(q->self, &groups, lines[i], at_size);
+		for (uint32_t group = 0; group < s->count && !status; group++)
+			points[group * *sizes + i] = at_size[group];
+		if (s->kind == NM_SCOPE_TOTAL && !status &&
+		    !(at_size[0].miss_ratio - at_size[0].cold_ratio > negligible))
+			*sizes = i + 1;
+	}
+	free(at_size);
+	return status;
+}
+
+static int add_scope(struct nm_result *r, const struct nm_estimate_query *q, enum nm_scope kind,
+		     const uint64_t *lines, size_t *sizes)
+{
+	struct scope s = {.kind = kind};
+	struct nm_estimate *points = NULL;
+	int status = make_scope(&s, r, q);
+
+	if (!status) {
+		points = calloc(s.count * *sizes, sizeof *points);
+		status = points ? ask(q, &s, lines, sizes, points) : NM_ENOMEM;
+	}
+	if (!status)
+		status = add_rows(r, q, &s, points, lines, *sizes);
+	free(points);
+	free_scope(&s);
+	return status;
+}
+
+int nm_estimates_add(struct nm_result *r, const struct nm_estimate_query *q)
+{
+	uint64_t lines[MOST_OCTAVES * STEPS];
+	size_t sizes = 0;
+	int status = 0;
+
+	for (unsigned i = 0; i < MOST_OCTAVES * STEPS; i++) {
+		const uint64_t bytes = ((uint64_t)LEAST_BYTES << i / STEPS) / STEPS * (STEPS + i % STEPS);
+
+		if (bytes % q->line == 0)
+			lines[sizes++] = bytes / q->line;
+	}
+	for (enum nm_scope kind = NM_SCOPE_TOTAL; kind < NM_SCOPES && !status; kind++)
+		status = add_scope(r, q, kind, lines, &sizes);
+	return status;
+}
