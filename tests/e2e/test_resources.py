@@ -3,6 +3,7 @@
 
 import glob
 import os
+import random
 import signal
 import subprocess
 import time
@@ -128,6 +129,45 @@ def case_killed_recorder():
     assert glob.glob("p.nmp.*.tmp")
     record([need("true")])
     assert not glob.glob("p.nmp.*.tmp")
+
+
+def children_of(pid):
+    """The pids of a process's children, and theirs."""
+    found = []
+    for task in glob.glob(f"/proc/{pid}/task/*/children"):
+        try:
+            with open(task, encoding="ascii") as f:
+                found += [int(child) for child in f.read().split()]
+        except OSError:  # it has ended
+            pass
+    return found + [other for child in found for other in children_of(child)]
+
+
+def case_killed_at_random():
+    """SIGKILL takes the recorder, the program or one of its children at a random moment: the older profile stays whole or
+    is replaced by a whole one, what lives on ends by itself, and after the next recording nothing is left behind.
+    NM_KILLS in the environment tries more often."""
+    chance, before = random.Random(7), shared_files()
+    script = "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done; /bin/sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'"
+    command = ["/bin/sh", "-c", script]
+    begun = time.time()
+    record(command)
+    whole = time.time() - begun
+    for _ in range(int(os.environ.get("NM_KILLS", "12"))):
+        recorder = subprocess.Popen([NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "--", *command],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+        time.sleep(chance.random() * whole)
+        victim = chance.choice([recorder.pid] + children_of(recorder.pid))
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        recorder.communicate(timeout=120)  # until the last process of the program has ended, too
+        assert rows("PRAGMA integrity_check") == [("ok",)]
+        rows("SELECT * FROM counts")
+    record([need("true")])
+    assert not glob.glob("p.nmp.*"), os.listdir()
+    assert shared_files() <= before, shared_files() - before
 
 
 if __name__ == "__main__":
