@@ -7,16 +7,16 @@
 #include <stdlib.h>
 
 #ifdef REPAIRED
-enum { N = 512, ROW = N + 8 };
+enum { N = 256, ROW = N + 8 };
 #else
-enum { N = 512, ROW = N };
+enum { N = 256, ROW = N };
 #endif
 
 static double from[N][ROW], to[N][ROW];
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 4;
+	int rounds = argc > 1 ? atoi(argv[1]) : 8;
 
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++)

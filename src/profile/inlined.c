@@ -43,10 +43,17 @@ static const struct replacement of_called_code[] = {{"function", UNLESS_LIBRARY(
 static const struct {
 	const char *view;
 	const struct replacement *columns;
-} views[] = {
-    {"sectors", of_code},   {"prefetches", of_code},           {"sites", of_code},  {"field_counts", of_code},
-    {"evictions", of_code}, {"top_evictors", of_code},         {"places", of_code}, {"cells", of_code},
-    {"contexts", of_calls}, {"context_counts", of_called_code}};
+} views[] = {{"sectors", of_code},
+	     {"prefetches", of_code},
+	     {"sites", of_code},
+	     {"walks", of_code},
+	     {"field_counts", of_code},
+	     {"evictions", of_code},
+	     {"top_evictors", of_code},
+	     {"places", of_code},
+	     {"cells", of_code},
+	     {"contexts", of_calls},
+	     {"context_counts", of_called_code}};
 
 static const char *replaced(const struct replacement *columns, const char *name, enum nm_shown_frame frames)
 {

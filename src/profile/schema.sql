@@ -256,14 +256,16 @@ CREATE VIEW sites AS
 
 CREATE VIEW walks AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
-		t.loads AS loads, t.step AS step, t.followed AS followed, t.place AS place
+		t.loads AS loads, t.step AS step, t.followed AS followed, t.place AS place,
+		$USER(s)
 	FROM process p
 	CROSS JOIN walk t ON t.process = p.id
 	LEFT JOIN place x ON x.id = t.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
 	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	LEFT JOIN text n ON n.id = x.object
+	$USERS(s);
 
 CREATE VIEW fields AS
 	SELECT p.name AS process, n.text AS object, t.text AS type, f.structure AS structure,

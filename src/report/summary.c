@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * summary.c - the first screen: what was run on which machine, how each level did, the pairs of object
- * and line that miss most, and what to try.
+ * summary.c - the first screen: how much of the run waits for memory, what was run on which machine, how each level did,
+ * the pairs of object and line that cost most, and what to try.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,10 +10,12 @@
 #include "machine.h"
 #include "notes.h"
 #include "report_priv.h"
+#include "verdict.h"
 
 struct summary {
 	struct nm_table info, processes;
 	struct nm_report_table levels, pairs;
+	struct nm_verdict verdict;
 	struct nm_notes notes;
 };
 
@@ -58,7 +60,9 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 	if (!status)
 		status = nm_report_fill(nm_report_named("pairs"), profile, selection, &summary->pairs, err);
 	if (!status)
-		status = nm_notes_make(profile, selection->request.process, &summary->pairs.table,
+		status = nm_verdict_make(profile, selection, &summary->pairs.table, &summary->verdict, err);
+	if (!status)
+		status = nm_notes_make(profile, selection, &summary->verdict, &summary->pairs.table,
 				       &summary->notes, err);
 	return status;
 }
@@ -97,6 +101,12 @@ static void print_processes(const struct summary *summary, FILE *out)
 	fputc('\n', out);
 }
 
+/* Whether what stands at the end of a SPEC is no level. */
+static int is_of_memory(const char *spec)
+{
+	return !strncmp(spec, "foresee=", 8) || !strncmp(spec, "nodes=", 6) || !strncmp(spec, "memory=", 7);
+}
+
 /* A line for each machine: their levels differ in what stands before their names. */
 static void print_spec(const char *spec, FILE *out)
 {
@@ -104,7 +114,7 @@ static void print_spec(const char *spec, FILE *out)
 
 	for (const char *start = spec; *level; level = *end ? end + 1 : end) {
 		end = level + strcspn(level, ":");
-		if (*end && (nm_machine_same(level, end + 1) || !strncmp(end + 1, "memory=", 7)))
+		if (*end && (nm_machine_same(level, end + 1) || is_of_memory(end + 1)))
 			continue;
 		fprintf(out, "            %.*s\n", (int)(end - start), start);
 		start = *end ? end + 1 : end;
@@ -117,6 +127,9 @@ static void print_head(const struct summary *summary, const struct nm_report_req
 	const char *command =
 	    request->process ? nm_table_at(&summary->processes, 0, 1)->text : info(summary, "command");
 
+	fputs("verdict     ", out);
+	nm_verdict_write(&summary->verdict, out);
+	fputc('\n', out);
 	fprintf(out, "command     %s\n", command ? command : "?");
 	fprintf(out, "machine     %s%s%s\n", info(summary, "machine") ? info(summary, "machine") : "?",
 		description && *description ? ": " : "", description ? description : "");
@@ -128,6 +141,14 @@ static void print_head(const struct summary *summary, const struct nm_report_req
 	fputs(" instructions, ", out);
 	nm_print_grouped(sum(&summary->processes, "references"), out);
 	fputs(" references\n", out);
+	if (summary->verdict.threads > 1)
+		fprintf(out,
+			"threads     %" PRId64
+			", on %s core%s: nearmiss sharing shows which lines threads on different "
+			"cores take from each other%s\n",
+			summary->verdict.threads, info(summary, "cores") ? info(summary, "cores") : "one",
+			info(summary, "cores") ? "s" : "",
+			info(summary, "cores") ? "" : " (record --cores N)");
 	if (request->thread)
 		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",
 			request->thread);

@@ -51,9 +51,60 @@ static const struct {
     {"same sets", /* rows of 500 * 8 bytes are no power of two */
      {L1, .type = "double [512][500]", .bytes = 2048000, .loads = 100, .conflict = 80},
      {"80 %", "pad it"}},
-    {"same sets",
+    {"step length", /* the rows of a heap block */
+     {L1, .kind = "heap", .blocks = 1, .bytes = 1 << 20, .largest = 1 << 20, .loads = 100, .conflict = 80,
+      .walked = 1, .load_step = 4096, .load_follow = 90},
+     {"steps of 4096 bytes", "64 bytes longer"}},
+    {"rivals",
      {L1, .object = "a", .loads = 100, .conflict = 80, .evictions = 100, .evictor = "b", .evictor_count = 90},
-     {"90 %", "pushed out by b"}},
+     {"those of b", "pushed out 90 %", "64 bytes more at the end of each"}},
+    {"rivals", /* its rows are a power of two, but it is walked along them and others push it out */
+     {L1, .object = "a", .type = "real(8) (512,100)", .bytes = 409600, .loads = 100, .conflict = 80,
+      .evictions = 100, .evictor = "b", .evictor_count = 40, .walked = 1, .load_step = 64, .load_follow = 99},
+     {"those of b"}},
+    {"same sets", /* its rows are a power of two, but it is walked along them */
+     {L1, .type = "real(8) (512,100)", .bytes = 409600, .loads = 100, .conflict = 80, .walked = 1,
+      .load_step = 64, .load_follow = 99},
+     {"pad it"}},
+    {"tree",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 48000, .largest = 48, .loads = 100, .waste = 75,
+      .inner = "std::_Rb_tree_increment(std::_Rb_tree_node_base*)"},
+     {"1000 nodes", "48 bytes", "sorted std::vector"}},
+    {"list",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 16000, .largest = 16, .loads = 100, .chained = 95,
+      .foreseen = 2, .waste = 75, .walked = 1},
+     {"95 %", "in the order in which they are visited"}},
+    {"short chains",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 24000, .largest = 24, .loads = 100, .chained = 60,
+      .waste = 60, .walked = 1},
+     {"60 %", "open addressing"}},
+    {"small blocks", /* visited in order: nothing waits */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 16000, .largest = 16, .loads = 100, .foreseen = 95,
+      .waste = 75, .walked = 1, .load_step = 96, .load_follow = 99},
+     {"pool"}},
+    {"small blocks", /* blocks that the program gave one name */
+     {L1, .object = "nodes", .kind = "named", .blocks = 1000, .bytes = 24000, .loads = 100, .capacity = 90,
+      .waste = 60},
+     {"1000 blocks"}},
+    {"scattered",
+     {L1, .type = "double [1048576]", .bytes = 8 << 20, .loads = 100, .waste = 87, .walked = 1,
+      .load_follow = 1},
+     {"no order", "87 %", "sort"}},
+    {"scattered", /* two dimensions, but no step: not a matter of loops */
+     {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93, .reuse = 1, .walked = 1,
+      .load_step = 4000, .load_follow = 10},
+     {"no order"}},
+    {"passes twice",
+     {L1, .object = "u", .function = "step", .type = "double [400000]", .bytes = 3200000, .loads = 100,
+      .capacity = 90, .foreseen = 95, .walked = 1, .load_step = 64, .load_follow = 99, .line = 26,
+      .other_line = 28, .other_function = "step", .other_loads = 100, .evictions = 100, .evictor = "v",
+      .evictor_count = 80},
+     {"line 28 of step", "join the two loops (lines 26 and 28)"}},
+    {"pushed out", /* the other line is elsewhere */
+     {L1, .object = "u", .function = "step", .type = "double [400000]", .bytes = 3200000, .loads = 100,
+      .capacity = 90, .foreseen = 95, .walked = 1, .line = 26, .other_line = 28, .other_function = "start",
+      .other_loads = 100, .evictions = 100, .evictor = "v", .evictor_count = 80},
+     {"v"}},
     {"same sets",
      {L1, .kind = "heap", .blocks = 4, .bytes = 65536, .largest = 16384, .loads = 100, .conflict = 80},
      {"16384 bytes"}},
@@ -67,13 +118,13 @@ static const struct {
      {L1, .kind = "heap", .blocks = 1000, .bytes = 96000, .largest = 96, .loads = 100, .waste = 75,
       .structure = 96, .hot_fields = "key, weight", .hot_bytes = 16, .cold_fields = "name", .cold_bytes = 64,
       .far_field = "key", .far_other = "weight", .far_bytes = 88, .far_visits = 500, .far_both = 95},
-     {"88 bytes apart", "structure of 96", "95 %", "(key, weight, 16 bytes)"}},
+     {"88 bytes apart", "structure of 96", "95 %", "struct { key, weight } of 16 bytes"}},
     {"unused fields", /* these are too seldom used together */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 96000, .largest = 96, .loads = 100, .waste = 75,
       .structure = 96, .hot_fields = "key, weight", .hot_bytes = 16, .cold_fields = "name", .cold_bytes = 64,
       .cold_used = 2, .far_field = "key", .far_other = "weight", .far_bytes = 88, .far_visits = 500,
       .far_both = 49},
-     {"key, weight (16 of 96 bytes)", "name (64 bytes)", "2 %", "split"}},
+     {"key, weight (16 of 96 bytes)", "name (64 bytes)", "2 %", "struct { key, weight } of 16 bytes"}},
     {"small blocks", /* too few cold bytes */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 32000, .largest = 32, .loads = 100, .waste = 50,
       .structure = 32, .hot_fields = "key", .hot_bytes = 20, .cold_fields = "name", .cold_bytes = 12},
@@ -82,14 +133,19 @@ static const struct {
      {L1, .type = "struct node *[1024]", .bytes = 8192, .loads = 100, .waste = 60},
      {"60 %", "one array"}},
     {"cold fields",
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 200000, .loads = 100, .waste = 75, .used = 16,
+      .structure = 200},
+     {"16 are used", "its structure has 200"}},
+    {"sparse use", /* blocks of which nothing tells that they are structures */
      {L1, .kind = "heap", .blocks = 1000, .bytes = 200000, .loads = 100, .waste = 75, .used = 16},
-     {"16 are used", "a block has 200"}},
+     {"75 %"}},
     {"cold fields", /* a pool brings no second block of 64 bytes into a line */
-     {L1, .kind = "heap", .blocks = 1000, .bytes = 64000, .loads = 100, .waste = 75, .used = 16},
-     {"a block has 64"}},
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 64000, .loads = 100, .waste = 75, .used = 16,
+      .structure = 64},
+     {"its structure has 64"}},
     {"cold fields",
      {L1, .type = "struct particle [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16},
-     {"an element has 104"}},
+     {"its structure has 104"}},
     {"across rows",
      {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 1},
      {"1.0 accesses", "94 %", "the last subscript"}},
@@ -113,6 +169,10 @@ static const struct {
      {L1, .kind = "heap", .bytes = 4 << 20, .blocks = 1, .loads = 100, .misses = 100, .write_misses = 100,
       .writes = 800, .reuse = 8},
      {"4M", "leave L1d", "last one has 1M"}},
+    {"first touch", /* blocks of 26 KB that are freed and given out again and again */
+     {L1, .kind = "heap", .bytes = 64 << 20, .blocks = 2500, .touched = 26624, .loads = 100, .misses = 100,
+      .cold = 60, .write_misses = 100, .writes = 800, .reuse = 8},
+     {"60 %"}},
     {"too large", /* the last cache holds it: past the caches it would be read from memory */
      {
 	 L1,
@@ -134,14 +194,14 @@ static const struct {
     {"too large", /* it pushes out a quarter of its own lines, */
      {L1, .object = "a", .loads = 100, .capacity = 90, .evictions = 100, .evictor = "a", .evictor_count = 25},
      {"90 %", "its own other lines"}},
-    {"does not stay", /* or less than that */
+    {"mixed", /* or less than that */
      {L1, .object = "a", .loads = 100, .capacity = 90, .evictions = 100, .evictor = "a", .evictor_count = 24},
      {"90 %"}},
     {"too large", /* declared for larger problems */
      {L1, .object = "u", .type = "double [20480][1024]", .bytes = 160 << 20, .touched = 40 << 10,
       .loads = 100, .capacity = 70},
      {", 40K that are used in 32K"}},
-    {"does not stay",
+    {"mixed",
      {L1, .object = "u", .type = "double [20480][1024]", .bytes = 160 << 20, .touched = 8 << 10, .loads = 100,
       .capacity = 70},
      {"70 %"}},
@@ -151,7 +211,8 @@ static const struct {
     {"pushed out",
      {L1, .object = "u", .loads = 100, .capacity = 70, .evictions = 100, .evictor = "v", .evictor_count = 80},
      {"80 %", "pushed out by v"}},
-    {"does not stay", {L1, .object = "u", .bytes = 100, .loads = 100, .capacity = 70}, {"70 %"}},
+    {"mixed", {L1, .object = "u", .bytes = 100, .loads = 100, .capacity = 70}, {"70 %"}},
+    {"does not stay", {L1, .function = "step", .loads = 100, .capacity = 70}, {"70 %"}},
     {"first touch", {L1, .kind = "mapped", .loads = 100, .cold = 90}, {"90 %", "mapped file"}},
     {"first touch",
      {L1, .kind = "heap", .blocks = 500, .bytes = 500000, .loads = 100, .cold = 90},
@@ -202,6 +263,37 @@ static void test_every_rule_is_tested(void **state)
 	}
 }
 
+/* What rules promise: parts of the misses, and of the cycles where what is left is fetched ahead. */
+static void test_savings(void **state)
+{
+	const struct nm_evidence list = {L1,
+					 .kind = "heap",
+					 .blocks = 1000,
+					 .bytes = 16000,
+					 .loads = 1000,
+					 .misses = 1000,
+					 .cycles = 50000,
+					 .chained = 1000,
+					 .waste = 75,
+					 .walked = 1};
+	const struct nm_evidence columns = {L1,
+					    .type = "int [1000][1000]",
+					    .bytes = 4000000,
+					    .loads = 1000,
+					    .misses = 1000,
+					    .cycles = 16000,
+					    .waste = 75,
+					    .reuse = 1};
+	struct nm_saving s = nm_rule_saving(nm_rule_for(&list), &list);
+
+	(void)state;
+	assert_int_equal((int)s.misses, 500); /* 32 of 64 bytes are a node and its header */
+	assert_int_equal((int)s.cycles, 50000 - 50000 / 32 - 1); /* half of the loads, each a sixteenth */
+	s = nm_rule_saving(nm_rule_for(&columns), &columns);
+	assert_int_equal((int)s.misses, 750);
+	assert_int_equal((int)s.cycles, 12000);
+}
+
 static void test_shapes(void **state)
 {
 	static const struct {
@@ -246,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rules),
 	    cmocka_unit_test(test_every_rule_is_tested),
+	    cmocka_unit_test(test_savings),
 	    cmocka_unit_test(test_shapes),
 	};
 

@@ -3,21 +3,25 @@
  * notes.c - the sentences under the summary: what to try against the first pairs, and what kept the
  * picture from being complete.
  *
- * Each of the first pairs gets what its rule says (advice.c), unless it has too few of the misses to matter, or
- * it has been said: of the same object, or by a rule that says the same of all.
+ * Each of the first pairs gets what its rule says (advice.c), unless it has too little of the cost to matter, or it has
+ * been said.  Where cost is estimated, what saves most stands first.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "advice.h"
 #include "notes.h"
+#include "report_priv.h"
 
 enum { PAIRS = 3, MIN_SHARE = 5, MODULES = 4 }; /* notes, percent, names */
 
 struct note_writer {
 	struct nm_table *pairs; /* its pool holds the sentences */
 	struct nm_notes *notes;
+	int by_cost;                 /* shares are of cycles, else of misses */
+	struct nm_vec(size_t) noted; /* rows of the table at hand */
 	struct nm_error *err;
 };
 
@@ -31,45 +35,102 @@ static int add_note(struct note_writer *r, char *text)
 	return 0;
 }
 
-static int is_repeated(const struct note_writer *r, size_t row)
+static int is_same(const struct nm_table *table, size_t a, size_t b, const char *column)
 {
-	const char *cause = nm_table_named(r->pairs, row, "cause")->text;
-	const char *object = nm_table_named(r->pairs, row, "object")->text;
-	size_t i;
+	const struct nm_value *x = nm_table_find(table, a, column), *y = nm_table_find(table, b, column);
 
-	for (i = 0; i < row; i++) {
-		const char *before = nm_table_named(r->pairs, i, "cause")->text;
-		const char *of = nm_table_named(r->pairs, i, "object")->text;
+	return x->type == y->type &&
+	       (x->text ? y->text && !strcmp(x->text, y->text) : x->integer == y->integer);
+}
 
-		if (before && of && !strcmp(before, cause) &&
-		    (nm_rule_named(cause)->once || !strcmp(of, object)))
+/* Whether what a row says has been said: of the same object, or the same line, or by a rule that says the same of all. */
+static int is_repeated(const struct note_writer *r, const struct nm_table *table, size_t row)
+{
+	for (size_t i = 0; i < r->noted.count; i++) {
+		const size_t other = r->noted.at[i];
+
+		if (is_same(table, row, other, "cause") &&
+		    (nm_rule_named(nm_table_named(table, row, "cause")->text)->once ||
+		     is_same(table, row, other, "object") ||
+		     (r->by_cost && nm_table_find(table, row, "line")->integer &&
+		      is_same(table, row, other, "line") && is_same(table, row, other, "file"))))
 			return 1;
 	}
 	return 0;
 }
 
-static int note_pair(struct note_writer *r, size_t row)
+/* " at solver.c:41", " in solve", or nothing. */
+static void write_place(const struct nm_table *table, size_t row, char *to, size_t room)
 {
-	const char *object = nm_table_named(r->pairs, row, "object")->text;
-	const char *file = nm_table_named(r->pairs, row, "file")->text;
-	const char *function = nm_table_named(r->pairs, row, "function")->text;
-	const char *advice = nm_table_named(r->pairs, row, "try")->text;
-	char place[300] = "", *text;
+	const char *file = nm_table_find(table, row, "file")->text;
+	const char *function = nm_table_find(table, row, "function")->text;
+	const char *slash = file ? strrchr(file, '/') : NULL;
 
-	if (nm_table_named(r->pairs, row, "share")->real < MIN_SHARE || !object || !advice ||
-	    is_repeated(r, row))
+	*to = 0;
+	if (file)
+		snprintf(to, room, " at %s:%" PRId64, slash ? slash + 1 : file,
+			 nm_table_named(table, row, "line")->integer);
+	else if (function)
+		snprintf(to, room, " in %s", function);
+}
+
+/* What to try against a row of objects, or of objects and lines. */
+static int note_row(struct note_writer *r, const struct nm_table *table, size_t row)
+{
+	const char *object = nm_table_named(table, row, "object")->text;
+	const char *advice = nm_table_named(table, row, "try")->text;
+	const char *saving = nm_table_named(table, row, "saving")->text;
+	const char *share = r->by_cost ? "cycles_share" : "share";
+	char place[300], *text;
+
+	if (nm_table_named(table, row, share)->real < MIN_SHARE || !object || !advice ||
+	    is_repeated(r, table, row))
 		return 0;
-	if (file) {
-		const char *slash = strrchr(file, '/');
-
-		snprintf(place, sizeof place, " at %s:%" PRId64, slash ? slash + 1 : file,
-			 nm_table_named(r->pairs, row, "line")->integer);
-	} else if (function) {
-		snprintf(place, sizeof place, " in %s", function);
-	}
-	if (asprintf(&text, "%s%s: %s", object, place, advice) < 0)
+	write_place(table, row, place, sizeof place);
+	if (asprintf(&text, "%s%s: %s%s%s", object, place, advice, saving ? "; " : "", saving ? saving : "") <
+	    0)
 		text = NULL;
-	return add_note(r, text);
+	return nm_vec_push(&r->noted, row) ? nm_fail_memory(r->err) : add_note(r, text);
+}
+
+/* The rows in their order; or, by cost, those first that save most, without those that are not worth telling. */
+static int note_rows(struct note_writer *r, const struct nm_table *table)
+{
+	double last = INFINITY;
+	int status = 0;
+
+	r->noted.count = 0;
+	for (size_t row = 0; !r->by_cost && row < table->row_count && r->notes->count < PAIRS && !status;
+	     row++)
+		status = note_row(r, table, row);
+	while (r->by_cost && last >= 0 && r->notes->count < PAIRS && !status) {
+		double best = -1;
+
+		for (size_t row = 0; row < table->row_count; row++) {
+			const double worth = nm_advice_worth(table, row);
+
+			best = worth < last && worth > best ? worth : best;
+		}
+		for (size_t row = 0;
+		     best >= 0 && row < table->row_count && r->notes->count < PAIRS && !status; row++)
+			if (!(nm_advice_worth(table, row) < best) && nm_advice_worth(table, row) < last)
+				status = note_row(r, table, row);
+		last = best;
+	}
+	return status;
+}
+
+/* Where many lines share the misses of an object, none of its rows may be large enough. */
+static int note_objects(struct note_writer *r, struct nm_profile *profile,
+			const struct nm_selection *selection)
+{
+	struct nm_report_table objects = {.table = {0}};
+	int status = nm_report_fill(nm_report_named("objects"), profile, selection, &objects, r->err);
+
+	if (!status)
+		status = note_rows(r, &objects.table);
+	nm_report_table_done(&objects);
+	return status;
 }
 
 static int note_missing_symbols(struct note_writer *r, struct nm_profile *profile, const char *process)
@@ -173,20 +234,32 @@ static int note_huge_pages(struct note_writer *r, struct nm_profile *profile, co
 	return add_note(r, text);
 }
 
-int nm_notes_make(struct nm_profile *profile, const char *process, struct nm_table *pairs,
-		  struct nm_notes *ret_notes, struct nm_error *err)
+/* What to try, if there is something to win. */
+static int note_advice(struct note_writer *r, struct nm_profile *profile,
+		       const struct nm_selection *selection)
 {
-	struct note_writer r = {.pairs = pairs, .notes = ret_notes, .err = err};
-	size_t row;
-	int status = 0;
+	int status = note_rows(r, r->pairs);
 
-	for (row = 0; row < pairs->row_count && ret_notes->count < PAIRS && !status; row++)
-		status = note_pair(&r, row);
+	if (!status && !r->notes->count)
+		status = note_objects(r, profile, selection);
 	if (!status)
-		status = note_huge_pages(&r, profile, process);
+		status = note_huge_pages(r, profile, selection->request.process);
+	return status;
+}
+
+int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selection,
+		  const struct nm_verdict *verdict, struct nm_table *pairs, struct nm_notes *ret_notes,
+		  struct nm_error *err)
+{
+	struct note_writer r = {
+	    .pairs = pairs, .notes = ret_notes, .by_cost = selection->levels.foresees, .err = err};
+	const char *process = selection->request.process;
+	int status = nm_verdict_is_bound(verdict) ? note_advice(&r, profile, selection) : 0;
+
 	if (!status)
 		status = note_missing_symbols(&r, profile, process);
 	if (!status)
 		status = note_losses(&r, profile, process);
+	nm_vec_free(&r.noted);
 	return status;
 }

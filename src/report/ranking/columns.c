@@ -151,6 +151,8 @@ struct nm_column nm_metric_column(const struct nm_metric *m)
 static const struct nm_ranked_column derived[] = {
     {{.name = "cause", .title = "cause", .kind = NM_COLUMN_TEXT, .derive = nm_derive_cause}, NULL},
     {{.name = "try", .title = "try", .kind = NM_COLUMN_TEXT, .hidden = 1, .derive = nm_derive_advice}, NULL},
+    {{.name = "saving", .title = "saving", .kind = NM_COLUMN_TEXT, .hidden = 1, .derive = nm_derive_saving},
+     NULL},
 };
 
 const struct nm_ranked_column *nm_derived_columns(unsigned *ret_count)

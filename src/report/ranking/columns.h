@@ -28,6 +28,13 @@ const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count);
 void nm_field_expression(const char *process, FILE *sql);
 void nm_structure_expression(const char *among, FILE *sql);
 
+/* The same of the order in which lines of code load an object: v and q (what, places: an SQL condition on the place or the
+ * object; objects: one on the object), and what joins them with c. */
+const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count);
+void nm_walk_expression(const char *process, const char *what, const char *places, const char *objects,
+			FILE *sql);
+void nm_walk_joins(int by_process, FILE *sql);
+
 /* Composers of a row's cells.  "capacity 90%": the most frequent class of misses. */
 const char *nm_compose_class(struct nm_table *table, size_t row);
 /* "file:line (function)" of the row. */

@@ -14,6 +14,7 @@
  *     f   where object is a key and nothing but processes is selected: the lines of it that were touched
  *     e   where object, line and function are keys: the evictor that replaced most of its lines
  *     s   the same: the stride that most of its accesses follow
+ *     v, q  the same: the step that most of its loads follow, and the two lines that load most of each object
  *     g, h, i  of fields (field_columns.c)
  *     m   where line is a key and names the user's code: the innermost frame that most of its misses are in
  *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the others
@@ -240,6 +241,19 @@ static void put_stride(struct query_builder *b)
 	put(b, &follow, "100.0 * s.followed / nullif(s.sampled, 0)");
 }
 
+/* Where the machine foresees loads, it is known what lines of code load, too. */
+static int has_walk(const struct query_builder *b) { return has_evictor(b) && b->selection->levels.foresees; }
+
+static void put_walk(struct query_builder *b)
+{
+	const struct nm_ranked_column *columns;
+	unsigned count;
+
+	columns = nm_walk_columns(&count);
+	if (has_walk(b))
+		put_list(b, columns, count);
+}
+
 static int has_field(const struct query_builder *b) { return b->has[OBJECT] && b->has[FIELD]; }
 static int has_structure(const struct query_builder *b) { return b->has[OBJECT] && b->selection->has_fields; }
 
@@ -436,6 +450,9 @@ static void write_details(const struct query_builder *b, FILE *sql)
 			"WHERE (?2 IS NULL OR process = ?2) AND %s%s "
 			"GROUP BY %sobject, function, file, line)",
 			process, b->chosen ? "place " : "object ", places, process);
+	if (has_walk(b))
+		nm_walk_expression(process, b->chosen ? "place " : "object ", places,
+				   b->chosen ? "IN (SELECT object FROM a)" : among, sql);
 	if (has_field(b))
 		nm_field_expression(process, sql);
 	if (has_structure(b))
@@ -496,6 +513,8 @@ static void write_joins(const struct query_builder *b, FILE *sql)
 			" LEFT JOIN s ON s.object IS c.object AND s.function IS c.function AND "
 			"s.file IS c.file AND s.line IS c.line%s",
 			b->has[PROCESS] ? " AND s.process = c.process" : "");
+	if (has_walk(b))
+		nm_walk_joins(b->has[PROCESS], sql);
 	if (has_field(b))
 		fprintf(sql, " LEFT JOIN g ON g.object IS c.object AND g.field IS c.field%s",
 			b->has[PROCESS] ? " AND g.process = c.process" : "");
@@ -577,6 +596,7 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 			put_details(&b);
 		put_evictor(&b);
 		put_stride(&b);
+		put_walk(&b);
 		put_fields(&b);
 		put_inner(&b);
 	}

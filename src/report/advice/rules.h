@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rules.h - what the files of rules share: questions that several of them ask of the evidence.
+ *
+ * Each file has one list of rules, in the order in which they are tried; advice.c has the order of the lists.  A cause must
+ * account for half of the loads (or of the bytes); what is less is told as mixed.
+ */
+#ifndef NM_REPORT_RULES_H
+#define NM_REPORT_RULES_H
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice.h"
+
+/* Up to one without a name. */
+extern const struct nm_rule nm_rules_of_memory[], nm_rules_of_conflicts[], nm_rules_of_bytes[],
+    nm_rules_of_stays[];
+
+enum {
+	NM_HALF = 50,         /* percent */
+	NM_MANY_BLOCKS = 100, /* a bucket of fewer is no collection */
+	NM_PLAIN_ELEMENT = 16 /* bytes: an element that is larger is a structure */
+};
+
+static inline int is(const char *text, const char *word) { return text && word && !strcmp(text, word); }
+
+static inline double percent(int64_t part, int64_t whole)
+{
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static inline int half(const struct nm_evidence *e, int64_t class)
+{
+	return percent(class, e->loads) >= NM_HALF;
+}
+static inline int is_heap(const struct nm_evidence *e) { return is(e->kind, "heap"); }
+static inline int64_t mean_block(const struct nm_evidence *e) { return e->blocks ? e->bytes / e->blocks : 0; }
+
+/* Blocks of one allocation, or that the program gave one name. */
+static inline int is_collection(const struct nm_evidence *e) { return e->blocks >= NM_MANY_BLOCKS; }
+
+/* Bytes of the object that the run used, as far as known: a static array may be declared for far larger problems, and
+ * blocks of a bucket may be freed and given out again. */
+static inline int64_t in_use(const struct nm_evidence *e)
+{
+	return e->touched && e->touched < e->bytes ? e->touched : e->bytes;
+}
+
+/* Bytes of an element of the array that the object is, or 0. */
+static inline int64_t element(const struct nm_evidence *e)
+{
+	struct nm_array_type array = nm_array_type_parse(e->type);
+
+	return array.elements && !e->blocks ? e->bytes / array.elements : 0;
+}
+
+static inline int is_power_of_two(int64_t n) { return n > 0 && !(n & (n - 1)); }
+
+static inline int wasteful(const struct nm_evidence *e) { return e->loads > 0 && e->waste >= NM_HALF; }
+
+/* By how many bytes most loads step, else most accesses; 0: by no such. */
+static inline int64_t step_of(const struct nm_evidence *e)
+{
+	if (e->load_follow >= NM_HALF)
+		return e->load_step;
+	return !e->walked && e->follow >= NM_HALF ? e->stride : 0;
+}
+
+/* Each load, or each access, goes to another line by always the same step. */
+static inline int strides(const struct nm_evidence *e)
+{
+	return e->line_size && labs(step_of(e)) >= e->line_size;
+}
+
+/* Another object pushed out most of the lines. */
+static inline int has_rival(const struct nm_evidence *e) { return e->evictor && !is(e->evictor, e->object); }
+
+/* Parts of the misses that are saved. */
+static inline double saves_waste(const struct nm_evidence *e) { return e->waste / 100; }
+
+/* "2M", "26K", "64 bytes". */
+void nm_advise_bytes(int64_t bytes, FILE *out);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rules_conflicts.c - rules of lines that collide: as long as they do, all other figures show that.
+ */
+#include "rules.h"
+
+static double saves_conflicts(const struct nm_evidence *e) { return percent(e->conflict, e->loads) / 100; }
+
+/* Lines of one row after the other: what a walk down a column does.  Without a walk, it may be one. */
+static int walks_columns(const struct nm_evidence *e, int64_t row)
+{
+	return e->walked ? step_of(e) && step_of(e) % row == 0 : 1;
+}
+
+static int row_length(const struct nm_evidence *e)
+{
+	struct nm_array_type array = nm_array_type_parse(e->type);
+	const int64_t row = array.fastest * element(e);
+
+	return half(e, e->conflict) && !has_rival(e) && array.dimensions > 1 && is_power_of_two(row) &&
+	       row >= e->line_size && walks_columns(e, row);
+}
+
+static void advise_row_length(const struct nm_evidence *e, FILE *out)
+{
+	struct nm_array_type array = nm_array_type_parse(e->type);
+	const char *which = array.first_is_fastest ? "first" : "last";
+	int64_t more = element(e) < e->line_size ? e->line_size / element(e) : 1;
+
+	fprintf(out,
+		"%.0f %% of the loads are conflicts, and its rows of %" PRId64 " elements have %" PRId64
+		" bytes, a power of two, so that columns fall into few sets: ",
+		percent(e->conflict, e->loads), array.fastest, array.fastest * element(e));
+	if (e->waste >= NM_HALF)
+		fprintf(out, "interchange the loops, so that the %s subscript runs fastest, or ", which);
+	fprintf(out, "pad the %s dimension to %" PRId64, which, array.fastest + more);
+}
+
+/* Steps of its own by a multiple of the line that is a power of two, or nearly: lines of few sets. */
+static int long_power(const struct nm_evidence *e)
+{
+	const int64_t step = labs(step_of(e));
+
+	return half(e, e->conflict) && !has_rival(e) && step >= 8 * e->line_size && is_power_of_two(step);
+}
+
+static void advise_long_power(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%.0f %% of the loads are conflicts: it is walked in steps of %" PRId64
+		" bytes, a power of two, so that its lines fall into few sets: make its rows %" PRId64
+		" bytes longer than what is used of them",
+		percent(e->conflict, e->loads), labs(step_of(e)), e->line_size);
+}
+
+static int rivals(const struct nm_evidence *e) { return half(e, e->conflict) && has_rival(e); }
+
+static void advise_rivals(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads are conflicts: its lines go to the same sets as those of %s, which pushed out %.0f %% "
+	    "of them, and those of others that begin a multiple of the same distance away: move each by a line against "
+	    "the one before it (%" PRId64
+	    " bytes more at the end of each), or interleave them in one array of structures",
+	    percent(e->conflict, e->loads), e->evictor, percent(e->evictor_count, e->evictions),
+	    e->line_size);
+}
+
+static int same_sets(const struct nm_evidence *e) { return half(e, e->conflict); }
+
+static void advise_same_sets(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the loads are conflicts, lines that compete for the same few sets",
+		percent(e->conflict, e->loads));
+	if (e->blocks > 1 && is_power_of_two(e->largest) && e->largest >= 16 * e->line_size)
+		fprintf(out,
+			": its blocks of %" PRId64
+			" bytes begin in the same sets: make them some lines longer, "
+			"or start each at another line",
+			e->largest);
+	else
+		fputs(": pad it, or change its row length or alignment from a power of two", out);
+}
+
+const struct nm_rule nm_rules_of_conflicts[] = {
+    {"row length", row_length, advise_row_length, .saves = saves_conflicts},
+    {"step length", long_power, advise_long_power, .saves = saves_conflicts},
+    {"rivals", rivals, advise_rivals, .saves = saves_conflicts},
+    {"same sets", same_sets, advise_same_sets, .saves = saves_conflicts},
+    {.cause = NULL},
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * rules_stays.c - rules of lines that are used well and do not stay.
+ */
+#include "rules.h"
+
+static double saves_capacity(const struct nm_evidence *e) { return percent(e->capacity, e->loads) / 100; }
+
+static double saves_most(const struct nm_evidence *e)
+{
+	(void)e;
+	return 0.9;
+}
+
+static int write_stream(const struct nm_evidence *e)
+{
+	return e->loads > 0 && percent(e->write_misses, e->misses) >= 90 &&
+	       percent(e->reads, e->writes) <= 10 && e->waste <= 10 && e->reuse * 4 <= (double)e->line_size &&
+	       in_use(e) > e->last_size;
+}
+
+static void advise_write_stream(const struct nm_evidence *e, FILE *out)
+{
+	nm_advise_bytes(in_use(e), out);
+	fprintf(out,
+		" are written and not read before they leave %s, and no cache holds them (the last one has ",
+		e->level);
+	nm_advise_bytes(e->last_size, out);
+	fputs(
+	    "): hand it on part by part in a buffer that a cache holds, use each part while it is there, or write it "
+	    "past the caches (non-temporal stores)",
+	    out);
+}
+
+/* Two lines of one function pass over the whole of it, one after the other. */
+static int passes_twice(const struct nm_evidence *e)
+{
+	return half(e, e->capacity) && e->other_line && is(e->other_function, e->function) &&
+	       4 * e->other_loads >= 3 * e->loads && e->other_loads <= 4 * e->loads &&
+	       percent(e->foreseen, e->loads) >= NM_HALF && e->blocks <= 1;
+}
+
+static void advise_passes_twice(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the loads bring back lines that did not stay, and line %" PRId64 " of ",
+		percent(e->capacity, e->loads), e->other_line);
+	fprintf(out, "%s passes over the same ", e->function);
+	nm_advise_bytes(in_use(e), out);
+	fprintf(out,
+		": join the two loops (lines %" PRId64 " and %" PRId64
+		"), so that the second uses what the first has just loaded, or go through them in blocks",
+		e->line < e->other_line ? e->line : e->other_line,
+		e->line < e->other_line ? e->other_line : e->line);
+}
+
+static int too_large(const struct nm_evidence *e)
+{
+	int itself = e->evictor ? is(e->evictor, e->object) && percent(e->evictor_count, e->evictions) >= 25
+				: in_use(e) > e->level_size;
+
+	return half(e, e->capacity) && itself;
+}
+
+static void advise_too_large(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the loads bring back lines that its own other lines pushed out",
+		percent(e->capacity, e->loads));
+	if (in_use(e) > e->level_size && !e->blocks) {
+		fputs(", ", out);
+		nm_advise_bytes(in_use(e), out);
+		fputs(in_use(e) < e->bytes ? " that are used in " : " in ", out);
+		nm_advise_bytes(e->level_size, out);
+	}
+	if (is_collection(e))
+		fprintf(out,
+			", %" PRId64 " blocks of %" PRId64
+			" bytes on average: make them fewer or smaller, or visit "
+			"them in an order that comes back to the same ones sooner",
+			e->blocks, mean_block(e));
+	else
+		fputs(": work in blocks (tiles) that fit the cache, or join the loops that pass over it",
+		      out);
+}
+
+static int pushed_out(const struct nm_evidence *e) { return half(e, e->capacity) && has_rival(e); }
+
+static void advise_pushed_out(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads bring back lines that did not stay, %.0f %% of them pushed out by %s: work "
+	    "on less of that between two uses, or let it pass the cache by if it is used once",
+	    percent(e->capacity, e->loads), percent(e->evictor_count, e->evictions), e->evictor);
+}
+
+/* Of what it is, nothing is known. */
+static int capacity(const struct nm_evidence *e) { return half(e, e->capacity) && !e->object; }
+
+static void advise_capacity(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out,
+		"%.0f %% of the loads bring back lines that did not stay because too much else came between: "
+		"work in blocks that fit the cache, or join the loops that pass over it",
+		percent(e->capacity, e->loads));
+}
+
+static int first_touch(const struct nm_evidence *e) { return half(e, e->cold); }
+
+static void advise_first_touch(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(out, "%.0f %% of the loads are first touches", percent(e->cold, e->loads));
+	if (is(e->kind, "mapped"))
+		fputs(" of a mapped file: map and read only the part that is needed", out);
+	else if (is_collection(e))
+		fprintf(out,
+			", in %" PRId64
+			" blocks: keep blocks and use them again instead of allocating new ones",
+			e->blocks);
+	else
+		fputs(
+		    ": only fewer bytes help (narrower types, buffers that are used again); if it is read in "
+		    "order, processors fetch it ahead",
+		    out);
+}
+
+static int always(const struct nm_evidence *e)
+{
+	(void)e;
+	return 1;
+}
+
+static void advise_mixed(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "no single cause (cold %.0f %%, capacity %.0f %%, conflict %.0f %% of the loads): look at who "
+	    "pushes it out with nearmiss evictions",
+	    percent(e->cold, e->loads), percent(e->capacity, e->loads), percent(e->conflict, e->loads));
+}
+
+const struct nm_rule nm_rules_of_stays[] = {
+    {"write stream", write_stream, advise_write_stream, .saves = saves_most},
+    {"passes twice", passes_twice, advise_passes_twice, .saves = saves_most},
+    {"too large", too_large, advise_too_large, .saves = saves_capacity, .at_most = 1},
+    {"pushed out", pushed_out, advise_pushed_out, .saves = saves_capacity, .at_most = 1},
+    {"does not stay", capacity, advise_capacity, .saves = saves_capacity, .at_most = 1},
+    {"first touch", first_touch, advise_first_touch, .saves = NULL},
+    {"mixed", always, advise_mixed, .saves = NULL},
+    {.cause = NULL},
+};

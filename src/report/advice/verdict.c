@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verdict.c - see verdict.h.
+ *
+ * The estimated cycles of all misses of data (levels.h) are set against those that the instructions take without any.  Both
+ * are coarse, so a range is given: from twice as many misses under way together, prefetches that cost half, and code that
+ * runs slowly by itself, to half as many, twice as dear and fast code.  docs/cost.md tells where the figures come from.
+ */
+#include "verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "machine.h"
+#include "memstream.h"
+
+/* Cycles that an instruction takes in a program that does not miss: likely, at most, at least. */
+static const double per_instruction = 0.4, per_slow_instruction = 0.7, per_fast_instruction = 0.25;
+
+/* Cycles that the misses of a machine wait, by kind. */
+struct waits {
+	double chained, together, foreseen, plain; /* plain: of a machine that foresees nothing */
+};
+
+static double share(double waits, double instructions, double each)
+{
+	return waits > 0 ? 100 * waits / (waits + instructions * each) : 0;
+}
+
+static double sum(const struct waits *w, double more)
+{
+	return w->plain + w->chained + w->together * more / NM_OVERLAP + w->foreseen * more / NM_AHEAD;
+}
+
+/* Where the program's data go first, in the machine of the level that is reported on. */
+static const char *first_level(const struct nm_levels *levels)
+{
+	const char *first = levels->asked;
+
+	for (unsigned i = levels->count; i-- > 0;)
+		if (levels->at[i].side != NM_LEVEL_CODE && nm_machine_same(levels->at[i].name, levels->asked))
+			first = levels->at[i].name;
+	return first;
+}
+
+static int write_query(const struct nm_levels *levels, char **ret_sql)
+{
+	size_t bytes;
+	FILE *sql = open_memstream(ret_sql, &bytes);
+
+	if (!sql)
+		return NM_ENOMEM;
+	fputs("WITH " NM_LEVELS_W " AS (", sql);
+	nm_levels_weights(levels, first_level(levels), sql);
+	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code') SELECT w.source, ", sql);
+	if (levels->foresees)
+		fputs("sum(w.wait * c.chained), sum(w.wait * (c.loads - c.chained - c.foreseen)), "
+		      "sum(w.wait * c.foreseen), ",
+		      sql);
+	else
+		fputs("0, 0, 0, ", sql);
+	fputs(
+	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)) "
+	    "FROM w CROSS JOIN counts c ON c.level = w.source WHERE (?1 IS NULL OR c.process = ?1) "
+	    "AND (w.code IS NULL OR w.code = (c.object IN x)) GROUP BY w.source",
+	    sql);
+	return nm_memstream_close(sql, ret_sql);
+}
+
+/* Adds up the waits of all levels, and names the one whose misses wait most. */
+static int read_waits(struct nm_profile *profile, const struct nm_selection *selection, struct waits *ret,
+		      const char **ret_level, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	double most = 0;
+	char *sql = NULL;
+	int status = write_query(&selection->levels, &sql);
+
+	if (status)
+		return nm_fail_memory(err);
+	status = nm_profile_query(profile, sql, &rows, err);
+	free(sql);
+	if (!status)
+		nm_rows_bind_text(rows, 1, selection->request.process);
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
+		const struct waits w = {nm_rows_real(rows, 1), nm_rows_real(rows, 2), nm_rows_real(rows, 3),
+					nm_rows_real(rows, 4)};
+		const struct nm_level *level = nm_levels_named(&selection->levels, nm_rows_text(rows, 0));
+
+		ret->chained += w.chained;
+		ret->together += w.together;
+		ret->foreseen += w.foreseen;
+		ret->plain += w.plain;
+		if (level && sum(&w, 1) > most) {
+			most = sum(&w, 1);
+			*ret_level = level->name;
+		}
+		status = 0;
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
+static int read_numbers(struct nm_profile *profile, const char *process, int64_t *ret_instructions,
+			int64_t *ret_threads, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(
+	    profile,
+	    "SELECT (SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1), "
+	    "(SELECT max(n) FROM (SELECT count(DISTINCT thread) AS n FROM counts WHERE ?1 IS NULL OR process = ?1 "
+	    "GROUP BY process))",
+	    &rows, err);
+
+	if (!status)
+		nm_rows_bind_text(rows, 1, process);
+	if (!status && (status = nm_rows_next(rows, err)) > 0) {
+		*ret_instructions = nm_rows_integer(rows, 0);
+		*ret_threads = nm_rows_integer(rows, 1);
+		status = 0;
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
+static double shown_cycles(const struct nm_table *pairs)
+{
+	double shown = 0;
+
+	for (size_t i = 0; i < pairs->row_count; i++)
+		shown += nm_table_named(pairs, i, "cycles_share")->real;
+	return fmin(shown, 100);
+}
+
+int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
+		    const struct nm_table *pairs, struct nm_verdict *ret_verdict, struct nm_error *err)
+{
+	struct nm_verdict v = {.foresees = selection->levels.foresees, .covered = shown_cycles(pairs)};
+	struct waits waits = {.plain = 0};
+	int64_t count = 0;
+	int status = read_numbers(profile, selection->request.process, &count, &v.threads, err);
+	const double instructions = (double)count;
+
+	if (!status)
+		status = read_waits(profile, selection, &waits, &v.level, err);
+	v.known = count > 0;
+	v.share = share(sum(&waits, 1), instructions, per_instruction);
+	v.low = share(sum(&waits, 0.5), instructions, per_slow_instruction);
+	v.high = share(sum(&waits, 2), instructions, per_fast_instruction);
+	*ret_verdict = v;
+	return status;
+}
+
+void nm_verdict_write(const struct nm_verdict *v, FILE *out)
+{
+	if (!v->known) {
+		fputs("unknown: no instructions were counted", out);
+		return;
+	}
+	if (!nm_verdict_is_bound(v))
+		fputs("not memory-bound: ", out);
+	if (v->foresees)
+		fprintf(out, "about %.0f %% of the run (%.0f to %.0f %%) waits for memory", v->share, v->low,
+			v->high);
+	else
+		fprintf(out, "at most %.0f %% of the run waits for memory, as no prefetchers are simulated",
+			v->high);
+	if (!nm_verdict_is_bound(v) || !v->level)
+		return;
+	fprintf(out, ", most of it for misses of %s; the rows below are %.0f %% of that", v->level,
+		v->covered);
+}

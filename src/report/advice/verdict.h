@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verdict.h - how much of a run is likely spent waiting for memory: the first line of the summary.
+ */
+#ifndef NM_REPORT_VERDICT_H
+#define NM_REPORT_VERDICT_H
+
+#include "report_selection.h"
+#include "table.h"
+
+/* Shares are percent of the run. */
+struct nm_verdict {
+	int known;    /* there are instructions to compare with */
+	int foresees; /* else nothing is foreseen or overlaps, and `high` alone is told */
+	double share, low, high;
+	const char *level; /* whose misses cost most */
+	double covered;    /* percent of the cycles that the rows shown have */
+	int64_t threads;   /* of the process with most of them */
+};
+
+enum { NM_BOUND_FROM = 10 }; /* percent: below, a program is not memory-bound */
+
+/* pairs: the rows that are shown. */
+int nm_verdict_make(struct nm_profile *profile, const struct nm_selection *selection,
+		    const struct nm_table *pairs, struct nm_verdict *ret_verdict, struct nm_error *err);
+
+/* Whether there is something to win. */
+static inline int nm_verdict_is_bound(const struct nm_verdict *v)
+{
+	return !v->known || (v->foresees ? v->share : v->high) >= NM_BOUND_FROM;
+}
+
+/* "about 46 % of the run (30 to 62 %) waits for memory, ..." */
+void nm_verdict_write(const struct nm_verdict *verdict, FILE *out);
+
+#endif

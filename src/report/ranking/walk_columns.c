@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk_columns.c - what ranked reports know of the order in which lines of code load an object, where the machine foresees
+ * loads.
+ *
+ * Two table expressions for ranking.c, and the columns that come of them:
+ *
+ *     v   where object, line and function are keys: by how much the loads of the line step
+ *     q   the lines of each object, the one that loads most first: the *other* line of a row is the first that is not its own
+ */
+#include "columns.h"
+
+#define OF_OTHER(column) \
+	"CASE WHEN q1.file IS c.file AND q1.line IS c.line THEN q2." column " ELSE q1." column " END"
+
+static const struct nm_ranked_column walk_columns[] = {
+    {{.name = "load_step", .title = "step", .kind = NM_COLUMN_NUMBER, .hidden = 1}, "v.step"},
+    {{.name = "load_follow", .title = "step %", .kind = NM_COLUMN_REAL, .decimals = 1, .hidden = 1},
+     "100.0 * v.followed / nullif(v.loads, 0)"},
+    {{.name = "other_function", .title = "other function", .kind = NM_COLUMN_NAME, .hidden = 1},
+     OF_OTHER("function")},
+    {{.name = "other_line", .title = "other line", .kind = NM_COLUMN_NUMBER, .hidden = 1}, OF_OTHER("line")},
+    {{.name = "other_loads", .title = "other loads", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+     OF_OTHER("loads")},
+};
+
+const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count)
+{
+	*ret_count = sizeof walk_columns / sizeof *walk_columns;
+	return walk_columns;
+}
+
+/* max(loads) makes SQLite take the other columns of its group from the row that has it. */
+void nm_walk_expression(const char *process, const char *what, const char *places, const char *objects,
+			FILE *sql)
+{
+	fprintf(
+	    sql,
+	    ", v AS MATERIALIZED (SELECT %sobject, function, file, line, step, followed, max(loads) AS loads "
+	    "FROM walks WHERE (?2 IS NULL OR process = ?2) AND %s%s GROUP BY %sobject, function, file, line), "
+	    "q AS MATERIALIZED (SELECT object, function, file, line, sum(loads) AS loads, "
+	    "row_number() OVER (PARTITION BY object ORDER BY sum(loads) DESC) AS place FROM counts "
+	    "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND object %s "
+	    "GROUP BY object, function, file, line)",
+	    process, what, places, process, objects);
+}
+
+void nm_walk_joins(int by_process, FILE *sql)
+{
+	fprintf(sql,
+		" LEFT JOIN v ON v.object IS c.object AND v.function IS c.function AND v.file IS c.file AND "
+		"v.line IS c.line%s LEFT JOIN q AS q1 ON q1.object IS c.object AND q1.place = 1 "
+		"LEFT JOIN q AS q2 ON q2.object IS c.object AND q2.place = 2",
+		by_process ? " AND v.process = c.process" : "");
+}
