@@ -174,6 +174,9 @@ int nm_store_distances(const struct nm_result_writer *w);
 /* ---- estimates.c: curves that were estimated -------------------------------------------------------------- */
 
 int nm_store_estimates(const struct nm_result_writer *w);
+/* ---- sharing.c: what cores contend for, where a protocol keeps them coherent ------------------------------ */
+
+int nm_store_sharing(const struct nm_result_writer *w);
 
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 

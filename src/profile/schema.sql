@@ -29,7 +29,7 @@ CREATE TABLE level(
 	id INTEGER PRIMARY KEY, process INTEGER, name TEXT, size INTEGER, ways INTEGER, line_size INTEGER,
 	sets INTEGER, policy TEXT, side TEXT,
 	$COUNTS,
-	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT);
+	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT, protocol TEXT, nodes INTEGER);
 CREATE TABLE object(
 	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
 	blocks INTEGER, largest INTEGER, allocated_at INTEGER);
@@ -43,6 +43,8 @@ CREATE TABLE cell(
 CREATE TABLE extra(
 	level INTEGER, thread INTEGER, place INTEGER, sector_misses INTEGER,
 	prefetches INTEGER, useful INTEGER, late_evicted INTEGER, pollution INTEGER,
+	coherence INTEGER, false_sharing INTEGER, false_first INTEGER, false_words INTEGER, unneeded INTEGER,
+	remote INTEGER,
 	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
 -- Each pair of places once, by level, victim and evictor.  prefetches: of the count, evictions by a prefetch that the
 -- evictor caused.
@@ -112,6 +114,18 @@ CREATE TABLE estimate(
 	process INTEGER, method TEXT, policy TEXT, scope TEXT, name INTEGER, size INTEGER, miss_ratio REAL,
 	cold_ratio REAL, low REAL, high REAL, samples INTEGER,
 	PRIMARY KEY(process, method, scope, name, size)) WITHOUT ROWID;
+
+-- Where cores contend for a block of memory, at a level that a protocol keeps coherent: who touches which bytes of it, and who
+-- takes it from whom (block NULL: blocks that nobody contends for, together).  field and type are texts; position: in the
+-- variable or heap block, NULL if that is not known.
+CREATE TABLE touch(
+	level INTEGER, block INTEGER, offset INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER,
+	structure INTEGER, field INTEGER, field_offset INTEGER, position INTEGER, reads INTEGER, writes INTEGER,
+	misses INTEGER, false_misses INTEGER, invalidations INTEGER);
+CREATE TABLE contender(
+	level INTEGER, block INTEGER, thread INTEGER, place INTEGER, victim_thread INTEGER, victim INTEGER,
+	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER);
+CREATE TABLE message(level INTEGER, fabric TEXT, name TEXT, count INTEGER, bytes INTEGER);
 
 -- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
 CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB,
@@ -186,7 +200,8 @@ CREATE VIEW levels AS
 		l.capacity AS capacity, l.conflict AS conflict, l.coherence AS coherence,
 		l.loads AS loads, l.evictions AS evictions, l.writebacks AS writebacks,
 		p.name AS process, l.side AS side, l.id % 64 AS position, l.pages AS pages,
-		l.huge_pages AS huge_pages, l.sector_size AS sector_size, l.prefetch AS prefetch
+		l.huge_pages AS huge_pages, l.sector_size AS sector_size, l.prefetch AS prefetch,
+		l.protocol AS protocol
 	FROM level l CROSS JOIN process p ON p.id = l.process;
 
 CREATE VIEW objects AS
@@ -583,3 +598,80 @@ CREATE VIEW curve AS
 	FROM estimate e
 	CROSS JOIN process p ON p.id = e.process
 	LEFT JOIN text t ON t.id = e.name AND e.scope <> 'thread';
+
+CREATE VIEW coherence AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, c.coherence AS coherence,
+		c.coherence - c.false_sharing - c.unneeded AS true_sharing, c.false_sharing AS false_sharing,
+		c.unneeded AS unneeded, c.false_first AS false_first, c.false_words AS false_words
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN extra c ON c.level = l.id AND c.coherence > 0
+	LEFT JOIN place x ON x.id = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object;
+
+CREATE VIEW sharing AS
+	SELECT p.name AS process, l.name AS level, t.block AS block, t.offset AS offset, t.bytes AS bytes,
+		t.thread AS thread, h.core AS core, fn.text AS function, fi.text AS file, s.line AS line,
+		n.text AS object, y.text AS type, f.text AS field, t.structure AS structure,
+		t.field_offset AS field_offset, t.position AS position, t.reads AS reads, t.writes AS writes,
+		t.misses AS misses, t.false_misses AS false_misses, t.invalidations AS invalidations
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN touch t ON t.level = l.id
+	LEFT JOIN thread h ON h.process = l.process AND h.thread = t.thread
+	LEFT JOIN text y ON y.id = t.type
+	LEFT JOIN text f ON f.id = t.field
+	LEFT JOIN place x ON x.id = t.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object;
+
+CREATE VIEW contenders AS
+	SELECT p.name AS process, l.name AS level, c.block AS block, c.thread AS thread, h.core AS core,
+		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
+		c.victim_thread AS victim_thread, vh.core AS victim_core, vfn.text AS victim_function,
+		vfi.text AS victim_file, vs.line AS victim_line, vn.text AS victim,
+		c.invalidations AS invalidations, c.interventions AS interventions,
+		c.writebacks AS writebacks, c.upgrades AS upgrades
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN contender c ON c.level = l.id
+	LEFT JOIN thread h ON h.process = l.process AND h.thread = c.thread
+	LEFT JOIN thread vh ON vh.process = l.process AND vh.thread = c.victim_thread
+	LEFT JOIN place x ON x.id = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object
+	LEFT JOIN place vx ON vx.id = c.victim
+	LEFT JOIN site vs ON vs.id = vx.site
+	LEFT JOIN text vfn ON vfn.id = vs.function
+	LEFT JOIN text vfi ON vfi.id = vs.file
+	LEFT JOIN text vn ON vn.id = vx.object;
+
+CREATE VIEW messages AS
+	SELECT p.name AS process, l.name AS level, l.protocol AS protocol, m.fabric AS fabric,
+		m.name AS message, m.count AS count, m.bytes AS bytes
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN message m ON m.level = l.id;
+
+CREATE VIEW numa AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, c.loads AS loads,
+		coalesce(e.remote, 0) AS remote
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN cell c ON c.level = l.id AND c.loads > 0
+	LEFT JOIN extra e ON e.level = c.level AND e.thread = c.thread AND e.place = c.place
+	LEFT JOIN place x ON x.id = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object
+	WHERE l.nodes > 1;

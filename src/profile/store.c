@@ -17,11 +17,11 @@ static const char *const insert_sql[NM_INSERTS] = {
     [NM_INSERT_PROCESS] = "INSERT INTO process VALUES(?,?,?,?,?,?,?,?)",
     [NM_INSERT_UNDEBUGGED] = "INSERT OR IGNORE INTO module_undebugged VALUES(?,?)",
     [NM_INSERT_THREAD] = "INSERT INTO thread VALUES(?,?,?)",
-    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?)",
+    [NM_INSERT_LEVEL] = "INSERT INTO level VALUES(?,?,?,?,?,?,?,?,?," NM_COUNT_MARKS ",?,?,?,?,?,?)",
     [NM_INSERT_OBJECT] = "INSERT INTO object VALUES(?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_PLACE] = "INSERT INTO place VALUES(?,?,?)",
     [NM_INSERT_CELL] = "INSERT INTO cell VALUES(?,?,?," NM_COUNT_MARKS ")",
-    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?)",
+    [NM_INSERT_EXTRA] = "INSERT INTO extra VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [NM_INSERT_EVICTION] = "INSERT INTO eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_TOP] = "INSERT INTO top_eviction VALUES(?,?,?,?,?)",
     [NM_INSERT_PATTERN] = "INSERT INTO pattern VALUES(?,?,?,?,?)",
@@ -197,6 +197,9 @@ static void store_levels(struct nm_result_writer *w)
 		else
 			sqlite3_bind_null(insert, 12 + NM_COUNTS);
 		text(insert, 13 + NM_COUNTS, level->prefetch ? nm_prefetchers[level->prefetch]->name : NULL);
+		text(insert, 14 + NM_COUNTS, nm_machine_protocol(machine, i));
+		number(insert, 15 + NM_COUNTS,
+		       machine->cores > 1 && nm_machine_is_last(machine, i) ? machine->nodes : 0);
 		run(w, insert);
 	}
 }
@@ -357,6 +360,12 @@ static void store_extras(struct nm_result_writer *w, unsigned level)
 		number(insert, 6, sum.useful);
 		number(insert, 7, sum.late_evicted);
 		number(insert, 8, sum.pollution);
+		number(insert, 9, sum.coherence);
+		number(insert, 10, sum.false_sharing);
+		number(insert, 11, sum.false_first);
+		number(insert, 12, sum.false_words);
+		number(insert, 13, sum.unneeded);
+		number(insert, 14, sum.remote);
 		run(w, insert);
 	}
 }
@@ -628,6 +637,8 @@ static void store_all(struct nm_result_writer *w)
 		w->status = nm_store_distances(w);
 	if (!w->status)
 		w->status = nm_store_estimates(w);
+	if (!w->status)
+		w->status = nm_store_sharing(w);
 }
 
 int nm_store_result(struct nm_store *store, const struct nm_result *result)

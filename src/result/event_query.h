@@ -49,7 +49,8 @@ struct nm_event_residency {
 	uint64_t hits;         /* between them */
 	uint64_t address, push;   /* which those two references touched */
 	uint32_t loader, evictor; /* indices of result attributions */
-	uint8_t level, core;      /* as in events */
+	uint16_t core;            /* as in events; cause: of its end */
+	uint8_t level, cause;
 };
 
 /* What a query kept. */

@@ -76,5 +76,10 @@ void nm_result_free(struct nm_result *result)
 	free(result->lines);
 	free(result->distances);
 	free(result->estimates);
+	for (size_t i = 0; i < result->coherence_count; i++) {
+		free(result->coherence[i].touches);
+		free(result->coherence[i].pairs);
+	}
+	free(result->coherence);
 	memset(result, 0, sizeof *result);
 }

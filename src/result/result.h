@@ -12,10 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "contention.h"
 #include "event_query.h"
 #include "hierarchy.h"
 #include "machine.h"
 #include "object_kind.h"
+#include "traffic.h"
 
 /* The word for a kind, as it stands in the view `objects`: "heap", "global", ... */
 const char *nm_object_kind_name(enum nm_object_kind kind);
@@ -168,6 +170,26 @@ struct nm_result_estimate {
 	uint64_t samples;
 };
 
+/* Who touches which bytes of a block that cores contend for; touch.attr is an index. */
+struct nm_result_touch {
+	struct nm_contended_touch touch;
+	int64_t position;                 /* in the variable or block; -1: not known */
+	const char *type, *field;         /* the structure there and its field, or NULL */
+	uint64_t structure, field_offset; /* bytes of the structure, and where in it the field begins */
+};
+
+/* Of one machine that a protocol keeps coherent. */
+struct nm_result_coherence {
+	unsigned level; /* its first */
+	uint64_t block; /* bytes */
+	struct nm_traffic traffic;
+	struct nm_result_touch *touches;
+	size_t touch_count;
+	struct nm_contention_pair *pairs; /* by, of: indices of attributions; some more than once */
+	size_t pair_count;
+	uint64_t left_out; /* touches that were not kept: there were too many */
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -226,6 +248,8 @@ struct nm_result {
 	size_t affinity_count;
 	struct nm_result_lines *lines; /* by object */
 	size_t line_count;
+	struct nm_result_coherence *coherence;
+	size_t coherence_count;
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of what loaded lines, if by_instruction */
 	size_t code_count;

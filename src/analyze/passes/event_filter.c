@@ -129,6 +129,7 @@ static void keep_residency(struct nm_event_filter *s, const struct nm_event *e)
 		s->residencies.at[*open].left = e->reference;
 		s->residencies.at[*open].evictor = e->attr;
 		s->residencies.at[*open].push = e->address;
+		s->residencies.at[*open].cause = e->cause;
 		*open = NO_RESIDENCY;
 	}
 }

@@ -25,20 +25,13 @@
 
 #include <stdint.h>
 
+#include "elements.h"
 #include "map.h"
 #include "pass.h"
 #include "symbol.h"
 #include "vector.h"
 
-enum { NM_FIELDS_TOGETHER = 64, NM_VISITS_BITS = 9, NM_GONE = 512 };
-
-/* What is known of an object of the engine. */
-struct nm_fields_owner {
-	const struct nm_type *type; /* or NULL */
-	uint32_t seen;              /* accesses, until the type of a bucket is asked for */
-	uint8_t typed;              /* the type is known, or never will be */
-	uint64_t low, end;          /* variables: where the last access was */
-};
+enum { NM_FIELDS_TOGETHER = 64, NM_VISITS_BITS = 9 };
 
 /* Sampled, and weighted. */
 struct nm_fields_use {
@@ -66,14 +59,8 @@ struct nm_fields_line {
 	uint64_t residencies, accesses, bytes; /* bytes: used, summed over residencies */
 };
 
-/* A block that was released. */
-struct nm_fields_gone {
-	uint64_t address, size;
-	uint32_t object;
-};
-
 struct nm_fields {
-	struct nm_vec(struct nm_fields_owner) owners; /* by object */
+	struct nm_elements elements;
 	struct nm_map use_of, sight_of, line_of;
 	struct nm_vec(struct nm_fields_use) uses;
 	struct nm_vec(struct nm_fields_sight) sights;
@@ -83,11 +70,8 @@ struct nm_fields {
 	uint64_t read;                      /* batches of which the samples were read */
 	uint32_t line_bytes;                /* of the first level */
 	uint32_t at_depth[NM_FIELD_DEPTHS]; /* levels of the first machine, as bits */
-	uint32_t next_gone;
-	struct nm_fields_gone gone[NM_GONE];
 	struct nm_fields_visit visits[1 << NM_VISITS_BITS];
 	struct nm_sampler *sampler; /* the engine's */
-	struct nm_engine *program;  /* of the callback that runs */
 };
 
 /* fields_merge.c: the pass's `finish`. */

@@ -29,8 +29,8 @@ static size_t count_fields(const struct nm_fields *f)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->owners.count; i++)
-		n += f->owners.at[i].type ? f->owners.at[i].type->field_count : 0;
+	for (size_t i = 0; i < f->elements.owners.count; i++)
+		n += f->elements.owners.at[i].type ? f->elements.owners.at[i].type->field_count : 0;
 	return n;
 }
 
@@ -56,11 +56,11 @@ static int merge_fields(struct merge *f)
 	int status = 0;
 
 	r->fields = calloc(count_fields(f->fields) + 1, sizeof *r->fields);
-	f->first = calloc(f->fields->owners.count + 1, sizeof *f->first);
+	f->first = calloc(f->fields->elements.owners.count + 1, sizeof *f->first);
 	if (!r->fields || !f->first)
 		return NM_ENOMEM;
-	for (size_t i = 0; i < f->fields->owners.count && !status; i++) {
-		const struct nm_type *type = f->fields->owners.at[i].type;
+	for (size_t i = 0; i < f->fields->elements.owners.count && !status; i++) {
+		const struct nm_type *type = f->fields->elements.owners.at[i].type;
 		uint64_t key = nm_mix64((uintptr_t)type) ^ f->objects[i], known;
 
 		f->first[i] = NM_NO_FIELD;
@@ -153,7 +153,7 @@ static struct nm_result_affinity *pair_of(struct merge *f, uint32_t field, uint3
 
 static int merge_pair(struct merge *f, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
 {
-	const struct nm_field *fields = f->fields->owners.at[s->object].type->fields;
+	const struct nm_field *fields = f->fields->elements.owners.at[s->object].type->fields;
 	uint64_t both = 1ull << i | 1ull << j;
 	struct nm_result_affinity *p;
 
@@ -180,7 +180,7 @@ static int merge_pair(struct merge *f, const struct nm_fields_sight *s, uint32_t
 
 static int merge_sight(struct merge *f, const struct nm_fields_sight *s)
 {
-	uint32_t n = f->fields->owners.at[s->object].type->field_count;
+	uint32_t n = f->fields->elements.owners.at[s->object].type->field_count;
 	int status = 0;
 
 	n = n < NM_FIELDS_TOGETHER ? n : NM_FIELDS_TOGETHER;

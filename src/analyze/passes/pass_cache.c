@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contended.h"
 #include "event_filter.h"
 #include "pass.h"
 #include "prefetch.h"
@@ -13,6 +14,7 @@
 struct cache {
 	struct nm_hierarchy *hierarchy;
 	struct nm_event_filter *filter; /* or NULL */
+	struct nm_contended *contended; /* or NULL */
 	uint64_t references;            /* of the batches before */
 };
 
@@ -22,6 +24,7 @@ static void release(void *self)
 
 	nm_hierarchy_free(c->hierarchy);
 	nm_event_filter_free(c->filter);
+	nm_contended_free(c->contended);
 	free(c);
 }
 
@@ -68,6 +71,8 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 			nm_event_filter_attach(c->filter, c->hierarchy);
 	}
 	if (!status && nm_hierarchy_set_coalesced(c->hierarchy, setup->coalesced))
+		status = nm_fail_memory(err);
+	if (!status && nm_contended_new(&c->contended, c->hierarchy, options->machine->count))
 		status = nm_fail_memory(err);
 	if (!status && !options->instructions)
 		nm_hierarchy_expect_data(c->hierarchy);
@@ -125,10 +130,23 @@ static int keys(void *self, const struct nm_attribution *attributions, size_t co
 	return status;
 }
 
+static void released(void *self, uint64_t address, uint64_t size, uint32_t object)
+{
+	nm_contended_released(((struct cache *)self)->contended, address, size, object);
+}
+
+static int retired(void *self, struct nm_engine *program, uint64_t batch)
+{
+	(void)batch;
+	return nm_contended_retired(((struct cache *)self)->contended, program);
+}
+
 static int ending(void *self, struct nm_engine *program)
 {
-	(void)program;
-	return nm_hierarchy_sample_rest(((struct cache *)self)->hierarchy);
+	const struct cache *c = self;
+	int status = nm_contended_ending(c->contended, program);
+
+	return status ? status : nm_hierarchy_sample_rest(c->hierarchy);
 }
 
 /* ---- the result ----------------------------------------------------------------------------------- */
@@ -219,6 +237,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 
 	for (unsigned i = 0; i < count && !status; i++)
 		status = take_level(c->hierarchy, i, &levels[i], &result->levels[i]);
+	if (!status)
+		status = nm_contended_take(c->contended, result);
 	if (c->filter && !status)
 		status = nm_event_filter_take(c->filter, &result->events);
 	if (!status)
@@ -233,6 +253,8 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	}
 	if (!status)
 		merge_events(merge, &result->events);
+	if (!status)
+		nm_contended_merge(merge, result);
 	return status;
 }
 
@@ -242,6 +264,8 @@ const struct nm_pass nm_pass_cache = {.name = "cache",
 				      .batch = batch,
 				      .memory = memory,
 				      .keys = keys,
+				      .released = released,
+				      .retired = retired,
 				      .ending = ending,
 				      .finish = finish,
 				      .free = release};

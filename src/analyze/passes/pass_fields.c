@@ -22,7 +22,7 @@ static void release(void *self)
 {
 	struct nm_fields *f = self;
 
-	nm_vec_free(&f->owners);
+	nm_elements_done(&f->elements);
 	nm_map_done(&f->use_of);
 	nm_map_done(&f->sight_of);
 	nm_map_done(&f->line_of);
@@ -40,6 +40,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	if (!f)
 		return nm_fail_memory(err);
 	f->sampler = setup->sampler;
+	f->elements.patience = SEEN;
 	f->chosen = UINT64_MAX;
 	f->line_bytes = 64;
 	for (unsigned i = machine->count; i-- > 0;)
@@ -54,145 +55,6 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	}
 	*ret_self = f;
 	return 0;
-}
-
-/* ---- what an address is a part of ---- */
-
-/* An element at an address: which object, of what type, where it begins. */
-struct element {
-	const struct nm_type *type;
-	uint32_t object;
-	uint64_t start;    /* of the element */
-	uint64_t low, end; /* of the variable or block */
-};
-
-static struct nm_fields_owner *owner_of(struct nm_fields *f, uint32_t object)
-{
-	return nm_vec_reach(&f->owners, (size_t)object + 1) ? NULL : &f->owners.at[object];
-}
-
-/* The heap block around an address, also one that was released lately. */
-static int find_block(const struct nm_fields *f, uint64_t address, uint32_t object,
-		      struct nm_fields_gone *ret)
-{
-	struct nm_block b;
-	int named = nm_program_object(f->program, object)->kind == NM_OBJECT_NAMED;
-
-	if (nm_program_block(f->program, address, &b) && (named || b.object == object)) {
-		*ret = (struct nm_fields_gone){b.address, b.size, b.object};
-		return 1;
-	}
-	for (uint32_t i = 1; i <= NM_GONE && !named; i++) {
-		const struct nm_fields_gone *g = &f->gone[(f->next_gone - i) % NM_GONE];
-
-		if (address - g->address < g->size && g->object == object) {
-			*ret = *g;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* Blocks of a bucket: the type is asked for when it is worth it. */
-static int locate_block(struct nm_fields *f, uint64_t address, uint32_t object, struct element *to)
-{
-	struct nm_fields_owner *o = &f->owners.at[object];
-	struct nm_fields_gone block;
-
-	if (!o->typed && ++o->seen < SEEN)
-		return 0;
-	if (!find_block(f, address, object, &block))
-		return 0;
-	if (!o->typed) {
-		o->typed = 1;
-		o->type = nm_program_allocated_type(f->program, block.object, block.size);
-		if (o->type)
-			nm_program_set_type(f->program, object, o->type->name);
-	}
-	to->low = block.address;
-	to->end = block.address + block.size;
-	return o->type != NULL;
-}
-
-static int locate_variable(struct nm_fields *f, uint64_t address, uint32_t object, struct element *to)
-{
-	struct nm_fields_owner *o = &f->owners.at[object];
-
-	if (address - o->low >= o->end - o->low) {
-		struct nm_space_variable v;
-
-		if (!nm_program_variable(f->program, address, &v) ||
-		    (v.object != object && nm_program_object(f->program, object)->kind != NM_OBJECT_NAMED))
-			return 0;
-		o->low = v.low;
-		o->end = v.end;
-		o->type = v.type;
-		o->typed = 1;
-	}
-	to->low = o->low;
-	to->end = o->end;
-	return o->type != NULL;
-}
-
-/* Local variables: in the frame given, else in an open one, else where the function's frame was last. 
- * Functions of one name share an object; what is known is the frame of the first. */
-static int locate_local(struct nm_fields *f, uint64_t address, uint32_t object, struct nm_program_frame frame,
-			struct element *to)
-{
-	struct nm_fields_owner *o = &f->owners.at[object];
-
-	if (!o->typed && ++o->seen < SEEN)
-		return 0;
-	if (frame.end || nm_program_open_frame(f->program, address, object, &frame)) {
-		const struct nm_type *type = nm_program_frame_type(f->program, frame.pc);
-
-		if (!o->typed)
-			o->type = type;
-		o->typed = 1;
-		if (!type || type != o->type)
-			return 0;
-		o->low = frame.end - type->bytes;
-		o->end = frame.end;
-	}
-	to->low = o->low;
-	to->end = o->end;
-	return o->type && address - o->low < o->end - o->low;
-}
-
-/* 1 if the object's element there has fields.  frame: that it is in, if it is a local variable and that is
- * known. */
-static int locate_in(struct nm_fields *f, uint32_t object, uint64_t address, struct nm_program_frame frame,
-		     struct element *to)
-{
-	const struct nm_fields_owner *o = &f->owners.at[object];
-	struct nm_block b;
-	int found;
-
-	if (o->typed && !o->type)
-		return 0;
-	switch (nm_program_object(f->program, object)->kind) {
-	case NM_OBJECT_GLOBAL:
-	case NM_OBJECT_STATIC:
-	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(f, address, object, to); break;
-	case NM_OBJECT_HEAP: found = locate_block(f, address, object, to); break;
-	case NM_OBJECT_STACK: found = locate_local(f, address, object, frame, to); break;
-	case NM_OBJECT_NAMED:
-		found = nm_program_block(f->program, address, &b) ? locate_block(f, address, object, to)
-								  : locate_variable(f, address, object, to);
-		break;
-	default: f->owners.at[object].typed = 1; return 0;
-	}
-	if (!found)
-		return 0;
-	to->object = object;
-	to->type = f->owners.at[object].type;
-	to->start = to->low + (address - to->low) / to->type->bytes * to->type->bytes;
-	return 1;
-}
-
-static int locate(struct nm_fields *f, uint32_t object, uint64_t address, struct element *to)
-{
-	return locate_in(f, object, address, (struct nm_program_frame){0, 0}, to);
 }
 
 /* ---- uses ---- */
@@ -247,7 +109,7 @@ static int end_visits(struct nm_fields *f)
 	return status;
 }
 
-static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
+static int visit(struct nm_fields *f, const struct nm_element *at, uint32_t field)
 {
 	struct nm_fields_visit *v = &f->visits[nm_mix64(at->start) >> (64 - NM_VISITS_BITS)];
 
@@ -268,19 +130,19 @@ static int visit(struct nm_fields *f, const struct element *at, uint32_t field)
 static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t i)
 {
 	const struct nm_ref *r = &sample->refs[i];
-	uint32_t object = nm_program_attribution(f->program, r->attr)->object, field;
-	const struct nm_fields_owner *o = owner_of(f, object);
+	uint32_t object = nm_program_attribution(f->elements.program, r->attr)->object, field;
+	const struct nm_element_owner *o = nm_elements_owner(&f->elements, object);
 	struct nm_program_frame frame = {0, 0};
 	struct nm_fields_use *use;
-	struct element at;
+	struct nm_element at;
 
 	if (!o)
 		return NM_ENOMEM;
 	if (o->typed && !o->type)
 		return 0;
-	(void)nm_program_own_frame(f->program, sample->access[i], sample->frame_end[i], r->address, object,
-				   &frame);
-	if (!locate_in(f, object, r->address, frame, &at))
+	(void)nm_program_own_frame(f->elements.program, sample->access[i], sample->frame_end[i], r->address,
+				   object, &frame);
+	if (!nm_elements_find_in(&f->elements, object, r->address, frame, &at))
 		return 0;
 	field = nm_type_field(at.type, r->address - at.start);
 	if (field == NM_NO_FIELD)
@@ -296,7 +158,7 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 {
 	struct nm_fields *f = self;
 
-	f->program = program;
+	f->elements.program = program;
 	if (f->burst != sample->burst) {
 		if (end_visits(f))
 			return NM_ENOMEM;
@@ -314,13 +176,13 @@ static int sample(void *self, struct nm_engine *program, const struct nm_pass_sa
 
 static int read_miss(struct nm_fields *f, uint32_t attr, const struct nm_line_sample *g)
 {
-	uint32_t object = nm_program_attribution(f->program, attr)->object, field;
+	uint32_t object = nm_program_attribution(f->elements.program, attr)->object, field;
 	struct nm_fields_use *use;
-	struct element at;
+	struct nm_element at;
 
-	if (!owner_of(f, object))
+	if (!nm_elements_owner(&f->elements, object))
 		return NM_ENOMEM;
-	if (!locate(f, object, g->address, &at) ||
+	if (!nm_elements_find(&f->elements, object, g->address, &at) ||
 	    (field = nm_type_field(at.type, g->address - at.start)) == NM_NO_FIELD)
 		return 0;
 	use = use_of(f, attr, field);
@@ -347,7 +209,7 @@ static int is_used(const struct nm_line_sample *g, uint64_t line_end, uint64_t l
 }
 
 /* Of one element: its fields in the line, and those that were used. */
-static int read_element(struct nm_fields *f, const struct element *at, const struct nm_line_sample *g)
+static int read_element(struct nm_fields *f, const struct nm_element *at, const struct nm_line_sample *g)
 {
 	uint64_t line_end = g->address + f->line_bytes, there = 0, used = 0;
 
@@ -371,7 +233,7 @@ static int read_element(struct nm_fields *f, const struct element *at, const str
 }
 
 /* All elements of the variable or block in the line. */
-static int read_elements(struct nm_fields *f, struct element *at, const struct nm_line_sample *g)
+static int read_elements(struct nm_fields *f, struct nm_element *at, const struct nm_line_sample *g)
 {
 	uint64_t line_end = g->address + f->line_bytes, end = at->end < line_end ? at->end : line_end;
 	uint64_t first = at->low > g->address ? at->low : g->address;
@@ -387,18 +249,18 @@ static int read_elements(struct nm_fields *f, struct element *at, const struct n
 static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
 {
 	uint64_t line_end = g->address + f->line_bytes;
-	struct nm_fields_gone block;
-	struct element at;
+	struct nm_gone_block block;
+	struct nm_element at;
 
 	for (uint64_t a = g->address; a < line_end; a = (a | 15) + 1) {
 		struct nm_block b;
-		uint32_t of = nm_program_block(f->program, a, &b) ? b.object : object;
+		uint32_t of = nm_program_block(f->elements.program, a, &b) ? b.object : object;
 
-		if (!owner_of(f, of))
+		if (!nm_elements_owner(&f->elements, of))
 			return NM_ENOMEM;
-		if (!find_block(f, a, of, &block))
+		if (!nm_elements_block(&f->elements, a, of, &block))
 			continue;
-		if (locate(f, of, a, &at) && read_elements(f, &at, g))
+		if (nm_elements_find(&f->elements, of, a, &at) && read_elements(f, &at, g))
 			return NM_ENOMEM;
 		if (block.address + block.size > a)
 			a = block.address + block.size - 1;
@@ -409,20 +271,20 @@ static int read_blocks(struct nm_fields *f, uint32_t object, const struct nm_lin
 /* Of a line with several variables only that which the line was loaded for. */
 static int read_residency(struct nm_fields *f, uint32_t object, const struct nm_line_sample *g)
 {
-	const struct nm_fields_owner *o = owner_of(f, object);
+	const struct nm_element_owner *o = nm_elements_owner(&f->elements, object);
 	uint64_t end = g->address + f->line_bytes, a = g->address;
-	struct element at;
+	struct nm_element at;
 
 	if (!o)
 		return NM_ENOMEM;
 	if (o->typed && !o->type)
 		return 0;
-	if (nm_program_object(f->program, object)->kind == NM_OBJECT_HEAP)
+	if (nm_program_object(f->elements.program, object)->kind == NM_OBJECT_HEAP)
 		return read_blocks(f, object, g);
 	if (o->low > a && o->low < end)
 		a = o->low;
 	for (; a < end; a++)
-		if (is_used(g, end, a, a + 1) > 0 && locate(f, object, a, &at))
+		if (is_used(g, end, a, a + 1) > 0 && nm_elements_find(&f->elements, object, a, &at))
 			return read_elements(f, &at, g);
 	return 0;
 }
@@ -481,8 +343,8 @@ static int read_batch(struct nm_fields *f, struct nm_line_samples *samples)
 
 	for (size_t i = 0; i < samples->list.count && !status; i++) {
 		const struct nm_line_sample *g = &samples->list.at[i];
-		uint32_t attr = nm_program_attr_of_key(f->program, g->attr);
-		uint32_t object = nm_program_attribution(f->program, attr)->object;
+		uint32_t attr = nm_program_attr_of_key(f->elements.program, g->attr);
+		uint32_t object = nm_program_attribution(f->elements.program, attr)->object;
 
 		if (!g->residency)
 			status = read_miss(f, attr, g);
@@ -497,9 +359,7 @@ static int read_batch(struct nm_fields *f, struct nm_line_samples *samples)
 
 static void released(void *self, uint64_t address, uint64_t size, uint32_t object)
 {
-	struct nm_fields *f = self;
-
-	f->gone[f->next_gone++ % NM_GONE] = (struct nm_fields_gone){address, size, object};
+	nm_elements_released(&((struct nm_fields *)self)->elements, address, size, object);
 }
 
 /* The samples of a batch that was run a whole queue of batches ago. */
@@ -508,7 +368,7 @@ static int retired(void *self, struct nm_engine *program, uint64_t batch)
 	struct nm_fields *f = self;
 
 	assert(batch == f->read);
-	f->program = program;
+	f->elements.program = program;
 	f->read++;
 	return read_batch(f, &f->sampler->lists[batch % NM_SAMPLE_LISTS]);
 }
@@ -518,7 +378,7 @@ static int ending(void *self, struct nm_engine *program)
 	struct nm_fields *f = self;
 	int status = end_visits(f);
 
-	f->program = program;
+	f->elements.program = program;
 	for (; f->read < f->sampler->batches && !status; f->read++)
 		status = read_batch(f, &f->sampler->lists[f->read % NM_SAMPLE_LISTS]);
 	return status;

@@ -137,9 +137,11 @@ static unsigned first_data_level(const struct nm_machine *machine)
 	return i;
 }
 
-/* Only an inclusive level invalidates lines of the levels before it. */
+/* Only an inclusive level invalidates lines of the levels before it, or a protocol those of private ones. */
 static int is_invalidated(const struct nm_machine *machine, unsigned level)
 {
+	if (nm_machine_protocol(machine, level))
+		return 1;
 	while (++level < machine->count)
 		if (machine->levels[level].inclusion == NM_INCLUSIVE)
 			return 1;

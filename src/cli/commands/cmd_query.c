@@ -44,9 +44,9 @@ const struct nm_command nm_cmd_query = {
     .operands = "SQL",
     .details =
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
-	"instructions, code, code_lines, sources, sectors, prefetches, sites, walks, fields,\n"
-	"field_counts, affinity, hot_lines, contexts, context_counts, buckets, threads, curve, distances,\n"
-	"reuses, scope_distances, undebugged, pass_figures, cells, places.\n"
+	"instructions, code, code_lines, sources, sectors, prefetches, coherence, sharing, contenders,\n"
+	"messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
+	"buckets, threads, curve, distances, reuses, scope_distances, undebugged, pass_figures, cells, places.\n"
 	"nearmiss-query(1) describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",

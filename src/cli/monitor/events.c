@@ -60,6 +60,7 @@ static const struct nm_column residency_columns[] = {
     {.name = "evicting", .title = "in", .kind = NM_COLUMN_LOCATION, .compose = stay_evictor},
     {.name = "evictor", .title = "of", .kind = NM_COLUMN_TEXT},
     {.name = "core"},
+    {.name = "cause"},
 };
 
 static const struct nm_column event_columns[] = {
@@ -80,6 +81,7 @@ static const struct nm_column event_columns[] = {
     {.name = "victim_file"},
     {.name = "victim_line"},
     {.name = "core"},
+    {.name = "cause"},
 };
 enum {
 	RESIDENCY_COLUMNS = sizeof residency_columns / sizeof *residency_columns,
@@ -111,11 +113,13 @@ static int push_row(struct nm_monitor_view *s, const struct nm_value *row)
 	return 0;
 }
 
-/* The last column is the core whose cache it is. */
-static void put_core(const struct nm_monitor_view *s, struct nm_value *row, uint8_t core)
+/* The last columns are the core whose cache it is, and why a line was invalidated. */
+static void put_core_and_cause(struct nm_monitor_view *s, struct nm_value *row, unsigned core, unsigned cause)
 {
 	if (core)
-		row[s->table.column_count - 1] = nm_monitor_integer(core - 1u);
+		row[s->table.column_count - 2] = nm_monitor_integer(core - 1u);
+	if (cause)
+		row[s->table.column_count - 1] = nm_monitor_text(s, nm_cause_names[cause]);
 }
 
 static int add_residency(struct nm_monitor_view *s, const struct nm_result *r,
@@ -136,11 +140,11 @@ static int add_residency(struct nm_monitor_view *s, const struct nm_result *r,
 		put_site(s, row + RESIDENCY_EVICTOR, r, residency->evictor);
 		row[16] = nm_monitor_text(s, name_of(r, residency->evictor));
 	}
-	put_core(s, row, residency->core);
+	put_core_and_cause(s, row, residency->core, residency->cause);
 	return push_row(s, row);
 }
 
-/* Text shows the process and the core only if there are several. */
+/* Text shows the process, the core and the cause only if there are several. */
 static void choose_columns(struct nm_monitor_view *s, const struct nm_column *columns, unsigned count)
 {
 	memcpy(s->columns, columns, count * sizeof *columns);
@@ -149,9 +153,11 @@ static void choose_columns(struct nm_monitor_view *s, const struct nm_column *co
 	if (s->count > 1)
 		s->columns[0] =
 		    (struct nm_column){.name = "process", .title = "process", .kind = NM_COLUMN_TEXT};
-	if (s->request->machine->cores > 1)
-		s->columns[count - 1] =
-		    (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
+	if (s->request->machine->cores <= 1)
+		return;
+	s->columns[count - 2] = (struct nm_column){.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER};
+	s->columns[count - 1] =
+	    (struct nm_column){.name = "cause", .title = "invalidated by", .kind = NM_COLUMN_TEXT};
 }
 
 int nm_monitor_show_residencies(struct nm_monitor_view *s)
@@ -187,7 +193,7 @@ static int add_event(struct nm_monitor_view *s, const struct nm_result *r)
 		row[EVENT_VICTIM] = nm_monitor_text(s, name_of(r, e->victim));
 		put_site(s, row + EVENT_VICTIM + 1, r, e->victim);
 	}
-	put_core(s, row, e->core);
+	put_core_and_cause(s, row, e->core, e->cause);
 	return push_row(s, row);
 }
 

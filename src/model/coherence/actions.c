@@ -34,7 +34,7 @@ static struct nm_contention_pair *pair_with(struct nm_coherence *x, const struct
 }
 
 /* From now on the touches of the block are kept. */
-static void contend(struct nm_coherence *x, struct nm_block *block)
+static void contend(struct nm_coherence *x, struct nm_coherent_block *block)
 {
 	if (block->contended)
 		return;

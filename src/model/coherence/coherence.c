@@ -67,25 +67,25 @@ void nm_coherence_free(struct nm_coherence *x)
 
 /* ---- blocks and copies ------------------------------------------------------------------------------ */
 
-static struct nm_block *find_block(const struct nm_coherence *x, uint64_t number)
+static struct nm_coherent_block *find_block(const struct nm_coherence *x, uint64_t number)
 {
-	return (struct nm_block *)(uintptr_t)nm_map_get(&x->block_of, number, 0);
+	return (struct nm_coherent_block *)(uintptr_t)nm_map_get(&x->block_of, number, 0);
 }
 
-static struct nm_block *make_block(struct nm_coherence *x, uint64_t number)
+static struct nm_coherent_block *make_block(struct nm_coherence *x, uint64_t number)
 {
-	struct nm_block *block = x->free_blocks;
+	struct nm_coherent_block *block = x->free_blocks;
 
 	if (block)
-		x->free_blocks = (struct nm_block *)block->copies;
+		x->free_blocks = (struct nm_coherent_block *)block->copies;
 	else if (!(block = nm_arena_alloc(&x->arena, sizeof *block)))
 		return NULL;
-	*block = (struct nm_block){.number = number,
-				   .contended = nm_map_get(&x->contention->contended, number, 0) != 0};
+	*block = (struct nm_coherent_block){
+	    .number = number, .contended = nm_map_get(&x->contention->contended, number, 0) != 0};
 	return nm_map_put(&x->block_of, number, (uintptr_t)block) ? NULL : block;
 }
 
-static struct nm_copy *make_copy(struct nm_coherence *x, struct nm_block *block, unsigned core)
+static struct nm_copy *make_copy(struct nm_coherence *x, struct nm_coherent_block *block, unsigned core)
 {
 	const size_t bytes =
 	    sizeof(struct nm_copy) + (NM_MASK_LOST + x->level_count) * x->words * sizeof(uint64_t);
@@ -112,7 +112,7 @@ static struct nm_recent_copy *recent_of(const struct nm_coherence *x, unsigned c
 static struct nm_copy *find_copy(const struct nm_coherence *x, unsigned core, uint64_t number)
 {
 	struct nm_recent_copy *recent = recent_of(x, core, number);
-	const struct nm_block *block;
+	const struct nm_coherent_block *block;
 	struct nm_copy *copy;
 
 	if (recent->copy && recent->number == number)
@@ -129,7 +129,7 @@ static struct nm_copy *find_copy(const struct nm_coherence *x, unsigned core, ui
 static struct nm_copy *find_or_make_copy(struct nm_coherence *x, unsigned core, uint64_t number)
 {
 	struct nm_copy *copy = find_copy(x, core, number);
-	struct nm_block *block;
+	struct nm_coherent_block *block;
 
 	if (copy)
 		return copy;
@@ -146,7 +146,7 @@ static struct nm_copy *find_or_make_copy(struct nm_coherence *x, unsigned core, 
 
 static void forget(struct nm_coherence *x, struct nm_copy *copy)
 {
-	struct nm_block *block = copy->block;
+	struct nm_coherent_block *block = copy->block;
 	struct nm_recent_copy *recent = recent_of(x, copy->core, block->number);
 	struct nm_copy **at = &block->copies;
 
@@ -202,7 +202,7 @@ void nm_coherence_touch(struct nm_coherence *x, int write)
 	if (copy->fresh)
 		nm_doubts_touch(x, copy);
 	if (x->touch) {
-		struct nm_touch *t = &x->contention->touches.at[x->touch - 1];
+		struct nm_contended_touch *t = &x->contention->touches.at[x->touch - 1];
 
 		*(write ? &t->writes : &t->reads) += 1;
 		copy->touch = x->touch;

@@ -60,7 +60,7 @@ struct nm_copy {
 	struct nm_copy *next; /* of the same block */
 	struct nm_copy *before,
 	    *after; /* of the core's valid copies; `before` of the first is its list's head */
-	struct nm_block *block;
+	struct nm_coherent_block *block;
 	struct nm_doubt *doubts;
 	uint32_t attr;  /* that loaded it */
 	uint32_t touch; /* 1 + index of that, or of its last; 0: none */
@@ -80,7 +80,7 @@ enum {
 	NM_MASK_LOST     /* from here on one for each private level: what an invalidation took from it */
 };
 
-struct nm_block {
+struct nm_coherent_block {
 	uint64_t number;
 	struct nm_copy *copies;
 	int contended; /* its touches are kept (contention.h) */
@@ -102,13 +102,13 @@ struct nm_coherence {
 	const struct nm_protocol *protocol;
 	unsigned cores, level_count, words, block_shift;
 	struct nm_private_levels *core; /* [cores] */
-	struct nm_map block_of;         /* number -> address of struct nm_block */
+	struct nm_map block_of;         /* number -> address of struct nm_coherent_block */
 	struct nm_homes *homes;         /* borrowed */
 	struct nm_contention *contention;
 	struct nm_traffic traffic;
 	struct nm_arena arena;
 	struct nm_copy *free_copies;
-	struct nm_block *free_blocks;
+	struct nm_coherent_block *free_blocks;
 	struct nm_doubt *free_doubts;
 	int failed; /* memory ran out */
 	/* The reference in hand, between acquire and touch. */

@@ -15,7 +15,7 @@ void nm_contention_done(struct nm_contention *s)
 		nm_vec_free(&s->fresh[i]);
 }
 
-static int is_touch(const struct nm_touch *t, uint64_t address, uint32_t bytes, uint32_t attr)
+static int is_touch(const struct nm_contended_touch *t, uint64_t address, uint32_t bytes, uint32_t attr)
 {
 	return t->address == address && t->attr == attr && t->bytes == bytes;
 }
@@ -37,7 +37,8 @@ uint32_t nm_contention_touch(struct nm_contention *s, uint32_t last, uint64_t ad
 		return 0;
 	}
 	at = s->touches.count;
-	if (nm_vec_push(&s->touches, (struct nm_touch){.address = address, .attr = attr, .bytes = bytes}) ||
+	if (nm_vec_push(&s->touches,
+			(struct nm_contended_touch){.address = address, .attr = attr, .bytes = bytes}) ||
 	    nm_map_put(&s->touch_of, key, at) ||
 	    nm_vec_push(&s->fresh[s->batches % NM_TOUCH_LISTS],
 			(struct nm_touch_place){address, attr, (uint32_t)at})) {

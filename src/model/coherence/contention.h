@@ -15,7 +15,7 @@
 #include "map.h"
 #include "vector.h"
 
-struct nm_touch {
+struct nm_contended_touch {
 	uint64_t address;
 	uint32_t attr, bytes;
 	uint64_t reads, writes;
@@ -40,7 +40,7 @@ struct nm_touch_place {
 enum { NM_TOUCHES_MOST = 1 << 20, NM_TOUCH_LISTS = 512 };
 
 struct nm_contention {
-	struct nm_vec(struct nm_touch) touches;
+	struct nm_vec(struct nm_contended_touch) touches;
 	struct nm_vec(struct nm_contention_pair) pairs;
 	struct nm_map touch_of, pair_of, contended;                 /* contended: by number of block */
 	struct nm_vec(struct nm_touch_place) fresh[NM_TOUCH_LISTS]; /* by batch, modulo */

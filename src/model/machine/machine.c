@@ -166,6 +166,25 @@ void nm_machine_set_cores(struct nm_machine *m, unsigned cores)
 	}
 }
 
+const char *nm_machine_protocol(const struct nm_machine *m, unsigned i)
+{
+	unsigned first = 0;
+
+	while (!nm_machine_same(m->levels[first].name, m->levels[i].name))
+		first++;
+	return m->cores > 1 && nm_machine_private(m, i) && nm_level_is_coherent(&m->levels[first])
+		   ? m->levels[first].protocol->name
+		   : NULL;
+}
+
+int nm_machine_is_last(const struct nm_machine *m, unsigned i)
+{
+	for (unsigned j = i + 1; j < m->count; j++)
+		if (takes(&m->levels[j], &m->levels[i]))
+			return 0;
+	return !m->levels[i].pages;
+}
+
 unsigned nm_machine_core(const struct nm_machine *m, uint32_t thread)
 {
 	unsigned mapped = thread - 1 < NM_MAPPED_THREADS ? m->core_of[thread - 1] : 0;

@@ -129,6 +129,10 @@ int nm_machine_private(const struct nm_machine *machine, unsigned i);
  * not depend on what others do. */
 void nm_machine_set_cores(struct nm_machine *machine, unsigned cores);
 
+/* The name of the protocol that keeps level i coherent, or NULL; whether level i asks memory for its fills. */
+const char *nm_machine_protocol(const struct nm_machine *machine, unsigned i);
+int nm_machine_is_last(const struct nm_machine *machine, unsigned i);
+
 /* The core of a thread; both begin with 1 and 0. */
 unsigned nm_machine_core(const struct nm_machine *machine, uint32_t thread);
 

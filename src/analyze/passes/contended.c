@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contended.c - see contended.h.
+ */
+#include "contended.h"
+
+#include <stdlib.h>
+
+#include "coherence.h"
+#include "elements.h"
+#include "protocol.h"
+#include "workers.h"
+
+_Static_assert(NM_TOUCH_LISTS > NM_WORKERS_QUEUE + 1, "no list is written to before it was read");
+
+/* What a touch is of. */
+struct place {
+	const struct nm_type *type;
+	uint32_t field;   /* NM_NO_FIELD: none */
+	int64_t position; /* in the variable or block; -1: not known */
+};
+
+/* One machine's. */
+struct machine {
+	const struct nm_coherence *coherence;
+	unsigned level;                     /* the first */
+	uint64_t read;                      /* batches whose touches were looked at */
+	struct nm_vec(struct place) places; /* by touch */
+};
+
+struct nm_contended {
+	struct machine machines[NM_MAX_LEVELS];
+	unsigned count;
+	struct nm_elements elements;
+};
+
+int nm_contended_new(struct nm_contended **ret_contended, const struct nm_hierarchy *hierarchy,
+		     unsigned levels)
+{
+	struct nm_contended *c = NULL;
+
+	for (unsigned i = 0; i < levels; i++) {
+		const struct nm_coherence *coherence = nm_hierarchy_coherence(hierarchy, i);
+
+		if (!coherence)
+			continue;
+		if (!c && !(c = calloc(1, sizeof *c)))
+			return NM_ENOMEM;
+		c->machines[c->count++] = (struct machine){.coherence = coherence, .level = i};
+	}
+	*ret_contended = c;
+	return 0;
+}
+
+void nm_contended_free(struct nm_contended *c)
+{
+	for (unsigned i = 0; c && i < c->count; i++)
+		nm_vec_free(&c->machines[i].places);
+	if (c)
+		nm_elements_done(&c->elements);
+	free(c);
+}
+
+void nm_contended_released(struct nm_contended *c, uint64_t address, uint64_t size, uint32_t object)
+{
+	if (c)
+		nm_elements_released(&c->elements, address, size, object);
+}
+
+/* Where a variable or block begins, of which the type is not known. */
+static int64_t position_of(struct nm_elements *e, uint32_t object, uint64_t address)
+{
+	struct nm_space_variable variable;
+	struct nm_gone_block block;
+
+	if (nm_elements_block(e, address, object, &block))
+		return (int64_t)(address - block.address);
+	if (nm_program_variable(e->program, address, &variable) &&
+	    address - variable.low < variable.end - variable.low)
+		return (int64_t)(address - variable.low);
+	return -1;
+}
+
+static int look_at(struct nm_contended *c, struct machine *m, const struct nm_touch_place *touch)
+{
+	uint32_t attr = nm_program_attr_of_key(c->elements.program, touch->attr);
+	uint32_t object = nm_program_attribution(c->elements.program, attr)->object;
+	struct place place = {.field = NM_NO_FIELD, .position = -1};
+	struct nm_element at;
+
+	if (!nm_elements_owner(&c->elements, object))
+		return NM_ENOMEM;
+	if (nm_elements_find(&c->elements, object, touch->address, &at)) {
+		place.type = at.type;
+		place.field = nm_type_field(at.type, touch->address - at.start);
+		place.position = (int64_t)(touch->address - at.low);
+	} else {
+		place.position = position_of(&c->elements, object, touch->address);
+	}
+	if (nm_vec_reach(&m->places, (size_t)touch->touch + 1))
+		return NM_ENOMEM;
+	m->places.at[touch->touch] = place;
+	return 0;
+}
+
+/* The touches that came with the next batch, which was run. */
+static int look_at_batch(struct nm_contended *c, struct machine *m)
+{
+	const struct nm_contention *contention = m->coherence->contention;
+	const size_t list = ++m->read % NM_TOUCH_LISTS;
+	int status = 0;
+
+	for (size_t i = 0; i < contention->fresh[list].count && !status; i++)
+		status = look_at(c, m, &contention->fresh[list].at[i]);
+	return status;
+}
+
+int nm_contended_retired(struct nm_contended *c, struct nm_engine *program)
+{
+	int status = 0;
+
+	if (!c)
+		return 0;
+	c->elements.program = program;
+	for (unsigned i = 0; i < c->count && !status; i++)
+		status = look_at_batch(c, &c->machines[i]);
+	return status;
+}
+
+int nm_contended_ending(struct nm_contended *c, struct nm_engine *program)
+{
+	int status = 0;
+
+	if (!c)
+		return 0;
+	c->elements.program = program;
+	for (unsigned i = 0; i < c->count && !status; i++)
+		while (c->machines[i].read < c->machines[i].coherence->contention->batches && !status)
+			status = look_at_batch(c, &c->machines[i]);
+	return status;
+}
+
+/* ---- the result ----------------------------------------------------------------------------------- */
+
+static int take_touches(const struct machine *m, struct nm_result_coherence *to)
+{
+	const struct nm_contention *from = m->coherence->contention;
+
+	to->touches = calloc(from->touches.count + 1, sizeof *to->touches);
+	if (!to->touches)
+		return NM_ENOMEM;
+	to->touch_count = from->touches.count;
+	for (size_t i = 0; i < to->touch_count; i++) {
+		const struct place *place =
+		    i < m->places.count && m->places.at[i].type ? &m->places.at[i] : NULL;
+		struct nm_result_touch *t = &to->touches[i];
+
+		t->touch = from->touches.at[i];
+		t->position = i < m->places.count ? m->places.at[i].position : -1;
+		if (!place)
+			continue;
+		t->type = place->type->name;
+		t->structure = place->type->bytes;
+		if (place->field != NM_NO_FIELD) {
+			t->field = place->type->fields[place->field].name;
+			t->field_offset = place->type->fields[place->field].offset;
+		}
+	}
+	return 0;
+}
+
+static int take_pairs(const struct machine *m, struct nm_result_coherence *to)
+{
+	const struct nm_contention *from = m->coherence->contention;
+
+	to->pairs = calloc(from->pairs.count + 1, sizeof *to->pairs);
+	if (!to->pairs)
+		return NM_ENOMEM;
+	to->pair_count = from->pairs.count;
+	for (size_t i = 0; i < to->pair_count; i++)
+		to->pairs[i] = from->pairs.at[i];
+	return 0;
+}
+
+int nm_contended_take(const struct nm_contended *c, struct nm_result *result)
+{
+	int status = 0;
+
+	if (!c)
+		return 0;
+	result->coherence = calloc(c->count, sizeof *result->coherence);
+	if (!result->coherence)
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < c->count && !status; i++) {
+		const struct nm_coherence *x = c->machines[i].coherence;
+		struct nm_result_coherence *to = &result->coherence[result->coherence_count++];
+
+		to->level = c->machines[i].level;
+		to->block = x->traffic.block;
+		to->traffic = x->traffic;
+		to->left_out = x->contention->left_out;
+		status = take_touches(&c->machines[i], to);
+		if (!status)
+			status = take_pairs(&c->machines[i], to);
+	}
+	return status;
+}
+
+void nm_contended_merge(const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	for (size_t i = 0; i < result->coherence_count; i++) {
+		const struct nm_result_coherence *c = &result->coherence[i];
+
+		for (size_t k = 0; k < c->touch_count; k++)
+			c->touches[k].touch.attr = merge->keys[c->touches[k].touch.attr];
+		for (size_t k = 0; k < c->pair_count; k++) {
+			c->pairs[k].by = merge->keys[c->pairs[k].by];
+			c->pairs[k].of = merge->keys[c->pairs[k].of];
+		}
+	}
+}

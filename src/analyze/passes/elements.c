@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elements.c - see elements.h.
+ */
+#include "elements.h"
+
+struct nm_element_owner *nm_elements_owner(struct nm_elements *e, uint32_t object)
+{
+	return nm_vec_reach(&e->owners, (size_t)object + 1) ? NULL : &e->owners.at[object];
+}
+
+/* The heap block around an address, also one that was released lately. */
+int nm_elements_block(const struct nm_elements *e, uint64_t address, uint32_t object,
+		      struct nm_gone_block *ret)
+{
+	struct nm_block b;
+	int named = nm_program_object(e->program, object)->kind == NM_OBJECT_NAMED;
+
+	if (nm_program_block(e->program, address, &b) && (named || b.object == object)) {
+		*ret = (struct nm_gone_block){b.address, b.size, b.object};
+		return 1;
+	}
+	for (uint32_t i = 1; i <= NM_GONE && !named; i++) {
+		const struct nm_gone_block *g = &e->gone[(e->next_gone - i) % NM_GONE];
+
+		if (address - g->address < g->size && g->object == object) {
+			*ret = *g;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Blocks of a bucket: the type is asked for when it is worth it. */
+static int locate_block(struct nm_elements *e, uint64_t address, uint32_t object, struct nm_element *to)
+{
+	struct nm_element_owner *o = &e->owners.at[object];
+	struct nm_gone_block block;
+
+	if (!o->typed && ++o->seen < e->patience)
+		return 0;
+	if (!nm_elements_block(e, address, object, &block))
+		return 0;
+	if (!o->typed) {
+		o->typed = 1;
+		o->type = nm_program_allocated_type(e->program, block.object, block.size);
+		if (o->type)
+			nm_program_set_type(e->program, object, o->type->name);
+	}
+	to->low = block.address;
+	to->end = block.address + block.size;
+	return o->type != NULL;
+}
+
+static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t object, struct nm_element *to)
+{
+	struct nm_element_owner *o = &e->owners.at[object];
+
+	if (address - o->low >= o->end - o->low) {
+		struct nm_space_variable v;
+
+		if (!nm_program_variable(e->program, address, &v) ||
+		    (v.object != object && nm_program_object(e->program, object)->kind != NM_OBJECT_NAMED))
+			return 0;
+		o->low = v.low;
+		o->end = v.end;
+		o->type = v.type;
+		o->typed = 1;
+	}
+	to->low = o->low;
+	to->end = o->end;
+	return o->type != NULL;
+}
+
+/* Local variables: in the frame given, else in an open one, else where the function's frame was last. 
+ * Functions of one name share an object; what is known is the frame of the first. */
+static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object,
+			struct nm_program_frame frame, struct nm_element *to)
+{
+	struct nm_element_owner *o = &e->owners.at[object];
+
+	if (!o->typed && ++o->seen < e->patience)
+		return 0;
+	if (frame.end || nm_program_open_frame(e->program, address, object, &frame)) {
+		const struct nm_type *type = nm_program_frame_type(e->program, frame.pc);
+
+		if (!o->typed)
+			o->type = type;
+		o->typed = 1;
+		if (!type || type != o->type)
+			return 0;
+		o->low = frame.end - type->bytes;
+		o->end = frame.end;
+	}
+	to->low = o->low;
+	to->end = o->end;
+	return o->type && address - o->low < o->end - o->low;
+}
+
+int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address,
+			struct nm_program_frame frame, struct nm_element *to)
+{
+	const struct nm_element_owner *o = &e->owners.at[object];
+	struct nm_block b;
+	int found;
+
+	if (o->typed && !o->type)
+		return 0;
+	switch (nm_program_object(e->program, object)->kind) {
+	case NM_OBJECT_GLOBAL:
+	case NM_OBJECT_STATIC:
+	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(e, address, object, to); break;
+	case NM_OBJECT_HEAP: found = locate_block(e, address, object, to); break;
+	case NM_OBJECT_STACK: found = locate_local(e, address, object, frame, to); break;
+	case NM_OBJECT_NAMED:
+		found = nm_program_block(e->program, address, &b) ? locate_block(e, address, object, to)
+								  : locate_variable(e, address, object, to);
+		break;
+	default: e->owners.at[object].typed = 1; return 0;
+	}
+	if (!found)
+		return 0;
+	to->object = object;
+	to->type = e->owners.at[object].type;
+	to->start = to->low + (address - to->low) / to->type->bytes * to->type->bytes;
+	return 1;
+}
+
+int nm_elements_find(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
+{
+	return nm_elements_find_in(e, object, address, (struct nm_program_frame){0, 0}, to);
+}
+
+void nm_elements_released(struct nm_elements *e, uint64_t address, uint64_t size, uint32_t object)
+{
+	e->gone[e->next_gone++ % NM_GONE] = (struct nm_gone_block){address, size, object};
+}
+
+void nm_elements_done(struct nm_elements *e) { nm_vec_free(&e->owners); }

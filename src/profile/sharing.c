@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sharing.c - stores what cores contend for, and what their protocol took.
+ *
+ * Attributions that share a thread and a place are not summed here: rows of the views may be several, and are summed by who
+ * asks.
+ */
+#include "profile_priv.h"
+
+static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?)";
+static const char message_sql[] = "INSERT INTO message VALUES(?,?,?,?,?)";
+
+/* A row that is being made. */
+struct row {
+	const struct nm_result_writer *w;
+	sqlite3_stmt *insert;
+	int column, status;
+};
+
+static void number(struct row *r, uint64_t value)
+{
+	sqlite3_bind_int64(r->insert, ++r->column, (sqlite3_int64)value);
+}
+
+static void number_or_null(struct row *r, uint64_t value, int is_known)
+{
+	if (is_known)
+		number(r, value);
+	else
+		sqlite3_bind_null(r->insert, ++r->column);
+}
+
+/* By the number of the text. */
+static void name(struct row *r, const char *text)
+{
+	sqlite3_int64 id = 0;
+
+	if (!r->status)
+		r->status = nm_names_text(&r->w->store->names, text, &id);
+	number_or_null(r, (uint64_t)id, id != 0);
+}
+
+static void thread_and_place(struct row *r, uint32_t attr)
+{
+	number(r, r->w->result->attrs[attr].thread);
+	number(r, (uint64_t)r->w->places + r->w->index.place_of[attr]);
+}
+
+static void end(struct row *r)
+{
+	int status = sqlite3_step(r->insert);
+
+	sqlite3_reset(r->insert);
+	r->column = 0;
+	if (status != SQLITE_DONE && !r->status)
+		r->status = status;
+}
+
+static void store_touch(struct row *r, const struct nm_result_coherence *c, const struct nm_result_touch *t)
+{
+	const struct nm_contended_touch *touch = &t->touch;
+	const uint64_t block = touch->address & ~(c->block - 1);
+
+	number(r, (uint64_t)nm_level_id(r->w, c->level));
+	number(r, block);
+	number(r, touch->address - block);
+	number(r, touch->bytes);
+	thread_and_place(r, touch->attr);
+	name(r, t->type);
+	number_or_null(r, t->structure, t->type != NULL);
+	name(r, t->field);
+	number_or_null(r, t->field_offset, t->field != NULL);
+	number_or_null(r, (uint64_t)t->position, t->position >= 0);
+	number(r, touch->reads);
+	number(r, touch->writes);
+	number(r, touch->misses);
+	number(r, touch->false_misses);
+	number(r, touch->invalidations);
+	end(r);
+}
+
+static void store_contender(struct row *r, const struct nm_result_coherence *c,
+			    const struct nm_contention_pair *p)
+{
+	number(r, (uint64_t)nm_level_id(r->w, c->level));
+	number_or_null(r, p->block, p->block != 0);
+	thread_and_place(r, p->by);
+	thread_and_place(r, p->of);
+	number(r, p->invalidations);
+	number(r, p->interventions);
+	number(r, p->writebacks);
+	number(r, p->upgrades);
+	end(r);
+}
+
+static void store_message(struct row *r, const struct nm_result_coherence *c, enum nm_fabric fabric,
+			  enum nm_message message)
+{
+	number(r, (uint64_t)nm_level_id(r->w, c->level));
+	sqlite3_bind_text(r->insert, ++r->column, nm_fabric_names[fabric], -1, SQLITE_STATIC);
+	sqlite3_bind_text(r->insert, ++r->column, nm_message_names[message], -1, SQLITE_STATIC);
+	number(r, nm_traffic_messages(&c->traffic, fabric, message));
+	number(r, nm_traffic_bytes(&c->traffic, fabric, message));
+	end(r);
+}
+
+static void store_machine(struct row *touches, struct row *contenders, struct row *messages,
+			  const struct nm_result_coherence *c)
+{
+	for (size_t i = 0; i < c->touch_count && !touches->status; i++)
+		store_touch(touches, c, &c->touches[i]);
+	for (size_t i = 0; i < c->pair_count && !contenders->status; i++)
+		store_contender(contenders, c, &c->pairs[i]);
+	for (unsigned i = 0; i < NM_FABRICS * NM_MESSAGES && !messages->status; i++)
+		store_message(messages, c, (enum nm_fabric)(i / NM_MESSAGES),
+			      (enum nm_message)(i % NM_MESSAGES));
+}
+
+int nm_store_sharing(const struct nm_result_writer *w)
+{
+	static const char *const sql[] = {touch_sql, contender_sql, message_sql};
+	struct row rows[3] = {{.w = w}, {.w = w}, {.w = w}};
+	int status = 0;
+
+	for (unsigned i = 0; i < 3 && !status; i++)
+		status = sqlite3_prepare_v2(w->store->db, sql[i], -1, &rows[i].insert, NULL);
+	for (size_t i = 0; i < w->result->coherence_count && !status; i++)
+		store_machine(&rows[0], &rows[1], &rows[2], &w->result->coherence[i]);
+	for (unsigned i = 0; i < 3; i++) {
+		sqlite3_finalize(rows[i].insert);
+		if (!status)
+			status = rows[i].status;
+	}
+	return status;
+}
