@@ -284,16 +284,16 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 	return sources == 1;
 }
 
-/* Where what is known of a line that leaves can be handed on by fast.c itself, and where the next level
- * knows what is cold. */
+/* Which levels form chains, and where the next level knows what is cold; from the last level on. */
 static void find_short_cuts(struct nm_hierarchy *h)
 {
-	for (unsigned u = 0; u < unit_count(h); u++) {
+	for (unsigned u = unit_count(h); u-- > 0;) {
 		struct nm_cache *c = &h->units[u];
 		int like = c->next && c->line_shift == c->next->line_shift;
 
-		c->same_lines_below = like && !c->masks && !c->next->spec.write_through;
 		c->next_knows_cold = like && !c->next->general && has_one_source(h, c->next);
+		c->cold_from = c->next_knows_cold ? c->next->cold_from : c;
+		c->chained = !c->general && !c->sink && (!c->next || (like && c->next->chained));
 	}
 }
 

@@ -35,8 +35,10 @@ void nm_hierarchy_use(struct nm_hierarchy *h, const struct nm_lookup *lookup)
 void nm_hierarchy_watch(struct nm_hierarchy *h, const struct nm_monitor *monitor)
 {
 	h->sink.monitor = *monitor;
-	for (unsigned u = 0; u < unit_count(h); u++)
+	for (unsigned u = 0; u < unit_count(h); u++) {
 		h->units[u].sink = &h->sink;
+		h->units[u].chained = 0;
+	}
 }
 
 void nm_hierarchy_set_sampler(struct nm_hierarchy *h, struct nm_sampler *sampler)

@@ -7,6 +7,7 @@
  */
 #include "sampler.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cache.h"
@@ -89,14 +90,10 @@ void nm_sampler_load(struct nm_sampler *w, uint64_t address, uint32_t attr, unsi
 	w->latest = w->failed ? 0 : w->to->list.count;
 }
 
-/* Between a load of the first level and what further levels load for it no other load comes, but of another
- * line. */
-void nm_sampler_further(struct nm_sampler *w, uint64_t address, const struct nm_cache *c)
+void nm_sampler_further(struct nm_sampler *w, size_t miss, const struct nm_cache *c)
 {
-	struct nm_line_sample *miss = w->latest ? &w->to->list.at[w->latest - 1] : NULL;
-
-	if (miss && miss->address >> c->line_shift == address >> c->line_shift)
-		miss->loaded |= 1u << c->level;
+	assert(miss && miss <= w->to->list.count);
+	w->to->list.at[miss - 1].loaded |= 1u << c->level;
 }
 
 void nm_sampler_residency(struct nm_cache *c, uint32_t slot)

@@ -73,12 +73,20 @@ static inline uint64_t nm_sampler_hash(uint64_t line)
 	return line ^ line << 32;
 }
 
+/* Whether the load of a line, for the level above, is for the latest miss that was told of: between the two no other load
+ * comes, but of another line. */
+static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t address, unsigned line_shift)
+{
+	return w->due == w->gap && w->latest &&
+	       w->to->list.at[w->latest - 1].address >> line_shift == address >> line_shift;
+}
+
 struct nm_cache;
 
-/* A load that is due; a further level loads, perhaps for the latest miss; a residency that is to be told;
+/* A load that is due; a further level loads for a miss, by its number in the list, and 1; a residency that is to be told;
  * what is in the level at the end. */
 void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
-void nm_sampler_further(struct nm_sampler *sampler, uint64_t address, const struct nm_cache *cache);
+void nm_sampler_further(struct nm_sampler *sampler, size_t miss, const struct nm_cache *cache);
 void nm_sampler_residency(struct nm_cache *cache, uint32_t slot);
 void nm_sampler_rest(struct nm_cache *cache);
 

@@ -83,7 +83,7 @@ void nm_general_free(struct nm_general *u)
 /* Of a last level of hundreds of megabytes most programs touch little. */
 static int make_arrays(struct nm_cache *c, uint64_t slots)
 {
-	if (slots > NM_LOG_ENTRY)
+	if (slots > NM_LOG_LEFT)
 		return NM_ENOMEM;
 	c->tags = nm_lazy_array(slots + 1, sizeof *c->tags);
 	c->timestamps = nm_lazy_array(slots, sizeof *c->timestamps);
@@ -141,6 +141,8 @@ int nm_cache_init(struct nm_cache *c, const struct nm_level_spec *spec,
 	if (sets > UINT64_MAX / sectors / c->ways)
 		return NM_ENOMEM;
 	c->slots = sets * c->ways * sectors + context->reserved_slots;
+	if (!context->general && !(c->misses = aligned_alloc(64, NM_MISSES * sizeof *c->misses)))
+		return NM_ENOMEM;
 	if (make_arrays(c, c->slots) || (context->general && nm_general_new(c, context)) || make_aids(c) ||
 	    nm_shadow_init(&c->shadow, sets * spec->ways * sectors, c->timestamps, c->slots) ||
 	    nm_counters_init(&c->counters, sectors > 1 || context->queue || context->has_extras,
@@ -157,6 +159,7 @@ void nm_cache_done(struct nm_cache *c)
 	nm_lazy_array_free(c->timestamps, c->slots, sizeof *c->timestamps);
 	nm_lazy_array_free(c->residencies, c->slots, sizeof *c->residencies);
 	nm_lazy_array_free(c->masks, c->slots, c->words * sizeof *c->masks);
+	free(c->misses);
 	free(c->predicted);
 	nm_way_index_free(c->way_index);
 	nm_general_free(c->general);

@@ -44,6 +44,20 @@ static inline void nm_residency_serve(struct nm_residency *residency, unsigned w
 	residency->served += times;
 }
 
+/* A line that a level of a chain (fast_chain.h) loaded, and the one that left for it. */
+struct nm_miss {
+	_Alignas(64) uint64_t line;    /* NM_NO_LINE: none; */
+	uint64_t left;                 /* NM_NO_LINE: none */
+	struct nm_residency residency; /* of what left; below: where the next level may have it */
+	uint32_t attr;
+	uint32_t sample; /* of this load in the sampler's list, and 1; 0: none */
+	uint32_t below;  /* slot where the next level may have the line */
+	uint8_t write, class, foreseen;
+};
+_Static_assert(sizeof(struct nm_miss) == 64, "one line of the host's cache");
+
+enum { NM_MISSES = 128 };
+
 struct nm_cache;
 struct nm_coalesced_table;
 struct nm_prefetch_queue;
@@ -83,11 +97,14 @@ struct nm_cache {
 	const struct nm_lookup *lookup;
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL */
 	struct nm_level_spec spec;
-	int first;            /* takes the program's references only, no fills */
-	int same_lines_below; /* what is known of a line goes to the next level as it is */
+	int first;           /* takes the program's references only, no fills */
 	int next_knows_cold; /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;            /* the latest fill was of a line never seen before */
-	int failed;          /* memory ran out: 1; a plug-in named no slot: NM_EPLUGIN */
+	int chained;         /* fast_chain.h: it puts off what it asks of the next level */
+	struct nm_miss *misses; /* [NM_MISSES], of which the next level is still to be told */
+	uint32_t miss_count;
+	struct nm_cache *cold_from; /* the furthest level that next_knows_cold leads to */
+	int failed;                 /* memory ran out: 1; a plug-in named no slot: NM_EPLUGIN */
 	struct nm_event_sink *sink; /* of a hierarchy that is watched, else NULL */
 	uint8_t level;              /* index in the machine, for the sink */
 	uint16_t core;              /* 1 + whose it is; 0: there is one for all */
@@ -192,8 +209,8 @@ static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, ui
 	}
 	if (c->sampler && !--c->sampler->due)
 		nm_sampler_load(c->sampler, address, attr, write);
-	if (c->upper_sampler && c->upper_sampler->due == c->upper_sampler->gap)
-		nm_sampler_further(c->upper_sampler, address, c);
+	if (c->upper_sampler && nm_sampler_is_latest(c->upper_sampler, address, c->line_shift))
+		nm_sampler_further(c->upper_sampler, c->upper_sampler->latest, c);
 }
 static inline void nm_cache_sample_residency(struct nm_cache *c, uint32_t slot)
 {

@@ -16,11 +16,10 @@
  * Counting rules served here: a reference that spans lines touches each of them and misses once, however many are loaded; a
  * fetch that stands for `weight` instructions serves `weight` accesses of each line that it touches, and misses once.
  *
- * Dropped: one loop with a search of the tags; eight references at a time with AVX-512; lists of loads handed from level to
- * level by batch, so that sets could be shared out to threads: longer to write and read than what is done here.
+ * Dropped: one loop with a search of the tags; eight references at a time with AVX-512.
  */
 #include "coalesced.h"
-#include "fast_miss.h"
+#include "fast_chain.h"
 
 _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8 &&
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
@@ -227,11 +226,15 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct
 						      struct shape shape)
 {
 	const uint64_t line = loader.address >> shape.line_shift;
-	const uint32_t set = (uint32_t)(line & c->set_mask) * shape.ways;
+	const uint32_t set = (uint32_t)first_place(c, line, shape);
 	const unsigned way = find_fixed(c->tags + set, shape.ways, line);
 
-	if (way == UINT32_MAX)
-		return load_into(c, loader.address, loader.attr, loader.kind, shape);
+	if (way == UINT32_MAX) {
+		const uint32_t slot = load_shape(c, loader.address, loader.attr, loader.kind, shape);
+
+		c->predicted[nm_cache_guess(line)] = slot;
+		return slot;
+	}
 	c->predicted[nm_cache_guess(line)] = set + way;
 	touch(c, set + way);
 	return set + way;
@@ -342,6 +345,13 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 			if (__builtin_expect(c->queue != NULL, 0))
 				nm_prefetch_issue(c->queue);
 		}
+	carry_on(c);
 }
 
-const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_any, .fill = fill};
+static void take_one(struct nm_cache *c, const struct nm_ref *r)
+{
+	take_any(c, r);
+	carry_on(c);
+}
+
+const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_one, .fill = fill};

@@ -2,12 +2,10 @@
  *
  * fast_miss.h - what a level does when a line is not there, and when the level above asks it for one.
  *
- * A miss is served at once, through all levels: its class, the victim, the credit for the victim's residency, the fill from
- * the next level.  Counting rules served here: LRU by time of last touch; write-allocate; the residency that ends is credited
+ * Most levels form chains, which put off what further levels do (fast_chain.h).  Others, and those that are watched, serve a
+ * miss at once, through all levels: its class, the victim, the credit for the victim's residency, the fill from the next
+ * level.  Counting rules served here: LRU by time of last touch; write-allocate; the residency that ends is credited
  * before the fill from the next level.
- *
- * Dropped, none of them faster: looking ahead in the log of touches for the next line that leaves the fully associative
- * cache; shadow tables of half or twice the size; putting off the request to the next level until the next miss.
  */
 #ifndef NM_FAST_MISS_H
 #define NM_FAST_MISS_H
@@ -20,6 +18,7 @@
 struct shape {
 	unsigned ways, line_shift; /* 0: any */
 };
+static const struct shape any_shape;
 
 ALWAYS void emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
 		 uint32_t victim)
@@ -59,19 +58,14 @@ ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t line, struct shape sha
 	return (uint32_t)slot + oldest(c->timestamps + slot, ways);
 }
 
-/* Hands the residency at a slot to the nearest further level that has the line too. */
-ALWAYS void hand_down(struct nm_cache *c, uint32_t slot, uint64_t line, const struct nm_residency *residency)
+/* A resident line is touched. */
+ALWAYS void touch(struct nm_cache *c, uint32_t slot)
 {
-	const struct nm_cache *next = c->next;
-	struct nm_residency *to = &next->residencies[residency->below];
+	struct nm_shadow *r = &c->shadow;
 
-	if (__builtin_expect(!c->same_lines_below || next->tags[residency->below] != line, 0)) {
-		nm_cache_credit(c, slot);
-		return;
-	}
-	to->writes += residency->writes;
-	to->served += residency->served;
-	to->mask |= residency->mask;
+	if (c->timestamps[slot] < r->head)
+		enter(r);
+	c->timestamps[slot] = nm_shadow_touch(r, slot);
 }
 
 /* The line at a slot leaves for one that `evictor` loads. */
@@ -91,67 +85,19 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 	if (nm_counters_evict(&c->counters, evictor, residency->attr))
 		c->failed = 1;
 	if (c->next)
-		hand_down(c, slot, line, residency);
+		nm_cache_credit(c, slot);
 }
 
-/* Has the host fetch the set of a line. */
-ALWAYS void fetch_set(const struct nm_cache *c, uint64_t line)
-{
-	uint64_t slot = nm_cache_set(c, line) * c->ways;
-
-	for (unsigned way = 0; way < c->ways && way < 16; way += 8) {
-		__builtin_prefetch(&c->tags[slot + way]);
-		__builtin_prefetch(&c->timestamps[slot + way], 1);
-	}
-}
-
-/* A resident line is touched. */
-ALWAYS void touch(struct nm_cache *c, uint32_t slot)
-{
-	struct nm_shadow *r = &c->shadow;
-
-	if (c->timestamps[slot] < r->head)
-		enter(r);
-	c->timestamps[slot] = nm_shadow_touch(r, slot);
-}
-
-static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write);
-
-/* A level is asked for a line by the one above. */
-ALWAYS uint32_t fill_from(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
-{
-	if (__builtin_expect(c->general != NULL, 0))
-		return c->lookup->fill(c, line, attr, write);
-
-	const uint32_t slot = find(c, line, (struct shape){0});
-
-	reserve(&c->shadow, 1);
-	emit(c, slot == NM_NO_SLOT ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
-	if (slot == NM_NO_SLOT)
-		return load(c, line << c->line_shift, attr, write);
-	touch(c, slot);
-	c->cold = 0;
-	return slot;
-}
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write);
 
 /* Loads the line at an address in place of the oldest of its set, and from the next level. */
-ALWAYS uint32_t load_into(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
-			  struct shape shape)
+static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint64_t address, uint32_t attr,
+						       unsigned write)
 {
 	struct nm_cache *const next = c->next;
-	const uint64_t line = address >> (shape.line_shift ? shape.line_shift : c->line_shift);
-	const uint64_t below = next ? nm_lower_line(c, next, line) : 0;
+	const uint64_t line = address >> c->line_shift;
 	struct nm_loads *loads = &c->counters.loads[attr];
-
-	if (next)
-		fetch_set(next, below);
-	const uint32_t slot = victim(c, line, shape);
-	struct nm_residency *const residency = &c->residencies[slot];
-	__builtin_prefetch(&c->counters.residencies[residency->attr], 1);
-	if (next) {
-		__builtin_prefetch(&next->tags[residency->below]);
-		__builtin_prefetch(&next->residencies[residency->below], 1);
-	}
+	const uint32_t slot = victim(c, line, any_shape);
 	int class = c->next_knows_cold ? held(&c->shadow, line) ? NM_MISS_CONFLICT : NM_MISS_CAPACITY
 				       : class_of(&c->shadow, line);
 
@@ -166,27 +112,14 @@ ALWAYS uint32_t load_into(struct nm_cache *c, uint64_t address, uint32_t attr, u
 	emit(c, NM_EVENT_LOAD, line, 1, 0);
 	c->tags[slot] = line;
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
-	*residency = (struct nm_residency){.attr = attr};
-	if (c->predicted)
-		c->predicted[nm_cache_guess(line)] = slot;
+	c->residencies[slot] = (struct nm_residency){.attr = attr};
 	if (next)
-		residency->below = fill_from(next, below, attr, write);
+		c->residencies[slot].below = fill(next, nm_lower_line(c, next, line), attr, write);
 	if (c->next_knows_cold && next->cold)
 		class = NM_MISS_COLD;
 	c->cold = class == NM_MISS_COLD;
 	loads->of_class[class]++;
 	return slot;
-}
-
-static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr,
-					       unsigned write)
-{
-	return load_into(c, address, attr, write, (struct shape){0});
-}
-
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
-{
-	return fill_from(c, line, attr, write);
 }
 
 #endif

@@ -414,12 +414,12 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsi
 /* A line comes to a slot without having been asked for: its last touch is what it was. */
 void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
-	struct nm_shadow_entry *entry = nm_shadow_entry_of(&c->shadow, line);
+	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
 
-	c->timestamps[slot] = entry->timestamp;
-	if (!entry->timestamp)
+	c->timestamps[slot] = timestamp ? *timestamp : 0;
+	if (!timestamp)
 		return;
-	nm_shadow_return(&c->shadow, entry);
+	nm_shadow_return(&c->shadow, timestamp);
 	c->shadow.log[c->timestamps[slot]] = slot;
 }
 
@@ -515,12 +515,12 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 /* A write to a line that is not here and is not loaded: the fully associative cache hits or passes too. */
 static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 {
-	struct nm_shadow_entry *entry = nm_shadow_entry_of(&c->shadow, line);
+	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
 
 	c->counters.loads[r->attr].around++;
-	if (!entry->timestamp)
+	if (!timestamp)
 		return;
-	nm_shadow_return(&c->shadow, entry);
+	nm_shadow_return(&c->shadow, timestamp);
 	touch_absent(c, line);
 }
 

@@ -6,29 +6,19 @@
  * and a fully associative LRU cache of as many lines, fed the same references, would miss too;
  * conflict otherwise.
  *
- * The idea.  A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one
- * time, `head`, tells which: those touched last at `head` or later.  Every resident line knows the time of
- * its last touch, its timestamp; lines that left their slot while the fully associative cache still holds
- * them are *entries*, a hash from line to timestamp that only misses look at.  So a touch of a resident line
- * costs one compare.  If its old timestamp is before `head` the fully associative cache would have missed:
- * then the line enters, and if there are C already, the one with the earliest last touch leaves, which moves
- * `head` on.
+ * The idea.  A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one time, `head`,
+ * tells which: those touched last at `head` or later.  Every resident line knows the time of its last touch, its timestamp;
+ * lines that left their slot stand in buckets with theirs, which only misses look at.  So a touch of a resident line costs
+ * one compare.  If its old timestamp is before `head` the fully associative cache would have missed: then the line enters,
+ * and if there are C already, the one with the earliest last touch leaves, which moves `head` on.  What stands in a bucket
+ * with a time before `head` is dead, and its place free.
  *
- * To find that one there is a log of the slots touched, by time: a touch enters its slot.  An entry is a
- * last touch as long as the timestamp of its slot tells that time, so the earliest is the next such entry
- * from `head` on: entries are passed over once.  When the log is full the last touches are numbered anew, in
- * their order, from now on: all other timestamps residency below them.  Their order is that of bits, one for
- * each time in the log, which timestamps set; so this takes as long as there are slots, and not touches.
+ * To find the earliest there is a log of the slots touched, by time.  An entry is a last touch as long as the timestamp of
+ * its slot tells that time, so the earliest is the next such entry from `head` on: entries are passed over once.  When the
+ * log is full the last touches are numbered anew, in their order, from now on.
  *
- * Dropped: a bit per last touch, in blocks of intervals found by a hash, and an event for the first touch of
- * each line in an interval: as exact, but the events took as long as the search of the cache itself.  Ghosts
- * that residency in their table when they no longer matter until a purge: longer searches, on every miss. 
- * Entries that the next touch of the line strikes out, which are then passed over sixteen at a time: where
- * to store depends on what was just loaded, the old timestamp, and the host lets few loads past such a
- * store: 4.7 ns a hit in bench/model_bench instead of 3.4 where arrays are walked, 4.5 instead of 3.8 where
- * references jump about.  No log at all: when a line has to leave, those with the oldest timestamps are
- * gathered from all slots and entries, some tens at a time, in a table by time.  Beside this one in
- * bench/turns mawk took 2 % less and bzip2 1 % more, troff, sqlite3 and solver as long.
+ * Dropped, none of them faster: a bit for each last touch; striking out entries that the next touch makes stale; no log, but
+ * a search for the oldest timestamps; a hash that closes the gaps of lines that are not held any more.
  *
  * The search for the line that leaves, which is in the hot path, is in shadow_log.h.
  */
@@ -53,51 +43,45 @@ static void lay_log(struct nm_shadow *r, uint32_t *begin, uint64_t base)
 	r->log = (uint32_t *)((uintptr_t)begin - base * sizeof *begin);
 }
 
-/* Closes the gap that an entry leaves: no later one may be cut off from the bucket where its search begins.
- * */
-void nm_shadow_remove(struct nm_shadow *r, size_t hole)
+static int make_buckets(struct nm_shadow *r, size_t count)
 {
-	struct nm_shadow_entry *g = r->entries;
-
-	for (size_t i = (hole + 1) & r->entry_mask; g[i].timestamp; i = (i + 1) & r->entry_mask) {
-		size_t home = nm_spread(g[i].line, r->entry_shift);
-
-		if (((i - home) & r->entry_mask) >= ((i - hole) & r->entry_mask)) {
-			g[hole] = g[i];
-			r->log[g[hole].timestamp] = NM_LOG_ENTRY | (uint32_t)hole;
-			hole = i;
-		}
-	}
-	g[hole].timestamp = 0;
-	r->entry_count--;
+	r->buckets = nm_lazy_array(count, sizeof *r->buckets);
+	r->passed = calloc((count + 63) / 64, sizeof *r->passed);
+	r->passed_count = 0;
+	r->bucket_mask = count - 1;
+	r->bucket_shift = 64 - (unsigned)__builtin_ctzll(count);
+	return r->buckets && r->passed ? 0 : NM_ENOMEM;
 }
 
-void nm_shadow_return(struct nm_shadow *r, struct nm_shadow_entry *entry)
+static void free_buckets(struct nm_shadow *r)
 {
-	r->log[entry->timestamp] = NM_LOG_VACANT;
-	nm_shadow_remove(r, (size_t)(entry - r->entries));
+	nm_lazy_array_free(r->buckets, r->bucket_mask + 1, sizeof *r->buckets);
+	free(r->passed);
 }
 
-int nm_shadow_grow(struct nm_shadow *r)
+/* At most one line for two buckets, so that seldom more than four meet in one. */
+int nm_shadow_rebuild(struct nm_shadow *r)
 {
-	size_t had = r->entry_mask + 1;
-	struct nm_shadow_entry *old = r->entries, *entries = calloc(had * 2, sizeof *entries);
+	struct nm_shadow old = *r;
+	size_t count = 0, room = old.bucket_mask + 1;
+	int status;
 
-	if (!entries)
-		return NM_ENOMEM;
-	r->entries = entries;
-	r->entry_mask = had * 2 - 1;
-	r->entry_shift--;
-	r->entry_count = 0;
-	for (size_t i = 0; i < had; i++)
-		if (old[i].timestamp)
-			nm_shadow_leave(r, old[i].line, old[i].timestamp);
-	free(old);
-	return 0;
+	for (size_t i = 0; i <= old.bucket_mask; i++)
+		for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
+			count += old.buckets[i].timestamps[k] >= r->head;
+	while (room < 2 * count)
+		room *= 2;
+	status = make_buckets(r, room);
+	for (size_t i = 0; i <= old.bucket_mask && !status; i++)
+		for (unsigned k = 0; k < NM_SHADOW_BUCKET && !status; k++)
+			if (old.buckets[i].timestamps[k] >= r->head)
+				status =
+				    nm_shadow_leave(r, old.buckets[i].lines[k], old.buckets[i].timestamps[k]);
+	free_buckets(&old);
+	return status;
 }
 
-/* Marks the time of a last touch, if it is one.  It may be that of a line which left a slot that is empty
- * since. */
+/* Marks the time of a last touch, if it is one.  It may be that of a line which left a slot that is empty since. */
 static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 {
 	const uint64_t at = timestamp - r->base;
@@ -106,8 +90,7 @@ static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 		r->last[at / 64] |= 1ull << at % 64;
 }
 
-/* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there
- * are. */
+/* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there are. */
 static size_t gather(struct nm_shadow *r, uint64_t first)
 {
 	uint32_t *const begin = first_entry(r), *to = begin;
@@ -126,6 +109,15 @@ static size_t gather(struct nm_shadow *r, uint64_t first)
 	return (size_t)(to - begin);
 }
 
+/* Where the time of an entry of the log stands. */
+static uint64_t *timestamp_of(struct nm_shadow *r, uint32_t entry)
+{
+	const uint32_t left = entry & ~NM_LOG_LEFT;
+
+	return entry & NM_LOG_LEFT ? &r->buckets[left / NM_SHADOW_BUCKET].timestamps[left % NM_SHADOW_BUCKET]
+				   : &r->timestamps[entry];
+}
+
 void nm_shadow_renumber(struct nm_shadow *r)
 {
 	const uint64_t first = r->now;
@@ -134,14 +126,12 @@ void nm_shadow_renumber(struct nm_shadow *r)
 
 	for (uint64_t i = 0; i < r->slots; i++)
 		mark(r, r->timestamps[i], first);
-	for (size_t i = 0; i <= r->entry_mask; i++)
-		mark(r, r->entries[i].timestamp, first);
+	for (size_t i = 0; i <= r->bucket_mask; i++)
+		for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
+			mark(r, r->buckets[i].timestamps[k], first);
 	count = gather(r, first);
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t e = begin[i];
-
-		*(e & NM_LOG_ENTRY ? &r->entries[e & ~NM_LOG_ENTRY].timestamp : &r->timestamps[e]) = r->now++;
-	}
+	for (size_t i = 0; i < count; i++)
+		*timestamp_of(r, begin[i]) = r->now++;
 	r->head = first;
 	r->end += first - r->base;
 	lay_log(r, begin, first);
@@ -185,7 +175,7 @@ int nm_shadow_seen(struct nm_shadow *r, uint64_t line)
 
 int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps, uint64_t slots)
 {
-	enum { ENTRIES = 64, SEEN = 64, LEAST_LOG = 32768 };
+	enum { BUCKETS = 64, SEEN = 64, LEAST_LOG = 32768 };
 	uint64_t room = 4 * capacity < LEAST_LOG ? LEAST_LOG : 4 * capacity;
 	uint32_t *log;
 
@@ -196,12 +186,10 @@ int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps,
 	log = nm_lazy_array(room, sizeof *log);
 	lay_log(r, log, r->now);
 	r->last = nm_lazy_array(room / 64 + 1, sizeof *r->last);
-	r->entries = calloc(ENTRIES, sizeof *r->entries);
-	r->entry_mask = ENTRIES - 1;
-	r->entry_shift = r->seen_shift = 64 - 6;
+	r->seen_shift = 64 - 6;
 	r->seen = calloc(SEEN, sizeof *r->seen);
 	r->seen_mask = SEEN - 1;
-	if (!log || !r->last || !r->entries || !r->seen) {
+	if (make_buckets(r, BUCKETS) || !log || !r->last || !r->seen) {
 		nm_shadow_done(r);
 		return NM_ENOMEM;
 	}
@@ -212,7 +200,7 @@ void nm_shadow_done(struct nm_shadow *r)
 {
 	nm_lazy_array_free(first_entry(r), r->end - r->base, sizeof *r->log);
 	nm_lazy_array_free(r->last, (r->end - r->base) / 64 + 1, sizeof *r->last);
-	free(r->entries);
+	free_buckets(r);
 	free(r->seen);
 	*r = (struct nm_shadow){0};
 }

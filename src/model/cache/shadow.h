@@ -8,16 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum nm_miss_class { NM_MISS_COLD, NM_MISS_CAPACITY, NM_MISS_CONFLICT };
+#include "search.h"
 
-/* In the log, in place of a place. */
-#define NM_LOG_ENTRY 0x80000000u  /* the line has left: the lower bits are the entry's bucket */
+enum nm_miss_class {
+	NM_MISS_COLD,
+	NM_MISS_CAPACITY,
+	NM_MISS_CONFLICT,
+	NM_MISS_UNKNOWN, /* one of the first two */
+	NM_MISS_NONE     /* nothing is loaded */
+};
+
+/* In the log, in place of a slot. */
+#define NM_LOG_LEFT 0x80000000u   /* the line has left: the lower bits tell its bucket and place there */
 #define NM_LOG_VACANT 0xffffffffu /* the line had left, and is back */
 
-/* A line that left its slot, while the fully associative cache still holds it. */
-struct nm_shadow_entry {
-	uint64_t line, timestamp; /* timestamp 0: free */
+/* Lines that left their slots, with their last touches.  An entry counts as long as the fully associative cache holds the
+ * line, that is, as its time is not before `head`; then another may take its place. */
+enum { NM_SHADOW_BUCKET = 4 };
+struct nm_shadow_bucket {
+	_Alignas(64) uint64_t lines[NM_SHADOW_BUCKET];
+	uint64_t timestamps[NM_SHADOW_BUCKET];
 };
+_Static_assert(sizeof(struct nm_shadow_bucket) == 64, "one line of the host's cache");
 
 struct nm_seen {
 	uint64_t group, lines; /* 64 neighbouring lines; lines 0: free */
@@ -28,14 +40,15 @@ struct nm_shadow {
 	uint64_t head;      /* a line is in the fully associative cache if its last touch is not before it */
 	uint64_t capacity;  /* lines */
 	uint64_t live;      /* lines that it holds */
-	uint32_t *log;      /* by time: the slot touched; its memory begins at `base` */
+	uint32_t *log;      /* by time: the slot touched, or NM_LOG_*; its memory begins at `base` */
 	uint64_t base, end; /* end: time for which the log has no room */
 	uint64_t *timestamps; /* of the cache: time of last touch by slot */
 	uint64_t slots;
-	uint64_t *last; /* a bit for each time in the log, of nm_shadow_renumber; else 0 */
-	struct nm_shadow_entry *entries;
-	size_t entry_count, entry_mask;
-	unsigned entry_shift; /* 64 - log2 of the buckets */
+	uint64_t *last;                   /* a bit for each time in the log, of nm_shadow_renumber; else 0 */
+	struct nm_shadow_bucket *buckets; /* by hash of the line; where one is full, the next */
+	uint64_t *passed;                 /* a bit for each bucket: the next may have what belongs here */
+	size_t passed_count, bucket_mask;
+	unsigned bucket_shift; /* 64 - log2 of the buckets */
 	unsigned seen_shift;
 	struct nm_seen *seen;
 	size_t seen_count, seen_mask;
@@ -48,8 +61,8 @@ void nm_shadow_done(struct nm_shadow *r);
 /* Whether an entry of the log, of a time from head on, is the last touch of a line. */
 static inline int nm_shadow_is_last(const struct nm_shadow *r, uint32_t entry, uint64_t time)
 {
-	return __builtin_expect(entry & NM_LOG_ENTRY, 0) ? entry != NM_LOG_VACANT
-							 : r->timestamps[entry] == time;
+	return __builtin_expect(entry & NM_LOG_LEFT, 0) ? entry != NM_LOG_VACANT
+							: r->timestamps[entry] == time;
 }
 
 /* Enters the touch of now in the log, which has room.  Returns its time, the new timestamp of the slot. */
@@ -62,14 +75,8 @@ static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 /* Renumbers the last touches, in their order, from now on, and begins the log with them. */
 void nm_shadow_renumber(struct nm_shadow *r);
 
-/* An entry is none any more. */
-void nm_shadow_remove(struct nm_shadow *r, size_t bucket);
-
-/* A line that had left comes back. */
-void nm_shadow_return(struct nm_shadow *r, struct nm_shadow_entry *entry);
-
-/* Doubles the room for entries.  0 or NM_ENOMEM. */
-int nm_shadow_grow(struct nm_shadow *r);
+/* Makes the buckets anew, with room for what is held now.  0 or NM_ENOMEM. */
+int nm_shadow_rebuild(struct nm_shadow *r);
 
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
 int nm_shadow_seen(struct nm_shadow *r, uint64_t line);
@@ -77,34 +84,92 @@ int nm_shadow_seen(struct nm_shadow *r, uint64_t line);
 /* Spreads keys over a table by the high bits of a product: enough for line numbers, and cheap. */
 static inline size_t nm_spread(uint64_t key, unsigned shift) { return key * 0x9e3779b97f4a7c15ull >> shift; }
 
-/* The entry of a line, or a free bucket for it. */
-static inline struct nm_shadow_entry *nm_shadow_entry_of(const struct nm_shadow *r, uint64_t line)
+/* Which entries of a bucket are of a line; count. */
+static inline unsigned nm_shadow_same(const struct nm_shadow_bucket *b, uint64_t line)
 {
-	size_t i = nm_spread(line, r->entry_shift);
+#if defined(__AVX2__)
+	return same_of_4(b->lines, _mm256_set1_epi64x((long long)line));
+#else
+	unsigned same = 0;
 
-	while (r->entries[i].timestamp && r->entries[i].line != line)
-		i = (i + 1) & r->entry_mask;
-	return &r->entries[i];
+	for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
+		same |= (unsigned)(b->lines[k] == line) << k;
+	return same;
+#endif
+}
+
+static inline unsigned nm_shadow_live(const struct nm_shadow_bucket *b, uint64_t head)
+{
+#if defined(__AVX2__)
+	const __m256i before = _mm256_set1_epi64x((long long)(head - 1));
+	const __m256i live = _mm256_cmpgt_epi64(_mm256_load_si256((const __m256i *)b->timestamps), before);
+
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(live));
+#else
+	unsigned live = 0;
+
+	for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
+		live |= (unsigned)(b->timestamps[k] >= head) << k;
+	return live;
+#endif
+}
+
+/* Where entries of a line begin. */
+static inline const struct nm_shadow_bucket *nm_shadow_home(const struct nm_shadow *r, uint64_t line)
+{
+	return &r->buckets[nm_spread(line, r->bucket_shift)];
+}
+
+/* Where what was seen of a line begins to be looked for. */
+static inline const struct nm_seen *nm_shadow_seen_home(const struct nm_shadow *r, uint64_t line)
+{
+	return &r->seen[nm_spread(line >> 6, r->seen_shift)];
+}
+
+/* Where the time stands of a line that left its slot while the fully associative cache holds it; NULL: it is none. */
+static inline uint64_t *nm_shadow_left(const struct nm_shadow *r, uint64_t line)
+{
+	size_t i = nm_spread(line, r->bucket_shift);
+
+	for (;; i = (i + 1) & r->bucket_mask) {
+		struct nm_shadow_bucket *b = &r->buckets[i];
+		const unsigned found = nm_shadow_same(b, line) & nm_shadow_live(b, r->head);
+
+		if (found)
+			return &b->timestamps[__builtin_ctz(found)];
+		if (__builtin_expect(!(r->passed[i / 64] >> i % 64 & 1), 1))
+			return NULL;
+	}
+}
+
+/* A line comes back whose time stands here. */
+static inline void nm_shadow_return(struct nm_shadow *r, uint64_t *timestamp)
+{
+	r->log[*timestamp] = NM_LOG_VACANT;
+	*timestamp = 0;
 }
 
 /* A line last touched at `timestamp`, not before `head`, leaves its slot.  0 or NM_ENOMEM. */
 static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
 {
-	struct nm_shadow_entry *g = nm_shadow_entry_of(r, line);
+	size_t i = nm_spread(line, r->bucket_shift);
 
-	*g = (struct nm_shadow_entry){line, timestamp};
-	r->log[timestamp] = NM_LOG_ENTRY | (uint32_t)(g - r->entries);
-	return ++r->entry_count * 4 > r->entry_mask ? nm_shadow_grow(r) : 0;
-}
+	for (;; i = (i + 1) & r->bucket_mask) {
+		struct nm_shadow_bucket *b = &r->buckets[i];
+		const unsigned live = nm_shadow_live(b, r->head);
 
-/* The fully associative cache loses the line touched last at `time`, which was the first of all. */
-static inline void nm_shadow_forget(struct nm_shadow *r, uint64_t time)
-{
-	uint32_t e = r->log[time];
+		if (__builtin_expect(live != (1u << NM_SHADOW_BUCKET) - 1, 1)) {
+			const unsigned free = (unsigned)__builtin_ctz(~live);
 
-	r->head = time + 1;
-	if (e & NM_LOG_ENTRY)
-		nm_shadow_remove(r, e & ~NM_LOG_ENTRY);
+			b->lines[free] = line;
+			b->timestamps[free] = timestamp;
+			r->log[timestamp] = NM_LOG_LEFT | ((uint32_t)i * NM_SHADOW_BUCKET + free);
+			break;
+		}
+		r->passed_count += !(r->passed[i / 64] >> i % 64 & 1);
+		r->passed[i / 64] |= 1ull << i % 64;
+	}
+	return __builtin_expect(r->passed_count * 16 > r->bucket_mask, 0) ? nm_shadow_rebuild(r) : 0;
 }
 
 #endif

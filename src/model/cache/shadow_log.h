@@ -30,16 +30,16 @@ ALWAYS void enter(struct nm_shadow *r)
 	if (r->live < r->capacity)
 		r->live++;
 	else
-		nm_shadow_forget(r, last_touch(r, r->head));
+		r->head = last_touch(r, r->head) + 1;
 }
 
 /* Whether the fully associative cache holds a line that is to be loaded, before its victim leaves.  It does now. */
 ALWAYS int held(struct nm_shadow *r, uint64_t line)
 {
-	struct nm_shadow_entry *entry = nm_shadow_entry_of(r, line);
+	uint64_t *timestamp = nm_shadow_left(r, line);
 
-	if (entry->timestamp) {
-		nm_shadow_return(r, entry);
+	if (timestamp) {
+		nm_shadow_return(r, timestamp);
 		return 1;
 	}
 	enter(r);

@@ -47,7 +47,7 @@ static uint32_t age(const struct nm_prefetch_tracker *a, uint64_t left)
 static int may_pollute(const struct nm_cache *c, uint64_t line, uint64_t value)
 {
 	(void)value;
-	return nm_shadow_entry_of(&c->shadow, line)->timestamp != 0;
+	return nm_shadow_left(&c->shadow, line) != NULL;
 }
 
 static int may_be_late(const struct nm_cache *c, uint64_t line, uint64_t value)

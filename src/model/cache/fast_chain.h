@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fast_chain.h - misses of levels that form a chain: all levels from one outwards are served by fast.c, and their lines are
+ * the same.
+ *
+ * The idea.  What the next level does never changes what happens in this one.  So a miss changes this level alone and goes
+ * on a list; when the list is full, or the batch ends, the next level takes all of it in order, and makes a list of its
+ * own.  Each level then works in its own memory for a while, and what a miss will touch there is known long before: the
+ * host fetches it while other misses are done.
+ *
+ * Invariants: between batches all lists are empty; a list is in the order of the level's misses; the next level is asked for
+ * a line after it was credited with the residency of the one that left for it.
+ *
+ * Counting rules served here: those of fast_miss.h.
+ */
+#ifndef NM_FAST_CHAIN_H
+#define NM_FAST_CHAIN_H
+
+#include "fast_miss.h"
+
+enum { AHEAD = 16 /* misses that are looked up before the next level takes them */ };
+
+static void carry_on(struct nm_cache *c);
+
+/* The class of a load.  `known`: what it was in the level above, or NM_MISS_UNKNOWN. */
+ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
+{
+	int class;
+
+	if (held(&c->shadow, line))
+		return NM_MISS_CONFLICT;
+	if (known != NM_MISS_UNKNOWN)
+		return known == NM_MISS_COLD ? NM_MISS_COLD : NM_MISS_CAPACITY;
+	if (c->first && c->next_knows_cold)
+		return NM_MISS_UNKNOWN;
+	class = nm_shadow_seen(&c->cold_from->shadow, line);
+	if (class < 0) {
+		c->failed = 1;
+		class = NM_MISS_COLD;
+	}
+	return (uint8_t) class;
+}
+
+/* Tells the sampler, if it is told of this level, of a load and of the residency that it will end.  Returns the load's number
+ * if a sample. */
+ALWAYS uint32_t sample(struct nm_cache *c, uint64_t address, uint32_t slot, const struct nm_miss *miss)
+{
+	struct nm_sampler *const s = c->sampler;
+	uint32_t number = 0;
+
+	if (!s) {
+		if (!c->upper_sampler || !nm_sampler_is_latest(c->upper_sampler, address, c->line_shift))
+			return 0;
+		number = (uint32_t)c->upper_sampler->latest;
+		nm_sampler_further(c->upper_sampler, number, c);
+		return number;
+	}
+	if (!--s->due) {
+		nm_sampler_load(s, address, miss->attr, miss->write);
+		number = (uint32_t)s->latest;
+	}
+	if (c->tags[slot] != NM_NO_LINE)
+		nm_cache_sample_residency(c, slot);
+	return number;
+}
+
+/* Puts a line at a slot, and notes both lines in the list. */
+ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss *miss)
+{
+	const uint64_t timestamp = c->timestamps[slot];
+
+	miss->line = line;
+	miss->left = c->tags[slot];
+	miss->residency = c->residencies[slot];
+	if (timestamp >= c->shadow.head && nm_shadow_leave(&c->shadow, miss->left, timestamp))
+		c->failed = 1;
+	c->tags[slot] = line;
+	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
+	c->residencies[slot] = (struct nm_residency){.attr = miss->attr};
+}
+
+/* Whether prefetchers would have named the line that is loaded: 0 or 1. */
+static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t address, uint32_t attr)
+{
+	if (c->first)
+		nm_foresight_load(c->foresight, address, attr);
+	return (uint8_t)c->foresight->foreseen;
+}
+
+/* Loads the line at an address, which the next level will be asked for. */
+ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
+			      struct shape shape)
+{
+	struct nm_miss *const miss = &c->misses[c->miss_count++];
+	const uint64_t line = address >> (shape.line_shift ? shape.line_shift : c->line_shift);
+	const uint32_t slot = victim(c, line, shape);
+
+	miss->attr = attr;
+	miss->write = (uint8_t)write;
+	miss->class = class_in_chain(c, line, NM_MISS_UNKNOWN);
+	miss->sample = sample(c, address, slot, miss);
+	miss->foreseen = c->foresight ? foresee(c, address, attr) : 0;
+	put(c, line, slot, miss);
+	if (c->miss_count == NM_MISSES)
+		carry_on(c);
+	return slot;
+}
+
+/* Has the host fetch where a level will look for what the level above missed, and where that will count it. */
+ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const struct nm_miss *m,
+		  uint32_t count, struct shape shape)
+{
+	const uint64_t *const tags = c->tags, *const timestamps = c->timestamps;
+	const struct nm_shadow *const colds = &c->cold_from->shadow;
+	const unsigned ways = shape.ways ? shape.ways : c->ways;
+
+	for (const struct nm_miss *const end = m + count; m != end; m++) {
+		const uint64_t set = first_place(c, m->line, shape), left = first_place(c, m->left, shape);
+
+		for (unsigned way = 0; way < ways; way += 8) {
+			__builtin_prefetch(tags + left + way);
+			__builtin_prefetch(tags + set + way);
+			__builtin_prefetch(timestamps + set + way, 1);
+		}
+		__builtin_prefetch(nm_shadow_home(&c->shadow, m->line));
+		__builtin_prefetch(nm_shadow_seen_home(colds, m->line));
+		__builtin_prefetch(upper->counters.loads + m->attr, 1);
+		__builtin_prefetch(upper->counters.residencies + m->residency.attr, 1);
+	}
+}
+
+/* Where the level has the lines, if it has, so that the host fetches what it knows of them. */
+ALWAYS void look_up(const struct nm_cache *c, struct nm_miss *m, uint32_t count, struct shape shape)
+{
+	const struct nm_residency *const residencies = c->residencies;
+
+	for (const struct nm_miss *const end = m + count; m != end; m++) {
+		m->residency.below = find(c, m->left, shape);
+		m->below = find(c, m->line, shape);
+		__builtin_prefetch(residencies + m->residency.below, 1);
+		if (m->below == NM_NO_SLOT) {
+			const uint32_t slot = victim(c, m->line, shape);
+
+			__builtin_prefetch(residencies + slot, 1);
+			__builtin_prefetch(nm_shadow_home(&c->shadow, c->tags[slot]), 1);
+		}
+	}
+}
+
+/* The slot of a line that was looked up ahead. */
+ALWAYS uint32_t find_again(const struct nm_cache *c, uint64_t line, uint32_t slot, struct shape shape)
+{
+	return slot != NM_NO_SLOT && c->tags[slot] == line ? slot : find(c, line, shape);
+}
+
+/* What is known of a line that left the level above is added to that of this level, or goes on. */
+ALWAYS void settle(struct nm_cache *c, const struct nm_miss *m, struct shape shape)
+{
+	const uint32_t slot = find_again(c, m->left, m->residency.below, shape);
+	struct nm_residency *to = &c->residencies[slot];
+
+	if (__builtin_expect(slot == NM_NO_SLOT, 0)) {
+		if (c->next) {
+			c->misses[c->miss_count] = *m;
+			c->misses[c->miss_count].line = NM_NO_LINE;
+			c->misses[c->miss_count++].class = NM_MISS_NONE;
+		}
+		return;
+	}
+	to->writes += m->residency.writes;
+	to->served += m->residency.served;
+	to->mask |= m->residency.mask;
+}
+
+/* A level is asked for a line that the one above missed. */
+ALWAYS void ask(struct nm_cache *c, const struct nm_cache *upper, struct nm_miss *m, struct shape shape)
+{
+	const uint32_t slot = find_again(c, m->line, m->below, shape);
+	const unsigned known = upper->next_knows_cold ? m->class : NM_MISS_UNKNOWN;
+
+	reserve(&c->shadow, 1);
+	if (slot != NM_NO_SLOT) {
+		touch(c, slot);
+		if (m->class == NM_MISS_UNKNOWN)
+			m->class = NM_MISS_CAPACITY;
+		return;
+	}
+
+	struct nm_miss *const miss = &c->misses[c->miss_count++];
+
+	miss->attr = m->attr;
+	miss->write = m->write;
+	miss->class = class_in_chain(c, m->line, known);
+	miss->sample = m->sample;
+	miss->foreseen = m->foreseen;
+	if (__builtin_expect(m->sample, 0))
+		nm_sampler_further(c->upper_sampler, m->sample, c);
+	if (m->class == NM_MISS_UNKNOWN)
+		m->class = miss->class == NM_MISS_COLD ? NM_MISS_COLD : NM_MISS_CAPACITY;
+	put(c, m->line, victim(c, m->line, shape), miss);
+}
+
+/* Counts a miss of a level. */
+ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
+{
+	struct nm_loads *loads = &c->counters.loads[m->attr];
+	struct nm_residency_sums *loser;
+
+	if (m->class == NM_MISS_NONE)
+		return;
+	loads->fills[m->write]++;
+	loads->of_class[m->class]++;
+	c->cold = m->class == NM_MISS_COLD;
+	if (c->foresight)
+		c->counters.foreseen[m->attr] += m->foreseen;
+	if (m->left == NM_NO_LINE)
+		return;
+	loser = nm_residency_charge(&c->counters, &m->residency, nm_residency_used(&m->residency));
+	loser->evictions++;
+	loser->writebacks += m->residency.writes > 0;
+	if (nm_counters_evict(&c->counters, m->attr, m->residency.attr))
+		c->failed = 1;
+}
+
+/* A level takes the list of the one above. */
+ALWAYS void take_list(struct nm_cache *c, struct nm_cache *upper, struct shape shape)
+{
+	struct nm_miss *m = upper->misses;
+	uint32_t left = upper->miss_count, n = left < AHEAD ? left : AHEAD, more;
+
+	for (fetch(c, upper, m, n, shape); n; n = more) {
+		left -= n;
+		more = left < AHEAD ? left : AHEAD;
+		fetch(c, upper, m + n, more, shape);
+		look_up(c, m, n, shape);
+		for (const struct nm_miss *const end = m + n; m != end; m++) {
+			if (m->left != NM_NO_LINE)
+				settle(c, m, shape);
+			if (m->line != NM_NO_LINE)
+				ask(c, upper, m, shape);
+		}
+		if (c->miss_count + 2 * AHEAD > NM_MISSES)
+			carry_on(c);
+	}
+}
+
+static __attribute__((noinline)) void take_list_of_16(struct nm_cache *c, struct nm_cache *upper)
+{
+	take_list(c, upper, (struct shape){.ways = 16});
+}
+
+static __attribute__((noinline)) void take_list_of_8(struct nm_cache *c, struct nm_cache *upper)
+{
+	take_list(c, upper, (struct shape){.ways = 8});
+}
+
+static __attribute__((noinline)) void take_any_list(struct nm_cache *c, struct nm_cache *upper)
+{
+	take_list(c, upper, any_shape);
+}
+
+/* Has all further levels do what is on a level's list, and counts it. */
+static __attribute__((noinline)) void carry_on(struct nm_cache *c)
+{
+	const uint32_t count = c->miss_count;
+
+	if (!count)
+		return;
+	if (c->next)
+		(c->next->ways == 16  ? take_list_of_16
+		 : c->next->ways == 8 ? take_list_of_8
+				      : take_any_list)(c->next, c);
+	for (uint32_t i = 0; i < count; i++)
+		count_miss(c, &c->misses[i]);
+	c->miss_count = 0;
+	if (c->next)
+		carry_on(c->next);
+}
+
+/* Loads a line, at once or not. */
+ALWAYS uint32_t load_shape(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
+			   struct shape shape)
+{
+	return __builtin_expect(c->chained, 1) ? load_in_chain(c, address, attr, write, shape)
+					       : load_at_once(c, address, attr, write);
+}
+
+static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr,
+					       unsigned write)
+{
+	return load_shape(c, address, attr, write, any_shape);
+}
+
+/* A level is asked for a line by the one above, and has it then. */
+static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
+{
+	uint32_t slot;
+
+	if (__builtin_expect(c->general != NULL, 0))
+		return c->lookup->fill(c, line, attr, write);
+	slot = find(c, line, any_shape);
+	reserve(&c->shadow, 1);
+	emit(c, slot == NM_NO_SLOT ? NM_EVENT_MISS : NM_EVENT_HIT, line, 1, 0);
+	c->cold = 0;
+	if (slot == NM_NO_SLOT) {
+		slot = load(c, line << c->line_shift, attr, write);
+		carry_on(c);
+	} else {
+		touch(c, slot);
+	}
+	return slot;
+}
+
+#endif
