@@ -84,47 +84,101 @@ static void resolve(struct nm_stack *stack, struct nm_tally *tally)
 		fail();
 }
 
-static void run(struct nm_stack *stack, struct nm_tally *tally, const uint64_t *lines, uint64_t first)
-{
-	static uint64_t top = UINT64_MAX;
-
-	for (uint64_t i = 0; i < BLOCK; i++) {
-		if (lines[i] == top) {
-			nm_stack_touch_again(stack, first + i, 1);
-			continue;
-		}
-		top = lines[i];
-		if (nm_stack_touch(stack, top, first + i, 1 + (uint32_t)(top >> 10) % KEYS))
-			resolve(stack, tally);
-	}
-}
-
-static void measure(size_t kind, uint64_t references, uint64_t footprint)
+/* Of stream `kind`: makes a block at a time, and has it counted.  Returns the seconds of that. */
+static double time_stream(size_t kind, uint64_t references, uint64_t footprint,
+			  void (*count)(void *model, const uint64_t *lines, uint64_t first), void *model)
 {
 	static uint64_t lines[BLOCK];
-	struct nm_stack *stack = nm_stack_new(0);
-	struct nm_tally *tally = nm_tally_new();
 	struct stream s = {.lines = footprint, .random = 1};
 	double seconds = 0;
 
-	if (!stack || !tally)
-		fail();
 	for (uint64_t done = 0; done < references; done += BLOCK) {
 		double start;
 
 		for (size_t i = 0; i < BLOCK; i++)
 			lines[i] = streams[kind].next(&s);
 		start = now();
-		run(stack, tally, lines, done + 1);
+		count(model, lines, done + 1);
 		seconds += now() - start;
 	}
-	resolve(stack, tally);
-	printf("%-8s %8.1f M references/s  %9llu lines  %5.1f bytes a line\n", streams[kind].name,
-	       (double)references / seconds * 1e-6, (unsigned long long)nm_stack_lines(stack),
-	       (double)nm_stack_bytes(stack) / (double)nm_stack_lines(stack));
+	return seconds;
+}
+
+struct exact {
+	struct nm_stack *stack;
+	struct nm_tally *tally;
+	uint64_t top;
+};
+
+static uint32_t key_of(uint64_t line) { return 1 + (uint32_t)(line >> 10) % KEYS; }
+
+static void count_exactly(void *model, const uint64_t *lines, uint64_t first)
+{
+	struct exact *e = model;
+
+	for (uint64_t i = 0; i < BLOCK; i++) {
+		if (lines[i] == e->top) {
+			nm_stack_touch_again(e->stack, first + i, key_of(e->top));
+			continue;
+		}
+		e->top = lines[i];
+		if (nm_stack_touch(e->stack, e->top, first + i, key_of(e->top)))
+			resolve(e->stack, e->tally);
+	}
+}
+
+static void measure_exact(size_t kind, uint64_t references, uint64_t footprint)
+{
+	struct exact e = {nm_stack_new(0), nm_tally_new(), UINT64_MAX};
+	double seconds;
+
+	if (!e.stack || !e.tally)
+		fail();
+	seconds = time_stream(kind, references, footprint, count_exactly, &e);
+	resolve(e.stack, e.tally);
+	printf("%-8s exact       %8.1f M references/s  %9llu lines  %5.1f bytes a line\n", streams[kind].name,
+	       (double)references / seconds * 1e-6, (unsigned long long)nm_stack_lines(e.stack),
+	       (double)nm_stack_bytes(e.stack) / (double)nm_stack_lines(e.stack));
 	fflush(stdout);
-	nm_stack_free(stack);
-	nm_tally_free(tally);
+	nm_stack_free(e.stack);
+	nm_tally_free(e.tally);
+}
+
+struct sampled {
+	const struct nm_estimator *estimator;
+	void *self;
+};
+
+/* Touches of the line touched last are left out, as the pass does. */
+static void count_samples(void *model, const uint64_t *lines, uint64_t first)
+{
+	static struct nm_line_touch touches[BLOCK];
+	const struct sampled *s = model;
+	size_t n = 0;
+
+	(void)first;
+	for (uint64_t i = 0; i < BLOCK; i++) {
+		touches[n] = (struct nm_line_touch){lines[i], key_of(lines[i])};
+		n += !i || lines[i] != lines[i - 1];
+	}
+	if (s->estimator->touch(s->self, touches, n))
+		fail();
+}
+
+/* All keys are of one object. */
+static void measure_shards(size_t kind, uint64_t references, uint64_t footprint,
+			   const struct nm_estimator *estimator, double rate)
+{
+	static const uint32_t objects[KEYS + 1];
+	const struct nm_estimator_setup setup = {.rate = rate};
+	struct sampled s = {.estimator = estimator};
+
+	if (estimator->make(&s.self, &setup) || estimator->keys(s.self, objects, KEYS + 1))
+		fail();
+	printf("%-8s %-11s %8.1f M references/s\n", streams[kind].name, estimator->name,
+	       (double)references / time_stream(kind, references, footprint, count_samples, &s) * 1e-6);
+	fflush(stdout);
+	estimator->free(s.self);
 }
 
 int main(int argc, char **argv)
@@ -133,7 +187,10 @@ int main(int argc, char **argv)
 	const uint64_t mebibytes = argc > 2 ? strtoull(argv[2], NULL, 10) : 64;
 
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
-		if (argc < 4 || strstr(streams[i].name, argv[3]))
-			measure(i, references, mebibytes << 14);
+		if (argc < 4 || strstr(streams[i].name, argv[3])) {
+			measure_exact(i, references, mebibytes << 14);
+			measure_shards(i, references, mebibytes << 14, &nm_estimator_shards, 1e-2);
+			measure_shards(i, references, mebibytes << 14, &nm_estimator_shards_size, 1);
+		}
 	return 0;
 }

@@ -290,7 +290,8 @@ static int choose_estimate(const struct nm_command *self, const char *text, size
 	request->estimator = nm_estimator_named(name);
 	if (!request->estimator)
 		return nm_usage(
-		    self, "--estimate takes METHOD[@RATE],... of statcache, statstack and shards, not \"%s\"",
+		    self,
+		    "--estimate takes METHOD[@RATE],... of statcache, statstack, shards and shards-size, not \"%s\"",
 		    name);
 	engine->estimate_count++;
 	return 0;

@@ -114,10 +114,11 @@ struct nm_simulation_options {
 		"distances", 0, NULL, "count reuse distances too, for curves of every cache size", \
 		    NM_OPTION_FLAG, offsetof(type, member.distances), NULL                         \
 	}
-#define NM_ROW_ESTIMATE(type, member)                                                                  \
-	{                                                                                              \
-		"estimate", 0, "METHOD[@RATE],...", "estimate curves by statcache, statstack, shards", \
-		    NM_OPTION_TEXT, offsetof(type, member.estimates), NULL                             \
+#define NM_ROW_ESTIMATE(type, member)                                                                 \
+	{                                                                                             \
+		"estimate", 0, "METHOD[@RATE],...",                                                   \
+		    "estimate curves by statcache, statstack, shards or shards-size", NM_OPTION_TEXT, \
+		    offsetof(type, member.estimates), NULL                                            \
 	}
 #define NM_ROW_DISTANCE_LIMIT(type, member)                                                                \
 	{                                                                                                  \

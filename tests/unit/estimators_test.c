@@ -17,6 +17,7 @@
 #include "estimator.h"
 #include "numbers.h"
 #include "reuse_sampler.h"
+#include "stack.h"
 
 enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3 };
 
@@ -218,6 +219,104 @@ static void test_statstack(void **state)
 	nm_reuse_samples_free(&samples);
 }
 
+/* ---- SHARDS --------------------------------------------------------------------------------------- */
+
+enum { TOUCHES = 400000, SMALL_OBJECT = 300, LARGE_OBJECT = 60000 };
+
+/* A third of the touches walks a small object (key 1, object 1), the others jump in a large one (key 2, object 2), half of
+ * them in a quarter of it.  None touches the line touched last. */
+static void make_touches(struct nm_line_touch *touches)
+{
+	for (size_t i = 0; i < TOUCHES; i++)
+		touches[i] =
+		    i % 3
+			? (struct nm_line_touch){1 << 20 | below(below(2) ? LARGE_OBJECT : LARGE_OBJECT / 4),
+						 2}
+			: (struct nm_line_touch){i / 3 % SMALL_OBJECT, 1};
+	for (size_t i = 1; i < TOUCHES; i++)
+		if (touches[i].line == touches[i - 1].line)
+			touches[i].line ^= 1;
+}
+
+/* Touches of each key, and of all, by the bin of their exact distance. */
+static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[3][NM_BIN_COLD + 1])
+{
+	struct nm_stack *stack = nm_stack_new(0);
+	const struct nm_touch *found;
+	size_t n;
+
+	for (size_t i = 0; i < TOUCHES; i++) {
+		if (!nm_stack_touch(stack, touches[i].line, i + 1, touches[i].key) && i + 1 < TOUCHES)
+			continue;
+		assert_int_equal(nm_stack_resolve(stack, &found, &n), 0);
+		for (size_t k = 0; k < n; k++) {
+			const unsigned bin =
+			    found[k].stack == NM_STACK_COLD ? NM_BIN_COLD : nm_bin_of(found[k].stack);
+
+			counts[0][bin]++;
+			counts[found[k].key][bin]++;
+		}
+	}
+	nm_stack_free(stack);
+}
+
+static double ratio_at(const uint64_t *counts, uint64_t lines)
+{
+	double misses = 0, all = 0;
+
+	for (unsigned bin = 0; bin <= NM_BIN_COLD; bin++) {
+		all += (double)counts[bin];
+		misses += bin >= nm_bin_of(lines) ? (double)counts[bin] : 0;
+	}
+	return misses / all;
+}
+
+/* The mean error over sizes of the whole must be below `whole`, that of the small object be 0 where all it meets is exact. */
+static void compare_shards(const struct nm_estimator *estimator, double rate, double whole)
+{
+	static struct nm_line_touch touches[TOUCHES];
+	static uint64_t counts[3][NM_BIN_COLD + 1];
+	static const uint32_t objects[] = {0, 1, 2}, of_key[] = {0, 1, 2};
+	const uint64_t references[] = {TOUCHES, (TOUCHES + 2) / 3, TOUCHES - (TOUCHES + 2) / 3};
+	const struct nm_groups by_key = {.of_key = of_key, .keys = 3, .count = 3, .references = references};
+	const struct nm_estimator_setup setup = {.rate = rate};
+	double error = 0, sizes = 0, covered = 0;
+	void *self;
+
+	rng_state = 3;
+	memset(counts, 0, sizeof counts);
+	make_touches(touches);
+	count_exactly(touches, counts);
+	assert_int_equal(estimator->make(&self, &setup), 0);
+	assert_int_equal(estimator->keys(self, objects, 3), 0);
+	for (size_t i = 0; i < TOUCHES; i += 1000)
+		assert_int_equal(estimator->touch(self, &touches[i], 1000), 0);
+	for (uint64_t lines = 64; lines < 1 << 17; lines *= 2, sizes++) {
+		struct nm_estimate got[3];
+		double truth = ratio_at(counts[0], lines);
+
+		assert_int_equal(estimator->estimate(self, &by_key, lines, got), 0);
+		error += fabs(got[0].miss_ratio - truth);
+		covered += truth >= got[0].low - 1e-9 && truth <= got[0].high + 1e-9;
+		assert_true(rate < 1 || fabs(got[0].miss_ratio - truth) < 1e-9 ||
+			    estimator == &nm_estimator_shards_size);
+		if (lines < SMALL_OBJECT / 2 || lines > 8 * SMALL_OBJECT)
+			assert_true(fabs(got[1].miss_ratio - ratio_at(counts[1], lines)) < 1e-9);
+	}
+	assert_true(error / sizes <= whole);
+	assert_true(covered / sizes > 0.8);
+	estimator->free(self);
+}
+
+static void test_shards(void **state)
+{
+	(void)state;
+	compare_shards(&nm_estimator_shards, 1, 1e-9);
+	compare_shards(&nm_estimator_shards, 0.1, 0.01);
+	compare_shards(&nm_estimator_shards, 0.01, 0.03);
+	compare_shards(&nm_estimator_shards_size, 1, 0.01);
+}
+
 /* No sample: nothing is known.  One: next to nothing. */
 static void test_few(void **state)
 {
@@ -250,9 +349,8 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_sampler),
-	    cmocka_unit_test(test_statcache),
-	    cmocka_unit_test(test_statstack),
+	    cmocka_unit_test(test_sampler),   cmocka_unit_test(test_statcache),
+	    cmocka_unit_test(test_statstack), cmocka_unit_test(test_shards),
 	    cmocka_unit_test(test_few),
 	};
 

@@ -97,7 +97,8 @@ struct nm_estimator {
 	void (*free)(void *self);
 };
 
-extern const struct nm_estimator nm_estimator_statcache, nm_estimator_statstack, nm_estimator_shards;
+extern const struct nm_estimator nm_estimator_statcache, nm_estimator_statstack, nm_estimator_shards,
+    nm_estimator_shards_size;
 
 /* All of them; ends with NULL.  By name: NULL if there is none. */
 extern const struct nm_estimator *const nm_estimators[];
@@ -141,6 +142,9 @@ static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_g
 /* From sums to an estimate.  What started and did not end, so far as the group goes, is as much as there are cold
  * references. */
 void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret_estimate);
+
+/* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio itself. */
+void nm_estimate_spread(struct nm_estimate *estimate, double variance);
 
 /* Sets low and high: Wilson's interval (1927) of as many independent samples as would have this variance of the miss ratio. */
 void nm_estimate_interval(struct nm_estimate *estimate, double variance);

@@ -7,7 +7,8 @@
 
 #include "estimator.h"
 
-const struct nm_estimator *const nm_estimators[] = {&nm_estimator_statcache, &nm_estimator_statstack, NULL};
+const struct nm_estimator *const nm_estimators[] = {&nm_estimator_statcache, &nm_estimator_statstack,
+						    &nm_estimator_shards, &nm_estimator_shards_size, NULL};
 
 const struct nm_estimator *nm_estimator_named(const char *name)
 {
@@ -17,10 +18,20 @@ const struct nm_estimator *nm_estimator_named(const char *name)
 	return NULL;
 }
 
+/* 97.5 % of a normal distribution lie below. */
+static const double normal_975 = 1.96;
+
+void nm_estimate_spread(struct nm_estimate *e, double variance)
+{
+	const double half = normal_975 * sqrt(variance);
+
+	e->low = fmax(0, e->miss_ratio - half);
+	e->high = fmin(1, e->miss_ratio + half);
+}
+
 void nm_estimate_interval(struct nm_estimate *e, double variance)
 {
-	static const double z = 1.96; /* 97.5 % of a normal distribution lie below */
-	const double p = e->miss_ratio, spread = p * (1 - p);
+	const double z = normal_975, p = e->miss_ratio, spread = p * (1 - p);
 	double n = variance > 0 && spread > 0 ? spread / variance : (double)e->samples;
 	double centre, half;
 

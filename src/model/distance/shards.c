@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shards.c - SHARDS: fully associative LRU caches, from the touches of some lines (Waldspurger et al., FAST 2015).
+ *
+ * A line is followed if a hash of its number is below a threshold, so all touches of it are, or none.  A line that is followed
+ * stands for `weight` lines, 1 / the rate: the stack distance of a touch is the sum of the weights of the lines touched
+ * since, and the touch counts for `weight` touches.  Misses are divided by the number of all references, which is known; that
+ * is what SHARDS-adj comes to, which adds references that it expected and did not see to the first bucket.
+ *
+ * A reference that touches two lines counts for each.
+ *
+ * Beside the paper: each object has a rate of its own.  All lines of an object are followed until they are more than
+ * SMALL; then half of them are dropped, and again, down to the rate that was asked for.  So small objects are exact.
+ * shards-size, of fixed size, lowers that rate, and then SMALL, when all objects have more than MOST_LINES; counts of more
+ * than MOST_ROWS bins are kept for the whole only.  So it takes less than 16 MB whatever the run.
+ *
+ * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole; those of groups are
+ * taken to be as much larger than that of independent touches as that of the whole.  To this comes what the curve
+ * falls within the standard error of a distance.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bins.h"
+#include "errors.h"
+#include "estimator.h"
+#include "map.h"
+#include "sort.h"
+#include "vector.h"
+
+enum {
+	SMALL = 1024,
+	MOST_LINES = 1 << 14,
+	MOST_ROWS = 1 << 16,
+	BUCKETS = 16,
+	ONE = 1024, /* units of a weight */
+	FIRST_TIMES = 1 << 12,
+	BINS = NM_BIN_COLD + 1
+};
+
+/* A line that is followed. */
+struct followed {
+	uint64_t line, hash;
+	uint32_t time; /* of its last touch; 0: the entry is free */
+	uint32_t next; /* of its object, or of the free ones: 1 + index; 0: the last */
+	uint64_t weight;
+};
+
+struct object {
+	uint64_t threshold; /* lines with smaller hashes are followed */
+	uint64_t weight;    /* of those */
+	uint32_t first;     /* of them: 1 + index */
+	uint32_t lines;
+};
+
+/* Touches by a key in a bin of distances; key 0: of all keys. */
+struct row {
+	uint32_t key, bin;
+	uint64_t touches;
+	double weight;   /* touches that they stand for */
+	double variance; /* of that, if touches were independent */
+};
+
+struct shards {
+	double rate;    /* the lowest of an object */
+	int bounded;    /* memory is */
+	uint32_t small; /* lines that an object may have at a higher rate */
+	struct nm_vec(struct object) objects;
+	struct nm_vec(uint32_t) object_of; /* [key] */
+	struct nm_vec(struct followed) lines;
+	uint32_t free, count;           /* of lines */
+	struct nm_map by_line;          /* line -> index */
+	uint64_t *sums;                 /* Fenwick tree of weights by time */
+	uint32_t times, now;            /* room, a power of two; the last time */
+	struct nm_vec(struct row) rows; /* those of key 0 first, BINS of them */
+	struct nm_map by_bin;           /* key and bin -> row */
+	double buckets[BUCKETS][BINS]; /* weight of touches of lines that do not stand for themselves alone */
+	uint64_t touches;
+	double weight_of_lines; /* summed over touches */
+};
+
+/* ---- weights by time ---- */
+
+static void add_weight(struct shards *s, uint32_t time, uint64_t weight)
+{
+	for (; time <= s->times; time += time & -time)
+		s->sums[time] += weight;
+}
+
+static uint64_t weight_up_to(const struct shards *s, uint32_t time)
+{
+	uint64_t sum = 0;
+
+	for (; time; time -= time & -time)
+		sum += s->sums[time];
+	return sum;
+}
+
+/* Numbers times anew, in their order, with room for as many again. */
+static int renumber(struct shards *s)
+{
+	struct nm_keyed *order = calloc(s->count + 1, sizeof *order);
+	uint32_t times = FIRST_TIMES, n = 0;
+	uint64_t *sums;
+
+	while (times < 4 * (uint64_t)s->count)
+		times *= 2;
+	sums = calloc((size_t)times + 1, sizeof *sums);
+	for (uint32_t i = 0; order && i < s->lines.count; i++)
+		if (s->lines.at[i].time)
+			order[n++] = (struct nm_keyed){s->lines.at[i].time, i};
+	if (!order || !sums || nm_sort_by_key(order, n)) {
+		free(order);
+		free(sums);
+		return NM_ENOMEM;
+	}
+	free(s->sums);
+	s->sums = sums;
+	s->times = times;
+	for (s->now = 0; s->now < n; s->now++) {
+		struct followed *f = &s->lines.at[order[s->now].value];
+
+		f->time = s->now + 1;
+		add_weight(s, f->time, f->weight);
+	}
+	free(order);
+	return 0;
+}
+
+/* ---- rates ---- */
+
+static void drop(struct shards *s, uint32_t index)
+{
+	struct followed *f = &s->lines.at[index];
+
+	add_weight(s, f->time, -f->weight);
+	nm_map_remove(&s->by_line, f->line);
+	f->time = 0;
+	f->next = s->free;
+	s->free = index + 1;
+	s->count--;
+}
+
+/* Lowers the rate of an object to half, or to the lowest one. */
+static void lower_rate(struct shards *s, struct object *o)
+{
+	const double rate = fmax(s->rate, (double)ONE / (double)o->weight / 2);
+	uint32_t at = o->first;
+
+	o->weight = (uint64_t)llround(ONE / rate);
+	o->threshold = (uint64_t)(rate * 0x1p64);
+	o->first = 0;
+	o->lines = 0;
+	while (at) {
+		const uint32_t index = at - 1;
+		struct followed *f = &s->lines.at[index];
+
+		at = f->next;
+		if (f->hash >= o->threshold) {
+			drop(s, index);
+			continue;
+		}
+		add_weight(s, f->time, o->weight - f->weight);
+		f->weight = o->weight;
+		f->next = o->first;
+		o->first = index + 1;
+		o->lines++;
+	}
+}
+
+static int is_large(const struct shards *s, const struct object *o)
+{
+	return o->lines > s->small && (double)o->weight < ONE / s->rate - 0.5;
+}
+
+/* Where memory is bounded: lower rates for all, until few enough lines are left. */
+static void shrink(struct shards *s)
+{
+	while (s->bounded && s->count > MOST_LINES) {
+		const uint32_t before = s->count;
+
+		s->rate /= 2;
+		for (size_t i = 0; i < s->objects.count; i++)
+			while (is_large(s, &s->objects.at[i]))
+				lower_rate(s, &s->objects.at[i]);
+		if (s->count == before)
+			s->small /= 2;
+	}
+}
+
+/* ---- touches ---- */
+
+static int make(void **ret_self, const struct nm_estimator_setup *setup)
+{
+	struct shards *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NM_ENOMEM;
+	s->rate = setup->rate;
+	s->small = SMALL;
+	if (nm_vec_reach(&s->rows, BINS) || renumber(s)) {
+		nm_vec_free(&s->rows);
+		free(s);
+		return NM_ENOMEM;
+	}
+	for (uint32_t bin = 0; bin < BINS; bin++)
+		s->rows.at[bin].bin = bin;
+	*ret_self = s;
+	return 0;
+}
+
+static int make_bounded(void **ret_self, const struct nm_estimator_setup *setup)
+{
+	const int status = make(ret_self, setup);
+
+	if (!status)
+		((struct shards *)*ret_self)->bounded = 1;
+	return status;
+}
+
+static void release(void *self)
+{
+	struct shards *s = self;
+
+	nm_vec_free(&s->objects);
+	nm_vec_free(&s->object_of);
+	nm_vec_free(&s->lines);
+	nm_vec_free(&s->rows);
+	nm_map_done(&s->by_line);
+	nm_map_done(&s->by_bin);
+	free(s->sums);
+	free(s);
+}
+
+static int keys(void *self, const uint32_t *objects, size_t count)
+{
+	struct shards *s = self;
+
+	for (size_t i = 0; i < count; i++) {
+		if (nm_vec_push(&s->object_of, objects[i]))
+			return NM_ENOMEM;
+		while (s->objects.count <= objects[i])
+			if (nm_vec_push(&s->objects, (struct object){.threshold = UINT64_MAX, .weight = ONE}))
+				return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static void add_to_row(struct row *r, double weight)
+{
+	r->touches++;
+	r->weight += weight;
+	r->variance += weight * (weight - 1);
+}
+
+static int count_touch(struct shards *s, uint32_t key, unsigned bin, const struct followed *f)
+{
+	const double weight = (double)f->weight / ONE;
+	const uint64_t name = (uint64_t)key << 16 | bin;
+	uint64_t row = nm_map_get(&s->by_bin, name, 0);
+
+	s->touches++;
+	s->weight_of_lines += weight;
+	add_to_row(&s->rows.at[bin], weight);
+	if (f->weight > ONE)
+		s->buckets[f->hash % BUCKETS][bin] += weight;
+	if (!row && s->bounded && s->rows.count == MOST_ROWS)
+		return 0;
+	if (!row) {
+		row = s->rows.count;
+		if (nm_vec_push(&s->rows, (struct row){.key = key, .bin = bin}) ||
+		    nm_map_put(&s->by_bin, name, row))
+			return NM_ENOMEM;
+	}
+	add_to_row(&s->rows.at[row], weight);
+	return 0;
+}
+
+/* Begins to follow a line. */
+static int follow(struct shards *s, uint64_t line, uint64_t hash, struct object *o, uint32_t *ret_index)
+{
+	uint32_t index = s->free - 1;
+
+	if (s->free)
+		s->free = s->lines.at[index].next;
+	else if (nm_vec_push(&s->lines, (struct followed){0}))
+		return NM_ENOMEM;
+	else
+		index = (uint32_t)s->lines.count - 1;
+	s->lines.at[index] =
+	    (struct followed){.line = line, .hash = hash, .next = o->first, .weight = o->weight};
+	o->first = index + 1;
+	o->lines++;
+	s->count++;
+	*ret_index = index;
+	return nm_map_put(&s->by_line, line, index);
+}
+
+static int touch_followed(struct shards *s, const struct nm_line_touch *t, uint64_t hash, struct object *o)
+{
+	uint32_t index = (uint32_t)nm_map_get(&s->by_line, t->line, UINT32_MAX);
+	unsigned bin = NM_BIN_COLD;
+	struct followed *f;
+
+	if (s->now == s->times && renumber(s))
+		return NM_ENOMEM;
+	if (index == UINT32_MAX) {
+		if (follow(s, t->line, hash, o, &index))
+			return NM_ENOMEM;
+		f = &s->lines.at[index];
+	} else {
+		f = &s->lines.at[index];
+		bin = nm_bin_of((weight_up_to(s, s->now) - weight_up_to(s, f->time)) / ONE);
+		add_weight(s, f->time, -f->weight);
+	}
+	f->time = ++s->now;
+	add_weight(s, f->time, f->weight);
+	if (count_touch(s, t->key, bin, f))
+		return NM_ENOMEM;
+	while (is_large(s, o))
+		lower_rate(s, o);
+	shrink(s);
+	return 0;
+}
+
+static int touch(void *self, const struct nm_line_touch *touches, size_t count)
+{
+	struct shards *s = self;
+
+	for (size_t i = 0; i < count; i++) {
+		struct object *o = &s->objects.at[s->object_of.at[touches[i].key]];
+		const uint64_t hash = nm_mix64(touches[i].line);
+
+		if (hash < o->threshold && touch_followed(s, &touches[i], hash, o))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- estimates ---- */
+
+static int misses_at(const struct row *r, unsigned bin) { return r->bin >= bin; }
+
+/* How much larger the variance of the misses of the whole is than that of independent touches. */
+static double design_effect(const struct shards *s, unsigned bin)
+{
+	double sum = 0, squares = 0, independent = 0, variance;
+
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		double misses = 0;
+
+		for (unsigned i = bin; i < BINS; i++)
+			misses += s->buckets[b][i];
+		sum += misses;
+		squares += misses * misses;
+	}
+	for (unsigned i = bin; i < BINS; i++)
+		independent += s->rows.at[i].variance;
+	variance = (squares - sum * sum / BUCKETS) * BUCKETS / (BUCKETS - 1);
+	return independent > 0 ? fmax(1, variance / independent) : 1;
+}
+
+static void add_row(struct nm_estimate *e, double *variance, double *near, const struct row *r, unsigned bin,
+		    const unsigned around[2])
+{
+	e->samples += r->touches;
+	if (r->bin == NM_BIN_COLD)
+		e->cold_ratio += r->weight;
+	if (misses_at(r, bin)) {
+		e->miss_ratio += r->weight;
+		*variance += r->variance;
+	}
+	if (r->bin >= around[0] && r->bin < around[1])
+		*near += r->weight;
+}
+
+static void conclude(struct nm_estimate *e, uint64_t references, double variance, double near)
+{
+	const double n = (double)references;
+
+	if (!references) {
+		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
+		return;
+	}
+	e->miss_ratio = fmin(1, e->miss_ratio / n);
+	e->cold_ratio = fmin(1, e->cold_ratio / n);
+	nm_estimate_spread(e, (variance + near * near / 16) / (n * n));
+}
+
+static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
+{
+	const struct shards *s = self;
+	const unsigned bin = nm_bin_of(lines);
+	const double weight = s->touches ? s->weight_of_lines / (double)s->touches : 1;
+	const double error = sqrt(fmax(weight - 1, 0) * (double)lines);
+	const unsigned around[2] = {nm_bin_of((uint64_t)fmax((double)lines - error, 0)),
+				    nm_bin_of((uint64_t)((double)lines + error))};
+	const double effect = design_effect(s, bin);
+	double *variance = calloc(2 * (size_t)groups->count, sizeof *variance);
+	double *near = variance + groups->count;
+
+	if (!variance)
+		return NM_ENOMEM;
+	memset(ret, 0, groups->count * sizeof *ret);
+	for (size_t i = 0; i < s->rows.count; i++) {
+		const struct row *r = &s->rows.at[i];
+		const uint32_t group = r->key ? nm_group_of(groups, r->key) : 0;
+
+		if (!r->key || group)
+			add_row(&ret[group], &variance[group], &near[group], r, bin, around);
+	}
+	for (uint32_t group = 0; group < groups->count; group++)
+		conclude(&ret[group], groups->references[group], variance[group] * effect, near[group]);
+	free(variance);
+	return 0;
+}
+
+const struct nm_estimator nm_estimator_shards = {
+    .name = "shards",
+    .policy = "lru",
+    .summary = "LRU, from some lines at a fixed rate (Waldspurger 2015)",
+    .make = make,
+    .touch = touch,
+    .keys = keys,
+    .estimate = estimate,
+    .free = release};
+
+const struct nm_estimator nm_estimator_shards_size = {
+    .name = "shards-size",
+    .policy = "lru",
+    .summary = "LRU, from some lines in a fixed size of memory (Waldspurger 2015)",
+    .make = make_bounded,
+    .touch = touch,
+    .keys = keys,
+    .estimate = estimate,
+    .free = release};
