@@ -11,7 +11,7 @@
 
 #include "curve_priv.h"
 
-static const double least_from = 1024, least_octaves = 4;
+static const double least_from = 1024, least_octaves = 4, negligible = 0.002;
 
 static double misses(const struct nm_curve *c, double from, double to)
 {
@@ -19,19 +19,29 @@ static double misses(const struct nm_curve *c, double from, double to)
 
 	for (double bytes = from; bytes <= to; bytes *= M_SQRT2)
 		sum += nm_curve_at(c, bytes).ratio;
-	return sum * (double)c->references;
+	return sum * nm_curve_weight(c);
+}
+
+/* The size from which on a curve falls by no more than a trifle. */
+static double end_of(const struct nm_curve *c)
+{
+	size_t i = c->points.count;
+	double trifle;
+
+	if (!i)
+		return 0;
+	trifle = negligible * (c->points.at[0].ratio - c->points.at[i - 1].ratio);
+	while (i > 1 && c->points.at[i - 2].ratio - c->points.at[c->points.count - 1].ratio <= trifle)
+		i--;
+	return c->points.at[i - 1].bytes;
 }
 
 static void choose_sizes(struct nm_curves *curves, const struct nm_curve_request *r)
 {
 	double last = 0;
 
-	for (size_t i = 0; i < curves->list.count; i++) {
-		const struct nm_curve *c = &curves->list.at[i];
-
-		if (c->points.count)
-			last = fmax(last, c->points.at[c->points.count - 1].bytes);
-	}
+	for (size_t i = 0; i < curves->list.count; i++)
+		last = fmax(last, end_of(&curves->list.at[i]));
 	curves->from = r->from > 0 ? r->from : least_from;
 	curves->to = r->to > 0 ? r->to : exp2(ceil(log2(fmax(last, 1))));
 	for (size_t i = 0; i < r->mark_count && !(r->to > 0); i++)
@@ -137,6 +147,19 @@ static void number(struct nm_curves *curves)
 	}
 }
 
+/* Leaves the curves of the first one's method: several for each of several names would be too many to read. */
+static void keep_one_method(struct nm_curves *curves)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < curves->list.count; i++)
+		if (curves->list.at[i].method == curves->list.at[0].method)
+			curves->list.at[n++] = curves->list.at[i];
+		else
+			nm_vec_free(&curves->list.at[i].points);
+	curves->list.count = n;
+}
+
 int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *request, struct nm_error *err)
 {
 	struct ranked *names = calloc(curves->list.count + 1, sizeof *names);
@@ -144,6 +167,8 @@ int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *re
 
 	if (!names)
 		return nm_fail_memory(err);
+	if (strcmp(request->by, "total") != 0)
+		keep_one_method(curves);
 	choose_sizes(curves, request);
 	n = rank(curves, names);
 	if (request->limit > 0 && n > (size_t)request->limit)

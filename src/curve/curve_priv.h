@@ -20,9 +20,9 @@ struct nm_curve {
 	const char *source; /* the profile's label, or NULL */
 	const char *process, *name, *method, *policy;
 	int exact;
-	unsigned group;        /* curves of one name in one profile, however found, have the same */
-	unsigned method_index; /* of the methods that are shown, in the order of their first curves */
-	int64_t references, samples;
+	unsigned group;              /* curves of one name in one profile, however found, have the same */
+	unsigned method_index;       /* of the methods that are shown, in the order of their first curves */
+	int64_t references, samples; /* references: 0 where they are not known, only samples of them */
 	double cold_ratio;
 	struct nm_vec(struct nm_curve_point) points;
 };
@@ -47,6 +47,12 @@ struct nm_curves {
 
 /* A size that may lie outside of the points. */
 struct nm_curve_point nm_curve_at(const struct nm_curve *curve, double bytes);
+
+/* How many references it stands for, in a unit of its profile and method. */
+static inline double nm_curve_weight(const struct nm_curve *curve)
+{
+	return (double)(curve->references ? curve->references : curve->samples);
+}
 
 /* ---- load.c ---- */
 

@@ -12,7 +12,7 @@
 
 #include "curve_priv.h"
 
-static const double least_bend = 0.0005, least_part = 0.04, knee_from = 2048;
+static const double least_bend = 0.0005, least_part = 0.04, knee_from = 4096;
 
 enum { STEPS_AN_OCTAVE = 8 };
 
@@ -98,7 +98,7 @@ static void name_knee(struct nm_knee *knee, const struct nm_curves *objects)
 
 		if (strcmp(c->process, knee->curve->process) || strcmp(c->method, knee->curve->method))
 			continue;
-		gain = (ratio(c, knee->bytes / 2) - ratio(c, knee->bytes)) * (double)c->references;
+		gain = (ratio(c, knee->bytes / 2) - ratio(c, knee->bytes)) * nm_curve_weight(c);
 		all += fmax(gain, 0);
 		if (gain > most) {
 			most = gain;

@@ -36,7 +36,7 @@ static const struct nm_option options[] = {
      offsetof(struct curve_options, by), NULL},
     {"only", 0, "PATTERN", "only these objects, functions, ...; *, ? and [...] as in the shell",
      NM_OPTION_TEXT, offsetof(struct curve_options, only), NULL},
-    {"method", 0, "NAME", "only curves found this way: exact, statcache, ... (all)", NM_OPTION_TEXT,
+    {"method", 0, "NAME", "only curves found this way: exact, statcache, ...", NM_OPTION_TEXT,
      offsetof(struct curve_options, method), NULL},
     {"machine", 'm', "NAME,...", "mark the cache sizes of these machines; none: mark none (the profile's)",
      NM_OPTION_TEXT, offsetof(struct curve_options, machines), NULL},
