@@ -10,16 +10,15 @@ high-water mark of the profiled process and, apart from it, of the engine's proc
 every 20 ms of the first round; it lags by at most that.  (ru_maxrss would also count the spawner's memory
 before exec.)  To look takes 2 % of a processor, which who uses two of them would miss in the other rounds.
 
-All contenders that simulate caches are given the same geometry.  nearmiss keeps what it has read of debug information for
-later recordings of a program, so it is two contenders: the first recording, and any later one (which is the second here,
-since one before the first round is not counted).
+All contenders that simulate caches are given the same geometry, but for "host": nearmiss with the caches of this machine,
+which is what it simulates unless told.  nearmiss keeps what it has read of debug information for later recordings of a
+program, so there is "first", the first recording, beside any later one (one before the first round is not counted).
 
 Tables are made by class of programs (workloads.py), and one by the share of data references that miss the first level.
 
     bench/run.py                      five rounds of everything, some two hours on two cores
-    bench/run.py --class miss         programs that miss much; with --contenders native,cachegrind,nearmiss --rounds 1
-                                      three minutes
-    bench/run.py --host               nearmiss with the host's caches, as users run it
+    bench/run.py --class miss --contenders native,cachegrind,cacheuse,nearmiss,host --rounds 3
+                                      programs that miss much, some fifteen minutes
     bench/run.py --quick              small inputs, one round
     bench/run.py --from F --markdown  the tables of stored results, as in docs/performance.md
 """
@@ -44,7 +43,10 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GEOMETRY = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"]
 SPEC = "L1d=32K,8,64:L2=1M,16,64"
 TITLES = {"native": "native", "none": "Valgrind alone", "cachegrind": "Cachegrind", "callgrind": "Callgrind",
-          "cacheuse": "Callgrind --cacheuse", "nearmiss": "nearmiss", "first": "nearmiss, first time"}
+          "cacheuse": "Callgrind --cacheuse", "nearmiss": "nearmiss", "first": "nearmiss, first time",
+          "host": "nearmiss, host's caches"}
+OURS = ("nearmiss", "first", "host")
+BANDS = (0, 3, 6, 12, 100)  # miss ratios, percent
 
 
 def find_valgrind():
@@ -52,11 +54,10 @@ def find_valgrind():
     return shutil.which("valgrind.bin") or shutil.which("valgrind")
 
 
-def contenders(nearmiss, host=False):
-    """Name -> command to put before the program.  A missing tool is left out and named.  host: nearmiss simulates the
-    host's caches."""
+def contenders(nearmiss):
+    """Name -> command to put before the program.  A missing tool is left out and named."""
     valgrind = find_valgrind()
-    record = [nearmiss, "record", "-o", "bench.nmp", *([] if host else ["--cache", SPEC]), "--"]
+    record = [nearmiss, "record", "-o", "bench.nmp", "--cache", SPEC, "--"]
     callgrind = [valgrind, "-q", "--tool=callgrind", "--cache-sim=yes", *GEOMETRY, "--callgrind-out-file=/dev/null"]
     table = {
         "native": [],
@@ -67,6 +68,7 @@ def contenders(nearmiss, host=False):
         "cacheuse": callgrind + ["--cacheuse=yes"],
         "nearmiss": record,
         "first": record,
+        "host": [nearmiss, "record", "-o", "bench.nmp", "--"],
     }
     for name, tool in [(n, c[0]) for n, c in table.items() if c]:
         if not tool:
@@ -201,28 +203,41 @@ def render(rows, style):
 
 
 def memory_table(results, style):
-    rows = [["peak memory, MiB"] + [TITLES[n] for n in TITLES] + ["engine", "engine, first time"]]
+    rows = [["peak memory, MiB"] + [TITLES[n] for n in TITLES] + [f"engine of {TITLES[n]}" for n in OURS]]
     for name, program in results.items():
         cells = [max((r["program_kib"] for r in program.get(n, [])), default=0) for n in TITLES]
-        cells += [max((r["engine_kib"] for r in program.get(n, [])), default=0) for n in ("nearmiss", "first")]
+        cells += [max((r["engine_kib"] for r in program.get(n, [])), default=0) for n in OURS]
         rows.append([name] + [f"{kib / 1024:.0f}" if kib else "-" for kib in cells])
     return render(rows, style)
 
 
-def worst_and_median(cells):
-    return [f"{statistics.median(cells):.2f}", f"{max(cells):.2f}"] if cells else ["-", "-"]
+def summary(results, over, under, what):
+    """Median and worst of a ratio, as text."""
+    cells = column(results, over, under, what)
+    return f"{statistics.median(cells):.2f} ({max(cells):.2f})" if cells else "-"
 
 
-def class_table(results, about, style):
-    """nearmiss over Cachegrind for each class of programs."""
-    sets = {name: [n for n in results if about[n]["class"] in kinds] for name, kinds in workloads.CLASSES.items()}
-    rows = [["nearmiss / Cachegrind", "programs", "wall, median", "worst", "CPU, median", "worst"]]
-    for name, members in sets.items():
-        if members:
-            chosen = {n: results[n] for n in members}
-            rows.append([name, str(len(members))] + worst_and_median(column(chosen, "nearmiss", "cachegrind", "wall")) +
-                        worst_and_median(column(chosen, "nearmiss", "cachegrind", "cpu")))
+COMPARED = [("nearmiss", "cachegrind"), ("nearmiss", "cacheuse"), ("host", "cachegrind"), ("host", "nearmiss")]
+
+
+def group_table(results, groups, title, style):
+    """Medians, and the worst in brackets, of groups of programs: (name, members)."""
+    rows = [[title, "programs"] + [f"{TITLES[a]} / {TITLES[b]}, {what}" for a, b in COMPARED for what in ("wall", "CPU")]]
+    for name, members in groups:
+        chosen = {n: results[n] for n in members}
+        if chosen:
+            rows.append([name, str(len(chosen))] +
+                        [summary(chosen, a, b, what) for a, b in COMPARED for what in ("wall", "cpu")])
     return render(rows, style)
+
+
+def classes_of(results, about):
+    return [(name, [n for n in results if about[n]["class"] in kinds]) for name, kinds in workloads.CLASSES.items()]
+
+
+def bands_of(results, about):
+    known = {n: 100 * about[n]["miss_ratio"] for n in results if about[n]["miss_ratio"] is not None}
+    return [(f"{low} to {high} %", [n for n in known if low <= known[n] < high]) for low, high in zip(BANDS, BANDS[1:])]
 
 
 def peak(program, name, what):
@@ -230,23 +245,26 @@ def peak(program, name, what):
 
 
 def miss_table(results, about, style):
-    """Programs by miss ratio; the engine's memory beside that of the program by itself."""
+    """Programs by miss ratio; the engine's memory beside its limit, 15 % of that of the program by itself and 100 MiB."""
     known = sorted((n for n in results if about[n]["miss_ratio"] is not None), key=lambda n: about[n]["miss_ratio"])
-    rows = [["by miss ratio", "class", "misses, %", "wall / Cachegrind", "CPU / Cachegrind", "program, MiB", "engine, MiB"]]
+    pairs = [("nearmiss", "cachegrind"), ("host", "nearmiss")]
+    rows = [["by miss ratio", "class", "misses, %"] +
+            [f"{TITLES[a]} / {TITLES[b]}, {what}" for a, b in pairs for what in ("wall", "CPU")] +
+            ["program, MiB", "limit", "engine, MiB", "engine, host's caches"]]
     for n in known:
-        ratios = [ratio(results[n], "nearmiss", "cachegrind", what) for what in ("wall", "cpu")]
+        ratios = [ratio(results[n], a, b, what) for a, b in pairs for what in ("wall", "cpu")]
+        own = peak(results[n], "native", "program_kib")
         rows.append([n, about[n]["class"], f"{100 * about[n]['miss_ratio']:.1f}"] +
-                    ["-" if r is None else f"{r:.2f}" for r in ratios] +
-                    [f"{peak(results[n], 'native', 'program_kib'):.0f}",
-                     f"{peak(results[n], 'nearmiss', 'engine_kib'):.0f}"])
+                    ["-" if r is None else f"{r:.2f}" for r in ratios] + [f"{own:.0f}", f"{0.15 * own + 100:.0f}"] +
+                    [f"{peak(results[n], name, 'engine_kib'):.0f}" for name in ("nearmiss", "host")])
     return render(rows, style)
 
 
 def report_set(results, style):
-    peers = ["none", "cachegrind", "callgrind", "cacheuse", "first", "nearmiss"]
+    peers = ["none", "cachegrind", "callgrind", "cacheuse", "first", "nearmiss", "host"]
     for what, title in (("wall", "wall time / native"), ("cpu", "CPU time / native")):
         print(table_of(results, title, [(TITLES[p], column(results, p, "native", what)) for p in peers], style))
-    for name in ("nearmiss", "first"):
+    for name in OURS:
         against = [(f"/ {TITLES[p]}, {what}", column(results, name, p, {"wall": "wall", "CPU": "cpu"}[what]))
                    for p in ("cachegrind", "cacheuse") for what in ("wall", "CPU")]
         if any(cells for _, cells in against):
@@ -264,7 +282,8 @@ def report(stored, style):
         if chosen:
             print(f"Class {name}:\n")
             report_set(chosen, style)
-    print(class_table(results, about, style))
+    print(group_table(results, classes_of(results, about), "by class", style))
+    print(group_table(results, bands_of(results, about), "by miss ratio", style))
     print(miss_table(results, about, style))
 
 
@@ -279,10 +298,10 @@ def machine():
 def parse_options():
     parser = argparse.ArgumentParser(description="What profiling costs: nearmiss beside its peers.")
     parser.add_argument("--rounds", type=int, help="how often everything runs (default 5)")
-    parser.add_argument("--quick", action="store_true", help="small inputs, one round")
+    parser.add_argument("--scale", type=float, help="size of the inputs (default 1)")
+    parser.add_argument("--quick", action="store_true", help="small inputs, one round: --scale 0.15 --rounds 1")
     parser.add_argument("--class", dest="classes", default="tools,miss",
                         help="classes of programs to run: " + ",".join(workloads.CLASSES) + " (default tools,miss)")
-    parser.add_argument("--host", action="store_true", help="nearmiss simulates the host's caches")
     parser.add_argument("--only", help="programs to run, separated by commas")
     parser.add_argument("--contenders", help="contenders to run, separated by commas: " + ",".join(TITLES))
     parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
@@ -292,6 +311,7 @@ def parse_options():
     parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 5)
+    options.scale = options.scale or (0.15 if options.quick else 1.0)
     return options
 
 
@@ -302,18 +322,18 @@ def main():
         with open(options.stored, encoding="utf-8") as f:
             report(json.load(f), style)
         return
-    table = contenders(find_nearmiss(options.nearmiss), options.host)
+    table = contenders(find_nearmiss(options.nearmiss))
     if options.contenders:
         table = {n: c for n, c in table.items() if n in options.contenders.split(",")}
     target = os.path.abspath(options.json or os.path.join(options.work, "results.json"))
-    programs, missing = workloads.make(options.work, 0.15 if options.quick else 1.0, workloads.members(options.classes))
+    programs, missing = workloads.make(options.work, options.scale, workloads.members(options.classes))
     for name in missing:
         print(f"run.py: the program {name} is not here: left out", file=sys.stderr)
     if options.only:
         programs = [w for w in programs if w.name in options.only.split(",")]
     results, about = run_all(options, table, programs)
-    stored = {"version": 1, "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "quick": options.quick,
-              "host": options.host, "machine": machine(), "about": about, "programs": results}
+    stored = {"version": 1, "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "scale": options.scale,
+              "machine": machine(), "about": about, "programs": results}
     with open(target, "w", encoding="utf-8") as f:
         json.dump(stored, f, indent=1)
     report(stored, style)
