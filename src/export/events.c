@@ -8,7 +8,10 @@
  */
 #include "export_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "selection.h"
 
 const struct nm_metric *nm_derived_at(unsigned i)
 {
@@ -125,10 +128,28 @@ static int choose(struct nm_export *x, const char *level, const char *list, stru
 	return status;
 }
 
+/* The event of all levels, of the first that takes data before the others. */
+static int open_on(struct nm_export *x, const char *name, struct nm_error *err)
+{
+	char *data = NULL;
+	int status = nm_select_first_level(x->profile, &data, err);
+
+	for (size_t i = 0; !status && i < x->levels.count; i++)
+		if (!strcmp(x->levels.at[i], data))
+			status = add(x, x->levels.at[i], name, err);
+	for (size_t i = 0; !status && i < x->levels.count; i++)
+		status = add(x, x->levels.at[i], name, err);
+	free(data);
+	return status;
+}
+
 int nm_events_choose(struct nm_export *x, const char *list, struct nm_error *err)
 {
+	const char *first = list ? NULL : x->exporter->opens_on;
 	int status = 0;
 
+	if (first)
+		status = open_on(x, first, err);
 	for (size_t i = 0; !status && i < x->levels.count; i++)
 		status = choose(x, x->levels.at[i], list, err);
 	return status;

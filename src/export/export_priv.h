@@ -22,7 +22,8 @@ enum nm_exporter_flags {
 struct nm_exporter {
 	const char *name, *summary;
 	unsigned flags;
-	const char *events; /* unless told otherwise; NULL: all that the view counts stores */
+	const char *events;   /* unless told otherwise; NULL: all that the view counts stores, */
+	const char *opens_on; /* behind this one, of all levels; or NULL */
 	int (*write)(struct nm_export *x, FILE *out, struct nm_error *err);
 };
 
@@ -105,7 +106,14 @@ int nm_export_id(struct nm_map *ids, const char *text, uint64_t *ret_id, int *re
 
 /* ---- facts.c: the view counts, added up ----------------------------------------------------------- */
 
-enum nm_by { NM_BY_PROCESS = 1, NM_BY_THREAD = 2, NM_BY_OBJECT = 4, NM_BY_LEVEL = 8, NM_BY_CHAIN = 16 };
+enum nm_by {
+	NM_BY_PROCESS = 1,
+	NM_BY_THREAD = 2,
+	NM_BY_OBJECT = 4,
+	NM_BY_LEVEL = 8,
+	NM_BY_CHAIN = 16,
+	NM_BY_INSTRUCTION = 32
+};
 
 /* Runs "SELECT ... FROM VIEW" with the condition that process, thread and level (those of `by`) are the
  * export's, and `order` behind it. */
@@ -115,6 +123,8 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 /* One line of one function, and what else it is told apart by.  NULL and 0: unknown, or not asked for. */
 struct nm_fact {
 	const char *process, *file, *function, *object; /* in x->pool */
+	const char *module;                             /* of the instruction, and its address there */
+	int64_t address;
 	int64_t thread, line;
 	const struct nm_chain *chain; /* NULL in a profile without them */
 	int64_t *values;              /* one for each event */
@@ -129,7 +139,7 @@ struct nm_facts {
 };
 
 /* The facts of the export's process, thread and levels, ordered by process, thread, chain, file, function, line,
- * object; those with nothing but zeros are left out. */
+ * address, object; those with nothing but zeros are left out. */
 int nm_facts_open(struct nm_facts *ret_facts, struct nm_export *x, unsigned by, const struct nm_event *events,
 		  size_t count, struct nm_error *err);
 int nm_facts_next(struct nm_facts *facts, struct nm_error *err); /* 1, 0 after the last, or a code */

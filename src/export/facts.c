@@ -12,7 +12,18 @@
 #include "export_priv.h"
 #include "memstream.h"
 
-enum { PROCESS, THREAD, FILE_NAME, FUNCTION, LINE, OBJECT, CONTEXT, VALUES }; /* columns of the query */
+enum {
+	PROCESS,
+	THREAD,
+	FILE_NAME,
+	FUNCTION,
+	LINE,
+	OBJECT,
+	CONTEXT,
+	MODULE,
+	ADDRESS,
+	VALUES
+}; /* columns of the query */
 
 static void quoted(const char *text, FILE *sql)
 {
@@ -95,17 +106,22 @@ int nm_facts_open(struct nm_facts *facts, struct nm_export *x, unsigned by, cons
 	facts->fact.values = calloc(count + 1, sizeof *facts->fact.values);
 	if (!sql)
 		return nm_fail_memory(err);
-	fprintf(sql, "SELECT %s, %s, file, function, line, %s, %s",
+	fprintf(sql, "SELECT %s, %s, file, function, line, %s, %s, %s",
 		by & (NM_BY_PROCESS | NM_BY_CHAIN) ? "process" : "NULL", by & NM_BY_THREAD ? "thread" : "0",
-		by & NM_BY_OBJECT ? "object" : "NULL", by & NM_BY_CHAIN ? "context" : "0");
+		by & NM_BY_OBJECT ? "object" : "NULL", by & NM_BY_CHAIN ? "context" : "0",
+		by & NM_BY_INSTRUCTION ? "module, address" : "NULL, 0");
 	for (size_t i = 0; i < count; i++)
 		value(&events[i], sql);
-	fputs(by & NM_BY_CHAIN ? " FROM context_counts" : " FROM counts", sql);
+	fputs(by & NM_BY_CHAIN         ? " FROM context_counts"
+	      : by & NM_BY_INSTRUCTION ? " FROM instructions"
+				       : " FROM counts",
+	      sql);
 	status = nm_memstream_close(sql, &text) || !facts->fact.values ? nm_fail_memory(err) : 0;
 	if (!status)
-		status = nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
-					" GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 7, 3, 4, 5, 6",
-					&facts->rows, err);
+		status =
+		    nm_facts_query(x, text, NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL,
+				   " GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY 1, 2, 7, 8, 3, 4, 5, 9, 6",
+				   &facts->rows, err);
 	free(text);
 	return status;
 }
@@ -125,9 +141,11 @@ static int take(struct nm_facts *facts)
 
 	fact->thread = nm_rows_bounded(rows, THREAD);
 	fact->line = nm_rows_bounded(rows, LINE);
+	fact->address = nm_rows_bounded(rows, ADDRESS);
 	return key(facts, NM_BY_PROCESS | NM_BY_CHAIN, PROCESS, &fact->process) ||
 	       nm_export_text(facts->x, nm_rows_text(rows, FILE_NAME), &fact->file) ||
 	       nm_export_text(facts->x, nm_rows_text(rows, FUNCTION), &fact->function) ||
+	       nm_export_text(facts->x, nm_rows_text(rows, MODULE), &fact->module) ||
 	       key(facts, NM_BY_OBJECT, OBJECT, &fact->object);
 }
 

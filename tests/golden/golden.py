@@ -179,6 +179,7 @@ CASES = {
     "help-annotate": ["annotate", "--help"],
     "export-list": ["export", "--list"],
     "export-callgrind": ["export", "callgrind", *P],
+    "export-callgrind-asm": ["export", "callgrind", *A, "--event=misses,loads"],
     "export-callgrind-objects": ["export", "callgrind", *P, "--objects", "--process=solver"],
     "export-callgrind-events": ["export", "callgrind", *P, "--level=L1d,L2", "--event=misses,wasted_bytes,loads"],
     "export-csv": ["export", "csv", *P],

@@ -3,8 +3,9 @@
  * callgrind.c - Callgrind's profile format, version 1 (Valgrind's manual, "Callgrind Format Specification"),
  * as callgrind_annotate and KCachegrind read it.
  *
- * An event is a column of the view counts at a level: "L1dReadMisses".  What is derived of columns that are
- * there stands in the header as an `event:` line with its formula, for KCachegrind to compute.
+ * An event is a figure of a level: "L1dReadMisses"; the misses of all levels come first, so that readers open on them.
+ * What is derived of events that are there stands in the header as an `event:` line with its formula, for KCachegrind to
+ * compute.  Where the profile has single instructions, and no call chains, costs are told by address and line.
  *
  * With objects, each data object is a function in the file and at the line where it is declared or
  * allocated, in the "ELF object" of its kind (heap, global, ...); the code has none of the costs itself but
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #include "export_priv.h"
+#include "selection.h"
 
 static const char unknown[] = "???"; /* by both readers */
 
@@ -37,7 +39,9 @@ struct touched {
 struct grind {
 	struct nm_export *x;
 	FILE *out;
-	struct nm_events events; /* none derived */
+	struct nm_events events;
+	int by_instruction; /* positions are addresses and lines */
+	const char *module; /* of the lines that are written now, where addresses are told */
 	struct nm_map files, functions, kinds, object_of;
 	struct nm_vec(struct touched) objects;
 	const char *file, *function; /* of the lines that are written now */
@@ -48,28 +52,19 @@ struct grind {
 	int64_t *totals, *zeros;
 };
 
-/* Columns as they are, derived events as the columns that they are made of, each once. */
-static int add_event(struct grind *g, const char *level, const char *name)
+/* Where all levels are, the misses of each come first, so that readers open on them. */
+static int take_events(struct grind *g)
 {
-	for (size_t i = 0; i < g->events.count; i++)
-		if (g->events.at[i].level == level && !strcmp(g->events.at[i].name, name))
-			return 0;
-	return nm_vec_push(&g->events, (struct nm_event){level, name, NULL});
+	for (size_t i = 0; i < g->x->events.count; i++)
+		if (nm_vec_push(&g->events, g->x->events.at[i]))
+			return NM_ENOMEM;
+	return 0;
 }
 
-static int resolve_events(struct grind *g)
+/* Instructions that were executed are what the first level of code is asked for. */
+static int is_instructions(const char *level, const char *name)
 {
-	const struct nm_events *asked = &g->x->events;
-	int status = 0;
-
-	for (size_t i = 0; !status && i < asked->count; i++) {
-		const struct nm_event *e = &asked->at[i];
-
-		status = add_event(g, e->level, e->derived ? e->derived->left : e->name);
-		if (!status && e->derived)
-			status = add_event(g, e->level, e->derived->right);
-	}
-	return status;
+	return !strcmp(level, "L1i") && !strcmp(name, "reads");
 }
 
 /* "L1d" and "read_misses": "L1dReadMisses". */
@@ -77,6 +72,10 @@ static void event_name(const char *level, const char *name, FILE *out)
 {
 	int capital = 1;
 
+	if (is_instructions(level, name)) { /* as Callgrind calls them */
+		fputs("Ir", out);
+		return;
+	}
 	for (; *level; level++)
 		if (isalnum((unsigned char)*level))
 			fputc(*level, out);
@@ -106,8 +105,8 @@ static int has_event(const struct grind *g, const char *level, const char *name)
 
 static void write_derived(const struct grind *g, const char *level, const struct nm_metric *d)
 {
-	if (nm_column_is_there(&g->x->columns, d->name) || !has_event(g, level, d->left) ||
-	    !has_event(g, level, d->right))
+	if (nm_column_is_there(&g->x->columns, d->name) || has_event(g, level, d->name) ||
+	    !has_event(g, level, d->left) || !has_event(g, level, d->right))
 		return;
 	fputs("event: ", g->out);
 	event_name(level, d->name, g->out);
@@ -171,7 +170,7 @@ static int write_header(struct grind *g, struct nm_error *err)
 		fprintf(g->out, "desc: Process: %s\n", x->process);
 	if (x->thread)
 		fprintf(g->out, "desc: Thread: %" PRId64 "\n", x->thread);
-	fputs("positions: line\n", g->out);
+	fputs(g->by_instruction ? "positions: instr line\n" : "positions: line\n", g->out);
 	write_events(g);
 	return status;
 }
@@ -205,12 +204,19 @@ static int write_function(struct grind *g, const char *what, const char *file, c
 }
 
 /* All of them: the format lets zeros at the end be left out, but callgrind_annotate warns then. */
-static void write_costs(const struct grind *g, int64_t line, const int64_t *costs)
+static void write_costs_at(const struct grind *g, int64_t address, int64_t line, const int64_t *costs)
 {
+	if (g->by_instruction)
+		fprintf(g->out, "0x%" PRIx64 " ", (uint64_t)address);
 	fprintf(g->out, "%" PRId64, line);
 	for (size_t i = 0; i < g->events.count; i++)
 		fprintf(g->out, " %" PRId64, costs[i]);
 	fputc('\n', g->out);
+}
+
+static void write_costs(const struct grind *g, int64_t line, const int64_t *costs)
+{
+	write_costs_at(g, 0, line, costs);
 }
 
 /* "tree.cc:88" into *t; what has no line is no place. */
@@ -282,8 +288,9 @@ static int write_touch(struct grind *g, const struct nm_fact *fact)
 	    write_name(g, "cfi", &g->files, t->file, t->file) ||
 	    write_function(g, "cfn", t->file, t->name, t->kind))
 		return NM_ENOMEM;
-	fprintf(g->out, "calls=%" PRId64 " %" PRId64 "\n", costs[n] > 0 ? costs[n] : 1, t->line);
-	write_costs(g, fact->line, costs);
+	fprintf(g->out, "calls=%" PRId64 " %s%" PRId64 "\n", costs[n] > 0 ? costs[n] : 1,
+		g->by_instruction ? "0x0 " : "", t->line);
+	write_costs_at(g, fact->address, fact->line, costs);
 	for (size_t i = 0; i < n; i++)
 		t->costs[i] += costs[i];
 	return 0;
@@ -337,11 +344,23 @@ static int begin_fact(struct grind *g, const struct nm_fact *fact)
 	return begin_file(g, file);
 }
 
+/* Addresses are those of a module; with objects, code is told apart from them instead. */
+static int begin_module(struct grind *g, const struct nm_fact *fact)
+{
+	const char *module = fact->module ? fact->module : unknown;
+
+	if (!g->by_instruction || g->x->objects || g->module == module)
+		return 0;
+	g->module = module;
+	g->file = g->inside = NULL; /* a function is named anew behind it */
+	return write_name(g, "ob", &g->kinds, module, module);
+}
+
 static int write_fact(struct grind *g, const struct nm_fact *fact)
 {
 	size_t n = g->events.count;
 
-	if (begin_fact(g, fact))
+	if (begin_module(g, fact) || begin_fact(g, fact))
 		return NM_ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		g->totals[i] += fact->values[i];
@@ -350,7 +369,7 @@ static int write_fact(struct grind *g, const struct nm_fact *fact)
 	}
 	if (g->x->objects)
 		return write_touch(g, fact);
-	write_costs(g, fact->line, fact->values);
+	write_costs_at(g, fact->address, fact->line, fact->values);
 	return 0;
 }
 
@@ -444,7 +463,8 @@ static int write_objects(struct grind *g)
 static int write_body(struct grind *g, struct nm_error *err)
 {
 	struct nm_event references = {g->x->levels.at[0], "references", nm_derived_at(0)};
-	unsigned by = NM_BY_CHAIN | (g->x->objects ? NM_BY_OBJECT : 0);
+	unsigned by =
+	    NM_BY_CHAIN | (g->x->objects ? NM_BY_OBJECT : 0) | (g->by_instruction ? NM_BY_INSTRUCTION : 0);
 	size_t n = g->events.count;
 	struct nm_facts facts;
 	int status;
@@ -466,7 +486,10 @@ static int write_body(struct grind *g, struct nm_error *err)
 static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 {
 	struct grind g = {.x = x, .out = out, .line = -1};
-	int status = resolve_events(&g) ? nm_fail_memory(err) : 0;
+	int there = x->chains.count ? 0 : nm_profile_has_rows(x->profile, "instructions", err);
+	int status = there < 0 ? there : take_events(&g) ? nm_fail_memory(err) : 0;
+
+	g.by_instruction = there > 0;
 
 	g.totals = calloc(g.events.count + 1, sizeof *g.totals);
 	g.zeros = calloc(g.events.count + 1, sizeof *g.zeros);
@@ -504,6 +527,7 @@ static int write_callgrind(struct nm_export *x, FILE *out, struct nm_error *err)
 const struct nm_exporter nm_exporter_callgrind = {
     .name = "callgrind",
     .summary = "a file for KCachegrind and callgrind_annotate",
-    .flags = NM_EXPORTER_OBJECTS,
+    .flags = NM_EXPORTER_OBJECTS | NM_EXPORTER_ALL_LEVELS,
+    .opens_on = "misses",
     .write = write_callgrind,
 };
