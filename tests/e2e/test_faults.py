@@ -25,8 +25,10 @@ def first_advice(profile):
     return said[1], int(promised[2].replace(",", "")) if promised and promised[1] == "about" else 0
 
 
-def misses(profile, where="1"):
-    return rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND {where}", profile=profile)[0][0]
+def misses(profile, object_):
+    """On an object, in all if the profile has none of that name."""
+    one = rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d' AND object = ?", object_, profile=profile)[0][0]
+    return one or rows(f"SELECT {MISSES} FROM counts WHERE level = 'L1d'", profile=profile)[0][0]
 
 
 def expect(name, row, object_, tag, cause, *told):
@@ -43,9 +45,11 @@ def expect(name, row, object_, tag, cause, *told):
     said, promised = first_advice("before.nmp")
     for text in told:
         assert text in said, said
-    saved = misses("before.nmp") - misses("after.nmp")
+    object_ = pair["object"] if rows("SELECT 1 FROM objects WHERE object = ?", pair["object"], profile="after.nmp") else ""
+    saved = misses("before.nmp", object_) - misses("after.nmp", object_)
     assert promised and saved >= promised, f"{name}: {promised} misses promised, {saved} saved"
-    again = [p for p in pairs("after.nmp") if p["cause"] == cause and float(p["cycles_share"] or 0) >= 20]
+    again = [p for p in pairs("after.nmp") if p["cause"] == cause and p["object"] == pair["object"] and
+             float(p["cycles_share"] or 0) >= 20]
     assert not again, f"{name}: the repaired program has the same fault: {again[0]['try']}"
 
 

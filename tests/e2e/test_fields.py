@@ -46,6 +46,19 @@ def case_variable():
     assert "key and weight lie 96 bytes apart" in row["try"], row
 
 
+def case_vectors():
+    """An access of two fields at once counts for both, and uses them together."""
+    record([program("vectors")])
+    found = counts("pairs")
+    for field in ("left", "right"):
+        reads, writes, _ = found[field]
+        near(reads, ELEMENTS * WALKS / 2)  # half of the line's each, so that fields add up to what the line has
+        near(writes, ELEMENTS * WALKS / 2)
+    visits, both, together, apart = rows("SELECT visits, both, together, apart FROM affinity WHERE object = 'pairs' "
+                                         "AND field = 'left' AND other = 'right'")[0]
+    assert both == visits > 1000 and apart <= 1 < together, (visits, both, together, apart)
+
+
 def case_bucket():
     """The block is an array of what its pointer points to, though the pointer is declared on another line."""
     record([program("fields")])

@@ -127,13 +127,57 @@ static int visit(struct nm_fields *f, const struct nm_element *at, uint32_t fiel
 
 /* ---- accesses ---- */
 
+/* An access to a field of an element. */
+static int take_field(struct nm_fields *f, const struct nm_ref *r, const struct nm_element *at,
+		      uint32_t field)
+{
+	struct nm_fields_use *use = use_of(f, r->attr, field);
+
+	if (!use)
+		return NM_ENOMEM;
+	use->accesses[r->kind == NM_REF_WRITE]++;
+	return visit(f, at, field);
+}
+
+/* The bytes of the field from an offset in the structure on: of an array, those of its element there. */
+static uint64_t bytes_left(const struct nm_field *field, uint64_t offset)
+{
+	const uint64_t in = offset - field->offset;
+
+	return field->bytes - (field->count > 1 && field->stride ? in % field->stride : in);
+}
+
+/* All fields that an access touches: one of a vector touches several, perhaps of several elements. */
+static int take_fields(struct nm_fields *f, const struct nm_ref *r, struct nm_element *at)
+{
+	const uint64_t end = r->address + r->size < at->end ? r->address + r->size : at->end;
+	uint32_t last = NM_NO_FIELD;
+
+	for (uint64_t a = r->address; a < end;) {
+		uint32_t field = nm_type_field(at->type, a - at->start);
+
+		if (field == NM_NO_FIELD) { /* padding */
+			a++;
+		} else {
+			if (field != last && take_field(f, r, at, field))
+				return NM_ENOMEM;
+			last = field;
+			a += bytes_left(&at->type->fields[field], a - at->start);
+		}
+		if (a >= at->start + at->type->bytes) {
+			at->start += at->type->bytes;
+			last = NM_NO_FIELD;
+		}
+	}
+	return 0;
+}
+
 static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t i)
 {
 	const struct nm_ref *r = &sample->refs[i];
-	uint32_t object = nm_program_attribution(f->elements.program, r->attr)->object, field;
+	uint32_t object = nm_program_attribution(f->elements.program, r->attr)->object;
 	const struct nm_element_owner *o = nm_elements_owner(&f->elements, object);
 	struct nm_program_frame frame = {0, 0};
-	struct nm_fields_use *use;
 	struct nm_element at;
 
 	if (!o)
@@ -144,14 +188,7 @@ static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t
 				   object, &frame);
 	if (!nm_elements_find_in(&f->elements, object, r->address, frame, &at))
 		return 0;
-	field = nm_type_field(at.type, r->address - at.start);
-	if (field == NM_NO_FIELD)
-		return 0;
-	use = use_of(f, r->attr, field);
-	if (!use)
-		return NM_ENOMEM;
-	use->accesses[r->kind == NM_REF_WRITE]++;
-	return visit(f, &at, field);
+	return take_fields(f, r, &at);
 }
 
 static int sample(void *self, struct nm_engine *program, const struct nm_pass_sample *sample)
