@@ -217,6 +217,49 @@ static const char prefetch_sql[] =
     "FROM s CROSS JOIN c ON c.process = s.process AND c.level = s.level AND c.object IS s.object "
     "AND c.function IS s.function AND c.file IS s.file AND c.line IS s.line";
 
+static const struct nm_column reuse_columns[] = {
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "previous",
+     .title = "touched by",
+     .kind = NM_COLUMN_LOCATION,
+     .compose = nm_compose_previous_location},
+    {.name = "where", .title = "then by", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
+    {.name = "file", .title = "file", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "line", .title = "line", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "function", .title = "function", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "previous_file", .title = "file before", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "previous_line", .title = "line before", .kind = NM_COLUMN_NUMBER, .hidden = 1},
+    {.name = "previous_function", .title = "function before", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "too_far", .title = "too far", .kind = NM_COLUMN_NUMBER},
+    {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "distance", .title = "distance", .kind = NM_COLUMN_BYTES},
+    {.name = "reuses", .title = "reuses", .kind = NM_COLUMN_NUMBER, .drop_order = 3},
+    {.name = "try", .title = "try", .kind = NM_COLUMN_TEXT, .drop_order = 2},
+    {.name = "previous_object", .title = "object before", .kind = NM_COLUMN_NAME, .hidden = 1},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+
+/* A reuse is too far for a level if a fully associative cache of its size has lost the line.  The distance is that of the
+ * middle one of these. */
+static const char reuse_sql[] =
+    "WITH l AS MATERIALIZED (SELECT max(size) AS bytes FROM levels WHERE level = ?1), "
+    "r AS MATERIALIZED (SELECT process, place, previous_place, (low * line_size >= (SELECT bytes FROM l)) AS far, "
+    "(high + 1) * line_size AS bytes, count FROM reuses WHERE ?2 IS NULL OR process = ?2), "
+    "m AS MATERIALIZED (SELECT *, sum(count) OVER (PARTITION BY place, previous_place ORDER BY bytes) AS upto, "
+    "sum(count) OVER (PARTITION BY place, previous_place) AS total FROM r WHERE far), "
+    "f AS MATERIALIZED (SELECT place, previous_place, sum(count) AS too_far, "
+    "min(CASE WHEN 2 * upto >= total THEN bytes END) AS distance FROM m GROUP BY place, previous_place), "
+    "c AS MATERIALIZED (SELECT process, place, previous_place, sum(count) AS reuses FROM r "
+    "GROUP BY process, place, previous_place) "
+    "SELECT p.object AS object, p.file AS file, p.line AS line, p.function AS function, q.file AS previous_file, "
+    "q.line AS previous_line, q.function AS previous_function, f.too_far AS too_far, "
+    "100.0 * f.too_far / nullif((SELECT sum(too_far) FROM f), 0) AS share, f.distance AS distance, "
+    "c.reuses AS reuses, CASE WHEN p.file IS q.file AND p.line IS q.line THEN 'block the loop: reuse each part before the next' "
+    "WHEN p.function IS q.function THEN 'fuse the loops, or block both' "
+    "ELSE 'do both in one pass, or part by part' END AS try, q.object AS previous_object, c.process AS process "
+    "FROM f CROSS JOIN c ON c.place = f.place AND c.previous_place = f.previous_place "
+    "CROSS JOIN places p ON p.place = f.place CROSS JOIN places q ON q.place = f.previous_place";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -289,6 +332,16 @@ static const struct nm_report reports[] = {
      .ties = "process, context",
      .sql = context_sql,
      .needs_contexts = 1},
+    {.name = "reuses",
+     .summary =
+	 "which line of code touched a line of memory before, and how far apart: what to block or fuse",
+     .columns = reuse_columns,
+     .column_count = COUNT_OF(reuse_columns),
+     .sort = "too_far",
+     .ties = "process, object, file, line, function, previous_file, previous_line, previous_function",
+     .sql = reuse_sql,
+     .view = "reuses",
+     .without = "pairs of use and reuse: record with --distances"},
     {.name = "buckets",
      .summary = "heap blocks by the chain of calls that allocates them",
      .columns = bucket_columns,

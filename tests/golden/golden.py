@@ -25,6 +25,8 @@ F = ["-i", "profile-fields.nmp"]  # what tests/sample/make_profile writes
 E = ["-i", "profile-sets.nmp"]
 # `nearmiss nest --distances` of examples/blocked.nest.
 C = ["-i", "profile-curve.nmp"]
+# `nearmiss nest --distances --cache L1d=2K,full,64` of examples/transpose.nest with N=64.
+R = ["-i", "profile-reuses.nmp"]
 S = ["--source-dir=sources", "--map=/usr/include/c++/12/bits/stl_vector.h=sources/short.c"]
 
 # `nearmiss nest --trace` of examples/interference.nest with N=20.
@@ -77,6 +79,9 @@ CASES = {
     "curve-csv": ["curve", *C, "--by=line", "--from=2K", "--to=5K", "--format=csv"],
     "curve-json": ["curve", *C, "--from=4K", "--to=6K", "--format=json"],
     "fault-curve-none": ["curve", *P],
+    "reuses": ["report", *R, "reuses", "--width=140"],
+    "reuses-csv": ["report", *R, "reuses", "--format=csv", "--limit=3"],
+    "fault-no-distances": ["report", *P, "reuses"],
     "fault-curve-scope": ["curve", *C, "--by=objekt"],
     "fault-curve-only": ["curve", *C, "--by=object", "--only=W*"],
     "fault-curve-method": ["curve", *C, "--method=statcache"],

@@ -142,7 +142,7 @@ def case_reports_are_all_named():
     assert names == complete("nearmiss", "report", "")
     for name in names:
         done = run("report", "-i", PROFILE, name)
-        told = {"calltree": b"--callgraph", "patterns": b"older", "fields": b"older", "affinity": b"older",
+        told = {"calltree": b"--callgraph", "patterns": b"older", "fields": b"older", "affinity": b"older", "reuses": b"--distances",
                 "sectors": b"no sector misses", "prefetches": b"no prefetches", "buckets": b"--heap-chains"}.get(name)
         if told:  # what the stored profile lacks
             assert done.returncode == 124 and told in done.stderr, done

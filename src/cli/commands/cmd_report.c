@@ -129,6 +129,7 @@ const struct nm_command nm_cmd_report = {
 	"  prefetches source lines that trigger prefetches (prefetch= in a SPEC): useful, late, pollution, ...\n"
 	"  fields     fields of structures: references, misses, use of the lines\n"
 	"  affinity   which fields of a structure are used together\n"
+	"  reuses     which line touched a line of memory before, and how far apart (record --distances)\n"
 	"  calltree   call chains with inclusive counts (record --callgraph)\n"
 	"  buckets    heap blocks by the call chain that allocates them (record --heap-chains)\n"
 	"\n"
@@ -138,6 +139,6 @@ const struct nm_command nm_cmd_report = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .words =
-	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|calltree|buckets",
+	"summary|objects|functions|lines|pairs|levels|patterns|sectors|prefetches|fields|affinity|reuses|calltree|buckets",
     .run = run,
 };
