@@ -133,6 +133,7 @@ static struct stream *start_stream(struct nm_interleave *m, uint64_t number)
 		return NULL;
 	s->number = (uint32_t)number;
 	s->core = nm_machine_core(m->setup.machine, s->number);
+	s->turn = m->ages++;
 	if (nm_vec_reserve(&m->live, 1) || nm_vec_reach(&m->streams, number + 1) ||
 	    nm_vec_push(&m->cores.at[s->core].streams, s)) {
 		free(s);
@@ -155,10 +156,7 @@ static void remove_gone(struct nm_interleave *m)
 			continue;
 		while (c->streams.at[k] != s)
 			k++;
-		memmove(&c->streams.at[k], &c->streams.at[k + 1],
-			(--c->streams.count - k) * sizeof c->streams.at[0]);
-		c->turns = k == c->current ? 0 : c->turns;
-		c->current -= k < c->current;
+		c->streams.at[k] = c->streams.at[--c->streams.count];
 		m->streams.at[s->number] = NULL;
 		m->live.at[i] = m->live.at[--m->live.count];
 		nm_stream_free(m, s);
@@ -205,7 +203,7 @@ static int run_thread(struct nm_interleave *m, uint64_t number)
 	if (s->round == m->round && m->since >= m->setup.hold_least)
 		status = end_round(m);
 	s->round = m->round;
-	return status;
+	return status || (is_alone(m) && !m->held_back) ? status : nm_stream_mark(m, s, MARK_TURN, 0, 0);
 }
 
 /* ---- what comes in -------------------------------------------------------------------------------- */

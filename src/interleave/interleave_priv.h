@@ -28,6 +28,7 @@ enum mark_kind {
 	MARK_LOCK,     /* waits for the lock `object` */
 	MARK_SHARE,    /* the same, and shares it */
 	MARK_UNLOCK,   /* gives it up */
+	MARK_TURN,     /* another turn of the thread begins, in the recorded order */
 	MARK_TOGETHER, /* the reference before and that behind it are of one instruction */
 	MARK_SYNC,     /* synchronises with others without waiting */
 	MARK_END       /* the thread has ended */
@@ -60,9 +61,11 @@ struct stream {
 	struct nm_vec(struct mark) marks; /* [marks_passed, count) are to come */
 	size_t marks_passed;
 	struct nm_vec(struct held) held; /* locks, in the merged order */
-	int synchronised;                /* since its last turn */
-	uint32_t part;                   /* of the next reference, which is coalesced, that has gone out */
-	uint64_t half; /* address and position behind the first half of an atomic instruction */
+	uint64_t turn;                   /* age of the recorded turn that it has got to */
+	uint64_t tried;   /* turn of the merged order in which it had to wait, or had nothing */
+	int synchronised; /* since its last turn */
+	uint32_t part;    /* of the next reference, which is coalesced, that has gone out */
+	uint64_t half;    /* address and position behind the first half of an atomic instruction */
 	uint64_t half_position;
 };
 
@@ -144,8 +147,6 @@ void nm_locks_leave_all(struct nm_interleave *m, struct stream *s);
 
 struct core {
 	struct nm_vec(struct stream *) streams;
-	size_t current;
-	unsigned turns; /* of the current one in a row */
 };
 
 /* Takes turns until no reference is owed; until nothing is held back; both stop where all threads wait, maybe for what has
@@ -177,6 +178,7 @@ struct nm_interleave {
 	struct chunk *spare;
 	struct stream *running; /* in the recorded order */
 	uint64_t ages, round;
+	uint64_t merged_turns;
 	uint64_t since;     /* references of the program added since the round began */
 	uint64_t held_back; /* items of streams */
 	uint64_t owed;      /* of them, that are to go out */

@@ -3,13 +3,12 @@
  * schedule.c - whose turn it is.
  *
  * Cores take turns in order, or the next one is drawn; where that core has nothing to run, or its threads wait, the next
- * one has the turn that does not.  A core runs a thread until it has to wait or has had SLICE turns, then its next one.
+ * one has the turn that does not.  A core runs one thread at a time, in the recorded order: the thread whose recorded turn is
+ * the oldest of those that need not wait.
  */
 #include <assert.h>
 
 #include "interleave_priv.h"
-
-enum { SLICE = 1024 /* turns */ };
 
 /* 1: the thread is past the mark; 0: it has to wait; or NM_ENOMEM. */
 static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mark *mark)
@@ -22,11 +21,12 @@ static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mar
 	case MARK_SHARE: status = nm_locks_take(m, s, mark->object, 1); break;
 	case MARK_UNLOCK: nm_locks_leave(m, s, mark->object); break;
 	case MARK_END: nm_locks_leave_all(m, s); break;
+	case MARK_TURN: s->turn = mark->age; break;
 	case MARK_TOGETHER:
 	case MARK_SYNC: break;
 	}
 	if (status > 0) {
-		s->synchronised |= mark->kind != MARK_TOGETHER;
+		s->synchronised |= mark->kind != MARK_TOGETHER && mark->kind != MARK_TURN;
 		nm_stream_pass_mark(m, s);
 	}
 	return status;
@@ -97,8 +97,9 @@ static int is_bound(const struct stream *s)
 	return front && front->kind == MARK_TOGETHER;
 }
 
-/* Passes the marks that come next.  1, 0 if the thread has to wait, or a code.  *ran: others may see it. */
-static int pass_marks(struct nm_interleave *m, struct stream *s, int *ran)
+/* Passes the marks that come next, `first` of a recorded turn or within one.  1, 0 if the thread has to wait or the recorded
+ * turn ends, or a code.  *ran: others may see it. */
+static int pass_marks(struct nm_interleave *m, struct stream *s, int first, int *ran)
 {
 	const struct mark *front;
 	int status = 1;
@@ -106,45 +107,67 @@ static int pass_marks(struct nm_interleave *m, struct stream *s, int *ran)
 	while (status > 0 && (front = nm_stream_front(s))) {
 		const int seen = front->kind != MARK_AFTER;
 
+		if (front->kind == MARK_TURN && !first)
+			return 0;
 		status = pass_mark(m, s, front);
 		*ran |= status > 0 && seen;
 	}
 	return status;
 }
 
-/* A turn of the thread.  1 if it got on, 0 if it has nothing or has to wait, or a code. */
+static int begins_turn(const struct stream *s)
+{
+	const struct mark *front = nm_stream_front(s);
+
+	return front && front->kind == MARK_TURN;
+}
+
+/* A turn of the thread, which ends with its recorded turn.  1 if it got on, 0 if it has nothing or has to wait, or a code. */
 static int run_stream(struct nm_interleave *m, struct stream *s)
 {
 	uint64_t left = m->quantum;
-	int ran = 0, status = 1;
+	int ran = 0, first = 1, status = 1;
 
 	while (status > 0 && (left || is_bound(s))) {
 		left += !left;
-		status = pass_marks(m, s, &ran);
+		status = pass_marks(m, s, first, &ran);
 		if (status > 0)
 			status = run_refs(m, s, &left);
 		ran |= status > 0;
+		first = 0;
 	}
 	return status < 0 ? status : ran;
 }
 
-/* The same of a core. */
+/* Of the core's threads that were not tried in this turn, that with the oldest recorded turn to come; or NULL. */
+static struct stream *oldest_turn(const struct nm_interleave *m, const struct core *c)
+{
+	struct stream *oldest = NULL;
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < c->streams.count; i++) {
+		struct stream *s = c->streams.at[i];
+		const uint64_t turn = begins_turn(s) ? nm_stream_front(s)->age : s->turn;
+
+		if (s->tried != m->merged_turns && !nm_stream_is_empty(s) && turn < least) {
+			oldest = s;
+			least = turn;
+		}
+	}
+	return oldest;
+}
+
+/* A turn of one of the core's threads. */
 static int run_core(struct nm_interleave *m, struct core *c)
 {
-	for (size_t i = 0; i < c->streams.count; i++) {
-		int status;
+	struct stream *s;
+	int status = 0;
 
-		if (c->current >= c->streams.count)
-			c->current = 0;
-		status = run_stream(m, c->streams.at[c->current]);
-		if (status && ++c->turns < SLICE)
-			return status;
-		c->current++;
-		c->turns = 0;
-		if (status)
-			return status;
+	while (!status && (s = oldest_turn(m, c))) {
+		s->tried = m->merged_turns;
+		status = run_stream(m, s);
 	}
-	return 0;
+	return status;
 }
 
 /* xorshift64* */
@@ -173,6 +196,7 @@ static int take_turn(struct nm_interleave *m)
 	const size_t cores = m->cores.count, last = m->last_core;
 	int status = 0;
 
+	m->merged_turns++;
 	for (size_t i = 0; i < cores && !status; i++) {
 		m->last_core = m->setup.order.random ? draw_core(m, i) : (last + 1 + i) % cores;
 		status = run_core(m, &m->cores.at[m->last_core]);

@@ -41,7 +41,7 @@ static int is_ref(const struct event *e)
 
 /* ---- the twin ------------------------------------------------------------------------------------ */
 
-enum kind { REF, AFTER, LOCK, SHARE, UNLOCK, SYNC, END };
+enum kind { REF, AFTER, LOCK, SHARE, UNLOCK, SYNC, TURN, END };
 
 struct item {
 	enum kind kind;
@@ -53,7 +53,7 @@ struct twin_thread {
 	struct nm_vec(struct item) items;
 	size_t next;
 	int known, ended, inside;
-	uint64_t seen, round, last_call, half;
+	uint64_t seen, round, last_call, half, turn;
 	size_t half_end;
 };
 
@@ -76,7 +76,7 @@ struct twin {
 	struct twin_thread threads[THREADS + 1];
 	uint32_t running;
 	uint64_t round, since, rng, stalls;
-	size_t last_core, current[NM_MAX_CORES], turns[NM_MAX_CORES], drawing[NM_MAX_CORES];
+	size_t last_core, drawing[NM_MAX_CORES];
 	struct nm_vec(struct access) accesses;
 	struct numbers words; /* that are known */
 	struct nm_vec(struct held) held;
@@ -173,43 +173,55 @@ static int run_thread(struct twin *t, uint32_t thread)
 {
 	struct twin_thread *th = &t->threads[thread];
 	int64_t left = t->setup.order.quantum;
-	int ran = 0;
+	int ran = 0, refs = 0;
 
 	for (; th->next < th->items.count; th->next++) {
 		const struct item *item = &th->items.at[th->next];
 
-		if (left <= 0 && !(item->kind == REF && item->bound))
+		if ((left <= 0 && !(item->kind == REF && item->bound)) || (item->kind == TURN && refs))
 			break;
 		if (!pass_item(t, thread, item))
 			break;
 		ran |= item->kind != AFTER;
+		th->turn = item->kind == TURN ? item->number : th->turn;
 		if (item->kind != REF)
 			continue;
+		refs = 1;
 		left--;
 		assert_int_equal(nm_vec_push(&t->out, item->number), 0);
 	}
 	return ran;
 }
 
+/* The thread whose recorded turn is the oldest, of those that were not tried. */
+static uint32_t oldest_turn(const struct twin *t, size_t core, const int *tried)
+{
+	uint32_t oldest = 0;
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 1; i <= THREADS; i++) {
+		const struct twin_thread *th = &t->threads[i];
+		uint64_t turn;
+
+		if (tried[i] || core_of(t, i) != core || th->next == th->items.count)
+			continue;
+		turn = th->items.at[th->next].kind == TURN ? th->items.at[th->next].number : th->turn;
+		if (turn < least) {
+			oldest = i;
+			least = turn;
+		}
+	}
+	return oldest;
+}
+
 static int run_core(struct twin *t, size_t core)
 {
-	uint32_t mine[THREADS];
-	size_t count = 0;
+	int tried[THREADS + 1] = {0};
+	uint32_t thread;
 
-	for (unsigned i = 1; i <= THREADS;
-	     i++) /* none is forgotten: those that are gone have nothing to run */
-		if (t->threads[i].known && core_of(t, i) == core)
-			mine[count++] = i;
-	for (size_t i = 0; i < count; i++) {
-		int ran;
-
-		t->current[core] %= count;
-		ran = run_thread(t, mine[t->current[core]]);
-		if (ran && ++t->turns[core] < 1024)
-			return 1;
-		t->current[core]++;
-		t->turns[core] = 0;
-		if (ran)
+	while ((thread = oldest_turn(t, core, tried))) {
+		tried[thread] = 1;
+		if (run_thread(t, thread))
 			return 1;
 	}
 	return 0;
@@ -279,10 +291,11 @@ static int owes(const struct twin *t)
 	return 0;
 }
 
-static void switch_to(struct twin *t, uint32_t thread)
+static void switch_to(struct twin *t, uint32_t thread, uint64_t number)
 {
 	struct twin_thread *th = &t->threads[thread];
 
+	th->turn = th->known ? th->turn : number;
 	th->known = 1;
 	t->running = thread;
 	if (th->round == t->round && t->since >= t->setup.hold_least) {
@@ -294,6 +307,8 @@ static void switch_to(struct twin *t, uint32_t thread)
 		t->since = 0;
 	}
 	th->round = t->round;
+	if (!is_alone(t) || held_back(t))
+		push(t, thread, (struct item){.kind = TURN, .number = number});
 }
 
 static int knows(const struct twin *t, uint64_t word)
@@ -382,6 +397,7 @@ static void start(struct twin *t, const struct event *e, uint64_t number)
 {
 	uint64_t maker = e->parent, position = t->threads[e->parent].items.count;
 
+	t->threads[e->thread].turn = t->threads[e->thread].known ? t->threads[e->thread].turn : number;
 	t->threads[e->thread].known = 1;
 	for (size_t i = 0; i < t->making_count; i++)
 		if (t->makings[i].made == e->object) {
@@ -401,7 +417,7 @@ static void add_event(struct twin *t, const struct event *e, uint64_t number)
 	struct item item = {.object = e->object, .number = number};
 
 	switch (e->kind) {
-	case NM_SYNC_THREAD: switch_to(t, (uint32_t)e->object); break;
+	case NM_SYNC_THREAD: switch_to(t, (uint32_t)e->object, number); break;
 	case NM_SYNC_CREATE:
 		for (size_t i = 0; i < t->making_count; i++)
 			if (t->makings[i].made == e->object)

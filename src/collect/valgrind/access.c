@@ -124,3 +124,22 @@ Bool nm_is_direct_call(Addr pc, UInt length, Addr next)
 	VG_(memcpy)(&offset, end - 4, sizeof offset);
 	return offset != 0 && pc + length + (Long)offset == next;
 }
+
+Bool nm_commutes(Addr pc)
+{
+	const UChar *at = (const UChar *)pc;
+	Bool locked = False;
+
+	/* Prefixes: sizes, segments, repetitions, lock; then REX. */
+	while (*at == 0x66 || *at == 0x67 || *at == 0x2e || *at == 0x36 || *at == 0x3e || *at == 0x26 ||
+	       *at == 0x64 || *at == 0x65 || *at == 0xf2 || *at == 0xf3 || *at == 0xf0)
+		locked |= *at++ == 0xf0;
+	if ((*at & 0xf0) == 0x40)
+		at++;
+	if (!locked)
+		return False;
+	if (*at == 0x0f)
+		return (at[1] & 0xfe) == 0xc0; /* xadd */
+	return *at < 0x38 || (*at & 0xfc) == 0x80 ||
+	       (*at & 0xfe) == 0xfe; /* add to xor; the same of constants; inc, dec */
+}

@@ -9,8 +9,7 @@
  * free): only the outermost call counts, so one pending call a thread is enough.
  *
  * A pending call that never returns (longjmp, an exception) is dropped when something returns from a
- * frame above it, or when its slot no longer holds its return address.  Returns are cheap: translated
- * code compares the slot with `pending_slot`, all ones when nothing is pending.
+ * frame above it, or when its slot no longer holds its return address.
  *
  * VEX must not follow a call or jump into an allocation function, since only at the start of a superblock
  * are the guest registers complete: __wrap_LibVEX_Translate sees to that.
@@ -87,9 +86,9 @@ struct pending {
 };
 
 static struct pending *pending;             /* by Valgrind's thread number */
-static Addr pending_slot = NOTHING_PENDING; /* of the running thread; read by translated code */
+static Addr pending_slot = NOTHING_PENDING; /* of the running thread */
 
-Addr nm_allocator_pending_address(void) { return (Addr)&pending_slot; }
+Addr nm_allocator_pending(void) { return pending_slot; }
 
 void nm_allocator_init(void)
 {
@@ -201,6 +200,7 @@ VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc)
 	call->return_address = *(const Addr *)slot;
 	call->pc = pc;
 	call->function = &functions[function - 1];
+	nm_returns_watch();
 	read_arguments(call, thread);
 	if (call->function->arguments == POINTER)
 		report_free(call);
@@ -232,7 +232,7 @@ static void report_result(const struct pending *call, ThreadId thread)
 	}
 }
 
-VG_REGPARM(1) void nm_allocator_return(Addr slot)
+void nm_allocator_return(Addr slot)
 {
 	ThreadId thread = VG_(get_running_tid)();
 	struct pending *call = &pending[thread];
@@ -253,7 +253,8 @@ static Bool (*core_chase_into_ok)(void *closure, Addr address);
 
 static Bool chase_into_ok(void *closure, Addr address)
 {
-	return core_chase_into_ok(closure, address) && nm_allocator_at(address) == 0;
+	return core_chase_into_ok(closure, address) && nm_allocator_at(address) == 0 &&
+	       nm_locks_at(address) == 0;
 }
 
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)

@@ -34,11 +34,17 @@ void nm_emit_allocator_entry(UInt function, Addr pc)
 					       mkIRExprVec_2(nm_constant(function), nm_constant(pc)))));
 }
 
-void nm_emit_allocator_return(IRExpr *slot)
+void nm_emit_lock_entry(UInt function)
 {
-	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_allocator_return",
-					   VG_(fnptr_to_fnentry)(&nm_allocator_return), mkIRExprVec_1(slot));
-	IRExpr *pending = nm_emit_load(nm_allocator_pending_address());
+	nm_emit(IRStmt_Dirty(unsafeIRDirty_0_N(1, "nm_locks_entry", VG_(fnptr_to_fnentry)(&nm_locks_entry),
+					       mkIRExprVec_1(nm_constant(function)))));
+}
+
+void nm_emit_return(IRExpr *slot)
+{
+	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_returns_from", VG_(fnptr_to_fnentry)(&nm_returns_from),
+					   mkIRExprVec_1(slot));
+	IRExpr *pending = nm_emit_load(nm_returns_watched_address());
 
 	dirty->guard = nm_emit_value(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, pending, slot));
 	nm_emit(IRStmt_Dirty(dirty));

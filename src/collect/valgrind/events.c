@@ -36,7 +36,8 @@ struct thread {
 static struct thread *threads; /* by Valgrind's thread number */
 static UInt threads_made;
 static ThreadId running;
-static UInt forks; /* made by this process */
+static UInt last_turn; /* of the scheduler, in which it was told of */
+static UInt forks;     /* made by this process */
 static Bool dying_of_signal;
 static Int exit_status; /* of the last exit or exit_group begun */
 static Int shared_file;
@@ -51,6 +52,9 @@ static void thread_created(ThreadId parent, ThreadId child)
 	threads[child].pointer = 0;
 	nm_scheduler_thread_created(parent, child);
 	nm_allocator_thread_gone(child); /* it may have vanished in a fork */
+	nm_locks_thread_gone(child);
+	if (parent != VG_INVALID_THREADID)
+		nm_synchronise_create(threads[child].number);
 }
 
 static void report_thread_pointer(ThreadId id)
@@ -97,19 +101,35 @@ static void thread_ends(ThreadId id)
 {
 	nm_record(NM_WIRE_THREAD_EXIT, threads[id].number, 0, NULL);
 	nm_allocator_thread_gone(id);
+	nm_locks_thread_gone(id);
+	nm_returns_watch();
 	nm_scheduler_thread_ends(id);
 	if (running == id)
 		running = VG_INVALID_THREADID;
 }
 
+/* What comes now is this thread's.  Of a thread that goes on where there are several, a reader is told when its next turn
+ * begins. */
+static void run(ThreadId id)
+{
+	UInt turn = nm_scheduler_turns();
+
+	if (id == running && (turn == last_turn || !nm_scheduler_has_several()))
+		return;
+	if (id != running) {
+		nm_allocator_switch(running, id);
+		nm_locks_switch(running, id);
+		nm_returns_watch();
+		running = id;
+	}
+	last_turn = turn;
+	nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
+}
+
 static void thread_runs(ThreadId id, ULong blocks)
 {
 	(void)blocks;
-	if (id != running) {
-		nm_allocator_switch(running, id);
-		running = id;
-		nm_record(NM_WIRE_THREAD, threads[id].number, 0, NULL);
-	}
+	run(id);
 	if (nm_sampling) {
 		nm_sampling_thread_runs(id);
 		return; /* no blocks are sent that a handler could make */
@@ -251,6 +271,7 @@ static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 {
 	(void)id, (void)n;
 	nm_maps_before_syscall(number, args);
+	nm_synchronise_before_syscall(number, args);
 	nm_scheduler_before_syscall(number, args);
 	if (number == __NR_exit_group || number == __NR_exit)
 		exit_status = (Int)args[0];
@@ -263,6 +284,10 @@ static void before_syscall(ThreadId id, UInt number, UWord *args, UInt n)
 static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes result)
 {
 	(void)n;
+	if (running != id) {
+		run(id);
+		nm_synchronise_after_wait(number);
+	}
 	nm_maps_after_syscall(number, args, result);
 	nm_limits_after_syscall(number, args, result);
 	if (number == __NR_arch_prctl) {

@@ -104,20 +104,30 @@ static UInt chases(const struct nm_access *access)
 	return access->is_plain_load && nm_chases(access->address) ? NM_WIRE_CHASES : 0;
 }
 
+/* Of the instruction in hand, which is atomic. */
+static Bool last_instruction_commutes(void)
+{
+	const struct block *block = &nm_translation.block;
+
+	return nm_commutes((Addr)(block->instruction[block->instructions - 1] & 0xffffffffffffull));
+}
+
 /* Adds what the statement touches; the statement itself follows. */
 static void add_accesses(const IRStmt *st)
 {
 	struct nm_access accesses[MAX_STATEMENT_ACCESSES];
 	UInt n = nm_list_accesses(nm_out->tyenv, st, accesses), i;
+	UInt more = st->tag == Ist_CAS && last_instruction_commutes() ? NM_WIRE_COMMUTES : 0;
 
 	for (i = 0; i < n; i++) {
-		const struct nm_access *access = &accesses[i];
+		struct nm_access *access = &accesses[i];
 
+		access->flags |= more;
 		if (access->is_plain_load)
 			nm_translation.last_load = access->address;
 		if (access->may_be_done && is_read_already(access))
 			nm_translation.block.access[nm_translation.block.accesses - 1] |=
-			    (ULong)NM_WIRE_ATOMIC << 32;
+			    (ULong)(access->flags & ~NM_WIRE_READ) << 32;
 		else if (access->guard == NULL)
 			nm_block_add_access(access->address, access->bytes, access->flags | chases(access));
 		else
@@ -127,10 +137,12 @@ static void add_accesses(const IRStmt *st)
 
 static void start_code(Addr pc)
 {
-	UInt function = nm_allocator_at(pc);
+	UInt function = nm_allocator_at(pc), lock = function == 0 ? nm_locks_at(pc) : 0;
 
 	if (function != 0)
 		nm_emit_allocator_entry(function, pc);
+	if (lock != 0)
+		nm_emit_lock_entry(lock);
 	if (!rest_is_counted(-1))
 		nm_emit_limit_check();
 }
@@ -195,7 +207,7 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 	nm_block_commit();
 	if (in->jumpkind == Ijk_Ret) {
 		if (nm_block_end(NM_WIRE_RETURN) == NM_WIRE_RETURN)
-			nm_emit_allocator_return(nm_translation.last_load);
+			nm_emit_return(nm_translation.last_load);
 	} else {
 		nm_block_end(in->jumpkind == Ijk_Call ? NM_WIRE_CALL : NM_WIRE_JUMP);
 	}

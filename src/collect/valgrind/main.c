@@ -83,6 +83,7 @@ static void before_options(void)
 	VG_(needs_command_line_options)(process_option, print_usage, print_debug_usage);
 	VG_(needs_client_requests)(nm_client_request);
 	nm_allocator_init();
+	nm_locks_init();
 	nm_events_init();
 	nm_maps_init();
 }

@@ -256,7 +256,7 @@ static Bool emit_return(Addr pc)
 {
 	if (!last_access_is(pc, 8, NM_WIRE_READ))
 		return False;
-	nm_emit_allocator_return(block.address[block.accesses - 1]);
+	nm_emit_return(block.address[block.accesses - 1]);
 	nm_emit(IRStmt_Put(NM_SAMPLED_OFFSET(calls),
 			   emit_difference(emit_get(NM_SAMPLED_OFFSET(calls)), nm_constant(NM_CALL_BYTES))));
 	return True;

@@ -8,6 +8,9 @@
  * ended.  A thread that was just created or woken is therefore never late by chance.  What comes from outside still
  * differs between runs: clocks, sockets, other processes.
  *
+ * Turns are shorter than Valgrind's: threads that wait for each other, or are created one after another, then meet as they
+ * would if they ran at once, and readers that merge them hold back less.
+ *
  * A program with one thread uses Valgrind's own lock alone.  A thread that stays busy in the kernel for about a second,
  * or reads from a disk for a twentieth of that, is no longer waited for.
  *
@@ -18,7 +21,8 @@
 #include "libvex_guest_amd64.h"
 
 #define MAX_THREADS 4096
-#define YIELDS 10 /* of the processor, before the first pause */
+#define TURN_BLOCKS 5000u /* superblocks */
+#define YIELDS 10         /* of the processor, before the first pause */
 #define PAUSE_NANOSECONDS 20000
 #define MAX_PAUSES 14000 /* yields and pauses; about 1 s, since the kernel makes a pause 70 us */
 #define DISK 20          /* a pause for a thread that reads from a disk counts as so many */
@@ -38,6 +42,8 @@ static UInt starting;     /* atomic: created, and have not asked for the lock ye
 static Bool several;      /* more than one thread has been seen */
 static Int holder, last;  /* threads: 0: none */
 static UInt mutex;        /* guards all but what is atomic */
+static UInt turns;        /* read and written by the holder of the lock */
+static UInt limited_turn; /* the last one whose length was limited */
 static Bool *not_started; /* by Valgrind's thread number */
 
 extern void __real_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock);
@@ -46,6 +52,12 @@ extern void __real_vgModuleLocal_release_sched_lock(struct sched_lock *lock);
 extern void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock);
 extern struct sched_lock *__real_vgModuleLocal_create_sched_lock(void);
 extern struct sched_lock *__wrap_vgModuleLocal_create_sched_lock(void);
+extern void __real_vgPlain_disp_run_translations(HWord *two_words, volatile void *state, Addr code);
+extern void __wrap_vgPlain_disp_run_translations(HWord *two_words, volatile void *state, Addr code);
+
+Bool nm_scheduler_has_several(void) { return several; }
+
+UInt nm_scheduler_turns(void) { return turns; }
 
 /* 0 free, 1 taken, 2 taken and waited for. */
 static void lock_scheduler(void)
@@ -218,6 +230,7 @@ void __wrap_vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 	if (several)
 		wait_for_lock();
 	__real_vgModuleLocal_acquire_sched_lock(lock);
+	turns++;
 }
 
 void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
@@ -235,6 +248,17 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	if (next != NULL)
 		wake(next); /* it decides which thread is next */
 	unlock_scheduler();
+}
+
+/* A turn of Valgrind has 100,000 superblocks.  The guest's event counter ends it: the core believes that all of them ran. */
+void __wrap_vgPlain_disp_run_translations(HWord *two_words, volatile void *state, Addr code)
+{
+	volatile VexGuestAMD64State *guest = state;
+
+	if (several && limited_turn != turns && guest->host_EvC_COUNTER > TURN_BLOCKS)
+		guest->host_EvC_COUNTER = TURN_BLOCKS;
+	limited_turn = turns;
+	__real_vgPlain_disp_run_translations(two_words, state, code);
 }
 
 /* At the start, and again in a forked child, which has one thread. */

@@ -102,11 +102,30 @@ void nm_allocator_init(void);
 UInt nm_allocator_at(Addr pc);
 /* Called from translated code at the entry of an allocation function. */
 VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc);
-/* Called from translated code before a return whose slot is at or above the pending one. */
-VG_REGPARM(1) void nm_allocator_return(Addr slot);
+/* A return whose slot is at or above the pending one. */
+void nm_allocator_return(Addr slot);
 void nm_allocator_switch(ThreadId from, ThreadId to);
 void nm_allocator_thread_gone(ThreadId thread);
-Addr nm_allocator_pending_address(void);
+/* The slot of the running thread's pending call, or all ones. */
+Addr nm_allocator_pending(void);
+
+/* ---- locks.c: calls of functions that lock; the same for them. ---- */
+
+void nm_locks_init(void);
+UInt nm_locks_at(Addr pc);
+VG_REGPARM(1) void nm_locks_entry(UInt function);
+void nm_locks_return(Addr slot);
+void nm_locks_switch(ThreadId from, ThreadId to);
+void nm_locks_thread_gone(ThreadId thread);
+Addr nm_locks_pending(void);
+
+/* ---- returns.c: returns from both. ---- */
+
+/* A pending call is another. */
+void nm_returns_watch(void);
+/* Called from translated code before a return whose slot is at or above the number at the address. */
+VG_REGPARM(1) void nm_returns_from(Addr slot);
+Addr nm_returns_watched_address(void);
 
 /* ---- events.c: the process and its threads. ---- */
 
@@ -158,8 +177,20 @@ enum nm_thread_state nm_blocked_state(struct nm_blocked *blocked, Int thread);
 /* Closes the file. */
 void nm_blocked_forget(struct nm_blocked *blocked);
 
+/* ---- synchronise.c: system calls by which threads wait for each other. ---- */
+
+/* The running thread makes one with this number in the stream. */
+void nm_synchronise_create(UInt thread);
+void nm_synchronise_before_syscall(UInt number, const UWord *args);
+/* It has come back from a system call during which others ran. */
+void nm_synchronise_after_wait(UInt number);
+
 /* ---- scheduler.c: which thread runs next. ---- */
 
+/* Whether the process has ever had more than one thread. */
+Bool nm_scheduler_has_several(void);
+/* How many times a thread was given its turn. */
+UInt nm_scheduler_turns(void);
 void nm_scheduler_before_syscall(UInt number, const UWord *args);
 void nm_scheduler_thread_created(ThreadId parent, ThreadId child);
 void nm_scheduler_thread_begins(ThreadId thread);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * locks.c - reports when threads take and give up locks.
+ *
+ * As allocation functions (allocator.c), functions that lock are known by the names of the symbols at their first
+ * instructions.  What they do inside, atomic accesses and futexes, is the lock's own affair and says nothing about the order
+ * of threads: a reader that runs threads in another order lets them have the lock in another order, too.  So the record of
+ * the call encloses it (ENTER, LEAVE).
+ *
+ * A function that waits for its lock reports it when it is called, one that may fail when it returns.  Only the outermost
+ * call counts, so one pending call a thread is enough.  One that never returns (an exception, a cancellation, which takes
+ * the mutex of a condition again) ends when something returns from a frame above it.
+ */
+#include "sampling.h"
+#include "tool.h"
+
+#include "libvex_guest_amd64.h"
+
+/* A call on the same stack and deeper by more than this is not made by the pending one. */
+#define DEEPEST (1u << 20)
+#define NOTHING_PENDING (~(Addr)0)
+
+enum action {
+	TAKE, /* the lock is the first argument */
+	SHARE,
+	TRY, /* returns 0 if it has the lock, */
+	TRY_SHARE,
+	TEST, /* or else something else than 0 */
+	GIVE, /* returns 0 */
+	WAIT, /* gives up the mutex, the second argument, and takes it again */
+	JOIN  /* waits for the end of a thread */
+};
+
+/* Locks that are no arguments of their functions have these numbers instead of addresses. */
+enum { ARGUMENT = 0, OMP_CRITICAL = 1, OMP_ATOMIC = 2 };
+
+static const struct function {
+	const HChar *name;
+	enum action action;
+	Addr lock;
+} functions[] = {
+    {"pthread_mutex_lock", TAKE, ARGUMENT},
+    {"pthread_mutex_trylock", TRY, ARGUMENT},
+    {"pthread_mutex_timedlock", TRY, ARGUMENT},
+    {"pthread_mutex_clocklock", TRY, ARGUMENT},
+    {"pthread_mutex_unlock", GIVE, ARGUMENT},
+    {"pthread_spin_lock", TAKE, ARGUMENT},
+    {"pthread_spin_trylock", TRY, ARGUMENT},
+    {"pthread_spin_unlock", GIVE, ARGUMENT},
+    {"pthread_rwlock_rdlock", SHARE, ARGUMENT},
+    {"pthread_rwlock_tryrdlock", TRY_SHARE, ARGUMENT},
+    {"pthread_rwlock_timedrdlock", TRY_SHARE, ARGUMENT},
+    {"pthread_rwlock_clockrdlock", TRY_SHARE, ARGUMENT},
+    {"pthread_rwlock_wrlock", TAKE, ARGUMENT},
+    {"pthread_rwlock_trywrlock", TRY, ARGUMENT},
+    {"pthread_rwlock_timedwrlock", TRY, ARGUMENT},
+    {"pthread_rwlock_clockwrlock", TRY, ARGUMENT},
+    {"pthread_rwlock_unlock", GIVE, ARGUMENT},
+    {"pthread_cond_wait", WAIT, ARGUMENT},
+    {"pthread_cond_timedwait", WAIT, ARGUMENT},
+    {"pthread_cond_clockwait", WAIT, ARGUMENT},
+    {"pthread_join", JOIN, ARGUMENT},
+    {"pthread_tryjoin_np", JOIN, ARGUMENT},
+    {"pthread_timedjoin_np", JOIN, ARGUMENT},
+    {"pthread_clockjoin_np", JOIN, ARGUMENT},
+    {"mtx_lock", TAKE, ARGUMENT},
+    {"mtx_trylock", TRY, ARGUMENT},
+    {"mtx_timedlock", TRY, ARGUMENT},
+    {"mtx_unlock", GIVE, ARGUMENT},
+    {"cnd_wait", WAIT, ARGUMENT},
+    {"cnd_timedwait", WAIT, ARGUMENT},
+    {"thrd_join", JOIN, ARGUMENT},
+    {"omp_set_lock", TAKE, ARGUMENT},
+    {"omp_test_lock", TEST, ARGUMENT},
+    {"omp_unset_lock", GIVE, ARGUMENT},
+    {"omp_set_nest_lock", TAKE, ARGUMENT},
+    {"omp_test_nest_lock", TEST, ARGUMENT},
+    {"omp_unset_nest_lock", GIVE, ARGUMENT},
+    {"GOMP_critical_start", TAKE, OMP_CRITICAL},
+    {"GOMP_critical_end", GIVE, OMP_CRITICAL},
+    {"GOMP_critical_name_start", TAKE, ARGUMENT},
+    {"GOMP_critical_name_end", GIVE, ARGUMENT},
+    {"GOMP_atomic_start", TAKE, OMP_ATOMIC},
+    {"GOMP_atomic_end", GIVE, OMP_ATOMIC},
+};
+
+#define FUNCTIONS (sizeof functions / sizeof functions[0])
+
+struct pending {
+	Addr slot;           /* where its return address lies */
+	Addr return_address; /* what the slot holds as long as the call lasts */
+	Addr lock;
+	enum action action;
+	Bool returns_nothing;
+};
+
+static struct pending *pending;             /* by Valgrind's thread number */
+static Addr pending_slot = NOTHING_PENDING; /* of the running thread */
+
+Addr nm_locks_pending(void) { return pending_slot; }
+
+void nm_locks_init(void)
+{
+	UInt i;
+
+	pending = VG_(malloc)("nm.locks", VG_N_THREADS * sizeof *pending);
+	for (i = 0; i < VG_N_THREADS; i++)
+		pending[i].slot = NOTHING_PENDING;
+}
+
+void nm_locks_switch(ThreadId from, ThreadId to)
+{
+	if (from != VG_INVALID_THREADID)
+		pending[from].slot = pending_slot;
+	pending_slot = pending[to].slot;
+}
+
+void nm_locks_thread_gone(ThreadId thread)
+{
+	pending[thread].slot = NOTHING_PENDING;
+	if (thread == VG_(get_running_tid)())
+		pending_slot = NOTHING_PENDING;
+}
+
+UInt nm_locks_at(Addr pc)
+{
+	const HChar *name;
+	SizeT length;
+	UInt i;
+
+	if (nm_sampling || !VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), pc, &name))
+		return 0;
+	while (*name == '_')
+		name++;
+	for (length = 0; name[length] != '\0' && name[length] != '@'; length++)
+		;
+	for (i = 0; i < FUNCTIONS; i++)
+		if (VG_(strncmp)(name, functions[i].name, length) == 0 && functions[i].name[length] == '\0')
+			return i + 1;
+	return 0;
+}
+
+static void report(enum nm_wire_sync what, ULong object) { nm_record(NM_WIRE_SYNC, what, 1, &object); }
+
+static Bool still_pending(const struct pending *call)
+{
+	return VG_(am_is_valid_for_client)(call->slot, sizeof(Addr), VKI_PROT_READ) &&
+	       *(const Addr *)call->slot == call->return_address;
+}
+
+VG_REGPARM(1) void nm_locks_entry(UInt number)
+{
+	const struct function *function = &functions[number - 1];
+	ThreadId thread = VG_(get_running_tid)();
+	struct pending *call = &pending[thread];
+	Addr slot = NM_REGISTER(thread, RSP);
+
+	if (pending_slot != NOTHING_PENDING && slot <= pending_slot && pending_slot - slot < DEEPEST &&
+	    still_pending(call))
+		return;
+	call->slot = pending_slot = slot;
+	call->return_address = *(const Addr *)slot;
+	call->action = function->action;
+	call->returns_nothing = function->name[0] == 'G' || function->name[0] == 'o';
+	call->lock = function->lock != ARGUMENT ? function->lock
+		     : function->action == WAIT ? NM_REGISTER(thread, RSI)
+						: NM_REGISTER(thread, RDI);
+	nm_returns_watch();
+	if (call->action == JOIN || call->lock == 0)
+		return;
+	if (call->action != WAIT)
+		report(NM_WIRE_SYNC_ENTER, 0);
+	if (call->action == TAKE || call->action == SHARE)
+		report(call->action == TAKE ? NM_WIRE_SYNC_LOCK : NM_WIRE_SYNC_SHARE, call->lock);
+	if (call->action == WAIT)
+		report(NM_WIRE_SYNC_UNLOCK, call->lock);
+}
+
+static void finish(const struct pending *call, Bool succeeded)
+{
+	switch (call->action) {
+	case TRY:
+	case TEST:
+	case WAIT:
+		if (succeeded)
+			report(NM_WIRE_SYNC_LOCK, call->lock);
+		break;
+	case TRY_SHARE:
+		if (succeeded)
+			report(NM_WIRE_SYNC_SHARE, call->lock);
+		break;
+	case GIVE:
+		if (succeeded)
+			report(NM_WIRE_SYNC_UNLOCK, call->lock);
+		break;
+	case JOIN: report(NM_WIRE_SYNC_JOIN, 0); return;
+	default: break;
+	}
+	if (call->action != WAIT)
+		report(NM_WIRE_SYNC_LEAVE, 0);
+}
+
+VG_REGPARM(1) void nm_locks_return(Addr slot)
+{
+	ThreadId thread = VG_(get_running_tid)();
+	struct pending *call = &pending[thread];
+	Bool returned = slot == pending_slot && still_pending(call);
+	UInt result = (UInt)NM_REGISTER(thread, RAX);
+
+	if (slot - pending_slot >= DEEPEST)
+		return; /* a signal handler on a stack of its own */
+	call->slot = pending_slot = NOTHING_PENDING;
+	if (call->action != JOIN && call->lock == 0)
+		return;
+	finish(call,
+	       call->action == WAIT ||
+		   (returned && (call->action == TEST ? result != 0 : call->returns_nothing || result == 0)));
+}
