@@ -42,6 +42,8 @@ struct nm_engine_options {
 	uint64_t distance_limit; /* bytes: distances from there on are not told apart; 0: all are */
 	const char *
 	    user_folders; /* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */
+	const char *const *allocators; /* functions that allocate for their callers; borrowed */
+	size_t allocator_count;
 	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* of levels that look ahead, or NULL; borrowed */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */

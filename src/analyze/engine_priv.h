@@ -184,7 +184,7 @@ int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, u
 /* chains.c: names of heap buckets that differ in their chains only. */
 int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 
-/* names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or NULL.
+/* call_names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or NULL.
  * */
 const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);
 

@@ -340,6 +340,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	if (status)
 		return status;
 	engine->user_folders = o->user_folders;
+	engine->allocators = o->allocators.at;
+	engine->allocator_count = o->allocators.count;
 	if (o->sets) {
 		nm_event_query_sets(&s->sets, &s->machine);
 		engine->event_query = &s->sets;

@@ -34,6 +34,8 @@ struct nm_simulation_options {
 	const char *user_folders;   /* of the user's sources, or NULL */
 	int embed_sources;
 	struct nm_option_list source_roots; /* of them only those below; empty: all */
+	/* Functions that allocate for their callers. */
+	struct nm_option_list allocators;
 	int quiet;
 };
 
@@ -124,6 +126,16 @@ struct nm_simulation_options {
 	{                                                                                                  \
 		"distance-limit", 0, "SIZE", "do not tell distances apart from there on, to bound memory", \
 		    NM_OPTION_TEXT, offsetof(type, member.distance_limit), NULL                            \
+	}
+#define NM_ROW_ALLOC_FN(type, member)                                                                \
+	{                                                                                            \
+		"alloc-fn", 0, "NAME", "a function that allocates for its callers; may be repeated", \
+		    NM_OPTION_LIST, offsetof(type, member.allocators), NULL                          \
+	}
+#define NM_ROW_POOL_FN(type, member)                                                                       \
+	{                                                                                                  \
+		"pool-fn", 0, "NAME", "a function that hands out parts of larger blocks; may be repeated", \
+		    NM_OPTION_LIST, offsetof(type, member.allocators), NULL                                \
 	}
 #define NM_ROW_USER_PATH(type, member)                                                                     \
 	{                                                                                                  \

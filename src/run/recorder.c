@@ -73,14 +73,16 @@ static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_erro
 
 	if (chunk->ring >= r->streams)
 		r->streams = chunk->ring + 1;
-	if (r->tracer)
-		nm_tracer_start(r->tracer, chunk->ring, chunk->words, chunk->count);
 	if (chunk->kind == NM_CHUNK_DATA) {
+		if (r->tracer)
+			nm_tracer_start(r->tracer, chunk->ring, chunk->words, chunk->count);
 		status = nm_session_feed(r->session, chunk->ring, chunk->words, chunk->count, &fault);
 	} else {
 		if (chunk->end == NM_END_DAMAGED)
 			feedback->warn("the ring of process %u is damaged: %s", chunk->pid, chunk->fault);
 		status = nm_session_end(r->session, chunk->ring, &fault);
+		if (r->tracer) /* a reader of a pipe needs the names of the objects before the end, too */
+			nm_tracer_start(r->tracer, chunk->ring, chunk->words, chunk->count);
 	}
 	if (r->tracer)
 		nm_tracer_wait(r->tracer);

@@ -158,6 +158,19 @@ enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, 
 	return what;
 }
 
+struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
+				      const struct nm_call_place *call)
+{
+	uint64_t key = assigned_key(vaddr, call);
+	struct nm_assigned assigned = {0};
+
+	if (decoded_assigned(module, key, &assigned) || !may_ask(module, ITEM_ASSIGNED, key))
+		return assigned;
+	assigned = module_assigned(module, vaddr, call);
+	encode_assigned(module, key, assigned);
+	return assigned;
+}
+
 /* Code that was not kept is read from the file: it adds to the answers, and changes none. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room)
 {

@@ -152,6 +152,23 @@ enum nm_allocated { NM_ALLOCATED_UNKNOWN, NM_ALLOCATED_STRUCTURE, NM_ALLOCATED_O
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type);
 
+/* One of the source positions of the call at vaddr: position 0 is the innermost.  callee: the function that is called
+ * there, as nm_source_position names it, or NULL; order: how many calls of its line come before it in the code. */
+struct nm_call_place {
+	unsigned position, order;
+	const char *callee;
+};
+
+/* What the source assigns the result of a call to ("u", "SD.grid", "Solver::assigns", "v[]"; source/assigned.h), or NULL if
+ * it does not tell or cannot be read; and the column of the call, or 0. */
+struct nm_assigned {
+	const char *name;
+	uint32_t column;
+	int keeps; /* the function returns nothing that could lead to the block: it does not allocate for its caller */
+};
+struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
+				      const struct nm_call_place *call);
+
 /* The symbol cache: answers that outlive the files.  A store that encodes writes every answer that it gives, and all
  * lines of each function that it is asked for; a store that decodes them gives the same answers without the files.
  *

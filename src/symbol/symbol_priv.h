@@ -60,7 +60,7 @@ struct elf_symbols nm_vec(struct elf_symbol);
 struct line_row {
 	uint64_t low;
 	const char *file;
-	uint32_t line;
+	uint32_t line, column; /* column 0: not told */
 };
 struct line_rows nm_vec(struct line_row);
 
@@ -265,6 +265,13 @@ const struct nm_type *module_variable_type(struct nm_module *module, uint64_t va
 const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr);
 enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				   const struct nm_type **ret_type);
+
+/* dwarf/allocated.c: the class that a function is a method of, by its parameter `this`.  1 if there is one. */
+int function_class(const Dwarf_Die *function, Dwarf_Die *ret_class);
+
+/* dwarf/assigned_call.c, behind nm_module_assigned. */
+struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr,
+				   const struct nm_call_place *call);
 
 /* cache/encode.c, decode.c, decoded.c */
 void symbol_encoder_free(struct symbol_encoder *book);

@@ -7,7 +7,7 @@ import re
 from harness import SPEC, at, main, nearmiss, program, record, rows
 
 ELEMENTS, WALKS = 4000, 10
-BUCKET = "heap make_items (fields.c:%"
+BUCKET = "all (fields.c:%"
 # Of tests/programs/fields.c: structure, field, offset, bytes; an array inside counts all its elements' bytes.
 RECORD = [("key", 0, 8), ("name", 8, 88), ("weight", 96, 8), ("place.x", 104, 8), ("place.y", 112, 8), ("seen|kept", 120, 1)]
 
@@ -196,7 +196,7 @@ def case_example():
     record([program("placement"), "500", "2000"])
     types = dict(rows("SELECT type, sum(blocks) FROM objects WHERE kind = 'heap' AND type IS NOT NULL GROUP BY type"))
     assert types == {"struct pin": 2000, "struct terminal": 2000, "struct cell": 500, "struct net": 666}, types
-    found = counts("heap new_pin%")
+    found = counts("pin (placement.c:%")
     assert found["x"][0] > 0 and found["next"][0] > 0, found
 
 
@@ -209,20 +209,21 @@ def case_containers():
 def case_rust():
     """Types of blocks from generic functions of Rust's library; a hash table's block is more than an array of elements."""
     record([program("orders")])
-    found = rows("SELECT object, type FROM objects WHERE object GLOB 'heap orders::*' AND blocks * largest > 30000")
+    found = rows("SELECT object, type FROM objects WHERE kind = 'heap' AND object LIKE '%orders.rs:%' "
+                 "AND blocks * largest > 30000")
     types = sorted(kind or "" for _, kind in found)
     assert types[0] == "" and types[1].startswith("alloc::rc::Rc<orders::Ware"), found
     assert re.fullmatch(r"alloc::rc::Rc(Box|Inner)<orders::Ware>", types[2]), found
     assert types[3:] == ["orders::" + name for name in ("Client", "Order", "Part", "Rate")], found
-    assert [name.split(" (")[0] for name, kind in found if not kind] == ["heap orders::main"], found
-    assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' AND object LIKE 'heap%' "
+    assert [name.split(" (")[0] for name, kind in found if not kind] == ["names"], found
+    assert rows("SELECT field, offset, bytes FROM fields WHERE type = 'orders::Client' AND object LIKE '%orders.rs%' "
                 "ORDER BY offset") == \
         [("key", 0, 8), ("next", 8, 8), ("orders", 16, 32)]
-    missed = rows("SELECT object, field, sum(read_misses) FROM field_counts WHERE level = 'L1d' AND (function LIKE '%walk' "
-                  "OR function LIKE '%follow') GROUP BY 1, 2 HAVING sum(read_misses) > ?", ELEMENTS)
-    missed = {(name.split(" (")[0][len("heap orders::"):], field): misses for name, field, misses in missed}
-    bytes_of = {("grown", "number"): 64, ("chained", "key"): 64, ("collected", "value"): 48, ("shared", "value.stock"): 48,
-                ("made_at_once", "place.__1"): 24}  # apart in memory, with the allocator's headers; a line is 64
+    missed = rows("SELECT o.allocated_at, field, sum(read_misses) FROM field_counts JOIN objects o USING (object) "
+                  "WHERE level = 'L1d' AND (function LIKE '%walk' OR function LIKE '%follow') GROUP BY 1, 2 "
+                  "HAVING sum(read_misses) > ?", ELEMENTS)
+    missed = {field: misses for _, field, misses in missed}
+    bytes_of = {"number": 64, "key": 64, "value": 48, "value.stock": 48, "place.__1": 24}  # apart in memory, a line is 64
     assert missed.keys() == bytes_of.keys(), missed
     found = rows("SELECT type, field, sum(reads), sum(writes) FROM field_counts WHERE level = 'L1d' AND "
                  "object = 'stack of orders::bins' AND function = 'orders::fill' GROUP BY 1, 2")

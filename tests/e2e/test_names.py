@@ -3,8 +3,9 @@
 """test_names.py - what rows are called: lines of the user's code, and objects by the names of the source."""
 
 import json
+import os
 
-from harness import at, main, nearmiss, program, record, rows
+from harness import TOP, at, main, nearmiss, need, program, record, rows, run
 
 USERLINES = "tests/programs/userlines.cpp"
 
@@ -63,6 +64,39 @@ def case_code_without_a_source_has_a_name():
     record(["/bin/true"])
     text = nearmiss("report", "functions", "--limit=0", "-i", "p.nmp").stdout.decode()
     assert "?" not in text, text
+
+
+FAULTS = {  # program -> compiler, its first object
+    "hash.c": ("gcc", "entry (hash.c:56)"),
+    "list.c": ("gcc", "node (list.c:46)"),
+    "blocks.c": ("gcc", "points[i] (blocks.c:33)"),
+    "pointers.cpp": ("g++", "world[] (pointers.cpp:"),
+    "map.cpp": ("g++", "prices (map.cpp:"),
+}
+
+
+def case_faults_are_named_as_in_the_source():
+    for source, (compiler, wanted) in FAULTS.items():
+        path = os.path.join(TOP, "examples/faults", source)
+        run([need(compiler), "-g", "-O2", path, "-o", "./fault"])
+        record(["./fault"], "--callgraph")
+        first = report("pairs")[0]
+        assert first["object"].startswith(wanted) and (first["file"] or "").endswith(source), (source, first)
+
+
+def case_calls_of_one_line_are_objects():
+    record([program("assigned")])
+    source = "tests/programs/assigned.cpp"
+    found = {name.split(" (")[0]: (place.rsplit(":", 1)[1], blocks) for name, place, blocks in
+             rows("SELECT object, allocated_at, blocks FROM objects WHERE kind = 'heap' AND object LIKE '%assigned.cpp%'")}
+    for name, tag, blocks in (("hot", "pair", 1), ("cold", "pair", 1), ("all.grid", "member", 1), ("nodes[i]", "nodes", 10),
+                              ("nodes[i]->next", "nodes", 10), ("Solver::assigns", "push", 9), ("a", "declared", 1),
+                              ("Solver::activity", "push", 9), ("b", "declared", 1), ("made", "made", 10),
+                              ("made[]", "made", 10), ("handed", "handed", 1)):
+        line, count = found[name]
+        assert line == str(at(source, tag)) and (count == blocks or name == "made"), (name, found[name])
+    record([program("assigned")], "--alloc-fn=hand_out", profile="h.nmp")
+    assert rows("SELECT 1 FROM objects WHERE object LIKE 'given (%'", profile="h.nmp")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def case_quake():
     """Rows of 24 bytes, each from its own malloc: 6 of 8 bytes are used, and pointers are loaded too."""
     source = "examples/quake.c"
     record([program("quake"), "12", "3"])
-    bucket = f"heap make_blocks (quake.c:{at(source, 'row')})"
+    bucket = f"blocks[i][j] (quake.c:{at(source, 'row')})"
     row = expect_first(source, [bucket], "block", "third")
     assert 24 <= float(row["waste"]) <= 27, row["waste"]
     assert row["cause"] == "small blocks", row["cause"]
@@ -56,7 +56,7 @@ def case_placement():
     """Pins of 16 bytes, scattered: three quarters of each line that a net's walk loads are not used."""
     source = "examples/placement.c"
     record([program("placement"), "3000", "4000"])
-    bucket = f"heap new_pin (placement.c:{at(source, 'pin')})"
+    bucket = f"pin (placement.c:{at(source, 'pin')})"
     row = expect_first(source, [bucket], "walk", "x")
     assert 70 <= float(row["waste"]) <= 80, row["waste"]
     assert row["cause"] == "small blocks", row["cause"]

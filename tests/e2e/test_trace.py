@@ -65,7 +65,7 @@ def case_code_without_accesses():
     instructions = rows("SELECT instructions FROM processes")[0][0]
     assert 0 <= instructions - 5 * (200 * 1000 + 2 * 100000) < 5 * 100000, instructions # one long loop is not measured
     found = dict(rows("SELECT object, blocks FROM objects WHERE kind = 'heap' AND blocks >= 200"))
-    assert found == {f"heap make_number (quiet.c:{at('tests/programs/quiet.c', 'number')})": 200}, found
+    assert found == {f"number (quiet.c:{at('tests/programs/quiet.c', 'number')})": 200}, found
 
 
 def contents_of(path):

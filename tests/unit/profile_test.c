@@ -585,8 +585,8 @@ static void test_instructions(void **state)
 	       "e|3000\nwalk|4508|at|41|gr\xc3\xb6\xc3\x9f"
 	       "e|20\nwalk|4508|at|41|matrix|1000000\nwalk|4537|walk|42|stack of main|1\n");
 	expect(profile, "SELECT process, module, address, function, length(bytes) FROM code",
-	       "walk|walk|4355|main|13\nwalk|walk|4482|walk|56\nwalk|libplugin.so|8192|-|5\n"
-	       "walk|libplugin.so|8195|-|2\nwalk#2|walk|4355|main|6\n");
+	       "walk|libplugin.so|8192|-|5\nwalk|libplugin.so|8195|-|2\nwalk|walk|4355|main|13\n"
+	       "walk|walk|4482|walk|56\nwalk#2|walk|4355|main|6\n");
 	expect(profile, "SELECT address, function, line FROM code_lines WHERE address BETWEEN 4500 AND 4520",
 	       "4501|walk|38\n4508|at|41\n4514|walk|38\n");
 	nm_profile_close(profile);

@@ -32,6 +32,16 @@ const char *nm_name_proper(const char *function)
 	return start;
 }
 
+/* Rust's "<f64 as alloc::vec::SpecFromElem>::from_elem": what a library does for a type that is not the user's. */
+static int is_library_method(const char *function)
+{
+	static const char *const crates[] = {"alloc::", "core::", "std::", "hashbrown::", NULL};
+	const char *as = *function == '<' ? strstr(function, " as ") : NULL;
+
+	return as && starts_with_any(as + 4, crates) &&
+	       (!memmem(function, (size_t)(as - function), "::", 2) || starts_with_any(function + 1, crates));
+}
+
 int nm_is_library_function(const char *function)
 {
 	static const char *const prefixes[] = {"std::",
@@ -58,7 +68,8 @@ int nm_is_library_function(const char *function)
 					       "_gfortran_",
 					       NULL};
 
-	return starts_with_any(nm_name_proper(function), prefixes);
+	function = nm_name_proper(function);
+	return starts_with_any(function, prefixes) || is_library_method(function);
 }
 
 int nm_is_system_library(const char *module)

@@ -39,6 +39,8 @@ static const struct nm_option options[] = {
     NM_ROW_ESTIMATE(struct record_options, simulation),
     {"sample", 0, "RATE", "record but so many references, for curves: cheap, and without cache counts",
      NM_OPTION_TEXT, offsetof(struct record_options, sample), NULL},
+    NM_ROW_ALLOC_FN(struct record_options, simulation),
+    NM_ROW_POOL_FN(struct record_options, simulation),
     NM_ROW_USER_PATH(struct record_options, simulation),
     NM_ROW_EMBED_SOURCES(struct record_options, simulation),
     NM_ROW_SOURCE_ROOT(struct record_options, simulation),

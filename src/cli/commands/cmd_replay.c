@@ -35,6 +35,8 @@ static const struct nm_option options[] = {
     NM_ROW_DISTANCES(struct replay_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct replay_options, simulation),
     NM_ROW_ESTIMATE(struct replay_options, simulation),
+    NM_ROW_ALLOC_FN(struct replay_options, simulation),
+    NM_ROW_POOL_FN(struct replay_options, simulation),
     NM_ROW_USER_PATH(struct replay_options, simulation),
     NM_ROW_EMBED_SOURCES(struct replay_options, simulation),
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),

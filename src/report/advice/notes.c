@@ -14,8 +14,9 @@
 #include "advice.h"
 #include "notes.h"
 #include "report_priv.h"
+#include "selection.h"
 
-enum { PAIRS = 3, MIN_SHARE = 5, MODULES = 4 }; /* notes, percent, names */
+enum { PAIRS = 3, MIN_SHARE = 5, MIN_LIBRARY_SHARE = 2, MODULES = 4 }; /* notes, percent, names */
 
 struct note_writer {
 	struct nm_table *pairs; /* its pool holds the sentences */
@@ -168,6 +169,28 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	return add_note(r, text);
 }
 
+/* Where a library's function misses that was called, not inlined, and nothing tells by whom. */
+static int note_library(struct note_writer *r, struct nm_profile *profile)
+{
+	int has_calls = nm_profile_has_contexts(profile, r->err);
+	const char *function = NULL;
+	char *text;
+
+	for (size_t row = 0; row < r->pairs->row_count && !function; row++) {
+		const struct nm_value *share = nm_table_find(r->pairs, row, "share");
+
+		if (nm_table_find(r->pairs, row, "library")->integer && share->real >= MIN_LIBRARY_SHARE)
+			function = nm_table_find(r->pairs, row, "function")->text;
+	}
+	if (has_calls || !function)
+		return has_calls < 0 ? has_calls : 0;
+	if (asprintf(&text,
+		     "%s is called, not inlined: record with --callgraph to see it at the lines that call it",
+		     function) < 0)
+		text = NULL;
+	return add_note(r, text);
+}
+
 static int note_losses(struct note_writer *r, struct nm_profile *profile, const char *process)
 {
 	struct nm_rows *rows = NULL;
@@ -256,6 +279,8 @@ int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selecti
 	const char *process = selection->request.process;
 	int status = nm_verdict_is_bound(verdict) ? note_advice(&r, profile, selection) : 0;
 
+	if (!status)
+		status = note_library(&r, profile);
 	if (!status)
 		status = note_missing_symbols(&r, profile, process);
 	if (!status)

@@ -144,6 +144,14 @@ static int add_allocated(struct decoded_symbols *to, const struct item *item)
 	return nm_map_put(&to->allocated_types, key, (uintptr_t)item->type);
 }
 
+static int add_assigned(struct decoded_symbols *to, const struct item *item)
+{
+	if (nm_map_put(&to->assigned, item->low, to->assigned_list.count))
+		return NM_ENOMEM;
+	return nm_vec_push(&to->assigned_list,
+			   ((struct nm_assigned){item->name, item->line, item->number != 0}));
+}
+
 static int add_nothing(struct decoded_symbols *to, const struct item *item)
 {
 	const uint64_t about = item->number == ITEM_DIGEST ? (uintptr_t)item->file : item->low;
@@ -175,6 +183,7 @@ static int add_answer(struct decoded_symbols *to, const struct item *item)
 		return nm_map_put(&to->variable_types, item->low * 2 + item->number, (uintptr_t)item->type);
 	case ITEM_FRAME_TYPE: return add_frame_type(to, item);
 	case ITEM_ALLOCATED: return add_allocated(to, item);
+	case ITEM_ASSIGNED: return add_assigned(to, item);
 	case ITEM_NOTHING: return add_nothing(to, item);
 	default: return NM_EFORMAT;
 	}

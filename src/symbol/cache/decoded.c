@@ -33,6 +33,8 @@ void decoded_symbols_free(struct decoded_symbols *l)
 	nm_map_done(&l->variable_types);
 	nm_map_done(&l->allocated);
 	nm_map_done(&l->allocated_types);
+	nm_map_done(&l->assigned);
+	nm_vec_free(&l->assigned_list);
 	nm_map_done(&l->nothing);
 	free(l);
 }
@@ -139,5 +141,16 @@ int decoded_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, 
 		return 0;
 	*ret_what = (enum nm_allocated)known;
 	*ret_type = (const struct nm_type *)(uintptr_t)nm_map_get(&l->allocated_types, key, 0);
+	return 1;
+}
+
+int decoded_assigned(const struct nm_module *module, uint64_t key, struct nm_assigned *ret_assigned)
+{
+	const struct decoded_symbols *l = module->decoded;
+	uint64_t index = l ? nm_map_get(&l->assigned, key, UINT64_MAX) : UINT64_MAX;
+
+	if (index == UINT64_MAX)
+		return 0;
+	*ret_assigned = l->assigned_list.at[index];
 	return 1;
 }

@@ -35,7 +35,9 @@ struct decoded_symbols {
 	struct nm_map variable_types;  /* address * 2, + 1 if thread-local -> struct nm_type or NULL */
 	struct nm_map allocated;       /* allocation_key -> enum nm_allocated */
 	struct nm_map allocated_types; /* allocation_key -> struct nm_type or NULL */
-	struct nm_map nothing;         /* question_key -> 1 */
+	struct nm_map assigned;        /* assigned_key -> index in assigned_list */
+	struct nm_vec(struct nm_assigned) assigned_list;
+	struct nm_map nothing; /* question_key -> 1 */
 };
 
 /* Each returns what was decoded, or NULL or 0. */
@@ -51,5 +53,6 @@ int decoded_variable_type(struct nm_module *module, uint64_t vaddr, int is_threa
 int decoded_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type **ret_type);
 int decoded_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated *ret_what,
 		      const struct nm_type **ret_type);
+int decoded_assigned(const struct nm_module *module, uint64_t key, struct nm_assigned *ret_assigned);
 
 #endif

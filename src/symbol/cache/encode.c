@@ -236,6 +236,16 @@ void encode_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, 
 			.kind = ITEM_ALLOCATED, .low = vaddr, .bytes = bytes, .number = what, .type = type});
 }
 
+void encode_assigned(struct nm_module *module, uint64_t key, struct nm_assigned assigned)
+{
+	if (is_new(module, ITEM_ASSIGNED, key))
+		write_about(module, (struct item){.kind = ITEM_ASSIGNED,
+						  .low = key,
+						  .name = assigned.name,
+						  .line = assigned.column,
+						  .number = assigned.keeps != 0});
+}
+
 int nm_symbols_take_encoded(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes,
 			    size_t *ret_count, struct nm_error *err)
 {

@@ -356,6 +356,13 @@ static void item_fields(struct coder *c, struct item *item)
 		text(c, &item->digest);
 		require(c, item->file && item->digest);
 		return;
+	case ITEM_ASSIGNED:
+		module(c, &item->module);
+		number(c, &item->low);
+		text(c, &item->name);
+		small_number(c, &item->line);
+		number(c, &item->number);
+		return;
 	case ITEM_NOTHING: question_fields(c, item); return;
 	case ITEM_BEGIN:
 	case ITEM_COMPLETE:

@@ -32,7 +32,8 @@ enum item_kind {
 	ITEM_LOCALS, /* ITEM_TYPE of a stack frame: each field also names the structure that it is in */
 	ITEM_FRAME_TYPE,
 	ITEM_DIGEST,
-	ITEM_NOTHING, /* the question has no answer; in files for later runs only */
+	ITEM_NOTHING,  /* the question has no answer; in files for later runs only */
+	ITEM_ASSIGNED, /* what the source assigns a call's result to */
 	ITEM_KINDS
 };
 
@@ -89,6 +90,14 @@ static inline uint64_t allocation_key(uint64_t vaddr, uint64_t bytes)
 {
 	return nm_mix64(vaddr ^ nm_mix64(bytes));
 }
+static inline uint64_t assigned_key(uint64_t vaddr, const struct nm_call_place *call)
+{
+	uint64_t key = nm_mix64(vaddr ^ nm_mix64(call->position | (uint64_t)call->order << 32));
+
+	for (const char *at = call->callee; at && *at; at++)
+		key = nm_mix64(key ^ (unsigned char)*at);
+	return key;
+}
 static inline uint64_t question_key(enum item_kind kind, uint64_t about)
 {
 	return nm_mix64(about ^ nm_mix64((uint64_t)kind));
@@ -108,6 +117,7 @@ void encode_variable_type(struct nm_module *module, uint64_t vaddr, int is_threa
 void encode_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type *type);
 void encode_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated what,
 		      const struct nm_type *type);
+void encode_assigned(struct nm_module *module, uint64_t key, struct nm_assigned assigned);
 /* For later runs only: a complete set of answers implies it. */
 void encode_nothing(struct nm_module *module, enum item_kind kind, uint64_t about);
 

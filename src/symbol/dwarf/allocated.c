@@ -166,7 +166,7 @@ static void add_globals(struct search *s)
 /* ---- 1: allocators of C++ ---- */
 
 /* The class that a method is of, by its parameter `this`. */
-static int class_of_method(const Dwarf_Die *function, Dwarf_Die *ret_class)
+int function_class(const Dwarf_Die *function, Dwarf_Die *ret_class)
 {
 	Dwarf_Die root = *function, origin, child;
 
@@ -219,7 +219,15 @@ static enum nm_allocated by_allocator(struct search *s, struct frame *frame)
 	const char *name = die_name(&frame->die), *of;
 	Dwarf_Die class, argument;
 
-	if (!name || strcmp(name, "allocate") || !class_of_method(&frame->die, &class))
+	if (name &&
+	    (!strncmp(name, "make_unique<", 12) || !strncmp(name, "make_unique_for_overwrite<", 26))) {
+		Dwarf_Die root = frame->die, origin;
+
+		if (die_reference(&root, DW_AT_abstract_origin, &origin))
+			root = origin;
+		return type_argument(&root, "_Tp", &argument) ? settle(s, &argument) : NM_ALLOCATED_UNKNOWN;
+	}
+	if (!name || strcmp(name, "allocate") || !function_class(&frame->die, &class))
 		return NM_ALLOCATED_UNKNOWN;
 	of = die_name(&class);
 	if (!of || !strstr(of, "allocator") || !type_argument(&class, NULL, &argument))

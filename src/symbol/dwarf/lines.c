@@ -48,16 +48,18 @@ void unit_read_lines(struct nm_module *module, struct unit *unit)
 	for (size_t i = 0; i < count; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
 		Dwarf_Addr vaddr;
-		int number = 0;
+		int number = 0, column = 0;
 		bool ends = false;
 		if (dwarf_lineaddr(line, &vaddr) != 0 || dwarf_lineendsequence(line, &ends) != 0)
 			continue;
 		if (!ends && !module_holds_code(module, vaddr))
 			continue;
 		dwarf_lineno(line, &number);
-		struct line_row row = {vaddr, NULL, 0};
+		dwarf_linecol(line, &column);
+		struct line_row row = {vaddr, NULL, 0, 0};
 		if (!ends)
-			row = (struct line_row){vaddr, file_of(&names, line), (uint32_t)number};
+			row = (struct line_row){vaddr, file_of(&names, line), (uint32_t)number,
+						(uint32_t)column};
 		if (add_row(&unit->lines, row))
 			return;
 	}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * call_names.c - what a block of the heap or a mapping is called, by the chain of calls that asked for it.
+ *
+ * The telling call is the first one, from the inside out, that means something to the programmer: not in the allocator, not
+ * in a function that only forwards to it (by evidence, contexts.h, by name, or because the user says so), not in the
+ * plumbing of a language's library, not in a method of a class template (a container: its caller knows what for), not in a
+ * C library function that allocates on somebody's behalf.  The name is what the source assigns the call's result to, else
+ * the type of the block, else the function; and the line.
+ */
+#include "call_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine_priv.h"
+#include "user_code.h"
+
+enum { MAX_INLINED = 16, NAME_ROOM = 4200 };
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Did the user say that a function allocates for its callers? */
+static int is_told(const struct nm_engine *e, const char *name, size_t length)
+{
+	for (size_t i = 0; i < e->options.allocator_count; i++) {
+		const char *told = e->options.allocators[i];
+
+		if (strlen(told) == length && !strncmp(told, name, length))
+			return 1;
+	}
+	return 0;
+}
+
+/* Functions that by their name hand out memory on somebody's behalf, and that the evidence may miss: they
+ * write a header into the block or clear it, or they were inlined. */
+static int is_allocation_wrapper(const struct nm_engine *e, const char *function)
+{
+	static const char *const words[] = {
+	    "malloc",      "calloc", "zalloc",   "realloc",   "memalign",    "strdup",
+	    "strndup",     "memdup", "objalloc", "obstack",   "slice_alloc", "pool_alloc",
+	    "arena_alloc", "palloc", "newchunk", "new_chunk", NULL};
+	const char *name = nm_name_proper(function);
+	size_t length = strcspn(name, "(<");
+
+	if (is_told(e, name, length))
+		return 1;
+	for (const char *s = name; s < name + length; s++)
+		for (size_t i = 0; words[i]; i++)
+			if (!strncasecmp(s, words[i], strlen(words[i])))
+				return 1;
+	return 0;
+}
+
+/* One call instruction of a chain: where it stands in the source. */
+struct call_place {
+	struct nm_source_position positions[MAX_INLINED];
+	size_t count;
+	struct nm_module *module; /* or NULL */
+	uint64_t vaddr;
+};
+
+static void find_call(struct nm_engine *e, uint64_t pc, struct call_place *place)
+{
+	uint64_t id = nm_map_get(&e->attrs.instruction_of_pc, pc, UINT64_MAX);
+	const struct nm_mapping *m;
+
+	*place = (struct call_place){0};
+	if (id != UINT64_MAX) {
+		place->module = e->attrs.instructions.at[id].module;
+		place->vaddr = pc - e->attrs.instructions.at[id].bias;
+	} else if ((m = nm_space_mapping(&e->space, pc))) { /* called before the fork */
+		place->module = m->module;
+		place->vaddr = pc - m->bias;
+	}
+	if (!place->module)
+		return;
+	place->count = nm_module_source_positions(place->module, place->vaddr, place->positions, MAX_INLINED);
+}
+
+/* Does this place say what the memory is for? */
+static int is_meaningful(const struct nm_engine *e, const struct nm_source_position *p)
+{
+	if (!p->function || nm_is_nameless_function(p->function) || nm_is_library_function(p->function) ||
+	    is_allocation_wrapper(e, p->function))
+		return 0;
+	return !p->file || strncmp(p->file, "/usr/include/", 13) || !strstr(p->file, "/bits/");
+}
+
+/* A method of a class template, "vec<int>::push(int const&)". */
+static int is_container(const char *function)
+{
+	const char *name = nm_name_proper(function);
+	int depth = 0;
+
+	for (const char *at = name; *at && (depth || *at != '('); at++) {
+		depth += (*at == '<') - (*at == '>');
+		if (!depth && *at == '>' && at > name && !strncmp(at + 1, "::", 2))
+			return 1;
+	}
+	return 0;
+}
+
+static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+/* How many of the innermost functions at a call, all inlined, control had left when the block was used: from
+ * the outside in, the two places part where one stands in an inlined function and the other does not. */
+static size_t inlined_forwarders(struct nm_engine *e, const struct call_place *call, uint64_t used)
+{
+	const struct nm_source_position *at = call->positions;
+	struct call_place use;
+	size_t i = call->count, j;
+
+	if (!used || i < 2)
+		return 0;
+	find_call(e, used, &use);
+	j = use.count;
+	if (!j || use.module != call->module || !same(at[i - 1].function, use.positions[j - 1].function))
+		return 0;
+	while (i > 1 && j > 1 && at[i - 1].line == use.positions[j - 1].line &&
+	       same(at[i - 2].function, use.positions[j - 2].function)) {
+		i--;
+		j--;
+	}
+	return i - 1;
+}
+
+/* The call that tells: which of its functions, and the function that it calls. */
+struct telling_call {
+	struct call_place place;
+	unsigned position;
+	const char *callee; /* or NULL */
+	uint32_t level;
+};
+
+static int same_position(const struct nm_source_position *a, const struct nm_source_position *b)
+{
+	return a->line == b->line && same(a->file, b->file) && same(a->function, b->function);
+}
+
+/* How many calls of the same line come before this one in the code: gfortran gives all arrays of an ALLOCATE one column. */
+static unsigned order_of(struct nm_engine *e, const struct telling_call *call)
+{
+	const char *file = call->place.positions[call->position].file,
+		   *dot = file ? strrchr(file, '.') : NULL;
+	struct nm_map seen = {0};
+	unsigned order = 0;
+
+	if (!dot || (dot[1] != 'f' && dot[1] != 'F'))
+		return 0;
+	for (size_t i = 0; i < e->contexts.list.count; i++) {
+		const struct nm_context *c = &e->contexts.list.at[i];
+		struct call_place other;
+
+		if (call->level >= c->count)
+			continue;
+		find_call(e, c->pcs[call->level], &other);
+		if (other.module != call->place.module || other.vaddr >= call->place.vaddr ||
+		    call->position >= other.count ||
+		    !same_position(&other.positions[call->position],
+				   &call->place.positions[call->position]) ||
+		    nm_map_get(&seen, other.vaddr, 0))
+			continue;
+		order++;
+		if (nm_map_put(&seen, other.vaddr, 1))
+			break;
+	}
+	nm_map_done(&seen);
+	return order;
+}
+
+static struct nm_assigned assigned_by(struct nm_engine *e, const struct telling_call *call)
+{
+	return nm_module_assigned(call->place.module, call->place.vaddr,
+				  &(struct nm_call_place){.position = call->position,
+							  .order = order_of(e, call),
+							  .callee = call->callee});
+}
+
+/* 1 if there is one; a container's when nothing outside it tells. */
+static int find_telling(struct nm_engine *e, const struct nm_context *c, unsigned from,
+			struct telling_call *ret_call)
+{
+	struct call_place place;
+	const char *called = NULL; /* the function that the next call enters */
+	int found = 0;
+
+	for (uint32_t level = 0; level < c->count; level++) {
+		size_t forwards = 0; /* of the functions at this call */
+		int is_own;
+
+		find_call(e, c->pcs[level], &place);
+		is_own = place.count && !nm_is_system_library(nm_module_name(place.module));
+		if (is_own && level < from)
+			forwards = place.count;
+		else if (is_own && level == from && from < NM_FORWARD_LEVELS)
+			forwards = inlined_forwarders(e, &place, c->used[from]);
+		for (size_t i = 0; is_own && i < place.count; i++) {
+			struct telling_call call = {place, (unsigned)i,
+						    i ? place.positions[i - 1].function : called, level};
+			int contains = is_meaningful(e, &place.positions[i]) &&
+				       is_container(place.positions[i].function);
+
+			if (!is_meaningful(e, &place.positions[i]) || (contains && found) ||
+			    (i < forwards && !assigned_by(e, &call).keeps))
+				continue;
+			*ret_call = call;
+			found = 1;
+			if (!contains)
+				return 1;
+		}
+		called = place.count ? place.positions[place.count - 1].function : NULL;
+	}
+	return found;
+}
+
+/* "WORDS (file:line)", or where that is not known "WORDS (module)". */
+static int put_place(struct nm_engine *e, const char *words, const struct telling_call *call,
+		     struct nm_call_name *ret)
+{
+	const struct nm_source_position *p = &call->place.positions[call->position];
+	char text[NAME_ROOM];
+
+	if (p->file) {
+		snprintf(text, sizeof text, "%s:%u", p->file, p->line);
+		ret->at = nm_symbols_intern(e->symbols, text);
+		snprintf(text, sizeof text, "%s (%s:%u)", words, base_name(p->file), p->line);
+	} else {
+		snprintf(text, sizeof text, "%s (%s)", words, nm_module_name(call->place.module));
+	}
+	ret->name = nm_symbols_intern(e->symbols, text);
+	return ret->name ? 0 : NM_ENOMEM;
+}
+
+/* Nothing tells: the innermost call that may. */
+static int put_address(struct nm_engine *e, const char *prefix, const struct nm_context *c, unsigned from,
+		       struct nm_call_name *ret)
+{
+	struct call_place place = {0};
+	char text[NAME_ROOM];
+
+	if (from < c->count)
+		find_call(e, c->pcs[from], &place);
+	if (place.count && place.positions[0].function &&
+	    !nm_is_nameless_function(place.positions[0].function)) {
+		snprintf(text, sizeof text, "%s %s", prefix, place.positions[0].function);
+		return put_place(e, text, &(struct telling_call){.place = place}, ret);
+	}
+	if (place.module)
+		snprintf(text, sizeof text, "%s (%s+0x%llx)", prefix, nm_module_name(place.module),
+			 (unsigned long long)place.vaddr);
+	else
+		snprintf(text, sizeof text, "%s <unknown caller>", prefix);
+	ret->name = nm_symbols_intern(e->symbols, text);
+	return ret->name ? 0 : NM_ENOMEM;
+}
+
+int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, struct nm_call_name *ret)
+{
+	struct telling_call call;
+	char text[NAME_ROOM];
+
+	*ret = (struct nm_call_name){0};
+	if (!find_telling(e, c, 0, &call))
+		return put_address(e, "anonymous", c, 0, ret);
+	snprintf(text, sizeof text, "anonymous %s", call.place.positions[call.position].function);
+	return put_place(e, text, &call, ret);
+}
+
+int nm_engine_name_bucket(struct nm_engine *e, uint32_t context, uint64_t bytes, struct nm_call_name *ret)
+{
+	const struct nm_context *c = &e->contexts.list.at[context];
+	unsigned from = nm_context_wrappers(c);
+	const struct nm_type *type;
+	struct telling_call call;
+	struct nm_assigned assigned;
+	char text[NAME_ROOM];
+
+	*ret = (struct nm_call_name){0};
+	if (!find_telling(e, c, from, &call))
+		return put_address(e, "heap", c, from, ret);
+	assigned = assigned_by(e, &call);
+	type = assigned.name ? NULL : nm_engine_allocated_type(e, context, bytes);
+	if (assigned.name)
+		snprintf(text, sizeof text, "%s", assigned.name);
+	else
+		snprintf(text, sizeof text, "heap %s",
+			 type ? type->name : call.place.positions[call.position].function);
+	ret->column = assigned.column;
+	return put_place(e, text, &call, ret);
+}
+
+/* Does a call of the chain stand in an allocator (it got memory from the system), or in the creation of a
+ * thread? */
+const char *nm_engine_allocation_site(struct nm_engine *e, const struct nm_context *c)
+{
+	struct call_place place;
+
+	for (uint32_t level = 0; level < c->count; level++) {
+		const char *function;
+
+		find_call(e, c->pcs[level], &place);
+		function = place.count ? place.positions[place.count - 1].function : NULL;
+		if (function && nm_is_allocator(function))
+			return "<heap bookkeeping>";
+		if (function && strstr(function, "pthread_create"))
+			return "<thread stacks>";
+	}
+	return NULL;
+}
+
+const struct nm_type *nm_engine_allocated_type(struct nm_engine *e, uint32_t context, uint64_t bytes)
+{
+	const struct nm_context *c = &e->contexts.list.at[context];
+	const struct nm_type *type = NULL;
+	enum nm_allocated what = NM_ALLOCATED_UNKNOWN;
+	struct call_place place;
+
+	for (uint32_t level = 0; level < c->count && what == NM_ALLOCATED_UNKNOWN; level++) {
+		find_call(e, c->pcs[level], &place);
+		if (place.count && !nm_is_system_library(nm_module_name(place.module)))
+			what = nm_module_allocated(place.module, place.vaddr, bytes, &type);
+	}
+	return type;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assigned_call.c - what the result of a call is assigned to: the place of the call by DWARF, the rest by the source.
+ *
+ * A member of the class whose method makes the call is named with its class, "Solver::assigns".
+ */
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf/die.h"
+#include "source/assigned.h"
+#include "symbol_priv.h"
+
+enum { MOST_BASES = 4, MOST_MEMBERS = 4096 };
+
+/* Has a class, or one that it is derived from, a member of this name? */
+static int has_member(Dwarf_Die *class, const char *name, unsigned bases)
+{
+	unsigned budget = MOST_MEMBERS;
+	Dwarf_Die child, base;
+
+	if (dwarf_child(class, &child))
+		return 0;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_member && die_name(&child) && !strcmp(die_name(&child), name))
+			return 1;
+		if (tag == DW_TAG_inheritance && bases && die_reference(&child, DW_AT_type, &base) &&
+		    type_peel(&base, 0) && has_member(&base, name, bases - 1))
+			return 1;
+	} while (--budget && dwarf_siblingof(&child, &child) == 0);
+	return 0;
+}
+
+/* The name with the class in front of it if its first word is a member there; interned. */
+static const char *qualified(struct nm_module *module, const struct frame *frame, const char *name)
+{
+	char first[ASSIGNED_ROOM];
+	const char *class_name, *interned;
+	Dwarf_Die class;
+	char *text;
+
+	snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ".-[:("), name);
+	if (!function_class(&frame->die, &class) || !(class_name = die_name(&class)) ||
+	    !has_member(&class, first, MOST_BASES))
+		return nm_intern(module_pool(module), name);
+	if (asprintf(&text, "%s::%s", class_name, name) < 0)
+		return NULL;
+	interned = nm_intern(module_pool(module), text);
+	free(text);
+	return interned;
+}
+
+/* The frame of a position, and where its call stands. */
+static const struct frame *find_place(struct nm_module *module, struct unit *unit, uint64_t vaddr,
+				      unsigned position, const char **ret_file, uint32_t *ret_line,
+				      uint32_t *ret_column)
+{
+	const struct span *span;
+	const struct line_row *row;
+	struct frame *frame;
+
+	unit_read_lines(module, unit);
+	unit_read_frames(module, unit);
+	row = unit_line_at(unit, vaddr);
+	span = spans_find(&unit->code, vaddr);
+	if (!row || !span)
+		return NULL;
+	*ret_file = row->file;
+	*ret_line = row->line;
+	*ret_column = row->column;
+	for (frame = &unit->frames.at[span->id]; position--; frame = &unit->frames.at[frame->parent]) {
+		if (frame->parent == NO_ID)
+			return NULL;
+		frame_call(module, frame, ret_file, ret_line);
+		*ret_column = (uint32_t)die_number(&frame->die, DW_AT_call_column);
+	}
+	return frame;
+}
+
+/* Does a function return nothing that leads to memory: no value, as constructors do, or a number? */
+static int returns_no_pointer(const struct frame *frame)
+{
+	Dwarf_Die root = frame->die, origin, type;
+	int tag;
+
+	if (die_reference(&root, DW_AT_abstract_origin, &origin))
+		root = origin;
+	if (!die_reference(&root, DW_AT_type, &type) || !type_peel(&type, 0))
+		return 1;
+	tag = dwarf_tag(&type);
+	return tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type;
+}
+
+struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, const struct nm_call_place *call)
+{
+	struct unit *unit = unit_at(module, vaddr);
+	struct nm_assigned assigned = {0};
+	char text[STATEMENT_ROOM], name[ASSIGNED_ROOM];
+	const struct frame *frame = NULL;
+	struct statement_call statement = {.text = text, .callee = call->callee, .order = call->order};
+	const char *file = NULL;
+	uint32_t line = 0;
+
+	if (unit)
+		frame = find_place(module, unit, vaddr, call->position, &file, &line, &statement.column);
+	assigned.column = statement.column;
+	assigned.keeps = frame && returns_no_pointer(frame);
+	if (frame && statement_read(file, line, text, &statement.line) &&
+	    statement_assigned(&statement, name))
+		assigned.name = qualified(module, frame, name);
+	return assigned;
+}

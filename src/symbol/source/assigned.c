@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assigned.c - see assigned.h.
+ */
+#include "source/assigned.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static int is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Back over blanks before `at`. */
+static size_t back_blanks(const char *text, size_t at)
+{
+	while (at && isspace((unsigned char)text[at - 1]))
+		at--;
+	return at;
+}
+
+/* The bracket that opens what text[at - 1] closes, or `at` if there is none. */
+static size_t back_group(const char *text, size_t at)
+{
+	const char close = text[at - 1], open = close == ')' ? '(' : close == ']' ? '[' : '<';
+	size_t i = at, depth = 0;
+
+	while (i) {
+		char c = text[--i];
+
+		depth += c == close && !(close == '>' && i && text[i - 1] == '-');
+		if (c == open && !--depth)
+			return i;
+		if (c == ';' || c == '{')
+			break;
+	}
+	return at;
+}
+
+static size_t back_word(const char *text, size_t at)
+{
+	while (at && is_word(text[at - 1]))
+		at--;
+	return at;
+}
+
+/* "a", "a.b", "a[i]->b", "x::a": where the operand begins that ends before `at`; `at` if there is none. */
+static size_t back_operand(const char *text, size_t at)
+{
+	for (size_t end = at;;) {
+		size_t i = back_blanks(text, end), word;
+
+		while (i && (text[i - 1] == ']' || text[i - 1] == ')')) {
+			size_t open = back_group(text, i);
+
+			if (open == i)
+				return at;
+			i = back_blanks(text, open);
+		}
+		word = back_word(text, i);
+		if (word == i)
+			return i < back_blanks(text, end) ? i + strspn(text + i, " \t\n") : at;
+		i = back_blanks(text, word);
+		if (i && (text[i - 1] == '.' || text[i - 1] == '%'))
+			end = i - 1;
+		else if (i > 1 && (!strncmp(text + i - 2, "->", 2) || !strncmp(text + i - 2, "::", 2)))
+			end = i - 2;
+		else
+			return word;
+	}
+}
+
+/* The operand without blanks; 0 if it is none that names anything. */
+static int take(const char *text, size_t from, size_t to, const char *behind, char *name)
+{
+	size_t n = 0;
+
+	for (; from < to && n + 1 < ASSIGNED_ROOM; from++)
+		if (!isspace((unsigned char)text[from]))
+			name[n++] = text[from];
+	name[n] = '\0';
+	if (!strncmp(name, "this->", 6))
+		memmove(name, name + 6, strlen(name + 6) + 1);
+	else if (!strncmp(name, "self.", 5))
+		memmove(name, name + 5, strlen(name + 5) + 1);
+	if (!is_word(*name) && *name != '(')
+		return 0;
+	strncat(name, behind, ASSIGNED_ROOM - strlen(name) - 1);
+	return 1;
+}
+
+static int is_token(const char *text, size_t from, size_t to, const char *token)
+{
+	return to - from == strlen(token) && !strncmp(text + from, token, to - from);
+}
+
+/* The last component of a demangled name, without template arguments: "push_back" of "std::vector<int>::push_back(int)".
+ * *ret_constructs: whether it is that of its class, too. */
+static void last_component(const char *callee, char *name, size_t room, int *ret_constructs)
+{
+	const char *start = callee, *before = callee, *end = callee;
+	int depth = 0;
+
+	for (; *end && (depth || *end != '('); end++) {
+		if (!depth && !strncmp(end, "operator", 8))
+			break;
+		depth += (*end == '<') - (*end == '>');
+		if (!depth && (*end == ':' || *end == ' ')) {
+			before = *end == ':' && start < end ? start : before;
+			start = end + 1;
+		}
+	}
+	if (!strncmp(end, "operator", 8)) {
+		start = end;
+		snprintf(name, room, "%.*s", (int)(8 + strcspn(start + 8, "(<")), start);
+		if (!strncmp(start, "operator<<", 10) || !strncmp(start, "operator()", 10))
+			snprintf(name, room, "%.10s", start);
+		*ret_constructs = 0;
+		return;
+	}
+	snprintf(name, room, "%.*s", (int)strcspn(start, "<("), start);
+	*ret_constructs =
+	    *name && before < start && !strncmp(before, name, strlen(name)) && !is_word(before[strlen(name)]);
+}
+
+/* Methods by which containers grow; what they return is not the memory. */
+static int is_growth(const char *method)
+{
+	static const char *const names[] = {"push",   "emplace", "insert",    "resize", "reserve",
+					    "assign", "append",  "extend",    "grow",   "add",
+					    "put",    "entry",   "or_insert", NULL};
+
+	for (size_t i = 0; names[i]; i++)
+		if (!strncmp(method, names[i], strlen(names[i])))
+			return 1;
+	return !strncmp(method, "operator", 8) && method[8] && method[8] != ' ';
+}
+
+/* Where the expression of the call begins, and the word that is called. */
+struct call {
+	size_t start, word, word_end;
+	int is_new;
+};
+
+/* From the place that a compiler told, or, without one, from the first word of the callee's name. */
+static int find_call(const struct statement_call *c, const char *method, struct call *ret_call)
+{
+	const char *text = c->text, *found;
+	size_t at = c->line + c->column - 1, end;
+
+	if (!c->column || at >= strlen(text)) {
+		found = *method && is_word(*method) ? strstr(text + c->line, method) : NULL;
+		if (!found)
+			return 0;
+		at = (size_t)(found - text);
+	}
+	if (text[at] == ')' || text[at] == ']')
+		at = back_group(text, at + 1);
+	if (is_word(text[at])) {
+		end =
+		    at + strspn(text + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	} else {
+		end = back_blanks(text, at);
+		if (end && text[end - 1] == '>')
+			end = back_blanks(text, back_group(text, end));
+	}
+	*ret_call = (struct call){.word = back_word(text, end), .word_end = end};
+	ret_call->start = ret_call->word;
+	while (ret_call->start > 1 && !strncmp(text + ret_call->start - 2, "::", 2))
+		ret_call->start = back_word(text, ret_call->start - 2);
+	end = back_blanks(text, ret_call->start);
+	ret_call->is_new = is_token(text, ret_call->word, ret_call->word_end, "new");
+	if (is_token(text, back_word(text, end), end, "new")) {
+		ret_call->is_new = 1;
+		ret_call->start = back_word(text, end);
+	}
+	return ret_call->word < ret_call->word_end;
+}
+
+/* Before a cast, a star or an ampersand in front of `at`. */
+static size_t back_casts(const char *text, size_t at)
+{
+	for (;;) {
+		size_t i = back_blanks(text, at), open;
+
+		if (!i || (text[i - 1] != ')' && text[i - 1] != '*' && text[i - 1] != '&'))
+			return i;
+		if (text[i - 1] != ')') {
+			at = i - 1;
+			continue;
+		}
+		open = back_group(text, i);
+		if (open == i || is_word(open ? text[open - 1] : ' ')) /* a call, not a cast */
+			return i;
+		at = open;
+	}
+}
+
+/* Does an assignment end before `at`? */
+static int is_assignment(const char *text, size_t at)
+{
+	return at && text[at - 1] == '=' && (at < 2 || !strchr("=!<>", text[at - 2]));
+}
+
+/* The target of an assignment whose sign ends before `at`.  "let mut v: Vec<f64> =" names its variable at the start. */
+static int target(const char *text, size_t at, char *name)
+{
+	size_t end = at - 1, from, let;
+
+	for (let = end; let && !strchr(";{}", text[let - 1]); let--)
+		;
+	let += strspn(text + let, " \t\n");
+	if (!strncmp(text + let, "let ", 4)) {
+		let += 4 + strspn(text + let + 4, " ");
+		let += strncmp(text + let, "mut ", 4) ? 0 : 4;
+		return take(text, let, let + strcspn(text + let, " :="), "", name);
+	}
+	while (end && strchr("+-*/|&^", text[end - 1]))
+		end--;
+	end = back_blanks(text, end);
+	from = back_operand(text, end);
+	return from < end && take(text, from, end, "", name);
+}
+
+/* The call or declaration whose parenthesis encloses `at`, or 0. */
+static size_t back_enclosing(const char *text, size_t at)
+{
+	size_t depth = 0;
+
+	for (; at; at--) {
+		char c = text[at - 1];
+
+		if (c == ';' || c == '}' || c == '{')
+			return 0;
+		depth += c == ')' || c == ']';
+		if (c == '(' || c == '[') {
+			if (!depth)
+				return at - 1;
+			depth--;
+		}
+	}
+	return 0;
+}
+
+/* What becomes of the value of an expression that begins at `at`. */
+static int used_by(const char *text, size_t at, char *name)
+{
+	enum { MOST_LEVELS = 8 };
+
+	for (unsigned level = 0; level < MOST_LEVELS; level++) {
+		size_t i = back_casts(text, at), word, receiver;
+
+		if (is_assignment(text, i))
+			return target(text, i, name);
+		if (i && (text[i - 1] == '?' || text[i - 1] == ':') && (i < 2 || text[i - 2] != ':')) {
+			size_t question = i;
+
+			while (question && !strchr(";{}?", text[question - 1]))
+				question--;
+			if (!question || text[question - 1] != '?') /* "field: value" */
+				return take(text, back_word(text, back_blanks(text, i - 1)),
+					    back_blanks(text, i - 1), "", name);
+			for (at = question - 1;
+			     at && !is_assignment(text, at) && !strchr(";{}", text[at - 1]); at--)
+				;
+			return is_assignment(text, at) && target(text, at, name);
+		}
+		i = back_blanks(text, back_enclosing(text, i));
+		if (i && text[i - 1] == '>') /* static_cast<T>(value) */
+			i = back_group(text, i);
+		word = back_word(text, i);
+		if (word == i)
+			return 0;
+		receiver = back_blanks(text, word);
+		if (receiver > 1 && (text[receiver - 1] == '.' || !strncmp(text + receiver - 2, "->", 2))) {
+			size_t end = receiver - (text[receiver - 1] == '.' ? 1 : 2),
+			       from = back_operand(text, end);
+
+			return from < end &&
+			       take(text, from, end, is_token(text, word, i, "reset") ? "" : "[]", name);
+		}
+		if (receiver && (is_word(text[receiver - 1]) || text[receiver - 1] == '>') &&
+		    !is_token(text, back_word(text, receiver), receiver, "return"))
+			return take(text, word, i, "", name); /* a declaration: type name(value) */
+		at = word;
+	}
+	return 0;
+}
+
+/* Behind "allocate(" of Fortran, or NULL. */
+static const char *find_allocate(const char *text)
+{
+	static const char word[] = "allocate";
+	const char *at = strcasestr(text, word);
+
+	if (!at || (at > text && is_word(at[-1])))
+		return NULL;
+	at += strlen(word) + strspn(at + strlen(word), " ");
+	return *at == '(' ? at + 1 : NULL;
+}
+
+/* The order-th array of its list "a(n), b%c(m), stat=i". */
+static int allocated_item(const char *list, unsigned order, char *name)
+{
+	const char *item = list, *end = NULL; /* of the name of an item */
+	size_t depth = 0;
+
+	for (const char *at = list; *at; at++) {
+		if (*at == '(' && !depth++)
+			end = end ? end : at;
+		if (depth || (*at != ',' && *at != ')')) {
+			depth -= *at == ')';
+			continue;
+		}
+		end = end ? end : at;
+		item += strspn(item, " \t\n&");
+		if (!memchr(item, '=', (size_t)(end - item)) && !order--)
+			return take(item, 0, (size_t)(end - item), "", name);
+		if (*at == ')')
+			return 0;
+		item = at + 1;
+		end = NULL;
+	}
+	return 0;
+}
+
+/* The left side of an assignment operator, "operator+=", on the line of the call. */
+static int operand_of(const struct statement_call *c, const char *sign, char *name)
+{
+	size_t n = strlen(sign);
+
+	for (const char *at = c->text + c->line; (at = strstr(at, sign)); at++)
+		if (sign[n - 1] == '=' && at[n] != '=' &&
+		    (n > 1 || is_assignment(c->text, (size_t)(at - c->text) + 1)))
+			return target(c->text, (size_t)(at - c->text) + n, name);
+	return 0;
+}
+
+int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
+{
+	char method[64] = "";
+	const char *text = c->text, *list = find_allocate(text), *equals;
+	struct call call = {0};
+	size_t before, from;
+	int constructs = 0;
+
+	if (list)
+		return allocated_item(list, c->order, name);
+	if (c->callee)
+		last_component(c->callee, method, sizeof method, &constructs);
+	if (!strncmp(method, "operator", 8) && is_growth(method) && strchr(method, '='))
+		return operand_of(c, method + strlen("operator"), name);
+	if (!find_call(c, method, &call)) {
+		equals = strchr(text + c->line, '=');
+		return equals && is_assignment(text, (size_t)(equals - text) + 1) && equals[1] != '=' &&
+		       target(text, (size_t)(equals - text) + 1, name);
+	}
+	before = back_blanks(text, call.start);
+	if (!strcmp(method, "operator[]"))
+		return take(text, back_operand(text, call.word_end), call.word_end, "", name);
+	if (constructs && !call.is_new && strncmp(text + call.word, method, strlen(method)))
+		return take(text, call.word, call.word_end, "",
+			    name); /* a declaration, or a member that is constructed */
+	if (before > 1 && (text[before - 1] == '.' || !strncmp(text + before - 2, "->", 2)) && c->callee &&
+	    strstr(c->callee, "::")) {
+		size_t end = before - (text[before - 1] == '.' ? 1 : 2);
+
+		from = back_operand(text, end);
+		if (!is_growth(method) && used_by(text, from, name))
+			return 1;
+		return from < end && take(text, from, end, "", name);
+	}
+	if (before && text[before - 1] == '.')
+		call.start = back_operand(text, before - 1);
+	else if (before > 1 && !strncmp(text + before - 2, "->", 2))
+		call.start = back_operand(text, before - 2);
+	return used_by(text, call.start, name);
+}

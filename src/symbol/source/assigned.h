@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assigned.h - what a source assigns the result of a call to, from its text.
+ *
+ * DWARF says where a call stands, not what becomes of its result.  Compilers tell the column of a call: its name, its
+ * opening parenthesis, or the last character of a new-expression or subscript.  From there the text is read to the left.
+ */
+#ifndef NM_SYMBOL_ASSIGNED_H
+#define NM_SYMBOL_ASSIGNED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STATEMENT_ROOM = 4096, ASSIGNED_ROOM = 128 };
+
+/* The statement around a line of a file: from the end of the one before to its own end, some lines at most, comments
+ * blanked.  *ret_line: where the line begins in it.  0 if the file cannot be read. */
+int statement_read(const char *file, uint32_t line, char text[STATEMENT_ROOM], size_t *ret_line);
+
+/* A call in a statement. */
+struct statement_call {
+	const char *text;
+	size_t line;        /* where the line of the call begins in the text */
+	uint32_t column;    /* of the call, from 1; 0: not known */
+	const char *callee; /* name of the function that is called, demangled, or NULL */
+	unsigned order;     /* how many calls of the line come before it in the code */
+};
+
+/* Writes what the result is assigned to, as the source writes it: "u", "SD.grid", "nodes[i]->next", of a container's
+ * method the container, "v[]" for what is put into a container.  0 if the text does not tell. */
+int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
+
+#endif

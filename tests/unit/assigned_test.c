@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * assigned_test.c - what a call's result is assigned to, by the text of its statement.  The place of the call is marked by @,
+ * where compilers put it: at a name, an opening parenthesis, or the end of a new-expression.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "source/assigned.h"
+
+static void expect(const char *marked, const char *callee, unsigned order, const char *wanted)
+{
+	char text[STATEMENT_ROOM], name[ASSIGNED_ROOM] = "";
+	const char *mark = strchr(marked, '@');
+	struct statement_call call = {.text = text, .callee = callee, .order = order};
+	int found;
+
+	assert_true(strlen(marked) < sizeof text);
+	strcpy(text, marked);
+	if (mark) {
+		call.column = (uint32_t)(mark - marked) + 1;
+		memmove(text + (mark - marked), mark + 1, strlen(mark));
+	}
+	found = statement_assigned(&call, name);
+	if (!wanted && found)
+		fail_msg("\"%s\" gives %s", marked, name);
+	if (wanted && (!found || strcmp(name, wanted)))
+		fail_msg("\"%s\" gives %s, not %s", marked, found ? name : "nothing", wanted);
+}
+
+static void test_c(void **state)
+{
+	(void)state;
+	expect("double *a = @malloc(n);", NULL, 0, "a");
+	expect("hot = malloc(8), cold = @malloc(8);", NULL, 0, "cold");
+	expect("SD.grid = (double *)@malloc(n * sizeof(double));", NULL, 0, "SD.grid");
+	expect("nodes[i] = @malloc(8); nodes[i]->next = malloc(8);", NULL, 0, "nodes[i]");
+	expect("nodes[i] = malloc(8); nodes[ i ]->next = @malloc(8);", NULL, 0, "nodes[i]->next");
+	expect("if ((p = @malloc(n)) == NULL)", NULL, 0, "p");
+	expect("p = n ? @malloc(n) : calloc(1, 1);", NULL, 0, "p");
+	expect("p = n ? malloc(n) : @calloc(1, 1);", NULL, 0, "p");
+	expect("p = check(@malloc(n));", NULL, 0, "p");
+	expect("s->buf = state->zalloc@(opaque, n);", NULL, 0, "s->buf");
+	expect("return @malloc(n);", NULL, 0, NULL);
+	expect("free(@malloc(n));", NULL, 0, NULL);
+	expect("if (a == b) use(@malloc(n));", NULL, 0, NULL);
+	expect("a = make_grid(n);", "make_grid", 0, "a"); /* no column: by the name */
+}
+
+static void test_cpp(void **state)
+{
+	static const char push[] = "std::vector<int, std::allocator<int> >::push_back(int&&)";
+	static const char constructor[] =
+	    "std::vector<double, std::allocator<double> >::vector(unsigned long)";
+
+	(void)state;
+	expect("this->buf = new double[n@];", NULL, 0, "buf");
+	expect("auto *x = new Solver(3@);", NULL, 0, "x");
+	expect("all.grid = static_cast<double *>(std::malloc@(n));", NULL, 0, "all.grid");
+	expect("auto *x = new Solver@(3);", NULL, 0, "x");
+	expect("assigns.push@(i);", "vec<int>::push(int const&)", 0, "assigns");
+	expect("g->rows[i].push_back@(i);", push, 0, "g->rows[i]");
+	expect("std::vector<double> @a(n), b(n);", constructor, 0, "a");
+	expect("std::vector<double> a(n), @b(n);", constructor, 0, "b");
+	expect("Grid(int n) : @u(n), v(n) {", constructor, 0, "u");
+	expect("v.push_back(std::make_unique<Rec>@());", "std::make_unique<Rec>()", 0, "v[]");
+	expect("std::unique_ptr<T> p(new T(3@));", NULL, 0, "p");
+	expect("p.reset(new T(3@));", NULL, 0, "p");
+	expect("table[i@] = 3;", "std::map<int, int>::operator[](int const&)", 0, "table");
+	expect("sum = table[i] + 3;", "std::map<int, int>::operator+=(int const&)", 0, NULL);
+	expect("name += s@;", "std::string::operator+=(char const*)", 0, "name");
+}
+
+static void test_fortran(void **state)
+{
+	static const char both[] = "  ALLOCATE (u(n,n), grid%v(m,0:n), stat=i)";
+
+	(void)state;
+	expect(both, NULL, 0, "u");
+	expect(both, NULL, 1, "grid%v");
+	expect(both, NULL, 2, NULL);
+	expect("x = y + z", NULL, 0, "x");
+}
+
+static void test_rust(void **state)
+{
+	(void)state;
+	expect("let mut v: Vec<f64> = @vec![0.0; n];", "alloc::vec::from_elem", 0, "v");
+	expect("Grid { cells: @vec![0.0; n * n], n }", "alloc::vec::from_elem", 0, "cells");
+	expect("self.cells.@push(x);", "alloc::vec::Vec<T,A>::push", 0, "cells");
+	expect("head = Some(Box::@new(Node { next: head }));", "alloc::boxed::Box<T>::new", 0, "head");
+	expect("let h: Vec<u32> = (0..n).map(f).@collect();", "core::iter::Iterator::collect", 0, "h");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_c),
+	    cmocka_unit_test(test_cpp),
+	    cmocka_unit_test(test_fortran),
+	    cmocka_unit_test(test_rust),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
