@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "engine_priv.h"
 
 nm_execute_function *nm_execute_supported(unsigned i)
@@ -200,6 +201,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 			break;
 		status = nm_engine_event(e, &r, err);
 	}
+	NM_CHECK(status || nm_engine_is_valid(e));
 	return status < 0 ? failed(e, status, err) : status;
 }
 

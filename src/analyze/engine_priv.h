@@ -171,6 +171,9 @@ static inline int nm_engine_change_frame(struct nm_engine *e, const struct nm_de
 	return 0;
 }
 
+/* validate.c: whether what is remembered is what would be found now, between two records.  For tests and checks. */
+int nm_engine_is_valid(struct nm_engine *engine);
+
 /* inherit.c */
 int nm_engine_fork(struct nm_engine *engine, uint32_t ordinal, struct nm_error *err);
 

@@ -499,3 +499,59 @@ int nm_blocks_copy(struct nm_blocks *to, const struct nm_blocks *from)
 	}
 	return 0;
 }
+
+/* ---- checks ---- */
+
+static int granule_is_valid(const struct nm_blocks *blocks, const struct nm_block_page *page,
+			    unsigned granule)
+{
+	const unsigned index = granule & NM_GRANULE_INDEX;
+	const struct nm_shared_granule *shared = &page->shared[index];
+	unsigned bytes = 0;
+
+	if (!(granule & NM_GRANULE_SHARED))
+		return index > 0 && index < page->owner_count &&
+		       nm_blocks_object(blocks, page->owners[index]) != 0;
+	for (unsigned byte = 0; byte < 1u << NM_GRANULE_BITS; byte++)
+		bytes += shared->owner[byte] != 0;
+	return index < page->shared_count && bytes == shared->bytes;
+}
+
+static int page_is_valid(const struct nm_blocks *blocks, const struct nm_block_page *page)
+{
+	unsigned used = 0;
+
+	for (unsigned i = 0; i < NM_GRANULES; i++) {
+		used += page->granules[i] != 0;
+		if (page->granules[i] && !granule_is_valid(blocks, page, page->granules[i]))
+			return 0;
+	}
+	return used == page->used;
+}
+
+/* A page of one large block lies wholly in it. */
+static int large_page_is_valid(const struct nm_blocks *blocks, uint64_t address, uint32_t index)
+{
+	const struct nm_large_block *b = &blocks->large.at[index];
+
+	return index > 0 && index < blocks->large.count && b->address <= address &&
+	       address + (1u << NM_PAGE_BITS) <= b->address + b->size;
+}
+
+int nm_blocks_are_valid(const struct nm_blocks *blocks)
+{
+	for (size_t i = 0; i < blocks->tables.count; i++) {
+		const uint64_t number = blocks->tables.at[i];
+		const struct nm_block_table *table = blocks->top[number];
+
+		for (uint64_t k = 0; k < 1u << NM_TABLE_BITS; k++) {
+			const uintptr_t entry = table->pages[k];
+			const uint64_t address = (number << NM_TABLE_BITS | k) << NM_PAGE_BITS;
+
+			if (entry & 1 ? !large_page_is_valid(blocks, address, (uint32_t)(entry >> 1))
+				      : entry && !page_is_valid(blocks, (const struct nm_block_page *)entry))
+				return 0;
+		}
+	}
+	return 1;
+}

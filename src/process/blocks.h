@@ -108,6 +108,9 @@ int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address, struct nm_block
 /* 1 if [address, address + bytes) is in one block. */
 int nm_blocks_hold(const struct nm_blocks *blocks, uint64_t address, uint64_t bytes);
 
+/* For tests and checks: whether pages, granules and large blocks agree. */
+int nm_blocks_are_valid(const struct nm_blocks *blocks);
+
 /* Whose block contains address. */
 static inline uint32_t nm_blocks_owner(const struct nm_blocks *blocks, uint64_t address)
 {

@@ -123,3 +123,17 @@ int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8
 	}
 	return 0;
 }
+
+int nm_space_is_valid(const struct nm_space *space)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < space->mappings.count; i++) {
+		const struct nm_mapping *m = &space->mappings.at[i];
+
+		if (m->address < end || m->end <= m->address || m->object >= space->objects.count)
+			return 0;
+		end = m->end;
+	}
+	return 1;
+}

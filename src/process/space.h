@@ -132,6 +132,9 @@ int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *r
 /* Is it a function of malloc's family, by its name? */
 int nm_is_allocator(const char *function);
 
+/* For tests and checks: whether mappings are in order and apart. */
+int nm_space_is_valid(const struct nm_space *space);
+
 /* mappings.c: the mapping that holds address, or NULL; a new one, a range that is mapped no more, one for
  * which pages were asked (0 or NM_ENOMEM). */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);

@@ -115,8 +115,9 @@ static void blocks_equal_a_list(void **state)
 		}
 		check_address(&blocks, &n, at);
 		assert_int_equal(blocks.live, n.count);
-		if (step % 10000)
+		if (step % 2000)
 			continue;
+		assert_true(nm_blocks_are_valid(&blocks));
 		assert_int_equal(nm_blocks_copy(&copy, &blocks), 0); /* a fork */
 		assert_int_equal(copy.live, n.count);
 		for (unsigned i = 0; i < 3000; i++)

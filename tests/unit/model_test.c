@@ -199,6 +199,8 @@ static void run_and_compare(const struct twin *t, const char *spec, const struct
 		nm_hierarchy_expect_data(h);
 	nm_hierarchy_use(h, nm_lookup_supported(isa));
 	feed(h, refs, REFS, batch);
+	for (unsigned i = 0; i < t->machine.count; i++)
+		assert_true(nm_shadow_is_valid(&nm_hierarchy_level(h, i)->shadow));
 	compare(h, t, spec, what);
 	nm_hierarchy_free(h);
 }

@@ -105,6 +105,8 @@ static void run(unsigned hot, unsigned of_hot, unsigned leaves)
 		reference(c, below(1000) < of_hot ? below(hot) : below(LINES));
 		if (below(1000) < leaves)
 			leave(c, below(PLACES));
+		if (i % 4096 == 0 || c->shadow.base != base)
+			assert_true(nm_shadow_is_valid(&c->shadow));
 		begun += c->shadow.base != base;
 		base = c->shadow.base;
 	}

@@ -26,6 +26,7 @@
 
 #include <stdlib.h>
 
+#include "checks.h"
 #include "errors.h"
 #include "lazy_array.h"
 
@@ -110,7 +111,7 @@ static size_t gather(struct nm_shadow *r, uint64_t first)
 }
 
 /* Where the time of an entry of the log stands. */
-static uint64_t *timestamp_of(struct nm_shadow *r, uint32_t entry)
+static uint64_t *timestamp_of(const struct nm_shadow *r, uint32_t entry)
 {
 	const uint32_t left = entry & ~NM_LOG_LEFT;
 
@@ -135,6 +136,7 @@ void nm_shadow_renumber(struct nm_shadow *r)
 	r->head = first;
 	r->end += first - r->base;
 	lay_log(r, begin, first);
+	NM_CHECK(nm_shadow_is_valid(r));
 }
 
 static struct nm_seen *seen_bucket(struct nm_seen *seen, unsigned shift, uint64_t group)
@@ -203,4 +205,31 @@ void nm_shadow_done(struct nm_shadow *r)
 	free_buckets(r);
 	free(r->seen);
 	*r = (struct nm_shadow){0};
+}
+
+/* What a bucket holds is found by its line, and the log has it at the time of its last touch. */
+static int bucket_is_valid(const struct nm_shadow *r, const struct nm_shadow_bucket *b)
+{
+	for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++) {
+		const uint64_t time = b->timestamps[k];
+
+		if (time >= r->head &&
+		    (time >= r->now || !(r->log[time] & NM_LOG_LEFT) || r->log[time] == NM_LOG_VACANT ||
+		     timestamp_of(r, r->log[time]) != &b->timestamps[k] ||
+		     nm_shadow_left(r, b->lines[k]) != &b->timestamps[k]))
+			return 0;
+	}
+	return 1;
+}
+
+int nm_shadow_is_valid(const struct nm_shadow *r)
+{
+	uint64_t live = 0;
+
+	for (uint64_t time = r->head; time < r->now; time++)
+		live += (uint64_t)nm_shadow_is_last(r, r->log[time], time);
+	for (size_t i = 0; i <= r->bucket_mask; i++)
+		if (!bucket_is_valid(r, &r->buckets[i]))
+			return 0;
+	return live == r->live && live <= r->capacity && r->now <= r->end;
 }

@@ -78,6 +78,9 @@ void nm_shadow_renumber(struct nm_shadow *r);
 /* Makes the buckets anew, with room for what is held now.  0 or NM_ENOMEM. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
+/* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache holds. */
+int nm_shadow_is_valid(const struct nm_shadow *r);
+
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
 int nm_shadow_seen(struct nm_shadow *r, uint64_t line);
 
