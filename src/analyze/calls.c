@@ -4,6 +4,7 @@
  */
 #include "calls.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static int start_batch(struct nm_calls *calls)
@@ -165,6 +166,7 @@ static int translate(struct nm_calls *calls, struct nm_ref *r, uint32_t context)
 
 int nm_calls_translate(struct nm_calls *calls, struct nm_ref *batch, size_t count)
 {
+	assert(count <= NM_BATCH);
 	for (size_t k = 0; k < calls->changes.count; k++) {
 		const struct nm_calls_change *c = &calls->changes.at[k];
 		size_t end = k + 1 < calls->changes.count ? calls->changes.at[k + 1].from : count;

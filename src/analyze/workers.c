@@ -15,6 +15,7 @@
  */
 #include "workers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,7 @@ static int put_turns(struct nm_workers *w, const struct nm_batch *batch)
 
 int nm_workers_submit(struct nm_workers *w, const struct nm_batch *batch)
 {
+	assert(batch->count > 0 && batch->count <= NM_BATCH);
 	if (w->threads < 2)
 		return w->function(w->arg, batch, NULL);
 	nm_copy_nontemporal(wait_for_room(w), batch->refs, batch->count * sizeof *batch->refs);

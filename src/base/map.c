@@ -4,6 +4,7 @@
  */
 #include "map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static int grow(struct nm_map *map)
 
 int nm_map_put(struct nm_map *map, uint64_t key, uint64_t value)
 {
+	assert(value != UINT64_MAX);
 	if (map->slots)
 		for (size_t i = home(map, key); map->slots[i].value; i = (i + 1) & map->mask)
 			if (map->slots[i].key == key) {

@@ -4,6 +4,7 @@
  */
 #include "coalesced.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ uint32_t nm_coalesced_add(struct nm_coalesced_table *g, const struct nm_coalesce
 	const uint32_t number = g->count, chunk = number >> NM_COALESCED_CHUNK_BITS;
 	struct nm_coalesced *group;
 
+	assert(count != 1 && count <= NM_COALESCED_MAX); /* 0: [0], of none */
 	if (chunk >= NM_COALESCED_CHUNKS)
 		return 0;
 	if (!g->chunks[chunk])

@@ -305,6 +305,7 @@ int nm_hierarchy_run(struct nm_hierarchy *h, const struct nm_ref *refs, size_t c
 	const struct nm_turn all = {(uint16_t)count, (uint16_t)h->core, 0};
 
 	assert(count <= NM_BATCH);
+	assert(count <= NM_BATCH);
 	return nm_hierarchy_run_turns(h, refs, &all, 1);
 }
 

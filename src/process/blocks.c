@@ -4,6 +4,7 @@
  */
 #include "blocks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -450,6 +451,7 @@ int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uin
 {
 	uint32_t owner = object;
 
+	assert(object && object < NM_OWNER_LARGE);
 	size += !size;
 	if (address >= ADDRESS_END || size > ADDRESS_END - address)
 		return 0;

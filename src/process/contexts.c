@@ -4,6 +4,7 @@
  */
 #include "contexts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "errors.h"
@@ -85,6 +86,7 @@ int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t 
 	uint64_t key = count;
 	uint64_t id, *copy;
 
+	assert(count <= NM_CONTEXT_DEPTH);
 	for (uint32_t i = 0; i < count; i++)
 		key = (key ^ pcs[i]) * 0x9e3779b97f4a7c15ull;
 	while ((id = nm_map_get(&contexts->ids, key, 0)) && !same_chain(&contexts->list.at[id], pcs, count))

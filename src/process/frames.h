@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "checks.h"
 #include "errors.h"
 #include "vector.h"
 
@@ -73,6 +74,7 @@ static inline void nm_stack_put(struct nm_stack *s, uint64_t slot, uint64_t call
 	struct nm_frame *fresh;
 
 	(void)nm_stack_end(s, slot);
+	NM_CHECK(s->frames.count < s->frames.room && nm_stack_holds(s, slot));
 	fresh = &s->frames.at[s->frames.count++];
 	fresh->slot = slot;
 	fresh->call_pc = call_pc;

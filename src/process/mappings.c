@@ -5,6 +5,7 @@
  * A new mapping takes the place of what lies there: older ones are cut, and end, begin or have a hole where it is.
  * Programs have some hundred mappings and change them seldom, so they stand in one array, looked through by halves.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "space.h"
@@ -35,6 +36,7 @@ struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address)
 
 static int insert_mapping(struct nm_space *space, size_t i, struct nm_mapping mapping)
 {
+	assert(i <= space->mappings.count && mapping.address < mapping.end);
 	if (nm_vec_reserve(&space->mappings, 1))
 		return NM_ENOMEM;
 	memmove(&space->mappings.at[i + 1], &space->mappings.at[i],

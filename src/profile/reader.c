@@ -11,6 +11,7 @@
  */
 #include "reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -352,11 +353,13 @@ enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column)
 
 const char *nm_rows_text(const struct nm_rows *rows, unsigned column)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	return (const char *)sqlite3_column_text(rows->query, (int)column);
 }
 
 int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	return sqlite3_column_int64(rows->query, (int)column);
 }
 
@@ -371,6 +374,7 @@ int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column)
 
 double nm_rows_real(const struct nm_rows *rows, unsigned column)
 {
+	assert((int)column < sqlite3_column_count(rows->query));
 	return sqlite3_column_double(rows->query, (int)column);
 }
 

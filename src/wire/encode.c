@@ -7,6 +7,7 @@
  */
 #include "encode.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct part { /* of a payload: words or bytes, zero-padded to whole words */
@@ -26,6 +27,7 @@ static void put(struct nm_wire_words *to, struct part part)
 
 	if (!words)
 		return;
+	assert(to->count + words <= to->room);
 	to->at[to->count + words - 1] = 0;
 	memcpy(to->at + to->count, part.at, part.bytes);
 	to->count += words;
@@ -36,6 +38,7 @@ static int append(struct nm_wire_words *to, enum nm_wire_kind kind, uint32_t arg
 {
 	size_t words = 0;
 
+	assert(kind < NM_WIRE_HEADER_BIT >> 56); /* seven bits */
 	for (size_t i = 0; i < parts; i++) {
 		words += words_of(part[i].bytes);
 		if (words > NM_WIRE_MAX_PAYLOAD)

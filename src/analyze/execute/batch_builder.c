@@ -12,6 +12,7 @@ int nm_engine_append(struct nm_engine *e, struct nm_ref ref, uint32_t access_sit
 {
 	struct nm_batch_builder *b = &e->builder;
 
+	assert(b->count <= NM_BATCH && ref.attr);
 	if (b->count == NM_BATCH && nm_engine_flush(e))
 		return NM_ENOMEM;
 	if (b->instruction_clock)

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "checks.h"
+
 enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 
 /* Figures of entries have 2^63 added, so that vectors, whose compare is signed, compare them as they are. */
@@ -103,6 +105,7 @@ static inline struct nm_access_range nm_word_accesses(const struct nm_decoded_ta
 {
 	struct nm_access_range s = {word, 0};
 
+	NM_CHECK(word < t->words);
 	while (t->single[s.first].word != word)
 		s.first++;
 	for (s.end = s.first + 1; s.end < t->accesses && t->single[s.end].word == word;)

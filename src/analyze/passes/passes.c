@@ -2,6 +2,7 @@
  *
  * passes.c - the table of passes, and calls to all of them.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "pass.h"
@@ -110,6 +111,7 @@ uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, siz
 {
 	uint64_t *merged = calloc((rows + 1) * width, sizeof *merged);
 
+	assert(width > 0);
 	for (size_t i = 1; merged && i < count; i++) {
 		assert(to[i] <= rows);
 		for (size_t k = 0; k < width; k++)

@@ -12,6 +12,7 @@
  */
 #include "cache.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "general.h"
@@ -187,6 +188,7 @@ void nm_cache_add_residency(struct nm_cache *c, uint32_t slot, const struct nm_c
 	const uint64_t *mask = nm_cache_mask(upper, from);
 	uint64_t *to = nm_cache_mask(c, slot);
 
+	assert(c->tags[slot] == nm_lower_line(upper, c, upper->tags[from]) || c->general);
 	const struct nm_residency *residency = &upper->residencies[from];
 
 	if (kinds & 1)

@@ -3,6 +3,7 @@
  * way_index.c - finds lines in sets of many ways (fully associative levels, mostly): a hash from line to slot, in constant
  * time at any number of ways.  It stores slots only; the tags that it compares with are the cache's own.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "cache.h"
@@ -55,6 +56,7 @@ uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t 
 
 void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line)
 {
+	assert(*slot_of(way_index, tags, line));
 	uint64_t mask = way_index->index_mask,
 		 hole = (uint64_t)(slot_of(way_index, tags, line) - way_index->index);
 	for (uint64_t i = (hole + 1) & mask; way_index->index[i]; i = (i + 1) & mask) {
