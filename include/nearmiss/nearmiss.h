@@ -2,10 +2,6 @@
  *
  * nearmiss.h - the library: simulates caches on your own references, and reads profiles.
  *
- *     struct nearmiss_error err;
- *     struct nearmiss_machine *machine;
- *     struct nearmiss_hierarchy *caches;
- *
  *     nearmiss_machine_parse("L1d=32K,8,64:L2=1M,16,64", &machine, &err);
  *     nearmiss_hierarchy_new(machine, &caches, &err);
  *     nearmiss_feed(caches, (uintptr_t)&a[i], sizeof a[i], NEARMISS_READ, 0);    for each reference
@@ -14,20 +10,17 @@
  *
  * docs/howto/library.md is a guide; examples/simulate.c and examples/watch.c are complete programs.
  *
- * Errors.  A function that can fail returns 0 or more on success.  On failure it returns a negative enum
- * nearmiss_code, describes the error in *err (which may be NULL), and leaves its ret_ parameters alone.  The
- * library never prints, exits or aborts on bad input.
+ * Errors.  A function that can fail returns 0 or more on success.  On failure it returns a negative enum nearmiss_code,
+ * describes the error in *err (which may be NULL), and leaves its ret_ parameters alone.  The library never prints, exits or
+ * aborts on bad input.
  *
- * Ownership.  The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees
- * it with the _free or _close of its type, which accept NULL.  An object owns the texts that its functions
- * return.
+ * Ownership.  The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees it with the _free
+ * or _close of its type, which accept NULL.  An object owns the texts that its functions return.
  *
- * Threads.  The library has no global state.  Threads may use different objects at the same time, but one
- * object only in turn.
+ * Threads.  There is no global state.  Threads may use different objects at the same time, but one object only in turn.
  *
- * Stability.  Types are opaque.  Existing values of enumerations and struct nearmiss_error do not change; new
- * values, and new members of struct nearmiss_event, are added at the end.  Everything in this header stays
- * until the soversion of libnearmiss.so rises.
+ * Stability.  Types are opaque.  Existing values of enumerations and struct nearmiss_error do not change; new values, and new
+ * members of struct nearmiss_event, are added at the end.  All this stays until the soversion of libnearmiss.so rises.
  */
 #ifndef NEARMISS_NEARMISS_H
 #define NEARMISS_NEARMISS_H

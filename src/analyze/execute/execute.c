@@ -1,39 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * execute.c - the hot path: executions of blocks become references, each with its attribution key, and calls
- * and returns become frames.  Compiled once per instruction set (NM_EXECUTE names the function of this
- * copy); engine.c chooses one.
+ * execute.c - the hot path: executions of blocks become references with their attribution keys, calls and returns become
+ * frames.  Compiled once per instruction set (NM_EXECUTE names this copy); engine.c chooses one.
  *
  * An access finds its attribution key in one of three ways, cheapest first:
- *   1. the address lies in the running function's own frame (below the top of the rebuilt call stack): the
- *      frame's attribution key of this place;
- *   2. it lies in the range that the access keeps: that attribution key;
- *   3. the object is looked up (resolve.c), then the attribution key of (thread, place, object).
- * The first two are decided for a group of accesses at once (inline_cache.h).  The third is put off until
- * the run of blocks ends: the reference waits in the batch with its access in the place of its attribution
- * key, since lookups one after another overlap in the host, while one in the midst of a block would make it
- * wait and guess.  Nothing that an open lookup depends on may change meanwhile, and attribution keys and
- * objects are numbered in the order of references: whatever touches the heap, mappings, other stacks, or
- * makes attribution keys or objects settles first (nm_engine_resolve_pending).
+ *   1. its address lies in the running function's own frame: the frame's key for this access site;
+ *   2. it lies in the range that its inline cache entry keeps: the entry's key;
+ *   3. the object is looked up (resolve.c), then the key of (thread, site, object).
+ * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h).  The third waits until the run of blocks ends:
+ * look-ups one after another overlap in the processor, while one in the midst of a block stalls it.  Until then the reference
+ * is *pending*.  Nothing that a pending look-up depends on may change, and keys and objects are numbered in the order of
+ * references: whatever changes the heap, mappings or stacks, or makes keys or objects, first calls
+ * nm_engine_resolve_pending.
  *
- * A window of words is looked over for headers first, so that the length of a block is known before it is
- * executed and nothing is guessed.
+ * A window of words is searched for headers first, so the length of a block is known before it is executed.  The loop has
+ * three copies: one notes the access site of each reference while references are sampled (bursts.h), one runs where the batch
+ * or the words end, and the third, which does nearly everything, checks neither.  What is rare goes through single_step.c:
+ * blocks that were left early, prefetches, guarded accesses, fetches, allocations that are followed, pauses.
  *
- * There are copies of the loop.  One runs while references are sampled for their strides and also notes
- * which access made each (bursts.h), one where the batch or the words end; the third, which nearly all is
- * left to, checks neither.
- *
- * What is rare goes one by one through single_step.c: blocks left early, prefetches, guarded accesses,
- * fetches, the watch over an allocation, pauses.
- *
- * The host is busy with instructions here, and does not wait: callgrind counted some 100 a block on mawk,
- * and some 50 since room in the batch is looked for by window, figures of entries can be compared as they
- * are, what is rare is out of the way of the registers, and headers are counted from the one in hand.  So
- * fetching ahead all decoded blocks of a window took nothing off on five programs, nor did that of the next
- * decoded block or the fourth next.  Batches of 1,024 instead of 8,192 references, which stay in the first
- * level of the host's cache, took an eighth off a whole recording of jq.  Dropped: a batch handed over where
- * the next window may not fit, for which the loop need not check: 1 %, jq 3, but windows begin where pieces
- * of the stream do, and what is sampled by batches would hang on them.
+ * Dropped, no faster: fetching decoded blocks ahead; batches larger than the first-level cache.
  */
 #include "engine_priv.h"
 #include "inline_cache.h"

@@ -1,41 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * general.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive, or that stands
- * next to one to which this matters (hierarchy.c decides).  It shares the arrays, the classes and the
- * tallies of all levels; what it does on the way is told by rows of policy.h and index.h.
+ * general.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive with at most 64 ways and lines of
+ * 64 bytes, or stands next to one to which this matters (build.c decides).  It shares arrays, classes and counters with all
+ * levels; policies and indices are rows of policy.h and index.h.  Prefetching: prefetch_tracker.h; coherence: protocol.h.
  *
  * Counting rules served here, beside those of fast.c and fast_miss.h:
- *   - The classes are what they are everywhere: the comparison is a fully associative LRU cache of as many
- *   lines, fed
- *     the same references, and for writes that are not allocated not loading them either.  So *conflict* is
- *     what placement, a policy other than LRU, or inclusion cost.
- *   - write=through: every write of the program, and every write that such a level above hands on, is a write
- *     reference of the next level when it happens, one per line of this level, and an access served there. 
- *     Lines are never written back; when one leaves, only its reads and its bytes flow on.  What a level
- *     above writes back to it goes on at once.
- *   - allocate=no: a write reference to a line that is not there is a miss, loads nothing, has no class, and
- *   is a
- *     write reference of the next level.  The first *load* of a line is the cold one.  Lines that a level
- *     above asks for are loaded always.
- *   - inclusive: when a line leaves, the levels above lose all of it, innermost first: that is an eviction
- *   there, by
- *     the same evictor.
- *   - exclusive: a line that the level above asks for moves there; the line that leaves above comes in here.
- *    A miss
- *     passes the line on without keeping it, and is a load of this level all the same: the residency that is
- *     charged to its attribution key lasts until the line leaves this level outwards, with what happened
- *     above it in between.  So loads are misses, and evictions are lines that left this level outwards.
- *   - sector=: a sector is what is loaded, touched, charged and settled, as a line is elsewhere, and so all
- *   counts are of
- *     sectors; the line is what has a slot in a set and leaves it, with all its sectors.  A load of a sector
- *     whose line is there is a *sector miss*: a touch of the line for the policy.  The classes compare with
- *     a fully associative LRU cache of as many sectors: so what tags for many sectors cost is *conflict*.
- *   - prefetch=: prefetch_tracker.h.
- *   - plugin=: it says where a line that is nowhere goes; the classes compare with sets * ways lines, as
- *   ever.
- *
- * An exclusive level keeps what it knows of lines that are above in slots behind its slots: `below` of the
- * line above names its reserved.
+ *   - Classes compare with a fully associative LRU cache of as many lines (of sectors, if the level has them), which does not
+ *     load writes that are not allocated either.  So *conflict* is the cost of placement, of a policy, or of inclusion.
+ *   - write=through: each write is a write reference of the next level when it happens, one per line.  Lines are never
+ *     written back; when one leaves, its reads and bytes flow on.  What a level above writes back goes on at once.
+ *   - allocate=no: a write to a line that is not there is a miss, loads nothing, has no class, and is a write reference of the
+ *     next level.  Lines that a level above asks for are always loaded.
+ *   - inclusive: when a line leaves, the levels above lose all of it, innermost first: evictions there, by the same evictor.
+ *   - exclusive: a line that the level above asks for moves there, and the line that leaves above comes in.  A miss passes the
+ *     line on, and is a load of this level: its residency lasts until the line leaves outwards.  What is known of lines that
+ *     are above stands in slots behind the level's own; `below` of the line above is their number.
+ *   - sector=: a sector is loaded, touched and charged as a line is elsewhere; the line has the way, and leaves with all its
+ *     sectors.  To load a sector of a line that is there is a *sector miss*, a touch for the policy.
+ *   - plugin=: it says where a line goes that is not there.
  */
 #include "general_priv.h"
 

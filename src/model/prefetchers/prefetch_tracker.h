@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_tracker.h - what became of lines that were prefetched, in a level that prefetches or stands
- * behind one that does.
+ * prefetch_tracker.h - what became of lines that were prefetched, in a level that prefetches or stands behind one that does.
  *
- * Counting rules (after Srinath et al., "Feedback Directed Prefetching", HPCA 2007, and Srinivasan, Davidson
- * and Tyson, "A Prefetch Taxonomy", IEEE Transactions on Computers 53:2, 2004), all charged to the
- * attribution key whose request caused the prefetch:
- *   - prefetches: lines loaded by a prefetch.  One for a line that is there is none.  A level that does not
- *   have it asks
- *     the next one for it, which is a prefetch there if it does not have it either, and neither reference
- *     nor miss; if it has it, a touch of the line for its policy.
- *   - useful: of these, lines that a demand request found, or that served an access by way of the level
- *   above, before
- *     they left.  The others are useless: accuracy is useful / prefetches.
- *   - late evicted: useless lines that were asked for after they had left, and before as many lines as the
- *   level has came
- *     in since: they came too early, or the level is too small.
- *   - pollution: conflict misses on lines that a prefetch pushed out when they left last.  Conflict, that
- *   is, a fully
- *     associative LRU cache of demand requests alone has the line: it is the prefetches that took its room. 
- *     A miss of another class would be one without them.
- *   - A line that a prefetch loads has no class, and is not known by it: classes come from demand requests
- *   alone, and
- *     the first of them is the cold one.  evictions + resident = loads + prefetches; loaded_bytes are of
- *     both.
- *   - An exclusive level hands over a line that a prefetch asks for, and with it whether it waits for its
- *   first use.
+ * Counting rules (after Srinath et al., "Feedback Directed Prefetching", HPCA 2007, and Srinivasan, Davidson and Tyson, "A
+ * Prefetch Taxonomy", IEEE Transactions on Computers 53:2, 2004), all charged to the attribution key whose request caused the
+ * prefetch:
+ *   - prefetches: lines that a prefetch loaded.  A level that lacks the line asks the next one, which is a prefetch there if
+ *     it is missing there too, else a touch for the policy; it is neither a reference nor a miss.
+ *   - useful: of these, lines that a demand request found, or that served an access through the level above, before they
+ *     left.  The others are useless: accuracy is useful / prefetches.
+ *   - late evicted: useless lines that were asked for after they had left, before as many lines as the level has came in.
+ *   - pollution: conflict misses on lines that a prefetch pushed out when they left last.
+ *   - A prefetched line has no class: classes come from demand requests alone.  evictions + resident = loads + prefetches;
+ *     loaded_bytes are of both.
+ *   - An exclusive level hands over a line that a prefetch asks for, and whether it waits for its first use.
  *   - An eviction by a prefetch stands in the matrix apart (NM_BY_PREFETCH).
  *
- * Dropped: a second cache without prefetches, which alone tells of each miss whether they caused it: it
- * takes as long as the first, and is what a second machine in the same run is for.  A filter by hash, as in
- * hardware: what is kept is bounded by the lines of the level anyway.
+ * Dropped: a second cache without prefetches, to know which misses they caused: as slow as a second machine.
  */
 #ifndef NM_PREFETCH_TRACKER_H
 #define NM_PREFETCH_TRACKER_H
