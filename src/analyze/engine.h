@@ -40,8 +40,8 @@ struct nm_engine_options {
 	struct nm_estimate_request estimates[NM_MAX_ESTIMATES]; /* of curves */
 	unsigned estimate_count;
 	uint64_t distance_limit; /* bytes: distances from there on are not told apart; 0: all are */
-	const char *
-	    user_folders; /* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */
+	/* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */
+	const char *user_folders;
 	const char *const *allocators; /* functions that allocate for their callers; borrowed */
 	size_t allocator_count;
 	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */

@@ -52,9 +52,8 @@ struct nm_counts {
 	uint64_t writebacks;               /* of those, dirty ones sent to the next level */
 	uint64_t weighted_bytes;           /* bytes used of each line, times the accesses that it served */
 	uint64_t foreseen;                 /* loads that prefetchers would have made ahead (foresight.h) */
-	uint64_t
-	    chained; /* of the others, those whose address waits for another load; estimated by who makes the
-			    * references */
+	/* of the others, those whose address waits for another load; estimated by who makes the references */
+	uint64_t chained;
 };
 
 /* The same of levels that are more than caches of lines loaded on demand; sums too. */
@@ -116,8 +115,8 @@ void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
  * */
 struct nm_range {
 	uint64_t low, end;
-	unsigned
-	    asked; /* enum nm_page_size: pages that it has in any machine; NM_PAGE_4K: nothing was asked for */
+	/* enum nm_page_size: pages that it has in any machine; NM_PAGE_4K: nothing was asked for */
+	unsigned asked;
 };
 int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_range *ranges, size_t count);
 

@@ -47,8 +47,8 @@ enum nm_cause {
 extern const char *const nm_cause_names[NM_CAUSES]; /* "", "inclusion", ... */
 
 struct nm_event {
-	uint64_t
-	    reference; /* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
+	/* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
+	uint64_t reference;
 	uint64_t address; /* first byte that the reference touches in the line of its first level */
 	uint64_t line;    /* first byte of the line that is hit, missing, loaded, prefetched or leaves */
 	uint64_t set;

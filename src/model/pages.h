@@ -27,9 +27,9 @@ struct nm_pages {
 
 /* One machine that is a TLB. */
 struct nm_pager {
-	struct nm_cache
-	    *entry[2][NM_PAGE_SIZES]; /* by side (data, fetches): where its pages go first, or NULL */
-	unsigned huge;                /* enum nm_page_size: the largest that is used */
+	/* by side (data, fetches): where its pages go first, or NULL */
+	struct nm_cache *entry[2][NM_PAGE_SIZES];
+	unsigned huge; /* enum nm_page_size: the largest that is used */
 };
 
 /* Keeps a copy.  0 or NM_ENOMEM. */

@@ -24,8 +24,8 @@ struct field_writer {
 	const struct nm_result_writer *w;
 	const struct nm_result *result;
 	const struct nm_place_index *index;
-	uint32_t
-	    *number; /* of a field of the result, from 1 on, in the order of objects, types and offsets */
+	/* of a field of the result, from 1 on, in the order of objects, types and offsets */
+	uint32_t *number;
 	int status;
 };
 

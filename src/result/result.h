@@ -43,8 +43,8 @@ struct nm_result_site {
 	const char *user_function, *user_file, *user_md5;
 	uint32_t user_line;
 	int is_library; /* none of the frames is the user's code */
-	const char *
-	    inlined; /* "get (a.h:7) < sum (b.c:12)": all frames, innermost first; NULL: nothing is inlined */
+	/* "get (a.h:7) < sum (b.c:12)": all frames, innermost first; NULL: nothing is inlined */
+	const char *inlined;
 };
 
 struct nm_result_thread { /* where the machine has several cores */
@@ -195,8 +195,8 @@ struct nm_result_level {
 	struct nm_counts *counts;         /* [attr_count] */
 	struct nm_counts *context_counts; /* [context_attr_count] */
 	struct nm_extras *extras;         /* [attr_count]; NULL: the level counts none */
-	struct nm_eviction
-	    *evictions; /* between attribution keys; in no order, and some pairs more than once */
+	/* between attribution keys; in no order, and some pairs more than once */
+	struct nm_eviction *evictions;
 	size_t eviction_count;
 };
 
@@ -257,8 +257,8 @@ struct nm_result {
 	size_t undebugged_count;
 	struct nm_result_figure *figures;
 	size_t figure_count, figure_room;
-	struct nm_result_distance
-	    *distances; /* in no order, some bins more than once; none unless asked for */
+	/* in no order, some bins more than once; none unless asked for */
+	struct nm_result_distance *distances;
 	size_t distance_count;
 	uint32_t distance_line;               /* bytes of a line; 0: distances were not asked for */
 	uint64_t distance_limit;              /* lines from which on distances are `beyond`; 0: no limit */

@@ -116,8 +116,8 @@ int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_
 /* A field of a structure: `bytes` bytes at `offset`; of those in an array inside, `count` times, `stride` bytes
  * apart. */
 struct nm_field {
-	const char
-	    *name; /* as the source writes it: "key", "place.x", "cells[].next", "a|b" if they overlap */
+	/* as the source writes it: "key", "place.x", "cells[].next", "a|b" if they overlap */
+	const char *name;
 	uint64_t offset, bytes, stride;
 	uint32_t count;
 	/* In the type of a frame: the structure that the local variable is, its bytes, where it begins; else NULL. */

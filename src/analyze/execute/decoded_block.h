@@ -81,8 +81,8 @@ struct nm_side_exit {
 struct nm_access {
 	uint16_t word, distance; /* its address is so many bytes from that word */
 	uint16_t entry;
-	uint8_t
-	    sync; /* enum nm_sync_kind, where the machine has several cores: NM_SYNC_NONE or what an atomic one is */
+	/* enum nm_sync_kind, where the machine has several cores: NM_SYNC_NONE or what an atomic one is */
+	uint8_t sync;
 };
 
 /* The cold part of a decoded block. */

@@ -44,8 +44,8 @@ struct nm_resolver {
 	uint32_t free_holder;
 
 	struct nm_coalesced_table *coalesced;
-	struct nm_map
-	    coalesced_of; /* access site << 26 | object, or a hash of attribution keys -> coalesced access */
+	/* access site << 26 | object, or a hash of attribution keys -> coalesced access */
+	struct nm_map coalesced_of;
 	struct nm_recent_attr *coalesced_recent; /* before it, by hash */
 };
 

@@ -17,8 +17,8 @@ enum {
 struct collector {
 	struct nm_engine *engine;
 	struct nm_result *result;
-	struct nm_map
-	    known; /* hash of module and address -> index of the code; equal hashes are told apart */
+	/* hash of module and address -> index of the code; equal hashes are told apart */
+	struct nm_map known;
 	size_t room;
 };
 

@@ -43,9 +43,8 @@
 struct nm_pass_batch {
 	const struct nm_ref *refs;
 	size_t count;
-	const uint64_t
-	    *clock; /* of each reference: instructions executed up to and including its own; NULL without
-				    * NM_PASS_CLOCK */
+	/* of each reference: instructions executed up to and including its own; NULL without NM_PASS_CLOCK */
+	const uint64_t *clock;
 	const struct nm_turn *turns; /* hierarchy.h; NULL: there is one core */
 	size_t turn_count;
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */
@@ -58,8 +57,8 @@ struct nm_pass_sample {
 	size_t from, end;
 	const uint32_t *access;       /* access site of each, or NM_NO_ACCESS: a fetch */
 	const uint32_t *instructions; /* of each access site: a dense number of its instruction */
-	const uint8_t *
-	    chases; /* of each access site: its address waits for the load before it in a chain of pointers */
+	/* of each access site: its address waits for the load before it in a chain of pointers */
+	const uint8_t *chases;
 	const uint64_t *frame_end; /* of each: the end of the running function's stack frame */
 	uint64_t burst, batch;     /* numbers of the burst (from 1) and the batch (from 0) */
 	uint64_t left;             /* batches left in this burst, this one included */
@@ -78,9 +77,9 @@ enum nm_pass_need {
 struct nm_pass_setup {
 	const struct nm_engine_options *options;
 	const struct nm_coalesced_table *coalesced;
-	struct nm_sampler
-	    *sampler; /* samples of misses and residencies of the first data level, by the cache pass: a list
-				     * for each batch, to be read in `retired` and `ending` */
+	/* samples of misses and residencies of the first data level, by the cache pass: a list for each
+	 * batch, to be read in `retired` and `ending` */
+	struct nm_sampler *sampler;
 };
 
 /* From the engine's numbers to the result's, in `finish`; the result has its objects, sites and attributions then. */

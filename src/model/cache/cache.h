@@ -88,8 +88,8 @@ struct nm_cache {
 	unsigned line_shift,
 	    words;             /* of what is loaded at once, a line or a sector; words of 64 bytes in it */
 	struct nm_cache *next; /* level that takes its fills, or NULL */
-	struct nm_way_index
-	    *way_index; /* where ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in puts lines anywhere */
+	/* where ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in puts lines anywhere */
+	struct nm_way_index *way_index;
 	struct nm_general *general; /* general.h; NULL: all is as usual */
 	uint64_t slots;
 	struct nm_shadow shadow;
@@ -109,8 +109,8 @@ struct nm_cache {
 	uint8_t level;              /* index in the machine, for the sink */
 	uint16_t core;              /* 1 + whose it is; 0: there is one for all */
 	struct nm_sampler *sampler; /* is told of some loads, or NULL */
-	struct nm_sampler
-	    *upper_sampler; /* that of the first level, which is told what is loaded here, or NULL */
+	/* that of the first level, which is told what is loaded here, or NULL */
+	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */

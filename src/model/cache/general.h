@@ -36,8 +36,8 @@ struct nm_general {
 	struct nm_cache **above; /* inclusive: those whose lines it holds too, innermost first */
 	unsigned above_count;
 	struct nm_prefetch_tracker *prefetched; /* of a level where lines are prefetched, else NULL */
-	uint32_t *
-	    reserved_slots; /* exclusive: slots that are free; of all slots, [slots - reserved_slots, slots) of the level */
+	/* exclusive: slots that are free; of all slots, [slots - reserved_slots, slots) of the level */
+	uint32_t *reserved_slots;
 	uint32_t reserved_free;
 	struct nm_coherence *coherence; /* of a private level, or NULL */
 	unsigned private_level;         /* number of that among the core's */

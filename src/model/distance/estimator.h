@@ -21,8 +21,8 @@
 
 struct nm_reuse_sample {
 	uint64_t start; /* number of the reference where the watch of its line began, from 1 on */
-	uint64_t
-	    distance; /* references between it and the next touch (bins.h keeps them); NM_NO_REUSE: none came */
+	/* references between it and the next touch (bins.h keeps them); NM_NO_REUSE: none came */
+	uint64_t distance;
 	uint32_t starter; /* key of that reference */
 	uint32_t key;     /* of the one that touched the line next; 0: none did */
 };
@@ -73,8 +73,8 @@ struct nm_line_touch {
 
 struct nm_estimator_setup {
 	double rate; /* of lines, in (0, 1]; for `touch` */
-	struct nm_reuse_samples
-	    *samples; /* for those without `touch`; borrowed, complete before the first estimate */
+	/* for those without `touch`; borrowed, complete before the first estimate */
+	struct nm_reuse_samples *samples;
 };
 
 struct nm_estimator {

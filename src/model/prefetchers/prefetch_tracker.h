@@ -32,8 +32,8 @@ struct nm_prefetch_tracker {
 	unsigned char *waits; /* by slot: its line was prefetched and is not used yet */
 	uint64_t entered;     /* lines that came in */
 	struct nm_map pushed; /* lines that a prefetch pushed out: the attribution key of that */
-	struct nm_map
-	    unused; /* lines that left unused: the attribution key of their prefetch, and << 32 what `entered` was */
+	/* lines that left unused: the attribution key of their prefetch, and << 32 what `entered` was */
+	struct nm_map unused;
 	uint64_t swept; /* `entered` when these were looked through last */
 };
 

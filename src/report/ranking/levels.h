@@ -16,8 +16,8 @@ struct nm_level {
 	const char *name;
 	enum { NM_LEVEL_UNIFIED, NM_LEVEL_DATA, NM_LEVEL_CODE } side;
 	int64_t size, line_size; /* bytes */
-	int64_t
-	    unit; /* bytes loaded at once, where lines are prefetched too: else 0, and each line is a load */
+	/* bytes loaded at once, where lines are prefetched too: else 0, and each line is a load */
+	int64_t unit;
 	int64_t latency; /* cycles that a reference waits which this level serves */
 };
 

@@ -47,8 +47,8 @@ struct item {
 	uint64_t low, end; /* a range; or an address, in low alone */
 	const char *name, *linkage_name, *type_name, *file, *digest;
 	uint32_t line;
-	uint64_t
-	    number; /* enum nm_debug_level, nm_variable_kind, nm_allocated or item_kind; whether thread-local */
+	/* enum nm_debug_level, nm_variable_kind, nm_allocated or item_kind; whether thread-local */
+	uint64_t number;
 	uint64_t bytes;
 	const uint8_t *data;
 	size_t data_bytes;
