@@ -105,7 +105,7 @@ static struct nm_result_site source_of(const struct nm_attributions *attrs, uint
 	size_t count;
 
 	if (!module) {
-		r.address = attrs->by_pc ? pc : 0;
+		r.address = attrs->by_pc || attrs->by_instruction ? pc : 0;
 		return r;
 	}
 	r.module = nm_module_name(module);
@@ -171,7 +171,7 @@ int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct
 	struct nm_result_site told = site;
 	size_t instruction = attrs->instructions.count;
 
-	told.address = attrs->by_pc ? pc : 0;
+	told.address = attrs->by_pc || attrs->by_instruction ? pc : 0;
 	told.user_function = told.function;
 	told.user_file = told.file;
 	told.user_line = told.line;

@@ -125,6 +125,8 @@ void nm_import_free(struct nm_import *import)
 	free(import);
 }
 
+struct nm_wire_words *nm_import_words(struct nm_import *import) { return &import->builder.words; }
+
 /* ---- reading ---- */
 
 /* What was read before a fault is given first; the fault comes with the next call. */

@@ -32,6 +32,10 @@ void nm_import_free(struct nm_import *import);
 int nm_import_next(struct nm_import *import, const uint64_t **ret_words, size_t *ret_count,
 		   struct nm_error *err);
 
+/* Its stream so far, before the first call of nm_import_next: the process has begun.  Whole records may be added. */
+struct nm_wire_words;
+struct nm_wire_words *nm_import_words(struct nm_import *import);
+
 /* The name of its format. */
 const char *nm_import_format(const struct nm_import *import);
 

@@ -13,6 +13,8 @@
  */
 #include "replayer.h"
 
+#include "binaries.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +97,21 @@ static int feed_trace(struct replayer *r, struct nm_error *err)
 		nm_progress_update(&r->progress, r->session);
 	nm_readahead_stop(r->readahead);
 	nm_symbols_expect_more(r->symbols, 0);
+	return status;
+}
+
+/* Where the code of an import lay. */
+static int map_binaries(struct replayer *r, struct nm_error *err)
+{
+	const struct nm_replay_request *o = r->request;
+	int status = 0;
+
+	if (o->binary_count && r->trace)
+		return nm_fail(err, NM_EINVAL,
+			       "%s has the names of its binaries: --binary is for traces of other tools",
+			       o->input);
+	for (size_t i = 0; i < o->binary_count && !status; i++)
+		status = nm_binary_map(r->import, r->symbols, o->binaries[i], err);
 	return status;
 }
 
@@ -204,6 +221,8 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 			nm_import_free(r->import);
 			r->import = NULL;
 			status = open_input(r, err);
+			if (!status)
+				status = map_binaries(r, err);
 		}
 		nm_oracle_next_run(r->oracle);
 	}
@@ -239,6 +258,8 @@ static int prepare(struct replayer *r, struct nm_error *err)
 	status = nm_symbols_new(&r->symbols, err);
 	if (!status && r->trace)
 		status = learn_names(r, err);
+	if (!status && map_binaries(r, err))
+		return NM_STATUS_USAGE;
 	if (!status && ahead)
 		status = look_ahead(r, err);
 	if (!status)

@@ -9,8 +9,10 @@
 
 struct nm_replay_request {
 	struct nm_run_request run;
-	const char *input;  /* path of the trace; "-": standard input */
-	const char *format; /* of another tool (import.h); NULL: detect it */
+	const char *input;           /* path of the trace; "-": standard input */
+	const char *format;          /* of another tool (import.h); NULL: detect it */
+	const char *const *binaries; /* FILE[@ADDRESS] that such a trace ran (binaries.h) */
+	size_t binary_count;
 };
 
 /* 0 or an enum nm_status.  A file that is damaged from some point on is read up to there: that makes a

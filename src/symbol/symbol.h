@@ -53,6 +53,13 @@ int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_off
 /* The vaddr range that the PT_LOAD segments cover (bss included). 0 if there is none. */
 int nm_module_extent(struct nm_module *module, uint64_t *ret_low, uint64_t *ret_end);
 
+/* The i-th PT_LOAD segment: the file's bytes from `offset` on lie at vaddr; `bytes` in memory.  0 if there is none. */
+struct nm_module_segment {
+	uint64_t offset, vaddr, bytes;
+	int executable;
+};
+int nm_module_segment_at(const struct nm_module *module, size_t i, struct nm_module_segment *ret_segment);
+
 /* The function, as the linker knows it, that contains vaddr: the unit that owns a stack frame.
  * From the symbol table, or DWARF when the table is stripped.  1 if found.
  * [low, end) is its extent; name is demangled, linkage_name is not. */

@@ -10,7 +10,7 @@ import random
 import subprocess
 import tempfile
 
-from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, main, need, nearmiss, record, rows
+from harness import ENVIRONMENT, NEARMISS, SPEC, TOP, main, need, nearmiss, program, record, rows, run
 
 COLLECTOR = os.path.realpath(os.environ.get("COLLECTOR", os.path.join(TOP, "build/src/collect/valgrind")))
 DATA = os.path.join(TOP, "tests/data/import")
@@ -241,6 +241,27 @@ def case_damage_is_told_and_what_stands_before_is_kept():
     text = replay("cut", "--from", "champsim", status=DAMAGED).stderr.decode()
     assert "cut off within the record at byte 1280" in text, text
     assert instructions("r.nmp") == 20
+
+
+def case_binary_names_code():
+    """With the program, a trace that tells addresses has its functions, lines, variables and instructions."""
+    valgrind = need("valgrind")
+    path = program("variables-nopie")
+    run([valgrind, "--tool=lackey", "--trace-mem=yes", "--log-file=t.lackey", path])
+    done = nearmiss("replay", "--asm", "--binary", path, "-o", "named.nmp", "--cache", SPEC, "t.lackey")
+    assert done.returncode == 0, done.stderr
+    record([path], profile="recorded.nmp")
+    ask = ("SELECT function, line, object, sum(reads), sum(writes) FROM counts WHERE level = 'L1d' AND file LIKE "
+           "'%variables.c' AND object IN (SELECT object FROM objects WHERE kind IN ('global', 'static')) "
+           "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
+    assert rows(ask, profile="named.nmp") == rows(ask, profile="recorded.nmp") != []
+    low, high = rows("SELECT min(address), max(address) FROM instructions WHERE module = 'variables-nopie'",
+                     profile="named.nmp")[0]
+    assert 0x400000 <= low < high < 0x500000, (low, high)
+    done = nearmiss("replay", "--binary", program("variables"), "t.lackey")
+    assert done.returncode == 124 and b"@ADDRESS" in done.stderr, done.stderr
+    done = nearmiss("replay", "--binary", "t.lackey", "t.lackey")
+    assert done.returncode == 124 and b"is no program or library" in done.stderr, done.stderr
 
 
 def case_refusals():

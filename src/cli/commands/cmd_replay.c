@@ -14,6 +14,7 @@
 struct replay_options {
 	struct nm_simulation_options simulation;
 	int from;
+	struct nm_option_list binaries;
 };
 
 static const struct nm_option options[] = {
@@ -42,6 +43,8 @@ static const struct nm_option options[] = {
     NM_ROW_SOURCE_ROOT(struct replay_options, simulation),
     {"from", 0, "FORMAT", "format of the file (detected)", NM_OPTION_CHOICE,
      offsetof(struct replay_options, from), "any|lackey|din|drmemtrace|csv|champsim"},
+    {"binary", 0, "FILE[@ADDRESS]", "another tool's trace ran this file; may be repeated", NM_OPTION_LIST,
+     offsetof(struct replay_options, binaries), NULL},
     NM_ROW_QUIET(struct replay_options, simulation),
 };
 
@@ -75,6 +78,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	}
 	request.run = simulation.run;
 	request.input = operands.at[0];
+	request.binaries = o.binaries.at;
+	request.binary_count = o.binaries.count;
 	if (o.from)
 		request.format = nm_import_format_at((size_t)o.from - 1, &summary);
 	nm_temporary_unlink_on_signals();

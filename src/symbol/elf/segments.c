@@ -163,6 +163,15 @@ int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_off
 	return 1;
 }
 
+int nm_module_segment_at(const struct nm_module *module, size_t i, struct nm_module_segment *ret_segment)
+{
+	if (i >= module->segments.count)
+		return 0;
+	const struct segment *s = &module->segments.at[i];
+	*ret_segment = (struct nm_module_segment){s->offset, s->vaddr, s->bytes, s->executable};
+	return 1;
+}
+
 int nm_module_extent(struct nm_module *module, uint64_t *ret_low, uint64_t *ret_end)
 {
 	uint64_t low = UINT64_MAX, end = 0;
