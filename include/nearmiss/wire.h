@@ -273,7 +273,7 @@ struct nm_wire_ring {
 	uint64_t base;                /* address of this struct in the producer */
 	_Alignas(64) uint64_t cursor; /* producer only: next free word, as an address in the producer */
 	uint64_t limit;               /* producer only: calls for the next chunk when cursor passes it */
-	uint64_t ran;                 /* producer only: instructions that no NM_WIRE_RAN has told of yet */
+	uint64_t ran;                 /* producer only: instructions that no NM_WIRE_RAN has counted yet */
 	_Alignas(64) uint32_t head;   /* atomic: chunks published */
 	uint32_t state;               /* atomic: enum nm_wire_ring_state, set by the producer */
 	_Alignas(64) uint32_t tail;   /* atomic, futex: chunks consumed */

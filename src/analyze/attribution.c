@@ -168,14 +168,14 @@ int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, stru
 int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct nm_result_site site)
 {
 	struct nm_instruction fresh = {pc, NULL, 0, 0};
-	struct nm_result_site told = site;
+	struct nm_result_site stored = site;
 	size_t instruction = attrs->instructions.count;
 
-	told.address = attrs->by_pc || attrs->by_instruction ? pc : 0;
-	told.user_function = told.function;
-	told.user_file = told.file;
-	told.user_line = told.line;
-	if (find_site(attrs, told, &fresh.site) || nm_vec_push(&attrs->instructions, fresh) ||
+	stored.address = attrs->by_pc || attrs->by_instruction ? pc : 0;
+	stored.user_function = stored.function;
+	stored.user_file = stored.file;
+	stored.user_line = stored.line;
+	if (find_site(attrs, stored, &fresh.site) || nm_vec_push(&attrs->instructions, fresh) ||
 	    nm_map_put(&attrs->instruction_of_pc, pc, instruction))
 		return NM_ENOMEM;
 	return nm_vec_push(&attrs->named, (struct nm_named_site){pc, site});

@@ -170,7 +170,7 @@ void nm_engine_free(struct nm_engine *e)
 	free(e);
 }
 
-/* Those who feed can tell of memory only where a batch failed. */
+/* Why a batch failed: callers only see that memory is exhausted. */
 static int failed(const struct nm_engine *e, int status, struct nm_error *err)
 {
 	nm_workers_drain(e->builder.workers);

@@ -64,7 +64,7 @@ int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, str
 /* References seen so far; for progress. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
-/* Forks that the stream has told of: an engine that starts as the child does, with the parent's code, heap
+/* Forks that the stream has reported: an engine that starts as the child does, with the parent's code, heap
  * and call stack, but with cold caches and nothing counted.  Gives each child once; NULL if there is none.
  * The engine is the caller's. */
 struct nm_engine *nm_engine_take_child(struct nm_engine *engine, uint32_t *ret_ordinal);

@@ -2,7 +2,7 @@
  *
  * engine_priv.h - the engine's state, shared by its files:
  *   engine.c, inherit.c     its life, the loop over records; forked children
- *   events.c, memory.c, sampled.c   records that are not executions; what passes are told between batches
+ *   events.c, memory.c, sampled.c   records that are not executions; what passes learn between batches
  *   execute/                executions of blocks become references: batch builder, decoder, resolver
  *   passes/, program.c      what analyses see of them, and may ask of the engine
  *   naming/                 when the stream has ended: names of objects, code, attribution keys as source lines
@@ -52,7 +52,7 @@ nm_execute_function nm_execute_plain, nm_execute_avx2;
 /* engine.c: the i-th of them that this processor can run, the fastest first; NULL behind the last. */
 nm_execute_function *nm_execute_supported(unsigned i);
 
-/* What the passes are told between batches, and what they are not told yet. */
+/* What passes learn between batches, and what they do not know yet. */
 struct nm_pass_feed {
 	struct nm_passes passes;
 	size_t keys_announced; /* attribution keys that the passes know, if one needs them */

@@ -264,7 +264,7 @@ static int set_path(struct nm_session *s, struct stream *stream, unsigned *roots
 	else
 		snprintf(path, sizeof path, "%s.%04u", from->path, p->ordinal);
 	stream->path = nm_symbols_intern(s->options.symbols, path);
-	while (stream->path && path_is_taken(s, stream)) { /* a parent that could not be told from another */
+	while (stream->path && path_is_taken(s, stream)) { /* a parent that looks like another */
 		snprintf(path, sizeof path, "%s+", stream->path);
 		stream->path = nm_symbols_intern(s->options.symbols, path);
 	}

@@ -24,7 +24,8 @@
 #include "nontemporal.h"
 
 enum {
-	TURN = 8, /* batches that are told of, or run, at a time, so that the lock changes hands less often */
+	TURN =
+	    8, /* batches that are announced, or run, at a time, so that the lock changes hands less often */
 };
 
 _Static_assert(NM_BATCH * sizeof(struct nm_ref) % NM_COPY_LINE == 0, "batches are copied by lines");
@@ -48,7 +49,7 @@ struct nm_workers {
 	int stop, modelling, draining;
 	pthread_t modeller;
 
-	/* The decoder's: batches that it has put into the queue, of which the last may not be told of yet;
+	/* The decoder's: batches that it has put into the queue, of which the last may not be announced yet;
 	 * tail and status as it saw them last. */
 	unsigned made, seen_tail;
 	int seen_status;

@@ -28,7 +28,7 @@ struct nm_batch {
 /* next: where the references of the batch lie that will be run next, or NULL. */
 typedef int nm_batch_function(void *arg, const struct nm_batch *batch, const struct nm_ref *next);
 
-/* A small piece of work for who has nothing else to do, in any thread: 1 if it was done, 0 if there is none
+/* A small piece of work for an idle thread, whichever it is: 1 if it was done, 0 if there is none
  * now. */
 struct nm_idle {
 	int (*job)(void *arg); /* or NULL */

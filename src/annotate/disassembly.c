@@ -2,7 +2,7 @@
  *
  * disassembly.c - see disassembly.h.
  *
- * By Capstone, a library for the purpose with a stable interface.  Its tables are 400 page faults to whoever loads it, at
+ * By Capstone, a library for the purpose with a stable interface.  Loading it takes 400 page faults, at
  * the start of each command, and most show no code: so it is not linked but loaded when it is needed, and stays.
  *
  * Dropped: binutils' libopcodes, whose interface changes with every release, whose shared library is versioned by the

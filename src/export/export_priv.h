@@ -15,14 +15,14 @@ enum nm_exporter_flags {
 	NM_EXPORTER_BINARY = 1,
 	NM_EXPORTER_WHOLE = 2,      /* writes whole rows: takes no events */
 	NM_EXPORTER_ONE_EVENT = 4,  /* holds one figure: one event of one level */
-	NM_EXPORTER_ALL_LEVELS = 8, /* unless told otherwise; else the first that takes data */
+	NM_EXPORTER_ALL_LEVELS = 8, /* unless the user says otherwise; else the first that takes data */
 	NM_EXPORTER_OBJECTS = 16    /* can show objects as functions */
 };
 
 struct nm_exporter {
 	const char *name, *summary;
 	unsigned flags;
-	const char *events;   /* unless told otherwise; NULL: all that the view counts stores, */
+	const char *events;   /* unless the user says otherwise; NULL: all that the view counts stores, */
 	const char *opens_on; /* behind this one, of all levels; or NULL */
 	int (*write)(struct nm_export *x, FILE *out, struct nm_error *err);
 };

@@ -117,7 +117,7 @@ int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine,
 		machine.count += (unsigned)read_level(directory, index, &machine.levels[machine.count]);
 	qsort(machine.levels, machine.count, sizeof *machine.levels, compare_levels);
 	if (!machine.count || nm_machine_check(&machine, NULL))
-		return nm_fail(err, NM_ENOENT, "%s tells of no caches that can be simulated", directory);
+		return nm_fail(err, NM_ENOENT, "%s lists no caches that can be simulated", directory);
 	*ret_machine = machine;
 	return 0;
 }
@@ -170,12 +170,12 @@ int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err)
 	fallback = nm_machine_named("cachegrind");
 	if (!fallback)
 		return nm_fail(err, NM_ENOENT,
-			       "the system does not tell of its caches: give --machine or --cache");
+			       "the system does not describe its caches: give --machine or --cache");
 	*ret_machine = *fallback;
 	ret_machine->foresee = HOST_FORESEES;
 	snprintf(ret_machine->name, sizeof ret_machine->name, "host");
 	snprintf(ret_machine->description, sizeof ret_machine->description,
-		 "the system does not tell of its caches: those of the machine \"%s\" are taken",
+		 "the system does not describe its caches: those of the machine \"%s\" are taken",
 		 fallback->name);
 	return 0;
 }

@@ -12,7 +12,7 @@
 int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err);
 
 /* The same from another directory in the shape of /sys/devices/system/cpu/cpu0/cache.  NM_ENOENT if it
- * tells of no caches that can be simulated. */
+ * lists no caches that can be simulated. */
 int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine, struct nm_error *err);
 
 #endif

@@ -12,7 +12,7 @@
  * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the thread:
  * these are read too.  Markers, prefetches, flushes and second lines of long encodings are passed over, and all
  * behind "View tool results".  Data of an instruction that is not there (filters leave them out) belongs to one of
- * its own, at the PC that is told.  A size of 0 is one that DynamoRIO does not know, as with xsave: 1 byte is taken.
+ * its own, at the PC that is given.  A size of 0 is one that DynamoRIO does not know, as with xsave: 1 byte is taken.
  */
 #include <string.h>
 

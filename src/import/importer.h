@@ -15,7 +15,7 @@ struct nm_import {
 	struct nm_builder builder;
 	void *state; /* the importer's own, zeroed at the start */
 	int ended;
-	struct nm_error fault; /* to be told when what came before it has been given */
+	struct nm_error fault; /* to be reported when what came before it has been handed over */
 };
 
 struct nm_importer {
@@ -24,7 +24,7 @@ struct nm_importer {
 	/* How sure it is that a file with these first bytes is its own: 0 (not) to 100. */
 	int (*probe)(const uint8_t *bytes, size_t count);
 
-	/* Reads a line or record into the builder.  1, 0 at the end, or a code with the place told. */
+	/* Reads a line or record into the builder.  1, 0 at the end, or a code, and *err says where. */
 	int (*read)(struct nm_import *import, struct nm_error *err);
 
 	size_t state_bytes;
@@ -59,7 +59,7 @@ static inline unsigned nm_import_size(uint64_t address, unsigned size)
 /* The next instruction begins: 1, or a code. */
 int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err);
 
-/* 0 if such an access can be told on the wire, else the fault is told. */
+/* 0 if the wire can carry such an access; else *err says why not. */
 int nm_import_check(const struct nm_import *import, uint64_t address, uint64_t size, struct nm_error *err);
 
 /* An access of the instruction that is open, or of one of its own: 1, or a code. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * object_bytes.h - which object each byte belongs to, as the rows of a trace say, told on the wire by NAME and UNNAME.
+ * object_bytes.h - which object each byte belongs to, as the rows of a trace say, sent as NAME and UNNAME records.
  *
  * A NAME removes every named range that it overlaps, so overlapping accesses must not simply be named one by one.  This
  * table keeps the name of each byte and the ranges that the wire has: only bytes whose object changes are named, and what

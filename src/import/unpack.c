@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack.c - gzip, zstd and xz, told by their first bytes.  Each takes files that were packed in pieces and joined.
+ * unpack.c - gzip, zstd and xz, recognised by their first bytes.  Each takes files that were packed in pieces and joined.
  */
 #include "unpack.h"
 

@@ -8,7 +8,7 @@
  * reference is charged to its own attribution key.
  *
  * A group has a number, which stands in the place of the attribution key of its reference.  Groups are made
- * by one thread and read by another: what is made stays where it is, and is told of by handing over a batch
+ * by one thread and read by another: what is made stays where it is, and the reader learns its number with a batch
  * that has its number.
  */
 #ifndef NM_COALESCED_H
@@ -42,7 +42,7 @@ struct nm_coalesced {
 struct nm_coalesced_table {
 	struct nm_coalesced **chunks[NM_COALESCED_CHUNKS];
 	uint32_t count;         /* [0] is one of none */
-	_Atomic uint32_t attrs; /* that references may have: members', and what was told of */
+	_Atomic uint32_t attrs; /* that references may have: members', and those announced */
 	struct nm_arena arena;
 };
 

@@ -266,14 +266,14 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 			   size_t turn_count)
 {
 	const size_t count = turns[turn_count - 1].end;
-	const uint32_t told =
+	const uint32_t announced =
 	    h->coalesced ? atomic_load_explicit(&h->coalesced->attrs, memory_order_relaxed) : 0;
 	struct survey survey = {.plain = 1};
-	uint32_t attrs = told;
+	uint32_t attrs = announced;
 
-	if (!told || h->one_by_one || !h->data_only) {
+	if (!announced || h->one_by_one || !h->data_only) {
 		survey = look_over(refs, count);
-		attrs = survey.grouped && told > survey.attr ? told : survey.attr + 1;
+		attrs = survey.grouped && announced > survey.attr ? announced : survey.attr + 1;
 	}
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (nm_counters_reach(&h->units[u].counters, attrs))

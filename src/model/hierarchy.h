@@ -105,7 +105,7 @@ struct nm_oracle;
 
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err);
-/* The same for references that are stored: levels with policy=opt are told by `oracle`; or NULL. */
+/* The same for references that are stored: levels with policy=opt ask `oracle`; or NULL. */
 int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 				 struct nm_oracle *oracle, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
@@ -127,12 +127,12 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 void nm_hierarchy_synchronise(struct nm_hierarchy *hierarchy);
 
 /* Between batches: numbers of the instructions that the next attribution keys come from, which those who
- * prefetch by instruction tell apart; an attribution key that was not told is an instruction of its own.  0
+ * prefetch by instruction tell apart; an attribution key that was not announced is an instruction of its own.  0
  * or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
 /* References may be coalesced of these from now on.  After nm_hierarchy_watch.  Where only data are expected
- * too, all attribution keys are to be told of (nm_coalesced_raise_limit), and batches are not looked over
+ * too, all attribution keys must be announced (nm_coalesced_raise_limit), and batches are not looked over
  * for them.  0 or NM_ENOMEM. */
 struct nm_coalesced_table;
 int nm_hierarchy_set_coalesced(struct nm_hierarchy *hierarchy, const struct nm_coalesced_table *coalesced);
@@ -159,8 +159,8 @@ void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
  * then fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
 
-/* Has a sampler (sampler.h) told of loads and residencies of the level where the data of the first machine
- * go first, before the first batch; if lines are too long for it, it is told of nothing.  Its lists are one
+/* Has a sampler (sampler.h) see loads and residencies of the level where the data of the first machine
+ * go first, before the first batch; if lines are too long for it, it sees nothing.  Its lists are one
  * for each batch. */
 struct nm_sampler;
 void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler *sampler);

@@ -2,7 +2,7 @@
  *
  * sampler.c - see sampler.h.
  *
- * A line is followed until more residencies were told than are allowed: FOLLOWED for each time that the
+ * A line is followed until more residencies were sampled than are allowed: FOLLOWED for each time that the
  * lines were halved, and one of FOLLOWED_PART loads.
  */
 #include "sampler.h"
@@ -17,7 +17,7 @@ enum {
 	GAP_GROWTH = 2048,   /* the part of all loads so far that a gap is */
 	FOLLOWED = 8192,     /* residencies of followed lines before they are halved, each time */
 	FOLLOWED_PART = 128, /* one of so many loads is allowed in any case */
-	REST = 4096          /* residencies that are told at the end, or not many more */
+	REST = 4096          /* residencies that are sampled at the end, or not many more */
 };
 
 void nm_sampler_init(struct nm_sampler *w)

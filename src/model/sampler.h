@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.h - some of the loads and residencies of one level, as they are, for who wants to know more than
+ * sampler.h - some of the loads and residencies of one level, as they are, for passes that want to know more than
  * sums.
  *
- * A sampler is told of two kinds of samples, both chosen by nothing but what came before, so that the same
+ * A sampler gets two kinds of samples, both chosen by nothing but what came before, so that the same
  * references give the same ones:
  *   - at some loads, the reference that missed, and the residency of the line that leaves next: at first all
  *   of them, then
  *     ever fewer, down to one of NM_SAMPLE_GAP, at gaps that vary.  Each stands for all since the one
- *     before: its weight.  It is also told which further levels had to load the line for it.
+ *     before: its weight.  It also learns which further levels had to load the line for it.
  *   - all residencies of some lines, which are chosen by a hash of their number: at first all lines, then
  *   half of them, and so
  *     on, whenever they have become too many.  Lines that were chosen among fewer were also chosen among
@@ -40,7 +40,7 @@ struct nm_line_sample {
 	uint32_t attr;     /* that missed, or that loaded the line */
 	uint8_t residency; /* or else a miss, */
 	uint8_t write;     /* of this kind */
-	uint8_t followed;  /* the line is one of those of which all residencies are told */
+	uint8_t followed;  /* the line is one of those of which all residencies are sampled */
 	uint32_t loaded;   /* of a miss: further levels that missed too, as bits */
 };
 
@@ -54,7 +54,7 @@ struct nm_sampler {
 	uint64_t due, gap; /* loads until the next sample; that it will stand for */
 	uint64_t loads;    /* until the last sample */
 	size_t latest;     /* miss in the list and 1, 0: none; what stands for the last load if due == gap */
-	uint32_t weight;   /* of the next residency that ends, 0: it is not told */
+	uint32_t weight;   /* of the next residency that ends, 0: it is not sampled */
 	uint64_t chosen, followed, allowed;
 	uint64_t batches;
 	int failed; /* memory ran out */
@@ -73,7 +73,7 @@ static inline uint64_t nm_sampler_hash(uint64_t line)
 	return line ^ line << 32;
 }
 
-/* Whether the load of a line, for the level above, is for the latest miss that was told of: between the two no other load
+/* Whether the load of a line, for the level above, is for the latest miss that was sampled: between the two no other load
  * comes, but of another line. */
 static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t address, unsigned line_shift)
 {
@@ -83,7 +83,7 @@ static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t addr
 
 struct nm_cache;
 
-/* A load that is due; a further level loads for a miss, by its number in the list, and 1; a residency that is to be told;
+/* A load that is due; a further level loads for a miss, by its number in the list, and 1; a residency that is to be sampled;
  * what is in the level at the end. */
 void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
 void nm_sampler_further(struct nm_sampler *sampler, size_t miss, const struct nm_cache *cache);

@@ -84,7 +84,7 @@ struct nm_blocks {
 	struct nm_vec(struct nm_large_block) large; /* [0] is no block */
 	uint32_t free_slot;
 	size_t live;
-	int failed; /* memory ran out where it could not be told: the next add tells */
+	int failed; /* memory ran out where no code could be returned: the next add returns it */
 	struct nm_vec(uint32_t)
 	    released_holders; /* range_holders != 0 of blocks that were removed, for the caller to empty */
 };

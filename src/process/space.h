@@ -104,7 +104,7 @@ void nm_space_done(struct nm_space *space);
 /* What a forked child starts with: a copy of its parent's space.  `ret_space` is initialised by it. */
 int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 
-/* Of such a copy: chains are numbered anew. */
+/* Of such a copy: chains are renumbered. */
 void nm_space_forget_chains(struct nm_space *space);
 
 /* These return 0 or NM_ENOMEM. */

@@ -4,7 +4,7 @@
  *
  * As with all that is stored, attribution keys become places, and threads are added up.  Rows of those who
  * did not ask for events attribution key by attribution key have the attribution keys of their first events,
- * which is what a histogram shows beside them.  The history of a line and a single event are told, not
+ * which is what a histogram shows beside them.  The history of a line and a single event are listed, not
  * counted, and are not stored.
  */
 #include <stdlib.h>

@@ -17,7 +17,7 @@ enum nm_metric_unit {
 	NM_METRIC_PERCENT,
 	NM_METRIC_RATIO, /* a real number */
 	NM_METRIC_CYCLES,
-	NM_METRIC_TEXT /* made of other metrics by whoever shows it */
+	NM_METRIC_TEXT /* made of other metrics by the report that shows it */
 };
 
 /* Where a metric is offered, beside ranked reports: bits. */

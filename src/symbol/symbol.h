@@ -85,7 +85,7 @@ size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, stru
 /* Is a function called after its address? */
 int nm_is_nameless_function(const char *function);
 
-/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is not told or not one: of a file that
+/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is unknown or not one: of a file that
  * nm_module_source_positions has named. */
 const char *nm_module_digest(struct nm_module *module, const char *file);
 

@@ -60,7 +60,7 @@ struct elf_symbols nm_vec(struct elf_symbol);
 struct line_row {
 	uint64_t low;
 	const char *file;
-	uint32_t line, column; /* column 0: not told */
+	uint32_t line, column; /* column 0: unknown */
 };
 struct line_rows nm_vec(struct line_row);
 
@@ -107,7 +107,7 @@ struct nm_symbols {
 	struct nm_arena arena;
 	struct nm_map types; /* by what they hold: struct nm_type in the arena */
 	int complete;        /* the modules' answers are all that there are: files are not looked at */
-	int expecting;       /* what is not there will be told in time */
+	int expecting;       /* what is not there will come in time */
 };
 
 struct nm_module {

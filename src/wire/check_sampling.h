@@ -14,7 +14,7 @@
 struct nm_wire_sampling_check {
 	struct nm_wire_sampling options; /* rate 0: no sampled stream */
 	struct nm_map open;              /* clock of a sample that nothing has ended -> its line */
-	uint64_t clock;                  /* the last one told */
+	uint64_t clock;                  /* the last one seen */
 	uint64_t next_sample;            /* the least clock that the next sample may have */
 };
 

@@ -35,7 +35,7 @@ enum { ENOUGH_SLOTS = 64, SMALL_CHUNK_WORDS = 8192 };
 
 /* ---- Making and freeing ------------------------------------------------------------------ */
 
-/* As many slots as the limit on file sizes allows.  The limit is that of whoever makes the file, so producers may have
+/* As many slots as the limit on file sizes allows.  The limit is that of the process that makes the file, so producers may have
  * a lower one.  A soft limit is ours to raise. */
 static uint64_t largest_file(void)
 {
@@ -232,7 +232,7 @@ static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 	return 1;
 }
 
-/* 1 if the dead producer had not told yet what it had run, and that was taken: in a chunk that is free. */
+/* 1 if the dead producer had not sent yet what it had run, and that was taken: in a chunk that is free. */
 static int take_ran(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	uint64_t ran = __atomic_load_n(&ring->shared->ran, __ATOMIC_ACQUIRE), *words = next_chunk(c, ring);

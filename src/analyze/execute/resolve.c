@@ -218,8 +218,8 @@ static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t fra
 }
 
 /* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents
- * copied to it, by a function that they call, before the stream can tell of the block.  calloc leaves by a
- * jump to memset, so whoever clears heap that no block covers is taken for calloc's last step.  0: none of
+ * copied to it, by a function that they call, before the stream can report the block.  calloc leaves by a
+ * jump to memset, so a function that clears heap that no block covers is taken for calloc's last step.  0: none of
  * this. */
 static int find_unreported_block(struct nm_engine *e, const struct nm_decoded_block *decoded, int in_heap,
 				 uint32_t *ret_object)
@@ -297,7 +297,7 @@ static int find_object(struct nm_engine *e, const struct nm_decoded_block *decod
 	return 0;
 }
 
-/* Whether a look at the heap's blocks tells of references that waited: nothing is named, no stack lies
+/* Whether pending references can be looked up in the heap's blocks alone: nothing is named, no stack lies
  * there. */
 static inline int is_plain_heap(const struct nm_engine *e)
 {

@@ -39,7 +39,7 @@ static void merge_objects(struct merge *f)
 
 /* ---- attribution keys ---- */
 
-/* Sorts and numbers anew: a table of what was seen would need three times the memory of the list. */
+/* Sorts and renumbers: a table of what was seen would need three times the memory of the list. */
 static int merge_attrs(struct merge *f, size_t raw)
 {
 	struct nm_result *r = f->result;

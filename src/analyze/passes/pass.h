@@ -7,7 +7,7 @@
  *
  * Threads.  The *decoding thread* follows the program and makes batches.  The *simulation thread* runs them, up to
  * NM_WORKERS_QUEUE batches later; it is the same thread if the user asked for one.  A callback belongs to one of the two, as
- * told below.  What both touch must be in the way of nothing else: no locks exist between them.  make, ending, finish and
+ * stated below.  There are no locks between them, so they must not share what one of them writes.  make, ending, finish and
  * free are called while no batch runs.  The engine calls one callback of a pass at a time on each thread.
  *
  * Determinism.  What a pass does may depend on nothing but the references and their order: never on time or threads.

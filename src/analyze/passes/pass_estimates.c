@@ -18,7 +18,7 @@ struct entry {
 	const struct nm_estimator *estimator;
 	void *self;
 	double rate;
-	struct nm_reuse_samples *samples; /* NULL: it is told of touches */
+	struct nm_reuse_samples *samples; /* NULL: it gets touches */
 };
 
 struct sampling {
@@ -34,7 +34,7 @@ struct estimates {
 	unsigned count;
 	struct sampling samplings[NM_MAX_ESTIMATES];
 	unsigned sampling_count;
-	int told;                     /* some entries are told of touches */
+	int has_touched;              /* some entries get touches */
 	int sampled;                  /* the recording is */
 	struct nm_reuse_samples sent; /* of a sampled recording */
 	struct nm_line_touch touches[TOUCHES];
@@ -78,7 +78,7 @@ static int add_entry(struct estimates *e, const struct nm_estimate_request *requ
 	const struct nm_estimator_setup setup = {.rate = request->rate, .samples = samples};
 
 	*entry = (struct entry){.estimator = request->estimator, .rate = request->rate, .samples = samples};
-	e->told |= request->estimator->touch != NULL;
+	e->has_touched |= request->estimator->touch != NULL;
 	e->count++;
 	return request->estimator->make(&entry->self, &setup);
 }
@@ -140,7 +140,7 @@ static int touch(struct estimates *e, uint64_t line, uint32_t key, int first)
 	for (unsigned i = 0; i < e->sampling_count; i++)
 		if (nm_reuse_sampler_touch(e->samplings[i].sampler, line, key, first))
 			return NM_ENOMEM;
-	if (!e->told || line == e->top)
+	if (!e->has_touched || line == e->top)
 		return 0;
 	e->top = line;
 	e->touches[e->touch_count++] = (struct nm_line_touch){line, key};

@@ -7,7 +7,7 @@
  * stack pointer.  They go when the stack is read or full.  The room of NM_CALL_MARGIN entries on both sides is for what may
  * be pushed or dropped in vain between two looks.
  *
- * The reader is told (NM_WIRE_FRAMES) at samples, allocations and new mappings: which frames have ended since, which are
+ * The reader learns (NM_WIRE_FRAMES) at samples, allocations and new mappings: which frames have ended since, which are
  * new.
  */
 #include "sampling.h"
@@ -22,8 +22,8 @@ _Static_assert(sizeof(struct entry) == NM_CALL_BYTES, "as translated code writes
 struct stack {
 	struct entry *memory;
 	UInt room;          /* entries besides both margins */
-	struct entry *told; /* what the reader knows */
-	UInt told_count, told_room;
+	struct entry *sent; /* what the reader knows */
+	UInt sent_count, sent_room;
 };
 
 static struct stack *stacks; /* by Valgrind's thread number */
@@ -42,7 +42,7 @@ Addr nm_call_stack_new(ThreadId thread)
 		stacks = VG_(calloc)("nm.calls", VG_N_THREADS, sizeof *stacks);
 	if (stacks[thread].memory == NULL)
 		allocate(&stacks[thread], FIRST_ROOM);
-	stacks[thread].told_count = 0;
+	stacks[thread].sent_count = 0;
 	return (Addr)bottom_of(&stacks[thread]);
 }
 
@@ -93,12 +93,12 @@ Addr nm_call_stack_make_room(ThreadId thread, Addr top_address)
 
 static void remember(struct stack *s, UInt from, const struct entry *entries, UInt n)
 {
-	if (from + n > s->told_room) {
-		s->told_room = 2 * (from + n);
-		s->told = VG_(realloc)("nm.told", s->told, s->told_room * sizeof(struct entry));
+	if (from + n > s->sent_room) {
+		s->sent_room = 2 * (from + n);
+		s->sent = VG_(realloc)("nm.sent", s->sent, s->sent_room * sizeof(struct entry));
 	}
-	VG_(memcpy)(s->told + from, entries, n * sizeof(struct entry));
-	s->told_count = from + n;
+	VG_(memcpy)(s->sent + from, entries, n * sizeof(struct entry));
+	s->sent_count = from + n;
 }
 
 /* One record for as many frames as fit it. */
@@ -123,11 +123,11 @@ static void tell(struct stack *s, const struct entry *frames, UInt n)
 {
 	UInt same, at;
 
-	for (same = 0; same < n && same < s->told_count; same++)
-		if (frames[same].slot != s->told[same].slot || frames[same].pc != s->told[same].pc)
+	for (same = 0; same < n && same < s->sent_count; same++)
+		if (frames[same].slot != s->sent[same].slot || frames[same].pc != s->sent[same].pc)
 			break;
-	if (same < s->told_count || same < n) {
-		at = same + send(same < s->told_count ? s->told[same].slot : 0, frames + same, n - same);
+	if (same < s->sent_count || same < n) {
+		at = same + send(same < s->sent_count ? s->sent[same].slot : 0, frames + same, n - same);
 		while (at < n)
 			at += send(0, frames + at, n - at);
 	}
@@ -181,8 +181,8 @@ void nm_call_stack_tell_return(Addr slot)
 	if (!nm_sampling)
 		return;
 	nm_call_stack_tell(thread, top_of_running(thread), slot);
-	if (s->told_count > 0 && s->told[s->told_count - 1].slot == slot) {
+	if (s->sent_count > 0 && s->sent[s->sent_count - 1].slot == slot) {
 		send(slot, NULL, 0);
-		s->told_count--;
+		s->sent_count--;
 	}
 }

@@ -36,7 +36,7 @@ struct thread {
 static struct thread *threads; /* by Valgrind's thread number */
 static UInt threads_made;
 static ThreadId running;
-static UInt last_turn; /* of the scheduler, in which it was told of */
+static UInt last_turn; /* of the scheduler, in which it was reported */
 static UInt forks;     /* made by this process */
 static Bool dying_of_signal;
 static Int exit_status; /* of the last exit or exit_group begun */
@@ -108,7 +108,7 @@ static void thread_ends(ThreadId id)
 		running = VG_INVALID_THREADID;
 }
 
-/* What comes now is this thread's.  Of a thread that goes on where there are several, a reader is told when its next turn
+/* What comes now is this thread's.  Of a thread that goes on where there are several, the reader learns when its next turn
  * begins. */
 static void run(ThreadId id)
 {

@@ -2,7 +2,7 @@
  *
  * maps.c - reports mappings, the data segment and loaded modules.
  *
- * Valgrind's core tells of every change of the program's address space; its own mappings never show.
+ * Valgrind's core reports every change of the program's address space; its own mappings never show.
  * A module is a file of which something is mapped executable; its lowest mapped address identifies it.
  * The build-id is read from the file's notes, once per module.
  *

@@ -8,7 +8,7 @@
  * is not made.
  *
  * Accesses whose addresses differ by a constant (offsets.c) and that lie within a line's length of each other share a
- * *window*: one word for the address, one look at the filter, which tells of the line of the window's lowest address and of
+ * *window*: one word for the address, one look at the filter, which covers the line of the window's lowest address and of
  * the next one.  Windows are made at exits, when the accesses before them are known, and hold for the rest of the
  * superblock.
  */

@@ -8,7 +8,7 @@
  * of the clocks less 1.
  *
  * The filter has one byte for each line number modulo its size, negative if a watched line has that number or the next
- * one: a look at an address then tells of its line and the one behind it.  What collides costs a call and no more, since
+ * one: one look then covers the line of an address and the next.  What collides costs a call and no more, since
  * the watched lines themselves stand in a hash table.
  */
 #include "sampling.h"

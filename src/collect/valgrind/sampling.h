@@ -94,11 +94,11 @@ void nm_sampling_measure(Bool on);
 Addr nm_call_stack_new(ThreadId thread);
 /* Called every NM_CALL_MARGIN calls at the latest.  Returns the top, which may have moved. */
 Addr nm_call_stack_make_room(ThreadId thread, Addr top);
-/* Tells the reader what has changed since it was told last.  lowest: slots below it are gone. */
+/* Sends what has changed since the last time.  lowest: slots below it are gone. */
 void nm_call_stack_tell(ThreadId thread, Addr top, Addr lowest);
 /* The same for the running thread at an event that is no sample. */
 void nm_call_stack_tell_now(void);
-/* The running thread's call with this slot, which is about to return, is told and ended. */
+/* The running thread's call with this slot, which is about to return, is sent and ended. */
 void nm_call_stack_tell_return(Addr slot);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * An event is a figure of a level: "L1dReadMisses"; the misses of all levels come first, so that readers open on them.
  * What is derived of events that are there stands in the header as an `event:` line with its formula, for KCachegrind to
- * compute.  Where the profile has single instructions, and no call chains, costs are told by address and line.
+ * compute.  Where the profile has single instructions, and no call chains, costs have addresses and lines.
  *
  * With objects, each data object is a function in the file and at the line where it is declared or
  * allocated, in the "ELF object" of its kind (heap, global, ...); the code has none of the costs itself but
@@ -41,7 +41,7 @@ struct grind {
 	FILE *out;
 	struct nm_events events;
 	int by_instruction; /* positions are addresses and lines */
-	const char *module; /* of the lines that are written now, where addresses are told */
+	const char *module; /* of the lines that are written now, where addresses are written */
 	struct nm_map files, functions, kinds, object_of;
 	struct nm_vec(struct touched) objects;
 	const char *file, *function; /* of the lines that are written now */
@@ -352,7 +352,7 @@ static int begin_module(struct grind *g, const struct nm_fact *fact)
 	if (!g->by_instruction || g->x->objects || g->module == module)
 		return 0;
 	g->module = module;
-	g->file = g->inside = NULL; /* a function is named anew behind it */
+	g->file = g->inside = NULL; /* a function is named again behind it */
 	return write_name(g, "ob", &g->kinds, module, module);
 }
 

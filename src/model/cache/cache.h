@@ -72,7 +72,7 @@ struct nm_lookup {
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t attr, unsigned write);
 };
 
-/* Who is told of events, and the reference in hand: what all its events have in common. */
+/* The monitor that gets events, and the reference in hand: what all its events have in common. */
 struct nm_event_sink {
 	struct nm_monitor monitor;
 	struct nm_event asked;
@@ -101,15 +101,15 @@ struct nm_cache {
 	int next_knows_cold; /* the next level sees just the lines loaded here: what is cold there is cold here */
 	int cold;            /* the latest fill was of a line never seen before */
 	int chained;         /* fast_chain.h: it puts off what it asks of the next level */
-	struct nm_miss *misses; /* [NM_MISSES], of which the next level is still to be told */
+	struct nm_miss *misses; /* [NM_MISSES], that the next level has not seen yet */
 	uint32_t miss_count;
 	struct nm_cache *cold_from; /* the furthest level that next_knows_cold leads to */
 	int failed;                 /* memory ran out: 1; a plug-in named no slot: NM_EPLUGIN */
 	struct nm_event_sink *sink; /* of a hierarchy that is watched, else NULL */
 	uint8_t level;              /* index in the machine, for the sink */
 	uint16_t core;              /* 1 + whose it is; 0: there is one for all */
-	struct nm_sampler *sampler; /* is told of some loads, or NULL */
-	/* that of the first level, which is told what is loaded here, or NULL */
+	struct nm_sampler *sampler; /* gets some loads, or NULL */
+	/* that of the first level, which gets what is loaded here, or NULL */
 	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
@@ -193,7 +193,7 @@ static inline void nm_cache_mark(struct nm_cache *c, uint32_t slot, unsigned fir
 	}
 }
 
-/* monitor.c: the reference in hand touches these bytes of a line; tells of an event at a level. */
+/* monitor.c: the reference in hand touches these bytes of a line; reports an event at a level. */
 void nm_event_sink_begin(struct nm_event_sink *sink, const struct nm_ref *ref, uint64_t address,
 			 uint32_t bytes);
 void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, uint64_t line, uint32_t times,

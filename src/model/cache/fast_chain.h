@@ -41,7 +41,7 @@ ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
 	return (uint8_t) class;
 }
 
-/* Tells the sampler, if it is told of this level, of a load and of the residency that it will end.  Returns the load's number
+/* Shows the sampler, if it samples this level, a load and the residency that it will end.  Returns the load's number
  * if a sample. */
 ALWAYS uint32_t sample(struct nm_cache *c, uint64_t address, uint32_t slot, const struct nm_miss *miss)
 {

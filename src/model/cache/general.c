@@ -68,7 +68,7 @@ static void touch_way(struct nm_cache *c, uint32_t way)
 	p->policy->touch(p, way / c->ways, way % c->ways);
 }
 
-/* The policy is told that a line is asked for. */
+/* The policy sees that a line is asked for. */
 void nm_general_touch_slot(struct nm_cache *c, uint32_t slot)
 {
 	if (c->general->plugin.self)

@@ -31,7 +31,7 @@ void nm_general_move_residency(struct nm_cache *c, uint32_t from, uint32_t to);
 /* A slot has no line any more, and its way neither, unless other sectors are left. */
 void nm_general_free_slot(struct nm_cache *c, uint32_t slot);
 
-/* The policy is told that a line is asked for. */
+/* The policy sees that a line is asked for. */
 void nm_general_touch_slot(struct nm_cache *c, uint32_t slot);
 
 #endif

@@ -51,14 +51,14 @@ static int check(const struct nearmiss_plugin *does, const struct nm_level_spec 
 
 static int start(struct nm_plugin *p, const struct nm_level_spec *level, struct nm_error *err)
 {
-	const struct nearmiss_plugin_level told = {.name = level->name,
-						   .sets = level->sets,
-						   .ways = level->ways,
-						   .line = level->line,
-						   .places = level->sets * level->ways};
+	const struct nearmiss_plugin_level description = {.name = level->name,
+							  .sets = level->sets,
+							  .ways = level->ways,
+							  .line = level->line,
+							  .places = level->sets * level->ways};
 	const char *why = NULL;
 
-	p->self = p->does->start(&told, &why);
+	p->self = p->does->start(&description, &why);
 	return p->self ? 0
 		       : nm_fail(err, NM_EINVAL, "level %s: plug-in %s refuses it: %s", level->name,
 				 level->plugin, why ? why : "it does not say why");

@@ -15,7 +15,7 @@
  *
  * To find the earliest there is a log of the slots touched, by time.  An entry is a last touch as long as the timestamp of
  * its slot tells that time, so the earliest is the next such entry from `head` on: entries are passed over once.  When the
- * log is full the last touches are numbered anew, in their order, from now on.
+ * log is full the last touches are renumbered in their order, from now on.
  *
  * Dropped, none of them faster: a bit for each last touch; striking out entries that the next touch makes stale; no log, but
  * a search for the oldest timestamps; a hash that closes the gaps of lines that are not held any more.

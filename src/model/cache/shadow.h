@@ -75,7 +75,7 @@ static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 /* Renumbers the last touches, in their order, from now on, and begins the log with them. */
 void nm_shadow_renumber(struct nm_shadow *r);
 
-/* Makes the buckets anew, with room for what is held now.  0 or NM_ENOMEM. */
+/* Rebuilds the buckets, with room for what is held now.  0 or NM_ENOMEM. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
 /* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache holds. */

@@ -31,7 +31,7 @@ struct nm_contention_pair {
 	uint64_t invalidations, interventions, writebacks, upgrades;
 };
 
-/* Touches that are new since a batch, for who wants to know what lies there while it does. */
+/* Touches that are new since a batch, for a caller that wants to know what lies there while it does. */
 struct nm_touch_place {
 	uint64_t address;
 	uint32_t attr, touch; /* index of the touch */

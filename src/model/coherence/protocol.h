@@ -75,7 +75,7 @@ void nm_copy_invalidate(struct nm_coherence *coherence, struct nm_copy *copy, en
 /* write() of the protocols with a single writer: all other copies are invalidated. */
 void nm_protocol_take(struct nm_coherence *coherence, struct nm_copy *copy);
 
-/* read() and write() of those where nobody is told: what is not there comes from memory. */
+/* read() and write() of those where no message is sent: what is not there comes from memory. */
 void nm_protocol_read_untold(struct nm_coherence *coherence, struct nm_copy *copy);
 void nm_protocol_write_untold(struct nm_coherence *coherence, struct nm_copy *copy);
 

@@ -5,7 +5,7 @@
  * An estimator stands on one of two kinds of samples:
  *   - *reuse samples*: references chosen at random, each with the reuse distance to the next touch of its line.  A sampler
  *     that is given every reference takes them (reuse_sampler.h), or a collector that sends nothing else;
- *   - *lines* chosen at random, of which it is told every touch: `touch`.
+ *   - *lines* chosen at random, of which it gets every touch: `touch`.
  * One estimator is a file with a const struct nm_estimator, and a row in estimators.c.
  *
  * Intervals are 95 % ones of what chance of sampling does; each file says how it finds them.  What a model gets wrong
@@ -87,7 +87,7 @@ struct nm_estimator {
 	 * 0 or NM_ENOMEM. */
 	int (*touch)(void *self, const struct nm_line_touch *touches, size_t count);
 
-	/* The objects that the next keys are for, from the first that was not told of (key 0, which is none, is the first of
+	/* The objects that the next keys are for, from the first that was not announced (key 0, which is none, is the first of
 	 * all), before the touches that have them.  May be NULL.  0 or NM_ENOMEM. */
 	int (*keys)(void *self, const uint32_t *objects, size_t count);
 

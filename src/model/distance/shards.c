@@ -97,7 +97,7 @@ static uint64_t weight_up_to(const struct shards *s, uint32_t time)
 	return sum;
 }
 
-/* Numbers times anew, in their order, with room for as many again. */
+/* Renumbers times in their order, with room for as many again. */
 static int renumber(struct shards *s)
 {
 	struct nm_keyed *order = calloc(s->count + 1, sizeof *order);

@@ -153,7 +153,7 @@ static int number(void *arg, struct nm_line *line)
 	return 1;
 }
 
-/* Numbers the times anew; forgets lines beyond the limit. */
+/* Renumbers the times; forgets lines beyond the limit. */
 static int renumber(struct nm_stack *s)
 {
 	const uint32_t live = s->timeline.live;

@@ -10,10 +10,10 @@
  * Structure.  The NM_RECENT lines touched last stand in an array in the order of their touches; most touches end there.
  * The other lines are in a hash (line_table.h) with the time at which they left the array, and these times in a set of which
  * the later ones can be counted (timeline.h).  Touches are collected and resolved together, so that what the hash holds
- * is fetched ahead.  When no time is left, the times that stand are numbered anew from 1.
+ * is fetched ahead.  When no time is left, the times that stand are renumbered from 1.
  *
  * Bounded.  With a limit, distances from that many lines on are *beyond*: lines that far down are forgotten when times are
- * numbered anew, but for a bit that tells them from cold ones.  Some four times as many lines, or 65,536, are known at most.
+ * renumbered, but for a bit that tells them from cold ones.  Some four times as many lines, or 65,536, are known at most.
  */
 #ifndef NM_STACK_H
 #define NM_STACK_H

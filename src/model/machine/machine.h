@@ -55,7 +55,7 @@ struct nm_level_spec {
 	uint32_t line; /* bytes, a power of two from 8 to 64... up to 4096; of a TLB its smallest page */
 	uint64_t sets; /* any number >= 1 */
 	enum nm_level_side side;
-	uint32_t latency; /* cycles that a reference waits if this level serves it; 0: not told */
+	uint32_t latency; /* cycles that a reference waits if this level serves it; 0: unknown */
 	/* What is not said is 0: LRU, modulo, write-back, write-allocate, non-inclusive. */
 	const struct nm_policy *policy; /* of policy.h; NULL: LRU */
 	uint64_t seed;                  /* of what the policy draws */
@@ -99,7 +99,7 @@ struct nm_machine {
 /* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
  * K, M, G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists; behind the last
  * level, foresee=pair+stream+stride and memory=CYCLES may stand.
- * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is told with its column. */
+ * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is reported with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 
 /* The same from a text with a level a line; docs/machine-files.md has the format.  `file` is what faults call it. */

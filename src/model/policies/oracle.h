@@ -3,7 +3,7 @@
  * oracle.h - what levels with policy=opt know of the references to come.
  *
  * A stored stream is simulated more than once.  In an early run such a level notes which lines it is asked for, and in
- * all later ones it is told, at each request, when the line is asked for next.  What a level is asked for does not
+ * all later ones it learns, at each request, when the line is asked for next.  What a level is asked for does not
  * depend on what it holds (machine.c refuses levels where it would), but on the levels before it: so those with
  * policy=opt must know the future before the next one can note its own.  Levels are made in the same order in each
  * run, and that is how they find what they noted.

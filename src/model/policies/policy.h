@@ -2,7 +2,7 @@
  *
  * policy.h - which line of a full set leaves: one row for each replacement policy.
  *
- * A policy sees the ways of a set by number.  It is told of hits and of lines that come in, and is asked for a victim
+ * A policy sees the ways of a set by number.  It sees hits and lines that come in, and is asked for a victim
  * when all ways hold lines; free ways are taken first, the lowest first, without asking.  What it remembers of a set
  * is `set_bytes` and `way_bytes` for each way, zero at first.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves.  oracle.h tells of the uses to come.
+ * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves.  oracle.h knows the uses to come.
  *
  * The ways of a set stand in a heap, the farthest use on top.  A touch puts off the use of its line, which only rises; a
  * load takes the slot of the way that left, and sinks or rises: the logarithm of the ways.  A request for the line that

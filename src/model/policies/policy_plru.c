@@ -6,7 +6,7 @@
  * is where the pointers lead.  Where the ways are no power of two the tree is that of the next power, and a half
  * without ways is never entered.  bit-plru: a bit per way, set by a touch; when the last is set all others are
  * cleared; the victim is the first way without.  nru: a bit per way, cleared by a touch; the victim is the first way
- * whose bit is set; where none is, all are set first (as the policy is told in Jaleel et al., ISCA 2010).
+ * whose bit is set; where none is, all are set first (as in Jaleel et al., ISCA 2010).
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_stream.c - streams of lines, up or down, whoever asks for them (as described in Srinath, Mutlu, Kim and Patt,
+ * prefetch_stream.c - streams of lines, up or down, whichever code asks for them (as described in Srinath, Mutlu, Kim and Patt,
  * "Feedback Directed Prefetching", HPCA 2007, section 2.1, after Tendler et al., "POWER4 System Microarchitecture", 2002).
  *
  * Rules.  A miss that belongs to no stream begins one, in place of that touched least recently.  A further miss within

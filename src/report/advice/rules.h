@@ -3,7 +3,7 @@
  * rules.h - what the files of rules share: questions that several of them ask of the evidence.
  *
  * Each file has one list of rules, in the order in which they are tried; advice.c has the order of the lists.  A cause must
- * account for half of the loads (or of the bytes); what is less is told as mixed.
+ * account for half of the loads (or of the bytes); what is less is called mixed.
  */
 #ifndef NM_REPORT_RULES_H
 #define NM_REPORT_RULES_H

@@ -11,7 +11,7 @@
 /* Shares are percent of the run. */
 struct nm_verdict {
 	int known;    /* there are instructions to compare with */
-	int foresees; /* else nothing is foreseen or overlaps, and `high` alone is told */
+	int foresees; /* else nothing is foreseen or overlaps, and `high` alone is known */
 	double share, low, high;
 	const char *level; /* whose misses cost most */
 	double covered;    /* percent of the cycles that the rows shown have */

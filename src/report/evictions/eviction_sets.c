@@ -2,7 +2,7 @@
  *
  * eviction_sets.c - the sets that lose lines: of one pair of objects, or of all.
  *
- * A conflict is told by its sets: lines that are in each other's way because of where they lie leave few sets, over and
+ * A conflict shows in its sets: lines that are in each other's way because of where they lie leave few sets, over and
  * over, while those that leave for want of room leave all sets alike.  So beside the ranked sets stands in how many of
  * them half of the lines were lost.
  */
@@ -137,7 +137,7 @@ int nm_eviction_sets(struct nm_profile *profile, struct nm_selection *selection,
 		status = nm_fail(err, NM_EINVAL, "the profile has no counts by set: record with --sets");
 	else if (status > 0)
 		status = sql ? 0 : nm_fail_memory(err);
-	selection->request.limit = 0; /* the title tells of all */
+	selection->request.limit = 0; /* the title counts all */
 	if (!status)
 		status = nm_report_fill(&report, profile, selection, &filled, err);
 	if (!status && style->format == NM_FORMAT_TEXT)

@@ -15,7 +15,7 @@
  * worth.  Each miss of a level behind adds what that one takes longer than the one before.
  *
  * Latencies come from the user, else from the machine's SPEC, else they go by distance from the processor:
- * round figures within what is told of servers and desktops of the last ten years (second level 11 to 14 cycles,
+ * round figures within what is published of servers and desktops of the last ten years (second level 11 to 14 cycles,
  * third 40 to 77, memory 60 to 90 ns).
  */
 #include "levels.h"

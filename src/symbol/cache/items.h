@@ -23,7 +23,7 @@ enum item_kind {
 	ITEM_POSITIONS,
 	ITEM_VARIABLE,
 	ITEM_TLS_VARIABLE,
-	ITEM_BEGIN,    /* of a run: texts, modules, types and ranges are numbered anew */
+	ITEM_BEGIN,    /* of a run: texts, modules, types and ranges are renumbered */
 	ITEM_COMPLETE, /* nothing else was asked in that run */
 	ITEM_CODE,
 	ITEM_TYPE,

@@ -2,7 +2,7 @@
  *
  * allocated.c - what a heap block is made of, from the call that allocates it.
  *
- * DWARF does not say what an expression is assigned to, so this is told from what it does say, and from the size of the
+ * DWARF does not say what an expression is assigned to, so this is inferred from what it does say, and from the size of the
  * block.  For each function at the call, the inlined ones first:
  *   1. A method "allocate" of a C++ allocator, by the template argument of its class.
  *   2. The line of the call in the source, if it can be read, names what it assigns to, "x = ", "t->x = ", "t->x[i] = ":

@@ -9,7 +9,7 @@
  * in the frame of the function that they are inlined into.
  *
  * Compilers give one place to variables that are not needed at a time.  Two of the same type at the same place are one,
- * "a|b"; of others that overlap nothing is told.
+ * "a|b"; of others that overlap nothing is known.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int only_operation(Dwarf_Die *die, unsigned attribute, Dwarf_Op *ret_op)
 	return 1;
 }
 
-/* How far %rsp is below the CFA at an address, 0 if that is not told; and where this may change next. */
+/* How far %rsp is below the CFA at an address, 0 if that is unknown; and where this may change next. */
 static uint64_t rsp_below(Dwarf_CFI *cfi, uint64_t at, uint64_t *ret_next)
 {
 	Dwarf_Addr start, end;

@@ -142,7 +142,7 @@ struct call {
 	int is_new;
 };
 
-/* From the place that a compiler told, or, without one, from the first word of the callee's name. */
+/* From the place that a compiler recorded, or, without one, from the first word of the callee's name. */
 static int find_call(const struct statement_call *c, const char *method, struct call *ret_call)
 {
 	const char *text = c->text, *found;
