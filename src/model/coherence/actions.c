@@ -73,7 +73,7 @@ void nm_copy_supply(struct nm_coherence *x, struct nm_copy *from)
 
 void nm_copy_set_state(struct nm_coherence *x, struct nm_copy *copy, enum nm_copy_state state)
 {
-	struct nm_copy *head = &x->core[copy->core].valid;
+	struct nm_copy **first = &x->core[copy->core].valid;
 
 	assert(state != NM_COPY_NONE);
 	if (copy->state == NM_COPY_NONE) {
@@ -82,11 +82,11 @@ void nm_copy_set_state(struct nm_coherence *x, struct nm_copy *copy, enum nm_cop
 			(void)nm_copy_is_local(x, copy);
 		copy->attr = x->attr;
 		copy->stale = copy->lost = 0;
-		copy->before = head;
-		copy->after = head->after;
+		copy->link = first;
+		copy->after = *first;
 		if (copy->after)
-			copy->after->before = copy;
-		head->after = copy;
+			copy->after->link = &copy->after;
+		*first = copy;
 	}
 	copy->state = (uint8_t)state;
 }

@@ -57,9 +57,8 @@ struct nm_doubt {
 };
 
 struct nm_copy {
-	struct nm_copy *next; /* of the same block */
-	struct nm_copy *before,
-	    *after; /* of the core's valid copies; `before` of the first is its list's head */
+	struct nm_copy *next;          /* of the same block */
+	struct nm_copy *after, **link; /* the next of the core's valid copies, and what points to this one */
 	struct nm_coherent_block *block;
 	struct nm_doubt *doubts;
 	uint32_t attr;  /* that loaded it */
@@ -88,7 +87,7 @@ struct nm_coherent_block {
 
 struct nm_private_levels {
 	struct nm_cache *level[2 * NM_MAX_DEPTH]; /* of a core, from the first outwards */
-	struct nm_copy valid;                     /* head of the list of its valid copies */
+	struct nm_copy *valid;                    /* the first of its valid copies, or NULL */
 	struct nm_recent_copy *recent;            /* [NM_RECENT_COPIES] by block */
 };
 

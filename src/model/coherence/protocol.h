@@ -85,16 +85,16 @@ int nm_copy_is_local(const struct nm_coherence *coherence, const struct nm_copy 
 /* It is no valid copy any more. */
 static inline void nm_copy_unlist(struct nm_copy *copy)
 {
-	copy->before->after = copy->after;
+	*copy->link = copy->after;
 	if (copy->after)
-		copy->after->before = copy->before;
+		copy->after->link = copy->link;
 	copy->state = NM_COPY_NONE;
 }
 
 /* A valid copy of the core, and the one after another; NULL behind the last. */
 static inline struct nm_copy *nm_copy_first(const struct nm_coherence *coherence, unsigned core)
 {
-	return coherence->core[core].valid.after;
+	return coherence->core[core].valid;
 }
 static inline struct nm_copy *nm_copy_after(const struct nm_copy *copy) { return copy->after; }
 
