@@ -135,6 +135,22 @@ static void free_threads(struct nm_engine *e)
 	e->thread = NULL;
 }
 
+/* What executions of blocks need. */
+static void free_code(struct nm_engine *e)
+{
+	free_threads(e);
+	nm_arena_done(&e->decoder.arena);
+	nm_vec_free(&e->decoder.tables);
+	nm_vec_free(&e->decoder.access_sites);
+	nm_vec_free(&e->decoder.access_instructions);
+	nm_vec_free(&e->decoder.access_chases);
+	nm_vec_free(&e->resolver.listed);
+	nm_vec_free(&e->resolver.range_holders);
+	nm_vec_free(&e->decoder.definitions);
+	nm_definition_store_release(e->decoder.definition_store);
+	e->decoder.definition_store = NULL;
+}
+
 void nm_engine_free(struct nm_engine *e)
 {
 	if (!e)
@@ -146,14 +162,7 @@ void nm_engine_free(struct nm_engine *e)
 	nm_coalesced_table_free(e->resolver.coalesced);
 	nm_map_done(&e->resolver.coalesced_of);
 	free(e->resolver.coalesced_recent);
-	free_threads(e);
-	nm_vec_free(&e->decoder.definitions);
-	nm_vec_free(&e->decoder.tables);
-	nm_vec_free(&e->decoder.access_sites);
-	nm_vec_free(&e->decoder.access_instructions);
-	nm_vec_free(&e->decoder.access_chases);
-	nm_vec_free(&e->resolver.listed);
-	nm_vec_free(&e->resolver.range_holders);
+	free_code(e);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
 	nm_instruction_clock_free(e->builder.instruction_clock);
@@ -162,11 +171,9 @@ void nm_engine_free(struct nm_engine *e)
 	nm_sampler_done(&e->sampler);
 	nm_map_done(&e->frame_types);
 	nm_sampled_done(&e->sampled);
-	nm_arena_done(&e->decoder.arena);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);
 	nm_vec_free(&e->children);
-	nm_definition_store_release(e->decoder.definition_store);
 	free(e);
 }
 
@@ -232,17 +239,7 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 /* The stream is over: gives back what only it needed, before the result takes memory of its own. */
 static void let_go(struct nm_engine *e)
 {
-	free_threads(e);
-	nm_arena_done(&e->decoder.arena);
-	nm_vec_free(&e->decoder.tables);
-	nm_vec_free(&e->decoder.access_sites);
-	nm_vec_free(&e->decoder.access_instructions);
-	nm_vec_free(&e->decoder.access_chases);
-	nm_vec_free(&e->resolver.listed);
-	nm_vec_free(&e->resolver.range_holders);
-	nm_vec_free(&e->decoder.definitions);
-	nm_definition_store_release(e->decoder.definition_store);
-	e->decoder.definition_store = NULL;
+	free_code(e);
 	nm_blocks_done(&e->space.heap);
 	nm_blocks_done(&e->space.named);
 	nm_map_done(&e->attrs.attr_of);

@@ -198,6 +198,21 @@ int nm_is_heavy(const struct nm_annotation *a, int64_t part, int64_t whole)
 	return part > 0 && 100.0 * (double)part >= a->request->threshold * (double)whole;
 }
 
+void nm_keep_heavy_sections(struct nm_annotation *a, int64_t whole, int (*order)(const void *, const void *))
+{
+	size_t kept = 0;
+
+	if (a->sections.count)
+		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, order);
+	while (kept < a->sections.count && nm_is_heavy(a, a->sections.at[kept].weight, whole))
+		kept++;
+	for (size_t i = kept; i < a->sections.count; i++) {
+		a->left_out += a->sections.at[i].weight > 0;
+		nm_sums_add(&a->left_out_sum, &a->sections.at[i].sum);
+	}
+	a->sections.count = kept;
+}
+
 /* ---- sections ---- */
 
 int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row)
@@ -288,20 +303,11 @@ static int add_named(struct nm_annotation *a, const struct nm_annotate_rows *row
 static int add_heaviest(struct nm_annotation *a, const struct nm_annotate_rows *rows)
 {
 	int64_t whole = nm_sum_column_weight(a->sort, &a->whole.sum);
-	size_t kept = 0;
 	int status = 0;
 
 	for (size_t i = 0; i < rows->count && !status; i = nm_next_file(rows, i))
 		status = add_section(a, rows, i, NULL);
-	if (a->sections.count)
-		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, by_section_weight);
-	while (kept < a->sections.count && nm_is_heavy(a, a->sections.at[kept].weight, whole))
-		kept++;
-	for (size_t i = kept; i < a->sections.count; i++) {
-		a->left_out += a->sections.at[i].weight > 0;
-		nm_sums_add(&a->left_out_sum, &a->sections.at[i].sum);
-	}
-	a->sections.count = kept;
+	nm_keep_heavy_sections(a, whole, by_section_weight);
 	return status;
 }
 

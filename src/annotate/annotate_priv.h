@@ -58,6 +58,9 @@ struct nm_annotate_rows nm_vec(struct nm_annotate_row);
 
 /* annotate.c */
 int nm_is_heavy(const struct nm_annotation *annotation, int64_t part, int64_t whole); /* for the threshold */
+/* Sorts sections, heaviest first, and leaves out those below the threshold. */
+void nm_keep_heavy_sections(struct nm_annotation *annotation, int64_t whole,
+			    int (*order)(const void *, const void *));
 int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row);
 size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from);
 

@@ -484,7 +484,6 @@ static int add_sections(struct assembly *as)
 {
 	struct nm_annotation *a = as->annotation;
 	int64_t whole = nm_sum_column_weight(a->sort, &a->whole.sum);
-	size_t kept_count = 0;
 	int status = 0;
 
 	for (size_t i = 0; i < a->request->name_count && !status; i++)
@@ -494,15 +493,7 @@ static int add_sections(struct assembly *as)
 	for (size_t i = 0; i < as->blocks.count && !status; i++)
 		if (as->blocks.at[i].leads)
 			status = add_section(as, i);
-	if (a->sections.count)
-		qsort(a->sections.at, a->sections.count, sizeof *a->sections.at, by_weight);
-	while (kept_count < a->sections.count && nm_is_heavy(a, a->sections.at[kept_count].weight, whole))
-		kept_count++;
-	for (size_t i = kept_count; i < a->sections.count; i++) {
-		a->left_out += a->sections.at[i].weight > 0;
-		nm_sums_add(&a->left_out_sum, &a->sections.at[i].sum);
-	}
-	a->sections.count = kept_count;
+	nm_keep_heavy_sections(a, whole, by_weight);
 	return status;
 }
 

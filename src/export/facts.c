@@ -25,17 +25,6 @@ enum {
 	VALUES
 }; /* columns of the query */
 
-static void quoted(const char *text, FILE *sql)
-{
-	fputc('\'', sql);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputc('\'', sql);
-		fputc(*text, sql);
-	}
-	fputc('\'', sql);
-}
-
 static void condition(const struct nm_export *x, unsigned by, FILE *sql)
 {
 	fputs(" WHERE 1", sql);
@@ -48,7 +37,7 @@ static void condition(const struct nm_export *x, unsigned by, FILE *sql)
 		for (size_t i = 0; i < x->levels.count; i++) {
 			if (i)
 				fputs(", ", sql);
-			quoted(x->levels.at[i], sql);
+			nm_sql_text(x->levels.at[i], sql);
 		}
 		fputc(')', sql);
 	}
@@ -80,7 +69,7 @@ int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, c
 static void value(const struct nm_event *event, FILE *sql)
 {
 	fputs(", sum(CASE level WHEN ", sql);
-	quoted(event->level, sql);
+	nm_sql_text(event->level, sql);
 	if (event->derived)
 		fprintf(sql, " THEN %s %c %s", event->derived->left, event->derived->sign,
 			event->derived->right);

@@ -38,22 +38,10 @@ static const struct {
 		     "victim_line, count, process FROM top_evictors LIMIT 0"},
 };
 
-/* 1 if the statement gives a row, 0 if not, or a code. */
-static int gives_a_row(struct nm_profile *profile, const char *sql, struct nm_error *err)
-{
-	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(profile, sql, &rows, err);
-
-	if (!status)
-		status = nm_rows_next(rows, err);
-	nm_rows_free(rows);
-	return status;
-}
-
 int nm_profile_check(struct nm_profile *profile, const char *path, struct nm_error *err)
 {
 	for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
-		int status = gives_a_row(profile, rules[i].sql, err);
+		int status = nm_profile_has_row(profile, rules[i].sql, err);
 
 		if (status > 0)
 			return nm_fail(err, NM_EFORMAT,
@@ -70,12 +58,12 @@ int nm_profile_check(struct nm_profile *profile, const char *path, struct nm_err
 
 int nm_profile_check_contexts(struct nm_profile *profile, struct nm_error *err)
 {
-	int status =
-	    gives_a_row(profile,
-			"SELECT 1 FROM contexts WHERE typeof(context) <> 'integer' OR context < 0 OR "
-			"typeof(parent) NOT IN ('integer', 'null') OR parent < 0 OR parent >= context OR "
-			"typeof(process) <> 'text' OR (parent IS NULL) <> (context = 0)",
-			err);
+	int status = nm_profile_has_row(
+	    profile,
+	    "SELECT 1 FROM contexts WHERE typeof(context) <> 'integer' OR context < 0 OR "
+	    "typeof(parent) NOT IN ('integer', 'null') OR parent < 0 OR parent >= context OR "
+	    "typeof(process) <> 'text' OR (parent IS NULL) <> (context = 0)",
+	    err);
 
 	return status > 0 ? nm_fail(err, NM_EFORMAT, "the profile is damaged: a call chain has no beginning")
 			  : status;

@@ -394,3 +394,25 @@ void nm_rows_free(struct nm_rows *rows)
 	sqlite3_finalize(rows->query);
 	free(rows);
 }
+
+int nm_profile_has_row(struct nm_profile *profile, const char *sql, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(profile, sql, &rows, err);
+
+	if (!status)
+		status = nm_rows_next(rows, err);
+	nm_rows_free(rows);
+	return status;
+}
+
+void nm_sql_text(const char *text, FILE *sql)
+{
+	fputc('\'', sql);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', sql);
+		fputc(*text, sql);
+	}
+	fputc('\'', sql);
+}

@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "errors.h"
 
@@ -64,5 +65,11 @@ double nm_rows_real(const struct nm_rows *rows, unsigned column);
 /* 1 and its bytes, which live as texts do, if the value is a blob (its type is that of texts), else 0. */
 int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes);
 void nm_rows_free(struct nm_rows *rows);
+
+/* Whether a query has a row: 1, 0, or a code. */
+int nm_profile_has_row(struct nm_profile *profile, const char *sql, struct nm_error *err);
+
+/* Writes a text as a literal of SQL. */
+void nm_sql_text(const char *text, FILE *sql);
 
 #endif

@@ -85,25 +85,14 @@ int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error
 		       "SELECT DISTINCT CAST(thread AS TEXT) AS name FROM counts ORDER BY thread", err);
 }
 
-/* Whether a query has a row: 1 or 0. */
-static int any(struct nm_profile *profile, const char *sql, struct nm_error *err)
-{
-	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(profile, sql, &rows, err);
-
-	if (!status)
-		status = nm_rows_next(rows, err);
-	nm_rows_free(rows);
-	return status;
-}
-
 int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
 {
 	/* Profiles of older versions have no such view. */
-	int status = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
+	int status =
+	    nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'context_counts'", err);
 
 	if (status > 0)
-		status = any(profile, "SELECT 1 FROM contexts LIMIT 1", err);
+		status = nm_profile_has_row(profile, "SELECT 1 FROM contexts LIMIT 1", err);
 	if (status > 0 && nm_profile_check_contexts(profile, err))
 		return NM_EFORMAT;
 	return status;
@@ -111,31 +100,32 @@ int nm_profile_has_contexts(struct nm_profile *profile, struct nm_error *err)
 
 int nm_profile_has_sets(struct nm_profile *profile, struct nm_error *err)
 {
-	int status = any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sets'", err);
+	int status = nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sets'", err);
 
-	return status > 0 ? any(profile, "SELECT 1 FROM sets LIMIT 1", err) : status;
+	return status > 0 ? nm_profile_has_row(profile, "SELECT 1 FROM sets LIMIT 1", err) : status;
 }
 
 int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err)
 {
-	return any(profile,
-		   "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%weighted_bytes%'", err);
+	return nm_profile_has_row(
+	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%weighted_bytes%'",
+	    err);
 }
 
 int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err)
 {
-	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%user_line%'",
-		   err);
+	return nm_profile_has_row(
+	    profile, "SELECT 1 FROM sqlite_master WHERE name = 'counts' AND sql LIKE '%user_line%'", err);
 }
 
 int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err)
 {
-	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);
+	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'sites'", err);
 }
 
 int nm_profile_has_fields(struct nm_profile *profile, struct nm_error *err)
 {
-	return any(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);
+	return nm_profile_has_row(profile, "SELECT 1 FROM sqlite_master WHERE name = 'field_counts'", err);
 }
 
 int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_error *err)
@@ -144,9 +134,9 @@ int nm_profile_has_rows(struct nm_profile *profile, const char *view, struct nm_
 	int status;
 
 	snprintf(sql, sizeof sql, "SELECT 1 FROM sqlite_master WHERE name = '%s'", view);
-	status = any(profile, sql, err);
+	status = nm_profile_has_row(profile, sql, err);
 	snprintf(sql, sizeof sql, "SELECT 1 FROM %s LIMIT 1", view);
-	return status > 0 ? any(profile, sql, err) : status;
+	return status > 0 ? nm_profile_has_row(profile, sql, err) : status;
 }
 
 int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct nm_error *err)
@@ -171,7 +161,7 @@ int nm_select_first_level(struct nm_profile *profile, char **ret_level, struct n
 
 int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err)
 {
-	return any(profile, "SELECT 1 FROM info WHERE key = 'sampling_rate'", err);
+	return nm_profile_has_row(profile, "SELECT 1 FROM info WHERE key = 'sampling_rate'", err);
 }
 
 int nm_select_counts(struct nm_profile *profile, struct nm_error *err)

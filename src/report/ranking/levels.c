@@ -188,17 +188,6 @@ int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const c
 
 void nm_levels_done(struct nm_levels *levels) { nm_strings_done(&levels->pool); }
 
-void nm_sql_text(const char *text, FILE *sql)
-{
-	fputc('\'', sql);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputc('\'', sql);
-		fputc(*text, sql);
-	}
-	fputc('\'', sql);
-}
-
 /* Cycles that a load waits which misses level j: the latency of the next level. */
 static int64_t waits(const struct nm_levels *levels, unsigned j)
 {

@@ -59,7 +59,4 @@ void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *
 /* Writes the cycles of the rows that are summed, of w joined with `counts`, as an SQL expression. */
 void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
 
-/* text as an SQL literal. */
-void nm_sql_text(const char *text, FILE *sql);
-
 #endif
