@@ -12,9 +12,9 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.chdir(TOP)
-rooms = [d for d in glob.glob("src/*/") + glob.glob("src/*/*/") if "collect" not in d] + ["src/collect/nest/"]
+folders = [d for d in glob.glob("src/*/") + glob.glob("src/*/*/") if "collect" not in d] + ["src/collect/nest/"]
 inside = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Iinclude"]
-inside += ["-I" + room for room in rooms]
+inside += ["-I" + room for room in folders]
 alone = {"c99": ["gcc", "-std=c99", "-pedantic"], "c11": ["gcc", "-std=c11", "-pedantic"], "c++": ["g++", "-xc++"]}
 
 
@@ -27,7 +27,7 @@ def check(command, header):
 
 
 failed = 0
-for header in sorted(path for room in rooms for path in glob.glob(room + "**/*.h", recursive=True)):
+for header in sorted(path for folder in folders for path in glob.glob(folder + "**/*.h", recursive=True)):
     failed += check(inside + ["-xc"], header)
 for language, command in alone.items():
     language_option = ["-xc"] if language != "c++" else []
