@@ -15,6 +15,9 @@ frames, files, code), the system's (what malloc keeps for itself, stacks of thre
 the dynamic linker: they have a name, too), and those without a name (whatever else is anonymous, unknown, or a section
 of a library whose variables are not known).
 
+Of the misses on the heap, those are counted apart whose object bears the name of a variable, not only its type or the
+function that allocates; lines are those of the user's code, or of his call where a library runs. The programs of examples/faults stand beside the others.
+
 Exit status: 0 if each program has at least --least percent of its first-level misses charged to both, else 3.
 """
 
@@ -37,6 +40,7 @@ OWN = {  # source in this tree -> compiler and options, arguments
     "tests/programs/orders.rs": (["rustc", "-O"], []),
     "tests/programs/threads.cpp": (["g++", "-O2", "-pthread"], []),
 }
+FAULTS = {".c": ["gcc", "-O2"], ".cpp": ["g++", "-O2"], ".f90": ["gfortran", "-O2", "-cpp"]}
 BZIP2 = [name + ".c" for name in "blocksort huffman crctable randtable compress decompress bzlib".split()]
 LAPACK = [f"SRC/{name}.f" for name in "dgesv dgetrf dgetrf2 dgetrs dlaswp ilaenv iparmq ieeeck".split()]
 LAPACK += [f"BLAS/SRC/{name}.f" for name in "dgemm dtrsm dscal idamax lsame xerbla".split()] + ["INSTALL/dlamch.f"]
@@ -98,7 +102,10 @@ LANGUAGES = {"gcc": "C", "g++": "C++", "gfortran": "Fortran", "rustc": "Rust"}
 
 def build(options):
     """(name, language, command) of all programs that can be built."""
-    for source, (compiler, arguments) in OWN.items():
+    faults = {os.path.relpath(path, run.TOP): (FAULTS[os.path.splitext(path)[1]], [])
+              for path in sorted(glob.glob(os.path.join(run.TOP, "examples/faults/*.*"))) if
+              os.path.splitext(path)[1] in FAULTS}
+    for source, (compiler, arguments) in {**OWN, **faults}.items():
         name = os.path.splitext(os.path.basename(source))[0]
         if not shutil.which(compiler[0], path=workloads.ENVIRONMENT["PATH"]):
             print(f"attribution.py: {compiler[0]} is not here: {name} is left out", file=sys.stderr)
@@ -121,19 +128,21 @@ SYSTEMS = ("(o.object IN ('<heap bookkeeping>', '<thread stacks>') OR (o.kind = 
 def measure(command, options):
     """L1d misses, and the parts of them on objects of the program, of the system, with a line, with object and line;
     and where most misses without are."""
-    subprocess.run([options.nearmiss, "record", "-o", "attribution.nmp", "--cache", run.SPEC, "--", *command],
+    subprocess.run([options.nearmiss, "record", "-g", "-o", "attribution.nmp", "--cache", run.SPEC, "--", *command],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=workloads.ENVIRONMENT, check=True)
     named = f"({PROGRAMS_OWN} OR {SYSTEMS})"
     misses = "c.read_misses + c.write_misses"
-    joined = "FROM counts c JOIN objects o USING (object) WHERE c.level = 'L1d'"
+    joined = "FROM context_counts c JOIN objects o USING (object) WHERE c.level = 'L1d'"
     with sqlite3.connect("file:attribution.nmp?mode=ro", uri=True) as db:
         sums = db.execute(f"SELECT sum({misses}), sum(({misses}) * {PROGRAMS_OWN}), "
-                          f"sum(({misses}) * ({named} AND NOT {PROGRAMS_OWN})), sum(({misses}) * (c.line > 0)), "
-                          f"sum(({misses}) * ({named} AND c.line > 0)) {joined}").fetchone()
+                          f"sum(({misses}) * ({named} AND NOT {PROGRAMS_OWN})), sum(({misses}) * (c.user_line > 0)), "
+                          f"sum(({misses}) * ({named} AND c.user_line > 0)) {joined}").fetchone()
+        heap = db.execute(f"SELECT sum({misses}), sum(({misses}) * (c.object NOT LIKE 'heap %')) {joined} "
+                          "AND o.kind = 'heap' AND o.object NOT LIKE 'heap (lib%'").fetchone()
         rest = db.execute(f"SELECT c.function, c.object {joined} AND NOT ({named} AND c.line > 0) GROUP BY 1, 2 "
                           f"ORDER BY sum({misses}) DESC LIMIT 1").fetchone()
     db.close()
-    return sums, rest
+    return sums, heap, rest
 
 
 def main():
@@ -152,17 +161,18 @@ def main():
     os.chdir(options.work)
     text = workloads.text_file("attribution.txt", 60000, 1)
     workloads.write("count.awk", workloads.AWK_SCRIPT)
-    print("| program | language | L1d misses | program's objects | system's | line | object and line | most of the rest |\n"
-          "|---|---|---:|---:|---:|---:|---:|---|")
+    print("| program | language | L1d misses | program's objects | system's | line | object and line | heap by variable | most of the rest |\n"
+          "|---|---|---:|---:|---:|---:|---:|---:|---|")
     worst = 100.0
     for name, language, command in build(options):
         if options.only and name not in options.only.split(","):
             continue
-        (misses, *parts), rest = measure([argument.replace("@TEXT@", text) for argument in command], options)
+        (misses, *parts), heap, rest = measure([argument.replace("@TEXT@", text) for argument in command], options)
         shares = [100.0 * part / misses for part in parts]
         worst = min(worst, shares[-1])
+        by_variable = f"{100.0 * heap[1] / heap[0]:.2f} %" if heap[0] else "-"
         most = f"{rest[1]} in {rest[0]}" if rest else ""
-        print(f"| {name} | {language} | {misses:,} | " + "".join(f"{share:.2f} % | " for share in shares) + f"{most} |",
+        print(f"| {name} | {language} | {misses:,} | " + "".join(f"{share:.2f} % | " for share in shares) + f"{by_variable} | {most} |",
               flush=True)
     return 0 if worst >= options.least else 3
 

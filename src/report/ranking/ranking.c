@@ -157,7 +157,11 @@ static void put_details(struct query_builder *b)
 	    {.name = "bytes", .title = "bytes", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 5},
 	    {.name = "blocks", .title = "blocks", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 7},
 	    {.name = "largest", .title = "largest", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 9},
-	    {.name = "block_size", .title = "mean", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 9},
+	    {.name = "block_size",
+	     .title = "block size",
+	     .kind = NM_COLUMN_NUMBER,
+	     .hidden = 1,
+	     .drop_order = 9},
 	    {.name = "allocated_at", .title = "allocated at", .kind = NM_COLUMN_TEXT, .hidden = 1},
 	    {.name = "touched", .title = "touched", .kind = NM_COLUMN_NUMBER, .hidden = 1, .drop_order = 9},
 	};

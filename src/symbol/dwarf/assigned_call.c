@@ -15,8 +15,8 @@
 
 enum { MOST_BASES = 4, MOST_MEMBERS = 4096 };
 
-/* Has a class, or one that it is derived from, a member of this name? */
-static int has_member(Dwarf_Die *class, const char *name, unsigned bases)
+/* The member of this name of a class, or of one that it is derived from.  1 if there is one. */
+static int find_member(Dwarf_Die *class, const char *name, unsigned bases, Dwarf_Die *ret_member)
 {
 	unsigned budget = MOST_MEMBERS;
 	Dwarf_Die child, base;
@@ -26,28 +26,43 @@ static int has_member(Dwarf_Die *class, const char *name, unsigned bases)
 	do {
 		int tag = dwarf_tag(&child);
 
-		if (tag == DW_TAG_member && die_name(&child) && !strcmp(die_name(&child), name))
+		if (tag == DW_TAG_member && die_name(&child) && !strcmp(die_name(&child), name)) {
+			*ret_member = child;
 			return 1;
+		}
 		if (tag == DW_TAG_inheritance && bases && die_reference(&child, DW_AT_type, &base) &&
-		    type_peel(&base, 0) && has_member(&base, name, bases - 1))
+		    type_peel(&base, 0) && find_member(&base, name, bases - 1, ret_member))
 			return 1;
 	} while (--budget && dwarf_siblingof(&child, &child) == 0);
 	return 0;
 }
 
+/* Is a member of the class that a constructor makes?  Another is not what the call is for: a base class is made there. */
+static int is_made_by(Dwarf_Die *member, const char *callee)
+{
+	char class_name[ASSIGNED_ROOM];
+	Dwarf_Die type;
+
+	if (!callee || !callee_name(callee, class_name))
+		return 1;
+	return die_reference(member, DW_AT_type, &type) && type_peel(&type, 1) && die_name(&type) &&
+	       !strncmp(die_name(&type), class_name, strlen(class_name));
+}
+
 /* The name with the class in front of it if its first word is a member there; interned. */
-static const char *qualified(struct nm_module *module, const struct frame *frame, const char *name)
+static const char *qualified(struct nm_module *module, const struct frame *frame, const char *name,
+			     const char *callee)
 {
 	char first[ASSIGNED_ROOM];
 	const char *class_name, *interned;
-	Dwarf_Die class;
+	Dwarf_Die class, member;
 	char *text;
 
 	snprintf(first, sizeof first, "%.*s", (int)strcspn(name, ".-[:("), name);
 	if (!function_class(&frame->die, &class) || !(class_name = die_name(&class)) ||
-	    !has_member(&class, first, MOST_BASES))
+	    !find_member(&class, first, MOST_BASES, &member))
 		return nm_intern(module_pool(module), name);
-	if (asprintf(&text, "%s::%s", class_name, name) < 0)
+	if (!is_made_by(&member, callee) || asprintf(&text, "%s::%s", class_name, name) < 0)
 		return NULL;
 	interned = nm_intern(module_pool(module), text);
 	free(text);
@@ -111,6 +126,6 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 	assigned.keeps = frame && returns_no_pointer(frame);
 	if (frame && statement_read(file, line, text, &statement.line) &&
 	    statement_assigned(&statement, name))
-		assigned.name = qualified(module, frame, name);
+		assigned.name = qualified(module, frame, name, call->callee);
 	return assigned;
 }

@@ -94,9 +94,7 @@ static int is_token(const char *text, size_t from, size_t to, const char *token)
 	return to - from == strlen(token) && !strncmp(text + from, token, to - from);
 }
 
-/* The last component of a demangled name, without template arguments: "push_back" of "std::vector<int>::push_back(int)".
- * *ret_constructs: whether it is that of its class, too. */
-static void last_component(const char *callee, char *name, size_t room, int *ret_constructs)
+int callee_name(const char *callee, char name[ASSIGNED_ROOM])
 {
 	const char *start = callee, *before = callee, *end = callee;
 	int depth = 0;
@@ -112,15 +110,14 @@ static void last_component(const char *callee, char *name, size_t room, int *ret
 	}
 	if (!strncmp(end, "operator", 8)) {
 		start = end;
-		snprintf(name, room, "%.*s", (int)(8 + strcspn(start + 8, "(<")), start);
+		snprintf(name, ASSIGNED_ROOM, "%.*s", (int)(8 + strcspn(start + 8, "(<")), start);
 		if (!strncmp(start, "operator<<", 10) || !strncmp(start, "operator()", 10))
-			snprintf(name, room, "%.10s", start);
-		*ret_constructs = 0;
-		return;
+			snprintf(name, ASSIGNED_ROOM, "%.10s", start);
+		return 0;
 	}
-	snprintf(name, room, "%.*s", (int)strcspn(start, "<("), start);
-	*ret_constructs =
-	    *name && before < start && !strncmp(before, name, strlen(name)) && !is_word(before[strlen(name)]);
+	snprintf(name, ASSIGNED_ROOM, "%.*s", (int)strcspn(start, "<("), start);
+	return *name && before < start && !strncmp(before, name, strlen(name)) &&
+	       !is_word(before[strlen(name)]);
 }
 
 /* Methods by which containers grow; what they return is not the memory. */
@@ -338,7 +335,7 @@ static int operand_of(const struct statement_call *c, const char *sign, char *na
 
 int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 {
-	char method[64] = "";
+	char method[ASSIGNED_ROOM] = "";
 	const char *text = c->text, *list = find_allocate(text), *equals;
 	struct call call = {0};
 	size_t before, from;
@@ -347,7 +344,7 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 	if (list)
 		return allocated_item(list, c->order, name);
 	if (c->callee)
-		last_component(c->callee, method, sizeof method, &constructs);
+		constructs = callee_name(c->callee, method);
 	if (!strncmp(method, "operator", 8) && is_growth(method) && strchr(method, '='))
 		return operand_of(c, method + strlen("operator"), name);
 	if (!find_call(c, method, &call)) {

@@ -26,6 +26,10 @@ struct statement_call {
 	unsigned order;     /* how many calls of the line come before it in the code */
 };
 
+/* The last component of a demangled name, without template arguments: "push_back" of "std::vector<int>::push_back(int)".
+ * 1 if it is the name of its class, too: a constructor. */
+int callee_name(const char *callee, char name[ASSIGNED_ROOM]);
+
 /* Writes what the result is assigned to, as the source writes it: "u", "SD.grid", "nodes[i]->next", of a container's
  * method the container, "v[]" for what is put into a container.  0 if the text does not tell. */
 int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
