@@ -193,17 +193,14 @@ static inline int keep(struct nm_engine *e, uint32_t access_site, const struct n
 
 /* ---- objects ---- */
 
-/* The bucket of blocks that are allocated by the oldest `frames` frames of a stack. */
-static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t frames, uint32_t *ret_object)
+/* The bucket of blocks that are allocated by the oldest `frames` frames of a stack, which is the next to be filled. */
+static __attribute__((noinline)) int begin_filling(struct nm_engine *e, const struct nm_stack *s,
+						   size_t frames, uint32_t *ret_object)
 {
 	struct nm_filling *f = &e->resolver.filling;
 	struct nm_chain calls = {0};
 	uint32_t context, chain;
 
-	if (f->object && f->count == frames && !memcmp(f->frames, s->frames.at, frames * sizeof *f->frames)) {
-		*ret_object = f->object;
-		return 0;
-	}
 	nm_chain_add_stack(&calls, s, frames, e->space.objects.at);
 	chain = e->options.heap_chains ? s->frames.at[frames - 1].context + 1 : 0;
 	if (nm_contexts_get(&e->contexts, calls.pcs, calls.count, &context) ||
@@ -214,6 +211,18 @@ static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t fra
 		f->count = frames;
 		f->object = *ret_object;
 	}
+	return 0;
+}
+
+/* The same, which may be the one that is being filled. */
+static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t frames, uint32_t *ret_object)
+{
+	const struct nm_filling *f = &e->resolver.filling;
+
+	if (!f->object || f->count != frames ||
+	    memcmp(f->frames, s->frames.at, frames * sizeof *f->frames) != 0)
+		return begin_filling(e, s, frames, ret_object);
+	*ret_object = f->object;
 	return 0;
 }
 
