@@ -110,10 +110,15 @@ int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames
 	status = by_call < 0 ? by_call
 			     : write_view(profile, "counts", by_call ? "context_counts" : "counts", of_code,
 					  frames, sql, err);
-	for (size_t i = 0; i < sizeof views / sizeof *views && !status; i++)
-		if (!by_call || strcmp(views[i].view, "cells")) /* which know no calls */
-			status = write_view(profile, views[i].view, views[i].view, views[i].columns, frames,
-					    sql, err);
+	for (size_t i = 0; i < sizeof views / sizeof *views && !status; i++) {
+		const char *view = views[i].view;
+		int is_there = nm_profile_has(profile, view, err); /* later versions have more */
+
+		if (is_there < 0)
+			status = is_there;
+		else if (is_there && (!by_call || strcmp(view, "cells"))) /* which know no calls */
+			status = write_view(profile, view, view, views[i].columns, frames, sql, err);
+	}
 	if (nm_memstream_close(sql, &text) && !status)
 		status = nm_fail_memory(err);
 	if (!status)

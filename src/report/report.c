@@ -303,6 +303,21 @@ int nm_table_show(struct nm_table *table, const char *report, const char *level,
 	return status ? nm_fail_memory(err) : 0;
 }
 
+/* Behind the rows of text: what they come to. */
+static void print_total(const struct nm_table *table, FILE *out)
+{
+	int64_t misses = 0;
+	double share = 0;
+
+	for (size_t row = 0; row < table->row_count; row++) {
+		misses += nm_table_named(table, row, "misses")->integer;
+		share += nm_table_named(table, row, "share")->real;
+	}
+	fprintf(out, "\ntotal of %zu rows: ", table->row_count);
+	nm_print_grouped(misses, out);
+	fprintf(out, " misses, %.1f %%\n", share);
+}
+
 int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 		  const struct nm_report_request *request, const struct nm_style *style, FILE *out,
 		  struct nm_error *err)
@@ -327,6 +342,8 @@ int nm_report_run(const struct nm_report *report, struct nm_profile *profile,
 			status = nm_table_show(&filled.table, request->by ? request->by : report->name,
 					       report->all_levels ? NULL : selection.request.level, style,
 					       out, err);
+		if (!status && report->has_total && style->format == NM_FORMAT_TEXT)
+			print_total(&filled.table, out);
 	}
 	nm_report_table_done(&filled);
 	nm_selection_done(&selection);

@@ -20,6 +20,7 @@ struct nm_report {
 	const char *ties;   /* SQL: what orders rows that agree in it */
 	const char *sql;    /* parameters ?1: the level or NULL; ?2: the process or NULL */
 	int all_levels;     /* all levels unless the user names one */
+	int has_total;      /* text tells what the rows come to */
 	int needs_contexts; /* call chains */
 	int needs_strides;
 	int needs_fields;           /* of a ranking: leaves out rows without a field */

@@ -8,7 +8,7 @@
 #include "viewer.h"
 
 struct evictions_options {
-	const char *input, *level, *evictor, *victim, *sort, *process;
+	const char *input, *level, *evictor, *victim, *function, *sort, *process;
 	int64_t limit, width;
 	int sets, format, frame;
 };
@@ -22,6 +22,8 @@ static const struct nm_option options[] = {
      offsetof(struct evictions_options, evictor), NULL},
     {"victim", 'v', "OBJECT", "the source lines where this object is evicted", NM_OPTION_TEXT,
      offsetof(struct evictions_options, victim), NULL},
+    {"function", 'F', "NAME", "the source lines of this function that evict others", NM_OPTION_TEXT,
+     offsetof(struct evictions_options, function), NULL},
     {"sets", 0, NULL, "the cache sets with these evictions (record --sets)", NM_OPTION_FLAG,
      offsetof(struct evictions_options, sets), NULL},
     {"sort", 's', "ORDER", "sort objects by lost, took or self (lost); lines and sets by a CSV column",
@@ -48,6 +50,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 
 	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
 		return status;
+	if (o.function && o.sets)
+		return nm_usage(self, "--function shows lines and --sets sets: choose one");
 	if (operands.count)
 		return nm_usage(self, "name objects with --evictor and --victim, not \"%s\"", operands.at[0]);
 	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
@@ -57,6 +61,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 						.process = o.process,
 						.evictor = o.evictor,
 						.victim = o.victim,
+						.function = o.function,
 						.sort = o.sort,
 						.limit = o.limit,
 						.by_set = o.sets,

@@ -37,6 +37,7 @@ enum { EVICTOR = 0, VICTIM = 5, PREFETCHES = 12, COLUMNS = sizeof columns / size
 static char *lines_query(const struct nm_selection *selection)
 {
 	const struct nm_name_pattern *evictor = &selection->object, *victim = &selection->function;
+	const struct nm_name_pattern *function = &selection->file;
 	char *sql;
 
 	if (asprintf(
@@ -45,9 +46,10 @@ static char *lines_query(const struct nm_selection *selection)
 		"sum(count) AS count, 100.0 * sum(count) / sum(sum(count)) OVER () AS share, "
 		"sum(%s) AS prefetches FROM evictions WHERE level = ?1 AND "
 		"(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
-		"(?5 IS NULL OR victim %s ?5) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+		"(?5 IS NULL OR victim %s ?5) AND (?6 IS NULL OR function %s ?6) "
+		"GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
 		selection->has_prefetches ? "prefetches" : "0", evictor->pattern ? evictor->operator_ : "=",
-		victim->pattern ? victim->operator_ : "=") < 0)
+		victim->pattern ? victim->operator_ : "=", function->pattern ? function->operator_ : "=") < 0)
 		return NULL;
 	return sql;
 }
@@ -64,9 +66,11 @@ static int count_lines(struct nm_profile *profile, const struct nm_selection *se
 
 	if (asprintf(&sql,
 		     "SELECT sum(count) FROM evictions WHERE level = ?1 AND (?2 IS NULL OR process = ?2) AND "
-		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5)",
+		     "(?4 IS NULL OR evictor %s ?4) AND (?5 IS NULL OR victim %s ?5) AND "
+		     "(?6 IS NULL OR function %s ?6)",
 		     evictor ? selection->object.operator_ : "=",
-		     victim ? selection->function.operator_ : "=") < 0)
+		     victim ? selection->function.operator_ : "=",
+		     selection->file.pattern ? selection->file.operator_ : "=") < 0)
 		return nm_fail_memory(err);
 	status = nm_profile_query(profile, sql, &rows, err);
 	free(sql);
@@ -75,6 +79,7 @@ static int count_lines(struct nm_profile *profile, const struct nm_selection *se
 		nm_rows_bind_text(rows, 2, selection->request.process);
 		nm_rows_bind_text(rows, 4, evictor);
 		nm_rows_bind_text(rows, 5, victim);
+		nm_rows_bind_text(rows, 6, selection->file.pattern);
 		status = nm_rows_next(rows, err);
 		if (status > 0)
 			*ret_count = nm_rows_bounded(rows, 0);
@@ -149,7 +154,7 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 		     const struct nm_style *style, FILE *out, struct nm_error *err)
 {
 	static const char objects[] = "SELECT object AS name FROM objects";
-	int is_matrix = !request->evictor && !request->victim && !request->by_set;
+	int is_matrix = !request->evictor && !request->victim && !request->function && !request->by_set;
 	const struct nm_report_request r = {.level = request->level,
 					    .process = request->process,
 					    .sort = request->sort,
@@ -168,6 +173,10 @@ int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_reque
 	if (!status)
 		status =
 		    nm_match_name(profile, "object", request->victim, objects, 0, &selection.function, err);
+	if (!status)
+		status =
+		    nm_match_name(profile, "function", request->function,
+				  "SELECT DISTINCT function AS name FROM evictions", 0, &selection.file, err);
 	if (!status && is_matrix)
 		status = nm_eviction_matrix(profile, &selection, style, out, err);
 	else if (!status && request->by_set)
