@@ -20,6 +20,14 @@ static void csv_text(const char *text, FILE *out)
 	fputc(',', out);
 }
 
+static void references(const struct nm_curve *c, const char *unknown, FILE *out)
+{
+	if (c->references)
+		fprintf(out, "%" PRId64, c->references);
+	else
+		fputs(unknown, out);
+}
+
 int nm_curves_csv(struct nm_curves *curves, const struct nm_curve_request *request, FILE *out)
 {
 	fputs(
@@ -39,8 +47,10 @@ int nm_curves_csv(struct nm_curves *curves, const struct nm_curve_request *reque
 			csv_text(c->name, out);
 			csv_text(c->method, out);
 			csv_text(c->policy, out);
-			fprintf(out, "%.0f,%.10g,%.10g,%.10g,%" PRId64 ",%" PRId64 ",%.10g\n", p->bytes,
-				p->ratio, p->low, p->high, c->samples, c->references, c->cold_ratio);
+			fprintf(out, "%.0f,%.10g,%.10g,%.10g,%" PRId64 ",", p->bytes, p->ratio, p->low,
+				p->high, c->samples);
+			references(c, "", out);
+			fprintf(out, ",%.10g\n", c->cold_ratio);
 		}
 	}
 	return 0;
@@ -87,8 +97,9 @@ static int json_curve(const struct nm_curves *curves, const struct nm_curve *c, 
 	    json_text("name", c->name, out) || json_text("method", c->method, out) ||
 	    json_text("policy", c->policy, out))
 		return NM_ENOMEM;
-	fprintf(out, "\"references\":%" PRId64 ",\"samples\":%" PRId64 ",\"cold_ratio\":%.10g,\"points\":[",
-		c->references, c->samples, c->cold_ratio);
+	fputs("\"references\":", out);
+	references(c, "null", out);
+	fprintf(out, ",\"samples\":%" PRId64 ",\"cold_ratio\":%.10g,\"points\":[", c->samples, c->cold_ratio);
 	for (size_t k = 0; k < c->points.count; k++) {
 		const struct nm_curve_point *p = &c->points.at[k];
 

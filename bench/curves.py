@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""curves.py - how right miss-ratio curves are, and what they cost.
+
+    bench/curves.py accuracy        estimates beside simulated caches (docs/curves-evaluation.md), some ten minutes
+    bench/curves.py cost            time of sampled recordings and of --distances
+    options: --only PROGRAMS, --scale N, --rounds N, --nearmiss FILE, --svg FILE, --from FILE
+
+Accuracy repeats the evaluation of the StatCache paper (Berg and Hagersten, ISPASS 2004): lines of 32 bytes, 2 KB to 4 MB.
+One run of each program simulates fully associative caches of random replacement, counts exact stack distances (fully
+associative LRU), and writes a trace, from which estimates are made at each rate.  A second run is a sampled recording.  An error is the
+absolute difference of two miss ratios without cold misses.  What an interval should hold is the simulated miss ratio with
+them.
+"""
+
+import argparse
+import json
+import math
+import os
+import random
+import sqlite3
+import statistics
+import subprocess
+import sys
+
+import run
+import workloads
+
+SIZES = [1 << n for n in range(11, 23)]  # 2 KB ... 4 MB
+LINE = 32
+METHODS = ["statcache", "statstack", "shards"]
+RATES = ["1e-2", "1e-3", "1e-4"]
+RECORDED_RATE = "1e-3"
+PROGRAMS = ["gzip", "bzip2", "xz", "sqlite3", "jq", "python3", "troff", "perl", "mawk", "tree", "hash", "graph", "sparse",
+            "stencil", "sat", "tsort"]
+
+
+# ---- recordings ------------------------------------------------------------------------------------
+
+
+def run_nearmiss(argv, workload=None):
+    with open(workload and workload.stdin or os.devnull, "rb") as stdin:
+        done = subprocess.run([*argv, *(["--", *workload.argv] if workload else [])], stdin=stdin, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, env=workloads.ENVIRONMENT)
+    if done.returncode:
+        sys.exit(f"curves.py: {' '.join(argv)}: {done.stderr.decode()}")
+
+
+def record_all(nearmiss, workload):
+    caches = [word for size in SIZES for word in ("--cache", f"L1d={size},full,{LINE},policy=random")]
+    run_nearmiss([nearmiss, "record", "-q", "-o", "truth.nmp", *caches, "--distances", "-t", "truth.nmt"], workload)
+    for rate in RATES:
+        estimates = ",".join(f"{method}@{rate}" for method in METHODS)
+        run_nearmiss([nearmiss, "replay", "-q", "-o", f"{rate}.nmp", "--cache", f"L1d=32K,8,{LINE}", "--estimate", estimates,
+                      "truth.nmt"])
+    run_nearmiss([nearmiss, "record", "-q", "-o", "sampled.nmp", "--sample", f"{RECORDED_RATE},line={LINE}"], workload)
+
+
+# ---- curves of profiles ----------------------------------------------------------------------------
+
+
+def value_at(points, size):
+    """Of a curve of steps: the last point that is not larger."""
+    below = [p for p in points if p[0] <= size]
+    return below[-1][1:] if below else (1.0, 1.0, 1.0, 0.0)
+
+
+def curves_of(profile, scope):
+    """(method, name) -> [(size, miss ratio, low, high, cold ratio)]"""
+    found = {}
+    with sqlite3.connect(profile) as db:
+        for method, name, *point in db.execute(
+                "SELECT method, name, size, miss_ratio, low, high, cold_ratio FROM curve WHERE scope = ? "
+                "AND miss_ratio IS NOT NULL ORDER BY size", (scope,)):
+            found.setdefault((method, name), []).append(point)
+    db.close()
+    return found
+
+
+def simulated(profile, scope):
+    """name -> size -> (miss ratio, cold ratio) of the caches with random replacement."""
+    name = "l.process" if scope == "total" else "c.object"
+    sums = ("sum(c.read_misses + c.write_misses), sum(c.cold), sum(c.reads + c.writes)")
+    found = {}
+    with sqlite3.connect(profile) as db:
+        for level_size, key, misses, cold, references in db.execute(
+                f"SELECT l.size, {name}, {sums} FROM counts c JOIN levels l ON l.level = c.level AND l.process = c.process "
+                f"GROUP BY 1, 2"):
+            if references:
+                found.setdefault(key, {})[level_size] = (misses / references, cold / references, misses)
+    db.close()
+    return found
+
+
+def heavy(truth):
+    """Objects with at least a hundredth of the misses of the cache in the middle of the sizes."""
+    middle = SIZES[len(SIZES) // 2]
+    misses = {name: sizes[middle][2] for name, sizes in truth.items() if middle in sizes}
+    total = sum(misses.values())
+    return [name for name, n in misses.items() if total and n >= total / 100]
+
+
+def compare(points, truth):
+    """[(size, error, whether the interval holds the truth)]"""
+    rows = []
+    for size in SIZES:
+        ratio, low, high, cold = value_at(points, size)
+        true, true_cold = truth[size][:2]
+        rows.append((size, abs((ratio - cold) - (true - true_cold)), low <= true <= high))
+    return rows
+
+
+def exact_truth(points):
+    return {size: (value_at(points, size)[0], value_at(points, size)[3], 0) for size in SIZES}
+
+
+def truth_of(method, name, random_truth, exact):
+    """Random replacement or LRU, whichever the method estimates."""
+    if method.startswith("statcache"):
+        return random_truth.get(name)
+    points = exact.get(name)
+    return exact_truth(points) if points else None
+
+
+def estimates_of(scope):
+    """(method and rate, name) -> points"""
+    found = {}
+    for rate in RATES:
+        found.update({(f"{method} {rate}", name): points for (method, name), points in curves_of(f"{rate}.nmp", scope).items()})
+    found.update({(f"{method} recorded at {RECORDED_RATE}", name): points
+                  for (method, name), points in curves_of("sampled.nmp", scope).items()})
+    return found
+
+
+def evaluate_scope(scope):
+    """method -> [rows of compare] of the scope's names."""
+    random_truth = simulated("truth.nmp", scope)
+    exact = {name: points for (method, name), points in curves_of("truth.nmp", scope).items() if method == "exact"}
+    names = heavy(random_truth) if scope == "object" else list(random_truth)
+    found = {}
+    for (method, name), points in estimates_of(scope).items():
+        truth = truth_of(method, name, random_truth, exact)
+        if name in names and truth and all(size in truth for size in SIZES):
+            found.setdefault(method, []).append(compare(points, truth))
+    return found
+
+
+def evaluate(nearmiss, workload):
+    record_all(nearmiss, workload)
+    with sqlite3.connect("truth.nmp") as db:
+        references, = db.execute("SELECT sum(refs) FROM processes").fetchone()
+    db.close()
+    truth = simulated("truth.nmp", "total")
+    process = next(iter(truth))
+    curves = {method: points for (method, name), points in estimates_of("total").items() if name == process}
+    return {"references": references, "total": evaluate_scope("total"), "object": evaluate_scope("object"),
+            "simulated": truth[process], "curves": curves}
+
+
+# ---- tables ----------------------------------------------------------------------------------------
+
+
+def errors(rows):
+    return [error for _, error, _ in rows]
+
+
+def methods_of(results, scope):
+    return sorted({method for r in results.values() for method in r[scope]})
+
+
+def total_table(results):
+    methods = methods_of(results, "total")
+    rows = [["program", "references"] + methods]
+    for name, r in results.items():
+        cells = [errors(r["total"][m][0]) if m in r["total"] else [] for m in methods]
+        rows.append([name, f"{r['references'] / 1e6:.0f} M"] +
+                    [f"{statistics.mean(c):.4f} / {max(c):.3f}" if c else "-" for c in cells])
+    every = [[e for r in results.values() if m in r["total"] for e in errors(r["total"][m][0])] for m in methods]
+    rows.append(["all", ""] + [f"{statistics.mean(c):.4f} / {max(c):.3f}" for c in every])
+    return rows
+
+
+def summary_table(results):
+    rows = [["method", "mean error", "largest", "in the interval, %", "objects", "mean error", "largest"]]
+    for m in methods_of(results, "total"):
+        total = [row for r in results.values() for rows_ in r["total"].get(m, []) for row in rows_]
+        objects = [rows_ for r in results.values() for rows_ in r["object"].get(m, [])]
+        per_object = [e for rows_ in objects for e in errors(rows_)]
+        rows.append([m, f"{statistics.mean(errors(total)):.4f}", f"{max(errors(total)):.3f}",
+                     f"{100 * statistics.mean(held for _, _, held in total):.0f}", str(len(objects)),
+                     f"{statistics.mean(per_object):.4f}" if per_object else "-",
+                     f"{max(per_object):.3f}" if per_object else "-"])
+    return rows
+
+
+# ---- the picture -----------------------------------------------------------------------------------
+
+PANEL, GAP, ACROSS = (210, 130), (58, 52), 4
+
+
+def panel(name, r, left, top):
+    """One program: simulated points, and what StatCache says at 1e-3."""
+    top_ratio = max([s[0] - s[1] for s in map(tuple, r["simulated"].values())] + [1e-4])
+    x = lambda size: left + PANEL[0] * math.log2(size / SIZES[0]) / math.log2(SIZES[-1] / SIZES[0])
+    y = lambda ratio: top + PANEL[1] * (1 - min(1, ratio / top_ratio / 1.08))
+    method = "statcache 1e-3" if "statcache 1e-3" in r["curves"] else None
+    out = [f'<text x="{left}" y="{top - 8}" font-weight="bold">{name}</text>',
+           f'<path d="M{left} {top}V{top + PANEL[1]}H{left + PANEL[0]}" fill="none" stroke="#222"/>',
+           f'<text x="{left - 4}" y="{y(top_ratio) + 4:.0f}" text-anchor="end">{100 * top_ratio:.2g} %</text>',
+           f'<text x="{left - 4}" y="{top + PANEL[1]}" text-anchor="end">0</text>']
+    out += [f'<text x="{x(s):.0f}" y="{top + PANEL[1] + 14}" text-anchor="middle">{t}</text>'
+            for s, t in ((2048, "2K"), (32768, "32K"), (524288, "512K"), (4194304, "4M"))]
+    if method:
+        points = [(s, value_at(r["curves"][method], s)) for s in [SIZES[0] * 2 ** (k / 8) for k in range(89)]]
+        out.append('<path fill="none" stroke="#d55e00" stroke-width="1.6" d="M' +
+                   "L".join(f"{x(s):.1f} {y(p[0] - p[3]):.1f}" for s, p in points) + '"/>')
+    out += [f'<circle cx="{x(int(s)):.1f}" cy="{y(p[0] - p[1]):.1f}" r="2.6" fill="none" stroke="#000"/>'
+            for s, p in r["simulated"].items()]
+    return "\n".join(out)
+
+
+def picture(results):
+    rows = -(-len(results) // ACROSS)
+    width, height = ACROSS * (PANEL[0] + GAP[0]) + 20, rows * (PANEL[1] + GAP[1]) + 40
+    panels = [panel(name, r, GAP[0] + (n % ACROSS) * (PANEL[0] + GAP[0]), 50 + (n // ACROSS) * (PANEL[1] + GAP[1]))
+              for n, (name, r) in enumerate(results.items())]
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+            f'font-family="Helvetica, Arial, \'DejaVu Sans\', sans-serif" font-size="10.5" fill="#222">\n'
+            f'<rect width="100%" height="100%" fill="#fff"/>\n'
+            f'<text x="{GAP[0]}" y="20" font-size="13">Miss ratio without cold misses against cache size, random replacement: '
+            f'circles simulated, lines StatCache at 1e-3</text>\n' + "\n".join(panels) + "\n</svg>\n")
+
+
+def accuracy(options, nearmiss):
+    if options.stored:
+        with open(options.stored, encoding="utf-8") as f:
+            results = json.load(f)
+    else:
+        programs, _ = workloads.make(options.work, options.scale, ("tools", "pointers", "arrays", "objects"))
+        wanted = options.only.split(",") if options.only else PROGRAMS
+        results = {}
+        for w in programs:
+            if w.name in wanted:
+                print(f"{w.name} ...", end=" ", file=sys.stderr, flush=True)
+                results[w.name] = evaluate(nearmiss, w)
+                with open("curves.json", "w", encoding="utf-8") as f:
+                    json.dump(results, f)
+        print(file=sys.stderr)
+    if options.svg:
+        with open(options.svg, "w", encoding="utf-8") as f:
+            f.write(picture(results))
+    print(run.render(summary_table(results), "markdown"))
+    print(run.render(total_table(results), "markdown"))
+
+
+# ---- cost ------------------------------------------------------------------------------------------
+
+
+def cost(options, nearmiss):
+    valgrind = run.find_valgrind()
+    spec = ["--cache", run.SPEC, "-q", "-o", "cost.nmp"]
+    table = {"native": [], "none": [valgrind, "-q", "--tool=none"],
+             "sampled": [nearmiss, "record", *spec, "--sample", "1e-4", "--"],
+             "record": [nearmiss, "record", *spec, "--"],
+             "distances": [nearmiss, "record", *spec, "--distances", "--"]}
+    programs, _ = workloads.make(options.work, options.scale, ("tools", "pointers", "arrays", "objects"))
+    programs = [w for w in programs if not options.only or w.name in options.only.split(",")]
+    names = os.path.join(os.getcwd(), "names")
+    lots = random.Random(0)
+    rows = [["program", "sampled / none, wall", "CPU", "sampled / native, wall", "--distances / record, wall", "CPU"]]
+    for w in programs:
+        rounds = []
+        for before in list(table.values())[2:]:  # names are kept from here on
+            run.measure(before + w.argv, w.stdin, before[0], names)
+        for _ in range(options.rounds):
+            rounds.append({name: run.measure(table[name] + w.argv, w.stdin, "", names)
+                           for name in lots.sample(list(table), len(table))})
+        ratio = lambda a, b, what: statistics.median(r[a][what] / r[b][what] for r in rounds)
+        rows.append([w.name] + [ratio(*of) for of in (("sampled", "none", "wall"), ("sampled", "none", "cpu"),
+                                                      ("sampled", "native", "wall"), ("distances", "record", "wall"),
+                                                      ("distances", "record", "cpu"))])
+        print(" ".join(f"{c:.2f}" if isinstance(c, float) else c for c in rows[-1]), file=sys.stderr, flush=True)
+    rows.append(["median"] + [statistics.median(row[n] for row in rows[1:]) for n in range(1, 6)])
+    print(run.render([[f"{c:.2f}" if isinstance(c, float) else c for c in row] for row in rows], "markdown"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="How right miss-ratio curves are, and what they cost.")
+    parser.add_argument("what", choices=["accuracy", "cost"])
+    parser.add_argument("--only", help="programs, separated by commas")
+    parser.add_argument("--scale", type=float, default=None, help="of the inputs (0.25 for accuracy, 1 for cost)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
+    parser.add_argument("--work", default=os.path.join(run.TOP, "build-bench"), help="folder for inputs and outputs")
+    parser.add_argument("--svg", type=os.path.abspath, help="where the picture goes")
+    parser.add_argument("--from", dest="stored", type=os.path.abspath, help="tables of stored results (curves.json)")
+    options = parser.parse_args()
+    nearmiss = run.find_nearmiss(options.nearmiss)
+    options.scale = options.scale or (0.25 if options.what == "accuracy" else 1.0)
+    (accuracy if options.what == "accuracy" else cost)(options, nearmiss)
+
+
+if __name__ == "__main__":
+    main()
