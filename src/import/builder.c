@@ -125,9 +125,20 @@ int nm_builder_access(struct nm_builder *b, uint64_t address, unsigned size, uns
 
 /* ---- what stands around them ---- */
 
+/* Another thread may begin later in the trace, and have run beside those that are known. */
+static int expect_thread(struct nm_builder *b)
+{
+	return nm_wire_sync_event_encode(
+	    &b->words, &(struct nm_wire_sync_event){NM_WIRE_SYNC_CREATE, b->thread_of.count + 1});
+}
+
 int nm_builder_thread(struct nm_builder *b, uint64_t thread)
 {
-	return nm_builder_flush(b) || switch_thread(b, thread) ? NM_ENOMEM : 0;
+	const size_t known = b->thread_of.count;
+
+	if (nm_builder_flush(b) || switch_thread(b, thread))
+		return NM_ENOMEM;
+	return b->thread_of.count > known && expect_thread(b) ? NM_ENOMEM : 0;
 }
 
 int nm_builder_place(struct nm_builder *b, uint64_t pc, const char *function, const char *file, uint32_t line)

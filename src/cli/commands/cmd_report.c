@@ -21,7 +21,7 @@ static const struct nm_option options[] = {
      offsetof(struct report_options, level), NULL},
     {"sort", 's', "COLUMN", "sort by a column, named as in the CSV output (misses)", NM_OPTION_TEXT,
      offsetof(struct report_options, sort), NULL},
-    {"by", 'b', "KEYS", "group by some of process,thread,level,function,file,line,object,type",
+    {"by", 'b', "KEYS", "group by some of process,thread,core,level,function,file,line,object,type",
      NM_OPTION_TEXT, offsetof(struct report_options, by), NULL},
     {"object", 'o', "NAME", "only this object, or those of a pattern such as 'heap *'", NM_OPTION_TEXT,
      offsetof(struct report_options, object), NULL},

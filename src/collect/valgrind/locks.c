@@ -47,6 +47,7 @@ static const struct function {
     {"pthread_spin_lock", TAKE, ARGUMENT},
     {"pthread_spin_trylock", TRY, ARGUMENT},
     {"pthread_spin_unlock", GIVE, ARGUMENT},
+    {"pthread_spin_init", GIVE, ARGUMENT}, /* the C library's name for the same code */
     {"pthread_rwlock_rdlock", SHARE, ARGUMENT},
     {"pthread_rwlock_tryrdlock", TRY_SHARE, ARGUMENT},
     {"pthread_rwlock_timedrdlock", TRY_SHARE, ARGUMENT},

@@ -27,19 +27,22 @@
 #include "memstream.h"
 #include "report_priv.h"
 
-enum { PROCESS, THREAD, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
+enum { PROCESS, THREAD, CORE, LEVEL, FUNCTION, SOURCE, LINE, OBJECT, TYPE, FIELD, KEYS };
 
 static const struct {
 	const char *name, *from;
-} keys[KEYS] = {[PROCESS] = {"process", "counts.process"},
-		[THREAD] = {"thread", "counts.thread"},
-		[LEVEL] = {"level", "w.level"},
-		[FUNCTION] = {"function", "counts.function"},
-		[SOURCE] = {"file", "counts.file"},
-		[LINE] = {"line", "counts.line"},
-		[OBJECT] = {"object", "counts.object"},
-		[TYPE] = {"type", "o.type"},
-		[FIELD] = {"field", "counts.field"}};
+} keys[KEYS] = {
+    [PROCESS] = {"process", "counts.process"},
+    [THREAD] = {"thread", "counts.thread"},
+    [CORE] = {"core", "coalesce((SELECT threads.core FROM threads WHERE threads.process = counts.process AND "
+		      "threads.thread = counts.thread), 0)"},
+    [LEVEL] = {"level", "w.level"},
+    [FUNCTION] = {"function", "counts.function"},
+    [SOURCE] = {"file", "counts.file"},
+    [LINE] = {"line", "counts.line"},
+    [OBJECT] = {"object", "counts.object"},
+    [TYPE] = {"type", "o.type"},
+    [FIELD] = {"field", "counts.field"}};
 
 struct query_builder {
 	struct nm_query *query;
@@ -200,7 +203,7 @@ static void put_figures(struct query_builder *b)
 
 static int has_evictor(const struct query_builder *b)
 {
-	return b->has[OBJECT] && b->has[LINE] && b->has[FUNCTION] && !b->has[THREAD];
+	return b->has[OBJECT] && b->has[LINE] && b->has[FUNCTION] && !b->has[THREAD] && !b->has[CORE];
 }
 
 static void put_evictor(struct query_builder *b)
