@@ -14,7 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.chdir(TOP)
 folders = [d for d in glob.glob("src/*/") + glob.glob("src/*/*/") if "collect" not in d] + ["src/collect/nest/"]
 inside = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Iinclude"]
-inside += ["-I" + room for room in folders]
+inside += ["-I" + folder for folder in folders]
 alone = {"c99": ["gcc", "-std=c99", "-pedantic"], "c11": ["gcc", "-std=c11", "-pedantic"], "c++": ["g++", "-xc++"]}
 
 

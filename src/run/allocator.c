@@ -8,7 +8,7 @@
  * need; untouched pages cost nothing.
  *
  * malloc serves blocks of any size from this heap, and calloc then has to clear them.  Sparse tables are
- * mappings of their own instead (src/base/lazy_array.h).
+ * mappings of their own instead (src/base/data/lazy_array.h).
  *
  * Dropped: populating the first 44 MB with small pages, which took longer than the faults.
  */

@@ -2,7 +2,7 @@
  *
  * limits.c - logs where a system call fails because of a limit of Valgrind of which Valgrind itself says nothing.
  *
- * The recorder looks for these lines in the log when the program has ended (src/run/collector_log.c).
+ * The recorder looks for these lines in the log when the program has ended (src/run/launch/collector_log.c).
  */
 #include "tool.h"
 
