@@ -229,6 +229,9 @@ static const char *const geometries[] = {
     "L1d=2K,8,64:L2=6K,full,64",
     "L1i=1K,2,32:L1d=1K,4,64:L2=4K,8,64",
     "L1i=1K,4,64:L1d=2K,8,64:L2=6K,12,64:L3=16K,16,64",
+    "L1d=2K,8,64:L2=6K,12,64:L3=16K,16,64",
+    "L1d=2K,8,64:L2=512,2,64:L3=16K,16,64", /* much that leaves the first is not in the second */
+    "L1d=2K,8,64,policy=fifo:L2=4K,8,64:L3=16K,16,64",
     /* replacement */
     "L1d=1K,4,32,policy=fifo",
     "L1d=2K,8,64,policy=lru,index=xor",
