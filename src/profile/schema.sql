@@ -675,3 +675,17 @@ CREATE VIEW numa AS
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object
 	WHERE l.nodes > 1;
+
+-- What stack distances predict of objects in sets that lines fall into at random, beside what was simulated.
+CREATE VIEW predictions AS
+	SELECT p.name AS process, l.name AS level, n.text AS object, f.value AS predicted, c.misses AS misses,
+		c.refs AS refs, 1.0 * (f.value - c.misses) / nullif(c.refs, 0) AS error
+	FROM process p
+	CROSS JOIN pass_figure f ON f.process = p.id AND f.pass = 'predicted misses'
+	CROSS JOIN level l ON l.process = p.id AND l.name = f.name
+	CROSS JOIN (
+		SELECT d.level AS level, x.object AS object, sum(d.read_misses + d.write_misses) AS misses,
+			sum(d.reads + d.writes) AS refs
+		FROM cell d CROSS JOIN place x ON x.id = d.place GROUP BY d.level, x.object) c
+		ON c.level = l.id AND c.object = f.object
+	LEFT JOIN text n ON n.id = f.object;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * distances_test.c - stack and reuse distances beside a twin that looks back over the whole stream for each touch; bins.
+ * distances_test.c - stack and reuse distances beside a twin that looks back over the whole stream for each touch; bins; sets.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include "bins.h"
 #include "numbers.h"
+#include "set_associative.h"
 #include "stack.h"
 #include "tally.h"
 #include "timeline.h"
@@ -251,11 +253,99 @@ static void test_tally(void **state)
 	nm_tally_free(tally);
 }
 
+/* Lines fall into the set one after another. */
+static double twin_miss(unsigned distance, double sets, unsigned ways)
+{
+	enum { MOST = 40 };
+	double chance[MOST + 1] = {1}, hit = 0; /* of so many in the set, MOST or more */
+
+	assert_true(ways < MOST);
+	for (unsigned i = 0; i < distance; i++) {
+		chance[MOST] += chance[MOST - 1] / sets;
+		for (unsigned k = MOST - 1; k > 0; k--)
+			chance[k] = chance[k] * (1 - 1 / sets) + chance[k - 1] / sets;
+		chance[0] *= 1 - 1 / sets;
+	}
+	for (unsigned k = 0; k < ways; k++)
+		hit += chance[k];
+	return 1 - hit;
+}
+
+static void test_set_associative(void **state)
+{
+	static const unsigned sets[] = {2, 64, 1024}, ways[] = {1, 2, 8, 16};
+
+	(void)state;
+	for (unsigned d = 0; d < 3000; d = d * 5 / 4 + 1)
+		for (unsigned i = 0; i < 3; i++)
+			for (unsigned k = 0; k < 4; k++)
+				assert_true(fabs(nm_set_associative_miss(d, sets[i], ways[k]) -
+						 twin_miss(d, sets[i], ways[k])) < 1e-9);
+	assert_true(nm_set_associative_miss(7, 1, 8) == 0 && nm_set_associative_miss(8, 1, 8) == 1);
+	assert_true(nm_set_associative_miss(UINT64_C(1) << 40, 64, 8) == 1);
+}
+
+/* Knees where theory puts them: a chase over n nodes in a random cycle hits nowhere below n lines and everywhere from there on;
+ * probes of a hash table of n lines miss 1 - C/n of the time. */
+static void test_knees(void **state)
+{
+	enum { NODES = 5000, STEPS = 200000 };
+	static uint32_t next[NODES];
+	struct nm_stack *chase = nm_stack_new(0), *probes = nm_stack_new(0);
+	const struct nm_touch *touches;
+	uint64_t knee = 0, other = 0, within[2] = {0}, warm = 0, at = 0;
+	size_t count;
+
+	(void)state;
+	rng_state = 9;
+	for (uint32_t i = 0; i < NODES; i++)
+		next[i] = i;
+	for (uint32_t i = NODES - 1; i > 0; i--) { /* Sattolo: one cycle */
+		uint32_t k = (uint32_t)below(i), swap = next[i];
+
+		next[i] = next[k];
+		next[k] = swap;
+	}
+	for (uint64_t i = 0; i < STEPS; i++) {
+		at = next[at];
+		if (!nm_stack_touch(chase, at, i + 1, 1) && i + 1 < STEPS)
+			continue;
+		assert_int_equal(nm_stack_resolve(chase, &touches, &count), 0);
+		for (size_t k = 0; k < count; k++)
+			*(touches[k].stack == NODES - 1 ? &knee : &other) += 1;
+	}
+	assert_int_equal(other, NODES); /* cold ones */
+	assert_int_equal(knee, STEPS - NODES);
+	for (uint64_t i = 0, last = UINT64_MAX; i < STEPS; i++) {
+		at = below(NODES);
+		if (at == last)
+			nm_stack_touch_again(probes, i + 1, 1);
+		if (at == last || (last = at, !nm_stack_touch(probes, at, i + 1, 1) && i + 1 < STEPS))
+			continue;
+		assert_int_equal(nm_stack_resolve(probes, &touches, &count), 0);
+		for (size_t k = 0; k < count; k++) {
+			warm += touches[k].stack != NM_STACK_COLD;
+			within[0] += touches[k].stack < NODES / 4;
+			within[1] += touches[k].stack < NODES / 2;
+		}
+	}
+	assert_true(fabs((double)within[0] / (double)warm - 0.25) < 0.01);
+	assert_true(fabs((double)within[1] / (double)warm - 0.5) < 0.01);
+	nm_stack_free(chase);
+	nm_stack_free(probes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_stack),    cmocka_unit_test(test_renumbering), cmocka_unit_test(test_limit),
-	    cmocka_unit_test(test_timeline), cmocka_unit_test(test_bins),        cmocka_unit_test(test_tally),
+	    cmocka_unit_test(test_set_associative),
+	    cmocka_unit_test(test_knees),
+	    cmocka_unit_test(test_stack),
+	    cmocka_unit_test(test_renumbering),
+	    cmocka_unit_test(test_limit),
+	    cmocka_unit_test(test_timeline),
+	    cmocka_unit_test(test_bins),
+	    cmocka_unit_test(test_tally),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,13 @@
  * References of all threads are one stream.  A reference to the line touched last has distance 0; these are not counted but
  * known at the end: the references of an attribution less those that have another distance.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bins.h"
 #include "pass.h"
+#include "set_associative.h"
 #include "stack.h"
 #include "tally.h"
 
@@ -19,6 +22,7 @@ struct distances {
 	const struct nm_coalesced_table *coalesced;
 	struct nm_stack *stack;
 	struct nm_tally *tally;
+	const struct nm_machine *machine;
 	uint64_t limit;      /* lines; 0: none */
 	unsigned shift;      /* of addresses to lines */
 	uint64_t top;        /* the line touched last */
@@ -46,6 +50,7 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	if (!d)
 		return nm_fail_memory(err);
 	d->coalesced = setup->coalesced;
+	d->machine = options->machine;
 	d->shift = level ? (unsigned)__builtin_ctz(level->line) : DEFAULT_SHIFT;
 	d->limit = options->distance_limit >> d->shift;
 	d->top = UINT64_MAX;
@@ -188,6 +193,49 @@ static void fill(struct nm_result *result, const struct nm_pass_merge *merge, co
 			add(result, (struct nm_result_distance){attr, UINT32_MAX, 0, unit, references[attr]});
 }
 
+/* In the middle of a bin. */
+static double miss_probability(const struct nm_level_spec *level, unsigned bin)
+{
+	if (bin >= NM_BINS)
+		return 1;
+	return nm_set_associative_miss(nm_bin_low(bin) + (nm_bin_high(bin) - nm_bin_low(bin)) / 2,
+				       level->sets, level->ways);
+}
+
+/* Of objects, the misses that their distances predict at the levels with LRU sets, as figures: view `predictions`. */
+static int predict_level(struct nm_result *result, const struct nm_level_spec *level)
+{
+	double *misses = calloc(result->object_count + 1, sizeof *misses);
+	int status = misses ? 0 : NM_ENOMEM;
+
+	for (size_t i = 0; i < result->distance_count && !status; i++) {
+		const struct nm_result_distance *r = &result->distances[i];
+
+		if (r->unit == NM_DISTANCE_LINES)
+			misses[result->attrs[r->attr].object] +=
+			    (double)r->count * miss_probability(level, r->bin);
+	}
+	for (uint32_t o = 0; o < result->object_count && !status; o++)
+		if (misses[o] >= 0.5)
+			status = nm_result_add_figure(result, "predicted misses", level->name, o,
+						      (uint64_t)llround(misses[o]));
+	free(misses);
+	return status;
+}
+
+static int predict(struct nm_result *result, const struct nm_machine *machine)
+{
+	int status = 0;
+
+	for (unsigned i = 0; i < machine->count && machine->cores <= 1 && !status; i++) {
+		const struct nm_level_spec *level = &machine->levels[i];
+
+		if (!level->policy && !level->pages && !*level->plugin && level->side != NM_SIDE_INSTRUCTION)
+			status = predict_level(result, level);
+	}
+	return status;
+}
+
 static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct distances *d = self;
@@ -205,7 +253,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		result->distance_limit = d->limit;
 	}
 	free(references);
-	return references && result->distances ? 0 : NM_ENOMEM;
+	return references && result->distances ? predict(result, d->machine) : NM_ENOMEM;
 }
 
 const struct nm_pass nm_pass_distances = {

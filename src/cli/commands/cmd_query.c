@@ -46,7 +46,7 @@ const struct nm_command nm_cmd_query = {
 	"Views: info, processes, levels, objects, counts, evictions, top_evictors, events, sets,\n"
 	"instructions, code, code_lines, sources, sectors, prefetches, coherence, sharing, contenders,\n"
 	"messages, numa, sites, walks, fields, field_counts, affinity, hot_lines, contexts, context_counts,\n"
-	"buckets, threads, curve, distances, reuses, scope_distances, undebugged, pass_figures, cells, places.\n"
+	"buckets, threads, curve, distances, reuses, scope_distances, predictions, undebugged, pass_figures, cells, places.\n"
 	"nearmiss-query(1) describes their columns.  Example:\n\n"
 	"  nearmiss query \"SELECT object, sum(read_misses + write_misses) AS misses FROM counts\n"
 	"                  WHERE level = 'L1d' GROUP BY object ORDER BY misses DESC LIMIT 10\"\n",

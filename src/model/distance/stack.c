@@ -18,8 +18,7 @@
 enum {
 	MIN_TIMES = 1 << 16,
 	TIMES_A_LINE = 4,
-	AHEAD = 16, /* touches that are fetched before they are resolved */
-	NO_SLOT = NM_RECENT,
+	AHEAD = 16,     /* touches that are fetched before they are resolved */
 	SEEN_LINES = 32 /* a value of nm_map cannot be 64 ones */
 };
 
@@ -92,35 +91,49 @@ void nm_stack_touch_again(struct nm_stack *s, uint64_t reference, uint32_t key)
 	s->recent[0].key = key;
 }
 
+/* Moves the lines before `line` one place down, and the last one out if it is not there.  Returns where it was, or NM_RECENT;
+ * *ret_left is what stood there, or last. */
+static unsigned move_down(struct nm_stack *s, uint64_t line, struct recent *ret_left)
+{
+	uint64_t above = line;
+	struct recent down = {0};
+	unsigned at = 0;
+
+	for (; at < NM_RECENT; at++) {
+		const uint64_t here = s->lines[at];
+		const struct recent r = s->recent[at];
+
+		s->lines[at] = above;
+		s->recent[at] = down;
+		above = here;
+		down = r;
+		if (here == line)
+			break;
+	}
+	*ret_left = down;
+	return at;
+}
+
 int nm_stack_touch(struct nm_stack *s, uint64_t line, uint64_t reference, uint32_t key)
 {
 	struct nm_touch *t = &s->touches[s->count++];
-	unsigned at = 0;
-	uint32_t slot;
+	struct recent left;
+	const unsigned at = move_down(s, line, &left);
 
 	assert(s->count <= NM_STACK_ROOM);
-	while (at < NM_RECENT && s->lines[at] != line)
-		at++;
-	if (at < NM_RECENT) {
-		slot = s->recent[at].slot;
-		*t = (struct nm_touch){.line = line,
-				       .reference = reference,
-				       .stack = at,
-				       .reuse = reference - s->recent[at].last - 1,
-				       .key = key,
-				       .previous = s->recent[at].key,
-				       .slot = NO_SLOT};
-	} else {
-		at = NM_RECENT - 1;
-		slot = s->recent[at].slot;
-		*t = (struct nm_touch){.line = line, .reference = reference, .key = key, .slot = slot};
+	t->line = line;
+	t->reference = reference;
+	t->key = key;
+	t->stack = at;
+	t->reuse = reference - left.last - 1;
+	t->previous = left.key;
+	if (at == NM_RECENT) {
+		t->previous = 0;
+		t->slot = left.slot;
 		s->entering[s->entering_count++] =
-		    (struct entering){s->recent[at].last, s->recent[at].key, (uint32_t)(s->count - 1)};
+		    (struct entering){left.last, left.key, (uint32_t)(s->count - 1)};
 	}
-	memmove(&s->lines[1], &s->lines[0], at * sizeof *s->lines);
-	memmove(&s->recent[1], &s->recent[0], at * sizeof *s->recent);
-	s->lines[0] = line;
-	s->recent[0] = (struct recent){reference, key, slot};
+	s->recent[0] = (struct recent){reference, key, left.slot};
 	return s->count == NM_STACK_ROOM;
 }
 
