@@ -88,8 +88,6 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 		nm_cache_credit(c, slot);
 }
 
-static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write);
-
 /* Loads the line at an address in place of the oldest of its set, and from the next level. */
 static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint64_t address, uint32_t attr,
 						       unsigned write)
@@ -114,7 +112,8 @@ static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint6
 	c->timestamps[slot] = nm_shadow_touch(&c->shadow, slot);
 	c->residencies[slot] = (struct nm_residency){.attr = attr};
 	if (next)
-		c->residencies[slot].below = fill(next, nm_lower_line(c, next, line), attr, write);
+		c->residencies[slot].below =
+		    next->lookup->fill(next, nm_lower_line(c, next, line), attr, write);
 	if (c->next_knows_cold && next->cold)
 		class = NM_MISS_COLD;
 	c->cold = class == NM_MISS_COLD;
