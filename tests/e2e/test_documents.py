@@ -76,7 +76,7 @@ def run_document(name):
     """Runs a document's commands in one folder, which holds the examples and a program ./app."""
     prefix = install()
     os.mkdir("work")
-    for example in glob.glob(os.path.join(TOP, "examples", "*")):
+    for example in filter(os.path.isfile, glob.glob(os.path.join(TOP, "examples", "*"))):
         shutil.copy(example, "work")
     run([need("gcc"), "-g", "-O1", "-o", "app", "matrix.c"], folder="work")
     environment = dict(ENVIRONMENT, PATH=f"{prefix}/bin:{ENVIRONMENT['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib",

@@ -279,23 +279,6 @@ static void put_fields(struct query_builder *b)
 
 static int has_inner(const struct query_builder *b) { return b->has[LINE] && b->selection->has_inner; }
 
-static void put_inner(struct query_builder *b)
-{
-	static const struct {
-		struct nm_column column;
-		const char *sql;
-	} columns[] = {
-	    {{.name = "inner_file", .kind = NM_COLUMN_NAME}, "m.inner_file"},
-	    {{.name = "inner_line"}, "m.inner_line"},
-	    {{.name = "inner_function", .kind = NM_COLUMN_NAME}, "m.inner_function"},
-	    {{.name = "library"}, "m.library"},
-	    {{.name = "module", .kind = NM_COLUMN_NAME}, "m.module"},
-	};
-
-	for (unsigned i = 0; has_inner(b) && i < sizeof columns / sizeof *columns; i++)
-		put(b, &columns[i].column, columns[i].sql);
-}
-
 /* ---- the table expressions ---------------------------------------------------------------------- */
 
 static void write_sums(const struct query_builder *b, FILE *sql)
@@ -391,42 +374,17 @@ static void write_instructions(const struct query_builder *b, FILE *sql)
 	      sql);
 }
 
-/* The keys of m, each behind a text. */
-static void write_place_keys(const struct query_builder *b, const char *before, FILE *sql)
-{
-	static const unsigned place[] = {FUNCTION, SOURCE, LINE, OBJECT};
-
-	for (unsigned i = 0; i < sizeof place / sizeof *place; i++)
-		if (b->has[place[i]])
-			fprintf(sql, "%s%s", before, keys[place[i]].name);
-}
-
-/* max(n) makes SQLite take the other columns of its group from the row that has it. */
+/* The keys that tell a place, for m. */
 static void write_inner(const struct query_builder *b, FILE *sql)
 {
-	static const char inner[] = "inner_file, inner_line, inner_function, library, module";
-	const char *process = b->selection->request.process ? " AND counts.process = ?2" : "";
+	struct nm_inner_frames m = {.among_chosen = b->chosen,
+				    .counts = b->has[FIELD] ? "field_counts AS counts" : "counts",
+				    .of_process = b->selection->request.process != NULL};
 
-	fputs(", m AS MATERIALIZED (SELECT level", sql);
-	write_place_keys(b, ", ", sql);
-	fprintf(sql, ", %s, max(n) AS n FROM (SELECT counts.level AS level", inner);
-	write_place_keys(b, b->chosen ? ", places." : ", counts.", sql);
-	fprintf(sql, ", %s, sum(read_misses + write_misses) AS n FROM ", inner);
-	if (b->chosen)
-		fprintf(sql,
-			"cells AS counts CROSS JOIN places ON places.place = counts.place "
-			"WHERE counts.place IN (SELECT place FROM a)%s GROUP BY counts.level, counts.place)",
-			process);
-	else
-		fprintf(sql, "%s WHERE counts.level IN (SELECT level FROM c)%s GROUP BY counts.level",
-			b->has[FIELD] ? "field_counts AS counts" : "counts", process);
-	if (!b->chosen) {
-		write_place_keys(b, ", counts.", sql);
-		fprintf(sql, ", %s)", inner);
-	}
-	fputs(" GROUP BY level", sql);
-	write_place_keys(b, ", ", sql);
-	fputc(')', sql);
+	for (unsigned k = FUNCTION; k <= OBJECT; k++)
+		if (b->has[k])
+			m.keys[m.key_count++] = keys[k].name;
+	nm_inner_frames_expression(&m, sql);
 }
 
 static void write_details(const struct query_builder *b, FILE *sql)
@@ -580,6 +538,8 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 				  .report = report,
 				  .selection = selection,
 				  .sort = nm_report_sort(report, selection)};
+	const struct nm_ranked_column *columns;
+	unsigned column_count;
 	char *select = NULL, *ties = NULL;
 	size_t bytes, tie_bytes;
 	int status = take_keys(&b, report->keys ? report->keys : selection->request.by, err);
@@ -605,7 +565,10 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		put_stride(&b);
 		put_walk(&b);
 		put_fields(&b);
-		put_inner(&b);
+		if (has_inner(&b)) {
+			columns = nm_inner_columns(&column_count);
+			put_list(&b, columns, column_count);
+		}
 	}
 	b.chosen = is_for_first(&b);
 	if (!b.select || nm_memstream_close(b.select, &select))

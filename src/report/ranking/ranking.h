@@ -31,4 +31,17 @@ int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank);
 /* Writes the table expressions b and a behind w, of one level. */
 void nm_top_pairs_expression(const struct nm_selection *selection, const char *rank, FILE *sql);
 
+/* ---- inner_frames.c: the innermost frame, where the keys name another ---- */
+
+struct nm_inner_frames {
+	const char *keys[4]; /* of the report: those of function, file, line and object that it has */
+	unsigned key_count;
+	int among_chosen;   /* table expression a chooses places, else all of */
+	const char *counts; /* this view */
+	int of_process;     /* that of parameter 2 */
+};
+
+/* Writes the table expression m behind c. */
+void nm_inner_frames_expression(const struct nm_inner_frames *m, FILE *sql);
+
 #endif
