@@ -62,12 +62,10 @@ static int read_key(const struct nm_command *self, const char *text, struct nm_s
 
 static uint32_t line_of(const struct nm_machine *machine)
 {
-	for (unsigned i = 0; i < machine->count; i++)
-		if (nm_machine_first(machine, i, NM_SIDE_DATA) && !machine->levels[i].pages)
-			return machine->levels[i].line < LEAST_LINE  ? LEAST_LINE
-			       : machine->levels[i].line > MOST_LINE ? MOST_LINE
-								     : machine->levels[i].line;
-	return USUAL_LINE;
+	const struct nm_level_spec *level = nm_machine_data_cache(machine);
+	const uint32_t line = level ? level->line : USUAL_LINE;
+
+	return line < LEAST_LINE ? LEAST_LINE : line > MOST_LINE ? MOST_LINE : line;
 }
 
 int nm_read_sample(const struct nm_command *self, const char *text, const struct nm_machine *machine,
