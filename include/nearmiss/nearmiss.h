@@ -5,8 +5,7 @@
  *     nearmiss_machine_parse("L1d=32K,8,64:L2=1M,16,64", &machine, &err);
  *     nearmiss_hierarchy_new(machine, &caches, &err);
  *     nearmiss_feed(caches, (uintptr_t)&a[i], sizeof a[i], NEARMISS_READ, 0);    for each reference
- *     nearmiss_finish(caches);
- *     printf("%" PRIu64 "\n", nearmiss_total(caches, 0, NEARMISS_READ_MISSES));
+ *     nearmiss_finish(caches);    then nearmiss_total(caches, 0, NEARMISS_READ_MISSES) and its like
  *
  * docs/howto/library.md is a guide; examples/simulate.c and examples/watch.c are complete programs.
  *
@@ -14,8 +13,8 @@
  * describes the error in *err (which may be NULL), and leaves its ret_ parameters alone.  The library never prints, exits or
  * aborts on bad input.
  *
- * Ownership.  The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees it with the _free
- * or _close of its type, which accept NULL.  An object owns the texts that its functions return.
+ * Ownership.  The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees it with its _free
+ * or _close, which accept NULL.  An object owns the texts that its functions return.
  *
  * Threads.  There is no global state.  Threads may use different objects at the same time, but one object only in turn.
  *

@@ -2,7 +2,7 @@
  *
  * general.c - a level that is not LRU, modulo, write-back, write-allocate and non-inclusive with at most 64 ways and lines of
  * 64 bytes, or stands next to one to which this matters (build.c decides).  It shares arrays, classes and counters with all
- * levels; policies and indices are rows of policy.h and index.h.  Prefetching: prefetch_tracker.h; coherence: protocol.h.
+ * levels; policies, indices and plug-ins (plugin.h) say which line leaves and where it goes.  Prefetching: prefetch_tracker.h; coherence: protocol.h.
  *
  * Counting rules served here, beside those of fast.c and fast_miss.h:
  *   - Classes compare with a fully associative LRU cache of as many lines (of sectors, if the level has them), which does not
@@ -17,7 +17,6 @@
  *     are above stands in slots behind the level's own; `below` of the line above is their number.
  *   - sector=: a sector is loaded, touched and charged as a line is elsewhere; the line has the way, and leaves with all its
  *     sectors.  To load a sector of a line that is there is a *sector miss*, a touch for the policy.
- *   - plugin=: it says where a line goes that is not there.
  */
 #include "general_priv.h"
 
