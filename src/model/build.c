@@ -101,22 +101,20 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 	return 0;
 }
 
-/* Has the levels of caches foresee: all of a machine together, whatever the core. */
+/* Has the levels of the first machine foresee: all of them together, whatever the core. */
 static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
-	if (!machine->foresee)
+	if (!machine->foresee || machine->levels[0].pages)
 		return 0;
-	h->foresights = calloc(h->machines, sizeof *h->foresights);
-	if (!h->foresights)
+	h->foresight = malloc(sizeof *h->foresight);
+	if (!h->foresight)
 		return NM_ENOMEM;
-	for (unsigned i = 0, m = 0; i < h->count; i++)
-		if (begins(machine, i))
-			nm_foresight_init(&h->foresights[m++], machine->foresee,
-					  (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[i])));
-	for (unsigned e = 0; e < h->cores * h->machines; e++)
-		for (unsigned side = 0; side < 2 && !h->entry_levels[e].pager; side++)
-			for (struct nm_cache *c = h->entry_levels[e].entry[side]; c; c = c->next)
-				c->foresight = &h->foresights[e % h->machines];
+	nm_foresight_init(h->foresight, machine->foresee,
+			  (unsigned)__builtin_ctz(nm_level_unit(&machine->levels[0])));
+	for (unsigned core = 0; core < h->cores; core++)
+		for (unsigned side = 0; side < 2; side++)
+			for (struct nm_cache *c = entry_levels_of(h, core)->entry[side]; c; c = c->next)
+				c->foresight = h->foresight;
 	return 0;
 }
 
@@ -361,9 +359,9 @@ void nm_hierarchy_free(struct nm_hierarchy *h)
 	nm_map_done(&h->homes.node_of);
 	for (unsigned e = 0; h->entry_levels && e < h->cores * h->machines; e++)
 		free(h->entry_levels[e].pager);
-	for (unsigned m = 0; h->foresights && m < h->machines; m++)
-		nm_foresight_done(&h->foresights[m]);
-	free(h->foresights);
+	if (h->foresight)
+		nm_foresight_done(h->foresight);
+	free(h->foresight);
 	free(h->units);
 	free(h->entry_levels);
 	nm_pages_done(&h->pages);

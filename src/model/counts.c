@@ -110,9 +110,9 @@ struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *h, uint32_t attr)
 {
 	const struct nm_walk_state *w;
 
-	if (!h->foresights || attr >= h->foresights[0].walks.count)
+	if (!h->foresight || attr >= h->foresight->walks.count)
 		return (struct nm_walk){0};
-	w = &h->foresights[0].walks.at[attr];
+	w = &h->foresight->walks.at[attr];
 	return (struct nm_walk){w->loads, w->followed, w->step};
 }
 

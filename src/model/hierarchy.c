@@ -278,9 +278,8 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 	for (unsigned u = 0; u < unit_count(h); u++)
 		if (nm_counters_reach(&h->units[u].counters, attrs))
 			h->broken = NM_ENOMEM;
-	for (unsigned m = 0; h->foresights && m < h->machines; m++)
-		if (nm_foresight_reach(&h->foresights[m], attrs))
-			h->broken = NM_ENOMEM;
+	if (h->foresight && nm_foresight_reach(h->foresight, attrs))
+		h->broken = NM_ENOMEM;
 	if (h->broken)
 		return h->broken;
 	if (h->sampler)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine.h"
 #include "report_priv.h"
 #include "selection.h"
 #include "utf8.h"
@@ -85,6 +86,9 @@ int nm_selection_make(struct nm_profile *profile, const struct nm_report_request
 	if (!status) {
 		selection->request.level = nm_intern(&selection->levels.pool, first ? first : request->level);
 		selection->levels.asked = selection->request.level;
+		if (selection->request.level &&
+		    !nm_machine_same(selection->request.level, selection->levels.at[0].name))
+			selection->levels.foresees = 0;
 		if (!selection->request.level)
 			status = nm_fail_memory(err);
 	}

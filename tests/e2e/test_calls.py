@@ -270,7 +270,7 @@ def case_export_callgrind():
         for how in ("--inclusive=yes", "--tree=both", "--auto=yes"):
             done = subprocess.run(["callgrind_annotate", how, "callgrind.out.calls"], capture_output=True, check=False)
             assert done.returncode == 0 and not done.stderr and b"WARNING" not in done.stdout, done
-    exported("callgrind", "-o", "callgrind.out.calls", "--event=reads")
+    exported("callgrind", "-o", "callgrind.out.calls", "--event=reads", "--level=L1d")
     text = subprocess.check_output(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no",
                                     "--show-percs=no", "callgrind.out.calls"]).decode()
     got = {}

@@ -160,7 +160,8 @@ def figures(profile, prefix=""):
             for row in db.execute(f"SELECT * FROM {table} ORDER BY {order}"):
                 level = row["level"]
                 if level.rpartition("/")[0] == prefix.rstrip("/"):
-                    found.append({**row, "level": level[len(prefix):], "position": None})
+                    # What is foreseen is told of the first machine alone.
+                    found.append({**row, "level": level[len(prefix):], "position": None, "foreseen": None, "chained": None})
         db.close()
     return found
 

@@ -89,7 +89,7 @@ def limited(blocks, *command):
 def case_limit_on_file_sizes():
     """A limit below the size of a ring: the program's children live, and nearmiss records or says why it cannot."""
     command = ["/bin/sh", "-c", f"{need('true')}; /bin/sh -c 'exit 3'; echo $?"]
-    done = limited(4000, NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "--", *command)
+    done = limited(5000, NEARMISS, "record", "-q", "-o", "p.nmp", "--cache", SPEC, "--", *command)
     assert (done.returncode, done.stdout) == (0, b"3\n"), done
     assert len(rows("SELECT * FROM processes")) >= 2
     done = limited(8, NEARMISS, "record", "-q", "-o", "q.nmp", "--cache", SPEC, "--", *command)

@@ -159,6 +159,8 @@ static int chain_all(const struct strides *s, const struct nm_pass_merge *merge,
 	if (!status)
 		status = sum_chases(r, sums);
 	for (unsigned l = 0; !status && l < r->machine.count && r->machine.foresee; l++) {
+		if (!nm_machine_same(r->machine.levels[0].name, r->machine.levels[l].name))
+			continue;
 		struct nm_result_level *level = &r->levels[l];
 
 		for (size_t i = 0; i < r->attr_count; i++) {

@@ -519,7 +519,6 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 		snprintf(level->name, sizeof level->name, "%s/%.*s", name, NM_LEVEL_NAME_MOST,
 			 slash ? slash + 1 : m->levels[i].name);
 	}
-	joined.foresee |= m->foresee;
 	size_t n = strlen(to->name);
 	snprintf(joined.name + n, sizeof joined.name - n, ", %s", name);
 	snprintf(joined.description, sizeof joined.description,

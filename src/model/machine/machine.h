@@ -89,7 +89,8 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
-	unsigned foresee;        /* enum nm_foresee; 0: nothing, and each miss costs its latency */
+	unsigned
+	    foresee; /* enum nm_foresee, of the first of several; 0: nothing, and each miss costs its latency */
 	uint32_t memory_latency; /* the same, if no level does */
 	unsigned nodes; /* that the cores are dealt out to, in order; 0: memory is equally far from all */
 	unsigned cores; /* 0: one */

@@ -188,6 +188,12 @@ int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const c
 
 void nm_levels_done(struct nm_levels *levels) { nm_strings_done(&levels->pool); }
 
+/* Whether it is told of the loads of level i: those of the first machine. */
+static int foresees(const struct nm_levels *levels, unsigned i)
+{
+	return levels->foresees && nm_machine_same(levels->at[0].name, levels->at[i].name);
+}
+
 /* Cycles that a load waits which misses level j: the latency of the next level. */
 static int64_t waits(const struct nm_levels *levels, unsigned j)
 {
@@ -211,18 +217,20 @@ static void weight(const struct nm_levels *levels, unsigned i, unsigned j, const
 		last &= !behind(levels, j, k);
 	}
 	split &= level->side != NM_LEVEL_UNIFIED && source->side == NM_LEVEL_UNIFIED;
-	if (levels->foresees && i != j)
+	const int told = foresees(levels, i);
+
+	if (told && i != j)
 		hit = 0;
 	fprintf(sql, "%s(", comma);
 	nm_sql_text(level->name, sql);
 	fputs(", ", sql);
 	nm_sql_text(source->name, sql);
 	fprintf(sql, ", %d, %" PRId64 ", %" PRId64 ", %s, nullif(%" PRId64 ", 0), %" PRId64 ")", i == j, hit,
-		last && !levels->foresees ? levels->memory : 0,
+		last && !told ? levels->memory : 0,
 		!split                         ? "NULL"
 		: level->side == NM_LEVEL_CODE ? "1"
 					       : "0",
-		source->unit, levels->foresees ? waits(levels, j) - (i == j ? 0 : source->latency) : 0);
+		source->unit, told ? waits(levels, j) - (i == j ? 0 : source->latency) : 0);
 }
 
 void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql)
