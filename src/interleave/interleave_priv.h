@@ -119,8 +119,6 @@ struct nm_range_access {
 
 /* Makes the words of a range such words.  0 or NM_ENOMEM. */
 int nm_words_learn(struct nm_interleave *m, uint64_t address, uint32_t bytes);
-/* Whether some may lie in the lines of a reference. */
-int nm_words_near(const struct nm_interleave *m, const struct nm_ref *r);
 /* Whether the range has any. */
 int nm_words_touched(const struct nm_interleave *m, uint64_t address, uint32_t bytes);
 /* What is added to the stream next accesses these words: marks what it waits for; tells those who come later.  0 or
@@ -199,6 +197,24 @@ struct nm_interleave {
 	struct nm_turn turns[NM_BATCH];
 	size_t count, turn_count;
 };
+
+/* A filter of lines keeps nearly all references from being looked up. */
+enum { NM_WORD_LINES = 1 << 16 };
+static inline uint64_t nm_word_line_bit(uint64_t address) { return address / 64 % NM_WORD_LINES; }
+
+static inline int nm_words_in_line(const struct nm_interleave *m, uint64_t address)
+{
+	const uint64_t bit = nm_word_line_bit(address);
+
+	return m->word_lines[bit / 64] >> (bit % 64) & 1;
+}
+
+/* Whether words may lie in the lines of a reference. */
+static inline int nm_words_near(const struct nm_interleave *m, const struct nm_ref *r)
+{
+	return nm_words_in_line(m, r->address) ||
+	       (r->address % 64 + r->size > 64 && nm_words_in_line(m, r->address + r->size - 1));
+}
 
 /* The stream of a thread that is not gone, or NULL. */
 static inline struct stream *nm_stream_of(const struct nm_interleave *m, uint64_t number)

@@ -9,37 +9,21 @@
  * Of each word the last write is known, and of each thread the last read and the last update since.  An access waits for
  * those that it conflicts with; what has gone out by then is forgotten.
  *
- * A word is 4 bytes.  A filter of lines keeps nearly all references from being looked up.
+ * A word is 4 bytes.
  */
 #include <stdlib.h>
 
 #include "interleave_priv.h"
 
-enum { FILTER_BITS = 16, WORD_SHIFT = 2, LINE_SHIFT = 6 };
-
-static uint64_t line_bit(uint64_t line) { return line * 0x9e3779b97f4a7c15ull >> (64 - FILTER_BITS); }
-
-static int may_have_words(const struct nm_interleave *m, uint64_t line)
-{
-	const uint64_t bit = line_bit(line);
-
-	return m->word_lines[bit / 64] >> (bit % 64) & 1;
-}
-
-int nm_words_near(const struct nm_interleave *m, const struct nm_ref *r)
-{
-	const uint64_t line = r->address >> LINE_SHIFT, last = (r->address + r->size - 1) >> LINE_SHIFT;
-
-	return may_have_words(m, line) || (last != line && may_have_words(m, last));
-}
+enum { WORD_SHIFT = 2 };
 
 static int learn(struct nm_interleave *m, uint64_t word)
 {
-	const uint64_t bit = line_bit(word >> (LINE_SHIFT - WORD_SHIFT));
+	const uint64_t bit = nm_word_line_bit(word << WORD_SHIFT);
 
 	if (nm_map_get(&m->word_of, word, UINT64_MAX) != UINT64_MAX)
 		return 0;
-	if (!m->word_lines && !(m->word_lines = calloc((1u << FILTER_BITS) / 64, sizeof *m->word_lines)))
+	if (!m->word_lines && !(m->word_lines = calloc(NM_WORD_LINES / 64, sizeof *m->word_lines)))
 		return NM_ENOMEM;
 	m->word_lines[bit / 64] |= 1ull << (bit % 64);
 	return nm_map_put(&m->word_of, word, m->words.count) || nm_vec_push(&m->words, (struct word){{0}})
