@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """curves.py - how right miss-ratio curves are, and what they cost.
 
-    bench/curves.py accuracy        estimates beside simulated caches (docs/curves-evaluation.md), some ten minutes
+    bench/curves.py accuracy        estimates beside simulated caches (docs/curves-evaluation.md), some minutes a program on a busy machine
     bench/curves.py cost            time of sampled recordings and of --distances
     options: --only PROGRAMS, --scale N, --rounds N, --nearmiss FILE, --svg FILE, --from FILE
 
@@ -63,6 +63,16 @@ def value_at(points, size):
     """Of a curve of steps: the last point that is not larger."""
     below = [p for p in points if p[0] <= size]
     return below[-1][1:] if below else (1.0, 1.0, 1.0, 0.0)
+
+
+def between(points, size):
+    """Of an estimated curve: interpolated between its points."""
+    above = next((n for n, p in enumerate(points) if p[0] > size), len(points))
+    if above in (0, len(points)):
+        return points[min(above, len(points) - 1)][1:]
+    low, high = points[above - 1], points[above]
+    part = math.log(size / low[0]) / math.log(high[0] / low[0])
+    return tuple(a + part * (b - a) for a, b in zip(low[1:], high[1:]))
 
 
 def curves_of(profile, scope):
@@ -211,7 +221,7 @@ def panel(name, r, left, top):
     out += [f'<text x="{x(s):.0f}" y="{top + PANEL[1] + 14}" text-anchor="middle">{t}</text>'
             for s, t in ((2048, "2K"), (32768, "32K"), (524288, "512K"), (4194304, "4M"))]
     if method:
-        points = [(s, value_at(r["curves"][method], s)) for s in [SIZES[0] * 2 ** (k / 8) for k in range(89)]]
+        points = [(s, between(r["curves"][method], s)) for s in [SIZES[0] * 2 ** (k / 8) for k in range(89)]]
         out.append('<path fill="none" stroke="#d55e00" stroke-width="1.6" d="M' +
                    "L".join(f"{x(s):.1f} {y(p[0] - p[3]):.1f}" for s, p in points) + '"/>')
     out += [f'<circle cx="{x(int(s)):.1f}" cy="{y(p[0] - p[1]):.1f}" r="2.6" fill="none" stroke="#000"/>'
@@ -288,7 +298,7 @@ def main():
     parser = argparse.ArgumentParser(description="How right miss-ratio curves are, and what they cost.")
     parser.add_argument("what", choices=["accuracy", "cost"])
     parser.add_argument("--only", help="programs, separated by commas")
-    parser.add_argument("--scale", type=float, default=None, help="of the inputs (0.25 for accuracy, 1 for cost)")
+    parser.add_argument("--scale", type=float, default=None, help="of the inputs (0.06 for accuracy, 1 for cost)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--nearmiss", help="the executable (default: build/src/cli/nearmiss, then the PATH)")
     parser.add_argument("--work", default=os.path.join(run.TOP, "build-bench"), help="folder for inputs and outputs")
@@ -296,7 +306,7 @@ def main():
     parser.add_argument("--from", dest="stored", type=os.path.abspath, help="tables of stored results (curves.json)")
     options = parser.parse_args()
     nearmiss = run.find_nearmiss(options.nearmiss)
-    options.scale = options.scale or (0.25 if options.what == "accuracy" else 1.0)
+    options.scale = options.scale or (0.06 if options.what == "accuracy" else 1.0)
     (accuracy if options.what == "accuracy" else cost)(options, nearmiss)
 
 

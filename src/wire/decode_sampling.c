@@ -4,7 +4,7 @@
  */
 #include "decode.h"
 
-enum { PC_BITS = 48 };
+enum { PC_BITS = 48, CLOCK_BITS = 48 };
 
 _Static_assert(sizeof(struct nm_wire_call) == 16, "calls are read where they lie");
 
@@ -43,7 +43,7 @@ NM_WIRE_DECODER(sample)
 
 	if (status)
 		return status;
-	if (!code_of(w[2]).bytes)
+	if (!code_of(w[2]).bytes || w[0] >> CLOCK_BITS)
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_sample){w[0], w[1], code_of(w[2])};
 	return 0;
@@ -56,7 +56,7 @@ NM_WIRE_DECODER(reuse)
 
 	if (status)
 		return status;
-	if (!code_of(w[2]).bytes || w[3] >= w[0])
+	if (!code_of(w[2]).bytes || w[0] >> CLOCK_BITS || w[3] >= w[0])
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_reuse){w[0], w[1], code_of(w[2]), w[3]};
 	return 0;
@@ -77,7 +77,10 @@ NM_WIRE_DECODER(clock)
 {
 	int status = is_plain(r, 1, err);
 
-	if (!status)
-		ret->references = r->payload[0];
-	return status;
+	if (status)
+		return status;
+	if (r->payload[0] >> CLOCK_BITS)
+		return nm_wire_fault(r, err, "value out of range");
+	ret->references = r->payload[0];
+	return 0;
 }

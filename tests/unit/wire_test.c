@@ -574,6 +574,9 @@ static const struct bad bad_sampled[] = {
     {"number of words", NM_WIRE_FRAMES, 0, 2, {0, 0x7ff8f8}},
     {"runs backwards", NM_WIRE_CLOCK, 0, 1, {99}},
     {"out of range", NM_WIRE_CLOCK, 1, 1, {200}},
+    {"out of range", NM_WIRE_CLOCK, 0, 1, {1ull << 48}},
+    {"out of range", NM_WIRE_SAMPLE, 0, 3, {1ull << 48, 0x600000, SAMPLE_CODE}},
+    {"out of range", NM_WIRE_REUSE, 0, 4, {1ull << 48, 0x600000, SAMPLE_CODE, 100}},
 };
 
 static void start_bad_stream(struct nm_wire_words *stream)
