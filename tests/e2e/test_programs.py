@@ -186,8 +186,9 @@ def case_machines_side_by_side():
     assert [row["level"] for row in listed][:4] == ["L1d", "L2", "zen3/L1d", "zen3/L2"], listed
     ranked = report("report", "pairs", "--level", "zen3/L1d", profile="all.nmp")
     assert ranked and ranked[0]["object"] == "matrix", ranked
-    # The cost of a miss depends only on the machine's own levels.
-    record([program("matrix"), "columns"], "--machine", "zen3", profile="one.nmp")
+    # The cost of a miss depends only on the machine's own levels; what is foreseen is told of the first machine alone.
+    record([program("matrix"), "columns"], "--cache", "L1d=32K,8,64:L2=512K,8,64,latency=12:L3=32M,16,64,latency=47",
+           profile="one.nmp")
     assert report("report", "pairs", profile="one.nmp")[0]["cycles"] == ranked[0]["cycles"]
 
 
