@@ -5,13 +5,18 @@
  */
 #include "engine_priv.h"
 
-/* The object of a kept range is found at both its ends. */
+/* The object of a kept range is found at both its ends.  Variables of a module may overlap: then the one that was found first
+ * is kept. */
 static int range_is_valid(struct nm_engine *e, uint64_t low, uint64_t length, uint32_t object)
 {
+	const enum nm_object_kind kind = e->space.objects.at[object].kind;
 	struct nm_location first, last;
 
-	return !length || (!nm_space_find(&e->space, low, &first) && first.object == object &&
-			   !nm_space_find(&e->space, low + length - 1, &last) && last.object == object);
+	if (!length || kind == NM_OBJECT_GLOBAL || kind == NM_OBJECT_STATIC ||
+	    kind == NM_OBJECT_THREAD_LOCAL || kind == NM_OBJECT_LIBRARY_DATA)
+		return 1;
+	return !nm_space_find(&e->space, low, &first) && first.object == object &&
+	       !nm_space_find(&e->space, low + length - 1, &last) && last.object == object;
 }
 
 /* What an entry serves is the frame of its block's function, or a range of one object. */
