@@ -128,9 +128,34 @@ static void test_twin(void **state)
 			}
 }
 
+/* Lines that leave at a stride are all found again: also at one that the usual spreading brings together. */
+static void test_strides(void **unused)
+{
+	static const uint64_t strides[] = {1, 64, 2584, 4096, 1 << 20, 0xf1de83e19937733d};
+	enum { HELD = 2048 };
+
+	(void)unused;
+	for (unsigned k = 0; k < sizeof strides / sizeof strides[0]; k++) {
+		struct nm_shadow shadow;
+		uint64_t timestamp = 0;
+
+		assert_int_equal(nm_shadow_init(&shadow, HELD, &timestamp, 1), 0);
+		for (uint64_t i = 0; i < HELD; i++) {
+			enter(&shadow);
+			timestamp = nm_shadow_touch(&shadow, 0);
+			assert_int_equal(nm_shadow_leave(&shadow, i * strides[k], timestamp), 0);
+		}
+		for (uint64_t i = 0; i < HELD; i++)
+			assert_non_null(nm_shadow_left(&shadow, i * strides[k]));
+		assert_null(nm_shadow_left(&shadow, HELD * strides[k]));
+		assert_true(shadow.bucket_mask < 8 * HELD);
+		nm_shadow_done(&shadow);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_strides)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,26 +60,46 @@ static void free_buckets(struct nm_shadow *r)
 	free(r->passed);
 }
 
+static size_t count_live(const struct nm_shadow *r)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i <= r->bucket_mask; i++)
+		count += (unsigned)__builtin_popcount(nm_shadow_live(&r->buckets[i], r->head));
+	return count;
+}
+
+/* Moves what is live to other buckets, `room` of them. */
+static int move_to(struct nm_shadow *r, size_t room)
+{
+	struct nm_shadow old = *r;
+
+	if (make_buckets(r, room)) {
+		free_buckets(&old);
+		return NM_ENOMEM;
+	}
+	for (size_t i = 0; i <= old.bucket_mask; i++)
+		for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
+			if (old.buckets[i].timestamps[k] >= r->head)
+				nm_shadow_put(r, old.buckets[i].lines[k], old.buckets[i].timestamps[k]);
+	free_buckets(&old);
+	return 0;
+}
+
 /* At most one line for two buckets, so that seldom more than four meet in one. */
 int nm_shadow_rebuild(struct nm_shadow *r)
 {
-	struct nm_shadow old = *r;
-	size_t count = 0, room = old.bucket_mask + 1;
-	int status;
+	const size_t count = count_live(r);
+	size_t room = r->bucket_mask + 1;
 
-	for (size_t i = 0; i <= old.bucket_mask; i++)
-		for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++)
-			count += old.buckets[i].timestamps[k] >= r->head;
 	while (room < 2 * count)
 		room *= 2;
-	status = make_buckets(r, room);
-	for (size_t i = 0; i <= old.bucket_mask && !status; i++)
-		for (unsigned k = 0; k < NM_SHADOW_BUCKET && !status; k++)
-			if (old.buckets[i].timestamps[k] >= r->head)
-				status =
-				    nm_shadow_leave(r, old.buckets[i].lines[k], old.buckets[i].timestamps[k]);
-	free_buckets(&old);
-	return status;
+	do {
+		if (move_to(r, room))
+			return NM_ENOMEM;
+		room *= 2;
+	} while (nm_shadow_is_crowded(r));
+	return 0;
 }
 
 /* Marks the time of a last touch, if it is one.  It may be that of a line which left a slot that is empty since. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "map.h"
 #include "search.h"
 
 enum nm_miss_class {
@@ -75,6 +76,12 @@ static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 /* Renumbers the last touches, in their order, from now on, and begins the log with them. */
 void nm_shadow_renumber(struct nm_shadow *r);
 
+/* Whether lines often come into the next bucket. */
+static inline int nm_shadow_is_crowded(const struct nm_shadow *r)
+{
+	return r->passed_count * 16 > r->bucket_mask;
+}
+
 /* Rebuilds the buckets, with room for what is held now.  0 or NM_ENOMEM. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
@@ -117,10 +124,15 @@ static inline unsigned nm_shadow_live(const struct nm_shadow_bucket *b, uint64_t
 #endif
 }
 
-/* Where entries of a line begin. */
+/* Where entries of a line begin to be looked for.  Strides of lines must not meet in few buckets. */
+static inline size_t nm_shadow_bucket_of(const struct nm_shadow *r, uint64_t line)
+{
+	return nm_mix64(line) >> r->bucket_shift;
+}
+
 static inline const struct nm_shadow_bucket *nm_shadow_home(const struct nm_shadow *r, uint64_t line)
 {
-	return &r->buckets[nm_spread(line, r->bucket_shift)];
+	return &r->buckets[nm_shadow_bucket_of(r, line)];
 }
 
 /* Where what was seen of a line begins to be looked for. */
@@ -132,7 +144,7 @@ static inline const struct nm_seen *nm_shadow_seen_home(const struct nm_shadow *
 /* Where the time stands of a line that left its slot while the fully associative cache holds it; NULL: it is none. */
 static inline uint64_t *nm_shadow_left(const struct nm_shadow *r, uint64_t line)
 {
-	size_t i = nm_spread(line, r->bucket_shift);
+	size_t i = nm_shadow_bucket_of(r, line);
 
 	for (;; i = (i + 1) & r->bucket_mask) {
 		struct nm_shadow_bucket *b = &r->buckets[i];
@@ -152,10 +164,10 @@ static inline void nm_shadow_return(struct nm_shadow *r, uint64_t *timestamp)
 	*timestamp = 0;
 }
 
-/* A line last touched at `timestamp`, not before `head`, leaves its slot.  0 or NM_ENOMEM. */
-static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
+/* A line last touched at `timestamp`, not before `head`, comes into a bucket. */
+static inline void nm_shadow_put(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
 {
-	size_t i = nm_spread(line, r->bucket_shift);
+	size_t i = nm_shadow_bucket_of(r, line);
 
 	for (;; i = (i + 1) & r->bucket_mask) {
 		struct nm_shadow_bucket *b = &r->buckets[i];
@@ -167,12 +179,18 @@ static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t t
 			b->lines[free] = line;
 			b->timestamps[free] = timestamp;
 			r->log[timestamp] = NM_LOG_LEFT | ((uint32_t)i * NM_SHADOW_BUCKET + free);
-			break;
+			return;
 		}
 		r->passed_count += !(r->passed[i / 64] >> i % 64 & 1);
 		r->passed[i / 64] |= 1ull << i % 64;
 	}
-	return __builtin_expect(r->passed_count * 16 > r->bucket_mask, 0) ? nm_shadow_rebuild(r) : 0;
+}
+
+/* The same of one that leaves its slot.  0 or NM_ENOMEM. */
+static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
+{
+	nm_shadow_put(r, line, timestamp);
+	return __builtin_expect(nm_shadow_is_crowded(r), 0) ? nm_shadow_rebuild(r) : 0;
 }
 
 #endif
