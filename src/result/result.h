@@ -180,7 +180,7 @@ struct nm_result_touch {
 
 /* Of one machine that a protocol keeps coherent. */
 struct nm_result_coherence {
-	unsigned level; /* its first */
+	unsigned level; /* the first that takes data */
 	uint64_t block; /* bytes */
 	struct nm_traffic traffic;
 	struct nm_result_touch *touches;

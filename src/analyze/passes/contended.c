@@ -142,6 +142,15 @@ int nm_contended_ending(struct nm_contended *c, struct nm_engine *program)
 
 /* ---- the result ----------------------------------------------------------------------------------- */
 
+static unsigned first_data_level(const struct nm_machine *machine, unsigned first)
+{
+	unsigned i = first;
+
+	while (i + 1 < machine->count && !nm_machine_first(machine, i, NM_SIDE_DATA))
+		i++;
+	return nm_machine_same(machine->levels[i].name, machine->levels[first].name) ? i : first;
+}
+
 static int take_touches(const struct machine *m, struct nm_result_coherence *to)
 {
 	const struct nm_contention *from = m->coherence->contention;
@@ -195,7 +204,7 @@ int nm_contended_take(const struct nm_contended *c, struct nm_result *result)
 		const struct nm_coherence *x = c->machines[i].coherence;
 		struct nm_result_coherence *to = &result->coherence[result->coherence_count++];
 
-		to->level = c->machines[i].level;
+		to->level = first_data_level(&result->machine, c->machines[i].level);
 		to->block = x->traffic.block;
 		to->traffic = x->traffic;
 		to->left_out = x->contention->left_out;

@@ -42,7 +42,7 @@ static void contend(struct nm_coherence *x, struct nm_coherent_block *block)
 	if (nm_map_put(&x->contention->contended, block->number, 1))
 		x->failed = 1;
 	if (x->copy && x->copy->block == block && x->bytes)
-		x->touch = nm_contention_touch(x->contention, 0, x->address, x->bytes, x->attr);
+		x->touch = nm_contention_touch(x->contention, x->address, x->bytes, x->attr);
 }
 
 void nm_copy_request(struct nm_coherence *x, enum nm_message request)

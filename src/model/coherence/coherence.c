@@ -185,7 +185,7 @@ void nm_coherence_acquire(struct nm_coherence *x, unsigned core, const struct nm
 	x->attr = r->attr;
 	x->touch = 0;
 	if (copy->block->contended && bytes)
-		x->touch = nm_contention_touch(x->contention, copy->touch, address, bytes, r->attr);
+		x->touch = nm_contention_touch(x->contention, address, bytes, r->attr);
 	if (!may(copy, write))
 		(write ? x->protocol->write : x->protocol->read)(x, copy);
 	assert(may(copy, write) || x->failed);
@@ -205,7 +205,6 @@ void nm_coherence_touch(struct nm_coherence *x, int write)
 		struct nm_contended_touch *t = &x->contention->touches.at[x->touch - 1];
 
 		*(write ? &t->writes : &t->reads) += 1;
-		copy->touch = x->touch;
 	}
 	x->copy = NULL;
 }

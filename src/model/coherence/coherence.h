@@ -61,8 +61,7 @@ struct nm_copy {
 	struct nm_copy *after, **link; /* the next of the core's valid copies, and what points to this one */
 	struct nm_coherent_block *block;
 	struct nm_doubt *doubts;
-	uint32_t attr;  /* that loaded it */
-	uint32_t touch; /* 1 + index of that, or of its last; 0: none */
+	uint32_t attr; /* that loaded it */
 	uint16_t core;
 	uint8_t state;    /* enum nm_copy_state */
 	uint8_t stale;    /* OPT: others wrote since it was loaded */

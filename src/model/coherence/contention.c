@@ -20,13 +20,11 @@ static int is_touch(const struct nm_contended_touch *t, uint64_t address, uint32
 	return t->address == address && t->attr == attr && t->bytes == bytes;
 }
 
-uint32_t nm_contention_touch(struct nm_contention *s, uint32_t last, uint64_t address, uint32_t bytes,
-			     uint32_t attr)
+/* A touch that is not among the recent ones. */
+static uint32_t find_touch(struct nm_contention *s, uint64_t address, uint32_t bytes, uint32_t attr)
 {
 	uint64_t key = nm_mix64(address ^ nm_mix64((uint64_t)attr << 32 | bytes)), at;
 
-	if (last && is_touch(&s->touches.at[last - 1], address, bytes, attr))
-		return last;
 	while ((at = nm_map_get(&s->touch_of, key, UINT64_MAX)) != UINT64_MAX) {
 		if (is_touch(&s->touches.at[at], address, bytes, attr))
 			return (uint32_t)at + 1;
@@ -46,6 +44,16 @@ uint32_t nm_contention_touch(struct nm_contention *s, uint32_t last, uint64_t ad
 		return 0;
 	}
 	return (uint32_t)at + 1;
+}
+
+uint32_t nm_contention_touch(struct nm_contention *s, uint64_t address, uint32_t bytes, uint32_t attr)
+{
+	const uint64_t hash = (address ^ (uint64_t)attr << 20) * 0x9e3779b97f4a7c15ull;
+	uint32_t *recent = &s->recent[hash >> (64 - NM_RECENT_TOUCHES_BITS)];
+
+	if (!*recent || !is_touch(&s->touches.at[*recent - 1], address, bytes, attr))
+		*recent = find_touch(s, address, bytes, attr);
+	return *recent;
 }
 
 struct nm_contention_pair *nm_contention_pair(struct nm_contention *s, uint64_t block, uint32_t by,

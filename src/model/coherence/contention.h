@@ -37,12 +37,13 @@ struct nm_touch_place {
 	uint32_t attr, touch; /* index of the touch */
 };
 
-enum { NM_TOUCHES_MOST = 1 << 20, NM_TOUCH_LISTS = 512 };
+enum { NM_TOUCHES_MOST = 1 << 20, NM_TOUCH_LISTS = 512, NM_RECENT_TOUCHES_BITS = 10 };
 
 struct nm_contention {
 	struct nm_vec(struct nm_contended_touch) touches;
 	struct nm_vec(struct nm_contention_pair) pairs;
-	struct nm_map touch_of, pair_of, contended;                 /* contended: by number of block */
+	struct nm_map touch_of, pair_of, contended;   /* contended: by number of block */
+	uint32_t recent[1 << NM_RECENT_TOUCHES_BITS]; /* by hash: 1 + index of the latest touch, or 0 */
 	struct nm_vec(struct nm_touch_place) fresh[NM_TOUCH_LISTS]; /* by batch, modulo */
 	uint64_t batches, left_out;
 	int failed; /* memory ran out */
@@ -56,9 +57,9 @@ static inline void nm_contention_next(struct nm_contention *s)
 
 void nm_contention_done(struct nm_contention *contention);
 
-/* 1 + the index of a touch, which is made if it is new; 0: it is left out.  `last`: what this was for the copy before. */
-uint32_t nm_contention_touch(struct nm_contention *contention, uint32_t last, uint64_t address,
-			     uint32_t bytes, uint32_t attr);
+/* 1 + the index of a touch, which is made if it is new; 0: it is left out. */
+uint32_t nm_contention_touch(struct nm_contention *contention, uint64_t address, uint32_t bytes,
+			     uint32_t attr);
 
 /* The pair, for counts to be added to; NULL: memory ran out. */
 struct nm_contention_pair *nm_contention_pair(struct nm_contention *contention, uint64_t block, uint32_t by,

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_sharing.c - nearmiss sharing: what cores contend for.
+ */
+#include "message.h"
+#include "options.h"
+#include "sharing.h"
+#include "viewer.h"
+
+struct sharing_options {
+	const char *input, *level, *sort, *process;
+	int64_t limit, width;
+	int by, format;
+};
+
+static const struct nm_option options[] = {
+    {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
+     offsetof(struct sharing_options, input), NULL},
+    {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core (line)",
+     NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core"},
+    {"level", 'l', "LEVEL", "the first level of a machine (of the first one)", NM_OPTION_TEXT,
+     offsetof(struct sharing_options, level), NULL},
+    {"sort", 's', "COLUMN", "sort a table by a CSV column", NM_OPTION_TEXT,
+     offsetof(struct sharing_options, sort), NULL},
+    {"limit", 'n', "N", "show N lines of memory (5), or rows (20); 0: all", NM_OPTION_NUMBER,
+     offsetof(struct sharing_options, limit), NULL},
+    {"process", 'p', "NAME", "only this process of the profile", NM_OPTION_TEXT,
+     offsetof(struct sharing_options, process), NULL},
+    {"format", 'f', "FORMAT", "output format (text)", NM_OPTION_CHOICE,
+     offsetof(struct sharing_options, format), "text|csv|json"},
+    {"width", 'w', "N", "fit text into N columns; 0: no limit (the terminal's)", NM_OPTION_NUMBER,
+     offsetof(struct sharing_options, width), NULL},
+};
+
+static int run(const struct nm_command *self, int argc, char **argv)
+{
+	struct sharing_options o = {.input = "nearmiss.nmp", .limit = -1, .width = NM_WIDTH_OF_TERMINAL};
+	struct nm_viewer viewer;
+	struct nm_operands operands;
+	int status;
+
+	if (!nm_options_parse(self, argc, argv, &o, &operands, &status))
+		return status;
+	if (operands.count)
+		return nm_usage(self, "sharing takes no operand: \"%s\"", operands.at[0]);
+	status = nm_viewer_open(&viewer, o.input, (enum nm_format)o.format, o.width);
+	if (status)
+		return status;
+	status = nm_sharing_run(viewer.profile,
+				&(struct nm_sharing_request){.level = o.level,
+							     .process = o.process,
+							     .sort = o.sort,
+							     .limit = o.limit,
+							     .by = (enum nm_sharing_by)o.by},
+				&viewer.style, viewer.output.file, &viewer.err);
+	return nm_viewer_close(&viewer, status, NM_STATUS_USAGE);
+}
+
+const struct nm_command nm_cmd_sharing = {
+    .name = "sharing",
+    .summary = "Show which cache lines cores contend for, and whether they need to",
+    .operands = "",
+    .details =
+	"The profile must have several cores (record --cores).  Without --by, shows lines of memory, the most\n"
+	"false sharing first: who touches which bytes, who takes the line from whom, and what to change.\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * repair.c - see repair.h.
+ *
+ * The rules, the first that fits:
+ *   1. Half of the misses or more are true sharing: bytes that several threads write want a copy for each thread; bytes that
+ *      one writes and others read want fewer writes, which no layout gives.
+ *   2. Several objects are written in the line, or one beside others: align those that are written.
+ *   3. One object, of structures, and threads keep to elements of their own: pad the structure.
+ *   4. The same, and threads keep to different fields of one element: split the structure.
+ *   5. One object of which no structure is known: keep what each thread uses a line apart.
+ */
+#include "repair.h"
+
+#include <string.h>
+
+#include "table.h"
+
+struct line {
+	const struct nm_line_touch *touches;
+	size_t count;
+	unsigned bytes;
+};
+
+static int same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static int64_t element_of(const struct nm_line_touch *t)
+{
+	return t->structure > 0 && t->position >= 0 ? t->position / t->structure : -1;
+}
+
+static int overlap(const struct nm_line_touch *a, const struct nm_line_touch *b)
+{
+	return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+/* A touch that writes, such that another thread also touches (writes: writes) some of its bytes; or NULL. */
+static const struct nm_line_touch *shared_write(const struct line *l, int writes)
+{
+	for (size_t i = 0; i < l->count; i++)
+		for (size_t k = 0; k < l->count && l->touches[i].writes; k++)
+			if (l->touches[i].thread != l->touches[k].thread &&
+			    overlap(&l->touches[i], &l->touches[k]) && (!writes || l->touches[k].writes))
+				return &l->touches[i];
+	return NULL;
+}
+
+/* The object that is written most. */
+static const struct nm_line_touch *most_written(const struct line *l)
+{
+	const struct nm_line_touch *most = &l->touches[0];
+
+	for (size_t i = 1; i < l->count; i++)
+		if (l->touches[i].writes > most->writes)
+			most = &l->touches[i];
+	return most;
+}
+
+/* A touch of another object than `of`, by another thread; or NULL. */
+static const struct nm_line_touch *other_object(const struct line *l, const struct nm_line_touch *of)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (!same(l->touches[i].object, of->object) && l->touches[i].thread != of->thread)
+			return &l->touches[i];
+	return NULL;
+}
+
+/* Whether no two threads touch the same element. */
+static int keep_to_elements(const struct line *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		if (element_of(&l->touches[i]) < 0)
+			return 0;
+		for (size_t k = 0; k < i; k++)
+			if (l->touches[i].thread != l->touches[k].thread &&
+			    l->touches[i].writes + l->touches[k].writes &&
+			    element_of(&l->touches[i]) == element_of(&l->touches[k]))
+				return 0;
+	}
+	return 1;
+}
+
+/* A field that another thread uses than the one that writes `written`, in the same element; or NULL. */
+static const struct nm_line_touch *other_field(const struct line *l, const struct nm_line_touch *written)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (l->touches[i].field && l->touches[i].thread != written->thread &&
+		    same(l->touches[i].type, written->type) && !same(l->touches[i].field, written->field))
+			return &l->touches[i];
+	return NULL;
+}
+
+/* "count of struct args", "counters". */
+static void print_place(const struct nm_line_touch *t, FILE *out)
+{
+	if (t->field)
+		fprintf(out, "%s of %s", t->field, t->type);
+	else
+		fputs(t->object ? t->object : "<unknown>", out);
+}
+
+static void print_true(const struct line *l, FILE *out)
+{
+	const struct nm_line_touch *t = shared_write(l, 1), *read = shared_write(l, 0);
+
+	if (t) {
+		fputs("Several threads write ", out);
+		print_place(t, out);
+		fputs(": give each thread a copy and combine them at the end, or write less often", out);
+	} else if (read) {
+		fprintf(out, "Thread %lld writes ", (long long)read->thread);
+		print_place(read, out);
+		fputs(", which others read: write less often, or hand over more at a time; no layout helps",
+		      out);
+	} else {
+		fputs("What threads touch here belongs to them in turn: hand over more at a time", out);
+	}
+}
+
+static void print_false(const struct line *l, FILE *out)
+{
+	const struct nm_line_touch *written = most_written(l), *other = other_object(l, written), *field;
+
+	if (other) {
+		fprintf(out, "Align %s to %u bytes, and let it end with a line: ", written->object, l->bytes);
+		print_place(other, out);
+		fprintf(out, " of thread %lld lies beside it", (long long)other->thread);
+	} else if (keep_to_elements(l)) {
+		fprintf(
+		    out,
+		    "Pad %s (%lld bytes) to %u, e.g. by alignas(%u): each thread has elements of %s of its own",
+		    written->type, (long long)written->structure, l->bytes, l->bytes, written->object);
+	} else if (written->field && (field = other_field(l, written))) {
+		fprintf(
+		    out,
+		    "Split %s: move %s, which thread %lld writes, a line away from %s, which thread %lld uses, e.g. "
+		    "by alignas(%u)",
+		    written->type, written->field, (long long)written->thread, field->field,
+		    (long long)field->thread, l->bytes);
+	} else {
+		fprintf(
+		    out,
+		    "Keep what each thread uses of %s %u bytes apart, or give each thread a copy of its own",
+		    written->object ? written->object : "<unknown>", l->bytes);
+	}
+}
+
+/* Drops touches that make less than a hundredth of all accesses, such as those of who sums up at the end. */
+static size_t keep_frequent(struct nm_line_touch *touches, size_t count)
+{
+	int64_t all = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += touches[i].reads + touches[i].writes;
+	for (size_t i = 0; i < count; i++)
+		if (100 * (touches[i].reads + touches[i].writes) >= all)
+			touches[kept++] = touches[i];
+	return kept;
+}
+
+void nm_repair_print(struct nm_line_touch *touches, size_t count, unsigned bytes, int64_t misses,
+		     int64_t false_misses, FILE *out)
+{
+	const struct line l = {touches, keep_frequent(touches, count), bytes};
+
+	if (!count || !misses)
+		return;
+	if (2 * false_misses <= misses) {
+		print_true(&l, out);
+		return;
+	}
+	print_false(&l, out);
+	fputs(". Coherence misses of this line then: ", out);
+	nm_print_grouped(misses - false_misses, out);
+	fputs(" instead of ", out);
+	nm_print_grouped(misses, out);
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""test_sharing.py - threads that share lines: examples/sharing.c is found, the repair is named, and repairs it; counts of a
+protocol that keeps nothing coherent stay what they were; a trace gives the same."""
+
+import csv
+
+from harness import main, nearmiss, program, record, rows
+
+MACHINE = "L1d=32K,8,64%s:L2=1M,16,64"
+
+
+def record_cores(name, protocol="", profile="p.nmp", *options):
+    record([program(name)], "-q", "--cores", "4", "--cache", MACHINE % protocol, *options, profile=profile)
+
+
+def case_fault_is_found():
+    """The first line of memory is the array that threads share falsely; what is said to change is what helps."""
+    record_cores("sharing")
+    text = nearmiss("sharing", "-i", "p.nmp", "--limit", "1", "--width", "0").stdout.decode()
+    assert "Pad struct part (56 bytes) to 64" in text and "sum_x" in text and "fit" in text, text
+    first = list(csv.DictReader(nearmiss("sharing", "-i", "p.nmp", "--format", "csv").stdout.decode().splitlines()))[0]
+    assert first["object"] == "parts" and int(first["false_misses"]) > 10_000, first
+    misses, true, false = rows("SELECT sum(coherence), sum(true_sharing), sum(false_sharing) FROM coherence "
+                               "WHERE object = 'parts' AND level = 'L1d'")[0]
+    assert misses == true + false and false > 100 * true, (misses, true, false)
+    assert rows("SELECT sum(coherence) FROM counts WHERE object = 'parts' AND level = 'L1d'")[0][0] == misses
+
+
+def case_repair_repairs():
+    """Each structure in lines of its own: nothing is shared falsely, and what is left is what was predicted to be."""
+    record_cores("sharing-padded")
+    assert rows("SELECT sum(false_misses), sum(misses) < 10 FROM sharing WHERE object = 'parts'") == [(0, 1)]
+
+
+def case_tables():
+    record_cores("sharing")
+    for by, column in (("object", "object"), ("field", "field"), ("function", "victim_function"), ("thread", "victim_thread"),
+                       ("core", "victim_core")):
+        found = list(csv.DictReader(nearmiss("sharing", "-i", "p.nmp", "--by", by, "--format",
+                                             "csv").stdout.decode().splitlines()))
+        assert found and column in found[0], (by, found[:1])
+    taken = rows("SELECT sum(invalidations) FROM contenders")[0][0]
+    cores = csv.DictReader(nearmiss("sharing", "-i", "p.nmp", "--by", "core", "--limit", "0", "--format",
+                                    "csv").stdout.decode().splitlines())
+    assert sum(int(r["taken"] if "taken" in r else r["invalidations"]) for r in cores) == taken
+    directory, snooping = (rows("SELECT sum(count) FROM messages WHERE fabric = ?", f)[0][0] for f in
+                           ("directory", "snooping"))
+    assert directory > snooping > 0
+
+
+def case_none_and_trace():
+    """Without a protocol nothing is coherence; a trace gives what the run gave."""
+    record_cores("sharing", ",protocol=none", "p.nmp", "--trace", "t.nmt")
+    assert rows("SELECT sum(coherence) FROM levels") == [(0,)] and not rows("SELECT * FROM coherence")
+    done = nearmiss("sharing", "-i", "p.nmp")
+    assert done.returncode == 124 and b"--cores" in done.stderr, done
+    record_cores("sharing")
+    nearmiss("replay", "-q", "-o", "r.nmp", "--cores", "4", "--cache", MACHINE % "", "t.nmt")
+    for view in ("levels", "coherence", "messages"):
+        assert rows(f"SELECT * FROM {view}") == rows(f"SELECT * FROM {view}", profile="r.nmp"), view
+
+
+if __name__ == "__main__":
+    main(globals())

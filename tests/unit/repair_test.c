@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * repair_test.c - what `nearmiss sharing` says to change: each rule of repair.c, in its words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "repair.h"
+
+static void expect(struct nm_line_touch *touches, size_t count, int64_t misses, int64_t false_misses,
+		   const char *words)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	nm_repair_print(touches, count, 64, misses, false_misses, out);
+	fclose(out);
+	assert_string_equal(text, words);
+	free(text);
+}
+
+#define TOUCH(object_, type_, field_, structure_, thread_, offset_, writes_)                         \
+	{                                                                                            \
+		.offset = (offset_), .bytes = 8, .thread = (thread_), .structure = (structure_),     \
+		.position = (structure_) > 0 ? (offset_) : -1, .object = (object_), .type = (type_), \
+		.field = (field_), .reads = 9, .writes = (writes_)                                   \
+	}
+
+static void test_elements(void **state)
+{
+	struct nm_line_touch touches[] = {TOUCH("work", "struct args", "count", 24, 2, 0, 5000),
+					  TOUCH("work", "struct args", "count", 24, 3, 24, 5000),
+					  TOUCH("work", "struct args", "sum", 24, 1, 8, 0)};
+	(void)state;
+	expect(
+	    touches, 2, 1000, 990,
+	    "Pad struct args (24 bytes) to 64, e.g. by alignas(64): each thread has elements of work of its own. "
+	    "Coherence misses of this line then: 10 instead of 1,000");
+}
+
+static void test_fields(void **state)
+{
+	struct nm_line_touch touches[] = {TOUCH("pool", "struct pool", "head", 64, 2, 0, 5),
+					  TOUCH("pool", "struct pool", "limit", 64, 3, 32, 0)};
+	(void)state;
+	expect(
+	    touches, 2, 10, 10,
+	    "Split struct pool: move head, which thread 2 writes, a line away from limit, which thread 3 uses, e.g. by "
+	    "alignas(64). Coherence misses of this line then: 0 instead of 10");
+}
+
+static void test_objects(void **state)
+{
+	struct nm_line_touch touches[] = {TOUCH("hits", NULL, NULL, -1, 2, 0, 5),
+					  TOUCH("limit", NULL, NULL, -1, 3, 8, 0)};
+	(void)state;
+	expect(
+	    touches, 2, 10, 9,
+	    "Align hits to 64 bytes, and let it end with a line: limit of thread 3 lies beside it. Coherence misses of "
+	    "this line then: 1 instead of 10");
+}
+
+static void test_array(void **state)
+{
+	struct nm_line_touch touches[] = {TOUCH("counters", NULL, NULL, -1, 2, 0, 5),
+					  TOUCH("counters", NULL, NULL, -1, 3, 8, 5)};
+	(void)state;
+	expect(
+	    touches, 2, 10, 10,
+	    "Keep what each thread uses of counters 64 bytes apart, or give each thread a copy of its own. Coherence "
+	    "misses of this line then: 0 instead of 10");
+}
+
+static void test_true_sharing(void **state)
+{
+	struct nm_line_touch count[] = {TOUCH("references", NULL, NULL, -1, 2, 0, 5),
+					TOUCH("references", NULL, NULL, -1, 3, 0, 5)};
+	struct nm_line_touch flag[] = {TOUCH("s", "struct s", "ready", 16, 2, 0, 5),
+				       TOUCH("s", "struct s", "ready", 16, 3, 0, 0)};
+	(void)state;
+	expect(
+	    count, 2, 10, 0,
+	    "Several threads write references: give each thread a copy and combine them at the end, or write less often");
+	expect(
+	    flag, 2, 10, 5,
+	    "Thread 2 writes ready of struct s, which others read: write less often, or hand over more at a time; no "
+	    "layout helps");
+	expect(flag, 2, 0, 0, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_elements),     cmocka_unit_test(test_fields),
+	    cmocka_unit_test(test_objects),      cmocka_unit_test(test_array),
+	    cmocka_unit_test(test_true_sharing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
