@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "memstream.h"
 #include "notes.h"
 #include "report_priv.h"
 #include "verdict.h"
@@ -121,15 +122,64 @@ static void print_spec(const char *spec, FILE *out)
 	}
 }
 
-static void print_head(const struct summary *summary, const struct nm_report_request *request, FILE *out)
+/* Breaks a sentence at blanks; lines after the first are indented below its text. */
+static void print_wrapped(const char *lead, const char *text, unsigned width, FILE *out)
+{
+	const size_t indent = strlen(lead);
+	size_t at = indent, n;
+
+	fputs(lead, out);
+	while (*text) {
+		n = strcspn(text, " ");
+		if (at > indent && width && at + 1 + n > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		at += (size_t)fprintf(out, "%s%.*s", at > indent ? " " : "", (int)n, text);
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', out);
+}
+
+static int print_verdict(const struct nm_verdict *verdict, unsigned width, FILE *out)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return NM_ENOMEM;
+	nm_verdict_write(verdict, to);
+	if (nm_memstream_close(to, &text))
+		return NM_ENOMEM;
+	print_wrapped("verdict     ", text, width, out);
+	free(text);
+	return 0;
+}
+
+static void print_threads(const struct summary *summary, unsigned width, FILE *out)
+{
+	const char *cores = info(summary, "cores");
+	char text[256];
+
+	snprintf(text, sizeof text,
+		 "%" PRId64
+		 ", on %s core%s: nearmiss sharing shows which lines threads on different cores take from "
+		 "each other%s",
+		 summary->verdict.threads, cores ? cores : "one", cores ? "s" : "",
+		 cores ? "" : " (record --cores N)");
+	print_wrapped("threads     ", text, width, out);
+}
+
+static int print_head(const struct summary *summary, const struct nm_report_request *request, unsigned width,
+		      FILE *out)
 {
 	const char *description = info(summary, "machine_description"), *spec = info(summary, "machine_spec");
 	const char *command =
 	    request->process ? nm_table_at(&summary->processes, 0, 1)->text : info(summary, "command");
 
-	fputs("verdict     ", out);
-	nm_verdict_write(&summary->verdict, out);
-	fputc('\n', out);
+	if (print_verdict(&summary->verdict, width, out))
+		return NM_ENOMEM;
 	fprintf(out, "command     %s\n", command ? command : "?");
 	fprintf(out, "machine     %s%s%s\n", info(summary, "machine") ? info(summary, "machine") : "?",
 		description && *description ? ": " : "", description ? description : "");
@@ -142,16 +192,11 @@ static void print_head(const struct summary *summary, const struct nm_report_req
 	nm_print_grouped(sum(&summary->processes, "references"), out);
 	fputs(" references\n", out);
 	if (summary->verdict.threads > 1)
-		fprintf(out,
-			"threads     %" PRId64
-			", on %s core%s: nearmiss sharing shows which lines threads on different "
-			"cores take from each other%s\n",
-			summary->verdict.threads, info(summary, "cores") ? info(summary, "cores") : "one",
-			info(summary, "cores") ? "s" : "",
-			info(summary, "cores") ? "" : " (record --cores N)");
+		print_threads(summary, width, out);
 	if (request->thread)
 		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",
 			request->thread);
+	return 0;
 }
 
 static void print_title(const char *title, const char *rest, const struct nm_style *style, FILE *out)
@@ -173,32 +218,12 @@ static int print_levels(struct summary *summary, const struct nm_style *style, F
 	return nm_table_text(&summary->levels.table, style, out);
 }
 
-/* Breaks a sentence at blanks; lines after the first are indented below its text. */
-static void print_wrapped(const char *text, unsigned width, FILE *out)
-{
-	size_t at = 2, n;
-
-	fputs("-", out);
-	while (*text) {
-		n = strcspn(text, " ");
-		if (width && at + n > width && at > 2) {
-			fputs("\n ", out);
-			at = 2;
-		}
-		fprintf(out, " %.*s", (int)n, text);
-		at += n + 1;
-		text += n + strspn(text + n, " ");
-	}
-	fputc('\n', out);
-}
-
 static int as_text(struct summary *summary, const struct nm_report_request *request,
 		   const struct nm_style *style, FILE *out)
 {
 	size_t i;
 
-	print_head(summary, request, out);
-	if (print_levels(summary, style, out))
+	if (print_head(summary, request, style->width, out) || print_levels(summary, style, out))
 		return NM_ENOMEM;
 	print_title("Misses by object and line, ", request->level, style, out);
 	if (nm_table_text(&summary->pairs.table, style, out))
@@ -206,7 +231,7 @@ static int as_text(struct summary *summary, const struct nm_report_request *requ
 	if (summary->notes.count)
 		print_title("What to try", "", style, out);
 	for (i = 0; i < summary->notes.count; i++)
-		print_wrapped(summary->notes.at[i], style->width, out);
+		print_wrapped("- ", summary->notes.at[i], style->width, out);
 	return 0;
 }
 

@@ -32,15 +32,17 @@
 #define HEAP 0x10000000ull
 #define HEAP_BYTES 0x4000ull
 
-#define FUNCTION(name)                                             \
-	static void name(void);                                    \
-	__attribute__((noinline, used)) static void name(void)     \
+#define FUNCTION_OF(type, name, result)                            \
+	static type name(void);                                    \
+	__attribute__((noinline, used)) static type name(void)     \
 	{                                                          \
 		__asm__ volatile(".skip 1024, 0x90" ::: "memory"); \
+		return result;                                     \
 	}
+#define FUNCTION(name) FUNCTION_OF(void, name, )
 FUNCTION(outer)
 FUNCTION(inner)
-FUNCTION(wrapper)
+FUNCTION_OF(void *, wrapper, NULL) /* one that forwards hands the block on */
 FUNCTION(malloc_of_test)
 FUNCTION(handler)
 FUNCTION(restorer)
@@ -68,8 +70,8 @@ enum {
 	HEAP_BLOCKS = 64
 };
 
-static void (*const functions[FUNCTIONS])(void) = {outer,   inner,    wrapper,     malloc_of_test,
-						   handler, restorer, ____longjmp, never_seen};
+static void (*const functions[FUNCTIONS])(void) = {
+    outer, inner, (void (*)(void))wrapper, malloc_of_test, handler, restorer, ____longjmp, never_seen};
 static const unsigned quiet_instructions[QUIET_KINDS] = {1, 7, 60};
 
 enum { ALL, COUNTED, STREAMS };

@@ -151,7 +151,7 @@ static int is_missing(const struct nm_report *report)
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
 	       report == nm_report_named("sectors") || report == nm_report_named("prefetches") ||
 	       report == nm_report_named("fields") || report == nm_report_named("affinity") ||
-	       report == nm_report_named("buckets");
+	       report == nm_report_named("buckets") || report == nm_report_named("reuses");
 }
 
 /* What a report writes; malloc'ed. */
