@@ -102,11 +102,16 @@ static void sample(void *pass, const struct nm_bursts *b, const uint32_t *instru
 /* Hands the strides over, with attributions as they are. */
 static struct nm_result finish(void *pass)
 {
-	static const uint32_t same[] = {0, 1, 2, 3, 4, 5};
-	struct nm_result result = {0};
+	enum { COUNT = 6 };
+	static const uint32_t same[COUNT] = {0, 1, 2, 3, 4, 5};
+	static struct nm_result_attribution attrs[COUNT];
+	static struct nm_result_site site;
+	struct nm_result result = {.attrs = attrs, .attr_count = COUNT, .sites = &site, .site_count = 1};
 
 	assert_int_equal(nm_pass_strides.finish(pass, &(struct nm_pass_merge){.attrs = same}, &result), 0);
 	nm_pass_strides.free(pass);
+	result.attrs = NULL;
+	result.sites = NULL;
 	return result;
 }
 

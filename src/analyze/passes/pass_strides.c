@@ -153,6 +153,7 @@ static int chain_all(const struct strides *s, const struct nm_pass_merge *merge,
 	int status = sums ? 0 : NM_ENOMEM;
 
 	for (size_t i = 1; sums && i < s->chasing.count; i++) {
+		assert(merge->attrs[i] < r->attr_count);
 		sums[merge->attrs[i]].accesses += s->chasing.at[i].accesses;
 		sums[merge->attrs[i]].chases += s->chasing.at[i].chases;
 	}
