@@ -67,20 +67,20 @@ static void each_column(const char *path, void (*fn)(const char *table, const ch
 	sqlite3_close(db);
 }
 
-/* NULL, and in turn one of several others. */
+/* Every second column gets one of several values, in turn; the fuzzer of profiles tries the others. */
 static void spoil_column(const char *table, const char *column, const char *path)
 {
-	static const char *const values[] = {"'x'", "-9223372036854775808", "9e999", "x'00ff'"};
+	static const char *const values[] = {"NULL", "'x'",   "-9223372036854775808",
+					     "NULL", "9e999", "x'00ff'"};
 	static unsigned turn;
 	char sql[300];
 
-	for (unsigned i = 0; i < 2; i++) {
-		copy(path);
-		snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = %s", table, column,
-			 i ? values[turn++ % 4] : "NULL");
-		change(sql);
-		nm_read_all("bad.nmp");
-	}
+	if (turn++ % 2)
+		return;
+	copy(path);
+	snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = %s", table, column, values[turn / 2 % 6]);
+	change(sql);
+	nm_read_all("bad.nmp");
 }
 
 static void test_every_column(void **state)
