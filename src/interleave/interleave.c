@@ -217,8 +217,6 @@ static int add_plain(struct nm_interleave *m, const struct nm_ref *refs, const u
 		return nm_stream_add(m, s, refs, clock, count);
 	s->added += count;
 	s->passed += count;
-	s->refs_added += count;
-	s->refs_passed += count;
 	return nm_interleave_put(m, s, refs, clock, count);
 }
 

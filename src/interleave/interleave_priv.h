@@ -50,9 +50,9 @@ struct stream {
 	uint32_t number; /* of the thread */
 	unsigned core;
 	int ended;
-	unsigned inside;        /* functions that take or leave locks */
-	uint64_t added, passed; /* positions: the end, and where it has got to */
-	uint64_t refs_added, refs_passed;
+	unsigned inside;                  /* functions that take or leave locks */
+	uint64_t added, passed;           /* positions: the end, and where it has got to */
+	uint64_t refs_added, refs_passed; /* through the chunks: where in `last`, and in `first` */
 	uint64_t seen;                    /* `added` when the latest round began */
 	uint64_t owed;                    /* position that is to be passed now */
 	uint64_t last_call;               /* position of its last system call */

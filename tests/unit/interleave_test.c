@@ -699,36 +699,69 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+static void check_twin(const struct events *events, unsigned seed)
+{
+	struct twin *t = calloc(1, sizeof *t);
+	struct sink sink = {0};
+	uint64_t stalls;
+
+	t->setup = random_setup(&t->machine);
+	t->rng = mix(t->setup.order.seed) | 1;
+	t->last_core = t->machine.cores - 1;
+	t->round = 1;
+	for (size_t i = 0; i < t->machine.cores; i++)
+		t->drawing[i] = i;
+	for (size_t i = 0; i < events->count; i++)
+		twin_add(t, &events->at[i], i);
+	go_until(t, 0);
+	stalls = merge(&t->setup, events, &sink);
+	assert_int_equal(sink.out.count, t->out.count);
+	for (size_t i = 0; i < sink.out.count; i++)
+		if (sink.out.at[i] != t->out.at[i])
+			fail_msg("seed %u: reference %zu is %zu, not %zu", seed, i, (size_t)sink.out.at[i],
+				 (size_t)t->out.at[i]);
+	assert_int_equal(stalls, t->stalls);
+	twin_done(t);
+	free(t);
+	nm_vec_free(&sink.out);
+	nm_vec_free(&sink.cores);
+}
+
 static void test_twin(void **state)
 {
 	(void)state;
 	for (unsigned seed = 1; seed <= 150; seed++) {
-		struct twin *t = calloc(1, sizeof *t);
 		struct events events = make_program(seed, seed % 2);
-		struct sink sink = {0};
-		uint64_t stalls;
 
-		t->setup = random_setup(&t->machine);
-		t->rng = mix(t->setup.order.seed) | 1;
-		t->last_core = t->machine.cores - 1;
-		t->round = 1;
-		for (size_t i = 0; i < t->machine.cores; i++)
-			t->drawing[i] = i;
-		for (size_t i = 0; i < events.count; i++)
-			twin_add(t, &events.at[i], i);
-		go_until(t, 0);
-		stalls = merge(&t->setup, &events, &sink);
-		assert_int_equal(sink.out.count, t->out.count);
-		for (size_t i = 0; i < sink.out.count; i++)
-			if (sink.out.at[i] != t->out.at[i])
-				fail_msg("seed %u: reference %zu is %zu, not %zu", seed, i,
-					 (size_t)sink.out.at[i], (size_t)t->out.at[i]);
-		assert_int_equal(stalls, t->stalls);
-		twin_done(t);
-		free(t);
-		nm_vec_free(&sink.out);
-		nm_vec_free(&sink.cores);
+		check_twin(&events, seed);
 		nm_vec_free(&events);
+	}
+}
+
+/* A thread comes and goes, the first one runs alone for any number of references, and another thread comes. */
+static void test_alone_between_threads(void **state)
+{
+	(void)state;
+	for (unsigned alone = 0; alone < 1100; alone++) {
+		struct program p = {.count = 1, .running = 1, .live = {[1] = 1}};
+
+		rng_state = alone + 1;
+		add(&p, (struct event){.kind = NM_SYNC_START, .object = 101, .thread = 1});
+		add_sync(&p, NM_SYNC_THREAD, 1);
+		start_one(&p);
+		add_access(&p);
+		add_sync(&p, NM_SYNC_THREAD, 2);
+		add_access(&p);
+		add_sync(&p, NM_SYNC_EXIT, 2);
+		add_sync(&p, NM_SYNC_THREAD, 1);
+		for (unsigned i = 0; i < alone; i++)
+			add_access(&p);
+		start_one(&p);
+		add_access(&p);
+		add_sync(&p, NM_SYNC_THREAD, 3);
+		add_access(&p);
+		check_twin(&p.events, alone);
+		nm_vec_free(&p.events);
 	}
 }
 
@@ -868,6 +901,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_twin),
+	    cmocka_unit_test(test_alone_between_threads),
 	    cmocka_unit_test(test_orders_hold),
 	};
 
