@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * distance_bench.c - references per second of the exact stack of lines and of SHARDS on one thread, and the memory that a
- * line of footprint takes: CPU time over a whole stream, from an empty stack on.
+ * distance_bench.c - references per second of the exact stack of lines and of SHARDS on one thread, and the
+ * memory that a line of footprint takes: CPU time over a whole stream, from an empty stack on.
  *
  *     distance_bench [REFERENCES [FOOTPRINT IN MIB [PART OF A STREAM'S NAME]]]
  *
- * Touches are counted as the pass does, by 64 keys.  Lines have 64 bytes.  A footprint of 1024 MiB needs 700 MB.
+ * Touches are counted as the pass does, by 64 keys. Lines have 64 bytes. A footprint of 1024 MiB needs 700
+ * MB.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * parity_twin.c - counts one stream of references at once by nearmiss's rules and, rule by rule, by Callgrind's.
+ * parity_twin.c - counts one stream of references at once by nearmiss's rules and, rule by rule, by
+ * Callgrind's.
  *
  *     parity_twin OUTPUT COMMAND [ARGUMENT...]
  *
- * Runs the command (Valgrind with nearmiss's collector; @FD@ in its arguments becomes the descriptor of the shared memory), takes
- * the engine's place behind the ring, and feeds every reference of the program to several hierarchies of
- * L1i, L1d (32 KiB, 8 ways) and L2 (1 MiB, 16 ways), lines of 64 bytes.  The first counts as nearmiss does, each
- * next one has one rule of Callgrind's --cacheuse more, and the last has them all.  So the first must
- * give nearmiss's figures and the last Callgrind's, and what lies between is what each rule does.
- * OUTPUT gets, for each set of rules and each level, the lines loaded, the accesses that they served, their bytes
- * used, and Callgrind's two figures: the sum of 1000 / accesses and the bytes not used.
+ * Runs the command (Valgrind with nearmiss's collector; @FD@ in its arguments becomes the descriptor of the
+ * shared memory), takes the engine's place behind the ring, and feeds every reference of the program to
+ * several hierarchies of L1i, L1d (32 KiB, 8 ways) and L2 (1 MiB, 16 ways), lines of 64 bytes. The first
+ * counts as nearmiss does, each next one has one rule of Callgrind's --cacheuse more, and the last has them
+ * all. So the first must give nearmiss's figures and the last Callgrind's, and what lies between is what each
+ * rule does. OUTPUT gets, for each set of rules and each level, the lines loaded, the accesses that they
+ * served, their bytes used, and Callgrind's two figures: the sum of 1000 / accesses and the bytes not used.
  *
  * Everything is looked up in the plainest way, since it is the measure of others.  One process only.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recorded.h - a trace's words in memory, and its names, for what measures the engine alone.  What goes wrong ends the
- * program with a line that says what.
+ * recorded.h - a trace's words in memory, and its names, for what measures the engine alone. What goes wrong
+ * ends the program with a line that says what.
  */
 #ifndef NM_BENCH_RECORDED_H
 #define NM_BENCH_RECORDED_H
@@ -26,7 +26,7 @@ struct recorded {
 
 void must(int status, const struct nm_error *err);
 
-/* Goes through a trace, as far as `most` words.  ret, if it is not NULL, gets them; freed by recorded_free. */
+/* Goes through a trace, as far as `most` words. ret, if it is not NULL, gets them; freed by recorded_free. */
 void recorded_read(struct nm_trace *trace, size_t most, struct recorded *ret);
 void recorded_free(struct recorded *recorded);
 

@@ -4,14 +4,15 @@
  *
  *     turns ROUNDS MILLIONS ENGINE ENGINE... -- TRACE...
  *
- * ENGINE is a tree's build/bench/libturns_engine.so; the first is what the others are compared with, and a copy of its
- * file tells what the machine's noise is.  Of each trace the first MILLIONS of words are fed to all engines in
- * turn, about one million at a time, so that whatever the machine does meets all of them; the order goes round.  One
- * line for each trace: of each engine nanoseconds for a word, the median, and how they compare to the first engine's, the
- * median too.  Each round begins with new engines, whose memory lies elsewhere.
+ * ENGINE is a tree's build/bench/libturns_engine.so; the first is what the others are compared with, and a
+ * copy of its file tells what the machine's noise is. Of each trace the first MILLIONS of words are fed to
+ * all engines in turn, about one million at a time, so that whatever the machine does meets all of them; the
+ * order goes round. One line for each trace: of each engine nanoseconds for a word, the median, and how they
+ * compare to the first engine's, the median too. Each round begins with new engines, whose memory lies
+ * elsewhere.
  *
- * Two copies of one engine differ by 2 % at most after 4 rounds of 60 million words, where recordings one after another
- * differ by 5.
+ * Two copies of one engine differ by 2 % at most after 4 rounds of 60 million words, where recordings one
+ * after another differ by 5.
  */
 #include <dlfcn.h>
 #include <sched.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph.c - a graph as adjacency lists of heap nodes: shortest paths by relaxation of a queue, then connected parts.
+ * graph.c - a graph as adjacency lists of heap nodes: shortest paths by relaxation of a queue, then connected
+ * parts.
  *
  * Arguments: vertices, edges for each.
  */

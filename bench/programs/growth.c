@@ -2,8 +2,8 @@
  *
  * growth.c - a tree or a list of as many heap nodes as is asked for, then as many steps through it.
  *
- * Arguments: "tree", "loop" (a tree that is built without recursion) or "list"; nodes; steps.  A tree is walked from
- * its root down, by chance; a list's nodes follow each other by chance.
+ * Arguments: "tree", "loop" (a tree that is built without recursion) or "list"; nodes; steps. A tree is
+ * walked from its root down, by chance; a list's nodes follow each other by chance.
  */
 #include <string.h>
 

@@ -2,7 +2,8 @@
  *
  * hash.c - a hash table with chains of heap nodes, whose keys are texts of their own: counts made-up words.
  *
- * Arguments: number of different words, of look-ups.  The table doubles as it fills; a tenth of the words are removed.
+ * Arguments: number of different words, of look-ups. The table doubles as it fills; a tenth of the words are
+ * removed.
  */
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * interpreter.c - evaluates a program made of pairs, with a heap that is marked and swept when it is full.
  *
- * The language has numbers, variables by depth, and a few operators; the program builds and sorts lists by insertion
- * into trees of pairs.  Arguments: pairs in the heap, lists to sort, length of each.
+ * The language has numbers, variables by depth, and a few operators; the program builds and sorts lists by
+ * insertion into trees of pairs. Arguments: pairs in the heap, lists to sort, length of each.
  */
 #include "lots.h"
 

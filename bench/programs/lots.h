@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lots.h - what the benchmark's programs share: random numbers that are the same everywhere, and their one argument.
+ * lots.h - what the benchmark's programs share: random numbers that are the same everywhere, and their one
+ * argument.
  */
 #ifndef LOTS_H
 #define LOTS_H

@@ -2,7 +2,8 @@
  *
  * queue.c - a simulation of events in a priority queue of heap nodes: a pairing heap.
  *
- * Fredman, Sedgewick, Sleator and Tarjan, "The Pairing Heap" (1986).  Arguments: events that wait, events in all.
+ * Fredman, Sedgewick, Sleator and Tarjan, "The Pairing Heap" (1986). Arguments: events that wait, events in
+ * all.
  */
 #include "lots.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sat.cpp - looks for a solution of random clauses of three literals, with two watched literals in each clause and
-// clauses that are learned from conflicts.
+// sat.cpp - looks for a solution of random clauses of three literals, with two watched literals in each
+// clause and clauses that are learned from conflicts.
 //
-// After Een and Sorensson, "An Extensible SAT-solver" (2003), sections 4.2 to 4.4, with heap-allocated clauses.
-// Arguments: variables, clauses, conflicts after which it gives up.
+// After Een and Sorensson, "An Extensible SAT-solver" (2003), sections 4.2 to 4.4, with heap-allocated
+// clauses. Arguments: variables, clauses, conflicts after which it gives up.
 #include <algorithm>
 #include <memory>
 #include <vector>

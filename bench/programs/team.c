@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * team.c - four threads: `team stencil` shares rows of a grid by OpenMP, `team queue` hands numbers on under a mutex.
+ * team.c - four threads: `team stencil` shares rows of a grid by OpenMP, `team queue` hands numbers on under
+ * a mutex.
  */
 #include <pthread.h>
 #include <stdio.h>

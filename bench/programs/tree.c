@@ -2,8 +2,8 @@
  *
  * tree.c - bitonic sort over a binary tree of small heap nodes, built recursively.
  *
- * After Bilardi and Nicolau, "Adaptive Bitonic Sorting" (1989): the values of a tree's in-order walk are sorted by
- * swaps of values and of subtrees.  Argument: the tree has 2^N nodes.
+ * After Bilardi and Nicolau, "Adaptive Bitonic Sorting" (1989): the values of a tree's in-order walk are
+ * sorted by swaps of values and of subtrees. Argument: the tree has 2^N nodes.
  */
 #include "lots.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * aos.c - an array of structures of which a loop uses one field: each line of 64 bytes is loaded for 8 of them.
- * REPAIRED: the field has an array of its own.
+ * aos.c - an array of structures of which a loop uses one field: each line of 64 bytes is loaded for 8 of
+ * them. REPAIRED: the field has an array of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.c - points of 16 bytes that are allocated one by one, with labels between them: a line holds one of them.
- * REPAIRED: the points are one array.
+ * blocks.c - points of 16 bytes that are allocated one by one, with labels between them: a line holds one of
+ * them. REPAIRED: the points are one array.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cold.c - records of which three fields are used all the time and the rest hardly ever: each visit loads three lines.
- * REPAIRED: the fields that are used together lie side by side, apart from the rest.
+ * cold.c - records of which three fields are used all the time and the rest hardly ever: each visit loads
+ * three lines. REPAIRED: the fields that are used together lie side by side, apart from the rest.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * hash.c - a hash table with a chain of separately allocated entries in each slot: a look-up loads the slot and then
- * a line for each entry, one after the other.
- * REPAIRED: keys and values stand in the table itself, and a look-up goes on to the next place (open addressing).
+ * hash.c - a hash table with a chain of separately allocated entries in each slot: a look-up loads the slot
+ * and then a line for each entry, one after the other. REPAIRED: keys and values stand in the table itself,
+ * and a look-up goes on to the next place (open addressing).
  */
 #include <stdio.h>
 #include <stdlib.h>

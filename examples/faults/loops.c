@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * loops.c - three loops pass over arrays that no cache holds, so that each finds nothing of what the one before left.
- * REPAIRED: the loops are joined.
+ * loops.c - three loops pass over arrays that no cache holds, so that each finds nothing of what the one
+ * before left. REPAIRED: the loops are joined.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * map.cpp - a std::map is walked from begin to end: each of its nodes lies where malloc had room when its key came.
- * REPAIRED: the pairs stand in a sorted vector.
+ * map.cpp - a std::map is walked from begin to end: each of its nodes lies where malloc had room when its key
+ * came. REPAIRED: the pairs stand in a sorted vector.
  */
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pointers.cpp - a vector of pointers to bodies that were sorted since they were allocated: each is somewhere else.
- * REPAIRED: the vector holds the bodies themselves.
+ * pointers.cpp - a vector of pointers to bodies that were sorted since they were allocated: each is somewhere
+ * else. REPAIRED: the vector holds the bodies themselves.
  */
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * transpose.c - rows of a power of two of bytes: the lines of a column meet in few sets and push each other out.
- * REPAIRED: rows are a line longer than what is used of them.
+ * transpose.c - rows of a power of two of bytes: the lines of a column meet in few sets and push each other
+ * out. REPAIRED: rows are a line longer than what is used of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

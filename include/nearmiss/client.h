@@ -7,13 +7,14 @@
  *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not simulate what runs in between
  *     if (NEARMISS_RUNNING()) ...
  *
- * While measuring is off, references reach no cache: the caches keep the lines that they held, and data that is read
- * meanwhile is cold afterwards.  NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports do not use them yet.
+ * While measuring is off, references reach no cache: the caches keep the lines that they held, and data that
+ * is read meanwhile is cold afterwards. NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports
+ * do not use them yet.
  *
- * Nothing has to be linked.  Outside nearmiss an annotation costs a few instructions without effect: four rotations of
- * a register that together are a full turn, and an exchange of a register with itself.  No compiler emits this sequence,
- * and Valgrind takes it as a request to the tool.  On processors other than x86-64 annotations are empty.  Define
- * NEARMISS_DISABLE to remove them.
+ * Nothing has to be linked. Outside nearmiss an annotation costs a few instructions without effect: four
+ * rotations of a register that together are a full turn, and an exchange of a register with itself. No
+ * compiler emits this sequence, and Valgrind takes it as a request to the tool. On processors other than
+ * x86-64 annotations are empty. Define NEARMISS_DISABLE to remove them.
  */
 #ifndef NEARMISS_CLIENT_H
 #define NEARMISS_CLIENT_H

@@ -9,17 +9,19 @@
  *
  * docs/howto/library.md is a guide; examples/simulate.c and examples/watch.c are complete programs.
  *
- * Errors.  A function that can fail returns 0 or more on success.  On failure it returns a negative enum nearmiss_code,
- * describes the error in *err (which may be NULL), and leaves its ret_ parameters alone.  The library never prints, exits or
- * aborts on bad input.
+ * Errors. A function that can fail returns 0 or more on success. On failure it returns a negative enum
+ * nearmiss_code, describes the error in *err (which may be NULL), and leaves its ret_ parameters alone. The
+ * library never prints, exits or aborts on bad input.
  *
- * Ownership.  The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees it with its _free
- * or _close, which accept NULL.  An object owns the texts that its functions return.
+ * Ownership. The caller owns what a function named _new, _parse, _named, _open or _query returns, and frees
+ * it with its _free or _close, which accept NULL. An object owns the texts that its functions return.
  *
- * Threads.  There is no global state.  Threads may use different objects at the same time, but one object only in turn.
+ * Threads. There is no global state. Threads may use different objects at the same time, but one object only
+ * in turn.
  *
- * Stability.  Types are opaque.  Existing values of enumerations and struct nearmiss_error do not change; new values, and new
- * members of struct nearmiss_event, are added at the end.  All this stays until the soversion of libnearmiss.so rises.
+ * Stability. Types are opaque. Existing values of enumerations and struct nearmiss_error do not change; new
+ * values, and new members of struct nearmiss_event, are added at the end. All this stays until the soversion
+ * of libnearmiss.so rises.
  */
 #ifndef NEARMISS_NEARMISS_H
 #define NEARMISS_NEARMISS_H
@@ -127,7 +129,8 @@ NEARMISS_PUBLIC int nearmiss_finish(struct nearmiss_hierarchy *hierarchy);
 
 /* Counts of a level, named as the columns of the view `counts` of a profile (docs/format/profile.md). */
 enum nearmiss_figure {
-	NEARMISS_READS, /* references to this level: the program's, or fills of the level before; fetches too */
+	/* references to this level: the program's, or fills of the level before; fetches too */
+	NEARMISS_READS,
 	NEARMISS_WRITES, /* the same for writes */
 	NEARMISS_READ_MISSES,
 	NEARMISS_WRITE_MISSES,
@@ -140,7 +143,8 @@ enum nearmiss_figure {
 	NEARMISS_LOADED_BYTES, /* bytes of these lines */
 	NEARMISS_EVICTIONS,    /* lines that the tag loaded and others replaced */
 	NEARMISS_WRITEBACKS,   /* dirty lines among them */
-	NEARMISS_SECTOR_MISSES, /* loads of a sector of a resident line; with sectors, loads and evictions count sectors */
+	/* loads of a sector of a resident line; with sectors, loads and evictions count sectors */
+	NEARMISS_SECTOR_MISSES,
 	/* Prefetches that references of the tag caused (docs/models.md): */
 	NEARMISS_PREFETCHES,   /* lines prefetched, not in NEARMISS_LOADS */
 	NEARMISS_USEFUL,       /* those used before they left */
@@ -152,7 +156,7 @@ enum nearmiss_figure {
 /* "reads", "read_misses", ...; NULL for an unknown figure. */
 NEARMISS_PUBLIC const char *nearmiss_figure_name(enum nearmiss_figure figure);
 
-/* The count of all tags, and of one tag; 0 for an unknown level, tag or figure.  Before nearmiss_finish, reuse
+/* The count of all tags, and of one tag; 0 for an unknown level, tag or figure. Before nearmiss_finish, reuse
  * and used bytes count only lines that have left. */
 NEARMISS_PUBLIC uint64_t nearmiss_total(struct nearmiss_hierarchy *hierarchy, unsigned level,
 					enum nearmiss_figure figure);
@@ -220,9 +224,9 @@ NEARMISS_PUBLIC void nearmiss_profile_close(struct nearmiss_profile *profile);
 NEARMISS_PUBLIC int nearmiss_profile_has(struct nearmiss_profile *profile, const char *view,
 					 struct nearmiss_error *err);
 
-/* Prepares one SQL statement over the views of docs/format/profile.md, which are stable.  Statements that would
- * write are refused.  Bind parameters ?1, ?2, ... before the first row; unbound ones are NULL.  A bound text
- * must live as long as the query. */
+/* Prepares one SQL statement over the views of docs/format/profile.md, which are stable. Statements that
+ * would write are refused. Bind parameters ?1, ?2, ... before the first row; unbound ones are NULL. A bound
+ * text must live as long as the query. */
 NEARMISS_PUBLIC int nearmiss_query(struct nearmiss_profile *profile, const char *sql,
 				   struct nearmiss_rows **ret_rows, struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_bind_text(struct nearmiss_rows *rows, int parameter, const char *text);

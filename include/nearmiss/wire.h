@@ -156,20 +156,21 @@ enum nm_wire_exit_kind {
 
 /* Payload of NM_WIRE_BLOCK_DEF: this head, then
  *   instructions  words: pc (bits 0..47), length in bytes (bits 48..55)
- *   accesses      words: size in bytes (bits 0..15), index of its instruction (bits 16..31), flags (bits 32..47),
- *                        distance in bytes from the address word (bits 48..63)
+ *   accesses      words: size in bytes (bits 0..15), index of its instruction (bits 16..31), flags
+ *                        (bits 32..47), distance in bytes from the address word (bits 48..63)
  *   exits         words: number of accesses before the side exit (bits 0..15), number of instructions
  *                        executed when it is taken (bits 16..31)
- * in program order.  The access counts of the exits are strictly ascending and smaller than `accesses`: only then
- * does the number of addresses that follow tell through which exit the block was left.  Code that has no access
- * between a side exit and the next exit or the end is therefore sent as a further block that starts right behind
- * the exit (NM_WIRE_BLOCK_CONTINUES).  An access with both READ and WRITE never occurs: a read-modify-write is two
- * accesses (the ATOMIC flag marks both).
+ * in program order. The access counts of the exits are strictly ascending and smaller than `accesses`: only
+ * then does the number of addresses that follow tell through which exit the block was left. Code that has no
+ * access between a side exit and the next exit or the end is therefore sent as a further block that starts
+ * right behind the exit (NM_WIRE_BLOCK_CONTINUES). An access with both READ and WRITE never occurs: a
+ * read-modify-write is two accesses (the ATOMIC flag marks both).
  *
- * A group is an access without NM_WIRE_FOLLOWS and those behind it that have the flag.  It has one address word: of the
- * lowest address that it touches, from which each of its accesses has its distance.  Accesses of a group of more than
- * one are neither guarded nor prefetches.  The first access of a block and the first behind a side exit begin a group,
- * so that the number of address words, too, tells through which exit a block was left.
+ * A group is an access without NM_WIRE_FOLLOWS and those behind it that have the flag. It has one address
+ * word: of the lowest address that it touches, from which each of its accesses has its distance. Accesses of
+ * a group of more than one are neither guarded nor prefetches. The first access of a block and the first
+ * behind a side exit begin a group, so that the number of address words, too, tells through which exit a
+ * block was left.
  */
 struct nm_wire_block_def {
 	uint64_t pc; /* of the first instruction */
@@ -198,8 +199,8 @@ enum {
 				* two such does not matter to the word */
 };
 
-/* The code word of NM_WIRE_SAMPLE and NM_WIRE_REUSE: pc of the instruction (bits 0..47), bytes that it touches (bits
- * 48..62), whether it writes (bit 63). */
+/* The code word of NM_WIRE_SAMPLE and NM_WIRE_REUSE: pc of the instruction (bits 0..47), bytes that it
+ * touches (bits 48..62), whether it writes (bit 63). */
 #define NM_WIRE_CODE_WRITES (1ull << 63)
 #define NM_WIRE_CODE_MAX_BYTES 0x7fffu
 
@@ -216,18 +217,20 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
 /* ---- The live transport: shared memory ------------------------------------------------------
  *
  * The consumer makes one file in memory (memfd_create, or an unlinked file) and passes its descriptor to the
- * collector.  It begins with struct nm_wire_control; behind it lie control->slots slots of equal size, each
- * with room for one ring (struct nm_wire_ring, then its chunks).  The file never has a name and never grows, so
- * a process can open a ring whatever its user, root directory and limits are, and nothing is left behind when
- * the last process that maps it has ended.
+ * collector. It begins with struct nm_wire_control; behind it lie control->slots slots of equal size, each
+ * with room for one ring (struct nm_wire_ring, then its chunks). The file never has a name and never grows,
+ * so a process can open a ring whatever its user, root directory and limits are, and nothing is left behind
+ * when the last process that maps it has ended.
  *
- * To open a ring a producer takes a free slot i (compares control->slot[i].owner with 0 and swaps in its pid),
- * reserves the slot's memory by fallocate, maps it and fills in the header.  Then it takes a ring number by adding
- * 1 to control->rings, and stores that number plus 1 in control->slot[i].ring.  The consumer frees the slot when
- * the ring has ended.  Without a free slot the producer waits on control->slots_freed for a while.  If it then
- * gives up, it adds 1 to control->unobserved, and no other producer waits before a slot is freed.
+ * To open a ring a producer takes a free slot i (compares control->slot[i].owner with 0 and swaps in its
+ * pid), reserves the slot's memory by fallocate, maps it and fills in the header. Then it takes a ring number
+ * by adding 1 to control->rings, and stores that number plus 1 in control->slot[i].ring. The consumer frees
+ * the slot when the ring has ended. Without a free slot the producer waits on control->slots_freed for a
+ * while. If it then gives up, it adds 1 to control->unobserved, and no other producer waits before a slot is
+ * freed.
  *
- * The consumer holds a POSIX write lock on the file as long as it lives: F_GETLK tells a producer whether it does.
+ * The consumer holds a POSIX write lock on the file as long as it lives: F_GETLK tells a producer whether it
+ * does.
  *
  * The ring is `chunks` chunks of `chunk_words` words.  The producer fills chunk head % chunks, then
  * stores the number of words in used[] and publishes by head += 1.  The consumer reads chunk

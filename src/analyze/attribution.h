@@ -2,11 +2,11 @@
  *
  * attribution.h - what references are charged to: an attribution key is one (thread, place, object).
  *
- * A site is one instruction; its place is its line in the source with the calls that it is inlined through (or, without
- * debug information, its function): all that the result tells apart, unless it was asked to tell instructions apart.  Attribution
- * keys are dense numbers, so models count in flat arrays; reads and writes are counted here, as the
- * references are made.  A small direct-mapped cache stands before the hash, for places that alternate
- * between objects.
+ * A site is one instruction; its place is its line in the source with the calls that it is inlined through
+ * (or, without debug information, its function): all that the result tells apart, unless it was asked to tell
+ * instructions apart. Attribution keys are dense numbers, so models count in flat arrays; reads and writes
+ * are counted here, as the references are made. A small direct-mapped cache stands before the hash, for
+ * places that alternate between objects.
  *
  * Tried and dropped: one attribution key for each instruction and object, folded to places at the end.  gcc
  * -O2 on a file of 300 lines then took 754 MB instead of 330 MB, most of it pairs of attribution keys that

@@ -5,7 +5,8 @@
  *   events.c, memory.c, sampled.c   records that are not executions; what passes learn between batches
  *   execute/                executions of blocks become references: batch builder, decoder, resolver
  *   passes/, program.c      what analyses see of them, and may ask of the engine
- *   naming/                 when the stream has ended: names of objects, code, attribution keys as source lines
+ *   naming/                 when the stream has ended: names of objects, code, attribution keys as source
+ *                           lines
  */
 #ifndef NM_ENGINE_PRIV_H
 #define NM_ENGINE_PRIV_H
@@ -171,7 +172,8 @@ static inline int nm_engine_change_frame(struct nm_engine *e, const struct nm_de
 	return 0;
 }
 
-/* validate.c: whether what is remembered is what would be found now, between two records.  For tests and checks. */
+/* validate.c: whether what is remembered is what would be found now, between two records. For tests and
+ * checks. */
 int nm_engine_is_valid(struct nm_engine *engine);
 
 /* inherit.c */
@@ -187,8 +189,8 @@ int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, u
 /* chains.c: names of heap buckets that differ in their chains only. */
 int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 
-/* call_names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or NULL.
- * */
+/* call_names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or
+ * NULL. */
 const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);
 
 /* code.c: the code of what loaded lines. */

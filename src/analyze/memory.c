@@ -4,10 +4,10 @@
  * there are TLBs, and which instructions new attribution keys come
  * from, where a level prefetches by them.
  *
- * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss.  Mappings
- * that touch are one area to it, as when a heap grows step by step.  The model takes an aligned part for a huge
- * page as soon as all of it is there, where the kernel may wait for the next fault, or for its daemon.  What
- * a program asks for it gets, as if the kernel always had huge pages left.
+ * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss. Mappings that
+ * touch are one area to it, as when a heap grows step by step. The model takes an aligned part for a huge
+ * page as soon as all of it is there, where the kernel may wait for the next fault, or for its daemon. What a
+ * program asks for it gets, as if the kernel always had huge pages left.
  *
  * What is referenced before a mapping changes must not see the change: the batch is handed over first
  * (nm_engine_event), and passes learn of the change before the next one is.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.h - what a pass may ask about the program at the moment that the decoding thread has reached: objects,
- * attributions, heap blocks, variables, stack frames and their types.  From the decoding thread only, in `sample`, `retired`
- * and `ending` (pass.h); attributions and objects in `finish` too.  Pointers hold until the callback returns.
+ * program.h - what a pass may ask about the program at the moment that the decoding thread has reached:
+ * objects, attributions, heap blocks, variables, stack frames and their types. From the decoding thread only,
+ * in `sample`, `retired` and `ending` (pass.h); attributions and objects in `finish` too. Pointers hold until
+ * the callback returns.
  */
 #ifndef NM_PROGRAM_H
 #define NM_PROGRAM_H
@@ -12,7 +13,8 @@
 
 struct nm_engine;
 
-/* An attribution (thread, site, object), and the one that a key of a batch is of (in a context, or itself). */
+/* An attribution (thread, site, object), and the one that a key of a batch is of (in a context, or
+ * itself). */
 const struct nm_attribution *nm_program_attribution(const struct nm_engine *program, uint32_t attr);
 uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 
@@ -42,13 +44,13 @@ struct nm_program_frame {
 int nm_program_open_frame(const struct nm_engine *program, uint64_t address, uint32_t object,
 			  struct nm_program_frame *ret_frame);
 
-/* The frame of the function that made an access (sample->access[i], sample->frame_end[i]), if the access is to its own
- * frame, which is `object`: 1. */
+/* The frame of the function that made an access (sample->access[i], sample->frame_end[i]), if the access is
+ * to its own frame, which is `object`: 1. */
 int nm_program_own_frame(const struct nm_engine *program, uint32_t access, uint64_t frame_end,
 			 uint64_t address, uint32_t object, struct nm_program_frame *ret_frame);
 
-/* The structure that the local variables of the function around pc are in its frame; that which blocks of a size are made
- * of when allocated in a heap object's context.  NULL: not known. */
+/* The structure that the local variables of the function around pc are in its frame; that which blocks of a
+ * size are made of when allocated in a heap object's context. NULL: not known. */
 const struct nm_type *nm_program_frame_type(struct nm_engine *program, uint64_t pc);
 const struct nm_type *nm_program_allocated_type(struct nm_engine *program, uint32_t object, uint64_t bytes);
 

@@ -2,17 +2,17 @@
  *
  * signals.h - handlers of signals: on which stack they run, and in which context (calls.h).
  *
- * Nobody calls a handler: its context is that of its signal, below the root, and what it costs is not the interrupted
- * function's.  Where a signal comes is chance; so the tree is the same wherever that is.
+ * Nobody calls a handler: its context is that of its signal, below the root, and what it costs is not the
+ * interrupted function's. Where a signal comes is chance; so the tree is the same wherever that is.
  *
- * The collector tells when a handler begins, with the slot of its frame: the place of its return address.  A return
- * to that slot ends it; what it returns to, the one block that asks the kernel to go on, is the signal's too.  A call or
- * return above the slot on the same stack, or on the stack that was interrupted, says that the handler was left by a
- * jump.  What was interrupted gets back the stack and the context that it had.  Handlers may be interrupted: the list
- * keeps them all in the order in which they began.
+ * The collector tells when a handler begins, with the slot of its frame: the place of its return address. A
+ * return to that slot ends it; what it returns to, the one block that asks the kernel to go on, is the
+ * signal's too. A call or return above the slot on the same stack, or on the stack that was interrupted, says
+ * that the handler was left by a jump. What was interrupted gets back the stack and the context that it had.
+ * Handlers may be interrupted: the list keeps them all in the order in which they began.
  *
- * longjmp leaves frames, and handlers, before the next call or return tells: for the blocks in between, the contexts of
- * the frames are searched for the function that it came to.  It is known by its name.
+ * longjmp leaves frames, and handlers, before the next call or return tells: for the blocks in between, the
+ * contexts of the frames are searched for the function that it came to. It is known by its name.
  *
  * Without contexts, only handlers on stacks of their own are listed.
  */
@@ -53,7 +53,8 @@ int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct 
 /* A call or a return is about to happen, of the frame at slot of the current stack. */
 void nm_signals_leave(struct nm_signals *signals, struct nm_frames *frames, uint64_t slot, int is_return);
 
-/* A block of the function is about to run, reached by a jump unless a call is pending: its stack.  calls may be NULL. */
+/* A block of the function is about to run, reached by a jump unless a call is pending: its stack. calls may
+ * be NULL. */
 size_t nm_signals_run(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
 		      uint32_t function);
 

@@ -7,11 +7,11 @@
  * quarter: what it takes off the decoder makes the batches come sooner.  Where there is no more of that, it
  * runs what there is.
  *
- * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings.  The decoder fills a batch of its own and copies it past the caches
- * (stream.h), and the model has the host fetch the next batch while it runs one: both together took a third
- * off what the decoder needs on the solver of bench/; either alone gained nothing.  Also dropped: lines
- * fetched ahead for writing (prefetchw), which made it slower, copies by memcpy or rep movsb, and queues of
- * 16, 64 or 1,024 batches.
+ * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings. The decoder fills a
+ * batch of its own and copies it past the caches (stream.h), and the model has the host fetch the next batch
+ * while it runs one: both together took a third off what the decoder needs on the solver of bench/; either
+ * alone gained nothing. Also dropped: lines fetched ahead for writing (prefetchw), which made it slower,
+ * copies by memcpy or rep movsb, and queues of 16, 64 or 1,024 batches.
  */
 #include "workers.h"
 

@@ -42,11 +42,11 @@ void nm_workers_free(struct nm_workers *workers);
 /* function(arg, ...) is called for each batch, one at a time, in order. */
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
-/* Memory for NM_BATCH references, aligned for nm_workers_submit, and for NM_ENTRIES more to be written behind them and
- * ignored. */
+/* Memory for NM_BATCH references, aligned for nm_workers_submit, and for NM_ENTRIES more to be written behind
+ * them and ignored. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
 
-/* Hands over a batch, whose memory can then be used again; waits until there is room for it.  0 or the code of
+/* Hands over a batch, whose memory can then be used again; waits until there is room for it. 0 or the code of
  * an earlier batch's failure. */
 int nm_workers_submit(struct nm_workers *workers, const struct nm_batch *batch);
 

@@ -41,8 +41,9 @@ struct nm_annotation {
 	struct nm_strings pool;
 };
 
-/* Columns of a lines table: file, line, the figures in the order of the catalogue, object, source.  One of
- * instructions has module and address, the figures, object, instruction, and behind it what NM_ASM_... say. */
+/* Columns of a lines table: file, line, the figures in the order of the catalogue, object, source. One of
+ * instructions has module and address, the figures, object, instruction, and behind it what NM_ASM_...
+ * say. */
 enum { NM_LINE_FILE, NM_LINE_NUMBER, NM_LINE_SUMS };
 enum { NM_ASM_FUNCTION = 1, NM_ASM_FILE, NM_ASM_LINE, NM_ASM_SOURCE };
 static inline unsigned nm_line_object(void) { return NM_LINE_SUMS + nm_sum_column_count(); }
@@ -83,8 +84,9 @@ struct nm_value nm_annotate_text(const char *text);
 struct nm_value nm_annotate_figure(const struct nm_annotation *annotation, const char *name,
 				   const struct nm_metric_sums *figures);
 
-/* Looks for a source where the user says, in the profile, where the debug information says.  0; NM_ENOENT; NM_EACCES: it is
- * only there where a profile from elsewhere may not point; or another code.  The caller frees known->text in any case. */
+/* Looks for a source where the user says, in the profile, where the debug information says. 0; NM_ENOENT;
+ * NM_EACCES: it is only there where a profile from elsewhere may not point; or another code. The caller frees
+ * known->text in any case. */
 int nm_annotate_source(struct nm_annotation *annotation, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source);
 

@@ -438,8 +438,8 @@ static int add_section(struct assembly *as, size_t i)
 	return nm_vec_push(&a->sections, section) ? nm_fail_memory(a->err) : 0;
 }
 
-/* Does the user mean this block by the name of a file that it has lines of, or of its function or one that was
- * inlined into it? */
+/* Does the user mean this block by the name of a file that it has lines of, or of its function or one that
+ * was inlined into it? */
 static int is_meant(const struct assembly *as, const struct block *b, const char *name, int by_file)
 {
 	if (!by_file && b->function && nm_is_function(b->function, name))

@@ -2,12 +2,12 @@
  *
  * disassembly.c - see disassembly.h.
  *
- * By Capstone, a library for the purpose with a stable interface.  Loading it takes 400 page faults, at
- * the start of each command, and most show no code: so it is not linked but loaded when it is needed, and stays.
+ * By Capstone, a library for the purpose with a stable interface. Loading it takes 400 page faults, at the
+ * start of each command, and most show no code: so it is not linked but loaded when it is needed, and stays.
  *
- * Dropped: binutils' libopcodes, whose interface changes with every release, whose shared library is versioned by the
- * distribution's build, and whose licence (GPL-3) is not ours; objdump as a program, which would have to be given an ELF
- * file made of the bytes.
+ * Dropped: binutils' libopcodes, whose interface changes with every release, whose shared library is
+ * versioned by the distribution's build, and whose licence (GPL-3) is not ours; objdump as a program, which
+ * would have to be given an ELF file made of the bytes.
  */
 #include "disassembly.h"
 

@@ -287,8 +287,8 @@ static int judge(struct nm_annotation *a, const struct nm_source *source,
 	return status;
 }
 
-/* A profile from elsewhere must not choose which of the user's files are shown: a file that was found by its path alone
- * lies below the working directory, or is what the profile says was recorded. */
+/* A profile from elsewhere must not choose which of the user's files are shown: a file that was found by its
+ * path alone lies below the working directory, or is what the profile says was recorded. */
 static int may_show(const struct nm_source *source, const struct nm_stored_source *known)
 {
 	return (*known->digest && !strcmp(known->digest, source->digest)) ||

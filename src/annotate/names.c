@@ -2,8 +2,8 @@
  *
  * names.c - which files and functions a user means.
  *
- * A file is meant by any end of its path that begins with a component, a function by any end of its name that begins
- * with a scope; template arguments and parameters may be left out.
+ * A file is meant by any end of its path that begins with a component, a function by any end of its name that
+ * begins with a scope; template arguments and parameters may be left out.
  */
 #include <ctype.h>
 #include <stdlib.h>

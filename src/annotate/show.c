@@ -2,9 +2,9 @@
  *
  * show.c - writes an annotation as text, CSV or JSON.
  *
- * Text is for people: of each file a line about it, its functions, then figures beside lines, with a mark where
- * lines were left out.  Colours tell the share of the selection: red from HOT percent on, yellow from WARM.
- * CSV is the lines of all files in one table; JSON holds everything.
+ * Text is for people: of each file a line about it, its functions, then figures beside lines, with a mark
+ * where lines were left out. Colours tell the share of the selection: red from HOT percent on, yellow from
+ * WARM. CSV is the lines of all files in one table; JSON holds everything.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c - see source.h.  A profile that somebody sent must not make a report wait for a pipe or fill the
- * memory: only regular files are read, and none beyond NM_SOURCE_LARGEST.  Nor must it choose which files are shown:
- * what it appends to a folder of the user's stays inside it.
+ * source.c - see source.h. A profile that somebody sent must not make a report wait for a pipe or fill the
+ * memory: only regular files are read, and none beyond NM_SOURCE_LARGEST. Nor must it choose which files are
+ * shown: what it appends to a folder of the user's stays inside it.
  */
 #include "source.h"
 

@@ -28,9 +28,9 @@ struct nm_source {
 	size_t line_count;
 };
 
-/* Reads the first of the candidates for a path that can be read: for each map that fits, the mapped path; in each
- * folder, the path and what is left of it when leading folders are dropped, the longest first.  With `as_it_is`
- * the path itself too, at the end.  0, NM_ENOENT (none is there) or NM_ENOMEM. */
+/* Reads the first of the candidates for a path that can be read: for each map that fits, the mapped path; in
+ * each folder, the path and what is left of it when leading folders are dropped, the longest first. With
+ * `as_it_is` the path itself too, at the end. 0, NM_ENOENT (none is there) or NM_ENOMEM. */
 int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
 		   int as_it_is);
 

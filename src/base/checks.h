@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * checks.h - checks of whole structures, too slow for each run: in builds with -Dchecks=true (CONTRIBUTING.md).
+ * checks.h - checks of whole structures, too slow for each run: in builds with -Dchecks=true
+ * (CONTRIBUTING.md).
  */
 #ifndef NM_CHECKS_H
 #define NM_CHECKS_H

@@ -42,7 +42,7 @@ int nm_fail_memory(struct nm_error *err);
 /* The same from errno: appends ": " and strerror, and maps errno to a code. */
 int nm_fail_errno(struct nm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column.  Of a long
+/* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column. Of a long
  * subject what stands around the column is kept. */
 int nm_fail_at(struct nm_error *err, const char *subject, int column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -9,7 +9,8 @@
 #include "machine.h"
 #include "options.h"
 
-/* Reads it; without line= the lines are those of the machine's first data level.  0, or a status after a message. */
+/* Reads it; without line= the lines are those of the machine's first data level. 0, or a status after a
+ * message. */
 int nm_read_sample(const struct nm_command *self, const char *text, const struct nm_machine *machine,
 		   struct nm_sample_choice *ret_choice);
 

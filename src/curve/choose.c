@@ -2,8 +2,8 @@
  *
  * choose.c - which curves are shown, and over which sizes.
  *
- * Names are ranked by their misses, averaged over all sizes that are shown, each octave with the same weight: neither the
- * smallest caches nor the largest decide alone.
+ * Names are ranked by their misses, averaged over all sizes that are shown, each octave with the same weight:
+ * neither the smallest caches nor the largest decide alone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -147,7 +147,8 @@ static void number(struct nm_curves *curves)
 	}
 }
 
-/* Leaves the curves of the first one's method: several for each of several names would be too many to read. */
+/* Leaves the curves of the first one's method: several for each of several names would be too many to
+ * read. */
 static void keep_one_method(struct nm_curves *curves)
 {
 	size_t n = 0;

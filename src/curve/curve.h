@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * curve.h - miss-ratio curves of profiles: miss ratio against cache size, as a plot for a terminal, SVG, CSV or JSON.
+ * curve.h - miss-ratio curves of profiles: miss ratio against cache size, as a plot for a terminal, SVG, CSV
+ * or JSON.
  */
 #ifndef NM_CURVE_H
 #define NM_CURVE_H

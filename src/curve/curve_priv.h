@@ -14,8 +14,8 @@ struct nm_curve_point {
 	double bytes, ratio, low, high; /* low, high: the 95 % interval */
 };
 
-/* Points ascend in size.  Of an exact curve the ratio stays from one to the next and is 1 before the first; others are
- * interpolated. */
+/* Points ascend in size. Of an exact curve the ratio stays from one to the next and is 1 before the first;
+ * others are interpolated. */
 struct nm_curve {
 	const char *source; /* the profile's label, or NULL */
 	const char *process, *name, *method, *policy;
@@ -63,7 +63,8 @@ void nm_curves_done(struct nm_curves *curves);
 
 /* ---- choose.c ---- */
 
-/* Leaves those that miss most, by weight of all sizes; numbers groups and methods; chooses the sizes to be shown. */
+/* Leaves those that miss most, by weight of all sizes; numbers groups and methods; chooses the sizes to be
+ * shown. */
 int nm_curves_choose(struct nm_curves *curves, const struct nm_curve_request *request, struct nm_error *err);
 
 /* ---- knees.c ---- */
@@ -76,7 +77,8 @@ int nm_knees_make(struct nm_curves *curves, const struct nm_curve_source *source
 
 /* ---- legend.c ---- */
 
-/* What a curve is called beside others: its name, with what tells it from them.  In the pool; NULL: out of memory. */
+/* What a curve is called beside others: its name, with what tells it from them. In the pool; NULL: out of
+ * memory. */
 const char *nm_curve_label(struct nm_curves *curves, const struct nm_curve *curve);
 /* What is plotted: the scope, or the program. */
 const char *nm_curve_title(struct nm_curves *curves, const struct nm_curve_request *request);

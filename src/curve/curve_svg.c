@@ -2,9 +2,9 @@
  *
  * curve_svg.c - curves as SVG 1.1: one picture, no scripts, no fonts of its own.
  *
- * Colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart.  Dashes tell curves apart in black and
- * white: by method where there are several, else by name.  The 95 % intervals of estimates are bands.  The legend stands
- * beside the plot, so that it covers nothing.
+ * Colours are those of Okabe and Ito (2008), which colour-blind readers can tell apart. Dashes tell curves
+ * apart in black and white: by method where there are several, else by name. The 95 % intervals of estimates
+ * are bands. The legend stands beside the plot, so that it covers nothing.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * curve_text.c - curves as a plot for terminals: braille dots in Unicode, letters where there is none.
  *
- * A cell of the terminal is 2 by 4 dots.  Exact curves are solid, others dashed.  Each curve has a letter, which stands on it
- * where the other curves are farthest away, so that the plot needs no colours.
+ * A cell of the terminal is 2 by 4 dots. Exact curves are solid, others dashed. Each curve has a letter,
+ * which stands on it where the other curves are farthest away, so that the plot needs no colours.
  */
 #include <math.h>
 #include <stdint.h>

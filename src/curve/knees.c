@@ -2,10 +2,10 @@
  *
  * knees.c - where curves fall: the sizes from which on something fits.
  *
- * A knee is where a curve stops falling: where its fall over the octave before, less that over the octave behind, is larger
- * than anywhere an octave around, and neither small nor small beside the whole curve.  A cliff has its knee at its foot,
- * and an even slope has none.  Those below knee_from are left out: there it is single lines that are reused before they
- * are used up.
+ * A knee is where a curve stops falling: where its fall over the octave before, less that over the octave
+ * behind, is larger than anywhere an octave around, and neither small nor small beside the whole curve. A
+ * cliff has its knee at its foot, and an even slope has none. Those below knee_from are left out: there it is
+ * single lines that are reused before they are used up.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static double bend(const struct nm_curve *c, double bytes)
 	return ratio(c, bytes / 2) - 2 * ratio(c, bytes) + ratio(c, bytes * 2);
 }
 
-/* Whether the curve bends most there within an octave; where it bends as much elsewhere, the smallest size counts. */
+/* Whether the curve bends most there within an octave; where it bends as much elsewhere, the smallest size
+ * counts. */
 static int is_peak(const struct nm_curve *c, double bytes)
 {
 	const double here = bend(c, bytes);

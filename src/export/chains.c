@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * chains.c - the call chains of a profile (views contexts and context_counts), where it was recorded with them.
+ * chains.c - the call chains of a profile (views contexts and context_counts), where it was recorded with
+ * them.
  *
  * All contexts are kept in memory: each fact names only the innermost.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c - what can be exported as an event: the columns of the view counts that follow its keys, and the metrics that
- * the catalogue (metrics.h) marks as derived events.
+ * events.c - what can be exported as an event: the columns of the view counts that follow its keys, and the
+ * metrics that the catalogue (metrics.h) marks as derived events.
  *
  * The columns are asked from the profile, so that a new one is exported without a change here and an old
  * profile does without it.

@@ -138,8 +138,8 @@ struct nm_facts {
 	struct nm_fact fact;
 };
 
-/* The facts of the export's process, thread and levels, ordered by process, thread, chain, file, function, line,
- * address, object; those with nothing but zeros are left out. */
+/* The facts of the export's process, thread and levels, ordered by process, thread, chain, file, function,
+ * line, address, object; those with nothing but zeros are left out. */
 int nm_facts_open(struct nm_facts *ret_facts, struct nm_export *x, unsigned by, const struct nm_event *events,
 		  size_t count, struct nm_error *err);
 int nm_facts_next(struct nm_facts *facts, struct nm_error *err); /* 1, 0 after the last, or a code */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * champsim.c - ChampSim's instruction traces: records of 64 bytes, little-endian, mostly packed by xz or gzip.
+ * champsim.c - ChampSim's instruction traces: records of 64 bytes, little-endian, mostly packed by xz or
+ * gzip.
  *
  *     0   8 bytes  address of the instruction
  *     8   1        1: a branch
@@ -9,8 +10,8 @@
  *     16  2 × 8    addresses written, 0: none
  *     32  4 × 8    addresses read, 0: none
  *
- * Sizes are not recorded: accesses have 8 bytes, or less up to the next multiple of 8; instructions 4.  There is
- * nothing to know the format by but that its fields can be true.
+ * Sizes are not recorded: accesses have 8 bytes, or less up to the next multiple of 8; instructions 4. There
+ * is nothing to know the format by but that its fields can be true.
  */
 #include <string.h>
 

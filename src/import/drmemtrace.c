@@ -7,12 +7,13 @@
  *     ------------------------------------------------------------
  *               86          62: W0.T296231 <marker: timestamp 13319413770947383>
  *               87          63: W0.T296231 ifetch       2 byte(s) @ 0x0000000000401026 0f 05  syscall
- *               88          63: W0.T296231 read         8 byte(s) @ 0x00007ffd4c2a81f8 by PC 0x0000000000401026
+ *               88          63: W0.T296231 read 8 byte(s) @ 0x00007ffd4c2a81f8 by PC 0x0000000000401026
  *
- * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the thread:
- * these are read too.  Markers, prefetches, flushes and second lines of long encodings are passed over, and all
- * behind "View tool results".  Data of an instruction that is not there (filters leave them out) belongs to one of
- * its own, at the PC that is given.  A size of 0 is one that DynamoRIO does not know, as with xsave: 1 byte is taken.
+ * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the
+ * thread: these are read too. Markers, prefetches, flushes and second lines of long encodings are passed
+ * over, and all behind "View tool results". Data of an instruction that is not there (filters leave them out)
+ * belongs to one of its own, at the PC that is given. A size of 0 is one that DynamoRIO does not know, as
+ * with xsave: 1 byte is taken.
  */
 #include <string.h>
 

@@ -37,15 +37,16 @@ extern const struct nm_importer nm_import_din, nm_import_lackey, nm_import_champ
 /* "line N: what" with NM_EFORMAT. */
 int nm_import_fail(const struct nm_import *import, struct nm_error *err, const char *what);
 
-/* A hexadecimal number (0x or not), or a decimal one: moves *at behind it.  0 if there is none, or it is too large. */
+/* A hexadecimal number (0x or not), or a decimal one: moves *at behind it. 0 if there is none, or it is too
+ * large. */
 int nm_import_hex(const char **at, uint64_t *ret_number);
 int nm_import_decimal(const char **at, uint64_t *ret_number);
 
 /* Moves *at over blanks. */
 void nm_import_blanks(const char **at);
 
-/* The lines of the beginning that are whole: how many of them `is_line` takes, and how many it does not.  Empty lines
- * count for neither. */
+/* The lines of the beginning that are whole: how many of them `is_line` takes, and how many it does not.
+ * Empty lines count for neither. */
 typedef int nm_line_check(const char *line);
 void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is_line, unsigned *ret_yes,
 			   unsigned *ret_no);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c - see input.h.  Two buffers: as it is in the file, and unpacked.  What is not packed is copied over.
+ * input.c - see input.h. Two buffers: as it is in the file, and unpacked. What is not packed is copied over.
  */
 #include "input.h"
 

@@ -7,10 +7,11 @@
  *      S 1ffefffe78,8  it stores
  *      M 0421c7cc,4    it loads and stores the same bytes: a read and a write
  *
- * Valgrind's own messages (==4711== ...) are passed over, and superblocks (SB 04001090), which --trace-superblocks adds.
+ * Valgrind's own messages (==4711== ...) are passed over, and superblocks (SB 04001090), which
+ * --trace-superblocks adds.
  *
- * A locked addition or exchange is a load and a compare-and-swap to Valgrind, which Lackey writes as L and M of the same
- * bytes.  The processor reads once and writes once: so it is counted.
+ * A locked addition or exchange is a load and a compare-and-swap to Valgrind, which Lackey writes as L and M
+ * of the same bytes. The processor reads once and writes once: so it is counted.
  */
 #include <string.h>
 

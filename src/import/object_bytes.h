@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * object_bytes.h - which object each byte belongs to, as the rows of a trace say, sent as NAME and UNNAME records.
+ * object_bytes.h - which object each byte belongs to, as the rows of a trace say, sent as NAME and UNNAME
+ * records.
  *
- * A NAME removes every named range that it overlaps, so overlapping accesses must not simply be named one by one.  This
- * table keeps the name of each byte and the ranges that the wire has: only bytes whose object changes are named, and what
- * is left of a range that was overlapped is named again.  Ranges end at the latest with their line of 64 bytes.
+ * A NAME removes every named range that it overlaps, so overlapping accesses must not simply be named one by
+ * one. This table keeps the name of each byte and the ranges that the wire has: only bytes whose object
+ * changes are named, and what is left of a range that was overlapped is named again. Ranges end at the latest
+ * with their line of 64 bytes.
  */
 #ifndef NM_IMPORT_OBJECT_BYTES_H
 #define NM_IMPORT_OBJECT_BYTES_H
@@ -24,8 +26,8 @@ struct nm_object_bytes {
 
 void nm_object_bytes_done(struct nm_object_bytes *objects);
 
-/* The bytes [address, address + size) belong to the object `name`; "": to none that the trace names.  Appends records to
- * `words` where that is new.  0 or NM_ENOMEM. */
+/* The bytes [address, address + size) belong to the object `name`; "": to none that the trace names. Appends
+ * records to `words` where that is new. 0 or NM_ENOMEM. */
 int nm_object_bytes_set(struct nm_object_bytes *objects, struct nm_wire_words *words, uint64_t address,
 			unsigned size, const char *name);
 

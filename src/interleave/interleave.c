@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.c - what comes in: streams of threads, rounds, and what sync events mean to them; and the batches that go out.
+ * interleave.c - what comes in: streams of threads, rounds, and what sync events mean to them; and the
+ * batches that go out.
  *
- * A *round* ends when a thread runs again that has run in it: by then each thread that can run has had a turn of the
- * collector.  At its end all that came before the round goes out, mixed with as much of it as it takes.
+ * A *round* ends when a thread runs again that has run in it: by then each thread that can run has had a turn
+ * of the collector. At its end all that came before the round goes out, mixed with as much of it as it takes.
  */
 #include "interleave.h"
 
@@ -231,8 +232,8 @@ static int add_ordered(struct nm_interleave *m, const struct nm_ref *r, const ui
 	return status ? status : add_plain(m, r, clock, 1);
 }
 
-/* The lines of the reference may have words by which threads synchronise.  If it touches some, coalesced accesses go one by
- * one, so that each waits for its own. */
+/* The lines of the reference may have words by which threads synchronise. If it touches some, coalesced
+ * accesses go one by one, so that each waits for its own. */
 static int add_near(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock)
 {
 	const struct nm_coalesced *group;
@@ -271,7 +272,8 @@ static int add(struct nm_interleave *m, const struct nm_ref *refs, const uint64_
 				       : add_plain(m, refs + from, clock_at(clock, from), count - from);
 }
 
-/* Half of an atomic instruction.  The second half is in the turn of the first, so it has nothing to wait for. */
+/* Half of an atomic instruction. The second half is in the turn of the first, so it has nothing to wait
+ * for. */
 static int add_atomic(struct nm_interleave *m, const struct nm_ref *r, const uint64_t *clock, int commutes)
 {
 	struct stream *s = m->running;

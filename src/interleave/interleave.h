@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.h - merges the references of a program's threads, which a collector runs one at a time and for long, into an
- * order in which they might have run at the same time on several cores.
+ * interleave.h - merges the references of a program's threads, which a collector runs one at a time and for
+ * long, into an order in which they might have run at the same time on several cores.
  *
- * What comes in is the *recorded order*: references in batches, and between them *sync events*, which tell what orders
- * threads.  Each thread's references wait in a *stream*, in their order.  Cores take *turns*: in a turn a core runs one of
- * its threads for a *quantum* of references, or until the thread has to wait.  A thread waits
- *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may follow each other
+ * What comes in is the *recorded order*: references in batches, and between them *sync events*, which tell
+ * what orders threads. Each thread's references wait in a *stream*, in their order. Cores take *turns*: in a
+ * turn a core runs one of its threads for a *quantum* of references, or until the thread has to wait. A
+ * thread waits
+ *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may
+ *   follow each other
  *     in another order than they did;
- *   - for what came before in the recorded order, where synchronisation says so (words.c): creation, join, words that
+ *   - for what came before in the recorded order, where synchronisation says so (words.c): creation, join,
+ *   words that
  *     atomic instructions and futexes use, system calls that waited.
- * The second kind of wait is always for something older, so the oldest reference of all never has to wait for one.  Only
- * locks taken in another order can make all threads wait; then the thread that waits for its lock since the oldest event
- * goes on without it (a *stall*, which is counted).
+ * The second kind of wait is always for something older, so the oldest reference of all never has to wait for
+ * one. Only locks taken in another order can make all threads wait; then the thread that waits for its lock
+ * since the oldest event goes on without it (a *stall*, which is counted).
  *
- * How much is held back: until every thread that can run has had a turn of the collector since, at least NM_HOLD_LEAST and
- * at most NM_HOLD_MOST references.  A thread that has no other beside it holds nothing back.
+ * How much is held back: until every thread that can run has had a turn of the collector since, at least
+ * NM_HOLD_LEAST and at most NM_HOLD_MOST references. A thread that has no other beside it holds nothing back.
  *
  * The merged order depends on what comes in, the quantum and the seed, and on nothing else.
  */
@@ -44,14 +47,16 @@ enum nm_sync_kind {
 	NM_SYNC_EXIT, /* thread number `object` has ended: what it holds is free */
 	NM_SYNC_JOIN, /* the running thread comes after all that threads did that have ended by now */
 	NM_SYNC_CALL, /* it makes a system call that may wake others */
-	NM_SYNC_RESUME, /* it has waited in one: it comes after JOIN's, and after the last calls of all others */
+	/* it has waited in one: it comes after JOIN's, and after the last calls of all others */
+	NM_SYNC_RESUME,
 	NM_SYNC_ENTER, /* it is in a function that takes or leaves locks: its atomic accesses order nothing */
 	NM_SYNC_LEAVE,
 	NM_SYNC_LOCK,   /* it has the lock `object` to itself from here on; */
 	NM_SYNC_SHARE,  /* has it, as others may; */
 	NM_SYNC_UNLOCK, /* or has it no longer */
 	NM_SYNC_ATOMIC, /* the reference at `index` is atomic */
-	NM_SYNC_UPDATE, /* the same, and what it does to the word commutes: the order of two does not matter */
+	/* the same, and what it does to the word commutes: the order of two does not matter */
+	NM_SYNC_UPDATE,
 	NM_SYNC_FUTEX_WAIT, /* it reads the word `object`, */
 	NM_SYNC_FUTEX_WAKE  /* or tells others that it was written */
 };
@@ -93,8 +98,8 @@ struct nm_interleave;
 int nm_interleave_new(struct nm_interleave **ret, const struct nm_interleave_setup *setup);
 void nm_interleave_free(struct nm_interleave *interleave);
 
-/* A batch in the recorded order.  clock: of each reference, or NULL.  0, or output's code, or NM_ENOMEM; nothing may be added
- * after a code. */
+/* A batch in the recorded order. clock: of each reference, or NULL. 0, or output's code, or NM_ENOMEM;
+ * nothing may be added after a code. */
 int nm_interleave_add(struct nm_interleave *interleave, const struct nm_ref *refs, size_t count,
 		      const uint64_t *clock, const struct nm_sync *syncs, size_t sync_count);
 

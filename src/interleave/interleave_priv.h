@@ -2,8 +2,8 @@
  *
  * interleave_priv.h - what the files of this room share.
  *
- * A stream is a sequence of references and *marks*.  A *position* is a number of these: as many were added before it.  It
- * is passed when as many have gone out.
+ * A stream is a sequence of references and *marks*. A *position* is a number of these: as many were added
+ * before it. It is passed when as many have gone out.
  */
 #ifndef NM_INTERLEAVE_PRIV_H
 #define NM_INTERLEAVE_PRIV_H
@@ -121,8 +121,8 @@ struct nm_range_access {
 int nm_words_learn(struct nm_interleave *m, uint64_t address, uint32_t bytes);
 /* Whether the range has any. */
 int nm_words_touched(const struct nm_interleave *m, uint64_t address, uint32_t bytes);
-/* What is added to the stream next accesses these words: marks what it waits for; tells those who come later.  0 or
- * NM_ENOMEM. */
+/* What is added to the stream next accesses these words: marks what it waits for; tells those who come later.
+ * 0 or NM_ENOMEM. */
 int nm_words_wait(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r);
 int nm_words_note(struct nm_interleave *m, struct stream *s, const struct nm_range_access *r);
 /* Both. */
@@ -147,8 +147,8 @@ struct core {
 	struct nm_vec(struct stream *) streams;
 };
 
-/* Takes turns until no reference is owed; until nothing is held back; both stop where all threads wait, maybe for what has
- * not come yet.  Until no more than that is held back, come what may.  0 or a code. */
+/* Takes turns until no reference is owed; until nothing is held back; both stop where all threads wait, maybe
+ * for what has not come yet. Until no more than that is held back, come what may. 0 or a code. */
 int nm_schedule_owed(struct nm_interleave *m);
 int nm_schedule_possible(struct nm_interleave *m);
 int nm_schedule_until(struct nm_interleave *m, uint64_t held_back);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c - who holds which lock in the merged order.  A lock may be taken again by its owner, and by one that shares it
- * alone.
+ * locks.c - who holds which lock in the merged order. A lock may be taken again by its owner, and by one that
+ * shares it alone.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
  *
  * schedule.c - whose turn it is.
  *
- * Cores take turns in order, or the next one is drawn; where that core has nothing to run, or its threads wait, the next
- * one has the turn that does not.  A core runs one thread at a time, in the recorded order: the thread whose recorded turn is
- * the oldest of those that need not wait.
+ * Cores take turns in order, or the next one is drawn; where that core has nothing to run, or its threads
+ * wait, the next one has the turn that does not. A core runs one thread at a time, in the recorded order: the
+ * thread whose recorded turn is the oldest of those that need not wait.
  */
 #include <assert.h>
 
@@ -49,7 +49,8 @@ static size_t measure(const struct nm_ref *refs, size_t count, uint64_t left, ui
 	return n;
 }
 
-/* The turn ends within a coalesced access: what is left of it goes out one by one, now and in turns to come. */
+/* The turn ends within a coalesced access: what is left of it goes out one by one, now and in turns to
+ * come. */
 static int run_part(struct nm_interleave *m, struct stream *s, const struct nm_ref *r, const uint64_t *clock,
 		    uint64_t *left)
 {
@@ -97,8 +98,8 @@ static int is_bound(const struct stream *s)
 	return front && front->kind == MARK_TOGETHER;
 }
 
-/* Passes the marks that come next, `first` of a recorded turn or within one.  1, 0 if the thread has to wait or the recorded
- * turn ends, or a code.  *ran: others may see it. */
+/* Passes the marks that come next, `first` of a recorded turn or within one. 1, 0 if the thread has to wait
+ * or the recorded turn ends, or a code. *ran: others may see it. */
 static int pass_marks(struct nm_interleave *m, struct stream *s, int first, int *ran)
 {
 	const struct mark *front;
@@ -122,7 +123,8 @@ static int begins_turn(const struct stream *s)
 	return front && front->kind == MARK_TURN;
 }
 
-/* A turn of the thread, which ends with its recorded turn.  1 if it got on, 0 if it has nothing or has to wait, or a code. */
+/* A turn of the thread, which ends with its recorded turn. 1 if it got on, 0 if it has nothing or has to
+ * wait, or a code. */
 static int run_stream(struct nm_interleave *m, struct stream *s)
 {
 	uint64_t left = m->quantum;
@@ -139,7 +141,8 @@ static int run_stream(struct nm_interleave *m, struct stream *s)
 	return status < 0 ? status : ran;
 }
 
-/* Of the core's threads that were not tried in this turn, that with the oldest recorded turn to come; or NULL. */
+/* Of the core's threads that were not tried in this turn, that with the oldest recorded turn to come; or
+ * NULL. */
 static struct stream *oldest_turn(const struct nm_interleave *m, const struct core *c)
 {
 	struct stream *oldest = NULL;
@@ -222,8 +225,9 @@ int nm_schedule_possible(struct nm_interleave *m)
 	return status < 0 ? status : 0;
 }
 
-/* All wait: the one that waits since the oldest mark goes on without what it waits for.  That is a lock, since all other
- * waits are for references that are older than the mark, whose threads would wait at a mark that is older still. */
+/* All wait: the one that waits since the oldest mark goes on without what it waits for. That is a lock, since
+ * all other waits are for references that are older than the mark, whose threads would wait at a mark that is
+ * older still. */
 static void stall(struct nm_interleave *m)
 {
 	struct stream *oldest = NULL;

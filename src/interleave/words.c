@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * words.c - words of memory by which threads synchronise: that an atomic instruction or a futex call has used.
+ * words.c - words of memory by which threads synchronise: that an atomic instruction or a futex call has
+ * used.
  *
- * From then on all accesses to such a word, plain ones too, stay in the recorded order if one of the two writes: so
- * every thread reads there what it read when it was recorded.  Two updates that commute (an atomic addition, and, or) may
- * change places: counters and reference counts do not order threads.
+ * From then on all accesses to such a word, plain ones too, stay in the recorded order if one of the two
+ * writes: so every thread reads there what it read when it was recorded. Two updates that commute (an atomic
+ * addition, and, or) may change places: counters and reference counts do not order threads.
  *
- * Of each word the last write is known, and of each thread the last read and the last update since.  An access waits for
- * those that it conflicts with; what has gone out by then is forgotten.
+ * Of each word the last write is known, and of each thread the last read and the last update since. An access
+ * waits for those that it conflicts with; what has gone out by then is forgotten.
  *
  * A word is 4 bytes.
  */

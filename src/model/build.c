@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * build.c - makes the levels of a hierarchy, for each core and machine, and tells each which one takes its fills.
+ * build.c - makes the levels of a hierarchy, for each core and machine, and tells each which one takes its
+ * fills.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,8 @@
 #include "oracle.h"
 #include "protocol.h"
 
-/* One machine: its levels of a side feed each other.  Of a TLB those that take pages of a size; else pages is 0. */
+/* One machine: its levels of a side feed each other. Of a TLB those that take pages of a size; else pages is
+ * 0. */
 static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
 		      enum nm_level_side mine, unsigned pages, struct nm_cache **ret_entry)
 {

@@ -7,9 +7,9 @@
  * one touch, one look at the tag and one entry in the log do for all.  Else it is taken apart, and each
  * reference is charged to its own attribution key.
  *
- * A group has a number, which stands in the place of the attribution key of its reference.  Groups are made
- * by one thread and read by another: what is made stays where it is, and the reader learns its number with a batch
- * that has its number.
+ * A group has a number, which stands in the place of the attribution key of its reference. Groups are made by
+ * one thread and read by another: what is made stays where it is, and the reader learns its number with a
+ * batch that has its number.
  */
 #ifndef NM_COALESCED_H
 #define NM_COALESCED_H

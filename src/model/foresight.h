@@ -2,20 +2,25 @@
  *
  * foresight.h - which loads the prefetchers of a processor would have made ahead of the program.
  *
- * For estimates of cost: the caches are simulated without prefetching, so that misses are the program's own, and each load
- * of a first level is asked whether a prefetcher that saw the loads before it had named its line by now.  What the further
- * levels load for it is foreseen with it.  Nothing is brought in, so nothing is evicted; prefetchers that come too late or
- * bring what nobody wants are not modelled (a level's prefetch= does that).
+ * For estimates of cost: the caches are simulated without prefetching, so that misses are the program's own,
+ * and each load of a first level is asked whether a prefetcher that saw the loads before it had named its
+ * line by now. What the further levels load for it is foreseen with it. Nothing is brought in, so nothing is
+ * evicted; prefetchers that come too late or bring what nobody wants are not modelled (a level's prefetch=
+ * does that).
  *
  * Three prefetchers, bits of enum nm_foresee (machine.h), all by virtual addresses:
- *   - pair: loading one of the two lines of an aligned 128 bytes brings the other.  The line next to the page's last load
+ *   - pair: loading one of the two lines of an aligned 128 bytes brings the other. The line next to the
+ *   page's last load
  *     is foreseen if both are a pair.
- *   - stream: loads of a page of 4K that go in one direction by at most STREAM_NEAR lines, or by the same step of at most
+ *   - stream: loads of a page of 4K that go in one direction by at most STREAM_NEAR lines, or by the same
+ *   step of at most
  *     STREAM_FAR, are foreseen from the third on.  A stream goes on in the next page.
- *   - stride: an attribution key, which is a line of code with an object, that steps by the same distance of at most half a
+ *   - stride: an attribution key, which is a line of code with an object, that steps by the same distance of
+ *   at most half a
  *     page for the third time.
- * As published of Intel's four (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Data Prefetching") and of
- * the like ones of AMD's Zen (Software Optimization Guide, family 19h, "Prefetching of Data").
+ * As published of Intel's four (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Data
+ * Prefetching") and of the like ones of AMD's Zen (Software Optimization Guide, family 19h, "Prefetching of
+ * Data").
  *
  * A key's steps from load to load are counted whatever the prefetchers: the advice asks for them.
  */
@@ -29,7 +34,7 @@
 
 enum { NM_FORESIGHT_PAGES = 128 };
 
-/* The last load of an attribution key, and by how much most of its loads step.  Each is compared with the last
+/* The last load of an attribution key, and by how much most of its loads step. Each is compared with the last
  * but one, too, so that two walks side by side are seen. */
 struct nm_walk_state {
 	uint64_t last[2];

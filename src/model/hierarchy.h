@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * hierarchy.h - a memory hierarchy that is fed batches of references and counts what happened to them, by attribution key and
- * level.  An *attribution key* is a dense number that the caller gives to every (thread, site, object).
+ * hierarchy.h - a memory hierarchy that is fed batches of references and counts what happened to them, by
+ * attribution key and level. An *attribution key* is a dense number that the caller gives to every (thread,
+ * site, object).
  *
  * Counting rules (the contract; files repeat those that they implement):
- *   - Cold at the start; write-back, write-allocate, LRU, non-inclusive unless a level says otherwise (general.c).
- *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads (line fills), reuse and
+ *   - Cold at the start; write-back, write-allocate, LRU, non-inclusive unless a level says otherwise
+ *   (general.c).
+ *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads (line
+ *   fills), reuse and
  *     bytes used are counted per line.
- *   - A level is referenced by the fills that the level above asks for, a read or a write as the reference that caused it.
+ *   - A level is referenced by the fills that the level above asks for, a read or a write as the reference
+ *   that caused it.
  *     Write-backs are counted apart and touch nothing.
- *   - A load is cold (first reference to the line in the run), capacity (a fully associative LRU cache of the same size, fed
+ *   - A load is cold (first reference to the line in the run), capacity (a fully associative LRU cache of the
+ *   same size, fed
  *     the same stream, misses too), conflict (the rest), or coherence.  Their sum is loads.
- *   - Reuse, bytes used and evictions are charged to the key that *loaded* the line, when it leaves or at the end.  reuse =
- *     accesses served by the line, the loading one included.  For further levels, counts and byte masks flow down when the
+ *   - Reuse, bytes used and evictions are charged to the key that *loaded* the line, when it leaves or at the
+ *   end. reuse =
+ *     accesses served by the line, the loading one included. For further levels, counts and byte masks flow
+ *     down when the
  *     line leaves the level above, so reuse there also counts the program's references.
- *   - evictions = lines replaced or invalidated, not those resident at the end; evictions + resident = loads, and with
- *     prefetching loads + prefetches.  Where a write of another core took over what was modified, there is no write-back.
+ *   - evictions = lines replaced or invalidated, not those resident at the end; evictions + resident = loads,
+ *   and with
+ *     prefetching loads + prefetches. Where a write of another core took over what was modified, there is no
+ *     write-back.
  *   - Of a level with sectors all of this counts sectors.
  */
 #ifndef NM_HIERARCHY_H
@@ -111,8 +120,8 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined. 
- * A matter of TLBs with huge=, and of all for which something was asked for; none at first.  0 or NM_ENOMEM.
- * */
+ * A matter of TLBs with huge=, and of all for which something was asked for; none at first.  0 or
+ * NM_ENOMEM. */
 struct nm_range {
 	uint64_t low, end;
 	/* enum nm_page_size: pages that it has in any machine; NM_PAGE_4K: nothing was asked for */
@@ -127,8 +136,8 @@ void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 void nm_hierarchy_synchronise(struct nm_hierarchy *hierarchy);
 
 /* Between batches: numbers of the instructions that the next attribution keys come from, which those who
- * prefetch by instruction tell apart; an attribution key that was not announced is an instruction of its own.  0
- * or NM_ENOMEM. */
+ * prefetch by instruction tell apart; an attribution key that was not announced is an instruction of its own.
+ * 0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
 /* References may be coalesced of these from now on.  After nm_hierarchy_watch.  Where only data are expected

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages.h - TLBs that take pages of several sizes: how large the page of an address is, and which level it goes to.
+ * pages.h - TLBs that take pages of several sizes: how large the page of an address is, and which level it
+ * goes to.
  *
- * A page is a line of 4096 bytes to the levels of a TLB, whatever its size: a huge page is told apart by its address,
- * and what is touched of it is counted in 4096ths.
+ * A page is a line of 4096 bytes to the levels of a TLB, whatever its size: a huge page is told apart by its
+ * address, and what is touched of it is counted in 4096ths.
  */
 #ifndef NM_PAGES_H
 #define NM_PAGES_H
@@ -39,8 +40,8 @@ void nm_pages_done(struct nm_pages *pages);
 /* Feeds one reference. */
 void nm_pager_take(const struct nm_pager *pager, struct nm_pages *pages, const struct nm_ref *ref);
 
-/* What stands for an address in a page of this size, and which address it stands for: of a huge page's, the first of
- * the 4096th. */
+/* What stands for an address in a page of this size, and which address it stands for: of a huge page's, the
+ * first of the 4096th. */
 uint64_t nm_page_address(uint64_t address, unsigned size);
 uint64_t nm_page_origin(uint64_t page_address);
 

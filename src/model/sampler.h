@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.h - some of the loads and residencies of one level, as they are, for passes that want to know more than
- * sums.
+ * sampler.h - some of the loads and residencies of one level, as they are, for passes that want to know more
+ * than sums.
  *
  * A sampler gets two kinds of samples, both chosen by nothing but what came before, so that the same
  * references give the same ones:
@@ -73,8 +73,8 @@ static inline uint64_t nm_sampler_hash(uint64_t line)
 	return line ^ line << 32;
 }
 
-/* Whether the load of a line, for the level above, is for the latest miss that was sampled: between the two no other load
- * comes, but of another line. */
+/* Whether the load of a line, for the level above, is for the latest miss that was sampled: between the two
+ * no other load comes, but of another line. */
 static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t address, unsigned line_shift)
 {
 	return w->due == w->gap && w->latest &&
@@ -83,8 +83,8 @@ static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t addr
 
 struct nm_cache;
 
-/* A load that is due; a further level loads for a miss, by its number in the list, and 1; a residency that is to be sampled;
- * what is in the level at the end. */
+/* A load that is due; a further level loads for a miss, by its number in the list, and 1; a residency that is
+ * to be sampled; what is in the level at the end. */
 void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
 void nm_sampler_further(struct nm_sampler *sampler, size_t miss, const struct nm_cache *cache);
 void nm_sampler_residency(struct nm_cache *cache, uint32_t slot);

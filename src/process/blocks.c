@@ -407,7 +407,8 @@ int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address, struct nm_block
 	return 1;
 }
 
-/* Removes what still lives in [address, end).  Skips pages without blocks, so that large fresh blocks are cheap. */
+/* Removes what still lives in [address, end). Skips pages without blocks, so that large fresh blocks are
+ * cheap. */
 static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t end)
 {
 	struct nm_block b;

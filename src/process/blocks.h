@@ -2,17 +2,18 @@
  *
  * blocks.h - which live block (heap block, or range that the program named) holds an address.
  *
- * A shadow table follows the program's addresses.  A page of 4 KB that has blocks is a struct nm_block_page: two bytes for
- * each granule of 16 bytes, malloc's alignment, say whose it is, by an index into the page's short list of owners, how
- * many of its bytes are in the block, and whether the block begins there.  So a look-up is a load or two from one
- * place that moves as the program's addresses do, and small blocks take 14 % of their own memory: they are kept nowhere else.
- * Where blocks share a granule, or one begins within it, the page keeps an owner for each byte.
+ * A shadow table follows the program's addresses. A page of 4 KB that has blocks is a struct nm_block_page:
+ * two bytes for each granule of 16 bytes, malloc's alignment, say whose it is, by an index into the page's
+ * short list of owners, how many of its bytes are in the block, and whether the block begins there. So a
+ * look-up is a load or two from one place that moves as the program's addresses do, and small blocks take 14
+ * % of their own memory: they are kept nowhere else. Where blocks share a granule, or one begins within it,
+ * the page keeps an owner for each byte.
  *
  * A large block has a record.  Pages that lie wholly in it name the record and have no granules.
  *
- * Dropped: a record for each small block, whose number the granules hold: 44 bytes for a node of 24, and a load from
- * elsewhere for each look-up and release; a hash of bytes for granules that are shared; one entry per 64-byte line; a
- * balanced tree.
+ * Dropped: a record for each small block, whose number the granules hold: 44 bytes for a node of 24, and a
+ * load from elsewhere for each look-up and release; a hash of bytes for granules that are shared; one entry
+ * per 64-byte line; a balanced tree.
  */
 #ifndef NM_BLOCKS_H
 #define NM_BLOCKS_H
@@ -31,7 +32,8 @@ enum {
 	NM_LARGE_BLOCK = 256
 };
 
-/* A granule: 0 if no block has a part of it, or the index of its owner, or that of a struct nm_shared_granule. */
+/* A granule: 0 if no block has a part of it, or the index of its owner, or that of a struct
+ * nm_shared_granule. */
 enum {
 	NM_GRANULE_INDEX = (1 << 9) - 1,
 	NM_GRANULE_LAST = 9,         /* shift: the last byte that is in the block, in four bits */
@@ -60,7 +62,8 @@ struct nm_block_page {
 };
 
 struct nm_block_table {
-	/* A struct nm_block_page *; or the index of a large block that has the page, times two, plus one; or 0. */
+	/* A struct nm_block_page *; or the index of a large block that has the page, times two, plus one; or
+	 * 0. */
 	uintptr_t pages[1 << NM_TABLE_BITS];
 };
 

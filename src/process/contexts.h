@@ -9,11 +9,11 @@
  * A function that was inlined is taken for one when control has left it before the block is written to, or
  * a few instructions are over.
  *
- * Recursion is folded: a function stands in a chain once, by its innermost call; calls that its outer activations made are
- * left out.  A tree has one context, whether it is built by a loop or by a function that calls itself, and the number of
- * contexts is bounded by the program's text, not by the depth of its data.  Code without a name (a stripped module's)
- * is told apart by its calls instead.  Dropped: folding by call instruction alone, which keeps five contexts of a
- * function that calls itself from two places.
+ * Recursion is folded: a function stands in a chain once, by its innermost call; calls that its outer
+ * activations made are left out. A tree has one context, whether it is built by a loop or by a function that
+ * calls itself, and the number of contexts is bounded by the program's text, not by the depth of its data.
+ * Code without a name (a stripped module's) is told apart by its calls instead. Dropped: folding by call
+ * instruction alone, which keeps five contexts of a function that calls itself from two places.
  */
 #ifndef NM_CONTEXTS_H
 #define NM_CONTEXTS_H
@@ -63,7 +63,8 @@ int nm_contexts_copy(struct nm_contexts *ret_contexts, const struct nm_contexts 
 /* Adds the next call, unless its function is in the chain.  function: its stack object; 0: nameless. */
 void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function);
 
-/* Adds the calls of the oldest `frames` frames of a stack, of whose callers `objects` tells which are nameless. */
+/* Adds the calls of the oldest `frames` frames of a stack, of whose callers `objects` tells which are
+ * nameless. */
 struct nm_stack;
 struct nm_object;
 void nm_chain_add_stack(struct nm_chain *chain, const struct nm_stack *stack, size_t frames,

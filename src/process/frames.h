@@ -68,7 +68,8 @@ static inline const struct nm_frame *nm_stack_end(struct nm_stack *s, uint64_t s
 	return next;
 }
 
-/* All expect slot within the stack, which is the current one.  push: 0 or NM_ENOMEM.  put: there is room for one more. */
+/* All expect slot within the stack, which is the current one. push: 0 or NM_ENOMEM. put: there is room for
+ * one more. */
 static inline void nm_stack_put(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
 {
 	struct nm_frame *fresh;
@@ -112,8 +113,8 @@ static inline uint64_t nm_frames_top(struct nm_frames *frames)
 	return s->frames.count ? s->frames.at[s->frames.count - 1].slot : s->end;
 }
 
-/* Where the function whose slot is given stands: at the call that leads to the running one, or, if it runs itself,
- * at pc. */
+/* Where the function whose slot is given stands: at the call that leads to the running one, or, if it runs
+ * itself, at pc. */
 static inline uint64_t nm_stack_pc(const struct nm_stack *s, uint64_t slot, uint64_t pc)
 {
 	for (size_t i = s->frames.count; i-- > 0 && s->frames.at[i].slot < slot;)

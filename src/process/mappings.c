@@ -2,8 +2,9 @@
  *
  * mappings.c - what is mapped where, in order of address (space.h).
  *
- * A new mapping takes the place of what lies there: older ones are cut, and end, begin or have a hole where it is.
- * Programs have some hundred mappings and change them seldom, so they stand in one array, looked through by halves.
+ * A new mapping takes the place of what lies there: older ones are cut, and end, begin or have a hole where
+ * it is. Programs have some hundred mappings and change them seldom, so they stand in one array, looked
+ * through by halves.
  */
 #include <assert.h>
 #include <string.h>

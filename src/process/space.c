@@ -209,8 +209,8 @@ static struct nm_object object_of_variable(struct nm_space *space, const struct 
 				  .bytes = v->end - v->low};
 }
 
-/* What a module has in a section, beside its variables.  Both texts are interned: their addresses are a key.
- * */
+/* What a module has in a section, beside its variables.  Both texts are interned: their addresses are a
+ * key. */
 static int module_data(struct nm_space *space, struct nm_module *module, const char *section,
 		       uint32_t *ret_object)
 {

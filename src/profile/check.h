@@ -7,8 +7,9 @@
 
 #include "reader.h"
 
-/* Checks that the views of the first version are there, with their columns, and that the short ones (all but counts and
- * evictions) hold values of the right type and range.  NM_EFORMAT names the view.  path: for the message. */
+/* Checks that the views of the first version are there, with their columns, and that the short ones (all but
+ * counts and evictions) hold values of the right type and range. NM_EFORMAT names the view. path: for the
+ * message. */
 int nm_profile_check(struct nm_profile *profile, const char *path, struct nm_error *err);
 
 /* The same for call chains: a parent comes before what it calls, so no chain is a cycle. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * checksum.h - sixteen bytes behind the pages of a profile that tell whether the pages are as they were written.
+ * checksum.h - sixteen bytes behind the pages of a profile that tell whether the pages are as they were
+ * written.
  *
- * "nmpsum1\n", the file change counter of SQLite's header, and the CRC-32 of the pages, both big-endian.  SQLite ignores
- * what stands behind its pages.  When it changes the file, it changes the counter too: then the sum says nothing.
+ * "nmpsum1\n", the file change counter of SQLite's header, and the CRC-32 of the pages, both big-endian.
+ * SQLite ignores what stands behind its pages. When it changes the file, it changes the counter too: then the
+ * sum says nothing.
  */
 #ifndef NM_PROFILE_CHECKSUM_H
 #define NM_PROFILE_CHECKSUM_H
@@ -13,8 +15,8 @@
 /* Appends the trailer to a whole profile.  0, or -1 with errno. */
 int nm_checksum_append(int fd);
 
-/* 1: the first `pages_bytes` bytes are as they were written, or there is no trailer that applies; 0: they are not; -1: they
- * cannot be read. */
+/* 1: the first `pages_bytes` bytes are as they were written, or there is no trailer that applies; 0: they are
+ * not; -1: they cannot be read. */
 int nm_checksum_holds(int fd, uint64_t pages_bytes);
 
 #endif

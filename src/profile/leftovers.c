@@ -2,8 +2,8 @@
  *
  * leftovers.c - removes unfinished profiles whose writers were killed.
  *
- * A temporary file is PATH.PID-N.tmp, and its writer holds a lock on it (flock).  It is removed only if no process has
- * that pid and the lock is free, so a writer in another pid namespace keeps its file.
+ * A temporary file is PATH.PID-N.tmp, and its writer holds a lock on it (flock). It is removed only if no
+ * process has that pid and the lock is free, so a writer in another pid namespace keeps its file.
  */
 #include <ctype.h>
 #include <dirent.h>

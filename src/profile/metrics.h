@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.h - the catalogue of metrics: everything that reports, annotations and exports can show of sums of counts.
+ * metrics.h - the catalogue of metrics: everything that reports, annotations and exports can show of sums of
+ * counts.
  *
- * A metric is one row in metrics.c.  Its name is the column in CSV and JSON, the event in exports, and what --sort and
- * --columns take; docs/format/metrics.md lists them (a test compares).  The counts themselves stand in counts.def.
+ * A metric is one row in metrics.c. Its name is the column in CSV and JSON, the event in exports, and what
+ * --sort and --columns take; docs/format/metrics.md lists them (a test compares). The counts themselves stand
+ * in counts.def.
  */
 #ifndef NM_METRICS_H
 #define NM_METRICS_H
@@ -50,8 +52,8 @@ struct nm_metric {
 	unsigned flags;
 	unsigned decimals;   /* of PERCENT and RATIO */
 	unsigned drop_order; /* the higher, the sooner narrow text leaves it out; 0: never */
-	/* In SQL, of a ranked report's tables: c, a row's sums (misses, lines and cycles too); t, those of all rows; p,
-	 * instructions.  NULL for TEXT. */
+	/* In SQL, of a ranked report's tables: c, a row's sums (misses, lines and cycles too); t, those of
+	 * all rows; p, instructions. NULL for TEXT. */
 	const char *sql;
 	/* In C, where annotations show it: */
 	size_t offset; /* STORED: of the count in struct nm_metric_sums, unless `real` is set */

@@ -159,7 +159,8 @@ struct nm_place_pattern {
 int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count);
 
-/* The walk of each place, of the attribution key that loads most; [place_count], malloc'ed.  0 or SQLITE_NOMEM. */
+/* The walk of each place, of the attribution key that loads most; [place_count], malloc'ed. 0 or
+ * SQLITE_NOMEM. */
 int nm_place_walks(const struct nm_result *result, const struct nm_place_index *index,
 		   struct nm_walk **ret_walks);
 
@@ -167,14 +168,14 @@ int nm_place_walks(const struct nm_result *result, const struct nm_place_index *
 
 int nm_store_fields(const struct nm_result_writer *w);
 
-/* ---- distances.c: histograms of distances, if they were asked for ---------------------------------------- */
+/* ---- distances.c: histograms of distances, if they were asked for ------------------------------------ */
 
 int nm_store_distances(const struct nm_result_writer *w);
 
-/* ---- estimates.c: curves that were estimated -------------------------------------------------------------- */
+/* ---- estimates.c: curves that were estimated --------------------------------------------------------- */
 
 int nm_store_estimates(const struct nm_result_writer *w);
-/* ---- sharing.c: what cores contend for, where a protocol keeps them coherent ------------------------------ */
+/* ---- sharing.c: what cores contend for, where a protocol keeps them coherent ------------------------- */
 
 int nm_store_sharing(const struct nm_result_writer *w);
 

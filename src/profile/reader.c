@@ -39,8 +39,8 @@ struct nm_rows {
 
 enum { HEADER = 100 }; /* bytes at the start of every SQLite file */
 
-/* A view that never ends is stopped.  Steps are those of SQLite's virtual machine: the largest reports take some
- * hundred for each byte of the profile. */
+/* A view that never ends is stopped. Steps are those of SQLite's virtual machine: the largest reports take
+ * some hundred for each byte of the profile. */
 enum { STEP_UNIT = 1000, BASE_UNITS = 50000, BYTES_PER_UNIT = 2 };
 
 enum { LONGEST_VALUE = 1 << 28, LONGEST_SQL = 1 << 20, LONGEST_PATTERN = 10000 };

@@ -3,7 +3,8 @@
  * reader.h - asks a profile.  The door behind which SQLite stays.
  *
  *     nm_profile_open(&profile, "nearmiss.nmp", &err);
- *     nm_profile_query(profile, "SELECT object, sum(loads) FROM counts WHERE level = ?1 GROUP BY 1", &rows, &err);
+ *     nm_profile_query(profile, "SELECT object, sum(loads) FROM counts WHERE level = ?1 GROUP BY 1", &rows,
+ *     &err);
  *     nm_rows_bind_text(rows, 1, "L1d");
  *     while ((status = nm_rows_next(rows, &err)) > 0)
  *             puts(nm_rows_text(rows, 0));
@@ -27,19 +28,19 @@ struct nm_rows; /* a query and the row it stands on */
 
 enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TEXT };
 
-/* Once, by a program that uses SQLite for nothing else, before any profile is read or written: SQLite counts no memory, which
- * would cost a lock at each allocation. */
+/* Once, by a program that uses SQLite for nothing else, before any profile is read or written: SQLite counts
+ * no memory, which would cost a lock at each allocation. */
 void nm_profile_setup(void);
 
 /* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, cut off or damaged; NM_EVERSION: of a newer version. */
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
 void nm_profile_close(struct nm_profile *profile);
 
-/* Lets statements run as long as they take.  Without it, one that takes far longer than the size of the profile explains
- * is stopped (NM_EFORMAT). */
+/* Lets statements run as long as they take. Without it, one that takes far longer than the size of the
+ * profile explains is stopped (NM_EFORMAT). */
 void nm_profile_let_run(struct nm_profile *profile);
 
-/* Whether it has a view of that name: 1 or 0, or a code.  Later versions have more views than earlier ones. */
+/* Whether it has a view of that name: 1 or 0, or a code. Later versions have more views than earlier ones. */
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err);
 
 /* Prepares one statement.  A fault in the SQL is NM_EINVAL with its place.  Parameters are numbered from 1

@@ -12,7 +12,8 @@ int nm_select_level(struct nm_profile *profile, const char *level, struct nm_err
 int nm_select_process(struct nm_profile *profile, const char *process, struct nm_error *err);
 int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err);
 
-/* 0 if the profile counts what caches did; NM_EINVAL: it is of a sampled recording, and the text says where to look. */
+/* 0 if the profile counts what caches did; NM_EINVAL: it is of a sampled recording, and the text says where
+ * to look. */
 int nm_select_counts(struct nm_profile *profile, struct nm_error *err);
 /* 1 if it is of a sampled recording, 0 if it is not, or a code. */
 int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err);

@@ -2,8 +2,8 @@
  *
  * name_match.c - see name_match.h.
  *
- * Names of C++ are long, so a pattern will do; but a name that is there is that name, whatever signs it holds.
- * What is near to a name that is not there: names that contain it (whatever the case of letters), the
+ * Names of C++ are long, so a pattern will do; but a name that is there is that name, whatever signs it
+ * holds. What is near to a name that is not there: names that contain it (whatever the case of letters), the
  * shortest first; then names of few changes.
  */
 #include "name_match.h"

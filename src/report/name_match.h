@@ -12,9 +12,9 @@ struct nm_name_pattern {
 	char *pattern;         /* malloc'ed */
 };
 
-/* How `typed` is meant among the values `name` of the query `names`: as one of them, else as a pattern of *, ?
- * and [...] that fits some, else as the last components of a path where `paths`.  *ret_pattern is untouched if
- * typed is NULL.  NM_EINVAL: nothing fits; the text tells what is near. */
+/* How `typed` is meant among the values `name` of the query `names`: as one of them, else as a pattern of *,
+ * ? and [...] that fits some, else as the last components of a path where `paths`. *ret_pattern is untouched
+ * if typed is NULL. NM_EINVAL: nothing fits; the text tells what is near. */
 int nm_match_name(struct nm_profile *profile, const char *what, const char *typed, const char *names,
 		  int paths, struct nm_name_pattern *ret_pattern, struct nm_error *err);
 void nm_name_pattern_done(struct nm_name_pattern *choice);

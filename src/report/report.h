@@ -33,7 +33,8 @@ struct nm_report_request {
 	const char *columns;       /* what text shows, by commas; NULL: the report's own choice */
 	const char *latency;       /* "L2=14,memory=200"; NULL: what is known of the levels */
 	enum nm_shown_frame frame; /* which frame of inlined calls the keys function, file and line name */
-	/* Only these: a name, or a pattern with *, ? and [...]; of files the last components will do.  NULL: all. */
+	/* Only these: a name, or a pattern with *, ? and [...]; of files the last components will do. NULL:
+	 * all. */
 	const char *object, *function, *file;
 };
 

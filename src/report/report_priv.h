@@ -27,8 +27,8 @@ struct nm_report {
 	const char *view, *without; /* a view that must have rows, and the name of what is missing; or NULL */
 };
 
-/* The column that ranks the rows, or NULL: what the user says, else the report's; where the machine foresees loads,
- * rankings by misses are by estimated cycles. */
+/* The column that ranks the rows, or NULL: what the user says, else the report's; where the machine foresees
+ * loads, rankings by misses are by estimated cycles. */
 const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection);
 
 /* The rows of a report and their columns.  Initialise with {0}; call nm_report_table_done in any case. */

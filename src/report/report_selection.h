@@ -22,8 +22,8 @@ struct nm_selection {
 	struct nm_name_pattern object, function, file;
 };
 
-/* Checks a request.  *ret_selection must be {0}; call nm_selection_done in any case.  NM_EINVAL names what the profile
- * does not have. */
+/* Checks a request. *ret_selection must be {0}; call nm_selection_done in any case. NM_EINVAL names what the
+ * profile does not have. */
 int nm_selection_make(struct nm_profile *profile, const struct nm_report_request *request,
 		      struct nm_selection *ret_selection, struct nm_error *err);
 void nm_selection_done(struct nm_selection *selection);

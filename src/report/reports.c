@@ -239,8 +239,8 @@ static const struct nm_column reuse_columns[] = {
     {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
 };
 
-/* A reuse is too far for a level if a fully associative cache of its size has lost the line.  The distance is that of the
- * middle one of these. */
+/* A reuse is too far for a level if a fully associative cache of its size has lost the line. The distance is
+ * that of the middle one of these. */
 static const char reuse_sql[] =
     "WITH l AS MATERIALIZED (SELECT max(size) AS bytes FROM levels WHERE level = ?1), "
     "r AS MATERIALIZED (SELECT process, place, previous_place, (low * line_size >= (SELECT bytes FROM l)) AS far, "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampled_summary.c - the first screen of a sampled recording: what was run, on how many samples its curves stand, and that
- * no cache was simulated.
+ * sampled_summary.c - the first screen of a sampled recording: what was run, on how many samples its curves
+ * stand, and that no cache was simulated.
  */
 #include <string.h>
 

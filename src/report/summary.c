@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * summary.c - the first screen: how much of the run waits for memory, what was run on which machine, how each level did,
- * the pairs of object and line that cost most, and what to try.
+ * summary.c - the first screen: how much of the run waits for memory, what was run on which machine, how each
+ * level did, the pairs of object and line that cost most, and what to try.
  */
 #include <inttypes.h>
 #include <stdlib.h>

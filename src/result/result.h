@@ -2,9 +2,9 @@
  *
  * result.h - what an analysis yields for one process image, in source terms.
  *
- * Plain data: the engine and its passes fill it, the profile writer stores it, tests build it by hand.  Strings are borrowed
- * from the symbol store of the run and may be shared; NULL means unknown.  Arrays are owned; an index names an element of
- * another array.
+ * Plain data: the engine and its passes fill it, the profile writer stores it, tests build it by hand.
+ * Strings are borrowed from the symbol store of the run and may be shared; NULL means unknown. Arrays are
+ * owned; an index names an element of another array.
  */
 #ifndef NM_RESULT_H
 #define NM_RESULT_H
@@ -149,8 +149,8 @@ struct nm_result_sampling {
 	uint64_t samples;
 };
 
-/* Whose curve it is: of the whole, of a thread (its number), of an object (index), of the function or the line of a site
- * (index). */
+/* Whose curve it is: of the whole, of a thread (its number), of an object (index), of the function or the
+ * line of a site (index). */
 enum nm_scope {
 	NM_SCOPE_TOTAL,
 	NM_SCOPE_THREAD,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * queries.c - the questions of symbol.h, answered from what was decoded, else from the files; and encoded if the store
- * encodes.
+ * queries.c - the questions of symbol.h, answered from what was decoded, else from the files; and encoded if
+ * the store encodes.
  */
 #include "cache/decoded.h"
 

@@ -29,8 +29,8 @@ void nm_symbols_free(struct nm_symbols *symbols);
 int nm_symbols_module(struct nm_symbols *symbols, const char *path, const uint8_t *build_id,
 		      size_t build_id_bytes, struct nm_module **ret_module, struct nm_error *err);
 
-/* Reads ahead of the first questions: the symbol table of the module at path, its DWARF and its variables.  Optional: it
- * moves work to a moment when the caller is idle, and changes no answer. */
+/* Reads ahead of the first questions: the symbol table of the module at path, its DWARF and its variables.
+ * Optional: it moves work to a moment when the caller is idle, and changes no answer. */
 void nm_symbols_preload(struct nm_symbols *symbols, const char *path);
 
 /* Interns in the store's pool (NULL when memory is exhausted). */
@@ -53,7 +53,8 @@ int nm_module_bias(struct nm_module *module, uint64_t address, uint64_t file_off
 /* The vaddr range that the PT_LOAD segments cover (bss included). 0 if there is none. */
 int nm_module_extent(struct nm_module *module, uint64_t *ret_low, uint64_t *ret_end);
 
-/* The i-th PT_LOAD segment: the file's bytes from `offset` on lie at vaddr; `bytes` in memory.  0 if there is none. */
+/* The i-th PT_LOAD segment: the file's bytes from `offset` on lie at vaddr; `bytes` in memory. 0 if there is
+ * none. */
 struct nm_module_segment {
 	uint64_t offset, vaddr, bytes;
 	int executable;
@@ -69,12 +70,12 @@ struct nm_function {
 };
 int nm_module_function(struct nm_module *module, uint64_t vaddr, struct nm_function *ret_function);
 
-/* Source positions of the instruction at vaddr, innermost inlined function first, the physical function
- * last; position [0] is the line of the instruction, [1] the line of the call that was inlined, ...
- * A line of 0 (compilers leave such holes) takes the nearest line before it within the same function.
- * file is the path as DWARF gives it (absolute where the compilation directory is known), or NULL.
- * A function that is in no symbol table is called "module+0x1234" after its start, as far as unwind tables tell that.
- * Returns the number of positions, at most max; 0 if nothing is known. */
+/* Source positions of the instruction at vaddr, innermost inlined function first, the physical function last;
+ * position [0] is the line of the instruction, [1] the line of the call that was inlined, ... A line of 0
+ * (compilers leave such holes) takes the nearest line before it within the same function. file is the path as
+ * DWARF gives it (absolute where the compilation directory is known), or NULL. A function that is in no
+ * symbol table is called "module+0x1234" after its start, as far as unwind tables tell that. Returns the
+ * number of positions, at most max; 0 if nothing is known. */
 struct nm_source_position {
 	const char *function, *file;
 	uint32_t line;
@@ -85,12 +86,12 @@ size_t nm_module_source_positions(struct nm_module *module, uint64_t vaddr, stru
 /* Is a function called after its address? */
 int nm_is_nameless_function(const char *function);
 
-/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is unknown or not one: of a file that
- * nm_module_source_positions has named. */
+/* The MD5 of a source when it was compiled, in hexadecimal digits, or NULL if that is unknown or not one: of
+ * a file that nm_module_source_positions has named. */
 const char *nm_module_digest(struct nm_module *module, const char *file);
 
-/* Machine code from vaddr on, as the file has it: at most `room` bytes, and none beyond its segment.  Returns their
- * number; 0 without a file. */
+/* Machine code from vaddr on, as the file has it: at most `room` bytes, and none beyond its segment. Returns
+ * their number; 0 without a file. */
 size_t nm_module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
 
 enum nm_variable_kind {
@@ -120,14 +121,15 @@ int nm_module_variable(struct nm_module *module, uint64_t vaddr, struct nm_varia
 int nm_module_tls(struct nm_module *module, uint64_t *ret_bytes, uint64_t *ret_align);
 int nm_module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_variable *ret_variable);
 
-/* A field of a structure: `bytes` bytes at `offset`; of those in an array inside, `count` times, `stride` bytes
- * apart. */
+/* A field of a structure: `bytes` bytes at `offset`; of those in an array inside, `count` times, `stride`
+ * bytes apart. */
 struct nm_field {
 	/* as the source writes it: "key", "place.x", "cells[].next", "a|b" if they overlap */
 	const char *name;
 	uint64_t offset, bytes, stride;
 	uint32_t count;
-	/* In the type of a frame: the structure that the local variable is, its bytes, where it begins; else NULL. */
+	/* In the type of a frame: the structure that the local variable is, its bytes, where it begins; else
+	 * NULL. */
 	const char *type;
 	uint64_t type_bytes, type_offset;
 };
@@ -144,55 +146,60 @@ struct nm_type {
 #define NM_NO_FIELD UINT32_MAX
 uint32_t nm_type_field(const struct nm_type *type, uint64_t offset);
 
-/* The structure that the variable around vaddr is, or that its elements are; NULL if it is none.  is_thread_local:
- * vaddr is an offset in the module's thread-local block. */
+/* The structure that the variable around vaddr is, or that its elements are; NULL if it is none.
+ * is_thread_local: vaddr is an offset in the module's thread-local block. */
 const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
 
-/* The part of the frame of the function at vaddr that holds local variables which are structures, or arrays of them, as
- * a type: it ends where the frame of the caller begins (at the CFA of DWARF), its fields are "variable.field".  NULL if
- * there are none, or if the debug information does not tell where they are for the whole function (locals.c). */
+/* The part of the frame of the function at vaddr that holds local variables which are structures, or arrays
+ * of them, as a type: it ends where the frame of the caller begins (at the CFA of DWARF), its fields are
+ * "variable.field". NULL if there are none, or if the debug information does not tell where they are for the
+ * whole function (locals.c). */
 const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t vaddr);
 
-/* What a block of so many bytes is made of that the call at vaddr allocates, as far as the debug information tells
- * (allocated.c).  NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */
+/* What a block of so many bytes is made of that the call at vaddr allocates, as far as the debug information
+ * tells (allocated.c). NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */
 enum nm_allocated { NM_ALLOCATED_UNKNOWN, NM_ALLOCATED_STRUCTURE, NM_ALLOCATED_OTHER };
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				      const struct nm_type **ret_type);
 
-/* One of the source positions of the call at vaddr: position 0 is the innermost.  callee: the function that is called
- * there, as nm_source_position names it, or NULL; order: how many calls of its line come before it in the code. */
+/* One of the source positions of the call at vaddr: position 0 is the innermost. callee: the function that is
+ * called there, as nm_source_position names it, or NULL; order: how many calls of its line come before it in
+ * the code. */
 struct nm_call_place {
 	unsigned position, order;
 	const char *callee;
 };
 
-/* What the source assigns the result of a call to ("u", "SD.grid", "Solver::assigns", "v[]"; source/assigned.h), or NULL if
- * it does not tell or cannot be read; and the column of the call, or 0. */
+/* What the source assigns the result of a call to ("u", "SD.grid", "Solver::assigns", "v[]";
+ * source/assigned.h), or NULL if it does not tell or cannot be read; and the column of the call, or 0. */
 struct nm_assigned {
 	const char *name;
 	uint32_t column;
-	int keeps; /* the function returns nothing that could lead to the block: it does not allocate for its caller */
+	/* the function returns nothing that could lead to the block: it does not allocate for its caller */
+	int keeps;
 };
 struct nm_assigned nm_module_assigned(struct nm_module *module, uint64_t vaddr,
 				      const struct nm_call_place *call);
 
-/* The symbol cache: answers that outlive the files.  A store that encodes writes every answer that it gives, and all
- * lines of each function that it is asked for; a store that decodes them gives the same answers without the files.
+/* The symbol cache: answers that outlive the files. A store that encodes writes every answer that it gives,
+ * and all lines of each function that it is asked for; a store that decodes them gives the same answers
+ * without the files.
  *
- * nm_symbols_take_encoded returns what was encoded since the last call (valid until the next one); `last` declares the
- * answers complete, so that a decoding store never opens a file.  nm_symbols_decode takes these pieces in order;
- * NM_EFORMAT if one is damaged.  Between nm_symbols_expect_more(1) and (0) files are not opened either: the pieces must
- * arrive before the questions that they answer. */
+ * nm_symbols_take_encoded returns what was encoded since the last call (valid until the next one); `last`
+ * declares the answers complete, so that a decoding store never opens a file. nm_symbols_decode takes these
+ * pieces in order; NM_EFORMAT if one is damaged. Between nm_symbols_expect_more(1) and (0) files are not
+ * opened either: the pieces must arrive before the questions that they answer. */
 int nm_symbols_start_encoding(struct nm_symbols *symbols, struct nm_error *err);
 int nm_symbols_take_encoded(struct nm_symbols *symbols, int last, const uint8_t **ret_bytes,
 			    size_t *ret_count, struct nm_error *err);
 int nm_symbols_decode(struct nm_symbols *symbols, const uint8_t *bytes, size_t count, struct nm_error *err);
 void nm_symbols_expect_more(struct nm_symbols *symbols, int more);
 
-/* The symbol cache of a program in a folder, for later recordings (cache/folder.c).  nm_symbols_load_cache, called before
- * any question, decodes the answers of earlier runs unless one of their files has changed; 1 if there were any, 0 if
- * not, or NM_ENOMEM.  nm_symbols_save_cache adds the answers given since.  It creates the folder if the user owns the
- * folder above it, or the one above that; where it cannot write, nothing is kept. */
+/* The symbol cache of a program in a folder, for later recordings (cache/folder.c). nm_symbols_load_cache,
+ * called before any question, decodes the answers of earlier runs unless one of their files has changed; 1 if
+ * there were any, 0 if not, or NM_ENOMEM. nm_symbols_save_cache adds the answers given since. It creates the
+ * folder if the user owns the folder above it, or the one above that; where it cannot write, nothing is
+ * kept. */
 int nm_symbols_load_cache(struct nm_symbols *symbols, const char *folder, const char *program,
 			  struct nm_error *err);
 void nm_symbols_save_cache(struct nm_symbols *symbols, const char *folder, const char *program);

@@ -172,8 +172,8 @@ void fingerprint_file(struct nm_symbols *symbols, const char *path);
 /* elf/debug_file.c: fills module->debug and module->dwarf at the first call. */
 void module_find_debug(struct nm_module *module);
 
-/* dwarf/paths.c: a source's path, absolute where that is known, interned; NULL for NULL.  Relative to the compilation
- * directory of a unit, or of the unit that an entry is in. */
+/* dwarf/paths.c: a source's path, absolute where that is known, interned; NULL for NULL. Relative to the
+ * compilation directory of a unit, or of the unit that an entry is in. */
 const char *path_of(struct nm_module *module, Dwarf_Die *unit, const char *path);
 const char *path_near(struct nm_module *module, Dwarf_Die *die, const char *path);
 
@@ -197,7 +197,8 @@ int module_tls_variable(struct nm_module *module, uint64_t offset, struct nm_var
 enum nm_debug_level module_debug_level(struct nm_module *module);
 size_t module_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes, size_t room);
 
-/* elf/unwind_starts.c: "module+0x1234", interned, after the start of the function around vaddr; NULL: not known. */
+/* elf/unwind_starts.c: "module+0x1234", interned, after the start of the function around vaddr; NULL: not
+ * known. */
 const char *module_nameless_function(struct nm_module *module, uint64_t vaddr);
 
 /* elf/plt.c: appends "name@plt" stubs to module->functions. */
@@ -218,7 +219,8 @@ struct unit *unit_at(struct nm_module *module, uint64_t vaddr);
 void unit_read_lines(struct nm_module *module, struct unit *unit);
 const struct line_row *unit_line_at(const struct unit *unit, uint64_t vaddr);
 
-/* dwarf/digests.c: what the unit's line table tells; the digest of a source in hexadecimal digits, or NULL. */
+/* dwarf/digests.c: what the unit's line table tells; the digest of a source in hexadecimal digits, or
+ * NULL. */
 void unit_read_digests(struct nm_module *module, struct unit *unit);
 const char *module_digest(struct nm_module *module, const char *path);
 
@@ -242,8 +244,9 @@ const char *type_name(struct nm_module *module, Dwarf_Die *variable, int languag
 
 const char *type_spelled(struct nm_module *module, Dwarf_Die *type, int language); /* the same of a type */
 
-/* dwarf/fields.c: follows names and qualifiers of a type (and elements of arrays) to what it is, 0: to nothing; whether that
- * is a structure; its size or 0; its fields, or NULL; those of a variable; the one copy of a type. */
+/* dwarf/fields.c: follows names and qualifiers of a type (and elements of arrays) to what it is, 0: to
+ * nothing; whether that is a structure; its size or 0; its fields, or NULL; those of a variable; the one copy
+ * of a type. */
 int type_peel(Dwarf_Die *type, int arrays);
 int type_is_structure(Dwarf_Die *type);
 uint64_t type_bytes(Dwarf_Die *type);
@@ -266,7 +269,7 @@ const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr
 enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				   const struct nm_type **ret_type);
 
-/* dwarf/allocated.c: the class that a function is a method of, by its parameter `this`.  1 if there is one. */
+/* dwarf/allocated.c: the class that a function is a method of, by its parameter `this`. 1 if there is one. */
 int function_class(const Dwarf_Die *function, Dwarf_Die *ret_class);
 
 /* dwarf/assigned_call.c, behind nm_module_assigned. */

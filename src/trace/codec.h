@@ -2,12 +2,14 @@
  *
  * codec.h - makes the words of one stream small: the transform before zstd.
  *
- * A chunk is encoded when it is complete.  The executions of blocks become ranks in lists of successors.  The addresses
- * of each access become distances from the base from which they vary least (its own last address, another access of the
- * same execution, the stack), in a column of their own.  Most columns are one constant.  zstd then compresses the rest.
- * docs/format/trace.md has the rules; encoder.c and columns.c must change together with decoder_tables.c and decoder.c.
+ * A chunk is encoded when it is complete. The executions of blocks become ranks in lists of successors. The
+ * addresses of each access become distances from the base from which they vary least (its own last address,
+ * another access of the same execution, the stack), in a column of their own. Most columns are one constant.
+ * zstd then compresses the rest. docs/format/trace.md has the rules; encoder.c and columns.c must change
+ * together with decoder_tables.c and decoder.c.
  *
- * Decoding is fast because it learns nothing: an address is the sum of two or three numbers that the tables point to.
+ * Decoding is fast because it learns nothing: an address is the sum of two or three numbers that the tables
+ * point to.
  */
 #ifndef NM_TRACE_CODEC_H
 #define NM_TRACE_CODEC_H
@@ -44,8 +46,8 @@ int nm_encoder_add(struct nm_encoder *encoder, const uint64_t *words, size_t cou
 uint64_t nm_encoder_words(const struct nm_encoder *encoder);
 uint64_t nm_encoder_references(const struct nm_encoder *encoder);
 
-/* Completes the chunk and returns its parts, which the encoder owns until it is reset.  Call nm_encoder_reset next: it
- * begins a new chunk, independent of this one. */
+/* Completes the chunk and returns its parts, which the encoder owns until it is reset. Call nm_encoder_reset
+ * next: it begins a new chunk, independent of this one. */
 int nm_encoder_finish(struct nm_encoder *encoder, const struct nm_bytes *ret_parts[NM_PARTS]);
 void nm_encoder_reset(struct nm_encoder *encoder);
 
@@ -53,13 +55,13 @@ struct nm_decoder;
 int nm_decoder_new(struct nm_decoder **ret_decoder, struct nm_error *err);
 void nm_decoder_free(struct nm_decoder *decoder);
 
-/* Begins a chunk of `words` words.  The parts are borrowed until its end, with NM_PART_SLACK bytes of room behind each.
- * 0, NM_ENOMEM or NM_EFORMAT. */
+/* Begins a chunk of `words` words. The parts are borrowed until its end, with NM_PART_SLACK bytes of room
+ * behind each. 0, NM_ENOMEM or NM_EFORMAT. */
 int nm_decoder_begin(struct nm_decoder *decoder, const struct nm_bytes parts[NM_PARTS], uint64_t words,
 		     struct nm_error *err);
 
-/* 1 and the next whole records, which replace the contents of `words`; 0 at the end of the chunk; NM_EFORMAT if it is
- * damaged: the records before are good. */
+/* 1 and the next whole records, which replace the contents of `words`; 0 at the end of the chunk; NM_EFORMAT
+ * if it is damaged: the records before are good. */
 int nm_decoder_next(struct nm_decoder *decoder, struct nm_words *words, struct nm_error *err);
 
 #endif

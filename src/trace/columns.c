@@ -2,11 +2,13 @@
  *
  * columns.c - turns the addresses of a chunk into slots and their columns (encoder_priv.h).
  *
- * Three passes: over the executions, to see for each slot from which base its distances change least (survey); over them
- * again, to write each slot's distances one after another (measure); over the slots, to choose forms (write_slot).
+ * Three passes: over the executions, to see for each slot from which base its distances change least
+ * (survey); over them again, to write each slot's distances one after another (measure); over the slots, to
+ * choose forms (write_slot).
  *
- * The survey prices a distance by its bits if it differs from the one before, else by nothing.  It looks at a slot's first
- * executions and at samples of the run: all of it would take twice as long and save hardly a byte.
+ * The survey prices a distance by its bits if it differs from the one before, else by nothing. It looks at a
+ * slot's first executions and at samples of the run: all of it would take twice as long and save hardly a
+ * byte.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,8 @@ struct slot {
 	uint32_t kind;  /* enum nm_base */
 };
 
-/* Where a slot's next distance goes, and the slot whose last address it is measured from: what the second walk needs. */
+/* Where a slot's next distance goes, and the slot whose last address it is measured from: what the second
+ * walk needs. */
 struct aim {
 	uint64_t *to;
 	size_t base;

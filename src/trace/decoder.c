@@ -2,12 +2,13 @@
  *
  * decoder.c - see codec.h.
  *
- * No input is trusted.  Everything that the loop over the executions relies on was checked when the tables were read
- * (decoder_tables.c): how often each path may run, and so how long each column is and how many words come out.  The loop
- * itself counts paths down and compares ranks, and has no other branch for an address than the end of the block.
+ * No input is trusted. Everything that the loop over the executions relies on was checked when the tables
+ * were read (decoder_tables.c): how often each path may run, and so how long each column is and how many
+ * words come out. The loop itself counts paths down and compares ranks, and has no other branch for an
+ * address than the end of the block.
  *
- * Dropped: predictors that learn while they decode, as in version 1 of the format.  A quarter of the addresses was
- * mispredicted, and each of those cost a branch misprediction of the processor.
+ * Dropped: predictors that learn while they decode, as in version 1 of the format. A quarter of the addresses
+ * was mispredicted, and each of those cost a branch misprediction of the processor.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,8 @@ struct path {
 	uint64_t left;   /* executions still to come */
 };
 
-/* A step to a path.  It holds a copy of what the next step needs, so the chain from step to step is one load. */
+/* A step to a path. It holds a copy of what the next step needs, so the chain from step to step is one
+ * load. */
 struct step {
 	uint32_t path;
 	uint32_t first; /* of its own successors in the list of all */
@@ -26,8 +27,8 @@ struct step {
 
 enum { NOTING_SLOT = 3, ALL_CONSTANT = 4 /* none of the addresses has a column */ };
 
-/* The next distance is values[bits & index] + (bits & decoder_offsets[offset]), where `bits` are the 8 bytes at `at`.
- * `values` is &constant if there is only one value. */
+/* The next distance is values[bits & index] + (bits & decoder_offsets[offset]), where `bits` are the 8 bytes
+ * at `at`. `values` is &constant if there is only one value. */
 struct slot {
 	const uint8_t *at; /* in its column */
 	uint64_t last;     /* its last address */

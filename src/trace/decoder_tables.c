@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder_tables.c - reads the tables of a chunk into the form that its decoder runs through (decoder_priv.h).
+ * decoder_tables.c - reads the tables of a chunk into the form that its decoder runs through
+ * (decoder_priv.h).
  *
- * Everything that decoder.c takes for granted is checked here: each column has the bytes for as many executions as its
- * paths may have, no index points beyond its values, and the number of words is that in the chunk's header.  Every count
- * is bounded by the bytes that describe the things counted, before memory is allocated for them.
+ * Everything that decoder.c takes for granted is checked here: each column has the bytes for as many
+ * executions as its paths may have, no index points beyond its values, and the number of words is that in the
+ * chunk's header. Every count is bounded by the bytes that describe the things counted, before memory is
+ * allocated for them.
  */
 #include <string.h>
 
@@ -152,8 +154,8 @@ static int get_escapes(struct nm_decoder *d, struct reading *r)
 
 /* ---- slots ---- */
 
-/* Slots get numbers; until their columns are known, `last` counts their executions: first of the paths that end with
- * them, then of all that reach them. */
+/* Slots get numbers; until their columns are known, `last` counts their executions: first of the paths that
+ * end with them, then of all that reach them. */
 static int number_slots(struct nm_decoder *d, const struct reading *r)
 {
 	size_t count = NM_SLOT_FIRST;

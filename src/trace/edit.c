@@ -2,11 +2,11 @@
  *
  * edit.c - see edit.h.
  *
- * A slice is decoded and encoded again, since it gets records of its own: MEASURE off behind the PROCESS record, and what
- * the program itself had set where the range begins.
+ * A slice is decoded and encoded again, since it gets records of its own: MEASURE off behind the PROCESS
+ * record, and what the program itself had set where the range begins.
  *
- * Dropped: leaving out blocks before the range that neither call nor return.  What they write tells which functions only
- * forward to malloc.
+ * Dropped: leaving out blocks before the range that neither call nor return. What they write tells which
+ * functions only forward to malloc.
  */
 #include "edit.h"
 

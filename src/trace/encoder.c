@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * encoder.c - see codec.h.  Keeps the executions of a chunk until it is complete: bases, forms and ranks are chosen when
- * all of them are known, so the decoder need not learn anything.
+ * encoder.c - see codec.h. Keeps the executions of a chunk until it is complete: bases, forms and ranks are
+ * chosen when all of them are known, so the decoder need not learn anything.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * encoder_priv.h - an open chunk of the encoder: its executions in their order (encoder.c), and the columns made of their
- * addresses (columns.c).
+ * encoder_priv.h - an open chunk of the encoder: its executions in their order (encoder.c), and the columns
+ * made of their addresses (columns.c).
  */
 #ifndef NM_TRACE_ENCODER_PRIV_H
 #define NM_TRACE_ENCODER_PRIV_H

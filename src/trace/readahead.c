@@ -2,13 +2,15 @@
  *
  * readahead.c - see readahead.h.
  *
- * A ring of a few pieces.  Only one thread reads at a time: the one that has set `reading`.  It reads the next piece into
- * the next slot.  The consumer reads only if no piece is ready and nobody else is reading.  A step waits for `reading`,
- * too: once a consumer that reads has its piece, the next one can be read beside it.
+ * A ring of a few pieces. Only one thread reads at a time: the one that has set `reading`. It reads the next
+ * piece into the next slot. The consumer reads only if no piece is ready and nobody else is reading. A step
+ * waits for `reading`, too: once a consumer that reads has its piece, the next one can be read beside it.
  *
- * What another thread reads is copied past the caches (nontemporal.h), since its cache may not be the consumer's.
+ * What another thread reads is copied past the caches (nontemporal.h), since its cache may not be the
+ * consumer's.
  *
- * The reader's own thread waits until half of a full ring is free; else the two would take turns piece by piece.
+ * The reader's own thread waits until half of a full ring is free; else the two would take turns piece by
+ * piece.
  *
  * Dropped: pieces of a quarter of the size, which made one thread slower.
  */

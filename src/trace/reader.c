@@ -2,12 +2,12 @@
  *
  * reader.c - reads a trace (trace.h).
  *
- * The index is used only if its entries follow one another without a gap, and each chunk's own header is checked when it
- * is read.  Without an index the headers are walked from the start up to the first that is not whole.  Damage within a
- * chunk is found by zstd's checksum, or at the latest by the decoder.
+ * The index is used only if its entries follow one another without a gap, and each chunk's own header is
+ * checked when it is read. Without an index the headers are walked from the start up to the first that is not
+ * whole. Damage within a chunk is found by zstd's checksum, or at the latest by the decoder.
  *
- * Of a pipe one chunk at a time is kept, with its header, and addressed by its offset as in a file.  Its index is
- * skipped: it comes too late.
+ * Of a pipe one chunk at a time is kept, with its header, and addressed by its offset as in a file. Its index
+ * is skipped: it comes too late.
  */
 #include <errno.h>
 #include <stdio.h>

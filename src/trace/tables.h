@@ -2,9 +2,9 @@
  *
  * tables.h - what a chunk's tables say about its paths and slots, for the encoder and the decoder.
  *
- * A path is a block together with the number of addresses that one execution of it sent.  Each address of a block has a
- * slot, which all paths of the block share.  A slot's address is stored as its distance from a base; the slot says from
- * which base, and in which form its distances are stored.
+ * A path is a block together with the number of addresses that one execution of it sent. Each address of a
+ * block has a slot, which all paths of the block share. A slot's address is stored as its distance from a
+ * base; the slot says from which base, and in which form its distances are stored.
  */
 #ifndef NM_TRACE_TABLES_H
 #define NM_TRACE_TABLES_H

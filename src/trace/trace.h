@@ -2,9 +2,10 @@
  *
  * trace.h - trace files (*.nmt): the streams of a recording, compressed, with all that a replay needs.
  *
- * A trace is a row of chunks.  Each holds records of one stream and is decoded without any other; names (symbol.h,
- * nm_symbols_noted) stand before the chunk that needs them.  An index at the end serves seeking; a file without one,
- * because it is being written or was cut off, is scanned.  docs/format/trace.md is the specification.
+ * A trace is a row of chunks. Each holds records of one stream and is decoded without any other; names
+ * (symbol.h, nm_symbols_noted) stand before the chunk that needs them. An index at the end serves seeking; a
+ * file without one, because it is being written or was cut off, is scanned. docs/format/trace.md is the
+ * specification.
  *
  * A writer never seeks back, so a trace can be read while it is written, and both ends may be pipes.
  */
@@ -25,8 +26,8 @@ struct nm_trace_writer;
 /* path "-" is standard output. */
 int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, struct nm_error *err);
 
-/* Appends whole records to a stream.  A chunk that is full is written at the next call, so that its names can be
- * given before. */
+/* Appends whole records to a stream. A chunk that is full is written at the next call, so that its names can
+ * be given before. */
 int nm_trace_writer_feed(struct nm_trace_writer *writer, uint32_t stream, const uint64_t *words, size_t count,
 			 struct nm_error *err);
 
@@ -78,8 +79,8 @@ struct nm_trace;
 /* Is this the beginning of a trace? */
 int nm_trace_probe(const uint8_t *bytes, size_t count);
 
-/* path "-" is standard input.  NM_EFORMAT if it is no trace, NM_EVERSION if it is an older or a newer one.  A trace
- * without its tail opens. */
+/* path "-" is standard input. NM_EFORMAT if it is no trace, NM_EVERSION if it is an older or a newer one. A
+ * trace without its tail opens. */
 int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error *err);
 void nm_trace_free(struct nm_trace *trace);
 
@@ -95,8 +96,8 @@ int nm_trace_is_piped(const struct nm_trace *trace);
 const char *nm_trace_fault(const struct nm_trace *trace);
 int nm_trace_is_cut(const struct nm_trace *trace); /* within a chunk: not by a writer that is still at it */
 
-/* Walks over the chunks: 1 and the i-th, 0 behind the last, or a code.  Of a pipe they are asked for in their order, and
- * one can be read until the next is asked for. */
+/* Walks over the chunks: 1 and the i-th, 0 behind the last, or a code. Of a pipe they are asked for in their
+ * order, and one can be read until the next is asked for. */
 int nm_trace_chunk(struct nm_trace *trace, size_t i, struct nm_trace_chunk *ret_chunk, struct nm_error *err);
 
 /* The value that was noted last, or NULL; valid until the next chunk is asked for. */
@@ -106,8 +107,8 @@ const char *nm_trace_info(const struct nm_trace *trace, const char *key);
 int nm_trace_payload(struct nm_trace *trace, const struct nm_trace_chunk *chunk, const uint8_t **ret_bytes,
 		     size_t *ret_count, struct nm_error *err);
 
-/* Reads the records of a chunk: begin, then next until it gives 0 (or a code: what was given before stands).  The words
- * are valid until the next call of either. */
+/* Reads the records of a chunk: begin, then next until it gives 0 (or a code: what was given before stands).
+ * The words are valid until the next call of either. */
 int nm_trace_begin(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct nm_error *err);
 int nm_trace_next(struct nm_trace *trace, const uint64_t **ret_words, size_t *ret_count,
 		  struct nm_error *err);

@@ -2,9 +2,10 @@
  *
  * writer.c - writes a trace (trace.h).
  *
- * Each running stream has an encoder with an open chunk.  A chunk ends when it holds CHUNK_WORDS, and after a FORK: a reader
- * needs that record before the child's first chunk, and would otherwise have to keep all children in memory.  A complete
- * chunk is written when anything else is fed, so that the names that it uses can be written before it.
+ * Each running stream has an encoder with an open chunk. A chunk ends when it holds CHUNK_WORDS, and after a
+ * FORK: a reader needs that record before the child's first chunk, and would otherwise have to keep all
+ * children in memory. A complete chunk is written when anything else is fed, so that the names that it uses
+ * can be written before it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,12 +7,11 @@
  * chose ourselves, never what the ring says; nothing here waits for a producer except
  * on the doorbell, for at most TICK_MS at a time.
  *
- * Ordering.  Producer: words, used[], head (release).  Consumer: head (acquire), used[], words, and
- * later tail (release), which the producer reads (acquire) before it overwrites the chunk.
- * Against lost wake-ups both sides store their own word, then load the other's, all sequentially
- * consistent: we set consumer_waits and look at the heads again before sleeping, a producer moves head and then
- * looks at consumer_waits; a producer sets producer_waits and looks at tail again, we move tail and then look
- * at producer_waits.
+ * Ordering. Producer: words, used[], head (release). Consumer: head (acquire), used[], words, and later tail
+ * (release), which the producer reads (acquire) before it overwrites the chunk. Against lost wake-ups both
+ * sides store their own word, then load the other's, all sequentially consistent: we set consumer_waits and
+ * look at the heads again before sleeping, a producer moves head and then looks at consumer_waits; a producer
+ * sets producer_waits and looks at tail again, we move tail and then look at producer_waits.
  *
  * A producer that waits is woken when half of its chunks are free, so that the two do not take turns chunk by
  * chunk.
@@ -35,8 +34,8 @@ enum { ENOUGH_SLOTS = 64, SMALL_CHUNK_WORDS = 8192 };
 
 /* ---- Making and freeing ------------------------------------------------------------------ */
 
-/* As many slots as the limit on file sizes allows.  The limit is that of the process that makes the file, so producers may have
- * a lower one.  A soft limit is ours to raise. */
+/* As many slots as the limit on file sizes allows. The limit is that of the process that makes the file, so
+ * producers may have a lower one. A soft limit is ours to raise. */
 static uint64_t largest_file(void)
 {
 	struct rlimit limit;
@@ -219,8 +218,8 @@ static size_t words_before_cursor(const struct nm_consumer *c, const struct ring
 	return bytes / sizeof(uint64_t);
 }
 
-/* 1 if the dead producer had written into its next chunk, and that was taken.  If the cursor lies in another chunk, the
- * producer died between publishing one chunk and entering the next. */
+/* 1 if the dead producer had written into its next chunk, and that was taken. If the cursor lies in another
+ * chunk, the producer died between publishing one chunk and entering the next. */
 static int take_rest(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	size_t words = words_before_cursor(c, ring, next_offset(c, ring));

@@ -50,12 +50,14 @@ struct nm_chunk {
 
 enum { NM_CONSUMER_MIN_CHUNK_WORDS = 512, NM_CONSUMER_MAX_CHUNK_WORDS = 1 << 24 };
 
-/* chunk_words within the limits above, chunks a power of two from 2 to NM_WIRE_MAX_CHUNKS, else NM_EINVAL.  Where the
- * process's limit on the size of files (RLIMIT_FSIZE) leaves room for few rings, they are made smaller. */
+/* chunk_words within the limits above, chunks a power of two from 2 to NM_WIRE_MAX_CHUNKS, else NM_EINVAL.
+ * Where the process's limit on the size of files (RLIMIT_FSIZE) leaves room for few rings, they are made
+ * smaller. */
 int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chunks, struct nm_error *err);
 
-/* The file that the collector shares with us.  It stays the consumer's, and is closed on exec unless that is changed in
- * the child: another descriptor of the file that this process closed would tell producers that we have ended. */
+/* The file that the collector shares with us. It stays the consumer's, and is closed on exec unless that is
+ * changed in the child: another descriptor of the file that this process closed would tell producers that we
+ * have ended. */
 int nm_consumer_fd(const struct nm_consumer *consumer);
 
 /* 1 and the next chunk of any ring; 0 when timeout_ms (-1: never) has passed or a signal came; or a

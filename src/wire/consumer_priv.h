@@ -68,7 +68,8 @@ void nm_rings_find_dead(struct nm_consumer *consumer);
 /* Its producer throws away what it would write from now on, and does not wait. */
 void nm_ring_detach(struct ring *ring);
 
-/* Detaches the ring, unmaps it, and frees its slot if no process writes to it; the entry in consumer->rings stays. */
+/* Detaches the ring, unmaps it, and frees its slot if no process writes to it; the entry in consumer->rings
+ * stays. */
 void nm_ring_done(struct nm_consumer *consumer, struct ring *ring);
 
 /* Rings that were announced lately and are not there yet. */

@@ -83,8 +83,8 @@ static inline unsigned nm_wire_access_distance(uint64_t w) { return w >> 48; }
 static inline unsigned nm_wire_exit_accesses(uint64_t w) { return w & 0xffff; }
 static inline unsigned nm_wire_exit_instructions(uint64_t w) { return w >> 16 & 0xffff; }
 
-/* How many instructions ran, and accesses were made, when `words` addresses were sent; or -1 if the block has no such
- * exit. */
+/* How many instructions ran, and accesses were made, when `words` addresses were sent; or -1 if the block has
+ * no such exit. */
 int nm_wire_block_executed(const struct nm_wire_block_info *block, size_t words, unsigned *ret_accesses);
 
 /* ---- All other records ------------------------------------------------------------------- */
@@ -138,7 +138,8 @@ struct nm_wire_code { uint64_t pc; uint16_t bytes; uint8_t writes; };
 struct nm_wire_sample { uint64_t clock, address; struct nm_wire_code code; };
 struct nm_wire_reuse { uint64_t clock, address; struct nm_wire_code code; uint64_t sample; };
 struct nm_wire_call { uint64_t slot, pc; };
-struct nm_wire_frames { uint64_t ended; const struct nm_wire_call *calls; uint32_t count; }; /* oldest first */
+/* oldest first */
+struct nm_wire_frames { uint64_t ended; const struct nm_wire_call *calls; uint32_t count; };
 struct nm_wire_clock { uint64_t references; };
 struct nm_wire_place { uint64_t pc; uint32_t line; const char *function, *file; };
 /* clang-format on */

@@ -2,8 +2,8 @@
  *
  * import_fuzz.c - libFuzzer over the importers, each by its name and by probing.
  *
- * The first byte chooses the format, or, for all inputs, the option --format=NAME, which libFuzzer passes over.
- * Whatever is imported has to be a well-formed stream.
+ * The first byte chooses the format, or, for all inputs, the option --format=NAME, which libFuzzer passes
+ * over. Whatever is imported has to be a well-formed stream.
  *
  *     build-fuzz/tests/fuzz/import_fuzz CORPUS tests/fuzz/corpus/import_fuzz
  *     build-fuzz/tests/fuzz/import_fuzz --format=csv CORPUS tests/data/import

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine_expect.h - what must hold of a machine, or of a fault, that is read from any text: for spec_fuzz.c and
- * machine_fuzz.c.
+ * machine_expect.h - what must hold of a machine, or of a fault, that is read from any text: for spec_fuzz.c
+ * and machine_fuzz.c.
  */
 #ifndef NM_MACHINE_EXPECT_H
 #define NM_MACHINE_EXPECT_H

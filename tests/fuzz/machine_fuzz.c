@@ -4,7 +4,8 @@
  *
  * The input is the text of a file up to its first NUL, which the command refuses.
  *
- *     build-fuzz/tests/fuzz/machine_fuzz -dict=tests/fuzz/spec_fuzz.dict CORPUS tests/fuzz/corpus/machine_fuzz
+ *     build-fuzz/tests/fuzz/machine_fuzz -dict=tests/fuzz/spec_fuzz.dict CORPUS
+ *     tests/fuzz/corpus/machine_fuzz
  */
 #include "machine_expect.h"
 

@@ -2,9 +2,9 @@
  *
  * nest_fuzz.c - libFuzzer over loop nests.
  *
- * The input is the text of a nest.  What is accepted is executed for a while, and its stream must pass the checker; a
- * fault must lie within the line that is shown with it.  Texts that name files are left out: what lies on this machine
- * is no input.
+ * The input is the text of a nest. What is accepted is executed for a while, and its stream must pass the
+ * checker; a fault must lie within the line that is shown with it. Texts that name files are left out: what
+ * lies on this machine is no input.
  *
  *     build-fuzz/tests/fuzz/nest_fuzz -dict=tests/fuzz/nest_fuzz.dict CORPUS tests/fuzz/corpus/nest_fuzz
  */

@@ -2,11 +2,12 @@
  *
  * profile_fuzz.c - libFuzzer over what reads a profile: all reports, annotations, evictions and exports.
  *
- * Input that begins as SQLite files do is a profile.  All other input is SQL that changes a copy of a stored profile, so
- * that what a checksum or a damaged page would stop gets through.  Whatever is read must end with a code of ours, and
- * JSON that was written without a fault must parse.
+ * Input that begins as SQLite files do is a profile. All other input is SQL that changes a copy of a stored
+ * profile, so that what a checksum or a damaged page would stop gets through. Whatever is read must end with
+ * a code of ours, and JSON that was written without a fault must parse.
  *
- *     build-fuzz/tests/fuzz/profile_fuzz -dict=tests/fuzz/profile_fuzz.dict CORPUS tests/fuzz/corpus/profile_fuzz
+ *     build-fuzz/tests/fuzz/profile_fuzz -dict=tests/fuzz/profile_fuzz.dict CORPUS
+ *     tests/fuzz/corpus/profile_fuzz
  */
 #include <fcntl.h>
 #include <jansson.h>

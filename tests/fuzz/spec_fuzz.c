@@ -2,8 +2,8 @@
  *
  * spec_fuzz.c - libFuzzer over the reader of a SPEC.
  *
- * The input is the text up to its first NUL.  What is accepted must be possible and be written as a SPEC that is read
- * as the same; a fault must lie within the text.
+ * The input is the text up to its first NUL. What is accepted must be possible and be written as a SPEC that
+ * is read as the same; a fault must lie within the text.
  *
  *     build-fuzz/tests/fuzz/spec_fuzz -dict=tests/fuzz/spec_fuzz.dict CORPUS tests/fuzz/corpus/spec_fuzz
  */

@@ -2,8 +2,9 @@
  *
  * trace_fuzz.c - libFuzzer over what reads a trace: the file, the decoder behind its checksums, the names.
  *
- * The first byte chooses.  As a stream, what is packed has to come out again word for word; the decoder also gets the
- * parts of such a stream with bytes changed, and what it gives has to be whole records, no more than it was told.
+ * The first byte chooses. As a stream, what is packed has to come out again word for word; the decoder also
+ * gets the parts of such a stream with bytes changed, and what it gives has to be whole records, no more than
+ * it was told.
  *
  *     build-fuzz/tests/fuzz/trace_fuzz CORPUS tests/data
  */

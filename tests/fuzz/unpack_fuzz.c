@@ -2,9 +2,10 @@
  *
  * unpack_fuzz.c - libFuzzer over what unpacks gzip, zstd and xz for the importers.
  *
- * Checksums let few changed files through, so the input is packed here: its first byte chooses how, the second how
- * much is done to the result, the next ones what (a byte changed, the rest cut off), the rest is what is packed, in two
- * pieces.  What is undamaged must come back, by lines and by records; what is damaged must give a fault at most.
+ * Checksums let few changed files through, so the input is packed here: its first byte chooses how, the
+ * second how much is done to the result, the next ones what (a byte changed, the rest cut off), the rest is
+ * what is packed, in two pieces. What is undamaged must come back, by lines and by records; what is damaged
+ * must give a fault at most.
  *
  *     build-fuzz/tests/fuzz/unpack_fuzz CORPUS tests/data/import
  */

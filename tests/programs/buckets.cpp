@@ -3,9 +3,9 @@
 // buckets.cpp - memory asked for in many ways; each function's blocks must bear its own name.
 //
 // What stands between the function and malloc differs: templates with a return type in their names, wrappers
-// that were inlined, that write a header or clear the block, functions of the C library, inline functions of its
-// headers.  cleared() and grown() have their blocks filled inside calloc and realloc, before anybody knows the
-// block's address: 64,000 bytes are 1000 lines.
+// that were inlined, that write a header or clear the block, functions of the C library, inline functions of
+// its headers. cleared() and grown() have their blocks filled inside calloc and realloc, before anybody knows
+// the block's address: 64,000 bytes are 1000 lines.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

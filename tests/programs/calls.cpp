@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.cpp - ways to call and to come back.  `touch` reads so many lines of `table` in so many contexts that each
- * chain of calls is known by its count: the reads of `table` by each function are in its comment.
+ * calls.cpp - ways to call and to come back. `touch` reads so many lines of `table` in so many contexts that
+ * each chain of calls is known by its count: the reads of `table` by each function are in its comment.
  */
 #include <csetjmp>
 #include <csignal>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * chains.c - blocks that one function allocates for many: only the whole chain of calls tells what they are for.  Each
- * caller asks for as many blocks of 64 bytes as stands in its comment, and writes to each once.
+ * chains.c - blocks that one function allocates for many: only the whole chain of calls tells what they are
+ * for. Each caller asks for as many blocks of 64 bytes as stands in its comment, and writes to each once.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * distances.c - two fields that miss the first level alike, but only one of them the second.
  *
- * Each lies in a line of its own, near in even lines and far in odd ones, so they share no sets.  A turn comes to NEAR
- * elements' near again and again, more than the even sets of 32K hold and fewer than those of 128K; and to all
- * elements' far, more than either holds.
+ * Each lies in a line of its own, near in even lines and far in odd ones, so they share no sets. A turn comes
+ * to NEAR elements' near again and again, more than the even sets of 32K hold and fewer than those of 128K;
+ * and to all elements' far, more than either holds.
  */
 #include <stdio.h>
 

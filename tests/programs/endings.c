@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * endings.c - does some work (4096 misses on `data`) and ends as it is told: `exit` with status 42,
- * `crash` by SIGSEGV, `abort`, `forever` (says "ready", then works until it is killed), `handler` (the
- * same, but SIGINT makes it exit with 7), `echo` (copies standard input to output, a word to error), `unknown` (an
- * instruction that Valgrind does not know, which is a SIGILL), `probe` (the same, but handles it as one who asks what the
- * processor can do: goes on behind it, and works once more).
+ * endings.c - does some work (4096 misses on `data`) and ends as it is told: `exit` with status 42, `crash`
+ * by SIGSEGV, `abort`, `forever` (says "ready", then works until it is killed), `handler` (the same, but
+ * SIGINT makes it exit with 7), `echo` (copies standard input to output, a word to error), `unknown` (an
+ * instruction that Valgrind does not know, which is a SIGILL), `probe` (the same, but handles it as one who
+ * asks what the processor can do: goes on behind it, and works once more).
  */
 #define _GNU_SOURCE
 #include <signal.h>

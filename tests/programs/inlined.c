@@ -2,8 +2,8 @@
  *
  * inlined.c - allocation functions that the compiler has inlined, so that no return tells when they are over.
  *
- * get() only forwards: its blocks belong to make_point and make_line, who use them.  new_leaf() fills the block itself
- * before control leaves it: its blocks are its own, wherever it was inlined.
+ * get() only forwards: its blocks belong to make_point and make_line, who use them. new_leaf() fills the
+ * block itself before control leaves it: its blocks are its own, wherever it was inlined.
  */
 #include <stdio.h>
 #include <stdlib.h>

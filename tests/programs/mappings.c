@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c - memory that no allocator hands out: from sbrk, from mmap and mremap, of a mapped file.  Each is
+ * mappings.c - memory that no allocator hands out: from sbrk, from mmap and mremap, of a mapped file. Each is
  * walked once by lines of 64 bytes, 4096 of them, and must bear the name of the function that asked for it.
  */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages.c - 8M of memory three times, each a mapping of its own that begins at a multiple of 2M: with huge pages asked
- * for, with huge pages refused, and without a word.  A byte of each 4096 is written.
+ * pages.c - 8M of memory three times, each a mapping of its own that begins at a multiple of 2M: with huge
+ * pages asked for, with huge pages refused, and without a word. A byte of each 4096 is written.
  */
 #define _GNU_SOURCE
 #include <stddef.h>

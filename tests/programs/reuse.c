@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reuse.c - the loops by which Weidendorfer and Trinitis introduced the reuse metrics (tables 1 and 2 of their
- * "Collecting and Exploiting Cache-Reuse Metrics"), laid out in memory as their figures were made.
+ * reuse.c - the loops by which Weidendorfer and Trinitis introduced the reuse metrics (tables 1 and 2 of
+ * their "Collecting and Exploiting Cache-Reuse Metrics"), laid out in memory as their figures were made.
  *
  *     reuse right | wrong | unblocked | placed | blocked
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c - signals that come to functions in the midst of their work: handlers that return, that jump out, that are
- * interrupted themselves, on the interrupted stack and on one of their own.  Each function reads so many lines of `table`
- * that its context is known by the count; they stand in the comments.
+ * signals.c - signals that come to functions in the midst of their work: handlers that return, that jump out,
+ * that are interrupted themselves, on the interrupted stack and on one of their own. Each function reads so
+ * many lines of `table` that its context is known by the count; they stand in the comments.
  */
 #include <setjmp.h>
 #include <signal.h>

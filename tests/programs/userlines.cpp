@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// userlines.cpp - lines of the standard library that work for lines of the user: inlined ones (std::map) and ones that are
-// called (memcpy).
+// userlines.cpp - lines of the standard library that work for lines of the user: inlined ones (std::map) and
+// ones that are called (memcpy).
 #include <cstdio>
 #include <cstring>
 #include <map>

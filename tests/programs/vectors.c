@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vectors.c - both numbers of each pair are multiplied at once, by one instruction that reads 16 bytes and one that
- * writes them.
+ * vectors.c - both numbers of each pair are multiplied at once, by one instruction that reads 16 bytes and
+ * one that writes them.
  */
 #include <emmintrin.h>
 #include <stdio.h>

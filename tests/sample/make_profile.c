@@ -3,8 +3,8 @@
  * make_profile.c - writes a sample profile: make_profile FILE, or make_profile --asm FILE for one in which
  * instructions are told apart.
  *
- * tests/data/profile-v1.nmp, profile-asm.nmp and profile-fields.nmp were made with it.  Those files stay as they are when the format
- * changes: they are what an older version wrote.
+ * tests/data/profile-v1.nmp, profile-asm.nmp and profile-fields.nmp were made with it. Those files stay as
+ * they are when the format changes: they are what an older version wrote.
  */
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,8 @@ enum { NM_SAMPLES = 3 };
 /* The results: "solver" with two threads and long C++ names, then "cc1" twice.  Static storage. */
 const struct nm_result *nm_sample(unsigned i);
 
-/* Results in which instructions are told apart: "walk" and its child, which runs other code at one address. */
+/* Results in which instructions are told apart: "walk" and its child, which runs other code at one
+ * address. */
 enum { NM_ASM_SAMPLES = 2 };
 const struct nm_result *nm_asm_sample(unsigned i);
 int nm_asm_sample_write(const char *path, struct nm_error *err);

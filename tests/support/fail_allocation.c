@@ -2,8 +2,8 @@
  *
  * fail_allocation.c - an LD_PRELOAD library that makes the n-th allocation of a process fail (fail_at.h).
  *
- * Counted are malloc, calloc, realloc, aligned_alloc, posix_memalign and anonymous mmap.  The C library's own calls of malloc
- * count; its internal mappings do not, nor what libdw allocates.
+ * Counted are malloc, calloc, realloc, aligned_alloc, posix_memalign and anonymous mmap. The C library's own
+ * calls of malloc count; its internal mappings do not, nor what libdw allocates.
  */
 #include <dlfcn.h>
 #include <malloc.h>

@@ -2,9 +2,9 @@
  *
  * fail_at.h - counts calls and chooses the one that fails, for the libraries that tests preload.
  *
- * NM_FAIL_AT=N fails the N-th call, counted from 1; with NM_FAIL_ON=1 all later ones too, as when memory stays short.
- * NM_FAIL_COUNT=FILE receives the number of calls when the process exits.  Only the program NM_FAIL_PROGRAM (nearmiss)
- * is disturbed, not what it starts.
+ * NM_FAIL_AT=N fails the N-th call, counted from 1; with NM_FAIL_ON=1 all later ones too, as when memory
+ * stays short. NM_FAIL_COUNT=FILE receives the number of calls when the process exits. Only the program
+ * NM_FAIL_PROGRAM (nearmiss) is disturbed, not what it starts.
  */
 #ifndef NM_FAIL_AT_H
 #define NM_FAIL_AT_H

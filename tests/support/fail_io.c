@@ -3,8 +3,8 @@
  * fail_io.c - an LD_PRELOAD library that makes the n-th access to a regular file fail (fail_at.h).
  *
  * NM_FAIL_IO=write: write, pwrite, ftruncate, fallocate, fsync and rename fail with NM_FAIL_ERRNO (ENOSPC).
- * NM_FAIL_IO=read: read and pread fail with it.  Files that only live in memory count as regular ones.  What the C
- * library does for its streams passes by; tests of full devices see to those.
+ * NM_FAIL_IO=read: read and pread fail with it. Files that only live in memory count as regular ones. What
+ * the C library does for its streams passes by; tests of full devices see to those.
  */
 #include <dlfcn.h>
 #include <stdint.h>

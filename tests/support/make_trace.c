@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * make_trace.c - writes the sample trace: the stream of its first argument, which is one of tests/data, as a trace in
- * the file of its second.  `ninja trace-sample` runs it for tests/data/trace-v2.nmt, which is written once and kept as
- * long as version 2 is read.
+ * make_trace.c - writes the sample trace: the stream of its first argument, which is one of tests/data, as a
+ * trace in the file of its second. `ninja trace-sample` runs it for tests/data/trace-v2.nmt, which is written
+ * once and kept as long as version 2 is read.
  */
 #include <stdio.h>
 #include <stdlib.h>

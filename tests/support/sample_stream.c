@@ -28,7 +28,8 @@ static int define(struct nm_wire_words *to, uint32_t id, unsigned end, const uin
 	return nm_wire_block_def_encode(to, &b);
 }
 
-/* Adds to a word of the stack, writes the one below, and, unless it leaves in between, pops a word and returns. */
+/* Adds to a word of the stack, writes the one below, and, unless it leaves in between, pops a word and
+ * returns. */
 static int define_groups(struct nm_wire_words *to)
 {
 	const uint64_t instructions[] = {
@@ -182,7 +183,8 @@ int sample_stream(struct nm_wire_words *to)
 	return nm_wire_exit_encode(to, &(struct nm_wire_exit){128 + 6});
 }
 
-/* Two calls are open when a block is allocated, in the second; two of its lines are sampled, and one is touched again. */
+/* Two calls are open when a block is allocated, in the second; two of its lines are sampled, and one is
+ * touched again. */
 int sample_sampled_stream(struct nm_wire_words *to)
 {
 	const struct nm_wire_call calls[] = {{0x7ff8f8, SAMPLE_PC + 14}, {0x7ff8d8, SAMPLE_PC + 80}};

@@ -72,7 +72,8 @@ static void check_address(const struct nm_blocks *blocks, const struct naive_blo
 	assert_int_equal(found.large != 0, want->size >= NM_LARGE_BLOCK);
 }
 
-/* Blocks as an allocator gives them, scalars several to a granule, and large ones, from few places, so that they meet. */
+/* Blocks as an allocator gives them, scalars several to a granule, and large ones, from few places, so that
+ * they meet. */
 static struct naive_block random_block(uint32_t object)
 {
 	const uint64_t span = 64 << 10;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * assigned_test.c - what a call's result is assigned to, by the text of its statement.  The place of the call is marked by @,
- * where compilers put it: at a name, an opening parenthesis, or the end of a new-expression.
+ * assigned_test.c - what a call's result is assigned to, by the text of its statement. The place of the call
+ * is marked by @, where compilers put it: at a name, an opening parenthesis, or the end of a new-expression.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * attribution_test.c - to which thread, line of code and object each reference is charged: the engine beside a naive replay
- * of the same stream, which decodes each record, looks through lists of everything that there is, and keeps nothing else.
+ * attribution_test.c - to which thread, line of code and object each reference is charged: the engine beside
+ * a naive replay of the same stream, which decodes each record, looks through lists of everything that there
+ * is, and keeps nothing else.
  *
- * Blocks of three functions of this program run in two threads: left early, calling and returning, with guards, prefetches
- * and accesses that share an address word.  Data lie in frames of both threads, heap blocks that come and go, ranges that
- * get a name and lose it, variables of this program, and mappings of which parts go.
+ * Blocks of three functions of this program run in two threads: left early, calling and returning, with
+ * guards, prefetches and accesses that share an address word. Data lie in frames of both threads, heap blocks
+ * that come and go, ranges that get a name and lose it, variables of this program, and mappings of which
+ * parts go.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,8 +127,9 @@ static const struct range *twin_find(const struct range *ranges, unsigned count,
 	return NULL;
 }
 
-/* Whose frame is at an address of a stack: a frame lies between the slot of the call that it made and that of the call that
- * made it; the running function has all below the newest slot, and the slot.  FUNCTIONS: above the first call. */
+/* Whose frame is at an address of a stack: a frame lies between the slot of the call that it made and that of
+ * the call that made it; the running function has all below the newest slot, and the slot. FUNCTIONS: above
+ * the first call. */
 static unsigned twin_frame_owner(const struct twin *t, unsigned thread, uint64_t address, unsigned function)
 {
 	const struct twin_thread *at = &t->threads[thread];
@@ -485,8 +488,8 @@ static void run(struct twin *t, uint32_t id, int newest)
 static uint32_t caller(unsigned function) { return 2 * FUNCTIONS + function; }
 static uint32_t callee(unsigned function) { return 3 * FUNCTIONS + function; }
 
-/* A block comes, in a place where none is, or goes.  It comes where one call is open: the names of buckets that are allocated
- * deeper are the matter of the test `symbol` and of programs. */
+/* A block comes, in a place where none is, or goes. It comes where one call is open: the names of buckets
+ * that are allocated deeper are the matter of the test `symbol` and of programs. */
 static void change_heap(struct twin *t)
 {
 	const uint64_t step = HEAP_BYTES / HEAP_BLOCKS, at = HEAP + below(HEAP_BLOCKS) * step;
@@ -666,8 +669,8 @@ static uint64_t writes_to(const struct nm_result *r, const char *name)
 	return sum;
 }
 
-/* scan calls the allocator, which calls `between` functions one within the other, the last of which has memcpy write to
- * memory of which no block is known. */
+/* scan calls the allocator, which calls `between` functions one within the other, the last of which has
+ * memcpy write to memory of which no block is known. */
 static uint64_t writes_of_bucket(unsigned between)
 {
 	enum { SCAN, MALLOC, VISIT, MEMCPY };

@@ -218,7 +218,8 @@ static int by_key_and_value(const void *left, const void *right)
 	return (a->value > b->value) - (a->value < b->value);
 }
 
-/* Keys of which only the bits of a mask differ: 0, 1, 2 ... bytes are to be sorted by, also such that lie apart. */
+/* Keys of which only the bits of a mask differ: 0, 1, 2 ... bytes are to be sorted by, also such that lie
+ * apart. */
 static void test_sorted_by_key_and_else_as_it_stood(void **state)
 {
 	static const uint64_t masks[] = {

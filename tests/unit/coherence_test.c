@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * coherence_test.c - coherence protocols: each against its slow twin (coherence_twin.h) on random streams, with states of
- * all copies compared after each reference, a single writer, readers who see the latest value, and classes found from the
- * history of each byte; and textbook cases, whose counts follow from the protocol.
+ * coherence_test.c - coherence protocols: each against its slow twin (coherence_twin.h) on random streams,
+ * with states of all copies compared after each reference, a single writer, readers who see the latest value,
+ * and classes found from the history of each byte; and textbook cases, whose counts follow from the protocol.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -384,15 +384,15 @@ static void counters_of_eight(struct nm_hierarchy *h)
 
 enum { TURNS_2 = 2 * ROUNDS, TURNS_4 = 4 * ROUNDS, TURNS_8 = 8 * ROUNDS, STALE = 3 * (ROUNDS / 10 - 1) };
 
-/* What theory says.  Of each protocol: copies invalidated; coherence misses; of these false sharing by Dubois et al., and by
- * the reference that misses; upgrades. */
+/* What theory says. Of each protocol: copies invalidated; coherence misses; of these false sharing by Dubois
+ * et al., and by the reference that misses; upgrades. */
 static const struct textbook {
 	const char *name, *protocol;
 	void (*run)(struct nm_hierarchy *h);
 	uint64_t invalidations, coherence, false_sharing, false_first, upgrades;
 } textbook[] = {
-    /* Each turn but the first takes the line from the other; each but the first two had lost it.  The first reader is alone
-     * under MESI and needs no upgrade.  OPT: the first of each core has nothing stale. */
+    /* Each turn but the first takes the line from the other; each but the first two had lost it. The first
+     * reader is alone under MESI and needs no upgrade. OPT: the first of each core has nothing stale. */
     {"neighbours", "msi", neighbours, TURNS_2 - 1, TURNS_2 - 2, TURNS_2 - 2, TURNS_2 - 2, TURNS_2},
     {"neighbours", "mesi", neighbours, TURNS_2 - 1, TURNS_2 - 2, TURNS_2 - 2, TURNS_2 - 2, TURNS_2 - 1},
     {"neighbours", "moesi", neighbours, TURNS_2 - 1, TURNS_2 - 2, TURNS_2 - 2, TURNS_2 - 2, TURNS_2 - 1},
@@ -413,8 +413,8 @@ static const struct textbook {
     {"read mostly", "moesi", read_mostly, STALE, STALE, 0, 0, ROUNDS / 10 - 1},
     {"read mostly", "mesif", read_mostly, STALE, STALE, 0, 0, ROUNDS / 10 - 1},
     {"read mostly", "opt", read_mostly, STALE, STALE, 0, 0, 0},
-    /* Each turn but the first takes the line from one core; FULL: each core loses it at each turn of its own but the first;
-     * SCOPE: but for the core whose memory it is. */
+    /* Each turn but the first takes the line from one core; FULL: each core loses it at each turn of its own
+     * but the first; SCOPE: but for the core whose memory it is. */
     {"migratory", "msi", migratory, TURNS_4 - 1, TURNS_4 - 4, 0, 0, TURNS_4},
     {"migratory", "mesi", migratory, TURNS_4 - 1, TURNS_4 - 4, 0, 0, TURNS_4 - 1},
     {"migratory", "moesi", migratory, TURNS_4 - 1, TURNS_4 - 4, 0, 0, TURNS_4 - 1},
@@ -427,7 +427,8 @@ static const struct textbook {
     {"producer and consumer", "moesi", producer_consumer, ROUNDS - 1, ROUNDS - 1, 0, 0, ROUNDS - 1},
     {"producer and consumer", "mesif", producer_consumer, ROUNDS - 1, ROUNDS - 1, 0, 0, ROUNDS - 1},
     {"producer and consumer", "opt", producer_consumer, ROUNDS - 1, ROUNDS - 1, 0, 0, 0},
-    /* A turn: the waiter's first look misses, the release takes its copy, its own taking misses and takes the holder's. */
+    /* A turn: the waiter's first look misses, the release takes its copy, its own taking misses and takes the
+     * holder's. */
     {"spinlock", "msi", spinlock, TURNS_2, TURNS_2 - 1, 0, 0, TURNS_2 + 1},
     {"spinlock", "mesi", spinlock, TURNS_2, TURNS_2 - 1, 0, 0, TURNS_2},
     {"spinlock", "moesi", spinlock, TURNS_2, TURNS_2 - 1, 0, 0, TURNS_2},

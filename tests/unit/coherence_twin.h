@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * coherence_twin.h - the slow, obvious twin of coherence: every core has arrays of LRU lines, every block an array of states
- * and of data by core, and every reference of the run stays in a list.
+ * coherence_twin.h - the slow, obvious twin of coherence: every core has arrays of LRU lines, every block an
+ * array of states and of data by core, and every reference of the run stays in a list.
  *
- * Each protocol is a function of its own here, which says with arrays what src/model/coherence says with lists.  Bytes have
- * values: a write gives them one that was never there before, so that a reader can tell whether it sees the latest.  True
- * and false sharing are found at the end, by looking at all writes for each byte of each access (quadratic).
+ * Each protocol is a function of its own here, which says with arrays what src/model/coherence says with
+ * lists. Bytes have values: a write gives them one that was never there before, so that a reader can tell
+ * whether it sees the latest. True and false sharing are found at the end, by looking at all writes for each
+ * byte of each access (quadratic).
  */
 #ifndef NM_COHERENCE_TWIN_H
 #define NM_COHERENCE_TWIN_H
@@ -423,7 +424,8 @@ static int twin_written(const struct twin *t, unsigned core, uint64_t low, uint6
 	return 0;
 }
 
-/* Whether the core touches, in a stay, a byte that others wrote since its last load that was not false sharing. */
+/* Whether the core touches, in a stay, a byte that others wrote since its last load that was not false
+ * sharing. */
 static int twin_is_true(const struct twin *t, const struct twin_stay *s, uint64_t since)
 {
 	for (size_t i = 0; i < t->access_count; i++) {
@@ -461,7 +463,8 @@ static void twin_classify(struct twin *t)
 		m->unneeded =
 		    s->after_loss && !twin_written(t, m->core, s->block * t->block, (s->block + 1) * t->block,
 						   since[s->before], s->from);
-		/* a miss of another part of the block after the one that cleared the stay up stands as it does */
+		/* a miss of another part of the block after the one that cleared the stay up stands as it
+		 * does */
 		m->true_sharing = is_true[m->stay];
 		m->true_first = twin_written(t, m->core, m->address, end, before, s->from);
 		m->true_words =

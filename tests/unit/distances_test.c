@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * distances_test.c - stack and reuse distances beside a twin that looks back over the whole stream for each touch; bins; sets.
+ * distances_test.c - stack and reuse distances beside a twin that looks back over the whole stream for each
+ * touch; bins; sets.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -117,8 +118,8 @@ static void test_stack(void **state)
 	assert_true(checked > 5 * TOUCHES);
 }
 
-/* Long enough for times to be numbered anew many times: a loop over n lines has distances n - 1, a line that is touched
- * every other time those of the others. */
+/* Long enough for times to be numbered anew many times: a loop over n lines has distances n - 1, a line that
+ * is touched every other time those of the others. */
 static void test_renumbering(void **state)
 {
 	enum { LINES = 30000 };
@@ -285,8 +286,8 @@ static void test_set_associative(void **state)
 	assert_true(nm_set_associative_miss(UINT64_C(1) << 40, 64, 8) == 1);
 }
 
-/* Knees where theory puts them: a chase over n nodes in a random cycle hits nowhere below n lines and everywhere from there on;
- * probes of a hash table of n lines miss 1 - C/n of the time. */
+/* Knees where theory puts them: a chase over n nodes in a random cycle hits nowhere below n lines and
+ * everywhere from there on; probes of a hash table of n lines miss 1 - C/n of the time. */
 static void test_knees(void **state)
 {
 	enum { NODES = 5000, STEPS = 200000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * estimators_test.c - reuse samples beside a look back over the stream; StatCache and StatStack beside their equations,
- * summed up one sample and one distance at a time; what few and no samples give.
+ * estimators_test.c - reuse samples beside a look back over the stream; StatCache and StatStack beside their
+ * equations, summed up one sample and one distance at a time; what few and no samples give.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ struct stream {
 	uint32_t keys[REFS];
 };
 
-/* Each key has lines of its own.  `near`: one each, so that distances stay below 64, where bins are single. */
+/* Each key has lines of its own. `near`: one each, so that distances stay below 64, where bins are single. */
 static void make_stream(struct stream *s, int near)
 {
 	for (size_t i = 0; i < REFS; i++) {
@@ -223,8 +223,8 @@ static void test_statstack(void **state)
 
 enum { TOUCHES = 400000, SMALL_OBJECT = 300, LARGE_OBJECT = 60000 };
 
-/* A third of the touches walks a small object (key 1, object 1), the others jump in a large one (key 2, object 2), half of
- * them in a quarter of it.  None touches the line touched last. */
+/* A third of the touches walks a small object (key 1, object 1), the others jump in a large one (key 2,
+ * object 2), half of them in a quarter of it. None touches the line touched last. */
 static void make_touches(struct nm_line_touch *touches)
 {
 	for (size_t i = 0; i < TOUCHES; i++)
@@ -271,7 +271,8 @@ static double ratio_at(const uint64_t *counts, uint64_t lines)
 	return misses / all;
 }
 
-/* The mean error over sizes of the whole must be below `whole`, that of the small object be 0 where all it meets is exact. */
+/* The mean error over sizes of the whole must be below `whole`, that of the small object be 0 where all it
+ * meets is exact. */
 static void compare_shards(const struct nm_estimator *estimator, double rate, double whole)
 {
 	static struct nm_line_touch touches[TOUCHES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * foresight_test.c - loads that prefetchers foresee (foresight.h): patterns whose answer follows from the rules, and random ones beside a twin
- * that looks over the whole history of a key for each load.
+ * foresight_test.c - loads that prefetchers foresee (foresight.h): patterns whose answer follows from the
+ * rules, and random ones beside a twin that looks over the whole history of a key for each load.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,8 +44,8 @@ static unsigned alone(unsigned by, int64_t step, unsigned count)
 static void test_walks(void **state)
 {
 	(void)state;
-	/* The third load of a page is the first that its stream foresees, and the stream goes on in the next page.  The first
-	 * of the loads down is the only one of its page. */
+	/* The third load of a page is the first that its stream foresees, and the stream goes on in the next
+	 * page. The first of the loads down is the only one of its page. */
 	assert_int_equal(alone(NM_FORESEE_STREAM, LINE, 1000), 998);
 	assert_int_equal(alone(NM_FORESEE_STREAM, -LINE, 1000), 997);
 	assert_int_equal(alone(NM_FORESEE_STREAM, 16 * LINE, 40), 38);
@@ -143,7 +143,8 @@ static void test_random_walks(void **state)
 	nm_foresight_done(&f);
 }
 
-/* What a first level's load foresees holds for what the next loads for it; misses are those without foresight. */
+/* What a first level's load foresees holds for what the next loads for it; misses are those without
+ * foresight. */
 static void test_hierarchy(void **state)
 {
 	static const char *const specs[] = {"L1d=4K,8,64:L2=32K,8,64:foresee=stream",

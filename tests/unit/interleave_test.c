@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave_test.c - the merged order of threads: against a slow twin on random streams with random synchronisation, sane
- * and senseless; that orders which synchronisation enforces hold, and locks exclude; that nothing is lost, nothing waits for
- * ever, and memory is bounded; and small cases whose order is written down.
+ * interleave_test.c - the merged order of threads: against a slow twin on random streams with random
+ * synchronisation, sane and senseless; that orders which synchronisation enforces hold, and locks exclude;
+ * that nothing is lost, nothing waits for ever, and memory is bounded; and small cases whose order is written
+ * down.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -252,7 +253,8 @@ static int take_turn(struct twin *t)
 	return 0;
 }
 
-/* The lock that a thread has waited for longest is gone without.  Ages: items of references and marks in recorded order. */
+/* The lock that a thread has waited for longest is gone without. Ages: items of references and marks in
+ * recorded order. */
 static void stall(struct twin *t)
 {
 	struct twin_thread *oldest = NULL;
@@ -738,7 +740,8 @@ static void test_twin(void **state)
 	}
 }
 
-/* A thread comes and goes, the first one runs alone for any number of references, and another thread comes. */
+/* A thread comes and goes, the first one runs alone for any number of references, and another thread
+ * comes. */
 static void test_alone_between_threads(void **state)
 {
 	(void)state;

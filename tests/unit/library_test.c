@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * library_test.c - libnearmiss as its header promises it: linked as a user links it, with nothing of ours but that header.
+ * library_test.c - libnearmiss as its header promises it: linked as a user links it, with nothing of ours but
+ * that header.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +75,8 @@ static void test_sectors(void **state)
 	nearmiss_hierarchy_free(h);
 }
 
-/* Two tags walk over 4096 bytes each, one of them line by line; it is the prefetches of the other that are used. */
+/* Two tags walk over 4096 bytes each, one of them line by line; it is the prefetches of the other that are
+ * used. */
 static void test_prefetches(void **state)
 {
 	struct nearmiss_hierarchy *h = caches_of("L1d=1K,2,64,prefetch=next:L2=16K,full,64");
@@ -188,7 +190,8 @@ static void keep(void *self, const struct nearmiss_event *event)
 	told->at[told->count++] = *event;
 }
 
-/* A reference to two lines of the first level in one line of the second; then one that pushes the first out. */
+/* A reference to two lines of the first level in one line of the second; then one that pushes the first
+ * out. */
 static void test_watch(void **state)
 {
 	static const struct nearmiss_event want[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_twin_policy.h - replacement and index of the twin (model_twin.h): every victim is found by looking at all that
- * ever happened to the ways of a set, every set by its definition.
+ * model_twin_policy.h - replacement and index of the twin (model_twin.h): every victim is found by looking at
+ * all that ever happened to the ways of a set, every set by its definition.
  */
 #ifndef NM_MODEL_TWIN_POLICY_H
 #define NM_MODEL_TWIN_POLICY_H
@@ -119,7 +119,8 @@ static inline void twin_loaded(struct twin_choice *c, uint64_t set, uint32_t way
 	ways[way].interval = bimodal && twin_draw(c, 32) != 0 ? 3 : 2;
 }
 
-/* Of the ways from `from` on: that of tree-plru in a subtree of `leaves` ways, some of which may not be there. */
+/* Of the ways from `from` on: that of tree-plru in a subtree of `leaves` ways, some of which may not be
+ * there. */
 static inline uint32_t twin_tree(const struct twin_way *ways, uint32_t count, uint32_t from, uint32_t leaves)
 {
 	uint64_t latest[2] = {0, 0};
@@ -201,7 +202,7 @@ static inline uint32_t twin_victim_fifo(struct twin_choice *c, struct twin_way *
 	return found;
 }
 
-/* One row for each policy: the victim in a set whose ways all hold lines.  (opt looks ahead: model_twin.h.) */
+/* One row for each policy: the victim in a set whose ways all hold lines. (opt looks ahead: model_twin.h.) */
 static const struct twin_policy {
 	const char *name;
 	uint32_t (*victim)(struct twin_choice *c, struct twin_way *ways);

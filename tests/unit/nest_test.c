@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest_test.c - loop nests: the stream of a nest against the same loops written in C, layout, names of places, warm-up,
- * and each fault with its place.
+ * nest_test.c - loop nests: the stream of a nest against the same loops written in C, layout, names of
+ * places, warm-up, and each fault with its place.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_test.c - laws of replacement and inclusion on random streams: LRU caches hold what smaller ones hold, OPT
- * loads least and equals a search of the future, inclusive levels hold what those above hold, exclusive ones nothing
- * of it; and what each index does with lines that collide.
+ * policy_test.c - laws of replacement and inclusion on random streams: LRU caches hold what smaller ones
+ * hold, OPT loads least and equals a search of the future, inclusive levels hold what those above hold,
+ * exclusive ones nothing of it; and what each index does with lines that collide.
  */
 #include <setjmp.h>
 #include <stdarg.h>

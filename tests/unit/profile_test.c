@@ -184,8 +184,8 @@ static void test_evictions(void **state)
 	nm_profile_close(profile);
 }
 
-/* Of evictors that replaced equally many lines of a victim the one whose function and line sort first is the top one, in whatever order the
- * result lists them. */
+/* Of evictors that replaced equally many lines of a victim the one whose function and line sort first is the
+ * top one, in whatever order the result lists them. */
 static void test_tie_of_the_top_evictor(void **state)
 {
 	static struct nm_result result; /* too large for the stack */

@@ -270,8 +270,8 @@ static void test_further_levels_of_some_loads(void **unused)
 	nm_hierarchy_free(h);
 }
 
-/* What a line is followed by does not depend on how long lines are; ones that are too long are not told of.
- * */
+/* What a line is followed by does not depend on how long lines are; ones that are too long are not told
+ * of. */
 static void test_long_lines(void **unused)
 {
 	static struct nm_sampler sampler;

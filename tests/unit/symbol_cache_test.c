@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * book_test.c - answers outlive the files: a store that has learned the notes of another gives the same names where
- * there is no file any more.  And they outlive the run: one that recalls them asks the files for others only.
+ * book_test.c - answers outlive the files: a store that has learned the notes of another gives the same names
+ * where there is no file any more. And they outlive the run: one that recalls them asks the files for others
+ * only.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +97,8 @@ static void same_variable(struct nm_module *a, struct nm_module *b, uint64_t at)
 	}
 }
 
-/* Asks both the same, about one of so many addresses.  The first time the answers of `b` are noted, or known. */
+/* Asks both the same, about one of so many addresses. The first time the answers of `b` are noted, or
+ * known. */
 static void compare_some(struct nm_module *a, struct nm_module *b, uint64_t step)
 {
 	uint64_t low, end, low_of_b, end_of_b, bias, bias_of_b;
@@ -255,8 +257,8 @@ static void set_up(struct place *p, const char *name)
 
 static void tear_down(const struct place *p) { shell("rm -r %s%s", p->folder, ""); }
 
-/* A run that asks about one of so many addresses, and gets the answers of one that recalls nothing.  Whether it recalled
- * any itself. */
+/* A run that asks about one of so many addresses, and gets the answers of one that recalls nothing. Whether
+ * it recalled any itself. */
 static int run(const struct place *p, uint64_t step)
 {
 	struct nm_symbols *plain, *recalling;

@@ -395,7 +395,8 @@ static void test_positions_as_addr2line(void **state)
 		compare_function(module, "work", 1);
 		compare_function(module, "main", 1);
 	}
-	/* C++: it prints mangled names.  gcc puts a lambda's function inside classes and abstract functions. */
+	/* C++: it prints mangled names. gcc puts a lambda's function inside classes and abstract
+	 * functions. */
 	struct nm_module *module = program("cxx");
 	compare_function(module, "app::sum(int)::{lambda(int)#1}::operator()(int) const", 0);
 	compare_function(module, "app::use(int)", 0);
@@ -584,7 +585,8 @@ static void test_prepared(void **state)
 	nm_symbols_free(prepared);
 }
 
-/* main() allocates a node for one of an array of pointers; work() allocates nothing, and knows no structure. */
+/* main() allocates a node for one of an array of pointers; work() allocates nothing, and knows no
+ * structure. */
 static void test_allocated(void **state)
 {
 	struct nm_module *module = program("c-split-dwarf");

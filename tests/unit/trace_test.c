@@ -121,7 +121,8 @@ static void test_codec(void **state)
 	nm_decoder_free(d);
 }
 
-/* More successors than there are ranks, more values than one byte tells, calls and returns, bases in other blocks. */
+/* More successors than there are ranks, more values than one byte tells, calls and returns, bases in other
+ * blocks. */
 static void wide_stream(struct nm_wire_words *words, uint64_t seed)
 {
 	uint64_t stack = 0x1fff000000;
@@ -467,8 +468,8 @@ static void test_pipe(void **state)
 	nm_vec_free(&back);
 }
 
-/* What ends with a fork stands before the child, and names that are given before the child stand before both: a pipe's
- * reader needs them first. */
+/* What ends with a fork stands before the child, and names that are given before the child stand before both:
+ * a pipe's reader needs them first. */
 static void test_names_before_a_fork(void **state)
 {
 	static const enum nm_trace_kind expected[] = {NM_TRACE_NAMES, NM_TRACE_WORDS, NM_TRACE_WORDS};

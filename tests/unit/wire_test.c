@@ -292,8 +292,8 @@ static int check(const struct nm_wire_words *stream, struct nm_wire_stats *ret, 
 	return status;
 }
 
-/* Since version 4 the sample runs SAMPLE_GROUPS twice: to its end, and out through its exit.  Since version 5 it runs
- * code that is only counted. */
+/* Since version 4 the sample runs SAMPLE_GROUPS twice: to its end, and out through its exit. Since version 5
+ * it runs code that is only counted. */
 static void expect_sample_stats(const struct nm_wire_stats *s, uint32_t version)
 {
 	unsigned groups = version >= 4, counted = version >= 5;

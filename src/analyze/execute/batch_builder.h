@@ -30,7 +30,8 @@ struct nm_batch_builder {
 	uint64_t instructions; /* for it: measured, up to that of the reference that is made */
 };
 
-/* Appends a reference, whose attribution key is known; access_site: of it, or NM_NO_ACCESS.  0 or NM_ENOMEM. */
+/* Appends a reference, whose attribution key is known; access_site: of it, or NM_NO_ACCESS. 0 or
+ * NM_ENOMEM. */
 int nm_engine_append(struct nm_engine *engine, struct nm_ref ref, uint32_t access_site);
 
 enum { NM_SYNCS = 2 * NM_BATCH };
@@ -38,12 +39,13 @@ enum { NM_SYNCS = 2 * NM_BATCH };
 /* Where the machine has several cores: merges what the program's threads do.  0 or NM_ENOMEM. */
 int nm_engine_interleave(struct nm_engine *engine);
 
-/* Submits the batch to the passes, or has it merged, with all its attribution keys found; and what was held back in
- * merging.  0 or an error code. */
+/* Submits the batch to the passes, or has it merged, with all its attribution keys found; and what was held
+ * back in merging. 0 or an error code. */
 int nm_engine_flush(struct nm_engine *engine);
 int nm_engine_drain_threads(struct nm_engine *engine);
 
-/* Before the batch's next reference something orders threads (struct nm_sync, whose index is not read).  0 or a code. */
+/* Before the batch's next reference something orders threads (struct nm_sync, whose index is not read). 0 or
+ * a code. */
 int nm_engine_synchronise(struct nm_engine *engine, struct nm_sync sync);
 
 /* The reference that was just appended does: NM_SYNC_ATOMIC or NM_SYNC_UPDATE. */

@@ -2,11 +2,11 @@
  *
  * bursts.h - which batches are sampled in detail, and what is noted of their references.
  *
- * Some analyses need more of a reference than the simulation gets: which access made it, and the state of the program at
- * that moment.  That costs more than everything else that is done for a reference.  So only bursts of batches are sampled,
- * long enough for inner loops to show: all in the beginning, and ever fewer, down to one batch of 256.  Gaps between bursts
- * vary, so that they do not fall into step with the program, but depend on nothing but the number of batches before: the
- * same program gives the same figures.
+ * Some analyses need more of a reference than the simulation gets: which access made it, and the state of the
+ * program at that moment. That costs more than everything else that is done for a reference. So only bursts
+ * of batches are sampled, long enough for inner loops to show: all in the beginning, and ever fewer, down to
+ * one batch of 256. Gaps between bursts vary, so that they do not fall into step with the program, but depend
+ * on nothing but the number of batches before: the same program gives the same figures.
  */
 #ifndef NM_BURSTS_H
 #define NM_BURSTS_H
@@ -26,7 +26,8 @@ struct nm_bursts {
 	uint64_t batch; /* number of the batch */
 	uint64_t until; /* number of the first batch that is not in this burst, or this gap */
 	uint64_t burst; /* 1, 2, ... */
-	/* While sampling, of each reference of the batch: its access site, and the end of the frame that was running. */
+	/* While sampling, of each reference of the batch: its access site, and the end of the frame that was
+	 * running. */
 	uint32_t access[NM_BATCH];
 	uint64_t frame_end[NM_BATCH];
 };

@@ -37,8 +37,8 @@ enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 /* Hot.  A word is what stands behind the address in a struct nm_ref: attribution key, size, kind, weight. */
 struct nm_cache_entries {
 	uint64_t low[NM_ENTRIES]; /* the kept range is [low, low + length); or NM_LOW_OF_FRAME */
-	uint64_t length
-	    [NM_ENTRIES]; /* less the bytes of a group but one; in the frame (inline_cache.h) NM_SPARE less these */
+	/* Less the bytes of a group but one; in the frame (inline_cache.h) NM_SPARE less these. */
+	uint64_t length[NM_ENTRIES];
 	uint64_t word[NM_ENTRIES]; /* its attribution key may be 0 */
 };
 
@@ -92,8 +92,8 @@ struct nm_decoded_tables {
 	struct nm_access *single; /* [accesses] */
 	struct nm_decoded_block *decoded;
 	uint32_t exits, fetches, accesses;
-	uint32_t words,
-	    entries; /* of addresses; these are the first entries, behind which are those of accesses in groups */
+	/* Of addresses; these are the first entries, behind which are those of accesses in groups. */
+	uint32_t words, entries;
 };
 
 /* The accesses that have an address word: [first, end) of `single`. */

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * execute.c - the hot path: executions of blocks become references with their attribution keys, calls and returns become
- * frames.  Compiled once per instruction set (NM_EXECUTE names this copy); engine.c chooses one.
+ * execute.c - the hot path: executions of blocks become references with their attribution keys, calls and
+ * returns become frames. Compiled once per instruction set (NM_EXECUTE names this copy); engine.c chooses
+ * one.
  *
  * An access finds its attribution key in one of three ways, cheapest first:
  *   1. its address lies in the running function's own frame: the frame's key for this access site;
  *   2. it lies in the range that its inline cache entry keeps: the entry's key;
  *   3. the object is looked up (resolve.c), then the key of (thread, site, object).
- * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h).  The third waits until the run of blocks ends:
- * look-ups one after another overlap in the processor, while one in the midst of a block stalls it.  Until then the reference
- * is *pending*.  Nothing that a pending look-up depends on may change, and keys and objects are numbered in the order of
- * references: whatever changes the heap, mappings or stacks, or makes keys or objects, first calls
- * nm_engine_resolve_pending.
+ * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h). The third waits until the run
+ * of blocks ends: look-ups one after another overlap in the processor, while one in the midst of a block
+ * stalls it. Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and
+ * keys and objects are numbered in the order of references: whatever changes the heap, mappings or stacks, or
+ * makes keys or objects, first calls nm_engine_resolve_pending.
  *
- * A window of words is searched for headers first, so the length of a block is known before it is executed.  The loop has
- * three copies: one notes the access site of each reference while references are sampled (bursts.h), one runs where the batch
- * or the words end, and the third, which does nearly everything, checks neither.  What is rare goes through single_step.c:
- * blocks that were left early, prefetches, guarded accesses, fetches, allocations that are followed, pauses.
+ * A window of words is searched for headers first, so the length of a block is known before it is executed.
+ * The loop has three copies: one notes the access site of each reference while references are sampled
+ * (bursts.h), one runs where the batch or the words end, and the third, which does nearly everything, checks
+ * neither. What is rare goes through single_step.c: blocks that were left early, prefetches, guarded
+ * accesses, fetches, allocations that are followed, pauses.
  *
  * Dropped, no faster: fetching decoded blocks ahead; batches larger than the first-level cache.
  */

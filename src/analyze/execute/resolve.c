@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolve.c - finds the attribution keys of references that their entries do not serve, and keeps what may be kept.
+ * resolve.c - finds the attribution keys of references that their entries do not serve, and keeps what may be
+ * kept.
  *
- * Ranges are kept only where events say when they end: those of variables and mappings in one list, which any change of
- * mappings empties; those of heap blocks in a list of each block, which is emptied when the block is released.  A block's
- * range is kept only by an access that comes to it again and again: most small blocks do not live long enough.  An access
- * that turns away stays in the block's list, and enters it again each time it turns back, so long lists are cleaned.
+ * Ranges are kept only where events say when they end: those of variables and mappings in one list, which any
+ * change of mappings empties; those of heap blocks in a list of each block, which is emptied when the block
+ * is released. A block's range is kept only by an access that comes to it again and again: most small blocks
+ * do not live long enough. An access that turns away stays in the block's list, and enters it again each time
+ * it turns back, so long lists are cleaned.
  *
  * Dropped, no faster: prefetching what pending references will need; finding all objects before any key.
  */
@@ -61,8 +63,8 @@ void nm_engine_forget_ranges(struct nm_engine *e)
 		forget_range(e, i);
 }
 
-/* The entry serves this attribution key from now on.  Returns by how many bytes a coalesced access is longer than its
- * first member. */
+/* The entry serves this attribution key from now on. Returns by how many bytes a coalesced access is longer
+ * than its first member. */
 static uint64_t turn(struct nm_access_site *o, uint32_t attr)
 {
 	uint64_t *word = &nm_entry_of(o, word);
@@ -193,7 +195,8 @@ static inline int keep(struct nm_engine *e, uint32_t access_site, const struct n
 
 /* ---- objects ---- */
 
-/* The bucket of blocks that are allocated by the oldest `frames` frames of a stack, which is the next to be filled. */
+/* The bucket of blocks that are allocated by the oldest `frames` frames of a stack, which is the next to be
+ * filled. */
 static __attribute__((noinline)) int begin_filling(struct nm_engine *e, const struct nm_stack *s,
 						   size_t frames, uint32_t *ret_object)
 {
@@ -227,8 +230,8 @@ static int find_bucket(struct nm_engine *e, const struct nm_stack *s, size_t fra
 }
 
 /* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents
- * copied to it, by a function that they call, before the stream can report the block.  calloc leaves by a
- * jump to memset, so a function that clears heap that no block covers is taken for calloc's last step.  0: none of
+ * copied to it, by a function that they call, before the stream can report the block. calloc leaves by a jump
+ * to memset, so a function that clears heap that no block covers is taken for calloc's last step. 0: none of
  * this. */
 static int find_unreported_block(struct nm_engine *e, const struct nm_decoded_block *decoded, int in_heap,
 				 uint32_t *ret_object)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolver.h - finds the attribution keys of references that their inline cache entries do not serve (resolve.c), and of
- * coalesced accesses (coalesce.c).
+ * resolver.h - finds the attribution keys of references that their inline cache entries do not serve
+ * (resolve.c), and of coalesced accesses (coalesce.c).
  */
 #ifndef NM_RESOLVER_H
 #define NM_RESOLVER_H
@@ -17,8 +17,8 @@
 
 struct nm_engine;
 
-/* The bucket of a block that is being filled before the stream reports it, and the stack that led there: a string
- * instruction clears byte by byte, and each would walk the stack again. */
+/* The bucket of a block that is being filled before the stream reports it, and the stack that led there: a
+ * string instruction clears byte by byte, and each would walk the stack again. */
 enum { NM_FILLING_DEPTH = 64 };
 
 struct nm_filling {
@@ -31,8 +31,8 @@ struct nm_filling {
 enum { NM_KNOWN = 1 << 30 };
 
 struct nm_resolver {
-	/* References that wait for their attribution key: index in the batch, perhaps with NM_KNOWN, and << 32
-	 * the access site. */
+	/* References that wait for their attribution key: index in the batch, perhaps with NM_KNOWN, and <<
+	 * 32 the access site. */
 	size_t pending_count;
 	uint64_t pending[NM_BATCH + NM_ENTRIES];
 
@@ -56,8 +56,8 @@ uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_decoded_blo
 /* The object at an address outside of the running function's frame, as of now.  0 or NM_ENOMEM. */
 int nm_engine_object_at(struct nm_engine *engine, uint64_t address, uint32_t *ret_object);
 
-/* Resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not serve; their references
- * are the batch's next. */
+/* Resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not serve;
+ * their references are the batch's next. */
 int nm_engine_defer(struct nm_engine *engine, const struct nm_decoded_block *decoded, size_t at,
 		    unsigned entries);
 
@@ -72,7 +72,8 @@ void nm_engine_forget_ranges(struct nm_engine *engine);
 /* The attribution key of an access site in an object.  0: out of memory. */
 uint32_t nm_engine_attribute(struct nm_engine *engine, uint32_t access_site, uint32_t object);
 
-/* The number of a coalesced access whose members are all in one object; are each in its own.  0: out of memory. */
+/* The number of a coalesced access whose members are all in one object; are each in its own. 0: out of
+ * memory. */
 uint32_t nm_engine_coalesced(struct nm_engine *engine, uint32_t access_site, uint32_t object);
 uint32_t nm_engine_mixed_coalesced(struct nm_engine *engine, uint32_t access_site, const uint32_t *objects);
 

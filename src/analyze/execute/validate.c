@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * validate.c - checks what the engine has remembered against what it would find out now: for tests, and in builds with
- * checks.
+ * validate.c - checks what the engine has remembered against what it would find out now: for tests, and in
+ * builds with checks.
  */
 #include "engine_priv.h"
 
-/* The object of a kept range is found at both its ends.  Variables of a module may overlap: then the one that was found first
- * is kept. */
+/* The object of a kept range is found at both its ends. Variables of a module may overlap: then the one that
+ * was found first is kept. */
 static int range_is_valid(struct nm_engine *e, uint64_t low, uint64_t length, uint32_t object)
 {
 	const enum nm_object_kind kind = e->space.objects.at[object].kind;

@@ -2,11 +2,12 @@
  *
  * call_names.c - what a block of the heap or a mapping is called, by the chain of calls that asked for it.
  *
- * The telling call is the first one, from the inside out, that means something to the programmer: not in the allocator, not
- * in a function that only forwards to it (by evidence, contexts.h, by name, or because the user says so), not in the
- * plumbing of a language's library, not in a method of a class template (a container: its caller knows what for), not in a
- * C library function that allocates on somebody's behalf.  The name is what the source assigns the call's result to, else
- * the type of the block, else the function; and the line.
+ * The telling call is the first one, from the inside out, that means something to the programmer: not in the
+ * allocator, not in a function that only forwards to it (by evidence, contexts.h, by name, or because the
+ * user says so), not in the plumbing of a language's library, not in a method of a class template (a
+ * container: its caller knows what for), not in a C library function that allocates on somebody's behalf. The
+ * name is what the source assigns the call's result to, else the type of the block, else the function; and
+ * the line.
  */
 #include "call_names.h"
 
@@ -145,7 +146,8 @@ static int same_position(const struct nm_source_position *a, const struct nm_sou
 	return a->line == b->line && same(a->file, b->file) && same(a->function, b->function);
 }
 
-/* How many calls of the same line come before this one in the code: gfortran gives all arrays of an ALLOCATE one column. */
+/* How many calls of the same line come before this one in the code: gfortran gives all arrays of an ALLOCATE
+ * one column. */
 static unsigned order_of(struct nm_engine *e, const struct telling_call *call)
 {
 	const char *file = call->place.positions[call->position].file,

@@ -17,15 +17,15 @@ struct nm_call_name {
 	uint32_t column; /* of the call in its line; 0: not known */
 };
 
-/* A heap block of so many bytes that was allocated in a context: "u (jacobi.f90:12)", "heap struct node (list.c:31)",
- * "heap parse (tree.c:88)".  A mapping: "anonymous main (map.c:5)".  0 or NM_ENOMEM. */
+/* A heap block of so many bytes that was allocated in a context: "u (jacobi.f90:12)", "heap struct node
+ * (list.c:31)", "heap parse (tree.c:88)". A mapping: "anonymous main (map.c:5)". 0 or NM_ENOMEM. */
 int nm_engine_name_bucket(struct nm_engine *engine, uint32_t context, uint64_t bytes,
 			  struct nm_call_name *ret_name);
 int nm_engine_name_mapping(struct nm_engine *engine, const struct nm_context *context,
 			   struct nm_call_name *ret_name);
 
-/* What a mapping is for, if a call of its chain stands in an allocator (it got memory from the system) or in the creation
- * of a thread; else NULL. */
+/* What a mapping is for, if a call of its chain stands in an allocator (it got memory from the system) or in
+ * the creation of a thread; else NULL. */
 const char *nm_engine_allocation_site(struct nm_engine *engine, const struct nm_context *context);
 
 #endif

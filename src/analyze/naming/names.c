@@ -2,9 +2,9 @@
  *
  * names.c - names for objects, made when the stream has ended.
  *
- * A heap bucket is named by the call that allocates it (call_names.h).  Contexts that lead to the same call are one
- * object, unless they are to be told apart by their chains (chains.c).  Different objects never have the same name:
- * variables are told apart by their file, all else by a number.
+ * A heap bucket is named by the call that allocates it (call_names.h). Contexts that lead to the same call
+ * are one object, unless they are to be told apart by their chains (chains.c). Different objects never have
+ * the same name: variables are told apart by their file, all else by a number.
  */
 #include <stdio.h>
 #include <stdlib.h>

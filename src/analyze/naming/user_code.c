@@ -32,7 +32,8 @@ const char *nm_name_proper(const char *function)
 	return start;
 }
 
-/* Rust's "<f64 as alloc::vec::SpecFromElem>::from_elem": what a library does for a type that is not the user's. */
+/* Rust's "<f64 as alloc::vec::SpecFromElem>::from_elem": what a library does for a type that is not the
+ * user's. */
 static int is_library_method(const char *function)
 {
 	static const char *const crates[] = {"alloc::", "core::", "std::", "hashbrown::", NULL};

@@ -2,8 +2,8 @@
  *
  * contended.h - for the cache pass: what lies where cores contend, and the coherence figures of the result.
  *
- * A touch (contention.h) is an address, which may mean something else when the run is over.  So each is looked at as soon as
- * it is new, a whole queue of batches late, as the fields pass does with its samples.
+ * A touch (contention.h) is an address, which may mean something else when the run is over. So each is looked
+ * at as soon as it is new, a whole queue of batches late, as the fields pass does with its samples.
  */
 #ifndef NM_CONTENDED_H
 #define NM_CONTENDED_H
@@ -22,7 +22,8 @@ void nm_contended_released(struct nm_contended *contended, uint64_t address, uin
 int nm_contended_retired(struct nm_contended *contended, struct nm_engine *program);
 int nm_contended_ending(struct nm_contended *contended, struct nm_engine *program);
 
-/* While the hierarchy is still there; attribution keys are those of batches until nm_contended_merge.  0 or NM_ENOMEM. */
+/* While the hierarchy is still there; attribution keys are those of batches until nm_contended_merge. 0 or
+ * NM_ENOMEM. */
 int nm_contended_take(const struct nm_contended *contended, struct nm_result *result);
 void nm_contended_merge(const struct nm_pass_merge *merge, struct nm_result *result);
 

@@ -33,7 +33,8 @@ static void free_scope(struct scope *s)
 	free(s->references);
 }
 
-/* What attributions of one group have in common: a number, or the address of a text of the pool.  0: out of memory. */
+/* What attributions of one group have in common: a number, or the address of a text of the pool. 0: out of
+ * memory. */
 static uint64_t identity(struct nm_strings *pool, const struct nm_result *r, enum nm_scope kind,
 			 const struct nm_result_attribution *a)
 {
@@ -144,8 +145,8 @@ static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, cons
 	return 0;
 }
 
-/* All points of a scope at these sizes, or, of the whole, at as many of them as there are misses at; *sizes becomes their
- * number. */
+/* All points of a scope at these sizes, or, of the whole, at as many of them as there are misses at; *sizes
+ * becomes their number. */
 static int ask(const struct nm_estimate_query *q, const struct scope *s, const uint64_t *lines, size_t *sizes,
 	       struct nm_estimate *points)
 {

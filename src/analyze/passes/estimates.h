@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * estimates.h - curves of estimators become rows of the result: of the whole, and of each thread, object, function and line
- * with enough samples.
+ * estimates.h - curves of estimators become rows of the result: of the whole, and of each thread, object,
+ * function and line with enough samples.
  *
- * Sizes are four to an octave, from 1 KB until only cold misses are left.  A point that says the same as the one before of
- * its curve is left out.
+ * Sizes are four to an octave, from 1 KB until only cold misses are left. A point that says the same as the
+ * one before of its curve is left out.
  */
 #ifndef NM_ESTIMATES_H
 #define NM_ESTIMATES_H
@@ -14,7 +14,8 @@
 
 enum { NM_ESTIMATE_LEAST_SAMPLES = 30 /* of whose curve is kept */ };
 
-/* What is asked, and what keys mean: attr_of[key] is an index in result->attrs, for keys from 1 to keys - 1. */
+/* What is asked, and what keys mean: attr_of[key] is an index in result->attrs, for keys from 1 to keys -
+ * 1. */
 struct nm_estimate_query {
 	const struct nm_estimator *estimator;
 	void *self;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * event_filter.h - keeps those single events of a hierarchy (monitor.h) that a query asks for (event_query.h).
+ * event_filter.h - keeps those single events of a hierarchy (monitor.h) that a query asks for
+ * (event_query.h).
  *
- * While the program runs an event knows only attribution keys; names exist at the end.  So the filter picks events by
- * kind, level and address as they come, and keeps keys apart wherever somebody picks by name later.
+ * While the program runs an event knows only attribution keys; names exist at the end. So the filter picks
+ * events by kind, level and address as they come, and keeps keys apart wherever somebody picks by name later.
  */
 #ifndef NM_EVENT_FILTER_H
 #define NM_EVENT_FILTER_H
@@ -13,7 +14,8 @@
 
 struct nm_event_filter;
 
-/* The query stays the caller's and must outlive the filter and what nm_event_filter_take returns.  0 or NM_ENOMEM. */
+/* The query stays the caller's and must outlive the filter and what nm_event_filter_take returns. 0 or
+ * NM_ENOMEM. */
 int nm_event_filter_new(struct nm_event_filter **ret_filter, const struct nm_event_query *query,
 			const struct nm_machine *machine);
 void nm_event_filter_free(struct nm_event_filter *filter);
@@ -21,8 +23,8 @@ void nm_event_filter_free(struct nm_event_filter *filter);
 /* Sends the hierarchy's events to the filter; before the first batch. */
 void nm_event_filter_attach(struct nm_event_filter *filter, struct nm_hierarchy *hierarchy);
 
-/* NTH: the number of the reference that made the event, 0 until it has come; sets how many instructions had been
- * executed by then. */
+/* NTH: the number of the reference that made the event, 0 until it has come; sets how many instructions had
+ * been executed by then. */
 uint64_t nm_event_filter_reference(const struct nm_event_filter *filter);
 void nm_event_filter_set_instructions(struct nm_event_filter *filter, uint64_t instructions);
 

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.h - the fields pass: which fields of structures are accessed, miss, and are used together; and which lines of
- * objects are hot.  Four samples are gathered:
+ * fields.h - the fields pass: which fields of structures are accessed, miss, and are used together; and which
+ * lines of objects are hot. Four samples are gathered:
  *   - accesses per attribution and field, from bursts (bursts.h);
  *   - *visits*: which fields of an element (a structure in its variable or block) one burst touches;
- *   - misses per attribution and field, and *residencies*: which fields of an element are used while a line with a part of
+ *   - misses per attribution and field, and *residencies*: which fields of an element are used while a line
+ *   with a part of
  *     it is in the first level; both from the sampler of that level (sampler.h);
  *   - accesses and residencies of single lines: those that the sampler follows.
  *
- * The simulation may run late, and a block may be gone when its samples are read.  So they are read at fixed times, a whole
- * queue of batches late, and released blocks are remembered for a while: figures are the same with one thread or two, and
- * for a program as for its trace.
+ * The simulation may run late, and a block may be gone when its samples are read. So they are read at fixed
+ * times, a whole queue of batches late, and released blocks are remembered for a while: figures are the same
+ * with one thread or two, and for a program as for its trace.
  *
- * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it is looked up
- * once enough accesses to the bucket were sampled.  Local variables are those of their function's frame: of the running
- * function in a burst, else of an open frame, else of where the function's frame was last.  A range that the program named
- * is what the memory under it is.  An access counts for each field that it touches, a miss for that of the first byte.  Visits and residencies know the first
- * NM_FIELDS_TOGETHER fields of a structure.
+ * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
+ * is looked up once enough accesses to the bucket were sampled. Local variables are those of their function's
+ * frame: of the running function in a burst, else of an open frame, else of where the function's frame was
+ * last. A range that the program named is what the memory under it is. An access counts for each field that
+ * it touches, a miss for that of the first byte. Visits and residencies know the first NM_FIELDS_TOGETHER
+ * fields of a structure.
  *
  * Dropped: keeping the frames of the last batches, which costs every run what few local variables need.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields_merge.c - what pass_fields.c gathered, in terms of the result: fields of named objects, with their uses
- * and affinity, and the hot lines of objects.
+ * fields_merge.c - what pass_fields.c gathered, in terms of the result: fields of named objects, with their
+ * uses and affinity, and the hot lines of objects.
  *
  * Objects of the engine that come to one name share the fields of each type that they have.
  */

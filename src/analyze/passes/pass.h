@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass.h - a pass: one analysis of the references of a program.  This file is the contract between engine and passes.
+ * pass.h - a pass: one analysis of the references of a program. This file is the contract between engine and
+ * passes.
  *
- * A pass is one file pass_<topic>.c with a `const struct nm_pass`, and a row in passes.c.  docs/extending/pass.md is the
- * guide.  Callbacks that a pass does not need are NULL.
+ * A pass is one file pass_<topic>.c with a `const struct nm_pass`, and a row in passes.c.
+ * docs/extending/pass.md is the guide. Callbacks that a pass does not need are NULL.
  *
- * Threads.  The *decoding thread* follows the program and makes batches.  The *simulation thread* runs them, up to
- * NM_WORKERS_QUEUE batches later; it is the same thread if the user asked for one.  A callback belongs to one of the two, as
- * stated below.  There are no locks between them, so they must not share what one of them writes.  make, ending, finish and
- * free are called while no batch runs.  The engine calls one callback of a pass at a time on each thread.
+ * Threads. The *decoding thread* follows the program and makes batches. The *simulation thread* runs them, up
+ * to NM_WORKERS_QUEUE batches later; it is the same thread if the user asked for one. A callback belongs to
+ * one of the two, as stated below. There are no locks between them, so they must not share what one of them
+ * writes. make, ending, finish and free are called while no batch runs. The engine calls one callback of a
+ * pass at a time on each thread.
  *
- * Determinism.  What a pass does may depend on nothing but the references and their order: never on time or threads.
+ * Determinism. What a pass does may depend on nothing but the references and their order: never on time or
+ * threads.
  */
 #ifndef NM_PASS_H
 #define NM_PASS_H
@@ -27,19 +30,21 @@
 #include "result.h"
 #include "sampler.h"
 
-/* A batch: up to NM_BATCH references in program order, or, where the machine has several cores, in the order in which
- * src/interleave merges those of the threads; `turns` then says which core made which.  No reference is in two batches.  The arrays are gone when the
- * callback returns.  A thread switch of the program may fall anywhere in it, a change of memory or of keys only
- * between two batches.
+/* A batch: up to NM_BATCH references in program order, or, where the machine has several cores, in the order
+ * in which src/interleave merges those of the threads; `turns` then says which core made which. No reference
+ * is in two batches. The arrays are gone when the callback returns. A thread switch of the program may fall
+ * anywhere in it, a change of memory or of keys only between two batches.
  *
  * A reference (struct nm_ref, hierarchy.h) is one of:
  *   - a load or store (weight 1): address, size, kind, and its *key* in `attr`;
- *   - a run of instruction fetches (kind NM_REF_FETCH), if the user asked for --instr: `weight` instructions, one key;
- *   - a coalesced access (nm_ref_is_coalesced): `weight` loads and stores at constant distances, each with a key of its own;
- *     `attr` is then a number in the table of coalesced accesses.  nm_pass_expand gives the single references.
- * Keys are dense numbers from 1.  A key stands for an attribution (thread, site, object); or, if the user asked for call
- * chains, for an attribution in a context.  nm_program_attribution tells which, on the decoding thread; on the simulation
- * thread count by key, and translate in `finish`. */
+ *   - a run of instruction fetches (kind NM_REF_FETCH), if the user asked for --instr: `weight` instructions,
+ *   one key;
+ *   - a coalesced access (nm_ref_is_coalesced): `weight` loads and stores at constant distances, each with a
+ *   key of its own;
+ *     `attr` is then a number in the table of coalesced accesses. nm_pass_expand gives the single references.
+ * Keys are dense numbers from 1. A key stands for an attribution (thread, site, object); or, if the user
+ * asked for call chains, for an attribution in a context. nm_program_attribution tells which, on the decoding
+ * thread; on the simulation thread count by key, and translate in `finish`. */
 struct nm_pass_batch {
 	const struct nm_ref *refs;
 	size_t count;
@@ -50,8 +55,8 @@ struct nm_pass_batch {
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */
 };
 
-/* References [from, end) of a batch that is sampled (bursts.h), just made, while the program's state is that of their
- * moment.  None is coalesced, and `attr` is the attribution (never a context's key). */
+/* References [from, end) of a batch that is sampled (bursts.h), just made, while the program's state is that
+ * of their moment. None is coalesced, and `attr` is the attribution (never a context's key). */
 struct nm_pass_sample {
 	const struct nm_ref *refs;
 	size_t from, end;
@@ -82,7 +87,8 @@ struct nm_pass_setup {
 	struct nm_sampler *sampler;
 };
 
-/* From the engine's numbers to the result's, in `finish`; the result has its objects, sites and attributions then. */
+/* From the engine's numbers to the result's, in `finish`; the result has its objects, sites and attributions
+ * then. */
 struct nm_pass_merge {
 	struct nm_engine *program;
 	size_t key_count;         /* of batches: keys are below */
@@ -105,8 +111,8 @@ struct nm_pass {
 	/* Simulation thread. */
 	int (*batch)(void *self, const struct nm_pass_batch *batch);
 
-	/* Either thread, while no batch runs, before the batch that they hold for: the memory that can have huge pages; the
-	 * attributions of the next keys, from the first one that was not announced (key 0,
+	/* Either thread, while no batch runs, before the batch that they hold for: the memory that can have
+	 * huge pages; the attributions of the next keys, from the first one that was not announced (key 0,
 	 * which is none, is the first of all). */
 	int (*memory)(void *self, const struct nm_range *ranges, size_t count);
 	int (*keys)(void *self, const struct nm_attribution *attributions, size_t count);
@@ -118,8 +124,8 @@ struct nm_pass {
 	/* Every batch, NM_WORKERS_QUEUE batches late: all passes have run it. */
 	int (*retired)(void *self, struct nm_engine *program, uint64_t batch);
 
-	/* Of sampled recordings, which have no batches: a reuse sample, whose keys are attributions, as it ends; those that
-	 * nothing ended come last. */
+	/* Of sampled recordings, which have no batches: a reuse sample, whose keys are attributions, as it
+	 * ends; those that nothing ended come last. */
 	int (*reuse)(void *self, const struct nm_reuse_sample *sample);
 
 	/* The last batch was run; the program may still be asked.  In the order of the table. */
@@ -152,12 +158,13 @@ static inline unsigned nm_pass_expand(const struct nm_coalesced_table *table, co
 	return c->members;
 }
 
-/* Rows of `width` sums by one number become rows by another: row i is added to row to[i].  For `finish`: with merge->keys and
- * result->attr_count, sums by key become sums by attribution of the result.  Row 0 of `sums`, of none, is left out.
- * Returns rows + 1 rows that the caller frees; NULL: out of memory. */
+/* Rows of `width` sums by one number become rows by another: row i is added to row to[i]. For `finish`: with
+ * merge->keys and result->attr_count, sums by key become sums by attribution of the result. Row 0 of `sums`,
+ * of none, is left out. Returns rows + 1 rows that the caller frees; NULL: out of memory. */
 uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, size_t count, size_t width);
 
-/* How many references to data each of the result's attributions made; malloc'ed.  For `finish`.  NULL: out of memory. */
+/* How many references to data each of the result's attributions made; malloc'ed. For `finish`. NULL: out of
+ * memory. */
 uint64_t *nm_pass_references(const struct nm_pass_merge *merge, const struct nm_result *result);
 
 /* ---- the engine's side (passes.c) --------------------------------------------------------------- */

@@ -85,7 +85,8 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	return status;
 }
 
-/* The event that the query waits for may have come in this batch: notes how many instructions had run by then. */
+/* The event that the query waits for may have come in this batch: notes how many instructions had run by
+ * then. */
 static void date_event(struct cache *c, const struct nm_pass_batch *b)
 {
 	const uint64_t reference = nm_event_filter_reference(c->filter);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_distances.c - stack and reuse distances of every reference, by attribution and by who touched the line before
- * (stack.h), in lines of the first data level.
+ * pass_distances.c - stack and reuse distances of every reference, by attribution and by who touched the line
+ * before (stack.h), in lines of the first data level.
  *
- * References of all threads are one stream.  A reference to the line touched last has distance 0; these are not counted but
- * known at the end: the references of an attribution less those that have another distance.
+ * References of all threads are one stream. A reference to the line touched last has distance 0; these are
+ * not counted but known at the end: the references of an attribution less those that have another distance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -202,7 +202,8 @@ static double miss_probability(const struct nm_level_spec *level, unsigned bin)
 				       level->sets, level->ways);
 }
 
-/* Of objects, the misses that their distances predict at the levels with LRU sets, as figures: view `predictions`. */
+/* Of objects, the misses that their distances predict at the levels with LRU sets, as figures: view
+ * `predictions`. */
 static int predict_level(struct nm_result *result, const struct nm_level_spec *level)
 {
 	double *misses = calloc(result->object_count + 1, sizeof *misses);

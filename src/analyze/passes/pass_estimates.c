@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pass_estimates.c - curves from a part of the references (estimator.h): of the whole stream, at the rates that the user asked
- * for, or of the reuse samples of a sampled recording.
+ * pass_estimates.c - curves from a part of the references (estimator.h): of the whole stream, at the rates
+ * that the user asked for, or of the reuse samples of a sampled recording.
  *
  * Estimators at one rate that stand on reuse samples share them.
  */

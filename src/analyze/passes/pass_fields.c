@@ -231,8 +231,8 @@ static int read_miss(struct nm_fields *f, uint32_t attr, const struct nm_line_sa
 	return 0;
 }
 
-/* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the line.
- * */
+/* Whether bytes [low, end) of memory, of a line at `line`, are marked in its mask; -1: none is in the
+ * line. */
 static int is_used(const struct nm_line_sample *g, uint64_t line_end, uint64_t low, uint64_t end)
 {
 	if (end <= g->address || low >= line_end)

@@ -2,19 +2,21 @@
  *
  * pass_strides.c - by how many bytes an access steps from its last address to the next.
  *
- * A stride is the distance between two successive addresses that one instruction reads (or writes) in one object.  Strides
- * are counted per attribution, that is for all accesses of a line of code to an object, in a few counters each: one that
- * finds none of its own takes one off the smallest, and its place when that is down to 0.  So a count is never too high, and
- * exact as long as there are no more strides than counters; a stride that more than half of the accesses follow is always
- * among them.  References of bursts are looked at (bursts.h), and no step leads from one burst to the next.
+ * A stride is the distance between two successive addresses that one instruction reads (or writes) in one
+ * object. Strides are counted per attribution, that is for all accesses of a line of code to an object, in a
+ * few counters each: one that finds none of its own takes one off the smallest, and its place when that is
+ * down to 0. So a count is never too high, and exact as long as there are no more strides than counters; a
+ * stride that more than half of the accesses follow is always among them. References of bursts are looked at
+ * (bursts.h), and no step leads from one burst to the next.
  *
- * Of the same accesses it is counted how many follow a pointer that the one before them loaded (NM_WIRE_CHASES), since
- * processors cannot overlap those.  Of the misses of an attribution that nothing foresees, as many are taken to be chained
- * as its function chases through the object for each of its accesses, and at most all: where the line that goes on to the
- * next node is not the one that misses on it, each step of the one stands for an access of the other.
+ * Of the same accesses it is counted how many follow a pointer that the one before them loaded
+ * (NM_WIRE_CHASES), since processors cannot overlap those. Of the misses of an attribution that nothing
+ * foresees, as many are taken to be chained as its function chases through the object for each of its
+ * accesses, and at most all: where the line that goes on to the next node is not the one that misses on it,
+ * each step of the one stands for an access of the other.
  *
- * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the hot path reads
- * and writes.
+ * Dropped: the last address and a majority vote in each inline-cache entry, which more than doubles what the
+ * hot path reads and writes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * nontemporal.h - a copy that bypasses the caches, for data that another processor reads next.
  *
- * A writer that fills a shared buffer in place stalls on every line, because the reader's cache owns it.  So a producer
- * fills a private buffer, which stays in its cache, and copies it out at once when it is full.
+ * A writer that fills a shared buffer in place stalls on every line, because the reader's cache owns it. So a
+ * producer fills a private buffer, which stays in its cache, and copies it out at once when it is full.
  */
 #ifndef NM_NONTEMPORAL_H
 #define NM_NONTEMPORAL_H

@@ -21,7 +21,8 @@ static inline size_t nm_varint_put(uint8_t to[NM_VARINT_BYTES], uint64_t n)
 	return count;
 }
 
-/* Reads a number and moves *at behind it.  0 if it is not complete before `end`, or longer than NM_VARINT_BYTES. */
+/* Reads a number and moves *at behind it. 0 if it is not complete before `end`, or longer than
+ * NM_VARINT_BYTES. */
 static inline int nm_varint_get(const uint8_t **at, const uint8_t *end, uint64_t *ret_number)
 {
 	uint64_t n = 0;

@@ -2,8 +2,8 @@
  *
  * memory_file.c - see memory_file.h.
  *
- * A memfd is not bound to the size of /dev/shm, which is 64 MB in containers.  The other places are for sandboxes that
- * forbid memfd_create.
+ * A memfd is not bound to the size of /dev/shm, which is 64 MB in containers. The other places are for
+ * sandboxes that forbid memfd_create.
  */
 #include "memory_file.h"
 

@@ -7,8 +7,9 @@
 
 #include "errors.h"
 
-/* Opens a new empty file that has no name: in memory, or on disk in TMPDIR (or /tmp) if the kernel refuses.  The
- * descriptor is the caller's and is closed on exec.  The file is gone when no process has it open or mapped. */
+/* Opens a new empty file that has no name: in memory, or on disk in TMPDIR (or /tmp) if the kernel refuses.
+ * The descriptor is the caller's and is closed on exec. The file is gone when no process has it open or
+ * mapped. */
 int nm_memory_file(int *ret_fd, const char *name, struct nm_error *err);
 
 #endif

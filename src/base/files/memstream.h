@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* Closes the stream.  0, or NM_ENOMEM if anything written was lost: fclose() alone does not tell.  Then *text is freed and
- * set to NULL. */
+/* Closes the stream. 0, or NM_ENOMEM if anything written was lost: fclose() alone does not tell. Then *text
+ * is freed and set to NULL. */
 int nm_memstream_close(FILE *stream, char **text);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * peek.h - an input whose first bytes were read to identify it.
  *
- * A pipe delivers its bytes once, so a reader that takes over the input starts with these bytes and then reads on.
+ * A pipe delivers its bytes once, so a reader that takes over the input starts with these bytes and then
+ * reads on.
  */
 #ifndef NM_PEEK_H
 #define NM_PEEK_H

@@ -8,7 +8,8 @@
 #ifndef NM_TEMPORARY_H
 #define NM_TEMPORARY_H
 
-/* path must stay valid and unchanged until it is forgotten.  Of more than eight files the rest is not listed. */
+/* path must stay valid and unchanged until it is forgotten. Of more than eight files the rest is not
+ * listed. */
 void nm_temporary_add(const char *path);
 void nm_temporary_forget(const char *path);
 

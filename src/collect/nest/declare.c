@@ -4,11 +4,13 @@
  *
  *     "parameter" NAME "=" value
  *     "origin" value
- *     "array" NAME dimensions { "," NAME dimensions } [ "of" size ] { "at" value | "align" value | "pad" value | "row" | "column" }
+ *     "array" NAME dimensions { "," NAME dimensions } [ "of" size ] { "at" value | "align" value | "pad"
+ *     value | "row" | "column" }
  *         [ "=" value { "," value } | "=" "file" STRING ]
  *     dimensions = "(" [value ":"] value { "," ... } ")"  |  "[" value "]" { "[" value "]" }
  *
- * An array lies behind the one declared before it and that one's padding, aligned as it asks or to its elements.
+ * An array lies behind the one declared before it and that one's padding, aligned as it asks or to its
+ * elements.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,12 +4,13 @@
  *
  *     value     = term { ("+" | "-") term }
  *     term      = factor { ("*" | "/") factor }
- *     factor    = ["-" | "+"] ( NUMBER | NAME | reference | "(" value ")" | ("min" | "max" | "mod") "(" value { "," value } ")" )
+ *     factor    = ["-" | "+"] ( NUMBER | NAME | reference | "(" value ")" | ("min" | "max" | "mod") "(" value
+ *               { "," value } ")" )
  *     reference = NAME "(" sum { "," sum } ")"  |  NAME "[" sum "]" { "[" sum "]" }
  *
- * A value is a sum of variables, or the least or greatest of some sums.  Only a constant multiplies a variable, and only
- * constants are divided; anything else is a fault.  min(a, b) + c becomes min(a + c, b + c).  Nothing is rounded and
- * nothing wraps: a number too large for 64 bits is a fault.
+ * A value is a sum of variables, or the least or greatest of some sums. Only a constant multiplies a
+ * variable, and only constants are divided; anything else is a fault. min(a, b) + c becomes min(a + c, b +
+ * c). Nothing is rounded and nothing wraps: a number too large for 64 bits is a fault.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,7 +332,8 @@ int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token
 
 /* ---- names ---- */
 
-/* The value that an index array holds: it is read, and becomes a variable.  An array's name alone is its address. */
+/* The value that an index array holds: it is read, and becomes a variable. An array's name alone is its
+ * address. */
 static int parse_indirect(struct nm_nest_parser *p, const struct nm_nest_token *name,
 			  struct nm_nest_array *array, struct nm_nest_value *ret)
 {

@@ -2,9 +2,9 @@
  *
  * nest.h - loop nests: a program of arrays, loops and references, written down instead of run.
  *
- * The language is docs/format/nest.md.  A nest is read and laid out in memory (nm_nest_load), then executed as often
- * as wanted (nm_nest_run): its references come as a stream of the wire, in which each array is a named range, each run
- * of statements a block, and each reference a place ("Y(j,k)" at its line of the file).
+ * The language is docs/format/nest.md. A nest is read and laid out in memory (nm_nest_load), then executed as
+ * often as wanted (nm_nest_run): its references come as a stream of the wire, in which each array is a named
+ * range, each run of statements a block, and each reference a place ("Y(j,k)" at its line of the file).
  */
 #ifndef NM_NEST_H
 #define NM_NEST_H
@@ -16,9 +16,9 @@
 
 struct nm_nest;
 
-/* Reads the nest at path.  settings: "NAME=VALUE" for a parameter's value or an array's address, ended by NULL; the
- * last of one name holds.  A fault in the text is NM_EINVAL: its text begins with file, line and column, and the
- * line is its subject. */
+/* Reads the nest at path. settings: "NAME=VALUE" for a parameter's value or an array's address, ended by
+ * NULL; the last of one name holds. A fault in the text is NM_EINVAL: its text begins with file, line and
+ * column, and the line is its subject. */
 int nm_nest_load(struct nm_nest **ret_nest, const char *path, const char *const *settings,
 		 struct nm_error *err);
 
@@ -33,7 +33,7 @@ struct nm_nest_sink {
 	void *self;
 };
 
-/* Sends the whole stream, PROCESS to EXIT.  argv (ended by NULL) is what the stream says was run.  NM_EINVAL: a
+/* Sends the whole stream, PROCESS to EXIT. argv (ended by NULL) is what the stream says was run. NM_EINVAL: a
  * subscript left its array, told as above, with the loop indices. */
 int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
 		struct nm_error *err);
@@ -79,7 +79,7 @@ struct nm_nest_reference_info {
 int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_info *ret);
 int nm_nest_reference_at(const struct nm_nest *nest, size_t i, struct nm_nest_reference_info *ret);
 
-/* How the address of reference i follows from the loop indices: "0x100000 + 4 (j) + 896 (k)".  As snprintf. */
+/* How the address of reference i follows from the loop indices: "0x100000 + 4 (j) + 896 (k)". As snprintf. */
 size_t nm_nest_reference_address(const struct nm_nest *nest, size_t i, char *text, size_t room);
 
 /* What a place that is left out of the measurement is called: the reference's name and this. */

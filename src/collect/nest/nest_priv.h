@@ -3,8 +3,9 @@
  * nest_priv.h - a nest as it is executed.
  *
  * Parameters are known when the text is read, so expressions are folded at once into sums of variables
- * (struct nm_nest_sum): loop indices, and values read from index arrays.  Variables are slots of one array: the loop at
- * depth d has slot d, the k-th read of an index array in a block has slot NM_NEST_DEPTH + k.  There is no syntax tree.
+ * (struct nm_nest_sum): loop indices, and values read from index arrays. Variables are slots of one array:
+ * the loop at depth d has slot d, the k-th read of an index array in a block has slot NM_NEST_DEPTH + k.
+ * There is no syntax tree.
  *
  *   token.c       words of the text, faults with their place
  *   parser.h      what is known while the text is read

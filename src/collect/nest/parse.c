@@ -8,9 +8,9 @@
  *               | ("read" | "write") reference { "," reference }
  *               | (reference | NAME) ["+" | "-" | "*" | "/"] "=" expression
  *
- * What an expression of a statement computes does not matter: only its references do, in their order.  A name without
- * subscripts that is no array is a variable in a register.  Statements that follow each other are one block, so that
- * the stream carries one word for all of them besides the addresses.
+ * What an expression of a statement computes does not matter: only its references do, in their order. A name
+ * without subscripts that is no array is a variable in a register. Statements that follow each other are one
+ * block, so that the stream carries one word for all of them besides the addresses.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,9 @@
  *
  * parser.h - the state while a nest's text is read, and what the files of the grammar offer each other.
  *
- * The parser looks one word ahead (`token`).  Each nm_nest_parse function starts with the word behind its keyword and
- * ends with the first word that it does not take.  All return 0 or a code, with the fault in p->err.
+ * The parser looks one word ahead (`token`). Each nm_nest_parse function starts with the word behind its
+ * keyword and ends with the first word that it does not take. All return 0 or a code, with the fault in
+ * p->err.
  */
 #ifndef NM_NEST_PARSER_H
 #define NM_NEST_PARSER_H
@@ -51,7 +52,8 @@ int nm_nest_parse_value(struct nm_nest_parser *p, struct nm_nest_value *ret);
 int nm_nest_parse_constant(struct nm_nest_parser *p, const char *what, int64_t *ret);
 int nm_nest_parse_sum(struct nm_nest_parser *p, const char *what, struct nm_nest_sum *ret);
 
-/* expression.c: the reference that starts with the word `name`, whose next word is the token; adds one to the block. */
+/* expression.c: the reference that starts with the word `name`, whose next word is the token; adds one to the
+ * block. */
 int nm_nest_parse_reference(struct nm_nest_parser *p, const struct nm_nest_token *name,
 			    struct nm_nest_array *array, struct nm_nest_reference *ret);
 int nm_nest_add_reference(struct nm_nest_parser *p, struct nm_nest_reference *reference);

@@ -2,15 +2,16 @@
  *
  * run.c - executes a nest: its references as records of the wire.
  *
- * An innermost loop over one block is what takes the time.  There each address moves by a constant in each iteration,
- * so the subscripts are looked at for the first and the last iteration only; between them everything is affine.
- * All other loops and blocks evaluate every subscript and check it against its dimension.
+ * An innermost loop over one block is what takes the time. There each address moves by a constant in each
+ * iteration, so the subscripts are looked at for the first and the last iteration only; between them
+ * everything is affine. All other loops and blocks evaluate every subscript and check it against its
+ * dimension.
  *
- * A walk goes the same way and shows references with their loop indices instead of sending them; what lies before the
- * first one wanted is counted, not evaluated, wherever an innermost loop allows it.
+ * A walk goes the same way and shows references with their loop indices instead of sending them; what lies
+ * before the first one wanted is counted, not evaluated, wherever an innermost loop allows it.
  *
- * Each reference is an instruction of four bytes.  Blocks and instructions exist twice if something only warms up: then
- * the caches see the references as always, and the counts stand at places of their own.
+ * Each reference is an instruction of four bytes. Blocks and instructions exist twice if something only warms
+ * up: then the caches see the references as always, and the counts stand at places of their own.
  */
 #include <stdio.h>
 #include <string.h>

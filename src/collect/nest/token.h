@@ -2,7 +2,8 @@
  *
  * token.h - the words of a nest's text.
  *
- * A line ends a statement, unless a parenthesis or bracket is open or the line ends with an operator or a comma.
+ * A line ends a statement, unless a parenthesis or bracket is open or the line ends with an operator or a
+ * comma.
  */
 #ifndef NM_NEST_TOKEN_H
 #define NM_NEST_TOKEN_H

@@ -23,8 +23,8 @@ UInt nm_list_accesses(const IRTypeEnv *types, const IRStmt *st,
 /* Whether the statement has any. */
 Bool nm_has_access(const IRStmt *st);
 
-/* Whether the locked instruction at pc adds, subtracts, or combines bits (and, or, exclusive or), so that two of them may
- * change places; exchanges, with or without a comparison, and tests of single bits do not. */
+/* Whether the locked instruction at pc adds, subtracts, or combines bits (and, or, exclusive or), so that two
+ * of them may change places; exchanges, with or without a comparison, and tests of single bits do not. */
 Bool nm_commutes(Addr pc);
 
 /* Whether the instruction is a direct call that leads to `next`.  The opcode may stand behind prefixes, so

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * call_stack.c - the calls that a thread is in, for sampled recordings, in which calls and returns are not sent.
+ * call_stack.c - the calls that a thread is in, for sampled recordings, in which calls and returns are not
+ * sent.
  *
- * Translated code pushes an entry at each call and drops the last one at each return, whatever it is.  Jumps over frames
- * (longjmp, exceptions) leave entries behind: their slots are no higher than those of entries above them, or lie below the
- * stack pointer.  They go when the stack is read or full.  The room of NM_CALL_MARGIN entries on both sides is for what may
- * be pushed or dropped in vain between two looks.
+ * Translated code pushes an entry at each call and drops the last one at each return, whatever it is. Jumps
+ * over frames (longjmp, exceptions) leave entries behind: their slots are no higher than those of entries
+ * above them, or lie below the stack pointer. They go when the stack is read or full. The room of
+ * NM_CALL_MARGIN entries on both sides is for what may be pushed or dropped in vain between two looks.
  *
- * The reader learns (NM_WIRE_FRAMES) at samples, allocations and new mappings: which frames have ended since, which are
- * new.
+ * The reader learns (NM_WIRE_FRAMES) at samples, allocations and new mappings: which frames have ended since,
+ * which are new.
  */
 #include "sampling.h"
 
@@ -46,7 +47,7 @@ Addr nm_call_stack_new(ThreadId thread)
 	return (Addr)bottom_of(&stacks[thread]);
 }
 
-/* Copies the entries that are still calls to where `end` is the end; that may be `top`.  Returns the first. */
+/* Copies the entries that are still calls to where `end` is the end; that may be `top`. Returns the first. */
 static struct entry *filter(const struct stack *s, const struct entry *top, Addr lowest, struct entry *end)
 {
 	Addr last = lowest - 1;

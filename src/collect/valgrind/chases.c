@@ -2,14 +2,14 @@
  *
  * chases.c - which accesses of a superblock follow pointers from one to the next.
  *
- * A *chase* loads a register anew by way of itself: `rax = [rax + 8]`.  Each round of it has to wait for the load of the
- * round before, however many loads the processor could have under way.  An access whose address comes of such a register
- * waits with it.
+ * A *chase* loads a register anew by way of itself: `rax = [rax + 8]`. Each round of it has to wait for the
+ * load of the round before, however many loads the processor could have under way. An access whose address
+ * comes of such a register waits with it.
  *
- * For each temporary two sets of registers, as bits, that the superblock finds when it is entered: those that it is
- * computed from, and those by which an address of a load on the way to it was.  A register is chased if it is ever in the
- * second set of what it holds.  A chase that takes several superblocks, or goes through
- * memory (-O0), is not seen.  Superblocks that return are left out: `leave` looks like a chase.
+ * For each temporary two sets of registers, as bits, that the superblock finds when it is entered: those that
+ * it is computed from, and those by which an address of a load on the way to it was. A register is chased if
+ * it is ever in the second set of what it holds. A chase that takes several superblocks, or goes through
+ * memory (-O0), is not seen. Superblocks that return are left out: `leave` looks like a chase.
  */
 #include "tool.h"
 

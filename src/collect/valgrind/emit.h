@@ -18,7 +18,8 @@ IRExpr *nm_emit_sum(IRExpr *a, IRExpr *b);
 /* Loads, stores a word of the tool's own. */
 IRExpr *nm_emit_load(Addr address);
 void nm_emit_store(IRExpr *address, IRExpr *word);
-/* The calls of allocator.c and locks.c at the entry of a function; of returns.c: `slot` holds the return address. */
+/* The calls of allocator.c and locks.c at the entry of a function; of returns.c: `slot` holds the return
+ * address. */
 void nm_emit_allocator_entry(UInt function, Addr pc);
 void nm_emit_lock_entry(UInt function);
 void nm_emit_return(IRExpr *slot);

@@ -9,7 +9,8 @@
  * mappings and heap as they are at the parent's NM_WIRE_FORK with the same ordinal; block numbers go on
  * from there.  The parent publishes that record at once, since it may next wait for its child.
  *
- * An image that was started by exec knows it by the option --by-exec (main.c); the program's environment stays as it is.
+ * An image that was started by exec knows it by the option --by-exec (main.c); the program's environment
+ * stays as it is.
  *
  * At a fatal signal the core lets the tool finish as if the program had exited with status 0, then kills
  * the process: the wrapped VG_(nuke_all_threads_except) and VG_(kill_self) give the real end.
@@ -108,8 +109,8 @@ static void thread_ends(ThreadId id)
 		running = VG_INVALID_THREADID;
 }
 
-/* What comes now is this thread's.  Of a thread that goes on where there are several, the reader learns when its next turn
- * begins. */
+/* What comes now is this thread's. Of a thread that goes on where there are several, the reader learns when
+ * its next turn begins. */
 static void run(ThreadId id)
 {
 	UInt turn = nm_scheduler_turns();

@@ -2,11 +2,11 @@
  *
  * instrument.c - turns a superblock into one that also writes its wire blocks (wire_block.c).
  *
- * An execution costs one limit check, one store per block, one per group of accesses and one per exit.  A superblock
- * makes more than one wire block
+ * An execution costs one limit check, one store per block, one per group of accesses and one per exit. A
+ * superblock makes more than one wire block
  * - at a call that VEX has followed, so that the reader sees the frame;
- * - after a side exit when the number of accesses alone would not tell whether it was taken: the reader has no other
- *   sign, and instruction counts must be exact;
+ * - after a side exit when the number of accesses alone would not tell whether it was taken: the reader has
+ *   no other sign, and instruction counts must be exact;
  * - when it is too long for the margin of one limit check.
  *
  * A block that a fault interrupts is lost, since the cursor has not been stored.
@@ -37,8 +37,8 @@ static Bool exit_is_ambiguous(Int statement)
 	return instruction;
 }
 
-/* Whether there is nothing to be sent of what comes behind the statement.  Of how a signal's handler returns, by a
- * system call, readers want to know. */
+/* Whether there is nothing to be sent of what comes behind the statement. Of how a signal's handler returns,
+ * by a system call, readers want to know. */
 static Bool rest_is_counted(Int statement)
 {
 	Int i;
@@ -73,7 +73,8 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 	} else {
 		nm_block_begin(pc, False);
 	}
-	/* What VEX cannot decode has no length.  It is one instruction, as for Cachegrind, and then a SIGILL. */
+	/* What VEX cannot decode has no length. It is one instruction, as for Cachegrind, and then a
+	 * SIGILL. */
 	if (length == 0)
 		length = VG_MIN_INSTR_SZB;
 	block->instruction[block->instructions++] = (pc & 0xffffffffffffull) | (ULong)length << 48;

@@ -2,14 +2,15 @@
  *
  * locks.c - reports when threads take and give up locks.
  *
- * As allocation functions (allocator.c), functions that lock are known by the names of the symbols at their first
- * instructions.  What they do inside, atomic accesses and futexes, is the lock's own affair and says nothing about the order
- * of threads: a reader that runs threads in another order lets them have the lock in another order, too.  So the record of
- * the call encloses it (ENTER, LEAVE).
+ * As allocation functions (allocator.c), functions that lock are known by the names of the symbols at their
+ * first instructions. What they do inside, atomic accesses and futexes, is the lock's own affair and says
+ * nothing about the order of threads: a reader that runs threads in another order lets them have the lock in
+ * another order, too. So the record of the call encloses it (ENTER, LEAVE).
  *
- * A function that waits for its lock reports it when it is called, one that may fail when it returns.  Only the outermost
- * call counts, so one pending call a thread is enough.  One that never returns (an exception, a cancellation, which takes
- * the mutex of a condition again) ends when something returns from a frame above it.
+ * A function that waits for its lock reports it when it is called, one that may fail when it returns. Only
+ * the outermost call counts, so one pending call a thread is enough. One that never returns (an exception, a
+ * cancellation, which takes the mutex of a condition again) ends when something returns from a frame above
+ * it.
  */
 #include "sampling.h"
 #include "tool.h"

@@ -8,12 +8,13 @@
  *         --trace-children=yes --vgdb=no --sigill-diagnostics=no --default-suppressions=no
  *         --log-fd=FD --arena=FD --all-blocks=no -- PROGRAM ARGUMENTS
  *
- * DIR holds the tool and links to Valgrind's support files.  --demangle=no: allocation functions are recognised by their
- * linkage names.  --vgdb=no: no files and no thread for a debugger.  --log-fd: what Valgrind has to say stays out of the
- * program's output.  Both descriptors are files in memory that `nearmiss record` has made.
+ * DIR holds the tool and links to Valgrind's support files. --demangle=no: allocation functions are
+ * recognised by their linkage names. --vgdb=no: no files and no thread for a debugger. --log-fd: what
+ * Valgrind has to say stays out of the program's output. Both descriptors are files in memory that `nearmiss
+ * record` has made.
  *
- * Dropped: other values of Valgrind's tuning options (chasing of calls, --vex-iropt-level, unrolling, the older
- * register allocator, smaller blocks); each made recordings slower.
+ * Dropped: other values of Valgrind's tuning options (chasing of calls, --vex-iropt-level, unrolling, the
+ * older register allocator, smaller blocks); each made recordings slower.
  */
 #include "sampling.h"
 #include "tool.h"

@@ -3,14 +3,14 @@
  * offsets.c - which addresses of a superblock differ by a constant.
  *
  * Every temporary of the superblock is resolved, as its statement passes, to a root and a distance from it: a
- * copy, a sum or a difference with a constant has the root of its operand; whatever else there is is its own root.
- * Two addresses with the same root differ by the difference of their distances in every execution, since a
- * temporary is written once.  A constant has the root IRTemp_INVALID.
+ * copy, a sum or a difference with a constant has the root of its operand; whatever else there is is its own
+ * root. Two addresses with the same root differ by the difference of their distances in every execution,
+ * since a temporary is written once. A constant has the root IRTemp_INVALID.
  *
- * Registers need nothing: VEX has made all reads of an unchanged register one temporary before a tool sees them
- * (reading them here too saved no address word).  Dropped: to recognize sums of two temporaries and shifted ones
- * that are computed twice, as for an element of an array that is read and then written; it saved 1.2 % of gzip's
- * address words, 0.2 % of SQLite's and none of perl's.
+ * Registers need nothing: VEX has made all reads of an unchanged register one temporary before a tool sees
+ * them (reading them here too saved no address word). Dropped: to recognize sums of two temporaries and
+ * shifted ones that are computed twice, as for an element of an array that is read and then written; it saved
+ * 1.2 % of gzip's address words, 0.2 % of SQLite's and none of perl's.
  */
 #include "tool.h"
 

@@ -2,7 +2,8 @@
  *
  * returns.c - returns from the functions that are followed: those of allocators and of locks.
  *
- * Translated code compares the slot of each return address with one number, the lowest slot of the calls that are pending.
+ * Translated code compares the slot of each return address with one number, the lowest slot of the calls that
+ * are pending.
  */
 #include "tool.h"
 

@@ -9,11 +9,11 @@
  * check the real end.
  *
  * Waiting for the consumer is by futex with a timeout, because the consumer may die: then, or when it sets
- * `detached`, the stream is thrown away and the program goes on unhindered: writing continues in private memory.  So it
- * does when no ring can be had for long; control->unobserved counts such processes.
+ * `detached`, the stream is thrown away and the program goes on unhindered: writing continues in private
+ * memory. So it does when no ring can be had for long; control->unobserved counts such processes.
  *
- * The consumer's file is open under a number that the program cannot reach (descriptors.c), so a process needs no
- * path, no permission and no file size of its own to open a ring.
+ * The consumer's file is open under a number that the program cannot reach (descriptors.c), so a process
+ * needs no path, no permission and no file size of its own to open a ring.
  */
 #include "tool.h"
 
@@ -55,7 +55,8 @@ static void begin_chunk(void)
 	__atomic_store_n(&ring->cursor, (Addr)start, __ATOMIC_RELEASE);
 }
 
-/* Of Linux; Valgrind's headers have no names for them.  MAP_POPULATE: at once, rather than by a thousand page faults. */
+/* Of Linux; Valgrind's headers have no names for them. MAP_POPULATE: at once, rather than by a thousand page
+ * faults. */
 enum { MAP_POPULATE_ = 0x8000, F_WRLCK_ = 1, F_UNLCK_ = 2, EOPNOTSUPP_ = 95 };
 
 static Bool map_over(void *where, ULong offset, SizeT bytes)
@@ -143,8 +144,8 @@ static UInt try_slots(void)
 	return NO_SLOT;
 }
 
-/* Waits while there is hope: none if another process has waited in vain since the last slot was freed.  Perhaps all
- * processes that have slots wait for the end of those that have none. */
+/* Waits while there is hope: none if another process has waited in vain since the last slot was freed.
+ * Perhaps all processes that have slots wait for the end of those that have none. */
 static UInt take_slot(void)
 {
 	UInt waits, slot, freed = 0;

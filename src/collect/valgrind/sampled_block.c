@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sampled_block.c - turns a superblock into one that counts its references and looks whether a watched line is touched.
+ * sampled_block.c - turns a superblock into one that counts its references and looks whether a watched line
+ * is touched.
  *
- * Nothing is sent.  Each exit stores what has run so far: the countdown less the references, the position, and `due`,
- * negative if the countdown has run out or an address met a mark in the filter.  The next superblock that touches memory
- * tests it first: there no register of the program is held by the host, so the call costs a compare as long as it
- * is not made.
+ * Nothing is sent. Each exit stores what has run so far: the countdown less the references, the position, and
+ * `due`, negative if the countdown has run out or an address met a mark in the filter. The next superblock
+ * that touches memory tests it first: there no register of the program is held by the host, so the call costs
+ * a compare as long as it is not made.
  *
- * Accesses whose addresses differ by a constant (offsets.c) and that lie within a line's length of each other share a
- * *window*: one word for the address, one look at the filter, which covers the line of the window's lowest address and of
- * the next one.  Windows are made at exits, when the accesses before them are known, and hold for the rest of the
- * superblock.
+ * Accesses whose addresses differ by a constant (offsets.c) and that lie within a line's length of each other
+ * share a *window*: one word for the address, one look at the filter, which covers the line of the window's
+ * lowest address and of the next one. Windows are made at exits, when the accesses before them are known, and
+ * hold for the rest of the superblock.
  */
 #include "access.h"
 #include "emit.h"
@@ -74,8 +75,8 @@ static Bool fits(const struct window *window, UInt access)
 	       from + block.access[access].bytes <= nm_sampling_line;
 }
 
-/* The access of the window's lowest address, if the window is to hold this one and as many of those behind it as lie
- * near. */
+/* The access of the window's lowest address, if the window is to hold this one and as many of those behind it
+ * as lie near. */
 static UInt lowest_near(UInt first)
 {
 	ULong low = block.at[first].distance, end = low + block.access[first].bytes;

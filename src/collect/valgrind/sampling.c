@@ -2,14 +2,14 @@
  *
  * sampling.c - which references are samples, which lines are watched, and what is sent of them.
  *
- * References are numbered from 0 in the order in which the process makes them, whatever their thread: that is its clock.
- * Each is a sample with the same probability, so the gaps between samples are geometric (StatCache, section 2.3).  The
- * line of a sample is watched until any access touches it: that ends the sample, and its reuse distance is the difference
- * of the clocks less 1.
+ * References are numbered from 0 in the order in which the process makes them, whatever their thread: that is
+ * its clock. Each is a sample with the same probability, so the gaps between samples are geometric
+ * (StatCache, section 2.3). The line of a sample is watched until any access touches it: that ends the
+ * sample, and its reuse distance is the difference of the clocks less 1.
  *
- * The filter has one byte for each line number modulo its size, negative if a watched line has that number or the next
- * one: one look then covers the line of an address and the next.  What collides costs a call and no more, since
- * the watched lines themselves stand in a hash table.
+ * The filter has one byte for each line number modulo its size, negative if a watched line has that number or
+ * the next one: one look then covers the line of an address and the next. What collides costs a call and no
+ * more, since the watched lines themselves stand in a hash table.
  */
 #include "sampling.h"
 

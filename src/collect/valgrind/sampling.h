@@ -2,10 +2,11 @@
  *
  * sampling.h - sampled recordings: references drawn at random, and the next reference to the line of each.
  *
- * What translated code keeps lies in the first shadow copy of the running thread's registers, which Valgrind has for
- * tools and this one does not need otherwise: a store to it is one instruction.  Valgrind saves and restores it with the
- * registers around signal handlers and copies it to new threads.  So while no code runs, only `calls` means anything;
- * what the threads share is put there when a thread begins to run and taken back when it stops (sampling.c).
+ * What translated code keeps lies in the first shadow copy of the running thread's registers, which Valgrind
+ * has for tools and this one does not need otherwise: a store to it is one instruction. Valgrind saves and
+ * restores it with the registers around signal handlers and copies it to new threads. So while no code runs,
+ * only `calls` means anything; what the threads share is put there when a thread begins to run and taken back
+ * when it stops (sampling.c).
  */
 #ifndef NEARMISS_VALGRIND_SAMPLING_H
 #define NEARMISS_VALGRIND_SAMPLING_H
@@ -29,8 +30,8 @@ _Static_assert(sizeof(struct nm_sampled_thread) <= sizeof(VexGuestAMD64State),
 #define NM_SAMPLED_OFFSET(member) \
 	((Int)(sizeof(VexGuestAMD64State) + offsetof(struct nm_sampled_thread, member)))
 
-/* Whether this recording is a sampled one: the options --sample (samples in 10^9 references), --sample-line (bytes, a power
- * of 2 from NM_SAMPLED_LINE_MIN on) and --sample-seed. */
+/* Whether this recording is a sampled one: the options --sample (samples in 10^9 references), --sample-line
+ * (bytes, a power of 2 from NM_SAMPLED_LINE_MIN on) and --sample-seed. */
 extern Bool nm_sampling;
 extern Int nm_sampling_rate, nm_sampling_line, nm_sampling_seed;
 #define NM_SAMPLED_LINE_MIN 32
@@ -42,8 +43,9 @@ struct nm_sampled_access {
 	Int distance; /* of its address from that of its window */
 	UShort bytes;
 	UChar window;
-	UChar
-	    flags; /* NM_WIRE_READ, NM_WIRE_WRITE, NM_WIRE_GUARDED: the window's address is 0 if it did not take place */
+	/* NM_WIRE_READ, NM_WIRE_WRITE, NM_WIRE_GUARDED: the window's address is 0 if it did not take
+	 * place */
+	UChar flags;
 };
 
 struct nm_sampled_exit {
@@ -65,8 +67,8 @@ IRSB *nm_instrument_sampled(VgCallbackClosure *closure, IRSB *in, const VexGuest
 
 /* ---- sampling.c ---- */
 
-/* The filter: the word at `filter + (address >> shift & mask)` is negative if the line of the address, or the next one,
- * may be watched. */
+/* The filter: the word at `filter + (address >> shift & mask)` is negative if the line of the address, or the
+ * next one, may be watched. */
 Addr nm_sampling_filter(void);
 UInt nm_sampling_shift(void);
 ULong nm_sampling_mask(void);

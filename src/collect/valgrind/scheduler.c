@@ -2,19 +2,20 @@
  *
  * scheduler.c - runs the program's threads in an order that is the same in every run.
  *
- * Valgrind runs one thread at a time: the one that holds its lock.  Which thread gets the lock next is the kernel's
- * choice, so two runs of a threaded program would differ.  Here the lock goes round in the order of the kernel's thread
- * numbers, and it is passed on only when every other thread waits for it, is blocked in a system call (blocked.c) or has
- * ended.  A thread that was just created or woken is therefore never late by chance.  What comes from outside still
- * differs between runs: clocks, sockets, other processes.
+ * Valgrind runs one thread at a time: the one that holds its lock. Which thread gets the lock next is the
+ * kernel's choice, so two runs of a threaded program would differ. Here the lock goes round in the order of
+ * the kernel's thread numbers, and it is passed on only when every other thread waits for it, is blocked in a
+ * system call (blocked.c) or has ended. A thread that was just created or woken is therefore never late by
+ * chance. What comes from outside still differs between runs: clocks, sockets, other processes.
  *
- * Turns are shorter than Valgrind's: threads that wait for each other, or are created one after another, then meet as they
- * would if they ran at once, and readers that merge them hold back less.
+ * Turns are shorter than Valgrind's: threads that wait for each other, or are created one after another, then
+ * meet as they would if they ran at once, and readers that merge them hold back less.
  *
- * A program with one thread uses Valgrind's own lock alone.  A thread that stays busy in the kernel for about a second,
- * or reads from a disk for a twentieth of that, is no longer waited for.
+ * A program with one thread uses Valgrind's own lock alone. A thread that stays busy in the kernel for about
+ * a second, or reads from a disk for a twentieth of that, is no longer waited for.
  *
- * Dropped: Valgrind's --fair-sched=yes, which passes the lock on in the order of requests; that order differs.
+ * Dropped: Valgrind's --fair-sched=yes, which passes the lock on in the order of requests; that order
+ * differs.
  */
 #include "tool.h"
 
@@ -250,7 +251,8 @@ void __wrap_vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	unlock_scheduler();
 }
 
-/* A turn of Valgrind has 100,000 superblocks.  The guest's event counter ends it: the core believes that all of them ran. */
+/* A turn of Valgrind has 100,000 superblocks. The guest's event counter ends it: the core believes that all
+ * of them ran. */
 void __wrap_vgPlain_disp_run_translations(HWord *two_words, volatile void *state, Addr code)
 {
 	volatile VexGuestAMD64State *guest = state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * synchronise.c - reports by which system calls threads wait for each other and wake each other, once there are several.
+ * synchronise.c - reports by which system calls threads wait for each other and wake each other, once there
+ * are several.
  */
 #include "sampling.h"
 #include "tool.h"

@@ -59,8 +59,8 @@ Addr nm_ring_ran_address(void);
 
 /* ---- descriptors.c: what programs started by exec inherit. ---- */
 
-/* Moves the descriptor that the option ("--arena=") names out of the program's reach, and keeps it open on exec.  Returns its
- * number now, or -1 if there is no such option. */
+/* Moves the descriptor that the option ("--arena=") names out of the program's reach, and keeps it open on
+ * exec. Returns its number now, or -1 if there is no such option. */
 Int nm_descriptor_keep(const HChar *option);
 /* Programs that this one executes get the option too. */
 void nm_option_add_for_exec(const HChar *option);
@@ -76,13 +76,15 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 
 /* ---- offsets.c: which addresses differ by a constant. ---- */
 
-/* An address: `distance` bytes behind what the temporary `root` holds, or behind 0 if root is IRTemp_INVALID. */
+/* An address: `distance` bytes behind what the temporary `root` holds, or behind 0 if root is
+ * IRTemp_INVALID. */
 struct nm_root_offset {
 	IRTemp root;
 	ULong distance;
 };
 
-/* A superblock with these temporaries begins; each statement that writes one is then shown, in their order. */
+/* A superblock with these temporaries begins; each statement that writes one is then shown, in their
+ * order. */
 void nm_offsets_begin(const IRTypeEnv *types);
 void nm_offsets_note(IRTemp temporary, const IRExpr *data);
 /* Of an atom of 64 bits. */
@@ -162,8 +164,8 @@ struct nm_blocked {
 	Int file; /* kept open: the thread's state in /proc; 0: none */
 	UInt
 	    seen_blocked; /* nm_blocked_wakes() when the thread was seen blocked; meaningful if until_woken */
-	Bool
-	    until_woken; /* only a call that nm_blocked_wakes() counts, the clock or a signal ends its system call */
+	/* only a call that nm_blocked_wakes() counts, the clock or a signal ends its system call */
+	Bool until_woken;
 	Bool wakes; /* its system call is one of those */
 };
 

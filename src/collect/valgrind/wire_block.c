@@ -2,17 +2,17 @@
  *
  * wire_block.c - stores a superblock's wire blocks: headers, addresses, definitions.
  *
- * Translated code loads the write cursor once, stores headers and addresses at constant offsets from it, and stores the
- * advanced cursor before each side exit and at the end.  What is known at translation time is sent once, in
- * NM_WIRE_BLOCK_DEF, before the first execution.  A block without accesses is not sent: its instructions are added to
- * the ring's count (NM_WIRE_RAN).
+ * Translated code loads the write cursor once, stores headers and addresses at constant offsets from it, and
+ * stores the advanced cursor before each side exit and at the end. What is known at translation time is sent
+ * once, in NM_WIRE_BLOCK_DEF, before the first execution. A block without accesses is not sent: its
+ * instructions are added to the ring's count (NM_WIRE_RAN).
  *
- * Accesses whose addresses differ by a constant (offsets.c), follow each other and leave no gap make a group and send one
- * address, the lowest.  It is known when the group has ended, so its store stands there.  A group covers few bytes, so
- * that it seldom lies in two cache lines.
+ * Accesses whose addresses differ by a constant (offsets.c), follow each other and leave no gap make a group
+ * and send one address, the lowest. It is known when the group has ended, so its store stands there. A group
+ * covers few bytes, so that it seldom lies in two cache lines.
  *
- * Dropped: groups with gaps, which would need a mask (0 to 6 % fewer address words); header and first address in one
- * word (no faster).
+ * Dropped: groups with gaps, which would need a mask (0 to 6 % fewer address words); header and first address
+ * in one word (no faster).
  */
 #include "wire_block.h"
 

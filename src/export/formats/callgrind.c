@@ -3,18 +3,19 @@
  * callgrind.c - Callgrind's profile format, version 1 (Valgrind's manual, "Callgrind Format Specification"),
  * as callgrind_annotate and KCachegrind read it.
  *
- * An event is a figure of a level: "L1dReadMisses"; the misses of all levels come first, so that readers open on them.
- * What is derived of events that are there stands in the header as an `event:` line with its formula, for KCachegrind to
- * compute.  Where the profile has single instructions, and no call chains, costs have addresses and lines.
+ * An event is a figure of a level: "L1dReadMisses"; the misses of all levels come first, so that readers open
+ * on them. What is derived of events that are there stands in the header as an `event:` line with its
+ * formula, for KCachegrind to compute. Where the profile has single instructions, and no call chains, costs
+ * have addresses and lines.
  *
  * With objects, each data object is a function in the file and at the line where it is declared or
  * allocated, in the "ELF object" of its kind (heap, global, ...); the code has none of the costs itself but
  * calls the objects that it touches, as often as it references them.  So the lists of callers and callees
  * tell who uses what.
  *
- * Where the profile knows call chains, each line stands in the function that was called, as Callgrind has it, also
- * when it is another's that was inlined (then with its file, `fi=`), and each function calls those that it
- * called, with all that these cost.  Recursion is folded (calls.h).
+ * Where the profile knows call chains, each line stands in the function that was called, as Callgrind has it,
+ * also when it is another's that was inlined (then with its file, `fi=`), and each function calls those that
+ * it called, with all that these cost. Recursion is folded (calls.h).
  *
  * Several processes and threads are added up, or are files of their own: callgrind_annotate reads one part
  * to a file.  Names are compressed: "(1) name" the first time, "(1)" after that.
@@ -375,7 +376,8 @@ static int write_fact(struct grind *g, const struct nm_fact *fact)
 
 /* ---- calls ---- */
 
-/* Functions and the files that most of their lines are of (the last row counts), and room for the costs of chains. */
+/* Functions and the files that most of their lines are of (the last row counts), and room for the costs of
+ * chains. */
 static int prepare_chains(struct grind *g, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

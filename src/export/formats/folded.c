@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * folded.c - folded stacks, the input of flame graphs: "function;line;object N", a line for each, with the callers
- * before the function if the profile knows them.  Where several processes are exported, the process is the
- * first frame.
+ * folded.c - folded stacks, the input of flame graphs: "function;line;object N", a line for each, with the
+ * callers before the function if the profile knows them. Where several processes are exported, the process is
+ * the first frame.
  *
  * A semicolon in a name would be the end of a frame: it becomes a comma.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pprof.c - a profile.proto for pprof, compressed: a sample for each line (with its callers, if they are known),
- * with a value for each event and labels for object, process and thread.  `pprof -tagroot=object` makes objects
- * frames, and so does the request for objects, innermost.
+ * pprof.c - a profile.proto for pprof, compressed: a sample for each line (with its callers, if they are
+ * known), with a value for each event and labels for object, process and thread. `pprof -tagroot=object`
+ * makes objects frames, and so does the request for objects, innermost.
  *
  * Strings, functions and locations are numbered as they are met and written right then: a message may hold
  * its repeated fields in any mixture, and only the order within a field counts.

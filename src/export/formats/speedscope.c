@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * speedscope.c - a file for speedscope (https://www.speedscope.app/file-format-schema.json): for each
- * process and event a profile of sampled stacks callers (if known), function, line, object, weighted with the figures.
+ * speedscope.c - a file for speedscope (https://www.speedscope.app/file-format-schema.json): for each process
+ * and event a profile of sampled stacks callers (if known), function, line, object, weighted with the
+ * figures.
  *
  * Samples are written as they come; their weights follow in an array of their own, and the frames that all
  * profiles share come last.

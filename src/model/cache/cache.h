@@ -97,10 +97,11 @@ struct nm_cache {
 	const struct nm_lookup *lookup;
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL */
 	struct nm_level_spec spec;
-	int first;           /* takes the program's references only, no fills */
-	int next_knows_cold; /* the next level sees just the lines loaded here: what is cold there is cold here */
-	int cold;            /* the latest fill was of a line never seen before */
-	int chained;         /* fast_chain.h: it puts off what it asks of the next level */
+	int first; /* takes the program's references only, no fills */
+	/* the next level sees just the lines loaded here: what is cold there is cold here */
+	int next_knows_cold;
+	int cold;               /* the latest fill was of a line never seen before */
+	int chained;            /* fast_chain.h: it puts off what it asks of the next level */
 	struct nm_miss *misses; /* [NM_MISSES], that the next level has not seen yet */
 	uint32_t miss_count;
 	struct nm_cache *cold_from; /* the furthest level that next_knows_cold leads to */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * fast_chain.h - misses of levels that form a chain: all levels from one outwards are served by fast.c, and their lines are
- * the same.
+ * fast_chain.h - misses of levels that form a chain: all levels from one outwards are served by fast.c, and
+ * their lines are the same.
  *
- * The idea.  What the next level does never changes what happens in this one.  So a miss changes this level alone and goes
- * on a list; when the list is full, or the batch ends, the next level takes all of it in order, and makes a list of its
- * own.  Each level then works in its own memory for a while, and what a miss will touch there is known long before: the
- * host fetches it while other misses are done.
+ * The idea. What the next level does never changes what happens in this one. So a miss changes this level
+ * alone and goes on a list; when the list is full, or the batch ends, the next level takes all of it in
+ * order, and makes a list of its own. Each level then works in its own memory for a while, and what a miss
+ * will touch there is known long before: the host fetches it while other misses are done.
  *
- * Invariants: between batches all lists are empty; a list is in the order of the level's misses; the next level is asked for
- * a line after it was credited with the residency of the one that left for it.
+ * Invariants: between batches all lists are empty; a list is in the order of the level's misses; the next
+ * level is asked for a line after it was credited with the residency of the one that left for it.
  *
  * Counting rules served here: those of fast_miss.h.
  */
@@ -41,8 +41,8 @@ ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
 	return (uint8_t) class;
 }
 
-/* Shows the sampler, if it samples this level, a load and the residency that it will end.  Returns the load's number
- * if a sample. */
+/* Shows the sampler, if it samples this level, a load and the residency that it will end. Returns the load's
+ * number if a sample. */
 ALWAYS uint32_t sample(struct nm_cache *c, uint64_t address, uint32_t slot, const struct nm_miss *miss)
 {
 	struct nm_sampler *const s = c->sampler;
@@ -106,7 +106,8 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 	return slot;
 }
 
-/* Has the host fetch where a level will look for what the level above missed, and where that will count it. */
+/* Has the host fetch where a level will look for what the level above missed, and where that will count
+ * it. */
 ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const struct nm_miss *m,
 		  uint32_t count, struct shape shape)
 {

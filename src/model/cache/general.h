@@ -58,7 +58,8 @@ static inline uint64_t nm_general_set(const struct nm_cache *c, uint64_t line)
 /* Loads a line ahead of its use, unless it is there, for a prefetch that an attribution key caused. */
 void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t attr);
 
-/* Takes a line for coherence's sake, if it is there: 1.  What was written goes on, unless a writer takes it over. */
+/* Takes a line for coherence's sake, if it is there: 1. What was written goes on, unless a writer takes it
+ * over. */
 int nm_general_take(struct nm_cache *cache, uint64_t line, uint32_t by, enum nm_cause cause);
 
 /* What was written to a line, if it is there, is written back; the line stays. */

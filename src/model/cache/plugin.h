@@ -18,8 +18,8 @@ struct nm_plugin {
 	void *self;
 };
 
-/* Loads what a level names.  NM_ENOENT: no such file; NM_EINVAL: no plug-in, of another version, or it refuses the
- * level. */
+/* Loads what a level names. NM_ENOENT: no such file; NM_EINVAL: no plug-in, of another version, or it refuses
+ * the level. */
 int nm_plugin_open(struct nm_plugin *ret_plugin, const struct nm_level_spec *level, struct nm_error *err);
 void nm_plugin_close(struct nm_plugin *plugin);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * search.h - finds a line among the tags of a set, and the smallest of its timestamps, with the vectors that this
- * copy of fast.c may use.
+ * search.h - finds a line among the tags of a set, and the smallest of its timestamps, with the vectors that
+ * this copy of fast.c may use.
  */
 #ifndef NM_SEARCH_H
 #define NM_SEARCH_H
@@ -91,7 +91,8 @@ ALWAYS unsigned oldest_way(const uint64_t *timestamps, unsigned ways)
 }
 #endif
 
-/* The way that was touched first, of at most 64.  No branch depends on the timestamps: they are in any order. */
+/* The way that was touched first, of at most 64. No branch depends on the timestamps: they are in any
+ * order. */
 ALWAYS unsigned oldest(const uint64_t *timestamps, unsigned ways)
 {
 	uint64_t least = UINT64_MAX;

@@ -6,19 +6,21 @@
  * and a fully associative LRU cache of as many lines, fed the same references, would miss too;
  * conflict otherwise.
  *
- * The idea.  A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one time, `head`,
- * tells which: those touched last at `head` or later.  Every resident line knows the time of its last touch, its timestamp;
- * lines that left their slot stand in buckets with theirs, which only misses look at.  So a touch of a resident line costs
- * one compare.  If its old timestamp is before `head` the fully associative cache would have missed: then the line enters,
- * and if there are C already, the one with the earliest last touch leaves, which moves `head` on.  What stands in a bucket
- * with a time before `head` is dead, and its place free.
+ * The idea. A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one
+ * time, `head`, tells which: those touched last at `head` or later. Every resident line knows the time of its
+ * last touch, its timestamp; lines that left their slot stand in buckets with theirs, which only misses look
+ * at. So a touch of a resident line costs one compare. If its old timestamp is before `head` the fully
+ * associative cache would have missed: then the line enters, and if there are C already, the one with the
+ * earliest last touch leaves, which moves `head` on. What stands in a bucket with a time before `head` is
+ * dead, and its place free.
  *
- * To find the earliest there is a log of the slots touched, by time.  An entry is a last touch as long as the timestamp of
- * its slot tells that time, so the earliest is the next such entry from `head` on: entries are passed over once.  When the
- * log is full the last touches are renumbered in their order, from now on.
+ * To find the earliest there is a log of the slots touched, by time. An entry is a last touch as long as the
+ * timestamp of its slot tells that time, so the earliest is the next such entry from `head` on: entries are
+ * passed over once. When the log is full the last touches are renumbered in their order, from now on.
  *
- * Dropped, none of them faster: a bit for each last touch; striking out entries that the next touch makes stale; no log, but
- * a search for the oldest timestamps; a hash that closes the gaps of lines that are not held any more.
+ * Dropped, none of them faster: a bit for each last touch; striking out entries that the next touch makes
+ * stale; no log, but a search for the oldest timestamps; a hash that closes the gaps of lines that are not
+ * held any more.
  *
  * The search for the line that leaves, which is in the hot path, is in shadow_log.h.
  */
@@ -102,7 +104,8 @@ int nm_shadow_rebuild(struct nm_shadow *r)
 	return 0;
 }
 
-/* Marks the time of a last touch, if it is one.  It may be that of a line which left a slot that is empty since. */
+/* Marks the time of a last touch, if it is one. It may be that of a line which left a slot that is empty
+ * since. */
 static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 {
 	const uint64_t at = timestamp - r->base;
@@ -111,7 +114,8 @@ static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 		r->last[at / 64] |= 1ull << at % 64;
 }
 
-/* Moves the last touches of the times that are marked to the beginning of the log.  Returns how many there are. */
+/* Moves the last touches of the times that are marked to the beginning of the log. Returns how many there
+ * are. */
 static size_t gather(struct nm_shadow *r, uint64_t first)
 {
 	uint32_t *const begin = first_entry(r), *to = begin;

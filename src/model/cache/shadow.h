@@ -23,8 +23,8 @@ enum nm_miss_class {
 #define NM_LOG_LEFT 0x80000000u   /* the line has left: the lower bits tell its bucket and place there */
 #define NM_LOG_VACANT 0xffffffffu /* the line had left, and is back */
 
-/* Lines that left their slots, with their last touches.  An entry counts as long as the fully associative cache holds the
- * line, that is, as its time is not before `head`; then another may take its place. */
+/* Lines that left their slots, with their last touches. An entry counts as long as the fully associative
+ * cache holds the line, that is, as its time is not before `head`; then another may take its place. */
 enum { NM_SHADOW_BUCKET = 4 };
 struct nm_shadow_bucket {
 	_Alignas(64) uint64_t lines[NM_SHADOW_BUCKET];
@@ -85,7 +85,8 @@ static inline int nm_shadow_is_crowded(const struct nm_shadow *r)
 /* Rebuilds the buckets, with room for what is held now.  0 or NM_ENOMEM. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
-/* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache holds. */
+/* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache
+ * holds. */
 int nm_shadow_is_valid(const struct nm_shadow *r);
 
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
@@ -141,7 +142,8 @@ static inline const struct nm_seen *nm_shadow_seen_home(const struct nm_shadow *
 	return &r->seen[nm_spread(line >> 6, r->seen_shift)];
 }
 
-/* Where the time stands of a line that left its slot while the fully associative cache holds it; NULL: it is none. */
+/* Where the time stands of a line that left its slot while the fully associative cache holds it; NULL: it is
+ * none. */
 static inline uint64_t *nm_shadow_left(const struct nm_shadow *r, uint64_t line)
 {
 	size_t i = nm_shadow_bucket_of(r, line);

@@ -23,8 +23,8 @@ ALWAYS void reserve(struct nm_shadow *r, uint32_t touches)
 		nm_shadow_renumber(r);
 }
 
-/* A line that the fully associative cache does not hold enters it; if that is full the one with the earliest last
- * touch leaves. */
+/* A line that the fully associative cache does not hold enters it; if that is full the one with the earliest
+ * last touch leaves. */
 ALWAYS void enter(struct nm_shadow *r)
 {
 	if (r->live < r->capacity)
@@ -33,7 +33,8 @@ ALWAYS void enter(struct nm_shadow *r)
 		r->head = last_touch(r, r->head) + 1;
 }
 
-/* Whether the fully associative cache holds a line that is to be loaded, before its victim leaves.  It does now. */
+/* Whether the fully associative cache holds a line that is to be loaded, before its victim leaves. It does
+ * now. */
 ALWAYS int held(struct nm_shadow *r, uint64_t line)
 {
 	uint64_t *timestamp = nm_shadow_left(r, line);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * way_index.c - finds lines in sets of many ways (fully associative levels, mostly): a hash from line to slot, in constant
- * time at any number of ways.  It stores slots only; the tags that it compares with are the cache's own.
+ * way_index.c - finds lines in sets of many ways (fully associative levels, mostly): a hash from line to
+ * slot, in constant time at any number of ways. It stores slots only; the tags that it compares with are the
+ * cache's own.
  */
 #include <assert.h>
 #include <stdlib.h>

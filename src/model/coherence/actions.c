@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * actions.c - what protocols are made of (protocol.h): they move copies from state to state, count the messages that this
- * takes, and charge it to who caused it and who had loaded what is lost.
+ * actions.c - what protocols are made of (protocol.h): they move copies from state to state, count the
+ * messages that this takes, and charge it to who caused it and who had loaded what is lost.
  */
 #include <assert.h>
 #include <string.h>

@@ -2,23 +2,32 @@
  *
  * coherence.h - keeps the private levels of a machine's cores coherent, and tells true from false sharing.
  *
- * There is one struct nm_coherence for each machine with a protocol.  It knows of every block that is in some core's private
- * levels, and of those that a core lost to an invalidation and has not loaded since.  general.c asks it before a reference
- * is served (nm_coherence_acquire), tells it what is loaded (nm_coherence_load), touched (nm_coherence_touch) and leaves
- * (nm_coherence_left); it takes lines back by nm_general_take.
+ * There is one struct nm_coherence for each machine with a protocol. It knows of every block that is in some
+ * core's private levels, and of those that a core lost to an invalidation and has not loaded since. general.c
+ * asks it before a reference is served (nm_coherence_acquire), tells it what is loaded (nm_coherence_load),
+ * touched (nm_coherence_touch) and leaves (nm_coherence_left); it takes lines back by nm_general_take.
  *
  * Counting rules:
- *   - A load is *coherence* if the core had lost its copy to an invalidation and this level has not had the line since.
- *   - A coherence miss is *true sharing* if the core, before its copy leaves again, touches a byte that another core wrote
- *     since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte by byte).  Else it is
- *     *false sharing* if another core wrote to the block since then, and *unneeded* if none did: FULL and SCOPE only.
- *     `false_first` is Torrellas, Lam and Hennessy, IEEE TC 1994: false if the reference that misses touches no
- *     byte that another core wrote since the copy was loaded; `false_words` is the same by words of 4 bytes.  So false is
+ *   - A load is *coherence* if the core had lost its copy to an invalidation and this level has not had the
+ *   line since.
+ *   - A coherence miss is *true sharing* if the core, before its copy leaves again, touches a byte that
+ *   another core wrote
+ *     since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte by byte). Else it
+ *     is
+ *     *false sharing* if another core wrote to the block since then, and *unneeded* if none did: FULL and
+ *     SCOPE only.
+ *     `false_first` is Torrellas, Lam and Hennessy, IEEE TC 1994: false if the reference that misses touches
+ *     no
+ *     byte that another core wrote since the copy was loaded; `false_words` is the same by words of 4 bytes.
+ *     So false is
  *     never more than false_first, and false_words never more either.
- *   - What a core wrote counts for the others when they could load it: when it leaves the core, or the core's copy no
+ *   - What a core wrote counts for the others when they could load it: when it leaves the core, or the core's
+ *   copy no
  *     longer is MODIFIED.
- *   - Invalidations and interventions are charged to a pair: the attribution key that causes them and that which had loaded
- *     the copy.  A core that invalidates what it has itself, where it synchronises or reads what is stale, is both.
+ *   - Invalidations and interventions are charged to a pair: the attribution key that causes them and that
+ *   which had loaded
+ *     the copy. A core that invalidates what it has itself, where it synchronises or reads what is stale, is
+ *     both.
  *   - An evicted copy is forgotten, also that it was ever shared: its next load is no coherence miss.
  */
 #ifndef NM_COHERENCE_H
@@ -116,15 +125,15 @@ struct nm_coherence {
 	uint64_t departures; /* copies that were evicted */
 };
 
-/* For one machine of a hierarchy, of which the private levels are then added for each core, from the first outwards.  0 or
- * NM_ENOMEM. */
+/* For one machine of a hierarchy, of which the private levels are then added for each core, from the first
+ * outwards. 0 or NM_ENOMEM. */
 int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protocol *protocol, unsigned cores,
 		     unsigned block, struct nm_homes *homes);
 void nm_coherence_add(struct nm_coherence *coherence, unsigned core, unsigned level, struct nm_cache *cache);
 void nm_coherence_free(struct nm_coherence *coherence);
 
-/* A core references bytes of one block: its copy gets the right to it, for a prefetch (r->kind a read) too.  What others
- * have of it may change.  `bytes` 0: nothing is touched. */
+/* A core references bytes of one block: its copy gets the right to it, for a prefetch (r->kind a read) too.
+ * What others have of it may change. `bytes` 0: nothing is touched. */
 void nm_coherence_acquire(struct nm_coherence *coherence, unsigned core, const struct nm_ref *r,
 			  uint64_t address, uint32_t bytes);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention.h - what is kept of blocks that cores contend for: who touches which bytes of them, and who takes them from whom.
+ * contention.h - what is kept of blocks that cores contend for: who touches which bytes of them, and who
+ * takes them from whom.
  *
- * A block is *contended* from the moment on when a core loses it to another one's write, or loads what another one wrote.
- * From then on each of its *touches* is counted: an attribution key with an address and a size.  Memory grows with the
- * contended bytes of the program, not with its length; behind NM_TOUCHES_MOST touches new ones are left out and counted.
+ * A block is *contended* from the moment on when a core loses it to another one's write, or loads what
+ * another one wrote. From then on each of its *touches* is counted: an attribution key with an address and a
+ * size. Memory grows with the contended bytes of the program, not with its length; behind NM_TOUCHES_MOST
+ * touches new ones are left out and counted.
  */
 #ifndef NM_CONTENTION_H
 #define NM_CONTENTION_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * doubts.c - true and false sharing: a coherence miss is in doubt, that is false, until its core touches a byte that
- * another one wrote (coherence.h has the rules).
+ * doubts.c - true and false sharing: a coherence miss is in doubt, that is false, until its core touches a
+ * byte that another one wrote (coherence.h has the rules).
  *
- * A copy's masks tell: FOREIGN are the bytes that others wrote since it was loaded, BROUGHT what the latest load brought of
- * them, FRESH the bytes that make its misses true.  A load of a copy that was lost adds what it brings to the fresh bytes;
- * any other load leaves none, and so does a touch of a fresh byte, which clears the doubts up.
+ * A copy's masks tell: FOREIGN are the bytes that others wrote since it was loaded, BROUGHT what the latest
+ * load brought of them, FRESH the bytes that make its misses true. A load of a copy that was lost adds what
+ * it brings to the fresh bytes; any other load leaves none, and so does a touch of a fresh byte, which clears
+ * the doubts up.
  */
 #include <string.h>
 

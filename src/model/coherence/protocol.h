@@ -2,9 +2,10 @@
  *
  * protocol.h - coherence protocols: one row and one file for each.
  *
- * A *block* is what a protocol moves and takes: a line of the longest private level of the data.  A core's *copy* of it is
- * all that its private levels have of it together, and has one state.  A protocol is asked when a core lacks the right to
- * what it does; it says which copies change their states, by the actions below, which count and move.
+ * A *block* is what a protocol moves and takes: a line of the longest private level of the data. A core's
+ * *copy* of it is all that its private levels have of it together, and has one state. A protocol is asked
+ * when a core lacks the right to what it does; it says which copies change their states, by the actions
+ * below, which count and move.
  *
  *     state      may be read  may be written  others may have copies  memory is up to date
  *     MODIFIED   yes          yes             no                      no
@@ -13,8 +14,8 @@
  *     FORWARD    yes          no              yes                     yes; supplies the next reader
  *     SHARED     yes          no              yes                     yes, or the owner is
  *
- * MSI, MESI, MOESI and MESIF keep a single writer.  Under FULL, SCOPE and OPT, those of paper 3 (section 4), several copies
- * may be MODIFIED, each with bytes of its own, which meet in memory.
+ * MSI, MESI, MOESI and MESIF keep a single writer. Under FULL, SCOPE and OPT, those of paper 3 (section 4),
+ * several copies may be MODIFIED, each with bytes of its own, which meet in memory.
  */
 #ifndef NM_PROTOCOL_H
 #define NM_PROTOCOL_H
@@ -24,8 +25,10 @@
 
 struct nm_protocol {
 	const char *name, *summary;
-	int asks_homes; /* nm_copy_is_local is asked: the home of a block must be known from its first load on */
-	/* The core of the copy reads, or writes, and must not with the copy in this state.  It may afterwards. */
+	/* nm_copy_is_local is asked: the home of a block must be known from its first load on */
+	int asks_homes;
+	/* The core of the copy reads, or writes, and must not with the copy in this state. It may
+	 * afterwards. */
 	void (*read)(struct nm_coherence *coherence, struct nm_copy *copy);
 	void (*write)(struct nm_coherence *coherence, struct nm_copy *copy);
 	/* A core passed a lock, a barrier, or what else orders threads; NULL: nothing happens. */
@@ -53,7 +56,8 @@ enum {
 };
 struct nm_copy *nm_copy_other(const struct nm_copy *copy, unsigned states);
 
-/* The core asks for a block, to read or write it, or for the right to write what it has: counts the message. */
+/* The core asks for a block, to read or write it, or for the right to write what it has: counts the
+ * message. */
 void nm_copy_request(struct nm_coherence *coherence, enum nm_message request);
 
 /* The data of a request come from another core's copy, an intervention, or (NULL) from memory. */
@@ -68,8 +72,8 @@ void nm_copy_write_back(struct nm_coherence *coherence, struct nm_copy *copy);
 /* What was written is what others get when they load the block from now on. */
 void nm_copy_publish(struct nm_coherence *coherence, struct nm_copy *copy);
 
-/* A core loses its copy.  What it had written goes to memory where the cause is not another core's write, which takes it
- * over. */
+/* A core loses its copy. What it had written goes to memory where the cause is not another core's write,
+ * which takes it over. */
 void nm_copy_invalidate(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_cause cause);
 
 /* write() of the protocols with a single writer: all other copies are invalidated. */

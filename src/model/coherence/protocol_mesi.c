@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_mesi.c - MESI (Papamarcos and Patel, ISCA 1984): a reader that is alone may write later without asking.
+ * protocol_mesi.c - MESI (Papamarcos and Patel, ISCA 1984): a reader that is alone may write later without
+ * asking.
  *
- * Who is alone hands the data to the next reader itself, as in the paper; copies that are shared leave it to memory.
+ * Who is alone hands the data to the next reader itself, as in the paper; copies that are shared leave it to
+ * memory.
  */
 #include "protocol.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_mesif.c - MESIF (Goodman and Hum, 2009; Intel's QPI): of the shared copies one, the latest reader's, supplies the
- * next.
+ * protocol_mesif.c - MESIF (Goodman and Hum, 2009; Intel's QPI): of the shared copies one, the latest
+ * reader's, supplies the next.
  *
  * If it is evicted, memory supplies until somebody reads again.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_opt.c - OPT (paper 3, section 4): a copy is invalidated when it is read, and only if the block was modified.
+ * protocol_opt.c - OPT (paper 3, section 4): a copy is invalidated when it is read, and only if the block was
+ * modified.
  *
- * An oracle knows without messages.  A write makes the copies of others stale and is done; stale copies may be written, and
- * what several cores wrote meets in memory.  A modified copy is one whose writer has nobody left to make stale.
+ * An oracle knows without messages. A write makes the copies of others stale and is done; stale copies may be
+ * written, and what several cores wrote meets in memory. A modified copy is one whose writer has nobody left
+ * to make stale.
  */
 #include "protocol.h"
 

@@ -2,8 +2,8 @@
  *
  * bins.h - log-linear bins of distances: each of 0 ... 63 for itself, then 32 to an octave.
  *
- * A bin is at most 1/32 of its lowest value wide, so the middle of a bin is off by less than 1.6 %.  Powers of two, and
- * their 32nd parts from 64 on, begin a bin: counts of "at least so many" are exact there.
+ * A bin is at most 1/32 of its lowest value wide, so the middle of a bin is off by less than 1.6 %. Powers of
+ * two, and their 32nd parts from 64 on, begin a bin: counts of "at least so many" are exact there.
  */
 #ifndef NM_BINS_H
 #define NM_BINS_H

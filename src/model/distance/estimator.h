@@ -3,13 +3,14 @@
  * estimator.h - miss ratios of caches of any size, estimated from a part of the references.
  *
  * An estimator stands on one of two kinds of samples:
- *   - *reuse samples*: references chosen at random, each with the reuse distance to the next touch of its line.  A sampler
+ *   - *reuse samples*: references chosen at random, each with the reuse distance to the next touch of its
+ *   line. A sampler
  *     that is given every reference takes them (reuse_sampler.h), or a collector that sends nothing else;
  *   - *lines* chosen at random, of which it gets every touch: `touch`.
  * One estimator is a file with a const struct nm_estimator, and a row in estimators.c.
  *
- * Intervals are 95 % ones of what chance of sampling does; each file says how it finds them.  What a model gets wrong
- * however many samples there are is not in them.
+ * Intervals are 95 % ones of what chance of sampling does; each file says how it finds them. What a model
+ * gets wrong however many samples there are is not in them.
  */
 #ifndef NM_ESTIMATOR_H
 #define NM_ESTIMATOR_H
@@ -50,7 +51,8 @@ void nm_reuse_samples_free(struct nm_reuse_samples *samples);
 
 /* ---- estimators ---------------------------------------------------------------------------------- */
 
-/* Whose curve is asked for: of_key[key] is the group of a key, from 1 on, or 0: none.  Group 0 of the answer is all keys. */
+/* Whose curve is asked for: of_key[key] is the group of a key, from 1 on, or 0: none. Group 0 of the answer
+ * is all keys. */
 struct nm_groups {
 	const uint32_t *of_key;
 	size_t keys;                /* keys are below */
@@ -83,15 +85,16 @@ struct nm_estimator {
 	const char *summary; /* a line for --help and documents */
 	int (*make)(void **ret_self, const struct nm_estimator_setup *setup); /* 0 or NM_ENOMEM */
 
-	/* Touches of lines, in order; those of the line touched last may be left out.  NULL: it stands on reuse samples.
-	 * 0 or NM_ENOMEM. */
+	/* Touches of lines, in order; those of the line touched last may be left out. NULL: it stands on
+	 * reuse samples. 0 or NM_ENOMEM. */
 	int (*touch)(void *self, const struct nm_line_touch *touches, size_t count);
 
-	/* The objects that the next keys are for, from the first that was not announced (key 0, which is none, is the first of
-	 * all), before the touches that have them.  May be NULL.  0 or NM_ENOMEM. */
+	/* The objects that the next keys are for, from the first that was not announced (key 0, which is
+	 * none, is the first of all), before the touches that have them. May be NULL. 0 or NM_ENOMEM. */
 	int (*keys)(void *self, const uint32_t *objects, size_t count);
 
-	/* Fully associative caches of so many lines, at least 1: an estimate for each group.  0 or NM_ENOMEM. */
+	/* Fully associative caches of so many lines, at least 1: an estimate for each group. 0 or
+	 * NM_ENOMEM. */
 	int (*estimate)(void *self, const struct nm_groups *groups, uint64_t lines,
 			struct nm_estimate *ret_estimates);
 	void (*free)(void *self);
@@ -111,7 +114,8 @@ static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
 	return key < groups->keys ? groups->of_key[key] : 0;
 }
 
-/* Samples of a group: how many started with its references, how many ended with them, and of those the misses. */
+/* Samples of a group: how many started with its references, how many ended with them, and of those the
+ * misses. */
 struct nm_reuse_sum {
 	double misses, variance; /* variance: of `misses` */
 	uint64_t starts, ends;
@@ -139,14 +143,16 @@ static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_g
 	}
 }
 
-/* From sums to an estimate.  What started and did not end, so far as the group goes, is as much as there are cold
- * references. */
+/* From sums to an estimate. What started and did not end, so far as the group goes, is as much as there are
+ * cold references. */
 void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret_estimate);
 
-/* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio itself. */
+/* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio
+ * itself. */
 void nm_estimate_spread(struct nm_estimate *estimate, double variance);
 
-/* Sets low and high: Wilson's interval (1927) of as many independent samples as would have this variance of the miss ratio. */
+/* Sets low and high: Wilson's interval (1927) of as many independent samples as would have this variance of
+ * the miss ratio. */
 void nm_estimate_interval(struct nm_estimate *estimate, double variance);
 
 #endif

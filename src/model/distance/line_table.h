@@ -2,9 +2,9 @@
  *
  * line_table.h - what is known of each line of memory that was touched: a hash with linear probing.
  *
- * A slot has 24 bytes and the table is at least 64 % full from 1,000 lines on: it grows by a quarter.  A line lies near
- * hash * room / 2^64, so growing keeps the order, and the old table is given back page by page behind the copy: no
- * moment needs both.
+ * A slot has 24 bytes and the table is at least 64 % full from 1,000 lines on: it grows by a quarter. A line
+ * lies near hash * room / 2^64, so growing keeps the order, and the old table is given back page by page
+ * behind the copy: no moment needs both.
  */
 #ifndef NM_LINE_TABLE_H
 #define NM_LINE_TABLE_H
@@ -49,7 +49,8 @@ __attribute__((always_inline)) static inline void nm_line_prefetch(const struct 
 		__builtin_prefetch(&t->at[nm_line_home(t, line)], 1);
 }
 
-/* Adds a line that is not there.  All slots may move: then *ret_moved is set, else it is left alone.  NULL: out of memory. */
+/* Adds a line that is not there. All slots may move: then *ret_moved is set, else it is left alone. NULL: out
+ * of memory. */
 struct nm_line *nm_line_add(struct nm_line_table *table, uint64_t line, int *ret_moved);
 
 /* Keeps the lines for which keep(arg, line) is not 0; all slots may move.  0 or NM_ENOMEM. */

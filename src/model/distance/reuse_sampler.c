@@ -2,8 +2,8 @@
  *
  * reuse_sampler.c - see reuse_sampler.h.
  *
- * A byte-wide filter by a hash of the line counts the watches there, so that nearly all lines that nobody watches are told
- * by one look.
+ * A byte-wide filter by a hash of the line counts the watches there, so that nearly all lines that nobody
+ * watches are told by one look.
  */
 #include "reuse_sampler.h"
 

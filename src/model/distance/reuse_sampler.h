@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * reuse_sampler.h - chooses references at random and watches their lines until they are touched again (Berg and
- * Hagersten 2004, section 2.3).
+ * reuse_sampler.h - chooses references at random and watches their lines until they are touched again (Berg
+ * and Hagersten 2004, section 2.3).
  *
- * The gaps between references that are chosen are geometric, so each is chosen with the same probability whatever the
- * others are.  A reference that touches several lines has the first one watched.  A line may be watched for several
- * samples at a time.
+ * The gaps between references that are chosen are geometric, so each is chosen with the same probability
+ * whatever the others are. A reference that touches several lines has the first one watched. A line may be
+ * watched for several samples at a time.
  */
 #ifndef NM_REUSE_SAMPLER_H
 #define NM_REUSE_SAMPLER_H

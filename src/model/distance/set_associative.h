@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * set_associative.h - misses of set-associative LRU caches from stack distances (Smith, IEEE TSE 1978; Hill and Smith, IEEE
- * ToC 1989, section 4).
+ * set_associative.h - misses of set-associative LRU caches from stack distances (Smith, IEEE TSE 1978; Hill
+ * and Smith, IEEE ToC 1989, section 4).
  *
- * Lines are taken to fall into sets at random, each into any with the same probability.  A touch with d other lines since the
- * last one hits if fewer than `ways` of them fell into its set: the sum of a binomial distribution.
+ * Lines are taken to fall into sets at random, each into any with the same probability. A touch with d other
+ * lines since the last one hits if fewer than `ways` of them fell into its set: the sum of a binomial
+ * distribution.
  */
 #ifndef NM_SET_ASSOCIATIVE_H
 #define NM_SET_ASSOCIATIVE_H

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * shards.c - SHARDS: fully associative LRU caches, from the touches of some lines (Waldspurger et al., FAST 2015).
+ * shards.c - SHARDS: fully associative LRU caches, from the touches of some lines (Waldspurger et al., FAST
+ * 2015).
  *
- * A line is followed if a hash of its number is below a threshold, so all touches of it are, or none.  A line that is followed
- * stands for `weight` lines, 1 / the rate: the stack distance of a touch is the sum of the weights of the lines touched
- * since, and the touch counts for `weight` touches.  Misses are divided by the number of all references, which is known; that
- * is what SHARDS-adj comes to, which adds references that it expected and did not see to the first bucket.
+ * A line is followed if a hash of its number is below a threshold, so all touches of it are, or none. A line
+ * that is followed stands for `weight` lines, 1 / the rate: the stack distance of a touch is the sum of the
+ * weights of the lines touched since, and the touch counts for `weight` touches. Misses are divided by the
+ * number of all references, which is known; that is what SHARDS-adj comes to, which adds references that it
+ * expected and did not see to the first bucket.
  *
  * A reference that touches two lines counts for each.
  *
- * Beside the paper: each object has a rate of its own.  All lines of an object are followed until they are more than
- * SMALL; then half of them are dropped, and again, down to the rate that was asked for.  So small objects are exact.
- * shards-size, of fixed size, lowers that rate, and then SMALL, when all objects have more than MOST_LINES; counts of more
- * than MOST_ROWS bins are kept for the whole only.  So it takes less than 16 MB whatever the run.
+ * Beside the paper: each object has a rate of its own. All lines of an object are followed until they are
+ * more than SMALL; then half of them are dropped, and again, down to the rate that was asked for. So small
+ * objects are exact. shards-size, of fixed size, lowers that rate, and then SMALL, when all objects have more
+ * than MOST_LINES; counts of more than MOST_ROWS bins are kept for the whole only. So it takes less than 16
+ * MB whatever the run.
  *
- * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole; those of groups are
- * taken to be as much larger than that of independent touches as that of the whole.  To this comes what the curve
- * falls within the standard error of a distance.
+ * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole;
+ * those of groups are taken to be as much larger than that of independent touches as that of the whole. To
+ * this comes what the curve falls within the standard error of a distance.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,9 @@
  *
  * stack.c - see stack.h.
  *
- * Lines in the array of recent ones have a slot of it each, and an entry in the hash without a time.  `recent` runs ahead of
- * the hash: it is up to date at the last touch, the hash, and `entry` with it, at the last touch that was resolved.
+ * Lines in the array of recent ones have a slot of it each, and an entry in the hash without a time. `recent`
+ * runs ahead of the hash: it is up to date at the last touch, the hash, and `entry` with it, at the last
+ * touch that was resolved.
  */
 #include "stack.h"
 
@@ -91,8 +92,8 @@ void nm_stack_touch_again(struct nm_stack *s, uint64_t reference, uint32_t key)
 	s->recent[0].key = key;
 }
 
-/* Moves the lines before `line` one place down, and the last one out if it is not there.  Returns where it was, or NM_RECENT;
- * *ret_left is what stood there, or last. */
+/* Moves the lines before `line` one place down, and the last one out if it is not there. Returns where it
+ * was, or NM_RECENT; *ret_left is what stood there, or last. */
 static unsigned move_down(struct nm_stack *s, uint64_t line, struct recent *ret_left)
 {
 	uint64_t above = line;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * statcache.c - StatCache: fully associative caches with random replacement, from reuse samples (Berg and Hagersten, ISPASS
- * 2004).
+ * statcache.c - StatCache: fully associative caches with random replacement, from reuse samples (Berg and
+ * Hagersten, ISPASS 2004).
  *
- * A line is out of a cache of L lines after n misses with probability f(n) = 1 - (1 - 1/L)^n (equation 1).  A reference of
- * reuse distance A that comes at miss ratio R has seen A * R misses, so in each time slot R N = sum of h(A) f(A R)
- * (equation 6).  N is the number of samples that started in the slot and h their histogram, so that lines which are not
- * touched again count in N alone.  R = 0 is a root always; the right side is concave in R, so there is at most one other,
- * and it is there if the slope at 0 is larger than N.
+ * A line is out of a cache of L lines after n misses with probability f(n) = 1 - (1 - 1/L)^n (equation 1). A
+ * reference of reuse distance A that comes at miss ratio R has seen A * R misses, so in each time slot R N =
+ * sum of h(A) f(A R) (equation 6). N is the number of samples that started in the slot and h their histogram,
+ * so that lines which are not touched again count in N alone. R = 0 is a root always; the right side is
+ * concave in R, so there is at most one other, and it is there if the slope at 0 is larger than N.
  *
- * Beside the paper: a slot's references that are not touched again bring lines in that evict others as misses do, so their
- * share is added to R in the argument of f.  Cold misses are as many as they, and are told apart.
+ * Beside the paper: a slot's references that are not touched again bring lines in that evict others as misses
+ * do, so their share is added to R in the argument of f. Cold misses are as many as they, and are told apart.
  *
- * Intervals: the variance of a sum of f over independent samples; an error of R in a slot acts on f too, which makes it
- * 1 / (1 - slope) times as large (the delta method).
+ * Intervals: the variance of a sum of f over independent samples; an error of R in a slot acts on f too,
+ * which makes it 1 / (1 - slope) times as large (the delta method).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static double excess(const struct nm_kept_sample *at, size_t n, double log_stay,
 	return sum / (double)n - ratio;
 }
 
-/* The largest root in [0, 1]: Newton's steps within a bracket, which is halved where they leave it.  The excess is concave
- * and not above 0 at 1, so there is no root but 0 if it does not rise there. */
+/* The largest root in [0, 1]: Newton's steps within a bracket, which is halved where they leave it. The
+ * excess is concave and not above 0 at 1, so there is no root but 0 if it does not rise there. */
 static double solve(const struct nm_kept_sample *at, size_t n, double log_stay, double fresh)
 {
 	enum { STEPS = 100 };
@@ -138,7 +138,8 @@ static void add_samples(struct work *w, const struct nm_kept_sample *at, size_t 
 	}
 }
 
-/* The variance of a group's misses grows by that of a slot, whose sums are cleared.  error: the deviation of R there. */
+/* The variance of a group's misses grows by that of a slot, whose sums are cleared. error: the deviation of R
+ * there. */
 static void settle(struct work *w, uint32_t group, double error)
 {
 	struct slot_sum *slot = &w->slot[group];

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * statstack.c - StatStack: fully associative LRU caches, from reuse samples (Eklov and Hagersten, ISPASS 2010).
+ * statstack.c - StatStack: fully associative LRU caches, from reuse samples (Eklov and Hagersten, ISPASS
+ * 2010).
  *
- * Of the references between two touches of a line, those count for the stack distance whose line is not touched again before
- * the second touch.  A reference with k - 1 others behind it in that window counts with the probability that its reuse
- * distance is k or more.  So the expected stack distance of reuse distance D is the sum of these probabilities for
- * k = 1 ... D, and the reference misses in caches of as many lines or fewer.
+ * Of the references between two touches of a line, those count for the stack distance whose line is not
+ * touched again before the second touch. A reference with k - 1 others behind it in that window counts with
+ * the probability that its reuse distance is k or more. So the expected stack distance of reuse distance D is
+ * the sum of these probabilities for k = 1 ... D, and the reference misses in caches of as many lines or
+ * fewer.
  *
- * Beside the paper: programs have phases.  The run is cut into up to WINDOWS windows, each with its own distribution,
- * and the sum takes for each reference that of the window in which it lies.
+ * Beside the paper: programs have phases. The run is cut into up to WINDOWS windows, each with its own
+ * distribution, and the sum takes for each reference that of the window in which it lies.
  *
- * AET (Hu et al., USENIX ATC 2016) asks for the time in which the same sum reaches the size of the cache; so it predicts the
- * same misses, and has no file here.
+ * AET (Hu et al., USENIX ATC 2016) asks for the time in which the same sum reaches the size of the cache; so
+ * it predicts the same misses, and has no file here.
  *
  * Intervals: those of a share of independent samples.
  */
@@ -79,8 +81,8 @@ static double start_of(const struct cut *cut, const struct nm_kept_sample *sampl
 	return (sample->slot + 0.5) * cut->slot;
 }
 
-/* From numbers of samples in bins to shares of those at a bin or above, and their sums.  Within a bin distances are evenly
- * spread. */
+/* From numbers of samples in bins to shares of those at a bin or above, and their sums. Within a bin
+ * distances are evenly spread. */
 static void accumulate(struct window *w, double samples)
 {
 	for (unsigned bin = NM_BINS; bin-- > 0;)

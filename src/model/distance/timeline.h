@@ -2,8 +2,8 @@
  *
  * timeline.h - a set of times, of which the later ones are counted: how many lines were touched since.
  *
- * A bit for each time, and sums of 256 times, of 64 such sums, and of 64 of those: a count looks at the rest of one
- * node of each height, a change at one counter of each.  A set takes 2 bits and a quarter a time.
+ * A bit for each time, and sums of 256 times, of 64 such sums, and of 64 of those: a count looks at the rest
+ * of one node of each height, a change at one counter of each. A set takes 2 bits and a quarter a time.
  */
 #ifndef NM_TIMELINE_H
 #define NM_TIMELINE_H

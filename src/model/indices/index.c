@@ -2,14 +2,14 @@
  *
  * index.c - from the number of a line to its set.
  *
- * modulo: the line number modulo the sets, of which there may be any number.  xor: the index bits, each combined by
- * exclusive or with the tag bit that lies as far above the index as it lies above the line; prime: modulo the
- * largest prime that is not above the number of sets, so that a few sets are never used (both as compared in
- * Kharbutli, Irwin, Solihin and Lee, "Using Prime Numbers for Cache Indexing to Eliminate Conflict Misses", HPCA
- * 2004).  slices: the last level of an Intel processor with 2, 4 or 8 slices: bit k of the slice is the parity of
- * the address bits in mask k (Maurice, Le Scouarnec, Neumann, Heen and Francillon, "Reverse Engineering Intel
- * Last-Level Cache Complex Addressing Using Performance Counters", RAID 2015), and modulo within the slice.  The
- * hardware takes physical addresses where we have virtual ones.
+ * modulo: the line number modulo the sets, of which there may be any number. xor: the index bits, each
+ * combined by exclusive or with the tag bit that lies as far above the index as it lies above the line;
+ * prime: modulo the largest prime that is not above the number of sets, so that a few sets are never used
+ * (both as compared in Kharbutli, Irwin, Solihin and Lee, "Using Prime Numbers for Cache Indexing to
+ * Eliminate Conflict Misses", HPCA 2004). slices: the last level of an Intel processor with 2, 4 or 8 slices:
+ * bit k of the slice is the parity of the address bits in mask k (Maurice, Le Scouarnec, Neumann, Heen and
+ * Francillon, "Reverse Engineering Intel Last-Level Cache Complex Addressing Using Performance Counters",
+ * RAID 2015), and modulo within the slice. The hardware takes physical addresses where we have virtual ones.
  */
 #include "index.h"
 

@@ -2,9 +2,9 @@
  *
  * description.c - reads a machine from a text with a level a line.
  *
- * The lines become one SPEC, without blanks and comments, and beside it stands for each of its characters where in
- * the text it came from: so spec.c alone knows what a level may say, and faults are shown in the line that has
- * them.
+ * The lines become one SPEC, without blanks and comments, and beside it stands for each of its characters
+ * where in the text it came from: so spec.c alone knows what a level may say, and faults are shown in the
+ * line that has them.
  */
 #include <ctype.h>
 #include <stdio.h>

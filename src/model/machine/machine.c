@@ -86,7 +86,8 @@ static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm
 	return nm_level_looks_ahead(l) ? "has policy=opt, but a level before it prefetches" : NULL;
 }
 
-/* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their side. */
+/* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their
+ * side. */
 static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];

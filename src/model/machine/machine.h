@@ -89,25 +89,27 @@ struct nm_machine {
 	char description[160]; /* one line: what it models and where the figures are from */
 	struct nm_level_spec levels[NM_MAX_LEVELS];
 	unsigned count;
-	unsigned
-	    foresee; /* enum nm_foresee, of the first of several; 0: nothing, and each miss costs its latency */
+	/* enum nm_foresee, of the first of several; 0: nothing, and each miss costs its latency */
+	unsigned foresee;
 	uint32_t memory_latency; /* the same, if no level does */
 	unsigned nodes; /* that the cores are dealt out to, in order; 0: memory is equally far from all */
 	unsigned cores; /* 0: one */
 	uint16_t core_of[NM_MAPPED_THREADS]; /* by thread - 1: its core + 1; 0: threads take turns */
 };
 
-/* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix
- * K, M, G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists; behind the last
- * level, foresee=pair+stream+stride and memory=CYCLES may stand.
- * E.g. "L1d=32K,8,64:L2=1M,16,64".  A fault is reported with its column. */
+/* Parses a SPEC: levels separated by ':', each NAME=SIZE,WAYS,LINE with SIZE in bytes or with a suffix K, M,
+ * G, and WAYS a number or "full"; after them key=value, which nearmiss-machines(1) lists; behind the last
+ * level, foresee=pair+stream+stride and memory=CYCLES may stand. E.g. "L1d=32K,8,64:L2=1M,16,64". A fault is
+ * reported with its column. */
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err);
 
-/* The same from a text with a level a line; docs/machine-files.md has the format.  `file` is what faults call it. */
+/* The same from a text with a level a line; docs/machine-files.md has the format. `file` is what faults call
+ * it. */
 int nm_machine_read(const char *text, const char *file, struct nm_machine *ret_machine, struct nm_error *err);
 
-/* Adds a machine to simulate beside those of `to`.  Its levels get its name as a prefix, or a number if the name is taken
- * or is no name; levels that have prefixes of their own ("small/L1d") keep them.  NM_EINVAL: too many levels. */
+/* Adds a machine to simulate beside those of `to`. Its levels get its name as a prefix, or a number if the
+ * name is taken or is no name; levels that have prefixes of their own ("small/L1d") keep them. NM_EINVAL: too
+ * many levels. */
 int nm_machine_join(struct nm_machine *to, const struct nm_machine *machine, struct nm_error *err);
 
 /* Whether two levels are of one machine, by their names, or the SPECs that start with them. */
@@ -122,15 +124,16 @@ const struct nm_level_spec *nm_machine_data_cache(const struct nm_machine *machi
 /* How many levels stand between the program and level i, in its machine: 0 for a first one, and for TLBs. */
 unsigned nm_machine_depth(const struct nm_machine *machine, unsigned i);
 
-/* Whether each core has level i for itself.  Where the level does not say: those of TLBs are, and of caches all but
- * what stands behind a shared level, and the last, if it is not the first too. */
+/* Whether each core has level i for itself. Where the level does not say: those of TLBs are, and of caches
+ * all but what stands behind a shared level, and the last, if it is not the first too. */
 int nm_machine_private(const struct nm_machine *machine, unsigned i);
 
-/* Simulates so many cores.  Machines that say no protocol get MESI, unless a level has policy=opt: what it is asked for must
- * not depend on what others do. */
+/* Simulates so many cores. Machines that say no protocol get MESI, unless a level has policy=opt: what it is
+ * asked for must not depend on what others do. */
 void nm_machine_set_cores(struct nm_machine *machine, unsigned cores);
 
-/* The name of the protocol that keeps level i coherent, or NULL; whether level i asks memory for its fills. */
+/* The name of the protocol that keeps level i coherent, or NULL; whether level i asks memory for its
+ * fills. */
 const char *nm_machine_protocol(const struct nm_machine *machine, unsigned i);
 int nm_machine_is_last(const struct nm_machine *machine, unsigned i);
 
@@ -150,12 +153,12 @@ const char *nm_huge_pages_name(const struct nm_machine *machine, unsigned i);
 /* 0, or what makes the machine impossible (sizes, zero ways, line sizes that shrink outwards, ...). */
 int nm_machine_check(const struct nm_machine *machine, struct nm_error *err);
 
-/* 0, or the level that cannot be simulated: its plug-in cannot be used (nm_plugin_open's codes), or the references are
- * not `stored` but come once, and Belady's policy looks ahead. */
+/* 0, or the level that cannot be simulated: its plug-in cannot be used (nm_plugin_open's codes), or the
+ * references are not `stored` but come once, and Belady's policy looks ahead. */
 int nm_machine_check_present(const struct nm_machine *machine, int stored, struct nm_error *err);
 
-/* Levels with policy=opt on the way to level i; runs that are needed before one that knows what is to come: 0 without
- * such levels. */
+/* Levels with policy=opt on the way to level i; runs that are needed before one that knows what is to come: 0
+ * without such levels. */
 unsigned nm_machine_opt_before(const struct nm_machine *machine, unsigned i);
 unsigned nm_machine_runs_ahead(const struct nm_machine *machine);
 

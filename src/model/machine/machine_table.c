@@ -2,13 +2,13 @@
  *
  * machine_table.c - machines by name.
  *
- * Only geometry that has a source: what processors tell by CPUID, makers' manuals, the tool or paper that is reproduced;
- * docs/machines.md says which for each.
- * What one core sees: where a last level is split over clusters of cores, it is one cluster's.  Where a row says
- * nothing else, levels are LRU, non-inclusive and write-back, and misses are counted as without prefetchers, whatever the
- * silicon does, of which makers publish little: a SPEC or a description (docs/machine-files.md) can say more.  What the
- * prefetchers of a processor would have foreseen is counted beside (foresight.h).  Latencies are given where
- * somebody has measured and published them; that of memory belongs to the modules and the clock of that machine.
+ * Only geometry that has a source: what processors tell by CPUID, makers' manuals, the tool or paper that is
+ * reproduced; docs/machines.md says which for each. What one core sees: where a last level is split over
+ * clusters of cores, it is one cluster's. Where a row says nothing else, levels are LRU, non-inclusive and
+ * write-back, and misses are counted as without prefetchers, whatever the silicon does, of which makers
+ * publish little: a SPEC or a description (docs/machine-files.md) can say more. What the prefetchers of a
+ * processor would have foreseen is counted beside (foresight.h). Latencies are given where somebody has
+ * measured and published them; that of memory belongs to the modules and the clock of that machine.
  *
  * TLBs are machines of their own, to be simulated beside the caches.
  */

@@ -560,7 +560,8 @@ static int read_nodes(struct reader *r, unsigned *ret)
 	return status;
 }
 
-/* What is said of the memory at the end of the text: "nodes=N" and behind it "memory=CYCLES", or one of them. */
+/* What is said of the memory at the end of the text: "nodes=N" and behind it "memory=CYCLES", or one of
+ * them. */
 static int read_memory(struct reader *r, struct nm_machine *m)
 {
 	int status = 0;

@@ -2,10 +2,10 @@
  *
  * oracle.c - see oracle.h.
  *
- * Requests are numbered.  A table of lines tells the latest request of each; the one before it then learns how many
- * requests later its line comes again: four bytes a request, in chunks, so that nothing is copied.  Requests for
- * the line that its set was asked for last are left out (policy_opt.c): the line is there, whatever leaves, and
- * when it is asked for next matters after the last of them only.
+ * Requests are numbered. A table of lines tells the latest request of each; the one before it then learns how
+ * many requests later its line comes again: four bytes a request, in chunks, so that nothing is copied.
+ * Requests for the line that its set was asked for last are left out (policy_opt.c): the line is there,
+ * whatever leaves, and when it is asked for next matters after the last of them only.
  *
  * A line that comes again 2^32 requests later is taken for one that never does.
  */

@@ -2,11 +2,11 @@
  *
  * oracle.h - what levels with policy=opt know of the references to come.
  *
- * A stored stream is simulated more than once.  In an early run such a level notes which lines it is asked for, and in
- * all later ones it learns, at each request, when the line is asked for next.  What a level is asked for does not
- * depend on what it holds (machine.c refuses levels where it would), but on the levels before it: so those with
- * policy=opt must know the future before the next one can note its own.  Levels are made in the same order in each
- * run, and that is how they find what they noted.
+ * A stored stream is simulated more than once. In an early run such a level notes which lines it is asked
+ * for, and in all later ones it learns, at each request, when the line is asked for next. What a level is
+ * asked for does not depend on what it holds (machine.c refuses levels where it would), but on the levels
+ * before it: so those with policy=opt must know the future before the next one can note its own. Levels are
+ * made in the same order in each run, and that is how they find what they noted.
  */
 #ifndef NM_ORACLE_H
 #define NM_ORACLE_H
@@ -29,7 +29,7 @@ int nm_oracle_ready(const struct nm_oracle *oracle);
 /* One run is over, all of whose hierarchies are gone, and the next begins. */
 void nm_oracle_next_run(struct nm_oracle *oracle);
 
-/* Of the level `level` of a machine that is being made.  Hierarchies are made by one thread at a time.  NULL if
+/* Of the level `level` of a machine that is being made. Hierarchies are made by one thread at a time. NULL if
  * memory is exhausted. */
 struct nm_next_uses *nm_oracle_level(struct nm_oracle *oracle, unsigned level);
 
@@ -39,8 +39,8 @@ int nm_next_uses_known(const struct nm_next_uses *next_uses);
 /* A request for a line that is not the latest one of its set.  0 or NM_ENOMEM. */
 int nm_next_uses_record(struct nm_next_uses *next_uses, uint64_t line);
 
-/* When the line of such a request, the next one of all, is asked for again: a later one has a larger number.  Those that
- * never are come behind all others, the earliest last. */
+/* When the line of such a request, the next one of all, is asked for again: a later one has a larger number.
+ * Those that never are come behind all others, the earliest last. */
 uint64_t nm_next_uses_get(struct nm_next_uses *next_uses);
 
 #endif

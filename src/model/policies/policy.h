@@ -2,9 +2,9 @@
  *
  * policy.h - which line of a full set leaves: one row for each replacement policy.
  *
- * A policy sees the ways of a set by number.  It sees hits and lines that come in, and is asked for a victim
- * when all ways hold lines; free ways are taken first, the lowest first, without asking.  What it remembers of a set
- * is `set_bytes` and `way_bytes` for each way, zero at first.
+ * A policy sees the ways of a set by number. It sees hits and lines that come in, and is asked for a victim
+ * when all ways hold lines; free ways are taken first, the lowest first, without asking. What it remembers of
+ * a set is `set_bytes` and `way_bytes` for each way, zero at first.
  */
 #ifndef NM_POLICY_H
 #define NM_POLICY_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves.  oracle.h knows the uses to come.
+ * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves. oracle.h knows the uses to
+ * come.
  *
- * The ways of a set stand in a heap, the farthest use on top.  A touch puts off the use of its line, which only rises; a
- * load takes the slot of the way that left, and sinks or rises: the logarithm of the ways.  A request for the line that
- * was asked for last in the set changes nothing and is not noted: the line is there, and its next use matters only when
- * another line comes.  So most hits of a first level cost a compare, and no memory.
+ * The ways of a set stand in a heap, the farthest use on top. A touch puts off the use of its line, which
+ * only rises; a load takes the slot of the way that left, and sinks or rises: the logarithm of the ways. A
+ * request for the line that was asked for last in the set changes nothing and is not noted: the line is
+ * there, and its next use matters only when another line comes. So most hits of a first level cost a compare,
+ * and no memory.
  *
  * While the future is noted, ways leave in turn.  Nothing is counted then.
  */

@@ -2,17 +2,18 @@
  *
  * policy_plru.c - what hardware builds in place of LRU, with a bit per way or fewer.
  *
- * tree-plru: a binary tree over the ways, whose every node points to the half that was not touched last; the victim
- * is where the pointers lead.  Where the ways are no power of two the tree is that of the next power, and a half
- * without ways is never entered.  bit-plru: a bit per way, set by a touch; when the last is set all others are
- * cleared; the victim is the first way without.  nru: a bit per way, cleared by a touch; the victim is the first way
- * whose bit is set; where none is, all are set first (as in Jaleel et al., ISCA 2010).
+ * tree-plru: a binary tree over the ways, whose every node points to the half that was not touched last; the
+ * victim is where the pointers lead. Where the ways are no power of two the tree is that of the next power,
+ * and a half without ways is never entered. bit-plru: a bit per way, set by a touch; when the last is set all
+ * others are cleared; the victim is the first way without. nru: a bit per way, cleared by a touch; the victim
+ * is the first way whose bit is set; where none is, all are set first (as in Jaleel et al., ISCA 2010).
  */
 #include <string.h>
 
 #include "policy.h"
 
-/* The nodes of the tree stand in `state` as those of a heap do, from 1 on; 1: the upper half was touched last. */
+/* The nodes of the tree stand in `state` as those of a heap do, from 1 on; 1: the upper half was touched
+ * last. */
 static uint32_t leaves(uint32_t ways) { return ways < 2 ? 1 : 1u << (32 - __builtin_clz(ways - 1)); }
 
 static void point_away(struct nm_replacement *r, uint64_t set, uint32_t way)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_rrip.c - re-reference interval prediction, as in Jaleel, Theobald, Steely and Emer, "High Performance
- * Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010, with 2 bits a line and hit priority.
+ * policy_rrip.c - re-reference interval prediction, as in Jaleel, Theobald, Steely and Emer, "High
+ * Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010, with 2 bits a line
+ * and hit priority.
  *
- * A line's number tells how far away its next use is thought to be, 3 the farthest; a hit makes it 0.  The victim is
- * the first way with a 3; while there is none, all grow by one.  SRRIP loads with 2.  BRRIP loads with 3, and with 2
- * once in 32 times, at random.  DRRIP lets 32 sets lead for each of the two (fewer where there are fewer sets, in
- * turns; a single set is SRRIP's): a load in a set of the one takes a step towards the other in a count of 10
- * bits, and the sets that do not lead follow BRRIP while the count is in its upper half.
+ * A line's number tells how far away its next use is thought to be, 3 the farthest; a hit makes it 0. The
+ * victim is the first way with a 3; while there is none, all grow by one. SRRIP loads with 2. BRRIP loads
+ * with 3, and with 2 once in 32 times, at random. DRRIP lets 32 sets lead for each of the two (fewer where
+ * there are fewer sets, in turns; a single set is SRRIP's): a load in a set of the one takes a step towards
+ * the other in a count of 10 bits, and the sets that do not lead follow BRRIP while the count is in its upper
+ * half.
  */
 #include <string.h>
 

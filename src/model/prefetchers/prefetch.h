@@ -40,8 +40,8 @@ struct nm_prefetch_request {
 /* Of a whole hierarchy. */
 struct nm_prefetch_queue {
 	struct nm_vec(struct nm_prefetch_request) list;
-	struct nm_vec(uint32_t)
-	    instructions; /* by attribution key; an attribution key beyond them is an instruction of its own */
+	/* by attribution key; an attribution key beyond them is an instruction of its own */
+	struct nm_vec(uint32_t) instructions;
 };
 
 /* What a prefetcher works with: one level. */

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_stream.c - streams of lines, up or down, whichever code asks for them (as described in Srinath, Mutlu, Kim and Patt,
- * "Feedback Directed Prefetching", HPCA 2007, section 2.1, after Tendler et al., "POWER4 System Microarchitecture", 2002).
+ * prefetch_stream.c - streams of lines, up or down, whichever code asks for them (as described in Srinath,
+ * Mutlu, Kim and Patt, "Feedback Directed Prefetching", HPCA 2007, section 2.1, after Tendler et al., "POWER4
+ * System Microarchitecture", 2002).
  *
- * Rules.  A miss that belongs to no stream begins one, in place of that touched least recently.  A further miss within
- * NEAR lines of its latest gives it a direction, and one more in the same direction has it followed; a miss the other
- * way turns it round.  A stream that is followed reaches from the line that was asked for last to the farthest line named.
- * A request for a line in between, that hits or misses, moves its begin there, and its end by up to `degree` lines: as
- * long as that is within `distance` lines of the begin, and in the page.
+ * Rules. A miss that belongs to no stream begins one, in place of that touched least recently. A further miss
+ * within NEAR lines of its latest gives it a direction, and one more in the same direction has it followed; a
+ * miss the other way turns it round. A stream that is followed reaches from the line that was asked for last
+ * to the farthest line named. A request for a line in between, that hits or misses, moves its begin there,
+ * and its end by up to `degree` lines: as long as that is within `distance` lines of the begin, and in the
+ * page.
  *
- * Of the paper's region, whose begin moves by `degree` lines at a time, we keep the end only: begins that follow the
- * program need no rule for what is passed over.
+ * Of the paper's region, whose begin moves by `degree` lines at a time, we keep the end only: begins that
+ * follow the program need no rule for what is passed over.
  */
 #include "prefetch.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * distances.c - histograms of distances become those of places: bins of attributions that share a place are summed.
+ * distances.c - histograms of distances become those of places: bins of attributions that share a place are
+ * summed.
  */
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ static const char bin_sql[] = "INSERT OR IGNORE INTO distance_bin VALUES(?,?,?)"
 static const char distance_sql[] = "INSERT INTO distance VALUES(?,?,?,?,?,?)";
 static const char reuse_sql[] = "INSERT INTO reuse VALUES(?,?,?,?,?)";
 
-/* A row of either table: of `distance` the first number is the thread, of `reuse` the last is the previous place. */
+/* A row of either table: of `distance` the first number is the thread, of `reuse` the last is the previous
+ * place. */
 struct row {
 	uint32_t first, place, last;
 	uint32_t bin;

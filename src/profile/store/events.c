@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c - what was kept of single events (event_query.h): counts by set, by granule of memory, or by level alone.
+ * events.c - what was kept of single events (event_query.h): counts by set, by granule of memory, or by level
+ * alone.
  *
  * As with all that is stored, attribution keys become places, and threads are added up.  Rows of those who
  * did not ask for events attribution key by attribution key have the attribution keys of their first events,

@@ -2,9 +2,9 @@
  *
  * inlined.h - which frame of an inlined chain of calls the columns function, file and line name.
  *
- * In the profile they name the innermost.  nm_profile_show_frame shadows the views that name code by temporary ones of
- * the same columns, so that every report, annotation and export names the chosen frame without a word about it; the
- * innermost is then in the columns inner_function, inner_file and inner_line.
+ * In the profile they name the innermost. nm_profile_show_frame shadows the views that name code by temporary
+ * ones of the same columns, so that every report, annotation and export names the chosen frame without a word
+ * about it; the innermost is then in the columns inner_function, inner_file and inner_line.
  */
 #ifndef NM_PROFILE_INLINED_H
 #define NM_PROFILE_INLINED_H
@@ -18,7 +18,8 @@ enum nm_shown_frame {
 	NM_SHOW_ALL        /* the innermost line, and the whole chain in the place of the function */
 };
 
-/* Once, before other statements.  A profile of an earlier version knows the innermost frames only.  0 or a code. */
+/* Once, before other statements. A profile of an earlier version knows the innermost frames only. 0 or a
+ * code. */
 int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * patterns.c - the strides of attribution keys become those of places: counts of equal strides are summed,
- * and the one that most accesses follow is kept.  Of strides with equal counts the shorter one wins, then
- * the one that goes forward.  Walks of loads, of which each key has one, are not summed but the longest is taken.
+ * and the one that most accesses follow is kept. Of strides with equal counts the shorter one wins, then the
+ * one that goes forward. Walks of loads, of which each key has one, are not summed but the longest is taken.
  */
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
  *
  * sharing.c - stores what cores contend for, and what their protocol took.
  *
- * Attributions that share a thread and a place are not summed here: rows of the views may be several, and are summed by who
- * asks.
+ * Attributions that share a thread and a place are not summed here: rows of the views may be several, and are
+ * summed by who asks.
  */
 #include "profile_priv.h"
 

@@ -2,12 +2,12 @@
  *
  * sources.c - sources in a profile: each that has a place, as it is on the disk when the recording ends.
  *
- * Facts are always kept, texts on request.  A text is a zlib stream, or as it is where that is not shorter, told
- * apart by its length, as in SQLite's own archives: sqlar_uncompress(text, bytes) of the sqlite3 shell and zlib
- * of Python read it.  zstd would be some percent smaller and readable by neither.
+ * Facts are always kept, texts on request. A text is a zlib stream, or as it is where that is not shorter,
+ * told apart by its length, as in SQLite's own archives: sqlar_uncompress(text, bytes) of the sqlite3 shell
+ * and zlib of Python read it. zstd would be some percent smaller and readable by neither.
  *
- * The digest is MD5 because compilers that note one in DWARF 5 note that one, and md5sum(1) is everywhere; nothing
- * depends on it being hard to forge.
+ * The digest is MD5 because compilers that note one in DWARF 5 note that one, and md5sum(1) is everywhere;
+ * nothing depends on it being hard to forge.
  */
 #include "sources.h"
 

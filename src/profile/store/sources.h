@@ -34,8 +34,8 @@ int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_st
 
 void nm_source_digest(const void *text, size_t bytes, char *ret_digest);
 
-/* All of a regular file of at most NM_SOURCE_LARGEST bytes, malloc'ed, with a NUL behind it.  0, NM_ENOENT (there
- * is no such file that could be read) or NM_ENOMEM. */
+/* All of a regular file of at most NM_SOURCE_LARGEST bytes, malloc'ed, with a NUL behind it. 0, NM_ENOENT
+ * (there is no such file that could be read) or NM_ENOMEM. */
 int nm_source_read(const char *path, char **ret_text, size_t *ret_bytes, int64_t *ret_modified);
 
 #endif

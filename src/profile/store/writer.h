@@ -32,8 +32,8 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);
 
-/* Stores what the sources of all results added so far are on this machine: sizes, times, digests, and the texts that are
- * chosen.  Those that are not there are left out. */
+/* Stores what the sources of all results added so far are on this machine: sizes, times, digests, and the
+ * texts that are chosen. Those that are not there are left out. */
 int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_source_choice *choice,
 			      struct nm_error *err);
 

@@ -4,8 +4,8 @@
  *
  * They stand in the order in which they are tried: what kind of memory it is before how it is used, since
  * nobody can pad the allocator's lists; then conflicts, because as long as lines collide all other figures
- * show that; then what is not used of a line; then what does not stay.  Sizes are of the order of a line because that is
- * what a cache moves.
+ * show that; then what is not used of a line; then what does not stay. Sizes are of the order of a line
+ * because that is what a cache moves.
  */
 #include "advice.h"
 #include "memstream.h"

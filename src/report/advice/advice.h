@@ -72,13 +72,14 @@ const struct nm_rule *nm_rule_named(const char *cause);
 /* Derivers: the cause of a row's misses, and what to try against it. */
 const char *nm_derive_cause(struct nm_table *table, size_t row);
 const char *nm_derive_advice(struct nm_table *table, size_t row);
-/* Cycles that following the advice saves; below 0: it is not worth telling, since processors hide it already. */
+/* Cycles that following the advice saves; below 0: it is not worth telling, since processors hide it
+ * already. */
 double nm_advice_worth(const struct nm_table *table, size_t row);
 /* "saves about 390,000 misses and 12,000,000 cycles", or NULL: not known. */
 const char *nm_derive_saving(struct nm_table *table, size_t row);
 
-/* The extents of an array, from its type as the debug information writes it.  elements: in all; fastest: the extent of
- * the subscript that runs through memory fastest.  0 if it is no array or has no bounds. */
+/* The extents of an array, from its type as the debug information writes it. elements: in all; fastest: the
+ * extent of the subscript that runs through memory fastest. 0 if it is no array or has no bounds. */
 struct nm_array_type {
 	int64_t elements, fastest;
 	unsigned dimensions;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * huge_pages.c - what huge pages would save: compares the last level of a TLB with the same level of the same TLB that
- * uses them, where both were simulated side by side.
+ * huge_pages.c - what huge pages would save: compares the last level of a TLB with the same level of the same
+ * TLB that uses them, where both were simulated side by side.
  */
 #include <inttypes.h>
 #include <string.h>

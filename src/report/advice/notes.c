@@ -3,8 +3,8 @@
  * notes.c - the sentences under the summary: what to try against the first pairs, and what kept the
  * picture from being complete.
  *
- * Each of the first pairs gets what its rule says (advice.c), unless it has too little of the cost to matter, or it has
- * been said.  Where cost is estimated, what saves most stands first.
+ * Each of the first pairs gets what its rule says (advice.c), unless it has too little of the cost to matter,
+ * or it has been said. Where cost is estimated, what saves most stands first.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -44,7 +44,8 @@ static int is_same(const struct nm_table *table, size_t a, size_t b, const char 
 	       (x->text ? y->text && !strcmp(x->text, y->text) : x->integer == y->integer);
 }
 
-/* Whether what a row says has been said: of the same object, or the same line, or by a rule that says the same of all. */
+/* Whether what a row says has been said: of the same object, or the same line, or by a rule that says the
+ * same of all. */
 static int is_repeated(const struct note_writer *r, const struct nm_table *table, size_t row)
 {
 	for (size_t i = 0; i < r->noted.count; i++) {
@@ -94,7 +95,8 @@ static int note_row(struct note_writer *r, const struct nm_table *table, size_t 
 	return nm_vec_push(&r->noted, row) ? nm_fail_memory(r->err) : add_note(r, text);
 }
 
-/* The rows in their order; or, by cost, those first that save most, without those that are not worth telling. */
+/* The rows in their order; or, by cost, those first that save most, without those that are not worth
+ * telling. */
 static int note_rows(struct note_writer *r, const struct nm_table *table)
 {
 	double last = INFINITY;

@@ -10,8 +10,8 @@
 
 struct nm_notes nm_vec(const char *);
 
-/* What to try against the first pairs if the verdict is that the program is memory-bound, and what was wrong with the
- * recording.  The sentences live in the pool of `pairs`. */
+/* What to try against the first pairs if the verdict is that the program is memory-bound, and what was wrong
+ * with the recording. The sentences live in the pool of `pairs`. */
 int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selection,
 		  const struct nm_verdict *verdict, struct nm_table *pairs, struct nm_notes *ret_notes,
 		  struct nm_error *err);

@@ -2,8 +2,8 @@
  *
  * rules.h - what the files of rules share: questions that several of them ask of the evidence.
  *
- * Each file has one list of rules, in the order in which they are tried; advice.c has the order of the lists.  A cause must
- * account for half of the loads (or of the bytes); what is less is called mixed.
+ * Each file has one list of rules, in the order in which they are tried; advice.c has the order of the lists.
+ * A cause must account for half of the loads (or of the bytes); what is less is called mixed.
  */
 #ifndef NM_REPORT_RULES_H
 #define NM_REPORT_RULES_H
@@ -41,8 +41,8 @@ static inline int64_t mean_block(const struct nm_evidence *e) { return e->blocks
 /* Blocks of one allocation, or that the program gave one name. */
 static inline int is_collection(const struct nm_evidence *e) { return e->blocks >= NM_MANY_BLOCKS; }
 
-/* Bytes of the object that the run used, as far as known: a static array may be declared for far larger problems, and
- * blocks of a bucket may be freed and given out again. */
+/* Bytes of the object that the run used, as far as known: a static array may be declared for far larger
+ * problems, and blocks of a bucket may be freed and given out again. */
 static inline int64_t in_use(const struct nm_evidence *e)
 {
 	return e->touched && e->touched < e->bytes ? e->touched : e->bytes;

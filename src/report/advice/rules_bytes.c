@@ -2,8 +2,8 @@
  *
  * rules_bytes.c - rules of chains of pointers and of bytes that are loaded and not used.
  *
- * Chains come first: what waits for one load after the other gains most by another order, whatever its lines hold.  Then
- * which fields are used, then how small blocks lie, then in which order an array is walked.
+ * Chains come first: what waits for one load after the other gains most by another order, whatever its lines
+ * hold. Then which fields are used, then how small blocks lie, then in which order an array is walked.
  */
 #include "rules.h"
 
@@ -129,7 +129,7 @@ static void advise_unused_fields(const struct nm_evidence *e, FILE *out)
 	advise_hot_structure(e, out);
 }
 
-/* ---- blocks and pointers --------------------------------------------------------------------------------- */
+/* ---- blocks and pointers ----------------------------------------------------------------------------- */
 
 static int small_blocks(const struct nm_evidence *e)
 {
@@ -161,7 +161,8 @@ static void advise_pointer_array(const struct nm_evidence *e, FILE *out)
 		e->waste);
 }
 
-/* Bytes of what the object is made of: where fields are not known, elements that are too large for anything else. */
+/* Bytes of what the object is made of: where fields are not known, elements that are too large for anything
+ * else. */
 static int64_t structure_of(const struct nm_evidence *e) { return e->structure ? e->structure : element(e); }
 
 /* Structures of which it is not known which fields were used. */
@@ -178,7 +179,7 @@ static void advise_cold_fields(const struct nm_evidence *e, FILE *out)
 		e->line_size, e->used, structure_of(e));
 }
 
-/* ---- the order of a walk ---------------------------------------------------------------------------------- */
+/* ---- the order of a walk ----------------------------------------------------------------------------- */
 
 static int across_rows(const struct nm_evidence *e)
 {

@@ -2,9 +2,10 @@
  *
  * verdict.c - see verdict.h.
  *
- * The estimated cycles of all misses of data (levels.h) are set against those that the instructions take without any.  Both
- * are coarse, so a range is given: from twice as many misses under way together, prefetches that cost half, and code that
- * runs slowly by itself, to half as many, twice as dear and fast code.  docs/cost.md tells where the figures come from.
+ * The estimated cycles of all misses of data (levels.h) are set against those that the instructions take
+ * without any. Both are coarse, so a range is given: from twice as many misses under way together, prefetches
+ * that cost half, and code that runs slowly by itself, to half as many, twice as dear and fast code.
+ * docs/cost.md tells where the figures come from.
  */
 #include "verdict.h"
 

@@ -10,7 +10,8 @@
 struct nm_evictions_request {
 	const char *level;   /* NULL: the first level that takes data */
 	const char *process; /* NULL: all */
-	/* Objects: a name, or a pattern with *, ? and [...].  Without both, the matrix is shown, else the lines. */
+	/* Objects: a name, or a pattern with *, ? and [...]. Without both, the matrix is shown, else the
+	 * lines. */
 	const char *evictor, *victim;
 	const char *function; /* only lines of this one, or of a pattern, push out; NULL: of all */
 	const char

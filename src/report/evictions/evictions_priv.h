@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * evictions_priv.h - the forms in which evictions are shown.  Of a request, `object` is the evictor and `function`
- * the victim.
+ * evictions_priv.h - the forms in which evictions are shown. Of a request, `object` is the evictor and
+ * `function` the victim.
  */
 #ifndef NM_REPORT_EVICTIONS_PRIV_H
 #define NM_REPORT_EVICTIONS_PRIV_H
@@ -12,7 +12,8 @@
 int nm_eviction_matrix(struct nm_profile *profile, const struct nm_selection *selection,
 		       const struct nm_style *style, FILE *out, struct nm_error *err);
 
-/* evictions.c: "matrix pushed out 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost", unfinished. */
+/* evictions.c: "matrix pushed out 150,000 lines of matrix from L1d: 90.4 % of all that matrix lost",
+ * unfinished. */
 int nm_eviction_title(struct nm_profile *profile, const struct nm_selection *selection, FILE *out,
 		      struct nm_error *err);
 

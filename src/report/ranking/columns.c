@@ -2,9 +2,9 @@
  *
  * columns.c - the columns that every ranked report has, and how they come from sums over `counts`.
  *
- * The sums have the names of the columns of `counts` (c.NAME); t holds the totals of the selection, misses and
- * cycles, and p instructions.  Percentages are shares of the selection's misses, MPKI is per 1000
- * instructions of the selected processes (of all their threads).  Classes are shares of the lines filled.
+ * The sums have the names of the columns of `counts` (c.NAME); t holds the totals of the selection, misses
+ * and cycles, and p instructions. Percentages are shares of the selection's misses, MPKI is per 1000
+ * instructions of the selected processes (of all their threads). Classes are shares of the lines filled.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "file:line (function)" with the file's last component, as far as known; of code without a source its function and
- * module. */
+/* "file:line (function)" with the file's last component, as far as known; of code without a source its
+ * function and module. */
 static const char *place(struct nm_table *table, const char *function, const char *file, int64_t line,
 			 const char *module)
 {

@@ -23,13 +23,13 @@ const struct nm_ranked_column *nm_derived_columns(unsigned *ret_count);
 const struct nm_ranked_column *nm_field_columns(unsigned *ret_count);
 const struct nm_ranked_column *nm_structure_columns(unsigned *ret_count);
 
-/* Table expressions that these columns need, appended to a WITH clause: g (process: "process, " or "") and h (among:
- * an SQL condition on the object). */
+/* Table expressions that these columns need, appended to a WITH clause: g (process: "process, " or "") and h
+ * (among: an SQL condition on the object). */
 void nm_field_expression(const char *process, FILE *sql);
 void nm_structure_expression(const char *among, FILE *sql);
 
-/* The same of the order in which lines of code load an object: v and q (what, places: an SQL condition on the place or the
- * object; objects: one on the object), and what joins them with c. */
+/* The same of the order in which lines of code load an object: v and q (what, places: an SQL condition on the
+ * place or the object; objects: one on the object), and what joins them with c. */
 const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count);
 void nm_walk_expression(const char *process, const char *what, const char *places, const char *objects,
 			FILE *sql);

@@ -5,8 +5,10 @@
  * Two table expressions for ranking.c, and the columns that come of them:
  *
  *     g   where object and field are keys: where the field lies, how often it was used
- *     h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses; the cold ones, not
- *         among them and used in COLD % of the stays of their lines at most; and, of two hot fields that cannot be in
+ *     h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses; the
+ *         cold ones, not
+ *         among them and used in COLD % of the stays of their lines at most; and, of two hot fields that
+ *         cannot be in
  *         one line, those that are visited together most often
  *
  * An object of several structures is shown by the one with the most accesses.
@@ -65,8 +67,8 @@ void nm_field_expression(const char *process, FILE *sql)
 		process, process);
 }
 
-/* h0: fields of all selected processes; h1: with the accesses of those that have more; h2: whether they are hot or cold; h3:
- * the structure with the most accesses of each object. */
+/* h0: fields of all selected processes; h1: with the accesses of those that have more; h2: whether they are
+ * hot or cold; h3: the structure with the most accesses of each object. */
 void nm_structure_expression(const char *among, FILE *sql)
 {
 	fprintf(

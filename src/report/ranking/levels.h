@@ -30,7 +30,8 @@ struct nm_levels {
 	struct nm_strings pool;
 };
 
-/* latency: what a user says, "L2=14,memory=200", or NULL.  *levels must be {0}; to be done with in any case. */
+/* latency: what a user says, "L2=14,memory=200", or NULL. *levels must be {0}; to be done with in any
+ * case. */
 int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
 		   struct nm_error *err);
 void nm_levels_done(struct nm_levels *levels);
@@ -45,14 +46,14 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 	return level && level->unit ? loaded_bytes / level->unit : loads;
 }
 
-/* Misses that are under way together, where none waits for another; how much faster than by its latency a line comes that
- * was foreseen. */
+/* Misses that are under way together, where none waits for another; how much faster than by its latency a
+ * line comes that was foreseen. */
 enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
 
-/* Writes the rows of w as SQL, "VALUES (...), ...".  A row says what the counts at the level `source` tell of `level`:
- * whether they are its own, what a hit and a miss there cost those that missed `level`, whether it takes only code (1), only
- * data (0) or both (NULL), its unit or NULL, and, where the machine foresees loads, how many cycles a miss there adds for
- * those that have to wait.  level: NULL for all. */
+/* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts at the level `source` tell of
+ * `level`: whether they are its own, what a hit and a miss there cost those that missed `level`, whether it
+ * takes only code (1), only data (0) or both (NULL), its unit or NULL, and, where the machine foresees loads,
+ * how many cycles a miss there adds for those that have to wait. level: NULL for all. */
 #define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 

@@ -5,7 +5,8 @@
  * The query is a chain of common table expressions:
  *
  *     w   which levels are counted, and what each tells of the cost of their misses (levels.c)
- *     b, a  where a few of many pairs of object and line are asked for: what they are ranked by, of all of them, and the
+ *     b, a where a few of many pairs of object and line are asked for: what they are ranked by, of all of
+ *     them, and the
  *         places of those that are first (top_pairs.c)
  *     c   `counts` summed by level and keys, as far as the request selects them, or as a says
  *     t   sums of c, or b, by level: what shares are shares of
@@ -17,7 +18,8 @@
  *     v, q  the same: the step that most of its loads follow, and the two lines that load most of each object
  *     g, h, i  of fields (field_columns.c)
  *     m   where line is a key and names the user's code: the innermost frame that most of its misses are in
- *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the others
+ *     r   the first rows of c, where they are ranked by one of its columns: only these are joined with the
+ *         others
  *
  * Rows of c exist where the level itself was referenced; deeper levels only add their cost.
  */
@@ -426,8 +428,8 @@ static void write_details(const struct query_builder *b, FILE *sql)
 		write_inner(b, sql);
 }
 
-/* Each line of an object is touched for the first time once.  What a file, a function or a thread is the first to
- * touch is less. */
+/* Each line of an object is touched for the first time once. What a file, a function or a thread is the first
+ * to touch is less. */
 static void write_footprint(const struct query_builder *b, FILE *sql)
 {
 	const struct nm_selection *a = b->selection;

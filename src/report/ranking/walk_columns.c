@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk_columns.c - what ranked reports know of the order in which lines of code load an object, where the machine foresees
- * loads.
+ * walk_columns.c - what ranked reports know of the order in which lines of code load an object, where the
+ * machine foresees loads.
  *
  * Two table expressions for ranking.c, and the columns that come of them:
  *
  *     v   where object, line and function are keys: by how much the loads of the line step
- *     q   the lines of each object, the one that loads most first: the *other* line of a row is the first that is not its own
+ *     q   the lines of each object, the one that loads most first: the *other* line of a row is the first
+ *         that is not its own
  */
 #include "columns.h"
 

@@ -3,7 +3,8 @@
  * repair.c - see repair.h.
  *
  * The rules, the first that fits:
- *   1. Half of the misses or more are true sharing: bytes that several threads write want a copy for each thread; bytes that
+ *   1. Half of the misses or more are true sharing: bytes that several threads write want a copy for each
+ *   thread; bytes that
  *      one writes and others read want fewer writes, which no layout gives.
  *   2. Several objects are written in the line, or one beside others: align those that are written.
  *   3. One object, of structures, and threads keep to elements of their own: pad the structure.

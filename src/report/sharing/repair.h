@@ -17,8 +17,9 @@ struct nm_line_touch {
 	int64_t reads, writes;
 };
 
-/* Writes sentences, without an end of line.  Touches that are few beside the others are dropped from the list.  `bytes`: of the line; misses: coherence misses, of which `false_misses` are false
- * sharing.  What the repair of false sharing leaves are the others: they move what another core wrote and this one used. */
+/* Writes sentences, without an end of line. Touches that are few beside the others are dropped from the list.
+ * `bytes`: of the line; misses: coherence misses, of which `false_misses` are false sharing. What the repair
+ * of false sharing leaves are the others: they move what another core wrote and this one used. */
 void nm_repair_print(struct nm_line_touch *touches, size_t count, unsigned bytes, int64_t misses,
 		     int64_t false_misses, FILE *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing.h - what cores contend for: contended lines with who touches which bytes of them, and the same by object, field,
- * function, thread and core.
+ * sharing.h - what cores contend for: contended lines with who touches which bytes of them, and the same by
+ * object, field, function, thread and core.
  */
 #ifndef NM_REPORT_SHARING_H
 #define NM_REPORT_SHARING_H

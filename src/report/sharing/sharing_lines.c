@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing_lines.c - contended lines of memory as text: for each who touches which bytes of it, who takes it from whom, and
- * what to change.
+ * sharing_lines.c - contended lines of memory as text: for each who touches which bytes of it, who takes it
+ * from whom, and what to change.
  */
 #include <inttypes.h>
 #include <stdlib.h>

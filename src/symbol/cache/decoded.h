@@ -2,8 +2,8 @@
  *
  * decoded.h - the answers for one module that were decoded from items, and their look-up.
  *
- * Ranges may nest, as a symbol inside another one does: the innermost wins.  They are flattened (spans.h) at the first
- * look-up after an addition.
+ * Ranges may nest, as a symbol inside another one does: the innermost wins. They are flattened (spans.h) at
+ * the first look-up after an addition.
  */
 #ifndef NM_SYMBOL_DECODED_H
 #define NM_SYMBOL_DECODED_H

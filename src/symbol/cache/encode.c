@@ -2,8 +2,8 @@
  *
  * encode.c - writes the answers that a store gives as items (items.h), each once.
  *
- * A function is written with the source positions of all its instructions: a later reader may ask for other ones, for
- * instance for the fetches of instructions.
+ * A function is written with the source positions of all its instructions: a later reader may ask for other
+ * ones, for instance for the fetches of instructions.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ void symbol_encoder_free(struct symbol_encoder *e)
 	free(e);
 }
 
-/* Is the store encoding, and the answer new?  Writes its module if that is new too.  about: an address or a hash. */
+/* Is the store encoding, and the answer new? Writes its module if that is new too. about: an address or a
+ * hash. */
 static int is_new(struct nm_module *module, enum item_kind kind, uint64_t about)
 {
 	struct symbol_encoder *e = module->store->encoder;
@@ -71,7 +72,8 @@ void encode_level(struct nm_module *module, enum nm_debug_level level)
 		write_about(module, (struct item){.kind = ITEM_LEVEL, .number = level});
 }
 
-/* Where the answer for vaddr may change next: a unit, a row of its lines or an inlined function begins or ends. */
+/* Where the answer for vaddr may change next: a unit, a row of its lines or an inlined function begins or
+ * ends. */
 static uint64_t next_change(struct nm_module *module, uint64_t vaddr, uint64_t end)
 {
 	struct unit *unit = unit_at(module, vaddr);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fingerprints.c - size and time of the files that answers came from: a later run uses the answers only if they match.
+ * fingerprints.c - size and time of the files that answers came from: a later run uses the answers only if
+ * they match.
  *
- * A file is fingerprinted before it is opened: if it is replaced in between, the fingerprint is the older file's and will
- * not match.  Paths where debug information was not found have fingerprints too.
+ * A file is fingerprinted before it is opened: if it is replaced in between, the fingerprint is the older
+ * file's and will not match. Paths where debug information was not found have fingerprints too.
  *
- * What fingerprints do not cover is not cached: modules without a build-id (store.c does not open them again), split
- * units, and debug information whose shared part (.gnu_debugaltlink) is missing.
+ * What fingerprints do not cover is not cached: modules without a build-id (store.c does not open them
+ * again), split units, and debug information whose shared part (.gnu_debugaltlink) is missing.
  */
 #include <string.h>
 #include <sys/stat.h>

@@ -2,9 +2,10 @@
  *
  * folder.c - the symbol caches of recorded programs in a folder: one file per program, named after its path.
  *
- * A program is recorded again and again, and each run asks the same questions of the same debug information, mostly the
- * C library's.  A file holds the encoded answers (items.h) behind fingerprints of the files that they came from, and of
- * nearmiss itself.  If a fingerprint differs, the whole file is ignored.  New answers are appended.
+ * A program is recorded again and again, and each run asks the same questions of the same debug information,
+ * mostly the C library's. A file holds the encoded answers (items.h) behind fingerprints of the files that
+ * they came from, and of nearmiss itself. If a fingerprint differs, the whole file is ignored. New answers
+ * are appended.
  *
  * A file is replaced as a whole and has a checksum.  The MOST_FILES most recently used files stay.
  */

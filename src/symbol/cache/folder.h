@@ -19,7 +19,7 @@ struct symbol_cache {
 	int incomplete;               /* a fingerprint is missing */
 };
 
-/* fingerprints.c: are all files unchanged?  Do the fingerprints cover all files that the answers depend on? */
+/* fingerprints.c: are all files unchanged? Do the fingerprints cover all files that the answers depend on? */
 int fingerprints_match(const struct symbol_cache *cache);
 int fingerprints_suffice(const struct nm_symbols *symbols);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * items.c - the fields of each item, visited in the order of the format, by a coder that writes or reads them.
+ * items.c - the fields of each item, visited in the order of the format, by a coder that writes or reads
+ * them.
  *
- * Writing visits an item twice: first to write the texts and types that are new, as items of their own, then the fields.
- * After an error, reading yields zeros; the caller checks the status once.
+ * Writing visits an item twice: first to write the texts and types that are new, as items of their own, then
+ * the fields. After an error, reading yields zeros; the caller checks the status once.
  */
 #include <stdlib.h>
 #include <string.h>

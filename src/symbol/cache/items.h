@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * items.h - the symbol cache: answers about addresses as a sequence of items, in traces and in files for later runs.
+ * items.h - the symbol cache: answers about addresses as a sequence of items, in traces and in files for
+ * later runs.
  *
- * An item is its kind, then numbers of seven bits per byte, lowest bits first.  Texts, modules and types are items of
- * their own; later items refer to them by number (1, 2, ... in order of appearance; 0: none).  The start of a range is
- * stored as its distance from the start of the previous range of its kind (zigzag), so that all lines of a function
- * take a few bytes each.  docs/format/trace.md lists the items.
+ * An item is its kind, then numbers of seven bits per byte, lowest bits first. Texts, modules and types are
+ * items of their own; later items refer to them by number (1, 2, ... in order of appearance; 0: none). The
+ * start of a range is stored as its distance from the start of the previous range of its kind (zigzag), so
+ * that all lines of a function take a few bytes each. docs/format/trace.md lists the items.
  *
- * items.c visits the fields of each kind in one place, for writing and for reading: the encoder (encode.c) and the
- * decoder (decode.c) cannot disagree about a field.
+ * items.c visits the fields of each kind in one place, for writing and for reading: the encoder (encode.c)
+ * and the decoder (decode.c) cannot disagree about a field.
  */
 #ifndef NM_SYMBOL_ITEMS_H
 #define NM_SYMBOL_ITEMS_H
@@ -39,8 +40,8 @@ enum item_kind {
 
 enum { POSITIONS_MAX = 16, TYPE_FIELDS_MAX = 1 << 16 };
 
-/* The fields of all kinds; item_fields() in items.c says which kind has which.  What was read belongs to the store, except
- * data, which points into the input. */
+/* The fields of all kinds; item_fields() in items.c says which kind has which. What was read belongs to the
+ * store, except data, which points into the input. */
 struct item {
 	enum item_kind kind;
 	struct nm_module *module;
@@ -81,8 +82,9 @@ struct symbol_decoder {
 /* Appends an item, and before it those of the texts and types that it is the first to name. */
 void item_write(struct nm_symbols *symbols, struct item *item);
 
-/* Reads the item at *at and moves *at behind it.  *item is zeros but for the two `described`, which point to zeros: their
- * segments and fields are allocated, also on failure, and the caller frees them.  0, NM_EFORMAT or NM_ENOMEM. */
+/* Reads the item at *at and moves *at behind it. *item is zeros but for the two `described`, which point to
+ * zeros: their segments and fields are allocated, also on failure, and the caller frees them. 0, NM_EFORMAT
+ * or NM_ENOMEM. */
 int item_read(struct nm_symbols *symbols, const uint8_t **at, const uint8_t *end, struct item *item);
 
 /* Keys of questions.  about: an address, or the pointer of an interned text. */
@@ -103,8 +105,8 @@ static inline uint64_t question_key(enum item_kind kind, uint64_t about)
 	return nm_mix64(about ^ nm_mix64((uint64_t)kind));
 }
 
-/* encode.c: each does nothing unless the store encodes, and writes an answer once.  Running out of memory is reported
- * by nm_symbols_take_encoded. */
+/* encode.c: each does nothing unless the store encodes, and writes an answer once. Running out of memory is
+ * reported by nm_symbols_take_encoded. */
 void encode_module(struct nm_module *module);
 void encode_level(struct nm_module *module, enum nm_debug_level level);
 void encode_function(struct nm_module *module, const struct nm_function *function);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * assigned_call.c - what the result of a call is assigned to: the place of the call by DWARF, the rest by the source.
+ * assigned_call.c - what the result of a call is assigned to: the place of the call by DWARF, the rest by the
+ * source.
  *
  * A member of the class whose method makes the call is named with its class, "Solver::assigns".
  */
@@ -37,7 +38,8 @@ static int find_member(Dwarf_Die *class, const char *name, unsigned bases, Dwarf
 	return 0;
 }
 
-/* Is a member of the class that a constructor makes?  Another is not what the call is for: a base class is made there. */
+/* Is a member of the class that a constructor makes? Another is not what the call is for: a base class is
+ * made there. */
 static int is_made_by(Dwarf_Die *member, const char *callee)
 {
 	char class_name[ASSIGNED_ROOM];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * digests.c - the MD5 of the sources that were compiled, where a line table of DWARF 5 tells it (clang and rustc write
- * them, gcc does not).
+ * digests.c - the MD5 of the sources that were compiled, where a line table of DWARF 5 tells it (clang and
+ * rustc write them, gcc does not).
  *
- * libdw keeps the names of a table's files and passes over their digests, and has no question for them (0.183 to 0.191).
- * So the head of the table, as far as its list of files, is read here once more; names come from libdw, whose numbers
- * are the list's.  A file of which units tell different digests was changed between their compilations, and has none.
+ * libdw keeps the names of a table's files and passes over their digests, and has no question for them (0.183
+ * to 0.191). So the head of the table, as far as its list of files, is read here once more; names come from
+ * libdw, whose numbers are the list's. A file of which units tell different digests was changed between their
+ * compilations, and has none.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -115,7 +116,8 @@ static const uint8_t *read_entry(struct cursor *c, const struct format *f)
 	return c->broken ? NULL : digest;
 }
 
-/* From the beginning of a unit's line table to the number of its files, with their format.  0 if there are none. */
+/* From the beginning of a unit's line table to the number of its files, with their format. 0 if there are
+ * none. */
 static uint64_t read_head(struct cursor *c, struct format *ret_format)
 {
 	uint64_t length = number(c, 4), count;

@@ -107,8 +107,8 @@ static Dwarf_Die declaration_of(const Dwarf_Die *instance)
 	return die;
 }
 
-/* "app::point::norm": the name with the scopes of its declaration.  Finding those walks through the unit, so it
- * is done once for each declaration. */
+/* "app::point::norm": the name with the scopes of its declaration. Finding those walks through the unit, so
+ * it is done once for each declaration. */
 static const char *scoped_name(struct nm_module *module, struct frame *frame, const char *name)
 {
 	Dwarf_Die declaration = declaration_of(&frame->die);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * locals.c - the local variables of a function that are structures, or arrays of them: where they lie in its frame.
+ * locals.c - the local variables of a function that are structures, or arrays of them: where they lie in its
+ * frame.
  *
- * What counts is the distance from the end of the frame, the CFA of DWARF: the address above the return address, which
- * who follows calls knows.  The frame base is the CFA itself or, from compilers of LLVM, %rbp, which is 16 bytes below,
- * or %rsp, which is where the unwind tables say: as far as it ever is, since a variable is there while the frame is.  A
- * variable must have one place for the whole function, a constant distance from the base; those of inlined functions are
- * in the frame of the function that they are inlined into.
+ * What counts is the distance from the end of the frame, the CFA of DWARF: the address above the return
+ * address, which who follows calls knows. The frame base is the CFA itself or, from compilers of LLVM, %rbp,
+ * which is 16 bytes below, or %rsp, which is where the unwind tables say: as far as it ever is, since a
+ * variable is there while the frame is. A variable must have one place for the whole function, a constant
+ * distance from the base; those of inlined functions are in the frame of the function that they are inlined
+ * into.
  *
- * Compilers give one place to variables that are not needed at a time.  Two of the same type at the same place are one,
- * "a|b"; of others that overlap nothing is known.
+ * Compilers give one place to variables that are not needed at a time. Two of the same type at the same place
+ * are one, "a|b"; of others that overlap nothing is known.
  */
 #include <dwarf.h>
 #include <stdio.h>

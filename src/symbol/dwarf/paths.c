@@ -2,7 +2,7 @@
  *
  * paths.c - paths of sources, made absolute where the compilation directory is.
  *
- * libdw leaves a path relative when the compiler was given a relative one.  Distributions that map their build
+ * libdw leaves a path relative when the compiler was given a relative one. Distributions that map their build
  * folders to "." leave nothing that it could be made absolute with.
  */
 #include <dwarf.h>

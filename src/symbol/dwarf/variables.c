@@ -135,8 +135,8 @@ static enum nm_variable_kind kind_of(const struct scope *scope, Dwarf_Die *die, 
 	return die_flag(die, DW_AT_external) ? NM_VAR_GLOBAL : NM_VAR_STATIC;
 }
 
-/* Not a variable that the linker left out: its address is 0, which in a shared object is that of the ELF header,
- * with the tables of the dynamic linker behind it. */
+/* Not a variable that the linker left out: its address is 0, which in a shared object is that of the ELF
+ * header, with the tables of the dynamic linker behind it. */
 static int is_placed(const struct nm_module *module, const struct place *place)
 {
 	if (place->is_thread_local)

@@ -117,8 +117,9 @@ static int find_by_server(struct nm_module *module)
 	return found;
 }
 
-/* Lists of locations are a sixth of the debug information of the C library.  Variables that have one are not named by
- * address, and libdw would unpack all of them at the start; it passes over sections that are said to have no bytes. */
+/* Lists of locations are a sixth of the debug information of the C library. Variables that have one are not
+ * named by address, and libdw would unpack all of them at the start; it passes over sections that are said to
+ * have no bytes. */
 static void leave_out(Elf *elf, const char *name)
 {
 	Elf_Scn *section;

@@ -199,7 +199,8 @@ static int is_assignment(const char *text, size_t at)
 	return at && text[at - 1] == '=' && (at < 2 || !strchr("=!<>", text[at - 2]));
 }
 
-/* The target of an assignment whose sign ends before `at`.  "let mut v: Vec<f64> =" names its variable at the start. */
+/* The target of an assignment whose sign ends before `at`. "let mut v: Vec<f64> =" names its variable at the
+ * start. */
 static int target(const char *text, size_t at, char *name)
 {
 	size_t end = at - 1, from, let;

@@ -2,8 +2,9 @@
  *
  * assigned.h - what a source assigns the result of a call to, from its text.
  *
- * DWARF says where a call stands, not what becomes of its result.  Compilers tell the column of a call: its name, its
- * opening parenthesis, or the last character of a new-expression or subscript.  From there the text is read to the left.
+ * DWARF says where a call stands, not what becomes of its result. Compilers tell the column of a call: its
+ * name, its opening parenthesis, or the last character of a new-expression or subscript. From there the text
+ * is read to the left.
  */
 #ifndef NM_SYMBOL_ASSIGNED_H
 #define NM_SYMBOL_ASSIGNED_H
@@ -13,8 +14,8 @@
 
 enum { STATEMENT_ROOM = 4096, ASSIGNED_ROOM = 128 };
 
-/* The statement around a line of a file: from the end of the one before to its own end, some lines at most, comments
- * blanked.  *ret_line: where the line begins in it.  0 if the file cannot be read. */
+/* The statement around a line of a file: from the end of the one before to its own end, some lines at most,
+ * comments blanked. *ret_line: where the line begins in it. 0 if the file cannot be read. */
 int statement_read(const char *file, uint32_t line, char text[STATEMENT_ROOM], size_t *ret_line);
 
 /* A call in a statement. */
@@ -26,12 +27,12 @@ struct statement_call {
 	unsigned order;     /* how many calls of the line come before it in the code */
 };
 
-/* The last component of a demangled name, without template arguments: "push_back" of "std::vector<int>::push_back(int)".
- * 1 if it is the name of its class, too: a constructor. */
+/* The last component of a demangled name, without template arguments: "push_back" of
+ * "std::vector<int>::push_back(int)". 1 if it is the name of its class, too: a constructor. */
 int callee_name(const char *callee, char name[ASSIGNED_ROOM]);
 
-/* Writes what the result is assigned to, as the source writes it: "u", "SD.grid", "nodes[i]->next", of a container's
- * method the container, "v[]" for what is put into a container.  0 if the text does not tell. */
+/* Writes what the result is assigned to, as the source writes it: "u", "SD.grid", "nodes[i]->next", of a
+ * container's method the container, "v[]" for what is put into a container. 0 if the text does not tell. */
 int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
 
 #endif

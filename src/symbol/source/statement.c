@@ -10,7 +10,8 @@
 
 enum { LINES_BEFORE = 6, LINES_BEHIND = 4 };
 
-/* Blanks comments of one line, and what stands between quotes, so that no bracket or sign of it is taken for code. */
+/* Blanks comments of one line, and what stands between quotes, so that no bracket or sign of it is taken for
+ * code. */
 static void blank_texts(char *line)
 {
 	for (char *at = line, quote = 0; *at; at++) {
