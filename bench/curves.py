@@ -46,14 +46,26 @@ def run_nearmiss(argv, workload=None):
         sys.exit(f"curves.py: {' '.join(argv)}: {done.stderr.decode()}")
 
 
-def record_all(nearmiss, workload):
+def kept(name, what):
+    return f"curves-{name}-{what}"
+
+
+def record_truth(nearmiss, workload):
+    """What no estimate has a part in: kept from one evaluation to the next."""
+    profile, trace = kept(workload.name, "truth.nmp"), kept(workload.name, "truth.nmt")
     caches = [word for size in SIZES for word in ("--cache", f"L1d={size},full,{LINE},policy=random")]
-    run_nearmiss([nearmiss, "record", "-q", "-o", "truth.nmp", *caches, "--distances", "-t", "truth.nmt"], workload)
+    if not os.path.exists(profile):
+        run_nearmiss([nearmiss, "record", "-q", "-o", "unfinished.nmp", *caches, "--distances", "-t", trace], workload)
+        os.rename("unfinished.nmp", profile)
+
+
+def record_estimates(nearmiss, workload):
     for rate in RATES:
         estimates = ",".join(f"{method}@{rate}" for method in METHODS)
-        run_nearmiss([nearmiss, "replay", "-q", "-o", f"{rate}.nmp", "--cache", f"L1d=32K,8,{LINE}", "--estimate", estimates,
-                      "truth.nmt"])
-    run_nearmiss([nearmiss, "record", "-q", "-o", "sampled.nmp", "--sample", f"{RECORDED_RATE},line={LINE}"], workload)
+        run_nearmiss([nearmiss, "replay", "-q", "-o", kept(workload.name, f"{rate}.nmp"), "--cache", f"L1d=32K,8,{LINE}",
+                      "--estimate", estimates, kept(workload.name, "truth.nmt")])
+    run_nearmiss([nearmiss, "record", "-q", "-o", kept(workload.name, "sampled.nmp"),
+                  "--sample", f"{RECORDED_RATE},line={LINE}"], workload)
 
 
 # ---- curves of profiles ----------------------------------------------------------------------------

@@ -159,7 +159,7 @@ static void count_samples(void *model, const uint64_t *lines, uint64_t first)
 
 	(void)first;
 	for (uint64_t i = 0; i < BLOCK; i++) {
-		touches[n] = (struct nm_line_touch){lines[i], key_of(lines[i])};
+		touches[n] = (struct nm_line_touch){lines[i], key_of(lines[i]), 0};
 		n += !i || lines[i] != lines[i - 1];
 	}
 	if (s->estimator->touch(s->self, touches, n))

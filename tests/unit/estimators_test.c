@@ -18,6 +18,7 @@
 #include "numbers.h"
 #include "reuse_sampler.h"
 #include "stack.h"
+#include "tally.h"
 
 enum { REFS = 4000, SLOT = 1000, KEYS = 4, GROUPS = 3 };
 
@@ -224,51 +225,64 @@ static void test_statstack(void **state)
 enum { TOUCHES = 400000, SMALL_OBJECT = 300, LARGE_OBJECT = 60000 };
 
 /* A third of the touches walks a small object (key 1, object 1), the others jump in a large one (key 2,
- * object 2), half of them in a quarter of it. None touches the line touched last. */
+ * object 2), half of them in a quarter of it; some of these touch two lines. None touches the line touched
+ * last. */
 static void make_touches(struct nm_line_touch *touches)
 {
 	for (size_t i = 0; i < TOUCHES; i++)
 		touches[i] =
 		    i % 3
 			? (struct nm_line_touch){1 << 20 | below(below(2) ? LARGE_OBJECT : LARGE_OBJECT / 4),
-						 2}
-			: (struct nm_line_touch){i / 3 % SMALL_OBJECT, 1};
+						 2, i % 24 == 2}
+			: (struct nm_line_touch){i / 3 % SMALL_OBJECT, 1, 0};
 	for (size_t i = 1; i < TOUCHES; i++)
 		if (touches[i].line == touches[i - 1].line)
 			touches[i].line ^= 1;
 }
 
-/* Touches of each key, and of all, by the bin of their exact distance. */
+/* References of each key, and of all, by the bin of their exact distance. */
 static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[3][NM_BIN_COLD + 1])
 {
 	struct nm_stack *stack = nm_stack_new(0);
+	struct nm_tally *tally = nm_tally_new();
+	struct nm_tally_row *rows;
 	const struct nm_touch *found;
+	uint64_t reference = 0;
 	size_t n;
 
 	for (size_t i = 0; i < TOUCHES; i++) {
-		if (!nm_stack_touch(stack, touches[i].line, i + 1, touches[i].key) && i + 1 < TOUCHES)
+		reference += !touches[i].same;
+		if (!nm_stack_touch(stack, touches[i].line, reference, touches[i].key) && i + 1 < TOUCHES)
 			continue;
 		assert_int_equal(nm_stack_resolve(stack, &found, &n), 0);
-		for (size_t k = 0; k < n; k++) {
-			const unsigned bin =
-			    found[k].stack == NM_STACK_COLD ? NM_BIN_COLD : nm_bin_of(found[k].stack);
-
-			counts[0][bin]++;
-			counts[found[k].key][bin]++;
-		}
+		assert_int_equal(nm_tally_add(tally, found, n), 0);
 	}
+	assert_int_equal(nm_tally_rows(tally, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].unit == NM_DISTANCE_LINES) {
+			counts[0][rows[i].bin] += rows[i].count;
+			counts[rows[i].key][rows[i].bin] += rows[i].count;
+		}
+	nm_tally_free(tally);
 	nm_stack_free(stack);
+}
+
+static uint64_t sum(const uint64_t *counts)
+{
+	uint64_t all = 0;
+
+	for (unsigned bin = 0; bin <= NM_BIN_COLD; bin++)
+		all += counts[bin];
+	return all;
 }
 
 static double ratio_at(const uint64_t *counts, uint64_t lines)
 {
-	double misses = 0, all = 0;
+	double misses = 0;
 
-	for (unsigned bin = 0; bin <= NM_BIN_COLD; bin++) {
-		all += (double)counts[bin];
-		misses += bin >= nm_bin_of(lines) ? (double)counts[bin] : 0;
-	}
-	return misses / all;
+	for (unsigned bin = nm_bin_of(lines); bin <= NM_BIN_COLD; bin++)
+		misses += (double)counts[bin];
+	return misses / (double)sum(counts);
 }
 
 /* The mean error over sizes of the whole must be below `whole`, that of the small object be 0 where all it
@@ -278,7 +292,7 @@ static void compare_shards(const struct nm_estimator *estimator, double rate, do
 	static struct nm_line_touch touches[TOUCHES];
 	static uint64_t counts[3][NM_BIN_COLD + 1];
 	static const uint32_t objects[] = {0, 1, 2}, of_key[] = {0, 1, 2};
-	const uint64_t references[] = {TOUCHES, (TOUCHES + 2) / 3, TOUCHES - (TOUCHES + 2) / 3};
+	uint64_t references[3];
 	const struct nm_groups by_key = {.of_key = of_key, .keys = 3, .count = 3, .references = references};
 	const struct nm_estimator_setup setup = {.rate = rate};
 	double error = 0, sizes = 0, covered = 0;
@@ -288,6 +302,8 @@ static void compare_shards(const struct nm_estimator *estimator, double rate, do
 	memset(counts, 0, sizeof counts);
 	make_touches(touches);
 	count_exactly(touches, counts);
+	for (unsigned key = 0; key < 3; key++)
+		references[key] = sum(counts[key]);
 	assert_int_equal(estimator->make(&self, &setup), 0);
 	assert_int_equal(estimator->keys(self, objects, 3), 0);
 	for (size_t i = 0; i < TOUCHES; i += 1000)

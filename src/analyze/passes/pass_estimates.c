@@ -39,7 +39,8 @@ struct estimates {
 	struct nm_reuse_samples sent; /* of a sampled recording */
 	struct nm_line_touch touches[TOUCHES];
 	size_t touch_count;
-	uint64_t top; /* the line touched last */
+	uint32_t told; /* 1: a touch of the last reference is among the touches, or was */
+	uint64_t top;  /* the line touched last */
 };
 
 static void release(void *self)
@@ -140,10 +141,13 @@ static int touch(struct estimates *e, uint64_t line, uint32_t key, int first)
 	for (unsigned i = 0; i < e->sampling_count; i++)
 		if (nm_reuse_sampler_touch(e->samplings[i].sampler, line, key, first))
 			return NM_ENOMEM;
+	if (first)
+		e->told = 0;
 	if (!e->has_touched || line == e->top)
 		return 0;
 	e->top = line;
-	e->touches[e->touch_count++] = (struct nm_line_touch){line, key};
+	e->touches[e->touch_count++] = (struct nm_line_touch){line, key, e->told};
+	e->told = 1;
 	return e->touch_count == TOUCHES ? tell(e) : 0;
 }
 

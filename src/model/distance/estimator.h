@@ -71,6 +71,7 @@ struct nm_estimate {
 struct nm_line_touch {
 	uint64_t line;
 	uint32_t key;
+	uint32_t same; /* 1: by the reference that made the touch before */
 };
 
 struct nm_estimator_setup {

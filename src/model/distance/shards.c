@@ -9,7 +9,9 @@
  * number of all references, which is known; that is what SHARDS-adj comes to, which adds references that it
  * expected and did not see to the first bucket.
  *
- * A reference that touches two lines counts for each.
+ * A reference that touches two lines counts for each, less once for the smaller of the two distances: that
+ * leaves the larger one. Where lines stand for others, that is so on average (Horvitz and Thompson 1952): both
+ * are followed with the product of their probabilities, so that count has the product of their weights.
  *
  * Beside the paper: each object has a rate of its own. All lines of an object are followed until they are
  * more than SMALL; then half of them are dropped, and again, down to the rate that was asked for. So small
@@ -33,7 +35,7 @@
 #include "vector.h"
 
 enum {
-	SMALL = 1024,
+	SMALL = 4096,
 	MOST_LINES = 1 << 14,
 	MOST_ROWS = 1 << 16,
 	BUCKETS = 16,
@@ -60,9 +62,15 @@ struct object {
 /* Touches by a key in a bin of distances; key 0: of all keys. */
 struct row {
 	uint32_t key, bin;
-	uint64_t touches;
+	int64_t touches;
 	double weight;   /* touches that they stand for */
 	double variance; /* of that, if touches were independent */
+};
+
+/* A touch that was counted. */
+struct counted {
+	double weight; /* 0: none was */
+	unsigned bin;
 };
 
 struct shards {
@@ -81,6 +89,7 @@ struct shards {
 	double buckets[BUCKETS][BINS]; /* weight of touches of lines that do not stand for themselves alone */
 	uint64_t touches;
 	double weight_of_lines; /* summed over touches */
+	struct counted largest; /* of the last reference */
 };
 
 /* ---- weights by time ---- */
@@ -250,24 +259,20 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 	return 0;
 }
 
-static void add_to_row(struct row *r, double weight)
+static void add_to_row(struct row *r, double weight, int touches)
 {
-	r->touches++;
-	r->weight += weight;
+	r->touches += touches;
+	r->weight += touches * weight;
 	r->variance += weight * (weight - 1);
 }
 
-static int count_touch(struct shards *s, uint32_t key, unsigned bin, const struct followed *f)
+/* The row of a key and a bin; NULL: there is no room for it. */
+static int row_of(struct shards *s, uint32_t key, unsigned bin, struct row **ret_row)
 {
-	const double weight = (double)f->weight / ONE;
 	const uint64_t name = (uint64_t)key << 16 | bin;
 	uint64_t row = nm_map_get(&s->by_bin, name, 0);
 
-	s->touches++;
-	s->weight_of_lines += weight;
-	add_to_row(&s->rows.at[bin], weight);
-	if (f->weight > ONE)
-		s->buckets[f->hash % BUCKETS][bin] += weight;
+	*ret_row = NULL;
 	if (!row && s->bounded && s->rows.count == MOST_ROWS)
 		return 0;
 	if (!row) {
@@ -276,8 +281,39 @@ static int count_touch(struct shards *s, uint32_t key, unsigned bin, const struc
 		    nm_map_put(&s->by_bin, name, row))
 			return NM_ENOMEM;
 	}
-	add_to_row(&s->rows.at[row], weight);
+	*ret_row = &s->rows.at[row];
 	return 0;
+}
+
+/* touches: 1, or -1 to take one back. */
+static int count(struct shards *s, uint32_t key, const struct counted *c, int touches)
+{
+	struct row *row;
+
+	add_to_row(&s->rows.at[c->bin], c->weight, touches);
+	if (row_of(s, key, c->bin, &row))
+		return NM_ENOMEM;
+	if (row)
+		add_to_row(row, c->weight, touches);
+	return 0;
+}
+
+static int count_touch(struct shards *s, const struct nm_line_touch *t, unsigned bin,
+		       const struct followed *f)
+{
+	const struct counted now = {(double)f->weight / ONE, bin};
+	const struct counted both = {now.weight * s->largest.weight,
+				     bin < s->largest.bin ? bin : s->largest.bin};
+
+	s->touches++;
+	s->weight_of_lines += now.weight;
+	if (f->weight > ONE)
+		s->buckets[f->hash % BUCKETS][bin] += now.weight;
+	if (both.weight > 0 && count(s, t->key, &both, -1))
+		return NM_ENOMEM;
+	if (!(both.weight > 0) || bin > s->largest.bin)
+		s->largest = now;
+	return count(s, t->key, &now, 1);
 }
 
 /* Begins to follow a line. */
@@ -319,7 +355,7 @@ static int touch_followed(struct shards *s, const struct nm_line_touch *t, uint6
 	}
 	f->time = ++s->now;
 	add_weight(s, f->time, f->weight);
-	if (count_touch(s, t->key, bin, f))
+	if (count_touch(s, t, bin, f))
 		return NM_ENOMEM;
 	while (is_large(s, o))
 		lower_rate(s, o);
@@ -335,6 +371,8 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 		struct object *o = &s->objects.at[s->object_of.at[touches[i].key]];
 		const uint64_t hash = nm_mix64(touches[i].line);
 
+		if (!touches[i].same)
+			s->largest.weight = 0;
 		if (hash < o->threshold && touch_followed(s, &touches[i], hash, o))
 			return NM_ENOMEM;
 	}
@@ -367,7 +405,7 @@ static double design_effect(const struct shards *s, unsigned bin)
 static void add_row(struct nm_estimate *e, double *variance, double *near, const struct row *r, unsigned bin,
 		    const unsigned around[2])
 {
-	e->samples += r->touches;
+	e->samples += (uint64_t)r->touches;
 	if (r->bin == NM_BIN_COLD)
 		e->cold_ratio += r->weight;
 	if (misses_at(r, bin)) {
@@ -386,8 +424,8 @@ static void conclude(struct nm_estimate *e, uint64_t references, double variance
 		*e = (struct nm_estimate){.miss_ratio = NAN, .cold_ratio = NAN, .low = 0, .high = 1};
 		return;
 	}
-	e->miss_ratio = fmin(1, e->miss_ratio / n);
-	e->cold_ratio = fmin(1, e->cold_ratio / n);
+	e->miss_ratio = fmin(1, fmax(0, e->miss_ratio / n));
+	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
 	nm_estimate_spread(e, (variance + near * near / 16) / (n * n));
 }
 
