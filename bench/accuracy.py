@@ -3,22 +3,22 @@
 """accuracy.py - nearmiss's counts beside Cachegrind's, program by program, with the same geometry.
 
 Cachegrind counts an instruction that reads and writes one place (a "modify") as one read; nearmiss
-counts a read and a write.  So, with M modifies executed,
+counts a read and a write. So, with M modifies executed,
 
     reads = Dr of Cachegrind                 writes = Dw of Cachegrind + M
 
 Callgrind counts the same modify as one write, so M = Dr of Cachegrind - Dr of Callgrind: both peers
-together give every total, and nothing of nearmiss's own goes into the expectation.  Misses need no
+together give every total, and nothing of nearmiss's own goes into the expectation. Misses need no
 correction: the modify's miss is the read's in Cachegrind and in nearmiss (in Callgrind the write's).
 
 Arguments and environment lie on the program's stack and move it, and where it lies decides which lines
-collide.  So they are the same for all, to the byte: Valgrind adds the folder of its tools to the program's
+collide. So they are the same for all, to the byte: Valgrind adds the folder of its tools to the program's
 environment twice, and the peers get theirs through links in a folder whose name is as long as that of
 nearmiss's collector, and Debian's script around Valgrind, which sets variables of its own, is left out.
 Nobody frees the C library's memory at exit, which Valgrind's tools do unless told.
 
 What is left is that Cachegrind counts two reads for a locked addition or exchange, because Valgrind makes a
-load and a compare-and-swap of it; nearmiss counts the one read that the program makes.  With --explain the
+load and a compare-and-swap of it; nearmiss counts the one read that the program makes. With --explain the
 functions whose counts differ most are listed.
 
 Exit status: 0 if first-level misses are within --limit percent on every program, else 3.

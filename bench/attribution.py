@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """attribution.py - how many of the misses are charged to a named object and to a line of source.
 
-Debian's programs have no debug information, and what it can say is to be measured on real programs.  So they are
+Debian's programs have no debug information, and what it can say is to be measured on real programs. So they are
 built here with -g -O2 from Debian's sources, which have to lie in a folder (Debian packages, `deb-src` needed):
 
     cd FOLDER && apt-get source bzip2 gzip lapack libzstd mawk minisat2 pbzip2
 
-Beside them stand the programs of examples/ and of tests/programs, one for each language.  What is missing here is
+Beside them stand the programs of examples/ and of tests/programs, one for each language. What is missing here is
 left out and named.
 
 Objects are sorted into three: the program's (variables, heap buckets and mappings by the line that asked for them,

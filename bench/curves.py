@@ -8,8 +8,8 @@
 
 Accuracy repeats the evaluation of the StatCache paper (Berg and Hagersten, ISPASS 2004): lines of 32 bytes, 2 KB to 4 MB.
 One run of each program simulates fully associative caches of random replacement, counts exact stack distances (fully
-associative LRU), and writes a trace, from which estimates are made at each rate.  A second run is a sampled recording.  An error is the
-absolute difference of two miss ratios without cold misses.  What an interval should hold is the simulated miss ratio with
+associative LRU), and writes a trace, from which estimates are made at each rate. A second run is a sampled recording. An error is the
+absolute difference of two miss ratios without cold misses. What an interval should hold is the simulated miss ratio with
 them.
 """
 

@@ -85,7 +85,7 @@ static void resolve(struct nm_stack *stack, struct nm_tally *tally)
 		fail();
 }
 
-/* Of stream `kind`: makes a block at a time, and has it counted.  Returns the seconds of that. */
+/* Of stream `kind`: makes a block at a time, and has it counted. Returns the seconds of that. */
 static double time_stream(size_t kind, uint64_t references, uint64_t footprint,
 			  void (*count)(void *model, const uint64_t *lines, uint64_t first), void *model)
 {

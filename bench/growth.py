@@ -3,8 +3,8 @@
 """growth.py - what a reference costs as a program's heap grows: natively, in Cachegrind, in nearmiss.
 
 Runs programs/growth.c with 1e4 to 1e7 nodes of a tree that is built recursively, of one that is built by a loop, and of a
-list in random order, and as many steps through them as make STEPS references or more.  CPU time of all processes over the
-program's references (as nearmiss counts them), least of the rounds; start-up, of a run with one node, is taken off.  Writes
+list in random order, and as many steps through them as make STEPS references or more. CPU time of all processes over the
+program's references (as nearmiss counts them), least of the rounds; start-up, of a run with one node, is taken off. Writes
 growth.json, growth.svg and a table.
 
     bench/growth.py                       one round, some fifteen minutes

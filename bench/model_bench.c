@@ -6,7 +6,7 @@
  *     model_bench [SECONDS [SPEC [PART OF A STREAM'S NAME]]]
  *
  * Streams of 8-byte references, one in four a write, over a hot region that fits the first level and, for the
- * given share, a cold region that does not.  Attribution keys are 8 places in the code times 8 objects in
+ * given share, a cold region that does not. Attribution keys are 8 places in the code times 8 objects in
  * each region. Each line also tells the miss ratios that were met, so that
  * nobody has to believe the label.
  */

@@ -4,16 +4,16 @@
 
 Callgrind gives, for each place that loads lines, AcCost = the sum over these lines of 1000 / accesses, rounded down
 line by line, and SpLoss = their bytes that were not touched, each for the first levels (instruction and data
-cache added up) and for the last.  nearmiss gives the sum of the accesses (reuse) and of the bytes used.
+cache added up) and for the last. nearmiss gives the sum of the accesses (reuse) and of the bytes used.
 
     SpLoss = loaded bytes - used bytes            can be converted
     AcCost: a sum of reciprocals                  cannot: a sum of accesses does not tell how they were spread
 
-So parity_twin.c counts the references of the collector's stream by both tools' rules.  By nearmiss's rules it must
+So parity_twin.c counts the references of the collector's stream by both tools' rules. By nearmiss's rules it must
 give nearmiss's loads, reuse and used bytes (what differs is printed, and is a failure if it is more than a
-hundred-thousandth), and by Callgrind's rules Callgrind's figures; the steps between tell what each rule that differs does.  docs/parity.md explains them.
+hundred-thousandth), and by Callgrind's rules Callgrind's figures; the steps between tell what each rule that differs does. docs/parity.md explains them.
 
-Programs, stack and environment are as in accuracy.py.  The twin's second run is made with
+Programs, stack and environment are as in accuracy.py. The twin's second run is made with
 --vex-guest-chase=no, as Callgrind translates: Valgrind otherwise executes both halves of `a && b`.
 
 Exit status: 0 if every figure is within --limit percent of Callgrind's, else 3.

@@ -13,7 +13,7 @@
  * rule does. OUTPUT gets, for each set of rules and each level, the lines loaded, the accesses that they
  * served, their bytes used, and Callgrind's two figures: the sum of 1000 / accesses and the bytes not used.
  *
- * Everything is looked up in the plainest way, since it is the measure of others.  One process only.
+ * Everything is looked up in the plainest way, since it is the measure of others. One process only.
  */
 #include <fcntl.h>
 #include <stdio.h>

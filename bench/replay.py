@@ -3,9 +3,9 @@
 """replay.py - how large traces are and how fast they are replayed.
 
 Records a trace of each program of workloads.py, a tenth of its size, and replays it with one thread and with two, in
-turn, round after round.  A rate is the references over the wall time of one replay beyond its start and end: what the
-profile's own `wall_seconds` says, so neither the reading of names nor the writing of the profile.  The median over the
-rounds stands in the table; CPU time is the least of all rounds.  Replays with one thread and with two must give equal
+turn, round after round. A rate is the references over the wall time of one replay beyond its start and end: what the
+profile's own `wall_seconds` says, so neither the reading of names nor the writing of the profile. The median over the
+rounds stands in the table; CPU time is the least of all rounds. Replays with one thread and with two must give equal
 counts, and those of the recording.
 
     bench/replay.py                        five rounds, some five minutes on two cores

@@ -7,7 +7,7 @@ much figures depend on the order of threads.
     bench/threads.py --spread [--only NAME,...]         coherence misses over 16 seeds, and over quanta from 16 to 1024
 
 Programs: xz, zstd and sort of Debian and ripgrep (Rust) with four threads, and programs/team.c: a stencil by OpenMP, and a
-queue with a mutex and conditions.  Each round runs all recorders of a program one after the other; the figure is the least
+queue with a mutex and conditions. Each round runs all recorders of a program one after the other; the figure is the least
 of the rounds.
 """
 

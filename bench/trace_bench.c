@@ -7,7 +7,7 @@
  * One line of figures, the least of the rounds, in nanoseconds for each reference: reading and inflating
  * (inflate), that and undoing the transform (decode), the engine on words that lie in memory (engine:
  * objects, attribution keys, cache model; without symbols, which cost by lines of code and not by
- * references).  Then L1 misses in percent, so that nobody has to believe that a stream is dominated by hits.
+ * references). Then L1 misses in percent, so that nobody has to believe that a stream is dominated by hits.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -66,7 +66,7 @@ static void stay(void)
 	sched_setaffinity(0, sizeof here, &here);
 }
 
-/* Feeds the pieces from one on, to all engines; `turn` begins.  Returns where the next slice begins. */
+/* Feeds the pieces from one on, to all engines; `turn` begins. Returns where the next slice begins. */
 static size_t run_slice(struct bench *b, size_t from, size_t turn)
 {
 	const struct piece *pieces = b->recorded.pieces.at;

@@ -3,12 +3,12 @@
 
 Every input comes from a seeded generator, so that two machines run the same work; nothing is fetched.
 Sizes are chosen so that a program takes about 0.1 to 0.2 s by itself and the slowest peer stays below
-some 15 s: long enough to bury start-up, short enough for five rounds of everything.  `scale` shrinks
-the inputs for --quick.  A program whose executable is missing is left out and named.
+some 15 s: long enough to bury start-up, short enough for five rounds of everything. `scale` shrinks
+the inputs for --quick. A program whose executable is missing is left out and named.
 
-Programs belong to classes.  "tools" are Debian's: compressors, interpreters, a compiler; most of their
-references hit.  The others miss the first level on 2 to 35 % of their references: "pointers" walk trees,
-lists and chains of small heap blocks, "arrays" walk large ones, "objects" allocate and release much.  Their
+Programs belong to classes. "tools" are Debian's: compressors, interpreters, a compiler; most of their
+references hit. The others miss the first level on 2 to 35 % of their references: "pointers" walk trees,
+lists and chains of small heap blocks, "arrays" walk large ones, "objects" allocate and release much. Their
 sources are in bench/programs.
 """
 

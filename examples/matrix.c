@@ -6,8 +6,8 @@
  *     nearmiss record -- ./matrix columns
  *     nearmiss report
  *
- * The matrix has 4,000,000 bytes = 62,500 lines of 64 bytes.  Along the rows each line is loaded once
- * and serves 16 integers.  Down the columns 1000 lines come between two uses of a line; a first-level
+ * The matrix has 4,000,000 bytes = 62,500 lines of 64 bytes. Along the rows each line is loaded once
+ * and serves 16 integers. Down the columns 1000 lines come between two uses of a line; a first-level
  * cache of 32 KiB holds 512, so nearly every one of the 1,000,000 references loads a line for 4 bytes.
  */
 #include <stdio.h>

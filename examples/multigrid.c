@@ -7,11 +7,11 @@
  *     gcc -g -O3 -DREPAIRED=2 -o multigrid-joined multigrid.c   three passes joined in one
  *     nearmiss record -- ./multigrid [LEVELS [CYCLES]]
  *
- * The finest grid has 2^LEVELS points a side and a rim of zeros around them.  A stencil at plane k reads the
+ * The finest grid has 2^LEVELS points a side and a rim of zeros around them. A stencil at plane k reads the
  * planes k-1, k and k+1: each plane is wanted three times, but between two of them a plane of every array
- * passes, and where that much does not fit the cache, all of it is loaded three times.  In tiles of a
- * few rows it fits.  The same holds for whole passes: what one leaves behind is gone when the next comes for
- * it, unless they run a plane or two behind each other.  All versions do the same arithmetic on each
+ * passes, and where that much does not fit the cache, all of it is loaded three times. In tiles of a
+ * few rows it fits. The same holds for whole passes: what one leaves behind is gone when the next comes for
+ * it, unless they run a plane or two behind each other. All versions do the same arithmetic on each
  * point and print the same numbers.
  *
  * u and r hold all grids, one after the other, coarse ones first; v is wanted on the finest only.

@@ -6,10 +6,10 @@
  *     gcc -g -O1 -DREPAIRED=1 -o placement-near placement.c  each beside the one that leads to it
  *     nearmiss record -- ./placement [CELLS [MOVES]]
  *
- * A cell has terminals, a terminal belongs to a net, and a net has a pin for each of its terminals.  A move
+ * A cell has terminals, a terminal belongs to a net, and a net has a pin for each of its terminals. A move
  * swaps two cells that are chosen at random and follows all their nets to see how the wires' lengths
- * change.  Pins and terminals are made as the circuit is read, cell by cell, so the pins of a net
- * lie far apart.  Both versions print the same numbers.
+ * change. Pins and terminals are made as the circuit is read, cell by cell, so the pins of a net
+ * lie far apart. Both versions print the same numbers.
  *
  * docs/case-studies/placement.md tells how that shows and what the repair does.
  */
@@ -73,7 +73,7 @@ static void *checked(void *memory)
 
 #if REPAIRED
 
-/* Memory in cache lines, without headers: how much of each line is taken stands in a table apart.  A struct
+/* Memory in cache lines, without headers: how much of each line is taken stands in a table apart. A struct
  * goes into the line of the one that leads to it (`near`) where there is room, and else starts a new line. */
 static struct {
 	char *lines;

@@ -8,11 +8,11 @@
  *     nearmiss record -- ./quake [EDGE [STEPS]]
  *
  * The ground is a lattice of EDGE x EDGE x EDGE nodes; each node moves in three directions and pulls at its
- * neighbours.  The stiffness matrix is symmetric: a node's row holds its own block and those of the up to
- * seven neighbours with higher numbers.  All versions print the same numbers.
+ * neighbours. The stiffness matrix is symmetric: a node's row holds its own block and those of the up to
+ * seven neighbours with higher numbers. All versions print the same numbers.
  *
- * A row of three doubles has 24 bytes, and so has a row of three pointers; malloc makes 32 of each.  A block
- * of 72 bytes of numbers so takes 128 bytes of memory.  docs/case-studies/quake.md tells how that shows.
+ * A row of three doubles has 24 bytes, and so has a row of three pointers; malloc makes 32 of each. A block
+ * of 72 bytes of numbers so takes 128 bytes of memory. docs/case-studies/quake.md tells how that shows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static void make(struct ground *g, long edge)
 	fill(g);
 }
 
-/* force = stiffness x now.  Only the upper half is stored, so each block is used for its mirror image too. */
+/* force = stiffness x now. Only the upper half is stored, so each block is used for its mirror image too. */
 static void multiply(const struct ground *g, const vectors_t now, const vectors_t force)
 {
 	const blocks_t k = g->stiffness;

@@ -3,7 +3,7 @@
 #
 # bare-debian.sh [FOLDER] - the README's two commands on a bare Debian 12, from a fresh clone.
 #
-# Run by root.  debootstrap makes the smallest Debian 12 in FOLDER (default: a temporary folder, removed
+# Run by root. debootstrap makes the smallest Debian 12 in FOLDER (default: a temporary folder, removed
 # afterwards) from the mirror that this machine's own apt uses; git and ca-certificates are added, the
 # committed state of this checkout is cloned into it, and ./quickstart and ./runtests are run there.
 set -euo pipefail

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""headers.py - does each header compile alone, and each whole C file in docs/extending?  The public ones also as C99 and C++, with all warnings.
+"""headers.py - does each header compile alone, and each whole C file in docs/extending? The public ones also as C99 and C++, with all warnings.
 
 Private headers (*_priv.h) count too; those of the Valgrind collector need Valgrind's own and are left out.
 """

@@ -12,7 +12,7 @@ import tempfile
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARED, STATIC = os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 
-# 512 x 512 doubles, 8 to a line: along the rows each line is loaded once, 32,768 times for each matrix.  Down a column,
+# 512 x 512 doubles, 8 to a line: along the rows each line is loaded once, 32,768 times for each matrix. Down a column,
 # 512 lines of each matrix follow each other at the distance of 4 KiB, all in one set of L1d (64 sets) and in 8 of L2
 # (512 sets of 64 bytes): none stays until the next column.
 SIMULATED = """\

@@ -2,7 +2,7 @@
  *
  * list.c - many linked lists of small blocks: a hospital's waiting rooms, from which patients move on.
  *
- * Arguments: number of lists, blocks at the start, rounds.  In each round some blocks of each list are seen,
+ * Arguments: number of lists, blocks at the start, rounds. In each round some blocks of each list are seen,
  * moved to the end of another list, freed, or made anew.
  */
 #include "lots.h"

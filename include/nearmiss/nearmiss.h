@@ -70,7 +70,7 @@ struct nearmiss_machine;
 /* Parses a SPEC (nearmiss-machines(1)): levels from the processor outwards. */
 NEARMISS_PUBLIC int nearmiss_machine_parse(const char *spec, struct nearmiss_machine **ret_machine,
 					   struct nearmiss_error *err);
-/* A machine that `nearmiss machines` lists; "host" is the one that this runs on.  NEARMISS_ENOENT: there is
+/* A machine that `nearmiss machines` lists; "host" is the one that this runs on. NEARMISS_ENOENT: there is
  * no such machine. */
 NEARMISS_PUBLIC int nearmiss_machine_named(const char *name, struct nearmiss_machine **ret_machine,
 					   struct nearmiss_error *err);
@@ -103,27 +103,27 @@ enum nearmiss_kind { NEARMISS_READ = 0, NEARMISS_WRITE = 1, NEARMISS_FETCH = 2 }
 
 enum { NEARMISS_SIZE_MAX = 65535, NEARMISS_TAG_MAX = (1 << 24) - 1 };
 
-/* Creates cold caches.  The machine may be freed afterwards.  A level takes about 100 bytes for each line. */
+/* Creates cold caches. The machine may be freed afterwards. A level takes about 100 bytes for each line. */
 NEARMISS_PUBLIC int nearmiss_hierarchy_new(const struct nearmiss_machine *machine,
 					   struct nearmiss_hierarchy **ret_hierarchy,
 					   struct nearmiss_error *err);
 NEARMISS_PUBLIC void nearmiss_hierarchy_free(struct nearmiss_hierarchy *hierarchy);
 
-/* Simulates one reference: a read, write or instruction fetch of `size` bytes at `address`.  A reference that
- * spans lines is one reference; each level loads all of its lines.  Reads and writes enter at the first level
+/* Simulates one reference: a read, write or instruction fetch of `size` bytes at `address`. A reference that
+ * spans lines is one reference; each level loads all of its lines. Reads and writes enter at the first level
  * that holds data, fetches at the first that holds instructions; without such a level they are ignored.
  *
- * `tag` is of your choice, e.g. an array or a source line: the library counts for each tag.  Tags index
+ * `tag` is of your choice, e.g. an array or a source line: the library counts for each tag. Tags index
  * tables of about 150 bytes a level for each tag from 0 to the largest, so number them densely.
  *
  * NEARMISS_EINVAL: size is 0 or above NEARMISS_SIZE_MAX, tag is above NEARMISS_TAG_MAX, the reference ends
- * beyond the address space, or nearmiss_finish was called before; nothing is counted.  NEARMISS_ENOMEM and
- * NEARMISS_EPLUGIN (a plug-in returned a slot that does not exist) end the simulation.  References are
+ * beyond the address space, or nearmiss_finish was called before; nothing is counted. NEARMISS_ENOMEM and
+ * NEARMISS_EPLUGIN (a plug-in returned a slot that does not exist) end the simulation. References are
  * simulated in batches, so an error may be reported by a later call. */
 NEARMISS_PUBLIC int nearmiss_feed(struct nearmiss_hierarchy *hierarchy, uint64_t address, uint32_t size,
 				  enum nearmiss_kind kind, uint32_t tag);
 
-/* Ends the references, and counts the lines that are still resident.  May be called again.  Fails as
+/* Ends the references, and counts the lines that are still resident. May be called again. Fails as
  * nearmiss_feed does. */
 NEARMISS_PUBLIC int nearmiss_finish(struct nearmiss_hierarchy *hierarchy);
 
@@ -174,7 +174,7 @@ struct nearmiss_eviction {
 };
 
 /* All evictions of a level by tags: an array of *ret_count elements, most frequent first, equal ones by tags.
- * The hierarchy owns it; it lasts until the next call.  NEARMISS_EINVAL before nearmiss_finish. */
+ * The hierarchy owns it; it lasts until the next call. NEARMISS_EINVAL before nearmiss_finish. */
 NEARMISS_PUBLIC int nearmiss_evictions(struct nearmiss_hierarchy *hierarchy, unsigned level,
 				       const struct nearmiss_eviction **ret_list, size_t *ret_count);
 
@@ -203,8 +203,8 @@ struct nearmiss_event {
 typedef void nearmiss_event_function(void *self, const struct nearmiss_event *event);
 
 /* Calls `function` for every event, in order; for a miss, first the events of that level, then those of the
- * next.  NEARMISS_EINVAL after the first reference.  References are simulated in batches, so events may come
- * during later calls, at the latest in nearmiss_finish.  The function must not use the hierarchy.  Lines that
+ * next. NEARMISS_EINVAL after the first reference. References are simulated in batches, so events may come
+ * during later calls, at the latest in nearmiss_finish. The function must not use the hierarchy. Lines that
  * are resident at the end are not replaced. */
 NEARMISS_PUBLIC int nearmiss_watch(struct nearmiss_hierarchy *hierarchy, nearmiss_event_function *function,
 				   void *self);
@@ -220,7 +220,7 @@ NEARMISS_PUBLIC int nearmiss_profile_open(const char *path, struct nearmiss_prof
 /* Free its queries first. */
 NEARMISS_PUBLIC void nearmiss_profile_close(struct nearmiss_profile *profile);
 
-/* Does it have a view of that name?  1 or 0.  Profiles of older versions have fewer. */
+/* Does it have a view of that name? 1 or 0. Profiles of older versions have fewer. */
 NEARMISS_PUBLIC int nearmiss_profile_has(struct nearmiss_profile *profile, const char *view,
 					 struct nearmiss_error *err);
 
@@ -242,7 +242,7 @@ NEARMISS_PUBLIC const char *nearmiss_column_name(const struct nearmiss_rows *row
 
 enum nearmiss_type { NEARMISS_NULL, NEARMISS_INTEGER, NEARMISS_REAL, NEARMISS_TEXT };
 
-/* The values of the current row.  Each converts to any type; NULL becomes NULL, 0 or 0.0.  Texts last until
+/* The values of the current row. Each converts to any type; NULL becomes NULL, 0 or 0.0. Texts last until
  * the next row. */
 NEARMISS_PUBLIC enum nearmiss_type nearmiss_value_type(const struct nearmiss_rows *rows, unsigned column);
 NEARMISS_PUBLIC const char *nearmiss_text(const struct nearmiss_rows *rows, unsigned column);

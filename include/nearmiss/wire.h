@@ -2,8 +2,8 @@
  *
  * wire.h - the event stream between a collector and the engine, version 6.
  *
- * One stream describes one process image (from start or exec to exit or exec).  It is an array of
- * 64-bit words in host byte order.  A word with its top bit set is a record header; every other word
+ * One stream describes one process image (from start or exec to exit or exec). It is an array of
+ * 64-bit words in host byte order. A word with its top bit set is a record header; every other word
  * is payload, and the only payload sent at run time is a data address (user addresses never have the
  * top bit set).
  *
@@ -11,11 +11,11 @@
  *              always 1  kind     arg      number of payload words
  *
  * Static facts travel once: NM_WIRE_BLOCK_DEF describes a straight-line block of code (its
- * instructions, its memory accesses, its exits).  Each execution is then NM_WIRE_BLOCK with the
+ * instructions, its memory accesses, its exits). Each execution is then NM_WIRE_BLOCK with the
  * block's id, followed by the addresses of the accesses that were reached: one word for each, or, since
- * version 4, for a group of accesses at constant distances from each other.  The payload length of
+ * version 4, for a group of accesses at constant distances from each other. The payload length of
  * NM_WIRE_BLOCK is not stored: a block that is left through a side exit is shorter, and the next
- * word, being a header, says so.  An access that was skipped because its guard was false (a
+ * word, being a header, says so. An access that was skipped because its guard was false (a
  * conditional move, a masked vector store) has the address word 0.
  *
  * The file is freestanding C (no libc), so that collectors living in strange places can include it.
@@ -33,62 +33,62 @@
 #define NM_WIRE_MAX_PAYLOAD 0xffffffu
 
 enum nm_wire_kind {
-	NM_WIRE_BLOCK = 0,     /* arg: block id.  Payload: addresses, count implied (see above) */
-	NM_WIRE_BLOCK_DEF = 1, /* arg: block id.  Payload: struct nm_wire_block_def, then its tables */
+	NM_WIRE_BLOCK = 0,     /* arg: block id. Payload: addresses, count implied (see above) */
+	NM_WIRE_BLOCK_DEF = 1, /* arg: block id. Payload: struct nm_wire_block_def, then its tables */
 
-	/* Process life.  Strings are NUL-terminated, NUL-padded to whole words, one after another. */
-	NM_WIRE_PROCESS = 2, /* arg: enum nm_wire_start.  version, pid, parent pid, ordinal of this fork
+	/* Process life. Strings are NUL-terminated, NUL-padded to whole words, one after another. */
+	NM_WIRE_PROCESS = 2, /* arg: enum nm_wire_start. version, pid, parent pid, ordinal of this fork
 	                        within the parent (0 if start is not FORK), argc, then strings:
 	                        executable path, working directory, argv[0..argc) */
 	NM_WIRE_FORK = 3,    /* child pid, ordinal of this fork in this process (1, 2, ...) */
-	NM_WIRE_EXEC = 4,    /* string: path.  The stream ends if the exec succeeds */
-	NM_WIRE_EXIT = 5,    /* arg: exit status, or 128 + signal.  Last record of a stream */
+	NM_WIRE_EXEC = 4,    /* string: path. The stream ends if the exec succeeds */
+	NM_WIRE_EXIT = 5,    /* arg: exit status, or 128 + signal. Last record of a stream */
 
 	/* Threads. */
-	NM_WIRE_THREAD_START = 6,   /* arg: thread.  parent thread (0: none), stack low, stack end */
+	NM_WIRE_THREAD_START = 6,   /* arg: thread. parent thread (0: none), stack low, stack end */
 	NM_WIRE_THREAD_EXIT = 7,    /* arg: thread */
 	NM_WIRE_THREAD = 8,         /* arg: thread that runs from here on */
-	NM_WIRE_THREAD_POINTER = 9, /* arg: thread.  value of its thread pointer (fs base on x86-64) */
-	NM_WIRE_SIGNAL = 10,        /* arg: signal number.  stack pointer on entry to the handler */
+	NM_WIRE_THREAD_POINTER = 9, /* arg: thread. value of its thread pointer (fs base on x86-64) */
+	NM_WIRE_SIGNAL = 10,        /* arg: signal number. stack pointer on entry to the handler */
 
-	/* Heap.  Sent when the outermost allocation function returns, by the thread that called it. */
-	NM_WIRE_ALLOC = 11,   /* arg: enum nm_wire_allocator.  address, bytes, entry pc of the function */
-	NM_WIRE_FREE = 12,    /* arg: enum nm_wire_allocator.  address */
-	NM_WIRE_REALLOC = 13, /* arg: enum nm_wire_allocator.  old address, new address, size, entry pc */
+	/* Heap. Sent when the outermost allocation function returns, by the thread that called it. */
+	NM_WIRE_ALLOC = 11,   /* arg: enum nm_wire_allocator. address, bytes, entry pc of the function */
+	NM_WIRE_FREE = 12,    /* arg: enum nm_wire_allocator. address */
+	NM_WIRE_REALLOC = 13, /* arg: enum nm_wire_allocator. old address, new address, size, entry pc */
 
 	/* Address space. */
-	NM_WIRE_MAP = 14,         /* arg: NM_WIRE_PROT_*, NM_WIRE_MAP_*.  address, bytes, file offset; string:
+	NM_WIRE_MAP = 14,         /* arg: NM_WIRE_PROT_*, NM_WIRE_MAP_*. address, bytes, file offset; string:
 	                             path or "" */
 	NM_WIRE_UNMAP = 15,       /* address, bytes */
 	NM_WIRE_REMAP = 16,       /* old address, old bytes, new address, new bytes */
 	NM_WIRE_BRK = 17,         /* lowest address of the data segment's heap, its end now */
-	NM_WIRE_MODULE = 18,      /* arg: build-id bytes.  lowest mapped address; build-id padded to words;
-	                             string: path.  Follows the NM_WIRE_MAP of its first code */
+	NM_WIRE_MODULE = 18,      /* arg: build-id bytes. lowest mapped address; build-id padded to words;
+	                             string: path. Follows the NM_WIRE_MAP of its first code */
 	NM_WIRE_MODULE_GONE = 19, /* lowest mapped address given in NM_WIRE_MODULE */
 
 	/* From the program itself (include/nearmiss/client.h). */
 	NM_WIRE_NAME = 20,    /* address, bytes; string: name */
 	NM_WIRE_UNNAME = 21,  /* address */
 	NM_WIRE_REGION = 22,  /* arg: 1 enter, 0 leave; string: name */
-	NM_WIRE_MEASURE = 23, /* arg: 1 on, 0 off.  Blocks keep coming while it is off (frames must stay
+	NM_WIRE_MEASURE = 23, /* arg: 1 on, 0 off. Blocks keep coming while it is off (frames must stay
 	                         known); the consumer then counts nothing and touches no cache */
 
 	NM_WIRE_LOST = 24, /* number of words lost here */
 	NM_WIRE_PAD = 25,  /* payload is to be skipped */
 
 	/* Since version 2. */
-	NM_WIRE_PLACE = 26, /* pc, line (0: unknown); strings: function or "", file or "".  Where the
+	NM_WIRE_PLACE = 26, /* pc, line (0: unknown); strings: function or "", file or "". Where the
 	                       instruction at pc stands in a source, for code that no module holds */
 
 	/* Since version 3. */
 	NM_WIRE_PAGES =
-	    27, /* arg: enum nm_wire_page_size.  address, bytes.  What the program has asked for there */
+	    27, /* arg: enum nm_wire_page_size. address, bytes. What the program has asked for there */
 
 	/* Since version 5. */
 	NM_WIRE_RAN = 28, /* instructions run since the last such record in code without accesses, of which no
 	                     blocks were sent; measured or not as what surrounds the record */
 
-	/* Since version 6: sampled recordings, which send no blocks.  The clock of a process is the number of
+	/* Since version 6: sampled recordings, which send no blocks. The clock of a process is the number of
 	 * references that it has made. */
 	NM_WIRE_SAMPLING = 29, /* samples in 10^9 references, bytes of a line (a power of 2), seed */
 	NM_WIRE_SAMPLE =
@@ -100,11 +100,11 @@ enum nm_wire_kind {
 	NM_WIRE_CLOCK = 33, /* references so far */
 
 	NM_WIRE_SYNC =
-	    34, /* arg: enum nm_wire_sync.  object.  What the running thread does orders it and others */
+	    34, /* arg: enum nm_wire_sync. object. What the running thread does orders it and others */
 	NM_WIRE_KINDS = 35
 };
 
-/* What happens, and what the object is.  Locks are known by their address. */
+/* What happens, and what the object is. Locks are known by their address. */
 enum nm_wire_sync {
 	NM_WIRE_SYNC_CREATE = 0, /* makes a thread: its number */
 	NM_WIRE_SYNC_JOIN = 1,   /* has waited for the end of a thread: 0 */
@@ -232,10 +232,10 @@ static inline uint32_t nm_wire_words(uint64_t w) { return (uint32_t)(w & NM_WIRE
  * The consumer holds a POSIX write lock on the file as long as it lives: F_GETLK tells a producer whether it
  * does.
  *
- * The ring is `chunks` chunks of `chunk_words` words.  The producer fills chunk head % chunks, then
- * stores the number of words in used[] and publishes by head += 1.  The consumer reads chunk
- * tail % chunks and frees it by tail += 1.  Records do not straddle chunks, except that long payloads
- * are not allowed at all: a record fits a chunk.  `cursor` is the producer's write position inside the
+ * The ring is `chunks` chunks of `chunk_words` words. The producer fills chunk head % chunks, then
+ * stores the number of words in used[] and publishes by head += 1. The consumer reads chunk
+ * tail % chunks and frees it by tail += 1. Records do not straddle chunks, except that long payloads
+ * are not allowed at all: a record fits a chunk. `cursor` is the producer's write position inside the
  * current chunk, as a virtual address of the producer (base: where the ring lies there), so that what
  * a killed process had written can still be read.
  *

@@ -8,7 +8,7 @@
  * are counted here, as the references are made. A small direct-mapped cache stands before the hash, for
  * places that alternate between objects.
  *
- * Tried and dropped: one attribution key for each instruction and object, folded to places at the end.  gcc
+ * Tried and dropped: one attribution key for each instruction and object, folded to places at the end. gcc
  * -O2 on a file of 300 lines then took 754 MB instead of 330 MB, most of it pairs of attribution keys that
  * evict each other.
  */
@@ -50,7 +50,7 @@ struct nm_recent_attr {
 
 enum { NM_RECENT_ATTRS_BITS = 12 };
 
-/* A packed key: 12 bits of thread, 26 of place, 26 of object.  Numbers beyond share the last one. */
+/* A packed key: 12 bits of thread, 26 of place, 26 of object. Numbers beyond share the last one. */
 enum { NM_THREAD_MAX = (1 << 12) - 1, NM_SITE_MAX = (1 << 26) - 1, NM_OBJECT_MAX = (1 << 26) - 1 };
 
 struct nm_attributions {
@@ -73,14 +73,14 @@ struct nm_attributions {
 int nm_attributions_init(struct nm_attributions *attrs);
 void nm_attributions_done(struct nm_attributions *attrs);
 
-/* The site of the instruction at pc, an index in `sites`.  0 or NM_ENOMEM. */
+/* The site of the instruction at pc, an index in `sites`. 0 or NM_ENOMEM. */
 int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
 				uint64_t bias, uint32_t *ret_instruction);
 
-/* Code that no module holds: the stream tells where the instruction at pc stands.  0 or NM_ENOMEM. */
+/* Code that no module holds: the stream tells where the instruction at pc stands. 0 or NM_ENOMEM. */
 int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct nm_result_site site);
 
-/* The places that were named in `from`, for a forked child.  0 or NM_ENOMEM. */
+/* The places that were named in `from`, for a forked child. 0 or NM_ENOMEM. */
 int nm_attributions_inherit_sites(struct nm_attributions *attrs, const struct nm_attributions *from);
 
 /* Forgets the places of [low, end): other code may come there. */

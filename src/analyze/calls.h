@@ -3,20 +3,20 @@
  * calls.h - calling contexts: in which chain of calls a reference is made.
  *
  * A context is a node of a tree: the call of a function from a place, in the context of the function that
- * makes the call.  A call that its chain holds already leads back to that node: recursion is folded, and no
- * chain is longer than the program has calls.  When there are NM_CALLS_MAX contexts, further calls stay in
+ * makes the call. A call that its chain holds already leads back to that node: recursion is folded, and no
+ * chain is longer than the program has calls. When there are NM_CALLS_MAX contexts, further calls stay in
  * that of their caller.
  *
- * Which function is called is known when its first block runs.  A call through the linkage table or the
- * dynamic linker's resolver (a trampoline) counts for the function that is found there.  Handlers of signals
+ * Which function is called is known when its first block runs. A call through the linkage table or the
+ * dynamic linker's resolver (a trampoline) counts for the function that is found there. Handlers of signals
  * are called by their signal, below the root (signals.h).
  *
- * References find their attribution keys without their context (execute.c).  Where in the batch the context
+ * References find their attribution keys without their context (execute.c). Where in the batch the context
  * changes is noted block by block; before the batch goes to the passes, each attribution key is replaced by
- * that of (attribution key, context).  So nothing is paid where no contexts are asked for, and all other
+ * that of (attribution key, context). So nothing is paid where no contexts are asked for, and all other
  * figures are the same with and without them.
  *
- * Dropped: plans for each context, which would make the hot path find the right attribution key at once.  A
+ * Dropped: plans for each context, which would make the hot path find the right attribution key at once. A
  * table of plans per context takes memory of contexts times blocks, most of it empty.
  */
 #ifndef NM_CALLS_H
@@ -85,14 +85,14 @@ void nm_calls_free(struct nm_calls *calls);
 int nm_calls_run(struct nm_calls *calls, struct nm_stack *stack, uint32_t function, int is_trampoline,
 		 size_t at);
 
-/* A signal comes: the context that its handlers are called in.  0 or NM_ENOMEM. */
+/* A signal comes: the context that its handlers are called in. 0 or NM_ENOMEM. */
 int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_context);
 
 /* The block ended with a call at pc, which has its frame now, or (0) with a return. */
 void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *attrs, struct nm_stack *stack,
 		  uint64_t pc);
 
-/* Replaces the attribution keys of a batch, and starts the next one.  0 or NM_ENOMEM. */
+/* Replaces the attribution keys of a batch, and starts the next one. 0 or NM_ENOMEM. */
 int nm_calls_translate(struct nm_calls *calls, struct nm_ref *batch, size_t count);
 
 #endif

@@ -54,18 +54,18 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 		  struct nm_error *err);
 void nm_engine_free(struct nm_engine *engine);
 
-/* Feeds whole records (a chunk).  The words are not kept.  After an error only nm_engine_finish, which
+/* Feeds whole records (a chunk). The words are not kept. After an error only nm_engine_finish, which
  * reports what was seen before it, and nm_engine_free may be called. */
 int nm_engine_feed(struct nm_engine *engine, const uint64_t *words, size_t count, struct nm_error *err);
 
-/* Ends the run.  *ret_result is the caller's (nm_result_free); its strings are the symbol store's. */
+/* Ends the run. *ret_result is the caller's (nm_result_free); its strings are the symbol store's. */
 int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, struct nm_error *err);
 
 /* References seen so far; for progress. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
 /* Forks that the stream has reported: an engine that starts as the child does, with the parent's code, heap
- * and call stack, but with cold caches and nothing counted.  Gives each child once; NULL if there is none.
+ * and call stack, but with cold caches and nothing counted. Gives each child once; NULL if there is none.
  * The engine is the caller's. */
 struct nm_engine *nm_engine_take_child(struct nm_engine *engine, uint32_t *ret_ordinal);
 

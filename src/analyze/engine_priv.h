@@ -44,8 +44,8 @@ struct nm_child {
 	struct nm_engine *engine;
 };
 
-/* execute.c, once per instruction set.  Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow
- * each other in the count words.  Returns the number of words that they took, or a negative code. */
+/* execute.c, once per instruction set. Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow
+ * each other in the count words. Returns the number of words that they took, or a negative code. */
 typedef long nm_execute_function(struct nm_engine *engine, const uint64_t *words, size_t count,
 				 struct nm_error *err);
 nm_execute_function nm_execute_plain, nm_execute_avx2;

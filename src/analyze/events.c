@@ -339,7 +339,7 @@ static int in_allocator(const struct nm_engine *e)
 	return 0;
 }
 
-/* The heap grows and shrinks at its end.  What an allocator adds is for its blocks; what the program adds
+/* The heap grows and shrinks at its end. What an allocator adds is for its blocks; what the program adds
  * itself is an object, named by the place that asked. */
 static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * inherit.c - what the engine of a forked child takes over: the definitions of its parent's blocks (shared),
- * the address space with its heap and the call stack of the thread that forked (copied).  Caches start
+ * the address space with its heap and the call stack of the thread that forked (copied). Caches start
  * cold and nothing is counted yet, so that a process' figures do not depend on when its parent forked.
  */
 #include <stdlib.h>

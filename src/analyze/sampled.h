@@ -33,7 +33,7 @@ struct nm_sampled {
 /* A record of such a stream. */
 int nm_engine_sampled(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 
-/* The stream is over.  0 or NM_ENOMEM. */
+/* The stream is over. 0 or NM_ENOMEM. */
 int nm_engine_end_samples(struct nm_engine *engine);
 
 void nm_sampled_done(struct nm_sampled *sampled);

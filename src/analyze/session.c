@@ -4,7 +4,7 @@
  *
  * Streams of parallel processes arrive in any order, so the tree of processes is put together at the end:
  * a forked image descends from the youngest earlier stream of its parent's pid, an exec'ed one from that of
- * its own pid.  Paths are made of fork ordinals, not of pids: they are the same in every run.
+ * its own pid. Paths are made of fork ordinals, not of pids: they are the same in every run.
  */
 #include "session.h"
 
@@ -128,7 +128,7 @@ static int identify(struct stream *stream, const uint64_t *words, size_t count, 
 	return status;
 }
 
-/* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork.  That fork may
+/* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork. That fork may
  * still be on its way (or never come, if the parent was killed): 0 and no engine, unless `now`. */
 static int start_stream(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
 {

@@ -35,7 +35,7 @@ struct nm_signal {
 	enum nm_signal_state state;
 };
 
-/* Of one thread.  All zero: none has come. */
+/* Of one thread. All zero: none has come. */
 struct nm_signals {
 	struct nm_vec(struct nm_signal) list;
 	int leaping; /* the latest block may have been longjmp's last */
@@ -46,7 +46,7 @@ void nm_signals_done(struct nm_signals *signals);
 /* The stack that goes on now where a handler has returned, else the current one. */
 size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames);
 
-/* A handler begins on the current stack, its frame at slot; calls may be NULL.  0 or NM_ENOMEM. */
+/* A handler begins on the current stack, its frame at slot; calls may be NULL. 0 or NM_ENOMEM. */
 int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct nm_frames *frames,
 		     size_t from, uint64_t slot, unsigned number);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * workers.c - see workers.h.  Waiting is by condition variables, never by spinning: the profiled program
- * needs the processors too.  Each side, once it has to wait, waits until there is work for a while: the
+ * workers.c - see workers.h. Waiting is by condition variables, never by spinning: the profiled program
+ * needs the processors too. Each side, once it has to wait, waits until there is work for a while: the
  * modeller for a quarter of the queue, the decoder for half of it; else the two would take turns batch by
- * batch, a switch each time.  Before the modeller waits it does the idle job, again and again up to that
- * quarter: what it takes off the decoder makes the batches come sooner.  Where there is no more of that, it
+ * batch, a switch each time. Before the modeller waits it does the idle job, again and again up to that
+ * quarter: what it takes off the decoder makes the batches come sooner. Where there is no more of that, it
  * runs what there is.
  *
  * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings. The decoder fills a

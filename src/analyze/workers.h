@@ -2,7 +2,7 @@
  *
  * workers.h - the engine's threads: batches are handed from the decoding thread to a modelling thread.
  *
- * With one thread everything runs in the caller.  With two, decoding stays in the caller and the other runs
+ * With one thread everything runs in the caller. With two, decoding stays in the caller and the other runs
  * the passes in order of the batches; where it has none to run, it does some other job, if there is one. 
  * Nothing about results depends on it.
  */
@@ -50,7 +50,7 @@ struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
  * an earlier batch's failure. */
 int nm_workers_submit(struct nm_workers *workers, const struct nm_batch *batch);
 
-/* Waits until every batch has been run.  0 or a code. */
+/* Waits until every batch has been run. 0 or a code. */
 int nm_workers_drain(struct nm_workers *workers);
 
 #endif

@@ -65,7 +65,7 @@ void nm_keep_heavy_sections(struct nm_annotation *annotation, int64_t whole,
 int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row);
 size_t nm_next_file(const struct nm_annotate_rows *rows, size_t from);
 
-/* The first number of the first row, or -1.  first: the query's ?1, or NULL. */
+/* The first number of the first row, or -1. first: the query's ?1, or NULL. */
 int nm_read_number(struct nm_annotation *annotation, const char *sql, const char *first, int64_t *ret_number);
 
 /* Binds ?1 level, ?2 process, ?3 thread, ?4 object. */

@@ -62,7 +62,7 @@ static const char *kept(struct nm_annotation *a, const struct nm_rows *rows, uns
 	return shown;
 }
 
-/* Adds a row to the last site, or makes a new one.  Rows are in the order of addresses and objects. */
+/* Adds a row to the last site, or makes a new one. Rows are in the order of addresses and objects. */
 static int take_site(struct assembly *as, const struct site *row)
 {
 	const struct nm_metric *sort = as->annotation->sort;

@@ -19,7 +19,7 @@ struct nm_instruction {
 };
 struct nm_instructions nm_vec(struct nm_instruction);
 
-/* Appends the instructions of x86-64 code that lies at `address`.  A byte that begins none is ".byte".  0,
+/* Appends the instructions of x86-64 code that lies at `address`. A byte that begins none is ".byte". 0,
  * NM_ENOMEM, or NM_ENOENT where the library for it cannot be loaded. */
 int nm_disassemble(const uint8_t *code, size_t bytes, uint64_t address, enum nm_syntax syntax,
 		   struct nm_instructions *ret_instructions, struct nm_error *err);

@@ -112,7 +112,7 @@ static int add_range(struct nm_annotation *a, struct nm_section *section, const 
 	return status;
 }
 
-/* The lines within reach of heavy ones, or all.  Without a source there is nothing around a line. */
+/* The lines within reach of heavy ones, or all. Without a source there is nothing around a line. */
 static int add_lines(struct nm_annotation *a, struct nm_section *section, const struct nm_source *source,
 		     const struct lines *lines)
 {

@@ -34,7 +34,7 @@ struct nm_source {
 int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
 		   int as_it_is);
 
-/* Takes over text (malloc'ed, with room for a NUL behind it), which lies at `path` now.  0 or NM_ENOMEM. */
+/* Takes over text (malloc'ed, with room for a NUL behind it), which lies at `path` now. 0 or NM_ENOMEM. */
 int nm_source_take(struct nm_source *ret_source, const char *path, char *text, size_t bytes);
 void nm_source_done(struct nm_source *source);
 

@@ -21,7 +21,7 @@ unsigned nm_sum_column_count(void);
 /* Its layout: annotations show every column that they have. */
 struct nm_column nm_sum_column_layout(unsigned i);
 
-/* Metrics named "a,b,c" as indices, at most `room`.  NM_EINVAL names those that there are. */
+/* Metrics named "a,b,c" as indices, at most `room`. NM_EINVAL names those that there are. */
 int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room, unsigned *ret_count,
 			  struct nm_error *err);
 int nm_sum_column_named(const char *name, unsigned *ret_index, struct nm_error *err);

@@ -3,7 +3,7 @@
  * errors.h - how every room reports failure.
  *
  * A function that can fail returns 0 or a negative enum nm_code and tells the story in *err (which may
- * be NULL).  Results go to ret_* parameters, which are left alone on failure.  Nothing below src/cli
+ * be NULL). Results go to ret_* parameters, which are left alone on failure. Nothing below src/cli
  * prints or exits.
  */
 #ifndef NM_ERRORS_H
@@ -36,7 +36,7 @@ struct nm_error {
 int nm_fail(struct nm_error *err, enum nm_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "out of memory".  Returns NM_ENOMEM. */
+/* "out of memory". Returns NM_ENOMEM. */
 int nm_fail_memory(struct nm_error *err);
 
 /* The same from errno: appends ": " and strerror, and maps errno to a code. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * completion.c - see completion.h.  The script is made when nearmiss is built, so that it cannot differ
+ * completion.c - see completion.h. The script is made when nearmiss is built, so that it cannot differ
  * from what the program takes.
  *
  * Within `record`, what follows the first operand belongs to the program: _command_offset of the

@@ -102,7 +102,7 @@ static void *run_in_thread(void *arg)
 	return NULL;
 }
 
-/* Under `ulimit -s 64` the stacks of the main thread and of new threads would be too small.  So all
+/* Under `ulimit -s 64` the stacks of the main thread and of new threads would be too small. So all
  * threads, and one for the command itself, get stacks of a fixed size; the program that is recorded keeps
  * its limit. */
 static int run_on_larger_stack(struct arguments *a)

@@ -54,7 +54,7 @@ void nm_message_progress_end(void)
 	progress_is_shown = 0;
 }
 
-/* Prints the line of the subject that holds the fault, and a caret below it.  Tabs stay tabs. */
+/* Prints the line of the subject that holds the fault, and a caret below it. Tabs stay tabs. */
 static void show_place(const char *subject, size_t column)
 {
 	const char *start = subject + column, *line, *at;

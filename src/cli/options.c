@@ -71,7 +71,7 @@ static int add(struct parser *parser, struct nm_option_list *list, const char *s
 	return 0;
 }
 
-/* shown: the option as it was typed, for messages.  0, or -1 with the status set. */
+/* shown: the option as it was typed, for messages. 0, or -1 with the status set. */
 static int set(struct parser *parser, const struct nm_option *option, const char *shown, const char *value)
 {
 	void *to = parser->into + option->offset;

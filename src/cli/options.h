@@ -2,7 +2,7 @@
  *
  * options.h - commands and their options, as tables.
  *
- * One row per option gives its parsing, its line in --help and its completion.  A command keeps its
+ * One row per option gives its parsing, its line in --help and its completion. A command keeps its
  * options in a struct of its own, which it fills with defaults before it parses:
  *
  *     static const struct nm_option options[] = {
@@ -64,8 +64,8 @@ struct nm_operands {
 	char **at; /* NULL-terminated, within argv */
 };
 
-/* Parses argv[1..] into *into.  1: go on; 0: stop and return *ret_status (--help was printed, or a fault was
- * reported).  Operands may stand among options unless the command stops at them; "--" ends options. */
+/* Parses argv[1..] into *into. 1: go on; 0: stop and return *ret_status (--help was printed, or a fault was
+ * reported). Operands may stand among options unless the command stops at them; "--" ends options. */
 int nm_options_parse(const struct nm_command *command, int argc, char **argv, void *into,
 		     struct nm_operands *ret_operands, int *ret_status);
 

@@ -55,7 +55,7 @@ struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width)
 	return style;
 }
 
-/* Is there a program of this name?  Asks the shell, as popen() will. */
+/* Is there a program of this name? Asks the shell, as popen() will. */
 static int shell_finds(const char *command)
 {
 	size_t length = strcspn(command, " \t");

@@ -12,7 +12,7 @@
 enum { NM_WIDTH_OF_TERMINAL = -1 };
 
 /* The style for a stream: the width of its terminal (COLUMNS comes first) or no limit; colours only on a
- * terminal, and not with NO_COLOR or TERM=dumb; "…" if the locale is UTF-8.  width: NM_WIDTH_OF_TERMINAL,
+ * terminal, and not with NO_COLOR or TERM=dumb; "…" if the locale is UTF-8. width: NM_WIDTH_OF_TERMINAL,
  * or the user's (0: no limit). */
 struct nm_style nm_style_of(FILE *stream, enum nm_format format, int64_t width);
 
@@ -21,11 +21,11 @@ struct nm_output {
 	int is_pager;
 };
 
-/* Opens stdout; text for a terminal goes through $NEARMISS_PAGER, $PAGER or less.  "" and "cat" mean no
+/* Opens stdout; text for a terminal goes through $NEARMISS_PAGER, $PAGER or less. "" and "cat" mean no
  * pager; nor is a missing one an error. */
 void nm_output_open(struct nm_output *output, enum nm_format format);
 
-/* Flushes, or waits for the pager.  A status, not 0 if something could not be written. */
+/* Flushes, or waits for the pager. A status, not 0 if something could not be written. */
 int nm_output_close(struct nm_output *output);
 
 /* Refuses to write over an input, or two outputs into one file: 0, or the message is printed and a status

@@ -39,7 +39,7 @@ struct nm_simulation_options {
 	int quiet;
 };
 
-/* Rows for a command's table of options.  type: its struct; member: its nm_simulation_options. */
+/* Rows for a command's table of options. type: its struct; member: its nm_simulation_options. */
 #define NM_ROW_OUTPUT(type, member)                                                              \
 	{                                                                                        \
 		"output", 'o', "FILE", "write the profile there (nearmiss.nmp)", NM_OPTION_TEXT, \
@@ -158,7 +158,7 @@ struct nm_simulation_options {
 		    offsetof(type, member.quiet), NULL                            \
 	}
 
-/* What the options ask for.  It points into itself: do not copy it. */
+/* What the options ask for. It points into itself: do not copy it. */
 struct nm_simulation {
 	struct nm_machine machine;
 	struct nm_event_query sets;
@@ -168,10 +168,10 @@ struct nm_simulation {
 /* One thread for each stage that can run in parallel, as far as there are processors. */
 int64_t nm_default_threads(int64_t stages);
 
-/* Finds the host, a machine by name, or one that a file describes.  0, or a status after a message. */
+/* Finds the host, a machine by name, or one that a file describes. 0, or a status after a message. */
 int nm_find_machine(const char *name, struct nm_machine *ret_machine);
 
-/* Joins all machines that were named into one.  0, or a status after a message. */
+/* Joins all machines that were named into one. 0, or a status after a message. */
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *options,
 			  struct nm_simulation *ret_simulation);
 

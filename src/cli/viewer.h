@@ -15,10 +15,10 @@ struct nm_viewer {
 	struct nm_error err;     /* for the caller's faults */
 };
 
-/* Opens the profile, then the output; width as in nm_style_of().  0, or a status after a message. */
+/* Opens the profile, then the output; width as in nm_style_of(). 0, or a status after a message. */
 int nm_viewer_open(struct nm_viewer *viewer, const char *profile, enum nm_format format, int64_t width);
 
-/* Closes both.  code: how showing the profile ended; if not 0, prints viewer->err.  Returns the status of
+/* Closes both. code: how showing the profile ended; if not 0, prints viewer->err. Returns the status of
  * the command: for a code that has no status of its own, `otherwise`. */
 int nm_viewer_close(struct nm_viewer *viewer, int code, int otherwise);
 

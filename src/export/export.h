@@ -33,7 +33,7 @@ int nm_exporter_is_binary(const struct nm_exporter *exporter);
 struct nm_export;
 
 /* NM_EINVAL: the profile has no such level, event, process or thread, or the format does not take what is
- * asked for.  The profile must outlive the export. */
+ * asked for. The profile must outlive the export. */
 int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *exporter,
 		   struct nm_profile *profile, const struct nm_export_request *request, struct nm_error *err);
 void nm_export_close(struct nm_export *export);
@@ -41,7 +41,7 @@ void nm_export_close(struct nm_export *export);
 /* The threads of the processes that are asked for, each a part. */
 unsigned nm_export_parts(const struct nm_export *export);
 
-/* part: from 1; 0 for all in one.  Whether `out` took everything is for its owner to ask. */
+/* part: from 1; 0 for all in one. Whether `out` took everything is for its owner to ask. */
 int nm_export_write(struct nm_export *export, unsigned part, FILE *out, struct nm_error *err);
 
 #endif

@@ -72,7 +72,7 @@ struct nm_chain_frame {
 struct nm_chain_frames nm_vec(struct nm_chain_frame);
 
 struct nm_fact;
-/* The functions that lead to a fact, outermost first, the fact's own line last.  Overwrites *frames. */
+/* The functions that lead to a fact, outermost first, the fact's own line last. Overwrites *frames. */
 int nm_chain_frames(const struct nm_export *x, const struct nm_fact *fact, struct nm_chain_frames *frames);
 
 /* ---- export.c ----------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ enum nm_by {
 int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, const char *order,
 		   struct nm_rows **ret_rows, struct nm_error *err);
 
-/* One line of one function, and what else it is told apart by.  NULL and 0: unknown, or not asked for. */
+/* One line of one function, and what else it is told apart by. NULL and 0: unknown, or not asked for. */
 struct nm_fact {
 	const char *process, *file, *function, *object; /* in x->pool */
 	const char *module;                             /* of the instruction, and its address there */

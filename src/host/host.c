@@ -3,7 +3,7 @@
  * host.c - reads the host's caches.
  *
  * sysfs has one folder per cache: level, type, size, ways_of_associativity, coherency_line_size,
- * number_of_sets.  A virtual machine may tell sizes that sets * ways * line does not give, or no ways:
+ * number_of_sets. A virtual machine may tell sizes that sets * ways * line does not give, or no ways:
  * sets then follow from size, ways and line, and 0 ways stand for fully associative.
  */
 #include "host.h"

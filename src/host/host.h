@@ -8,10 +8,10 @@
 #include "machine.h"
 
 /* The host's caches as Linux tells them for processor 0; else as sysconf tells them; else those of the
- * machine "cachegrind".  The description says which.  Named "host" in any case. */
+ * machine "cachegrind". The description says which. Named "host" in any case. */
 int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err);
 
-/* The same from another directory in the shape of /sys/devices/system/cpu/cpu0/cache.  NM_ENOENT if it
+/* The same from another directory in the shape of /sys/devices/system/cpu/cpu0/cache. NM_ENOENT if it
  * lists no caches that can be simulated. */
 int nm_machine_from_sysfs(const char *directory, struct nm_machine *ret_machine, struct nm_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * builder.c - see builder.h.  All functions return 0, or NM_ENOMEM.
+ * builder.c - see builder.h. All functions return 0, or NM_ENOMEM.
  */
 #include "builder.h"
 

@@ -33,7 +33,7 @@ struct nm_builder {
 int nm_builder_start(struct nm_builder *builder, const char *name);
 void nm_builder_done(struct nm_builder *builder);
 
-/* An instruction begins, and the one before it ends.  pc below 2^48, bytes 1 to 255. */
+/* An instruction begins, and the one before it ends. pc below 2^48, bytes 1 to 255. */
 int nm_builder_instruction(struct nm_builder *builder, uint64_t pc, unsigned bytes);
 
 /* It reads or writes (NM_WIRE_READ, NM_WIRE_WRITE); address below 2^63, size 1 to 65535. */

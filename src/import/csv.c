@@ -69,7 +69,7 @@ static char *unquote(char *at)
 	return from;
 }
 
-/* Splits a line in place.  NULL, or the fault. */
+/* Splits a line in place. NULL, or the fault. */
 static const char *split(struct csv_state *s, char *line)
 {
 	for (s->count = 0;; line++) {

@@ -24,7 +24,7 @@ struct nm_importer {
 	/* How sure it is that a file with these first bytes is its own: 0 (not) to 100. */
 	int (*probe)(const uint8_t *bytes, size_t count);
 
-	/* Reads a line or record into the builder.  1, 0 at the end, or a code, and *err says where. */
+	/* Reads a line or record into the builder. 1, 0 at the end, or a code, and *err says where. */
 	int (*read)(struct nm_import *import, struct nm_error *err);
 
 	size_t state_bytes;

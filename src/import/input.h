@@ -20,7 +20,7 @@ struct nm_peeked_input;
 int nm_input_take(struct nm_input **ret_input, const struct nm_peeked_input *peeked, struct nm_error *err);
 void nm_input_close(struct nm_input *input);
 
-/* Looks ahead: up to `count` of the bytes that come next, less only at the end.  At most NM_INPUT_AHEAD. */
+/* Looks ahead: up to `count` of the bytes that come next, less only at the end. At most NM_INPUT_AHEAD. */
 enum { NM_INPUT_AHEAD = 1 << 16 };
 int nm_input_peek(struct nm_input *input, size_t count, const uint8_t **ret_bytes, size_t *ret_count,
 		  struct nm_error *err);

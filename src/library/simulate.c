@@ -4,7 +4,7 @@
  * the references of each tag.
  *
  * The model leaves the references of the first levels to who makes them (hierarchy.h); they are counted
- * here.  Counts are copied out of the model when one is asked for and kept until more is fed.
+ * here. Counts are copied out of the model when one is asked for and kept until more is fed.
  */
 #include <stdlib.h>
 #include <string.h>

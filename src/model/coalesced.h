@@ -4,7 +4,7 @@
  * without gaps: a group is handed over as one reference.
  *
  * Where all of it lies in one line that is there, each reference of it hits, and nothing comes between them:
- * one touch, one look at the tag and one entry in the log do for all.  Else it is taken apart, and each
+ * one touch, one look at the tag and one entry in the log do for all. Else it is taken apart, and each
  * reference is charged to its own attribution key.
  *
  * A group has a number, which stands in the place of the attribution key of its reference. Groups are made by
@@ -49,7 +49,7 @@ struct nm_coalesced_table {
 struct nm_coalesced_table *nm_coalesced_table_new(void); /* NULL when memory is exhausted */
 void nm_coalesced_table_free(struct nm_coalesced_table *coalesced);
 
-/* A group of these, 2 to NM_COALESCED_MAX, is known from now on.  Its number, or 0 when memory, or numbers,
+/* A group of these, 2 to NM_COALESCED_MAX, is known from now on. Its number, or 0 when memory, or numbers,
  * are exhausted. */
 uint32_t nm_coalesced_add(struct nm_coalesced_table *coalesced, const struct nm_coalesced_member *members,
 			  unsigned count);

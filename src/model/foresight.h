@@ -62,7 +62,7 @@ struct nm_foresight {
 void nm_foresight_init(struct nm_foresight *foresight, unsigned by, unsigned line_shift);
 void nm_foresight_done(struct nm_foresight *foresight);
 
-/* Makes attribution keys [0, count) exist.  0 or NM_ENOMEM. */
+/* Makes attribution keys [0, count) exist. 0 or NM_ENOMEM. */
 int nm_foresight_reach(struct nm_foresight *foresight, size_t count);
 
 /* A first level loads the line at an address: sets `foreseen`. */

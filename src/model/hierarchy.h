@@ -38,7 +38,7 @@
 
 enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 16 };
 
-/* One reference.  A fetch may stand for `weight` instructions that lie in one run of bytes; a group
+/* One reference. A fetch may stand for `weight` instructions that lie in one run of bytes; a group
  * (coalesced.h) for `weight` references, of which `kind` write, and has its number in the place of the
  * attribution key. */
 struct nm_ref {
@@ -49,7 +49,7 @@ struct nm_ref {
 	uint8_t weight; /* references that this stands for, 1 for data */
 };
 
-/* Per attribution key and level.  Plain sums: add them up over anything. */
+/* Per attribution key and level. Plain sums: add them up over anything. */
 struct nm_counts {
 	uint64_t reads, writes;                       /* references to this level (fetches count as reads) */
 	uint64_t read_misses, write_misses;           /* references that missed */
@@ -120,7 +120,7 @@ int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const stru
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
 /* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined. 
- * A matter of TLBs with huge=, and of all for which something was asked for; none at first.  0 or
+ * A matter of TLBs with huge=, and of all for which something was asked for; none at first. 0 or
  * NM_ENOMEM. */
 struct nm_range {
 	uint64_t low, end;
@@ -140,13 +140,13 @@ void nm_hierarchy_synchronise(struct nm_hierarchy *hierarchy);
  * 0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
-/* References may be coalesced of these from now on.  After nm_hierarchy_watch.  Where only data are expected
+/* References may be coalesced of these from now on. After nm_hierarchy_watch. Where only data are expected
  * too, all attribution keys must be announced (nm_coalesced_raise_limit), and batches are not looked over
- * for them.  0 or NM_ENOMEM. */
+ * for them. 0 or NM_ENOMEM. */
 struct nm_coalesced_table;
 int nm_hierarchy_set_coalesced(struct nm_hierarchy *hierarchy, const struct nm_coalesced_table *coalesced);
 
-/* Feeds a batch; at most NM_BATCH references.  0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that is
+/* Feeds a batch; at most NM_BATCH references. 0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that is
  * not. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
@@ -165,11 +165,11 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *hierarchy, const struct nm_ref *
 void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
 
 /* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host
- * then fetches while it runs the one; NULL: not known.  Nothing about results depends on it. */
+ * then fetches while it runs the one; NULL: not known. Nothing about results depends on it. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
 
 /* Has a sampler (sampler.h) see loads and residencies of the level where the data of the first machine
- * go first, before the first batch; if lines are too long for it, it sees nothing.  Its lists are one
+ * go first, before the first batch; if lines are too long for it, it sees nothing. Its lists are one
  * for each batch. */
 struct nm_sampler;
 void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler *sampler);
@@ -177,19 +177,19 @@ void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler 
 /* After the last batch: tells the sampler of the lines that are still resident. */
 int nm_hierarchy_sample_rest(struct nm_hierarchy *hierarchy);
 
-/* Settles the lines that are still resident.  Nothing may be fed afterwards. */
+/* Settles the lines that are still resident. Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 
 /* Counts of a level, indexed by attribution key; *ret_attr_count is 1 + the largest attribution key seen;
- * *ret_counts is to be freed by the caller.  For first levels `reads` and `writes` are left 0 per
- * attribution key: the caller who makes the references counts them as they are made.  0 or NM_ENOMEM. */
+ * *ret_counts is to be freed by the caller. For first levels `reads` and `writes` are left 0 per
+ * attribution key: the caller who makes the references counts them as they are made. 0 or NM_ENOMEM. */
 int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count);
 /* Sum over all attribution keys (reads and writes filled in for every level). */
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 
 /* What a level counts beside that, indexed by attribution key as the counts are, *ret_extras to be freed by
- * the caller; NULL where the level has nothing to count.  0 or NM_ENOMEM. */
+ * the caller; NULL where the level has nothing to count. 0 or NM_ENOMEM. */
 int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_extras **ret_extras,
 			size_t *ret_attr_count);
 
@@ -201,7 +201,7 @@ struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *hierarchy
 struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *hierarchy, uint32_t attr);
 
 /* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand
- * there for each of them.  *ret_list is to be freed by the caller. */
+ * there for each of them. *ret_list is to be freed by the caller. */
 int nm_hierarchy_evictions(const struct nm_hierarchy *hierarchy, unsigned level,
 			   struct nm_eviction **ret_list, size_t *ret_count);
 

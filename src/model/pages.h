@@ -33,7 +33,7 @@ struct nm_pager {
 	unsigned huge; /* enum nm_page_size: the largest that is used */
 };
 
-/* Keeps a copy.  0 or NM_ENOMEM. */
+/* Keeps a copy. 0 or NM_ENOMEM. */
 int nm_pages_set(struct nm_pages *pages, const struct nm_range *ranges, size_t count);
 void nm_pages_done(struct nm_pages *pages);
 

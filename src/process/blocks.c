@@ -146,7 +146,7 @@ static void compact_owners(struct nm_block_page *page)
 	}
 }
 
-/* Room for one more owner.  No more are needed than there are granules, so half of all indices do. */
+/* Room for one more owner. No more are needed than there are granules, so half of all indices do. */
 static int make_owner_room(struct nm_block_page *page)
 {
 	uint16_t room = (uint16_t)least(2u * page->owner_room, NM_GRANULE_INDEX + 1);

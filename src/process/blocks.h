@@ -9,7 +9,7 @@
  * % of their own memory: they are kept nowhere else. Where blocks share a granule, or one begins within it,
  * the page keeps an owner for each byte.
  *
- * A large block has a record.  Pages that lie wholly in it name the record and have no granules.
+ * A large block has a record. Pages that lie wholly in it name the record and have no granules.
  *
  * Dropped: a record for each small block, whose number the granules hold: 44 bytes for a node of 24, and a
  * load from elsewhere for each look-up and release; a hash of bytes for granules that are shared; one entry
@@ -73,7 +73,7 @@ struct nm_large_block {
 	uint32_t range_holders; /* the caller's own, 0 in a new block */
 };
 
-/* A block that was found.  large: its index, or 0. */
+/* A block that was found. large: its index, or 0. */
 struct nm_block {
 	uint64_t address, size;
 	uint32_t object, large;
@@ -95,11 +95,11 @@ struct nm_blocks {
 int nm_blocks_init(struct nm_blocks *blocks);
 void nm_blocks_done(struct nm_blocks *blocks);
 
-/* `ret_blocks` is initialised by it.  0 or NM_ENOMEM. */
+/* `ret_blocks` is initialised by it. 0 or NM_ENOMEM. */
 int nm_blocks_copy(struct nm_blocks *ret_blocks, const struct nm_blocks *blocks);
 
-/* A block of 0 bytes is kept as one of 1 byte.  Live blocks that it overlaps are removed first (their
- * release went unseen).  object: not 0, below NM_OWNER_LARGE.  0 or NM_ENOMEM. */
+/* A block of 0 bytes is kept as one of 1 byte. Live blocks that it overlaps are removed first (their
+ * release went unseen). object: not 0, below NM_OWNER_LARGE. 0 or NM_ENOMEM. */
 int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uint32_t object);
 
 /* 1 if a block contains address. */

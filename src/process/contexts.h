@@ -2,9 +2,9 @@
  *
  * contexts.h - allocation contexts: the call chains at which memory is allocated or mapped.
  *
- * One context is one chain of call instructions.  Beside it stands the evidence on who merely forwards: a
+ * One context is one chain of call instructions. Beside it stands the evidence on who merely forwards: a
  * function is taken for an allocation wrapper (xmalloc, safe_malloc, a pool's grow) when it returns within
- * a few instructions after the allocation and has not written to the block.  The evidence is gathered per
+ * a few instructions after the allocation and has not written to the block. The evidence is gathered per
  * chain and level, so that a function may forward at one of its calls and allocate for itself at another.
  * A function that was inlined is taken for one when control has left it before the block is written to, or
  * a few instructions are over.
@@ -60,7 +60,7 @@ int nm_contexts_init(struct nm_contexts *contexts);
 void nm_contexts_done(struct nm_contexts *contexts);
 int nm_contexts_copy(struct nm_contexts *ret_contexts, const struct nm_contexts *contexts);
 
-/* Adds the next call, unless its function is in the chain.  function: its stack object; 0: nameless. */
+/* Adds the next call, unless its function is in the chain. function: its stack object; 0: nameless. */
 void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function);
 
 /* Adds the calls of the oldest `frames` frames of a stack, of whose callers `objects` tells which are
@@ -70,7 +70,7 @@ struct nm_object;
 void nm_chain_add_stack(struct nm_chain *chain, const struct nm_stack *stack, size_t frames,
 			const struct nm_object *objects);
 
-/* The context of a chain of count <= NM_CONTEXT_DEPTH pcs.  0 or NM_ENOMEM. */
+/* The context of a chain of count <= NM_CONTEXT_DEPTH pcs. 0 or NM_ENOMEM. */
 int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count, uint32_t *ret_context);
 
 /* The same, and counts one entry. */

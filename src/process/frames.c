@@ -35,7 +35,7 @@ int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end)
 }
 
 /* Slots fall from the oldest frame to the newest: the owner of an address is the caller in the newest frame
- * whose slot is not above it.  That is mostly one of the last few. */
+ * whose slot is not above it. That is mostly one of the last few. */
 uint32_t nm_stack_owner(const struct nm_stack *s, uint64_t address)
 {
 	const struct nm_frame *frames = s->frames.at;

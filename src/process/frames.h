@@ -2,9 +2,9 @@
  *
  * frames.h - the call stack of a thread, rebuilt from calls and returns.
  *
- * A frame is known by its *slot*: the address where its return address lies.  Stacks grow down, so the
+ * A frame is known by its *slot*: the address where its return address lies. Stacks grow down, so the
  * frames of one stack have falling slots, and a return to a slot ends every frame below it: that alone makes
- * longjmp, exceptions and tail calls come out right.  A thread may own several stacks (signal stacks,
+ * longjmp, exceptions and tail calls come out right. A thread may own several stacks (signal stacks,
  * coroutines); a call or return outside the current stack switches.
  */
 #ifndef NM_FRAMES_H
@@ -52,7 +52,7 @@ static inline int nm_stack_holds(const struct nm_stack *stack, uint64_t address)
 	return address - stack->low < stack->end - stack->low;
 }
 
-/* Ends the frames at or below slot, which is within the stack.  Returns the oldest of them, or NULL. */
+/* Ends the frames at or below slot, which is within the stack. Returns the oldest of them, or NULL. */
 static inline const struct nm_frame *nm_stack_end(struct nm_stack *s, uint64_t slot)
 {
 	size_t n = s->frames.count;
@@ -105,7 +105,7 @@ static inline uint64_t nm_stack_top(const struct nm_stack *s)
 	return s->frames.count ? s->frames.at[s->frames.count - 1].slot + 8 : s->end;
 }
 
-/* The slot of the running function: the stack below it is its own.  The stack's end if unknown. */
+/* The slot of the running function: the stack below it is its own. The stack's end if unknown. */
 static inline uint64_t nm_frames_top(struct nm_frames *frames)
 {
 	struct nm_stack *s = nm_frames_stack(frames);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * space.c - see space.h.  Lookups that end here are the slow path: the engine caches lasting answers with
+ * space.c - see space.h. Lookups that end here are the slow path: the engine caches lasting answers with
  * the access that asked, so that a site that stays within one variable asks once.
  */
 #include "space.h"
@@ -142,7 +142,7 @@ static const struct nm_tls_block *next_tls(const struct nm_space *space, uint64_
 
 /* Static TLS on x86-64 (variant II of the ELF TLS document, section 3.4.6): the blocks of the modules that
  * are there at the start lie below the thread pointer in link order, which is the order in which they were
- * mapped: the program first.  A module loaded later gets a block from the heap, which stays a heap block. */
+ * mapped: the program first. A module loaded later gets a block from the heap, which stays a heap block. */
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer)
 {
 	struct nm_vec(struct nm_module *) seen = {0};
@@ -209,7 +209,7 @@ static struct nm_object object_of_variable(struct nm_space *space, const struct 
 				  .bytes = v->end - v->low};
 }
 
-/* What a module has in a section, beside its variables.  Both texts are interned: their addresses are a
+/* What a module has in a section, beside its variables. Both texts are interned: their addresses are a
  * key. */
 static int module_data(struct nm_space *space, struct nm_module *module, const char *section,
 		       uint32_t *ret_object)

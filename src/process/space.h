@@ -3,7 +3,7 @@
  * space.h - the address space of one process: which object an address belongs to.
  *
  * Order of precedence: a range that the program named, a live heap block, a variable of a loaded module,
- * the mapping (file or anonymous).  Stacks are not here: frames move with every call (frames.h).
+ * the mapping (file or anonymous). Stacks are not here: frames move with every call (frames.h).
  *
  * Objects are small dense numbers with a description (struct nm_object); names are made when the
  * stream has ended (name.c), since a bucket's name needs the whole run's evidence.
@@ -37,7 +37,7 @@ struct nm_object {
 #define NM_STACK_OF "stack of " /* before the function, in the names of stack objects */
 #define NM_STACK_PATH "[stack]" /* of the first thread's stack */
 
-/* A mapped range.  Mappings do not overlap and are kept in order of address. */
+/* A mapped range. Mappings do not overlap and are kept in order of address. */
 struct nm_mapping {
 	uint64_t address, end;
 	struct nm_module *module; /* file with an ELF header, or NULL */
@@ -87,8 +87,8 @@ struct nm_tls_block {
 	struct nm_module *module;
 };
 
-/* The object at an address, with the range around it for which the answer holds.  `lasting`: until the
- * mappings or names change.  block: as long as that block lives.  Otherwise for this address only. */
+/* The object at an address, with the range around it for which the answer holds. `lasting`: until the
+ * mappings or names change. block: as long as that block lives. Otherwise for this address only. */
 struct nm_location {
 	uint32_t object;
 	int lasting;
@@ -101,7 +101,7 @@ struct nm_location {
 int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);
 void nm_space_done(struct nm_space *space);
 
-/* What a forked child starts with: a copy of its parent's space.  `ret_space` is initialised by it. */
+/* What a forked child starts with: a copy of its parent's space. `ret_space` is initialised by it. */
 int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 
 /* Of such a copy: chains are renumbered. */
@@ -116,7 +116,7 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 
-/* The variable around an address, and the structure that it is or that its elements are, or NULL.  1 if
+/* The variable around an address, and the structure that it is or that its elements are, or NULL. 1 if
  * there is a variable that was asked for before. */
 struct nm_space_variable {
 	uint32_t object;
@@ -142,7 +142,7 @@ int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
 int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 
-/* What nm_space_remember keeps of the address, where no heap block is and nothing is named.  1 if it is
+/* What nm_space_remember keeps of the address, where no heap block is and nothing is named. 1 if it is
  * known. */
 static inline int nm_space_recent(const struct nm_space *space, uint64_t address,
 				  struct nm_location *ret_location)

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* Appends the trailer to a whole profile.  0, or -1 with errno. */
+/* Appends the trailer to a whole profile. 0, or -1 with errno. */
 int nm_checksum_append(int fd);
 
 /* 1: the first `pages_bytes` bytes are as they were written, or there is no trailer that applies; 0: they are

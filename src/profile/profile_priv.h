@@ -23,7 +23,7 @@ extern const char nm_profile_schema[]; /* schema.sql */
 /* ---- place_index.c: the attribution keys of a result, sorted and summed
  * ----------------------------------------- */
 
-/* Indices of sites and objects are replaced by ranks among their different texts.  Attribution keys that
+/* Indices of sites and objects are replaced by ranks among their different texts. Attribution keys that
  * agree in function, file, line and object share a place; places are in the order of those texts. */
 struct nm_location {
 	uint32_t site, object; /* ranks */
@@ -61,7 +61,7 @@ struct nm_names {
 	struct nm_vec(struct nm_site_names) entries; /* [id - 1] */
 };
 
-/* The id of a text, stored when it is new; 0 for NULL.  *ret_id >= 1 otherwise.  SQLite's code, or
+/* The id of a text, stored when it is new; 0 for NULL. *ret_id >= 1 otherwise. SQLite's code, or
  * SQLITE_NOMEM. */
 int nm_names_text(struct nm_names *names, const char *text, sqlite3_int64 *ret_id);
 int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id);
@@ -143,7 +143,7 @@ struct nm_place_eviction {
 	uint64_t count, prefetches;
 };
 
-/* From evictions between attribution keys: each pair once, in order; malloc'ed.  0 or SQLITE_NOMEM. */
+/* From evictions between attribution keys: each pair once, in order; malloc'ed. 0 or SQLITE_NOMEM. */
 int nm_place_evictions(const struct nm_result_level *from, const struct nm_place_index *index,
 		       struct nm_place_eviction **ret_list, size_t *ret_count);
 
@@ -155,7 +155,7 @@ struct nm_place_pattern {
 	struct nm_result_stride stride;
 };
 
-/* One for each place that has any, in the order of places; malloc'ed.  0 or SQLITE_NOMEM. */
+/* One for each place that has any, in the order of places; malloc'ed. 0 or SQLITE_NOMEM. */
 int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count);
 

@@ -4,7 +4,7 @@
  *
  * A file is judged by its header before SQLite sees it: magic, application id, version, and whether the
  * number of pages that the header tells is what the file holds (a cut-off download is found at once and
- * not in the middle of a report).  Damage inside pages is found when they are read.
+ * not in the middle of a report). Damage inside pages is found when they are read.
  *
  * Views of a profile that somebody sent are not trusted: SQLite runs without extensions, with its
  * "defensive" and "untrusted schema" settings, and under an authorizer that lets statements only read.

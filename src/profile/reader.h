@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.h - asks a profile.  The door behind which SQLite stays.
+ * reader.h - asks a profile. The door behind which SQLite stays.
  *
  *     nm_profile_open(&profile, "nearmiss.nmp", &err);
  *     nm_profile_query(profile, "SELECT object, sum(loads) FROM counts WHERE level = ?1 GROUP BY 1", &rows,
@@ -43,7 +43,7 @@ void nm_profile_let_run(struct nm_profile *profile);
 /* Whether it has a view of that name: 1 or 0, or a code. Later versions have more views than earlier ones. */
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err);
 
-/* Prepares one statement.  A fault in the SQL is NM_EINVAL with its place.  Parameters are numbered from 1
+/* Prepares one statement. A fault in the SQL is NM_EINVAL with its place. Parameters are numbered from 1
  * and NULL until bound; texts must live as long as the rows. */
 int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows **ret_rows,
 		     struct nm_error *err);
@@ -56,7 +56,7 @@ int nm_rows_next(struct nm_rows *rows, struct nm_error *err);
 unsigned nm_rows_columns(const struct nm_rows *rows);
 const char *nm_rows_name(const struct nm_rows *rows, unsigned column);
 
-/* The row's values, columns from 0.  Texts live until the next step; NULL gives NULL, 0 and 0.0. */
+/* The row's values, columns from 0. Texts live until the next step; NULL gives NULL, 0 and 0.0. */
 enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column);
 const char *nm_rows_text(const struct nm_rows *rows, unsigned column);
 int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column);

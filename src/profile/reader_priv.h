@@ -7,7 +7,7 @@
 
 #include "reader.h"
 
-/* Runs statements that define temporary views, which the file does not see.  0 or a code. */
+/* Runs statements that define temporary views, which the file does not see. 0 or a code. */
 int nm_profile_define(struct nm_profile *profile, const char *sql, struct nm_error *err);
 
 #endif

@@ -30,7 +30,7 @@ static int choose_names(struct nm_profile *profile, struct nm_selection *selecti
 	return status;
 }
 
-/* Whether something is there, for which a code may stand.  0 or that code. */
+/* Whether something is there, for which a code may stand. 0 or that code. */
 static int note(int found, int *ret_there)
 {
 	*ret_there = found > 0;
@@ -200,7 +200,7 @@ const char *nm_report_sort(const struct nm_report *report, const struct nm_selec
 	return report->sort && by_cost && !strcmp(report->sort, "misses") ? "cycles" : report->sort;
 }
 
-/* " ORDER BY column, ties LIMIT n".  Numbers rank downwards, texts upwards. */
+/* " ORDER BY column, ties LIMIT n". Numbers rank downwards, texts upwards. */
 static int ordered(const struct nm_report *report, struct nm_query *query,
 		   const struct nm_selection *selection, char **ret_sql, struct nm_error *err)
 {

@@ -2,7 +2,7 @@
  *
  * report.h - what a person sees of a profile: ranked tables as text, CSV or JSON.
  *
- * A report is a row of a table: its columns and its query.  Every report goes through the views of the
+ * A report is a row of a table: its columns and its query. Every report goes through the views of the
  * profile, as a user's own query would.
  */
 #ifndef NM_REPORT_H

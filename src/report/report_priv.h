@@ -31,7 +31,7 @@ struct nm_report {
  * loads, rankings by misses are by estimated cycles. */
 const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection);
 
-/* The rows of a report and their columns.  Initialise with {0}; call nm_report_table_done in any case. */
+/* The rows of a report and their columns. Initialise with {0}; call nm_report_table_done in any case. */
 struct nm_report_table {
 	struct nm_table table;
 	struct nm_query query;

@@ -64,7 +64,7 @@ struct nm_result_attribution {
 	uint32_t site, object; /* indices */
 };
 
-/* A call chain: the call of a function from a site, in the context of the caller.  [0] is the root. */
+/* A call chain: the call of a function from a site, in the context of the caller. [0] is the root. */
 struct nm_result_context {
 	uint32_t parent;      /* index, less than its own */
 	uint32_t site;        /* of the call; UINT32_MAX: unknown */
@@ -267,7 +267,7 @@ struct nm_result {
 	struct nm_filtered_events events; /* single events, if a query asked for some */
 };
 
-/* Appends a figure; pass and name must outlive the result.  0 or NM_ENOMEM. */
+/* Appends a figure; pass and name must outlive the result. 0 or NM_ENOMEM. */
 int nm_result_add_figure(struct nm_result *result, const char *pass, const char *name, uint32_t object,
 			 uint64_t value);
 

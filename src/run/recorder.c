@@ -2,7 +2,7 @@
  *
  * recorder.c - see recorder.h.
  *
- * The recording ends when the program has ended and all rings have.  Processes that it leaves in the
+ * The recording ends when the program has ended and all rings have. Processes that it leaves in the
  * background get GRACE_MS; then they run on unobserved.
  */
 #include "recorder.h"
@@ -64,7 +64,7 @@ static void poll_exit(struct recorder *r)
 	nm_signals_forward_to(0);
 }
 
-/* Feeds or ends one stream.  A fault in one stream is only a warning: the others go on. */
+/* Feeds or ends one stream. A fault in one stream is only a warning: the others go on. */
 static int take(struct recorder *r, const struct nm_chunk *chunk, struct nm_error *err)
 {
 	const struct nm_run_feedback *feedback = &r->request->run.feedback;
@@ -138,7 +138,7 @@ static int consume(struct recorder *r, struct nm_error *err)
 
 /* ---- the end ---- */
 
-/* Ends the trace after the results, which look up the last names.  A trace that fails does not spoil the
+/* Ends the trace after the results, which look up the last names. A trace that fails does not spoil the
  * profile. */
 static int close_trace(struct recorder *r, struct nm_error *err)
 {
@@ -201,7 +201,7 @@ static int find_program(struct recorder *r, struct nm_error *err)
 	return nm_launcher_find(&r->launcher, err) ? NM_STATUS_NO_COLLECTOR : 0;
 }
 
-/* The trace comes first: opening a FIFO waits for its reader.  An interrupt then leaves nothing behind;
+/* The trace comes first: opening a FIFO waits for its reader. An interrupt then leaves nothing behind;
  * from here on it waits for the program. */
 static int open_outputs(struct recorder *r, sigset_t *ignored, struct nm_error *err)
 {

@@ -5,10 +5,10 @@
  * The input is one of our traces, or another tool's that an importer turns into a single stream.
  *
  * All names of a trace file are loaded before its first record is fed: the engine looks names up while it
- * runs, and must not search for files that the trace makes needless.  The names in a pipe come just before
+ * runs, and must not search for files that the trace makes needless. The names in a pipe come just before
  * the records that need them.
  *
- * With two threads the one that simulates reads the trace ahead while it has nothing to simulate.  So the
+ * With two threads the one that simulates reads the trace ahead while it has nothing to simulate. So the
  * reader (readahead.h) lives as long as the session.
  */
 #include "replayer.h"
@@ -202,8 +202,8 @@ static void end_session(struct replayer *r)
 
 /* ---- policy=opt ---- */
 
-/* Levels with policy=opt need to know the next use of each line.  One pass over the input finds it for one
- * such level and those before it; its counts are thrown away.  An import is opened again for each pass. */
+/* Levels with policy=opt need to know the next use of each line. One pass over the input finds it for one
+ * such level and those before it; its counts are thrown away. An import is opened again for each pass. */
 static int look_ahead(struct replayer *r, struct nm_error *err)
 {
 	struct nm_result *const *results;
@@ -229,7 +229,7 @@ static int look_ahead(struct replayer *r, struct nm_error *err)
 	return status;
 }
 
-/* A pipe can be read only once.  (A missing file is reported when it is opened.) */
+/* A pipe can be read only once. (A missing file is reported when it is opened.) */
 static int can_look_ahead(const char *input, struct nm_error *err)
 {
 	struct stat file;

@@ -15,7 +15,7 @@ struct nm_replay_request {
 	size_t binary_count;
 };
 
-/* 0 or an enum nm_status.  A file that is damaged from some point on is read up to there: that makes a
+/* 0 or an enum nm_status. A file that is damaged from some point on is read up to there: that makes a
  * profile too, and NM_STATUS_DAMAGED. */
 int nm_replay(const struct nm_replay_request *request, struct nm_error *err);
 

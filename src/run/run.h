@@ -2,7 +2,7 @@
  *
  * run.h - what every run has in common: recording a program, replaying a trace, running a loop nest.
  *
- * A run feeds events to a session (session.h), then writes the results into a profile.  It never prints: it
+ * A run feeds events to a session (session.h), then writes the results into a profile. It never prints: it
  * warns and shows its progress through the caller's functions.
  */
 #ifndef NM_RUN_H
@@ -22,9 +22,9 @@ struct nm_result_receiver {
 };
 
 struct nm_run_feedback {
-	/* One sentence on a fault that does not stop the run.  Required. */
+	/* One sentence on a fault that does not stop the run. Required. */
 	void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-	/* References so far, and per second of late.  Called about twice a second; NULL: not wanted. */
+	/* References so far, and per second of late. Called about twice a second; NULL: not wanted. */
 	void (*progress)(uint64_t references, double per_second);
 	void (*progress_end)(void); /* required with progress */
 };

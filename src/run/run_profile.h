@@ -18,7 +18,7 @@ struct nm_run_info {
 };
 
 /* Ends the streams that are still open, writes their results and `info`, commits the profile, then calls the
- * receiver.  Takes the writer (NULL: no profile) in every case.  0 or a code. */
+ * receiver. Takes the writer (NULL: no profile) in every case. 0 or a code. */
 int nm_run_finish(const struct nm_run_request *request, const struct nm_run_info *info,
 		  struct nm_session *session, struct nm_profile_writer *writer, struct nm_error *err);
 

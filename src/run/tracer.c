@@ -3,7 +3,7 @@
  * tracer.c - see tracer.h.
  *
  * One piece at a time is handed over: the recorder starts it, feeds the engine, and waits before it gives
- * the piece back to its ring.  Names are taken from the engine's store between two pieces, when a chunk is
+ * the piece back to its ring. Names are taken from the engine's store between two pieces, when a chunk is
  * about to be written, so that the store is never used by two threads.
  */
 #include "tracer.h"

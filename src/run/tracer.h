@@ -14,11 +14,11 @@
 
 struct nm_tracer;
 
-/* symbols: those of the engine.  They keep all names that are looked up, for the trace. */
+/* symbols: those of the engine. They keep all names that are looked up, for the trace. */
 int nm_tracer_new(struct nm_tracer **ret_tracer, const char *path, struct nm_symbols *symbols,
 		  struct nm_error *err);
 
-/* Begins to write words of a stream (NULL: its end).  They must stay until nm_tracer_wait. */
+/* Begins to write words of a stream (NULL: its end). They must stay until nm_tracer_wait. */
 void nm_tracer_start(struct nm_tracer *tracer, uint32_t stream, const uint64_t *words, size_t count);
 void nm_tracer_wait(struct nm_tracer *tracer);
 
@@ -28,7 +28,7 @@ void nm_tracer_flush(struct nm_tracer *tracer);
 /* Faults are reported when the trace ends. */
 void nm_tracer_info(struct nm_tracer *tracer, const char *key, const char *value);
 
-/* Ends the trace and frees the tracer.  0, or the first failure since nm_tracer_new; the trace then ends
+/* Ends the trace and frees the tracer. 0, or the first failure since nm_tracer_new; the trace then ends
  * there. */
 int nm_tracer_close(struct nm_tracer *tracer, struct nm_error *err);
 

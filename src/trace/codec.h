@@ -39,7 +39,7 @@ struct nm_encoder;
 int nm_encoder_new(struct nm_encoder **ret_encoder, struct nm_error *err);
 void nm_encoder_free(struct nm_encoder *encoder);
 
-/* Appends whole, well-formed records.  0, NM_ENOMEM or NM_EFORMAT. */
+/* Appends whole, well-formed records. 0, NM_ENOMEM or NM_EFORMAT. */
 int nm_encoder_add(struct nm_encoder *encoder, const uint64_t *words, size_t count, struct nm_error *err);
 
 /* What has been added since the last nm_encoder_reset. */

@@ -52,7 +52,7 @@ static inline uint64_t chunk_check(const struct chunk_header *head)
 	return sum;
 }
 
-/* In reader.c.  A chunk's header and the bytes behind it, valid until the reader's next call. */
+/* In reader.c. A chunk's header and the bytes behind it, valid until the reader's next call. */
 int trace_raw(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct chunk_header *ret_head,
 	      const uint8_t **ret_bytes, struct nm_error *err);
 

@@ -130,7 +130,7 @@ static int read_for_consumer(struct nm_readahead *a, struct slot *s, struct nm_e
 	return status > 0 && s->piece.words ? copy_words(a, s, err) : status;
 }
 
-/* Called with the lock, which is released while it reads.  1 if it has read. */
+/* Called with the lock, which is released while it reads. 1 if it has read. */
 static int try_read(struct nm_readahead *a, int consumer)
 {
 	struct slot *s = &a->slots[a->head % SLOTS];

@@ -20,7 +20,7 @@
 #include "format.h"
 #include "peek.h"
 
-/* A chunk of CHUNK_WORDS takes some 32 MB unpacked.  More than this in one part is damage. */
+/* A chunk of CHUNK_WORDS takes some 32 MB unpacked. More than this in one part is damage. */
 #define PART_MAX (1u << 30)
 
 enum { HOLD_STEP = 1 << 20 }; /* so much more room is made for what a pipe has said will come */
@@ -306,7 +306,7 @@ int nm_trace_open(struct nm_trace **ret_trace, const char *path, struct nm_error
 
 /* ---- a pipe ---- */
 
-/* Holds `count` bytes more.  1 if they came, 0 if the pipe ended before, or a code. */
+/* Holds `count` bytes more. 1 if they came, 0 if the pipe ended before, or a code. */
 static int hold(struct nm_trace *t, uint64_t count, struct nm_error *err)
 {
 	while (count) {
@@ -325,7 +325,7 @@ static int hold(struct nm_trace *t, uint64_t count, struct nm_error *err)
 	return 1;
 }
 
-/* Holds the next chunk; 1 if there is one.  The index has to be the last. */
+/* Holds the next chunk; 1 if there is one. The index has to be the last. */
 static int hold_chunk(struct nm_trace *t, struct chunk_header *head, struct nm_error *err)
 {
 	const uint64_t at = t->size;

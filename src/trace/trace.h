@@ -51,7 +51,7 @@ int nm_trace_writer_info(struct nm_trace_writer *writer, const char *key, const 
 /* Writes what has been fed. */
 int nm_trace_writer_flush(struct nm_trace_writer *writer, struct nm_error *err);
 
-/* Writes the rest and the index.  nm_trace_writer_free without it leaves a trace with its tail missing. */
+/* Writes the rest and the index. nm_trace_writer_free without it leaves a trace with its tail missing. */
 int nm_trace_writer_close(struct nm_trace_writer *writer, struct nm_error *err);
 void nm_trace_writer_free(struct nm_trace_writer *writer);
 
@@ -89,7 +89,7 @@ struct nm_peeked_input;
 int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *peeked, const char *path,
 		  struct nm_error *err);
 
-/* Is it read as it comes, once?  Then nothing is known of what has not been walked over. */
+/* Is it read as it comes, once? Then nothing is known of what has not been walked over. */
 int nm_trace_is_piped(const struct nm_trace *trace);
 
 /* Why the trace ends before its end ("cut off after ... bytes"), or NULL. */

@@ -60,7 +60,7 @@ struct nm_wire_check {
 
 /* ---- Blocks ------------------------------------------------------------------------------ */
 
-/* Keeps a copy of the block.  0 or NM_ENOMEM. */
+/* Keeps a copy of the block. 0 or NM_ENOMEM. */
 static int keep_block(struct nm_wire_check *c, struct nm_wire_block_info b)
 {
 	size_t words = (size_t)b.def.accesses + b.def.exits;

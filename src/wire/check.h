@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.h - is a stream well-formed?  Enforces docs/format/wire.md and counts what is in the stream.
+ * check.h - is a stream well-formed? Enforces docs/format/wire.md and counts what is in the stream.
  *
  * Every end-to-end test runs its streams through this checker: a collector that passes may rely on
  * being understood, and a reader may rely on what it enforces.
@@ -35,17 +35,17 @@ struct nm_wire_check;
 
 int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err);
 
-/* Feeds whole records (a chunk).  0, or a negative code with the first fault and its word offset in the
+/* Feeds whole records (a chunk). 0, or a negative code with the first fault and its word offset in the
  * stream; the checker then stays as it is and only statistics and nm_wire_check_free make sense. */
 int nm_wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_t count,
 		       struct nm_error *err);
 
-/* A forked child starts with what its parent knew: its blocks, threads, heap and modules.  Every FORK
- * record that the parent's checker passes leaves a copy of that for the child.  1 and a checker for the
+/* A forked child starts with what its parent knew: its blocks, threads, heap and modules. Every FORK
+ * record that the parent's checker passes leaves a copy of that for the child. 1 and a checker for the
  * child's stream if that record has been fed, 0 if it is still to come (it can be asked for once). */
 int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal);
 
-/* The stream is over.  whole: it was closed by its producer, so its last record must be EXIT or EXEC. */
+/* The stream is over. whole: it was closed by its producer, so its last record must be EXIT or EXEC. */
 int nm_wire_check_finish(const struct nm_wire_check *check, int whole, struct nm_error *err);
 
 const struct nm_wire_stats *nm_wire_check_stats(const struct nm_wire_check *check);

@@ -2,7 +2,7 @@
  *
  * consumer.c - see consumer.h.
  *
- * The other side is another process, which may be killed, stopped or wrong at any instruction.  So
+ * The other side is another process, which may be killed, stopped or wrong at any instruction. So
  * every shared word is read once, with an atomic load, and checked before it is used; geometry is what we
  * chose ourselves, never what the ring says; nothing here waits for a producer except
  * on the doorbell, for at most TICK_MS at a time.
@@ -259,7 +259,7 @@ static void take_end(struct nm_consumer *c, struct ring *ring, struct nm_chunk *
 	nm_ring_done(c, ring);
 }
 
-/* 0: nothing to give now.  1: a chunk.  2: the end, and *ring is no more. */
+/* 0: nothing to give now. 1: a chunk. 2: the end, and *ring is no more. */
 static int take(struct nm_consumer *c, struct ring *ring, struct nm_chunk *ret)
 {
 	if (!ring->fault[0] && !ring->rest_taken) {

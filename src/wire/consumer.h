@@ -13,8 +13,8 @@
  *     }
  *     nm_consumer_free(consumer);
  *
- * Every ring gives its chunks in order, then exactly one NM_CHUNK_END that says how it ended.  Rings
- * are served in turn.  A consumer belongs to one thread.
+ * Every ring gives its chunks in order, then exactly one NM_CHUNK_END that says how it ended. Rings
+ * are served in turn. A consumer belongs to one thread.
  */
 #ifndef NM_WIRE_CONSUMER_H
 #define NM_WIRE_CONSUMER_H
@@ -39,7 +39,7 @@ struct nm_chunk {
 	enum nm_chunk_kind kind;
 	uint32_t ring, pid;
 
-	/* NM_CHUNK_DATA: whole records.  The words are the consumer's until the chunk is released. */
+	/* NM_CHUNK_DATA: whole records. The words are the consumer's until the chunk is released. */
 	const uint64_t *words;
 	size_t count;
 
@@ -61,11 +61,11 @@ int nm_consumer_new(struct nm_consumer **ret, uint32_t chunk_words, uint32_t chu
 int nm_consumer_fd(const struct nm_consumer *consumer);
 
 /* 1 and the next chunk of any ring; 0 when timeout_ms (-1: never) has passed or a signal came; or a
- * negative code.  Chunks may be held while others are asked for. */
+ * negative code. Chunks may be held while others are asked for. */
 int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chunk *ret,
 		     struct nm_error *err);
 
-/* Gives the chunk's room back to its producer.  Chunks of one ring are released in the order given. */
+/* Gives the chunk's room back to its producer. Chunks of one ring are released in the order given. */
 void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
 
 /* Rings that have not ended, and rings that were announced lately and are not there yet. */

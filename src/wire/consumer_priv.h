@@ -59,7 +59,7 @@ static inline void set(uint32_t *word, uint32_t value) { __atomic_store_n(word, 
 
 static inline void wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 
-/* Maps what producers have announced.  0 or a code. */
+/* Maps what producers have announced. 0 or a code. */
 int nm_rings_find(struct nm_consumer *consumer, struct nm_error *err);
 
 /* Marks the rings whose producers have died, if the last look was not just now. */

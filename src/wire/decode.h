@@ -12,9 +12,9 @@
  *                             return code;
  *                     ...
  *
- * Nothing is copied: strings and tables point into the words, which must outlive the struct.  Every
+ * Nothing is copied: strings and tables point into the words, which must outlive the struct. Every
  * decoder has checked its record completely before it fills the struct (length, strings, indices,
- * ranges that wrap), so its user needs no checks for the safety of memory.  What a record means beside
+ * ranges that wrap), so its user needs no checks for the safety of memory. What a record means beside
  * its neighbours (is the block defined, is the thread known) is the business of check.h.
  *
  * The words must not change while they are read: what lies in a ring is the consumer's alone until
@@ -144,7 +144,7 @@ struct nm_wire_clock { uint64_t references; };
 struct nm_wire_place { uint64_t pc; uint32_t line; const char *function, *file; };
 /* clang-format on */
 
-/* 0, or NM_EFORMAT with *ret left alone.  r->kind must be the kind that the struct is for. */
+/* 0, or NM_EFORMAT with *ret left alone. r->kind must be the kind that the struct is for. */
 #define NM_WIRE_DECODER(record)                                                                     \
 	int nm_wire_##record##_decode(const struct nm_wire_record *r, struct nm_wire_##record *ret, \
 				      struct nm_error *err)

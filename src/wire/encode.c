@@ -2,7 +2,7 @@
  *
  * encode.c - see encode.h.
  *
- * A record is a header, some words and at most a few strings.  append() reserves the room of the whole
+ * A record is a header, some words and at most a few strings. append() reserves the room of the whole
  * record first, so that nothing can fail halfway.
  */
 #include "encode.h"

@@ -2,7 +2,7 @@
  *
  * encode.h - writing the wire into memory: one function per record kind, over the structs of decode.h.
  *
- * For importers, loop nests and tests, which have a libc and no hurry.  Collectors that live inside a
+ * For importers, loop nests and tests, which have a libc and no hurry. Collectors that live inside a
  * program write with the inline functions of nearmiss/wire.h alone.
  *
  * Every function appends one whole record and returns 0, or NM_ENOMEM, or NM_EINVAL if the record is

@@ -3,7 +3,7 @@
  * rings.c - finds the rings that producers announce, notices dead producers, and frees slots.
  *
  * A dead producer is noticed through a pidfd: kill(pid, 0) would take a zombie for alive, and reads of
- * /proc cost more.  kill() remains the fall-back where pidfd_open is forbidden.
+ * /proc cost more. kill() remains the fall-back where pidfd_open is forbidden.
  *
  * A slot is freed only when no process writes to it any more: the ring was closed, or its process is dead or
  * has replaced its image. A process that was never seen alive may live in another pid namespace, and keeps

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""complete.py - are all cases of all test files listed in meson.build?  Arguments: FILE.CASE as listed."""
+"""complete.py - are all cases of all test files listed in meson.build? Arguments: FILE.CASE as listed."""
 
 import glob
 import os

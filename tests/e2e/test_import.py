@@ -132,7 +132,7 @@ def case_formats_agree():
 
 
 # What drcachesim (DynamoRIO 76bfa29a3 of January 2024) counts of its own trace walk.drmemtrace: L1i, L1d, LL; policy; misses
-# of each, and compulsory ones.  Lines have 64 bytes, there is one core and no prefetcher.
+# of each, and compulsory ones. Lines have 64 bytes, there is one core and no prefetcher.
 DRCACHESIM = (
     (("1K,2", "1K,2", "8K,4"), "lru", (4, 85, 38), (4, 34, 38)),
     (("1K,2", "1K,2", "8K,4"), "fifo", (4, 86, 38), (4, 34, 38)),
@@ -142,7 +142,7 @@ DRCACHESIM = (
     (("512,8", "1K,4", "4K,16"), "fifo", (4, 61, 38), (4, 34, 38)))
 
 # What Dinero IV, version 7, counts of the first level of walk.din: compulsory, capacity and conflict misses, bytes from memory
-# and to it, where it writes back in the end what is dirty.  Under FIFO it classes by a fully associative FIFO, and nearmiss
+# and to it, where it writes back in the end what is dirty. Under FIFO it classes by a fully associative FIFO, and nearmiss
 # by LRU.
 DINERO = (
     ("1K,2", "lru", (34, 19, 32), 5440, 1664),

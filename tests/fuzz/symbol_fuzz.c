@@ -2,8 +2,8 @@
  *
  * symbol_fuzz.c - libFuzzer over damaged ELF files.
  *
- * The input is an ELF file (or the ruins of one).  It is put into a memory file and asked everything, at
- * addresses spread over its extent.  The answers have to keep the promises of symbol.h: ranges contain
+ * The input is an ELF file (or the ruins of one). It is put into a memory file and asked everything, at
+ * addresses spread over its extent. The answers have to keep the promises of symbol.h: ranges contain
  * what was asked for, names are there.
  *
  * Bytes are overwritten, never inserted or removed: a file whose sections are shifted says little.

@@ -2,7 +2,7 @@
  *
  * wire_fuzz.c - libFuzzer over the walker, the decoders and the checker.
  *
- * The input is a stream as it lies in a file.  It is fed in two halves, so that records are cut at
+ * The input is a stream as it lies in a file. It is fed in two halves, so that records are cut at
  * chunk borders too; its second half also goes to the checker of a child, if the first half forked one.
  * The checker's own figures are held against the input: what it counts must be there.
  *

@@ -2,7 +2,7 @@
  *
  * accesses.c - every kind of memory access that x86-64 code makes, on data whose counts are known:
  * compare-and-swap, locked addition, exchange, string moves, 16-byte vectors, x87, and an
- * access that spans two lines.  Each of the N rounds of a loop makes one of them.
+ * access that spans two lines. Each of the N rounds of a loop makes one of them.
  */
 #include <stdint.h>
 #include <stdio.h>

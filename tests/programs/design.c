@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * design.c - a plug-in that is what a level is without one: sets by modulo, LRU.  FAULT breaks its promises.
+ * design.c - a plug-in that is what a level is without one: sets by modulo, LRU. FAULT breaks its promises.
  */
 #include <nearmiss/plugin.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * list.c - a linked list whose nodes come through two layers of allocation wrappers.
  *
  * 20,000 nodes of 64 bytes are walked eight times: 1.28 MB of nodes plus malloc's headers pass through a
- * first level of 32 KiB, so every node misses in every walk.  The bucket must bear the name of the caller
+ * first level of 32 KiB, so every node misses in every walk. The bucket must bear the name of the caller
  * that matters, make_node, and not those of xmalloc and xnew, which only forward.
  */
 #include <stdio.h>

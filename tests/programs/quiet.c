@@ -5,7 +5,7 @@
  * leaps out.
  *
  * 200 numbers of 64 bytes are made by make_number through keep, which forwards malloc's block after 1,000 turns of a
- * loop in registers.  With an argument the program never ends: after 20 million turns it says "ready" and goes on.
+ * loop in registers. With an argument the program never ends: after 20 million turns it says "ready" and goes on.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ enum { NUMBERS = 200, TURNS = 1000, LONG = 100000, READY = 20000000, BYTES = 64 
 static sigjmp_buf escape;
 static volatile int leaps;
 
-/* All of it is in registers.  A turn has five instructions. */
+/* All of it is in registers. A turn has five instructions. */
 static inline __attribute__((always_inline)) unsigned long turn(unsigned long x, unsigned long turns)
 {
 	for (unsigned long i = 0; i < turns; i++) {

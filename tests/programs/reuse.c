@@ -65,7 +65,7 @@ static __attribute__((noinline)) void unblocked(row *a, row *b)
 			a[i][j] += b[i][j] * b[j][i]; /* @unblocked */
 }
 
-/* The same beside a variable on the stack.  Its value is used, because Valgrind drops loads in vain. */
+/* The same beside a variable on the stack. Its value is used, because Valgrind drops loads in vain. */
 static __attribute__((noinline)) long placed(row *a, row *b, const volatile int *stack)
 {
 	long sum = 0;

@@ -2,9 +2,9 @@
  *
  * variables.c - one array of every storage class, each walked once with a stride of a line.
  *
- * Each array has LINES lines of 64 bytes and is aligned to a line.  A walk reads one integer of every
+ * Each array has LINES lines of 64 bytes and is aligned to a line. A walk reads one integer of every
  * line: 2048 misses for each array (and 2048 loads), 128 KiB each, so nothing is left in a first level
- * of 32 KiB when the next walk starts.  The stack array is written, which makes write misses instead.
+ * of 32 KiB when the next walk starts. The stack array is written, which makes write misses instead.
  */
 #include <stdio.h>
 

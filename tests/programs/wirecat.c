@@ -6,13 +6,13 @@
  *
  * Starts the command with the number of the descriptor of its shared memory in place of every @FD@ in its
  * arguments, feeds each ring to a checker of its own, and when all is over prints the statistics of each
- * process (to FILE if given, since the command writes to the same standard output).  With --discard it
+ * process (to FILE if given, since the command writes to the same standard output). With --discard it
  * only takes the words from the rings: what remains is the cost of the collector.
  *
  * Exit status: 0, or 1 if a stream was ill-formed (the fault is printed), 2 for wrong usage or failure of
- * our own, 127 if the command cannot be started.  The command's own end is printed, not passed on.
+ * our own, 127 if the command cannot be started. The command's own end is printed, not passed on.
  *
- * The stream of a forked child is checked against what its parent's stream knew at the fork.  Until
+ * The stream of a forked child is checked against what its parent's stream knew at the fork. Until
  * that record of the parent has come the child's chunks are held, and its ring may fill meanwhile.
  */
 #include <errno.h>

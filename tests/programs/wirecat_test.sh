@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# wirecat_test.sh - does wirecat see what a collector does?  Arguments: wirecat, sample_collector.
+# wirecat_test.sh - does wirecat see what a collector does? Arguments: wirecat, sample_collector.
 # Each case names what the collector does, wirecat's exit status, and lines that its output must hold.
 wirecat=$1
 collector=$2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample.c - see sample.h.  The figures obey the counting rules (cold + capacity + conflict = loads,
+ * sample.c - see sample.h. The figures obey the counting rules (cold + capacity + conflict = loads,
  * evictions <= loads), so that the samples pass the same laws as recorded profiles.
  */
 #include "sample.h"
@@ -83,7 +83,7 @@ static struct nm_eviction solver_evictions2[] = {{1, 1, 29000, 0}, {1, 0, 4000, 
 static struct nm_result_strides solver_patterns[] = {
     {1, 100, {{4096, 60}, {8, 30}}}, {0, 10, {{0, 3}, {-8, 3}, {8, 3}}}, {2, 50, {{8, 40}}}};
 
-/* Of the buckets's nodes.  Attribution keys 3 and 4 are one place, of which 6 has the object too; no field
+/* Of the buckets's nodes. Attribution keys 3 and 4 are one place, of which 6 has the object too; no field
  * of 6 was sampled. */
 static struct nm_result_field solver_fields[] = {{1, "struct node", 64, "key", 0, 8, 900, 900},
 						 {1, "struct node", 64, "place.x", 8, 8, 900, 300},

@@ -9,7 +9,7 @@
 
 enum { NM_SAMPLES = 3 };
 
-/* The results: "solver" with two threads and long C++ names, then "cc1" twice.  Static storage. */
+/* The results: "solver" with two threads and long C++ names, then "cc1" twice. Static storage. */
 const struct nm_result *nm_sample(unsigned i);
 
 /* Results in which instructions are told apart: "walk" and its child, which runs other code at one

@@ -102,7 +102,7 @@ int ring_producer_open(struct ring_producer *p, int fd)
 	return 0;
 }
 
-/* The consumer holds a lock while it lives.  Asked so, it is seen in the consumer's own process, too. */
+/* The consumer holds a lock while it lives. Asked so, it is seen in the consumer's own process, too. */
 static int consumer_has_gone(const struct ring_producer *p)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

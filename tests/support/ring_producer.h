@@ -21,14 +21,14 @@ struct ring_producer {
 	int patience;    /* s: after which it looks whether the consumer has gone */
 };
 
-/* fd: the consumer's file.  0, or -1 with errno. */
+/* fd: the consumer's file. 0, or -1 with errno. */
 int ring_producer_open(struct ring_producer *p, int fd);
 
 /* The two halves of it: the ring has a number, and then can be found. */
 int ring_producer_take(struct ring_producer *p, int fd);
 void ring_producer_announce(struct ring_producer *p);
 
-/* Appends whole records, at most a chunk of them; publishes the chunk first if they do not fit.  1 if
+/* Appends whole records, at most a chunk of them; publishes the chunk first if they do not fit. 1 if
  * the consumer has gone and the words were thrown away. */
 int ring_producer_write(struct ring_producer *p, const uint64_t *words, size_t count);
 

@@ -5,8 +5,8 @@
  *
  *     sample_collector FD good|bad|fork|lonely|killed
  *
- * bad: with a block that was not defined.  fork: with a child that relies on its parent's definitions and
- * is heard before its parent tells of it.  lonely: with such a child of which the parent never tells.
+ * bad: with a block that was not defined. fork: with a child that relies on its parent's definitions and
+ * is heard before its parent tells of it. lonely: with such a child of which the parent never tells.
  * killed: ends by SIGKILL, with the stream unpublished.
  */
 #include <signal.h>

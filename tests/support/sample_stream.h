@@ -31,7 +31,7 @@ static inline uint64_t sample_exit(unsigned accesses, unsigned instructions)
 	return accesses | (uint64_t)instructions << 16;
 }
 
-/* The four definitions, and the records before and around them.  All return 0 or a negative code. */
+/* The four definitions, and the records before and around them. All return 0 or a negative code. */
 int sample_define_blocks(struct nm_wire_words *to);
 int sample_start(struct nm_wire_words *to); /* PROCESS, MAP, MODULE, the first thread running */
 int sample_stream(struct nm_wire_words *to);

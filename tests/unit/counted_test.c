@@ -7,7 +7,7 @@
  * Between any two blocks with accesses such code may run: of other functions, as if jumped to, for one
  * instruction or far more than an allocation wrapper may take; at the end of the allocator, on the way into
  * and out of wrappers; before and behind what is not measured; around handlers of signals on both stacks,
- * which return by a system call (that is in both streams) or leap out.  The code is this program's own,
+ * which return by a system call (that is in both streams) or leap out. The code is this program's own,
  * which has names.
  */
 #include <setjmp.h>

@@ -66,7 +66,7 @@ static struct nm_touch look_back(const struct stream *s, size_t at, uint64_t lim
 	return t;
 }
 
-/* Touches of the line touched last yield nothing.  Returns how many others there were. */
+/* Touches of the line touched last yield nothing. Returns how many others there were. */
 static size_t compare(const struct stream *s, uint64_t limit)
 {
 	struct nm_stack *stack = nm_stack_new(limit);

@@ -334,7 +334,7 @@ static void test_shards(void **state)
 	compare_shards(&nm_estimator_shards_size, 1, 0.01);
 }
 
-/* No sample: nothing is known.  One: next to nothing. */
+/* No sample: nothing is known. One: next to nothing. */
 static void test_few(void **state)
 {
 	(void)state;

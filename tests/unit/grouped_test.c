@@ -6,7 +6,7 @@
  *
  * Groups reach over the ends of frames, stacks, heap blocks that lie side by side and come and go, mappings,
  * named ranges and variables; they end with calls and returns, stand before side exits, and are copied and
- * cleared by functions that do so for an allocator.  The code is this program's own, which has names. 
+ * cleared by functions that do so for an allocator. The code is this program's own, which has names. 
  * Attribution keys are compared by what they are called, since the order in which they are found may differ.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * metrics_test.c - the catalogue of metrics: each name once, the counts of counts.def among them, and
- * docs/format/metrics.md as the catalogue says.  NM_WRITE_METRICS=FILE writes the page's table.
+ * docs/format/metrics.md as the catalogue says. NM_WRITE_METRICS=FILE writes the page's table.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,7 +23,7 @@
 
 enum { REFS = 12000, ATTRS = TWIN_ATTRS };
 
-/* Streams.  Each makes reference i. */
+/* Streams. Each makes reference i. */
 static uint64_t uniform(unsigned i, uint64_t size) { return (void)i, rng() % (3 * size); }
 static uint64_t strided(unsigned i, uint64_t size) { return (uint64_t)i * 40 % (size * 4); }
 static uint64_t loop(unsigned i, uint64_t size) { return (uint64_t)i * 16 % (size + size / 8 + 64); }
@@ -502,7 +502,7 @@ static void test_bad_requests(void **state)
 	assert_null(h);
 }
 
-/* Published figures.  A program is run on one hierarchy, reference by reference. */
+/* Published figures. A program is run on one hierarchy, reference by reference. */
 struct program {
 	struct nm_hierarchy *h;
 	struct nm_ref refs[NM_BATCH];

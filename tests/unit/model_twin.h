@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * model_twin.h - the counting rules written down as plainly as possible, for comparison: bytes used are an
- * array of flags, everything is found by looking at everything.  Policies and indexes are in
+ * array of flags, everything is found by looking at everything. Policies and indexes are in
  * model_twin_policy.h, prefetchers in model_twin_prefetch.h.
  */
 #ifndef NM_MODEL_TWIN_H
@@ -593,7 +593,7 @@ static inline void twin_pass(struct twin *t, unsigned level, uint64_t address, u
 		twin_ref(t, t->levels[level].next, &r);
 }
 
-/* Touches one line; with bytes > 0 by the program itself.  1 if it missed. */
+/* Touches one line; with bytes > 0 by the program itself. 1 if it missed. */
 static inline int twin_touch(struct twin *t, unsigned level, uint64_t address, uint32_t attr, int kind,
 			     unsigned bytes, unsigned weight)
 {

@@ -73,7 +73,7 @@ static void see_block(struct stream *s, const struct nm_wire_record *run,
 	}
 }
 
-/* Runs a nest; every reference that the checked stream holds, in order.  To be freed by done(). */
+/* Runs a nest; every reference that the checked stream holds, in order. To be freed by done(). */
 static int run(struct stream *s, struct nm_nest *nest, struct nm_error *err)
 {
 	const char *argv[] = {"test.nest", NULL};

@@ -41,7 +41,7 @@ static struct nm_command command = {
 
 static char message[1000]; /* what the last parse said on stderr */
 
-/* Parses words (blank-separated).  Returns what nm_options_parse does. */
+/* Parses words (blank-separated). Returns what nm_options_parse does. */
 static int parse(const char *line, struct mine *mine, struct nm_operands *operands, int *status)
 {
 	static char words[400], *argv[64];

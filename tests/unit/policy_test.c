@@ -240,7 +240,7 @@ static void test_index(void **state)
 	assert_int_equal(run("L1=0,16,64,sets=64,index=slices,slices=8", lines), 40);
 }
 
-/* What a level holds; `lines` has room for all.  Of an exclusive level, without what it has lent. */
+/* What a level holds; `lines` has room for all. Of an exclusive level, without what it has lent. */
 static size_t held(const struct nm_cache *c, uint64_t *lines)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * prefetch_test.c - prefetchers on walks whose counts are known, machines with and without them in one run,
- * and the table of strides by instruction.  model_test.c compares them with their twins.
+ * and the table of strides by instruction. model_test.c compares them with their twins.
  */
 #include <setjmp.h>
 #include <stdarg.h>

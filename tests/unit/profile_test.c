@@ -38,7 +38,7 @@ static int leave(void **state)
 	return chdir("/") || system(command);
 }
 
-/* All rows of a query as "a|b\nc|d\n"; malloc'ed.  Fails the test if the query fails. */
+/* All rows of a query as "a|b\nc|d\n"; malloc'ed. Fails the test if the query fails. */
 static char *ask(struct nm_profile *profile, const char *sql)
 {
 	struct nm_rows *rows;
@@ -257,7 +257,7 @@ static void test_fields(void **state)
 }
 
 /* Attribution keys that agree in all but the thread are added up, and those of one object where objects were
- * asked for.  What is no level is memory. */
+ * asked for. What is no level is memory. */
 static void test_events(void **state)
 {
 	const struct nm_event_query by_object = {.mode = NM_QUERY_SETS, .by_attr = 1, .of_objects = 1};

@@ -25,7 +25,7 @@ struct list {
 	int seen[LINES];
 };
 
-/* Touches a line.  Its class as if it had to be loaded. */
+/* Touches a line. Its class as if it had to be loaded. */
 static int list_touch(struct list *l, uint64_t line)
 {
 	unsigned at = 0;

@@ -3,7 +3,7 @@
  * symbol_test.c - names, types, lines and inlined calls of programs in tests/programs, compiled by gcc,
  * clang, g++ and gfortran in several forms (DWARF 4 and 5, split, linked, stripped, static).
  *
- * Addresses are not written down: the tests walk over the module and look for names.  Positions are
+ * Addresses are not written down: the tests walk over the module and look for names. Positions are
  * compared with those of addr2line, an outside sampler over the same files, at every address of
  * the functions of interest.
  */
@@ -102,7 +102,7 @@ static int find_function(struct nm_module *module, const char *name, struct nm_f
 	return 0;
 }
 
-/* One variable that must be there.  type NULL: not compared. */
+/* One variable that must be there. type NULL: not compared. */
 struct expected {
 	const char *name, *type;
 	enum nm_variable_kind kind;

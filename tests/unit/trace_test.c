@@ -175,7 +175,7 @@ static void read_damaged(struct nm_decoder *d, const struct nm_bytes *parts, uin
 	nm_vec_free(&piece);
 }
 
-/* Parts that no checksum has guarded: a few bytes changed, or the end missing.  For sanitizers. */
+/* Parts that no checksum has guarded: a few bytes changed, or the end missing. For sanitizers. */
 static void test_damaged_parts(void **state)
 {
 	struct nm_wire_words words = {0};

@@ -36,7 +36,7 @@ int nm_engine_append(struct nm_engine *engine, struct nm_ref ref, uint32_t acces
 
 enum { NM_SYNCS = 2 * NM_BATCH };
 
-/* Where the machine has several cores: merges what the program's threads do.  0 or NM_ENOMEM. */
+/* Where the machine has several cores: merges what the program's threads do. 0 or NM_ENOMEM. */
 int nm_engine_interleave(struct nm_engine *engine);
 
 /* Submits the batch to the passes, or has it merged, with all its attribution keys found; and what was held

@@ -2,15 +2,15 @@
  *
  * decoded_block.h - what the engine does for one execution of a block by one thread.
  *
- * A decoded block is made from the block's definition at its first execution by the thread.  Each access
+ * A decoded block is made from the block's definition at its first execution by the thread. Each access
  * carries an inline cache, its *entry*: it serves either the running function's stack frame or the range of
  * an object that it keeps, and knows the attribution key that this gives, so that an access that stays there
- * costs a compare.  Accesses stand in groups of NM_ENTRIES, each of their figures in an array of its own, so
- * that one vector instruction compares a whole group (inline_cache.h).  What else is known of an access is
+ * costs a compare. Accesses stand in groups of NM_ENTRIES, each of their figures in an array of its own, so
+ * that one vector instruction compares a whole group (inline_cache.h). What else is known of an access is
  * its access site, in one list of the engine.
  *
  * Accesses at constant distances, which have one address word, are one entry and become one reference
- * (coalesced.h).  Where each has to go by itself (single_step.c), each has an entry of its own too.
+ * (coalesced.h). Where each has to go by itself (single_step.c), each has an entry of its own too.
  *
  * Dropped: entries that keep a range and a frame at a time, and count: five figures instead of three. 
  * Paths, the words of some blocks as a whole, compared with what followed last time: 14 words each on perl,
@@ -34,7 +34,7 @@ enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 #define NM_LOW_OF_FRAME 0
 #define NM_NO_LENGTH NM_BIAS
 
-/* Hot.  A word is what stands behind the address in a struct nm_ref: attribution key, size, kind, weight. */
+/* Hot. A word is what stands behind the address in a struct nm_ref: attribution key, size, kind, weight. */
 struct nm_cache_entries {
 	uint64_t low[NM_ENTRIES]; /* the kept range is [low, low + length); or NM_LOW_OF_FRAME */
 	/* Less the bytes of a group but one; in the frame (inline_cache.h) NM_SPARE less these. */

@@ -40,7 +40,7 @@ struct nm_decoder {
 	struct nm_arena arena;                             /* decoded blocks */
 };
 
-/* A store that keeps `older`, which may be NULL, alive.  NULL: out of memory. */
+/* A store that keeps `older`, which may be NULL, alive. NULL: out of memory. */
 struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *older);
 void nm_definition_store_release(struct nm_definition_store *store);
 
@@ -50,7 +50,7 @@ int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, s
 /* What the function at pc, in mapping m or none, is called; of nameless code, the module. */
 const char *nm_engine_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless);
 
-/* Makes the running thread's decoded block of a block.  NULL: *err says why. */
+/* Makes the running thread's decoded block of a block. NULL: *err says why. */
 struct nm_decoded_block *nm_engine_decode_block(struct nm_engine *engine, uint32_t id, struct nm_error *err);
 
 #endif

@@ -35,7 +35,7 @@ static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_
 /* A header's block as an index of decoded blocks; beyond all of them for other records. */
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
-/* How copies of the loop differ.  sampled: it notes which access made a reference (bursts.h).  tight: the
+/* How copies of the loop differ. sampled: it notes which access made a reference (bursts.h). tight: the
  * batch may become full within the window, or what lies behind a group's addresses may not be read, or there
  * is no header at the window's end. */
 struct manner {
@@ -117,7 +117,7 @@ static __attribute__((noinline)) int change_frame(struct nm_engine *e, const str
 	return nm_engine_change_frame(e, decoded, last + decoded->frame);
 }
 
-/* A whole execution of a block, for whose n references there is room.  0 or NM_ENOMEM. */
+/* A whole execution of a block, for whose n references there is room. 0 or NM_ENOMEM. */
 ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_block *decoded,
 		   const uint64_t *header, size_t n, struct manner manner)
 {
@@ -141,7 +141,7 @@ ALWAYS int is_apart(const struct nm_engine *e, const struct nm_decoded_block *de
 	return decoded->more && e->builder.bursts.sampling;
 }
 
-/* A block of n addresses for which something is to be done by single steps.  1: it is none.  What it did is
+/* A block of n addresses for which something is to be done by single steps. 1: it is none. What it did is
  * in the engine. */
 static __attribute__((noinline)) int execute_other(struct nm_engine *e, const struct nm_ref *out,
 						   const uint64_t *header, size_t n, struct nm_error *err)
@@ -163,8 +163,8 @@ ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
 	       (manner.tight || e->builder.count + n <= NM_BATCH);
 }
 
-/* Executes the blocks that start in a window and end there or, the last of all, with it.  heads: where words
- * are headers, with that at the end if it is within.  Returns the number of words. */
+/* Executes the blocks that start in a window and end there or, the last of all, with it. heads: where words
+ * are headers, with that at the end if it is within. Returns the number of words. */
 ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {

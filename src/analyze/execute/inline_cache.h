@@ -4,8 +4,8 @@
  * with the vectors that this copy of execute.c may use; and where the records of a run of blocks begin.
  *
  * An entry serves addresses in the running function's own frame, or else those in the range that it keeps. 
- * All entries are compared at once.  One whose address lies elsewhere is an open one: its reference waits
- * for its attribution key (resolve.c).  References are written for all entries, also those behind the block's
+ * All entries are compared at once. One whose address lies elsewhere is an open one: its reference waits
+ * for its attribution key (resolve.c). References are written for all entries, also those behind the block's
  * last access: there is room for them, and the next block writes over them.
  *
  * Figures of entries are chosen so that few instructions compare them: with 2^63 added, since vectors
@@ -31,7 +31,7 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* The running stack: [low, low + length), of which the running function owns [low, low + own).  In figures
+/* The running stack: [low, low + length), of which the running function owns [low, low + own). In figures
  * of entries: own is span + NM_SPARE and begins at base. */
 struct nm_stack_window {
 	uint64_t low, length, own;
@@ -43,7 +43,7 @@ enum {
 	NM_BELOW = NM_COALESCED_SPAN      /* bytes below a stack from which a group may reach into it */
 };
 
-/* The running function's frame ends at `end`.  One of less than NM_SPARE bytes, which is the end of a stack,
+/* The running function's frame ends at `end`. One of less than NM_SPARE bytes, which is the end of a stack,
  * is served by no entry. */
 ALWAYS void nm_stack_window_own(struct nm_stack_window *r, uint64_t end)
 {
@@ -63,7 +63,7 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8
 		   offsetof(struct nm_ref, weight) == 15 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "a reference is its address and one more word");
 
-/* One entry.  Returns whether it is open. */
+/* One entry. Returns whether it is open. */
 ALWAYS int nm_look_up_one(const struct nm_cache_entries *l, unsigned entry, uint64_t address,
 			  const struct nm_stack_window *window, struct nm_ref *out)
 {
@@ -76,7 +76,7 @@ ALWAYS int nm_look_up_one(const struct nm_cache_entries *l, unsigned entry, uint
 	return (int64_t)(address - base) >= (int64_t)length;
 }
 
-/* The plain copy, and the twin of the others.  Returns which of n entries are open, as bits. */
+/* The plain copy, and the twin of the others. Returns which of n entries are open, as bits. */
 ALWAYS unsigned nm_look_up_plain(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n,
 				 const struct nm_stack_window *window, struct nm_ref *out)
 {

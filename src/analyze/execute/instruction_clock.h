@@ -43,7 +43,7 @@ static inline void nm_instruction_clock_submit(struct nm_instruction_clock *cloc
 	clock->filling = (clock->filling + 1) % NM_INSTRUCTION_CLOCK_LISTS;
 }
 
-/* The passes': the counts of the next batch, an entry per reference.  Once per batch. */
+/* The passes': the counts of the next batch, an entry per reference. Once per batch. */
 static inline const uint64_t *nm_instruction_clock_read(struct nm_instruction_clock *clock)
 {
 	const uint64_t *list = clock->lists[clock->reading];

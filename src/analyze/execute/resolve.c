@@ -280,7 +280,7 @@ static void leave_stacks_out(const struct nm_engine *e, uint64_t address, struct
 	}
 }
 
-/* The object at an address that is not in the running function's frame.  decoded block: of the block; may be
+/* The object at an address that is not in the running function's frame. decoded block: of the block; may be
  * NULL unless its function copies or clears memory. */
 static int find_object(struct nm_engine *e, const struct nm_decoded_block *decoded, uint64_t address,
 		       struct nm_location *location)

@@ -49,11 +49,11 @@ struct nm_resolver {
 	struct nm_recent_attr *coalesced_recent; /* before it, by hash */
 };
 
-/* The attribution key of one reference that its entry does not know, counted.  0: out of memory. */
+/* The attribution key of one reference that its entry does not know, counted. 0: out of memory. */
 uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_decoded_block *decoded,
 			   uint32_t access_site, uint64_t address);
 
-/* The object at an address outside of the running function's frame, as of now.  0 or NM_ENOMEM. */
+/* The object at an address outside of the running function's frame, as of now. 0 or NM_ENOMEM. */
 int nm_engine_object_at(struct nm_engine *engine, uint64_t address, uint32_t *ret_object);
 
 /* Resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not serve;
@@ -69,7 +69,7 @@ void nm_engine_forget_mapped_ranges(struct nm_engine *engine);
 void nm_engine_forget_released_blocks(struct nm_engine *engine);
 void nm_engine_forget_ranges(struct nm_engine *engine);
 
-/* The attribution key of an access site in an object.  0: out of memory. */
+/* The attribution key of an access site in an object. 0: out of memory. */
 uint32_t nm_engine_attribute(struct nm_engine *engine, uint32_t access_site, uint32_t object);
 
 /* The number of a coalesced access whose members are all in one object; are each in its own. 0: out of

@@ -3,7 +3,7 @@
  * single_step.c - blocks whose accesses are looked at one by one, and what is done for one reference at a
  * time: left through a side exit, with prefetches (no references) or guarded accesses (address 0: not
  * executed), with instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h),
- * in handlers of signals (signals.h).  Also calls and returns that leave the running stack.
+ * in handlers of signals (signals.h). Also calls and returns that leave the running stack.
  */
 #include "engine_priv.h"
 

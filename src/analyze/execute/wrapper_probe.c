@@ -3,8 +3,8 @@
  * wrapper_probe.c - follows an allocation until its block is used, for the evidence on who forwards
  * (contexts.h).
  *
- * A function that forwards returns before.  One that was inlined does not return: for it is noted where
- * control stood, in the function that called the allocator, when the watch ended.  Whether that is still
+ * A function that forwards returns before. One that was inlined does not return: for it is noted where
+ * control stood, in the function that called the allocator, when the watch ended. Whether that is still
  * within the inlined function is asked when names are made (names.c), not in the run.
  */
 #include "engine_priv.h"

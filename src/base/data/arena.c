@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.c - see arena.h.  Blocks of 64 KB, larger ones for larger requests.
+ * arena.c - see arena.h. Blocks of 64 KB, larger ones for larger requests.
  */
 #include "arena.h"
 

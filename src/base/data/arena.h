@@ -2,7 +2,7 @@
  *
  * arena.h - memory that is freed all at once, and strings that are stored once.
  *
- * An arena serves one lifetime (a run, a pass, a request).  Interned strings live in an arena of the
+ * An arena serves one lifetime (a run, a pass, a request). Interned strings live in an arena of the
  * pool: equal texts have equal addresses, so they are compared by pointer.
  */
 #ifndef NM_ARENA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * map.h - hash map from a 64-bit key to a 64-bit value: open addressing, linear probing, at most half
- * full, deletion by shifting back (no tombstones).  Every key is allowed.
+ * full, deletion by shifting back (no tombstones). Every key is allowed.
  */
 #ifndef NM_MAP_H
 #define NM_MAP_H
@@ -26,17 +26,17 @@ static inline uint64_t nm_mix64(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* The value of key, or `absent`.  {0} is an empty map.  Values must be below UINT64_MAX. */
+/* The value of key, or `absent`.  {0} is an empty map. Values must be below UINT64_MAX. */
 uint64_t nm_map_get(const struct nm_map *map, uint64_t key, uint64_t absent);
 
-/* Sets or replaces.  0 or NM_ENOMEM. */
+/* Sets or replaces. 0 or NM_ENOMEM. */
 int nm_map_put(struct nm_map *map, uint64_t key, uint64_t value);
 
 /* 1 if it was there. */
 int nm_map_remove(struct nm_map *map, uint64_t key);
 void nm_map_done(struct nm_map *map);
 
-/* Makes *ret_map, which is overwritten, an independent copy.  0 or NM_ENOMEM. */
+/* Makes *ret_map, which is overwritten, an independent copy. 0 or NM_ENOMEM. */
 int nm_map_copy(struct nm_map *ret_map, const struct nm_map *map);
 
 /* Walks all entries: for (i = 0; nm_map_next(map, &i, &key, &value); ) in no useful order. */

@@ -12,7 +12,7 @@ struct nm_keyed {
 	uint64_t key, value;
 };
 
-/* By key; where keys are equal, as they stood.  Takes memory for as many.  0 or NM_ENOMEM. */
+/* By key; where keys are equal, as they stood. Takes memory for as many. 0 or NM_ENOMEM. */
 int nm_sort_by_key(struct nm_keyed *list, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vector.c - see vector.h.  Room doubles, so a push costs O(1) on average.
+ * vector.c - see vector.h. Room doubles, so a push costs O(1) on average.
  */
 #include "vector.h"
 

@@ -19,16 +19,16 @@
 		size_t count, room; \
 	}
 
-/* Makes room for `more` further elements.  0 or NM_ENOMEM. */
+/* Makes room for `more` further elements. 0 or NM_ENOMEM. */
 #define nm_vec_reserve(v, more)           \
 	((v)->room - (v)->count >= (more) \
 	     ? 0                          \
 	     : nm_vec_grow((void **)&(v)->at, &(v)->room, (v)->count, (more), sizeof *(v)->at))
 
-/* Appends one element.  0 or NM_ENOMEM. */
+/* Appends one element. 0 or NM_ENOMEM. */
 #define nm_vec_push(v, ...) (nm_vec_reserve((v), 1) ? NM_ENOMEM : ((v)->at[(v)->count++] = (__VA_ARGS__), 0))
 
-/* Makes elements [0, n) exist; those that are new are zeros.  0 or NM_ENOMEM. */
+/* Makes elements [0, n) exist; those that are new are zeros. 0 or NM_ENOMEM. */
 #define nm_vec_reach(v, n) \
 	((n) <= (v)->count \
 	     ? 0           \

@@ -9,7 +9,7 @@
  * exist. */
 int nm_is_below(const char *path, const char *folder);
 
-/* Whether a path that is appended to a folder stays inside it: no ".." leads out.  Links are not followed. */
+/* Whether a path that is appended to a folder stays inside it: no ".." leads out. Links are not followed. */
 int nm_stays_below(const char *tail);
 
 #endif

@@ -21,7 +21,7 @@ struct nm_peeked_input {
 	uint8_t bytes[NM_PEEK_BYTES];
 };
 
-/* Opens path ("-": standard input) and reads its first bytes.  The caller closes fd. */
+/* Opens path ("-": standard input) and reads its first bytes. The caller closes fd. */
 int nm_peek_input(struct nm_peeked_input *ret_peeked, const char *path, struct nm_error *err);
 
 /* Reads `count` bytes, or fewer if the input ends before; *ret_count is how many. */

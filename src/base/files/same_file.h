@@ -5,7 +5,7 @@
 #ifndef NM_SAME_FILE_H
 #define NM_SAME_FILE_H
 
-/* Also of files that do not exist yet.  "-" is never the same as anything. */
+/* Also of files that do not exist yet. "-" is never the same as anything. */
 int nm_is_same_file(const char *a, const char *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * temporary.c - see temporary.h.  The handler only reads the list and calls unlink() and raise().
+ * temporary.c - see temporary.h. The handler only reads the list and calls unlink() and raise().
  */
 #include "temporary.h"
 

@@ -2,7 +2,7 @@
  *
  * temporary.h - temporary files that do not outlive a process which a signal ends.
  *
- * A file is listed while it has a temporary name.  Nothing happens to it unless the command asks for that by
+ * A file is listed while it has a temporary name. Nothing happens to it unless the command asks for that by
  * nm_temporary_unlink_on_signals().
  */
 #ifndef NM_TEMPORARY_H

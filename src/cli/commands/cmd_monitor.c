@@ -2,13 +2,13 @@
  *
  * cmd_monitor.c - nearmiss monitor: picks single events of the caches, and counts or shows them.
  *
- * A question has two parts.  *Filters* pick events: --event, --level, --range, --object, --function; an
- * event must pass all of them.  One *mode* says what to do with those that pass: count them (the default),
- * draw a histogram (--histogram), show the history of a line (--sequence) or the n-th event (--nth).  So
+ * A question has two parts. *Filters* pick events: --event, --level, --range, --object, --function; an
+ * event must pass all of them. One *mode* says what to do with those that pass: count them (the default),
+ * draw a histogram (--histogram), show the history of a line (--sequence) or the n-th event (--nth). So
  * triggers need no language of their own: "the 1000th eviction of this line" is --event=replace --range=LINE
  * --nth=1000.
  *
- * The table is the only output unless --profile is given.  For a program it goes to stderr, as the summary
+ * The table is the only output unless --profile is given. For a program it goes to stderr, as the summary
  * of `record` does: stdout is the program's.
  */
 #include <errno.h>
@@ -148,7 +148,7 @@ static int is_invalidated(const struct nm_machine *machine, unsigned level)
 	return 0;
 }
 
-/* Events that can happen at a level.  A prefetcher also fills the levels behind its own. */
+/* Events that can happen at a level. A prefetcher also fills the levels behind its own. */
 static unsigned possible_events(const struct nm_machine *machine, unsigned level)
 {
 	unsigned kinds = (1u << NM_EVENTS) - 1;

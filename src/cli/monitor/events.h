@@ -7,7 +7,7 @@
 
 #include "monitor/view.h"
 
-/* Fill the table.  0, NM_ENOENT (fewer events than nth) or NM_ENOMEM. */
+/* Fill the table. 0, NM_ENOENT (fewer events than nth) or NM_ENOMEM. */
 int nm_monitor_show_residencies(struct nm_monitor_view *view);
 int nm_monitor_show_nth(struct nm_monitor_view *view);
 

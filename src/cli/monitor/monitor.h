@@ -19,7 +19,7 @@ struct nm_monitor_request {
 	int64_t limit;                 /* rows; 0: all */
 };
 
-/* Prints the table.  0, NM_EINVAL (no such object, function or column), NM_ENOENT (fewer events than nth) or
+/* Prints the table. 0, NM_EINVAL (no such object, function or column), NM_ENOENT (fewer events than nth) or
  * NM_ENOMEM. */
 int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *const *results, size_t count,
 		    const struct nm_style *style, FILE *out, struct nm_error *err);

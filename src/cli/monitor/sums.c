@@ -91,7 +91,7 @@ static uint64_t *counts_of(const struct nm_monitor_view *s, const struct nm_moni
 	return &s->counts.at[sums->at];
 }
 
-/* Adds a row of zero counts.  0 or NM_ENOMEM. */
+/* Adds a row of zero counts. 0 or NM_ENOMEM. */
 static int push_sums(struct nm_monitor_view *s, struct nm_monitor_sums fresh)
 {
 	fresh.at = s->counts.count;
@@ -113,8 +113,8 @@ static void add_row(const struct nm_monitor_view *s, struct nm_monitor_sums *to,
 	to->total += row->count;
 }
 
-/* The sums that a row belongs to, among those of its process (from `first` on).  Rows come in the order of
- * keys; when levels are counted, the sums of all levels exist already.  NULL: out of memory. */
+/* The sums that a row belongs to, among those of its process (from `first` on). Rows come in the order of
+ * keys; when levels are counted, the sums of all levels exist already. NULL: out of memory. */
 static struct nm_monitor_sums *sums_of(struct nm_monitor_view *s, size_t first, size_t process,
 				       const struct keyed_row *row_key)
 {
@@ -135,7 +135,7 @@ static struct nm_monitor_sums *sums_of(struct nm_monitor_view *s, size_t first, 
 	return &s->sums.at[s->sums.count - 1];
 }
 
-/* The rows of a process that pass the filters, by key.  The caller frees *ret_list. */
+/* The rows of a process that pass the filters, by key. The caller frees *ret_list. */
 static int pick(struct nm_monitor_view *s, size_t process, struct keyed_row **ret_list, size_t *ret_count)
 {
 	const struct nm_result *r = s->results[process];

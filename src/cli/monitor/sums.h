@@ -7,7 +7,7 @@
 
 #include "monitor/view.h"
 
-/* Fills the table.  0, NM_EINVAL (no such column to sort by) or NM_ENOMEM. */
+/* Fills the table. 0, NM_EINVAL (no such column to sort by) or NM_ENOMEM. */
 int nm_monitor_show_sums(struct nm_monitor_view *view);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * list.c - nearmiss nest --list: the references of a nest as executed, with the loop indices.  As CSV it is
+ * list.c - nearmiss nest --list: the references of a nest as executed, with the loop indices. As CSV it is
  * a trace in terms of the source.
  */
 #include <stdio.h>

@@ -27,7 +27,7 @@ int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, con
 		  const char *const *settings, struct nm_error *err);
 void nm_nest_free(struct nm_nest *nest);
 
-/* What takes whole records.  Not 0: the run ends with that code.  Called now and then even without words. */
+/* What takes whole records. Not 0: the run ends with that code. Called now and then even without words. */
 struct nm_nest_sink {
 	int (*take)(void *self, const uint64_t *words, size_t count, struct nm_error *err);
 	void *self;
@@ -75,7 +75,7 @@ struct nm_nest_reference_info {
 	unsigned bytes;
 };
 
-/* i-th in order of the text; 0: there are no more.  Strings live as long as the nest. */
+/* i-th in order of the text; 0: there are no more. Strings live as long as the nest. */
 int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_info *ret);
 int nm_nest_reference_at(const struct nm_nest *nest, size_t i, struct nm_nest_reference_info *ret);
 

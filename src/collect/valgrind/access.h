@@ -17,7 +17,7 @@ struct nm_access {
 	Bool may_be_done; /* the read of a compare-and-swap, of which VEX may have made a load before */
 };
 
-/* Lists the accesses of the statement in program order.  Returns how many. */
+/* Lists the accesses of the statement in program order. Returns how many. */
 UInt nm_list_accesses(const IRTypeEnv *types, const IRStmt *st,
 		      struct nm_access ret_accesses[MAX_STATEMENT_ACCESSES]);
 /* Whether the statement has any. */
@@ -27,7 +27,7 @@ Bool nm_has_access(const IRStmt *st);
  * of them may change places; exchanges, with or without a comparison, and tests of single bits do not. */
 Bool nm_commutes(Addr pc);
 
-/* Whether the instruction is a direct call that leads to `next`.  The opcode may stand behind prefixes, so
+/* Whether the instruction is a direct call that leads to `next`. The opcode may stand behind prefixes, so
  * the byte alone proves nothing (a displacement looks the same): the target must be right too, and not
  * be the next instruction, where zeros would pass. */
 Bool nm_is_direct_call(Addr pc, UInt length, Addr next);

@@ -3,9 +3,9 @@
  * allocator.c - reports what the program's own allocator does.
  *
  * Nothing is replaced or preloaded: an allocation function is known by the name of the symbol at its
- * first instruction, whatever library or program holds it.  On entry the arguments and the stack slot of
+ * first instruction, whatever library or program holds it. On entry the arguments and the stack slot of
  * the return address are kept as the thread's pending call; the return through that slot gives the
- * result.  Allocation functions call one another (operator new calls malloc, realloc calls malloc and
+ * result. Allocation functions call one another (operator new calls malloc, realloc calls malloc and
  * free): only the outermost call counts, so one pending call a thread is enough.
  *
  * A pending call that never returns (longjmp, an exception) is dropped when something returns from a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * emit.h - adds statements to the superblock that is being made.  Translations do not nest.
+ * emit.h - adds statements to the superblock that is being made. Translations do not nest.
  */
 #ifndef NEARMISS_VALGRIND_EMIT_H
 #define NEARMISS_VALGRIND_EMIT_H

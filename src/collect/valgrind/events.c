@@ -7,7 +7,7 @@
  *
  * A forked child goes on with its parent's translations, so its stream takes over the parent's blocks,
  * mappings and heap as they are at the parent's NM_WIRE_FORK with the same ordinal; block numbers go on
- * from there.  The parent publishes that record at once, since it may next wait for its child.
+ * from there. The parent publishes that record at once, since it may next wait for its child.
  *
  * An image that was started by exec knows it by the option --by-exec (main.c); the program's environment
  * stays as it is.

@@ -148,7 +148,7 @@ static void start_code(Addr pc)
 		nm_emit_limit_check();
 }
 
-/* Adds a side exit.  Returns whether a new wire block begins with the next instruction. */
+/* Adds a side exit. Returns whether a new wire block begins with the next instruction. */
 static Bool leave(Int statement)
 {
 	Bool ambiguous = exit_is_ambiguous(statement);

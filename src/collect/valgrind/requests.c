@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * requests.c - answers the annotations of client.h.  Names are copied with care: the program may pass
+ * requests.c - answers the annotations of client.h. Names are copied with care: the program may pass
  * any pointer.
  */
 #include "sampling.h"

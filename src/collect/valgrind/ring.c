@@ -4,7 +4,7 @@
  *
  * The ring of the running process always lies at the same address, in a page-aligned hole of the tool's
  * own image: translated code has the addresses of `cursor` and `limit` built in, and a forked child maps
- * its new ring over its parent's, so that all translations stay valid.  `limit` lies NM_MARGIN_WORDS
+ * its new ring over its parent's, so that all translations stay valid. `limit` lies NM_MARGIN_WORDS
  * before the end of the chunk; translated code checks it once per superblock, records written from C
  * check the real end.
  *
@@ -102,7 +102,7 @@ static Bool consumer_is_gone(void)
 	       lock.l_type == F_UNLCK_;
 }
 
-/* Wakes after a while at the latest.  False: the consumer is gone. */
+/* Wakes after a while at the latest. False: the consumer is gone. */
 static Bool wait_on(UInt *word, UInt value)
 {
 	struct vki_timespec patience = {PATIENCE_SECONDS, 0};
@@ -281,7 +281,7 @@ void nm_record_begin(enum nm_wire_kind kind, UInt arg)
 
 void nm_record_word(ULong word)
 {
-	/* What does not fit is cut off.  Only strings and argument lists are long. */
+	/* What does not fit is cut off. Only strings and argument lists are long. */
 	if (record_end < record + NM_MARGIN_WORDS)
 		*record_end++ = word;
 }

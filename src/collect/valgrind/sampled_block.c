@@ -252,7 +252,7 @@ static void emit_call(Addr pc)
 	nm_emit(IRStmt_Put(NM_SAMPLED_OFFSET(calls), nm_emit_sum(top, nm_constant(NM_CALL_BYTES))));
 }
 
-/* If the instruction at pc has popped its return address.  Returns whether it has. */
+/* If the instruction at pc has popped its return address. Returns whether it has. */
 static Bool emit_return(Addr pc)
 {
 	if (!last_access_is(pc, 8, NM_WIRE_READ))

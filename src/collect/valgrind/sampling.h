@@ -94,9 +94,9 @@ void nm_sampling_measure(Bool on);
 
 /* An empty stack for the thread; returns its top. */
 Addr nm_call_stack_new(ThreadId thread);
-/* Called every NM_CALL_MARGIN calls at the latest.  Returns the top, which may have moved. */
+/* Called every NM_CALL_MARGIN calls at the latest. Returns the top, which may have moved. */
 Addr nm_call_stack_make_room(ThreadId thread, Addr top);
-/* Sends what has changed since the last time.  lowest: slots below it are gone. */
+/* Sends what has changed since the last time. lowest: slots below it are gone. */
 void nm_call_stack_tell(ThreadId thread, Addr top, Addr lowest);
 /* The same for the running thread at an event that is no sample. */
 void nm_call_stack_tell_now(void);

@@ -119,7 +119,7 @@ void nm_scheduler_before_syscall(UInt number, const UWord *args)
 	unlock_scheduler();
 }
 
-/* A thread that waits for the lock counts as blocked.  Removes threads that have ended. */
+/* A thread that waits for the lock counts as blocked. Removes threads that have ended. */
 static enum nm_thread_state state_of(struct scheduled *entry)
 {
 	enum nm_thread_state state;

@@ -4,8 +4,8 @@
  *
  * The collector is a Valgrind tool: it lives in Valgrind's process, without a C library, and is called
  * from three places: while code is translated (instrument.c), from translated code (ring.c and
- * allocator.c), and on events of Valgrind's core (events.c, maps.c).  All of them append to one stream
- * per process image, which ring.c keeps.  Only one thread of the program runs at a time and Valgrind's
+ * allocator.c), and on events of Valgrind's core (events.c, maps.c). All of them append to one stream
+ * per process image, which ring.c keeps. Only one thread of the program runs at a time and Valgrind's
  * big lock is held in all these calls, so nothing here needs a lock.
  */
 #ifndef NEARMISS_VALGRIND_TOOL_H
@@ -35,9 +35,9 @@
 /* Words that translated code may store after one limit check, and never more (instrument.c). */
 #define NM_MARGIN_WORDS 2048u
 
-/* ---- ring.c: the stream.  A record is begun, filled and ended; nothing else may happen between. ---- */
+/* ---- ring.c: the stream. A record is begun, filled and ended; nothing else may happen between. ---- */
 
-/* Opens the stream of this process.  After a fork it is called again, in the child. */
+/* Opens the stream of this process. After a fork it is called again, in the child. */
 void nm_ring_open(Int shared_file);
 /* Gives the words written so far to the consumer, also if the chunk is not full. */
 void nm_ring_publish(void);

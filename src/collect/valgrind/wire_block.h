@@ -38,7 +38,7 @@ struct group {
 	ULong distance[MAX_GROUP]; /* of each from the root */
 };
 
-/* The translation being made.  Translations do not nest. */
+/* The translation being made. Translations do not nest. */
 struct translation {
 	const IRSB *in;
 	IRTemp cursor;
@@ -55,7 +55,7 @@ extern struct translation nm_translation;
 
 /* Asks for the next chunk if the cursor has passed the limit; loads the cursor. */
 void nm_emit_limit_check(void);
-/* Begins a wire block at pc.  continues: the block before fell or jumped into it. */
+/* Begins a wire block at pc. continues: the block before fell or jumped into it. */
 void nm_block_begin(Addr pc, Bool continues);
 /* Ends the block; returns how it is sent: a call or return without its access is a jump. */
 enum nm_wire_exit_kind nm_block_end(enum nm_wire_exit_kind end);
@@ -69,7 +69,7 @@ void nm_block_commit(void);
 ULong nm_access_word(UInt bytes, UInt instruction, UInt flags);
 /* Is the last access of the block this one (nm_access_word)? */
 Bool nm_block_last_access_is(ULong word);
-/* Adds an access of the present instruction.  flags: NM_WIRE_READ and so on. */
+/* Adds an access of the present instruction. flags: NM_WIRE_READ and so on. */
 void nm_block_add_access(IRExpr *address, UInt bytes, UInt flags);
 /* The same, of an access that takes place only if the guard holds. */
 void nm_block_add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags);

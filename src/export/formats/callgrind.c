@@ -10,7 +10,7 @@
  *
  * With objects, each data object is a function in the file and at the line where it is declared or
  * allocated, in the "ELF object" of its kind (heap, global, ...); the code has none of the costs itself but
- * calls the objects that it touches, as often as it references them.  So the lists of callers and callees
+ * calls the objects that it touches, as often as it references them. So the lists of callers and callees
  * tell who uses what.
  *
  * Where the profile knows call chains, each line stands in the function that was called, as Callgrind has it,
@@ -18,7 +18,7 @@
  * it called, with all that these cost. Recursion is folded (calls.h).
  *
  * Several processes and threads are added up, or are files of their own: callgrind_annotate reads one part
- * to a file.  Names are compressed: "(1) name" the first time, "(1)" after that.
+ * to a file. Names are compressed: "(1) name" the first time, "(1)" after that.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -176,7 +176,7 @@ static int write_header(struct grind *g, struct nm_error *err)
 	return status;
 }
 
-/* "fn=(3) name" or "fn=(3)".  key tells apart what `name` alone does not. */
+/* "fn=(3) name" or "fn=(3)". key tells apart what `name` alone does not. */
 static int write_name(struct grind *g, const char *what, struct nm_map *ids, const char *key,
 		      const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gzip.c - see gzip.h.  zlib's own gzopen wants to own the file.  The header holds no time, so equal
+ * gzip.c - see gzip.h. zlib's own gzopen wants to own the file. The header holds no time, so equal
  * contents give equal files.
  */
 #include "gzip.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * json.c - a profile as one JSON object: info, processes, levels, objects, counts, the rows of each view as
- * objects whose members are named as its columns.  docs/format/export.md is the promise.
+ * objects whose members are named as its columns. docs/format/export.md is the promise.
  */
 #include <jansson.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * protobuf.c - see protobuf.h.  A generator and its library would be more than these two kinds of field.
+ * protobuf.c - see protobuf.h. A generator and its library would be more than these two kinds of field.
  */
 #include "protobuf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * protobuf.h - encodes a message of protocol buffers: numbered fields that hold numbers, texts or other
- * messages.  (https://protobuf.dev/programming-guides/encoding)
+ * messages. (https://protobuf.dev/programming-guides/encoding)
  *
  * A field that holds 0 is left out, as readers expect of version 3.
  */

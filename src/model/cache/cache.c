@@ -7,7 +7,7 @@
  *
  * Counting rules served here: what a line's residency was worth is charged to the attribution key that
  * loaded it, when the line leaves or at the end; accesses and byte masks then flow down to the nearest
- * further level that has the line, which moves no shadow there.  A line that was written to in the level
+ * further level that has the line, which moves no shadow there. A line that was written to in the level
  * above is dirty here, and where this level writes through it goes on at once.
  */
 #include "cache.h"

@@ -5,7 +5,7 @@
  *
  * Every way of every set has a number, its *slot* (set * ways + way), and a slot in each of these arrays:
  * what a search reads (tags), what a victim is chosen by (timestamps), and all that is known of the line's
- * *residency*.  In a level with sectors each sector of a way is a slot, and what is said of lines here is
+ * *residency*. In a level with sectors each sector of a way is a slot, and what is said of lines here is
  * meant of sectors (general.h).
  */
 #ifndef NM_CACHE_H
@@ -119,7 +119,7 @@ struct nm_cache {
 
 struct nm_level_context;
 
-/* Of a level that is wired already and 0 otherwise.  0 or NM_ENOMEM. */
+/* Of a level that is wired already and 0 otherwise. 0 or NM_ENOMEM. */
 int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec,
 		  const struct nm_level_context *context);
 void nm_cache_done(struct nm_cache *cache);
@@ -234,7 +234,7 @@ static inline int nm_cache_takes_coalesced(const struct nm_cache *c)
 	return c->predicted && c->first && !c->queue;
 }
 
-/* A slot of the table of guesses.  Words do, of which vectors multiply many at once. */
+/* A slot of the table of guesses. Words do, of which vectors multiply many at once. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
 #define NM_GUESS_FACTOR 0x9e3779b9u
 static inline size_t nm_cache_guess(uint64_t line)
@@ -245,7 +245,7 @@ static inline size_t nm_cache_guess(uint64_t line)
 /* The slot of a line, or NM_NO_SLOT. */
 uint32_t nm_cache_find(const struct nm_cache *cache, uint64_t line);
 
-/* Sets with many ways each: a hash from line to slot.  `tags` are the cache's. */
+/* Sets with many ways each: a hash from line to slot. `tags` are the cache's. */
 struct nm_way_index *nm_way_index_new(uint64_t sets, uint32_t ways);
 void nm_way_index_free(struct nm_way_index *way_index);
 /* The slot, or NM_NO_SLOT. */

@@ -11,7 +11,7 @@
 #include "hierarchy.h"
 #include "shadow.h"
 
-/* Of an attribution key as the one that loads.  One line of the host's cache, which is all that a miss needs
+/* Of an attribution key as the one that loads. One line of the host's cache, which is all that a miss needs
  * of it. */
 struct nm_loads {
 	uint64_t fills[2];    /* lines loaded for reads and fetches, for writes */
@@ -56,10 +56,10 @@ struct nm_counters {
 int nm_counters_init(struct nm_counters *counters, int has_extras, int foresees);
 void nm_counters_done(struct nm_counters *counters);
 
-/* Makes attribution keys [0, count) exist.  0 or NM_ENOMEM. */
+/* Makes attribution keys [0, count) exist. 0 or NM_ENOMEM. */
 int nm_counters_reach(struct nm_counters *counters, size_t count);
 
-/* Adds what `recent` holds to the matrix.  0 or NM_ENOMEM. */
+/* Adds what `recent` holds to the matrix. 0 or NM_ENOMEM. */
 int nm_counters_flush(struct nm_counters *counters);
 int nm_counters_replace(struct nm_counters *counters, struct nm_pair *recent, uint64_t key);
 
@@ -68,7 +68,7 @@ static inline size_t nm_counters_slot(uint64_t key, unsigned shift)
 	return (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> shift;
 }
 
-/* Notes an eviction.  0 or NM_ENOMEM.  The same pairs follow each other in loops, while the whole matrix is
+/* Notes an eviction. 0 or NM_ENOMEM. The same pairs follow each other in loops, while the whole matrix is
  * larger than the host's caches: a small table in front of it takes most of them. */
 static inline int nm_counters_evict(struct nm_counters *t, uint32_t evictor, uint32_t victim)
 {

@@ -146,7 +146,7 @@ ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct bloc
 }
 #endif
 
-/* The first half.  `expected`: references that the host is to fetch meanwhile; one after another, since it
+/* The first half. `expected`: references that the host is to fetch meanwhile; one after another, since it
  * can wait for some twenty lines only. */
 ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const struct nm_ref *expected,
 		       uint32_t count, struct shape shape, struct block *b)
@@ -182,7 +182,7 @@ static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
 }
 
 /* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where
- * the table says, counts the hit.  Returns how many were. */
+ * the table says, counts the hit. Returns how many were. */
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
 			   const struct block *b, uint32_t i)
 {

@@ -22,7 +22,7 @@ enum { AHEAD = 16 /* misses that are looked up before the next level takes them 
 
 static void carry_on(struct nm_cache *c);
 
-/* The class of a load.  `known`: what it was in the level above, or NM_MISS_UNKNOWN. */
+/* The class of a load. `known`: what it was in the level above, or NM_MISS_UNKNOWN. */
 ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
 {
 	int class;

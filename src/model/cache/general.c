@@ -525,7 +525,7 @@ static void report_reference(const struct nm_cache *c, const struct nm_ref *r, u
 		emit(c, NM_EVENT_MISS, line, 1, 0);
 }
 
-/* The bytes [first, first + bytes) of a line are referenced.  1 if it is not here. */
+/* The bytes [first, first + bytes) of a line are referenced. 1 if it is not here. */
 static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes,
 		     uint64_t earlier)
 {

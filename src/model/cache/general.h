@@ -45,7 +45,7 @@ struct nm_general {
 	struct nm_homes *homes;         /* of a last level that tells remote memory from local, or NULL */
 };
 
-/* The level's arrays are there, its spec and its geometry.  0 or NM_ENOMEM. */
+/* The level's arrays are there, its spec and its geometry. 0 or NM_ENOMEM. */
 int nm_general_new(struct nm_cache *cache, const struct nm_level_context *context);
 void nm_general_free(struct nm_general *general);
 

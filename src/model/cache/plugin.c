@@ -2,7 +2,7 @@
  *
  * plugin.c - loads plug-ins and asks whether they are any.
  *
- * The one place where the model is not pure: the code is the user's.  A name without a slash is a file here,
+ * The one place where the model is not pure: the code is the user's. A name without a slash is a file here,
  * not one of the system's libraries.
  */
 #include "plugin.h"

@@ -4,7 +4,7 @@
  * behind it.
  *
  * A level that has the line hands it on, which is a touch for its policy; one that does not have it loads it
- * too.  The fully associative cache that misses are classed against knows nothing of it (prefetch_tracker.h).
+ * too. The fully associative cache that misses are classed against knows nothing of it (prefetch_tracker.h).
  */
 #include "general_priv.h"
 

@@ -55,7 +55,7 @@ struct nm_shadow {
 	size_t seen_count, seen_mask;
 };
 
-/* timestamps, one for each slot, are borrowed.  0 or NM_ENOMEM. */
+/* timestamps, one for each slot, are borrowed. 0 or NM_ENOMEM. */
 int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps, uint64_t slots);
 void nm_shadow_done(struct nm_shadow *r);
 
@@ -66,7 +66,7 @@ static inline int nm_shadow_is_last(const struct nm_shadow *r, uint32_t entry, u
 							: r->timestamps[entry] == time;
 }
 
-/* Enters the touch of now in the log, which has room.  Returns its time, the new timestamp of the slot. */
+/* Enters the touch of now in the log, which has room. Returns its time, the new timestamp of the slot. */
 static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 {
 	r->log[r->now] = slot;
@@ -82,7 +82,7 @@ static inline int nm_shadow_is_crowded(const struct nm_shadow *r)
 	return r->passed_count * 16 > r->bucket_mask;
 }
 
-/* Rebuilds the buckets, with room for what is held now.  0 or NM_ENOMEM. */
+/* Rebuilds the buckets, with room for what is held now. 0 or NM_ENOMEM. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
 /* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache
@@ -125,7 +125,7 @@ static inline unsigned nm_shadow_live(const struct nm_shadow_bucket *b, uint64_t
 #endif
 }
 
-/* Where entries of a line begin to be looked for.  Strides of lines must not meet in few buckets. */
+/* Where entries of a line begin to be looked for. Strides of lines must not meet in few buckets. */
 static inline size_t nm_shadow_bucket_of(const struct nm_shadow *r, uint64_t line)
 {
 	return nm_mix64(line) >> r->bucket_shift;
@@ -188,7 +188,7 @@ static inline void nm_shadow_put(struct nm_shadow *r, uint64_t line, uint64_t ti
 	}
 }
 
-/* The same of one that leaves its slot.  0 or NM_ENOMEM. */
+/* The same of one that leaves its slot. 0 or NM_ENOMEM. */
 static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
 {
 	nm_shadow_put(r, line, timestamp);

@@ -75,8 +75,8 @@ struct nm_level_spec {
 	char plugin[200]; /* file that says where lines go, instead of policy and index; "": none */
 };
 
-/* Levels are listed from the processor outwards.  The first levels of side DATA and INSTRUCTION (or
- * UNIFIED) take the program's references; each later level takes the fills of those before it.  Levels whose
+/* Levels are listed from the processor outwards. The first levels of side DATA and INSTRUCTION (or
+ * UNIFIED) take the program's references; each later level takes the fills of those before it. Levels whose
  * names have another prefix are another machine, which knows nothing of the first. */
 /* Bytes that a level loads at once: what it counts as a line. */
 static inline uint32_t nm_level_unit(const struct nm_level_spec *level)
@@ -140,7 +140,7 @@ int nm_machine_is_last(const struct nm_machine *machine, unsigned i);
 /* The core of a thread; both begin with 1 and 0. */
 unsigned nm_machine_core(const struct nm_machine *machine, uint32_t thread);
 
-/* The SPEC that parses to this machine, e.g. for messages and the profile.  Returns its length as
+/* The SPEC that parses to this machine, e.g. for messages and the profile. Returns its length as
  * snprintf does. */
 size_t nm_machine_format(const struct nm_machine *machine, char *text, size_t room);
 
@@ -162,7 +162,7 @@ int nm_machine_check_present(const struct nm_machine *machine, int stored, struc
 unsigned nm_machine_opt_before(const struct nm_machine *machine, unsigned i);
 unsigned nm_machine_runs_ahead(const struct nm_machine *machine);
 
-/* Named machines: machines[i].name ... until count.  (The host is found by analyze/host.h.) */
+/* Named machines: machines[i].name ... until count. (The host is found by analyze/host.h.) */
 const struct nm_machine *nm_machine_table(size_t *ret_count);
 const struct nm_machine *nm_machine_named(const char *name); /* or NULL */
 

@@ -2,10 +2,10 @@
  *
  * spec.c - reads descriptions of cache hierarchies.
  *
- * The grammar of a SPEC:  level (':' level)* (':nodes=' N)? (':memory=' CYCLES)?,
+ * The grammar of a SPEC: level (':' level)* (':nodes=' N)? (':memory=' CYCLES)?,
  * level = (MACHINE '/')? NAME '=' SIZE ',' WAYS ',' LINE (',' KEY '=' VALUE)*.
  * The side of a level follows from its name: a last letter `d` is data, `i` is instructions (D1 and I1, as
- * Cachegrind writes them, too), all else is unified; `side=` overrides that.  Every fault is reported with
+ * Cachegrind writes them, too), all else is unified; `side=` overrides that. Every fault is reported with
  * the column where the wrong word starts.
  */
 #include <assert.h>

@@ -33,10 +33,10 @@ void nm_oracle_next_run(struct nm_oracle *oracle);
  * memory is exhausted. */
 struct nm_next_uses *nm_oracle_level(struct nm_oracle *oracle, unsigned level);
 
-/* Does the level know?  Else its requests are to be noted. */
+/* Does the level know? Else its requests are to be noted. */
 int nm_next_uses_known(const struct nm_next_uses *next_uses);
 
-/* A request for a line that is not the latest one of its set.  0 or NM_ENOMEM. */
+/* A request for a line that is not the latest one of its set. 0 or NM_ENOMEM. */
 int nm_next_uses_record(struct nm_next_uses *next_uses, uint64_t line);
 
 /* When the line of such a request, the next one of all, is asked for again: a later one has a larger number.

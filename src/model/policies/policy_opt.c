@@ -9,7 +9,7 @@
  * there, and its next use matters only when another line comes. So most hits of a first level cost a compare,
  * and no memory.
  *
- * While the future is noted, ways leave in turn.  Nothing is counted then.
+ * While the future is noted, ways leave in turn. Nothing is counted then.
  */
 #include "oracle.h"
 #include "policy.h"

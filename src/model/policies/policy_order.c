@@ -3,7 +3,7 @@
  * policy_order.c - policies by order: LRU (the line touched first leaves) and FIFO (the line loaded first
  * leaves).
  *
- * A set keeps its ways in a ring of links, so that every step takes constant time at any number of ways.  The
+ * A set keeps its ways in a ring of links, so that every step takes constant time at any number of ways. The
  * default levels, which are LRU too, are not here: their order are the timestamps that fast.c keeps.
  */
 #include "policy.h"

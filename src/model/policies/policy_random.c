@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_random.c - any line may leave.  One generator a level, seeded by `seed=`, so that runs repeat.
+ * policy_random.c - any line may leave. One generator a level, seeded by `seed=`, so that runs repeat.
  */
 #include "policy.h"
 

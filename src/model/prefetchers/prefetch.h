@@ -3,8 +3,8 @@
  * prefetch.h - which lines are loaded before they are asked for: one row for each prefetcher.
  *
  * A prefetcher sees the demand requests of its level, line by line, after each was served, and names lines. 
- * These are loaded when the reference that the request belongs to is over in all levels.  It does not see
- * what other prefetchers ask for, nor what it named itself.  What becomes of the lines is counted in
+ * These are loaded when the reference that the request belongs to is over in all levels. It does not see
+ * what other prefetchers ask for, nor what it named itself. What becomes of the lines is counted in
  * prefetch_tracker.h.
  *
  * As prefetchers of hardware, which know physical addresses, it does not name lines of another page of 4K
@@ -68,7 +68,7 @@ struct nm_prefetcher {
 extern const struct nm_prefetcher nm_prefetcher_next, nm_prefetcher_stride, nm_prefetcher_stream;
 extern const struct nm_prefetcher *const nm_prefetchers[NM_PREFETCH_COUNT];
 
-/* Of a level whose line, or sector, is 1 << line_shift bytes.  0 or NM_ENOMEM. */
+/* Of a level whose line, or sector, is 1 << line_shift bytes. 0 or NM_ENOMEM. */
 int nm_prefetch_init(struct nm_prefetch *p, const struct nm_level_spec *spec, unsigned line_shift);
 void nm_prefetch_done(struct nm_prefetch *p);
 
@@ -77,7 +77,7 @@ static inline uint64_t nm_prefetch_instruction(const struct nm_prefetch *p, uint
 	return attr < p->queue->instructions.count ? p->queue->instructions.at[attr] : attr;
 }
 
-/* Names a line to be loaded.  0: there is none of that number, or it is beyond the page. */
+/* Names a line to be loaded. 0: there is none of that number, or it is beyond the page. */
 int nm_prefetch_name(struct nm_prefetch *p, const struct nm_demand *demand, uint64_t line);
 
 #endif

@@ -56,7 +56,7 @@ void nm_prefetch_tracker_use(struct nm_cache *cache, uint32_t slot);
 /* The line at a slot leaves; `evictor` may have NM_BY_PREFETCH. */
 void nm_prefetch_tracker_leave(struct nm_cache *cache, uint32_t slot, uint32_t evictor);
 
-/* The residency of a slot goes on at another, where there is none.  The residency of a slot is over, at the
+/* The residency of a slot goes on at another, where there is none. The residency of a slot is over, at the
  * end, or since another of the same line goes on. */
 void nm_prefetch_tracker_move(struct nm_cache *cache, uint32_t from, uint32_t to);
 void nm_prefetch_tracker_end(struct nm_cache *cache, uint32_t slot);

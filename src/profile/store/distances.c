@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b)
 	return (x->bin > y->bin) - (x->bin < y->bin);
 }
 
-/* Sorts, and makes rows that differ in nothing but their counts one.  Returns how many are left. */
+/* Sorts, and makes rows that differ in nothing but their counts one. Returns how many are left. */
 static size_t unite(struct row *rows, size_t count)
 {
 	size_t n = 0;

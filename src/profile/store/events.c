@@ -3,9 +3,9 @@
  * events.c - what was kept of single events (event_query.h): counts by set, by granule of memory, or by level
  * alone.
  *
- * As with all that is stored, attribution keys become places, and threads are added up.  Rows of those who
+ * As with all that is stored, attribution keys become places, and threads are added up. Rows of those who
  * did not ask for events attribution key by attribution key have the attribution keys of their first events,
- * which is what a histogram shows beside them.  The history of a line and a single event are listed, not
+ * which is what a histogram shows beside them. The history of a line and a single event are listed, not
  * counted, and are not stored.
  */
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * fields.c - stores fields, their affinity, the hot lines of objects, and the counts of attribution keys
  * shared out to fields.
  *
- * An attribution key's accesses and misses were sampled by field, its counts are exact.  So each count is
+ * An attribution key's accesses and misses were sampled by field, its counts are exact. So each count is
  * shared out by what was sampled of its kind: references by accesses, all that comes of misses by misses;
- * where there are no samples of a kind, by the next best.  Parts are whole numbers that add up to the count:
+ * where there are no samples of a kind, by the next best. Parts are whole numbers that add up to the count:
  * each is the difference of two rounded sums.
  */
 #include <stdlib.h>
@@ -279,7 +279,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->field > y->field) - (x->field < y->field);
 }
 
-/* The rows of one attribution key at one level: by field, or all of it without one.  Returns how many. */
+/* The rows of one attribution key at one level: by field, or all of it without one. Returns how many. */
 static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t attr,
 			 const struct nm_result_field_use *uses, size_t n, struct field_row *rows)
 {

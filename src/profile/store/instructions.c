@@ -4,7 +4,7 @@
  * them apart.
  *
  * An instruction with one object is to these tables what a place is to `attribution key`: a row that counts
- * refer to.  Sums over the instructions of a place are the place's counts.
+ * refer to. Sums over the instructions of a place are the place's counts.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * place_index.c - brings the attribution keys of a result into an order that does not depend on the run.
  *
  * The engine numbers sites, objects and attribution keys as it meets them, and two sites may read the same
- * (two modules with an inline function of one header).  Texts are compared once, to rank sites and objects;
+ * (two modules with an inline function of one header). Texts are compared once, to rank sites and objects;
  * attribution keys are then sorted by numbers.
  */
 #include <stdlib.h>

@@ -28,7 +28,7 @@ struct nm_stored_source {
 	size_t bytes;
 };
 
-/* What is known of a file, named as in `counts`.  1; 0 if nothing is; or a code. */
+/* What is known of a file, named as in `counts`. 1; 0 if nothing is; or a code. */
 int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_stored_source *ret_source,
 		      struct nm_error *err);
 

@@ -3,7 +3,7 @@
  * writer.c - the life of a profile file: temporary name, one transaction, fsync, rename.
  *
  * SQLite's journal and its syncs are off: the file has no other reader and no past worth keeping until it
- * gets its final name, and a failure throws it away.  The order of the last steps is the whole safety:
+ * gets its final name, and a failure throws it away. The order of the last steps is the whole safety:
  * commit, close, fsync of the file, rename, fsync of the directory.
  *
  * Entries of `info` that are set here: profile_version, processes, instructions, references, lost_words
@@ -38,7 +38,7 @@ struct nm_profile_writer {
 };
 
 /* SQLite tells a full disk from other failures, but not an exceeded quota or limit on file sizes, and what
- * sqlite3_system_errno has kept is often 0.  So the system is asked again: can the file grow? */
+ * sqlite3_system_errno has kept is often 0. So the system is asked again: can the file grow? */
 static int is_full(int fd)
 {
 	static const char page[65536];
@@ -74,7 +74,7 @@ static int exec(struct nm_profile_writer *writer, const char *sql, struct nm_err
 	return status ? fail(writer, status, err) : 0;
 }
 
-/* The path with its links resolved, so that rename replaces the file and not the link.  A path that is
+/* The path with its links resolved, so that rename replaces the file and not the link. A path that is
  * there must be a regular file that we may write. */
 static int final_path(const char *path, char **ret_final, struct nm_error *err)
 {

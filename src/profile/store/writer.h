@@ -9,7 +9,7 @@
  *     nm_profile_writer_commit(w, &err)                   or nm_profile_writer_abort(w)
  *
  * All goes to a temporary file beside the final path, which takes the final name when it is complete and
- * on the disk.  Whatever happens on the way, the final name shows the old profile or the whole new one.
+ * on the disk. Whatever happens on the way, the final name shows the old profile or the whole new one.
  */
 #ifndef NM_PROFILE_WRITER_H
 #define NM_PROFILE_WRITER_H
@@ -23,12 +23,12 @@ struct nm_profile_writer;
  * path names something that is not a regular file. */
 int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *path, struct nm_error *err);
 
-/* Stores a result; nothing of it is kept in memory.  NM_EINVAL if its path was added already.  After a
+/* Stores a result; nothing of it is kept in memory. NM_EINVAL if its path was added already. After a
  * failure the writer can only be aborted. */
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
 			  struct nm_error *err);
 
-/* Sets an entry of the view `info`, replacing an earlier one.  The writer sets some itself: see writer.c. */
+/* Sets an entry of the view `info`, replacing an earlier one. The writer sets some itself: see writer.c. */
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);
 
@@ -37,7 +37,7 @@ int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, co
 int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_source_choice *choice,
 			      struct nm_error *err);
 
-/* Both end the writer.  A failed commit leaves the final path as it was. */
+/* Both end the writer. A failed commit leaves the final path as it was. */
 int nm_profile_writer_commit(struct nm_profile_writer *writer, struct nm_error *err);
 void nm_profile_writer_abort(struct nm_profile_writer *writer);
 

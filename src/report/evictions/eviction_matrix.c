@@ -7,7 +7,7 @@
  * sums to
  * 100. An object that pushes out its own lines stands on the diagonal, marked by a star: that asks for tiles,
  *      while
- * a large cell elsewhere asks to keep two objects apart.  Names are long and columns narrow, so a column
+ * a large cell elsewhere asks to keep two objects apart. Names are long and columns narrow, so a column
  * bears the number of its row, or the name itself where that is short.
  *
  * CSV and JSON hold the same pairs, one a row, with counts; the other objects together are an evictor without
@@ -20,7 +20,7 @@
 
 enum { SHORT_NAME = 8 }; /* columns: such a name heads its column */
 
-/* s: lines by evictor and victim; b: what each object took and lost; top: the objects that are shown.  One
+/* s: lines by evictor and victim; b: what each object took and lost; top: the objects that are shown. One
  * statement, so that `evictions`, the largest of views, is read once; `part` tells what a row is of. */
 static const char query[] =
     "WITH s AS MATERIALIZED (SELECT coalesce(CAST(evictor AS TEXT), '?') AS evictor, "

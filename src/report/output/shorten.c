@@ -72,7 +72,7 @@ static size_t columns(const char *text, size_t bytes)
 }
 
 /* The longest group of a kind that follows something and gets shorter, in columns and not longer in bytes,
- * when `ellipsis` stands in it.  0 if there is none. */
+ * when `ellipsis` stands in it. 0 if there is none. */
 static size_t longest_group(const char *text, char open, size_t end, const char *ellipsis, size_t *ret_end)
 {
 	size_t bytes = strlen(ellipsis) + 2, width = nm_utf8_width(ellipsis) + 2;
@@ -101,7 +101,7 @@ static size_t longest_group(const char *text, char open, size_t end, const char 
 	return at;
 }
 
-/* Replaces what is inside groups, in place.  The text only gets shorter. */
+/* Replaces what is inside groups, in place. The text only gets shorter. */
 static void drop_groups(char *text, char open, size_t width, const char *ellipsis)
 {
 	size_t mark = strlen(ellipsis), at, end = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.h - rows of a query, ready to be shown.  The three sinks (text, CSV, JSON) see nothing else.
+ * table.h - rows of a query, ready to be shown. The three sinks (text, CSV, JSON) see nothing else.
  */
 #ifndef NM_TABLE_H
 #define NM_TABLE_H
@@ -33,8 +33,8 @@ struct nm_column {
 	unsigned decimals;
 	unsigned drop_order; /* the higher, the sooner it is left out of narrow text; 0: never */
 	int hidden;          /* text shows it only where it is asked for */
-	/* For text only: makes the cell of a row from others.  Such a column is not in the query, nor in CSV
-	 * and JSON.  The result lives in the table's pool; NULL: empty. */
+	/* For text only: makes the cell of a row from others. Such a column is not in the query, nor in CSV
+	 * and JSON. The result lives in the table's pool; NULL: empty. */
 	const char *(*compose)(struct nm_table *table, size_t row);
 	/* The same, but for all formats: made once, when the table has been filled. */
 	const char *(*derive)(struct nm_table *table, size_t row);
@@ -57,12 +57,12 @@ struct nm_table {
 	int is_query;                   /* of a user's own query, whose integers are shown as they are */
 };
 
-/* Appends all rows.  Columns that are neither composed nor derived take the query's columns in order. */
+/* Appends all rows. Columns that are neither composed nor derived take the query's columns in order. */
 int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error *err);
 void nm_table_done(struct nm_table *table);
 
 const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column);
-/* By name: for the composers.  The name must be a column's. */
+/* By name: for the composers. The name must be a column's. */
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name);
 /* The same of a column that may be missing: then a value of type NULL. */
 const struct nm_value *nm_table_find(const struct nm_table *table, size_t row, const char *name);
@@ -75,7 +75,7 @@ char *nm_table_format(struct nm_table *table, size_t row, unsigned column);
 /* 1234567 as "1,234,567". */
 void nm_print_grouped(int64_t value, FILE *out);
 
-/* The sinks.  0 or NM_ENOMEM; whether `out` took it all is for its owner to ask. */
+/* The sinks. 0 or NM_ENOMEM; whether `out` took it all is for its owner to ask. */
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);
 int nm_table_csv(const struct nm_table *table, FILE *out);
 void nm_table_csv_rows(const struct nm_table *table, FILE *out); /* without the line of names */

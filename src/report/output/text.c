@@ -2,9 +2,9 @@
  *
  * text.c - a table for people: aligned columns that fit the width.
  *
- * Numbers get what they need.  Names and places share what is left: each gets its need or an equal part,
- * whichever is less.  When that part would fall below ENOUGH columns, the most drop_order column goes
- * first.  If all that may go has gone, names get less, but never less than LEAST: lines are then longer than
+ * Numbers get what they need. Names and places share what is left: each gets its need or an equal part,
+ * whichever is less. When that part would fall below ENOUGH columns, the most drop_order column goes
+ * first. If all that may go has gone, names get less, but never less than LEAST: lines are then longer than
  * the width, which is better than figures without their names.
  */
 #include <inttypes.h>

@@ -38,7 +38,7 @@ void nm_walk_joins(int by_process, FILE *sql);
 /* The innermost frame beside a place of the user's code (inner_frames.c). */
 const struct nm_ranked_column *nm_inner_columns(unsigned *ret_count);
 
-/* Composers of a row's cells.  "capacity 90%": the most frequent class of misses. */
+/* Composers of a row's cells. "capacity 90%": the most frequent class of misses. */
 const char *nm_compose_class(struct nm_table *table, size_t row);
 /* "file:line (function)" of the row. */
 const char *nm_compose_location(struct nm_table *table, size_t row);

@@ -140,7 +140,7 @@ static int64_t unit_of(const struct nm_machine *machine, unsigned i)
 	return 0;
 }
 
-/* What the SPEC of the machine tells.  A SPEC that is none tells nothing. */
+/* What the SPEC of the machine tells. A SPEC that is none tells nothing. */
 static int take_machine(struct nm_levels *levels, struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_machine machine = {.count = 0};

@@ -19,7 +19,7 @@ struct nm_query {
 	char *ties; /* malloc'ed: the keys by commas, which order rows that agree in the sort column */
 };
 
-/* NM_EINVAL: no such key.  Call nm_query_done in any case. */
+/* NM_EINVAL: no such key. Call nm_query_done in any case. */
 int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		  const struct nm_selection *selection, struct nm_error *err);
 void nm_query_done(struct nm_query *query);

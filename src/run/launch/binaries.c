@@ -13,7 +13,7 @@
 
 static const uint64_t PAGE = 4096;
 
-/* "FILE@ADDRESS" into both.  1, 0 without an address, or a code. */
+/* "FILE@ADDRESS" into both. 1, 0 without an address, or a code. */
 static int take_apart(const char *binary, char *path, size_t room, uint64_t *ret_address,
 		      struct nm_error *err)
 {

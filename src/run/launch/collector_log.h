@@ -9,10 +9,10 @@
 
 #include "errors.h"
 
-/* Opens a log in memory that all processes of the recording write to.  It is closed on exec. */
+/* Opens a log in memory that all processes of the recording write to. It is closed on exec. */
 int nm_collector_log_open(int *ret_fd, struct nm_error *err);
 
-/* The last line in the log, or NULL.  line: room for it. */
+/* The last line in the log, or NULL. line: room for it. */
 const char *nm_collector_log_last_line(int fd, char *line, size_t room);
 
 /* Warns, in one line for each kind, of Valgrind's limits that processes met: a set-user-id program that was

@@ -3,7 +3,7 @@
  * launch.c - see launch.h.
  *
  * It starts Valgrind's own launcher, not Debian's shell wrapper around it: that changes LD_LIBRARY_PATH and
- * so what the program loads.  Options from ~/.valgrindrc and VALGRIND_OPTS are ignored: they could change
+ * so what the program loads. Options from ~/.valgrindrc and VALGRIND_OPTS are ignored: they could change
  * the counts.
  */
 #include "launch.h"
@@ -131,7 +131,7 @@ int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err)
 	return 0;
 }
 
-/* Valgrind puts VALGRIND_LIB into LD_PRELOAD, where blanks and colons separate names.  A folder with such a
+/* Valgrind puts VALGRIND_LIB into LD_PRELOAD, where blanks and colons separate names. A folder with such a
  * path is reached through a link. */
 static void link_library(struct nm_launcher *launcher)
 {

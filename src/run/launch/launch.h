@@ -35,14 +35,14 @@ enum nm_launch_fault {
 };
 
 /* Finds Valgrind on PATH and our tool: in $NEARMISS_LIBEXEC, beside the running executable (a build tree), or
- * under its prefix's libexec/nearmiss.  0 or NM_LAUNCH_NO_COLLECTOR and *err. */
+ * under its prefix's libexec/nearmiss. 0 or NM_LAUNCH_NO_COLLECTOR and *err. */
 int nm_launcher_find(struct nm_launcher *launcher, struct nm_error *err);
 
-/* The file that `name` stands for, found as execvp does.  0 or an enum nm_launch_fault and *err. */
+/* The file that `name` stands for, found as execvp does. 0 or an enum nm_launch_fault and *err. */
 int nm_launch_resolve(const char *name, char *ret_path, size_t room, struct nm_error *err);
 
 /* Starts argv under the collector, which writes to the rings in the file `arena` (nm_consumer_fd) and its
- * own messages to the file `log`.  Both are inherited.  It ignores those of nm_forwarded_signals
+ * own messages to the file `log`. Both are inherited. It ignores those of nm_forwarded_signals
  * (signals_forward.h) that `ignored` holds. 0 or a code. */
 int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *argv, const sigset_t *ignored,
 	      pid_t *ret_pid, struct nm_error *err);

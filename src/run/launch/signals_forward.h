@@ -2,7 +2,7 @@
  *
  * signals_forward.h - the signals of a recording.
  *
- * The recorder outlives the program.  SIGINT and SIGQUIT from the terminal reach the whole process group by
+ * The recorder outlives the program. SIGINT and SIGQUIT from the terminal reach the whole process group by
  * themselves, so the recorder ignores them; a signal sent to the recorder alone is passed on to the
  * program.
  */
@@ -17,7 +17,7 @@
 extern const int nm_forwarded_signals[6];
 
 /* Ignores SIGPIPE (a trace's reader that goes away does not end the recording) and SIGXFSZ (a file that
- * grows beyond the limit is an error).  Adds to *ignored those that were ignored before. */
+ * grows beyond the limit is an error). Adds to *ignored those that were ignored before. */
 void nm_signals_ignore_failed_writes(sigset_t *ignored);
 
 /* Handles the others, and adds to *ignored those that were ignored (by nohup, by a shell's background).
