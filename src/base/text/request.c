@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * request.c - see request.h.
+ */
+#include "request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int nm_request_add(struct nm_request *request, const char *name, const char *value, struct nm_error *err)
+{
+	if (request->count == NM_REQUEST_PARAMETERS)
+		return nm_fail(err, NM_EINVAL, "more than %d parameters", NM_REQUEST_PARAMETERS);
+	request->parameters[request->count].name = name;
+	request->parameters[request->count].value = value ? value : "";
+	request->count++;
+	return 0;
+}
+
+const char *nm_request_text(const struct nm_request *request, const char *name)
+{
+	for (unsigned i = 0; i < request->count; i++)
+		if (!strcmp(request->parameters[i].name, name) && *request->parameters[i].value)
+			return request->parameters[i].value;
+	return NULL;
+}
+
+int nm_request_number(const struct nm_request *request, const char *name, int64_t low, int64_t high,
+		      int64_t otherwise, int64_t *ret_number, struct nm_error *err)
+{
+	const char *text = nm_request_text(request, name);
+	long long number = otherwise;
+	char *end;
+
+	if (text) {
+		errno = 0;
+		number = strtoll(text, &end, 10);
+		if (errno || *end || strchr(" \t\n\v\f\r+", *text) || number < low || number > high)
+			return nm_fail(err, NM_EINVAL, "%s must be a whole number from %lld to %lld", name,
+				       (long long)low, (long long)high);
+	}
+	*ret_number = number;
+	return 0;
+}
+
+int nm_request_is(const struct nm_request *request, const char *method, const char *path)
+{
+	return !strcmp(request->method, method) && !strcmp(request->path, path);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * request.h - a question that a page asks: method, path, parameters and body, as docs/format/view.md names them.
+ *
+ * Texts belong to whoever made the request. They come from outside: nothing is promised of them, but that
+ * they end with a NUL and hold no other.
+ */
+#ifndef NM_REQUEST_H
+#define NM_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errors.h"
+
+enum { NM_REQUEST_PARAMETERS = 16 };
+
+struct nm_request {
+	const char *method; /* "GET", "POST" or "DELETE" */
+	const char *path;   /* "/api/p/0/overview" */
+	struct {
+		const char *name, *value;
+	} parameters[NM_REQUEST_PARAMETERS];
+	unsigned count;
+	const char *body; /* of POST; else "" */
+	size_t body_bytes;
+};
+
+/* NM_EINVAL: it has as many as it may have. */
+int nm_request_add(struct nm_request *request, const char *name, const char *value, struct nm_error *err);
+
+/* The value of a parameter, or NULL: it is not there, or empty. */
+const char *nm_request_text(const struct nm_request *request, const char *name);
+
+/* A whole number from low to high; `otherwise` if the parameter is not there. NM_EINVAL names the limits. */
+int nm_request_number(const struct nm_request *request, const char *name, int64_t low, int64_t high,
+		      int64_t otherwise, int64_t *ret_number, struct nm_error *err);
+
+/* Whether the method is this one and the path this one. */
+int nm_request_is(const struct nm_request *request, const char *method, const char *path);
+
+#endif

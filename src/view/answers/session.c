@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * session.c - what was opened.
+ */
+#include "answers.h"
+
+static int add_profile(const struct nm_view_profile *profile, unsigned number, json_t *list,
+		       struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	json_t *object = json_pack("{si ss}", "n", (int)number, "file", "");
+	int status = nm_profile_query(
+	    profile->profile, "SELECT key, value FROM info WHERE key IN ('command', 'machine', 'date')",
+	    &rows, err);
+
+	json_object_set_new(object, "file", nm_view_text(profile->path));
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
+		json_object_set_new(object, nm_rows_text(rows, 0), nm_view_text(nm_rows_text(rows, 1)));
+		status = 0;
+	}
+	nm_rows_free(rows);
+	json_array_append_new(list, object);
+	return status;
+}
+
+int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err)
+{
+	json_t *profiles = json_array();
+	int status = 0;
+
+	for (unsigned i = 0; !status && i < view->count; i++)
+		status = add_profile(&view->profiles[i], i, profiles, err);
+	*ret_answer = json_pack("{ss so sn}", "version", NM_VERSION, "profiles", profiles, "debugger");
+	return status;
+}

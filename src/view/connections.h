@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * connections.h - the connections of the server, and since when each has been waiting for a request.
+ *
+ * Whoever sends a request too slowly, or none, is cut off; sooner where others wait for a connection.
+ */
+#ifndef NM_VIEW_CONNECTIONS_H
+#define NM_VIEW_CONNECTIONS_H
+
+enum { NM_CONNECTIONS = 256 };
+
+struct nm_connections {
+	struct {
+		int socket;
+		int is_answered; /* its request has arrived */
+		double since;    /* ms, see nm_now_ms() */
+	} at[NM_CONNECTIONS];
+	unsigned count;
+};
+
+void nm_connections_add(struct nm_connections *connections, int socket);
+void nm_connections_remove(struct nm_connections *connections, int socket);
+/* The request of this one has arrived; its answer has left. */
+void nm_connections_answer(struct nm_connections *connections, int socket);
+void nm_connections_wait(struct nm_connections *connections, int socket);
+
+/* Shuts down those that have been waiting for too long; their owner sees that and closes them. */
+void nm_connections_cut_off(const struct nm_connections *connections);
+
+#endif

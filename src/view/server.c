@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * server.c - see server.h. libmicrohttpd does the protocol; connections.h cuts off who is slow, exchange.h
+ * decides about requests.
+ */
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "connections.h"
+#include "exchange.h"
+
+struct nm_server {
+	struct MHD_Daemon *daemon;
+	struct nm_exchange_context context;
+	struct nm_connections connections;
+	char address[80];
+};
+
+/* Seconds that a connection may be silent; bytes for a request line with its headers. */
+enum { SILENCE = 10, HEADERS = 16 << 10 };
+
+static int socket_of(struct MHD_Connection *connection)
+{
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static void note_connection(void *self, struct MHD_Connection *connection, void **unused,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct nm_server *server = self;
+
+	(void)unused;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		nm_connections_add(&server->connections, socket_of(connection));
+	else
+		nm_connections_remove(&server->connections, socket_of(connection));
+}
+
+static void note_end(void *self, struct MHD_Connection *connection, void **exchange,
+		     enum MHD_RequestTerminationCode code)
+{
+	struct nm_server *server = self;
+
+	(void)code;
+	nm_exchange_end(*exchange);
+	*exchange = NULL;
+	nm_connections_wait(&server->connections, socket_of(connection));
+}
+
+/* The library calls it with the headers, then with each part of the body, then without any. */
+static enum MHD_Result handle(void *self, struct MHD_Connection *connection, const char *path,
+			      const char *method, const char *version, const char *part, size_t *part_bytes,
+			      void **state)
+{
+	struct nm_server *server = self;
+	struct nm_exchange *exchange = *state;
+
+	(void)version;
+	if (!exchange) {
+		*state = exchange = nm_exchange_begin(method);
+		if (!exchange)
+			return MHD_NO;
+		if (!nm_exchange_is_refused(exchange, &server->context, connection, path))
+			return MHD_YES;
+	} else if (*part_bytes) {
+		nm_exchange_take(exchange, part, *part_bytes);
+		*part_bytes = 0;
+		return MHD_YES;
+	}
+	nm_connections_answer(&server->connections, socket_of(connection));
+	return nm_exchange_respond(exchange, &server->context, connection, path);
+}
+
+/* Leaves "%00" as it is: a text ends there, and nothing may hide behind. */
+static size_t unescape(void *self, struct MHD_Connection *connection, char *text)
+{
+	(void)self, (void)connection;
+	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
+/* What the library has to say is of those who ask, not of this program. */
+static void ignore(void *self, const char *format, va_list arguments)
+{
+	(void)self, (void)format, (void)arguments;
+}
+
+static int listen_on(struct nm_server *server, unsigned port, struct nm_error *err)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons((uint16_t)port),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	errno = 0;
+	server->daemon = MHD_start_daemon(
+	    MHD_USE_EPOLL | MHD_USE_ERROR_LOG, (uint16_t)port, NULL, NULL, handle, server,
+	    MHD_OPTION_EXTERNAL_LOGGER, ignore, NULL, MHD_OPTION_SOCK_ADDR, &address,
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)NM_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+	    (unsigned)SILENCE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS,
+	    MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_NOTIFY_COMPLETED, note_end,
+	    server, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+	    MHD_OPTION_END);
+	if (server->daemon)
+		return 0;
+	return nm_fail_errno(err, "cannot listen on port %u of 127.0.0.1", port);
+}
+
+int nm_server_start(struct nm_server **ret_server, struct nm_view *view, unsigned port, struct nm_error *err)
+{
+	struct nm_server *server = calloc(1, sizeof *server);
+	int status;
+
+	if (!server)
+		return nm_fail_memory(err);
+	server->context.view = view;
+	status = listen_on(server, port, err);
+	if (!status) {
+		port = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+		status = nm_guard_make(&server->context.guard, port, err);
+	}
+	if (status) {
+		nm_server_stop(server);
+		return status;
+	}
+	snprintf(server->address, sizeof server->address, "http://127.0.0.1:%u/?token=%s", port,
+		 server->context.guard.token);
+	*ret_server = server;
+	return 0;
+}
+
+void nm_server_stop(struct nm_server *server)
+{
+	if (server && server->daemon)
+		MHD_stop_daemon(server->daemon);
+	free(server);
+}
+
+void nm_server_run(struct nm_server *server, int milliseconds)
+{
+	MHD_run_wait(server->daemon, milliseconds);
+	nm_connections_cut_off(&server->connections);
+}
+
+const char *nm_server_address(const struct nm_server *server) { return server->address; }

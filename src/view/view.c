@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c - see view.h: opens profiles, and finds who answers a path.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view_priv.h"
+
+int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t count, struct nm_error *err)
+{
+	struct nm_view *view;
+	int status = 0;
+
+	if (count > NM_VIEW_PROFILES)
+		return nm_fail(err, NM_EINVAL, "at most %d profiles can be viewed at once", NM_VIEW_PROFILES);
+	view = calloc(1, sizeof *view);
+	if (!view)
+		return nm_fail_memory(err);
+	for (size_t i = 0; !status && i < count; i++) {
+		view->profiles[i].path = paths[i];
+		status = nm_profile_open(&view->profiles[i].profile, paths[i], err);
+		view->count += !status;
+	}
+	if (status)
+		nm_view_close(view);
+	else
+		*ret_view = view;
+	return status;
+}
+
+void nm_view_close(struct nm_view *view)
+{
+	for (unsigned i = 0; view && i < view->count; i++)
+		nm_profile_close(view->profiles[i].profile);
+	free(view);
+}
+
+static int no_such_path(const struct nm_request *request, struct nm_error *err)
+{
+	return nm_fail(err, NM_ENOENT, "there is no %.200s", request->path);
+}
+
+/* Of the path "/api/p/N/NAME" the NAME, and its profile; or NULL. */
+static const char *of_profile(const struct nm_view *view, const char *path, struct nm_profile **ret_profile)
+{
+	static const char lead[] = "/api/p/";
+	const size_t n = sizeof lead - 1;
+
+	if (strncmp(path, lead, n) || path[n] < '0' || (unsigned)(path[n] - '0') >= view->count ||
+	    path[n + 1] != '/')
+		return NULL;
+	*ret_profile = view->profiles[path[n] - '0'].profile;
+	return path + n + 2;
+}
+
+static int find_answer(struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
+		       struct nm_error *err)
+{
+	struct nm_profile *profile;
+	const char *name = of_profile(view, request->path, &profile);
+	const struct nm_view_route *route = nm_view_routes;
+
+	if (strcmp(request->method, "GET"))
+		return nm_fail(err, NM_EINVAL, "%.200s can only be read", request->path);
+	if (!strcmp(request->path, "/api/session"))
+		return nm_view_session(view, ret_answer, err);
+	while (name && route->name && strcmp(route->name, name))
+		route++;
+	if (!name || !route->name)
+		return no_such_path(request, err);
+	return route->answer(profile, request, ret_answer, err);
+}
+
+int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err)
+{
+	json_t *answer = NULL;
+	int status = find_answer(view, request, &answer, err);
+
+	if (!status && (!answer || json_dumpf(answer, out, JSON_COMPACT | JSON_REAL_PRECISION(10))))
+		status = nm_fail_memory(err);
+	json_decref(answer);
+	return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.h - what is looked at in a browser: profiles that were opened, and the JSON answers about them.
+ *
+ *     nm_view_open(&view, paths, count, &err);
+ *     nm_view_answer(view, &request, out, &err);
+ *
+ * A server (server.h) and a file (html.h) give the same answers, which docs/format/view.md describes.
+ */
+#ifndef NM_VIEW_H
+#define NM_VIEW_H
+
+#include <stdio.h>
+
+#include "reader.h"
+#include "request.h"
+
+enum { NM_VIEW_PROFILES = 8 };
+
+struct nm_view;
+
+/* Opens profiles. As of nm_profile_open(); NM_EINVAL: more than NM_VIEW_PROFILES. */
+int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t count, struct nm_error *err);
+void nm_view_close(struct nm_view *view);
+
+/* Writes the answer as one JSON value. What was written before a failure is to be dropped. NM_ENOENT: there is
+ * no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
+int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view_priv.h - the answers: each file of answers/ has a few, and answers.c the table of all.
+ */
+#ifndef NM_VIEW_PRIV_H
+#define NM_VIEW_PRIV_H
+
+#include <jansson.h>
+
+#include "view.h"
+
+struct nm_view_profile {
+	struct nm_profile *profile;
+	const char *path;
+};
+
+struct nm_view {
+	struct nm_view_profile profiles[NM_VIEW_PROFILES];
+	unsigned count;
+};
+
+/* An answer about one profile, as a value that the caller owns. */
+struct nm_view_route {
+	const char *name; /* behind "/api/p/N/" */
+	int (*answer)(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+		      struct nm_error *err);
+};
+
+int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err);
+
+/* Behind the last, one without a name. */
+extern const struct nm_view_route nm_view_routes[];
+
+#endif
