@@ -2,10 +2,10 @@
  *
  * descriptors.c - keeps inherited descriptors out of the program's reach, across exec.
  *
- * Valgrind reserves some descriptors above a limit, which the program can neither use nor close. A descriptor
- * that an option names (--arena=3) is moved there, and the option is changed to the new number: Valgrind
- * starts the programs that this one executes with the same options, and the descriptor stays open on exec.
- * There it is moved again if the limit has changed.
+ * Valgrind reserves some descriptors above a limit, which the program can neither use nor close. We move a
+ * descriptor that an option names (--arena=3) there and put its new number into the option. Valgrind passes
+ * its options on when the program calls exec, and the descriptor remains open. The new image moves it again
+ * if the limit has changed.
  */
 #include "tool.h"
 

@@ -9,9 +9,8 @@
  *         --log-fd=FD --arena=FD --all-blocks=no -- PROGRAM ARGUMENTS
  *
  * DIR holds the tool and links to Valgrind's support files. --demangle=no: allocation functions are
- * recognised by their linkage names. --vgdb=no: no files and no thread for a debugger. --log-fd: what
- * Valgrind has to say stays out of the program's output. Both descriptors are files in memory that `nearmiss
- * record` has made.
+ * recognised by their linkage names. --vgdb=no: no files and no thread for a debugger. --log-fd: Valgrind's
+ * messages do not mix with the program's output. Both descriptors are memory files made by `nearmiss record`.
  *
  * Dropped: other values of Valgrind's tuning options (chasing of calls, --vex-iropt-level, unrolling, the
  * older register allocator, smaller blocks); each made recordings slower.
@@ -91,8 +90,8 @@ static void before_options(void)
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)
 
-/* ---- The core reads symbols of ELF files for us, but no debug information: the engine reads that, and
- * Valgrind 3.19 refuses programs with clang's DWARF 5. ---- */
+/* ---- The core reads ELF symbols for us, but no debug information: the engine reads that, and Valgrind 3.19
+ * refuses programs with clang's DWARF 5. ---- */
 
 extern void __wrap_vgModuleLocal_read_debuginfo_dwarf3(void);
 extern void __wrap_vgModuleLocal_new_dwarf3_reader(void);

@@ -8,9 +8,9 @@
  * before the end of the chunk; translated code checks it once per superblock, records written from C
  * check the real end.
  *
- * Waiting for the consumer is by futex with a timeout, because the consumer may die: then, or when it sets
- * `detached`, the stream is thrown away and the program goes on unhindered: writing continues in private
- * memory. So it does when no ring can be had for long; control->unobserved counts such processes.
+ * The producer waits for the consumer on a futex with a timeout, because the consumer may die. If it does, or
+ * if it sets `detached`, the stream is discarded: writing continues in private memory and the program runs
+ * on. The same happens if no ring becomes free for a long time; control->unobserved counts such processes.
  *
  * The consumer's file is open under a number that the program cannot reach (descriptors.c), so a process
  * needs no path, no permission and no file size of its own to open a ring.
@@ -55,8 +55,7 @@ static void begin_chunk(void)
 	__atomic_store_n(&ring->cursor, (Addr)start, __ATOMIC_RELEASE);
 }
 
-/* Of Linux; Valgrind's headers have no names for them. MAP_POPULATE: at once, rather than by a thousand page
- * faults. */
+/* Linux constants that Valgrind's headers lack. MAP_POPULATE avoids a thousand page faults. */
 enum { MAP_POPULATE_ = 0x8000, F_WRLCK_ = 1, F_UNLCK_ = 2, EOPNOTSUPP_ = 95 };
 
 static Bool map_over(void *where, ULong offset, SizeT bytes)
@@ -65,7 +64,7 @@ static Bool map_over(void *where, ULong offset, SizeT bytes)
 			  VKI_MAP_SHARED | VKI_MAP_FIXED | MAP_POPULATE_, file, (long)offset) == (long)where;
 }
 
-/* A ring that nobody reads. */
+/* Sets up a ring that nobody reads. */
 static void open_private(void)
 {
 	nm_syscall(__NR_mmap, (long)area, AREA_BYTES, VKI_PROT_READ | VKI_PROT_WRITE,
@@ -97,12 +96,12 @@ static Bool consumer_is_gone(void)
 {
 	struct vki_flock lock = {.l_type = F_WRLCK_, .l_whence = VKI_SEEK_SET, .l_start = 0, .l_len = 1};
 
-	/* It holds a lock on the file as long as it lives. */
+	/* The consumer holds a lock on the file as long as it lives. */
 	return nm_syscall(__NR_fcntl, file, VKI_F_GETLK, (long)&lock, 0, 0, 0) == 0 &&
 	       lock.l_type == F_UNLCK_;
 }
 
-/* Wakes after a while at the latest. False: the consumer is gone. */
+/* Waits for the consumer, with a timeout. False: the consumer is gone. */
 static Bool wait_on(UInt *word, UInt value)
 {
 	struct vki_timespec patience = {PATIENCE_SECONDS, 0};
@@ -115,7 +114,7 @@ static Bool wait_on(UInt *word, UInt value)
 
 /* ---- Slots ---- */
 
-/* Reserves the memory before it is touched: where there is none, a store would be fatal. */
+/* Reserves memory before it is touched: a store without memory behind it would be fatal. */
 static Bool map_slot(UInt i)
 {
 	const ULong offset = nm_wire_slot_offset(i, control->chunk_words, control->chunks);
@@ -144,8 +143,8 @@ static UInt try_slots(void)
 	return NO_SLOT;
 }
 
-/* Waits while there is hope: none if another process has waited in vain since the last slot was freed.
- * Perhaps all processes that have slots wait for the end of those that have none. */
+/* Waits until a slot may be free. Gives up if another process has timed out since the last slot was freed:
+ * the processes that hold slots may all be waiting for those that have none. */
 static UInt take_slot(void)
 {
 	UInt waits, slot, freed = 0;
@@ -213,7 +212,7 @@ static void wait_for_room(void)
 	__atomic_store_n(&ring->producer_waits, 0, __ATOMIC_SEQ_CST);
 }
 
-/* There is always room for it: what is left for records ends before. */
+/* There is always room: space for records ends before it. */
 static void write_ran(void)
 {
 	ULong *words = (ULong *)ring->cursor;
@@ -260,7 +259,7 @@ void nm_ring_close(void)
 
 /* ---- Records made in C ---- */
 
-/* Whether what has run belongs before such a record. */
+/* Whether the count of instructions run must be sent before such a record. */
 static Bool orders_instructions(enum nm_wire_kind kind)
 {
 	return kind == NM_WIRE_MEASURE || kind == NM_WIRE_FORK || kind == NM_WIRE_EXEC ||
@@ -281,7 +280,7 @@ void nm_record_begin(enum nm_wire_kind kind, UInt arg)
 
 void nm_record_word(ULong word)
 {
-	/* What does not fit is cut off. Only strings and argument lists are long. */
+	/* Truncates what does not fit. Only strings and argument lists are that long. */
 	if (record_end < record + NM_MARGIN_WORDS)
 		*record_end++ = word;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sampling.c - which references are samples, which lines are watched, and what is sent of them.
+ * sampling.c - chooses samples, watches their lines and sends them.
  *
- * References are numbered from 0 in the order in which the process makes them, whatever their thread: that is
- * its clock. Each is a sample with the same probability, so the gaps between samples are geometric
+ * References are numbered from 0 in the order in which the process makes them, over all threads: that number
+ * is the clock. Each is a sample with the same probability, so the gaps between samples are geometric
  * (StatCache, section 2.3). The line of a sample is watched until any access touches it: that ends the
  * sample, and its reuse distance is the difference of the clocks less 1.
  *
  * The filter has one byte for each line number modulo its size, negative if a watched line has that number or
- * the next one: one look then covers the line of an address and the next. What collides costs a call and no
- * more, since the watched lines themselves stand in a hash table.
+ * the next one, so one lookup covers the line of an address and the next. A collision only costs a call,
+ * since a hash table holds the watched lines themselves.
  */
 #include "sampling.h"
 
@@ -18,7 +18,7 @@
 #define FILTER_ENTRIES (1u << 22)
 #define LOOK_BYTES 8u /* the entry is the last of them */
 #define MARK 0x80
-/* References that pass at most before nm_sampling_due is called: each may push or drop a call. */
+/* Most references between two calls of nm_sampling_due: each may push or drop a call. */
 #define MAX_COUNTDOWN (NM_CALL_MARGIN / 2)
 #define PER_SECOND_UNIT 1e9
 
@@ -97,7 +97,7 @@ static double logarithm(double x)
 	return result;
 }
 
-/* References that are passed over before the next sample. */
+/* References to skip before the next sample. */
 static ULong gap(void)
 {
 	const double rate = nm_sampling_rate / PER_SECOND_UNIT;
@@ -142,7 +142,7 @@ static void watch(Addr line)
 	mark(line - 1, 1);
 }
 
-/* Whether the line was watched; it is no longer. */
+/* Stops watching the line; returns whether it was watched. */
 static Bool unwatch(Addr line, ULong *ret_clock)
 {
 	struct watch *w = VG_(HT_remove)(watches, line);
@@ -163,7 +163,7 @@ static ULong code_word(const struct nm_sampled_access *access)
 	return access->pc | (ULong)access->bytes << 48 | (access->flags & NM_WIRE_WRITE ? 1ull << 63 : 0);
 }
 
-/* The reference whose number the clock tells. */
+/* The reference that the clock stands at. */
 static void look_at(const struct nm_sampled_access *access, Addr address, ThreadId thread, Addr calls)
 {
 	const UInt shift = nm_sampling_shift();
@@ -195,7 +195,7 @@ static Bool took_place(const struct nm_sampled_thread *t, const struct nm_sample
 	return !(access->flags & NM_WIRE_GUARDED) || t->window[access->window] != 0;
 }
 
-/* Everything from the beginning of the position's block to its exit. */
+/* All references from the beginning of the position's block to its exit. */
 static void look_at_block(const struct nm_sampled_thread *t, ThreadId thread)
 {
 	const struct code_block *block = VG_(indexXA)(blocks, (Word)(t->position >> 8));

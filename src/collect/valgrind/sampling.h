@@ -2,11 +2,11 @@
  *
  * sampling.h - sampled recordings: references drawn at random, and the next reference to the line of each.
  *
- * What translated code keeps lies in the first shadow copy of the running thread's registers, which Valgrind
- * has for tools and this one does not need otherwise: a store to it is one instruction. Valgrind saves and
- * restores it with the registers around signal handlers and copies it to new threads. So while no code runs,
- * only `calls` means anything; what the threads share is put there when a thread begins to run and taken back
- * when it stops (sampling.c).
+ * Translated code keeps its state in the first shadow copy of the running thread's registers. Valgrind
+ * provides it for tools, this one has no other use for it, and a store to it is one instruction. Valgrind
+ * saves and restores it with the registers around signal handlers and copies it to new threads. So only
+ * `calls` is valid while no code runs; state that threads share is copied in when a thread starts to run and
+ * copied back when it stops (sampling.c).
  */
 #ifndef NEARMISS_VALGRIND_SAMPLING_H
 #define NEARMISS_VALGRIND_SAMPLING_H
@@ -19,7 +19,7 @@
 
 struct nm_sampled_thread {
 	Long due;       /* negative: look at what has run since the position's block began */
-	Long countdown; /* references that may still pass unseen */
+	Long countdown; /* references until the next sample */
 	ULong position; /* nm_sampled_position of the exit that was passed last */
 	Addr calls;     /* top of the stack of calls (call_stack.c) */
 	Addr window[MAX_WINDOWS];
@@ -30,13 +30,13 @@ _Static_assert(sizeof(struct nm_sampled_thread) <= sizeof(VexGuestAMD64State),
 #define NM_SAMPLED_OFFSET(member) \
 	((Int)(sizeof(VexGuestAMD64State) + offsetof(struct nm_sampled_thread, member)))
 
-/* Whether this recording is a sampled one: the options --sample (samples in 10^9 references), --sample-line
+/* Whether this is a sampled recording: the options --sample (samples in 10^9 references), --sample-line
  * (bytes, a power of 2 from NM_SAMPLED_LINE_MIN on) and --sample-seed. */
 extern Bool nm_sampling;
 extern Int nm_sampling_rate, nm_sampling_line, nm_sampling_seed;
 #define NM_SAMPLED_LINE_MIN 32
 
-/* ---- What is known of translated code. ---- */
+/* ---- Translated code ---- */
 
 struct nm_sampled_access {
 	Addr pc;
@@ -76,31 +76,31 @@ ULong nm_sampling_mask(void);
 /* Called from translated code when `due` is negative. */
 void nm_sampling_due(VexGuestAMD64State *state);
 
-/* A new stream begins: nothing is watched. */
+/* Starts a new stream: no line is watched. */
 void nm_sampling_begin(void);
-/* Tells how many references there were: before a stream ends. */
+/* Sends the number of references. Call before a stream ends. */
 void nm_sampling_tell_clock(void);
 void nm_sampling_thread_begins(ThreadId thread);
 void nm_sampling_thread_runs(ThreadId thread);
 void nm_sampling_thread_stops(ThreadId thread);
-/* Stops and goes on counting references. */
+/* Stop and resume counting references. */
 void nm_sampling_measure(Bool on);
 
 /* ---- call_stack.c: the calls that a thread is in. ---- */
 
-#define NM_CALL_BYTES 16 /* of an entry: the slot of its return address, the pc of the call */
+#define NM_CALL_BYTES 16 /* words of an entry: slot of its return address, pc of the call */
 /* Entries that translated code may push or pop before nm_call_stack_make_room is called again. */
 #define NM_CALL_MARGIN 32768u
 
-/* An empty stack for the thread; returns its top. */
+/* Empties the thread's stack; returns its top. */
 Addr nm_call_stack_new(ThreadId thread);
-/* Called every NM_CALL_MARGIN calls at the latest. Returns the top, which may have moved. */
+/* Call at least every NM_CALL_MARGIN calls. Returns the top, which may have moved. */
 Addr nm_call_stack_make_room(ThreadId thread, Addr top);
-/* Sends what has changed since the last time. lowest: slots below it are gone. */
+/* Sends the changes since the last call. Frames with slots below `lowest` have ended. */
 void nm_call_stack_tell(ThreadId thread, Addr top, Addr lowest);
-/* The same for the running thread at an event that is no sample. */
+/* The same for the running thread, at an event that is not a sample. */
 void nm_call_stack_tell_now(void);
-/* The running thread's call with this slot, which is about to return, is sent and ended. */
+/* Sends and ends the running thread's call with this slot, which is about to return. */
 void nm_call_stack_tell_return(Addr slot);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * tool.h - what the files of the Valgrind collector share.
+ * tool.h - what the files of the Valgrind collector share: translate/ instruments code, report/ turns events
+ * of Valgrind's core and calls of known functions into records, threads/ schedules the program's threads.
  *
- * The collector is a Valgrind tool: it lives in Valgrind's process, without a C library, and is called
- * from three places: while code is translated (instrument.c), from translated code (ring.c and
- * allocator.c), and on events of Valgrind's core (events.c, maps.c). All of them append to one stream
- * per process image, which ring.c keeps. Only one thread of the program runs at a time and Valgrind's
- * big lock is held in all these calls, so nothing here needs a lock.
+ * The collector is a Valgrind tool: it lives in Valgrind's process, without a C library, and is called from
+ * three places: while code is translated (translate/instrument.c), from translated code (ring.c,
+ * report/allocator.c), and on events of Valgrind's core (report/events.c, report/maps.c). All of them append
+ * to one stream per process image, which ring.c keeps. Only one thread of the program runs at a time, and all
+ * these calls hold Valgrind's big lock, so nothing here needs a lock.
  */
 #ifndef NEARMISS_VALGRIND_TOOL_H
 #define NEARMISS_VALGRIND_TOOL_H
@@ -32,14 +33,14 @@
 
 #include "nearmiss/wire.h"
 
-/* Words that translated code may store after one limit check, and never more (instrument.c). */
+/* Most words that translated code stores after one limit check (translate/instrument.c). */
 #define NM_MARGIN_WORDS 2048u
 
-/* ---- ring.c: the stream. A record is begun, filled and ended; nothing else may happen between. ---- */
+/* ---- ring.c: the stream. Begin, fill and end a record; do nothing else in between. ---- */
 
 /* Opens the stream of this process. After a fork it is called again, in the child. */
 void nm_ring_open(Int shared_file);
-/* Gives the words written so far to the consumer, also if the chunk is not full. */
+/* Passes the words written so far to the consumer, even if the chunk is not full. */
 void nm_ring_publish(void);
 void nm_ring_close(void);
 /* Called from translated code when the cursor has passed the limit. */
@@ -62,12 +63,12 @@ Addr nm_ring_ran_address(void);
 /* Moves the descriptor that the option ("--arena=") names out of the program's reach, and keeps it open on
  * exec. Returns its number now, or -1 if there is no such option. */
 Int nm_descriptor_keep(const HChar *option);
-/* Programs that this one executes get the option too. */
+/* Passes the option on to programs that this one executes. */
 void nm_option_add_for_exec(const HChar *option);
 
 /* ---- instrument.c ---- */
 
-/* Whether code without accesses makes blocks too, or is only counted (NM_WIRE_RAN). */
+/* Whether code without accesses is sent as blocks too, instead of only being counted (NM_WIRE_RAN). */
 extern Bool nm_all_blocks;
 
 IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
@@ -76,42 +77,42 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 
 /* ---- offsets.c: which addresses differ by a constant. ---- */
 
-/* An address: `distance` bytes behind what the temporary `root` holds, or behind 0 if root is
- * IRTemp_INVALID. */
+/* An address: the temporary `root` plus `distance` bytes. If root is IRTemp_INVALID, the distance is the
+ * address. */
 struct nm_root_offset {
 	IRTemp root;
 	ULong distance;
 };
 
-/* A superblock with these temporaries begins; each statement that writes one is then shown, in their
- * order. */
+/* Starts a superblock with these temporaries; then pass each statement that writes one, in order. */
 void nm_offsets_begin(const IRTypeEnv *types);
 void nm_offsets_note(IRTemp temporary, const IRExpr *data);
-/* Of an atom of 64 bits. */
+/* Resolves an atom of 64 bits. */
 struct nm_root_offset nm_offset_of(const IRExpr *atom);
 
 /* ---- chases.c: which accesses follow pointers. ---- */
 
-/* A superblock begins, of which all statements are looked at. */
+/* Starts a superblock and looks at all its statements. */
 void nm_chases_begin(const IRSB *in);
-/* Whether an address, an atom of it, comes of a register that the superblock loads anew by way of itself. */
+/* Whether an address, an atom of the superblock, depends on a register that the superblock reloads through
+ * itself. */
 Bool nm_chases(const IRExpr *address);
 
 /* ---- allocator.c: calls of allocation functions. ---- */
 
 void nm_allocator_init(void);
-/* Says which allocation function starts at pc: 0, or a value for nm_allocator_entry. */
+/* Which allocation function starts at pc: 0 for none, or a value for nm_allocator_entry. */
 UInt nm_allocator_at(Addr pc);
 /* Called from translated code at the entry of an allocation function. */
 VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc);
-/* A return whose slot is at or above the pending one. */
+/* Handles a return whose slot is at or above the pending one. */
 void nm_allocator_return(Addr slot);
 void nm_allocator_switch(ThreadId from, ThreadId to);
 void nm_allocator_thread_gone(ThreadId thread);
-/* The slot of the running thread's pending call, or all ones. */
+/* The slot of the running thread's pending call; all ones if there is none. */
 Addr nm_allocator_pending(void);
 
-/* ---- locks.c: calls of functions that lock; the same for them. ---- */
+/* ---- locks.c: calls of functions that lock, with the same four functions. ---- */
 
 void nm_locks_init(void);
 UInt nm_locks_at(Addr pc);
@@ -123,7 +124,7 @@ Addr nm_locks_pending(void);
 
 /* ---- returns.c: returns from both. ---- */
 
-/* A pending call is another. */
+/* Call when a pending call has changed. */
 void nm_returns_watch(void);
 /* Called from translated code before a return whose slot is at or above the number at the address. */
 VG_REGPARM(1) void nm_returns_from(Addr slot);
@@ -132,7 +133,7 @@ Addr nm_returns_watched_address(void);
 /* ---- events.c: the process and its threads. ---- */
 
 void nm_events_init(void);
-/* by_exec: this image has replaced another one that was recorded. */
+/* by_exec: this image was started by exec from one that was recorded. */
 void nm_events_process_start(Int shared_file, Bool by_exec);
 void nm_events_process_end(Int status);
 
@@ -169,29 +170,29 @@ struct nm_blocked {
 	Bool wakes; /* its system call is one of those */
 };
 
-/* How many system calls that may have woken a thread have begun or ended. */
+/* Number of system calls begun or ended that may have woken a thread. */
 UInt nm_blocked_wakes(void);
-/* The thread begins a system call; it has come back from one. */
+/* Call before and after each system call of the thread. */
 void nm_blocked_before_syscall(struct nm_blocked *blocked, UInt number, const UWord *args);
 void nm_blocked_after_syscall(struct nm_blocked *blocked);
-/* thread: the kernel's number. */
+/* thread: its number in the kernel. */
 enum nm_thread_state nm_blocked_state(struct nm_blocked *blocked, Int thread);
 /* Closes the file. */
 void nm_blocked_forget(struct nm_blocked *blocked);
 
 /* ---- synchronise.c: system calls by which threads wait for each other. ---- */
 
-/* The running thread makes one with this number in the stream. */
+/* Call before such a system call. thread: its number in the stream. */
 void nm_synchronise_create(UInt thread);
 void nm_synchronise_before_syscall(UInt number, const UWord *args);
-/* It has come back from a system call during which others ran. */
+/* Call after a system call during which other threads ran. */
 void nm_synchronise_after_wait(UInt number);
 
 /* ---- scheduler.c: which thread runs next. ---- */
 
 /* Whether the process has ever had more than one thread. */
 Bool nm_scheduler_has_several(void);
-/* How many times a thread was given its turn. */
+/* Number of turns given to threads so far. */
 UInt nm_scheduler_turns(void);
 void nm_scheduler_before_syscall(UInt number, const UWord *args);
 void nm_scheduler_thread_created(ThreadId parent, ThreadId child);

@@ -2,11 +2,11 @@
  *
  * allocator.c - reports what the program's own allocator does.
  *
- * Nothing is replaced or preloaded: an allocation function is known by the name of the symbol at its
- * first instruction, whatever library or program holds it. On entry the arguments and the stack slot of
- * the return address are kept as the thread's pending call; the return through that slot gives the
- * result. Allocation functions call one another (operator new calls malloc, realloc calls malloc and
- * free): only the outermost call counts, so one pending call a thread is enough.
+ * Nothing is replaced or preloaded: an allocation function is recognised by the symbol at its first
+ * instruction, in any library or program. At its entry we keep its arguments and the stack slot of its return
+ * address as the thread's pending call; the return through that slot yields the result. Allocation functions
+ * call one another (operator new calls malloc, realloc calls malloc and free): only the outermost call
+ * counts, so one pending call a thread is enough.
  *
  * A pending call that never returns (longjmp, an exception) is dropped when something returns from a
  * frame above it, or when its slot no longer holds its return address.
@@ -20,7 +20,7 @@
 #include "libvex.h"
 #include "libvex_guest_amd64.h"
 
-/* A call on the same stack and deeper by more than this is not made by the pending one. */
+/* A call this much deeper on the same stack was not made by the pending one. */
 #define DEEPEST_ALLOCATOR (1u << 20)
 
 enum arguments { SIZE, COUNT_SIZE, POINTER_SIZE, POINTER_COUNT_SIZE, ALIGN_SIZE, RESULT_ALIGN_SIZE, POINTER };
@@ -67,8 +67,7 @@ static const struct function {
     {"_ZdaPvSt11align_val_tRKSt9nothrow_t", NM_WIRE_DELETE_ARRAY, POINTER},
 };
 
-/* Other allocators and the C library itself name the same functions so; a symbol table may show only
- * one of several names. */
+/* Aliases in the C library and in other allocators; a symbol table may show only one of several names. */
 static const HChar *const prefixes[] = {"__libc_", "__", "je_", "_rjem_je_", "_rjem_", "mi_", "tc_"};
 
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
@@ -113,7 +112,7 @@ void nm_allocator_thread_gone(ThreadId thread)
 		pending_slot = NOTHING_PENDING;
 }
 
-/* The name's length without its version. */
+/* Length of the name without its version. */
 static SizeT bare_length(const HChar *name)
 {
 	SizeT length;
@@ -244,7 +243,7 @@ void nm_allocator_return(Addr slot)
 	call->slot = pending_slot = NOTHING_PENDING;
 }
 
-/* ---- VEX is not to follow calls and jumps into allocation functions. ---- */
+/* ---- Keep VEX from following calls and jumps into allocation functions. ---- */
 
 extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 extern VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);

@@ -6,8 +6,8 @@
 
 static UInt size_of(IRType type) { return (UInt)sizeofIRType(type); }
 
-/* A locked addition becomes a load and a compare-and-swap with what was loaded: the program reads once.
- * (Cachegrind counts two reads there.) */
+/* VEX turns a locked addition into a load and a compare-and-swap. The program reads once, and so do we
+ * (Cachegrind counts two reads). */
 static UInt list_compare_and_swap(const IRTypeEnv *types, const IRCAS *cas, struct nm_access *accesses)
 {
 	UInt bytes = size_of(typeOfIRExpr(types, cas->dataLo)) * (cas->dataHi == NULL ? 1 : 2);

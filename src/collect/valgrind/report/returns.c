@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * returns.c - returns from the functions that are followed: those of allocators and of locks.
+ * returns.c - detects returns from allocation and lock functions.
  *
- * Translated code compares the slot of each return address with one number, the lowest slot of the calls that
- * are pending.
+ * Translated code compares the slot of each return address with the lowest slot of all pending calls.
  */
 #include "tool.h"
 

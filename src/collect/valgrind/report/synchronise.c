@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * synchronise.c - reports by which system calls threads wait for each other and wake each other, once there
- * are several.
+ * synchronise.c - reports the system calls by which threads wait for and wake each other, once there are
+ * several threads.
  */
 #include "sampling.h"
 #include "tool.h"

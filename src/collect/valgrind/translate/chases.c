@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * chases.c - which accesses of a superblock follow pointers from one to the next.
+ * chases.c - finds the accesses of a superblock that follow a chain of pointers.
  *
- * A *chase* loads a register anew by way of itself: `rax = [rax + 8]`. Each round of it has to wait for the
- * load of the round before, however many loads the processor could have under way. An access whose address
- * comes of such a register waits with it.
+ * A *chase* reloads a register through itself: `rax = [rax + 8]`. Each iteration has to wait for the load of
+ * the one before, no matter how many loads the processor can overlap. An access whose address depends on such
+ * a register waits too.
  *
- * For each temporary two sets of registers, as bits, that the superblock finds when it is entered: those that
- * it is computed from, and those by which an address of a load on the way to it was. A register is chased if
- * it is ever in the second set of what it holds. A chase that takes several superblocks, or goes through
- * memory (-O0), is not seen. Superblocks that return are left out: `leave` looks like a chase.
+ * For each temporary we keep two sets of registers, as they are on entry to the superblock: those that its
+ * value is computed from, and those that went into the address of a load on the way. A register is chased if
+ * it is ever assigned a value whose second set contains it. A chase over several superblocks, or through
+ * memory (-O0), is not found. Superblocks that return are left out: `leave` looks like a chase.
  */
 #include "tool.h"
 
@@ -23,7 +23,7 @@ struct origin {
 
 static struct origin *origins; /* by temporary */
 static Int room;
-static struct origin held[REGISTERS]; /* what registers hold now */
+static struct origin held[REGISTERS]; /* the registers' current values */
 static ULong chased;
 
 /* The bit number of an integer register of the guest, or -1. */

@@ -2,12 +2,12 @@
  *
  * maps.c - reports mappings, the data segment and loaded modules.
  *
- * Valgrind's core reports every change of the program's address space; its own mappings never show.
- * A module is a file of which something is mapped executable; its lowest mapped address identifies it.
- * The build-id is read from the file's notes, once per module.
+ * Valgrind's core reports every change of the program's address space; its own mappings never show. A module
+ * is a file with an executable mapping; its lowest mapped address identifies it. The build-id is read from
+ * the file's notes, once per module.
  *
- * The core reports an mremap as separate pieces coming and going; they are held back and the system
- * call's result gives the one NM_WIRE_REMAP.
+ * The core reports an mremap as pieces that are unmapped and mapped; we hold them back and send one
+ * NM_WIRE_REMAP when the system call returns.
  */
 #include "sampling.h"
 #include "tool.h"
@@ -19,10 +19,10 @@
 #define MAX_BUILD_ID 64
 #define MAX_PROGRAM_HEADERS 64
 
-/* Of Linux; Valgrind's headers have no names for them. */
+/* Linux constants that Valgrind's headers lack. */
 enum { MAP_HUGETLB_ = 0x40000, MAP_HUGE_SHIFT_ = 26, MADV_HUGEPAGE_ = 14, MADV_NOHUGEPAGE_ = 15 };
 
-/* Of the core, though not in its headers for tools. */
+/* A function of the core that its headers for tools do not declare. */
 extern Addr VG_(brk_base);
 extern Addr VG_(clstk_end); /* last byte of the main thread's stack */
 
@@ -75,7 +75,7 @@ static UInt build_id_of_notes(const UChar *notes, SizeT size, UChar id[MAX_BUILD
 	return 0;
 }
 
-/* Bytes of the build-id; 0 if there is none. */
+/* Length of the build-id; 0 if there is none. */
 static UInt read_build_id(Int fd, UChar id[MAX_BUILD_ID])
 {
 	UChar notes[4096];
@@ -246,7 +246,7 @@ void nm_maps_before_syscall(UInt number, const UWord *args)
 		in_mremap = True;
 }
 
-/* Pages of which size the program asks for; the size of mmap is in the flags, 0 for the usual one. */
+/* The page size that the program asks for; mmap has it in its flags, where 0 means the default. */
 static void report_pages(UInt number, const UWord *args, Addr start)
 {
 	const UInt shift = (UInt)args[3] >> MAP_HUGE_SHIFT_ & 0x3f;
@@ -278,7 +278,7 @@ void nm_maps_after_syscall(UInt number, const UWord *args, SysRes result)
 	}
 }
 
-/* The lowest file mapping at the start is the program, above it lies its interpreter. */
+/* At the start the lowest file mapping is the program, and its interpreter lies above. */
 const HChar *nm_maps_executable(void)
 {
 	Addr starts[32];

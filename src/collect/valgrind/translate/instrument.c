@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * instrument.c - turns a superblock into one that also writes its wire blocks (wire_block.c).
+ * instrument.c - makes a superblock write its wire blocks as it runs (wire_block.c).
  *
  * An execution costs one limit check, one store per block, one per group of accesses and one per exit. A
- * superblock makes more than one wire block
+ * superblock is split into several wire blocks
  * - at a call that VEX has followed, so that the reader sees the frame;
  * - after a side exit when the number of accesses alone would not tell whether it was taken: the reader has
  *   no other sign, and instruction counts must be exact;
@@ -37,8 +37,8 @@ static Bool exit_is_ambiguous(Int statement)
 	return instruction;
 }
 
-/* Whether there is nothing to be sent of what comes behind the statement. Of how a signal's handler returns,
- * by a system call, readers want to know. */
+/* Whether nothing after the statement needs to be sent. The system call by which a signal handler returns
+ * does. */
 static Bool rest_is_counted(Int statement)
 {
 	Int i;
@@ -80,7 +80,7 @@ static void add_instruction(Addr pc, UInt length, Bool ambiguous)
 	block->instruction[block->instructions++] = (pc & 0xffffffffffffull) | (ULong)length << 48;
 }
 
-/* Of the same instruction, by a plain load. */
+/* Whether the same instruction has read the address by a plain load. */
 static Bool is_read_already(const struct nm_access *access)
 {
 	return nm_block_last_access_is(
@@ -88,7 +88,7 @@ static Bool is_read_already(const struct nm_access *access)
 	       nm_translation.last_load != NULL && eqIRAtom(nm_translation.last_load, access->address);
 }
 
-/* The exit is listed when an access follows; without one it looks the same as the end. */
+/* Lists the exit when an access follows; without one it looks the same as the end. */
 static void add_exit(Bool counted)
 {
 	nm_translation.block.left = nm_translation.block.instructions;
@@ -105,7 +105,7 @@ static UInt chases(const struct nm_access *access)
 	return access->is_plain_load && nm_chases(access->address) ? NM_WIRE_CHASES : 0;
 }
 
-/* Of the instruction in hand, which is atomic. */
+/* The flags of the current instruction, which is atomic. */
 static Bool last_instruction_commutes(void)
 {
 	const struct block *block = &nm_translation.block;
@@ -113,7 +113,7 @@ static Bool last_instruction_commutes(void)
 	return nm_commutes((Addr)(block->instruction[block->instructions - 1] & 0xffffffffffffull));
 }
 
-/* Adds what the statement touches; the statement itself follows. */
+/* Adds the accesses of the statement, before the statement itself. */
 static void add_accesses(const IRStmt *st)
 {
 	struct nm_access accesses[MAX_STATEMENT_ACCESSES];

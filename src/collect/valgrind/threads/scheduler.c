@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * scheduler.c - runs the program's threads in an order that is the same in every run.
+ * scheduler.c - runs the program's threads in the same order in every run.
  *
- * Valgrind runs one thread at a time: the one that holds its lock. Which thread gets the lock next is the
- * kernel's choice, so two runs of a threaded program would differ. Here the lock goes round in the order of
- * the kernel's thread numbers, and it is passed on only when every other thread waits for it, is blocked in a
- * system call (blocked.c) or has ended. A thread that was just created or woken is therefore never late by
- * chance. What comes from outside still differs between runs: clocks, sockets, other processes.
+ * Valgrind runs the one thread that holds its lock. The kernel chooses which thread gets the lock next, so
+ * two runs of a threaded program would differ. Here the lock goes round in the order of the kernel's thread
+ * numbers, and moves on only when every other thread waits for it, is blocked in a system call (blocked.c) or
+ * has ended. So a thread that was just created or woken always takes part. Outside influences still differ
+ * between runs: clocks, sockets, other processes.
  *
- * Turns are shorter than Valgrind's: threads that wait for each other, or are created one after another, then
- * meet as they would if they ran at once, and readers that merge them hold back less.
+ * Turns are shorter than Valgrind's, so that threads that wait for each other, or start one after another,
+ * overlap as they would on several cores, and readers that merge them buffer less.
  *
- * A program with one thread uses Valgrind's own lock alone. A thread that stays busy in the kernel for about
- * a second, or reads from a disk for a twentieth of that, is no longer waited for.
+ * A program with one thread uses only Valgrind's own lock. The others stop waiting for a thread that is busy
+ * in the kernel for about a second, or reads from a disk for a twentieth of that.
  *
  * Dropped: Valgrind's --fair-sched=yes, which passes the lock on in the order of requests; that order
  * differs.
@@ -26,7 +26,7 @@
 #define YIELDS 10         /* of the processor, before the first pause */
 #define PAUSE_NANOSECONDS 20000
 #define MAX_PAUSES 14000 /* yields and pauses; about 1 s, since the kernel makes a pause 70 us */
-#define DISK 20          /* a pause for a thread that reads from a disk counts as so many */
+#define DISK 20          /* weight of a pause for a thread that reads from a disk */
 
 struct sched_lock;
 
@@ -42,7 +42,7 @@ static UInt threads_used; /* atomic */
 static UInt starting;     /* atomic: created, and have not asked for the lock yet */
 static Bool several;      /* more than one thread has been seen */
 static Int holder, last;  /* threads: 0: none */
-static UInt mutex;        /* guards all but what is atomic */
+static UInt mutex;        /* guards everything that is not atomic */
 static UInt turns;        /* read and written by the holder of the lock */
 static UInt limited_turn; /* the last one whose length was limited */
 static Bool *not_started; /* by Valgrind's thread number */
@@ -105,7 +105,7 @@ static struct scheduled *add_thread(Int thread)
 	return entry;
 }
 
-/* The thread that holds the lock makes a system call. */
+/* Called when the thread that holds the lock makes a system call. */
 void nm_scheduler_before_syscall(UInt number, const UWord *args)
 {
 	struct scheduled *mine;
@@ -169,7 +169,7 @@ static void wait_until_all_block(void)
 	}
 }
 
-/* The waiting thread whose number comes next after the last holder's, round and round. */
+/* The waiting thread whose number follows the last holder's, cyclically. */
 static struct scheduled *next_thread(void)
 {
 	struct scheduled *lowest = NULL, *next = NULL;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * offsets.c - which addresses of a superblock differ by a constant.
+ * offsets.c - finds addresses of a superblock that differ by a constant.
  *
- * Every temporary of the superblock is resolved, as its statement passes, to a root and a distance from it: a
- * copy, a sum or a difference with a constant has the root of its operand; whatever else there is is its own
- * root. Two addresses with the same root differ by the difference of their distances in every execution,
- * since a temporary is written once. A constant has the root IRTemp_INVALID.
+ * Every temporary of the superblock is resolved, when its statement is seen, to a root and a distance from
+ * it. A copy, a sum or a difference with a constant has the root of its operand; any other temporary is its
+ * own root. Two addresses with the same root differ by the difference of their distances in every execution,
+ * since VEX writes a temporary once. A constant has the root IRTemp_INVALID.
  *
- * Registers need nothing: VEX has made all reads of an unchanged register one temporary before a tool sees
- * them (reading them here too saved no address word). Dropped: to recognize sums of two temporaries and
- * shifted ones that are computed twice, as for an element of an array that is read and then written; it saved
- * 1.2 % of gzip's address words, 0.2 % of SQLite's and none of perl's.
+ * Registers need no resolving: before a tool sees the code, VEX merges all reads of an unchanged register
+ * into one temporary. Dropped: recognising equal sums of temporaries that are computed twice, as for an array
+ * element that is read and then written; it saved about 1 % of the address words.
  */
 #include "tool.h"
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sampled_block.c - turns a superblock into one that counts its references and looks whether a watched line
- * is touched.
+ * sampled_block.c - makes a superblock count its references and check whether one touches a watched line.
  *
- * Nothing is sent. Each exit stores what has run so far: the countdown less the references, the position, and
- * `due`, negative if the countdown has run out or an address met a mark in the filter. The next superblock
- * that touches memory tests it first: there no register of the program is held by the host, so the call costs
- * a compare as long as it is not made.
+ * Nothing is sent. Each exit stores its progress: the countdown less the references, the position, and `due`,
+ * which is negative if the countdown has run out or an address hit the filter. The next superblock that
+ * touches memory tests it first, where no host register holds a register of the program, so the test costs
+ * one compare unless it makes the call.
  *
  * Accesses whose addresses differ by a constant (offsets.c) and that lie within a line's length of each other
- * share a *window*: one word for the address, one look at the filter, which covers the line of the window's
- * lowest address and of the next one. Windows are made at exits, when the accesses before them are known, and
- * hold for the rest of the superblock.
+ * share a *window*: one word for the address and one lookup in the filter, which covers the line of the
+ * window's lowest address and the next one. Windows are made at exits, when the accesses before them are
+ * known, and are valid for the rest of the superblock.
  */
 #include "access.h"
 #include "emit.h"
@@ -75,8 +74,7 @@ static Bool fits(const struct window *window, UInt access)
 	       from + block.access[access].bytes <= nm_sampling_line;
 }
 
-/* The access of the window's lowest address, if the window is to hold this one and as many of those behind it
- * as lie near. */
+/* The access with the lowest address of a window that holds this access and all later ones that lie near. */
 static UInt lowest_near(UInt first)
 {
 	ULong low = block.at[first].distance, end = low + block.access[first].bytes;
@@ -150,7 +148,7 @@ static void begin_block(void)
 	block.hits = NULL;
 }
 
-/* Stores what has run, before an exit. */
+/* Stores the progress before an exit. */
 static void commit(Bool returned)
 {
 	const Int countdown = NM_SAMPLED_OFFSET(countdown);
@@ -239,7 +237,7 @@ static void add_accesses(Addr pc, const IRStmt *st)
 
 /* ---- Calls ---- */
 
-/* If the instruction at pc has pushed its return address. */
+/* Pushes a call if the instruction at pc has pushed its return address. */
 static void emit_call(Addr pc)
 {
 	IRExpr *top;
@@ -252,7 +250,7 @@ static void emit_call(Addr pc)
 	nm_emit(IRStmt_Put(NM_SAMPLED_OFFSET(calls), nm_emit_sum(top, nm_constant(NM_CALL_BYTES))));
 }
 
-/* If the instruction at pc has popped its return address. Returns whether it has. */
+/* Drops a call if the instruction at pc has popped its return address. Returns whether it has. */
 static Bool emit_return(Addr pc)
 {
 	if (!last_access_is(pc, 8, NM_WIRE_READ))

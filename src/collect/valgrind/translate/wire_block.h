@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * wire_block.h - the wire blocks of one translation: made in wire_block.c from what instrument.c finds.
+ * wire_block.h - builds the wire blocks of one translation from the accesses that instrument.c finds.
  */
 #ifndef NEARMISS_VALGRIND_WIRE_BLOCK_H
 #define NEARMISS_VALGRIND_WIRE_BLOCK_H
@@ -16,7 +16,7 @@
 #define MAX_GROUP 15u
 #define MAX_SPAN 32u
 
-/* The wire block being made. */
+/* The wire block being built. */
 struct block {
 	UInt id;
 	Addr pc;
@@ -28,7 +28,7 @@ struct block {
 	ULong instruction[MAX_INSTRUCTIONS], access[MAX_ACCESSES], exit[MAX_EXITS];
 };
 
-/* The last accesses of the wire block, whose address word has not been stored yet. */
+/* The last accesses of the wire block, while their address word has not been stored yet. */
 struct group {
 	UInt accesses;             /* 0: there is none */
 	Bool whole;                /* takes no more */
@@ -38,7 +38,7 @@ struct group {
 	ULong distance[MAX_GROUP]; /* of each from the root */
 };
 
-/* The translation being made. Translations do not nest. */
+/* The translation in progress. Translations do not nest. */
 struct translation {
 	const IRSB *in;
 	IRTemp cursor;
@@ -57,21 +57,21 @@ extern struct translation nm_translation;
 void nm_emit_limit_check(void);
 /* Begins a wire block at pc. continues: the block before fell or jumped into it. */
 void nm_block_begin(Addr pc, Bool continues);
-/* Ends the block; returns how it is sent: a call or return without its access is a jump. */
+/* Ends the block; returns the kind of exit that is sent: a call or return without its access is a jump. */
 enum nm_wire_exit_kind nm_block_end(enum nm_wire_exit_kind end);
-/* From here on the block is one that is sent, not counted. */
+/* From here on the block is sent, not only counted. */
 void nm_block_send(void);
 /* Counts the instructions of a block that is not sent. */
 void nm_block_count(void);
-/* Makes what has been stored readable: before each exit. */
+/* Publishes what has been stored. Call before each exit. */
 void nm_block_commit(void);
-/* An access in the block definition, but for how its address is sent. */
+/* An access as the block definition has it, except how its address is sent. */
 ULong nm_access_word(UInt bytes, UInt instruction, UInt flags);
-/* Is the last access of the block this one (nm_access_word)? */
+/* Whether this is the last access of the block (nm_access_word). */
 Bool nm_block_last_access_is(ULong word);
-/* Adds an access of the present instruction. flags: NM_WIRE_READ and so on. */
+/* Adds an access of the current instruction. flags: NM_WIRE_READ and so on. */
 void nm_block_add_access(IRExpr *address, UInt bytes, UInt flags);
-/* The same, of an access that takes place only if the guard holds. */
+/* The same for an access that takes place only if the guard holds. */
 void nm_block_add_guarded(IRExpr *address, IRExpr *guard, UInt bytes, UInt flags);
 
 #endif

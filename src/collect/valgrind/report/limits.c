@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * limits.c - logs where a system call fails because of a limit of Valgrind of which Valgrind itself says
- * nothing.
+ * limits.c - logs system calls that fail because of a limit of Valgrind, where Valgrind itself says nothing.
  *
  * The recorder looks for these lines in the log when the program has ended (src/run/launch/collector_log.c).
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * call_stack.c - the calls that a thread is in, for sampled recordings, in which calls and returns are not
- * sent.
+ * call_stack.c - keeps each thread's stack of calls for sampled recordings, which do not send calls and
+ * returns.
  *
- * Translated code pushes an entry at each call and drops the last one at each return, whatever it is. Jumps
- * over frames (longjmp, exceptions) leave entries behind: their slots are no higher than those of entries
- * above them, or lie below the stack pointer. They go when the stack is read or full. The room of
- * NM_CALL_MARGIN entries on both sides is for what may be pushed or dropped in vain between two looks.
+ * Translated code pushes an entry at each call and drops the top one at each return, without a check. Jumps
+ * over frames (longjmp, exceptions) leave stale entries: their slots are no higher than those of later
+ * entries, or lie below the stack pointer. They are removed when the stack is read or full. A margin of
+ * NM_CALL_MARGIN entries on both sides holds whatever is pushed or dropped wrongly between two checks.
  *
- * The reader learns (NM_WIRE_FRAMES) at samples, allocations and new mappings: which frames have ended since,
- * which are new.
+ * At samples, allocations and new mappings, NM_WIRE_FRAMES tells the reader which frames have ended and which
+ * are new.
  */
 #include "sampling.h"
 
@@ -47,7 +47,7 @@ Addr nm_call_stack_new(ThreadId thread)
 	return (Addr)bottom_of(&stacks[thread]);
 }
 
-/* Copies the entries that are still calls to where `end` is the end; that may be `top`. Returns the first. */
+/* Copies the entries that are not stale so that they end at `end`, which may be `top`. Returns the first. */
 static struct entry *filter(const struct stack *s, const struct entry *top, Addr lowest, struct entry *end)
 {
 	Addr last = lowest - 1;
@@ -102,7 +102,7 @@ static void remember(struct stack *s, UInt from, const struct entry *entries, UI
 	s->sent_count = from + n;
 }
 
-/* One record for as many frames as fit it. */
+/* Sends as many frames as fit one record. */
 static UInt send(Addr ended, const struct entry *entries, UInt n)
 {
 	UInt most = (NM_MARGIN_WORDS - 2) / 2, i;
@@ -119,7 +119,7 @@ static UInt send(Addr ended, const struct entry *entries, UInt n)
 	return n;
 }
 
-/* From now on these are the frames. */
+/* Replaces the frames that the reader knows. */
 static void tell(struct stack *s, const struct entry *frames, UInt n)
 {
 	UInt same, at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * requests.c - answers the annotations of client.h. Names are copied with care: the program may pass
- * any pointer.
+ * requests.c - answers the annotations of client.h. Pointers to names are checked before use: the program may
+ * pass any.
  */
 #include "sampling.h"
 #include "tool.h"

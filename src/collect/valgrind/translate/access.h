@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * access.h - the memory accesses of a statement of VEX.
+ * access.h - the memory accesses of a VEX statement.
  */
 #ifndef NEARMISS_VALGRIND_ACCESS_H
 #define NEARMISS_VALGRIND_ACCESS_H
@@ -17,14 +17,14 @@ struct nm_access {
 	Bool may_be_done; /* the read of a compare-and-swap, of which VEX may have made a load before */
 };
 
-/* Lists the accesses of the statement in program order. Returns how many. */
+/* Lists the accesses of the statement in program order; returns their number. */
 UInt nm_list_accesses(const IRTypeEnv *types, const IRStmt *st,
 		      struct nm_access ret_accesses[MAX_STATEMENT_ACCESSES]);
 /* Whether the statement has any. */
 Bool nm_has_access(const IRStmt *st);
 
 /* Whether the locked instruction at pc adds, subtracts, or combines bits (and, or, exclusive or), so that two
- * of them may change places; exchanges, with or without a comparison, and tests of single bits do not. */
+ * of them commute. Exchanges, with or without a comparison, and tests of single bits do not. */
 Bool nm_commutes(Addr pc);
 
 /* Whether the instruction is a direct call that leads to `next`. The opcode may stand behind prefixes, so

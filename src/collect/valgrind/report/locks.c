@@ -2,13 +2,13 @@
  *
  * locks.c - reports when threads take and give up locks.
  *
- * As allocation functions (allocator.c), functions that lock are known by the names of the symbols at their
- * first instructions. What they do inside, atomic accesses and futexes, is the lock's own affair and says
- * nothing about the order of threads: a reader that runs threads in another order lets them have the lock in
- * another order, too. So the record of the call encloses it (ENTER, LEAVE).
+ * Like allocation functions (allocator.c), lock functions are recognised by the symbols at their first
+ * instructions. Their atomic accesses and futexes do not constrain the order of threads: a reader that runs
+ * threads in another order grants the lock in another order, too. So two records enclose what they do (ENTER,
+ * LEAVE).
  *
- * A function that waits for its lock reports it when it is called, one that may fail when it returns. Only
- * the outermost call counts, so one pending call a thread is enough. One that never returns (an exception, a
+ * A function that waits for its lock reports it at the call, one that may fail at the return. Only the
+ * outermost call counts, so one pending call a thread is enough. One that never returns (an exception, a
  * cancellation, which takes the mutex of a condition again) ends when something returns from a frame above
  * it.
  */
@@ -17,7 +17,7 @@
 
 #include "libvex_guest_amd64.h"
 
-/* A call on the same stack and deeper by more than this is not made by the pending one. */
+/* A call this much deeper on the same stack was not made by the pending one. */
 #define DEEPEST (1u << 20)
 #define NOTHING_PENDING (~(Addr)0)
 
@@ -26,13 +26,13 @@ enum action {
 	SHARE,
 	TRY, /* returns 0 if it has the lock, */
 	TRY_SHARE,
-	TEST, /* or else something else than 0 */
+	TEST, /* otherwise nonzero */
 	GIVE, /* returns 0 */
-	WAIT, /* gives up the mutex, the second argument, and takes it again */
+	WAIT, /* releases the mutex, the second argument, and takes it again */
 	JOIN  /* waits for the end of a thread */
 };
 
-/* Locks that are no arguments of their functions have these numbers instead of addresses. */
+/* Numbers that stand for addresses of locks that are not arguments. */
 enum { ARGUMENT = 0, OMP_CRITICAL = 1, OMP_ATOMIC = 2 };
 
 static const struct function {

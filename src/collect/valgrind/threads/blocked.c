@@ -2,15 +2,15 @@
  *
  * blocked.c - which threads are blocked in the kernel.
  *
- * The scheduler asks for the state of all threads at each system call, and a look into /proc costs
- * microseconds. Two things make it cheap:
- * - the files in /proc of the first few threads stay open;
+ * The scheduler asks for the state of all threads at each system call, and reading /proc takes microseconds.
+ * Two things make it cheap:
+ * - the files in /proc of the first few threads are kept open;
  * - a thread in a system call that only another thread, the clock or a signal can end (a futex, a sleep) is
- *   looked at once, and again only after a system call that may have woken it. Wake-ups by the clock or by
- *   another process are therefore noticed a little late, when the thread asks for the lock.
+ *   checked once, and again only after a system call that may have woken it. So a thread woken by the clock
+ *   or by another process is noticed a little late, when it asks for the lock.
  *
- * The end of a thread wakes others long after its last system call was seen, so it counts as such a call
- * again when the kernel reports the thread dead, which it may do for a while before it forgets the thread.
+ * The end of a thread wakes others long after its last system call, so it counts as another such call when
+ * the kernel reports the thread dead, which it may do for a while before it forgets the thread.
  */
 #include "tool.h"
 
@@ -30,7 +30,7 @@ static Bool waits_on_futex(UInt number, const UWord *args)
 	return number == __NR_futex && (op == FUTEX_WAIT_ || op == FUTEX_WAIT_BITSET_);
 }
 
-/* Whether nothing but what may_wake(), the clock or another process's signal ends the call. */
+/* Whether only a call for which may_wake() holds, the clock or another process's signal ends the call. */
 static Bool ends_when_woken(UInt number, const UWord *args)
 {
 	switch (number) {
@@ -79,8 +79,8 @@ void nm_blocked_after_syscall(struct nm_blocked *s)
 	s->until_woken = s->wakes = False;
 }
 
-/* The descriptor of the thread's state, out of the program's reach if it is kept. Negative: the thread has
- * ended. */
+/* Descriptor of the thread's state, out of the program's reach if we keep it. Negative: the thread has ended.
+ * */
 static Int open_file(struct nm_blocked *s, Int thread)
 {
 	HChar path[64];

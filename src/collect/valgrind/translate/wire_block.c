@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * wire_block.c - stores a superblock's wire blocks: headers, addresses, definitions.
+ * wire_block.c - writes a superblock's wire blocks: headers, addresses, definitions.
  *
  * Translated code loads the write cursor once, stores headers and addresses at constant offsets from it, and
- * stores the advanced cursor before each side exit and at the end. What is known at translation time is sent
- * once, in NM_WIRE_BLOCK_DEF, before the first execution. A block without accesses is not sent: its
+ * stores the advanced cursor before each side exit and at the end. Everything known at translation time is
+ * sent once, in NM_WIRE_BLOCK_DEF, before the first execution. A block without accesses is not sent: its
  * instructions are added to the ring's count (NM_WIRE_RAN).
  *
  * Accesses whose addresses differ by a constant (offsets.c), follow each other and leave no gap make a group
- * and send one address, the lowest. It is known when the group has ended, so its store stands there. A group
- * covers few bytes, so that it seldom lies in two cache lines.
+ * and send one address, the lowest. The lowest address is known when the group ends, so it is stored there. A
+ * group covers few bytes, so it seldom spans two cache lines.
  *
  * Dropped: groups with gaps, which would need a mask (0 to 6 % fewer address words); header and first address
  * in one word (no faster).
@@ -79,7 +79,7 @@ void nm_block_begin(Addr pc, Bool continues)
 	nm_translation.open = True;
 }
 
-/* The block is one that is sent. */
+/* Marks the block as sent. */
 void nm_block_send(void)
 {
 	struct block *block = &nm_translation.block;
@@ -92,7 +92,7 @@ void nm_block_send(void)
 	store_word(nm_constant(nm_wire_header(NM_WIRE_BLOCK, block->id, 0)));
 }
 
-/* The block, which is not sent, has run up to here. */
+/* Counts the part that has run of a block that is not sent. */
 void nm_block_count(void)
 {
 	struct block *block = &nm_translation.block;
@@ -121,7 +121,7 @@ static void send_definition(enum nm_wire_exit_kind end)
 
 /* ---- Accesses ---- */
 
-/* What tells an access from another one, wherever its address comes from. */
+/* What distinguishes an access, apart from its address. */
 ULong nm_access_word(UInt bytes, UInt instruction, UInt flags)
 {
 	return bytes | (ULong)instruction << 16 | (ULong)flags << 32;
@@ -150,7 +150,7 @@ static void close_group(void)
 	group->accesses = 0;
 }
 
-/* What has been stored may be read. */
+/* Publishes what has been stored. */
 void nm_block_commit(void)
 {
 	close_group();
@@ -158,7 +158,7 @@ void nm_block_commit(void)
 	store_cursor();
 }
 
-/* A guarded access stays alone: its address is made here and resolved to nothing. */
+/* A guarded access is not grouped: its address is computed here and has no root. */
 static void begin_group(IRExpr *address, UInt bytes, Bool guarded)
 {
 	struct nm_root_offset at = {IRTemp_INVALID, 0};
@@ -180,7 +180,7 @@ static Bool join_group(IRExpr *address, UInt bytes)
 {
 	struct group *group = &nm_translation.group;
 	struct nm_root_offset at = nm_offset_of(address);
-	/* Distances may be below 0, so none is compared but by how far it is from the group. */
+	/* Distances may be negative, so compare them relative to the group only. */
 	Long low = (Long)(at.distance - group->low), end = low + (Long)bytes,
 	     size = (Long)(group->end - group->low);
 

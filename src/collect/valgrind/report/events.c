@@ -3,14 +3,14 @@
  * events.c - reports the life of the process and its threads: start, fork, exec, exit, signals, and
  * which thread runs.
  *
- * Valgrind uses thread numbers again; the stream's thread numbers count up and are never reused.
+ * Valgrind reuses thread numbers; the stream's thread numbers count up and are never reused.
  *
- * A forked child goes on with its parent's translations, so its stream takes over the parent's blocks,
- * mappings and heap as they are at the parent's NM_WIRE_FORK with the same ordinal; block numbers go on
- * from there. The parent publishes that record at once, since it may next wait for its child.
+ * A forked child keeps its parent's translations, so its stream inherits the parent's blocks, mappings and
+ * heap as they are at the parent's NM_WIRE_FORK with the same ordinal, and continues its block numbers. The
+ * parent publishes that record at once, since it may wait for its child next.
  *
- * An image that was started by exec knows it by the option --by-exec (main.c); the program's environment
- * stays as it is.
+ * The option --by-exec (main.c) tells an image that it was started by exec; the program's environment is left
+ * alone.
  *
  * At a fatal signal the core lets the tool finish as if the program had exited with status 0, then kills
  * the process: the wrapped VG_(nuke_all_threads_except) and VG_(kill_self) give the real end.
@@ -22,7 +22,7 @@
 
 #include <elf.h>
 
-/* Of the core, though not in its headers for tools. */
+/* Functions of the core that its headers for tools do not declare. */
 extern Int VG_(access)(const HChar *path, Bool read, Bool write, Bool execute);
 
 #define PATH_BYTES 4096
@@ -109,8 +109,8 @@ static void thread_ends(ThreadId id)
 		running = VG_INVALID_THREADID;
 }
 
-/* What comes now is this thread's. Of a thread that goes on where there are several, the reader learns when
- * its next turn begins. */
+/* The records that follow belong to this thread. With several threads, the reader also learns when the
+ * thread's next turn begins. */
 static void run(ThreadId id)
 {
 	UInt turn = nm_scheduler_turns();
@@ -300,7 +300,7 @@ static void after_syscall(ThreadId id, UInt number, UWord *args, UInt n, SysRes 
 
 /* ---- Death by signal ---- */
 
-/* The core's reasons for stopping threads; only the fatal signal matters here. */
+/* The core's reasons for stopping threads; we care about the fatal signal only. */
 enum stop_reason { STOP_FATAL_SIGNAL = 3 };
 
 extern void __real_vgPlain_nuke_all_threads_except(ThreadId me, UInt reason);
