@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// api.ts - asks for answers: first in the page itself, which a self-contained file brings along, then at the server.
+// The name of an answer is its method and its path with the query sorted, as docs/format/view.md says.
+
+export type Query = Record<string, string | number | null | undefined>;
+
+export class Missing extends Error {}
+
+let embedded: Record<string, unknown> | null | undefined;
+
+function embeddedAnswers(): Record<string, unknown> | null {
+	if (embedded === undefined) {
+		const element = document.getElementById("answers");
+		embedded = element ? (JSON.parse(element.textContent ?? "{}") as Record<string, unknown>) : null;
+	}
+	return embedded;
+}
+
+/** Whether the page was opened from a file that holds all it can show. */
+export function isSelfContained(): boolean {
+	return embeddedAnswers() !== null;
+}
+
+/** The path with its query: sorted by name, empty values left out. */
+export function pathWithQuery(path: string, query: Query = {}): string {
+	const parts = Object.entries(query)
+		.filter(([, value]) => value !== null && value !== undefined && value !== "")
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`);
+	return parts.length ? `${path}?${parts.join("&")}` : path;
+}
+
+async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+	const answers = embeddedAnswers();
+	if (answers) {
+		const answer = answers[`${method} ${path}`];
+		if (answer === undefined) {
+			throw new Missing("This is not in this file. Run `nearmiss view` on the profile to see it.");
+		}
+		return answer as T;
+	}
+	const response = await fetch(path, {
+		method,
+		credentials: "same-origin",
+		...(body === undefined
+			? {}
+			: { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+	});
+	const text = await response.text();
+	if (!response.ok) {
+		throw new Error(message(text) ?? `The server answers ${response.status} ${response.statusText}.`);
+	}
+	return JSON.parse(text) as T;
+}
+
+/** What the server says was wrong: {"error": TEXT}. */
+function message(text: string): string | null {
+	try {
+		const { error } = JSON.parse(text) as { error?: unknown };
+		return typeof error === "string" ? error : null;
+	} catch {
+		return null;
+	}
+}
+
+export const get = <T>(path: string, query?: Query): Promise<T> => ask<T>("GET", pathWithQuery(path, query));
+export const post = <T>(path: string, body: unknown): Promise<T> => ask<T>("POST", path, body);
+export const remove = <T>(path: string, query?: Query): Promise<T> => ask<T>("DELETE", pathWithQuery(path, query));

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// format.ts - numbers as people read them.
+
+const UNITS: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
+/** 1234567 as 1.23M. */
+export function short(value: number): string {
+	for (const [unit, letter] of UNITS) {
+		if (Math.abs(value) >= unit) return digits(value / unit) + letter;
+	}
+	return Number.isInteger(value) ? String(value) : digits(value);
+}
+
+function digits(value: number): string {
+	const size = Math.abs(value);
+	return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/** 1234567 as 1,234,567. */
+export function full(value: number): string {
+	return value.toLocaleString("en", { maximumFractionDigits: 3 });
+}
+
+/** Sizes of caches and objects: 32 KiB. */
+export function bytes(value: number): string {
+	const names = ["B", "KiB", "MiB", "GiB", "TiB"];
+	let n = 0;
+	while (Math.abs(value) >= 1024 && n < names.length - 1) {
+		value /= 1024;
+		n++;
+	}
+	return `${Number.isInteger(value) ? value : digits(value)} ${names[n]}`;
+}
+
+/** 0.1234 as 12.3 %. */
+export function percent(ratio: number): string {
+	const value = ratio * 100;
+	return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 0.1 ? value.toFixed(1) : value.toPrecision(1)} %`;
+}
+
+/** The last component of a path. */
+export function baseName(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** FILE:LINE, short. */
+export function place(file: string | null, line: number | null): string {
+	if (!file) return "no line";
+	return line === null ? baseName(file) : `${baseName(file)}:${line}`;
+}

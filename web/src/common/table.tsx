@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// table.tsx - the one table of all pages: sortable headings, numbers with bars of their share, rows that lead on.
+import type { ComponentChildren } from "preact";
+import type { Cell, Column } from "../answers";
+import { full, percent, short } from "./format";
+
+export interface Sorting {
+	key: string;
+	descending: boolean;
+}
+
+export interface TableProps {
+	caption: string;
+	columns: Column[];
+	rows: Cell[][];
+	sums?: Cell[];
+	rest?: Cell[];
+	restTitle?: string;
+	sorting?: Sorting;
+	onSort?: (sorting: Sorting) => void;
+	/** The address that a row leads to, from its first cell. */
+	rowHref?: (row: Cell[], at: number) => string | null;
+	/** Draws cells that are more than text or a number; undefined leaves a cell to the table. */
+	cell?: (row: Cell[], column: Column) => ComponentChildren | undefined;
+}
+
+/** A cell as text, by the unit of its column. */
+export function cellText(value: Cell, column: Column): string {
+	if (value === null) return "–";
+	if (typeof value === "string") return value;
+	if (column.unit === "ratio") return percent(value);
+	return Number.isInteger(value) && Math.abs(value) < 100000 ? full(value) : short(value);
+}
+
+function Heading({ column, sorting, onSort }: { column: Column } & Pick<TableProps, "sorting" | "onSort">) {
+	const sorted = sorting?.key === column.key;
+	const direction = sorted ? (sorting?.descending ? "descending" : "ascending") : undefined;
+	const descending = sorted ? !sorting?.descending : column.kind === "number";
+	return (
+		<th scope="col" class={column.kind} aria-sort={direction} title={column.help ?? undefined}>
+			{onSort ? (
+				<button type="button" onClick={() => onSort({ key: column.key, descending })}>
+					{column.heading}
+					<span aria-hidden="true">{sorted ? (sorting?.descending ? " ▾" : " ▴") : ""}</span>
+				</button>
+			) : (
+				column.heading
+			)}
+		</th>
+	);
+}
+
+export function Table(props: TableProps) {
+	const { columns, rows, sums, rest, rowHref } = props;
+	const most = columns.map((column, n) =>
+		column.kind === "number" ? Math.max(0, ...rows.map((row) => Math.abs(Number(row[n] ?? 0)))) : 0,
+	);
+	const draw = (row: Cell[], n: number, at = 0): ComponentChildren => {
+		const column = columns[n] as Column;
+		const drawn = props.cell?.(row, column);
+		if (drawn !== undefined) return drawn;
+		const text = cellText(row[n] ?? null, column);
+		const address = n === 0 ? rowHref?.(row, at) : null;
+		return address ? <a href={address}>{text}</a> : text;
+	};
+	const numberCell = (row: Cell[], n: number, at: number) => {
+		const share = most[n] ? Math.abs(Number(row[n] ?? 0)) / (most[n] as number) : 0;
+		return (
+			<td class="number" key={n} title={typeof row[n] === "number" ? full(row[n] as number) : undefined}>
+				<span class="bar" style={{ width: `${share * 100}%` }} />
+				<span class="value">{draw(row, n, at)}</span>
+			</td>
+		);
+	};
+	return (
+		<div class="scroll" tabIndex={0} role="region" aria-label={props.caption}>
+			<table>
+				<caption class="hidden">{props.caption}</caption>
+				<thead>
+					<tr>{columns.map((column) => <Heading key={column.key} column={column} sorting={props.sorting} onSort={props.onSort} />)}</tr>
+				</thead>
+				<tbody>
+					{rows.map((row, at) => (
+						<tr key={at}>
+							{columns.map((column, n) =>
+								column.kind === "number" ? numberCell(row, n, at) : <td key={n} class="text">{draw(row, n, at)}</td>,
+							)}
+						</tr>
+					))}
+				</tbody>
+				{(sums || rest) && (
+					<tfoot>
+						{rest && <Footer columns={columns} row={rest} title={props.restTitle ?? "the rest"} />}
+						{sums && <Footer columns={columns} row={sums} title="all" />}
+					</tfoot>
+				)}
+			</table>
+		</div>
+	);
+}
+
+function Footer({ columns, row, title }: { columns: Column[]; row: Cell[]; title: string }) {
+	return (
+		<tr>
+			{columns.map((column, n) =>
+				column.kind === "number" ? (
+					<td key={n} class="number"><span class="value">{cellText(row[n] ?? null, column)}</span></td>
+				) : (
+					<td key={n} class="text">{n === 0 ? title : ""}</td>
+				),
+			)}
+		</tr>
+	);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// overview.tsx - a profile in one page: the verdict, the levels, who misses where and why, and what to change.
+import type { Advice, Cell, Column, Level, OverviewAnswer, Pair } from "../answers";
+import { Answer, useAnswer } from "../common/answer";
+import { classColors } from "../common/colors";
+import { useSheet } from "../common/csv";
+import { bytes, full, place, short } from "../common/format";
+import { Table } from "../common/table";
+import { href } from "../router";
+import type { PageProps } from "../views";
+
+const CLASSES = ["cold", "capacity", "conflict", "coherence"] as const;
+
+const levelColumns: Column[] = [
+	{ key: "level", heading: "Level", kind: "text" },
+	{ key: "size", heading: "Size", kind: "text" },
+	{ key: "references", heading: "References", kind: "number", help: "Reads and writes that reached this level" },
+	{ key: "misses", heading: "Misses", kind: "number", help: "References that did not find their line" },
+	{ key: "mpki", heading: "MPKI", kind: "number", help: "Misses for each 1000 instructions" },
+	{ key: "bytes", heading: "Bytes loaded", kind: "number", help: "Traffic from the level below" },
+	{ key: "cycles", heading: "Cycles", kind: "number", help: "Estimated cycles that its misses cost" },
+];
+
+const levelRow = (level: Level): Cell[] => [
+	level.level, bytes(level.size), level.reads + level.writes, level.misses, level.mpki, level.bytes, level.cycles,
+];
+
+const pairColumns: Column[] = [
+	{ key: "object", heading: "Object", kind: "text" },
+	{ key: "place", heading: "Line", kind: "text" },
+	{ key: "function", heading: "Function", kind: "text" },
+	{ key: "misses", heading: "Misses", kind: "number" },
+	{ key: "share", heading: "Share", unit: "ratio", kind: "number" },
+	{ key: "cause", heading: "Cause", kind: "text" },
+];
+
+const pairRow = (pair: Pair): Cell[] => [
+	pair.object ?? "<unknown>", place(pair.file, pair.line), pair.function, pair.misses, pair.share, pair.cause,
+];
+
+/** The misses of each level by class, as bars of 100 %. */
+function Classes({ levels }: { levels: Level[] }) {
+	return (
+		<div class="classes">
+			{levels.filter(({ misses }) => misses > 0).map((level) => {
+				const sum = CLASSES.reduce((before, name) => before + level[name], 0) || 1;
+				return (
+					<div key={level.level} class="stack-row">
+						<span class="stack-name">{level.level}</span>
+						<div class="stack" role="img"
+							aria-label={`${level.level}: ${CLASSES.map((name) => `${name} ${full(level[name])}`).join(", ")}`}>
+							{CLASSES.map((name) => (
+								<span key={name} title={`${name}: ${full(level[name])}`}
+									style={{ width: `${(level[name] / sum) * 100}%`, backgroundColor: classColors[name] }} />
+							))}
+						</div>
+					</div>
+				);
+			})}
+			<Legend names={[...CLASSES]} />
+		</div>
+	);
+}
+
+export function Legend({ names, colors = classColors }: { names: string[]; colors?: Record<string, string> }) {
+	return (
+		<ul class="legend">
+			{names.map((name) => <li key={name}><span class="swatch" style={{ backgroundColor: colors[name] }} />{name}</li>)}
+		</ul>
+	);
+}
+
+function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
+	return (
+		<article class="card">
+			<h3>{advice.title}</h3>
+			<p>{advice.text}</p>
+			<p class="fine">
+				{advice.object && <a href={href("tables", { p: profile, by: "object,line", filter: advice.object })}>{advice.object}</a>}
+				{advice.saving_misses ? ` saves up to ${short(advice.saving_misses)} misses` : ""}
+				{advice.saving_cycles ? `, ${short(advice.saving_cycles)} cycles` : ""}
+			</p>
+		</article>
+	);
+}
+
+function Content({ overview, profile }: { overview: OverviewAnswer; profile: string }) {
+	const pairAddress = (_: Cell[], at: number) => {
+		const pair = overview.pairs[at];
+		return pair?.file ? href("source", { p: profile, file: pair.file, line: pair.line }) : null;
+	};
+	return (
+		<>
+			<p class="verdict">{overview.verdict}</p>
+			<h2>Levels</h2>
+			<Table caption="Levels of the memory hierarchy" columns={levelColumns} rows={overview.levels.map(levelRow)} />
+			<Classes levels={overview.levels} />
+			<h2>Who misses, where and why</h2>
+			<Table caption="Objects and lines with the most misses" columns={pairColumns}
+				rows={overview.pairs.map(pairRow)} rowHref={pairAddress} />
+			{overview.advice.length > 0 && <h2>What to change</h2>}
+			<div class="cards">
+				{overview.advice.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}
+			</div>
+			<p class="fine">{overview.not_simulated}</p>
+			<details>
+				<summary>About the recording</summary>
+				<dl class="facts">
+					{Object.entries(overview.info).map(([key, value]) => <div key={key}><dt>{key}</dt><dd>{value}</dd></div>)}
+				</dl>
+			</details>
+		</>
+	);
+}
+
+export function Overview({ profile }: PageProps) {
+	const asked = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
+	useSheet(asked.answer && {
+		headings: ["object", "function", "file", "line", "misses", "share", "cause"],
+		rows: asked.answer.pairs.map((p) => [p.object, p.function, p.file, p.line, p.misses, p.share, p.cause]),
+	});
+	return <Answer of={asked}>{(overview) => <Content overview={overview} profile={profile} />}</Answer>;
+}

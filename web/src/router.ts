@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// router.ts - the address of what is shown: #/VIEW?name=value.  All state of a view that is worth a link is in it.
+import { useEffect, useState } from "preact/hooks";
+
+export type Params = Record<string, string>;
+
+export interface Route {
+	view: string;
+	params: Params;
+}
+
+export function parseHash(hash: string): Route {
+	const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+	return { view: decodeURIComponent(path), params: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** The address of a view.  Parameters that are null or empty are left out. */
+export function href(view: string, params: Record<string, string | number | null | undefined> = {}): string {
+	const query = new URLSearchParams();
+	for (const [key, value] of Object.entries(params)) {
+		if (value !== null && value !== undefined && value !== "") query.set(key, String(value));
+	}
+	const text = query.toString();
+	return `#/${encodeURIComponent(view)}${text ? `?${text}` : ""}`;
+}
+
+/** Goes to a view.  With `replace` the step back leads to where one came from before this view. */
+export function go(address: string, replace = false): void {
+	if (address === location.hash) return;
+	if (!replace) {
+		location.hash = address;
+		return;
+	}
+	history.replaceState(null, "", address);
+	dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+export function useRoute(): Route {
+	const [route, setRoute] = useState(() => parseHash(location.hash));
+	useEffect(() => {
+		const changed = () => setRoute(parseHash(location.hash));
+		addEventListener("hashchange", changed);
+		return () => removeEventListener("hashchange", changed);
+	}, []);
+	return route;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// shell.tsx - what stands around every page: the list of pages, the profile, saving, the theme, the keys.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Session } from "./answers";
+import { save, type Format } from "./common/save";
+import { baseName } from "./common/format";
+import { switchTheme, useTheme } from "./common/theme";
+import { go, href, useRoute } from "./router";
+import { views, type View } from "./views";
+
+const KEYS: [string, string][] = [
+	["1 … 9", "go to a page"],
+	["[ and ]", "go to the page before or after"],
+	["/", "filter or find"],
+	["s", "save"],
+	["t", "light or dark"],
+	["?", "show these keys"],
+];
+
+function SaveMenu({ name }: { name: string }) {
+	const [error, setError] = useState("");
+	const menu = useRef<HTMLDetailsElement>(null);
+	const saveAs = (format: Format) => {
+		const page = document.getElementById("page");
+		if (menu.current) menu.current.open = false;
+		if (page) save(format, name, page).then(() => setError(""), (reason: Error) => setError(reason.message));
+	};
+	return (
+		<details class="menu" id="save" ref={menu}>
+			<summary>Save</summary>
+			<div class="choices">
+				<button type="button" onClick={() => saveAs("svg")}>SVG picture</button>
+				<button type="button" onClick={() => saveAs("png")}>PNG picture</button>
+				<button type="button" onClick={() => saveAs("csv")}>CSV figures</button>
+			</div>
+			{error && <p class="failed" role="alert">{error}</p>}
+		</details>
+	);
+}
+
+function Keys({ close }: { close: () => void }) {
+	const dialog = useRef<HTMLDialogElement>(null);
+	useEffect(() => dialog.current?.showModal(), []);
+	return (
+		<dialog ref={dialog} onClose={close} aria-label="Keys">
+			<h2>Keys</h2>
+			<dl>{KEYS.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+			<button type="button" onClick={close}>Close</button>
+		</dialog>
+	);
+}
+
+/** Whether a key is meant for the control that has the focus. */
+function isTyping(event: KeyboardEvent): boolean {
+	const target = event.target as HTMLElement;
+	return event.ctrlKey || event.altKey || event.metaKey || target.matches("input, select, textarea");
+}
+
+function useKeys(shown: View[], current: View, address: (view: View) => string, help: () => void): void {
+	useEffect(() => {
+		const pressed = (event: KeyboardEvent) => {
+			if (isTyping(event)) return;
+			const at = shown.indexOf(current);
+			const next = /^[1-9]$/.test(event.key) ? shown[Number(event.key) - 1]
+				: event.key === "]" ? shown[at + 1] : event.key === "[" ? shown[at - 1] : undefined;
+			if (next) go(address(next));
+			else if (event.key === "t") switchTheme();
+			else if (event.key === "?") help();
+			else if (event.key === "s") document.querySelector<HTMLElement>("#save summary")?.click();
+			else if (event.key === "/") document.querySelector<HTMLElement>("#page input")?.focus();
+			else return;
+			event.preventDefault();
+		};
+		addEventListener("keydown", pressed);
+		return () => removeEventListener("keydown", pressed);
+	});
+}
+
+export function Shell({ session }: { session: Session }) {
+	const route = useRoute();
+	const theme = useTheme();
+	const [help, setHelp] = useState(false);
+	const shown = views.filter((view) => view.shown(session));
+	const view = shown.find(({ name }) => name === route.view) ?? (shown[0] as View);
+	const profile = route.params["p"] ?? "0";
+	const address = (to: View) => href(to.name, { p: profile === "0" ? null : profile, level: route.params["level"] });
+	const set = (changes: Record<string, string | number | null>, replace = false) =>
+		go(href(view.name, { ...route.params, ...changes }), replace);
+	useKeys(shown, view, address, () => setHelp(true));
+	useEffect(() => {
+		document.title = `${view.title} – nearmiss`;
+	}, [view]);
+	return (
+		<>
+			<a class="skip" href="#page" onClick={(event) => { event.preventDefault(); document.getElementById("page")?.focus(); }}>
+				Skip to the page
+			</a>
+			<header>
+				<strong class="brand">nearmiss</strong>
+				<nav aria-label="Pages">
+					{shown.map((item) => (
+						<a key={item.name} href={address(item)} title={item.question} aria-current={item === view ? "page" : undefined}>
+							{item.title}
+						</a>
+					))}
+				</nav>
+				<div class="tools">
+					{session.profiles.length > 1 && (
+						<label>Profile{" "}
+							<select value={profile} onChange={(event) => set({ p: event.currentTarget.value })}>
+								{session.profiles.map(({ n, file }) => <option key={n} value={n}>{baseName(file)}</option>)}
+							</select>
+						</label>
+					)}
+					<SaveMenu name={view.name} />
+					<button type="button" onClick={switchTheme}>{theme === "dark" ? "Light" : "Dark"}</button>
+					<button type="button" onClick={() => setHelp(true)} aria-label="Keys">?</button>
+				</div>
+			</header>
+			<main id="page" tabIndex={-1} data-view={view.name}>
+				<h1>{view.title}</h1>
+				<p class="question">{view.question}</p>
+				<view.Page key={`${view.name} ${profile}`} session={session} profile={profile} params={route.params} set={set} />
+			</main>
+			{help && <Keys close={() => setHelp(false)} />}
+		</>
+	);
+}
