@@ -13,16 +13,19 @@ MOST = int(os.environ.get("NM_MOST_FAILURES", "60"))
 
 
 class Failures:
-    """Calls that fail: the library to preload, its settings, the exit statuses that tell of it, and the message."""
+    """Calls that fail: the library to preload, its settings, the exit statuses that tell of it, and the message.
+    `program` is the executable that is disturbed."""
 
-    def __init__(self, library, statuses, message, **settings):
+    def __init__(self, library, statuses, message, program=NEARMISS, **settings):
         self.library, self.statuses, self.message, self.settings = library, statuses, message, settings
+        self.program = program
 
     def environment(self, **more):
-        return dict(ENVIRONMENT, LD_PRELOAD=self.library, NO_COLOR="1", **self.settings, **more)
+        return dict(ENVIRONMENT, LD_PRELOAD=self.library, NO_COLOR="1",
+                    NM_FAIL_PROGRAM=os.path.basename(self.program), **self.settings, **more)
 
     def attempt(self, command, at, stays_so):
-        done = run([NEARMISS, *command], environment=self.environment(NM_FAIL_AT=str(at), NM_FAIL_ON=str(int(stays_so))))
+        done = run([self.program, *command], environment=self.environment(NM_FAIL_AT=str(at), NM_FAIL_ON=str(int(stays_so))))
         text = done.stderr.decode()
         told = f"call {at}{' and later' if stays_so else ''}: status {done.returncode}\n{text}"
         if done.returncode:
@@ -32,7 +35,7 @@ class Failures:
         return done
 
     def count(self, command):
-        whole = run([NEARMISS, *command], environment=self.environment(NM_FAIL_COUNT="count"))
+        whole = run([self.program, *command], environment=self.environment(NM_FAIL_COUNT="count"))
         assert not whole.returncode, whole.stderr.decode()
         with open("count", encoding="ascii") as f:
             return whole, int(f.read())

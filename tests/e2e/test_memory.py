@@ -8,8 +8,11 @@ import shutil
 from failing import Failures
 from harness import TOP, main, nearmiss, need
 
-MEMORY = Failures(os.environ.get("FAIL_ALLOCATION", os.path.join(TOP, "build/tests/support/libfail_allocation.so")),
-                  [125], re.compile("out of memory|Cannot allocate memory"))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+SETTINGS = (os.path.join(BUILD, "tests/support/libfail_allocation.so"), [125],
+            re.compile("out of memory|Cannot allocate memory"))
+MEMORY = Failures(*SETTINGS)
+LIBRARY = Failures(*SETTINGS, program=os.path.join(BUILD, "tests/support/use_library"))
 NEST = """parameter N = 20
 array A(N,N), B(N,N)
 for j = 1 to N
@@ -69,6 +72,11 @@ def case_exports():
     shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
     for name in ("callgrind", "csv", "json", "pprof"):
         MEMORY.try_all("export", name, "-i", "p.nmp", "-o", "out", same_output=False)
+
+
+def case_library():
+    shutil.copy(os.path.join(TOP, "tests/data/profile-fields.nmp"), "p.nmp")
+    LIBRARY.try_all("p.nmp", most=150)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ static int move_to(struct nm_shadow *r, size_t room)
 	struct nm_shadow old = *r;
 
 	if (make_buckets(r, room)) {
-		free_buckets(&old);
+		free_buckets(r);
+		*r = old;
 		return NM_ENOMEM;
 	}
 	for (size_t i = 0; i <= old.bucket_mask; i++)
@@ -97,8 +98,11 @@ int nm_shadow_rebuild(struct nm_shadow *r)
 	while (room < 2 * count)
 		room *= 2;
 	do {
-		if (move_to(r, room))
+		if (move_to(r, room)) {
+			r->head = r->now;
+			r->live = 0;
 			return NM_ENOMEM;
+		}
 		room *= 2;
 	} while (nm_shadow_is_crowded(r));
 	return 0;
@@ -194,9 +198,16 @@ int nm_shadow_seen(struct nm_shadow *r, uint64_t line)
 
 	if (s->lines & bit)
 		return NM_MISS_CAPACITY;
-	r->seen_count += !s->lines;
+	if (!s->lines) {
+		if (r->seen_count * 4 > r->seen_mask) {
+			if (grow_seen(r))
+				return NM_ENOMEM;
+			s = seen_bucket(r->seen, r->seen_shift, line >> 6);
+		}
+		r->seen_count++;
+	}
 	*s = (struct nm_seen){line >> 6, s->lines | bit};
-	return r->seen_count * 4 > r->seen_mask && grow_seen(r) ? NM_ENOMEM : NM_MISS_COLD;
+	return NM_MISS_COLD;
 }
 
 int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps, uint64_t slots)

@@ -82,7 +82,8 @@ static inline int nm_shadow_is_crowded(const struct nm_shadow *r)
 	return r->passed_count * 16 > r->bucket_mask;
 }
 
-/* Rebuilds the buckets, with room for what is held now. 0 or NM_ENOMEM. */
+/* Rebuilds the buckets, with room for what is held now. 0 or NM_ENOMEM: then nothing is held any more, so that
+ * the buckets have room while the model finishes its batch. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
 /* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache
