@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * attribution.h - what references are charged to: an attribution key is one (thread, place, object).
+ * attribution.h - what references are charged to: an attribution key stands for one (thread, site, object).
  *
- * A site is one instruction; its place is its line in the source with the calls that it is inlined through
- * (or, without debug information, its function): all that the result tells apart, unless it was asked to tell
- * instructions apart. Attribution keys are dense numbers, so models count in flat arrays; reads and writes
- * are counted here, as the references are made. A small direct-mapped cache stands before the hash, for
- * places that alternate between objects.
+ * A site is a line of the source with the chain of calls that it is inlined through; without debug
+ * information it is a function, and on request (--asm) an instruction. Attribution keys are dense numbers, so
+ * models count in flat arrays. Reads and writes are counted here, as the references are made. A small
+ * direct-mapped cache in front of the hash serves sites that alternate between objects.
  *
- * Tried and dropped: one attribution key for each instruction and object, folded to places at the end. gcc
- * -O2 on a file of 300 lines then took 754 MB instead of 330 MB, most of it pairs of attribution keys that
- * evict each other.
+ * Dropped: one attribution key for each instruction and object, folded to sites at the end. It doubled the
+ * memory for gcc, most of it pairs of keys that evict each other.
  */
 #ifndef NM_ATTRIBUTION_H
 #define NM_ATTRIBUTION_H

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * calls.h - calling contexts: in which chain of calls a reference is made.
+ * calls.h - calling contexts: the chain of calls in which a reference is made.
  *
- * A context is a node of a tree: the call of a function from a place, in the context of the function that
- * makes the call. A call that its chain holds already leads back to that node: recursion is folded, and no
- * chain is longer than the program has calls. When there are NM_CALLS_MAX contexts, further calls stay in
- * that of their caller.
+ * A context is a node of a tree: a call site and the called function, below the context of the caller. A call
+ * that its chain already contains leads back to that node, so recursion is folded and no chain is longer than
+ * the program has call sites. Once there are NM_CALLS_MAX contexts, further calls share the context of their
+ * caller.
  *
  * Which function is called is known when its first block runs. A call through the linkage table or the
- * dynamic linker's resolver (a trampoline) counts for the function that is found there. Handlers of signals
- * are called by their signal, below the root (signals.h).
+ * dynamic linker's resolver (a trampoline) counts as a call of the function that it reaches. A signal handler
+ * is called by its signal, below the root (signals.h).
  *
- * References find their attribution keys without their context (execute.c). Where in the batch the context
- * changes is noted block by block; before the batch goes to the passes, each attribution key is replaced by
- * that of (attribution key, context). So nothing is paid where no contexts are asked for, and all other
- * figures are the same with and without them.
+ * References get attribution keys without a context first (execute.c). Each change of context is noted with
+ * its position in the batch; before the batch goes to the passes, each key is replaced by the key of (key,
+ * context). So contexts cost nothing unless they are asked for, and do not change any other figure.
  *
- * Dropped: plans for each context, which would make the hot path find the right attribution key at once. A
- * table of plans per context takes memory of contexts times blocks, most of it empty.
+ * Dropped: decoded blocks for each context, so that the hot path finds the final key at once. They take
+ * memory for contexts times blocks, most of it unused.
  */
 #ifndef NM_CALLS_H
 #define NM_CALLS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * inherit.c - what the engine of a forked child takes over: the definitions of its parent's blocks (shared),
- * the address space with its heap and the call stack of the thread that forked (copied). Caches start
- * cold and nothing is counted yet, so that a process' figures do not depend on when its parent forked.
+ * inherit.c - what the engine of a forked child inherits: its parent's block definitions (shared), and the
+ * address space with its heap and the call stack of the forking thread (copied). Caches start cold and counts
+ * at zero, so that a process's figures do not depend on when its parent forked.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c - tells the passes between two batches which memory can have huge pages or is to have them, where
- * there are TLBs, and which instructions new attribution keys come
- * from, where a level prefetches by them.
+ * memory.c - tells passes, between batches, which memory can or must have huge pages (for TLBs), and which
+ * instructions new attribution keys come from (for prefetchers).
  *
- * Linux gives transparent huge pages to private anonymous memory: heaps, what mmap gives, .bss. Mappings that
- * touch are one area to it, as when a heap grows step by step. The model takes an aligned part for a huge
- * page as soon as all of it is there, where the kernel may wait for the next fault, or for its daemon. What a
- * program asks for it gets, as if the kernel always had huge pages left.
+ * Linux gives transparent huge pages to private anonymous memory: heaps, anonymous mmap, .bss. Adjacent
+ * mappings form one area, as when a heap grows step by step. The model treats an aligned part as a huge page
+ * as soon as all of it is mapped; the kernel may wait for the next fault, or for its daemon. Explicit
+ * requests for huge pages always succeed here.
  *
- * What is referenced before a mapping changes must not see the change: the batch is handed over first
- * (nm_engine_event), and passes learn of the change before the next one is.
+ * References made before a mapping changes must not see the change: the batch is submitted first
+ * (nm_engine_event), and passes learn of the change before the next batch.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampled.h - streams of sampled recordings: no references, but samples of them and the next touches of their
- * lines.
+ * sampled.h - streams of sampled recordings, which have samples of references and the next access to their
+ * lines instead of all references.
  *
- * Each gets an attribution, as a reference of a block would, and goes to the passes as a reuse sample
- * (pass.h) when it ends; those that nothing has ended go when the stream does, in the order in which they
- * began.
+ * Each sample gets an attribution, as a reference of a block does, and goes to the passes as a reuse sample
+ * (pass.h) when it ends. Samples that never end go to them at the end of the stream, in the order in which
+ * they began.
  */
 #ifndef NM_SAMPLED_H
 #define NM_SAMPLED_H

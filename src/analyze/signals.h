@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.h - handlers of signals: on which stack they run, and in which context (calls.h).
+ * signals.h - signal handlers: the stack and the context (calls.h) in which they run.
  *
- * Nobody calls a handler: its context is that of its signal, below the root, and what it costs is not the
- * interrupted function's. Where a signal comes is chance; so the tree is the same wherever that is.
+ * No function calls a handler: its context is its signal, below the root, and its cost is not the interrupted
+ * function's. So the tree does not depend on where a signal happens to arrive.
  *
- * The collector tells when a handler begins, with the slot of its frame: the place of its return address. A
- * return to that slot ends it; what it returns to, the one block that asks the kernel to go on, is the
- * signal's too. A call or return above the slot on the same stack, or on the stack that was interrupted, says
- * that the handler was left by a jump. What was interrupted gets back the stack and the context that it had.
- * Handlers may be interrupted: the list keeps them all in the order in which they began.
+ * The collector reports when a handler begins, with the slot of its frame: where its return address lies. A
+ * return to that slot ends the handler; the block that it returns to, which calls sigreturn, still belongs to
+ * the signal. A call or return above the slot on the same stack, or on the stack that was interrupted, shows
+ * that a jump has left the handler. Then the interrupted code gets its stack and context back. Handlers may
+ * themselves be interrupted: the list holds them all in the order in which they began.
  *
- * longjmp leaves frames, and handlers, before the next call or return tells: for the blocks in between, the
- * contexts of the frames are searched for the function that it came to. It is known by its name.
+ * longjmp, recognised by its name, leaves frames and handlers before the next call or return shows it: for
+ * the blocks in between, the contexts of the frames are searched for the function that it jumped to.
  *
  * Without contexts, only handlers on stacks of their own are listed.
  */

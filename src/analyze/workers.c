@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * workers.c - see workers.h. Waiting is by condition variables, never by spinning: the profiled program
- * needs the processors too. Each side, once it has to wait, waits until there is work for a while: the
- * modeller for a quarter of the queue, the decoder for half of it; else the two would take turns batch by
- * batch, a switch each time. Before the modeller waits it does the idle job, again and again up to that
- * quarter: what it takes off the decoder makes the batches come sooner. Where there is no more of that, it
- * runs what there is.
+ * workers.c - see workers.h. Threads wait on condition variables and never spin: the profiled program needs
+ * the processors too. A thread that has to wait waits for plenty of work: the modeller for a quarter of the
+ * queue, the decoder for half of it. Otherwise the two would alternate batch by batch, with a switch each
+ * time. Before the modeller waits it repeats the idle job until the queue is a quarter full, which takes work
+ * off the decoder. If the idle job has nothing left, it runs the batches that there are.
  *
- * A queue of 256 batches instead of 32 took a tenth off the time of whole recordings. The decoder fills a
- * batch of its own and copies it past the caches (stream.h), and the model has the host fetch the next batch
- * while it runs one: both together took a third off what the decoder needs on the solver of bench/; either
- * alone gained nothing. Also dropped: lines fetched ahead for writing (prefetchw), which made it slower,
- * copies by memcpy or rep movsb, and queues of 16, 64 or 1,024 batches.
+ * The decoder fills a private batch and copies it with non-temporal stores (nontemporal.h); the model
+ * prefetches the next batch while it runs one. Only both together pay. Dropped: prefetching for writing,
+ * copies by memcpy or rep movsb, queues of 16 to 64 or of 1,024 batches.
  */
 #include "workers.h"
 

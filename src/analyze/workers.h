@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * workers.h - the engine's threads: batches are handed from the decoding thread to a modelling thread.
+ * workers.h - the engine's threads: the decoding thread hands batches to a modelling thread.
  *
- * With one thread everything runs in the caller. With two, decoding stays in the caller and the other runs
- * the passes in order of the batches; where it has none to run, it does some other job, if there is one. 
- * Nothing about results depends on it.
+ * With one thread everything runs in the caller. With two, the caller decodes and the other thread runs the
+ * passes, batch by batch in order; when it has no batch, it does an idle job, if there is one. The results
+ * are the same.
  */
 #ifndef NM_WORKERS_H
 #define NM_WORKERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * build.c - makes the levels of a hierarchy, for each core and machine, and tells each which one takes its
- * fills.
+ * build.c - builds the levels of a hierarchy for each core and machine, and connects each to the level that
+ * serves its misses.
  */
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * coalesced.h - references that follow each other at constant distances, and touch one range of bytes
- * without gaps: a group is handed over as one reference.
+ * coalesced.h - coalesced accesses: consecutive references at constant distances that cover one range of
+ * bytes without gaps, passed on as one reference.
  *
- * Where all of it lies in one line that is there, each reference of it hits, and nothing comes between them:
- * one touch, one look at the tag and one entry in the log do for all. Else it is taken apart, and each
- * reference is charged to its own attribution key.
+ * If all of it lies in one resident line, every member hits and nothing comes between them: one tag compare,
+ * one touch and one entry in the log serve all. Otherwise it is split, and each member is charged to its own
+ * attribution key.
  *
- * A group has a number, which stands in the place of the attribution key of its reference. Groups are made by
- * one thread and read by another: what is made stays where it is, and the reader learns its number with a
- * batch that has its number.
+ * A coalesced access has a number, which its reference carries instead of an attribution key. One thread
+ * creates them and another reads them: they never move, and the reader gets the number of one in a batch,
+ * after its creation.
  */
 #ifndef NM_COALESCED_H
 #define NM_COALESCED_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * counts.c - puts the figures of levels together: of each attribution key, of all attribution keys, and of
- * pairs that evict each other.
+ * counts.c - reads the counters of levels: for one attribution key, for all of them, and for pairs that evict
+ * each other.
  *
- * Counting rule: the references of a level that takes fills are the fills of the levels above it.
+ * Counting rule: the references of a level behind another are the fills of the levels above it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * foresight.h - which loads the prefetchers of a processor would have made ahead of the program.
+ * foresight.h - which loads a processor's prefetchers would have made ahead of the program.
  *
- * For estimates of cost: the caches are simulated without prefetching, so that misses are the program's own,
- * and each load of a first level is asked whether a prefetcher that saw the loads before it had named its
- * line by now. What the further levels load for it is foreseen with it. Nothing is brought in, so nothing is
- * evicted; prefetchers that come too late or bring what nobody wants are not modelled (a level's prefetch=
- * does that).
+ * Used to estimate cost only. The caches are simulated without prefetching, so that misses are the program's
+ * own. For each load of a first level we ask whether a prefetcher that saw the loads before it would have
+ * named its line; if so, the loads of further levels for it are foreseen, too. Nothing is fetched, so nothing
+ * is evicted; late and useless prefetches are not modelled (a level's prefetch= does that).
  *
  * Three prefetchers, bits of enum nm_foresee (machine.h), all by virtual addresses:
  *   - pair: loading one of the two lines of an aligned 128 bytes brings the other. The line next to the

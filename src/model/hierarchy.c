@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * hierarchy.c - hands out references to the levels where they enter.
+ * hierarchy.c - passes references to the levels where they enter.
  *
- * The work is done in fast.c: each reference enters at the first level of its side, and what misses there
- * goes outwards at once, so levels see everything in the order of the program.
+ * fast.c does the work: each reference enters at the first level of its side, and misses go outwards in
+ * order, so every level sees requests in the order of the program.
  *
- * Counting rules (hierarchy.h has the contract) decided here:
- *   - A settlement that does not find its line in the next level goes on to the one after; past the last
- *     it is forgotten.  It is a write-back of the level that the line left, if the line was dirty.
- *   - Lines resident at the end are settled from the first level outwards; that is no eviction.
+ * Counting rules (hierarchy.h has the contract) decided here: - A credit that does not find its line in the
+ * next level goes on to the one after; past the last it is dropped. It is a write-back of the level that the
+ * line left, if the line was dirty. - Lines resident at the end are credited from the first level outwards;
+ * that is not an eviction.
  */
 #include "hierarchy.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hierarchy_priv.h - what build.c makes, hierarchy.c runs and counts.c reads.
+ * hierarchy_priv.h - a hierarchy: build.c makes it, hierarchy.c runs it, counts.c reads it.
  */
 #ifndef NM_HIERARCHY_PRIV_H
 #define NM_HIERARCHY_PRIV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor.c - puts events together for a monitor; see monitor.h.
+ * monitor.c - assembles events for a monitor; see monitor.h.
  */
 #include "monitor.h"
 

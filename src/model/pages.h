@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages.h - TLBs that take pages of several sizes: how large the page of an address is, and which level it
- * goes to.
+ * pages.h - TLBs with pages of several sizes: finds the size of an address's page, and the level that it goes
+ * to.
  *
- * A page is a line of 4096 bytes to the levels of a TLB, whatever its size: a huge page is told apart by its
- * address, and what is touched of it is counted in 4096ths.
+ * Levels of a TLB see a page as a line of 4096 bytes, whatever its size: huge pages have addresses of their
+ * own, and bytes touched are counted in 4096ths of the page.
  */
 #ifndef NM_PAGES_H
 #define NM_PAGES_H

@@ -2,8 +2,8 @@
  *
  * sampler.c - see sampler.h.
  *
- * A line is followed until more residencies were sampled than are allowed: FOLLOWED for each time that the
- * lines were halved, and one of FOLLOWED_PART loads.
+ * The number of followed lines is halved when more residencies have been sampled than allowed: FOLLOWED for
+ * each halving so far, and one in FOLLOWED_PART loads.
  */
 #include "sampler.h"
 

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * sampler.h - some of the loads and residencies of one level, as they are, for passes that want to know more
- * than sums.
+ * sampler.h - samples single loads and residencies of one level, for passes that need more than sums.
  *
- * A sampler gets two kinds of samples, both chosen by nothing but what came before, so that the same
- * references give the same ones:
- *   - at some loads, the reference that missed, and the residency of the line that leaves next: at first all
- *   of them, then
- *     ever fewer, down to one of NM_SAMPLE_GAP, at gaps that vary.  Each stands for all since the one
- *     before: its weight.  It also learns which further levels had to load the line for it.
- *   - all residencies of some lines, which are chosen by a hash of their number: at first all lines, then
- *   half of them, and so
- *     on, whenever they have become too many.  Lines that were chosen among fewer were also chosen among
- *     more, so what is known of the remaining ones is complete.
+ * There are two kinds of samples. Both are chosen deterministically, so the same references give the same
+ * samples: - at some loads, the reference that missed and the residency that ends next: all of them at first,
+ * then ever fewer, down to one in NM_SAMPLE_GAP, at varying gaps. The weight of a sample is the number of
+ * loads since the previous one. It also records which further levels had to load the line. - all residencies
+ * of some lines, chosen by a hash of the line number: all lines at first, then half of them, and so on,
+ * whenever there are too many. Each selection is a subset of the one before, so the samples of the remaining
+ * lines are complete.
  *
- * Glimpses are listed by batch, NM_SAMPLE_LISTS batches at a time: who models and who reads may be two
- * threads, as long as something else keeps them far enough apart.
+ * Samples are kept in lists by batch, for NM_SAMPLE_LISTS batches: modelling and reading may be in two
+ * threads, as long as the caller limits the distance between them.
  *
- * Dropped: to note the address that missed with each residency, which makes half a cache line three quarters.
+ * Dropped: storing the missing address in each residency, which grows the record from 32 to 48 bytes.
  */
 #ifndef NM_SAMPLER_H
 #define NM_SAMPLER_H

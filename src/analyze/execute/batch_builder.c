@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * batch_builder.c - appends references to the batch, counts them by attribution key, and sends full batches
- * to the passes: as they are, or merged where the machine has several cores.
+ * to the passes, interleaved by core if the machine has several.
  */
 #include <assert.h>
 #include <stdlib.h>

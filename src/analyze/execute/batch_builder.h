@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch_builder.h - the batch that is being filled, and what is noted of its references.
+ * batch_builder.h - the batch being filled, with notes on its references.
  */
 #ifndef NM_BATCH_BUILDER_H
 #define NM_BATCH_BUILDER_H

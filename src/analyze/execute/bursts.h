@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * bursts.h - which batches are sampled in detail, and what is noted of their references.
+ * bursts.h - chooses batches to sample in detail, and records details of their references.
  *
- * Some analyses need more of a reference than the simulation gets: which access made it, and the state of the
- * program at that moment. That costs more than everything else that is done for a reference. So only bursts
- * of batches are sampled, long enough for inner loops to show: all in the beginning, and ever fewer, down to
- * one batch of 256. Gaps between bursts vary, so that they do not fall into step with the program, but depend
- * on nothing but the number of batches before: the same program gives the same figures.
+ * Some analyses need more than the simulation gets: which access made a reference, and the state of the
+ * program at that moment. Recording that costs more than everything else done for a reference. So only bursts
+ * of batches are sampled, long enough to show inner loops: all batches at first, then ever fewer, down to one
+ * in 256. The gaps between bursts vary, so that sampling does not fall into step with the program, but depend
+ * only on the number of batches so far: the same program gives the same figures.
  */
 #ifndef NM_BURSTS_H
 #define NM_BURSTS_H

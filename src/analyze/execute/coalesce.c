@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * coalesce.c - accesses that share an address word (decoded_block.h) become a group (coalesced.h): for each
- * object, or set of objects, that they reach, there is one, with the attribution key of each access. How
- * often it was handed over is shared out to these attribution keys at the end.
+ * coalesce.c - makes coalesced accesses (coalesced.h) of accesses that share an address word
+ * (decoded_block.h). Each object, or combination of objects, that they reach gets one, which lists the
+ * attribution key of each member. Its count is distributed over these keys at the end.
  *
- * A group nearly always lies in one object, so there is a hash from access and object to group, and a small
- * direct-mapped cache before it, as there is for attribution keys.
+ * Members nearly always lie in one object, so a hash from access site and object finds the coalesced access,
+ * with a small direct-mapped cache in front, as for attribution keys.
  */
 #include "engine_priv.h"
 
@@ -18,8 +18,8 @@ uint32_t nm_engine_attribute(struct nm_engine *e, uint32_t access_site, uint32_t
 	    e->attrs.instructions.at[e->decoder.access_instructions.at[access_site]].site, object);
 }
 
-/* Lists the accesses of a group, each with its attribution key. objects: of each, or, where they have one
- * in common, that one; step: 1 or 0. 0: memory is exhausted. */
+/* Lists the members, each with its attribution key; returns their number, 0 if out of memory. objects: one
+ * for each member (step 1), or one for all (step 0). */
 static unsigned list_members(struct nm_engine *e, uint32_t access_site, const uint32_t *objects,
 			     unsigned step, struct nm_coalesced_member *ret_members)
 {

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoded_block.h - what the engine does for one execution of a block by one thread.
+ * decoded_block.h - a block of code in the form in which the engine executes it, for one thread.
  *
- * A decoded block is made from the block's definition at its first execution by the thread. Each access
- * carries an inline cache, its *entry*: it serves either the running function's stack frame or the range of
- * an object that it keeps, and knows the attribution key that this gives, so that an access that stays there
- * costs a compare. Accesses stand in groups of NM_ENTRIES, each of their figures in an array of its own, so
- * that one vector instruction compares a whole group (inline_cache.h). What else is known of an access is
- * its access site, in one list of the engine.
+ * A decoded block is made from the block's definition at its first execution by the thread. Each access has
+ * an inline cache *entry*: an address range, either the running function's stack frame or part of an object,
+ * and the attribution key that applies there, so an access within the range costs one compare. Entries are
+ * stored in groups of NM_ENTRIES, one array per field, so that one vector instruction compares a whole group
+ * (inline_cache.h). Everything else about an access is in its access site, in one list of the engine.
  *
- * Accesses at constant distances, which have one address word, are one entry and become one reference
- * (coalesced.h). Where each has to go by itself (single_step.c), each has an entry of its own too.
+ * Accesses at constant distances, which share an address word, have one entry and become one reference
+ * (coalesced.h). Each also has an entry of its own, for execution one access at a time (single_step.c).
  *
- * Dropped: entries that keep a range and a frame at a time, and count: five figures instead of three. 
- * Paths, the words of some blocks as a whole, compared with what followed last time: 14 words each on perl,
- * 97 % of all words, and half of the instructions, but no faster, since a branch that goes another way costs
- * a wrong guess of the host, of which block by block there is none.
+ * Dropped: entries that hold a range and a frame at once; paths of several blocks, compared as a whole with
+ * what followed last time: half of the instructions, but no faster, because of the host's mispredicted
+ * branches.
  */
 #ifndef NM_DECODED_BLOCK_H
 #define NM_DECODED_BLOCK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * decoder.h - all that is known of the program's code: definitions of blocks, as the stream has them, and the
- * decoded blocks that threads have made of them.
+ * decoder.h - the program's code: definitions of blocks as sent in the stream, and the decoded blocks that
+ * threads have made from them.
  */
 #ifndef NM_DECODER_H
 #define NM_DECODER_H

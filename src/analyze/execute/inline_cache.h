@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * inline_cache.h - the addresses of a block become references, a group of NM_ENTRIES accesses at a time,
- * with the vectors that this copy of execute.c may use; and where the records of a run of blocks begin.
+ * inline_cache.h - turns the addresses of a block into references, NM_ENTRIES accesses at a time, with the
+ * vector instructions that this copy of execute.c may use; also finds the records of a run of blocks.
  *
- * An entry serves addresses in the running function's own frame, or else those in the range that it keeps. 
- * All entries are compared at once. One whose address lies elsewhere is an open one: its reference waits
- * for its attribution key (resolve.c). References are written for all entries, also those behind the block's
- * last access: there is room for them, and the next block writes over them.
+ * An entry matches addresses either in the running function's own frame or in its range. All entries are
+ * compared at once. If the address of one lies elsewhere, the entry is open: its reference is pending until
+ * resolve.c finds its attribution key. References are written for all entries, even those after the block's
+ * last access: there is room, and the next block overwrites them.
  *
- * Figures of entries are chosen so that few instructions compare them: with 2^63 added, since vectors
- * compare with signs, and with lengths to which that of the frame is added, whatever a group needs of it
- * (struct nm_stack_window).
+ * The fields are encoded for a short comparison: 2^63 is added, since vectors compare signed numbers, and
+ * lengths are set up so that the frame's can be added to any of them (struct nm_stack_window).
  *
- * Dropped: 32-bit figures, which save 64 bytes a group and cost seven instructions more to widen and merge
- * them.
+ * Dropped: 32-bit fields, which save 64 bytes per group but need seven more instructions.
  */
 #ifndef NM_INLINE_CACHE_H
 #define NM_INLINE_CACHE_H

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * instruction_clock.h - how many instructions had been executed when a reference was made.
+ * instruction_clock.h - the number of instructions executed before each reference.
  *
- * The decoder notes the count beside each reference of a batch. Passes run a batch later, maybe in another
- * thread (workers.h), so there is one list of counts for each batch that can be under way. The clock exists
- * only where it is asked for: it makes the engine execute blocks one access at a time (singly.c), which is
- * slow.
+ * The decoder stores the count beside each reference of a batch. Passes run later, maybe in another thread
+ * (workers.h), so there is one list of counts for each batch that can be in flight. The clock exists only on
+ * request: it makes the engine execute blocks one access at a time (single_step.c), which is slow.
  */
 #ifndef NM_INSTRUCTION_CLOCK_H
 #define NM_INSTRUCTION_CLOCK_H

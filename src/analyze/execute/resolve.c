@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolve.c - finds the attribution keys of references that their entries do not serve, and keeps what may be
- * kept.
+ * resolve.c - finds the attribution keys of references that miss their inline cache entries, and updates the
+ * entries.
  *
- * Ranges are kept only where events say when they end: those of variables and mappings in one list, which any
- * change of mappings empties; those of heap blocks in a list of each block, which is emptied when the block
- * is released. A block's range is kept only by an access that comes to it again and again: most small blocks
- * do not live long enough. An access that turns away stays in the block's list, and enters it again each time
- * it turns back, so long lists are cleaned.
+ * An entry may hold a range only if events tell when it becomes invalid. Entries with ranges of variables and
+ * mappings are in one list, which any change of mappings clears; those with ranges of a heap block are in a
+ * list of the block, cleared when it is released. An entry takes a block's range only after repeated accesses
+ * to it: most small blocks do not live long enough. An entry that changes to another range remains in the
+ * block's list, and is added again whenever it returns, so long lists are cleaned.
  *
  * Dropped, no faster: prefetching what pending references will need; finding all objects before any key.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolver.h - finds the attribution keys of references that their inline cache entries do not serve
- * (resolve.c), and of coalesced accesses (coalesce.c).
+ * resolver.h - finds the attribution keys of references that miss their inline cache entries (resolve.c), and
+ * of coalesced accesses (coalesce.c).
  */
 #ifndef NM_RESOLVER_H
 #define NM_RESOLVER_H

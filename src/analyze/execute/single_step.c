@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * single_step.c - blocks whose accesses are looked at one by one, and what is done for one reference at a
- * time: left through a side exit, with prefetches (no references) or guarded accesses (address 0: not
- * executed), with instruction fetches, under a watch (contexts.h), in a pause, counted by context (calls.h),
- * in handlers of signals (signals.h). Also calls and returns that leave the running stack.
+ * single_step.c - executes a block one access at a time. Needed for side exits, prefetches (not references),
+ * guarded accesses (address 0: not executed), instruction fetches, observed allocations (contexts.h), pauses,
+ * contexts (calls.h) and signal handlers (signals.h). Also handles calls and returns that leave the running
+ * stack.
  */
 #include "engine_priv.h"
 
@@ -64,7 +64,7 @@ static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, stru
 	return 0;
 }
 
-/* The instructions that were executed; their number at a side exit is within a run, or at its end. */
+/* Fetches the instructions that were executed. A side exit may lie within a fetch run. */
 static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded, struct nm_side_exit left,
 		     uint64_t before)
 {
@@ -84,7 +84,7 @@ static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded
 	return 0;
 }
 
-/* How many instructions of a block have run with that of an access. */
+/* The number of instructions of a block up to and including that of an access. */
 static uint32_t instructions_to(const struct nm_engine *e, const struct nm_decoded_block *decoded,
 				uint32_t id, uint32_t access)
 {
@@ -181,7 +181,7 @@ static int find_exit(const struct nm_engine *e, const struct nm_decoded_block *d
 	return 0;
 }
 
-/* The stack and the context of the block. */
+/* Switches to the stack and the context of the block. */
 static int enter(struct nm_engine *e, const struct nm_decoded_block *decoded)
 {
 	const struct nm_object *function = &e->space.objects.at[decoded->stack_object];
@@ -202,7 +202,7 @@ static int enter(struct nm_engine *e, const struct nm_decoded_block *decoded)
 			: 0;
 }
 
-/* The call or return at its end. */
+/* Executes the call or return at the block's end. */
 static int change_frame(struct nm_engine *e, const struct nm_decoded_block *decoded, uint64_t slot)
 {
 	struct nm_signals *signals = &e->thread->signals;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * validate.c - checks what the engine has remembered against what it would find out now: for tests, and in
- * builds with checks.
+ * validate.c - checks cached results against fresh look-ups: for tests, and in builds with checks.
  */
 #include "engine_priv.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * wrapper_probe.c - follows an allocation until its block is used, for the evidence on who forwards
- * (contexts.h).
+ * wrapper_probe.c - follows an allocation until its block is used, to find allocation wrappers (contexts.h).
  *
- * A function that forwards returns before. One that was inlined does not return: for it is noted where
- * control stood, in the function that called the allocator, when the watch ended. Whether that is still
- * within the inlined function is asked when names are made (names.c), not in the run.
+ * A wrapper returns before the block is used. An inlined wrapper does not return, so the probe notes the
+ * position, in the function that called the allocator, where it ended. Whether that is still within the
+ * inlined function is decided when objects are named (names.c).
  */
 #include "engine_priv.h"
 

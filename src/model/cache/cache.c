@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c - one level: its memory, its geometry, what is done outside the hot loops.
+ * cache.c - one level: its memory, its geometry, and everything outside the hot loops.
  *
  * Nothing moves on a hit: a timestamp is the time of the last touch, the victim is the way with the smallest
  * one, and 0 marks a free way.
  *
- * Counting rules served here: what a line's residency was worth is charged to the attribution key that
- * loaded it, when the line leaves or at the end; accesses and byte masks then flow down to the nearest
- * further level that has the line, which moves no shadow there. A line that was written to in the level
- * above is dirty here, and where this level writes through it goes on at once.
+ * Counting rules: a line's accesses and bytes are charged to the attribution key that loaded it, when the
+ * line leaves or at the end; they then flow down to the nearest further level that has the line, without
+ * touching its shadow cache. A line that was written in the level above becomes dirty here; if this level
+ * writes through, the write goes on at once.
  */
 #include "cache.h"
 

@@ -5,8 +5,8 @@
  *
  * Every way of every set has a number, its *slot* (set * ways + way), and a slot in each of these arrays:
  * what a search reads (tags), what a victim is chosen by (timestamps), and all that is known of the line's
- * *residency*. In a level with sectors each sector of a way is a slot, and what is said of lines here is
- * meant of sectors (general.h).
+ * *residency*. In a level with sectors each sector of a way has a slot, and "line" here means sector
+ * (general.h).
  */
 #ifndef NM_CACHE_H
 #define NM_CACHE_H

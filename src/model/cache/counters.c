@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * counters.c - counts per attribution key in arrays that double, and the eviction matrix as a hash from
- * (evictor, victim) to a count. Both grow with the attribution keys that the run has, not with its length.
+ * (evictor, victim) to a count. Both grow with the number of attribution keys, not with the length of the
+ * run.
  */
 #include "counters.h"
 

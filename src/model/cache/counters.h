@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * counters.h - the figures of one level: counts per attribution key, and who replaced whom.
+ * counters.h - the counters of one level: counts per attribution key, and the eviction matrix.
  */
 #ifndef NM_COUNTERS_H
 #define NM_COUNTERS_H

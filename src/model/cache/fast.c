@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * fast.c - the hot loops: references are looked up, hits counted, misses carried outwards. Compiled once per
- * instruction set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when the level is
- * made.
+ * fast.c - the hot loops: look up references, count hits, pass misses outwards. Compiled once per instruction
+ * set (NM_LOOKUP names the table that this copy fills); cache.c chooses one when it builds the level.
  *
- * A hit costs a guess of its slot, a compare with the tag there, a timestamp, an entry in the log of touches
- * (shadow.c), a count and a mask; where the guess is wrong all tags of the set are compared. Misses are in
+ * A hit costs a predicted slot, a compare with its tag, a timestamp, an entry in the log of touches
+ * (shadow.c), a count and a mask; if the prediction is wrong, all tags of the set are compared. Misses are in
  * fast_miss.h.
  *
- * The loop works in two halves. The first finds out for a block of references, four at a time, what takes no
- * look at the cache: hint in the table of guesses, bytes of the line, whether there are two lines. The second
- * looks up and counts. So the addresses of stores do not depend on a search, and later loads need not wait
- * for them.
+ * The loop has two halves. The first computes for a block of references, four at a time, everything that does
+ * not depend on the cache: index of the prediction, byte mask, whether the reference spans two lines. The
+ * second looks up and counts. So the addresses of stores do not depend on a search, and later loads need not
+ * wait for them.
  *
- * A coalesced access (coalesced.h) is one reference as long as it lies in one line; else its members are
- * taken by segments, as many as follow each other in one line.
+ * A coalesced access (coalesced.h) is one reference if it lies in one line; otherwise it is split into
+ * segments of consecutive members that share a line.
  *
- * Counting rules served here: a reference that spans lines touches each of them and misses once, however many
- * are loaded; a fetch that stands for `weight` instructions serves `weight` accesses of each line that it
- * touches, and misses once.
+ * Counting rules: a reference that spans lines touches each of them and misses once, however many are loaded;
+ * a fetch of `weight` instructions counts as `weight` accesses to each line that it touches, and misses once.
  *
  * Dropped: one loop with a search of the tags; eight references at a time with AVX-512.
  */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * fast_chain.h - misses of levels that form a chain: all levels from one outwards are served by fast.c, and
- * their lines are the same.
+ * fast_chain.h - deferred misses in chains: a level and all levels outwards from it are fast and have the
+ * same line size.
  *
- * The idea. What the next level does never changes what happens in this one. So a miss changes this level
- * alone and goes on a list; when the list is full, or the batch ends, the next level takes all of it in
- * order, and makes a list of its own. Each level then works in its own memory for a while, and what a miss
- * will touch there is known long before: the host fetches it while other misses are done.
+ * The next level never affects this one. So a miss changes this level only and is appended to a list; when
+ * the list is full, or the batch ends, the next level processes all of it in order, and builds a list of its
+ * own. Each level then works in its own memory for a while, and knows early what a miss will touch, so the
+ * host can prefetch it.
  *
  * Invariants: between batches all lists are empty; a list is in the order of the level's misses; the next
- * level is asked for a line after it was credited with the residency of the one that left for it.
+ * level is credited with the residency of the evicted line before it is asked for the new one.
  *
- * Counting rules served here: those of fast_miss.h.
+ * Counting rules: see fast_miss.h.
  */
 #ifndef NM_FAST_CHAIN_H
 #define NM_FAST_CHAIN_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fast_miss.h - what a level does when a line is not there, and when the level above asks it for one.
+ * fast_miss.h - misses in fast levels, and requests from the level above.
  *
- * Most levels form chains, which put off what further levels do (fast_chain.h). Others, and those that are
- * watched, serve a miss at once, through all levels: its class, the victim, the credit for the victim's
- * residency, the fill from the next level. Counting rules served here: LRU by time of last touch;
- * write-allocate; the residency that ends is credited before the fill from the next level.
+ * Most levels form chains, which defer the work of further levels (fast_chain.h). Others serve a miss at
+ * once, through all levels: classify it, choose the victim, credit the victim's residency, fill the line from
+ * the next level. Counting rules: LRU by time of last touch; write-allocate; a residency is credited before
+ * the fill from the next level.
  */
 #ifndef NM_FAST_MISS_H
 #define NM_FAST_MISS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * general.h - what a level has besides when it is not LRU, modulo, write-back, write-allocate and
+ * general.h - additional state of levels that are not LRU, modulo, write-back, write-allocate and
  * non-inclusive.
  */
 #ifndef NM_GENERAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * general_priv.h - what general.c and prefetch_fill.c share: how lines come to slots of such levels and
- * leave them.
+ * general_priv.h - shared by general.c and prefetch_fill.c: how lines enter and leave slots of general
+ * levels.
  */
 #ifndef NM_GENERAL_PRIV_H
 #define NM_GENERAL_PRIV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.c - loads plug-ins and asks whether they are any.
+ * plugin.c - loads plug-ins and checks them.
  *
  * The one place where the model is not pure: the code is the user's. A name without a slash is a file here,
  * not one of the system's libraries.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plugin.h - levels whose lines go where a shared object of the user says (include/nearmiss/plugin.h).
+ * plugin.h - levels whose placement and replacement are up to a shared object of the user
+ * (include/nearmiss/plugin.h).
  */
 #ifndef NM_PLUGIN_H
 #define NM_PLUGIN_H

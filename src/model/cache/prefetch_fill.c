@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_fill.c - lines come by prefetches: to the level whose prefetcher named them, and from those
+ * prefetch_fill.c - fills by prefetches, into the level whose prefetcher named the lines, from the levels
  * behind it.
  *
- * A level that has the line hands it on, which is a touch for its policy; one that does not have it loads it
- * too. The fully associative cache that misses are classed against knows nothing of it (prefetch_tracker.h).
+ * A level that has the line passes it on, which is a touch for its policy; one that does not loads it too.
+ * The shadow cache that classifies misses ignores prefetches (prefetch_tracker.h).
  */
 #include "general_priv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shadow.h - the fully associative LRU cache that misses are classed against.
+ * shadow.h - the shadow cache: the fully associative LRU cache that tells capacity from conflict misses.
  */
 #ifndef NM_SHADOW_H
 #define NM_SHADOW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shadow_log.h - the hot half of shadow.c: what hits and misses ask of the log.
+ * shadow_log.h - the hot half of shadow.c, for hits and misses.
  */
 #ifndef NM_SHADOW_LOG_H
 #define NM_SHADOW_LOG_H

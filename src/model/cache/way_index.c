@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * way_index.c - finds lines in sets of many ways (fully associative levels, mostly): a hash from line to
- * slot, in constant time at any number of ways. It stores slots only; the tags that it compares with are the
- * cache's own.
+ * way_index.c - finds lines in sets of many ways (mostly fully associative levels) in constant time: a hash
+ * from line to slot. It stores slots only, and compares with the cache's own tags.
  */
 #include <assert.h>
 #include <stdlib.h>

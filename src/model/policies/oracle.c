@@ -2,12 +2,12 @@
  *
  * oracle.c - see oracle.h.
  *
- * Requests are numbered. A table of lines tells the latest request of each; the one before it then learns how
- * many requests later its line comes again: four bytes a request, in chunks, so that nothing is copied.
- * Requests for the line that its set was asked for last are left out (policy_opt.c): the line is there,
- * whatever leaves, and when it is asked for next matters after the last of them only.
+ * Requests are numbered. A table has the latest request for each line; when the line is requested again, that
+ * request learns the distance to the new one: four bytes per request, in chunks, so that nothing is copied.
+ * Repeated requests for the line that its set served last are left out (policy_opt.c): the line is resident
+ * whatever leaves, and only the next use after the last of them matters.
  *
- * A line that comes again 2^32 requests later is taken for one that never does.
+ * A distance of 2^32 requests or more counts as never.
  */
 #include "oracle.h"
 

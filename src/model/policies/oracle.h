@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * oracle.h - what levels with policy=opt know of the references to come.
+ * oracle.h - the future references that levels with policy=opt know.
  *
- * A stored stream is simulated more than once. In an early run such a level notes which lines it is asked
- * for, and in all later ones it learns, at each request, when the line is asked for next. What a level is
- * asked for does not depend on what it holds (machine.c refuses levels where it would), but on the levels
- * before it: so those with policy=opt must know the future before the next one can note its own. Levels are
- * made in the same order in each run, and that is how they find what they noted.
+ * A stored stream is simulated several times. In an early run such a level records the lines requested from
+ * it; in later runs it looks up, at each request, when the line is requested next. The requests do not depend
+ * on the level's own contents (machine.c refuses levels where they would), but on the levels before it: so if
+ * several levels have policy=opt, inner ones record before outer ones. Levels are built in the same order in
+ * each run, which is how they find their records.
  */
 #ifndef NM_ORACLE_H
 #define NM_ORACLE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * policies.c - the table of replacement policies, and the state that they keep.
+ * policies.c - the table of replacement policies, and memory for their state.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  *
  * Rules. An entry is found by the instruction modulo the entries; another instruction takes it over. A step
  * that is as the stride adds one to the entry's confidence, up to MOST; another takes one off, and at none it
- * becomes the stride. To residency at the same address is no step. From SURE on, a request names the lines of
- * the addresses from the `distance`-th step ahead on, `degree` of them. A stride of less than a line counts
- * as one line then, since the same line again would be no prefetch.
+ * becomes the stride. A repeated access to the same address is no step. From SURE on, a request names the
+ * lines of the addresses from the `distance`-th step ahead on, `degree` of them. A stride of less than a line
+ * counts as one line then, since the same line again would be no prefetch.
  */
 #include "prefetch.h"
 

@@ -2,8 +2,8 @@
  *
  * prefetch_tracker.c - see prefetch_tracker.h.
  *
- * What is kept of lines that left is looked through when it has become twice as much as can matter, so it
- * costs a few steps a load, and no more memory than a few words for each line of the level.
+ * Records of lines that left are purged when there are twice as many as can matter. So a load costs a few
+ * steps, and the memory is a few words for each line of the level.
  */
 #include "prefetch_tracker.h"
 

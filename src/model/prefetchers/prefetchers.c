@@ -2,8 +2,8 @@
  *
  * prefetchers.c - the table of prefetchers, and the lines that they name.
  *
- * Lines are named while a reference is on its way through the levels and loaded when it is over: else a line
- * that it has just found could leave under its hands.
+ * Prefetchers name lines while a reference passes through the levels; the lines are loaded when it is done,
+ * so that they cannot evict a line that it has just found.
  */
 #include <stdlib.h>
 
