@@ -266,6 +266,10 @@ static void test_join_keeps_prefixes(void **state)
 	assert_string_equal(all.levels[2].name, "small/L2");
 	assert_int_equal(nm_machine_join(&all, &one, &err), 0);
 	assert_string_equal(all.levels[3].name, "2/L1d");
+	assert_int_equal(nm_machine_parse("big/L1d=2K,1,32:L2=8K,1,32", &one, &err), 0);
+	assert_int_equal(nm_machine_join(&all, &one, &err), 0);
+	assert_string_equal(all.levels[5].name, "big/L1d");
+	assert_string_equal(all.levels[6].name, "big/L2");
 	check_round_trip(&all);
 }
 

@@ -487,11 +487,23 @@ static int has_own_prefixes(const struct nm_machine *to, const struct nm_machine
 	return 1;
 }
 
+/* What levels of m are called behind those of `to`: as its first one, or the machine, or else by number. */
+static void choose_prefix(const struct nm_machine *to, const struct nm_machine *m,
+			  char name[NM_PREFIX_MOST + 1])
+{
+	const char *first = m->levels[0].name;
+
+	snprintf(name, NM_PREFIX_MOST + 1, "%.*s", prefix(first) ? (int)prefix(first) - 1 : 0, first);
+	if (!is_free_prefix(to, name) && is_free_prefix(to, m->name))
+		snprintf(name, NM_PREFIX_MOST + 1, "%.*s", NM_PREFIX_MOST, m->name);
+	for (unsigned number = 2; !is_free_prefix(to, name); number++)
+		snprintf(name, NM_PREFIX_MOST + 1, "%u", number);
+}
+
 int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm_error *err)
 {
 	char name[NM_PREFIX_MOST + 1];
 	struct nm_machine joined = *to;
-	unsigned number = 2;
 
 	if (!to->count) {
 		*to = *m;
@@ -501,14 +513,7 @@ int nm_machine_join(struct nm_machine *to, const struct nm_machine *m, struct nm
 		return nm_fail(err, NM_EINVAL, "the machines have more than %d levels together",
 			       NM_MAX_LEVELS);
 	const int keep_names = has_own_prefixes(to, m);
-	if (keep_names)
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(m->levels[0].name, "/"), m->levels[0].name);
-	else if (is_free_prefix(to, m->name))
-		snprintf(name, sizeof name, "%.*s", NM_PREFIX_MOST, m->name);
-	else
-		do
-			snprintf(name, sizeof name, "%u", number++);
-		while (!is_free_prefix(to, name));
+	choose_prefix(to, m, name);
 	for (unsigned i = 0; i < m->count; i++) {
 		struct nm_level_spec *level = &joined.levels[joined.count++];
 
