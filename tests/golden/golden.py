@@ -145,6 +145,8 @@ CASES = {
     "fault-nest-list": ["nest", "../../examples/sparse.nest", "--list=90:76"],
     "nest-sweep": ["nest", *N, "--sweep=N=216:256:4"],
     "nest-sweep-references": ["nest", *N, "--sweep=N=224:256:32", "--by=references", "K=2"],
+    "nest-sweep-expressions": ["nest", *N, "--sweep=B=N/20:2*(K+10):K+8", "--format=csv", "N=200", "K=2"],
+    "fault-nest-sweep-range": ["nest", *N, "--sweep=N=100+:200"],
     "nest-sweep-csv": ["nest", *N, "--sweep=B=10:30:10", "--format=csv"],
     "nest-sweep-json": ["nest", *N, "--sweep=N=224:256:32", "--format=json"],
     "fault-nest-setting": ["nest", *N, "--set=B=30+C"],

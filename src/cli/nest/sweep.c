@@ -32,7 +32,8 @@ struct sweep {
 	struct nm_vec(struct nm_column) columns;
 	const char **settings; /* the request's, and the one of the row */
 	char *name;            /* of the parameter or array */
-	int64_t from, to, step, most;
+	struct nm_nest_range range;
+	int64_t most;
 	unsigned level;
 	struct nm_error err;
 };
@@ -40,32 +41,20 @@ struct sweep {
 /* ---- the range ---- */
 
 /* "NAME=FROM:TO" or "NAME=FROM:TO:STEP". */
-static int read_range(struct sweep *s, const char *text)
+static int read_range(struct sweep *s, struct nm_nest *nest, const char *text)
 {
-	size_t length = strcspn(text, "=");
-	const char *at = text + length;
-	int64_t *const to[] = {&s->from, &s->to, &s->step};
-	uint64_t span;
+	const size_t length = strcspn(text, "=");
+	struct nm_nest_range *const r = &s->range;
+	int status;
 
-	if (!length || !*at)
+	if (!length || !text[length])
 		return nm_fail_at(&s->err, text, (int)length, "--sweep takes NAME=FROM:TO[:STEP]");
-	s->step = 1;
-	for (unsigned i = 0; i < 3 && (*at || i < 2); i++) {
-		const char *start = ++at;
-		char *end;
-
-		if (!at[-1])
-			return nm_fail_at(&s->err, text, (int)(start - 1 - text),
-					  "--sweep takes NAME=FROM:TO[:STEP]");
-		*to[i] = strtoll(start, &end, 0);
-		if (end == start || (*end && (*end != ':' || i == 2)))
-			return nm_fail_at(&s->err, text, (int)(start - text), "expected a number");
-		at = end;
-	}
-	if (s->step <= 0 || s->to < s->from)
+	status = nm_nest_read_range(nest, text, length + 1, r, &s->err);
+	if (status)
+		return status;
+	if (r->step <= 0 || r->to < r->from)
 		return nm_fail_at(&s->err, text, (int)(length + 1), "--sweep goes up, by 1 or more");
-	span = (uint64_t)s->to - (uint64_t)s->from;
-	if (span / (uint64_t)s->step >= MAX_ROWS)
+	if (((uint64_t)r->to - (uint64_t)r->from) / (uint64_t)r->step >= MAX_ROWS)
 		return nm_fail_at(&s->err, text, (int)(length + 1), "more than %d values", MAX_ROWS);
 	s->name = strndup(text, length);
 	return s->name ? 0 : nm_fail_memory(&s->err);
@@ -252,14 +241,14 @@ static int run_value(struct sweep *s, int64_t value, int by_reference)
 
 static int run_all(struct sweep *s, int by_reference)
 {
-	uint64_t rows = ((uint64_t)s->to - (uint64_t)s->from) / (uint64_t)s->step + 1;
+	uint64_t rows = ((uint64_t)s->range.to - (uint64_t)s->range.from) / (uint64_t)s->range.step + 1;
 	int status = 0;
 
 	for (uint64_t i = 0; i < rows && !status; i++) {
 		if (s->request->run->feedback.progress)
 			fprintf(stderr, "\r\033[Knearmiss: %llu of %llu", (unsigned long long)i + 1,
 				(unsigned long long)rows);
-		status = run_value(s, s->from + (int64_t)i * s->step, by_reference);
+		status = run_value(s, s->range.from + (int64_t)i * s->range.step, by_reference);
 	}
 	if (s->request->run->feedback.progress)
 		fprintf(stderr, "\r\033[K");
@@ -324,8 +313,13 @@ int nm_nest_sweep(const struct nm_nest_request *request, const struct nm_sweep *
 		  const struct nm_style *style, FILE *out)
 {
 	struct sweep s = {.request = request};
-	int status = read_range(&s, sweep->range);
+	struct nm_nest *nest;
+	int status = nm_nest_load(&nest, request->path, request->settings, &s.err);
 
+	if (status)
+		return sweep_done(&s, nm_failed(&s.err, NM_STATUS_BAD_NEST));
+	status = read_range(&s, nest, sweep->range);
+	nm_nest_free(nest);
 	if (!status)
 		status = find_level(&s, sweep->level);
 	if (status)

@@ -35,7 +35,7 @@ static int parse(struct nm_nest **ret_nest, char *text, size_t bytes, const char
 	p.nest = nest;
 	p.lexer = (struct nm_nest_lexer){.source = &nest->source, .at = text};
 	status = nest->path && nest->source.name ? nm_nest_parse_program(&p) : nm_fail_memory(err);
-	nm_vec_free(&p.known);
+	nest->known = p.known;
 	if (status)
 		nm_nest_free(nest);
 	else
@@ -71,6 +71,7 @@ void nm_nest_free(struct nm_nest *nest)
 		return;
 	free((char *)nest->source.text);
 	free(nest->path);
+	nm_vec_free(&nest->known);
 	nm_vec_free(&nest->arrays);
 	nm_vec_free(&nest->references);
 	nm_vec_free(&nest->blocks);

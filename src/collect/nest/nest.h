@@ -27,6 +27,14 @@ int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, con
 		  const char *const *settings, struct nm_error *err);
 void nm_nest_free(struct nm_nest *nest);
 
+/* The range "FROM:TO" or "FROM:TO:STEP" (else 1) that a text holds from offset `at` to its end: constant
+ * expressions, in which parameters of the nest may stand. NM_EINVAL: told with the text as subject. */
+struct nm_nest_range {
+	int64_t from, to, step;
+};
+int nm_nest_read_range(struct nm_nest *nest, const char *text, size_t at, struct nm_nest_range *ret,
+		       struct nm_error *err);
+
 /* What takes whole records. Not 0: the run ends with that code. Called now and then even without words. */
 struct nm_nest_sink {
 	int (*take)(void *self, const uint64_t *words, size_t count, struct nm_error *err);

@@ -99,11 +99,22 @@ struct nm_nest_node {
 	const char *at;
 };
 
+struct nm_nest_name {
+	const char *name; /* interned */
+	enum { NM_NEST_PARAMETER, NM_NEST_INDEX, NM_NEST_ARRAY } kind;
+	int64_t value;
+	unsigned slot;
+	struct nm_nest_array *array;
+};
+
+struct nm_nest_names nm_vec(struct nm_nest_name);
+
 struct nm_nest {
 	struct nm_arena arena;
 	struct nm_strings names;
 	struct nm_nest_source source; /* its text is owned */
 	char *path;                   /* absolute where that is known */
+	struct nm_nest_names known;   /* parameters and arrays */
 	struct nm_vec(struct nm_nest_array *) arrays;
 	struct nm_vec(struct nm_nest_reference) references;
 	struct nm_vec(struct nm_nest_block *) blocks;

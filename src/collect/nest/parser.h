@@ -12,19 +12,11 @@
 #include "nest_priv.h"
 #include "token.h"
 
-struct nm_nest_name {
-	const char *name; /* interned */
-	enum { NM_NEST_PARAMETER, NM_NEST_INDEX, NM_NEST_ARRAY } kind;
-	int64_t value;
-	unsigned slot;
-	struct nm_nest_array *array;
-};
-
 struct nm_nest_parser {
 	struct nm_nest *nest;
 	struct nm_nest_lexer lexer;
 	struct nm_nest_token token; /* the next one */
-	struct nm_vec(struct nm_nest_name) known;
+	struct nm_nest_names known;
 	const char *const *settings;
 	uint64_t cursor; /* where the next array goes */
 	unsigned depth;  /* open loops */
