@@ -4,11 +4,12 @@
  *
  *     NEARMISS_NAME(p, n * sizeof *p, "particles");        reports show the block or range under this name
  *     NEARMISS_UNNAME(p);                                  ... and under its own name again
- *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not simulate what runs in between
+ *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not count what runs in between
  *     if (NEARMISS_RUNNING()) ...
  *
- * While measuring is off, references reach no cache: the caches keep the lines that they held, and data that
- * is read meanwhile is cold afterwards. NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports
+ * While measuring is off, caches are simulated as ever, but nothing is counted: data that is read meanwhile is
+ * in the cache afterwards, and lines that it pushes out are told to be evicted by "<not measured>".
+ * NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports
  * do not use them yet.
  *
  * Nothing has to be linked. Outside nearmiss an annotation costs a few instructions without effect: four

@@ -29,6 +29,7 @@ static int run_passes(void *arg, const struct nm_batch *submitted, const struct 
 				      .count = submitted->count,
 				      .turns = submitted->turns,
 				      .turn_count = submitted->turn_count,
+				      .uncounted = submitted->uncounted,
 				      .next = next};
 	int status;
 

@@ -73,6 +73,7 @@ struct nm_engine {
 	int single_step; /* blocks are executed by single steps: for fetches, in a pause, while an allocation is
 			  * followed, by context, in some handlers of signals */
 	int measuring, fetching;
+	int has_paused;      /* some references do not count */
 	uint64_t clock;      /* instructions of all threads */
 	uint64_t unmeasured; /* instructions */
 

@@ -465,8 +465,10 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 		break;
 	case NM_WIRE_MEASURE:
 		status = nm_wire_measure_decode(r, &measure, err);
-		if (!status)
+		if (!status) {
 			e->measuring = measure.on;
+			e->has_paused |= !measure.on;
+		}
 		nm_engine_choose_path(e);
 		break;
 	case NM_WIRE_RAN:

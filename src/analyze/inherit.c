@@ -91,6 +91,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 	if (status)
 		return status;
 	child->measuring = e->measuring;
+	child->has_paused = !e->measuring;
 	nm_engine_choose_path(child);
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);

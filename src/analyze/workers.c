@@ -37,6 +37,7 @@ struct nm_workers {
 	size_t counts[NM_WORKERS_QUEUE];
 	struct nm_turn *turns; /* [NM_WORKERS_QUEUE][NM_BATCH], or NULL: no batch had any */
 	size_t turn_counts[NM_WORKERS_QUEUE];
+	uint8_t uncounted[NM_WORKERS_QUEUE];
 	int status; /* of the first batch that failed */
 
 	/* The queue of batches: [tail, head) are waiting or running. */
@@ -96,7 +97,7 @@ static unsigned run_some(struct nm_workers *w, int *ret_status)
 		const unsigned at = (tail + i) % NM_WORKERS_QUEUE;
 		const struct nm_batch batch = {batch_at(w, at), w->counts[at],
 					       w->turn_counts[at] ? turns_at(w, at) : NULL,
-					       w->turn_counts[at]};
+					       w->turn_counts[at], w->uncounted[at]};
 
 		status = w->function(w->arg, &batch, i + 1 < there ? batch_at(w, tail + i + 1) : NULL);
 	}
@@ -222,6 +223,7 @@ static int put_turns(struct nm_workers *w, const struct nm_batch *batch)
 	if (batch->turn_count)
 		memcpy(turns_at(w, w->made), batch->turns, batch->turn_count * sizeof *w->turns);
 	w->turn_counts[w->made % NM_WORKERS_QUEUE] = batch->turn_count;
+	w->uncounted[w->made % NM_WORKERS_QUEUE] = batch->uncounted != 0;
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct nm_batch {
 	size_t count;
 	const struct nm_turn *turns; /* of cores, or NULL: there is one core */
 	size_t turn_count;
+	int uncounted; /* some references may have weight 0 */
 };
 
 /* next: where the references of the batch lie that will be run next, or NULL. */

@@ -41,16 +41,19 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 	return n;
 }
 
-static void add(struct nm_counts *to, const struct nm_counts *counts)
+/* Adds them so many times. */
+static void add(struct nm_counts *to, const struct nm_counts *counts, int times)
 {
 	uint64_t sums[sizeof *to / sizeof(uint64_t)], row[sizeof *to / sizeof(uint64_t)];
 
 	memcpy(sums, to, sizeof sums);
 	memcpy(row, counts, sizeof row);
 	for (size_t f = 0; f < sizeof row / sizeof row[0]; f++)
-		sums[f] += row[f];
+		sums[f] += (uint64_t)times * row[f];
 	memcpy(to, sums, sizeof sums);
 }
+
+void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts) { add(from, counts, -1); }
 
 int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count)
@@ -64,7 +67,7 @@ int nm_hierarchy_counts(const struct nm_hierarchy *h, unsigned level, struct nm_
 		for (size_t i = 0; i < attrs; i++) {
 			struct nm_counts of_unit = counts_of(h, &h->units[u], i);
 
-			add(&counts[i], &of_unit);
+			add(&counts[i], &of_unit, 1);
 		}
 	*ret_attr_count = attrs;
 	*ret_counts = counts;
@@ -99,7 +102,7 @@ void nm_hierarchy_total(const struct nm_hierarchy *h, unsigned level, struct nm_
 		for (size_t i = 0; i < c->counters.attr_count; i++) {
 			struct nm_counts counts = counts_of(h, c, i);
 
-			add(ret_total, &counts);
+			add(ret_total, &counts, 1);
 		}
 		ret_total->reads += c->first ? c->counters.reads : 0;
 		ret_total->writes += c->first ? c->counters.writes : 0;

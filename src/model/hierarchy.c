@@ -149,7 +149,7 @@ static void run_watched(struct nm_hierarchy *h, const struct nm_ref *refs, size_
 /* What a look over references tells about all of them together. */
 struct survey {
 	uint32_t attr; /* the largest; of coalesced there is none */
-	int plain;     /* all are reads and writes, or coalesced of them; */
+	int plain;     /* all are reads and writes that count, or coalesced of them; */
 	int grouped;   /* some are coalesced */
 };
 
@@ -162,7 +162,7 @@ static struct survey look_over(const struct nm_ref *refs, size_t count)
 			s.grouped = 1;
 		else if (refs[i].attr > s.attr)
 			s.attr = refs[i].attr;
-		s.plain &= refs[i].kind != NM_REF_FETCH;
+		s.plain &= refs[i].kind != NM_REF_FETCH && refs[i].weight;
 	}
 	return s;
 }
@@ -237,6 +237,8 @@ static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t 
 	}
 }
 
+void nm_hierarchy_expect_uncounted(struct nm_hierarchy *h) { h->uncounted = 1; }
+
 void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
 {
 	struct nm_cache *first = h->entry_levels[0].entry[0];
@@ -271,7 +273,7 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 	struct survey survey = {.plain = 1};
 	uint32_t attrs = announced;
 
-	if (!announced || h->one_by_one || !h->data_only) {
+	if (!announced || h->one_by_one || !h->data_only || h->uncounted) {
 		survey = look_over(refs, count);
 		attrs = survey.grouped && announced > survey.attr ? announced : survey.attr + 1;
 	}

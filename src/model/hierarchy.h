@@ -40,7 +40,8 @@ enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 16 };
 
 /* One reference. A fetch may stand for `weight` instructions that lie in one run of bytes; a group
  * (coalesced.h) for `weight` references, of which `kind` write, and has its number in the place of the
- * attribution key. */
+ * attribution key.  One of weight 0 is not to be counted: it moves lines as any other, but is no reference, and
+ * monitors hear of nothing. Misses and loads are charged to its key. */
 struct nm_ref {
 	uint64_t address;
 	uint32_t attr;
@@ -164,6 +165,9 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *hierarchy, const struct nm_ref *
 /* Before the first batch: none has fetches. */
 void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
 
+/* Before a batch: it or later ones may have references of weight 0. */
+void nm_hierarchy_expect_uncounted(struct nm_hierarchy *hierarchy);
+
 /* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host
  * then fetches while it runs the one; NULL: not known. Nothing about results depends on it. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
@@ -186,6 +190,7 @@ int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count);
 /* Sum over all attribution keys (reads and writes filled in for every level). */
+void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts);
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 
 /* What a level counts beside that, indexed by attribution key as the counts are, *ret_extras to be freed by

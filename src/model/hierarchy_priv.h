@@ -41,6 +41,7 @@ struct nm_hierarchy {
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL; borrowed */
 	struct nm_ref *apart;                       /* [NM_BATCH], for references of coalesced one by one */
 	int data_only;                              /* no fetches will come */
+	int uncounted;                              /* references of weight 0 may come */
 	int one_by_one;                             /* they are all to be taken so */
 	int broken;                                 /* why: a code */
 	int finished;

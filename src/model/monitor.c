@@ -15,6 +15,7 @@ void nm_event_sink_begin(struct nm_event_sink *t, const struct nm_ref *r, uint64
 	t->asked.address = address;
 	t->asked.bytes = bytes;
 	t->asked.attr = r->attr;
+	t->silent = !r->weight;
 }
 
 void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
@@ -22,6 +23,8 @@ void nm_event_sink_emit(const struct nm_cache *c, enum nm_event_kind kind, uint6
 {
 	struct nm_event e = c->sink->asked;
 
+	if (c->sink->silent)
+		return;
 	e.line = line << c->line_shift;
 	if (c->spec.pages) {
 		e.line = nm_page_origin(e.line);

@@ -25,9 +25,11 @@ int nm_space_init(struct nm_space *space, struct nm_symbols *symbols)
 	if (nm_blocks_init(&space->heap) || nm_blocks_init(&space->named) ||
 	    new_object(space, (struct nm_object){.kind = NM_OBJECT_UNKNOWN, .name = "<unknown>"}, &none))
 		return NM_ENOMEM;
-	return new_object(space,
-			  (struct nm_object){.kind = NM_OBJECT_ANONYMOUS, .name = "<heap bookkeeping>"},
-			  &space->bookkeeping);
+	if (new_object(space, (struct nm_object){.kind = NM_OBJECT_ANONYMOUS, .name = "<heap bookkeeping>"},
+		       &space->bookkeeping))
+		return NM_ENOMEM;
+	return new_object(space, (struct nm_object){.kind = NM_OBJECT_UNMEASURED, .name = "<not measured>"},
+			  &space->unmeasured);
 }
 
 void nm_space_done(struct nm_space *space)
@@ -64,6 +66,7 @@ int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 	memset(to, 0, sizeof *to);
 	to->symbols = from->symbols;
 	to->bookkeeping = from->bookkeeping;
+	to->unmeasured = from->unmeasured;
 	to->heap_end = from->heap_end;
 	if (copy_vectors(to, from) || nm_blocks_copy(&to->heap, &from->heap) ||
 	    nm_blocks_copy(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||

@@ -76,6 +76,7 @@ struct nm_space {
 	struct nm_map threadlocal; /* interned name -> object */
 	struct nm_map sections;    /* module and section -> object */
 	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
+	uint32_t unmeasured;       /* of all that is touched while measuring is off */
 	uint64_t heap_end;         /* of the data segment's heap (brk), 0 before it is known */
 	struct nm_vec(struct nm_tls_block) tls;
 	struct nm_recent_locations recall;

@@ -401,7 +401,13 @@ def case_annotations():
     source = SOURCES + "annotated.c"
     for name in ("left", "right"):
         Cell(source, "walk", name).expect(reads=1024, read_misses=1024)
-    Cell(source, "walk").expect(reads=2048)
+    Cell(source, "walk", "warm").expect(reads=128, read_misses=0)
+    Cell(source, "walk").expect(reads=2048 + 128)
+    assert not rows("SELECT * FROM counts WHERE object = '<not measured>'")
+    for level, loads, evictions in rows("SELECT level, loads, evictions FROM levels"):
+        of_rows = rows("SELECT sum(loads), sum(evictions) FROM counts WHERE level = ?", level)
+        assert of_rows == [(loads, evictions)], (level, of_rows, loads, evictions)
+    assert rows("SELECT sum(count) FROM evictions WHERE evictor = '<not measured>' AND level = 'L1d'")[0][0] > 0
     assert run_alone() == b"0 0\n"
 
 

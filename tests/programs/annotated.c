@@ -3,13 +3,15 @@
  * annotated.c - a user of client.h: named ranges of one pool, and measurement off for a part of the run.
  *
  * Three walks of 1024 lines each: over "left", over "right", and a third over the whole pool that is
- * not measured.
+ * not measured. Then two over an array of 128 lines: one that is not measured, and one whose lines it left in the cache.
  */
 #include <nearmiss/client.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LINES = 1024 };
+enum { LINES = 1024, FEW = 128 };
+
+static long warm[FEW * 8] __attribute__((aligned(64)));
 
 static __attribute__((noinline)) long walk(const long *p, int lines)
 {
@@ -37,7 +39,9 @@ int main(void)
 	NEARMISS_REGION_END("walks");
 	NEARMISS_MEASURE_OFF();
 	sum += walk((long *)pool, 2 * LINES);
+	sum += walk(warm, FEW);
 	NEARMISS_MEASURE_ON();
+	sum += walk(warm, FEW);
 	NEARMISS_UNNAME(pool);
 	printf("%ld %d\n", sum, NEARMISS_RUNNING());
 	free(pool);

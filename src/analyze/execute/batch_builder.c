@@ -39,7 +39,7 @@ static void count_references(struct nm_engine *e)
 	e->builder.references += data;
 }
 
-static int submit(struct nm_engine *e, const struct nm_batch *batch, const uint64_t *clock)
+static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *clock)
 {
 	struct nm_batch_builder *b = &e->builder;
 	int status;
@@ -49,6 +49,7 @@ static int submit(struct nm_engine *e, const struct nm_batch *batch, const uint6
 	nm_coalesced_raise_limit(e->resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (b->instruction_clock)
 		nm_instruction_clock_submit(b->instruction_clock, clock, batch->count);
+	batch->uncounted = e->has_paused;
 	status = nm_workers_submit(b->workers, batch);
 	if (!status && b->submitted++ >= NM_WORKERS_QUEUE)
 		status = nm_passes_retired(&e->feed.passes, e, b->submitted - NM_WORKERS_QUEUE - 1);
@@ -57,7 +58,7 @@ static int submit(struct nm_engine *e, const struct nm_batch *batch, const uint6
 
 static int submit_merged(void *arg, const struct nm_merged *merged)
 {
-	const struct nm_batch batch = {merged->refs, merged->count, merged->turns, merged->turn_count};
+	struct nm_batch batch = {merged->refs, merged->count, merged->turns, merged->turn_count, 0};
 
 	return submit(arg, &batch, merged->clock);
 }

@@ -40,6 +40,14 @@ int nm_engine_run_stack(struct nm_engine *e, size_t index)
 
 /* ---- references ---- */
 
+/* What a reference that a site makes becomes while measuring is off; its key is 0 if memory is exhausted. */
+static struct nm_ref uncounted(struct nm_engine *e, struct nm_ref ref, uint32_t site)
+{
+	ref.weight = 0;
+	ref.attr = nm_attributions_get(&e->attrs, e->thread->number, site, e->space.unmeasured);
+	return ref;
+}
+
 static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, struct nm_access access,
 		     uint64_t address)
 {
@@ -53,11 +61,13 @@ static int reference(struct nm_engine *e, struct nm_decoded_block *decoded, stru
 	if (open) {
 		if (!address) /* guarded, not executed */
 			return 0;
-		ref.attr = nm_engine_resolve(e, decoded, access_site, address);
-		if (!ref.attr)
+		if (e->measuring && !(ref.attr = nm_engine_resolve(e, decoded, access_site, address)))
 			return NM_ENOMEM;
 	}
-	if (nm_engine_append(e, ref, access_site))
+	if (!e->measuring)
+		ref = uncounted(
+		    e, ref, e->attrs.instructions.at[e->decoder.access_instructions.at[access_site]].site);
+	if (!ref.attr || nm_engine_append(e, ref, e->measuring ? access_site : NM_NO_ACCESS))
 		return NM_ENOMEM;
 	if (access.sync != NM_SYNC_NONE)
 		nm_engine_synchronise_by(e, access.sync);
@@ -75,10 +85,12 @@ static int fetch_all(struct nm_engine *e, const struct nm_decoded_block *decoded
 		int whole = left.instructions - f->first >= f->instructions;
 		uint8_t weight = whole ? f->instructions : (uint8_t)(left.instructions - f->first);
 		uint8_t bytes = whole ? f->bytes : left.fetched;
+		struct nm_ref ref = {f->address, f->attr, bytes, NM_REF_FETCH, weight};
 
 		e->builder.instructions = before + f->first + weight;
-		if (nm_engine_append(e, (struct nm_ref){f->address, f->attr, bytes, NM_REF_FETCH, weight},
-				     NM_NO_ACCESS))
+		if (!e->measuring)
+			ref = uncounted(e, ref, e->attrs.list.at[f->attr].site);
+		if (!ref.attr || nm_engine_append(e, ref, NM_NO_ACCESS))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -101,10 +113,8 @@ static int measure(struct nm_engine *e, struct nm_decoded_block *decoded, uint32
 	uint64_t before = e->clock - e->unmeasured - left.instructions;
 	const struct nm_access *single = e->decoder.tables.at[decoded->tables].single;
 
-	if (!e->measuring) {
+	if (!e->measuring)
 		e->unmeasured += left.instructions;
-		return 0;
-	}
 	if (e->fetching && fetch_all(e, decoded, left, before))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < left.accesses; i++) {

@@ -42,6 +42,8 @@
  *   - a coalesced access (nm_ref_is_coalesced): `weight` loads and stores at constant distances, each with a
  *   key of its own;
  *     `attr` is then a number in the table of coalesced accesses. nm_pass_expand gives the single references.
+ *   - made while measuring is off (weight 0): a load, store or fetch that moves lines in caches but is not
+ *   counted. Its object is nm_space.unmeasured.
  * Keys are dense numbers from 1. A key stands for an attribution (thread, site, object); or, if the user
  * asked for call chains, for an attribution in a context. nm_program_attribution tells which, on the decoding
  * thread; on the simulation thread count by key, and translate in `finish`. */
@@ -52,6 +54,7 @@ struct nm_pass_batch {
 	const uint64_t *clock;
 	const struct nm_turn *turns; /* hierarchy.h; NULL: there is one core */
 	size_t turn_count;
+	int uncounted;             /* some references may not count */
 	const struct nm_ref *next; /* where the next batch will lie, to be prefetched; NULL: not known */
 };
 
@@ -162,6 +165,9 @@ static inline unsigned nm_pass_expand(const struct nm_coalesced_table *table, co
  * merge->keys and result->attr_count, sums by key become sums by attribution of the result. Row 0 of `sums`,
  * of none, is left out. Returns rows + 1 rows that the caller frees; NULL: out of memory. */
 uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, size_t count, size_t width);
+
+/* Whether what a key of a batch was charged is to be counted. For `finish`. */
+int nm_pass_counts_key(const struct nm_pass_merge *merge, const struct nm_result *result, size_t key);
 
 /* How many references to data each of the result's attributions made; malloc'ed. For `finish`. NULL: out of
  * memory. */

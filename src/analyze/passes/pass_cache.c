@@ -103,6 +103,8 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	struct cache *c = self;
 	int status;
 
+	if (b->uncounted)
+		nm_hierarchy_expect_uncounted(c->hierarchy);
 	nm_hierarchy_expect(c->hierarchy, b->next);
 	status = b->turns ? nm_hierarchy_run_turns(c->hierarchy, b->refs, b->turns, b->turn_count)
 			  : nm_hierarchy_run(c->hierarchy, b->refs, b->count);
@@ -181,9 +183,31 @@ static void *sum(const uint32_t *to, size_t rows, const void *figures, size_t co
 	return nm_pass_sum(to, rows, figures, count, bytes / sizeof(uint64_t));
 }
 
-static int merge_level(const struct nm_pass_merge *m, const struct level_counts *l, const struct nm_result *r,
+/* Takes what was charged to references that do not count out of the level's figures; lines that were evicted
+ * by them stay so. */
+static void leave_out_uncounted(const struct nm_pass_merge *m, const struct nm_result *r,
+				struct level_counts *l, struct nm_result_level *out)
+{
+	size_t kept = 0;
+
+	for (size_t key = 1; key < l->rows && key < m->key_count; key++) {
+		if (nm_pass_counts_key(m, r, key))
+			continue;
+		nm_counts_subtract(&out->total, &l->counts[key]);
+		l->counts[key] = (struct nm_counts){0};
+		if (l->extras)
+			l->extras[key] = (struct nm_extras){0};
+	}
+	for (size_t i = 0; i < out->eviction_count; i++)
+		if (nm_pass_counts_key(m, r, out->evictions[i].victim))
+			out->evictions[kept++] = out->evictions[i];
+	out->eviction_count = kept;
+}
+
+static int merge_level(const struct nm_pass_merge *m, struct level_counts *l, const struct nm_result *r,
 		       struct nm_result_level *out)
 {
+	leave_out_uncounted(m, r, l, out);
 	out->counts = sum(m->keys, r->attr_count, l->counts, l->rows, sizeof *l->counts);
 	if (l->extras)
 		out->extras = sum(m->keys, r->attr_count, l->extras, l->extra_rows, sizeof *l->extras);

@@ -177,6 +177,8 @@ static void fill(struct nm_result *result, const struct nm_pass_merge *merge, co
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t attr = merge->keys[rows[i].key];
 
+		if (!nm_pass_counts_key(merge, result, rows[i].key))
+			continue;
 		add(result, (struct nm_result_distance){
 				.attr = attr,
 				.previous = rows[i].previous ? merge->keys[rows[i].previous] : UINT32_MAX,

@@ -3,7 +3,8 @@
  * pass_estimates.c - curves from a part of the references (estimator.h): of the whole stream, at the rates
  * that the user asked for, or of the reuse samples of a sampled recording.
  *
- * Estimators at one rate that stand on reuse samples share them.
+ * Estimators at one rate that stand on reuse samples share them. References that do not count are left out:
+ * an estimator knows no touch without a share in the curve.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +160,9 @@ static int batch(void *self, const struct nm_pass_batch *b)
 	if (!e->count)
 		return 0;
 	for (size_t i = 0; i < b->count; i++) {
+		const struct nm_ref *r = &b->refs[i];
 		unsigned n =
-		    b->refs[i].kind == NM_REF_FETCH ? 0 : nm_pass_expand(e->coalesced, &b->refs[i], refs);
+		    r->kind == NM_REF_FETCH || !r->weight ? 0 : nm_pass_expand(e->coalesced, r, refs);
 
 		for (unsigned k = 0; k < n; k++) {
 			const uint64_t first = refs[k].address >> e->shift;

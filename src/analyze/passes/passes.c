@@ -120,6 +120,11 @@ uint64_t *nm_pass_sum(const uint32_t *to, size_t rows, const uint64_t *sums, siz
 	return merged;
 }
 
+int nm_pass_counts_key(const struct nm_pass_merge *merge, const struct nm_result *result, size_t key)
+{
+	return result->objects[result->attrs[merge->keys[key]].object].kind != NM_OBJECT_UNMEASURED;
+}
+
 uint64_t *nm_pass_references(const struct nm_pass_merge *merge, const struct nm_result *result)
 {
 	uint64_t *references = calloc(result->attr_count + 1, sizeof *references);

@@ -76,6 +76,7 @@ struct nm_lookup {
 struct nm_event_sink {
 	struct nm_monitor monitor;
 	struct nm_event asked;
+	int silent; /* the reference in hand is not counted */
 };
 
 struct nm_cache {
