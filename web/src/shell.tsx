@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "./answers";
 import { save, type Format } from "./common/save";
 import { baseName } from "./common/format";
+import { isTyping } from "./common/keys";
 import { switchTheme, useTheme } from "./common/theme";
 import { go, href, useRoute } from "./router";
 import { views, type View } from "./views";
@@ -38,22 +39,16 @@ function SaveMenu({ name }: { name: string }) {
 	);
 }
 
-function Keys({ close }: { close: () => void }) {
+function Keys({ of: view, close }: { of: View; close: () => void }) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => dialog.current?.showModal(), []);
 	return (
 		<dialog ref={dialog} onClose={close} aria-label="Keys">
 			<h2>Keys</h2>
-			<dl>{KEYS.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+			<dl>{[...(view.keys ?? []), ...KEYS].map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
 			<button type="button" onClick={close}>Close</button>
 		</dialog>
 	);
-}
-
-/** Whether a key is meant for the control that has the focus. */
-function isTyping(event: KeyboardEvent): boolean {
-	const target = event.target as HTMLElement;
-	return event.ctrlKey || event.altKey || event.metaKey || target.matches("input, select, textarea");
 }
 
 function useKeys(shown: View[], current: View, address: (view: View) => string, help: () => void): void {
@@ -122,7 +117,7 @@ export function Shell({ session }: { session: Session }) {
 				<p class="question">{view.question}</p>
 				<view.Page key={`${view.name} ${profile}`} session={session} profile={profile} params={route.params} set={set} />
 			</main>
-			{help && <Keys close={() => setHelp(false)} />}
+			{help && <Keys of={view} close={() => setHelp(false)} />}
 		</>
 	);
 }

@@ -3,6 +3,8 @@
 import type { ComponentType } from "preact";
 import type { Session } from "./answers";
 import type { Params } from "./router";
+import { DebuggerPage } from "./debugger/page";
+import { keys as debuggerKeys } from "./debugger/panels/controls";
 import { Overview } from "./profile/overview";
 
 export interface PageProps {
@@ -22,6 +24,8 @@ export interface View {
 	question: string;
 	shown(session: Session): boolean;
 	Page: ComponentType<PageProps>;
+	/** Keys of this page, with what they do. */
+	keys?: [key: string, help: string][];
 }
 
 const withProfile = (session: Session) => session.profiles.length > 0;
@@ -33,5 +37,13 @@ export const views: View[] = [
 		question: "Which data misses the cache, why, and what should be changed?",
 		shown: withProfile,
 		Page: Overview,
+	},
+	{
+		name: "debugger",
+		title: "Debugger",
+		question: "What does each reference do to the cache, and who evicted the line that it misses?",
+		shown: (session) => session.debugger !== null,
+		Page: DebuggerPage,
+		keys: debuggerKeys,
 	},
 ];

@@ -5,7 +5,7 @@ import { drawing } from "./draw";
 
 export type Format = "svg" | "png" | "csv";
 
-function download(name: string, blob: Blob): void {
+export function download(name: string, blob: Blob): void {
 	const link = document.createElement("a");
 	link.download = name;
 	link.href = URL.createObjectURL(blob);

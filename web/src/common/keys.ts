@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// keys.ts - whom a key is meant for.
+
+/** Whether a key is meant for the control that has the focus. */
+export function isTyping(event: KeyboardEvent): boolean {
+	const target = event.target as HTMLElement;
+	return event.ctrlKey || event.altKey || event.metaKey || target.matches("input, select, textarea");
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// moment.tsx - the last reference: its line of code, loop indices and address; and, when asked, the story of
+// a line.
+import { full, place } from "../../common/format";
+import type { CodePlace, Reference, State } from "../types";
+import type { Story, Watch } from "../watch";
+
+export function MomentPanel({ watch }: { watch: Watch }) {
+	const state = watch.state!;
+	return (
+		<section class="panel moment" aria-label="Last reference">
+			<h2>Last reference</h2>
+			{state.reference ? <Facts state={state} reference={state.reference} /> : <p>None yet: step to make the first.</p>}
+			<p class="stopped" role="status">{stopOf(state)}</p>
+			{watch.story && <LineStory story={watch.story} watch={watch} />}
+		</section>
+	);
+}
+
+function stopOf({ stopped_by: reason, breakpoint }: State): string {
+	switch (reason) {
+	case null: return "";
+	case "start": return "At the start of the trace.";
+	case "end": return "At the end of the trace.";
+	case "limit": return "Searching …";
+	case "breakpoint": return `Stopped by breakpoint ${breakpoint}.`;
+	default: return "Found.";
+	}
+}
+
+function Facts({ state, reference }: { state: State; reference: Reference }) {
+	const loops = Object.entries(reference.loops).map(([name, value]) => `${name} = ${value}`).join(", ");
+	const element = reference.array_index === null ? "" : `, element ${full(reference.array_index)}`;
+	return (
+		<dl>
+			<dt>Number</dt><dd>{full(state.position)} of {full(state.total)}</dd>
+			<dt>Code</dt><dd>{place(reference.file, reference.line)} <code>{reference.function}</code></dd>
+			{loops && <><dt>Loops</dt><dd>{loops}</dd></>}
+			<dt>Data</dt><dd>{reference.kind} {reference.size} B of {reference.object ?? "no name"}{element}</dd>
+			<dt>Address</dt><dd>0x{reference.address.toString(16)}</dd>
+			<dt>Thread</dt><dd>{reference.thread}</dd>
+		</dl>
+	);
+}
+
+function LineStory({ story: { address, level, answer }, watch }: { story: Story; watch: Watch }) {
+	const jump = (to: CodePlace | null) => to && <Jump to={to} watch={watch} />;
+	return (
+		<div class="story" role="status">
+			<h3>The line of 0x{address.toString(16)} in {level.level}</h3>
+			{answer.is === "never" && <p>It had not been there before.</p>}
+			{answer.is === "resident" && <ul>
+				<li>in set {answer.set}, way {answer.way}, used {answer.slot.reuse} times</li>
+				<li>loaded {jump(answer.loaded_at)}</li>
+				<li>last used {jump(answer.last_used)}</li>
+			</ul>}
+			{answer.is === "evicted" && <ul>
+				<li>evicted by {answer.evictor.object ?? "no name"}, <code>{answer.evictor.function}</code>{" "}
+					{jump({ ...answer.evictor, position: answer.evicted_at })}</li>
+				<li>before that last used {jump(answer.evicted.last_used)}</li>
+				<li>loaded {jump(answer.evicted.loaded_at)}</li>
+			</ul>}
+		</div>
+	);
+}
+
+function Jump({ to, watch }: { to: CodePlace; watch: Watch }) {
+	return (
+		<button type="button" class="link" onClick={() => void watch.goTo(to.position)}>
+			at {full(to.position)} ({place(to.file, to.line)})
+		</button>
+	);
+}

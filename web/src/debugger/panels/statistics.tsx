@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// statistics.tsx - the statistics windows: misses, references and reuses by object, reference, line of
+// memory, set or in all; of all references so far, or of the last interval.
+import { csv, useSheet, type Sheet } from "../../common/csv";
+import { full, percent } from "../../common/format";
+import { download } from "../../common/save";
+import { rowName, rowPlace } from "../names";
+import type { Statistics } from "../types";
+import { STATISTICS, type StatisticsBy } from "../view";
+import type { Watch } from "../watch";
+
+const INTERVALS = [0, 100, 1_000, 10_000, 100_000, 1_000_000];
+const INTERVAL = "interval_";
+
+export function StatisticsPanel({ watch }: { watch: Watch }) {
+	const { statistics: by, interval, position } = watch.view;
+	const statistics = watch.statistics!;
+	const save = () => download(`statistics-by-${by}-at-${position}.csv`, new Blob([csv(sheetOf(watch))]));
+	useSheet(sheetOf(watch));
+	return (
+		<section class="panel statistics" aria-label="Statistics">
+			<div class="heading">
+				<h2>Statistics</h2>
+				<label>by <select value={by} onChange={(event) =>
+					void watch.look({ statistics: event.currentTarget.value as StatisticsBy })}>
+					{STATISTICS.map((choice) => <option key={choice}>{choice}</option>)}
+				</select></label>
+				<label>of <select value={interval} onChange={(event) =>
+					void watch.look({ interval: Number(event.currentTarget.value) })}>
+					{INTERVALS.map((count) => <option key={count} value={count}>{intervalName(count)}</option>)}
+				</select></label>
+				<button type="button" onClick={save}>CSV</button>
+			</div>
+			<Table watch={watch} columns={shownColumns(statistics, interval > 0)} />
+		</section>
+	);
+}
+
+function intervalName(count: number): string {
+	return count ? `the last ${full(count)}` : "all so far";
+}
+
+/** Numbers of the columns: of the interval, or of all; of the classes those that occur. */
+function shownColumns({ columns, rows }: Statistics, ofInterval: boolean): number[] {
+	return columns.map((_, i) => i).filter((i) => {
+		if (i === 0) return false;
+		if (columns[i]!.startsWith(INTERVAL) !== ofInterval) return false;
+		return i <= 4 || ofInterval || rows.some((row) => row[i]);
+	});
+}
+
+function sheetOf(watch: Watch): Sheet {
+	const { columns, rows } = watch.statistics!;
+	return {
+		headings: columns,
+		rows: rows.map(([name, ...figures]) => [rowName(name, watch.session.kind), ...figures]),
+	};
+}
+
+function Table({ watch, columns: shown }: { watch: Watch; columns: number[] }) {
+	const { columns, rows, rest } = watch.statistics!;
+	const heading = (column: string) => column.replace(INTERVAL, "");
+	const figure = (column: string, value: number) => (heading(column) === "ratio" ? percent(value) : full(value));
+	const all = rest ? [...rows, rest] : rows;
+	return (
+		<div class="scroll" tabIndex={0} role="region" aria-label="Table of statistics">
+			<table>
+				<thead><tr>
+					<th scope="col">{columns[0]}</th>
+					{shown.map((i) => <th key={i} scope="col" class="number">{heading(columns[i]!)}</th>)}
+				</tr></thead>
+				<tbody>{all.map((row, at) => (
+					<tr key={at}>
+						<td title={rowPlace(row[0])}>{rowName(row[0], watch.session.kind)}</td>
+						{shown.map((i) => <td key={i} class="number">{figure(columns[i]!, row[i] as number)}</td>)}
+					</tr>
+				))}</tbody>
+			</table>
+		</div>
+	);
+}

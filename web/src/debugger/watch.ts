@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// watch.ts - the moment that is watched.  All that the page shows of a moment is fetched together and shown
+// together; the answer to an old question is dropped when a newer one has been asked.
+import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, RunRequest, State, Statistics,
+	Strip } from "./types";
+import { rowName } from "./names";
+import { Player } from "./player";
+import { source, type Breakpoints, type Level, type NestChange } from "./source";
+import type { Pane, View } from "./view";
+
+const RUN_LIMIT_MS = 200;     // how long the server searches before the page shows how far it is
+const SLOW_PANELS_MS = 200;   // statistics, memory and the map of a large cache are read, not watched, while it runs
+const STRIP_BINS = 600;
+const MEMORY_BINS = 256;
+const WINDOW_SLOTS = 2048;    // of a cache that are shown one by one
+const MAP_CELLS = 256;
+const LINES_INTERVAL = 1_000_000;
+
+/** What is shown of one cache. */
+export interface Shown { pane: Pane; grid: Grid; groups: Group[] }
+
+export interface Story { level: Level; address: number; answer: Evicted }
+
+interface SlowPanels { memory: Memory; statistics: Statistics; groups: Group[][] }
+
+export class Watch {
+	state: State | null = null;
+	caches: Shown[] = [];
+	memory: Memory | null = null;
+	strip: Strip | null = null;
+	statistics: Statistics | null = null;
+	breakpoints: Breakpoint[] = [];
+	references: string[] = [];   // the names of all references, those that miss most first
+	story: Story | null = null;
+	problem: string | null = null;
+	searching = false;
+	readonly player: Player;
+	private question = 0;
+	private slowPanelsAt = 0;
+
+	constructor(public session: DebuggerSession, public view: View,
+		private readonly changed: () => void) {
+		this.player = new Player((count) => this.play(count), changed);
+		view.panes = session.caches.map(({ levels }, i) => {
+			const asked = view.panes[i];
+			return asked && levels.some(({ level }) => level === asked.level)
+				? asked : { level: levels[0]!.level, core: 0, set_from: null };
+		});
+	}
+
+	async open(): Promise<void> {
+		await this.guard(async () => {
+			const { parameters, pads, bases } = this.view;
+			if (Object.keys({ ...parameters, ...pads, ...bases }).length) await source.changeNest(this.view);
+			({ breakpoints: this.breakpoints } = await source.breakpoints());
+			await this.readWhole();
+			await this.show(await source.goTo(this.view.position));
+		});
+	}
+
+	level(cache: number): Level {
+		const { level, core } = this.view.panes[cache]!;
+		return { cache, level, core };
+	}
+
+	step(count: number): Promise<void> {
+		return this.move(() => source.step(count));
+	}
+
+	goTo(position: number): Promise<void> {
+		return this.move(() => source.goTo(Math.min(this.session.total, Math.max(0, position))));
+	}
+
+	/** Runs until the stop is reached.  The server may answer before that: then the page shows how far it is
+	 * and asks again. */
+	async run(request: Omit<RunRequest, "limit_ms">): Promise<void> {
+		this.searching = true;
+		do {
+			await this.move(() => source.run({ ...this.level(0), ...request, limit_ms: RUN_LIMIT_MS }));
+		} while (this.searching && this.state?.stopped_by === "limit");
+		this.searching = false;
+		this.changed();
+	}
+
+	stop(): void {
+		this.searching = false;
+		this.player.pause();
+	}
+
+	look(change: Partial<View>): Promise<void> {
+		this.view = { ...this.view, ...change };
+		return this.guard(() => this.show(this.state));
+	}
+
+	lookAt(cache: number, change: Partial<Pane>): Promise<void> {
+		return this.look({ panes: this.view.panes.map((pane, i) => (i === cache ? { ...pane, ...change } : pane)) });
+	}
+
+	askWhoEvicted(address: number, cache: number): Promise<void> {
+		const level = this.level(cache);
+		return this.guard(async () => {
+			this.story = { level, address, answer: await source.evicted(level, address) };
+		});
+	}
+
+	changeNest(change: NestChange): Promise<void> {
+		this.view = { ...this.view, ...change };
+		return this.guard(async () => {
+			const state = await source.changeNest(this.view);
+			await this.readWhole();
+			await this.show(state);
+		});
+	}
+
+	changeBreakpoints(change: () => Promise<Breakpoints>): Promise<void> {
+		return this.guard(async () => {
+			({ breakpoints: this.breakpoints } = await change());
+		});
+	}
+
+	private async play(count: number): Promise<boolean> {
+		await this.move(() => source.step(count));
+		return !this.problem && this.state!.position < this.state!.total;
+	}
+
+	private move(ask: () => Promise<State>): Promise<void> {
+		this.story = null;
+		return this.guard(async () => this.show(await ask()));
+	}
+
+	private async show(state: State | null): Promise<void> {
+		if (!state) return;
+		const question = ++this.question;
+		const due = !this.player.isRunning || performance.now() - this.slowPanelsAt > SLOW_PANELS_MS;
+		const [grids, slow] = await Promise.all([
+			Promise.all(this.session.caches.map((_, cache) => this.readGrid(cache, state))),
+			due ? this.readSlowPanels(state) : null,
+		]);
+		if (question !== this.question) return;
+		this.state = state;
+		if (slow) {
+			({ memory: this.memory, statistics: this.statistics } = slow);
+			this.slowPanelsAt = performance.now();
+		}
+		this.caches = grids.map((grid, i) => ({
+			pane: this.view.panes[i]!, grid, groups: slow?.groups[i] ?? this.caches[i]?.groups ?? [],
+		}));
+		this.view = { ...this.view, position: state.position };
+		this.changed();
+	}
+
+	private readGrid(cache: number, state: State): Promise<Grid> {
+		const { level, core, set_from } = this.view.panes[cache]!;
+		const shape = this.shapeOf(cache);
+		const shown = Math.max(1, Math.floor(WINDOW_SLOTS / shape.ways));
+		const cursor = state.effects.find((one) => one.cache === cache && one.level === level && one.core === core);
+		const from = set_from ?? Math.floor((cursor?.set ?? 0) / shown) * shown;
+		return source.grid(this.level(cache), from, Math.min(shape.sets, from + shown));
+	}
+
+	private async readSlowPanels(state: State): Promise<SlowPanels> {
+		const { statistics: by, interval } = this.view;
+		// Lines of memory are counted by going through the interval once more, so it has an end.
+		const length = interval || (by === "line" ? LINES_INTERVAL : state.position);
+		const [memory, statistics, groups] = await Promise.all([
+			source.memory(this.level(0), MEMORY_BINS),
+			source.statistics(this.level(0), by, Math.max(0, state.position - length), state.position),
+			Promise.all(this.session.caches.map((_, cache) => this.readGroups(cache))),
+		]);
+		return { memory, statistics, groups };
+	}
+
+	/** The map of a level that is too large for its slots to be shown. */
+	private async readGroups(cache: number): Promise<Group[]> {
+		const { sets, ways } = this.shapeOf(cache);
+		if (sets * ways <= WINDOW_SLOTS) return [];
+		return (await source.groups(this.level(cache), MAP_CELLS)).groups ?? [];
+	}
+
+	private shapeOf(cache: number) {
+		const name = this.view.panes[cache]!.level;
+		return this.session.caches[cache]!.levels.find(({ level }) => level === name)!;
+	}
+
+	/** What belongs to the trace and not to a moment. */
+	private async readWhole(): Promise<void> {
+		this.session = await source.session();
+		this.strip = await source.strip(STRIP_BINS);
+		const all = await source.statistics(this.level(0), "reference", 0, this.session.total);
+		this.references = [...new Set(all.rows.map(([name]) => rowName(name, this.session.kind)))];
+	}
+
+	private async guard(action: () => Promise<void>): Promise<void> {
+		try {
+			this.problem = null;
+			await action();
+		} catch (error) {
+			this.problem = error instanceof Error ? error.message : String(error);
+			this.stop();
+		}
+		this.changed();
+	}
+}
