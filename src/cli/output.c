@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,4 +141,18 @@ int nm_refuse_same_file(const char *output, const char *other, const char *what_
 		return 0;
 	nm_message("cannot write %s: it is the %s", output, what_other_is);
 	return NM_STATUS_NO_OUTPUT;
+}
+
+int nm_cannot_write(const char *path, int error)
+{
+	nm_message("cannot write %s: %s", path, strerror(error ? error : EIO));
+	return error == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
+}
+
+void nm_remove_output(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISREG(st.st_mode))
+		unlink(path);
 }

@@ -32,6 +32,11 @@ int nm_output_close(struct nm_output *output);
  * returned. Either may be NULL. */
 int nm_refuse_same_file(const char *output, const char *other, const char *what_other_is);
 
+/* Says that an output cannot be written, by errno (0: not known why), and returns the status. */
+int nm_cannot_write(const char *path, int error);
+/* Removes an output that is not whole, unless it is a device or a pipe. */
+void nm_remove_output(const char *path);
+
 extern int nm_output_no_pager; /* set by main for --no-pager */
 
 #endif

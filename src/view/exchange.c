@@ -10,7 +10,6 @@
 
 #include "assets.h"
 #include "memstream.h"
-#include "table.h"
 
 struct nm_exchange {
 	const char *method; /* HEAD counts as GET: the library drops the body */
@@ -163,13 +162,10 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, const char 
 
 	if (!out)
 		return MHD_NO;
-	if (is_api(path)) {
-		fputs("{\"error\":", out);
-		nm_json_text(reason, out);
-		fputs("}\n", out);
-	} else {
+	if (is_api(path))
+		nm_view_write_error(reason, out);
+	else
 		fprintf(out, "%s\n", reason);
-	}
 	if (nm_memstream_close(out, &text))
 		return MHD_NO;
 	return send_response(connection, status, is_api(path) ? json_type : "text/plain; charset=utf-8",

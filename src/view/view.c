@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inlined.h"
+#include "table.h"
 #include "view_priv.h"
 
 int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t count, struct nm_error *err)
@@ -22,6 +24,8 @@ int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t cou
 		view->profiles[i].path = paths[i];
 		status = nm_profile_open(&view->profiles[i].profile, paths[i], err);
 		view->count += !status;
+		if (!status)
+			status = nm_profile_show_frame(view->profiles[i].profile, NM_SHOW_USER, err);
 	}
 	if (status)
 		nm_view_close(view);
@@ -66,6 +70,8 @@ static int find_answer(struct nm_view *view, const struct nm_request *request, j
 		return nm_fail(err, NM_EINVAL, "%.200s can only be read", request->path);
 	if (!strcmp(request->path, "/api/session"))
 		return nm_view_session(view, ret_answer, err);
+	if (!strcmp(request->path, "/api/compare"))
+		return nm_view_compare(view, request, ret_answer, err);
 	while (name && route->name && strcmp(route->name, name))
 		route++;
 	if (!name || !route->name)
@@ -82,4 +88,11 @@ int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE 
 		status = nm_fail_memory(err);
 	json_decref(answer);
 	return status;
+}
+
+void nm_view_write_error(const char *text, FILE *out)
+{
+	fputs("{\"error\":", out);
+	nm_json_text(text, out);
+	fputs("}\n", out);
 }

@@ -27,4 +27,7 @@ void nm_view_close(struct nm_view *view);
  * no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
 
+/* Writes what stands for an answer where there is none: {"error": TEXT}. */
+void nm_view_write_error(const char *text, FILE *out);
+
 #endif

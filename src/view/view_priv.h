@@ -26,7 +26,10 @@ struct nm_view_route {
 		      struct nm_error *err);
 };
 
+/* The answers that are not about one profile. */
 int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err);
+int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
+		    struct nm_error *err);
 
 /* Behind the last, one without a name. */
 extern const struct nm_view_route nm_view_routes[];

@@ -44,6 +44,43 @@ int nm_request_number(const struct nm_request *request, const char *name, int64_
 	return 0;
 }
 
+static void write_encoded(const char *text, FILE *out)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()";
+
+	for (; *text; text++)
+		fprintf(out, strchr(plain, *text) ? "%c" : "%%%02X", (unsigned char)*text);
+}
+
+void nm_request_write_key(const struct nm_request *request, FILE *out)
+{
+	const char *last = "";
+	int first = 1;
+
+	fprintf(out, "%s %s", request->method, request->path);
+	for (;;) { /* the next name in order: there are few */
+		const char *next = NULL, *value = NULL;
+
+		for (unsigned i = 0; i < request->count; i++) {
+			const char *name = request->parameters[i].name;
+
+			if (*request->parameters[i].value && strcmp(name, last) > 0 &&
+			    (!next || strcmp(name, next) < 0)) {
+				next = name;
+				value = request->parameters[i].value;
+			}
+		}
+		if (!next)
+			return;
+		fputc(first ? '?' : '&', out);
+		write_encoded(next, out);
+		fputc('=', out);
+		write_encoded(value, out);
+		last = next;
+		first = 0;
+	}
+}
+
 int nm_request_is(const struct nm_request *request, const char *method, const char *path)
 {
 	return !strcmp(request->method, method) && !strcmp(request->path, path);

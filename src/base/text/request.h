@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "errors.h"
 
@@ -35,6 +36,10 @@ const char *nm_request_text(const struct nm_request *request, const char *name);
 /* A whole number from low to high; `otherwise` if the parameter is not there. NM_EINVAL names the limits. */
 int nm_request_number(const struct nm_request *request, const char *name, int64_t low, int64_t high,
 		      int64_t otherwise, int64_t *ret_number, struct nm_error *err);
+
+/* Writes the name that the same question always has: "GET /api/p/0/table?by=object&level=L1d", with the parameters
+ * that have a value sorted by name, and as encodeURIComponent() of JavaScript writes them. */
+void nm_request_write_key(const struct nm_request *request, FILE *out);
 
 /* Whether the method is this one and the path this one. */
 int nm_request_is(const struct nm_request *request, const char *method, const char *path);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "export.h"
+#include "html_output.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -43,6 +43,26 @@ static const struct nm_option options[] = {
     {"list", 0, NULL, "list the formats", NM_OPTION_FLAG, offsetof(struct export_options, list), NULL},
 };
 
+/* The pages of a browser are no exporter: they are made of all that can be asked. */
+static const char html[] = "html", html_summary[] = "the pages of nearmiss view, in one file";
+
+static int export_html(const struct nm_command *self, const struct export_options *o)
+{
+	struct nm_view *view;
+	struct nm_error err;
+	int status = o->output ? nm_refuse_same_file(o->output, o->input, "input") : NM_STATUS_OK;
+
+	if (o->level || o->event || o->process || o->thread || o->objects || o->separate)
+		return nm_usage(self, "html holds the whole profile: it takes --input and --output only");
+	if (status)
+		return status;
+	if (nm_view_open(&view, &o->input, 1, &err))
+		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	status = nm_write_html(view, o->output);
+	nm_view_close(view);
+	return status;
+}
+
 static int list(void)
 {
 	struct nm_output output = {.file = stdout};
@@ -50,6 +70,7 @@ static int list(void)
 	for (unsigned i = 0; nm_exporter_at(i); i++)
 		printf("%-10s  %s\n", nm_exporter_name(nm_exporter_at(i)),
 		       nm_exporter_summary(nm_exporter_at(i)));
+	printf("%-10s  %s\n", html, html_summary);
 	return nm_output_close(&output);
 }
 
@@ -66,8 +87,9 @@ static const struct nm_exporter *chosen(const struct nm_command *self, const str
 	exporter = nm_exporter_named(operands->at[0]);
 	if (exporter)
 		return exporter;
-	for (i = 0; nm_exporter_at(i) && i < 31; i++)
+	for (i = 0; nm_exporter_at(i) && i < 30; i++)
 		words[i] = nm_exporter_name(nm_exporter_at(i));
+	words[i++] = html;
 	words[i] = NULL;
 	near = nm_nearest(operands->at[0], words);
 	if (near)
@@ -77,17 +99,10 @@ static const struct nm_exporter *chosen(const struct nm_command *self, const str
 	return NULL;
 }
 
-static int cannot_write(const char *path, int status)
-{
-	nm_message("cannot write %s: %s", path, strerror(status ? status : EIO));
-	return status == ENOSPC ? NM_STATUS_FULL : NM_STATUS_NO_OUTPUT;
-}
-
 /* Removes a file that could not be written completely. */
 static int write_file(struct nm_export *export, unsigned part, const char *path, const char *input)
 {
 	struct nm_error err;
-	struct stat st;
 	FILE *out;
 	int status, failed;
 
@@ -96,15 +111,14 @@ static int write_file(struct nm_export *export, unsigned part, const char *path,
 		return status;
 	out = fopen(path, "we");
 	if (!out)
-		return cannot_write(path, errno);
+		return nm_cannot_write(path, errno);
 	errno = 0;
 	status = nm_export_write(export, part, out, &err);
 	failed = ferror(out) | (fclose(out) != 0);
 	if (!status && !failed)
 		return NM_STATUS_OK;
-	status = status ? nm_failed(&err, NM_STATUS_FAILED) : cannot_write(path, errno);
-	if (!stat(path, &st) && S_ISREG(st.st_mode))
-		unlink(path);
+	status = status ? nm_failed(&err, NM_STATUS_FAILED) : nm_cannot_write(path, errno);
+	nm_remove_output(path);
 	return status;
 }
 
@@ -149,6 +163,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return status;
 	if (o.list)
 		return list();
+	if (operands.count == 1 && !strcmp(operands.at[0], html))
+		return export_html(self, &o);
 	exporter = chosen(self, &operands);
 	if (!exporter)
 		return NM_STATUS_USAGE;
@@ -182,9 +198,10 @@ const struct nm_command nm_cmd_export = {
 	       "  folded      flame graphs\n"
 	       "  json        the profile as one JSON object\n"
 	       "  pprof       pprof, compressed\n"
-	       "  speedscope  https://www.speedscope.app\n",
+	       "  speedscope  https://www.speedscope.app\n"
+	       "  html        the pages of nearmiss view, in one file\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .words = "callgrind|csv|folded|json|pprof|speedscope",
+    .words = "callgrind|csv|folded|json|pprof|speedscope|html",
     .run = run,
 };

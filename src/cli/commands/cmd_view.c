@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "assets.h"
+#include "html_output.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -17,11 +18,14 @@
 enum { TICK = 250 }; /* milliseconds until a signal is noticed that another thread took */
 
 struct view_options {
+	const char *html;
 	int64_t port;
 	int no_browser;
 };
 
 static const struct nm_option options[] = {
+    {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
+     offsetof(struct view_options, html), NULL},
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
      offsetof(struct view_options, port), NULL},
     {"no-browser", 0, NULL, "print the address only", NM_OPTION_FLAG,
@@ -94,6 +98,8 @@ static int run(const struct nm_command *self, int argc, char **argv)
 {
 	static const char *const usual[] = {"nearmiss.nmp"};
 	struct view_options o = {.port = 0};
+	const char *const *inputs;
+	size_t count;
 	struct nm_operands operands;
 	struct nm_view *view;
 	struct nm_error err;
@@ -105,11 +111,14 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		return nm_usage(self, "--port must be at most %d", UINT16_MAX);
 	if (operands.count > NM_VIEW_PROFILES)
 		return nm_usage(self, "at most %d profiles can be viewed at once", NM_VIEW_PROFILES);
-	status = nm_view_open(&view, operands.count ? (const char *const *)operands.at : usual,
-			      operands.count ? (size_t)operands.count : 1, &err);
-	if (status)
+	inputs = operands.count ? (const char *const *)operands.at : usual;
+	count = operands.count ? (size_t)operands.count : 1;
+	for (size_t i = 0; o.html && i < count; i++)
+		if ((status = nm_refuse_same_file(o.html, inputs[i], "input")))
+			return status;
+	if (nm_view_open(&view, inputs, count, &err))
 		return nm_failed(&err, NM_STATUS_NO_PROFILE);
-	status = serve(view, &o);
+	status = o.html ? nm_write_html(view, o.html) : serve(view, &o);
 	nm_view_close(view);
 	return status;
 }
@@ -118,7 +127,9 @@ const struct nm_command nm_cmd_view = {
     .name = "view",
     .summary = "Show profiles in a browser",
     .operands = "[PROFILE...]",
-    .details = "Serves pages about the profiles (nearmiss.nmp) on 127.0.0.1 until it is interrupted.\n",
+    .details =
+	"Serves pages about the profiles (nearmiss.nmp) on 127.0.0.1 until it is interrupted. With --html,\n"
+	"writes the pages with all that they show at first into a file, which can be mailed and kept.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

@@ -96,12 +96,14 @@ int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames
 	size_t bytes;
 	FILE *sql = frames == NM_SHOW_INNERMOST ? NULL : open_memstream(&text, &bytes);
 	int has = nm_profile_has_user_code(profile, err), by_call = 0, status;
+	int chosen =
+	    nm_profile_has_row(profile, "SELECT 1 FROM temp.sqlite_schema WHERE name = 'counts'", err);
 
-	if (frames == NM_SHOW_INNERMOST || has <= 0) {
+	if (frames == NM_SHOW_INNERMOST || has <= 0 || chosen) {
 		if (sql)
 			fclose(sql);
 		free(text);
-		return has < 0 ? has : 0;
+		return has < 0 ? has : chosen < 0 ? chosen : 0;
 	}
 	if (!sql)
 		return nm_fail_memory(err);

@@ -18,8 +18,8 @@ enum nm_shown_frame {
 	NM_SHOW_ALL        /* the innermost line, and the whole chain in the place of the function */
 };
 
-/* Once, before other statements. A profile of an earlier version knows the innermost frames only. 0 or a
- * code. */
+/* Before other statements; the first choice stays. A profile of an earlier version knows the innermost frames
+ * only. 0 or a code. */
 int nm_profile_show_frame(struct nm_profile *profile, enum nm_shown_frame frames, struct nm_error *err);
 
 #endif

@@ -179,6 +179,18 @@ const char *nm_derive_advice(struct nm_table *table, size_t row)
 	return nm_memstream_close(out, &text) ? NULL : nm_table_keep(table, text);
 }
 
+static struct nm_saving saving_of(const struct nm_evidence *e)
+{
+	return e->loads ? nm_rule_saving(nm_rule_for(e), e) : (struct nm_saving){0, 0};
+}
+
+struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row)
+{
+	struct nm_evidence e = evidence(table, row);
+
+	return saving_of(&e);
+}
+
 double nm_advice_worth(const struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = evidence(table, row);
@@ -186,7 +198,7 @@ double nm_advice_worth(const struct nm_table *table, size_t row)
 
 	if (!rule || (!rule->saves && 2 * e.foreseen >= e.loads))
 		return -1;
-	return nm_rule_saving(rule, &e).cycles;
+	return saving_of(&e).cycles;
 }
 
 /* Down to two digits, so that a promise is kept. */
@@ -203,7 +215,7 @@ const char *nm_derive_saving(struct nm_table *table, size_t row)
 {
 	struct nm_evidence e = evidence(table, row);
 	const struct nm_rule *rule = e.loads ? nm_rule_for(&e) : NULL;
-	const struct nm_saving saving = rule ? nm_rule_saving(rule, &e) : (struct nm_saving){0, 0};
+	const struct nm_saving saving = saving_of(&e);
 	char *text = NULL;
 	size_t bytes;
 	FILE *out;

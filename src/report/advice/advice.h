@@ -72,6 +72,8 @@ const struct nm_rule *nm_rule_named(const char *cause);
 /* Derivers: the cause of a row's misses, and what to try against it. */
 const char *nm_derive_cause(struct nm_table *table, size_t row);
 const char *nm_derive_advice(struct nm_table *table, size_t row);
+/* What following the advice saves. */
+struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row);
 /* Cycles that following the advice saves; below 0: it is not worth telling, since processors hide it
  * already. */
 double nm_advice_worth(const struct nm_table *table, size_t row);

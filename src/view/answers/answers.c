@@ -4,8 +4,12 @@
  */
 #include "answers.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "memstream.h"
+#include "selection.h"
 #include "utf8.h"
 
 json_t *nm_view_text(const char *text)
@@ -15,4 +19,80 @@ json_t *nm_view_text(const char *text)
 
 	free(clean);
 	return json;
+}
+
+json_t *nm_view_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *nm_view_value(const struct nm_rows *rows, unsigned column)
+{
+	switch (nm_rows_type(rows, column)) {
+	case NM_VALUE_INTEGER: return json_integer(nm_rows_integer(rows, column));
+	case NM_VALUE_REAL: return nm_view_real(nm_rows_real(rows, column));
+	case NM_VALUE_TEXT: return nm_view_text(nm_rows_text(rows, column));
+	default: return json_null();
+	}
+}
+
+static json_t *object_of_row(const struct nm_rows *rows)
+{
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < nm_rows_columns(rows); i++)
+		json_object_set_new(object, nm_rows_name(rows, i), nm_view_value(rows, i));
+	return object;
+}
+
+int nm_view_select(struct nm_profile *profile, const char *sql, const char *const *texts, unsigned count,
+		   json_t **ret_list, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	json_t *list = json_array();
+	int status = nm_profile_query(profile, sql, &rows, err);
+
+	for (unsigned i = 0; !status && i < count; i++)
+		nm_rows_bind_text(rows, (int)i + 1, texts[i]);
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = json_array_append_new(list, object_of_row(rows)) ? nm_fail_memory(err) : 0;
+	nm_rows_free(rows);
+	if (status)
+		json_decref(list);
+	else
+		*ret_list = list;
+	return status;
+}
+
+int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
+		  struct nm_error *err)
+{
+	const char *level = nm_request_text(request, "level");
+	int status = nm_select_counts(profile, err);
+
+	if (status)
+		return status;
+	if (!level)
+		return nm_select_first_level(profile, ret_level, err);
+	status = nm_select_level(profile, level, err);
+	if (status)
+		return status;
+	*ret_level = strdup(level);
+	return *ret_level ? 0 : nm_fail_memory(err);
+}
+
+int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *request,
+		json_t **ret_document, struct nm_error *err)
+{
+	static const struct nm_style style = {.format = NM_FORMAT_JSON, .ellipsis = "..."};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	int status = out ? report(profile, request, &style, out, err) : nm_fail_memory(err);
+
+	if (out && nm_memstream_close(out, &text) && !status)
+		status = nm_fail_memory(err);
+	if (!status) {
+		*ret_document = json_loadb(text, bytes, 0, NULL);
+		status = *ret_document ? 0 : nm_fail_memory(err);
+	}
+	free(text);
+	return status;
 }

@@ -1,13 +1,46 @@
 /* SPDX-License-Identifier: MIT
  *
- * answers.h - what the answers share.
+ * answers.h - what the answers share: from names and rows of queries to JSON.
  */
 #ifndef NM_VIEW_ANSWERS_H
 #define NM_VIEW_ANSWERS_H
 
+#include "levels.h"
+#include "report.h"
 #include "view_priv.h"
+
+/* Rows, nodes and bins of an answer: what is more than a screen shows is summed up as the rest. */
+enum { NM_VIEW_ROWS = 1000, NM_VIEW_NODES = 2000, NM_VIEW_BINS = 2048 };
 
 /* A name as JSON: control characters and what is no UTF-8 become U+FFFD. NULL becomes null. */
 json_t *nm_view_text(const char *text);
+
+/* A number as JSON: null if it is not finite. */
+json_t *nm_view_real(double value);
+
+/* A value of a row as JSON. */
+json_t *nm_view_value(const struct nm_rows *rows, unsigned column);
+
+/* The rows of a query as a list of objects, a member for each column. The texts are its parameters from ?1. */
+int nm_view_select(struct nm_profile *profile, const char *sql, const char *const *texts, unsigned count,
+		   json_t **ret_list, struct nm_error *err);
+
+/* What the parameter `level` names, or the first level that takes data; malloc'ed. NM_EINVAL: there is none. */
+int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
+		  struct nm_error *err);
+
+/* What a report writes as JSON. */
+typedef int nm_view_report(struct nm_profile *profile, const void *request, const struct nm_style *style,
+			   FILE *out, struct nm_error *err);
+int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *request,
+		json_t **ret_document, struct nm_error *err);
+
+/* ---- the answers ---- */
+
+typedef int nm_view_profile_answer(struct nm_profile *profile, const struct nm_request *request,
+				   json_t **ret_answer, struct nm_error *err);
+nm_view_profile_answer nm_view_overview, nm_view_metrics, nm_view_dimensions, nm_view_table, nm_view_tree,
+    nm_view_sources, nm_view_source, nm_view_line, nm_view_evictions, nm_view_eviction_lines, nm_view_curves,
+    nm_view_histogram, nm_view_sharing, nm_view_structures;
 
 #endif

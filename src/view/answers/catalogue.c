@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * catalogue.c - what can be asked for: metrics, and the dimensions of tables and trees.
+ */
+#include "grouping.h"
+#include "selection.h"
+
+#include <string.h>
+
+static const char *unit_of(const struct nm_metric *metric)
+{
+	switch (metric->unit) {
+	case NM_METRIC_BYTES: return "bytes";
+	case NM_METRIC_PERCENT: return "percent";
+	case NM_METRIC_RATIO: return "ratio";
+	case NM_METRIC_CYCLES: return "cycles";
+	default: return "count";
+	}
+}
+
+json_t *nm_view_metric(const struct nm_metric *metric)
+{
+	return json_pack("{ss ss ss ss ss}", "key", metric->name, "heading", metric->title, "unit",
+			 unit_of(metric), "help", metric->help, "kind", "number");
+}
+
+json_t *nm_grouping_column(const char *key)
+{
+	return json_pack("{ss ss sn sn ss}", "key", key, "heading", key, "unit", "help", "kind",
+			 nm_grouping_is_number(key) ? "number" : "text");
+}
+
+int nm_view_metrics(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+		    struct nm_error *err)
+{
+	const struct nm_metric *metric;
+
+	(void)profile, (void)request, (void)err;
+	*ret_answer = json_array();
+	for (unsigned i = 0; (metric = nm_metric_at(i)); i++)
+		if (nm_grouping_has(metric))
+			json_array_append_new(*ret_answer, json_pack("{ss ss ss ss}", "name", metric->name,
+								     "unit", unit_of(metric), "heading",
+								     metric->title, "help", metric->help));
+	return 0;
+}
+
+int nm_view_dimensions(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+		       struct nm_error *err)
+{
+	const int has_fields = nm_profile_has_fields(profile, err);
+
+	(void)request;
+	if (has_fields < 0)
+		return has_fields;
+	*ret_answer = json_array();
+	for (unsigned i = 0; nm_grouping_names[i] && (has_fields || strcmp(nm_grouping_names[i], "type"));
+	     i++)
+		json_array_append_new(*ret_answer, json_string(nm_grouping_names[i]));
+	return 0;
+}

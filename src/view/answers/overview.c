@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * overview.c - the first page: what `nearmiss report` says first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice.h"
+#include "answers.h"
+#include "memstream.h"
+#include "notes.h"
+#include "report_priv.h"
+#include "selection.h"
+
+static json_t *value_of(const struct nm_value *v)
+{
+	switch (v->type) {
+	case NM_VALUE_INTEGER: return json_integer(v->integer);
+	case NM_VALUE_REAL: return nm_view_real(v->real);
+	case NM_VALUE_TEXT: return nm_view_text(v->text);
+	default: return json_null();
+	}
+}
+
+/* The named columns of a row; "line=line_size" renames. */
+static json_t *row_as_object(const struct nm_table *table, size_t row, const char *const *names)
+{
+	json_t *object = json_object();
+	char key[40];
+
+	for (; *names; names++) {
+		const char *column = strchr(*names, '=');
+
+		snprintf(key, sizeof key, "%.*s", (int)strcspn(*names, "="), *names);
+		json_object_set_new(object, key,
+				    value_of(nm_table_find(table, row, column ? column + 1 : *names)));
+	}
+	return object;
+}
+
+static int add_info(struct nm_profile *profile, json_t *answer, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	json_t *info = json_object();
+	int status =
+	    nm_profile_query(profile, "SELECT key, CAST(value AS TEXT) FROM info ORDER BY key", &rows, err);
+
+	json_object_set_new(answer, "info", info);
+	while (!status && (status = nm_rows_next(rows, err)) > 0) {
+		const char *key = nm_rows_text(rows, 0);
+
+		json_object_set_new(info, key ? key : "", nm_view_text(nm_rows_text(rows, 1)));
+		status = 0;
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
+/* ---- levels ---- */
+
+/* Figures that the report "levels" does not have: of the ranking by level. */
+static void add_costs(json_t *level, const struct nm_table *costs, const char *name)
+{
+	static const char *const names[] = {"bytes=loaded_bytes", "cycles", NULL};
+	json_t *cost;
+
+	for (size_t row = 0; row < costs->row_count; row++) {
+		const char *of = nm_table_named(costs, row, "level")->text;
+
+		if (of && name && !strcmp(of, name)) {
+			cost = row_as_object(costs, row, names);
+			json_object_update(level, cost);
+			json_decref(cost);
+			return;
+		}
+	}
+}
+
+static int add_levels(struct nm_profile *profile, const struct nm_selection *selection, json_t *answer,
+		      struct nm_error *err)
+{
+	static const char *const names[] = {
+	    "level",     "size",   "ways",       "line=line_size", "sets", "policy",   "reads",
+	    "writes",    "misses", "miss_ratio", "mpki",           "cold", "capacity", "conflict",
+	    "coherence", "loads",  "evictions",  "writebacks",     NULL};
+	struct nm_selection all = *selection;
+	struct nm_report_table levels = {.table = {0}}, costs = {.table = {0}};
+	json_t *list = json_array();
+	int status;
+
+	all.one_level = 0;
+	all.request.by = "level";
+	status = nm_report_fill(nm_report_named("levels"), profile, &all, &levels, err);
+	if (!status)
+		status = nm_report_fill(&nm_report_by, profile, &all, &costs, err);
+	for (size_t row = 0; !status && row < levels.table.row_count; row++) {
+		json_t *level = row_as_object(&levels.table, row, names);
+
+		add_costs(level, &costs.table, nm_table_named(&levels.table, row, "level")->text);
+		json_array_append_new(list, level);
+	}
+	nm_report_table_done(&levels);
+	nm_report_table_done(&costs);
+	json_object_set_new(answer, "levels", list);
+	return status;
+}
+
+/* ---- pairs and advice ---- */
+
+static void add_pairs(const struct nm_table *pairs, json_t *answer)
+{
+	static const char *const names[] = {
+	    "object", "function", "file",         "line",         "misses", "share",
+	    "mpki",   "cycles",   "cycles_share", "waste",        "cause",  "try",
+	    "saving", "evictor",  "evictor_file", "evictor_line", NULL};
+	json_t *list = json_array();
+
+	for (size_t row = 0; row < pairs->row_count; row++)
+		json_array_append_new(list, row_as_object(pairs, row, names));
+	json_object_set_new(answer, "pairs", list);
+}
+
+static int is_told(const json_t *list, const json_t *advice)
+{
+	json_t *other;
+	size_t i;
+
+	json_array_foreach(
+	    list, i, other) if (json_equal(json_object_get(other, "text"), json_object_get(advice, "text")) &&
+				json_equal(json_object_get(other, "object"),
+					   json_object_get(advice, "object"))) return 1;
+	return 0;
+}
+
+/* What to try against each of the first pairs, once. */
+static void add_advice(const struct nm_table *pairs, json_t *answer)
+{
+	static const char *const names[] = {"title=cause", "text=try", "object", "file",
+					    "line",        "saving",   NULL};
+	json_t *list = json_array();
+
+	for (size_t row = 0; row < pairs->row_count; row++) {
+		const struct nm_saving saving = nm_advice_saving(pairs, row);
+		json_t *advice;
+
+		if (!nm_table_named(pairs, row, "try")->text || nm_advice_worth(pairs, row) < 0)
+			continue;
+		advice = row_as_object(pairs, row, names);
+		json_object_set_new(advice, "saving_misses",
+				    saving.misses > 0 ? json_real(saving.misses) : json_null());
+		json_object_set_new(advice, "saving_cycles",
+				    saving.cycles > 0 ? json_real(saving.cycles) : json_null());
+		if (is_told(list, advice))
+			json_decref(advice);
+		else
+			json_array_append_new(list, advice);
+	}
+	json_object_set_new(answer, "advice", list);
+}
+
+static int add_verdict(struct nm_profile *profile, const struct nm_selection *selection,
+		       struct nm_table *pairs, json_t *answer, struct nm_error *err)
+{
+	struct nm_verdict verdict;
+	struct nm_notes notes = {0};
+	json_t *list = json_array();
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+	int status = nm_verdict_make(profile, selection, pairs, &verdict, err);
+
+	if (!status)
+		status = nm_notes_make(profile, selection, &verdict, pairs, &notes, err);
+	out = status ? NULL : open_memstream(&text, &bytes);
+	if (out)
+		nm_verdict_write(&verdict, out);
+	if (!status && (!out || nm_memstream_close(out, &text)))
+		status = nm_fail_memory(err);
+	for (size_t i = 0; i < notes.count; i++)
+		json_array_append_new(list, nm_view_text(notes.at[i]));
+	json_object_set_new(answer, "verdict", nm_view_text(text));
+	json_object_set_new(answer, "not_simulated",
+			    json_string(selection->levels.foresees ? "" : "no prefetchers are simulated"));
+	json_object_set_new(answer, "notes", list);
+	nm_vec_free(&notes);
+	free(text);
+	return status;
+}
+
+int nm_view_overview(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+		     struct nm_error *err)
+{
+	struct nm_report_request what = {.limit = 10};
+	struct nm_selection selection = {.one_level = 0};
+	struct nm_report_table pairs = {.table = {0}};
+	char *level = NULL;
+	int status = nm_view_level(profile, request, &level, err);
+
+	*ret_answer = json_object();
+	what.level = level;
+	if (!status)
+		status = add_info(profile, *ret_answer, err);
+	if (!status)
+		status = nm_selection_make(profile, &what, &selection, err);
+	if (!status)
+		status = add_levels(profile, &selection, *ret_answer, err);
+	if (!status)
+		status = nm_report_fill(nm_report_named("pairs"), profile, &selection, &pairs, err);
+	if (!status) {
+		add_pairs(&pairs.table, *ret_answer);
+		add_advice(&pairs.table, *ret_answer);
+		status = add_verdict(profile, &selection, &pairs.table, *ret_answer, err);
+	}
+	nm_report_table_done(&pairs);
+	nm_selection_done(&selection);
+	free(level);
+	return status;
+}

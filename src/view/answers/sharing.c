@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sharing.c - what cores contend for, as `nearmiss sharing` finds it.
+ */
+#include "sharing.h"
+
+#include <string.h>
+
+#include "answers.h"
+
+static nm_view_report share;
+static int share(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,
+		 struct nm_error *err)
+{
+	return nm_sharing_run(profile, request, style, out, err);
+}
+
+static int read_by(const struct nm_request *request, enum nm_sharing_by *ret_by, struct nm_error *err)
+{
+	static const char *const names[] = {"line", "object", "field", "function", "thread", "core"};
+	const char *by = nm_request_text(request, "by");
+
+	*ret_by = NM_SHARING_BY_LINE;
+	for (unsigned i = 0; by && i < sizeof names / sizeof *names; i++)
+		if (!strcmp(by, names[i])) {
+			*ret_by = (enum nm_sharing_by)i;
+			return 0;
+		}
+	return by ? nm_fail(err, NM_EINVAL, "by must be line, object, field, function, thread or core") : 0;
+}
+
+/* Of a profile without contention the rows are none, and the note says why. */
+int nm_view_sharing(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+		    struct nm_error *err)
+{
+	struct nm_sharing_request what = {.level = nm_request_text(request, "level")};
+	json_t *document = NULL, *rows;
+	int status = read_by(request, &what.by, err);
+
+	if (!status)
+		status = nm_request_number(request, "limit", 1, NM_VIEW_ROWS, 40, &what.limit, err);
+	if (status)
+		return status;
+	status = nm_view_run(share, profile, &what, &document, err);
+	if (status && status != NM_ENOENT)
+		return status;
+	rows = json_object_get(document, "rows");
+	*ret_answer = json_pack("{so so}", "rows", rows ? json_incref(rows) : json_array(), "note",
+				status ? nm_view_text(err->text) : json_null());
+	json_decref(document);
+	return 0;
+}

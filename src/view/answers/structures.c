@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * structures.c - structures with their fields in the order of memory: how much each is used and missed on, and which
+ * are used together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+#include "selection.h"
+
+/* The types whose fields miss most; the fields of all; pairs of fields used together. */
+static const char types_sql[] =
+    "SELECT f.type AS type, max(f.structure) AS size, json_group_array(DISTINCT f.object) AS objects, "
+    "coalesce((SELECT sum(read_misses + write_misses) FROM field_counts c WHERE c.level = ?1 AND c.type = f.type), 0) "
+    "AS misses FROM fields f WHERE f.type IS NOT NULL GROUP BY f.type ORDER BY misses DESC, type LIMIT 40";
+static const char fields_sql[] =
+    "WITH c AS MATERIALIZED (SELECT type, field, sum(reads) AS reads, sum(writes) AS writes, "
+    "sum(read_misses + write_misses) AS misses FROM field_counts WHERE level = ?1 AND field IS NOT NULL GROUP BY 1, 2) "
+    "SELECT f.type AS type, f.field AS name, min(f.offset) AS offset, max(f.bytes) AS size, sum(f.sampled) AS sampled, "
+    "sum(f.stays) AS stays, sum(f.used) AS used, coalesce(c.reads, 0) AS reads, coalesce(c.writes, 0) AS writes, "
+    "coalesce(c.misses, 0) AS misses FROM fields f LEFT JOIN c ON c.type = f.type AND c.field = f.field "
+    "WHERE f.type IS NOT NULL GROUP BY f.type, f.field ORDER BY f.type, offset, name";
+static const char affinity_sql[] =
+    "SELECT type, field, other, sum(together) AS together, sum(apart) AS apart FROM affinity WHERE type IS NOT NULL "
+    "GROUP BY 1, 2, 3";
+
+static json_t *named(json_t *structures, const json_t *type)
+{
+	json_t *structure;
+	size_t i;
+
+	json_array_foreach(structures, i, structure) if (json_equal(json_object_get(structure, "type"),
+								    type)) return structure;
+	return NULL;
+}
+
+/* A query cannot yield lists: the objects come as JSON. */
+static void prepare(json_t *structure)
+{
+	json_t *objects = json_loads(json_string_value(json_object_get(structure, "objects")), 0, NULL);
+
+	json_object_set_new(structure, "objects", objects ? objects : json_array());
+	json_object_set_new(structure, "fields", json_array());
+}
+
+static void add_fields(json_t *structures, json_t *fields)
+{
+	json_t *field, *structure;
+	size_t i;
+
+	json_array_foreach(fields, i, field)
+	{
+		structure = named(structures, json_object_get(field, "type"));
+		json_object_del(field, "type");
+		if (structure)
+			json_array_append(json_object_get(structure, "fields"), field);
+	}
+}
+
+static size_t field_number(const json_t *structure, const json_t *name)
+{
+	json_t *field;
+	size_t i;
+
+	json_array_foreach(json_object_get(structure, "fields"), i,
+			   field) if (json_equal(json_object_get(field, "name"), name)) return i;
+	return SIZE_MAX;
+}
+
+/* affinity[i][j]: the share of the visits to one of both fields in which both were used. */
+static void add_affinity(json_t *structures, const json_t *pairs)
+{
+	json_t *structure, *pair;
+	size_t i, j, n;
+
+	json_array_foreach(structures, i, structure)
+	{
+		json_t *matrix = json_array();
+
+		n = json_array_size(json_object_get(structure, "fields"));
+		for (j = 0; j < n; j++) {
+			json_t *row = json_array();
+
+			for (size_t k = 0; k < n; k++)
+				json_array_append_new(row, json_integer(j == k));
+			json_array_append_new(matrix, row);
+		}
+		json_object_set_new(structure, "affinity", matrix);
+	}
+	json_array_foreach(pairs, i, pair)
+	{
+		const double both = (double)json_integer_value(json_object_get(pair, "together"));
+		const double all = both + (double)json_integer_value(json_object_get(pair, "apart"));
+		json_t *matrix;
+
+		structure = named(structures, json_object_get(pair, "type"));
+		matrix = json_object_get(structure, "affinity");
+		j = field_number(structure, json_object_get(pair, "field"));
+		n = field_number(structure, json_object_get(pair, "other"));
+		if (!structure || j == SIZE_MAX || n == SIZE_MAX || !(all > 0))
+			continue;
+		json_array_set_new(json_array_get(matrix, j), n, json_real(both / all));
+		json_array_set_new(json_array_get(matrix, n), j, json_real(both / all));
+	}
+}
+
+int nm_view_structures(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+		       struct nm_error *err)
+{
+	json_t *fields = NULL, *pairs = NULL, *structure;
+	char *level = NULL;
+	size_t i;
+	int status = nm_view_level(profile, request, &level, err);
+	int has = status ? status : nm_profile_has_fields(profile, err);
+
+	if (has <= 0) {
+		free(level);
+		*ret_answer = json_array();
+		return has;
+	}
+	status = nm_view_select(profile, types_sql, (const char *[]){level}, 1, ret_answer, err);
+	if (!status)
+		json_array_foreach(*ret_answer, i, structure) prepare(structure);
+	if (!status)
+		status = nm_view_select(profile, fields_sql, (const char *[]){level}, 1, &fields, err);
+	if (!status)
+		status = nm_view_select(profile, affinity_sql, NULL, 0, &pairs, err);
+	if (!status) {
+		add_fields(*ret_answer, fields);
+		add_affinity(*ret_answer, pairs);
+	}
+	json_decref(fields);
+	json_decref(pairs);
+	free(level);
+	return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * html.c - see html.h. Which answers a file holds stands in questions.h.
+ *
+ * Answers stand in a script element that is data, by the question's key. Nothing in them can end the element, since
+ * "<" is written as an escape of JSON; and nothing but the page's own script, which the policy knows by its digest,
+ * can run.
+ */
+#include "html.h"
+
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assets.h"
+#include "memstream.h"
+#include "questions.h"
+
+struct html {
+	struct nm_view *view;
+	FILE *out;
+	size_t bytes; /* written, or sure to be */
+	int has_answers;
+};
+
+static const struct nm_asset *asset(const char *name)
+{
+	for (size_t i = 0; i < nm_n_assets; i++)
+		if (!strcmp(nm_assets[i].name, name))
+			return &nm_assets[i];
+	return NULL;
+}
+
+static void put(struct html *html, const char *text)
+{
+	html->bytes += strlen(text);
+	fputs(text, html->out);
+}
+
+static void put_asset(struct html *html, const struct nm_asset *a)
+{
+	html->bytes += a->n_bytes;
+	fwrite(a->bytes, 1, a->n_bytes, html->out);
+}
+
+/* ---- the frame ---- */
+
+static void put_base64(struct html *html, const unsigned char *bytes, size_t count)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char group[5] = "";
+
+	for (size_t i = 0; i < count; i += 3) {
+		const unsigned left = count - i < 3 ? (unsigned)(count - i) : 3;
+		const unsigned word = (unsigned)bytes[i] << 16 |
+				      (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
+				      (left > 2 ? bytes[i + 2] : 0);
+
+		for (unsigned k = 0; k < 4; k++)
+			group[k] = k <= left ? digits[word >> (18 - 6 * k) & 63] : '=';
+		put(html, group);
+	}
+}
+
+static void put_policy(struct html *html, const struct nm_asset *script)
+{
+	unsigned char digest[SHA256_DIGEST_LENGTH];
+	SHA2_CTX context;
+
+	SHA256Init(&context);
+	SHA256Update(&context, script->bytes, script->n_bytes);
+	SHA256Final(digest, &context);
+	put(html,
+	    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	    "img-src data: blob:; script-src 'sha256-");
+	put_base64(html, digest, sizeof digest);
+	put(html, "'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		  "<title>nearmiss</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
+}
+
+/* ---- answers ---- */
+
+/* Writes JSON so that it can stand in an element of HTML. */
+static void write_escaped(const char *json, FILE *out)
+{
+	for (; *json; json++)
+		if (*json == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(*json, out);
+}
+
+/* The answer as JSON; {"error": TEXT} if there is none. */
+static int make_answer(struct html *html, const struct nm_request *request, char **ret_answer)
+{
+	struct nm_error err;
+	size_t bytes;
+	FILE *out = open_memstream(ret_answer, &bytes);
+	int status = out ? nm_view_answer(html->view, request, out, &err) : 0;
+
+	if (!out || nm_memstream_close(out, ret_answer))
+		return NM_ENOMEM;
+	if (!status)
+		return 0;
+	free(*ret_answer);
+	out = open_memstream(ret_answer, &bytes);
+	if (!out)
+		return NM_ENOMEM;
+	nm_view_write_error(err.text, out);
+	return nm_memstream_close(out, ret_answer);
+}
+
+/* `"KEY":ANSWER`. */
+static int make_member(const struct nm_request *request, const char *answer, char **ret_text,
+		       size_t *ret_bytes)
+{
+	FILE *out = open_memstream(ret_text, ret_bytes);
+
+	if (!out)
+		return NM_ENOMEM;
+	fputc('"', out);
+	nm_request_write_key(request, out);
+	fputs("\":", out);
+	write_escaped(answer, out);
+	return nm_memstream_close(out, ret_text);
+}
+
+static int put_member(void *self, const struct nm_request *request, struct nm_error *err)
+{
+	struct html *html = self;
+	char *answer = NULL, *text = NULL;
+	size_t bytes = 0;
+	int status = make_answer(html, request, &answer);
+
+	if (!status)
+		status = make_member(request, answer, &text, &bytes);
+	free(answer);
+	if (status)
+		return nm_fail_memory(err);
+	if (html->bytes + bytes + 2 <= NM_HTML_LARGEST) {
+		put(html, html->has_answers ? ",\n" : "\n");
+		put(html, text);
+		html->has_answers = 1;
+	}
+	free(text);
+	return 0;
+}
+
+int nm_view_write_html(struct nm_view *view, FILE *out, struct nm_error *err)
+{
+	static const char tail[] = "\n}</script>\n<script>", end[] = "</script>\n</body>\n</html>\n";
+	const struct nm_asset *script = asset("app.js"), *style = asset("app.css");
+	struct html html = {.view = view, .out = out};
+	int status;
+
+	if (!script || !style)
+		return nm_fail(err, NM_ENOENT,
+			       "this nearmiss was built without its pages: run tools/install-pages in its "
+			       "sources, and build it again");
+	put_policy(&html, script);
+	put_asset(&html, style);
+	put(&html, "\n</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+		   "<noscript>The pages of nearmiss need JavaScript.</noscript>\n"
+		   "<script type=\"application/json\" id=\"answers\">{");
+	html.bytes += sizeof tail + script->n_bytes + sizeof end;
+	status = nm_view_questions(view, put_member, &html, err);
+	put(&html, tail);
+	put_asset(&html, script);
+	put(&html, end);
+	return status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * questions.c - see questions.h. web/ asks for the same: a change there needs one here.
+ */
+#include "questions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "view_priv.h"
+
+struct asker {
+	int (*ask)(void *self, const struct nm_request *request, struct nm_error *err);
+	void *self;
+	struct nm_error *err;
+	unsigned profile;
+};
+
+/* About a profile; about each of its levels. Parameters stand behind "?". */
+static const char *const of_profile[] = {
+    "overview",           "metrics",        "dimensions", "curves?by=total", "curves?by=object",
+    "curves?by=function", "curves?by=line", NULL};
+static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order=desc&sort=misses",
+				       "table?by=function&limit=100&offset=0&order=desc&sort=misses",
+				       "table?by=file,line&limit=100&offset=0&order=desc&sort=misses",
+				       "table?by=object,file,line&limit=100&offset=0&order=desc&sort=misses",
+				       "tree?by=object,function&metric=misses&nodes=400",
+				       "tree?by=function,object&metric=misses&nodes=400",
+				       "sources",
+				       "evictions?top=40",
+				       "sharing",
+				       "structures",
+				       "histogram?bins=256&of=set",
+				       "histogram?bins=256&of=memory_line",
+				       "histogram?bins=256&of=reuse",
+				       "histogram?bins=256&of=stack",
+				       NULL};
+
+/* About what a query yields for the first level: its columns are parameters of the path. Each of these reads all
+ * counts. */
+static const struct {
+	const char *path, *sql;
+} of_rows[] = {
+    {"source", "SELECT file FROM counts WHERE level = ?1 AND file IS NOT NULL GROUP BY file "
+	       "ORDER BY sum(read_misses + write_misses) DESC, file LIMIT 12"},
+    {"line",
+     "SELECT file, CAST(line AS TEXT) AS line FROM counts WHERE level = ?1 AND file IS NOT NULL GROUP BY file, counts.line "
+     "ORDER BY sum(read_misses + write_misses) DESC, file, counts.line LIMIT 40"},
+    {"evictions/lines",
+     "SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim FROM evictions WHERE level = ?1 "
+     "GROUP BY 1, 2 ORDER BY sum(count) DESC, 1, 2 LIMIT 20"},
+};
+
+/* Splits "name?a=b&c=d" in place, and adds the parameters. */
+static void take_parameters(struct nm_request *request, char *text)
+{
+	char *next = strchr(text, '?');
+
+	while (next) {
+		char *name = next + 1, *value;
+
+		*next = '\0';
+		next = strchr(name, '&');
+		value = strchr(name, '=');
+		*value = '\0';
+		nm_request_add(request, name, value + 1, NULL);
+	}
+}
+
+/* Asks "/api/p/N/QUESTION", of the level if it is not NULL. */
+static int ask_one(const struct asker *a, const char *question, const char *level)
+{
+	struct nm_request request = {.method = "GET", .body = ""};
+	char path[160];
+
+	snprintf(path, sizeof path, "/api/p/%u/%s", a->profile, question);
+	request.path = path;
+	take_parameters(&request, path);
+	if (level)
+		nm_request_add(&request, "level", level, NULL);
+	return a->ask(a->self, &request, a->err);
+}
+
+static int ask_rows(const struct asker *a, struct nm_profile *profile, unsigned which, const char *level)
+{
+	struct nm_rows *rows = NULL;
+	char path[60];
+	int status = nm_profile_query(profile, of_rows[which].sql, &rows, a->err);
+
+	snprintf(path, sizeof path, "/api/p/%u/%s", a->profile, of_rows[which].path);
+	if (!status)
+		nm_rows_bind_text(rows, 1, level);
+	while (!status && (status = nm_rows_next(rows, a->err)) > 0) {
+		struct nm_request request = {.method = "GET", .path = path, .body = ""};
+
+		nm_request_add(&request, "level", level, NULL);
+		for (unsigned i = 0; i < nm_rows_columns(rows); i++)
+			nm_request_add(&request, nm_rows_name(rows, i), nm_rows_text(rows, i), NULL);
+		status = a->ask(a->self, &request, a->err);
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
+static int ask_levels(const struct asker *a, struct nm_profile *profile)
+{
+	struct nm_rows *levels = NULL;
+	int rows_asked = 0;
+	int status = nm_profile_query(
+	    profile,
+	    "SELECT level FROM levels GROUP BY level ORDER BY side = 'code', min(position), level LIMIT 8",
+	    &levels, a->err);
+
+	while (!status && (status = nm_rows_next(levels, a->err)) > 0) {
+		const char *level = nm_rows_text(levels, 0);
+
+		status = 0;
+		for (unsigned i = 0; !status && of_level[i]; i++)
+			status = ask_one(a, of_level[i], level);
+		for (unsigned i = 0; !status && !rows_asked && i < sizeof of_rows / sizeof *of_rows; i++)
+			status = ask_rows(a, profile, i, level);
+		rows_asked = 1;
+	}
+	nm_rows_free(levels);
+	return status;
+}
+
+int nm_view_questions(struct nm_view *view,
+		      int (*ask)(void *self, const struct nm_request *request, struct nm_error *err),
+		      void *self, struct nm_error *err)
+{
+	const struct nm_request session = {.method = "GET", .path = "/api/session", .body = ""};
+	struct nm_request compare = {.method = "GET", .path = "/api/compare", .body = ""};
+	struct asker a = {ask, self, err, 0};
+	int status = ask(self, &session, err);
+
+	for (; !status && a.profile < view->count; a.profile++) {
+		for (unsigned i = 0; !status && of_profile[i]; i++)
+			status = ask_one(&a, of_profile[i], NULL);
+		if (!status)
+			status = ask_levels(&a, view->profiles[a.profile].profile);
+	}
+	if (!status && view->count > 1) {
+		nm_request_add(&compare, "a", "0", NULL);
+		nm_request_add(&compare, "b", "1", NULL);
+		nm_request_add(&compare, "by", "object", NULL);
+		status = ask(self, &compare, err);
+	}
+	return status;
+}

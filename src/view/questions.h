@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * questions.h - what the pages ask when one walks through them, in the order of importance: what a file without a server
+ * should hold.
+ */
+#ifndef NM_VIEW_QUESTIONS_H
+#define NM_VIEW_QUESTIONS_H
+
+#include "view.h"
+
+/* Calls `ask` with each, until it returns a code. 0 or that code, or one of reading the profiles. */
+int nm_view_questions(struct nm_view *view,
+		      int (*ask)(void *self, const struct nm_request *request, struct nm_error *err),
+		      void *self, struct nm_error *err);
+
+#endif
