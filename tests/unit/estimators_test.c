@@ -222,11 +222,11 @@ static void test_statstack(void **state)
 
 /* ---- SHARDS --------------------------------------------------------------------------------------- */
 
-enum { TOUCHES = 400000, SMALL_OBJECT = 300, LARGE_OBJECT = 60000 };
+enum { TOUCHES = 400000, SMALL_OBJECT = 300, SHARED = 3000, LARGE_OBJECT = 60000 };
 
 /* A third of the touches walks a small object (key 1, object 1), the others jump in a large one (key 2,
- * object 2), half of them in a quarter of it; some of these touch two lines. None touches the line touched
- * last. */
+ * object 2), half of them in a quarter of it; some of these touch two lines. A third object (key 3) has no
+ * lines of its own, but shares some of the large one. None touches the line touched last. */
 static void make_touches(struct nm_line_touch *touches)
 {
 	for (size_t i = 0; i < TOUCHES; i++)
@@ -235,13 +235,15 @@ static void make_touches(struct nm_line_touch *touches)
 			? (struct nm_line_touch){1 << 20 | below(below(2) ? LARGE_OBJECT : LARGE_OBJECT / 4),
 						 2, i % 24 == 2}
 			: (struct nm_line_touch){i / 3 % SMALL_OBJECT, 1, 0};
+	for (size_t i = 4; i < TOUCHES; i += 6)
+		touches[i] = (struct nm_line_touch){1 << 20 | below(SHARED), 3, 0};
 	for (size_t i = 1; i < TOUCHES; i++)
 		if (touches[i].line == touches[i - 1].line)
 			touches[i].line ^= 1;
 }
 
 /* References of each key, and of all, by the bin of their exact distance. */
-static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[3][NM_BIN_COLD + 1])
+static void count_exactly(const struct nm_line_touch *touches, uint64_t counts[4][NM_BIN_COLD + 1])
 {
 	struct nm_stack *stack = nm_stack_new(0);
 	struct nm_tally *tally = nm_tally_new();
@@ -290,10 +292,10 @@ static double ratio_at(const uint64_t *counts, uint64_t lines)
 static void compare_shards(const struct nm_estimator *estimator, double rate, double whole)
 {
 	static struct nm_line_touch touches[TOUCHES];
-	static uint64_t counts[3][NM_BIN_COLD + 1];
-	static const uint32_t objects[] = {0, 1, 2}, of_key[] = {0, 1, 2};
-	uint64_t references[3];
-	const struct nm_groups by_key = {.of_key = of_key, .keys = 3, .count = 3, .references = references};
+	static uint64_t counts[4][NM_BIN_COLD + 1];
+	static const uint32_t objects[] = {0, 1, 2, 3}, of_key[] = {0, 1, 2, 3};
+	uint64_t references[4];
+	const struct nm_groups by_key = {.of_key = of_key, .keys = 4, .count = 4, .references = references};
 	const struct nm_estimator_setup setup = {.rate = rate};
 	double error = 0, sizes = 0, covered = 0;
 	void *self;
@@ -302,14 +304,14 @@ static void compare_shards(const struct nm_estimator *estimator, double rate, do
 	memset(counts, 0, sizeof counts);
 	make_touches(touches);
 	count_exactly(touches, counts);
-	for (unsigned key = 0; key < 3; key++)
+	for (unsigned key = 0; key < 4; key++)
 		references[key] = sum(counts[key]);
 	assert_int_equal(estimator->make(&self, &setup), 0);
-	assert_int_equal(estimator->keys(self, objects, 3), 0);
+	assert_int_equal(estimator->keys(self, objects, 4), 0);
 	for (size_t i = 0; i < TOUCHES; i += 1000)
 		assert_int_equal(estimator->touch(self, &touches[i], 1000), 0);
 	for (uint64_t lines = 64; lines < 1 << 17; lines *= 2, sizes++) {
-		struct nm_estimate got[3];
+		struct nm_estimate got[4];
 		double truth = ratio_at(counts[0], lines);
 
 		assert_int_equal(estimator->estimate(self, &by_key, lines, got), 0);

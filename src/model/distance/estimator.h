@@ -9,8 +9,9 @@
  *   - *lines* chosen at random, of which it gets every touch: `touch`.
  * One estimator is a file with a const struct nm_estimator, and a row in estimators.c.
  *
- * Intervals are 95 % ones of what chance of sampling does; each file says how it finds them. What a model
- * gets wrong however many samples there are is not in them.
+ * Intervals are 95 % ones of two independent errors: what chance of sampling does, and what the model gets
+ * wrong however many samples there are. Each file says how it finds the first, and how large the second is,
+ * as measured (docs/curves-evaluation.md).
  */
 #ifndef NM_ESTIMATOR_H
 #define NM_ESTIMATOR_H
@@ -143,6 +144,14 @@ static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_g
 		sums[group].misses += misses;
 	}
 }
+
+/* The standard deviation of a model's error: a part of the misses that are not cold, and a miss ratio. */
+struct nm_model_error {
+	double part, least;
+};
+
+/* Widens low and high by that error, within [0, 1]: errors add as their squares. */
+void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
 
 /* From sums to an estimate. What started and did not end, so far as the group goes, is as much as there are
  * cold references. */

@@ -48,6 +48,15 @@ void nm_estimate_interval(struct nm_estimate *e, double variance)
 	e->high = fmax(p, fmin(1, centre + half));
 }
 
+void nm_estimate_widen(struct nm_estimate *e, const struct nm_model_error *error)
+{
+	const double model =
+	    normal_975 * hypot(error->part * fmax(0, e->miss_ratio - e->cold_ratio), error->least);
+
+	e->low = fmax(0, e->miss_ratio - hypot(e->miss_ratio - e->low, model));
+	e->high = fmin(1, e->miss_ratio + hypot(e->high - e->miss_ratio, model));
+}
+
 void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret)
 {
 	const double starts = (double)sum->starts;

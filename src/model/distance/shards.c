@@ -3,25 +3,23 @@
  * shards.c - SHARDS: fully associative LRU caches, from the touches of some lines (Waldspurger et al., FAST
  * 2015).
  *
- * A line is followed if a hash of its number is below a threshold, so all touches of it are, or none. A line
- * that is followed stands for `weight` lines, 1 / the rate: the stack distance of a touch is the sum of the
- * weights of the lines touched since, and the touch counts for `weight` touches. Misses are divided by the
- * number of all references, which is known; that is what SHARDS-adj comes to, which adds references that it
- * expected and did not see to the first bucket.
+ * A line is followed if a hash of its number is below a threshold. It stands for `weight` lines, 1 / the rate:
+ * the stack distance of a touch is the sum of the weights of the lines touched since, and the touch counts for
+ * `weight` touches. Misses are divided by the number of all references, which is what SHARDS-adj comes to.
  *
- * A reference that touches two lines counts for each, less once for the smaller of the two distances: that
- * leaves the larger one. Where lines stand for others, that is so on average (Horvitz and Thompson 1952): both
- * are followed with the product of their probabilities, so that count has the product of their weights.
+ * A reference that touches two lines counts for each, less once for the smaller of the two distances. That is
+ * so on average where lines stand for others, with the product of both weights (Horvitz and Thompson 1952).
  *
- * Beside the paper: each object has a rate of its own. All lines of an object are followed until they are
- * more than SMALL; then half of them are dropped, and again, down to the rate that was asked for. So small
- * objects are exact. shards-size, of fixed size, lowers that rate, and then SMALL, when all objects have more
- * than MOST_LINES; counts of more than MOST_ROWS bins are kept for the whole only. So it takes less than 16
- * MB whatever the run.
+ * Beside the paper: each object has a rate of its own, halved while it has more than SMALL lines and is above
+ * the rate that was asked for. So small objects are exact. Objects share lines: a line is followed at the
+ * highest rate of those that touch it, and a touch counts by the rate of its own object. shards-size lowers
+ * the rate that was asked for, and then SMALL, when all objects have more than MOST_LINES, and keeps counts
+ * beyond MOST_ROWS bins for the whole only: less than 16 MB whatever the run.
  *
  * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole;
  * those of groups are taken to be as much larger than that of independent touches as that of the whole. To
- * this comes what the curve falls within the standard error of a distance.
+ * this comes what the curve falls within the standard error of a distance. The model's error: few lines that
+ * are touched far more than others, and first touches by an object of higher rate, which count as cold.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,15 +39,19 @@ enum {
 	BUCKETS = 16,
 	ONE = 1024, /* units of a weight */
 	FIRST_TIMES = 1 << 12,
+	FILTER = 1 << 18,
 	BINS = NM_BIN_COLD + 1
 };
+
+static const struct nm_model_error model_error = {.part = 0.1, .least = 0.0004};
 
 /* A line that is followed. */
 struct followed {
 	uint64_t line, hash;
-	uint32_t time; /* of its last touch; 0: the entry is free */
-	uint32_t next; /* of its object, or of the free ones: 1 + index; 0: the last */
-	uint64_t weight;
+	uint32_t time;           /* of its last touch; 0: the entry is free */
+	uint32_t owner;          /* the object with the highest rate of those that touched it */
+	uint32_t next, previous; /* of its owner, or of the free ones: 1 + index; 0: none */
+	uint64_t weight;         /* of its owner's lines */
 };
 
 struct object {
@@ -82,6 +84,7 @@ struct shards {
 	struct nm_vec(struct followed) lines;
 	uint32_t free, count;           /* of lines */
 	struct nm_map by_line;          /* line -> index */
+	uint8_t filter[FILTER];         /* lines that are followed, by hash; full counters stay full */
 	uint64_t *sums;                 /* Fenwick tree of weights by time */
 	uint32_t times, now;            /* room, a power of two; the last time */
 	struct nm_vec(struct row) rows; /* those of key 0 first, BINS of them */
@@ -142,12 +145,45 @@ static int renumber(struct shards *s)
 
 /* ---- rates ---- */
 
+static uint8_t *filter_of(struct shards *s, uint64_t hash) { return &s->filter[hash % FILTER]; }
+
+static void link_line(struct shards *s, uint32_t index, uint32_t owner)
+{
+	struct followed *f = &s->lines.at[index];
+	struct object *o = &s->objects.at[owner];
+
+	f->owner = owner;
+	f->next = o->first;
+	f->previous = 0;
+	if (o->first)
+		s->lines.at[o->first - 1].previous = index + 1;
+	o->first = index + 1;
+	o->lines++;
+}
+
+static void unlink_line(struct shards *s, uint32_t index)
+{
+	const struct followed *f = &s->lines.at[index];
+	struct object *o = &s->objects.at[f->owner];
+
+	if (f->previous)
+		s->lines.at[f->previous - 1].next = f->next;
+	else
+		o->first = f->next;
+	if (f->next)
+		s->lines.at[f->next - 1].previous = f->previous;
+	o->lines--;
+}
+
 static void drop(struct shards *s, uint32_t index)
 {
 	struct followed *f = &s->lines.at[index];
+	uint8_t *filter = filter_of(s, f->hash);
 
+	unlink_line(s, index);
 	add_weight(s, f->time, -f->weight);
 	nm_map_remove(&s->by_line, f->line);
+	*filter = (uint8_t)(*filter - (*filter < UINT8_MAX));
 	f->time = 0;
 	f->next = s->free;
 	s->free = index + 1;
@@ -162,8 +198,6 @@ static void lower_rate(struct shards *s, struct object *o)
 
 	o->weight = (uint64_t)llround(ONE / rate);
 	o->threshold = (uint64_t)(rate * 0x1p64);
-	o->first = 0;
-	o->lines = 0;
 	while (at) {
 		const uint32_t index = at - 1;
 		struct followed *f = &s->lines.at[index];
@@ -175,9 +209,6 @@ static void lower_rate(struct shards *s, struct object *o)
 		}
 		add_weight(s, f->time, o->weight - f->weight);
 		f->weight = o->weight;
-		f->next = o->first;
-		o->first = index + 1;
-		o->lines++;
 	}
 }
 
@@ -298,27 +329,28 @@ static int count(struct shards *s, uint32_t key, const struct counted *c, int to
 	return 0;
 }
 
-static int count_touch(struct shards *s, const struct nm_line_touch *t, unsigned bin,
-		       const struct followed *f)
+/* A touch of a line with this hash, by an object whose touches have this weight. */
+static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t hash, uint64_t weight)
 {
-	const struct counted now = {(double)f->weight / ONE, bin};
+	const struct counted now = {(double)weight / ONE, bin};
 	const struct counted both = {now.weight * s->largest.weight,
 				     bin < s->largest.bin ? bin : s->largest.bin};
 
 	s->touches++;
 	s->weight_of_lines += now.weight;
-	if (f->weight > ONE)
-		s->buckets[f->hash % BUCKETS][bin] += now.weight;
-	if (both.weight > 0 && count(s, t->key, &both, -1))
+	if (weight > ONE)
+		s->buckets[hash % BUCKETS][bin] += now.weight;
+	if (both.weight > 0 && count(s, key, &both, -1))
 		return NM_ENOMEM;
 	if (!(both.weight > 0) || bin > s->largest.bin)
 		s->largest = now;
-	return count(s, t->key, &now, 1);
+	return count(s, key, &now, 1);
 }
 
 /* Begins to follow a line. */
-static int follow(struct shards *s, uint64_t line, uint64_t hash, struct object *o, uint32_t *ret_index)
+static int follow(struct shards *s, uint64_t line, uint64_t hash, uint32_t owner, uint32_t *ret_index)
 {
+	uint8_t *filter = filter_of(s, hash);
 	uint32_t index = s->free - 1;
 
 	if (s->free)
@@ -328,34 +360,49 @@ static int follow(struct shards *s, uint64_t line, uint64_t hash, struct object 
 	else
 		index = (uint32_t)s->lines.count - 1;
 	s->lines.at[index] =
-	    (struct followed){.line = line, .hash = hash, .next = o->first, .weight = o->weight};
-	o->first = index + 1;
-	o->lines++;
+	    (struct followed){.line = line, .hash = hash, .weight = s->objects.at[owner].weight};
+	link_line(s, index, owner);
+	*filter = (uint8_t)(*filter + (*filter < UINT8_MAX));
 	s->count++;
 	*ret_index = index;
 	return nm_map_put(&s->by_line, line, index);
 }
 
-static int touch_followed(struct shards *s, const struct nm_line_touch *t, uint64_t hash, struct object *o)
+/* Takes a line out of the times; returns the bin of its distance. An object that has a higher rate than its
+ * owner gets it. */
+static unsigned take(struct shards *s, uint32_t index, uint32_t object)
 {
+	struct followed *f = &s->lines.at[index];
+	const struct object *o = &s->objects.at[object];
+	const unsigned bin = nm_bin_of((weight_up_to(s, s->now) - weight_up_to(s, f->time)) / ONE);
+
+	add_weight(s, f->time, -f->weight);
+	if (o->threshold > s->objects.at[f->owner].threshold) {
+		unlink_line(s, index);
+		link_line(s, index, object);
+		f->weight = o->weight;
+	}
+	return bin;
+}
+
+static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t hash, uint32_t object)
+{
+	struct object *o = &s->objects.at[object];
+	const int counts = hash < o->threshold;
 	uint32_t index = (uint32_t)nm_map_get(&s->by_line, t->line, UINT32_MAX);
 	unsigned bin = NM_BIN_COLD;
-	struct followed *f;
 
+	if (index == UINT32_MAX && !counts)
+		return 0;
 	if (s->now == s->times && renumber(s))
 		return NM_ENOMEM;
-	if (index == UINT32_MAX) {
-		if (follow(s, t->line, hash, o, &index))
-			return NM_ENOMEM;
-		f = &s->lines.at[index];
-	} else {
-		f = &s->lines.at[index];
-		bin = nm_bin_of((weight_up_to(s, s->now) - weight_up_to(s, f->time)) / ONE);
-		add_weight(s, f->time, -f->weight);
-	}
-	f->time = ++s->now;
-	add_weight(s, f->time, f->weight);
-	if (count_touch(s, t, bin, f))
+	if (index != UINT32_MAX)
+		bin = take(s, index, object);
+	else if (follow(s, t->line, hash, object, &index))
+		return NM_ENOMEM;
+	s->lines.at[index].time = ++s->now;
+	add_weight(s, s->now, s->lines.at[index].weight);
+	if (counts && count_touch(s, t->key, bin, hash, o->weight))
 		return NM_ENOMEM;
 	while (is_large(s, o))
 		lower_rate(s, o);
@@ -368,12 +415,14 @@ static int touch(void *self, const struct nm_line_touch *touches, size_t count)
 	struct shards *s = self;
 
 	for (size_t i = 0; i < count; i++) {
-		struct object *o = &s->objects.at[s->object_of.at[touches[i].key]];
+		const uint32_t object = s->object_of.at[touches[i].key];
 		const uint64_t hash = nm_mix64(touches[i].line);
 
 		if (!touches[i].same)
 			s->largest.weight = 0;
-		if (hash < o->threshold && touch_followed(s, &touches[i], hash, o))
+		if (hash >= s->objects.at[object].threshold && !*filter_of(s, hash))
+			continue;
+		if (touch_line(s, &touches[i], hash, object))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -416,7 +465,7 @@ static void add_row(struct nm_estimate *e, double *variance, double *near, const
 		*near += r->weight;
 }
 
-static void conclude(struct nm_estimate *e, uint64_t references, double variance, double near)
+static void conclude(struct nm_estimate *e, uint64_t references, double variance, double near, int exact)
 {
 	const double n = (double)references;
 
@@ -427,6 +476,8 @@ static void conclude(struct nm_estimate *e, uint64_t references, double variance
 	e->miss_ratio = fmin(1, fmax(0, e->miss_ratio / n));
 	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
 	nm_estimate_spread(e, (variance + near * near / 16) / (n * n));
+	if (!exact)
+		nm_estimate_widen(e, &model_error);
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
@@ -452,7 +503,8 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 			add_row(&ret[group], &variance[group], &near[group], r, bin, around);
 	}
 	for (uint32_t group = 0; group < groups->count; group++)
-		conclude(&ret[group], groups->references[group], variance[group] * effect, near[group]);
+		conclude(&ret[group], groups->references[group], variance[group] * effect, near[group],
+			 !(s->weight_of_lines > (double)s->touches));
 	free(variance);
 	return 0;
 }

@@ -13,7 +13,8 @@
  * do, so their share is added to R in the argument of f. Cold misses are as many as they, and are told apart.
  *
  * Intervals: the variance of a sum of f over independent samples; an error of R in a slot acts on f too,
- * which makes it 1 / (1 - slope) times as large (the delta method).
+ * which makes it 1 / (1 - slope) times as large (the delta method). Samples are drawn at random from all
+ * references of a slot, so they are independent.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,9 @@
 #include "bins.h"
 #include "errors.h"
 #include "estimator.h"
+#include "vector.h"
 
+static const struct nm_model_error model_error = {.part = 0.1, .least = 0.0008};
 static const double LEAST_LOG = -700;     /* of 1 - 1/L with L = 1, so that products are numbers */
 static const double LEAST_DAMPING = 0.05; /* of 1 - slope */
 
@@ -31,8 +34,16 @@ struct slot_sum {
 	uint64_t starts;
 };
 
+/* R of each slot with samples, in caches of so many lines: it is the same whatever the groups. */
+struct solution {
+	uint64_t lines;
+	double *ratios;
+};
+
 struct statcache {
 	struct nm_reuse_samples *samples;
+	struct nm_vec(struct solution) solutions;
+	size_t slots; /* with samples */
 };
 
 /* What one estimate works with. */
@@ -151,15 +162,58 @@ static void settle(struct work *w, uint32_t group, double error)
 	*slot = (struct slot_sum){0};
 }
 
-static void add_slot(struct work *w, const struct nm_kept_sample *at, size_t n)
+/* How many of the samples from `at` on are of its slot; *ret_fresh: of those, how many nothing ended. */
+static size_t slot_at(const struct nm_reuse_samples *samples, size_t at, size_t *ret_fresh)
 {
-	size_t fresh = 0;
-	double ratio, error;
+	size_t end = at, fresh = 0;
 
-	while (fresh < n && at[n - 1 - fresh].bin >= NM_BINS)
+	while (end < samples->count && samples->at[end].slot == samples->at[at].slot)
+		end++;
+	while (fresh < end - at && samples->at[end - 1 - fresh].bin >= NM_BINS)
 		fresh++;
-	ratio = solve(at, n, w->log_stay, (double)fresh / (double)n);
-	add_samples(w, at, n, ratio + (double)fresh / (double)n);
+	*ret_fresh = fresh;
+	return end - at;
+}
+
+static void count_slots(struct statcache *s)
+{
+	size_t fresh;
+
+	nm_reuse_samples_sort(s->samples);
+	s->slots = 0;
+	for (size_t i = 0; i < s->samples->count; i += slot_at(s->samples, i, &fresh))
+		s->slots++;
+}
+
+/* The ratios for caches of so many lines, solved at most once.  NULL: out of memory. */
+static const double *solution(struct statcache *s, uint64_t lines, double log_stay)
+{
+	struct solution found = {.lines = lines};
+	size_t slot = 0, fresh, n;
+
+	for (size_t i = 0; i < s->solutions.count; i++)
+		if (s->solutions.at[i].lines == lines)
+			return s->solutions.at[i].ratios;
+	if (!s->slots)
+		count_slots(s);
+	found.ratios = malloc((s->slots + 1) * sizeof *found.ratios);
+	if (!found.ratios || nm_vec_push(&s->solutions, found)) {
+		free(found.ratios);
+		return NULL;
+	}
+	for (size_t i = 0; i < s->samples->count; i += n) {
+		n = slot_at(s->samples, i, &fresh);
+		found.ratios[slot++] = solve(&s->samples->at[i], n, log_stay, (double)fresh / (double)n);
+	}
+	return found.ratios;
+}
+
+/* Adds the n samples of a slot, whose ratio of misses and new lines is given. */
+static void add_slot(struct work *w, const struct nm_kept_sample *at, size_t n, double ratio)
+{
+	double error;
+
+	add_samples(w, at, n, ratio);
 	error = sqrt(fmax(w->slot[0].squares - w->slot[0].f * w->slot[0].f / (double)n, 0)) / (double)n /
 		fmax(1 - w->slot[0].slope / (double)n, LEAST_DAMPING);
 	for (size_t i = 0; i < n; i++) {
@@ -171,29 +225,40 @@ static void add_slot(struct work *w, const struct nm_kept_sample *at, size_t n)
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
 {
-	const struct nm_reuse_samples *samples = ((struct statcache *)self)->samples;
+	struct statcache *s = self;
 	struct work w = {.groups = groups, .log_stay = fmax(log1p(-1 / (double)lines), LEAST_LOG)};
-	int status = NM_ENOMEM;
+	const double *ratio = solution(s, lines, w.log_stay);
+	size_t fresh, n;
 
 	w.slot = calloc(groups->count, sizeof *w.slot);
 	w.sum = calloc(groups->count, sizeof *w.sum);
-	if (w.slot && w.sum) {
-		nm_reuse_samples_sort(((struct statcache *)self)->samples);
-		for (size_t i = 0, end; i < samples->count; i = end) {
-			for (end = i; end < samples->count && samples->at[end].slot == samples->at[i].slot;)
-				end++;
-			add_slot(&w, &samples->at[i], end - i);
-		}
-		for (uint32_t group = 0; group < groups->count; group++)
-			nm_reuse_conclude(&w.sum[group], &ret[group]);
-		status = 0;
+	if (!ratio || !w.slot || !w.sum) {
+		free(w.slot);
+		free(w.sum);
+		return NM_ENOMEM;
+	}
+	for (size_t i = 0; i < s->samples->count; i += n) {
+		n = slot_at(s->samples, i, &fresh);
+		add_slot(&w, &s->samples->at[i], n, *ratio++ + (double)fresh / (double)n);
+	}
+	for (uint32_t group = 0; group < groups->count; group++) {
+		nm_reuse_conclude(&w.sum[group], &ret[group]);
+		nm_estimate_widen(&ret[group], &model_error);
 	}
 	free(w.slot);
 	free(w.sum);
-	return status;
+	return 0;
 }
 
-static void release(void *self) { free(self); }
+static void release(void *self)
+{
+	struct statcache *s = self;
+
+	for (size_t i = 0; i < s->solutions.count; i++)
+		free(s->solutions.at[i].ratios);
+	nm_vec_free(&s->solutions);
+	free(s);
+}
 
 const struct nm_estimator nm_estimator_statcache = {
     .name = "statcache",

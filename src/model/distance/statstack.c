@@ -25,7 +25,9 @@
 #include "errors.h"
 #include "estimator.h"
 
-enum { WINDOWS = 64, SAMPLES_A_WINDOW = 1000 };
+enum { WINDOWS = 64, SAMPLES_A_WINDOW = 100 };
+
+static const struct nm_model_error model_error = {.part = 0.15, .least = 0.0005};
 
 /* Of the samples that start in a window: */
 struct window {
@@ -201,6 +203,7 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 			sums[group].variance =
 			    sums[group].misses * fmax(0, 1 - sums[group].misses / (double)sums[group].starts);
 		nm_reuse_conclude(&sums[group], &ret[group]);
+		nm_estimate_widen(&ret[group], &model_error);
 	}
 	free(sums);
 	return 0;
