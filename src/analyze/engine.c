@@ -7,6 +7,7 @@
 
 #include "checks.h"
 #include "engine_priv.h"
+#include "schedules.h"
 
 nm_execute_function *nm_execute_supported(unsigned i)
 {
@@ -47,6 +48,8 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 	    .options = &e->options, .coalesced = e->resolver.coalesced, .sampler = &e->sampler};
 	int status = nm_passes_make(&e->feed.passes, &setup, err);
 
+	if (!status)
+		status = nm_schedules_new(&e->builder.schedules, e, &setup, err);
 	nm_workers_start(e->builder.workers, run_passes, e);
 	return status;
 }
@@ -158,6 +161,7 @@ void nm_engine_free(struct nm_engine *e)
 		return;
 	nm_workers_free(e->builder.workers);
 	nm_interleave_free(e->builder.interleave);
+	nm_schedules_free(e->builder.schedules);
 	free(e->builder.syncs);
 	nm_passes_free(&e->feed.passes);
 	nm_coalesced_table_free(e->resolver.coalesced);
@@ -264,6 +268,8 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 		status = nm_engine_end_samples(e);
 	if (!status)
 		status = nm_passes_ending(&e->feed.passes, e);
+	if (!status)
+		status = nm_schedules_ending(e->builder.schedules);
 	let_go(e);
 	if (!status)
 		status = nm_engine_merge(e, &result, objects);

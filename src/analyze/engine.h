@@ -47,7 +47,8 @@ struct nm_engine_options {
 	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* of levels that look ahead, or NULL; borrowed */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
-	struct nm_idle idle;                      /* for the other thread, until the engine is freed */
+	unsigned schedules;  /* orders that are simulated, `order` and those after it; 0: one */
+	struct nm_idle idle; /* for the other thread, until the engine is freed */
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

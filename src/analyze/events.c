@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "schedules.h"
 
 /* ---- process and threads ---- */
 
@@ -227,6 +228,7 @@ static void release(struct nm_engine *e, uint64_t address)
 	if (!nm_blocks_remove(&e->space.heap, address, &b))
 		return;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
+	nm_schedules_released(e->builder.schedules, b.address, b.size, b.object);
 	nm_engine_forget_released_blocks(e);
 }
 

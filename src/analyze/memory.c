@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "schedules.h"
 
 static int list_memory(const struct nm_space *space, struct nm_ranges *ret_list)
 {
@@ -41,6 +42,8 @@ static int announce_memory(struct nm_engine *e)
 
 	if (!status)
 		status = nm_passes_memory(&e->feed.passes, list.at, list.count);
+	if (!status)
+		status = nm_schedules_memory(e->builder.schedules, list.at, list.count);
 	nm_vec_free(&list);
 	e->feed.memory_changed = 0;
 	return status;
@@ -57,6 +60,8 @@ static int announce_keys(struct nm_engine *e)
 		    e, nm_program_attr_of_key(e, (uint32_t)(e->feed.keys_announced + i)));
 	if (!status)
 		status = nm_passes_keys(&e->feed.passes, list, count);
+	if (!status)
+		status = nm_schedules_keys(e->builder.schedules, list, count);
 	free(list);
 	e->feed.keys_announced += count;
 	return status;

@@ -15,7 +15,7 @@
 #include "host.h"
 #include "message.h"
 
-enum { MAX_THREADS = 64, MAX_DESCRIPTION = 1 << 16, MIN_LIMIT = 1 << 16 };
+enum { MAX_THREADS = 64, MAX_SCHEDULES = 64, MAX_DESCRIPTION = 1 << 16, MIN_LIMIT = 1 << 16 };
 
 static const double LEAST_RATE = 1e-6, DEFAULT_RATE = 1e-2;
 
@@ -206,8 +206,11 @@ static int choose_order(const struct nm_command *self, const struct nm_simulatio
 	const char random[] = "random:", *seed;
 	unsigned long number;
 
-	if ((o->quantum || o->schedule) && o->cores < 2)
-		return nm_usage(self, "--%s needs --cores", o->quantum ? "quantum" : "schedule");
+	if ((o->quantum || o->schedule || o->schedules) && o->cores < 2)
+		return nm_usage(self, "--%s needs --cores",
+				o->quantum    ? "quantum"
+				: o->schedule ? "schedule"
+					      : "schedules");
 	if (o->quantum < 0 || o->quantum > NM_QUANTUM_MOST)
 		return nm_usage(self, "--quantum takes a number from 1 to %d", NM_QUANTUM_MOST);
 	*ret_order = (struct nm_thread_order){.quantum = (uint32_t)o->quantum};
@@ -218,6 +221,18 @@ static int choose_order(const struct nm_command *self, const struct nm_simulatio
 		return nm_usage(self, "--schedule takes round-robin or random:SEED, where SEED is a number");
 	ret_order->random = 1;
 	ret_order->seed = number;
+	return 0;
+}
+
+/* How many orders. */
+static int choose_schedules(const struct nm_command *self, const struct nm_simulation_options *o,
+			    struct nm_engine_options *engine)
+{
+	if (o->schedules < 0 || o->schedules > MAX_SCHEDULES)
+		return nm_usage(self, "--schedules takes a number from 1 to %d", MAX_SCHEDULES);
+	if (o->schedules > 1 && nm_machine_runs_ahead(engine->machine))
+		return nm_usage(self, "--schedules cannot look ahead: leave out policy=opt");
+	engine->schedules = (unsigned)o->schedules;
 	return 0;
 }
 
@@ -327,6 +342,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	    .output = o->output, .sources = {o->embed_sources, o->source_roots.at, o->source_roots.count}};
 	engine->machine = &s->machine;
 	status = choose_order(self, o, &engine->order);
+	if (!status)
+		status = choose_schedules(self, o, engine);
 	if (status)
 		return status;
 	engine->threads = (unsigned)o->threads;

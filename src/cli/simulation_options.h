@@ -20,6 +20,7 @@ struct nm_simulation_options {
 	const char *map;            /* "THREAD=CORE,...", or NULL */
 	int64_t quantum;            /* references; 0: the usual number */
 	const char *schedule;       /* "round-robin", "random:SEED", or NULL */
+	int64_t schedules;          /* orders that are simulated; 0: one */
 	const char *output;         /* path of the profile, or NULL */
 	int stored;                 /* the references can be read twice */
 	int huge_pages;             /* 0, or 1 + which: simulate each TLB with such pages too */
@@ -85,6 +86,11 @@ struct nm_simulation_options {
 	{                                                                                              \
 		"schedule", 0, "RULE", "whose step is next: round-robin or random:SEED (round-robin)", \
 		    NM_OPTION_TEXT, offsetof(type, member.schedule), NULL                              \
+	}
+#define NM_ROW_SCHEDULES(type, member)                                                                       \
+	{                                                                                                    \
+		"schedules", 0, "K", "merge the threads by K schedules, for ranges of what depends on them", \
+		    NM_OPTION_NUMBER, offsetof(type, member.schedules), NULL                                 \
 	}
 #define NM_ROW_THREADS(type, member)                                                                   \
 	{                                                                                              \

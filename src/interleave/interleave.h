@@ -83,6 +83,13 @@ struct nm_thread_order {
 	uint64_t seed;
 };
 
+/* The i-th after the first of several orders, i from 1: the seeds that follow its own, or from 1 on. */
+static inline struct nm_thread_order nm_thread_order_next(const struct nm_thread_order *first, unsigned i)
+{
+	return (struct nm_thread_order){
+	    .quantum = first->quantum, .random = 1, .seed = i + (first->random ? first->seed : 0)};
+}
+
 struct nm_interleave_setup {
 	const struct nm_machine *machine; /* which core runs which thread; borrowed */
 	struct nm_thread_order order;

@@ -179,6 +179,14 @@ int nm_store_estimates(const struct nm_result_writer *w);
 
 int nm_store_sharing(const struct nm_result_writer *w);
 
+/* ---- schedules.c: what other orders of the threads gave, if there were several ------------------------ */
+
+int nm_store_schedules(const struct nm_result_writer *w);
+
+/* "round-robin", "random:3". */
+enum { NM_RULE_ROOM = 40 };
+void nm_order_rule(char *ret_rule, const struct nm_result_order *order);
+
 /* ---- sources.c: the sources of all results stored so far; the texts that are chosen ----------------- */
 
 int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choice);

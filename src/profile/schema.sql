@@ -121,10 +121,19 @@ CREATE TABLE estimate(
 CREATE TABLE touch(
 	level INTEGER, block INTEGER, offset INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER,
 	structure INTEGER, field INTEGER, field_offset INTEGER, position INTEGER, reads INTEGER, writes INTEGER,
-	misses INTEGER, false_misses INTEGER, invalidations INTEGER);
+	misses INTEGER, false_misses INTEGER, invalidations INTEGER, schedule INTEGER);
 CREATE TABLE contender(
 	level INTEGER, block INTEGER, thread INTEGER, place INTEGER, victim_thread INTEGER, victim INTEGER,
-	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER);
+	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER, schedule INTEGER,
+	offset INTEGER, type INTEGER, field INTEGER);
+-- What other orders of the threads gave (touch and contender above too): schedule 0 is that of the rest of the profile.
+CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEGER,
+	PRIMARY KEY(process, schedule)) WITHOUT ROWID;
+CREATE TABLE schedule_level(level INTEGER, schedule INTEGER, $COUNTS, PRIMARY KEY(level, schedule)) WITHOUT ROWID;
+CREATE TABLE schedule_extra(
+	level INTEGER, schedule INTEGER, thread INTEGER, place INTEGER, coherence INTEGER, false_sharing INTEGER,
+	unneeded INTEGER,
+	PRIMARY KEY(level, schedule, thread, place)) WITHOUT ROWID;
 CREATE TABLE message(level INTEGER, fabric TEXT, name TEXT, count INTEGER, bytes INTEGER);
 
 -- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
@@ -613,12 +622,14 @@ CREATE VIEW coherence AS
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object;
 
-CREATE VIEW sharing AS
+-- The same by every order of the threads.
+CREATE VIEW schedule_sharing AS
 	SELECT p.name AS process, l.name AS level, t.block AS block, t.offset AS offset, t.bytes AS bytes,
 		t.thread AS thread, h.core AS core, fn.text AS function, fi.text AS file, s.line AS line,
 		n.text AS object, y.text AS type, f.text AS field, t.structure AS structure,
 		t.field_offset AS field_offset, t.position AS position, t.reads AS reads, t.writes AS writes,
-		t.misses AS misses, t.false_misses AS false_misses, t.invalidations AS invalidations
+		t.misses AS misses, t.false_misses AS false_misses, t.invalidations AS invalidations,
+		t.schedule AS schedule
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN touch t ON t.level = l.id
@@ -631,18 +642,26 @@ CREATE VIEW sharing AS
 	LEFT JOIN text fi ON fi.id = s.file
 	LEFT JOIN text n ON n.id = x.object;
 
-CREATE VIEW contenders AS
+CREATE VIEW sharing AS
+	SELECT process, level, block, offset, bytes, thread, core, function, file, line, object, type, field, structure,
+		field_offset, position, reads, writes, misses, false_misses, invalidations
+	FROM schedule_sharing WHERE schedule = 0;
+
+CREATE VIEW schedule_contenders AS
 	SELECT p.name AS process, l.name AS level, c.block AS block, c.thread AS thread, h.core AS core,
 		fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
 		c.victim_thread AS victim_thread, vh.core AS victim_core, vfn.text AS victim_function,
 		vfi.text AS victim_file, vs.line AS victim_line, vn.text AS victim,
 		c.invalidations AS invalidations, c.interventions AS interventions,
-		c.writebacks AS writebacks, c.upgrades AS upgrades
+		c.writebacks AS writebacks, c.upgrades AS upgrades, c.schedule AS schedule,
+		c.offset AS offset, y.text AS type, f.text AS field
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN contender c ON c.level = l.id
 	LEFT JOIN thread h ON h.process = l.process AND h.thread = c.thread
 	LEFT JOIN thread vh ON vh.process = l.process AND vh.thread = c.victim_thread
+	LEFT JOIN text y ON y.id = c.type
+	LEFT JOIN text f ON f.id = c.field
 	LEFT JOIN place x ON x.id = c.place
 	LEFT JOIN site s ON s.id = x.site
 	LEFT JOIN text fn ON fn.id = s.function
@@ -653,6 +672,35 @@ CREATE VIEW contenders AS
 	LEFT JOIN text vfn ON vfn.id = vs.function
 	LEFT JOIN text vfi ON vfi.id = vs.file
 	LEFT JOIN text vn ON vn.id = vx.object;
+
+CREATE VIEW contenders AS
+	SELECT process, level, block, thread, core, function, file, line, object, victim_thread, victim_core,
+		victim_function, victim_file, victim_line, victim, invalidations, interventions, writebacks, upgrades,
+		offset, type, field
+	FROM schedule_contenders WHERE schedule = 0;
+
+CREATE VIEW schedules AS
+	SELECT p.name AS process, s.schedule AS schedule, s.rule AS rule, s.stalls AS stalls
+	FROM process p CROSS JOIN schedule s ON s.process = p.id;
+
+CREATE VIEW schedule_levels AS
+	SELECT p.name AS process, l.name AS level, c.schedule AS schedule, $COUNTS(c), l.id % 64 AS position
+	FROM level l CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN schedule_level c ON c.level = l.id;
+
+CREATE VIEW schedule_coherence AS
+	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, c.coherence AS coherence,
+		c.coherence - c.false_sharing - c.unneeded AS true_sharing, c.false_sharing AS false_sharing,
+		c.unneeded AS unneeded, c.schedule AS schedule
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN schedule_extra c ON c.level = l.id
+	LEFT JOIN place x ON x.id = c.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object;
 
 CREATE VIEW messages AS
 	SELECT p.name AS process, l.name AS level, l.protocol AS protocol, m.fabric AS fabric,

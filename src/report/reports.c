@@ -260,6 +260,40 @@ static const char reuse_sql[] =
     "FROM f CROSS JOIN c ON c.place = f.place AND c.previous_place = f.previous_place "
     "CROSS JOIN places p ON p.place = f.place CROSS JOIN places q ON q.place = f.previous_place";
 
+static const struct nm_column numa_columns[] = {
+    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+    {.name = "loads", .title = "loads", .kind = NM_COLUMN_NUMBER},
+    {.name = "remote", .title = "remote", .kind = NM_COLUMN_NUMBER},
+    {.name = "remote_share", .title = "remote %", .kind = NM_COLUMN_REAL, .decimals = 1},
+    {.name = "threads", .title = "threads", .kind = NM_COLUMN_NUMBER},
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT, .hidden = 1},
+    {.name = "process", .title = "process", .kind = NM_COLUMN_TEXT, .hidden = 1},
+};
+static const char numa_sql[] =
+    "SELECT object, sum(loads) AS loads, sum(remote) AS remote, "
+    "100.0 * sum(remote) / nullif(sum(loads), 0) AS remote_share, count(DISTINCT thread) AS threads, level, "
+    "process FROM numa WHERE (?1 IS NULL OR level = ?1) AND (?2 IS NULL OR process = ?2) "
+    "GROUP BY process, level, object";
+
+static const struct nm_column schedule_columns[] = {
+    {.name = "level", .title = "level", .kind = NM_COLUMN_TEXT},
+    {.name = "schedules", .title = "orders", .kind = NM_COLUMN_NUMBER},
+    {.name = "misses_min", .title = "misses, least", .kind = NM_COLUMN_NUMBER},
+    {.name = "misses_max", .title = "most", .kind = NM_COLUMN_NUMBER},
+    {.name = "coherence_min", .title = "coherence, least", .kind = NM_COLUMN_NUMBER},
+    {.name = "coherence_max", .title = "most", .kind = NM_COLUMN_NUMBER},
+    {.name = "false_min", .title = "false, least", .kind = NM_COLUMN_NUMBER},
+    {.name = "false_max", .title = "most", .kind = NM_COLUMN_NUMBER},
+};
+static const char schedule_sql[] =
+    "SELECT level, count(*) AS schedules, min(misses) AS misses_min, max(misses) AS misses_max, "
+    "min(coherence) AS coherence_min, max(coherence) AS coherence_max, min(false_misses) AS false_min, "
+    "max(false_misses) AS false_max FROM ("
+    "SELECT level, position, schedule, sum(read_misses + write_misses) AS misses, sum(coherence) AS coherence, "
+    "coalesce((SELECT sum(false_sharing) FROM schedule_coherence c WHERE c.level = l.level AND "
+    "c.schedule = l.schedule AND (?2 IS NULL OR c.process = ?2)), 0) AS false_misses "
+    "FROM schedule_levels l WHERE ?2 IS NULL OR process = ?2 GROUP BY position, schedule) GROUP BY position";
+
 static const struct nm_report reports[] = {
     {.name = "summary",
      .summary = "what was run, how each level did, the first pairs, and advice",
@@ -311,6 +345,25 @@ static const struct nm_report reports[] = {
      .all_levels = 1,
      .view = "prefetches",
      .without = "prefetches: no level prefetches (prefetch= in a SPEC)"},
+    {.name = "numa",
+     .summary = "objects with the loads that came from another node's memory",
+     .columns = numa_columns,
+     .column_count = COUNT_OF(numa_columns),
+     .sort = "remote",
+     .ties = "loads DESC, process, level, object",
+     .sql = numa_sql,
+     .all_levels = 1,
+     .view = "numa",
+     .without = "nodes: record with --cores and :nodes=N behind a SPEC"},
+    {.name = "schedules",
+     .summary = "what depends on the order of threads, over all orders that were simulated",
+     .columns = schedule_columns,
+     .column_count = COUNT_OF(schedule_columns),
+     .ties = "position",
+     .sql = schedule_sql,
+     .all_levels = 1,
+     .view = "schedules",
+     .without = "further orders of threads: record with --cores and --schedules"},
     {.name = "fields",
      .summary = "fields of structures: references, misses, how often they are used",
      .keys = "field,object",

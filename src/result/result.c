@@ -46,6 +46,15 @@ int nm_result_add_figure(struct nm_result *result, const char *pass, const char 
 	return 0;
 }
 
+static void free_coherence(struct nm_result_coherence *machines, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(machines[i].touches);
+		free(machines[i].pairs);
+	}
+	free(machines);
+}
+
 void nm_result_free(struct nm_result *result)
 {
 	for (unsigned i = 0; i < NM_MAX_LEVELS; i++) {
@@ -77,10 +86,12 @@ void nm_result_free(struct nm_result *result)
 	free(result->lines);
 	free(result->distances);
 	free(result->estimates);
-	for (size_t i = 0; i < result->coherence_count; i++) {
-		free(result->coherence[i].touches);
-		free(result->coherence[i].pairs);
+	free_coherence(result->coherence, result->coherence_count);
+	for (size_t i = 0; i < result->schedule_count; i++) {
+		for (unsigned k = 0; k < NM_MAX_LEVELS; k++)
+			free(result->schedules[i].extras[k]);
+		free_coherence(result->schedules[i].coherence, result->schedules[i].coherence_count);
 	}
-	free(result->coherence);
+	free(result->schedules);
 	memset(result, 0, sizeof *result);
 }

@@ -190,6 +190,15 @@ struct nm_result_coherence {
 	uint64_t left_out; /* touches that were not kept: there were too many */
 };
 
+/* What depends on the order of threads, in another order than the result's own. */
+struct nm_result_schedule {
+	struct nm_result_order order;
+	struct nm_counts totals[NM_MAX_LEVELS];
+	struct nm_extras *extras[NM_MAX_LEVELS]; /* [attr_count]; NULL: the level counts none */
+	struct nm_result_coherence *coherence;
+	size_t coherence_count;
+};
+
 struct nm_result_level {
 	struct nm_counts total;
 	struct nm_counts *counts;         /* [attr_count] */
@@ -250,6 +259,8 @@ struct nm_result {
 	size_t line_count;
 	struct nm_result_coherence *coherence;
 	size_t coherence_count;
+	struct nm_result_schedule *schedules; /* further orders of the threads */
+	size_t schedule_count;
 	int by_instruction;          /* sites are instructions */
 	struct nm_result_code *code; /* of what loaded lines, if by_instruction */
 	size_t code_count;

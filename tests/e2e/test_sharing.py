@@ -60,5 +60,57 @@ def case_none_and_trace():
         assert rows(f"SELECT * FROM {view}") == rows(f"SELECT * FROM {view}", profile="r.nmp"), view
 
 
+def case_schedules():
+    """Several orders in one pass give what each gives alone; reports show them as ranges, and that of the first as ever."""
+    record_cores("sharing", "", "p.nmp", "--schedules", "3", "--trace", "t.nmt")
+    assert [r[0] for r in rows("SELECT rule FROM schedules ORDER BY schedule")] == ["round-robin", "random:1", "random:2"]
+    counts = "SELECT block, offset, thread, file, line, object, field, {} FROM {} ORDER BY {}"
+    order = "block, offset, bytes, thread, file, line, object, field"
+    for number, rule in enumerate(("round-robin", "random:1", "random:2")):
+        nearmiss("replay", "-q", "-o", "r.nmp", "--cores", "4", "--cache", MACHINE % "", "--schedule", rule, "t.nmt")
+        alone = rows(counts.format("misses, false_misses, invalidations, reads, writes", "sharing", order), profile="r.nmp")
+        assert alone and alone == rows(counts.format("misses, false_misses, invalidations, reads, writes", "schedule_sharing "
+                                                     f"WHERE schedule = {number}", order)), rule
+        assert rows("SELECT level, coherence, loads, read_misses FROM levels", profile="r.nmp") == rows(
+            f"SELECT level, coherence, loads, read_misses FROM schedule_levels WHERE schedule = {number}"), rule
+        assert rows("SELECT sum(true_sharing), sum(false_sharing) FROM coherence", profile="r.nmp") == rows(
+            f"SELECT sum(true_sharing), sum(false_sharing) FROM schedule_coherence WHERE schedule = {number}"), rule
+    sums = [r[0] for r in rows("SELECT sum(false_misses) FROM schedule_sharing WHERE object = 'parts' GROUP BY schedule "
+                               "ORDER BY schedule")]
+    first = next(csv.DictReader(nearmiss("sharing", "-i", "p.nmp", "--by", "object", "--format",
+                                         "csv").stdout.decode().splitlines()))
+    assert [int(first[k]) for k in ("false_misses", "false_misses_min", "false_misses_max")] == [
+        sums[0], min(sums), max(sums)], (first, sums)
+    assert f"{min(sums):,}..{max(sums):,}" in nearmiss("sharing", "-i", "p.nmp", "--by", "object", "--width",
+                                                       "0").stdout.decode()
+    assert "coherence misses, " in nearmiss("sharing", "-i", "p.nmp", "--limit", "1").stdout.decode()
+    level = next(csv.DictReader(nearmiss("report", "schedules", "-i", "p.nmp", "--format",
+                                         "csv").stdout.decode().splitlines()))
+    assert int(level["coherence_min"]) < int(level["coherence_max"]) and level["schedules"] == "3", level
+
+
+def case_grid():
+    """The grid of core pairs has what the pairs have."""
+    record_cores("sharing")
+    text = nearmiss("sharing", "-i", "p.nmp", "--by", "core", "--limit", "0", "--width", "0").stdout.decode()
+    grid = [[int(x.replace(",", "")) for x in line.split()] for line in text.split("core above:\n")[1].splitlines()]
+    for core, other, taken in rows("SELECT core, victim_core, sum(invalidations) FROM contenders GROUP BY 1, 2"):
+        assert grid[core + 1][other + 1] == taken, (core, other, taken, text)
+    assert rows("SELECT count(*) FROM contenders WHERE field = 'sum_x' AND object = 'parts' AND invalidations > 0")[0][0] > 0
+
+
+def case_nodes():
+    """Memory belongs to the node that touches it first. Main loads all points, locally, and four threads load them again, two of
+    them on the other node: a quarter of the loads is remote."""
+    record([program("sharing")], "-q", "--cores", "4", "--cache", "L1d=4K,4,64:L2=16K,4,64:nodes=2")
+    remote = {r["object"]: r for r in csv.DictReader(nearmiss("report", "numa", "-i", "p.nmp", "--limit", "0", "--format",
+                                                              "csv").stdout.decode().splitlines())}
+    points = next(r for name, r in remote.items() if name.startswith("points"))
+    assert 24.9 < float(points["remote_share"]) < 25.1, points
+    record([program("sharing")], "-q", "--cores", "4", "--cache", "L1d=4K,4,64:L2=16K,4,64:nodes=1")
+    done = nearmiss("report", "numa", "-i", "p.nmp")
+    assert done.returncode and b"nodes=" in done.stderr, done
+
+
 if __name__ == "__main__":
     main(globals())

@@ -151,7 +151,8 @@ static int is_missing(const struct nm_report *report)
 	return report == nm_report_named("calltree") || report == nm_report_named("patterns") ||
 	       report == nm_report_named("sectors") || report == nm_report_named("prefetches") ||
 	       report == nm_report_named("fields") || report == nm_report_named("affinity") ||
-	       report == nm_report_named("buckets") || report == nm_report_named("reuses");
+	       report == nm_report_named("buckets") || report == nm_report_named("reuses") ||
+	       report == nm_report_named("numa") || report == nm_report_named("schedules");
 }
 
 /* What a report writes; malloc'ed. */

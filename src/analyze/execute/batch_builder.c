@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "engine_priv.h"
+#include "schedules.h"
 
 int nm_engine_append(struct nm_engine *e, struct nm_ref ref, uint32_t access_site)
 {
@@ -94,16 +95,21 @@ int nm_engine_flush(struct nm_engine *e)
 	b->count = b->sync_count = 0;
 	if (count)
 		nm_bursts_next(&b->bursts);
-	if (b->interleave)
-		return nm_interleave_add(b->interleave, b->refs, count, clock, b->syncs, sync_count);
-	return submit(e, &(struct nm_batch){.refs = b->refs, .count = count}, clock);
+	if (!b->interleave)
+		return submit(e, &(struct nm_batch){.refs = b->refs, .count = count}, clock);
+	status = nm_schedules_add(b->schedules, b->refs, count, b->syncs, sync_count);
+	return status ? status
+		      : nm_interleave_add(b->interleave, b->refs, count, clock, b->syncs, sync_count);
 }
 
 int nm_engine_drain_threads(struct nm_engine *e)
 {
+	struct nm_batch_builder *b = &e->builder;
 	int status = nm_engine_flush(e);
 
-	return status || !e->builder.interleave ? status : nm_interleave_drain(e->builder.interleave);
+	if (!status && b->interleave)
+		status = nm_interleave_drain(b->interleave);
+	return status ? status : nm_schedules_drain(b->schedules);
 }
 
 int nm_engine_synchronise(struct nm_engine *e, struct nm_sync sync)

@@ -15,6 +15,7 @@
 #include "workers.h"
 
 struct nm_engine;
+struct nm_schedules;
 
 struct nm_batch_builder {
 	struct nm_ref *refs; /* the buffer of the workers */
@@ -22,6 +23,7 @@ struct nm_batch_builder {
 	uint64_t references;              /* loads and stores of the batches before */
 	uint64_t submitted;               /* batches */
 	struct nm_interleave *interleave; /* NULL: the machine has one core */
+	struct nm_schedules *schedules;   /* further orders of the threads, or NULL */
 	struct nm_sync *syncs;            /* [NM_SYNCS] of the batch, if there are several */
 	size_t sync_count;
 	struct nm_workers *workers;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine_priv.h"
+#include "schedules.h"
 #include "sort.h"
 
 struct merge {
@@ -239,6 +240,7 @@ static int merge_all(struct merge *f)
 	struct nm_engine *e = f->engine;
 	struct nm_result *r = f->result;
 	size_t keys = nm_engine_attr_count(e), attrs = e->attrs.list.count;
+	struct nm_pass_merge merge = {.program = e, .key_count = keys, .objects = f->objects};
 	int status = e->options.heap_chains ? nm_engine_name_chains(e, r) : 0;
 
 	f->attrs = calloc(attrs + 1, sizeof *f->attrs);
@@ -255,15 +257,13 @@ static int merge_all(struct merge *f)
 	f->keys = f->attrs;
 	if (!status && e->calls)
 		status = merge_contexts(f) || merge_context_attrs(f, keys) ? NM_ENOMEM : 0;
+	merge.keys = f->keys;
+	merge.contexts = f->by_context;
+	merge.attrs = f->attrs;
 	if (!status)
-		status = nm_passes_finish(&e->feed.passes,
-					  &(struct nm_pass_merge){.program = e,
-								  .key_count = keys,
-								  .keys = f->keys,
-								  .contexts = f->by_context,
-								  .attrs = f->attrs,
-								  .objects = f->objects},
-					  r);
+		status = nm_passes_finish(&e->feed.passes, &merge, r);
+	if (!status)
+		status = nm_schedules_finish(e->builder.schedules, &merge, r);
 	if (status)
 		return status;
 	add_references(f);

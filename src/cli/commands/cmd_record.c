@@ -27,6 +27,7 @@ static const struct nm_option options[] = {
     NM_ROW_MAP(struct record_options, simulation),
     NM_ROW_QUANTUM(struct record_options, simulation),
     NM_ROW_SCHEDULE(struct record_options, simulation),
+    NM_ROW_SCHEDULES(struct record_options, simulation),
     NM_ROW_THREADS(struct record_options, simulation),
     {"collector", 0, "NAME", "how to observe the program (valgrind)", NM_OPTION_CHOICE,
      offsetof(struct record_options, collector), "valgrind"},

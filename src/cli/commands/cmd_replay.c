@@ -27,6 +27,7 @@ static const struct nm_option options[] = {
     NM_ROW_MAP(struct replay_options, simulation),
     NM_ROW_QUANTUM(struct replay_options, simulation),
     NM_ROW_SCHEDULE(struct replay_options, simulation),
+    NM_ROW_SCHEDULES(struct replay_options, simulation),
     {"threads", 0, "N", "1 to 3 threads: to simulate, to look up and to unpack (as many as processors)",
      NM_OPTION_NUMBER, offsetof(struct replay_options, simulation.threads), NULL},
     NM_ROW_ASM(struct replay_options, simulation),

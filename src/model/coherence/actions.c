@@ -29,8 +29,9 @@ int nm_copy_is_local(const struct nm_coherence *x, const struct nm_copy *copy)
 static struct nm_contention_pair *pair_with(struct nm_coherence *x, const struct nm_copy *copy, uint32_t by)
 {
 	const uint64_t block = copy->block->contended ? copy->block->number << x->block_shift : 0;
+	const uint32_t touch = block && x->copy && by == x->attr ? x->touch : 0;
 
-	return nm_contention_pair(x->contention, block, by, copy->attr);
+	return nm_contention_pair(x->contention, block, by, copy->attr, touch);
 }
 
 /* From now on the touches of the block are kept. */

@@ -57,19 +57,20 @@ uint32_t nm_contention_touch(struct nm_contention *s, uint64_t address, uint32_t
 }
 
 struct nm_contention_pair *nm_contention_pair(struct nm_contention *s, uint64_t block, uint32_t by,
-					      uint32_t of)
+					      uint32_t of, uint32_t touch)
 {
-	uint64_t key = nm_mix64(block ^ nm_mix64((uint64_t)by << 32 | of)), at;
+	uint64_t key = nm_mix64(block ^ nm_mix64((uint64_t)by << 32 | of) ^ (uint64_t)touch << 32), at;
 
 	while ((at = nm_map_get(&s->pair_of, key, UINT64_MAX)) != UINT64_MAX) {
 		struct nm_contention_pair *p = &s->pairs.at[at];
 
-		if (p->block == block && p->by == by && p->of == of)
+		if (p->block == block && p->by == by && p->of == of && p->touch == touch)
 			return p;
 		key++;
 	}
 	at = s->pairs.count;
-	if (nm_vec_push(&s->pairs, (struct nm_contention_pair){.block = block, .by = by, .of = of}) ||
+	if (nm_vec_push(&s->pairs,
+			(struct nm_contention_pair){.block = block, .by = by, .of = of, .touch = touch}) ||
 	    nm_map_put(&s->pair_of, key, at)) {
 		s->failed = 1;
 		return NULL;

@@ -30,6 +30,7 @@ struct nm_contended_touch {
 struct nm_contention_pair {
 	uint64_t block; /* address, or 0: blocks that nobody contends for, all together */
 	uint32_t by, of;
+	uint32_t touch; /* 1 + index of the touch by which it did, or 0 */
 	uint64_t invalidations, interventions, writebacks, upgrades;
 };
 
@@ -65,6 +66,6 @@ uint32_t nm_contention_touch(struct nm_contention *contention, uint64_t address,
 
 /* The pair, for counts to be added to; NULL: memory ran out. */
 struct nm_contention_pair *nm_contention_pair(struct nm_contention *contention, uint64_t block, uint32_t by,
-					      uint32_t of);
+					      uint32_t of, uint32_t touch);
 
 #endif

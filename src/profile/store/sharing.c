@@ -7,8 +7,8 @@
  */
 #include "profile_priv.h"
 
-static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?)";
+static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char message_sql[] = "INSERT INTO message VALUES(?,?,?,?,?)";
 
 /* A row that is being made. */
@@ -16,6 +16,7 @@ struct row {
 	const struct nm_result_writer *w;
 	sqlite3_stmt *insert;
 	int column, status;
+	uint64_t schedule;
 };
 
 static void number(struct row *r, uint64_t value)
@@ -77,12 +78,15 @@ static void store_touch(struct row *r, const struct nm_result_coherence *c, cons
 	number(r, touch->misses);
 	number(r, touch->false_misses);
 	number(r, touch->invalidations);
+	number(r, r->schedule);
 	end(r);
 }
 
 static void store_contender(struct row *r, const struct nm_result_coherence *c,
 			    const struct nm_contention_pair *p)
 {
+	const struct nm_result_touch *by = p->touch ? &c->touches[p->touch - 1] : NULL;
+
 	number(r, (uint64_t)nm_level_id(r->w, c->level));
 	number_or_null(r, p->block, p->block != 0);
 	thread_and_place(r, p->by);
@@ -91,6 +95,10 @@ static void store_contender(struct row *r, const struct nm_result_coherence *c,
 	number(r, p->interventions);
 	number(r, p->writebacks);
 	number(r, p->upgrades);
+	number(r, r->schedule);
+	number_or_null(r, by ? by->touch.address - p->block : 0, by != NULL);
+	name(r, by ? by->type : NULL);
+	name(r, by ? by->field : NULL);
 	end(r);
 }
 
@@ -105,13 +113,16 @@ static void store_message(struct row *r, const struct nm_result_coherence *c, en
 	end(r);
 }
 
-static void store_machine(struct row *touches, struct row *contenders, struct row *messages,
-			  const struct nm_result_coherence *c)
+static void store_contention(struct row *touches, struct row *contenders, const struct nm_result_coherence *c)
 {
 	for (size_t i = 0; i < c->touch_count && !touches->status; i++)
 		store_touch(touches, c, &c->touches[i]);
 	for (size_t i = 0; i < c->pair_count && !contenders->status; i++)
 		store_contender(contenders, c, &c->pairs[i]);
+}
+
+static void store_messages(struct row *messages, const struct nm_result_coherence *c)
+{
 	for (unsigned i = 0; i < NM_FABRICS * NM_MESSAGES && !messages->status; i++)
 		store_message(messages, c, (enum nm_fabric)(i / NM_MESSAGES),
 			      (enum nm_message)(i % NM_MESSAGES));
@@ -120,13 +131,21 @@ static void store_machine(struct row *touches, struct row *contenders, struct ro
 int nm_store_sharing(const struct nm_result_writer *w)
 {
 	static const char *const sql[] = {touch_sql, contender_sql, message_sql};
+	const struct nm_result *result = w->result;
 	struct row rows[3] = {{.w = w}, {.w = w}, {.w = w}};
 	int status = 0;
 
 	for (unsigned i = 0; i < 3 && !status; i++)
 		status = sqlite3_prepare_v2(w->store->db, sql[i], -1, &rows[i].insert, NULL);
-	for (size_t i = 0; i < w->result->coherence_count && !status; i++)
-		store_machine(&rows[0], &rows[1], &rows[2], &w->result->coherence[i]);
+	for (size_t i = 0; i < result->coherence_count && !status; i++) {
+		store_contention(&rows[0], &rows[1], &result->coherence[i]);
+		store_messages(&rows[2], &result->coherence[i]);
+	}
+	for (size_t i = 0; i < result->schedule_count && !status; i++) {
+		rows[0].schedule = rows[1].schedule = i + 1;
+		for (size_t k = 0; k < result->schedules[i].coherence_count; k++)
+			store_contention(&rows[0], &rows[1], &result->schedules[i].coherence[k]);
+	}
 	for (unsigned i = 0; i < 3; i++) {
 		sqlite3_finalize(rows[i].insert);
 		if (!status)

@@ -639,6 +639,8 @@ static void store_all(struct nm_result_writer *w)
 		w->status = nm_store_estimates(w);
 	if (!w->status)
 		w->status = nm_store_sharing(w);
+	if (!w->status)
+		w->status = nm_store_schedules(w);
 }
 
 int nm_store_result(struct nm_store *store, const struct nm_result *result)

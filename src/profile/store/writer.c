@@ -194,11 +194,10 @@ static int info_number(struct nm_profile_writer *writer, const char *key, uint64
 static int info_order(struct nm_profile_writer *writer, const struct nm_result_order *order,
 		      struct nm_error *err)
 {
-	char schedule[40] = "round-robin";
+	char schedule[NM_RULE_ROOM];
 	int status = info_number(writer, "quantum", order->quantum, err);
 
-	if (order->random)
-		snprintf(schedule, sizeof schedule, "random:%" PRIu64, order->seed);
+	nm_order_rule(schedule, order);
 	return status ? status : nm_profile_writer_info(writer, "schedule", schedule, err);
 }
 

@@ -6,108 +6,90 @@
 
 #include <string.h>
 
+#include "figures.h"
 #include "sharing_priv.h"
 
-#define MISSES                                                                              \
-	{.name = "misses", .title = "coherence", .kind = NM_COLUMN_NUMBER},                 \
-	    {.name = "false_misses", .title = "false", .kind = NM_COLUMN_NUMBER},           \
-	    {.name = "true_misses", .title = "true", .kind = NM_COLUMN_NUMBER},             \
-	    {.name = "invalidations", .title = "takes", .kind = NM_COLUMN_NUMBER},          \
-	    {.name = "reads", .title = "reads", .kind = NM_COLUMN_NUMBER},                  \
-	    {.name = "writes", .title = "writes", .kind = NM_COLUMN_NUMBER},                \
-	    {.name = "lines", .title = "lines", .kind = NM_COLUMN_NUMBER, .drop_order = 2}, \
-	{                                                                                   \
-		.name = "threads", .title = "threads", .kind = NM_COLUMN_NUMBER             \
-	}
-#define MISSES_SQL                                                                                              \
-	"sum(misses) AS misses, sum(false_misses) AS false_misses, sum(misses - false_misses) AS true_misses, " \
-	"sum(invalidations) AS invalidations, sum(reads) AS reads, sum(writes) AS writes, "                     \
-	"count(DISTINCT block) AS lines, count(DISTINCT thread) AS threads FROM sharing "
-#define CHOSEN "WHERE level = ?1 AND (?2 IS NULL OR process = ?2) "
-
-#define TAKES                                                                            \
-	{.name = "invalidations", .title = "taken", .kind = NM_COLUMN_NUMBER},           \
-	    {.name = "interventions", .title = "handed over", .kind = NM_COLUMN_NUMBER}, \
-	{                                                                                \
-		.name = "writebacks", .title = "written back", .kind = NM_COLUMN_NUMBER  \
-	}
-#define TAKES_SQL                                                                                       \
-	"sum(invalidations) AS invalidations, sum(interventions) AS interventions, sum(writebacks) AS " \
-	"writebacks FROM contenders " CHOSEN
-
-static const struct nm_column line_columns[] = {
-    {.name = "block"},         {.name = "offset"},   {.name = "bytes"},  {.name = "thread"},
-    {.name = "core"},          {.name = "function"}, {.name = "file"},   {.name = "line"},
-    {.name = "object"},        {.name = "type"},     {.name = "field"},  {.name = "position"},
-    {.name = "reads"},         {.name = "writes"},   {.name = "misses"}, {.name = "false_misses"},
-    {.name = "invalidations"}, {.name = "process"},
+static const enum nm_figure_name misses[] = {
+    NM_FIGURE_COHERENCE, NM_FIGURE_FALSE,  NM_FIGURE_TRUE,  NM_FIGURE_TAKES,
+    NM_FIGURE_READS,     NM_FIGURE_WRITES, NM_FIGURE_LINES, NM_FIGURE_THREADS,
 };
-static const struct nm_column object_columns[] = {
-    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME}, MISSES};
-static const struct nm_column field_columns[] = {
-    {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "type", .title = "type", .kind = NM_COLUMN_NAME},
-    {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT},
-    MISSES};
-static const struct nm_column function_columns[] = {
+static const enum nm_figure_name touches[] = {
+    NM_FIGURE_READS, NM_FIGURE_WRITES, NM_FIGURE_MISSES, NM_FIGURE_FALSE, NM_FIGURE_TAKES,
+};
+static const enum nm_figure_name takes[] = {
+    NM_FIGURE_TAKEN,
+    NM_FIGURE_INTERVENTIONS,
+    NM_FIGURE_WRITEBACKS,
+    NM_FIGURE_UPGRADES,
+};
+
+static const struct nm_column line_keys[] = {
+    {.name = "block"},  {.name = "offset"},   {.name = "bytes"}, {.name = "thread"},
+    {.name = "core"},   {.name = "function"}, {.name = "file"},  {.name = "line"},
+    {.name = "object"}, {.name = "type"},     {.name = "field"}, {.name = "position"},
+};
+static const struct nm_column process_key[] = {{.name = "process"}};
+static const struct nm_column object_keys[] = {{.name = "object", .title = "object", .kind = NM_COLUMN_NAME}};
+static const struct nm_column field_keys[] = {{.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
+					      {.name = "type", .title = "type", .kind = NM_COLUMN_NAME},
+					      {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT}};
+static const struct nm_column function_keys[] = {
     {.name = "function", .title = "function", .kind = NM_COLUMN_NAME},
     {.name = "victim_function", .title = "takes from", .kind = NM_COLUMN_NAME},
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
-    {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_NAME},
-    TAKES};
-static const struct nm_column thread_columns[] = {
+    {.name = "victim", .title = "loaded for", .kind = NM_COLUMN_NAME}};
+static const struct nm_column thread_keys[] = {
     {.name = "thread", .title = "thread", .kind = NM_COLUMN_NUMBER},
-    {.name = "victim_thread", .title = "takes from", .kind = NM_COLUMN_NUMBER},
-    TAKES};
-static const struct nm_column core_columns[] = {
+    {.name = "victim_thread", .title = "takes from", .kind = NM_COLUMN_NUMBER}};
+static const struct nm_column core_keys[] = {
     {.name = "core", .title = "core", .kind = NM_COLUMN_NUMBER},
-    {.name = "victim_core", .title = "takes from", .kind = NM_COLUMN_NUMBER},
-    TAKES};
+    {.name = "victim_core", .title = "takes from", .kind = NM_COLUMN_NUMBER}};
 
-static const struct nm_report tables[] = {
-    [NM_SHARING_BY_LINE] =
-	{.name = "sharing",
-	 .columns = line_columns,
-	 .column_count = NM_COLUMNS_IN(line_columns),
-	 .sort = "false_misses",
-	 .ties = "misses DESC, process, block, offset, bytes, thread, function, file, line, object",
-	 .sql = "SELECT block, offset, bytes, thread, core, function, file, line, object, type, field, "
-		"position, sum(reads) AS reads, sum(writes) AS writes, sum(misses) AS misses, "
-		"sum(false_misses) AS false_misses, sum(invalidations) AS invalidations, process "
-		"FROM sharing " CHOSEN
-		"GROUP BY process, block, offset, bytes, thread, function, file, line, object, field"},
+#define KEYS(list) .keys = list, .key_count = NM_COLUMNS_IN(list)
+#define FIGURES(list) .figures = list, .figure_count = NM_COLUMNS_IN(list)
+
+static const struct nm_figure_table tables[] = {
+    [NM_SHARING_BY_LINE] = {.name = "sharing",
+			    .view = "sharing",
+			    KEYS(line_keys),
+			    FIGURES(touches),
+			    .behind = process_key,
+			    .behind_count = 1,
+			    .sort = "false_misses",
+			    .ties =
+				"misses DESC, process, block, offset, bytes, thread, function, file, line, "
+				"object, field"},
     [NM_SHARING_BY_OBJECT] = {.name = "sharing by object",
-			      .columns = object_columns,
-			      .column_count = NM_COLUMNS_IN(object_columns),
+			      .view = "sharing",
+			      KEYS(object_keys),
+			      FIGURES(misses),
 			      .sort = "false_misses",
-			      .ties = "misses DESC, object",
-			      .sql = "SELECT object, " MISSES_SQL CHOSEN "GROUP BY object"},
+			      .ties = "misses DESC, object"},
     [NM_SHARING_BY_FIELD] = {.name = "sharing by field",
-			     .columns = field_columns,
-			     .column_count = NM_COLUMNS_IN(field_columns),
+			     .view = "sharing",
+			     KEYS(field_keys),
+			     FIGURES(misses),
 			     .sort = "false_misses",
-			     .ties = "misses DESC, object, type, field",
-			     .sql = "SELECT object, type, field, " MISSES_SQL CHOSEN
-				    "GROUP BY object, type, field"},
+			     .ties = "misses DESC, object, type, field"},
     [NM_SHARING_BY_FUNCTION] = {.name = "sharing by function",
-				.columns = function_columns,
-				.column_count = NM_COLUMNS_IN(function_columns),
+				.view = "contenders",
+				KEYS(function_keys),
+				FIGURES(takes),
+				.where = "block IS NOT NULL",
 				.sort = "invalidations",
-				.ties = "interventions DESC, function, victim_function, object, victim",
-				.sql = "SELECT function, victim_function, object, victim, " TAKES_SQL
-				       "AND block IS NOT NULL GROUP BY 1, 2, 3, 4"},
+				.ties = "interventions DESC, function, victim_function, object, victim"},
     [NM_SHARING_BY_THREAD] = {.name = "sharing by thread",
-			      .columns = thread_columns,
-			      .column_count = NM_COLUMNS_IN(thread_columns),
+			      .view = "contenders",
+			      KEYS(thread_keys),
+			      FIGURES(takes),
 			      .sort = "invalidations",
-			      .ties = "interventions DESC, thread, victim_thread",
-			      .sql = "SELECT thread, victim_thread, " TAKES_SQL "GROUP BY 1, 2"},
+			      .ties = "interventions DESC, thread, victim_thread"},
     [NM_SHARING_BY_CORE] = {.name = "sharing by core",
-			    .columns = core_columns,
-			    .column_count = NM_COLUMNS_IN(core_columns),
+			    .view = "contenders",
+			    KEYS(core_keys),
+			    FIGURES(takes),
 			    .sort = "invalidations",
-			    .ties = "interventions DESC, core, victim_core",
-			    .sql = "SELECT core, victim_core, " TAKES_SQL "GROUP BY 1, 2"},
+			    .ties = "interventions DESC, core, victim_core"},
 };
 
 enum { USUAL_LINES = 5, USUAL_ROWS = 20 };
@@ -141,15 +123,14 @@ static int find_block(struct nm_profile *profile, const struct nm_selection *sel
 }
 
 static int show_table(struct nm_profile *profile, const struct nm_selection *selection,
-		      const struct nm_report *report, const struct nm_style *style, FILE *out,
+		      const struct nm_figure_table *table, const struct nm_style *style, FILE *out,
 		      struct nm_error *err)
 {
 	struct nm_report_table filled = {.table = {0}};
-	int status = nm_report_fill(report, profile, selection, &filled, err);
+	int status = nm_figures_fill(table, profile, selection, NULL, &filled, err);
 
 	if (!status)
-		status =
-		    nm_table_show(&filled.table, report->name, selection->request.level, style, out, err);
+		status = nm_table_show(&filled.table, table->name, selection->request.level, style, out, err);
 	nm_report_table_done(&filled);
 	return status;
 }
@@ -178,6 +159,8 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 		status = nm_sharing_lines(profile, &selection, bytes, style, out, err);
 	else if (!status)
 		status = show_table(profile, &selection, &tables[request->by], style, out, err);
+	if (!status && request->by == NM_SHARING_BY_CORE && style->format == NM_FORMAT_TEXT)
+		status = nm_sharing_core_grid(profile, &selection, style, out, err);
 	nm_selection_done(&selection);
 	return status;
 }

@@ -5,6 +5,7 @@
 #ifndef NM_REPORT_SHARING_PRIV_H
 #define NM_REPORT_SHARING_PRIV_H
 
+#include "machine.h"
 #include "report_priv.h"
 #include "sharing.h"
 
@@ -13,5 +14,9 @@
 /* Lines of memory, of so many bytes, as text: the most false sharing first. */
 int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection, int64_t bytes,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);
+
+/* Core pairs as a grid, as text, if it fits into the width. */
+int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *selection,
+			 const struct nm_style *style, FILE *out, struct nm_error *err);
 
 #endif

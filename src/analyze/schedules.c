@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schedules.c - see schedules.h. Each further order is an instance of the cache pass behind a merge of its
+ * own.
+ */
+#include "schedules.h"
+
+#include <stdlib.h>
+
+#include "engine_priv.h"
+#include "interleave.h"
+
+struct schedule {
+	struct nm_engine *engine;
+	struct nm_thread_order order;
+	struct nm_interleave *interleave;
+	void *pass; /* of nm_pass_cache */
+};
+
+struct nm_schedules {
+	unsigned count;
+	struct nm_engine_options options; /* of the passes: single events are of the first order alone */
+	struct schedule at[];
+};
+
+static int simulate(void *arg, const struct nm_merged *merged)
+{
+	struct schedule *s = arg;
+	struct nm_engine *e = s->engine;
+	const struct nm_pass_batch batch = {.refs = merged->refs,
+					    .count = merged->count,
+					    .turns = merged->turns,
+					    .turn_count = merged->turn_count};
+	int status = nm_engine_must_announce(e) ? nm_engine_announce(e) : 0;
+
+	nm_coalesced_raise_limit(e->resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
+	if (!status)
+		status = nm_pass_cache.batch(s->pass, &batch);
+	return status ? status : nm_pass_cache.retired(s->pass, e, 0);
+}
+
+static int start(struct schedule *s, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	const struct nm_interleave_setup merge = {
+	    .machine = &s->engine->machine, .order = s->order, .output = simulate, .arg = s};
+
+	if (nm_interleave_new(&s->interleave, &merge))
+		return nm_fail_memory(err);
+	nm_interleave_set_coalesced(s->interleave, setup->coalesced);
+	return nm_pass_cache.make(&s->pass, setup, err);
+}
+
+int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *e,
+		     const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	const unsigned count =
+	    e->machine.cores > 1 && e->options.schedules > 1 ? e->options.schedules - 1 : 0;
+	struct nm_pass_setup further = *setup;
+	struct nm_schedules *all;
+	int status = 0;
+
+	if (!count)
+		return 0;
+	all = calloc(1, sizeof *all + count * sizeof *all->at);
+	if (!all)
+		return nm_fail_memory(err);
+	all->options = e->options;
+	all->options.event_query = NULL;
+	further.options = &all->options;
+	further.sampler = NULL;
+	for (; all->count < count && !status; all->count++) {
+		struct schedule *s = &all->at[all->count];
+
+		*s = (struct schedule){.engine = e,
+				       .order = nm_thread_order_next(&e->options.order, all->count + 1)};
+		status = start(s, &further, err);
+	}
+	if (status)
+		nm_schedules_free(all);
+	else
+		*ret_schedules = all;
+	return status;
+}
+
+static void end_pass(struct schedule *s)
+{
+	if (s->pass)
+		nm_pass_cache.free(s->pass);
+	s->pass = NULL;
+}
+
+void nm_schedules_free(struct nm_schedules *all)
+{
+	for (unsigned i = 0; all && i < all->count; i++) {
+		nm_interleave_free(all->at[i].interleave);
+		end_pass(&all->at[i]);
+	}
+	free(all);
+}
+
+/* Does it for each order until one fails. */
+#define FOR_ALL(all, call)                                                            \
+	({                                                                            \
+		int status_ = 0;                                                      \
+		for (unsigned i_ = 0; (all) && i_ < (all)->count && !status_; i_++) { \
+			struct schedule *s = &(all)->at[i_];                          \
+			status_ = (call);                                             \
+		}                                                                     \
+		status_;                                                              \
+	})
+
+int nm_schedules_add(struct nm_schedules *all, const struct nm_ref *refs, size_t count,
+		     const struct nm_sync *syncs, size_t sync_count)
+{
+	return FOR_ALL(all, nm_interleave_add(s->interleave, refs, count, NULL, syncs, sync_count));
+}
+
+int nm_schedules_drain(struct nm_schedules *all) { return FOR_ALL(all, nm_interleave_drain(s->interleave)); }
+
+int nm_schedules_memory(struct nm_schedules *all, const struct nm_range *ranges, size_t count)
+{
+	return FOR_ALL(all, nm_pass_cache.memory(s->pass, ranges, count));
+}
+
+int nm_schedules_keys(struct nm_schedules *all, const struct nm_attribution *attributions, size_t count)
+{
+	return FOR_ALL(all, nm_pass_cache.keys(s->pass, attributions, count));
+}
+
+void nm_schedules_released(struct nm_schedules *all, uint64_t address, uint64_t size, uint32_t object)
+{
+	for (unsigned i = 0; all && i < all->count; i++)
+		nm_pass_cache.released(all->at[i].pass, address, size, object);
+}
+
+int nm_schedules_ending(struct nm_schedules *all)
+{
+	return FOR_ALL(all, nm_pass_cache.ending(s->pass, s->engine));
+}
+
+/* Levels and coherence of one order; what else the pass found is that of the first order too. */
+static int finish(struct schedule *s, const struct nm_pass_merge *merge, const struct nm_result *first,
+		  struct nm_result_schedule *to)
+{
+	struct nm_result r = {.machine = first->machine,
+			      .attrs = first->attrs,
+			      .attr_count = first->attr_count,
+			      .context_attr_count = first->context_attr_count};
+	int status = nm_pass_cache.finish(s->pass, merge, &r);
+
+	end_pass(s);
+	to->order = (struct nm_result_order){.quantum = s->order.quantum,
+					     .random = s->order.random,
+					     .seed = s->order.seed,
+					     .stalls = nm_interleave_stalls(s->interleave)};
+	for (unsigned i = 0; i < r.machine.count; i++) {
+		struct nm_result_level *level = &r.levels[i];
+
+		to->totals[i] = level->total;
+		to->extras[i] = level->extras;
+		level->extras = NULL;
+	}
+	to->coherence = r.coherence;
+	to->coherence_count = r.coherence_count;
+	r.coherence = NULL;
+	r.coherence_count = 0;
+	r.attrs = NULL;
+	nm_result_free(&r);
+	return status;
+}
+
+int nm_schedules_finish(struct nm_schedules *all, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	int status = 0;
+
+	if (!all)
+		return 0;
+	result->schedules = calloc(all->count, sizeof *result->schedules);
+	if (!result->schedules)
+		return NM_ENOMEM;
+	for (unsigned i = 0; i < all->count && !status; i++)
+		status = finish(&all->at[i], merge, result, &result->schedules[result->schedule_count++]);
+	return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * schedules.h - further orders in which the threads of a program might have run: the same references, merged
+ * by other seeds and simulated by hierarchies of their own, so that coherence can be told as a range.
+ *
+ * Everything here belongs to the decoding thread: a merged batch is simulated as soon as it is made.
+ */
+#ifndef NM_SCHEDULES_H
+#define NM_SCHEDULES_H
+
+#include "pass.h"
+
+struct nm_schedules;
+
+/* options->schedules - 1 of them. *ret_schedules stays NULL if that is none. */
+int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *engine,
+		     const struct nm_pass_setup *setup, struct nm_error *err);
+void nm_schedules_free(struct nm_schedules *schedules);
+
+/* As those of interleave.h, and those of a pass. NULL takes all and does nothing. */
+int nm_schedules_add(struct nm_schedules *schedules, const struct nm_ref *refs, size_t count,
+		     const struct nm_sync *syncs, size_t sync_count);
+int nm_schedules_drain(struct nm_schedules *schedules);
+int nm_schedules_memory(struct nm_schedules *schedules, const struct nm_range *ranges, size_t count);
+int nm_schedules_keys(struct nm_schedules *schedules, const struct nm_attribution *attributions,
+		      size_t count);
+void nm_schedules_released(struct nm_schedules *schedules, uint64_t address, uint64_t size, uint32_t object);
+int nm_schedules_ending(struct nm_schedules *schedules);
+int nm_schedules_finish(struct nm_schedules *schedules, const struct nm_pass_merge *merge,
+			struct nm_result *result);
+
+#endif

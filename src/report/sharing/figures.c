@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * figures.c - see figures.h.
+ */
+#include "figures.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { COLUMNS = 64 };
+
+static const char *range(struct nm_table *table, size_t row, const char *low, const char *high)
+{
+	const int64_t least = nm_table_named(table, row, low)->integer,
+		      most = nm_table_named(table, row, high)->integer;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	nm_print_grouped(least, out);
+	if (most > least) {
+		fputs("..", out);
+		nm_print_grouped(most, out);
+	}
+	fclose(out);
+	return nm_table_keep(table, text);
+}
+
+/* The table of figures, by name. */
+struct figure {
+	struct nm_column column;
+	const char *sql;               /* an aggregate over the rows of a key */
+	const char *min, *max, *range; /* names of further columns */
+	const char *(*compose_range)(struct nm_table *table, size_t row);
+};
+
+#define RANGE(name)                                                            \
+	static const char *range_of_##name(struct nm_table *table, size_t row) \
+	{                                                                      \
+		return range(table, row, #name "_min", #name "_max");          \
+	}
+RANGE(reads)
+RANGE(writes)
+RANGE(misses)
+RANGE(false_misses)
+RANGE(true_misses)
+RANGE(invalidations)
+RANGE(interventions)
+RANGE(writebacks)
+RANGE(upgrades)
+RANGE(lines)
+RANGE(threads)
+
+#define FIGURE(name_, title_, sql_, ...)                                                            \
+	{                                                                                           \
+		.column = {.name = #name_, .title = title_, .kind = NM_COLUMN_NUMBER, __VA_ARGS__}, \
+		.sql = sql_, .min = #name_ "_min", .max = #name_ "_max", .range = #name_ "_range",  \
+		.compose_range = range_of_##name_                                                   \
+	}
+static const struct figure figures[NM_FIGURES] = {
+    [NM_FIGURE_READS] = FIGURE(reads, "reads", "sum(reads)"),
+    [NM_FIGURE_WRITES] = FIGURE(writes, "writes", "sum(writes)"),
+    [NM_FIGURE_COHERENCE] = FIGURE(misses, "coherence", "sum(misses)"),
+    [NM_FIGURE_MISSES] = FIGURE(misses, "misses", "sum(misses)"),
+    [NM_FIGURE_FALSE] = FIGURE(false_misses, "false", "sum(false_misses)"),
+    [NM_FIGURE_TRUE] = FIGURE(true_misses, "true", "sum(misses - false_misses)"),
+    [NM_FIGURE_TAKES] = FIGURE(invalidations, "takes", "sum(invalidations)"),
+    [NM_FIGURE_TAKEN] = FIGURE(invalidations, "taken", "sum(invalidations)"),
+    [NM_FIGURE_INTERVENTIONS] = FIGURE(interventions, "handed over", "sum(interventions)"),
+    [NM_FIGURE_WRITEBACKS] = FIGURE(writebacks, "written back", "sum(writebacks)"),
+    [NM_FIGURE_UPGRADES] = FIGURE(upgrades, "upgrades", "sum(upgrades)"),
+    [NM_FIGURE_LINES] = FIGURE(lines, "lines", "count(DISTINCT block)", .drop_order = 2),
+    [NM_FIGURE_THREADS] = FIGURE(threads, "threads", "count(DISTINCT thread)"),
+};
+
+/* A report that is being made. */
+struct made {
+	struct nm_column columns[COLUMNS];
+	unsigned count;
+};
+
+static void put(struct made *m, struct nm_column column)
+{
+	assert(m->count < COLUMNS);
+	m->columns[m->count++] = column;
+}
+
+static void put_all(struct made *m, const struct nm_column *columns, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		put(m, columns[i]);
+}
+
+/* Where there are ranges, text shows these in the place of the figures. */
+static void put_figures(struct made *m, const struct nm_figure_table *t, int ranges)
+{
+	for (unsigned i = 0; i < t->figure_count; i++) {
+		const struct figure *f = &figures[t->figures[i]];
+		struct nm_column column = f->column;
+
+		if (ranges) {
+			column.name = f->range;
+			column.kind = NM_COLUMN_RIGHT;
+			column.compose = f->compose_range;
+			put(m, column);
+			column = f->column;
+			column.title = NULL;
+		}
+		put(m, column);
+	}
+}
+
+static void put_columns(struct made *m, const struct nm_figure_table *t, int ranges)
+{
+	put_all(m, t->keys, t->key_count);
+	put_figures(m, t, ranges);
+	put_all(m, t->behind, t->behind_count);
+	put_all(m, t->facts, t->fact_count);
+	for (unsigned i = 0; ranges && i < t->figure_count; i++) {
+		put(m, (struct nm_column){.name = figures[t->figures[i]].min, .kind = NM_COLUMN_NUMBER});
+		put(m, (struct nm_column){.name = figures[t->figures[i]].max, .kind = NM_COLUMN_NUMBER});
+	}
+}
+
+/* The columns that the query gives, each with `end` behind it. */
+static void list(const struct nm_column *columns, unsigned count, const char *end, FILE *sql)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!columns[i].compose)
+			fprintf(sql, "%s%s", columns[i].name, end);
+}
+
+static void list_keys(const struct nm_figure_table *t, FILE *sql)
+{
+	list(t->keys, t->key_count, ", ", sql);
+	list(t->behind, t->behind_count, ", ", sql);
+}
+
+static void list_facts(const struct nm_figure_table *t, FILE *sql)
+{
+	for (unsigned i = 0; i < t->fact_count; i++)
+		fprintf(sql, "max(%s) AS %s, ", t->facts[i].name, t->facts[i].name);
+}
+
+/* Sums by key, and by order of the threads if there are several. */
+static void write_sums(const struct nm_figure_table *t, const char *more, int ranges, FILE *sql)
+{
+	fputs("SELECT ", sql);
+	list_keys(t, sql);
+	for (unsigned i = 0; i < t->figure_count; i++)
+		fprintf(sql, "%s AS %s, ", figures[t->figures[i]].sql, figures[t->figures[i]].column.name);
+	list_facts(t, sql);
+	fprintf(sql, "%s FROM %s%s WHERE level = ?1 AND (?2 IS NULL OR process = ?2)",
+		ranges ? "schedule" : "0", ranges ? "schedule_" : "", t->view);
+	if (t->where)
+		fprintf(sql, " AND %s", t->where);
+	if (more)
+		fprintf(sql, " AND %s", more);
+	fputs(" GROUP BY ", sql);
+	list_keys(t, sql);
+	fputs(ranges ? "schedule" : "NULL", sql);
+}
+
+/* Sums of the first order, and the bounds of all. */
+static void write_ranges(const struct nm_figure_table *t, const char *more, int64_t schedules, FILE *sql)
+{
+	fputs("SELECT ", sql);
+	list_keys(t, sql);
+	for (unsigned i = 0; i < t->figure_count; i++) {
+		const char *name = figures[t->figures[i]].column.name;
+
+		fprintf(sql,
+			"sum((schedule = 0) * %s) AS %s, (count(*) = %" PRId64
+			") * min(%s) AS %s_min, max(%s) AS %s_max, ",
+			name, name, schedules, name, name, name, name);
+	}
+	list_facts(t, sql);
+	fputs("0 FROM (", sql);
+	write_sums(t, more, 1, sql);
+	fputs(") GROUP BY ", sql);
+	list_keys(t, sql);
+	fputs("NULL", sql);
+}
+
+/* Malloc'ed, or NULL. */
+static char *write_query(const struct made *m, const struct nm_figure_table *t, const char *more,
+			 int64_t schedules)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *sql = open_memstream(&text, &size);
+
+	if (!sql)
+		return NULL;
+	fputs("SELECT ", sql);
+	list(m->columns, m->count, ", ", sql);
+	fputs("0 FROM (", sql);
+	if (schedules > 1)
+		write_ranges(t, more, schedules, sql);
+	else
+		write_sums(t, more, 0, sql);
+	fprintf(sql, ")%s%s", t->having ? " WHERE " : "", t->having ? t->having : "");
+	if (fclose(sql)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int64_t nm_figures_schedules(struct nm_profile *profile, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int64_t count = nm_profile_has(profile, "schedules", err);
+
+	if (count <= 0)
+		return count ? count : 1;
+	count = nm_profile_query(profile, "SELECT count(DISTINCT schedule) FROM schedules", &rows, err);
+	if (!count)
+		count = nm_rows_next(rows, err);
+	if (count > 0)
+		count = nm_rows_integer(rows, 0) > 1 ? nm_rows_integer(rows, 0) : 1;
+	nm_rows_free(rows);
+	return count;
+}
+
+int nm_figures_fill(const struct nm_figure_table *t, struct nm_profile *profile,
+		    const struct nm_selection *selection, const char *more, struct nm_report_table *filled,
+		    struct nm_error *err)
+{
+	const int64_t schedules = nm_figures_schedules(profile, err);
+	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
+	struct made m = {.count = 0};
+	char *sql;
+	int status;
+
+	if (schedules < 0)
+		return (int)schedules;
+	put_columns(&m, t, schedules > 1);
+	sql = write_query(&m, t, more, schedules);
+	if (!sql)
+		return nm_fail_memory(err);
+	report.columns = m.columns;
+	report.column_count = m.count;
+	report.sql = sql;
+	status = nm_report_fill(&report, profile, selection, filled, err);
+	free(sql);
+	return status;
+}
