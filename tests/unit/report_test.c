@@ -12,7 +12,9 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "distinct.h"
 #include "evictions.h"
+#include "numbers.h"
 #include "report.h"
 #include "sample.h"
 #include "table.h"
@@ -131,6 +133,44 @@ static void test_shorten_anything(void **state)
 			assert_true(nm_utf8_width(text) <= width);
 			free(text);
 		}
+	}
+}
+
+/* A name as C++ makes them, of a few pieces each, so that many are nearly the same. */
+static void make_name(int place, char *text, size_t room)
+{
+	static const char *const parts[] = {
+	    "std::vector<int>", "::push_back", "heap ",    "node", "<long, map<int> >",
+	    "(double const*)",  " (a.cpp:7)",  "::insert", "grid", " #2"};
+	size_t n =
+	    place ? (size_t)snprintf(text, room, "f%u.cc:%u (", (unsigned)below(2), (unsigned)below(3)) : 0;
+
+	for (unsigned k = 1 + (unsigned)below(6); k--;)
+		n += (size_t)snprintf(text + n, room - n, "%s", parts[below(sizeof parts / sizeof *parts)]);
+	snprintf(text + n, room - n, "%s", place ? ")" : "");
+}
+
+/* Whatever names and width: different ones are shown differently, equal ones the same. */
+static void test_shortened_names_differ(void **state)
+{
+	enum { NAMES = 150, ROOM = 256 };
+	static char name[NAMES][ROOM];
+
+	(void)state;
+	rng_state = 7;
+	for (size_t width = 1; width < 60; width++) {
+		const int place = width % 2;
+		struct nm_distinct distinct = {0};
+		const char *shown[NAMES];
+
+		for (size_t i = 0; i < NAMES; i++) {
+			make_name(place, name[i], ROOM);
+			shown[i] = nm_distinct_name(&distinct, place ? nm_shorten_location : nm_shorten_name,
+						    name[i], width, DOTS);
+			for (size_t k = 0; k < i; k++)
+				assert_int_equal(!strcmp(shown[i], shown[k]), !strcmp(name[i], name[k]));
+		}
+		nm_distinct_done(&distinct);
 	}
 }
 
@@ -503,6 +543,7 @@ int main(void)
 	    cmocka_unit_test(test_shorten_names),
 	    cmocka_unit_test(test_shorten_places),
 	    cmocka_unit_test(test_shorten_anything),
+	    cmocka_unit_test(test_shortened_names_differ),
 	    cmocka_unit_test(test_first_pairs),
 	    cmocka_unit_test(test_text_keeps_its_width),
 	    cmocka_unit_test(test_text_without_limit_shortens_nothing),

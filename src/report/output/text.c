@@ -5,12 +5,13 @@
  * Numbers get what they need. Names and places share what is left: each gets its need or an equal part,
  * whichever is less. When that part would fall below ENOUGH columns, the most drop_order column goes
  * first. If all that may go has gone, names get less, but never less than LEAST: lines are then longer than
- * the width, which is better than figures without their names.
+ * the width, which is better than figures without their names. Names of a column that differ stay different.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "distinct.h"
 #include "table.h"
 
 enum { GAP = 2, ENOUGH = 24, LEAST = 12 };
@@ -221,34 +222,42 @@ static int leave_one_out(struct layout *layout)
 	return worst > 0;
 }
 
+/* Shortens a column's cells to its width. */
+static int shorten_column(struct layout *layout, unsigned column, struct nm_distinct *distinct)
+{
+	nm_shorten_function *shorten =
+	    layout->table->columns[column].kind == NM_COLUMN_LOCATION ? nm_shorten_location : nm_shorten_name;
+	size_t widest = nm_utf8_width(*cell(layout, 0, column));
+
+	for (size_t line = 1; line <= layout->table->row_count; line++) {
+		char **at = cell(layout, line, column);
+		const char *shown =
+		    nm_distinct_name(distinct, shorten, *at, layout->width[column], layout->style->ellipsis);
+		char *text = shown ? strdup(shown) : NULL;
+
+		if (!text)
+			return NM_ENOMEM;
+		free(*at);
+		*at = text;
+		if (nm_utf8_width(text) > widest)
+			widest = nm_utf8_width(text);
+	}
+	layout->width[column] = (unsigned)widest;
+	return 0;
+}
+
 static int shorten(struct layout *layout)
 {
-	size_t line;
-	unsigned i;
+	int status = 0;
 
-	for (i = 0; i < layout->table->column_count; i++) {
-		enum nm_column_kind kind = layout->table->columns[i].kind;
-		size_t widest = 0;
+	for (unsigned i = 0; i < layout->table->column_count && !status; i++) {
+		struct nm_distinct distinct = {0};
 
-		if (!layout->shown[i] || !flexible(&layout->table->columns[i]))
-			continue;
-		for (line = 1; line <= layout->table->row_count; line++) {
-			char **at = cell(layout, line, i);
-			char *text = (kind == NM_COLUMN_LOCATION ? nm_shorten_location : nm_shorten_name)(
-			    *at, layout->width[i], layout->style->ellipsis);
-
-			if (!text)
-				return NM_ENOMEM;
-			free(*at);
-			*at = text;
-			if (nm_utf8_width(text) > widest)
-				widest = nm_utf8_width(text);
-		}
-		if (widest < nm_utf8_width(*cell(layout, 0, i)))
-			widest = nm_utf8_width(*cell(layout, 0, i));
-		layout->width[i] = (unsigned)widest;
+		if (layout->shown[i] && flexible(&layout->table->columns[i]))
+			status = shorten_column(layout, i, &distinct);
+		nm_distinct_done(&distinct);
 	}
-	return 0;
+	return status;
 }
 
 static int fit(struct layout *layout)
