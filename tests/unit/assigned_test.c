@@ -95,6 +95,12 @@ static void test_rust(void **state)
 	expect("self.cells.@push(x);", "alloc::vec::Vec<T,A>::push", 0, "cells");
 	expect("head = Some(Box::@new(Node { next: head }));", "alloc::boxed::Box<T>::new", 0, "head");
 	expect("let h: Vec<u32> = (0..n).map(f).@collect();", "core::iter::Iterator::collect", 0, "h");
+	expect("let h: Vec<P> = (0..n).map(|i| P { x: i, y: 0 }).@collect();",
+	       "core::iter::Iterator::collect", 0, "h");
+	expect("let b: Vec<Box<P>> = ps.iter().map(|p| Box::@new(*p)).collect();",
+	       "alloc::boxed::Box<T>::new", 0, "b[]");
+	expect("list.push_all(ps.iter().map(move |p| Box::@new(*p)));", "alloc::boxed::Box<T>::new", 0,
+	       "list[]");
 }
 
 int main(void)

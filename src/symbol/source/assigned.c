@@ -19,11 +19,11 @@ static size_t back_blanks(const char *text, size_t at)
 	return at;
 }
 
-/* The bracket that opens what text[at - 1] closes, or `at` if there is none. */
+/* The bracket that opens what text[at - 1] closes, or `at` if there is none in the block. */
 static size_t back_group(const char *text, size_t at)
 {
 	const char close = text[at - 1], open = close == ')' ? '(' : close == ']' ? '[' : '<';
-	size_t i = at, depth = 0;
+	size_t i = at, depth = 0, blocks = 0;
 
 	while (i) {
 		char c = text[--i];
@@ -31,8 +31,9 @@ static size_t back_group(const char *text, size_t at)
 		depth += c == close && !(close == '>' && i && text[i - 1] == '-');
 		if (c == open && !--depth)
 			return i;
-		if (c == ';' || c == '{')
+		if (!blocks && (c == ';' || c == '{'))
 			break;
+		blocks += (size_t)(c == '}') - (size_t)(c == '{');
 	}
 	return at;
 }
@@ -240,13 +241,36 @@ static size_t back_enclosing(const char *text, size_t at)
 	return 0;
 }
 
+/* Is what a parenthesis holds a closure, "|x| ..." or "move |x| ..."? */
+static int holds_closure(const char *text, size_t parenthesis)
+{
+	const char *at = text + parenthesis + 1;
+
+	at += strspn(at, " \t\n");
+	at += strncmp(at, "move ", 5) ? 0 : 5;
+	return *at == '|';
+}
+
+static int used_by(const char *text, size_t at, char *name);
+
+/* What a closure yields that is handed to a method of the operand at [from, end): what becomes of the whole holds
+ * it. */
+static int yielded(const char *text, size_t from, size_t end, char *name)
+{
+	if (from == end || !used_by(text, from, name))
+		return 0;
+	if (name[strlen(name) - 1] != ']')
+		strncat(name, "[]", ASSIGNED_ROOM - strlen(name) - 1);
+	return 1;
+}
+
 /* What becomes of the value of an expression that begins at `at`. */
 static int used_by(const char *text, size_t at, char *name)
 {
 	enum { MOST_LEVELS = 8 };
 
 	for (unsigned level = 0; level < MOST_LEVELS; level++) {
-		size_t i = back_casts(text, at), word, receiver;
+		size_t i = back_casts(text, at), word, receiver, enclosing;
 
 		if (is_assignment(text, i))
 			return target(text, i, name);
@@ -263,7 +287,8 @@ static int used_by(const char *text, size_t at, char *name)
 				;
 			return is_assignment(text, at) && target(text, at, name);
 		}
-		i = back_blanks(text, back_enclosing(text, i));
+		enclosing = back_enclosing(text, i);
+		i = back_blanks(text, enclosing);
 		if (i && text[i - 1] == '>') /* static_cast<T>(value) */
 			i = back_group(text, i);
 		word = back_word(text, i);
@@ -274,6 +299,8 @@ static int used_by(const char *text, size_t at, char *name)
 			size_t end = receiver - (text[receiver - 1] == '.' ? 1 : 2),
 			       from = back_operand(text, end);
 
+			if (holds_closure(text, enclosing))
+				return yielded(text, from, end, name);
 			return from < end &&
 			       take(text, from, end, is_token(text, word, i, "reset") ? "" : "[]", name);
 		}
