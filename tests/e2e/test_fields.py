@@ -141,6 +141,16 @@ def check_locals(name):
     assert found == {"bins[].count": 80000, "bins[].sum": 80000}, found
 
 
+def case_local_arrays():
+    """Arrays of plain numbers in the frame of the running function: each is a field of the frame."""
+    record([program("frames")])
+    assert dict(rows("SELECT DISTINCT field, bytes FROM fields WHERE object = 'stack of rank'")) == \
+        {"large": 160000, "small": 4000}
+    near(rows("SELECT sum(reads + writes) FROM field_counts WHERE field = 'small' AND level = 'L1d'")[0][0], 3 * 41000, 6)
+    advice = nearmiss("report", "-i", "p.nmp", "-w", "0").stdout.decode()
+    assert "most accesses are to its local variable large" in advice, advice
+
+
 def case_locals():
     check_locals("locals")
 

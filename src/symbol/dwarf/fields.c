@@ -341,7 +341,8 @@ const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int lan
 	return made;
 }
 
-/* The fields of one local variable, which begins at an offset of the frame's type. */
+/* The fields of one local variable, which begins at an offset of the frame's type; an array of what is no structure
+ * is one field. */
 static void add_local(struct flattener *f, int language, const struct local *local, uint64_t at)
 {
 	Dwarf_Die type = local->type, structure = type;
@@ -351,8 +352,12 @@ static void add_local(struct flattener *f, int language, const struct local *loc
 	if (!type_peel(&type, 0) || !type_peel(&structure, 1))
 		return;
 	snprintf(prefix, sizeof prefix, "%s.", local->name);
-	if (dwarf_tag(&type) != DW_TAG_array_type || !add_elements(f, &type, at, local->name, 0))
+	if (!type_is_structure(&structure)) {
+		structure = type;
+		add_field(f, local->name, at, type_bytes(&type));
+	} else if (dwarf_tag(&type) != DW_TAG_array_type || !add_elements(f, &type, at, local->name, 0)) {
 		add_members(f, &structure, at, prefix, 0);
+	}
 	for (uint32_t i = first; i < f->count; i++) {
 		f->fields[i].type = type_spelled(f->module, &structure, language);
 		f->fields[i].type_bytes = type_bytes(&structure);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * locals.c - the local variables of a function that are structures, or arrays of them: where they lie in its
- * frame.
+ * locals.c - the local variables of a function that are structures or arrays: where they lie in its frame.
  *
  * What counts is the distance from the end of the frame, the CFA of DWARF: the address above the return
  * address, which who follows calls knows. The frame base is the CFA itself or, from compilers of LLVM, %rbp,
@@ -107,7 +106,8 @@ static void add(struct locals *l, Dwarf_Die *die, uint64_t base_below)
 	    !die_reference(die, DW_AT_type, &to->type))
 		return;
 	structure = array = to->type;
-	if (!type_peel(&structure, 1) || !type_is_structure(&structure) || !type_peel(&array, 0))
+	if (!type_peel(&structure, 1) || !type_peel(&array, 0) ||
+	    (!type_is_structure(&structure) && dwarf_tag(&array) != DW_TAG_array_type))
 		return;
 	to->below = base_below - op.number;
 	to->bytes = type_bytes(&array);
