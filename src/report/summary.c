@@ -18,6 +18,7 @@ struct summary {
 	struct nm_report_table levels, pairs;
 	struct nm_verdict verdict;
 	struct nm_notes notes;
+	int has_code; /* instruction fetches were simulated */
 };
 
 static const struct nm_column info_columns[] = {{.name = "key"}, {.name = "value"}};
@@ -41,6 +42,19 @@ static int fill(struct nm_profile *profile, const char *sql, const char *process
 	return status;
 }
 
+static int find_code(struct nm_profile *profile, int *ret_found, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status =
+	    nm_profile_query(profile, "SELECT 1 FROM objects WHERE kind = 'code' LIMIT 1", &rows, err);
+
+	if (!status)
+		status = nm_rows_next(rows, err);
+	*ret_found = status > 0;
+	nm_rows_free(rows);
+	return status > 0 ? 0 : status;
+}
+
 static int gather(struct summary *summary, struct nm_profile *profile, const struct nm_selection *selection,
 		  struct nm_error *err)
 {
@@ -58,6 +72,8 @@ static int gather(struct summary *summary, struct nm_profile *profile, const str
 	if (!status)
 		status =
 		    nm_report_fill(nm_report_named("levels"), profile, &all_levels, &summary->levels, err);
+	if (!status)
+		status = find_code(profile, &summary->has_code, err);
 	if (!status)
 		status = nm_report_fill(nm_report_named("pairs"), profile, selection, &summary->pairs, err);
 	if (!status)
@@ -171,6 +187,18 @@ static void print_threads(const struct summary *summary, unsigned width, FILE *o
 	print_wrapped("threads     ", text, width, out);
 }
 
+/* What the simulation left out that costs time too. */
+static void print_left_out(const struct summary *summary, const char *spec, unsigned width, FILE *out)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "%s%s%sthe kernel, limits of bandwidth",
+		 summary->has_code ? "" : "instruction fetches, ",
+		 spec && strstr(spec, "pages=") ? "" : "TLBs, ",
+		 summary->verdict.foresees || (spec && strstr(spec, "prefetch=")) ? "" : "prefetchers, ");
+	print_wrapped("left out    ", text, width, out);
+}
+
 static int print_head(const struct summary *summary, const struct nm_report_request *request, unsigned width,
 		      FILE *out)
 {
@@ -193,6 +221,7 @@ static int print_head(const struct summary *summary, const struct nm_report_requ
 	fputs(" references\n", out);
 	if (summary->verdict.threads > 1)
 		print_threads(summary, width, out);
+	print_left_out(summary, spec, width, out);
 	if (request->thread)
 		fprintf(out, "thread      %" PRId64 " (MPKI is per instruction of all threads)\n",
 			request->thread);
