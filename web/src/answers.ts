@@ -46,6 +46,7 @@ export interface OverviewAnswer {
 	info: Record<string, string>;
 	verdict: string;
 	not_simulated: string;
+	notes: string[];
 	levels: Level[];
 	pairs: Pair[];
 	advice: Advice[];
@@ -67,4 +68,100 @@ export interface TableAnswer {
 	total_rows: number;
 	sums: Cell[];
 	rest: Cell[];
+}
+
+export interface TreeNode {
+	name: string | null;
+	value: number;
+	/** What was cut, summed: it has no children. */
+	rest?: boolean;
+	children?: TreeNode[];
+}
+
+export interface SourceFile {
+	file: string;
+	misses: number;
+	available: boolean;
+}
+
+export interface SourceAnswer {
+	file: string;
+	level: string;
+	/** Why the text is missing or may not be that which was compiled. */
+	note: string | null;
+	lines: { n: number; text: string | null; figures: Record<string, Cell> | null }[];
+}
+
+export interface LineAnswer {
+	objects: { object: string | null; function: string | null; misses: number; loads: number; reuse: number }[];
+	evictors: { victim: string | null; object: string | null; function: string | null; file: string | null; line: number | null; evictions: number }[];
+	reuses: { previous_file: string | null; previous_line: number | null; previous_object: string | null; count: number }[];
+	classes: Record<string, number>;
+	reuse: { per_load: number | null; waste: number | null };
+}
+
+export interface EvictionsAnswer {
+	level: string;
+	objects: string[];
+	/** matrix[evictor][victim] */
+	matrix: number[][];
+	total: number;
+	rest: number;
+}
+
+export interface EvictionLine {
+	evictor: string | null;
+	file: string | null;
+	line: number | null;
+	function: string | null;
+	victim: string | null;
+	victim_file: string | null;
+	victim_line: number | null;
+	victim_function: string | null;
+	count: number;
+	share: number;
+}
+
+export interface Curve {
+	name: string | null;
+	points: { size: number; ratio: number; low?: number | null; high?: number | null }[];
+}
+
+export interface CurvesAnswer {
+	by: string;
+	series: Curve[];
+	machine_sizes: { level: string; size: number }[];
+}
+
+export interface HistogramAnswer {
+	of: string;
+	level: string;
+	unit: string;
+	/** `to` is null: without end; `from` is null: what has no distance, as first uses. */
+	bins: { from: number | null; to: number | null; values: Record<string, number> }[];
+}
+
+export interface SharingAnswer {
+	rows: Record<string, Cell>[];
+	/** Why there are no rows. */
+	note: string | null;
+}
+
+export interface Field {
+	name: string;
+	offset: number;
+	size: number;
+	reads: number;
+	writes: number;
+	misses: number;
+}
+
+export interface Structure {
+	type: string;
+	size: number;
+	objects: string[];
+	misses: number;
+	fields: Field[];
+	/** affinity[i][j]: the share of visits to either field that used both; null: not known */
+	affinity: (number | null)[][];
 }

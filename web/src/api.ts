@@ -37,6 +37,8 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 		if (answer === undefined) {
 			throw new Missing("This is not in this file. Run `nearmiss view` on the profile to see it.");
 		}
+		const error = errorIn(answer);
+		if (error !== null) throw new Error(error);
 		return answer as T;
 	}
 	const response = await fetch(path, {
@@ -48,16 +50,20 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 	});
 	const text = await response.text();
 	if (!response.ok) {
-		throw new Error(message(text) ?? `The server answers ${response.status} ${response.statusText}.`);
+		throw new Error(errorIn(parsed(text)) ?? `The server answers ${response.status} ${response.statusText}.`);
 	}
 	return JSON.parse(text) as T;
 }
 
-/** What the server says was wrong: {"error": TEXT}. */
-function message(text: string): string | null {
+/** What an answer says was wrong: {"error": TEXT}. */
+function errorIn(answer: unknown): string | null {
+	const error = answer && typeof answer === "object" ? (answer as { error?: unknown }).error : null;
+	return typeof error === "string" ? error : null;
+}
+
+function parsed(text: string): unknown {
 	try {
-		const { error } = JSON.parse(text) as { error?: unknown };
-		return typeof error === "string" ? error : null;
+		return JSON.parse(text);
 	} catch {
 		return null;
 	}

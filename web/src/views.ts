@@ -5,7 +5,16 @@ import type { Session } from "./answers";
 import type { Params } from "./router";
 import { DebuggerPage } from "./debugger/page";
 import { keys as debuggerKeys } from "./debugger/panels/controls";
+import { Compare } from "./profile/compare";
+import { Curves } from "./profile/curves";
+import { Evictions } from "./profile/evictions";
+import { Histograms } from "./profile/histograms";
 import { Overview } from "./profile/overview";
+import { Sharing } from "./profile/sharing";
+import { Source } from "./profile/source";
+import { Structures } from "./profile/structures";
+import { Tables } from "./profile/tables";
+import { TreeMap } from "./profile/treemap";
 
 export interface PageProps {
 	session: Session;
@@ -37,6 +46,69 @@ export const views: View[] = [
 		question: "Which data misses the cache, why, and what should be changed?",
 		shown: withProfile,
 		Page: Overview,
+	},
+	{
+		name: "treemap",
+		title: "Tree map",
+		question: "Which objects take most of the misses, and which functions within them?",
+		shown: withProfile,
+		Page: TreeMap,
+	},
+	{
+		name: "tables",
+		title: "Tables",
+		question: "What are the counts of any object, function, line or thread?",
+		shown: withProfile,
+		Page: Tables,
+	},
+	{
+		name: "source",
+		title: "Source",
+		question: "Which lines of code miss, on what data, and who evicts it?",
+		shown: withProfile,
+		Page: Source,
+	},
+	{
+		name: "evictions",
+		title: "Evictions",
+		question: "Which data drives which out of the cache?",
+		shown: withProfile,
+		Page: Evictions,
+	},
+	{
+		name: "curves",
+		title: "Curves",
+		question: "How would a larger or smaller cache do?",
+		shown: withProfile,
+		Page: Curves,
+	},
+	{
+		name: "histograms",
+		title: "Histograms",
+		question: "Are misses spread evenly over sets and memory, and how far apart are uses?",
+		shown: withProfile,
+		Page: Histograms,
+	},
+	{
+		name: "sharing",
+		title: "Sharing",
+		question: "Which lines do cores take from each other?",
+		shown: withProfile,
+		Page: Sharing,
+	},
+	{
+		name: "structures",
+		title: "Structures",
+		question: "Which fields are hot, and which are used together?",
+		shown: withProfile,
+		Page: Structures,
+	},
+	{
+		name: "compare",
+		title: "Compare",
+		question: "What did a change bring?",
+		shown: (session) => session.profiles.length > 1,
+		Page: Compare,
 	},
 	{
 		name: "debugger",

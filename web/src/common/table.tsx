@@ -2,7 +2,7 @@
 // table.tsx - the one table of all pages: sortable headings, numbers with bars of their share, rows that lead on.
 import type { ComponentChildren } from "preact";
 import type { Cell, Column } from "../answers";
-import { full, percent, short } from "./format";
+import { bytes, full, percent, short } from "./format";
 
 export interface Sorting {
 	key: string;
@@ -16,6 +16,8 @@ export interface TableProps {
 	sums?: Cell[];
 	rest?: Cell[];
 	restTitle?: string;
+	/** Rows that are drawn at most; a line says how many more there are. */
+	most?: number;
 	sorting?: Sorting;
 	onSort?: (sorting: Sorting) => void;
 	/** The address that a row leads to, from its first cell. */
@@ -24,11 +26,16 @@ export interface TableProps {
 	cell?: (row: Cell[], column: Column) => ComponentChildren | undefined;
 }
 
+/** Whether a number measures something; that of a line or a thread is its name, and has no unit. */
+const isMeasured = ({ unit }: Column) => unit !== null;
+
 /** A cell as text, by the unit of its column. */
 export function cellText(value: Cell, column: Column): string {
 	if (value === null) return "–";
 	if (typeof value === "string") return value;
-	if (column.unit === "ratio") return percent(value);
+	if (!isMeasured(column)) return String(value);
+	if (column.unit === "percent") return percent(value / 100);
+	if (column.unit === "bytes") return bytes(value);
 	return Number.isInteger(value) && Math.abs(value) < 100000 ? full(value) : short(value);
 }
 
@@ -51,9 +58,10 @@ function Heading({ column, sorting, onSort }: { column: Column } & Pick<TablePro
 }
 
 export function Table(props: TableProps) {
-	const { columns, rows, sums, rest, rowHref } = props;
+	const { columns, sums, rest, rowHref } = props;
+	const rows = props.rows.slice(0, props.most);
 	const most = columns.map((column, n) =>
-		column.kind === "number" ? Math.max(0, ...rows.map((row) => Math.abs(Number(row[n] ?? 0)))) : 0,
+		column.kind === "number" && isMeasured(column) ? Math.max(0, ...rows.map((row) => Math.abs(Number(row[n] ?? 0)))) : 0,
 	);
 	const draw = (row: Cell[], n: number, at = 0): ComponentChildren => {
 		const column = columns[n] as Column;
@@ -67,7 +75,7 @@ export function Table(props: TableProps) {
 		const share = most[n] ? Math.abs(Number(row[n] ?? 0)) / (most[n] as number) : 0;
 		return (
 			<td class="number" key={n} title={typeof row[n] === "number" ? full(row[n] as number) : undefined}>
-				<span class="bar" style={{ width: `${share * 100}%` }} />
+				<span class="bar" style={{ width: `calc(${share} * (100% - 8px))` }} />
 				<span class="value">{draw(row, n, at)}</span>
 			</td>
 		);
@@ -95,6 +103,7 @@ export function Table(props: TableProps) {
 					</tfoot>
 				)}
 			</table>
+			{rows.length < props.rows.length && <p class="fine">{`${full(props.rows.length - rows.length)} more rows: save them as CSV.`}</p>}
 		</div>
 	);
 }

@@ -17,7 +17,7 @@ const levelColumns: Column[] = [
 	{ key: "references", heading: "References", kind: "number", help: "Reads and writes that reached this level" },
 	{ key: "misses", heading: "Misses", kind: "number", help: "References that did not find their line" },
 	{ key: "mpki", heading: "MPKI", kind: "number", help: "Misses for each 1000 instructions" },
-	{ key: "bytes", heading: "Bytes loaded", kind: "number", help: "Traffic from the level below" },
+	{ key: "bytes", heading: "Loaded", unit: "bytes", kind: "number", help: "Traffic from the level below" },
 	{ key: "cycles", heading: "Cycles", kind: "number", help: "Estimated cycles that its misses cost" },
 ];
 
@@ -30,7 +30,7 @@ const pairColumns: Column[] = [
 	{ key: "place", heading: "Line", kind: "text" },
 	{ key: "function", heading: "Function", kind: "text" },
 	{ key: "misses", heading: "Misses", kind: "number" },
-	{ key: "share", heading: "Share", unit: "ratio", kind: "number" },
+	{ key: "share", heading: "Share", unit: "percent", kind: "number" },
 	{ key: "cause", heading: "Cause", kind: "text" },
 ];
 
@@ -76,8 +76,8 @@ function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
 			<h3>{advice.title}</h3>
 			<p>{advice.text}</p>
 			<p class="fine">
-				{advice.object && <a href={href("tables", { p: profile, by: "object,line", filter: advice.object })}>{advice.object}</a>}
-				{advice.saving_misses ? ` saves up to ${short(advice.saving_misses)} misses` : ""}
+				{advice.object && <a href={href("tables", { p: profile, by: "object,file,line", filter: advice.object })}>{advice.object}</a>}
+				{advice.saving_misses ? `: saves up to ${short(advice.saving_misses)} misses` : ""}
 				{advice.saving_cycles ? `, ${short(advice.saving_cycles)} cycles` : ""}
 			</p>
 		</article>
@@ -85,6 +85,8 @@ function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
 }
 
 function Content({ overview, profile }: { overview: OverviewAnswer; profile: string }) {
+	const worth = overview.advice.filter((advice) => advice.saving_misses || advice.saving_cycles);
+	const others = overview.advice.filter((advice) => !worth.includes(advice));
 	const pairAddress = (_: Cell[], at: number) => {
 		const pair = overview.pairs[at];
 		return pair?.file ? href("source", { p: profile, file: pair.file, line: pair.line }) : null;
@@ -98,11 +100,17 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 			<h2>Who misses, where and why</h2>
 			<Table caption="Objects and lines with the most misses" columns={pairColumns}
 				rows={overview.pairs.map(pairRow)} rowHref={pairAddress} />
-			{overview.advice.length > 0 && <h2>What to change</h2>}
-			<div class="cards">
-				{overview.advice.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}
-			</div>
-			<p class="fine">{overview.not_simulated}</p>
+			{worth.length > 0 && <h2>What to change</h2>}
+			<div class="cards">{worth.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}</div>
+			{others.length > 0 && (
+				<details>
+					<summary>{`Advice without a known saving (${others.length})`}</summary>
+					<div class="cards">{others.map((advice, n) => <AdviceCard key={n} advice={advice} profile={profile} />)}</div>
+				</details>
+			)}
+			<ul class="fine">
+				{[...overview.notes, overview.not_simulated].filter(Boolean).map((note) => <li key={note}>{note}</li>)}
+			</ul>
 			<details>
 				<summary>About the recording</summary>
 				<dl class="facts">

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// choice.tsx - labelled lists to choose from, and the choice of a level that most pages have.
+import type { OverviewAnswer } from "../answers";
+import type { PageProps } from "../views";
+import { useAnswer } from "./answer";
+
+export interface ChoiceProps {
+	label: string;
+	value: string;
+	options: { value: string; title: string }[];
+	onChange: (value: string) => void;
+}
+
+export function Choice({ label, value, options, onChange }: ChoiceProps) {
+	return (
+		<label>
+			{label}
+			<select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+				{options.map((option) => <option key={option.value} value={option.value}>{option.title}</option>)}
+			</select>
+		</label>
+	);
+}
+
+/** Options that are shown as they are named. */
+export const plain = (names: readonly string[]) => names.map((name) => ({ value: name, title: name.replaceAll("_", " ") }));
+
+/** The level of the address, else the first level of data that misses; null until the levels are known. */
+export function useLevel({ profile, params }: PageProps): { level: string | null; levels: string[] } {
+	const { answer } = useAnswer<OverviewAnswer>(`/api/p/${profile}/overview`);
+	const levels = answer?.levels ?? [];
+	const first = levels.find(({ level, misses }) => misses > 0 && !level.endsWith("L1i")) ?? levels[0];
+	return { level: params["level"] ?? first?.level ?? null, levels: levels.map(({ level }) => level) };
+}
+
+export function LevelChoice({ level, levels, set }: { level: string | null; levels: string[]; set: PageProps["set"] }) {
+	return (
+		<Choice label="Level" value={level ?? ""} options={plain(levels)} onChange={(value) => set({ level: value, offset: null })} />
+	);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// evictions.tsx - which object evicts which, as a heat map; a square opens the lines of code of its pair.
+import type { Cell, Column, EvictionLine, EvictionsAnswer } from "../answers";
+import { Answer, useAnswer } from "../common/answer";
+import { LevelChoice, useLevel } from "../common/choice";
+import { useSheet } from "../common/csv";
+import { full, place, short } from "../common/format";
+import { HeatMap } from "../common/heatmap";
+import { Table } from "../common/table";
+import { href } from "../router";
+import type { PageProps } from "../views";
+
+const columns: Column[] = [
+	{ key: "evictor", heading: "Evicted by", kind: "text" },
+	{ key: "by", heading: "at line", kind: "text" },
+	{ key: "victim", heading: "Object that lost its line", kind: "text" },
+	{ key: "of", heading: "loaded at", kind: "text" },
+	{ key: "count", heading: "Evictions", unit: "count", kind: "number" },
+	{ key: "share", heading: "Share", unit: "percent", kind: "number" },
+];
+
+const name = (object: string | null) => object ?? "unknown";
+
+function rowOf(line: EvictionLine): Cell[] {
+	return [name(line.evictor), place(line.file, line.line), name(line.victim), place(line.victim_file, line.victim_line), line.count, line.share];
+}
+
+function Lines({ asked, profile }: { asked: EvictionLine[]; profile: string }) {
+	const address = (file: string | null, line: number | null) => (file ? href("source", { p: profile, file, line }) : null);
+	const link = (text: Cell, to: string | null) => (to ? <a href={to}>{String(text)}</a> : String(text));
+	const rows = asked.map(rowOf);
+	return (
+		<Table caption="Lines of code" columns={columns} rows={rows} most={30}
+			cell={(row, column) => {
+				const line = asked[rows.indexOf(row)];
+				if (!line) return undefined;
+				if (column.key === "by") return link(row[1] ?? null, address(line.file, line.line));
+				if (column.key === "of") return link(row[3] ?? null, address(line.victim_file, line.victim_line));
+				return undefined;
+			}} />
+	);
+}
+
+function Matrix({ answer, props }: { answer: EvictionsAnswer; props: PageProps }) {
+	const { params, set } = props;
+	if (answer.objects.length === 0) return <p>No line was evicted.</p>;
+	const at = (object: string | undefined) => answer.objects.indexOf(object ?? "");
+	const selected = { row: at(params["evictor"]), column: at(params["victim"]) };
+	return (
+		<>
+			<HeatMap title="Evictions" rows={answer.objects} columns={answer.objects} values={answer.matrix}
+				rowTitle="by" columnTitle="of" format={short}
+				selected={selected.row >= 0 && selected.column >= 0 ? selected : null}
+				onOpen={(row, column) => set({ evictor: answer.objects[row] ?? null, victim: answer.objects[column] ?? null })} />
+			<p class="fine">
+				{`${full(answer.total)} evictions`}{answer.rest > 0 ? `; ${full(answer.rest)} of other objects are not drawn.` : "."}
+			</p>
+		</>
+	);
+}
+
+export function Evictions(props: PageProps) {
+	const { profile, params, set } = props;
+	const { level, levels } = useLevel(props);
+	const { evictor, victim } = params;
+	const matrix = useAnswer<EvictionsAnswer>(level && `/api/p/${profile}/evictions`, { level, top: 40 });
+	const lines = useAnswer<{ rows: EvictionLine[] }>(level && `/api/p/${profile}/evictions/lines`, { level, evictor, victim });
+	useSheet(lines.answer && {
+		headings: ["evictor", "file", "line", "victim", "victim_file", "victim_line", "count"],
+		rows: lines.answer.rows.map((row) => [row.evictor, row.file, row.line, row.victim, row.victim_file, row.victim_line, row.count]),
+	});
+	return (
+		<>
+			<div class="controls"><LevelChoice level={level} levels={levels} set={set} /></div>
+			<Answer of={matrix}>{(answer) => <Matrix answer={answer} props={props} />}</Answer>
+			<h2>{evictor && victim ? `${evictor} evicts ${victim}` : "Lines that evict most"}</h2>
+			{evictor && <button type="button" onClick={() => set({ evictor: null, victim: null })}>All pairs</button>}
+			<Answer of={lines}>{({ rows }) => <Lines asked={rows} profile={profile} />}</Answer>
+		</>
+	);
+}
