@@ -287,7 +287,7 @@ int nm_hierarchy_run_turns(struct nm_hierarchy *h, const struct nm_ref *refs, co
 	if (h->sampler)
 		nm_sampler_next(h->sampler);
 	for (unsigned i = 0; i < h->coherent_count; i++)
-		nm_contention_next(h->coherent[i].coherence->contention);
+		nm_coherence_next_batch(h->coherent[i].coherence);
 	for (size_t i = 0, from = 0; i < turn_count; from = turns[i++].end) {
 		nm_hierarchy_set_core(h, turns[i].core);
 		if (turns[i].synchronised)

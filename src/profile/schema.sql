@@ -126,6 +126,13 @@ CREATE TABLE contender(
 	level INTEGER, block INTEGER, thread INTEGER, place INTEGER, victim_thread INTEGER, victim INTEGER,
 	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER, schedule INTEGER,
 	offset INTEGER, type INTEGER, field INTEGER);
+-- False sharing that would be, in lines of line_size bytes, if data lay so many bytes earlier: a touch and that which would
+-- take its line.
+CREATE TABLE latent_pair(
+	level INTEGER, line_size INTEGER, earlier INTEGER, misses INTEGER,
+	address INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER, field INTEGER,
+	other_address INTEGER, other_bytes INTEGER, other_thread INTEGER, other INTEGER, other_type INTEGER,
+	other_field INTEGER);
 -- What other orders of the threads gave (touch and contender above too): schedule 0 is that of the rest of the profile.
 CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEGER,
 	PRIMARY KEY(process, schedule)) WITHOUT ROWID;
@@ -678,6 +685,33 @@ CREATE VIEW contenders AS
 		victim_function, victim_file, victim_line, victim, invalidations, interventions, writebacks, upgrades,
 		offset, type, field
 	FROM schedule_contenders WHERE schedule = 0;
+
+CREATE VIEW latent AS
+	SELECT p.name AS process, l.name AS level, t.line_size AS line_size, t.earlier AS earlier,
+		t.address AS address, t.bytes AS bytes, t.thread AS thread, h.core AS core, fn.text AS function,
+		fi.text AS file, s.line AS line, n.text AS object, y.text AS type, f.text AS field,
+		t.other_address AS other_address, t.other_bytes AS other_bytes, t.other_thread AS other_thread,
+		oh.core AS other_core, ofn.text AS other_function, ofi.text AS other_file, os.line AS other_line,
+		o.text AS other_object, oy.text AS other_type, of.text AS other_field, t.misses AS misses
+	FROM level l
+	CROSS JOIN process p ON p.id = l.process
+	CROSS JOIN latent_pair t ON t.level = l.id
+	LEFT JOIN thread h ON h.process = l.process AND h.thread = t.thread
+	LEFT JOIN thread oh ON oh.process = l.process AND oh.thread = t.other_thread
+	LEFT JOIN text y ON y.id = t.type
+	LEFT JOIN text f ON f.id = t.field
+	LEFT JOIN text oy ON oy.id = t.other_type
+	LEFT JOIN text of ON of.id = t.other_field
+	LEFT JOIN place x ON x.id = t.place
+	LEFT JOIN site s ON s.id = x.site
+	LEFT JOIN text fn ON fn.id = s.function
+	LEFT JOIN text fi ON fi.id = s.file
+	LEFT JOIN text n ON n.id = x.object
+	LEFT JOIN place ox ON ox.id = t.other
+	LEFT JOIN site os ON os.id = ox.site
+	LEFT JOIN text ofn ON ofn.id = os.function
+	LEFT JOIN text ofi ON ofi.id = os.file
+	LEFT JOIN text o ON o.id = ox.object;
 
 CREATE VIEW schedules AS
 	SELECT p.name AS process, s.schedule AS schedule, s.rule AS rule, s.stalls AS stalls

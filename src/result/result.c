@@ -51,6 +51,8 @@ static void free_coherence(struct nm_result_coherence *machines, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		free(machines[i].touches);
 		free(machines[i].pairs);
+		free(machines[i].latent_touches);
+		free(machines[i].latent);
 	}
 	free(machines);
 }

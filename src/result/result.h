@@ -15,6 +15,7 @@
 #include "contention.h"
 #include "event_query.h"
 #include "hierarchy.h"
+#include "latent.h"
 #include "machine.h"
 #include "object_kind.h"
 #include "traffic.h"
@@ -187,7 +188,11 @@ struct nm_result_coherence {
 	size_t touch_count;
 	struct nm_contention_pair *pairs; /* by, of: indices of attributions; some more than once */
 	size_t pair_count;
-	uint64_t left_out; /* touches that were not kept: there were too many */
+	uint64_t left_out;                      /* touches that were not kept: there were too many */
+	struct nm_result_touch *latent_touches; /* without counts */
+	size_t latent_touch_count;
+	struct nm_latent_pair *latent; /* of these touches; some more than once */
+	size_t latent_count;
 };
 
 /* What depends on the order of threads, in another order than the result's own. */

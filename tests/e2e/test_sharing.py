@@ -112,5 +112,33 @@ def case_nodes():
     assert done.returncode and b"nodes=" in done.stderr, done
 
 
+def case_latent():
+    """Structures that fill a line each share none, but would share lines of 128 bytes: said so, and counted as no miss. In lines of
+    128 bytes those misses are real."""
+    record_cores("sharing-padded")
+    text = nearmiss("sharing", "-i", "p.nmp", "--width", "0").stdout.decode()
+    assert "Latent false sharing: none of it is counted above." in text, text
+    assert rows("SELECT sum(false_misses) FROM sharing WHERE object = 'parts'") == [(0,)]
+    latent = rows("SELECT sum(misses), max(earlier) FROM latent WHERE line_size = 128 AND object = 'parts' "
+                  "AND other_object = 'parts'")[0]
+    assert latent[0] > 10_000 and latent[1] == 0, latent
+    record([program("sharing-padded")], "-q", "--cores", "4", "--cache", "L1d=32K,8,128:L2=1M,16,128", profile="r.nmp")
+    real = rows("SELECT sum(false_misses) FROM sharing WHERE object = 'parts'", profile="r.nmp")[0][0]
+    assert abs(latent[0] - real) <= 0.02 * real, (latent, real)
+    found = list(csv.DictReader(nearmiss("sharing", "-i", "p.nmp", "--by", "latent", "--limit", "0", "--format",
+                                         "csv").stdout.decode().splitlines()))
+    assert sum(int(r["misses"]) for r in found) == rows("SELECT sum(misses) FROM latent")[0][0]
+
+
+def case_handover():
+    """One thread writes a line and another reads it, 200 times in turn, by whatever keeps them in turn: the reader finds it new
+    each time, and its first load is cold. Its 199 coherence misses are true sharing."""
+    for how in ("c11", "futex", "openmp", "cpp"):
+        record([program(f"handover-{how}")], "-q", "--cores", "2", "--cache", MACHINE % "")
+        assert rows("SELECT thread, sum(true_sharing), sum(false_sharing) FROM coherence WHERE object = 'data' "
+                    "AND level = 'L1d' GROUP BY 1") == [(2, 199, 0)], how
+        assert not rows("SELECT value FROM info WHERE key = 'stalls'"), how
+
+
 if __name__ == "__main__":
     main(globals())

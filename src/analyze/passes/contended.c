@@ -20,12 +20,18 @@ struct place {
 	int64_t position; /* in the variable or block; -1: not known */
 };
 
+/* Touches, and what they are of. */
+struct touches {
+	const struct nm_contention *contention;
+	uint64_t read;                      /* batches whose touches were looked at */
+	struct nm_vec(struct place) places; /* by touch */
+};
+
 /* One machine's. */
 struct machine {
 	const struct nm_coherence *coherence;
-	unsigned level;                     /* the first */
-	uint64_t read;                      /* batches whose touches were looked at */
-	struct nm_vec(struct place) places; /* by touch */
+	unsigned level; /* the first */
+	struct touches real, latent;
 };
 
 struct nm_contended {
@@ -46,7 +52,10 @@ int nm_contended_new(struct nm_contended **ret_contended, const struct nm_hierar
 			continue;
 		if (!c && !(c = calloc(1, sizeof *c)))
 			return NM_ENOMEM;
-		c->machines[c->count++] = (struct machine){.coherence = coherence, .level = i};
+		c->machines[c->count++] = (struct machine){.coherence = coherence,
+							   .level = i,
+							   .real.contention = coherence->contention,
+							   .latent.contention = coherence->latent->touches};
 	}
 	*ret_contended = c;
 	return 0;
@@ -54,8 +63,10 @@ int nm_contended_new(struct nm_contended **ret_contended, const struct nm_hierar
 
 void nm_contended_free(struct nm_contended *c)
 {
-	for (unsigned i = 0; c && i < c->count; i++)
-		nm_vec_free(&c->machines[i].places);
+	for (unsigned i = 0; c && i < c->count; i++) {
+		nm_vec_free(&c->machines[i].real.places);
+		nm_vec_free(&c->machines[i].latent.places);
+	}
 	if (c)
 		nm_elements_done(&c->elements);
 	free(c);
@@ -81,7 +92,7 @@ static int64_t position_of(struct nm_elements *e, uint32_t object, uint64_t addr
 	return -1;
 }
 
-static int look_at(struct nm_contended *c, struct machine *m, const struct nm_touch_place *touch)
+static int look_at(struct nm_contended *c, struct touches *t, const struct nm_touch_place *touch)
 {
 	uint32_t attr = nm_program_attr_of_key(c->elements.program, touch->attr);
 	uint32_t object = nm_program_attribution(c->elements.program, attr)->object;
@@ -97,21 +108,29 @@ static int look_at(struct nm_contended *c, struct machine *m, const struct nm_to
 	} else {
 		place.position = position_of(&c->elements, object, touch->address);
 	}
-	if (nm_vec_reach(&m->places, (size_t)touch->touch + 1))
+	if (nm_vec_reach(&t->places, (size_t)touch->touch + 1))
 		return NM_ENOMEM;
-	m->places.at[touch->touch] = place;
+	t->places.at[touch->touch] = place;
 	return 0;
 }
 
 /* The touches that came with the next batch, which was run. */
-static int look_at_batch(struct nm_contended *c, struct machine *m)
+static int look_at_batch(struct nm_contended *c, struct touches *t)
 {
-	const struct nm_contention *contention = m->coherence->contention;
-	const size_t list = ++m->read % NM_TOUCH_LISTS;
+	const size_t list = ++t->read % NM_TOUCH_LISTS;
 	int status = 0;
 
-	for (size_t i = 0; i < contention->fresh[list].count && !status; i++)
-		status = look_at(c, m, &contention->fresh[list].at[i]);
+	for (size_t i = 0; i < t->contention->fresh[list].count && !status; i++)
+		status = look_at(c, t, &t->contention->fresh[list].at[i]);
+	return status;
+}
+
+static int look_at_rest(struct nm_contended *c, struct touches *t)
+{
+	int status = 0;
+
+	while (t->read < t->contention->batches && !status)
+		status = look_at_batch(c, t);
 	return status;
 }
 
@@ -122,8 +141,11 @@ int nm_contended_retired(struct nm_contended *c, struct nm_engine *program)
 	if (!c)
 		return 0;
 	c->elements.program = program;
-	for (unsigned i = 0; i < c->count && !status; i++)
-		status = look_at_batch(c, &c->machines[i]);
+	for (unsigned i = 0; i < c->count && !status; i++) {
+		status = look_at_batch(c, &c->machines[i].real);
+		if (!status)
+			status = look_at_batch(c, &c->machines[i].latent);
+	}
 	return status;
 }
 
@@ -134,9 +156,11 @@ int nm_contended_ending(struct nm_contended *c, struct nm_engine *program)
 	if (!c)
 		return 0;
 	c->elements.program = program;
-	for (unsigned i = 0; i < c->count && !status; i++)
-		while (c->machines[i].read < c->machines[i].coherence->contention->batches && !status)
-			status = look_at_batch(c, &c->machines[i]);
+	for (unsigned i = 0; i < c->count && !status; i++) {
+		status = look_at_rest(c, &c->machines[i].real);
+		if (!status)
+			status = look_at_rest(c, &c->machines[i].latent);
+	}
 	return status;
 }
 
@@ -151,30 +175,29 @@ static unsigned first_data_level(const struct nm_machine *machine, unsigned firs
 	return nm_machine_same(machine->levels[i].name, machine->levels[first].name) ? i : first;
 }
 
-static int take_touches(const struct machine *m, struct nm_result_coherence *to)
+static int take_touches(const struct touches *from, struct nm_result_touch **ret_list, size_t *ret_count)
 {
-	const struct nm_contention *from = m->coherence->contention;
+	const size_t count = from->contention->touches.count;
+	struct nm_result_touch *list = calloc(count + 1, sizeof *list);
 
-	to->touches = calloc(from->touches.count + 1, sizeof *to->touches);
-	if (!to->touches)
+	if (!list)
 		return NM_ENOMEM;
-	to->touch_count = from->touches.count;
-	for (size_t i = 0; i < to->touch_count; i++) {
-		const struct place *place =
-		    i < m->places.count && m->places.at[i].type ? &m->places.at[i] : NULL;
-		struct nm_result_touch *t = &to->touches[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct place *place = i < from->places.count ? &from->places.at[i] : NULL;
 
-		t->touch = from->touches.at[i];
-		t->position = i < m->places.count ? m->places.at[i].position : -1;
-		if (!place)
+		list[i].touch = from->contention->touches.at[i];
+		list[i].position = place ? place->position : -1;
+		if (!place || !place->type)
 			continue;
-		t->type = place->type->name;
-		t->structure = place->type->bytes;
+		list[i].type = place->type->name;
+		list[i].structure = place->type->bytes;
 		if (place->field != NM_NO_FIELD) {
-			t->field = place->type->fields[place->field].name;
-			t->field_offset = place->type->fields[place->field].offset;
+			list[i].field = place->type->fields[place->field].name;
+			list[i].field_offset = place->type->fields[place->field].offset;
 		}
 	}
+	*ret_list = list;
+	*ret_count = count;
 	return 0;
 }
 
@@ -188,6 +211,17 @@ static int take_pairs(const struct machine *m, struct nm_result_coherence *to)
 	to->pair_count = from->pairs.count;
 	for (size_t i = 0; i < to->pair_count; i++)
 		to->pairs[i] = from->pairs.at[i];
+	return 0;
+}
+
+static int take_latent(const struct nm_latent *from, struct nm_result_coherence *to)
+{
+	to->latent = calloc(from->pairs.count + 1, sizeof *to->latent);
+	if (!to->latent)
+		return NM_ENOMEM;
+	to->latent_count = from->pairs.count;
+	for (size_t i = 0; i < to->latent_count; i++)
+		to->latent[i] = from->pairs.at[i];
 	return 0;
 }
 
@@ -208,9 +242,14 @@ int nm_contended_take(const struct nm_contended *c, struct nm_result *result)
 		to->block = x->traffic.block;
 		to->traffic = x->traffic;
 		to->left_out = x->contention->left_out;
-		status = take_touches(&c->machines[i], to);
+		status = take_touches(&c->machines[i].real, &to->touches, &to->touch_count);
 		if (!status)
 			status = take_pairs(&c->machines[i], to);
+		if (!status)
+			status = take_touches(&c->machines[i].latent, &to->latent_touches,
+					      &to->latent_touch_count);
+		if (!status)
+			status = take_latent(x->latent, to);
 	}
 	return status;
 }
@@ -222,6 +261,8 @@ void nm_contended_merge(const struct nm_pass_merge *merge, struct nm_result *res
 
 		for (size_t k = 0; k < c->touch_count; k++)
 			c->touches[k].touch.attr = merge->keys[c->touches[k].touch.attr];
+		for (size_t k = 0; k < c->latent_touch_count; k++)
+			c->latent_touches[k].touch.attr = merge->keys[c->latent_touches[k].touch.attr];
 		for (size_t k = 0; k < c->pair_count; k++) {
 			c->pairs[k].by = merge->keys[c->pairs[k].by];
 			c->pairs[k].of = merge->keys[c->pairs[k].of];

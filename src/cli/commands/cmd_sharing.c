@@ -16,8 +16,8 @@ struct sharing_options {
 static const struct nm_option options[] = {
     {"input", 'i', "FILE", "the profile (nearmiss.nmp)", NM_OPTION_TEXT,
      offsetof(struct sharing_options, input), NULL},
-    {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core (line)",
-     NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core"},
+    {"by", 'b', "WHAT", "lines of memory, or tables by object, field, function, thread or core; latent",
+     NM_OPTION_CHOICE, offsetof(struct sharing_options, by), "line|object|field|function|thread|core|latent"},
     {"level", 'l', "LEVEL", "the first level of a machine (of the first one)", NM_OPTION_TEXT,
      offsetof(struct sharing_options, level), NULL},
     {"sort", 's', "COLUMN", "sort a table by a CSV column", NM_OPTION_TEXT,

@@ -32,7 +32,7 @@ int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protoc
 	for (unsigned c = 0; x->core && c < cores; c++)
 		if (!(x->core[c].recent = calloc(NM_RECENT_COPIES, sizeof *x->core[c].recent)))
 			x->failed = 1;
-	if (!x->core || !x->contention || x->failed) {
+	if (!x->core || !x->contention || x->failed || nm_latent_new(&x->latent, x->block_shift)) {
 		nm_coherence_free(x);
 		return NM_ENOMEM;
 	}
@@ -59,6 +59,7 @@ void nm_coherence_free(struct nm_coherence *x)
 	if (x->contention)
 		nm_contention_done(x->contention);
 	free(x->contention);
+	nm_latent_free(x->latent);
 	free(x->core);
 	nm_map_done(&x->block_of);
 	nm_arena_done(&x->arena);
@@ -80,8 +81,10 @@ static struct nm_coherent_block *make_block(struct nm_coherence *x, uint64_t num
 		x->free_blocks = (struct nm_coherent_block *)block->copies;
 	else if (!(block = nm_arena_alloc(&x->arena, sizeof *block)))
 		return NULL;
-	*block = (struct nm_coherent_block){
-	    .number = number, .contended = nm_map_get(&x->contention->contended, number, 0) != 0};
+	*block =
+	    (struct nm_coherent_block){.number = number,
+				       .contended = nm_map_get(&x->contention->contended, number, 0) != 0,
+				       .latent = nm_latent_find(x->latent, number)};
 	return nm_map_put(&x->block_of, number, (uintptr_t)block) ? NULL : block;
 }
 
@@ -171,6 +174,28 @@ static int may(const struct nm_copy *copy, int write)
 	return write ? copy->state == NM_COPY_MODIFIED : copy->state != NM_COPY_NONE && !copy->stale;
 }
 
+static void watch(struct nm_coherence *x, struct nm_coherent_block *block)
+{
+	if (!block->latent)
+		block->latent = nm_latent_watch(x->latent, block->number);
+}
+
+/* A core asks for a block: if another has one beside it and one of the two writes, both are watched. */
+static void watch_neighbours(struct nm_coherence *x, const struct nm_copy *copy, int write)
+{
+	for (int beside = -1; beside <= 1; beside += 2) {
+		struct nm_coherent_block *block = find_block(x, copy->block->number + (uint64_t)beside);
+		const struct nm_copy *other = block ? block->copies : NULL;
+
+		while (other && (other->core == copy->core || !(write || other->state == NM_COPY_MODIFIED)))
+			other = other->next;
+		if (!other)
+			continue;
+		watch(x, block);
+		watch(x, copy->block);
+	}
+}
+
 void nm_coherence_acquire(struct nm_coherence *x, unsigned core, const struct nm_ref *r, uint64_t address,
 			  uint32_t bytes)
 {
@@ -186,8 +211,10 @@ void nm_coherence_acquire(struct nm_coherence *x, unsigned core, const struct nm
 	x->touch = 0;
 	if (copy->block->contended && bytes)
 		x->touch = nm_contention_touch(x->contention, address, bytes, r->attr);
-	if (!may(copy, write))
+	if (!may(copy, write)) {
+		watch_neighbours(x, copy, write);
 		(write ? x->protocol->write : x->protocol->read)(x, copy);
+	}
 	assert(may(copy, write) || x->failed);
 }
 
@@ -201,6 +228,9 @@ void nm_coherence_touch(struct nm_coherence *x, int write)
 		nm_coherence_mark(x, nm_copy_mask(x, copy, NM_MASK_WRITTEN));
 	if (copy->fresh)
 		nm_doubts_touch(x, copy);
+	if (copy->block->latent && x->bytes)
+		nm_latent_touch(x->latent, copy->block->latent, copy->core, x->address, x->bytes, x->attr,
+				write);
 	if (x->touch) {
 		struct nm_contended_touch *t = &x->contention->touches.at[x->touch - 1];
 

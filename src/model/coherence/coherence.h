@@ -39,6 +39,7 @@
 #include "arena.h"
 #include "contention.h"
 #include "homes.h"
+#include "latent.h"
 #include "machine.h"
 #include "map.h"
 #include "monitor.h"
@@ -90,7 +91,8 @@ enum {
 struct nm_coherent_block {
 	uint64_t number;
 	struct nm_copy *copies;
-	int contended; /* its touches are kept (contention.h) */
+	int contended;                  /* its touches are kept (contention.h) */
+	struct nm_latent_block *latent; /* NULL: it is not watched (latent.h) */
 };
 
 struct nm_private_levels {
@@ -112,6 +114,7 @@ struct nm_coherence {
 	struct nm_map block_of;         /* number -> address of struct nm_coherent_block */
 	struct nm_homes *homes;         /* borrowed */
 	struct nm_contention *contention;
+	struct nm_latent *latent;
 	struct nm_traffic traffic;
 	struct nm_arena arena;
 	struct nm_copy *free_copies;
@@ -153,7 +156,14 @@ void nm_coherence_finish(struct nm_coherence *coherence);
 
 static inline int nm_coherence_failed(const struct nm_coherence *x)
 {
-	return x->failed || x->contention->failed;
+	return x->failed || x->contention->failed || x->latent->failed || x->latent->touches->failed;
+}
+
+/* The next batch begins. */
+static inline void nm_coherence_next_batch(struct nm_coherence *x)
+{
+	nm_contention_next(x->contention);
+	nm_contention_next(x->latent->touches);
 }
 
 /* The state of a core's copy of the block around an address, for tests. */

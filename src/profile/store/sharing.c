@@ -9,6 +9,7 @@
 
 static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char latent_sql[] = "INSERT INTO latent_pair VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char message_sql[] = "INSERT INTO message VALUES(?,?,?,?,?)";
 
 /* A row that is being made. */
@@ -113,6 +114,26 @@ static void store_message(struct row *r, const struct nm_result_coherence *c, en
 	end(r);
 }
 
+static void latent_touch(struct row *r, const struct nm_result_touch *t)
+{
+	number(r, t->touch.address);
+	number(r, t->touch.bytes);
+	thread_and_place(r, t->touch.attr);
+	name(r, t->type);
+	name(r, t->field);
+}
+
+static void store_latent(struct row *r, const struct nm_result_coherence *c, const struct nm_latent_pair *p)
+{
+	number(r, (uint64_t)nm_level_id(r->w, c->level));
+	number(r, p->layout == NM_LATENT_DOUBLED ? 2 * c->block : c->block);
+	number(r, p->layout * c->block / 4);
+	number(r, p->misses);
+	latent_touch(r, &c->latent_touches[p->touch]);
+	latent_touch(r, &c->latent_touches[p->other]);
+	end(r);
+}
+
 static void store_contention(struct row *touches, struct row *contenders, const struct nm_result_coherence *c)
 {
 	for (size_t i = 0; i < c->touch_count && !touches->status; i++)
@@ -130,23 +151,25 @@ static void store_messages(struct row *messages, const struct nm_result_coherenc
 
 int nm_store_sharing(const struct nm_result_writer *w)
 {
-	static const char *const sql[] = {touch_sql, contender_sql, message_sql};
+	static const char *const sql[] = {touch_sql, contender_sql, message_sql, latent_sql};
 	const struct nm_result *result = w->result;
-	struct row rows[3] = {{.w = w}, {.w = w}, {.w = w}};
+	struct row rows[4] = {{.w = w}, {.w = w}, {.w = w}, {.w = w}};
 	int status = 0;
 
-	for (unsigned i = 0; i < 3 && !status; i++)
+	for (unsigned i = 0; i < 4 && !status; i++)
 		status = sqlite3_prepare_v2(w->store->db, sql[i], -1, &rows[i].insert, NULL);
 	for (size_t i = 0; i < result->coherence_count && !status; i++) {
 		store_contention(&rows[0], &rows[1], &result->coherence[i]);
 		store_messages(&rows[2], &result->coherence[i]);
+		for (size_t k = 0; k < result->coherence[i].latent_count; k++)
+			store_latent(&rows[3], &result->coherence[i], &result->coherence[i].latent[k]);
 	}
 	for (size_t i = 0; i < result->schedule_count && !status; i++) {
 		rows[0].schedule = rows[1].schedule = i + 1;
 		for (size_t k = 0; k < result->schedules[i].coherence_count; k++)
 			store_contention(&rows[0], &rows[1], &result->schedules[i].coherence[k]);
 	}
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		sqlite3_finalize(rows[i].insert);
 		if (!status)
 			status = rows[i].status;

@@ -95,6 +95,13 @@ const char *nm_compose_victim_location(struct nm_table *table, size_t row)
 		     nm_table_named(table, row, "victim_line")->integer, NULL);
 }
 
+const char *nm_compose_other_location(struct nm_table *table, size_t row)
+{
+	return place(table, nm_table_named(table, row, "other_function")->text,
+		     nm_table_named(table, row, "other_file")->text,
+		     nm_table_named(table, row, "other_line")->integer, NULL);
+}
+
 const char *nm_compose_previous_location(struct nm_table *table, size_t row)
 {
 	return place(table, nm_table_named(table, row, "previous_function")->text,

@@ -46,6 +46,8 @@ const char *nm_compose_location(struct nm_table *table, size_t row);
 const char *nm_compose_victim_location(struct nm_table *table, size_t row);
 /* The same of the reference that touched a line of memory before. */
 const char *nm_compose_previous_location(struct nm_table *table, size_t row);
+/* The same of another reference that takes part. */
+const char *nm_compose_other_location(struct nm_table *table, size_t row);
 /* "object (file:line)" of the evictor. */
 const char *nm_compose_evictor(struct nm_table *table, size_t row);
 

@@ -230,7 +230,7 @@ int nm_figures_fill(const struct nm_figure_table *t, struct nm_profile *profile,
 		    const struct nm_selection *selection, const char *more, struct nm_report_table *filled,
 		    struct nm_error *err)
 {
-	const int64_t schedules = nm_figures_schedules(profile, err);
+	const int64_t schedules = t->one_order ? 1 : nm_figures_schedules(profile, err);
 	struct nm_report report = {.name = t->name, .sort = t->sort, .ties = t->ties};
 	struct made m = {.count = 0};
 	char *sql;

@@ -31,7 +31,8 @@ enum nm_figure_name {
 
 struct nm_figure_table {
 	const char *name;
-	const char *view; /* "sharing"; its rows by order are in "schedule_sharing" */
+	const char *view; /* "sharing"; its rows by order are in "schedule_sharing", unless */
+	int one_order;    /* they are kept of the first order alone */
 	/* Columns that rows are grouped by, and composed ones: before the figures and behind them. */
 	const struct nm_column *keys, *behind;
 	const struct nm_column *facts; /* one of the values that the rows of a key have */

@@ -157,8 +157,13 @@ int nm_sharing_run(struct nm_profile *profile, const struct nm_sharing_request *
 			    "lines are sorted by false sharing; --sort is of tables: use --by or --format");
 	if (!status && as_text)
 		status = nm_sharing_lines(profile, &selection, bytes, style, out, err);
-	else if (!status)
-		status = show_table(profile, &selection, &tables[request->by], style, out, err);
+	if (!status && as_text)
+		status = nm_sharing_latent(profile, &selection, style, out, err);
+	if (!status && !as_text)
+		status =
+		    show_table(profile, &selection,
+			       request->by == NM_SHARING_LATENT ? &nm_latent_table : &tables[request->by],
+			       style, out, err);
 	if (!status && request->by == NM_SHARING_BY_CORE && style->format == NM_FORMAT_TEXT)
 		status = nm_sharing_core_grid(profile, &selection, style, out, err);
 	nm_selection_done(&selection);

@@ -14,7 +14,8 @@ enum nm_sharing_by {
 	NM_SHARING_BY_FIELD,
 	NM_SHARING_BY_FUNCTION, /* pairs of functions that take lines from each other */
 	NM_SHARING_BY_THREAD,   /* pairs of threads */
-	NM_SHARING_BY_CORE      /* pairs of cores */
+	NM_SHARING_BY_CORE,     /* pairs of cores */
+	NM_SHARING_LATENT       /* false sharing that would be, of other lines or placements */
 };
 
 struct nm_sharing_request {

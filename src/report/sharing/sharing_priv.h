@@ -5,6 +5,7 @@
 #ifndef NM_REPORT_SHARING_PRIV_H
 #define NM_REPORT_SHARING_PRIV_H
 
+#include "figures.h"
 #include "machine.h"
 #include "report_priv.h"
 #include "sharing.h"
@@ -18,5 +19,10 @@ int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection,
 /* Core pairs as a grid, as text, if it fits into the width. */
 int nm_sharing_core_grid(struct nm_profile *profile, const struct nm_selection *selection,
 			 const struct nm_style *style, FILE *out, struct nm_error *err);
+
+/* latent.c: false sharing that would be. */
+extern const struct nm_figure_table nm_latent_table;
+int nm_sharing_latent(struct nm_profile *profile, const struct nm_selection *selection,
+		      const struct nm_style *style, FILE *out, struct nm_error *err);
 
 #endif
