@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * annotate.c - gathers an annotation: rows of `counts`, summed by line, around the text of their files.
+ * annotate.c - builds an annotation: rows of `counts`, summed by line, beside the text of their files.
  *
  * All rows of the selection are read once, ordered by file and line; a section takes the rows of its file
- * (and function). What counts as much is the weight: the column that is ranked by, or the misses where a sum
- * of that column means nothing. A threshold is a share of what surrounds: a file's of the selection, a line's
- * or function's of its file.
+ * (and function). Files, functions and lines are ranked by weight: the column that is sorted by, or misses if
+ * that column cannot be summed. A threshold is a share of the enclosing total: a file's of the selection, a
+ * line's or function's of its file.
  */
 #include "annotate.h"
 

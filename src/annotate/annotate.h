@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * annotate.h - the source of a program with its figures beside it.
+ * annotate.h - shows the source of a program with counts beside it.
  */
 #ifndef NM_ANNOTATE_H
 #define NM_ANNOTATE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * annotate_priv.h - an annotation on its way from the profile to a sink.
+ * annotate_priv.h - an annotation, between the profile and its output format.
  */
 #ifndef NM_ANNOTATE_PRIV_H
 #define NM_ANNOTATE_PRIV_H

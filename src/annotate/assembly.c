@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * assembly.c - an annotation of instructions: rows of `instructions`, beside the code that the profile holds.
+ * assembly.c - annotates instructions: rows of `instructions`, beside the machine code in the profile.
  *
- * A section is a function as the linker knows it, with what was inlined into it; code without symbols is one
- * section for each module, and of it only the instructions that loaded lines are known.
+ * A section is a function as the linker knows it, including inlined code; code without symbols is one section
+ * per module, which has only the instructions that loaded lines.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
  *
  * disassembly.c - see disassembly.h.
  *
- * By Capstone, a library for the purpose with a stable interface. Loading it takes 400 page faults, at the
- * start of each command, and most show no code: so it is not linked but loaded when it is needed, and stays.
+ * Uses Capstone, which has a stable interface. Loading it takes 400 page faults at the start of each command,
+ * and most commands show no code: so it is loaded on demand instead of being linked, and never unloaded.
  *
  * Dropped: binutils' libopcodes, whose interface changes with every release, whose shared library is
- * versioned by the distribution's build, and whose licence (GPL-3) is not ours; objdump as a program, which
- * would have to be given an ELF file made of the bytes.
+ * versioned by the distribution's build, and whose licence (GPL-3) is not ours; running objdump, which needs
+ * an ELF file around the bytes.
  */
 #include "disassembly.h"
 

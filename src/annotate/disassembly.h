@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * disassembly.h - machine code as text.
+ * disassembly.h - disassembles machine code.
  */
 #ifndef NM_DISASSEMBLY_H
 #define NM_DISASSEMBLY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.c - what a section holds: its functions, and its lines with the text around them.
+ * lines.c - fills a section with its functions, and its lines with the text around them.
  */
 #include <stdlib.h>
 #include <string.h>

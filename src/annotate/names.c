@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c - which files and functions a user means.
+ * names.c - finds the files and functions that a user names.
  *
- * A file is meant by any end of its path that begins with a component, a function by any end of its name that
- * begins with a scope; template arguments and parameters may be left out.
+ * The last components of a path name a file, and the last scopes of a name a function; template arguments and
+ * parameters may be left out.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c - see source.h. A profile that somebody sent must not make a report wait for a pipe or fill the
- * memory: only regular files are read, and none beyond NM_SOURCE_LARGEST. Nor must it choose which files are
- * shown: what it appends to a folder of the user's stays inside it.
+ * source.c - see source.h. A profile from somebody else must not make a report wait for a pipe or exhaust
+ * memory: only regular files are read, up to NM_SOURCE_LARGEST. Nor may it choose which files are shown: a
+ * path that it appends to a folder of the user's must stay inside.
  */
 #include "source.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.h - the text of a source file that a profile speaks of, wherever it lies now.
+ * source.h - finds the text of a source file that a profile names.
  */
 #ifndef NM_SOURCE_H
 #define NM_SOURCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.h - sums of the view `counts`, and which metrics (metrics.h) annotations show of them.
+ * sums.h - sums of the view `counts`, and the metrics (metrics.h) that annotations show.
  */
 #ifndef NM_SUMS_H
 #define NM_SUMS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checks.h - checks of whole structures, too slow for each run: in builds with -Dchecks=true
+ * checks.h - checks of whole data structures, in builds with -Dchecks=true only, because they are slow
  * (CONTRIBUTING.md).
  */
 #ifndef NM_CHECKS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.h - time that only goes forwards.
+ * clock.h - a monotonic clock.
  */
 #ifndef NM_CLOCK_H
 #define NM_CLOCK_H
 
 #include <time.h>
 
-/* Milliseconds since some fixed moment. */
+/* Milliseconds since an arbitrary fixed moment. */
 static inline double nm_now_ms(void)
 {
 	struct timespec t;

@@ -2,9 +2,9 @@
  *
  * errors.h - how every room reports failure.
  *
- * A function that can fail returns 0 or a negative enum nm_code and tells the story in *err (which may
- * be NULL). Results go to ret_* parameters, which are left alone on failure. Nothing below src/cli
- * prints or exits.
+ * A function that can fail returns 0 or a negative enum nm_code, and describes the error in *err (which may
+ * be NULL). Results go to ret_* parameters, which are unchanged on failure. Nothing below src/cli prints or
+ * exits.
  */
 #ifndef NM_ERRORS_H
 #define NM_ERRORS_H
@@ -17,12 +17,12 @@ enum nm_code {
 	NM_ENOMEM = -1,   /* memory is exhausted */
 	NM_EIO = -2,      /* the operating system refused: text holds strerror */
 	NM_ENOSPC = -3,   /* the disk is full */
-	NM_EFORMAT = -4,  /* input is damaged or is not what it should be */
+	NM_EFORMAT = -4,  /* input is damaged or of the wrong kind */
 	NM_EVERSION = -5, /* input was written by a newer version */
-	NM_EINVAL = -6,   /* a request that makes no sense: option, SPEC, SQL */
-	NM_ENOENT = -7,   /* a file or program that is not there */
+	NM_EINVAL = -6,   /* an invalid request: option, SPEC, SQL */
+	NM_ENOENT = -7,   /* no such file or program */
 	NM_EACCES = -8,   /* permission denied, or not executable */
-	NM_EPLUGIN = -9   /* a plug-in of the user's broke its promises */
+	NM_EPLUGIN = -9   /* a plug-in of the user broke its contract */
 };
 
 struct nm_error {
@@ -42,8 +42,8 @@ int nm_fail_memory(struct nm_error *err);
 /* The same from errno: appends ": " and strerror, and maps errno to a code. */
 int nm_fail_errno(struct nm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column. Of a long
- * subject what stands around the column is kept. */
+/* The same for a fault in a text that a person wrote: the CLI shows subject with a caret at column. A long
+ * subject is cut to the part around the column. */
 int nm_fail_at(struct nm_error *err, const char *subject, int column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * object_kind.h - the kinds of data objects that references are attributed to.
+ * object_kind.h - kinds of data objects to which references are attributed.
  */
 #ifndef NM_OBJECT_KIND_H
 #define NM_OBJECT_KIND_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * completion.c - see completion.h. The script is made when nearmiss is built, so that it cannot differ
- * from what the program takes.
+ * completion.c - see completion.h. The script is generated when nearmiss is built, so it always matches the
+ * program.
  *
  * Within `record`, what follows the first operand belongs to the program: _command_offset of the
  * bash-completion package, where it is there, completes it.

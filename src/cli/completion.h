@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * completion.h - a completion script for bash, made of the tables of commands and options.
+ * completion.h - generates the completion script for bash from the tables of commands and options.
  */
 #ifndef NM_COMPLETION_H
 #define NM_COMPLETION_H

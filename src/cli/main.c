@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c - the table of commands, and the choice among them.
+ * main.c - the table of commands, and the choice of one.
  */
 #include <locale.h>
 #include <pthread.h>

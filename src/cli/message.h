@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * message.h - what nearmiss says on stderr.
+ * message.h - messages on stderr.
  */
 #ifndef NM_MESSAGE_H
 #define NM_MESSAGE_H

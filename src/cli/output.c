@@ -2,8 +2,8 @@
  *
  * output.c - see output.h.
  *
- * While a pager runs it handles interrupts: if nearmiss ended first, the terminal would stay as the pager
- * had set it.
+ * While a pager runs, the pager handles interrupts: if nearmiss ended first, the terminal would be left in
+ * the pager's mode.
  */
 #include "output.h"
 

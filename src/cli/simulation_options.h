@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * simulation_options.h - the options that the simulating commands share (record, replay, nest, monitor),
- * and the run that they ask for.
+ * simulation_options.h - options shared by the commands that simulate (record, replay, nest, monitor), and
+ * the run that they describe.
  */
 #ifndef NM_SIMULATION_OPTIONS_H
 #define NM_SIMULATION_OPTIONS_H

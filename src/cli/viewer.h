@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * viewer.h - a profile shown on standard output: what report, annotate, evictions and query have in common.
+ * viewer.h - shows a profile on standard output: common to report, annotate, evictions and query.
  */
 #ifndef NM_VIEWER_H
 #define NM_VIEWER_H

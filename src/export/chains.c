@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * chains.c - the call chains of a profile (views contexts and context_counts), where it was recorded with
- * them.
+ * chains.c - call chains of a profile that was recorded with them (views contexts and context_counts).
  *
  * All contexts are kept in memory: each fact names only the innermost.
  */

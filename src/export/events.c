@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c - what can be exported as an event: the columns of the view counts that follow its keys, and the
+ * events.c - lists the events that can be exported: the columns of the view counts after its keys, and the
  * metrics that the catalogue (metrics.h) marks as derived events.
  *
- * The columns are asked from the profile, so that a new one is exported without a change here and an old
- * profile does without it.
+ * The columns are read from the profile, so a new one is exported without a change here, and an old profile
+ * may lack it.
  */
 #include "export_priv.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export.c - checks what is asked for against the profile and the format, and writes it, whole or in
- * parts.
+ * export.c - checks a request against the profile and the format, and writes the export, whole or in parts.
  */
 #include <stdlib.h>
 #include <string.h>

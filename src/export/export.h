@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export.h - a profile in the formats of other tools.
+ * export.h - writes a profile in the formats of other tools.
  *
  *     nm_export_open(&export, nm_exporter_named("callgrind"), profile, &request, &err)   checks the request
  *     nm_export_write(export, 0, out, &err)                                              writes all of it

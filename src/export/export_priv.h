@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * export_priv.h - what exporters are made of.
+ * export_priv.h - the interface of an exporter, and helpers for exporters.
  */
 #ifndef NM_EXPORT_PRIV_H
 #define NM_EXPORT_PRIV_H

@@ -3,7 +3,7 @@
  * facts.c - the view counts with the levels side by side: one row for each line of a function, and one
  * value for each event.
  *
- * SQLite adds up, so that what is summed over threads, processes or objects is never in memory here.
+ * SQLite adds up, so rows of single threads, processes or objects are never in memory here.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * host.c - reads the host's caches.
  *
  * sysfs has one folder per cache: level, type, size, ways_of_associativity, coherency_line_size,
- * number_of_sets. A virtual machine may tell sizes that sets * ways * line does not give, or no ways:
- * sets then follow from size, ways and line, and 0 ways stand for fully associative.
+ * number_of_sets. A virtual machine may report a size that is not sets * ways * line, or no ways: sets are
+ * then computed from size, ways and line, and 0 ways mean fully associative.
  */
 #include "host.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * host.h - the caches of the machine that we run on.
+ * host.h - the caches of this machine.
  */
 #ifndef NM_HOST_H
 #define NM_HOST_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * builder.h - makes a stream of what an importer reads: instructions with their accesses, one at a time.
+ * builder.h - builds a stream from what an importer reads: instructions with their accesses, one at a time.
  *
- * Each different instruction (its address, length, accesses and their sizes) becomes a block of one
- * instruction, defined when it first comes. Where a trace knows of no instructions each access is one.
+ * Each distinct instruction (address, length, accesses and their sizes) becomes a block of one instruction,
+ * defined at its first occurrence. In a trace without instructions each access is one.
  */
 #ifndef NM_IMPORT_BUILDER_H
 #define NM_IMPORT_BUILDER_H

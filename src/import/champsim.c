@@ -10,8 +10,8 @@
  *     16  2 × 8    addresses written, 0: none
  *     32  4 × 8    addresses read, 0: none
  *
- * Sizes are not recorded: accesses have 8 bytes, or less up to the next multiple of 8; instructions 4. There
- * is nothing to know the format by but that its fields can be true.
+ * Sizes are not recorded: accesses have 8 bytes, or less up to the next multiple of 8; instructions 4. The
+ * format has no signature; it is recognised by plausible fields.
  */
 #include <string.h>
 

@@ -6,12 +6,12 @@
  *     0x1000,r,8,A,matmul.c,12
  *     4096,w,8,"A(i,j)",matmul.c,13
  *
- * addr and rw must be there; pc, size, thread, object, function, file and line may be; others are passed
- * over. Numbers are decimal, or hexadecimal with 0x. rw: r, read, load, l or 0; w, write, store, s or 1.
+ * addr and rw are required; pc, size, thread, object, function, file and line are optional; other columns are
+ * ignored. Numbers are decimal, or hexadecimal with 0x. rw: r, read, load, l or 0; w, write, store, s or 1.
  * Fields may be quoted, with a quote doubled. Each line is an instruction of its own. Without a size an
  * access has 8 bytes, or less up to the next multiple of 8.
  *
- * Lines of code without a pc get one each that nobody looks at: what names them on the wire is a pc.
+ * Each source line without a pc gets a made-up one, since the wire names code by pc.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * din.c - the two text formats of Dinero: "din", a label and a hexadecimal address, and "extended din", a
- * letter, an address and a size, both hexadecimal. What follows on the line is passed over.
+ * letter, an address and a size, both hexadecimal. The rest of the line is ignored.
  *
  *     2 401000        an instruction is fetched
  *     0 7fff0010      it reads
  *     w 7fff0010 10   it writes, 16 bytes
  *
  * Labels are 0 or r, a read; 1 or w, a write; 2 or i, an instruction; 3 or m, miscellaneous: a read that
- * starts no prefetch; 4 or c, copy back, and 5 or v, invalidate, which are for the caches themselves: passed
- * over. Reads and writes belong to the instruction before them. What has no size has 4 bytes, or less up to
- * the next multiple of 4: Dinero takes the whole word that holds the address.
+ * starts no prefetch; 4 or c, copy back, and 5 or v, invalidate, which concern the caches themselves and are
+ * skipped. Reads and writes belong to the instruction before them. Without a size an access has 4 bytes, or
+ * less up to the next multiple of 4: Dinero takes the whole word that holds the address.
  */
 #include <string.h>
 

@@ -10,10 +10,10 @@
  *               88          63: W0.T296231 read 8 byte(s) @ 0x00007ffd4c2a81f8 by PC 0x0000000000401026
  *
  * Until 2025 the thread was a number without a workload; until 2022 there was one number and a T before the
- * thread: these are read too. Markers, prefetches, flushes and second lines of long encodings are passed
- * over, and all behind "View tool results". Data of an instruction that is not there (filters leave them out)
- * belongs to one of its own, at the PC that is given. A size of 0 is one that DynamoRIO does not know, as
- * with xsave: 1 byte is taken.
+ * thread: these are read too. Markers, prefetches, flushes, second lines of long encodings, and everything
+ * after "View tool results" are skipped. Data of an instruction that is missing (filters drop some) gets an
+ * instruction of its own at the given PC. DynamoRIO writes size 0 if it does not know it, as for xsave: we
+ * take 1 byte.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * import.c - the table of formats, the choice among them, and what they share.
+ * import.c - the table of formats, choosing one, and helpers that they share.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c - see input.h. Two buffers: as it is in the file, and unpacked. What is not packed is copied over.
+ * input.c - see input.h. Two buffers: bytes of the file, and unpacked bytes. Bytes of a file that is not
+ * packed are copied from one to the other.
  */
 #include "input.h"
 

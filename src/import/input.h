@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.h - the bytes of a file or of standard input, unpacked if they are packed by gzip, zstd or xz.
+ * input.h - reads a file or standard input, and unpacks gzip, zstd and xz.
  */
 #ifndef NM_IMPORT_INPUT_H
 #define NM_IMPORT_INPUT_H

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * lackey.c - what valgrind --tool=lackey --trace-mem=yes writes.
+ * lackey.c - traces of valgrind --tool=lackey --trace-mem=yes.
  *
  *     I  04001090,3    an instruction of 3 bytes
  *      L 1ffefffe80,8  it loads
  *      S 1ffefffe78,8  it stores
  *      M 0421c7cc,4    it loads and stores the same bytes: a read and a write
  *
- * Valgrind's own messages (==4711== ...) are passed over, and superblocks (SB 04001090), which
- * --trace-superblocks adds.
+ * Valgrind's own messages (==4711== ...) and superblocks (SB 04001090, from --trace-superblocks) are skipped.
  *
  * A locked addition or exchange is a load and a compare-and-swap to Valgrind, which Lackey writes as L and M
- * of the same bytes. The processor reads once and writes once: so it is counted.
+ * of the same bytes. The processor reads once and writes once, and so it is counted.
  */
 #include <string.h>
 

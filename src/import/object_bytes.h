@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * object_bytes.h - which object each byte belongs to, as the rows of a trace say, sent as NAME and UNNAME
+ * object_bytes.h - the object of each byte, collected from the rows of a trace and sent as NAME and UNNAME
  * records.
  *
  * A NAME removes every named range that it overlaps, so overlapping accesses must not simply be named one by
  * one. This table keeps the name of each byte and the ranges that the wire has: only bytes whose object
- * changes are named, and what is left of a range that was overlapped is named again. Ranges end at the latest
- * with their line of 64 bytes.
+ * changes are named, and the remains of an overlapped range are named again. No range crosses a line of 64
+ * bytes.
  */
 #ifndef NM_IMPORT_OBJECT_BYTES_H
 #define NM_IMPORT_OBJECT_BYTES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack.h - one way of unpacking, for input.c.
+ * unpack.h - interface of a decompressor, for input.c.
  */
 #ifndef NM_IMPORT_UNPACK_H
 #define NM_IMPORT_UNPACK_H

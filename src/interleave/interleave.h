@@ -8,11 +8,9 @@
  * turn a core runs one of its threads for a *quantum* of references, or until the thread has to wait. A
  * thread waits
  *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may
- *   follow each other
- *     in another order than they did;
+ *     follow each other in another order than they did;
  *   - for what came before in the recorded order, where synchronisation says so (words.c): creation, join,
- *   words that
- *     atomic instructions and futexes use, system calls that waited.
+ *     words that atomic instructions and futexes use, system calls that waited.
  * The second kind of wait is always for something older, so the oldest reference of all never has to wait for
  * one. Only locks taken in another order can make all threads wait; then the thread that waits for its lock
  * since the oldest event goes on without it (a *stall*, which is counted).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * library_priv.h - what the parts of the library share: its errors are ours under a public name.
+ * library_priv.h - shared by the library's files: converts errors to public ones.
  */
 #ifndef NM_LIBRARY_PRIV_H
 #define NM_LIBRARY_PRIV_H

@@ -2,7 +2,7 @@
  *
  * profile.c - the library's profiles: the reader (reader.h) under public names.
  *
- * A profile and the rows of a query are handed out as what they are; the public types are never completed.
+ * The public types are never completed; their pointers are those of the reader's own types.
  */
 #include "library_priv.h"
 #include "reader.h"

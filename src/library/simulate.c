@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * simulate.c - the library's caches: a hierarchy of the model, the batch that fills up before it is fed, and
- * the references of each tag.
+ * simulate.c - the library's caches: a hierarchy of the model, a batch of references to feed it, and the
+ * references of each tag.
  *
- * The model leaves the references of the first levels to who makes them (hierarchy.h); they are counted
- * here. Counts are copied out of the model when one is asked for and kept until more is fed.
+ * The model does not count the references of first levels (hierarchy.h); they are counted here. Counts are
+ * copied from the model on demand and kept until more references come.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -9,14 +9,11 @@
  *
  * Three prefetchers, bits of enum nm_foresee (machine.h), all by virtual addresses:
  *   - pair: loading one of the two lines of an aligned 128 bytes brings the other. The line next to the
- *   page's last load
- *     is foreseen if both are a pair.
+ *     page's last load is foreseen if both are a pair.
  *   - stream: loads of a page of 4K that go in one direction by at most STREAM_NEAR lines, or by the same
- *   step of at most
- *     STREAM_FAR, are foreseen from the third on.  A stream goes on in the next page.
+ *     step of at most STREAM_FAR, are foreseen from the third on. A stream goes on in the next page.
  *   - stride: an attribution key, which is a line of code with an object, that steps by the same distance of
- *   at most half a
- *     page for the third time.
+ *     at most half a page for the third time.
  * As published of Intel's four (Intel 64 and IA-32 Architectures Optimization Reference Manual, "Data
  * Prefetching") and of the like ones of AMD's Zen (Software Optimization Guide, family 19h, "Prefetching of
  * Data").

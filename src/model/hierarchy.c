@@ -5,10 +5,10 @@
  * fast.c does the work: each reference enters at the first level of its side, and misses go outwards in
  * order, so every level sees requests in the order of the program.
  *
- * Counting rules (hierarchy.h has the contract) decided here: - A credit that does not find its line in the
- * next level goes on to the one after; past the last it is dropped. It is a write-back of the level that the
- * line left, if the line was dirty. - Lines resident at the end are credited from the first level outwards;
- * that is not an eviction.
+ * Counting rules (hierarchy.h has the contract) decided here:
+ * - A credit that does not find its line in the next level goes on to the one after; past the last it is
+ *   dropped. It is a write-back of the level that the line left, if the line was dirty.
+ * - Lines resident at the end are credited from the first level outwards; that is not an eviction.
  */
 #include "hierarchy.h"
 

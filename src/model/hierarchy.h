@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * hierarchy.h - a memory hierarchy that is fed batches of references and counts what happened to them, by
+ * hierarchy.h - a memory hierarchy: takes batches of references and counts hits, misses and more, by
  * attribution key and level. An *attribution key* is a dense number that the caller gives to every (thread,
  * site, object).
  *
  * Counting rules (the contract; files repeat those that they implement):
- *   - Cold at the start; write-back, write-allocate, LRU, non-inclusive unless a level says otherwise
+ * - Cold at the start; write-back, write-allocate, LRU, non-inclusive unless a level says otherwise
  *   (general.c).
- *   - A reference that spans several lines is one reference, and one miss if any of them misses; loads (line
- *   fills), reuse and
- *     bytes used are counted per line.
- *   - A level is referenced by the fills that the level above asks for, a read or a write as the reference
- *   that caused it.
- *     Write-backs are counted apart and touch nothing.
- *   - A load is cold (first reference to the line in the run), capacity (a fully associative LRU cache of the
- *   same size, fed
- *     the same stream, misses too), conflict (the rest), or coherence.  Their sum is loads.
- *   - Reuse, bytes used and evictions are charged to the key that *loaded* the line, when it leaves or at the
- *   end. reuse =
- *     accesses served by the line, the loading one included. For further levels, counts and byte masks flow
- *     down when the
- *     line leaves the level above, so reuse there also counts the program's references.
- *   - evictions = lines replaced or invalidated, not those resident at the end; evictions + resident = loads,
- *   and with
- *     prefetching loads + prefetches. Where a write of another core took over what was modified, there is no
- *     write-back.
- *   - Of a level with sectors all of this counts sectors.
+ * - A reference that spans several lines is one reference, and one miss if any of them misses; loads (line
+ *   fills), reuse and bytes used are counted per line.
+ * - A level is referenced by the fills that the level above asks for, a read or a write as the reference that
+ *   caused it. Write-backs are counted apart and touch nothing.
+ * - A load is cold (first reference to the line in the run), capacity (a fully associative LRU cache of the
+ *   same size, fed the same stream, misses too), conflict (the rest), or coherence. Their sum is loads.
+ * - Reuse, bytes used and evictions are charged to the key that *loaded* the line, when it leaves or at the
+ *   end. reuse = accesses served by the line, the loading one included. For further levels, counts and byte
+ *   masks flow down when the line leaves the level above, so reuse there also counts the program's
+ *   references.
+ * - evictions = lines replaced or invalidated, not those resident at the end; evictions + resident = loads,
+ *   and with prefetching loads + prefetches. Where a write of another core took over what was modified, there
+ *   is no write-back.
+ * - In a level with sectors all of these count sectors.
  */
 #ifndef NM_HIERARCHY_H
 #define NM_HIERARCHY_H

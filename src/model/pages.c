@@ -2,12 +2,15 @@
  *
  * pages.c - see pages.h.
  *
- * Counting rules: - Huge pages are transparent: an aligned 2M (or 1G, where the machine uses them) is one
- * page as long as all of it is memory that can have huge pages. All else has pages of 4K. - Pages that the
- * program requests explicitly have that size on every machine, even one that otherwise uses no huge pages. -
- * A size for which no first level of the side has a slot counts as pages of the next smaller one. - A
- * reference that spans pages of one size is one reference, as usual; one that spans pages of two sizes is one
- * of each. - Unmapping or resizing pages does not invalidate entries: no shoot-downs.
+ * Counting rules:
+ * - Huge pages are transparent: an aligned 2M (or 1G, where the machine uses them) is one page as long as all
+ *   of it is memory that can have huge pages. All else has pages of 4K.
+ * - Pages that the program requests explicitly have that size on every machine, even one that otherwise uses
+ *   no huge pages.
+ * - A size for which no first level of the side has a slot counts as pages of the next smaller one.
+ * - A reference that spans pages of one size is one reference, as usual; one that spans pages of two sizes is
+ *   one of each.
+ * - Unmapping or resizing pages does not invalidate entries: no shoot-downs.
  */
 #include "pages.h"
 

@@ -3,12 +3,13 @@
  * sampler.h - samples single loads and residencies of one level, for passes that need more than sums.
  *
  * There are two kinds of samples. Both are chosen deterministically, so the same references give the same
- * samples: - at some loads, the reference that missed and the residency that ends next: all of them at first,
- * then ever fewer, down to one in NM_SAMPLE_GAP, at varying gaps. The weight of a sample is the number of
- * loads since the previous one. It also records which further levels had to load the line. - all residencies
- * of some lines, chosen by a hash of the line number: all lines at first, then half of them, and so on,
- * whenever there are too many. Each selection is a subset of the one before, so the samples of the remaining
- * lines are complete.
+ * samples:
+ * - at some loads, the reference that missed and the residency that ends next: all of them at first, then
+ *   ever fewer, down to one in NM_SAMPLE_GAP, at varying gaps. The weight of a sample is the number of loads
+ *   since the previous one. It also records which further levels had to load the line.
+ * - all residencies of some lines, chosen by a hash of the line number: all lines at first, then half of
+ *   them, and so on, whenever there are too many. Each selection is a subset of the one before, so the
+ *   samples of the remaining lines are complete.
  *
  * Samples are kept in lists by batch, for NM_SAMPLE_LISTS batches: modelling and reading may be in two
  * threads, as long as the caller limits the distance between them.

@@ -2,18 +2,17 @@
  *
  * contexts.h - allocation contexts: the call chains at which memory is allocated or mapped.
  *
- * One context is one chain of call instructions. Beside it stands the evidence on who merely forwards: a
- * function is taken for an allocation wrapper (xmalloc, safe_malloc, a pool's grow) when it returns within
- * a few instructions after the allocation and has not written to the block. The evidence is gathered per
- * chain and level, so that a function may forward at one of its calls and allocate for itself at another.
- * A function that was inlined is taken for one when control has left it before the block is written to, or
- * a few instructions are over.
+ * One context is one chain of call instructions, with evidence on which of its functions are allocation
+ * wrappers (xmalloc, safe_malloc, a pool's grow): a function is one if it returns within a few instructions
+ * after the allocation and has not written to the block. Evidence is gathered per chain and level, so a
+ * function may forward at one of its calls and allocate for itself at another. An inlined function is a
+ * wrapper if control has left it before the block is written to or a few instructions have passed.
  *
- * Recursion is folded: a function stands in a chain once, by its innermost call; calls that its outer
- * activations made are left out. A tree has one context, whether it is built by a loop or by a function that
- * calls itself, and the number of contexts is bounded by the program's text, not by the depth of its data.
- * Code without a name (a stripped module's) is told apart by its calls instead. Dropped: folding by call
- * instruction alone, which keeps five contexts of a function that calls itself from two places.
+ * Recursion is folded: a function appears in a chain once, by its innermost call; calls made by its outer
+ * activations are left out. So a tree has one context, whether a loop or a recursive function builds it, and
+ * the number of contexts is bounded by the program's text, not by the depth of its data. Code without a name
+ * (in a stripped module) is distinguished by its calls instead. Dropped: folding by call instruction alone,
+ * which keeps five contexts of a function that calls itself from two places.
  */
 #ifndef NM_CONTEXTS_H
 #define NM_CONTEXTS_H

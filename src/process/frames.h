@@ -2,10 +2,10 @@
  *
  * frames.h - the call stack of a thread, rebuilt from calls and returns.
  *
- * A frame is known by its *slot*: the address where its return address lies. Stacks grow down, so the
- * frames of one stack have falling slots, and a return to a slot ends every frame below it: that alone makes
- * longjmp, exceptions and tail calls come out right. A thread may own several stacks (signal stacks,
- * coroutines); a call or return outside the current stack switches.
+ * A frame is identified by its *slot*: the address of its return address. Stacks grow down, so the frames of
+ * one stack have falling slots, and a return to a slot ends every frame below it: that alone makes longjmp,
+ * exceptions and tail calls come out right. A thread may own several stacks (signal stacks, coroutines); a
+ * call or return outside the current stack switches.
  */
 #ifndef NM_FRAMES_H
 #define NM_FRAMES_H

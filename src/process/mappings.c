@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * mappings.c - what is mapped where, in order of address (space.h).
+ * mappings.c - the process's mappings, in order of address (space.h).
  *
- * A new mapping takes the place of what lies there: older ones are cut, and end, begin or have a hole where
- * it is. Programs have some hundred mappings and change them seldom, so they stand in one array, looked
- * through by halves.
+ * A new mapping replaces whatever it overlaps: older ones are truncated or split. Programs have a few hundred
+ * mappings and rarely change them, so they are in one sorted array, with binary search.
  */
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * space.c - see space.h. Lookups that end here are the slow path: the engine caches lasting answers with
- * the access that asked, so that a site that stays within one variable asks once.
+ * space.c - see space.h. Look-ups here are the slow path: the engine caches lasting answers with the access
+ * that asked, so an access to one variable asks once.
  */
 #include "space.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * space.h - the address space of one process: which object an address belongs to.
+ * space.h - the address space of one process: finds the object of an address.
  *
- * Order of precedence: a range that the program named, a live heap block, a variable of a loaded module,
- * the mapping (file or anonymous). Stacks are not here: frames move with every call (frames.h).
+ * Order of precedence: a range that the program named, a live heap block, a variable of a loaded module, the
+ * mapping (file or anonymous). Stacks are not included: frames change with every call (frames.h).
  *
- * Objects are small dense numbers with a description (struct nm_object); names are made when the
- * stream has ended (name.c), since a bucket's name needs the whole run's evidence.
+ * Objects are small dense numbers with a description (struct nm_object); they get names when the stream has
+ * ended (naming/names.c), since a bucket's name depends on the whole run.
  */
 #ifndef NM_SPACE_H
 #define NM_SPACE_H

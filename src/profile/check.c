@@ -2,8 +2,8 @@
  *
  * check.c - see check.h.
  *
- * Each statement looks for a row that is wrong. The long views are only asked for their columns: their
- * readers take NULL and numbers of any size.
+ * Each statement searches for an invalid row. Of the large views only the columns are checked: their readers
+ * accept NULL and numbers of any size.
  */
 #include "check.h"
 

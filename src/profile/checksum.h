@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * checksum.h - sixteen bytes behind the pages of a profile that tell whether the pages are as they were
- * written.
+ * checksum.h - a checksum of a profile, in sixteen bytes after its pages.
  *
  * "nmpsum1\n", the file change counter of SQLite's header, and the CRC-32 of the pages, both big-endian.
- * SQLite ignores what stands behind its pages. When it changes the file, it changes the counter too: then the
- * sum says nothing.
+ * SQLite ignores bytes after its pages. When it changes the file, it also changes the counter, which
+ * invalidates the checksum.
  */
 #ifndef NM_PROFILE_CHECKSUM_H
 #define NM_PROFILE_CHECKSUM_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.h - the catalogue of metrics: everything that reports, annotations and exports can show of sums of
- * counts.
+ * metrics.h - the catalogue of metrics: every sum or ratio of counts that reports, annotations and exports
+ * can show.
  *
- * A metric is one row in metrics.c. Its name is the column in CSV and JSON, the event in exports, and what
- * --sort and --columns take; docs/format/metrics.md lists them (a test compares). The counts themselves stand
- * in counts.def.
+ * A metric is one row in metrics.c. Its name is the column in CSV and JSON, the event in exports, and the
+ * argument of --sort and --columns; docs/format/metrics.md lists them (a test compares). The counts
+ * themselves are in counts.def.
  */
 #ifndef NM_METRICS_H
 #define NM_METRICS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * profile_priv.h - what the files of this room share.
+ * profile_priv.h - shared by the files of this room.
  */
 #ifndef NM_PROFILE_PRIV_H
 #define NM_PROFILE_PRIV_H

@@ -2,12 +2,13 @@
  *
  * reader.c - opens profiles and runs queries on them.
  *
- * A file is judged by its header before SQLite sees it: magic, application id, version, and whether the
- * number of pages that the header tells is what the file holds (a cut-off download is found at once and
- * not in the middle of a report). Damage inside pages is found when they are read.
+ * The header is checked before SQLite sees the file: magic, application id, version, and whether the file has
+ * as many pages as the header says, so a truncated download fails at once and not in the middle of a report.
+ * Damage inside pages is found when they are read.
  *
- * Views of a profile that somebody sent are not trusted: SQLite runs without extensions, with its
- * "defensive" and "untrusted schema" settings, and under an authorizer that lets statements only read.
+ * Views of a profile are not trusted, since somebody else may have made it: SQLite runs without extensions,
+ * with its "defensive" and "untrusted schema" settings, and under an authorizer that lets statements only
+ * read.
  */
 #include "reader.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.h - asks a profile. The door behind which SQLite stays.
+ * reader.h - queries a profile. Nothing outside this room sees SQLite.
  *
  *     nm_profile_open(&profile, "nearmiss.nmp", &err);
  *     nm_profile_query(profile, "SELECT object, sum(loads) FROM counts WHERE level = ?1 GROUP BY 1", &rows,
@@ -28,19 +28,19 @@ struct nm_rows; /* a query and the row it stands on */
 
 enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TEXT };
 
-/* Once, by a program that uses SQLite for nothing else, before any profile is read or written: SQLite counts
- * no memory, which would cost a lock at each allocation. */
+/* Turns SQLite's memory statistics off, which cost a lock at each allocation. Call it once, before any
+ * profile is read or written, in a program that does not use SQLite otherwise. */
 void nm_profile_setup(void);
 
-/* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, cut off or damaged; NM_EVERSION: of a newer version. */
+/* NM_ENOENT, NM_EACCES; NM_EFORMAT: not a profile, truncated or damaged; NM_EVERSION: of a newer version. */
 int nm_profile_open(struct nm_profile **ret_profile, const char *path, struct nm_error *err);
 void nm_profile_close(struct nm_profile *profile);
 
-/* Lets statements run as long as they take. Without it, one that takes far longer than the size of the
- * profile explains is stopped (NM_EFORMAT). */
+/* Removes the time limit of statements. Without this call, a statement that takes far longer than the size of
+ * the profile explains is stopped (NM_EFORMAT). */
 void nm_profile_let_run(struct nm_profile *profile);
 
-/* Whether it has a view of that name: 1 or 0, or a code. Later versions have more views than earlier ones. */
+/* Whether the profile has a view of that name: 1, 0, or a code. Later versions have more views. */
 int nm_profile_has(struct nm_profile *profile, const char *view, struct nm_error *err);
 
 /* Prepares one statement. A fault in the SQL is NM_EINVAL with its place. Parameters are numbered from 1
@@ -60,14 +60,15 @@ const char *nm_rows_name(const struct nm_rows *rows, unsigned column);
 enum nm_value_type nm_rows_type(const struct nm_rows *rows, unsigned column);
 const char *nm_rows_text(const struct nm_rows *rows, unsigned column);
 int64_t nm_rows_integer(const struct nm_rows *rows, unsigned column);
-/* The same, cut to 2^54 either way: no count is larger but in a damaged profile, and sums cannot overflow. */
+/* The same, clamped to 2^54 either way: only damaged profiles have larger counts, and sums cannot
+ * overflow. */
 int64_t nm_rows_bounded(const struct nm_rows *rows, unsigned column);
 double nm_rows_real(const struct nm_rows *rows, unsigned column);
-/* 1 and its bytes, which live as texts do, if the value is a blob (its type is that of texts), else 0. */
+/* If the value is a blob: 1 and its bytes, which live as long as texts do; else 0. */
 int nm_rows_blob(const struct nm_rows *rows, unsigned column, const void **ret_blob, size_t *ret_bytes);
 void nm_rows_free(struct nm_rows *rows);
 
-/* Whether a query has a row: 1, 0, or a code. */
+/* Whether a query yields a row: 1, 0, or a code. */
 int nm_profile_has_row(struct nm_profile *profile, const char *sql, struct nm_error *err);
 
 /* Writes a text as a literal of SQL. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * selection.h - what part of a profile a user asks for: a level, a process, a thread.
+ * selection.h - checks a user's selection in a profile: a level, a process, a thread.
  */
 #ifndef NM_PROFILE_SELECTION_H
 #define NM_PROFILE_SELECTION_H
 
 #include "reader.h"
 
-/* 0 if the profile has it; NM_EINVAL tells what there is. */
+/* 0 if the profile has it; else NM_EINVAL, and the message lists what it has. */
 int nm_select_level(struct nm_profile *profile, const char *level, struct nm_error *err);
 int nm_select_process(struct nm_profile *profile, const char *process, struct nm_error *err);
 int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error *err);
 
-/* 0 if the profile counts what caches did; NM_EINVAL: it is of a sampled recording, and the text says where
- * to look. */
+/* 0 if the profile has counts of simulated caches; NM_EINVAL if it is of a sampled recording: the message
+ * says what to use instead. */
 int nm_select_counts(struct nm_profile *profile, struct nm_error *err);
 /* 1 if it is of a sampled recording, 0 if it is not, or a code. */
 int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err);
@@ -27,7 +27,7 @@ int nm_profile_has_sites(struct nm_profile *profile, struct nm_error *err);
 /* 1 if its counts have weighted_bytes, 0 if it is older, or a code. */
 int nm_profile_has_weights(struct nm_profile *profile, struct nm_error *err);
 
-/* 1 if it tells the user's code apart (column user_line of counts), 0 if it is older, or a code. */
+/* 1 if it distinguishes the user's code (column user_line of counts), 0 if it is older, or a code. */
 int nm_profile_has_user_code(struct nm_profile *profile, struct nm_error *err);
 
 /* 1 if it holds events of sets (view sets), 0 if it does not, or a code. */

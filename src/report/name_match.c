@@ -2,9 +2,9 @@
  *
  * name_match.c - see name_match.h.
  *
- * Names of C++ are long, so a pattern will do; but a name that is there is that name, whatever signs it
- * holds. What is near to a name that is not there: names that contain it (whatever the case of letters), the
- * shortest first; then names of few changes.
+ * C++ names are long, so patterns are allowed; but a name that exists is taken literally, whatever characters
+ * it has. Suggestions for an unknown name are names that contain it (ignoring case), the shortest first; then
+ * names within a few edits.
  */
 #include "name_match.h"
 

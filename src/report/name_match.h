@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_match.h - names that a user types to select objects, functions and files.
+ * name_match.h - matches names that a user types to select objects, functions and files.
  */
 #ifndef NM_NAME_MATCH_H
 #define NM_NAME_MATCH_H

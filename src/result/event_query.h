@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * event_query.h - which single events of the simulated caches (monitor.h) a run keeps, and what it kept:
- * counts, histograms, the residencies of one line, or one event by its number.
+ * event_query.h - queries for single events of the simulated caches (monitor.h), and their answers: counts,
+ * histograms, the residencies of one line, or one event by its number.
  *
  * The event filter of the analysis answers a query. Memory grows with the number of distinct rows and of
  * residencies asked for, never with the length of the run.

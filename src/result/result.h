@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * result.h - what an analysis yields for one process image, in source terms.
+ * result.h - the result of analysing one process image, in terms of the source.
  *
  * Plain data: the engine and its passes fill it, the profile writer stores it, tests build it by hand.
  * Strings are borrowed from the symbol store of the run and may be shared; NULL means unknown. Arrays are

@@ -2,13 +2,12 @@
  *
  * allocator.c - see allocator.h.
  *
- * A run takes 50 to 100 MB in thousands of blocks, most of which live to its end. By default each 4 KB of
- * them is a page fault at its first touch, which was 7 % of the CPU time of recordings of 2 s in a virtual
- * machine. So all blocks go into one heap of huge pages, which is grown at once to the size that most runs
- * need; untouched pages cost nothing.
+ * A run allocates 50 to 100 MB in thousands of blocks, most of which live to its end. By default each 4 KB of
+ * them costs a page fault at the first touch. So all blocks go into one heap of huge pages, which is grown at
+ * once to the size that most runs need; untouched pages cost nothing.
  *
- * malloc serves blocks of any size from this heap, and calloc then has to clear them. Sparse tables are
- * mappings of their own instead (src/base/data/lazy_array.h).
+ * malloc takes blocks of any size from this heap, and calloc has to clear them. Sparse tables are separate
+ * mappings (src/base/data/lazy_array.h).
  *
  * Dropped: populating the first 44 MB with small pages, which took longer than the faults.
  */

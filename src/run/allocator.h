@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocator.h - prepares the process's allocator for a run.
+ * allocator.h - configures malloc for a run.
  */
 #ifndef NM_ALLOCATOR_H
 #define NM_ALLOCATOR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.h - how long a run has lasted, and when to show how far it is.
+ * progress.h - the duration of a run, and when to show its progress.
  */
 #ifndef NM_PROGRESS_H
 #define NM_PROGRESS_H

@@ -2,8 +2,8 @@
  *
  * recorder.c - see recorder.h.
  *
- * The recording ends when the program has ended and all rings have. Processes that it leaves in the
- * background get GRACE_MS; then they run on unobserved.
+ * The recording ends when the program and all rings have ended. Background processes that it leaves behind
+ * get GRACE_MS; then they run on unobserved.
  */
 #include "recorder.h"
 

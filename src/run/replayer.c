@@ -4,12 +4,12 @@
  *
  * The input is one of our traces, or another tool's that an importer turns into a single stream.
  *
- * All names of a trace file are loaded before its first record is fed: the engine looks names up while it
- * runs, and must not search for files that the trace makes needless. The names in a pipe come just before
- * the records that need them.
+ * All names of a trace file are loaded before its first record: the engine looks names up while it runs, and
+ * must not search for files whose names the trace has. In a pipe, names come just before the records that
+ * need them.
  *
- * With two threads the one that simulates reads the trace ahead while it has nothing to simulate. So the
- * reader (readahead.h) lives as long as the session.
+ * With two threads the simulating thread reads the trace ahead while it is idle. So the reader (readahead.h)
+ * lives as long as the session.
  */
 #include "replayer.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.h - what every run has in common: recording a program, replaying a trace, running a loop nest.
+ * run.h - common to all runs: recording a program, replaying a trace, running a loop nest.
  *
- * A run feeds events to a session (session.h), then writes the results into a profile. It never prints: it
- * warns and shows its progress through the caller's functions.
+ * A run feeds events to a session (session.h), then writes the results into a profile. It never prints:
+ * warnings and progress go to the caller's functions.
  */
 #ifndef NM_RUN_H
 #define NM_RUN_H

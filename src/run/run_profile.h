@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_profile.h - the end of a run: its results go into a profile.
+ * run_profile.h - stores the results of a run in a profile.
  */
 #ifndef NM_RUN_PROFILE_H
 #define NM_RUN_PROFILE_H

@@ -2,9 +2,9 @@
  *
  * status.h - the exit statuses of nearmiss, the same for all commands.
  *
- * `record` ends with the program's own status. Its own failures, and those of all other commands, are
- * 114 to 127, where programs hardly ever end: 126 and 127 as env(1), 125 for what has no number of its
- * own. Small numbers are kept for verdicts (3: a gate is not met). nearmiss(1) holds this table too.
+ * `record` ends with the program's own status. Its own failures, and those of all other commands, are 114 to
+ * 127, which programs hardly ever use: 126 and 127 as in env(1), 125 for failures without a number of their
+ * own. Small numbers are for verdicts (3: a gate is not met). nearmiss(1) has this table too.
  */
 #ifndef NM_STATUS_H
 #define NM_STATUS_H

@@ -2,9 +2,9 @@
  *
  * tracer.c - see tracer.h.
  *
- * One piece at a time is handed over: the recorder starts it, feeds the engine, and waits before it gives
- * the piece back to its ring. Names are taken from the engine's store between two pieces, when a chunk is
- * about to be written, so that the store is never used by two threads.
+ * The recorder starts packing a piece, feeds the same piece to the engine, and waits before it returns the
+ * piece to its ring. Names are taken from the engine's store between two pieces, when a chunk is about to be
+ * written, so that two threads never use the store at once.
  */
 #include "tracer.h"
 

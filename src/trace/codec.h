@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec.h - makes the words of one stream small: the transform before zstd.
+ * codec.h - transforms the words of one stream so that zstd can compress them well.
  *
- * A chunk is encoded when it is complete. The executions of blocks become ranks in lists of successors. The
- * addresses of each access become distances from the base from which they vary least (its own last address,
- * another access of the same execution, the stack), in a column of their own. Most columns are one constant.
- * zstd then compresses the rest. docs/format/trace.md has the rules; encoder.c and columns.c must change
- * together with decoder_tables.c and decoder.c.
+ * A chunk is encoded when it is complete. Executions of blocks become ranks in lists of successors. The
+ * addresses of each access become distances from the base that makes them vary least (its own last address,
+ * another access of the same execution, the stack), in a separate column. Most columns are one constant. zstd
+ * compresses the rest. docs/format/trace.md has the rules; encoder.c and columns.c must change together with
+ * decoder_tables.c and decoder.c.
  *
- * Decoding is fast because it learns nothing: an address is the sum of two or three numbers that the tables
+ * Decoding is fast because it does not adapt: an address is the sum of two or three numbers that the tables
  * point to.
  */
 #ifndef NM_TRACE_CODEC_H

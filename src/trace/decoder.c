@@ -7,8 +7,8 @@
  * words come out. The loop itself counts paths down and compares ranks, and has no other branch for an
  * address than the end of the block.
  *
- * Dropped: predictors that learn while they decode, as in version 1 of the format. A quarter of the addresses
- * was mispredicted, and each of those cost a branch misprediction of the processor.
+ * Dropped: adaptive predictors, as in version 1 of the format. A quarter of the addresses was mispredicted,
+ * and each of those cost a branch misprediction of the processor.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * edit.h - makes traces from traces: a part of one, or several in one.
+ * edit.h - cuts and merges traces.
  */
 #ifndef NM_TRACE_EDIT_H
 #define NM_TRACE_EDIT_H

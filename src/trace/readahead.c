@@ -2,14 +2,14 @@
  *
  * readahead.c - see readahead.h.
  *
- * A ring of a few pieces. Only one thread reads at a time: the one that has set `reading`. It reads the next
- * piece into the next slot. The consumer reads only if no piece is ready and nobody else is reading. A step
- * waits for `reading`, too: once a consumer that reads has its piece, the next one can be read beside it.
+ * A ring of a few pieces. Only the thread that has set `reading` reads the next piece into the next slot. The
+ * consumer reads only if no piece is ready and no other thread is reading. A step waits for `reading`, too:
+ * once a reading consumer has its piece, another thread can read the next one.
  *
- * What another thread reads is copied past the caches (nontemporal.h), since its cache may not be the
+ * Other threads copy pieces with non-temporal stores (nontemporal.h), since their cache may not be the
  * consumer's.
  *
- * The reader's own thread waits until half of a full ring is free; else the two would take turns piece by
+ * The reader's own thread waits until half of a full ring is free; otherwise the two would alternate piece by
  * piece.
  *
  * Dropped: pieces of a quarter of the size, which made one thread slower.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.h - trace files (*.nmt): the streams of a recording, compressed, with all that a replay needs.
+ * trace.h - trace files (*.nmt): the compressed streams of a recording, with everything that a replay needs.
  *
- * A trace is a row of chunks. Each holds records of one stream and is decoded without any other; names
+ * A trace is a sequence of chunks. Each holds records of one stream and is decoded without any other; names
  * (symbol.h, nm_symbols_noted) stand before the chunk that needs them. An index at the end serves seeking; a
  * file without one, because it is being written or was cut off, is scanned. docs/format/trace.md is the
  * specification.

@@ -2,15 +2,14 @@
  *
  * check.c - see check.h.
  *
- * The decoders have already proved each record sane in itself; here is what holds between records:
- *  - the first record is PROCESS, there is no other, and nothing follows EXIT;
- *  - a block is defined once, before its first BLOCK, and a BLOCK has as many addresses as one of its
- *    block's exits; 0 stands only where an access is guarded;
- *  - only a thread that has started and not ended runs, and blocks come only when one runs;
- *  - allocated blocks do not overlap, modules are known when they go;
- *  - what check_sampling.h says of sampled streams, which have no blocks.
- * What real programs do wrong by themselves (free of what was never allocated, longjmp over frames) is
- * counted, not refused.
+ * The decoders have validated each single record. These rules hold between records:
+ * - the first record is PROCESS, there is no other, and nothing follows EXIT;
+ * - a block is defined once, before its first BLOCK, and a BLOCK has as many addresses as one of its block's
+ *   exits; 0 stands only where an access is guarded;
+ * - only a thread that has started and not ended runs, and blocks come only when one runs;
+ * - allocated blocks do not overlap, modules are known when they go;
+ * - the rules of check_sampling.h for sampled streams, which have no blocks.
+ * Errors of real programs (freeing memory that was never allocated, longjmp over frames) are counted.
  *
  * Live heap blocks are in the C library's balanced tree under an order in which overlapping ranges are
  * equal, so one search finds any block that a range touches.

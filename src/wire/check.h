@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.h - is a stream well-formed? Enforces docs/format/wire.md and counts what is in the stream.
+ * check.h - checks whether a stream is well-formed. Enforces docs/format/wire.md and counts what is in the
+ * stream.
  *
  * Every end-to-end test runs its streams through this checker: a collector that passes may rely on
  * being understood, and a reader may rely on what it enforces.
@@ -28,7 +29,7 @@ struct nm_wire_stats {
 	uint64_t live_blocks, live_bytes, max_live_bytes;
 	uint64_t lost;         /* words, by LOST records */
 	uint64_t open_samples; /* samples whose line nobody has touched since */
-	uint64_t references;   /* of a sampled stream, by its last clock */
+	uint64_t references;   /* of a sampled stream: its last clock */
 };
 
 struct nm_wire_check;
@@ -45,7 +46,7 @@ int nm_wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_
  * child's stream if that record has been fed, 0 if it is still to come (it can be asked for once). */
 int nm_wire_check_of_child(struct nm_wire_check **ret, struct nm_wire_check *parent, uint32_t ordinal);
 
-/* The stream is over. whole: it was closed by its producer, so its last record must be EXIT or EXEC. */
+/* Ends the stream. whole: its producer closed it, so its last record must be EXIT or EXEC. */
 int nm_wire_check_finish(const struct nm_wire_check *check, int whole, struct nm_error *err);
 
 const struct nm_wire_stats *nm_wire_check_stats(const struct nm_wire_check *check);

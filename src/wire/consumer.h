@@ -13,8 +13,8 @@
  *     }
  *     nm_consumer_free(consumer);
  *
- * Every ring gives its chunks in order, then exactly one NM_CHUNK_END that says how it ended. Rings
- * are served in turn. A consumer belongs to one thread.
+ * Every ring yields its chunks in order, then exactly one NM_CHUNK_END that says how it ended. Rings take
+ * turns. A consumer belongs to one thread.
  */
 #ifndef NM_WIRE_CONSUMER_H
 #define NM_WIRE_CONSUMER_H
@@ -31,8 +31,8 @@ enum nm_chunk_kind { NM_CHUNK_DATA, NM_CHUNK_END };
 enum nm_chunk_end {
 	NM_END_CLOSED,   /* the producer closed it: the stream is whole */
 	NM_END_REPLACED, /* the same process opened another ring: it has run exec */
-	NM_END_BROKEN,   /* the producer died without closing: all that it had written was given */
-	NM_END_DAMAGED   /* what the ring says of itself cannot be true; see fault */
+	NM_END_BROKEN,   /* the producer died without closing: everything that it wrote has been delivered */
+	NM_END_DAMAGED   /* the ring's header is invalid; see fault */
 };
 
 struct nm_chunk {
@@ -65,16 +65,16 @@ int nm_consumer_fd(const struct nm_consumer *consumer);
 int nm_consumer_next(struct nm_consumer *consumer, int timeout_ms, struct nm_chunk *ret,
 		     struct nm_error *err);
 
-/* Gives the chunk's room back to its producer. Chunks of one ring are released in the order given. */
+/* Returns the chunk's space to its producer. Release the chunks of a ring in the order in which they came. */
 void nm_consumer_release(struct nm_consumer *consumer, const struct nm_chunk *chunk);
 
-/* Rings that have not ended, and rings that were announced lately and are not there yet. */
+/* Number of rings that have not ended, including those announced recently that do not exist yet. */
 size_t nm_consumer_live(const struct nm_consumer *consumer);
 
-/* Processes that found no room for a ring and ran unobserved. */
+/* Number of processes that found no room for a ring and ran unobserved. */
 uint32_t nm_consumer_unobserved(const struct nm_consumer *consumer);
 
-/* Tells all producers, present and future, to throw their events away and never to wait again. */
+/* Tells all present and future producers to discard their events and never to wait again. */
 void nm_consumer_detach_all(struct nm_consumer *consumer);
 
 /* Detaches and frees. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * consumer_priv.h - what a consumer knows of its rings: found and watched in rings.c, read in consumer.c.
+ * consumer_priv.h - a consumer and its rings: rings.c finds and monitors them, consumer.c reads them.
  */
 #ifndef NM_CONSUMER_PRIV_H
 #define NM_CONSUMER_PRIV_H
@@ -65,7 +65,7 @@ int nm_rings_find(struct nm_consumer *consumer, struct nm_error *err);
 /* Marks the rings whose producers have died, if the last look was not just now. */
 void nm_rings_find_dead(struct nm_consumer *consumer);
 
-/* Its producer throws away what it would write from now on, and does not wait. */
+/* Makes its producer discard all further events, without waiting. */
 void nm_ring_detach(struct ring *ring);
 
 /* Detaches the ring, unmaps it, and frees its slot if no process writes to it; the entry in consumer->rings

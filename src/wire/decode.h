@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decode.h - reading the wire: a walker over the records of a chunk, and one struct per record kind.
+ * decode.h - reads the wire: an iterator over the records of a chunk, and one struct per record kind.
  *
  *     struct nm_wire_scan scan = nm_wire_scan_over(words, count);
  *     struct nm_wire_record r;
@@ -12,13 +12,13 @@
  *                             return code;
  *                     ...
  *
- * Nothing is copied: strings and tables point into the words, which must outlive the struct. Every
- * decoder has checked its record completely before it fills the struct (length, strings, indices,
- * ranges that wrap), so its user needs no checks for the safety of memory. What a record means beside
- * its neighbours (is the block defined, is the thread known) is the business of check.h.
+ * Nothing is copied: strings and tables point into the words, which must outlive the struct. Every decoder
+ * has checked its record completely before it fills the struct (length, strings, indices, ranges that wrap),
+ * so its user needs no checks for the safety of memory. check.h checks records against each other (is the
+ * block defined, is the thread known).
  *
- * The words must not change while they are read: what lies in a ring is the consumer's alone until
- * its chunk is released.
+ * The words must not change while they are read: the words of a ring belong to the consumer until it releases
+ * their chunk.
  */
 #ifndef NM_WIRE_DECODE_H
 #define NM_WIRE_DECODE_H

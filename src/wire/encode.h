@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * encode.h - writing the wire into memory: one function per record kind, over the structs of decode.h.
+ * encode.h - writes the wire into memory: one function per record kind, for the structs of decode.h.
  *
- * For importers, loop nests and tests, which have a libc and no hurry. Collectors that live inside a
- * program write with the inline functions of nearmiss/wire.h alone.
+ * For importers, loop nests and tests, which have a C library and need no speed. Collectors inside a program
+ * use the inline functions of nearmiss/wire.h.
  *
  * Every function appends one whole record and returns 0, or NM_ENOMEM, or NM_EINVAL if the record is
  * longer than a header can say; on failure nothing is appended.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * rings.c - finds the rings that producers announce, notices dead producers, and frees slots.
+ * rings.c - finds the rings that producers announce, detects dead producers, and frees slots.
  *
- * A dead producer is noticed through a pidfd: kill(pid, 0) would take a zombie for alive, and reads of
- * /proc cost more. kill() remains the fall-back where pidfd_open is forbidden.
+ * A pidfd detects a dead producer: kill(pid, 0) would take a zombie for alive, and reading /proc costs more.
+ * kill() is the fallback where pidfd_open is forbidden.
  *
  * A slot is freed only when no process writes to it any more: the ring was closed, or its process is dead or
  * has replaced its image. A process that was never seen alive may live in another pid namespace, and keeps
- * its slot. The memory of the first slots stays for the next process; that of others goes back.
+ * its slot. The memory of the first slots is kept for the next process; that of others is freed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,13 +3,15 @@
  * execute.c - the hot path: turns executions of blocks into references with attribution keys, and calls and
  * returns into frames. Compiled once per instruction set (NM_EXECUTE names this copy); engine.c chooses one.
  *
- * An access finds its attribution key in one of three ways, cheapest first: 1. its address lies in the
- * running function's own frame: the frame's key for this access site; 2. it lies in the range that its inline
- * cache entry keeps: the entry's key; 3. the object is looked up (resolve.c), then the key of (thread, site,
- * object). The first two are decided for NM_ENTRIES accesses at once (inline_cache.h). The third is deferred
- * until the run of blocks ends: consecutive look-ups overlap in the processor, while a look-up within a block
- * stalls it. Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and
- * keys and objects are numbered in the order of references: whatever changes the heap, mappings or stacks, or
+ * An access finds its attribution key in one of three ways, cheapest first:
+ * 1. its address lies in the running function's own frame: the frame's key for this access site;
+ * 2. it lies in the range that its inline cache entry keeps: the entry's key;
+ * 3. the object is looked up (resolve.c), then the key of (thread, site, object).
+ *
+ * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h). The third is deferred until the
+ * run of blocks ends: consecutive look-ups overlap in the processor, while a look-up within a block stalls
+ * it. Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and keys
+ * and objects are numbered in the order of references: code that changes the heap, mappings or stacks, or
  * makes keys or objects, first calls nm_engine_resolve_pending.
  *
  * A window of words is searched for headers first, so the length of a block is known before it is executed.

@@ -5,8 +5,7 @@
  *   - accesses per attribution and field, from bursts (bursts.h);
  *   - *visits*: which fields of an element (a structure in its variable or block) one burst touches;
  *   - misses per attribution and field, and *residencies*: which fields of an element are used while a line
- *   with a part of
- *     it is in the first level; both from the sampler of that level (sampler.h);
+ *     with a part of it is in the first level; both from the sampler of that level (sampler.h);
  *   - accesses and residencies of single lines: those that the sampler follows.
  *
  * The simulation may run late, and a block may be gone when its samples are read. So they are read at fixed

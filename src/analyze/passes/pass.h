@@ -38,12 +38,12 @@
  * A reference (struct nm_ref, hierarchy.h) is one of:
  *   - a load or store (weight 1): address, size, kind, and its *key* in `attr`;
  *   - a run of instruction fetches (kind NM_REF_FETCH), if the user asked for --instr: `weight` instructions,
- *   one key;
+ *     one key;
  *   - a coalesced access (nm_ref_is_coalesced): `weight` loads and stores at constant distances, each with a
- *   key of its own;
- *     `attr` is then a number in the table of coalesced accesses. nm_pass_expand gives the single references.
+ *     key of its own; `attr` is then a number in the table of coalesced accesses. nm_pass_expand gives the
+ *     single references.
  *   - made while measuring is off (weight 0): a load, store or fetch that moves lines in caches but is not
- *   counted. Its object is nm_space.unmeasured.
+ *     counted. Its object is nm_space.unmeasured.
  * Keys are dense numbers from 1. A key stands for an attribution (thread, site, object); or, if the user
  * asked for call chains, for an attribution in a context. nm_program_attribution tells which, on the decoding
  * thread; on the simulation thread count by key, and translate in `finish`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.h - memory that is freed all at once, and strings that are stored once.
+ * arena.h - arenas, whose memory is freed all at once, and pools of interned strings.
  *
  * An arena serves one lifetime (a run, a pass, a request). Interned strings live in an arena of the
  * pool: equal texts have equal addresses, so they are compared by pointer.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lazy_array.h - zeroed arrays of which a program may touch only a part: tables by address, large cache
- * models.
+ * lazy_array.h - zeroed arrays that may be used only in part: tables by address, large cache models.
  *
  * A large array is an anonymous mapping: a page costs nothing before its first touch.
  * Dropped: calloc(); it may reuse huge pages that the heap holds, and then clears all of them.
@@ -17,11 +16,11 @@ enum { NM_LAZY_ARRAY_ALIGNMENT = 64 /* bytes */ };
 /* `count` zeroed elements of `each` bytes, aligned to NM_LAZY_ARRAY_ALIGNMENT; NULL if out of memory or if
  * either is 0. The caller frees them with the same count and size. */
 void *nm_lazy_array(uint64_t count, size_t each);
-/* array may be NULL; then count and size do not matter. */
+/* array may be NULL; count and size are then ignored. */
 void nm_lazy_array_free(void *array, uint64_t count, size_t each);
 
-/* Elements [from, end) of a large array are no longer needed: whole pages of them go back, and read as zeros
- * or as they were. */
+/* Elements [from, end) of a large array are no longer needed: their whole pages may be freed. They then read
+ * as zeros or keep their values. */
 void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end);
 
 #endif

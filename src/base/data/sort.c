@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.c - see sort.h. Radix sort, a byte of the key at a time from the lowest: back and forth between the
- * list and another. A byte that is the same in all keys is left out, so keys with few bits cost little.
+ * sort.c - see sort.h. Radix sort by bytes of the key, lowest first, back and forth between the list and a
+ * copy. Bytes that are the same in all keys are skipped, so short keys are cheap.
  */
 #include "sort.h"
 

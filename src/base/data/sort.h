@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h - sorts long lists by a number, many times faster than qsort does.
+ * sort.h - sorts long lists by a 64-bit key, much faster than qsort().
  */
 #ifndef NM_SORT_H
 #define NM_SORT_H
@@ -12,7 +12,7 @@ struct nm_keyed {
 	uint64_t key, value;
 };
 
-/* By key; where keys are equal, as they stood. Takes memory for as many. 0 or NM_ENOMEM. */
+/* Stable sort by key. Allocates as much memory again. 0 or NM_ENOMEM. */
 int nm_sort_by_key(struct nm_keyed *list, size_t count);
 
 #endif

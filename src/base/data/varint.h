@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * varint.h - numbers of seven bits a byte, lowest first; bit 7 is set in all bytes but the last.
+ * varint.h - variable-length numbers: seven bits per byte, lowest first; bit 7 is set in all bytes but the
+ * last.
  */
 #ifndef NM_VARINT_H
 #define NM_VARINT_H
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NM_VARINT_BYTES = 10 }; /* the longest */
+enum { NM_VARINT_BYTES = 10 }; /* length of the longest */
 
 /* Returns the number of bytes written. */
 static inline size_t nm_varint_put(uint8_t to[NM_VARINT_BYTES], uint64_t n)

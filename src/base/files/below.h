@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * below.h - does a path stay inside a folder?
+ * below.h - whether a path stays inside a folder.
  */
 #ifndef NM_BELOW_H
 #define NM_BELOW_H
@@ -9,7 +9,7 @@
  * exist. */
 int nm_is_below(const char *path, const char *folder);
 
-/* Whether a path that is appended to a folder stays inside it: no ".." leads out. Links are not followed. */
+/* Whether a path appended to a folder stays inside it: no ".." leads out of it. Links are not followed. */
 int nm_stays_below(const char *tail);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory_file.h - files without a name, in memory.
+ * memory_file.h - anonymous files in memory.
  */
 #ifndef NM_MEMORY_FILE_H
 #define NM_MEMORY_FILE_H
@@ -8,7 +8,7 @@
 #include "errors.h"
 
 /* Opens a new empty file that has no name: in memory, or on disk in TMPDIR (or /tmp) if the kernel refuses.
- * The descriptor is the caller's and is closed on exec. The file is gone when no process has it open or
+ * The caller owns the descriptor, which is closed on exec. The file lives until no process has it open or
  * mapped. */
 int nm_memory_file(int *ret_fd, const char *name, struct nm_error *err);
 

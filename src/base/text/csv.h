@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Writes a text, between quotes where it needs them. */
+/* Writes a text, quoted where necessary. */
 void nm_csv_field(const char *text, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.h - single events of `nearmiss monitor`: the history of a line, and the n-th event.
+ * events.h - shows single events for `nearmiss monitor`: the history of a line, and the n-th event.
  */
 #ifndef NM_MONITOR_EVENTS_H
 #define NM_MONITOR_EVENTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.h - the table of `nearmiss monitor` while it is built (sums.c, events.c), its names and its values.
+ * view.h - builds the table of `nearmiss monitor`, for sums.c and events.c.
  */
 #ifndef NM_MONITOR_VIEW_H
 #define NM_MONITOR_VIEW_H

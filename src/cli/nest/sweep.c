@@ -2,9 +2,9 @@
  *
  * sweep.c - nearmiss nest --sweep: misses of each array or reference over a parameter or a base address.
  *
- * Each value is a run of its own, from cold caches. References of warm-up loops are not counted. In text
- * the last column is a plot that runs down the rows: each letter is one array, at its share of the greatest
- * count of all.
+ * Each value is a separate run with cold caches. References of warm-up loops are not counted. In text the
+ * last column is a plot that runs down the rows: each letter is an array, at its share of the greatest count
+ * of all.
  */
 #include <stdio.h>
 #include <stdlib.h>

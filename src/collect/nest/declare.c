@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * declare.c - parameters and arrays, and where arrays lie.
+ * declare.c - parses parameters and arrays, and gives arrays their addresses.
  *
  *     "parameter" NAME "=" value
  *     "origin" value
@@ -9,7 +9,7 @@
  *         [ "=" value { "," value } | "=" "file" STRING ]
  *     dimensions = "(" [value ":"] value { "," ... } ")"  |  "[" value "]" { "[" value "]" }
  *
- * An array lies behind the one declared before it and that one's padding, aligned as it asks or to its
+ * An array follows the one declared before it and that one's padding, aligned as requested or to its
  * elements.
  */
 #include <errno.h>

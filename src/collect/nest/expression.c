@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * expression.c - expressions, folded while they are read, and references to elements of arrays.
+ * expression.c - parses and folds expressions, and references to elements of arrays.
  *
  *     value     = term { ("+" | "-") term }
  *     term      = factor { ("*" | "/") factor }
@@ -8,9 +8,9 @@
  *               { "," value } ")" )
  *     reference = NAME "(" sum { "," sum } ")"  |  NAME "[" sum "]" { "[" sum "]" }
  *
- * A value is a sum of variables, or the least or greatest of some sums. Only a constant multiplies a
- * variable, and only constants are divided; anything else is a fault. min(a, b) + c becomes min(a + c, b +
- * c). Nothing is rounded and nothing wraps: a number too large for 64 bits is a fault.
+ * A value is a sum of variables, or the minimum or maximum of several sums. Variables may only be multiplied
+ * by constants, and only constants divided; anything else is an error. min(a, b) + c becomes min(a + c, b +
+ * c). Nothing is rounded and nothing wraps: a number too large for 64 bits is an error.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest.c - the life of a nest, and its contents.
+ * nest.c - loads and frees a nest, and lists its contents.
  */
 #include <errno.h>
 #include <inttypes.h>

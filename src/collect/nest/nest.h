@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest.h - loop nests: a program of arrays, loops and references, written down instead of run.
+ * nest.h - loop nests: arrays, loops and references described in a text instead of a program.
  *
- * The language is docs/format/nest.md. A nest is read and laid out in memory (nm_nest_load), then executed as
- * often as wanted (nm_nest_run): its references come as a stream of the wire, in which each array is a named
- * range, each run of statements a block, and each reference a place ("Y(j,k)" at its line of the file).
+ * The language is docs/format/nest.md. nm_nest_load reads a nest and lays its arrays out; nm_nest_run
+ * executes it, any number of times, and sends its references as a stream of the wire. In the stream each
+ * array is a named range, each run of statements a block, and each reference a site ("Y(j,k)" at its line of
+ * the file).
  */
 #ifndef NM_NEST_H
 #define NM_NEST_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * nest_priv.h - a nest as it is executed.
+ * nest_priv.h - the executable form of a nest.
  *
- * Parameters are known when the text is read, so expressions are folded at once into sums of variables
+ * Parameters are known when the text is read, so the parser folds expressions at once into sums of variables
  * (struct nm_nest_sum): loop indices, and values read from index arrays. Variables are slots of one array:
  * the loop at depth d has slot d, the k-th read of an index array in a block has slot NM_NEST_DEPTH + k.
  * There is no syntax tree.

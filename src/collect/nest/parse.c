@@ -8,9 +8,9 @@
  *               | ("read" | "write") reference { "," reference }
  *               | (reference | NAME) ["+" | "-" | "*" | "/"] "=" expression
  *
- * What an expression of a statement computes does not matter: only its references do, in their order. A name
- * without subscripts that is no array is a variable in a register. Statements that follow each other are one
- * block, so that the stream carries one word for all of them besides the addresses.
+ * The value of a statement's expression does not matter, only its references, in order. A name without
+ * subscripts that is not an array is a variable in a register. Consecutive statements form one block, so the
+ * stream has one word for all of them besides the addresses.
  */
 #include <stdio.h>
 #include <stdlib.h>

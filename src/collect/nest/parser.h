@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * parser.h - the state while a nest's text is read, and what the files of the grammar offer each other.
+ * parser.h - the parser's state, and the functions that the files of the grammar share.
  *
- * The parser looks one word ahead (`token`). Each nm_nest_parse function starts with the word behind its
- * keyword and ends with the first word that it does not take. All return 0 or a code, with the fault in
- * p->err.
+ * The parser looks one token ahead (`token`). Each nm_nest_parse function starts after its keyword and stops
+ * at the first token that it does not consume. All return 0 or a code, with the fault in p->err.
  */
 #ifndef NM_NEST_PARSER_H
 #define NM_NEST_PARSER_H

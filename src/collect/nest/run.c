@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c - executes a nest: its references as records of the wire.
+ * run.c - executes a nest, and sends its references as records of the wire.
  *
- * An innermost loop over one block is what takes the time. There each address moves by a constant in each
- * iteration, so the subscripts are looked at for the first and the last iteration only; between them
- * everything is affine. All other loops and blocks evaluate every subscript and check it against its
- * dimension.
+ * Nearly all time goes into innermost loops over one block. There each address moves by a constant in each
+ * iteration, so only the subscripts of the first and the last iteration are checked; between them everything
+ * is affine. All other loops and blocks evaluate every subscript and check it against its dimension.
  *
- * A walk goes the same way and shows references with their loop indices instead of sending them; what lies
- * before the first one wanted is counted, not evaluated, wherever an innermost loop allows it.
+ * A walk visits the same references and reports them with their loop indices instead of sending them;
+ * innermost loops before the first one wanted are counted, not evaluated, where possible.
  *
- * Each reference is an instruction of four bytes. Blocks and instructions exist twice if something only warms
- * up: then the caches see the references as always, and the counts stand at places of their own.
+ * Each reference is an instruction of four bytes. If a nest has warm-up loops, blocks and instructions exist
+ * twice: the caches see the same references, but warm-up counts go to separate sites.
  */
 #include <stdio.h>
 #include <string.h>

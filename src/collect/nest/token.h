@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * token.h - the words of a nest's text.
+ * token.h - the tokens of a nest's text.
  *
  * A line ends a statement, unless a parenthesis or bracket is open or the line ends with an operator or a
  * comma.

@@ -9,25 +9,19 @@
  *
  * Counting rules:
  *   - A load is *coherence* if the core had lost its copy to an invalidation and this level has not had the
- *   line since.
+ *     line since.
  *   - A coherence miss is *true sharing* if the core, before its copy leaves again, touches a byte that
- *   another core wrote
- *     since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte by byte). Else it
- *     is
- *     *false sharing* if another core wrote to the block since then, and *unneeded* if none did: FULL and
- *     SCOPE only.
- *     `false_first` is Torrellas, Lam and Hennessy, IEEE TC 1994: false if the reference that misses touches
- *     no
- *     byte that another core wrote since the copy was loaded; `false_words` is the same by words of 4 bytes.
- *     So false is
- *     never more than false_first, and false_words never more either.
+ *     another core wrote since the core's last load that was not false sharing (Dubois et al., ISCA 1993,
+ *     byte by byte). Else it is *false sharing* if another core wrote to the block since then, and *unneeded*
+ *     if none did: FULL and SCOPE only. `false_first` is Torrellas, Lam and Hennessy, IEEE TC 1994: false if
+ *     the reference that misses touches no byte that another core wrote since the copy was loaded;
+ *     `false_words` is the same by words of 4 bytes. So false is never more than false_first, and false_words
+ *     never more either.
  *   - What a core wrote counts for the others when they could load it: when it leaves the core, or the core's
- *   copy no
- *     longer is MODIFIED.
+ *     copy no longer is MODIFIED.
  *   - Invalidations and interventions are charged to a pair: the attribution key that causes them and that
- *   which had loaded
- *     the copy. A core that invalidates what it has itself, where it synchronises or reads what is stale, is
- *     both.
+ *     which had loaded the copy. A core that invalidates what it has itself, where it synchronises or reads
+ *     what is stale, is both.
  *   - An evicted copy is forgotten, also that it was ever shared: its next load is no coherence miss.
  */
 #ifndef NM_COHERENCE_H

@@ -4,8 +4,8 @@
  *
  * An estimator stands on one of two kinds of samples:
  *   - *reuse samples*: references chosen at random, each with the reuse distance to the next touch of its
- *   line. A sampler
- *     that is given every reference takes them (reuse_sampler.h), or a collector that sends nothing else;
+ *     line. A sampler that is given every reference takes them (reuse_sampler.h), or a collector that sends
+ *     nothing else;
  *   - *lines* chosen at random, of which it gets every touch: `touch`.
  * One estimator is a file with a const struct nm_estimator, and a row in estimators.c.
  *

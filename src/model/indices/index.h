@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * index.h - which set a line goes to: one row for each way to find it.
+ * index.h - functions from a line to its set: a table with one row for each.
  */
 #ifndef NM_INDEX_H
 #define NM_INDEX_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * description.c - reads a machine from a text with a level a line.
+ * description.c - reads a machine from a text with one level per line.
  *
- * The lines become one SPEC, without blanks and comments, and beside it stands for each of its characters
- * where in the text it came from: so spec.c alone knows what a level may say, and faults are shown in the
- * line that has them.
+ * The lines are joined into one SPEC, without blanks and comments, with the position in the text of each
+ * character. So only spec.c knows the syntax of a level, and faults are still shown in their line.
  */
 #include <ctype.h>
 #include <stdio.h>

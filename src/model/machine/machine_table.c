@@ -2,15 +2,15 @@
  *
  * machine_table.c - machines by name.
  *
- * Only geometry that has a source: what processors tell by CPUID, makers' manuals, the tool or paper that is
- * reproduced; docs/machines.md says which for each. What one core sees: where a last level is split over
- * clusters of cores, it is one cluster's. Where a row says nothing else, levels are LRU, non-inclusive and
- * write-back, and misses are counted as without prefetchers, whatever the silicon does, of which makers
- * publish little: a SPEC or a description (docs/machine-files.md) can say more. What the prefetchers of a
- * processor would have foreseen is counted beside (foresight.h). Latencies are given where somebody has
- * measured and published them; that of memory belongs to the modules and the clock of that machine.
+ * Every geometry has a source: CPUID, a manual of the maker, or the tool or paper that is reproduced
+ * (docs/machines.md). A row describes what one core sees: of a last level that is split over clusters of
+ * cores, one cluster's part. By default levels are LRU, non-inclusive, write-back and without prefetchers,
+ * whatever the silicon does, since makers publish little; a SPEC or a description (docs/machine-files.md) can
+ * say more. Loads that the processor's prefetchers would have foreseen are counted separately (foresight.h).
+ * Latencies are from published measurements; that of memory depends on the modules and clock of the measured
+ * machine.
  *
- * TLBs are machines of their own, to be simulated beside the caches.
+ * TLBs are separate machines, to be simulated beside the caches.
  */
 #include <string.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy.h - which line of a full set leaves: one row for each replacement policy.
+ * policy.h - replacement policies, which choose the line that leaves a full set: a table with one row for
+ * each.
  *
- * A policy sees the ways of a set by number. It sees hits and lines that come in, and is asked for a victim
- * when all ways hold lines; free ways are taken first, the lowest first, without asking. What it remembers of
- * a set is `set_bytes` and `way_bytes` for each way, zero at first.
+ * A policy knows ways by number. It is told of hits and loads, and asked for a victim when all ways hold
+ * lines; free ways are filled first, the lowest first, without asking. Its state is `set_bytes` per set and
+ * `way_bytes` per way, initially zero.
  */
 #ifndef NM_POLICY_H
 #define NM_POLICY_H

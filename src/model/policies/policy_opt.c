@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves. oracle.h knows the uses to
- * come.
+ * policy_opt.c - Belady's OPT: the line whose next use is farthest away leaves. oracle.h knows the next uses.
  *
- * The ways of a set stand in a heap, the farthest use on top. A touch puts off the use of its line, which
- * only rises; a load takes the slot of the way that left, and sinks or rises: the logarithm of the ways. A
- * request for the line that was asked for last in the set changes nothing and is not noted: the line is
- * there, and its next use matters only when another line comes. So most hits of a first level cost a compare,
- * and no memory.
+ * The ways of a set form a heap with the farthest use on top. A touch postpones the use of its line, which
+ * moves up only; a load takes the slot of the way that left, and moves up or down. Both take time logarithmic
+ * in the ways. A repeated request for the set's latest line changes nothing and is not recorded: the line is
+ * resident, and its next use matters only when another line comes. So most hits of a first level cost a
+ * compare, and no memory.
  *
- * While the future is noted, ways leave in turn. Nothing is counted then.
+ * While requests are being recorded, ways leave in turn, and nothing is counted.
  */
 #include "oracle.h"
 #include "policy.h"

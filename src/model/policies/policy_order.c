@@ -3,8 +3,8 @@
  * policy_order.c - policies by order: LRU (the line touched first leaves) and FIFO (the line loaded first
  * leaves).
  *
- * A set keeps its ways in a ring of links, so that every step takes constant time at any number of ways. The
- * default levels, which are LRU too, are not here: their order are the timestamps that fast.c keeps.
+ * The ways of a set form a linked ring, so every step takes constant time. Fast levels, which are LRU too, do
+ * not use this: their order is in the timestamps that fast.c keeps.
  */
 #include "policy.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_plru.c - what hardware builds in place of LRU, with a bit per way or fewer.
+ * policy_plru.c - approximations of LRU in hardware, with at most one bit per way.
  *
  * tree-plru: a binary tree over the ways, whose every node points to the half that was not touched last; the
  * victim is where the pointers lead. Where the ways are no power of two the tree is that of the next power,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * policy_random.c - any line may leave. One generator a level, seeded by `seed=`, so that runs repeat.
+ * policy_random.c - a random line leaves. Each level has its own generator, seeded by `seed=`, so that runs
+ * repeat.
  */
 #include "policy.h"
 

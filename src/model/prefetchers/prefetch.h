@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch.h - which lines are loaded before they are asked for: one row for each prefetcher.
+ * prefetch.h - prefetchers, which name lines to load before they are requested: a table with one row for
+ * each.
  *
- * A prefetcher sees the demand requests of its level, line by line, after each was served, and names lines. 
- * These are loaded when the reference that the request belongs to is over in all levels. It does not see
- * what other prefetchers ask for, nor what it named itself. What becomes of the lines is counted in
- * prefetch_tracker.h.
+ * A prefetcher sees the demand requests of its level, line by line, after each was served, and names lines.
+ * These are loaded when all levels are done with the reference. It sees neither its own prefetches nor those
+ * of others. prefetch_tracker.h counts the fate of the lines.
  *
- * As prefetchers of hardware, which know physical addresses, it does not name lines of another page of 4K
- * than that of the request, unless the level says cross=yes.
+ * Like hardware prefetchers, which know physical addresses, it names only lines in the same 4K page as the
+ * request, unless the level says cross=yes.
  */
 #ifndef NM_PREFETCH_H
 #define NM_PREFETCH_H

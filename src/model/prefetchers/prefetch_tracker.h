@@ -4,16 +4,19 @@
  *
  * Counting rules (after Srinath et al., "Feedback Directed Prefetching", HPCA 2007, and Srinivasan, Davidson
  * and Tyson, "A Prefetch Taxonomy", IEEE Transactions on Computers 53:2, 2004), all charged to the
- * attribution key whose request caused the prefetch: - prefetches: lines that a prefetch loaded. A level that
- * lacks the line asks the next one, which is a prefetch there if it is missing there too, else a touch for
- * the policy; it is neither a reference nor a miss. - useful: prefetched lines that were used before they
- * left, by a demand request or through the level above. The others are useless: accuracy is useful /
- * prefetches. - late evicted: useless lines requested soon after they left, before as many lines as the level
- * has were loaded. - pollution: conflict misses on lines that a prefetch pushed out when they left last. - A
- * prefetched line has no class: classes come from demand requests alone. evictions + resident = loads +
- * prefetches; loaded_bytes are of both. - An exclusive level passes on a line that a prefetch requests,
- * together with whether it is still unused. - Evictions by prefetches are separate in the matrix
- * (NM_BY_PREFETCH).
+ * attribution key whose request caused the prefetch:
+ * - prefetches: lines that a prefetch loaded. A level that lacks the line asks the next one, which is a
+ *   prefetch there if it is missing there too, else a touch for the policy; it is neither a reference nor a
+ *   miss.
+ * - useful: prefetched lines that were used before they left, by a demand request or through the level above.
+ *   The others are useless: accuracy is useful / prefetches.
+ * - late evicted: useless lines requested soon after they left, before as many lines as the level has were
+ *   loaded.
+ * - pollution: conflict misses on lines that a prefetch pushed out when they left last.
+ * - A prefetched line has no class: classes come from demand requests alone. evictions + resident = loads +
+ *   prefetches; loaded_bytes are of both.
+ * - An exclusive level passes on a line that a prefetch requests, together with whether it is still unused.
+ * - Evictions by prefetches are separate in the matrix (NM_BY_PREFETCH).
  *
  * Dropped: a second cache without prefetches, to know which misses they caused: as slow as a second machine.
  */

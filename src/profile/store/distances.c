@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * distances.c - histograms of distances become those of places: bins of attributions that share a place are
- * summed.
+ * distances.c - stores histograms of distances by site: sums the bins of attributions that share one.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * estimates.c - stores the points of estimated curves, under the names of those whose they are.
+ * estimates.c - stores the points of estimated curves, with the names of their objects and functions.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c - what was kept of single events (event_query.h): counts by set, by granule of memory, or by level
- * alone.
+ * events.c - stores answers to queries for single events (event_query.h): counts by set, by granule of
+ * memory, or by level alone.
  *
- * As with all that is stored, attribution keys become places, and threads are added up. Rows of those who
- * did not ask for events attribution key by attribution key have the attribution keys of their first events,
- * which is what a histogram shows beside them. The history of a line and a single event are listed, not
- * counted, and are not stored.
+ * As everywhere in a profile, attribution keys become sites, and threads are added up. If events were not
+ * requested by attribution key, a row has the key of its first event, which a histogram shows beside it.
+ * Histories of lines and single events are listed, not counted, and not stored.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * instructions.c - counts of single instructions, and the code that they stand in, where a recording tells
- * them apart.
+ * instructions.c - stores counts of single instructions, and their code, if a recording distinguishes them.
  *
- * An instruction with one object is to these tables what a place is to `attribution key`: a row that counts
- * refer to. Sums over the instructions of a place are the place's counts.
+ * A row is one instruction with one object, to which counts refer. The counts of a site are the sums over its
+ * instructions.
  */
 #include <stdlib.h>
 #include <string.h>

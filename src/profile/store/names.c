@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c - stores each text and each (function, file, line) once, numbered as they come: rows are appended,
- * and results come in the order of the process tree, so that no number depends on the run.
+ * names.c - stores each text and each (function, file, line) once, and numbers them in order of appearance.
+ * Results arrive in the order of the process tree, so the numbers are the same in every run.
  */
 #include <string.h>
 

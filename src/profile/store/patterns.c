@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * patterns.c - the strides of attribution keys become those of places: counts of equal strides are summed,
- * and the one that most accesses follow is kept. Of strides with equal counts the shorter one wins, then the
- * one that goes forward. Walks of loads, of which each key has one, are not summed but the longest is taken.
+ * patterns.c - stores the strides of sites: sums the counts of equal strides of their attribution keys, and
+ * keeps the stride that most accesses follow. Of strides with equal counts the shorter one wins, then the one
+ * that goes forward. Walks of loads, of which each key has one, are not summed but the longest is taken.
  */
 #include <stdlib.h>
 

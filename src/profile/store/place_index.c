@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * place_index.c - brings the attribution keys of a result into an order that does not depend on the run.
+ * place_index.c - sorts the attribution keys of a result into an order that does not depend on the run.
  *
  * The engine numbers sites, objects and attribution keys as it meets them, and two sites may read the same
  * (two modules with an inline function of one header). Texts are compared once, to rank sites and objects;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources.c - sources in a profile: each that has a place, as it is on the disk when the recording ends.
+ * sources.c - stores the source files that a profile names, as they are on disk when the recording ends.
  *
  * Facts are always kept, texts on request. A text is a zlib stream, or as it is where that is not shorter,
  * told apart by its length, as in SQLite's own archives: sqlar_uncompress(text, bytes) of the sqlite3 shell

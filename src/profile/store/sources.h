@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sources.h - what a profile knows of the sources of the program: when they were changed, what they were, and
- * perhaps their text.
+ * sources.h - the program's source files in a profile: times, digests, and texts on request.
  */
 #ifndef NM_PROFILE_SOURCES_H
 #define NM_PROFILE_SOURCES_H
@@ -13,7 +12,7 @@
 
 enum { NM_DIGEST_ROOM = 33, NM_SOURCE_LARGEST = 64 << 20 };
 
-/* Which sources a recording keeps the texts of. */
+/* The sources whose texts a recording stores. */
 struct nm_source_choice {
 	int embed;                /* any at all */
 	const char *const *roots; /* those below one of these folders, all links followed; none: all */
@@ -23,12 +22,12 @@ struct nm_source_choice {
 struct nm_stored_source {
 	char digest[NM_DIGEST_ROOM];   /* MD5 in hexadecimal digits */
 	char compiled[NM_DIGEST_ROOM]; /* that of what was compiled; "": not known */
-	int is_newer;                  /* it was changed after a program or library had been built from it */
+	int is_newer;                  /* newer than a program or library built from it */
 	char *text;                    /* with a NUL behind it; NULL: not embedded */
 	size_t bytes;
 };
 
-/* What is known of a file, named as in `counts`. 1; 0 if nothing is; or a code. */
+/* Looks a file up, named as in `counts`: 1 if found, 0 if not, or a code. */
 int nm_profile_source(struct nm_profile *profile, const char *file, struct nm_stored_source *ret_source,
 		      struct nm_error *err);
 

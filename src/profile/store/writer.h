@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.h - makes a profile.
+ * writer.h - writes a profile.
  *
  *     nm_profile_writer_new(&w, "nearmiss.nmp", &err)     before the program is run: fails early
  *     nm_profile_writer_add(w, result, &err)              once per process image, in the order of their tree
@@ -8,8 +8,8 @@
  *     nm_profile_writer_sources(w, &choice, &err)               when all are added
  *     nm_profile_writer_commit(w, &err)                   or nm_profile_writer_abort(w)
  *
- * All goes to a temporary file beside the final path, which takes the final name when it is complete and
- * on the disk. Whatever happens on the way, the final name shows the old profile or the whole new one.
+ * All goes to a temporary file beside the final path, which takes the final name when it is complete and on
+ * the disk. At any moment the final name is the old profile or the complete new one.
  */
 #ifndef NM_PROFILE_WRITER_H
 #define NM_PROFILE_WRITER_H
@@ -28,7 +28,7 @@ int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *pat
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
 			  struct nm_error *err);
 
-/* Sets an entry of the view `info`, replacing an earlier one. The writer sets some itself: see writer.c. */
+/* Sets an entry of the view `info`, replacing an earlier one. The writer sets some itself (writer.c). */
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);
 

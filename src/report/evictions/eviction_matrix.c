@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * eviction_matrix.c - the eviction matrix: objects that push out, by objects that are pushed out.
+ * eviction_matrix.c - the eviction matrix: evicting objects by evicted objects.
  *
  * As in Buck's dissertation, a row is an evictor, a column a victim, and a cell the percentage of the
  * victim's evictions that the row's object caused, so that a column (with the last row, all other objects)
  * sums to
- * 100. An object that pushes out its own lines stands on the diagonal, marked by a star: that asks for tiles,
- *      while
- * a large cell elsewhere asks to keep two objects apart. Names are long and columns narrow, so a column
- * bears the number of its row, or the name itself where that is short.
+ * 100. Objects that evict their own lines are on the diagonal, marked by a star: tiling may help. A large
+ *      cell elsewhere suggests keeping two objects apart. Names are long and columns narrow, so a column
+ *      bears the number of its row, or the name itself where that is short.
  *
  * CSV and JSON hold the same pairs, one a row, with counts; the other objects together are an evictor without
  * name.

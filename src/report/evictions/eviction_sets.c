@@ -2,9 +2,9 @@
  *
  * eviction_sets.c - the sets that lose lines: of one pair of objects, or of all.
  *
- * A conflict shows in its sets: lines that are in each other's way because of where they lie leave few sets,
- * over and over, while those that leave for want of room leave all sets alike. So beside the ranked sets
- * stands in how many of them half of the lines were lost.
+ * Conflicts show in the sets: lines that collide because of their addresses leave few sets, over and over,
+ * while capacity evictions are spread over all sets. So the report also says in how many sets half of the
+ * evictions happened.
  */
 #include <stdlib.h>
 #include <string.h>

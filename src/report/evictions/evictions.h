@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * evictions.h - who pushes whom out of a level: the matrix of objects, and the lines of code of a pair.
+ * evictions.h - who evicts whom from a level: the matrix of objects, and the lines of code of a pair.
  */
 #ifndef NM_REPORT_EVICTIONS_H
 #define NM_REPORT_EVICTIONS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.h - rows of a query, ready to be shown. The three sinks (text, CSV, JSON) see nothing else.
+ * table.h - rows of a query, ready to be shown: the input of the three formats (text, CSV, JSON).
  */
 #ifndef NM_TABLE_H
 #define NM_TABLE_H

@@ -2,10 +2,10 @@
  *
  * text.c - a table for people: aligned columns that fit the width.
  *
- * Numbers get what they need. Names and places share what is left: each gets its need or an equal part,
- * whichever is less. When that part would fall below ENOUGH columns, the most drop_order column goes
- * first. If all that may go has gone, names get less, but never less than LEAST: lines are then longer than
- * the width, which is better than figures without their names. Names of a column that differ stay different.
+ * Numbers get the width that they need. Names and places share the rest: each gets its need or an equal part,
+ * whichever is less. If that part falls below ENOUGH, the column with the highest drop_order is dropped. When
+ * no column may be dropped any more, names get less, but at least LEAST: lines then exceed the width, which
+ * is better than figures without names. Names of a column that differ stay different.
  */
 #include <inttypes.h>
 #include <stdlib.h>

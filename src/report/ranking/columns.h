@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.h - the columns of ranked reports: how each is shown and the SQL that computes it.
+ * columns.h - the columns of ranked reports: the format and the SQL of each.
  */
 #ifndef NM_REPORT_COLUMNS_H
 #define NM_REPORT_COLUMNS_H

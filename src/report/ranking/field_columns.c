@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * field_columns.c - what ranked reports know of the fields of objects.
+ * field_columns.c - columns of ranked reports about the fields of objects.
  *
  * Two table expressions for ranking.c, and the columns that come of them:
  *
- *     g   where object and field are keys: where the field lies, how often it was used
- *     h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses; the
- *         cold ones, not
- *         among them and used in COLD % of the stays of their lines at most; and, of two hot fields that
- *         cannot be in
- *         one line, those that are visited together most often
+ *   g   where object and field are keys: where the field lies, how often it was used
+ *   h   where object is a key: its structure; the hot fields, as few as have HOT % of the accesses;
+ *       the cold ones, not among them and used in at most COLD % of the residencies of their lines;
+ *       and the two hot fields that cannot share a line but are visited together most often
  *
  * An object of several structures is shown by the one with the most accesses.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inner_frames.c - beside a line of the user's code, the line of inlined code that most of its misses are in.
+ * inner_frames.c - for a line of the user's code, the line of inlined code with most of its misses.
  *
  * A table expression for ranking.c, and the columns that come of it:
  *

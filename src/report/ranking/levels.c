@@ -2,22 +2,21 @@
  *
  * levels.c - see levels.h: the cost model.
  *
- * A reference that misses waits for the level that has the line. What a level serves is its references less
- * its misses, and the references of every level below the first are the misses of the one above, charged to
- * the same line of code and object. So the cost of the misses of a level is a weighted sum of the counts
- * behind it: hits times the latency of the level, and misses of the last level times that of memory. Hits of
- * the first level cost nothing, because processors overlap them with other work, unless the user gives that
- * level a latency.
+ * A reference that misses waits for the level that has the line. A level's hits are its references less its
+ * misses, and the references of every level after the first are the misses of the one before, charged to the
+ * same line of code and object. So the cost of the misses of a level is a weighted sum of the counts of the
+ * levels behind it: hits times the latency of the level, and misses of the last level times that of memory.
+ * Hits of the first level cost nothing, because processors overlap them with other work, unless the user
+ * gives that level a latency.
  *
- * Where the machine foresees loads, a miss costs its latency only if it is chained, that is, if its address
- * waits for the load before it. Others are under way together, NM_OVERLAP at a time, and what prefetchers
- * foresee only has to be handed over, which takes one of NM_AHEAD parts of the latency. docs/cost.md tells
- * where these come from and what they are worth. Each miss of a level behind adds what that one takes longer
- * than the one before.
+ * On machines with foresight, a miss costs its full latency only if it is chained, that is, if its address
+ * depends on the load before it. Others overlap, NM_OVERLAP at a time, and foreseen loads cost 1 / NM_AHEAD
+ * of the latency. docs/cost.md has the sources and the accuracy of these rules. Each miss of a further level
+ * adds the difference of the two latencies.
  *
- * Latencies come from the user, else from the machine's SPEC, else they go by distance from the processor:
- * round figures within what is published of servers and desktops of the last ten years (second level 11 to 14
- * cycles, third 40 to 77, memory 60 to 90 ns).
+ * Latencies come from the user, else from the machine's SPEC, else from the level's distance from the
+ * processor: round figures within what is published for servers and desktops of the last ten years (second
+ * level 11 to 14 cycles, third 40 to 77, memory 60 to 90 ns).
  */
 #include "levels.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * levels.h - the levels of a profile as reports need them: what they hold, and what a miss costs.
+ * levels.h - the levels of a profile, and the cost of a miss in each.
  */
 #ifndef NM_REPORT_LEVELS_H
 #define NM_REPORT_LEVELS_H

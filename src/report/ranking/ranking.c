@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ranking.c - makes the query of a ranked report: `counts` summed by any keys.
+ * ranking.c - builds the query of a ranked report: `counts` summed by any keys.
  *
  * The query is a chain of common table expressions:
  *

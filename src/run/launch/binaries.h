@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * binaries.h - programs and libraries that a trace of another tool ran, of which it only tells addresses.
+ * binaries.h - maps programs and libraries for traces of other tools, which contain addresses only.
  */
 #ifndef NM_BINARIES_H
 #define NM_BINARIES_H

@@ -2,8 +2,7 @@
  *
  * collector_log.c - see collector_log.h.
  *
- * A write beyond the limit on file sizes would kill the program, so where there is a small one nothing is
- * kept.
+ * A write beyond the limit on file sizes would kill the program, so under a small limit nothing is kept.
  */
 #include "collector_log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * collector_log.h - what the collector has to say, kept out of the program's output.
+ * collector_log.h - keeps the collector's messages out of the program's output.
  */
 #ifndef NM_COLLECTOR_LOG_H
 #define NM_COLLECTOR_LOG_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_preload.h - has names ready before the first event asks for them.
+ * name_preload.h - reads names before the first event needs them.
  *
- * A program's first events ask for names in the program, the dynamic linker and the C library; the program
- * stands still while their debug information is read. So it is read while the collector starts. The C
- * library is taken to be the one that nearmiss itself uses.
+ * A program's first events need names in the program, the dynamic linker and the C library, and the program
+ * stalls while their debug information is read. So it is read while the collector starts. The C library is
+ * assumed to be the one that nearmiss itself uses.
  *
  * Names found by earlier recordings of the program come from a cache folder instead (name_cache.h):
  * NEARMISS_CACHE_DIR, else nearmiss in XDG_CACHE_HOME, else .cache/nearmiss in HOME.
  *
- * With DEBUGINFOD_URLS set nothing is preloaded or cached: it would send requests for names that nobody
- * asks for, and the servers' answers may change.
+ * With DEBUGINFOD_URLS set nothing is preloaded or cached: that could request files that are never needed,
+ * and the servers' answers may change.
  */
 #ifndef NM_NAME_PRELOAD_H
 #define NM_NAME_PRELOAD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program_check.h - finds out before a program starts whether the collector can run it.
+ * program_check.h - checks, before a program starts, whether the collector can run it.
  */
 #ifndef NM_PROGRAM_CHECK_H
 #define NM_PROGRAM_CHECK_H

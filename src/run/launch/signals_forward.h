@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals_forward.h - the signals of a recording.
+ * signals_forward.h - handles signals during a recording.
  *
  * The recorder outlives the program. SIGINT and SIGQUIT from the terminal reach the whole process group by
  * themselves, so the recorder ignores them; a signal sent to the recorder alone is passed on to the

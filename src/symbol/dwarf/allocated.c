@@ -6,21 +6,17 @@
  * the size of the block. For each function at the call, the inlined ones first:
  *   1. A method "allocate" of a C++ allocator, by the template argument of its class.
  *   2. The line of the call in the source, if it can be read, names what it assigns to, "x = ", "t->x = ",
- *   "t->x[i] = ":
- *      a variable or member x, a pointer to T. Else a variable that is declared on this line, a pointer to T.
- *      The
- *      size must be a multiple of T's.
+ *      "t->x[i] = ": a variable or member x, a pointer to T. Else a variable that is declared on this line, a
+ *      pointer to T. The size must be a multiple of T's.
  *   3. The pointers in scope (parameters, locals, variables of the unit, their members, members of what these
- *   lead to,
- *      what the function returns) lead to just one structure of exactly the block's size.
+ *      lead to, what the function returns) lead to just one structure of exactly the block's size.
  * A function that returns void * hands the block on: its caller is asked next. Anything else ends the search,
  * so that no structure is guessed from far away. Candidates that disagree are no evidence.
  *
  * In Rust every allocation comes from the standard library, whose generic functions know the type:
  *   - those of RawVec<T>, below Vec, String and boxed slices: the block is an array of T;
  *   - others of the crate alloc (Box, Rc, Arc, nodes of B-trees): T, or what the returned pointer leads to,
- *   if that
- *     is a structure of exactly the block's size: for Rc<T> not T, but its box with the counts.
+ *     if that is a structure of exactly the block's size: for Rc<T> not T, but its box with the counts.
  * Other functions of the library hand the block on. Those of programs are asked as above, but for their
  * lines. Hash tables stay unknown: behind their elements they hold bytes of another kind.
  */

@@ -79,8 +79,8 @@ void nm_blocked_after_syscall(struct nm_blocked *s)
 	s->until_woken = s->wakes = False;
 }
 
-/* Descriptor of the thread's state, out of the program's reach if we keep it. Negative: the thread has ended.
- * */
+/* Descriptor of the thread's state, out of the program's reach if we keep it. Negative: the thread has
+ * ended. */
 static Int open_file(struct nm_blocked *s, Int thread)
 {
 	HChar path[64];
