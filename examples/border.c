@@ -6,9 +6,9 @@
  *     nearmiss record --sets --cache L1d=32K,8,64:L2=1M,16,64 -- ./border
  *     nearmiss evictions --sets --evictor grid --victim grid
  *
- * The border has 64 cells, one a row: 64 lines of 64 bytes, 4 KiB in all, an eighth of the cache. A row of 1024 doubles
- * is 8 KiB, and lines that lie 4 KiB or a multiple of it apart share a set of a cache of 64 sets: all of the border wants
- * the 8 ways of one set. With a row that is a line longer they spread over all sets.
+ * The border has 64 cells, one per row: 64 lines of 64 bytes, an eighth of the cache. A row of 1024 doubles has
+ * 8 KiB, and lines that are a multiple of 4 KiB apart share one of the 64 sets: the whole border competes for
+ * the 8 ways of one set. If rows are one line longer, the border spreads over all sets.
  */
 #include <stdio.h>
 

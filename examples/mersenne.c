@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * mersenne.c - a plug-in: the direct-mapped cache of 2^n - 1 lines that Q. Yang and L. W. Yang proposed (ISCA 1992),
- * and the one of 2^n - 3 lines of "A Cache Visualization Tool". What lies a power of two apart, as columns of
- * arrays like to do, then does not fall on the same lines again and again.
+ * mersenne.c - a plug-in: the direct-mapped cache of 2^n - 1 lines by Q. Yang and L. W. Yang (ISCA 1992), and
+ * the one of 2^n - 3 lines of "A Cache Visualization Tool". Addresses a power of two apart, as in columns of
+ * arrays, then do not collide on the same few lines.
  *
  *     cc -shared -fPIC -O2 mersenne.c $(pkg-config --cflags nearmiss) -o mersenne.so
  *     nearmiss nest blocked.nest --set N=256 --cache L1d=8K,1,32,sets=253,plugin=./mersenne.so
  *
- * What makes the design possible in hardware is that no division is needed: 2^n is 1 modulo 2^n - 1, and 3 modulo
- * 2^n - 3, so the bits above the lowest n are added to these, once or three times, until n bits are left. That is what
- * is done here, so that `sets=253` alone, which divides, is a check of it: all counts are equal.
+ * Hardware can do this without a division: 2^n is 1 modulo 2^n - 1, and 3 modulo 2^n - 3, so the bits above the
+ * lowest n are added to these, once or three times, until n bits are left. This file does the same; `sets=253`
+ * alone, which divides, checks it: all counts are equal.
  */
 #include <nearmiss/plugin.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * multigrid.c - Poisson's equation on a cube by multigrid: stencils of 27 points over arrays of three dimensions.
+ * multigrid.c - Poisson's equation on a cube by multigrid: 27-point stencils over three-dimensional arrays.
  *
  *     gcc -g -O3 -o multigrid multigrid.c                        one pass over whole planes after the other
  *     gcc -g -O3 -DREPAIRED=1 -o multigrid-tiled multigrid.c    the stencils go over tiles of eight rows
@@ -102,7 +102,7 @@ static void rise(int n, double (*x)[n][n], double (*rest)[n][n], double (*right)
 		 double (*coarse)[half][half])
 {
 #if REPAIRED == 2
-	/* A plane's residual needs the plane above corrected, and is the last to need the one below unsmoothed. */
+	/* A plane's residual needs the corrected plane above, and is the last to need the unsmoothed one below. */
 	for (int k = 1; k <= n; k++) {
 		if (k < n - 1)
 			prolong_plane(n, x, half, coarse, k);

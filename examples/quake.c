@@ -106,7 +106,7 @@ static blocks_t make_blocks(long count) { return checked(calloc(count, sizeof(do
 
 /* ---- the computation, in the words of all three ------------------------------------------------- */
 
-/* Lists a node's neighbours of higher number: the other corners of the cube between it and (x+1, y+1, z+1). */
+/* Lists a node's higher neighbours: the other corners of the cube between it and (x+1, y+1, z+1). */
 static void connect(struct ground *g)
 {
 	long blocks = 0, e = g->edge;

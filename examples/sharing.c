@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing.c - four threads fit a line through points, each through a part of them, and keep their sums in an array of
- * structures that share cache lines. With PADDED each structure has lines of its own. A second operand repeats it.
+ * sharing.c - four threads fit a line through points, each through a part of them. Their sums are in an array of
+ * structures that share cache lines; with PADDED each has lines of its own. A second operand repeats it.
  *
  *     gcc -g -O2 -pthread -o sharing sharing.c            ./sharing 1000000
  *     gcc -g -O2 -pthread -DPADDED -o padded sharing.c    ./padded 1000000

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * simulate.c - a program that simulates itself: it sums a matrix and copies it, in both orders of the loops, tells libnearmiss
- * of each reference that it makes, and prints what would have missed.
+ * simulate.c - a program that simulates itself: it sums and copies a matrix, in both orders of the loops, passes
+ * each of its references to libnearmiss, and prints the misses.
  *
  *     cc simulate.c $(pkg-config --cflags --libs nearmiss) -o simulate && ./simulate
  *     ./simulate L1d=8K,1,32,sets=253
  *
- * No collector and no profile: this is for whoever has an algorithm and wants to see what a cache makes of it.
+ * No collector and no profile: use this to see how an algorithm behaves in a cache.
  */
 #include <inttypes.h>
 #include <nearmiss/nearmiss.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * watch.c - three arrays that share the sets of a cache of two ways: libnearmiss tells who pushes whom out, each time.
+ * watch.c - three arrays compete for the sets of a two-way cache; libnearmiss reports every eviction.
  *
  *     cc watch.c $(pkg-config --cflags --libs nearmiss) -o watch && ./watch
- *     ./watch L1d=8K,4,64        with four ways nobody has to leave
+ *     ./watch L1d=8K,4,64        with four ways nothing is evicted
  */
 #include <inttypes.h>
 #include <nearmiss/nearmiss.h>

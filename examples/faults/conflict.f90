@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: MIT
 !
-! conflict.f90 - arrays of a COMMON block that are multiples of 32K apart: the same elements of all of them go to the same
-! set, which has fewer ways.
-! REPAIRED: each array is a line longer than what is used of it.
+! conflict.f90 - arrays of a COMMON block that are multiples of 32K apart: equal elements of all arrays go to the
+! same set, which has fewer ways.
+! REPAIRED: each array is one line longer than the part that is used.
 program conflict
   implicit none
 #ifdef REPAIRED

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * list.c - a list whose nodes follow each other in an order that has nothing to do with where they lie: each step
- * waits for a line from far away.
- * REPAIRED: the nodes are linked in the order in which they lie.
+ * list.c - a list linked in random order: each step waits for
+ * a line from memory.
+ * REPAIRED: the nodes are linked in the order of their addresses.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * annotated.c - a user of client.h: named ranges of one pool, and measurement off for a part of the run.
  *
- * Three walks of 1024 lines each: over "left", over "right", and a third over the whole pool that is
- * not measured. Then two over an array of 128 lines: one that is not measured, and one whose lines it left in the cache.
+ * Three walks of 1024 lines each: over "left", over "right", and an unmeasured one over the whole pool. Then
+ * two over an array of 128 lines: the first is not measured, the second finds its lines in the cache.
  */
 #include <nearmiss/client.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// assigned.cpp - allocations with all that their results can be assigned to, several on a line, and a container of its own.
+// assigned.cpp - allocations assigned to all kinds of targets, several on a line, and a home-made container.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

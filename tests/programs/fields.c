@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c - structures of which some fields are used: in an array, in the heap, in a structure; one is split over two lines.
+ * fields.c - partly used structures: in an array, on the heap, in a structure; one is split over two lines.
  *
- * ELEMENTS elements are looked at WALKS times, far more than the first level holds, so each look loads their lines again.
+ * ELEMENTS elements, far more than the first level holds, are visited WALKS times; each visit reloads their lines.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * locals.c - structures on the stack: an array that other functions walk, another that its own function counts in, two
- * that may share their place.
+ * locals.c - structures on the stack: an array that other functions walk, one that its own function counts in,
+ * and two that may share an address.
  *
- * The array is larger than the first level and each element has its lines, so each look at one loads its line again.
+ * The array is larger than the first level and no two elements share a line, so each visit reloads the line.
  */
 #include <stdio.h>
 

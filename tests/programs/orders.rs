@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// orders.rs - structures in the heap as Rust programs have them: in a box, in a vector that is made at once, in one
-// that grows, in one that is collected, in a vector of boxes, in a reference-counted one, and in a map; and on the stack.
+// orders.rs - structures on the heap as in Rust programs: in a box, in vectors that are made at once, grown or
+// collected, in a vector of boxes, reference-counted, and in a map; and on the stack.
 //
 // Each is walked often enough to be sampled; the figures of fields follow from the loops.
 use std::collections::HashMap;

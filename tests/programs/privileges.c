@@ -2,7 +2,7 @@
  *
  * privileges.c - gives its privileges up, or its root directory, and then has children.
  *
- *     privileges user|root     becomes user 65534, or changes its root to an empty folder; three children exit 0, 1, 2
+ *     privileges user|root     becomes user 65534, or enters an empty root; three children exit with 0, 1, 2
  *     privileges exec COMMAND  becomes user 65534 and executes the command
  */
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * quiet.c - code that touches no memory, wherever it could be mistaken for nothing: in a loop that is measured and in one
- * that is not, in an allocation wrapper behind the allocation, around a trap and in its handler, which returns or
- * leaps out.
+ * quiet.c - code without memory accesses, wherever it might get lost: in a measured and an unmeasured loop, in an
+ * allocation wrapper after the allocation, around a trap and in its handler, which returns or
+ * jumps out.
  *
- * 200 numbers of 64 bytes are made by make_number through keep, which forwards malloc's block after 1,000 turns of a
- * loop in registers. With an argument the program never ends: after 20 million turns it says "ready" and goes on.
+ * make_number allocates 200 numbers of 64 bytes through keep, which forwards malloc's block after 1,000 iterations
+ * in registers. With an argument the program never ends: after 20 million iterations it prints "ready".
  */
 #include <setjmp.h>
 #include <signal.h>

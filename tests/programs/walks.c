@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * walks.c - three walks over one megabyte, for prefetchers: in order, in steps of 160 bytes, and to lines drawn at random.
+ * walks.c - three walks over one megabyte, for prefetchers: in order, in steps of 160 bytes, and random.
  */
 #include <stdio.h>
 
