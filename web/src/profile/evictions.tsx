@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // evictions.tsx - which object evicts which, as a heat map; a square opens the lines of code of its pair.
 import type { Cell, Column, EvictionLine, EvictionsAnswer } from "../answers";
+import { isSelfContained } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { LevelChoice, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
@@ -64,7 +65,9 @@ export function Evictions(props: PageProps) {
 	const { level, levels } = useLevel(props);
 	const { evictor, victim } = params;
 	const matrix = useAnswer<EvictionsAnswer>(level && `/api/p/${profile}/evictions`, { level, top: 40 });
-	const lines = useAnswer<{ rows: EvictionLine[] }>(level && `/api/p/${profile}/evictions/lines`, { level, evictor, victim });
+	// A self-contained file has the lines of pairs only.
+	const asksLines = level && (evictor || !isSelfContained());
+	const lines = useAnswer<{ rows: EvictionLine[] }>(asksLines ? `/api/p/${profile}/evictions/lines` : null, { level, evictor, victim });
 	useSheet(lines.answer && {
 		headings: ["evictor", "file", "line", "victim", "victim_file", "victim_line", "count"],
 		rows: lines.answer.rows.map((row) => [row.evictor, row.file, row.line, row.victim, row.victim_file, row.victim_line, row.count]),
@@ -73,7 +76,7 @@ export function Evictions(props: PageProps) {
 		<>
 			<div class="controls"><LevelChoice level={level} levels={levels} set={set} /></div>
 			<Answer of={matrix}>{(answer) => <Matrix answer={answer} props={props} />}</Answer>
-			<h2>{evictor && victim ? `${evictor} evicts ${victim}` : "Lines that evict most"}</h2>
+			<h2>{evictor && victim ? `${evictor} evicts ${victim}` : asksLines ? "Lines that evict most" : "Choose a square to see its lines"}</h2>
 			{evictor && <button type="button" onClick={() => set({ evictor: null, victim: null })}>All pairs</button>}
 			<Answer of={lines}>{({ rows }) => <Lines asked={rows} profile={profile} />}</Answer>
 		</>

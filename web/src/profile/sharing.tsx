@@ -4,25 +4,30 @@ import type { Cell, Column, SharingAnswer } from "../answers";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
+import { baseName } from "../common/format";
 import { Table } from "../common/table";
 import type { PageProps } from "../views";
 
 const BY = ["line", "object", "field", "function", "thread", "core"];
 
+/** Numbers that say which or where, not how much. */
+const NAMES = new Set(["block", "offset", "bytes", "thread", "core", "line", "position"]);
+
 function headingOf(key: string): string {
 	return key.replaceAll("_", " ");
 }
 
-/** The columns are those that the rows have. */
+/** The columns are those that the rows have: who and how much first, then where exactly. */
 function sheetOf(rows: SharingAnswer["rows"]): { columns: Column[]; cells: Cell[][] } {
-	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+	const isLast = (key: string) => Number(NAMES.has(key) && key !== "line");
+	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort((a, b) => isLast(a) - isLast(b));
 	const columns = keys.map((key): Column => ({
 		key,
 		heading: headingOf(key),
-		unit: key === "share" ? "percent" : "count",
+		unit: NAMES.has(key) ? null : key === "share" ? "percent" : "count",
 		kind: rows.some((row) => typeof row[key] === "string") ? "text" : "number",
 	}));
-	return { columns, cells: rows.map((row) => keys.map((key) => row[key] ?? null)) };
+	return { columns, cells: rows.map((row) => keys.map((key) => (key === "file" && row[key] ? baseName(String(row[key])) : (row[key] ?? null)))) };
 }
 
 function Content({ answer }: { answer: SharingAnswer }) {

@@ -58,7 +58,7 @@ function Rectangle({ area, color, address, whole }: { area: Area; color: string;
 			)}
 		</g>
 	);
-	return address ? <a href={address} aria-label={`${name}: ${full(value)}`}>{shape}</a> : shape;
+	return address ? <a href={address}>{shape}</a> : shape;
 }
 
 function Map({ root, at, props, metric }: { root: TreeNode; at: string; props: PageProps; metric: string }) {

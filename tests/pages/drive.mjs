@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// drive.mjs CASE ADDRESS CHROMIUM - drives the pages as a reader does; exits 1 with what was wrong.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { readFile } from "node:fs/promises";
+
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const [name, address, executablePath] = process.argv.slice(2);
+const PAGES = ["overview", "treemap", "tables", "source", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+
+/** A tab of a reader with this theme and width; what goes wrong in it is collected. */
+async function tab({ theme = "light", width = 1280 } = {}) {
+	const context = await browser.newContext({ colorScheme: theme, viewport: { width, height: 844 }, acceptDownloads: true });
+	const page = await context.newPage();
+	const faults = [];
+	page.on("pageerror", (error) => faults.push(error.message));
+	page.on("console", (message) => message.type() === "error" && !/status of 4/.test(message.text()) && faults.push(message.text()));
+	await page.goto(address);
+	return { page, faults, context };
+}
+
+async function settled(page, view) {
+	await page.waitForSelector(`#page[data-view="${view}"]`);
+	await page.waitForFunction(() => !document.querySelector(".waiting, [aria-busy=true]"));
+}
+
+async function show(page, view, query = "") {
+	await page.evaluate((hash) => { location.hash = hash; }, `#/${view}${query}`);
+	await settled(page, view);
+	await page.waitForTimeout(50); // charts are drawn once their width is known
+}
+
+const cases = {
+	async every_page() {
+		const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+		for (const theme of ["light", "dark"]) for (const width of [1280, 390]) {
+			const { page, faults, context } = await tab({ theme, width });
+			for (const view of PAGES) {
+				await show(page, view);
+				const where = `${view}, ${theme}, ${width}`;
+				assert.equal(await page.getAttribute("html", "data-theme"), theme, where);
+				const beside = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+				assert.ok(beside <= 0, `${where}: ${beside} pixels beside the screen`);
+				if (width === 1280) {
+					await page.evaluate(axe); // not as an element: the policy allows none
+					const found = await page.evaluate(() => globalThis.axe.run());
+					const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+					assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
+				}
+			}
+			assert.deepEqual(faults, []);
+			await context.close();
+		}
+	},
+
+	async links() {
+		const { page, context } = await tab();
+		await show(page, "tables");
+		await page.selectOption("label:has-text('By') select", "function");
+		await page.selectOption("label:has-text('Level') select", "L2");
+		await page.click("th button:has-text('cold')");
+		await settled(page, "tables");
+		const rows = await page.innerText("tbody");
+		assert.match(page.url(), /by=function/);
+		assert.match(page.url(), /level=L2/);
+		const other = await context.newPage();
+		await other.goto(page.url());
+		await settled(other, "tables");
+		assert.equal(await other.innerText("tbody"), rows);
+		await page.goBack();
+		await page.waitForFunction(() => !location.hash.includes("sort=cold"));
+	},
+
+	async saving() {
+		const { page } = await tab();
+		for (const view of PAGES) {
+			await show(page, view);
+			for (const format of ["SVG", "PNG", "CSV"]) {
+				if (format === "CSV" && (view === "structures" || view === "sharing")) continue; // a nest has none
+				await page.click("#save summary");
+				const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#save button:has-text("${format}")`)]);
+				const bytes = await readFile(await download.path());
+				const where = `${view} as ${format}`;
+				if (format === "PNG") assert.equal(bytes.subarray(1, 4).toString(), "PNG", where);
+				else if (format === "CSV") assert.ok(bytes.toString().split("\r\n").length > 2, where);
+				else {
+					const texts = await page.evaluate((svg) => {
+						const read = new DOMParser().parseFromString(svg, "image/svg+xml");
+						return read.querySelector("parsererror") ? null : read.querySelectorAll("text").length;
+					}, bytes.toString());
+					assert.ok(texts > 5, where);
+				}
+			}
+		}
+	},
+
+	async keyboard() {
+		const { page } = await tab();
+		await settled(page, "overview");
+		await page.keyboard.press("3");
+		await settled(page, "tables");
+		await page.keyboard.press("/");
+		await page.keyboard.type("nothing has this name");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector("text=No rows");
+		await page.evaluate(() => document.activeElement.blur());
+		await page.keyboard.press("t");
+		assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+		await page.keyboard.press("?");
+		await page.waitForSelector("dialog[open]");
+		await page.keyboard.press("Escape");
+		await show(page, "evictions");
+		await page.focus("[role=application]");
+		await page.keyboard.press("ArrowRight");
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => location.hash.includes("evictor="));
+	},
+
+	async hostile_names() {
+		const { page, faults } = await tab();
+		for (const view of PAGES) {
+			await show(page, view);
+			assert.equal(await page.locator("#page script").count(), 0, view);
+			assert.notEqual(await page.title(), "run", view);
+		}
+		await show(page, "tables");
+		assert.match(await page.innerText("tbody"), /<script>document\.title='run'<\/script>"'&/);
+		assert.deepEqual(faults, []);
+	},
+};
+
+try {
+	await cases[name]();
+} catch (error) {
+	console.error(error.message);
+	process.exitCode = 1;
+} finally {
+	await browser.close();
+}

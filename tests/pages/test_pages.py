@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""test_pages.py CASE - the pages of nearmiss view in a real Chromium; drive.mjs says what each case looks at.
+
+Profiles are made here and served by the real server.  Skipped where Node, its packages, the pages or Chromium are missing.
+"""
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "e2e"))
+# pylint: disable=wrong-import-position
+from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
+
+NEST = os.path.join(TOP, "examples/transpose.nest")
+HOSTILE = "<script>document.title='run'</script>\"'&\u202e"
+
+
+def make_profiles():
+    for name, spec in (("before.nmp", "L1d=4K,2,64:L2=64K,8,64"), ("after.nmp", "L1d=8K,4,64:L2=64K,8,64")):
+        done = nearmiss("nest", "-q", "--distances", "--sets", "-o", name, "--cache", spec, NEST)
+        assert done.returncode == 0, done.stderr
+
+
+def drive(case):
+    chromium = shutil.which("chromium")
+    if not chromium or not shutil.which("node"):
+        raise Skip("chromium and node are not installed: tools/install-packages pages ci")
+    if not os.path.isdir(os.path.join(TOP, "web/node_modules/playwright-core")):
+        raise Skip("the npm packages of web/ are missing: tools/install-pages")
+    with subprocess.Popen([NEARMISS, "view", "--no-browser", "before.nmp", "after.nmp"], stdout=subprocess.PIPE,
+                          env=ENVIRONMENT) as server:
+        try:
+            address = re.search(r"http://\S+", server.stdout.readline().decode())[0]
+            done = subprocess.run(["node", os.path.join(TESTS, "pages/drive.mjs"), case, address, chromium],
+                                  capture_output=True, timeout=240, check=False)
+        finally:
+            server.terminate()
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+def case_every_page():
+    """Each page shows itself in both themes and widths: no error, nothing beside the screen, no serious fault of axe."""
+    make_profiles()
+    drive("every_page")
+
+
+def case_links():
+    """The address restores what was chosen, also in a new tab."""
+    make_profiles()
+    drive("links")
+
+
+def case_saving():
+    """SVG, PNG and CSV of each page are what they say they are."""
+    make_profiles()
+    drive("saving")
+
+
+def case_keyboard():
+    make_profiles()
+    drive("keyboard")
+
+
+def case_hostile_names():
+    """Names that look like HTML are shown as text."""
+    make_profiles()
+    with sqlite3.connect("before.nmp") as db:
+        db.execute("UPDATE text SET text = ? || text", (HOSTILE,))
+    db.close()
+    drive("hostile_names")
+
+
+main(dict(globals()))
