@@ -20,6 +20,11 @@
 #include "general.h"
 #include "hierarchy_priv.h"
 
+const struct nm_cache *nm_hierarchy_unit(const struct nm_hierarchy *h, unsigned level, unsigned core)
+{
+	return unit_of(h, level, core);
+}
+
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *h, unsigned level)
 {
 	return unit_of(h, level, 0);

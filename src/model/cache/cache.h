@@ -261,6 +261,9 @@ const struct nm_lookup *nm_lookup_supported(unsigned i);
 /* prefetchers.c: loads the lines that were named. */
 void nm_prefetch_issue(struct nm_prefetch_queue *queue);
 
+/* The cache of a level that serves a core: its own, or the one for all. */
+const struct nm_cache *nm_hierarchy_unit(const struct nm_hierarchy *hierarchy, unsigned level, unsigned core);
+
 /* For tests. */
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, unsigned level);
 

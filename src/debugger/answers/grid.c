@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * grid.c - what a cache holds: by slot, and by where it lies in memory; and who made a line leave.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+
+enum { MOST_SLOTS = 1 << 16 };
+
+static const char *const state_names[] = {"", "S", "F", "E", "O", "M"}; /* enum nm_copy_state */
+
+/* A window of sets of a level's cache, as the question says. */
+struct window {
+	unsigned level, core, ways;
+	uint64_t sets, from, to; /* to: the set behind the last */
+	struct nm_slot *slots;
+};
+
+static int read_window(const struct nm_question *q, struct window *ret, struct nm_error *err)
+{
+	const struct nm_debugger *d = q->debugger;
+	int64_t core, from, to;
+	int status = nm_question_level(q, &ret->level, err);
+
+	if (!status)
+		status = nm_question_number(q, "core", 0, &core, err);
+	if (!status)
+		status = nm_question_number(q, "set_from", 0, &from, err);
+	if (!status)
+		status = nm_question_number(q, "set_to", INT64_MAX, &to, err);
+	if (status)
+		return status;
+	ret->ways = nm_caches_ways(d->caches, ret->level);
+	ret->sets = nm_caches_sets(d->caches, ret->level);
+	if (core < 0 || core >= (d->machine.cores ? d->machine.cores : 1) || from < 0 || to < from)
+		return nm_fail(err, NM_EINVAL, "there is no such core, or there are no such sets");
+	ret->core = (unsigned)core;
+	ret->from = (uint64_t)from < ret->sets ? (uint64_t)from : ret->sets;
+	ret->to = (uint64_t)to < ret->sets ? (uint64_t)to : ret->sets;
+	return nm_moment_slots(&d->current, ret->level, ret->core, ret->from, ret->to, &ret->slots, err);
+}
+
+static json_t *slot_json(struct nm_debugger *d, const struct nm_slot *s)
+{
+	const uint64_t now = nm_debugger_position(d);
+	const struct nm_debug_site *by;
+
+	if (s->line == NM_NO_LINE || !s->history.last_used)
+		return json_null();
+	by = &d->program.sites.at[nm_reference_at(d->reader, s->history.last_used - 1)->attr];
+	return json_pack("{s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}", "line",
+			 (json_int_t)s->line, "object", nm_object_json(d, s->attr), "dirty", s->dirty, "age",
+			 (json_int_t)(now - s->history.last_used), "reuse", (json_int_t)s->reuse, "loaded_at",
+			 (json_int_t)s->history.loaded_at, "last_used", (json_int_t)s->history.last_used,
+			 "reference", nm_text_json(by->function), "code_line", (json_int_t)by->line, "thread",
+			 (json_int_t)by->thread, "state",
+			 s->state ? json_string(state_names[s->state]) : json_null());
+}
+
+static json_t *cursor_json(const struct nm_debugger *d, unsigned level)
+{
+	const struct nm_effect *e = nm_effect_at(d->report.effects, d->report.effect_count, level);
+
+	return e ? json_pack("{s:I, s:I, s:b}", "set", (json_int_t)e->set, "way", (json_int_t)e->way, "hit",
+			     e->kind == NM_EVENT_HIT)
+		 : json_null();
+}
+
+/* Of a cache with more slots than are shown one by one: groups of sets, with how many of their lines are of
+ * which object. */
+static json_t *groups_json(struct nm_debugger *d, const struct window *w, uint64_t group)
+{
+	json_t *groups = json_array();
+
+	for (uint64_t set = w->from; set < w->to; set += group) {
+		const uint64_t end = set + group < w->to ? set + group : w->to;
+		json_t *counts = json_object();
+		uint64_t dirty = 0, lines = 0;
+
+		for (uint64_t i = (set - w->from) * w->ways; i < (end - w->from) * w->ways; i++) {
+			const struct nm_slot *s = &w->slots[i];
+			const char *name;
+
+			if (s->line == NM_NO_LINE)
+				continue;
+			name = nm_debug_object_name(&d->program, d->program.sites.at[s->attr].object);
+			name = name ? name : "";
+			json_object_set_new(
+			    counts, name,
+			    json_integer(json_integer_value(json_object_get(counts, name)) + 1));
+			dirty += s->dirty;
+			lines++;
+		}
+		json_array_append_new(groups,
+				      json_pack("{s:I, s:I, s:I, s:I, s:o}", "set_from", (json_int_t)set,
+						"set_to", (json_int_t)end, "lines", (json_int_t)lines,
+						"dirty", (json_int_t)dirty, "objects", counts));
+	}
+	return groups;
+}
+
+/* `cells`: at most so many groups of sets instead of slots. */
+int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *err)
+{
+	struct nm_debugger *d = q->debugger;
+	struct window w = {.slots = NULL};
+	uint64_t count;
+	int64_t cells;
+	int status = nm_question_number(q, "cells", 0, &cells, err);
+	json_t *slots = json_array();
+
+	if (!status)
+		status = read_window(q, &w, err);
+	if (status) {
+		json_decref(slots);
+		return status;
+	}
+	count = (w.to - w.from) * w.ways;
+	if (!cells && count > MOST_SLOTS)
+		cells = 1024;
+	for (uint64_t i = 0; i < count && !cells; i++)
+		json_array_append_new(slots, slot_json(d, &w.slots[i]));
+	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "sets", (json_int_t)w.sets, "ways",
+			 (json_int_t)w.ways, "line", (json_int_t)nm_level_unit(&d->machine.levels[w.level]),
+			 "set_from", (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor",
+			 cursor_json(d, w.level));
+	if (cells > 0)
+		json_object_set_new(
+		    *ret, "groups",
+		    groups_json(d, &w, ((w.to - w.from) + (uint64_t)cells - 1) / (uint64_t)cells));
+	free(w.slots);
+	return 0;
+}
+
+/* ---- memory ---- */
+
+static json_t *band_json(const struct nm_debug_object *o, uint64_t unit, uint64_t bins,
+			 const struct nm_slot *slots, size_t count)
+{
+	const uint64_t low = o->low / unit * unit, lines = (o->end - low + unit - 1) / unit,
+		       per_bin = (lines + bins - 1) / bins;
+	const uint64_t used = per_bin ? (lines + per_bin - 1) / per_bin : 0;
+	uint32_t *cached = calloc(used + 1, sizeof *cached);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count && cached; i++)
+		if (slots[i].line >= low && slots[i].line < o->end)
+			cached[(slots[i].line - low) / unit / per_bin]++;
+	for (uint64_t i = 0; i < used && cached; i++)
+		json_array_append_new(list, json_integer(cached[i]));
+	free(cached);
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "object", nm_text_json(o->name), "low",
+			 (json_int_t)o->low, "end", (json_int_t)o->end, "lines", (json_int_t)lines,
+			 "lines_per_bin", (json_int_t)per_bin, "cached", list);
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const struct nm_debug_object *const *a = left, *const *b = right;
+	const uint64_t x = (*a)->end - (*a)->low, y = (*b)->end - (*b)->low;
+
+	return x != y ? (x < y ? 1 : -1) : ((*a)->low > (*b)->low) - ((*a)->low < (*b)->low);
+}
+
+/* `bands`: how many objects, the largest; `bins`: pieces of each. */
+int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error *err)
+{
+	struct nm_debugger *d = q->debugger;
+	const size_t objects = d->program.objects.count;
+	struct window w = {.slots = NULL};
+	int64_t bands, bins;
+	int status = nm_question_number(q, "bands", 40, &bands, err);
+	const struct nm_debug_object **order = calloc(objects + 1, sizeof *order);
+	json_t *list = json_array();
+
+	if (!status)
+		status = nm_question_number(q, "bins", 512, &bins, err);
+	if (!status && (!order || bands < 1 || bands > 200 || bins < 1 || bins > 2048))
+		status = nm_fail(err, NM_EINVAL, "\"bands\" goes from 1 to 200, \"bins\" to 2048");
+	if (!status)
+		status = read_window(q, &w, err);
+	for (size_t i = 0; i < objects && !status; i++)
+		order[i] = &d->program.objects.at[i];
+	if (!status)
+		qsort(order, objects, sizeof *order, by_size);
+	for (size_t i = 0; i < objects && i < (size_t)bands && !status; i++)
+		json_array_append_new(list, band_json(order[i], nm_level_unit(&d->machine.levels[w.level]),
+						      (uint64_t)bins, w.slots, (w.to - w.from) * w.ways));
+	free(order);
+	free(w.slots);
+	if (status)
+		json_decref(list);
+	else
+		*ret = json_pack("{s:o, s:I}", "bands", list, "rest",
+				 (json_int_t)(objects > (size_t)bands ? objects - (size_t)bands : 0));
+	return status;
+}
+
+/* ---- who evicted this line? ---- */
+
+int nm_answer_evicted(const struct nm_question *q, json_t **ret, struct nm_error *err)
+{
+	struct nm_debugger *d = q->debugger;
+	struct nm_departure departure;
+	int64_t address, core;
+	unsigned level;
+	int status = nm_question_level(q, &level, err);
+
+	if (!status)
+		status = nm_question_number(q, "address", 0, &address, err);
+	if (!status)
+		status = nm_question_number(q, "core", 0, &core, err);
+	if (!status && (core < 0 || core >= (d->machine.cores ? d->machine.cores : 1)))
+		status = nm_fail(err, NM_EINVAL, "there is no such core");
+	if (!status)
+		status = nm_debugger_evicted(d, level, (unsigned)core, (uint64_t)address, &departure, err);
+	if (status)
+		return status;
+	if (departure.is_resident)
+		*ret = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "is", "resident", "set",
+				 (json_int_t)departure.found.set, "way", (json_int_t)departure.found.way,
+				 "slot", slot_json(d, &departure.found.slot), "loaded_at",
+				 nm_place_of(d, departure.found.slot.history.loaded_at), "last_used",
+				 nm_place_of(d, departure.found.slot.history.last_used));
+	else if (departure.evicted_at)
+		*ret = json_pack("{s:s, s:o, s:o}", "is", "evicted", "evicted",
+				 nm_departed_json(d, &departure.left), "evictor",
+				 nm_reference_json(d, departure.evicted_at));
+	else
+		*ret = json_pack("{s:s}", "is", "never");
+	if (!departure.is_resident && departure.evicted_at)
+		json_object_set_new(*ret, "evicted_at", json_integer((json_int_t)departure.evicted_at));
+	return 0;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * debugger.c - life of a debugger, and its breakpoints and runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "debugger_priv.h"
+
+/* ---- life ---- */
+
+static int load(struct nm_debugger *d, struct nm_error *err)
+{
+	const struct nm_debugger_source *s = &d->source;
+	int status = nm_machine_check_present(&d->machine, 0, err);
+
+	if (!status)
+		status = s->reader ? nm_debug_load_trace(&d->program, s, err)
+				   : nm_debug_load_nest(&d->program, s, err);
+	if (!status && !d->program.references.count)
+		status = nm_fail(err, NM_EINVAL, "%s has no references to debug%s", s->path,
+				 s->from ? " there" : "");
+	if (!status)
+		status = nm_caches_new(&d->caches, &d->program, &d->machine, err);
+	if (!status && nm_reference_reader_new(&d->reader, &d->program.references))
+		status = nm_fail_memory(err);
+	return status;
+}
+
+/* Runs through all once, so that every later way is short, and the record is whole. */
+static int look_over(struct nm_debugger *d, struct nm_error *err)
+{
+	const uint64_t total = d->program.references.count;
+	double began = nm_now_ms(), told = began;
+	int status = 0;
+
+	for (uint64_t at = 0; at < total && !status;) {
+		at += NM_LEAST_INTERVAL;
+		status = nm_debugger_go(d, at, err);
+		if (d->source.progress && nm_now_ms() > told + 500) {
+			told = nm_now_ms();
+			d->source.progress(d->current.position,
+					   1e3 * (double)d->current.position / (told - began));
+		}
+	}
+	return status ? status : nm_debugger_go(d, 0, err);
+}
+
+static void clear_moments(struct nm_debugger *d)
+{
+	d->current.fd = -1;
+	for (unsigned i = 0; i < NM_NEAR_MOMENTS; i++)
+		d->near[i].fd = -1;
+}
+
+int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger_source *source,
+		     struct nm_error *err)
+{
+	struct nm_debugger *d = calloc(1, sizeof *d);
+	int status;
+
+	if (!d)
+		return nm_fail_memory(err);
+	d->source = *source;
+	d->machine = *source->machine;
+	clear_moments(d);
+	status = load(d, err);
+	if (!status)
+		status = nm_timeline_start(d, err);
+	if (!status)
+		status = look_over(d, err);
+	if (status)
+		nm_debugger_close(d);
+	else
+		*ret_debugger = d;
+	return status;
+}
+
+void nm_debugger_close(struct nm_debugger *d)
+{
+	if (!d)
+		return;
+	nm_timeline_end(d);
+	nm_reference_reader_free(d->reader);
+	nm_caches_free(d->caches);
+	nm_debug_program_done(&d->program);
+	nm_vec_free(&d->breakpoints);
+	free(d);
+}
+
+/* What lies in a debugger itself has moved. */
+static void rebase(struct nm_debugger *d)
+{
+	d->caches->program = &d->program;
+	d->caches->machine = &d->machine;
+	d->reader->references = &d->program.references;
+}
+
+int nm_debugger_restart(struct nm_debugger *d, const char *const *settings, struct nm_error *err)
+{
+	struct nm_debugger_source source = d->source;
+	const uint64_t position = d->current.position;
+	struct nm_debugger *other, old;
+	int status;
+
+	source.settings = settings;
+	status = nm_debugger_open(&other, &source, err);
+	if (status)
+		return status;
+	old = *d;
+	*d = *other;
+	*other = old;
+	d->breakpoints = old.breakpoints;
+	d->last_id = old.last_id;
+	d->source = old.source;
+	memset(&other->breakpoints, 0, sizeof other->breakpoints);
+	rebase(d);
+	rebase(other);
+	nm_debugger_close(other);
+	return nm_debugger_go(d, position, err);
+}
+
+uint64_t nm_debugger_position(const struct nm_debugger *d) { return d->current.position; }
+
+uint64_t nm_debugger_total(const struct nm_debugger *d) { return d->program.references.count; }
+
+const struct nm_debug_program *nm_debugger_program(const struct nm_debugger *d) { return &d->program; }
+
+/* ---- breakpoints ---- */
+
+int nm_debugger_break(struct nm_debugger *d, const struct nm_breakpoint *breakpoint, uint32_t *ret_id,
+		      struct nm_error *err)
+{
+	struct nm_breakpoint b = *breakpoint;
+	struct nm_condition condition;
+	int status = nm_condition_parse(&condition, b.expression, &d->program, err);
+
+	if (status)
+		return status;
+	if (b.level >= d->machine.count)
+		return nm_fail(err, NM_EINVAL, "there is no such level");
+	if (d->breakpoints.count == NM_BREAKPOINTS)
+		return nm_fail(err, NM_EINVAL, "there are %d breakpoints already", NM_BREAKPOINTS);
+	b.id = ++d->last_id;
+	if (nm_vec_push(&d->breakpoints, b))
+		return nm_fail_memory(err);
+	*ret_id = b.id;
+	return 0;
+}
+
+static struct nm_breakpoint *breakpoint_of(struct nm_debugger *d, uint32_t id)
+{
+	for (size_t i = 0; i < d->breakpoints.count; i++)
+		if (d->breakpoints.at[i].id == id)
+			return &d->breakpoints.at[i];
+	return NULL;
+}
+
+int nm_debugger_unbreak(struct nm_debugger *d, uint32_t id)
+{
+	struct nm_breakpoint *b = breakpoint_of(d, id);
+
+	if (!b)
+		return NM_ENOENT;
+	memmove(b, b + 1, (size_t)(d->breakpoints.at + d->breakpoints.count - (b + 1)) * sizeof *b);
+	d->breakpoints.count--;
+	return 0;
+}
+
+struct nm_breakpoint *nm_debugger_breakpoint(struct nm_debugger *d, unsigned i)
+{
+	return i < d->breakpoints.count ? &d->breakpoints.at[i] : NULL;
+}
+
+/* ---- runs ---- */
+
+struct run {
+	struct nm_stop *stops;
+	unsigned count;
+	double deadline; /* 0: none */
+};
+
+static int choose_stops(struct nm_debugger *d, const struct nm_debugger_run *how, struct run *ret,
+			struct nm_error *err)
+{
+	int status = 0;
+
+	ret->stops = calloc(d->breakpoints.count + 1, sizeof *ret->stops);
+	if (!ret->stops)
+		return nm_fail_memory(err);
+	if (how->until) {
+		ret->stops[0].level = how->level;
+		ret->count = 1;
+		return nm_condition_parse(&ret->stops[0].condition, how->until, &d->program, err);
+	}
+	for (size_t i = 0; i < d->breakpoints.count && !status; i++) {
+		const struct nm_breakpoint *b = &d->breakpoints.at[i];
+		struct nm_stop *stop = &ret->stops[ret->count];
+
+		if (!b->enabled)
+			continue;
+		*stop =
+		    (struct nm_stop){.id = b->id, .level = b->level, .skip = how->backwards ? 0 : b->skip};
+		status = nm_condition_parse(&stop->condition, b->expression, &d->program, err);
+		ret->count++;
+	}
+	return status;
+}
+
+/* To the last match before the position: piece by piece, from the latest. */
+static int run_back(struct nm_debugger *d, const struct run *run, enum nm_stopped *ret_stopped,
+		    uint32_t *ret_id, struct nm_error *err)
+{
+	uint64_t end = d->current.position ? d->current.position - 1 : 0;
+	int status = 0;
+
+	*ret_stopped = NM_STOPPED_END;
+	while (end && *ret_stopped == NM_STOPPED_END && !status) {
+		struct nm_moment_report report = {0};
+		struct nm_moment moment;
+		uint64_t begin;
+
+		status = nm_timeline_fetch(d, end - 1, &moment, err);
+		if (status)
+			return status;
+		begin = moment.position;
+		status = nm_moment_run(&moment, end, NM_RUN_LAST, run->stops, run->count, &report, err);
+		nm_moment_end(&moment);
+		if (report.matched) {
+			*ret_stopped = NM_STOPPED_MATCH;
+			*ret_id = report.matched_by;
+			begin = report.matched;
+		} else if (run->deadline > 0 && begin && nm_now_ms() > run->deadline) {
+			*ret_stopped = NM_STOPPED_LIMIT;
+		}
+		end = begin;
+	}
+	return status ? status : nm_debugger_go(d, end, err);
+}
+
+int nm_debugger_run(struct nm_debugger *d, const struct nm_debugger_run *how, enum nm_stopped *ret_stopped,
+		    uint32_t *ret_id, struct nm_error *err)
+{
+	struct run run = {.deadline = how->limit_ms ? nm_now_ms() + how->limit_ms : 0};
+	struct nm_breakpoint *b;
+	int status = choose_stops(d, how, &run, err);
+
+	*ret_id = 0;
+	if (!status && how->backwards)
+		status = run_back(d, &run, ret_stopped, ret_id, err);
+	else if (!status)
+		status = nm_timeline_advance(d, d->program.references.count, run.stops, run.count,
+					     run.deadline, ret_stopped, ret_id, err);
+	free(run.stops);
+	b = status ? NULL : breakpoint_of(d, *ret_id);
+	if (b)
+		b->hits++;
+	return status;
+}

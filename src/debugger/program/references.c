@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * references.c - see references.h.
+ *
+ * A reference is a byte of flags, then numbers (varint.h) for what the table does not guess: the key, size
+ * and kind, and by how much the key's address moved.
+ */
+#include "references.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errors.h"
+#include "varint.h"
+
+enum {
+	GUESSES = 512, /* entries of the table, by the low bits of a key */
+	OTHER_KEY = 1,
+	OTHER_SHAPE = 2,
+	IS_SYNCHRONISED = 4,
+	MOVE_SHIFT = 3,
+	MOVE_FOLLOWS = 31, /* a smaller move is in the flags themselves */
+	LONGEST = 1 + 3 * NM_VARINT_BYTES,
+};
+
+struct entry {
+	uint64_t address;
+	uint32_t next; /* key */
+	uint16_t size;
+	uint8_t is_write;
+};
+
+struct nm_reference_guess {
+	struct entry of[GUESSES];
+	uint32_t last; /* key */
+};
+
+static struct entry *entry_of(struct nm_reference_guess *g, uint32_t attr) { return &g->of[attr % GUESSES]; }
+
+static uint64_t fold(int64_t move) { return (uint64_t)move << 1 ^ (uint64_t)(move >> 63); }
+
+static uint64_t unfold(uint64_t folded) { return folded >> 1 ^ -(folded & 1); }
+
+static size_t encode(struct nm_reference_guess *g, const struct nm_reference *r, uint8_t *to)
+{
+	struct entry *previous = entry_of(g, g->last), *e = entry_of(g, r->attr);
+	const uint64_t move = fold((int64_t)(r->address - e->address));
+	size_t n = 1;
+
+	to[0] = (uint8_t)((move < MOVE_FOLLOWS ? move : MOVE_FOLLOWS) << MOVE_SHIFT);
+	if (r->synchronised)
+		to[0] |= IS_SYNCHRONISED;
+	if (previous->next != r->attr) {
+		to[0] |= OTHER_KEY;
+		n += nm_varint_put(to + n, r->attr);
+	}
+	if (e->size != r->size || e->is_write != r->is_write) {
+		to[0] |= OTHER_SHAPE;
+		n += nm_varint_put(to + n, (uint64_t)r->size << 1 | r->is_write);
+	}
+	if (move >= MOVE_FOLLOWS)
+		n += nm_varint_put(to + n, move);
+	previous->next = r->attr;
+	g->last = r->attr;
+	e->address = r->address;
+	e->size = r->size;
+	e->is_write = r->is_write;
+	return n;
+}
+
+/* Numbers were written by encode(): they are complete. */
+static uint64_t number(const uint8_t **at)
+{
+	uint64_t n = 0;
+	const int complete = nm_varint_get(at, *at + NM_VARINT_BYTES, &n);
+
+	assert(complete);
+	(void)complete;
+	return n;
+}
+
+static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, struct nm_reference *ret)
+{
+	const uint8_t flags = *at++;
+	struct entry *previous = entry_of(g, g->last), *e;
+	uint64_t move = flags >> MOVE_SHIFT;
+
+	if (flags & OTHER_KEY)
+		previous->next = (uint32_t)number(&at);
+	g->last = previous->next;
+	e = entry_of(g, g->last);
+	if (flags & OTHER_SHAPE) {
+		const uint64_t shape = number(&at);
+
+		e->size = (uint16_t)(shape >> 1);
+		e->is_write = shape & 1;
+	}
+	if (move == MOVE_FOLLOWS)
+		move = number(&at);
+	e->address += unfold(move);
+	*ret = (struct nm_reference){.address = e->address,
+				     .attr = g->last,
+				     .size = e->size,
+				     .is_write = e->is_write,
+				     .synchronised = (flags & IS_SYNCHRONISED) != 0};
+	return at;
+}
+
+int nm_references_close(struct nm_references *f)
+{
+	uint8_t *block;
+
+	if (!f->open.count)
+		return 0;
+	/* the last number may be read for as far as the longest one goes */
+	block = calloc(1, f->open.count + NM_VARINT_BYTES);
+	if (!block || nm_vec_push(&f->blocks, block)) {
+		free(block);
+		return NM_ENOMEM;
+	}
+	memcpy(block, f->open.at, f->open.count);
+	f->bytes += f->open.count + NM_VARINT_BYTES;
+	f->open.count = 0;
+	return 0;
+}
+
+int nm_references_append(struct nm_references *f, const struct nm_reference *r)
+{
+	if (!f->guess && !(f->guess = malloc(sizeof *f->guess)))
+		return NM_ENOMEM;
+	if (f->count % NM_REFERENCE_BLOCK == 0) {
+		if (nm_references_close(f))
+			return NM_ENOMEM;
+		memset(f->guess, 0, sizeof *f->guess);
+	}
+	if (nm_vec_reserve(&f->open, LONGEST))
+		return NM_ENOMEM;
+	f->open.count += encode(f->guess, r, f->open.at + f->open.count);
+	f->count++;
+	return 0;
+}
+
+void nm_references_done(struct nm_references *f)
+{
+	for (size_t i = 0; i < f->blocks.count; i++)
+		free(f->blocks.at[i]);
+	nm_vec_free(&f->blocks);
+	nm_vec_free(&f->open);
+	free(f->guess);
+}
+
+int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struct nm_references *references)
+{
+	struct nm_reference_reader *r = calloc(1, sizeof *r);
+
+	if (r)
+		r->guess = malloc(sizeof *r->guess);
+	if (!r || !r->guess) {
+		free(r);
+		return NM_ENOMEM;
+	}
+	r->references = references;
+	*ret_reader = r;
+	return 0;
+}
+
+void nm_reference_reader_free(struct nm_reference_reader *r)
+{
+	if (r)
+		free(r->guess);
+	free(r);
+}
+
+void nm_reference_reader_decode(struct nm_reference_reader *r, uint64_t block)
+{
+	const uint64_t first = block * NM_REFERENCE_BLOCK, left = r->references->count - first;
+	const uint8_t *at = r->references->blocks.at[block];
+
+	assert(first < r->references->count);
+	memset(r->guess, 0, sizeof *r->guess);
+	for (uint64_t i = 0; i < NM_REFERENCE_BLOCK && i < left; i++)
+		at = decode(r->guess, at, &r->at[i]);
+	r->block = block + 1;
+}

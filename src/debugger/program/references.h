@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * references.h - the references of a run, packed, so that any of them is found by its number.
+ *
+ * Blocks of NM_REFERENCE_BLOCK references are coded by themselves: a small table, empty at the start of a
+ * block, remembers for each attribution key its last address and the key that came next. Most references
+ * then take a byte or two. To read one, its block is decoded.
+ */
+#ifndef NM_REFERENCES_H
+#define NM_REFERENCES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vector.h"
+
+enum { NM_REFERENCE_BLOCK = 1 << 14 };
+
+struct nm_reference {
+	uint64_t address;
+	uint32_t attr;
+	uint16_t size;
+	uint8_t is_write;
+	uint8_t synchronised; /* its core passed a lock or a barrier just before */
+};
+
+struct nm_reference_guess;
+
+struct nm_references {
+	uint64_t count;
+	struct nm_vec(uint8_t *) blocks;
+	struct nm_vec(uint8_t) open; /* the block that is being written */
+	struct nm_reference_guess *guess;
+	uint64_t bytes; /* of all blocks */
+};
+
+/* Appends one.  0 or NM_ENOMEM. */
+int nm_references_append(struct nm_references *references, const struct nm_reference *reference);
+/* After the last append.  0 or NM_ENOMEM. */
+int nm_references_close(struct nm_references *references);
+void nm_references_done(struct nm_references *references);
+
+/* A place to decode blocks into. */
+struct nm_reference_reader {
+	const struct nm_references *references;
+	uint64_t block; /* number of the decoded one and 1; 0: none */
+	struct nm_reference at[NM_REFERENCE_BLOCK];
+	struct nm_reference_guess *guess;
+};
+
+int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struct nm_references *references);
+void nm_reference_reader_free(struct nm_reference_reader *reader);
+
+void nm_reference_reader_decode(struct nm_reference_reader *reader, uint64_t block);
+
+/* The reference with this number; the first is 0. */
+static inline const struct nm_reference *nm_reference_at(struct nm_reference_reader *reader, uint64_t number)
+{
+	if (__builtin_expect(number / NM_REFERENCE_BLOCK + 1 != reader->block, 0))
+		nm_reference_reader_decode(reader, number / NM_REFERENCE_BLOCK);
+	return &reader->at[number % NM_REFERENCE_BLOCK];
+}
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * caches.c - see caches.h.
+ *
+ * Lines that leave are looked at when the event comes, while their slots are still their own. Lines that are
+ * hit or loaded are looked up when the reference is over: only then is it known where they came to lie, and
+ * of which class the miss was.
+ */
+#include "caches.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "general.h"
+
+const char *const nm_effect_class_names[NM_CLASSES] = {NULL,       "cold",      "capacity",
+						       "conflict", "coherence", "false sharing"};
+
+static const struct nm_watched_unit *unit_of(const struct nm_caches *c, unsigned level, unsigned core)
+{
+	return &c->units[core][level];
+}
+
+static unsigned core_of(const struct nm_caches *c, unsigned core)
+{
+	return core ? core - 1 : c->program->sites.at[c->reference->attr].core;
+}
+
+/* ---- geometry ---- */
+
+static unsigned sectors(const struct nm_cache *u) { return u->general ? 1u << u->general->sector_shift : 1; }
+
+unsigned nm_caches_ways(const struct nm_caches *c, unsigned level)
+{
+	return c->machine->levels[level].ways * sectors(unit_of(c, level, 0)->cache);
+}
+
+uint64_t nm_caches_sets(const struct nm_caches *c, unsigned level) { return c->machine->levels[level].sets; }
+
+/* Sets may be padded with ways that hold nothing. */
+static uint64_t slot_at(const struct nm_cache *u, uint64_t set, unsigned way)
+{
+	return set * u->ways * sectors(u) + way;
+}
+
+static uint64_t line_number(const struct nm_cache *u, uint64_t address) { return address >> u->line_shift; }
+
+/* ---- slots ---- */
+
+static unsigned state_of(const struct nm_caches *c, unsigned level, unsigned core, uint64_t line)
+{
+	const struct nm_cache *u = unit_of(c, level, core)->cache;
+
+	if (!u->general || !u->general->coherence)
+		return NM_COPY_NONE;
+	return nm_coherence_state(u->general->coherence, core, line << u->line_shift);
+}
+
+static struct nm_slot slot_of(const struct nm_caches *c, unsigned level, unsigned core, uint64_t slot)
+{
+	const struct nm_watched_unit *unit = unit_of(c, level, core);
+	const struct nm_cache *u = unit->cache;
+	const uint64_t line = u->tags[slot];
+	const struct nm_residency *r = &u->residencies[slot];
+
+	if (line >= NM_NO_VICTIM)
+		return (struct nm_slot){.line = NM_NO_LINE};
+	return (struct nm_slot){.line = line << u->line_shift,
+				.reuse = r->served,
+				.history = unit->history[slot],
+				.attr = r->attr,
+				.dirty = r->writes > 0 && !u->spec.write_through,
+				.state = (uint8_t)state_of(c, level, core, line)};
+}
+
+struct nm_slot nm_caches_slot(const struct nm_caches *c, unsigned level, unsigned core, uint64_t set,
+			      unsigned way)
+{
+	return slot_of(c, level, core, slot_at(unit_of(c, level, core)->cache, set, way));
+}
+
+int nm_caches_find(const struct nm_caches *c, unsigned level, unsigned core, uint64_t address,
+		   struct nm_slot *ret_slot, uint64_t *ret_set, unsigned *ret_way)
+{
+	const struct nm_cache *u = unit_of(c, level, core)->cache;
+	const uint32_t slot = nm_cache_find(u, line_number(u, address));
+	const unsigned ways = u->ways * sectors(u);
+
+	if (slot == NM_NO_SLOT)
+		return 0;
+	*ret_slot = slot_of(c, level, core, slot);
+	*ret_set = slot / ways;
+	*ret_way = slot % ways;
+	return 1;
+}
+
+/* ---- events ---- */
+
+static void remember_counters(struct nm_caches *c, const struct nm_cache *u, unsigned level)
+{
+	const uint32_t attr = c->reference->attr;
+
+	if (c->missed >> level & 1)
+		return;
+	c->missed |= 1u << level;
+	c->before[level] = u->counters.loads[attr];
+	if (u->counters.extras)
+		c->before_extras[level] = u->counters.extras[attr];
+}
+
+static void note(void *self, const struct nm_event *e)
+{
+	struct nm_caches *c = self;
+	const unsigned core = core_of(c, e->core);
+	const struct nm_watched_unit *unit = unit_of(c, e->level, core);
+	struct nm_effect *effect;
+
+	if (e->kind == NM_EVENT_MISS)
+		remember_counters(c, unit->cache, e->level);
+	if (c->effect_count == NM_EFFECTS)
+		return;
+	effect = &c->effects[c->effect_count++];
+	*effect = (struct nm_effect){.line = e->line,
+				     .set = (uint32_t)e->set,
+				     .kind = e->kind,
+				     .level = e->level,
+				     .core = e->core,
+				     .attr = e->victim};
+	if (nm_event_leaves(e->kind)) {
+		const uint32_t slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
+
+		c->by_attr[e->level][e->victim].evictions++;
+		if (slot == NM_NO_SLOT)
+			return;
+		effect->history = unit->history[slot];
+		effect->way = slot % (unit->cache->ways * sectors(unit->cache));
+		effect->dirty = unit->cache->residencies[slot].writes > 0 && !unit->cache->spec.write_through;
+	}
+}
+
+/* ---- one reference ---- */
+
+/* Of which class the next load of the reference was at a level; takes it from what the counters grew by. */
+static enum nm_effect_class take_class(struct nm_caches *c, const struct nm_cache *u, unsigned level)
+{
+	static const enum nm_effect_class classes[] = {NM_CLASS_COLD, NM_CLASS_CAPACITY, NM_CLASS_CONFLICT};
+	const uint32_t attr = c->reference->attr;
+	struct nm_loads *before = &c->before[level];
+
+	for (unsigned k = 0; k < 3; k++)
+		if (u->counters.loads[attr].of_class[k] != before->of_class[k]) {
+			before->of_class[k]++;
+			return classes[k];
+		}
+	if (!u->counters.extras || u->counters.extras[attr].coherence == c->before_extras[level].coherence)
+		return NM_CLASS_NONE;
+	c->before_extras[level].coherence++;
+	return NM_CLASS_COHERENCE;
+}
+
+/* A reference that touches two lines is one reference of a first level, but one to each line's set. */
+static void tally(struct nm_caches *c, const struct nm_cache *u, const struct nm_effect *e)
+{
+	struct nm_tally *attr = &c->by_attr[e->level][c->reference->attr],
+			*set = &c->by_set[e->level][e->set];
+	const unsigned serves = e->kind == NM_EVENT_HIT || e->kind == NM_EVENT_MISS;
+
+	attr->references += serves && !(u->first && c->counted >> e->level & 1);
+	c->counted |= serves << e->level;
+	attr->misses += e->kind == NM_EVENT_MISS;
+	attr->of_class[e->class] += e->class != NM_CLASS_NONE;
+	set->references += serves;
+	set->misses += e->kind == NM_EVENT_MISS;
+	set->of_class[e->class] += e->class != NM_CLASS_NONE;
+}
+
+/* The line of a hit or a load lies in its slot now. */
+static void settle(struct nm_caches *c, struct nm_effect *e)
+{
+	const struct nm_watched_unit *unit = unit_of(c, e->level, core_of(c, e->core));
+	const int loads = e->kind == NM_EVENT_LOAD || e->kind == NM_EVENT_PREFETCH;
+	uint32_t slot;
+
+	if (nm_event_leaves(e->kind))
+		return;
+	if (e->kind == NM_EVENT_LOAD)
+		e->class = (uint8_t)take_class(c, unit->cache, e->level);
+	if (e->kind != NM_EVENT_PREFETCH)
+		tally(c, unit->cache, e);
+	slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
+	if (slot == NM_NO_SLOT)
+		return;
+	e->way = slot % (unit->cache->ways * sectors(unit->cache));
+	if (loads) {
+		unit->history[slot] = (struct nm_slot_history){c->position, c->position};
+	} else if (e->kind == NM_EVENT_HIT) {
+		e->history = unit->history[slot];
+		unit->history[slot].last_used = c->position;
+	}
+}
+
+int nm_caches_feed(struct nm_caches *c, const struct nm_reference *r)
+{
+	const struct nm_ref ref = {
+	    .address = r->address, .attr = r->attr, .size = r->size, .kind = r->is_write, .weight = 1};
+	int status;
+
+	c->reference = r;
+	c->effect_count = 0;
+	c->missed = c->counted = 0;
+	c->position++;
+	nm_hierarchy_set_core(c->hierarchy, c->program->sites.at[r->attr].core);
+	if (r->synchronised)
+		nm_hierarchy_synchronise(c->hierarchy);
+	status = nm_hierarchy_run(c->hierarchy, &ref, 1);
+	for (unsigned i = 0; i < c->effect_count; i++)
+		settle(c, &c->effects[i]);
+	c->misses += c->missed >> c->first & 1;
+	return status;
+}
+
+/* ---- effects ---- */
+
+const struct nm_effect *nm_effect_at(const struct nm_effect *effects, unsigned count, unsigned level)
+{
+	const struct nm_effect *found = NULL;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (effects[i].level != level || nm_event_is_aside(effects[i].kind))
+			continue;
+		if (effects[i].kind != NM_EVENT_MISS) /* a miss comes before its load, which says more */
+			return &effects[i];
+		found = &effects[i];
+	}
+	return found;
+}
+
+const struct nm_effect *nm_effect_victim(const struct nm_effect *effects, unsigned count, unsigned i)
+{
+	assert(i < count);
+	while (effects[i].kind == NM_EVENT_LOAD && i > 0) {
+		const struct nm_effect *e = &effects[--i];
+
+		if (e->level == effects[i + 1].level && nm_event_leaves(e->kind))
+			return e;
+		if (!nm_event_leaves(e->kind))
+			break;
+	}
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static int make_units(struct nm_caches *c)
+{
+	const unsigned cores = c->machine->cores ? c->machine->cores : 1;
+
+	c->units = calloc(cores, sizeof *c->units);
+	if (!c->units)
+		return NM_ENOMEM;
+	for (unsigned level = 0; level < c->machine->count; level++) {
+		for (unsigned core = 0; core < cores; core++) {
+			struct nm_watched_unit *unit = &c->units[core][level];
+
+			unit->cache = nm_hierarchy_unit(c->hierarchy, level, core);
+			unit->history = core && unit->cache == c->units[0][level].cache
+					    ? c->units[0][level].history
+					    : calloc(unit->cache->slots + 1, sizeof *unit->history);
+			if (!unit->history)
+				return NM_ENOMEM;
+		}
+		c->by_attr[level] = calloc(c->program->sites.count + 1, sizeof **c->by_attr);
+		c->by_set[level] = calloc(nm_caches_sets(c, level), sizeof **c->by_set);
+		if (!c->by_attr[level] || !c->by_set[level])
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+static unsigned first_data_level(const struct nm_machine *m)
+{
+	unsigned i = 0;
+
+	while (i + 1 < m->count && (m->levels[i].side == NM_SIDE_INSTRUCTION || m->levels[i].pages))
+		i++;
+	return i;
+}
+
+int nm_caches_new(struct nm_caches **ret_caches, const struct nm_debug_program *program,
+		  const struct nm_machine *machine, struct nm_error *err)
+{
+	struct nm_caches *c = calloc(1, sizeof *c);
+	int status;
+
+	if (!c)
+		return nm_fail_memory(err);
+	c->program = program;
+	c->machine = machine;
+	c->first = first_data_level(machine);
+	status = nm_hierarchy_new(&c->hierarchy, machine, err);
+	if (!status && make_units(c))
+		status = nm_fail_memory(err);
+	if (status) {
+		nm_caches_free(c);
+		return status;
+	}
+	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c});
+	*ret_caches = c;
+	return 0;
+}
+
+void nm_caches_free(struct nm_caches *c)
+{
+	const unsigned cores = c && c->machine->cores ? c->machine->cores : 1;
+
+	if (!c)
+		return;
+	for (unsigned level = 0; level < c->machine->count; level++) {
+		for (unsigned core = 0; c->units && core < cores; core++)
+			if (!core || c->units[core][level].history != c->units[0][level].history)
+				free(c->units[core][level].history);
+		free(c->by_attr[level]);
+		free(c->by_set[level]);
+	}
+	free(c->units);
+	nm_hierarchy_free(c->hierarchy);
+	free(c);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment.h - a moment of the simulation: a process that holds the state of the caches after so many references.
+ *
+ * A moment can run forward, be asked about its state, and be *copied*: it forks, and the kernel copies what
+ * either of the two changes, page by page. So going back is to copy the nearest earlier moment and run the
+ * copy forward, and a copy is exact whatever the state is made of, a plug-in's own memory included. A moment
+ * lasts until its descriptor is closed.
+ */
+#ifndef NM_MOMENT_H
+#define NM_MOMENT_H
+
+#include <sys/types.h>
+
+#include "caches.h"
+#include "condition.h"
+#include "map.h"
+
+struct nm_moment {
+	int fd; /* -1: none */
+	pid_t process;
+	uint64_t position;
+};
+
+/* What all moments of one run write, and the debugger reads. Each value follows from its place alone, so it
+ * does not matter which moment writes it. Mapped memory. */
+struct nm_shared_record {
+	/* misses of the first level until the end of each bin of references; 0: none, or not known */
+	uint64_t *misses;
+	uint64_t bins, bin; /* bin: references */
+	/* which lines left in a bin of `interval` references: bits by hash */
+	uint64_t *left;
+	uint64_t intervals, interval;
+	uint64_t *reached; /* the furthest position that any has seen */
+};
+enum { NM_LEFT_BITS = 1 << 18 };
+
+struct nm_stop {
+	struct nm_condition condition; /* without steps: the line around `line` leaves the level */
+	uint64_t line;
+	uint32_t id, level;
+	uint64_t skip; /* matches that do not stop */
+};
+
+enum nm_run_flags { NM_RUN_LAST = 1 /* goes to the end, and tells the last match */ };
+
+/* The last reference that was fed, as the moment reports it after a run. */
+struct nm_moment_report {
+	uint64_t position;
+	uint64_t matched;    /* position of a match; 0: none */
+	uint32_t matched_by; /* id of the stop */
+	int32_t status;
+	uint32_t effect_count;
+	struct nm_effect effects[NM_EFFECTS];
+	struct nm_effect left; /* of the match of a stop without a condition: the line that left */
+};
+
+/* The first moment, at position 0. The caches are the moment's from now on. */
+int nm_moment_start(struct nm_moment *ret_moment, struct nm_caches *caches,
+		    const struct nm_shared_record *record, struct nm_error *err);
+
+/* The same moment once more. */
+int nm_moment_copy(const struct nm_moment *moment, struct nm_moment *ret_copy, struct nm_error *err);
+
+/* Runs forward to a position, or until one of the stops holds. NM_EPLUGIN, NM_ENOMEM as the model's. */
+int nm_moment_run(struct nm_moment *moment, uint64_t to, unsigned flags, const struct nm_stop *stops,
+		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err);
+
+/* malloc'ed arrays: slots of sets [from, to) of a level's cache of a core; its sums by attribution key or set. */
+int nm_moment_slots(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t from, uint64_t to,
+		    struct nm_slot **ret_slots, struct nm_error *err);
+int nm_moment_tallies(const struct nm_moment *moment, unsigned level, int by_set,
+		      struct nm_tally **ret_tallies, size_t *ret_count, struct nm_error *err);
+
+/* Runs forward to a position, and tells what each line of memory was referenced at a level on the way. */
+struct nm_line_tally {
+	uint64_t line, references, misses;
+};
+int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_tally **ret_lines,
+		    size_t *ret_count, struct nm_error *err);
+
+struct nm_found_slot {
+	int32_t is_there;
+	uint32_t way;
+	uint64_t set;
+	struct nm_slot slot;
+};
+int nm_moment_find(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t address,
+		   struct nm_found_slot *ret_found, struct nm_error *err);
+
+void nm_moment_end(struct nm_moment *moment);
+
+static inline uint64_t nm_left_bit(unsigned level, uint64_t line)
+{
+	return nm_mix64(line ^ (uint64_t)level << 58) % NM_LEFT_BITS;
+}
+
+#endif

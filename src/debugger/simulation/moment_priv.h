@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_priv.h - what the debugger and the process of a moment say to each other, over a pair of sockets.
+ *
+ * Each request has one answer: a report, or a count of bytes and as many bytes.
+ */
+#ifndef NM_MOMENT_PRIV_H
+#define NM_MOMENT_PRIV_H
+
+#include "moment.h"
+
+enum nm_moment_wish {
+	NM_WISH_COPY, /* with a descriptor: the socket of the copy; answer: struct nm_moment_copied */
+	NM_WISH_RUN,  /* followed by the stops; answer: struct nm_moment_report */
+	NM_WISH_SLOTS,
+	NM_WISH_TALLIES,
+	NM_WISH_LINES,
+	NM_WISH_FIND, /* answer: struct nm_found_slot */
+};
+
+struct nm_moment_request {
+	uint32_t wish, flags, stop_count, level, core, by_set;
+	uint64_t from, to, address;
+};
+
+struct nm_moment_copied {
+	int32_t status; /* 0 or errno */
+	int32_t process;
+};
+
+/* In its own process: answers requests until the socket is closed. */
+void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
+    __attribute__((noreturn));
+
+/* Whole messages. 0 or -1. */
+int nm_socket_send(int socket, const void *bytes, size_t count);
+int nm_socket_receive(int socket, void *bytes, size_t count);
+
+#endif

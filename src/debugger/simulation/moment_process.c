@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * moment_process.c - the process of a moment: see moment_priv.h.
+ *
+ * Whatever goes wrong between it and the debugger ends the process: there is nobody else to tell.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "moment_priv.h"
+#include "stops.h"
+
+struct process {
+	int socket;
+	struct nm_caches *caches;
+	struct nm_reference_reader *reader;
+	const struct nm_shared_record *record;
+	/* the run in hand */
+	struct nm_moment_request request;
+	struct nm_stop *stops;
+	struct nm_moment_report report;
+};
+
+enum { STOPPED = 1 };
+
+static void give_up(void) { _exit(1); }
+
+static void answer(const struct process *p, const void *bytes, size_t count)
+{
+	if (nm_socket_send(p->socket, bytes, count))
+		give_up();
+}
+
+/* An array: how many bytes, and they. */
+static void answer_array(const struct process *p, const void *bytes, size_t count)
+{
+	const uint64_t length = count;
+
+	answer(p, &length, sizeof length);
+	answer(p, bytes, count);
+}
+
+/* ---- a run ---- */
+
+static void write_record(const struct process *p)
+{
+	const struct nm_shared_record *r = p->record;
+	const struct nm_caches *c = p->caches;
+	uint64_t *left = r->left + (c->position - 1) / r->interval * (NM_LEFT_BITS / 64);
+
+	for (unsigned i = 0; i < c->effect_count; i++)
+		if (nm_event_leaves(c->effects[i].kind)) {
+			const uint64_t bit = nm_left_bit(c->effects[i].level, c->effects[i].line);
+
+			left[bit / 64] |= 1ull << bit % 64;
+		}
+	if (c->position % r->bin == 0 || c->position == c->program->references.count)
+		r->misses[(c->position - 1) / r->bin] = c->misses;
+	if (c->position > *r->reached)
+		*r->reached = c->position;
+}
+
+/* Whether the run ends here: a stop holds that has been skipped often enough. */
+static int check_stops(struct process *p, const struct nm_nest_step *step)
+{
+	for (unsigned i = 0; i < p->request.stop_count; i++) {
+		struct nm_stop *stop = &p->stops[i];
+		struct nm_effect left = {0};
+
+		if (!nm_stop_holds(stop, p->caches, step, &left))
+			continue;
+		if (stop->skip) {
+			stop->skip--;
+			continue;
+		}
+		p->report.matched = p->caches->position;
+		p->report.matched_by = stop->id;
+		p->report.left = left;
+		return !(p->request.flags & NM_RUN_LAST);
+	}
+	return 0;
+}
+
+static int take(struct process *p, const struct nm_nest_step *step)
+{
+	struct nm_caches *c = p->caches;
+
+	p->report.status = nm_caches_feed(c, nm_reference_at(p->reader, c->position));
+	write_record(p);
+	return p->report.status ? STOPPED : check_stops(p, step);
+}
+
+static int see(void *self, const struct nm_nest_step *step, struct nm_error *err)
+{
+	(void)err;
+	return take(self, step);
+}
+
+/* In step with the nest itself, for the indices of its loops. */
+static void run_in_nest(struct process *p)
+{
+	const struct nm_debug_program *program = p->caches->program;
+	const struct nm_nest_visitor visitor = {see, p};
+	struct nm_error err;
+
+	nm_nest_walk(program->nest, program->first + p->caches->position, program->first + p->request.to - 1,
+		     &visitor, &err);
+}
+
+static void run(struct process *p)
+{
+	const unsigned count = p->request.stop_count;
+	struct nm_caches *c = p->caches;
+
+	p->stops = calloc(count + 1, sizeof *p->stops);
+	if (!p->stops || nm_socket_receive(p->socket, p->stops, count * sizeof *p->stops))
+		give_up();
+	p->report.matched = p->report.matched_by = 0;
+	p->report.status = 0;
+	if (p->request.to > c->position && nm_stops_ask_loops(p->stops, count))
+		run_in_nest(p);
+	else
+		while (c->position < p->request.to && !take(p, NULL))
+			;
+	p->report.position = c->position;
+	p->report.effect_count = c->effect_count;
+	memcpy(p->report.effects, c->effects, sizeof c->effects);
+	free(p->stops);
+	answer(p, &p->report, sizeof p->report);
+}
+
+/* ---- questions ---- */
+
+static void tell_slots(const struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	const unsigned ways = nm_caches_ways(p->caches, q->level);
+	const size_t count = (q->to - q->from) * ways;
+	struct nm_slot *slots = calloc(count + 1, sizeof *slots);
+
+	if (!slots)
+		give_up();
+	for (size_t i = 0; i < count; i++)
+		slots[i] =
+		    nm_caches_slot(p->caches, q->level, q->core, q->from + i / ways, (unsigned)(i % ways));
+	answer_array(p, slots, count * sizeof *slots);
+	free(slots);
+}
+
+static void tell_tallies(const struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	const struct nm_caches *c = p->caches;
+	const size_t count = q->by_set ? nm_caches_sets(c, q->level) : c->program->sites.count;
+
+	answer_array(p, q->by_set ? c->by_set[q->level] : c->by_attr[q->level],
+		     count * sizeof(struct nm_tally));
+}
+
+/* Runs on; counts by line. */
+static void tell_lines(struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	struct nm_vec(struct nm_line_tally) lines = {0};
+	struct nm_map index_of = {0};
+
+	while (p->caches->position < q->to && !take(p, NULL))
+		for (unsigned i = 0; i < p->caches->effect_count; i++) {
+			const struct nm_effect *e = &p->caches->effects[i];
+			uint64_t index;
+
+			if (e->level != q->level || (e->kind != NM_EVENT_HIT && e->kind != NM_EVENT_MISS))
+				continue;
+			index = nm_map_get(&index_of, e->line, UINT64_MAX);
+			if (index == UINT64_MAX) {
+				index = lines.count;
+				if (nm_map_put(&index_of, e->line, index) ||
+				    nm_vec_push(&lines, (struct nm_line_tally){.line = e->line}))
+					give_up();
+			}
+			lines.at[index].references++;
+			lines.at[index].misses += e->kind == NM_EVENT_MISS;
+		}
+	answer_array(p, lines.at, lines.count * sizeof *lines.at);
+	nm_vec_free(&lines);
+	nm_map_done(&index_of);
+}
+
+static void tell_slot(const struct process *p)
+{
+	const struct nm_moment_request *q = &p->request;
+	struct nm_found_slot found = {0};
+
+	found.is_there =
+	    nm_caches_find(p->caches, q->level, q->core, q->address, &found.slot, &found.set, &found.way);
+	answer(p, &found, sizeof found);
+}
+
+/* ---- copies ---- */
+
+/* The copy goes on with a socket of its own. */
+static void copy(struct process *p, int socket)
+{
+	const pid_t process = socket < 0 ? -1 : fork();
+	const struct nm_moment_copied copied = {process < 0 ? errno : 0, process};
+
+	if (!process) {
+		close(p->socket);
+		p->socket = socket;
+		return;
+	}
+	if (socket >= 0)
+		close(socket);
+	answer(p, &copied, sizeof copied);
+}
+
+/* A request, and the descriptor that may come with it. */
+static int receive(struct process *p, int *ret_descriptor)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec bytes = {&p->request, sizeof p->request};
+	struct msghdr message = {
+	    .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	const ssize_t n = recvmsg(p->socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	*ret_descriptor = -1;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_descriptor, CMSG_DATA(c), sizeof *ret_descriptor);
+	return n == (ssize_t)sizeof p->request;
+}
+
+/* What the debugger's process does about signals is not for this one, which ends when its socket does. */
+static void settle_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_IGN); /* copies are not waited for */
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void nm_moment_serve(int socket, struct nm_caches *caches, const struct nm_shared_record *record)
+{
+	struct process p = {.socket = socket, .caches = caches, .record = record};
+	int descriptor;
+
+	settle_signals();
+	if (nm_reference_reader_new(&p.reader, &caches->program->references))
+		give_up();
+	while (receive(&p, &descriptor)) {
+		switch (p.request.wish) {
+		case NM_WISH_COPY: copy(&p, descriptor); break;
+		case NM_WISH_RUN: run(&p); break;
+		case NM_WISH_SLOTS: tell_slots(&p); break;
+		case NM_WISH_TALLIES: tell_tallies(&p); break;
+		case NM_WISH_LINES: tell_lines(&p); break;
+		case NM_WISH_FIND: tell_slot(&p); break;
+		default: give_up();
+		}
+	}
+	_exit(0);
+}
