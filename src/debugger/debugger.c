@@ -16,8 +16,7 @@ static int load(struct nm_debugger *d, struct nm_error *err)
 	int status = nm_machine_check_present(&d->machine, 0, err);
 
 	if (!status)
-		status = s->reader ? nm_debug_load_trace(&d->program, s, err)
-				   : nm_debug_load_nest(&d->program, s, err);
+		status = nm_debug_load_nest(&d->program, s, err);
 	if (!status && !d->program.references.count)
 		status = nm_fail(err, NM_EINVAL, "%s has no references to debug%s", s->path,
 				 s->from ? " there" : "");

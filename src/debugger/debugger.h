@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * debugger.h - a cache debugger: simulated caches that are run, stopped, stepped and taken back over the
- * references of a trace or a loop nest.
+ * references of a loop nest.
  *
  *     nm_debugger_open(&debugger, &source, &err);
  *     nm_debugger_go(debugger, 1000, &err);
@@ -23,13 +23,10 @@
 
 struct nm_debugger;
 struct nm_debug_program;
-struct nm_debugger_reader;
 
 struct nm_debugger_source {
-	const char *path;
-	/* Reads traces; NULL: the path is a loop nest. */
-	const struct nm_debugger_reader *reader;
-	const char *const *settings; /* of a nest: "NAME=VALUE", ended by NULL */
+	const char *path;            /* of a loop nest */
+	const char *const *settings; /* "NAME=VALUE", ended by NULL */
 	uint64_t from, to; /* only references with these numbers, from 1; 0: from the first, to the last */
 	/* Machines side by side, in lock-step (nm_machine_join). policy=opt looks ahead and cannot be
 	 * debugged. Borrowed until the debugger is closed. */
@@ -39,7 +36,7 @@ struct nm_debugger_source {
 	void (*progress)(uint64_t references, double per_second);
 };
 
-/* NM_EINVAL: a fault in the nest or the machine; NM_EFORMAT: in the trace. */
+/* NM_EINVAL: a fault in the nest or the machine. */
 int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger_source *source,
 		     struct nm_error *err);
 void nm_debugger_close(struct nm_debugger *debugger);

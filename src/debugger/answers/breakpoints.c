@@ -35,7 +35,6 @@ static const struct kind {
     {"loops", NULL, {{NULL, 0, 0, NULL}}},
     {"evicts", "evicted == evicted", {{"evictor", 1, 1, "object == %s"}, {"victim", 1, 1, "evicted == %s"}}},
     {"conflict", "class == conflict", {{"object", 1, 1, "object == %s"}}},
-    {"false_sharing", "class == false_sharing", {{"object", 1, 1, "object == %s"}}},
     {"condition", NULL, {{NULL, 0, 0, NULL}}},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -64,8 +64,8 @@ int nm_answer_session(const struct nm_question *q, json_t **ret, struct nm_error
 
 	(void)err;
 	*ret = json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:o}", "source", nm_text_json(d->source.path),
-			 "kind", d->program.nest ? "nest" : "trace", "total",
-			 (json_int_t)nm_debugger_total(d), "first", (json_int_t)d->program.first, "cores",
+			 "kind", "nest", "total", (json_int_t)nm_debugger_total(d), "first",
+			 (json_int_t)d->program.first, "cores",
 			 (json_int_t)(d->machine.cores ? d->machine.cores : 1), "caches",
 			 caches_json(&d->machine), "objects", objects_json(&d->program));
 	return 0;

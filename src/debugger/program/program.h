@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.h - what is debugged: the references of a trace, of a part of it, or of a loop nest, and what their
+ * program.h - what is debugged: the references of a loop nest, or of a part of it, and what their
  * attribution keys, objects and addresses are called.
  *
  * Positions count references from 1; position 0 is before the first one.
@@ -27,7 +27,7 @@ struct nm_debug_site {
 
 struct nm_debug_object {
 	const char *name;
-	uint64_t low, end; /* bytes that it has, or of a trace those that are referenced */
+	uint64_t low, end; /* bytes that it has */
 };
 
 struct nm_debug_program {
@@ -37,14 +37,12 @@ struct nm_debug_program {
 	struct nm_strings names;
 	struct nm_nest *nest; /* or NULL */
 	const char *path;
-	uint64_t first; /* number in the nest or trace, from 1, of the reference at position 1 */
+	uint64_t first; /* number in the nest, from 1, of the reference at position 1 */
 };
 
-/* program_nest.c, program_trace.c.  0 or an enum nm_code. */
+/* program_nest.c.  0 or an enum nm_code. */
 int nm_debug_load_nest(struct nm_debug_program *program, const struct nm_debugger_source *source,
 		       struct nm_error *err);
-int nm_debug_load_trace(struct nm_debug_program *program, const struct nm_debugger_source *source,
-			struct nm_error *err);
 void nm_debug_program_done(struct nm_debug_program *program);
 
 /* The index of an object or NM_NO_OBJECT; its name or NULL. */

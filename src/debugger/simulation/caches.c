@@ -13,8 +13,7 @@
 
 #include "general.h"
 
-const char *const nm_effect_class_names[NM_CLASSES] = {NULL,       "cold",      "capacity",
-						       "conflict", "coherence", "false sharing"};
+const char *const nm_effect_class_names[NM_CLASSES] = {NULL, "cold", "capacity", "conflict", "coherence"};
 
 static const struct nm_watched_unit *unit_of(const struct nm_caches *c, unsigned level, unsigned core)
 {

@@ -20,7 +20,6 @@ enum nm_effect_class {
 	NM_CLASS_CAPACITY,
 	NM_CLASS_CONFLICT,
 	NM_CLASS_COHERENCE,
-	NM_CLASS_FALSE_SHARING, /* coherence, and as far as is known false */
 	NM_CLASSES
 };
 extern const char *const nm_effect_class_names[NM_CLASSES]; /* NULL, "cold", ... */

@@ -115,18 +115,13 @@ static int parse_loop(struct parser *p, const char *word, size_t length)
 	return put(p, DO_LOOP, i);
 }
 
-/* The class that a word names, a blank of its name written as '_'; or 0. */
+/* The class that a word names, or 0. */
 static int class_named(const char *word, size_t length)
 {
-	for (int k = 1; k < NM_CLASSES; k++) {
-		const char *name = nm_effect_class_names[k];
-		size_t i = 0;
-
-		while (i < length && name[i] && (name[i] == word[i] || (name[i] == ' ' && word[i] == '_')))
-			i++;
-		if (i == length && !name[i])
+	for (int k = 1; k < NM_CLASSES; k++)
+		if (strlen(nm_effect_class_names[k]) == length &&
+		    !memcmp(nm_effect_class_names[k], word, length))
 			return k;
-	}
 	return 0;
 }
 

@@ -33,7 +33,7 @@ enum nm_condition_value {
 	NM_VALUE_WAY,
 	NM_VALUE_HIT,
 	NM_VALUE_MISS,
-	NM_VALUE_CLASS,   /* cold, capacity, conflict, coherence, false_sharing */
+	NM_VALUE_CLASS,   /* cold, capacity, conflict, coherence */
 	NM_VALUE_EVICTED, /* a name: the object of the line that left */
 	NM_VALUES
 };
