@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inlined.h"
+#include "memstream.h"
 #include "table.h"
 #include "view_priv.h"
 
@@ -38,6 +39,8 @@ void nm_view_close(struct nm_view *view)
 {
 	for (unsigned i = 0; view && i < view->count; i++)
 		nm_profile_close(view->profiles[i].profile);
+	if (view)
+		nm_view_cache_done(&view->cache);
 	free(view);
 }
 
@@ -79,15 +82,68 @@ static int find_answer(struct nm_view *view, const struct nm_request *request, j
 	return route->answer(profile, request, ret_answer, err);
 }
 
-int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err)
+/* Makes the answer, malloc'ed. */
+static int make_answer(struct nm_view *view, const struct nm_request *request, char **ret_text,
+		       size_t *ret_bytes, struct nm_error *err)
 {
 	json_t *answer = NULL;
 	int status = find_answer(view, request, &answer, err);
 
-	if (!status && (!answer || json_dumpf(answer, out, JSON_COMPACT | JSON_REAL_PRECISION(10))))
-		status = nm_fail_memory(err);
+	if (!status) {
+		*ret_text = answer ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+		*ret_bytes = *ret_text ? strlen(*ret_text) : 0;
+		status = *ret_text ? 0 : nm_fail_memory(err);
+	}
 	json_decref(answer);
 	return status;
+}
+
+static char *key_of(const struct nm_request *request)
+{
+	char *key = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&key, &bytes);
+
+	if (!out)
+		return NULL;
+	nm_request_write_key(request, out);
+	return nm_memstream_close(out, &key) ? NULL : key;
+}
+
+int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err)
+{
+	char *key = key_of(request), *made = NULL;
+	size_t bytes;
+	const char *kept = key ? nm_view_cache_find(&view->cache, key, &bytes) : NULL;
+	int status = 0;
+
+	if (!key)
+		return nm_fail_memory(err);
+	if (!kept)
+		status = make_answer(view, request, &made, &bytes, err);
+	if (!status)
+		fwrite(kept ? kept : made, 1, bytes, out);
+	if (made && bytes <= NM_CACHED_BYTES) {
+		nm_view_cache_keep(&view->cache, key, made, bytes);
+		return 0;
+	}
+	free(made);
+	free(key);
+	return status;
+}
+
+void nm_view_prepare(struct nm_view *view)
+{
+	const struct nm_request first = {.method = "GET", .path = "/api/p/0/overview", .body = ""};
+	size_t bytes;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out) {
+		nm_view_answer(view, &first, out, NULL);
+		fclose(out);
+	}
+	free(text);
 }
 
 void nm_view_write_error(const char *text, FILE *out)

@@ -27,6 +27,9 @@ void nm_view_close(struct nm_view *view);
  * no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
 
+/* Makes the answer that every page asks for first, while the browser starts. */
+void nm_view_prepare(struct nm_view *view);
+
 /* Writes what stands for an answer where there is none: {"error": TEXT}. */
 void nm_view_write_error(const char *text, FILE *out);
 

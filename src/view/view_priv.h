@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "cache.h"
 #include "view.h"
 
 struct nm_view_profile {
@@ -17,6 +18,7 @@ struct nm_view_profile {
 struct nm_view {
 	struct nm_view_profile profiles[NM_VIEW_PROFILES];
 	unsigned count;
+	struct nm_view_cache cache;
 };
 
 /* An answer about one profile, as a value that the caller owns. */

@@ -88,6 +88,7 @@ static int serve(struct nm_view *view, const struct view_options *o)
 	if (!status && !o->no_browser && has_screen())
 		open_browser(nm_server_address(server));
 	catch_signals();
+	nm_view_prepare(view);
 	while (!status && !interrupted)
 		nm_server_run(server, TICK);
 	nm_server_stop(server);

@@ -58,22 +58,44 @@ static int add_info(struct nm_profile *profile, json_t *answer, struct nm_error 
 
 /* ---- levels ---- */
 
-/* Figures that the report "levels" does not have: of the ranking by level. */
-static void add_costs(json_t *level, const struct nm_table *costs, const char *name)
+/* Bytes and estimated cycles of each level, which the report "levels" does not have: the ranking by level without its
+ * joins. s: counts of each level, of code and of data; w: see levels.h. */
+static char *costs_sql(const struct nm_levels *levels)
 {
-	static const char *const names[] = {"bytes=loaded_bytes", "cycles", NULL};
+	char *text = NULL;
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
+
+	if (!sql)
+		return NULL;
+	fputs("WITH " NM_LEVELS_W " AS (", sql);
+	nm_levels_weights(levels, NULL, sql);
+	fputs(
+	    "), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), "
+	    "s AS MATERIALIZED (SELECT level, object IN x AS code, sum(reads) AS reads, sum(writes) AS writes, "
+	    "sum(read_misses) AS read_misses, sum(write_misses) AS write_misses, sum(loads) AS loads, "
+	    "sum(loaded_bytes) AS loaded_bytes",
+	    sql);
+	if (levels->foresees)
+		fputs(", sum(foreseen) AS foreseen, sum(chained) AS chained", sql);
+	fputs(
+	    " FROM counts GROUP BY 1, 2) SELECT w.level AS level, sum(w.own * s.loaded_bytes) AS bytes, CAST(",
+	    sql);
+	nm_levels_cycles(levels, "s", sql);
+	fputs(" AS INTEGER) AS cycles FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR "
+	      "w.code = coalesce(s.code, 0) GROUP BY w.level",
+	      sql);
+	return nm_memstream_close(sql, &text) ? NULL : text;
+}
+
+static void add_costs(json_t *level, const json_t *costs)
+{
 	json_t *cost;
+	size_t i;
 
-	for (size_t row = 0; row < costs->row_count; row++) {
-		const char *of = nm_table_named(costs, row, "level")->text;
-
-		if (of && name && !strcmp(of, name)) {
-			cost = row_as_object(costs, row, names);
-			json_object_update(level, cost);
-			json_decref(cost);
-			return;
-		}
-	}
+	json_array_foreach(
+	    costs, i, cost) if (json_equal(json_object_get(cost, "level"), json_object_get(level, "level")))
+	    json_object_update(level, cost);
 }
 
 static int add_levels(struct nm_profile *profile, const struct nm_selection *selection, json_t *answer,
@@ -83,25 +105,24 @@ static int add_levels(struct nm_profile *profile, const struct nm_selection *sel
 	    "level",     "size",   "ways",       "line=line_size", "sets", "policy",   "reads",
 	    "writes",    "misses", "miss_ratio", "mpki",           "cold", "capacity", "conflict",
 	    "coherence", "loads",  "evictions",  "writebacks",     NULL};
-	struct nm_selection all = *selection;
-	struct nm_report_table levels = {.table = {0}}, costs = {.table = {0}};
-	json_t *list = json_array();
-	int status;
+	struct nm_selection all = {.request = {.level = selection->request.level}};
+	struct nm_report_table levels = {.table = {0}};
+	json_t *list = json_array(), *costs = NULL;
+	char *sql = costs_sql(&selection->levels);
+	int status = sql ? nm_view_select(profile, sql, NULL, 0, &costs, err) : nm_fail_memory(err);
 
-	all.one_level = 0;
-	all.request.by = "level";
-	status = nm_report_fill(nm_report_named("levels"), profile, &all, &levels, err);
 	if (!status)
-		status = nm_report_fill(&nm_report_by, profile, &all, &costs, err);
+		status = nm_report_fill(nm_report_named("levels"), profile, &all, &levels, err);
 	for (size_t row = 0; !status && row < levels.table.row_count; row++) {
 		json_t *level = row_as_object(&levels.table, row, names);
 
-		add_costs(level, &costs.table, nm_table_named(&levels.table, row, "level")->text);
+		add_costs(level, costs);
 		json_array_append_new(list, level);
 	}
 	nm_report_table_done(&levels);
-	nm_report_table_done(&costs);
+	json_decref(costs);
 	json_object_set_new(answer, "levels", list);
+	free(sql);
 	return status;
 }
 

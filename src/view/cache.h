@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cache.h - the answers that were given last: profiles do not change while they are viewed, and pages ask again.
+ */
+#ifndef NM_VIEW_CACHE_H
+#define NM_VIEW_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Answers that are kept, and the bytes that each may have. */
+enum { NM_CACHED_ANSWERS = 32, NM_CACHED_BYTES = 1 << 20 };
+
+struct nm_view_cache {
+	struct {
+		char *key, *text;
+		size_t bytes;
+		uint64_t used; /* by the clock */
+	} at[NM_CACHED_ANSWERS];
+	uint64_t clock;
+};
+
+/* The text, which lives until the next change, or NULL. */
+const char *nm_view_cache_find(struct nm_view_cache *cache, const char *key, size_t *ret_bytes);
+
+/* Takes over key and text (malloc'ed), in the place of what was not used for longest. */
+void nm_view_cache_keep(struct nm_view_cache *cache, char *key, char *text, size_t bytes);
+void nm_view_cache_done(struct nm_view_cache *cache);
+
+#endif

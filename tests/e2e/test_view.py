@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: MIT
+"""test_view.py - nearmiss view: who is answered and who is refused, and what the answers say.
+
+The server is the real one on a free port; requests are made by http.client, or by hand on a socket where they must be wrong.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+import urllib.parse
+
+from harness import ENVIRONMENT, NEARMISS, TOP, Skip, main, nearmiss
+
+NEST = os.path.join(TOP, "examples/transpose.nest")
+HOSTILE = "<script>alert(1)</script>\"'&\u202e\u0007\x1b[31m\n</SCRIPT>"
+FORBIDDEN, MISSING, METHOD, TOO_LARGE, TYPE = 403, 404, 405, 413, 415
+
+
+def make_profile(path="p.nmp"):
+    done = nearmiss("nest", "-q", "--distances", "--sets", "-o", path, "--cache", "L1d=4K,2,64:L2=64K,8,64", NEST)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+class Server:
+    """`nearmiss view` of profiles; with the cookie of a browser that opened its address."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([NEARMISS, "view", "--no-browser", *arguments], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env=ENVIRONMENT)
+        address = urllib.parse.urlsplit(self.process.stdout.readline().decode().strip())
+        assert address.hostname == "127.0.0.1", self.process.stderr.read()
+        self.port, self.path = address.port, f"{address.path}?{address.query}"
+        self.cookie = None
+        status, headers, _ = self.ask("GET", self.path)
+        assert status == 303 and headers["Location"] == "/"
+        assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]
+        self.cookie = headers["Set-Cookie"].split(";")[0]
+
+    def ask(self, method, path, body=None, **headers):
+        """Status, headers and body; a header that is None is left out."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        send = {"Host": f"127.0.0.1:{self.port}", "Cookie": self.cookie}
+        send.update({name.replace("_", "-"): value for name, value in headers.items()})
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in send.items():
+            if value is not None:
+                connection.putheader(name, value)
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        response = connection.getresponse()
+        text = response.read()
+        connection.close()
+        return response.status, response.headers, text
+
+    def get(self, path, **query):
+        """The answer as JSON."""
+        status, _, text = self.ask("GET", path + ("?" + urllib.parse.urlencode(query) if query else ""))
+        assert status == 200, (path, query, status, text)
+        return json.loads(text)
+
+    def refuses(self, status, method, path, body=None, **headers):
+        got = self.ask(method, path, body, **headers)
+        assert got[0] == status, (method, path, headers, got)
+        assert b"{" not in got[2] or "error" in json.loads(got[2]), got
+
+    def raw(self, data, seconds=30):
+        """What the server says to these bytes until it closes the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.sendall(data)
+            said = b""
+            with contextlib.suppress(ConnectionResetError):
+                while part := connection.recv(65536):
+                    said += part
+            return said
+
+    def stop(self):
+        """Ends it as Ctrl-C does: it must end by itself and have nothing to complain about."""
+        self.process.send_signal(signal.SIGINT)
+        _, errors = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0, (self.process.returncode, errors)
+        assert not re.search(rb"ERROR|runtime error|Sanitizer", errors), errors
+
+
+@contextlib.contextmanager
+def served(*arguments):
+    server = Server(*arguments)
+    try:
+        yield server
+        server.stop()
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+# ---- who is answered ----
+
+def case_token_host_and_origin():
+    with served(make_profile()) as s:
+        assert s.get("/api/session")["profiles"][0]["file"] == "p.nmp"
+        own = f"http://127.0.0.1:{s.port}"
+        assert s.ask("GET", "/api/session", Origin=own)[0] == 200
+        assert s.ask("GET", "/api/session", Host=f"localhost:{s.port}")[0] == 200
+        assert s.ask("GET", "/api/session", Host=None)[0] == 400
+        for host in ("", "127.0.0.1", "example.org", f"example.org:{s.port}", f"127.0.0.1:{s.port}.example.org",
+                     f"127.0.0.1:{s.port + 1}"):
+            s.refuses(FORBIDDEN, "GET", "/api/session", Host=host)
+            s.refuses(FORBIDDEN, "GET", s.path, Host=host)
+        for origin in ("null", "http://example.org", "https" + own[4:], own + ".example.org", own + "@example.org",
+                       f"http://localhost:{s.port}", ""):
+            s.refuses(FORBIDDEN, "GET", "/api/session", Origin=origin)
+        name, token = s.cookie.split("=")
+        for cookie in (None, "", name, name + "=", f"{name}={token[:-1]}", f"{name}={token}0", f"{name}={'0' * 32}",
+                       f"other={token}"):
+            for path in ("/", "/app.js", "/api/session"):
+                s.refuses(FORBIDDEN, "GET", path, Cookie=cookie)
+        s.refuses(FORBIDDEN, "GET", "/?token=" + "0" * 32)
+        s.refuses(FORBIDDEN, "GET", f"/api/session?token={token}", Cookie=None)
+    with served("p.nmp") as s:
+        assert token not in s.cookie and s.get("/api/session")
+        s.refuses(FORBIDDEN, "GET", "/api/session", Cookie=f"{s.cookie.split('=')[0]}={token}")
+
+
+def case_only_this_machine_can_connect():
+    with served(make_profile()) as s:
+        with open(f"/proc/{s.process.pid}/net/tcp", encoding="ascii") as f:
+            listening = [line.split()[1] for line in f if line.split()[3] == "0A"]
+        assert f"0100007F:{s.port:04X}" in listening and f"00000000:{s.port:04X}" not in listening
+
+
+def case_headers_that_keep_a_page_safe():
+    with served(make_profile()) as s:
+        for path in ("/", "/api/session", "/nothing"):
+            _, headers, _ = s.ask("GET", path)
+            policy = headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+            assert headers["X-Content-Type-Options"] == "nosniff" and headers["Cache-Control"] == "no-store"
+            assert headers["Referrer-Policy"] == "no-referrer"
+            assert "Access-Control-Allow-Origin" not in headers
+
+
+def case_paths_name_no_files():
+    with open("secret.txt", "w", encoding="ascii") as f:
+        f.write("very secret")
+    with served(make_profile()) as s:
+        here = os.getcwd()
+        for path in ("/secret.txt", "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", f"/{here}/secret.txt",
+                     "//etc/passwd", "/app.js/../secret.txt", "/api/../secret.txt", "/api/p/0/../../secret.txt",
+                     "/index.html%00.txt", "/api/session%00", "/api/p/1/overview", "/api/p/-1/overview", "/api/p//overview",
+                     "/api/p/00/overview", "/api/p/0/", "/api/p/0", "/api/", "/api", "/api/p/0/overview/", "/%", "/%zz",
+                     "/api/p/4294967296/overview"):
+            s.refuses(MISSING, "GET", path)
+        for file in ("secret.txt", f"{here}/secret.txt", "/etc/passwd", "../secret.txt", "p.nmp"):
+            status, _, text = s.ask("GET", "/api/p/0/source?file=" + urllib.parse.quote(file))
+            assert status in (400, 404) and b"very secret" not in text and b"root:" not in text, text
+
+
+def case_source_that_a_hostile_profile_names():
+    """A profile from elsewhere may name any file as its source: its text does not come out."""
+    secret = os.path.join(os.path.abspath(os.sep), "etc", "hostname")
+    make_profile()
+    with sqlite3.connect("p.nmp") as db:
+        db.execute("UPDATE text SET text = ? WHERE id = (SELECT file FROM site WHERE file IS NOT NULL LIMIT 1)", (secret,))
+    db.close()
+    with open(secret, encoding="ascii") as f:
+        text = f.read().strip()
+    with served("p.nmp") as s:
+        answer = s.get("/api/p/0/source", file=secret)
+        assert text not in json.dumps(answer["lines"]) and answer["note"], answer
+
+
+# ---- what a request may be ----
+
+def case_methods_and_bodies():
+    with served(make_profile()) as s:
+        head = s.ask("HEAD", "/api/session")
+        assert head[0] == 200 and not head[2]
+        for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+            for path in ("/", "/api/session", "/api/p/0/table"):
+                s.refuses(METHOD, method, path, Content_Type="application/json")
+        for method in ("PUT", "PATCH", "OPTIONS"):
+            s.refuses(METHOD, method, "/api/d/step")
+        for kind in (None, "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "multipart/form-data"):
+            s.refuses(TYPE, "POST", "/api/d/step", b"{}", Content_Type=kind)
+        assert s.ask("POST", "/api/d/step", b"{}", Content_Type="application/json; charset=utf-8")[0] in (400, 404)
+        s.refuses(TOO_LARGE, "POST", "/api/d/step", b" " * 70000, Content_Type="application/json")
+        assert s.get("/api/session")
+
+
+def case_oversized_and_malformed_requests():
+    with served(make_profile()) as s:
+        start = f"GET /api/session HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\nCookie: {s.cookie}\r\n".encode()
+        post = (f"POST /api/d/step HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\nCookie: {s.cookie}\r\n"
+                "Content-Type: application/json\r\n").encode()
+        chunks = b"".join(b"1000\r\n" + b" " * 4096 + b"\r\n" for _ in range(40)) + b"0\r\n\r\n"
+        for data in (b"\0" * 100, b"\r\n" * 50 + b"x", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00",
+                     b"GET / HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n\r\n",
+                     start + b"X: " + b"a" * 100000 + b"\r\n\r\n", start + b"X: y\r\n" * 20000 + b"\r\n",
+                     start + b"Content-Length: -1\r\n\r\n", start + b"Content-Length: 99999999999999999999\r\n\r\n",
+                     post + b"Content-Length: 100000000\r\n\r\n", post + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + chunks,
+                     post + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"GET /api/session HTTP/1.1\r\nHost : x\r\n\r\n"):
+            said = s.raw(data)
+            assert not said.startswith(b"HTTP/1.1 200"), (data[:60], said[:100])
+            assert b"profiles" not in said
+        assert s.raw(post + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + chunks).startswith(b"HTTP/1.1 413")
+        many = "&".join(f"a{i}=1" for i in range(100))
+        assert s.ask("GET", "/api/p/0/table?" + many)[0] == 400
+        assert s.get("/api/session")
+
+
+def case_parameters_that_make_no_sense():
+    with served(make_profile()) as s:
+        for path in ("table?by=nothing", "table?by=", "table?by=object,,line", "table?by=object,file,function,thread,process",
+                     "table?sort=nothing", "table?order=up", "table?limit=1001", "table?limit=-1", "table?limit=1e3",
+                     "table?limit=99999999999999999999", "table?offset=x", "table?level=L9", "tree?nodes=0", "tree?nodes=100000",
+                     "tree?metric=mpki", "tree?metric=x", "evictions?top=0", "histogram?of=x", "histogram?bins=0",
+                     "histogram?bins=9999", "line", "line?file=x", "line?file=x&line=-1", "line?file=x&line=1%20OR%201", "source",
+                     "sharing?by=x", "curves?by=x", "overview?level=%27%20OR%201", "structures?level=x"):
+            status, _, text = s.ask("GET", "/api/p/0/" + path)
+            expected = 200 if path == "table?by=" else 400
+            assert status == expected and (status == 200 or json.loads(text)["error"]), (path, status, text)
+        assert s.ask("GET", "/api/compare?a=0&b=1")[0] == 404
+        for text in ("'", "\"", ";DROP TABLE cell", "%", "\\", "x" * 3000):
+            assert s.get("/api/p/0/table", filter=text)["rows"] == []
+
+
+def case_slow_clients():
+    """Who sends no request, or sends it byte by byte, is cut off; meanwhile others are served."""
+    with served(make_profile()) as s:
+        silent = socket.create_connection(("127.0.0.1", s.port), timeout=30)
+        trickling = socket.create_connection(("127.0.0.1", s.port), timeout=30)
+        begun, ended = time.monotonic(), None
+        for byte in b"GET / HTTP/1.1\r\nX: " + b"a" * 50:
+            try:
+                trickling.send(bytes([byte]))
+            except OSError:
+                ended = time.monotonic()
+                break
+            time.sleep(0.4)
+            assert s.get("/api/session")
+        assert ended and ended - begun < 25, ended
+        assert silent.recv(100) == b""
+
+
+def case_thousand_connections():
+    """More connections than the server keeps: those that ask nothing go first, and it goes on."""
+    with served(make_profile()) as s:
+        crowd = [socket.socket() for _ in range(1000)]
+        for connection in crowd:
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", s.port))
+        assert s.get("/api/session")
+        for connection in crowd:
+            connection.close()
+        assert s.get("/api/p/0/overview")
+        with open(f"/proc/{s.process.pid}/status", encoding="ascii") as f:
+            assert int(re.search(r"VmHWM:\s+(\d+)", f.read())[1]) < 1000000
+
+
+# ---- names ----
+
+def case_hostile_names():
+    """Names come out as text: in JSON by its escapes, in a file so that no element of HTML ends there."""
+    make_profile()
+    with sqlite3.connect("p.nmp") as db:
+        db.execute("UPDATE text SET text = ? || text", (HOSTILE,))
+        db.execute("UPDATE entry SET value = ? WHERE key = 'command'", (HOSTILE,))
+    db.close()
+    shown = re.sub("[\x00-\x1f]", "\ufffd", HOSTILE)
+    with served("p.nmp") as s:
+        _, headers, text = s.ask("GET", "/api/p/0/table?by=object,function,line")
+        assert headers["Content-Type"] == "application/json" and b"\x07" not in text and b"\x1b" not in text
+        assert json.loads(text)["rows"][0][0].startswith(shown)
+        assert s.get("/api/session")["profiles"][0]["command"] == shown
+        assert s.get("/api/p/0/tree")["children"][0]["name"].startswith(shown)
+        assert s.get("/api/p/0/evictions")["objects"][0].startswith(shown)
+    page = written_page("p.nmp")
+    answers = re.search(r'<script type="application/json" id="answers">(.*?)</script>', page, re.DOTALL)[1]
+    assert "<" not in answers
+    assert json.loads(answers)["GET /api/session"]["profiles"][0]["command"] == shown
+    assert "alert(1)" not in page.replace(answers, "")
+
+
+def case_names_that_are_no_utf8():
+    make_profile()
+    with sqlite3.connect("p.nmp") as db:
+        db.execute("UPDATE text SET text = CAST(x'fffe80' || CAST(text AS BLOB) AS TEXT)")
+    db.close()
+    with served("p.nmp") as s:
+        assert s.get("/api/p/0/table")["rows"][0][0].startswith("\ufffd")
+
+
+# ---- what the answers say ----
+
+def query(sql, path="p.nmp"):
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return db.execute(sql).fetchall()
+    finally:
+        db.close()
+
+
+def case_overview():
+    with served(make_profile()) as s:
+        overview = s.get("/api/p/0/overview")
+        report = json.loads(nearmiss("report", "-i", "p.nmp", "--format", "json").stdout)
+        assert [pair["object"] for pair in overview["pairs"]] == [pair["object"] for pair in report["pairs"]][:10]
+        assert [level["misses"] for level in overview["levels"]] == [level["misses"] for level in report["levels"]]
+        assert overview["info"]["references"] == report["info"]["references"] and overview["verdict"]
+        loaded = dict(query("SELECT level, sum(loaded_bytes) FROM counts GROUP BY level"))
+        assert {level["level"]: level["bytes"] for level in overview["levels"]} == loaded
+        ranked = json.loads(nearmiss("report", "-i", "p.nmp", "--by", "level", "--format", "json").stdout)["rows"]
+        assert {level["level"]: level["cycles"] for level in overview["levels"]} == {
+            row["level"]: row["cycles"] for row in ranked}
+        assert overview["advice"] and all(one["title"] and one["text"] for one in overview["advice"])
+
+
+def column(table, key):
+    i = [c["key"] for c in table["columns"]].index(key)
+    return [row[i] for row in table["rows"]], table["sums"][i], table["rest"][i]
+
+
+def case_table():
+    """A page, the rest and the filter: against plain SQL."""
+    with served(make_profile()) as s:
+        misses = query("SELECT object, sum(read_misses + write_misses) AS m FROM counts WHERE level = 'L1d' "
+                       "GROUP BY 1 ORDER BY m DESC, 1")
+        table = s.get("/api/p/0/table", by="object", level="L1d", limit=1)
+        shown, total, rest = column(table, "misses")
+        assert shown == [misses[0][1]] and total == sum(m for _, m in misses) and rest == total - shown[0]
+        assert table["total_rows"] == len(misses)
+        second = s.get("/api/p/0/table", by="object", level="L1d", limit=1, offset=1)
+        assert second["rows"][0][0] == misses[1][0]
+        table = s.get("/api/p/0/table", by="object", sort="object", order="desc")
+        assert column(table, "object")[0] == sorted((o for o, _ in misses), reverse=True)
+        kept = s.get("/api/p/0/table", by="object", filter=misses[0][0].upper())
+        assert [row[0] for row in kept["rows"]] == [o for o, _ in misses if misses[0][0].lower() in o.lower()]
+        ratio = column(s.get("/api/p/0/table", by="object", sort="miss_ratio"), "miss_ratio")[0]
+        assert ratio == sorted(ratio, reverse=True)
+
+
+def sums_hold(node):
+    children = node.get("children")
+    if children:
+        assert sum(child["value"] for child in children) == node["value"], node
+        for child in children:
+            sums_hold(child)
+
+
+def case_tree():
+    with served(make_profile()) as s:
+        for nodes in (1, 2, 100):
+            tree = s.get("/api/p/0/tree", by="object,file,line", nodes=nodes)
+            sums_hold(tree)
+            assert len([child for child in tree["children"] if not child.get("rest")]) <= nodes
+        assert tree["value"] == query("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d'")[0][0]
+
+
+def case_evictions():
+    with served(make_profile()) as s:
+        answer = s.get("/api/p/0/evictions")
+        pairs = dict(((a, b), n) for a, b, n in query(
+            "SELECT evictor, victim, sum(count) FROM evictions WHERE level = 'L1d' GROUP BY 1, 2"))
+        assert pairs and answer["rest"] == 0 and answer["total"] == sum(pairs.values())
+        for i, evictor in enumerate(answer["objects"]):
+            for j, victim in enumerate(answer["objects"]):
+                assert answer["matrix"][i][j] == pairs.get((evictor, victim), 0)
+        (evictor, victim), count = max(pairs.items(), key=lambda pair: pair[1])
+        lines = s.get("/api/p/0/evictions/lines", evictor=evictor, victim=victim)["rows"]
+        assert sum(row["count"] for row in lines) == count
+        few = s.get("/api/p/0/evictions", top=1)
+        assert len(few["objects"]) == 1 and few["rest"] == few["total"] - few["matrix"][0][0]
+
+
+def case_histograms_and_curves():
+    with served(make_profile()) as s:
+        sets = s.get("/api/p/0/histogram", of="set", level="L1d", bins=8)["bins"]
+        loads = query("SELECT sum(loads) FROM sets WHERE level = 'L1d'")[0][0]
+        assert len(sets) == 8 and sum(b["values"]["loads"] for b in sets) == loads
+        assert (sets[0]["from"], sets[-1]["to"]) == (0, 31)
+        part = s.get("/api/p/0/histogram", of="set", level="L1d", **{"from": 4, "to": 7})["bins"]
+        assert [b["values"] for b in part] == [b["values"] for b in
+                                               s.get("/api/p/0/histogram", of="set", level="L1d")["bins"][4:8]]
+        reuse = s.get("/api/p/0/histogram", of="reuse")["bins"]
+        assert sum(b["values"]["references"] for b in reuse) == query("SELECT sum(reads + writes) FROM counts WHERE level = 'L1d'")[0][0]
+        curves = s.get("/api/p/0/curves")
+        assert curves["series"][0]["points"][0]["ratio"] <= 1 and curves["machine_sizes"][0]["size"] == 4096
+        assert s.get("/api/p/0/sharing")["note"]
+
+
+def case_sources_and_lines():
+    shutil.copy(NEST, "own.nest")
+    nearmiss("nest", "-q", "-o", "p.nmp", "--cache", "L1d=4K,2,64", "own.nest")
+    with served("p.nmp") as s:
+        source = s.get("/api/p/0/sources")[0]
+        answer = s.get("/api/p/0/source", file=source["file"])
+        with open("own.nest", encoding="utf-8") as f:
+            texts = f.read().expandtabs(8).splitlines()
+        assert source["available"] and [line["text"] for line in answer["lines"] if line["text"]]
+        for line in answer["lines"]:
+            assert line["text"] is None or line["text"].split() == texts[line["n"] - 1].split()
+        hot = max((line for line in answer["lines"] if line["figures"].get("misses")), key=lambda x: x["figures"]["misses"])
+        detail = s.get("/api/p/0/line", file=source["file"], line=hot["n"])
+        assert sum(o["misses"] for o in detail["objects"]) == hot["figures"]["misses"]
+        assert sum(detail["classes"].values()) == sum(o["loads"] for o in detail["objects"])
+
+
+def case_compare():
+    make_profile("a.nmp")
+    nearmiss("nest", "-q", "-o", "b.nmp", "--cache", "L1d=8K,2,64:L2=64K,8,64", NEST)
+    with served("a.nmp", "b.nmp") as s:
+        assert [p["n"] for p in s.get("/api/session")["profiles"]] == [0, 1]
+        answer = s.get("/api/compare", a=0, b=1, by="object")
+        for row in answer["rows"]:
+            for number, path in ((1, "a.nmp"), (2, "b.nmp")):
+                assert row[number] == query("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' "
+                                            f"AND object = '{row[0]}'", path)[0][0]
+            assert row[3] == row[2] - row[1]
+        changes = [abs(row[3]) for row in answer["rows"]]
+        assert changes == sorted(changes, reverse=True)
+
+
+def case_structures():
+    """Of a stored profile with fields."""
+    with served(os.path.join(TOP, "tests/data/profile-fields.nmp")) as s:
+        for structure in s.get("/api/p/0/structures"):
+            offsets = [field["offset"] for field in structure["fields"]]
+            assert offsets == sorted(offsets) and structure["objects"]
+            n = len(offsets)
+            assert [len(row) for row in structure["affinity"]] == [n] * n
+            assert all(structure["affinity"][i][j] == structure["affinity"][j][i] for i in range(n) for j in range(n))
+
+
+# ---- files and sizes ----
+
+def written_page(*profiles):
+    done = nearmiss("view", "--html", "page.html", *profiles)
+    if b"without its pages" in done.stderr:
+        raise Skip("built without its pages")
+    assert done.returncode == 0, done.stderr
+    with open("page.html", encoding="utf-8") as f:
+        return f.read()
+
+
+def case_file_gives_the_same_answers():
+    page = written_page(make_profile())
+    answers = json.loads(re.search(r'id="answers">(.*?)</script>', page, re.DOTALL)[1])
+    assert not re.search(r'(src|href)="(?!data:)', page.split('id="answers"')[0]), "something is fetched"
+    with served("p.nmp") as s:
+        for key, answer in answers.items():
+            method, path = key.split(" ", 1)
+            status, _, text = s.ask(method, path)
+            assert json.loads(text) == answer and (status == 200) == ("error" not in answer), key
+    exported = nearmiss("export", "html", "-i", "p.nmp").stdout.decode()
+    assert exported == page
+
+
+def case_file_that_cannot_be_written():
+    make_profile()
+    assert nearmiss("view", "--html", "p.nmp", "p.nmp").returncode == 122
+    assert nearmiss("view", "--html", "no/where", "p.nmp").returncode == 122
+    assert nearmiss("export", "html", "-i", "p.nmp", "--level", "L1d").returncode == 124
+    assert query("SELECT count(*) FROM levels")
+
+
+def case_port_that_is_taken():
+    with served(make_profile()) as s:
+        done = nearmiss("view", "--no-browser", "--port", str(s.port), "p.nmp")
+        assert done.returncode == 125 and str(s.port).encode() in done.stderr, done
+
+
+def grow(path, places):
+    """Adds so many places, with counts at two levels, to a profile."""
+    with sqlite3.connect(path) as db:
+        db.executescript(f"""
+            CREATE TEMP TABLE k AS WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < {places}) SELECT i FROM r;
+            INSERT INTO text SELECT 1000000 + i, 'function_' || i FROM k WHERE i <= {places} / 20 + 1;
+            INSERT INTO text SELECT 3000000 + i, '/src/file_' || i || '.c' FROM k WHERE i <= {places} / 500 + 1;
+            INSERT INTO text SELECT 5000000 + i, 'heap object_' || i FROM k WHERE i <= {places} / 50 + 1;
+            INSERT INTO object SELECT 1000000 + i, (SELECT min(id) FROM process), 5000000 + i, 'heap', NULL, 4096, 1, 4096, NULL
+                FROM k WHERE i <= {places} / 50 + 1;
+            INSERT INTO site SELECT 1000000 + i, 1000001 + i % ({places} / 20), 3000001 + i % ({places} / 500 + 1), i, 1000000 + i,
+                1000000 + i, 0, NULL, NULL FROM k;
+            INSERT INTO place SELECT 1000000 + i, 1000000 + i, 5000001 + i % ({places} / 50 + 1) FROM k;
+            INSERT INTO cell SELECT l.id, 1, 1000000 + k.i, 1000 + k.i % 1003, 100, k.i * 7919 % 1003, 1, 2, k.i % 1000, 1, 0,
+                k.i % 1003 + 1, 8000, 3000, 64 * (k.i % 1003 + 1), 5, 1, 0, 0, 0 FROM level l CROSS JOIN k;
+            INSERT INTO eviction SELECT (SELECT min(id) FROM level), 1000000 + i, 1000001 + i * 31 % ({places} - 1), 1 + i % 77, 0
+                FROM k;""")
+    db.close()
+
+
+def case_large_profile_has_small_answers():
+    """1e5 rows of counts: every answer is bounded, and so is a file of them."""
+    grow(make_profile(), 50000)
+    with served("p.nmp") as s:
+        for path in ("overview", "table?by=object,file,line&limit=1000", "tree?by=object,function&nodes=2000", "sources",
+                     "evictions?top=200", "evictions/lines"):
+            status, _, text = s.ask("GET", "/api/p/0/" + path)
+            assert status == 200 and len(text) < 1 << 20, (path, status, len(text))
+
+
+if __name__ == "__main__":
+    main(globals())
