@@ -66,6 +66,8 @@ void nm_exchange_take(struct nm_exchange *e, const char *bytes, size_t count)
 		refuse(e, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	} else if (count > NM_EXCHANGE_BODY - e->bytes) {
 		refuse(e, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
+	} else if (memchr(bytes, '\0', count)) {
+		refuse(e, MHD_HTTP_BAD_REQUEST, "the body is not JSON");
 	} else {
 		memcpy(e->body + e->bytes, bytes, count);
 		e->bytes += count;

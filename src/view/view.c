@@ -44,6 +44,8 @@ void nm_view_close(struct nm_view *view)
 	free(view);
 }
 
+void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger) { view->debugger = debugger; }
+
 static int no_such_path(const struct nm_request *request, struct nm_error *err)
 {
 	return nm_fail(err, NM_ENOENT, "there is no %.200s", request->path);
@@ -112,13 +114,17 @@ static char *key_of(const struct nm_request *request)
 
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err)
 {
-	char *key = key_of(request), *made = NULL;
+	char *key, *made = NULL;
 	size_t bytes;
-	const char *kept = key ? nm_view_cache_find(&view->cache, key, &bytes) : NULL;
+	const char *kept;
 	int status = 0;
 
+	if (!strncmp(request->path, NM_VIEW_DEBUGGER_PATH, strlen(NM_VIEW_DEBUGGER_PATH)))
+		return nm_view_debugger_answer(view, request, out, err);
+	key = key_of(request);
 	if (!key)
 		return nm_fail_memory(err);
+	kept = nm_view_cache_find(&view->cache, key, &bytes);
 	if (!kept)
 		status = make_answer(view, request, &made, &bytes, err);
 	if (!status)

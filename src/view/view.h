@@ -18,10 +18,14 @@
 enum { NM_VIEW_PROFILES = 8 };
 
 struct nm_view;
+struct nm_debugger;
 
 /* Opens profiles. As of nm_profile_open(); NM_EINVAL: more than NM_VIEW_PROFILES. */
 int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t count, struct nm_error *err);
 void nm_view_close(struct nm_view *view);
+
+/* Shows a debugger too, which must outlive the view. */
+void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
 
 /* Writes the answer as one JSON value. What was written before a failure is to be dropped. NM_ENOENT: there is
  * no such path, file, or line; NM_EINVAL: a parameter makes no sense. */

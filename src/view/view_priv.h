@@ -19,7 +19,10 @@ struct nm_view {
 	struct nm_view_profile profiles[NM_VIEW_PROFILES];
 	unsigned count;
 	struct nm_view_cache cache;
+	struct nm_debugger *debugger; /* or NULL */
 };
+
+#define NM_VIEW_DEBUGGER_PATH "/api/d/"
 
 /* An answer about one profile, as a value that the caller owns. */
 struct nm_view_route {
@@ -30,6 +33,10 @@ struct nm_view_route {
 
 /* The answers that are not about one profile. */
 int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err);
+/* The debugger's own description of what it runs, or null. */
+int nm_view_debugger_session(const struct nm_view *view, json_t **ret_session, struct nm_error *err);
+int nm_view_debugger_answer(const struct nm_view *view, const struct nm_request *request, FILE *out,
+			    struct nm_error *err);
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err);
 

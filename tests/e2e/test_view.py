@@ -441,6 +441,34 @@ def case_structures():
             assert all(structure["affinity"][i][j] == structure["affinity"][j][i] for i in range(n) for j in range(n))
 
 
+# ---- the debugger ----
+
+def case_debugger():
+    """A loop nest is stepped through; what the debugger is told comes from POST alone."""
+    with served("--cache", "L1d=4K,2,64", NEST) as s:
+        session = s.get("/api/session")
+        assert session["profiles"] == [] and session["debugger"]["total"] > 1000
+        first = s.get("/api/d/state")
+        assert first["position"] == 0
+
+        def post(path, value):
+            status, _, text = s.ask("POST", path, json.dumps(value).encode(), Content_Type="application/json")
+            assert status == 200, text
+            return json.loads(text)
+        assert post("/api/d/step", {"count": 10})["position"] == 10
+        there = post("/api/d/goto", {"position": 900})
+        post("/api/d/step", {"count": -400})
+        assert s.get("/api/d/state")["position"] == 500
+        assert post("/api/d/goto", {"position": 900}) == there
+        s.refuses(MISSING, "GET", "/api/d/step")
+        s.refuses(MISSING, "GET", "/api/d/nothing")
+        for body in (b"", b"{", b"[]", b"\0", b"{\"count\": \"x\"}", b"[" * 60000):
+            status, _, text = s.ask("POST", "/api/d/step", body, Content_Type="application/json")
+            assert status in (200, 400) and (status == 200) == (body == b""), (body[:9], status, text)
+        s.refuses(FORBIDDEN, "POST", "/api/d/step", b"{}", Content_Type="application/json", Origin="http://example.org")
+        s.refuses(MISSING, "GET", "/api/p/0/overview")
+
+
 # ---- files and sizes ----
 
 def written_page(*profiles):

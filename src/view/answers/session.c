@@ -29,11 +29,14 @@ static int add_profile(const struct nm_view_profile *profile, unsigned number, j
 
 int nm_view_session(const struct nm_view *view, json_t **ret_answer, struct nm_error *err)
 {
-	json_t *profiles = json_array();
+	json_t *profiles = json_array(), *debugger = NULL;
 	int status = 0;
 
 	for (unsigned i = 0; !status && i < view->count; i++)
 		status = add_profile(&view->profiles[i], i, profiles, err);
-	*ret_answer = json_pack("{ss so sn}", "version", NM_VERSION, "profiles", profiles, "debugger");
+	if (!status)
+		status = nm_view_debugger_session(view, &debugger, err);
+	*ret_answer =
+	    json_pack("{ss so so*}", "version", NM_VERSION, "profiles", profiles, "debugger", debugger);
 	return status;
 }

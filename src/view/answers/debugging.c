@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * debugging.c - the debugger beside the profiles, which gives its own answers.
+ */
+#include "answers.h"
+#include "debugger.h"
+
+#include <string.h>
+
+static const char *parameter(void *self, const char *name) { return nm_request_text(self, name); }
+
+int nm_view_debugger_answer(const struct nm_view *view, const struct nm_request *request, FILE *out,
+			    struct nm_error *err)
+{
+	const struct nm_debugger_request asked = {.method = request->method,
+						  .path = request->path + strlen(NM_VIEW_DEBUGGER_PATH),
+						  .parameter = parameter,
+						  .self = (void *)request,
+						  .body = request->body_bytes ? request->body : NULL};
+
+	if (!view->debugger)
+		return nm_fail(err, NM_ENOENT, "no loop nest was opened to be debugged");
+	return nm_debugger_answer(view->debugger, &asked, out, err);
+}
+
+static nm_view_report ask_session;
+static int ask_session(struct nm_profile *profile, const void *view, const struct nm_style *style, FILE *out,
+		       struct nm_error *err)
+{
+	const struct nm_request request = {
+	    .method = "GET", .path = NM_VIEW_DEBUGGER_PATH "session", .body = ""};
+
+	(void)profile, (void)style;
+	return nm_view_debugger_answer(view, &request, out, err);
+}
+
+int nm_view_debugger_session(const struct nm_view *view, json_t **ret_session, struct nm_error *err)
+{
+	if (view->debugger)
+		return nm_view_run(ask_session, NULL, view, ret_session, err);
+	*ret_session = json_null();
+	return 0;
+}
