@@ -82,6 +82,19 @@ void nm_nest_free(struct nm_nest *nest)
 
 /* ---- what is in it ---- */
 
+int nm_nest_parameter_at(const struct nm_nest *nest, size_t i, struct nm_nest_parameter_info *ret)
+{
+	for (size_t k = 0; k < nest->known.count; k++) {
+		const struct nm_nest_name *n = &nest->known.at[k];
+
+		if (n->kind != NM_NEST_PARAMETER || i--)
+			continue;
+		*ret = (struct nm_nest_parameter_info){n->name, n->value};
+		return 1;
+	}
+	return 0;
+}
+
 int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_info *ret)
 {
 	const struct nm_nest_array *a;

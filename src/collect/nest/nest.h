@@ -75,6 +75,11 @@ struct nm_nest_array_info {
 	uint64_t address, bytes;
 };
 
+struct nm_nest_parameter_info {
+	const char *name;
+	int64_t value;
+};
+
 struct nm_nest_reference_info {
 	const char *name;         /* of its place: "Y(j,k)", "Z(j,i) =" for a write */
 	const char *array;        /* its array's name */
@@ -85,6 +90,7 @@ struct nm_nest_reference_info {
 };
 
 /* i-th in order of the text; 0: there are no more. Strings live as long as the nest. */
+int nm_nest_parameter_at(const struct nm_nest *nest, size_t i, struct nm_nest_parameter_info *ret);
 int nm_nest_array_at(const struct nm_nest *nest, size_t i, struct nm_nest_array_info *ret);
 int nm_nest_reference_at(const struct nm_nest *nest, size_t i, struct nm_nest_reference_info *ret);
 

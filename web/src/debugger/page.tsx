@@ -99,7 +99,7 @@ function Panels({ watch }: { watch: Watch }) {
 		<>
 			<div class="caches">
 				{watch.caches.map((_, cache) => <CachePanel key={cache} {...{ watch, cache, palettes, colours }} />)}
-				<div class="beside">
+				<div class="now-and-sums">
 					<MomentPanel watch={watch} />
 					<StatisticsPanel watch={watch} />
 				</div>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watch.ts - the moment that is watched.  All that the page shows of a moment is fetched together and shown
-// together; the answer to an old question is dropped when a newer one has been asked.
+// watch.ts - the moment that is watched.  All that the page shows of a moment is fetched together and shown together, and
+// what the reader asks for is done in order.
 import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, RunRequest, State, Statistics,
 	Strip } from "./types";
 import { rowName } from "./names";
@@ -19,7 +19,8 @@ const LINES_INTERVAL = 1_000_000;
 /** What is shown of one cache. */
 export interface Shown { pane: Pane; grid: Grid; groups: Group[] }
 
-export interface Story { level: Level; address: number; answer: Evicted }
+/** Of a line: where it is now, and who had made it leave before it was loaded. */
+export interface Story { level: Level; address: number; now: Evicted; before: Evicted }
 
 interface SlowPanels { memory: Memory; statistics: Statistics; groups: Group[][] }
 
@@ -34,8 +35,9 @@ export class Watch {
 	story: Story | null = null;
 	problem: string | null = null;
 	searching = false;
+	busy = false;
 	readonly player: Player;
-	private question = 0;
+	private queue = Promise.resolve();
 	private slowPanelsAt = 0;
 
 	constructor(public session: DebuggerSession, public view: View,
@@ -99,7 +101,9 @@ export class Watch {
 	askWhoEvicted(address: number, cache: number): Promise<void> {
 		const level = this.level(cache);
 		return this.guard(async () => {
-			this.story = { level, address, answer: await source.evicted(level, address) };
+			const now = await source.evicted(level, address);
+			const before = now.is === "resident" ? await this.beforeLoad(now.slot.loaded_at, level, address) : now;
+			this.story = { level, address, now, before };
 		});
 	}
 
@@ -118,6 +122,16 @@ export class Watch {
 		});
 	}
 
+	/** The answer of the moment before a line was loaded; then back to the moment that is shown. */
+	private async beforeLoad(loaded_at: number, level: Level, address: number): Promise<Evicted> {
+		await source.goTo(loaded_at - 1);
+		try {
+			return await source.evicted(level, address);
+		} finally {
+			await source.goTo(this.state!.position);
+		}
+	}
+
 	private async play(count: number): Promise<boolean> {
 		await this.move(() => source.step(count));
 		return !this.problem && this.state!.position < this.state!.total;
@@ -130,13 +144,11 @@ export class Watch {
 
 	private async show(state: State | null): Promise<void> {
 		if (!state) return;
-		const question = ++this.question;
 		const due = !this.player.isRunning || performance.now() - this.slowPanelsAt > SLOW_PANELS_MS;
 		const [grids, slow] = await Promise.all([
 			Promise.all(this.session.caches.map((_, cache) => this.readGrid(cache, state))),
 			due ? this.readSlowPanels(state) : null,
 		]);
-		if (question !== this.question) return;
 		this.state = state;
 		if (slow) {
 			({ memory: this.memory, statistics: this.statistics } = slow);
@@ -190,7 +202,14 @@ export class Watch {
 		this.references = [...new Set(all.rows.map(([name]) => rowName(name, this.session.kind)))];
 	}
 
-	private async guard(action: () => Promise<void>): Promise<void> {
+	/** One thing after the other: the server has one moment, and what is shown belongs to it. */
+	private guard(action: () => Promise<void>): Promise<void> {
+		this.queue = this.queue.then(() => this.attempt(action));
+		return this.queue;
+	}
+
+	private async attempt(action: () => Promise<void>): Promise<void> {
+		this.busy = true;
 		try {
 			this.problem = null;
 			await action();
@@ -198,6 +217,7 @@ export class Watch {
 			this.problem = error instanceof Error ? error.message : String(error);
 			this.stop();
 		}
+		this.busy = false;
 		this.changed();
 	}
 }

@@ -21,7 +21,6 @@ const KINDS: Record<string, { label: string; fields: Field[] }> = {
 	loops: { label: "loop indices", fields: [["loops", "indices", "loops"]] },
 	evicts: { label: "A evicts B", fields: [["evictor", "A", "text"], ["victim", "B", "text"]] },
 	conflict: { label: "conflict miss", fields: [["object", "of object", "text"]] },
-	false_sharing: { label: "false sharing", fields: [["object", "of object", "text"]] },
 	condition: { label: "condition", fields: [] },
 };
 

@@ -26,7 +26,7 @@ export function CachePanel({ watch, cache, palettes, colours }: CacheProps) {
 		return slotAt(layoutFor(canvas.clientWidth), grid.slots.length, event.offsetX, event.offsetY);
 	};
 	return (
-		<section class="panel cache" aria-label={`Cache ${watch.session.caches[cache]!.name}`}>
+		<section class="panel cache" aria-label={`Cache ${cache + 1}`}>
 			<Heading watch={watch} cache={cache} grid={grid} />
 			{groups.length > 0 && <GroupMap {...{ watch, cache, groups, grid, palettes, colours }} />}
 			<Drawing name={`${pane.level}-at-${watch.state!.position}`} label={describe(grid, pane.level)}
@@ -59,7 +59,7 @@ function Heading({ watch, cache, grid }: { watch: Watch; cache: number; grid: Gr
 	const cores = levels.find(({ level }) => level === pane.level)!.private ? watch.session.cores : 1;
 	return (
 		<div class="heading">
-			<h2>{name}</h2>
+			<h2>{watch.caches.length > 1 ? `Cache ${cache + 1}` : name}</h2>
 			<select aria-label="Level" value={pane.level} onChange={(event) =>
 				void watch.lookAt(cache, { level: event.currentTarget.value, core: 0, set_from: null })}>
 				{levels.map(({ level }) => <option key={level}>{level}</option>)}

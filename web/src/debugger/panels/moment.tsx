@@ -43,23 +43,24 @@ function Facts({ state, reference }: { state: State; reference: Reference }) {
 	);
 }
 
-function LineStory({ story: { address, level, answer }, watch }: { story: Story; watch: Watch }) {
+function LineStory({ story: { address, level, now, before }, watch }: { story: Story; watch: Watch }) {
 	const jump = (to: CodePlace | null) => to && <Jump to={to} watch={watch} />;
 	return (
 		<div class="story" role="status">
 			<h3>The line of 0x{address.toString(16)} in {level.level}</h3>
-			{answer.is === "never" && <p>It had not been there before.</p>}
-			{answer.is === "resident" && <ul>
-				<li>in set {answer.set}, way {answer.way}, used {answer.slot.reuse} times</li>
-				<li>loaded {jump(answer.loaded_at)}</li>
-				<li>last used {jump(answer.last_used)}</li>
-			</ul>}
-			{answer.is === "evicted" && <ul>
-				<li>evicted by {answer.evictor.object ?? "no name"}, <code>{answer.evictor.function}</code>{" "}
-					{jump({ ...answer.evictor, position: answer.evicted_at })}</li>
-				<li>before that last used {jump(answer.evicted.last_used)}</li>
-				<li>loaded {jump(answer.evicted.loaded_at)}</li>
-			</ul>}
+			<ul>
+				{before.is === "never" && <li>never there before</li>}
+				{before.is === "evicted" && <>
+					<li>evicted by {before.evictor.object ?? "no name"}, <code>{before.evictor.function}</code>{" "}
+						{jump({ ...before.evictor, position: before.evicted_at })}</li>
+					<li>before that last used {jump(before.evicted.last_used)}</li>
+					<li>and loaded {jump(before.evicted.loaded_at)}</li>
+				</>}
+				{now.is === "resident" && <>
+					<li>now in set {now.set}, way {now.way}, loaded {jump(now.loaded_at)}</li>
+					<li>since then used {now.slot.reuse} times, last {jump(now.last_used)}</li>
+				</>}
+			</ul>
 		</div>
 	);
 }

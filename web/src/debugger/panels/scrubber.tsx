@@ -27,8 +27,8 @@ export function Scrubber({ watch }: { watch: Watch }) {
 					drawStrip(surface, strip, state.position, window, width, height, colours)}
 				pointer={{
 					onPointerDown: (event) => { dragging.current = true; seek(event); },
-					onPointerMove: (event) => { if (dragging.current) seek(event); },
-					onPointerUp: () => { dragging.current = false; },
+					onPointerMove: (event) => { if (dragging.current && !watch.busy) seek(event); },
+					onPointerUp: (event) => { dragging.current = false; seek(event); },
 					onPointerLeave: () => { dragging.current = false; },
 				}} />
 			<label>at <input type="number" min={0} max={state.total} value={state.position}

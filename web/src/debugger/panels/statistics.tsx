@@ -4,6 +4,8 @@
 import { csv, useSheet, type Sheet } from "../../common/csv";
 import { full, percent } from "../../common/format";
 import { download } from "../../common/save";
+import { classColors } from "../../common/colors";
+import { Drawing } from "../draw/drawing";
 import { rowName, rowPlace } from "../names";
 import type { Statistics } from "../types";
 import { STATISTICS, type StatisticsBy } from "../view";
@@ -11,6 +13,7 @@ import type { Watch } from "../watch";
 
 const INTERVALS = [0, 100, 1_000, 10_000, 100_000, 1_000_000];
 const INTERVAL = "interval_";
+const MISSES = classColors["conflict"]!;
 
 export function StatisticsPanel({ watch }: { watch: Watch }) {
 	const { statistics: by, interval, position } = watch.view;
@@ -31,8 +34,26 @@ export function StatisticsPanel({ watch }: { watch: Watch }) {
 				</select></label>
 				<button type="button" onClick={save}>CSV</button>
 			</div>
+			{by === "set" && <MissesBySet statistics={statistics} />}
 			<Table watch={watch} columns={shownColumns(statistics, interval > 0)} />
 		</section>
+	);
+}
+
+const BARS = 90;
+
+/** Paper 2's distribution of misses: a bar for each set. */
+function MissesBySet({ statistics: { rows, columns } }: { statistics: Statistics }) {
+	const misses = columns.indexOf("misses");
+	const counts = rows.map((row) => row[misses] as number);
+	const most = Math.max(1, ...counts);
+	return (
+		<Drawing name="misses-by-set" height={() => BARS} label={`Misses of each of ${rows.length} sets, at most ${most}`}
+			draw={(surface, width) => counts.forEach((count, set) => {
+				const tall = Math.round((count / most) * BARS);
+				const step = width / counts.length;
+				surface.rect(set * step, BARS - tall, Math.max(1, step * 0.8), tall, MISSES);
+			})} />
 	);
 }
 

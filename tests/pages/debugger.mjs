@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// debugger.mjs NEARMISS EXAMPLES CHROMIUM - drives the debugger's page in Chromium over the nests of "A Cache Visualization Tool":
+// steps and goes back, stops at breakpoints of each kind, compares two caches in lock-step, follows links, saves.
+// The figures are those of the paper, as the nests of EXAMPLES state them.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createInterface } from "node:readline";
+import { createRequire } from "node:module";
+
+const { chromium } = createRequire(new URL("../../web/package.json", import.meta.url))("playwright-core");
+const [nearmiss, examples, executablePath] = process.argv.slice(2);
+const CACHES = ["--cache", "L1d=8K,1,32", "--cache", "L1d=8K,1,32,sets=253"];
+let browser;
+
+before(async () => {
+	browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+});
+after(() => browser.close());
+
+/** Runs `check` with the page of a nest. */
+async function debugging(nest, options, check, view = "") {
+	const server = spawn(nearmiss, ["view", "--no-browser", ...options, join(examples, nest)],
+		{ stdio: ["ignore", "pipe", "inherit"] });
+	const context = await browser.newContext({ acceptDownloads: true });
+	try {
+		const [address] = await new Promise((resolve, reject) => {
+			createInterface(server.stdout).once("line", (line) => resolve([line]));
+			server.once("exit", (status) => reject(new Error(`nearmiss view ends with ${status}`)));
+		});
+		const page = await context.newPage();
+		const faults = [];
+		page.on("pageerror", (error) => faults.push(error.message));
+		await page.goto(`${address}#/debugger?${view}`);
+		await page.waitForSelector(".debugger");
+		await check(page);
+		assert.deepEqual(faults, []);
+	} finally {
+		await context.close();
+		server.kill();
+	}
+}
+
+const ask = (page, path) => page.evaluate(async (name) => (await fetch(name)).json(), path);
+
+async function goTo(page, to) {
+	await page.fill(".scrubber input", String(to));
+	await page.press(".scrubber input", "Enter");
+	await at(page, to);
+}
+
+async function at(page, expected) {
+	const text = expected ? `${expected.toLocaleString("en")} of` : "None yet";
+	await page.waitForFunction((start) => document.querySelector(".moment > p, .moment dd").textContent.startsWith(start), text);
+}
+
+/** All that is known of the moment, and the pixels that show it. */
+async function moment(page) {
+	const grid = await ask(page, "/api/d/grid?cache=0");
+	const state = await ask(page, "/api/d/state");
+	const pixels = await page.evaluate(() => [...document.querySelectorAll(".cache canvas")].map((one) => one.toDataURL()));
+	return { grid, pixels, reference: state.reference, effects: state.effects };
+}
+
+/** Misses by reference, as the page's table shows them. */
+async function misses(page) {
+	const rows = await page.$$eval(".statistics tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+	return Object.fromEntries(rows.map(([name, , count]) => [name, Number(count.replaceAll(",", ""))]));
+}
+
+async function addBreakpoint(page, kind, fields) {
+	const count = await page.locator(".breakpoints li").count();
+	await page.selectOption(".breakpoints form select", kind);
+	for (const name of ["position", "reference", "condition"])
+		if (await page.locator(`.breakpoints [name=${name}]`).count()) await page.fill(`.breakpoints [name=${name}]`, "");
+	for (const [name, value] of Object.entries(fields)) await page.fill(`.breakpoints [name=${name}]`, String(value));
+	await page.click(".breakpoints form button");
+	await page.waitForFunction((n) => document.querySelectorAll(".breakpoints li").length === n, count + 1);
+}
+
+async function removeBreakpoint(page) {
+	await page.click(".breakpoints li button");
+	await page.waitForFunction(() => document.querySelectorAll(".breakpoints li").length === 0);
+}
+
+test("steps, and goes back to the same state", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await goTo(page, 2402);
+	const before = await moment(page);
+	await page.keyboard.press("Escape");
+	await page.click("text=Step >> nth=1");
+	await at(page, 2403);
+	assert.notDeepEqual(await moment(page), before);
+	await page.click("text=Step back");
+	await at(page, 2402);
+	assert.deepEqual(await moment(page), before);
+	await page.click("text=End");
+	await at(page, 30000);
+	await goTo(page, 2402);
+	assert.deepEqual(await moment(page), before);
+}));
+
+test("counts as the paper does", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await page.click("text=End");
+	await at(page, 30000);
+	assert.deepEqual(await misses(page), { "X(j,i+1)": 1251, "Y(j,i)": 1250, "X(j,i) =": 1250 });
+	await page.fill("[aria-label='base of Y']", String(0x100000 + 40448));
+	await page.press("[aria-label='base of Y']", "Enter");
+	await page.waitForFunction(() => !document.querySelector(".statistics tbody").textContent.includes("X(j,i) =30,0001,250"));
+	await page.waitForTimeout(500);
+	assert.equal((await misses(page))["X(j,i) ="], 12);
+	assert.match(page.url(), /bases=Y/);
+}));
+
+// Each kind of breakpoint, and where it must stop first: as the loops say, j fastest, three references an iteration.
+const KINDS = [
+	["reference", { position: 77 }, (state) => assert.equal(state.position, 77)],
+	["reference", { reference: "Y(j,i)" }, (state) => assert.equal(state.position, 2)],
+	["line", { line: 14 }, (state) => assert.equal(state.position, 1)],
+	["object", { object: "Y" }, (state) => assert.equal(state.position, 2)],
+	["section", { object: "Y", from: 200, to: 210 }, (state) => assert.equal(state.position, 602)],
+	["cache", { set_from: 5, set_to: 5 }, (state) => assert.equal(state.effects[0].set, 5)],
+	["loops", { loops: "i=3, j=7" }, (state) => assert.equal(state.position, 3 * (300 + 7) + 1)],
+	["evicts", { evictor: "Y", victim: "X" }, ({ reference, effects }) =>
+		assert.deepEqual([reference.object, effects[0].evicted.object], ["Y", "X"])],
+	["conflict", {}, ({ effects }) => assert.equal(effects[0].class, "conflict")],
+	["condition", { condition: "miss && write" }, ({ reference, effects }) =>
+		assert.deepEqual([reference.kind, effects[0].hit], ["write", false])],
+];
+
+test("stops at breakpoints of each kind", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	for (const [kind, fields, check] of KINDS) {
+		await goTo(page, 0);
+		await addBreakpoint(page, kind, fields);
+		await page.click("text=Next breakpoint");
+		await page.waitForSelector("text=/Stopped by breakpoint/");
+		check(await ask(page, "/api/d/state"));
+		await removeBreakpoint(page);
+	}
+}));
+
+test("says who evicted a line", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await addBreakpoint(page, "conflict", {});
+	await page.click("text=Next breakpoint");
+	await page.waitForSelector("text=/Stopped by breakpoint/");
+	await page.click("text=Who evicted this line?");
+	await page.waitForSelector(".story");
+	assert.match(await page.textContent(".story"), /evicted by X, X\(j,i\+1\)|evicted by Y, Y\(j,i\)/);
+}));
+
+test("two caches go in lock-step", () => debugging("blocked.nest", CACHES, async (page) => {
+	await page.click("text=End");
+	await at(page, 10920);
+	assert.equal(await page.locator(".cache canvas").count(), 2);
+	const counted = [];
+	for (const cache of [0, 1]) {
+		const { rows } = await ask(page, `/api/d/statistics?by=object&cache=${cache}`);
+		counted.push(rows.find(([name]) => name === "Y")[2]);
+	}
+	assert.deepEqual(counted, [480, 252]);
+}, "parameters=N:256"));
+
+test("a link restores the moment and the views", () => debugging("blocked.nest", CACHES, async (page) => {
+	await goTo(page, 5000);
+	await page.selectOption(".looks select >> nth=0", "age");
+	await page.selectOption(".looks select >> nth=1", "linear");
+	await page.waitForURL(/position=5000.*arrangement=linear/);
+	const link = page.url();
+	const before = await moment(page);
+	await goTo(page, 10);
+	await page.goto(link);
+	await page.reload();
+	await page.waitForSelector(".debugger");
+	await at(page, 5000);
+	assert.deepEqual(await moment(page), before);
+}));
+
+test("saves as SVG, PNG and CSV", () => debugging("blocked.nest", CACHES.slice(0, 2), async (page) => {
+	await goTo(page, 3000);
+	for (const [format, starts] of [["SVG", "<svg"], ["PNG", "\x89PNG"], ["CSV", "set,way,line"]]) {
+		const saved = page.waitForEvent("download");
+		await page.click(`.cache .saves >> text=${format}`);
+		const content = await readFile(await (await saved).path(), "latin1");
+		assert.ok(content.startsWith(starts), `${format} starts with ${content.slice(0, 20)}`);
+	}
+}));
