@@ -9,9 +9,9 @@
 #ifndef NM_DEBUGGER_PRIV_H
 #define NM_DEBUGGER_PRIV_H
 
+#include "debug_program.h"
 #include "debugger.h"
 #include "moment.h"
-#include "program.h"
 #include "vector.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.c - see program.h.
+ * program.c - see debug_program.h.
  */
-#include "program.h"
+#include "debug_program.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "debug_program.h"
 
 struct loading {
 	struct nm_debug_program *program;

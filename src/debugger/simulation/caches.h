@@ -10,7 +10,7 @@
 #define NM_DEBUG_CACHES_H
 
 #include "cache.h"
-#include "program.h"
+#include "debug_program.h"
 
 enum { NM_EFFECTS = 48 /* of one reference that are kept */ };
 

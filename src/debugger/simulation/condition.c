@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "caches.h"
-#include "program.h"
+#include "debug_program.h"
 
 enum step {
 	DO_CONSTANT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.h - what is debugged: the references of a loop nest, or of a part of it, and what their
+ * debug_program.h - what is debugged: the references of a loop nest, or of a part of it, and what their
  * attribution keys, objects and addresses are called.
  *
  * Positions count references from 1; position 0 is before the first one.
