@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "cache.h"
+#include "recent_answers.h"
 #include "view.h"
 
 struct nm_view_profile {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c - see cache.h.
+ * recent_answers.c - see recent_answers.h.
  */
-#include "cache.h"
+#include "recent_answers.h"
 
 #include <stdlib.h>
 #include <string.h>

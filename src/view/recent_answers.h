@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h - the answers that were given last: profiles do not change while they are viewed, and pages ask again.
+ * recent_answers.h - the answers that were given last: profiles do not change while they are viewed, and pages ask again.
  */
-#ifndef NM_VIEW_CACHE_H
-#define NM_VIEW_CACHE_H
+#ifndef NM_RECENT_ANSWERS_H
+#define NM_RECENT_ANSWERS_H
 
 #include <stddef.h>
 #include <stdint.h>
