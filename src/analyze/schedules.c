@@ -143,6 +143,8 @@ static int finish(struct schedule *s, const struct nm_pass_merge *merge, const s
 		  struct nm_result_schedule *to)
 {
 	struct nm_result r = {.machine = first->machine,
+			      .objects = first->objects,
+			      .object_count = first->object_count,
 			      .attrs = first->attrs,
 			      .attr_count = first->attr_count,
 			      .context_attr_count = first->context_attr_count};
@@ -164,6 +166,8 @@ static int finish(struct schedule *s, const struct nm_pass_merge *merge, const s
 	to->coherence_count = r.coherence_count;
 	r.coherence = NULL;
 	r.coherence_count = 0;
+	r.objects = NULL;
+	r.object_count = 0;
 	r.attrs = NULL;
 	nm_result_free(&r);
 	return status;
