@@ -87,9 +87,13 @@ def run_document(name):
     for command, output in found:
         if command.startswith(("sudo ", "./quickstart", "./runtests")):
             continue
+        serves = command.startswith("nearmiss view ")
+        if serves:  # until it is interrupted
+            command = "timeout --preserve-status -s INT 3 " + command
         done = subprocess.run(["/bin/bash", "-c", command], cwd="work", env=environment, capture_output=True,
                               timeout=200, check=False)
         assert done.returncode == 0, (command, done.stderr.decode())
+        assert not serves or b"http://127.0.0.1:" in done.stdout + done.stderr, done
         printed = (done.stdout + done.stderr).decode().split("\n")
         assert not output or shape(output) in map(shape, printed), f"{command}\nis to print\n{output}\nand prints\n" + "\n".join(printed)
 
