@@ -25,7 +25,7 @@ struct nm_debugger;
 struct nm_debug_program;
 
 struct nm_debugger_source {
-	const char *path;            /* of a loop nest */
+	const char *path;            /* of a loop nest; lives as long as the debugger */
 	const char *const *settings; /* "NAME=VALUE", ended by NULL */
 	uint64_t from, to; /* only references with these numbers, from 1; 0: from the first, to the last */
 	/* Machines side by side, in lock-step (nm_machine_join). policy=opt looks ahead and cannot be

@@ -42,7 +42,7 @@ static struct nm_debugger *open_nest(const char *text, const char *spec, uint64_
 	struct nm_debugger_source source = {
 	    .settings = no_settings, .machine = &machine, .interval = interval};
 	struct nm_debugger *d = NULL;
-	struct nest_file file;
+	static struct nest_file file;
 	struct nm_error err = {0};
 
 	write_nest(&file, text);
