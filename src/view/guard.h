@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.h - who may ask the server: a browser that was given the token, on a page that came from the server itself.
+ * guard.h - who may ask the server: a browser that was given the token, on a page that came from the server
+ * itself.
  *
- * Whatever runs on this machine, and any page that its browser shows, can reach a port of 127.0.0.1. So a request
- * must know a random token, be meant for this server (Host: a name that was rebound to 127.0.0.1 is another),
- * and not come from another's page (Origin).
+ * Whatever runs on this machine, and any page that its browser shows, can reach a port of 127.0.0.1. So a
+ * request must know a random token, be meant for this server (Host: a name that was rebound to 127.0.0.1 is
+ * another), and not come from another's page (Origin).
  */
 #ifndef NM_VIEW_GUARD_H
 #define NM_VIEW_GUARD_H

@@ -2,9 +2,9 @@
  *
  * html.c - see html.h. Which answers a file holds stands in questions.h.
  *
- * Answers stand in a script element that is data, by the question's key. Nothing in them can end the element, since
- * "<" is written as an escape of JSON; and nothing but the page's own script, which the policy knows by its digest,
- * can run.
+ * Answers stand in a script element that is data, by the question's key. Nothing in them can end the element,
+ * since "<" is written as an escape of JSON; and nothing but the page's own script, which the policy knows by
+ * its digest, can run.
  */
 #include "html.h"
 

@@ -37,8 +37,8 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 				       "histogram?bins=256&of=stack",
 				       NULL};
 
-/* About what a query yields for the first level: its columns are parameters of the path. Each of these reads all
- * counts. */
+/* About what a query yields for the first level: its columns are parameters of the path. Each of these reads
+ * all counts. */
 static const struct {
 	const char *path, *sql;
 } of_rows[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recent_answers.h - the answers that were given last: profiles do not change while they are viewed, and pages ask again.
+ * recent_answers.h - the answers that were given last: profiles do not change while they are viewed, and
+ * pages ask again.
  */
 #ifndef NM_RECENT_ANSWERS_H
 #define NM_RECENT_ANSWERS_H

@@ -7,8 +7,8 @@
  *             nm_server_run(server, 1000);
  *     nm_server_stop(server);
  *
- * It listens on 127.0.0.1 alone and serves nothing but what the binary holds and nm_view_answer() says; guard.h
- * says to whom. All runs in the thread that calls nm_server_run().
+ * It listens on 127.0.0.1 alone and serves nothing but what the binary holds and nm_view_answer() says;
+ * guard.h says to whom. All runs in the thread that calls nm_server_run().
  */
 #ifndef NM_VIEW_SERVER_H
 #define NM_VIEW_SERVER_H

@@ -27,8 +27,8 @@ void nm_view_close(struct nm_view *view);
 /* Shows a debugger too, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
 
-/* Writes the answer as one JSON value. What was written before a failure is to be dropped. NM_ENOENT: there is
- * no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
+/* Writes the answer as one JSON value. What was written before a failure is to be dropped. NM_ENOENT: there
+ * is no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
 
 /* Makes the answer that every page asks for first, while the browser starts. */

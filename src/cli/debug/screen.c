@@ -2,9 +2,9 @@
  *
  * screen.c - draws the cache as a grid and goes where keys say.
  *
- * A box is a line of the first cache that takes data: sets from left to right and downwards, the ways of a set
- * beside each other. Its letter and colour are the object's; the last reference is shown in reverse, and as a
- * cross if it missed.
+ * A box is a line of the first cache that takes data: sets from left to right and downwards, the ways of a
+ * set beside each other. Its letter and colour are the object's; the last reference is shown in reverse, and
+ * as a cross if it missed.
  */
 #include <ctype.h>
 #include <ncurses.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * moment.h - a moment of the simulation: a process that holds the state of the caches after so many references.
+ * moment.h - a moment of the simulation: a process that holds the state of the caches after so many
+ * references.
  *
  * A moment can run forward, be asked about its state, and be *copied*: it forks, and the kernel copies what
  * either of the two changes, page by page. So going back is to copy the nearest earlier moment and run the
@@ -66,7 +67,8 @@ int nm_moment_copy(const struct nm_moment *moment, struct nm_moment *ret_copy, s
 int nm_moment_run(struct nm_moment *moment, uint64_t to, unsigned flags, const struct nm_stop *stops,
 		  unsigned stop_count, struct nm_moment_report *ret_report, struct nm_error *err);
 
-/* malloc'ed arrays: slots of sets [from, to) of a level's cache of a core; its sums by attribution key or set. */
+/* malloc'ed arrays: slots of sets [from, to) of a level's cache of a core; its sums by attribution key or
+ * set. */
 int nm_moment_slots(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t from, uint64_t to,
 		    struct nm_slot **ret_slots, struct nm_error *err);
 int nm_moment_tallies(const struct nm_moment *moment, unsigned level, int by_set,

@@ -9,7 +9,8 @@
 
 #include "answers.h"
 
-/* Lines that each of the first objects lost to each of them: the sums of a victim's other evictors are rest. */
+/* Lines that each of the first objects lost to each of them: the sums of a victim's other evictors are rest.
+ * */
 static const char pairs_sql[] =
     "WITH s AS MATERIALIZED (SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim, sum(count) AS "
     "count FROM evictions WHERE level = ?1 GROUP BY 1, 2), "

@@ -58,8 +58,8 @@ static int add_info(struct nm_profile *profile, json_t *answer, struct nm_error 
 
 /* ---- levels ---- */
 
-/* Bytes and estimated cycles of each level, which the report "levels" does not have: the ranking by level without its
- * joins. s: counts of each level, of code and of data; w: see levels.h. */
+/* Bytes and estimated cycles of each level, which the report "levels" does not have: the ranking by level
+ * without its joins. s: counts of each level, of code and of data; w: see levels.h. */
 static char *costs_sql(const struct nm_levels *levels)
 {
 	char *text = NULL;

@@ -2,8 +2,8 @@
  *
  * source.c - source files, one of them with its figures beside it, and what is known of one line.
  *
- * Texts come from `nearmiss annotate`, with its rules: a file of this machine is shown only where the profile may
- * point to it.
+ * Texts come from `nearmiss annotate`, with its rules: a file of this machine is shown only where the profile
+ * may point to it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * structures.c - structures with their fields in the order of memory: how much each is used and missed on, and which
- * are used together.
+ * structures.c - structures with their fields in the order of memory: how much each is used and missed on,
+ * and which are used together.
  */
 #include <stdlib.h>
 #include <string.h>

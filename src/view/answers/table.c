@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c - a page of counts by any keys, sorted and filtered, with the sums of all rows and of those that are not
- * on the page.
+ * table.c - a page of counts by any keys, sorted and filtered, with the sums of all rows and of those that
+ * are not on the page.
  *
  * One statement: part 0 sums the rows that the filter keeps, part 1 all rows, part 2 is the page.
  */
