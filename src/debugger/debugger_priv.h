@@ -42,8 +42,8 @@ int nm_timeline_fetch(struct nm_debugger *debugger, uint64_t position, struct nm
 		      struct nm_error *err);
 int nm_timeline_start(struct nm_debugger *debugger, struct nm_error *err);
 void nm_timeline_end(struct nm_debugger *debugger);
-/* Runs the current moment forward, keeping checkpoints on the way. *ret_matched: position of a match, or 0.
- * */
+/* Runs the current moment forward, keeping checkpoints on the way. *ret_matched: position of a match, or
+ * 0. */
 int nm_timeline_advance(struct nm_debugger *debugger, uint64_t to, const struct nm_stop *stops,
 			unsigned stop_count, double deadline, enum nm_stopped *ret_stopped, uint32_t *ret_id,
 			struct nm_error *err);

@@ -87,8 +87,8 @@ void nm_caches_free(struct nm_caches *caches);
 /* Feeds the next reference.  0 or a code of nm_hierarchy_run(). */
 int nm_caches_feed(struct nm_caches *caches, const struct nm_reference *reference);
 
-/* Slots of a level's cache of one core, in the order of sets and ways; `ways` of a set, sectors one by one.
- * */
+/* Slots of a level's cache of one core, in the order of sets and ways; `ways` of a set, sectors one by
+ * one. */
 unsigned nm_caches_ways(const struct nm_caches *caches, unsigned level);
 uint64_t nm_caches_sets(const struct nm_caches *caches, unsigned level);
 struct nm_slot nm_caches_slot(const struct nm_caches *caches, unsigned level, unsigned core, uint64_t set,

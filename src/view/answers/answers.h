@@ -21,13 +21,13 @@ json_t *nm_view_real(double value);
 /* A value of a row as JSON. */
 json_t *nm_view_value(const struct nm_rows *rows, unsigned column);
 
-/* The rows of a query as a list of objects, a member for each column. The texts are its parameters from ?1.
- * */
+/* The rows of a query as a list of objects, a member for each column. The texts are its parameters from
+ * ?1. */
 int nm_view_select(struct nm_profile *profile, const char *sql, const char *const *texts, unsigned count,
 		   json_t **ret_list, struct nm_error *err);
 
-/* What the parameter `level` names, or the first level that takes data; malloc'ed. NM_EINVAL: there is none.
- * */
+/* What the parameter `level` names, or the first level that takes data; malloc'ed. NM_EINVAL: there is
+ * none. */
 int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
 		  struct nm_error *err);
 
