@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Turns schema.sql into a C source that defines it as one string: embed.py SCHEMA COUNTS OUTPUT NAME.
+"""Turns SQL files into a C source that defines them as one string: embed.py OUTPUT NAME COUNTS SQL...
 
-$COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $USER(s) the columns
-of the user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.
+$COUNTS becomes "reads INTEGER, ...", $COUNTS(c) "c.reads AS reads, ...", for each name in counts.def; $PLACE(id) the joins
+from a place to its site and names, $PLACE(id, v) the same with v before each table's name; $USER(s) the columns of the
+user's code at the site s, $USERS(s) the joins that they need, $USERS(s, SQL) the same with another user's site.
 """
 import re
 import sys
 
-source, counts, output, name = sys.argv[1:]
+output, name, counts, *sources = sys.argv[1:]
 with open(counts, encoding="utf-8") as f:
     names = re.findall(r"^NM_(?:LATER_)?COUNT\((\w+)\)", f.read(), re.M)
-with open(source, encoding="utf-8") as f:
-    text = "\n".join(line for line in f.read().splitlines() if not line.startswith("--"))
+text = ""
+for source in sources:
+    with open(source, encoding="utf-8") as f:
+        text += "".join(line for line in f if not line.startswith("--"))
 text = re.sub(r"\$COUNTS\((\w)\)", lambda m: ", ".join(f"{m[1]}.{n} AS {n}" for n in names), text)
+
+
+def place_joins(match):
+    v = match[2] or ""
+    joins = [("place", "x", match[1]), ("site", "s", f"{v}x.site"), ("text", "fn", f"{v}s.function"),
+             ("text", "fi", f"{v}s.file"), ("text", "n", f"{v}x.object")]
+    return "\n\t".join(f"LEFT JOIN {table} {v}{name} ON {v}{name}.id = {on}" for table, name, on in joins)
 
 
 def user_columns(match):
@@ -32,6 +42,7 @@ def user_joins(match):
     return "\n\t".join(f"LEFT JOIN {table} {name} ON {name}.id = {on}" for table, name, on in joins)
 
 
+text = re.sub(r"\$PLACE\(([\w.]+)(?:, (\w))?\)", place_joins, text)
 text = re.sub(r"\$USER\((\w+)\)", user_columns, text)
 text = re.sub(r"\$USERS\((\w+)(?:, (.*))?\)", user_joins, text)
 text = text.replace("$COUNTS", ", ".join(f"{n} INTEGER" for n in names))

@@ -18,7 +18,7 @@ enum {
 	NM_PROFILE_VERSION = 1               /* user_version: grows when the views change */
 };
 
-extern const char nm_profile_schema[]; /* schema.sql */
+extern const char nm_profile_schema[]; /* tables.sql and views.sql */
 
 /* ---- place_index.c: the attribution keys of a result, sorted and summed
  * ----------------------------------------- */
@@ -46,7 +46,7 @@ void nm_place_index_done(struct nm_place_index *index);
 
 struct nm_site_names {
 	sqlite3_int64 function, file;  /* ids of texts, 0: NULL */
-	sqlite3_int64 base, user;      /* ids of sites, as schema.sql has them; 0: itself */
+	sqlite3_int64 base, user;      /* ids of sites, as tables.sql has them; 0: itself */
 	sqlite3_int64 inlined, module; /* ids of texts, 0: NULL */
 	uint32_t line;
 	int is_library;
@@ -116,7 +116,7 @@ struct nm_result_writer {
 	int status;                    /* the first failure; nothing is done after it */
 };
 
-enum { NM_LEVEL_IDS = 64 }; /* of a process, as schema.sql has it */
+enum { NM_LEVEL_IDS = 64 }; /* of a process, as tables.sql has it */
 _Static_assert((int)NM_MAX_LEVELS < (int)NM_LEVEL_IDS, "the memory, behind the last level, has a number too");
 
 static inline sqlite3_int64 nm_level_id(const struct nm_result_writer *w, unsigned level)

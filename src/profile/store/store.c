@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c - writes one result into the tables of schema.sql, rows in the order of their keys.
+ * store.c - writes one result into the tables of tables.sql, rows in the order of their keys.
  *
  * A prepared INSERT per table, all in the writer's one transaction; rows that are appended in key order
  * keep SQLite on its cheapest path. Under keys that began with a text, the process, a row of evictions took

@@ -1,165 +1,10 @@
 -- SPDX-License-Identifier: MIT
 --
--- schema.sql - the tables of a profile (which may change) and the views (which are a promise,
--- see docs/format/profile.md).  $COUNTS stands for the columns of counts.def, $COUNTS(c) for those of table c;
--- $USER(s) for the columns of the user's code at the site s, which $USERS(s) joins.
+-- views.sql - the views of a profile, which are a promise: see docs/format/profile.md.
 --
--- What rows refer to has one number in the whole file, given in the order of the process tree: SQLite is fastest where
--- rows are appended under growing numbers and found by one.  Evictions, by far the most rows, have no key at all.
--- Texts and sites are stored once for all processes; places and cells lie, and are read, by process, level, thread and
--- then by what they say.
-
-CREATE TABLE entry(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
--- base: the site of the same function, file and line without its chain of inlined calls; user: that of the nearest frame
--- of the user's code, or the base; library: 1 where there is none; inlined: the chain as text; module: of code without a
--- file.
-CREATE TABLE site(
-	id INTEGER PRIMARY KEY, function INTEGER, file INTEGER, line INTEGER,
-	base INTEGER, user INTEGER, library INTEGER, inlined INTEGER, module INTEGER);
-CREATE TABLE process(
-	id INTEGER PRIMARY KEY, name TEXT, path TEXT UNIQUE, command TEXT, exit_status INTEGER,
-	instructions INTEGER, refs INTEGER, lost_words INTEGER);
-CREATE TABLE module_undebugged(process INTEGER, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
--- Numbers of objects that passes found and that have no table of their own.
-CREATE TABLE pass_figure(process INTEGER, pass TEXT, object INTEGER, name TEXT, value INTEGER);
-CREATE TABLE thread(process INTEGER, thread INTEGER, core INTEGER, PRIMARY KEY(process, thread)) WITHOUT ROWID;
--- id: 64 for each process, and the position.
-CREATE TABLE level(
-	id INTEGER PRIMARY KEY, process INTEGER, name TEXT, size INTEGER, ways INTEGER, line_size INTEGER,
-	sets INTEGER, policy TEXT, side TEXT,
-	$COUNTS,
-	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT, protocol TEXT, nodes INTEGER);
-CREATE TABLE object(
-	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
-	blocks INTEGER, largest INTEGER, allocated_at INTEGER);
--- A place is a line of a function that uses an object, of one process.  object: the text of its name; 0: it has none.
-CREATE TABLE place(id INTEGER PRIMARY KEY, site INTEGER, object INTEGER);
-CREATE TABLE cell(
-	level INTEGER, thread INTEGER, place INTEGER,
-	$COUNTS,
-	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
--- What only some levels count.
-CREATE TABLE extra(
-	level INTEGER, thread INTEGER, place INTEGER, sector_misses INTEGER,
-	prefetches INTEGER, useful INTEGER, late_evicted INTEGER, pollution INTEGER,
-	coherence INTEGER, false_sharing INTEGER, false_first INTEGER, false_words INTEGER, unneeded INTEGER,
-	remote INTEGER,
-	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
--- Each pair of places once, by level, victim and evictor.  prefetches: of the count, evictions by a prefetch that the
--- evictor caused.
-CREATE TABLE eviction(level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER);
--- For each victim the evictor that replaced most of its lines.
-CREATE TABLE top_eviction(level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER);
--- Call chains, where they were asked for: the call of a function from a site, in the context of its caller.  user: the
--- site of the nearest call in the chain that the user wrote.
-CREATE TABLE context(
-	process INTEGER, context INTEGER, parent INTEGER, function INTEGER, site INTEGER, calls INTEGER,
-	user INTEGER,
-	PRIMARY KEY(process, context)) WITHOUT ROWID;
-CREATE TABLE context_cell(
-	level INTEGER, context INTEGER, thread INTEGER, place INTEGER,
-	$COUNTS,
-	PRIMARY KEY(level, context, thread, place)) WITHOUT ROWID;
--- With all that is called from there.
-CREATE TABLE context_sum(
-	level INTEGER, context INTEGER,
-	$COUNTS,
-	PRIMARY KEY(level, context)) WITHOUT ROWID;
--- The chain of calls that allocates a heap bucket, where buckets were told apart by it.
-CREATE TABLE bucket(object INTEGER PRIMARY KEY, context INTEGER);
--- Single events, where they were asked for: how often an event of a kind happened at a place.  unit: what a place is
--- (1 a set, 2 the first byte of a granule, 0 nothing: it is 0); level: beyond the last one is the memory; kind: enum
--- nm_event_kind; maker: the place that made it; victim: the place that had loaded a replaced line, else -1.
-CREATE TABLE event(
-	process INTEGER, level INTEGER, unit INTEGER, at INTEGER, kind INTEGER, maker INTEGER, victim INTEGER, count INTEGER,
-	PRIMARY KEY(process, level, unit, at, kind, maker, victim)) WITHOUT ROWID;
--- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at.
-CREATE TABLE pattern(process INTEGER, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
-	PRIMARY KEY(process, place)) WITHOUT ROWID;
--- The same of loads of the first level, where the machine foresees some: all, and the step that most followed.
-CREATE TABLE walk(process INTEGER, place INTEGER, loads INTEGER, step INTEGER, followed INTEGER,
-	PRIMARY KEY(process, place)) WITHOUT ROWID;
--- Fields of the structures that objects are, or that their elements are; fields of which two were used together; cells
--- shared out to fields (0: none); lines of objects.
-CREATE TABLE field(
-	id INTEGER PRIMARY KEY, object INTEGER, type INTEGER, structure INTEGER, name INTEGER,
-	offset INTEGER, bytes INTEGER, sampled INTEGER, stays INTEGER, used INTEGER);
-CREATE TABLE field_pair(
-	field INTEGER, other INTEGER, together INTEGER, apart INTEGER, visits INTEGER, both INTEGER,
-	PRIMARY KEY(field, other)) WITHOUT ROWID;
-CREATE TABLE field_cell(
-	level INTEGER, thread INTEGER, place INTEGER, field INTEGER,
-	$COUNTS,
-	PRIMARY KEY(level, thread, place, field)) WITHOUT ROWID;
-CREATE TABLE object_lines(
-	object INTEGER PRIMARY KEY, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
-	hot_stays INTEGER, idle INTEGER);
-
--- How distances were counted: lines of so many bytes; of `field`s by the references of this level; from `beyond` lines on
--- they are not told apart (0: no limit).
-CREATE TABLE distance_run(process INTEGER PRIMARY KEY, line_size INTEGER, level INTEGER, beyond INTEGER);
--- Histograms of a place: unit 0 stack distances, 1 reuse distances.  distance_bin says what a bin is.
-CREATE TABLE distance(
-	process INTEGER, thread INTEGER, place INTEGER, unit INTEGER, bin INTEGER, count INTEGER,
-	PRIMARY KEY(process, thread, place, unit, bin)) WITHOUT ROWID;
--- Stack distances above 0 by the place that had touched the line before.
-CREATE TABLE reuse(
-	process INTEGER, place INTEGER, previous INTEGER, bin INTEGER, count INTEGER,
-	PRIMARY KEY(process, place, previous, bin)) WITHOUT ROWID;
--- The bins that occur (bins.h); low and high are NULL for cold references, high is for those that are beyond.
-CREATE TABLE distance_bin(bin INTEGER PRIMARY KEY, low INTEGER, high INTEGER);
--- Miss ratios that were estimated: name is a text, of threads their number; 0 where nothing is known.
-CREATE TABLE estimate(
-	process INTEGER, method TEXT, policy TEXT, scope TEXT, name INTEGER, size INTEGER, miss_ratio REAL,
-	cold_ratio REAL, low REAL, high REAL, samples INTEGER,
-	PRIMARY KEY(process, method, scope, name, size)) WITHOUT ROWID;
-
--- Where cores contend for a block of memory, at a level that a protocol keeps coherent: who touches which bytes of it, and who
--- takes it from whom (block NULL: blocks that nobody contends for, together).  field and type are texts; position: in the
--- variable or heap block, NULL if that is not known.
-CREATE TABLE touch(
-	level INTEGER, block INTEGER, offset INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER,
-	structure INTEGER, field INTEGER, field_offset INTEGER, position INTEGER, reads INTEGER, writes INTEGER,
-	misses INTEGER, false_misses INTEGER, invalidations INTEGER, schedule INTEGER);
-CREATE TABLE contender(
-	level INTEGER, block INTEGER, thread INTEGER, place INTEGER, victim_thread INTEGER, victim INTEGER,
-	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER, schedule INTEGER,
-	offset INTEGER, type INTEGER, field INTEGER);
--- False sharing that would be, in lines of line_size bytes, if data lay so many bytes earlier: a touch and that which would
--- take its line.
-CREATE TABLE latent_pair(
-	level INTEGER, line_size INTEGER, earlier INTEGER, misses INTEGER,
-	address INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER, field INTEGER,
-	other_address INTEGER, other_bytes INTEGER, other_thread INTEGER, other INTEGER, other_type INTEGER,
-	other_field INTEGER);
--- What other orders of the threads gave (touch and contender above too): schedule 0 is that of the rest of the profile.
-CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEGER,
-	PRIMARY KEY(process, schedule)) WITHOUT ROWID;
-CREATE TABLE schedule_level(level INTEGER, schedule INTEGER, $COUNTS, PRIMARY KEY(level, schedule)) WITHOUT ROWID;
-CREATE TABLE schedule_extra(
-	level INTEGER, schedule INTEGER, thread INTEGER, place INTEGER, coherence INTEGER, false_sharing INTEGER,
-	unneeded INTEGER,
-	PRIMARY KEY(level, schedule, thread, place)) WITHOUT ROWID;
-CREATE TABLE message(level INTEGER, fabric TEXT, name TEXT, count INTEGER, bytes INTEGER);
-
--- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
-CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB,
-	compiled TEXT);
-
--- Where instructions were told apart: each with the place that it is part of, and its counts.
-CREATE TABLE instruction(id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, place INTEGER);
-CREATE TABLE instruction_cell(
-	level INTEGER, thread INTEGER, instruction INTEGER,
-	$COUNTS,
-	PRIMARY KEY(level, thread, instruction)) WITHOUT ROWID;
-CREATE TABLE code_block(
-	process INTEGER, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
-	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
--- From its address to that of the next row: one line.
-CREATE TABLE code_line(
-	process INTEGER, module INTEGER, address INTEGER, function INTEGER, file INTEGER, line INTEGER,
-	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
+-- $COUNTS(c) stands for the columns of counts.def, of table c.  $PLACE(c.place) joins the place x with its site s, function
+-- fn, file fi and object n; $PLACE(c.place, v) the same as vx, vs, vfn, vfi and vn.  $USER(s) stands for the columns of the
+-- user's code at the site s, which $USERS(s) joins.
 
 CREATE VIEW info AS SELECT key, value FROM entry;
 
@@ -175,11 +20,7 @@ CREATE VIEW instructions AS
 	CROSS JOIN instruction_cell c ON c.level = l.id
 	LEFT JOIN instruction i ON i.id = c.instruction
 	LEFT JOIN text m ON m.id = i.module
-	LEFT JOIN place x ON x.id = i.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	$PLACE(i.place);
 
 CREATE VIEW code AS
 	SELECT m.text AS module, c.address AS address, f.text AS function, c.bytes AS bytes, p.name AS process
@@ -236,11 +77,7 @@ CREATE VIEW counts AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	$USERS(s);
 
 CREATE VIEW sectors AS
@@ -250,11 +87,7 @@ CREATE VIEW sectors AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.sector_misses > 0
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	$USERS(s);
 
 CREATE VIEW prefetches AS
@@ -265,11 +98,7 @@ CREATE VIEW prefetches AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.prefetches > 0
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	$USERS(s);
 
 CREATE VIEW sites AS
@@ -278,11 +107,7 @@ CREATE VIEW sites AS
 		$USER(s)
 	FROM process p
 	CROSS JOIN pattern t ON t.process = p.id
-	LEFT JOIN place x ON x.id = t.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(t.place)
 	$USERS(s);
 
 CREATE VIEW walks AS
@@ -291,11 +116,7 @@ CREATE VIEW walks AS
 		$USER(s)
 	FROM process p
 	CROSS JOIN walk t ON t.process = p.id
-	LEFT JOIN place x ON x.id = t.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(t.place)
 	$USERS(s);
 
 CREATE VIEW fields AS
@@ -344,11 +165,7 @@ CREATE VIEW field_counts AS
 	LEFT JOIN field f ON f.id = c.field
 	LEFT JOIN text t ON t.id = f.type
 	LEFT JOIN text m ON m.id = f.name
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	$USERS(s)
 	UNION ALL
 	SELECT p.name AS process, c.thread AS thread, l.name AS level, fn.text AS function,
@@ -361,11 +178,7 @@ CREATE VIEW field_counts AS
 	CROSS JOIN cell c ON c.level = l.id AND NOT EXISTS (
 		SELECT 1 FROM field_cell d WHERE d.level = c.level AND d.thread = c.thread AND
 			d.place = c.place)
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	$USERS(s);
 
 CREATE VIEW contexts AS
@@ -392,11 +205,7 @@ CREATE VIEW context_counts AS
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN context_cell c ON c.level = l.id
 	LEFT JOIN context k ON k.process = l.process AND k.context = c.context
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	$USERS(s, CASE WHEN s.library THEN coalesce(k.user, s.user) ELSE s.user END);
 
 CREATE VIEW buckets AS
@@ -425,16 +234,8 @@ CREATE VIEW evictions AS
 	FROM eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
-	LEFT JOIN place x ON x.id = e.evictor
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
-	LEFT JOIN place vx ON vx.id = e.victim
-	LEFT JOIN site vs ON vs.id = vx.site
-	LEFT JOIN text vfn ON vfn.id = vs.function
-	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object
+	$PLACE(e.evictor)
+	$PLACE(e.victim, v)
 	$USERS(s)
 	$USERS(vs);
 
@@ -449,16 +250,8 @@ CREATE VIEW events AS
 	FROM process p
 	CROSS JOIN event e ON e.process = p.id
 	LEFT JOIN level l ON l.id = e.level
-	LEFT JOIN place x ON x.id = e.maker
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
-	LEFT JOIN place vx ON vx.id = e.victim
-	LEFT JOIN site vs ON vs.id = vx.site
-	LEFT JOIN text vfn ON vfn.id = vs.function
-	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object;
+	$PLACE(e.maker)
+	$PLACE(e.victim, v);
 
 CREATE VIEW sets AS
 	SELECT p.name AS process, l.name AS level, e.at AS cache_set,
@@ -478,16 +271,8 @@ CREATE VIEW top_evictors AS
 	FROM top_eviction e
 	CROSS JOIN level l ON l.id = e.level
 	CROSS JOIN process p ON p.id = l.process
-	LEFT JOIN place x ON x.id = e.evictor
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
-	LEFT JOIN place vx ON vx.id = e.victim
-	LEFT JOIN site vs ON vs.id = vx.site
-	LEFT JOIN text vfn ON vfn.id = vs.function
-	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object
+	$PLACE(e.evictor)
+	$PLACE(e.victim, v)
 	$USERS(s)
 	$USERS(vs);
 
@@ -524,11 +309,7 @@ CREATE VIEW distances AS
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN distance d ON d.process = p.id
 	CROSS JOIN distance_bin b ON b.bin = d.bin
-	LEFT JOIN place x ON x.id = d.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	$PLACE(d.place);
 
 CREATE VIEW reuses AS
 	SELECT p.name AS process, fn.text AS function, fi.text AS file, s.line AS line, n.text AS object,
@@ -539,16 +320,8 @@ CREATE VIEW reuses AS
 	CROSS JOIN distance_run r ON r.process = p.id
 	CROSS JOIN reuse e ON e.process = p.id
 	CROSS JOIN distance_bin b ON b.bin = e.bin
-	LEFT JOIN place x ON x.id = e.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
-	LEFT JOIN place vx ON vx.id = e.previous
-	LEFT JOIN site vs ON vs.id = vx.site
-	LEFT JOIN text vfn ON vfn.id = vs.function
-	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object;
+	$PLACE(e.place)
+	$PLACE(e.previous, v);
 
 -- Stack distances of each scope: from `edge` lines on `hits` of `count` references hit.  What is cold or beyond never does.
 CREATE VIEW scope_distances AS
@@ -623,11 +396,7 @@ CREATE VIEW coherence AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN extra c ON c.level = l.id AND c.coherence > 0
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	$PLACE(c.place);
 
 -- The same by every order of the threads.
 CREATE VIEW schedule_sharing AS
@@ -643,11 +412,7 @@ CREATE VIEW schedule_sharing AS
 	LEFT JOIN thread h ON h.process = l.process AND h.thread = t.thread
 	LEFT JOIN text y ON y.id = t.type
 	LEFT JOIN text f ON f.id = t.field
-	LEFT JOIN place x ON x.id = t.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	$PLACE(t.place);
 
 CREATE VIEW sharing AS
 	SELECT process, level, block, offset, bytes, thread, core, function, file, line, object, type, field, structure,
@@ -669,16 +434,8 @@ CREATE VIEW schedule_contenders AS
 	LEFT JOIN thread vh ON vh.process = l.process AND vh.thread = c.victim_thread
 	LEFT JOIN text y ON y.id = c.type
 	LEFT JOIN text f ON f.id = c.field
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
-	LEFT JOIN place vx ON vx.id = c.victim
-	LEFT JOIN site vs ON vs.id = vx.site
-	LEFT JOIN text vfn ON vfn.id = vs.function
-	LEFT JOIN text vfi ON vfi.id = vs.file
-	LEFT JOIN text vn ON vn.id = vx.object;
+	$PLACE(c.place)
+	$PLACE(c.victim, v);
 
 CREATE VIEW contenders AS
 	SELECT process, level, block, thread, core, function, file, line, object, victim_thread, victim_core,
@@ -702,11 +459,7 @@ CREATE VIEW latent AS
 	LEFT JOIN text f ON f.id = t.field
 	LEFT JOIN text oy ON oy.id = t.other_type
 	LEFT JOIN text of ON of.id = t.other_field
-	LEFT JOIN place x ON x.id = t.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(t.place)
 	LEFT JOIN place ox ON ox.id = t.other
 	LEFT JOIN site os ON os.id = ox.site
 	LEFT JOIN text ofn ON ofn.id = os.function
@@ -730,11 +483,7 @@ CREATE VIEW schedule_coherence AS
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN schedule_extra c ON c.level = l.id
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object;
+	$PLACE(c.place);
 
 CREATE VIEW messages AS
 	SELECT p.name AS process, l.name AS level, l.protocol AS protocol, m.fabric AS fabric,
@@ -751,11 +500,7 @@ CREATE VIEW numa AS
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN cell c ON c.level = l.id AND c.loads > 0
 	LEFT JOIN extra e ON e.level = c.level AND e.thread = c.thread AND e.place = c.place
-	LEFT JOIN place x ON x.id = c.place
-	LEFT JOIN site s ON s.id = x.site
-	LEFT JOIN text fn ON fn.id = s.function
-	LEFT JOIN text fi ON fi.id = s.file
-	LEFT JOIN text n ON n.id = x.object
+	$PLACE(c.place)
 	WHERE l.nodes > 1;
 
 -- What stack distances predict of objects in sets that lines fall into at random, beside what was simulated.

@@ -1,0 +1,161 @@
+-- SPDX-License-Identifier: MIT
+--
+-- tables.sql - the tables of a profile, which may change; views.sql is what others read.
+-- $COUNTS stands for the columns of counts.def.
+--
+-- Rows refer to each other by numbers that are unique in the whole file and given in the order of the process tree: SQLite
+-- is fastest where rows are appended under growing numbers and found by one.  Evictions, by far the most rows, have no key
+-- at all.  Texts and sites are stored once for all processes; places and cells are sorted by process, level, thread and
+-- place, as they are read.
+
+CREATE TABLE entry(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+-- base: the site of the same function, file and line without its chain of inlined calls; user: that of the nearest frame
+-- of the user's code, or the base; library: 1 where there is none; inlined: the chain as text; module: of code without a
+-- file.
+CREATE TABLE site(
+	id INTEGER PRIMARY KEY, function INTEGER, file INTEGER, line INTEGER,
+	base INTEGER, user INTEGER, library INTEGER, inlined INTEGER, module INTEGER);
+CREATE TABLE process(
+	id INTEGER PRIMARY KEY, name TEXT, path TEXT UNIQUE, command TEXT, exit_status INTEGER,
+	instructions INTEGER, refs INTEGER, lost_words INTEGER);
+CREATE TABLE module_undebugged(process INTEGER, module TEXT, PRIMARY KEY(process, module)) WITHOUT ROWID;
+-- Numbers of objects that passes found and that have no table of their own.
+CREATE TABLE pass_figure(process INTEGER, pass TEXT, object INTEGER, name TEXT, value INTEGER);
+CREATE TABLE thread(process INTEGER, thread INTEGER, core INTEGER, PRIMARY KEY(process, thread)) WITHOUT ROWID;
+-- id: 64 for each process, and the position.
+CREATE TABLE level(
+	id INTEGER PRIMARY KEY, process INTEGER, name TEXT, size INTEGER, ways INTEGER, line_size INTEGER,
+	sets INTEGER, policy TEXT, side TEXT,
+	$COUNTS,
+	pages TEXT, huge_pages TEXT, sector_size INTEGER, prefetch TEXT, protocol TEXT, nodes INTEGER);
+CREATE TABLE object(
+	id INTEGER PRIMARY KEY, process INTEGER, name INTEGER, kind TEXT, type INTEGER, bytes INTEGER,
+	blocks INTEGER, largest INTEGER, allocated_at INTEGER);
+-- A place is a line of a function that uses an object, of one process.  object: the text of its name; 0: it has none.
+CREATE TABLE place(id INTEGER PRIMARY KEY, site INTEGER, object INTEGER);
+CREATE TABLE cell(
+	level INTEGER, thread INTEGER, place INTEGER,
+	$COUNTS,
+	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
+-- What only some levels count.
+CREATE TABLE extra(
+	level INTEGER, thread INTEGER, place INTEGER, sector_misses INTEGER,
+	prefetches INTEGER, useful INTEGER, late_evicted INTEGER, pollution INTEGER,
+	coherence INTEGER, false_sharing INTEGER, false_first INTEGER, false_words INTEGER, unneeded INTEGER,
+	remote INTEGER,
+	PRIMARY KEY(level, thread, place)) WITHOUT ROWID;
+-- Each pair of places once, by level, victim and evictor.  prefetches: of the count, evictions by a prefetch that the
+-- evictor caused.
+CREATE TABLE eviction(level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER);
+-- For each victim the evictor that replaced most of its lines.
+CREATE TABLE top_eviction(level INTEGER, victim INTEGER, evictor INTEGER, count INTEGER, prefetches INTEGER);
+-- Call chains, where they were asked for: the call of a function from a site, in the context of its caller.  user: the
+-- site of the nearest call in the chain that the user wrote.
+CREATE TABLE context(
+	process INTEGER, context INTEGER, parent INTEGER, function INTEGER, site INTEGER, calls INTEGER,
+	user INTEGER,
+	PRIMARY KEY(process, context)) WITHOUT ROWID;
+CREATE TABLE context_cell(
+	level INTEGER, context INTEGER, thread INTEGER, place INTEGER,
+	$COUNTS,
+	PRIMARY KEY(level, context, thread, place)) WITHOUT ROWID;
+-- With all that is called from there.
+CREATE TABLE context_sum(
+	level INTEGER, context INTEGER,
+	$COUNTS,
+	PRIMARY KEY(level, context)) WITHOUT ROWID;
+-- The chain of calls that allocates a heap bucket, where buckets were told apart by it.
+CREATE TABLE bucket(object INTEGER PRIMARY KEY, context INTEGER);
+-- Single events, where they were asked for: how often an event of a kind happened at a place.  unit: what a place is
+-- (1 a set, 2 the first byte of a granule, 0 nothing: it is 0); level: beyond the last one is the memory; kind: enum
+-- nm_event_kind; maker: the place that made it; victim: the place that had loaded a replaced line, else -1.
+CREATE TABLE event(
+	process INTEGER, level INTEGER, unit INTEGER, at INTEGER, kind INTEGER, maker INTEGER, victim INTEGER, count INTEGER,
+	PRIMARY KEY(process, level, unit, at, kind, maker, victim)) WITHOUT ROWID;
+-- By how many bytes the accesses of a place step: the stride that most of those follow that were looked at.
+CREATE TABLE pattern(process INTEGER, place INTEGER, sampled INTEGER, stride INTEGER, followed INTEGER,
+	PRIMARY KEY(process, place)) WITHOUT ROWID;
+-- The same of loads of the first level, where the machine foresees some: all, and the step that most followed.
+CREATE TABLE walk(process INTEGER, place INTEGER, loads INTEGER, step INTEGER, followed INTEGER,
+	PRIMARY KEY(process, place)) WITHOUT ROWID;
+-- Fields of the structures that objects are, or that their elements are; fields of which two were used together; cells
+-- shared out to fields (0: none); lines of objects.
+CREATE TABLE field(
+	id INTEGER PRIMARY KEY, object INTEGER, type INTEGER, structure INTEGER, name INTEGER,
+	offset INTEGER, bytes INTEGER, sampled INTEGER, stays INTEGER, used INTEGER);
+CREATE TABLE field_pair(
+	field INTEGER, other INTEGER, together INTEGER, apart INTEGER, visits INTEGER, both INTEGER,
+	PRIMARY KEY(field, other)) WITHOUT ROWID;
+CREATE TABLE field_cell(
+	level INTEGER, thread INTEGER, place INTEGER, field INTEGER,
+	$COUNTS,
+	PRIMARY KEY(level, thread, place, field)) WITHOUT ROWID;
+CREATE TABLE object_lines(
+	object INTEGER PRIMARY KEY, lines INTEGER, stays INTEGER, accesses INTEGER, hot INTEGER,
+	hot_stays INTEGER, idle INTEGER);
+
+-- How distances were counted: lines of so many bytes; of `field`s by the references of this level; from `beyond` lines on
+-- they are not told apart (0: no limit).
+CREATE TABLE distance_run(process INTEGER PRIMARY KEY, line_size INTEGER, level INTEGER, beyond INTEGER);
+-- Histograms of a place: unit 0 stack distances, 1 reuse distances.  distance_bin says what a bin is.
+CREATE TABLE distance(
+	process INTEGER, thread INTEGER, place INTEGER, unit INTEGER, bin INTEGER, count INTEGER,
+	PRIMARY KEY(process, thread, place, unit, bin)) WITHOUT ROWID;
+-- Stack distances above 0 by the place that had touched the line before.
+CREATE TABLE reuse(
+	process INTEGER, place INTEGER, previous INTEGER, bin INTEGER, count INTEGER,
+	PRIMARY KEY(process, place, previous, bin)) WITHOUT ROWID;
+-- The bins that occur (bins.h); low and high are NULL for cold references, high is for those that are beyond.
+CREATE TABLE distance_bin(bin INTEGER PRIMARY KEY, low INTEGER, high INTEGER);
+-- Miss ratios that were estimated: name is a text, of threads their number; 0 where nothing is known.
+CREATE TABLE estimate(
+	process INTEGER, method TEXT, policy TEXT, scope TEXT, name INTEGER, size INTEGER, miss_ratio REAL,
+	cold_ratio REAL, low REAL, high REAL, samples INTEGER,
+	PRIMARY KEY(process, method, scope, name, size)) WITHOUT ROWID;
+
+-- Where cores contend for a block of memory, at a level that a protocol keeps coherent: who touches which bytes of it, and who
+-- takes it from whom (block NULL: blocks that nobody contends for, together).  field and type are texts; position: in the
+-- variable or heap block, NULL if that is not known.
+CREATE TABLE touch(
+	level INTEGER, block INTEGER, offset INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER,
+	structure INTEGER, field INTEGER, field_offset INTEGER, position INTEGER, reads INTEGER, writes INTEGER,
+	misses INTEGER, false_misses INTEGER, invalidations INTEGER, schedule INTEGER);
+CREATE TABLE contender(
+	level INTEGER, block INTEGER, thread INTEGER, place INTEGER, victim_thread INTEGER, victim INTEGER,
+	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER, schedule INTEGER,
+	offset INTEGER, type INTEGER, field INTEGER);
+-- False sharing that would be, in lines of line_size bytes, if data lay so many bytes earlier: a touch and that which would
+-- take its line.
+CREATE TABLE latent_pair(
+	level INTEGER, line_size INTEGER, earlier INTEGER, misses INTEGER,
+	address INTEGER, bytes INTEGER, thread INTEGER, place INTEGER, type INTEGER, field INTEGER,
+	other_address INTEGER, other_bytes INTEGER, other_thread INTEGER, other INTEGER, other_type INTEGER,
+	other_field INTEGER);
+-- What other orders of the threads gave (touch and contender above too): schedule 0 is that of the rest of the profile.
+CREATE TABLE schedule(process INTEGER, schedule INTEGER, rule TEXT, stalls INTEGER,
+	PRIMARY KEY(process, schedule)) WITHOUT ROWID;
+CREATE TABLE schedule_level(level INTEGER, schedule INTEGER, $COUNTS, PRIMARY KEY(level, schedule)) WITHOUT ROWID;
+CREATE TABLE schedule_extra(
+	level INTEGER, schedule INTEGER, thread INTEGER, place INTEGER, coherence INTEGER, false_sharing INTEGER,
+	unneeded INTEGER,
+	PRIMARY KEY(level, schedule, thread, place)) WITHOUT ROWID;
+CREATE TABLE message(level INTEGER, fabric TEXT, name TEXT, count INTEGER, bytes INTEGER);
+
+-- Each file that a site names and that could be read, or whose MD5 when it was compiled is known; text: see sources.c.
+CREATE TABLE source(file INTEGER PRIMARY KEY, bytes INTEGER, modified INTEGER, md5 TEXT, newer INTEGER, text BLOB,
+	compiled TEXT);
+
+-- Where instructions were told apart: each with the place that it is part of, and its counts.
+CREATE TABLE instruction(id INTEGER PRIMARY KEY, module INTEGER, address INTEGER, place INTEGER);
+CREATE TABLE instruction_cell(
+	level INTEGER, thread INTEGER, instruction INTEGER,
+	$COUNTS,
+	PRIMARY KEY(level, thread, instruction)) WITHOUT ROWID;
+CREATE TABLE code_block(
+	process INTEGER, module INTEGER, address INTEGER, function INTEGER, bytes BLOB,
+	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
+-- From its address to that of the next row: one line.
+CREATE TABLE code_line(
+	process INTEGER, module INTEGER, address INTEGER, function INTEGER, file INTEGER, line INTEGER,
+	PRIMARY KEY(process, module, address)) WITHOUT ROWID;
