@@ -105,30 +105,27 @@ void nm_allocator_init(void);
 UInt nm_allocator_at(Addr pc);
 /* Called from translated code at the entry of an allocation function. */
 VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc);
-/* Handles a return whose slot is at or above the pending one. */
-void nm_allocator_return(Addr slot);
-void nm_allocator_switch(ThreadId from, ThreadId to);
-void nm_allocator_thread_gone(ThreadId thread);
-/* The slot of the running thread's pending call; all ones if there is none. */
-Addr nm_allocator_pending(void);
 
-/* ---- locks.c: calls of functions that lock, with the same four functions. ---- */
+/* ---- locks.c: calls of functions that lock, with the same three functions. ---- */
 
 void nm_locks_init(void);
 UInt nm_locks_at(Addr pc);
 VG_REGPARM(1) void nm_locks_entry(UInt function);
-void nm_locks_return(Addr slot);
-void nm_locks_switch(ThreadId from, ThreadId to);
-void nm_locks_thread_gone(ThreadId thread);
-Addr nm_locks_pending(void);
 
-/* ---- returns.c: returns from both. ---- */
+/* ---- pending_calls.c: those calls, from entry to return. ---- */
 
-/* Call when a pending call has changed. */
-void nm_returns_watch(void);
+enum nm_call_kind { NM_CALL_ALLOCATOR, NM_CALL_LOCK, NM_CALL_KINDS };
+
+/* ended: called for each call that nm_calls_begin has accepted, once; returned: it has returned through its
+ * slot, and its result is in RAX. */
+void nm_calls_init(enum nm_call_kind kind, void (*ended)(ThreadId thread, Addr slot, Bool returned));
+/* At a function's entry. False: the call is part of a pending one. */
+Bool nm_calls_begin(enum nm_call_kind kind);
+void nm_calls_switch(ThreadId from, ThreadId to);
+void nm_calls_thread_gone(ThreadId thread);
 /* Called from translated code before a return whose slot is at or above the number at the address. */
-VG_REGPARM(1) void nm_returns_from(Addr slot);
-Addr nm_returns_watched_address(void);
+VG_REGPARM(1) void nm_calls_return(Addr slot);
+Addr nm_calls_watched_address(void);
 
 /* ---- events.c: the process and its threads. ---- */
 

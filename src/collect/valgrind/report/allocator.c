@@ -3,13 +3,8 @@
  * allocator.c - reports what the program's own allocator does.
  *
  * Nothing is replaced or preloaded: an allocation function is recognised by the symbol at its first
- * instruction, in any library or program. At its entry we keep its arguments and the stack slot of its return
- * address as the thread's pending call; the return through that slot yields the result. Allocation functions
- * call one another (operator new calls malloc, realloc calls malloc and free): only the outermost call
- * counts, so one pending call a thread is enough.
- *
- * A pending call that never returns (longjmp, an exception) is dropped when something returns from a
- * frame above it, or when its slot no longer holds its return address.
+ * instruction, in any library or program. At its entry we keep its arguments; its return (pending_calls.c)
+ * yields the result.
  *
  * VEX must not follow a call or jump into an allocation function, since only at the start of a superblock
  * are the guest registers complete: __wrap_LibVEX_Translate sees to that.
@@ -19,9 +14,6 @@
 
 #include "libvex.h"
 #include "libvex_guest_amd64.h"
-
-/* A call this much deeper on the same stack was not made by the pending one. */
-#define DEEPEST_ALLOCATOR (1u << 20)
 
 enum arguments { SIZE, COUNT_SIZE, POINTER_SIZE, POINTER_COUNT_SIZE, ALIGN_SIZE, RESULT_ALIGN_SIZE, POINTER };
 
@@ -72,45 +64,16 @@ static const HChar *const prefixes[] = {"__libc_", "__", "je_", "_rjem_je_", "_r
 
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 #define PREFIXES (sizeof prefixes / sizeof prefixes[0])
-#define NOTHING_PENDING (~(Addr)0)
 
 /* The outermost allocation call that a thread is in. */
-struct pending {
-	Addr slot;           /* where its return address lies */
-	Addr return_address; /* what the slot holds as long as the call lasts */
-	Addr pc;             /* entry of the function */
+struct call {
+	Addr pc; /* entry of the function */
 	const struct function *function;
 	Addr old, result_at; /* the block given to realloc, the result argument of posix_memalign */
 	ULong bytes;
 };
 
-static struct pending *pending;             /* by Valgrind's thread number */
-static Addr pending_slot = NOTHING_PENDING; /* of the running thread */
-
-Addr nm_allocator_pending(void) { return pending_slot; }
-
-void nm_allocator_init(void)
-{
-	UInt i;
-
-	pending = VG_(malloc)("nm.pending", VG_N_THREADS * sizeof *pending);
-	for (i = 0; i < VG_N_THREADS; i++)
-		pending[i].slot = NOTHING_PENDING;
-}
-
-void nm_allocator_switch(ThreadId from, ThreadId to)
-{
-	if (from != VG_INVALID_THREADID)
-		pending[from].slot = pending_slot;
-	pending_slot = pending[to].slot;
-}
-
-void nm_allocator_thread_gone(ThreadId thread)
-{
-	pending[thread].slot = NOTHING_PENDING;
-	if (thread == VG_(get_running_tid)())
-		pending_slot = NOTHING_PENDING;
-}
+static struct call *calls; /* by Valgrind's thread number */
 
 /* Length of the name without its version. */
 static SizeT bare_length(const HChar *name)
@@ -155,12 +118,7 @@ static Bool is_readable(Addr address, SizeT bytes)
 	return VG_(am_is_valid_for_client)(address, bytes, VKI_PROT_READ);
 }
 
-static Bool still_pending(const struct pending *call)
-{
-	return is_readable(call->slot, sizeof(Addr)) && *(const Addr *)call->slot == call->return_address;
-}
-
-static void read_arguments(struct pending *call, ThreadId thread)
+static void read_arguments(struct call *call, ThreadId thread)
 {
 	ULong first = NM_REGISTER(thread, RDI), second = NM_REGISTER(thread, RSI),
 	      third = NM_REGISTER(thread, RDX);
@@ -178,7 +136,7 @@ static void read_arguments(struct pending *call, ThreadId thread)
 	}
 }
 
-static void report_free(const struct pending *call)
+static void report_free(const struct call *call)
 {
 	ULong address = call->old;
 
@@ -189,23 +147,18 @@ static void report_free(const struct pending *call)
 VG_REGPARM(2) void nm_allocator_entry(UInt function, Addr pc)
 {
 	ThreadId thread = VG_(get_running_tid)();
-	struct pending *call = &pending[thread];
-	Addr slot = NM_REGISTER(thread, RSP);
+	struct call *call = &calls[thread];
 
-	if (pending_slot != NOTHING_PENDING && slot <= pending_slot &&
-	    pending_slot - slot < DEEPEST_ALLOCATOR && still_pending(call))
+	if (!nm_calls_begin(NM_CALL_ALLOCATOR))
 		return;
-	call->slot = pending_slot = slot;
-	call->return_address = *(const Addr *)slot;
 	call->pc = pc;
 	call->function = &functions[function - 1];
-	nm_returns_watch();
 	read_arguments(call, thread);
 	if (call->function->arguments == POINTER)
 		report_free(call);
 }
 
-static void report_result(const struct pending *call, ThreadId thread)
+static void report_result(const struct call *call, ThreadId thread, Addr slot)
 {
 	Addr result = NM_REGISTER(thread, RAX);
 	enum nm_wire_allocator allocator = call->function->allocator;
@@ -221,7 +174,7 @@ static void report_result(const struct pending *call, ThreadId thread)
 			report_free(call);
 		return;
 	}
-	nm_call_stack_tell_return(call->slot);
+	nm_call_stack_tell_return(slot);
 	if (call->old != 0) {
 		ULong words[] = {call->old, result, call->bytes, call->pc};
 		nm_record(NM_WIRE_REALLOC, allocator, 4, words);
@@ -231,16 +184,16 @@ static void report_result(const struct pending *call, ThreadId thread)
 	}
 }
 
-void nm_allocator_return(Addr slot)
+static void ended(ThreadId thread, Addr slot, Bool returned)
 {
-	ThreadId thread = VG_(get_running_tid)();
-	struct pending *call = &pending[thread];
+	if (returned && calls[thread].function->arguments != POINTER)
+		report_result(&calls[thread], thread, slot);
+}
 
-	if (slot - pending_slot >= DEEPEST_ALLOCATOR)
-		return; /* a signal handler on a stack of its own */
-	if (slot == pending_slot && still_pending(call) && call->function->arguments != POINTER)
-		report_result(call, thread);
-	call->slot = pending_slot = NOTHING_PENDING;
+void nm_allocator_init(void)
+{
+	calls = VG_(malloc)("nm.allocator", VG_N_THREADS * sizeof *calls);
+	nm_calls_init(NM_CALL_ALLOCATOR, ended);
 }
 
 /* ---- Keep VEX from following calls and jumps into allocation functions. ---- */

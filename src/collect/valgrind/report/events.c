@@ -52,8 +52,7 @@ static void thread_created(ThreadId parent, ThreadId child)
 	threads[child].signal = NO_SIGNAL;
 	threads[child].pointer = 0;
 	nm_scheduler_thread_created(parent, child);
-	nm_allocator_thread_gone(child); /* it may have vanished in a fork */
-	nm_locks_thread_gone(child);
+	nm_calls_thread_gone(child); /* it may have vanished in a fork */
 	if (parent != VG_INVALID_THREADID)
 		nm_synchronise_create(threads[child].number);
 }
@@ -101,9 +100,7 @@ static void thread_begins(ThreadId id)
 static void thread_ends(ThreadId id)
 {
 	nm_record(NM_WIRE_THREAD_EXIT, threads[id].number, 0, NULL);
-	nm_allocator_thread_gone(id);
-	nm_locks_thread_gone(id);
-	nm_returns_watch();
+	nm_calls_thread_gone(id);
 	nm_scheduler_thread_ends(id);
 	if (running == id)
 		running = VG_INVALID_THREADID;
@@ -118,9 +115,7 @@ static void run(ThreadId id)
 	if (id == running && (turn == last_turn || !nm_scheduler_has_several()))
 		return;
 	if (id != running) {
-		nm_allocator_switch(running, id);
-		nm_locks_switch(running, id);
-		nm_returns_watch();
+		nm_calls_switch(running, id);
 		running = id;
 	}
 	last_turn = turn;

@@ -7,19 +7,13 @@
  * threads in another order grants the lock in another order, too. So two records enclose what they do (ENTER,
  * LEAVE).
  *
- * A function that waits for its lock reports it at the call, one that may fail at the return. Only the
- * outermost call counts, so one pending call a thread is enough. One that never returns (an exception, a
- * cancellation, which takes the mutex of a condition again) ends when something returns from a frame above
- * it.
+ * A function that waits for its lock reports it at the call, one that may fail at the return
+ * (pending_calls.c). A wait that is cancelled never returns, but takes its mutex again.
  */
 #include "sampling.h"
 #include "tool.h"
 
 #include "libvex_guest_amd64.h"
-
-/* A call this much deeper on the same stack was not made by the pending one. */
-#define DEEPEST (1u << 20)
-#define NOTHING_PENDING (~(Addr)0)
 
 enum action {
 	TAKE, /* the lock is the first argument */
@@ -88,41 +82,14 @@ static const struct function {
 
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
-struct pending {
-	Addr slot;           /* where its return address lies */
-	Addr return_address; /* what the slot holds as long as the call lasts */
+/* The outermost call that a thread is in. */
+struct call {
 	Addr lock;
 	enum action action;
 	Bool returns_nothing;
 };
 
-static struct pending *pending;             /* by Valgrind's thread number */
-static Addr pending_slot = NOTHING_PENDING; /* of the running thread */
-
-Addr nm_locks_pending(void) { return pending_slot; }
-
-void nm_locks_init(void)
-{
-	UInt i;
-
-	pending = VG_(malloc)("nm.locks", VG_N_THREADS * sizeof *pending);
-	for (i = 0; i < VG_N_THREADS; i++)
-		pending[i].slot = NOTHING_PENDING;
-}
-
-void nm_locks_switch(ThreadId from, ThreadId to)
-{
-	if (from != VG_INVALID_THREADID)
-		pending[from].slot = pending_slot;
-	pending_slot = pending[to].slot;
-}
-
-void nm_locks_thread_gone(ThreadId thread)
-{
-	pending[thread].slot = NOTHING_PENDING;
-	if (thread == VG_(get_running_tid)())
-		pending_slot = NOTHING_PENDING;
-}
+static struct call *calls; /* by Valgrind's thread number */
 
 UInt nm_locks_at(Addr pc)
 {
@@ -144,30 +111,19 @@ UInt nm_locks_at(Addr pc)
 
 static void report(enum nm_wire_sync what, ULong object) { nm_record(NM_WIRE_SYNC, what, 1, &object); }
 
-static Bool still_pending(const struct pending *call)
-{
-	return VG_(am_is_valid_for_client)(call->slot, sizeof(Addr), VKI_PROT_READ) &&
-	       *(const Addr *)call->slot == call->return_address;
-}
-
 VG_REGPARM(1) void nm_locks_entry(UInt number)
 {
 	const struct function *function = &functions[number - 1];
 	ThreadId thread = VG_(get_running_tid)();
-	struct pending *call = &pending[thread];
-	Addr slot = NM_REGISTER(thread, RSP);
+	struct call *call = &calls[thread];
 
-	if (pending_slot != NOTHING_PENDING && slot <= pending_slot && pending_slot - slot < DEEPEST &&
-	    still_pending(call))
+	if (!nm_calls_begin(NM_CALL_LOCK))
 		return;
-	call->slot = pending_slot = slot;
-	call->return_address = *(const Addr *)slot;
 	call->action = function->action;
 	call->returns_nothing = function->name[0] == 'G' || function->name[0] == 'o';
 	call->lock = function->lock != ARGUMENT ? function->lock
 		     : function->action == WAIT ? NM_REGISTER(thread, RSI)
 						: NM_REGISTER(thread, RDI);
-	nm_returns_watch();
 	if (call->action == JOIN || call->lock == 0)
 		return;
 	if (call->action != WAIT)
@@ -178,7 +134,7 @@ VG_REGPARM(1) void nm_locks_entry(UInt number)
 		report(NM_WIRE_SYNC_UNLOCK, call->lock);
 }
 
-static void finish(const struct pending *call, Bool succeeded)
+static void finish(const struct call *call, Bool succeeded)
 {
 	switch (call->action) {
 	case TRY:
@@ -202,19 +158,20 @@ static void finish(const struct pending *call, Bool succeeded)
 		report(NM_WIRE_SYNC_LEAVE, 0);
 }
 
-VG_REGPARM(1) void nm_locks_return(Addr slot)
+static void ended(ThreadId thread, Addr slot, Bool returned)
 {
-	ThreadId thread = VG_(get_running_tid)();
-	struct pending *call = &pending[thread];
-	Bool returned = slot == pending_slot && still_pending(call);
+	const struct call *call = &calls[thread];
 	UInt result = (UInt)NM_REGISTER(thread, RAX);
 
-	if (slot - pending_slot >= DEEPEST)
-		return; /* a signal handler on a stack of its own */
-	call->slot = pending_slot = NOTHING_PENDING;
-	if (call->action != JOIN && call->lock == 0)
-		return;
-	finish(call,
-	       call->action == WAIT ||
-		   (returned && (call->action == TEST ? result != 0 : call->returns_nothing || result == 0)));
+	(void)slot;
+	if (call->action == JOIN || call->lock != 0)
+		finish(call, call->action == WAIT ||
+				 (returned && (call->action == TEST ? result != 0
+								    : call->returns_nothing || result == 0)));
+}
+
+void nm_locks_init(void)
+{
+	calls = VG_(malloc)("nm.locks", VG_N_THREADS * sizeof *calls);
+	nm_calls_init(NM_CALL_LOCK, ended);
 }

@@ -8,6 +8,16 @@ IRSB *nm_out;
 
 void nm_emit(IRStmt *statement) { addStmtToIRSB(nm_out, statement); }
 
+Int nm_emit_start(const IRSB *in)
+{
+	Int i;
+
+	nm_out = deepCopyIRSBExceptStmts(in);
+	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+		nm_emit(in->stmts[i]);
+	return i;
+}
+
 IRExpr *nm_emit_value(IRType type, IRExpr *expression)
 {
 	IRTemp temporary = newIRTemp(nm_out->tyenv, type);
@@ -42,9 +52,9 @@ void nm_emit_lock_entry(UInt function)
 
 void nm_emit_return(IRExpr *slot)
 {
-	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_returns_from", VG_(fnptr_to_fnentry)(&nm_returns_from),
+	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_calls_return", VG_(fnptr_to_fnentry)(&nm_calls_return),
 					   mkIRExprVec_1(slot));
-	IRExpr *pending = nm_emit_load(nm_returns_watched_address());
+	IRExpr *pending = nm_emit_load(nm_calls_watched_address());
 
 	dirty->guard = nm_emit_value(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, pending, slot));
 	nm_emit(IRStmt_Dirty(dirty));

@@ -166,14 +166,12 @@ IRSB *nm_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *
 
 	(void)closure, (void)layout, (void)extents, (void)host;
 	tl_assert(guest_word == Ity_I64 && host_word == Ity_I64);
-	nm_out = deepCopyIRSBExceptStmts(in);
 	nm_translation.in = in;
 	nm_translation.open = False;
 	nm_translation.last_load = NULL;
 	nm_translation.group.accesses = 0;
 	nm_translation.words = nm_translation.committed = nm_translation.ran = 0;
-	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
-		nm_emit(in->stmts[i]);
+	i = nm_emit_start(in);
 	if (i == in->stmts_used)
 		return nm_out;
 

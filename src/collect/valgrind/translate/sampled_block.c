@@ -317,10 +317,8 @@ IRSB *nm_instrument_sampled(VgCallbackClosure *closure, IRSB *in, const VexGuest
 	(void)closure, (void)extents, (void)host;
 	tl_assert(guest_word == Ity_I64 && host_word == Ity_I64);
 	tl_assert(layout->total_sizeB == sizeof(VexGuestAMD64State));
-	nm_out = deepCopyIRSBExceptStmts(in);
 	block.in = in;
-	for (i = 0; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
-		nm_emit(in->stmts[i]);
+	i = nm_emit_start(in);
 	if (i == in->stmts_used)
 		return nm_out;
 	nm_offsets_begin(in->tyenv);
