@@ -9,19 +9,6 @@
 #include "engine_priv.h"
 #include "schedules.h"
 
-nm_execute_function *nm_execute_supported(unsigned i)
-{
-	nm_execute_function *list[4];
-	unsigned n = 0;
-#if defined(__x86_64__)
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		list[n++] = nm_execute_avx2;
-#endif
-	list[n++] = nm_execute_plain;
-	return i < n ? list[i] : NULL;
-}
-
 /* Every batch goes to every pass. */
 static int run_passes(void *arg, const struct nm_batch *submitted, const struct nm_ref *next)
 {
@@ -34,8 +21,8 @@ static int run_passes(void *arg, const struct nm_batch *submitted, const struct 
 				      .next = next};
 	int status;
 
-	if (e->builder.instruction_clock)
-		batch.clock = nm_instruction_clock_read(e->builder.instruction_clock);
+	if (e->executor.builder.instruction_clock)
+		batch.clock = nm_instruction_clock_read(e->executor.builder.instruction_clock);
 	status = nm_passes_batch(&e->feed.passes, &batch);
 	if (status == NM_EPLUGIN)
 		e->feed.broken_promise = 1;
@@ -45,12 +32,12 @@ static int run_passes(void *arg, const struct nm_batch *submitted, const struct 
 static int make_passes(struct nm_engine *e, struct nm_error *err)
 {
 	struct nm_pass_setup setup = {
-	    .options = &e->options, .coalesced = e->resolver.coalesced, .sampler = &e->sampler};
+	    .options = &e->options, .coalesced = e->executor.resolver.coalesced, .sampler = &e->sampler};
 	int status = nm_passes_make(&e->feed.passes, &setup, err);
 
 	if (!status)
-		status = nm_schedules_new(&e->builder.schedules, e, &setup, err);
-	nm_workers_start(e->builder.workers, run_passes, e);
+		status = nm_schedules_new(&e->output.schedules, e, &setup, err);
+	nm_workers_start(e->output.workers, run_passes, e);
 	return status;
 }
 
@@ -73,6 +60,41 @@ static uint32_t fetch_line(const struct nm_machine *machine)
 	return line;
 }
 
+/* The executor, which works on the engine's process. */
+static int init_executor(struct nm_engine *e, unsigned needs)
+{
+	struct nm_executor *x = &e->executor;
+	const struct nm_executor_process process = {.attrs = &e->attrs,
+						    .calls = e->calls,
+						    .space = &e->space,
+						    .contexts = &e->contexts,
+						    .threads = &e->threads};
+
+	x->fetch_line = fetch_line(&e->machine);
+	x->fetching = e->options.instructions && x->fetch_line;
+	x->resolver.heap_chains = e->options.heap_chains;
+	x->builder.submit = nm_engine_submit;
+	x->builder.sample = nm_engine_sample;
+	x->builder.arg = e;
+	if (needs & NM_PASS_CLOCK && !(x->builder.instruction_clock = nm_instruction_clock_new()))
+		return NM_ENOMEM;
+	return nm_executor_init(x, &process);
+}
+
+/* What the stream is about: nothing yet. */
+static int init_process(struct nm_engine *e, unsigned needs)
+{
+	e->exit_status = -1;
+	if ((e->options.contexts && !(e->calls = nm_calls_new())) || nm_attributions_init(&e->attrs) ||
+	    nm_contexts_init(&e->contexts) || nm_space_init(&e->space, e->symbols))
+		return NM_ENOMEM;
+	e->attrs.by_instruction = e->options.by_instruction || needs & NM_PASS_INSTRUCTIONS;
+	e->attrs.by_pc = (needs & NM_PASS_INSTRUCTIONS) != 0;
+	e->attrs.symbols = e->symbols;
+	e->attrs.user_folders = e->options.user_folders;
+	return 0;
+}
+
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,
 		  struct nm_error *err)
 {
@@ -84,38 +106,14 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 		return nm_fail_memory(err);
 	e->symbols = options->symbols;
 	e->machine = *options->machine;
-	e->fetch_line = fetch_line(&e->machine);
-	e->fetching = options->instructions && e->fetch_line;
-	e->measuring = 1;
-	needs = nm_passes_need(options);
-	e->feed.memory_changed = (needs & NM_PASS_MEMORY) != 0;
-	e->execute = nm_execute_supported(0);
-	e->exit_status = -1;
-	nm_bursts_init(&e->builder.bursts);
-	nm_sampler_init(&e->sampler);
 	e->options = *options;
 	e->options.contexts |= options->heap_chains;
-	e->decoder.definition_store = nm_definition_store_new(NULL);
-	if (e->options.contexts)
-		e->calls = nm_calls_new();
-	if (needs & NM_PASS_CLOCK)
-		e->builder.instruction_clock = nm_instruction_clock_new();
-	e->resolver.coalesced = nm_coalesced_table_new();
-	e->resolver.coalesced_recent =
-	    calloc(1u << NM_RECENT_ATTRS_BITS, sizeof *e->resolver.coalesced_recent);
-	nm_engine_choose_path(e);
-	status = nm_workers_new(&e->builder.workers, options->threads, options->idle, err);
-	if (!status &&
-	    (!e->decoder.definition_store || !e->resolver.coalesced || !e->resolver.coalesced_recent ||
-	     (e->options.contexts && !e->calls) || (needs & NM_PASS_CLOCK && !e->builder.instruction_clock) ||
-	     nm_attributions_init(&e->attrs) || nm_contexts_init(&e->contexts) ||
-	     nm_space_init(&e->space, e->symbols)))
-		status = nm_fail_memory(err);
-	e->attrs.by_instruction = options->by_instruction || needs & NM_PASS_INSTRUCTIONS;
-	e->attrs.by_pc = (needs & NM_PASS_INSTRUCTIONS) != 0;
-	e->attrs.symbols = e->symbols;
-	e->attrs.user_folders = options->user_folders;
-	if (!status && e->machine.cores > 1 && nm_engine_interleave(e))
+	needs = nm_passes_need(options);
+	e->feed.memory_changed = (needs & NM_PASS_MEMORY) != 0;
+	nm_sampler_init(&e->sampler);
+	status = nm_workers_new(&e->output.workers, options->threads, options->idle, err);
+	if (!status && (init_process(e, needs) || init_executor(e, needs) ||
+			(e->machine.cores > 1 && nm_engine_interleave(e))))
 		status = nm_fail_memory(err);
 	if (!status)
 		status = make_passes(e, err);
@@ -123,7 +121,7 @@ int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options 
 		nm_engine_free(e);
 		return status;
 	}
-	e->builder.refs = nm_workers_buffer(e->builder.workers);
+	e->executor.builder.refs = nm_workers_buffer(e->output.workers);
 	*ret_engine = e;
 	return 0;
 }
@@ -136,41 +134,20 @@ static void free_threads(struct nm_engine *e)
 		nm_signals_done(&e->threads.at[i]->signals);
 	}
 	nm_vec_free(&e->threads);
-	e->thread = NULL;
-}
-
-/* What executions of blocks need. */
-static void free_code(struct nm_engine *e)
-{
-	free_threads(e);
-	nm_arena_done(&e->decoder.arena);
-	nm_vec_free(&e->decoder.tables);
-	nm_vec_free(&e->decoder.access_sites);
-	nm_vec_free(&e->decoder.access_instructions);
-	nm_vec_free(&e->decoder.access_chases);
-	nm_vec_free(&e->resolver.listed);
-	nm_vec_free(&e->resolver.range_holders);
-	nm_vec_free(&e->decoder.definitions);
-	nm_definition_store_release(e->decoder.definition_store);
-	e->decoder.definition_store = NULL;
 }
 
 void nm_engine_free(struct nm_engine *e)
 {
 	if (!e)
 		return;
-	nm_workers_free(e->builder.workers);
-	nm_interleave_free(e->builder.interleave);
-	nm_schedules_free(e->builder.schedules);
-	free(e->builder.syncs);
+	nm_workers_free(e->output.workers);
+	nm_interleave_free(e->output.interleave);
+	nm_schedules_free(e->output.schedules);
 	nm_passes_free(&e->feed.passes);
-	nm_coalesced_table_free(e->resolver.coalesced);
-	nm_map_done(&e->resolver.coalesced_of);
-	free(e->resolver.coalesced_recent);
-	free_code(e);
+	free_threads(e);
+	nm_executor_done(&e->executor);
 	nm_attributions_done(&e->attrs);
 	nm_calls_free(e->calls);
-	nm_instruction_clock_free(e->builder.instruction_clock);
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);
@@ -185,7 +162,7 @@ void nm_engine_free(struct nm_engine *e)
 /* Why a batch failed: callers only see that memory is exhausted. */
 static int failed(const struct nm_engine *e, int status, struct nm_error *err)
 {
-	nm_workers_drain(e->builder.workers);
+	nm_workers_drain(e->output.workers);
 	return e->feed.broken_promise
 		   ? nm_fail(err, NM_EPLUGIN, "a plug-in put a line where its level has no place")
 		   : status;
@@ -201,7 +178,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 		uint64_t w = words[scan.at];
 
 		if (nm_wire_is_header(w) && nm_wire_kind(w) == NM_WIRE_BLOCK) {
-			long taken = e->execute(e, words + scan.at, count - scan.at, err);
+			long taken = e->executor.execute(&e->executor, words + scan.at, count - scan.at, err);
 
 			if (taken < 0)
 				return failed(e, (int)taken, err);
@@ -213,7 +190,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 			break;
 		status = nm_engine_event(e, &r, err);
 	}
-	NM_CHECK(status || nm_engine_is_valid(e));
+	NM_CHECK(status || nm_executor_is_valid(&e->executor));
 	return status < 0 ? failed(e, status, err) : status;
 }
 
@@ -228,7 +205,7 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	    .quantum = e->options.order.quantum ? e->options.order.quantum : NM_QUANTUM,
 	    .random = e->options.order.random,
 	    .seed = e->options.order.seed,
-	    .stalls = nm_interleave_stalls(e->builder.interleave)};
+	    .stalls = nm_interleave_stalls(e->output.interleave)};
 	result->threads = calloc(count, sizeof *result->threads);
 	if (!result->threads)
 		return NM_ENOMEM;
@@ -244,7 +221,8 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 /* The stream is over: gives back what only it needed, before the result takes memory of its own. */
 static void let_go(struct nm_engine *e)
 {
-	free_code(e);
+	free_threads(e);
+	nm_executor_free_code(&e->executor);
 	nm_blocks_done(&e->space.heap);
 	nm_blocks_done(&e->space.named);
 	nm_map_done(&e->attrs.attr_of);
@@ -256,10 +234,10 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	uint32_t *objects = NULL;
 	int status = nm_engine_drain_threads(e), drained;
 
-	nm_engine_share(e);
+	nm_resolver_credit_members(&e->executor.resolver);
 	if (!status) /* while the models may still be at work */
 		status = nm_engine_name_objects(e, &result, &objects);
-	drained = nm_workers_drain(e->builder.workers);
+	drained = nm_workers_drain(e->output.workers);
 	if (!status)
 		status = drained;
 	if (!status)
@@ -269,7 +247,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	if (!status)
 		status = nm_passes_ending(&e->feed.passes, e);
 	if (!status)
-		status = nm_schedules_ending(e->builder.schedules);
+		status = nm_schedules_ending(e->output.schedules);
 	let_go(e);
 	if (!status)
 		status = nm_engine_merge(e, &result, objects);
@@ -282,7 +260,7 @@ int nm_engine_finish(struct nm_engine *e, struct nm_result *ret_result, struct n
 	return 0;
 }
 
-uint64_t nm_engine_references(const struct nm_engine *e) { return e->builder.references; }
+uint64_t nm_engine_references(const struct nm_engine *e) { return e->executor.builder.references; }
 
 struct nm_engine *nm_engine_take_child(struct nm_engine *e, uint32_t *ret_ordinal)
 {

@@ -1,41 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
  * engine_priv.h - the engine's state, shared by its files:
- *   engine.c, inherit.c     its life, the loop over records; forked children
- *   events.c, memory.c, sampled.c   records that are not executions; what passes learn between batches
- *   execute/                executions of blocks become references: batch builder, decoder, resolver
- *   passes/, program.c      what analyses see of them, and may ask of the engine
- *   naming/                 when the stream has ended: names of objects, code, attribution keys as source
- *                           lines
+ *   engine.c, inherit.c      its life, the loop over records; forked children
+ *   execute/                 executions of blocks become batches of references; knows nothing of the engine
+ *   events.c, sampled.c      all other records
+ *   submit.c, schedules.c    batches go to the passes, merged into an order of threads
+ *   memory.c                 what passes learn between batches
+ *   passes/, program.c       the analyses, and what they may ask of the engine
+ *   naming/                  when the stream has ended: names of objects, code, attribution keys as source lines
  */
 #ifndef NM_ENGINE_PRIV_H
 #define NM_ENGINE_PRIV_H
 
 #include "attribution.h"
-#include "batch_builder.h"
 #include "calls.h"
 #include "contexts.h"
-#include "decoder.h"
 #include "engine.h"
-#include "frames.h"
-#include "inline_cache.h"
+#include "executor.h"
 #include "pass.h"
-#include "resolver.h"
 #include "sampled.h"
 #include "sampler.h"
-#include "signals.h"
 #include "space.h"
+#include "workers.h"
 
-struct nm_thread {
-	uint32_t wire;   /* the collector's number */
-	uint32_t number; /* 1, 2, ... in order of starts */
-	int live;
-	struct nm_decoded_block **decoded_blocks; /* by block id; nm_undecoded_block where there is none */
-	size_t decoded_room;
-	struct nm_frames frames;
-	struct nm_wrapper_probe probe;
-	struct nm_signals signals;
-};
+struct nm_schedules;
 
 struct nm_ranges nm_vec(struct nm_range);
 
@@ -43,15 +31,6 @@ struct nm_child {
 	uint32_t ordinal;
 	struct nm_engine *engine;
 };
-
-/* execute.c, once per instruction set. Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow
- * each other in the count words. Returns the number of words that they took, or a negative code. */
-typedef long nm_execute_function(struct nm_engine *engine, const uint64_t *words, size_t count,
-				 struct nm_error *err);
-nm_execute_function nm_execute_plain, nm_execute_avx2;
-
-/* engine.c: the i-th of them that this processor can run, the fastest first; NULL behind the last. */
-nm_execute_function *nm_execute_supported(unsigned i);
 
 /* What passes learn between batches, and what they do not know yet. */
 struct nm_pass_feed {
@@ -61,33 +40,25 @@ struct nm_pass_feed {
 	int broken_promise; /* a pass failed with NM_EPLUGIN; set while a batch runs, read when none does */
 };
 
+/* Where batches go (submit.c). */
+struct nm_output {
+	struct nm_workers *workers;
+	uint64_t submitted;               /* batches */
+	struct nm_interleave *interleave; /* NULL: the machine has one core */
+	struct nm_schedules *schedules;   /* further orders of the threads, or NULL */
+};
+
 struct nm_engine {
-	nm_execute_function *execute;
-
-	/* What runs: written by each call, switch of threads or signal. */
-	struct nm_decoded_block **decoded_blocks; /* of the running thread */
-	size_t decoded_room;
-	struct nm_stack_window window;
-	struct nm_stack *stack; /* the running one */
-	struct nm_thread *thread;
-	int single_step; /* blocks are executed by single steps: for fetches, in a pause, while an allocation is
-			  * followed, by context, in some handlers of signals */
-	int measuring, fetching;
-	int has_paused;      /* some references do not count */
-	uint64_t clock;      /* instructions of all threads */
-	uint64_t unmeasured; /* instructions */
-
-	struct nm_batch_builder builder;
-	struct nm_decoder decoder;
-	struct nm_resolver resolver;
-	struct nm_attributions attrs;
-	struct nm_calls *calls; /* NULL unless contexts are asked for */
+	struct nm_executor executor;
+	struct nm_output output;
 	struct nm_pass_feed feed;
 	struct nm_sampler sampler; /* shared by the passes */
 	struct nm_sampled sampled;
 
 	/* The process. */
-	struct nm_vec(struct nm_thread *) threads;
+	struct nm_attributions attrs;
+	struct nm_calls *calls; /* NULL unless contexts are asked for */
+	struct nm_threads threads;
 	struct nm_space space;
 	struct nm_contexts contexts;
 	struct nm_vec(struct nm_child) children;
@@ -101,25 +72,17 @@ struct nm_engine {
 	struct nm_engine_options options;
 	struct nm_symbols *symbols;
 	struct nm_machine machine;
-	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
 };
 
-/* single_step.c: executes the block at header, with n addresses. */
-int nm_engine_single_step(struct nm_engine *engine, const uint64_t *header, size_t n, struct nm_error *err);
+/* submit.c: merges what the program's threads do, where the machine has several cores. 0 or NM_ENOMEM. */
+int nm_engine_interleave(struct nm_engine *engine);
 
-/* single_step.c: the running thread or its stack is another; whether blocks are executed by single steps may
- * have changed; makes the stack around slot, or that of an index, the running one. */
-void nm_engine_run_thread(struct nm_engine *engine);
-void nm_engine_choose_path(struct nm_engine *engine);
-int nm_engine_switch_stack(struct nm_engine *engine, uint64_t slot);
-int nm_engine_run_stack(struct nm_engine *engine, size_t index);
+/* submit.c: what the executor's batches go to, and its samples; arg is the engine. 0 or an error code. */
+int nm_engine_submit(void *arg, const struct nm_built_batch *batch);
+int nm_engine_sample(void *arg);
 
-/* wrapper_probe.c: watches a block that the running thread has just allocated; the thread, which watches
- * one, has executed this many accesses of a block. */
-void nm_engine_probe_wrapper(struct nm_engine *engine, uint32_t context, unsigned levels, uint64_t address,
-			     uint64_t size);
-void nm_engine_probe_block(struct nm_engine *engine, uint32_t id, const struct nm_decoded_block *decoded,
-			   const uint64_t *words, struct nm_side_exit left);
+/* submit.c: submits what the executor has, and what is held back in merging. 0 or an error code. */
+int nm_engine_drain_threads(struct nm_engine *engine);
 
 /* memory.c */
 int nm_engine_announce(struct nm_engine *engine);
@@ -135,47 +98,6 @@ static inline int nm_engine_must_announce(const struct nm_engine *e)
 {
 	return e->feed.memory_changed || nm_engine_has_new_keys(e);
 }
-
-static inline int nm_engine_resolve_pending(struct nm_engine *e)
-{
-	return e->resolver.pending_count || e->builder.bursts.taken < e->builder.count
-		   ? nm_engine_resolve_list(e)
-		   : 0;
-}
-
-/* The call or return that ends the decoded block's block, of the frame at slot, which is on the running
- * stack; there is room for one more. */
-static inline void nm_engine_put_frame(struct nm_engine *e, const struct nm_decoded_block *decoded,
-				       uint64_t slot)
-{
-	struct nm_stack *s = e->stack;
-
-	if (decoded->end == NM_WIRE_RETURN) {
-		nm_frames_pop(&e->thread->frames, s, slot);
-		nm_stack_window_own(&e->window, nm_stack_top(s));
-	} else {
-		nm_stack_put(s, slot, decoded->call_pc, decoded->stack_object);
-		nm_stack_window_own(&e->window, slot + 8);
-	}
-}
-
-/* The same wherever it is; single_step.c: where it is not so. */
-int nm_engine_change_any_frame(struct nm_engine *engine, const struct nm_decoded_block *decoded,
-			       uint64_t slot);
-static inline int nm_engine_change_frame(struct nm_engine *e, const struct nm_decoded_block *decoded,
-					 uint64_t slot)
-{
-	if (__builtin_expect(slot - e->window.low >= e->window.length ||
-				 e->stack->frames.count == e->stack->frames.room,
-			     0))
-		return nm_engine_change_any_frame(e, decoded, slot);
-	nm_engine_put_frame(e, decoded, slot);
-	return 0;
-}
-
-/* validate.c: whether what is remembered is what would be found now, between two records. For tests and
- * checks. */
-int nm_engine_is_valid(struct nm_engine *engine);
 
 /* inherit.c */
 int nm_engine_fork(struct nm_engine *engine, uint32_t ordinal, struct nm_error *err);

@@ -68,7 +68,7 @@ static struct nm_thread *find_thread(struct nm_engine *e, uint32_t wire)
 
 static int synchronise(struct nm_engine *e, struct nm_sync sync, struct nm_error *err)
 {
-	return nm_engine_synchronise(e, sync) ? nm_fail_memory(err) : 0;
+	return nm_executor_synchronise(&e->executor, sync) ? nm_fail_memory(err) : 0;
 }
 
 static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -80,10 +80,10 @@ static int on_thread_start(struct nm_engine *e, const struct nm_wire_record *r, 
 	if (status)
 		return status;
 	parent = find_thread(e, s.parent);
-	t = nm_arena_alloc(&e->decoder.arena, sizeof *t);
+	t = nm_arena_alloc(&e->executor.decoder.arena, sizeof *t);
 	if (!t || nm_frames_init(&t->frames, s.stack_low, s.stack_end) || nm_vec_push(&e->threads, t))
 		return nm_fail_memory(err);
-	nm_engine_forget_mapped_ranges(e); /* what was anonymous may be its stack */
+	nm_resolver_forget_mappings(&e->executor.resolver); /* what was anonymous may be its stack */
 	t->wire = s.thread;
 	t->number = (uint32_t)e->threads.count;
 	t->live = 1;
@@ -110,10 +110,7 @@ static int on_thread(struct nm_engine *e, const struct nm_wire_record *r, struct
 		t->live = 0;
 		return synchronise(e, (struct nm_sync){.kind = NM_SYNC_EXIT, .object = t->number}, err);
 	}
-	e->thread = t;
-	e->decoded_blocks = t->decoded_blocks;
-	e->decoded_room = t->decoded_room;
-	nm_engine_run_thread(e);
+	nm_executor_switch_thread(&e->executor, t);
 	return synchronise(e, (struct nm_sync){.kind = NM_SYNC_THREAD, .object = t->number}, err);
 }
 
@@ -146,7 +143,7 @@ static int on_thread_pointer(struct nm_engine *e, const struct nm_wire_record *r
 
 	if (status)
 		return status;
-	nm_engine_forget_mapped_ranges(e);
+	nm_resolver_forget_mappings(&e->executor.resolver);
 	return p.value && nm_space_thread(&e->space, p.value) ? nm_fail_memory(err) : 0;
 }
 
@@ -158,18 +155,20 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 	struct nm_frames *frames;
 	size_t from;
 
-	if (status || !e->thread)
+	if (status || !e->executor.running.thread)
 		return status;
-	frames = &e->thread->frames;
-	from = nm_signals_resume(&e->thread->signals, frames);
-	if (nm_engine_run_stack(e, from) ||
-	    (!nm_stack_holds(e->stack, s.stack_pointer) && nm_engine_switch_stack(e, s.stack_pointer)))
+	frames = &e->executor.running.thread->frames;
+	from = nm_signals_resume(&e->executor.running.thread->signals, frames);
+	if (nm_executor_run_stack(&e->executor, from) ||
+	    (!nm_stack_holds(e->executor.running.stack, s.stack_pointer) &&
+	     nm_executor_switch_stack(&e->executor, s.stack_pointer)))
 		return nm_fail_memory(err);
 	if ((e->calls || frames->current != from) &&
-	    nm_signals_enter(&e->thread->signals, e->calls, frames, from, s.stack_pointer, s.number))
+	    nm_signals_enter(&e->executor.running.thread->signals, e->calls, frames, from, s.stack_pointer,
+			     s.number))
 		return nm_fail_memory(err);
-	nm_stack_window_own(&e->window, nm_stack_top(e->stack));
-	nm_engine_choose_path(e);
+	nm_stack_window_own(&e->executor.running.window, nm_stack_top(e->executor.running.stack));
+	nm_executor_choose_path(&e->executor);
 	return 0;
 }
 
@@ -180,7 +179,7 @@ static int on_signal(struct nm_engine *e, const struct nm_wire_record *r, struct
 static int enter_context(struct nm_engine *e, int returned, struct nm_chain *ret_chain, uint32_t *ret_context)
 {
 	const struct nm_object *objects = e->space.objects.at;
-	struct nm_frames *frames = &e->thread->frames;
+	struct nm_frames *frames = &e->executor.running.thread->frames;
 	const struct nm_stack *s = nm_frames_stack(frames);
 
 	if (returned && frames->returned_from)
@@ -198,7 +197,7 @@ static int enter_mapping_context(struct nm_engine *e, uint32_t *ret_context)
 	struct nm_chain calls = {0};
 
 	*ret_context = 0;
-	return e->thread ? enter_context(e, 0, &calls, ret_context) : 0;
+	return e->executor.running.thread ? enter_context(e, 0, &calls, ret_context) : 0;
 }
 
 static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct nm_error *err)
@@ -209,15 +208,17 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 
 	if (!address)
 		return 0;
-	chain = e->options.heap_chains && e->thread ? nm_frames_stack(&e->thread->frames)->context + 1 : 0;
+	chain = e->options.heap_chains && e->executor.running.thread
+		    ? nm_frames_stack(&e->executor.running.thread->frames)->context + 1
+		    : 0;
 	if (m && !m->allocator)
-		nm_engine_forget_mapped_ranges(e);
-	if ((e->thread && enter_context(e, 1, &calls, &context)) ||
+		nm_resolver_forget_mappings(&e->executor.resolver);
+	if ((e->executor.running.thread && enter_context(e, 1, &calls, &context)) ||
 	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
-	nm_engine_forget_released_blocks(e);
+	nm_resolver_forget_released_blocks(&e->executor.resolver);
 	if (context && !e->sampled.options.rate) /* it looks at what blocks touch */
-		nm_engine_probe_wrapper(e, context, calls.unfolded, address, size);
+		nm_executor_probe_wrapper(&e->executor, context, calls.unfolded, address, size);
 	return 0;
 }
 
@@ -228,8 +229,8 @@ static void release(struct nm_engine *e, uint64_t address)
 	if (!nm_blocks_remove(&e->space.heap, address, &b))
 		return;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
-	nm_schedules_released(e->builder.schedules, b.address, b.size, b.object);
-	nm_engine_forget_released_blocks(e);
+	nm_schedules_released(e->output.schedules, b.address, b.size, b.object);
+	nm_resolver_forget_released_blocks(&e->executor.resolver);
 }
 
 static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -288,13 +289,13 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	} else if (!m.path[0] && enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
-	nm_engine_forget_mapped_ranges(e);
+	nm_resolver_forget_mappings(&e->executor.resolver);
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
 static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
 {
-	nm_engine_forget_mapped_ranges(e);
+	nm_resolver_forget_mappings(&e->executor.resolver);
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		const struct nm_mapping *m = &e->space.mappings.at[i];
 
@@ -333,7 +334,8 @@ static int on_remap(struct nm_engine *e, const struct nm_wire_record *r, struct 
 /* Is the running thread in a function of malloc's family? */
 static int in_allocator(const struct nm_engine *e)
 {
-	const struct nm_stack *s = e->thread ? nm_frames_stack(&e->thread->frames) : NULL;
+	const struct nm_stack *s =
+	    e->executor.running.thread ? nm_frames_stack(&e->executor.running.thread->frames) : NULL;
 
 	for (size_t k = 0; s && k < s->frames.count; k++)
 		if (e->space.objects.at[s->frames.at[k].caller].is_allocator)
@@ -364,7 +366,7 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	} else if (enter_mapping_context(e, &m.context)) {
 		return nm_fail_memory(err);
 	}
-	nm_engine_forget_mapped_ranges(e);
+	nm_resolver_forget_mappings(&e->executor.resolver);
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
@@ -396,7 +398,7 @@ static int on_pages(struct nm_engine *e, const struct nm_wire_record *r, struct 
 
 	if (status)
 		return status;
-	nm_engine_forget_mapped_ranges(e);
+	nm_resolver_forget_mappings(&e->executor.resolver);
 	return nm_space_ask(&e->space, w.address, w.bytes, (uint8_t)(w.size + 1)) ? nm_fail_memory(err) : 0;
 }
 
@@ -455,29 +457,29 @@ static int on_mark(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	switch (r->kind) {
 	case NM_WIRE_NAME:
 		status = nm_wire_name_decode(r, &name, err);
-		nm_engine_forget_ranges(e);
+		nm_resolver_forget_ranges(&e->executor.resolver);
 		if (!status && nm_space_name(&e->space, name.address, name.bytes, name.name))
 			status = nm_fail_memory(err);
 		break;
 	case NM_WIRE_UNNAME:
 		status = nm_wire_unname_decode(r, &gone, err);
-		nm_engine_forget_ranges(e);
+		nm_resolver_forget_ranges(&e->executor.resolver);
 		if (!status)
 			nm_blocks_remove(&e->space.named, gone.address, NULL);
 		break;
 	case NM_WIRE_MEASURE:
 		status = nm_wire_measure_decode(r, &measure, err);
 		if (!status) {
-			e->measuring = measure.on;
-			e->has_paused |= !measure.on;
+			e->executor.measuring = measure.on;
+			e->executor.has_paused |= !measure.on;
 		}
-		nm_engine_choose_path(e);
+		nm_executor_choose_path(&e->executor);
 		break;
 	case NM_WIRE_RAN:
 		status = nm_wire_ran_decode(r, &ran, err);
 		if (!status) {
-			e->clock += ran.instructions;
-			e->unmeasured += e->measuring ? 0 : ran.instructions;
+			e->executor.clock += ran.instructions;
+			e->executor.unmeasured += e->executor.measuring ? 0 : ran.instructions;
 		}
 		break;
 	default:
@@ -497,7 +499,7 @@ int nm_engine_event(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	if (r->kind != NM_WIRE_PROCESS && !e->started)
 		return nm_fail(err, NM_EFORMAT, "the stream does not begin with a process");
 	switch (r->kind) {
-	case NM_WIRE_BLOCK_DEF: return nm_engine_define(e, r, err);
+	case NM_WIRE_BLOCK_DEF: return nm_decoder_define(&e->executor.decoder, r, err);
 	case NM_WIRE_PROCESS: return on_process(e, r, err);
 	case NM_WIRE_EXIT:
 		status = nm_wire_exit_decode(r, &leave, err);

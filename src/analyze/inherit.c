@@ -58,7 +58,7 @@ static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 /* Of the parent's threads the child has the one that forked. */
 static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
 {
-	struct nm_thread *t = nm_arena_alloc(&child->decoder.arena, sizeof *t);
+	struct nm_thread *t = nm_arena_alloc(&child->executor.decoder.arena, sizeof *t);
 
 	if (!t || nm_vec_push(&child->threads, t))
 		return NM_ENOMEM;
@@ -70,16 +70,18 @@ static int copy_thread(struct nm_engine *child, const struct nm_thread *from)
 
 static int copy_definitions(struct nm_engine *child, const struct nm_engine *parent)
 {
-	size_t n = parent->decoder.definitions.count;
+	size_t n = parent->executor.decoder.definitions.count;
 
-	nm_definition_store_release(child->decoder.definition_store);
-	child->decoder.definition_store = nm_definition_store_new(parent->decoder.definition_store);
-	if (!child->decoder.definition_store || nm_vec_reserve(&child->decoder.definitions, n))
+	nm_definition_store_release(child->executor.decoder.definition_store);
+	child->executor.decoder.definition_store =
+	    nm_definition_store_new(parent->executor.decoder.definition_store);
+	if (!child->executor.decoder.definition_store ||
+	    nm_vec_reserve(&child->executor.decoder.definitions, n))
 		return NM_ENOMEM;
 	if (n)
-		memcpy(child->decoder.definitions.at, parent->decoder.definitions.at,
-		       n * sizeof *parent->decoder.definitions.at);
-	child->decoder.definitions.count = n;
+		memcpy(child->executor.decoder.definitions.at, parent->executor.decoder.definitions.at,
+		       n * sizeof *parent->executor.decoder.definitions.at);
+	child->executor.decoder.definitions.count = n;
 	return 0;
 }
 
@@ -90,14 +92,14 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 
 	if (status)
 		return status;
-	child->measuring = e->measuring;
-	child->has_paused = !e->measuring;
-	nm_engine_choose_path(child);
+	child->executor.measuring = e->executor.measuring;
+	child->executor.has_paused = !e->executor.measuring;
+	nm_executor_choose_path(&child->executor);
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);
 	if (nm_space_copy(&child->space, &e->space) || nm_contexts_copy(&child->contexts, &e->contexts) ||
 	    nm_attributions_inherit_sites(&child->attrs, &e->attrs) || copy_definitions(child, e) ||
-	    (e->thread && copy_thread(child, e->thread)) ||
+	    (e->executor.running.thread && copy_thread(child, e->executor.running.thread)) ||
 	    nm_vec_push(&e->children, (struct nm_child){ordinal, child})) {
 		nm_engine_free(child);
 		return nm_fail_memory(err);

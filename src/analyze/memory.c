@@ -43,7 +43,7 @@ static int announce_memory(struct nm_engine *e)
 	if (!status)
 		status = nm_passes_memory(&e->feed.passes, list.at, list.count);
 	if (!status)
-		status = nm_schedules_memory(e->builder.schedules, list.at, list.count);
+		status = nm_schedules_memory(e->output.schedules, list.at, list.count);
 	nm_vec_free(&list);
 	e->feed.memory_changed = 0;
 	return status;
@@ -61,7 +61,7 @@ static int announce_keys(struct nm_engine *e)
 	if (!status)
 		status = nm_passes_keys(&e->feed.passes, list, count);
 	if (!status)
-		status = nm_schedules_keys(e->builder.schedules, list, count);
+		status = nm_schedules_keys(e->output.schedules, list, count);
 	free(list);
 	e->feed.keys_announced += count;
 	return status;
@@ -69,7 +69,7 @@ static int announce_keys(struct nm_engine *e)
 
 int nm_engine_announce(struct nm_engine *e)
 {
-	int status = nm_workers_drain(e->builder.workers);
+	int status = nm_workers_drain(e->output.workers);
 
 	if (!status && e->feed.memory_changed)
 		status = announce_memory(e);

@@ -90,10 +90,11 @@ int nm_program_open_frame(const struct nm_engine *e, uint64_t address, uint32_t 
 int nm_program_own_frame(const struct nm_engine *e, uint32_t access, uint64_t frame_end, uint64_t address,
 			 uint32_t object, struct nm_program_frame *ret_frame)
 {
-	if (e->decoder.access_sites.at[access].decoded->stack_object != object || address >= frame_end)
+	if (e->executor.decoder.access_sites.at[access].decoded->stack_object != object ||
+	    address >= frame_end)
 		return 0;
 	*ret_frame = (struct nm_program_frame){
-	    e->attrs.instructions.at[e->decoder.access_instructions.at[access]].pc, frame_end};
+	    e->attrs.instructions.at[e->executor.decoder.access_instructions.at[access]].pc, frame_end};
 	return 1;
 }
 

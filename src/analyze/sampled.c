@@ -18,7 +18,7 @@ static int function_object(struct nm_engine *e, uint64_t pc, uint32_t *ret_objec
 	int nameless;
 
 	if (!known) {
-		function = nm_engine_function_at(nm_space_mapping(&e->space, pc), pc, &nameless);
+		function = nm_decoder_function_at(nm_space_mapping(&e->space, pc), pc, &nameless);
 		if (nm_space_frame_object(&e->space, function, nameless, ret_object))
 			return NM_ENOMEM;
 		return nm_map_put(&e->sampled.frame_objects, pc, *ret_object);
@@ -30,7 +30,9 @@ static int function_object(struct nm_engine *e, uint64_t pc, uint32_t *ret_objec
 /* Makes the stack around slot the running one. */
 static int run_stack_of(struct nm_engine *e, uint64_t slot)
 {
-	return slot - e->window.low >= e->window.length ? nm_engine_switch_stack(e, slot) : 0;
+	return slot - e->executor.running.window.low >= e->executor.running.window.length
+		   ? nm_executor_switch_stack(&e->executor, slot)
+		   : 0;
 }
 
 static int enter(struct nm_engine *e, struct nm_wire_call call)
@@ -38,9 +40,9 @@ static int enter(struct nm_engine *e, struct nm_wire_call call)
 	uint32_t caller;
 
 	if (function_object(e, call.pc, &caller) || run_stack_of(e, call.slot) ||
-	    nm_stack_push(e->stack, call.slot, call.pc, caller))
+	    nm_stack_push(e->executor.running.stack, call.slot, call.pc, caller))
 		return NM_ENOMEM;
-	nm_stack_window_own(&e->window, call.slot + 8);
+	nm_stack_window_own(&e->executor.running.window, call.slot + 8);
 	return 0;
 }
 
@@ -48,8 +50,8 @@ static int leave(struct nm_engine *e, uint64_t slot)
 {
 	if (run_stack_of(e, slot))
 		return NM_ENOMEM;
-	nm_frames_pop(&e->thread->frames, e->stack, slot);
-	nm_stack_window_own(&e->window, nm_stack_top(e->stack));
+	nm_frames_pop(&e->executor.running.thread->frames, e->executor.running.stack, slot);
+	nm_stack_window_own(&e->executor.running.window, nm_stack_top(e->executor.running.stack));
 	return 0;
 }
 
@@ -78,11 +80,12 @@ static uint32_t attribution(struct nm_engine *e, uint64_t pc, uint64_t address)
 
 	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &instruction))
 		return 0;
-	if (address - e->window.low < e->window.own ? function_object(e, pc, &object)
-						    : nm_engine_object_at(e, address, &object))
+	if (address - e->executor.running.window.low < e->executor.running.window.own
+		? function_object(e, pc, &object)
+		: nm_resolver_object_at(&e->executor.resolver, address, &object))
 		return 0;
-	return nm_attributions_get(&e->attrs, e->thread->number, e->attrs.instructions.at[instruction].site,
-				   object);
+	return nm_attributions_get(&e->attrs, e->executor.running.thread->number,
+				   e->attrs.instructions.at[instruction].site, object);
 }
 
 static int on_sample(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
@@ -97,7 +100,7 @@ static int on_sample(struct nm_engine *e, const struct nm_wire_record *r, struct
 	if (!open.attr || nm_vec_push(&e->sampled.samples, open))
 		return nm_fail_memory(err);
 	e->sampled.taken++;
-	e->builder.references = s.clock + 1;
+	e->executor.builder.references = s.clock + 1;
 	return 0;
 }
 
@@ -155,7 +158,7 @@ static int on_reuse(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	open->attr = 0;
 	e->sampled.ended++;
 	forget_ended(&e->sampled);
-	e->builder.references = u.clock + 1;
+	e->executor.builder.references = u.clock + 1;
 	return 0;
 }
 
@@ -165,7 +168,7 @@ static int on_clock(struct nm_engine *e, const struct nm_wire_record *r, struct 
 	int status = nm_wire_clock_decode(r, &t, err);
 
 	if (!status)
-		e->builder.references = t.references;
+		e->executor.builder.references = t.references;
 	return status;
 }
 
@@ -175,7 +178,7 @@ int nm_engine_sampled(struct nm_engine *e, const struct nm_wire_record *r, struc
 		return nm_wire_sampling_decode(r, &e->sampled.options, err);
 	if (r->kind == NM_WIRE_CLOCK)
 		return on_clock(e, r, err);
-	if (!e->sampled.options.rate || !e->thread)
+	if (!e->sampled.options.rate || !e->executor.running.thread)
 		return nm_fail(err, NM_EFORMAT,
 			       "a sample in a stream that is not sampled, or before any thread runs");
 	switch (r->kind) {

@@ -33,7 +33,7 @@ static int simulate(void *arg, const struct nm_merged *merged)
 					    .turn_count = merged->turn_count};
 	int status = nm_engine_must_announce(e) ? nm_engine_announce(e) : 0;
 
-	nm_coalesced_raise_limit(e->resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
+	nm_coalesced_raise_limit(e->executor.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (!status)
 		status = nm_pass_cache.batch(s->pass, &batch);
 	return status ? status : nm_pass_cache.retired(s->pass, e, 0);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "coalesced.h"
-#include "engine_priv.h"
+#include "executor.h"
 
-int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
+int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_block_info info;
 	int status = nm_wire_block_decode(r, &info, err);
@@ -17,12 +17,12 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 		return status;
 	if (info.id > (1u << 28))
 		return nm_fail(err, NM_EFORMAT, "block number %u is out of range", info.id);
-	if (nm_vec_reach(&e->decoder.definitions, (size_t)info.id + 1))
+	if (nm_vec_reach(&decoder->definitions, (size_t)info.id + 1))
 		return nm_fail_memory(err);
-	d = &e->decoder.definitions.at[info.id];
+	d = &decoder->definitions.at[info.id];
 	if (d->words)
 		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
-	d->words = nm_arena_alloc(&e->decoder.definition_store->arena, r->words * sizeof *d->words);
+	d->words = nm_arena_alloc(&decoder->definition_store->arena, r->words * sizeof *d->words);
 	if (!d->words)
 		return nm_fail_memory(err);
 	memcpy(d->words, r->payload, r->words * sizeof *d->words);
@@ -31,7 +31,7 @@ int nm_engine_define(struct nm_engine *e, const struct nm_wire_record *r, struct
 }
 
 /* What the function at pc is called; of nameless code, the module. */
-const char *nm_engine_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
+const char *nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
 {
 	struct nm_function f;
 
@@ -42,13 +42,13 @@ const char *nm_engine_function_at(const struct nm_mapping *m, uint64_t pc, int *
 }
 
 /* The next entry and its access site: of an access or, with `more` behind it, a group that begins with it. */
-static int decode_entry(struct nm_engine *e, struct nm_decoded_block *decoded,
+static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
 			const struct nm_wire_block_info *info, uint32_t access, uint32_t word,
 			const struct nm_mapping *m)
 {
 	struct nm_access_site o = {
 	    .decoded = decoded,
-	    .access = (uint16_t)(e->decoder.access_sites.count - decoded->first_access_site)};
+	    .access = (uint16_t)(x->decoder.access_sites.count - decoded->first_access_site)};
 	uint64_t w = info->accesses[access],
 		 pc = nm_wire_instruction_pc(info->instructions[nm_wire_access_instruction(w)]);
 	uint32_t site;
@@ -57,12 +57,12 @@ static int decode_entry(struct nm_engine *e, struct nm_decoded_block *decoded,
 	nm_entry_of(&o, length) = NM_NO_LENGTH;
 	nm_entry_of(&o, word) = (uint64_t)word << 32;
 	o.grouped = nm_word_is_coalesced((uint64_t)word << 32);
-	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+	if (nm_attributions_instruction(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 		return NM_ENOMEM;
-	return nm_vec_push(&e->decoder.access_instructions, site) ||
-		       nm_vec_push(&e->decoder.access_chases,
+	return nm_vec_push(&x->decoder.access_instructions, site) ||
+		       nm_vec_push(&x->decoder.access_chases,
 				   (nm_wire_access_flags(w) & NM_WIRE_CHASES) != 0) ||
-		       nm_vec_push(&e->decoder.access_sites, o)
+		       nm_vec_push(&x->decoder.access_sites, o)
 		   ? NM_ENOMEM
 		   : 0;
 }
@@ -109,11 +109,11 @@ static uint32_t group_word(struct nm_decoded_block *decoded, const uint64_t *acc
 }
 
 /* What an access is to the other threads; one that is atomic goes by itself. */
-static uint8_t sync_of(const struct nm_engine *e, struct nm_decoded_block *decoded, uint64_t access)
+static uint8_t sync_of(const struct nm_executor *x, struct nm_decoded_block *decoded, uint64_t access)
 {
 	const unsigned flags = nm_wire_access_flags(access);
 
-	if (!e->builder.interleave || !(flags & NM_WIRE_ATOMIC))
+	if (!x->builder.syncs || !(flags & NM_WIRE_ATOMIC))
 		return NM_SYNC_NONE;
 	decoded->words = 0;
 	return flags & NM_WIRE_COMMUTES ? NM_SYNC_UPDATE : NM_SYNC_ATOMIC;
@@ -131,40 +131,40 @@ static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t acce
 }
 
 /* Entries for address words, then for each access of a group. */
-static int decode_entries(struct nm_engine *e, struct nm_decoded_block *decoded,
+static int decode_entries(struct nm_executor *x, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
+	struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
 	uint32_t word = 0, entry = info->groups;
 	int status = 0;
 
 	for (uint32_t i = 0, n; i < t->accesses && !status; i += n, word++) {
 		n = group_count(info, i);
-		status = decode_entry(e, decoded, info, i,
+		status = decode_entry(x, decoded, info, i,
 				      n > 1 ? group_word(decoded, info->accesses + i, n)
 					    : access_word(decoded, info->accesses[i]),
 				      m);
 		for (uint32_t k = i; k < i + n; k++)
 			t->single[k] = (struct nm_access){
 			    (uint16_t)word, (uint16_t)nm_wire_access_distance(info->accesses[k]),
-			    (uint16_t)(n > 1 ? entry++ : word), sync_of(e, decoded, info->accesses[k])};
+			    (uint16_t)(n > 1 ? entry++ : word), sync_of(x, decoded, info->accesses[k])};
 	}
 	for (uint32_t i = 0; i < t->accesses && !status; i++)
 		if (t->single[i].entry >= info->groups)
 			status =
-			    decode_entry(e, decoded, info, i, access_word(decoded, info->accesses[i]), m);
+			    decode_entry(x, decoded, info, i, access_word(decoded, info->accesses[i]), m);
 	return status;
 }
 
-static int decode_accesses(struct nm_engine *e, struct nm_decoded_block *decoded,
+static int decode_accesses(struct nm_executor *x, struct nm_decoded_block *decoded,
 			   const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
+	struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
 
-	if (e->decoder.access_sites.count > UINT32_MAX - t->entries)
+	if (x->decoder.access_sites.count > UINT32_MAX - t->entries)
 		return NM_ENOMEM;
-	decoded->first_access_site = (uint32_t)e->decoder.access_sites.count;
-	if (decode_entries(e, decoded, info, m))
+	decoded->first_access_site = (uint32_t)x->decoder.access_sites.count;
+	if (decode_entries(x, decoded, info, m))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < t->exits; i++) {
 		uint32_t accesses = nm_wire_exit_accesses(info->exits[i]);
@@ -188,16 +188,16 @@ static void note_exits(struct nm_decoded_tables *t, uint32_t i, uint8_t bytes)
 }
 
 /* Runs of whole instructions within one line; an instruction that straddles two is a run of its own. */
-static int decode_fetches(struct nm_engine *e, struct nm_decoded_block *decoded,
+static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
-	uint64_t mask = ~(uint64_t)(e->fetch_line - 1);
+	uint64_t mask = ~(uint64_t)(x->fetch_line - 1);
 	uint32_t object, site;
-	struct nm_decoded_tables *t = &e->decoder.tables.at[decoded->tables];
+	struct nm_decoded_tables *t = &x->decoder.tables.at[decoded->tables];
 
-	t->fetch = nm_arena_alloc(&e->decoder.arena, decoded->instructions * sizeof *t->fetch);
+	t->fetch = nm_arena_alloc(&x->decoder.arena, decoded->instructions * sizeof *t->fetch);
 	if (!t->fetch ||
-	    nm_space_code_object(&e->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
+	    nm_space_code_object(x->space, m && m->module ? nm_module_name(m->module) : "no file", &object))
 		return NM_ENOMEM;
 	for (uint32_t i = 0; i < decoded->instructions; i++) {
 		uint64_t pc = nm_wire_instruction_pc(info->instructions[i]);
@@ -214,10 +214,10 @@ static int decode_fetches(struct nm_engine *e, struct nm_decoded_block *decoded,
 		f = &t->fetch[t->fetches++];
 		*f = (struct nm_fetch){pc, 0, (uint16_t)i, 1, (uint8_t)bytes};
 		note_exits(t, i, f->bytes);
-		if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
+		if (nm_attributions_instruction(x->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &site))
 			return NM_ENOMEM;
-		f->attr = nm_attributions_get(&e->attrs, e->thread->number,
-					      e->attrs.instructions.at[site].site, object);
+		f->attr = nm_attributions_get(x->attrs, x->running.thread->number,
+					      x->attrs->instructions.at[site].site, object);
 		if (!f->attr)
 			return NM_ENOMEM;
 	}
@@ -227,17 +227,17 @@ static int decode_fetches(struct nm_engine *e, struct nm_decoded_block *decoded,
 struct nm_decoded_block nm_undecoded_block;
 
 /* Makes room for block id in the running thread's table of decoded blocks. */
-static int grow_decoded_blocks(struct nm_engine *e, uint32_t id)
+static int grow_decoded_blocks(struct nm_executor *x, uint32_t id)
 {
-	struct nm_thread *t = e->thread;
+	struct nm_thread *t = x->running.thread;
 
-	if (nm_vec_grow((void **)&t->decoded_blocks, &t->decoded_room, e->decoded_room,
-			id + 1 - e->decoded_room, sizeof *t->decoded_blocks))
+	if (nm_vec_grow((void **)&t->decoded_blocks, &t->decoded_room, x->decoded_room,
+			id + 1 - x->decoded_room, sizeof *t->decoded_blocks))
 		return NM_ENOMEM;
-	for (size_t i = e->decoded_room; i < t->decoded_room; i++)
+	for (size_t i = x->decoded_room; i < t->decoded_room; i++)
 		t->decoded_blocks[i] = &nm_undecoded_block;
-	e->decoded_blocks = t->decoded_blocks;
-	e->decoded_room = t->decoded_room;
+	x->decoded_blocks = t->decoded_blocks;
+	x->decoded_room = t->decoded_room;
 	return 0;
 }
 
@@ -254,7 +254,8 @@ static uint32_t count_entries(const struct nm_wire_block_info *info)
 }
 
 /* An empty decoded block for the block. */
-static struct nm_decoded_block *new_decoded_block(struct nm_engine *e, const struct nm_wire_block_info *info)
+static struct nm_decoded_block *new_decoded_block(struct nm_executor *x,
+						  const struct nm_wire_block_info *info)
 {
 	struct nm_decoded_tables t = {.accesses = info->def.accesses,
 				      .exits = info->def.exits,
@@ -262,12 +263,12 @@ static struct nm_decoded_block *new_decoded_block(struct nm_engine *e, const str
 				      .entries = count_entries(info)};
 	size_t groups = (t.entries + NM_ENTRIES - 1u) / NM_ENTRIES;
 	struct nm_decoded_block *p =
-	    nm_arena_alloc(&e->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + 48);
+	    nm_arena_alloc(&x->decoder.arena, sizeof *p + groups * sizeof p->entries[0] + 48);
 
-	t.exit = nm_arena_alloc(&e->decoder.arena, (t.exits + 1u) * sizeof *t.exit);
-	t.single = nm_arena_alloc(&e->decoder.arena, (t.accesses + 1u) * sizeof *t.single);
-	if (!p || !t.exit || !t.single || e->decoder.tables.count >= UINT32_MAX ||
-	    nm_vec_push(&e->decoder.tables, t))
+	t.exit = nm_arena_alloc(&x->decoder.arena, (t.exits + 1u) * sizeof *t.exit);
+	t.single = nm_arena_alloc(&x->decoder.arena, (t.accesses + 1u) * sizeof *t.single);
+	if (!p || !t.exit || !t.single || x->decoder.tables.count >= UINT32_MAX ||
+	    nm_vec_push(&x->decoder.tables, t))
 		return NULL;
 	p = (struct nm_decoded_block *)(((uintptr_t)p + 63) & ~(uintptr_t)63); /* arenas align to 16 */
 	p->words = t.words > NM_BATCH ? 0 : (uint16_t)(t.words + 1);
@@ -276,56 +277,57 @@ static struct nm_decoded_block *new_decoded_block(struct nm_engine *e, const str
 	p->end = info->def.end;
 	p->call_pc =
 	    p->instructions ? nm_wire_instruction_pc(info->instructions[p->instructions - 1]) : info->def.pc;
-	p->tables = (uint32_t)(e->decoder.tables.count - 1);
-	e->decoder.tables.at[p->tables].decoded = p;
+	p->tables = (uint32_t)(x->decoder.tables.count - 1);
+	x->decoder.tables.at[p->tables].decoded = p;
 	return p;
 }
 
-static int fill_decoded_block(struct nm_engine *e, struct nm_decoded_block *p,
+static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
 			      const struct nm_wire_block_info *info)
 {
-	const struct nm_mapping *m = nm_space_mapping(&e->space, info->def.pc);
+	const struct nm_mapping *m = nm_space_mapping(x->space, info->def.pc);
 	/* Objects are not to depend on blocks that a collector may leave out. */
-	const int framed = info->def.accesses || e->calls || e->fetching;
+	const int framed = info->def.accesses || x->calls || x->fetching;
 	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
 	int nameless;
-	const char *function = nm_engine_function_at(m, info->def.pc, &nameless);
+	const char *function = nm_decoder_function_at(m, info->def.pc, &nameless);
 	const struct nm_object *frame;
 
-	if (decode_accesses(e, p, info, m) ||
-	    (framed && nm_space_frame_object(&e->space, function, nameless, &p->stack_object)) ||
-	    (e->fetching && decode_fetches(e, p, info, m)))
+	if (decode_accesses(x, p, info, m) ||
+	    (framed && nm_space_frame_object(x->space, function, nameless, &p->stack_object)) ||
+	    (x->fetching && decode_fetches(x, p, info, m)))
 		return NM_ENOMEM;
-	frame = &e->space.objects.at[p->stack_object];
+	frame = &x->space->objects.at[p->stack_object];
 	p->fills = frame->copies || frame->clears ? UINT8_MAX : 0;
 	return 0;
 }
 
-struct nm_decoded_block *nm_engine_decode_block(struct nm_engine *e, uint32_t id, struct nm_error *err)
+struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *x, uint32_t id, struct nm_error *err)
 {
 	struct nm_wire_record r = {.kind = NM_WIRE_BLOCK_DEF, .arg = id};
 	struct nm_wire_block_info info;
 	struct nm_decoded_block *p;
 
-	if (!e->thread || id >= e->decoder.definitions.count || !e->decoder.definitions.at[id].words) {
+	if (!x->running.thread || id >= x->decoder.definitions.count ||
+	    !x->decoder.definitions.at[id].words) {
 		nm_fail(err, NM_EFORMAT, "block %u runs before it is defined", id);
 		return NULL;
 	}
-	r.payload = e->decoder.definitions.at[id].words;
-	r.words = e->decoder.definitions.at[id].count;
+	r.payload = x->decoder.definitions.at[id].words;
+	r.words = x->decoder.definitions.at[id].count;
 	if (nm_wire_block_decode(&r, &info, err))
 		return NULL;
 	if (count_entries(&info) > UINT16_MAX) {
 		nm_fail(err, NM_EFORMAT, "block %u has too many accesses in groups", id);
 		return NULL;
 	}
-	p = nm_engine_resolve_pending(e)
+	p = nm_executor_resolve_pending(x)
 		? NULL
-		: new_decoded_block(e, &info); /* it makes objects, and attribution keys for fetches */
-	if (!p || fill_decoded_block(e, p, &info) || (id >= e->decoded_room && grow_decoded_blocks(e, id))) {
+		: new_decoded_block(x, &info); /* it makes objects, and attribution keys for fetches */
+	if (!p || fill_decoded_block(x, p, &info) || (id >= x->decoded_room && grow_decoded_blocks(x, id))) {
 		nm_fail_memory(err);
 		return NULL;
 	}
-	e->decoded_blocks[id] = p;
+	x->decoded_blocks[id] = p;
 	return p;
 }

@@ -14,7 +14,6 @@
 #include "decoded_block.h"
 #include "vector.h"
 
-struct nm_engine;
 struct nm_mapping;
 
 /* A block's definition, from which each thread makes its decoded block. */
@@ -45,12 +44,9 @@ struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *
 void nm_definition_store_release(struct nm_definition_store *store);
 
 /* Keeps a definition. */
-int nm_engine_define(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
+int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r, struct nm_error *err);
 
 /* What the function at pc, in mapping m or none, is called; of nameless code, the module. */
-const char *nm_engine_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless);
-
-/* Makes the running thread's decoded block of a block. NULL: *err says why. */
-struct nm_decoded_block *nm_engine_decode_block(struct nm_engine *engine, uint32_t id, struct nm_error *err);
+const char *nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless);
 
 #endif

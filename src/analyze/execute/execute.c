@@ -12,7 +12,7 @@
  * run of blocks ends: consecutive look-ups overlap in the processor, while a look-up within a block stalls
  * it. Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and keys
  * and objects are numbered in the order of references: code that changes the heap, mappings or stacks, or
- * makes keys or objects, first calls nm_engine_resolve_pending.
+ * makes keys or objects, first calls nm_executor_resolve_pending.
  *
  * A window of words is searched for headers first, so the length of a block is known before it is executed.
  * The loop has three copies: one notes the access site of each reference while bursts are sampled (bursts.h),
@@ -22,8 +22,7 @@
  *
  * Dropped, no faster: fetching decoded blocks ahead; batches larger than the first-level cache.
  */
-#include "engine_priv.h"
-#include "inline_cache.h"
+#include "executor.h"
 
 enum {
 	WINDOW = 64,    /* words looked over at once */
@@ -42,198 +41,198 @@ struct manner {
 	int sampled, tight;
 };
 
-ALWAYS struct nm_ref *next_ref(const struct nm_engine *e) { return e->builder.refs + e->builder.count; }
+ALWAYS struct nm_ref *next_ref(const struct nm_executor *x) { return x->builder.refs + x->builder.count; }
 
-ALWAYS void put_back(struct nm_engine *e, const struct nm_ref *out)
+ALWAYS void put_back(struct nm_executor *x, const struct nm_ref *out)
 {
-	e->builder.count = (size_t)(out - e->builder.refs);
+	x->builder.count = (size_t)(out - x->builder.refs);
 }
 
 /* Open entries of the group from entry `at` on go on the list, but for those that cannot wait. */
-static __attribute__((noinline)) int defer(struct nm_engine *e, const struct nm_ref *out,
+static __attribute__((noinline)) int defer(struct nm_executor *x, const struct nm_ref *out,
 					   struct nm_decoded_block *decoded, size_t at,
 					   const uint64_t *addresses, unsigned open)
 {
 	const uint64_t step = 1ull << 32 | 1, access_site = decoded->first_access_site + at;
-	const uint64_t first = access_site << 32 | (size_t)(out - e->builder.refs);
-	uint64_t *list = &e->resolver.pending[e->resolver.pending_count];
+	const uint64_t first = access_site << 32 | (size_t)(out - x->builder.refs);
+	uint64_t *list = &x->pending[x->pending_count];
 	unsigned left = decoded->fills ? 0 : open;
 
 	for (; left; left &= left - 1) {
 		const unsigned entry = (unsigned)__builtin_ctz(left);
 
-		if (nm_is_near_stack(addresses[entry], &e->window))
+		if (nm_is_near_stack(addresses[entry], &x->running.window))
 			break;
 		*list++ = first + step * entry;
 	}
 	if (left || decoded->fills) {
-		put_back(e, out);
-		return nm_engine_defer(e, decoded, at, open);
+		put_back(x, out);
+		return nm_executor_defer(x, decoded, at, open);
 	}
-	e->resolver.pending_count = (size_t)(list - e->resolver.pending);
+	x->pending_count = (size_t)(list - x->pending);
 	return 0;
 }
 
 /* Which access made each of the batch's next references. */
-static void note_accesses(struct nm_engine *e, const struct nm_ref *out,
+static void note_accesses(struct nm_executor *x, const struct nm_ref *out,
 			  const struct nm_decoded_block *decoded, size_t n)
 {
-	const size_t index = (size_t)(out - e->builder.refs);
+	const size_t index = (size_t)(out - x->builder.refs);
 
 	for (size_t i = 0; i < n; i++) {
-		e->builder.bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
-		e->builder.bursts.frame_end[index + i] = e->window.low + e->window.own;
+		x->builder.bursts.access[index + i] = decoded->first_access_site + (uint32_t)i;
+		x->builder.bursts.frame_end[index + i] = x->running.window.low + x->running.window.own;
 	}
 }
 
 /* References of up to NM_ENTRIES accesses, from access `at` on. */
-ALWAYS int serve(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_block *decoded, size_t at,
+ALWAYS int serve(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded, size_t at,
 		 const uint64_t *addresses, size_t n, int tight)
 {
 	const unsigned open = nm_look_up(&decoded->entries[at / NM_ENTRIES], addresses + at, (unsigned)n,
-					 tight, &e->window, out + at);
+					 tight, &x->running.window, out + at);
 
-	return __builtin_expect(open, 0) ? defer(e, out + at, decoded, at, addresses + at, open) : 0;
+	return __builtin_expect(open, 0) ? defer(x, out + at, decoded, at, addresses + at, open) : 0;
 }
 
 /* References of a block with more of them. */
-static __attribute__((noinline)) int serve_many(struct nm_engine *e, struct nm_ref *out,
+static __attribute__((noinline)) int serve_many(struct nm_executor *x, struct nm_ref *out,
 						struct nm_decoded_block *decoded, const uint64_t *addresses,
 						size_t n)
 {
 	size_t at = 0;
 
 	for (; n - at > NM_ENTRIES; at += NM_ENTRIES)
-		if (serve(e, out, decoded, at, addresses, NM_ENTRIES, 0))
+		if (serve(x, out, decoded, at, addresses, NM_ENTRIES, 0))
 			return NM_ENOMEM;
-	return serve(e, out, decoded, at, addresses, n - at, 1);
+	return serve(x, out, decoded, at, addresses, n - at, 1);
 }
 
 /* The call or return that ends a block. */
-static __attribute__((noinline)) int change_frame(struct nm_engine *e, const struct nm_ref *out,
+static __attribute__((noinline)) int change_frame(struct nm_executor *x, const struct nm_ref *out,
 						  const struct nm_decoded_block *decoded, uint64_t last)
 {
-	put_back(e, out);
-	return nm_engine_change_frame(e, decoded, last + decoded->frame);
+	put_back(x, out);
+	return nm_executor_change_frame(x, decoded, last + decoded->frame);
 }
 
 /* A whole execution of a block, for whose n references there is room. 0 or NM_ENOMEM. */
-ALWAYS int execute(struct nm_engine *e, struct nm_ref *out, struct nm_decoded_block *decoded,
+ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded,
 		   const uint64_t *header, size_t n, struct manner manner)
 {
 	int status = 0;
 
 	if (manner.sampled)
-		note_accesses(e, out, decoded, n);
-	e->clock += decoded->instructions;
+		note_accesses(x, out, decoded, n);
+	x->clock += decoded->instructions;
 	if (__builtin_expect(n - 1 < NM_ENTRIES, 1))
-		status = serve(e, out, decoded, 0, header + 1, n, manner.tight);
+		status = serve(x, out, decoded, 0, header + 1, n, manner.tight);
 	else if (n)
-		status = serve_many(e, out, decoded, header + 1, n);
+		status = serve_many(x, out, decoded, header + 1, n);
 	if (decoded->end != NM_WIRE_JUMP && !status)
-		status = change_frame(e, out + n, decoded, header[n]);
+		status = change_frame(x, out + n, decoded, header[n]);
 	return status;
 }
 
 /* A block that has groups, while each reference is looked at. */
-ALWAYS int is_apart(const struct nm_engine *e, const struct nm_decoded_block *decoded)
+ALWAYS int is_apart(const struct nm_executor *x, const struct nm_decoded_block *decoded)
 {
-	return decoded->more && e->builder.bursts.sampling;
+	return decoded->more && x->builder.bursts.sampling;
 }
 
 /* A block of n addresses for which something is to be done by single steps. 1: it is none. What it did is
  * in the engine. */
-static __attribute__((noinline)) int execute_other(struct nm_engine *e, const struct nm_ref *out,
+static __attribute__((noinline)) int execute_other(struct nm_executor *x, const struct nm_ref *out,
 						   const uint64_t *header, size_t n, struct nm_error *err)
 {
-	put_back(e, out);
-	return is_block(*header) ? nm_engine_single_step(e, header, n, err) : 1;
+	put_back(x, out);
+	return is_block(*header) ? nm_executor_single_step(x, header, n, err) : 1;
 }
 
-static __attribute__((noinline)) int make_room(struct nm_engine *e, const struct nm_ref *out)
+static __attribute__((noinline)) int make_room(struct nm_executor *x, const struct nm_ref *out)
 {
-	put_back(e, out);
-	return nm_engine_flush(e);
+	put_back(x, out);
+	return nm_executor_flush(x);
 }
 
 /* Whether a copy of the loop does for the next n words. */
-ALWAYS int does(const struct nm_engine *e, size_t n, struct manner manner)
+ALWAYS int does(const struct nm_executor *x, size_t n, struct manner manner)
 {
-	return (manner.sampled || !e->builder.bursts.sampling) &&
-	       (manner.tight || e->builder.count + n <= NM_BATCH);
+	return (manner.sampled || !x->builder.bursts.sampling) &&
+	       (manner.tight || x->builder.count + n <= NM_BATCH);
 }
 
 /* Executes the blocks that start in a window and end there or, the last of all, with it. heads: where words
  * are headers, with that at the end if it is within. Returns the number of words. */
-ALWAYS long execute_window(struct nm_engine *e, const uint64_t *words, uint64_t heads, size_t end,
+ALWAYS long execute_window(struct nm_executor *x, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {
 	const uint64_t *const begin = words, *const last = words + end;
-	struct nm_ref *out = next_ref(e);
+	struct nm_ref *out = next_ref(x);
 
 	while (words != last) { /* the lowest bit of heads stands for words[0] */
 		const uint64_t id = block_of(*words);
 		struct nm_decoded_block *decoded =
-		    id < e->decoded_room ? e->decoded_blocks[id] : &nm_undecoded_block;
+		    id < x->decoded_room ? x->decoded_blocks[id] : &nm_undecoded_block;
 		const int followed = !manner.tight || heads != 1;
 		const size_t count = followed ? (size_t)__builtin_ctzll(heads - 1) : (size_t)(last - words);
 
-		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(e, decoded)),
+		if (__builtin_expect(count != decoded->words || (manner.sampled && is_apart(x, decoded)),
 				     0)) {
-			int status = execute_other(e, out, words, count - 1, err);
+			int status = execute_other(x, out, words, count - 1, err);
 
-			if (status || !does(e, (size_t)(last - words) - count, manner))
+			if (status || !does(x, (size_t)(last - words) - count, manner))
 				return status < 0 ? status : words - begin + (status ? 0 : (long)count);
-			out = next_ref(e);
+			out = next_ref(x);
 		} else {
-			if (manner.tight && out + count - 1 > e->builder.refs + NM_BATCH) {
-				if (make_room(e, out))
+			if (manner.tight && out + count - 1 > x->builder.refs + NM_BATCH) {
+				if (make_room(x, out))
 					return nm_fail_memory(err);
-				if (!does(e, (size_t)(last - words), manner))
+				if (!does(x, (size_t)(last - words), manner))
 					return words - begin;
-				out = next_ref(e);
+				out = next_ref(x);
 			}
-			if (execute(e, out, decoded, words, count - 1, manner))
+			if (execute(x, out, decoded, words, count - 1, manner))
 				return nm_fail_memory(err);
 			out += count - 1;
 		}
 		heads = followed ? heads >> count : 0;
 		words += count;
 	}
-	put_back(e, out);
+	put_back(x, out);
 	return (long)end;
 }
 
-static __attribute__((noinline)) long execute_plain(struct nm_engine *e, const uint64_t *words,
+static __attribute__((noinline)) long execute_plain(struct nm_executor *x, const uint64_t *words,
 						    uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(e, words, heads, end, (struct manner){0, 0}, err);
+	return execute_window(x, words, heads, end, (struct manner){0, 0}, err);
 }
 
-static __attribute__((noinline)) long execute_tight(struct nm_engine *e, const uint64_t *words,
+static __attribute__((noinline)) long execute_tight(struct nm_executor *x, const uint64_t *words,
 						    uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(e, words, heads, end, (struct manner){0, 1}, err);
+	return execute_window(x, words, heads, end, (struct manner){0, 1}, err);
 }
 
-static __attribute__((noinline)) long execute_sampled(struct nm_engine *e, const uint64_t *words,
+static __attribute__((noinline)) long execute_sampled(struct nm_executor *x, const uint64_t *words,
 						      uint64_t heads, size_t end, struct nm_error *err)
 {
-	return execute_window(e, words, heads, end, (struct manner){1, 1}, err);
+	return execute_window(x, words, heads, end, (struct manner){1, 1}, err);
 }
 
 /* One block after another, as long as there is a reason for it. */
-static long single_step(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+static long single_step(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t at = 0;
 
-	while (at < count && e->single_step && is_block(words[at])) {
+	while (at < count && x->single_step && is_block(words[at])) {
 		size_t next = at + 1;
 		int status;
 
 		while (next < count && !nm_wire_is_header(words[next]))
 			next++;
-		status = nm_engine_single_step(e, words + at, next - at - 1, err);
+		status = nm_executor_single_step(x, words + at, next - at - 1, err);
 		if (status)
 			return status;
 		at = next;
@@ -241,14 +240,14 @@ static long single_step(struct nm_engine *e, const uint64_t *words, size_t count
 	return (long)at;
 }
 
-static long execute_some(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+static long execute_some(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t room = count < WINDOW ? count : WINDOW, end = room;
 	uint64_t heads = nm_heads(words, room);
 	const int whole = room < count && heads & (heads - 1); /* the last one may go on behind the window */
 
-	if (e->single_step)
-		return single_step(e, words, count, err);
+	if (x->single_step)
+		return single_step(x, words, count, err);
 	for (size_t i = 0; i < WINDOW; i += 8)
 		__builtin_prefetch(words + RING_AHEAD + i);
 	if (whole)
@@ -256,24 +255,24 @@ static long execute_some(struct nm_engine *e, const uint64_t *words, size_t coun
 	else
 		while (end < count && !nm_wire_is_header(words[end]))
 			end++;
-	if (e->builder.bursts.sampling)
-		return execute_sampled(e, words, heads, end, err);
-	return !whole || e->builder.count + end > NM_BATCH || count - end < NM_ENTRIES
-		   ? execute_tight(e, words, heads, end, err)
-		   : execute_plain(e, words, heads, end, err);
+	if (x->builder.bursts.sampling)
+		return execute_sampled(x, words, heads, end, err);
+	return !whole || x->builder.count + end > NM_BATCH || count - end < NM_ENTRIES
+		   ? execute_tight(x, words, heads, end, err)
+		   : execute_plain(x, words, heads, end, err);
 }
 
-long NM_EXECUTE(struct nm_engine *e, const uint64_t *words, size_t count, struct nm_error *err)
+long NM_EXECUTE(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t at = 0;
 	long taken = 0;
 
 	while (at < count && is_block(words[at]) && taken >= 0) {
-		taken = execute_some(e, words + at, count - at, err);
+		taken = execute_some(x, words + at, count - at, err);
 		if (taken > 0)
 			at += (size_t)taken;
 	}
-	if (nm_engine_resolve_pending(e) && taken >= 0)
+	if (nm_executor_resolve_pending(x) && taken >= 0)
 		return nm_fail_memory(err);
 	return taken < 0 ? taken : (long)at;
 }

@@ -9,13 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attribution.h"
 #include "coalesced.h"
+#include "contexts.h"
 #include "decoded_block.h"
+#include "decoder.h"
 #include "frames.h"
 #include "map.h"
+#include "running.h"
+#include "space.h"
 #include "vector.h"
-
-struct nm_engine;
 
 /* The bucket of a block that is being filled before the stream reports it, and the stack that led there: a
  * string instruction clears byte by byte, and each would walk the stack again. */
@@ -27,14 +30,18 @@ struct nm_filling {
 	uint32_t object; /* 0: none is known */
 };
 
-/* Of a pending reference: its object is known and stands in the place of its attribution key. */
+/* Of a pending reference: its object is known, and its `attr` holds it. */
 enum { NM_KNOWN = 1 << 30 };
 
 struct nm_resolver {
-	/* References that wait for their attribution key: index in the batch, perhaps with NM_KNOWN, and <<
-	 * 32 the access site. */
-	size_t pending_count;
-	uint64_t pending[NM_BATCH + NM_ENTRIES];
+	/* What it looks in; all borrowed. */
+	struct nm_decoder *decoder;
+	struct nm_attributions *attrs;
+	struct nm_space *space;
+	struct nm_contexts *contexts;
+	const struct nm_running *running;
+	const struct nm_threads *threads;
+	int heap_chains; /* heap blocks of different call chains are different objects */
 
 	struct nm_filling filling;
 
@@ -49,35 +56,38 @@ struct nm_resolver {
 	struct nm_recent_attr *coalesced_recent; /* before it, by hash */
 };
 
-/* The attribution key of one reference that its entry does not know, counted. 0: out of memory. */
-uint32_t nm_engine_resolve(struct nm_engine *engine, const struct nm_decoded_block *decoded,
-			   uint32_t access_site, uint64_t address);
+/* 0 or NM_ENOMEM. What has been borrowed stays. */
+int nm_resolver_init(struct nm_resolver *resolver);
+void nm_resolver_done(struct nm_resolver *resolver);
+
+/* The attribution key of one reference that its entry does not serve. No reference may be pending: objects and
+ * keys are numbered in the order of references. 0: out of memory. */
+uint32_t nm_resolver_find(struct nm_resolver *resolver, const struct nm_decoded_block *decoded,
+			  uint32_t access_site, uint64_t address);
+
+/* The same for each of the pending ones: index in refs, perhaps with NM_KNOWN, and << 32 the access site. 0 or
+ * NM_ENOMEM. */
+int nm_resolver_find_all(struct nm_resolver *resolver, struct nm_ref *refs, const uint64_t *pending,
+			 size_t count);
 
 /* The object at an address outside of the running function's frame, as of now. 0 or NM_ENOMEM. */
-int nm_engine_object_at(struct nm_engine *engine, uint64_t address, uint32_t *ret_object);
+int nm_resolver_object_at(struct nm_resolver *resolver, uint64_t address, uint32_t *ret_object);
 
-/* Resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not serve;
- * their references are the batch's next. */
-int nm_engine_defer(struct nm_engine *engine, const struct nm_decoded_block *decoded, size_t at,
-		    unsigned entries);
-
-/* Resolves all pending references, and shows passes those that are sampled. */
-int nm_engine_resolve_list(struct nm_engine *engine);
-
-/* Empties entries whose range may have lost its meaning: those of mappings; of released heap blocks; all. */
-void nm_engine_forget_mapped_ranges(struct nm_engine *engine);
-void nm_engine_forget_released_blocks(struct nm_engine *engine);
-void nm_engine_forget_ranges(struct nm_engine *engine);
+/* Empties entries whose range may no longer be valid: those of mappings; of released heap blocks; all. */
+void nm_resolver_forget_mappings(struct nm_resolver *resolver);
+void nm_resolver_forget_released_blocks(struct nm_resolver *resolver);
+void nm_resolver_forget_ranges(struct nm_resolver *resolver);
 
 /* The attribution key of an access site in an object. 0: out of memory. */
-uint32_t nm_engine_attribute(struct nm_engine *engine, uint32_t access_site, uint32_t object);
+uint32_t nm_resolver_attribute(struct nm_resolver *resolver, uint32_t access_site, uint32_t object);
 
 /* The number of a coalesced access whose members are all in one object; are each in its own. 0: out of
  * memory. */
-uint32_t nm_engine_coalesced(struct nm_engine *engine, uint32_t access_site, uint32_t object);
-uint32_t nm_engine_mixed_coalesced(struct nm_engine *engine, uint32_t access_site, const uint32_t *objects);
+uint32_t nm_resolver_coalesced(struct nm_resolver *resolver, uint32_t access_site, uint32_t object);
+uint32_t nm_resolver_mixed_coalesced(struct nm_resolver *resolver, uint32_t access_site,
+				     const uint32_t *objects);
 
 /* At the end: credits the members of coalesced accesses with their counts. */
-void nm_engine_share(struct nm_engine *engine);
+void nm_resolver_credit_members(struct nm_resolver *resolver);
 
 #endif

@@ -6,31 +6,31 @@
  * position, in the function that called the allocator, where it ended. Whether that is still within the
  * inlined function is decided when objects are named (names.c).
  */
-#include "engine_priv.h"
+#include "executor.h"
 
 enum { NO_ACCESS = UINT16_MAX };
 
-void nm_engine_probe_wrapper(struct nm_engine *e, uint32_t context, unsigned levels, uint64_t address,
-			     uint64_t size)
+void nm_executor_probe_wrapper(struct nm_executor *x, uint32_t context, unsigned levels, uint64_t address,
+			       uint64_t size)
 {
-	struct nm_frames *frames = &e->thread->frames;
-	struct nm_wrapper_probe *w = &e->thread->probe;
+	struct nm_frames *frames = &x->running.thread->frames;
+	struct nm_wrapper_probe *w = &x->running.thread->probe;
 
 	if (w->context)
-		nm_wrapper_probe_note(w, &e->contexts,
+		nm_wrapper_probe_note(w, x->contexts,
 				      nm_stack_pc(nm_frames_stack(frames), w->slot, frames->returned_from));
 	*w = (struct nm_wrapper_probe){.context = context,
 				       .levels = levels < NM_FORWARD_LEVELS ? levels : NM_FORWARD_LEVELS,
 				       .address = address,
 				       .end = address + size,
 				       .slot = nm_frames_top(frames)};
-	nm_engine_choose_path(e);
+	nm_executor_choose_path(x);
 }
 
 /* The instruction of an access of a block; without one, the block's first. */
-static uint64_t pc_of(const struct nm_engine *e, uint32_t id, size_t access)
+static uint64_t pc_of(const struct nm_executor *x, uint32_t id, size_t access)
 {
-	const struct nm_definition *d = &e->decoder.definitions.at[id];
+	const struct nm_definition *d = &x->decoder.definitions.at[id];
 	struct nm_wire_record r = {
 	    .kind = NM_WIRE_BLOCK_DEF, .arg = id, .payload = d->words, .words = d->count};
 	struct nm_wire_block_info info;
@@ -43,34 +43,35 @@ static uint64_t pc_of(const struct nm_engine *e, uint32_t id, size_t access)
 }
 
 /* Decodes the block only if that is still to be noted: programs allocate often, from few places. */
-static void end_probe(struct nm_engine *e, uint32_t id, size_t access)
+static void end_probe(struct nm_executor *x, uint32_t id, size_t access)
 {
-	struct nm_wrapper_probe *w = &e->thread->probe;
+	struct nm_wrapper_probe *w = &x->running.thread->probe;
 
-	if (!e->contexts.list.at[w->context].used[w->level])
-		nm_wrapper_probe_note(w, &e->contexts, nm_stack_pc(e->stack, w->slot, pc_of(e, id, access)));
+	if (!x->contexts->list.at[w->context].used[w->level])
+		nm_wrapper_probe_note(w, x->contexts,
+				      nm_stack_pc(x->running.stack, w->slot, pc_of(x, id, access)));
 	w->context = 0;
 }
 
-void nm_engine_probe_block(struct nm_engine *e, uint32_t id, const struct nm_decoded_block *decoded,
-			   const uint64_t *words, struct nm_side_exit left)
+void nm_executor_probe_block(struct nm_executor *x, uint32_t id, const struct nm_decoded_block *decoded,
+			     const uint64_t *words, struct nm_side_exit left)
 {
-	struct nm_wrapper_probe *w = &e->thread->probe;
-	const struct nm_access *single = e->decoder.tables.at[decoded->tables].single;
+	struct nm_wrapper_probe *w = &x->running.thread->probe;
+	const struct nm_access *single = x->decoder.tables.at[decoded->tables].single;
 
-	if (!e->decoder.tables.at[decoded->tables].accesses) /* not every collector sends it */
+	if (!x->decoder.tables.at[decoded->tables].accesses) /* not every collector sends it */
 		return;
 	w->ran += left.instructions;
 	for (size_t i = 0; i < left.accesses; i++) {
 		const struct nm_access_site *o =
-		    &e->decoder.access_sites.at[decoded->first_access_site + single[i].entry];
+		    &x->decoder.access_sites.at[decoded->first_access_site + single[i].entry];
 		uint64_t address = words[single[i].word] + single[i].distance;
 
 		if (nm_access_site_kind(o) == NM_REF_WRITE && address - w->address < w->end - w->address) {
-			end_probe(e, id, i);
+			end_probe(x, id, i);
 			return;
 		}
 	}
 	if (w->ran > NM_FORWARD_INSTRUCTIONS)
-		end_probe(e, id, NO_ACCESS);
+		end_probe(x, id, NO_ACCESS);
 }

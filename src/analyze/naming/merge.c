@@ -263,7 +263,7 @@ static int merge_all(struct merge *f)
 	if (!status)
 		status = nm_passes_finish(&e->feed.passes, &merge, r);
 	if (!status)
-		status = nm_schedules_finish(e->builder.schedules, &merge, r);
+		status = nm_schedules_finish(e->output.schedules, &merge, r);
 	if (status)
 		return status;
 	add_references(f);
@@ -286,8 +286,8 @@ int nm_engine_merge(struct nm_engine *e, struct nm_result *result, const uint32_
 	result->process = slash ? slash + 1 : e->process.executable ? e->process.executable : "<unknown>";
 	result->command = e->command ? e->command : "";
 	result->exit_status = e->exit_status;
-	result->instructions = e->clock - e->unmeasured;
-	result->references = e->builder.references;
+	result->instructions = e->executor.clock - e->executor.unmeasured;
+	result->references = e->executor.builder.references;
 	result->sampling = (struct nm_result_sampling){e->sampled.options.rate, e->sampled.options.line,
 						       e->sampled.options.seed, e->sampled.taken};
 	result->lost_words = e->lost;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * executor.h - executes the blocks of the stream: addresses in, batches of references with attribution keys
+ * out.
+ *
+ * The executor owns what changes with every block (the running thread, its stack, the clocks) and its three
+ * parts: the decoder knows the program's code, the resolver finds attribution keys, and the batch builder
+ * collects references. What the process is made of belongs to the engine; the executor borrows it.
+ *
+ *   execute.c, pending.c            whole blocks, fast
+ *   single_step.c, wrapper_probe.c  blocks one access at a time
+ *   executor.c                      which thread, stack and frame run
+ */
+#ifndef NM_EXECUTOR_H
+#define NM_EXECUTOR_H
+
+#include "attribution.h"
+#include "batch_builder.h"
+#include "calls.h"
+#include "contexts.h"
+#include "decoder.h"
+#include "frames.h"
+#include "inline_cache.h"
+#include "resolver.h"
+#include "running.h"
+#include "space.h"
+
+struct nm_executor;
+
+/* Runs the NM_WIRE_BLOCK records from words[0] on, as many as follow each other in the count words. Returns
+ * the number of words that they took, or a negative code. execute.c, once per instruction set. */
+typedef long nm_execute_function(struct nm_executor *executor, const uint64_t *words, size_t count,
+				 struct nm_error *err);
+nm_execute_function nm_execute_plain, nm_execute_avx2;
+
+/* The i-th of them that this processor can run, the fastest first; NULL behind the last. */
+nm_execute_function *nm_execute_supported(unsigned i);
+
+struct nm_executor {
+	nm_execute_function *execute;
+
+	/* Written by each call, switch of threads or signal. */
+	struct nm_decoded_block **decoded_blocks; /* of the running thread */
+	size_t decoded_room;
+	struct nm_running running;
+	int single_step; /* blocks are executed by single steps: for fetches, in a pause, while an allocation is
+			  * followed, by context, in some handlers of signals */
+	int measuring, fetching;
+	int has_paused;      /* some references do not count */
+	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
+	uint64_t clock;      /* instructions of all threads */
+	uint64_t unmeasured; /* instructions */
+
+	/* References that wait for their attribution key: index in the batch, perhaps with NM_KNOWN, and << 32 the
+	 * access site. */
+	size_t pending_count;
+	uint64_t pending[NM_BATCH + NM_ENTRIES];
+
+	struct nm_batch_builder builder;
+	struct nm_decoder decoder;
+	struct nm_resolver resolver;
+
+	/* The process; borrowed. */
+	struct nm_attributions *attrs;
+	struct nm_calls *calls; /* NULL unless contexts are asked for */
+	struct nm_space *space;
+	struct nm_contexts *contexts;
+};
+
+/* The process that an executor works on, in which nothing runs yet; calls may be NULL. 0 or NM_ENOMEM. */
+struct nm_executor_process {
+	struct nm_attributions *attrs;
+	struct nm_calls *calls;
+	struct nm_space *space;
+	struct nm_contexts *contexts;
+	const struct nm_threads *threads;
+};
+int nm_executor_init(struct nm_executor *executor, const struct nm_executor_process *process);
+void nm_executor_done(struct nm_executor *executor);
+
+/* When the stream has ended: frees the code; attribution keys and what is counted remain. */
+void nm_executor_free_code(struct nm_executor *executor);
+
+/* The thread runs from now on. */
+void nm_executor_switch_thread(struct nm_executor *executor, struct nm_thread *thread);
+
+/* The running thread's stack has changed; whether blocks are executed by single steps may have. */
+void nm_executor_run_thread(struct nm_executor *executor);
+void nm_executor_choose_path(struct nm_executor *executor);
+
+/* Makes the stack around slot, or that of an index, the running one. 0 or NM_ENOMEM. */
+int nm_executor_switch_stack(struct nm_executor *executor, uint64_t slot);
+int nm_executor_run_stack(struct nm_executor *executor, size_t index);
+
+/* single_step.c: executes the block at header, with n addresses. */
+int nm_executor_single_step(struct nm_executor *executor, const uint64_t *header, size_t n,
+			    struct nm_error *err);
+
+/* wrapper_probe.c: watches a block that the running thread has just allocated; the thread, which watches
+ * one, has executed this many accesses of a block. */
+void nm_executor_probe_wrapper(struct nm_executor *executor, uint32_t context, unsigned levels,
+			       uint64_t address, uint64_t size);
+void nm_executor_probe_block(struct nm_executor *executor, uint32_t id,
+			     const struct nm_decoded_block *decoded, const uint64_t *words,
+			     struct nm_side_exit left);
+
+/* decoded_block.c: makes the running thread's decoded block of a block. NULL: *err says why. */
+struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *executor, uint32_t id,
+						  struct nm_error *err);
+
+/* pending.c: resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not
+ * serve; their references are the batch's next. 0 or NM_ENOMEM. */
+int nm_executor_defer(struct nm_executor *executor, const struct nm_decoded_block *decoded, size_t at,
+		      unsigned entries);
+
+/* pending.c: finds the attribution keys of all pending references, and offers those of a burst to be sampled. 0 or
+ * NM_ENOMEM. */
+int nm_executor_resolve_list(struct nm_executor *executor);
+static inline int nm_executor_resolve_pending(struct nm_executor *x)
+{
+	return x->pending_count || x->builder.bursts.taken < x->builder.count ? nm_executor_resolve_list(x)
+									      : 0;
+}
+
+/* Appends a reference, whose attribution key is known; access_site: of it, or NM_NO_ACCESS. 0 or
+ * NM_ENOMEM. */
+int nm_executor_append(struct nm_executor *executor, struct nm_ref ref, uint32_t access_site);
+
+/* Outputs the batch, with all its attribution keys found, unless it is empty. 0 or an error code. */
+int nm_executor_flush(struct nm_executor *executor);
+
+/* Before the batch's next reference something orders threads (struct nm_sync, whose index is not read). 0 or
+ * a code. */
+int nm_executor_synchronise(struct nm_executor *executor, struct nm_sync sync);
+
+/* The call or return that ends the decoded block's block, of the frame at slot, which is on the running
+ * stack; there is room for one more. */
+static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,
+					 uint64_t slot)
+{
+	struct nm_running *running = &x->running;
+
+	if (decoded->end == NM_WIRE_RETURN) {
+		nm_frames_pop(&running->thread->frames, running->stack, slot);
+		nm_stack_window_own(&running->window, nm_stack_top(running->stack));
+	} else {
+		nm_stack_put(running->stack, slot, decoded->call_pc, decoded->stack_object);
+		nm_stack_window_own(&running->window, slot + 8);
+	}
+}
+
+/* The same wherever it is; the first: where it is not so. */
+int nm_executor_change_any_frame(struct nm_executor *executor, const struct nm_decoded_block *decoded,
+				 uint64_t slot);
+static inline int nm_executor_change_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,
+					   uint64_t slot)
+{
+	const struct nm_running *running = &x->running;
+
+	if (__builtin_expect(slot - running->window.low >= running->window.length ||
+				 running->stack->frames.count == running->stack->frames.room,
+			     0))
+		return nm_executor_change_any_frame(x, decoded, slot);
+	nm_executor_put_frame(x, decoded, slot);
+	return 0;
+}
+
+/* validate.c: whether cached results are what a fresh look-up finds, between two records. For tests and
+ * checks. */
+int nm_executor_is_valid(struct nm_executor *executor);
+
+#endif

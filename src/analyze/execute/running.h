@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * running.h - the threads of the program, and which of them runs.
+ */
+#ifndef NM_RUNNING_H
+#define NM_RUNNING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "contexts.h"
+#include "frames.h"
+#include "inline_cache.h"
+#include "signals.h"
+#include "vector.h"
+
+struct nm_thread {
+	uint32_t wire;   /* the collector's number */
+	uint32_t number; /* 1, 2, ... in order of starts */
+	int live;
+	struct nm_decoded_block **decoded_blocks; /* by block id; nm_undecoded_block where there is none */
+	size_t decoded_room;
+	struct nm_frames frames;
+	struct nm_wrapper_probe probe;
+	struct nm_signals signals;
+};
+
+struct nm_threads nm_vec(struct nm_thread *);
+
+struct nm_running {
+	struct nm_stack_window window;
+	struct nm_stack *stack; /* of the thread */
+	struct nm_thread *thread;
+};
+
+#endif
