@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_priv.h - functions of the reader for this room only.
+ * reader_priv.h - an open profile: reader.c opens it, query.c runs statements.
  */
 #ifndef NM_READER_PRIV_H
 #define NM_READER_PRIV_H
 
+#include <sqlite3.h>
+
 #include "reader.h"
+
+struct nm_profile {
+	sqlite3 *db;
+	char *path;
+	uint64_t steps_left; /* of the statement that was prepared last, in units of STEP_UNIT */
+	uint64_t most_steps; /* 0: any number */
+};
+
+struct nm_rows {
+	struct nm_profile *profile;
+	sqlite3_stmt *query;
+};
+
+/* From now on, statements that would not only read are refused. */
+void nm_profile_only_reads(struct nm_profile *profile);
+
+/* What a status of SQLite's means for the user. Returns the code. */
+int nm_query_fail(struct nm_profile *profile, int status, struct nm_error *err);
 
 /* Runs statements that define temporary views, which do not change the file. 0 or a code. */
 int nm_profile_define(struct nm_profile *profile, const char *sql, struct nm_error *err);
