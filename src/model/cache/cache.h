@@ -258,7 +258,7 @@ void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uin
 /* The loops that this processor can run, fastest first; NULL past the last. */
 const struct nm_lookup *nm_lookup_supported(unsigned i);
 
-/* prefetchers.c: loads the lines that were named. */
+/* prefetch_fill.c: loads the lines that prefetchers have named. */
 void nm_prefetch_issue(struct nm_prefetch_queue *queue);
 
 /* The cache of a level that serves a core: its own, or the one for all. */

@@ -82,3 +82,10 @@ void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t attr)
 	if (c->general->coherence)
 		nm_coherence_touch(c->general->coherence, 0);
 }
+
+void nm_prefetch_issue(struct nm_prefetch_queue *queue)
+{
+	for (size_t i = 0; i < queue->list.count; i++)
+		nm_general_prefetch(queue->list.at[i].level, queue->list.at[i].line, queue->list.at[i].attr);
+	queue->list.count = 0;
+}

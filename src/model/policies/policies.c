@@ -2,7 +2,6 @@
  *
  * policies.c - the table of replacement policies, and memory for their state.
  */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "map.h"
@@ -36,10 +35,4 @@ void nm_replacement_done(struct nm_replacement *r)
 {
 	free(r->state);
 	*r = (struct nm_replacement){0};
-}
-
-uint32_t nm_replacement_draw(struct nm_replacement *r, uint32_t n)
-{
-	assert(n > 0);
-	return (uint32_t)((nm_mix64(r->random += 0x9e3779b97f4a7c15ull) >> 32) * n >> 32);
 }

@@ -10,10 +10,12 @@
 #ifndef NM_POLICY_H
 #define NM_POLICY_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "machine.h"
+#include "map.h"
 
 /* What a policy works with: the sets of one level. */
 struct nm_replacement {
@@ -66,6 +68,10 @@ static inline void *nm_replacement_state(const struct nm_replacement *r, uint64_
 }
 
 /* A number below n, by splitmix64. */
-uint32_t nm_replacement_draw(struct nm_replacement *r, uint32_t n);
+static inline uint32_t nm_replacement_draw(struct nm_replacement *r, uint32_t n)
+{
+	assert(n > 0);
+	return (uint32_t)((nm_mix64(r->random += 0x9e3779b97f4a7c15ull) >> 32) * n >> 32);
+}
 
 #endif

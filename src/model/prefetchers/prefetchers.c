@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetchers.c - the table of prefetchers, and the lines that they name.
- *
- * Prefetchers name lines while a reference passes through the levels; the lines are loaded when it is done,
- * so that they cannot evict a line that it has just found.
+ * prefetchers.c - the table of prefetchers, and their memory.
  */
 #include <stdlib.h>
 
-#include "general.h"
 #include "prefetch.h"
-
-enum { PAGE_SHIFT = 12 };
 
 const struct nm_prefetcher *const nm_prefetchers[NM_PREFETCH_COUNT] = {
     [NM_PREFETCH_NEXT] = &nm_prefetcher_next,
@@ -33,22 +27,3 @@ int nm_prefetch_init(struct nm_prefetch *p, const struct nm_level_spec *spec, un
 }
 
 void nm_prefetch_done(struct nm_prefetch *p) { free(p->table); }
-
-int nm_prefetch_name(struct nm_prefetch *p, const struct nm_demand *d, uint64_t line)
-{
-	const uint64_t address = line << p->line_shift;
-
-	if (address >> p->line_shift != line ||
-	    (!p->cross && address >> PAGE_SHIFT != d->address >> PAGE_SHIFT))
-		return 0;
-	if (nm_vec_push(&p->queue->list, (struct nm_prefetch_request){p->level, line, d->attr}))
-		p->level->failed = 1;
-	return 1;
-}
-
-void nm_prefetch_issue(struct nm_prefetch_queue *queue)
-{
-	for (size_t i = 0; i < queue->list.count; i++)
-		nm_general_prefetch(queue->list.at[i].level, queue->list.at[i].line, queue->list.at[i].attr);
-	queue->list.count = 0;
-}
