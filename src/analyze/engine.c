@@ -9,6 +9,19 @@
 #include "engine_priv.h"
 #include "schedules.h"
 
+nm_execute_function *nm_execute_supported(unsigned i)
+{
+	nm_execute_function *list[2];
+	unsigned n = 0;
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		list[n++] = nm_execute_avx2;
+#endif
+	list[n++] = nm_execute_plain;
+	return i < n ? list[i] : NULL;
+}
+
 /* Every batch goes to every pass. */
 static int run_passes(void *arg, const struct nm_batch *submitted, const struct nm_ref *next)
 {
@@ -70,6 +83,7 @@ static int init_executor(struct nm_engine *e, unsigned needs)
 						    .contexts = &e->contexts,
 						    .threads = &e->threads};
 
+	x->execute = nm_execute_supported(0);
 	x->fetch_line = fetch_line(&e->machine);
 	x->fetching = e->options.instructions && x->fetch_line;
 	x->resolver.heap_chains = e->options.heap_chains;

@@ -25,6 +25,9 @@
 
 struct nm_schedules;
 
+/* engine.c: the i-th copy of execute.c that this processor can run, the fastest first; NULL behind the last. */
+nm_execute_function *nm_execute_supported(unsigned i);
+
 struct nm_ranges nm_vec(struct nm_range);
 
 struct nm_child {

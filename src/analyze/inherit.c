@@ -9,30 +9,6 @@
 
 #include "engine_priv.h"
 
-struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *older)
-{
-	struct nm_definition_store *store = calloc(1, sizeof *store);
-
-	if (!store)
-		return NULL;
-	store->users = 1;
-	store->older = older;
-	if (older)
-		older->users++;
-	return store;
-}
-
-void nm_definition_store_release(struct nm_definition_store *store)
-{
-	while (store && --store->users == 0) {
-		struct nm_definition_store *older = store->older;
-
-		nm_arena_done(&store->arena);
-		free(store);
-		store = older;
-	}
-}
-
 static int copy_frames(struct nm_frames *to, const struct nm_frames *from)
 {
 	to->current = from->current;

@@ -26,17 +26,13 @@ struct nm_schedules {
 static int simulate(void *arg, const struct nm_merged *merged)
 {
 	struct schedule *s = arg;
-	struct nm_engine *e = s->engine;
 	const struct nm_pass_batch batch = {.refs = merged->refs,
 					    .count = merged->count,
 					    .turns = merged->turns,
 					    .turn_count = merged->turn_count};
-	int status = nm_engine_must_announce(e) ? nm_engine_announce(e) : 0;
+	int status = nm_pass_cache.batch(s->pass, &batch);
 
-	nm_coalesced_raise_limit(e->executor.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
-	if (!status)
-		status = nm_pass_cache.batch(s->pass, &batch);
-	return status ? status : nm_pass_cache.retired(s->pass, e, 0);
+	return status ? status : nm_pass_cache.retired(s->pass, s->engine, 0);
 }
 
 static int start(struct schedule *s, const struct nm_pass_setup *setup, struct nm_error *err)

@@ -11,9 +11,6 @@ static int submit(struct nm_engine *e, struct nm_batch *batch, const uint64_t *c
 	struct nm_output *o = &e->output;
 	int status;
 
-	if (nm_engine_must_announce(e) && nm_engine_announce(e))
-		return NM_ENOMEM;
-	nm_coalesced_raise_limit(e->executor.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (clock)
 		nm_instruction_clock_submit(e->executor.builder.instruction_clock, clock, batch->count);
 	batch->uncounted = e->executor.has_paused;
@@ -51,6 +48,9 @@ int nm_engine_submit(void *arg, const struct nm_built_batch *built)
 	struct nm_output *o = &e->output;
 	int status;
 
+	if (nm_engine_must_announce(e) && nm_engine_announce(e))
+		return NM_ENOMEM;
+	nm_coalesced_raise_limit(e->executor.resolver.coalesced, (uint32_t)nm_engine_attr_count(e));
 	if (!o->interleave)
 		return submit(e, &(struct nm_batch){.refs = built->refs, .count = built->count},
 			      built->clock);

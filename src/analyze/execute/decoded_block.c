@@ -7,40 +7,6 @@
 #include "coalesced.h"
 #include "executor.h"
 
-int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r, struct nm_error *err)
-{
-	struct nm_wire_block_info info;
-	int status = nm_wire_block_decode(r, &info, err);
-	struct nm_definition *d;
-
-	if (status)
-		return status;
-	if (info.id > (1u << 28))
-		return nm_fail(err, NM_EFORMAT, "block number %u is out of range", info.id);
-	if (nm_vec_reach(&decoder->definitions, (size_t)info.id + 1))
-		return nm_fail_memory(err);
-	d = &decoder->definitions.at[info.id];
-	if (d->words)
-		return nm_fail(err, NM_EFORMAT, "block %u is defined twice", info.id);
-	d->words = nm_arena_alloc(&decoder->definition_store->arena, r->words * sizeof *d->words);
-	if (!d->words)
-		return nm_fail_memory(err);
-	memcpy(d->words, r->payload, r->words * sizeof *d->words);
-	d->count = (uint32_t)r->words;
-	return 0;
-}
-
-/* What the function at pc is called; of nameless code, the module. */
-const char *nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
-{
-	struct nm_function f;
-
-	*ret_nameless = !m || !m->module || !nm_module_function(m->module, pc - m->bias, &f);
-	if (!*ret_nameless)
-		return f.name;
-	return m && m->module ? nm_module_name(m->module) : "<code without a file>";
-}
-
 /* The next entry and its access site: of an access or, with `more` behind it, a group that begins with it. */
 static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
 			const struct nm_wire_block_info *info, uint32_t access, uint32_t word,

@@ -12,22 +12,8 @@
 
 enum { STACK_REACH = 1 << 18 /* bytes below a call on an unknown stack that are taken for the stack */ };
 
-nm_execute_function *nm_execute_supported(unsigned i)
-{
-	nm_execute_function *list[2];
-	unsigned n = 0;
-#if defined(__x86_64__)
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		list[n++] = nm_execute_avx2;
-#endif
-	list[n++] = nm_execute_plain;
-	return i < n ? list[i] : NULL;
-}
-
 int nm_executor_init(struct nm_executor *x, const struct nm_executor_process *process)
 {
-	x->execute = nm_execute_supported(0);
 	x->measuring = 1;
 	x->attrs = process->attrs;
 	x->calls = process->calls;

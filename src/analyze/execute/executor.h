@@ -33,11 +33,8 @@ typedef long nm_execute_function(struct nm_executor *executor, const uint64_t *w
 				 struct nm_error *err);
 nm_execute_function nm_execute_plain, nm_execute_avx2;
 
-/* The i-th of them that this processor can run, the fastest first; NULL behind the last. */
-nm_execute_function *nm_execute_supported(unsigned i);
-
 struct nm_executor {
-	nm_execute_function *execute;
+	nm_execute_function *execute; /* the caller chooses */
 
 	/* Written by each call, switch of threads or signal. */
 	struct nm_decoded_block **decoded_blocks; /* of the running thread */
