@@ -165,7 +165,6 @@ void nm_engine_free(struct nm_engine *e)
 	nm_contexts_done(&e->contexts);
 	nm_space_done(&e->space);
 	nm_sampler_done(&e->sampler);
-	nm_map_done(&e->frame_types);
 	nm_sampled_done(&e->sampled);
 	for (size_t i = 0; i < e->children.count; i++)
 		nm_engine_free(e->children.at[i].engine);

@@ -69,7 +69,6 @@ struct nm_engine {
 	const char *command;
 	int started, exit_status;
 	uint64_t lost;
-	struct nm_map frame_types; /* of the functions of instructions, or NULL (program.c) */
 
 	/* The order. */
 	struct nm_engine_options options;

@@ -301,7 +301,6 @@ static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct n
 
 		if (m->executable && m->address < address + bytes && address < m->end) {
 			nm_attributions_forget_code(&e->attrs, m->address, m->end);
-			nm_map_done(&e->frame_types);
 			nm_map_done(&e->sampled.frame_objects);
 		}
 	}

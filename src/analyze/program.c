@@ -55,62 +55,31 @@ int nm_program_variable(struct nm_engine *e, uint64_t address, struct nm_space_v
 	return nm_space_variable(&e->space, address, ret_variable);
 }
 
-static int find_frame(const struct nm_stack *s, uint64_t address, uint32_t object,
-		      struct nm_program_frame *ret_frame)
-{
-	size_t low = 0, high = s->frames.count; /* the first frame whose slot is not above the address */
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (s->frames.at[mid].slot <= address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (!low || low == s->frames.count || s->frames.at[low].caller != object)
-		return 0;
-	*ret_frame = (struct nm_program_frame){s->frames.at[low].call_pc, s->frames.at[low - 1].slot + 8};
-	return 1;
-}
-
-int nm_program_open_frame(const struct nm_engine *e, uint64_t address, uint32_t object,
-			  struct nm_program_frame *ret_frame)
+uint64_t nm_program_open_frame(const struct nm_engine *e, uint64_t address, uint32_t local)
 {
 	for (size_t i = 0; i < e->threads.count; i++) {
-		const struct nm_frames *frames = &e->threads.at[i]->frames;
+		const struct nm_frame_place frame = nm_frames_owner(&e->threads.at[i]->frames, address);
 
-		for (size_t k = 0; k < frames->stacks.count; k++)
-			if (nm_stack_holds(&frames->stacks.at[k], address))
-				return find_frame(&frames->stacks.at[k], address, object, ret_frame);
+		if (frame.object)
+			return frame.object == nm_program_object(e, local)->frame ? frame.end : 0;
 	}
 	return 0;
 }
 
 int nm_program_own_frame(const struct nm_engine *e, uint32_t access, uint64_t frame_end, uint64_t address,
-			 uint32_t object, struct nm_program_frame *ret_frame)
+			 uint32_t local)
 {
-	if (e->executor.decoder.access_sites.at[access].decoded->stack_object != object ||
-	    address >= frame_end)
-		return 0;
-	*ret_frame = (struct nm_program_frame){
-	    e->attrs.instructions.at[e->executor.decoder.access_instructions.at[access]].pc, frame_end};
-	return 1;
+	return e->executor.decoder.access_sites.at[access].decoded->stack_object ==
+		   nm_program_object(e, local)->frame &&
+	       address < frame_end;
 }
 
-const struct nm_type *nm_program_frame_type(struct nm_engine *e, uint64_t pc)
+const struct nm_local *nm_program_local(const struct nm_engine *e, uint32_t local)
 {
-	uint64_t known = nm_map_get(&e->frame_types, pc, UINT64_MAX);
-	const struct nm_type *type = NULL;
-	const struct nm_mapping *m;
+	const uint32_t frame = nm_program_object(e, local)->frame;
 
-	if (known != UINT64_MAX)
-		return (const struct nm_type *)(uintptr_t)known;
-	m = nm_space_mapping(&e->space, pc);
-	if (m && m->module)
-		type = nm_module_frame_type(m->module, pc - m->bias);
-	(void)nm_map_put(&e->frame_types, pc, (uintptr_t)type);
-	return type;
+	assert(frame);
+	return &nm_program_object(e, frame)->locals->at[local - frame - 1];
 }
 
 const struct nm_type *nm_program_allocated_type(struct nm_engine *e, uint32_t object, uint64_t bytes)

@@ -35,23 +35,20 @@ int nm_program_block(const struct nm_engine *program, uint64_t address, struct n
 /* The variable around an address: 1 if there is one that was asked for before (space.h). */
 int nm_program_variable(struct nm_engine *program, uint64_t address, struct nm_space_variable *ret_variable);
 
-/* A frame of a function: an instruction that runs in it or its call to the next, and where the frame ends. */
-struct nm_program_frame {
-	uint64_t pc, end;
-};
+/* Where the frame around an address ends on any stack, if it is that of a local variable's function and has
+ * called another; 0: it is not. */
+uint64_t nm_program_open_frame(const struct nm_engine *program, uint64_t address, uint32_t local);
 
-/* The frame around an address on any stack, if it is of the stack object and has called another: 1. */
-int nm_program_open_frame(const struct nm_engine *program, uint64_t address, uint32_t object,
-			  struct nm_program_frame *ret_frame);
-
-/* The frame of the function that made an access (sample->access[i], sample->frame_end[i]), if the access is
- * to its own frame, which is `object`: 1. */
+/* Whether an access (sample->access[i], sample->frame_end[i]) to a local variable is to one of the function
+ * that made it. */
 int nm_program_own_frame(const struct nm_engine *program, uint32_t access, uint64_t frame_end,
-			 uint64_t address, uint32_t object, struct nm_program_frame *ret_frame);
+			 uint64_t address, uint32_t local);
 
-/* The structure that the local variables of the function around pc are in its frame; that which blocks of a
- * size are made of when allocated in a heap object's context. NULL: not known. */
-const struct nm_type *nm_program_frame_type(struct nm_engine *program, uint64_t pc);
+/* A local variable's place in its frame, and type. */
+const struct nm_local *nm_program_local(const struct nm_engine *program, uint32_t local);
+
+/* The structure which blocks of a size are made of when allocated in a heap object's context. NULL: not
+ * known. */
 const struct nm_type *nm_program_allocated_type(struct nm_engine *program, uint32_t object, uint64_t bytes);
 
 #endif

@@ -14,12 +14,11 @@
 static int function_object(struct nm_engine *e, uint64_t pc, uint32_t *ret_object)
 {
 	uint64_t known = nm_map_get(&e->sampled.frame_objects, pc, 0);
-	const char *function;
-	int nameless;
+	struct nm_code_function f;
 
 	if (!known) {
-		function = nm_decoder_function_at(nm_space_mapping(&e->space, pc), pc, &nameless);
-		if (nm_space_frame_object(&e->space, function, nameless, ret_object))
+		f = nm_decoder_function_at(nm_space_mapping(&e->space, pc), pc);
+		if (nm_space_frame_object(&e->space, f.name, f.nameless, f.locals, ret_object))
 			return NM_ENOMEM;
 		return nm_map_put(&e->sampled.frame_objects, pc, *ret_object);
 	}
@@ -72,6 +71,18 @@ static int on_frames(struct nm_engine *e, const struct nm_wire_record *r, struct
 
 /* ---- samples ---- */
 
+/* What the running function, which is at pc, has at an address in its own frame. */
+static int own_object(struct nm_engine *e, uint64_t pc, uint64_t address, uint32_t *ret_object)
+{
+	const struct nm_stack_window *window = &e->executor.running.window;
+	struct nm_frame_place frame = {.end = window->low + window->own};
+
+	if (function_object(e, pc, &frame.object))
+		return NM_ENOMEM;
+	*ret_object = nm_space_object_in_frame(&e->space, frame, address);
+	return 0;
+}
+
 /* The attribution of a reference that the instruction at pc makes now; 0: out of memory. */
 static uint32_t attribution(struct nm_engine *e, uint64_t pc, uint64_t address)
 {
@@ -81,7 +92,7 @@ static uint32_t attribution(struct nm_engine *e, uint64_t pc, uint64_t address)
 	if (nm_attributions_instruction(&e->attrs, pc, m ? m->module : NULL, m ? m->bias : 0, &instruction))
 		return 0;
 	if (address - e->executor.running.window.low < e->executor.running.window.own
-		? function_object(e, pc, &object)
+		? own_object(e, pc, address, &object)
 		: nm_resolver_object_at(&e->executor.resolver, address, &object))
 		return 0;
 	return nm_attributions_get(&e->attrs, e->executor.running.thread->number,

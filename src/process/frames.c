@@ -35,16 +35,17 @@ int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end)
 }
 
 /* Slots fall from the oldest frame to the newest: the owner of an address is the caller in the newest frame
- * whose slot is not above it. That is mostly one of the last few. */
-uint32_t nm_stack_owner(const struct nm_stack *s, uint64_t address)
+ * whose slot is not above it, and its frame ends above the slot before. That is mostly one of the last few. */
+struct nm_frame_place nm_stack_owner(const struct nm_stack *s, uint64_t address)
 {
 	const struct nm_frame *frames = s->frames.at;
 	size_t low = 0, high = s->frames.count; /* the first frame with slot <= address */
 
-	for (unsigned i = 0; i < LINEAR; i++) {
-		if (!high || frames[high - 1].slot > address)
-			return high > 0 && high < s->frames.count ? frames[high].caller : 0;
-		high--;
+	for (unsigned i = 0; i < LINEAR && low < high; i++) {
+		if (frames[high - 1].slot > address)
+			low = high;
+		else
+			high--;
 	}
 	while (low < high) {
 		size_t mid = (low + high) / 2;
@@ -54,13 +55,15 @@ uint32_t nm_stack_owner(const struct nm_stack *s, uint64_t address)
 		else
 			low = mid + 1;
 	}
-	return low > 0 ? frames[low].caller : 0;
+	if (!low || low == s->frames.count)
+		return (struct nm_frame_place){0, 0};
+	return (struct nm_frame_place){frames[low].caller, frames[low - 1].slot + 8};
 }
 
-uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address)
+struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t address)
 {
 	for (size_t i = 0; i < frames->stacks.count; i++)
 		if (nm_stack_holds(&frames->stacks.at[i], address))
 			return nm_stack_owner(&frames->stacks.at[i], address);
-	return 0;
+	return (struct nm_frame_place){0, 0};
 }

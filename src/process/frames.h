@@ -122,11 +122,17 @@ static inline uint64_t nm_stack_pc(const struct nm_stack *s, uint64_t slot, uint
 	return pc;
 }
 
-/* The stack object of the frame that holds an address at or above the top slot of any of the thread's
- * stacks; 0 if it lies above the oldest known frame or on no stack. */
-uint32_t nm_frames_owner(const struct nm_frames *frames, uint64_t address);
+/* A function's frame: its stack object, and where the caller's frame begins. */
+struct nm_frame_place {
+	uint32_t object; /* 0: none */
+	uint64_t end;
+};
+
+/* The frame that holds an address at or above the top slot of any of the thread's stacks; none if it lies
+ * above the oldest known frame or on no stack. */
+struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t address);
 
 /* The same on a stack that holds the address. */
-uint32_t nm_stack_owner(const struct nm_stack *stack, uint64_t address);
+struct nm_frame_place nm_stack_owner(const struct nm_stack *stack, uint64_t address);
 
 #endif

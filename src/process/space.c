@@ -486,11 +486,32 @@ static int leaps(const char *function)
 	       !strcmp(function, "siglongjmp");
 }
 
-int nm_space_frame_object(struct nm_space *space, const char *function, int nameless, uint32_t *ret_object)
+/* The objects of a function's local variables, behind its stack object. */
+static int add_locals(struct nm_space *space, const struct nm_locals *locals, uint32_t frame)
+{
+	for (uint32_t i = 0; i < locals->count; i++) {
+		const struct nm_local *l = &locals->at[i];
+
+		if (nm_vec_push(&space->objects,
+				((struct nm_object){.kind = NM_OBJECT_LOCAL,
+						    .name = l->name,
+						    .type = l->type,
+						    .at = declared_at(space, l->file, l->line),
+						    .bytes = l->bytes,
+						    .frame = frame})))
+			return NM_ENOMEM;
+	}
+	return 0;
+}
+
+int nm_space_frame_object(struct nm_space *space, const char *function, int nameless,
+			  const struct nm_locals *locals, uint32_t *ret_object)
 {
 	char name[4200];
-	uint64_t known = nm_map_get(&space->frames, (uintptr_t)function, 0);
+	uint64_t key = (uintptr_t)function ^ (locals ? nm_mix64((uintptr_t)locals) : 0);
+	uint64_t known = nm_map_get(&space->frames, key, 0);
 	struct nm_object fresh = {.kind = NM_OBJECT_STACK,
+				  .locals = locals,
 				  .is_allocator = (uint8_t)nm_is_allocator(function),
 				  .copies = strstr(function, "memcpy") || strstr(function, "memmove"),
 				  .clears = strstr(function, "memset") != NULL,
@@ -504,9 +525,28 @@ int nm_space_frame_object(struct nm_space *space, const char *function, int name
 	}
 	snprintf(name, sizeof name, NM_STACK_OF "%s", function);
 	fresh.name = nm_symbols_intern(space->symbols, name);
-	if (!fresh.name)
+	if (!fresh.name || object_of(space, &space->frames, key, fresh, ret_object))
 		return NM_ENOMEM;
-	return object_of(space, &space->frames, (uintptr_t)function, fresh, ret_object);
+	return locals ? add_locals(space, locals, *ret_object) : 0;
+}
+
+struct nm_frame_part nm_space_frame_part(const struct nm_space *space, uint32_t stack_object,
+					 uint64_t distance)
+{
+	const struct nm_locals *locals = space->objects.at[stack_object].locals;
+	struct nm_frame_part part = {stack_object, 0, UINT64_MAX};
+
+	for (uint32_t i = locals ? locals->count : 0; i-- > 0; part.low = locals->at[i].below) {
+		const struct nm_local *l = &locals->at[i];
+
+		if (distance < l->below - l->bytes) {
+			part.end = l->below - l->bytes;
+			return part;
+		}
+		if (distance < l->below)
+			return (struct nm_frame_part){stack_object + 1 + i, l->below - l->bytes, l->below};
+	}
+	return part;
 }
 
 int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object)

@@ -15,6 +15,7 @@
 
 #include "arena.h"
 #include "blocks.h"
+#include "frames.h"
 #include "map.h"
 #include "object_kind.h"
 #include "symbol.h"
@@ -30,6 +31,9 @@ struct nm_object {
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
 	uint32_t chain;   /* heap buckets: 1 + what called the allocator (calls.h), where that is asked for */
 	uint64_t bytes, blocks, largest;
+	/* Stack objects: the local variables of the function, whose objects follow this one. */
+	const struct nm_locals *locals;
+	uint32_t frame; /* local variables: the stack object of their function */
 	/* Stack objects: what the function is (nm_space_frame_object). */
 	uint8_t is_allocator, copies, clears, is_trampoline, leaps, nameless;
 };
@@ -72,7 +76,7 @@ struct nm_space {
 	struct nm_map variables;   /* runtime address of a variable -> object */
 	struct nm_map by_name;     /* interned name -> object: named ranges, files, library data */
 	struct nm_map buckets;     /* context -> object, for heap and for anonymous mappings (bit 32) */
-	struct nm_map frames;      /* function's interned name -> stack object */
+	struct nm_map frames;      /* function's interned name and local variables -> stack object */
 	struct nm_map threadlocal; /* interned name -> object */
 	struct nm_map sections;    /* module and section -> object */
 	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
@@ -127,8 +131,27 @@ struct nm_space_variable {
 int nm_space_variable(struct nm_space *space, uint64_t address, struct nm_space_variable *ret_variable);
 
 /* Objects by description; *ret_object is 0 only on failure. */
-int nm_space_frame_object(struct nm_space *space, const char *function, int nameless, uint32_t *ret_object);
+int nm_space_frame_object(struct nm_space *space, const char *function, int nameless,
+			  const struct nm_locals *locals, uint32_t *ret_object);
 int nm_space_code_object(struct nm_space *space, const char *module, uint32_t *ret_object);
+
+/* What lies `distance` bytes before the last byte of a frame: a local variable or, as the stack object, what
+ * is between them; and how far that goes, as distances. end UINT64_MAX: as far as the stack. */
+struct nm_frame_part {
+	uint32_t object;
+	uint64_t low, end;
+};
+struct nm_frame_part nm_space_frame_part(const struct nm_space *space, uint32_t stack_object,
+					 uint64_t distance);
+
+/* The object at an address in a frame: a local variable of its function, or its stack object, if any. */
+static inline uint32_t nm_space_object_in_frame(const struct nm_space *space, struct nm_frame_place frame,
+						uint64_t address)
+{
+	if (!space->objects.at[frame.object].locals)
+		return frame.object;
+	return nm_space_frame_part(space, frame.object, frame.end - 1 - address).object;
+}
 
 /* Is it a function of malloc's family, by its name? */
 int nm_is_allocator(const char *function);

@@ -21,6 +21,7 @@ static const char *const kind_names[] = {
     [NM_OBJECT_NAMED] = "named",
     [NM_OBJECT_CODE] = "code",
     [NM_OBJECT_UNMEASURED] = "unmeasured",
+    [NM_OBJECT_LOCAL] = "local",
 };
 
 const char *nm_object_kind_name(enum nm_object_kind kind)

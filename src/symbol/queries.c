@@ -130,17 +130,17 @@ const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t
 	return type;
 }
 
-const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t vaddr)
+const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vaddr)
 {
-	const struct nm_type *type;
+	const struct nm_locals *locals;
 
-	if (decoded_frame_type(module, vaddr, &type))
-		return type;
-	if (!may_ask(module, ITEM_FRAME_TYPE, vaddr))
+	if (decoded_locals(module, vaddr, &locals))
+		return locals;
+	if (!may_ask(module, ITEM_LOCALS, vaddr))
 		return NULL;
-	type = module_frame_type(module, vaddr);
-	encode_frame_type(module, vaddr, type);
-	return type;
+	locals = module_locals(module, vaddr);
+	encode_locals(module, vaddr, locals);
+	return locals;
 }
 
 enum nm_allocated nm_module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,

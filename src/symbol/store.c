@@ -35,7 +35,7 @@ static void module_free(struct nm_module *module)
 	nm_map_done(&module->scoped_names);
 	nm_map_done(&module->digests);
 	nm_map_done(&module->types_of);
-	nm_map_done(&module->frame_types);
+	nm_map_done(&module->locals_of);
 	nm_vec_free(&module->unit_spans);
 	nm_vec_free(&module->segments);
 	nm_vec_free(&module->sections);
@@ -66,6 +66,7 @@ void nm_symbols_free(struct nm_symbols *symbols)
 	symbol_cache_free(symbols->cache);
 	nm_vec_free(&symbols->modules);
 	nm_map_done(&symbols->types);
+	nm_map_done(&symbols->locals);
 	nm_arena_done(&symbols->arena);
 	nm_strings_done(&symbols->pool);
 	free(symbols);

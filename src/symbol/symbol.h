@@ -128,10 +128,6 @@ struct nm_field {
 	const char *name;
 	uint64_t offset, bytes, stride;
 	uint32_t count;
-	/* In the type of a frame: the structure that the local variable is, its bytes, where it begins; else
-	 * NULL. */
-	const char *type;
-	uint64_t type_bytes, type_offset;
 };
 
 /* A structure with its fields by offset.  Equal ones have equal addresses. */
@@ -150,11 +146,24 @@ uint32_t nm_type_field(const struct nm_type *type, uint64_t offset);
  * is_thread_local: vaddr is an offset in the module's thread-local block. */
 const struct nm_type *nm_module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
 
-/* The part of the frame of the function at vaddr that holds local variables which are structures, or arrays
- * of them, as a type: it ends where the frame of the caller begins (at the CFA of DWARF), its fields are
- * "variable.field". NULL if there are none, or if the debug information does not tell where they are for the
- * whole function (locals.c). */
-const struct nm_type *nm_module_frame_type(struct nm_module *module, uint64_t vaddr);
+/* A local variable in the frame of its function: [end - below, end - below + bytes), if the frame ends, and
+ * that of the caller begins, at `end` (the CFA of DWARF). name: "rank()::large", after the function that
+ * declares it, which may be inlined. */
+struct nm_local {
+	const char *name, *type, *file; /* file and line of the declaration, or NULL and 0 */
+	uint32_t line;
+	uint64_t below, bytes;
+	const struct nm_type *structure; /* that it is or its elements are, or NULL */
+};
+struct nm_locals {
+	uint32_t count;
+	const struct nm_local *at; /* by falling `below`; they do not overlap */
+};
+
+/* The local variables of the function at vaddr that are arrays, structures or unions of a cache line or more
+ * and have one place in its frame for the whole function (dwarf/locals.c). NULL: none. Equal lists have equal
+ * addresses. */
+const struct nm_locals *nm_module_locals(struct nm_module *module, uint64_t vaddr);
 
 /* What a block of so many bytes is made of that the call at vaddr allocates, as far as the debug information
  * tells (allocated.c). NM_ALLOCATED_UNKNOWN: nothing here, perhaps in the caller. */

@@ -105,9 +105,9 @@ struct nm_symbols {
 	struct symbol_decoder *decoder; /* or NULL */
 	struct symbol_cache *cache;     /* or NULL */
 	struct nm_arena arena;
-	struct nm_map types; /* by what they hold: struct nm_type in the arena */
-	int complete;        /* the modules' answers are all that there are: files are not looked at */
-	int expecting;       /* what is not there will come in time */
+	struct nm_map types, locals; /* by what they hold: struct nm_type, nm_locals in the arena */
+	int complete;  /* the modules' answers are all that there are: files are not looked at */
+	int expecting; /* what is not there will come in time */
 };
 
 struct nm_module {
@@ -141,8 +141,8 @@ struct nm_module {
 
 	struct nm_map digests; /* interned path of a source -> interned digest, "" if units disagree */
 
-	struct nm_map types_of;    /* entry of a type -> struct nm_type or NULL */
-	struct nm_map frame_types; /* entry of a function -> the same of its frame */
+	struct nm_map types_of;  /* entry of a type -> struct nm_type or NULL */
+	struct nm_map locals_of; /* entry of a function -> struct nm_locals or NULL */
 
 	int variables_read;
 	struct variables variables, tls_variables;
@@ -229,6 +229,10 @@ void unit_read_frames(struct nm_module *module, struct unit *unit);
 const char *frame_name(struct nm_module *module, const struct unit *unit, struct frame *frame);
 void frame_call(struct nm_module *module, struct frame *frame, const char **ret_file, uint32_t *ret_line);
 
+/* What stands before the name of a variable of the function: "rank()::", "app::use(int)::". Interned; NULL
+ * when memory is exhausted. */
+const char *function_prefix(struct nm_module *module, Dwarf_Die *function);
+
 /* dwarf/location.c: where a variable with static storage is.  1 if the expression is such a place. */
 struct place {
 	uint64_t address; /* vaddr, or offset in the module's TLS block */
@@ -254,20 +258,15 @@ const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int lan
 const struct nm_type *type_of_variable(struct nm_module *module, Dwarf_Die *variable, int language);
 const struct nm_type *type_intern(struct nm_symbols *symbols, const struct nm_type *type);
 
-/* A local variable that is a structure or an array of them: where it begins below the end of the frame. */
-struct local {
-	const char *name;
-	uint64_t below, bytes;
-	Dwarf_Die type;
-};
-const struct nm_type *type_of_locals(struct nm_module *module, int language, const struct local *locals,
-				     size_t count);
-
 /* variables.c, dwarf/locals.c and dwarf/allocated.c, behind the functions of symbol.h (queries.c). */
 const struct nm_type *module_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local);
-const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr);
+const struct nm_locals *module_locals(struct nm_module *module, uint64_t vaddr);
 enum nm_allocated module_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes,
 				   const struct nm_type **ret_type);
+
+/* dwarf/locals.c: the one copy of a list; NULL when memory is exhausted. */
+const struct nm_locals *locals_intern(struct nm_symbols *symbols, const struct nm_local *list,
+				      uint32_t count);
 
 /* dwarf/allocated.c: the class that a function is a method of, by its parameter `this`. 1 if there is one. */
 int function_class(const Dwarf_Die *function, Dwarf_Die *ret_class);

@@ -123,32 +123,46 @@ def case_hot_lines():
 def check_locals(name):
     """An array of structures in the frame of a function that hands it to others, and one in the running function's."""
     record([program(name)])
-    fields = [(f"records[].{field}", offset, 1000 * size) for field, offset, size in
-              (("key", 0, 8), ("name", 8, 88), ("weight", 96, 8), ("spare", 104, 24))]
-    assert rows("SELECT field, offset, bytes FROM fields WHERE object = 'stack of hold' AND type = 'struct record' AND "
-                "structure = 128 ORDER BY offset") == fields
-    assert rows("SELECT count(*) FROM fields WHERE object = 'stack of hold'") == [(4,)]
+    kind, kind_of, size, place = rows("SELECT kind, type, bytes, allocated_at FROM objects WHERE object = 'hold()::records'")[0]
+    assert (kind, kind_of, size) == ("local", "struct record[1000]", 128000)
+    assert place.endswith(f"locals.c:{at('tests/programs/locals.c', 'records')}"), place
+    assert rows("SELECT field, offset, bytes FROM fields WHERE object = 'hold()::records' AND type = 'struct record' AND "
+                "structure = 128 ORDER BY offset") == [("key", 0, 8), ("name", 8, 88), ("weight", 96, 8), ("spare", 104, 24)]
+    assert rows("SELECT count(*) FROM fields WHERE object = 'hold()::records'") == [(4,)]
     found = {row[0]: row[1:] for row in
              rows("SELECT field, sum(reads), sum(read_misses) FROM field_counts WHERE level = 'L1d' AND function = 'weigh' "
-                  "AND object = 'stack of hold' GROUP BY field")}
-    assert found.keys() == {"records[].key", "records[].weight"}, found
+                  "AND object = 'hold()::records' GROUP BY field")}
+    assert found.keys() == {"key", "weight"}, found
     for reads, _ in found.values():
         near(reads, 1000 * 40, 6)
     assert sum(misses for _, misses in found.values()) >= 1000 * 40, found  # weight may lie in a line with the next key
-    found = dict(rows("SELECT field, sum(writes) FROM field_counts WHERE level = 'L1d' AND object = 'stack of count' AND "
+    found = dict(rows("SELECT field, sum(writes) FROM field_counts WHERE level = 'L1d' AND object = 'count()::bins' AND "
                       "type = 'struct bin' AND line IN (?, ?) GROUP BY field",
                       at("tests/programs/locals.c", "count"), at("tests/programs/locals.c", "sum")))
-    assert found == {"bins[].count": 80000, "bins[].sum": 80000}, found
+    assert found == {"count": 80000, "sum": 80000}, found
+
+
+def local_counts(place):
+    return {row[0]: row[1:] for row in
+            rows("SELECT object, sum(reads), sum(writes) FROM counts WHERE level = 'L1d' AND object LIKE '%()::%' AND file LIKE '%frames.c' AND line = ? "
+                 "GROUP BY object", at("tests/programs/frames.c", place))}
 
 
 def case_local_arrays():
-    """Arrays of plain numbers in the frame of the running function: each is a field of the frame."""
+    """Arrays of plain numbers in a frame are objects: of the running function, its caller's, an inlined function's. One of
+    variable length has no place that is known, and one of half a line none of its own."""
     record([program("frames")])
-    assert dict(rows("SELECT DISTINCT field, bytes FROM fields WHERE object = 'stack of rank'")) == \
-        {"large": 160000, "small": 4000}
-    near(rows("SELECT sum(reads + writes) FROM field_counts WHERE field = 'small' AND level = 'L1d'")[0][0], 3 * 41000, 6)
-    advice = nearmiss("report", "-i", "p.nmp", "-w", "0").stdout.decode()
-    assert "most accesses are to its local variable large" in advice, advice
+    found = rows("SELECT object, type, bytes FROM objects WHERE kind = 'local' AND allocated_at LIKE '%frames.c%' ORDER BY 1")
+    assert found == [("rank()::large", "int[40000]", 160000), ("rank()::small", "int[1000]", 4000),
+                     ("split()::parts", "volatile int[200]", 800)], found
+    assert local_counts("sum") == {"rank()::large": (2 * 3 * 40000, 0), "rank()::small": (3 * 40000, 0)}
+    found = local_counts("split")
+    assert found == {"split()::parts": (0, 50 * 200)}, found
+    assert local_counts("add") == {"split()::parts": (50 * 200, 0)}
+    assert local_counts("vary") == {}
+    assert rows("SELECT sum(writes) >= 50 * 400 FROM counts WHERE level = 'L1d' AND object = 'stack of vary'") == [(1,)]
+    first = report("pairs", "--limit", "1")[0]
+    assert (first["object"], first["cause"]) == ("rank()::large", "sparse use"), first
 
 
 def case_locals():
@@ -236,8 +250,8 @@ def case_rust():
     bytes_of = {"number": 64, "key": 64, "value": 48, "value.stock": 48, "place.__1": 24}  # apart in memory, a line is 64
     assert missed.keys() == bytes_of.keys(), missed
     found = rows("SELECT type, field, sum(reads), sum(writes) FROM field_counts WHERE level = 'L1d' AND "
-                 "object = 'stack of orders::bins' AND function = 'orders::fill' GROUP BY 1, 2")
-    assert [row[:2] for row in found] == [("orders::Bin", "bins[].count"), ("orders::Bin", "bins[].sum")], found
+                 "object = 'orders::bins()::bins' AND function = 'orders::fill' GROUP BY 1, 2")
+    assert [row[:2] for row in found] == [("orders::Bin", "count"), ("orders::Bin", "sum")], found
     for row in found:
         near(row[2], ELEMENTS * WALKS)
         near(row[3], ELEMENTS * WALKS)

@@ -82,7 +82,7 @@ static __attribute__((noinline)) long share(int which)
 
 static __attribute__((noinline)) long hold(void)
 {
-	struct record records[ELEMENTS];
+	struct record records[ELEMENTS]; /* @records */
 	long sum = 0;
 
 	fill(records);

@@ -163,10 +163,11 @@ static void frames_follow_calls_and_jumps(void **state)
 	nm_stack_push(nm_frames_stack(&frames), STACK_END - 0x100, 1, 10); /* start calls main */
 	nm_stack_push(nm_frames_stack(&frames), STACK_END - 0x200, 2, 20); /* main calls f */
 	nm_stack_push(nm_frames_stack(&frames), STACK_END - 0x300, 3, 30); /* f calls g */
-	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x180), 20);
-	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x200), 20);
-	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x201), 30);
-	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x50), 0);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x180).object, 20);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x200).object, 20);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x200).end, STACK_END - 0xf8);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x201).object, 30);
+	assert_int_equal(nm_frames_owner(&frames, STACK_END - 0x50).object, 0);
 	nm_frames_pop(&frames, nm_frames_stack(&frames),
 		      STACK_END - 0x200); /* longjmp past g, then f returns */
 	assert_int_equal(frames.returned_from, 2);

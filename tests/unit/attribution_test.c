@@ -5,7 +5,8 @@
  * is, and keeps nothing else.
  *
  * Blocks of three functions of this program run in two threads: left early, calling and returning, with
- * guards, prefetches and accesses that share an address word. Data lie in frames of both threads, heap blocks
+ * guards, prefetches and accesses that share an address word. Data lie in frames of both threads, where one
+ * function has arrays, heap blocks
  * that come and go, ranges that get a name and lose it, variables of this program, and mappings of which
  * parts go.
  */
@@ -53,9 +54,24 @@ enum {
 	}
 FUNCTION(scan, SCAN_LINE)
 FUNCTION(merge, MERGE_LINE)
-FUNCTION(visit, VISIT_LINE)
 FUNCTION(_int_malloc, MALLOC_LINE)
 FUNCTION(memcpy_of_test, MEMCPY_LINE)
+
+/* One with local variables; run, it tells where they begin below the end of its frame. */
+static struct {
+	const char *name;
+	uint64_t below, bytes;
+} locals[2] = {{"visit()::near", 0, 72}, {"visit()::far", 0, 80}};
+
+enum { VISIT_LINE = __LINE__ + 5 };
+static __attribute__((noinline, used)) void visit(void)
+{
+	char far[80];
+	long near[9];
+	__asm__ volatile(".skip 4096, 0x90" ::"r"(near), "r"(far) : "memory");
+	locals[0].below = (uint64_t)((char *)__builtin_dwarf_cfa() - (char *)near);
+	locals[1].below = (uint64_t)((char *)__builtin_dwarf_cfa() - far);
+}
 
 static const struct {
 	const char *name;
@@ -130,34 +146,46 @@ static const struct range *twin_find(const struct range *ranges, unsigned count,
 /* Whose frame is at an address of a stack: a frame lies between the slot of the call that it made and that of
  * the call that made it; the running function has all below the newest slot, and the slot. FUNCTIONS: above
  * the first call. */
-static unsigned twin_frame_owner(const struct twin *t, unsigned thread, uint64_t address, unsigned function)
+static unsigned twin_frame_owner(const struct twin *t, unsigned thread, uint64_t address, unsigned function,
+				 uint64_t *ret_end)
 {
 	const struct twin_thread *at = &t->threads[thread];
 	unsigned k = at->depth;
 
-	if (thread == t->running && (!k || address < at->frames[k - 1].slot + 8))
+	*ret_end = k ? at->frames[k - 1].slot + 8 : at->stack.end;
+	if (thread == t->running && address < *ret_end)
 		return function;
 	while (k > 0 && address >= at->frames[k - 1].slot)
 		k--;
 	assert_true(k < at->depth);
+	*ret_end = k ? at->frames[k - 1].slot + 8 : 0;
 	return k ? at->frames[k].caller : FUNCTIONS;
+}
+
+/* What the frame of a function has at an address. */
+static unsigned twin_in_frame(struct twin *t, unsigned function, uint64_t end, uint64_t address)
+{
+	char name[40];
+
+	for (unsigned i = 0; i < 2 && functions[function].code == visit; i++)
+		if (address - (end - locals[i].below) < locals[i].bytes)
+			return twin_object(t, locals[i].name);
+	snprintf(name, sizeof name, "stack of %s", functions[function].name);
+	return twin_object(t, name);
 }
 
 static unsigned twin_charge(struct twin *t, uint64_t address, unsigned function)
 {
-	char name[40];
-
 	const struct range *found;
 
 	for (unsigned i = 0; i < THREADS; i++)
 		if (twin_find(&t->threads[i].stack, 1, address)) {
-			const unsigned owner = twin_frame_owner(t, i, address, function);
+			uint64_t end;
+			const unsigned owner = twin_frame_owner(t, i, address, function, &end);
 
-			if (owner == FUNCTIONS)
-				return twin_object(t,
-						   i ? "<anonymous memory>" : "<arguments and environment>");
-			snprintf(name, sizeof name, "stack of %s", functions[owner].name);
-			return twin_object(t, name);
+			if (owner != FUNCTIONS)
+				return twin_in_frame(t, owner, end, address);
+			return twin_object(t, i ? "<anonymous memory>" : "<arguments and environment>");
 		}
 	if ((found = twin_find(t->named, t->named_count, address)) ||
 	    (found = twin_find(t->heap, t->heap_count, address)))
@@ -731,6 +759,7 @@ static void attributions_are_the_twins(void **state)
 
 int main(void)
 {
+	visit();
 	const struct CMUnitTest tests[] = {cmocka_unit_test(attributions_are_the_twins),
 					   cmocka_unit_test(a_block_that_the_allocator_fills_is_its_callers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,23 @@ static void same_type(const struct nm_type *a, const struct nm_type *b)
 		same_text(f->name, g->name);
 		assert_true(f->offset == g->offset && f->bytes == g->bytes && f->stride == g->stride &&
 			    f->count == g->count);
-		same_text(f->type, g->type);
-		assert_true(f->type_bytes == g->type_bytes && f->type_offset == g->type_offset);
+	}
+}
+
+static void same_locals(const struct nm_locals *a, const struct nm_locals *b)
+{
+	assert_int_equal(a == NULL, b == NULL);
+	if (!a)
+		return;
+	assert_int_equal(a->count, b->count);
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct nm_local *l = &a->at[i], *m = &b->at[i];
+
+		same_text(l->name, m->name);
+		same_text(l->type, m->type);
+		same_text(l->file, m->file);
+		assert_true(l->line == m->line && l->below == m->below && l->bytes == m->bytes);
+		same_type(l->structure, m->structure);
 	}
 }
 
@@ -69,7 +84,7 @@ static void same_code(struct nm_module *a, struct nm_module *b, uint64_t at)
 		same_text(p[i].file, q[i].file);
 		assert_int_equal(p[i].line, q[i].line);
 	}
-	same_type(nm_module_frame_type(a, at), nm_module_frame_type(b, at));
+	same_locals(nm_module_locals(a, at), nm_module_locals(b, at));
 	assert_int_equal(nm_module_function(a, at, &f), nm_module_function(b, at, &g));
 	if (nm_module_function(a, at, &f)) {
 		same_text(f.name, g.name);

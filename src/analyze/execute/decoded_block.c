@@ -255,12 +255,11 @@ static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
 	/* Objects are not to depend on blocks that a collector may leave out. */
 	const int framed = info->def.accesses || x->calls || x->fetching;
 	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
-	int nameless;
-	const char *function = nm_decoder_function_at(m, info->def.pc, &nameless);
+	const struct nm_code_function f = nm_decoder_function_at(m, info->def.pc);
 	const struct nm_object *frame;
 
 	if (decode_accesses(x, p, info, m) ||
-	    (framed && nm_space_frame_object(x->space, function, nameless, &p->stack_object)) ||
+	    (framed && nm_space_frame_object(x->space, f.name, f.nameless, f.locals, &p->stack_object)) ||
 	    (x->fetching && decode_fetches(x, p, info, m)))
 		return NM_ENOMEM;
 	frame = &x->space->objects.at[p->stack_object];

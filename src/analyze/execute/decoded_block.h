@@ -3,7 +3,7 @@
  * decoded_block.h - a block of code in the form in which the engine executes it, for one thread.
  *
  * A decoded block is made from the block's definition at its first execution by the thread. Each access has
- * an inline cache *entry*: an address range, either the running function's stack frame or part of an object,
+ * an inline cache *entry*: an address range, part of either the running function's stack frame or an object,
  * and the attribution key that applies there, so an access within the range costs one compare. Entries are
  * stored in groups of NM_ENTRIES, one array per field, so that one vector instruction compares a whole group
  * (inline_cache.h). Everything else about an access is in its access site, in one list of the engine.
@@ -28,14 +28,19 @@ enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 /* Figures of entries have 2^63 added, so that vectors, whose compare is signed, compare them as they are. */
 #define NM_BIAS (1ull << 63)
 
-/* Of an entry: it serves the running function's frame; it has no range. */
-#define NM_LOW_OF_FRAME 0
+/* Of an entry: it has no range; its range ends where the stack does, which lies below all frames. */
 #define NM_NO_LENGTH NM_BIAS
+#define NM_TO_STACK_END (1ull << 62)
+
+/* Does it serve the running function's frame? */
+#define nm_low_is_of_frame(low) (!((low)&NM_BIAS))
 
 /* Hot. A word is what stands behind the address in a struct nm_ref: attribution key, size, kind, weight. */
 struct nm_cache_entries {
-	uint64_t low[NM_ENTRIES]; /* the kept range is [low, low + length); or NM_LOW_OF_FRAME */
-	/* Less the bytes of a group but one; in the frame (inline_cache.h) NM_SPARE less these. */
+	/* The kept range is [low, low + length). In the running function's frame low has no bias, and is a
+	 * distance down from the frame's last byte. */
+	uint64_t low[NM_ENTRIES];
+	/* Less the bytes of a group but one; or NM_TO_STACK_END and NM_SPARE, less these and low. */
 	uint64_t length[NM_ENTRIES];
 	uint64_t word[NM_ENTRIES]; /* its attribution key may be 0 */
 };

@@ -56,12 +56,13 @@ int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r
 	return 0;
 }
 
-const char *nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless)
+struct nm_code_function nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc)
 {
 	struct nm_function f;
 
-	*ret_nameless = !m || !m->module || !nm_module_function(m->module, pc - m->bias, &f);
-	if (!*ret_nameless)
-		return f.name;
-	return m && m->module ? nm_module_name(m->module) : "<code without a file>";
+	if (!m || !m->module)
+		return (struct nm_code_function){"<code without a file>", NULL, 1};
+	if (!nm_module_function(m->module, pc - m->bias, &f))
+		return (struct nm_code_function){nm_module_name(m->module), NULL, 1};
+	return (struct nm_code_function){f.name, nm_module_locals(m->module, pc - m->bias), 0};
 }

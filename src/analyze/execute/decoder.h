@@ -46,7 +46,12 @@ void nm_definition_store_release(struct nm_definition_store *store);
 /* Keeps a definition. */
 int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r, struct nm_error *err);
 
-/* What the function at pc, in mapping m or none, is called; of nameless code, the module. */
-const char *nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc, int *ret_nameless);
+/* The function at pc, in mapping m or none: its name, of nameless code the module's; its local variables. */
+struct nm_code_function {
+	const char *name;
+	const struct nm_locals *locals; /* or NULL */
+	int nameless;
+};
+struct nm_code_function nm_decoder_function_at(const struct nm_mapping *m, uint64_t pc);
 
 #endif

@@ -3,13 +3,14 @@
  * inline_cache.h - turns the addresses of a block into references, NM_ENTRIES accesses at a time, with the
  * vector instructions that this copy of execute.c may use; also finds the records of a run of blocks.
  *
- * An entry matches addresses either in the running function's own frame or in its range. All entries are
+ * An entry matches addresses in its range, which lies in memory or in the running function's own frame; there
+ * it is counted down from the frame's end, as debug information places local variables. All entries are
  * compared at once. If the address of one lies elsewhere, the entry is open: its reference is pending until
  * resolve.c finds its attribution key. References are written for all entries, even those after the block's
  * last access: there is room, and the next block overwrites them.
  *
  * The fields are encoded for a short comparison: 2^63 is added, since vectors compare signed numbers, and
- * lengths are set up so that the frame's can be added to any of them (struct nm_stack_window).
+ * the highest bit tells which of two origins and lengths apply (struct nm_stack_window).
  *
  * Dropped: 32-bit fields, which save 64 bytes per group but need seven more instructions.
  */
@@ -30,10 +31,10 @@
 #define ALWAYS static inline __attribute__((always_inline))
 
 /* The running stack: [low, low + length), of which the running function owns [low, low + own). In figures
- * of entries: own is span + NM_SPARE and begins at base. */
+ * of entries: own ends with the byte `last`, and has span - NM_BIAS + NM_TO_STACK_END + NM_SPARE bytes. */
 struct nm_stack_window {
 	uint64_t low, length, own;
-	uint64_t base, span;
+	uint64_t last, span;
 };
 
 enum {
@@ -48,11 +49,11 @@ ALWAYS void nm_stack_window_own(struct nm_stack_window *r, uint64_t end)
 	const uint64_t nowhere = 1ull << 62;
 
 	r->own = end - r->low;
-	r->base = NM_BIAS + r->low;
-	r->span = r->own - NM_SPARE;
+	r->last = NM_BIAS + end - 1;
+	r->span = NM_BIAS - NM_TO_STACK_END + r->own - NM_SPARE;
 	if (__builtin_expect(r->own < NM_SPARE, 0)) {
-		r->base = NM_BIAS + nowhere;
-		r->span = 0;
+		r->last = NM_BIAS + nowhere;
+		r->span = NM_BIAS - NM_TO_STACK_END;
 	}
 }
 
@@ -65,13 +66,12 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8
 ALWAYS int nm_look_up_one(const struct nm_cache_entries *l, unsigned entry, uint64_t address,
 			  const struct nm_stack_window *window, struct nm_ref *out)
 {
-	const int framed = l->low[entry] == NM_LOW_OF_FRAME;
-	const uint64_t base = framed ? window->base : l->low[entry];
-	const uint64_t length = l->length[entry] + (framed ? window->span : 0);
+	const uint64_t low = l->low[entry], length = l->length[entry];
+	const uint64_t at = nm_low_is_of_frame(low) ? window->last - address : address;
 
 	out->address = address;
 	__builtin_memcpy(&out->attr, &l->word[entry], sizeof(uint64_t));
-	return (int64_t)(address - base) >= (int64_t)length;
+	return (int64_t)(at - low) >= (int64_t)(length + (length & NM_BIAS ? 0 : window->span));
 }
 
 /* The plain copy, and the twin of the others. Returns which of n entries are open, as bits. */
@@ -97,12 +97,11 @@ ALWAYS __m256i figures(const uint64_t *at) { return _mm256_loadu_si256((const __
 
 ALWAYS __m256i each(uint64_t figure) { return _mm256_set1_epi64x((long long)figure); }
 
-/* Where kept, that is where the figure is not NM_LOW_OF_FRAME but has its highest bit set, one; else the
- * other. */
-ALWAYS __m256i choose(__m256i kept, __m256i one, __m256i other)
+/* Where the figure has its highest bit set, one; else the other. */
+ALWAYS __m256i choose(__m256i figure, __m256i one, __m256i other)
 {
 	return _mm256_castpd_si256(_mm256_blendv_pd(_mm256_castsi256_pd(other), _mm256_castsi256_pd(one),
-						    _mm256_castsi256_pd(kept)));
+						    _mm256_castsi256_pd(figure)));
 }
 
 /* How far addresses lie behind the beginnings of entries, and how long these are, both as figures. */
@@ -111,13 +110,14 @@ ALWAYS __m256i behind(const struct nm_cache_entries *l, __m256i addresses,
 {
 	const __m256i low = figures(l->low);
 
-	return _mm256_sub_epi64(addresses, choose(low, low, each(window->base)));
+	return _mm256_sub_epi64(choose(low, addresses, _mm256_sub_epi64(each(window->last), addresses)), low);
 }
 
 ALWAYS __m256i lengths(const struct nm_cache_entries *l, const struct nm_stack_window *window)
 {
-	return _mm256_add_epi64(figures(l->length),
-				choose(figures(l->low), _mm256_setzero_si256(), each(window->span)));
+	const __m256i length = figures(l->length);
+
+	return _mm256_add_epi64(length, choose(length, _mm256_setzero_si256(), each(window->span)));
 }
 
 ALWAYS unsigned lanes_of(__m256i mask) { return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(mask)); }

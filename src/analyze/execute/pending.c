@@ -9,14 +9,14 @@
  */
 #include "executor.h"
 
-/* Whose frame an access, or all members of a coalesced one, is to, on the running stack; 0: that is not known,
- * or there are several. */
+/* The object in a frame of the running stack that an access, or all members of a coalesced one, is to; 0: that
+ * is not known, or there are several. */
 static uint32_t stack_owner(const struct nm_executor *x, uint32_t access_site, uint64_t address)
 {
 	const struct nm_access_site *o = &x->decoder.access_sites.at[access_site];
 	const struct nm_decoded_tables *t = &x->decoder.tables.at[o->decoded->tables];
 	const struct nm_stack *stack = x->running.stack;
-	uint32_t object = nm_stack_owner(stack, address);
+	uint32_t object = nm_space_object_in_frame(x->space, nm_stack_owner(stack, address), address);
 	struct nm_access_range s;
 
 	if (!nm_word_is_coalesced(nm_entry_of(o, word)))
@@ -25,7 +25,8 @@ static uint32_t stack_owner(const struct nm_executor *x, uint32_t access_site, u
 	for (uint32_t i = s.first; i < s.end; i++) {
 		const uint64_t at = address + t->single[i].distance;
 
-		if (!nm_stack_holds(stack, at) || nm_stack_owner(stack, at) != object)
+		if (!nm_stack_holds(stack, at) ||
+		    nm_space_object_in_frame(x->space, nm_stack_owner(stack, at), at) != object)
 			return 0;
 	}
 	return object;

@@ -27,7 +27,7 @@ static void forget_range(struct nm_resolver *r, uint32_t access_site)
 {
 	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
 
-	if (nm_entry_of(o, low) != NM_LOW_OF_FRAME)
+	if (!nm_low_is_of_frame(nm_entry_of(o, low)))
 		nm_entry_of(o, length) = NM_NO_LENGTH;
 }
 
@@ -72,13 +72,20 @@ static uint64_t turn(struct nm_access_site *o, uint32_t attr)
 	return nm_word_is_coalesced(*word) ? nm_word_size(*word) - 1u : 0;
 }
 
-/* The entry turns to the running function's frame. */
-static void hold_frame(struct nm_access_site *o, uint32_t attr)
+static uint64_t fixed_length(uint64_t length, uint64_t excess)
+{
+	return NM_BIAS + (length > excess ? length - excess : 0);
+}
+
+/* The entry turns to a part of the running function's frame. Distances fall as addresses rise, so it is the
+ * last byte of a group that is nearest to the frame's end. */
+static void hold_frame(struct nm_access_site *o, const struct nm_frame_part *part, uint32_t attr)
 {
 	const uint64_t excess = turn(o, attr);
 
-	nm_entry_of(o, low) = NM_LOW_OF_FRAME;
-	nm_entry_of(o, length) = NM_BIAS + NM_SPARE - excess;
+	nm_entry_of(o, low) = part->low + excess;
+	nm_entry_of(o, length) = part->end == UINT64_MAX ? NM_TO_STACK_END + NM_SPARE - excess - part->low
+							 : fixed_length(part->end - part->low, excess);
 }
 
 /* The entry turns to a range. */
@@ -87,7 +94,7 @@ static void hold_range(struct nm_access_site *o, uint64_t low, uint64_t length, 
 	const uint64_t excess = turn(o, attr);
 
 	nm_entry_of(o, low) = NM_BIAS + low;
-	nm_entry_of(o, length) = NM_BIAS + (length > excess ? length - excess : 0);
+	nm_entry_of(o, length) = fixed_length(length, excess);
 }
 
 /* Keeps a lasting range with the access. */
@@ -249,14 +256,14 @@ static int find_unreported_block(struct nm_resolver *r, const struct nm_decoded_
 	return outermost ? find_bucket(r, s, outermost, ret_object) : 0;
 }
 
-/* The frame of another thread that holds the address, or 0. */
+/* What another thread's frame has at the address, or 0. */
 static uint32_t find_foreign_frame(const struct nm_resolver *r, uint64_t address)
 {
-	uint32_t owner = 0;
+	struct nm_frame_place owner = {0, 0};
 
-	for (size_t i = 0; i < r->threads->count && !owner; i++)
+	for (size_t i = 0; i < r->threads->count && !owner.object; i++)
 		owner = nm_frames_owner(&r->threads->at[i]->frames, address);
-	return owner;
+	return nm_space_object_in_frame(r->space, owner, address);
 }
 
 /* Takes the stacks out of the place's range: whose they are changes with every call. */
@@ -283,10 +290,11 @@ static void leave_stacks_out(const struct nm_resolver *r, uint64_t address, stru
 static int find_object(struct nm_resolver *r, const struct nm_decoded_block *decoded, uint64_t address,
 		       struct nm_location *location)
 {
+	const struct nm_frame_place frame = nm_frames_owner(&r->running->thread->frames, address);
 	enum nm_object_kind kind;
 	uint32_t other = 0;
 
-	*location = (struct nm_location){.object = nm_frames_owner(&r->running->thread->frames, address)};
+	*location = (struct nm_location){.object = nm_space_object_in_frame(r->space, frame, address)};
 	if (location->object)
 		return 0;
 	if (nm_space_find(r->space, address, location))
@@ -374,13 +382,15 @@ static inline uint32_t find_key(struct nm_resolver *r, uint32_t access_site, uin
 static int find_any(struct nm_resolver *r, const struct nm_decoded_block *decoded, uint64_t address,
 		    uint32_t *ret_object)
 {
+	const struct nm_stack_window *window = &r->running->window;
+	struct nm_frame_place frame = {0, 0};
 	struct nm_location location;
 
-	*ret_object = 0;
-	if (decoded && address - r->running->window.low < r->running->window.own)
-		*ret_object = decoded->stack_object;
+	if (decoded && address - window->low < window->own)
+		frame = (struct nm_frame_place){decoded->stack_object, window->low + window->own};
 	else if (decoded && nm_stack_holds(r->running->stack, address))
-		*ret_object = nm_stack_owner(r->running->stack, address);
+		frame = nm_stack_owner(r->running->stack, address);
+	*ret_object = nm_space_object_in_frame(r->space, frame, address);
 	if (*ret_object)
 		return 0;
 	if (decoded ? find_object(r, decoded, address, &location) : find_late(r, address, &location))
@@ -423,23 +433,32 @@ static inline int is_within(const struct nm_resolver *r, uint32_t access_site, u
 	return location->lasting && address + nm_word_size(word) <= location->end;
 }
 
+/* The key of an access, or group up to its last byte, in the running function's own frame. */
+static uint32_t find_in_own_frame(struct nm_resolver *r, const struct nm_decoded_block *decoded,
+				  uint32_t access_site, uint64_t address, uint64_t last)
+{
+	const uint64_t distance = r->running->window.low + r->running->window.own - 1 - address;
+	const struct nm_frame_part part = nm_space_frame_part(r->space, decoded->stack_object, distance);
+	uint32_t attr;
+
+	if (last - address > distance - part.low)
+		return find_keys_apart(r, decoded, access_site, address);
+	attr = find_key(r, access_site, part.object);
+	if (attr)
+		hold_frame(&r->decoder->access_sites.at[access_site], &part, attr);
+	return attr;
+}
+
 uint32_t nm_resolver_find(struct nm_resolver *r, const struct nm_decoded_block *decoded, uint32_t access_site,
 			  uint64_t address)
 {
-	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
-	const uint64_t word = nm_entry_of(o, word);
+	const uint64_t word = nm_entry_of(&r->decoder->access_sites.at[access_site], word);
 	const uint64_t last = nm_word_is_coalesced(word) ? address + nm_word_size(word) - 1 : address;
 	struct nm_location location;
 	uint32_t attr;
 
-	if (address - r->running->window.low < r->running->window.own) {
-		if (last - r->running->window.low >= r->running->window.own)
-			return find_keys_apart(r, decoded, access_site, address);
-		attr = find_key(r, access_site, decoded->stack_object);
-		if (attr)
-			hold_frame(o, attr);
-		return attr;
-	}
+	if (address - r->running->window.low < r->running->window.own)
+		return find_in_own_frame(r, decoded, access_site, address, last);
 	if (find_object(r, decoded, address, &location))
 		return 0;
 	if (!is_within(r, access_site, address, &location))

@@ -37,8 +37,10 @@ static int entry_is_valid(struct nm_executor *x, uint32_t access_site)
 	if (attr >= x->attrs->list.count)
 		return 0;
 	a = &x->attrs->list.at[attr];
-	return low == NM_LOW_OF_FRAME ? a->object == o->decoded->stack_object
-				      : range_is_valid(x, low - NM_BIAS, length - NM_BIAS, a->object);
+	if (!nm_low_is_of_frame(low))
+		return range_is_valid(x, low - NM_BIAS, length - NM_BIAS, a->object);
+	return a->object == o->decoded->stack_object ||
+	       x->space->objects.at[a->object].frame == o->decoded->stack_object;
 }
 
 /* Range holders in a block's list are the block's, and no holder is in two lists. */

@@ -72,33 +72,28 @@ static int locate_variable(struct nm_elements *e, uint64_t address, uint32_t obj
 	return o->type != NULL;
 }
 
-/* Local variables: in the frame given, else in an open one, else where the function's frame was last. 
- * Functions of one name share an object; what is known is the frame of the first. */
-static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object,
-			struct nm_program_frame frame, struct nm_element *to)
+/* Local variables: in the frame that ends as given, else in an open one, else where one was last. */
+static int locate_local(struct nm_elements *e, uint64_t address, uint32_t object, uint64_t frame_end,
+			struct nm_element *to)
 {
 	struct nm_element_owner *o = &e->owners.at[object];
+	const struct nm_local *local = nm_program_local(e->program, object);
 
-	if (!o->typed && ++o->seen < e->patience)
-		return 0;
-	if (frame.end || nm_program_open_frame(e->program, address, object, &frame)) {
-		const struct nm_type *type = nm_program_frame_type(e->program, frame.pc);
-
-		if (!o->typed)
-			o->type = type;
-		o->typed = 1;
-		if (!type || type != o->type)
-			return 0;
-		o->low = frame.end - type->bytes;
-		o->end = frame.end;
+	o->typed = 1;
+	o->type = local->structure;
+	if (!frame_end)
+		frame_end = nm_program_open_frame(e->program, address, object);
+	if (frame_end) {
+		o->low = frame_end - local->below;
+		o->end = o->low + local->bytes;
 	}
 	to->low = o->low;
 	to->end = o->end;
 	return o->type && address - o->low < o->end - o->low;
 }
 
-int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address,
-			struct nm_program_frame frame, struct nm_element *to)
+int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address, uint64_t frame_end,
+			struct nm_element *to)
 {
 	const struct nm_element_owner *o = &e->owners.at[object];
 	struct nm_block b;
@@ -111,7 +106,7 @@ int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address
 	case NM_OBJECT_STATIC:
 	case NM_OBJECT_THREAD_LOCAL: found = locate_variable(e, address, object, to); break;
 	case NM_OBJECT_HEAP: found = locate_block(e, address, object, to); break;
-	case NM_OBJECT_STACK: found = locate_local(e, address, object, frame, to); break;
+	case NM_OBJECT_LOCAL: found = locate_local(e, address, object, frame_end, to); break;
 	case NM_OBJECT_NAMED:
 		found = nm_program_block(e->program, address, &b) ? locate_block(e, address, object, to)
 								  : locate_variable(e, address, object, to);
@@ -128,7 +123,7 @@ int nm_elements_find_in(struct nm_elements *e, uint32_t object, uint64_t address
 
 int nm_elements_find(struct nm_elements *e, uint32_t object, uint64_t address, struct nm_element *to)
 {
-	return nm_elements_find_in(e, object, address, (struct nm_program_frame){0, 0}, to);
+	return nm_elements_find_in(e, object, address, 0, to);
 }
 
 void nm_elements_released(struct nm_elements *e, uint64_t address, uint64_t size, uint32_t object)

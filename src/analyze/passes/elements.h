@@ -3,8 +3,8 @@
  * elements.h - which element, of what structure, an address is in: a structure in its variable or block.
  *
  * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
- * is looked up once an object was asked for `patience` times. Local variables are those of their function's
- * frame: the one given, else an open one, else where the function's frame was last. Blocks that were released
+ * is looked up once an object was asked for `patience` times. Local variables are in
+ * a frame of their function: the one given, else an open one, else where that was last. Blocks that were released
  * lately are remembered: a pass may ask late.
  */
 #ifndef NM_ELEMENTS_H
@@ -56,10 +56,10 @@ struct nm_element_owner *nm_elements_owner(struct nm_elements *elements, uint32_
 int nm_elements_block(const struct nm_elements *elements, uint64_t address, uint32_t object,
 		      struct nm_gone_block *ret);
 
-/* The element of an object, of which the owner is known, around an address: 1 if it has fields. frame: that
- * it is in, if it is a local variable and that is known; else {0, 0}. */
-int nm_elements_find_in(struct nm_elements *elements, uint32_t object, uint64_t address,
-			struct nm_program_frame frame, struct nm_element *ret);
+/* The element of an object, of which the owner is known, around an address: 1 if it has fields. frame_end: of
+ * the frame that it is in, if it is a local variable and that is known; else 0. */
+int nm_elements_find_in(struct nm_elements *elements, uint32_t object, uint64_t address, uint64_t frame_end,
+			struct nm_element *ret);
 int nm_elements_find(struct nm_elements *elements, uint32_t object, uint64_t address, struct nm_element *ret);
 
 /* A heap block is about to be released. */

@@ -13,9 +13,8 @@
  * with one thread or two, and for a program as for its trace.
  *
  * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
- * is looked up once enough accesses to the bucket were sampled. Local variables are those of their function's
- * frame: of the running function in a burst, else of an open frame, else of where the function's frame was
- * last. A range that the program named is what the memory under it is. An access counts for each field that
+ * is looked up once enough accesses to the bucket were sampled. Local variables are in a frame of their
+ * function: of the running function in a burst, else of an open frame, else of where it was last. A range that the program named is what the memory under it is. An access counts for each field that
  * it touches, a miss for that of the first byte. Visits and residencies know the first NM_FIELDS_TOGETHER
  * fields of a structure.
  *

@@ -39,13 +39,12 @@ static void add_fields(struct nm_result *r, uint32_t object, const struct nm_typ
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct nm_field *f = &type->fields[i];
 
-		r->fields[r->field_count++] =
-		    (struct nm_result_field){.object = object,
-					     .type = f->type ? f->type : type->name,
-					     .structure = f->type ? f->type_bytes : type->bytes,
-					     .name = f->name,
-					     .offset = f->offset - f->type_offset,
-					     .bytes = f->bytes * f->count};
+		r->fields[r->field_count++] = (struct nm_result_field){.object = object,
+								       .type = type->name,
+								       .structure = type->bytes,
+								       .name = f->name,
+								       .offset = f->offset,
+								       .bytes = f->bytes * f->count};
 	}
 }
 
@@ -153,12 +152,8 @@ static struct nm_result_affinity *pair_of(struct merge *f, uint32_t field, uint3
 
 static int merge_pair(struct merge *f, const struct nm_fields_sight *s, uint32_t i, uint32_t j)
 {
-	const struct nm_field *fields = f->fields->elements.owners.at[s->object].type->fields;
 	uint64_t both = 1ull << i | 1ull << j;
 	struct nm_result_affinity *p;
-
-	if (fields[i].type_offset != fields[j].type_offset) /* of two local variables */
-		return 0;
 
 	if (!f->touched[f->first[s->object] + i] || !f->touched[f->first[s->object] + j])
 		return 0;

@@ -177,16 +177,17 @@ static int take(struct nm_fields *f, const struct nm_pass_sample *sample, size_t
 	const struct nm_ref *r = &sample->refs[i];
 	uint32_t object = nm_program_attribution(f->elements.program, r->attr)->object;
 	const struct nm_element_owner *o = nm_elements_owner(&f->elements, object);
-	struct nm_program_frame frame = {0, 0};
+	uint64_t frame_end = 0;
 	struct nm_element at;
 
 	if (!o)
 		return NM_ENOMEM;
 	if (o->typed && !o->type)
 		return 0;
-	(void)nm_program_own_frame(f->elements.program, sample->access[i], sample->frame_end[i], r->address,
-				   object, &frame);
-	if (!nm_elements_find_in(&f->elements, object, r->address, frame, &at))
+	if (nm_program_own_frame(f->elements.program, sample->access[i], sample->frame_end[i], r->address,
+				 object))
+		frame_end = sample->frame_end[i];
+	if (!nm_elements_find_in(&f->elements, object, r->address, frame_end, &at))
 		return 0;
 	return take_fields(f, r, &at);
 }

@@ -83,8 +83,6 @@ static void advise_stack(const struct nm_evidence *e, FILE *out)
 		    "%.0f %% of the loads bring the frame back after other data pushed it out: make local "
 		    "arrays smaller, and keep what is used all the time apart from them",
 		    100.0 - percent(e->cold, e->loads));
-	if (e->hot_fields)
-		fprintf(out, "; most accesses are to its local variable %s", e->hot_fields);
 }
 
 static int unnamed(const struct nm_evidence *e) { return is(e->object, "<unknown>"); }

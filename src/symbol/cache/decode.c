@@ -128,11 +128,18 @@ static int add_code(struct decoded_symbols *to, const struct item *item)
 	return 0;
 }
 
-static int add_frame_type(struct decoded_symbols *to, const struct item *item)
+static int add_locals(struct nm_symbols *symbols, struct decoded_symbols *to, const struct item *item)
 {
-	if (nm_vec_push(&to->frame_list, item->type))
+	const struct nm_locals *locals = NULL;
+
+	if (item->locals.count) {
+		locals = locals_intern(symbols, item->locals.at, item->locals.count);
+		if (!locals)
+			return NM_ENOMEM;
+	}
+	if (nm_vec_push(&to->locals_list, locals))
 		return NM_ENOMEM;
-	return add_range(&to->frames, item, to->frame_list.count - 1);
+	return add_range(&to->locals, item, to->locals_list.count - 1);
 }
 
 static int add_allocated(struct decoded_symbols *to, const struct item *item)
@@ -169,7 +176,7 @@ static void begin_run(struct nm_symbols *symbols)
 	symbols->complete = 0;
 }
 
-static int add_answer(struct decoded_symbols *to, const struct item *item)
+static int add_answer(struct nm_symbols *symbols, struct decoded_symbols *to, const struct item *item)
 {
 	switch (item->kind) {
 	case ITEM_LEVEL: to->level = (enum nm_debug_level)item->number; return 0;
@@ -181,7 +188,8 @@ static int add_answer(struct decoded_symbols *to, const struct item *item)
 	case ITEM_DIGEST: return nm_map_put(&to->digests, (uintptr_t)item->file, (uintptr_t)item->digest);
 	case ITEM_VARIABLE_TYPE:
 		return nm_map_put(&to->variable_types, item->low * 2 + item->number, (uintptr_t)item->type);
-	case ITEM_FRAME_TYPE: return add_frame_type(to, item);
+	case ITEM_LOCALS: return add_locals(symbols, to, item);
+	case ITEM_OLD_FRAME_TYPE: return 0;
 	case ITEM_ALLOCATED: return add_allocated(to, item);
 	case ITEM_ASSIGNED: return add_assigned(to, item);
 	case ITEM_NOTHING: return add_nothing(to, item);
@@ -197,13 +205,13 @@ static int add_item(struct nm_symbols *symbols, const struct item *item)
 	case ITEM_TEXT: return add_text(symbols, item);
 	case ITEM_MODULE: return add_module(symbols, item->described);
 	case ITEM_TYPE:
-	case ITEM_LOCALS: return add_type(symbols, item->described_type);
+	case ITEM_OLD_FRAME: return add_type(symbols, item->described_type);
 	case ITEM_BEGIN: begin_run(symbols); return 0;
 	case ITEM_COMPLETE:
 		d->completed++;
 		symbols->complete = d->completed == d->begun;
 		return 0;
-	default: return add_answer(item->module->decoded, item);
+	default: return add_answer(symbols, item->module->decoded, item);
 	}
 }
 
@@ -218,6 +226,7 @@ static int decode_item(struct nm_symbols *symbols, const uint8_t **at, const uin
 		status = add_item(symbols, &item);
 	nm_vec_free(&module.segments);
 	free((void *)type.fields);
+	free((void *)item.locals.at);
 	return status;
 }
 

@@ -21,8 +21,8 @@ void decoded_symbols_free(struct decoded_symbols *l)
 	range_table_free(&l->positions);
 	range_table_free(&l->variables);
 	range_table_free(&l->tls_variables);
-	range_table_free(&l->frames);
-	nm_vec_free(&l->frame_list);
+	range_table_free(&l->locals);
+	nm_vec_free(&l->locals_list);
 	nm_vec_free(&l->function_list);
 	nm_vec_free(&l->position_list);
 	nm_vec_free(&l->chains);
@@ -119,14 +119,14 @@ int decoded_variable_type(struct nm_module *module, uint64_t vaddr, int is_threa
 	return 1;
 }
 
-int decoded_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type **ret_type)
+int decoded_locals(struct nm_module *module, uint64_t vaddr, const struct nm_locals **ret_locals)
 {
 	struct decoded_symbols *l = module->decoded;
-	const struct span *span = l ? find(&l->frames, vaddr) : NULL;
+	const struct span *span = l ? find(&l->locals, vaddr) : NULL;
 
 	if (!span)
 		return 0;
-	*ret_type = l->frame_list.at[span->id];
+	*ret_locals = l->locals_list.at[span->id];
 	return 1;
 }
 

@@ -23,12 +23,12 @@ struct decoded_positions {
 
 struct decoded_symbols {
 	enum nm_debug_level level;
-	struct range_table functions, positions, variables, tls_variables, frames;
+	struct range_table functions, positions, variables, tls_variables, locals;
 	struct nm_vec(struct nm_function) function_list;
 	struct nm_vec(struct nm_source_position) position_list;
 	struct nm_vec(struct decoded_positions) chains;
 	struct nm_vec(struct nm_variable) variable_list; /* both kinds */
-	struct nm_vec(const struct nm_type *) frame_list;
+	struct nm_vec(const struct nm_locals *) locals_list;
 	struct nm_map digests; /* file -> digest */
 	struct nm_map code_at; /* address -> where in `code`: the number of bytes (size_t), then the bytes */
 	struct nm_vec(uint8_t) code;
@@ -50,7 +50,7 @@ size_t decoded_code(struct nm_module *module, uint64_t vaddr, uint8_t *ret_bytes
 		    size_t room); /* bytes copied */
 int decoded_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
 			  const struct nm_type **ret_type);
-int decoded_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type **ret_type);
+int decoded_locals(struct nm_module *module, uint64_t vaddr, const struct nm_locals **ret_locals);
 int decoded_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated *ret_what,
 		      const struct nm_type **ret_type);
 int decoded_assigned(const struct nm_module *module, uint64_t key, struct nm_assigned *ret_assigned);

@@ -215,17 +215,21 @@ void encode_variable_type(struct nm_module *module, uint64_t vaddr, int is_threa
 }
 
 /* One answer for the whole function. */
-void encode_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type *type)
+void encode_locals(struct nm_module *module, uint64_t vaddr, const struct nm_locals *locals)
 {
+	struct item item = {.kind = ITEM_LOCALS, .low = vaddr, .end = vaddr + 1};
 	struct nm_function f;
 
 	if (!module->store->encoder)
 		return;
-	if (!module_function(module, vaddr, &f))
-		f = (struct nm_function){.low = vaddr, .end = vaddr + 1};
-	if (is_new(module, ITEM_FRAME_TYPE, f.low))
-		write_about(module,
-			    (struct item){.kind = ITEM_FRAME_TYPE, .low = f.low, .end = f.end, .type = type});
+	if (module_function(module, vaddr, &f)) {
+		item.low = f.low;
+		item.end = f.end;
+	}
+	if (locals)
+		item.locals = *locals;
+	if (is_new(module, ITEM_LOCALS, item.low))
+		write_about(module, item);
 }
 
 void encode_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated what,

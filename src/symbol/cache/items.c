@@ -151,8 +151,7 @@ static void type(struct coder *c, const struct nm_type **ret_type)
 
 		if (nm_map_put(types, (uintptr_t)*ret_type, types->count + 1))
 			fail(c, NM_ENOMEM);
-		write_item(c, &(struct item){.kind = copy.fields[0].type ? ITEM_LOCALS : ITEM_TYPE,
-					     .described_type = &copy});
+		write_item(c, &(struct item){.kind = ITEM_TYPE, .described_type = &copy});
 	}
 }
 
@@ -250,6 +249,17 @@ static void position_fields(struct coder *c, struct item *item)
 	}
 }
 
+/* What fields of ITEM_OLD_FRAME have beside: the structure that they are in. */
+static void old_frame_fields(struct coder *c)
+{
+	const char *name;
+	uint64_t n = 0;
+
+	text(c, &name);
+	number(c, &n);
+	number(c, &n);
+}
+
 static void field_fields(struct coder *c, int is_frame, struct nm_field *f)
 {
 	text(c, &f->name);
@@ -257,12 +267,8 @@ static void field_fields(struct coder *c, int is_frame, struct nm_field *f)
 	number(c, &f->bytes);
 	number(c, &f->stride);
 	small_number(c, &f->count);
-	if (is_frame) {
-		text(c, &f->type);
-		number(c, &f->type_bytes);
-		number(c, &f->type_offset);
-		require(c, f->type && f->offset >= f->type_offset);
-	}
+	if (is_frame)
+		old_frame_fields(c);
 	require(c, f->name && f->count && (f->count == 1 || f->stride));
 }
 
@@ -281,6 +287,35 @@ static void type_fields(struct coder *c, int is_frame, struct nm_type *t)
 	}
 	for (uint32_t i = 0; i < t->field_count && !c->status; i++)
 		field_fields(c, is_frame, &fields[i]);
+}
+
+static void local_fields(struct coder *c, struct nm_local *l)
+{
+	text(c, &l->name);
+	text(c, &l->type);
+	text(c, &l->file);
+	small_number(c, &l->line);
+	number(c, &l->below);
+	number(c, &l->bytes);
+	type(c, &l->structure);
+	require(c, l->name && l->bytes && l->bytes <= l->below);
+}
+
+static void locals_fields(struct coder *c, struct nm_locals *locals)
+{
+	struct nm_local *list = (struct nm_local *)locals->at; /* writing leaves them alone */
+
+	small_number(c, &locals->count);
+	require(c, locals->count <= LOCALS_MAX);
+	if (c->mode == READ && !c->status) {
+		locals->at = list = calloc(locals->count + 1, sizeof *list);
+		if (!list)
+			fail(c, NM_ENOMEM);
+	}
+	for (uint32_t i = 0; i < locals->count && !c->status; i++) {
+		local_fields(c, &list[i]);
+		require(c, !i || list[i].below <= list[i - 1].below - list[i - 1].bytes);
+	}
 }
 
 static void variable_fields(struct coder *c, struct item *item)
@@ -330,7 +365,7 @@ static void item_fields(struct coder *c, struct item *item)
 		data(c, &item->data, &item->data_bytes);
 		return;
 	case ITEM_TYPE:
-	case ITEM_LOCALS: type_fields(c, item->kind == ITEM_LOCALS, item->described_type); return;
+	case ITEM_OLD_FRAME: type_fields(c, item->kind == ITEM_OLD_FRAME, item->described_type); return;
 	case ITEM_VARIABLE_TYPE:
 		module(c, &item->module);
 		number(c, &item->low);
@@ -347,7 +382,11 @@ static void item_fields(struct coder *c, struct item *item)
 		require(c, item->number < NM_ALLOCATED_STRUCTURE || item->number == NM_ALLOCATED_OTHER ||
 			       (item->number == NM_ALLOCATED_STRUCTURE && item->type));
 		return;
-	case ITEM_FRAME_TYPE:
+	case ITEM_LOCALS:
+		range(c, item);
+		locals_fields(c, &item->locals);
+		return;
+	case ITEM_OLD_FRAME_TYPE:
 		range(c, item);
 		type(c, &item->type);
 		return;

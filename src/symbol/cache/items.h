@@ -30,15 +30,16 @@ enum item_kind {
 	ITEM_TYPE,
 	ITEM_VARIABLE_TYPE,
 	ITEM_ALLOCATED,
-	ITEM_LOCALS, /* ITEM_TYPE of a stack frame: each field also names the structure that it is in */
-	ITEM_FRAME_TYPE,
+	ITEM_OLD_FRAME, /* ITEM_TYPE of a stack frame, and which function has it: read, and passed over */
+	ITEM_OLD_FRAME_TYPE,
 	ITEM_DIGEST,
 	ITEM_NOTHING,  /* the question has no answer; in files for later runs only */
 	ITEM_ASSIGNED, /* what the source assigns a call's result to */
+	ITEM_LOCALS,   /* local variables of a function */
 	ITEM_KINDS
 };
 
-enum { POSITIONS_MAX = 16, TYPE_FIELDS_MAX = 1 << 16 };
+enum { POSITIONS_MAX = 16, TYPE_FIELDS_MAX = 1 << 16, LOCALS_MAX = 1 << 10 };
 
 /* The fields of all kinds; item_fields() in items.c says which kind has which. What was read belongs to the
  * store, except data, which points into the input. */
@@ -57,7 +58,8 @@ struct item {
 	uint64_t position_count;
 	const struct nm_type *type;
 	struct nm_module *described;    /* ITEM_MODULE */
-	struct nm_type *described_type; /* ITEM_TYPE, ITEM_LOCALS */
+	struct nm_type *described_type; /* ITEM_TYPE */
+	struct nm_locals locals;        /* read: allocated, the caller frees them */
 };
 
 struct symbol_encoder {
@@ -116,7 +118,7 @@ void encode_digest(struct nm_module *module, const char *file, const char *diges
 void encode_code(struct nm_module *module, uint64_t vaddr, const uint8_t *bytes, size_t count);
 void encode_variable_type(struct nm_module *module, uint64_t vaddr, int is_thread_local,
 			  const struct nm_type *type);
-void encode_frame_type(struct nm_module *module, uint64_t vaddr, const struct nm_type *type);
+void encode_locals(struct nm_module *module, uint64_t vaddr, const struct nm_locals *locals);
 void encode_allocated(struct nm_module *module, uint64_t vaddr, uint64_t bytes, enum nm_allocated what,
 		      const struct nm_type *type);
 void encode_assigned(struct nm_module *module, uint64_t key, struct nm_assigned assigned);

@@ -76,14 +76,8 @@ static void add_field(struct flattener *f, const char *name, uint64_t offset, ui
 
 	if (!bytes || f->count == MOST_FIELDS)
 		return;
-	*to = (struct nm_field){nm_intern(module_pool(f->module), name),
-				offset,
-				bytes,
-				f->stride,
-				f->repeats ? f->times : 1,
-				NULL,
-				0,
-				0};
+	*to = (struct nm_field){nm_intern(module_pool(f->module), name), offset, bytes, f->stride,
+				f->repeats ? f->times : 1};
 	f->failed |= !to->name;
 	f->joined[f->count++] = 1;
 }
@@ -266,7 +260,7 @@ static uint64_t hash_of(const struct nm_type *type)
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct nm_field *f = &type->fields[i];
 
-		hash = nm_mix64(hash ^ (uintptr_t)f->name ^ nm_mix64((uintptr_t)f->type));
+		hash = nm_mix64(hash ^ (uintptr_t)f->name);
 		hash = nm_mix64(hash ^ f->offset ^ nm_mix64(f->bytes ^ nm_mix64(f->stride ^ f->count)));
 	}
 	return hash;
@@ -279,9 +273,7 @@ static int same_type(const struct nm_type *a, const struct nm_type *b)
 	for (uint32_t i = 0; i < a->field_count; i++)
 		if (a->fields[i].name != b->fields[i].name || a->fields[i].offset != b->fields[i].offset ||
 		    a->fields[i].bytes != b->fields[i].bytes || a->fields[i].stride != b->fields[i].stride ||
-		    a->fields[i].count != b->fields[i].count || a->fields[i].type != b->fields[i].type ||
-		    a->fields[i].type_bytes != b->fields[i].type_bytes ||
-		    a->fields[i].type_offset != b->fields[i].type_offset)
+		    a->fields[i].count != b->fields[i].count)
 			return 0;
 	return 1;
 }
@@ -339,54 +331,6 @@ const struct nm_type *type_of(struct nm_module *module, Dwarf_Die *type, int lan
 	made = flatten(module, type, language);
 	(void)nm_map_put(&module->types_of, key, (uintptr_t)made);
 	return made;
-}
-
-/* The fields of one local variable, which begins at an offset of the frame's type; an array of what is no structure
- * is one field. */
-static void add_local(struct flattener *f, int language, const struct local *local, uint64_t at)
-{
-	Dwarf_Die type = local->type, structure = type;
-	uint32_t first = f->count;
-	char prefix[NAME_ROOM];
-
-	if (!type_peel(&type, 0) || !type_peel(&structure, 1))
-		return;
-	snprintf(prefix, sizeof prefix, "%s.", local->name);
-	if (!type_is_structure(&structure)) {
-		structure = type;
-		add_field(f, local->name, at, type_bytes(&type));
-	} else if (dwarf_tag(&type) != DW_TAG_array_type || !add_elements(f, &type, at, local->name, 0)) {
-		add_members(f, &structure, at, prefix, 0);
-	}
-	for (uint32_t i = first; i < f->count; i++) {
-		f->fields[i].type = type_spelled(f->module, &structure, language);
-		f->fields[i].type_bytes = type_bytes(&structure);
-		f->fields[i].type_offset = at;
-		f->failed |= !f->fields[i].type;
-	}
-}
-
-const struct nm_type *type_of_locals(struct nm_module *module, int language, const struct local *locals,
-				     size_t count)
-{
-	struct flattener *f = calloc(1, sizeof *f);
-	const struct nm_type *interned = NULL;
-	struct nm_type whole = {.name = nm_intern(module_pool(module), "frame")};
-
-	if (!f)
-		return NULL;
-	f->module = module;
-	for (size_t i = 0; i < count; i++)
-		whole.bytes = locals[i].below > whole.bytes ? locals[i].below : whole.bytes;
-	for (size_t i = 0; i < count; i++)
-		add_local(f, language, &locals[i], whole.bytes - locals[i].below);
-	join_overlapping(f);
-	whole.fields = f->fields;
-	whole.field_count = f->count;
-	if (whole.name && f->count && !f->failed)
-		interned = type_intern(module->store, &whole);
-	free(f);
-	return interned;
 }
 
 const struct nm_type *type_of_variable(struct nm_module *module, Dwarf_Die *variable, int language)

@@ -166,3 +166,19 @@ void frame_call(struct nm_module *module, struct frame *frame, const char **ret_
 	*ret_file = frame->call_file;
 	*ret_line = frame->call_line;
 }
+
+const char *function_prefix(struct nm_module *module, Dwarf_Die *function)
+{
+	const char *linkage = die_linkage_name(function), *name = die_name(function), *interned;
+	char *text;
+
+	if (linkage && is_mangled(linkage))
+		name = demangle(module_pool(module), linkage);
+	if (!name)
+		name = "<function>";
+	if (asprintf(&text, "%s%s::", name, strchr(name, '(') ? "" : "()") < 0)
+		return NULL;
+	interned = nm_intern(module_pool(module), text);
+	free(text);
+	return interned;
+}

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * locals.c - the local variables of a function that are structures or arrays: where they lie in its frame.
+ * locals.c - the local variables of a function that are arrays, structures or unions of a cache line or more:
+ * where they lie in its frame. Smaller ones share their lines with the rest of the frame.
  *
  * What counts is the distance from the end of the frame, the CFA of DWARF: the address above the return
  * address, which who follows calls knows. The frame base is the CFA itself or, from compilers of LLVM, %rbp,
  * which is 16 bytes below, or %rsp, which is where the unwind tables say: as far as it ever is, since a
  * variable is there while the frame is. A variable must have one place for the whole function, a constant
- * distance from the base; those of inlined functions are in the frame of the function that they are inlined
- * into.
+ * distance from the base, which arrays of variable length have not; those of inlined functions are in the
+ * frame of the function that they are inlined into, and are called after the function that declares them.
  *
  * Compilers give one place to variables that are not needed at a time. Two of the same type at the same place
  * are one, "a|b"; of others that overlap nothing is known.
@@ -20,7 +21,20 @@
 #include "dwarf/die.h"
 #include "symbol_priv.h"
 
-enum { MOST_LOCALS = 64, NAME_ROOM = 256, MOST_ROWS = 4096, RBP = 6, RSP = 7, RBP_BELOW_CFA = 16 };
+enum {
+	MOST_LOCALS = 128,
+	NAME_ROOM = 4096,
+	MOST_ROWS = 4096,
+	RBP = 6,
+	RSP = 7,
+	RBP_BELOW_CFA = 16,
+	LINE = 64
+};
+
+struct local {
+	struct nm_local seen; /* file, type and structure are worked out for those that are kept */
+	Dwarf_Die die, type;
+};
 
 struct locals {
 	struct local at[MOST_LOCALS];
@@ -95,48 +109,76 @@ static int find_base(struct nm_module *module, Dwarf_Die *function, uint64_t *re
 	return op.atom == DW_OP_call_frame_cfa || op.atom == DW_OP_reg0 + RBP;
 }
 
-static void add(struct locals *l, Dwarf_Die *die, uint64_t base_below)
+/* Notes how far below the frame base a variable begins. scope: the function that declares it. */
+static void add(struct nm_module *module, struct locals *l, Dwarf_Die *die, Dwarf_Die *scope)
 {
 	struct local *to = &l->at[l->count];
-	Dwarf_Die structure, array;
+	const char *name = die_name(die), *prefix;
+	Dwarf_Die array;
+	char text[NAME_ROOM];
 	Dwarf_Op op;
+	int tag;
 
-	*to = (struct local){.name = die_name(die)};
-	if (!to->name || !only_operation(die, DW_AT_location, &op) || op.atom != DW_OP_fbreg ||
+	*to = (struct local){.die = *die};
+	if (!name || !only_operation(die, DW_AT_location, &op) || op.atom != DW_OP_fbreg ||
 	    !die_reference(die, DW_AT_type, &to->type))
 		return;
-	structure = array = to->type;
-	if (!type_peel(&structure, 1) || !type_peel(&array, 0) ||
-	    (!type_is_structure(&structure) && dwarf_tag(&array) != DW_TAG_array_type))
+	array = to->type;
+	if (!type_peel(&array, 0))
 		return;
-	to->below = base_below - op.number;
-	to->bytes = type_bytes(&array);
-	if ((int64_t)to->below > 0 && to->bytes && to->bytes <= to->below) /* not above: the caller's frame */
+	tag = dwarf_tag(&array);
+	if (!type_is_structure(&array) && tag != DW_TAG_array_type && tag != DW_TAG_union_type)
+		return;
+	prefix = function_prefix(module, scope);
+	snprintf(text, sizeof text, "%s%s", prefix ? prefix : "", name);
+	to->seen.name = nm_intern(module_pool(module), text);
+	to->seen.below = -op.number;
+	to->seen.bytes = type_bytes(&array);
+	if (to->seen.name && to->seen.bytes)
 		l->count++;
 }
 
-static void find(struct locals *l, const Dwarf_Die *function, uint64_t base_below, uint64_t budget)
+static void find(struct nm_module *module, struct locals *l, const Dwarf_Die *function, uint64_t budget)
 {
 	struct die_walk walk;
+	unsigned scope[DIE_DEPTH] = {0}; /* at each depth: that of the function around the entry */
 	int descend = 1;
 
 	die_walk_start(&walk, function, budget);
 	while (l->count < MOST_LOCALS && die_walk_next(&walk, descend)) {
 		Dwarf_Die *die = &walk.at[walk.depth];
 		int tag = dwarf_tag(die);
+		unsigned around = scope[walk.depth - 1];
 
 		descend = tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine ||
 			  tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+		scope[walk.depth] = tag == DW_TAG_inlined_subroutine ? walk.depth : around;
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
-			add(l, die, base_below);
+			add(module, l, die, &walk.at[around]);
 	}
+}
+
+/* From below the base to below the CFA; leaves out what is not below that: in the caller's frame. */
+static void place(struct locals *l, uint64_t base_below)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct local one = l->at[i];
+
+		one.seen.below += base_below;
+		if ((int64_t)one.seen.below > 0 && one.seen.bytes <= one.seen.below)
+			l->at[kept++] = one;
+	}
+	l->count = kept;
 }
 
 /* ---- overlaps ---- */
 
 static int by_place(const void *left, const void *right)
 {
-	const struct local *a = left, *b = right;
+	const struct nm_local *a = &((const struct local *)left)->seen,
+			      *b = &((const struct local *)right)->seen;
 
 	if (a->below != b->below)
 		return a->below > b->below ? -1 : 1;
@@ -145,23 +187,37 @@ static int by_place(const void *left, const void *right)
 
 static int is_same(const struct local *a, const struct local *b)
 {
-	return a->below == b->below && a->bytes == b->bytes && a->type.addr == b->type.addr;
+	return a->seen.below == b->seen.below && a->seen.bytes == b->seen.bytes &&
+	       a->type.addr == b->type.addr;
 }
 
-/* One name for both; NULL when memory is exhausted. */
+/* Where the variable's own name begins, behind its function's. */
+static size_t scope_length(const char *name)
+{
+	const char *end = name, *at = name;
+
+	while ((at = strstr(at, "::")))
+		end = at += 2;
+	return (size_t)(end - name);
+}
+
+/* One name for both, which has the function once if that is the same; NULL when memory is exhausted. */
 static const char *join(struct nm_module *module, const char *a, const char *b)
 {
+	size_t scope = scope_length(b), n;
 	char text[NAME_ROOM];
-	size_t n = strlen(b);
 
+	if (!strncmp(a, b, scope))
+		b += scope;
+	n = strlen(b);
 	for (const char *at = strstr(a, b); at; at = strstr(at + 1, b))
-		if ((at == a || at[-1] == '|') && (!at[n] || at[n] == '|'))
+		if ((at == a || at[-1] == '|' || at[-1] == ':') && (!at[n] || at[n] == '|'))
 			return a;
 	snprintf(text, sizeof text, "%s|%s", a, b);
 	return nm_intern(module_pool(module), text);
 }
 
-/* Leaves those that can be told apart. */
+/* Leaves those that can be told apart and are large enough. */
 static void sort_out(struct nm_module *module, struct locals *l)
 {
 	size_t kept = 0, group;
@@ -169,45 +225,108 @@ static void sort_out(struct nm_module *module, struct locals *l)
 	qsort(l->at, l->count, sizeof *l->at, by_place);
 	for (size_t i = 0; i < l->count; i = group) {
 		struct local one = l->at[i];
-		uint64_t end = one.below - one.bytes; /* falls */
+		uint64_t end = one.seen.below - one.seen.bytes; /* falls */
 		int same = 1;
 
-		for (group = i + 1; group < l->count && l->at[group].below > end; group++) {
+		for (group = i + 1; group < l->count && l->at[group].seen.below > end; group++) {
 			const struct local *other = &l->at[group];
 
 			same = same && is_same(&one, other);
-			if (same && one.name)
-				one.name = join(module, one.name, other->name);
-			if (other->below - other->bytes < end)
-				end = other->below - other->bytes;
+			if (same && one.seen.name)
+				one.seen.name = join(module, one.seen.name, other->seen.name);
+			if (other->seen.below - other->seen.bytes < end)
+				end = other->seen.below - other->seen.bytes;
 		}
-		if (same && one.name)
+		if (same && one.seen.name && one.seen.bytes >= LINE)
 			l->at[kept++] = one;
 	}
 	l->count = kept;
 }
 
-static const struct nm_type *make(struct nm_module *module, const struct unit *unit, Dwarf_Die *function)
+static void complete(struct nm_module *module, int language, struct local *l)
+{
+	l->seen.type = type_name(module, &l->die, language);
+	l->seen.file = path_near(module, &l->die, die_file(&l->die, DW_AT_decl_file));
+	l->seen.line = (uint32_t)die_number(&l->die, DW_AT_decl_line);
+	l->seen.structure = type_of_variable(module, &l->die, language);
+}
+
+static const struct nm_locals *make(struct nm_module *module, const struct unit *unit, Dwarf_Die *function)
 {
 	struct locals *l = calloc(1, sizeof *l);
-	const struct nm_type *type = NULL;
-	uint64_t below;
+	struct nm_local list[MOST_LOCALS];
+	const struct nm_locals *made = NULL;
+	uint64_t below = 0;
 
 	if (!l)
 		return NULL;
-	if (find_base(module, function, &below))
-		find(l, function, below, unit->bytes);
+	find(module, l, function, unit->bytes);
+	if (l->count && !find_base(module, function, &below))
+		l->count = 0;
+	place(l, below);
 	sort_out(module, l);
+	for (size_t i = 0; i < l->count; i++) {
+		complete(module, unit->language, &l->at[i]);
+		list[i] = l->at[i].seen;
+	}
 	if (l->count)
-		type = type_of_locals(module, unit->language, l->at, l->count);
+		made = locals_intern(module->store, list, (uint32_t)l->count);
 	free(l);
-	return type;
+	return made;
 }
 
-const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr)
+/* ---- interning ---- */
+
+static uint64_t hash_of(const struct nm_locals *locals)
+{
+	uint64_t hash = locals->count;
+
+	for (uint32_t i = 0; i < locals->count; i++) {
+		const struct nm_local *l = &locals->at[i];
+
+		hash = nm_mix64(hash ^ (uintptr_t)l->name ^ nm_mix64((uintptr_t)l->type));
+		hash = nm_mix64(hash ^ l->below ^ nm_mix64(l->bytes ^ nm_mix64((uintptr_t)l->structure)));
+	}
+	return hash;
+}
+
+static int same_locals(const struct nm_locals *a, const struct nm_locals *b)
+{
+	if (a->count != b->count)
+		return 0;
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct nm_local *l = &a->at[i], *m = &b->at[i];
+
+		if (l->name != m->name || l->type != m->type || l->file != m->file || l->line != m->line ||
+		    l->below != m->below || l->bytes != m->bytes || l->structure != m->structure)
+			return 0;
+	}
+	return 1;
+}
+
+const struct nm_locals *locals_intern(struct nm_symbols *symbols, const struct nm_local *list, uint32_t count)
+{
+	const struct nm_locals wanted = {count, list};
+	uint64_t key = hash_of(&wanted), known;
+	struct nm_locals *copy;
+	struct nm_local *at;
+
+	for (; (known = nm_map_get(&symbols->locals, key, 0)) != 0; key++)
+		if (same_locals((const struct nm_locals *)(uintptr_t)known, &wanted))
+			return (const struct nm_locals *)(uintptr_t)known;
+	copy = nm_arena_alloc(&symbols->arena, sizeof *copy);
+	at = nm_arena_alloc(&symbols->arena, count * sizeof *at);
+	if (!copy || !at || nm_map_put(&symbols->locals, key, (uintptr_t)copy))
+		return NULL;
+	memcpy(at, list, count * sizeof *at);
+	*copy = (struct nm_locals){count, at};
+	return copy;
+}
+
+const struct nm_locals *module_locals(struct nm_module *module, uint64_t vaddr)
 {
 	struct unit *unit = unit_at(module, vaddr);
-	const struct nm_type *type;
+	const struct nm_locals *locals;
 	const struct span *span;
 	uint64_t known;
 	uint32_t id;
@@ -220,10 +339,10 @@ const struct nm_type *module_frame_type(struct nm_module *module, uint64_t vaddr
 		return NULL;
 	for (id = span->id; unit->frames.at[id].parent != NO_ID;)
 		id = unit->frames.at[id].parent;
-	known = nm_map_get(&module->frame_types, (uintptr_t)unit->frames.at[id].die.addr, UINT64_MAX);
+	known = nm_map_get(&module->locals_of, (uintptr_t)unit->frames.at[id].die.addr, UINT64_MAX);
 	if (known != UINT64_MAX)
-		return (const struct nm_type *)(uintptr_t)known;
-	type = make(module, unit, &unit->frames.at[id].die);
-	(void)nm_map_put(&module->frame_types, (uintptr_t)unit->frames.at[id].die.addr, (uintptr_t)type);
-	return type;
+		return (const struct nm_locals *)(uintptr_t)known;
+	locals = make(module, unit, &unit->frames.at[id].die);
+	(void)nm_map_put(&module->locals_of, (uintptr_t)unit->frames.at[id].die.addr, (uintptr_t)locals);
+	return locals;
 }

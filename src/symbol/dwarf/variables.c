@@ -50,16 +50,6 @@ static const char *demangled(struct reader *reader, Dwarf_Die *die)
 	return demangle(module_pool(reader->module), linkage);
 }
 
-static const char *function_prefix(struct reader *reader, Dwarf_Die *die)
-{
-	const char *name = demangled(reader, die);
-	if (!name)
-		name = die_name(die);
-	if (!name)
-		name = "<function>";
-	return join(reader, name, strchr(name, '(') ? "" : "()", "::");
-}
-
 /* The scope that the entries inside die are in.  0 if nothing inside matters. */
 static int enter(struct reader *reader, Dwarf_Die *die, const struct scope *around, struct scope *ret_scope)
 {
@@ -109,7 +99,7 @@ static const char *full_name(struct reader *reader, Dwarf_Die *die, struct scope
 	for (unsigned depth = reader->walk.depth; !scope->prefix && depth-- > 0;) {
 		int tag = dwarf_tag(&reader->walk.at[depth]);
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
-			scope->prefix = function_prefix(reader, &reader->walk.at[depth]);
+			scope->prefix = function_prefix(reader->module, &reader->walk.at[depth]);
 	}
 	/* A function without a name, or a lambda, of which many have the same. */
 	*ret_lacks_scope = scope->prefix && (!scope->prefix[0] || scope->prefix[0] == '<' ||
