@@ -34,6 +34,21 @@ def case_inlined_library_code_is_at_the_users_line():
     assert abs(sum(row["misses"] for row in whole) - find[0]["misses"]) < find[0]["misses"] / 20, whole
     text = nearmiss("report", "pairs", "--limit=0", "--width=0", "-i", "p.nmp").stdout.decode()
     assert f"userlines.cpp:{at(USERLINES, 'find')} (main) < stl_tree.h:" in text, text
+
+
+def case_evictions_have_the_innermost_frames_of_both_lines():
+    record([program("userlines")])
+    done = nearmiss("evictions", "--victim=*", "--format=json", "--limit=0", "-i", "p.nmp")
+    found = json.loads(done.stdout)["rows"]
+    inserts = [row for row in of_line(found, "find") if row["victim_line"] == at(USERLINES, "find")]
+    assert len(inserts) == 1 and inserts[0]["victim_inner_file"].endswith("stl_tree.h"), inserts
+    assert inserts[0]["inner_function"].startswith("std::"), inserts
+    assert sum(row["count"] for row in found) == rows("SELECT sum(count) FROM evictions WHERE level = 'L1d'")[0][0]
+    text = nearmiss("evictions", "--victim=*", "--width=0", "-i", "p.nmp").stdout.decode()
+    place = f"userlines.cpp:{at(USERLINES, 'find')} (main) < stl_tree.h:"
+    assert any(line.count(place) == 2 for line in text.splitlines()), text
+    header = nearmiss("evictions", "--victim=*", "--inline=innermost", "--format=csv", "-i", "p.nmp").stdout.decode().splitlines()[0]
+    assert "victim_line" in header and "inner_file" not in header, header
     shown = nearmiss("annotate", "userlines.cpp", "--width=0", "-i", "p.nmp").stdout.decode()
     assert any("@find" in line and line.split()[0].replace(",", "").isdigit() for line in shown.splitlines()), shown
     exported = nearmiss("export", "folded", "-e", "misses", "-i", "p.nmp").stdout.decode()

@@ -103,6 +103,9 @@ static void test_shorten_places(void **state)
 	    {"stl_vector.h:1281 (std::vector<int>::push_back(int const&))", 48,
 	     "stl_vector.h:1281 (std::vector<" DOTS ">::push_back(" DOTS "))"},
 	    {"stl_vector.h:1281 (std::vector<int>::push_back(int const&))", 24, "stl_vector.h:1281"},
+	    {"map.cpp:32 (add) < stl_tree.h:780 _S_left", 34, "map.cpp:32 (add) < stl_tree.h:780"},
+	    {"std::increment(std::node*)", 22, "std::increment(" DOTS ")"},
+	    {"a_very_long_name.c:123", 12, "a_very_long_name.c:123"},
 	    {"?", 1, "?"},
 	};
 	size_t i;

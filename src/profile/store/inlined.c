@@ -70,7 +70,7 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 {
 	struct nm_rows *rows = NULL;
 	char probe[80];
-	int status, is_code = 0;
+	int status, is_code = 0, has_victim = 0;
 
 	snprintf(probe, sizeof probe, "SELECT * FROM main.%s LIMIT 0", view);
 	status = nm_profile_query(profile, probe, &rows, err);
@@ -81,10 +81,15 @@ static int write_view(struct nm_profile *profile, const char *view, const char *
 		const char *name = nm_rows_name(rows, i), *by = replaced(columns, name, frames);
 
 		is_code |= !strcmp(name, "function") && columns != of_calls;
+		has_victim |= !strcmp(name, "victim_function");
 		fprintf(sql, "%s%s AS %s", i ? ", " : "", by ? by : name, name);
 	}
 	if (is_code)
 		fputs(", function AS inner_function, file AS inner_file, line AS inner_line", sql);
+	if (has_victim)
+		fputs(", victim_function AS victim_inner_function, victim_file AS victim_inner_file, "
+		      "victim_line AS victim_inner_line",
+		      sql);
 	fprintf(sql, " FROM main.%s;", source);
 	nm_rows_free(rows);
 	return 0;

@@ -4,7 +4,8 @@
  *
  * In the file they name the innermost. nm_profile_show_frame shadows the views that name code by temporary
  * views with the same columns, so that every report, annotation and export names the chosen frame without
- * knowing of it; inner_function, inner_file and inner_line then have the innermost.
+ * knowing of it; inner_function, inner_file and inner_line then have the innermost, and
+ * victim_inner_function, ... that of a victim.
  */
 #ifndef NM_PROFILE_INLINED_H
 #define NM_PROFILE_INLINED_H

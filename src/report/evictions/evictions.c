@@ -30,26 +30,40 @@ static const struct nm_column columns[] = {
     {.name = "count", .title = "lines", .kind = NM_COLUMN_NUMBER},
     {.name = "share", .title = "share %", .kind = NM_COLUMN_REAL, .decimals = 1},
     {.name = "prefetches", .title = "by prefetch", .kind = NM_COLUMN_NUMBER},
+    {.name = "inner_file", .kind = NM_COLUMN_NAME},
+    {.name = "inner_line"},
+    {.name = "inner_function", .kind = NM_COLUMN_NAME},
+    {.name = "victim_inner_file", .kind = NM_COLUMN_NAME},
+    {.name = "victim_inner_line"},
+    {.name = "victim_inner_function", .kind = NM_COLUMN_NAME},
 };
 
-enum { EVICTOR = 0, VICTIM = 5, PREFETCHES = 12, COLUMNS = sizeof columns / sizeof *columns };
+/* The last six only where the profile has frames of inlined calls. */
+enum { EVICTOR = 0, VICTIM = 5, PREFETCHES = 12, OUTER = 13, COLUMNS = sizeof columns / sizeof *columns };
 
+/* Both lines with the innermost frames that have most of the evictions: with max(n), SQLite takes other
+ * columns of a group from the row that has it. */
 static char *lines_query(const struct nm_selection *selection)
 {
+	static const char inner[] = ", inner_file, inner_line, inner_function, victim_inner_file, "
+				    "victim_inner_line, victim_inner_function";
 	const struct nm_name_pattern *evictor = &selection->object, *victim = &selection->function;
 	const struct nm_name_pattern *function = &selection->file;
+	const char *innermost = selection->has_inner ? inner : "";
 	char *sql;
 
 	if (asprintf(
 		&sql,
 		"SELECT evictor, file, line, function, victim, victim_file, victim_line, victim_function, "
-		"sum(count) AS count, 100.0 * sum(count) / sum(sum(count)) OVER () AS share, "
-		"sum(%s) AS prefetches FROM evictions WHERE level = ?1 AND "
+		"sum(n) AS count, 100.0 * sum(n) / sum(sum(n)) OVER () AS share, sum(ahead) AS prefetches%s, "
+		"max(n) AS most FROM (SELECT evictor, file, line, function, victim, victim_file, victim_line, "
+		"victim_function, sum(count) AS n, sum(%s) AS ahead%s FROM evictions WHERE level = ?1 AND "
 		"(?2 IS NULL OR process = ?2) AND (?4 IS NULL OR evictor %s ?4) AND "
 		"(?5 IS NULL OR victim %s ?5) AND (?6 IS NULL OR function %s ?6) "
-		"GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
-		selection->has_prefetches ? "prefetches" : "0", evictor->pattern ? evictor->operator_ : "=",
-		victim->pattern ? victim->operator_ : "=", function->pattern ? function->operator_ : "=") < 0)
+		"GROUP BY 1, 2, 3, 4, 5, 6, 7, 8%s) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+		innermost, selection->has_prefetches ? "prefetches" : "0", innermost,
+		evictor->pattern ? evictor->operator_ : "=", victim->pattern ? victim->operator_ : "=",
+		function->pattern ? function->operator_ : "=", innermost) < 0)
 		return NULL;
 	return sql;
 }
@@ -125,7 +139,7 @@ static int show_lines(struct nm_profile *profile, struct nm_selection *selection
 	struct nm_report report = {
 	    .name = "eviction lines",
 	    .columns = columns,
-	    .column_count = COLUMNS,
+	    .column_count = selection->has_inner ? COLUMNS : OUTER,
 	    .sort = "count",
 	    .ties = "evictor, file, line, function, victim, victim_file, victim_line, victim_function",
 	    .sql = sql};

@@ -173,8 +173,12 @@ static char *shorten_place(const char *place, size_t width, const char *ellipsis
 	size_t head, fixed;
 	char *inside, *shorter, *text = NULL;
 
-	if (nm_utf8_width(place) <= width || !function)
+	if (nm_utf8_width(place) <= width)
 		return strdup(place);
+	if (!function) /* "file:line", or the function alone of code without a source */
+		return isdigit((unsigned char)place[strlen(place) - 1])
+			   ? strdup(place)
+			   : nm_shorten_name(place, width, ellipsis);
 	head = (size_t)(function - place);
 	if (!isdigit((unsigned char)place[head - 1]) &&
 	    head > width / 2) /* code without a source: "function (module)" */

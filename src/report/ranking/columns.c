@@ -60,39 +60,53 @@ static char *bare_name(const char *function)
 	return strndup(start, (size_t)(at - start));
 }
 
-/* "place < file:line function": with the innermost of the inlined functions, where that is another. */
-static const char *with_inner(struct nm_table *table, size_t row, const char *outer)
+/* A place as the columns of a row name it. */
+struct named_place {
+	const char *file, *function;
+	int64_t line;
+};
+
+/* "outer < file:line function": with the innermost of the inlined functions, where that is another. */
+static const char *with_inner(struct nm_table *table, const char *outer, struct named_place at,
+			      struct named_place inner)
 {
-	const char *file = base_name(nm_table_find(table, row, "inner_file")->text);
-	const char *function = nm_table_find(table, row, "inner_function")->text;
-	const char *outer_file = base_name(nm_table_named(table, row, "file")->text);
-	int64_t line = nm_table_find(table, row, "inner_line")->integer;
+	const char *file = base_name(inner.file), *outer_file = base_name(at.file);
 	char *text = NULL, *bare;
 	int n;
 
-	if (!outer || !file || !line || !outer_file ||
-	    (line == nm_table_named(table, row, "line")->integer && !strcmp(file, outer_file)))
+	if (!outer || !file || !inner.line || !outer_file ||
+	    (inner.line == at.line && !strcmp(file, outer_file)))
 		return outer;
-	bare = bare_name(function ? function : "");
-	n = asprintf(&text, "%s < %s:%" PRId64 " %s", outer, file, line, bare ? bare : "");
+	bare = bare_name(inner.function ? inner.function : "");
+	n = asprintf(&text, "%s < %s:%" PRId64 " %s", outer, file, inner.line, bare ? bare : "");
 	free(bare);
 	return nm_table_keep(table, n < 0 ? NULL : text);
 }
 
 const char *nm_compose_location(struct nm_table *table, size_t row)
 {
-	return with_inner(table, row,
-			  place(table, nm_table_find(table, row, "function")->text,
-				nm_table_named(table, row, "file")->text,
-				nm_table_named(table, row, "line")->integer,
-				nm_table_find(table, row, "module")->text));
+	const struct named_place at = {nm_table_named(table, row, "file")->text,
+				       nm_table_find(table, row, "function")->text,
+				       nm_table_named(table, row, "line")->integer};
+	const struct named_place inner = {nm_table_find(table, row, "inner_file")->text,
+					  nm_table_find(table, row, "inner_function")->text,
+					  nm_table_find(table, row, "inner_line")->integer};
+
+	return with_inner(
+	    table, place(table, at.function, at.file, at.line, nm_table_find(table, row, "module")->text), at,
+	    inner);
 }
 
 const char *nm_compose_victim_location(struct nm_table *table, size_t row)
 {
-	return place(table, nm_table_named(table, row, "victim_function")->text,
-		     nm_table_named(table, row, "victim_file")->text,
-		     nm_table_named(table, row, "victim_line")->integer, NULL);
+	const struct named_place at = {nm_table_named(table, row, "victim_file")->text,
+				       nm_table_named(table, row, "victim_function")->text,
+				       nm_table_named(table, row, "victim_line")->integer};
+	const struct named_place inner = {nm_table_find(table, row, "victim_inner_file")->text,
+					  nm_table_find(table, row, "victim_inner_function")->text,
+					  nm_table_find(table, row, "victim_inner_line")->integer};
+
+	return with_inner(table, place(table, at.function, at.file, at.line, NULL), at, inner);
 }
 
 const char *nm_compose_other_location(struct nm_table *table, size_t row)
