@@ -19,6 +19,7 @@
 
 struct nm_engine;
 struct nm_oracle;
+struct nm_pass;
 
 /* An estimator that is fed at a rate. */
 struct nm_estimate_request {
@@ -49,6 +50,9 @@ struct nm_engine_options {
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
 	unsigned schedules;  /* orders that are simulated, `order` and those after it; 0: one */
 	struct nm_idle idle; /* for the other thread, until the engine is freed */
+	/* the caller's own pass (pass.h) instead of all others, and what its `make` finds; or NULL */
+	const struct nm_pass *pass;
+	void *pass_arg;
 };
 
 int nm_engine_new(struct nm_engine **ret_engine, const struct nm_engine_options *options,

@@ -16,7 +16,8 @@ static int load(struct nm_debugger *d, struct nm_error *err)
 	int status = nm_machine_check_present(&d->machine, 0, err);
 
 	if (!status)
-		status = nm_debug_load_nest(&d->program, s, err);
+		status = nm_debug_is_trace(s->path) ? nm_debug_load_trace(&d->program, s, err)
+						    : nm_debug_load_nest(&d->program, s, err);
 	if (!status && !d->program.references.count)
 		status = nm_fail(err, NM_EINVAL, "%s has no references to debug%s", s->path,
 				 s->from ? " there" : "");
@@ -31,18 +32,21 @@ static int load(struct nm_debugger *d, struct nm_error *err)
 static int look_over(struct nm_debugger *d, struct nm_error *err)
 {
 	const uint64_t total = d->program.references.count;
+	const struct nm_run_feedback *feedback = &d->source.feedback;
 	double began = nm_now_ms(), told = began;
 	int status = 0;
 
 	for (uint64_t at = 0; at < total && !status;) {
 		at += NM_LEAST_INTERVAL;
 		status = nm_debugger_go(d, at, err);
-		if (d->source.progress && nm_now_ms() > told + 500) {
+		if (feedback->progress && nm_now_ms() > told + 500) {
 			told = nm_now_ms();
-			d->source.progress(d->current.position,
+			feedback->progress(d->current.position,
 					   1e3 * (double)d->current.position / (told - began));
 		}
 	}
+	if (feedback->progress)
+		feedback->progress_end();
 	return status ? status : nm_debugger_go(d, 0, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * debugger.h - a cache debugger: simulated caches that are run, stopped, stepped and taken back over the
- * references of a loop nest.
+ * references of a loop nest or a trace.
  *
  *     nm_debugger_open(&debugger, &source, &err);
  *     nm_debugger_go(debugger, 1000, &err);
@@ -19,24 +19,27 @@
 #include <stdio.h>
 
 #include "errors.h"
+#include "interleave.h"
 #include "machine.h"
+#include "run.h"
 
 struct nm_debugger;
 struct nm_debug_program;
 
 struct nm_debugger_source {
-	const char *path;            /* of a loop nest; lives as long as the debugger */
-	const char *const *settings; /* "NAME=VALUE", ended by NULL */
+	const char *path; /* of a loop nest, or a trace that replay reads; lives as long as the debugger */
+	const char *const *settings; /* of a nest: "NAME=VALUE", ended by NULL */
+	unsigned process; /* of a trace: which process image, from 1; 0: that with most references */
+	struct nm_thread_order order; /* of a trace's threads, where the machine has several cores */
 	uint64_t from, to; /* only references with these numbers, from 1; 0: from the first, to the last */
 	/* Machines side by side, in lock-step (nm_machine_join). policy=opt looks ahead and cannot be
 	 * debugged. Borrowed until the debugger is closed. */
 	const struct nm_machine *machine;
-	uint64_t interval; /* references between checkpoints at first; 0: as is usual */
-	/* Called now and then while the source is read and looked over: references so far; or NULL. */
-	void (*progress)(uint64_t references, double per_second);
+	uint64_t interval;               /* references between checkpoints at first; 0: as is usual */
+	struct nm_run_feedback feedback; /* of a trace `warn` is required; of a nest nothing is */
 };
 
-/* NM_EINVAL: a fault in the nest or the machine. */
+/* NM_EINVAL: a fault in the nest or the machine; NM_EFORMAT, NM_EIO ...: in the trace. */
 int nm_debugger_open(struct nm_debugger **ret_debugger, const struct nm_debugger_source *source,
 		     struct nm_error *err);
 void nm_debugger_close(struct nm_debugger *debugger);

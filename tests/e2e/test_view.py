@@ -103,6 +103,13 @@ def served(*arguments):
         server.process.communicate()
 
 
+def post(server, path, value):
+    """Tells the debugger to do something; its answer."""
+    status, _, text = server.ask("POST", path, json.dumps(value).encode(), Content_Type="application/json")
+    assert status == 200, text
+    return json.loads(text)
+
+
 # ---- who is answered ----
 
 def case_token_host_and_origin():
@@ -450,16 +457,11 @@ def case_debugger():
         assert session["profiles"] == [] and session["debugger"]["total"] > 1000
         first = s.get("/api/d/state")
         assert first["position"] == 0
-
-        def post(path, value):
-            status, _, text = s.ask("POST", path, json.dumps(value).encode(), Content_Type="application/json")
-            assert status == 200, text
-            return json.loads(text)
-        assert post("/api/d/step", {"count": 10})["position"] == 10
-        there = post("/api/d/goto", {"position": 900})
-        post("/api/d/step", {"count": -400})
+        assert post(s, "/api/d/step", {"count": 10})["position"] == 10
+        there = post(s, "/api/d/goto", {"position": 900})
+        post(s, "/api/d/step", {"count": -400})
         assert s.get("/api/d/state")["position"] == 500
-        assert post("/api/d/goto", {"position": 900}) == there
+        assert post(s, "/api/d/goto", {"position": 900}) == there
         s.refuses(MISSING, "GET", "/api/d/step")
         s.refuses(MISSING, "GET", "/api/d/nothing")
         for body in (b"", b"{", b"[]", b"\0", b"{\"count\": \"x\"}", b"[" * 60000):

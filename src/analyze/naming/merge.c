@@ -191,12 +191,13 @@ static void add_references_to(struct merge *f, struct nm_result_level *level, in
 	}
 }
 
-/* Those that the program made go to the first level of their side of each machine. */
+/* Those that the program made go to the first level of their side of each machine; without a pass that
+ * simulates it (options->pass), there are no counts. */
 static void add_references(struct merge *f)
 {
 	const struct nm_machine *machine = &f->engine->machine;
 
-	for (unsigned i = 0; i < machine->count; i++)
+	for (unsigned i = 0; i < machine->count && f->result->levels[i].counts; i++)
 		for (int code = 0; code < 2; code++)
 			if (nm_machine_first(machine, i, code ? NM_SIDE_INSTRUCTION : NM_SIDE_DATA))
 				add_references_to(f, &f->result->levels[i], code);

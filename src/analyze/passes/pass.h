@@ -179,6 +179,8 @@ enum { NM_MAX_PASSES = 16 };
 
 /* The passes of one engine, in the order of the table. */
 struct nm_passes {
+	const struct nm_pass *const *table; /* borrowed from the options, if it is the caller's own pass */
+	unsigned count;
 	unsigned needs;
 	void *self[NM_MAX_PASSES]; /* NULL: off */
 };

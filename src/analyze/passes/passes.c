@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * passes.c - the table of passes, and calls to all of them.
+ * passes.c - the table of passes, and calls to all of them; or to the caller's own pass alone.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,22 +14,29 @@ static const struct nm_pass *const table[] = {
 enum { PASSES = sizeof table / sizeof *table };
 _Static_assert(sizeof table / sizeof *table <= NM_MAX_PASSES, "there is room for all passes");
 
+static const struct nm_pass *const *table_of(const struct nm_engine_options *options, unsigned *ret_count)
+{
+	*ret_count = options->pass ? 1 : PASSES;
+	return options->pass ? &options->pass : table;
+}
+
 /* Calls one callback of each pass that is on and has it, until one fails. */
-#define CALL_ALL(passes, callback, ...)                                                         \
-	({                                                                                      \
-		int status_ = 0;                                                                \
-		for (unsigned i_ = 0; i_ < PASSES && !status_; i_++)                            \
-			if ((passes)->self[i_] && table[i_]->callback)                          \
-				status_ = table[i_]->callback((passes)->self[i_], __VA_ARGS__); \
-		status_;                                                                        \
+#define CALL_ALL(passes, callback, ...)                                                                   \
+	({                                                                                                \
+		int status_ = 0;                                                                          \
+		for (unsigned i_ = 0; i_ < (passes)->count && !status_; i_++)                             \
+			if ((passes)->self[i_] && (passes)->table[i_]->callback)                          \
+				status_ = (passes)->table[i_]->callback((passes)->self[i_], __VA_ARGS__); \
+		status_;                                                                                  \
 	})
 
 unsigned nm_passes_need(const struct nm_engine_options *options)
 {
-	unsigned needs = 0;
+	unsigned count, needs = 0;
+	const struct nm_pass *const *of = table_of(options, &count);
 
-	for (unsigned i = 0; i < PASSES; i++)
-		needs |= table[i]->needs ? table[i]->needs(options) : 0;
+	for (unsigned i = 0; i < count; i++)
+		needs |= of[i]->needs ? of[i]->needs(options) : 0;
 	return needs;
 }
 
@@ -38,8 +45,9 @@ int nm_passes_make(struct nm_passes *p, const struct nm_pass_setup *setup, struc
 	int status = 0;
 
 	p->needs = nm_passes_need(setup->options);
-	for (unsigned i = 0; i < PASSES && !status; i++)
-		status = table[i]->make(&p->self[i], setup, err);
+	p->table = table_of(setup->options, &p->count);
+	for (unsigned i = 0; i < p->count && !status; i++)
+		status = p->table[i]->make(&p->self[i], setup, err);
 	return status;
 }
 
@@ -65,9 +73,9 @@ int nm_passes_sample(struct nm_passes *p, struct nm_engine *program, const struc
 
 void nm_passes_released(struct nm_passes *p, uint64_t address, uint64_t size, uint32_t object)
 {
-	for (unsigned i = 0; i < PASSES; i++)
-		if (p->self[i] && table[i]->released)
-			table[i]->released(p->self[i], address, size, object);
+	for (unsigned i = 0; i < p->count; i++)
+		if (p->self[i] && p->table[i]->released)
+			p->table[i]->released(p->self[i], address, size, object);
 }
 
 int nm_passes_retired(struct nm_passes *p, struct nm_engine *program, uint64_t batch)
@@ -85,7 +93,7 @@ int nm_passes_ending(struct nm_passes *p, struct nm_engine *program) { return CA
 static void free_pass(struct nm_passes *p, unsigned i)
 {
 	if (p->self[i])
-		table[i]->free(p->self[i]);
+		p->table[i]->free(p->self[i]);
 	p->self[i] = NULL;
 }
 
@@ -93,9 +101,9 @@ int nm_passes_finish(struct nm_passes *p, const struct nm_pass_merge *merge, str
 {
 	int status = 0;
 
-	for (unsigned i = 0; i < PASSES && !status; i++) {
-		if (p->self[i] && table[i]->finish)
-			status = table[i]->finish(p->self[i], merge, result);
+	for (unsigned i = 0; i < p->count && !status; i++) {
+		if (p->self[i] && p->table[i]->finish)
+			status = p->table[i]->finish(p->self[i], merge, result);
 		free_pass(p, i);
 	}
 	return status;
@@ -103,7 +111,7 @@ int nm_passes_finish(struct nm_passes *p, const struct nm_pass_merge *merge, str
 
 void nm_passes_free(struct nm_passes *p)
 {
-	for (unsigned i = PASSES; i-- > 0;)
+	for (unsigned i = p->count; i-- > 0;)
 		free_pass(p, i);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_view.c - nearmiss view: serves profiles to a browser of this machine until it is interrupted.
+ * cmd_view.c - nearmiss view: serves profiles, and a debugger of a loop nest or a trace, to a browser of this
+ * machine until it is interrupted.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -10,27 +11,25 @@
 #include <unistd.h>
 
 #include "assets.h"
-#include "debugger.h"
+#include "debug/debug_options.h"
 #include "html_output.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
 #include "peek.h"
 #include "server.h"
-#include "simulation_options.h"
 
 enum { TICK = 250 }; /* milliseconds until a signal is noticed that another thread took */
 
 struct view_options {
-	struct nm_simulation_options simulation; /* of the debugger */
+	struct nm_debug_options source; /* of the debugger */
 	const char *html;
 	int64_t port;
 	int no_browser;
 };
 
 static const struct nm_option options[] = {
-    NM_ROW_MACHINE(struct view_options, simulation),
-    NM_ROW_CACHE(struct view_options, simulation),
+    NM_ROWS_DEBUG(struct view_options, source),
     {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
      offsetof(struct view_options, html), NULL},
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
@@ -102,12 +101,12 @@ static int serve(struct nm_view *view, const struct view_options *o)
 	return status;
 }
 
-/* ---- what to show: profiles, and at most one loop nest ---- */
+/* ---- what to show: profiles, and at most one loop nest or trace ---- */
 
 struct inputs {
 	const char *profiles[NM_VIEW_PROFILES];
 	size_t count;
-	const char *nest;
+	const char *debugged; /* a loop nest or a trace, or NULL */
 };
 
 /* What cannot be read is a profile too: opening it tells why. */
@@ -128,12 +127,12 @@ static int sort_inputs(const struct nm_command *self, const struct nm_operands *
 		const char *path = operands->at[i];
 
 		if (!is_profile(path)) {
-			if (in->nest)
-				return nm_usage(
-				    self,
-				    "%s is no profile, nor is %s: one loop nest can be debugged at a time",
-				    path, in->nest);
-			in->nest = path;
+			if (in->debugged)
+				return nm_usage(self,
+						"%s is no profile, nor is %s: one loop nest or trace can be "
+						"debugged at a time",
+						path, in->debugged);
+			in->debugged = path;
 		} else if (in->count == NM_VIEW_PROFILES) {
 			return nm_usage(self, "at most %d profiles can be viewed at once", NM_VIEW_PROFILES);
 		} else {
@@ -167,26 +166,21 @@ static int show(const struct inputs *in, const struct view_options *o, struct nm
 /* The debugger starts before the server: its processes have none of the server's sockets. */
 static int debug(const struct nm_command *self, const struct inputs *in, const struct view_options *o)
 {
-	static const char *const no_settings[] = {NULL};
-	struct nm_simulation simulation = {.machine = {.count = 0}};
-	struct nm_debugger_source source = {
-	    .path = in->nest, .settings = no_settings, .machine = &simulation.machine};
-	struct nm_debugger *debugger;
-	struct nm_error err;
-	int status = nm_simulation_prepare(self, &o->simulation, &simulation);
+	struct nm_debug_session session;
+	int status = nm_debug_prepare(self, &o->source, &session);
 
+	if (!status)
+		status = nm_debug_open(&o->source, in->debugged, &session);
 	if (status)
 		return status;
-	if (nm_debugger_open(&debugger, &source, &err))
-		return nm_failed(&err, NM_STATUS_BAD_NEST);
-	status = show(in, o, debugger);
-	nm_debugger_close(debugger);
+	status = show(in, o, session.debugger);
+	nm_debugger_close(session.debugger);
 	return status;
 }
 
 static int run(const struct nm_command *self, int argc, char **argv)
 {
-	struct view_options o = {.simulation = {.threads = 1}};
+	struct view_options o = {.source = {.simulation = {.threads = 1}}};
 	struct inputs in = {.count = 0};
 	struct nm_operands operands;
 	int status;
@@ -198,22 +192,23 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	status = sort_inputs(self, &operands, &in);
 	if (status)
 		return status;
-	if (in.nest && o.html)
-		return nm_usage(self, "--html writes profiles: a loop nest needs the server");
-	if (!in.nest && (o.simulation.machines.count || o.simulation.caches.count))
+	if (in.debugged && o.html)
+		return nm_usage(self, "--html writes profiles: a loop nest or a trace needs the server");
+	if (!in.debugged && (o.source.simulation.machines.count || o.source.simulation.caches.count))
 		return nm_usage(self,
-				"--machine and --cache are for a loop nest: a profile has its own machine");
-	return in.nest ? debug(self, &in, &o) : show(&in, &o, NULL);
+				"--machine and --cache are for a loop nest or a trace: a profile has its own "
+				"machine");
+	return in.debugged ? debug(self, &in, &o) : show(&in, &o, NULL);
 }
 
 const struct nm_command nm_cmd_view = {
     .name = "view",
-    .summary = "Show profiles in a browser, and step through a loop nest",
-    .operands = "[PROFILE...] [NEST]",
+    .summary = "Show profiles in a browser, and step through a loop nest or a trace",
+    .operands = "[PROFILE...] [NEST|TRACE]",
     .details =
 	"Serves pages about the profiles (nearmiss.nmp) on 127.0.0.1 until it is interrupted. With --html,\n"
 	"writes the pages with all that they show at first into a file, which can be mailed and kept.\n"
-	"Of a loop nest, the pages are a debugger of the caches.\n",
+	"Of a loop nest or a trace, the pages are a debugger of the caches.\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run,

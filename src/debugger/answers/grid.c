@@ -47,9 +47,11 @@ static json_t *slot_json(struct nm_debugger *d, const struct nm_slot *s)
 	const uint64_t now = nm_debugger_position(d);
 	const struct nm_debug_site *by;
 
-	if (s->line == NM_NO_LINE || !s->history.last_used)
+	if (s->line == NM_NO_LINE)
 		return json_null();
-	by = &d->program.sites.at[nm_reference_at(d->reader, s->history.last_used - 1)->attr];
+	by = &d->program.sites
+		  .at[s->history.last_used ? nm_reference_at(d->reader, s->history.last_used - 1)->attr
+					   : s->attr];
 	return json_pack("{s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o}", "line",
 			 (json_int_t)s->line, "object", nm_object_json(d, s->attr), "dirty", s->dirty, "age",
 			 (json_int_t)(now - s->history.last_used), "reuse", (json_int_t)s->reuse, "loaded_at",
@@ -136,8 +138,17 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 
 /* ---- memory ---- */
 
-static json_t *band_json(const struct nm_debug_object *o, uint64_t unit, uint64_t bins,
-			 const struct nm_slot *slots, size_t count)
+/* Whether a cached line shows in an object's band: it has bytes of it; or, where bytes of others lie between,
+ * it was loaded for it. */
+static int is_of(const struct nm_debug_program *p, const struct nm_slot *slot,
+		 const struct nm_debug_object *o, uint64_t low)
+{
+	return slot->line >= low && slot->line < o->end &&
+	       (!o->is_scattered || p->sites.at[slot->attr].object == (uint32_t)(o - p->objects.at));
+}
+
+static json_t *band_json(const struct nm_debug_program *p, const struct nm_debug_object *o, uint64_t unit,
+			 uint64_t bins, const struct nm_slot *slots, size_t count)
 {
 	const uint64_t low = o->low / unit * unit, lines = (o->end - low + unit - 1) / unit,
 		       per_bin = (lines + bins - 1) / bins;
@@ -146,7 +157,7 @@ static json_t *band_json(const struct nm_debug_object *o, uint64_t unit, uint64_
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count && cached; i++)
-		if (slots[i].line >= low && slots[i].line < o->end)
+		if (is_of(p, &slots[i], o, low))
 			cached[(slots[i].line - low) / unit / per_bin]++;
 	for (uint64_t i = 0; i < used && cached; i++)
 		json_array_append_new(list, json_integer(cached[i]));
@@ -186,7 +197,8 @@ int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error 
 	if (!status)
 		qsort(order, objects, sizeof *order, by_size);
 	for (size_t i = 0; i < objects && i < (size_t)bands && !status; i++)
-		json_array_append_new(list, band_json(order[i], nm_level_unit(&d->machine.levels[w.level]),
+		json_array_append_new(list, band_json(&d->program, order[i],
+						      nm_level_unit(&d->machine.levels[w.level]),
 						      (uint64_t)bins, w.slots, (w.to - w.from) * w.ways));
 	free(order);
 	free(w.slots);

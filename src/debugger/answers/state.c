@@ -63,7 +63,7 @@ static json_t *parameters_json(const struct nm_nest *nest)
 	struct nm_nest_parameter_info parameter;
 	json_t *parameters = json_object();
 
-	for (size_t i = 0; nm_nest_parameter_at(nest, i, &parameter); i++)
+	for (size_t i = 0; nest && nm_nest_parameter_at(nest, i, &parameter); i++)
 		json_object_set_new(parameters, parameter.name, json_integer(parameter.value));
 	return parameters;
 }
@@ -73,11 +73,12 @@ int nm_answer_session(const struct nm_question *q, json_t **ret, struct nm_error
 	const struct nm_debugger *d = q->debugger;
 
 	(void)err;
-	*ret = json_pack(
-	    "{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "source", nm_text_json(d->source.path), "kind",
-	    "nest", "total", (json_int_t)nm_debugger_total(d), "first", (json_int_t)d->program.first, "cores",
-	    (json_int_t)(d->machine.cores ? d->machine.cores : 1), "caches", caches_json(&d->machine),
-	    "objects", objects_json(&d->program), "parameters", parameters_json(d->program.nest));
+	*ret = json_pack("{s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "source", nm_text_json(d->source.path),
+			 "kind", d->program.nest ? "nest" : "trace", "total",
+			 (json_int_t)nm_debugger_total(d), "first", (json_int_t)d->program.first, "cores",
+			 (json_int_t)(d->machine.cores ? d->machine.cores : 1), "caches",
+			 caches_json(&d->machine), "objects", objects_json(&d->program), "parameters",
+			 parameters_json(d->program.nest));
 	return 0;
 }
 

@@ -147,11 +147,11 @@ static json_t *site_name(const struct nm_debugger *d, uint32_t attr)
 /* In which row the sums of an attribution key go. */
 static size_t row_of(const struct nm_debugger *d, enum by by, size_t attr)
 {
-	const uint32_t object = d->program.sites.at[attr].object;
+	const struct nm_debug_site *site = &d->program.sites.at[attr];
 
 	return by == BY_TOTAL    ? 0
-	       : by == BY_OBJECT ? (object == NM_NO_OBJECT ? d->program.objects.count : object)
-				 : attr;
+	       : by == BY_OBJECT ? (site->object == NM_NO_OBJECT ? d->program.objects.count : site->object)
+				 : site->row;
 }
 
 static json_t *name_of(const struct nm_debugger *d, enum by by, size_t row)
@@ -177,7 +177,7 @@ static int make_rows(const struct nm_debugger *d, enum by by, const struct inter
 	}
 	ret->at = rows;
 	for (size_t k = 0; k < room; k++) {
-		if (!rows[k].until.references && by != BY_SET && by != BY_TOTAL)
+		if (!rows[k].until.references && !rows[k].until.evictions && by != BY_SET && by != BY_TOTAL)
 			continue;
 		rows[ret->count] = rows[k];
 		rows[ret->count].number = (uint32_t)k;
@@ -202,14 +202,11 @@ static int by_line(const struct nm_question *q, json_t **ret, struct nm_error *e
 	if (!status && !rows.at)
 		status = nm_fail_memory(err);
 	for (size_t k = 0; k < count && !status; k++) {
-		const uint32_t object = nm_debug_object_at(&q->debugger->program, lines[k].line);
-
 		rows.at[k] =
 		    (struct row){.number = (uint32_t)k,
 				 .until = {.references = lines[k].references, .misses = lines[k].misses}};
-		rows.at[k].name =
-		    json_pack("{s:I, s:o}", "address", (json_int_t)lines[k].line, "object",
-			      nm_text_json(nm_debug_object_name(&q->debugger->program, object)));
+		rows.at[k].name = json_pack("{s:I, s:o}", "address", (json_int_t)lines[k].line, "object",
+					    nm_object_json(q->debugger, lines[k].attr));
 		rows.count++;
 	}
 	if (!status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * debug_program.h - what is debugged: the references of a loop nest, or of a part of it, and what their
- * attribution keys, objects and addresses are called.
+ * debug_program.h - what is debugged: the references of a loop nest or a trace, or of a part of it, and what
+ * their attribution keys, objects and addresses are called.
  *
  * Positions count references from 1; position 0 is before the first one.
  */
@@ -11,6 +11,7 @@
 #include "arena.h"
 #include "debugger.h"
 #include "errors.h"
+#include "hierarchy.h"
 #include "nest.h"
 #include "references.h"
 
@@ -23,11 +24,21 @@ struct nm_debug_site {
 	uint32_t thread;
 	uint16_t core;
 	uint32_t element; /* bytes of an element of the object; 0: not known */
+	uint32_t row;     /* the first key that stands for the same: sums are shown there */
 };
 
 struct nm_debug_object {
 	const char *name;
-	uint64_t low, end; /* bytes that it has */
+	uint64_t low, end; /* bytes that it has; of a trace, those that were referenced */
+	int is_scattered;  /* heap blocks of one name: others lie between them */
+};
+
+/* From the reference behind `position` on this is the memory that can have huge pages
+ * (nm_hierarchy_set_memory). */
+struct nm_memory_change {
+	uint64_t position;
+	struct nm_range *ranges;
+	size_t count;
 };
 
 struct nm_debug_program {
@@ -35,23 +46,28 @@ struct nm_debug_program {
 	struct nm_vec(struct nm_debug_site) sites; /* by attribution key; [0] is none */
 	struct nm_vec(struct nm_debug_object) objects;
 	struct nm_strings names;
-	struct nm_nest *nest; /* or NULL */
+	struct nm_nest *nest; /* or NULL: a trace */
 	const char *path;
-	uint64_t first; /* number in the nest, from 1, of the reference at position 1 */
+	uint64_t first; /* number in the whole, from 1, of the reference at position 1 */
+	/* of a trace: */
+	struct nm_vec(struct nm_memory_change) memory;
+	struct nm_vec(uint32_t) instructions; /* by key (nm_hierarchy_add_instructions) */
+	int has_uncounted;
 };
 
-/* program_nest.c.  0 or an enum nm_code. */
+/* program_nest.c, program_trace.c: reads all references.  0 or an enum nm_code. */
 int nm_debug_load_nest(struct nm_debug_program *program, const struct nm_debugger_source *source,
 		       struct nm_error *err);
+int nm_debug_load_trace(struct nm_debug_program *program, const struct nm_debugger_source *source,
+			struct nm_error *err);
+
+/* Whether a file begins as a trace does, ours or another tool's. */
+int nm_debug_is_trace(const char *path);
 void nm_debug_program_done(struct nm_debug_program *program);
 
 /* The index of an object or NM_NO_OBJECT; its name or NULL. */
 uint32_t nm_debug_object_named(const struct nm_debug_program *program, const char *name);
 const char *nm_debug_object_name(const struct nm_debug_program *program, uint32_t object);
-
-/* The object that has an address, or NM_NO_OBJECT: of those whose bytes are known to lie around it the
- * smallest. */
-uint32_t nm_debug_object_at(const struct nm_debug_program *program, uint64_t address);
 
 /* Number of the element of its object that a reference touches; -1: not known. */
 int64_t nm_debug_element(const struct nm_debug_program *program, const struct nm_reference *reference);

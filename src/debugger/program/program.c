@@ -4,6 +4,7 @@
  */
 #include "debug_program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void nm_debug_program_done(struct nm_debug_program *p)
@@ -13,6 +14,10 @@ void nm_debug_program_done(struct nm_debug_program *p)
 	nm_vec_free(&p->objects);
 	nm_strings_done(&p->names);
 	nm_nest_free(p->nest);
+	for (size_t i = 0; i < p->memory.count; i++)
+		free(p->memory.at[i].ranges);
+	nm_vec_free(&p->memory);
+	nm_vec_free(&p->instructions);
 }
 
 uint32_t nm_debug_object_named(const struct nm_debug_program *p, const char *name)
@@ -26,22 +31,6 @@ uint32_t nm_debug_object_named(const struct nm_debug_program *p, const char *nam
 const char *nm_debug_object_name(const struct nm_debug_program *p, uint32_t object)
 {
 	return object < p->objects.count ? p->objects.at[object].name : NULL;
-}
-
-uint32_t nm_debug_object_at(const struct nm_debug_program *p, uint64_t address)
-{
-	uint32_t found = NM_NO_OBJECT;
-	uint64_t least = UINT64_MAX;
-
-	for (uint32_t i = 0; i < p->objects.count; i++) {
-		const struct nm_debug_object *o = &p->objects.at[i];
-
-		if (address >= o->low && address < o->end && o->end - o->low < least) {
-			least = o->end - o->low;
-			found = i;
-		}
-	}
-	return found;
 }
 
 int64_t nm_debug_element(const struct nm_debug_program *p, const struct nm_reference *r)

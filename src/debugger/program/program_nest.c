@@ -41,7 +41,8 @@ static int list_arrays(struct nm_debug_program *p)
 		const char *name = nm_intern(&p->names, a.name);
 
 		if (!name ||
-		    nm_vec_push(&p->objects, (struct nm_debug_object){name, a.address, a.address + a.bytes}))
+		    nm_vec_push(&p->objects, (struct nm_debug_object){
+						 .name = name, .low = a.address, .end = a.address + a.bytes}))
 			return NM_ENOMEM;
 	}
 	return 0;
@@ -71,6 +72,7 @@ static int list_references(struct loading *l)
 						   .line = info.line,
 						   .object = nm_debug_object_named(p, info.array),
 						   .thread = 1,
+						   .row = attr_of(i, warm),
 						   .element = info.bytes};
 	}
 	return 0;

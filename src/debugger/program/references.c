@@ -28,7 +28,7 @@ struct entry {
 	uint64_t address;
 	uint32_t next; /* key */
 	uint16_t size;
-	uint8_t is_write;
+	uint8_t is_write, uncounted;
 };
 
 struct nm_reference_guess {
@@ -55,9 +55,10 @@ static size_t encode(struct nm_reference_guess *g, const struct nm_reference *r,
 		to[0] |= OTHER_KEY;
 		n += nm_varint_put(to + n, r->attr);
 	}
-	if (e->size != r->size || e->is_write != r->is_write) {
+	if (e->size != r->size || e->is_write != r->is_write || e->uncounted != r->uncounted) {
 		to[0] |= OTHER_SHAPE;
-		n += nm_varint_put(to + n, (uint64_t)r->size << 1 | r->is_write);
+		n +=
+		    nm_varint_put(to + n, (uint64_t)r->size << 2 | (uint64_t)r->uncounted << 1 | r->is_write);
 	}
 	if (move >= MOVE_FOLLOWS)
 		n += nm_varint_put(to + n, move);
@@ -66,6 +67,7 @@ static size_t encode(struct nm_reference_guess *g, const struct nm_reference *r,
 	e->address = r->address;
 	e->size = r->size;
 	e->is_write = r->is_write;
+	e->uncounted = r->uncounted;
 	return n;
 }
 
@@ -93,7 +95,8 @@ static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, st
 	if (flags & OTHER_SHAPE) {
 		const uint64_t shape = number(&at);
 
-		e->size = (uint16_t)(shape >> 1);
+		e->size = (uint16_t)(shape >> 2);
+		e->uncounted = shape >> 1 & 1;
 		e->is_write = shape & 1;
 	}
 	if (move == MOVE_FOLLOWS)
@@ -103,7 +106,8 @@ static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, st
 				     .attr = g->last,
 				     .size = e->size,
 				     .is_write = e->is_write,
-				     .synchronised = (flags & IS_SYNCHRONISED) != 0};
+				     .synchronised = (flags & IS_SYNCHRONISED) != 0,
+				     .uncounted = e->uncounted & 1};
 	return at;
 }
 

@@ -21,7 +21,8 @@ struct nm_reference {
 	uint32_t attr;
 	uint16_t size;
 	uint8_t is_write;
-	uint8_t synchronised; /* its core passed a lock or a barrier just before */
+	uint8_t synchronised : 1; /* its core passed a lock or a barrier just before */
+	uint8_t uncounted : 1;    /* it moves lines, and is not counted (nm_ref, weight 0) */
 };
 
 struct nm_reference_guess;

@@ -46,6 +46,13 @@ static uint64_t line_number(const struct nm_cache *u, uint64_t address) { return
 
 /* ---- slots ---- */
 
+static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uint64_t slot)
+{
+	const struct nm_line_history *h = &unit->history[slot];
+
+	return h->line == unit->cache->tags[slot] ? h->is : (struct nm_slot_history){0, 0};
+}
+
 static unsigned state_of(const struct nm_caches *c, unsigned level, unsigned core, uint64_t line)
 {
 	const struct nm_cache *u = unit_of(c, level, core)->cache;
@@ -66,7 +73,7 @@ static struct nm_slot slot_of(const struct nm_caches *c, unsigned level, unsigne
 		return (struct nm_slot){.line = NM_NO_LINE};
 	return (struct nm_slot){.line = line << u->line_shift,
 				.reuse = r->served,
-				.history = unit->history[slot],
+				.history = history_of(unit, slot),
 				.attr = r->attr,
 				.dirty = r->writes > 0 && !u->spec.write_through,
 				.state = (uint8_t)state_of(c, level, core, line)};
@@ -131,7 +138,7 @@ static void note(void *self, const struct nm_event *e)
 		c->by_attr[e->level][e->victim].evictions++;
 		if (slot == NM_NO_SLOT)
 			return;
-		effect->history = unit->history[slot];
+		effect->history = history_of(unit, slot);
 		effect->way = slot % (unit->cache->ways * sectors(unit->cache));
 		effect->dirty = unit->cache->residencies[slot].writes > 0 && !unit->cache->spec.write_through;
 	}
@@ -191,27 +198,49 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 		return;
 	e->way = slot % (unit->cache->ways * sectors(unit->cache));
 	if (loads) {
-		unit->history[slot] = (struct nm_slot_history){c->position, c->position};
+		unit->history[slot] = (struct nm_line_history){.line = unit->cache->tags[slot],
+							       .is = {c->position, c->position}};
 	} else if (e->kind == NM_EVENT_HIT) {
-		e->history = unit->history[slot];
-		unit->history[slot].last_used = c->position;
+		e->history = history_of(unit, slot);
+		unit->history[slot] = (struct nm_line_history){.line = unit->cache->tags[slot],
+							       .is = {e->history.loaded_at, c->position}};
 	}
+}
+
+/* What changes before the next reference, beside it. */
+static int prepare(struct nm_caches *c, const struct nm_reference *r)
+{
+	const struct nm_debug_program *p = c->program;
+	int status = 0;
+
+	for (; c->memory_changes < p->memory.count && p->memory.at[c->memory_changes].position <= c->position;
+	     c->memory_changes++) {
+		const struct nm_memory_change *change = &p->memory.at[c->memory_changes];
+
+		status |= nm_hierarchy_set_memory(c->hierarchy, change->ranges, change->count);
+	}
+	nm_hierarchy_set_core(c->hierarchy, p->sites.at[r->attr].core);
+	if (r->synchronised)
+		nm_hierarchy_synchronise(c->hierarchy);
+	return status;
 }
 
 int nm_caches_feed(struct nm_caches *c, const struct nm_reference *r)
 {
-	const struct nm_ref ref = {
-	    .address = r->address, .attr = r->attr, .size = r->size, .kind = r->is_write, .weight = 1};
+	const struct nm_ref ref = {.address = r->address,
+				   .attr = r->attr,
+				   .size = r->size,
+				   .kind = r->is_write ? NM_REF_WRITE : NM_REF_READ,
+				   .weight = !r->uncounted};
 	int status;
 
 	c->reference = r;
 	c->effect_count = 0;
 	c->missed = c->counted = 0;
+	status = prepare(c, r);
 	c->position++;
-	nm_hierarchy_set_core(c->hierarchy, c->program->sites.at[r->attr].core);
-	if (r->synchronised)
-		nm_hierarchy_synchronise(c->hierarchy);
-	status = nm_hierarchy_run(c->hierarchy, &ref, 1);
+	if (!status)
+		status = nm_hierarchy_run(c->hierarchy, &ref, 1);
 	for (unsigned i = 0; i < c->effect_count; i++)
 		settle(c, &c->effects[i]);
 	c->misses += c->missed >> c->first & 1;
@@ -297,12 +326,17 @@ int nm_caches_new(struct nm_caches **ret_caches, const struct nm_debug_program *
 	c->machine = machine;
 	c->first = first_data_level(machine);
 	status = nm_hierarchy_new(&c->hierarchy, machine, err);
-	if (!status && make_units(c))
+	if (!status &&
+	    (make_units(c) || (program->instructions.count &&
+			       nm_hierarchy_add_instructions(c->hierarchy, program->instructions.at,
+							     program->instructions.count))))
 		status = nm_fail_memory(err);
 	if (status) {
 		nm_caches_free(c);
 		return status;
 	}
+	if (program->has_uncounted)
+		nm_hierarchy_expect_uncounted(c->hierarchy);
 	nm_hierarchy_watch(c->hierarchy, &(struct nm_monitor){note, c});
 	*ret_caches = c;
 	return 0;

@@ -29,6 +29,13 @@ struct nm_slot_history {
 	uint64_t loaded_at, last_used; /* positions */
 };
 
+/* The same of the line that came in when an event was last heard of: lines that move without one, while
+ * measuring is off, have none. */
+struct nm_line_history {
+	uint64_t line; /* number */
+	struct nm_slot_history is;
+};
+
 /* One event (monitor.h) of the last reference. */
 struct nm_effect {
 	uint64_t line; /* first byte of the line that is hit, missing, loaded or leaves */
@@ -60,7 +67,7 @@ struct nm_slot {
 
 struct nm_watched_unit {
 	const struct nm_cache *cache;
-	struct nm_slot_history *history; /* by slot */
+	struct nm_line_history *history; /* by slot */
 };
 
 struct nm_caches {
@@ -69,6 +76,7 @@ struct nm_caches {
 	struct nm_hierarchy *hierarchy;
 	struct nm_watched_unit (*units)[NM_MAX_LEVELS]; /* by core */
 	struct nm_tally *by_attr[NM_MAX_LEVELS], *by_set[NM_MAX_LEVELS];
+	size_t memory_changes;     /* of the program that have come */
 	uint64_t position, misses; /* misses: of the first data level of the first machine */
 	unsigned first;            /* that level */
 	struct nm_effect effects[NM_EFFECTS];

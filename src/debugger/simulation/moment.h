@@ -77,6 +77,7 @@ int nm_moment_tallies(const struct nm_moment *moment, unsigned level, int by_set
 /* Runs forward to a position, and tells what each line of memory was referenced at a level on the way. */
 struct nm_line_tally {
 	uint64_t line, references, misses;
+	uint32_t attr; /* of the last reference */
 };
 int nm_moment_lines(struct nm_moment *moment, uint64_t to, unsigned level, struct nm_line_tally **ret_lines,
 		    size_t *ret_count, struct nm_error *err);

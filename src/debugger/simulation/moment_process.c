@@ -183,6 +183,7 @@ static void tell_lines(struct process *p)
 				    nm_vec_push(&lines, (struct nm_line_tally){.line = e->line}))
 					give_up();
 			}
+			lines.at[index].attr = p->caches->reference->attr;
 			lines.at[index].references++;
 			lines.at[index].misses += e->kind == NM_EVENT_MISS;
 		}

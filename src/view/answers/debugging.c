@@ -19,7 +19,7 @@ int nm_view_debugger_answer(const struct nm_view *view, const struct nm_request 
 						  .body = request->body_bytes ? request->body : NULL};
 
 	if (!view->debugger)
-		return nm_fail(err, NM_ENOENT, "no loop nest was opened to be debugged");
+		return nm_fail(err, NM_ENOENT, "no loop nest or trace was opened to be debugged");
 	return nm_debugger_answer(view->debugger, &asked, out, err);
 }
 

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * program_trace.c - the references of a trace, as a program to debug.
+ *
+ * The trace is replayed, with a pass (pass.h) that keeps what the memory hierarchy of nearmiss-replay(1)
+ * would be fed: the same references in the same order under the same keys, with all that a model is told
+ * beside them. Each process image is a program; one of them is debugged.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debug_program.h"
+#include "import.h"
+#include "map.h"
+#include "pass.h"
+#include "peek.h"
+#include "replayer.h"
+#include "session.h"
+#include "trace.h"
+
+/* Bytes that a key's references touched. */
+struct span {
+	uint64_t low, end;
+};
+
+/* A process image. */
+struct image {
+	struct nm_debug_program program;
+	struct loading *loading;
+	const struct nm_coalesced_table *coalesced;
+	struct nm_vec(struct span) spans; /* by key */
+	uint64_t seen;                    /* references, also those outside of the part that is kept */
+};
+
+struct loading {
+	const struct nm_debugger_source *source;
+	struct nm_vec(struct image *) images;
+};
+
+/* ---- the pass: simulation thread ---- */
+
+static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_error *err)
+{
+	struct loading *l = setup->options->pass_arg;
+	struct image *image = calloc(1, sizeof *image);
+
+	if (!image || nm_vec_push(&l->images, image)) {
+		free(image);
+		return nm_fail_memory(err);
+	}
+	image->loading = l;
+	image->coalesced = setup->coalesced;
+	*ret_self = image;
+	return 0;
+}
+
+static int widen(struct image *m, const struct nm_ref *r)
+{
+	struct span *s;
+
+	if (nm_vec_reach(&m->spans, (size_t)r->attr + 1))
+		return NM_ENOMEM;
+	s = &m->spans.at[r->attr];
+	if (!s->end || r->address < s->low)
+		s->low = r->address;
+	if (r->address + r->size > s->end)
+		s->end = r->address + r->size;
+	return 0;
+}
+
+static int take(struct image *m, const struct nm_ref *r, int synchronised)
+{
+	const struct nm_debugger_source *source = m->loading->source;
+	const struct nm_reference reference = {.address = r->address,
+					       .attr = r->attr,
+					       .size = r->size,
+					       .is_write = r->kind == NM_REF_WRITE,
+					       .synchronised = synchronised & 1,
+					       .uncounted = !r->weight};
+
+	assert(r->kind != NM_REF_FETCH);
+	if (++m->seen < source->from || (source->to && m->seen > source->to))
+		return 0;
+	m->program.has_uncounted |= reference.uncounted;
+	return widen(m, r) ? NM_ENOMEM : nm_references_append(&m->program.references, &reference);
+}
+
+static int batch(void *self, const struct nm_pass_batch *b)
+{
+	struct image *m = self;
+	const struct nm_turn *turn = b->turns;
+	struct nm_ref single[NM_COALESCED_MAX];
+	int status = 0, synchronised = turn && turn->synchronised;
+
+	for (size_t i = 0; i < b->count && !status; i++) {
+		const unsigned count = nm_pass_expand(m->coalesced, &b->refs[i], single);
+
+		for (; turn && i == turn->end; synchronised = turn->synchronised)
+			turn++;
+		for (unsigned k = 0; k < count && !status; k++, synchronised = 0)
+			status = take(m, &single[k], synchronised);
+	}
+	return status;
+}
+
+static int memory(void *self, const struct nm_range *ranges, size_t count)
+{
+	struct image *m = self;
+	struct nm_memory_change change = {.position = m->program.references.count, .count = count};
+
+	change.ranges = malloc((count + 1) * sizeof *ranges);
+	if (!change.ranges || nm_vec_push(&m->program.memory, change)) {
+		free(change.ranges);
+		return NM_ENOMEM;
+	}
+	memcpy(change.ranges, ranges, count * sizeof *ranges);
+	return 0;
+}
+
+static int keys(void *self, const struct nm_attribution *attributions, size_t count)
+{
+	struct image *m = self;
+
+	for (size_t i = 0; i < count; i++)
+		if (nm_vec_push(&m->program.instructions, attributions[i].site))
+			return NM_ENOMEM;
+	return 0;
+}
+
+static unsigned needs(const struct nm_engine_options *options) { return nm_pass_cache.needs(options); }
+
+/* ---- names: when the image has ended ---- */
+
+/* NULL stays NULL. */
+static int intern(struct nm_debug_program *p, const char *text, const char **ret)
+{
+	*ret = text ? nm_intern(&p->names, text) : NULL;
+	return text && !*ret ? NM_ENOMEM : 0;
+}
+
+/* Functions and lines are those of the user's code that reports show; without debug information the module
+ * has to do. */
+static int name_site(struct image *m, uint32_t key, const struct nm_result *r, uint32_t attr,
+		     const uint32_t *objects)
+{
+	const struct nm_result_attribution *a = &r->attrs[attr];
+	const struct nm_result_site *s = &r->sites[a->site];
+	struct nm_debug_site *site = &m->program.sites.at[key];
+
+	site->row = key;
+	site->line = s->user_line;
+	site->object = objects[a->object];
+	site->thread = a->thread;
+	site->core = (uint16_t)nm_machine_core(m->loading->source->machine, a->thread);
+	return intern(&m->program, s->user_function ? s->user_function : s->module, &site->function) ||
+		       intern(&m->program, s->user_file, &site->file)
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+/* Strings are interned: the same text is at the same address. */
+static int by_what_they_show(const void *left, const void *right)
+{
+	const struct nm_debug_site *a = left, *b = right;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	return a->thread != b->thread ? (a->thread < b->thread ? -1 : 1) : 0;
+}
+
+/* Keys that come to the same line, object and thread are one row of sums. */
+static int join_rows(struct nm_debug_program *p)
+{
+	const size_t count = p->sites.count;
+	struct nm_debug_site *sorted = malloc((count + 1) * sizeof *sorted);
+
+	if (!sorted)
+		return NM_ENOMEM;
+	memcpy(sorted, p->sites.at, count * sizeof *sorted);
+	qsort(sorted, count, sizeof *sorted, by_what_they_show);
+	for (size_t i = 1, first = 0; i < count; i++) {
+		if (by_what_they_show(&sorted[i], &sorted[first]))
+			first = i;
+		p->sites.at[sorted[i].row].row = sorted[first].row;
+	}
+	free(sorted);
+	return 0;
+}
+
+static int name_sites(struct image *m, const struct nm_pass_merge *merge, const struct nm_result *r,
+		      const uint32_t *objects)
+{
+	const size_t count = merge->key_count;
+	int status = nm_vec_reach(&m->program.sites, count ? count : 1);
+
+	for (uint32_t key = 1; key < count && !status; key++)
+		status = name_site(m, key, r, merge->keys[key], objects);
+	return status ? status : join_rows(&m->program);
+}
+
+/* The objects of the result; those of one name, such as the bookkeeping of several heaps, are one:
+ * ret_objects[index in the result]. */
+static int name_objects(struct nm_debug_program *p, const struct nm_result *r, uint32_t *ret_objects)
+{
+	struct nm_map index_of = {0};
+	int status = 0;
+
+	for (size_t i = 0; i < r->object_count && !status; i++) {
+		struct nm_debug_object object = {.is_scattered = r->objects[i].kind == NM_OBJECT_HEAP};
+
+		status = intern(p, r->objects[i].name, &object.name);
+		ret_objects[i] = (uint32_t)nm_map_get(&index_of, (uintptr_t)object.name, NM_NO_OBJECT);
+		if (status || ret_objects[i] != NM_NO_OBJECT)
+			continue;
+		ret_objects[i] = (uint32_t)p->objects.count;
+		status = nm_vec_push(&p->objects, object) ||
+				 nm_map_put(&index_of, (uintptr_t)object.name, ret_objects[i])
+			     ? NM_ENOMEM
+			     : 0;
+	}
+	nm_map_done(&index_of);
+	return status;
+}
+
+/* Where the bytes of objects lie. */
+static void place_objects(struct image *m)
+{
+	for (size_t key = 1; key < m->spans.count; key++) {
+		const struct span *s = &m->spans.at[key];
+		struct nm_debug_object *o = &m->program.objects.at[m->program.sites.at[key].object];
+
+		if (s->end && (!o->end || s->low < o->low))
+			o->low = s->low;
+		if (s->end > o->end)
+			o->end = s->end;
+	}
+}
+
+static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
+{
+	struct image *m = self;
+	uint32_t *objects = calloc(result->object_count + 1, sizeof *objects);
+	int status = objects ? nm_references_close(&m->program.references) : NM_ENOMEM;
+
+	if (!status)
+		status = name_objects(&m->program, result, objects);
+	if (!status)
+		status = name_sites(m, merge, result, objects);
+	if (!status)
+		place_objects(m);
+	free(objects);
+	return status;
+}
+
+/* Images belong to the loading. */
+static void release(void *self) { (void)self; }
+
+static const struct nm_pass pass = {.name = "references",
+				    .needs = needs,
+				    .make = make,
+				    .batch = batch,
+				    .memory = memory,
+				    .keys = keys,
+				    .finish = finish,
+				    .free = release};
+
+/* ---- loading ---- */
+
+int nm_debug_is_trace(const char *path)
+{
+	struct nm_peeked_input peeked;
+	struct nm_import *import;
+	int is_ours;
+
+	if (!strcmp(path, "-") || nm_peek_input(&peeked, path, NULL))
+		return 0;
+	is_ours = nm_trace_probe(peeked.bytes, peeked.count);
+	close(peeked.fd);
+	if (is_ours || nm_import_open(&import, path, NULL, NULL))
+		return is_ours;
+	nm_import_free(import);
+	return 1;
+}
+
+/* Ends what the trace has left open: then all images have their names. */
+static int receive(void *self, struct nm_session *session, struct nm_error *err)
+{
+	struct nm_result *const *results;
+	size_t count;
+
+	(void)self;
+	return nm_session_results(session, &results, &count, err);
+}
+
+static int replay(struct loading *l, struct nm_error *err)
+{
+	const struct nm_result_receiver receiver = {receive, NULL};
+	const struct nm_debugger_source *source = l->source;
+	struct nm_replay_request request = {.input = source->path,
+					    .run = {.engine = {.machine = source->machine,
+							       .threads = 2,
+							       .order = source->order,
+							       .pass = &pass,
+							       .pass_arg = l},
+						    .receiver = &receiver,
+						    .feedback = source->feedback}};
+	const int status = nm_replay(&request, err);
+
+	if (status != NM_STATUS_DAMAGED)
+		return status ? (int)err->code : 0;
+	source->feedback.warn("%s", err->text);
+	return 0;
+}
+
+static struct image *choose(const struct loading *l)
+{
+	struct image *chosen = NULL;
+
+	if (l->source->process)
+		return l->source->process <= l->images.count ? l->images.at[l->source->process - 1] : NULL;
+	for (size_t i = 0; i < l->images.count; i++)
+		if (!chosen || l->images.at[i]->program.references.count > chosen->program.references.count)
+			chosen = l->images.at[i];
+	return chosen;
+}
+
+int nm_debug_load_trace(struct nm_debug_program *p, const struct nm_debugger_source *source,
+			struct nm_error *err)
+{
+	struct loading l = {.source = source};
+	int status = replay(&l, err);
+	struct image *chosen = choose(&l);
+
+	if (!status && !chosen)
+		status = nm_fail(err, NM_EINVAL, "%s has %zu processes", source->path, l.images.count);
+	if (!status) {
+		*p = chosen->program;
+		memset(&chosen->program, 0, sizeof chosen->program);
+		p->first = source->from ? source->from : 1;
+		p->path = nm_intern(&p->names, source->path);
+		status = p->path ? 0 : nm_fail_memory(err);
+	}
+	for (size_t i = 0; i < l.images.count; i++) {
+		nm_debug_program_done(&l.images.at[i]->program);
+		nm_vec_free(&l.images.at[i]->spans);
+		free(l.images.at[i]);
+	}
+	nm_vec_free(&l.images);
+	return status;
+}
