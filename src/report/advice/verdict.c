@@ -53,17 +53,18 @@ static int write_query(const struct nm_levels *levels, char **ret_sql)
 		return NM_ENOMEM;
 	fputs("WITH " NM_LEVELS_W " AS (", sql);
 	nm_levels_weights(levels, first_level(levels), sql);
-	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code') SELECT w.source, ", sql);
+	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), ", sql);
+	nm_levels_sums(levels, "(?1 IS NULL OR process = ?1)", sql);
+	fputs(" SELECT w.source, ", sql);
 	if (levels->foresees)
-		fputs("sum(w.wait * c.chained), sum(w.wait * (c.loads - c.chained - c.foreseen)), "
-		      "sum(w.wait * c.foreseen), ",
+		fputs("sum(w.wait * s.chained), sum(w.wait * (s.loads - s.chained - s.foreseen)), "
+		      "sum(w.wait * s.foreseen), ",
 		      sql);
 	else
 		fputs("0, 0, 0, ", sql);
 	fputs(
 	    "sum(w.hit * (reads + writes - read_misses - write_misses) + w.miss * (read_misses + write_misses)) "
-	    "FROM w CROSS JOIN counts c ON c.level = w.source WHERE (?1 IS NULL OR c.process = ?1) "
-	    "AND (w.code IS NULL OR w.code = (c.object IN x)) GROUP BY w.source",
+	    "FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR w.code = s.code GROUP BY w.source",
 	    sql);
 	return nm_memstream_close(sql, ret_sql);
 }
@@ -109,8 +110,8 @@ static int read_numbers(struct nm_profile *profile, const char *process, int64_t
 	int status = nm_profile_query(
 	    profile,
 	    "SELECT (SELECT sum(instructions) FROM processes WHERE ?1 IS NULL OR process = ?1), "
-	    "(SELECT max(n) FROM (SELECT count(DISTINCT thread) AS n FROM counts WHERE ?1 IS NULL OR process = ?1 "
-	    "GROUP BY process))",
+	    "(SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT DISTINCT process, thread FROM counts "
+	    "WHERE ?1 IS NULL OR process = ?1) GROUP BY process))",
 	    &rows, err);
 
 	if (!status)

@@ -188,6 +188,14 @@ int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const c
 
 void nm_levels_done(struct nm_levels *levels) { nm_strings_done(&levels->pool); }
 
+int nm_levels_split(const struct nm_levels *levels)
+{
+	for (unsigned i = 0; i < levels->count; i++)
+		if (levels->at[i].side == NM_LEVEL_CODE)
+			return 1;
+	return 0;
+}
+
 /* Whether it is told of the loads of level i: those of the first machine. */
 static int foresees(const struct nm_levels *levels, unsigned i)
 {
@@ -243,6 +251,29 @@ void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *
 			"%s.foreseen / %d.0)",
 			counts, counts, counts, counts, NM_OVERLAP, counts, NM_AHEAD);
 	fputs(")", sql);
+}
+
+/* One statement for each level: SQLite sorts the rows that it groups, but not those that it just adds up. */
+void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql)
+{
+	const int split = nm_levels_split(levels);
+
+	fputs("s AS MATERIALIZED (", sql);
+	for (unsigned i = 0; i < levels->count; i++) {
+		fputs(i ? " UNION ALL SELECT " : "SELECT ", sql);
+		nm_sql_text(levels->at[i].name, sql);
+		fprintf(sql,
+			" AS level, %s AS code, sum(reads) AS reads, sum(writes) AS writes, "
+			"sum(read_misses) AS read_misses, sum(write_misses) AS write_misses, "
+			"sum(loads) AS loads, sum(loaded_bytes) AS loaded_bytes",
+			split ? "object IN x" : "NULL");
+		if (levels->foresees)
+			fputs(", sum(foreseen) AS foreseen, sum(chained) AS chained", sql);
+		fputs(" FROM counts WHERE level = ", sql);
+		nm_sql_text(levels->at[i].name, sql);
+		fprintf(sql, " AND %s%s", where, split ? " GROUP BY 2" : "");
+	}
+	fputc(')', sql);
 }
 
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql)

@@ -46,6 +46,9 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 	return level && level->unit ? loaded_bytes / level->unit : loads;
 }
 
+/* Whether code has a level of its own: objects tell code and data apart at the levels behind it, then. */
+int nm_levels_split(const struct nm_levels *levels);
+
 /* Misses that are under way together, where none waits for another; how much faster than by its latency a
  * line comes that was foreseen. */
 enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
@@ -56,6 +59,11 @@ enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
  * how many cycles a miss there adds for those that have to wait. level: NULL for all. */
 #define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
+
+/* Writes the table expression s as SQL: the sums of the counts of each level, which w.source names; of code
+ * (s.code 1), of data (0) and of what has no name (NULL) where code has a level of its own, else all together
+ * (NULL), for which no name need be looked up. where: a condition on the rows of `counts`. x has the objects that are code. */
+void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql);
 
 /* Writes the cycles of the rows that are summed, of w joined with `counts`, as an SQL expression. */
 void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);

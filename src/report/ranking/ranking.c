@@ -315,7 +315,7 @@ static void write_sums(const struct query_builder *b, FILE *sql)
 /* c of the places in a, and what b says of all. */
 static void write_chosen(const struct query_builder *b, FILE *sql)
 {
-	nm_top_pairs_expression(b->selection, b->rank, sql);
+	nm_top_pairs_expression(b->selection, b->has[LINE] ? "site, name" : "name", b->rank, sql);
 	fputs(
 	    ", c AS MATERIALIZED (SELECT w.level AS level, a.object AS object, a.file AS file, a.line AS line, "
 	    "a.function AS function, counts.name AS name",
@@ -324,10 +324,11 @@ static void write_chosen(const struct query_builder *b, FILE *sql)
 	fprintf(
 	    sql,
 	    " FROM w CROSS JOIN cells AS counts ON counts.level = w.source CROSS JOIN a ON a.place = counts.place "
-	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY counts.site, counts.name HAVING max(w.own)), "
+	    "WHERE counts.place IN (SELECT place FROM a)%s%s GROUP BY %scounts.name HAVING max(w.own)), "
 	    "t AS MATERIALIZED (SELECT level, sum(misses) AS misses, sum(cycles) AS cycles FROM b GROUP BY level)",
 	    b->selection->request.process ? " AND counts.process = ?2" : "",
-	    b->selection->request.thread ? " AND counts.thread = ?3" : "");
+	    b->selection->request.thread ? " AND counts.thread = ?3" : "",
+	    b->has[LINE] ? "counts.site, " : "");
 }
 
 static void write_counts(const struct query_builder *b, FILE *sql)
@@ -523,14 +524,15 @@ static char *assemble(const struct query_builder *b, const char *select, const c
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
-/* Whether the keys are those of a place, nothing is selected by its name, and top_pairs.c knows the rest. */
+/* Whether the keys are those of a place or of an object, nothing is selected by its name, and top_pairs.c knows
+ * the rest. */
 static int is_for_first(const struct query_builder *b)
 {
 	const struct nm_selection *a = b->selection;
+	const int is_place = b->count == 4 && b->has[SOURCE] && b->has[LINE] && b->has[FUNCTION];
 
-	return b->count == 4 && b->has[OBJECT] && b->has[SOURCE] && b->has[LINE] && b->has[FUNCTION] &&
-	       !a->object.pattern && !a->function.pattern && !a->file.pattern && !b->report->needs_fields &&
-	       b->rank && nm_top_pairs_apply(a, b->rank);
+	return b->has[OBJECT] && (is_place || b->count == 1) && !a->object.pattern && !a->function.pattern &&
+	       !a->file.pattern && !b->report->needs_fields && b->rank && nm_top_pairs_apply(a, b->rank);
 }
 
 int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,

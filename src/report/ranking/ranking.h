@@ -24,12 +24,13 @@ int nm_query_make(struct nm_query *ret_query, const struct nm_report *report,
 		  const struct nm_selection *selection, struct nm_error *err);
 void nm_query_done(struct nm_query *query);
 
-/* ---- top_pairs.c: the first of many pairs of object and line ---- */
+/* ---- top_pairs.c: the first of many objects, or pairs of object and line ---- */
 
-/* Whether numbers alone tell the first pairs when they are ranked by this column. */
+/* Whether numbers alone tell the first when they are ranked by this column. */
 int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank);
-/* Writes the table expressions b and a behind w, of one level. */
-void nm_top_pairs_expression(const struct nm_selection *selection, const char *rank, FILE *sql);
+/* Writes the table expressions b and a behind w, of one level. keys: "site, name" of pairs, "name" of objects. */
+void nm_top_pairs_expression(const struct nm_selection *selection, const char *keys, const char *rank,
+			     FILE *sql);
 
 /* ---- inner_frames.c: the innermost frame, where the keys name another ---- */
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_pairs.c - of many pairs of object and line, those that are first.
+ * top_pairs.c - of many objects, or pairs of object and line, those that are first.
  *
  * A ranking shows some rows and sums up twenty columns of all of them, under keys that are texts. Where it is
  * ranked by what is known of numbers alone, three columns are summed under two numbers, and all else only for
  * what is shown:
  *
- *     b   by site and name of the object (views `cells` and `places`): misses, cycles, cold misses
+ *     b   by site and name of the object, or name alone (views `cells` and `places`): misses, cycles, cold
+ *         misses
  *     a   the places of the first ones, and of all that come to as much as the last of these, with their
  *         texts
  *
@@ -18,28 +19,27 @@
 
 int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank)
 {
-	for (unsigned i = 0; i < selection->levels.count; i++)
-		if (selection->levels.at[i].side ==
-		    NM_LEVEL_CODE) /* objects tell data and code apart, then */
-			return 0;
-	return selection->has_cells &&
+	return selection->has_cells && !nm_levels_split(&selection->levels) &&
 	       (!strcmp(rank, "misses") || !strcmp(rank, "cycles") || !strcmp(rank, "cold"));
 }
 
-void nm_top_pairs_expression(const struct nm_selection *selection, const char *rank, FILE *sql)
+void nm_top_pairs_expression(const struct nm_selection *selection, const char *keys, const char *rank,
+			     FILE *sql)
 {
 	const struct nm_report_request *r = &selection->request;
 
-	fprintf(sql, ", b AS MATERIALIZED (SELECT w.level AS level, site, name, sum(w.own * cold) AS cold, "
-		     "sum(w.own * (read_misses + write_misses)) AS misses, ");
+	fprintf(sql,
+		", b AS MATERIALIZED (SELECT w.level AS level, %s, sum(w.own * cold) AS cold, "
+		"sum(w.own * (read_misses + write_misses)) AS misses, ",
+		keys);
 	nm_levels_cycles(&selection->levels, "cells", sql);
 	fprintf(sql,
 		" AS cycles FROM w CROSS JOIN cells ON cells.level = w.source WHERE (%s) AND (%s) "
-		"GROUP BY site, name HAVING max(w.own)), ",
-		r->process ? "cells.process = ?2" : "1", r->thread ? "cells.thread = ?3" : "1");
+		"GROUP BY %s HAVING max(w.own)), ",
+		r->process ? "cells.process = ?2" : "1", r->thread ? "cells.thread = ?3" : "1", keys);
 	fprintf(sql,
 		"a AS MATERIALIZED (SELECT place, object, file, line, function FROM places "
-		"WHERE (site, name) IN (SELECT site, name FROM b WHERE %s >= "
+		"WHERE (%s) IN (SELECT %s FROM b WHERE %s >= "
 		"(SELECT min(%s) FROM (SELECT %s FROM b ORDER BY %s DESC LIMIT %lld))))",
-		rank, rank, rank, rank, (long long)r->limit);
+		keys, keys, rank, rank, rank, rank, (long long)r->limit);
 }
