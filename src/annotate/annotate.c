@@ -326,19 +326,31 @@ static void done(struct nm_annotation *a)
 	nm_strings_done(&a->pool);
 }
 
+static int gather_sections(struct nm_annotation *a, const struct nm_annotate_rows *rows)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < a->request->name_count && !status; i++)
+		status = add_named(a, rows, a->request->names[i]);
+	if (!status && !a->request->name_count)
+		status = add_heaviest(a, rows);
+	for (size_t i = 0; i < a->sections.count && !status; i++)
+		status = nm_section_fill(a, &a->sections.at[i], rows);
+	return status;
+}
+
 static int gather_lines(struct nm_annotation *a)
 {
+	const struct nm_annotate_rows *given = a->request->rows;
 	struct nm_annotate_rows rows = {0};
 	int status = lay_out(a);
 
-	if (!status)
+	if (!status && given)
+		a->whole.sum = a->request->whole;
+	else if (!status)
 		status = read_rows(a, &rows);
-	for (size_t i = 0; i < a->request->name_count && !status; i++)
-		status = add_named(a, &rows, a->request->names[i]);
-	if (!status && !a->request->name_count)
-		status = add_heaviest(a, &rows);
-	for (size_t i = 0; i < a->sections.count && !status; i++)
-		status = nm_section_fill(a, &a->sections.at[i], &rows);
+	if (!status)
+		status = gather_sections(a, given ? given : &rows);
 	nm_vec_free(&rows);
 	return status;
 }

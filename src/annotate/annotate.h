@@ -6,8 +6,18 @@
 #define NM_ANNOTATE_H
 
 #include "disassembly.h"
+#include "metrics.h"
 #include "report.h"
 #include "source.h"
+#include "vector.h"
+
+/* What one function does to one object in one line. */
+struct nm_annotate_row {
+	const char *file, *function, *object;
+	int64_t line;
+	struct nm_metric_sums figures;
+};
+struct nm_annotate_rows nm_vec(struct nm_annotate_row);
 
 struct nm_annotate_request {
 	struct nm_report_request report; /* level, process, thread, sort */
@@ -20,6 +30,10 @@ struct nm_annotate_request {
 	enum nm_syntax syntax;
 	double threshold; /* percent: what has less is left out */
 	int64_t context;  /* lines or instructions around those that are shown; -1: all */
+	/* Rows of the named files, if the caller has them: ordered by file, line, object and function, equal
+	 * texts at equal addresses; and the sums of the whole selection. NULL: they are read. */
+	const struct nm_annotate_rows *rows;
+	struct nm_metric_sums whole;
 };
 
 /* NM_EINVAL: no such level, process, thread, column, object, file or function. */

@@ -49,14 +49,6 @@ enum { NM_ASM_FUNCTION = 1, NM_ASM_FILE, NM_ASM_LINE, NM_ASM_SOURCE };
 static inline unsigned nm_line_object(void) { return NM_LINE_SUMS + nm_sum_column_count(); }
 static inline unsigned nm_line_source(void) { return nm_line_object() + 1; }
 
-/* What one function does to one object in one line. */
-struct nm_annotate_row {
-	const char *file, *function, *object;
-	int64_t line;
-	struct nm_metric_sums figures;
-};
-struct nm_annotate_rows nm_vec(struct nm_annotate_row);
-
 /* annotate.c */
 int nm_is_heavy(const struct nm_annotation *annotation, int64_t part, int64_t whole); /* for the threshold */
 /* Sorts sections, heaviest first, and leaves out those below the threshold. */
