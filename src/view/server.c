@@ -18,6 +18,7 @@ struct nm_server {
 	struct MHD_Daemon *daemon;
 	struct nm_exchange_context context;
 	struct nm_connections connections;
+	uint64_t answered; /* requests */
 	char address[80];
 };
 
@@ -73,6 +74,7 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
 		return MHD_YES;
 	}
 	nm_connections_answer(&server->connections, socket_of(connection));
+	server->answered++;
 	return nm_exchange_respond(exchange, &server->context, connection, path);
 }
 
@@ -139,10 +141,13 @@ void nm_server_stop(struct nm_server *server)
 	free(server);
 }
 
-void nm_server_run(struct nm_server *server, int milliseconds)
+int nm_server_run(struct nm_server *server, int milliseconds)
 {
+	const uint64_t before = server->answered;
+
 	MHD_run_wait(server->daemon, milliseconds);
 	nm_connections_cut_off(&server->connections);
+	return server->answered != before;
 }
 
 const char *nm_server_address(const struct nm_server *server) { return server->address; }

@@ -4,7 +4,8 @@
  *
  *     nm_server_start(&server, view, 0, &err);
  *     while (!stopped)
- *             nm_server_run(server, 1000);
+ *             if (!nm_server_run(server, 1000))
+ *                     ...nobody asks...
  *     nm_server_stop(server);
  *
  * It listens on 127.0.0.1 alone and serves nothing but what the binary holds and nm_view_answer() says;
@@ -21,8 +22,8 @@ struct nm_server;
 int nm_server_start(struct nm_server **ret_server, struct nm_view *view, unsigned port, struct nm_error *err);
 void nm_server_stop(struct nm_server *server);
 
-/* Answers what comes in so many milliseconds, or until a signal. */
-void nm_server_run(struct nm_server *server, int milliseconds);
+/* Answers what comes in so many milliseconds, or until a signal. Whether something came. */
+int nm_server_run(struct nm_server *server, int milliseconds);
 
 /* "http://127.0.0.1:8123/?token=...": what a browser must open first. */
 const char *nm_server_address(const struct nm_server *server);

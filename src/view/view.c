@@ -23,6 +23,7 @@ int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t cou
 		return nm_fail_memory(err);
 	for (size_t i = 0; !status && i < count; i++) {
 		view->profiles[i].path = paths[i];
+		view->profiles[i].facts = &view->facts;
 		status = nm_profile_open(&view->profiles[i].profile, paths[i], err);
 		view->count += !status;
 		if (!status)
@@ -39,8 +40,10 @@ void nm_view_close(struct nm_view *view)
 {
 	for (unsigned i = 0; view && i < view->count; i++)
 		nm_profile_close(view->profiles[i].profile);
-	if (view)
+	if (view) {
+		nm_fact_store_done(&view->facts);
 		nm_view_cache_done(&view->cache);
+	}
 	free(view);
 }
 
@@ -52,7 +55,8 @@ static int no_such_path(const struct nm_request *request, struct nm_error *err)
 }
 
 /* Of the path "/api/p/N/NAME" the NAME, and its profile; or NULL. */
-static const char *of_profile(const struct nm_view *view, const char *path, struct nm_profile **ret_profile)
+static const char *of_profile(const struct nm_view *view, const char *path,
+			      const struct nm_view_profile **ret_profile)
 {
 	static const char lead[] = "/api/p/";
 	const size_t n = sizeof lead - 1;
@@ -60,14 +64,14 @@ static const char *of_profile(const struct nm_view *view, const char *path, stru
 	if (strncmp(path, lead, n) || path[n] < '0' || (unsigned)(path[n] - '0') >= view->count ||
 	    path[n + 1] != '/')
 		return NULL;
-	*ret_profile = view->profiles[path[n] - '0'].profile;
+	*ret_profile = &view->profiles[path[n] - '0'];
 	return path + n + 2;
 }
 
 static int find_answer(struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		       struct nm_error *err)
 {
-	struct nm_profile *profile;
+	const struct nm_view_profile *profile;
 	const char *name = of_profile(view, request->path, &profile);
 	const struct nm_view_route *route = nm_view_routes;
 
@@ -138,18 +142,33 @@ int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE 
 	return status;
 }
 
-void nm_view_prepare(struct nm_view *view)
+/* Asks, and drops the answer: it is kept, and the facts that it is made of. */
+static void ask(struct nm_view *view, unsigned profile, const char *name)
 {
-	const struct nm_request first = {.method = "GET", .path = "/api/p/0/overview", .body = ""};
+	char path[40];
+	const struct nm_request request = {.method = "GET", .path = path, .body = ""};
 	size_t bytes;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &bytes);
 
+	snprintf(path, sizeof path, "/api/p/%u/%s", profile, name);
 	if (out) {
-		nm_view_answer(view, &first, out, NULL);
+		nm_view_answer(view, &request, out, NULL);
 		fclose(out);
 	}
 	free(text);
+}
+
+int nm_view_prepare(struct nm_view *view)
+{
+	static const char *const names[] = {"overview", "sources", "evictions"};
+	enum { STEPS = sizeof names / sizeof *names };
+
+	if (view->prepared < STEPS * view->count) {
+		ask(view, view->prepared / STEPS, names[view->prepared % STEPS]);
+		view->prepared++;
+	}
+	return view->prepared < STEPS * view->count;
 }
 
 void nm_view_write_error(const char *text, FILE *out)

@@ -31,8 +31,9 @@ void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
  * is no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
 
-/* Makes the answer that every page asks for first, while the browser starts. */
-void nm_view_prepare(struct nm_view *view);
+/* Does one step of what pages will ask for first: the overviews, and what most other answers are made of.
+ * Whether another step is left. For a server that has nothing else to do. */
+int nm_view_prepare(struct nm_view *view);
 
 /* Writes what stands for an answer where there is none: {"error": TEXT}. */
 void nm_view_write_error(const char *text, FILE *out);

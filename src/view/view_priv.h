@@ -8,17 +8,21 @@
 #include <jansson.h>
 
 #include "recent_answers.h"
+#include "store.h"
 #include "view.h"
 
 struct nm_view_profile {
 	struct nm_profile *profile;
 	const char *path;
+	struct nm_fact_store *facts; /* of the view */
 };
 
 struct nm_view {
 	struct nm_view_profile profiles[NM_VIEW_PROFILES];
 	unsigned count;
+	struct nm_fact_store facts;
 	struct nm_view_cache cache;
+	unsigned prepared;            /* steps of nm_view_prepare() */
 	struct nm_debugger *debugger; /* or NULL */
 };
 
@@ -27,7 +31,7 @@ struct nm_view {
 /* An answer about one profile, as a value that the caller owns. */
 struct nm_view_route {
 	const char *name; /* behind "/api/p/N/" */
-	int (*answer)(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+	int (*answer)(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		      struct nm_error *err);
 };
 

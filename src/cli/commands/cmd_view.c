@@ -19,7 +19,9 @@
 #include "peek.h"
 #include "server.h"
 
-enum { TICK = 250 }; /* milliseconds until a signal is noticed that another thread took */
+/* Milliseconds until a signal is noticed that another thread took; in which nobody asks, so that there is time
+ * to prepare answers. */
+enum { TICK = 250, PAUSE = 2 };
 
 struct view_options {
 	struct nm_debug_options source; /* of the debugger */
@@ -82,7 +84,7 @@ static int serve(struct nm_view *view, const struct view_options *o)
 	struct nm_output output = {.file = stdout};
 	struct nm_server *server;
 	struct nm_error err;
-	int status;
+	int status, is_prepared = 0;
 
 	if (nm_server_start(&server, view, (unsigned)o->port, &err))
 		return nm_failed(&err, NM_STATUS_FAILED);
@@ -94,9 +96,9 @@ static int serve(struct nm_view *view, const struct view_options *o)
 	if (!status && !o->no_browser && has_screen())
 		open_browser(nm_server_address(server));
 	catch_signals();
-	nm_view_prepare(view);
 	while (!status && !interrupted)
-		nm_server_run(server, TICK);
+		if (!nm_server_run(server, is_prepared ? TICK : PAUSE) && !is_prepared)
+			is_prepared = !nm_view_prepare(view);
 	nm_server_stop(server);
 	return status;
 }

@@ -4,12 +4,15 @@
  */
 #include "answers.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "levels.h"
 #include "memstream.h"
 #include "selection.h"
+#include "sums.h"
 #include "utf8.h"
 
 json_t *nm_view_text(const char *text)
@@ -76,6 +79,76 @@ int nm_view_level(struct nm_profile *profile, const struct nm_request *request, 
 		return status;
 	*ret_level = strdup(level);
 	return *ret_level ? 0 : nm_fail_memory(err);
+}
+
+static int read_instructions(struct nm_profile *profile, int64_t *ret, struct nm_error *err)
+{
+	struct nm_rows *rows = NULL;
+	int status = nm_profile_query(profile, "SELECT sum(instructions) FROM processes", &rows, err);
+
+	if (!status && (status = nm_rows_next(rows, err)) > 0) {
+		*ret = nm_rows_bounded(rows, 0);
+		status = 0;
+	}
+	nm_rows_free(rows);
+	return status;
+}
+
+int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,
+		  struct nm_error *err)
+{
+	struct nm_levels levels = {.count = 0};
+	int status = nm_levels_load(&levels, profile, NULL, err);
+	const struct nm_level *found = status ? NULL : nm_levels_named(&levels, level);
+
+	total->unit = found ? found->unit : 0;
+	nm_levels_done(&levels);
+	return status ? status : read_instructions(profile, &total->instructions, err);
+}
+
+struct nm_metric_sums nm_view_sums(const struct nm_facts *facts, size_t row)
+{
+	struct nm_metric_sums sums;
+
+	assert(facts->sum_count * sizeof *facts->sums == sizeof sums);
+	memcpy(&sums, nm_facts_sums(facts, row), sizeof sums);
+	return sums;
+}
+
+struct nm_metric_sums nm_view_all_sums(const struct nm_facts *facts)
+{
+	struct nm_metric_sums all = {0};
+
+	for (size_t row = 0; row < facts->row_count; row++) {
+		const struct nm_metric_sums sums = nm_view_sums(facts, row);
+
+		nm_sums_add(&all, &sums);
+	}
+	return all;
+}
+
+int64_t nm_view_misses(const struct nm_facts *facts, size_t row)
+{
+	const struct nm_metric_sums sums = nm_view_sums(facts, row);
+
+	return sums.read_misses + sums.write_misses;
+}
+
+json_t *nm_view_fact(nm_fact key, int is_number)
+{
+	if (!key)
+		return json_null();
+	return is_number ? json_integer(nm_fact_number(key)) : json_string(nm_fact_text(key));
+}
+
+json_t *nm_view_fact_keys(const struct nm_facts *facts, size_t row)
+{
+	const nm_fact *keys = nm_facts_keys(facts, row);
+	json_t *json = json_object();
+
+	for (unsigned k = 0; k < facts->key_count; k++)
+		json_object_set_new(json, facts->names[k], nm_view_fact(keys[k], facts->numbers >> k & 1));
+	return json;
 }
 
 int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *request,

@@ -5,7 +5,7 @@
 #ifndef NM_VIEW_ANSWERS_H
 #define NM_VIEW_ANSWERS_H
 
-#include "levels.h"
+#include "metrics.h"
 #include "report.h"
 #include "view_priv.h"
 
@@ -31,6 +31,20 @@ int nm_view_select(struct nm_profile *profile, const char *sql, const char *cons
 int nm_view_level(struct nm_profile *profile, const struct nm_request *request, char **ret_level,
 		  struct nm_error *err);
 
+/* What the sums of counts are set against: the run's instructions, the unit of a load of this level. Leaves
+ * total->sum as it is. */
+int nm_view_total(struct nm_profile *profile, const char *level, struct nm_metric_total *total,
+		  struct nm_error *err);
+
+/* The counts of one row, and of all rows together, of facts that hold counts. */
+struct nm_metric_sums nm_view_sums(const struct nm_facts *facts, size_t row);
+struct nm_metric_sums nm_view_all_sums(const struct nm_facts *facts);
+int64_t nm_view_misses(const struct nm_facts *facts, size_t row);
+
+/* A key of facts as JSON; all keys of a row, as an object. */
+json_t *nm_view_fact(nm_fact key, int is_number);
+json_t *nm_view_fact_keys(const struct nm_facts *facts, size_t row);
+
 /* What a report writes as JSON. */
 typedef int nm_view_report(struct nm_profile *profile, const void *request, const struct nm_style *style,
 			   FILE *out, struct nm_error *err);
@@ -39,7 +53,7 @@ int nm_view_run(nm_view_report *report, struct nm_profile *profile, const void *
 
 /* ---- the answers ---- */
 
-typedef int nm_view_profile_answer(struct nm_profile *profile, const struct nm_request *request,
+typedef int nm_view_profile_answer(const struct nm_view_profile *of, const struct nm_request *request,
 				   json_t **ret_answer, struct nm_error *err);
 nm_view_profile_answer nm_view_overview, nm_view_metrics, nm_view_dimensions, nm_view_table, nm_view_tree,
     nm_view_sources, nm_view_source, nm_view_line, nm_view_evictions, nm_view_eviction_lines, nm_view_curves,

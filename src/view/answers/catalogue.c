@@ -27,15 +27,15 @@ json_t *nm_view_metric(const struct nm_metric *metric)
 json_t *nm_grouping_column(const char *key)
 {
 	return json_pack("{ss ss sn sn ss}", "key", key, "heading", key, "unit", "help", "kind",
-			 nm_grouping_is_number(key) ? "number" : "text");
+			 nm_fact_is_number(key) ? "number" : "text");
 }
 
-int nm_view_metrics(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+int nm_view_metrics(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {
 	const struct nm_metric *metric;
 
-	(void)profile, (void)request, (void)err;
+	(void)of, (void)request, (void)err;
 	*ret_answer = json_array();
 	for (unsigned i = 0; (metric = nm_metric_at(i)); i++)
 		if (nm_grouping_has(metric))
@@ -45,10 +45,10 @@ int nm_view_metrics(struct nm_profile *profile, const struct nm_request *request
 	return 0;
 }
 
-int nm_view_dimensions(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
-		       struct nm_error *err)
+int nm_view_dimensions(const struct nm_view_profile *of, const struct nm_request *request,
+		       json_t **ret_answer, struct nm_error *err)
 {
-	const int has_fields = nm_profile_has_fields(profile, err);
+	const int has_fields = nm_profile_has_fields(of->profile, err);
 
 	(void)request;
 	if (has_fields < 0)

@@ -2,125 +2,74 @@
  *
  * compare.c - two profiles side by side: a metric by the same keys, what changed most first.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "grouping.h"
-#include "memstream.h"
-
-/* Rows that are read of each profile: those with most of the metric. */
-enum { READ = 20000 };
 
 struct comparison {
-	struct nm_grouping by;
+	struct nm_grouping sides[2];
 	const struct nm_metric *metric;
-	json_t *rows;      /* each: the keys, a, b */
-	json_t *number_of; /* keys as text -> index in rows */
-	double sums[2];
+	struct nm_facts rows; /* of both: the counts of the first, then those of the second */
 };
 
-static int write_statement(const struct comparison *c, char **ret_sql)
+/* The metric of a row on one side; NAN where that has no such row. */
+static double value_of(const struct comparison *c, size_t row, unsigned side)
 {
-	size_t bytes;
-	FILE *sql = open_memstream(ret_sql, &bytes);
+	struct nm_metric_sums sums;
+	int is_there = 0;
+	const int64_t *all = nm_facts_sums(&c->rows, row) + side * c->rows.sum_count / 2;
 
-	if (!sql)
-		return NM_ENOMEM;
-	nm_grouping_write(&c->by, sql);
-	fprintf(sql, " SELECT %s AS value", c->metric->sql);
-	for (unsigned i = 0; i < c->by.count; i++)
-		fprintf(sql, ", c.%s", c->by.keys[i]);
-	fputs(" FROM c CROSS JOIN t CROSS JOIN p ORDER BY 1 DESC NULLS LAST", sql);
-	for (unsigned i = 0; i < c->by.count; i++)
-		fprintf(sql, ", c.%s", c->by.keys[i]);
-	fprintf(sql, " LIMIT %d", READ);
-	return nm_memstream_close(sql, ret_sql);
+	memcpy(&sums, all, sizeof sums);
+	for (unsigned i = 0; i < c->rows.sum_count / 2; i++)
+		is_there |= all[i] != 0;
+	if (!is_there)
+		return NAN;
+	return c->metric->real ? c->metric->real(&sums, &c->sides[side].total)
+			       : (double)nm_metric_integer(c->metric, &sums);
 }
 
-/* The row with these keys, which is added if it is new. */
-static json_t *row_of(struct comparison *c, const struct nm_rows *rows)
-{
-	json_t *keys = json_array(), *number, *row;
-	char *name;
+static double or_zero(double value) { return isnan(value) ? 0 : value; }
 
-	for (unsigned i = 0; i < c->by.count; i++)
-		json_array_append_new(keys, nm_view_value(rows, i + 1));
-	name = json_dumps(keys, JSON_COMPACT);
-	if (!name) {
-		json_decref(keys);
-		return NULL;
-	}
-	number = json_object_get(c->number_of, name);
-	row = number ? json_array_get(c->rows, (size_t)json_integer_value(number)) : NULL;
-	if (!row) {
-		json_object_set_new(c->number_of, name, json_integer((json_int_t)json_array_size(c->rows)));
-		row = json_incref(keys);
-		json_array_append_new(row, json_null());
-		json_array_append_new(row, json_null());
-		json_array_append_new(c->rows, row);
-	}
-	free(name);
-	json_decref(keys);
-	return row;
+static double change_of(const struct comparison *c, size_t row)
+{
+	return or_zero(value_of(c, row, 1)) - or_zero(value_of(c, row, 0));
 }
 
-static int read_side(struct comparison *c, struct nm_profile *profile, unsigned side, struct nm_error *err)
+/* Integers stay integers. */
+static json_t *json_of(const struct comparison *c, double value)
 {
-	struct nm_rows *rows = NULL;
-	char *sql = NULL;
-	int status =
-	    write_statement(c, &sql) ? nm_fail_memory(err) : nm_profile_query(profile, sql, &rows, err);
-
-	free(sql);
-	if (!status)
-		nm_rows_bind_text(rows, 1, c->by.level);
-	while (!status && (status = nm_rows_next(rows, err)) > 0) {
-		json_t *row = row_of(c, rows);
-
-		status = row ? 0 : nm_fail_memory(err);
-		json_array_set_new(row, c->by.count + side, nm_view_value(rows, 0));
-		c->sums[side] += nm_rows_real(rows, 0);
-	}
-	nm_rows_free(rows);
-	return status;
+	return c->metric->real || isnan(value) ? nm_view_real(value) : json_integer((json_int_t)value);
 }
 
-/* ---- what changed most first ---- */
-
-struct changed {
-	double by;
-	size_t row;
-};
-
-static int by_change(const void *a, const void *b)
+static json_t *json_of_row(const struct comparison *c, size_t row)
 {
-	const struct changed *x = a, *y = b;
+	const nm_fact *keys = nm_facts_keys(&c->rows, row);
+	json_t *json = json_array();
 
-	if (x->by < y->by || x->by > y->by)
-		return x->by < y->by ? 1 : -1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	for (unsigned k = 0; k < c->rows.key_count; k++)
+		json_array_append_new(json, nm_view_fact(keys[k], c->rows.numbers >> k & 1));
+	json_array_append_new(json, json_of(c, value_of(c, row, 0)));
+	json_array_append_new(json, json_of(c, value_of(c, row, 1)));
+	json_array_append_new(json, json_of(c, change_of(c, row)));
+	return json;
 }
 
+/* What changed most first; NULL: no memory. */
 static json_t *first_rows(const struct comparison *c)
 {
-	const size_t count = json_array_size(c->rows);
-	struct changed *order = malloc((count + 1) * sizeof *order);
-	json_t *first = order ? json_array() : NULL, *row;
-	size_t i;
+	const size_t count = c->rows.row_count;
+	struct nm_ranked *order = malloc((count + 1) * sizeof *order);
+	json_t *first = order ? json_array() : NULL;
 
 	if (!order)
 		return NULL;
-	json_array_foreach(c->rows, i, row)
-	{
-		const double a = json_number_value(json_array_get(row, c->by.count));
-		const double b = json_number_value(json_array_get(row, c->by.count + 1));
-
-		order[i] = (struct changed){.by = b > a ? b - a : a - b, .row = i};
-		json_array_append_new(row, nm_view_real(b - a));
-	}
-	qsort(order, count, sizeof *order, by_change);
-	for (i = 0; i < count && i < NM_VIEW_ROWS; i++)
-		json_array_append(first, json_array_get(c->rows, order[i].row));
+	for (size_t row = 0; row < count; row++)
+		order[row] = (struct nm_ranked){fabs(change_of(c, row)), row};
+	nm_facts_rank(&c->rows, order, count);
+	for (size_t i = 0; i < count && i < NM_VIEW_ROWS; i++)
+		json_array_append_new(first, json_of_row(c, order[i].row));
 	free(order);
 	return first;
 }
@@ -131,8 +80,8 @@ static json_t *columns_of(const struct comparison *c)
 	    {"a", "before"}, {"b", "after"}, {"difference", "difference"}};
 	json_t *columns = json_array();
 
-	for (unsigned i = 0; i < c->by.count; i++)
-		json_array_append_new(columns, nm_grouping_column(c->by.keys[i]));
+	for (unsigned k = 0; k < c->rows.key_count; k++)
+		json_array_append_new(columns, nm_grouping_column(c->rows.names[k]));
 	for (unsigned i = 0; i < 3; i++) {
 		json_t *column = nm_view_metric(c->metric);
 
@@ -143,42 +92,58 @@ static json_t *columns_of(const struct comparison *c)
 	return columns;
 }
 
-static int read_profile(const struct nm_view *view, const struct nm_request *request, const char *name,
-			int64_t otherwise, struct nm_profile **ret_profile, struct nm_error *err)
+static int read_side(struct comparison *c, unsigned side, const struct nm_view *view,
+		     const struct nm_request *request, struct nm_error *err)
 {
+	const struct nm_view_profile *of;
 	int64_t number = 0;
-	int status = nm_request_number(request, name, 0, NM_VIEW_PROFILES - 1, otherwise, &number, err);
+	int status =
+	    nm_request_number(request, side ? "b" : "a", 0, NM_VIEW_PROFILES - 1, side, &number, err);
 
 	if (!status && number >= view->count)
 		status = nm_fail(err, NM_ENOENT, "there is no profile %d", (int)number);
-	if (!status)
-		*ret_profile = view->profiles[number].profile;
-	return status;
+	if (status)
+		return status;
+	of = &view->profiles[number];
+	status = nm_grouping_make(&c->sides[side], of, request, "object", err);
+	return status ? status : nm_grouping_sum(&c->sides[side], of, err);
+}
+
+/* The metric of all rows of a side. */
+static json_t *json_of_all(const struct comparison *c, unsigned side)
+{
+	const struct nm_metric_total *total = &c->sides[side].total;
+
+	return c->metric->real ? nm_view_real(c->metric->real(&total->sum, total))
+			       : json_integer(nm_metric_integer(c->metric, &total->sum));
+}
+
+static json_t *json_of_comparison(const struct comparison *c)
+{
+	json_t *before = json_of_all(c, 0), *after = json_of_all(c, 1);
+	const double change = json_number_value(after) - json_number_value(before);
+	json_t *rows = first_rows(c);
+
+	return rows ? json_pack("{ss ss so so sI s[ooo]}", "metric", c->metric->name, "level",
+				c->sides[0].level, "columns", columns_of(c), "rows", rows, "total_rows",
+				(json_int_t)c->rows.row_count, "sums", before, after, json_of(c, change))
+		    : NULL;
 }
 
 int nm_view_compare(const struct nm_view *view, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {
-	struct nm_profile *sides[2] = {NULL};
-	struct comparison c = {.rows = json_array(), .number_of = json_object()};
-	int status = read_profile(view, request, "a", 0, &sides[0], err);
+	struct comparison c = {.metric = NULL};
+	int status = nm_grouping_metric(request, "metric", "misses", &c.metric, err);
 
+	for (unsigned side = 0; !status && side < 2; side++)
+		status = read_side(&c, side, view, request, err);
+	if (!status && nm_facts_join(&c.rows, &c.sides[0].rows, &c.sides[1].rows))
+		status = nm_fail_memory(err);
 	if (!status)
-		status = read_profile(view, request, "b", 1, &sides[1], err);
-	if (!status)
-		status = nm_grouping_make(&c.by, sides[0], request, "object", err);
-	if (!status)
-		status = nm_grouping_metric(request, "metric", "misses", &c.metric, err);
-	for (unsigned i = 0; !status && i < 2; i++)
-		status = read_side(&c, sides[i], i, err);
-	if (!status)
-		*ret_answer =
-		    json_pack("{ss ss so so sI s[ooo]}", "metric", c.metric->name, "level", c.by.level,
-			      "columns", columns_of(&c), "rows", first_rows(&c), "total_rows",
-			      (json_int_t)json_array_size(c.rows), "sums", nm_view_real(c.sums[0]),
-			      nm_view_real(c.sums[1]), nm_view_real(c.sums[1] - c.sums[0]));
-	json_decref(c.rows);
-	json_decref(c.number_of);
-	nm_grouping_done(&c.by);
+		*ret_answer = json_of_comparison(&c);
+	nm_facts_done(&c.rows);
+	nm_grouping_done(&c.sides[0]);
+	nm_grouping_done(&c.sides[1]);
 	return status;
 }

@@ -44,9 +44,10 @@ static int add_sizes(struct nm_profile *profile, json_t *answer, struct nm_error
 	return status;
 }
 
-int nm_view_curves(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+int nm_view_curves(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		   struct nm_error *err)
 {
+	struct nm_profile *profile = of->profile;
 	const char *by = nm_request_text(request, "by");
 	struct nm_curve_request what = {.by = by ? by : "total", .only = nm_request_text(request, "only")};
 	json_t *series = json_array(), *document = NULL, *curve;

@@ -2,38 +2,100 @@
  *
  * evictions.c - which objects evict which, as a matrix, and the lines of code of a pair.
  */
-#include "evictions.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "answers.h"
+#include "vector.h"
 
-/* Lines that each of the first objects lost to each of them: the sums of a victim's other evictors are rest.
- * */
-static const char pairs_sql[] =
-    "WITH s AS MATERIALIZED (SELECT coalesce(evictor, '?') AS evictor, coalesce(victim, '?') AS victim, sum(count) AS "
-    "count FROM evictions WHERE level = ?1 GROUP BY 1, 2), "
-    "o AS (SELECT object FROM (SELECT victim AS object, count FROM s UNION ALL SELECT evictor, count FROM s WHERE "
-    "evictor <> victim) GROUP BY object ORDER BY sum(count) DESC, object LIMIT %d) "
-    "SELECT evictor, victim, count FROM s WHERE evictor IN o AND victim IN o "
-    "UNION ALL SELECT NULL, NULL, (SELECT coalesce(sum(count), 0) FROM s) ";
+enum { LINES = 200 };
 
-/* The place of a name in a list, which gets it if it is new. */
-static size_t position(json_t *names, json_t *numbers, const char *name)
+static const char nameless[] = "?"; /* how an object without a name is called */
+
+static int load(const struct nm_view_profile *of, const struct nm_request *request, char **ret_level,
+		const struct nm_facts **ret_facts, struct nm_error *err)
 {
-	json_t *number = json_object_get(numbers, name);
-	const size_t next = json_array_size(names);
+	int status = nm_view_level(of->profile, request, ret_level, err);
 
-	if (number)
-		return (size_t)json_integer_value(number);
-	json_array_append_new(names, json_string(name));
-	json_object_set_new(numbers, name, json_integer((json_int_t)next));
-	return next;
+	return status ? status
+		      : nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, *ret_level, ret_facts,
+					  err);
 }
 
-/* An empty matrix of so many objects. */
-static json_t *zeros(size_t n)
+/* ---- the matrix ---- */
+
+struct object {
+	nm_fact name;
+	int64_t count; /* of evictions that it has to do with */
+};
+struct objects {
+	struct nm_vec(struct object) at;
+	struct nm_map number_of; /* name -> place in `at` */
+};
+
+static void done(struct objects *objects)
+{
+	nm_vec_free(&objects->at);
+	nm_map_done(&objects->number_of);
+}
+
+static int add_object(struct objects *objects, nm_fact name, int64_t count)
+{
+	uint64_t n = nm_map_get(&objects->number_of, name, UINT64_MAX);
+
+	if (n == UINT64_MAX) {
+		n = objects->at.count;
+		if (nm_vec_push(&objects->at, (struct object){name, 0}) ||
+		    nm_map_put(&objects->number_of, name, n))
+			return NM_ENOMEM;
+	}
+	objects->at.at[n].count = nm_facts_add(objects->at.at[n].count, count);
+	return 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct object *x = a, *y = b;
+
+	return x->count != y->count ? (x->count < y->count ? 1 : -1) : nm_fact_compare(x->name, y->name, 0);
+}
+
+/* The objects of pairs of evictor and victim: the first `top` of them. */
+static int find_objects(struct objects *objects, const struct nm_facts *pairs, size_t top)
+{
+	int status = 0;
+
+	for (size_t row = 0; !status && row < pairs->row_count; row++) {
+		const nm_fact *keys = nm_facts_keys(pairs, row);
+		const int64_t count = *nm_facts_sums(pairs, row);
+
+		status = add_object(objects, keys[1], count);
+		if (!status && keys[0] != keys[1])
+			status = add_object(objects, keys[0], count);
+	}
+	nm_map_done(&objects->number_of);
+	if (objects->at.count)
+		qsort(objects->at.at, objects->at.count, sizeof *objects->at.at, by_count);
+	if (objects->at.count > top)
+		objects->at.count = top;
+	for (size_t n = 0; !status && n < objects->at.count; n++)
+		status = nm_map_put(&objects->number_of, objects->at.at[n].name, n);
+	return status;
+}
+
+static json_t *names_of(const struct objects *objects)
+{
+	json_t *names = json_array();
+
+	for (size_t n = 0; n < objects->at.count; n++) {
+		const nm_fact name = objects->at.at[n].name;
+
+		json_array_append_new(names, json_string(name ? nm_fact_text(name) : nameless));
+	}
+	return names;
+}
+
+static json_t *rows_of(const int64_t *counts, size_t n)
 {
 	json_t *matrix = json_array();
 
@@ -41,83 +103,130 @@ static json_t *zeros(size_t n)
 		json_t *row = json_array();
 
 		for (size_t j = 0; j < n; j++)
-			json_array_append_new(row, json_integer(0));
+			json_array_append_new(row, json_integer((json_int_t)counts[i * n + j]));
 		json_array_append_new(matrix, row);
 	}
 	return matrix;
 }
 
-static json_t *matrix_of(const json_t *pairs)
+/* NULL: no memory. */
+static json_t *matrix_of(const struct nm_facts *pairs, const struct objects *objects)
 {
-	json_t *names = json_array(), *numbers = json_object(), *matrix, *pair;
-	json_int_t total = 0, shown = 0;
-	size_t i;
+	const size_t n = objects->at.count;
+	int64_t *counts = calloc(n * n + 1, sizeof *counts), total = 0, shown = 0;
+	json_t *matrix;
 
-	json_array_foreach(pairs, i, pair) if (json_is_string(json_object_get(pair, "victim")))
-	    position(names, numbers, json_string_value(json_object_get(pair, "victim")));
-	json_array_foreach(pairs, i, pair) if (json_is_string(json_object_get(pair, "evictor")))
-	    position(names, numbers, json_string_value(json_object_get(pair, "evictor")));
-	matrix = zeros(json_array_size(names));
-	json_array_foreach(pairs, i, pair)
-	{
-		json_t *evictor = json_object_get(pair, "evictor"), *count = json_object_get(pair, "count");
+	if (!counts)
+		return NULL;
+	for (size_t row = 0; row < pairs->row_count; row++) {
+		const nm_fact *keys = nm_facts_keys(pairs, row);
+		const uint64_t evictor = nm_map_get(&objects->number_of, keys[0], n);
+		const uint64_t victim = nm_map_get(&objects->number_of, keys[1], n);
+		const int64_t count = *nm_facts_sums(pairs, row);
 
-		if (!json_is_string(evictor)) {
-			total = json_integer_value(count);
+		total = nm_facts_add(total, count);
+		if (evictor == n || victim == n)
 			continue;
-		}
-		shown += json_integer_value(count);
-		json_array_set(json_array_get(matrix, position(names, numbers, json_string_value(evictor))),
-			       position(names, numbers, json_string_value(json_object_get(pair, "victim"))),
-			       count);
+		shown = nm_facts_add(shown, count);
+		counts[evictor * n + victim] = count;
 	}
-	json_decref(numbers);
-	return json_pack("{so so sI sI}", "objects", names, "matrix", matrix, "total", total, "rest",
-			 total - shown);
+	matrix = json_pack("{so so sI sI}", "objects", names_of(objects), "matrix", rows_of(counts, n),
+			   "total", (json_int_t)total, "rest", (json_int_t)(total - shown));
+	free(counts);
+	return matrix;
 }
 
-int nm_view_evictions(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+int nm_view_evictions(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		      struct nm_error *err)
 {
-	char *level = NULL, sql[sizeof pairs_sql + 20];
-	json_t *pairs = NULL;
+	const struct nm_facts *facts;
+	struct nm_facts pairs = {.key_count = 0};
+	struct objects objects = {0};
+	char *level = NULL;
 	int64_t top = 0;
-	int status = nm_view_level(profile, request, &level, err);
+	int status = load(of, request, &level, &facts, err);
 
 	if (!status)
 		status = nm_request_number(request, "top", 1, 200, 40, &top, err);
-	snprintf(sql, sizeof sql, pairs_sql, (int)top);
-	if (!status)
-		status = nm_view_select(profile, sql, (const char *[]){level}, 1, &pairs, err);
 	if (!status) {
-		*ret_answer = matrix_of(pairs);
-		json_object_set_new(*ret_answer, "level", json_string(level));
+		const unsigned by[] = {nm_facts_key(facts, "evictor"), nm_facts_key(facts, "victim")};
+
+		if (nm_facts_sum(&pairs, facts, by, 2, NULL, 0) ||
+		    find_objects(&objects, &pairs, (size_t)top) ||
+		    !(*ret_answer = matrix_of(&pairs, &objects)))
+			status = nm_fail_memory(err);
+		else
+			json_object_set_new(*ret_answer, "level", json_string(level));
 	}
-	json_decref(pairs);
+	done(&objects);
+	nm_facts_done(&pairs);
 	free(level);
 	return status;
 }
 
-int nm_view_eviction_lines(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
-			   struct nm_error *err)
-{
-	static const char sql[] =
-	    "WITH s AS MATERIALIZED (SELECT evictor, file, line, function, victim, victim_file, victim_line, "
-	    "victim_function, sum(count) AS count FROM evictions WHERE level = ?1 AND (?2 IS NULL OR "
-	    "coalesce(evictor, '?') = ?2) AND (?3 IS NULL OR coalesce(victim, '?') = ?3) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8) "
-	    "SELECT *, 100.0 * count / (SELECT sum(count) FROM s) AS share FROM s "
-	    "ORDER BY count DESC, 1, 2, 3, 5, 6, 7 LIMIT 200";
-	char *level = NULL;
-	json_t *rows = NULL;
-	int status = nm_view_level(profile, request, &level, err);
+/* ---- the lines of a pair ---- */
 
-	if (!status)
-		status = nm_view_select(profile, sql,
-					(const char *[]){level, nm_request_text(request, "evictor"),
-							 nm_request_text(request, "victim")},
-					3, &rows, err);
-	if (!status)
-		*ret_answer = json_pack("{ss so}", "level", level, "rows", rows);
+/* The condition that a parameter names an object; NULL: it names none. */
+static unsigned add_condition(struct nm_fact_condition *to, const struct nm_view_profile *of,
+			      const struct nm_request *request, const struct nm_facts *facts,
+			      const char *name)
+{
+	const char *object = nm_request_text(request, name);
+
+	if (!object)
+		return 0;
+	to->key = nm_facts_key(facts, name);
+	to->value = strcmp(object, nameless) ? nm_fact_find(&of->facts->names, object) : 0;
+	return 1;
+}
+
+/* The first rows of lines, each with its share. NULL: no memory. */
+static json_t *json_of_lines(const struct nm_facts *lines)
+{
+	struct nm_ranked *order = malloc((lines->row_count + 1) * sizeof *order);
+	json_t *rows = order ? json_array() : NULL;
+	double total = 0;
+
+	if (!order)
+		return NULL;
+	for (size_t row = 0; row < lines->row_count; row++) {
+		order[row] = (struct nm_ranked){(double)*nm_facts_sums(lines, row), row};
+		total += order[row].value;
+	}
+	nm_facts_rank(lines, order, lines->row_count);
+	for (size_t i = 0; i < lines->row_count && i < LINES; i++) {
+		json_t *json = nm_view_fact_keys(lines, order[i].row);
+
+		json_object_set_new(json, "count", json_integer((json_int_t)order[i].value));
+		json_object_set_new(json, "share", nm_view_real(100 * order[i].value / total));
+		json_array_append_new(rows, json);
+	}
+	free(order);
+	return rows;
+}
+
+int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_request *request,
+			   json_t **ret_answer, struct nm_error *err)
+{
+	static const unsigned all[NM_FACT_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct nm_fact_condition of_pair[2];
+	const struct nm_facts *facts;
+	struct nm_facts lines = {.key_count = 0};
+	json_t *rows = NULL;
+	char *level = NULL;
+	unsigned count;
+	int status = load(of, request, &level, &facts, err);
+
+	if (!status) {
+		count = add_condition(of_pair, of, request, facts, "evictor");
+		count += add_condition(of_pair + count, of, request, facts, "victim");
+		if (nm_facts_sum(&lines, facts, all, facts->key_count, of_pair, count) ||
+		    !(rows = json_of_lines(&lines)))
+			status = nm_fail_memory(err);
+		else
+			*ret_answer = json_pack("{ss so}", "level", level, "rows", rows);
+	}
+	nm_facts_done(&lines);
 	free(level);
 	return status;
 }

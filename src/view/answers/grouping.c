@@ -9,11 +9,12 @@
 
 #include "name_match.h"
 #include "selection.h"
+#include "sums.h"
 
 const char *const nm_grouping_names[] = {"object",  "function", "file",  "line", "thread",
 					 "process", "type",     "field", NULL};
 
-int nm_grouping_is_number(const char *key) { return !strcmp(key, "line") || !strcmp(key, "thread"); }
+/* ---- what is asked for ---- */
 
 static int has(const struct nm_grouping *g, const char *key)
 {
@@ -47,19 +48,8 @@ static int add_key(struct nm_grouping *g, const char *name, struct nm_error *err
 	return 0;
 }
 
-static int take_unit(struct nm_grouping *g, struct nm_profile *profile, struct nm_error *err)
-{
-	struct nm_levels levels = {.count = 0};
-	int status = nm_levels_load(&levels, profile, NULL, err);
-	const struct nm_level *level = status ? NULL : nm_levels_named(&levels, g->level);
-
-	g->unit = level ? level->unit : 0;
-	nm_levels_done(&levels);
-	return status;
-}
-
-int nm_grouping_make(struct nm_grouping *g, struct nm_profile *profile, const struct nm_request *request,
-		     const char *otherwise, struct nm_error *err)
+int nm_grouping_make(struct nm_grouping *g, const struct nm_view_profile *of,
+		     const struct nm_request *request, const char *otherwise, struct nm_error *err)
 {
 	const char *list = nm_request_text(request, "by");
 	char name[24];
@@ -75,41 +65,17 @@ int nm_grouping_make(struct nm_grouping *g, struct nm_profile *profile, const st
 			break;
 	}
 	if (!status && has_fields(g)) {
-		found = nm_profile_has_fields(profile, err);
+		found = nm_profile_has_fields(of->profile, err);
 		if (found <= 0)
 			status = found ? found : nm_fail(err, NM_EINVAL, "the profile has no fields");
 	}
-	if (!status)
-		status = nm_view_level(profile, request, &g->level, err);
-	return status ? status : take_unit(g, profile, err);
+	return status ? status : nm_view_level(of->profile, request, &g->level, err);
 }
 
-void nm_grouping_done(struct nm_grouping *g) { free(g->level); }
-
-void nm_grouping_write(const struct nm_grouping *g, FILE *sql)
+void nm_grouping_done(struct nm_grouping *g)
 {
-	fputs("WITH c AS MATERIALIZED (SELECT ", sql);
-	for (unsigned i = 0; i < g->count; i++)
-		fprintf(sql, "counts.%s AS %s, ", g->keys[i], g->keys[i]);
-#define NM_COUNT(name) fputs("sum(" #name ") AS " #name ", ", sql);
-#define NM_LATER_COUNT(name)
-#include "counts.def"
-#undef NM_COUNT
-#undef NM_LATER_COUNT
-	if (g->unit)
-		fprintf(sql, "sum(loaded_bytes) / %lld AS lines, ", (long long)g->unit);
-	else
-		fputs("sum(loads) AS lines, ", sql);
-	fprintf(sql, "sum(read_misses + write_misses) AS misses FROM %s WHERE counts.level = ?1",
-		has_fields(g) ? "field_counts AS counts" : "counts");
-	if (has_fields(g))
-		fputs(" AND counts.field IS NOT NULL", sql);
-	fputs(" GROUP BY ", sql);
-	for (unsigned i = 0; i < g->count; i++)
-		fprintf(sql, "%scounts.%s", i ? ", " : "", g->keys[i]);
-	fputs("), t AS MATERIALIZED (SELECT sum(misses) AS misses FROM c), "
-	      "p AS MATERIALIZED (SELECT sum(instructions) AS instructions FROM processes)",
-	      sql);
+	nm_facts_done(&g->rows);
+	free(g->level);
 }
 
 int nm_grouping_has(const struct nm_metric *metric)
@@ -126,5 +92,78 @@ int nm_grouping_metric(const struct nm_request *request, const char *name, const
 	if (!metric || !nm_grouping_has(metric))
 		return nm_fail(err, NM_EINVAL, "no metric \"%.80s\"", typed);
 	*ret_metric = metric;
+	return 0;
+}
+
+/* ---- sums ---- */
+
+int nm_grouping_sum(struct nm_grouping *g, const struct nm_view_profile *of, struct nm_error *err)
+{
+	const struct nm_facts *facts;
+	unsigned by[NM_GROUPING_KEYS];
+	int status = nm_fact_store_get(
+	    of->facts, of->profile, has_fields(g) ? NM_FACTS_FIELDS : NM_FACTS_COUNTS, g->level, &facts, err);
+
+	if (!status)
+		status = nm_view_total(of->profile, g->level, &g->total, err);
+	if (status)
+		return status;
+	for (unsigned k = 0; k < g->count; k++)
+		by[k] = nm_facts_key(facts, g->keys[k]);
+	if (nm_facts_sum(&g->rows, facts, by, g->count, NULL, 0))
+		return nm_fail_memory(err);
+	g->total.sum = nm_view_all_sums(&g->rows);
+	return 0;
+}
+
+double nm_grouping_value(const struct nm_grouping *g, size_t row, const struct nm_metric *metric)
+{
+	const struct nm_metric_sums sums = nm_view_sums(&g->rows, row);
+
+	return metric->real ? metric->real(&sums, &g->total) : (double)nm_metric_integer(metric, &sums);
+}
+
+/* ---- order ---- */
+
+struct by_key {
+	const struct nm_facts *rows;
+	unsigned key;
+	int ascending;
+};
+
+static int by_key(const void *a, const void *b, void *self)
+{
+	const struct by_key *by = self;
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const nm_fact left = nm_facts_keys(by->rows, x)[by->key], right = nm_facts_keys(by->rows, y)[by->key];
+	const int order = nm_fact_compare(left, right, by->rows->numbers >> by->key & 1);
+
+	if (!order)
+		return nm_facts_compare(by->rows, x, y);
+	return !left || !right ? (left ? -1 : 1) : by->ascending ? order : -order;
+}
+
+int nm_grouping_sort(const struct nm_grouping *g, const struct nm_grouping_order *order, size_t *rows,
+		     size_t count)
+{
+	struct by_key by = {&g->rows, order->key, order->ascending};
+	struct nm_ranked *ranked;
+
+	if (!order->metric) {
+		qsort_r(rows, count, sizeof *rows, by_key, &by);
+		return 0;
+	}
+	ranked = malloc((count + 1) * sizeof *ranked);
+	if (!ranked)
+		return NM_ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const double value = nm_grouping_value(g, rows[i], order->metric);
+
+		ranked[i] = (struct nm_ranked){order->ascending ? -value : value, rows[i]};
+	}
+	nm_facts_rank(&g->rows, ranked, count);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = ranked[i].row;
+	free(ranked);
 	return 0;
 }

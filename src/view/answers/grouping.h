@@ -13,8 +13,9 @@ enum { NM_GROUPING_KEYS = 4 };
 struct nm_grouping {
 	const char *keys[NM_GROUPING_KEYS];
 	unsigned count;
-	char *level;  /* malloc'ed */
-	int64_t unit; /* bytes of a load; 0: a load is a line */
+	char *level;                  /* malloc'ed */
+	struct nm_facts rows;         /* sums by the keys */
+	struct nm_metric_total total; /* of all rows */
 };
 
 /* All keys that there are; NULL behind the last. `type` and `field` are those of structures' fields. */
@@ -22,26 +23,36 @@ extern const char *const nm_grouping_names[];
 
 /* Takes the keys of the parameter `by` (else `otherwise`) and the level. NM_EINVAL says what there is. Call
  * nm_grouping_done in any case; *ret_grouping must be {0}. */
-int nm_grouping_make(struct nm_grouping *ret_grouping, struct nm_profile *profile,
+int nm_grouping_make(struct nm_grouping *ret_grouping, const struct nm_view_profile *of,
 		     const struct nm_request *request, const char *otherwise, struct nm_error *err);
+
+/* Sums the counts of a profile: once. */
+int nm_grouping_sum(struct nm_grouping *grouping, const struct nm_view_profile *of, struct nm_error *err);
 void nm_grouping_done(struct nm_grouping *grouping);
 
-/* Whether the key holds numbers. */
-int nm_grouping_is_number(const char *key);
-
-/* Writes the table expressions c (keys, all counts, misses, lines), t (sums of c that shares are of) and p
- * (instructions), in whose terms the catalogue writes metrics. Parameter ?1 is the level. */
-void nm_grouping_write(const struct nm_grouping *grouping, FILE *sql);
-
-/* The metric that the parameter `name` names (else `otherwise`): one that has SQL in terms of these. */
+/* The metric that the parameter `name` names (else `otherwise`). NM_EINVAL: there is none. */
 int nm_grouping_metric(const struct nm_request *request, const char *name, const char *otherwise,
 		       const struct nm_metric **ret_metric, struct nm_error *err);
+
+/* Whether metrics of the catalogue can be computed from these: 1 or 0. */
+int nm_grouping_has(const struct nm_metric *metric);
+
+/* A metric of a row; NAN where it has no value. */
+double nm_grouping_value(const struct nm_grouping *grouping, size_t row, const struct nm_metric *metric);
+
+/* By what rows are ordered: a metric, or the key of this number if it is NULL. Equal rows, and those without
+ * a value, are ordered by their keys. */
+struct nm_grouping_order {
+	const struct nm_metric *metric;
+	unsigned key;
+	int ascending;
+};
+/* 0 or NM_ENOMEM. */
+int nm_grouping_sort(const struct nm_grouping *grouping, const struct nm_grouping_order *order, size_t *rows,
+		     size_t count);
 
 /* Columns of a table (catalogue.c): of a metric, of a key. */
 json_t *nm_view_metric(const struct nm_metric *metric);
 json_t *nm_grouping_column(const char *key);
-
-/* Whether metrics of the catalogue can be computed from these: 1 or 0. */
-int nm_grouping_has(const struct nm_metric *metric);
 
 #endif

@@ -136,9 +136,10 @@ static int of_distances(struct nm_profile *profile, const char *unit, json_t *an
 	return status;
 }
 
-int nm_view_histogram(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
-		      struct nm_error *err)
+int nm_view_histogram(const struct nm_view_profile *shown, const struct nm_request *request,
+		      json_t **ret_answer, struct nm_error *err)
 {
+	struct nm_profile *profile = shown->profile;
 	const char *of = nm_request_text(request, "of");
 	char *level = NULL;
 	int64_t most = 0;

@@ -59,7 +59,7 @@ static int add_info(struct nm_profile *profile, json_t *answer, struct nm_error 
 /* ---- levels ---- */
 
 /* Bytes and estimated cycles of each level, which the report "levels" does not have: the ranking by level
- * without its joins. s: counts of each level, of code and of data; w: see levels.h. */
+ * without its joins. w and s: see levels.h. */
 static char *costs_sql(const struct nm_levels *levels)
 {
 	char *text = NULL;
@@ -70,17 +70,9 @@ static char *costs_sql(const struct nm_levels *levels)
 		return NULL;
 	fputs("WITH " NM_LEVELS_W " AS (", sql);
 	nm_levels_weights(levels, NULL, sql);
-	fputs(
-	    "), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), "
-	    "s AS MATERIALIZED (SELECT level, object IN x AS code, sum(reads) AS reads, sum(writes) AS writes, "
-	    "sum(read_misses) AS read_misses, sum(write_misses) AS write_misses, sum(loads) AS loads, "
-	    "sum(loaded_bytes) AS loaded_bytes",
-	    sql);
-	if (levels->foresees)
-		fputs(", sum(foreseen) AS foreseen, sum(chained) AS chained", sql);
-	fputs(
-	    " FROM counts GROUP BY 1, 2) SELECT w.level AS level, sum(w.own * s.loaded_bytes) AS bytes, CAST(",
-	    sql);
+	fputs("), x AS MATERIALIZED (SELECT object FROM objects WHERE kind = 'code'), ", sql);
+	nm_levels_sums(levels, "1", sql);
+	fputs(" SELECT w.level AS level, sum(w.own * s.loaded_bytes) AS bytes, CAST(", sql);
 	nm_levels_cycles(levels, "s", sql);
 	fputs(" AS INTEGER) AS cycles FROM w CROSS JOIN s ON s.level = w.source WHERE w.code IS NULL OR "
 	      "w.code = coalesce(s.code, 0) GROUP BY w.level",
@@ -208,9 +200,10 @@ static int add_verdict(struct nm_profile *profile, const struct nm_selection *se
 	return status;
 }
 
-int nm_view_overview(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+int nm_view_overview(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		     struct nm_error *err)
 {
+	struct nm_profile *profile = of->profile;
 	struct nm_report_request what = {.limit = 10};
 	struct nm_selection selection = {.one_level = 0};
 	struct nm_report_table pairs = {.table = {0}};

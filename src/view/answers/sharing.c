@@ -30,9 +30,10 @@ static int read_by(const struct nm_request *request, enum nm_sharing_by *ret_by,
 }
 
 /* Of a profile without contention the rows are none, and the note says why. */
-int nm_view_sharing(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+int nm_view_sharing(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {
+	struct nm_profile *profile = of->profile;
 	struct nm_sharing_request what = {.level = nm_request_text(request, "level")};
 	json_t *document = NULL, *rows;
 	int status = read_by(request, &what.by, err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c - source files, one of them with its figures beside it, and what is known of one line.
+ * source.c - source files, and one of them with its figures beside it.
  *
  * Texts come from `nearmiss annotate`, with its rules: a file of this machine is shown only where the profile
- * may point to it.
+ * may point to it. line.c tells more of one line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,30 +12,74 @@
 #include "annotate.h"
 #include "answers.h"
 
-int nm_view_sources(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+/* ---- all files ---- */
+
+/* Names of the files whose text the profile holds, as members of an object. */
+static int read_stored(struct nm_profile *profile, json_t *stored, struct nm_error *err)
+{
+	json_t *list = NULL, *source;
+	size_t i;
+	int status = nm_profile_has(profile, "sources", err);
+
+	if (status <= 0)
+		return status;
+	status =
+	    nm_view_select(profile, "SELECT file FROM sources WHERE text IS NOT NULL AND file IS NOT NULL",
+			   NULL, 0, &list, err);
+	json_array_foreach(list, i, source)
+	    json_object_set_new(stored, json_string_value(json_object_get(source, "file")), json_true());
+	json_decref(list);
+	return status;
+}
+
+static json_t *json_of_file(const struct nm_facts *files, size_t row, const json_t *stored)
+{
+	const char *name = nm_fact_text(*nm_facts_keys(files, row));
+	const struct nm_metric_sums sums = nm_view_sums(files, row);
+
+	return json_pack("{ss sI sI sb}", "file", name, "misses", (json_int_t)nm_view_misses(files, row),
+			 "loads", (json_int_t)sums.loads, "available",
+			 json_object_get(stored, name) || !access(name, R_OK));
+}
+
+static int list_files(const struct nm_facts *facts, const json_t *stored, json_t **ret_answer)
+{
+	struct nm_facts files;
+	struct nm_ranked *order;
+	size_t count = 0;
+	int status = nm_facts_sum(&files, facts, (unsigned[]){nm_facts_key(facts, "file")}, 1, NULL, 0);
+
+	if (status)
+		return status;
+	*ret_answer = json_array();
+	order = malloc((files.row_count + 1) * sizeof *order);
+	for (size_t row = 0; order && row < files.row_count; row++)
+		if (*nm_facts_keys(&files, row))
+			order[count++] = (struct nm_ranked){(double)nm_view_misses(&files, row), row};
+	nm_facts_rank(&files, order, count);
+	for (size_t i = 0; i < count && i < NM_VIEW_ROWS; i++)
+		json_array_append_new(*ret_answer, json_of_file(&files, order[i].row, stored));
+	status = order ? 0 : NM_ENOMEM;
+	free(order);
+	nm_facts_done(&files);
+	return status;
+}
+
+int nm_view_sources(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		    struct nm_error *err)
 {
-	char *level = NULL, sql[600];
-	json_t *source;
-	size_t i;
-	int status = nm_view_level(profile, request, &level, err);
+	const struct nm_facts *facts;
+	json_t *stored = json_object();
+	char *level = NULL;
+	int status = nm_view_level(of->profile, request, &level, err);
 
-	snprintf(
-	    sql, sizeof sql,
-	    "SELECT file, sum(read_misses + write_misses) AS misses, sum(loads) AS loads, EXISTS (SELECT 1 FROM "
-	    "sources s WHERE s.file = counts.file AND s.text IS NOT NULL) AS available FROM counts "
-	    "WHERE level = ?1 AND file IS NOT NULL GROUP BY file ORDER BY misses DESC, file LIMIT %d",
-	    NM_VIEW_ROWS);
 	if (!status)
-		status = nm_view_select(profile, sql, (const char *[]){level}, 1, ret_answer, err);
+		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
 	if (!status)
-		json_array_foreach(*ret_answer, i, source)
-		{
-			const char *file = json_string_value(json_object_get(source, "file"));
-			const int stored = json_integer_value(json_object_get(source, "available")) != 0;
-
-			json_object_set_new(source, "available", json_boolean(stored || !access(file, R_OK)));
-		}
+		status = read_stored(of->profile, stored, err);
+	if (!status && list_files(facts, stored, ret_answer))
+		status = nm_fail_memory(err);
+	json_decref(stored);
 	free(level);
 	return status;
 }
@@ -85,103 +129,72 @@ static json_t *reshape(const json_t *file, const json_t *document)
 			 "functions", json_object_get(file, "functions"), "lines", lines);
 }
 
-int nm_view_source(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
-		   struct nm_error *err)
+static int in_order(const void *a, const void *b, void *rows)
 {
-	const char *name = nm_request_text(request, "file");
-	struct nm_annotate_request what = {.names = &name, .name_count = 1, .context = -1};
-	json_t *document = NULL, *file;
-	char *level = NULL;
-	int status = nm_view_level(profile, request, &level, err);
-
-	if (!status && !name)
-		status = nm_fail(err, NM_EINVAL, "name a file");
-	what.report.level = level;
-	if (!status)
-		status = nm_view_run(annotate, profile, &what, &document, err);
-	if (!status) {
-		file = file_of(document, name);
-		if (file)
-			*ret_answer = reshape(file, document);
-		else
-			status = nm_fail(err, NM_ENOENT, "the profile has no file %.200s", name);
-	}
-	json_decref(document);
-	free(level);
-	return status;
+	return nm_facts_compare(rows, *(const size_t *)a, *(const size_t *)b);
 }
 
-/* ---- one line ---- */
-
-static const struct {
-	const char *name, *sql, *view; /* view: that a profile may lack; NULL: all have it */
-} line_parts[] = {
-    {"objects",
-     "SELECT object, function, sum(reads) AS reads, sum(writes) AS writes, sum(read_misses + write_misses) AS misses, "
-     "sum(loads) AS loads, sum(reuse) AS reuse, sum(used_bytes) AS used_bytes, sum(loaded_bytes) AS loaded_bytes "
-     "FROM counts WHERE level = ?1 AND file = ?2 AND line = CAST(?3 AS INTEGER) GROUP BY object, function "
-     "ORDER BY misses DESC, object LIMIT 20",
-     NULL},
-    {"evictors",
-     "SELECT victim, evictor AS object, function, file, line, sum(count) AS evictions FROM evictions WHERE level = ?1 AND "
-     "victim_file = ?2 AND victim_line = CAST(?3 AS INTEGER) GROUP BY victim, evictor, function, file, line "
-     "ORDER BY evictions DESC, object LIMIT 20",
-     NULL},
-    {"reuses",
-     "SELECT previous_file, previous_line, previous_function, previous_object, sum(count) AS count FROM reuses "
-     "WHERE ?1 IS NOT NULL AND file = ?2 AND line = CAST(?3 AS INTEGER) GROUP BY 1, 2, 3, 4 ORDER BY count DESC, 1, 2 "
-     "LIMIT 20",
-     "reuses"},
-};
-
-static int add_sums(struct nm_profile *profile, const char *const *texts, json_t *answer,
-		    struct nm_error *err)
+/* Lines of one file, in the order that annotations need. */
+static int take_rows(const struct nm_facts *facts, nm_fact file, struct nm_annotate_rows *ret_rows)
 {
-	json_t *list = NULL;
-	int status = nm_view_select(
-	    profile,
-	    "SELECT coalesce(sum(cold), 0) AS cold, coalesce(sum(capacity), 0) AS capacity, coalesce(sum(conflict), 0) AS "
-	    "conflict, coalesce(sum(coherence), 0) AS coherence, 1.0 * sum(reuse) / nullif(sum(loads), 0) AS reuse, "
-	    "100.0 * (sum(loaded_bytes) - sum(used_bytes)) / nullif(sum(loaded_bytes), 0) AS waste "
-	    "FROM counts WHERE level = ?1 AND file = ?2 AND line = CAST(?3 AS INTEGER)",
-	    texts, 3, &list, err);
-	json_t *sums = json_array_get(list, 0);
+	const unsigned by[] = {nm_facts_key(facts, "file"), nm_facts_key(facts, "line"),
+			       nm_facts_key(facts, "object"), nm_facts_key(facts, "function")};
+	const struct nm_fact_condition only = {by[0], file};
+	struct nm_facts rows;
+	size_t *order;
+	int status = nm_facts_sum(&rows, facts, by, 4, &only, 1);
 
 	if (status)
 		return status;
-	json_object_set_new(answer, "reuse",
-			    json_pack("{sO sO}", "per_load", json_object_get(sums, "reuse"), "waste",
-				      json_object_get(sums, "waste")));
-	json_object_del(sums, "reuse");
-	json_object_del(sums, "waste");
-	json_object_set(answer, "classes", sums);
-	json_decref(list);
-	return 0;
+	order = malloc((rows.row_count + 1) * sizeof *order);
+	for (size_t row = 0; order && row < rows.row_count; row++)
+		order[row] = row;
+	if (order)
+		qsort_r(order, rows.row_count, sizeof *order, in_order, &rows);
+	status = order ? 0 : NM_ENOMEM;
+	for (size_t i = 0; !status && i < rows.row_count; i++) {
+		const nm_fact *keys = nm_facts_keys(&rows, order[i]);
+
+		if (nm_fact_number(keys[1]) > 0)
+			status = nm_vec_push(
+			    ret_rows, (struct nm_annotate_row){nm_fact_text(keys[0]), nm_fact_text(keys[3]),
+							       nm_fact_text(keys[2]), nm_fact_number(keys[1]),
+							       nm_view_sums(&rows, order[i])});
+	}
+	free(order);
+	nm_facts_done(&rows);
+	return status;
 }
 
-int nm_view_line(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
-		 struct nm_error *err)
+int nm_view_source(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
+		   struct nm_error *err)
 {
-	const char *texts[3] = {NULL, nm_request_text(request, "file"), nm_request_text(request, "line")};
+	const char *name = nm_request_text(request, "file");
+	struct nm_annotate_rows rows = {0};
+	struct nm_annotate_request what = {.names = &name, .name_count = 1, .context = -1, .rows = &rows};
+	const struct nm_facts *facts;
+	json_t *document = NULL, *file = NULL;
 	char *level = NULL;
-	int64_t line;
-	int status = nm_request_number(request, "line", 0, INT32_MAX, -1, &line, err);
+	int status = nm_view_level(of->profile, request, &level, err);
 
-	if (!status && (!texts[1] || line < 0))
-		status = nm_fail(err, NM_EINVAL, "name a file and a line");
+	if (!status && !name)
+		status = nm_fail(err, NM_EINVAL, "name a file");
 	if (!status)
-		status = nm_view_level(profile, request, &level, err);
-	texts[0] = level;
-	*ret_answer = json_pack("{ss* sI}", "file", texts[1], "line", (json_int_t)line);
-	if (!status)
-		status = add_sums(profile, texts, *ret_answer, err);
-	for (unsigned i = 0; !status && i < sizeof line_parts / sizeof *line_parts; i++) {
-		json_t *list = NULL;
-		int has = line_parts[i].view ? nm_profile_has(profile, line_parts[i].view, err) : 1;
-
-		status = has <= 0 ? has : nm_view_select(profile, line_parts[i].sql, texts, 3, &list, err);
-		json_object_set_new(*ret_answer, line_parts[i].name, list ? list : json_array());
+		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
+	if (!status && take_rows(facts, nm_fact_find(&of->facts->names, name), &rows))
+		status = nm_fail_memory(err);
+	if (!status && rows.count) {
+		what.report.level = level;
+		what.whole = nm_view_all_sums(facts);
+		status = nm_view_run(annotate, of->profile, &what, &document, err);
+		file = file_of(document, name);
 	}
+	if (file)
+		*ret_answer = reshape(file, document);
+	else if (!status)
+		status = nm_fail(err, NM_ENOENT, "the profile has no file %.200s", name);
+	json_decref(document);
+	nm_vec_free(&rows);
 	free(level);
 	return status;
 }

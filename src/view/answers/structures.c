@@ -105,9 +105,10 @@ static void add_affinity(json_t *structures, const json_t *pairs)
 	}
 }
 
-int nm_view_structures(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
-		       struct nm_error *err)
+int nm_view_structures(const struct nm_view_profile *of, const struct nm_request *request,
+		       json_t **ret_answer, struct nm_error *err)
 {
+	struct nm_profile *profile = of->profile;
 	json_t *fields = NULL, *pairs = NULL, *structure;
 	char *level = NULL;
 	size_t i;

@@ -2,82 +2,36 @@
  *
  * table.c - a page of counts by any keys, sorted and filtered, with the sums of all rows and of those that
  * are not on the page.
- *
- * One statement: part 0 sums the rows that the filter keeps, part 1 all rows, part 2 is the page.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "grouping.h"
-#include "memstream.h"
+#include "sums.h"
 
 struct table_request {
 	struct nm_grouping by;
-	const char *sort;               /* a key; or */
-	const struct nm_metric *metric; /* a metric */
+	struct nm_grouping_order order;
 	const char *filter;
-	int ascending;
 	int64_t offset, limit;
 };
 
-/* The columns of the statement: part, number of rows, keys, counts. */
-enum { PART, ROWS, KEYS };
-
-static void write_sums(const char *around, FILE *sql)
-{
-#define NM_COUNT(name) fprintf(sql, around, #name);
-#define NM_LATER_COUNT(name)
-#include "counts.def"
-#undef NM_COUNT
-#undef NM_LATER_COUNT
-}
-
-static void write_part(const struct nm_grouping *by, int part, const char *from, FILE *sql)
-{
-	fprintf(sql, "SELECT %d, count(*)", part);
-	for (unsigned i = 0; i < by->count; i++)
-		fputs(", NULL", sql);
-	write_sums(", coalesce(sum(%s), 0)", sql);
-	fprintf(sql, " FROM %s UNION ALL ", from);
-}
-
-static void write_statement(const struct table_request *r, FILE *sql)
-{
-	const struct nm_grouping *by = &r->by;
-
-	nm_grouping_write(by, sql);
-	fputs(", f AS MATERIALIZED (SELECT * FROM c WHERE ?2 IS NULL", sql);
-	for (unsigned i = 0; i < by->count; i++)
-		fprintf(sql, " OR instr(lower(c.%s), lower(?2)) > 0", by->keys[i]);
-	fputs(") ", sql);
-	write_part(by, 0, "f", sql);
-	write_part(by, 1, "c", sql);
-	fputs("SELECT * FROM (SELECT 2, 0", sql);
-	for (unsigned i = 0; i < by->count; i++)
-		fprintf(sql, ", c.%s", by->keys[i]);
-	write_sums(", c.%s", sql);
-	fprintf(sql, " FROM f AS c CROSS JOIN t CROSS JOIN p ORDER BY %s%s %s NULLS LAST",
-		r->metric ? "" : "c.", r->metric ? r->metric->sql : r->sort, r->ascending ? "ASC" : "DESC");
-	for (unsigned i = 0; i < by->count; i++)
-		fprintf(sql, ", c.%s", by->keys[i]);
-	fprintf(sql, " LIMIT %lld OFFSET %lld)", (long long)r->limit, (long long)r->offset);
-}
-
-static int read_request(struct table_request *r, struct nm_profile *profile, const struct nm_request *request,
-			struct nm_error *err)
+static int read_request(struct table_request *r, const struct nm_view_profile *of,
+			const struct nm_request *request, struct nm_error *err)
 {
 	const char *sort = nm_request_text(request, "sort"), *order = nm_request_text(request, "order");
-	int status = nm_grouping_make(&r->by, profile, request, "object", err);
+	int status = nm_grouping_make(&r->by, of, request, "object", err), by_key = 0;
 
 	for (unsigned i = 0; sort && i < r->by.count; i++)
-		if (!strcmp(sort, r->by.keys[i]))
-			r->sort = sort;
-	if (!status && !r->sort)
-		status = nm_grouping_metric(request, "sort", "misses", &r->metric, err);
+		if (!strcmp(sort, r->by.keys[i])) {
+			r->order.key = i;
+			by_key = 1;
+		}
+	if (!status && !by_key)
+		status = nm_grouping_metric(request, "sort", "misses", &r->order.metric, err);
 	if (!status && order && strcmp(order, "asc") && strcmp(order, "desc"))
 		status = nm_fail(err, NM_EINVAL, "order must be asc or desc");
-	r->ascending = order ? !strcmp(order, "asc") : r->sort != NULL;
+	r->order.ascending = order ? !strcmp(order, "asc") : by_key;
 	r->filter = nm_request_text(request, "filter");
 	if (!status)
 		status = nm_request_number(request, "offset", 0, INT32_MAX, 0, &r->offset, err);
@@ -86,28 +40,61 @@ static int read_request(struct table_request *r, struct nm_profile *profile, con
 	return status;
 }
 
-/* ---- from sums to figures ---- */
+/* ---- the filter ---- */
 
-static struct nm_metric_sums sums_of(const struct nm_rows *rows, unsigned column)
+/* A text is looked at once, whatever number of rows has it. -1: no memory. */
+static int text_contains(const char *text, const char *filter, struct nm_map *known)
 {
-	struct nm_metric_sums sums;
+	uint64_t contains = nm_map_get(known, (uintptr_t)text, 2);
 
-#define NM_COUNT(name) sums.name = nm_rows_bounded(rows, column++);
-#define NM_LATER_COUNT(name)
-#include "counts.def"
-#undef NM_COUNT
-#undef NM_LATER_COUNT
-	return sums;
+	if (contains < 2)
+		return (int)contains;
+	contains = strcasestr(text, filter) != NULL;
+	return nm_map_put(known, (uintptr_t)text, contains) ? -1 : (int)contains;
 }
 
-static void subtract(struct nm_metric_sums *from, const struct nm_metric_sums *sums)
+static int row_contains(const struct nm_facts *rows, size_t row, const char *filter, struct nm_map *known)
 {
-#define NM_COUNT(name) from->name -= sums->name;
-#define NM_LATER_COUNT(name)
-#include "counts.def"
-#undef NM_COUNT
-#undef NM_LATER_COUNT
+	const nm_fact *keys = nm_facts_keys(rows, row);
+	char number[24];
+	int contains = 0;
+
+	for (unsigned k = 0; k < rows->key_count && !contains; k++) {
+		if (!keys[k])
+			continue;
+		if (rows->numbers >> k & 1) {
+			snprintf(number, sizeof number, "%lld", (long long)nm_fact_number(keys[k]));
+			contains = strstr(number, filter) != NULL;
+		} else {
+			contains = text_contains(nm_fact_text(keys[k]), filter, known);
+		}
+	}
+	return contains;
 }
+
+/* The numbers of the rows that the filter keeps; malloc'ed. NULL: no memory. */
+static size_t *kept_rows(const struct nm_facts *rows, const char *filter, size_t *ret_count)
+{
+	size_t *kept = malloc((rows->row_count + 1) * sizeof *kept), count = 0;
+	struct nm_map known = {0};
+	int contains = 1;
+
+	for (size_t row = 0; kept && row < rows->row_count; row++) {
+		if (filter)
+			contains = row_contains(rows, row, filter, &known);
+		if (contains > 0)
+			kept[count++] = row;
+		if (contains < 0) {
+			free(kept);
+			kept = NULL;
+		}
+	}
+	nm_map_done(&known);
+	*ret_count = count;
+	return kept;
+}
+
+/* ---- rows as JSON ---- */
 
 static void append_figures(json_t *row, const struct nm_metric_sums *sums,
 			   const struct nm_metric_total *total)
@@ -120,15 +107,15 @@ static void append_figures(json_t *row, const struct nm_metric_sums *sums,
 							   : json_integer(nm_metric_integer(m, sums)));
 }
 
-/* A row that stands for others: without keys. */
-static json_t *row_of_sums(const struct nm_grouping *by, const struct nm_metric_sums *sums,
-			   const struct nm_metric_total *total)
+/* keys NULL: a row that stands for others, without keys. */
+static json_t *json_of_row(const struct nm_grouping *by, const nm_fact *keys,
+			   const struct nm_metric_sums *sums)
 {
 	json_t *row = json_array();
 
-	for (unsigned i = 0; i < by->count; i++)
-		json_array_append_new(row, json_null());
-	append_figures(row, sums, total);
+	for (unsigned k = 0; k < by->count; k++)
+		json_array_append_new(row, nm_view_fact(keys ? keys[k] : 0, by->rows.numbers >> k & 1));
+	append_figures(row, sums, &by->total);
 	return row;
 }
 
@@ -145,80 +132,45 @@ static json_t *columns_of(const struct nm_grouping *by)
 	return columns;
 }
 
-static int read_instructions(struct nm_profile *profile, int64_t *ret, struct nm_error *err)
-{
-	struct nm_rows *rows = NULL;
-	int status = nm_profile_query(profile, "SELECT sum(instructions) FROM processes", &rows, err);
-
-	if (!status && (status = nm_rows_next(rows, err)) > 0) {
-		*ret = nm_rows_bounded(rows, 0);
-		status = 0;
-	}
-	nm_rows_free(rows);
-	return status;
-}
-
-static int read_rows(struct nm_rows *rows, const struct nm_grouping *by, struct nm_metric_total *total,
-		     json_t *answer, struct nm_error *err)
+/* Of kept rows in their order, those that are asked for, and the sums of all and of the others. */
+static json_t *json_of_page(const struct table_request *r, const size_t *kept, size_t count)
 {
 	json_t *page = json_array();
-	struct nm_metric_sums kept = {0}, rest = {0};
-	int status;
+	struct nm_metric_sums all = {0}, rest = {0};
 
-	while ((status = nm_rows_next(rows, err)) > 0) {
-		const struct nm_metric_sums sums = sums_of(rows, KEYS + by->count);
-		json_t *row;
+	for (size_t i = 0; i < count; i++) {
+		const struct nm_metric_sums sums = nm_view_sums(&r->by.rows, kept[i]);
+		const int is_shown = i >= (size_t)r->offset && i - (size_t)r->offset < (size_t)r->limit;
 
-		if (nm_rows_integer(rows, PART) == 0) {
-			kept = rest = sums;
-			json_object_set_new(answer, "total_rows", json_integer(nm_rows_integer(rows, ROWS)));
-			continue;
-		}
-		if (nm_rows_integer(rows, PART) == 1) {
-			total->sum = sums;
-			continue;
-		}
-		row = json_array();
-		for (unsigned i = 0; i < by->count; i++)
-			json_array_append_new(row, nm_view_value(rows, KEYS + i));
-		append_figures(row, &sums, total);
-		subtract(&rest, &sums);
-		json_array_append_new(page, row);
+		nm_sums_add(&all, &sums);
+		if (is_shown)
+			json_array_append_new(
+			    page, json_of_row(&r->by, nm_facts_keys(&r->by.rows, kept[i]), &sums));
+		else
+			nm_sums_add(&rest, &sums);
 	}
-	json_object_set_new(answer, "rows", page);
-	json_object_set_new(answer, "sums", row_of_sums(by, &kept, total));
-	json_object_set_new(answer, "rest", row_of_sums(by, &rest, total));
-	return status;
+	return json_pack("{ss so so sI so so}", "level", r->by.level, "columns", columns_of(&r->by), "rows",
+			 page, "total_rows", (json_int_t)count, "sums", json_of_row(&r->by, NULL, &all),
+			 "rest", json_of_row(&r->by, NULL, &rest));
 }
 
-int nm_view_table(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+int nm_view_table(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		  struct nm_error *err)
 {
-	struct table_request r = {.sort = NULL};
-	struct nm_metric_total total = {.unit = 0};
-	struct nm_rows *rows = NULL;
-	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
-	int status = sql ? read_request(&r, profile, request, err) : nm_fail_memory(err);
+	struct table_request r = {.filter = NULL};
+	size_t *kept = NULL, count = 0;
+	int status = read_request(&r, of, request, err);
 
 	if (!status)
-		write_statement(&r, sql);
-	if (sql && nm_memstream_close(sql, &text) && !status)
-		status = nm_fail_memory(err);
-	if (!status)
-		status = read_instructions(profile, &total.instructions, err);
-	if (!status)
-		status = nm_profile_query(profile, text, &rows, err);
+		status = nm_grouping_sum(&r.by, of, err);
 	if (!status) {
-		nm_rows_bind_text(rows, 1, r.by.level);
-		nm_rows_bind_text(rows, 2, r.filter);
-		total.unit = r.by.unit;
-		*ret_answer = json_pack("{ss so}", "level", r.by.level, "columns", columns_of(&r.by));
-		status = read_rows(rows, &r.by, &total, *ret_answer, err);
+		kept = kept_rows(&r.by.rows, r.filter, &count);
+		if (!kept || nm_grouping_sort(&r.by, &r.order, kept, count))
+			status = nm_fail_memory(err);
 	}
-	nm_rows_free(rows);
+	if (!status)
+		*ret_answer = json_of_page(&r, kept, count);
+	free(kept);
 	nm_grouping_done(&r.by);
-	free(text);
 	return status;
 }

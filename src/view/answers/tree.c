@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c - a metric by one key, and within it by a second: the areas of a tree map.
+ * tree.c - a metric by one key, and within it by the others: the areas of a tree map.
  *
  * The largest nodes are shown; what is left out of a node is its child "rest", so that children add up to it.
  */
@@ -9,6 +9,7 @@
 
 #include "grouping.h"
 #include "memstream.h"
+#include "vector.h"
 
 struct tree_request {
 	struct nm_grouping by;
@@ -16,10 +17,10 @@ struct tree_request {
 	int64_t nodes;
 };
 
-static int read_request(struct tree_request *r, struct nm_profile *profile, const struct nm_request *request,
-			struct nm_error *err)
+static int read_request(struct tree_request *r, const struct nm_view_profile *of,
+			const struct nm_request *request, struct nm_error *err)
 {
-	int status = nm_grouping_make(&r->by, profile, request, "object,function", err);
+	int status = nm_grouping_make(&r->by, of, request, "object,function", err);
 
 	if (!status)
 		status = nm_grouping_metric(request, "metric", "misses", &r->metric, err);
@@ -30,35 +31,67 @@ static int read_request(struct tree_request *r, struct nm_profile *profile, cons
 	return status;
 }
 
-/* The total (part 0), the first keys (1) and the rows of all keys (2), each of the last two by size. */
-static void write_statement(const struct tree_request *r, FILE *sql)
-{
-	const char *first = r->by.keys[0], *value = r->metric->sql;
+/* ---- nodes ---- */
 
-	nm_grouping_write(&r->by, sql);
-	fprintf(
-	    sql,
-	    ", v AS MATERIALIZED (SELECT c.*, %s AS value FROM c), k AS MATERIALIZED (SELECT %s AS first, "
-	    "sum(value) AS value FROM v GROUP BY 1 HAVING sum(value) > 0 ORDER BY 2 DESC, 1 LIMIT %lld) "
-	    "SELECT 0, sum(value), NULL",
-	    value, first, (long long)r->nodes);
-	for (unsigned i = 1; i < r->by.count; i++)
-		fputs(", NULL", sql);
-	fputs(" FROM v UNION ALL SELECT 1, value, first", sql);
-	for (unsigned i = 1; i < r->by.count; i++)
-		fputs(", NULL", sql);
-	fprintf(sql, " FROM k UNION ALL SELECT * FROM (SELECT 2, v.value, v.%s", first);
-	for (unsigned i = 1; i < r->by.count; i++)
-		fprintf(sql, ", v.%s", r->by.keys[i]);
-	fprintf(sql, " FROM v JOIN k ON k.first IS v.%s WHERE v.value > 0 ORDER BY v.value DESC", first);
-	for (unsigned i = 0; i < r->by.count; i++)
-		fprintf(sql, ", v.%s", r->by.keys[i]);
-	fprintf(sql, " LIMIT %lld)", (long long)r->nodes);
+static int64_t value_of(const struct tree_request *r, const struct nm_facts *rows, size_t row)
+{
+	const struct nm_metric_sums sums = nm_view_sums(rows, row);
+
+	return nm_metric_integer(r->metric, &sums);
+}
+
+struct areas {
+	const struct nm_facts *rows;
+	struct nm_vec(struct nm_ranked) at; /* the largest first */
+};
+
+/* The largest rows whose value is above 0 and whose first key is one of `among`, if that is not NULL. */
+static int find_largest(struct areas *areas, const struct tree_request *r, const struct nm_map *among)
+{
+	for (size_t row = 0; row < areas->rows->row_count; row++) {
+		const struct nm_ranked area = {(double)value_of(r, areas->rows, row), row};
+
+		if (area.value <= 0 ||
+		    (among && nm_map_get(among, *nm_facts_keys(areas->rows, row), UINT64_MAX) == UINT64_MAX))
+			continue;
+		if (nm_vec_push(&areas->at, area))
+			return NM_ENOMEM;
+	}
+	nm_facts_rank(areas->rows, areas->at.at, areas->at.count);
+	if (areas->at.count > (size_t)r->nodes)
+		areas->at.count = (size_t)r->nodes;
+	return 0;
 }
 
 static json_t *node(json_t *name, int64_t value)
 {
 	return json_pack("{so sI}", "name", name, "value", (json_int_t)value);
+}
+
+/* Some of a row's keys as one name: "file:line". */
+static json_t *name_of(const struct nm_facts *rows, size_t row, unsigned from, unsigned end)
+{
+	const nm_fact *keys = nm_facts_keys(rows, row);
+	char *name = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&name, &bytes);
+	json_t *json;
+
+	if (!out)
+		return NULL;
+	for (unsigned k = from; k < end; k++) {
+		if (k > from)
+			fputc(strcmp(rows->names[k], "line") ? ' ' : ':', out);
+		if (keys[k] && rows->numbers >> k & 1)
+			fprintf(out, "%lld", (long long)nm_fact_number(keys[k]));
+		else
+			fputs(keys[k] ? nm_fact_text(keys[k]) : "?", out);
+	}
+	if (nm_memstream_close(out, &name))
+		return NULL;
+	json = json_string(name);
+	free(name);
+	return json;
 }
 
 /* Gives the node the child that stands for all that is not among its children. */
@@ -76,104 +109,82 @@ static void add_rest(json_t *parent)
 	json_array_append_new(children, rest);
 }
 
-/* The keys behind the first, as one name: "file:line". */
-static json_t *name_of_child(const struct nm_rows *rows, const struct nm_grouping *by)
+/* Adds the largest parents to the root, and remembers where each is. */
+static int add_parents(json_t *root, const struct tree_request *r, const struct areas *parents,
+		       struct nm_map *ret_at)
 {
-	char *name = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&name, &bytes);
-	json_t *json;
+	json_t *list = json_object_get(root, "children");
+	int status = 0;
 
-	if (!out)
-		return NULL;
-	for (unsigned i = 1; i < by->count; i++) {
-		const char *text = nm_rows_text(rows, 2 + i);
+	for (size_t i = 0; !status && i < parents->at.count; i++) {
+		const size_t row = parents->at.at[i].row;
+		json_t *parent = node(name_of(parents->rows, row, 0, 1), value_of(r, parents->rows, row));
 
-		fprintf(out, "%s%s",
-			i == 1                         ? ""
-			: !strcmp(by->keys[i], "line") ? ":"
-						       : " ",
-			text ? text : "?");
+		if (r->by.count > 1)
+			json_object_set_new(parent, "children", json_array());
+		json_array_append_new(list, parent);
+		status = nm_map_put(ret_at, *nm_facts_keys(parents->rows, row), i);
 	}
-	if (nm_memstream_close(out, &name))
-		return NULL;
-	json = nm_view_text(name);
-	free(name);
-	return json;
-}
-
-static json_t *name_of_parent(const struct nm_rows *rows)
-{
-	const char *text = nm_rows_text(rows, 2);
-
-	return nm_view_text(text ? text : "?");
-}
-
-static json_t *parent_named(json_t *root, const json_t *name)
-{
-	json_t *child;
-	size_t i;
-
-	json_array_foreach(json_object_get(root, "children"), i,
-			   child) if (json_equal(json_object_get(child, "name"), name)) return child;
-	return NULL;
-}
-
-static int read_nodes(struct nm_rows *rows, const struct tree_request *r, json_t *root, struct nm_error *err)
-{
-	json_t *children = json_object_get(root, "children"), *child;
-	size_t i;
-	int status;
-
-	while ((status = nm_rows_next(rows, err)) > 0) {
-		const int64_t value = nm_rows_bounded(rows, 1);
-		json_t *name = name_of_parent(rows), *parent;
-
-		switch (nm_rows_integer(rows, 0)) {
-		case 0: json_object_set_new(root, "value", json_integer(value)); break;
-		case 1:
-			child = node(json_incref(name), value);
-			if (r->by.count > 1)
-				json_object_set_new(child, "children", json_array());
-			json_array_append_new(children, child);
-			break;
-		default:
-			parent = r->by.count > 1 ? parent_named(root, name) : NULL;
-			if (parent)
-				json_array_append_new(json_object_get(parent, "children"),
-						      node(name_of_child(rows, &r->by), value));
-		}
-		json_decref(name);
-	}
-	json_array_foreach(children, i, child) if (r->by.count > 1) add_rest(child);
-	add_rest(root);
 	return status;
 }
 
-int nm_view_tree(struct nm_profile *profile, const struct nm_request *request, json_t **ret_answer,
+static void add_children(json_t *root, const struct tree_request *r, const struct areas *children,
+			 const struct nm_map *parent_at)
+{
+	const struct nm_facts *rows = children->rows;
+	json_t *list = json_object_get(root, "children"), *parent;
+	size_t i;
+
+	for (i = 0; i < children->at.count; i++) {
+		const size_t row = children->at.at[i].row;
+
+		parent = json_array_get(list, nm_map_get(parent_at, *nm_facts_keys(rows, row), 0));
+		json_array_append_new(json_object_get(parent, "children"),
+				      node(name_of(rows, row, 1, rows->key_count), value_of(r, rows, row)));
+	}
+	json_array_foreach(list, i, parent) add_rest(parent);
+}
+
+/* ---- the answer ---- */
+
+static int make_tree(const struct tree_request *r, json_t *root)
+{
+	const struct nm_metric_sums *all = &r->by.total.sum;
+	struct nm_facts firsts = {.key_count = 0};
+	struct areas parents = {.rows = &firsts}, children = {.rows = &r->by.rows};
+	struct nm_map parent_at = {0};
+	int status = nm_facts_sum(&firsts, &r->by.rows, (unsigned[]){0}, 1, NULL, 0);
+
+	json_object_set_new(root, "value", json_integer(nm_metric_integer(r->metric, all)));
+	if (!status)
+		status = find_largest(&parents, r, NULL);
+	if (!status)
+		status = add_parents(root, r, &parents, &parent_at);
+	if (!status && r->by.count > 1) {
+		status = find_largest(&children, r, &parent_at);
+		add_children(root, r, &children, &parent_at);
+	}
+	add_rest(root);
+	nm_vec_free(&parents.at);
+	nm_vec_free(&children.at);
+	nm_map_done(&parent_at);
+	nm_facts_done(&firsts);
+	return status;
+}
+
+int nm_view_tree(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
 		 struct nm_error *err)
 {
 	struct tree_request r = {.nodes = 0};
-	struct nm_rows *rows = NULL;
-	char *text = NULL;
-	size_t bytes;
-	FILE *sql = open_memstream(&text, &bytes);
-	int status = sql ? read_request(&r, profile, request, err) : nm_fail_memory(err);
+	int status = read_request(&r, of, request, err);
 
 	if (!status)
-		write_statement(&r, sql);
-	if (sql && nm_memstream_close(sql, &text) && !status)
-		status = nm_fail_memory(err);
-	if (!status)
-		status = nm_profile_query(profile, text, &rows, err);
+		status = nm_grouping_sum(&r.by, of, err);
 	if (!status) {
-		nm_rows_bind_text(rows, 1, r.by.level);
-		*ret_answer = json_pack("{ss ss si s[]}", "name", "total", "metric", r.metric->name, "value",
-					0, "children");
-		status = read_nodes(rows, &r, *ret_answer, err);
+		*ret_answer = json_pack("{ss ss s[]}", "name", "total", "metric", r.metric->name, "children");
+		if (make_tree(&r, *ret_answer))
+			status = nm_fail_memory(err);
 	}
-	nm_rows_free(rows);
 	nm_grouping_done(&r.by);
-	free(text);
 	return status;
 }

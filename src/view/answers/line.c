@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * line.c - what is known of one line of source: its objects, who evicts what it loads, where its data was
+ * used before, the classes of its misses.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answers.h"
+
+enum { MOST = 20 }; /* rows of each list */
+
+/* The rows of one line, summed by some keys and ranked by misses, or by their only sum. */
+struct list {
+	struct nm_facts rows;
+	struct nm_ranked *order; /* malloc'ed */
+};
+
+static void done(struct list *list)
+{
+	nm_facts_done(&list->rows);
+	free(list->order);
+}
+
+static double rank_of(const struct nm_facts *rows, size_t row)
+{
+	return rows->sum_count == 1 ? (double)*nm_facts_sums(rows, row) : (double)nm_view_misses(rows, row);
+}
+
+static int make_list(struct list *list, const struct nm_facts *facts, const char *const *names,
+		     unsigned count, const struct nm_fact_condition *of_line)
+{
+	unsigned by[NM_FACT_KEYS];
+
+	for (unsigned k = 0; k < count; k++)
+		by[k] = nm_facts_key(facts, names[k]);
+	if (nm_facts_sum(&list->rows, facts, by, count, of_line, 2))
+		return NM_ENOMEM;
+	list->order = malloc((list->rows.row_count + 1) * sizeof *list->order);
+	if (!list->order)
+		return NM_ENOMEM;
+	for (size_t row = 0; row < list->rows.row_count; row++)
+		list->order[row] = (struct nm_ranked){rank_of(&list->rows, row), row};
+	nm_facts_rank(&list->rows, list->order, list->rows.row_count);
+	return 0;
+}
+
+/* ---- objects and classes ---- */
+
+static json_t *json_of_object(const struct nm_facts *rows, size_t row)
+{
+	const struct nm_metric_sums s = nm_view_sums(rows, row);
+	json_t *json = nm_view_fact_keys(rows, row);
+
+	json_object_update_new(
+	    json, json_pack("{sI sI sI sI sI sI sI}", "reads", (json_int_t)s.reads, "writes",
+			    (json_int_t)s.writes, "misses", (json_int_t)nm_view_misses(rows, row), "loads",
+			    (json_int_t)s.loads, "reuse", (json_int_t)s.reuse, "used_bytes",
+			    (json_int_t)s.used_bytes, "loaded_bytes", (json_int_t)s.loaded_bytes));
+	return json;
+}
+
+static json_t *ratio(double factor, int64_t part, int64_t whole)
+{
+	return whole ? json_real(factor * (double)part / (double)whole) : json_null();
+}
+
+static int add_objects(const struct nm_facts *facts, nm_fact file, nm_fact line, json_t *answer)
+{
+	const struct nm_fact_condition of_line[] = {{nm_facts_key(facts, "file"), file},
+						    {nm_facts_key(facts, "line"), line}};
+	struct list list = {.order = NULL};
+	int status = make_list(&list, facts, (const char *const[]){"object", "function"}, 2, of_line);
+	const struct nm_metric_sums s = nm_view_all_sums(&list.rows);
+	json_t *objects = json_array();
+
+	for (size_t i = 0; !status && i < list.rows.row_count && i < MOST; i++)
+		json_array_append_new(objects, json_of_object(&list.rows, list.order[i].row));
+	json_object_set_new(answer, "objects", objects);
+	json_object_set_new(answer, "classes",
+			    json_pack("{sI sI sI sI}", "cold", (json_int_t)s.cold, "capacity",
+				      (json_int_t)s.capacity, "conflict", (json_int_t)s.conflict, "coherence",
+				      (json_int_t)s.coherence));
+	json_object_set_new(answer, "reuse",
+			    json_pack("{so so}", "per_load", ratio(1, s.reuse, s.loads), "waste",
+				      ratio(100, s.loaded_bytes - s.used_bytes, s.loaded_bytes)));
+	done(&list);
+	return status;
+}
+
+/* ---- evictors and reuses ---- */
+
+static int add_evictors(const struct nm_facts *facts, nm_fact file, nm_fact line, json_t *answer)
+{
+	const struct nm_fact_condition of_line[] = {{nm_facts_key(facts, "victim_file"), file},
+						    {nm_facts_key(facts, "victim_line"), line}};
+	static const char *const names[] = {"victim", "evictor", "function", "file", "line"};
+	struct list list = {.order = NULL};
+	json_t *evictors = json_array();
+	int status = make_list(&list, facts, names, 5, of_line);
+
+	for (size_t i = 0; !status && i < list.rows.row_count && i < MOST; i++) {
+		json_t *json = nm_view_fact_keys(&list.rows, list.order[i].row);
+
+		json_object_set(json, "object", json_object_get(json, "evictor"));
+		json_object_del(json, "evictor");
+		json_object_set_new(json, "evictions",
+				    json_integer((json_int_t)*nm_facts_sums(&list.rows, list.order[i].row)));
+		json_array_append_new(evictors, json);
+	}
+	json_object_set_new(answer, "evictors", evictors);
+	done(&list);
+	return status;
+}
+
+static int add_reuses(struct nm_profile *profile, const char *file, const char *line, json_t *answer,
+		      struct nm_error *err)
+{
+	static const char sql[] =
+	    "SELECT previous_file, previous_line, previous_function, previous_object, sum(count) AS count FROM reuses "
+	    "WHERE file = ?1 AND line = CAST(?2 AS INTEGER) GROUP BY 1, 2, 3, 4 ORDER BY count DESC, 1, 2 LIMIT 20";
+	json_t *list = NULL;
+	int status = nm_profile_has(profile, "reuses", err);
+
+	if (status > 0)
+		status = nm_view_select(profile, sql, (const char *[]){file, line}, 2, &list, err);
+	json_object_set_new(answer, "reuses", list ? list : json_array());
+	return status;
+}
+
+int nm_view_line(const struct nm_view_profile *of, const struct nm_request *request, json_t **ret_answer,
+		 struct nm_error *err)
+{
+	const char *file = nm_request_text(request, "file");
+	const struct nm_facts *facts;
+	nm_fact name = NM_FACT_UNKNOWN;
+	char *level = NULL;
+	int64_t line;
+	int status = nm_request_number(request, "line", 0, INT32_MAX, -1, &line, err);
+
+	if (!status && (!file || line < 0))
+		status = nm_fail(err, NM_EINVAL, "name a file and a line");
+	if (!status)
+		status = nm_view_level(of->profile, request, &level, err);
+	*ret_answer = json_pack("{ss* sI}", "file", file, "line", (json_int_t)line);
+	if (!status)
+		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_COUNTS, level, &facts, err);
+	if (!status)
+		name = nm_fact_find(&of->facts->names, file);
+	if (!status && add_objects(facts, name, (nm_fact)line + 1, *ret_answer))
+		status = nm_fail_memory(err);
+	if (!status)
+		status = nm_fact_store_get(of->facts, of->profile, NM_FACTS_EVICTIONS, level, &facts, err);
+	if (!status && add_evictors(facts, name, (nm_fact)line + 1, *ret_answer))
+		status = nm_fail_memory(err);
+	if (!status)
+		status = add_reuses(of->profile, file, nm_request_text(request, "line"), *ret_answer, err);
+	free(level);
+	return status;
+}

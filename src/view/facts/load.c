@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * load.c - reads facts from the views of a profile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts_priv.h"
+#include "memstream.h"
+#include "utf8.h"
+
+/* The keys of each kind, which are columns of its view, and the rest of the query; ?1 is the level. */
+static const struct {
+	const char *keys[NM_FACT_KEYS + 1];
+	const char *from;
+} kinds[] = {
+    [NM_FACTS_COUNTS] = {{"object", "function", "file", "line", "thread", "process"},
+			 "counts WHERE level = ?1"},
+    [NM_FACTS_FIELDS] = {{"object", "function", "file", "line", "thread", "process", "type", "field"},
+			 "field_counts WHERE level = ?1 AND field IS NOT NULL"},
+    [NM_FACTS_EVICTIONS] = {{"evictor", "file", "line", "function", "victim", "victim_file", "victim_line",
+			     "victim_function"},
+			    "evictions WHERE level = ?1"},
+};
+
+static const char *const counts[] = {
+#define NM_COUNT(name) #name,
+#define NM_LATER_COUNT(name)
+#include "counts.def"
+#undef NM_COUNT
+#undef NM_LATER_COUNT
+};
+
+int nm_fact_is_number(const char *name)
+{
+	return !strcmp(name, "line") || !strcmp(name, "thread") || !strcmp(name, "victim_line");
+}
+
+/* ---- names ---- */
+
+void nm_fact_names_done(struct nm_fact_names *names)
+{
+	nm_strings_done(&names->pool);
+	nm_map_done(&names->clean);
+}
+
+/* The text as it is shown, interned; NULL: no memory. */
+static const char *shown(struct nm_fact_names *names, const char *text)
+{
+	const char *stored = nm_intern(&names->pool, text), *kept;
+	char *clean;
+
+	if (!stored)
+		return NULL;
+	kept = (const char *)nm_map_get(&names->clean, (uintptr_t)stored, 0);
+	if (kept)
+		return kept;
+	clean = nm_utf8_clean(stored);
+	kept = clean ? nm_intern(&names->pool, clean) : NULL;
+	free(clean);
+	return kept && !nm_map_put(&names->clean, (uintptr_t)stored, (uintptr_t)kept) &&
+		       !nm_map_put(&names->clean, (uintptr_t)kept, (uintptr_t)kept)
+		   ? kept
+		   : NULL;
+}
+
+nm_fact nm_fact_find(struct nm_fact_names *names, const char *text)
+{
+	const char *stored = nm_intern(&names->pool, text);
+
+	return stored && nm_map_get(&names->clean, (uintptr_t)stored, 0) ? (nm_fact)stored : NM_FACT_UNKNOWN;
+}
+
+/* ---- rows ---- */
+
+/* Lines and threads are no larger in a profile that is not damaged. */
+static nm_fact number(const struct nm_rows *rows, unsigned column)
+{
+	const int64_t value = nm_rows_integer(rows, column);
+
+	return nm_rows_type(rows, column) == NM_VALUE_NULL || value < 0 || value > INT32_MAX
+		   ? 0
+		   : (nm_fact)value + 1;
+}
+
+static int add_row(struct nm_facts *facts, struct nm_fact_names *names, const struct nm_rows *rows)
+{
+	nm_fact *keys;
+	int64_t *sums;
+
+	if (nm_facts_reserve(facts, facts->row_count + 1))
+		return NM_ENOMEM;
+	keys = facts->keys + facts->row_count * facts->key_count;
+	sums = facts->sums + facts->row_count * facts->sum_count;
+	for (unsigned k = 0; k < facts->key_count; k++) {
+		const char *text = facts->numbers >> k & 1 ? NULL : nm_rows_text(rows, k);
+
+		keys[k] = facts->numbers >> k & 1 ? number(rows, k) : text ? (nm_fact)shown(names, text) : 0;
+		if (text && !keys[k])
+			return NM_ENOMEM;
+	}
+	for (unsigned s = 0; s < facts->sum_count; s++)
+		sums[s] = nm_rows_bounded(rows, facts->key_count + s);
+	facts->row_count++;
+	return 0;
+}
+
+/* Empty facts of a kind, and the query for their rows, malloc'ed; NULL: no memory. */
+static char *prepare(struct nm_facts *facts, enum nm_fact_kind kind)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *sql = open_memstream(&text, &bytes);
+
+	if (!sql)
+		return NULL;
+	*facts =
+	    (struct nm_facts){.sum_count = kind == NM_FACTS_EVICTIONS ? 1 : sizeof counts / sizeof *counts};
+	for (const char *const *key = kinds[kind].keys; *key; key++) {
+		fprintf(sql, "%s%s", facts->key_count ? ", " : "SELECT ", *key);
+		facts->numbers |= (unsigned)nm_fact_is_number(*key) << facts->key_count;
+		facts->names[facts->key_count++] = *key;
+	}
+	for (unsigned s = 0; s < facts->sum_count; s++)
+		fprintf(sql, ", %s", kind == NM_FACTS_EVICTIONS ? "count" : counts[s]);
+	fprintf(sql, " FROM %s", kinds[kind].from);
+	return nm_memstream_close(sql, &text) ? NULL : text;
+}
+
+int nm_facts_load(struct nm_facts *ret_facts, struct nm_fact_names *names, struct nm_profile *profile,
+		  enum nm_fact_kind kind, const char *level, struct nm_error *err)
+{
+	struct nm_facts facts;
+	struct nm_rows *rows = NULL;
+	char *sql = prepare(&facts, kind);
+	int status = sql ? nm_profile_query(profile, sql, &rows, err) : nm_fail_memory(err);
+
+	free(sql);
+	if (status)
+		return status;
+	nm_rows_bind_text(rows, 1, level);
+	while (!status && (status = nm_rows_next(rows, err)) > 0)
+		status = add_row(&facts, names, rows) ? nm_fail_memory(err) : 0;
+	nm_rows_free(rows);
+	if (status)
+		nm_facts_done(&facts);
+	*ret_facts = facts;
+	return status;
+}
