@@ -1,46 +1,76 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""view.py NEARMISS [ROWS] - how long `nearmiss view` takes for its answers about a profile of so many rows of counts (100000).
+"""view.py NEARMISS [ROWS...] - how long `nearmiss view` takes with profiles of so many rows of counts (100000, 1000000).
 
-Prints, for each answer, the CPU time of the server in milliseconds, the first time and again, and the bytes of the answer. CPU
-time and not wall time, so that a busy machine does not matter.
+For each answer it prints the CPU time of the server in milliseconds, the first time and with other parameters (so that no answer
+is one that was kept), and the bytes.  CPU time and not wall time, so that a busy machine does not matter.  Then: the bytes of
+the file that --html writes, the memory of the server, and, where Chromium and the npm packages of web/ are, how long the
+overview takes until it is on the screen, from the server and from the file.
 """
 
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../tests/e2e"))
 
-PATHS = ("session", "p/0/overview", "p/0/table?by=object&limit=200", "p/0/table?by=object,file,line&limit=200",
-         "p/0/table?by=object,file,line&filter=99&sort=waste&limit=200", "p/0/tree?by=object,function&nodes=400", "p/0/sources",
-         "p/0/source?file=/src/file_5.c", "p/0/line?file=/src/file_5.c&line=5", "p/0/evictions",
-         "p/0/evictions/lines?victim=heap%20object_5")
+ASKED = (("table?by=object", "&limit=100"), ("table?by=object,file,line", "&limit=100"),
+         ("table?by=object,file,line&filter=99&sort=waste", "&limit=100"), ("tree?by=object,function", "&nodes=200"),
+         ("sources", "?level=L1d"), ("source?file=/src/file_5.c", "&level=L1d"), ("line?file=/src/file_5.c&line=5", "&level=L1d"),
+         ("evictions", "?top=20"), ("evictions/lines", "?level=L1d"), ("evictions/lines?victim=heap%20object_5", "&level=L1d"),
+         ("curves?by=object", "&limit=4"), ("histogram?of=set", "&bins=128"), ("structures", "?level=L1d"), ("sharing", "?limit=9"))
 
 
 def cpu_milliseconds(process):
-    with open(f"/proc/{process}/stat", encoding="ascii") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) * 1000 // os.sysconf("SC_CLK_TCK")
+    with open(f"/proc/{process}/schedstat", encoding="ascii") as f:
+        return int(f.read().split()[0]) / 1e6
+
+
+def time_of(server, path):
+    begun = cpu_milliseconds(server.process.pid)
+    status, _, text = server.ask("GET", path)
+    assert status == 200, (path, text)
+    return cpu_milliseconds(server.process.pid) - begun, len(text)
+
+
+def time_answers(server):
+    print(f"{time_of(server, '/api/p/0/overview?level=L1d')[0]:8.1f}             overview")
+    for path, other in ASKED:
+        first, size = time_of(server, "/api/p/0/" + path)
+        again, _ = time_of(server, "/api/p/0/" + path + other)
+        print(f"{first:8.1f} {again:8.1f} ms {size:9,} bytes  {path}")
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as f:
+        peak = next(line for line in f if line.startswith("VmHWM"))
+    print(f"memory {int(peak.split()[1]) // 1024} MB")
+
+
+def paint(address):
+    """Milliseconds until the overview is drawn."""
+    done = subprocess.run(["node", os.path.join(HERE, "first_paint.mjs"), address, shutil.which("chromium")],
+                          capture_output=True, check=True)
+    return done.stdout.decode().strip()
 
 
 def main():
     os.environ["NEARMISS"] = os.path.abspath(sys.argv[1])
-    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 100000
     import test_view  # reads NEARMISS
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        test_view.grow(test_view.make_profile(), rows // 2)
-        with test_view.served("p.nmp") as server:
-            for path in PATHS:
-                spent = []
-                for _ in range(2):
-                    begun = cpu_milliseconds(server.process.pid)
-                    status, _, text = server.ask("GET", "/api/" + path)
-                    spent.append(cpu_milliseconds(server.process.pid) - begun)
-                    assert status == 200, (path, text)
-                print(f"{spent[0]:6} {spent[1]:6} ms {len(text):9,} bytes  {path}")
+    paints = shutil.which("chromium") and os.path.isdir(os.path.join(HERE, "../web/node_modules/playwright-core"))
+    for rows in map(int, sys.argv[2:] or (100000, 1000000)):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            print(f"\n{rows:,} rows of counts")
+            test_view.grow(test_view.make_profile(), rows // 2)
+            with test_view.served("p.nmp") as server:
+                time_answers(server)
+            test_view.nearmiss("view", "--html", "p.html", "p.nmp")
+            print(f"--html {os.path.getsize('p.html') / 2**20:.1f} MiB")
+            if paints:
+                with test_view.served("p.nmp") as server:
+                    print(f"first paint {paint(f'http://127.0.0.1:{server.port}{server.path}')} ms from the server, ", end="")
+                print(f"{paint('file://' + os.path.abspath('p.html'))} ms from the file")
 
 
 main()
