@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.c - what comes in: streams of threads, rounds, and what sync events mean to them; and the
- * batches that go out.
+ * interleave.c - the input: threads' streams, rounds, and what sync events mean to them; and the batches that go
+ * out.
  *
- * A *round* ends when a thread runs again that has run in it: by then each thread that can run has had a turn
- * of the collector. At its end all that came before the round goes out, mixed with as much of it as it takes.
+ * A *round* ends when a thread runs for the second time in it: by then every thread that can run has had a turn of
+ * the collector. Everything from before the round then goes out, mixed with as much of the round as that takes.
  */
 #include "interleave.h"
 
@@ -50,6 +50,8 @@ void nm_interleave_free(struct nm_interleave *m)
 		nm_vec_free(&m->cores.at[i].streams);
 	for (size_t i = 0; i < m->words.count; i++)
 		nm_vec_free(&m->words.at[i].list);
+	for (size_t i = 0; i < m->locks.count; i++)
+		nm_vec_free(&m->locks.at[i].sections);
 	while (m->spare) {
 		struct chunk *c = m->spare;
 
@@ -386,9 +388,9 @@ static int take_event(struct nm_interleave *m, const struct nm_sync *e)
 	case NM_SYNC_RESUME: return come_after(m, 1);
 	case NM_SYNC_ENTER: s->inside++; return 0;
 	case NM_SYNC_LEAVE: s->inside -= s->inside > 0; return 0;
-	case NM_SYNC_LOCK: return nm_stream_mark(m, s, MARK_LOCK, e->object, 0);
-	case NM_SYNC_SHARE: return nm_stream_mark(m, s, MARK_SHARE, e->object, 0);
-	case NM_SYNC_UNLOCK: return nm_stream_mark(m, s, MARK_UNLOCK, e->object, 0);
+	case NM_SYNC_LOCK: return nm_locks_open(m, s, e->object, 0);
+	case NM_SYNC_SHARE: return nm_locks_open(m, s, e->object, 1);
+	case NM_SYNC_UNLOCK: return nm_locks_close(m, s, e->object);
 	case NM_SYNC_FUTEX_WAIT: return s->inside ? 0 : futex(m, e->object, ACCESS_READ);
 	case NM_SYNC_FUTEX_WAKE: return s->inside ? 0 : futex(m, e->object, ACCESS_WRITE);
 	default: return 0;

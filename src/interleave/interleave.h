@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.h - merges the references of a program's threads, which a collector runs one at a time and for
- * long, into an order in which they might have run at the same time on several cores.
+ * interleave.h - merges the references of a program's threads, which a collector runs one at a time and for long,
+ * into an order in which they might have run at the same time on several cores.
  *
- * What comes in is the *recorded order*: references in batches, and between them *sync events*, which tell
- * what orders threads. Each thread's references wait in a *stream*, in their order. Cores take *turns*: in a
- * turn a core runs one of its threads for a *quantum* of references, or until the thread has to wait. A
- * thread waits
- *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may
- *     follow each other in another order than they did;
- *   - for what came before in the recorded order, where synchronisation says so (words.c): creation, join,
- *     words that atomic instructions and futexes use, system calls that waited.
- * The second kind of wait is always for something older, so the oldest reference of all never has to wait for
- * one. Only locks taken in another order can make all threads wait; then the thread that waits for its lock
- * since the oldest event goes on without it (a *stall*, which is counted).
+ * The input is the *recorded order*: references in batches, and between them *sync events*, which say what orders
+ * threads. Each thread's references wait in a *stream*. Cores take *turns*: in a turn a core runs one of its threads
+ * for a *quantum* of references, or until the thread has to wait. A thread waits
+ *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may change
+ *     places if nothing in them waits (locks.c);
+ *   - for what came before in the recorded order, where synchronisation says so (words.c): creation, join, words
+ *     that atomic instructions and futexes use, system calls that waited.
+ * The oldest reference of all waits for nothing but a lock whose holder can go on, so threads never all wait. They
+ * may if the recorded order lacks the release of a lock: then the thread that has waited longest for its lock goes
+ * on without it (a *stall*, which is counted).
  *
- * How much is held back: until every thread that can run has had a turn of the collector since, at least
- * NM_HOLD_LEAST and at most NM_HOLD_MOST references. A thread that has no other beside it holds nothing back.
+ * References are held back until every thread that can run has had its next turn of the collector, at least
+ * NM_HOLD_LEAST and at most NM_HOLD_MOST of them. A thread that runs alone holds nothing back.
  *
- * The merged order depends on what comes in, the quantum and the seed, and on nothing else.
+ * The merged order depends on the input, the quantum and the seed, and on nothing else.
  */
 #ifndef NM_INTERLEAVE_H
 #define NM_INTERLEAVE_H

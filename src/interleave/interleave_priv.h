@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave_priv.h - what the files of this room share.
+ * interleave_priv.h - shared by the files of this folder.
  *
- * A stream is a sequence of references and *marks*. A *position* is a number of these: as many were added
- * before it. It is passed when as many have gone out.
+ * A stream is a sequence of references and *marks*. A *position* in it is the number of items before it; it has been
+ * passed once as many have gone out.
  */
 #ifndef NM_INTERLEAVE_PRIV_H
 #define NM_INTERLEAVE_PRIV_H
@@ -25,9 +25,9 @@ struct chunk {
 
 enum mark_kind {
 	MARK_AFTER,    /* waits until thread `object` has passed the position `value` */
-	MARK_LOCK,     /* waits for the lock `object` */
+	MARK_LOCK,     /* waits for the lock `object`, for its section `value` */
 	MARK_SHARE,    /* the same, and shares it */
-	MARK_UNLOCK,   /* gives it up */
+	MARK_UNLOCK,   /* that section is over */
 	MARK_TURN,     /* another turn of the thread begins, in the recorded order */
 	MARK_TOGETHER, /* the reference before and that behind it are of one instruction */
 	MARK_SYNC,     /* synchronises with others without waiting */
@@ -42,8 +42,7 @@ struct mark {
 };
 
 struct held {
-	uint64_t lock;
-	int shared;
+	uint64_t lock, section;
 };
 
 struct stream {
@@ -60,7 +59,8 @@ struct stream {
 	struct chunk *first, *last;       /* first has the next reference, if there is one */
 	struct nm_vec(struct mark) marks; /* [marks_passed, count) are to come */
 	size_t marks_passed;
-	struct nm_vec(struct held) held; /* locks, in the merged order */
+	struct nm_vec(struct held) open; /* sections, in the recorded order; */
+	struct nm_vec(struct held) held; /* for which it has the lock, in the merged order */
 	uint64_t turn;                   /* age of the recorded turn that it has got to */
 	uint64_t tried;   /* turn of the merged order in which it had to wait, or had nothing */
 	int synchronised; /* since its last turn */
@@ -130,15 +130,32 @@ int nm_words_order(struct nm_interleave *m, struct stream *s, const struct nm_ra
 
 /* ---- locks.c: locks in the merged order --------------------------------------------------------- */
 
+struct section {
+	uint8_t shared;
+	uint8_t closed; /* its end was recorded, */
+	uint8_t over;   /* and has gone out */
+	uint8_t waits;  /* something in it may have to wait */
+};
+
 struct lock {
 	uint32_t owner; /* thread, or 0 */
 	unsigned depth; /* how often the owner has it */
 	unsigned sharers;
+	uint64_t first; /* number of the first of these; */
+	size_t done;    /* so many of them, from the first on, are over */
+	struct nm_vec(struct section) sections;
 };
 
-/* 1 if the thread has it now, 0 if it must wait, or NM_ENOMEM. */
-int nm_locks_take(struct nm_interleave *m, struct stream *s, uint64_t object, int shared);
-void nm_locks_leave(struct nm_interleave *m, struct stream *s, uint64_t object);
+/* What is added to the stream next begins or ends a section, or is something that may have to wait within those
+ * that are open. 0 or NM_ENOMEM. */
+int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, int shared);
+int nm_locks_close(struct nm_interleave *m, struct stream *s, uint64_t object);
+void nm_locks_note_wait(struct nm_interleave *m, struct stream *s);
+
+/* A mark of these is next. 1 if the thread has the lock now, 0 if it must wait, or NM_ENOMEM. */
+int nm_locks_take(struct nm_interleave *m, struct stream *s, const struct mark *mark);
+void nm_locks_leave(struct nm_interleave *m, struct stream *s, const struct mark *mark);
+/* The thread has ended. */
 void nm_locks_leave_all(struct nm_interleave *m, struct stream *s);
 
 /* ---- schedule.c: the merged order --------------------------------------------------------------- */

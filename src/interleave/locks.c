@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c - who holds which lock in the merged order. A lock may be taken again by its owner, and by one that
+ * locks.c - who holds which lock in the merged order. The owner may take its lock again, and so may a thread that
  * shares it alone.
+ *
+ * What a thread does while it holds a lock is a *section*; each lock numbers its sections in the recorded order. A
+ * section may overtake older ones only if its end is known and nothing in it waits, neither for a lock nor for
+ * another thread. So a thread that got a lock out of turn can always go on, and threads never wait in a circle.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "interleave_priv.h"
@@ -19,31 +24,91 @@ static struct lock *lock_at(struct nm_interleave *m, uint64_t object)
 	return &m->locks.at[index];
 }
 
-/* Index of what the thread took last of the lock, or the number of all that it has. */
-static size_t find_held(const struct stream *s, uint64_t object)
+static struct section *section_at(const struct lock *l, uint64_t number)
 {
-	for (size_t i = s->held.count; i-- > 0;)
-		if (s->held.at[i].lock == object)
-			return i;
-	return s->held.count;
+	assert(number >= l->first && number - l->first < l->sections.count);
+	return &l->sections.at[number - l->first];
 }
 
-static int shares_alone(const struct stream *s, const struct lock *l, uint64_t object)
+/* ---- as they are recorded ------------------------------------------------------------------------ */
+
+void nm_locks_note_wait(struct nm_interleave *m, struct stream *s)
 {
-	return l->sharers == 1 && find_held(s, object) < s->held.count;
+	for (size_t i = 0; i < s->open.count; i++)
+		section_at(lock_at(m, s->open.at[i].lock), s->open.at[i].section)->waits = 1;
 }
 
-int nm_locks_take(struct nm_interleave *m, struct stream *s, uint64_t object, int shared)
+int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, int shared)
 {
 	struct lock *l = lock_at(m, object);
+	const uint64_t number = l ? l->first + l->sections.count : 0;
+
+	if (!l || nm_vec_push(&l->sections, (struct section){.shared = shared != 0}))
+		return NM_ENOMEM;
+	nm_locks_note_wait(m, s);
+	return nm_vec_push(&s->open, (struct held){object, number}) ||
+		       nm_stream_mark(m, s, shared ? MARK_SHARE : MARK_LOCK, object, number)
+		   ? NM_ENOMEM
+		   : 0;
+}
+
+/* Index of the latest of a list that is of the lock, or their number. */
+static size_t find(const struct held *list, size_t count, uint64_t object)
+{
+	for (size_t i = count; i-- > 0;)
+		if (list[i].lock == object)
+			return i;
+	return count;
+}
+
+static void drop(struct held *list, size_t *count, size_t i)
+{
+	memmove(&list[i], &list[i + 1], (--*count - i) * sizeof *list);
+}
+
+int nm_locks_close(struct nm_interleave *m, struct stream *s, uint64_t object)
+{
+	const size_t i = find(s->open.at, s->open.count, object);
+	uint64_t number;
+
+	if (i == s->open.count)
+		return nm_stream_mark(m, s, MARK_SYNC, 0, 0);
+	number = s->open.at[i].section;
+	section_at(lock_at(m, object), number)->closed = 1;
+	drop(s->open.at, &s->open.count, i);
+	return nm_stream_mark(m, s, MARK_UNLOCK, object, number);
+}
+
+/* ---- in the merged order ------------------------------------------------------------------------- */
+
+/* Whether no older section of the lock is to come that excludes this one. */
+static int is_in_turn(const struct lock *l, uint64_t number)
+{
+	const int shared = section_at(l, number)->shared;
+
+	for (uint64_t older = l->first + l->done; older < number; older++)
+		if (!section_at(l, older)->over && !(shared && section_at(l, older)->shared))
+			return 0;
+	return 1;
+}
+
+static int may_overtake(const struct section *section) { return section->closed && !section->waits; }
+
+int nm_locks_take(struct nm_interleave *m, struct stream *s, const struct mark *mark)
+{
+	struct lock *l = lock_at(m, mark->object);
+	const int has_it = find(s->held.at, s->held.count, mark->object) < s->held.count;
+	const int shared = mark->kind == MARK_SHARE;
 
 	if (!l)
 		return NM_ENOMEM;
+	if (!has_it && !may_overtake(section_at(l, mark->value)) && !is_in_turn(l, mark->value))
+		return 0;
 	if (l->owner && l->owner != s->number)
 		return 0;
-	if (!shared && l->sharers && !shares_alone(s, l, object))
+	if (!shared && l->sharers && !(l->sharers == 1 && has_it))
 		return 0;
-	if (nm_vec_push(&s->held, (struct held){object, shared}))
+	if (nm_vec_push(&s->held, (struct held){mark->object, mark->value}))
 		return NM_ENOMEM;
 	if (shared) {
 		l->sharers++;
@@ -54,28 +119,49 @@ int nm_locks_take(struct nm_interleave *m, struct stream *s, uint64_t object, in
 	return 1;
 }
 
-static void leave(struct nm_interleave *m, struct stream *s, size_t i)
+/* Drops the sections that are over, when they are most of them. */
+static void compact(struct lock *l)
 {
-	struct lock *l = lock_at(m, s->held.at[i].lock); /* it is there */
-
-	if (s->held.at[i].shared)
-		l->sharers--;
-	else if (--l->depth == 0)
-		l->owner = 0;
-	memmove(&s->held.at[i], &s->held.at[i + 1], (--s->held.count - i) * sizeof s->held.at[0]);
+	while (l->done < l->sections.count && l->sections.at[l->done].over)
+		l->done++;
+	if (l->done < 64 || l->done * 2 < l->sections.count)
+		return;
+	l->first += l->done;
+	l->sections.count -= l->done;
+	memmove(l->sections.at, l->sections.at + l->done, l->sections.count * sizeof *l->sections.at);
+	l->done = 0;
 }
 
-/* Of a lock that it does not have, since it went on without, there is nothing to leave. */
-void nm_locks_leave(struct nm_interleave *m, struct stream *s, uint64_t object)
+/* The section is over.  Of a lock that the thread went on without there is nothing to give up. */
+static void end_section(struct nm_interleave *m, struct stream *s, const struct held *h)
 {
-	size_t i = find_held(s, object);
+	struct lock *l = lock_at(m, h->lock); /* it is there */
+	const int shared = section_at(l, h->section)->shared;
+	size_t i = s->held.count;
 
-	if (i < s->held.count)
-		leave(m, s, i);
+	while (i-- > 0)
+		if (s->held.at[i].lock == h->lock && s->held.at[i].section == h->section) {
+			if (shared)
+				l->sharers--;
+			else if (--l->depth == 0)
+				l->owner = 0;
+			drop(s->held.at, &s->held.count, i);
+			break;
+		}
+	section_at(l, h->section)->over = 1;
+	compact(l);
+}
+
+void nm_locks_leave(struct nm_interleave *m, struct stream *s, const struct mark *mark)
+{
+	end_section(m, s, &(struct held){mark->object, mark->value});
 }
 
 void nm_locks_leave_all(struct nm_interleave *m, struct stream *s)
 {
-	while (s->held.count)
-		leave(m, s, s->held.count - 1);
+	while (s->open.count) {
+		const struct held h = s->open.at[--s->open.count];
+
+		end_section(m, s, &h);
+	}
 }

@@ -2,9 +2,9 @@
  *
  * schedule.c - whose turn it is.
  *
- * Cores take turns in order, or the next one is drawn; where that core has nothing to run, or its threads
- * wait, the next one has the turn that does not. A core runs one thread at a time, in the recorded order: the
- * thread whose recorded turn is the oldest of those that need not wait.
+ * Cores take turns in order, or the next one is drawn; a core that has nothing to run, or whose threads all wait,
+ * passes its turn on. A core runs one thread at a time, in the recorded order: of its threads that need not wait,
+ * the one whose recorded turn is oldest.
  */
 #include <assert.h>
 
@@ -17,9 +17,9 @@ static int pass_mark(struct nm_interleave *m, struct stream *s, const struct mar
 
 	switch (mark->kind) {
 	case MARK_AFTER: status = nm_has_passed(m, mark->object, mark->value); break;
-	case MARK_LOCK: status = nm_locks_take(m, s, mark->object, 0); break;
-	case MARK_SHARE: status = nm_locks_take(m, s, mark->object, 1); break;
-	case MARK_UNLOCK: nm_locks_leave(m, s, mark->object); break;
+	case MARK_LOCK:
+	case MARK_SHARE: status = nm_locks_take(m, s, mark); break;
+	case MARK_UNLOCK: nm_locks_leave(m, s, mark); break;
 	case MARK_END: nm_locks_leave_all(m, s); break;
 	case MARK_TURN: s->turn = mark->age; break;
 	case MARK_TOGETHER:
@@ -225,9 +225,9 @@ int nm_schedule_possible(struct nm_interleave *m)
 	return status < 0 ? status : 0;
 }
 
-/* All wait: the one that waits since the oldest mark goes on without what it waits for. That is a lock, since
- * all other waits are for references that are older than the mark, whose threads would wait at a mark that is
- * older still. */
+/* All wait, which is only possible if a thread was not seen to give a lock up: the one that waits since the oldest
+ * mark goes on without what it waits for. That is a lock, since all other waits are for references that are
+ * older than the mark, whose threads would wait at a mark that is older still. */
 static void stall(struct nm_interleave *m)
 {
 	struct stream *oldest = NULL;
