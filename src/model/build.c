@@ -165,7 +165,7 @@ static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *
 	if (l->policy || l->index != NM_INDEX_MODULO || l->write_through || l->no_allocate ||
 	    l->inclusion != NM_NON_INCLUSIVE || *l->plugin || l->sector || is_prefetched_to(h, machine, i) ||
 	    l->ways >= NM_HIGHLY_ASSOCIATIVE || nm_level_unit(l) > 64 || l->pages ||
-	    is_coherent(h, machine, i) || tells_homes(h, machine, i))
+	    tells_homes(h, machine, i))
 		return 1;
 	for (unsigned j = i + 1; j < h->count; j++) {
 		if (machine->levels[j].inclusion == NM_EXCLUSIVE &&
@@ -240,16 +240,19 @@ static int make_coherence(struct nm_hierarchy *h, const struct nm_machine *machi
 	return 0;
 }
 
-/* Where the program's references come to levels that are not as usual. */
-static void note_entrances(struct nm_hierarchy *h)
+/* Where the program's references come to coherent levels. */
+static int note_entries(struct nm_hierarchy *h)
 {
+	int status = 0;
+
 	for (unsigned e = 0; e < h->cores * h->machines; e++)
-		for (unsigned side = 0; side < 2; side++) {
+		for (unsigned side = 0; side < 2 && !status; side++) {
 			struct nm_cache *c = h->entry_levels[e].entry[side];
 
-			if (c && c->general)
-				c->general->entry[side] = 1;
+			if (c && c->coherent)
+				status = nm_coherence_enter(c, side);
 		}
+	return status;
 }
 
 static int make_coherent(struct nm_hierarchy *h, const struct nm_machine *machine)
@@ -262,8 +265,7 @@ static int make_coherent(struct nm_hierarchy *h, const struct nm_machine *machin
 	for (unsigned i = 0; i < h->count; i++)
 		if (begins(machine, i) && is_coherent(h, machine, i) && make_coherence(h, machine, i))
 			return NM_ENOMEM;
-	note_entrances(h);
-	return 0;
+	return note_entries(h);
 }
 
 /* Whether a level gets the fills of one other and nothing else. */
@@ -284,6 +286,9 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 	return sources == 1;
 }
 
+/* Coherence must know at any time what is in the private levels. */
+static int asks_next(const struct nm_cache *c) { return c->coherent && c->next && c->next->coherent; }
+
 /* Which levels form chains, and where the next level knows what is cold; from the last level on. */
 static void find_short_cuts(struct nm_hierarchy *h)
 {
@@ -293,7 +298,8 @@ static void find_short_cuts(struct nm_hierarchy *h)
 
 		c->next_knows_cold = like && !c->next->general && has_one_source(h, c->next);
 		c->cold_from = c->next_knows_cold ? c->next->cold_from : c;
-		c->chained = !c->general && !c->sink && (!c->next || (like && c->next->chained));
+		c->chained =
+		    !c->general && !asks_next(c) && !c->sink && (!c->next || (like && c->next->chained));
 	}
 }
 

@@ -35,8 +35,12 @@ uint32_t nm_coalesced_add(struct nm_coalesced_table *g, const struct nm_coalesce
 	group->members = count;
 	if (count)
 		memcpy(group->member, members, count * sizeof *members);
-	for (unsigned i = 0; i < count; i++)
+	group->written = 0;
+	for (unsigned i = 0; i < count; i++) {
 		nm_coalesced_raise_limit(g, members[i].attr + 1);
+		if (members[i].kind == NM_REF_WRITE)
+			group->written |= ~0ull >> (64 - members[i].size) << members[i].distance;
+	}
 	g->chunks[chunk][number & ((1u << NM_COALESCED_CHUNK_BITS) - 1)] = group;
 	g->count++;
 	return number;

@@ -57,9 +57,9 @@ static unsigned state_of(const struct nm_caches *c, unsigned level, unsigned cor
 {
 	const struct nm_cache *u = unit_of(c, level, core)->cache;
 
-	if (!u->general || !u->general->coherence)
+	if (!u->coherent)
 		return NM_COPY_NONE;
-	return nm_coherence_state(u->general->coherence, core, line << u->line_shift);
+	return nm_coherence_state(u->coherent->coherence, core, line << u->line_shift);
 }
 
 static struct nm_slot slot_of(const struct nm_caches *c, unsigned level, unsigned core, uint64_t slot)

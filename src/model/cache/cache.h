@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coherence.h"
 #include "counters.h"
 #include "foresight.h"
 #include "hierarchy.h"
@@ -70,6 +71,8 @@ struct nm_lookup {
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
 	/* Asks for a line, for the level above; where it is then. */
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t attr, unsigned write);
+	/* Has further levels see what was put off (fast_chain.h). */
+	void (*catch_up)(struct nm_cache *cache);
 };
 
 /* The monitor that gets events, and the reference in hand: what all its events have in common. */
@@ -91,7 +94,8 @@ struct nm_cache {
 	struct nm_cache *next; /* level that takes its fills, or NULL */
 	/* where ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in puts lines anywhere */
 	struct nm_way_index *way_index;
-	struct nm_general *general; /* general.h; NULL: all is as usual */
+	struct nm_general *general;         /* general.h; NULL: all is as usual */
+	struct nm_coherent_level *coherent; /* coherence.h; NULL: nothing keeps it coherent */
 	uint64_t slots;
 	struct nm_shadow shadow;
 	struct nm_counters counters;
@@ -117,6 +121,13 @@ struct nm_cache {
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
 	struct nm_prefetch_queue *queue; /* to be issued after each reference that enters here, or NULL */
 };
+
+/* general.c: takes a line for coherence's sake, or that of an inclusive level, if it is there: 1. What was
+ * written goes on, unless a writer takes it over. */
+int nm_cache_take(struct nm_cache *cache, uint64_t line, uint32_t by, enum nm_cause cause);
+
+/* general.c: what was written to a line, if it is there, is written back; the line stays. */
+void nm_cache_clean(struct nm_cache *cache, uint64_t line);
 
 struct nm_level_context;
 
@@ -220,6 +231,12 @@ static inline void nm_cache_sample_residency(struct nm_cache *c, uint32_t slot)
 
 	if (w && (w->weight || nm_sampler_hash(c->tags[slot]) <= w->chosen))
 		nm_sampler_residency(c, slot);
+}
+
+/* Whether the reference enters here, into a level that is kept coherent. */
+static inline int nm_cache_asks_coherence(const struct nm_cache *c, const struct nm_ref *r)
+{
+	return c->coherent && c->coherent->entry[r->kind == NM_REF_FETCH];
 }
 
 /* Data are referenced. */

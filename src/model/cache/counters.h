@@ -14,10 +14,10 @@
 /* Of an attribution key as the one that loads. One line of the host's cache, which is all that a miss needs
  * of it. */
 struct nm_loads {
-	uint64_t fills[2];    /* lines loaded for reads and fetches, for writes */
-	uint64_t extra[2];    /* of those, further lines of references that had missed already */
-	uint64_t of_class[3]; /* enum nm_miss_class */
-	uint64_t around;      /* writes that missed and were not loaded */
+	uint64_t fills[2]; /* lines loaded for reads and fetches, for writes */
+	uint64_t extra[2]; /* of those, further lines of references that had missed already */
+	uint64_t of_class[NM_MISS_COUNTED];
+	uint64_t around; /* writes that missed and were not loaded */
 };
 _Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
 

@@ -27,6 +27,41 @@ _Static_assert(sizeof(struct nm_ref) == 16 && offsetof(struct nm_ref, attr) == 8
 		   offsetof(struct nm_ref, size) == 12 && offsetof(struct nm_ref, kind) == 14 &&
 		   __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "look_at_four() takes references apart");
+/* The bytes [address, address + bytes) of a line are referenced. 1 if it is not here; `earlier`: nor was
+ * another line of the reference. */
+ALWAYS unsigned take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, unsigned bytes,
+			  int earlier)
+{
+	const uint64_t line = address >> c->line_shift;
+	const unsigned write = r->kind == NM_REF_WRITE;
+	const int coherent = nm_cache_asks_coherence(c, r);
+
+	if (__builtin_expect(c->sink != NULL, 0))
+		nm_event_sink_begin(c->sink, r, address, bytes);
+	if (coherent)
+		nm_coherence_acquire(c, r, address, bytes);
+
+	uint32_t slot = find(c, line, any_shape);
+	const int missed = slot == NM_NO_SLOT;
+
+	reserve(&c->shadow, 1);
+	if (missed) {
+		if (!earlier)
+			emit(c, NM_EVENT_MISS, line, 1, 0);
+		slot = load(c, address, r->attr, write);
+		if (r->weight > 1)
+			emit(c, NM_EVENT_HIT, line, r->weight - 1u, 0);
+	} else {
+		emit(c, NM_EVENT_HIT, line, r->weight, 0);
+		touch(c, slot);
+	}
+	nm_residency_serve(&c->residencies[slot], write, r->weight);
+	nm_cache_mark(c, slot, (unsigned)(address & (c->spec.line - 1)), bytes);
+	if (coherent)
+		nm_coherence_touch(c, slot, (int)write);
+	return (unsigned)missed;
+}
+
 /* Any reference, of any size, to any geometry. */
 static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct nm_ref *r)
 {
@@ -37,31 +72,27 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	if (!c->first)
 		c->counters.own[r->attr][write] += r->weight;
 	for (uint32_t left = r->size; left;) {
-		unsigned first = (unsigned)(address & (line - 1));
-		unsigned n = left < line - first ? left : (unsigned)(line - first);
-		uint32_t slot = find(c, address >> c->line_shift, (struct shape){0});
+		const uint64_t rest = line - (address & (line - 1));
+		const unsigned n = left < rest ? left : (unsigned)rest;
 
-		if (__builtin_expect(c->sink != NULL, 0))
-			nm_event_sink_begin(c->sink, r, address, n);
-		reserve(&c->shadow, 1);
-		if (slot == NM_NO_SLOT) {
-			if (!missed)
-				emit(c, NM_EVENT_MISS, address >> c->line_shift, 1, 0);
-			slot = load(c, address, r->attr, write);
-			missed++;
-			if (r->weight > 1)
-				emit(c, NM_EVENT_HIT, address >> c->line_shift, r->weight - 1u, 0);
-		} else {
-			emit(c, NM_EVENT_HIT, address >> c->line_shift, r->weight, 0);
-			touch(c, slot);
-		}
-		nm_residency_serve(&c->residencies[slot], write, r->weight);
-		nm_cache_mark(c, slot, first, n);
+		missed += take_line(c, r, address, n, missed > 0);
 		address += n;
 		left -= n;
 	}
 	c->counters.loads[r->attr].extra[write] += missed - (missed > 0);
 }
+
+/* So many bits, where that is at most 64. */
+ALWAYS uint64_t low_bits(unsigned n)
+{
+#ifdef __BMI2__
+	return _bzhi_u64(~0ull, n);
+#else
+	return n < 64 ? (1ull << n) - 1 : ~0ull;
+#endif
+}
+
+#include "fast_coherent.h"
 
 /* The reference that loads the line, if that is to be loaded. */
 ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
@@ -85,16 +116,6 @@ struct block {
 	    uint64_t hint[BLOCK]; /* of the table of guesses, in the lower half; NM_GUESSES: in two lines */
 	_Alignas(32) uint64_t mask[BLOCK]; /* bytes of the line, a bit each */
 };
-
-/* So many bits, where that is at most 64. */
-ALWAYS uint64_t low_bits(unsigned n)
-{
-#ifdef __BMI2__
-	return _bzhi_u64(~0ull, n);
-#else
-	return n < 64 ? (1ull << n) - 1 : ~0ull;
-#endif
-}
 
 /* Bytes of its line that a reference touches. */
 ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
@@ -332,7 +353,9 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 {
 	const int simple = c->predicted && c->first;
 
-	if (simple && c->ways == 8 && c->line_shift == 6)
+	if (c->coherent)
+		coherent_loop(c, refs, count);
+	else if (simple && c->ways == 8 && c->line_shift == 6)
 		fast_loop(c, refs, count, (struct shape){8, 6});
 	else if (simple && c->ways == 8)
 		fast_loop(c, refs, count, (struct shape){8, c->line_shift});
@@ -352,8 +375,9 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 
 static void take_one(struct nm_cache *c, const struct nm_ref *r)
 {
-	take_any(c, r);
+	if (c->sink || !nm_cache_asks_coherence(c, r) || !take_cleared(c, r))
+		take_any(c, r);
 	carry_on(c);
 }
 
-const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_one, .fill = fill};
+const struct nm_lookup NM_LOOKUP = {.plain = take_plain, .any = take_one, .fill = fill, .catch_up = carry_on};

@@ -98,9 +98,13 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 	miss->attr = attr;
 	miss->write = (uint8_t)write;
 	miss->class = class_in_chain(c, line, NM_MISS_UNKNOWN);
+	if (c->coherent && nm_coherence_load(c, line, attr, 0))
+		miss->class = NM_MISS_LOST;
 	miss->sample = sample(c, address, slot, miss);
 	miss->foreseen = c->foresight ? foresee(c, address, attr) : 0;
 	put(c, line, slot, miss);
+	if (c->coherent && miss->left != NM_NO_LINE)
+		nm_coherence_left(c, miss->left, slot);
 	if (c->miss_count == NM_MISSES)
 		carry_on(c);
 	return slot;
@@ -210,7 +214,8 @@ ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
 	if (m->class == NM_MISS_NONE)
 		return;
 	loads->fills[m->write]++;
-	loads->of_class[m->class]++;
+	if (m->class != NM_MISS_LOST)
+		loads->of_class[m->class]++;
 	c->cold = m->class == NM_MISS_COLD;
 	if (c->foresight)
 		c->counters.foreseen[m->attr] += m->foreseen;

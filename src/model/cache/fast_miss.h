@@ -86,6 +86,8 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 		c->failed = 1;
 	if (c->next)
 		nm_cache_credit(c, slot);
+	if (c->coherent)
+		nm_coherence_left(c, line, slot);
 }
 
 /* Loads the line at an address in place of the oldest of its set, and from the next level. */
@@ -103,6 +105,8 @@ static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint6
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
+	const int lost = c->coherent && nm_coherence_load(c, line, attr, 0);
+
 	loads->fills[write]++;
 	nm_cache_sample_load(c, address, attr, write);
 	if (c->tags[slot] != NM_NO_LINE)
@@ -117,7 +121,8 @@ static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint6
 	if (c->next_knows_cold && next->cold)
 		class = NM_MISS_COLD;
 	c->cold = class == NM_MISS_COLD;
-	loads->of_class[class]++;
+	if (!lost)
+		loads->of_class[class]++;
 	return slot;
 }
 

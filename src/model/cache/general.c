@@ -196,24 +196,29 @@ static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_
 		give_back(c->next, c, slot, evictor);
 	else
 		nm_cache_credit(c, slot);
-	if (c->general && c->general->coherence && cause <= NM_CAUSE_INCLUSION)
-		nm_coherence_left(c, c->tags[slot]);
+	if (c->coherent && cause <= NM_CAUSE_INCLUSION)
+		nm_coherence_left(c, c->tags[slot], slot);
 }
 
-int nm_general_take(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_cause cause)
+int nm_cache_take(struct nm_cache *c, uint64_t line, uint32_t by, enum nm_cause cause)
 {
-	const uint32_t slot = nm_general_find(c, line);
+	const uint32_t slot = nm_cache_find(c, line);
 
 	if (slot == NM_NO_SLOT)
 		return 0;
 	depart(c, slot, by, cause);
-	nm_general_free_slot(c, slot);
+	if (c->general) {
+		nm_general_free_slot(c, slot);
+	} else {
+		c->tags[slot] = NM_NO_LINE;
+		c->timestamps[slot] = 0;
+	}
 	return 1;
 }
 
-void nm_general_clean(struct nm_cache *c, uint64_t line)
+void nm_cache_clean(struct nm_cache *c, uint64_t line)
 {
-	const uint32_t slot = nm_general_find(c, line);
+	const uint32_t slot = nm_cache_find(c, line);
 	struct nm_residency *residency = slot == NM_NO_SLOT ? NULL : &c->residencies[slot];
 
 	if (!residency || !residency->writes || c->spec.write_through)
@@ -230,23 +235,7 @@ void nm_general_clean(struct nm_cache *c, uint64_t line)
 	residency->writes = 0;
 }
 
-/* An inclusive level takes a line back from one above it. */
-static void take_back(struct nm_cache *c, uint64_t line, uint32_t evictor)
-{
-	uint32_t slot = nm_cache_find(c, line);
-
-	if (slot == NM_NO_SLOT)
-		return;
-	depart(c, slot, evictor, NM_CAUSE_INCLUSION);
-	if (c->general) {
-		nm_general_free_slot(c, slot);
-	} else {
-		c->tags[slot] = NM_NO_LINE;
-		c->timestamps[slot] = 0;
-	}
-}
-
-/* A line, or a sector, leaves with all that levels above have of it. */
+/* A line, or a sector, leaves with all that levels above an inclusive one have of it. */
 static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 {
 	const struct nm_general *u = c->general;
@@ -256,7 +245,7 @@ static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 		unsigned shift = c->line_shift - above->line_shift;
 
 		for (uint64_t part = 0; part < 1ull << shift; part++)
-			take_back(above, (c->tags[slot] << shift) + part, evictor);
+			nm_cache_take(above, (c->tags[slot] << shift) + part, evictor, NM_CAUSE_INCLUSION);
 	}
 	depart(c, slot, evictor, NM_CAUSE_NONE);
 }
@@ -347,7 +336,7 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 		c->failed = 1;
 		class = NM_MISS_COLD;
 	}
-	if (!c->general->coherence || !nm_coherence_load(c, line, attr, 0))
+	if (!c->coherent || !nm_coherence_load(c, line, attr, 0))
 		c->counters.loads[attr].of_class[class]++;
 	if (homes && nm_homes_find(homes, line << c->line_shift, homes->running) !=
 			 nm_homes_node(homes, homes->running))
@@ -527,13 +516,12 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 	const unsigned write = r->kind == NM_REF_WRITE,
 		       first = (unsigned)(address & ((1ull << c->line_shift) - 1));
 	uint64_t line = address >> c->line_shift;
-	struct nm_coherence *coherence =
-	    c->general->entry[r->kind == NM_REF_FETCH] ? c->general->coherence : NULL;
+	const int coherent = nm_cache_asks_coherence(c, r);
 
 	if (c->sink)
 		nm_event_sink_begin(c->sink, r, address, bytes);
-	if (coherence)
-		nm_coherence_acquire(coherence, c->core - 1u, r, address, bytes);
+	if (coherent)
+		nm_coherence_acquire(c, r, address, bytes);
 
 	uint32_t slot = nm_general_find(c, line);
 	const int missed = slot == NM_NO_SLOT, passes = missed && write && c->spec.no_allocate;
@@ -560,10 +548,10 @@ static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t addres
 							       .size = (uint16_t)bytes,
 							       .kind = NM_REF_WRITE,
 							       .weight = r->weight});
-	if (coherence)
-		nm_coherence_touch(coherence, (int)write);
-	if (coherence && passes)
-		nm_coherence_left(c, line);
+	if (coherent)
+		nm_coherence_touch(c, slot, (int)write);
+	if (coherent && passes)
+		nm_coherence_left(c, line, slot);
 	return missed;
 }
 
@@ -596,4 +584,7 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 	}
 }
 
-const struct nm_lookup nm_lookup_general = {.plain = take_plain, .any = take_any, .fill = fill};
+static void catch_up(struct nm_cache *c) { (void)c; }
+
+const struct nm_lookup nm_lookup_general = {
+    .plain = take_plain, .any = take_any, .fill = fill, .catch_up = catch_up};

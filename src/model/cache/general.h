@@ -39,10 +39,7 @@ struct nm_general {
 	/* exclusive: slots that are free; of all slots, [slots - reserved_slots, slots) of the level */
 	uint32_t *reserved_slots;
 	uint32_t reserved_free;
-	struct nm_coherence *coherence; /* of a private level, or NULL */
-	unsigned private_level;         /* number of that among the core's */
-	int entry[2];                   /* the program's data, its fetches, come here */
-	struct nm_homes *homes;         /* of a last level that tells remote memory from local, or NULL */
+	struct nm_homes *homes; /* of a last level that tells remote memory from local, or NULL */
 };
 
 /* The level's arrays are there, its spec and its geometry. 0 or NM_ENOMEM. */
@@ -57,13 +54,6 @@ static inline uint64_t nm_general_set(const struct nm_cache *c, uint64_t line)
 
 /* Loads a line ahead of its use, unless it is there, for a prefetch that an attribution key caused. */
 void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t attr);
-
-/* Takes a line for coherence's sake, if it is there: 1. What was written goes on, unless a writer takes it
- * over. */
-int nm_general_take(struct nm_cache *cache, uint64_t line, uint32_t by, enum nm_cause cause);
-
-/* What was written to a line, if it is there, is written back; the line stays. */
-void nm_general_clean(struct nm_cache *cache, uint64_t line);
 
 uint32_t nm_general_find(const struct nm_cache *cache, uint64_t line);
 

@@ -17,7 +17,7 @@ static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
 	uint32_t below = exclusive(c->next) ? ask_ahead(c->next, lower, attr) : 0, slot;
 
 	c->general->prefetched->entered++;
-	if (c->general->coherence)
+	if (c->coherent)
 		nm_coherence_load(c, line, attr, 1);
 	slot = nm_general_vacate(c, line, attr | NM_BY_PREFETCH);
 	emit(c, NM_EVENT_PREFETCH, line, 1, 0);
@@ -44,7 +44,7 @@ static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot
 		nm_general_free_slot(x, slot);
 	} else {
 		x->general->prefetched->entered++;
-		if (x->general->coherence)
+		if (x->coherent)
 			nm_coherence_load(x, line, attr, 1);
 		emit(x, NM_EVENT_PREFETCH, line, 1, 0);
 		nm_general_begin_residency(x, reserved, attr);
@@ -76,11 +76,11 @@ void nm_general_prefetch(struct nm_cache *c, uint64_t line, uint32_t attr)
 
 	if (nm_general_find(c, line) != NM_NO_SLOT)
 		return;
-	if (c->general->coherence)
-		nm_coherence_acquire(c->general->coherence, c->core - 1u, &read, line << c->line_shift, 0);
+	if (c->coherent)
+		nm_coherence_acquire(c, &read, line << c->line_shift, 0);
 	bring(c, line, attr);
-	if (c->general->coherence)
-		nm_coherence_touch(c->general->coherence, 0);
+	if (c->coherent)
+		nm_coherence_touch(c, NM_NO_SLOT, 0);
 }
 
 void nm_prefetch_issue(struct nm_prefetch_queue *queue)

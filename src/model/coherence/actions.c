@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * actions.c - what protocols are made of (protocol.h): they move copies from state to state, count the
- * messages that this takes, and charge it to who caused it and who had loaded what is lost.
+ * actions.c - the actions of protocol.h: they change the states of copies, count the messages that this takes, and
+ * charge them to who caused them and who had loaded what is lost.
  */
 #include <assert.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct nm_copy *nm_copy_other(const struct nm_copy *copy, unsigned states)
 {
-	struct nm_copy *other = copy->block->copies;
+	struct nm_copy *other = nm_copy_all(copy);
 
 	while (other && (other == copy || !(states >> other->state & 1)))
 		other = other->next;
@@ -21,28 +21,32 @@ struct nm_copy *nm_copy_other(const struct nm_copy *copy, unsigned states)
 
 int nm_copy_is_local(const struct nm_coherence *x, const struct nm_copy *copy)
 {
-	const uint64_t address = copy->block->number << x->block_shift;
+	const uint64_t address = copy->block << x->block_shift;
 
 	return nm_homes_find(x->homes, address, copy->core) == nm_homes_node(x->homes, copy->core);
 }
 
 static struct nm_contention_pair *pair_with(struct nm_coherence *x, const struct nm_copy *copy, uint32_t by)
 {
-	const uint64_t block = copy->block->contended ? copy->block->number << x->block_shift : 0;
-	const uint32_t touch = block && x->copy && by == x->attr ? x->touch : 0;
+	struct nm_contention_pair pair = {.by = by, .of = copy->attr};
 
-	return nm_contention_pair(x->contention, block, by, copy->attr, touch);
+	if (nm_copy_is_contended(copy)) {
+		pair.block = copy->block << x->block_shift;
+		pair.touch = x->copy && by == x->attr ? x->touch : 0;
+		pair.loading = copy->touch;
+	}
+	return nm_contention_pair(x->contention, &pair);
 }
 
-/* From now on the touches of the block are kept. */
-static void contend(struct nm_coherence *x, struct nm_coherent_block *block)
+/* From now on the touches of the copy's block are kept. */
+static void contend(struct nm_coherence *x, struct nm_copy *copy)
 {
-	if (block->contended)
+	if (nm_copy_is_contended(copy))
 		return;
-	block->contended = 1;
-	if (nm_map_put(&x->contention->contended, block->number, 1))
-		x->failed = 1;
-	if (x->copy && x->copy->block == block && x->bytes)
+	copy->page->contended |= nm_directory_bit(copy->block);
+	for (struct nm_copy *one = nm_copy_all(copy); one; one = one->next)
+		nm_coherence_unclear(x, one);
+	if (x->copy && x->copy->block == copy->block && x->bytes)
 		x->touch = nm_contention_touch(x->contention, x->address, x->bytes, x->attr);
 }
 
@@ -66,7 +70,7 @@ void nm_copy_supply(struct nm_coherence *x, struct nm_copy *from)
 		return;
 	x->traffic.count[NM_MESSAGE_FORWARD]++;
 	if (from->state == NM_COPY_MODIFIED || from->state == NM_COPY_OWNED)
-		contend(x, from->block);
+		contend(x, from);
 	pair = pair_with(x, from, x->attr);
 	if (pair)
 		pair->interventions++;
@@ -82,12 +86,15 @@ void nm_copy_set_state(struct nm_coherence *x, struct nm_copy *copy, enum nm_cop
 		if (x->protocol->asks_homes)
 			(void)nm_copy_is_local(x, copy);
 		copy->attr = x->attr;
+		copy->touch = x->touch;
 		copy->stale = copy->lost = 0;
 		copy->link = first;
 		copy->after = *first;
 		if (copy->after)
 			copy->after->link = &copy->after;
 		*first = copy;
+	} else if (state < copy->state) {
+		nm_coherence_unclear(x, copy);
 	}
 	copy->state = (uint8_t)state;
 }
@@ -96,25 +103,35 @@ void nm_copy_publish(struct nm_coherence *x, struct nm_copy *copy)
 {
 	uint64_t *written = nm_copy_mask(x, copy, NM_MASK_WRITTEN), any = 0;
 
+	nm_coherence_unclear(x, copy);
 	for (unsigned w = 0; w < x->words; w++)
 		any |= written[w];
 	if (!any)
 		return;
-	for (struct nm_copy *other = copy->block->copies; other; other = other->next) {
+	for (struct nm_copy *other = nm_copy_all(copy); other; other = other->next) {
 		uint64_t *foreign = nm_copy_mask(x, other, NM_MASK_FOREIGN);
 
 		for (unsigned w = 0; other != copy && w < x->words; w++)
 			foreign[w] |= written[w];
 	}
-	if (copy->block->copies->next)
-		contend(x, copy->block);
+	if (nm_copy_all(copy)->next)
+		contend(x, copy);
 	memset(written, 0, x->words * sizeof *written);
+}
+
+/* Before another level sees something that the running core's levels do not pass on: what they have put off comes
+ * first. */
+static void catch_up(struct nm_coherence *x)
+{
+	if (x->copy)
+		x->entry->lookup->catch_up(x->entry);
 }
 
 void nm_copy_write_back(struct nm_coherence *x, struct nm_copy *copy)
 {
 	struct nm_contention_pair *pair = pair_with(x, copy, x->copy ? x->attr : copy->attr);
 
+	catch_up(x);
 	if (pair)
 		pair->writebacks++;
 	x->traffic.count[NM_MESSAGE_WRITE_BACK]++;
@@ -124,7 +141,7 @@ void nm_copy_write_back(struct nm_coherence *x, struct nm_copy *copy)
 		const unsigned shift = c ? x->block_shift - c->line_shift : 0;
 
 		for (uint64_t part = 0; c && part < 1ull << shift; part++)
-			nm_general_clean(c, (copy->block->number << shift) + part);
+			nm_cache_clean(c, (copy->block << shift) + part);
 	}
 }
 
@@ -139,7 +156,7 @@ static void take_lines(struct nm_coherence *x, struct nm_copy *copy, uint32_t by
 		for (uint64_t part = 0; c && part < 1ull << shift; part++) {
 			const uint64_t first = part << c->line_shift;
 
-			if (!nm_general_take(c, (copy->block->number << shift) + part, by, cause))
+			if (!nm_cache_take(c, (copy->block << shift) + part, by, cause))
 				continue;
 			for (unsigned w = 0; w < c->words; w++)
 				lost[first / 64 + w] |=
@@ -156,8 +173,9 @@ void nm_copy_invalidate(struct nm_coherence *x, struct nm_copy *copy, enum nm_ca
 	struct nm_contention_pair *pair;
 
 	assert(copy->state != NM_COPY_NONE);
+	catch_up(x);
 	if (by_other) {
-		contend(x, copy->block);
+		contend(x, copy);
 		x->traffic.count[NM_MESSAGE_INVALIDATE]++;
 		x->traffic.count[NM_MESSAGE_ACKNOWLEDGE]++;
 		if (x->touch)
@@ -173,6 +191,20 @@ void nm_copy_invalidate(struct nm_coherence *x, struct nm_copy *copy, enum nm_ca
 	nm_copy_unlist(copy);
 	take_lines(x, copy, by, cause);
 	copy->lost = 1;
+}
+
+void nm_protocol_share(struct nm_coherence *x, struct nm_copy *copy, unsigned owners,
+		       enum nm_copy_state shared, enum nm_copy_state alone)
+{
+	struct nm_copy *owner = nm_copy_other(copy, owners);
+
+	nm_copy_request(x, NM_MESSAGE_READ);
+	nm_copy_supply(x, owner);
+	if (owner && owner->state == NM_COPY_MODIFIED)
+		nm_copy_write_back(x, owner);
+	if (owner)
+		nm_copy_set_state(x, owner, NM_COPY_SHARED);
+	nm_copy_set_state(x, copy, nm_copy_other(copy, NM_VALID) ? shared : alone);
 }
 
 void nm_protocol_take(struct nm_coherence *x, struct nm_copy *copy)

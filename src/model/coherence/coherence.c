@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coherence.c - the directory: which core has a copy of which block; see coherence.h.
- *
- * A copy is found by a small table for each core, by block, before the map of all blocks is asked.
+ * coherence.c - what the levels ask and tell; see coherence.h.
  */
 #include "coherence.h"
 
@@ -29,10 +27,8 @@ int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protoc
 	x->homes = homes;
 	x->core = calloc(cores, sizeof *x->core);
 	x->contention = calloc(1, sizeof *x->contention);
-	for (unsigned c = 0; x->core && c < cores; c++)
-		if (!(x->core[c].recent = calloc(NM_RECENT_COPIES, sizeof *x->core[c].recent)))
-			x->failed = 1;
-	if (!x->core || !x->contention || x->failed || nm_latent_new(&x->latent, x->block_shift)) {
+	if (!x->core || !x->contention || nm_directory_init(&x->directory, cores) ||
+	    nm_latent_new(&x->latent, x->block_shift)) {
 		nm_coherence_free(x);
 		return NM_ENOMEM;
 	}
@@ -42,12 +38,42 @@ int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protoc
 
 void nm_coherence_add(struct nm_coherence *x, unsigned core, unsigned level, struct nm_cache *cache)
 {
+	struct nm_private_levels *own = &x->core[core];
+
 	assert(level < 2 * NM_MAX_DEPTH);
-	x->core[core].level[level] = cache;
-	cache->general->coherence = x;
-	cache->general->private_level = level;
+	own->level[level] = cache;
+	own->as[level] = (struct nm_coherent_level){.coherence = x, .number = level};
+	cache->coherent = &own->as[level];
 	if (level + 1 > x->level_count)
 		x->level_count = level + 1;
+	x->directory.copy_bytes =
+	    sizeof(struct nm_copy) + (NM_MASK_LOST + x->level_count) * x->words * sizeof(uint64_t);
+}
+
+int nm_coherence_enter(struct nm_cache *c, unsigned side)
+{
+	struct nm_coherent_level *as = c->coherent;
+
+	as->entry[side] = 1;
+	if (c->general || as->written)
+		return 0;
+	as->written = calloc(c->slots, sizeof *as->written);
+	for (unsigned write = 0; write < 2; write++)
+		as->clear[write] = malloc((c->slots + 1) * sizeof *as->clear[write]);
+	if (!as->written || !as->clear[0] || !as->clear[1])
+		return NM_ENOMEM;
+	for (uint64_t slot = 0; slot <= c->slots; slot++)
+		as->clear[0][slot] = as->clear[1][slot] = NM_NO_LINE;
+	return 0;
+}
+
+static void free_levels(struct nm_private_levels *own)
+{
+	for (unsigned i = 0; i < 2 * NM_MAX_DEPTH; i++) {
+		free(own->as[i].clear[0]);
+		free(own->as[i].clear[1]);
+		free(own->as[i].written);
+	}
 }
 
 void nm_coherence_free(struct nm_coherence *x)
@@ -55,161 +81,125 @@ void nm_coherence_free(struct nm_coherence *x)
 	if (!x)
 		return;
 	for (unsigned c = 0; x->core && c < x->cores; c++)
-		free(x->core[c].recent);
+		free_levels(&x->core[c]);
 	if (x->contention)
 		nm_contention_done(x->contention);
 	free(x->contention);
 	nm_latent_free(x->latent);
 	free(x->core);
-	nm_map_done(&x->block_of);
+	nm_directory_done(&x->directory);
 	nm_arena_done(&x->arena);
 	free(x);
 }
 
-/* ---- blocks and copies ------------------------------------------------------------------------------ */
-
-static struct nm_coherent_block *find_block(const struct nm_coherence *x, uint64_t number)
-{
-	return (struct nm_coherent_block *)(uintptr_t)nm_map_get(&x->block_of, number, 0);
-}
-
-static struct nm_coherent_block *make_block(struct nm_coherence *x, uint64_t number)
-{
-	struct nm_coherent_block *block = x->free_blocks;
-
-	if (block)
-		x->free_blocks = (struct nm_coherent_block *)block->copies;
-	else if (!(block = nm_arena_alloc(&x->arena, sizeof *block)))
-		return NULL;
-	*block =
-	    (struct nm_coherent_block){.number = number,
-				       .contended = nm_map_get(&x->contention->contended, number, 0) != 0,
-				       .latent = nm_latent_find(x->latent, number)};
-	return nm_map_put(&x->block_of, number, (uintptr_t)block) ? NULL : block;
-}
-
-static struct nm_copy *make_copy(struct nm_coherence *x, struct nm_coherent_block *block, unsigned core)
-{
-	const size_t bytes =
-	    sizeof(struct nm_copy) + (NM_MASK_LOST + x->level_count) * x->words * sizeof(uint64_t);
-	struct nm_copy *copy = x->free_copies;
-
-	if (copy) {
-		x->free_copies = copy->next;
-		memset(copy, 0, bytes);
-	} else if (!(copy = nm_arena_alloc(&x->arena, bytes))) {
-		return NULL;
-	}
-	copy->block = block;
-	copy->core = (uint16_t)core;
-	copy->next = block->copies;
-	block->copies = copy;
-	return copy;
-}
-
-static struct nm_recent_copy *recent_of(const struct nm_coherence *x, unsigned core, uint64_t number)
-{
-	return &x->core[core].recent[number % NM_RECENT_COPIES];
-}
-
-static struct nm_copy *find_copy(const struct nm_coherence *x, unsigned core, uint64_t number)
-{
-	struct nm_recent_copy *recent = recent_of(x, core, number);
-	const struct nm_coherent_block *block;
-	struct nm_copy *copy;
-
-	if (recent->copy && recent->number == number)
-		return recent->copy;
-	block = find_block(x, number);
-	copy = block ? block->copies : NULL;
-	while (copy && copy->core != core)
-		copy = copy->next;
-	if (copy)
-		*recent = (struct nm_recent_copy){number, copy};
-	return copy;
-}
-
-static struct nm_copy *find_or_make_copy(struct nm_coherence *x, unsigned core, uint64_t number)
-{
-	struct nm_copy *copy = find_copy(x, core, number);
-	struct nm_coherent_block *block;
-
-	if (copy)
-		return copy;
-	block = find_block(x, number);
-	if (!block)
-		block = make_block(x, number);
-	copy = block ? make_copy(x, block, core) : NULL;
-	if (copy)
-		*recent_of(x, core, number) = (struct nm_recent_copy){number, copy};
-	else
-		x->failed = 1;
-	return copy;
-}
-
-static void forget(struct nm_coherence *x, struct nm_copy *copy)
-{
-	struct nm_coherent_block *block = copy->block;
-	struct nm_recent_copy *recent = recent_of(x, copy->core, block->number);
-	struct nm_copy **at = &block->copies;
-
-	while (*at != copy)
-		at = &(*at)->next;
-	*at = copy->next;
-	if (recent->copy == copy)
-		recent->copy = NULL;
-	copy->next = x->free_copies;
-	x->free_copies = copy;
-	if (!block->copies) {
-		nm_map_remove(&x->block_of, block->number);
-		block->copies = (struct nm_copy *)x->free_blocks;
-		x->free_blocks = block;
-	}
-}
-
-/* ---- what general.c tells ---------------------------------------------------------------------------- */
+/* ---- cleared lines --------------------------------------------------------------------------------- */
 
 static int may(const struct nm_copy *copy, int write)
 {
 	return write ? copy->state == NM_COPY_MODIFIED : copy->state != NM_COPY_NONE && !copy->stale;
 }
 
-static void watch(struct nm_coherence *x, struct nm_coherent_block *block)
+/* A line at a slot, which has been served, is cleared for what its core may do, unless each touch counts. */
+static void clear_line(struct nm_cache *c, uint32_t slot, struct nm_copy *copy)
 {
-	if (!block->latent)
-		block->latent = nm_latent_watch(x->latent, block->number);
+	struct nm_coherent_level *as = c->coherent;
+
+	if (!as->written || slot == NM_NO_SLOT || copy->fresh || copy->latent || nm_copy_is_contended(copy))
+		return;
+	for (int write = 0; write < 2; write++)
+		as->clear[write][slot] = may(copy, write) ? c->tags[slot] : NM_NO_LINE;
+	copy->cleared = 1;
+}
+
+static void unclear_line(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_copy *copy)
+{
+	struct nm_coherent_level *as = c->coherent;
+	const struct nm_coherence *x = as->coherence;
+	const uint64_t first = (line << c->line_shift) & ((1ull << x->block_shift) - 1);
+
+	if (copy)
+		nm_copy_mask(x, copy, NM_MASK_WRITTEN)[first / 64] |= as->written[slot] << first % 64;
+	as->written[slot] = 0;
+	as->clear[0][slot] = as->clear[1][slot] = NM_NO_LINE;
+}
+
+void nm_coherence_unclear(struct nm_coherence *x, struct nm_copy *copy)
+{
+	for (unsigned i = 0; i < x->level_count && copy->cleared; i++) {
+		struct nm_cache *c = x->core[copy->core].level[i];
+		const unsigned shift = c ? x->block_shift - c->line_shift : 0;
+		const uint64_t line = copy->block << shift;
+
+		for (uint64_t part = 0; c && c->coherent->written && part < 1ull << shift; part++) {
+			const uint32_t slot = nm_cache_find(c, line + part);
+
+			if (slot != NM_NO_SLOT)
+				unclear_line(c, line + part, slot, copy);
+		}
+	}
+	copy->cleared = 0;
+}
+
+/* ---- what the levels tell ---------------------------------------------------------------------------- */
+
+/* The block is watched from now on. */
+static void watch(struct nm_coherence *x, struct nm_copy *copies)
+{
+	for (struct nm_copy *copy = copies; copy; copy = copy->next) {
+		if (!copy->latent)
+			copy->latent = nm_latent_watch(x->latent, copy->block);
+		copy->page->watched |= nm_directory_bit(copy->block);
+		nm_coherence_unclear(x, copy);
+	}
 }
 
 /* A core asks for a block: if another has one beside it and one of the two writes, both are watched. */
 static void watch_neighbours(struct nm_coherence *x, const struct nm_copy *copy, int write)
 {
 	for (int beside = -1; beside <= 1; beside += 2) {
-		struct nm_coherent_block *block = find_block(x, copy->block->number + (uint64_t)beside);
-		const struct nm_copy *other = block ? block->copies : NULL;
+		struct nm_copy *const others =
+		    nm_directory_copies(&x->directory, copy->core, copy->block + (uint64_t)beside);
+		const struct nm_copy *other = others;
 
 		while (other && (other->core == copy->core || !(write || other->state == NM_COPY_MODIFIED)))
 			other = other->next;
 		if (!other)
 			continue;
-		watch(x, block);
-		watch(x, copy->block);
+		watch(x, others);
+		watch(x, nm_copy_all(copy));
 	}
 }
 
-void nm_coherence_acquire(struct nm_coherence *x, unsigned core, const struct nm_ref *r, uint64_t address,
-			  uint32_t bytes)
+static struct nm_copy *make_copy(struct nm_coherence *x, unsigned core, uint64_t block)
 {
-	const int write = r->kind == NM_REF_WRITE;
-	struct nm_copy *copy = find_or_make_copy(x, core, address >> x->block_shift);
+	struct nm_copy *copy = nm_directory_add(&x->directory, core, block);
 
+	if (!copy)
+		x->failed = 1;
+	else if (copy->page->watched & nm_directory_bit(block))
+		copy->latent = nm_latent_find(x->latent, block);
+	return copy;
+}
+
+void nm_coherence_acquire(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes)
+{
+	struct nm_coherence *x = c->coherent->coherence;
+	const int write = r->kind == NM_REF_WRITE;
+	const unsigned core = c->core - 1u;
+	const uint64_t block = address >> x->block_shift;
+	struct nm_copy *copy = nm_directory_find(&x->directory, core, block);
+
+	if (!copy)
+		copy = make_copy(x, core, block);
 	x->copy = copy;
 	if (!copy)
 		return;
+	x->entry = c;
 	x->address = address;
 	x->bytes = bytes;
 	x->attr = r->attr;
 	x->touch = 0;
-	if (copy->block->contended && bytes)
+	if (bytes && nm_copy_is_contended(copy))
 		x->touch = nm_contention_touch(x->contention, address, bytes, r->attr);
 	if (!may(copy, write)) {
 		watch_neighbours(x, copy, write);
@@ -218,8 +208,9 @@ void nm_coherence_acquire(struct nm_coherence *x, unsigned core, const struct nm
 	assert(may(copy, write) || x->failed);
 }
 
-void nm_coherence_touch(struct nm_coherence *x, int write)
+void nm_coherence_touch(struct nm_cache *c, uint32_t slot, int write)
 {
+	struct nm_coherence *x = c->coherent->coherence;
 	struct nm_copy *copy = x->copy;
 
 	if (!copy)
@@ -228,20 +219,20 @@ void nm_coherence_touch(struct nm_coherence *x, int write)
 		nm_coherence_mark(x, nm_copy_mask(x, copy, NM_MASK_WRITTEN));
 	if (copy->fresh)
 		nm_doubts_touch(x, copy);
-	if (copy->block->latent && x->bytes)
-		nm_latent_touch(x->latent, copy->block->latent, copy->core, x->address, x->bytes, x->attr,
-				write);
+	if (copy->latent && x->bytes)
+		nm_latent_touch(x->latent, copy->latent, copy->core, x->address, x->bytes, x->attr, write);
 	if (x->touch) {
 		struct nm_contended_touch *t = &x->contention->touches.at[x->touch - 1];
 
 		*(write ? &t->writes : &t->reads) += 1;
 	}
+	clear_line(c, slot, copy);
 	x->copy = NULL;
 }
 
 int nm_coherence_load(struct nm_cache *c, uint64_t line, uint32_t attr, int prefetched)
 {
-	struct nm_coherence *x = c->general->coherence;
+	struct nm_coherence *x = c->coherent->coherence;
 	const uint64_t first = (line << c->line_shift) & ((1ull << x->block_shift) - 1);
 	struct nm_copy *copy = x->copy;
 	uint64_t *lost, bits;
@@ -249,8 +240,8 @@ int nm_coherence_load(struct nm_cache *c, uint64_t line, uint32_t attr, int pref
 
 	if (!copy)
 		return 0;
-	assert(copy->core + 1u == c->core && copy->block->number == line << c->line_shift >> x->block_shift);
-	lost = nm_copy_mask(x, copy, NM_MASK_LOST + c->general->private_level) + first / 64;
+	assert(copy->core + 1u == c->core && copy->block == line << c->line_shift >> x->block_shift);
+	lost = nm_copy_mask(x, copy, NM_MASK_LOST + c->coherent->number) + first / 64;
 	bits = c->line_shift >= 6 ? ~0ull : ((1ull << (1u << c->line_shift)) - 1) << first % 64;
 	was_lost = (*lost & bits) != 0;
 	for (unsigned w = 0; w < c->words; w++)
@@ -275,15 +266,21 @@ static int has_other_part(const struct nm_coherence *x, unsigned core, uint64_t 
 	return 0;
 }
 
-void nm_coherence_left(struct nm_cache *c, uint64_t line)
+void nm_coherence_left(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
-	struct nm_coherence *x = c->general->coherence;
+	struct nm_coherence *x = c->coherent->coherence;
 	const uint64_t number = line >> (x->block_shift - c->line_shift);
+	const int noted = c->coherent->written && slot != NM_NO_SLOT;
 	struct nm_copy *copy;
 
+	if (noted)
+		unclear_line(c, line, slot,
+			     c->coherent->written[slot]
+				 ? nm_directory_find(&x->directory, c->core - 1u, number)
+				 : NULL);
 	if (has_other_part(x, c->core - 1u, number, c, line))
 		return;
-	copy = find_copy(x, c->core - 1u, number);
+	copy = nm_directory_find(&x->directory, c->core - 1u, number);
 	if (!copy || copy->state == NM_COPY_NONE)
 		return;
 	if (copy == x->copy) /* another part of it is on its way */
@@ -292,7 +289,7 @@ void nm_coherence_left(struct nm_cache *c, uint64_t line)
 	nm_copy_publish(x, copy);
 	nm_doubts_end(x, copy);
 	nm_copy_unlist(copy);
-	forget(x, copy);
+	nm_directory_remove(&x->directory, copy);
 }
 
 void nm_coherence_synchronise(struct nm_coherence *x, unsigned core)
@@ -311,7 +308,7 @@ void nm_coherence_finish(struct nm_coherence *x)
 
 enum nm_copy_state nm_coherence_state(const struct nm_coherence *x, unsigned core, uint64_t address)
 {
-	const struct nm_copy *copy = find_copy(x, core, address >> x->block_shift);
+	const struct nm_copy *copy = nm_directory_find(&x->directory, core, address >> x->block_shift);
 
 	return copy ? (enum nm_copy_state)copy->state : NM_COPY_NONE;
 }

@@ -2,27 +2,24 @@
  *
  * coherence.h - keeps the private levels of a machine's cores coherent, and tells true from false sharing.
  *
- * There is one struct nm_coherence for each machine with a protocol. It knows of every block that is in some
- * core's private levels, and of those that a core lost to an invalidation and has not loaded since. general.c
- * asks it before a reference is served (nm_coherence_acquire), tells it what is loaded (nm_coherence_load),
- * touched (nm_coherence_touch) and leaves (nm_coherence_left); it takes lines back by nm_general_take.
+ * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks in any core's private
+ * levels, and those that a core lost to an invalidation and has not reloaded. Levels ask it before they serve a
+ * reference (nm_coherence_acquire), and report loads, touches and departures; it takes lines back with
+ * nm_cache_take. Fast levels do not ask about lines that it has cleared (struct nm_coherent_level).
  *
  * Counting rules:
- *   - A load is *coherence* if the core had lost its copy to an invalidation and this level has not had the
- *     line since.
- *   - A coherence miss is *true sharing* if the core, before its copy leaves again, touches a byte that
- *     another core wrote since the core's last load that was not false sharing (Dubois et al., ISCA 1993,
- *     byte by byte). Else it is *false sharing* if another core wrote to the block since then, and *unneeded*
- *     if none did: FULL and SCOPE only. `false_first` is Torrellas, Lam and Hennessy, IEEE TC 1994: false if
- *     the reference that misses touches no byte that another core wrote since the copy was loaded;
- *     `false_words` is the same by words of 4 bytes. So false is never more than false_first, and false_words
- *     never more either.
- *   - What a core wrote counts for the others when they could load it: when it leaves the core, or the core's
- *     copy no longer is MODIFIED.
- *   - Invalidations and interventions are charged to a pair: the attribution key that causes them and that
- *     which had loaded the copy. A core that invalidates what it has itself, where it synchronises or reads
- *     what is stale, is both.
- *   - An evicted copy is forgotten, also that it was ever shared: its next load is no coherence miss.
+ *   - A load is a *coherence* miss if the core had lost its copy to an invalidation and this level has not held
+ *     the line since.
+ *   - A coherence miss is *true sharing* if, before its copy leaves again, the core touches a byte that another
+ *     core has written since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte by
+ *     byte). Otherwise it is *false sharing* if another core wrote to the block since then, and *unneeded* if
+ *     none did (FULL and SCOPE only). `false_first` follows Torrellas, Lam and Hennessy, IEEE TC 1994: false if
+ *     the missing reference touches no byte that another core wrote since the copy was loaded; `false_words`
+ *     does so by words of 4 bytes. Neither false sharing nor false_words exceeds false_first.
+ *   - Other cores see a write once it leaves the core, or once the core's copy is no longer MODIFIED.
+ *   - Invalidations and interventions are charged to a pair: the attribution key that causes them, and the key
+ *     that loaded the copy. A core that invalidates its own copy (it synchronises, or reads stale data) is both.
+ *   - An evicted copy is forgotten: the next load is no coherence miss.
  */
 #ifndef NM_COHERENCE_H
 #define NM_COHERENCE_H
@@ -32,6 +29,7 @@
 
 #include "arena.h"
 #include "contention.h"
+#include "directory.h"
 #include "homes.h"
 #include "latent.h"
 #include "machine.h"
@@ -63,15 +61,19 @@ struct nm_doubt {
 struct nm_copy {
 	struct nm_copy *next;          /* of the same block */
 	struct nm_copy *after, **link; /* the next of the core's valid copies, and what points to this one */
-	struct nm_coherent_block *block;
+	struct nm_directory_page *page;
+	struct nm_latent_block *latent; /* NULL: the block is not watched (latent.h) */
 	struct nm_doubt *doubts;
-	uint32_t attr; /* that loaded it */
+	uint64_t block; /* number */
+	uint32_t attr;  /* that loaded it, */
+	uint32_t touch; /* and 1 + index of the touch; 0: it is not known */
 	uint16_t core;
 	uint8_t state;    /* enum nm_copy_state */
 	uint8_t stale;    /* OPT: others wrote since it was loaded */
 	uint8_t lost;     /* it was here, and was invalidated */
 	uint8_t fresh;    /* its mask of fresh bytes is not empty */
 	uint8_t is_true;  /* its misses since it was loaded are true sharing */
+	uint8_t cleared;  /* lines of it may be cleared */
 	uint64_t masks[]; /* bytes, a bit each, `words` words a mask */
 };
 enum {
@@ -82,41 +84,49 @@ enum {
 	NM_MASK_LOST     /* from here on one for each private level: what an invalidation took from it */
 };
 
-struct nm_coherent_block {
-	uint64_t number;
-	struct nm_copy *copies;
-	int contended;                  /* its touches are kept (contention.h) */
-	struct nm_latent_block *latent; /* NULL: it is not watched (latent.h) */
+/* All copies of its block. */
+static inline struct nm_copy *nm_copy_all(const struct nm_copy *copy)
+{
+	return copy->page->copies[copy->block % NM_PAGE_BLOCKS];
+}
+
+/* Whether the touches of its block are kept (contention.h). */
+static inline int nm_copy_is_contended(const struct nm_copy *copy)
+{
+	return (copy->page->contended & nm_directory_bit(copy->block)) != 0;
+}
+
+/* What a private level is to coherence; the level points to it. */
+struct nm_coherent_level {
+	struct nm_coherence *coherence;
+	unsigned number; /* of the level among the core's */
+	int entry[2];    /* the program's data, its fetches, come here */
+	/* Of fast levels, by slot: the line if a read, a write of it by the core is of no concern to others, else
+	 * NM_NO_LINE.  One more, of no line.  What is written so is noted here: bytes, a bit each. */
+	uint64_t *clear[2], *written;
 };
 
 struct nm_private_levels {
 	struct nm_cache *level[2 * NM_MAX_DEPTH]; /* of a core, from the first outwards */
-	struct nm_copy *valid;                    /* the first of its valid copies, or NULL */
-	struct nm_recent_copy *recent;            /* [NM_RECENT_COPIES] by block */
-};
-
-enum { NM_RECENT_COPIES = 1024 };
-struct nm_recent_copy {
-	uint64_t number;
-	struct nm_copy *copy; /* NULL: none */
+	struct nm_coherent_level as[2 * NM_MAX_DEPTH];
+	struct nm_copy *valid; /* the first of its valid copies, or NULL */
 };
 
 struct nm_coherence {
 	const struct nm_protocol *protocol;
 	unsigned cores, level_count, words, block_shift;
 	struct nm_private_levels *core; /* [cores] */
-	struct nm_map block_of;         /* number -> address of struct nm_coherent_block */
-	struct nm_homes *homes;         /* borrowed */
+	struct nm_directory directory;
+	struct nm_homes *homes; /* borrowed */
 	struct nm_contention *contention;
 	struct nm_latent *latent;
 	struct nm_traffic traffic;
 	struct nm_arena arena;
-	struct nm_copy *free_copies;
-	struct nm_coherent_block *free_blocks;
 	struct nm_doubt *free_doubts;
 	int failed; /* memory ran out */
 	/* The reference in hand, between acquire and touch. */
 	struct nm_copy *copy; /* else NULL */
+	struct nm_cache *entry;
 	uint64_t address;
 	uint32_t bytes, attr, touch;
 	uint64_t departures; /* copies that were evicted */
@@ -127,21 +137,26 @@ struct nm_coherence {
 int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protocol *protocol, unsigned cores,
 		     unsigned block, struct nm_homes *homes);
 void nm_coherence_add(struct nm_coherence *coherence, unsigned core, unsigned level, struct nm_cache *cache);
+/* Data (side 0) or fetches (1) enter at a level that was added.  0 or NM_ENOMEM. */
+int nm_coherence_enter(struct nm_cache *cache, unsigned side);
 void nm_coherence_free(struct nm_coherence *coherence);
 
-/* A core references bytes of one block: its copy gets the right to it, for a prefetch (r->kind a read) too.
- * What others have of it may change. `bytes` 0: nothing is touched. */
-void nm_coherence_acquire(struct nm_coherence *coherence, unsigned core, const struct nm_ref *r,
-			  uint64_t address, uint32_t bytes);
+/* A core references bytes of one block in a level: its copy gets the right to it, for a prefetch (r->kind a read)
+ * too. What others have of it may change. `bytes` 0: nothing is touched. */
+void nm_coherence_acquire(struct nm_cache *cache, const struct nm_ref *r, uint64_t address, uint32_t bytes);
 
 /* The line was loaded into the level, or prefetched: 1 if it had been lost to an invalidation. */
 int nm_coherence_load(struct nm_cache *cache, uint64_t line, uint32_t attr, int prefetched);
 
-/* What was acquired is there: the bytes of the reference were served. */
-void nm_coherence_touch(struct nm_coherence *coherence, int write);
+/* What was acquired is there: the bytes of the reference were served, by a line at a slot of the cache where it
+ * entered, or NM_NO_SLOT. */
+void nm_coherence_touch(struct nm_cache *cache, uint32_t slot, int write);
 
-/* The line left the level for another reason than an invalidation. */
-void nm_coherence_left(struct nm_cache *cache, uint64_t line);
+/* A line left its slot, or NM_NO_SLOT, for another reason than an invalidation. */
+void nm_coherence_left(struct nm_cache *cache, uint64_t line, uint32_t slot);
+
+/* Lines of the copy are cleared no more; what was written to them is noted in the copy. */
+void nm_coherence_unclear(struct nm_coherence *coherence, struct nm_copy *copy);
 
 void nm_coherence_synchronise(struct nm_coherence *coherence, unsigned core);
 

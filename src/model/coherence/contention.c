@@ -10,7 +10,6 @@ void nm_contention_done(struct nm_contention *s)
 	nm_vec_free(&s->pairs);
 	nm_map_done(&s->touch_of);
 	nm_map_done(&s->pair_of);
-	nm_map_done(&s->contended);
 	for (unsigned i = 0; i < NM_TOUCH_LISTS; i++)
 		nm_vec_free(&s->fresh[i]);
 }
@@ -56,22 +55,22 @@ uint32_t nm_contention_touch(struct nm_contention *s, uint64_t address, uint32_t
 	return *recent;
 }
 
-struct nm_contention_pair *nm_contention_pair(struct nm_contention *s, uint64_t block, uint32_t by,
-					      uint32_t of, uint32_t touch)
+struct nm_contention_pair *nm_contention_pair(struct nm_contention *s, const struct nm_contention_pair *like)
 {
-	uint64_t key = nm_mix64(block ^ nm_mix64((uint64_t)by << 32 | of) ^ (uint64_t)touch << 32), at;
+	const uint64_t keys = (uint64_t)like->by << 32 | like->of,
+		       touches = (uint64_t)like->touch << 32 | like->loading;
+	uint64_t key = nm_mix64(like->block ^ nm_mix64(keys ^ nm_mix64(touches))), at;
 
 	while ((at = nm_map_get(&s->pair_of, key, UINT64_MAX)) != UINT64_MAX) {
 		struct nm_contention_pair *p = &s->pairs.at[at];
 
-		if (p->block == block && p->by == by && p->of == of && p->touch == touch)
+		if (p->block == like->block && p->by == like->by && p->of == like->of &&
+		    p->touch == like->touch && p->loading == like->loading)
 			return p;
 		key++;
 	}
 	at = s->pairs.count;
-	if (nm_vec_push(&s->pairs,
-			(struct nm_contention_pair){.block = block, .by = by, .of = of, .touch = touch}) ||
-	    nm_map_put(&s->pair_of, key, at)) {
+	if (nm_vec_push(&s->pairs, *like) || nm_map_put(&s->pair_of, key, at)) {
 		s->failed = 1;
 		return NULL;
 	}

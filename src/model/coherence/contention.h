@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * contention.h - what is kept of blocks that cores contend for: who touches which bytes of them, and who
- * takes them from whom.
+ * contention.h - the blocks that cores contend for: who touches which bytes, and who takes them from whom.
  *
- * A block is *contended* from the moment on when a core loses it to another one's write, or loads what
- * another one wrote. From then on each of its *touches* is counted: an attribution key with an address and a
- * size. Memory grows with the contended bytes of the program, not with its length; behind NM_TOUCHES_MOST
- * touches new ones are left out and counted.
+ * A block is *contended* once a core loses it to another core's write, or loads what another core wrote. From then
+ * on every *touch* (an attribution key, an address and a size) is counted. Memory grows with the contended bytes
+ * of the program, not with its length; beyond NM_TOUCHES_MOST touches, new ones are dropped and counted.
  */
 #ifndef NM_CONTENTION_H
 #define NM_CONTENTION_H
@@ -30,7 +28,8 @@ struct nm_contended_touch {
 struct nm_contention_pair {
 	uint64_t block; /* address, or 0: blocks that nobody contends for, all together */
 	uint32_t by, of;
-	uint32_t touch; /* 1 + index of the touch by which it did, or 0 */
+	uint32_t touch,
+	    loading; /* 1 + index of the touch by which it did, and `of` had loaded the copy; or 0 */
 	uint64_t invalidations, interventions, writebacks, upgrades;
 };
 
@@ -45,7 +44,7 @@ enum { NM_TOUCHES_MOST = 1 << 20, NM_TOUCH_LISTS = 512, NM_RECENT_TOUCHES_BITS =
 struct nm_contention {
 	struct nm_vec(struct nm_contended_touch) touches;
 	struct nm_vec(struct nm_contention_pair) pairs;
-	struct nm_map touch_of, pair_of, contended;   /* contended: by number of block */
+	struct nm_map touch_of, pair_of;
 	uint32_t recent[1 << NM_RECENT_TOUCHES_BITS]; /* by hash: 1 + index of the latest touch, or 0 */
 	struct nm_vec(struct nm_touch_place) fresh[NM_TOUCH_LISTS]; /* by batch, modulo */
 	uint64_t batches, left_out;
@@ -64,8 +63,8 @@ void nm_contention_done(struct nm_contention *contention);
 uint32_t nm_contention_touch(struct nm_contention *contention, uint64_t address, uint32_t bytes,
 			     uint32_t attr);
 
-/* The pair, for counts to be added to; NULL: memory ran out. */
-struct nm_contention_pair *nm_contention_pair(struct nm_contention *contention, uint64_t block, uint32_t by,
-					      uint32_t of, uint32_t touch);
+/* The pair of the same names as another, for counts to be added to; NULL: memory ran out. */
+struct nm_contention_pair *nm_contention_pair(struct nm_contention *contention,
+					      const struct nm_contention_pair *like);
 
 #endif

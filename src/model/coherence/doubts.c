@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * doubts.c - true and false sharing: a coherence miss is in doubt, that is false, until its core touches a
- * byte that another one wrote (coherence.h has the rules).
+ * doubts.c - true and false sharing: a coherence miss is in doubt, and counts as false, until its core touches a
+ * byte that another core wrote (coherence.h has the rules).
  *
- * A copy's masks tell: FOREIGN are the bytes that others wrote since it was loaded, BROUGHT what the latest
- * load brought of them, FRESH the bytes that make its misses true. A load of a copy that was lost adds what
- * it brings to the fresh bytes; any other load leaves none, and so does a touch of a fresh byte, which clears
- * the doubts up.
+ * The masks of a copy: FOREIGN has the bytes that others wrote since it was loaded, BROUGHT those that the last
+ * load brought in, FRESH those that make its misses true. Reloading a lost copy adds what it brings to FRESH;
+ * any other load clears FRESH, and so does a touch of a fresh byte, which settles all doubts as true.
  */
 #include <string.h>
 

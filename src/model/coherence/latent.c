@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * latent.c - see latent.h. A touch that changes nothing, since its core made it before and no other core has
- * touched the block or its neighbours since, is found by a mask and goes no further.
+ * latent.c - see latent.h. Most touches change nothing: the core made the same one before, and no other core has
+ * touched the block or its neighbours since. A mask finds these.
  */
 #include "latent.h"
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol.h - coherence protocols: one row and one file for each.
+ * protocol.h - coherence protocols: one table row and one file each.
  *
- * A *block* is what a protocol moves and takes: a line of the longest private level of the data. A core's
- * *copy* of it is all that its private levels have of it together, and has one state. A protocol is asked
- * when a core lacks the right to what it does; it says which copies change their states, by the actions
- * below, which count and move.
+ * Protocols work on *blocks*: lines of the longest private data level. A core's *copy* of a block is all that its
+ * private levels hold of it, and has one state. A protocol is asked when a core lacks the right to do what it does;
+ * it changes the states of copies with the actions below, which count and move.
  *
- *     state      may be read  may be written  others may have copies  memory is up to date
- *     MODIFIED   yes          yes             no                      no
- *     OWNED      yes          no              yes                     no
- *     EXCLUSIVE  yes          no: silently    no                      yes
- *     FORWARD    yes          no              yes                     yes; supplies the next reader
- *     SHARED     yes          no              yes                     yes, or the owner is
+ *     state      readable  writable      others may have copies  memory is up to date
+ *     MODIFIED   yes       yes           no                      no
+ *     OWNED      yes       no            yes                     no
+ *     EXCLUSIVE  yes       no: silently  no                      yes
+ *     FORWARD    yes       no            yes                     yes; supplies the next reader
+ *     SHARED     yes       no            yes                     yes, or the owner is
  *
- * MSI, MESI, MOESI and MESIF keep a single writer. Under FULL, SCOPE and OPT, those of paper 3 (section 4),
- * several copies may be MODIFIED, each with bytes of its own, which meet in memory.
+ * MSI, MESI, MOESI and MESIF keep a single writer. Under FULL, SCOPE and OPT (CacheIn, section 4) several copies
+ * may be MODIFIED, each with bytes of its own, which meet in memory.
  */
 #ifndef NM_PROTOCOL_H
 #define NM_PROTOCOL_H
@@ -75,6 +74,11 @@ void nm_copy_publish(struct nm_coherence *coherence, struct nm_copy *copy);
 /* A core loses its copy. What it had written goes to memory where the cause is not another core's write,
  * which takes it over. */
 void nm_copy_invalidate(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_cause cause);
+
+/* read() of msi, mesi and mesif: the copy that has one of the states `owners`, if one has, supplies the block and
+ * is shared from then on; the reader's state is one of the two. */
+void nm_protocol_share(struct nm_coherence *coherence, struct nm_copy *copy, unsigned owners,
+		       enum nm_copy_state shared, enum nm_copy_state alone);
 
 /* write() of the protocols with a single writer: all other copies are invalidated. */
 void nm_protocol_take(struct nm_coherence *coherence, struct nm_copy *copy);

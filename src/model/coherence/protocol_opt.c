@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_opt.c - OPT (paper 3, section 4): a copy is invalidated when it is read, and only if the block was
+ * protocol_opt.c - OPT (CacheIn, section 4): a copy is invalidated when it is read, and only if the block was
  * modified.
  *
- * An oracle knows without messages. A write makes the copies of others stale and is done; stale copies may be
- * written, and what several cores wrote meets in memory. A modified copy is one whose writer has nobody left
- * to make stale.
+ * An oracle, so it needs no messages. A write makes the copies of others stale and is done; stale copies may be
+ * written, and what several cores wrote meets in memory. A copy is MODIFIED while nobody is left to make stale.
  */
 #include "protocol.h"
 
@@ -31,8 +30,12 @@ static void read(struct nm_coherence *x, struct nm_copy *copy)
 static void write(struct nm_coherence *x, struct nm_copy *copy)
 {
 	settle(x, copy);
-	for (struct nm_copy *other = copy->block->copies; other; other = other->next)
-		other->stale |= other != copy && other->state != NM_COPY_NONE;
+	for (struct nm_copy *other = nm_copy_all(copy); other; other = other->next) {
+		if (other == copy || other->state == NM_COPY_NONE)
+			continue;
+		other->stale = 1;
+		nm_coherence_unclear(x, other);
+	}
 	nm_protocol_write_untold(x, copy);
 }
 

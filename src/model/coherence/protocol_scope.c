@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_scope.c - SCOPE (paper 3, section 4): a core that synchronises loses its copies of remote data.
+ * protocol_scope.c - SCOPE (CacheIn, section 4): a core that synchronises loses its copies of remote data.
  *
- * Remote is what has its home on another node (homes.h). Local copies are written back and stay: what others
- * write back goes through their home, which sees it.
+ * Data are remote if their home is another node (homes.h). Local copies are written back and stay: what others
+ * write back passes through their home, which sees it.
  */
 #include "protocol.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * traffic.h - the messages that a coherence protocol takes, if a directory says who has a copy, or if all
- * caches snoop.
+ * traffic.h - the messages that a coherence protocol takes, with a directory and with snooping caches.
  *
- * Both are counted from the same transactions. With a directory each request goes to it, and from there a
- * forward to the owner and an invalidation to each sharer, who acknowledges it. On a bus a request is one
- * message that all others see; forwards, invalidations and acknowledgements go without saying. A message
- * takes NM_MESSAGE_BYTES, and one with data the block besides. Clean copies leave without a word.
+ * Both are counted from the same transactions. With a directory each request goes to it; it sends a forward to the
+ * owner and an invalidation to each sharer, which acknowledges it. On a bus a request is one message that all
+ * others see, and forwards, invalidations and acknowledgements are implicit. A message takes NM_MESSAGE_BYTES, and
+ * one with data the block as well. Clean copies leave silently.
  */
 #ifndef NM_TRAFFIC_H
 #define NM_TRAFFIC_H

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * directory.h - which cores have copies of which block: pages of blocks, each block with a list of copies.
+ *
+ * A program stays within a page for a while, so each core remembers its recent pages and most look-ups take one
+ * comparison. A page without copies is freed, unless cores contended for one of its blocks or it is watched:
+ * memory grows with the private levels and with what cores contend for.
+ */
+#ifndef NM_DIRECTORY_H
+#define NM_DIRECTORY_H
+
+#include <stdint.h>
+
+#include "arena.h"
+#include "map.h"
+
+struct nm_copy;
+
+enum { NM_PAGE_BLOCKS = 64, NM_RECENT_PAGES = 64 };
+
+struct nm_directory_page {
+	uint64_t number;    /* of its first block, in pages; UINT64_MAX: it was given back */
+	uint64_t contended; /* a bit for each block: its touches are kept (contention.h), */
+	uint64_t watched;   /* its touches go to virtual lines (latent.h) */
+	uint32_t live;      /* blocks that have copies */
+	struct nm_directory_page *next_free;
+	struct nm_copy *copies[NM_PAGE_BLOCKS];
+};
+
+struct nm_directory {
+	struct nm_map page_of;             /* number -> address of struct nm_directory_page */
+	struct nm_directory_page **recent; /* [cores][NM_RECENT_PAGES] by number; or NULL */
+	struct nm_directory_page *free_pages;
+	struct nm_copy *free_copies;
+	size_t copy_bytes;
+	struct nm_arena arena;
+};
+
+/* 0 or NM_ENOMEM. */
+int nm_directory_init(struct nm_directory *directory, unsigned cores);
+void nm_directory_done(struct nm_directory *directory);
+
+/* All copies of a block, or NULL; core: who asks. */
+struct nm_copy *nm_directory_copies(const struct nm_directory *directory, unsigned core, uint64_t block);
+/* The core's copy, or NULL. */
+struct nm_copy *nm_directory_find(const struct nm_directory *directory, unsigned core, uint64_t block);
+/* A copy for a core that has none, all 0 but for its core and block; NULL: memory ran out. */
+struct nm_copy *nm_directory_add(struct nm_directory *directory, unsigned core, uint64_t block);
+void nm_directory_remove(struct nm_directory *directory, struct nm_copy *copy);
+
+static inline uint64_t nm_directory_bit(uint64_t block) { return 1ull << block % NM_PAGE_BLOCKS; }
+
+#endif
