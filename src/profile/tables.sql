@@ -124,7 +124,7 @@ CREATE TABLE touch(
 CREATE TABLE contender(
 	level INTEGER, block INTEGER, thread INTEGER, place INTEGER, victim_thread INTEGER, victim INTEGER,
 	invalidations INTEGER, interventions INTEGER, writebacks INTEGER, upgrades INTEGER, schedule INTEGER,
-	offset INTEGER, type INTEGER, field INTEGER);
+	offset INTEGER, type INTEGER, field INTEGER, victim_offset INTEGER, victim_type INTEGER, victim_field INTEGER);
 -- False sharing that would be, in lines of line_size bytes, if data lay so many bytes earlier: a touch and that which would
 -- take its line.
 CREATE TABLE latent_pair(

@@ -426,7 +426,8 @@ CREATE VIEW schedule_contenders AS
 		vfi.text AS victim_file, vs.line AS victim_line, vn.text AS victim,
 		c.invalidations AS invalidations, c.interventions AS interventions,
 		c.writebacks AS writebacks, c.upgrades AS upgrades, c.schedule AS schedule,
-		c.offset AS offset, y.text AS type, f.text AS field
+		c.offset AS offset, y.text AS type, f.text AS field,
+		c.victim_offset AS victim_offset, vy.text AS victim_type, vf.text AS victim_field
 	FROM level l
 	CROSS JOIN process p ON p.id = l.process
 	CROSS JOIN contender c ON c.level = l.id
@@ -434,13 +435,15 @@ CREATE VIEW schedule_contenders AS
 	LEFT JOIN thread vh ON vh.process = l.process AND vh.thread = c.victim_thread
 	LEFT JOIN text y ON y.id = c.type
 	LEFT JOIN text f ON f.id = c.field
+	LEFT JOIN text vy ON vy.id = c.victim_type
+	LEFT JOIN text vf ON vf.id = c.victim_field
 	$PLACE(c.place)
 	$PLACE(c.victim, v);
 
 CREATE VIEW contenders AS
 	SELECT process, level, block, thread, core, function, file, line, object, victim_thread, victim_core,
 		victim_function, victim_file, victim_line, victim, invalidations, interventions, writebacks, upgrades,
-		offset, type, field
+		offset, type, field, victim_offset, victim_type, victim_field
 	FROM schedule_contenders WHERE schedule = 0;
 
 CREATE VIEW latent AS

@@ -8,7 +8,7 @@
 #include "profile_priv.h"
 
 static const char touch_sql[] = "INSERT INTO touch VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char latent_sql[] = "INSERT INTO latent_pair VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char message_sql[] = "INSERT INTO message VALUES(?,?,?,?,?)";
 
@@ -83,11 +83,19 @@ static void store_touch(struct row *r, const struct nm_result_coherence *c, cons
 	end(r);
 }
 
+/* By which byte of the block, and of which field, one of the two referenced it; touch: 1 + its index, or 0. */
+static void referenced_by(struct row *r, const struct nm_result_coherence *c, uint64_t block, uint32_t touch)
+{
+	const struct nm_result_touch *t = touch ? &c->touches[touch - 1] : NULL;
+
+	number_or_null(r, t ? t->touch.address - block : 0, t != NULL);
+	name(r, t ? t->type : NULL);
+	name(r, t ? t->field : NULL);
+}
+
 static void store_contender(struct row *r, const struct nm_result_coherence *c,
 			    const struct nm_contention_pair *p)
 {
-	const struct nm_result_touch *by = p->touch ? &c->touches[p->touch - 1] : NULL;
-
 	number(r, (uint64_t)nm_level_id(r->w, c->level));
 	number_or_null(r, p->block, p->block != 0);
 	thread_and_place(r, p->by);
@@ -97,9 +105,8 @@ static void store_contender(struct row *r, const struct nm_result_coherence *c,
 	number(r, p->writebacks);
 	number(r, p->upgrades);
 	number(r, r->schedule);
-	number_or_null(r, by ? by->touch.address - p->block : 0, by != NULL);
-	name(r, by ? by->type : NULL);
-	name(r, by ? by->field : NULL);
+	referenced_by(r, c, p->block, p->touch);
+	referenced_by(r, c, p->block, p->loading);
 	end(r);
 }
 

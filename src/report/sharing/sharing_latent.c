@@ -13,16 +13,10 @@ static const enum nm_figure_name figures[] = {NM_FIGURE_MISSES};
 static const struct nm_column places[] = {
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
     {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT},
-    {.name = "where", .title = "line", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
-    {.name = "file", .hidden = 1},
-    {.name = "line", .hidden = 1},
-    {.name = "function", .hidden = 1},
+    NM_PLACE_COLUMNS("", "line", nm_compose_location),
     {.name = "other_object", .title = "taken for", .kind = NM_COLUMN_NAME},
     {.name = "other_field", .title = "field", .kind = NM_COLUMN_TEXT},
-    {.name = "other_where", .title = "by", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_other_location},
-    {.name = "other_file", .hidden = 1},
-    {.name = "other_line", .hidden = 1},
-    {.name = "other_function", .hidden = 1},
+    NM_PLACE_COLUMNS("other_", "by", nm_compose_other_location),
 };
 
 #define TABLE                                                                                               \

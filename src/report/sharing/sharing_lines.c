@@ -22,10 +22,7 @@ static const enum nm_figure_name touch_figures[] = {
 static const struct nm_column touch_places[] = {
     {.name = "object", .title = "object", .kind = NM_COLUMN_NAME},
     {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT},
-    {.name = "where", .title = "line", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
-    {.name = "file", .hidden = 1},
-    {.name = "line", .hidden = 1},
-    {.name = "function", .hidden = 1},
+    NM_PLACE_COLUMNS("", "line", nm_compose_location),
 };
 static const struct nm_column touch_facts[] = {
     {.name = "type", .hidden = 1},
@@ -49,18 +46,11 @@ static const struct nm_figure_table touch_table = {
 static const enum nm_figure_name taker_figures[] = {NM_FIGURE_TAKEN, NM_FIGURE_INTERVENTIONS};
 static const struct nm_column taker_places[] = {
     {.name = "thread", .title = "by thread", .kind = NM_COLUMN_NUMBER},
-    {.name = "where", .title = "at", .kind = NM_COLUMN_LOCATION, .compose = nm_compose_location},
-    {.name = "file", .hidden = 1},
-    {.name = "line", .hidden = 1},
-    {.name = "function", .hidden = 1},
+    NM_PLACE_COLUMNS("", "at", nm_compose_location),
+    {.name = "field", .title = "field", .kind = NM_COLUMN_TEXT, .drop_order = 2},
     {.name = "victim_thread", .title = "from thread", .kind = NM_COLUMN_NUMBER},
-    {.name = "victim_where",
-     .title = "loaded at",
-     .kind = NM_COLUMN_LOCATION,
-     .compose = nm_compose_victim_location},
-    {.name = "victim_file", .hidden = 1},
-    {.name = "victim_line", .hidden = 1},
-    {.name = "victim_function", .hidden = 1},
+    NM_PLACE_COLUMNS("victim_", "loaded at", nm_compose_victim_location),
+    {.name = "victim_field", .title = "field", .kind = NM_COLUMN_TEXT, .drop_order = 1},
 };
 static const struct nm_figure_table taker_table = {
     .name = "takers",
@@ -71,7 +61,8 @@ static const struct nm_figure_table taker_table = {
     .behind_count = NM_COLUMNS_IN(taker_places),
     .having = "invalidations + interventions > 0",
     .sort = "invalidations",
-    .ties = "interventions DESC, thread, file, line, victim_thread, victim_file, victim_line",
+    .ties = "interventions DESC, thread, file, line, field, victim_thread, victim_file, victim_line, "
+	    "victim_field",
 };
 
 static const struct nm_column line_keys[] = {{.name = "process"}, {.name = "block"}};

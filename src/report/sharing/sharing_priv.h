@@ -12,6 +12,14 @@
 
 #define NM_COLUMNS_IN(list) (unsigned)(sizeof(list) / sizeof *(list))
 
+/* Columns of a place in the source: "file:line (function)", of three columns of the view with a prefix. */
+#define NM_PLACE_COLUMNS(prefix, title_, compose_)                                                  \
+	{.name = prefix "where", .title = title_, .kind = NM_COLUMN_LOCATION, .compose = compose_}, \
+	    {.name = prefix "file", .hidden = 1}, {.name = prefix "line", .hidden = 1},             \
+	{                                                                                           \
+		.name = prefix "function", .hidden = 1                                              \
+	}
+
 /* Lines of memory, of so many bytes, as text: the most false sharing first. */
 int nm_sharing_lines(struct nm_profile *profile, struct nm_selection *selection, int64_t bytes,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);
