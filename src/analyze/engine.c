@@ -54,11 +54,10 @@ static int make_passes(struct nm_engine *e, struct nm_error *err)
 	return status;
 }
 
-/* The shortest line of the levels that fetches go to first, or what a run of instructions may be long at
- * most; 0 if there is none. */
+/* The shortest line of the levels that take fetches first, at most LONGEST; 0 if there are none. */
 static uint32_t fetch_line(const struct nm_machine *machine)
 {
-	enum { LONGEST = 128 /* its length fits into a byte */ };
+	enum { LONGEST = 128 /* so that a run's length fits into a byte */ };
 	uint32_t line = 0;
 
 	for (unsigned i = 0; i < machine->count; i++) {
@@ -95,7 +94,7 @@ static int init_executor(struct nm_engine *e, unsigned needs)
 	return nm_executor_init(x, &process);
 }
 
-/* What the stream is about: nothing yet. */
+/* The process of the stream, still empty. */
 static int init_process(struct nm_engine *e, unsigned needs)
 {
 	e->exit_status = -1;
@@ -172,7 +171,7 @@ void nm_engine_free(struct nm_engine *e)
 	free(e);
 }
 
-/* Why a batch failed: callers only see that memory is exhausted. */
+/* Why a batch failed: the status says only that memory is exhausted. */
 static int failed(const struct nm_engine *e, int status, struct nm_error *err)
 {
 	nm_workers_drain(e->output.workers);
@@ -199,7 +198,7 @@ int nm_engine_feed(struct nm_engine *e, const uint64_t *words, size_t count, str
 			continue;
 		}
 		status = nm_wire_scan_next(&scan, &r, err);
-		if (status <= 0) /* the end, or no whole record */
+		if (status <= 0) /* the end, or a truncated record */
 			break;
 		status = nm_engine_event(e, &r, err);
 	}
@@ -231,7 +230,7 @@ static int list_threads(const struct nm_engine *e, struct nm_result *result)
 	return 0;
 }
 
-/* The stream is over: gives back what only it needed, before the result takes memory of its own. */
+/* Frees what only the stream needed, before the result takes memory of its own. */
 static void let_go(struct nm_engine *e)
 {
 	free_threads(e);

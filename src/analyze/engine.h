@@ -21,7 +21,7 @@ struct nm_engine;
 struct nm_oracle;
 struct nm_pass;
 
-/* An estimator that is fed at a rate. */
+/* An estimator and its sampling rate. */
 struct nm_estimate_request {
 	const struct nm_estimator *estimator;
 	double rate; /* in (0, 1] */
@@ -32,21 +32,22 @@ enum { NM_MAX_ESTIMATES = 8 };
 struct nm_engine_options {
 	const struct nm_machine *machine;
 	struct nm_symbols *symbols; /* borrowed, used by one engine at a time */
-	unsigned threads;   /* 1: all in the caller's; more: decoding in the caller's, models in another */
+	/* 1: all work in the caller's; more: decoding in the caller's, models in another */
+	unsigned threads;
 	int instructions;   /* simulate instruction fetches too */
-	int by_instruction; /* tell instructions apart, not only lines; keep their code */
+	int by_instruction; /* sites are instructions instead of lines; keep their code */
 	int contexts;       /* count by call chain too */
-	int heap_chains;    /* that, and heap blocks of different chains are different objects */
+	int heap_chains;    /* contexts, and heap blocks of different chains are different objects */
 	int distances;      /* stack and reuse distances */
 	struct nm_estimate_request estimates[NM_MAX_ESTIMATES]; /* of curves */
 	unsigned estimate_count;
-	uint64_t distance_limit; /* bytes: distances from there on are not told apart; 0: all are */
-	/* where the user's sources lie, separated by colons (user_code.h); NULL: by rule; borrowed */
+	uint64_t distance_limit; /* bytes; longer distances share one bin; 0: no limit */
+	/* the folders of the user's sources, separated by colons (user_code.h); NULL: by rule; borrowed */
 	const char *user_folders;
 	const char *const *allocators; /* functions that allocate for their callers; borrowed */
 	size_t allocator_count;
-	const struct nm_event_query *event_query; /* what is to be kept of single events, or NULL; borrowed */
-	struct nm_oracle *oracle;                 /* of levels that look ahead, or NULL; borrowed */
+	const struct nm_event_query *event_query; /* which single events to keep, or NULL; borrowed */
+	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */
 	unsigned schedules;  /* orders that are simulated, `order` and those after it; 0: one */
 	struct nm_idle idle; /* for the other thread, until the engine is freed */
@@ -66,7 +67,7 @@ int nm_engine_feed(struct nm_engine *engine, const uint64_t *words, size_t count
 /* Ends the run. *ret_result is the caller's (nm_result_free); its strings are the symbol store's. */
 int nm_engine_finish(struct nm_engine *engine, struct nm_result *ret_result, struct nm_error *err);
 
-/* References seen so far; for progress. */
+/* References so far, for progress reports. */
 uint64_t nm_engine_references(const struct nm_engine *engine);
 
 /* Forks that the stream has reported: an engine that starts as the child does, with the parent's code, heap

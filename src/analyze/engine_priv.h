@@ -7,7 +7,8 @@
  *   submit.c, schedules.c    batches go to the passes, merged into an order of threads
  *   memory.c                 what passes learn between batches
  *   passes/, program.c       the analyses, and what they may ask of the engine
- *   naming/                  when the stream has ended: names of objects, code, attribution keys as source lines
+ *   naming/                  when the stream has ended: names of objects, code, attribution keys as source
+ *                            lines
  */
 #ifndef NM_ENGINE_PRIV_H
 #define NM_ENGINE_PRIV_H
@@ -25,7 +26,8 @@
 
 struct nm_schedules;
 
-/* engine.c: the i-th copy of execute.c that this processor can run, the fastest first; NULL behind the last. */
+/* engine.c: the i-th copy of execute.c that this processor can run, the fastest first; NULL behind the
+ * last. */
 nm_execute_function *nm_execute_supported(unsigned i);
 
 struct nm_ranges nm_vec(struct nm_range);
@@ -35,10 +37,10 @@ struct nm_child {
 	struct nm_engine *engine;
 };
 
-/* What passes learn between batches, and what they do not know yet. */
+/* The passes, and what they must be told before the next batch. */
 struct nm_pass_feed {
 	struct nm_passes passes;
-	size_t keys_announced; /* attribution keys that the passes know, if one needs them */
+	size_t keys_announced; /* attribution keys that the passes were told of, if one needs them */
 	int memory_changed;
 	int broken_promise; /* a pass failed with NM_EPLUGIN; set while a batch runs, read when none does */
 };
@@ -70,7 +72,7 @@ struct nm_engine {
 	int started, exit_status;
 	uint64_t lost;
 
-	/* The order. */
+	/* What was asked for. */
 	struct nm_engine_options options;
 	struct nm_symbols *symbols;
 	struct nm_machine machine;
@@ -79,11 +81,11 @@ struct nm_engine {
 /* submit.c: merges what the program's threads do, where the machine has several cores. 0 or NM_ENOMEM. */
 int nm_engine_interleave(struct nm_engine *engine);
 
-/* submit.c: what the executor's batches go to, and its samples; arg is the engine. 0 or an error code. */
+/* submit.c: the outputs of the batch builder; arg is the engine. 0 or an error code. */
 int nm_engine_submit(void *arg, const struct nm_built_batch *batch);
 int nm_engine_sample(void *arg);
 
-/* submit.c: submits what the executor has, and what is held back in merging. 0 or an error code. */
+/* submit.c: submits the batch that is being filled, and what merging holds back. 0 or an error code. */
 int nm_engine_drain_threads(struct nm_engine *engine);
 
 /* memory.c */
@@ -107,18 +109,18 @@ int nm_engine_fork(struct nm_engine *engine, uint32_t ordinal, struct nm_error *
 /* events.c */
 int nm_engine_event(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 
-/* names.c: unique names for all objects, and no figures yet; (*ret_index)[object] is the merged object's
- * index in result->objects. */
+/* names.c: gives all objects unique names; (*ret_index)[object] is the index of the merged object in
+ * result->objects. */
 int nm_engine_name_objects(struct nm_engine *engine, struct nm_result *result, uint32_t **ret_index);
 
-/* chains.c: names of heap buckets that differ in their chains only. */
+/* chains.c: names heap buckets that differ in their chains only. */
 int nm_engine_name_chains(struct nm_engine *engine, struct nm_result *result);
 
 /* call_names.c: the structure that blocks of `bytes` bytes are made of that were allocated in a context, or
  * NULL. */
 const struct nm_type *nm_engine_allocated_type(struct nm_engine *engine, uint32_t context, uint64_t bytes);
 
-/* code.c: the code of what loaded lines. */
+/* code.c: adds the code of the functions that loaded lines. */
 int nm_engine_list_code(struct nm_engine *engine, struct nm_result *result);
 
 /* merge.c: from the passes' counts per engine attribution key to merged attribution keys; objects as

@@ -217,7 +217,7 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 	    nm_space_alloc(&e->space, address, size, context, chain))
 		return nm_fail_memory(err);
 	nm_resolver_forget_released_blocks(&e->executor.resolver);
-	if (context && !e->sampled.options.rate) /* it looks at what blocks touch */
+	if (context && !e->sampled.options.rate) /* a probe needs the accesses of blocks */
 		nm_executor_probe_wrapper(&e->executor, context, calls.unfolded, address, size);
 	return 0;
 }
@@ -342,8 +342,8 @@ static int in_allocator(const struct nm_engine *e)
 	return 0;
 }
 
-/* The heap grows and shrinks at its end. What an allocator adds is for its blocks; what the program adds
- * itself is an object, named by the place that asked. */
+/* The heap grows and shrinks at its end. Memory that an allocator adds is for its blocks; memory that the
+ * program adds itself is an object, named by the call that added it. */
 static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_brk w;
@@ -369,7 +369,7 @@ static int on_brk(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 	return nm_space_map(&e->space, &m) ? nm_fail_memory(err) : 0;
 }
 
-/* The module's file is known from its mapping; the build-id tells whether it is still the same file. */
+/* The module's file is known from its mapping; the build-id shows whether it is still the same file. */
 static int on_module(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_module w;
@@ -426,7 +426,7 @@ static int on_space(struct nm_engine *e, const struct nm_wire_record *r, struct 
 
 /* ---- the program's marks ---- */
 
-/* Where code that no module holds stands in its source. */
+/* The source line of code outside of any module. */
 static int on_place(struct nm_engine *e, const struct nm_wire_record *r, struct nm_error *err)
 {
 	struct nm_wire_place w;

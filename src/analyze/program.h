@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * program.h - what a pass may ask about the program at the moment that the decoding thread has reached:
+ * program.h - what a pass may ask about the program, as of the point that the decoding thread has reached:
  * objects, attributions, heap blocks, variables, stack frames and their types. From the decoding thread only,
  * in `sample`, `retired` and `ending` (pass.h); attributions and objects in `finish` too. Pointers hold until
  * the callback returns.
@@ -13,8 +13,7 @@
 
 struct nm_engine;
 
-/* An attribution (thread, site, object), and the one that a key of a batch is of (in a context, or
- * itself). */
+/* An attribution (thread, site, object); the attribution of a batch's key, which may be one in a context. */
 const struct nm_attribution *nm_program_attribution(const struct nm_engine *program, uint32_t attr);
 uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 
@@ -22,10 +21,10 @@ uint32_t nm_program_attr_of_key(const struct nm_engine *program, uint32_t key);
 size_t nm_program_attributions(const struct nm_engine *program);
 uint64_t nm_program_references(const struct nm_engine *program, uint32_t attr);
 
-/* Bytes of the lines that the samples of a sampled recording are about; 0: the recording is none. */
+/* The line size of a sampled recording, in bytes; 0: the recording is not sampled. */
 uint32_t nm_program_sampled_line(const struct nm_engine *program);
 
-/* An object's description; gives it a type, if that was found out. */
+/* An object's description; sets its type. */
 const struct nm_object *nm_program_object(const struct nm_engine *program, uint32_t object);
 void nm_program_set_type(struct nm_engine *program, uint32_t object, const char *type);
 

@@ -115,7 +115,7 @@ static int on_sample(struct nm_engine *e, const struct nm_wire_record *r, struct
 	return 0;
 }
 
-/* Makes the list shorter when most of it has ended. */
+/* Drops ended samples when they are most of the list. */
 static void forget_ended(struct nm_sampled *s)
 {
 	enum { WORTH_IT = 1024 };
@@ -130,7 +130,7 @@ static void forget_ended(struct nm_sampled *s)
 	s->ended = 0;
 }
 
-/* The open sample that began then, or NULL. */
+/* The open sample that began at a clock, or NULL. */
 static struct nm_open_sample *find_sample(struct nm_sampled *s, uint64_t clock)
 {
 	size_t low = 0, high = s->samples.count;

@@ -16,7 +16,7 @@
 
 struct nm_engine;
 
-/* A sample that nothing has ended, or, with key 0, the place of one that was ended. */
+/* An open sample; attr 0: it has ended. */
 struct nm_open_sample {
 	uint64_t clock;
 	uint32_t attr;
@@ -30,10 +30,10 @@ struct nm_sampled {
 	struct nm_map frame_objects; /* pc of a call -> stack object of the function around it */
 };
 
-/* A record of such a stream. */
+/* Handles a record of such a stream. */
 int nm_engine_sampled(struct nm_engine *engine, const struct nm_wire_record *r, struct nm_error *err);
 
-/* The stream is over. 0 or NM_ENOMEM. */
+/* At the end of the stream: gives the passes the samples that are still open. 0 or NM_ENOMEM. */
 int nm_engine_end_samples(struct nm_engine *engine);
 
 void nm_sampled_done(struct nm_sampled *sampled);

@@ -19,7 +19,7 @@ struct schedule {
 
 struct nm_schedules {
 	unsigned count;
-	struct nm_engine_options options; /* of the passes: single events are of the first order alone */
+	struct nm_engine_options options; /* of the passes; single events are kept for the first order only */
 	struct schedule at[];
 };
 
@@ -94,7 +94,7 @@ void nm_schedules_free(struct nm_schedules *all)
 	free(all);
 }
 
-/* Does it for each order until one fails. */
+/* Calls a function for each order until one fails. */
 #define FOR_ALL(all, call)                                                            \
 	({                                                                            \
 		int status_ = 0;                                                      \
@@ -134,7 +134,7 @@ int nm_schedules_ending(struct nm_schedules *all)
 	return FOR_ALL(all, nm_pass_cache.ending(s->pass, s->engine));
 }
 
-/* Levels and coherence of one order; what else the pass found is that of the first order too. */
+/* Keeps levels and coherence of one order; all else that the pass found is the same in each. */
 static int finish(struct schedule *s, const struct nm_pass_merge *merge, const struct nm_result *first,
 		  struct nm_result_schedule *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * schedules.h - further orders in which the threads of a program might have run: the same references, merged
- * by other seeds and simulated by hierarchies of their own, so that coherence can be told as a range.
+ * with other seeds and simulated in hierarchies of their own, so that coherence can be reported as a range.
  *
  * Everything here belongs to the decoding thread: a merged batch is simulated as soon as it is made.
  */
@@ -12,12 +12,12 @@
 
 struct nm_schedules;
 
-/* options->schedules - 1 of them. *ret_schedules stays NULL if that is none. */
+/* Makes options->schedules - 1 of them; *ret_schedules stays NULL if that is 0. */
 int nm_schedules_new(struct nm_schedules **ret_schedules, struct nm_engine *engine,
 		     const struct nm_pass_setup *setup, struct nm_error *err);
 void nm_schedules_free(struct nm_schedules *schedules);
 
-/* As those of interleave.h, and those of a pass. NULL takes all and does nothing. */
+/* As in interleave.h and pass.h. With NULL they do nothing. */
 int nm_schedules_add(struct nm_schedules *schedules, const struct nm_ref *refs, size_t count,
 		     const struct nm_sync *syncs, size_t sync_count);
 int nm_schedules_drain(struct nm_schedules *schedules);

@@ -19,15 +19,15 @@ enum { PATH_ROOM = 512 };
 
 struct stream {
 	uint32_t number;
-	struct nm_wire_process process;  /* who it is; its strings are gone */
-	struct nm_engine *engine;        /* NULL before it is known how to start, and after the end */
-	struct nm_vec(uint64_t) waiting; /* words that came before the parent's fork */
+	struct nm_wire_process process;  /* its strings are not kept */
+	struct nm_engine *engine;        /* NULL before the start and after the end */
+	struct nm_vec(uint64_t) waiting; /* words that arrived before the parent's fork */
 	struct nm_result result;
-	const char *path; /* in the tree, once it is known */
+	const char *path; /* in the tree of processes, or NULL */
 	int known, ended, failed;
 };
 
-/* An engine made at a fork, for a stream that is still to come. */
+/* An engine made at a fork, for a stream that has not started yet. */
 struct forked_engine {
 	uint32_t parent; /* stream number */
 	uint32_t ordinal;
@@ -37,7 +37,7 @@ struct forked_engine {
 struct nm_session {
 	struct nm_engine_options options;
 	struct nm_vec(struct stream *) streams;     /* in order of their numbers */
-	struct nm_vec(struct forked_engine) forked; /* whose streams are still to come */
+	struct nm_vec(struct forked_engine) forked; /* whose streams have not started yet */
 	struct nm_result **sorted;
 	size_t sorted_count;
 	uint64_t references; /* of streams that have ended */
@@ -112,7 +112,7 @@ static struct stream *earlier_stream(const struct nm_session *s, const struct st
 	return NULL;
 }
 
-/* Who the stream says it is. */
+/* Reads the process record of a stream. */
 static int identify(struct stream *stream, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	struct nm_wire_scan scan = nm_wire_scan_over(words, count);
@@ -128,8 +128,8 @@ static int identify(struct stream *stream, const uint64_t *words, size_t count, 
 	return status;
 }
 
-/* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork. That fork may
- * still be on its way (or never come, if the parent was killed): 0 and no engine, unless `now`. */
+/* Gives the stream its engine: a fresh one, or for a forked child the one made at the fork. The fork's record
+ * may arrive later (or never, if the parent was killed): 0 and no engine, unless `now`. */
 static int start_stream(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
 {
 	const struct stream *parent = NULL;
@@ -165,7 +165,7 @@ static int run_stream(struct nm_session *s, struct stream *stream, const uint64_
 	return status;
 }
 
-/* Lets the stream go on with what has been waiting, if its engine is there now. */
+/* Feeds the words that have been waiting, if the stream has its engine now. */
 static int resume(struct nm_session *s, struct stream *stream, int now, struct nm_error *err)
 {
 	int status = 0;
@@ -180,7 +180,7 @@ static int resume(struct nm_session *s, struct stream *stream, int now, struct n
 	return status;
 }
 
-/* Children may have waited for a fork that has just been seen; they in turn may be parents. */
+/* Resumes children that waited for a fork that has just been seen; they may be parents themselves. */
 static int resume_waiting(struct nm_session *s, struct nm_error *err)
 {
 	int status = 0;
@@ -235,7 +235,7 @@ int nm_session_end(struct nm_session *s, uint32_t number, struct nm_error *err)
 	int status = find_stream(s, number, &stream, err);
 
 	if (!status && stream->known && !stream->engine && !stream->ended)
-		return 0; /* it waits for its parent: ended with the session */
+		return 0; /* it waits for its parent, and ends with the session */
 	return status ? status : end_stream(s, stream, err);
 }
 
@@ -264,7 +264,7 @@ static int set_path(struct nm_session *s, struct stream *stream, unsigned *roots
 	else
 		snprintf(path, sizeof path, "%s.%04u", from->path, p->ordinal);
 	stream->path = nm_symbols_intern(s->options.symbols, path);
-	while (stream->path && path_is_taken(s, stream)) { /* a parent that looks like another */
+	while (stream->path && path_is_taken(s, stream)) { /* two parents look alike */
 		snprintf(path, sizeof path, "%s+", stream->path);
 		stream->path = nm_symbols_intern(s->options.symbols, path);
 	}
@@ -290,7 +290,7 @@ static int sort_results(struct nm_session *s, struct nm_error *err)
 	for (size_t i = 0; i < s->streams.count; i++) {
 		struct stream *stream = s->streams.at[i];
 
-		if (!stream->known) /* it broke off before it said who it is */
+		if (!stream->known) /* it ended before its process record */
 			continue;
 		if (set_path(s, stream, &roots))
 			return nm_fail_memory(err);

@@ -22,8 +22,8 @@ int nm_session_feed(struct nm_session *session, uint32_t stream, const uint64_t 
 /* The stream has ended: its engine is turned into a result and freed. */
 int nm_session_end(struct nm_session *session, uint32_t stream, struct nm_error *err);
 
-/* Ends what is still open, and gives the results in the order of the tree of processes (path, see
- * result.h). They belong to the session, and can be had more than once. */
+/* Ends all open streams, and gives the results in the order of the tree of processes (path, see result.h).
+ * They belong to the session; may be called again. */
 int nm_session_results(struct nm_session *session, struct nm_result *const **ret_results, size_t *ret_count,
 		       struct nm_error *err);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * workers.c - see workers.h. Threads wait on condition variables and never spin: the profiled program needs
- * the processors too. A thread that has to wait waits for plenty of work: the modeller for a quarter of the
+ * the processors too. A waiting thread waits for plenty of work: the modelling thread for a quarter of the
  * queue, the decoder for half of it. Otherwise the two would alternate batch by batch, with a switch each
- * time. Before the modeller waits it repeats the idle job until the queue is a quarter full, which takes work
- * off the decoder. If the idle job has nothing left, it runs the batches that there are.
+ * time. Before the modelling thread waits it repeats the idle job, which takes work off the decoder, until
+ * the queue is a quarter full. If the idle job has nothing to do, it runs the batches that there are.
  *
  * The decoder fills a private batch and copies it with non-temporal stores (nontemporal.h); the model
  * prefetches the next batch while it runs one. Only both together pay. Dropped: prefetching for writing,
@@ -21,8 +21,7 @@
 #include "nontemporal.h"
 
 enum {
-	TURN =
-	    8, /* batches that are announced, or run, at a time, so that the lock changes hands less often */
+	TURN = 8, /* batches that are announced or run at a time, so that the lock is taken less often */
 };
 
 _Static_assert(NM_BATCH * sizeof(struct nm_ref) % NM_COPY_LINE == 0, "batches are copied by lines");
@@ -47,8 +46,8 @@ struct nm_workers {
 	int stop, modelling, draining;
 	pthread_t modeller;
 
-	/* The decoder's: batches that it has put into the queue, of which the last may not be announced yet;
-	 * tail and status as it saw them last. */
+	/* The decoder's: batches put into the queue, the last of which may not be announced yet; tail and
+	 * status as seen last. */
 	unsigned made, seen_tail;
 	int seen_status;
 };
@@ -63,7 +62,7 @@ static struct nm_turn *turns_at(const struct nm_workers *w, unsigned i)
 	return w->turns + (size_t)(i % NM_WORKERS_QUEUE) * NM_BATCH;
 }
 
-/* Is there work for a while, or somebody who waits? */
+/* Whether there is work for a while, or another thread waits. */
 static int is_due(const struct nm_workers *w)
 {
 	return w->head - w->tail >= NM_WORKERS_QUEUE / 4 || w->stop || (w->draining && w->head != w->tail);
@@ -86,7 +85,7 @@ static void wait_for_batches(struct nm_workers *w)
 	}
 }
 
-/* The batches that are there now, but for a turn at most: returns how many, of which *ret_status tells. */
+/* Runs the batches that are there, a few at most. Returns their number; *ret_status is theirs. */
 static unsigned run_some(struct nm_workers *w, int *ret_status)
 {
 	const unsigned there = w->head - w->tail, n = there < TURN ? there : TURN, tail = w->tail;
@@ -189,7 +188,7 @@ void nm_workers_start(struct nm_workers *w, nm_batch_function *function, void *a
 
 struct nm_ref *nm_workers_buffer(struct nm_workers *w) { return w->own; }
 
-/* Tells of the batches that were made. */
+/* Announces the new batches. */
 static void publish(struct nm_workers *w)
 {
 	w->head = w->made;
@@ -199,7 +198,7 @@ static void publish(struct nm_workers *w)
 		pthread_cond_signal(&w->filled);
 }
 
-/* Where the next batch goes in the queue. */
+/* Waits for room in the queue; returns where the next batch goes. */
 static struct nm_ref *wait_for_room(struct nm_workers *w)
 {
 	if (w->made - w->seen_tail == NM_WORKERS_QUEUE) {
@@ -214,7 +213,7 @@ static struct nm_ref *wait_for_room(struct nm_workers *w)
 	return batch_at(w, w->made);
 }
 
-/* The turns of the batch that is being made. */
+/* Copies the turns of the batch. */
 static int put_turns(struct nm_workers *w, const struct nm_batch *batch)
 {
 	if (batch->turn_count && !w->turns &&

@@ -16,7 +16,7 @@
 
 struct nm_workers;
 
-enum { NM_WORKERS_QUEUE = 256 /* batches that are handed over and not run yet, at most */ };
+enum { NM_WORKERS_QUEUE = 256 /* batches handed over but not run yet, at most */ };
 
 struct nm_batch {
 	const struct nm_ref *refs;
@@ -26,11 +26,10 @@ struct nm_batch {
 	int uncounted; /* some references may have weight 0 */
 };
 
-/* next: where the references of the batch lie that will be run next, or NULL. */
+/* next: the references of the batch after this one, or NULL. */
 typedef int nm_batch_function(void *arg, const struct nm_batch *batch, const struct nm_ref *next);
 
-/* A small piece of work for an idle thread, whichever it is: 1 if it was done, 0 if there is none
- * now. */
+/* A small piece of work for an idle thread. Returns 1, or 0 if there is none now. */
 struct nm_idle {
 	int (*job)(void *arg); /* or NULL */
 	void *arg;
@@ -43,8 +42,7 @@ void nm_workers_free(struct nm_workers *workers);
 /* function(arg, ...) is called for each batch, one at a time, in order. */
 void nm_workers_start(struct nm_workers *workers, nm_batch_function *function, void *arg);
 
-/* Memory for NM_BATCH references, aligned for nm_workers_submit, and for NM_ENTRIES more to be written behind
- * them and ignored. */
+/* Memory for NM_BATCH references, aligned for nm_workers_submit, and NM_ENTRIES more, which are ignored. */
 struct nm_ref *nm_workers_buffer(struct nm_workers *workers);
 
 /* Hands over a batch, whose memory can then be used again; waits until there is room for it. 0 or the code of

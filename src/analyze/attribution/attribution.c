@@ -12,7 +12,7 @@
 #include "errors.h"
 #include "user_code.h"
 
-/* Keeps the reference counters as long as the list of attribution keys. */
+/* Grows the reference counters with the list of attribution keys. */
 static int grow_references(struct nm_attributions *attrs)
 {
 	struct nm_attr_references *bigger;

@@ -27,7 +27,7 @@ struct nm_instruction {
 	uint32_t site; /* index in nm_attributions.sites */
 };
 
-/* A place that the stream named. */
+/* A site that the stream named (NM_WIRE_PLACE). */
 struct nm_named_site {
 	uint64_t pc;
 	struct nm_result_site site;
@@ -48,20 +48,21 @@ struct nm_recent_attr {
 
 enum { NM_RECENT_ATTRS_BITS = 12 };
 
-/* A packed key: 12 bits of thread, 26 of place, 26 of object. Numbers beyond share the last one. */
+/* A packed key: 12 bits of thread, 26 of site, 26 of object. Larger numbers share the last one. */
 enum { NM_THREAD_MAX = (1 << 12) - 1, NM_SITE_MAX = (1 << 26) - 1, NM_OBJECT_MAX = (1 << 26) - 1 };
 
 struct nm_attributions {
 	struct nm_vec(struct nm_instruction) instructions;
 	struct nm_map instruction_of_pc;
-	int by_instruction; /* a place is one instruction, not a line; */
-	int by_pc; /* also of code without a file, which is else one place, or those that the stream names */
-	struct nm_symbols *symbols; /* interns; NULL: no module will be asked about */
+	int by_instruction; /* a site is one instruction, not a line; */
+	/* also of code without a file, which is otherwise one site, or those that the stream names */
+	int by_pc;
+	struct nm_symbols *symbols; /* interns; NULL: no module is ever looked up */
 	const char *user_folders;   /* of the user's sources (user_code.h), or NULL */
 	struct nm_vec(struct nm_named_site) named;
 	struct nm_vec(struct nm_result_site) sites;
-	struct nm_map site_of; /* hash of a site -> its index; equal hashes are told apart */
-	struct nm_vec(struct nm_attribution) list; /* [0] is no attribution key */
+	struct nm_map site_of; /* hash of a site -> its index; on a collision, the next free key */
+	struct nm_vec(struct nm_attribution) list; /* [0] is unused */
 	struct nm_attr_references *references;     /* [list.room] */
 	size_t references_room;
 	struct nm_map attr_of; /* packed (thread, site, object) */
@@ -75,20 +76,19 @@ void nm_attributions_done(struct nm_attributions *attrs);
 int nm_attributions_instruction(struct nm_attributions *attrs, uint64_t pc, struct nm_module *module,
 				uint64_t bias, uint32_t *ret_instruction);
 
-/* Code that no module holds: the stream tells where the instruction at pc stands. 0 or NM_ENOMEM. */
+/* Code outside of any module: the stream gives the source line of the instruction at pc. 0 or NM_ENOMEM. */
 int nm_attributions_name_site(struct nm_attributions *attrs, uint64_t pc, struct nm_result_site site);
 
-/* The places that were named in `from`, for a forked child. 0 or NM_ENOMEM. */
+/* Copies the named sites of `from`, for a forked child. 0 or NM_ENOMEM. */
 int nm_attributions_inherit_sites(struct nm_attributions *attrs, const struct nm_attributions *from);
 
-/* Forgets the places of [low, end): other code may come there. */
+/* Forgets the sites of [low, end): other code may be loaded there. */
 void nm_attributions_forget_code(struct nm_attributions *attrs, uint64_t low, uint64_t end);
 
-/* The attribution key of a key that the cache does not have, made if it is new; 0 only when memory is
- * exhausted. */
+/* The attribution key for a packed key that the cache lacks, made if it is new; 0: out of memory. */
 uint32_t nm_attributions_find(struct nm_attributions *attrs, uint64_t key, struct nm_recent_attr *recent);
 
-/* The same for (thread, place, object). */
+/* The attribution key of (thread, site, object); 0: out of memory. */
 static inline uint32_t nm_attributions_get(struct nm_attributions *attrs, uint32_t thread, uint32_t site,
 					   uint32_t object)
 {

@@ -42,7 +42,8 @@ static uint64_t key_of(const struct nm_call *call)
 	return (uint64_t)call->parent << 46 | (uint64_t)call->site << 22 | call->function;
 }
 
-/* The context of a call in that of its caller (call.parent): one that the chain holds, or a new one. */
+/* The context of a call below that of its caller (call.parent): one that is in the chain already, or a new
+ * one. */
 static int make(struct nm_calls *calls, struct nm_call call, uint32_t *ret_context)
 {
 	for (uint32_t c = call.parent; c; c = calls->list.at[c].parent)
@@ -80,7 +81,7 @@ int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_conte
 		    ret_context);
 }
 
-/* The function that was called, or that a trampoline led to. */
+/* Enters the function that was called, or that a trampoline jumped to. */
 static int enter(struct nm_calls *calls, struct nm_stack *s, uint32_t function, int is_trampoline)
 {
 	struct nm_call call = {.parent = s->context, .function = function, .is_trampoline = is_trampoline};

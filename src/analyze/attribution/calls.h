@@ -29,30 +29,30 @@
 #include "map.h"
 #include "vector.h"
 
-/* A packed key of the map `callees`: 16 bits of context, 24 of place, 22 of function; higher ones share the
- * last. */
+/* A packed key of the map `callees`: 16 bits of context, 24 of site, 22 of function; larger numbers share the
+ * last one. */
 enum {
 	NM_CALLS_MAX = 1 << 16,            /* the root is one of them */
 	NM_CALLS_SITE_MAX = (1 << 24) - 1, /* also: unknown */
 	NM_CALLS_SIGNALS = 128,
 	NM_CALLS_SIGNAL =
-	    (1 << 22) - NM_CALLS_SIGNALS, /* and more: the signal of this number, instead of a function */
+	    (1 << 22) - NM_CALLS_SIGNALS, /* this plus a number: that signal, instead of a function */
 	NM_CALLS_FUNCTION_MAX = NM_CALLS_SIGNAL - 1,
 	NM_CALLS_RECENT = 4096
 };
 
-/* nm_stack.pending: 0, the place of a call and 1 until the callee's first block, or */
+/* nm_stack.pending: 0; 1 + the site of a call, until the callee's first block; or */
 #define NM_CALLS_TRAMPOLINE UINT32_MAX /* the context is a trampoline's: another function may follow */
 
 struct nm_call {
 	uint32_t parent;   /* the context of the caller */
-	uint32_t site;     /* of the call, in nm_attributions.places; NM_CALLS_SITE_MAX: unknown */
+	uint32_t site;     /* of the call, in nm_attributions.sites; NM_CALLS_SITE_MAX: unknown */
 	uint32_t function; /* stack object of the function that is called, or a signal; 0: unknown */
 	uint64_t count;    /* how often */
 	int is_trampoline;
 };
 
-/* What a model counts for: an attribution key in a context. */
+/* An attribution key in a context; models count by its number. */
 struct nm_context_attr {
 	uint32_t attr, context;
 	struct nm_attr_references references;
@@ -65,18 +65,18 @@ struct nm_calls_change {
 
 struct nm_calls {
 	struct nm_vec(struct nm_call) list;            /* [0] is the root: the start of a thread */
-	struct nm_vec(struct nm_context_attr) attrs;   /* [0] is no attribution key */
+	struct nm_vec(struct nm_context_attr) attrs;   /* [0] is unused */
 	struct nm_vec(struct nm_calls_change) changes; /* of the batch that is being filled */
 	uint32_t current;
-	struct nm_map callees; /* (context, place of the call, function) -> context */
-	struct nm_map attr_of; /* context << 32 | attribution key -> index in attribution keys */
+	struct nm_map callees; /* (context, site of the call, function) -> context */
+	struct nm_map attr_of; /* context << 32 | attribution key -> index in attrs */
 	struct {
 		uint64_t key;
 		uint32_t attr;
 	} recent[NM_CALLS_RECENT];
 };
 
-struct nm_calls *nm_calls_new(void); /* NULL: memory is exhausted */
+struct nm_calls *nm_calls_new(void); /* NULL: out of memory */
 void nm_calls_free(struct nm_calls *calls);
 
 /* A block of a function (its stack object) is about to run on the stack, its first reference at `at` of the
@@ -84,10 +84,10 @@ void nm_calls_free(struct nm_calls *calls);
 int nm_calls_run(struct nm_calls *calls, struct nm_stack *stack, uint32_t function, int is_trampoline,
 		 size_t at);
 
-/* A signal comes: the context that its handlers are called in. 0 or NM_ENOMEM. */
+/* Gets the context in which handlers of a signal run. 0 or NM_ENOMEM. */
 int nm_calls_signal(struct nm_calls *calls, unsigned number, uint32_t *ret_context);
 
-/* The block ended with a call at pc, which has its frame now, or (0) with a return. */
+/* The block ended with a call at pc, whose frame has been pushed, or (0) with a return. */
 void nm_calls_end(const struct nm_calls *calls, const struct nm_attributions *attrs, struct nm_stack *stack,
 		  uint64_t pc);
 

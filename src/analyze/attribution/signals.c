@@ -8,7 +8,7 @@
 
 void nm_signals_done(struct nm_signals *signals) { nm_vec_free(&signals->list); }
 
-/* The signal that came last to a stack, or NULL. */
+/* The latest signal on a stack, or NULL. */
 static struct nm_signal *latest(const struct nm_signals *signals, size_t stack)
 {
 	for (size_t i = signals->list.count; i-- > 0;)
@@ -25,14 +25,14 @@ static void forget(struct nm_signals *signals, struct nm_signal *gone)
 	signals->list.count--;
 }
 
-/* Frames up to slot are gone. */
+/* Drops the frames up to slot. */
 static void unwind(struct nm_stack *s, uint64_t slot)
 {
 	while (s->frames.count && s->frames.at[s->frames.count - 1].slot <= slot)
 		s->context = s->frames.at[--s->frames.count].context;
 }
 
-/* Handlers whose slots are up to this one were left by a jump. */
+/* Drops handlers whose slots are up to this one: a jump has left them. */
 static void cut(struct nm_signals *signals, struct nm_frames *frames, size_t stack, uint64_t slot)
 {
 	struct nm_stack *s = &frames->stacks.at[stack];
@@ -46,7 +46,7 @@ static void cut(struct nm_signals *signals, struct nm_frames *frames, size_t sta
 	}
 }
 
-/* Handlers that had interrupted this stack and ran on others were left by a jump. */
+/* Drops handlers on other stacks that had interrupted this one: a jump has left them. */
 static void come_back(struct nm_signals *signals, size_t stack)
 {
 	for (size_t i = signals->list.count; i-- > 0;)
@@ -81,7 +81,7 @@ int nm_signals_enter(struct nm_signals *signals, struct nm_calls *calls, struct 
 	fresh.pending = s->pending;
 	if ((calls && nm_calls_signal(calls, number, &fresh.own)) || nm_vec_push(&signals->list, fresh))
 		return NM_ENOMEM;
-	/* Above the frame is not the handler's, on a stack of which nothing else is known. */
+	/* On a stack that is not known otherwise, what lies above the frame is not the handler's. */
 	if (fresh.stack != from && nm_stack_push(s, slot, 0, 0))
 		return NM_ENOMEM;
 	s->context = fresh.own;
@@ -131,7 +131,7 @@ static uint32_t find(const struct nm_signals *signals, const struct nm_calls *ca
 	}
 }
 
-/* The function goes on in a context that a stack has. */
+/* Whether the function continues in a context of a stack. */
 static int find_context(const struct nm_signals *signals, const struct nm_calls *calls,
 			struct nm_frames *frames, size_t stack, uint32_t function)
 {
@@ -147,7 +147,7 @@ static int find_context(const struct nm_signals *signals, const struct nm_calls 
 	return 1;
 }
 
-/* Longjmp has come to the function: on this stack, or on the one that the handler on this one interrupted. */
+/* longjmp has reached the function: on this stack, or on the one that the handler on this one interrupted. */
 static size_t land(struct nm_signals *signals, const struct nm_calls *calls, struct nm_frames *frames,
 		   uint32_t function)
 {

@@ -35,7 +35,7 @@ struct nm_signal {
 	enum nm_signal_state state;
 };
 
-/* Of one thread. All zero: none has come. */
+/* The open handlers of one thread, initially zero. */
 struct nm_signals {
 	struct nm_vec(struct nm_signal) list;
 	int leaping; /* the latest block may have been longjmp's last */
@@ -43,7 +43,7 @@ struct nm_signals {
 
 void nm_signals_done(struct nm_signals *signals);
 
-/* The stack that goes on now where a handler has returned, else the current one. */
+/* The stack that continues if a handler has returned, else the current one. */
 size_t nm_signals_resume(struct nm_signals *signals, struct nm_frames *frames);
 
 /* A handler begins on the current stack, its frame at slot; calls may be NULL. 0 or NM_ENOMEM. */

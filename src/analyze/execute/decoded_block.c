@@ -7,7 +7,7 @@
 #include "coalesced.h"
 #include "executor.h"
 
-/* The next entry and its access site: of an access or, with `more` behind it, a group that begins with it. */
+/* Makes the next entry and its access site, for an access or a coalesced access that begins with it. */
 static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
 			const struct nm_wire_block_info *info, uint32_t access, uint32_t word,
 			const struct nm_mapping *m)
@@ -33,13 +33,13 @@ static int decode_entry(struct nm_executor *x, struct nm_decoded_block *decoded,
 		   : 0;
 }
 
-/* What stands behind the address of a reference, without an attribution key. */
+/* The second word of a reference, without the attribution key. */
 static uint32_t ref_word(uint32_t size, uint32_t kind, uint32_t weight)
 {
 	return size | kind << 16 | weight << 24;
 }
 
-/* Of a single access. */
+/* The word of a single access. */
 static uint32_t access_word(struct nm_decoded_block *decoded, uint64_t w)
 {
 	unsigned flags = nm_wire_access_flags(w);
@@ -52,7 +52,7 @@ static uint32_t access_word(struct nm_decoded_block *decoded, uint64_t w)
 	return ref_word(nm_wire_access_size(w), kind, 1);
 }
 
-/* Of a group, if it can be taken as one reference. */
+/* The word of a coalesced access, if its members can be one reference. */
 static uint32_t group_word(struct nm_decoded_block *decoded, const uint64_t *accesses, uint32_t count)
 {
 	uint64_t bytes = 0;
@@ -74,7 +74,7 @@ static uint32_t group_word(struct nm_decoded_block *decoded, const uint64_t *acc
 	return ref_word(end, writes, count);
 }
 
-/* What an access is to the other threads; one that is atomic goes by itself. */
+/* How an access orders threads; a block with an atomic one is executed by single steps. */
 static uint8_t sync_of(const struct nm_executor *x, struct nm_decoded_block *decoded, uint64_t access)
 {
 	const unsigned flags = nm_wire_access_flags(access);
@@ -85,7 +85,7 @@ static uint8_t sync_of(const struct nm_executor *x, struct nm_decoded_block *dec
 	return flags & NM_WIRE_COMMUTES ? NM_SYNC_UPDATE : NM_SYNC_ATOMIC;
 }
 
-/* How many accesses the group has that begins at one. */
+/* The number of accesses that share the address word of the first. */
 static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t access)
 {
 	uint32_t n = 1;
@@ -96,7 +96,7 @@ static uint32_t group_count(const struct nm_wire_block_info *info, uint32_t acce
 	return n;
 }
 
-/* Entries for address words, then for each access of a group. */
+/* Makes entries for address words, then for each member of a coalesced access. */
 static int decode_entries(struct nm_executor *x, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
@@ -145,7 +145,7 @@ static int decode_accesses(struct nm_executor *x, struct nm_decoded_block *decod
 	return 0;
 }
 
-/* Each side exit learns how many bytes of its run's `bytes` it has executed behind instruction i. */
+/* Notes, for side exits behind instruction i, that `bytes` of their fetch run have been executed. */
 static void note_exits(struct nm_decoded_tables *t, uint32_t i, uint8_t bytes)
 {
 	for (uint32_t k = 0; k < t->exits; k++)
@@ -153,7 +153,8 @@ static void note_exits(struct nm_decoded_tables *t, uint32_t i, uint8_t bytes)
 			t->exit[k].fetched = bytes;
 }
 
-/* Runs of whole instructions within one line; an instruction that straddles two is a run of its own. */
+/* Makes fetch runs: whole instructions within one line; an instruction that straddles two is a run of its
+ * own. */
 static int decode_fetches(struct nm_executor *x, struct nm_decoded_block *decoded,
 			  const struct nm_wire_block_info *info, const struct nm_mapping *m)
 {
@@ -207,7 +208,8 @@ static int grow_decoded_blocks(struct nm_executor *x, uint32_t id)
 	return 0;
 }
 
-/* How many entries a block has: one for each address word, and those of accesses in groups. */
+/* The number of entries of a block: one for each address word, and one for each member of a coalesced
+ * access. */
 static uint32_t count_entries(const struct nm_wire_block_info *info)
 {
 	uint32_t entries = info->groups;
@@ -252,7 +254,7 @@ static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
 			      const struct nm_wire_block_info *info)
 {
 	const struct nm_mapping *m = nm_space_mapping(x->space, info->def.pc);
-	/* Objects are not to depend on blocks that a collector may leave out. */
+	/* Collectors may leave blocks without accesses out: objects must not depend on them. */
 	const int framed = info->def.accesses || x->calls || x->fetching;
 	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
 	const struct nm_code_function f = nm_decoder_function_at(m, info->def.pc);

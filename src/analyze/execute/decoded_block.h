@@ -25,7 +25,7 @@
 
 enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 
-/* Figures of entries have 2^63 added, so that vectors, whose compare is signed, compare them as they are. */
+/* Entries store numbers with 2^63 added, since vector instructions compare signed numbers. */
 #define NM_BIAS (1ull << 63)
 
 /* Of an entry: it has no range; its range ends where the stack does, which lies below all frames. */
@@ -35,7 +35,7 @@ enum { NM_PREFETCH = 3, NM_ENTRIES = 4 };
 /* Does it serve the running function's frame? */
 #define nm_low_is_of_frame(low) (!((low)&NM_BIAS))
 
-/* Hot. A word is what stands behind the address in a struct nm_ref: attribution key, size, kind, weight. */
+/* Hot. A word is the second half of a struct nm_ref: attribution key, size, kind, weight. */
 struct nm_cache_entries {
 	/* The kept range is [low, low + length). In the running function's frame low has no bias, and is a
 	 * distance down from the frame's last byte. */
@@ -47,7 +47,7 @@ struct nm_cache_entries {
 
 struct nm_decoded_block;
 
-/* An access, where its entry does not know the attribution key. */
+/* The cold half of an access, for when its entry does not know the attribution key. */
 struct nm_access_site {
 	struct nm_decoded_block *decoded;
 	uint32_t object;    /* found last */
@@ -55,13 +55,13 @@ struct nm_access_site {
 	uint32_t block;     /* heap block found last, */
 	uint8_t again;      /* how many times in a row */
 	uint8_t listed : 1, /* in the engine's list of ranges that end with a mapping */
-	    grouped : 1,    /* it is a group */
-	    cached : 1;     /* its range holder was seen, while they are looked over */
+	    grouped : 1,    /* it is a coalesced access */
+	    cached : 1;     /* scratch, while range holders are cleaned: one was seen */
 	uint16_t access;
 };
 
-/* An access that has kept the range of a heap block, in the block's list of them; block 0: in the list of
- * free ones. */
+/* An entry of a heap block's list of the access sites that keep its range; block 0: it is in the list of free
+ * ones. */
 struct nm_range_holder {
 	uint32_t access_site, next, block;
 };
@@ -80,11 +80,11 @@ struct nm_side_exit {
 	uint8_t fetched; /* bytes of the run in which it leaves that are executed, for --instr */
 };
 
-/* An access where each goes by itself. */
+/* An access, for execution one at a time. */
 struct nm_access {
-	uint16_t word, distance; /* its address is so many bytes from that word */
+	uint16_t word, distance; /* its address is `distance` above that address word */
 	uint16_t entry;
-	/* enum nm_sync_kind, where the machine has several cores: NM_SYNC_NONE or what an atomic one is */
+	/* enum nm_sync_kind if it is atomic and the machine has several cores, else NM_SYNC_NONE */
 	uint8_t sync;
 };
 
@@ -95,11 +95,12 @@ struct nm_decoded_tables {
 	struct nm_access *single; /* [accesses] */
 	struct nm_decoded_block *decoded;
 	uint32_t exits, fetches, accesses;
-	/* Of addresses; these are the first entries, behind which are those of accesses in groups. */
+	/* Address words, which have the first entries; members of coalesced accesses have the entries after
+	 * them. */
 	uint32_t words, entries;
 };
 
-/* The accesses that have an address word: [first, end) of `single`. */
+/* The accesses that share an address word: [first, end) of `single`. */
 struct nm_access_range {
 	uint32_t first, end;
 };
@@ -116,16 +117,16 @@ static inline struct nm_access_range nm_word_accesses(const struct nm_decoded_ta
 	return s;
 }
 
-/* Half a cache line, so that a decoded block with one group is two. */
+/* Half a cache line, so that a decoded block with up to NM_ENTRIES entries takes two lines. */
 struct nm_decoded_block {
-	uint16_t words; /* of a whole execution with its header; 0: something is to be done by single steps */
-	uint16_t instructions;      /* of the whole block */
-	uint8_t end;                /* enum nm_wire_exit_kind */
-	uint8_t fills;              /* all bits: its function copies or clears memory (resolve.c) */
-	uint16_t frame;             /* where the return address lies, from the last address word */
-	uint32_t first_access_site; /* of its accesses, which follow each other in the engine's list */
+	uint16_t words;        /* of a whole execution with its header; 0: the block needs single steps */
+	uint16_t instructions; /* of the whole block */
+	uint8_t end;           /* enum nm_wire_exit_kind */
+	uint8_t fills;         /* all bits set: its function copies or clears memory (resolve.c) */
+	uint16_t frame;        /* where the return address lies, from the last address word */
+	uint32_t first_access_site; /* of its accesses, which are consecutive in the decoder's list */
 	uint32_t stack_object;      /* the frame of the block's function; may be none if it has no accesses */
-	uint32_t tables;            /* index of the cold part in the engine's list */
+	uint32_t tables;            /* index of the cold part in the decoder's list */
 	uint64_t call_pc : 48;      /* last instruction: the call, if end is CALL */
 	uint64_t more : 16;         /* accesses beyond one for each address word */
 	struct nm_cache_entries entries[];
@@ -133,10 +134,10 @@ struct nm_decoded_block {
 _Static_assert(sizeof(struct nm_decoded_block) == 32 && sizeof(struct nm_cache_entries) == 96,
 	       "one group: two cache lines");
 
-/* In place of decoded blocks that were not made: all is done by single steps. */
+/* Stands for blocks that are not decoded yet; never matches, so single_step.c sees it. */
 extern struct nm_decoded_block nm_undecoded_block;
 
-/* The figure of an access, of an array of its group. */
+/* A field of an access site's entry. */
 #define nm_entry_of(access_site, figure)                            \
 	((access_site)                                              \
 	     ->decoded->entries[(access_site)->access / NM_ENTRIES] \

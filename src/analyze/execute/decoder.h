@@ -33,17 +33,18 @@ struct nm_decoder {
 	struct nm_definition_store *definition_store;
 	struct nm_vec(struct nm_definition) definitions;   /* by block id */
 	struct nm_vec(struct nm_decoded_tables) tables;    /* of decoded blocks */
-	struct nm_vec(struct nm_access_site) access_sites; /* of all accesses of all decoded blocks, */
-	struct nm_vec(uint32_t) access_instructions;       /* and what instruction each is of, */
-	struct nm_vec(uint8_t) access_chases;              /* and whether it chases (NM_WIRE_CHASES) */
-	struct nm_arena arena;                             /* decoded blocks */
+	struct nm_vec(struct nm_access_site) access_sites; /* of all decoded blocks */
+	/* of each: index of its instruction in the attributions */
+	struct nm_vec(uint32_t) access_instructions;
+	struct nm_vec(uint8_t) access_chases; /* of each: it follows a pointer (NM_WIRE_CHASES) */
+	struct nm_arena arena;                /* decoded blocks */
 };
 
 /* A store that keeps `older`, which may be NULL, alive. NULL: out of memory. */
 struct nm_definition_store *nm_definition_store_new(struct nm_definition_store *older);
 void nm_definition_store_release(struct nm_definition_store *store);
 
-/* Keeps a definition. */
+/* Stores a copy of a definition. */
 int nm_decoder_define(struct nm_decoder *decoder, const struct nm_wire_record *r, struct nm_error *err);
 
 /* The function at pc, in mapping m or none: its name, of nameless code the module's; its local variables. */

@@ -9,10 +9,10 @@
  * 3. the object is looked up (resolve.c), then the key of (thread, site, object).
  *
  * The first two are decided for NM_ENTRIES accesses at once (inline_cache.h). The third is deferred until the
- * run of blocks ends: consecutive look-ups overlap in the processor, while a look-up within a block stalls
- * it. Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and keys
- * and objects are numbered in the order of references: code that changes the heap, mappings or stacks, or
- * makes keys or objects, first calls nm_executor_resolve_pending.
+ * run of blocks ends: consecutive look-ups overlap in the processor, while one within a block stalls it.
+ * Until then the reference is *pending*. Nothing that a pending look-up depends on may change, and keys and
+ * objects are numbered in the order of references: code that changes the heap, mappings or stacks, or makes
+ * keys or objects, first calls nm_executor_resolve_pending.
  *
  * A window of words is searched for headers first, so the length of a block is known before it is executed.
  * The loop has three copies: one notes the access site of each reference while bursts are sampled (bursts.h),
@@ -25,18 +25,17 @@
 #include "executor.h"
 
 enum {
-	WINDOW = 64,    /* words looked over at once */
+	WINDOW = 64,    /* words searched for headers at once */
 	RING_AHEAD = 64 /* words; they lie in another processor's cache */
 };
 
 static inline int is_block(uint64_t word) { return word >> 56 == NM_WIRE_HEADER_BIT >> 56; }
 
-/* A header's block as an index of decoded blocks; beyond all of them for other records. */
+/* The block number in a header, an index into decoded blocks; out of range for other records. */
 ALWAYS uint64_t block_of(uint64_t header) { return header << 1 >> 25; }
 
-/* How copies of the loop differ. sampled: it notes which access made a reference (bursts.h). tight: the
- * batch may become full within the window, or what lies behind a group's addresses may not be read, or there
- * is no header at the window's end. */
+/* How copies of the loop differ. sampled: notes which access made each reference (bursts.h). tight: the batch
+ * may fill up within the window, words behind it must not be read, or no header ends it. */
 struct manner {
 	int sampled, tight;
 };
@@ -48,7 +47,8 @@ ALWAYS void put_back(struct nm_executor *x, const struct nm_ref *out)
 	x->builder.count = (size_t)(out - x->builder.refs);
 }
 
-/* Open entries of the group from entry `at` on go on the list, but for those that cannot wait. */
+/* Puts the references of open entries, from entry `at`, on the pending list; resolves those that cannot
+ * wait. */
 static __attribute__((noinline)) int defer(struct nm_executor *x, const struct nm_ref *out,
 					   struct nm_decoded_block *decoded, size_t at,
 					   const uint64_t *addresses, unsigned open)
@@ -73,7 +73,7 @@ static __attribute__((noinline)) int defer(struct nm_executor *x, const struct n
 	return 0;
 }
 
-/* Which access made each of the batch's next references. */
+/* Notes which access makes each of the batch's next n references. */
 static void note_accesses(struct nm_executor *x, const struct nm_ref *out,
 			  const struct nm_decoded_block *decoded, size_t n)
 {
@@ -85,7 +85,7 @@ static void note_accesses(struct nm_executor *x, const struct nm_ref *out,
 	}
 }
 
-/* References of up to NM_ENTRIES accesses, from access `at` on. */
+/* Makes the references of up to NM_ENTRIES accesses, from access `at` on. */
 ALWAYS int serve(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded, size_t at,
 		 const uint64_t *addresses, size_t n, int tight)
 {
@@ -95,7 +95,7 @@ ALWAYS int serve(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_bl
 	return __builtin_expect(open, 0) ? defer(x, out + at, decoded, at, addresses + at, open) : 0;
 }
 
-/* References of a block with more of them. */
+/* The same for a block with more accesses. */
 static __attribute__((noinline)) int serve_many(struct nm_executor *x, struct nm_ref *out,
 						struct nm_decoded_block *decoded, const uint64_t *addresses,
 						size_t n)
@@ -116,7 +116,7 @@ static __attribute__((noinline)) int change_frame(struct nm_executor *x, const s
 	return nm_executor_change_frame(x, decoded, last + decoded->frame);
 }
 
-/* A whole execution of a block, for whose n references there is room. 0 or NM_ENOMEM. */
+/* Executes a whole block; there is room for its n references. 0 or NM_ENOMEM. */
 ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_block *decoded,
 		   const uint64_t *header, size_t n, struct manner manner)
 {
@@ -134,14 +134,13 @@ ALWAYS int execute(struct nm_executor *x, struct nm_ref *out, struct nm_decoded_
 	return status;
 }
 
-/* A block that has groups, while each reference is looked at. */
+/* A block with coalesced accesses, while bursts are sampled: each reference must be separate. */
 ALWAYS int is_apart(const struct nm_executor *x, const struct nm_decoded_block *decoded)
 {
 	return decoded->more && x->builder.bursts.sampling;
 }
 
-/* A block of n addresses for which something is to be done by single steps. 1: it is none. What it did is
- * in the engine. */
+/* Executes a block of n addresses by single steps. 1: the record is no block. */
 static __attribute__((noinline)) int execute_other(struct nm_executor *x, const struct nm_ref *out,
 						   const uint64_t *header, size_t n, struct nm_error *err)
 {
@@ -155,15 +154,15 @@ static __attribute__((noinline)) int make_room(struct nm_executor *x, const stru
 	return nm_executor_flush(x);
 }
 
-/* Whether a copy of the loop does for the next n words. */
+/* Whether this copy of the loop can execute the next n words. */
 ALWAYS int does(const struct nm_executor *x, size_t n, struct manner manner)
 {
 	return (manner.sampled || !x->builder.bursts.sampling) &&
 	       (manner.tight || x->builder.count + n <= NM_BATCH);
 }
 
-/* Executes the blocks that start in a window and end there or, the last of all, with it. heads: where words
- * are headers, with that at the end if it is within. Returns the number of words. */
+/* Executes the blocks of a window of `end` words. heads: a bit for each word that is a header, including that
+ * behind the window if it is known. Returns the number of words executed. */
 ALWAYS long execute_window(struct nm_executor *x, const uint64_t *words, uint64_t heads, size_t end,
 			   struct manner manner, struct nm_error *err)
 {
@@ -221,7 +220,7 @@ static __attribute__((noinline)) long execute_sampled(struct nm_executor *x, con
 	return execute_window(x, words, heads, end, (struct manner){1, 1}, err);
 }
 
-/* One block after another, as long as there is a reason for it. */
+/* Executes blocks by single steps as long as that is needed. */
 static long single_step(struct nm_executor *x, const uint64_t *words, size_t count, struct nm_error *err)
 {
 	size_t at = 0;
@@ -244,7 +243,8 @@ static long execute_some(struct nm_executor *x, const uint64_t *words, size_t co
 {
 	size_t room = count < WINDOW ? count : WINDOW, end = room;
 	uint64_t heads = nm_heads(words, room);
-	const int whole = room < count && heads & (heads - 1); /* the last one may go on behind the window */
+	/* the last block may continue behind the window */
+	const int whole = room < count && heads & (heads - 1);
 
 	if (x->single_step)
 		return single_step(x, words, count, err);

@@ -2,9 +2,9 @@
  *
  * executor.c - the executor's life, and which thread, stack and frame run.
  *
- * Frames of calls and returns within the running stack are changed by inline functions (executor.h). A call or
- * return elsewhere is a switch of stacks, as by coroutines, swapcontext or signal handlers: the stack is one
- * that is known, a heap block, or the surroundings of the slot in its mapping.
+ * Frames of calls and returns within the running stack are changed by inline functions (executor.h). A call
+ * or return elsewhere is a switch of stacks, as by coroutines, swapcontext or signal handlers: the stack is
+ * one that is known, a heap block, or the surroundings of the slot in its mapping.
  */
 #include "executor.h"
 

@@ -40,16 +40,16 @@ struct nm_executor {
 	struct nm_decoded_block **decoded_blocks; /* of the running thread */
 	size_t decoded_room;
 	struct nm_running running;
-	int single_step; /* blocks are executed by single steps: for fetches, in a pause, while an allocation is
-			  * followed, by context, in some handlers of signals */
+	/* execute blocks by single steps: for fetches, in pauses, while a probe follows an allocation, for
+	 * contexts, in some signal handlers */
+	int single_step;
 	int measuring, fetching;
 	int has_paused;      /* some references do not count */
 	uint32_t fetch_line; /* bytes of a line of the first level that takes fetches */
 	uint64_t clock;      /* instructions of all threads */
 	uint64_t unmeasured; /* instructions */
 
-	/* References that wait for their attribution key: index in the batch, perhaps with NM_KNOWN, and << 32 the
-	 * access site. */
+	/* References that wait for their attribution key (nm_resolver_find_all). */
 	size_t pending_count;
 	uint64_t pending[NM_BATCH + NM_ENTRIES];
 
@@ -78,10 +78,10 @@ void nm_executor_done(struct nm_executor *executor);
 /* When the stream has ended: frees the code; attribution keys and what is counted remain. */
 void nm_executor_free_code(struct nm_executor *executor);
 
-/* The thread runs from now on. */
+/* Makes a thread the running one. */
 void nm_executor_switch_thread(struct nm_executor *executor, struct nm_thread *thread);
 
-/* The running thread's stack has changed; whether blocks are executed by single steps may have. */
+/* Call when the running thread's stack has changed; when the need for single steps may have. */
 void nm_executor_run_thread(struct nm_executor *executor);
 void nm_executor_choose_path(struct nm_executor *executor);
 
@@ -93,8 +93,8 @@ int nm_executor_run_stack(struct nm_executor *executor, size_t index);
 int nm_executor_single_step(struct nm_executor *executor, const uint64_t *header, size_t n,
 			    struct nm_error *err);
 
-/* wrapper_probe.c: watches a block that the running thread has just allocated; the thread, which watches
- * one, has executed this many accesses of a block. */
+/* wrapper_probe.c: starts to watch a block that the running thread has just allocated; looks at an execution
+ * of a block by a thread that watches one. */
 void nm_executor_probe_wrapper(struct nm_executor *executor, uint32_t context, unsigned levels,
 			       uint64_t address, uint64_t size);
 void nm_executor_probe_block(struct nm_executor *executor, uint32_t id,
@@ -105,13 +105,13 @@ void nm_executor_probe_block(struct nm_executor *executor, uint32_t id,
 struct nm_decoded_block *nm_executor_decode_block(struct nm_executor *executor, uint32_t id,
 						  struct nm_error *err);
 
-/* pending.c: resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do not
- * serve; their references are the batch's next. 0 or NM_ENOMEM. */
+/* pending.c: resolves, or puts on the list, what `entries` (bits) of the NM_ENTRIES from access `at` on do
+ * not serve; their references are the batch's next. 0 or NM_ENOMEM. */
 int nm_executor_defer(struct nm_executor *executor, const struct nm_decoded_block *decoded, size_t at,
 		      unsigned entries);
 
-/* pending.c: finds the attribution keys of all pending references, and offers those of a burst to be sampled. 0 or
- * NM_ENOMEM. */
+/* pending.c: finds the attribution keys of all pending references, and offers those of a burst to be sampled.
+ * 0 or NM_ENOMEM. */
 int nm_executor_resolve_list(struct nm_executor *executor);
 static inline int nm_executor_resolve_pending(struct nm_executor *x)
 {
@@ -119,19 +119,17 @@ static inline int nm_executor_resolve_pending(struct nm_executor *x)
 									      : 0;
 }
 
-/* Appends a reference, whose attribution key is known; access_site: of it, or NM_NO_ACCESS. 0 or
+/* Appends a reference with its attribution key; access_site: that made it, or NM_NO_ACCESS. 0 or
  * NM_ENOMEM. */
 int nm_executor_append(struct nm_executor *executor, struct nm_ref ref, uint32_t access_site);
 
-/* Outputs the batch, with all its attribution keys found, unless it is empty. 0 or an error code. */
+/* Resolves all pending references and submits the batch, unless it is empty. 0 or an error code. */
 int nm_executor_flush(struct nm_executor *executor);
 
-/* Before the batch's next reference something orders threads (struct nm_sync, whose index is not read). 0 or
- * a code. */
+/* Notes what orders threads before the batch's next reference (sync.index is not read). 0 or a code. */
 int nm_executor_synchronise(struct nm_executor *executor, struct nm_sync sync);
 
-/* The call or return that ends the decoded block's block, of the frame at slot, which is on the running
- * stack; there is room for one more. */
+/* Performs the call or return that ends a block; slot is on the running stack, which has room for a frame. */
 static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,
 					 uint64_t slot)
 {
@@ -146,7 +144,7 @@ static inline void nm_executor_put_frame(struct nm_executor *x, const struct nm_
 	}
 }
 
-/* The same wherever it is; the first: where it is not so. */
+/* The same anywhere; the first is the slow path. */
 int nm_executor_change_any_frame(struct nm_executor *executor, const struct nm_decoded_block *decoded,
 				 uint64_t slot);
 static inline int nm_executor_change_frame(struct nm_executor *x, const struct nm_decoded_block *decoded,

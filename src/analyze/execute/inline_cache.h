@@ -38,12 +38,13 @@ struct nm_stack_window {
 };
 
 enum {
-	NM_SPARE = NM_COALESCED_SPAN - 1, /* bytes of a group but one, at most */
-	NM_BELOW = NM_COALESCED_SPAN      /* bytes below a stack from which a group may reach into it */
+	NM_SPARE = NM_COALESCED_SPAN - 1, /* bytes of a coalesced access beyond its first, at most */
+	/* bytes below a stack from which a coalesced access may reach into it */
+	NM_BELOW = NM_COALESCED_SPAN
 };
 
-/* The running function's frame ends at `end`. One of less than NM_SPARE bytes, which is the end of a stack,
- * is served by no entry. */
+/* Sets the end of the running function's frame. No entry serves a frame of less than NM_SPARE bytes, which
+ * only lies at the end of a stack. */
 ALWAYS void nm_stack_window_own(struct nm_stack_window *r, uint64_t end)
 {
 	const uint64_t nowhere = 1ull << 62;
@@ -74,7 +75,7 @@ ALWAYS int nm_look_up_one(const struct nm_cache_entries *l, unsigned entry, uint
 	return (int64_t)(at - low) >= (int64_t)(length + (length & NM_BIAS ? 0 : window->span));
 }
 
-/* The plain copy, and the twin of the others. Returns which of n entries are open, as bits. */
+/* The portable version, and the twin of the others. Returns a bit for each of the n entries that is open. */
 ALWAYS unsigned nm_look_up_plain(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n,
 				 const struct nm_stack_window *window, struct nm_ref *out)
 {
@@ -85,7 +86,7 @@ ALWAYS unsigned nm_look_up_plain(const struct nm_cache_entries *l, const uint64_
 	return open;
 }
 
-/* Whether an open entry has an address on the running stack, or so near below it. */
+/* Whether an address is on the running stack, or so near below it that a coalesced access may reach it. */
 ALWAYS int nm_is_near_stack(uint64_t address, const struct nm_stack_window *window)
 {
 	return address - (window->low - NM_BELOW) < window->length + NM_BELOW;
@@ -104,7 +105,7 @@ ALWAYS __m256i choose(__m256i figure, __m256i one, __m256i other)
 						    _mm256_castsi256_pd(figure)));
 }
 
-/* How far addresses lie behind the beginnings of entries, and how long these are, both as figures. */
+/* The distances of addresses from the starts of entries, and the lengths of entries; both biased. */
 ALWAYS __m256i behind(const struct nm_cache_entries *l, __m256i addresses,
 		      const struct nm_stack_window *window)
 {
@@ -129,7 +130,7 @@ ALWAYS __m256i load_some(const uint64_t *addresses, unsigned n)
 	return _mm256_maskload_epi64((const long long *)addresses, figures(ones + NM_ENTRIES - n));
 }
 
-/* tight: no more than n addresses may be read. */
+/* tight: only n addresses may be read. */
 ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *addresses, unsigned n, int tight,
 			   const struct nm_stack_window *window, struct nm_ref *out)
 {
@@ -154,14 +155,14 @@ ALWAYS unsigned nm_look_up(const struct nm_cache_entries *l, const uint64_t *add
 
 #if defined(__AVX2__)
 
-/* Of eight words, which are taken apart by pairs: words 0, 1, 4, 5 and then 2, 3, 6, 7. */
+/* The high halves of eight words, in the order 0, 1, 4, 5, 2, 3, 6, 7. */
 ALWAYS __m256i high_halves(const uint64_t *words)
 {
 	return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(figures(words)),
 						     _mm256_castsi256_ps(figures(words + 4)), 0xdd));
 }
 
-/* Which of 32 words are headers, as bits. */
+/* A bit for each of 32 words that is a header. */
 ALWAYS uint32_t heads_of_32(const uint64_t *words)
 {
 	const __m256i pairs =
@@ -175,7 +176,7 @@ ALWAYS uint32_t heads_of_32(const uint64_t *words)
 
 #endif
 
-/* Which of n <= 64 words are headers, as bits. */
+/* A bit for each of n <= 64 words that is a header. */
 ALWAYS uint64_t nm_heads(const uint64_t *words, size_t n)
 {
 	uint64_t heads = 0;

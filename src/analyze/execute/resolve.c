@@ -16,9 +16,10 @@
 #include "resolver.h"
 
 enum {
-	ALLOCATOR_DEPTH = 4,   /* calls between an allocator's entry and what fills a block for it */
-	MIN_HOLDERS = 1 << 14, /* beside two for each access, before those that are out of date are dropped */
-	VISITS_TO_KEEP = 6     /* of an access to one heap block, before it keeps the block's range */
+	/* calls between an allocator's entry and the function that fills a block for it */
+	ALLOCATOR_DEPTH = 4,
+	MIN_HOLDERS = 1 << 14, /* plus two for each access: at more, stale ones are dropped */
+	VISITS_TO_KEEP = 6     /* consecutive accesses to one heap block before the entry keeps its range */
 };
 
 /* ---- kept ranges ---- */
@@ -62,8 +63,8 @@ void nm_resolver_forget_ranges(struct nm_resolver *r)
 		forget_range(r, i);
 }
 
-/* The entry serves this attribution key from now on. Returns by how many bytes a coalesced access is longer
- * than its first member. */
+/* Sets the attribution key that the entry serves. Returns the bytes of a coalesced access beyond its
+ * first. */
 static uint64_t turn(struct nm_access_site *o, uint32_t attr)
 {
 	uint64_t *word = &nm_entry_of(o, word);
@@ -88,7 +89,7 @@ static void hold_frame(struct nm_access_site *o, const struct nm_frame_part *par
 							 : fixed_length(part->end - part->low, excess);
 }
 
-/* The entry turns to a range. */
+/* Sets the entry to a range. */
 static void hold_range(struct nm_access_site *o, uint64_t low, uint64_t length, uint32_t attr)
 {
 	const uint64_t excess = turn(o, attr);
@@ -97,7 +98,7 @@ static void hold_range(struct nm_access_site *o, uint64_t low, uint64_t length, 
 	nm_entry_of(o, length) = fixed_length(length, excess);
 }
 
-/* Keeps a lasting range with the access. */
+/* Keeps the range of a mapping or variable in the entry. */
 static int keep_mapping(struct nm_resolver *r, uint32_t access_site, const struct nm_location *location,
 			uint32_t attr)
 {
@@ -110,7 +111,7 @@ static int keep_mapping(struct nm_resolver *r, uint32_t access_site, const struc
 	return 0;
 }
 
-/* Whether the access still keeps the range of the block. */
+/* Whether the entry still keeps the range of the block. */
 static int keeps(const struct nm_resolver *r, uint32_t access_site, const struct nm_large_block *b)
 {
 	const struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
@@ -118,8 +119,8 @@ static int keeps(const struct nm_resolver *r, uint32_t access_site, const struct
 	return nm_entry_of(o, low) == NM_BIAS + b->address && nm_entry_of(o, length) != NM_NO_LENGTH;
 }
 
-/* Drops the range holders of accesses that have turned to something else since, and all but one of each
- * other: no more are left than there are accesses. */
+/* Drops range holders whose entries keep another range by now, and duplicates: at most one for each access is
+ * left. */
 static __attribute__((noinline)) void drop_stale_holders(struct nm_resolver *r)
 {
 	struct nm_range_holder *const all = r->range_holders.at;
@@ -144,7 +145,7 @@ static __attribute__((noinline)) void drop_stale_holders(struct nm_resolver *r)
 	r->free_holder = 0;
 }
 
-/* A range holder in nobody's list; 0: memory is exhausted. */
+/* A range holder that is in no list; 0: out of memory. */
 static uint32_t new_holder(struct nm_resolver *r)
 {
 	const uint32_t c = r->free_holder;
@@ -162,7 +163,7 @@ static uint32_t new_holder(struct nm_resolver *r)
 		   : (uint32_t)r->range_holders.count - 1;
 }
 
-/* Keeps a heap block's range with the access. */
+/* Keeps a heap block's range in the entry. */
 static int keep_block(struct nm_resolver *r, uint32_t access_site, uint32_t id, uint32_t attr)
 {
 	struct nm_large_block *block = &r->space->heap.large.at[id];
@@ -176,7 +177,7 @@ static int keep_block(struct nm_resolver *r, uint32_t access_site, uint32_t id, 
 	return 0;
 }
 
-/* An access comes to a heap block once more: keeps its range if that was often enough. */
+/* Counts consecutive accesses to a heap block, and keeps its range after enough of them. */
 static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t block, uint32_t attr)
 {
 	struct nm_access_site *o = &r->decoder->access_sites.at[access_site];
@@ -189,7 +190,7 @@ static inline int visit(struct nm_resolver *r, uint32_t access_site, uint32_t bl
 	return keep_block(r, access_site, block, attr);
 }
 
-/* Keeps the place's range, if it may be and is worth it. */
+/* Keeps the location's range, if it is valid for long enough. */
 static inline int keep(struct nm_resolver *r, uint32_t access_site, const struct nm_location *location,
 		       uint32_t attr)
 {
@@ -200,8 +201,7 @@ static inline int keep(struct nm_resolver *r, uint32_t access_site, const struct
 
 /* ---- objects ---- */
 
-/* The bucket of blocks that are allocated by the oldest `frames` frames of a stack, which is the next to be
- * filled. */
+/* Finds the bucket of blocks that the oldest `frames` frames of a stack allocate, and remembers it. */
 static __attribute__((noinline)) int begin_filling(struct nm_resolver *r, const struct nm_stack *s,
 						   size_t frames, uint32_t *ret_object)
 {
@@ -222,7 +222,7 @@ static __attribute__((noinline)) int begin_filling(struct nm_resolver *r, const 
 	return 0;
 }
 
-/* The same, which may be the one that is being filled. */
+/* The same, unless it is the one that was found last. */
 static int find_bucket(struct nm_resolver *r, const struct nm_stack *s, size_t frames, uint32_t *ret_object)
 {
 	const struct nm_filling *f = &r->filling;
@@ -234,10 +234,9 @@ static int find_bucket(struct nm_resolver *r, const struct nm_stack *s, size_t f
 	return 0;
 }
 
-/* The bucket of a block that is not handed out yet: calloc has it cleared and realloc has the old contents
- * copied to it, by a function that they call, before the stream can report the block. calloc leaves by a jump
- * to memset, so a function that clears heap that no block covers is taken for calloc's last step. 0: none of
- * this. */
+/* The bucket of a block that the stream has not reported yet: calloc clears it, and realloc copies the old
+ * contents to it, through a function that they call. calloc ends with a jump to memset, so a function that
+ * clears heap memory outside of any block is taken for that. 0: it is no such block. */
 static int find_unreported_block(struct nm_resolver *r, const struct nm_decoded_block *decoded, int in_heap,
 				 uint32_t *ret_object)
 {
@@ -266,7 +265,7 @@ static uint32_t find_foreign_frame(const struct nm_resolver *r, uint64_t address
 	return nm_space_object_in_frame(r->space, owner, address);
 }
 
-/* Takes the stacks out of the place's range: whose they are changes with every call. */
+/* Cuts stacks out of the location's range: their owners change with every call. */
 static void leave_stacks_out(const struct nm_resolver *r, uint64_t address, struct nm_location *location)
 {
 	for (size_t i = 0; i < r->threads->count; i++) {
@@ -285,8 +284,8 @@ static void leave_stacks_out(const struct nm_resolver *r, uint64_t address, stru
 	}
 }
 
-/* The object at an address that is not in the running function's frame. decoded block: of the block; may be
- * NULL unless its function copies or clears memory. */
+/* The object at an address outside of the running function's frame. decoded: the block; may be NULL unless
+ * its function copies or clears memory. */
 static int find_object(struct nm_resolver *r, const struct nm_decoded_block *decoded, uint64_t address,
 		       struct nm_location *location)
 {
@@ -315,20 +314,20 @@ static int find_object(struct nm_resolver *r, const struct nm_decoded_block *dec
 	return 0;
 }
 
-/* Whether pending references can be looked up in the heap's blocks alone: nothing is named, no stack lies
- * there. */
+/* Whether pending references can be looked up in the heap's blocks alone: the program has named no ranges,
+ * and no stack lies in the heap. */
 static inline int is_plain_heap(const struct nm_resolver *r)
 {
 	return !r->space->named.live && r->running->thread->frames.stacks.count <= 1;
 }
 
-/* The index of a large heap block; 0: it is a small one. */
+/* The index of a large heap block; 0: the block is small. */
 static inline uint32_t large_of(uint32_t owner)
 {
 	return owner & NM_OWNER_LARGE ? owner & ~NM_OWNER_LARGE : 0;
 }
 
-/* The object at the address of a reference that waited. */
+/* The object at the address of a pending reference. */
 static int find_late(struct nm_resolver *r, uint64_t address, struct nm_location *location)
 {
 	uint32_t owner;
@@ -358,7 +357,7 @@ int nm_resolver_object_at(struct nm_resolver *r, uint64_t address, uint32_t *ret
 
 /* ---- attribution keys ---- */
 
-/* The access comes to another object: its attribution key. */
+/* The attribution key of an access whose object has changed. */
 static __attribute__((noinline)) uint32_t change_object(struct nm_resolver *r, uint32_t access_site,
 							uint32_t object)
 {
@@ -399,7 +398,7 @@ static int find_any(struct nm_resolver *r, const struct nm_decoded_block *decode
 	return 0;
 }
 
-/* The same of a group that may lie in more than one object. */
+/* The same for a coalesced access that may lie in more than one object. */
 static uint32_t find_keys_apart(struct nm_resolver *r, const struct nm_decoded_block *decoded,
 				uint32_t access_site, uint64_t address)
 {
@@ -419,8 +418,7 @@ static uint32_t find_keys_apart(struct nm_resolver *r, const struct nm_decoded_b
 	return nm_resolver_mixed_coalesced(r, access_site, objects);
 }
 
-/* Whether an access, or all of a group, is to the object that was found at its address, as far as the place
- * tells. */
+/* Whether all bytes of an access are in the object found at its first, as far as the location shows. */
 static inline int is_within(const struct nm_resolver *r, uint32_t access_site, uint64_t address,
 			    const struct nm_location *location)
 {
@@ -467,7 +465,7 @@ uint32_t nm_resolver_find(struct nm_resolver *r, const struct nm_decoded_block *
 	return attr && keep(r, access_site, &location, attr) ? 0 : attr;
 }
 
-/* A reference that waited, wherever it is. */
+/* The attribution key of a pending reference. */
 static __attribute__((noinline)) uint32_t resolve_any(struct nm_resolver *r, uint32_t access_site,
 						      uint64_t address)
 {
@@ -482,7 +480,7 @@ static __attribute__((noinline)) uint32_t resolve_any(struct nm_resolver *r, uin
 	return attr && keep(r, access_site, &location, attr) ? 0 : attr;
 }
 
-/* The same where it is to a heap block, as most are; plain: is_plain_heap. */
+/* The same, short for heap blocks, which most are; plain: is_plain_heap. */
 static inline uint32_t resolve_late(struct nm_resolver *r, uint32_t access_site, uint64_t address, int plain)
 {
 	const uint32_t owner = plain ? nm_blocks_owner(&r->space->heap, address) : 0;

@@ -34,7 +34,7 @@ struct nm_filling {
 enum { NM_KNOWN = 1 << 30 };
 
 struct nm_resolver {
-	/* What it looks in; all borrowed. */
+	/* Where it looks; all borrowed. */
 	struct nm_decoder *decoder;
 	struct nm_attributions *attrs;
 	struct nm_space *space;
@@ -45,28 +45,28 @@ struct nm_resolver {
 
 	struct nm_filling filling;
 
-	/* Ranges that access sites keep. */
-	struct nm_vec(uint32_t) listed; /* access sites that keep that of a mapping or variable */
+	/* Ranges that entries keep. */
+	struct nm_vec(uint32_t) listed; /* access sites whose entries keep that of a mapping or variable */
 	struct nm_vec(struct nm_range_holder) range_holders; /* of heap blocks; [0] is none */
 	uint32_t free_holder;
 
 	struct nm_coalesced_table *coalesced;
 	/* access site << 26 | object, or a hash of attribution keys -> coalesced access */
 	struct nm_map coalesced_of;
-	struct nm_recent_attr *coalesced_recent; /* before it, by hash */
+	struct nm_recent_attr *coalesced_recent; /* a cache in front of it, by hash */
 };
 
-/* 0 or NM_ENOMEM. What has been borrowed stays. */
+/* Makes its tables. 0 or NM_ENOMEM. */
 int nm_resolver_init(struct nm_resolver *resolver);
 void nm_resolver_done(struct nm_resolver *resolver);
 
-/* The attribution key of one reference that its entry does not serve. No reference may be pending: objects and
- * keys are numbered in the order of references. 0: out of memory. */
+/* The attribution key of one reference that its entry does not serve. No reference may be pending: objects
+ * and keys are numbered in the order of references. 0: out of memory. */
 uint32_t nm_resolver_find(struct nm_resolver *resolver, const struct nm_decoded_block *decoded,
 			  uint32_t access_site, uint64_t address);
 
-/* The same for each of the pending ones: index in refs, perhaps with NM_KNOWN, and << 32 the access site. 0 or
- * NM_ENOMEM. */
+/* Sets the attribution keys of pending references: the index in refs, perhaps with NM_KNOWN, and the access
+ * site << 32. 0 or NM_ENOMEM. */
 int nm_resolver_find_all(struct nm_resolver *resolver, struct nm_ref *refs, const uint64_t *pending,
 			 size_t count);
 
@@ -81,8 +81,7 @@ void nm_resolver_forget_ranges(struct nm_resolver *resolver);
 /* The attribution key of an access site in an object. 0: out of memory. */
 uint32_t nm_resolver_attribute(struct nm_resolver *resolver, uint32_t access_site, uint32_t object);
 
-/* The number of a coalesced access whose members are all in one object; are each in its own. 0: out of
- * memory. */
+/* The number of a coalesced access with all members in one object, or each in its own. 0: out of memory. */
 uint32_t nm_resolver_coalesced(struct nm_resolver *resolver, uint32_t access_site, uint32_t object);
 uint32_t nm_resolver_mixed_coalesced(struct nm_resolver *resolver, uint32_t access_site,
 				     const uint32_t *objects);

@@ -8,7 +8,8 @@
 
 /* ---- references ---- */
 
-/* What a reference that a site makes becomes while measuring is off; its key is 0 if memory is exhausted. */
+/* Turns a reference into an uncounted one, for while measuring is off; its key is 0 if memory is
+ * exhausted. */
 static struct nm_ref uncounted(struct nm_executor *x, struct nm_ref ref, uint32_t site)
 {
 	ref.weight = 0;
@@ -98,7 +99,7 @@ static int measure(struct nm_executor *x, struct nm_decoded_block *decoded, uint
 
 /* ---- executions ---- */
 
-/* How a block was left after n of its address words: 1 if that is its end or an exit. */
+/* Finds the exit of a block that has sent n address words: 1, or 0 if there is none. */
 static int find_exit(const struct nm_executor *x, const struct nm_decoded_block *decoded, size_t n,
 		     struct nm_side_exit *ret_left)
 {
@@ -126,7 +127,7 @@ static int enter(struct nm_executor *x, const struct nm_decoded_block *decoded)
 	int leaping = function->leaps && decoded->end == NM_WIRE_JUMP;
 	size_t stack;
 
-	if (decoded->stack_object == NM_OBJECT_NONE) /* longjmp leads to the next with a function */
+	if (decoded->stack_object == NM_OBJECT_NONE) /* longjmp reaches the next one with a function */
 		leaping = signals->leaping;
 	signals->leaping &=
 	    decoded->stack_object != NM_OBJECT_NONE && !function->leaps; /* not within itself */

@@ -4,8 +4,8 @@
  */
 #include "executor.h"
 
-/* The object of a kept range is found at both its ends. Variables of a module may overlap: then the one that
- * was found first is kept. */
+/* A look-up at both ends of a kept range finds its object. Variables of a module may overlap: then the one
+ * that was found first is kept. */
 static int range_is_valid(struct nm_executor *x, uint64_t low, uint64_t length, uint32_t object)
 {
 	const enum nm_object_kind kind = x->space->objects.at[object].kind;
@@ -18,7 +18,7 @@ static int range_is_valid(struct nm_executor *x, uint64_t low, uint64_t length, 
 	       !nm_space_find(x->space, low + length - 1, &last) && last.object == object;
 }
 
-/* What an entry serves is the frame of its block's function, or a range of one object. */
+/* An entry serves the frame of its block's function, or a range of one object. */
 static int entry_is_valid(struct nm_executor *x, uint32_t access_site)
 {
 	const struct nm_access_site *o = &x->decoder.access_sites.at[access_site];

@@ -2,9 +2,9 @@
  *
  * wrapper_probe.c - follows an allocation until its block is used, to find allocation wrappers (contexts.h).
  *
- * A wrapper returns before the block is used. An inlined wrapper does not return, so the probe notes the
- * position, in the function that called the allocator, where it ended. Whether that is still within the
- * inlined function is decided when objects are named (names.c).
+ * A wrapper returns before the block is used. An inlined wrapper does not return, so the probe notes where in
+ * the function that called the allocator it ended. Whether that is still within the inlined function is
+ * decided when objects are named (names.c).
  */
 #include "executor.h"
 
@@ -42,7 +42,7 @@ static uint64_t pc_of(const struct nm_executor *x, uint32_t id, size_t access)
 	return nm_wire_instruction_pc(info.instructions[nm_wire_access_instruction(info.accesses[access])]);
 }
 
-/* Decodes the block only if that is still to be noted: programs allocate often, from few places. */
+/* Decodes the block only if the position is not known yet: programs allocate often, from few call sites. */
 static void end_probe(struct nm_executor *x, uint32_t id, size_t access)
 {
 	struct nm_wrapper_probe *w = &x->running.thread->probe;

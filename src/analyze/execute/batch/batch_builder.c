@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch_builder.c - appends references to the batch, counts them by attribution key, and submits full batches.
+ * batch_builder.c - appends references to the batch, counts them by attribution key, and submits full
+ * batches.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -32,15 +32,16 @@ struct nm_batch_builder {
 	size_t sync_count;
 	struct nm_bursts bursts;
 	struct nm_instruction_clock *instruction_clock; /* NULL unless an event is waited for */
-	uint64_t instructions; /* for it: measured, up to that of the reference that is made */
+	uint64_t instructions; /* for the clock: measured ones, up to that of the next reference */
 
-	/* Takes a batch; is shown references [bursts.taken, count), which are sampled. Both: 0 or a code. */
+	/* Takes a full batch; looks at references [bursts.taken, count) of a burst. Both return 0 or a
+	 * code. */
 	int (*submit)(void *arg, const struct nm_built_batch *batch);
 	int (*sample)(void *arg);
 	void *arg;
 };
 
-/* Where the machine has several cores: notes what orders threads. 0 or NM_ENOMEM. */
+/* For machines with several cores: has what orders threads noted. 0 or NM_ENOMEM. */
 int nm_batch_builder_order_threads(struct nm_batch_builder *builder);
 
 /* The reference that was just appended orders threads: NM_SYNC_ATOMIC or NM_SYNC_UPDATE. */

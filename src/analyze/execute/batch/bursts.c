@@ -10,7 +10,7 @@
 
 enum {
 	GAP_MOST = 2040, /* batches, on average, in the long run */
-	GAP_GROWTH = 4   /* until then, the part of all batches so far that a gap is */
+	GAP_GROWTH = 4   /* until then, a gap is this part of all batches so far */
 };
 
 static void begin_batch(struct nm_bursts *b)
@@ -29,7 +29,7 @@ void nm_bursts_init(struct nm_bursts *b)
 	begin_batch(b);
 }
 
-/* Batches without sampling after so many. */
+/* The length of the gap after so many batches. */
 static uint64_t gap_after(uint64_t batches)
 {
 	uint64_t mean = batches / GAP_GROWTH < GAP_MOST ? batches / GAP_GROWTH : GAP_MOST;

@@ -26,8 +26,8 @@ struct nm_bursts {
 	uint64_t batch; /* number of the batch */
 	uint64_t until; /* number of the first batch that is not in this burst, or this gap */
 	uint64_t burst; /* 1, 2, ... */
-	/* While sampling, of each reference of the batch: its access site, and the end of the frame that was
-	 * running. */
+	/* While sampling, for each reference of the batch: its access site, and the end of the running
+	 * frame. */
 	uint32_t access[NM_BATCH];
 	uint64_t frame_end[NM_BATCH];
 };

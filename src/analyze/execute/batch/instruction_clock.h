@@ -19,7 +19,7 @@
 enum { NM_INSTRUCTION_CLOCK_LISTS = NM_WORKERS_QUEUE + 1 };
 
 struct nm_instruction_clock {
-	uint64_t draft[NM_BATCH];    /* of the batch that the decoder fills */
+	uint64_t draft[NM_BATCH];    /* for the batch that is being filled */
 	uint64_t (*lists)[NM_BATCH]; /* [NM_INSTRUCTION_CLOCK_LISTS] */
 	size_t filling;              /* list of the batch that is handed over next */
 	size_t reading;              /* list of the batch that the passes run */
@@ -28,7 +28,7 @@ struct nm_instruction_clock {
 struct nm_instruction_clock *nm_instruction_clock_new(void); /* NULL: out of memory */
 void nm_instruction_clock_free(struct nm_instruction_clock *clock);
 
-/* The decoder's: the count at the batch's reference `index`; a batch with these counts is handed over. */
+/* For the decoder: sets the count of the batch's reference `index`; hands over the counts of a batch. */
 static inline void nm_instruction_clock_note(struct nm_instruction_clock *clock, size_t index,
 					     uint64_t instructions)
 {
@@ -42,7 +42,7 @@ static inline void nm_instruction_clock_submit(struct nm_instruction_clock *cloc
 	clock->filling = (clock->filling + 1) % NM_INSTRUCTION_CLOCK_LISTS;
 }
 
-/* The passes': the counts of the next batch, an entry per reference. Once per batch. */
+/* For the passes, once per batch: the counts of the next batch, one for each reference. */
 static inline const uint64_t *nm_instruction_clock_read(struct nm_instruction_clock *clock)
 {
 	const uint64_t *list = clock->lists[clock->reading];
