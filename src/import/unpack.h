@@ -20,7 +20,7 @@ struct nm_unpacker {
 	const char *name;
 	uint8_t magic[6];
 	size_t magic_bytes;
-	void *(*begin)(void); /* NULL: memory is exhausted */
+	void *(*begin)(void); /* NULL: out of memory */
 	int (*step)(void *state, struct nm_unpack_step *step);
 	void (*end)(void *state);
 };

@@ -10,8 +10,7 @@
 #include "oracle.h"
 #include "protocol.h"
 
-/* One machine: its levels of a side feed each other. Of a TLB those that take pages of a size; else pages is
- * 0. */
+/* Connects the levels of one side of a machine; of a TLB those that take pages of a size, else pages is 0. */
 static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
 		      enum nm_level_side mine, unsigned pages, struct nm_cache **ret_entry)
 {
@@ -34,7 +33,7 @@ static void wire_side(struct nm_hierarchy *h, const struct nm_machine *machine, 
 	}
 }
 
-/* A TLB: what is referenced at each level is counted there. */
+/* Connects a TLB, each of whose levels counts its own references. */
 static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first, unsigned core,
 		      struct entry_levels *to)
 {
@@ -50,7 +49,7 @@ static int wire_pages(struct nm_hierarchy *h, const struct nm_machine *machine, 
 	return 0;
 }
 
-/* Does a machine begin with level i? */
+/* Whether level i is the first of a machine. */
 static int begins(const struct nm_machine *machine, unsigned i)
 {
 	for (unsigned j = 0; j < i; j++)
@@ -78,7 +77,7 @@ static int wire_core(struct nm_hierarchy *h, const struct nm_machine *machine, u
 	return 0;
 }
 
-/* Makes the units of all levels, still empty, and says which feeds which. */
+/* Makes the units of all levels, still empty, and connects them. */
 static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
 	h->cores = machine->cores ? machine->cores : 1;
@@ -103,7 +102,7 @@ static int wire_levels(struct nm_hierarchy *h, const struct nm_machine *machine)
 	return 0;
 }
 
-/* Has the levels of the first machine foresee: all of them together, whatever the core. */
+/* Gives the levels of the first machine their foresight, which all cores share. */
 static int wire_foresight(struct nm_hierarchy *h, const struct nm_machine *machine)
 {
 	if (!machine->foresee || machine->levels[0].pages)
@@ -127,7 +126,7 @@ static int outside(const struct nm_cache *c, const struct nm_cache *lower)
 	return c != NULL;
 }
 
-/* Whether lines come to a level that nobody asked for yet. */
+/* Whether a level gets prefetched lines. */
 static int is_prefetched_to(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned i)
 {
 	for (unsigned j = 0; j < i; j++)
@@ -175,7 +174,7 @@ static int needs_general(const struct nm_hierarchy *h, const struct nm_machine *
 	return 0;
 }
 
-/* Units are made from the first level outwards: an exclusive one must know how much those above it hold. */
+/* Units are made from the first level outwards: an exclusive one must know the size of those above it. */
 static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, unsigned u,
 		     struct nm_error *err)
 {
@@ -190,7 +189,7 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 	for (unsigned v = 0; v < u; v++)
 		if (spec->inclusion == NM_EXCLUSIVE && h->units[v].next == c)
 			context.reserved_slots +=
-			    h->units[v].slots + 1; /* one is asked for before one leaves */
+			    h->units[v].slots + 1; /* a line is requested before another one leaves */
 	if (nm_level_looks_ahead(spec) && !(context.next_uses = nm_oracle_level(h->oracle, c->level)))
 		return nm_fail_memory(err);
 	if (nm_cache_init(c, spec, &context))
@@ -206,7 +205,7 @@ static int make_unit(struct nm_hierarchy *h, const struct nm_machine *machine, u
 	return *c->spec.plugin ? nm_plugin_open(&c->general->plugin, &c->spec, err) : 0;
 }
 
-/* Of the private levels of one machine what they load at once at most. */
+/* The largest line or sector of the private levels of a machine. */
 static uint32_t block_of(const struct nm_hierarchy *h, const struct nm_machine *machine, unsigned first)
 {
 	uint32_t block = 0;
@@ -268,7 +267,7 @@ static int make_coherent(struct nm_hierarchy *h, const struct nm_machine *machin
 	return note_entries(h);
 }
 
-/* Whether a level gets the fills of one other and nothing else. */
+/* Whether a level gets only the fills of one other level. */
 static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c)
 {
 	unsigned sources = 0;
@@ -309,7 +308,8 @@ void nm_hierarchy_expect_data(struct nm_hierarchy *h)
 	find_short_cuts(h);
 }
 
-/* What enters at a level, or goes on from there to one that prefetches, has it issue what it named. */
+/* Finds the entry levels that must issue prefetches after each reference: those with a prefetcher on the way
+ * out. */
 static void find_entries_of_prefetchers(struct nm_hierarchy *h)
 {
 	for (unsigned u = 0; u < unit_count(h); u++)

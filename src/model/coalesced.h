@@ -21,15 +21,15 @@
 #include "hierarchy.h"
 
 enum {
-	NM_COALESCED_MAX = 15,  /* references of one, */
-	NM_COALESCED_SPAN = 64, /* and bytes */
+	NM_COALESCED_MAX = 15,  /* members of one, */
+	NM_COALESCED_SPAN = 64, /* and its bytes */
 	NM_COALESCED_CHUNK_BITS = 12,
 	NM_COALESCED_CHUNKS = 1 << 12
 };
 
 struct nm_coalesced_member {
 	uint32_t attr;
-	uint16_t distance; /* from the group's address */
+	uint16_t distance; /* from the access's address */
 	uint8_t size, kind;
 };
 
@@ -42,21 +42,19 @@ struct nm_coalesced {
 
 struct nm_coalesced_table {
 	struct nm_coalesced **chunks[NM_COALESCED_CHUNKS];
-	uint32_t count;         /* [0] is one of none */
-	_Atomic uint32_t attrs; /* that references may have: members', and those announced */
+	uint32_t count;         /* [0] is unused */
+	_Atomic uint32_t attrs; /* attribution keys are below this: members', and those announced */
 	struct nm_arena arena;
 };
 
 struct nm_coalesced_table *nm_coalesced_table_new(void); /* NULL when memory is exhausted */
 void nm_coalesced_table_free(struct nm_coalesced_table *coalesced);
 
-/* A group of these, 2 to NM_COALESCED_MAX, is known from now on. Its number, or 0 when memory, or numbers,
- * are exhausted. */
+/* Adds a coalesced access of 2 to NM_COALESCED_MAX members. Its number, or 0: out of memory or numbers. */
 uint32_t nm_coalesced_add(struct nm_coalesced_table *coalesced, const struct nm_coalesced_member *members,
 			  unsigned count);
 
-/* Before a batch is handed over that has attribution keys below `attribution keys`, of which members are
- * only some. */
+/* Before a batch is submitted whose attribution keys are below `attrs`. */
 static inline void nm_coalesced_raise_limit(struct nm_coalesced_table *coalesced, uint32_t attrs)
 {
 	if (atomic_load_explicit(&coalesced->attrs, memory_order_relaxed) < attrs)
@@ -70,13 +68,13 @@ static inline struct nm_coalesced *nm_coalesced_at(const struct nm_coalesced_tab
 	    ->chunks[number >> NM_COALESCED_CHUNK_BITS][number & ((1u << NM_COALESCED_CHUNK_BITS) - 1)];
 }
 
-/* Whether a reference is to a group. */
+/* Whether a reference is coalesced. */
 static inline int nm_ref_is_coalesced(const struct nm_ref *r)
 {
 	return r->weight > 1 && r->kind != NM_REF_FETCH;
 }
 
-/* One reference of a group that is handed over as r. */
+/* One member of the coalesced reference r, as a reference of its own. */
 static inline struct nm_ref nm_coalesced_member_ref(const struct nm_ref *r,
 						    const struct nm_coalesced_member *m)
 {

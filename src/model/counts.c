@@ -10,7 +10,7 @@
 
 #include "hierarchy_priv.h"
 
-/* An attribution key's figures, put together from both sides of its loads. */
+/* The counts of an attribution key, from its loads and from the residencies that they began. */
 static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_cache *c, size_t attr)
 {
 	const struct nm_loads *l = &c->counters.loads[attr];
@@ -41,7 +41,7 @@ static struct nm_counts counts_of(const struct nm_hierarchy *h, const struct nm_
 	return n;
 }
 
-/* Adds them so many times. */
+/* Adds counts `times` times. */
 static void add(struct nm_counts *to, const struct nm_counts *counts, int times)
 {
 	uint64_t sums[sizeof *to / sizeof(uint64_t)], row[sizeof *to / sizeof(uint64_t)];

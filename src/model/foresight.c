@@ -13,7 +13,7 @@ enum {
 	PAGE_SHIFT = 12,
 	STREAM_NEAR = 4, /* lines */
 	STREAM_FAR = 16,
-	SURE = 2 /* steps before a load is foreseen */
+	SURE = 2 /* equal steps before a load is foreseen */
 };
 
 void nm_foresight_init(struct nm_foresight *f, unsigned by, unsigned line_shift)
@@ -30,7 +30,7 @@ int nm_foresight_reach(struct nm_foresight *f, size_t count)
 	return f->walks.count < count ? nm_vec_reach(&f->walks, count) : 0;
 }
 
-/* Whether this load of a key follows the step of those before it, for the third time at least. */
+/* Whether this load of a key repeats the step before it, at least for the third time. */
 static int walk(struct nm_walk_state *w, uint64_t address)
 {
 	const int64_t near = (int64_t)(address - w->last[0]), far = (int64_t)(address - w->last[1]);
@@ -60,7 +60,7 @@ static struct nm_page_stream *stream_of(struct nm_foresight *f, uint64_t page)
 	return &f->pages[nm_mix64(page) % NM_FORESIGHT_PAGES];
 }
 
-/* A stream that leaves its page is expected in the next one. */
+/* Expects a stream that leaves its page in the next one. */
 static void go_on(struct nm_foresight *f, const struct nm_page_stream *s, int lines)
 {
 	const int next = s->line + s->step, up = next >= lines;
@@ -72,7 +72,7 @@ static void go_on(struct nm_foresight *f, const struct nm_page_stream *s, int li
 		*stream_of(f, page) = begun;
 }
 
-/* Whether a load at this line of a page follows those before it there. */
+/* Whether a load at this line of a page continues a stream there. */
 static int stream(struct nm_foresight *f, uint64_t page, int line, int lines)
 {
 	struct nm_page_stream *s = stream_of(f, page);

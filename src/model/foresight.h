@@ -30,25 +30,25 @@
 
 enum { NM_FORESIGHT_PAGES = 128 };
 
-/* The last load of an attribution key, and by how much most of its loads step. Each is compared with the last
- * but one, too, so that two walks side by side are seen. */
+/* The last load of an attribution key, and the step that most of its loads follow. Each is compared with the
+ * last but one, too, so that two interleaved walks are seen. */
 struct nm_walk_state {
 	uint64_t last[2];
 	int64_t step;
-	uint64_t loads, followed; /* loads in all; those that followed `step` since it was chosen */
+	uint64_t loads, followed; /* all loads; those that followed `step` since it was chosen */
 	uint64_t votes;           /* for `step`, less those against it (Boyer and Moore) */
 };
 
-/* The last load of a page, and where loads there go. */
+/* The last load of a page, and the direction of loads there. */
 struct nm_page_stream {
 	uint64_t page;
-	int16_t line, step; /* within the page; outside of it: where the stream came from */
+	int16_t line, step; /* within the page; outside of it if the stream came from another page */
 	uint16_t run;       /* steps in one direction */
 };
 
 struct nm_foresight {
 	unsigned by;                               /* bits of enum nm_foresee */
-	int foreseen;                              /* the load in hand: 0 or 1 */
+	int foreseen;                              /* of the current load: 0 or 1 */
 	unsigned shift;                            /* log2 of a line's bytes */
 	struct nm_vec(struct nm_walk_state) walks; /* by attribution key */
 	struct nm_page_stream pages[NM_FORESIGHT_PAGES];

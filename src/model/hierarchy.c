@@ -119,7 +119,7 @@ static void run_paged(struct nm_hierarchy *h, const struct nm_pager *pager, cons
 		nm_pager_take(pager, &h->pages, &refs[i]);
 }
 
-/* One by one, data and fetches mixed. */
+/* Runs references one by one, data and fetches mixed. */
 static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -135,7 +135,8 @@ static void run_any(struct nm_cache *const entry[2], const struct nm_ref *refs, 
 	}
 }
 
-/* Watched: one by one in all machines, so that events of one reference follow each other. */
+/* Runs references of a monitored hierarchy one by one in all machines, so that the events of a reference are
+ * consecutive. */
 static void run_watched(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -151,10 +152,10 @@ static void run_watched(struct nm_hierarchy *h, const struct nm_ref *refs, size_
 	}
 }
 
-/* What a look over references tells about all of them together. */
+/* A summary of a batch. */
 struct survey {
-	uint32_t attr; /* the largest; of coalesced there is none */
-	int plain;     /* all are reads and writes that count, or coalesced of them; */
+	uint32_t attr; /* the largest; coalesced references have none */
+	int plain;     /* all are reads and writes that count, perhaps coalesced; */
 	int grouped;   /* some are coalesced */
 };
 
@@ -183,7 +184,7 @@ static void run_machine(struct nm_cache *const entry[2], const struct nm_ref *re
 	c->lookup->plain(c, refs, (uint32_t)count);
 }
 
-/* Whether all references may be coalesced. */
+/* Whether all entry levels take coalesced references. */
 static int takes_groups(const struct nm_hierarchy *h)
 {
 	for (unsigned i = 0; i < h->machines * h->cores; i++) {
@@ -221,7 +222,7 @@ static void run_all(struct nm_hierarchy *h, const struct nm_ref *refs, size_t co
 	}
 }
 
-/* The same, with each reference of a group by itself. */
+/* The same, with each member of a coalesced reference by itself. */
 static void run_apart(struct nm_hierarchy *h, const struct nm_ref *refs, size_t count)
 {
 	size_t n = 0;
@@ -252,7 +253,7 @@ void nm_hierarchy_expect(struct nm_hierarchy *h, const struct nm_ref *next)
 		first->expected = next;
 }
 
-/* A unit failed: why. */
+/* The code of the unit that failed. */
 static int fault_of(const struct nm_hierarchy *h)
 {
 	int fault = (h->sampler && h->sampler->failed) || h->homes.failed ? NM_ENOMEM : 0;

@@ -33,10 +33,10 @@
 
 enum nm_ref_kind { NM_REF_READ = 0, NM_REF_WRITE = 1, NM_REF_FETCH = 16 };
 
-/* One reference. A fetch may stand for `weight` instructions that lie in one run of bytes; a group
- * (coalesced.h) for `weight` references, of which `kind` write, and has its number in the place of the
- * attribution key.  One of weight 0 is not to be counted: it moves lines as any other, but is no reference, and
- * monitors hear of nothing. Misses and loads are charged to its key. */
+/* One reference. A fetch may stand for `weight` instructions that lie in one run of bytes; a coalesced one
+ * (coalesced.h) for `weight` references, `kind` of which are writes; its `attr` is its number. A reference of
+ * weight 0 is not counted: it moves lines as any other, but monitors do not see it. Its misses and loads are
+ * charged to its key. */
 struct nm_ref {
 	uint64_t address;
 	uint32_t attr;
@@ -57,11 +57,11 @@ struct nm_counts {
 	uint64_t writebacks;               /* of those, dirty ones sent to the next level */
 	uint64_t weighted_bytes;           /* bytes used of each line, times the accesses that it served */
 	uint64_t foreseen;                 /* loads that prefetchers would have made ahead (foresight.h) */
-	/* of the others, those whose address waits for another load; estimated by who makes the references */
+	/* of the others, those whose address depends on another load; estimated by the caller */
 	uint64_t chained;
 };
 
-/* The same of levels that are more than caches of lines loaded on demand; sums too. */
+/* Further counts, of levels with sectors, prefetching or coherence; also plain sums. */
 struct nm_extras {
 	uint64_t sector_misses; /* loads of a sector whose line was there without it */
 	/* Of prefetches that this attribution key caused (prefetch_tracker.h): */
@@ -98,7 +98,7 @@ struct nm_eviction {
 	uint64_t count : 63, prefetch : 1;
 };
 
-/* By how much the loads of an attribution key step in the first level of the first machine. */
+/* The step of an attribution key's loads in the first level of the first machine. */
 struct nm_walk {
 	uint64_t loads;    /* in all */
 	uint64_t followed; /* those that stepped by: at least */
@@ -110,94 +110,91 @@ struct nm_oracle;
 
 int nm_hierarchy_new(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 		     struct nm_error *err);
-/* The same for references that are stored: levels with policy=opt ask `oracle`; or NULL. */
+/* The same for stored references: levels with policy=opt use `oracle`, which may be NULL. */
 int nm_hierarchy_new_with_oracle(struct nm_hierarchy **ret_hierarchy, const struct nm_machine *machine,
 				 struct nm_oracle *oracle, struct nm_error *err);
 void nm_hierarchy_free(struct nm_hierarchy *hierarchy);
 
-/* Between batches: the memory that can have huge pages is now this, in order of address, neighbours joined. 
- * A matter of TLBs with huge=, and of all for which something was asked for; none at first. 0 or
- * NM_ENOMEM. */
+/* Between batches: sets the memory that can have huge pages, in order of address, adjacent ranges joined;
+ * none at first. Matters for TLBs with huge=, and where the program has requested a size. 0 or NM_ENOMEM. */
 struct nm_range {
 	uint64_t low, end;
-	/* enum nm_page_size: pages that it has in any machine; NM_PAGE_4K: nothing was asked for */
+	/* enum nm_page_size: the requested size, which it has on every machine; NM_PAGE_4K: none */
 	unsigned asked;
 };
 int nm_hierarchy_set_memory(struct nm_hierarchy *hierarchy, const struct nm_range *ranges, size_t count);
 
-/* Between batches: what comes now is referenced by this core; core 0 at first. */
+/* Between batches: sets the core that makes the next references; 0 at first. */
 void nm_hierarchy_set_core(struct nm_hierarchy *hierarchy, unsigned core);
 
-/* Between batches: the running core passed a lock, a barrier or what else orders threads. */
+/* Between batches: the running core has passed a lock, a barrier or something else that orders threads. */
 void nm_hierarchy_synchronise(struct nm_hierarchy *hierarchy);
 
-/* Between batches: numbers of the instructions that the next attribution keys come from, which those who
- * prefetch by instruction tell apart; an attribution key that was not announced is an instruction of its own.
- * 0 or NM_ENOMEM. */
+/* Between batches: gives the next attribution keys the numbers of their instructions, which stride
+ * prefetchers distinguish; a key without one counts as an instruction of its own. 0 or NM_ENOMEM. */
 int nm_hierarchy_add_instructions(struct nm_hierarchy *hierarchy, const uint32_t *instructions, size_t count);
 
-/* References may be coalesced of these from now on. After nm_hierarchy_watch. Where only data are expected
- * too, all attribution keys must be announced (nm_coalesced_raise_limit), and batches are not looked over
- * for them. 0 or NM_ENOMEM. */
+/* From now on, references may be these coalesced ones. Call after nm_hierarchy_watch. If only data are
+ * expected, too, batches are not searched for the largest key, so all keys must be announced
+ * (nm_coalesced_raise_limit). 0 or NM_ENOMEM. */
 struct nm_coalesced_table;
 int nm_hierarchy_set_coalesced(struct nm_hierarchy *hierarchy, const struct nm_coalesced_table *coalesced);
 
-/* Feeds a batch; at most NM_BATCH references. 0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that is
- * not. */
+/* Feeds a batch of at most NM_BATCH references. 0, NM_ENOMEM, or NM_EPLUGIN: a plug-in named a slot that does
+ * not exist. */
 enum { NM_BATCH = 1024 };
 int nm_hierarchy_run(struct nm_hierarchy *hierarchy, const struct nm_ref *refs, size_t count);
 
-/* References [end of the turn before, end) of a batch are referenced by a core. */
+/* A core makes references [end of the turn before, end) of a batch. */
 struct nm_turn {
 	uint16_t end, core;
-	uint8_t synchronised; /* the core synchronised with others just before */
+	uint8_t synchronised; /* the core has synchronised with others just before */
 };
 
-/* The same for a batch of several cores; turn_count is at least 1, and the last turn ends with the batch. */
+/* The same for a batch of several cores; there is at least one turn, and the last ends with the batch. */
 int nm_hierarchy_run_turns(struct nm_hierarchy *hierarchy, const struct nm_ref *refs,
 			   const struct nm_turn *turns, size_t turn_count);
 
 /* Before the first batch: none has fetches. */
 void nm_hierarchy_expect_data(struct nm_hierarchy *hierarchy);
 
-/* Before a batch: it or later ones may have references of weight 0. */
+/* Before a batch: from now on, references may have weight 0. */
 void nm_hierarchy_expect_uncounted(struct nm_hierarchy *hierarchy);
 
-/* Before a batch: memory of NM_BATCH references that will hold, or holds, the batch after it, which the host
- * then fetches while it runs the one; NULL: not known. Nothing about results depends on it. */
+/* Before a batch: where the references of the one after it are or will be, which the host prefetches
+ * meanwhile; NULL: unknown. Does not affect results. */
 void nm_hierarchy_expect(struct nm_hierarchy *hierarchy, const struct nm_ref *next);
 
-/* Has a sampler (sampler.h) see loads and residencies of the level where the data of the first machine
- * go first, before the first batch; if lines are too long for it, it sees nothing. Its lists are one
- * for each batch. */
+/* Before the first batch: shows a sampler (sampler.h) loads and residencies of the first data level of the
+ * first machine, unless its lines are too long. It has one list for each batch. */
 struct nm_sampler;
 void nm_hierarchy_set_sampler(struct nm_hierarchy *hierarchy, struct nm_sampler *sampler);
 
-/* After the last batch: tells the sampler of the lines that are still resident. */
+/* After the last batch: shows the sampler the lines that are still resident. */
 int nm_hierarchy_sample_rest(struct nm_hierarchy *hierarchy);
 
-/* Settles the lines that are still resident. Nothing may be fed afterwards. */
+/* Credits the lines that are still resident. Nothing may be fed afterwards. */
 int nm_hierarchy_finish(struct nm_hierarchy *hierarchy);
 
 /* Counts of a level, indexed by attribution key; *ret_attr_count is 1 + the largest attribution key seen;
- * *ret_counts is to be freed by the caller. For first levels `reads` and `writes` are left 0 per
- * attribution key: the caller who makes the references counts them as they are made. 0 or NM_ENOMEM. */
+ * *ret_counts is to be freed by the caller. `reads` and `writes` of first levels stay 0 for each key: the
+ * caller, who makes the references, counts them. 0 or NM_ENOMEM. */
 int nm_hierarchy_counts(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts **ret_counts,
 			size_t *ret_attr_count);
 /* Sum over all attribution keys (reads and writes filled in for every level). */
 void nm_counts_subtract(struct nm_counts *from, const struct nm_counts *counts);
 void nm_hierarchy_total(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_counts *ret_total);
 
-/* What a level counts beside that, indexed by attribution key as the counts are, *ret_extras to be freed by
- * the caller; NULL where the level has nothing to count. 0 or NM_ENOMEM. */
+/* Further counts of a level, indexed by attribution key; the caller frees *ret_extras; NULL if the level has
+ * none. 0 or NM_ENOMEM. */
 int nm_hierarchy_extras(const struct nm_hierarchy *hierarchy, unsigned level, struct nm_extras **ret_extras,
 			size_t *ret_attr_count);
 
-/* The coherence of the machine that begins with a level (coherence.h), or NULL: it has no protocol. */
+/* The coherence of the machine whose first level this is (coherence.h); NULL: it has no protocol. */
 struct nm_coherence;
 struct nm_coherence *nm_hierarchy_coherence(const struct nm_hierarchy *hierarchy, unsigned level);
 
-/* Where the machine foresees loads: the walk of an attribution key; else all 0. */
+/* The walk of an attribution key, if the machine has foreseen loads; else 0. */
 struct nm_walk nm_hierarchy_walk(const struct nm_hierarchy *hierarchy, uint32_t attr);
 
 /* The eviction matrix of a level, in no order; of a level that each core has for itself a pair may stand

@@ -11,20 +11,20 @@
 #include "pages.h"
 #include "prefetch.h"
 
-/* Where what a core references goes first, in one machine. */
+/* Where the references of a core enter a machine. */
 struct entry_levels {
 	struct nm_cache *entry[2]; /* data, fetches; or NULL */
-	struct nm_pager *pager;    /* instead, if it is a TLB; or NULL */
+	struct nm_pager *pager;    /* if the machine is a TLB, used instead; else NULL */
 };
 
-/* Of one machine: which levels a protocol keeps coherent. */
+/* A machine with a coherence protocol. */
 struct coherent_machine {
 	unsigned first; /* level */
 	struct nm_coherence *coherence;
 };
 
 struct nm_hierarchy {
-	struct nm_cache *units; /* by level; of those that each core has for itself one for each core */
+	struct nm_cache *units;            /* by level; private levels have one for each core */
 	unsigned begin[NM_MAX_LEVELS + 1]; /* units of level i: from begin[i] to begin[i + 1] */
 	struct entry_levels *entry_levels; /* by core and machine */
 	struct coherent_machine *coherent; /* [coherent_count] */
@@ -40,10 +40,10 @@ struct nm_hierarchy {
 	struct nm_sampler *sampler;                 /* of the first level, or NULL; borrowed */
 	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL; borrowed */
 	struct nm_ref *apart;                       /* [NM_BATCH], for references of coalesced one by one */
-	int data_only;                              /* no fetches will come */
-	int uncounted;                              /* references of weight 0 may come */
-	int one_by_one;                             /* they are all to be taken so */
-	int broken;                                 /* why: a code */
+	int data_only;                              /* there are no fetches */
+	int uncounted;                              /* references may have weight 0 */
+	int one_by_one;                             /* take references one by one */
+	int broken;                                 /* the code of the failure, or 0 */
 	int finished;
 };
 

@@ -166,7 +166,7 @@ static int make_owner_room(struct nm_block_page *page)
 	return 0;
 }
 
-/* Its index in the page's list; 0: memory is exhausted. */
+/* Its index in the page's list; 0: out of memory. */
 static unsigned index_of_owner(struct nm_block_page *page, uint32_t owner)
 {
 	for (unsigned i = page->owner_count; i-- > 1;)
@@ -193,7 +193,7 @@ static int begins_at(const struct nm_block_page *page, uint64_t address)
 	return granule & NM_GRANULE_BEGINS && !byte_of(address);
 }
 
-/* Makes a granule one whose bytes are told apart; NULL: memory is exhausted. */
+/* Makes a granule one whose bytes are told apart; NULL: out of memory. */
 static struct nm_shared_granule *share(struct nm_block_page *page, uint16_t *granule)
 {
 	struct nm_shared_granule *s, *bigger;

@@ -81,7 +81,7 @@ void nm_general_free(struct nm_general *u)
 	free(u);
 }
 
-/* Of a last level of hundreds of megabytes most programs touch little. */
+/* Lazily zeroed: most programs touch little of a last level of hundreds of megabytes. */
 static int make_arrays(struct nm_cache *c, uint64_t slots)
 {
 	if (slots > NM_LOG_LEFT)
@@ -107,7 +107,7 @@ static int make_arrays(struct nm_cache *c, uint64_t slots)
 	return 0;
 }
 
-/* What finds a line sooner than a look at all its set. */
+/* Makes the tables that find a line without searching all of its set. */
 static int make_aids(struct nm_cache *c)
 {
 	if (c->first && !c->general && (c->ways == 4 || c->ways == 8 || c->ways == 16)) {
@@ -216,6 +216,6 @@ void nm_cache_credit(struct nm_cache *c, uint32_t slot)
 		nm_cache_add_residency(lower, below, c, slot, kinds);
 		if (!lower->spec.write_through || !(kinds & 2) || !c->residencies[slot].writes)
 			return;
-		kinds = 2; /* what was written goes on */
+		kinds = 2; /* writes go on to the next level */
 	}
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h - one level: a set-associative array, the fully associative cache that its misses are classed
- * against, and its figures.
+ * cache.h - one level: a set-associative array, the shadow cache that classes its misses, and its counters.
  *
- * Every way of every set has a number, its *slot* (set * ways + way), and a slot in each of these arrays:
- * what a search reads (tags), what a victim is chosen by (timestamps), and all that is known of the line's
- * *residency*. In a level with sectors each sector of a way has a slot, and "line" here means sector
- * (general.h).
+ * Every way of every set has a number, its *slot* (set * ways + way), and an element in each of these arrays:
+ * tags, which a search reads; timestamps, by which a victim is chosen; and the line's *residency*. In a level
+ * with sectors each sector of a way has a slot, and "line" here means sector (general.h).
  */
 #ifndef NM_CACHE_H
 #define NM_CACHE_H
@@ -22,36 +20,36 @@
 #include "sampler.h"
 #include "shadow.h"
 
-enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from so many ways on, a hash finds the way */ };
+enum { NM_HIGHLY_ASSOCIATIVE = 65 /* from this many ways on, a hash finds the way */ };
 
 #define NM_NO_LINE UINT64_MAX         /* line numbers are below 2^61 */
 #define NM_NO_VICTIM (UINT64_MAX - 1) /* tag of a way that pads a set */
 #define NM_NO_SLOT UINT32_MAX
-#define NM_NO_TIMESTAMP ((1ull << 57) - 1) /* of a way that pads a set: later than all touches */
+#define NM_NO_TIMESTAMP ((1ull << 57) - 1) /* of a way that pads a set: later than any touch */
 
-/* What is known of a resident line. */
+/* What is counted of a resident line. */
 struct nm_residency {
 	uint64_t writes, served; /* accesses: writes, all */
-	uint64_t mask;           /* bytes touched, a bit each, where a line has at most 64 */
-	uint32_t attr;           /* that loaded it */
-	uint32_t below;          /* slot where the next level had it then */
+	uint64_t mask;           /* a bit for each byte touched, if the line has at most 64 */
+	uint32_t attr;           /* of the reference that loaded it */
+	uint32_t below;          /* its slot in the next level when it was loaded */
 };
 _Static_assert(sizeof(struct nm_residency) == 32, "two residencies share a cache line");
 
-/* A reference, or a fetch that stands for `times`, is served. */
+/* Counts a reference, or a fetch that stands for `times`. */
 static inline void nm_residency_serve(struct nm_residency *residency, unsigned write, unsigned times)
 {
 	residency->writes += write ? times : 0;
 	residency->served += times;
 }
 
-/* A line that a level of a chain (fast_chain.h) loaded, and the one that left for it. */
+/* A miss of a level in a chain (fast_chain.h): the line that it loaded, and the one that it evicted. */
 struct nm_miss {
 	_Alignas(64) uint64_t line;    /* NM_NO_LINE: none; */
 	uint64_t left;                 /* NM_NO_LINE: none */
-	struct nm_residency residency; /* of what left; below: where the next level may have it */
+	struct nm_residency residency; /* of the evicted line; below: where the next level may have it */
 	uint32_t attr;
-	uint32_t sample; /* of this load in the sampler's list, and 1; 0: none */
+	uint32_t sample; /* 1 + the load's index in the sampler's list; 0: it is no sample */
 	uint32_t below;  /* slot where the next level may have the line */
 	uint8_t write, class, foreseen;
 };
@@ -65,34 +63,34 @@ struct nm_prefetch_queue;
 
 /* The loops over references, once per instruction set. */
 struct nm_lookup {
-	/* Takes reads and writes, and counts them; coalesced of them where nm_cache_takes_coalesced. */
+	/* Takes reads and writes, also coalesced ones if nm_cache_takes_coalesced. */
 	void (*plain)(struct nm_cache *cache, const struct nm_ref *refs, uint32_t count);
-	/* Takes one reference of any kind, but no group. */
+	/* Takes one reference of any kind that is not coalesced. */
 	void (*any)(struct nm_cache *cache, const struct nm_ref *ref);
-	/* Asks for a line, for the level above; where it is then. */
+	/* Requests a line for the level above; returns its slot. */
 	uint32_t (*fill)(struct nm_cache *cache, uint64_t line, uint32_t attr, unsigned write);
 	/* Has further levels see what was put off (fast_chain.h). */
 	void (*catch_up)(struct nm_cache *cache);
 };
 
-/* The monitor that gets events, and the reference in hand: what all its events have in common. */
+/* The monitor that gets events, and what the events of the current reference have in common. */
 struct nm_event_sink {
 	struct nm_monitor monitor;
 	struct nm_event asked;
-	int silent; /* the reference in hand is not counted */
+	int silent; /* the current reference is not counted */
 };
 
 struct nm_cache {
-	uint64_t *tags, *timestamps; /* tags: one more, of no line */
+	uint64_t *tags, *timestamps; /* tags: with a last one that matches no line */
 	struct nm_residency *residencies;
-	uint64_t *masks;     /* words per slot, where a line has more than 64 bytes; else NULL */
-	uint32_t *predicted; /* [NM_GUESSES + 1] by hash of a line: where it may be; last: nowhere; or NULL */
-	uint64_t set_mask;   /* sets - 1 if that is a power of two, else 0 */
-	unsigned ways;       /* padded for vectors */
-	unsigned line_shift,
-	    words;             /* of what is loaded at once, a line or a sector; words of 64 bytes in it */
-	struct nm_cache *next; /* level that takes its fills, or NULL */
-	/* where ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in puts lines anywhere */
+	uint64_t *masks; /* `words` per slot, if a line has more than 64 bytes; else NULL */
+	/* [NM_GUESSES + 1] by hash of a line: a slot where it may be; the last: none; or NULL */
+	uint32_t *predicted;
+	uint64_t set_mask;          /* sets - 1 if that is a power of two, else 0 */
+	unsigned ways;              /* padded for vectors */
+	unsigned line_shift, words; /* of a line or sector; number of 64-byte words in it */
+	struct nm_cache *next;      /* level that takes its fills, or NULL */
+	/* if ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in places lines; else NULL */
 	struct nm_way_index *way_index;
 	struct nm_general *general;         /* general.h; NULL: all is as usual */
 	struct nm_coherent_level *coherent; /* coherence.h; NULL: nothing keeps it coherent */
@@ -100,22 +98,23 @@ struct nm_cache {
 	struct nm_shadow shadow;
 	struct nm_counters counters;
 	const struct nm_lookup *lookup;
-	const struct nm_coalesced_table *coalesced; /* that references may be to, or NULL */
+	const struct nm_coalesced_table *coalesced; /* what coalesced references consist of, or NULL */
 	struct nm_level_spec spec;
 	int first; /* takes the program's references only, no fills */
-	/* the next level sees just the lines loaded here: what is cold there is cold here */
+	/* the next level sees only the lines loaded here: a line that is cold there is cold here */
 	int next_knows_cold;
 	int cold;               /* the latest fill was of a line never seen before */
-	int chained;            /* fast_chain.h: it puts off what it asks of the next level */
-	struct nm_miss *misses; /* [NM_MISSES], that the next level has not seen yet */
+	int chained;            /* it defers its requests to the next level (fast_chain.h) */
+	struct nm_miss *misses; /* [NM_MISSES] that the next level has not seen yet */
 	uint32_t miss_count;
 	struct nm_cache *cold_from; /* the furthest level that next_knows_cold leads to */
-	int failed;                 /* memory ran out: 1; a plug-in named no slot: NM_EPLUGIN */
+	/* 1: out of memory; NM_EPLUGIN: a plug-in named a slot that does not exist */
+	int failed;
 	struct nm_event_sink *sink; /* of a hierarchy that is watched, else NULL */
 	uint8_t level;              /* index in the machine, for the sink */
-	uint16_t core;              /* 1 + whose it is; 0: there is one for all */
+	uint16_t core;              /* 1 + the core that owns it; 0: all cores share it */
 	struct nm_sampler *sampler; /* gets some loads, or NULL */
-	/* that of the first level, which gets what is loaded here, or NULL */
+	/* the first level's sampler, which also learns of loads here, or NULL */
 	struct nm_sampler *upper_sampler;
 	const struct nm_ref *expected;   /* the next batch, or NULL (nm_hierarchy_expect) */
 	struct nm_foresight *foresight;  /* of the machine, or NULL */
@@ -131,16 +130,16 @@ void nm_cache_clean(struct nm_cache *cache, uint64_t line);
 
 struct nm_level_context;
 
-/* Of a level that is wired already and 0 otherwise. 0 or NM_ENOMEM. */
+/* The cache is connected already (build.c), and otherwise zero. 0 or NM_ENOMEM. */
 int nm_cache_init(struct nm_cache *cache, const struct nm_level_spec *spec,
 		  const struct nm_level_context *context);
 void nm_cache_done(struct nm_cache *cache);
 
-/* Hands the residency at a slot to the nearest further level that has the line too. */
+/* Credits the residency at a slot to the nearest further level that has the line too. */
 void nm_cache_credit(struct nm_cache *cache, uint32_t slot);
 
-/* Adds what is known of a residency above to that of the same line, or of the longer one that holds it, at
- * `slot`; bits of `kinds` choose the accesses: 1 reads, 2 writes. */
+/* Adds a residency of the level above to that of the line at `slot`, which is the same or holds it; kinds: 1
+ * for its reads, 2 for its writes, or both. */
 void nm_cache_add_residency(struct nm_cache *cache, uint32_t slot, const struct nm_cache *upper,
 			    uint32_t from, unsigned kinds);
 
@@ -160,8 +159,7 @@ static inline uint64_t *nm_cache_mask(const struct nm_cache *c, uint32_t slot)
 	return c->masks ? c->masks + (size_t)slot * c->words : &c->residencies[slot].mask;
 }
 
-/* Charges what a residency was worth, of which so many bytes were used, to the attribution key that loaded
- * it. */
+/* Charges a residency, of which `used` bytes were used, to the attribution key that loaded it. */
 static inline struct nm_residency_sums *nm_residency_charge(struct nm_counters *counters,
 							    const struct nm_residency *residency,
 							    uint64_t used)
@@ -175,7 +173,7 @@ static inline struct nm_residency_sums *nm_residency_charge(struct nm_counters *
 	return to;
 }
 
-/* Of a line of at most 64 bytes. */
+/* Bytes used, of a line of at most 64 bytes. */
 static inline uint64_t nm_residency_used(const struct nm_residency *residency)
 {
 	return (unsigned)__builtin_popcountll(residency->mask);
@@ -206,13 +204,13 @@ static inline void nm_cache_mark(struct nm_cache *c, uint32_t slot, unsigned fir
 	}
 }
 
-/* monitor.c: the reference in hand touches these bytes of a line; reports an event at a level. */
+/* monitor.c: the current reference touches these bytes of a line; reports an event at a level. */
 void nm_event_sink_begin(struct nm_event_sink *sink, const struct nm_ref *ref, uint64_t address,
 			 uint32_t bytes);
 void nm_event_sink_emit(const struct nm_cache *cache, enum nm_event_kind kind, uint64_t line, uint32_t times,
 			uint32_t victim);
 
-/* A line is loaded for the reference at an address; the line at a slot leaves. */
+/* Tells the sampler of the load of a line, for the reference at an address; of an eviction from a slot. */
 static inline void nm_cache_sample_load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
 	if (c->foresight) {
@@ -246,13 +244,13 @@ static inline void nm_cache_count(struct nm_cache *c, uint64_t references, uint6
 	c->counters.reads += references - writes;
 }
 
-/* Whether the fast loops do for it: they alone know coalesced. */
+/* Whether the level can take coalesced references, which only the fast loops know. */
 static inline int nm_cache_takes_coalesced(const struct nm_cache *c)
 {
 	return c->predicted && c->first && !c->queue;
 }
 
-/* A slot of the table of guesses. Words do, of which vectors multiply many at once. */
+/* The index of a line in the table of predicted slots, by 32-bit products, which vectors compute at once. */
 enum { NM_GUESS_BITS = 13, NM_GUESSES = 1 << NM_GUESS_BITS };
 #define NM_GUESS_FACTOR 0x9e3779b9u
 static inline size_t nm_cache_guess(uint64_t line)
@@ -268,7 +266,7 @@ struct nm_way_index *nm_way_index_new(uint64_t sets, uint32_t ways);
 void nm_way_index_free(struct nm_way_index *way_index);
 /* The slot, or NM_NO_SLOT. */
 uint32_t nm_way_index_find(const struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
-/* The line at a slot is there; a line is not there any more. */
+/* Adds the line at a slot; removes a line. */
 void nm_way_index_put(struct nm_way_index *way_index, const uint64_t *tags, uint32_t slot);
 void nm_way_index_take(struct nm_way_index *way_index, const uint64_t *tags, uint64_t line);
 
@@ -278,13 +276,13 @@ const struct nm_lookup *nm_lookup_supported(unsigned i);
 /* prefetch_fill.c: loads the lines that prefetchers have named. */
 void nm_prefetch_issue(struct nm_prefetch_queue *queue);
 
-/* The cache of a level that serves a core: its own, or the one for all. */
+/* The cache of a level that serves a core: its own, or the shared one. */
 const struct nm_cache *nm_hierarchy_unit(const struct nm_hierarchy *hierarchy, unsigned level, unsigned core);
 
 /* For tests. */
 const struct nm_cache *nm_hierarchy_level(const struct nm_hierarchy *hierarchy, unsigned level);
 
-/* Has the hierarchy, before its first batch, use other loops than the fastest. */
+/* Before the first batch: makes the hierarchy use other loops than the fastest. */
 void nm_hierarchy_use(struct nm_hierarchy *hierarchy, const struct nm_lookup *lookup);
 
 extern const struct nm_lookup nm_lookup_plain, nm_lookup_general;

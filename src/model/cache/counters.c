@@ -33,7 +33,7 @@ void nm_counters_done(struct nm_counters *t)
 	*t = (struct nm_counters){0};
 }
 
-/* `*array` with room for more elements, the new ones 0, on lines of the host's cache of its own. */
+/* Grows `*array`, aligned to cache lines of the host; new elements are 0. */
 static int grow(void *array, size_t size, size_t had, size_t room)
 {
 	void *old, *grown = aligned_alloc(64, room * size);

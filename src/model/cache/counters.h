@@ -11,8 +11,7 @@
 #include "hierarchy.h"
 #include "shadow.h"
 
-/* Of an attribution key as the one that loads. One line of the host's cache, which is all that a miss needs
- * of it. */
+/* What an attribution key loads. One cache line of the host, which is all that a miss needs of it. */
 struct nm_loads {
 	uint64_t fills[2]; /* lines loaded for reads and fetches, for writes */
 	uint64_t extra[2]; /* of those, further lines of references that had missed already */
@@ -21,12 +20,12 @@ struct nm_loads {
 };
 _Static_assert(sizeof(struct nm_loads) == 64, "one cache line");
 
-/* Of an attribution key as the one that loaded a line that left, or was there at the end. */
+/* What came of the lines that an attribution key had loaded, when they left or at the end. */
 struct nm_residency_sums {
 	uint64_t reuse, used_bytes, evictions, writebacks, weighted_bytes;
 };
 
-/* A bit of an evictor: it was a prefetch that this attribution key caused. */
+/* Flag of an evictor: the line left for a prefetch that this attribution key caused. */
 #define NM_BY_PREFETCH (1u << 31)
 
 struct nm_pair {
@@ -39,24 +38,25 @@ enum { NM_PAIRS_RECENT = 512, NM_PAIRS_WAITING = 32 };
 struct nm_counters {
 	struct nm_loads *loads;
 	struct nm_residency_sums *residencies;
-	uint64_t (*own)[2]; /* the program's references, reads and writes: of a level that takes fills too */
-	struct nm_extras *extras; /* of levels that have any, else NULL */
+	uint64_t (*own)[2];       /* the program's own reads and writes, for a level that takes fills too */
+	struct nm_extras *extras; /* for levels that count them, else NULL */
 	uint64_t *foreseen;       /* of the loads (foresight.h), or NULL */
 	int has_extras, foresees; /* set before the first attribution key */
 	size_t attr_count, attr_room;
-	uint64_t reads, writes; /* of a first level, all attribution keys together */
+	uint64_t reads, writes; /* of a first level, over all attribution keys */
 	struct nm_pair *pairs;
 	size_t pair_count, pair_mask;
 	unsigned pair_shift;    /* 64 - log2 of the slots */
 	struct nm_pair *recent; /* [NM_PAIRS_RECENT], by hash: counts still to be added to `pairs` */
-	struct nm_pair waiting[NM_PAIRS_WAITING]; /* left `recent`; the host is fetching their slots */
+	/* evicted from `recent`, while the host prefetches their slots */
+	struct nm_pair waiting[NM_PAIRS_WAITING];
 	unsigned waiting_count;
 };
 
 int nm_counters_init(struct nm_counters *counters, int has_extras, int foresees);
 void nm_counters_done(struct nm_counters *counters);
 
-/* Makes attribution keys [0, count) exist. 0 or NM_ENOMEM. */
+/* Makes room for attribution keys below count. 0 or NM_ENOMEM. */
 int nm_counters_reach(struct nm_counters *counters, size_t count);
 
 /* Adds what `recent` holds to the matrix. 0 or NM_ENOMEM. */
@@ -68,8 +68,8 @@ static inline size_t nm_counters_slot(uint64_t key, unsigned shift)
 	return (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> shift;
 }
 
-/* Notes an eviction. 0 or NM_ENOMEM. The same pairs follow each other in loops, while the whole matrix is
- * larger than the host's caches: a small table in front of it takes most of them. */
+/* Counts an eviction. 0 or NM_ENOMEM. Loops repeat the same pairs, and the whole matrix is larger than the
+ * host's caches: a small table in front of it takes most of them. */
 static inline int nm_counters_evict(struct nm_counters *t, uint32_t evictor, uint32_t victim)
 {
 	uint64_t key = (uint64_t)evictor << 32 | victim;

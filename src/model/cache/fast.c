@@ -102,19 +102,19 @@ ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 		   : *r;
 }
 
-/* Counts what a reference within a line is served. */
+/* Counts a reference within a line. */
 ALWAYS void serve(struct nm_residency *residency, const struct nm_ref *r)
 {
 	residency->writes += r->kind;
 	residency->served += r->weight;
 }
 
-/* What the first half finds out for the second, of each reference. */
+/* What the first half computes of each reference for the second. */
 enum { BLOCK = 128 };
 struct block {
-	_Alignas(32)
-	    uint64_t hint[BLOCK]; /* of the table of guesses, in the lower half; NM_GUESSES: in two lines */
-	_Alignas(32) uint64_t mask[BLOCK]; /* bytes of the line, a bit each */
+	_Alignas(
+	    32) uint64_t hint[BLOCK]; /* lower half: index into `predicted`; NM_GUESSES: it spans two lines */
+	_Alignas(32) uint64_t mask[BLOCK]; /* bytes touched */
 };
 
 /* Bytes of its line that a reference touches. */
@@ -124,8 +124,8 @@ ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
 }
 
 #if defined(__AVX2__)
-/* References and how many of them write, added up: `both` has 256 for each of the ones and one for each of
- * the others. */
+/* Counts of references and of writes; vectors add up both at once in `both`, 256 for each write and one for
+ * each reference. */
 struct sums {
 	__m256i both, references;
 };
@@ -136,7 +136,7 @@ ALWAYS uint64_t sum_of(__m256i v)
 			  _mm256_extract_epi64(v, 2) + _mm256_extract_epi64(v, 3));
 }
 
-/* Looks at four references from the i-th of a block on. */
+/* The first half for four references, from the i-th of a block on. */
 ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct block *b, uint32_t i,
 			 struct sums *s)
 {
@@ -165,8 +165,8 @@ ALWAYS void look_at_four(const struct nm_ref *r, struct shape shape, struct bloc
 }
 #endif
 
-/* The first half. `expected`: references that the host is to fetch meanwhile; one after another, since it
- * can wait for some twenty lines only. */
+/* The first half. `expected`: references for the host to prefetch meanwhile, one at a time, since it can have
+ * only some twenty misses in flight. */
 ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const struct nm_ref *expected,
 		       uint32_t count, struct shape shape, struct block *b)
 {
@@ -193,15 +193,15 @@ ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const stru
 	}
 }
 
-/* Out of the way of the loop that needs all registers. */
+/* Not inlined: the loop needs all registers. */
 static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
 {
 	enter(r);
 	return r->head;
 }
 
-/* The second half, from the i-th of a block on: as long as the reference is within a line, and that is where
- * the table says, counts the hit. Returns how many were. */
+/* The second half, from the i-th of a block on: counts hits as long as references are within a line and at
+ * their predicted slots. Returns their number. */
 ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t count, struct shape shape,
 			   const struct block *b, uint32_t i)
 {
@@ -211,7 +211,7 @@ ALWAYS uint32_t count_some(struct nm_cache *c, const struct nm_ref *r, uint32_t 
 	uint64_t *const timestamps = c->timestamps, head = c->shadow.head, now = c->shadow.now;
 	const uint64_t end = now + count;
 	uint32_t *const log = c->shadow.log;
-	/* As if the reference in hand were at `now`: one index for the block and the log. */
+	/* Shifted so that one index, `now`, serves the block and the log. */
 	const uint64_t *const hints = (const void *)((uintptr_t)b->hint + (i - now) * sizeof *b->hint);
 	const uint64_t *const masks = hints + (b->mask - b->hint);
 
@@ -244,7 +244,7 @@ ALWAYS uint32_t count_hits(struct nm_cache *c, const struct nm_ref *refs, uint32
 							: count_some(c, refs, count, shape, b, i);
 }
 
-/* Touches a line that is not where it was guessed to be; if it is not there at all, `loader` loads it. */
+/* Touches a line that is not at its predicted slot; if it is not resident, `loader` loads it. */
 static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct nm_ref loader,
 						      struct shape shape)
 {
@@ -263,7 +263,7 @@ static __attribute__((noinline)) uint32_t search_line(struct nm_cache *c, struct
 	return set + way;
 }
 
-/* A reference within a line that is not where it was guessed to be. */
+/* Takes a reference within a line that is not at its predicted slot. */
 ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape shape)
 {
 	const uint32_t slot = search_line(c, first_of(c, r), shape);
@@ -272,7 +272,7 @@ ALWAYS void take_moved(struct nm_cache *c, const struct nm_ref *r, struct shape 
 	c->residencies[slot].mask |= bytes_of(r->address, r->size, shape.line_shift);
 }
 
-/* Members of a coalesced access that follow each other in one line: where `loader` is the first of them. */
+/* Takes consecutive members of a coalesced access in one line; `loader` is the first of them. */
 ALWAYS void take_segment(struct nm_cache *c, struct nm_ref loader, unsigned count, unsigned writes,
 			 uint64_t mask, struct shape shape)
 {
@@ -289,7 +289,7 @@ ALWAYS void take_segment(struct nm_cache *c, struct nm_ref loader, unsigned coun
 	c->residencies[slot].mask |= mask;
 }
 
-/* A coalesced access that lies in more than one line, segment by segment. */
+/* Takes a coalesced access that spans lines, segment by segment. */
 static __attribute__((noinline)) void take_segments(struct nm_cache *c, const struct nm_ref *r,
 						    struct shape shape)
 {
@@ -315,15 +315,14 @@ static __attribute__((noinline)) void take_segments(struct nm_cache *c, const st
 
 		if (i > first) {
 			take_segment(c, one, i - first, writes, mask, shape);
-		} else { /* it lies in two lines itself */
+		} else { /* the member spans two lines itself */
 			take_any(c, &one);
 			i++;
 		}
 	}
 }
 
-/* A load may have moved what a later search of the block had found, which the second look at the tag finds
- * out. */
+/* A load may evict a line that the first half has predicted; the second half compares the tag again. */
 ALWAYS void fast_loop(struct nm_cache *c, const struct nm_ref *refs, uint32_t count, struct shape shape)
 {
 	struct block b;

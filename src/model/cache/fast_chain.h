@@ -18,11 +18,11 @@
 
 #include "fast_miss.h"
 
-enum { AHEAD = 16 /* misses that are looked up before the next level takes them */ };
+enum { AHEAD = 16 /* misses that are looked up ahead in the next level */ };
 
 static void carry_on(struct nm_cache *c);
 
-/* The class of a load. `known`: what it was in the level above, or NM_MISS_UNKNOWN. */
+/* The class of a load. `known`: its class in the level above, or NM_MISS_UNKNOWN. */
 ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
 {
 	int class;
@@ -41,8 +41,8 @@ ALWAYS uint8_t class_in_chain(struct nm_cache *c, uint64_t line, unsigned known)
 	return (uint8_t) class;
 }
 
-/* Shows the sampler, if it samples this level, a load and the residency that it will end. Returns the load's
- * number if a sample. */
+/* Shows the sampler, if this level has one, a load and the residency that it ends. Returns 1 + the load's
+ * index if it is a sample, else 0. */
 ALWAYS uint32_t sample(struct nm_cache *c, uint64_t address, uint32_t slot, const struct nm_miss *miss)
 {
 	struct nm_sampler *const s = c->sampler;
@@ -64,7 +64,7 @@ ALWAYS uint32_t sample(struct nm_cache *c, uint64_t address, uint32_t slot, cons
 	return number;
 }
 
-/* Puts a line at a slot, and notes both lines in the list. */
+/* Replaces the line at a slot, and appends both lines to the list. */
 ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss *miss)
 {
 	const uint64_t timestamp = c->timestamps[slot];
@@ -79,7 +79,7 @@ ALWAYS void put(struct nm_cache *c, uint64_t line, uint32_t slot, struct nm_miss
 	c->residencies[slot] = (struct nm_residency){.attr = miss->attr};
 }
 
-/* Whether prefetchers would have named the line that is loaded: 0 or 1. */
+/* 1 if a prefetcher would have named the line that is loaded, else 0. */
 static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t address, uint32_t attr)
 {
 	if (c->first)
@@ -87,7 +87,7 @@ static __attribute__((noinline)) uint8_t foresee(struct nm_cache *c, uint64_t ad
 	return (uint8_t)c->foresight->foreseen;
 }
 
-/* Loads the line at an address, which the next level will be asked for. */
+/* Loads the line at an address; the next level gets its request later. */
 ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
 			      struct shape shape)
 {
@@ -110,8 +110,8 @@ ALWAYS uint32_t load_in_chain(struct nm_cache *c, uint64_t address, uint32_t att
 	return slot;
 }
 
-/* Has the host fetch where a level will look for what the level above missed, and where that will count
- * it. */
+/* Prefetches, on the host, where a level will look up misses of the level above, and where it will count
+ * them. */
 ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const struct nm_miss *m,
 		  uint32_t count, struct shape shape)
 {
@@ -134,7 +134,7 @@ ALWAYS void fetch(const struct nm_cache *c, const struct nm_cache *upper, const 
 	}
 }
 
-/* Where the level has the lines, if it has, so that the host fetches what it knows of them. */
+/* Looks up the slots of lines, and prefetches their residencies on the host. */
 ALWAYS void look_up(const struct nm_cache *c, struct nm_miss *m, uint32_t count, struct shape shape)
 {
 	const struct nm_residency *const residencies = c->residencies;
@@ -158,7 +158,7 @@ ALWAYS uint32_t find_again(const struct nm_cache *c, uint64_t line, uint32_t slo
 	return slot != NM_NO_SLOT && c->tags[slot] == line ? slot : find(c, line, shape);
 }
 
-/* What is known of a line that left the level above is added to that of this level, or goes on. */
+/* Credits the residency of a line evicted above to this level, or passes it on. */
 ALWAYS void settle(struct nm_cache *c, const struct nm_miss *m, struct shape shape)
 {
 	const uint32_t slot = find_again(c, m->left, m->residency.below, shape);
@@ -177,7 +177,7 @@ ALWAYS void settle(struct nm_cache *c, const struct nm_miss *m, struct shape sha
 	to->mask |= m->residency.mask;
 }
 
-/* A level is asked for a line that the one above missed. */
+/* Serves a request for a line that the level above has missed. */
 ALWAYS void ask(struct nm_cache *c, const struct nm_cache *upper, struct nm_miss *m, struct shape shape)
 {
 	const uint32_t slot = find_again(c, m->line, m->below, shape);
@@ -228,7 +228,7 @@ ALWAYS void count_miss(struct nm_cache *c, const struct nm_miss *m)
 		c->failed = 1;
 }
 
-/* A level takes the list of the one above. */
+/* Processes the list of the level above. */
 ALWAYS void take_list(struct nm_cache *c, struct nm_cache *upper, struct shape shape)
 {
 	struct nm_miss *m = upper->misses;
@@ -265,7 +265,7 @@ static __attribute__((noinline)) void take_any_list(struct nm_cache *c, struct n
 	take_list(c, upper, any_shape);
 }
 
-/* Has all further levels do what is on a level's list, and counts it. */
+/* Makes all further levels process a level's list. */
 static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 {
 	const uint32_t count = c->miss_count;
@@ -283,7 +283,7 @@ static __attribute__((noinline)) void carry_on(struct nm_cache *c)
 		carry_on(c->next);
 }
 
-/* Loads a line, at once or not. */
+/* Loads a line, deferred or at once. */
 ALWAYS uint32_t load_shape(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write,
 			   struct shape shape)
 {
@@ -297,7 +297,7 @@ static __attribute__((noinline)) uint32_t load(struct nm_cache *c, uint64_t addr
 	return load_shape(c, address, attr, write, any_shape);
 }
 
-/* A level is asked for a line by the one above, and has it then. */
+/* Requests a line for the level above; returns its slot. */
 static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	uint32_t slot;

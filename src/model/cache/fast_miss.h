@@ -14,7 +14,7 @@
 #include "search.h"
 #include "shadow_log.h"
 
-/* What a copy of a function is made for. */
+/* Constants for which a copy of a function is specialised. */
 struct shape {
 	unsigned ways, line_shift; /* 0: any */
 };
@@ -47,7 +47,7 @@ ALWAYS uint32_t find(const struct nm_cache *c, uint64_t line, struct shape shape
 	return way == UINT32_MAX ? NM_NO_SLOT : (uint32_t)slot + way;
 }
 
-/* Where a line that is not in its set will go. */
+/* The slot for a line that is not resident. */
 ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t line, struct shape shape)
 {
 	const unsigned ways = shape.ways ? shape.ways : c->ways;
@@ -58,7 +58,7 @@ ALWAYS uint32_t victim(const struct nm_cache *c, uint64_t line, struct shape sha
 	return (uint32_t)slot + oldest(c->timestamps + slot, ways);
 }
 
-/* A resident line is touched. */
+/* Touches a resident line. */
 ALWAYS void touch(struct nm_cache *c, uint32_t slot)
 {
 	struct nm_shadow *r = &c->shadow;
@@ -68,7 +68,7 @@ ALWAYS void touch(struct nm_cache *c, uint32_t slot)
 	c->timestamps[slot] = nm_shadow_touch(r, slot);
 }
 
-/* The line at a slot leaves for one that `evictor` loads. */
+/* Evicts the line at a slot, for a load by `evictor`. */
 ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 {
 	const uint64_t line = c->tags[slot], timestamp = c->timestamps[slot];
@@ -90,7 +90,7 @@ ALWAYS void evict(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 		nm_coherence_left(c, line, slot);
 }
 
-/* Loads the line at an address in place of the oldest of its set, and from the next level. */
+/* Loads the line at an address into its set and from the next level. */
 static __attribute__((noinline)) uint32_t load_at_once(struct nm_cache *c, uint64_t address, uint32_t attr,
 						       unsigned write)
 {

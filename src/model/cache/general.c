@@ -30,7 +30,7 @@
 #include "nearmiss/plugin.h"
 #include "shadow_log.h"
 
-/* The way that has a line, also that of a sector, counted over all sets; or NM_NO_SLOT. */
+/* The way that has a line, or the line of a sector, numbered over all sets; or NM_NO_SLOT. */
 ALWAYS uint32_t find_way_of(const struct nm_cache *c, uint64_t line)
 {
 	const struct nm_general *u = c->general;
@@ -45,7 +45,7 @@ ALWAYS uint32_t find_way_of(const struct nm_cache *c, uint64_t line)
 	return way == UINT32_MAX ? NM_NO_SLOT : (uint32_t)first + way;
 }
 
-/* The slot of a line in a way: itself, or that of its sector. */
+/* The slot of a line, or of a sector, in a way. */
 ALWAYS uint32_t place_in(const struct nm_cache *c, uint32_t way, uint64_t line)
 {
 	unsigned shift = c->general->sector_shift;
@@ -72,7 +72,7 @@ static void touch_way(struct nm_cache *c, uint32_t way)
 	p->policy->touch(p, way / c->ways, way % c->ways);
 }
 
-/* The policy sees that a line is asked for. */
+/* Tells the policy of a request for a line. */
 void nm_general_touch_slot(struct nm_cache *c, uint32_t slot)
 {
 	if (c->general->plugin.self)
@@ -81,13 +81,13 @@ void nm_general_touch_slot(struct nm_cache *c, uint32_t slot)
 		touch_way(c, slot >> c->general->sector_shift);
 }
 
-/* Whether a prefetch brought the line at a slot, which was not used since. */
+/* Whether the line at a slot was prefetched and has not been used yet. */
 static int waits(const struct nm_cache *c, uint32_t slot)
 {
 	return c->general->prefetched && c->general->prefetched->waits[slot];
 }
 
-/* A resident line is touched. */
+/* Touches a resident line. */
 static void touch(struct nm_cache *c, uint32_t slot, unsigned write)
 {
 	struct nm_shadow *r = &c->shadow;
@@ -128,7 +128,7 @@ static int has_sectors(const struct nm_cache *c, uint32_t way)
 	return 0;
 }
 
-/* A slot has no line any more, and its way neither, unless other sectors are left. */
+/* Frees a slot, and its way if no other sector is left. */
 void nm_general_free_slot(struct nm_cache *c, uint32_t slot)
 {
 	struct nm_general *u = c->general;
@@ -165,7 +165,7 @@ static uint32_t lowest_free(struct nm_general *u, uint64_t set)
 
 static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor);
 
-/* Tells of a line that leaves. */
+/* Reports an eviction to the monitor. */
 static void emit_leaving(const struct nm_cache *c, uint32_t slot, enum nm_cause cause)
 {
 	if (!c->sink)
@@ -175,7 +175,7 @@ static void emit_leaving(const struct nm_cache *c, uint32_t slot, enum nm_cause 
 	c->sink->asked.cause = NM_CAUSE_NONE;
 }
 
-/* All that is counted of a line that leaves its slot, replaced or invalidated; the slot is still its own. */
+/* Does all counting for a line that is replaced or invalidated; it still has its slot. */
 static void depart(struct nm_cache *c, uint32_t slot, uint32_t evictor, enum nm_cause cause)
 {
 	const struct nm_residency *residency = &c->residencies[slot];
@@ -250,7 +250,7 @@ static void evict_slot(struct nm_cache *c, uint32_t slot, uint32_t evictor)
 	depart(c, slot, evictor, NM_CAUSE_NONE);
 }
 
-/* The line of a way leaves. */
+/* Evicts the line of a way, with all its sectors. */
 static void evict(struct nm_cache *c, uint32_t way, uint32_t evictor)
 {
 	const struct nm_general *u = c->general;
@@ -262,13 +262,13 @@ static void evict(struct nm_cache *c, uint32_t way, uint32_t evictor)
 			continue;
 		evict_slot(c, slot, evictor);
 		if (u->sector_shift)
-			c->tags[slot] = NM_NO_LINE; /* else the way's next line takes its slot */
+			c->tags[slot] = NM_NO_LINE; /* otherwise the way's next line takes its slot */
 	}
 	if (c->way_index)
 		nm_way_index_take(c->way_index, u->lines, u->lines[way]);
 }
 
-/* Where the plug-in wants a line to go. */
+/* Asks the plug-in where a line goes. */
 static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
 	const struct nm_plugin *plugin = &c->general->plugin;
@@ -285,7 +285,7 @@ static uint32_t ask_plugin(struct nm_cache *c, uint64_t line, uint32_t evictor)
 	return (uint32_t)slot;
 }
 
-/* A sector comes to those of its line that are there. */
+/* Adds a sector to those of its line that are resident. */
 static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint32_t loader)
 {
 	uint32_t slot = place_in(c, way, line);
@@ -297,7 +297,7 @@ static uint32_t add_sector(struct nm_cache *c, uint32_t way, uint64_t line, uint
 	return slot;
 }
 
-/* A slot for a line in its set, whose line leaves if no way is free; the line has it now. */
+/* Gives a line a slot in its set, evicting another one if no way is free. */
 uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 {
 	struct nm_general *u = c->general;
@@ -326,7 +326,7 @@ uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor)
 	return slot;
 }
 
-/* The class of a load is counted, and where the memory is that the last level loads from. */
+/* Counts the class of a load and, in a last level, whether its memory is remote. */
 static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned write)
 {
 	struct nm_homes *homes = c->general->homes;
@@ -346,7 +346,7 @@ static void classify(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 		nm_prefetch_tracker_load(c, line, class);
 }
 
-/* A line that is in no slot here is the latest of the fully associative cache. */
+/* Touches a line in the shadow cache that is not resident here. */
 static void touch_absent(struct nm_cache *c, uint64_t line)
 {
 	if (nm_shadow_leave(&c->shadow, line, nm_shadow_touch(&c->shadow, 0)))
@@ -358,7 +358,7 @@ static uint32_t ask(struct nm_cache *next, uint64_t line, uint32_t attr, unsigne
 	return next->lookup->fill(next, line, attr, write);
 }
 
-/* An exclusive level hands a line over to the one above: from its own slot or past it. */
+/* An exclusive level hands a line to the one above, from its own slot or through it. */
 static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsigned write)
 {
 	uint32_t slot = nm_general_find(x, line),
@@ -386,7 +386,7 @@ static uint32_t hand_over(struct nm_cache *x, uint64_t line, uint32_t attr, unsi
 	return reserved;
 }
 
-/* A line comes to a slot without having been asked for: its last touch is what it was. */
+/* Puts a line at a slot without touching it: it keeps the time of its last touch. */
 void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot)
 {
 	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
@@ -404,8 +404,7 @@ static void release(struct nm_cache *x, uint32_t reserved)
 	x->general->reserved_slots[x->general->reserved_free++] = reserved;
 }
 
-/* Two residencies of one line, which came in from two sides, become one, and so do those of exclusive levels
- * behind. */
+/* Merges two residencies of one line that came in from two sides, here and in exclusive levels behind. */
 static void merge(struct nm_cache *x, uint32_t reserved, uint32_t slot)
 {
 	nm_cache_add_residency(x, slot, x, reserved, 3);
@@ -417,7 +416,7 @@ static void merge(struct nm_cache *x, uint32_t reserved, uint32_t slot)
 	}
 }
 
-/* A line leaves the level above an exclusive one and comes in here. */
+/* An exclusive level takes in a line that the level above has evicted. */
 static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from, uint32_t evictor)
 {
 	uint64_t line = upper->tags[from];
@@ -434,7 +433,7 @@ static void give_back(struct nm_cache *x, struct nm_cache *upper, uint32_t from,
 	release(x, reserved);
 }
 
-/* Loads the line at an address into its set, and from the next level. */
+/* Loads the line at an address into its set and from the next level. */
 static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsigned write)
 {
 	uint64_t line = address >> c->line_shift;
@@ -442,7 +441,7 @@ static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsign
 	uint32_t reserved = 0, slot;
 
 	nm_cache_sample_load(c, address, attr, write);
-	if (exclusive(c->next)) /* before the line that leaves here, which may need its room there */
+	if (exclusive(c->next)) /* before the line that leaves here, which may need its slot there */
 		reserved = ask(c->next, below, attr, write);
 	classify(c, line, attr, write);
 	slot = nm_general_vacate(c, line, attr);
@@ -456,7 +455,7 @@ static uint32_t load(struct nm_cache *c, uint64_t address, uint32_t attr, unsign
 	return slot;
 }
 
-/* A demand request was served; shows it to the level's prefetcher. */
+/* Shows a demand request that has been served to the level's prefetcher. */
 static void show(struct nm_cache *c, uint64_t address, uint32_t attr, int missed, int fresh)
 {
 	struct nm_prefetch *p = c->general->prefetched ? &c->general->prefetched->prefetch : NULL;
@@ -487,7 +486,7 @@ static uint32_t fill(struct nm_cache *c, uint64_t line, uint32_t attr, unsigned 
 	return slot;
 }
 
-/* A write to a line that is not here and is not loaded: the fully associative cache hits or passes too. */
+/* A write to an absent line that is not loaded; the shadow cache does not load it either. */
 static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 {
 	uint64_t *timestamp = nm_shadow_left(&c->shadow, line);
@@ -499,7 +498,8 @@ static void pass_by(struct nm_cache *c, uint64_t line, const struct nm_ref *r)
 	touch_absent(c, line);
 }
 
-/* Tells of a reference to a line, before it is served; `missed`: another line of the reference has. */
+/* Reports a reference to a line to the monitor, before it is served; `missed`: an earlier line of the
+ * reference has missed. */
 static void report_reference(const struct nm_cache *c, const struct nm_ref *r, uint64_t line, int misses,
 			     uint64_t missed)
 {
@@ -509,7 +509,7 @@ static void report_reference(const struct nm_cache *c, const struct nm_ref *r, u
 		emit(c, NM_EVENT_MISS, line, 1, 0);
 }
 
-/* The bytes [first, first + bytes) of a line are referenced. 1 if it is not here. */
+/* References bytes [first, first + bytes) of a line. 1 if it misses. */
 static int take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t address, uint32_t bytes,
 		     uint64_t earlier)
 {

@@ -13,18 +13,18 @@
 #include "policy.h"
 #include "prefetch_tracker.h"
 
-/* How a level stands among the others. */
+/* What a level must know of the levels around it. */
 struct nm_level_context {
 	int general;
-	int has_extras;                  /* it counts more than nm_counts */
-	int foresees;                    /* its loads are asked whether prefetchers named them */
-	struct nm_prefetch_queue *queue; /* it prefetches, or stands behind a level that does; else NULL */
+	int has_extras;                  /* it counts nm_extras, too */
+	int foresees;                    /* it counts loads that prefetchers would have made (foresight.h) */
+	struct nm_prefetch_queue *queue; /* if it prefetches, or is behind a level that does; else NULL */
 	struct nm_next_uses *next_uses;  /* OPT */
-	uint64_t reserved_slots;         /* exclusive: lines that the levels above it may hold */
+	uint64_t reserved_slots;         /* exclusive: lines that the levels above it can hold */
 };
 
 struct nm_general {
-	struct nm_plugin plugin; /* instead of replacement and placement, if there is one */
+	struct nm_plugin plugin; /* if there is one, it does placement and replacement */
 	struct nm_replacement replacement;
 	struct nm_index_geometry placement;
 	uint64_t (*set)(const struct nm_index_geometry *placement, uint64_t line);
@@ -35,14 +35,14 @@ struct nm_general {
 	uint32_t *free_count;
 	struct nm_cache **above; /* inclusive: those whose lines it holds too, innermost first */
 	unsigned above_count;
-	struct nm_prefetch_tracker *prefetched; /* of a level where lines are prefetched, else NULL */
-	/* exclusive: slots that are free; of all slots, [slots - reserved_slots, slots) of the level */
+	struct nm_prefetch_tracker *prefetched; /* of a level that gets prefetched lines, else NULL */
+	/* exclusive: the free ones of the level's last `reserved_slots` slots */
 	uint32_t *reserved_slots;
 	uint32_t reserved_free;
 	struct nm_homes *homes; /* of a last level that tells remote memory from local, or NULL */
 };
 
-/* The level's arrays are there, its spec and its geometry. 0 or NM_ENOMEM. */
+/* The level already has its arrays, spec and geometry. 0 or NM_ENOMEM. */
 int nm_general_new(struct nm_cache *cache, const struct nm_level_context *context);
 void nm_general_free(struct nm_general *general);
 
@@ -52,7 +52,7 @@ static inline uint64_t nm_general_set(const struct nm_cache *c, uint64_t line)
 	return c->general->set(&c->general->placement, line >> c->general->sector_shift);
 }
 
-/* Loads a line ahead of its use, unless it is there, for a prefetch that an attribution key caused. */
+/* Prefetches a line, unless it is resident; the attribution key caused the prefetch. */
 void nm_general_prefetch(struct nm_cache *cache, uint64_t line, uint32_t attr);
 
 uint32_t nm_general_find(const struct nm_cache *cache, uint64_t line);

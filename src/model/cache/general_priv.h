@@ -8,7 +8,7 @@
 
 #include "general.h"
 
-/* Such levels are slow enough to ask each time whether they are watched. */
+/* Reports an event, if the hierarchy is monitored; general levels are slow enough to check each time. */
 static inline void emit(const struct nm_cache *c, enum nm_event_kind kind, uint64_t line, uint32_t times,
 			uint32_t victim)
 {
@@ -18,20 +18,20 @@ static inline void emit(const struct nm_cache *c, enum nm_event_kind kind, uint6
 
 static inline int exclusive(const struct nm_cache *c) { return c && c->spec.inclusion == NM_EXCLUSIVE; }
 
-/* A slot for a line in its set, whose line leaves if no way is free; the line has it now. */
+/* Gives a line a slot in its set, evicting another one if no way is free. */
 uint32_t nm_general_vacate(struct nm_cache *c, uint64_t line, uint32_t evictor);
 
-/* A line comes to a slot without having been asked for: its last touch is what it was. */
+/* Puts a line at a slot without touching it: it keeps the time of its last touch. */
 void nm_general_place_line(struct nm_cache *c, uint64_t line, uint32_t slot);
 
-/* The residency at a slot begins; it goes on at another. */
+/* Begins a residency at a slot; moves it to another. */
 void nm_general_begin_residency(struct nm_cache *c, uint32_t slot, uint32_t attr);
 void nm_general_move_residency(struct nm_cache *c, uint32_t from, uint32_t to);
 
-/* A slot has no line any more, and its way neither, unless other sectors are left. */
+/* Frees a slot, and its way if no other sector is left. */
 void nm_general_free_slot(struct nm_cache *c, uint32_t slot);
 
-/* The policy sees that a line is asked for. */
+/* Tells the policy of a request for a line. */
 void nm_general_touch_slot(struct nm_cache *c, uint32_t slot);
 
 #endif

@@ -12,15 +12,15 @@
 
 struct nearmiss_plugin;
 
-/* A plug-in at work for one level; zero: there is none. */
+/* A plug-in and its state for one level; zero: none. */
 struct nm_plugin {
 	void *object;
 	const struct nearmiss_plugin *does;
 	void *self;
 };
 
-/* Loads what a level names. NM_ENOENT: no such file; NM_EINVAL: no plug-in, of another version, or it refuses
- * the level. */
+/* Loads the plug-in that a level names. NM_ENOENT: no such file; NM_EINVAL: it is no plug-in or of another
+ * version, or it refuses the level. */
 int nm_plugin_open(struct nm_plugin *ret_plugin, const struct nm_level_spec *level, struct nm_error *err);
 void nm_plugin_close(struct nm_plugin *plugin);
 

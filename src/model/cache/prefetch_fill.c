@@ -10,7 +10,7 @@
 
 static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr);
 
-/* Loads a line by a prefetch, and from the next level if that must. */
+/* Prefetches a line into a level, and into the next one if that lacks it. */
 static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
 {
 	uint64_t lower = c->next ? nm_lower_line(c, c->next, line) : 0;
@@ -30,7 +30,7 @@ static uint32_t bring(struct nm_cache *c, uint64_t line, uint32_t attr)
 	return slot;
 }
 
-/* The same of an exclusive level: from its own slot or past it. */
+/* The same for an exclusive level: from its own slot or through it. */
 static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot, uint32_t attr)
 {
 	uint32_t reserved = x->general->reserved_slots[--x->general->reserved_free];
@@ -57,7 +57,7 @@ static uint32_t hand_over_ahead(struct nm_cache *x, uint64_t line, uint32_t slot
 	return reserved;
 }
 
-/* A line is asked for by a prefetch of the level above; where it is then. */
+/* Requests a line for a prefetch of the level above; returns its slot. */
 static uint32_t ask_ahead(struct nm_cache *next, uint64_t line, uint32_t attr)
 {
 	uint32_t slot = nm_general_find(next, line);

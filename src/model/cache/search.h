@@ -15,7 +15,7 @@
 #define ALWAYS static inline __attribute__((always_inline))
 
 #if defined(__AVX2__)
-/* Which of four tags are the line, as bits. */
+/* A bit for each of four tags that is the line. */
 ALWAYS unsigned same_of_4(const uint64_t *tags, __m256i key)
 {
 	const __m256i same = _mm256_cmpeq_epi64(_mm256_load_si256((const __m256i *)tags), key);
@@ -28,7 +28,7 @@ ALWAYS unsigned same_of_8(const uint64_t *tags, __m256i key)
 	return same_of_4(tags, key) | same_of_4(tags + 4, key) << 4;
 }
 
-/* Sixteen at a time, so that no branch depends on where the line is. */
+/* Compares sixteen at a time, so that no branch depends on where the line is. */
 ALWAYS unsigned find_way(const uint64_t *tags, unsigned ways, uint64_t line)
 {
 	const __m256i key = _mm256_set1_epi64x((long long)line);
@@ -66,7 +66,7 @@ ALWAYS unsigned find_fixed(const uint64_t *tags, unsigned ways, uint64_t line)
 	return find_plain(tags, ways, line);
 }
 
-enum { WAY_BITS = 6 }; /* below a timestamp its way, in one number */
+enum { WAY_BITS = 6 }; /* a timestamp and, in the low bits, its way are one number */
 
 #if defined(__AVX2__)
 ALWAYS __m256i with_way(const uint64_t *timestamps, __m256i way)
@@ -91,8 +91,8 @@ ALWAYS unsigned oldest_way(const uint64_t *timestamps, unsigned ways)
 }
 #endif
 
-/* The way that was touched first, of at most 64. No branch depends on the timestamps: they are in any
- * order. */
+/* The way with the oldest timestamp, of at most 64. No branch depends on the timestamps, whose order nothing
+ * predicts. */
 ALWAYS unsigned oldest(const uint64_t *timestamps, unsigned ways)
 {
 	uint64_t least = UINT64_MAX;

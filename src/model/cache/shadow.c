@@ -8,21 +8,19 @@
  *
  * The idea. A fully associative LRU cache of C lines holds the C lines with the latest last touches, so one
  * time, `head`, tells which: those touched last at `head` or later. Every resident line knows the time of its
- * last touch, its timestamp; lines that left their slot stand in buckets with theirs, which only misses look
- * at. So a touch of a resident line costs one compare. If its old timestamp is before `head` the fully
+ * last touch, its timestamp; lines that left their slots are kept with theirs in buckets, which only misses
+ * look at. So a touch of a resident line costs one compare. If its old timestamp is before `head` the fully
  * associative cache would have missed: then the line enters, and if there are C already, the one with the
- * earliest last touch leaves, which moves `head` on. What stands in a bucket with a time before `head` is
- * dead, and its place free.
+ * earliest last touch leaves, which moves `head` on. An entry of a bucket with a time before `head` is dead,
+ * and free.
  *
- * To find the earliest there is a log of the slots touched, by time. An entry is a last touch as long as the
- * timestamp of its slot tells that time, so the earliest is the next such entry from `head` on: entries are
- * passed over once. When the log is full the last touches are renumbered in their order, from now on.
+ * To find the earliest there is a log of the slots touched, by time. An entry is a last touch as long as its
+ * slot has that timestamp, so the earliest is the next such entry from `head` on: entries are passed over
+ * once. When the log is full the last touches are renumbered in their order, from now on.
  *
- * Dropped, none of them faster: a bit for each last touch; striking out entries that the next touch makes
- * stale; no log, but a search for the oldest timestamps; a hash that closes the gaps of lines that are not
- * held any more.
- *
- * The search for the line that leaves, which is in the hot path, is in shadow_log.h.
+ * Dropped, no faster: a bit for each last touch; removing entries that become stale; a search for the oldest
+ * timestamps instead of a log; a hash without gaps. The hot half, the search for the line that leaves, is in
+ * shadow_log.h.
  */
 #include "shadow.h"
 
@@ -34,7 +32,7 @@
 
 enum { FIRST_TIME = 1 };
 
-/* Where the log begins in memory. */
+/* The log's first entry in memory. */
 static uint32_t *first_entry(const struct nm_shadow *r)
 {
 	return (uint32_t *)((uintptr_t)r->log + r->base * sizeof *r->log);
@@ -71,7 +69,7 @@ static size_t count_live(const struct nm_shadow *r)
 	return count;
 }
 
-/* Moves what is live to other buckets, `room` of them. */
+/* Moves live entries to `room` new buckets. */
 static int move_to(struct nm_shadow *r, size_t room)
 {
 	struct nm_shadow old = *r;
@@ -89,7 +87,7 @@ static int move_to(struct nm_shadow *r, size_t room)
 	return 0;
 }
 
-/* At most one line for two buckets, so that seldom more than four meet in one. */
+/* At most one line for two buckets, so that more than four rarely share one. */
 int nm_shadow_rebuild(struct nm_shadow *r)
 {
 	const size_t count = count_live(r);
@@ -108,8 +106,7 @@ int nm_shadow_rebuild(struct nm_shadow *r)
 	return 0;
 }
 
-/* Marks the time of a last touch, if it is one. It may be that of a line which left a slot that is empty
- * since. */
+/* Marks the time of a last touch, if it is one: a slot may be empty since its line left. */
 static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 {
 	const uint64_t at = timestamp - r->base;
@@ -118,8 +115,7 @@ static inline void mark(struct nm_shadow *r, uint64_t timestamp, uint64_t first)
 		r->last[at / 64] |= 1ull << at % 64;
 }
 
-/* Moves the last touches of the times that are marked to the beginning of the log. Returns how many there
- * are. */
+/* Moves the entries of marked times to the start of the log. Returns their number. */
 static size_t gather(struct nm_shadow *r, uint64_t first)
 {
 	uint32_t *const begin = first_entry(r), *to = begin;
@@ -138,7 +134,7 @@ static size_t gather(struct nm_shadow *r, uint64_t first)
 	return (size_t)(to - begin);
 }
 
-/* Where the time of an entry of the log stands. */
+/* The timestamp that belongs to an entry of the log. */
 static uint64_t *timestamp_of(const struct nm_shadow *r, uint32_t entry)
 {
 	const uint32_t left = entry & ~NM_LOG_LEFT;
@@ -242,7 +238,7 @@ void nm_shadow_done(struct nm_shadow *r)
 	*r = (struct nm_shadow){0};
 }
 
-/* What a bucket holds is found by its line, and the log has it at the time of its last touch. */
+/* Each live entry of a bucket can be found by its line, and the log has it at the time of its last touch. */
 static int bucket_is_valid(const struct nm_shadow *r, const struct nm_shadow_bucket *b)
 {
 	for (unsigned k = 0; k < NM_SHADOW_BUCKET; k++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shadow.h - the shadow cache: the fully associative LRU cache that tells capacity from conflict misses.
+ * shadow.h - the shadow cache: a fully associative LRU cache of the same size, which tells capacity from
+ * conflict misses.
  */
 #ifndef NM_SHADOW_H
 #define NM_SHADOW_H
@@ -21,12 +22,12 @@ enum nm_miss_class {
 	NM_MISS_NONE                    /* nothing is loaded */
 };
 
-/* In the log, in place of a slot. */
-#define NM_LOG_LEFT 0x80000000u   /* the line has left: the lower bits tell its bucket and place there */
-#define NM_LOG_VACANT 0xffffffffu /* the line had left, and is back */
+/* Entries of the log that are not slots. */
+#define NM_LOG_LEFT 0x80000000u   /* the line has left: the lower bits are its bucket and position there */
+#define NM_LOG_VACANT 0xffffffffu /* the line had left and is back */
 
-/* Lines that left their slots, with their last touches. An entry counts as long as the fully associative
- * cache holds the line, that is, as its time is not before `head`; then another may take its place. */
+/* Lines that left their slots, with their last touches. An entry is live while the shadow cache holds the
+ * line, that is, while its time is not before `head`. */
 enum { NM_SHADOW_BUCKET = 4 };
 struct nm_shadow_bucket {
 	_Alignas(64) uint64_t lines[NM_SHADOW_BUCKET];
@@ -39,17 +40,18 @@ struct nm_seen {
 };
 
 struct nm_shadow {
-	uint64_t now;       /* time of the next touch */
-	uint64_t head;      /* a line is in the fully associative cache if its last touch is not before it */
-	uint64_t capacity;  /* lines */
-	uint64_t live;      /* lines that it holds */
-	uint32_t *log;      /* by time: the slot touched, or NM_LOG_*; its memory begins at `base` */
-	uint64_t base, end; /* end: time for which the log has no room */
-	uint64_t *timestamps; /* of the cache: time of last touch by slot */
+	uint64_t now;         /* time of the next touch */
+	uint64_t head;        /* the shadow cache holds a line if its last touch is not before this */
+	uint64_t capacity;    /* lines */
+	uint64_t live;        /* lines that it holds */
+	uint32_t *log;        /* by time: the slot touched, or NM_LOG_*; log[base] is its first entry */
+	uint64_t base, end;   /* end: the first time beyond the log */
+	uint64_t *timestamps; /* of the cache, by slot: time of the last touch */
 	uint64_t slots;
-	uint64_t *last;                   /* a bit for each time in the log, of nm_shadow_renumber; else 0 */
-	struct nm_shadow_bucket *buckets; /* by hash of the line; where one is full, the next */
-	uint64_t *passed;                 /* a bit for each bucket: the next may have what belongs here */
+	/* a bit for each time in the log, during nm_shadow_renumber; else 0 */
+	uint64_t *last;
+	struct nm_shadow_bucket *buckets; /* by hash of the line; if one is full, the next */
+	uint64_t *passed;                 /* a bit for each bucket: it was full, and lines went to the next */
 	size_t passed_count, bucket_mask;
 	unsigned bucket_shift; /* 64 - log2 of the buckets */
 	unsigned seen_shift;
@@ -61,35 +63,35 @@ struct nm_shadow {
 int nm_shadow_init(struct nm_shadow *r, uint64_t capacity, uint64_t *timestamps, uint64_t slots);
 void nm_shadow_done(struct nm_shadow *r);
 
-/* Whether an entry of the log, of a time from head on, is the last touch of a line. */
+/* Whether an entry of the log, at a time from `head` on, is the last touch of a line. */
 static inline int nm_shadow_is_last(const struct nm_shadow *r, uint32_t entry, uint64_t time)
 {
 	return __builtin_expect(entry & NM_LOG_LEFT, 0) ? entry != NM_LOG_VACANT
 							: r->timestamps[entry] == time;
 }
 
-/* Enters the touch of now in the log, which has room. Returns its time, the new timestamp of the slot. */
+/* Appends a touch to the log, which has room. Returns its time, the slot's new timestamp. */
 static inline uint64_t nm_shadow_touch(struct nm_shadow *r, uint32_t slot)
 {
 	r->log[r->now] = slot;
 	return r->now++;
 }
 
-/* Renumbers the last touches, in their order, from now on, and begins the log with them. */
+/* Renumbers the last touches in their order, from the present time on, and moves them to the start of the
+ * log. */
 void nm_shadow_renumber(struct nm_shadow *r);
 
-/* Whether lines often come into the next bucket. */
+/* Whether buckets are often full. */
 static inline int nm_shadow_is_crowded(const struct nm_shadow *r)
 {
 	return r->passed_count * 16 > r->bucket_mask;
 }
 
-/* Rebuilds the buckets, with room for what is held now. 0 or NM_ENOMEM: then nothing is held any more, so that
- * the buckets have room while the model finishes its batch. */
+/* Rebuilds the buckets with room for all live lines. 0, or NM_ENOMEM: then they are empty, so that the model
+ * can finish its batch. */
 int nm_shadow_rebuild(struct nm_shadow *r);
 
-/* For tests and checks: whether log, timestamps and buckets agree on which lines the fully associative cache
- * holds. */
+/* For tests and checks: whether log, timestamps and buckets agree on which lines the shadow cache holds. */
 int nm_shadow_is_valid(const struct nm_shadow *r);
 
 /* NM_MISS_CAPACITY, or NM_MISS_COLD if the line was never seen before, or NM_ENOMEM. */
@@ -98,7 +100,7 @@ int nm_shadow_seen(struct nm_shadow *r, uint64_t line);
 /* Spreads keys over a table by the high bits of a product: enough for line numbers, and cheap. */
 static inline size_t nm_spread(uint64_t key, unsigned shift) { return key * 0x9e3779b97f4a7c15ull >> shift; }
 
-/* Which entries of a bucket are of a line; count. */
+/* A bit for each entry of a bucket that is of a line and live. */
 static inline unsigned nm_shadow_same(const struct nm_shadow_bucket *b, uint64_t line)
 {
 #if defined(__AVX2__)
@@ -128,7 +130,7 @@ static inline unsigned nm_shadow_live(const struct nm_shadow_bucket *b, uint64_t
 #endif
 }
 
-/* Where entries of a line begin to be looked for. Strides of lines must not meet in few buckets. */
+/* The first bucket to search for a line. Strided lines must spread over the buckets. */
 static inline size_t nm_shadow_bucket_of(const struct nm_shadow *r, uint64_t line)
 {
 	return nm_mix64(line) >> r->bucket_shift;
@@ -139,14 +141,13 @@ static inline const struct nm_shadow_bucket *nm_shadow_home(const struct nm_shad
 	return &r->buckets[nm_shadow_bucket_of(r, line)];
 }
 
-/* Where what was seen of a line begins to be looked for. */
+/* The first element to search for the lines seen around a line. */
 static inline const struct nm_seen *nm_shadow_seen_home(const struct nm_shadow *r, uint64_t line)
 {
 	return &r->seen[nm_spread(line >> 6, r->seen_shift)];
 }
 
-/* Where the time stands of a line that left its slot while the fully associative cache holds it; NULL: it is
- * none. */
+/* The time of a line that left its slot but is still in the shadow cache; NULL: it is not. */
 static inline uint64_t *nm_shadow_left(const struct nm_shadow *r, uint64_t line)
 {
 	size_t i = nm_shadow_bucket_of(r, line);
@@ -162,14 +163,14 @@ static inline uint64_t *nm_shadow_left(const struct nm_shadow *r, uint64_t line)
 	}
 }
 
-/* A line comes back whose time stands here. */
+/* The line with this time is loaded again. */
 static inline void nm_shadow_return(struct nm_shadow *r, uint64_t *timestamp)
 {
 	r->log[*timestamp] = NM_LOG_VACANT;
 	*timestamp = 0;
 }
 
-/* A line last touched at `timestamp`, not before `head`, comes into a bucket. */
+/* Enters a line last touched at `timestamp`, not before `head`, into a bucket. */
 static inline void nm_shadow_put(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
 {
 	size_t i = nm_shadow_bucket_of(r, line);
@@ -191,7 +192,7 @@ static inline void nm_shadow_put(struct nm_shadow *r, uint64_t line, uint64_t ti
 	}
 }
 
-/* The same of one that leaves its slot. 0 or NM_ENOMEM. */
+/* Enters a line that leaves its slot, if it is live. 0 or NM_ENOMEM. */
 static inline int nm_shadow_leave(struct nm_shadow *r, uint64_t line, uint64_t timestamp)
 {
 	nm_shadow_put(r, line, timestamp);

@@ -8,7 +8,7 @@
 #include "search.h"
 #include "shadow.h"
 
-/* The first time from `time` on whose entry is a last touch; there is one. */
+/* The first time, from `time` on, whose entry is a last touch; there is one. */
 ALWAYS uint64_t last_touch(const struct nm_shadow *r, uint64_t time)
 {
 	while (!nm_shadow_is_last(r, r->log[time], time))
@@ -16,15 +16,14 @@ ALWAYS uint64_t last_touch(const struct nm_shadow *r, uint64_t time)
 	return time;
 }
 
-/* Makes room in the log for some touches, of which there are far fewer than it has entries. */
+/* Makes room in the log for some touches, far fewer than it has entries. */
 ALWAYS void reserve(struct nm_shadow *r, uint32_t touches)
 {
 	if (__builtin_expect(r->now + touches > r->end, 0))
 		nm_shadow_renumber(r);
 }
 
-/* A line that the fully associative cache does not hold enters it; if that is full the one with the earliest
- * last touch leaves. */
+/* Enters a line into the shadow cache; if that is full, the line with the earliest last touch leaves. */
 ALWAYS void enter(struct nm_shadow *r)
 {
 	if (r->live < r->capacity)
@@ -33,8 +32,8 @@ ALWAYS void enter(struct nm_shadow *r)
 		r->head = last_touch(r, r->head) + 1;
 }
 
-/* Whether the fully associative cache holds a line that is to be loaded, before its victim leaves. It does
- * now. */
+/* Whether the shadow cache holds a line that is to be loaded, before its victim leaves. Afterwards it
+ * does. */
 ALWAYS int held(struct nm_shadow *r, uint64_t line)
 {
 	uint64_t *timestamp = nm_shadow_left(r, line);

@@ -10,16 +10,17 @@
 #include "machine.h"
 
 struct nm_index_geometry {
-	uint64_t sets;                 /* that there are */
-	uint64_t modulus;              /* prime: the largest prime; slices: sets of one slice */
-	unsigned set_bits, line_shift; /* log2 of sets, where that is whole, and of the line's bytes */
+	uint64_t sets; /* that there are */
+	/* prime: the largest prime not above sets; slices: sets of one slice */
+	uint64_t modulus;
+	unsigned set_bits, line_shift; /* log2 of sets, if that is an integer; log2 of the line's bytes */
 	unsigned slice_bits;
 };
 
 struct nm_index {
 	const char *name, *summary;
 	uint64_t (*set)(const struct nm_index_geometry *p, uint64_t line);
-	/* What a number of sets lacks for it; NULL if nothing, or for any number. */
+	/* Why a level cannot have it; NULL: it can. The function may be NULL: any level can. */
 	const char *(*lacks)(const struct nm_level_spec *spec);
 };
 
