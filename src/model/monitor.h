@@ -35,13 +35,13 @@ enum nm_event_kind {
 	NM_EVENTS
 };
 
-/* The words for them; ended by NULL. */
+/* Their names, ended by NULL. */
 extern const char *const nm_event_names[];
 
 /* Why a line was invalidated. */
 enum nm_cause {
 	NM_CAUSE_NONE,      /* it was not */
-	NM_CAUSE_INCLUSION, /* an inclusive level behind had to lose it */
+	NM_CAUSE_INCLUSION, /* an inclusive level behind has evicted it */
 	NM_CAUSE_WRITE,     /* another core writes to it */
 	NM_CAUSE_READ,      /* the core reads it, and another one had written to it (protocol=opt) */
 	NM_CAUSE_SYNCHRONISATION,
@@ -50,29 +50,29 @@ enum nm_cause {
 extern const char *const nm_cause_names[NM_CAUSES]; /* "", "inclusion", ... */
 
 struct nm_event {
-	/* during which it happens: 1 is the first; a fetch counts for as many as it stands for */
+	/* that causes it: 1 is the first; a fetch counts as the instructions that it stands for */
 	uint64_t reference;
 	uint64_t address; /* first byte that the reference touches in the line of its first level */
 	uint64_t line;    /* first byte of the line that is hit, missing, loaded, prefetched or leaves */
 	uint64_t set;
 	uint32_t bytes;  /* that the reference touches there */
-	uint32_t times;  /* accesses that this event stands for; 1, but for hits of fetches */
+	uint32_t times;  /* accesses that this event stands for: 1, except for hits of fetches */
 	uint32_t attr;   /* of the reference */
-	uint32_t victim; /* of a line that leaves: the attribution key that had loaded it; else 0 */
+	uint32_t victim; /* if a line leaves: the attribution key that had loaded it; else 0 */
 	uint8_t kind;    /* enum nm_event_kind */
 	uint8_t level;   /* index in the machine */
-	uint16_t core;   /* 1 + whose cache of that level it is; 0: there is one for all cores */
-	uint8_t last;    /* no level is behind this one */
+	uint16_t core;   /* 1 + the core that owns the cache; 0: all cores share it */
+	uint8_t last;    /* this is the last level */
 	uint8_t cause;   /* of an invalidation: enum nm_cause */
 };
 
-/* Whether a line leaves its level then. */
+/* Whether a line leaves its level in such an event. */
 static inline int nm_event_leaves(unsigned kind)
 {
 	return kind == NM_EVENT_REPLACE || kind == NM_EVENT_INVALIDATE;
 }
 
-/* Whether an event is of a line that the reference in hand does not touch. */
+/* Whether such an event is about a line that the current reference does not touch. */
 static inline int nm_event_is_aside(unsigned kind) { return kind >= NM_EVENT_REPLACE; }
 
 /* Called for every event, in order. */
@@ -83,7 +83,7 @@ struct nm_monitor {
 
 struct nm_hierarchy;
 
-/* Has a hierarchy, before its first batch, tell a monitor of what happens. */
+/* Before the first batch: makes a hierarchy report to a monitor. */
 void nm_hierarchy_watch(struct nm_hierarchy *hierarchy, const struct nm_monitor *monitor);
 
 #endif

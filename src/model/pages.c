@@ -17,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZE_SHIFT = 62 /* of what tells huge pages apart; canonical addresses have both upper bits equal */ };
+enum {
+	SIZE_SHIFT =
+	    62 /* of the bits that mark huge pages; the upper two bits of canonical addresses are equal */
+};
 
 const unsigned nm_page_shifts[NM_PAGE_SIZES] = {12, 21, 30};
 
@@ -38,7 +41,7 @@ int nm_pages_set(struct nm_pages *p, const struct nm_range *ranges, size_t count
 
 void nm_pages_done(struct nm_pages *p) { free(p->ranges); }
 
-/* The largest page that can hold an address, and that which was asked for. */
+/* The largest page that can hold an address, and the size that was requested. */
 static unsigned look_up(const struct nm_pages *p, uint64_t address, unsigned *ret_least)
 {
 	size_t low = 0, high = p->count;

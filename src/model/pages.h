@@ -18,17 +18,17 @@ enum { NM_PAGES_RECENT = 256 };
 struct nm_pages {
 	struct nm_range *ranges; /* see nm_hierarchy_set_memory */
 	size_t count;
-	int asked; /* for anything at all */
+	int asked; /* the program has requested sizes */
 	struct {
 		uint64_t chunk; /* of 2M, + 1; 0: none */
-		unsigned size;  /* enum nm_page_size: the largest that its pages can be ... */
-		unsigned least; /* ... and what was asked for */
+		unsigned size;  /* enum nm_page_size: the largest that its pages can be, */
+		unsigned least; /* and the requested one */
 	} recent[NM_PAGES_RECENT];
 };
 
-/* One machine that is a TLB. */
+/* A machine that is a TLB. */
 struct nm_pager {
-	/* by side (data, fetches): where its pages go first, or NULL */
+	/* by side (data, fetches): where pages of a size enter, or NULL */
 	struct nm_cache *entry[2][NM_PAGE_SIZES];
 	unsigned huge; /* enum nm_page_size: the largest that is used */
 };
@@ -40,8 +40,8 @@ void nm_pages_done(struct nm_pages *pages);
 /* Feeds one reference. */
 void nm_pager_take(const struct nm_pager *pager, struct nm_pages *pages, const struct nm_ref *ref);
 
-/* What stands for an address in a page of this size, and which address it stands for: of a huge page's, the
- * first of the 4096th. */
+/* The address that stands for one in a page of this size, and back: for a huge page, the first address of its
+ * 4096th. */
 uint64_t nm_page_address(uint64_t address, unsigned size);
 uint64_t nm_page_origin(uint64_t page_address);
 

@@ -14,10 +14,10 @@
 #include "map.h"
 
 enum {
-	GAP_GROWTH = 2048,   /* the part of all loads so far that a gap is */
+	GAP_GROWTH = 2048,   /* a gap is this part of all loads so far */
 	FOLLOWED = 8192,     /* residencies of followed lines before they are halved, each time */
-	FOLLOWED_PART = 128, /* one of so many loads is allowed in any case */
-	REST = 4096          /* residencies that are sampled at the end, or not many more */
+	FOLLOWED_PART = 128, /* one in this many loads is allowed in any case */
+	REST = 4096          /* about how many residencies are sampled at the end */
 };
 
 void nm_sampler_init(struct nm_sampler *w)

@@ -30,28 +30,29 @@ enum {
 };
 
 struct nm_line_sample {
-	uint64_t address; /* of a miss: where; of a residency: of its line */
+	uint64_t address; /* of a miss: the address; of a residency: its line's */
 	uint64_t mask[NM_SAMPLE_WORDS];
 	uint64_t served;   /* accesses */
-	uint32_t weight;   /* misses, or residencies, that it stands for; 0: it stands for the line alone */
-	uint32_t attr;     /* that missed, or that loaded the line */
-	uint8_t residency; /* or else a miss, */
-	uint8_t write;     /* of this kind */
-	uint8_t followed;  /* the line is one of those of which all residencies are sampled */
-	uint32_t loaded;   /* of a miss: further levels that missed too, as bits */
+	uint32_t weight;   /* misses or residencies that it stands for; 0: only for the line */
+	uint32_t attr;     /* of the reference that missed, or that loaded the line */
+	uint8_t residency; /* 0: it is a miss */
+	uint8_t write;     /* of a miss: it is a write */
+	uint8_t followed;  /* all residencies of the line are sampled */
+	uint32_t loaded;   /* of a miss: a bit for each further level that missed too */
 };
 
 struct nm_line_samples {
 	struct nm_vec(struct nm_line_sample) list;
-	uint64_t chosen; /* when the batch was over: lines whose hash is at most this are followed */
+	uint64_t chosen; /* at the end of the batch: lines whose hash is at most this are followed */
 };
 
 struct nm_sampler {
 	struct nm_line_samples *to;
-	uint64_t due, gap; /* loads until the next sample; that it will stand for */
+	uint64_t due, gap; /* loads until the next sample; loads that it will stand for */
 	uint64_t loads;    /* until the last sample */
-	size_t latest;     /* miss in the list and 1, 0: none; what stands for the last load if due == gap */
-	uint32_t weight;   /* of the next residency that ends, 0: it is not sampled */
+	/* 1 + the latest miss's index in the list, 0: none; it is the last load's if due == gap */
+	size_t latest;
+	uint32_t weight; /* of the next residency that ends; 0: it is not sampled */
 	uint64_t chosen, followed, allowed;
 	uint64_t batches;
 	int failed; /* memory ran out */
@@ -70,8 +71,8 @@ static inline uint64_t nm_sampler_hash(uint64_t line)
 	return line ^ line << 32;
 }
 
-/* Whether the load of a line, for the level above, is for the latest miss that was sampled: between the two
- * no other load comes, but of another line. */
+/* Whether the load of a line, for the level above, belongs to the latest sampled miss: in between there are
+ * only loads of other lines. */
 static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t address, unsigned line_shift)
 {
 	return w->due == w->gap && w->latest &&
@@ -80,8 +81,8 @@ static inline int nm_sampler_is_latest(const struct nm_sampler *w, uint64_t addr
 
 struct nm_cache;
 
-/* A load that is due; a further level loads for a miss, by its number in the list, and 1; a residency that is
- * to be sampled; what is in the level at the end. */
+/* Samples a load that is due; notes that a further level has missed too (latest: 1 + the miss's index);
+ * samples a residency; samples what is resident at the end. */
 void nm_sampler_load(struct nm_sampler *sampler, uint64_t address, uint32_t attr, unsigned write);
 void nm_sampler_further(struct nm_sampler *sampler, size_t miss, const struct nm_cache *cache);
 void nm_sampler_residency(struct nm_cache *cache, uint32_t slot);

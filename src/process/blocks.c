@@ -92,7 +92,7 @@ static struct nm_block_page *page_of(const struct nm_blocks *blocks, uint64_t ad
 	return entry ? as_page(*entry) : NULL;
 }
 
-/* The same, made if there is none; no large block has all of it. */
+/* The same, made if there is none; no large block covers all of it. */
 static struct nm_block_page *make_page(struct nm_blocks *blocks, uintptr_t *entry)
 {
 	struct nm_block_page *page;
@@ -117,7 +117,7 @@ static void release_page(struct nm_blocks *blocks, uintptr_t *entry)
 	*entry = 0;
 }
 
-/* Forgets owners that no granule has any more. */
+/* Drops owners that no granule refers to. */
 static void compact_owners(struct nm_block_page *page)
 {
 	uint16_t index[NM_GRANULE_INDEX + 1] = {0};
@@ -146,7 +146,7 @@ static void compact_owners(struct nm_block_page *page)
 	}
 }
 
-/* Room for one more owner. No more are needed than there are granules, so half of all indices do. */
+/* Makes room for one more owner. There are never more than granules, so half of the index space suffices. */
 static int make_owner_room(struct nm_block_page *page)
 {
 	uint16_t room = (uint16_t)least(2u * page->owner_room, NM_GRANULE_INDEX + 1);
@@ -166,7 +166,7 @@ static int make_owner_room(struct nm_block_page *page)
 	return 0;
 }
 
-/* Its index in the page's list; 0: out of memory. */
+/* The owner's index in the page's list; 0: out of memory. */
 static unsigned index_of_owner(struct nm_block_page *page, uint32_t owner)
 {
 	for (unsigned i = page->owner_count; i-- > 1;)
@@ -193,7 +193,7 @@ static int begins_at(const struct nm_block_page *page, uint64_t address)
 	return granule & NM_GRANULE_BEGINS && !byte_of(address);
 }
 
-/* Makes a granule one whose bytes are told apart; NULL: out of memory. */
+/* Gives a granule an owner for each byte; NULL: out of memory. */
 static struct nm_shared_granule *share(struct nm_block_page *page, uint16_t *granule)
 {
 	struct nm_shared_granule *s, *bigger;
@@ -222,7 +222,7 @@ static struct nm_shared_granule *share(struct nm_block_page *page, uint16_t *gra
 	return s;
 }
 
-/* Enters bytes [at, end), which are within one granule and in no block; begins: the block does so at `at`. */
+/* Enters bytes [at, end) of a block, within one granule; begins: the block begins at `at`. */
 static int paint_granule(struct nm_block_page *page, uint64_t at, uint64_t end, uint32_t owner, int begins)
 {
 	uint16_t *granule = &page->granules[granule_of(at)];
@@ -245,7 +245,7 @@ static int paint_granule(struct nm_block_page *page, uint64_t at, uint64_t end, 
 	return 0;
 }
 
-/* Takes bytes [at, end), which are within one granule and in one block, out. */
+/* Removes bytes [at, end) of a block, within one granule. */
 static void wipe_granule(struct nm_block_page *page, uint64_t at, uint64_t end)
 {
 	uint16_t *granule = &page->granules[granule_of(at)];
@@ -266,7 +266,7 @@ static void wipe_granule(struct nm_block_page *page, uint64_t at, uint64_t end)
 
 /* ---- blocks ---- */
 
-/* Enters [address, end), which is in no block. */
+/* Enters the block [address, end), which overlaps no other. */
 static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint32_t owner)
 {
 	for (uint64_t at = address; at < end;) {
@@ -276,7 +276,7 @@ static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint3
 
 		if (!entry)
 			return NM_ENOMEM;
-		if (stop - at == PAGE_SIZE) { /* it is a large block's */
+		if (stop - at == PAGE_SIZE) { /* a large block covers the page */
 			*entry = (uintptr_t)(owner & ~NM_OWNER_LARGE) << 1 | 1;
 			at = stop;
 			continue;
@@ -291,7 +291,7 @@ static int paint(struct nm_blocks *blocks, uint64_t address, uint64_t end, uint3
 	return 0;
 }
 
-/* Takes [address, end), which is a block, out. */
+/* Removes the block [address, end). */
 static void wipe(struct nm_blocks *blocks, uint64_t address, uint64_t end)
 {
 	for (uint64_t at = address; at < end;) {
@@ -309,7 +309,7 @@ static void wipe(struct nm_blocks *blocks, uint64_t address, uint64_t end)
 	}
 }
 
-/* Of a small block that contains the address. */
+/* Where the small block around an address begins. */
 static uint64_t begin_of(const struct nm_blocks *blocks, uint64_t address)
 {
 	for (;;) {
@@ -323,7 +323,7 @@ static uint64_t begin_of(const struct nm_blocks *blocks, uint64_t address)
 	}
 }
 
-/* Of a small block that contains the address, or limit or more if that is beyond. */
+/* Where the small block around an address ends; at most about `limit`. */
 static uint64_t end_of(const struct nm_blocks *blocks, uint64_t address, uint64_t limit)
 {
 	uint64_t at = address;
@@ -407,7 +407,7 @@ int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address, struct nm_block
 	return 1;
 }
 
-/* Removes what still lives in [address, end). Skips pages without blocks, so that large fresh blocks are
+/* Removes live blocks that overlap [address, end). Skips pages without blocks, so that large new blocks are
  * cheap. */
 static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t end)
 {
@@ -464,7 +464,7 @@ int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uin
 	return paint(blocks, address, address + size, owner);
 }
 
-/* Adds the small blocks that begin in a page. */
+/* Copies the small blocks that begin in a page. */
 static int copy_page(struct nm_blocks *to, const struct nm_blocks *from, const struct nm_block_page *page,
 		     uint64_t address)
 {
@@ -532,7 +532,7 @@ static int page_is_valid(const struct nm_blocks *blocks, const struct nm_block_p
 	return used == page->used;
 }
 
-/* A page of one large block lies wholly in it. */
+/* A page that belongs to a large block lies entirely inside it. */
 static int large_page_is_valid(const struct nm_blocks *blocks, uint64_t address, uint32_t index)
 {
 	const struct nm_large_block *b = &blocks->large.at[index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocks.h - finds the live block (heap block, or range that the program named) that holds an address.
+ * blocks.h - finds the live block (a heap block, or a range that the program named) around an address.
  *
  * A shadow table follows the program's addresses. A page of 4 KB that has blocks is a struct nm_block_page:
  * two bytes for each granule of 16 bytes, malloc's alignment, hold its owner, as an index into the page's
@@ -31,11 +31,10 @@ enum {
 	NM_LARGE_BLOCK = 256
 };
 
-/* A granule: 0 if no block has a part of it, or the index of its owner, or that of a struct
- * nm_shared_granule. */
+/* A granule: 0: in no block; else the index of its owner, or of a struct nm_shared_granule. */
 enum {
 	NM_GRANULE_INDEX = (1 << 9) - 1,
-	NM_GRANULE_LAST = 9,         /* shift: the last byte that is in the block, in four bits */
+	NM_GRANULE_LAST = 9,         /* shift: the last byte of the block in it, in four bits */
 	NM_GRANULE_BEGINS = 1 << 13, /* the block begins here */
 	NM_GRANULE_SHARED = 1 << 14
 };
@@ -46,14 +45,14 @@ enum {
 struct nm_shared_granule {
 	uint32_t owner[1 << NM_GRANULE_BITS]; /* of each byte */
 	uint16_t begins;                      /* bytes at which a block begins */
-	uint16_t bytes;                       /* that are in blocks; 0: this is free */
+	uint16_t bytes;                       /* in blocks; 0: this element is free */
 };
 
 enum { NM_OWNERS_INSIDE = 10 };
 
 struct nm_block_page {
 	uint16_t granules[NM_GRANULES];
-	uint32_t *owners; /* [0] is none; `inside` or of the heap */
+	uint32_t *owners; /* [0] is none; points to `inside` or is malloc'ed */
 	struct nm_shared_granule *shared;
 	uint16_t owner_count, owner_room, shared_count;
 	uint16_t used; /* granules that are not 0 */
@@ -61,18 +60,17 @@ struct nm_block_page {
 };
 
 struct nm_block_table {
-	/* A struct nm_block_page *; or the index of a large block that has the page, times two, plus one; or
-	 * 0. */
+	/* A struct nm_block_page *; or 1 + 2 * the index of a large block that covers the page; or 0. */
 	uintptr_t pages[1 << NM_TABLE_BITS];
 };
 
 struct nm_large_block {
 	uint64_t address, size;
 	uint32_t object;        /* after removal: next free slot */
-	uint32_t range_holders; /* the caller's own, 0 in a new block */
+	uint32_t range_holders; /* for the caller; 0 in a new block */
 };
 
-/* A block that was found. large: its index, or 0. */
+/* A block as found. large: its index if it is a large one, else 0. */
 struct nm_block {
 	uint64_t address, size;
 	uint32_t object, large;
@@ -80,31 +78,31 @@ struct nm_block {
 
 struct nm_blocks {
 	struct nm_block_table **top;    /* [1 << 17], one per GB */
-	struct nm_vec(uint32_t) tables; /* all that `top` has, by index */
+	struct nm_vec(uint32_t) tables; /* indices of `top` that are in use */
 	struct nm_arena arena;          /* pages */
 	struct nm_vec(struct nm_block_page *) free_pages;
 	struct nm_vec(struct nm_large_block) large; /* [0] is no block */
 	uint32_t free_slot;
 	size_t live;
-	int failed; /* memory ran out where no code could be returned: the next add returns it */
+	int failed; /* out of memory where no code could be returned: the next add returns it */
 	struct nm_vec(uint32_t)
-	    released_holders; /* range_holders != 0 of blocks that were removed, for the caller to empty */
+	    released_holders; /* nonzero range_holders of removed blocks, for the caller to empty */
 };
 
 int nm_blocks_init(struct nm_blocks *blocks);
 void nm_blocks_done(struct nm_blocks *blocks);
 
-/* `ret_blocks` is initialised by it. 0 or NM_ENOMEM. */
+/* Copies blocks; ret_blocks need not be initialised. 0 or NM_ENOMEM. */
 int nm_blocks_copy(struct nm_blocks *ret_blocks, const struct nm_blocks *blocks);
 
-/* A block of 0 bytes is kept as one of 1 byte. Live blocks that it overlaps are removed first (their
- * release went unseen). object: not 0, below NM_OWNER_LARGE. 0 or NM_ENOMEM. */
+/* Adds a block; one of 0 bytes is kept as 1 byte. Live blocks that it overlaps are removed first: their
+ * release was not seen. object: not 0, below NM_OWNER_LARGE. 0 or NM_ENOMEM. */
 int nm_blocks_add(struct nm_blocks *blocks, uint64_t address, uint64_t size, uint32_t object);
 
 /* 1 if a block contains address. */
 int nm_blocks_find(const struct nm_blocks *blocks, uint64_t address, struct nm_block *ret_block);
 
-/* 1 if a block started at address and is removed; ret_removed may be NULL. */
+/* Removes the block that begins at address: 1, or 0 if there is none. ret_removed may be NULL. */
 int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address, struct nm_block *ret_removed);
 
 /* 1 if [address, address + bytes) is in one block. */
@@ -113,7 +111,7 @@ int nm_blocks_hold(const struct nm_blocks *blocks, uint64_t address, uint64_t by
 /* For tests and checks: whether pages, granules and large blocks agree. */
 int nm_blocks_are_valid(const struct nm_blocks *blocks);
 
-/* Whose block contains address. */
+/* The owner of the block around an address; 0: none. */
 static inline uint32_t nm_blocks_owner(const struct nm_blocks *blocks, uint64_t address)
 {
 	const struct nm_block_table *table;

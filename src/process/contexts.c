@@ -125,7 +125,7 @@ unsigned nm_context_wrappers(const struct nm_context *context)
 void nm_wrapper_probe_return(struct nm_wrapper_probe *probe, struct nm_contexts *contexts, uint64_t slot,
 			     uint64_t next_slot)
 {
-	if (slot < probe->slot) /* something that the function called in between */
+	if (slot < probe->slot) /* a function that it has called meanwhile */
 		return;
 	if (slot > probe->slot || probe->ran > NM_FORWARD_INSTRUCTIONS) {
 		probe->context = 0;

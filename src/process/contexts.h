@@ -25,33 +25,34 @@
 
 enum {
 	NM_CONTEXT_DEPTH = 16, /* calls of a chain, at most */
-	NM_CHAIN_INNER = 112,  /* frames that are looked at, from the innermost outwards, */
-	NM_CHAIN_OUTER = 16, /* and the outermost: what lies between in a deep stack is taken for recursion */
-	NM_FORWARD_LEVELS = 4,       /* wrappers around wrappers that are seen through */
-	NM_FORWARD_INSTRUCTIONS = 48 /* that a forwarder may execute after the allocation */
+	NM_CHAIN_INNER = 112,  /* innermost frames that are considered */
+	/* outermost frames that are considered: those between, in a deep stack, are taken for recursion */
+	NM_CHAIN_OUTER = 16,
+	NM_FORWARD_LEVELS = 4,       /* nested wrappers that are recognised */
+	NM_FORWARD_INSTRUCTIONS = 48 /* that a wrapper may execute after the allocation */
 };
 
 struct nm_context {
 	const uint64_t *pcs; /* [count], innermost first; pcs[0] is the call of the allocator */
 	uint32_t count;
 	uint64_t entered;                      /* how often */
-	uint64_t forwarded[NM_FORWARD_LEVELS]; /* how often the function at pcs[i] only forwarded */
-	uint64_t used[NM_FORWARD_LEVELS]; /* where that function stood when the block was first used, or 0 */
+	uint64_t forwarded[NM_FORWARD_LEVELS]; /* how often the function at pcs[i] acted as a wrapper */
+	uint64_t used[NM_FORWARD_LEVELS];      /* pc in that function when the block was first used, or 0 */
 };
 
-/* A chain that is being collected from the innermost call outwards; {0} is an empty one. */
+/* A chain being collected from the innermost call outwards; {0} is empty. */
 struct nm_chain {
 	uint64_t pcs[NM_CONTEXT_DEPTH];
-	uint32_t functions[NM_CONTEXT_DEPTH]; /* that made the calls; 0: nameless */
+	uint32_t functions[NM_CONTEXT_DEPTH]; /* that make the calls; 0: nameless */
 	uint32_t count;
-	uint32_t unfolded; /* innermost calls that follow each other, with none left out */
+	uint32_t unfolded; /* innermost calls without one left out between them */
 	uint64_t seen;     /* one bit for each function, by its number modulo 64 */
 	int folded;
 };
 
 struct nm_contexts {
 	struct nm_arena arena;
-	struct nm_map ids; /* hash of the chain -> first context with it; equal hashes are told apart */
+	struct nm_map ids; /* hash of the chain -> context; on a collision, the next free key */
 	struct nm_vec(struct nm_context) list; /* [0] is the unknown context */
 };
 
@@ -62,8 +63,7 @@ int nm_contexts_copy(struct nm_contexts *ret_contexts, const struct nm_contexts 
 /* Adds the next call, unless its function is in the chain. function: its stack object; 0: nameless. */
 void nm_chain_add(struct nm_chain *chain, uint64_t pc, uint32_t function);
 
-/* Adds the calls of the oldest `frames` frames of a stack, of whose callers `objects` tells which are
- * nameless. */
+/* Adds the calls of the oldest `frames` frames of a stack; objects: of their callers. */
 struct nm_stack;
 struct nm_object;
 void nm_chain_add_stack(struct nm_chain *chain, const struct nm_stack *stack, size_t frames,
@@ -76,20 +76,21 @@ int nm_contexts_get(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t 
 int nm_contexts_enter(struct nm_contexts *contexts, const uint64_t *pcs, uint32_t count,
 		      uint32_t *ret_context);
 
-/* How many of the innermost functions of the chain forward in at least nine of ten cases. */
+/* How many of the chain's innermost functions are wrappers: they act as such in at least nine of ten
+ * cases. */
 unsigned nm_context_wrappers(const struct nm_context *context);
 
-/* Follows one allocation until somebody uses the block. */
+/* Follows one allocation until the block is used. */
 struct nm_wrapper_probe {
-	uint32_t context; /* 0: not watching */
-	unsigned level;   /* which function of the chain is followed, */
-	unsigned levels;  /* of how many that can be: those of its unfolded part, NM_FORWARD_LEVELS at most */
+	uint32_t context;      /* 0: the probe is idle */
+	unsigned level;        /* the function of the chain that is followed, */
+	unsigned levels;       /* out of this many: those of the unfolded part, at most NM_FORWARD_LEVELS */
 	uint64_t address, end; /* of the block */
-	uint64_t slot;         /* the return that would end the function at this level */
-	uint64_t ran;          /* instructions at this level, of blocks with accesses */
+	uint64_t slot;         /* of the function at this level: a return through it ends the function */
+	uint64_t ran;          /* instructions executed at this level, in blocks with accesses */
 };
 
-/* The block is used, or too long is waited for that; the function that is watched stands at pc. */
+/* The block is used, or the limit of instructions is reached; the function that is followed is at pc. */
 static inline void nm_wrapper_probe_note(const struct nm_wrapper_probe *probe, struct nm_contexts *contexts,
 					 uint64_t pc)
 {
@@ -98,7 +99,7 @@ static inline void nm_wrapper_probe_note(const struct nm_wrapper_probe *probe, s
 	*used = *used ? *used : pc;
 }
 
-/* The function at watch->slot returns; next_slot is its caller's. */
+/* The function at probe->slot returns; next_slot is its caller's. */
 void nm_wrapper_probe_return(struct nm_wrapper_probe *probe, struct nm_contexts *contexts, uint64_t slot,
 			     uint64_t next_slot);
 

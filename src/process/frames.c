@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LINEAR = 6 /* frames looked at one after another */ };
+enum { LINEAR = 6 /* frames searched one by one, before a binary search */ };
 
 int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end)
 {

@@ -19,7 +19,8 @@
 struct nm_frame {
 	uint64_t slot;
 	uint64_t call_pc; /* the call instruction */
-	uint32_t caller;  /* stack object of the function that made the call: it owns what lies above slot */
+	/* stack object of the function that made the call, which owns the memory above slot */
+	uint32_t caller;
 	uint32_t context; /* of the caller (calls.h) */
 };
 
@@ -32,8 +33,8 @@ struct nm_stack {
 struct nm_frames {
 	struct nm_vec(struct nm_stack) stacks;
 	size_t current;         /* index into stacks */
-	uint64_t returned_from; /* call_pc of the frame that the latest return ended, 0 if unknown; */
-	uint32_t returned_to;   /* and its caller */
+	uint64_t returned_from; /* call_pc of the frame that the latest return ended, or 0: unknown; */
+	uint32_t returned_to;   /* its caller */
 };
 
 int nm_frames_init(struct nm_frames *frames, uint64_t stack_low, uint64_t stack_end);
@@ -68,8 +69,7 @@ static inline const struct nm_frame *nm_stack_end(struct nm_stack *s, uint64_t s
 	return next;
 }
 
-/* All expect slot within the stack, which is the current one. push: 0 or NM_ENOMEM. put: there is room for
- * one more. */
+/* For slots within the current stack. push: 0 or NM_ENOMEM. put: there is room for a frame. */
 static inline void nm_stack_put(struct nm_stack *s, uint64_t slot, uint64_t call_pc, uint32_t caller)
 {
 	struct nm_frame *fresh;
@@ -113,8 +113,7 @@ static inline uint64_t nm_frames_top(struct nm_frames *frames)
 	return s->frames.count ? s->frames.at[s->frames.count - 1].slot : s->end;
 }
 
-/* Where the function whose slot is given stands: at the call that leads to the running one, or, if it runs
- * itself, at pc. */
+/* The pc of the function with this slot: its call towards the running function, or `pc` if it runs itself. */
 static inline uint64_t nm_stack_pc(const struct nm_stack *s, uint64_t slot, uint64_t pc)
 {
 	for (size_t i = s->frames.count; i-- > 0 && s->frames.at[i].slot < slot;)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * space.c - see space.h. Look-ups here are the slow path: the engine caches lasting answers with the access
- * that asked, so an access to one variable asks once.
+ * space.c - see space.h. Look-ups here are the slow path: the engine caches lasting answers in inline cache
+ * entries, so an access to one variable asks once.
  */
 #include "space.h"
 
@@ -212,8 +212,8 @@ static struct nm_object object_of_variable(struct nm_space *space, const struct 
 				  .bytes = v->end - v->low};
 }
 
-/* What a module has in a section, beside its variables. Both texts are interned: their addresses are a
- * key. */
+/* The object for a module's section, apart from its variables. Both texts are interned: their addresses are
+ * the key. */
 static int module_data(struct nm_space *space, struct nm_module *module, const char *section,
 		       uint32_t *ret_object)
 {
@@ -342,7 +342,7 @@ static int whole_mapping(struct nm_space *space, struct nm_mapping *m)
 	return object_of(space, &space->buckets, m->context | 1ull << 32, fresh, &m->object);
 }
 
-/* How far and how long the answer holds in a mapping without a module: between thread-local blocks. */
+/* Narrows the range of an answer in a mapping without a module to what lies between thread-local blocks. */
 static void narrow(const struct nm_space *space, const struct nm_mapping *m, uint64_t address,
 		   struct nm_location *location)
 {
@@ -470,7 +470,7 @@ int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, cons
 	return nm_blocks_add(&space->named, address, bytes, object);
 }
 
-/* Stands between a call and the function that is meant, to find out where that is. */
+/* Whether a function is a trampoline: it runs between a call and the function that is meant. */
 static int is_trampoline(const char *function)
 {
 	const char *at = strrchr(function, '@');
@@ -478,7 +478,7 @@ static int is_trampoline(const char *function)
 	return (at && !strcmp(at, "@plt")) || !strncmp(function, "_dl_runtime_resolve", 19);
 }
 
-/* Is it longjmp, which goes on in a function that called before? */
+/* Whether it is longjmp, which continues in an earlier caller. */
 static int leaps(const char *function)
 {
 	function += strspn(function, "_");

@@ -25,11 +25,11 @@ enum { NM_OBJECT_NONE = 0 }; /* object 0: <unknown> */
 
 struct nm_object {
 	enum nm_object_kind kind;
-	const char *name; /* variables, named ranges, files; NULL where name.c makes it */
+	const char *name; /* of variables, named ranges, files; NULL: naming/names.c makes it */
 	const char *type;
 	const char *at;   /* "file:line" of the declaration or NULL */
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
-	uint32_t chain;   /* heap buckets: 1 + what called the allocator (calls.h), where that is asked for */
+	uint32_t chain;   /* heap buckets: 1 + the calling context (calls.h), if chains are asked for */
 	uint64_t bytes, blocks, largest;
 	/* Stack objects: the local variables of the function, whose objects follow this one. */
 	const struct nm_locals *locals;
@@ -52,11 +52,11 @@ struct nm_mapping {
 	uint64_t offset;          /* in the file */
 	uint8_t allocator;        /* a heap block lies in it, or it is the brk heap */
 	uint8_t executable;
-	uint8_t asked; /* pages that the program has asked for: enum nm_wire_page_size + 1; 0: none */
+	uint8_t asked; /* page size that the program has requested: 1 + enum nm_wire_page_size; 0: none */
 };
 
-/* What was found lately where no heap block is, by granule and by page; emptied whenever it may have lost its
- * meaning. */
+/* A cache of recent locations outside of heap blocks, by granule and by page; cleared when it may be
+ * stale. */
 struct nm_recent_locations {
 	struct {
 		uint64_t low, end;
@@ -79,9 +79,9 @@ struct nm_space {
 	struct nm_map frames;      /* function's interned name and local variables -> stack object */
 	struct nm_map threadlocal; /* interned name -> object */
 	struct nm_map sections;    /* module and section -> object */
-	uint32_t bookkeeping;      /* object of what allocators keep for themselves */
-	uint32_t unmeasured;       /* of all that is touched while measuring is off */
-	uint64_t heap_end;         /* of the data segment's heap (brk), 0 before it is known */
+	uint32_t bookkeeping;      /* object for the allocator's own data */
+	uint32_t unmeasured;       /* object for all that is touched while measuring is off */
+	uint64_t heap_end;         /* of the heap in the data segment (brk); 0: unknown */
 	struct nm_vec(struct nm_tls_block) tls;
 	struct nm_recent_locations recall;
 };
@@ -92,24 +92,24 @@ struct nm_tls_block {
 	struct nm_module *module;
 };
 
-/* The object at an address, with the range around it for which the answer holds. `lasting`: until the
- * mappings or names change. block: as long as that block lives. Otherwise for this address only. */
+/* The object at an address, with the range around it for which the answer is valid. lasting: until mappings
+ * or names change. heap, large: while that block lives. Otherwise for this address only. */
 struct nm_location {
 	uint32_t object;
 	int lasting;
-	uint64_t low, end; /* the range, if either holds or it is a block's */
-	int page;          /* not lasting, but until then good for all of the range where no heap block is */
-	int heap;          /* it is a heap block, and nothing is named; */
-	uint32_t large;    /* of a large one the index in the space's heap */
+	uint64_t low, end; /* the range, if one applies */
+	int page;          /* not lasting, but valid until a change wherever the range has no heap block */
+	int heap;          /* it is a heap block, and the program has named no ranges */
+	uint32_t large;    /* of a large heap block: its index */
 };
 
 int nm_space_init(struct nm_space *space, struct nm_symbols *symbols);
 void nm_space_done(struct nm_space *space);
 
-/* What a forked child starts with: a copy of its parent's space. `ret_space` is initialised by it. */
+/* Copies a space for a forked child; ret_space need not be initialised. */
 int nm_space_copy(struct nm_space *ret_space, const struct nm_space *space);
 
-/* Of such a copy: chains are renumbered. */
+/* In such a copy: forgets chains, which the child numbers anew. */
 void nm_space_forget_chains(struct nm_space *space);
 
 /* These return 0 or NM_ENOMEM. */
@@ -121,8 +121,8 @@ int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 
-/* The variable around an address, and the structure that it is or that its elements are, or NULL. 1 if
- * there is a variable that was asked for before. */
+/* The variable around an address, and its structure or that of its elements, or NULL. 1 if nm_space_find has
+ * found the variable before. */
 struct nm_space_variable {
 	uint32_t object;
 	uint64_t low, end;
@@ -156,18 +156,18 @@ static inline uint32_t nm_space_object_in_frame(const struct nm_space *space, st
 /* Is it a function of malloc's family, by its name? */
 int nm_is_allocator(const char *function);
 
-/* For tests and checks: whether mappings are in order and apart. */
+/* For tests and checks: whether mappings are sorted and do not overlap. */
 int nm_space_is_valid(const struct nm_space *space);
 
-/* mappings.c: the mapping that holds address, or NULL; a new one, a range that is mapped no more, one for
- * which pages were asked (0 or NM_ENOMEM). */
+/* mappings.c: the mapping around an address, or NULL; adds a mapping, removes a range, sets a range's
+ * requested page size (0 or NM_ENOMEM). */
 struct nm_mapping *nm_space_mapping(struct nm_space *space, uint64_t address);
 int nm_space_map(struct nm_space *space, const struct nm_mapping *mapping);
 int nm_space_unmap(struct nm_space *space, uint64_t address, uint64_t bytes);
 int nm_space_ask(struct nm_space *space, uint64_t address, uint64_t bytes, uint8_t asked);
 
-/* What nm_space_remember keeps of the address, where no heap block is and nothing is named. 1 if it is
- * known. */
+/* Looks an address outside of heap blocks up in the cache, if the program has named no ranges. 1 if it is
+ * there. */
 static inline int nm_space_recent(const struct nm_space *space, uint64_t address,
 				  struct nm_location *ret_location)
 {

@@ -34,7 +34,8 @@ static int fault(const struct description *d, size_t offset, const char *what)
 		start--;
 	snprintf(line, sizeof line, "%.*s", (int)(end - start), start);
 	for (char *c = line; *c; c++)
-		if (!isprint((unsigned char)*c)) /* a byte a column, so that the caret stands right */
+		/* one byte per column, so that the caret is at the right place */
+		if (!isprint((unsigned char)*c))
 			*c = isspace((unsigned char)*c) ? ' ' : '?';
 	return nm_fail_at(d->err, line, (int)(d->text + offset - start), "%s:%u: %s", d->file, number, what);
 }
@@ -48,7 +49,7 @@ static int add(struct description *d, char c, size_t offset)
 	return 0;
 }
 
-/* The text behind a word at the start of a line, or NULL. */
+/* The rest of a line that starts with a word, or NULL. */
 static const char *behind(const char *line, const char *word)
 {
 	size_t n = strlen(word);

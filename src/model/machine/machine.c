@@ -78,7 +78,7 @@ unsigned nm_machine_depth(const struct nm_machine *m, unsigned i)
 	return depth;
 }
 
-/* What cannot stand behind a level that prefetches: that must not depend on who asks. */
+/* Why a level cannot be behind one that prefetches; NULL: it can. */
 static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
 {
 	if (!upper->prefetch || !takes(l, upper))
@@ -86,8 +86,8 @@ static const char *prefetch_clash(const struct nm_level_spec *l, const struct nm
 	return nm_level_looks_ahead(l) ? "has policy=opt, but a level before it prefetches" : NULL;
 }
 
-/* What is wrong with the inclusion of level i: those whose fills it takes stand right before it on their
- * side. */
+/* Why level i cannot have its inclusion; NULL: it can. The levels whose fills it takes must be right before
+ * it on their side. */
 static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 {
 	const struct nm_level_spec *l = &m->levels[i];
@@ -120,7 +120,7 @@ static const char *inclusion_clash(const struct nm_machine *m, unsigned i)
 	return !fed && l->inclusion != NM_NON_INCLUSIVE ? "has an inclusion, but no level before it" : NULL;
 }
 
-/* Whether the level, or one before it, says that it is shared. */
+/* Whether the SPEC says of the level, or of one before it, that it is shared. */
 static int said_shared(const struct nm_machine *m, unsigned i)
 {
 	if (m->levels[i].sharing != NM_SHARING_USUAL)
@@ -193,7 +193,7 @@ unsigned nm_machine_core(const struct nm_machine *m, uint32_t thread)
 	return m->cores < 2 ? 0 : (mapped ? mapped - 1 : thread - 1) % m->cores;
 }
 
-/* What is wrong with the pages of level i beside a level before it. */
+/* Why level i cannot have its pages behind an earlier level; NULL: it can. */
 static const char *page_clash(const struct nm_level_spec *l, const struct nm_level_spec *upper)
 {
 	if (!l->pages != !upper->pages)
@@ -278,7 +278,7 @@ static void format_prefetch(char *text, size_t room, const struct nm_level_spec 
 	snprintf(text + n, room - n, "%s", l->cross_pages ? ",cross=yes" : "");
 }
 
-/* The keys of a level that are not as when nothing is said. */
+/* Writes the keys of a level that differ from their defaults. */
 static void format_keys(char *text, size_t room, const struct nm_level_spec *l)
 {
 	char seed[32] = "", slices[32] = "", latency[32] = "", sector[32] = "", prefetch[96], pages[16];
@@ -460,7 +460,7 @@ int nm_machine_check_present(const struct nm_machine *m, int stored, struct nm_e
 	return 0;
 }
 
-/* Whether a name is a prefix that no level has yet. */
+/* Whether a name can be a prefix and no level has it yet. */
 static int is_free_prefix(const struct nm_machine *m, const char *name)
 {
 	char level[64];
@@ -474,7 +474,7 @@ static int is_free_prefix(const struct nm_machine *m, const char *name)
 	return 1;
 }
 
-/* Do all levels of m have prefixes already, none of which a level of `to` has? */
+/* Whether all levels of m have prefixes that no level of `to` has. */
 static int has_own_prefixes(const struct nm_machine *to, const struct nm_machine *m)
 {
 	for (unsigned i = 0; i < m->count; i++) {
@@ -487,7 +487,8 @@ static int has_own_prefixes(const struct nm_machine *to, const struct nm_machine
 	return 1;
 }
 
-/* What levels of m are called behind those of `to`: as its first one, or the machine, or else by number. */
+/* Chooses a prefix for the levels of m behind those of `to`: that of its first level, the machine's name, or
+ * a number. */
 static void choose_prefix(const struct nm_machine *to, const struct nm_machine *m,
 			  char name[NM_PREFIX_MOST + 1])
 {

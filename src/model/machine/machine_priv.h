@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * machine_priv.h - what the reader of a SPEC and the checks of a machine share.
+ * machine_priv.h - shared by spec.c and machine.c.
  */
 #ifndef NM_MACHINE_PRIV_H
 #define NM_MACHINE_PRIV_H
@@ -19,7 +19,7 @@ enum {
 };
 #define NM_PREFIX_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
-/* Words of a SPEC, by enum nm_level_side, write_through, no_allocate and enum nm_inclusion. */
+/* Words in a SPEC, by enum nm_level_side, write_through, no_allocate and enum nm_inclusion. */
 extern const char *const nm_side_names[3], *const nm_write_names[2], *const nm_allocate_names[2],
 									 *const nm_inclusion_names[3];
 
@@ -28,16 +28,16 @@ extern const char *const nm_cross_names[2];                  /* by cross_pages *
 extern const char *const nm_page_names[3];                   /* by enum nm_page_size */
 extern const char *const nm_foresee_names[NM_FORESEE_KINDS]; /* of bits */
 
-/* What the sectors of a level lack, whose geometry is known; NULL if nothing. */
+/* Why a level of known geometry cannot have its sectors; NULL: it can. */
 const char *nm_sector_fault(const struct nm_level_spec *level);
 
-/* The same of its prefetcher. */
+/* The same for its prefetcher. */
 const char *nm_prefetch_fault(const struct nm_level_spec *level);
 
 /* The side that follows from a level's name. */
 enum nm_level_side nm_spec_side(const char *name);
 
-/* What level i makes impossible beside those before it; NULL if nothing. */
+/* Why level i cannot be behind the earlier ones; NULL: it can. */
 const char *nm_machine_clash(const struct nm_machine *machine, unsigned i);
 
 #endif

@@ -96,13 +96,13 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 	return 0;
 }
 
-/* The places in the text where the figures of a level stand; NULL: not said. */
+/* Where the text gives the figures of a level; NULL: it does not. */
 struct places {
 	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge, *sector,
 	    *prefetch, *degree, *distance, *table, *cross;
 };
 
-/* What is read of a level before it is fitted together. */
+/* A level as read, before its figures are completed. */
 struct draft {
 	struct nm_level_spec *level;
 	uint64_t ways, line, sets, slices, sector;
@@ -110,7 +110,7 @@ struct draft {
 	struct places at;
 };
 
-/* The number of the word that stands there among `names`. */
+/* Reads one of the words in `names`; *ret is its index. */
 static int read_word(struct reader *r, const char *key, const char *const *names, unsigned count,
 		     unsigned *ret)
 {
@@ -393,7 +393,7 @@ static int unknown_key(struct reader *r, const char *key, size_t length)
 	return fault(r, key, "unknown key '%.*s': %s are known", (int)length, key, known);
 }
 
-/* What may follow SIZE,WAYS,LINE. */
+/* Reads what follows SIZE,WAYS,LINE. */
 static int read_keys(struct reader *r, struct draft *d)
 {
 	int status = 0;
@@ -413,7 +413,7 @@ static int read_keys(struct reader *r, struct draft *d)
 	return status;
 }
 
-/* What is said of prefetching. */
+/* Checks the keys of a prefetcher. */
 static int fit_prefetch(struct reader *r, struct draft *d)
 {
 	const struct places *at = &d->at;
@@ -429,7 +429,7 @@ static int fit_prefetch(struct reader *r, struct draft *d)
 		   : 0;
 }
 
-/* What the policy and the index want of a level whose geometry is known. */
+/* Checks that policy and index suit the geometry of the level. */
 static int fit_ways_to_choose(struct reader *r, struct draft *d)
 {
 	struct nm_level_spec *level = d->level;
@@ -560,8 +560,7 @@ static int read_nodes(struct reader *r, unsigned *ret)
 	return status;
 }
 
-/* What is said of the memory at the end of the text: "nodes=N" and behind it "memory=CYCLES", or one of
- * them. */
+/* Reads "nodes=N" and "memory=CYCLES" at the end of the text; each may be missing. */
 static int read_memory(struct reader *r, struct nm_machine *m)
 {
 	int status = 0;

@@ -21,15 +21,16 @@ enum { CHUNK = 1 << 16 };
 struct nm_next_uses {
 	unsigned depth; /* levels with policy=opt on the way to it */
 	int known, recording;
-	uint64_t count;                 /* requests noted */
-	uint64_t at;                    /* the next to be known */
-	struct nm_vec(uint32_t *) away; /* requests to the next for the line, in chunks; 0: there is none */
-	struct nm_map latest;           /* line to its request */
+	uint64_t count; /* requests noted */
+	uint64_t at;    /* the next to be looked up */
+	/* distance to the next request for the line, in chunks; 0: there is none */
+	struct nm_vec(uint32_t *) away;
+	struct nm_map latest; /* line -> its latest request */
 };
 
 struct nm_oracle {
 	struct nm_machine machine;
-	unsigned run, runs; /* before all is known */
+	unsigned run, runs; /* the current one, and how many record */
 	size_t taken;       /* in this run */
 	struct nm_vec(struct nm_next_uses *) next_uses;
 };
@@ -67,7 +68,7 @@ void nm_oracle_free(struct nm_oracle *f)
 
 int nm_oracle_ready(const struct nm_oracle *f) { return f->run == f->runs; }
 
-/* In each run the levels that are one deeper are noted. */
+/* Each run records the levels that are one deeper. */
 static void prepare(struct nm_next_uses *next_uses, unsigned run)
 {
 	next_uses->known = next_uses->depth < run;

@@ -17,30 +17,30 @@
 
 struct nm_oracle;
 
-/* Of one level in all runs. */
+/* The requests of one level, over all runs. */
 struct nm_next_uses;
 
 int nm_oracle_new(struct nm_oracle **ret_oracle, const struct nm_machine *machine, struct nm_error *err);
 void nm_oracle_free(struct nm_oracle *oracle);
 
-/* All levels know what is to come: what is simulated now counts. */
+/* Whether all levels know their next uses: the next run is the one that counts. */
 int nm_oracle_ready(const struct nm_oracle *oracle);
 
-/* One run is over, all of whose hierarchies are gone, and the next begins. */
+/* Begins the next run; the hierarchies of the last one have been freed. */
 void nm_oracle_next_run(struct nm_oracle *oracle);
 
-/* Of the level `level` of a machine that is being made. Hierarchies are made by one thread at a time. NULL if
- * memory is exhausted. */
+/* The next uses of a level of a hierarchy that is being built. Only one thread may build hierarchies. NULL:
+ * out of memory. */
 struct nm_next_uses *nm_oracle_level(struct nm_oracle *oracle, unsigned level);
 
-/* Does the level know? Else its requests are to be noted. */
+/* Whether the level knows its next uses; if not, its requests must be recorded. */
 int nm_next_uses_known(const struct nm_next_uses *next_uses);
 
-/* A request for a line that is not the latest one of its set. 0 or NM_ENOMEM. */
+/* Records a request for a line that is not the latest one of its set. 0 or NM_ENOMEM. */
 int nm_next_uses_record(struct nm_next_uses *next_uses, uint64_t line);
 
-/* When the line of such a request, the next one of all, is asked for again: a later one has a larger number.
- * Those that never are come behind all others, the earliest last. */
+/* For the next such request: when its line is requested again; a larger number is later. Lines that never are
+ * come last, the earliest request of them latest. */
 uint64_t nm_next_uses_get(struct nm_next_uses *next_uses);
 
 #endif

@@ -3,9 +3,9 @@
  * policy.h - replacement policies, which choose the line that leaves a full set: a table with one row for
  * each.
  *
- * A policy knows ways by number. It is told of hits and loads, and asked for a victim when all ways hold
- * lines; free ways are filled first, the lowest first, without asking. Its state is `set_bytes` per set and
- * `way_bytes` per way, initially zero.
+ * A policy knows ways by number. It sees hits and loads, and chooses a victim when all ways hold lines; free
+ * ways are filled first, the lowest first, without asking. Its state is `set_bytes` per set and `way_bytes`
+ * per way, initially zero.
  */
 #ifndef NM_POLICY_H
 #define NM_POLICY_H
@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "map.h"
 
-/* What a policy works with: the sets of one level. */
+/* The state of a policy for one level. */
 struct nm_replacement {
 	const struct nm_policy *policy;
 	uint32_t ways;
@@ -25,12 +25,13 @@ struct nm_replacement {
 	uint64_t random; /* state of the generator */
 	uint64_t
 	    period;    /* DRRIP: sets 0, period, 2 * period, ... lead for SRRIP, those after them for BRRIP */
-	unsigned duel; /* DRRIP: the count that decides for the rest */
+	unsigned duel; /* DRRIP: the counter that decides for the other sets */
 	unsigned char *state;
 	size_t stride;                  /* bytes of state a set */
 	struct nm_next_uses *next_uses; /* OPT */
 	int failed;                     /* OPT: memory ran out */
-	const uint64_t *tags;           /* OPT: the line of each way, by set; of a line that comes in too */
+	/* OPT: the line of each way, by set, including the one that is being loaded */
+	const uint64_t *tags;
 };
 
 struct nm_policy {

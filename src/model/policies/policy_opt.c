@@ -15,8 +15,8 @@
 
 struct way {
 	uint64_t use;
-	uint32_t slot; /* in the heap */
-	uint32_t heap; /* of the slot with this number: its way */
+	uint32_t slot; /* of the way, in the heap */
+	uint32_t heap; /* the way in this slot of the heap */
 };
 
 struct set {

@@ -10,7 +10,7 @@
 
 struct link {
 	uint32_t newer,
-	    older; /* ways; `ways` itself is the end: its newer is the oldest, its older the newest */
+	    older; /* ways; element `ways` closes the ring: its newer is the oldest, its older the newest */
 };
 
 static void push(struct link *links, uint32_t end, uint32_t way)

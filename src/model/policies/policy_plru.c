@@ -12,8 +12,7 @@
 
 #include "policy.h"
 
-/* The nodes of the tree stand in `state` as those of a heap do, from 1 on; 1: the upper half was touched
- * last. */
+/* `state` holds the nodes of the tree as a heap does, from 1 on; 1: the upper half was touched last. */
 static uint32_t leaves(uint32_t ways) { return ways < 2 ? 1 : 1u << (32 - __builtin_clz(ways - 1)); }
 
 static void point_away(struct nm_replacement *r, uint64_t set, uint32_t way)

@@ -6,10 +6,9 @@
  *
  * A line's number tells how far away its next use is thought to be, 3 the farthest; a hit makes it 0. The
  * victim is the first way with a 3; while there is none, all grow by one. SRRIP loads with 2. BRRIP loads
- * with 3, and with 2 once in 32 times, at random. DRRIP lets 32 sets lead for each of the two (fewer where
- * there are fewer sets, in turns; a single set is SRRIP's): a load in a set of the one takes a step towards
- * the other in a count of 10 bits, and the sets that do not lead follow BRRIP while the count is in its upper
- * half.
+ * with 3, and with 2 once in 32 times, at random. DRRIP makes 32 sets leaders of each of the two (fewer in
+ * small caches; a single set is SRRIP's): a load in a leader of one moves a 10-bit counter towards the other,
+ * and all other sets use BRRIP while the counter is in its upper half.
  */
 #include <string.h>
 
@@ -40,7 +39,7 @@ static void start_duel(struct nm_replacement *r, uint64_t set)
 	r->duel = COUNT_MOST / 2;
 }
 
-/* Where the sets are not a multiple of LEADERS there are a few leaders more. */
+/* If the sets are not a multiple of LEADERS there are a few more leaders. */
 static void load_by_duel(struct nm_replacement *r, uint64_t set, uint32_t way)
 {
 	uint64_t role = set % r->period;

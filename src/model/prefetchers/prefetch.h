@@ -21,30 +21,30 @@
 
 struct nm_cache;
 
-/* A request that was served, of a line or of a part of it. */
+/* A demand request, for a line or a part of it, after it was served. */
 struct nm_demand {
 	uint64_t address;     /* its first byte; of a fill for a level above, the first of its line */
-	uint64_t instruction; /* a number that tells the instructions apart which the requests come from */
+	uint64_t instruction; /* the number of the instruction that it comes from */
 	uint32_t attr;
 	int missed; /* the line had to be loaded */
-	int fresh;  /* a prefetch had brought it, and this is its first use */
+	int fresh;  /* it had been prefetched, and this is its first use */
 };
 
-/* Lines that are to be loaded when the reference is over, in the order in which they were named. */
+/* Lines to be loaded after the reference, in the order in which they were named. */
 struct nm_prefetch_request {
 	struct nm_cache *level;
 	uint64_t line;
 	uint32_t attr; /* whose request made the prefetcher name it */
 };
 
-/* Of a whole hierarchy. */
+/* The queue of a whole hierarchy. */
 struct nm_prefetch_queue {
 	struct nm_vec(struct nm_prefetch_request) list;
-	/* by attribution key; an attribution key beyond them is an instruction of its own */
+	/* by attribution key; a key beyond the list is an instruction of its own */
 	struct nm_vec(uint32_t) instructions;
 };
 
-/* What a prefetcher works with: one level. */
+/* The state of a prefetcher for one level. */
 struct nm_prefetch {
 	const struct nm_prefetcher *by; /* NULL: the level has none */
 	uint32_t degree, distance, entries;
@@ -58,17 +58,17 @@ struct nm_prefetch {
 
 struct nm_prefetcher {
 	const char *name, *summary;
-	/* What holds where the level does not say; entries 0: it has no table. */
+	/* Defaults; entries 0: it has no table. */
 	uint32_t degree, distance, entries;
 	size_t entry_bytes;
 	void (*see)(struct nm_prefetch *p, const struct nm_demand *demand);
 };
 
-/* By enum nm_prefetch_kind; the first is none. */
+/* By enum nm_prefetch_kind; the first is NULL: none. */
 extern const struct nm_prefetcher nm_prefetcher_next, nm_prefetcher_stride, nm_prefetcher_stream;
 extern const struct nm_prefetcher *const nm_prefetchers[NM_PREFETCH_COUNT];
 
-/* Of a level whose line, or sector, is 1 << line_shift bytes. 0 or NM_ENOMEM. */
+/* For a level whose line or sector has 1 << line_shift bytes. 0 or NM_ENOMEM. */
 int nm_prefetch_init(struct nm_prefetch *p, const struct nm_level_spec *spec, unsigned line_shift);
 void nm_prefetch_done(struct nm_prefetch *p);
 
@@ -77,7 +77,7 @@ static inline uint64_t nm_prefetch_instruction(const struct nm_prefetch *p, uint
 	return attr < p->queue->instructions.count ? p->queue->instructions.at[attr] : attr;
 }
 
-/* Names a line to be loaded. 0: there is none of that number, or it is beyond the page. */
+/* Names a line to be loaded. 0: the number is too large, or the line is outside of the page. */
 int nm_prefetch_name(struct nm_prefetch *p, const struct nm_demand *demand, uint64_t line);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_next.c - the next line: a miss, and the first use of a line that was prefetched, names the
- * `degree` lines from the `distance`-th behind it on. This is tagged prefetch (Smith, "Cache Memories", ACM
- * Computing Surveys 14:3, 1982): the tag is that a line was prefetched and not used yet, so that a walk
- * through memory misses once.
+ * prefetch_next.c - the next line: a miss, and the first use of a line that was prefetched, names `degree`
+ * lines, from the `distance`-th after it on. This is tagged prefetch (Smith, "Cache Memories", ACM Computing
+ * Surveys 14:3, 1982): the tag marks a line that was prefetched and not used yet, so that a walk through
+ * memory misses once.
  */
 #include "prefetch.h"
 

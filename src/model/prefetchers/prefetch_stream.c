@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_stream.c - streams of lines, up or down, whichever code asks for them (as described in Srinath,
- * Mutlu, Kim and Patt, "Feedback Directed Prefetching", HPCA 2007, section 2.1, after Tendler et al., "POWER4
- * System Microarchitecture", 2002).
+ * prefetch_stream.c - streams of lines, up or down, whichever code makes the requests (as described in
+ * Srinath, Mutlu, Kim and Patt, "Feedback Directed Prefetching", HPCA 2007, section 2.1, after Tendler et
+ * al., "POWER4 System Microarchitecture", 2002).
  *
- * Rules. A miss that belongs to no stream begins one, in place of that touched least recently. A further miss
- * within NEAR lines of its latest gives it a direction, and one more in the same direction has it followed; a
- * miss the other way turns it round. A stream that is followed reaches from the line that was asked for last
- * to the farthest line named. A request for a line in between, that hits or misses, moves its begin there,
- * and its end by up to `degree` lines: as long as that is within `distance` lines of the begin, and in the
- * page.
+ * Rules. A miss that belongs to no stream begins one, in place of the least recently touched. A further miss
+ * within NEAR lines of its latest gives it a direction, one more in that direction starts to prefetch, and a
+ * miss the other way reverses it. An active stream reaches from the line requested last to the farthest line
+ * named. A request for a line in between, hit or miss, moves its begin there, and its end by up to `degree`
+ * lines, within `distance` lines of the begin and within the page.
  *
- * Of the paper's region, whose begin moves by `degree` lines at a time, we keep the end only: begins that
- * follow the program need no rule for what is passed over.
+ * In the paper the begin moves by `degree` lines at a time; here it follows the program, which needs no rule
+ * for lines that are skipped.
  */
 #include "prefetch.h"
 
@@ -23,11 +22,11 @@ enum state { FREE, BEGUN, DIRECTED, FOLLOWED };
 struct stream {
 	enum state state;
 	int down;
-	uint64_t begin, end; /* lines; until it is followed, begin is the latest miss */
+	uint64_t begin, end; /* lines; before the stream is active, begin is the latest miss */
 	uint64_t touched;
 };
 
-/* From one line to another in the stream's direction: how many lines it is ahead; very many: it is behind. */
+/* How many lines `to` is ahead of `from` in the stream's direction; a huge number: it is behind. */
 static uint64_t ahead(const struct stream *s, uint64_t from, uint64_t to)
 {
 	return s->down ? from - to : to - from;
@@ -44,7 +43,7 @@ static void extend(struct nm_prefetch *p, struct stream *s, const struct nm_dema
 	}
 }
 
-/* A miss near a stream that is not followed yet. */
+/* A miss near a stream that is not active yet. */
 static void train(struct nm_prefetch *p, struct stream *s, const struct nm_demand *d, uint64_t line)
 {
 	const int down = line < s->begin;

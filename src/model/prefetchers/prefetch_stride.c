@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * prefetch_stride.c - strides by instruction: a table tells for each instruction where it went last and by
- * how many bytes it stepped there (Chen and Baer, "Effective Hardware-Based Data Prefetching for
- * High-Performance Processors", IEEE Transactions on Computers 44:5, 1995: the reference prediction table).
+ * prefetch_stride.c - strides by instruction: a table has, for each instruction, its last address and the
+ * step to it (Chen and Baer, "Effective Hardware-Based Data Prefetching for High-Performance Processors",
+ * IEEE Transactions on Computers 44:5, 1995: the reference prediction table).
  *
  * Rules. An entry is found by the instruction modulo the entries; another instruction takes it over. A step
- * that is as the stride adds one to the entry's confidence, up to MOST; another takes one off, and at none it
- * becomes the stride. A repeated access to the same address is no step. From SURE on, a request names the
- * lines of the addresses from the `distance`-th step ahead on, `degree` of them. A stride of less than a line
- * counts as one line then, since the same line again would be no prefetch.
+ * that equals the stride adds one to the entry's confidence, up to MOST; any other subtracts one, and at zero
+ * becomes the stride. A repeated access to one address is no step. From confidence SURE on, a request names
+ * the lines of `degree` addresses, from the `distance`-th step ahead on. A stride of less than a line counts
+ * as one line then, since naming the same line would be useless.
  */
 #include "prefetch.h"
 

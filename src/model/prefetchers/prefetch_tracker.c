@@ -128,7 +128,7 @@ void nm_prefetch_tracker_move(struct nm_cache *c, uint32_t from, uint32_t to)
 	of(c)->waits[from] = 0;
 }
 
-/* Whether it was used first by way of the level above. */
+/* Whether it was used through the level above. */
 static int is_used(const struct nm_cache *c, uint32_t slot) { return c->residencies[slot].served > 0; }
 
 void nm_prefetch_tracker_end(struct nm_cache *c, uint32_t slot)

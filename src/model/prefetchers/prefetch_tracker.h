@@ -33,28 +33,29 @@ struct nm_prefetch_tracker {
 	struct nm_prefetch prefetch;
 	unsigned char *waits; /* by slot: its line was prefetched and is not used yet */
 	uint64_t entered;     /* lines that came in */
-	struct nm_map pushed; /* lines that a prefetch pushed out: the attribution key of that */
-	/* lines that left unused: the attribution key of their prefetch, and << 32 what `entered` was */
+	struct nm_map pushed; /* lines that a prefetch evicted -> the attribution key of that prefetch */
+	/* lines that left unused -> the attribution key of their prefetch, and `entered` at that time <<
+	 * 32 */
 	struct nm_map unused;
-	uint64_t swept; /* `entered` when these were looked through last */
+	uint64_t swept; /* `entered` at the last purge of `unused` */
 };
 
 int nm_prefetch_tracker_new(struct nm_prefetch_tracker **ret_prefetched, const struct nm_cache *cache,
 			    struct nm_prefetch_queue *queue);
 void nm_prefetch_tracker_free(struct nm_prefetch_tracker *prefetched);
 
-/* A line is loaded on demand, of this class; a line is loaded by a prefetch into a slot. */
+/* A line is loaded on demand, with this class; a line is prefetched into a slot. */
 void nm_prefetch_tracker_load(struct nm_cache *cache, uint64_t line, int class);
 void nm_prefetch_tracker_bring(struct nm_cache *cache, uint64_t line, uint32_t slot, uint32_t attr);
 
-/* The line at a slot, which waits, is asked for. */
+/* The line at a slot, which waits for its first use, is requested. */
 void nm_prefetch_tracker_use(struct nm_cache *cache, uint32_t slot);
 
 /* The line at a slot leaves; `evictor` may have NM_BY_PREFETCH. */
 void nm_prefetch_tracker_leave(struct nm_cache *cache, uint32_t slot, uint32_t evictor);
 
-/* The residency of a slot goes on at another, where there is none. The residency of a slot is over, at the
- * end, or since another of the same line goes on. */
+/* The residency at a slot moves to another, free one; the residency at a slot ends, at the end of the run or
+ * because it was merged. */
 void nm_prefetch_tracker_move(struct nm_cache *cache, uint32_t from, uint32_t to);
 void nm_prefetch_tracker_end(struct nm_cache *cache, uint32_t slot);
 
