@@ -35,7 +35,7 @@ struct nm_option_list {
 struct nm_option {
 	const char *name;  /* without the dashes */
 	char letter;       /* 0: none */
-	const char *value; /* what --help calls the value: "FILE" and "DIR" are completed; NULL for flags */
+	const char *value; /* the value's name in --help; "FILE" and "DIR" are completed; NULL for flags */
 	const char *help;
 	enum nm_option_kind kind;
 	size_t offset; /* in the command's struct */

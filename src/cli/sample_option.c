@@ -23,7 +23,7 @@ static int read_rate(const char *text, uint32_t *ret_rate, const char **ret_end)
 	return *ret_rate > 0;
 }
 
-/* What stands behind "name=", if the text begins with it, or NULL. */
+/* The text behind "name=" if it begins with that, else NULL. */
 static const char *value_of(const char *text, const char *name)
 {
 	size_t n = strlen(name);

@@ -26,7 +26,7 @@ int64_t nm_default_threads(int64_t stages)
 	return processors < 1 ? 1 : processors < stages ? processors : stages;
 }
 
-/* Without --instr nothing reaches L1i. */
+/* Drops L1i, which nothing references without --instr. */
 static void drop_instruction_levels(struct nm_machine *machine)
 {
 	const enum nm_page_size huge = machine->levels[0].huge;
@@ -199,7 +199,7 @@ static int choose_cores(const struct nm_command *self, const struct nm_simulatio
 	return o->map && read_map(o->map, machine, &err) ? nm_failed(&err, NM_STATUS_USAGE) : 0;
 }
 
-/* In which order the threads of several cores are merged. */
+/* Reads the order in which the threads of several cores are merged. */
 static int choose_order(const struct nm_command *self, const struct nm_simulation_options *o,
 			struct nm_thread_order *ret_order)
 {
@@ -224,7 +224,7 @@ static int choose_order(const struct nm_command *self, const struct nm_simulatio
 	return 0;
 }
 
-/* How many orders. */
+/* Reads the number of orders. */
 static int choose_schedules(const struct nm_command *self, const struct nm_simulation_options *o,
 			    struct nm_engine_options *engine)
 {
@@ -251,7 +251,7 @@ static int find_machines(const struct nm_command *self, const struct nm_simulati
 	return status ? status : choose_cores(self, o, ret_machine);
 }
 
-/* A number of bytes, with K, M or G behind it. */
+/* Reads a number of bytes with an optional suffix K, M or G. */
 static int read_size(const char *text, uint64_t *ret)
 {
 	static const char suffixes[] = "KMG";

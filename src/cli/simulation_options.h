@@ -34,7 +34,7 @@ struct nm_simulation_options {
 	const char *estimates;      /* "METHOD@RATE,...", or NULL */
 	const char *user_folders;   /* of the user's sources, or NULL */
 	int embed_sources;
-	struct nm_option_list source_roots; /* of them only those below; empty: all */
+	struct nm_option_list source_roots; /* only files below these; empty: all */
 	/* Functions that allocate for their callers. */
 	struct nm_option_list allocators;
 	int quiet;
@@ -164,7 +164,7 @@ struct nm_simulation_options {
 		    offsetof(type, member.quiet), NULL                            \
 	}
 
-/* What the options ask for. It points into itself: do not copy it. */
+/* The run that the options describe. It points into itself: do not copy it. */
 struct nm_simulation {
 	struct nm_machine machine;
 	struct nm_event_query sets;

@@ -7,7 +7,7 @@
 
 #include "machine.h"
 
-/* The host's caches as Linux tells them for processor 0; else as sysconf tells them; else those of the
+/* The host's caches as Linux reports them for processor 0; else as sysconf reports them; else those of the
  * machine "cachegrind". The description says which. Named "host" in any case. */
 int nm_machine_host(struct nm_machine *ret_machine, struct nm_error *err);
 

@@ -81,7 +81,7 @@ int nm_builder_flush(struct nm_builder *b)
 	if (!b->open)
 		return 0;
 	b->open = 0;
-	if (!b->thread && switch_thread(b, 0)) /* the trace knows of no threads */
+	if (!b->thread && switch_thread(b, 0)) /* the trace has no threads */
 		return NM_ENOMEM;
 	for (unsigned i = 0; i < b->count; i++)
 		key = nm_mix64(key + i) ^ b->accesses[i];
@@ -111,10 +111,10 @@ int nm_builder_access(struct nm_builder *b, uint64_t address, unsigned size, uns
 
 	if (!b->open)
 		status = nm_builder_instruction(b, 0, 1);
-	else if (b->count == NM_BUILDER_ACCESSES) /* of one instruction: more go to another like it */
+	else if (b->count == NM_BUILDER_ACCESSES) /* of one instruction; more go to another one like it */
 		status = nm_builder_instruction(b, nm_wire_instruction_pc(b->instruction),
 						nm_wire_instruction_bytes(b->instruction));
-	if (!address) { /* on the wire that is an access that was not executed: its next byte stands for it */
+	if (!address) { /* on the wire, 0 is an access that was not executed: take the next byte */
 		address = 1;
 		size -= size > 1;
 	}
@@ -123,9 +123,9 @@ int nm_builder_access(struct nm_builder *b, uint64_t address, unsigned size, uns
 	return status;
 }
 
-/* ---- what stands around them ---- */
+/* ---- threads, sites, objects ---- */
 
-/* Another thread may begin later in the trace, and have run beside those that are known. */
+/* Another thread may appear later in the trace, and have run beside the known ones. */
 static int expect_thread(struct nm_builder *b)
 {
 	return nm_wire_sync_event_encode(

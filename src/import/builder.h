@@ -16,8 +16,8 @@
 enum { NM_BUILDER_ACCESSES = 64 };
 
 struct nm_builder {
-	struct nm_wire_words words;       /* what is to be given */
-	int given;                        /* and has been: to be forgotten */
+	struct nm_wire_words words;       /* output */
+	int given;                        /* the output has been given, and can be cleared */
 	struct nm_map block_of;           /* hash of an instruction -> block id */
 	struct nm_map thread_of;          /* the trace's number of a thread -> ours */
 	struct nm_vec(uint64_t *) blocks; /* by id: pc and length, number of accesses, accesses */
@@ -29,24 +29,24 @@ struct nm_builder {
 	unsigned count;
 };
 
-/* Begins the stream of a process that is called `name`. */
+/* Begins the stream of a process called `name`. */
 int nm_builder_start(struct nm_builder *builder, const char *name);
 void nm_builder_done(struct nm_builder *builder);
 
-/* An instruction begins, and the one before it ends. pc below 2^48, bytes 1 to 255. */
+/* Begins an instruction, and ends the one before. pc below 2^48, bytes 1 to 255. */
 int nm_builder_instruction(struct nm_builder *builder, uint64_t pc, unsigned bytes);
 
-/* It reads or writes (NM_WIRE_READ, NM_WIRE_WRITE); address below 2^63, size 1 to 65535. */
+/* Adds an access (NM_WIRE_READ, NM_WIRE_WRITE); address below 2^63, size 1 to 65535. */
 int nm_builder_access(struct nm_builder *builder, uint64_t address, unsigned size, unsigned flags);
 
-/* What comes is run by a thread. */
+/* Sets the thread of what follows. */
 int nm_builder_thread(struct nm_builder *builder, uint64_t thread);
 
-/* Where the instruction at pc stands. */
+/* Sets the source line of the instruction at pc. */
 int nm_builder_place(struct nm_builder *builder, uint64_t pc, const char *function, const char *file,
 		     uint32_t line);
 
-/* These bytes belong to an object; "": to none that the trace names. */
+/* Sets the object of some bytes; "": none that the trace names. */
 int nm_builder_object(struct nm_builder *builder, uint64_t address, unsigned size, const char *name);
 
 /* Ends the instruction. */

@@ -39,7 +39,7 @@ static const char *fault_of(const uint8_t *r)
 	return NULL;
 }
 
-/* At least some records, all of which can be true. */
+/* At least some records, all of them plausible. */
 static int probe(const uint8_t *bytes, size_t count)
 {
 	size_t n = count / RECORD;

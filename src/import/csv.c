@@ -28,11 +28,11 @@ enum { MAX_FIELDS = 64, DEFAULT_SIZE = 8, PLACE_STEP = 16, TEXT_ROOM = 4096 };
 
 struct csv_state {
 	int has_header;
-	int where[COLUMNS]; /* index of the field, -1: there is none */
+	int where[COLUMNS]; /* index of the column's field; -1: there is none */
 	char *fields[MAX_FIELDS];
 	unsigned count, columns; /* fields of this line, of the first */
-	struct nm_map pc_of;     /* text of a place -> its own pc */
-	struct nm_map place_at;  /* pc -> text of its place */
+	struct nm_map pc_of;     /* text of a source line -> its made-up pc */
+	struct nm_map place_at;  /* pc -> text of its source line */
 	struct nm_strings texts;
 };
 
@@ -47,7 +47,7 @@ static void done(void *state)
 
 /* ---- fields ---- */
 
-/* Takes the quotes off the field that begins here, and returns what is behind it; NULL if it does not end. */
+/* Removes the quotes of the field at `at`, and returns its end; NULL: the quote is not closed. */
 static char *unquote(char *at)
 {
 	char *to = at, *from = at + 1;
@@ -200,7 +200,7 @@ static const char *read_row(struct csv_state *s, char *line, struct row *row)
 	return row->line > UINT32_MAX ? "line is out of range" : NULL;
 }
 
-/* Names the line of code, if the row tells one. */
+/* Names the source line, if the row has one. */
 static int tell_place(struct nm_import *import, struct row *row)
 {
 	struct csv_state *s = import->state;

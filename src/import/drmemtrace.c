@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * drmemtrace.c - what DynamoRIO's view tool writes (drrun -t drmemtrace -tool view -indir ...).
+ * drmemtrace.c - the output of DynamoRIO's view tool (drrun -t drmemtrace -tool view -indir ...).
  *
  *     Output format:
  *     <--record#-> <--instr#->: <Wrkld.Tid> <record details>
@@ -20,7 +20,7 @@
 #include "importer.h"
 
 struct drmemtrace_state {
-	int over, fetched; /* an instruction is there */
+	int over, fetched; /* an instruction is open */
 	uint64_t thread, pc;
 };
 
@@ -32,7 +32,7 @@ struct drmemtrace_line {
 
 static int starts_with(const char *s, const char *with) { return !strncmp(s, with, strlen(with)); }
 
-/* What stands around the records; markers of no thread have no number before them. */
+/* Whether a line is a heading, a rule or a marker, not a record. */
 static int is_frame(const char *s)
 {
 	return starts_with(s, "Output format:") || starts_with(s, "<") || starts_with(s, "----");

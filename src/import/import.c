@@ -129,7 +129,7 @@ struct nm_wire_words *nm_import_words(struct nm_import *import) { return &import
 
 /* ---- reading ---- */
 
-/* What was read before a fault is given first; the fault comes with the next call. */
+/* Records before a fault are returned first, the fault with the next call. */
 int nm_import_next(struct nm_import *import, const uint64_t **ret_words, size_t *ret_count,
 		   struct nm_error *err)
 {

@@ -17,8 +17,8 @@
 
 struct nm_import;
 
-/* path "-" is standard input. format NULL: by what the file begins with. NM_EFORMAT if nobody knows it,
- * NM_EINVAL if there is no such format. */
+/* path "-" is standard input. format NULL: detected from the first bytes. NM_EFORMAT: unknown format;
+ * NM_EINVAL: there is no format of that name. */
 int nm_import_open(struct nm_import **ret_import, const char *path, const char *format, struct nm_error *err);
 
 /* The same from a peeked input (peek.h); takes over its descriptor. */
@@ -27,20 +27,20 @@ int nm_import_take(struct nm_import **ret_import, const struct nm_peeked_input *
 		   const char *format, struct nm_error *err);
 void nm_import_free(struct nm_import *import);
 
-/* 1 and the next records, valid until the next call; 0 at the end. NM_EFORMAT with the line or byte where the
- * file is damaged: what was given before stands. */
+/* 1 and the next records, valid until the next call; 0 at the end. NM_EFORMAT names the line or byte where
+ * the file is damaged; earlier records are good. */
 int nm_import_next(struct nm_import *import, const uint64_t **ret_words, size_t *ret_count,
 		   struct nm_error *err);
 
-/* Its stream so far, before the first call of nm_import_next: the process has begun. Whole records may be
- * added. */
+/* Its stream before the first nm_import_next, which holds the process record; the caller may append whole
+ * records. */
 struct nm_wire_words;
 struct nm_wire_words *nm_import_words(struct nm_import *import);
 
 /* The name of its format. */
 const char *nm_import_format(const struct nm_import *import);
 
-/* The formats: name and a line on what it is; NULL behind the last. */
+/* The name of the i-th format, and one line on it; NULL behind the last. */
 const char *nm_import_format_at(size_t i, const char **ret_summary);
 
 #endif

@@ -15,13 +15,13 @@ struct nm_import {
 	struct nm_builder builder;
 	void *state; /* the importer's own, zeroed at the start */
 	int ended;
-	struct nm_error fault; /* to be reported when what came before it has been handed over */
+	struct nm_error fault; /* reported after the records before it */
 };
 
 struct nm_importer {
 	const char *name, *summary;
 
-	/* How sure it is that a file with these first bytes is its own: 0 (not) to 100. */
+	/* How sure it is, from 0 to 100, that a file with these first bytes is in its format. */
 	int (*probe)(const uint8_t *bytes, size_t count);
 
 	/* Reads a line or record into the builder. 1, 0 at the end, or a code, and *err says where. */
@@ -37,7 +37,7 @@ extern const struct nm_importer nm_import_din, nm_import_lackey, nm_import_champ
 /* "line N: what" with NM_EFORMAT. */
 int nm_import_fail(const struct nm_import *import, struct nm_error *err, const char *what);
 
-/* A hexadecimal number (0x or not), or a decimal one: moves *at behind it. 0 if there is none, or it is too
+/* A hexadecimal number (0x or not), or a decimal one: moves *at behind it. 0: there is none, or it is too
  * large. */
 int nm_import_hex(const char **at, uint64_t *ret_number);
 int nm_import_decimal(const char **at, uint64_t *ret_number);
@@ -45,25 +45,25 @@ int nm_import_decimal(const char **at, uint64_t *ret_number);
 /* Moves *at over blanks. */
 void nm_import_blanks(const char **at);
 
-/* The lines of the beginning that are whole: how many of them `is_line` takes, and how many it does not.
- * Empty lines count for neither. */
+/* Counts the complete lines of the beginning that `is_line` accepts, and those that it does not; empty lines
+ * are ignored. */
 typedef int nm_line_check(const char *line);
 void nm_import_count_lines(const uint8_t *bytes, size_t count, nm_line_check *is_line, unsigned *ret_yes,
 			   unsigned *ret_no);
 
-/* For traces that know no sizes: `size` bytes, or less up to the next multiple of it: no access straddles. */
+/* The size of an access in a trace without sizes: `size` bytes, or less, up to the next multiple of it. */
 static inline unsigned nm_import_size(uint64_t address, unsigned size)
 {
 	return size - (unsigned)(address % size);
 }
 
-/* The next instruction begins: 1, or a code. */
+/* Begins the next instruction: 1, or a code. */
 int nm_import_instruction(struct nm_import *import, uint64_t pc, uint64_t bytes, struct nm_error *err);
 
 /* 0 if the wire can carry such an access; else *err says why not. */
 int nm_import_check(const struct nm_import *import, uint64_t address, uint64_t size, struct nm_error *err);
 
-/* An access of the instruction that is open, or of one of its own: 1, or a code. */
+/* Adds an access to the open instruction, or to one of its own: 1, or a code. */
 int nm_import_reference(struct nm_import *import, uint64_t address, uint64_t size, unsigned flags,
 			struct nm_error *err);
 

@@ -18,12 +18,13 @@ enum { ROOM = 1 << 18 };
 struct nm_input {
 	int fd;
 	uint8_t raw[ROOM], plain[ROOM + 1];
-	size_t raw_at, raw_end;         /* in raw: what is to be unpacked */
-	size_t plain_at, plain_end;     /* in plain: what is to be given */
-	uint64_t offset, line;          /* of plain[0]; lines given */
-	uint64_t given;                 /* offset of what was given last */
-	int identified, raw_done, done; /* its compression is known; the file has ended; all is unpacked */
-	int joint;                      /* between two packed pieces */
+	size_t raw_at, raw_end;     /* in raw: bytes to be unpacked */
+	size_t plain_at, plain_end; /* in plain: unpacked bytes */
+	uint64_t offset, line;      /* of plain[0]; lines returned */
+	uint64_t given;             /* offset of the bytes returned last */
+	/* the compression is known; the file has ended; everything is unpacked */
+	int identified, raw_done, done;
+	int joint; /* between two compressed pieces */
 	const struct nm_unpacker *unpacker;
 	void *state;
 };
@@ -87,7 +88,7 @@ static int fill_raw(struct nm_input *in, struct nm_error *err)
 	return 0;
 }
 
-/* Finds out whether it is packed, from the first bytes of the file. */
+/* Detects compression from the first bytes of the file. */
 static int begin(struct nm_input *in, struct nm_error *err)
 {
 	int status = 0;
@@ -128,7 +129,7 @@ static void copy(struct nm_input *in)
 	in->raw_at += n;
 }
 
-/* Gets more into plain. */
+/* Unpacks more into plain. */
 static int fill(struct nm_input *in, struct nm_error *err)
 {
 	int status = 0;
@@ -154,7 +155,7 @@ static int fill(struct nm_input *in, struct nm_error *err)
 	return 0;
 }
 
-/* Until `count` bytes are there, or all that there are. */
+/* Fills plain up to `count` bytes, or to the end. */
 static int want(struct nm_input *in, size_t count, struct nm_error *err)
 {
 	int status = 0;

@@ -69,7 +69,7 @@ static int probe(const uint8_t *bytes, size_t count)
 	return with_access && !no ? 90 : 0;
 }
 
-/* The load of a locked instruction was written already, and comes again with its store. */
+/* Whether the trace repeats the load of a locked instruction with its store. */
 static int is_told(const struct lackey_line *last, const struct lackey_line *l)
 {
 	return l->kind == 'M' && last->kind == 'L' && last->address == l->address && last->size == l->size;

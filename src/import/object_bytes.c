@@ -44,7 +44,7 @@ static int number_of(struct nm_object_bytes *o, const char *name, uint32_t *ret_
 
 static int is_start(const struct line *line, unsigned i) { return line->starts >> i & 1; }
 
-/* Bytes [from, to) become one range. */
+/* Makes bytes [from, to) one range. */
 static int add_range(struct nm_object_bytes *o, struct nm_wire_words *words, struct line *line, uint64_t base,
 		     unsigned from, unsigned to, uint32_t number)
 {
@@ -60,7 +60,7 @@ static int add_range(struct nm_object_bytes *o, struct nm_wire_words *words, str
 				   &(struct nm_wire_name){base + from, to - from, o->names.at[number - 1]});
 }
 
-/* Bytes [from, to), none of which has this number, get it. */
+/* Gives bytes [from, to) a number that none of them has. */
 static int set_part(struct nm_object_bytes *o, struct nm_wire_words *words, struct line *line, uint64_t base,
 		    unsigned from, unsigned to, uint32_t number)
 {

@@ -26,8 +26,8 @@ struct nm_object_bytes {
 
 void nm_object_bytes_done(struct nm_object_bytes *objects);
 
-/* The bytes [address, address + size) belong to the object `name`; "": to none that the trace names. Appends
- * records to `words` where that is new. 0 or NM_ENOMEM. */
+/* Sets the object of bytes [address, address + size); "": none that the trace names. Appends records to
+ * `words` where that changes something. 0 or NM_ENOMEM. */
 int nm_object_bytes_set(struct nm_object_bytes *objects, struct nm_wire_words *words, uint64_t address,
 			unsigned size, const char *name);
 

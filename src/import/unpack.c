@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack.c - gzip, zstd and xz, recognised by their first bytes. Each takes files that were packed in pieces
- * and joined.
+ * unpack.c - gzip, zstd and xz, recognised by their first bytes. Each accepts files of several compressed
+ * pieces, as cat joins them.
  */
 #include "unpack.h"
 

@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a step has to read from and to write to; it moves `in` and `out`. */
+/* The input and output of a step, which advances `in` and `out`. */
 struct nm_unpack_step {
 	const uint8_t *in, *in_end;
 	uint8_t *out, *out_end;
-	int last; /* there is no more to come behind `in` */
+	int last; /* `in` is the end of the file */
 };
 
-/* 0 to go on, 1 at the end of what is packed (more may follow), -1 if it is damaged. */
+/* 0: go on, 1: the end of a compressed piece (another may follow), -1: damaged. */
 struct nm_unpacker {
 	const char *name;
 	uint8_t magic[6];
@@ -25,7 +25,7 @@ struct nm_unpacker {
 	void (*end)(void *state);
 };
 
-/* The one that the bytes are for, or NULL: they are not packed. */
+/* The decompressor for a file that begins with these bytes; NULL: it is not compressed. */
 const struct nm_unpacker *nm_unpacker_for(const uint8_t *bytes, size_t count);
 
 #endif

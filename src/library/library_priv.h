@@ -14,7 +14,7 @@ struct nearmiss_machine {
 	char spec[];
 };
 
-/* Passes on what `from` tells; returns code. */
+/* Copies an error; returns code. */
 int nm_library_fail(struct nearmiss_error *err, const struct nm_error *from, int code);
 
 #endif

@@ -31,8 +31,7 @@ struct references {
 struct nearmiss_hierarchy {
 	struct nm_hierarchy *model;
 	unsigned levels;
-	unsigned char first[NM_MAX_LEVELS]
-			   [KINDS]; /* whether a level is the first and takes such references */
+	unsigned char first[NM_MAX_LEVELS][KINDS]; /* whether references of a kind enter at a level */
 	struct nm_ref batch[NM_BATCH];
 	size_t waiting;
 	struct references *references; /* by tag */
@@ -47,7 +46,7 @@ struct nearmiss_hierarchy {
 	void *watching;
 };
 
-/* The first levels: those that no other feeds. */
+/* Finds the levels where references enter. */
 static void find_first(struct nearmiss_hierarchy *h, const struct nm_machine *m)
 {
 	for (unsigned i = 0; i < m->count; i++) {
@@ -148,7 +147,7 @@ int nearmiss_feed(struct nearmiss_hierarchy *h, uint64_t address, uint32_t size,
 	return h->waiting == NM_BATCH ? flush(h) : 0;
 }
 
-/* Passes on what the model tells. */
+/* Passes an event of the model on. */
 static void tell(void *self, const struct nm_event *e)
 {
 	const struct nearmiss_hierarchy *h = self;
@@ -212,7 +211,7 @@ const char *nearmiss_figure_name(enum nearmiss_figure figure)
 	return (unsigned)figure < NEARMISS_FIGURES ? figures[figure].name : NULL;
 }
 
-/* Counts of a level as of now. */
+/* Updates the counts of a level. */
 static int count(struct nearmiss_hierarchy *h, unsigned level)
 {
 	if (flush(h))
@@ -226,7 +225,7 @@ static int count(struct nearmiss_hierarchy *h, unsigned level)
 
 uint32_t nearmiss_tags(const struct nearmiss_hierarchy *h) { return h->tags; }
 
-/* The program's own references to a first level. */
+/* The caller's own references to a first level. */
 static uint64_t own(const struct nearmiss_hierarchy *h, unsigned level, uint32_t tag,
 		    enum nearmiss_figure figure)
 {
@@ -279,7 +278,7 @@ static int by_count(const void *left, const void *right)
 	return (a->victim > b->victim) - (a->victim < b->victim);
 }
 
-/* Those by prefetches beside the others. */
+/* Sorts evictions by prefetches beside the others of their pair. */
 static int by_pair(const void *left, const void *right)
 {
 	const struct nm_eviction *a = left, *b = right;

@@ -19,18 +19,18 @@ enum nm_metric_unit {
 	NM_METRIC_PERCENT,
 	NM_METRIC_RATIO, /* a real number */
 	NM_METRIC_CYCLES,
-	NM_METRIC_TEXT /* made of other metrics by the report that shows it */
+	NM_METRIC_TEXT /* composed of other metrics by the report that shows it */
 };
 
-/* Where a metric is offered, beside ranked reports: bits. */
+/* Where a metric is available, beside ranked reports: bits. */
 enum {
 	NM_METRIC_STORED = 1,      /* a column of the view `counts`: also an event of exports */
 	NM_METRIC_EVENT = 2,       /* exported although it is derived */
-	NM_METRIC_ANNOTATED = 4,   /* a column of annotations, which compute it in C (but TEXT) */
-	NM_METRIC_TEXT_COLUMN = 8, /* reports show it in text without being asked */
+	NM_METRIC_ANNOTATED = 4,   /* a column of annotations, which compute it in C (except TEXT) */
+	NM_METRIC_TEXT_COLUMN = 8, /* shown in text by default */
 };
 
-/* Sums of counts over some rows of the view; of those that all versions have. */
+/* Sums over some rows of the view, of the counts that all versions have. */
 struct nm_metric_sums {
 #define NM_COUNT(name) int64_t name;
 #define NM_LATER_COUNT(name)
@@ -39,11 +39,11 @@ struct nm_metric_sums {
 #undef NM_LATER_COUNT
 };
 
-/* What shares and rates are of. */
+/* The base of shares and rates. */
 struct nm_metric_total {
 	struct nm_metric_sums sum;
 	int64_t instructions;
-	int64_t unit; /* bytes that a load of the level brings, or 0 if loads differ */
+	int64_t unit; /* bytes per load of the level; 0: loads differ */
 };
 
 struct nm_metric {
@@ -51,16 +51,16 @@ struct nm_metric {
 	enum nm_metric_unit unit;
 	unsigned flags;
 	unsigned decimals;   /* of PERCENT and RATIO */
-	unsigned drop_order; /* the higher, the sooner narrow text leaves it out; 0: never */
-	/* In SQL, of a ranked report's tables: c, a row's sums (misses, lines and cycles too); t, those of
+	unsigned drop_order; /* narrow text leaves out the highest first; 0: never */
+	/* SQL over a ranked report's tables: c, the sums of a row (misses, lines and cycles too); t, those of
 	 * all rows; p, instructions. NULL for TEXT. */
 	const char *sql;
-	/* In C, where annotations show it: */
+	/* The same in C, for annotations: */
 	size_t offset; /* STORED: of the count in struct nm_metric_sums, unless `real` is set */
 	int64_t (*integer)(const struct nm_metric_sums *sums);
 	double (*real)(const struct nm_metric_sums *sums,
 		       const struct nm_metric_total *total); /* NAN: none */
-	const char *left, *right;                            /* EVENT: the columns that it is made of, */
+	const char *left, *right;                            /* EVENT: the two columns that it consists of, */
 	char sign;                                           /* '+' or '-' */
 	const char *help;
 };

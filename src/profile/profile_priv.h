@@ -23,8 +23,8 @@ extern const char nm_profile_schema[]; /* tables.sql and views.sql */
 /* ---- place_index.c: the attribution keys of a result, sorted and summed
  * ----------------------------------------- */
 
-/* Indices of sites and objects are replaced by ranks among their different texts. Attribution keys that
- * agree in function, file, line and object share a place; places are in the order of those texts. */
+/* A place is a site with an object. Sites and objects get ranks in the order of their texts; attribution keys
+ * that agree in function, file, line and object share a place. */
 struct nm_location {
 	uint32_t site, object; /* ranks */
 };
@@ -57,7 +57,7 @@ struct nm_names {
 	struct nm_strings pool;
 	struct nm_map ids;                           /* address of the pool's copy -> id */
 	struct nm_vec(const char *) texts;           /* [id - 1] */
-	struct nm_map sites;                         /* what a site says, mixed -> id */
+	struct nm_map sites;                         /* hash of a site -> id */
 	struct nm_vec(struct nm_site_names) entries; /* [id - 1] */
 };
 
@@ -65,13 +65,13 @@ struct nm_names {
  * SQLITE_NOMEM. */
 int nm_names_text(struct nm_names *names, const char *text, sqlite3_int64 *ret_id);
 int nm_names_site(struct nm_names *names, const struct nm_result_site *site, sqlite3_int64 *ret_id);
-/* The site of the nearest frame of the user's code; the site itself if none is. */
+/* The site of the nearest frame of the user's code; the site itself if there is none. */
 sqlite3_int64 nm_names_user(const struct nm_names *names, sqlite3_int64 site);
 void nm_names_done(struct nm_names *names);
 
 /* ---- store.c: one result into the tables --------------------------------------------------------- */
 
-/* The columns of counts.def: how many, and a mark for each in an INSERT. */
+/* The columns of counts.def: their number, and a parameter for each in an INSERT. */
 enum { NM_COUNTS = 17 };
 #define NM_COUNT_MARKS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 _Static_assert(sizeof(struct nm_counts) == NM_COUNTS * sizeof(uint64_t), "a column for each count");
@@ -102,18 +102,19 @@ struct nm_store {
 	sqlite3_stmt *insert[NM_INSERTS];
 	sqlite3_int64 processes, objects, places, fields, instructions; /* rows so far */
 	struct nm_names names;
-	struct nm_map files;    /* text id of a source -> when the oldest file built from it was written */
-	struct nm_map compiled; /* the same -> its MD5 then, in the pool of names; "": not one */
+	struct nm_map files; /* text id of a source -> when the oldest file built from it was written */
+	/* the same -> its MD5 when it was compiled, in the pool of names; "": they differ */
+	struct nm_map compiled;
 };
 
-/* Writes one result into the tables; holds the row ids that its parts have there. */
+/* Writes one result into the tables; holds the row ids of its parts. */
 struct nm_result_writer {
 	struct nm_store *store;
 	const struct nm_result *result;
 	struct nm_place_index index;
 	sqlite3_int64 process;
-	sqlite3_int64 objects, places; /* those of the first one of either, by rank */
-	int status;                    /* the first failure; nothing is done after it */
+	sqlite3_int64 objects, places; /* ids of the first object and place, by rank */
+	int status;                    /* the first failure, after which nothing is written */
 };
 
 enum { NM_LEVEL_IDS = 64 }; /* of a process, as tables.sql has it */
@@ -143,7 +144,8 @@ struct nm_place_eviction {
 	uint64_t count, prefetches;
 };
 
-/* From evictions between attribution keys: each pair once, in order; malloc'ed. 0 or SQLITE_NOMEM. */
+/* Sums evictions between attribution keys by places: each pair once, in order; malloc'ed. 0 or
+ * SQLITE_NOMEM. */
 int nm_place_evictions(const struct nm_result_level *from, const struct nm_place_index *index,
 		       struct nm_place_eviction **ret_list, size_t *ret_count);
 
@@ -155,11 +157,11 @@ struct nm_place_pattern {
 	struct nm_result_stride stride;
 };
 
-/* One for each place that has any, in the order of places; malloc'ed. 0 or SQLITE_NOMEM. */
+/* One for each place with strides, in the order of places; malloc'ed. 0 or SQLITE_NOMEM. */
 int nm_place_patterns(const struct nm_result *result, const struct nm_place_index *index,
 		      struct nm_place_pattern **ret_list, size_t *ret_count);
 
-/* The walk of each place, of the attribution key that loads most; [place_count], malloc'ed. 0 or
+/* The walk of each place: that of its attribution key with the most loads; [place_count], malloc'ed. 0 or
  * SQLITE_NOMEM. */
 int nm_place_walks(const struct nm_result *result, const struct nm_place_index *index,
 		   struct nm_walk **ret_walks);

@@ -80,7 +80,8 @@ int nm_profile_query(struct nm_profile *profile, const char *sql, struct nm_rows
 		sqlite3_finalize(query);
 		return would_write(sql, err);
 	}
-	status = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL); /* comments and blanks make none */
+	/* only comments and blanks may follow */
+	status = sqlite3_prepare_v2(profile->db, rest, -1, &more, NULL);
 	sqlite3_finalize(more);
 	if (status || more)
 		sqlite3_finalize(query);

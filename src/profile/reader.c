@@ -66,7 +66,7 @@ static int check_header(const unsigned char *header, uint64_t bytes, const char 
 	return 0;
 }
 
-/* Checks header and checksum, and tells the size of the file. */
+/* Checks header and checksum; *ret_bytes is the size of the file. */
 static int check_file(const char *path, uint64_t *ret_bytes, struct nm_error *err)
 {
 	unsigned char header[HEADER];
@@ -119,7 +119,7 @@ static int stop_endless(void *self)
 	return !profile->steps_left || !--profile->steps_left;
 }
 
-/* Reads the schema and the first entry of info: what is broken there makes the file useless. */
+/* Reads the schema and the version: damage there makes the file useless. */
 static int probe(struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

@@ -24,7 +24,7 @@
 #include "errors.h"
 
 struct nm_profile;
-struct nm_rows; /* a query and the row it stands on */
+struct nm_rows; /* a query and its current row */
 
 enum nm_value_type { NM_VALUE_NULL, NM_VALUE_INTEGER, NM_VALUE_REAL, NM_VALUE_TEXT };
 

@@ -21,10 +21,10 @@ struct nm_rows {
 	sqlite3_stmt *query;
 };
 
-/* From now on, statements that would not only read are refused. */
+/* From now on, statements that write are refused. */
 void nm_profile_only_reads(struct nm_profile *profile);
 
-/* What a status of SQLite's means for the user. Returns the code. */
+/* Turns a status of SQLite into an error. Returns its code. */
 int nm_query_fail(struct nm_profile *profile, int status, struct nm_error *err);
 
 /* Runs statements that define temporary views, which do not change the file. 0 or a code. */

@@ -38,7 +38,7 @@ static int listed(struct nm_profile *profile, const char *sql, char **ret_list, 
 	return status;
 }
 
-/* Whether any row of `sql` has this value; if not, NM_EINVAL tells what there is. */
+/* Checks that a row of `sql` has this value; if not, NM_EINVAL lists the values. */
 static int must_be(struct nm_profile *profile, const char *what, const char *value, const char *sql,
 		   struct nm_error *err)
 {

@@ -15,7 +15,7 @@ int nm_select_thread(struct nm_profile *profile, int64_t thread, struct nm_error
 /* 0 if the profile has counts of simulated caches; NM_EINVAL if it is of a sampled recording: the message
  * says what to use instead. */
 int nm_select_counts(struct nm_profile *profile, struct nm_error *err);
-/* 1 if it is of a sampled recording, 0 if it is not, or a code. */
+/* 1 for a profile of a sampled recording, 0 for others, or a code. */
 int nm_profile_is_sampled(struct nm_profile *profile, struct nm_error *err);
 
 /* 1 if it holds call chains (views contexts and context_counts), 0 if it does not, or a code. */

@@ -16,18 +16,19 @@
 #include "monitor.h"
 
 enum nm_event_query_mode {
-	NM_QUERY_COUNT,       /* one row per level and kind: all have place 0 */
-	NM_QUERY_GRANULES,    /* a place is the first byte of 1 << shift bytes */
-	NM_QUERY_SETS,        /* a place is a set */
+	NM_QUERY_COUNT,       /* one row per level and kind; `at` is 0 */
+	NM_QUERY_GRANULES,    /* `at` is the first of 1 << shift bytes */
+	NM_QUERY_SETS,        /* `at` is a set */
 	NM_QUERY_RESIDENCIES, /* what happened between loads and replacements of one line */
 	NM_QUERY_NTH          /* one event */
 };
 
 struct nm_event_query {
 	enum nm_event_query_mode mode;
-	uint8_t kinds[NM_MAX_LEVELS]; /* of a level: bits 1 << enum nm_event_kind; RESIDENCIES needs all */
+	uint8_t kinds[NM_MAX_LEVELS]; /* by level: bits 1 << enum nm_event_kind; RESIDENCIES needs all */
 	uint64_t low,
-	    end;     /* events that touch bytes of [low, end); replacements and prefetches: whose line does */
+	    /* events that touch bytes of [low, end); for replacements and prefetches, with their line */
+	    end;
 	int serving; /* only the event that ends an access to a line: a hit, or the load at the last level, which
 			    * then has level NM_MAX_LEVELS */
 	int by_attr;    /* one row per attribution key; else a row shows the keys of its first event */
@@ -45,15 +46,15 @@ struct nm_event_row {
 };
 
 struct nm_event_residency {
-	uint64_t loaded, left; /* numbers of the references that loaded it and pushed it out (0: it stayed) */
-	uint64_t hits;         /* between them */
-	uint64_t address, push;   /* which those two references touched */
+	uint64_t loaded, left;    /* numbers of the references that loaded and evicted it (0: it stayed) */
+	uint64_t hits;            /* between them */
+	uint64_t address, push;   /* addresses of those two references */
 	uint32_t loader, evictor; /* indices of result attributions */
-	uint16_t core;            /* as in events; cause: of its end */
+	uint16_t core;            /* as in events; cause: why it ended */
 	uint8_t level, cause;
 };
 
-/* What a query kept. */
+/* The answer to a query. */
 struct nm_filtered_events {
 	const struct nm_event_query *query; /* borrowed; NULL: nothing was asked for */
 	struct nm_event_row *rows;          /* owned; in the order of their first events */
@@ -65,7 +66,7 @@ struct nm_filtered_events {
 	uint64_t instructions; /* NTH: executed up to and including its reference */
 };
 
-/* Asks, for `report sets`, how often every set of every level loads and replaces, by object. */
+/* Makes the query of `report sets`: loads and replacements of every set of every level, by object. */
 void nm_event_query_sets(struct nm_event_query *ret_query, const struct nm_machine *machine);
 
 #endif

@@ -30,7 +30,7 @@ struct nm_result_object {
 	uint64_t bytes;           /* of a variable or mapping; of all blocks ever, for a bucket */
 	uint64_t blocks, largest; /* heap buckets: number of blocks, bytes of the largest */
 	const char *allocated_at; /* "file:line" of the allocating line or the declaration, or NULL */
-	uint32_t chain; /* 1 + index of the context that allocates, where buckets are told apart by it */
+	uint32_t chain; /* 1 + index of the allocating context, if buckets are distinguished by it */
 };
 
 /* One line of one function with the calls that it is inlined through, or one instruction of it. */
@@ -38,26 +38,26 @@ struct nm_result_site {
 	const char *function, *file, *module; /* of the innermost inlined function */
 	uint32_t line;                        /* 0: unknown */
 	int64_t built;    /* when the module's file was last written, seconds since 1970; 0: unknown */
-	uint64_t address; /* of the instruction in the module; 0 where lines only are told apart */
-	const char *md5;  /* of the file when it was compiled, or NULL */
-	/* The nearest frame of the user's code; the innermost again if none is. */
+	uint64_t address; /* of the instruction in the module; 0 if sites are lines */
+	const char *md5;  /* digest of the file when it was compiled, or NULL */
+	/* The nearest frame of the user's code; the innermost one if there is none. */
 	const char *user_function, *user_file, *user_md5;
 	uint32_t user_line;
-	int is_library; /* none of the frames is the user's code */
+	int is_library; /* no frame is the user's code */
 	/* "get (a.h:7) < sum (b.c:12)": all frames, innermost first; NULL: nothing is inlined */
 	const char *inlined;
 };
 
-struct nm_result_thread { /* where the machine has several cores */
+struct nm_result_thread { /* if the machine has several cores */
 	uint32_t thread, core;
 };
 
-/* How threads were merged where the machine has several cores. */
+/* How threads were merged, if the machine has several cores. */
 struct nm_result_order {
 	uint32_t quantum; /* references; 0: there is one core */
 	int random;       /* drawn from this seed: */
 	uint64_t seed;
-	uint64_t stalls; /* locks that a thread went on without, since all waited */
+	uint64_t stalls; /* locks that a thread ignored because all threads waited */
 };
 
 struct nm_result_attribution {
@@ -84,26 +84,29 @@ struct nm_result_stride {
 	uint64_t count; /* accesses that followed it, at least; 0: no stride */
 };
 
-/* By how many bytes the accesses of an attribution step: of sampled ones (pass_strides.c). */
+/* Strides of an attribution's accesses, sampled (pass_strides.c). */
 struct nm_result_strides {
-	uint32_t attr;    /* index; several may have the same */
+	uint32_t attr;    /* index; may occur several times */
 	uint64_t sampled; /* steps */
 	struct nm_result_stride strides[NM_RESULT_STRIDES];
 };
 
 /* A field of the structure that an object is, or that its elements are. */
 struct nm_result_field {
-	uint32_t object;    /* index; its fields follow each other, those of each of its types too */
+	/* index; fields of an object are consecutive, and so are those of each of its types */
+	uint32_t object;
 	const char *type;   /* the structure, */
-	uint64_t structure; /* of so many bytes */
+	uint64_t structure; /* its size in bytes */
 	const char *name;
 	uint64_t offset, bytes; /* in the structure */
 	uint64_t residencies,
-	    used; /* of lines with a part of the field and of an element that was used; of it */
+	    /* of lines with a part of the field and of an element that was used; of those, with the field
+	     * used */
+	    used;
 };
 
-/* An attribution key's accesses to a field, as far as they were looked at, and its misses on it, weighted
- * (fields.h): those of the first level, and by the depth of further ones (nm_machine_depth). */
+/* An attribution key's sampled accesses to a field, and its weighted misses on it (fields.h): of the first
+ * level and, by depth (nm_machine_depth), of further ones. */
 enum { NM_FIELD_DEPTHS = 4 };
 struct nm_result_field_use {
 	uint32_t attr, field; /* indices; by attribution key, then field */
@@ -111,35 +114,36 @@ struct nm_result_field_use {
 	uint64_t misses[NM_FIELD_DEPTHS][2];
 };
 
-/* Two fields of one structure: stays of lines with a part of both in which both were used, or one; elements
- * that were visited for one of them at least, and for both. */
+/* Two fields of one structure: residencies of lines with a part of both in which both were used, or one;
+ * elements of which at least one was accessed, and both. */
 struct nm_result_affinity {
 	uint32_t field, other; /* indices, field < other */
 	uint64_t together, apart, visits, both;
 };
 
-/* Lines of an object, of those that were followed in the first level. */
+/* The followed lines of an object in the first level (sampler.h). */
 struct nm_result_lines {
 	uint32_t object;                /* index */
-	uint64_t lines;                 /* how many */
+	uint64_t lines;                 /* their number */
 	uint64_t residencies, accesses; /* of them */
-	uint64_t hot, hot_residencies;  /* as few of them as have 90 % of the accesses, of the residencies */
-	uint64_t idle;                  /* of which a residency uses an eighth at most, on average */
+	/* the fewest lines with 90 % of the accesses; with 90 % of the residencies */
+	uint64_t hot, hot_residencies;
+	/* lines whose residencies use at most an eighth of them, on average */
+	uint64_t idle;
 };
 
-/* A number of an object that a pass found, without a place of its own in the profile. */
+/* A number that a pass found for an object, and that has no table of its own in the profile. */
 struct nm_result_figure {
 	const char *pass, *name; /* string constants */
 	uint32_t object;         /* index */
 	uint64_t value;
 };
 
-/* References of an attribution by the distance to the touch before of the same line (stack.h, tally.h). */
+/* References of an attribution by their distance to the previous touch of the line (stack.h, tally.h). */
 struct nm_result_distance {
-	uint32_t attr,
-	    previous; /* indices: who touches the line, who touched it before; UINT32_MAX: not told */
-	uint16_t bin; /* bins.h */
-	uint8_t unit; /* enum nm_distance_unit; `previous` is told of NM_DISTANCE_LINES alone */
+	uint32_t attr, previous; /* indices: of the reference, of the previous touch; UINT32_MAX: unknown */
+	uint16_t bin;            /* bins.h */
+	uint8_t unit;            /* enum nm_distance_unit; only NM_DISTANCE_LINES have `previous` */
 	uint64_t count;
 };
 
@@ -150,8 +154,8 @@ struct nm_result_sampling {
 	uint64_t samples;
 };
 
-/* Whose curve it is: of the whole, of a thread (its number), of an object (index), of the function or the
- * line of a site (index). */
+/* Whose curve it is: the process's, a thread's (number), an object's (index), or that of the function or line
+ * of a site (index). */
 enum nm_scope {
 	NM_SCOPE_TOTAL,
 	NM_SCOPE_THREAD,
@@ -161,7 +165,7 @@ enum nm_scope {
 	NM_SCOPES
 };
 
-/* A point of a curve that was estimated (estimator.h). */
+/* A point of an estimated curve (estimator.h). */
 struct nm_result_estimate {
 	const char *method, *policy; /* string constants */
 	enum nm_scope scope;
@@ -171,31 +175,31 @@ struct nm_result_estimate {
 	uint64_t samples;
 };
 
-/* Who touches which bytes of a block that cores contend for; touch.attr is an index. */
+/* An attribution's touches of bytes of a block that cores contend for; touch.attr is an index. */
 struct nm_result_touch {
 	struct nm_contended_touch touch;
-	int64_t position;                 /* in the variable or block; -1: not known */
+	int64_t position;                 /* in the variable or heap block; -1: unknown */
 	const char *type, *field;         /* the structure there and its field, or NULL */
-	uint64_t structure, field_offset; /* bytes of the structure, and where in it the field begins */
+	uint64_t structure, field_offset; /* size of the structure, offset of the field in it */
 };
 
-/* Of one machine that a protocol keeps coherent. */
+/* The coherence of one machine. */
 struct nm_result_coherence {
-	unsigned level; /* the first that takes data */
+	unsigned level; /* its first data level */
 	uint64_t block; /* bytes */
 	struct nm_traffic traffic;
 	struct nm_result_touch *touches;
 	size_t touch_count;
 	struct nm_contention_pair *pairs; /* by, of: indices of attributions; some more than once */
 	size_t pair_count;
-	uint64_t left_out;                      /* touches that were not kept: there were too many */
+	uint64_t left_out;                      /* touches beyond the limit, which were not kept */
 	struct nm_result_touch *latent_touches; /* without counts */
 	size_t latent_touch_count;
-	struct nm_latent_pair *latent; /* of these touches; some more than once */
+	struct nm_latent_pair *latent; /* pairs of these touches; some more than once */
 	size_t latent_count;
 };
 
-/* What depends on the order of threads, in another order than the result's own. */
+/* What depends on the order of threads, for another order than the result's own. */
 struct nm_result_schedule {
 	struct nm_result_order order;
 	struct nm_counts totals[NM_MAX_LEVELS];
@@ -214,13 +218,13 @@ struct nm_result_level {
 	size_t eviction_count;
 };
 
-struct nm_result_line { /* from `address` to the next */
+struct nm_result_line { /* of the code from `address` to the next one's */
 	uint64_t address;
 	const char *function, *file; /* innermost, through inlining */
 	uint32_t line;
 };
 
-struct nm_result_code { /* of a function; or of one instruction, if no function is known */
+struct nm_result_code { /* of a function, or of one instruction if its function is unknown */
 	const char *module, *function;
 	uint64_t address;
 	size_t size;
@@ -231,9 +235,9 @@ struct nm_result_code { /* of a function; or of one instruction, if no function 
 
 struct nm_result {
 	const char *process; /* name, e.g. "cc1": last component of the executable */
-	const char *path;    /* place in the tree of forks and execs, e.g. "0", "0.1", "0.1x": sorts */
+	const char *path;    /* position in the tree of forks and execs, e.g. "0", "0.1", "0.1x"; sorts */
 	const char *command; /* argv joined by blanks */
-	int exit_status;     /* or 128 + signal; -1 if the stream broke off (killed) */
+	int exit_status;     /* or 128 + signal; -1 if the stream ended early (killed) */
 	uint64_t instructions, references, lost_words;
 	struct nm_result_sampling sampling;
 	struct nm_machine machine;
@@ -241,19 +245,19 @@ struct nm_result {
 	size_t object_count;
 	struct nm_result_site *sites;
 	size_t site_count;
-	struct nm_result_thread *threads; /* all that started, or none: there is one core */
+	struct nm_result_thread *threads; /* all threads; none if there is one core */
 	struct nm_result_order order;
 	size_t thread_count;
 	struct nm_result_attribution *attrs;
 	size_t attr_count;
-	struct nm_result_context *contexts; /* none unless they were asked for */
+	struct nm_result_context *contexts; /* only if asked for */
 	size_t context_count;
 	struct nm_result_context_attr *context_attrs; /* by context, then attribution key */
 	size_t context_attr_count;
 	struct nm_result_level levels[NM_MAX_LEVELS]; /* machine.count of them */
 	struct nm_result_strides *strides;
 	size_t stride_count;
-	struct nm_walk *walks; /* [attr_count]; NULL: the machine foresees nothing */
+	struct nm_walk *walks; /* [attr_count]; NULL: the machine has no foresight */
 	struct nm_result_field *fields;
 	size_t field_count;
 	struct nm_result_field_use *field_uses;
@@ -267,17 +271,17 @@ struct nm_result {
 	struct nm_result_schedule *schedules; /* further orders of the threads */
 	size_t schedule_count;
 	int by_instruction;          /* sites are instructions */
-	struct nm_result_code *code; /* of what loaded lines, if by_instruction */
+	struct nm_result_code *code; /* of the functions that loaded lines, if by_instruction */
 	size_t code_count;
 	const char **undebugged; /* paths of modules that ran without DWARF, for a hint; then count */
 	size_t undebugged_count;
 	struct nm_result_figure *figures;
 	size_t figure_count, figure_room;
-	/* in no order, some bins more than once; none unless asked for */
+	/* unsorted, some bins more than once; only if asked for */
 	struct nm_result_distance *distances;
 	size_t distance_count;
-	uint32_t distance_line;               /* bytes of a line; 0: distances were not asked for */
-	uint64_t distance_limit;              /* lines from which on distances are `beyond`; 0: no limit */
+	uint32_t distance_line;               /* bytes; 0: distances were not asked for */
+	uint64_t distance_limit;              /* lines; longer distances are `beyond`; 0: no limit */
 	struct nm_result_estimate *estimates; /* by method, scope, whose, size */
 	size_t estimate_count;
 	struct nm_filtered_events events; /* single events, if a query asked for some */

@@ -16,7 +16,7 @@ struct nm_progress {
 /* The feedback is borrowed. */
 void nm_progress_start(struct nm_progress *progress, const struct nm_run_feedback *feedback);
 
-/* Shows the progress if that is wanted and the last time was a while ago. */
+/* Shows the progress, if that is wanted, about twice a second. */
 void nm_progress_update(struct nm_progress *progress, const struct nm_session *session);
 void nm_progress_end(const struct nm_progress *progress);
 

@@ -9,7 +9,7 @@
 #include "session.h"
 #include "writer.h"
 
-/* What the profile says of the run; its texts are borrowed. */
+/* Facts on the run for the profile; its texts are borrowed. */
 struct nm_run_info {
 	const char *collector; /* where the references come from */
 	int exit_status;       /* of the program */

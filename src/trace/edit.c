@@ -3,10 +3,10 @@
  * edit.c - see edit.h.
  *
  * A slice is decoded and encoded again, since it gets records of its own: MEASURE off behind the PROCESS
- * record, and what the program itself had set where the range begins.
+ * record, and the program's own setting where the range begins.
  *
- * Dropped: leaving out blocks before the range that neither call nor return. What they write tells which
- * functions only forward to malloc.
+ * Dropped: leaving out blocks before the range that neither call nor return. Their writes show which
+ * functions are allocation wrappers.
  */
 #include "edit.h"
 
@@ -14,12 +14,12 @@
 
 #include "encode.h"
 
-/* A stream that is sliced. */
+/* A stream being sliced. */
 struct cut {
 	uint32_t stream;
 	uint64_t at;         /* addresses so far */
-	int measuring;       /* as the program has asked */
-	int inside, outside; /* the range has begun, has ended */
+	int measuring;       /* the program's own setting */
+	int inside, outside; /* the range has begun; has ended */
 };
 
 struct slicer {

@@ -14,8 +14,8 @@ struct nm_slice {
 	uint64_t from, to; /* count addresses from 0; in each stream */
 };
 
-/* Writes [from, to) of the streams. What comes before stays, since heap, frames and mappings follow from it,
- * but is marked as not to be measured; what comes after is left out. */
+/* Writes [from, to) of the streams. Records before the range stay, since heap, frames and mappings depend on
+ * them, but are marked as not measured; those after it are left out. */
 int nm_trace_slice(struct nm_trace *trace, const struct nm_slice *slice, const char *path,
 		   struct nm_error *err);
 

@@ -23,7 +23,8 @@
 /* A chunk of CHUNK_WORDS takes some 32 MB unpacked. More than this in one part is damage. */
 #define PART_MAX (1u << 30)
 
-enum { HOLD_STEP = 1 << 20 }; /* so much more room is made for what a pipe has said will come */
+/* bytes by which the buffer grows at a time: a pipe's headers are not trusted */
+enum { HOLD_STEP = 1 << 20 };
 
 struct nm_trace {
 	int fd;

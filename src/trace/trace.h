@@ -31,7 +31,7 @@ int nm_trace_writer_new(struct nm_trace_writer **ret_writer, const char *path, s
 int nm_trace_writer_feed(struct nm_trace_writer *writer, uint32_t stream, const uint64_t *words, size_t count,
 			 struct nm_error *err);
 
-/* Copies a chunk of another trace as it lies there, under another stream's number. */
+/* Copies a chunk of another trace unchanged, under another stream's number. */
 struct nm_trace;
 struct nm_trace_chunk;
 int nm_trace_writer_copy(struct nm_trace_writer *writer, struct nm_trace *from,
@@ -89,31 +89,33 @@ struct nm_peeked_input;
 int nm_trace_take(struct nm_trace **ret_trace, const struct nm_peeked_input *peeked, const char *path,
 		  struct nm_error *err);
 
-/* Is it read as it comes, once? Then nothing is known of what has not been walked over. */
+/* Whether the trace is a pipe, read once and in order: then nothing is known of chunks that have not been
+ * walked over. */
 int nm_trace_is_piped(const struct nm_trace *trace);
 
 /* Why the trace ends before its end ("cut off after ... bytes"), or NULL. */
 const char *nm_trace_fault(const struct nm_trace *trace);
-int nm_trace_is_cut(const struct nm_trace *trace); /* within a chunk: not by a writer that is still at it */
+/* within a chunk, so not because its writer is still running */
+int nm_trace_is_cut(const struct nm_trace *trace);
 
-/* Walks over the chunks: 1 and the i-th, 0 behind the last, or a code. Of a pipe they are asked for in their
- * order, and one can be read until the next is asked for. */
+/* Walks over the chunks: 1 and the i-th, 0 behind the last, or a code. In a pipe they must be requested in
+ * order, and one can be read until the next is requested. */
 int nm_trace_chunk(struct nm_trace *trace, size_t i, struct nm_trace_chunk *ret_chunk, struct nm_error *err);
 
-/* The value that was noted last, or NULL; valid until the next chunk is asked for. */
+/* The latest value of a key, or NULL; valid until the next chunk is requested. */
 const char *nm_trace_info(const struct nm_trace *trace, const char *key);
 
-/* What a chunk of names, information or index says; valid until the next call. */
+/* The contents of a chunk of names, information or index; valid until the next call. */
 int nm_trace_payload(struct nm_trace *trace, const struct nm_trace_chunk *chunk, const uint8_t **ret_bytes,
 		     size_t *ret_count, struct nm_error *err);
 
-/* Reads the records of a chunk: begin, then next until it gives 0 (or a code: what was given before stands).
+/* Reads the records of a chunk: begin, then next until it returns 0 (or a code: earlier records are good).
  * The words are valid until the next call of either. */
 int nm_trace_begin(struct nm_trace *trace, const struct nm_trace_chunk *chunk, struct nm_error *err);
 int nm_trace_next(struct nm_trace *trace, const uint64_t **ret_words, size_t *ret_count,
 		  struct nm_error *err);
 
-/* The same into room of the caller's (codec.h). */
+/* The same into memory of the caller's (codec.h). */
 struct nm_words;
 int nm_trace_words(struct nm_trace *trace, struct nm_words *words, struct nm_error *err);
 

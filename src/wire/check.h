@@ -37,7 +37,7 @@ struct nm_wire_check;
 int nm_wire_check_new(struct nm_wire_check **ret, struct nm_error *err);
 
 /* Feeds whole records (a chunk). 0, or a negative code with the first fault and its word offset in the
- * stream; the checker then stays as it is and only statistics and nm_wire_check_free make sense. */
+ * stream; afterwards only statistics and nm_wire_check_free make sense. */
 int nm_wire_check_feed(struct nm_wire_check *check, const uint64_t *words, size_t count,
 		       struct nm_error *err);
 

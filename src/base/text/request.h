@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * request.h - a question that a page asks: method, path, parameters and body, as docs/format/view.md names them.
+ * request.h - a question that a page asks: method, path, parameters and body, as docs/format/view.md names
+ * them.
  *
- * Texts belong to whoever made the request. They come from outside: nothing is promised of them, but that
- * they end with a NUL and hold no other.
+ * Texts belong to the caller. They come from outside and are not trusted; each ends with its only NUL.
  */
 #ifndef NM_REQUEST_H
 #define NM_REQUEST_H
@@ -27,21 +27,21 @@ struct nm_request {
 	size_t body_bytes;
 };
 
-/* NM_EINVAL: it has as many as it may have. */
+/* NM_EINVAL: there are too many. */
 int nm_request_add(struct nm_request *request, const char *name, const char *value, struct nm_error *err);
 
-/* The value of a parameter, or NULL: it is not there, or empty. */
+/* The value of a parameter; NULL: it is missing or empty. */
 const char *nm_request_text(const struct nm_request *request, const char *name);
 
-/* A whole number from low to high; `otherwise` if the parameter is not there. NM_EINVAL names the limits. */
+/* An integer from low to high; `otherwise` if the parameter is missing. NM_EINVAL names the limits. */
 int nm_request_number(const struct nm_request *request, const char *name, int64_t low, int64_t high,
 		      int64_t otherwise, int64_t *ret_number, struct nm_error *err);
 
-/* Writes the name that the same question always has: "GET /api/p/0/table?by=object&level=L1d", with the parameters
- * that have a value sorted by name, and as encodeURIComponent() of JavaScript writes them. */
+/* Writes a canonical key: "GET /api/p/0/table?by=object&level=L1d", with the nonempty parameters sorted by
+ * name and encoded as JavaScript's encodeURIComponent() does. */
 void nm_request_write_key(const struct nm_request *request, FILE *out);
 
-/* Whether the method is this one and the path this one. */
+/* Whether the request has this method and path. */
 int nm_request_is(const struct nm_request *request, const char *method, const char *path);
 
 #endif

@@ -43,7 +43,7 @@ static const struct nm_option options[] = {
     {"list", 0, NULL, "list the formats", NM_OPTION_FLAG, offsetof(struct export_options, list), NULL},
 };
 
-/* The pages of a browser are no exporter: they are made of all that can be asked. */
+/* The browser's pages are not an exporter: they hold the answers to all questions. */
 static const char html[] = "html", html_summary[] = "the pages of nearmiss view, in one file";
 
 static int export_html(const struct nm_command *self, const struct export_options *o)

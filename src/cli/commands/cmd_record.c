@@ -50,7 +50,7 @@ static const struct nm_option options[] = {
     NM_ROW_QUIET(struct record_options, simulation),
 };
 
-/* What needs every reference. */
+/* The option that needs every reference, or NULL. */
 static const char *beyond_samples(const struct nm_simulation_options *o)
 {
 	return o->instructions     ? "--instr"

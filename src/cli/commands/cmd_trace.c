@@ -93,7 +93,7 @@ static int info(struct nm_trace *trace, const struct trace_options *o, FILE *out
 
 /* ---- print ---- */
 
-/* How many numbers a record's payload begins with; texts follow. -1: numbers only. */
+/* The count of numbers before the texts of a record's payload. -1: only numbers. */
 static int numbers_of(enum nm_wire_kind kind)
 {
 	switch (kind) {

@@ -48,7 +48,7 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-/* Whether somebody sits before a screen. */
+/* Whether there is a graphical session. */
 static int has_screen(void)
 {
 	const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
@@ -56,7 +56,7 @@ static int has_screen(void)
 	return isatty(STDERR_FILENO) && ((display && *display) || (wayland && *wayland));
 }
 
-/* The browser is the user's own affair: that it does not start is no error, since the address is printed. */
+/* Starts the user's browser. A failure is no error, since the address is printed. */
 static void open_browser(const char *address)
 {
 	char *const arguments[] = {(char *)"xdg-open", (char *)address, NULL};
@@ -111,7 +111,8 @@ struct inputs {
 	const char *debugged; /* a loop nest or a trace, or NULL */
 };
 
-/* What cannot be read is a profile too: opening it tells why. */
+/* Whether a file is a profile rather than a nest; an unreadable one counts as a profile, whose opening
+ * explains why. */
 static int is_profile(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
@@ -165,7 +166,7 @@ static int show(const struct inputs *in, const struct view_options *o, struct nm
 	return status;
 }
 
-/* The debugger starts before the server: its processes have none of the server's sockets. */
+/* Starts the debugger before the server, so that its processes inherit none of the server's sockets. */
 static int debug(const struct nm_command *self, const struct inputs *in, const struct view_options *o)
 {
 	struct nm_debug_session session;

@@ -44,7 +44,8 @@ struct nm_monitor_view {
  * line had been loaded for. */
 const char *nm_monitor_object(const struct nm_result *result, unsigned kind, uint32_t attr, uint32_t victim);
 
-/* Does a row pass --object and --function? The function is that of the reference that caused the event. */
+/* Whether a row passes --object and --function. The function is that of the reference that caused the
+ * event. */
 int nm_monitor_picks(const struct nm_monitor_view *view, const struct nm_result *result,
 		     const struct nm_event_row *row);
 

@@ -29,7 +29,7 @@ int nm_nest_parse(struct nm_nest **ret_nest, const char *text, size_t bytes, con
 void nm_nest_free(struct nm_nest *nest);
 
 /* The range "FROM:TO" or "FROM:TO:STEP" (else 1) that a text holds from offset `at` to its end: constant
- * expressions, in which parameters of the nest may stand. NM_EINVAL: told with the text as subject. */
+ * expressions, in which parameters of the nest may stand. NM_EINVAL: the text is the error's subject. */
 struct nm_nest_range {
 	int64_t from, to, step;
 };
@@ -43,7 +43,7 @@ struct nm_nest_sink {
 };
 
 /* Sends the whole stream, PROCESS to EXIT. argv (ended by NULL) is what the stream says was run. NM_EINVAL: a
- * subscript left its array, told as above, with the loop indices. */
+ * subscript left its array; the message has the loop indices. */
 int nm_nest_run(struct nm_nest *nest, const char *const *argv, const struct nm_nest_sink *sink,
 		struct nm_error *err);
 

@@ -13,7 +13,7 @@ static const char bin_sql[] = "INSERT OR IGNORE INTO distance_bin VALUES(?,?,?)"
 static const char distance_sql[] = "INSERT INTO distance VALUES(?,?,?,?,?,?)";
 static const char reuse_sql[] = "INSERT INTO reuse VALUES(?,?,?,?,?)";
 
-/* A row of either table: of `distance` the first number is the thread, of `reuse` the last is the previous
+/* A row of table `distance`, whose first number is the thread, or of `reuse`, whose last is the previous
  * place. */
 struct row {
 	uint32_t first, place, last;
@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
 	return (x->bin > y->bin) - (x->bin < y->bin);
 }
 
-/* Sorts, and makes rows that differ in nothing but their counts one. Returns how many are left. */
+/* Sorts rows, and adds up those that differ only in their counts. Returns the number left. */
 static size_t unite(struct row *rows, size_t count)
 {
 	size_t n = 0;
@@ -61,7 +61,7 @@ static void number(sqlite3_stmt *insert, int column, uint64_t value)
 	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
 }
 
-/* Prepares, has `store` bind and step for each row, and finalizes. */
+/* Prepares a statement, calls `store` to bind and step each row, and finalizes. */
 static int store_rows(const struct nm_result_writer *w, const char *sql, const struct row *rows, size_t count,
 		      int (*store)(const struct nm_result_writer *w, sqlite3_stmt *insert,
 				   const struct row *row))
@@ -99,7 +99,7 @@ static int store_reuse(const struct nm_result_writer *w, sqlite3_stmt *insert, c
 	return step(insert);
 }
 
-/* What is beyond has a lowest distance, but no highest. */
+/* The bin `beyond` has a lowest distance but no highest. */
 static int store_bin(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
 {
 	number(insert, 1, row->bin);

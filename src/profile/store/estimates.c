@@ -16,7 +16,7 @@ static const char *const scopes[NM_SCOPES] = {[NM_SCOPE_TOTAL] = "total",
 					      [NM_SCOPE_FUNCTION] = "function",
 					      [NM_SCOPE_LINE] = "line"};
 
-/* FILE:LINE, as the view says it of exact curves. */
+/* FILE:LINE, as in the view's rows for exact curves. */
 static int line_id(const struct nm_result_writer *w, const struct nm_result_site *site, sqlite3_int64 *ret)
 {
 	char *text;

@@ -11,7 +11,7 @@
 
 #include "profile_priv.h"
 
-/* Without the code, a place is an object: such places stand behind all others, without a site. */
+/* Without sites, a place is an object alone: such places are numbered after all others. */
 static int64_t place_of(const struct nm_place_index *index, const struct nm_event_query *query, uint32_t attr)
 {
 	uint32_t place = index->place_of[attr];
@@ -21,7 +21,7 @@ static int64_t place_of(const struct nm_place_index *index, const struct nm_even
 
 enum unit { WHOLE, SET, GRANULE };
 
-/* -1: an event without a victim. */
+/* victim -1: the event has none. */
 struct row {
 	uint64_t at, count;
 	int64_t maker, victim;
@@ -43,7 +43,7 @@ static int by_key(const void *a, const void *b)
 	return (x->victim > y->victim) - (x->victim < y->victim);
 }
 
-/* Sorted, each key once; malloc'ed, or NULL. */
+/* The rows, sorted, each key once; malloc'ed, or NULL. */
 static struct row *rows_of(const struct nm_filtered_events *from, const struct nm_place_index *index,
 			   size_t *ret_count)
 {

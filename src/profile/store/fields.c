@@ -43,7 +43,7 @@ static void number(sqlite3_stmt *insert, int column, uint64_t value)
 	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
 }
 
-/* Among the fields of all processes. */
+/* The id of a field among those of all processes. */
 static uint64_t field_id(const struct field_writer *s, uint32_t field)
 {
 	return field ? (uint64_t)s->w->store->fields + field : 0;
@@ -204,8 +204,8 @@ static void store_lines(struct field_writer *s)
 
 /* ---- counts ---- */
 
-/* What a count is shared out by: the kinds of samples, the best first; bits: 1 reads, 2 writes, 4 read
- * misses, 8 write misses. */
+/* The samples by which a count is distributed, the best kinds first; bits: 1 reads, 2 writes, 4 read misses,
+ * 8 write misses. */
 static const uint8_t by_accesses[2][4] = {{1, 3, 4, 12}, {2, 3, 8, 12}};
 static const uint8_t by_misses[3][4] = {{4, 12, 1, 3}, {8, 12, 2, 3}, {12, 12, 3, 3}};
 
@@ -220,7 +220,7 @@ static const uint8_t *kinds_of(unsigned column, int is_first)
 	}
 }
 
-/* What a field's part is measured by: a kind of samples, misses at a depth. */
+/* How a field's part is measured: a kind of samples, misses at a depth. */
 struct measure {
 	uint8_t kinds;
 	unsigned depth;
@@ -233,7 +233,7 @@ static uint64_t weight_of(const struct nm_result_field_use *u, const struct meas
 	       (m->kinds & 4 ? u->misses[m->depth][0] : 0) + (m->kinds & 8 ? u->misses[m->depth][1] : 0);
 }
 
-/* The best measure of which there are samples. */
+/* The best measure that has samples. */
 static struct measure choose(const uint8_t *kinds, unsigned depth, const struct nm_result_field_use *uses,
 			     size_t n)
 {
@@ -279,7 +279,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->field > y->field) - (x->field < y->field);
 }
 
-/* The rows of one attribution key at one level: by field, or all of it without one. Returns how many. */
+/* The rows of an attribution key at a level: one per field, or a single one without. Returns their number. */
 static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t attr,
 			 const struct nm_result_field_use *uses, size_t n, struct field_row *rows)
 {
@@ -299,7 +299,7 @@ static size_t split_attr(const struct field_writer *s, unsigned level, uint32_t 
 	}
 	depth = depth < NM_FIELD_DEPTHS ? depth : NM_FIELD_DEPTHS - 1;
 	for (unsigned c = 0; c < NM_COUNTS; c++) {
-		/* What a level is referenced by are misses of the one before. */
+		/* References to a level are misses of the one before it. */
 		struct measure by = choose(kinds_of(c, is_first), depth - (c < 2 && depth), uses, n);
 
 		share_out(counts[c], &by, uses, n, (uint64_t *)&rows->counts + c,

@@ -14,7 +14,7 @@
 #include "reader_priv.h"
 #include "selection.h"
 
-/* How a column of a shadowed view is made. */
+/* The replacement of a column in a shadowing view. */
 struct replacement {
 	const char *column, *user, *all; /* SQL; NULL: as it is */
 };
@@ -30,7 +30,7 @@ static const struct replacement of_code[] = {{"function", "user_function", WHOLE
 					     {"victim_file", "victim_user_file", NULL},
 					     {"victim_line", "victim_user_line", NULL},
 					     {NULL, NULL, NULL}};
-/* A call is a frame of its own in these. */
+/* In these views a call is a frame of its own. */
 static const struct replacement of_calls[] = {{"caller", "user_function", "coalesce(inlined, caller)"},
 					      {"file", "user_file", NULL},
 					      {"line", "user_line", NULL},

@@ -82,7 +82,7 @@ static int put_site(struct nm_names *names, const struct nm_site_names *entry, s
 	return run(names->insert_site);
 }
 
-/* What stands where nothing is inlined. The module tells code without a source apart. */
+/* The texts of a site without inlined calls. The module distinguishes code without a source. */
 static int look_up_texts(struct nm_names *names, const char *function, const char *file, const char *module,
 			 struct nm_site_names *entry)
 {

@@ -2,7 +2,7 @@
  *
  * patterns.c - stores the strides of sites: sums the counts of equal strides of their attribution keys, and
  * keeps the stride that most accesses follow. Of strides with equal counts the shorter one wins, then the one
- * that goes forward. Walks of loads, of which each key has one, are not summed but the longest is taken.
+ * that goes forward. Walks of loads are not summed: of those of a site's keys, the longest is stored.
  */
 #include <stdlib.h>
 
@@ -34,8 +34,7 @@ static int is_better(const struct nm_result_stride *a, const struct nm_result_st
 	return a->bytes > b->bytes;
 }
 
-/* An entry for each stride of each attribution key; the first one of an attribution key has what was
- * sampled. */
+/* Lists the strides of each attribution key; the first entry of a key has its number of samples. */
 static size_t list_entries(const struct nm_result *result, const struct nm_place_index *index,
 			   struct entry *entries)
 {

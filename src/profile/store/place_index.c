@@ -2,9 +2,9 @@
  *
  * place_index.c - sorts the attribution keys of a result into an order that does not depend on the run.
  *
- * The engine numbers sites, objects and attribution keys as it meets them, and two sites may read the same
- * (two modules with an inline function of one header). Texts are compared once, to rank sites and objects;
- * attribution keys are then sorted by numbers.
+ * The engine numbers sites, objects and attribution keys as it meets them, and two sites may have the same
+ * text (two modules with an inline function of one header). Texts are compared once, to rank sites and
+ * objects; attribution keys are then sorted by numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static int compare_objects(const void *a, const void *b, void *arg)
 
 typedef int compare_fn(const void *, const void *, void *);
 
-/* Ranks `count` things: *ret_rank[index] and *ret_first[rank]. */
+/* Ranks `count` elements: *ret_rank[index] and *ret_first[rank]. */
 static int rank(size_t count, compare_fn *compare, void *things, uint32_t **ret_rank, uint32_t **ret_first,
 		uint32_t *ret_ranks)
 {
@@ -77,8 +77,7 @@ static int rank(size_t count, compare_fn *compare, void *things, uint32_t **ret_
 	return 0;
 }
 
-/* Sorting keeps the order of what is equal: attribution keys of one thread and place stay in the order of
- * their numbers. */
+/* The sort is stable: attribution keys of one thread and place stay in the order of their numbers. */
 static int merge_keys(struct nm_place_index *index, const struct nm_result *result, struct nm_keyed *attrs)
 {
 	const size_t n = result->attr_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schedules.c - stores what the orders of the threads gave, where several were simulated: the result's own is
- * number 0.
+ * schedules.c - stores the results of each order of the threads, if several were simulated: the result's own
+ * is number 0.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * sharing.c - stores what cores contend for, and what their protocol took.
+ * sharing.c - stores the blocks that cores contend for, and the messages of their protocol.
  *
- * Attributions that share a thread and a place are not summed here: rows of the views may be several, and are
- * summed by who asks.
+ * Attributions that share a thread and a place are not summed here: views may have several rows for them,
+ * which queries add up.
  */
 #include "profile_priv.h"
 
@@ -12,7 +12,7 @@ static const char contender_sql[] = "INSERT INTO contender VALUES(?,?,?,?,?,?,?,
 static const char latent_sql[] = "INSERT INTO latent_pair VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char message_sql[] = "INSERT INTO message VALUES(?,?,?,?,?)";
 
-/* A row that is being made. */
+/* A row being built. */
 struct row {
 	const struct nm_result_writer *w;
 	sqlite3_stmt *insert;
@@ -33,7 +33,7 @@ static void number_or_null(struct row *r, uint64_t value, int is_known)
 		sqlite3_bind_null(r->insert, ++r->column);
 }
 
-/* By the number of the text. */
+/* Binds the id of a text. */
 static void name(struct row *r, const char *text)
 {
 	sqlite3_int64 id = 0;

@@ -129,7 +129,7 @@ static int bind_facts(sqlite3_stmt *insert, const char *path, int64_t built,
 	return status;
 }
 
-/* compiled: the digest of what was compiled, or NULL. */
+/* compiled: the digest of the file that was compiled, or NULL. */
 static int insert_source(sqlite3_stmt *insert, sqlite3_int64 file, const char *path, int64_t built,
 			 const char *compiled, const struct nm_source_choice *choice)
 {
@@ -166,7 +166,7 @@ int nm_store_sources(struct nm_store *store, const struct nm_source_choice *choi
 
 /* ---- reading ---- */
 
-/* The text of a row (md5, newer, bytes, text, ...), which nobody has checked. */
+/* The text of a row (md5, newer, bytes, text, ...), which is not trusted. */
 static int take_text(const struct nm_rows *rows, const char *file, struct nm_stored_source *source,
 		     struct nm_error *err)
 {
@@ -193,7 +193,7 @@ static int take_text(const struct nm_rows *rows, const char *file, struct nm_sto
 	return 0;
 }
 
-/* Profiles of earlier versions do not know what was compiled. */
+/* Whether the profile has digests of compiled files, which earlier versions lack. */
 static int knows_compiled(struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_rows *rows = NULL;

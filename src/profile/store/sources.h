@@ -15,13 +15,13 @@ enum { NM_DIGEST_ROOM = 33, NM_SOURCE_LARGEST = 64 << 20 };
 /* The sources whose texts a recording stores. */
 struct nm_source_choice {
 	int embed;                /* any at all */
-	const char *const *roots; /* those below one of these folders, all links followed; none: all */
+	const char *const *roots; /* those below one of these folders, links followed; empty: all */
 	size_t root_count;
 };
 
 struct nm_stored_source {
-	char digest[NM_DIGEST_ROOM];   /* MD5 in hexadecimal digits */
-	char compiled[NM_DIGEST_ROOM]; /* that of what was compiled; "": not known */
+	char digest[NM_DIGEST_ROOM];   /* MD5, in hexadecimal */
+	char compiled[NM_DIGEST_ROOM]; /* MD5 of the file that was compiled; "": unknown */
 	int is_newer;                  /* newer than a program or library built from it */
 	char *text;                    /* with a NUL behind it; NULL: not embedded */
 	size_t bytes;

@@ -2,9 +2,9 @@
  *
  * writer.c - the life of a profile file: temporary name, one transaction, fsync, rename.
  *
- * SQLite's journal and its syncs are off: the file has no other reader and no past worth keeping until it
- * gets its final name, and a failure throws it away. The order of the last steps is the whole safety:
- * commit, close, fsync of the file, rename, fsync of the directory.
+ * SQLite's journal and its syncs are off: until the file has its final name nobody else reads it, and a
+ * failure removes it. What makes it safe is the order of the last steps: commit, close, fsync of the file,
+ * rename, fsync of the directory.
  *
  * Entries of `info` that are set here: profile_version, processes, instructions, references, lost_words
  * (sums over processes), machine, machine_spec, machine_description (of the first process added).
@@ -37,8 +37,8 @@ struct nm_profile_writer {
 	int failed; /* code of the first failure: only abort is left */
 };
 
-/* SQLite tells a full disk from other failures, but not an exceeded quota or limit on file sizes, and what
- * sqlite3_system_errno has kept is often 0. So the system is asked again: can the file grow? */
+/* SQLite reports a full disk, but not an exceeded quota or limit on file sizes, and sqlite3_system_errno is
+ * often 0. So we try: can the file grow? */
 static int is_full(int fd)
 {
 	static const char page[65536];
@@ -50,7 +50,7 @@ static int is_full(int fd)
 	return n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG);
 }
 
-/* Tells what SQLite said. */
+/* Turns SQLite's status into an error. */
 static int fail(struct nm_profile_writer *writer, int status, struct nm_error *err)
 {
 	int code = NM_EIO;
@@ -99,7 +99,7 @@ static int final_path(const char *path, char **ret_final, struct nm_error *err)
 	return 0;
 }
 
-/* A profile that is replaced keeps who may read it. */
+/* Keeps the permissions of a profile that is replaced. */
 static void keep_mode(const struct nm_profile_writer *writer)
 {
 	struct stat st;

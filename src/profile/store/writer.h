@@ -23,8 +23,8 @@ struct nm_profile_writer;
  * path names something that is not a regular file. */
 int nm_profile_writer_new(struct nm_profile_writer **ret_writer, const char *path, struct nm_error *err);
 
-/* Stores a result; nothing of it is kept in memory. NM_EINVAL if its path was added already. After a
- * failure the writer can only be aborted. */
+/* Stores a result, which can be freed afterwards. NM_EINVAL: its path was added already. After a failure the
+ * writer can only be aborted. */
 int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_result *result,
 			  struct nm_error *err);
 
@@ -32,8 +32,8 @@ int nm_profile_writer_add(struct nm_profile_writer *writer, const struct nm_resu
 int nm_profile_writer_info(struct nm_profile_writer *writer, const char *key, const char *value,
 			   struct nm_error *err);
 
-/* Stores what the sources of all results added so far are on this machine: sizes, times, digests, and the
- * texts that are chosen. Those that are not there are left out. */
+/* Stores the source files of all results added so far, as they are on this machine: sizes, times, digests,
+ * and the texts that are chosen. Missing files are left out. */
 int nm_profile_writer_sources(struct nm_profile_writer *writer, const struct nm_source_choice *choice,
 			      struct nm_error *err);
 
