@@ -288,7 +288,8 @@ static int has_one_source(const struct nm_hierarchy *h, const struct nm_cache *c
 /* Coherence must know at any time what is in the private levels. */
 static int asks_next(const struct nm_cache *c) { return c->coherent && c->next && c->next->coherent; }
 
-/* Which levels form chains, and where the next level knows what is cold; from the last level on. */
+/* Finds levels that form chains, and those whose next level sees the same cold lines; from the last level
+ * on. */
 static void find_short_cuts(struct nm_hierarchy *h)
 {
 	for (unsigned u = unit_count(h); u-- > 0;) {

@@ -34,7 +34,7 @@ struct nm_coalesced_member {
 };
 
 struct nm_coalesced {
-	uint64_t count;   /* of the maker: times that it was handed over */
+	uint64_t count;   /* of the creating thread: how often it was submitted */
 	uint64_t written; /* bytes from the group's address on that members write, a bit each */
 	uint32_t members;
 	struct nm_coalesced_member member[]; /* in order */

@@ -35,7 +35,8 @@ int nm_frames_switch(struct nm_frames *frames, uint64_t low, uint64_t end)
 }
 
 /* Slots fall from the oldest frame to the newest: the owner of an address is the caller in the newest frame
- * whose slot is not above it, and its frame ends above the slot before. That is mostly one of the last few. */
+ * whose slot is not above it, and its frame ends above the slot before. That is usually one of the last
+ * few. */
 struct nm_frame_place nm_stack_owner(const struct nm_stack *s, uint64_t address)
 {
 	const struct nm_frame *frames = s->frames.at;

@@ -131,7 +131,7 @@ struct nm_frame_place {
  * above the oldest known frame or on no stack. */
 struct nm_frame_place nm_frames_owner(const struct nm_frames *frames, uint64_t address);
 
-/* The same on a stack that holds the address. */
+/* The same for a stack that contains the address. */
 struct nm_frame_place nm_stack_owner(const struct nm_stack *stack, uint64_t address);
 
 #endif

@@ -34,7 +34,7 @@ struct nm_object {
 	/* Stack objects: the local variables of the function, whose objects follow this one. */
 	const struct nm_locals *locals;
 	uint32_t frame; /* local variables: the stack object of their function */
-	/* Stack objects: what the function is (nm_space_frame_object). */
+	/* Stack objects: properties of the function (nm_space_frame_object). */
 	uint8_t is_allocator, copies, clears, is_trampoline, leaps, nameless;
 };
 
@@ -153,7 +153,7 @@ static inline uint32_t nm_space_object_in_frame(const struct nm_space *space, st
 	return nm_space_frame_part(space, frame.object, frame.end - 1 - address).object;
 }
 
-/* Is it a function of malloc's family, by its name? */
+/* Whether a function belongs to malloc's family, by its name. */
 int nm_is_allocator(const char *function);
 
 /* For tests and checks: whether mappings are sorted and do not overlap. */

@@ -256,7 +256,7 @@ static int fill_decoded_block(struct nm_executor *x, struct nm_decoded_block *p,
 	const struct nm_mapping *m = nm_space_mapping(x->space, info->def.pc);
 	/* Collectors may leave blocks without accesses out: objects must not depend on them. */
 	const int framed = info->def.accesses || x->calls || x->fetching;
-	/* But all names are asked for: a trace keeps those that were, and its replay may want others. */
+	/* All names are looked up nevertheless: a trace keeps those, and its replay may need them. */
 	const struct nm_code_function f = nm_decoder_function_at(m, info->def.pc);
 	const struct nm_object *frame;
 

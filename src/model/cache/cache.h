@@ -92,7 +92,7 @@ struct nm_cache {
 	struct nm_cache *next;      /* level that takes its fills, or NULL */
 	/* if ways >= NM_HIGHLY_ASSOCIATIVE, or a plug-in places lines; else NULL */
 	struct nm_way_index *way_index;
-	struct nm_general *general;         /* general.h; NULL: all is as usual */
+	struct nm_general *general;         /* general.h; NULL: this is a fast level */
 	struct nm_coherent_level *coherent; /* coherence.h; NULL: nothing keeps it coherent */
 	uint64_t slots;
 	struct nm_shadow shadow;
@@ -237,7 +237,7 @@ static inline int nm_cache_asks_coherence(const struct nm_cache *c, const struct
 	return c->coherent && c->coherent->entry[r->kind == NM_REF_FETCH];
 }
 
-/* Data are referenced. */
+/* Counts data references of a first level. */
 static inline void nm_cache_count(struct nm_cache *c, uint64_t references, uint64_t writes)
 {
 	c->counters.writes += writes;

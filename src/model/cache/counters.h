@@ -14,7 +14,7 @@
 /* What an attribution key loads. One cache line of the host, which is all that a miss needs of it. */
 struct nm_loads {
 	uint64_t fills[2]; /* lines loaded for reads and fetches, for writes */
-	uint64_t extra[2]; /* of those, further lines of references that had missed already */
+	uint64_t extra[2]; /* of those, the second and later lines of one reference */
 	uint64_t of_class[NM_MISS_COUNTED];
 	uint64_t around; /* writes that missed and were not loaded */
 };

@@ -62,7 +62,7 @@ ALWAYS unsigned take_line(struct nm_cache *c, const struct nm_ref *r, uint64_t a
 	return (unsigned)missed;
 }
 
-/* Any reference, of any size, to any geometry. */
+/* Takes any reference, of any size, in any geometry. */
 static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct nm_ref *r)
 {
 	const uint64_t line = c->spec.line;
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void take_any(struct nm_cache *c, const struct 
 	c->counters.loads[r->attr].extra[write] += missed - (missed > 0);
 }
 
-/* So many bits, where that is at most 64. */
+/* The lowest n <= 64 bits. */
 ALWAYS uint64_t low_bits(unsigned n)
 {
 #ifdef __BMI2__
@@ -94,7 +94,7 @@ ALWAYS uint64_t low_bits(unsigned n)
 
 #include "fast_coherent.h"
 
-/* The reference that loads the line, if that is to be loaded. */
+/* The reference that loads the line, if it misses. */
 ALWAYS struct nm_ref first_of(const struct nm_cache *c, const struct nm_ref *r)
 {
 	return nm_ref_is_coalesced(r)
@@ -117,7 +117,7 @@ struct block {
 	_Alignas(32) uint64_t mask[BLOCK]; /* bytes touched */
 };
 
-/* Bytes of its line that a reference touches. */
+/* The mask of bytes that a reference touches in its line. */
 ALWAYS uint64_t bytes_of(uint64_t address, unsigned size, unsigned line_shift)
 {
 	return low_bits(size) << (address & ((1u << line_shift) - 1));

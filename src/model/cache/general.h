@@ -39,7 +39,7 @@ struct nm_general {
 	/* exclusive: the free ones of the level's last `reserved_slots` slots */
 	uint32_t *reserved_slots;
 	uint32_t reserved_free;
-	struct nm_homes *homes; /* of a last level that tells remote memory from local, or NULL */
+	struct nm_homes *homes; /* of a last level that counts loads from remote memory, or NULL */
 };
 
 /* The level already has its arrays, spec and geometry. 0 or NM_ENOMEM. */
