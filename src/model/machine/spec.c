@@ -14,23 +14,13 @@
 #include <string.h>
 
 #include "index.h"
-#include "machine_priv.h"
 #include "policy.h"
 #include "prefetch.h"
 #include "protocol.h"
-
-/* A text being read. */
-struct reader {
-	const char *spec, *at;
-	struct nm_error *err;
-};
-
-static int column(const struct reader *r, const char *at) { return (int)(at - r->spec); }
-
-#define fault(r, at, ...) nm_fail_at((r)->err, (r)->spec, column((r), (at)), __VA_ARGS__)
+#include "spec_priv.h"
 
 /* A number, with a suffix K, M or G where `suffix`. */
-static int read_number(struct reader *r, const char *what, int suffix, uint64_t *ret)
+static int read_number(struct nm_spec_reader *r, const char *what, int suffix, uint64_t *ret)
 {
 	const uint64_t most = (uint64_t)MAX_LINES * MAX_LINE_BYTES; /* the largest level */
 	const char *start = r->at;
@@ -40,55 +30,59 @@ static int read_number(struct reader *r, const char *what, int suffix, uint64_t 
 	for (; isdigit((unsigned char)*r->at); r->at++) {
 		n = n * 10 + (uint64_t)(*r->at - '0');
 		if (n > most)
-			return fault(r, start, "%s is too large", what);
+			return nm_spec_fault(r, start, "%s is too large", what);
 	}
 	if (r->at == start)
-		return fault(r, start, "%s must be a number%s", what, suffix ? " of bytes, e.g. 32K" : "");
+		return nm_spec_fault(r, start, "%s must be a number%s", what,
+				     suffix ? " of bytes, e.g. 32K" : "");
 	if (suffix && *r->at && strchr("kKmMgG", *r->at)) {
 		char c = (char)toupper((unsigned char)*r->at++);
 		shift = c == 'K' ? 10 : c == 'M' ? 20 : 30;
 	}
 	if (n > most >> shift)
-		return fault(r, start, "%s is too large", what);
+		return nm_spec_fault(r, start, "%s is too large", what);
 	if (*r->at && !strchr(",:", *r->at))
-		return isgraph((unsigned char)*r->at) ? fault(r, r->at, "unexpected '%c' in %s", *r->at, what)
-						      : fault(r, r->at, "%s must end there", what);
+		return isgraph((unsigned char)*r->at)
+			   ? nm_spec_fault(r, r->at, "unexpected '%c' in %s", *r->at, what)
+			   : nm_spec_fault(r, r->at, "%s must end there", what);
 	*ret = n << shift;
 	return 0;
 }
 
-static int expect_comma(struct reader *r, const char *next)
+static int expect_comma(struct nm_spec_reader *r, const char *next)
 {
 	if (*r->at != ',')
-		return fault(r, r->at, "%s is missing: a level is NAME=SIZE,WAYS,LINE", next);
+		return nm_spec_fault(r, r->at, "%s is missing: a level is NAME=SIZE,WAYS,LINE", next);
 	r->at++;
 	return 0;
 }
 
 /* "MACHINE/" or nothing; the length of what is there. */
-static size_t read_prefix(const struct reader *r)
+static size_t read_prefix(const struct nm_spec_reader *r)
 {
 	size_t n = strspn(r->at, NM_PREFIX_LETTERS);
 
 	return n && r->at[n] == '/' ? n + 1 : 0;
 }
 
-static int read_name(struct reader *r, struct nm_level_spec *level)
+static int read_name(struct nm_spec_reader *r, struct nm_level_spec *level)
 {
 	const char *start = r->at, *name;
 	size_t prefix = read_prefix(r), n = 0;
 
 	if (prefix > NM_PREFIX_MOST + 1)
-		return fault(r, start, "the name of a machine is longer than %d letters", NM_PREFIX_MOST);
+		return nm_spec_fault(r, start, "the name of a machine is longer than %d letters",
+				     NM_PREFIX_MOST);
 	name = start + prefix;
 	while (isalnum((unsigned char)name[n]))
 		n++;
 	if (!n)
-		return fault(r, name, "a level must start with its name, e.g. L1d=32K,8,64");
+		return nm_spec_fault(r, name, "a level must start with its name, e.g. L1d=32K,8,64");
 	if (n > NM_LEVEL_NAME_MOST)
-		return fault(r, name, "the name of a level is longer than %d letters", NM_LEVEL_NAME_MOST);
+		return nm_spec_fault(r, name, "the name of a level is longer than %d letters",
+				     NM_LEVEL_NAME_MOST);
 	if (name[n] != '=')
-		return fault(r, name + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
+		return nm_spec_fault(r, name + n, "'=' must follow the name of a level, e.g. L1d=32K,8,64");
 	memcpy(level->name, start, prefix + n);
 	level->name[prefix + n] = 0;
 	level->side = nm_spec_side(level->name);
@@ -96,22 +90,8 @@ static int read_name(struct reader *r, struct nm_level_spec *level)
 	return 0;
 }
 
-/* Where the text gives the figures of a level; NULL: it does not. */
-struct places {
-	const char *size, *ways, *line, *sets, *index, *slices, *seed, *plugin, *policy, *huge, *sector,
-	    *prefetch, *degree, *distance, *table, *cross;
-};
-
-/* A level as read, before its figures are completed. */
-struct draft {
-	struct nm_level_spec *level;
-	uint64_t ways, line, sets, slices, sector;
-	int full;
-	struct places at;
-};
-
 /* Reads one of the words in `names`; *ret is its index. */
-static int read_word(struct reader *r, const char *key, const char *const *names, unsigned count,
+static int read_word(struct nm_spec_reader *r, const char *key, const char *const *names, unsigned count,
 		     unsigned *ret)
 {
 	size_t n = strcspn(r->at, ",:"), room = 0;
@@ -129,19 +109,19 @@ static int read_word(struct reader *r, const char *key, const char *const *names
 							  : ", ",
 					 names[i]);
 	}
-	return fault(r, r->at, "%s must be %s", key, known);
+	return nm_spec_fault(r, r->at, "%s must be %s", key, known);
 }
 
-static int read_sets(struct reader *r, struct draft *d)
+static int read_sets(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	int status;
 
 	d->at.sets = r->at;
 	status = read_number(r, "sets", 0, &d->sets);
-	return status || d->sets ? status : fault(r, d->at.sets, "a level needs at least one set");
+	return status || d->sets ? status : nm_spec_fault(r, d->at.sets, "a level needs at least one set");
 }
 
-static int read_side(struct reader *r, struct draft *d)
+static int read_side(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned side = 0;
 	int status = read_word(r, "side", nm_side_names, 3, &side);
@@ -150,7 +130,7 @@ static int read_side(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_policy(struct reader *r, struct draft *d)
+static int read_policy(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	const char *names[32];
 	unsigned count = 0, policy = 0;
@@ -165,13 +145,13 @@ static int read_policy(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_seed(struct reader *r, struct draft *d)
+static int read_seed(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	d->at.seed = r->at;
 	return read_number(r, "seed", 0, &d->level->seed);
 }
 
-static int read_index(struct reader *r, struct draft *d)
+static int read_index(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	const char *names[NM_INDEX_COUNT];
 	unsigned index = 0;
@@ -184,7 +164,7 @@ static int read_index(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_slices(struct reader *r, struct draft *d)
+static int read_slices(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	int status;
 
@@ -192,10 +172,10 @@ static int read_slices(struct reader *r, struct draft *d)
 	status = read_number(r, "slices", 0, &d->slices);
 	return status || d->slices == 2 || d->slices == 4 || d->slices == 8
 		   ? status
-		   : fault(r, d->at.slices, "slices must be 2, 4 or 8");
+		   : nm_spec_fault(r, d->at.slices, "slices must be 2, 4 or 8");
 }
 
-static int read_write(struct reader *r, struct draft *d)
+static int read_write(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned through = 0;
 	int status = read_word(r, "write", nm_write_names, 2, &through);
@@ -204,7 +184,7 @@ static int read_write(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_allocate(struct reader *r, struct draft *d)
+static int read_allocate(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned no = 0;
 	int status = read_word(r, "allocate", nm_allocate_names, 2, &no);
@@ -213,7 +193,7 @@ static int read_allocate(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_inclusion(struct reader *r, struct draft *d)
+static int read_inclusion(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned inclusion = 0;
 	int status = read_word(r, "inclusion", nm_inclusion_names, 3, &inclusion);
@@ -222,7 +202,7 @@ static int read_inclusion(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_shared(struct reader *r, struct draft *d)
+static int read_shared(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned no = 0;
 	int status = read_word(r, "shared", nm_sharing_names, 2, &no);
@@ -231,7 +211,7 @@ static int read_shared(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_pages(struct reader *r, struct draft *d)
+static int read_pages(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned size = 0;
 
@@ -241,7 +221,7 @@ static int read_pages(struct reader *r, struct draft *d)
 			if (n == 2 && !strncmp(r->at, nm_page_names[size], n))
 				break;
 		if (size == NM_PAGE_SIZES)
-			return fault(r, r->at, "pages are 4K, 2M and 1G, joined by '+'");
+			return nm_spec_fault(r, r->at, "pages are 4K, 2M and 1G, joined by '+'");
 		d->level->pages |= 1u << size;
 		r->at += n;
 		if (*r->at != '+')
@@ -249,7 +229,7 @@ static int read_pages(struct reader *r, struct draft *d)
 	}
 }
 
-static int read_huge(struct reader *r, struct draft *d)
+static int read_huge(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	const char *const names[] = {"no", nm_page_names[NM_PAGE_2M], nm_page_names[NM_PAGE_1G]};
 	unsigned huge = 0;
@@ -261,26 +241,26 @@ static int read_huge(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_plugin(struct reader *r, struct draft *d)
+static int read_plugin(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	size_t n = strcspn(r->at, ",:");
 
 	d->at.plugin = r->at;
 	if (!n || n >= sizeof d->level->plugin)
-		return fault(r, r->at, "plugin is a file name of 1 to %zu letters",
-			     sizeof d->level->plugin - 1);
+		return nm_spec_fault(r, r->at, "plugin is a file name of 1 to %zu letters",
+				     sizeof d->level->plugin - 1);
 	memcpy(d->level->plugin, r->at, n);
 	r->at += n;
 	return 0;
 }
 
-static int read_sector(struct reader *r, struct draft *d)
+static int read_sector(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	d->at.sector = r->at;
 	return read_number(r, "sector", 0, &d->sector);
 }
 
-static int read_prefetch(struct reader *r, struct draft *d)
+static int read_prefetch(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	const char *names[NM_PREFETCH_COUNT] = {"no"};
 	unsigned prefetch = 0;
@@ -293,7 +273,7 @@ static int read_prefetch(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_protocol(struct reader *r, struct draft *d)
+static int read_protocol(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	const char *names[16];
 	unsigned count = 0, protocol = 0;
@@ -305,7 +285,8 @@ static int read_protocol(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_amount(struct reader *r, const char *what, uint32_t most, const char **at, uint32_t *ret)
+static int read_amount(struct nm_spec_reader *r, const char *what, uint32_t most, const char **at,
+		       uint32_t *ret)
 {
 	uint64_t n = 0;
 	int status;
@@ -313,25 +294,26 @@ static int read_amount(struct reader *r, const char *what, uint32_t most, const 
 	*at = r->at;
 	status = read_number(r, what, 0, &n);
 	*ret = (uint32_t)n;
-	return status || (n && n <= most) ? status : fault(r, *at, "%s must be from 1 to %u", what, most);
+	return status || (n && n <= most) ? status
+					  : nm_spec_fault(r, *at, "%s must be from 1 to %u", what, most);
 }
 
-static int read_degree(struct reader *r, struct draft *d)
+static int read_degree(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	return read_amount(r, "degree", MAX_DEGREE, &d->at.degree, &d->level->degree);
 }
 
-static int read_distance(struct reader *r, struct draft *d)
+static int read_distance(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	return read_amount(r, "distance", MAX_DISTANCE, &d->at.distance, &d->level->distance);
 }
 
-static int read_table(struct reader *r, struct draft *d)
+static int read_table(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	return read_amount(r, "table", MAX_TABLE, &d->at.table, &d->level->table);
 }
 
-static int read_cross(struct reader *r, struct draft *d)
+static int read_cross(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	unsigned yes = 0;
 	int status;
@@ -342,27 +324,27 @@ static int read_cross(struct reader *r, struct draft *d)
 	return status;
 }
 
-static int read_latency(struct reader *r, uint32_t *ret)
+static int read_latency(struct nm_spec_reader *r, uint32_t *ret)
 {
 	const char *start = r->at;
 	uint64_t cycles;
 	int status = read_number(r, "a latency", 0, &cycles);
 
 	if (!status && (!cycles || cycles > MAX_LATENCY))
-		status = fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
+		status = nm_spec_fault(r, start, "a latency must be from 1 to %d cycles", MAX_LATENCY);
 	if (!status)
 		*ret = (uint32_t)cycles;
 	return status;
 }
 
-static int read_level_latency(struct reader *r, struct draft *d)
+static int read_level_latency(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	return read_latency(r, &d->level->latency);
 }
 
 static const struct key {
 	const char *name;
-	int (*read)(struct reader *r, struct draft *d);
+	int (*read)(struct nm_spec_reader *r, struct nm_spec_draft *d);
 } keys[] = {
     {"sets", read_sets},           {"side", read_side},
     {"policy", read_policy},       {"seed", read_seed},
@@ -379,7 +361,7 @@ static const struct key {
 
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static int unknown_key(struct reader *r, const char *key, size_t length)
+static int unknown_key(struct nm_spec_reader *r, const char *key, size_t length)
 {
 	char known[200] = "";
 	size_t n = 0;
@@ -390,11 +372,11 @@ static int unknown_key(struct reader *r, const char *key, size_t length)
 				      : i + 1 == KEYS ? " and "
 						      : ", ",
 				      keys[i].name);
-	return fault(r, key, "unknown key '%.*s': %s are known", (int)length, key, known);
+	return nm_spec_fault(r, key, "unknown key '%.*s': %s are known", (int)length, key, known);
 }
 
 /* Reads what follows SIZE,WAYS,LINE. */
-static int read_keys(struct reader *r, struct draft *d)
+static int read_keys(struct nm_spec_reader *r, struct nm_spec_draft *d)
 {
 	int status = 0;
 	while (!status && *r->at == ',') {
@@ -402,7 +384,7 @@ static int read_keys(struct reader *r, struct draft *d)
 		r->at += strcspn(r->at, "=,:");
 		size_t n = (size_t)(r->at - key), i = 0;
 		if (*r->at != '=')
-			return fault(r, key, "key=value expected, e.g. sets=253");
+			return nm_spec_fault(r, key, "key=value expected, e.g. sets=253");
 		r->at++;
 		while (i < KEYS && (strlen(keys[i].name) != n || strncmp(keys[i].name, key, n) != 0))
 			i++;
@@ -413,94 +395,9 @@ static int read_keys(struct reader *r, struct draft *d)
 	return status;
 }
 
-/* Checks the keys of a prefetcher. */
-static int fit_prefetch(struct reader *r, struct draft *d)
+static int read_level(struct nm_spec_reader *r, struct nm_level_spec *level)
 {
-	const struct places *at = &d->at;
-	const char *alone = at->degree     ? at->degree
-			    : at->distance ? at->distance
-			    : at->table    ? at->table
-					   : at->cross;
-
-	if (alone && !d->level->prefetch)
-		return fault(r, alone, "degree, distance, table and cross are of prefetch=");
-	return nm_prefetch_fault(d->level)
-		   ? fault(r, at->table ? at->table : at->prefetch, "%s", nm_prefetch_fault(d->level))
-		   : 0;
-}
-
-/* Checks that policy and index suit the geometry of the level. */
-static int fit_ways_to_choose(struct reader *r, struct draft *d)
-{
-	struct nm_level_spec *level = d->level;
-	const char *lacks;
-
-	if (d->at.slices && level->index != NM_INDEX_SLICES)
-		return fault(r, d->at.slices, "slices are of index=slices");
-	if (nm_level_looks_ahead(level) && (level->no_allocate || level->inclusion || d->at.sector))
-		return fault(r, d->at.policy,
-			     "policy=opt goes with neither allocate=no nor an inclusion nor sectors");
-	if (level->huge && !level->pages)
-		return fault(r, d->at.huge, "huge= stands with pages=");
-	if (d->at.seed && !nm_level_policy(level)->draws)
-		return fault(r, d->at.seed, "policy=%s draws no random numbers, so it takes no seed",
-			     nm_level_policy(level)->name);
-	level->sector = d->sector < level->line ? (uint32_t)d->sector : 0;
-	if (d->at.sector && nm_sector_fault(level))
-		return fault(r, d->at.sector, "%s", nm_sector_fault(level));
-	if (d->at.plugin && (level->policy || level->index))
-		return fault(r, d->at.plugin, "a plug-in is policy and index itself");
-	if (fit_prefetch(r, d))
-		return NM_EINVAL;
-	level->slices = level->index != NM_INDEX_SLICES ? 0 : d->at.slices ? (uint32_t)d->slices : 4;
-	lacks = nm_indexes[level->index].lacks ? nm_indexes[level->index].lacks(level) : NULL;
-	return lacks ? fault(r, d->at.index, "%s: %s", level->name, lacks) : 0;
-}
-
-/* Makes size, ways and sets agree. */
-static int fit_level(struct reader *r, struct draft *d)
-{
-	struct nm_level_spec *level = d->level;
-	const struct places *at = &d->at;
-	const int full = d->full;
-	uint64_t ways = d->ways, line = d->line, sets = d->sets;
-
-	if (level->pages) {
-		unsigned smallest = (unsigned)__builtin_ctz(level->pages);
-
-		if (line != 1u << nm_page_shifts[smallest])
-			return fault(r, at->line, "the line of a TLB is the smallest of its pages: %s",
-				     nm_page_names[smallest]);
-	} else if (line < 8 || line > MAX_LINE_BYTES || (line & (line - 1)))
-		return fault(r, at->line, "a line must be a power of two from 8 to %d bytes", MAX_LINE_BYTES);
-	if (!full && !ways)
-		return fault(r, at->ways, "a level needs at least one way");
-	if (full && at->sets)
-		return fault(r, at->sets, "a fully associative level has one set");
-	if (full)
-		ways = level->size / line;
-	if (ways > MAX_LINES)
-		return fault(r, full ? at->size : at->ways, "more than %d ways", MAX_LINES);
-	if (at->sets) {
-		if (sets > MAX_LINES / ways)
-			return fault(r, at->sets, "more than %d lines", MAX_LINES);
-		level->size = sets * ways * line;
-	}
-	if (!level->size || !ways || level->size % (ways * line))
-		return fault(r, at->size, "%s: %llu bytes are not a multiple of %llu ways of %llu bytes",
-			     level->name, (unsigned long long)level->size,
-			     (unsigned long long)(ways ? ways : 1), (unsigned long long)line);
-	level->sets = level->size / (ways * line);
-	if (level->sets > MAX_LINES / ways)
-		return fault(r, at->size, "%s has more than %d lines", level->name, MAX_LINES);
-	level->ways = (uint32_t)ways;
-	level->line = (uint32_t)line;
-	return fit_ways_to_choose(r, d);
-}
-
-static int read_level(struct reader *r, struct nm_level_spec *level)
-{
-	struct draft d = {.level = level};
+	struct nm_spec_draft d = {.level = level};
 	int status = read_name(r, level);
 
 	if (status)
@@ -519,11 +416,11 @@ static int read_level(struct reader *r, struct nm_level_spec *level)
 	d.at.line = r->at;
 	if ((status = read_number(r, "the line size", 1, &d.line)) || (status = read_keys(r, &d)))
 		return status;
-	return fit_level(r, &d);
+	return nm_spec_fit(r, &d);
 }
 
 /* "foresee=pair+stream+stride" behind the last level. */
-static int read_foresee(struct reader *r, unsigned *ret)
+static int read_foresee(struct nm_spec_reader *r, unsigned *ret)
 {
 	unsigned kind;
 
@@ -535,33 +432,33 @@ static int read_foresee(struct reader *r, unsigned *ret)
 			if (strlen(nm_foresee_names[kind]) == n && !strncmp(r->at, nm_foresee_names[kind], n))
 				break;
 		if (kind == NM_FORESEE_KINDS)
-			return fault(r, r->at,
-				     "foresee must be pair, stream, stride or several of them with +");
+			return nm_spec_fault(
+			    r, r->at, "foresee must be pair, stream, stride or several of them with +");
 		*ret |= 1u << kind;
 		r->at += n;
 		if (*r->at != '+')
 			break;
 	}
 	if (*r->at && strncmp(r->at, ":nodes=", 7) && strncmp(r->at, ":memory=", 8))
-		return fault(r, r->at, "only nodes= and memory= can stand behind foresee");
+		return nm_spec_fault(r, r->at, "only nodes= and memory= can stand behind foresee");
 	r->at += *r->at == ':';
 	return 0;
 }
 
-static int read_nodes(struct reader *r, unsigned *ret)
+static int read_nodes(struct nm_spec_reader *r, unsigned *ret)
 {
 	const char *start = r->at;
 	uint64_t nodes = 0;
 	int status = read_number(r, "nodes", 0, &nodes);
 
 	if (!status && (!nodes || nodes > NM_MAX_NODES))
-		status = fault(r, start, "nodes must be from 1 to %d", NM_MAX_NODES);
+		status = nm_spec_fault(r, start, "nodes must be from 1 to %d", NM_MAX_NODES);
 	*ret = (unsigned)nodes;
 	return status;
 }
 
 /* Reads "nodes=N" and "memory=CYCLES" at the end of the text; each may be missing. */
-static int read_memory(struct reader *r, struct nm_machine *m)
+static int read_memory(struct nm_spec_reader *r, struct nm_machine *m)
 {
 	int status = 0;
 
@@ -572,19 +469,19 @@ static int read_memory(struct reader *r, struct nm_machine *m)
 			return status;
 		r->at += *r->at == ':';
 		if (strncmp(r->at, "memory=", 7) != 0)
-			return fault(r, r->at, "only memory= can stand behind nodes=");
+			return nm_spec_fault(r, r->at, "only memory= can stand behind nodes=");
 	}
 	r->at += 7;
 	status = read_latency(r, &m->memory_latency);
 	if (!status && *r->at)
-		status = fault(r, r->at, "nothing can stand behind memory");
+		status = nm_spec_fault(r, r->at, "nothing can stand behind memory");
 	return status;
 }
 
 int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm_error *err)
 {
 	struct nm_machine m = {0};
-	struct reader r = {spec, spec, err};
+	struct nm_spec_reader r = {spec, spec, err};
 
 	for (;;) {
 		const char *start = r.at;
@@ -603,13 +500,13 @@ int nm_machine_parse(const char *spec, struct nm_machine *ret_machine, struct nm
 			break;
 		}
 		if (m.count == NM_MAX_LEVELS)
-			return fault(&r, start, "more than %d levels", NM_MAX_LEVELS);
+			return nm_spec_fault(&r, start, "more than %d levels", NM_MAX_LEVELS);
 		int status = read_level(&r, &m.levels[m.count]);
 		if (status)
 			return status;
 		const char *wrong = nm_machine_clash(&m, m.count);
 		if (wrong)
-			return fault(&r, start, "level %s %s", m.levels[m.count].name, wrong);
+			return nm_spec_fault(&r, start, "level %s %s", m.levels[m.count].name, wrong);
 		m.count++;
 		if (!*r.at)
 			break;

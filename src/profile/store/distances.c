@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bins.h"
-#include "profile_priv.h"
+#include "row.h"
 #include "tally.h"
 
 static const char run_sql[] = "INSERT INTO distance_run VALUES(?,?,?,?)";
@@ -56,11 +56,6 @@ static int step(sqlite3_stmt *insert)
 	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
-static void number(sqlite3_stmt *insert, int column, uint64_t value)
-{
-	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
-}
-
 /* Prepares a statement, calls `store` to bind and step each row, and finalizes. */
 static int store_rows(const struct nm_result_writer *w, const char *sql, const struct row *rows, size_t count,
 		      int (*store)(const struct nm_result_writer *w, sqlite3_stmt *insert,
@@ -85,7 +80,7 @@ static int store_distance(const struct nm_result_writer *w, sqlite3_stmt *insert
 				   row->count};
 
 	for (int i = 0; i < 6; i++)
-		number(insert, i + 1, values[i]);
+		nm_row_number(insert, i + 1, values[i]);
 	return step(insert);
 }
 
@@ -95,21 +90,21 @@ static int store_reuse(const struct nm_result_writer *w, sqlite3_stmt *insert, c
 				   (uint64_t)w->places + row->last, row->bin, row->count};
 
 	for (int i = 0; i < 5; i++)
-		number(insert, i + 1, values[i]);
+		nm_row_number(insert, i + 1, values[i]);
 	return step(insert);
 }
 
 /* The bin `beyond` has a lowest distance but no highest. */
 static int store_bin(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *row)
 {
-	number(insert, 1, row->bin);
+	nm_row_number(insert, 1, row->bin);
 	sqlite3_bind_null(insert, 2);
 	sqlite3_bind_null(insert, 3);
 	if (row->bin == NM_BIN_BEYOND)
-		number(insert, 2, w->result->distance_limit);
+		nm_row_number(insert, 2, w->result->distance_limit);
 	if (row->bin < NM_BINS) {
-		number(insert, 2, nm_bin_low(row->bin));
-		number(insert, 3, nm_bin_high(row->bin));
+		nm_row_number(insert, 2, nm_bin_low(row->bin));
+		nm_row_number(insert, 3, nm_bin_high(row->bin));
 	}
 	return step(insert);
 }
@@ -159,10 +154,10 @@ static unsigned first_level(const struct nm_machine *machine)
 static int store_run(const struct nm_result_writer *w, sqlite3_stmt *insert, const struct row *none)
 {
 	(void)none;
-	number(insert, 1, (uint64_t)w->process);
-	number(insert, 2, w->result->distance_line);
-	number(insert, 3, (uint64_t)nm_level_id(w, first_level(&w->result->machine)));
-	number(insert, 4, w->result->distance_limit);
+	nm_row_number(insert, 1, (uint64_t)w->process);
+	nm_row_number(insert, 2, w->result->distance_line);
+	nm_row_number(insert, 3, (uint64_t)nm_level_id(w, first_level(&w->result->machine)));
+	nm_row_number(insert, 4, w->result->distance_limit);
 	return step(insert);
 }
 

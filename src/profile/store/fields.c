@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile_priv.h"
+#include "row.h"
 
 enum { FIELD_COLUMNS = 10 };
 
@@ -36,11 +36,6 @@ static sqlite3_stmt *prepare(struct field_writer *s, const char *sql)
 	if (!s->status)
 		s->status = sqlite3_prepare_v2(s->w->store->db, sql, -1, &insert, NULL);
 	return insert;
-}
-
-static void number(sqlite3_stmt *insert, int column, uint64_t value)
-{
-	sqlite3_bind_int64(insert, column, (sqlite3_int64)value);
 }
 
 /* The id of a field among those of all processes. */
@@ -103,7 +98,7 @@ static void store_field(struct field_writer *s, sqlite3_stmt *insert, uint32_t i
 						f->residencies,
 						f->used};
 	for (int k = 0; k < FIELD_COLUMNS; k++)
-		number(insert, k + 1, values[k]);
+		nm_row_number(insert, k + 1, values[k]);
 	run(s, insert);
 }
 
@@ -160,12 +155,12 @@ static void store_pairs(struct field_writer *s)
 	for (size_t i = 0; !s->status && i < n; i++) {
 		const struct nm_result_affinity *a = &s->result->affinities[pairs[i].at];
 
-		number(insert, 1, field_id(s, pairs[i].field));
-		number(insert, 2, field_id(s, pairs[i].other));
-		number(insert, 3, a->together);
-		number(insert, 4, a->apart);
-		number(insert, 5, a->visits);
-		number(insert, 6, a->both);
+		nm_row_number(insert, 1, field_id(s, pairs[i].field));
+		nm_row_number(insert, 2, field_id(s, pairs[i].other));
+		nm_row_number(insert, 3, a->together);
+		nm_row_number(insert, 4, a->apart);
+		nm_row_number(insert, 5, a->visits);
+		nm_row_number(insert, 6, a->both);
 		run(s, insert);
 	}
 	sqlite3_finalize(insert);
@@ -189,13 +184,13 @@ static void store_lines(struct field_writer *s)
 
 		if (!l)
 			continue;
-		number(insert, 1, (uint64_t)s->w->objects + i);
-		number(insert, 2, l->lines);
-		number(insert, 3, l->residencies);
-		number(insert, 4, l->accesses);
-		number(insert, 5, l->hot);
-		number(insert, 6, l->hot_residencies);
-		number(insert, 7, l->idle);
+		nm_row_number(insert, 1, (uint64_t)s->w->objects + i);
+		nm_row_number(insert, 2, l->lines);
+		nm_row_number(insert, 3, l->residencies);
+		nm_row_number(insert, 4, l->accesses);
+		nm_row_number(insert, 5, l->hot);
+		nm_row_number(insert, 6, l->hot_residencies);
+		nm_row_number(insert, 7, l->idle);
 		run(s, insert);
 	}
 	sqlite3_finalize(insert);
@@ -318,12 +313,12 @@ static void store_row(struct field_writer *s, sqlite3_stmt *insert, unsigned lev
 	if (!memcmp(&row->counts, &none, sizeof none))
 		return;
 	memcpy(counts, &row->counts, sizeof counts);
-	number(insert, 1, (uint64_t)nm_level_id(s->w, level));
-	number(insert, 2, row->thread);
-	number(insert, 3, (uint64_t)s->w->places + row->place);
-	number(insert, 4, field_id(s, row->field));
+	nm_row_number(insert, 1, (uint64_t)nm_level_id(s->w, level));
+	nm_row_number(insert, 2, row->thread);
+	nm_row_number(insert, 3, (uint64_t)s->w->places + row->place);
+	nm_row_number(insert, 4, field_id(s, row->field));
 	for (int i = 0; i < NM_COUNTS; i++)
-		number(insert, 5 + i, counts[i]);
+		nm_row_number(insert, 5 + i, counts[i]);
 	run(s, insert);
 }
 
