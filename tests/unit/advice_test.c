@@ -69,6 +69,18 @@ static const struct {
      {L1, .type = "real(8) (512,100)", .bytes = 409600, .loads = 100, .conflict = 80, .walked = 1,
       .load_step = 64, .load_follow = 99},
      {"pad it"}},
+    {"uneven sets", /* hot entries of a table, at random places */
+     {L1, .type = "double [512][512]", .bytes = 2097152, .loads = 100, .conflict = 80, .walked = 1,
+      .load_step = 4096, .load_follow = 3},
+     {"80 %", "follow no order", "side by side"}},
+    {"uneven sets", /* two such tables */
+     {L1, .object = "a", .loads = 100, .conflict = 80, .evictions = 100, .evictor = "b", .evictor_count = 90,
+      .walked = 1, .load_follow = 3},
+     {", of b too"}},
+    {"list", /* a ring whose nodes a fully associative cache would hold */
+     {L1, .type = "struct node [4096]", .bytes = 262144, .structure = 64, .loads = 100, .conflict = 80,
+      .chained = 100, .waste = 75, .walked = 1, .load_follow = 3},
+     {"in the order in which they are visited"}},
     {"tree",
      {L1, .kind = "heap", .blocks = 1000, .bytes = 48000, .largest = 48, .loads = 100, .waste = 75,
       .inner = "std::_Rb_tree_increment(std::_Rb_tree_node_base*)"},
@@ -149,6 +161,13 @@ static const struct {
     {"cold fields",
      {L1, .type = "struct particle [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16},
      {"its structure has 104"}},
+    {"sparse use", /* of wide numbers: fields were counted, and it has none */
+     {L1, .type = "vector [100]", .bytes = 10400, .loads = 100, .waste = 75, .used = 16, .has_fields = 1},
+     {"75 %"}},
+    {"sparse use", /* accesses follow no step: nothing that loops could change */
+     {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 1,
+      .strided = 1, .follow = 2},
+     {"94 %"}},
     {"across rows",
      {L1, .type = "int [1000][1000]", .bytes = 4000000, .loads = 100, .waste = 93.75, .reuse = 1},
      {"1.0 accesses", "94 %", "the last subscript"}},
@@ -176,6 +195,10 @@ static const struct {
      {L1, .kind = "heap", .bytes = 64 << 20, .blocks = 2500, .touched = 26624, .loads = 100, .misses = 100,
       .cold = 60, .write_misses = 100, .writes = 800, .reuse = 8},
      {"60 %"}},
+    {"first touch", /* the same where it is not known how much of them is used */
+     {L1, .kind = "heap", .bytes = 64 << 20, .blocks = 2500, .largest = 26624, .loads = 100, .misses = 100,
+      .cold = 60, .write_misses = 100, .writes = 800, .reuse = 8},
+     {"60 %"}},
     {"too large", /* the last cache holds it: past the caches it would be read from memory */
      {
 	 L1,
@@ -194,6 +217,11 @@ static const struct {
      {L1, .object = "u", .type = "double [100][100]", .bytes = 80000, .loads = 100, .capacity = 70,
       .evictions = 100, .evictor = "u", .evictor_count = 30},
      {"70 %", "78.1K in 32K", "tiles"}},
+    {"too large", /* of which another loop loads as much */
+     {L1, .object = "u", .type = "double [100][100]", .bytes = 80000, .loads = 100, .capacity = 70,
+      .evictions = 100, .evictor = "u", .evictor_count = 30, .function = "relax", .other_line = 7,
+      .other_function = "residual", .other_loads = 50},
+     {"or join it with the loop at line 7 of residual"}},
     {"too large", /* it pushes out a quarter of its own lines, */
      {L1, .object = "a", .loads = 100, .capacity = 90, .evictions = 100, .evictor = "a", .evictor_count = 25},
      {"90 %", "its own other lines"}},

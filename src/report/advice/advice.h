@@ -2,7 +2,7 @@
  *
  * advice.h - from the figures of an object, or of a line that uses it, to a cause and one thing to try.
  *
- * docs/advice.md tells each rule, with the figures that trigger it.
+ * docs/advice.md describes each rule, with the figures that trigger it.
  */
 #ifndef NM_REPORT_ADVICE_H
 #define NM_REPORT_ADVICE_H
@@ -32,13 +32,15 @@ struct nm_evidence {
 	int64_t line;
 	const char *other_function; /* of another line, the one that loads most of the object, */
 	int64_t other_line, other_loads;
+	int strided;    /* it is known by how much accesses step: */
 	int64_t stride; /* in bytes, that most accesses follow, and how many of them (%) */
 	double follow;
+	int has_fields;    /* fields of structures were counted: an object without any has none */
 	int64_t structure; /* bytes of the structure that the object is made of */
 	const char *hot_fields,
 	    *cold_fields; /* those with most of the accesses; those that are hardly used */
 	int64_t hot_bytes, cold_bytes;
-	double cold_used;                  /* % of the stays of their lines in which cold fields were used */
+	double cold_used;                  /* % of the residencies of their lines in which they were used */
 	const char *far_field, *far_other; /* two hot fields that cannot be in one line, */
 	int64_t far_bytes, far_visits;     /* so far apart; elements that were visited for one of them, */
 	double far_both;                   /* of which for both, in % */
@@ -50,12 +52,12 @@ struct nm_evidence {
 struct nm_rule {
 	const char *cause; /* its name */
 	int (*fits)(const struct nm_evidence *e);
-	void (*advise)(const struct nm_evidence *e, FILE *out); /* figures: what to try */
+	void (*advise)(const struct nm_evidence *e, FILE *out); /* writes "FIGURES: WHAT TO TRY" */
 	double (*saves)(
 	    const struct nm_evidence *e); /* the part of the misses that it would save; NULL: not known */
-	int orders;                       /* what is left would be fetched ahead */
-	int at_most;                      /* it saves that if all goes well; else it can be expected */
-	int once;                         /* what it tells of one object holds for all to which it applies */
+	int orders;                       /* the misses that are left would be fetched ahead */
+	int at_most;                      /* it saves that at most; else about that */
+	int once;                         /* advises the same on every object */
 };
 
 /* Misses and estimated cycles that following a rule saves; 0: not known. */
@@ -74,8 +76,7 @@ const char *nm_derive_cause(struct nm_table *table, size_t row);
 const char *nm_derive_advice(struct nm_table *table, size_t row);
 /* What following the advice saves. */
 struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row);
-/* Cycles that following the advice saves; below 0: it is not worth telling, since processors hide it
- * already. */
+/* Cycles that following the advice saves; below 0: advice is pointless, since prefetchers hide these misses. */
 double nm_advice_worth(const struct nm_table *table, size_t row);
 /* "saves about 390,000 misses and 12,000,000 cycles", or NULL: not known. */
 const char *nm_derive_saving(struct nm_table *table, size_t row);

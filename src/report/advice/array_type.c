@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * array.c - the extents of an array from its type as its language writes it.
+ * array_type.c - the extents of an array from its type as its language writes it.
  *
  * C and C++ write "double [512][256]", the last subscript runs through memory fastest; Fortran writes
  * "real(kind=8)(0:9,5)", the first one does.  What has no bounds has no array; neither has Rust's "[T; N]",

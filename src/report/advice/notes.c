@@ -18,11 +18,17 @@
 
 enum { PAIRS = 3, MIN_SHARE = 5, MIN_LIBRARY_SHARE = 2, MODULES = 4 }; /* notes, percent, names */
 
+/* A row that was advised on. */
+struct advised {
+	const char *cause, *object, *file; /* cause: never NULL */
+	int64_t line;                      /* 0: none */
+};
+
 struct note_writer {
 	struct nm_table *pairs; /* its pool holds the sentences */
 	struct nm_notes *notes;
-	int by_cost;                 /* shares are of cycles, else of misses */
-	struct nm_vec(size_t) noted; /* rows of the table at hand */
+	int by_cost; /* shares are of cycles, else of misses */
+	struct nm_vec(struct advised) advised;
 	struct nm_error *err;
 };
 
@@ -36,29 +42,31 @@ static int add_note(struct note_writer *r, char *text)
 	return 0;
 }
 
-static int is_same(const struct nm_table *table, size_t a, size_t b, const char *column)
+static int is_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+/* Whether the advice was given before: on the same object, on the same line, or by a rule that advises the same on
+ * every object. */
+static int is_repeated(const struct note_writer *r, const struct advised *row)
 {
-	const struct nm_value *x = nm_table_find(table, a, column), *y = nm_table_find(table, b, column);
+	for (size_t i = 0; i < r->advised.count; i++) {
+		const struct advised *other = &r->advised.at[i];
 
-	return x->type == y->type &&
-	       (x->text ? y->text && !strcmp(x->text, y->text) : x->integer == y->integer);
-}
-
-/* Whether what a row says has been said: of the same object, or the same line, or by a rule that says the
- * same of all. */
-static int is_repeated(const struct note_writer *r, const struct nm_table *table, size_t row)
-{
-	for (size_t i = 0; i < r->noted.count; i++) {
-		const size_t other = r->noted.at[i];
-
-		if (is_same(table, row, other, "cause") &&
-		    (nm_rule_named(nm_table_named(table, row, "cause")->text)->once ||
-		     is_same(table, row, other, "object") ||
-		     (r->by_cost && nm_table_find(table, row, "line")->integer &&
-		      is_same(table, row, other, "line") && is_same(table, row, other, "file"))))
+		if (is_same(row->cause, other->cause) &&
+		    (nm_rule_named(row->cause)->once || is_same(row->object, other->object) ||
+		     (r->by_cost && row->line && row->line == other->line &&
+		      is_same(row->file, other->file))))
 			return 1;
 	}
 	return 0;
+}
+
+/* 0 or NM_ENOMEM. The texts of a table may go before the writer does. */
+static int remember(struct note_writer *r, struct advised row)
+{
+	row.cause = nm_rule_named(row.cause)->cause;
+	row.object = nm_intern(&r->pairs->pool, row.object);
+	row.file = row.file ? nm_intern(&r->pairs->pool, row.file) : NULL;
+	return !row.object || nm_vec_push(&r->advised, row) ? nm_fail_memory(r->err) : 0;
 }
 
 /* " at solver.c:41", " in solve", or nothing. */
@@ -76,36 +84,48 @@ static void write_place(const struct nm_table *table, size_t row, char *to, size
 		snprintf(to, room, " in %s", function);
 }
 
-/* What to try against a row of objects, or of objects and lines. */
-static int note_row(struct note_writer *r, const struct nm_table *table, size_t row)
+static double share_of(const struct note_writer *r, const struct nm_table *table, size_t row)
 {
-	const char *object = nm_table_named(table, row, "object")->text;
-	const char *advice = nm_table_named(table, row, "try")->text;
-	const char *saving = nm_table_named(table, row, "saving")->text;
-	const char *share = r->by_cost ? "cycles_share" : "share";
-	char place[300], *text;
-
-	if (nm_table_named(table, row, share)->real < MIN_SHARE || !object || !advice ||
-	    is_repeated(r, table, row))
-		return 0;
-	write_place(table, row, place, sizeof place);
-	if (asprintf(&text, "%s%s: %s%s%s", object, place, advice, saving ? "; " : "", saving ? saving : "") <
-	    0)
-		text = NULL;
-	return nm_vec_push(&r->noted, row) ? nm_fail_memory(r->err) : add_note(r, text);
+	return nm_table_named(table, row, r->by_cost ? "cycles_share" : "share")->real;
 }
 
-/* The rows in their order; or, by cost, those first that save most, without those that are not worth
- * telling. */
+/* What to try against a row of objects and lines. */
+static int note_row(struct note_writer *r, const struct nm_table *table, size_t row)
+{
+	const struct advised what = {.cause = nm_table_named(table, row, "cause")->text,
+				     .object = nm_table_named(table, row, "object")->text,
+				     .file = nm_table_find(table, row, "file")->text,
+				     .line = nm_table_find(table, row, "line")->integer};
+	const char *advice = nm_table_named(table, row, "try")->text;
+	const char *saving = nm_table_named(table, row, "saving")->text;
+	char place[300], *text;
+
+	if (!what.object || !what.cause || !advice || is_repeated(r, &what))
+		return 0;
+	if (remember(r, what))
+		return NM_ENOMEM;
+	write_place(table, row, place, sizeof place);
+	if (asprintf(&text, "%s%s: %s%s%s", what.object, place, advice, saving ? "; " : "",
+		     saving ? saving : "") < 0)
+		text = NULL;
+	return add_note(r, text);
+}
+
+static int note_large_row(struct note_writer *r, const struct nm_table *table, size_t row)
+{
+	return share_of(r, table, row) < MIN_SHARE ? 0 : note_row(r, table, row);
+}
+
+/* The rows in their order; or, by cost, those that save most first, without those that are not worth advising
+ * on. */
 static int note_rows(struct note_writer *r, const struct nm_table *table)
 {
 	double last = INFINITY;
 	int status = 0;
 
-	r->noted.count = 0;
 	for (size_t row = 0; !r->by_cost && row < table->row_count && r->notes->count < PAIRS && !status;
 	     row++)
-		status = note_row(r, table, row);
+		status = note_large_row(r, table, row);
 	while (r->by_cost && last >= 0 && r->notes->count < PAIRS && !status) {
 		double best = -1;
 
@@ -117,9 +137,28 @@ static int note_rows(struct note_writer *r, const struct nm_table *table)
 		for (size_t row = 0;
 		     best >= 0 && row < table->row_count && r->notes->count < PAIRS && !status; row++)
 			if (!(nm_advice_worth(table, row) < best) && nm_advice_worth(table, row) < last)
-				status = note_row(r, table, row);
+				status = note_large_row(r, table, row);
 		last = best;
 	}
+	return status;
+}
+
+/* What to try against an object, at the line where it costs most. */
+static int note_object(struct note_writer *r, struct nm_profile *profile,
+		       const struct nm_selection *selection, const char *object)
+{
+	struct nm_selection one = *selection;
+	struct nm_report_table pairs = {.table = {0}};
+	int status;
+
+	one.object = (struct nm_name_pattern){.operator_ = "=", .pattern = strdup(object)};
+	one.request.limit = 1;
+	status = one.object.pattern ? nm_report_fill(nm_report_named("pairs"), profile, &one, &pairs, r->err)
+				    : nm_fail_memory(r->err);
+	if (!status && pairs.table.row_count && (!r->by_cost || nm_advice_worth(&pairs.table, 0) >= 0))
+		status = note_row(r, &pairs.table, 0);
+	nm_report_table_done(&pairs);
+	nm_name_pattern_done(&one.object);
 	return status;
 }
 
@@ -130,8 +169,12 @@ static int note_objects(struct note_writer *r, struct nm_profile *profile,
 	struct nm_report_table objects = {.table = {0}};
 	int status = nm_report_fill(nm_report_named("objects"), profile, selection, &objects, r->err);
 
-	if (!status)
-		status = note_rows(r, &objects.table);
+	for (size_t row = 0; !status && row < objects.table.row_count && r->notes->count < PAIRS; row++) {
+		const char *object = nm_table_named(&objects.table, row, "object")->text;
+
+		if (object && share_of(r, &objects.table, row) >= MIN_SHARE)
+			status = note_object(r, profile, selection, object);
+	}
 	nm_report_table_done(&objects);
 	return status;
 }
@@ -171,7 +214,7 @@ static int note_missing_symbols(struct note_writer *r, struct nm_profile *profil
 	return add_note(r, text);
 }
 
-/* Where a library's function misses that was called, not inlined, and nothing tells by whom. */
+/* For misses in a library function that was called, not inlined, by nobody knows whom. */
 static int note_library(struct note_writer *r, struct nm_profile *profile)
 {
 	int has_calls = nm_profile_has_contexts(profile, r->err);
@@ -287,6 +330,6 @@ int nm_notes_make(struct nm_profile *profile, const struct nm_selection *selecti
 		status = note_missing_symbols(&r, profile, process);
 	if (!status)
 		status = note_losses(&r, profile, process);
-	nm_vec_free(&r.noted);
+	nm_vec_free(&r.advised);
 	return status;
 }

@@ -41,11 +41,13 @@ static inline int64_t mean_block(const struct nm_evidence *e) { return e->blocks
 /* Blocks of one allocation, or that the program gave one name. */
 static inline int is_collection(const struct nm_evidence *e) { return e->blocks >= NM_MANY_BLOCKS; }
 
-/* Bytes of the object that the run used, as far as known: a static array may be declared for far larger
+/* Bytes of the object that are in use at a time, as far as known: a static array may be declared for far larger
  * problems, and blocks of a bucket may be freed and given out again. */
 static inline int64_t in_use(const struct nm_evidence *e)
 {
-	return e->touched && e->touched < e->bytes ? e->touched : e->bytes;
+	const int64_t most = !e->touched && e->blocks > 1 && e->largest ? e->largest : e->bytes;
+
+	return e->touched && e->touched < most ? e->touched : most;
 }
 
 /* Bytes of an element of the array that the object is, or 0. */
@@ -73,6 +75,15 @@ static inline int strides(const struct nm_evidence *e)
 {
 	return e->line_size && labs(step_of(e)) >= e->line_size;
 }
+
+/* No step leads from most loads to the next: an index or a pointer does. */
+static inline int follows_no_order(const struct nm_evidence *e)
+{
+	return e->walked && e->load_follow < NM_HALF;
+}
+
+/* Most loads wait for the one before them. */
+static inline int chained(const struct nm_evidence *e) { return half(e, e->chained); }
 
 /* Another object pushed out most of the lines. */
 static inline int has_rival(const struct nm_evidence *e) { return e->evictor && !is(e->evictor, e->object); }

@@ -5,6 +5,8 @@
  * Chains come first: what waits for one load after the other gains most by another order, whatever its lines
  * hold. Then which fields are used, then how small blocks lie, then in which order an array is walked.
  */
+#include <math.h>
+
 #include "rules.h"
 
 enum {
@@ -38,15 +40,14 @@ static void advise_tree(const struct nm_evidence *e, FILE *out)
 	    e->blocks, mean_block(e), e->waste);
 }
 
-static int chained(const struct nm_evidence *e)
+static int short_chain(const struct nm_evidence *e)
 {
-	return e->loads > 0 && percent(e->chained, e->loads) >= NM_HALF &&
-	       (is_collection(e) || e->structure > 0);
+	return chained(e) && (is_collection(e) || e->structure > 0);
 }
 
 static int long_chain(const struct nm_evidence *e)
 {
-	return chained(e) && percent(e->chained, e->loads - e->foreseen) >= LONG_CHAIN;
+	return short_chain(e) && percent(e->chained, e->loads - e->foreseen) >= LONG_CHAIN;
 }
 
 static void advise_long_chain(const struct nm_evidence *e, FILE *out)
@@ -136,6 +137,16 @@ static int small_blocks(const struct nm_evidence *e)
 	return is_collection(e) && mean_block(e) < e->line_size && e->waste >= SCATTERED;
 }
 
+/* Side by side, a line holds more blocks, with what is unused of each. */
+static double saves_pool(const struct nm_evidence *e)
+{
+	const double block = (double)mean_block(e);
+	const double used = e->hot_bytes && e->hot_bytes < mean_block(e) ? (double)e->hot_bytes : block;
+	const double left = fmax(1, e->used / used) * block / (double)e->line_size;
+
+	return left < 1 ? 1 - left : 0;
+}
+
 static void advise_small_blocks(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
@@ -161,14 +172,14 @@ static void advise_pointer_array(const struct nm_evidence *e, FILE *out)
 		e->waste);
 }
 
-/* Bytes of what the object is made of: where fields are not known, elements that are too large for anything
+/* Bytes of what the object is made of: where fields were not counted, elements that are too large for anything
  * else. */
 static int64_t structure_of(const struct nm_evidence *e) { return e->structure ? e->structure : element(e); }
 
 /* Structures of which it is not known which fields were used. */
 static int cold_fields(const struct nm_evidence *e)
 {
-	return wasteful(e) && !e->hot_fields && structure_of(e) > NM_PLAIN_ELEMENT;
+	return wasteful(e) && !e->has_fields && structure_of(e) > NM_PLAIN_ELEMENT;
 }
 
 static void advise_cold_fields(const struct nm_evidence *e, FILE *out)
@@ -183,8 +194,9 @@ static void advise_cold_fields(const struct nm_evidence *e, FILE *out)
 
 static int across_rows(const struct nm_evidence *e)
 {
-	return wasteful(e) && (e->walked ? strides(e) : e->reuse < 2 || strides(e)) &&
-	       nm_array_type_parse(e->type).dimensions > 1;
+	const int guess = !e->walked && !e->strided && e->reuse < 2;
+
+	return wasteful(e) && (guess || strides(e)) && nm_array_type_parse(e->type).dimensions > 1;
 }
 
 static void advise_step(const struct nm_evidence *e, FILE *out)
@@ -220,8 +232,7 @@ static void advise_long_steps(const struct nm_evidence *e, FILE *out)
 /* No step leads from load to load, and nothing foresees them. */
 static int scattered(const struct nm_evidence *e)
 {
-	return wasteful(e) && e->walked && e->load_follow < NM_HALF &&
-	       percent(e->foreseen, e->loads) < NM_HALF;
+	return wasteful(e) && follows_no_order(e) && percent(e->foreseen, e->loads) < NM_HALF;
 }
 
 static void advise_scattered(const struct nm_evidence *e, FILE *out)
@@ -260,10 +271,10 @@ static void advise_sparse(const struct nm_evidence *e, FILE *out)
 const struct nm_rule nm_rules_of_bytes[] = {
     {"tree", tree, advise_tree, .saves = saves_waste, .orders = 1},
     {"list", long_chain, advise_long_chain, .saves = saves_order, .orders = 1},
-    {"short chains", chained, advise_short_chain, .saves = saves_chained},
+    {"short chains", short_chain, advise_short_chain, .saves = saves_chained},
     {"fields apart", fields_apart, advise_fields_apart, .saves = saves_second_line},
     {"unused fields", unused_fields, advise_unused_fields, .saves = saves_waste},
-    {"small blocks", small_blocks, advise_small_blocks, .saves = saves_waste},
+    {"small blocks", small_blocks, advise_small_blocks, .saves = saves_pool},
     {"pointer array", pointer_array, advise_pointer_array, .saves = saves_waste},
     {"cold fields", cold_fields, advise_cold_fields, .saves = saves_waste},
     {"across rows", across_rows, advise_across_rows, .saves = saves_waste, .orders = 1},

@@ -53,7 +53,10 @@ static void advise_long_power(const struct nm_evidence *e, FILE *out)
 		percent(e->conflict, e->loads), labs(step_of(e)), e->line_size);
 }
 
-static int rivals(const struct nm_evidence *e) { return half(e, e->conflict) && has_rival(e); }
+static int rivals(const struct nm_evidence *e)
+{
+	return half(e, e->conflict) && has_rival(e) && !follows_no_order(e);
+}
 
 static void advise_rivals(const struct nm_evidence *e, FILE *out)
 {
@@ -67,13 +70,22 @@ static void advise_rivals(const struct nm_evidence *e, FILE *out)
 	    e->line_size);
 }
 
-static int same_sets(const struct nm_evidence *e) { return half(e, e->conflict); }
+/* Blocks that all begin in the same sets. */
+static int has_blocks_of_a_power(const struct nm_evidence *e)
+{
+	return e->blocks > 1 && is_power_of_two(e->largest) && e->largest >= 16 * e->line_size;
+}
+
+static int same_sets(const struct nm_evidence *e)
+{
+	return half(e, e->conflict) && (has_blocks_of_a_power(e) || !follows_no_order(e));
+}
 
 static void advise_same_sets(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out, "%.0f %% of the loads are conflicts, lines that compete for the same few sets",
 		percent(e->conflict, e->loads));
-	if (e->blocks > 1 && is_power_of_two(e->largest) && e->largest >= 16 * e->line_size)
+	if (has_blocks_of_a_power(e))
 		fprintf(out,
 			": its blocks of %" PRId64
 			" bytes begin in the same sets: make them some lines longer, "
@@ -83,10 +95,29 @@ static void advise_same_sets(const struct nm_evidence *e, FILE *out)
 		fputs(": pad it, or change its row length or alignment from a power of two", out);
 }
 
+/* Chains get what is advised of lists: that their nodes lie side by side. */
+static int uneven_sets(const struct nm_evidence *e)
+{
+	return half(e, e->conflict) && follows_no_order(e) && !chained(e);
+}
+
+static void advise_uneven_sets(const struct nm_evidence *e, FILE *out)
+{
+	fprintf(
+	    out,
+	    "%.0f %% of the loads are conflicts, and they follow no order: what is used lies scattered, so that "
+	    "some sets get more lines than they have ways",
+	    percent(e->conflict, e->loads));
+	if (has_rival(e))
+		fprintf(out, ", of %s too", e->evictor);
+	fputs(": put what is used often side by side, in an array of its own", out);
+}
+
 const struct nm_rule nm_rules_of_conflicts[] = {
     {"row length", row_length, advise_row_length, .saves = saves_conflicts},
     {"step length", long_power, advise_long_power, .saves = saves_conflicts},
     {"rivals", rivals, advise_rivals, .saves = saves_conflicts},
     {"same sets", same_sets, advise_same_sets, .saves = saves_conflicts},
+    {"uneven sets", uneven_sets, advise_uneven_sets, .saves = saves_conflicts},
     {.cause = NULL},
 };

@@ -59,7 +59,7 @@ static void advise_library(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(
 	    out,
-	    "data that have no name: %.0f %% of the bytes loaded are used; install the debug symbols of "
+	    "data without a name, of which %.0f %% of the bytes loaded are used: install the debug symbols of "
 	    "their module to see which variables they are, or call it less often with more work each time",
 	    100.0 - e->waste);
 }
@@ -90,7 +90,7 @@ static int unnamed(const struct nm_evidence *e) { return is(e->object, "<unknown
 static void advise_unnamed(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
-		"%" PRId64 " misses on memory of which nothing is known: name it with the annotations of "
+		"%" PRId64 " misses on memory of unknown origin: name it with the annotations of "
 		"nearmiss/client.h",
 		e->misses);
 }
@@ -119,7 +119,7 @@ static void advise_pages(const struct nm_evidence *e, FILE *out)
 	if (e->waste >= NM_HALF)
 		fputs("put what is used together side by side, or work in blocks of fewer pages; ", out);
 	fputs("give it huge pages (blocks aligned to 2M and madvise(MADV_HUGEPAGE), or MAP_HUGETLB): "
-	      "--huge-pages 2M tells what they save",
+	      "--huge-pages 2M shows what they save",
 	      out);
 }
 

@@ -78,8 +78,10 @@ static void advise_too_large(const struct nm_evidence *e, FILE *out)
 			"them in an order that comes back to the same ones sooner",
 			e->blocks, mean_block(e));
 	else
-		fputs(": work in blocks (tiles) that fit the cache, or join the loops that pass over it",
-		      out);
+		fputs(": work in blocks (tiles) that fit the cache", out);
+	if (!is_collection(e) && e->other_line && 2 * e->other_loads >= e->loads)
+		fprintf(out, ", or join it with the loop at line %" PRId64 " of %s, which passes over it too",
+			e->other_line, e->other_function ? e->other_function : "another function");
 }
 
 static int pushed_out(const struct nm_evidence *e) { return half(e, e->capacity) && has_rival(e); }
@@ -100,7 +102,7 @@ static void advise_capacity(const struct nm_evidence *e, FILE *out)
 {
 	fprintf(out,
 		"%.0f %% of the loads bring back lines that did not stay because too much else came between: "
-		"work in blocks that fit the cache, or join the loops that pass over it",
+		"work in blocks that fit the cache",
 		percent(e->capacity, e->loads));
 }
 

@@ -5,7 +5,7 @@
  * The estimated cycles of all misses of data (levels.h) are set against those that the instructions take
  * without any. Both are coarse, so a range is given: from twice as many misses under way together, prefetches
  * that cost half, and code that runs slowly by itself, to half as many, twice as dear and fast code.
- * docs/cost.md tells where the figures come from.
+ * docs/cost.md says where the figures come from.
  */
 #include "verdict.h"
 

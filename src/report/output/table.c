@@ -104,6 +104,14 @@ static const struct nm_value *find(const struct nm_table *table, size_t row, con
 	return NULL;
 }
 
+int nm_table_has(const struct nm_table *table, const char *name)
+{
+	for (unsigned i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return 1;
+	return 0;
+}
+
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name)
 {
 	const struct nm_value *value = find(table, row, name);

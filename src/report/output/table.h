@@ -32,7 +32,7 @@ struct nm_column {
 	enum nm_column_kind kind;
 	unsigned decimals;
 	unsigned drop_order; /* the higher, the sooner it is left out of narrow text; 0: never */
-	int hidden;          /* text shows it only where it is asked for */
+	int hidden;          /* text shows it only on request */
 	/* For text only: makes the cell of a row from others. Such a column is not in the query, nor in CSV
 	 * and JSON. The result lives in the table's pool; NULL: empty. */
 	const char *(*compose)(struct nm_table *table, size_t row);
@@ -53,8 +53,8 @@ struct nm_table {
 	size_t row_count;
 	struct nm_vec(struct nm_value) values; /* row by row; composed columns hold NULL */
 	struct nm_strings pool;
-	const struct nm_levels *levels; /* for those who derive cells; NULL where none is derived */
-	int is_query;                   /* of a user's own query, whose integers are shown as they are */
+	const struct nm_levels *levels; /* what derived columns need; NULL where there are none */
+	int is_query;                   /* of a user's own query: integers are not grouped */
 };
 
 /* Appends all rows. Columns that are neither composed nor derived take the query's columns in order. */
@@ -62,6 +62,7 @@ int nm_table_fill(struct nm_table *table, struct nm_rows *rows, struct nm_error 
 void nm_table_done(struct nm_table *table);
 
 const struct nm_value *nm_table_at(const struct nm_table *table, size_t row, unsigned column);
+int nm_table_has(const struct nm_table *table, const char *name); /* a column of this name */
 /* By name: for the composers. The name must be a column's. */
 const struct nm_value *nm_table_named(const struct nm_table *table, size_t row, const char *name);
 /* The same of a column that may be missing: then a value of type NULL. */
@@ -75,7 +76,7 @@ char *nm_table_format(struct nm_table *table, size_t row, unsigned column);
 /* 1234567 as "1,234,567". */
 void nm_print_grouped(int64_t value, FILE *out);
 
-/* The sinks. 0 or NM_ENOMEM; whether `out` took it all is for its owner to ask. */
+/* Write a table. 0 or NM_ENOMEM; the caller checks ferror(out). */
 int nm_table_text(struct nm_table *table, const struct nm_style *style, FILE *out);
 int nm_table_csv(const struct nm_table *table, FILE *out);
 void nm_table_csv_rows(const struct nm_table *table, FILE *out); /* without the line of names */
