@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# bare-debian.sh [FOLDER] - the README's two commands on a bare Debian 12, from a fresh clone.
+# bare-debian.sh [FOLDER] - the README's commands on a bare Debian 12, from a fresh clone.
 #
 # Run by root. debootstrap makes the smallest Debian 12 in FOLDER (default: a temporary folder, removed
 # afterwards) from the mirror that this machine's own apt uses; git and ca-certificates are added, the
-# committed state of this checkout is cloned into it, and ./quickstart and ./runtests are run there.
+# committed state of this checkout is cloned into it, and ./quickstart, meson install and ./runtests are run
+# there. What was installed is used elsewhere: the command, its man page, the library through pkg-config.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "bare-debian.sh: run me as root" >&2; exit 125; }
@@ -39,5 +40,16 @@ inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOM
 	${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
 	sh -ec "cd /srv/nearmiss; $1"; }
 inside ./quickstart
+inside 'meson install -C build --quiet
+	cd "$(mktemp -d)"
+	cp /usr/local/share/doc/nearmiss/examples/matrix.c /usr/local/share/doc/nearmiss/examples/simulate.c .
+	PATH=/usr/local/bin:$PATH
+	gcc -g -O1 -o app matrix.c
+	nearmiss record -q -- ./app columns
+	nearmiss report --limit 3
+	gcc simulate.c $(pkg-config --cflags --libs nearmiss) -o simulate
+	./simulate
+	test -s /usr/local/share/man/man1/nearmiss-report.1
+	test -s /usr/local/share/bash-completion/completions/nearmiss'
 inside ./runtests
-echo "bare-debian.sh: both commands succeeded"
+echo "bare-debian.sh: all commands succeeded"

@@ -40,11 +40,14 @@ def case_install():
     nearmiss = os.path.join(prefix, "bin/nearmiss")
     done = run([nearmiss, "record", "-q", "-o", "p.nmp", "--", need("true")])
     assert done.returncode == 0, done
-    named = set()
-    for page in glob.glob(os.path.join(TOP, "docs/man/*.md")):
+    named, pages = set(), glob.glob(os.path.join(TOP, "docs/man/*.1.md"))
+    for page in pages:
         with open(page, encoding="utf-8") as f:
             named.update(re.findall(r"docs/([\w/-]+\.md)", f.read()))
-    assert len(named) > 5, named
+        if shutil.which("go-md2man"):
+            with open(os.path.join(prefix, "share/man/man1", os.path.basename(page)[:-3]), encoding="utf-8") as f:
+                assert f".TH {os.path.basename(page)[:-5].upper()} 1 " in f.read(), page
+    assert len(named) > 5 and len(pages) > 10, (named, pages)
     for document in named:
         assert os.path.exists(os.path.join(prefix, "share/doc/nearmiss", document)), document
 
