@@ -35,7 +35,7 @@ static int load(struct capstone *ret, struct nm_error *err)
 	void *library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		return nm_fail(err, NM_ENOENT, "cannot load Capstone, which tells what machine code says: %s",
+		return nm_fail(err, NM_ENOENT, "cannot load Capstone, which disassembles machine code: %s",
 			       dlerror());
 	ret->open = (typeof(ret->open))dlsym(library, "cs_open");
 	ret->option = (typeof(ret->option))dlsym(library, "cs_option");

@@ -336,7 +336,7 @@ int nm_section_fill(struct nm_annotation *a, struct nm_section *section, const s
 	status = nm_annotate_source(a, section->file, &known, &source);
 	if (status == NM_ENOENT) {
 		status = note(a, section,
-			      strdup("its source was not found: --source-dir or --map can tell where it is"));
+			      strdup("its source was not found: say where it is with --source-dir or --map"));
 	} else if (status == NM_EACCES) {
 		status = note(
 		    a, section,

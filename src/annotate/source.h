@@ -10,9 +10,9 @@
 
 #include "sources.h"
 
-/* Where else to look than where the debug information says. */
+/* Where to look before the path in the debug information. */
 struct nm_source_search {
-	const char *const *maps; /* "OLD=NEW": what begins with OLD lies under NEW */
+	const char *const *maps; /* "OLD=NEW": a path that starts with OLD is under NEW */
 	size_t map_count;
 	const char *const *folders;
 	size_t folder_count;
@@ -28,13 +28,14 @@ struct nm_source {
 	size_t line_count;
 };
 
-/* Reads the first of the candidates for a path that can be read: for each map that fits, the mapped path; in
- * each folder, the path and what is left of it when leading folders are dropped, the longest first. With
- * `as_it_is` the path itself too, at the end. 0, NM_ENOENT (none is there) or NM_ENOMEM. */
+/* Reads the first candidate for a path that can be read: for each map that fits, the mapped path; in each
+ * folder, the path, then the path without more and more of its leading folders; with `as_it_is` the path
+ * itself last. 0, NM_ENOENT (there is none) or NM_ENOMEM. */
 int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
 		   int as_it_is);
 
-/* Takes over text (malloc'ed, with room for a NUL behind it), which lies at `path` now. 0 or NM_ENOMEM. */
+/* Makes a source of text that was read from `path`. Takes over text (malloc'ed, with room for a NUL behind it).
+ * 0 or NM_ENOMEM. */
 int nm_source_take(struct nm_source *ret_source, const char *path, char *text, size_t bytes);
 void nm_source_done(struct nm_source *source);
 

@@ -18,10 +18,10 @@
 const struct nm_metric *nm_sum_column_at(unsigned i);
 unsigned nm_sum_column_count(void);
 
-/* Its layout: annotations show every column that they have. */
+/* How tables show metric i: annotations drop no column. */
 struct nm_column nm_sum_column_layout(unsigned i);
 
-/* Metrics named "a,b,c" as indices, at most `room`. NM_EINVAL names those that there are. */
+/* The indices of the metrics of a list "a,b,c", at most `room`. NM_EINVAL: the message lists the valid names. */
 int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room, unsigned *ret_count,
 			  struct nm_error *err);
 int nm_sum_column_named(const char *name, unsigned *ret_index, struct nm_error *err);
@@ -29,7 +29,7 @@ int nm_sum_column_named(const char *name, unsigned *ret_index, struct nm_error *
 struct nm_value nm_sum_column_value(const struct nm_metric *metric, const struct nm_metric_sums *sums,
 				    const struct nm_metric_total *total);
 
-/* By what to rank and to colour: the count, or the misses where a sum of the metric means nothing. */
+/* What to rank and colour rows by: the metric, or the misses where sums of the metric mean nothing. */
 int64_t nm_sum_column_weight(const struct nm_metric *metric, const struct nm_metric_sums *sums);
 
 void nm_sums_read(struct nm_metric_sums *ret_sums, const struct nm_rows *rows, unsigned first_column);

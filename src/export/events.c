@@ -31,8 +31,8 @@ int nm_column_is_there(const struct nm_columns *columns, const char *name)
 	return 0;
 }
 
-/* Columns behind the figures that tell where the user's code is. */
-static int tells_place(const char *name)
+/* Columns behind the figures that say where the user's code is. */
+static int is_place(const char *name)
 {
 	static const char *const columns[] = {"user_function",  "user_file",  "user_line",
 					      "library",        "inlined",    "module",
@@ -61,7 +61,7 @@ int nm_event_columns(struct nm_profile *profile, struct nm_strings *pool, struct
 	for (unsigned i = 0; !status && i < nm_rows_columns(rows); i++) {
 		const char *name = nm_rows_name(rows, i);
 
-		if (is_figure && is_plain(name) && !tells_place(name)) {
+		if (is_figure && is_plain(name) && !is_place(name)) {
 			name = nm_intern(pool, name);
 			if (!name || nm_vec_push(columns, name))
 				status = nm_fail_memory(err);

@@ -15,12 +15,12 @@
 #include "reader.h"
 
 struct nm_export_request {
-	const char *levels;  /* "L1d,L2"; NULL: what suits the format */
-	const char *events;  /* "misses,loads"; NULL: what suits the format */
+	const char *levels;  /* "L1d,L2"; NULL: the format's default */
+	const char *events;  /* "misses,loads"; NULL: the format's default */
 	const char *process; /* NULL: all */
 	int64_t thread;      /* 0: all */
-	int objects;         /* data objects as functions that are called by the lines that touch them */
-	enum nm_shown_frame frame; /* of inlined calls; formats that write all take no choice */
+	int objects;         /* show objects as functions that are called by the lines that access them */
+	enum nm_shown_frame frame; /* of inlined calls; ignored by formats that write all frames */
 };
 
 struct nm_exporter;
@@ -32,16 +32,16 @@ int nm_exporter_is_binary(const struct nm_exporter *exporter);
 
 struct nm_export;
 
-/* NM_EINVAL: the profile has no such level, event, process or thread, or the format does not take what is
- * asked for. The profile must outlive the export. */
+/* NM_EINVAL: the profile has no such level, event, process or thread, or the format cannot do what is
+ * requested. The profile must outlive the export. */
 int nm_export_open(struct nm_export **ret_export, const struct nm_exporter *exporter,
 		   struct nm_profile *profile, const struct nm_export_request *request, struct nm_error *err);
 void nm_export_close(struct nm_export *export);
 
-/* The threads of the processes that are asked for, each a part. */
+/* The number of parts: one for each thread of the selected processes. */
 unsigned nm_export_parts(const struct nm_export *export);
 
-/* part: from 1; 0 for all in one. Whether `out` took everything is for its owner to ask. */
+/* Writes a part, from 1, or 0: all in one. The caller checks ferror(out). */
 int nm_export_write(struct nm_export *export, unsigned part, FILE *out, struct nm_error *err);
 
 #endif

@@ -98,10 +98,10 @@ struct nm_export {
 	int objects;
 };
 
-/* A text as other tools can take it, in x->pool; NULL stays NULL. */
+/* A copy in x->pool that other tools can read; NULL stays NULL. */
 int nm_export_text(struct nm_export *x, const char *text, const char **ret_text);
 
-/* Numbers things: the id of a text of x->pool, from 1; *ret_new tells whether it is its first time. */
+/* The number of a text of x->pool, from 1; *ret_new: whether it is new. */
 int nm_export_id(struct nm_map *ids, const char *text, uint64_t *ret_id, int *ret_new);
 
 /* ---- facts.c: the view counts, added up ----------------------------------------------------------- */
@@ -120,7 +120,7 @@ enum nm_by {
 int nm_facts_query(const struct nm_export *x, const char *select, unsigned by, const char *order,
 		   struct nm_rows **ret_rows, struct nm_error *err);
 
-/* One line of one function, and what else it is told apart by. NULL and 0: unknown, or not asked for. */
+/* One line of one function, and what else distinguishes it. NULL and 0: unknown, or not asked for. */
 struct nm_fact {
 	const char *process, *file, *function, *object; /* in x->pool */
 	const char *module;                             /* of the instruction, and its address there */

@@ -79,7 +79,7 @@ static int consider(struct nearest *nearest, const char *typed, const char *name
 	return 0;
 }
 
-static int tell(const char *what, const char *typed, struct nearest *nearest, struct nm_error *err)
+static int suggest(const char *what, const char *typed, struct nearest *nearest, struct nm_error *err)
 {
 	char list[360] = "";
 	size_t n = 0;
@@ -109,7 +109,7 @@ static int nothing_fits(struct nm_profile *profile, const char *what, const char
 			     : 0;
 	nm_rows_free(rows);
 	if (!status)
-		return tell(what, typed, &nearest, err);
+		return suggest(what, typed, &nearest, err);
 	while (nearest.count)
 		free(nearest.name[--nearest.count]);
 	return status;

@@ -19,16 +19,17 @@ struct nm_report {
 	const char *sort;   /* column that ranks the rows, or NULL */
 	const char *ties;   /* SQL: what orders rows that agree in it */
 	const char *sql;    /* parameters ?1: the level or NULL; ?2: the process or NULL */
-	int all_levels;     /* all levels unless the user names one */
-	int has_total;      /* text tells what the rows come to */
+	int all_levels;     /* shows all levels unless the user names one */
+	int has_total;      /* text ends with a line of totals */
 	int needs_contexts; /* call chains */
 	int needs_strides;
-	int needs_fields;           /* of a ranking: leaves out rows without a field */
-	const char *view, *without; /* a view that must have rows, and the name of what is missing; or NULL */
+	int needs_fields; /* of a ranking: leaves out rows without a field */
+	const char *view,
+	    *without; /* a view that must have rows, and what to call it if it has none; or NULL */
 };
 
-/* The column that ranks the rows, or NULL: what the user says, else the report's; where the machine foresees
- * loads, rankings by misses are by estimated cycles. */
+/* The column that ranks the rows, or NULL: the user's, else the report's. Where the machine has prefetchers, reports
+ * that rank by misses rank by estimated cycles. */
 const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection);
 
 /* The rows of a report and their columns. Initialise with {0}; call nm_report_table_done in any case. */

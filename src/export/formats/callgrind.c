@@ -176,7 +176,7 @@ static int write_header(struct grind *g, struct nm_error *err)
 	return status;
 }
 
-/* "fn=(3) name" or "fn=(3)". key tells apart what `name` alone does not. */
+/* "fn=(3) name" or "fn=(3)". key distinguishes what `name` alone does not. */
 static int write_name(struct grind *g, const char *what, struct nm_map *ids, const char *key,
 		      const char *name)
 {
@@ -345,7 +345,7 @@ static int begin_fact(struct grind *g, const struct nm_fact *fact)
 	return begin_file(g, file);
 }
 
-/* Addresses are those of a module; with objects, code is told apart from them instead. */
+/* Addresses are those of a module; with objects, code is distinguished from them instead. */
 static int begin_module(struct grind *g, const struct nm_fact *fact)
 {
 	const char *module = fact->module ? fact->module : unknown;

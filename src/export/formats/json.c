@@ -23,13 +23,13 @@ static const struct {
     {"counts", NM_BY_PROCESS | NM_BY_THREAD | NM_BY_LEVEL},
 };
 
-/* Writes a value and lets go of it; NULL tells that memory is exhausted. */
+/* Writes a value and releases it; NULL means out of memory. */
 static int dump(json_t *json, FILE *out)
 {
 	int status = json ? json_dumpf(json, out, FLAGS) : -1;
 
 	json_decref(json);
-	return status ? (ferror(out) ? 0 : NM_ENOMEM) : 0; /* out's owner tells what it did not take */
+	return status ? (ferror(out) ? 0 : NM_ENOMEM) : 0; /* the caller checks ferror(out) */
 }
 
 int nm_export_json(const char *text, FILE *out) { return dump(json_string(text), out); }

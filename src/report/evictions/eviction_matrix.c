@@ -20,7 +20,7 @@
 enum { SHORT_NAME = 8 }; /* columns: such a name heads its column */
 
 /* s: lines by evictor and victim; b: what each object took and lost; top: the objects that are shown. One
- * statement, so that `evictions`, the largest of views, is read once; `part` tells what a row is of. */
+ * statement, so that `evictions`, the largest of views, is read once; `part` says what a row is. */
 static const char query[] =
     "WITH s AS MATERIALIZED (SELECT coalesce(CAST(evictor AS TEXT), '?') AS evictor, "
     "coalesce(CAST(victim AS TEXT), '?') AS victim, sum(count) AS count, sum(%s) AS prefetches "
@@ -242,7 +242,7 @@ static int as_text(struct matrix *m, const char *level, const struct nm_style *s
 	if (ahead)
 		fprintf(out, ", %.1f %% by prefetches", 100.0 * (double)ahead / (double)lines);
 	fputc('\n', out);
-	fputs("A column tells, in percent, who pushed out the lines of its object.\n\n", out);
+	fputs("A column shows, in percent, who pushed out the lines of its object.\n\n", out);
 	m->share = calloc((m->n + 1) * m->n, sizeof *m->share);
 	if (!m->share || lay_columns(m))
 		return NM_ENOMEM;

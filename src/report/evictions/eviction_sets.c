@@ -107,7 +107,7 @@ static int print_title(struct nm_profile *profile, const struct nm_selection *se
 	return 0;
 }
 
-/* What the title tells needs no column, and neither does the pair where it is the only one. */
+/* What is in the title needs no column, and neither does the pair where it is the only one. */
 static void choose_columns(struct nm_column *list, const struct nm_selection *selection)
 {
 	const int evictor = selection->object.pattern && selection->object.operator_[0] == '=';

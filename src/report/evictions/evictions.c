@@ -146,7 +146,7 @@ static int show_lines(struct nm_profile *profile, struct nm_selection *selection
 	struct nm_report_table filled = {.table = {0}};
 	int status = sql ? nm_report_fill(&report, profile, selection, &filled, err) : nm_fail_memory(err);
 
-	/* A name that the title tells needs no column. */
+	/* A name that is in the title needs no column. */
 	if (selection->object.pattern && selection->object.operator_[0] == '=')
 		filled.query.columns[EVICTOR].hidden = 1;
 	if (selection->function.pattern && selection->function.operator_[0] == '=')

@@ -21,7 +21,7 @@ struct nm_evictions_request {
 	enum nm_shown_frame frame; /* of inlined calls */
 };
 
-/* NM_EINVAL: no such level, process, object or column; the text tells what there is, or what is near. */
+/* NM_EINVAL: no such level, process, object or column; the message lists what there is, or what is close. */
 int nm_evictions_run(struct nm_profile *profile, const struct nm_evictions_request *request,
 		     const struct nm_style *style, FILE *out, struct nm_error *err);
 

@@ -13,7 +13,7 @@
 #include "arena.h"
 #include "map.h"
 
-/* All zero at first. Of one width. */
+/* Initialise with {0}. All names must be asked for with one width. */
 struct nm_distinct {
 	struct nm_strings pool;
 	struct nm_map shown;   /* interned name -> what is shown for it, interned */

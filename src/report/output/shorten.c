@@ -113,7 +113,7 @@ static void drop_groups(char *text, char open, size_t width, const char *ellipsi
 	}
 }
 
-/* Once a parameter list is "(…)" it tells nothing: removes it from the end of a name. */
+/* Removes a parameter list that is "(…)" already from the end of a name. */
 static void drop_empty_list(char *text, const char *ellipsis)
 {
 	size_t tail = location_start(text), n = strlen(ellipsis) + 2, at;

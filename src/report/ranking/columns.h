@@ -16,7 +16,7 @@ struct nm_ranked_column {
 /* How a metric is shown. */
 struct nm_column nm_metric_column(const struct nm_metric *metric);
 
-/* What every ranked report says behind its metrics: the cause, and what to try. */
+/* The last columns of every ranked report: the cause, what to try, what it saves. */
 const struct nm_ranked_column *nm_derived_columns(unsigned *ret_count);
 
 /* Columns of a field, where object and field are keys, and of an object that has fields. */
@@ -29,7 +29,7 @@ void nm_field_expression(const char *process, FILE *sql);
 void nm_structure_expression(const char *among, FILE *sql);
 
 /* The same of the order in which lines of code load an object: v and q (what, places: an SQL condition on the
- * place or the object; objects: one on the object), and what joins them with c. */
+ * place or the object; objects: one on the object), and the joins with c. */
 const struct nm_ranked_column *nm_walk_columns(unsigned *ret_count);
 void nm_walk_expression(const char *process, const char *what, const char *places, const char *objects,
 			FILE *sql);
@@ -46,7 +46,7 @@ const char *nm_compose_location(struct nm_table *table, size_t row);
 const char *nm_compose_victim_location(struct nm_table *table, size_t row);
 /* The same of the reference that touched a line of memory before. */
 const char *nm_compose_previous_location(struct nm_table *table, size_t row);
-/* The same of another reference that takes part. */
+/* The same of the other line of code that contends. */
 const char *nm_compose_other_location(struct nm_table *table, size_t row);
 /* "object (file:line)" of the evictor. */
 const char *nm_compose_evictor(struct nm_table *table, size_t row);

@@ -4,10 +4,9 @@
  *
  * The query is a chain of common table expressions:
  *
- *     w   which levels are counted, and what each tells of the cost of their misses (levels.c)
+ *     w   which levels are counted, and what a miss in each costs (levels.c)
  *     b, a where a few of many pairs of object and line are asked for: what they are ranked by, of all of
- *     them, and the
- *         places of those that are first (top_pairs.c)
+ *         them, and the places of those that are first (top_pairs.c)
  *     c   `counts` summed by level and keys, as far as the request selects them, or as a says
  *     t   sums of c, or b, by level: what shares are shares of
  *     p   instructions: of all selected processes, or by process if that is a key
@@ -91,7 +90,7 @@ static int take_keys(struct query_builder *b, const char *list, struct nm_error 
 			;
 		if (k == KEYS)
 			return nm_fail_unknown("key", typed, words, err);
-		if (k == LINE) /* a number tells nothing without its file */
+		if (k == LINE) /* a number means nothing without its file */
 			take_key(b, SOURCE);
 		take_key(b, k);
 		list += n;
@@ -377,7 +376,7 @@ static void write_instructions(const struct query_builder *b, FILE *sql)
 	      sql);
 }
 
-/* The keys that tell a place, for m. */
+/* The keys that make up a place, for m. */
 static void write_inner(const struct query_builder *b, FILE *sql)
 {
 	struct nm_inner_frames m = {.among_chosen = b->chosen,
