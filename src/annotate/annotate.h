@@ -21,15 +21,15 @@ struct nm_annotate_rows nm_vec(struct nm_annotate_row);
 
 struct nm_annotate_request {
 	struct nm_report_request report; /* level, process, thread, sort */
-	const char *object;              /* figures of this one only: a name or a pattern; NULL: of all */
-	const char *columns;             /* "misses,share,...": shown in text; NULL: the usual ones */
-	const char *const *names;        /* files and functions; none: the files that have most */
+	const char *object;              /* only the figures of this object: a name or a pattern; NULL: all */
+	const char *columns;             /* of text: "misses,share,..."; NULL: the default columns */
+	const char *const *names;        /* files and functions; none: the files that miss most */
 	size_t name_count;
 	struct nm_source_search search;
-	int assembly; /* instructions, as far as they were recorded, instead of lines */
+	int assembly; /* show instructions, where they were recorded, instead of lines */
 	enum nm_syntax syntax;
-	double threshold; /* percent: what has less is left out */
-	int64_t context;  /* lines or instructions around those that are shown; -1: all */
+	double threshold; /* percent: leave out what has a smaller share */
+	int64_t context;  /* lines or instructions to show around each; -1: all */
 	/* Rows of the named files, if the caller has them: ordered by file, line, object and function, equal
 	 * texts at equal addresses; and the sums of the whole selection. NULL: they are read. */
 	const struct nm_annotate_rows *rows;

@@ -15,8 +15,8 @@ struct nm_section {
 	const char *file, *function; /* function NULL: all of the file, or code without symbols */
 	const char *module;          /* of instructions; NULL: lines */
 	size_t block;                /* of instructions: the first one */
-	const char *source;          /* what was read, or NULL */
-	const char *note;            /* what is amiss with it, or NULL */
+	const char *source;          /* path of the file that was read, or NULL */
+	const char *note;            /* what is wrong with it, or NULL */
 	struct nm_metric_sums sum;
 	int64_t weight;
 	struct nm_table functions, lines;
@@ -29,21 +29,20 @@ struct nm_annotation {
 	struct nm_error *err;
 	const char *level;
 	const struct nm_metric *sort;
-	unsigned chosen[NM_MAX_CHOSEN], chosen_count; /* figures shown in text */
+	unsigned chosen[NM_MAX_CHOSEN], chosen_count; /* metrics that text shows */
 	int shows_object;
 	struct nm_metric_total whole;                 /* of the selection */
 	struct nm_metric_sums unplaced;               /* of code without lines */
-	size_t left_out;                              /* files or functions below the threshold ... */
-	struct nm_metric_sums left_out_sum;           /* ... and what they have */
+	size_t left_out;                              /* number of sections below the threshold, */
+	struct nm_metric_sums left_out_sum;           /* and their counts */
 	struct nm_vec(struct nm_column) line_columns; /* of all sections' tables */
 	struct nm_vec(struct nm_column) function_columns;
 	struct nm_vec(struct nm_section) sections;
 	struct nm_strings pool;
 };
 
-/* Columns of a lines table: file, line, the figures in the order of the catalogue, object, source. One of
- * instructions has module and address, the figures, object, instruction, and behind it what NM_ASM_...
- * say. */
+/* Columns of a table of lines: file, line, the metrics in the order of the catalogue, object, source. A table
+ * of instructions has module, address, the metrics, object, instruction, and then those of NM_ASM_... */
 enum { NM_LINE_FILE, NM_LINE_NUMBER, NM_LINE_SUMS };
 enum { NM_ASM_FUNCTION = 1, NM_ASM_FILE, NM_ASM_LINE, NM_ASM_SOURCE };
 static inline unsigned nm_line_object(void) { return NM_LINE_SUMS + nm_sum_column_count(); }
@@ -51,7 +50,7 @@ static inline unsigned nm_line_source(void) { return nm_line_object() + 1; }
 
 /* annotate.c */
 int nm_is_heavy(const struct nm_annotation *annotation, int64_t part, int64_t whole); /* for the threshold */
-/* Sorts sections, heaviest first, and leaves out those below the threshold. */
+/* Sorts sections by weight, the heaviest first, and drops those below the threshold. */
 void nm_keep_heavy_sections(struct nm_annotation *annotation, int64_t whole,
 			    int (*order)(const void *, const void *));
 int nm_in_section(const struct nm_section *section, const struct nm_annotate_row *row);
@@ -68,16 +67,16 @@ int nm_asm_gather(struct nm_annotation *annotation);
 
 /* lines.c */
 
-/* A text of the pool without what a terminal could obey, tabs as blanks; NULL when memory is exhausted. */
+/* A copy in the pool without control characters, tabs expanded; NULL: out of memory. */
 const char *nm_annotate_clean(struct nm_annotation *annotation, const char *text);
 struct nm_value nm_annotate_text(const char *text);
 
-/* The value of the column `name`, if it is a figure; NULL if it is none, or without figures. */
+/* The value of the metric `name`; of type NULL if there is no such metric, or figures is NULL. */
 struct nm_value nm_annotate_figure(const struct nm_annotation *annotation, const char *name,
 				   const struct nm_metric_sums *figures);
 
-/* Looks for a source where the user says, in the profile, where the debug information says. 0; NM_ENOENT;
- * NM_EACCES: it is only there where a profile from elsewhere may not point; or another code. The caller frees
+/* Looks for a source where the user says, in the profile, and where the debug information says. 0; NM_ENOENT;
+ * NM_EACCES: found only where a profile from elsewhere may not point; or another code. The caller frees
  * known->text in any case. */
 int nm_annotate_source(struct nm_annotation *annotation, const char *file, struct nm_stored_source *known,
 		       struct nm_source *ret_source);
@@ -89,7 +88,7 @@ int nm_section_fill(struct nm_annotation *annotation, struct nm_section *section
 /* show.c */
 int nm_annotation_show(struct nm_annotation *annotation, const struct nm_style *style, FILE *out);
 
-/* names.c: is this what the user calls `name`? */
+/* names.c: whether the user means this file or function by `name`. */
 int nm_is_file(const char *file, const char *name);
 int nm_is_function(const char *function, const char *name);
 

@@ -34,8 +34,8 @@ struct nm_source {
 int nm_source_find(struct nm_source *ret_source, const char *path, const struct nm_source_search *search,
 		   int as_it_is);
 
-/* Makes a source of text that was read from `path`. Takes over text (malloc'ed, with room for a NUL behind it).
- * 0 or NM_ENOMEM. */
+/* Makes a source of text that was read from `path`. Takes over text (malloc'ed, with room for a NUL behind
+ * it). 0 or NM_ENOMEM. */
 int nm_source_take(struct nm_source *ret_source, const char *path, char *text, size_t bytes);
 void nm_source_done(struct nm_source *source);
 

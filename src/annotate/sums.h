@@ -21,7 +21,7 @@ unsigned nm_sum_column_count(void);
 /* How tables show metric i: annotations drop no column. */
 struct nm_column nm_sum_column_layout(unsigned i);
 
-/* The indices of the metrics of a list "a,b,c", at most `room`. NM_EINVAL: the message lists the valid names. */
+/* The indices of the metrics of a list "a,b,c", at most `room`. NM_EINVAL: the message lists valid names. */
 int nm_sum_columns_chosen(const char *list, unsigned *ret_chosen, unsigned room, unsigned *ret_count,
 			  struct nm_error *err);
 int nm_sum_column_named(const char *name, unsigned *ret_index, struct nm_error *err);

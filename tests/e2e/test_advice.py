@@ -116,7 +116,7 @@ def case_allocator():
 
 
 def case_stack_frame():
-    repair("stack frame", "descend_far|<thread stacks>", None, "local arrays smaller")
+    repair("stack frame", "stack of descend", None, "recursion into a loop")
 
 
 def case_code():

@@ -288,30 +288,26 @@ static long allocator(void)
 	return sum;
 }
 
-static __attribute__((noinline)) long descend_far(int depth)
+static __attribute__((noinline)) long descend(int depth)
 {
-	volatile long local[512];
+	volatile long first = depth, second = depth;
 
-	for (int i = 0; i < 512; i += 8)
-		local[i] = depth;
-	return depth ? descend_far(depth - 1) + local[0] : local[0];
+	return depth ? descend(depth - 1) + first + second : 0;
 }
 
-static __attribute__((noinline)) long descend_near(int depth)
-{
-	volatile long local[8];
-
-	local[0] = depth;
-	return depth ? descend_near(depth - 1) + local[0] : local[0];
-}
-
-/* Deep recursion with a large array in each frame. Repaired: with a small one. */
+/* Deep recursion. Repaired: a loop. */
 static long stack_frame(void)
 {
+	enum { DEPTH = 50000 };
 	long sum = 0;
 
-	for (int round = 0; round < 20; round++)
-		sum += repaired ? descend_near(1000) : descend_far(1000);
+	if (!repaired)
+		return descend(DEPTH);
+	for (int depth = DEPTH; depth > 0; depth--) {
+		volatile long first = depth, second = depth;
+
+		sum += first + second;
+	}
 	return sum;
 }
 

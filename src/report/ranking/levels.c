@@ -139,7 +139,7 @@ static int64_t unit_of(const struct nm_machine *machine, unsigned i)
 	return 0;
 }
 
-/* What the SPEC of the machine tells. A SPEC that is none tells nothing. */
+/* Takes latencies and units from the SPEC of the machine, if it is one. */
 static int take_machine(struct nm_levels *levels, struct nm_profile *profile, struct nm_error *err)
 {
 	struct nm_machine machine = {.count = 0};
@@ -196,7 +196,7 @@ int nm_levels_split(const struct nm_levels *levels)
 	return 0;
 }
 
-/* Whether it is told of the loads of level i: those of the first machine. */
+/* Whether the counts of level i say which loads are foreseen: those of the first machine do. */
 static int foresees(const struct nm_levels *levels, unsigned i)
 {
 	return levels->foresees && nm_machine_same(levels->at[0].name, levels->at[i].name);

@@ -16,22 +16,22 @@ struct nm_level {
 	const char *name;
 	enum { NM_LEVEL_UNIFIED, NM_LEVEL_DATA, NM_LEVEL_CODE } side;
 	int64_t size, line_size; /* bytes */
-	/* bytes loaded at once, where lines are prefetched too: else 0, and each line is a load */
+	/* bytes of a load, where lines are prefetched too; else 0, and each load is a line */
 	int64_t unit;
-	int64_t latency; /* cycles that a reference waits which this level serves */
+	int64_t latency; /* cycles of a reference that this level serves */
 };
 
 struct nm_levels {
 	struct nm_level at[NM_REPORT_LEVELS];
 	unsigned count;
-	int64_t memory;    /* cycles that a reference waits which no level serves */
+	int64_t memory;    /* cycles of a reference that no level serves */
 	const char *asked; /* the level that is reported on */
-	int foresees;      /* counts tell which loads prefetchers foresee, and which are chained */
+	int foresees;      /* counts have the loads that prefetchers foresee, and those that are chained */
 	struct nm_strings pool;
 };
 
-/* latency: what a user says, "L2=14,memory=200", or NULL. *levels must be {0}; to be done with in any
- * case. */
+/* latency: the user's "L2=14,memory=200", or NULL. *levels must be {0}; call nm_levels_done in any case. NM_EINVAL:
+ * no such level, or no number. */
 int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
 		   struct nm_error *err);
 void nm_levels_done(struct nm_levels *levels);
@@ -40,7 +40,7 @@ const struct nm_level *nm_levels_named(const struct nm_levels *levels, const cha
 /* The last level of its machine. */
 const struct nm_level *nm_levels_last(const struct nm_levels *levels, const struct nm_level *level);
 
-/* Lines that were loaded and prefetched, of counts of a level; it may be NULL. */
+/* The lines that were loaded and prefetched, from the counts of a level, which may be NULL. */
 static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loaded_bytes, int64_t loads)
 {
 	return level && level->unit ? loaded_bytes / level->unit : loads;
@@ -49,14 +49,14 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 /* Whether code has a level of its own: objects tell code and data apart at the levels behind it, then. */
 int nm_levels_split(const struct nm_levels *levels);
 
-/* Misses that are under way together, where none waits for another; how much faster than by its latency a
- * line comes that was foreseen. */
+/* How many independent misses are under way together; by what factor a line that was foreseen costs less than its
+ * latency. */
 enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
 
-/* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts at the level `source` tell of
- * `level`: whether they are its own, what a hit and a miss there cost those that missed `level`, whether it
- * takes only code (1), only data (0) or both (NULL), its unit or NULL, and, where the machine foresees loads,
- * how many cycles a miss there adds for those that have to wait. level: NULL for all. */
+/* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts of the level `source` mean for
+ * `level`: whether they are its own, the cycles of a hit and of a miss there, whether it takes only code (1), only
+ * data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the cycles that a miss there
+ * adds for a load that has to wait. level: NULL for all. */
 #define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 
@@ -65,7 +65,7 @@ void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *
  * (NULL), for which no name need be looked up. where: a condition on the rows of `counts`. x has the objects that are code. */
 void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql);
 
-/* Writes the cycles of the rows that are summed, of w joined with `counts`, as an SQL expression. */
+/* Writes an SQL expression that sums the cycles of the rows of w joined with `counts`. */
 void nm_levels_cycles(const struct nm_levels *levels, const char *counts, FILE *sql);
 
 #endif

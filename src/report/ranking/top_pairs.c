@@ -10,9 +10,7 @@
  *         misses
  *     a   the places of the first ones, and of all that come to as much as the last of these, with their
  *         texts
- *
- * Measured: the summary of cc1 with 36,000 pairs takes a third of the time that it took with the sums of all.
- */
+ * */
 #include <string.h>
 
 #include "ranking.h"
