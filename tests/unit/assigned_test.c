@@ -47,6 +47,9 @@ static void test_c(void **state)
 	expect("p = check(@malloc(n));", NULL, 0, "p");
 	expect("s->buf = state->zalloc@(opaque, n);", NULL, 0, "s->buf");
 	expect("return @malloc(n);", NULL, 0, NULL);
+	expect("while (@getline(&line, &room, f) > 0)", "getline", 0, "line");
+	expect("status = @posix_memalign((void **)&s->grid, 64, n);", "posix_memalign", 0, "s->grid");
+	expect("p = @make(&pool, n);", "make", 0, "p");
 	expect("free(@malloc(n));", NULL, 0, NULL);
 	expect("if (a == b) use(@malloc(n));", NULL, 0, NULL);
 	expect("a = make_grid(n);", "make_grid", 0, "a"); /* no column: by the name */
@@ -93,6 +96,8 @@ static void test_rust(void **state)
 	expect("let mut v: Vec<f64> = @vec![0.0; n];", "alloc::vec::from_elem", 0, "v");
 	expect("Grid { cells: @vec![0.0; n * n], n }", "alloc::vec::from_elem", 0, "cells");
 	expect("self.cells.@push(x);", "alloc::vec::Vec<T,A>::push", 0, "cells");
+	expect("@self.cells.push(x);", "alloc::vec::Vec<T,A>::push", 0, "cells"); /* the receiver's column */
+	expect("let v: Vec<u8> = @a.iter().collect::<Vec<_>>();", "core::iter::Iterator::collect", 0, "v");
 	expect("head = Some(Box::@new(Node { next: head }));", "alloc::boxed::Box<T>::new", 0, "head");
 	expect("let h: Vec<u32> = (0..n).map(f).@collect();", "core::iter::Iterator::collect", 0, "h");
 	expect("let h: Vec<P> = (0..n).map(|i| P { x: i, y: 0 }).@collect();",
@@ -103,13 +108,23 @@ static void test_rust(void **state)
 	       "list[]");
 }
 
+static void test_copies(void **state)
+{
+	char name[ASSIGNED_ROOM];
+
+	(void)state;
+	assert_true(text_copied("if (!p)\n\treturn -1;\nt->room = p;\n", "p", name));
+	assert_string_equal(name, "t->room");
+	assert_true(text_copied("all.grid = (double *)q;", "q", name));
+	assert_string_equal(name, "all.grid");
+	assert_false(text_copied("t->room = p + 1; up = pp; p == q; x->p = r;", "p", name));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_c),
-	    cmocka_unit_test(test_cpp),
-	    cmocka_unit_test(test_fortran),
-	    cmocka_unit_test(test_rust),
+	    cmocka_unit_test(test_c),    cmocka_unit_test(test_cpp),    cmocka_unit_test(test_fortran),
+	    cmocka_unit_test(test_rust), cmocka_unit_test(test_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

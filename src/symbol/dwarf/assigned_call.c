@@ -112,6 +112,21 @@ static int returns_no_pointer(const struct frame *frame)
 	return tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type;
 }
 
+/* The member that the next lines copy a local variable to: "t->room" for p of "p = realloc(t->room, n); ...
+ * t->room = p;". NULL: none. */
+static const char *copied_to(struct nm_module *module, const struct frame *frame, const char *file,
+			     uint32_t line, const char *local)
+{
+	char text[STATEMENT_ROOM], copy[ASSIGNED_ROOM];
+	const char *name;
+
+	if (local[strcspn(local, ".-[:(")] || !lines_behind(file, line, text) ||
+	    !text_copied(text, local, copy))
+		return NULL;
+	name = qualified(module, frame, copy, NULL);
+	return name && (strpbrk(copy, ".-") || strcmp(name, copy)) ? name : NULL;
+}
+
 struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, const struct nm_call_place *call)
 {
 	struct unit *unit = unit_at(module, vaddr);
@@ -127,7 +142,10 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 	assigned.column = statement.column;
 	assigned.keeps = frame && returns_no_pointer(frame);
 	if (frame && statement_read(file, line, text, &statement.line) &&
-	    statement_assigned(&statement, name))
-		assigned.name = qualified(module, frame, name, call->callee);
+	    statement_assigned(&statement, name)) {
+		assigned.name = copied_to(module, frame, file, line, name);
+		if (!assigned.name)
+			assigned.name = qualified(module, frame, name, call->callee);
+	}
 	return assigned;
 }

@@ -134,6 +134,21 @@ static int is_growth(const char *method)
 	return !strncmp(method, "operator", 8) && method[8] && method[8] != ' ';
 }
 
+/* The method of an operand at `at`: "all.push(x)", of which some compilers record where `all` is. `at` if
+ * there is none. */
+static size_t find_method(const char *text, size_t at, const char *method)
+{
+	const size_t n = strlen(method), end = at + strcspn(text + at, ";={}");
+
+	if (!n || !is_word(*method) || !strncmp(text + at, method, n))
+		return at;
+	for (size_t i = at + 1; i + n < end; i++)
+		if (text[i - 1] == '.' && !strncmp(text + i, method, n) &&
+		    (text[i + n] == '(' || text[i + n] == ':'))
+			return i;
+	return at;
+}
+
 /* Where the expression of the call begins, and the word that is called. */
 struct call {
 	size_t start, word, word_end;
@@ -155,6 +170,7 @@ static int find_call(const struct statement_call *c, const char *method, struct 
 	if (text[at] == ')' || text[at] == ']')
 		at = back_group(text, at + 1);
 	if (is_word(text[at])) {
+		at = find_method(text, at, method);
 		end =
 		    at + strspn(text + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 	} else {
@@ -361,6 +377,37 @@ static int operand_of(const struct statement_call *c, const char *sign, char *na
 	return 0;
 }
 
+/* Functions of C's library that store what they allocate where their first argument points: "&line". */
+static int by_argument(const char *text, const struct call *call, char *name)
+{
+	static const char *const functions[] = {"getline",        "getdelim",       "asprintf", "vasprintf",
+						"posix_memalign", "open_memstream", NULL};
+	size_t at = call->word_end + strspn(text + call->word_end, " \t\n"), i = 0;
+
+	while (functions[i] && !is_token(text, call->word, call->word_end, functions[i]))
+		i++;
+	if (!functions[i] || text[at] != '(')
+		return 0;
+	at += 1 + strspn(text + at + 1, " \t\n");
+	if (text[at] == '(') /* a cast */
+		at += strcspn(text + at, ")") + 1;
+	at += strspn(text + at, " \t\n");
+	return text[at] == '&' && take(text, at + 1, at + strcspn(text + at, ",);"), "", name);
+}
+
+int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM])
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = text; n && (at = strstr(at, name)); at += n) {
+		const size_t from = (size_t)(at - text), before = back_casts(text, from);
+
+		if (!is_word(at[n]) && at[n + strspn(at + n, " \t")] == ';' && is_assignment(text, before))
+			return target(text, before, copied);
+	}
+	return 0;
+}
+
 int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 {
 	char method[ASSIGNED_ROOM] = "";
@@ -380,6 +427,8 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 		return equals && is_assignment(text, (size_t)(equals - text) + 1) && equals[1] != '=' &&
 		       target(text, (size_t)(equals - text) + 1, name);
 	}
+	if (by_argument(text, &call, name))
+		return 1;
 	before = back_blanks(text, call.start);
 	if (!strcmp(method, "operator[]"))
 		return take(text, back_operand(text, call.word_end), call.word_end, "", name);

@@ -18,6 +18,9 @@ enum { STATEMENT_ROOM = 4096, ASSIGNED_ROOM = 128 };
  * comments blanked. *ret_line: where the line begins in it. 0 if the file cannot be read. */
 int statement_read(const char *file, uint32_t line, char text[STATEMENT_ROOM], size_t *ret_line);
 
+/* The lines of a file behind one, some at most, comments blanked. 0 if the file cannot be read. */
+int lines_behind(const char *file, uint32_t line, char text[STATEMENT_ROOM]);
+
 /* A call in a statement. */
 struct statement_call {
 	const char *text;
@@ -34,5 +37,8 @@ int callee_name(const char *callee, char name[ASSIGNED_ROOM]);
 /* Writes what the result is assigned to, as the source writes it: "u", "SD.grid", "nodes[i]->next", of a
  * container's method the container, "v[]" for what is put into a container. 0 if the text does not tell. */
 int statement_assigned(const struct statement_call *call, char name[ASSIGNED_ROOM]);
+
+/* What a local variable is copied to in the text, "t->room" by "t->room = p;". 0: to nothing. */
+int text_copied(const char *text, const char *name, char copied[ASSIGNED_ROOM]);
 
 #endif

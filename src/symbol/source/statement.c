@@ -8,7 +8,7 @@
 
 #include "source/assigned.h"
 
-enum { LINES_BEFORE = 6, LINES_BEHIND = 4 };
+enum { LINES_BEFORE = 6, LINES_BEHIND = 4, LINES_OF_COPY = 8 };
 
 /* Blanks comments of one line, and what stands between quotes, so that no bracket or sign of it is taken for
  * code. */
@@ -84,4 +84,28 @@ int statement_read(const char *file, uint32_t line, char text[STATEMENT_ROOM], s
 	free(one);
 	fclose(in);
 	return *ret_line != SIZE_MAX;
+}
+
+int lines_behind(const char *file, uint32_t line, char text[STATEMENT_ROOM])
+{
+	FILE *in = file ? fopen(file, "re") : NULL;
+	size_t room = 0, used = 0, length;
+	char *one = NULL;
+
+	if (!in)
+		return 0;
+	*text = '\0';
+	for (uint32_t at = 1; at <= line + LINES_OF_COPY && getline(&one, &room, in) >= 0; at++) {
+		if (at <= line)
+			continue;
+		blank_texts(one);
+		length = strlen(one);
+		if (used + length + 1 > STATEMENT_ROOM || *one == '}') /* the function's end */
+			break;
+		memcpy(text + used, one, length + 1);
+		used += length;
+	}
+	free(one);
+	fclose(in);
+	return 1;
 }
