@@ -15,6 +15,7 @@
 
 #include "bins.h"
 #include "numbers.h"
+#include "recent.h"
 #include "set_associative.h"
 #include "stack.h"
 #include "tally.h"
@@ -66,45 +67,49 @@ static struct nm_touch look_back(const struct stream *s, size_t at, uint64_t lim
 	return t;
 }
 
-/* Touches of the line touched last yield nothing. Returns how many others there were. */
+/* Touches of a stream: those that follow each other to one line are one. Returns how many. */
+static size_t touches_of(const struct stream *s, struct nm_touch *touches)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < TOUCHES; i++) {
+		if (!i || s->lines[i] != s->lines[i - 1])
+			touches[n++] =
+			    (struct nm_touch){.line = s->lines[i], .first = i + 1, .key = s->keys[i]};
+		touches[n - 1].last = i + 1;
+		touches[n - 1].last_key = s->keys[i];
+	}
+	return n;
+}
+
+/* Asks for some touches at a time.  Returns how many were checked. */
 static size_t compare(const struct stream *s, uint64_t limit)
 {
+	static struct nm_touch touches[TOUCHES];
+	const size_t count = touches_of(s, touches);
 	struct nm_stack *stack = nm_stack_new(limit);
-	const struct nm_touch *touches = NULL;
-	size_t count = 0, next = 0, checked = 0;
 
 	assert_non_null(stack);
-	for (size_t i = 0; i <= TOUCHES; i++) {
-		int full = 0;
+	for (size_t i = 0, n; i < count; i += n) {
+		n = 1 + below(below(2) ? 10 : 1000);
+		n = n < count - i ? n : count - i;
+		assert_int_equal(nm_stack_touch(stack, &touches[i], n), 0);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct nm_touch t = look_back(s, touches[i].first - 1, limit);
 
-		if (i < TOUCHES && i && s->lines[i] == s->lines[i - 1])
-			nm_stack_touch_again(stack, i + 1, s->keys[i]);
-		else if (i < TOUCHES)
-			full = nm_stack_touch(stack, s->lines[i], i + 1, s->keys[i]);
-		if (!full && i < TOUCHES && below(500))
-			continue;
-		assert_int_equal(nm_stack_resolve(stack, &touches, &count), 0);
-		for (size_t k = 0; k < count; k++, next++, checked++) {
-			struct nm_touch t;
-
-			while (next && s->lines[next] == s->lines[next - 1])
-				next++;
-			t = look_back(s, next, limit);
-			assert_int_equal(touches[k].reference, next + 1);
-			assert_int_equal(touches[k].line, s->lines[next]);
-			assert_int_equal(touches[k].key, s->keys[next]);
-			assert_int_equal(touches[k].stack, t.stack);
-			assert_int_equal(touches[k].reuse, t.reuse);
-			assert_int_equal(touches[k].previous, t.previous);
-		}
+		assert_int_equal(touches[i].stack, t.stack);
+		assert_int_equal(touches[i].reuse, t.reuse);
+		assert_int_equal(touches[i].previous, t.previous);
 	}
 	nm_stack_free(stack);
-	return checked;
+	return count;
 }
 
 static void test_stack(void **state)
 {
-	static const uint64_t footprints[] = {1, 3, NM_RECENT, NM_RECENT + 1, 100, 3000, UINT64_C(1) << 40};
+	static const uint64_t footprints[] = {
+	    1, 3, NM_RECENT_FRONT, NM_RECENT_FRONT + 1, 40, NM_RECENT + 1, 100, 3000, UINT64_C(1) << 40};
 	static struct stream s;
 
 	size_t checked = 0;
@@ -113,57 +118,70 @@ static void test_stack(void **state)
 	for (size_t i = 0; i < sizeof footprints / sizeof *footprints; i++) {
 		rng_state = i;
 		make_stream(&s, footprints[i]);
-		checked += compare(&s, 0) + compare(&s, 200);
+		checked += compare(&s, 0) + compare(&s, 200) + compare(&s, 12);
 	}
 	assert_true(checked > 5 * TOUCHES);
 }
 
-/* Long enough for times to be numbered anew many times: a loop over n lines has distances n - 1, a line that
- * is touched every other time those of the others. */
+/* `count` single touches of a line each, next(arg, i), from reference `first` on; at most BLOCK. */
+enum { BLOCK = 1000 };
+
+static struct nm_touch *ask(struct nm_stack *stack, uint64_t first, size_t count,
+			    uint64_t (*next)(void *arg, uint64_t i), void *arg)
+{
+	static struct nm_touch touches[BLOCK];
+
+	assert_true(count <= BLOCK);
+	for (size_t i = 0; i < count; i++)
+		touches[i] = (struct nm_touch){.line = next(arg, first + i),
+					       .first = first + i,
+					       .last = first + i,
+					       .key = 1,
+					       .last_key = 1};
+	assert_int_equal(nm_stack_touch(stack, touches, count), 0);
+	return touches;
+}
+
+static uint64_t loop(void *arg, uint64_t i) { return i % *(const uint64_t *)arg; }
+
+/* Long enough for times to be numbered anew many times: a loop over n lines has distances n - 1. */
 static void test_renumbering(void **state)
 {
-	enum { LINES = 30000 };
+	uint64_t lines = 30000, sums[2] = {0};
 	struct nm_stack *stack = nm_stack_new(0);
-	const struct nm_touch *touches;
-	uint64_t sums[2] = {0};
-	size_t count;
 
 	(void)state;
-	for (uint64_t i = 0; i < MANY; i++) {
-		if (!nm_stack_touch(stack, i % LINES, i + 1, 1) && i + 1 < MANY)
-			continue;
-		assert_int_equal(nm_stack_resolve(stack, &touches, &count), 0);
-		for (size_t k = 0; k < count; k++)
-			sums[touches[k].stack == LINES - 1 && touches[k].reuse == LINES - 1]++;
+	for (uint64_t i = 0; i < MANY; i += BLOCK) {
+		const struct nm_touch *t = ask(stack, i + 1, BLOCK, loop, &lines);
+
+		for (size_t k = 0; k < BLOCK; k++)
+			sums[t[k].stack == lines - 1 && t[k].reuse == lines - 1]++;
 	}
-	assert_int_equal(sums[0], LINES);
-	assert_int_equal(sums[1], MANY - LINES);
-	assert_int_equal(nm_stack_lines(stack), LINES);
+	assert_int_equal(sums[0], lines);
+	assert_int_equal(sums[1], MANY - lines);
+	assert_int_equal(nm_stack_lines(stack), lines);
 	nm_stack_free(stack);
 }
 
 /* With a limit only so many lines are remembered, and those of before are beyond, not cold. */
 static void test_limit(void **state)
 {
-	enum { LIMIT = 20000, LINES = 100000 };
+	enum { LIMIT = 20000 };
 	struct nm_stack *stack = nm_stack_new(LIMIT);
-	const struct nm_touch *touches;
-	uint64_t cold = 0, beyond = 0;
-	size_t count;
+	uint64_t lines = 100000, cold = 0, beyond = 0;
 
 	(void)state;
-	for (uint64_t i = 0; i < 2 * LINES; i++) {
-		if (!nm_stack_touch(stack, i % LINES, i + 1, 1) && i + 1 < 2 * LINES)
-			continue;
-		assert_int_equal(nm_stack_resolve(stack, &touches, &count), 0);
-		for (size_t k = 0; k < count; k++) {
-			cold += touches[k].stack == NM_STACK_COLD;
-			beyond += touches[k].stack == NM_STACK_BEYOND;
+	for (uint64_t i = 0; i < 2 * lines; i += BLOCK) {
+		const struct nm_touch *t = ask(stack, i + 1, BLOCK, loop, &lines);
+
+		for (size_t k = 0; k < BLOCK; k++) {
+			cold += t[k].stack == NM_STACK_COLD;
+			beyond += t[k].stack == NM_STACK_BEYOND;
 		}
-		assert_in_range(nm_stack_lines(stack), 0, 5 * LIMIT);
+		assert_in_range(nm_stack_lines(stack), 0, 5 * LIMIT - 1);
 	}
-	assert_int_equal(cold, LINES);
-	assert_int_equal(beyond, LINES);
+	assert_int_equal(cold, lines);
+	assert_int_equal(beyond, lines);
 	nm_stack_free(stack);
 }
 
@@ -220,14 +238,14 @@ static void test_bins(void **state)
 	assert_int_equal(nm_bin_high(NM_BINS - 1), UINT64_MAX);
 }
 
-/* Of a reference to several lines the largest stack distance counts, also where a call comes between. */
+/* Of a reference to several lines the largest stack distance counts. */
 static void test_tally(void **state)
 {
 	const struct nm_touch touches[] = {
-	    {.reference = 1, .stack = NM_STACK_COLD, .reuse = NM_STACK_COLD, .key = 1},
-	    {.reference = 2, .stack = 3, .reuse = 70, .key = 1, .previous = 2},
-	    {.reference = 2, .stack = 90, .reuse = 300, .key = 1, .previous = 1},
-	    {.reference = 3, .stack = 90, .reuse = 301, .key = 1, .previous = 1},
+	    {.first = 1, .stack = NM_STACK_COLD, .reuse = NM_STACK_COLD, .key = 1},
+	    {.first = 2, .stack = 3, .reuse = 70, .key = 1, .previous = 2},
+	    {.first = 2, .stack = 90, .reuse = 300, .key = 1, .previous = 1},
+	    {.first = 3, .stack = 90, .reuse = 301, .key = 1, .previous = 1},
 	};
 	struct nm_tally *tally = nm_tally_new();
 	struct nm_tally_row *rows;
@@ -235,8 +253,8 @@ static void test_tally(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(nm_tally_add(tally, touches, 2), 0);
-	assert_int_equal(nm_tally_add(tally, touches + 2, 2), 0);
+	assert_int_equal(nm_tally_add(tally, touches, 3), 0);
+	assert_int_equal(nm_tally_add(tally, touches + 3, 1), 0);
 	assert_int_equal(nm_tally_rows(tally, &rows, &count), 0);
 	assert_int_equal(count, 4);
 	for (size_t i = 0; i < count; i++) {
@@ -251,6 +269,39 @@ static void test_tally(void **state)
 	}
 	assert_int_equal(sums[0], 3);
 	assert_int_equal(sums[1], 3);
+	nm_tally_free(tally);
+}
+
+/* Rows are those of a twin that counts one by one, also where short distances overflow their arrays. */
+static void test_tally_twin(void **state)
+{
+	enum { MANY_TOUCHES = 150000, COUNTS = NM_BIN_COLD + 1 };
+	static uint64_t twin[2][KEYS + 1][COUNTS];
+	struct nm_tally *tally = nm_tally_new();
+	struct nm_tally_row *rows;
+	size_t count;
+
+	(void)state;
+	for (uint64_t i = 1; i <= MANY_TOUCHES; i++) {
+		const int usual = below(10) != 0;
+		const struct nm_touch t = {.first = i,
+					   .stack = usual ? 3 : below(100),
+					   .reuse = usual ? 7 : below(3000),
+					   .key = usual ? 1 : 1 + (uint32_t)below(KEYS),
+					   .previous = 1 + (uint32_t)below(3)};
+
+		assert_int_equal(nm_tally_add(tally, &t, 1), 0);
+		twin[NM_DISTANCE_LINES][t.key][nm_bin_of(t.stack)]++;
+		twin[NM_DISTANCE_REFERENCES][t.key][nm_bin_of(t.reuse)]++;
+	}
+	assert_true(twin[NM_DISTANCE_REFERENCES][1][7] > UINT16_MAX);
+	assert_int_equal(nm_tally_rows(tally, &rows, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		twin[rows[i].unit][rows[i].key][rows[i].bin] -= rows[i].count;
+	for (unsigned unit = 0; unit < 2; unit++)
+		for (unsigned key = 0; key <= KEYS; key++)
+			for (unsigned bin = 0; bin < COUNTS; bin++)
+				assert_int_equal(twin[unit][key][bin], 0);
 	nm_tally_free(tally);
 }
 
@@ -286,16 +337,32 @@ static void test_set_associative(void **state)
 	assert_true(nm_set_associative_miss(UINT64_C(1) << 40, 64, 8) == 1);
 }
 
+static uint64_t chase(void *arg, uint64_t i)
+{
+	static uint32_t at;
+
+	(void)i;
+	return at = ((const uint32_t *)arg)[at];
+}
+
+/* Never the line of before. */
+static uint64_t probe(void *arg, uint64_t i)
+{
+	static uint64_t last;
+	const uint64_t lines = *(const uint64_t *)arg, line = below(lines);
+
+	(void)i;
+	return last = line == last ? (line + 1) % lines : line;
+}
+
 /* Knees where theory puts them: a chase over n nodes in a random cycle hits nowhere below n lines and
  * everywhere from there on; probes of a hash table of n lines miss 1 - C/n of the time. */
 static void test_knees(void **state)
 {
 	enum { NODES = 5000, STEPS = 200000 };
 	static uint32_t next[NODES];
-	struct nm_stack *chase = nm_stack_new(0), *probes = nm_stack_new(0);
-	const struct nm_touch *touches;
-	uint64_t knee = 0, other = 0, within[2] = {0}, warm = 0, at = 0;
-	size_t count;
+	struct nm_stack *chases = nm_stack_new(0), *probes = nm_stack_new(0);
+	uint64_t nodes = NODES, knee = 0, other = 0, within[2] = {0}, warm = 0;
 
 	(void)state;
 	rng_state = 9;
@@ -307,32 +374,23 @@ static void test_knees(void **state)
 		next[i] = next[k];
 		next[k] = swap;
 	}
-	for (uint64_t i = 0; i < STEPS; i++) {
-		at = next[at];
-		if (!nm_stack_touch(chase, at, i + 1, 1) && i + 1 < STEPS)
-			continue;
-		assert_int_equal(nm_stack_resolve(chase, &touches, &count), 0);
-		for (size_t k = 0; k < count; k++)
-			*(touches[k].stack == NODES - 1 ? &knee : &other) += 1;
+	for (uint64_t i = 0; i < STEPS; i += BLOCK) {
+		const struct nm_touch *t = ask(chases, i + 1, BLOCK, chase, next);
+
+		for (size_t k = 0; k < BLOCK; k++)
+			*(t[k].stack == NODES - 1 ? &knee : &other) += 1;
+		t = ask(probes, i + 1, BLOCK, probe, &nodes);
+		for (size_t k = 0; k < BLOCK; k++) {
+			warm += t[k].stack != NM_STACK_COLD;
+			within[0] += t[k].stack < NODES / 4;
+			within[1] += t[k].stack < NODES / 2;
+		}
 	}
 	assert_int_equal(other, NODES); /* cold ones */
 	assert_int_equal(knee, STEPS - NODES);
-	for (uint64_t i = 0, last = UINT64_MAX; i < STEPS; i++) {
-		at = below(NODES);
-		if (at == last)
-			nm_stack_touch_again(probes, i + 1, 1);
-		if (at == last || (last = at, !nm_stack_touch(probes, at, i + 1, 1) && i + 1 < STEPS))
-			continue;
-		assert_int_equal(nm_stack_resolve(probes, &touches, &count), 0);
-		for (size_t k = 0; k < count; k++) {
-			warm += touches[k].stack != NM_STACK_COLD;
-			within[0] += touches[k].stack < NODES / 4;
-			within[1] += touches[k].stack < NODES / 2;
-		}
-	}
 	assert_true(fabs((double)within[0] / (double)warm - 0.25) < 0.01);
 	assert_true(fabs((double)within[1] / (double)warm - 0.5) < 0.01);
-	nm_stack_free(chase);
+	nm_stack_free(chases);
 	nm_stack_free(probes);
 }
 
@@ -347,6 +405,7 @@ int main(void)
 	    cmocka_unit_test(test_timeline),
 	    cmocka_unit_test(test_bins),
 	    cmocka_unit_test(test_tally),
+	    cmocka_unit_test(test_tally_twin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

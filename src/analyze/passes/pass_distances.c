@@ -15,17 +15,22 @@
 #include "set_associative.h"
 #include "stack.h"
 #include "tally.h"
+#include "vector.h"
 
-enum { DEFAULT_SHIFT = 6 /* of machines without data caches */ };
+enum {
+	DEFAULT_SHIFT = 6 /* of machines without data caches */,
+	TOUCHES = 256 /* that are counted at a time */
+};
 
 struct distances {
 	const struct nm_coalesced_table *coalesced;
 	struct nm_stack *stack;
 	struct nm_tally *tally;
+	/* whose distances are not known yet; more may follow to the line of the last one */
+	struct nm_vec(struct nm_touch) touches;
 	const struct nm_machine *machine;
 	uint64_t limit;      /* lines; 0: none */
 	unsigned shift;      /* of addresses to lines */
-	uint64_t top;        /* the line touched last */
 	uint64_t references; /* so far */
 };
 
@@ -35,6 +40,7 @@ static void release(void *self)
 
 	nm_stack_free(d->stack);
 	nm_tally_free(d->tally);
+	nm_vec_free(&d->touches);
 	free(d);
 }
 
@@ -53,7 +59,6 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	d->machine = options->machine;
 	d->shift = level ? (unsigned)__builtin_ctz(level->line) : DEFAULT_SHIFT;
 	d->limit = options->distance_limit >> d->shift;
-	d->top = UINT64_MAX;
 	d->stack = nm_stack_new(d->limit);
 	d->tally = nm_tally_new();
 	if (!d->stack || !d->tally) {
@@ -64,29 +69,62 @@ static int make(void **ret_self, const struct nm_pass_setup *setup, struct nm_er
 	return 0;
 }
 
-static int count(struct distances *d)
+static int count(struct distances *d, size_t n)
 {
-	const struct nm_touch *touches;
-	size_t n;
+	if (nm_stack_touch(d->stack, d->touches.at, n) || nm_tally_add(d->tally, d->touches.at, n))
+		return NM_ENOMEM;
+	memmove(d->touches.at, d->touches.at + n, (d->touches.count - n) * sizeof *d->touches.at);
+	d->touches.count -= n;
+	return 0;
+}
 
-	return nm_stack_resolve(d->stack, &touches, &n) || nm_tally_add(d->tally, touches, n) ? NM_ENOMEM : 0;
+/* Counts all touches but those of the last reference. */
+static int count_most(struct distances *d)
+{
+	const struct nm_touch *at = d->touches.at;
+	size_t n = d->touches.count - 1;
+
+	while (n && at[n - 1].first == at[n].first)
+		n--;
+	return count(d, n);
+}
+
+static int is_top(const struct distances *d, uint64_t line)
+{
+	return d->touches.count && d->touches.at[d->touches.count - 1].line == line;
+}
+
+/* The line touched last was touched again since, at last by the last reference, of `key`. */
+static void touch_again(struct distances *d, uint32_t key)
+{
+	struct nm_touch *top = &d->touches.at[d->touches.count - 1];
+
+	top->last = d->references;
+	top->last_key = key;
 }
 
 static int touch(struct distances *d, uint64_t line, uint32_t key)
 {
-	if (line == d->top) {
-		nm_stack_touch_again(d->stack, d->references, key);
+	struct nm_touch *t;
+
+	if (is_top(d, line)) {
+		touch_again(d, key);
 		return 0;
 	}
-	d->top = line;
-	return nm_stack_touch(d->stack, line, d->references, key) ? count(d) : 0;
+	if (nm_vec_reserve(&d->touches, 1))
+		return NM_ENOMEM;
+	t = &d->touches.at[d->touches.count++];
+	t->line = line;
+	t->first = t->last = d->references;
+	t->key = t->last_key = key;
+	return 0;
 }
 
 /* A reference that is not coalesced, to all of its lines. */
 static int touch_lines(struct distances *d, const struct nm_ref *r)
 {
 	const uint64_t end = (r->address + r->size - 1) >> d->shift;
-	int status = 0;
+	int status = d->touches.count < TOUCHES ? 0 : count_most(d);
 
 	d->references++;
 	for (uint64_t line = r->address >> d->shift; line <= end && !status; line++)
@@ -99,11 +137,13 @@ static int touch_once(struct distances *d, const struct nm_ref *r)
 {
 	const struct nm_coalesced *c = nm_coalesced_at(d->coalesced, r->attr);
 
+	if (d->touches.count >= TOUCHES && count_most(d))
+		return NM_ENOMEM;
 	d->references++;
 	if (touch(d, r->address >> d->shift, c->member[0].attr))
 		return NM_ENOMEM;
 	d->references += c->members - 1;
-	nm_stack_touch_again(d->stack, d->references, c->member[c->members - 1].attr);
+	touch_again(d, c->member[c->members - 1].attr);
 	return 0;
 }
 
@@ -118,17 +158,15 @@ static int touch_each(struct distances *d, const struct nm_ref *r)
 	return status;
 }
 
-/* Tells the stack who touched the top last; done once for any number of references to it. */
-static void touch_again(struct distances *d, const struct nm_ref *r)
+/* Who makes the last of its references. */
+static uint32_t last_key(const struct distances *d, const struct nm_ref *r)
 {
-	uint32_t key = r->attr;
+	const struct nm_coalesced *c;
 
-	if (nm_ref_is_coalesced(r)) {
-		const struct nm_coalesced *c = nm_coalesced_at(d->coalesced, r->attr);
-
-		key = c->member[c->members - 1].attr;
-	}
-	nm_stack_touch_again(d->stack, d->references, key);
+	if (!nm_ref_is_coalesced(r))
+		return r->attr;
+	c = nm_coalesced_at(d->coalesced, r->attr);
+	return c->member[c->members - 1].attr;
 }
 
 static int batch(void *self, const struct nm_pass_batch *b)
@@ -144,13 +182,13 @@ static int batch(void *self, const struct nm_pass_batch *b)
 
 		if (r->kind == NM_REF_FETCH)
 			continue;
-		if (within && line == d->top) {
+		if (within && is_top(d, line)) {
 			d->references += r->weight;
 			again = r;
 			continue;
 		}
 		if (again)
-			touch_again(d, again);
+			touch_again(d, last_key(d, again));
 		again = NULL;
 		if (!nm_ref_is_coalesced(r))
 			status = touch_lines(d, r);
@@ -158,7 +196,7 @@ static int batch(void *self, const struct nm_pass_batch *b)
 			status = within ? touch_once(d, r) : touch_each(d, r);
 	}
 	if (again)
-		touch_again(d, again);
+		touch_again(d, last_key(d, again));
 	return status;
 }
 
@@ -246,7 +284,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 	uint64_t *references;
 	size_t count_of_rows;
 
-	if (count(d) || nm_tally_rows(d->tally, &rows, &count_of_rows))
+	if (count(d, d->touches.count) || nm_tally_rows(d->tally, &rows, &count_of_rows))
 		return NM_ENOMEM;
 	references = nm_pass_references(merge, result);
 	result->distances = calloc(count_of_rows + 2 * result->attr_count + 1, sizeof *result->distances);

@@ -19,6 +19,9 @@ void *nm_lazy_array(uint64_t count, size_t each);
 /* array may be NULL; count and size are then ignored. */
 void nm_lazy_array_free(void *array, uint64_t count, size_t each);
 
+/* All of the array will be used: pages may be huge ones. */
+void nm_lazy_array_use_all(void *array, uint64_t count, size_t each);
+
 /* Elements [from, end) of a large array are no longer needed: their whole pages may be freed. They then read
  * as zeros or keep their values. */
 void nm_lazy_array_give_back(void *array, uint64_t count, size_t each, uint64_t from, uint64_t end);

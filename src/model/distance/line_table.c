@@ -36,6 +36,7 @@ static int move(struct nm_line_table *t, uint64_t room, int (*keep)(void *arg, s
 
 	if (!to.at)
 		return NM_ENOMEM;
+	nm_lazy_array_use_all(to.at, room, sizeof *to.at);
 	for (uint64_t i = 0; i < t->room; i++) {
 		if (i % GIVE_BACK == 0 && i)
 			nm_lazy_array_give_back(t->at, t->room, sizeof *t->at, i - GIVE_BACK, i);
@@ -49,19 +50,23 @@ static int move(struct nm_line_table *t, uint64_t room, int (*keep)(void *arg, s
 	return 0;
 }
 
-struct nm_line *nm_line_add(struct nm_line_table *t, uint64_t line, int *ret_moved)
+struct nm_line *nm_line_add(struct nm_line_table *t, uint64_t line)
 {
 	struct nm_line *slot;
 
-	if (t->count >= t->room / 5 * 4) {
-		if (move(t, t->room ? t->room / 4 * 5 : FIRST_ROOM, keep_all, NULL))
-			return NULL;
-		*ret_moved = 1;
-	}
+	if (t->count >= t->room / 5 * 4 && move(t, t->room ? t->room / 4 * 5 : FIRST_ROOM, keep_all, NULL))
+		return NULL;
 	slot = free_slot(t, line);
 	*slot = (struct nm_line){.name = line + 1};
 	t->count++;
 	return slot;
+}
+
+void nm_line_visit(struct nm_line_table *t, int (*visit)(void *arg, struct nm_line *line), void *arg)
+{
+	for (uint64_t i = 0; i < t->room; i++)
+		if (t->at[i].name)
+			visit(arg, &t->at[i]);
 }
 
 int nm_line_keep(struct nm_line_table *t, int (*keep)(void *arg, struct nm_line *line), void *arg)

@@ -49,9 +49,11 @@ __attribute__((always_inline)) static inline void nm_line_prefetch(const struct 
 		__builtin_prefetch(&t->at[nm_line_home(t, line)], 1);
 }
 
-/* Adds a line that is not there. All slots may move: then *ret_moved is set, else it is left alone. NULL: out
- * of memory. */
-struct nm_line *nm_line_add(struct nm_line_table *table, uint64_t line, int *ret_moved);
+/* Adds a line that is not there; all slots may move.  NULL: out of memory. */
+struct nm_line *nm_line_add(struct nm_line_table *table, uint64_t line);
+
+/* Calls visit(arg, line) for each line, in the order of the slots. What it returns is ignored. */
+void nm_line_visit(struct nm_line_table *table, int (*visit)(void *arg, struct nm_line *line), void *arg);
 
 /* Keeps the lines for which keep(arg, line) is not 0; all slots may move.  0 or NM_ENOMEM. */
 int nm_line_keep(struct nm_line_table *table, int (*keep)(void *arg, struct nm_line *line), void *arg);

@@ -2,9 +2,8 @@
  *
  * stack.c - see stack.h.
  *
- * Lines in the array of recent ones have a slot of it each, and an entry in the hash without a time. `recent`
- * runs ahead of the hash: it is up to date at the last touch, the hash, and `entry` with it, at the last
- * touch that was resolved.
+ * `recent` runs ahead of the hash and the timeline: *events* are what these have to catch up with. All lines
+ * are in the hash; those that are recent have no time.
  */
 #include "stack.h"
 
@@ -14,55 +13,47 @@
 
 #include "errors.h"
 #include "line_table.h"
+#include "recent.h"
 #include "timeline.h"
 
 enum {
+	EVENTS = 512,
 	MIN_TIMES = 1 << 16,
 	TIMES_A_LINE = 4,
-	AHEAD = 16,     /* touches that are fetched before they are resolved */
+	AHEAD = 24,     /* events whose lines are fetched before they are resolved, */
+	TIME_AHEAD = 8, /* and whose times are */
 	SEEN_LINES = 32 /* a value of nm_map cannot be 64 ones */
 };
 
-#define NO_LINE UINT64_MAX
-
-struct recent {
-	uint64_t last;
-	uint32_t key, slot;
-};
-
-/* A touch of a line that was not among the recent ones, and who leaves for it. */
-struct entering {
-	uint64_t left_last;
-	uint32_t left_key, touch;
+/* A line becomes recent by a touch, or is no longer recent. */
+struct event {
+	struct nm_recent_line line; /* of a touch only its number is set */
+	struct nm_touch *touch;     /* NULL: no longer */
 };
 
 struct nm_stack {
-	uint64_t lines[NM_RECENT]; /* the one touched last is first */
-	struct recent recent[NM_RECENT];
-	struct nm_line *entry[NM_RECENT]; /* of each slot */
-	uint64_t slot_line[NM_RECENT];
+	struct nm_recent recent;
 	struct nm_line_table table;
 	struct nm_timeline timeline;
 	struct nm_map seen; /* with a limit: a bit for each line that was touched */
-	uint64_t limit;
-	struct nm_touch touches[NM_STACK_ROOM];
-	struct entering entering[NM_STACK_ROOM];
-	size_t count, entering_count;
+	uint64_t limit;     /* UINT64_MAX: none */
+	struct event events[EVENTS];
+	size_t event_count;
 };
 
 struct nm_stack *nm_stack_new(uint64_t limit)
 {
-	struct nm_stack *s = calloc(1, sizeof *s);
+	struct nm_stack *s = aligned_alloc(_Alignof(struct nm_stack), sizeof *s);
 
-	if (!s || nm_timeline_new(&s->timeline, MIN_TIMES)) {
+	if (!s)
+		return NULL;
+	memset(s, 0, sizeof *s);
+	if (nm_timeline_new(&s->timeline, MIN_TIMES)) {
 		free(s);
 		return NULL;
 	}
-	s->limit = limit;
-	for (uint32_t i = 0; i < NM_RECENT; i++) {
-		s->lines[i] = s->slot_line[i] = NO_LINE;
-		s->recent[i].slot = i;
-	}
+	s->limit = limit ? limit : UINT64_MAX;
+	nm_recent_init(&s->recent);
 	return s;
 }
 
@@ -84,68 +75,12 @@ uint64_t nm_stack_bytes(const struct nm_stack *s)
 	       (s->seen.slots ? (s->seen.mask + 1) * sizeof *s->seen.slots : 0);
 }
 
-/* ---- the recent lines ---- */
+/* ---- events ---- */
 
-void nm_stack_touch_again(struct nm_stack *s, uint64_t reference, uint32_t key)
+static void set_unknown(struct nm_touch *t, uint64_t distance)
 {
-	s->recent[0].last = reference;
-	s->recent[0].key = key;
-}
-
-/* Moves the lines before `line` one place down, and the last one out if it is not there. Returns where it
- * was, or NM_RECENT; *ret_left is what stood there, or last. */
-static unsigned move_down(struct nm_stack *s, uint64_t line, struct recent *ret_left)
-{
-	uint64_t above = line;
-	struct recent down = {0};
-	unsigned at = 0;
-
-	for (; at < NM_RECENT; at++) {
-		const uint64_t here = s->lines[at];
-		const struct recent r = s->recent[at];
-
-		s->lines[at] = above;
-		s->recent[at] = down;
-		above = here;
-		down = r;
-		if (here == line)
-			break;
-	}
-	*ret_left = down;
-	return at;
-}
-
-int nm_stack_touch(struct nm_stack *s, uint64_t line, uint64_t reference, uint32_t key)
-{
-	struct nm_touch *t = &s->touches[s->count++];
-	struct recent left;
-	const unsigned at = move_down(s, line, &left);
-
-	assert(s->count <= NM_STACK_ROOM);
-	t->line = line;
-	t->reference = reference;
-	t->key = key;
-	t->stack = at;
-	t->reuse = reference - left.last - 1;
-	t->previous = left.key;
-	if (at == NM_RECENT) {
-		t->previous = 0;
-		t->slot = left.slot;
-		s->entering[s->entering_count++] =
-		    (struct entering){left.last, left.key, (uint32_t)(s->count - 1)};
-	}
-	s->recent[0] = (struct recent){reference, key, left.slot};
-	return s->count == NM_STACK_ROOM;
-}
-
-/* ---- the others ---- */
-
-/* After slots of the table have moved. */
-static void find_entries(struct nm_stack *s)
-{
-	for (unsigned i = 0; i < NM_RECENT; i++)
-		if (s->entry[i])
-			s->entry[i] = nm_line_find(&s->table, s->slot_line[i]);
+	t->stack = t->reuse = distance;
+	t->previous = 0;
 }
 
 struct numbering {
@@ -171,39 +106,36 @@ static int number(void *arg, struct nm_line *line)
 static int renumber(struct nm_stack *s)
 {
 	const uint32_t live = s->timeline.live;
-	struct numbering numbering = {&s->timeline, s->limit && s->limit < live ? (uint32_t)s->limit : live};
+	struct numbering numbering = {&s->timeline, s->limit < live ? (uint32_t)s->limit : live};
 	const uint64_t times = (uint64_t)TIMES_A_LINE * numbering.kept;
 	struct nm_timeline timeline;
 
 	if (nm_timeline_new(&timeline, times > MIN_TIMES ? times : MIN_TIMES))
 		return NM_ENOMEM;
-	if (nm_line_keep(&s->table, number, &numbering)) {
+	if (numbering.kept == live) {
+		nm_line_visit(&s->table, number, &numbering);
+	} else if (nm_line_keep(&s->table, number, &numbering)) {
 		nm_timeline_free(&timeline);
 		return NM_ENOMEM;
 	}
 	nm_timeline_fill(&timeline, numbering.kept);
 	nm_timeline_free(&s->timeline);
 	s->timeline = timeline;
-	find_entries(s);
 	return 0;
 }
 
-/* The line in a slot leaves the recent ones: it is the latest of the others. */
-static int leave(struct nm_stack *s, uint32_t slot, const struct entering *e)
+/* A line is no longer recent: of the others it was touched last. */
+static int leave(struct nm_stack *s, const struct nm_recent_line *line)
 {
-	struct nm_line *left = s->entry[slot];
+	struct nm_line *entry;
 
-	if (!left)
-		return 0;
-	if (nm_timeline_is_full(&s->timeline)) {
-		if (renumber(s))
-			return NM_ENOMEM;
-		left = s->entry[slot];
-	}
-	left->last = e->left_last;
-	left->key = e->left_key;
-	left->time = nm_timeline_add(&s->timeline);
-	s->entry[slot] = NULL;
+	if (nm_timeline_is_full(&s->timeline) && renumber(s))
+		return NM_ENOMEM;
+	entry = nm_line_find(&s->table, line->line);
+	assert(entry && !entry->time);
+	entry->last = line->last;
+	entry->key = line->key;
+	entry->time = nm_timeline_add(&s->timeline);
 	return 0;
 }
 
@@ -220,54 +152,107 @@ static int see(struct nm_stack *s, uint64_t line)
 /* A line that is not known. */
 static int meet(struct nm_stack *s, struct nm_touch *t)
 {
-	int moved = 0, seen = s->limit ? see(s, t->line) : 0;
-	struct nm_line *entry = seen < 0 ? NULL : nm_line_add(&s->table, t->line, &moved);
+	const int seen = s->limit < UINT64_MAX ? see(s, t->line) : 0;
 
-	if (!entry)
+	if (seen < 0 || !nm_line_add(&s->table, t->line))
 		return NM_ENOMEM;
-	if (moved)
-		find_entries(s);
-	t->stack = t->reuse = seen ? NM_STACK_BEYOND : NM_STACK_COLD;
-	s->entry[t->slot] = entry;
+	set_unknown(t, seen ? NM_STACK_BEYOND : NM_STACK_COLD);
 	return 0;
 }
 
-static int enter(struct nm_stack *s, const struct entering *e)
+static int enter(struct nm_stack *s, struct nm_touch *t)
 {
-	struct nm_touch *t = &s->touches[e->touch];
-	struct nm_line *entry;
+	struct nm_line *entry = nm_line_find(&s->table, t->line);
 
-	if (leave(s, t->slot, e))
-		return NM_ENOMEM;
-	s->slot_line[t->slot] = t->line;
-	entry = nm_line_find(&s->table, t->line);
 	if (!entry)
 		return meet(s, t);
 	assert(entry->time);
-	/* The line that has just left is counted: without it, NM_RECENT - 1 others are recent. */
-	t->stack = NM_RECENT - 1 + nm_timeline_later(&s->timeline, entry->time);
-	t->reuse = t->reference - entry->last - 1;
+	t->stack += nm_timeline_later(&s->timeline, entry->time);
+	t->reuse = t->first - entry->last - 1;
 	t->previous = entry->key;
-	if (s->limit && t->stack >= s->limit) {
-		t->stack = t->reuse = NM_STACK_BEYOND;
-		t->previous = 0;
-	}
+	if (t->stack >= s->limit)
+		set_unknown(t, NM_STACK_BEYOND);
 	nm_timeline_remove(&s->timeline, entry->time);
 	entry->time = 0;
-	s->entry[t->slot] = entry;
 	return 0;
 }
 
-int nm_stack_resolve(struct nm_stack *s, const struct nm_touch **ret_touches, size_t *ret_count)
+/* Fetches what events to come need: lines, then their times, which stand there. */
+static void fetch_ahead(const struct nm_stack *s, size_t i)
 {
-	for (size_t i = 0; i < s->entering_count; i++) {
-		if (i + AHEAD < s->entering_count)
-			nm_line_prefetch(&s->table, s->touches[s->entering[i + AHEAD].touch].line);
-		if (enter(s, &s->entering[i]))
+	const struct nm_line *line;
+
+	if (i + AHEAD < s->event_count)
+		nm_line_prefetch(&s->table, s->events[i + AHEAD].line.line);
+	if (i + TIME_AHEAD >= s->event_count || !s->events[i + TIME_AHEAD].touch)
+		return;
+	line = nm_line_find(&s->table, s->events[i + TIME_AHEAD].line.line);
+	if (line)
+		nm_timeline_prefetch(&s->timeline, line->time);
+}
+
+static int resolve(struct nm_stack *s)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < s->event_count && !status; i++) {
+		const struct event *e = &s->events[i];
+
+		fetch_ahead(s, i);
+		status = e->touch ? enter(s, e->touch) : leave(s, &e->line);
+	}
+	s->event_count = 0;
+	return status;
+}
+
+/* ---- touches ---- */
+
+static void enter_recent(struct nm_stack *s, uint64_t line)
+{
+	struct nm_recent_line left;
+
+	if (nm_recent_enter(&s->recent, line, &left))
+		s->events[s->event_count++] = (struct event){left, NULL};
+}
+
+/* A touch of a recent line. */
+static void touch_recent(struct nm_stack *s, struct nm_touch *t, unsigned slot)
+{
+	t->reuse = t->first - s->recent.lines[slot].last - 1;
+	t->previous = s->recent.lines[slot].key;
+	if (slot < NM_RECENT_FRONT) {
+		t->stack = nm_recent_move(&s->recent, slot);
+	} else {
+		t->stack = nm_recent_take(&s->recent, slot);
+		enter_recent(s, t->line);
+	}
+	if (t->stack >= s->limit)
+		set_unknown(t, NM_STACK_BEYOND);
+}
+
+/* A touch of another one: until the event is resolved, its distance is that among the recent ones. */
+static void touch_other(struct nm_stack *s, struct nm_touch *t)
+{
+	t->stack = nm_recent_count(&s->recent);
+	s->events[s->event_count++] = (struct event){{.line = t->line}, t};
+	enter_recent(s, t->line);
+}
+
+int nm_stack_touch(struct nm_stack *s, struct nm_touch *touches, size_t count)
+{
+	for (struct nm_touch *t = touches; t < touches + count; t++) {
+		const unsigned slot = nm_recent_find(&s->recent, t->line);
+		struct nm_recent_line *top;
+
+		if (slot < NM_RECENT)
+			touch_recent(s, t, slot);
+		else
+			touch_other(s, t);
+		top = nm_recent_first(&s->recent);
+		top->last = t->last;
+		top->key = t->last_key;
+		if (s->event_count + 2 > EVENTS && resolve(s))
 			return NM_ENOMEM;
 	}
-	*ret_touches = s->touches;
-	*ret_count = s->count;
-	s->count = s->entering_count = 0;
-	return 0;
+	return resolve(s);
 }

@@ -3,8 +3,9 @@
  * tally.h - counts references by who touched a line, who had touched it before, and how far apart: histograms
  * in the bins of bins.h, of stack distances by pair, of reuse distances by who touched.
  *
- * Loops bring the same few combinations again and again. So they are counted in a small direct-mapped cache
- * first, and in the table, which is far larger than the host's caches, when they leave it.
+ * Short distances, which most touches have, are counted in small arrays: for each pair the stack distances
+ * below 16, for each key the reuse distances below 1,024. Long ones are rows of a hash. It is far larger than
+ * the host's caches, so a direct-mapped cache stands before it: loops bring the same few rows again and again.
  */
 #ifndef NM_TALLY_H
 #define NM_TALLY_H
@@ -29,8 +30,8 @@ struct nm_tally;
 struct nm_tally *nm_tally_new(void); /* NULL: out of memory */
 void nm_tally_free(struct nm_tally *tally);
 
-/* Counts touches, in order. Of a reference that touches several lines the touch with the largest stack
- * distance counts. 0 or NM_ENOMEM. */
+/* Counts the first of each of the touches. Of a reference that touches several lines the touch with the largest
+ * stack distance counts; all of them must be in one call.  0 or NM_ENOMEM. */
 int nm_tally_add(struct nm_tally *tally, const struct nm_touch *touches, size_t count);
 
 /* All rows, in no order, the tally's; nothing may be added afterwards.  0 or NM_ENOMEM. */

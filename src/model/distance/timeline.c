@@ -10,13 +10,26 @@
 #include "errors.h"
 #include "lazy_array.h"
 
-enum { FIRST_TIME = 1, WORD_BITS = 6, MIN_TIMES = 1 << NM_BRANCH_BITS };
+enum { FIRST_TIME = 1, WORD_BITS = 6, MIN_TIMES = 1 << NM_TWIG_BITS };
 
-/* Nodes of a height: all that the trunks have. */
-static uint64_t nodes(const struct nm_timeline *t, unsigned bits)
+enum { LEAF_WORDS = 1 << (NM_LEAF_BITS - WORD_BITS), TWIG_LEAVES = 1 << (NM_TWIG_BITS - NM_LEAF_BITS) };
+enum { FANOUT = 1 << (NM_BRANCH_BITS - NM_TWIG_BITS) }; /* of branches and trunks */
+_Static_assert(NM_TRUNK_BITS - NM_BRANCH_BITS == NM_BRANCH_BITS - NM_TWIG_BITS, "both have the same");
+
+/* Nodes of a height: all that their parents, of the next height, have. */
+static uint64_t nodes(uint32_t room, unsigned height, unsigned next)
 {
-	return (((uint64_t)t->room >> NM_TRUNK_BITS) + 1) << (NM_TRUNK_BITS - bits);
+	return (((uint64_t)room >> next) + 1) << (next - height);
 }
+
+static uint64_t words(const struct nm_timeline *t) { return nodes(t->room, WORD_BITS, NM_LEAF_BITS); }
+static uint64_t leaves(const struct nm_timeline *t) { return nodes(t->room, NM_LEAF_BITS, NM_TWIG_BITS); }
+static uint64_t twigs(const struct nm_timeline *t) { return nodes(t->room, NM_TWIG_BITS, NM_BRANCH_BITS); }
+static uint64_t branches(const struct nm_timeline *t)
+{
+	return nodes(t->room, NM_BRANCH_BITS, NM_TRUNK_BITS);
+}
+static uint64_t trunks(const struct nm_timeline *t) { return ((uint64_t)t->room >> NM_TRUNK_BITS) + 1; }
 
 int nm_timeline_new(struct nm_timeline *ret, uint64_t times)
 {
@@ -25,11 +38,12 @@ int nm_timeline_new(struct nm_timeline *ret, uint64_t times)
 	if (times > UINT32_MAX - MIN_TIMES)
 		return NM_ENOMEM;
 	t.room = (uint32_t)(times + MIN_TIMES - 1) / MIN_TIMES * MIN_TIMES;
-	t.bits = nm_lazy_array(nodes(&t, WORD_BITS), sizeof *t.bits);
-	t.leaves = nm_lazy_array(nodes(&t, NM_LEAF_BITS), sizeof *t.leaves);
-	t.branches = nm_lazy_array(nodes(&t, NM_BRANCH_BITS), sizeof *t.branches);
-	t.trunks = nm_lazy_array(nodes(&t, NM_TRUNK_BITS), sizeof *t.trunks);
-	if (!t.bits || !t.leaves || !t.branches || !t.trunks) {
+	t.bits = nm_lazy_array(words(&t), sizeof *t.bits);
+	t.leaves = nm_lazy_array(leaves(&t), sizeof *t.leaves);
+	t.twigs = nm_lazy_array(twigs(&t), sizeof *t.twigs);
+	t.branches = nm_lazy_array(branches(&t), sizeof *t.branches);
+	t.trunks = nm_lazy_array(trunks(&t), sizeof *t.trunks);
+	if (!t.bits || !t.leaves || !t.twigs || !t.branches || !t.trunks) {
 		nm_timeline_free(&t);
 		return NM_ENOMEM;
 	}
@@ -39,22 +53,24 @@ int nm_timeline_new(struct nm_timeline *ret, uint64_t times)
 
 void nm_timeline_free(struct nm_timeline *t)
 {
-	nm_lazy_array_free(t->bits, nodes(t, WORD_BITS), sizeof *t->bits);
-	nm_lazy_array_free(t->leaves, nodes(t, NM_LEAF_BITS), sizeof *t->leaves);
-	nm_lazy_array_free(t->branches, nodes(t, NM_BRANCH_BITS), sizeof *t->branches);
-	nm_lazy_array_free(t->trunks, nodes(t, NM_TRUNK_BITS), sizeof *t->trunks);
+	nm_lazy_array_free(t->bits, words(t), sizeof *t->bits);
+	nm_lazy_array_free(t->leaves, leaves(t), sizeof *t->leaves);
+	nm_lazy_array_free(t->twigs, twigs(t), sizeof *t->twigs);
+	nm_lazy_array_free(t->branches, branches(t), sizeof *t->branches);
+	nm_lazy_array_free(t->trunks, trunks(t), sizeof *t->trunks);
 	memset(t, 0, sizeof *t);
 }
 
 uint64_t nm_timeline_bytes(const struct nm_timeline *t)
 {
-	return nodes(t, WORD_BITS) * sizeof *t->bits + nodes(t, NM_LEAF_BITS) * sizeof *t->leaves +
-	       nodes(t, NM_BRANCH_BITS) * sizeof *t->branches + nodes(t, NM_TRUNK_BITS) * sizeof *t->trunks;
+	return words(t) * sizeof *t->bits + leaves(t) * sizeof *t->leaves + twigs(t) * sizeof *t->twigs +
+	       branches(t) * sizeof *t->branches + trunks(t) * sizeof *t->trunks;
 }
 
 static void add(struct nm_timeline *t, uint32_t time, uint32_t more)
 {
 	t->leaves[time >> NM_LEAF_BITS] = (uint16_t)(t->leaves[time >> NM_LEAF_BITS] + more);
+	t->twigs[time >> NM_TWIG_BITS] += more;
 	t->branches[time >> NM_BRANCH_BITS] += more;
 	t->trunks[time >> NM_TRUNK_BITS] += more;
 	t->live += more;
@@ -84,33 +100,75 @@ void nm_timeline_remove(struct nm_timeline *t, uint32_t time)
 	add(t, time, UINT32_MAX); /* one less */
 }
 
-/* The popcount of processors that have no instruction for it. */
-static uint32_t ones(uint64_t x)
+/* ---- sums behind an index, of which only vectors read more than they need ---- */
+
+/* The part of a table from n - 1 - at on keeps what stands behind `at` of n. */
+static const uint64_t keep_words[2 * LEAF_WORDS] = {[LEAF_WORDS... 2 * LEAF_WORDS - 1] = UINT64_MAX};
+static const uint16_t keep_leaves[2 * TWIG_LEAVES] = {[TWIG_LEAVES... 2 * TWIG_LEAVES - 1] = UINT16_MAX};
+static const uint32_t keep_sums[2 * FANOUT] = {[FANOUT... 2 * FANOUT - 1] = UINT32_MAX};
+
+/* Ones of each byte: the popcount of processors that have no instruction for it, less its last step. */
+static uint64_t byte_ones(uint64_t x)
 {
-	x -= x >> 1 & 0x5555555555555555ull;
-	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
-	return (uint32_t)(x * 0x0101010101010101ull >> 56);
+	x -= x >> 1 & 0x5555555555555555;
+	x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+	return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
 }
 
-/* Behind the last node of height `low` in the parent, of height `high`, that a time is in. */
-static uint32_t end_of(uint32_t time, unsigned low, unsigned high)
+/* Ones of a leaf behind a bit. */
+static uint32_t ones_behind(const uint64_t *words, unsigned bit)
 {
-	return ((time >> high) + 1) << (high - low);
+	const unsigned at = bit >> WORD_BITS;
+	const uint64_t *keep = &keep_words[LEAF_WORDS - 1 - at];
+	uint64_t bytes = byte_ones(words[at] >> (bit & 63) >> 1);
+
+	for (unsigned i = 0; i < LEAF_WORDS; i++)
+		bytes += byte_ones(words[i] & keep[i]);
+	bytes = (bytes & 0x00ff00ff00ff00ff) + (bytes >> 8 & 0x00ff00ff00ff00ff);
+	return (uint32_t)(bytes * 0x0001000100010001 >> 48);
+}
+
+static uint32_t leaves_behind(const uint16_t *leaves, unsigned at)
+{
+	const uint16_t *keep = &keep_leaves[TWIG_LEAVES - 1 - at];
+	uint16_t sum = 0;
+
+	for (unsigned i = 0; i < TWIG_LEAVES; i++)
+		sum = (uint16_t)(sum + (leaves[i] & keep[i]));
+	return sum;
+}
+
+static uint32_t sums_behind(const uint32_t *sums, unsigned at)
+{
+	const uint32_t *keep = &keep_sums[FANOUT - 1 - at];
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < FANOUT; i++)
+		sum += sums[i] & keep[i];
+	return sum;
+}
+
+/* The first node of height `low` in the parent, of height `high`, that a time is in; its own place there. */
+static uint32_t first_of(uint32_t time, unsigned low, unsigned high) { return time >> high << (high - low); }
+
+static unsigned place_of(uint32_t time, unsigned low, unsigned high)
+{
+	return time >> low & ((1u << (high - low)) - 1);
 }
 
 uint32_t nm_timeline_later(const struct nm_timeline *t, uint32_t time)
 {
-	const uint32_t trunks = (t->next >> NM_TRUNK_BITS) + 1;
-	uint32_t n = ones(t->bits[time >> WORD_BITS] >> (time & 63)) - 1, i;
+	const uint32_t end = (t->next >> NM_TRUNK_BITS) + 1;
+	uint32_t n =
+	    ones_behind(&t->bits[first_of(time, WORD_BITS, NM_LEAF_BITS)], time & ((1u << NM_LEAF_BITS) - 1));
 
-	for (i = (time >> WORD_BITS) + 1; i < end_of(time, WORD_BITS, NM_LEAF_BITS); i++)
-		n += ones(t->bits[i]);
-	for (i = (time >> NM_LEAF_BITS) + 1; i < end_of(time, NM_LEAF_BITS, NM_BRANCH_BITS); i++)
-		n += t->leaves[i];
-	for (i = (time >> NM_BRANCH_BITS) + 1; i < end_of(time, NM_BRANCH_BITS, NM_TRUNK_BITS); i++)
-		n += t->branches[i];
-	for (i = (time >> NM_TRUNK_BITS) + 1; i < trunks; i++)
+	n += leaves_behind(&t->leaves[first_of(time, NM_LEAF_BITS, NM_TWIG_BITS)],
+			   place_of(time, NM_LEAF_BITS, NM_TWIG_BITS));
+	n += sums_behind(&t->twigs[first_of(time, NM_TWIG_BITS, NM_BRANCH_BITS)],
+			 place_of(time, NM_TWIG_BITS, NM_BRANCH_BITS));
+	n += sums_behind(&t->branches[first_of(time, NM_BRANCH_BITS, NM_TRUNK_BITS)],
+			 place_of(time, NM_BRANCH_BITS, NM_TRUNK_BITS));
+	for (uint32_t i = (time >> NM_TRUNK_BITS) + 1; i < end; i++)
 		n += t->trunks[i];
 	return n;
 }

@@ -2,23 +2,23 @@
  *
  * timeline.h - a set of times, of which the later ones are counted: how many lines were touched since.
  *
- * A bit for each time, and sums of 256 times, of 64 such sums, and of 64 of those: a count looks at the rest
- * of one node of each height, a change at one counter of each. A set takes 2 bits and a quarter a time.
+ * A bit for each time, and sums of 512 times, of 32 such sums, of 16 of those, and of 16 of those: what a
+ * count or a change looks at is one cache line of each height. A set takes an eighth of a byte a time.
  */
 #ifndef NM_TIMELINE_H
 #define NM_TIMELINE_H
 
 #include <stdint.h>
 
+enum { NM_LEAF_BITS = 9, NM_TWIG_BITS = 14, NM_BRANCH_BITS = 18, NM_TRUNK_BITS = 22 };
+
 struct nm_timeline {
 	uint64_t *bits;
-	uint16_t *leaves;            /* sums of 2^NM_LEAF_BITS times, */
-	uint32_t *branches, *trunks; /* of 2^NM_BRANCH_BITS, of 2^NM_TRUNK_BITS */
-	uint32_t room, next;         /* times are below room; next: the one that comes, from 1 on */
-	uint32_t live;               /* times in the set */
+	uint16_t *leaves;                    /* sums of 2^NM_LEAF_BITS times, */
+	uint32_t *twigs, *branches, *trunks; /* of 2^NM_TWIG_BITS, and so on */
+	uint32_t room, next;                 /* times are below room; next: the one that comes, from 1 on */
+	uint32_t live;                       /* times in the set */
 };
-
-enum { NM_LEAF_BITS = 8, NM_BRANCH_BITS = 14, NM_TRUNK_BITS = 20 };
 
 /* An empty set with room for so many times at least.  0 or NM_ENOMEM. */
 int nm_timeline_new(struct nm_timeline *ret_timeline, uint64_t times);
@@ -38,5 +38,13 @@ void nm_timeline_remove(struct nm_timeline *timeline, uint32_t time);
 
 /* How many times of the set are later than one that is there. */
 uint32_t nm_timeline_later(const struct nm_timeline *timeline, uint32_t time);
+
+/* Fetches what nm_timeline_later reads.  Any time. Always inline, as nm_line_prefetch. */
+__attribute__((always_inline)) static inline void nm_timeline_prefetch(const struct nm_timeline *t,
+								       uint32_t time)
+{
+	__builtin_prefetch(&t->bits[time >> NM_LEAF_BITS << (NM_LEAF_BITS - 6)], 1);
+	__builtin_prefetch(&t->leaves[time >> NM_LEAF_BITS], 1);
+}
 
 #endif

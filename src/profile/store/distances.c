@@ -109,11 +109,25 @@ static int store_bin(const struct nm_result_writer *w, sqlite3_stmt *insert, con
 	return step(insert);
 }
 
+/* The bins that occur. */
+static int store_bins(const struct nm_result_writer *w)
+{
+	struct row rows[NM_BIN_COLD + 1];
+	uint8_t occurs[NM_BIN_COLD + 1] = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->result->distance_count; i++)
+		occurs[w->result->distances[i].bin] = 1;
+	for (uint32_t bin = 0; bin <= NM_BIN_COLD; bin++)
+		if (occurs[bin])
+			rows[n++] = (struct row){.bin = bin};
+	return store_rows(w, bin_sql, rows, n, store_bin);
+}
+
 static int store_distances(const struct nm_result_writer *w, struct row *rows)
 {
 	const struct nm_result *r = w->result;
 	size_t n = 0;
-	int status;
 
 	for (size_t i = 0; i < r->distance_count; i++) {
 		const struct nm_result_distance *d = &r->distances[i];
@@ -121,9 +135,7 @@ static int store_distances(const struct nm_result_writer *w, struct row *rows)
 		rows[n++] = (struct row){r->attrs[d->attr].thread, w->index.place_of[d->attr], d->unit,
 					 d->bin, d->count};
 	}
-	n = unite(rows, n);
-	status = store_rows(w, bin_sql, rows, n, store_bin);
-	return status ? status : store_rows(w, distance_sql, rows, n, store_distance);
+	return store_rows(w, distance_sql, rows, unite(rows, n), store_distance);
 }
 
 static int store_reuses(const struct nm_result_writer *w, struct row *rows)
@@ -173,6 +185,8 @@ int nm_store_distances(const struct nm_result_writer *w)
 	if (!rows)
 		return SQLITE_NOMEM;
 	status = store_rows(w, run_sql, &none, 1, store_run);
+	if (!status)
+		status = store_bins(w);
 	if (!status)
 		status = store_distances(w, rows);
 	if (!status)
