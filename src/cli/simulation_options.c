@@ -84,6 +84,30 @@ int nm_find_machine(const char *name, struct nm_machine *ret_machine)
 	return NM_STATUS_BAD_MACHINE;
 }
 
+int nm_each_machine(const char *names, int (*take)(void *arg, struct nm_machine *machine), void *arg)
+{
+	struct nm_machine machine;
+	int status = 0;
+
+	while (!status) {
+		size_t n = strcspn(names, ",");
+		char *name = strndup(names, n);
+
+		if (!name) {
+			nm_message("out of memory");
+			return NM_STATUS_FAILED;
+		}
+		status = nm_find_machine(name, &machine);
+		free(name);
+		if (!status)
+			status = take(arg, &machine);
+		if (!names[n])
+			break;
+		names += n + 1;
+	}
+	return status;
+}
+
 /* Adds the same TLB with huge pages. */
 static int join_huge(const struct nm_simulation_options *o, struct nm_machine *to,
 		     const struct nm_machine *machine)
@@ -115,28 +139,21 @@ static int join(const struct nm_simulation_options *o, struct nm_machine *to, st
 	return join_huge(o, to, machine);
 }
 
+struct joined {
+	const struct nm_simulation_options *options;
+	struct nm_machine *to;
+};
+
+static int join_next(void *arg, struct nm_machine *machine)
+{
+	const struct joined *j = arg;
+
+	return join(j->options, j->to, machine);
+}
+
 static int join_named(const struct nm_simulation_options *o, const char *names, struct nm_machine *to)
 {
-	struct nm_machine machine;
-	int status = 0;
-
-	while (!status) {
-		size_t n = strcspn(names, ",");
-		char *name = strndup(names, n);
-
-		if (!name) {
-			nm_message("out of memory");
-			return NM_STATUS_FAILED;
-		}
-		status = nm_find_machine(name, &machine);
-		free(name);
-		if (!status)
-			status = join(o, to, &machine);
-		if (!names[n])
-			break;
-		names += n + 1;
-	}
-	return status;
+	return nm_each_machine(names, join_next, &(struct joined){o, to});
 }
 
 static int join_described(const struct nm_simulation_options *o, const char *spec, struct nm_machine *to)
@@ -308,6 +325,10 @@ static int choose_estimate(const struct nm_command *self, const char *text, size
 		    self,
 		    "--estimate takes METHOD[@RATE],... of statcache, statstack, shards and shards-size, not \"%s\"",
 		    name);
+	for (unsigned i = 0; i < engine->estimate_count; i++)
+		if (engine->estimates[i].estimator == request->estimator &&
+		    engine->estimates[i].rate == request->rate)
+			return nm_usage(self, "--estimate has %s at the rate %g twice", name, request->rate);
 	engine->estimate_count++;
 	return 0;
 }

@@ -177,6 +177,10 @@ int64_t nm_default_threads(int64_t stages);
 /* Finds the host, a machine by name, or one that a file describes. 0, or a status after a message. */
 int nm_find_machine(const char *name, struct nm_machine *ret_machine);
 
+/* Calls take(arg, ...) for each machine of NAME[,NAME...], until one call does not return 0. An exit
+ * status. */
+int nm_each_machine(const char *names, int (*take)(void *arg, struct nm_machine *machine), void *arg);
+
 /* Joins all machines that were named into one. 0, or a status after a message. */
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *options,
 			  struct nm_simulation *ret_simulation);

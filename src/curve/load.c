@@ -11,7 +11,7 @@
 static const char sql[] =
     "SELECT process, coalesce(name, '?'), method, policy, size, miss_ratio, low, high, refs, samples, cold_ratio "
     "FROM curve WHERE scope = ?1 AND (?2 IS NULL OR process = ?2) AND (?3 IS NULL OR name GLOB ?3) "
-    "AND (?4 IS NULL OR method = ?4) AND miss_ratio IS NOT NULL "
+    "AND (?4 IS NULL OR method = ?4 OR method GLOB ?4 || '@*') AND miss_ratio IS NOT NULL "
     "ORDER BY method <> 'exact', method, process, name, size";
 
 enum column { PROCESS, NAME, METHOD, POLICY, SIZE, RATIO, LOW, HIGH, REFERENCES, SAMPLES, COLD };

@@ -168,6 +168,7 @@ enum nm_scope {
 /* A point of an estimated curve (estimator.h). */
 struct nm_result_estimate {
 	const char *method, *policy; /* string constants */
+	double rate;                 /* tells curves of one method apart; 0: there is one */
 	enum nm_scope scope;
 	uint32_t whose;
 	uint64_t size; /* bytes */

@@ -79,6 +79,20 @@ def case_a_trace_of_samples():
     assert curves[0] and curves[0] == curves[1]
 
 
+def case_rates_of_one_method():
+    """Two rates of a method are two curves, and one of them alone has the method's name."""
+    with open("n.nest", "w", encoding="ascii") as f:
+        f.write("array a[4096] of double align 64\nfor k = 0 to 9\n for i = 0 to 4095\n  read a[i]\n end\nend\n")
+    done = nearmiss("nest", "-q", "-o", "p.nmp", "--estimate", "statcache@1e-2,statcache@1e-1,shards", "n.nest")
+    assert done.returncode == 0, done
+    assert {m for m, in rows("SELECT DISTINCT method FROM curve")} == {"statcache@0.01", "statcache@0.1", "shards"}
+    for method, count in (("statcache", 2), ("statcache@0.1", 1), ("shards", 1)):
+        done = nearmiss("curve", "-i", "p.nmp", "--format", "json", "--method", method)
+        assert len(json.loads(done.stdout)["curves"]) == count, done
+    done = nearmiss("nest", "-q", "-o", "p.nmp", "--estimate", "shards@1e-2,shards", "n.nest")
+    assert done.returncode and b"shards at the rate 0.01 twice" in done.stderr, done
+
+
 def case_debian():
     """A program that nobody here wrote, with children, and its picture."""
     gzip, sh = need("gzip", "sh")

@@ -132,6 +132,7 @@ static int add_rows(struct nm_result *r, const struct nm_estimate_query *q, cons
 			r->estimates[r->estimate_count++] = (struct nm_result_estimate){
 			    .method = q->estimator->name,
 			    .policy = q->estimator->policy,
+			    .rate = q->rate,
 			    .scope = s->kind,
 			    .whose = s->whose[group],
 			    .size = lines[i] * q->line,

@@ -19,6 +19,7 @@ enum { NM_ESTIMATE_LEAST_SAMPLES = 30 /* of whose curve is kept */ };
 struct nm_estimate_query {
 	const struct nm_estimator *estimator;
 	void *self;
+	double rate; /* as in struct nm_result_estimate */
 	const uint32_t *attr_of;
 	size_t keys;
 	const uint64_t *references; /* of each of result->attrs, or NULL: not known */

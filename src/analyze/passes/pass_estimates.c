@@ -225,6 +225,16 @@ static int end_samplings(struct estimates *e)
 	return status;
 }
 
+/* Whether a method is asked for at several rates. */
+static int has_rates(const struct estimates *e, const struct nm_estimator *estimator)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < e->count; i++)
+		n += e->entries[i].estimator == estimator;
+	return n > 1;
+}
+
 static int finish(void *self, const struct nm_pass_merge *merge, struct nm_result *result)
 {
 	struct estimates *e = self;
@@ -235,6 +245,7 @@ static int finish(void *self, const struct nm_pass_merge *merge, struct nm_resul
 		const struct nm_estimate_query query = {
 		    .estimator = e->entries[i].estimator,
 		    .self = e->entries[i].self,
+		    .rate = has_rates(e, e->entries[i].estimator) ? e->entries[i].rate : 0,
 		    .attr_of = e->sampled ? merge->attrs : merge->keys,
 		    .keys = e->sampled ? nm_program_attributions(merge->program) : merge->key_count,
 		    .references = references,

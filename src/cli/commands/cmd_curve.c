@@ -94,6 +94,7 @@ static int read_sizes(const struct nm_command *self, const struct curve_options 
 struct marks {
 	struct nm_curve_mark at[MAX_MARKS];
 	size_t count;
+	int several; /* machines */
 };
 
 static void add_mark(struct marks *marks, const char *label, double bytes)
@@ -107,44 +108,21 @@ static void add_mark(struct marks *marks, const char *label, double bytes)
 	marks->count++;
 }
 
-static int add_machine(struct marks *marks, const char *name, int several)
+static int add_machine(void *arg, struct nm_machine *machine)
 {
-	struct nm_machine machine;
-	int status = nm_find_machine(name, &machine);
+	struct marks *marks = arg;
 
-	for (unsigned i = 0; i < machine.count && !status; i++) {
-		const struct nm_level_spec *level = &machine.levels[i];
+	for (unsigned i = 0; i < machine->count; i++) {
+		const struct nm_level_spec *level = &machine->levels[i];
 		char label[sizeof marks->at->label];
 
 		if (level->pages || level->side == NM_SIDE_INSTRUCTION)
 			continue;
-		snprintf(label, sizeof label, "%.20s%s%.16s", several ? machine.name : "", several ? " " : "",
-			 level->name);
+		snprintf(label, sizeof label, "%.20s%s%.16s", marks->several ? machine->name : "",
+			 marks->several ? " " : "", level->name);
 		add_mark(marks, label, (double)level->size);
 	}
-	return status;
-}
-
-static int add_machines(struct marks *marks, const char *names)
-{
-	const int several = strchr(names, ',') != NULL;
-	int status = 0;
-
-	while (!status) {
-		size_t n = strcspn(names, ",");
-		char *name = strndup(names, n);
-
-		if (!name) {
-			nm_message("out of memory");
-			return NM_STATUS_FAILED;
-		}
-		status = add_machine(marks, name, several);
-		free(name);
-		if (!names[n])
-			break;
-		names += n + 1;
-	}
-	return status;
+	return 0;
 }
 
 /* The data caches of the machine that the profile was recorded for. */
@@ -238,8 +216,10 @@ static int run(const struct nm_command *self, int argc, char **argv)
 		status = add_recorded(&marks, profiles.at[0].profile, &err)
 			     ? nm_failed(&err, NM_STATUS_NO_PROFILE)
 			     : 0;
-	else if (strcmp(o.machines, "none") != 0)
-		status = add_machines(&marks, o.machines);
+	else if (strcmp(o.machines, "none") != 0) {
+		marks.several = strchr(o.machines, ',') != NULL;
+		status = nm_each_machine(o.machines, add_machine, &marks);
+	}
 	if (!status) {
 		qsort(marks.at, marks.count, sizeof *marks.at, by_bytes);
 		request.by = o.by;

@@ -43,17 +43,27 @@ static int name_id(const struct nm_result_writer *w, const struct nm_result_esti
 	}
 }
 
+/* METHOD, or METHOD@RATE; never NULL. */
+static const char *method_text(const struct nm_result_estimate *e, char *room, size_t size)
+{
+	if (!(e->rate > 0))
+		return e->method;
+	snprintf(room, size, "%s@%g", e->method, e->rate);
+	return room;
+}
+
 static int store_point(const struct nm_result_writer *w, sqlite3_stmt *insert,
 		       const struct nm_result_estimate *e)
 {
 	const double ratios[] = {e->miss_ratio, e->cold_ratio, e->low, e->high};
+	char method[64];
 	sqlite3_int64 name = 0;
 	int status = name_id(w, e, &name);
 
 	if (status)
 		return status;
 	sqlite3_bind_int64(insert, 1, w->process);
-	sqlite3_bind_text(insert, 2, e->method, -1, SQLITE_STATIC);
+	sqlite3_bind_text(insert, 2, method_text(e, method, sizeof method), -1, SQLITE_STATIC);
 	sqlite3_bind_text(insert, 3, e->policy, -1, SQLITE_STATIC);
 	sqlite3_bind_text(insert, 4, scopes[e->scope], -1, SQLITE_STATIC);
 	sqlite3_bind_int64(insert, 5, name);
