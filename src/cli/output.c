@@ -156,3 +156,32 @@ void nm_remove_output(const char *path)
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
 		unlink(path);
 }
+
+static int write_stdout(nm_output_writer *writer, void *self)
+{
+	struct nm_output output = {.file = stdout};
+	struct nm_error err;
+	int status = writer(self, stdout, &err), written = nm_output_close(&output);
+
+	return status ? nm_failed(&err, NM_STATUS_FAILED) : written;
+}
+
+int nm_write_output(const char *path, nm_output_writer *writer, void *self)
+{
+	struct nm_error err;
+	FILE *out = path ? fopen(path, "we") : NULL;
+	int status, failed;
+
+	if (!path)
+		return write_stdout(writer, self);
+	if (!out)
+		return nm_cannot_write(path, errno);
+	errno = 0;
+	status = writer(self, out, &err);
+	failed = ferror(out) | (fclose(out) != 0);
+	if (!status && !failed)
+		return NM_STATUS_OK;
+	status = status ? nm_failed(&err, NM_STATUS_FAILED) : nm_cannot_write(path, errno);
+	nm_remove_output(path);
+	return status;
+}

@@ -32,6 +32,13 @@ int nm_output_close(struct nm_output *output);
  * returned. Either may be NULL. */
 int nm_refuse_same_file(const char *output, const char *other, const char *what_other_is);
 
+/* What writes an output: 0, or a code with a message. */
+typedef int nm_output_writer(void *self, FILE *out, struct nm_error *err);
+
+/* Writes to a file, or to standard output if path is NULL; a file that is not whole does not stay. Returns a
+ * status, after a message. */
+int nm_write_output(const char *path, nm_output_writer *writer, void *self);
+
 /* Says that an output cannot be written, by errno (0: not known why), and returns the status. */
 int nm_cannot_write(const char *path, int error);
 /* Removes an output that is not whole, unless it is a device or a pipe. */

@@ -2,7 +2,6 @@
  *
  * cmd_export.c - nearmiss export FORMAT: a profile as a file for another tool.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,27 +98,25 @@ static const struct nm_exporter *chosen(const struct nm_command *self, const str
 	return NULL;
 }
 
-/* Removes a file that could not be written completely. */
-static int write_file(struct nm_export *export, unsigned part, const char *path, const char *input)
-{
-	struct nm_error err;
-	FILE *out;
-	int status, failed;
+struct part {
+	struct nm_export *export;
+	unsigned number; /* 0: all of it */
+};
 
-	status = nm_refuse_same_file(path, input, "input");
-	if (status)
-		return status;
-	out = fopen(path, "we");
-	if (!out)
-		return nm_cannot_write(path, errno);
-	errno = 0;
-	status = nm_export_write(export, part, out, &err);
-	failed = ferror(out) | (fclose(out) != 0);
-	if (!status && !failed)
-		return NM_STATUS_OK;
-	status = status ? nm_failed(&err, NM_STATUS_FAILED) : nm_cannot_write(path, errno);
-	nm_remove_output(path);
-	return status;
+static int write_part(void *self, FILE *out, struct nm_error *err)
+{
+	const struct part *part = self;
+
+	return nm_export_write(part->export, part->number, out, err);
+}
+
+/* path NULL: to standard output. */
+static int write_output(struct nm_export *export, unsigned number, const char *path, const char *input)
+{
+	struct part part = {export, number};
+	int status = nm_refuse_same_file(path, input, "input");
+
+	return status ? status : nm_write_output(path, write_part, &part);
 }
 
 static int write_parts(struct nm_export *export, const struct export_options *o)
@@ -133,19 +130,10 @@ static int write_parts(struct nm_export *export, const struct export_options *o)
 			nm_message("out of memory");
 			return NM_STATUS_FAILED;
 		}
-		status = write_file(export, part, path, o->input);
+		status = write_output(export, part, path, o->input);
 		free(path);
 	}
 	return status;
-}
-
-static int write_stdout(struct nm_export *export)
-{
-	struct nm_output output = {.file = stdout};
-	struct nm_error err;
-	int status = nm_export_write(export, 0, stdout, &err), written = nm_output_close(&output);
-
-	return status ? nm_failed(&err, NM_STATUS_FAILED) : written;
 }
 
 static int run(const struct nm_command *self, int argc, char **argv)
@@ -182,7 +170,7 @@ static int run(const struct nm_command *self, int argc, char **argv)
 	else if (o.separate)
 		status = write_parts(export, &o);
 	else
-		status = o.output ? write_file(export, 0, o.output, o.input) : write_stdout(export);
+		status = write_output(export, 0, o.output, o.input);
 	nm_export_close(export);
 	nm_profile_close(profile);
 	return status;
