@@ -33,6 +33,7 @@ static const char *const of_level[] = {"table?by=object&limit=100&offset=0&order
 				       "structures",
 				       "histogram?bins=256&of=set",
 				       "histogram?bins=256&of=memory_line",
+				       "histogram?bins=256&of=served",
 				       "histogram?bins=256&of=reuse",
 				       "histogram?bins=256&of=stack",
 				       NULL};

@@ -5,6 +5,7 @@ The server is the real one on a free port; requests are made by http.client, or 
 """
 
 import contextlib
+import csv
 import http.client
 import json
 import os
@@ -385,6 +386,9 @@ def case_evictions():
         (evictor, victim), count = max(pairs.items(), key=lambda pair: pair[1])
         lines = s.get("/api/p/0/evictions/lines", evictor=evictor, victim=victim)["rows"]
         assert sum(row["count"] for row in lines) == count
+        part = s.get("/api/p/0/evictions/lines", offset=1, limit=2)
+        assert part["rows"] == s.get("/api/p/0/evictions/lines")["rows"][1:3]
+        assert part["rest"] + sum(row["count"] for row in part["rows"]) == answer["total"]
         few = s.get("/api/p/0/evictions", top=1)
         assert len(few["objects"]) == 1 and few["rest"] == few["total"] - few["matrix"][0][0]
 
@@ -403,6 +407,31 @@ def case_histograms_and_curves():
         curves = s.get("/api/p/0/curves")
         assert curves["series"][0]["points"][0]["ratio"] <= 1 and curves["machine_sizes"][0]["size"] == 4096
         assert s.get("/api/p/0/sharing")["note"]
+
+
+def case_lines_of_memory():
+    """Who serves each line of memory: as `nearmiss monitor` prints it, line by line, and added up in bins."""
+    done = nearmiss("monitor", "-q", "--histogram=line", "-c", "L1d=2K,2,32:L2=16K,4,32", "--profile=m.nmp", "--format=csv", "-n", "0",
+                    "-o", "m.csv", "--", "true")
+    assert done.returncode == 0, done.stderr
+    with open("m.csv", encoding="utf-8", newline="") as f:
+        printed = list(csv.DictReader(f))
+    with served("m.nmp") as s:
+        def histogram(**query):
+            return s.get("/api/p/0/histogram", of="served", **query)
+        assert histogram(bins=1)["places"] == len(printed) > 100
+        for first in range(0, len(printed), 1000):
+            last = min(first + 999, len(printed) - 1)
+            shown = histogram(bins=1000, **{"from": first, "to": last})["bins"]
+            assert [b["from"] for b in shown] == [b["to"] for b in shown] == list(range(first, last + 1))
+            for b, row in zip(shown, printed[first:]):
+                assert b["address"] == int(row["address"], 0), (b, row)
+                assert all(b["values"][name] == int(row[name]) for name in ("L1d", "L2", "memory")), (b, row)
+        bins = histogram(bins=7)["bins"]
+        for name in ("L1d", "L2", "memory"):
+            assert sum(b["values"][name] for b in bins) == sum(int(row[name]) for row in printed)
+        s.refuses(400, "GET", f"/api/p/0/histogram?of=served&to={len(printed)}")
+        s.refuses(400, "GET", "/api/p/0/histogram?of=served&from=5&to=4")
 
 
 def case_sources_and_lines():
@@ -428,6 +457,8 @@ def case_compare():
     with served("a.nmp", "b.nmp") as s:
         assert [p["n"] for p in s.get("/api/session")["profiles"]] == [0, 1]
         answer = s.get("/api/compare", a=0, b=1, by="object")
+        parts = [s.get("/api/compare", by="object", offset=i, limit=1)["rows"] for i in range(answer["total_rows"] + 1)]
+        assert [row for part in parts for row in part] == answer["rows"]
         for row in answer["rows"]:
             for number, path in ((1, "a.nmp"), (2, "b.nmp")):
                 assert row[number] == query("SELECT sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' "

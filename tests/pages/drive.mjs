@@ -7,6 +7,8 @@ import { readFile } from "node:fs/promises";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const [name, address, executablePath] = process.argv.slice(2);
+/** A profile of a program with events by address; the first two are of a loop nest. */
+const EVENTS = 2;
 const PAGES = ["overview", "treemap", "tables", "source", "evictions", "curves", "histograms", "sharing", "structures", "compare"];
 
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
@@ -27,6 +29,13 @@ async function settled(page, view) {
 	await page.waitForFunction(() => !document.querySelector(".waiting, [aria-busy=true]"));
 }
 
+/** What pages show beyond their first sight. */
+const OPENED = [
+	["histograms", `?p=${EVENTS}&of=served`], ["histograms", `?p=${EVENTS}&of=memory_line&level=L2`], ["histograms", "?of=reuse"],
+	["curves", "?by=object"], ["tables", `?p=${EVENTS}&by=object,file,line&sort=waste`], ["evictions", "?evictor=X&victim=Y"],
+	["source", "?line=5"], ["treemap", "?at=0"], ["compare", "?by=file&metric=loads"],
+];
+
 async function show(page, view, query = "") {
 	await page.evaluate((hash) => { location.hash = hash; }, `#/${view}${query}`);
 	await settled(page, view);
@@ -38,22 +47,62 @@ const cases = {
 		const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 		for (const theme of ["light", "dark"]) for (const width of [1280, 390]) {
 			const { page, faults, context } = await tab({ theme, width });
-			for (const view of PAGES) {
-				await show(page, view);
-				const where = `${view}, ${theme}, ${width}`;
+			await page.evaluate(axe); // not as an element: the policy allows none
+			for (const [view, query] of [...PAGES.map((name) => [name, ""]), ...OPENED]) {
+				await show(page, view, query);
+				const where = `${view}${query}, ${theme}, ${width}`;
 				assert.equal(await page.getAttribute("html", "data-theme"), theme, where);
 				const beside = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 				assert.ok(beside <= 0, `${where}: ${beside} pixels beside the screen`);
-				if (width === 1280) {
-					await page.evaluate(axe); // not as an element: the policy allows none
-					const found = await page.evaluate(() => globalThis.axe.run());
-					const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-					assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
-				}
+				const found = await page.evaluate(() => globalThis.axe.run());
+				const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+				assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], where);
 			}
 			assert.deepEqual(faults, []);
 			await context.close();
 		}
+	},
+
+	async parts() {
+		const { page, context } = await tab();
+		await show(page, "histograms", `?p=${EVENTS}&of=served`);
+		const places = Number((await page.innerText(".paging [role=status]")).replace(/\D/g, ""));
+		assert.ok(places > 512, `${places} lines`);
+		const shown = () => page.$$eval(".paging input", (inputs) => inputs.map(({ value }) => Number(value)));
+		assert.deepEqual(await shown(), [0, places - 1]);
+		await page.click("button:has-text('Closer')");
+		await page.waitForFunction(() => location.hash.includes("from="));
+		await settled(page, "histograms");
+		const [from, to] = await shown();
+		assert.ok(Math.abs(to - from + 1 - places / 2) <= 1, `${from} to ${to} of ${places}`);
+		await page.fill(".paging label:has-text('to') input", String(from + 99));
+		await page.keyboard.press("Enter");
+		await page.waitForFunction((end) => location.hash.includes(`to=${end}`), from + 99);
+		await settled(page, "histograms");
+		const one = await page.evaluate(() => document.querySelector(".chart rect title").textContent);
+		assert.match(one, new RegExp(`^line ${from.toLocaleString("en")}, from 0x`)); // a bin for each line
+		const other = await context.newPage();
+		await other.goto(page.url());
+		await settled(other, "histograms");
+		assert.equal(await other.innerText("#page"), await page.innerText("#page"));
+		for (let n = 0; n < 20 && await page.isEnabled("button:has-text('Wider')"); n++) {
+			await page.click("button:has-text('Wider')");
+			await settled(page, "histograms");
+			await page.waitForTimeout(50);
+		}
+		assert.deepEqual(await shown(), [0, places - 1]);
+	},
+
+	async all_rows() {
+		const { page } = await tab();
+		await show(page, "tables", `?p=${EVENTS}&by=object,file,line`);
+		const total = Number((await page.innerText(".paging [role=status]")).match(/of ([\d,]+)/)[1].replace(",", ""));
+		assert.ok(total > 150, `${total} rows`);
+		await page.click("#save summary");
+		const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save button:has-text('CSV')")]);
+		const lines = (await readFile(await download.path())).toString().split("\r\n");
+		assert.equal(lines.length, total + 2); // a heading, and nothing behind the last line's end
+		assert.equal(new Set(lines).size, lines.length);
 	},
 
 	async links() {

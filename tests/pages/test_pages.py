@@ -24,6 +24,9 @@ def make_profiles():
     for name, spec in (("before.nmp", "L1d=4K,2,64:L2=64K,8,64"), ("after.nmp", "L1d=8K,4,64:L2=64K,8,64")):
         done = nearmiss("nest", "-q", "--distances", "--sets", "-o", name, "--cache", spec, NEST)
         assert done.returncode == 0, done.stderr
+    done = nearmiss("monitor", "-q", "--histogram=line", "-c", "L1d=2K,2,32:L2=16K,4,32", "--profile=events.nmp", "-o", "events.txt",
+                    "--", "true")
+    assert done.returncode == 0, done.stderr
 
 
 def drive(case):
@@ -32,7 +35,7 @@ def drive(case):
         raise Skip("chromium and node are not installed: tools/install-packages pages ci")
     if not os.path.isdir(os.path.join(TOP, "web/node_modules/playwright-core")):
         raise Skip("the npm packages of web/ are missing: tools/install-pages")
-    with subprocess.Popen([NEARMISS, "view", "--no-browser", "before.nmp", "after.nmp"], stdout=subprocess.PIPE,
+    with subprocess.Popen([NEARMISS, "view", "--no-browser", "before.nmp", "after.nmp", "events.nmp"], stdout=subprocess.PIPE,
                           env=ENVIRONMENT) as server:
         try:
             address = re.search(r"http://\S+", server.stdout.readline().decode())[0]
@@ -47,6 +50,18 @@ def case_every_page():
     """Each page shows itself in both themes and widths: no error, nothing beside the screen, no serious fault of axe."""
     make_profiles()
     drive("every_page")
+
+
+def case_parts():
+    """A histogram shows a part of the lines of memory, one by one, and all of them again."""
+    make_profiles()
+    drive("parts")
+
+
+def case_all_rows():
+    """A table that is saved has all rows, not only those on the screen."""
+    make_profiles()
+    drive("all_rows")
 
 
 def case_links():

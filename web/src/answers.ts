@@ -31,6 +31,7 @@ export interface Pair {
 	line: number | null;
 	misses: number;
 	share: number;
+	cycles_share: number | null;
 	cause: string;
 }
 
@@ -95,7 +96,7 @@ export interface SourceAnswer {
 export interface LineAnswer {
 	objects: { object: string | null; function: string | null; misses: number; loads: number; reuse: number }[];
 	evictors: { victim: string | null; object: string | null; function: string | null; file: string | null; line: number | null; evictions: number }[];
-	reuses: { previous_file: string | null; previous_line: number | null; previous_object: string | null; count: number }[];
+	reuses: { previous_file: string | null; previous_line: number | null; previous_function: string | null; previous_object: string | null; count: number }[];
 	classes: Record<string, number>;
 	reuse: { per_load: number | null; waste: number | null };
 }
@@ -122,6 +123,13 @@ export interface EvictionLine {
 	share: number;
 }
 
+export interface EvictionLinesAnswer {
+	rows: EvictionLine[];
+	total_rows: number;
+	/** Evictions by the lines that are not among the rows. */
+	rest: number;
+}
+
 export interface Curve {
 	name: string | null;
 	points: { size: number; ratio: number; low?: number | null; high?: number | null }[];
@@ -137,8 +145,10 @@ export interface HistogramAnswer {
 	of: string;
 	level: string;
 	unit: string;
-	/** `to` is null: without end; `from` is null: what has no distance, as first uses. */
-	bins: { from: number | null; to: number | null; values: Record<string, number> }[];
+	/** How many there are in all; not of distances. */
+	places?: number;
+	/** `to` is null: without end; `from` is null: what has no distance, as first uses. Lines have the address of the first of them. */
+	bins: { from: number | null; to: number | null; address?: number; object?: string | null; values: Record<string, number> }[];
 }
 
 export interface SharingAnswer {

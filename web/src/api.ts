@@ -72,3 +72,14 @@ function parsed(text: string): unknown {
 export const get = <T>(path: string, query?: Query): Promise<T> => ask<T>("GET", pathWithQuery(path, query));
 export const post = <T>(path: string, body: unknown): Promise<T> => ask<T>("POST", path, body);
 export const remove = <T>(path: string, query?: Query): Promise<T> => ask<T>("DELETE", pathWithQuery(path, query));
+
+/** All rows of an answer that gives them in parts. */
+export async function getAll<Row>(path: string, query: Query): Promise<Row[]> {
+	const limit = 1000;
+	const rows: Row[] = [];
+	for (;;) {
+		const part = (await get<{ rows: Row[] }>(path, { ...query, offset: rows.length, limit })).rows;
+		rows.push(...part);
+		if (part.length < limit) return rows;
+	}
+}

@@ -40,6 +40,7 @@ export function useRoute(): Route {
 	useEffect(() => {
 		const changed = () => setRoute(parseHash(location.hash));
 		addEventListener("hashchange", changed);
+		changed(); // it may have changed since this was first drawn
 		return () => removeEventListener("hashchange", changed);
 	}, []);
 	return route;

@@ -12,6 +12,7 @@ struct comparison {
 	struct nm_grouping sides[2];
 	const struct nm_metric *metric;
 	struct nm_facts rows; /* of both: the counts of the first, then those of the second */
+	int64_t offset, limit;
 };
 
 /* The metric of a row on one side; NAN where that has no such row. */
@@ -56,22 +57,22 @@ static json_t *json_of_row(const struct comparison *c, size_t row)
 	return json;
 }
 
-/* What changed most first; NULL: no memory. */
-static json_t *first_rows(const struct comparison *c)
+/* The rows that are asked for, what changed most first; NULL: no memory. */
+static json_t *page_of(const struct comparison *c)
 {
 	const size_t count = c->rows.row_count;
 	struct nm_ranked *order = malloc((count + 1) * sizeof *order);
-	json_t *first = order ? json_array() : NULL;
+	json_t *page = order ? json_array() : NULL;
 
 	if (!order)
 		return NULL;
 	for (size_t row = 0; row < count; row++)
 		order[row] = (struct nm_ranked){fabs(change_of(c, row)), row};
 	nm_facts_rank(&c->rows, order, count);
-	for (size_t i = 0; i < count && i < NM_VIEW_ROWS; i++)
-		json_array_append_new(first, json_of_row(c, order[i].row));
+	for (size_t i = (size_t)c->offset; i < count && i < (size_t)(c->offset + c->limit); i++)
+		json_array_append_new(page, json_of_row(c, order[i].row));
 	free(order);
-	return first;
+	return page;
 }
 
 static json_t *columns_of(const struct comparison *c)
@@ -122,7 +123,7 @@ static json_t *json_of_comparison(const struct comparison *c)
 {
 	json_t *before = json_of_all(c, 0), *after = json_of_all(c, 1);
 	const double change = json_number_value(after) - json_number_value(before);
-	json_t *rows = first_rows(c);
+	json_t *rows = page_of(c);
 
 	return rows ? json_pack("{ss ss so so sI s[ooo]}", "metric", c->metric->name, "level",
 				c->sides[0].level, "columns", columns_of(c), "rows", rows, "total_rows",
@@ -136,6 +137,10 @@ int nm_view_compare(const struct nm_view *view, const struct nm_request *request
 	struct comparison c = {.metric = NULL};
 	int status = nm_grouping_metric(request, "metric", "misses", &c.metric, err);
 
+	if (!status)
+		status = nm_request_number(request, "offset", 0, INT32_MAX, 0, &c.offset, err);
+	if (!status)
+		status = nm_request_number(request, "limit", 0, NM_VIEW_ROWS, NM_VIEW_ROWS, &c.limit, err);
 	for (unsigned side = 0; !status && side < 2; side++)
 		status = read_side(&c, side, view, request, err);
 	if (!status && nm_facts_join(&c.rows, &c.sides[0].rows, &c.sides[1].rows))

@@ -8,8 +8,6 @@
 #include "answers.h"
 #include "vector.h"
 
-enum { LINES = 200 };
-
 static const char nameless[] = "?"; /* how an object without a name is called */
 
 static int load(const struct nm_view_profile *of, const struct nm_request *request, char **ret_level,
@@ -180,12 +178,12 @@ static unsigned add_condition(struct nm_fact_condition *to, const struct nm_view
 	return 1;
 }
 
-/* The first rows of lines, each with its share. NULL: no memory. */
-static json_t *json_of_lines(const struct nm_facts *lines)
+/* A part of the lines, each with its share of all, and what the others evict. NULL: no memory. */
+static json_t *json_of_lines(const struct nm_facts *lines, int64_t offset, int64_t limit)
 {
 	struct nm_ranked *order = malloc((lines->row_count + 1) * sizeof *order);
 	json_t *rows = order ? json_array() : NULL;
-	double total = 0;
+	double total = 0, rest;
 
 	if (!order)
 		return NULL;
@@ -194,15 +192,18 @@ static json_t *json_of_lines(const struct nm_facts *lines)
 		total += order[row].value;
 	}
 	nm_facts_rank(lines, order, lines->row_count);
-	for (size_t i = 0; i < lines->row_count && i < LINES; i++) {
+	rest = total;
+	for (size_t i = (size_t)offset; i < lines->row_count && i < (size_t)(offset + limit); i++) {
 		json_t *json = nm_view_fact_keys(lines, order[i].row);
 
 		json_object_set_new(json, "count", json_integer((json_int_t)order[i].value));
 		json_object_set_new(json, "share", nm_view_real(100 * order[i].value / total));
 		json_array_append_new(rows, json);
+		rest -= order[i].value;
 	}
 	free(order);
-	return rows;
+	return json_pack("{so sI sI}", "rows", rows, "total_rows", (json_int_t)lines->row_count, "rest",
+			 (json_int_t)rest);
 }
 
 int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_request *request,
@@ -212,19 +213,23 @@ int nm_view_eviction_lines(const struct nm_view_profile *of, const struct nm_req
 	struct nm_fact_condition of_pair[2];
 	const struct nm_facts *facts;
 	struct nm_facts lines = {.key_count = 0};
-	json_t *rows = NULL;
+	int64_t offset = 0, limit = 0;
 	char *level = NULL;
 	unsigned count;
 	int status = load(of, request, &level, &facts, err);
 
+	if (!status)
+		status = nm_request_number(request, "offset", 0, INT32_MAX, 0, &offset, err);
+	if (!status)
+		status = nm_request_number(request, "limit", 0, NM_VIEW_ROWS, 200, &limit, err);
 	if (!status) {
 		count = add_condition(of_pair, of, request, facts, "evictor");
 		count += add_condition(of_pair + count, of, request, facts, "victim");
 		if (nm_facts_sum(&lines, facts, all, facts->key_count, of_pair, count) ||
-		    !(rows = json_of_lines(&lines)))
+		    !(*ret_answer = json_of_lines(&lines, offset, limit)))
 			status = nm_fail_memory(err);
 		else
-			*ret_answer = json_pack("{ss so}", "level", level, "rows", rows);
+			json_object_set_new(*ret_answer, "level", json_string(level));
 	}
 	nm_facts_done(&lines);
 	free(level);

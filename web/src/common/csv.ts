@@ -6,6 +6,8 @@ import type { Cell } from "../answers";
 export interface Sheet {
 	headings: string[];
 	rows: Cell[][];
+	/** All rows, where the page shows only some. */
+	all?: () => Promise<Cell[][]>;
 }
 
 export function csv({ headings, rows }: Sheet): string {

@@ -43,8 +43,8 @@ export function baseName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** FILE:LINE, short. */
-export function place(file: string | null, line: number | null): string {
-	if (!file) return "no line";
+/** FILE:LINE, short; where no line is known, the function. */
+export function place(file: string | null, line: number | null, functionName: string | null = null): string {
+	if (!file) return functionName ?? "no line";
 	return line === null ? baseName(file) : `${baseName(file)}:${line}`;
 }

@@ -35,7 +35,7 @@ export function HeatMap(props: HeatMapProps) {
 	const side = Math.max(14, Math.min(48, Math.floor((width - left - 4) / Math.max(1, columns.length))));
 	const [w, h] = [left + side * columns.length + 4, top + side * rows.length + 4];
 	const most = Math.max(0, ...values.flat().map((value) => value ?? 0));
-	const told = (row: number, column: number) => {
+	const describe = (row: number, column: number) => {
 		const value = values[row]?.[column] ?? null;
 		return `${props.rowTitle} ${rows[row]}, ${props.columnTitle} ${columns[column]}: ${value === null ? "not known" : format(value)}`;
 	};
@@ -69,9 +69,9 @@ export function HeatMap(props: HeatMapProps) {
 								const at = { x: left + side * column, y: top + side * row };
 								return (
 									<g key={column} onClick={() => { setCursor([row, column]); onOpen?.(row, column); }}>
-										<title>{told(row, column)}</title>
+										<title>{describe(row, column)}</title>
 										<rect {...at} width={side - 1} height={side - 1} fill={value === null ? "none" : color.background} class="square" />
-										{text.length * 6.5 < side && <text x={at.x + side / 2} y={at.y + side / 2 + 4} text-anchor="middle" fill={color.text} class="small">{text}</text>}
+										{text.length * 7 + 4 < side && <text x={at.x + side / 2} y={at.y + side / 2 + 4} text-anchor="middle" fill={color.text} class="small">{text}</text>}
 									</g>
 								);
 							})}
@@ -80,7 +80,7 @@ export function HeatMap(props: HeatMapProps) {
 					<rect class="cursor" x={left + side * cursor[1]} y={top + side * cursor[0]} width={side - 1} height={side - 1} fill="none" />
 				</svg>
 			)}
-			<p class="hidden" role="status">{told(cursor[0], cursor[1])}</p>
+			<p class="hidden" role="status">{describe(cursor[0], cursor[1])}</p>
 		</div>
 	);
 }

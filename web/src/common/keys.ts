@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// keys.ts - whom a key is meant for.
+// keys.ts - whether a key press is for a control or for the page.
 
 /** Whether a key is meant for the control that has the focus. */
 export function isTyping(event: KeyboardEvent): boolean {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // save.ts - saves what a page shows as SVG, PNG or CSV.
+import { isSelfContained } from "../api";
 import { csv, currentSheet } from "./csv";
 import { drawing } from "./draw";
 
@@ -36,12 +37,13 @@ async function pngBlob(element: Element): Promise<Blob> {
 	}
 }
 
-/** Saves the element, or the page's table, under the page's name. */
+/** Saves the element, or all rows of the page's table (of a self-contained file, those that it holds), under the page's name. */
 export async function save(format: Format, name: string, element: Element): Promise<void> {
 	if (format === "csv") {
 		const sheet = currentSheet();
 		if (!sheet) throw new Error("There are no figures here to save.");
-		download(`${name}.csv`, new Blob([csv(sheet)], { type: "text/csv;charset=utf-8" }));
+		const rows = sheet.all && !isSelfContained() ? await sheet.all() : sheet.rows;
+		download(`${name}.csv`, new Blob([csv({ ...sheet, rows })], { type: "text/csv;charset=utf-8" }));
 		return;
 	}
 	download(`${name}.${format}`, format === "svg" ? svgBlob(element) : await pngBlob(element));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // compare.tsx - two profiles side by side: their levels, and where a count changed most.
-import type { Column, OverviewAnswer, TableAnswer } from "../answers";
+import type { Cell, Column, OverviewAnswer, TableAnswer } from "../answers";
+import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
@@ -34,10 +35,15 @@ export function Compare(props: PageProps) {
 	const metric = params["metric"] ?? "misses";
 	const before = useAnswer<OverviewAnswer>(`/api/p/${a}/overview`);
 	const after = useAnswer<OverviewAnswer>(`/api/p/${b}/overview`);
-	const asked = useAnswer<CompareAnswer>("/api/compare", { a, b, by, metric: params["metric"], level: params["level"] });
+	const query = { a, b, by, metric: params["metric"], level: params["level"] };
+	const asked = useAnswer<CompareAnswer>("/api/compare", query);
 	const profiles = session.profiles.map(({ n, file }) => ({ value: String(n), title: baseName(file) }));
 	const sums = asked.answer && [...Array<null>(asked.answer.columns.length - 3).fill(null), ...asked.answer.sums];
-	useSheet(asked.answer && { headings: asked.answer.columns.map(({ key }) => key), rows: asked.answer.rows });
+	useSheet(asked.answer && {
+		headings: asked.answer.columns.map(({ key }) => key),
+		rows: asked.answer.rows,
+		all: () => getAll<Cell[]>("/api/compare", query),
+	});
 	return (
 		<>
 			<div class="controls">

@@ -40,7 +40,8 @@ function Plot({ answer }: { answer: CurvesAnswer }) {
 					{answer.machine_sizes.map(({ level, size }, n) => (
 						<g key={level}>
 							<line class="marker" x1={x(size)} x2={x(size)} y1={frame.top} y2={frame.bottom} />
-							<text class="faint" x={Math.min(x(size) + 3, frame.right - 40)} y={frame.top + 12 + 14 * (n % 3)}>{level}</text>
+							<text class="faint" x={x(size) + (x(size) > frame.right - 60 ? -3 : 3)} y={frame.top + 12 + 14 * (n % 3)}
+								text-anchor={x(size) > frame.right - 60 ? "end" : "start"}>{level}</text>
 						</g>
 					))}
 					{answer.series.map((curve, n) => <Line key={n} curve={curve} n={n} x={x} y={y} />)}

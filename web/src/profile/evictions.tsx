@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // evictions.tsx - which object evicts which, as a heat map; a square opens the lines of code of its pair.
-import type { Cell, Column, EvictionLine, EvictionsAnswer } from "../answers";
-import { isSelfContained } from "../api";
+import type { Cell, Column, EvictionLine, EvictionLinesAnswer, EvictionsAnswer } from "../answers";
+import { getAll, isSelfContained } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { LevelChoice, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
@@ -20,18 +20,27 @@ const columns: Column[] = [
 	{ key: "share", heading: "Share", unit: "percent", kind: "number" },
 ];
 
+/** Pairs of lines that are drawn. */
+const SHOWN = 30;
+
 const name = (object: string | null) => object ?? "unknown";
 
 function rowOf(line: EvictionLine): Cell[] {
-	return [name(line.evictor), place(line.file, line.line), name(line.victim), place(line.victim_file, line.victim_line), line.count, line.share];
+	return [
+		name(line.evictor), place(line.file, line.line, line.function), name(line.victim),
+		place(line.victim_file, line.victim_line, line.victim_function), line.count, line.share,
+	];
 }
+
+const sheetRow = (row: EvictionLine): Cell[] =>
+	[row.evictor, row.file, row.line, row.victim, row.victim_file, row.victim_line, row.count];
 
 function Lines({ asked, profile }: { asked: EvictionLine[]; profile: string }) {
 	const address = (file: string | null, line: number | null) => (file ? href("source", { p: profile, file, line }) : null);
 	const link = (text: Cell, to: string | null) => (to ? <a href={to}>{String(text)}</a> : String(text));
 	const rows = asked.map(rowOf);
 	return (
-		<Table caption="Lines of code" columns={columns} rows={rows} most={30}
+		<Table caption="Lines of code" columns={columns} rows={rows}
 			cell={(row, column) => {
 				const line = asked[rows.indexOf(row)];
 				if (!line) return undefined;
@@ -67,10 +76,12 @@ export function Evictions(props: PageProps) {
 	const matrix = useAnswer<EvictionsAnswer>(level && `/api/p/${profile}/evictions`, { level, top: 40 });
 	// A self-contained file has the lines of pairs only.
 	const asksLines = level && (evictor || !isSelfContained());
-	const lines = useAnswer<{ rows: EvictionLine[] }>(asksLines ? `/api/p/${profile}/evictions/lines` : null, { level, evictor, victim });
+	const path = `/api/p/${profile}/evictions/lines`;
+	const lines = useAnswer<EvictionLinesAnswer>(asksLines ? path : null, { level, evictor, victim });
 	useSheet(lines.answer && {
 		headings: ["evictor", "file", "line", "victim", "victim_file", "victim_line", "count"],
-		rows: lines.answer.rows.map((row) => [row.evictor, row.file, row.line, row.victim, row.victim_file, row.victim_line, row.count]),
+		rows: lines.answer.rows.map(sheetRow),
+		all: async () => (await getAll<EvictionLine>(path, { level, evictor, victim })).map(sheetRow),
 	});
 	return (
 		<>
@@ -78,7 +89,14 @@ export function Evictions(props: PageProps) {
 			<Answer of={matrix}>{(answer) => <Matrix answer={answer} props={props} />}</Answer>
 			<h2>{evictor && victim ? `${evictor} evicts ${victim}` : asksLines ? "Lines that evict most" : "Choose a square to see its lines"}</h2>
 			{evictor && <button type="button" onClick={() => set({ evictor: null, victim: null })}>All pairs</button>}
-			<Answer of={lines}>{({ rows }) => <Lines asked={rows} profile={profile} />}</Answer>
+			<Answer of={lines}>
+				{({ rows, total_rows }) => (
+					<>
+						<Lines asked={rows.slice(0, SHOWN)} profile={profile} />
+						{total_rows > SHOWN && <p class="fine">{`The first ${SHOWN} of ${full(total_rows)} pairs of lines${isSelfContained() ? "" : ": save them all as CSV"}.`}</p>}
+					</>
+				)}
+			</Answer>
 		</>
 	);
 }

@@ -31,11 +31,12 @@ const pairColumns: Column[] = [
 	{ key: "function", heading: "Function", kind: "text" },
 	{ key: "misses", heading: "Misses", kind: "number" },
 	{ key: "share", heading: "Share", unit: "percent", kind: "number" },
+	{ key: "cycles_share", heading: "Cost", unit: "percent", kind: "number", help: "Share of the estimated cycles that misses cost: rows are in this order" },
 	{ key: "cause", heading: "Cause", kind: "text" },
 ];
 
 const pairRow = (pair: Pair): Cell[] => [
-	pair.object ?? "<unknown>", place(pair.file, pair.line), pair.function, pair.misses, pair.share, pair.cause,
+	pair.object ?? "<unknown>", place(pair.file, pair.line), pair.function, pair.misses, pair.share, pair.cycles_share, pair.cause,
 ];
 
 /** The misses of each level by class, as bars of 100 %. */
@@ -91,6 +92,7 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 		const pair = overview.pairs[at];
 		return pair?.file ? href("source", { p: profile, file: pair.file, line: pair.line }) : null;
 	};
+	const isSaid = (note: string) => overview.advice.some(({ text }) => note.includes(text));
 	return (
 		<>
 			<p class="verdict">{overview.verdict}</p>
@@ -109,7 +111,7 @@ function Content({ overview, profile }: { overview: OverviewAnswer; profile: str
 				</details>
 			)}
 			<ul class="fine">
-				{[...overview.notes, overview.not_simulated].filter(Boolean).map((note) => <li key={note}>{note}</li>)}
+				{[...overview.notes, overview.not_simulated].filter((note) => note && !isSaid(note)).map((note) => <li key={note}>{note}</li>)}
 			</ul>
 			<details>
 				<summary>About the recording</summary>

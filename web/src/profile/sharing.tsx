@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sharing.tsx - what cores contend for: lines, objects, fields, functions, threads.
 import type { Cell, Column, SharingAnswer } from "../answers";
+import { get } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
@@ -14,20 +15,26 @@ const BY = ["line", "object", "field", "function", "thread", "core"];
 const NAMES = new Set(["block", "offset", "bytes", "thread", "core", "line", "position"]);
 
 function headingOf(key: string): string {
-	return key.replaceAll("_", " ");
+	return key === "block" ? "cache line" : key.replaceAll("_", " ");
 }
 
-/** The columns are those that the rows have: who and how much first, then where exactly. */
+/** A cell as it is shown: files without their folders, addresses in hexadecimal. */
+function shown(key: string, value: Cell): Cell {
+	if (key === "file" && value) return baseName(String(value));
+	return key === "block" && typeof value === "number" ? `0x${value.toString(16)}` : value;
+}
+
+/** The columns are those that the rows have: the contended line, who and how much, then where exactly. */
 function sheetOf(rows: SharingAnswer["rows"]): { columns: Column[]; cells: Cell[][] } {
-	const isLast = (key: string) => Number(NAMES.has(key) && key !== "line");
-	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort((a, b) => isLast(a) - isLast(b));
+	const order = (key: string) => (key === "block" ? 0 : NAMES.has(key) && key !== "line" ? 2 : 1);
+	const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].sort((a, b) => order(a) - order(b));
 	const columns = keys.map((key): Column => ({
 		key,
 		heading: headingOf(key),
 		unit: NAMES.has(key) ? null : key === "share" ? "percent" : "count",
-		kind: rows.some((row) => typeof row[key] === "string") ? "text" : "number",
+		kind: key === "block" || rows.some((row) => typeof row[key] === "string") ? "text" : "number",
 	}));
-	return { columns, cells: rows.map((row) => keys.map((key) => (key === "file" && row[key] ? baseName(String(row[key])) : (row[key] ?? null)))) };
+	return { columns, cells: rows.map((row) => keys.map((key) => shown(key, row[key] ?? null))) };
 }
 
 function Content({ answer }: { answer: SharingAnswer }) {
@@ -40,9 +47,14 @@ export function Sharing(props: PageProps) {
 	const { profile, params, set } = props;
 	const { level, levels } = useLevel(props);
 	const by = params["by"] ?? "line";
-	const asked = useAnswer<SharingAnswer>(level && `/api/p/${profile}/sharing`, { by: by === "line" ? null : by, level });
+	const query = { by: by === "line" ? null : by, level };
+	const asked = useAnswer<SharingAnswer>(level && `/api/p/${profile}/sharing`, query);
 	const sheet = asked.answer && sheetOf(asked.answer.rows);
-	useSheet(sheet && { headings: sheet.columns.map(({ key }) => key), rows: sheet.cells });
+	useSheet(sheet && {
+		headings: sheet.columns.map(({ key }) => key),
+		rows: sheet.cells,
+		all: async () => sheetOf((await get<SharingAnswer>(`/api/p/${profile}/sharing`, { ...query, limit: 1000 })).rows).cells,
+	});
 	return (
 		<>
 			<div class="controls">

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tables.tsx - the counts by any dimensions, sorted and filtered; a part of them at a time.
 import type { Cell, TableAnswer } from "../answers";
+import { getAll } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
@@ -85,10 +86,13 @@ export function Tables(props: PageProps) {
 	const by = (params["by"] ?? "object").split(",");
 	const offset = Number(params["offset"] ?? 0);
 	const sort = params["sort"] ?? "misses";
-	const asked = useAnswer<TableAnswer>(level && `/api/p/${profile}/table`, {
-		by: by.join(","), level, sort, order: params["order"] ?? "desc", filter: params["filter"], offset, limit: LIMIT,
+	const query = { by: by.join(","), level, sort, order: params["order"] ?? "desc", filter: params["filter"] };
+	const asked = useAnswer<TableAnswer>(level && `/api/p/${profile}/table`, { ...query, offset, limit: LIMIT });
+	useSheet(asked.answer && {
+		headings: asked.answer.columns.map(({ key }) => key),
+		rows: asked.answer.rows,
+		all: () => getAll<Cell[]>(`/api/p/${profile}/table`, query),
 	});
-	useSheet(asked.answer && { headings: asked.answer.columns.map(({ key }) => key), rows: asked.answer.rows });
 	return (
 		<>
 			<div class="controls">

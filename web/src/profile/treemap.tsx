@@ -2,6 +2,7 @@
 // treemap.tsx - objects as areas, within them the functions that miss on them.  Areas are misses; a click goes inside.
 import { hierarchy, treemap, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { TreeNode } from "../answers";
+import { get } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { category, textOnHex } from "../common/colors";
@@ -20,13 +21,13 @@ const nameOf = (node: TreeNode) => (node.rest ? "the rest" : (node.name ?? "unkn
 
 /** The node that the address names: the numbers of the children on the way, joined by dots. */
 function nodeAt(root: TreeNode, at: string): TreeNode[] {
-	const way = [root];
+	const path = [root];
 	for (const n of at ? at.split(".").map(Number) : []) {
-		const child = way[way.length - 1]?.children?.[n];
+		const child = path[path.length - 1]?.children?.[n];
 		if (!child) break;
-		way.push(child);
+		path.push(child);
 	}
-	return way;
+	return path;
 }
 
 function areas(root: TreeNode, width: number, height: number): Area[] {
@@ -39,7 +40,7 @@ function areas(root: TreeNode, width: number, height: number): Area[] {
 
 /** As much of a name as fits. */
 function fitting(name: string, width: number): string {
-	const most = Math.floor((width - 8) / 7);
+	const most = Math.floor((width - 8) / 7.6);
 	return most < 3 ? "" : name.length <= most ? name : `${name.slice(0, most - 1)}…`;
 }
 
@@ -47,12 +48,10 @@ function Rectangle({ area, color, address, whole }: { area: Area; color: string;
 	const [width, height] = [area.x1 - area.x0, area.y1 - area.y0];
 	const name = nameOf(area.data);
 	const value = area.value ?? 0;
-	const isLeaf = area.depth === 2 || !area.children;
 	const shape = (
 		<g>
 			<title>{`${area.ancestors().reverse().slice(1).map((node) => nameOf(node.data)).join(" › ")}: ${full(value)} (${percent(value / whole)})`}</title>
-			<rect x={area.x0} y={area.y0} width={width} height={height} fill={area.data.rest ? "#8a8f98" : color}
-				fill-opacity={isLeaf ? 1 : 0.75} class="area" />
+			<rect x={area.x0} y={area.y0} width={width} height={height} fill={area.data.rest ? "#8a8f98" : color} class="area" />
 			{height > 16 && (
 				<text x={area.x0 + 4} y={area.y0 + 14} fill={textOnHex(area.data.rest ? "#8a8f98" : color)}>{fitting(name, width)}</text>
 			)}
@@ -63,8 +62,8 @@ function Rectangle({ area, color, address, whole }: { area: Area; color: string;
 
 function Map({ root, at, props, metric }: { root: TreeNode; at: string; props: PageProps; metric: string }) {
 	const { ref, width } = useWidth<HTMLDivElement>();
-	const way = nodeAt(root, at);
-	const shown = way[way.length - 1] as TreeNode;
+	const path = nodeAt(root, at);
+	const shown = path[path.length - 1] as TreeNode;
 	const height = Math.round(Math.max(360, Math.min(640, width * 0.55)));
 	const within = (n: number) => href("treemap", { ...props.params, at: at ? `${at}.${n}` : String(n) });
 	const colors = new globalThis.Map((shown.children ?? []).map((child, n) => [child, category(n)]));
@@ -73,11 +72,11 @@ function Map({ root, at, props, metric }: { root: TreeNode; at: string; props: P
 	const top = (area: Area) => area.ancestors()[area.depth - 1] as Area;
 	return (
 		<>
-			<p class="way">
-				{way.map((node, n) => {
+			<p class="path">
+				{path.map((node, n) => {
 					const title = n === 0 ? "All" : nameOf(node);
 					const to = at.split(".").slice(0, n).join(".");
-					return n === way.length - 1 ? <b key={n}>{title}</b>
+					return n === path.length - 1 ? <b key={n}>{title}</b>
 						: <span key={n}><a href={href("treemap", { ...props.params, at: to })}>{title}</a>{" › "}</span>;
 				})}
 				{`: ${full(shown.value)} ${metric.replaceAll("_", " ")}`}
@@ -95,9 +94,9 @@ function Map({ root, at, props, metric }: { root: TreeNode; at: string; props: P
 	);
 }
 
-function rows(node: TreeNode, way: string[] = []): [string, number][] {
-	if (!node.children?.length) return [[way.join(" › "), node.value]];
-	return node.children.flatMap((child) => rows(child, [...way, nameOf(child)]));
+function rows(node: TreeNode, path: string[] = []): [string, number][] {
+	if (!node.children?.length) return [[path.join(" › "), node.value]];
+	return node.children.flatMap((child) => rows(child, [...path, nameOf(child)]));
 }
 
 export function TreeMap(props: PageProps) {
@@ -106,7 +105,11 @@ export function TreeMap(props: PageProps) {
 	const by = params["by"] ?? "object,function";
 	const metric = params["metric"] ?? "misses";
 	const asked = useAnswer<TreeNode>(level && `/api/p/${profile}/tree`, { by, metric, level, nodes: 400 });
-	useSheet(asked.answer && { headings: [by.replaceAll(",", " › "), metric], rows: rows(asked.answer) });
+	useSheet(asked.answer && {
+		headings: [by.replaceAll(",", " › "), metric],
+		rows: rows(asked.answer),
+		all: async () => rows(await get<TreeNode>(`/api/p/${profile}/tree`, { by, metric, level, nodes: 2000 })),
+	});
 	return (
 		<>
 			<div class="controls">
