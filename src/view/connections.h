@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * connections.h - the connections of the server, and since when each has been waiting for a request.
+ * connections.h - the connections of the server, and how long each has waited for a request.
  *
- * Whoever sends a request too slowly, or none, is cut off; sooner where others wait for a connection.
+ * A client that sends its request too slowly, or none, is cut off: sooner if no connection is free.
  */
 #ifndef NM_VIEW_CONNECTIONS_H
 #define NM_VIEW_CONNECTIONS_H
@@ -24,7 +24,7 @@ void nm_connections_remove(struct nm_connections *connections, int socket);
 void nm_connections_answer(struct nm_connections *connections, int socket);
 void nm_connections_wait(struct nm_connections *connections, int socket);
 
-/* Shuts down those that have been waiting for too long; their owner sees that and closes them. */
+/* Shuts down those that have waited too long; their owner notices and closes them. */
 void nm_connections_cut_off(const struct nm_connections *connections);
 
 #endif

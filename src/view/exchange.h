@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * exchange.h - one request and its response. Of the server's files the one that knows HTTP's rules:
+ * exchange.h - one request and its response. Only this file of the server knows the rules of HTTP:
  *
  *     GET /?token=...   the token becomes a cookie, and the address loses it
  *     GET /, /app.js    what the binary holds
  *     /api/...          what nm_view_answer() says: POST and DELETE below /api/d/ only, with JSON
  *
- * All else is refused, with {"error": TEXT} or, to who opens "/" without the token, one sentence.
+ * Everything else is refused with {"error": TEXT}; a browser that opens "/" without the token gets a sentence.
  */
 #ifndef NM_VIEW_EXCHANGE_H
 #define NM_VIEW_EXCHANGE_H
@@ -24,14 +24,14 @@ struct nm_exchange_context {
 	struct nm_guard guard;
 };
 
-/* A request whose body may still be on its way; or NULL: no memory. */
+/* A request whose body may still be arriving. NULL: no memory. */
 struct nm_exchange *nm_exchange_begin(const char *method);
 void nm_exchange_end(struct nm_exchange *exchange);
 
-/* Takes a part of the body; what is too long is dropped, and refused in the end. */
+/* Takes a part of the body. One that is too long is dropped, and the request refused at its end. */
 void nm_exchange_take(struct nm_exchange *exchange, const char *bytes, size_t count);
 
-/* Whether the headers alone decide against it. */
+/* Whether the headers alone suffice to refuse it. */
 int nm_exchange_is_refused(struct nm_exchange *exchange, const struct nm_exchange_context *context,
 			   struct MHD_Connection *connection, const char *path);
 

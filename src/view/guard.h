@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.h - who may ask the server: a browser that was given the token, on a page that came from the server
- * itself.
+ * guard.h - who may ask the server: a browser that was given the token, from a page of the server itself.
  *
- * Whatever runs on this machine, and any page that its browser shows, can reach a port of 127.0.0.1. So a
- * request must know a random token, be meant for this server (Host: a name that was rebound to 127.0.0.1 is
- * another), and not come from another's page (Origin).
+ * Every program on this machine, and every page in its browser, can reach a port of 127.0.0.1. So a request
+ * must bring a random token, name this server (Host: a foreign name that was rebound to 127.0.0.1 differs),
+ * and come from its own pages (Origin).
  */
 #ifndef NM_VIEW_GUARD_H
 #define NM_VIEW_GUARD_H
@@ -23,7 +22,7 @@ int nm_guard_make(struct nm_guard *ret_guard, unsigned port, struct nm_error *er
 /* Whether headers are those of a request to this server from its own pages. NULL: there is no such header. */
 int nm_guard_admits(const struct nm_guard *guard, const char *host, const char *origin);
 
-/* Compares all of it in any case, so that time tells nothing. typed may be NULL. */
+/* Whether it is the token. Takes as long whatever differs, so that timing reveals nothing. typed may be NULL. */
 int nm_guard_knows(const struct nm_guard *guard, const char *typed);
 
 #endif

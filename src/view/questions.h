@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * questions.h - what the pages ask when one walks through them, in the order of importance: what a file
- * without a server should hold.
+ * questions.h - what the pages ask when they are visited one after the other, most important first: a file
+ * without a server should hold the answers.
  */
 #ifndef NM_VIEW_QUESTIONS_H
 #define NM_VIEW_QUESTIONS_H

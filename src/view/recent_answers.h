@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * recent_answers.h - the answers that were given last: profiles do not change while they are viewed, and
- * pages ask again.
+ * recent_answers.h - keeps the last answers: profiles do not change while they are viewed, and pages ask
+ * again.
  */
 #ifndef NM_RECENT_ANSWERS_H
 #define NM_RECENT_ANSWERS_H
@@ -24,7 +24,7 @@ struct nm_view_cache {
 /* The text, which lives until the next change, or NULL. */
 const char *nm_view_cache_find(struct nm_view_cache *cache, const char *key, size_t *ret_bytes);
 
-/* Takes over key and text (malloc'ed), in the place of what was not used for longest. */
+/* Takes over key and text (malloc'ed), in place of the least recently used answer. */
 void nm_view_cache_keep(struct nm_view_cache *cache, char *key, char *text, size_t bytes);
 void nm_view_cache_done(struct nm_view_cache *cache);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * server.c - see server.h. libmicrohttpd does the protocol; connections.h cuts off who is slow, exchange.h
- * decides about requests.
+ * server.c - see server.h. libmicrohttpd speaks the protocol, connections.h cuts off slow clients, and
+ * exchange.h answers requests.
  */
 #include "server.h"
 
@@ -78,14 +78,14 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
 	return nm_exchange_respond(exchange, &server->context, connection, path);
 }
 
-/* Leaves "%00" as it is: a text ends there, and nothing may hide behind. */
+/* Leaves "%00" as it is: it would end the text, and hide what follows. */
 static size_t unescape(void *self, struct MHD_Connection *connection, char *text)
 {
 	(void)self, (void)connection;
 	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
-/* What the library has to say is of those who ask, not of this program. */
+/* The library logs faults of clients, which are no concern of the user. */
 static void ignore(void *self, const char *format, va_list arguments)
 {
 	(void)self, (void)format, (void)arguments;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.h - what is looked at in a browser: profiles that were opened, and the JSON answers about them.
+ * view.h - profiles that were opened to be viewed in a browser, and the JSON answers about them.
  *
  *     nm_view_open(&view, paths, count, &err);
  *     nm_view_answer(view, &request, out, &err);
@@ -27,7 +27,7 @@ void nm_view_close(struct nm_view *view);
 /* Shows a debugger too, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);
 
-/* Writes the answer as one JSON value. What was written before a failure is to be dropped. NM_ENOENT: there
+/* Writes the answer as one JSON value. After a failure, drop what was written. NM_ENOENT: there
  * is no such path, file, or line; NM_EINVAL: a parameter makes no sense. */
 int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE *out, struct nm_error *err);
 
@@ -35,7 +35,7 @@ int nm_view_answer(struct nm_view *view, const struct nm_request *request, FILE 
  * Whether another step is left. For a server that has nothing else to do. */
 int nm_view_prepare(struct nm_view *view);
 
-/* Writes what stands for an answer where there is none: {"error": TEXT}. */
+/* Writes {"error": TEXT}, in place of an answer. */
 void nm_view_write_error(const char *text, FILE *out);
 
 #endif

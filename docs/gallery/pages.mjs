@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// pages.mjs NEARMISS TOP FOLDER - makes the pictures of the pages in FOLDER: builds and records the programs that they show,
+// from the sources in TOP, and opens each page as its address says.  Run it from web/, which has playwright-core.
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+const { chromium } = createRequire(join(process.cwd(), "package.json"))("playwright-core");
+const [nearmiss, top, folder] = process.argv.slice(2).map((path) => resolve(path));
+const scratch = mkdtempSync(join(tmpdir(), "gallery-"));
+
+const CACHES = ["-c", "L1d=32K,8,64:L2=256K,8,64"];
+// The caches of WATER are as small beside its data as those of the paper may have been.
+const SMALL = ["-c", "L1d=2K,2,32:L2=8K,4,32"];
+const RECORD = ["record", "-q", "--embed-sources", ...CACHES, "-o"];
+const PROFILES = [
+	["quake", "examples/quake.c", [], [...RECORD, "quake.nmp", "--sets", "--distances", "--", "./quake", "12", "3"]],
+	["packed", "examples/quake.c", ["-DREPAIRED=1"], [...RECORD, "packed.nmp", "--sets", "--", "./packed", "12", "3"]],
+	["sharing", "examples/sharing.c", ["-pthread"], [...RECORD, "sharing.nmp", "--cores", "4", "--", "./sharing"]],
+	["matrix", "examples/matrix.c", [], [...RECORD, "matrix.nmp", "--sets", "--", "./matrix", "columns"]],
+	["water", "bench/programs/splash/water.c", ["-pthread", "-lm"],
+		["monitor", "-q", "--histogram=line", ...SMALL, "--profile=water.nmp", "-o", "water.txt", "--", "./water"]],
+];
+const PICTURES = [
+	["overview", "overview"],
+	["overview-narrow", "overview", "light", 390],
+	["treemap", "treemap"],
+	["tables", "tables", "dark"],
+	["source", "source?p=3&line=36"],
+	["evictions", "evictions"],
+	["curves", "curves?by=object"],
+	["histograms", "histograms?p=3", "dark"],
+	["cachein-3", "histograms?p=4&of=served&from=85&to=184"],
+	["sharing", "sharing?p=2"],
+	["structures", "structures?p=2"],
+	["compare", "compare"],
+];
+
+for (const [program, source, options, run] of PROFILES) {
+	const output = join(scratch, program);
+	execFileSync("gcc", ["-g", "-O1", `-fdebug-prefix-map=${top}=.`, "-o", output, source, ...options], { cwd: top, stdio: "inherit" });
+	execFileSync(nearmiss, run, { cwd: scratch, stdio: ["ignore", "ignore", "inherit"] });
+}
+const server = spawn(nearmiss, ["view", "--no-browser", ...PROFILES.map(([name]) => `${name}.nmp`)], { cwd: scratch, stdio: ["ignore", "pipe", "inherit"] });
+const address = await new Promise((done) => createInterface(server.stdout).once("line", done));
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+for (const [name, view, theme = "light", width = 1280] of PICTURES) {
+	const page = await browser.newPage({ colorScheme: theme, viewport: { width, height: width < 600 ? 844 : 700 } });
+	await page.goto(address);
+	await page.evaluate((hash) => { location.hash = hash; }, `#/${view}`);
+	await page.waitForSelector(`#page[data-view="${view.split("?")[0]}"]`);
+	await page.waitForTimeout(300);
+	await page.waitForFunction(() => !document.querySelector(".waiting, [aria-busy=true]"));
+	await page.waitForTimeout(200);
+	await page.screenshot({ path: join(folder, `${name}.png`) });
+	await page.close();
+}
+await browser.close();
+server.kill();
