@@ -129,6 +129,9 @@ def check_locals(name):
     assert rows("SELECT field, offset, bytes FROM fields WHERE object = 'hold()::records' AND type = 'struct record' AND "
                 "structure = 128 ORDER BY offset") == [("key", 0, 8), ("name", 8, 88), ("weight", 96, 8), ("spare", 104, 24)]
     assert rows("SELECT count(*) FROM fields WHERE object = 'hold()::records'") == [(4,)]
+    shared = rows("SELECT object, type, bytes FROM objects WHERE object LIKE 'share()::%' ORDER BY 1")
+    assert shared in ([("share()::left", "struct left", 96), ("share()::right", "struct right", 80)],
+                      [("share()::left|right", None, 96)]), shared
     found = {row[0]: row[1:] for row in
              rows("SELECT field, sum(reads), sum(read_misses) FROM field_counts WHERE level = 'L1d' AND function = 'weigh' "
                   "AND object = 'hold()::records' GROUP BY field")}

@@ -21,11 +21,11 @@ struct bin {
 };
 
 struct left {
-	long a[4];
+	long a[12];
 };
 
 struct right {
-	double b[6];
+	double b[10];
 };
 
 static __attribute__((noinline)) long weigh(const struct record *all)
@@ -68,16 +68,21 @@ static __attribute__((noinline)) void touch(void *at) { *(volatile char *)at = 1
 
 static __attribute__((noinline)) long share(int which)
 {
+	long found;
+
 	if (which) {
 		struct left left;
 
 		touch(&left);
-		return left.a[0];
-	}
-	struct right right;
+		found = left.a[0];
+	} else {
+		struct right right;
 
-	touch(&right);
-	return (long)right.b[0];
+		touch(&right);
+		found = (long)right.b[0];
+	}
+	touch(&found);
+	return found;
 }
 
 static __attribute__((noinline)) long hold(void)

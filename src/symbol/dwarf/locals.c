@@ -10,8 +10,8 @@
  * distance from the base, which arrays of variable length have not; those of inlined functions are in the
  * frame of the function that they are inlined into, and are called after the function that declares them.
  *
- * Compilers give one place to variables that are not needed at a time. Two of the same type at the same place
- * are one, "a|b"; of others that overlap nothing is known.
+ * Compilers give one place to variables that are not needed at a time. Those that overlap are one, "a|b", with
+ * a type if all have that type and place.
  */
 #include <dwarf.h>
 #include <stdio.h>
@@ -28,12 +28,15 @@ enum {
 	RBP = 6,
 	RSP = 7,
 	RBP_BELOW_CFA = 16,
-	LINE = 64
+	LINE = 64,
+	MOST_JOINED = 3 /* names */
 };
 
 struct local {
 	struct nm_local seen; /* file, type and structure are worked out for those that are kept */
 	Dwarf_Die die, type;
+	unsigned joined; /* names in its own, */
+	int mixed;       /* of different types or places */
 };
 
 struct locals {
@@ -119,7 +122,7 @@ static void add(struct nm_module *module, struct locals *l, Dwarf_Die *die, Dwar
 	Dwarf_Op op;
 	int tag;
 
-	*to = (struct local){.die = *die};
+	*to = (struct local){.die = *die, .joined = 1};
 	if (!name || !only_operation(die, DW_AT_location, &op) || op.atom != DW_OP_fbreg ||
 	    !die_reference(die, DW_AT_type, &to->type))
 		return;
@@ -182,7 +185,7 @@ static int by_place(const void *left, const void *right)
 
 	if (a->below != b->below)
 		return a->below > b->below ? -1 : 1;
-	return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
 }
 
 static int is_same(const struct local *a, const struct local *b)
@@ -217,7 +220,19 @@ static const char *join(struct nm_module *module, const char *a, const char *b)
 	return nm_intern(module_pool(module), text);
 }
 
-/* Leaves those that can be told apart and are large enough. */
+/* Makes one of both, which overlap; the other does not begin before. */
+static void unite(struct nm_module *module, struct local *one, const struct local *other)
+{
+	uint64_t end = one->seen.below - one->seen.bytes, other_end = other->seen.below - other->seen.bytes;
+	const char *name = one->joined++ < MOST_JOINED ? other->seen.name : "...";
+
+	one->mixed |= !is_same(one, other);
+	if (one->seen.name)
+		one->seen.name = join(module, one->seen.name, name);
+	one->seen.bytes = one->seen.below - (other_end < end ? other_end : end);
+}
+
+/* Joins those that overlap, and leaves those that are large enough. */
 static void sort_out(struct nm_module *module, struct locals *l)
 {
 	size_t kept = 0, group;
@@ -225,19 +240,11 @@ static void sort_out(struct nm_module *module, struct locals *l)
 	qsort(l->at, l->count, sizeof *l->at, by_place);
 	for (size_t i = 0; i < l->count; i = group) {
 		struct local one = l->at[i];
-		uint64_t end = one.seen.below - one.seen.bytes; /* falls */
-		int same = 1;
 
-		for (group = i + 1; group < l->count && l->at[group].seen.below > end; group++) {
-			const struct local *other = &l->at[group];
-
-			same = same && is_same(&one, other);
-			if (same && one.seen.name)
-				one.seen.name = join(module, one.seen.name, other->seen.name);
-			if (other->seen.below - other->seen.bytes < end)
-				end = other->seen.below - other->seen.bytes;
-		}
-		if (same && one.seen.name && one.seen.bytes >= LINE)
+		for (group = i + 1;
+		     group < l->count && l->at[group].seen.below > one.seen.below - one.seen.bytes; group++)
+			unite(module, &one, &l->at[group]);
+		if (one.seen.name && one.seen.bytes >= LINE)
 			l->at[kept++] = one;
 	}
 	l->count = kept;
@@ -245,10 +252,10 @@ static void sort_out(struct nm_module *module, struct locals *l)
 
 static void complete(struct nm_module *module, int language, struct local *l)
 {
-	l->seen.type = type_name(module, &l->die, language);
+	l->seen.type = l->mixed ? NULL : type_name(module, &l->die, language);
 	l->seen.file = path_near(module, &l->die, die_file(&l->die, DW_AT_decl_file));
 	l->seen.line = (uint32_t)die_number(&l->die, DW_AT_decl_line);
-	l->seen.structure = type_of_variable(module, &l->die, language);
+	l->seen.structure = l->mixed ? NULL : type_of_variable(module, &l->die, language);
 }
 
 static const struct nm_locals *make(struct nm_module *module, const struct unit *unit, Dwarf_Die *function)
