@@ -65,17 +65,21 @@ static struct nm_extras extras_of(const struct nm_hierarchy *h, unsigned level)
 struct setting {
 	unsigned cores, levels, line[TWIN_LEVELS], sets[TWIN_LEVELS], ways[TWIN_LEVELS], nodes, references,
 	    span;
+	unsigned own; /* bytes that each core keeps to most of the time, or 0 */
 };
 
 static const struct setting settings[] = {
-    {2, 1, {64}, {2}, {2}, 0, 1000, 1024},
-    {2, 1, {32}, {4}, {2}, 0, 1000, 512},
-    {3, 2, {32, 64}, {2, 4}, {2, 2}, 0, 1000, 2048},
-    {4, 1, {64}, {16}, {4}, 2, 2000, 4096 + 512},
-    {5, 2, {64, 128}, {2, 2}, {1, 4}, 0, 1000, 2048},
-    {8, 1, {128}, {1}, {3}, 4, 2000, 8000},
-    {16, 1, {256}, {4}, {2}, 0, 1000, 4096},
-    {64, 2, {32, 32}, {1, 2}, {2, 4}, 0, 800, 256},
+    {2, 1, {64}, {2}, {2}, 0, 1000, 1024, 0},
+    {2, 1, {32}, {4}, {2}, 0, 1000, 512, 0},
+    {3, 2, {32, 64}, {2, 4}, {2, 2}, 0, 1000, 2048, 0},
+    {4, 1, {64}, {16}, {4}, 2, 2000, 4096 + 512, 0},
+    {5, 2, {64, 128}, {2, 2}, {1, 4}, 0, 1000, 2048, 0},
+    {8, 1, {128}, {1}, {3}, 4, 2000, 8000, 0},
+    {16, 1, {256}, {4}, {2}, 0, 1000, 4096, 0},
+    {64, 2, {32, 32}, {1, 2}, {2, 4}, 0, 800, 256, 0},
+    {2, 1, {64}, {8}, {8}, 0, 2000, 8192, 4096},
+    {4, 1, {32}, {4}, {4}, 0, 2000, 8192, 2048},
+    {6, 1, {16}, {2}, {8}, 0, 3000, 8192, 1200},
 };
 
 static char letter(enum nm_copy_state state) { return "\0SFEOM"[state]; }
@@ -187,7 +191,11 @@ static void check_twin(const struct setting *s, enum twin_protocol protocol, uns
 	for (unsigned i = 0; i < s->references; i++) {
 		const unsigned core = (unsigned)below(s->cores), size = 1u << below(5), attr = 1 + core;
 		const int write = below(3) == 0;
-		uint64_t address = below(below(2) ? 200 : s->span - 16), end = address + size;
+		uint64_t address = below(below(2) ? 200 : s->span - 16), end;
+
+		if (s->own && below(30))
+			address = (core * s->own + below(s->own)) % (s->span - 16);
+		end = address + size;
 
 		if (below(40) == 0) {
 			nm_hierarchy_set_core(h, core);
@@ -222,6 +230,62 @@ static void test_twins(void **state)
 	for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++)
 		for (unsigned protocol = TWIN_MSI; protocol < TWIN_COUNT; protocol++)
 			check_twin(&settings[i], (enum twin_protocol)protocol, i * 10 + protocol);
+}
+
+/* ---- private pages ------------------------------------------------------------------------------------- */
+
+static void random_stream(struct nm_hierarchy *h, unsigned cores)
+{
+	for (unsigned i = 0; i < 6000; i++) {
+		const unsigned core = (unsigned)below(cores), size = 1u << below(4);
+		const uint64_t at = below(40) ? core * 5000 + below(5000) : below(cores * 5000);
+
+		refer(h, core, at / size * size, size, below(3) == 0, 1 + (unsigned)below(20));
+	}
+	assert_int_equal(nm_hierarchy_finish(h), 0);
+}
+
+/* Two lists of figures that have no padding are the same. */
+#define ASSERT_SAME_LISTS(a, b)                                                  \
+	do {                                                                     \
+		assert_int_equal((a).count, (b).count);                          \
+		assert_true((a).count > 0);                                      \
+		assert_memory_equal((a).at, (b).at, (a).count * sizeof *(a).at); \
+	} while (0)
+
+/* That pages are private makes no difference to any figure. */
+static void test_private_pages(void **state)
+{
+	static const char *const specs[] = {"L1d=2K,8,64,protocol=mesi:L2=16K,16,64",
+					    "L1d=1K,4,32,protocol=moesi:L2=16K,16,32",
+					    "L1d=1K,2,64,protocol=mesif:L2=4K,16,64,inclusion=inclusive"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof specs / sizeof *specs; i++) {
+		struct nm_machine machine;
+		struct nm_hierarchy *h = start(specs[i], 5, &machine), *other = start(specs[i], 5, &machine);
+		struct nm_coherence *x = nm_hierarchy_coherence(h, 0), *y = nm_hierarchy_coherence(other, 0);
+		struct nm_counts a, b;
+
+		assert_true(x->has_private);
+		y->has_private = 0;
+		rng_state = i + 1;
+		random_stream(h, 5);
+		rng_state = i + 1;
+		random_stream(other, 5);
+		for (unsigned level = 0; level < machine.count; level++) {
+			nm_hierarchy_total(h, level, &a);
+			nm_hierarchy_total(other, level, &b);
+			assert_memory_equal(&a, &b, sizeof a);
+		}
+		assert_memory_equal(x->traffic.count, y->traffic.count, sizeof x->traffic.count);
+		ASSERT_SAME_LISTS(x->contention->touches, y->contention->touches);
+		ASSERT_SAME_LISTS(x->contention->pairs, y->contention->pairs);
+		ASSERT_SAME_LISTS(x->latent->touches->touches, y->latent->touches->touches);
+		ASSERT_SAME_LISTS(x->latent->pairs, y->latent->pairs);
+		nm_hierarchy_free(h);
+		nm_hierarchy_free(other);
+	}
 }
 
 /* ---- laws: with all else that levels can be ---------------------------------------------------------- */
@@ -485,6 +549,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_textbook),
+	    cmocka_unit_test(test_private_pages),
 	    cmocka_unit_test(test_laws),
 	    cmocka_unit_test(test_twins),
 	};

@@ -92,6 +92,13 @@ ALWAYS uint64_t low_bits(unsigned n)
 #endif
 }
 
+/* Not inlined: the loop needs all registers. */
+static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
+{
+	enter(r);
+	return r->head;
+}
+
 #include "fast_coherent.h"
 
 /* The reference that loads the line, if it misses. */
@@ -191,13 +198,6 @@ ALWAYS void look_ahead(struct nm_cache *c, const struct nm_ref *refs, const stru
 		b->hint[i] = within ? nm_cache_guess(line) : NM_GUESSES;
 		b->mask[i] = bytes_of(refs[i].address, refs[i].size, shape.line_shift);
 	}
-}
-
-/* Not inlined: the loop needs all registers. */
-static __attribute__((noinline, cold)) uint64_t enter_late(struct nm_shadow *r)
-{
-	enter(r);
-	return r->head;
 }
 
 /* The second half, from the i-th of a block on: counts hits as long as references are within a line and at
@@ -353,7 +353,7 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 	const int simple = c->predicted && c->first;
 
 	if (c->coherent)
-		coherent_loop(c, refs, count);
+		take_coherent(c, refs, count);
 	else if (simple && c->ways == 8 && c->line_shift == 6)
 		fast_loop(c, refs, count, (struct shape){8, 6});
 	else if (simple && c->ways == 8)
@@ -374,7 +374,7 @@ static void take_plain(struct nm_cache *c, const struct nm_ref *refs, uint32_t c
 
 static void take_one(struct nm_cache *c, const struct nm_ref *r)
 {
-	if (c->sink || !nm_cache_asks_coherence(c, r) || !take_cleared(c, r))
+	if (c->sink || !nm_cache_asks_coherence(c, r) || !take_cleared_any(c, r, 1))
 		take_any(c, r);
 	carry_on(c);
 }

@@ -78,8 +78,6 @@ void nm_copy_supply(struct nm_coherence *x, struct nm_copy *from)
 
 void nm_copy_set_state(struct nm_coherence *x, struct nm_copy *copy, enum nm_copy_state state)
 {
-	struct nm_copy **first = &x->core[copy->core].valid;
-
 	assert(state != NM_COPY_NONE);
 	if (copy->state == NM_COPY_NONE) {
 		nm_doubts_begin(x, copy, copy->lost);
@@ -88,11 +86,7 @@ void nm_copy_set_state(struct nm_coherence *x, struct nm_copy *copy, enum nm_cop
 		copy->attr = x->attr;
 		copy->touch = x->touch;
 		copy->stale = copy->lost = 0;
-		copy->link = first;
-		copy->after = *first;
-		if (copy->after)
-			copy->after->link = &copy->after;
-		*first = copy;
+		nm_coherence_list(x, copy, state);
 	} else if (state < copy->state) {
 		nm_coherence_unclear(x, copy);
 	}

@@ -10,6 +10,7 @@
 
 #include "cache.h"
 #include "general.h"
+#include "private_pages.h"
 #include "protocol.h"
 
 int nm_coherence_new(struct nm_coherence **ret_coherence, const struct nm_protocol *protocol, unsigned cores,
@@ -53,25 +54,25 @@ void nm_coherence_add(struct nm_coherence *x, unsigned core, unsigned level, str
 int nm_coherence_enter(struct nm_cache *c, unsigned side)
 {
 	struct nm_coherent_level *as = c->coherent;
+	struct nm_coherence *x = as->coherence;
 
 	as->entry[side] = 1;
 	if (c->general || as->written)
 		return 0;
+	if (!side) {
+		x->core[c->core - 1u].data = c;
+		x->has_private = x->protocol->has_exclusive && c->line_shift == x->block_shift &&
+				 !(c->next && c->next->coherent);
+	}
 	as->written = calloc(c->slots, sizeof *as->written);
-	for (unsigned write = 0; write < 2; write++)
-		as->clear[write] = malloc((c->slots + 1) * sizeof *as->clear[write]);
-	if (!as->written || !as->clear[0] || !as->clear[1])
-		return NM_ENOMEM;
-	for (uint64_t slot = 0; slot <= c->slots; slot++)
-		as->clear[0][slot] = as->clear[1][slot] = NM_NO_LINE;
-	return 0;
+	as->clear = calloc(c->slots, sizeof *as->clear);
+	return as->written && as->clear ? 0 : NM_ENOMEM;
 }
 
 static void free_levels(struct nm_private_levels *own)
 {
 	for (unsigned i = 0; i < 2 * NM_MAX_DEPTH; i++) {
-		free(own->as[i].clear[0]);
-		free(own->as[i].clear[1]);
+		free(own->as[i].clear);
 		free(own->as[i].written);
 	}
 }
@@ -106,8 +107,7 @@ static void clear_line(struct nm_cache *c, uint32_t slot, struct nm_copy *copy)
 
 	if (!as->written || slot == NM_NO_SLOT || copy->fresh || copy->latent || nm_copy_is_contended(copy))
 		return;
-	for (int write = 0; write < 2; write++)
-		as->clear[write][slot] = may(copy, write) ? c->tags[slot] : NM_NO_LINE;
+	as->clear[slot] = (uint8_t)((may(copy, 0) ? NM_CLEAR_READ : 0) | (may(copy, 1) ? NM_CLEAR_WRITE : 0));
 	copy->cleared = 1;
 }
 
@@ -120,7 +120,7 @@ static void unclear_line(struct nm_cache *c, uint64_t line, uint32_t slot, struc
 	if (copy)
 		nm_copy_mask(x, copy, NM_MASK_WRITTEN)[first / 64] |= as->written[slot] << first % 64;
 	as->written[slot] = 0;
-	as->clear[0][slot] = as->clear[1][slot] = NM_NO_LINE;
+	as->clear[slot] = 0;
 }
 
 void nm_coherence_unclear(struct nm_coherence *x, struct nm_copy *copy)
@@ -140,6 +140,18 @@ void nm_coherence_unclear(struct nm_coherence *x, struct nm_copy *copy)
 	copy->cleared = 0;
 }
 
+void nm_coherence_list(struct nm_coherence *x, struct nm_copy *copy, enum nm_copy_state state)
+{
+	struct nm_copy **first = &x->core[copy->core].valid;
+
+	copy->state = (uint8_t)state;
+	copy->link = first;
+	copy->after = *first;
+	if (copy->after)
+		copy->after->link = &copy->after;
+	*first = copy;
+}
+
 /* ---- what the levels tell ---------------------------------------------------------------------------- */
 
 /* The block is watched from now on. */
@@ -157,9 +169,13 @@ static void watch(struct nm_coherence *x, struct nm_copy *copies)
 static void watch_neighbours(struct nm_coherence *x, const struct nm_copy *copy, int write)
 {
 	for (int beside = -1; beside <= 1; beside += 2) {
-		struct nm_copy *const others =
-		    nm_directory_copies(&x->directory, copy->core, copy->block + (uint64_t)beside);
-		const struct nm_copy *other = others;
+		const uint64_t block = copy->block + (uint64_t)beside;
+		struct nm_copy *others;
+		const struct nm_copy *other;
+
+		nm_private_end_of_other(x, copy->core, block);
+		others = nm_directory_copies(&x->directory, copy->core, block);
+		other = others;
 
 		while (other && (other->core == copy->core || !(write || other->state == NM_COPY_MODIFIED)))
 			other = other->next;
@@ -187,18 +203,28 @@ void nm_coherence_acquire(struct nm_cache *c, const struct nm_ref *r, uint64_t a
 	const int write = r->kind == NM_REF_WRITE;
 	const unsigned core = c->core - 1u;
 	const uint64_t block = address >> x->block_shift;
-	struct nm_copy *copy = nm_directory_find(&x->directory, core, block);
+	struct nm_copy *copy;
 
+	x->entry = c;
+	x->address = address;
+	x->bytes = bytes;
+	x->attr = r->attr;
+	x->write = write;
+	x->touch = 0;
+	x->copy = NULL;
+	if (x->has_private) {
+		x->in_private = r->kind != NM_REF_FETCH && nm_private_acquire(x, c, block, write);
+		if (x->in_private)
+			return;
+		if (r->kind == NM_REF_FETCH)
+			nm_private_end(x, block);
+	}
+	copy = nm_directory_find(&x->directory, core, block);
 	if (!copy)
 		copy = make_copy(x, core, block);
 	x->copy = copy;
 	if (!copy)
 		return;
-	x->entry = c;
-	x->address = address;
-	x->bytes = bytes;
-	x->attr = r->attr;
-	x->touch = 0;
 	if (bytes && nm_copy_is_contended(copy))
 		x->touch = nm_contention_touch(x->contention, address, bytes, r->attr);
 	if (!may(copy, write)) {
@@ -213,6 +239,9 @@ void nm_coherence_touch(struct nm_cache *c, uint32_t slot, int write)
 	struct nm_coherence *x = c->coherent->coherence;
 	struct nm_copy *copy = x->copy;
 
+	if (x->in_private)
+		nm_private_touch(x, c, slot, write);
+	x->in_private = 0;
 	if (!copy)
 		return;
 	if (write && x->bytes)
@@ -238,6 +267,10 @@ int nm_coherence_load(struct nm_cache *c, uint64_t line, uint32_t attr, int pref
 	uint64_t *lost, bits;
 	int was_lost;
 
+	if (x->in_private) {
+		x->traffic.count[x->write ? NM_MESSAGE_WRITE : NM_MESSAGE_READ]++;
+		x->traffic.count[NM_MESSAGE_DATA_FROM_MEMORY]++;
+	}
 	if (!copy)
 		return 0;
 	assert(copy->core + 1u == c->core && copy->block == line << c->line_shift >> x->block_shift);
@@ -273,6 +306,10 @@ void nm_coherence_left(struct nm_cache *c, uint64_t line, uint32_t slot)
 	const int noted = c->coherent->written && slot != NM_NO_SLOT;
 	struct nm_copy *copy;
 
+	if (noted && c->coherent->clear[slot] & NM_CLEAR_PRIVATE) {
+		unclear_line(c, line, slot, NULL);
+		return;
+	}
 	if (noted)
 		unclear_line(c, line, slot,
 			     c->coherent->written[slot]
@@ -308,7 +345,11 @@ void nm_coherence_finish(struct nm_coherence *x)
 
 enum nm_copy_state nm_coherence_state(const struct nm_coherence *x, unsigned core, uint64_t address)
 {
-	const struct nm_copy *copy = nm_directory_find(&x->directory, core, address >> x->block_shift);
+	const uint64_t block = address >> x->block_shift;
+	const struct nm_copy *copy;
 
+	if (x->has_private && nm_directory_owner(&x->directory, block) == core)
+		return nm_private_state(x, core, block);
+	copy = nm_directory_find(&x->directory, core, block);
 	return copy ? (enum nm_copy_state)copy->state : NM_COPY_NONE;
 }

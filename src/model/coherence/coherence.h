@@ -96,20 +96,24 @@ static inline int nm_copy_is_contended(const struct nm_copy *copy)
 	return (copy->page->contended & nm_directory_bit(copy->block)) != 0;
 }
 
+enum { NM_CLEAR_READ = 1, NM_CLEAR_WRITE = 2, NM_CLEAR_PRIVATE = 4 /* the line is of a private page */ };
+
 /* What a private level is to coherence; the level points to it. */
 struct nm_coherent_level {
 	struct nm_coherence *coherence;
 	unsigned number; /* of the level among the core's */
 	int entry[2];    /* the program's data, its fetches, come here */
-	/* Of fast levels, by slot: the line if a read, a write of it by the core is of no concern to others, else
-	 * NM_NO_LINE.  One more, of no line.  What is written so is noted here: bytes, a bit each. */
-	uint64_t *clear[2], *written;
+	/* Of fast levels, by slot: what the core may do with the line without asking (NM_CLEAR_*; where references enter
+	 * only); bytes that it wrote so, a bit each. */
+	uint8_t *clear;
+	uint64_t *written;
 };
 
 struct nm_private_levels {
 	struct nm_cache *level[2 * NM_MAX_DEPTH]; /* of a core, from the first outwards */
 	struct nm_coherent_level as[2 * NM_MAX_DEPTH];
 	struct nm_copy *valid; /* the first of its valid copies, or NULL */
+	struct nm_cache *data; /* where its data enter */
 };
 
 struct nm_coherence {
@@ -123,9 +127,12 @@ struct nm_coherence {
 	struct nm_traffic traffic;
 	struct nm_arena arena;
 	struct nm_doubt *free_doubts;
-	int failed; /* memory ran out */
+	int has_private; /* pages may be private */
+	int failed;      /* memory ran out */
 	/* The reference in hand, between acquire and touch. */
 	struct nm_copy *copy; /* else NULL */
+	int in_private;       /* it is to a private page, then `copy` is NULL */
+	int write;
 	struct nm_cache *entry;
 	uint64_t address;
 	uint32_t bytes, attr, touch;
@@ -154,6 +161,9 @@ void nm_coherence_touch(struct nm_cache *cache, uint32_t slot, int write);
 
 /* A line left its slot, or NM_NO_SLOT, for another reason than an invalidation. */
 void nm_coherence_left(struct nm_cache *cache, uint64_t line, uint32_t slot);
+
+/* The copy gets a state, and is one of the core's valid copies. */
+void nm_coherence_list(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_copy_state state);
 
 /* Lines of the copy are cleared no more; what was written to them is noted in the copy. */
 void nm_coherence_unclear(struct nm_coherence *coherence, struct nm_copy *copy);

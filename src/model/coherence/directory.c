@@ -11,13 +11,17 @@
 
 int nm_directory_init(struct nm_directory *d, unsigned cores)
 {
-	d->recent = calloc((size_t)cores * NM_RECENT_PAGES, sizeof *d->recent);
-	return d->recent ? 0 : NM_ENOMEM;
+	const size_t count = (size_t)cores * NM_RECENT_PAGES;
+
+	d->recent = calloc(count, sizeof *d->recent);
+	d->recent_private = calloc(count, sizeof *d->recent_private);
+	return d->recent && d->recent_private ? 0 : NM_ENOMEM;
 }
 
 void nm_directory_done(struct nm_directory *d)
 {
 	free(d->recent);
+	free(d->recent_private);
 	nm_map_done(&d->page_of);
 	nm_arena_done(&d->arena);
 }
@@ -27,17 +31,63 @@ static struct nm_directory_page **recent_of(const struct nm_directory *d, unsign
 	return &d->recent[core * NM_RECENT_PAGES + number % NM_RECENT_PAGES];
 }
 
+/* ---- private pages ------------------------------------------------------------------------------------- */
+
+static uint64_t *recent_private_of(const struct nm_directory *d, unsigned core, uint64_t number)
+{
+	return &d->recent_private[core * NM_RECENT_PAGES + number % NM_RECENT_PAGES];
+}
+
+unsigned nm_directory_owner(const struct nm_directory *d, uint64_t block)
+{
+	const uint64_t value = nm_map_get(&d->page_of, block / NM_PAGE_BLOCKS, 0);
+
+	return value & 1 ? (unsigned)(value >> 1) : NM_NO_OWNER;
+}
+
+int nm_directory_claim(struct nm_directory *d, unsigned core, uint64_t block, int *failed)
+{
+	const uint64_t number = block / NM_PAGE_BLOCKS, mine = core * 2 + 1;
+	const struct nm_directory_page *shared = *recent_of(d, core, number);
+	uint64_t *recent = recent_private_of(d, core, number), value;
+
+	if (*recent == number + 1)
+		return 1;
+	if (shared && shared->number == number)
+		return 0;
+	value = nm_map_get(&d->page_of, number, 0);
+	if (value && value != mine)
+		return 0;
+	if (!value && nm_map_put(&d->page_of, number, mine))
+		*failed = 1;
+	*recent = number + 1;
+	return 1;
+}
+
+void nm_directory_give_up(struct nm_directory *d, unsigned owner, uint64_t block)
+{
+	const uint64_t number = block / NM_PAGE_BLOCKS;
+	uint64_t *recent = recent_private_of(d, owner, number);
+
+	nm_map_remove(&d->page_of, number);
+	if (*recent == number + 1)
+		*recent = 0;
+}
+
+/* ---- shared pages -------------------------------------------------------------------------------------- */
+
 /* Pages that were given back have another number. */
 static struct nm_directory_page *find_page(const struct nm_directory *d, unsigned core, uint64_t number)
 {
-	struct nm_directory_page **recent = recent_of(d, core, number), *page = *recent;
+	struct nm_directory_page **recent = recent_of(d, core, number);
+	uint64_t value;
 
-	if (page && page->number == number)
-		return page;
-	page = (struct nm_directory_page *)(uintptr_t)nm_map_get(&d->page_of, number, 0);
-	if (page)
-		*recent = page;
-	return page;
+	if (*recent && (*recent)->number == number)
+		return *recent;
+	value = nm_map_get(&d->page_of, number, 0);
+	if (!value || value & 1)
+		return NULL;
+	return *recent = (struct nm_directory_page *)(uintptr_t)value;
 }
 
 static struct nm_directory_page *make_page(struct nm_directory *d, uint64_t number)

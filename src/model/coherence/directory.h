@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * directory.h - which cores have copies of which block: pages of blocks, each block with a list of copies.
+ * directory.h - which cores have copies of which block: pages of 64 blocks.
+ *
+ * Most pages are used by one core only. Such a page is *private*: its owner is all that is known of it, and what the
+ * owner has of it stands in the caches. Once a second core comes, the page is *shared*, and each block has a list of
+ * copies. A shared page without copies is forgotten, unless cores contended for one of its blocks or it is watched.
  *
  * A program stays within a page for a while, so each core remembers its recent pages and most look-ups take one
- * comparison. A page without copies is freed, unless cores contended for one of its blocks or it is watched:
- * memory grows with the private levels and with what cores contend for.
+ * comparison.
  */
 #ifndef NM_DIRECTORY_H
 #define NM_DIRECTORY_H
@@ -16,7 +19,7 @@
 
 struct nm_copy;
 
-enum { NM_PAGE_BLOCKS = 64, NM_RECENT_PAGES = 64 };
+enum { NM_PAGE_BLOCKS = 64, NM_RECENT_PAGES = 512 };
 
 struct nm_directory_page {
 	uint64_t number;    /* of its first block, in pages; UINT64_MAX: it was given back */
@@ -28,8 +31,10 @@ struct nm_directory_page {
 };
 
 struct nm_directory {
-	struct nm_map page_of;             /* number -> address of struct nm_directory_page */
+	struct nm_map
+	    page_of; /* number -> address of a shared page, or 1 + twice the owner of a private one */
 	struct nm_directory_page **recent; /* [cores][NM_RECENT_PAGES] by number; or NULL */
+	uint64_t *recent_private;          /* the same of the core's own pages: 1 + number, or 0 */
 	struct nm_directory_page *free_pages;
 	struct nm_copy *free_copies;
 	size_t copy_bytes;
@@ -40,7 +45,18 @@ struct nm_directory {
 int nm_directory_init(struct nm_directory *directory, unsigned cores);
 void nm_directory_done(struct nm_directory *directory);
 
-/* All copies of a block, or NULL; core: who asks. */
+/* Whether the page of a block is private to the core; one that nobody uses becomes so, *failed is set if memory ran
+ * out. */
+int nm_directory_claim(struct nm_directory *directory, unsigned core, uint64_t block, int *failed);
+
+/* The owner of the page of a block, if that is private, else NM_NO_OWNER. */
+#define NM_NO_OWNER UINT32_MAX
+unsigned nm_directory_owner(const struct nm_directory *directory, uint64_t block);
+
+/* A private page is nobody's from now on. */
+void nm_directory_give_up(struct nm_directory *directory, unsigned owner, uint64_t block);
+
+/* Of shared pages: all copies of a block, or NULL; core: who asks. */
 struct nm_copy *nm_directory_copies(const struct nm_directory *directory, unsigned core, uint64_t block);
 /* The core's copy, or NULL. */
 struct nm_copy *nm_directory_find(const struct nm_directory *directory, unsigned core, uint64_t block);

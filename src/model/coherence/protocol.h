@@ -26,6 +26,7 @@ struct nm_protocol {
 	const char *name, *summary;
 	/* nm_copy_is_local is asked: the home of a block must be known from its first load on */
 	int asks_homes;
+	int has_exclusive; /* a reader that is alone may write later without asking */
 	/* The core of the copy reads, or writes, and must not with the copy in this state. It may
 	 * afterwards. */
 	void (*read)(struct nm_coherence *coherence, struct nm_copy *copy);

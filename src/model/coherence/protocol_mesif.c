@@ -14,5 +14,6 @@ static void read(struct nm_coherence *x, struct nm_copy *copy)
 
 const struct nm_protocol nm_protocol_mesif = {.name = "mesif",
 					      .summary = "modified, exclusive, shared, invalid, forward",
+					      .has_exclusive = 1,
 					      .read = read,
 					      .write = nm_protocol_take};

@@ -25,5 +25,6 @@ static void read(struct nm_coherence *x, struct nm_copy *copy)
 
 const struct nm_protocol nm_protocol_moesi = {.name = "moesi",
 					      .summary = "modified, owned, exclusive, shared, invalid",
+					      .has_exclusive = 1,
 					      .read = read,
 					      .write = nm_protocol_take};

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * private_pages.c - see private_pages.h.
+ */
+#include "private_pages.h"
+
+#include "cache.h"
+
+enum nm_copy_state nm_private_state(const struct nm_coherence *x, unsigned core, uint64_t block)
+{
+	const struct nm_cache *c = x->core[core].data;
+	const uint32_t slot = nm_cache_find(c, block);
+
+	if (slot == NM_NO_SLOT)
+		return NM_COPY_NONE;
+	return c->coherent->written[slot] ? NM_COPY_MODIFIED : NM_COPY_EXCLUSIVE;
+}
+
+/* What the owner has of a block is a copy from now on. */
+static void make_copy(struct nm_coherence *x, unsigned owner, uint64_t block)
+{
+	struct nm_cache *c = x->core[owner].data;
+	const enum nm_copy_state state = nm_private_state(x, owner, block);
+	struct nm_copy *copy = state ? nm_directory_add(&x->directory, owner, block) : NULL;
+	uint32_t slot;
+
+	if (!copy) {
+		x->failed |= state != NM_COPY_NONE;
+		return;
+	}
+	slot = nm_cache_find(c, block);
+	copy->attr = c->residencies[slot].attr;
+	copy->cleared = 1;
+	nm_coherence_unclear(x, copy);
+	nm_coherence_list(x, copy, state);
+}
+
+static void share(struct nm_coherence *x, unsigned owner, uint64_t block)
+{
+	const uint64_t first = block & ~(uint64_t)(NM_PAGE_BLOCKS - 1);
+
+	nm_directory_give_up(&x->directory, owner, block);
+	for (unsigned i = 0; i < NM_PAGE_BLOCKS; i++)
+		make_copy(x, owner, first + i);
+}
+
+void nm_private_end(struct nm_coherence *x, uint64_t block)
+{
+	const unsigned owner = nm_directory_owner(&x->directory, block);
+
+	if (owner != NM_NO_OWNER)
+		share(x, owner, block);
+}
+
+void nm_private_end_of_other(struct nm_coherence *x, unsigned core, uint64_t block)
+{
+	const unsigned owner = nm_directory_owner(&x->directory, block);
+
+	if (owner != NM_NO_OWNER && owner != core && nm_private_state(x, owner, block))
+		share(x, owner, block);
+}
+
+/* Whether another core has the block, modified or in any state. */
+static int others_have(struct nm_coherence *x, unsigned core, uint64_t block, int modified)
+{
+	const struct nm_copy *copy;
+
+	nm_private_end_of_other(x, core, block);
+	copy = nm_directory_copies(&x->directory, core, block);
+	while (copy && (copy->core == core || (modified && copy->state != NM_COPY_MODIFIED)))
+		copy = copy->next;
+	return copy != NULL;
+}
+
+/* The first and the last block of a page have neighbours in others. */
+static int is_at_edge(uint64_t block) { return (block + 1) % NM_PAGE_BLOCKS <= 1; }
+
+/* Whether coherence must know of a reference to a block at an edge, since another core has its neighbour. */
+static int concerns_neighbour(struct nm_coherence *x, unsigned core, uint64_t block, int write)
+{
+	const enum nm_copy_state state = nm_private_state(x, core, block);
+	const uint64_t beside = block % NM_PAGE_BLOCKS ? block + 1 : block - 1;
+
+	if (state == NM_COPY_MODIFIED || (state && !write))
+		return 0;
+	return others_have(x, core, beside, !write);
+}
+
+int nm_private_acquire(struct nm_coherence *x, struct nm_cache *c, uint64_t block, int write)
+{
+	const unsigned core = c->core - 1u;
+
+	if (!nm_directory_claim(&x->directory, core, block, &x->failed)) {
+		if (nm_directory_owner(&x->directory, block) == NM_NO_OWNER)
+			return 0;
+		nm_private_end(x, block);
+		if (!nm_directory_claim(&x->directory, core, block, &x->failed))
+			return 0;
+	}
+	if (!is_at_edge(block) || !concerns_neighbour(x, core, block, write))
+		return 1;
+	nm_private_end(x, block);
+	return 0;
+}
+
+void nm_private_touch(struct nm_coherence *x, struct nm_cache *c, uint32_t slot, int write)
+{
+	struct nm_coherent_level *as = c->coherent;
+
+	if (write)
+		nm_coherence_mark(x, &as->written[slot]);
+	as->clear[slot] = NM_CLEAR_PRIVATE | NM_CLEAR_READ;
+	if (as->written[slot] || !is_at_edge(c->tags[slot]))
+		as->clear[slot] |= NM_CLEAR_WRITE;
+}
