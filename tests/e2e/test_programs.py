@@ -411,6 +411,44 @@ def case_annotations():
     assert run_alone() == b"0 0\n"
 
 
+def case_pauses_with_distances_and_estimates():
+    """What is touched while measuring is off is not counted, but near for what comes next: no walk is of cold lines."""
+    record([program("annotated")], "--distances", "--estimate", "shards,statcache@1,statstack@1")
+    made = rows("SELECT sum(reads + writes) FROM counts WHERE level = 'L1d'")[0][0]
+    assert rows("SELECT unit, sum(count) FROM distances GROUP BY unit") == [("lines", made), ("references", made)]
+    assert rows("SELECT sum(count) FROM distances WHERE unit = 'lines' AND object = 'warm' AND low <= 128 AND high >= 128") == \
+        [(128,)]
+    colds = rows("SELECT method, min(miss_ratio) FROM curve WHERE scope = 'total' GROUP BY method")
+    exact = dict(colds)["exact"]
+    assert len(colds) == 4 and all(abs(cold - exact) < exact / 1000 for _, cold in colds), colds
+    found = rows("SELECT method, name, max(cold_ratio) FROM curve WHERE name IN ('warm', 'left', 'right') AND method <> 'exact' "
+                 "GROUP BY 1, 2")
+    assert len(found) == 9 and not any(cold for _, _, cold in found), found
+
+
+def case_pauses_on_several_cores():
+    for options in (["--cores", "2"], ["--cores", "2", "--schedules", "2"]):
+        record([program("annotated")], *options)
+        source = SOURCES + "annotated.c"
+        Cell(source, "walk", "left").expect(reads=1024, read_misses=1024)
+        Cell(source, "walk", "warm").expect(reads=128, read_misses=0)
+        assert not rows("SELECT * FROM counts WHERE object = '<not measured>'")
+
+
+def case_named_blocks():
+    """Blocks that the program names keep the facts that advice needs: how many, how large, of what."""
+    record([program("named")])
+    assert rows("SELECT kind, type, blocks, largest, bytes FROM objects WHERE object = 'nodes'") == \
+        [("named", "struct node", 3000, 64, 3000 * 64)]
+    source = SOURCES + "named.c"
+    fields = dict(rows("SELECT field, sum(reads) FROM field_counts WHERE object = 'nodes' AND level = 'L1d' AND line IN (?, ?) "
+                       "GROUP BY 1", at(source, "follow") - 1, at(source, "follow")))
+    assert fields == {"next": 60000, "key": 60000}, fields
+    advice = nearmiss("report", "pairs", "--object", "nodes", "--limit", "1", "--format", "json", "-i", "p.nmp").stdout.decode()
+    row = json.loads(advice)["rows"][0]
+    assert (row["blocks"], row["cause"]) == (3000, "unused fields") and "struct { key, next } of 16 bytes" in row["try"], row
+
+
 def run_alone():
     import subprocess  # the program without nearmiss: annotations do nothing
     return subprocess.run([program("annotated")], capture_output=True, check=True).stdout

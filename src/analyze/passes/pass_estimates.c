@@ -161,15 +161,14 @@ static int batch(void *self, const struct nm_pass_batch *b)
 		return 0;
 	for (size_t i = 0; i < b->count; i++) {
 		const struct nm_ref *r = &b->refs[i];
-		unsigned n =
-		    r->kind == NM_REF_FETCH || !r->weight ? 0 : nm_pass_expand(e->coalesced, r, refs);
+		unsigned n = r->kind == NM_REF_FETCH ? 0 : nm_pass_expand(e->coalesced, r, refs);
 
 		for (unsigned k = 0; k < n; k++) {
 			const uint64_t first = refs[k].address >> e->shift;
 			const uint64_t last = (refs[k].address + refs[k].size - 1) >> e->shift;
 
 			for (uint64_t line = first; line <= last; line++)
-				if (touch(e, line, refs[k].attr, line == first))
+				if (touch(e, line, r->weight ? refs[k].attr : 0, line == first))
 					return NM_ENOMEM;
 		}
 	}

@@ -71,7 +71,7 @@ struct nm_estimate {
 /* A line that a reference touches. */
 struct nm_line_touch {
 	uint64_t line;
-	uint32_t key;
+	uint32_t key;  /* 0: it is not counted */
 	uint32_t same; /* 1: by the reference that made the touch before */
 };
 
@@ -116,7 +116,9 @@ static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
 	return key < groups->keys ? groups->of_key[key] : 0;
 }
 
-/* Samples of a group: how many started with its references, how many ended with them, and of those the
+/* References that are not counted have key 0: they move lines, so that others find them nearer or farther.
+ *
+ * Samples of a group: how many started with its references, how many ended with them, and of those the
  * misses. */
 struct nm_reuse_sum {
 	double misses, variance; /* variance: of `misses` */
@@ -127,7 +129,7 @@ static inline void nm_reuse_sum_start(struct nm_reuse_sum *sums, const struct nm
 {
 	const uint32_t group = nm_group_of(groups, key);
 
-	sums[0].starts++;
+	sums[0].starts += key != 0;
 	if (group)
 		sums[group].starts++;
 }
@@ -137,6 +139,8 @@ static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_g
 {
 	const uint32_t group = nm_group_of(groups, key);
 
+	if (!key)
+		return;
 	sums[0].ends++;
 	sums[0].misses += misses;
 	if (group) {

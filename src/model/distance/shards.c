@@ -402,7 +402,7 @@ static int touch_line(struct shards *s, const struct nm_line_touch *t, uint64_t 
 		return NM_ENOMEM;
 	s->lines.at[index].time = ++s->now;
 	add_weight(s, s->now, s->lines.at[index].weight);
-	if (counts && count_touch(s, t->key, bin, hash, o->weight))
+	if (counts && t->key && count_touch(s, t->key, bin, hash, o->weight))
 		return NM_ENOMEM;
 	while (is_large(s, o))
 		lower_rate(s, o);

@@ -134,7 +134,7 @@ static void add_samples(struct work *w, const struct nm_kept_sample *at, size_t 
 		double distance, f, slope;
 
 		nm_reuse_sum_start(w->sum, w->groups, at[i].starter);
-		w->slot[0].starts++;
+		w->slot[0].starts += at[i].starter != 0;
 		if (starter)
 			w->slot[starter].starts++;
 		if (at[i].bin >= NM_BINS)
@@ -143,7 +143,8 @@ static void add_samples(struct work *w, const struct nm_kept_sample *at, size_t 
 		f = leaves(w->log_stay, distance * ratio);
 		slope = distance * leaves_slope(w->log_stay, distance * ratio);
 		nm_reuse_sum_end(w->sum, w->groups, at[i].key, f);
-		add_to_slot(&w->slot[0], f, slope);
+		if (at[i].key)
+			add_to_slot(&w->slot[0], f, slope);
 		if (key)
 			add_to_slot(&w->slot[key], f, slope);
 	}
