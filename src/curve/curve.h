@@ -32,6 +32,7 @@ struct nm_curve_request {
 	const char *process; /* NULL: all */
 	int64_t limit;       /* of names; 0: all */
 	double from, to;     /* bytes; 0: chosen */
+	int has_start;       /* in JSON each curve has a point at the smallest size that is shown */
 	int log_ratio;       /* the axis of miss ratios is logarithmic */
 	unsigned height;     /* rows of a plot in text */
 	const struct nm_curve_mark *marks;

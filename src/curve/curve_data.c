@@ -88,9 +88,33 @@ static int json_knees(const struct nm_curves *curves, const struct nm_curve *c, 
 	return 0;
 }
 
-static int json_curve(const struct nm_curves *curves, const struct nm_curve *c, FILE *out)
+static void json_point(double bytes, const struct nm_curve_point *p, const char *comma, FILE *out)
 {
+	fprintf(out, "%s\n{\"size\":%.0f,\"miss_ratio\":%.10g,\"low\":%.10g,\"high\":%.10g}", comma, bytes,
+		p->ratio, p->low, p->high);
+}
+
+static void json_points(const struct nm_curves *curves, const struct nm_curve *c, int has_start, FILE *out)
+{
+	const struct nm_curve_point start = nm_curve_at(c, curves->from);
 	const char *comma = "";
+
+	if (has_start && start.bytes < curves->from) {
+		json_point(curves->from, &start, comma, out);
+		comma = ",";
+	}
+	for (size_t k = 0; k < c->points.count; k++) {
+		const struct nm_curve_point *p = &c->points.at[k];
+
+		if (!is_shown(curves, p))
+			continue;
+		json_point(p->bytes, p, comma, out);
+		comma = ",";
+	}
+}
+
+static int json_curve(const struct nm_curves *curves, const struct nm_curve *c, int has_start, FILE *out)
+{
 
 	fputc('{', out);
 	if (json_text("profile", c->source, out) || json_text("process", c->process, out) ||
@@ -100,15 +124,7 @@ static int json_curve(const struct nm_curves *curves, const struct nm_curve *c, 
 	fputs("\"references\":", out);
 	references(c, "null", out);
 	fprintf(out, ",\"samples\":%" PRId64 ",\"cold_ratio\":%.10g,\"points\":[", c->samples, c->cold_ratio);
-	for (size_t k = 0; k < c->points.count; k++) {
-		const struct nm_curve_point *p = &c->points.at[k];
-
-		if (!is_shown(curves, p))
-			continue;
-		fprintf(out, "%s\n{\"size\":%.0f,\"miss_ratio\":%.10g,\"low\":%.10g,\"high\":%.10g}", comma,
-			p->bytes, p->ratio, p->low, p->high);
-		comma = ",";
-	}
+	json_points(curves, c, has_start, out);
 	fputs("]", out);
 	if (json_knees(curves, c, out))
 		return NM_ENOMEM;
@@ -132,7 +148,7 @@ int nm_curves_json(struct nm_curves *curves, const struct nm_curve_request *requ
 	fputs("],\"curves\":[", out);
 	for (size_t i = 0; i < curves->list.count && !status; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		status = json_curve(curves, &curves->list.at[i], out);
+		status = json_curve(curves, &curves->list.at[i], request->has_start, out);
 	}
 	fputs("\n]}\n", out);
 	return status ? NM_ENOMEM : 0;

@@ -406,6 +406,8 @@ def case_histograms_and_curves():
         assert sum(b["values"]["references"] for b in reuse) == query("SELECT sum(reads + writes) FROM counts WHERE level = 'L1d'")[0][0]
         curves = s.get("/api/p/0/curves")
         assert curves["series"][0]["points"][0]["ratio"] <= 1 and curves["machine_sizes"][0]["size"] == 4096
+        starts = {curve["points"][0]["size"] for curve in s.get("/api/p/0/curves", by="object")["series"]}
+        assert len(starts) == 1, starts
         assert s.get("/api/p/0/sharing")["note"]
 
 

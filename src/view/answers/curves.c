@@ -49,7 +49,8 @@ int nm_view_curves(const struct nm_view_profile *of, const struct nm_request *re
 {
 	struct nm_profile *profile = of->profile;
 	const char *by = nm_request_text(request, "by");
-	struct nm_curve_request what = {.by = by ? by : "total", .only = nm_request_text(request, "only")};
+	struct nm_curve_request what = {
+	    .by = by ? by : "total", .only = nm_request_text(request, "only"), .has_start = 1};
 	json_t *series = json_array(), *document = NULL, *curve;
 	size_t i;
 	int status = nm_request_number(request, "limit", 1, 50, 8, &what.limit, err), has = 0;

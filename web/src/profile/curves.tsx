@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // curves.tsx - miss ratio by the size of the cache, with the sizes of the simulated ones.
-import { scaleLinear, scaleLog } from "d3-scale";
+import { scaleLinear, scaleLog, type ScaleContinuousNumeric } from "d3-scale";
 import { area, curveStepAfter, line } from "d3-shape";
 import type { Curve, CurvesAnswer } from "../answers";
 import { Answer, useAnswer } from "../common/answer";
@@ -51,10 +51,18 @@ function Plot({ answer }: { answer: CurvesAnswer }) {
 	);
 }
 
-type Scale = (value: number) => number;
+type Scale = ScaleContinuousNumeric<number, number>;
+
+/** The points of a curve from one size to the other. It is constant between them, also beyond the first and the last. */
+function across({ points }: Curve, from = 0, to = 0): Curve["points"] {
+	const before = points.filter(({ size }) => size <= from).pop();
+	const within = points.filter(({ size }) => size > from);
+	const last = within[within.length - 1] ?? before;
+	return [...(before ? [{ ...before, size: from }] : []), ...within, ...(last ? [{ ...last, size: to }] : [])];
+}
 
 function Line({ curve, n, x, y }: { curve: Curve; n: number; x: Scale; y: Scale }) {
-	const points = curve.points.filter(({ size }) => size > 0);
+	const points = across(curve, ...x.domain());
 	const banded = points.filter(({ low, high }) => low != null && high != null);
 	type Point = (typeof points)[number];
 	const path = line<Point>((point) => x(point.size), (point) => y(point.ratio)).curve(curveStepAfter)(points);
