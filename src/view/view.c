@@ -47,6 +47,12 @@ void nm_view_close(struct nm_view *view)
 	free(view);
 }
 
+void nm_view_set_search(struct nm_view *view, const struct nm_source_search *search)
+{
+	for (unsigned i = 0; i < view->count; i++)
+		view->profiles[i].search = search;
+}
+
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger) { view->debugger = debugger; }
 
 static int no_such_path(const struct nm_request *request, struct nm_error *err)

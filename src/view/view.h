@@ -19,10 +19,14 @@ enum { NM_VIEW_PROFILES = 8 };
 
 struct nm_view;
 struct nm_debugger;
+struct nm_source_search;
 
 /* Opens profiles. As of nm_profile_open(); NM_EINVAL: more than NM_VIEW_PROFILES. */
 int nm_view_open(struct nm_view **ret_view, const char *const *paths, size_t count, struct nm_error *err);
 void nm_view_close(struct nm_view *view);
+
+/* Looks for sources in other places too (source.h), which must outlive the view. */
+void nm_view_set_search(struct nm_view *view, const struct nm_source_search *search);
 
 /* Shows a debugger too, which must outlive the view. */
 void nm_view_set_debugger(struct nm_view *view, struct nm_debugger *debugger);

@@ -14,7 +14,8 @@
 struct nm_view_profile {
 	struct nm_profile *profile;
 	const char *path;
-	struct nm_fact_store *facts; /* of the view */
+	struct nm_fact_store *facts;           /* of the view */
+	const struct nm_source_search *search; /* of the view, or NULL */
 };
 
 struct nm_view {

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "peek.h"
 #include "server.h"
+#include "source.h"
 
 /* Milliseconds until a signal is noticed that another thread took; in which nobody asks, so that there is time
  * to prepare answers. */
@@ -25,6 +26,7 @@ enum { TICK = 250, PAUSE = 2 };
 
 struct view_options {
 	struct nm_debug_options source; /* of the debugger */
+	struct nm_option_list folders;  /* of sources */
 	const char *html;
 	int64_t port;
 	int no_browser;
@@ -34,6 +36,8 @@ static const struct nm_option options[] = {
     NM_ROWS_DEBUG(struct view_options, source),
     {"html", 0, "FILE", "write one file that needs no server, and end", NM_OPTION_TEXT,
      offsetof(struct view_options, html), NULL},
+    {"source-dir", 0, "DIR", "look for sources here too; may be repeated", NM_OPTION_LIST,
+     offsetof(struct view_options, folders), NULL},
     {"port", 'P', "N", "listen on this port of 127.0.0.1 (a free one)", NM_OPTION_NUMBER,
      offsetof(struct view_options, port), NULL},
     {"no-browser", 0, NULL, "print the address only", NM_OPTION_FLAG,
@@ -149,6 +153,7 @@ static int sort_inputs(const struct nm_command *self, const struct nm_operands *
 
 static int show(const struct inputs *in, const struct view_options *o, struct nm_debugger *debugger)
 {
+	const struct nm_source_search search = {.folders = o->folders.at, .folder_count = o->folders.count};
 	struct nm_view *view;
 	struct nm_error err;
 	int status = NM_STATUS_OK;
@@ -159,6 +164,7 @@ static int show(const struct inputs *in, const struct view_options *o, struct nm
 		return status;
 	if (nm_view_open(&view, in->profiles, in->count, &err))
 		return nm_failed(&err, NM_STATUS_NO_PROFILE);
+	nm_view_set_search(view, &search);
 	if (debugger)
 		nm_view_set_debugger(view, debugger);
 	status = o->html ? nm_write_html(view, o->html) : serve(view, o);

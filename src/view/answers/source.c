@@ -185,6 +185,8 @@ int nm_view_source(const struct nm_view_profile *of, const struct nm_request *re
 		status = nm_fail_memory(err);
 	if (!status && rows.count) {
 		what.report.level = level;
+		if (of->search)
+			what.search = *of->search;
 		what.whole = nm_view_all_sums(facts);
 		status = nm_view_run(annotate, of->profile, &what, &document, err);
 		file = file_of(document, name);

@@ -151,7 +151,9 @@ export function Histograms(props: PageProps) {
 		<>
 			<div class="controls">
 				<Choice label="Over" value={of} options={KINDS} onChange={(value) => set({ of: value, from: null, to: null })} />
-				<LevelChoice level={level} levels={levels} set={(changes) => set({ ...changes, from: null, to: null })} />
+				{(of === "set" || of === "memory_line") && (
+					<LevelChoice level={level} levels={levels} set={(changes) => set({ ...changes, from: null, to: null })} />
+				)}
 			</div>
 			<Answer of={asked}>{(shown) => <Content answer={shown} />}</Answer>
 			{answer?.places && !isSelfContained() ? <Part answer={answer} set={set} /> : null}
