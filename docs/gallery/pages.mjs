@@ -16,13 +16,14 @@ const CACHES = ["-c", "L1d=32K,8,64:L2=256K,8,64"];
 // The caches of WATER are as small beside its data as those of the paper may have been.
 const SMALL = ["-c", "L1d=2K,2,32:L2=8K,4,32"];
 const RECORD = ["record", "-q", "--embed-sources", ...CACHES, "-o"];
+const at = (name) => join(scratch, name);
 const PROFILES = [
-	["quake", "examples/quake.c", [], [...RECORD, "quake.nmp", "--sets", "--distances", "--", "./quake", "12", "3"]],
-	["packed", "examples/quake.c", ["-DREPAIRED=1"], [...RECORD, "packed.nmp", "--sets", "--", "./packed", "12", "3"]],
-	["sharing", "examples/sharing.c", ["-pthread"], [...RECORD, "sharing.nmp", "--cores", "4", "--", "./sharing"]],
-	["matrix", "examples/matrix.c", [], [...RECORD, "matrix.nmp", "--sets", "--", "./matrix", "columns"]],
+	["quake", "examples/quake.c", [], [...RECORD, at("quake.nmp"), "--sets", "--distances", "--", at("quake"), "12", "3"]],
+	["packed", "examples/quake.c", ["-DREPAIRED=1"], [...RECORD, at("packed.nmp"), "--sets", "--", at("packed"), "12", "3"]],
+	["sharing", "examples/sharing.c", ["-pthread"], [...RECORD, at("sharing.nmp"), "--cores", "4", "--", at("sharing")]],
+	["matrix", "examples/matrix.c", [], [...RECORD, at("matrix.nmp"), "--sets", "--", at("matrix"), "columns"]],
 	["water", "bench/programs/splash/water.c", ["-pthread", "-lm"],
-		["monitor", "-q", "--histogram=line", ...SMALL, "--profile=water.nmp", "-o", "water.txt", "--", "./water"]],
+		["monitor", "-q", "--histogram=line", ...SMALL, `--profile=${at("water.nmp")}`, "-o", at("water.txt"), "--", at("water")]],
 ];
 const PICTURES = [
 	["overview", "overview"],
@@ -40,9 +41,8 @@ const PICTURES = [
 ];
 
 for (const [program, source, options, run] of PROFILES) {
-	const output = join(scratch, program);
-	execFileSync("gcc", ["-g", "-O1", `-fdebug-prefix-map=${top}=.`, "-o", output, source, ...options], { cwd: top, stdio: "inherit" });
-	execFileSync(nearmiss, run, { cwd: scratch, stdio: ["ignore", "ignore", "inherit"] });
+	execFileSync("gcc", ["-g", "-O1", `-fdebug-prefix-map=${top}=.`, "-o", at(program), source, ...options], { cwd: top, stdio: "inherit" });
+	execFileSync(nearmiss, run, { cwd: top, stdio: ["ignore", "ignore", "inherit"] }); // which has the sources
 }
 const server = spawn(nearmiss, ["view", "--no-browser", ...PROFILES.map(([name]) => `${name}.nmp`)], { cwd: scratch, stdio: ["ignore", "pipe", "inherit"] });
 const address = await new Promise((done) => createInterface(server.stdout).once("line", done));
