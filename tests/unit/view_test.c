@@ -81,6 +81,58 @@ static void test_token(void **state)
 	}
 }
 
+/* ---- what is asked ---- */
+
+static void test_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t number; /* -1: refused */
+	} cases[] = {{"0", 0},    {"7", 7},    {"100", 100}, {"", 42},
+		     {"101", -1}, {"-1", -1},  {"+7", -1},   {" 7", -1},
+		     {"7 ", -1},  {"7e1", -1}, {"0x7", -1},  {"99999999999999999999", -1},
+		     {"x", -1},   {"7;8", -1}};
+	struct nm_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct nm_request request = {.method = "GET", .path = "/", .body = ""};
+		int64_t number = -1;
+
+		nm_request_add(&request, "n", cases[i].text, &err);
+		assert_int_equal(nm_request_number(&request, "n", 0, 100, 42, &number, &err),
+				 cases[i].number < 0 ? NM_EINVAL : 0);
+		assert_int_equal(number, cases[i].number);
+	}
+}
+
+/* The same question has the same key, in whatever order and with whatever empty parameters it is asked. */
+static void test_keys(void **state)
+{
+	static const char *const orders[][6] = {{"by", "a,b", "level", "L1 d", "filter", "<\xc3\xa9&"},
+						{"filter", "<\xc3\xa9&", "by", "a,b", "level", "L1 d"}};
+	struct nm_error err;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct nm_request request = {.method = "GET", .path = "/api/p/0/table", .body = ""};
+		char *key;
+		size_t bytes;
+		FILE *out = open_memstream(&key, &bytes);
+
+		for (unsigned k = 0; k < 6; k += 2) {
+			assert_int_equal(nm_request_add(&request, orders[i][k], orders[i][k + 1], &err), 0);
+			assert_int_equal(nm_request_add(&request, "empty", "", &err), 0);
+		}
+		nm_request_write_key(&request, out);
+		assert_int_equal(nm_memstream_close(out, &key), 0);
+		assert_string_equal(key, "GET /api/p/0/table?by=a%2Cb&filter=%3C%C3%A9%26&level=L1%20d");
+		free(key);
+		while (!nm_request_add(&request, "more", "1", &err))
+			assert_true(request.count <= NM_REQUEST_PARAMETERS);
+	}
+}
+
 /* ---- answers that are kept ---- */
 
 static void keep(struct nm_view_cache *cache, const char *key)
@@ -266,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_hosts_and_origins), cmocka_unit_test(test_token),
+	    cmocka_unit_test(test_numbers),           cmocka_unit_test(test_keys),
 	    cmocka_unit_test(test_recent_answers),    cmocka_unit_test(test_routes),
 	    cmocka_unit_test(test_questions),         cmocka_unit_test(test_html),
 	};
