@@ -168,6 +168,16 @@ const cases = {
 		await page.waitForFunction(() => location.hash.includes("evictor="));
 	},
 
+	async long_names() {
+		const { page } = await tab();
+		const shown = "heap std::map<…>::operator[](…) (program)";
+		for (const [view, within] of [["overview", "tbody td"], ["tables", "tbody td"], ["compare", "tbody td"]]) {
+			await show(page, view);
+			const cell = page.locator(within, { hasText: shown }).first();
+			assert.match(await cell.locator("[title]").first().getAttribute("title"), /basic_string<char, .* const&\) \(program\)$/, view);
+		}
+	},
+
 	async hostile_names() {
 		const { page, faults } = await tab();
 		for (const view of PAGES) {

@@ -81,6 +81,18 @@ def case_keyboard():
     drive("keyboard")
 
 
+def case_long_names():
+    """Names of C++ are shown without the arguments of templates and functions; the title has them."""
+    make_profiles()
+    string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+    for path in ("before.nmp", "after.nmp"):
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE text SET text = ? WHERE id IN (SELECT name FROM object)",
+                       (f"heap std::map<{string}, int>::operator[]({string} const&) (program)",))
+        db.close()
+    drive("long_names")
+
+
 def case_hostile_names():
     """Names that look like HTML are shown as text."""
     make_profiles()

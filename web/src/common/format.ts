@@ -48,3 +48,33 @@ export function place(file: string | null, line: number | null, functionName: st
 	if (!file) return functionName ?? "no line";
 	return line === null ? baseName(file) : `${baseName(file)}:${line}`;
 }
+
+/** Replaces what stands between outermost brackets by an ellipsis, if it is long. Operators keep theirs, and so does a place
+ * or a module behind a name: "heap f(…) (program)". */
+function withoutInner(name: string, open: string, close: string): string {
+	const long = 20;
+	let depth = 0;
+	let from = 0;
+	let result = "";
+	for (let at = 0; at < name.length; at++) {
+		const letter = name[at];
+		const isOperator = (open === "<" ? /operator[<>-]?$|-$/ : /operator$| $/).test(name.slice(Math.max(0, at - 9), at));
+		if (letter === open && (depth > 0 || !isOperator)) {
+			if (depth++ === 0) from = at + 1;
+		} else if (letter === close && depth > 0 && !isOperator) {
+			if (--depth === 0) {
+				const inner = name.slice(from, at);
+				result += open + (inner.length > long ? "…" : inner);
+			}
+		}
+		if (depth === 0) result += letter;
+	}
+	return depth === 0 ? result : name;
+}
+
+/** A long name of C++ without the arguments of templates, and of functions if it still is: they say least. */
+export function brief(name: string): string {
+	const most = 60;
+	const plain = name.length > most ? withoutInner(name, "<", ">") : name;
+	return plain.length > most ? withoutInner(plain, "(", ")") : plain;
+}

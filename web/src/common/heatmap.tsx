@@ -2,6 +2,7 @@
 // heatmap.tsx - a matrix of shares as squares.  The arrow keys move over it, Enter opens a square.
 import { useState } from "preact/hooks";
 import { heat } from "./colors";
+import { brief } from "./format";
 import { useWidth } from "./size";
 import { useTheme } from "./theme";
 
@@ -57,11 +58,11 @@ export function HeatMap(props: HeatMapProps) {
 				<svg class="chart heatmap" width={w} height={h} viewBox={`0 0 ${w} ${h}`} aria-hidden="true">
 					<text x={0} y={14} class="faint">{`${props.rowTitle} ↓  ${props.columnTitle} →`}</text>
 					{columns.map((name, n) => (
-						<text key={n} transform={`translate(${left + side * (n + 0.5) + 4},${top - 6}) rotate(-90)`}>{cut(name, letters)}<title>{name}</title></text>
+						<text key={n} transform={`translate(${left + side * (n + 0.5) + 4},${top - 6}) rotate(-90)`}>{cut(brief(name), letters)}<title>{name}</title></text>
 					))}
 					{rows.map((name, row) => (
 						<g key={row}>
-							<text x={left - 6} y={top + side * (row + 0.5) + 4} text-anchor="end">{cut(name, letters)}<title>{name}</title></text>
+							<text x={left - 6} y={top + side * (row + 0.5) + 4} text-anchor="end">{cut(brief(name), letters)}<title>{name}</title></text>
 							{columns.map((_, column) => {
 								const value = values[row]?.[column] ?? null;
 								const color = heat(most && value ? 0.08 + 0.92 * (value / most) : 0, theme);

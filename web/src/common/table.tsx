@@ -2,7 +2,7 @@
 // table.tsx - the one table of all pages: sortable headings, numbers with bars of their share, rows that lead on.
 import type { ComponentChildren } from "preact";
 import type { Cell, Column } from "../answers";
-import { bytes, full, percent, short } from "./format";
+import { brief, bytes, full, percent, short } from "./format";
 
 export interface Sorting {
 	key: string;
@@ -16,8 +16,9 @@ export interface TableProps {
 	sums?: Cell[];
 	rest?: Cell[];
 	restTitle?: string;
-	/** Rows that are drawn at most; a line says how many more there are. */
+	/** Rows that are drawn at most; a line says how many more there are, and where. */
 	most?: number;
+	more?: string;
 	sorting?: Sorting;
 	onSort?: (sorting: Sorting) => void;
 	/** The address that a row leads to, from its first cell. */
@@ -67,9 +68,11 @@ export function Table(props: TableProps) {
 		const column = columns[n] as Column;
 		const drawn = props.cell?.(row, column);
 		if (drawn !== undefined) return drawn;
-		const text = cellText(row[n] ?? null, column);
+		const whole = cellText(row[n] ?? null, column);
+		const text = column.kind === "text" ? brief(whole) : whole;
+		const title = text === whole ? undefined : whole;
 		const address = n === 0 ? rowHref?.(row, at) : null;
-		return address ? <a href={address}>{text}</a> : text;
+		return address ? <a href={address} title={title}>{text}</a> : title ? <span title={title}>{text}</span> : text;
 	};
 	const numberCell = (row: Cell[], n: number, at: number) => {
 		const share = most[n] ? Math.abs(Number(row[n] ?? 0)) / (most[n] as number) : 0;
@@ -103,7 +106,7 @@ export function Table(props: TableProps) {
 					</tfoot>
 				)}
 			</table>
-			{rows.length < props.rows.length && <p class="fine">{`${full(props.rows.length - rows.length)} more rows: save them as CSV.`}</p>}
+			{rows.length < props.rows.length && <p class="fine">{`${full(props.rows.length - rows.length)} more rows${props.more ?? ": save them as CSV"}.`}</p>}
 		</div>
 	);
 }

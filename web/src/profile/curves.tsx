@@ -8,7 +8,7 @@ import { Axes, thinned } from "../common/axes";
 import { Choice, plain } from "../common/choice";
 import { category } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { bytes, percent } from "../common/format";
+import { brief, bytes, percent } from "../common/format";
 import { useWidth } from "../common/size";
 import { Table } from "../common/table";
 import type { PageProps } from "../views";
@@ -85,7 +85,7 @@ function Key({ series }: { series: Curve[] }) {
 					<svg width="28" height="10" aria-hidden="true">
 						<line x1="0" x2="28" y1="5" y2="5" stroke={category(n)} stroke-width="3" stroke-dasharray={DASHES[Math.floor(n / 2) % DASHES.length]} />
 					</svg>
-					{" "}{nameOf(curve)}
+					{" "}<span title={nameOf(curve)}>{brief(nameOf(curve))}</span>
 				</li>
 			))}
 		</ul>

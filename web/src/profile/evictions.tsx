@@ -5,7 +5,7 @@ import { getAll, isSelfContained } from "../api";
 import { Answer, useAnswer } from "../common/answer";
 import { LevelChoice, useLevel } from "../common/choice";
 import { useSheet } from "../common/csv";
-import { full, place, short } from "../common/format";
+import { brief, full, place, short } from "../common/format";
 import { HeatMap } from "../common/heatmap";
 import { Table } from "../common/table";
 import { href } from "../router";
@@ -37,7 +37,7 @@ const sheetRow = (row: EvictionLine): Cell[] =>
 
 function Lines({ asked, profile }: { asked: EvictionLine[]; profile: string }) {
 	const address = (file: string | null, line: number | null) => (file ? href("source", { p: profile, file, line }) : null);
-	const link = (text: Cell, to: string | null) => (to ? <a href={to}>{String(text)}</a> : String(text));
+	const link = (text: Cell, to: string | null) => (to ? <a href={to}>{String(text)}</a> : undefined);
 	const rows = asked.map(rowOf);
 	return (
 		<Table caption="Lines of code" columns={columns} rows={rows}
@@ -87,7 +87,7 @@ export function Evictions(props: PageProps) {
 		<>
 			<div class="controls"><LevelChoice level={level} levels={levels} set={set} /></div>
 			<Answer of={matrix}>{(answer) => <Matrix answer={answer} props={props} />}</Answer>
-			<h2>{evictor && victim ? `${evictor} evicts ${victim}` : asksLines ? "Lines that evict most" : "Choose a square to see its lines"}</h2>
+			<h2>{evictor && victim ? `${brief(evictor)} evicts ${brief(victim)}` : asksLines ? "Lines that evict most" : "Choose a square to see its lines"}</h2>
 			{evictor && <button type="button" onClick={() => set({ evictor: null, victim: null })}>All pairs</button>}
 			<Answer of={lines}>
 				{({ rows, total_rows }) => (

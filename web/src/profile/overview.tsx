@@ -4,7 +4,7 @@ import type { Advice, Cell, Column, Level, OverviewAnswer, Pair } from "../answe
 import { Answer, useAnswer } from "../common/answer";
 import { classColors } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { bytes, full, place, short } from "../common/format";
+import { brief, bytes, full, place, short } from "../common/format";
 import { Table } from "../common/table";
 import { href } from "../router";
 import type { PageProps } from "../views";
@@ -77,7 +77,7 @@ function AdviceCard({ advice, profile }: { advice: Advice; profile: string }) {
 			<h3>{advice.title}</h3>
 			<p>{advice.text}</p>
 			<p class="fine">
-				{advice.object && <a href={href("tables", { p: profile, by: "object,file,line", filter: advice.object })}>{advice.object}</a>}
+				{advice.object && <a href={href("tables", { p: profile, by: "object,file,line", filter: advice.object })} title={advice.object}>{brief(advice.object)}</a>}
 				{advice.saving_misses ? `: saves up to ${short(advice.saving_misses)} misses` : ""}
 				{advice.saving_cycles ? `, ${short(advice.saving_cycles)} cycles` : ""}
 			</p>

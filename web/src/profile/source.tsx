@@ -64,11 +64,11 @@ function Details({ answer, profile }: { answer: LineAnswer; profile: string }) {
 				rowHref={([object]) => href("tables", { p: profile, by: "object,file,line", filter: String(object) })} />
 			{answer.evictors.length > 0 && (
 				<Table caption="Who evicts what this line loaded" columns={evictorColumns}
-					rows={answer.evictors.map((row) => [row.object ?? "unknown", place(row.file, row.line, row.function), row.evictions])} most={8}
+					rows={answer.evictors.map((row) => [row.object ?? "unknown", place(row.file, row.line, row.function), row.evictions])} most={8} more=""
 					rowHref={(_, at) => href("evictions", { p: profile, evictor: answer.evictors[at]?.object, victim: answer.evictors[at]?.victim })} />
 			)}
 			{answer.reuses.length > 0 && (
-				<Table caption="Where its data was used before" columns={reuseColumns} most={8}
+				<Table caption="Where its data was used before" columns={reuseColumns} most={8} more=""
 					rows={answer.reuses.map((row) => [place(row.previous_file, row.previous_line, row.previous_function), row.previous_object, row.count])} />
 			)}
 		</>

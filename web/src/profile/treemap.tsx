@@ -7,7 +7,7 @@ import { Answer, useAnswer } from "../common/answer";
 import { Choice, LevelChoice, plain, useLevel } from "../common/choice";
 import { category, textOnHex } from "../common/colors";
 import { useSheet } from "../common/csv";
-import { full, percent } from "../common/format";
+import { brief, full, percent } from "../common/format";
 import { useWidth } from "../common/size";
 import { href } from "../router";
 import type { PageProps } from "../views";
@@ -18,6 +18,7 @@ const ORDERS = ["object,function", "function,object", "file,function", "object,f
 const TITLE = 20;
 
 const nameOf = (node: TreeNode) => (node.rest ? "the rest" : (node.name ?? "unknown"));
+const titleOf = (node: TreeNode) => brief(nameOf(node));
 
 /** The node that the address names: the numbers of the children on the way, joined by dots. */
 function nodeAt(root: TreeNode, at: string): TreeNode[] {
@@ -46,7 +47,7 @@ function fitting(name: string, width: number): string {
 
 function Rectangle({ area, color, address, whole }: { area: Area; color: string; address: string | null; whole: number }) {
 	const [width, height] = [area.x1 - area.x0, area.y1 - area.y0];
-	const name = nameOf(area.data);
+	const name = titleOf(area.data);
 	const value = area.value ?? 0;
 	const shape = (
 		<g>
@@ -74,7 +75,7 @@ function Map({ root, at, props, metric }: { root: TreeNode; at: string; props: P
 		<>
 			<p class="path">
 				{path.map((node, n) => {
-					const title = n === 0 ? "All" : nameOf(node);
+					const title = n === 0 ? "All" : titleOf(node);
 					const to = at.split(".").slice(0, n).join(".");
 					return n === path.length - 1 ? <b key={n}>{title}</b>
 						: <span key={n}><a href={href("treemap", { ...props.params, at: to })}>{title}</a>{" › "}</span>;
