@@ -69,7 +69,7 @@ struct nm_operands {
 int nm_options_parse(const struct nm_command *command, int argc, char **argv, void *into,
 		     struct nm_operands *ret_operands, int *ret_status);
 
-/* Tells "... (see nearmiss CMD --help)"; returns NM_STATUS_USAGE. */
+/* Prints "... (see nearmiss CMD --help)"; returns NM_STATUS_USAGE. */
 int nm_usage(const struct nm_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void nm_command_help(const struct nm_command *command, FILE *out);

@@ -47,7 +47,7 @@ static void push(struct nm_sampler *w, const struct nm_line_sample *sample)
 		w->failed = 1;
 }
 
-/* Tells of the residency at a slot, which stands for so many. */
+/* Samples the residency at a slot, which stands for `weight` of them. */
 static void tell_stay(struct nm_cache *c, uint32_t slot, uint32_t weight)
 {
 	struct nm_sampler *w = c->sampler;

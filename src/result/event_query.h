@@ -29,13 +29,14 @@ struct nm_event_query {
 	uint64_t low,
 	    /* events that touch bytes of [low, end); for replacements and prefetches, with their line */
 	    end;
-	int serving; /* only the event that ends an access to a line: a hit, or the load at the last level, which
-			    * then has level NM_MAX_LEVELS */
+	/* only the event that ends an access to a line: a hit, or the load at the last level, which then has
+	 * level NM_MAX_LEVELS */
+	int serving;
 	int by_attr;    /* one row per attribution key; else a row shows the keys of its first event */
 	int of_objects; /* the profile sums rows up by object, not by site */
 	unsigned shift;
 	uint64_t address; /* RESIDENCIES: any byte of the line */
-	uint64_t limit;   /* RESIDENCIES: keep at most so many, the first ones */
+	uint64_t limit;   /* RESIDENCIES: keep at most this many, the first ones */
 	uint64_t nth;     /* NTH: 1 is the first */
 };
 

@@ -8,7 +8,7 @@ enum { PC_BITS = 48, CLOCK_BITS = 48 };
 
 _Static_assert(sizeof(struct nm_wire_call) == 16, "calls are read where they lie");
 
-/* A record of so many words and no arg. */
+/* Whether a record has this number of words and no arg. */
 static int is_plain(const struct nm_wire_record *r, size_t words, struct nm_error *err)
 {
 	if (r->words != words)

@@ -38,7 +38,7 @@ static const struct nm_option options[] = {
     NM_ROW_DISTANCES(struct record_options, simulation),
     NM_ROW_DISTANCE_LIMIT(struct record_options, simulation),
     NM_ROW_ESTIMATE(struct record_options, simulation),
-    {"sample", 0, "RATE", "record but so many references, for curves: cheap, and without cache counts",
+    {"sample", 0, "RATE", "record only a sample of references, for curves: cheap, and without cache counts",
      NM_OPTION_TEXT, offsetof(struct record_options, sample), NULL},
     NM_ROW_ALLOC_FN(struct record_options, simulation),
     NM_ROW_POOL_FN(struct record_options, simulation),

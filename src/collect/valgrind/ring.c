@@ -138,7 +138,7 @@ static UInt try_slots(void)
 		if (map_slot(i))
 			return i;
 		__atomic_store_n(&control->slot[i].owner, 0, __ATOMIC_SEQ_CST);
-		break; /* for want of memory */
+		break; /* out of memory */
 	}
 	return NO_SLOT;
 }

@@ -220,7 +220,7 @@ static void set_countdown(void)
 	loaded = countdown = paused || left > MAX_COUNTDOWN ? MAX_COUNTDOWN : (Long)left;
 }
 
-static void settle(struct nm_sampled_thread *t, ThreadId thread)
+static void catch_up(struct nm_sampled_thread *t, ThreadId thread)
 {
 	if (t->due < 0 && !paused)
 		look_at_block(t, thread);
@@ -234,7 +234,7 @@ static void settle(struct nm_sampled_thread *t, ThreadId thread)
 
 void nm_sampling_due(VexGuestAMD64State *state)
 {
-	settle((struct nm_sampled_thread *)(state + 1), VG_(get_running_tid)());
+	catch_up((struct nm_sampled_thread *)(state + 1), VG_(get_running_tid)());
 }
 
 /* ---- Threads ---- */
@@ -271,7 +271,7 @@ void nm_sampling_thread_stops(ThreadId thread)
 	struct nm_sampled_thread t;
 
 	read_state(thread, &t);
-	settle(&t, thread);
+	catch_up(&t, thread);
 	write_state(thread, &t);
 }
 

@@ -159,7 +159,7 @@ ALWAYS uint32_t find_again(const struct nm_cache *c, uint64_t line, uint32_t slo
 }
 
 /* Credits the residency of a line evicted above to this level, or passes it on. */
-ALWAYS void settle(struct nm_cache *c, const struct nm_miss *m, struct shape shape)
+ALWAYS void credit(struct nm_cache *c, const struct nm_miss *m, struct shape shape)
 {
 	const uint32_t slot = find_again(c, m->left, m->residency.below, shape);
 	struct nm_residency *to = &c->residencies[slot];
@@ -241,7 +241,7 @@ ALWAYS void take_list(struct nm_cache *c, struct nm_cache *upper, struct shape s
 		look_up(c, m, n, shape);
 		for (const struct nm_miss *const end = m + n; m != end; m++) {
 			if (m->left != NM_NO_LINE)
-				settle(c, m, shape);
+				credit(c, m, shape);
 			if (m->line != NM_NO_LINE)
 				ask(c, upper, m, shape);
 		}

@@ -16,7 +16,7 @@ enum nm_miss_class {
 	NM_MISS_COLD,
 	NM_MISS_CAPACITY,
 	NM_MISS_CONFLICT,
-	NM_MISS_COUNTED,                /* so many have a counter in struct nm_loads */
+	NM_MISS_COUNTED,                /* the classes above have a counter in struct nm_loads */
 	NM_MISS_LOST = NM_MISS_COUNTED, /* an invalidation took the line (coherence.h) */
 	NM_MISS_UNKNOWN,                /* cold or capacity */
 	NM_MISS_NONE                    /* nothing is loaded */

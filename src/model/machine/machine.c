@@ -218,11 +218,11 @@ const char *nm_machine_clash(const struct nm_machine *m, unsigned i)
 			continue;
 		depth++;
 		if (upper->side == NM_SIDE_UNIFIED && l->side != NM_SIDE_UNIFIED)
-			return "takes one side only, but stands behind a unified level";
+			return "takes one side only, but is behind a unified level";
 		if (l->protocol)
 			return "has protocol=, which stands with the first level of a machine";
 		if (l->sharing == NM_PRIVATE && takes(l, upper) && said_shared(m, j))
-			return "is not shared, but stands behind a level that is";
+			return "is not shared, but is behind a level that is";
 		if (page_clash(l, upper))
 			return page_clash(l, upper);
 		if (takes(l, upper) && nm_level_unit(l) < nm_level_unit(upper) && !l->pages)

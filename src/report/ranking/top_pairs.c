@@ -9,8 +9,8 @@
  *     b   by site and name of the object, or name alone (views `cells` and `places`): misses, cycles, cold
  *         misses
  *     a   the places of the first ones, and of all that come to as much as the last of these, with their
- *         texts
- * */
+ *        
+ * texts */
 #include <string.h>
 
 #include "ranking.h"
