@@ -21,6 +21,9 @@ static int load(struct nm_debugger *d, struct nm_error *err)
 	if (!status && !d->program.references.count)
 		status = nm_fail(err, NM_EINVAL, "%s has no references to debug%s", s->path,
 				 s->from ? " there" : "");
+	if (!status && d->program.references.count > NM_MOST_REFERENCES)
+		status = nm_fail(err, NM_EINVAL, "%s has more than %u references: debug a part of them",
+				 s->path, NM_MOST_REFERENCES);
 	if (!status)
 		status = nm_caches_new(&d->caches, &d->program, &d->machine, err);
 	if (!status && nm_reference_reader_new(&d->reader, &d->program.references))

@@ -2,9 +2,9 @@
  *
  * debugger_priv.h - the debugger's own state: the moment that is looked at, and those that are kept.
  *
- * Kept moments, *checkpoints*, lie at multiples of `interval`; when they are more than NM_CHECKPOINTS, or
- * need too much memory, every second one goes and the interval doubles. A few others lie just before
- * positions that were gone back to, so that the next steps back are short.
+ * Kept moments, *checkpoints*, lie at multiples of `interval`; when they are more than NM_CHECKPOINTS, or all
+ * together take more memory than NM_MEMORY_MOST, every second one goes and the interval doubles. A few others lie
+ * before positions that were gone to, the closer the denser, so that the next ways there are short.
  */
 #ifndef NM_DEBUGGER_PRIV_H
 #define NM_DEBUGGER_PRIV_H
@@ -15,9 +15,11 @@
 #include "vector.h"
 
 enum {
-	NM_CHECKPOINTS = 96,
-	NM_NEAR_MOMENTS = 4,
-	NM_LEAST_INTERVAL = 1 << 18, /* references that are run in a moment's time */
+	NM_CHECKPOINTS = 256,
+	NM_LEAST_CHECKPOINTS = 16, /* whatever memory they take */
+	NM_NEAR_MOMENTS = 12,
+	NM_LEAST_INTERVAL = 1 << 16, /* references that are run in a moment's time */
+	NM_MEMORY_MOST = 800 << 20,  /* bytes */
 };
 
 struct nm_debugger {
@@ -31,6 +33,7 @@ struct nm_debugger {
 	struct nm_moment near[NM_NEAR_MOMENTS];
 	unsigned next_near;
 	uint64_t interval;
+	uint64_t memory;                /* about what the states of checkpoints take */
 	struct nm_moment_report report; /* of the current moment */
 	struct nm_vec(struct nm_breakpoint) breakpoints;
 	uint32_t last_id;
@@ -48,17 +51,12 @@ int nm_timeline_advance(struct nm_debugger *debugger, uint64_t to, const struct 
 			unsigned stop_count, double deadline, enum nm_stopped *ret_stopped, uint32_t *ret_id,
 			struct nm_error *err);
 
-/* record.c */
-int nm_record_new(struct nm_shared_record *ret_record, uint64_t references, struct nm_error *err);
-void nm_record_free(struct nm_shared_record *record);
-/* Misses of the first level until a position, as far as bins tell: at the end of the bin that has it. */
-uint64_t nm_record_misses(const struct nm_shared_record *record, uint64_t bins);
-
-/* evicted.c: who made a line leave a level, before the current position. */
+/* evicted.c: who made a line leave a level before the current position, and before it came back if it is
+ * there. */
 struct nm_departure {
 	int is_resident;
 	struct nm_found_slot found; /* if it is */
-	uint64_t evicted_at;        /* position; 0: it never was there */
+	uint64_t evicted_at;        /* position; 0: it never left */
 	struct nm_effect left;
 };
 int nm_debugger_evicted(struct nm_debugger *debugger, unsigned level, unsigned core, uint64_t address,

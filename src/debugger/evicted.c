@@ -7,51 +7,52 @@
  */
 #include "debugger_priv.h"
 
-static int may_leave(const struct nm_debugger *d, uint64_t piece, unsigned level, uint64_t line)
-{
-	const uint64_t bit = nm_left_bit(level, line);
-
-	return d->record.left[piece * (NM_LEFT_BITS / 64) + bit / 64] >> bit % 64 & 1;
-}
-
-/* Runs the part of a piece that is before the position. */
-static int search(struct nm_debugger *d, uint64_t piece, const struct nm_stop *stop,
+/* Runs from the nearest moment to the end of a piece, or to a position before that. */
+static int search(struct nm_debugger *d, uint64_t piece, uint64_t before, const struct nm_stop *stop,
 		  struct nm_moment_report *ret_report, struct nm_error *err)
 {
-	const uint64_t end = (piece + 1) * d->record.interval;
+	const uint64_t end = (piece + 1) << d->record.piece_shift;
 	struct nm_moment moment;
-	int status = nm_timeline_fetch(d, piece * d->record.interval, &moment, err);
+	int status = nm_timeline_fetch(d, piece << d->record.piece_shift, &moment, err);
 
 	if (status)
 		return status;
-	status = nm_moment_run(&moment, end < d->current.position ? end : d->current.position, NM_RUN_LAST,
-			       stop, 1, ret_report, err);
+	status = nm_moment_run(&moment, end < before ? end : before, NM_RUN_LAST, stop, 1, ret_report, err);
 	nm_moment_end(&moment);
 	return status;
 }
 
-int nm_debugger_evicted(struct nm_debugger *d, unsigned level, unsigned core, uint64_t address,
-			struct nm_departure *ret, struct nm_error *err)
+/* The last time that a line left a level, at a position or before it. */
+static int find_departure(struct nm_debugger *d, const struct nm_stop *stop, uint64_t position,
+			  struct nm_departure *ret, struct nm_error *err)
 {
-	const uint64_t line = address & ~(uint64_t)(nm_level_unit(&d->machine.levels[level]) - 1);
-	const struct nm_stop stop = {.level = level, .line = line};
 	struct nm_moment_report report = {0};
-	int status = nm_moment_find(&d->current, level, core, address, &ret->found, err);
+	int status = 0;
 
-	ret->is_resident = !status && ret->found.is_there;
-	ret->evicted_at = 0;
-	if (status || ret->is_resident || !d->current.position)
-		return status;
-	for (uint64_t piece = (d->current.position - 1) / d->record.interval + 1; piece-- > 0;) {
-		if (!may_leave(d, piece, level, line))
+	for (uint64_t piece = position ? nm_record_piece(&d->record, position) + 1 : 0; piece-- > 0;) {
+		if (!nm_record_may_have_left(&d->record, piece, stop->level, stop->line))
 			continue;
-		status = search(d, piece, &stop, &report, err);
+		status = search(d, piece, position, stop, &report, err);
 		if (status || report.matched)
 			break;
 	}
 	ret->evicted_at = report.matched;
 	ret->left = report.left;
 	return status;
+}
+
+int nm_debugger_evicted(struct nm_debugger *d, unsigned level, unsigned core, uint64_t address,
+			struct nm_departure *ret, struct nm_error *err)
+{
+	const uint64_t unit = nm_level_unit(&d->machine.levels[level]);
+	const struct nm_stop stop = {.level = level, .core = core, .line = address & ~(unit - 1)};
+	int status = nm_moment_find(&d->current, level, core, address, &ret->found, err);
+	uint64_t before = d->current.position;
+
+	ret->is_resident = !status && ret->found.is_there;
+	if (ret->is_resident)
+		before = ret->found.slot.history.loaded_at ? ret->found.slot.history.loaded_at - 1 : 0;
+	return status ? status : find_departure(d, &stop, before, ret, err);
 }
 
 int nm_debugger_tallies(struct nm_debugger *d, uint64_t position, unsigned level, int by_set,

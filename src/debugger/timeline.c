@@ -32,6 +32,16 @@ static const struct nm_moment *nearest(const struct nm_debugger *d, uint64_t pos
 	return found;
 }
 
+/* What checkpoints take beside the references, which they all share. */
+static void measure(struct nm_debugger *d)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < d->checkpoints.count; i++)
+		sum += nm_moment_memory(&d->checkpoints.at[i]);
+	d->memory = sum > d->program.references.bytes ? sum - d->program.references.bytes : 0;
+}
+
 /* Drops every second checkpoint. */
 static void thin(struct nm_debugger *d)
 {
@@ -45,6 +55,15 @@ static void thin(struct nm_debugger *d)
 			d->checkpoints.at[kept++] = d->checkpoints.at[i];
 	}
 	d->checkpoints.count = kept;
+	measure(d);
+}
+
+static int takes_too_much(const struct nm_debugger *d)
+{
+	const uint64_t all = d->memory + d->program.references.bytes + nm_record_bytes(&d->record);
+
+	return d->checkpoints.count > NM_CHECKPOINTS ||
+	       (all > NM_MEMORY_MOST && d->checkpoints.count > NM_LEAST_CHECKPOINTS);
 }
 
 /* Keeps a copy of the current moment. That it cannot be copied only makes ways longer. */
@@ -55,7 +74,8 @@ static void keep(struct nm_debugger *d)
 	if (nm_vec_reserve(&d->checkpoints, 1) || nm_moment_copy(&d->current, &copy, NULL))
 		return;
 	d->checkpoints.at[d->checkpoints.count++] = copy;
-	if (d->checkpoints.count > NM_CHECKPOINTS)
+	d->memory += copy.changed;
+	if (takes_too_much(d))
 		thin(d);
 }
 
@@ -102,10 +122,11 @@ int nm_timeline_advance(struct nm_debugger *d, uint64_t to, const struct nm_stop
 	return 0;
 }
 
-/* Goes back to where the way to a position begins; leaves a moment near its end if it is long. */
+/* Goes to where the way to a position begins, and leaves moments half way, at a quarter of it from its end, and
+ * so on. */
 static int return_to(struct nm_debugger *d, uint64_t position, struct nm_error *err)
 {
-	const uint64_t step = d->interval / 64;
+	const uint64_t least = d->interval / 64;
 	enum nm_stopped stopped;
 	struct nm_moment moment;
 	int status = nm_timeline_fetch(d, position, &moment, err);
@@ -114,11 +135,11 @@ static int return_to(struct nm_debugger *d, uint64_t position, struct nm_error *
 		return status;
 	nm_moment_end(&d->current);
 	d->current = moment;
-	if (position - moment.position < 2 * step)
-		return 0;
-	status = nm_timeline_advance(d, position - step, NULL, 0, 0, &stopped, NULL, err);
-	if (!status)
-		keep_near(d);
+	for (uint64_t left = (position - moment.position) / 2; left > least && !status; left /= 2) {
+		status = nm_timeline_advance(d, position - left, NULL, 0, 0, &stopped, NULL, err);
+		if (!status)
+			keep_near(d);
+	}
 	return status;
 }
 

@@ -320,6 +320,7 @@ static void evictors_are_found(void **state)
 	position_after(d, "goto", "{\"position\": 9}");
 	answer = ask(d, "GET", "evicted", "{\"address\": \"0x100000\"}");
 	assert_string_equal(json_string_value(json_object_get(answer, "is")), "resident");
+	assert_int_equal(json_integer_value(json_object_get(answer, "evicted_at")), 8);
 	json_decref(answer);
 	nm_debugger_close(d);
 }

@@ -14,7 +14,7 @@ struct field {
 	const char *format; /* of the part of the expression: takes the value */
 };
 
-enum { FIELDS = 4 };
+enum { FIELDS = 5 };
 static const struct kind {
 	const char *name;
 	const char *always; /* part of the expression without a value, or NULL */
@@ -28,13 +28,15 @@ static const struct kind {
      {{"object", 1, 1, "object == %s"},
       {"from", 0, 1, "element >= %lld"},
       {"to", 0, 1, "element <= %lld"},
-      {"address", 0, 1, "address == %lld"}}},
+      {"address_from", 0, 1, "address >= %lld"},
+      {"address_to", 0, 1, "address <= %lld"}}},
     {"cache",
      NULL,
      {{"set_from", 0, 0, "set >= %lld"}, {"set_to", 0, 0, "set <= %lld"}, {"way", 0, 1, "way == %lld"}}},
     {"loops", NULL, {{NULL, 0, 0, NULL}}},
     {"evicts", "evicted == evicted", {{"evictor", 1, 1, "object == %s"}, {"victim", 1, 1, "evicted == %s"}}},
     {"conflict", "class == conflict", {{"object", 1, 1, "object == %s"}}},
+    {"false_sharing", "false_sharing", {{"object", 1, 1, "object == %s"}}},
     {"condition", NULL, {{NULL, 0, 0, NULL}}},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -230,19 +230,21 @@ int nm_answer_evicted(const struct nm_question *q, json_t **ret, struct nm_error
 		status = nm_debugger_evicted(d, level, (unsigned)core, (uint64_t)address, &departure, err);
 	if (status)
 		return status;
+	*ret = json_pack("{s:s}", "is",
+			 departure.is_resident  ? "resident"
+			 : departure.evicted_at ? "evicted"
+						: "never");
 	if (departure.is_resident)
-		*ret = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "is", "resident", "set",
-				 (json_int_t)departure.found.set, "way", (json_int_t)departure.found.way,
-				 "slot", slot_json(d, &departure.found.slot), "loaded_at",
-				 nm_place_of(d, departure.found.slot.history.loaded_at), "last_used",
-				 nm_place_of(d, departure.found.slot.history.last_used));
-	else if (departure.evicted_at)
-		*ret = json_pack("{s:s, s:o, s:o}", "is", "evicted", "evicted",
-				 nm_departed_json(d, &departure.left), "evictor",
-				 nm_reference_json(d, departure.evicted_at));
-	else
-		*ret = json_pack("{s:s}", "is", "never");
-	if (!departure.is_resident && departure.evicted_at)
-		json_object_set_new(*ret, "evicted_at", json_integer((json_int_t)departure.evicted_at));
+		json_object_update_new(
+		    *ret,
+		    json_pack("{s:I, s:I, s:o, s:o, s:o}", "set", (json_int_t)departure.found.set, "way",
+			      (json_int_t)departure.found.way, "slot", slot_json(d, &departure.found.slot),
+			      "loaded_at", nm_place_of(d, departure.found.slot.history.loaded_at),
+			      "last_used", nm_place_of(d, departure.found.slot.history.last_used)));
+	if (departure.evicted_at)
+		json_object_update_new(*ret, json_pack("{s:o, s:o, s:I}", "evicted",
+						       nm_departed_json(d, &departure.left), "evictor",
+						       nm_reference_json(d, departure.evicted_at),
+						       "evicted_at", (json_int_t)departure.evicted_at));
 	return 0;
 }

@@ -90,13 +90,13 @@ static json_t *effect_json(struct nm_debugger *d, unsigned i)
 	const struct nm_effect *left = nm_effect_victim(d->report.effects, d->report.effect_count, i);
 	const char *class = nm_effect_class_names[e->class];
 
-	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:b, s:o, s:o}", "cache",
+	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s, s:b, s:o, s:b, s:o}", "cache",
 			 (json_int_t)nm_cache_of_level(&d->machine, e->level), "level",
 			 nm_short_level(&d->machine, e->level), "core",
 			 (json_int_t)(e->core ? e->core - 1 : 0), "set", (json_int_t)e->set, "way",
 			 (json_int_t)e->way, "line", (json_int_t)e->line, "event", nm_event_names[e->kind],
-			 "hit", e->kind == NM_EVENT_HIT, "class", nm_text_json(class), "evicted",
-			 left ? nm_departed_json(d, left) : json_null());
+			 "hit", e->kind == NM_EVENT_HIT, "class", nm_text_json(class), "false_sharing",
+			 e->false_sharing, "evicted", left ? nm_departed_json(d, left) : json_null());
 }
 
 /* What happened, a row for each line that was hit or loaded; a miss stands for itself if nothing was loaded

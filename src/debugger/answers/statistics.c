@@ -265,11 +265,12 @@ int nm_answer_strip(const struct nm_question *q, json_t **ret, struct nm_error *
 		json_decref(list);
 		return status;
 	}
-	const uint64_t first = (uint64_t)from / r->bin, last = ((uint64_t)to + r->bin - 1) / r->bin,
+	const uint64_t bin_size = 1ull << r->bin_shift, first = (uint64_t)from / bin_size,
+		       last = ((uint64_t)to + bin_size - 1) / bin_size,
 		       step = (last - first + (uint64_t)bins - 1) / (uint64_t)bins;
 	for (uint64_t bin = first; bin < last; bin += step) {
-		const uint64_t next = bin + step < last ? bin + step : last, begin = bin * r->bin,
-			       end = next * r->bin < total ? next * r->bin : total;
+		const uint64_t next = bin + step < last ? bin + step : last, begin = bin * bin_size,
+			       end = next * bin_size < total ? next * bin_size : total;
 
 		json_array_append_new(
 		    list, json_pack("{s:I, s:I, s:I, s:I}", "from", (json_int_t)begin, "to", (json_int_t)end,

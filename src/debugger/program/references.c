@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zstd.h>
+
 #include "errors.h"
 #include "varint.h"
 
@@ -22,6 +24,7 @@ enum {
 	MOVE_SHIFT = 3,
 	MOVE_FOLLOWS = 31, /* a smaller move is in the flags themselves */
 	LONGEST = 1 + 3 * NM_VARINT_BYTES,
+	ZSTD_LEVEL = 1,
 };
 
 struct entry {
@@ -113,18 +116,24 @@ static const uint8_t *decode(struct nm_reference_guess *g, const uint8_t *at, st
 
 int nm_references_close(struct nm_references *f)
 {
-	uint8_t *block;
+	/* the last number may be read for as far as the longest one goes */
+	const size_t bytes = f->open.count + NM_VARINT_BYTES, most = ZSTD_compressBound(bytes);
+	struct nm_reference_block block = {.bytes = (uint32_t)bytes};
 
 	if (!f->open.count)
 		return 0;
-	/* the last number may be read for as far as the longest one goes */
-	block = calloc(1, f->open.count + NM_VARINT_BYTES);
-	if (!block || nm_vec_push(&f->blocks, block)) {
-		free(block);
+	if (nm_vec_reserve(&f->open, NM_VARINT_BYTES) || nm_vec_reach(&f->packed, most))
+		return NM_ENOMEM;
+	memset(f->open.at + f->open.count, 0, NM_VARINT_BYTES);
+	block.packed_bytes = (uint32_t)ZSTD_compress(f->packed.at, most, f->open.at, bytes, ZSTD_LEVEL);
+	assert(!ZSTD_isError(block.packed_bytes));
+	block.packed = malloc(block.packed_bytes);
+	if (!block.packed || nm_vec_push(&f->blocks, block)) {
+		free(block.packed);
 		return NM_ENOMEM;
 	}
-	memcpy(block, f->open.at, f->open.count);
-	f->bytes += f->open.count + NM_VARINT_BYTES;
+	memcpy(block.packed, f->packed.at, block.packed_bytes);
+	f->bytes += block.packed_bytes;
 	f->open.count = 0;
 	return 0;
 }
@@ -148,9 +157,10 @@ int nm_references_append(struct nm_references *f, const struct nm_reference *r)
 void nm_references_done(struct nm_references *f)
 {
 	for (size_t i = 0; i < f->blocks.count; i++)
-		free(f->blocks.at[i]);
+		free(f->blocks.at[i].packed);
 	nm_vec_free(&f->blocks);
 	nm_vec_free(&f->open);
+	nm_vec_free(&f->packed);
 	free(f->guess);
 }
 
@@ -158,10 +168,14 @@ int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struc
 {
 	struct nm_reference_reader *r = calloc(1, sizeof *r);
 
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < references->blocks.count; i++)
+		most = references->blocks.at[i].bytes > most ? references->blocks.at[i].bytes : most;
 	if (r)
 		r->guess = malloc(sizeof *r->guess);
-	if (!r || !r->guess) {
-		free(r);
+	if (!r || !r->guess || nm_vec_reach(&r->unpacked, most)) {
+		nm_reference_reader_free(r);
 		return NM_ENOMEM;
 	}
 	r->references = references;
@@ -171,17 +185,24 @@ int nm_reference_reader_new(struct nm_reference_reader **ret_reader, const struc
 
 void nm_reference_reader_free(struct nm_reference_reader *r)
 {
-	if (r)
-		free(r->guess);
+	if (!r)
+		return;
+	free(r->guess);
+	nm_vec_free(&r->unpacked);
 	free(r);
 }
 
 void nm_reference_reader_decode(struct nm_reference_reader *r, uint64_t block)
 {
 	const uint64_t first = block * NM_REFERENCE_BLOCK, left = r->references->count - first;
-	const uint8_t *at = r->references->blocks.at[block];
+	const struct nm_reference_block *b = &r->references->blocks.at[block];
+	const uint8_t *at = r->unpacked.at;
+	size_t bytes;
 
 	assert(first < r->references->count);
+	bytes = ZSTD_decompress(r->unpacked.at, r->unpacked.count, b->packed, b->packed_bytes);
+	assert(bytes == b->bytes);
+	(void)bytes;
 	memset(r->guess, 0, sizeof *r->guess);
 	for (uint64_t i = 0; i < NM_REFERENCE_BLOCK && i < left; i++)
 		at = decode(r->guess, at, &r->at[i]);

@@ -4,7 +4,7 @@
  *
  * Blocks of NM_REFERENCE_BLOCK references are coded by themselves: a small table, empty at the start of a
  * block, remembers for each attribution key its last address and the key that came next. Most references
- * then take a byte or two. To read one, its block is decoded.
+ * then take a few bytes, which zstd packs further. To read one, its block is decoded.
  */
 #ifndef NM_REFERENCES_H
 #define NM_REFERENCES_H
@@ -27,12 +27,17 @@ struct nm_reference {
 
 struct nm_reference_guess;
 
+struct nm_reference_block {
+	uint8_t *packed;
+	uint32_t packed_bytes, bytes;
+};
+
 struct nm_references {
 	uint64_t count;
-	struct nm_vec(uint8_t *) blocks;
-	struct nm_vec(uint8_t) open; /* the block that is being written */
+	struct nm_vec(struct nm_reference_block) blocks;
+	struct nm_vec(uint8_t) open, packed; /* the block that is being written */
 	struct nm_reference_guess *guess;
-	uint64_t bytes; /* of all blocks */
+	uint64_t bytes; /* of all blocks, packed */
 };
 
 /* Appends one.  0 or NM_ENOMEM. */
@@ -44,6 +49,7 @@ void nm_references_done(struct nm_references *references);
 /* A place to decode blocks into. */
 struct nm_reference_reader {
 	const struct nm_references *references;
+	struct nm_vec(uint8_t) unpacked;
 	uint64_t block; /* number of the decoded one and 1; 0: none */
 	struct nm_reference at[NM_REFERENCE_BLOCK];
 	struct nm_reference_guess *guess;

@@ -50,7 +50,17 @@ static struct nm_slot_history history_of(const struct nm_watched_unit *unit, uin
 {
 	const struct nm_line_history *h = &unit->history[slot];
 
-	return h->line == unit->cache->tags[slot] ? h->is : (struct nm_slot_history){0, 0};
+	return h->line == (uint32_t)unit->cache->tags[slot]
+		   ? (struct nm_slot_history){h->loaded_at, h->last_used}
+		   : (struct nm_slot_history){0, 0};
+}
+
+static void set_history(const struct nm_watched_unit *unit, uint64_t slot, uint64_t loaded_at,
+			uint64_t last_used)
+{
+	unit->history[slot] = (struct nm_line_history){.line = (uint32_t)unit->cache->tags[slot],
+						       .loaded_at = (uint32_t)loaded_at,
+						       .last_used = (uint32_t)last_used};
 }
 
 static unsigned state_of(const struct nm_caches *c, unsigned level, unsigned core, uint64_t line)
@@ -164,6 +174,17 @@ static enum nm_effect_class take_class(struct nm_caches *c, const struct nm_cach
 	return NM_CLASS_COHERENCE;
 }
 
+/* Whether the coherence miss was false sharing, as it is known when it misses (Torrellas et al., coherence.h). */
+static int take_false_sharing(struct nm_caches *c, const struct nm_cache *u, unsigned level)
+{
+	const uint64_t now = u->counters.extras[c->reference->attr].false_first;
+
+	if (now == c->before_extras[level].false_first)
+		return 0;
+	c->before_extras[level].false_first++;
+	return 1;
+}
+
 /* A reference that touches two lines is one reference of a first level, but one to each line's set. */
 static void tally(struct nm_caches *c, const struct nm_cache *u, const struct nm_effect *e)
 {
@@ -191,6 +212,8 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 		return;
 	if (e->kind == NM_EVENT_LOAD)
 		e->class = (uint8_t)take_class(c, unit->cache, e->level);
+	if (e->class == NM_CLASS_COHERENCE)
+		e->false_sharing = take_false_sharing(c, unit->cache, e->level) & 1;
 	if (e->kind != NM_EVENT_PREFETCH)
 		tally(c, unit->cache, e);
 	slot = nm_cache_find(unit->cache, line_number(unit->cache, e->line));
@@ -198,12 +221,10 @@ static void settle(struct nm_caches *c, struct nm_effect *e)
 		return;
 	e->way = slot % (unit->cache->ways * sectors(unit->cache));
 	if (loads) {
-		unit->history[slot] = (struct nm_line_history){.line = unit->cache->tags[slot],
-							       .is = {c->position, c->position}};
+		set_history(unit, slot, c->position, c->position);
 	} else if (e->kind == NM_EVENT_HIT) {
 		e->history = history_of(unit, slot);
-		unit->history[slot] = (struct nm_line_history){.line = unit->cache->tags[slot],
-							       .is = {e->history.loaded_at, c->position}};
+		set_history(unit, slot, e->history.loaded_at, c->position);
 	}
 }
 

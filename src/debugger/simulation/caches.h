@@ -29,12 +29,13 @@ struct nm_slot_history {
 	uint64_t loaded_at, last_used; /* positions */
 };
 
-/* The same of the line that came in when an event was last heard of: lines that move without one, while
- * measuring is off, have none. */
+/* The same, small, of the line that was in the slot at its last event: lines that move without one, while
+ * measuring is off, have no history. Moments keep many of these. */
 struct nm_line_history {
-	uint64_t line; /* number */
-	struct nm_slot_history is;
+	uint32_t line; /* its number, the low bits */
+	uint32_t loaded_at, last_used;
 };
+#define NM_MOST_REFERENCES UINT32_MAX
 
 /* One event (monitor.h) of the last reference. */
 struct nm_effect {
@@ -44,6 +45,7 @@ struct nm_effect {
 	uint8_t class; /* of a load: enum nm_effect_class */
 	uint8_t level;
 	uint8_t dirty;                  /* of a line that leaves */
+	uint8_t false_sharing;          /* of a load: no byte that it touches was written by another core */
 	uint16_t core;                  /* 1 + whose cache it is; 0: all share it */
 	uint32_t attr;                  /* that had loaded the line that leaves */
 	struct nm_slot_history history; /* of the line that leaves, or was hit: before this reference */

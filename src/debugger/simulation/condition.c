@@ -35,8 +35,8 @@ enum step {
 
 /* By enum nm_condition_value. */
 static const char *const value_names[NM_VALUES] = {
-    "position", "address", "size", "write", "thread", "object", "function", "file",
-    "line",     "element", "set",  "way",   "hit",    "miss",   "class",    "evicted"};
+    "position", "address", "size", "write", "thread", "object", "function", "file",         "line",
+    "element",  "set",     "way",  "hit",   "miss",   "class",  "evicted",  "false_sharing"};
 
 struct parser {
 	const char *text, *at;

@@ -33,8 +33,9 @@ enum nm_condition_value {
 	NM_VALUE_WAY,
 	NM_VALUE_HIT,
 	NM_VALUE_MISS,
-	NM_VALUE_CLASS,   /* cold, capacity, conflict, coherence */
-	NM_VALUE_EVICTED, /* a name: the object of the line that left */
+	NM_VALUE_CLASS,         /* cold, capacity, conflict, coherence */
+	NM_VALUE_EVICTED,       /* a name: the object of the line that left */
+	NM_VALUE_FALSE_SHARING, /* 1: it missed on what another core wrote beside */
 	NM_VALUES
 };
 

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -125,8 +126,10 @@ int nm_moment_copy(const struct nm_moment *m, struct nm_moment *ret_copy, struct
 	if (status)
 		close(sockets[0]);
 	else
-		*ret_copy =
-		    (struct nm_moment){.fd = sockets[0], .process = copied.process, .position = m->position};
+		*ret_copy = (struct nm_moment){.fd = sockets[0],
+					       .process = copied.process,
+					       .position = m->position,
+					       .changed = copied.changed};
 	return status;
 }
 
@@ -219,6 +222,22 @@ int nm_moment_find(const struct nm_moment *m, unsigned level, unsigned core, uin
 		       nm_socket_receive(m->fd, ret_found, sizeof *ret_found)
 		   ? lost(err)
 		   : 0;
+}
+
+uint64_t nm_moment_memory(const struct nm_moment *m)
+{
+	unsigned long long kilobytes = 0;
+	char line[128];
+	FILE *file;
+
+	snprintf(line, sizeof line, "/proc/%ld/smaps_rollup", (long)m->process);
+	file = fopen(line, "re");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Pss: %llu", &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes * 1024;
 }
 
 void nm_moment_end(struct nm_moment *m)

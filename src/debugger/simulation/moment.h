@@ -15,31 +15,19 @@
 
 #include "caches.h"
 #include "condition.h"
-#include "map.h"
+#include "record.h"
 
 struct nm_moment {
 	int fd; /* -1: none */
 	pid_t process;
 	uint64_t position;
+	uint64_t changed; /* bytes that the original had changed since its last copy; this one keeps them */
 };
-
-/* What all moments of one run write, and the debugger reads. Each value follows from its place alone, so it
- * does not matter which moment writes it. Mapped memory. */
-struct nm_shared_record {
-	/* misses of the first level until the end of each bin of references; 0: none, or not known */
-	uint64_t *misses;
-	uint64_t bins, bin; /* bin: references */
-	/* which lines left in a bin of `interval` references: bits by hash */
-	uint64_t *left;
-	uint64_t intervals, interval;
-	uint64_t *reached; /* the furthest position that any has seen */
-};
-enum { NM_LEFT_BITS = 1 << 18 };
 
 struct nm_stop {
-	struct nm_condition condition; /* without steps: the line around `line` leaves the level */
+	struct nm_condition condition; /* without steps: the line at `line` leaves the level of this core */
 	uint64_t line;
-	uint32_t id, level;
+	uint32_t id, level, core;
 	uint64_t skip; /* matches that do not stop */
 };
 
@@ -91,11 +79,9 @@ struct nm_found_slot {
 int nm_moment_find(const struct nm_moment *moment, unsigned level, unsigned core, uint64_t address,
 		   struct nm_found_slot *ret_found, struct nm_error *err);
 
-void nm_moment_end(struct nm_moment *moment);
+/* Bytes of memory that a moment takes, those that it shares with others in equal parts; 0: not known. */
+uint64_t nm_moment_memory(const struct nm_moment *moment);
 
-static inline uint64_t nm_left_bit(unsigned level, uint64_t line)
-{
-	return nm_mix64(line ^ (uint64_t)level << 58) % NM_LEFT_BITS;
-}
+void nm_moment_end(struct nm_moment *moment);
 
 #endif

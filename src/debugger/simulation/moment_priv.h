@@ -26,6 +26,7 @@ struct nm_moment_request {
 struct nm_moment_copied {
 	int32_t status; /* 0 or errno */
 	int32_t process;
+	uint64_t changed; /* as in struct nm_moment */
 };
 
 /* In its own process: answers requests until the socket is closed. */

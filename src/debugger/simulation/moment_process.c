@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ struct process {
 	struct nm_caches *caches;
 	struct nm_reference_reader *reader;
 	const struct nm_shared_record *record;
+	long faults; /* page faults until the last copy */
 	/* the run in hand */
 	struct nm_moment_request request;
 	struct nm_stop *stops;
@@ -51,18 +53,13 @@ static void write_record(const struct process *p)
 {
 	const struct nm_shared_record *r = p->record;
 	const struct nm_caches *c = p->caches;
-	uint64_t *left = r->left + (c->position - 1) / r->interval * (NM_LEFT_BITS / 64);
 
 	for (unsigned i = 0; i < c->effect_count; i++)
-		if (nm_event_leaves(c->effects[i].kind)) {
-			const uint64_t bit = nm_left_bit(c->effects[i].level, c->effects[i].line);
-
-			left[bit / 64] |= 1ull << bit % 64;
-		}
-	if (c->position % r->bin == 0 || c->position == c->program->references.count)
-		r->misses[(c->position - 1) / r->bin] = c->misses;
-	if (c->position > *r->reached)
-		*r->reached = c->position;
+		if (nm_event_leaves(c->effects[i].kind))
+			nm_record_left(r, nm_record_piece(r, c->position), c->effects[i].level,
+				       c->effects[i].line);
+	if (!(c->position & ((1ull << r->bin_shift) - 1)) || c->position == c->program->references.count)
+		r->misses[(c->position - 1) >> r->bin_shift] = c->misses;
 }
 
 /* Whether the run ends here: a stop holds that has been skipped often enough. */
@@ -204,15 +201,29 @@ static void tell_slot(const struct process *p)
 
 /* ---- copies ---- */
 
+/* Bytes of pages that were changed since it was asked last: each faults once, for it is shared with the copy
+ * before. */
+static uint64_t take_changed(struct process *p)
+{
+	const long before = p->faults;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	p->faults = usage.ru_minflt;
+	return (uint64_t)(p->faults - before) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* The copy goes on with a socket of its own. */
 static void copy(struct process *p, int socket)
 {
+	const uint64_t changed = take_changed(p);
 	const pid_t process = socket < 0 ? -1 : fork();
-	const struct nm_moment_copied copied = {process < 0 ? errno : 0, process};
+	const struct nm_moment_copied copied = {process < 0 ? errno : 0, process, changed};
 
 	if (!process) {
 		close(p->socket);
 		p->socket = socket;
+		p->faults = 0;
 		return;
 	}
 	if (socket >= 0)

@@ -34,6 +34,7 @@ static void set_level(struct nm_condition_frame *f, const struct nm_caches *c, u
 		f->value[i] = NM_NO_VALUE;
 	f->value[NM_VALUE_HIT] = e && e->kind == NM_EVENT_HIT;
 	f->value[NM_VALUE_MISS] = e && e->kind != NM_EVENT_HIT;
+	f->value[NM_VALUE_FALSE_SHARING] = e && e->false_sharing;
 	if (!e)
 		return;
 	victim = nm_effect_victim(c->effects, c->effect_count, (unsigned)(e - c->effects));
@@ -62,7 +63,8 @@ static int leaves(const struct nm_stop *stop, const struct nm_caches *c, struct 
 	for (unsigned i = 0; i < c->effect_count; i++) {
 		const struct nm_effect *e = &c->effects[i];
 
-		if (e->level == stop->level && nm_event_leaves(e->kind) && e->line == stop->line) {
+		if (e->level == stop->level && nm_event_leaves(e->kind) && e->line == stop->line &&
+		    (!e->core || e->core == 1 + stop->core)) {
 			*ret_left = *e;
 			return 1;
 		}

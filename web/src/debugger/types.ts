@@ -46,6 +46,7 @@ export interface Effect {
 	event: string;
 	hit: boolean;
 	class: string | null;
+	false_sharing: boolean;
 	evicted: Departed | null;
 }
 
@@ -125,11 +126,14 @@ export interface RunRequest {
 	limit_ms: number;
 }
 
-/** Where a line is, or who made it leave. */
-export type Evicted =
+/** Who made a line leave, the last time. */
+export interface Eviction { evicted: Departed; evictor: Reference; evicted_at: number }
+
+/** Where a line is, and who made it leave before, if it ever left. */
+export type Evicted = Partial<Eviction> & (
 	| { is: "resident"; set: number; way: number; slot: Slot; loaded_at: CodePlace | null; last_used: CodePlace | null }
-	| { is: "evicted"; evicted: Departed; evictor: Reference; evicted_at: number }
-	| { is: "never" };
+	| { is: "evicted" }
+	| { is: "never" });
 
 export interface Strip { bins: { from: number; to: number; references: number; misses: number }[] }
 

@@ -20,7 +20,7 @@ const LINES_INTERVAL = 1_000_000;
 export interface Shown { pane: Pane; grid: Grid; groups: Group[] }
 
 /** Of a line: where it is now, and who had made it leave before it was loaded. */
-export interface Story { level: Level; address: number; now: Evicted; before: Evicted }
+export interface Story { level: Level; address: number; told: Evicted }
 
 interface SlowPanels { memory: Memory; statistics: Statistics; groups: Group[][] }
 
@@ -101,9 +101,7 @@ export class Watch {
 	askWhoEvicted(address: number, cache: number): Promise<void> {
 		const level = this.level(cache);
 		return this.guard(async () => {
-			const now = await source.evicted(level, address);
-			const before = now.is === "resident" ? await this.beforeLoad(now.slot.loaded_at, level, address) : now;
-			this.story = { level, address, now, before };
+			this.story = { level, address, told: await source.evicted(level, address) };
 		});
 	}
 
@@ -120,16 +118,6 @@ export class Watch {
 		return this.guard(async () => {
 			({ breakpoints: this.breakpoints } = await change());
 		});
-	}
-
-	/** The answer of the moment before a line was loaded; then back to the moment that is shown. */
-	private async beforeLoad(loaded_at: number, level: Level, address: number): Promise<Evicted> {
-		await source.goTo(loaded_at - 1);
-		try {
-			return await source.evicted(level, address);
-		} finally {
-			await source.goTo(this.state!.position);
-		}
 	}
 
 	private async play(count: number): Promise<boolean> {

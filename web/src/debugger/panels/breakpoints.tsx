@@ -15,12 +15,13 @@ const KINDS: Record<string, { label: string; fields: Field[] }> = {
 	line: { label: "line of code", fields: [["line", "line", "number"], ["file", "file", "text"]] },
 	object: { label: "object", fields: [["object", "name", "text"]] },
 	section: { label: "section of an array", fields: [["object", "array", "text"], ["from", "from element", "number"],
-		["to", "to element", "number"]] },
+		["to", "to element", "number"], ["address_from", "or from address", "number"], ["address_to", "to address", "number"]] },
 	cache: { label: "area of the cache", fields: [["set_from", "from set", "number"], ["set_to", "to set", "number"],
 		["way", "way", "number"]] },
 	loops: { label: "loop indices", fields: [["loops", "indices", "loops"]] },
 	evicts: { label: "A evicts B", fields: [["evictor", "A", "text"], ["victim", "B", "text"]] },
 	conflict: { label: "conflict miss", fields: [["object", "of object", "text"]] },
+	false_sharing: { label: "false sharing", fields: [["object", "of object", "text"]] },
 	condition: { label: "condition", fields: [] },
 };
 

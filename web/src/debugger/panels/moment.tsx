@@ -43,22 +43,21 @@ function Facts({ state, reference }: { state: State; reference: Reference }) {
 	);
 }
 
-function LineStory({ story: { address, level, now, before }, watch }: { story: Story; watch: Watch }) {
+function LineStory({ story: { address, level, told }, watch }: { story: Story; watch: Watch }) {
 	const jump = (to: CodePlace | null) => to && <Jump to={to} watch={watch} />;
 	return (
 		<div class="story" role="status">
 			<h3>The line of 0x{address.toString(16)} in {level.level}</h3>
 			<ul>
-				{before.is === "never" && <li>never there before</li>}
-				{before.is === "evicted" && <>
-					<li>evicted by {before.evictor.object ?? "no name"}, <code>{before.evictor.function}</code>{" "}
-						{jump({ ...before.evictor, position: before.evicted_at })}</li>
-					<li>before that last used {jump(before.evicted.last_used)}</li>
-					<li>and loaded {jump(before.evicted.loaded_at)}</li>
-				</>}
-				{now.is === "resident" && <>
-					<li>now in set {now.set}, way {now.way}, loaded {jump(now.loaded_at)}</li>
-					<li>since then used {now.slot.reuse} times, last {jump(now.last_used)}</li>
+				{told.evictor && told.evicted && told.evicted_at ? <>
+					<li>evicted by {told.evictor.object ?? "no name"}, <code>{told.evictor.function}</code>{" "}
+						{jump({ ...told.evictor, position: told.evicted_at })}</li>
+					<li>before that last used {jump(told.evicted.last_used)}</li>
+					<li>and loaded {jump(told.evicted.loaded_at)}</li>
+				</> : <li>never there before</li>}
+				{told.is === "resident" && <>
+					<li>now in set {told.set}, way {told.way}, loaded {jump(told.loaded_at)}</li>
+					<li>since then used {told.slot.reuse} times, last {jump(told.last_used)}</li>
 				</>}
 			</ul>
 		</div>

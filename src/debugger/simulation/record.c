@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * record.c - see record.h.
+ */
+#include "record.h"
+
+#include <sys/mman.h>
+
+enum { BINS = 1 << 16 };
+
+/* The log2, at least `least`, of what a part may be long so that at most `most` hold all references. */
+static uint64_t shift_of(uint64_t references, uint64_t most, uint64_t least)
+{
+	while (references >> least >= most)
+		least++;
+	return least;
+}
+
+/* Misses, and behind them the filters, in one mapping. */
+uint64_t nm_record_bytes(const struct nm_shared_record *r)
+{
+	return (r->bins + r->pieces * NM_FILTER_WORDS) * sizeof(uint64_t);
+}
+
+int nm_record_new(struct nm_shared_record *ret, uint64_t references, struct nm_error *err)
+{
+	struct nm_shared_record r = {
+	    .bin_shift = shift_of(references, BINS, 0),
+	    .piece_shift = shift_of(references, NM_PIECES, (uint64_t)__builtin_ctz(NM_PIECE_REFERENCES))};
+
+	r.bins = (references >> r.bin_shift) + 1;
+	r.pieces = (references >> r.piece_shift) + 1;
+	r.misses = mmap(NULL, nm_record_bytes(&r), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (r.misses == MAP_FAILED)
+		return nm_fail_errno(err, "no memory for the record of the run");
+	r.left = r.misses + r.bins;
+	*ret = r;
+	return 0;
+}
+
+void nm_record_free(struct nm_shared_record *r)
+{
+	if (r->misses)
+		munmap(r->misses, nm_record_bytes(r));
+}
