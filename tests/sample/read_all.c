@@ -11,6 +11,7 @@
 #include "annotate.h"
 #include "evictions.h"
 #include "export.h"
+#include "questions.h"
 #include "report.h"
 
 /* Counts failures; each must say why, in one line. */
@@ -74,6 +75,34 @@ static int read_exports(struct nm_profile *profile, FILE *out)
 	return failures;
 }
 
+struct asked {
+	struct nm_view *view;
+	FILE *out;
+	int failures;
+};
+
+static int answer(void *self, const struct nm_request *request, struct nm_error *err)
+{
+	struct asked *asked = self;
+
+	asked->failures += failed(nm_view_answer(asked->view, request, asked->out, err), err);
+	return 0;
+}
+
+/* All that the pages of a browser ask about a profile, and about it beside itself. */
+static int read_answers(const char *path, FILE *out)
+{
+	const char *const paths[] = {path, path};
+	struct asked asked = {.out = out};
+	struct nm_error err = {.text = ""};
+
+	if (failed(nm_view_open(&asked.view, paths, 2, &err), &err))
+		return 1;
+	asked.failures += failed(nm_view_questions(asked.view, answer, &asked, &err), &err);
+	nm_view_close(asked.view);
+	return asked.failures;
+}
+
 int nm_read_all(const char *path)
 {
 	struct nm_style styles[] = {{.format = NM_FORMAT_TEXT, .width = 100, .ellipsis = "..."},
@@ -93,6 +122,7 @@ int nm_read_all(const char *path)
 	for (unsigned i = 0; i < sizeof styles / sizeof *styles; i++)
 		failures += read_reports(profile, &styles[i], out);
 	failures += read_exports(profile, out);
+	failures += read_answers(path, out);
 	nm_profile_close(profile);
 	fclose(out);
 	return failures;
