@@ -170,9 +170,13 @@ int nm_view_prepare(struct nm_view *view)
 	static const char *const names[] = {"overview", "sources", "evictions"};
 	enum { STEPS = sizeof names / sizeof *names };
 
-	if (view->prepared < STEPS * view->count) {
-		ask(view, view->prepared / STEPS, names[view->prepared % STEPS]);
-		view->prepared++;
+	for (int is_done = 0; !is_done && view->prepared < STEPS * view->count; view->prepared++) {
+		const unsigned profile = view->prepared / STEPS, step = view->prepared % STEPS;
+
+		/* Facts of more profiles would displace those of the first. */
+		is_done = step == 0 || profile < NM_STORED_FACTS / 2;
+		if (is_done)
+			ask(view, profile, names[step]);
 	}
 	return view->prepared < STEPS * view->count;
 }
