@@ -8,8 +8,8 @@
 
 #include "decode.h"
 
-/* Tells of each mapping of the executable, lowest first; path is valid until the call returns. The lowest
- * address, or 0: it could not be read. */
+/* Calls `tell` for each mapping of the executable, lowest first; path is valid until the call returns. The
+ * lowest address, or 0: it could not be read. */
 uint64_t own_program_mappings(void (*tell)(void *arg, const struct nm_wire_map *map), void *arg,
 			      char path[4200]);
 

@@ -6,8 +6,8 @@
  *     sample_collector FD good|bad|fork|lonely|killed
  *
  * bad: with a block that was not defined. fork: with a child that relies on its parent's definitions and
- * is heard before its parent tells of it. lonely: with such a child of which the parent never tells.
- * killed: ends by SIGKILL, with the stream unpublished.
+ * arrives before its parent's FORK record. lonely: with such a child whose FORK record never comes. killed:
+ * ends by SIGKILL, with the stream unpublished.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int write_child(int fd, pid_t parent, struct nm_wire_words *words)
 	return 0;
 }
 
-/* The child has said all before the parent tells of it. */
+/* The child's stream ends before the parent's FORK record. */
 static int write_family(int fd, struct ring_producer *p, struct nm_wire_words *words, int tell)
 {
 	pid_t parent = getpid(), child;

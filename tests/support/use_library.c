@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * use_library.c - calls what libnearmiss has that may run out of memory: a simulation whose events are watched,
- * and a query of a profile.
+ * use_library.c - calls the functions of libnearmiss that may run out of memory: a simulation whose events
+ * are watched, and a query of a profile.
  *
  *     use_library PROFILE
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * analyze_test.c - the engine on streams made by hand: who is charged for what, whatever the number of
- * threads; and its parts against naive twins.
+ * analyze_test.c - the engine on streams made by hand: what is charged to whom, for any number of threads;
+ * and its parts against naive twins.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,8 +72,8 @@ static void check_address(const struct nm_blocks *blocks, const struct naive_blo
 	assert_int_equal(found.large != 0, want->size >= NM_LARGE_BLOCK);
 }
 
-/* Blocks as an allocator gives them, scalars several to a granule, and large ones, from few places, so that
- * they meet. */
+/* Blocks as an allocator returns them, scalars that share a granule, and large ones, at few addresses, so
+ * that they meet. */
 static struct naive_block random_block(uint32_t object)
 {
 	const uint64_t span = 64 << 10;
@@ -128,7 +128,7 @@ static void blocks_equal_a_list(void **state)
 	nm_blocks_done(&blocks);
 }
 
-/* A page with as many owners as granules, over and over. */
+/* A page with as many owners as granules, again and again. */
 static void a_page_has_an_owner_for_each_granule(void **state)
 {
 	struct nm_blocks blocks;
@@ -209,7 +209,7 @@ static struct nm_chain chain_of(const struct nm_stack *s, const struct nm_object
 	return chain;
 }
 
-/* Calls from the outermost inwards: the caller's number and the call instruction are one figure each. */
+/* Calls from the outermost inwards: each number stands for the caller and for the call instruction. */
 static struct nm_chain chain_of_calls(const uint32_t *callers, const uint64_t *pcs, size_t count)
 {
 	struct nm_object objects[8] = {[6] = {.nameless = 1}};
@@ -244,7 +244,7 @@ static void chains_fold_recursion(void **state)
 	assert_int_equal(b.count, 4);
 	assert_memory_equal(b.pcs, ((uint64_t[]){200, 302, 401, 100}), 4 * sizeof *b.pcs);
 	assert_int_equal(b.unfolded, 3);
-	b = CHAIN(stripped, ((uint64_t[]){100, 500, 501, 500})); /* nothing tells which function it is */
+	b = CHAIN(stripped, ((uint64_t[]){100, 500, 501, 500})); /* the functions are unknown */
 	assert_int_equal(b.count, 4);
 }
 
@@ -439,8 +439,7 @@ static void charges_the_right_objects(void **state)
 	nm_vec_free(&w);
 }
 
-/* At a side exit the instructions behind it are neither counted nor used, also where a run in one line goes
- * on. */
+/* Instructions behind a side exit that was taken are not fetched, even within a run in one line. */
 static void fetches_what_was_executed(void **state)
 {
 	static const char code[] = "code of no file";
@@ -489,7 +488,7 @@ static void remembers_frames_of_callers(void **state)
 	assert_int_equal(of_object(r.results[0], 0, "stack of <code without a file>").reads, 1);
 	assert_int_equal(of_object(r.results[0], 0, "stack of <code without a file>").writes, 3);
 	assert_int_equal(of_object(r.results[0], 0, "<anonymous memory>").writes, 1);
-	assert_int_equal(r.results[0]->exit_status, -1); /* the stream broke off */
+	assert_int_equal(r.results[0]->exit_status, -1); /* the stream ended early */
 	end(&r);
 	nm_vec_free(&w);
 }
@@ -607,7 +606,7 @@ static void children_are_in_order(void **state)
 	nm_vec_free(&child);
 }
 
-/* The child knows its parent's code and heap, even if its stream is seen first. */
+/* The child inherits its parent's code and heap, even if its stream arrives first. */
 static void children_inherit(void **state)
 {
 	for (int child_first = 0; child_first < 2; child_first++) {
@@ -643,7 +642,7 @@ static void children_inherit(void **state)
 	}
 }
 
-/* Reads of object `name` at a place. */
+/* Reads of object `name` at a site. */
 static uint64_t reads_at(const struct nm_result *result, const char *name, const char *function,
 			 const char *file, uint32_t line)
 {
@@ -659,7 +658,7 @@ static uint64_t reads_at(const struct nm_result *result, const char *name, const
 	return sum;
 }
 
-/* Without mappings and modules: the stream names the data and the code; a forked child goes on with both. */
+/* Without mappings and modules the stream names data and code; a forked child inherits both. */
 static void places_are_named_by_the_stream(void **state)
 {
 	struct nm_wire_words w = {0}, child = {0};
@@ -734,7 +733,8 @@ static void refuses_bad_streams(void **state)
 	nm_vec_free(&w);
 }
 
-/* Each access in a group has a lane beside that of its group, and lanes have 16-bit numbers. */
+/* Each member of a coalesced access has an entry beside that of the whole, and entries have 16-bit
+ * numbers. */
 static void refuses_more_accesses_in_groups_than_it_can_number(void **state)
 {
 	enum { PAIRS = 25000, BLOCK_PAIRS = 90 };

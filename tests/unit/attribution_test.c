@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * attribution_test.c - to which thread, line of code and object each reference is charged: the engine beside
- * a naive replay of the same stream, which decodes each record, looks through lists of everything that there
- * is, and keeps nothing else.
+ * a naive replay of the same stream, which decodes each record, searches lists of everything, and caches
+ * nothing.
  *
  * Blocks of three functions of this program run in two threads: left early, calling and returning, with
- * guards, prefetches and accesses that share an address word. Data lie in frames of both threads, where one
- * function has arrays, heap blocks
- * that come and go, ranges that get a name and lose it, variables of this program, and mappings of which
- * parts go.
+ * guards, prefetches and accesses that share an address word. Data lie in frames of both threads, one
+ * function of which has arrays, in heap blocks that are allocated and freed, named ranges, variables of this
+ * program, and mappings that are partly unmapped.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +27,8 @@
 #define HEAP 0x10000000ull
 #define MAPPED 0x20000000ull
 #define STACKS 0x7000000000ull
-/* The second thread's stack lies within a mapping, between two parts of it that are accessed, and ends within a
- * page. */
+/* The second thread's stack lies within a mapping, between two parts of it that are accessed, and ends within
+ * a page. */
 #define ABOVE_STACK (MAPPED + MAPPED_BYTES + STACK_BYTES + PAGE_PART)
 
 enum {
@@ -61,7 +60,7 @@ FUNCTION(merge, MERGE_LINE)
 FUNCTION(_int_malloc, MALLOC_LINE)
 FUNCTION(memcpy_of_test, MEMCPY_LINE)
 
-/* One with local variables; run, it tells where they begin below the end of its frame. */
+/* One with local variables; when it runs, it stores where they begin, below the end of its frame. */
 static struct {
 	const char *name;
 	uint64_t below, bytes;
@@ -166,7 +165,7 @@ static unsigned twin_frame_owner(const struct twin *t, unsigned thread, uint64_t
 	return k ? at->frames[k].caller : FUNCTIONS;
 }
 
-/* What the frame of a function has at an address. */
+/* The object at an address in the frame of a function. */
 static unsigned twin_in_frame(struct twin *t, unsigned function, uint64_t end, uint64_t address)
 {
 	char name[40];
@@ -204,7 +203,7 @@ static unsigned twin_charge(struct twin *t, uint64_t address, unsigned function)
 	return twin_object(t, found ? found->name : "<unknown>");
 }
 
-/* One access after another; the addresses of a group are its word and the distances from it. */
+/* One access after another; members of a coalesced access lie at distances from its address word. */
 static void twin_block(struct twin *t, const struct nm_wire_record *r)
 {
 	struct nm_wire_block_info b;
@@ -281,7 +280,7 @@ static void twin_map(struct twin *t, uint64_t low, uint64_t end)
 	twin_keep(t, mapping);
 }
 
-/* What is left of each mapping on both sides. */
+/* Keeps what is left of each mapping on both sides. */
 static void twin_unmap(struct twin *t, uint64_t low, uint64_t end)
 {
 	struct range all[MAX_MAPPINGS];
@@ -520,8 +519,8 @@ static void run(struct twin *t, uint32_t id, int newest)
 static uint32_t caller(unsigned function) { return 2 * FUNCTIONS + function; }
 static uint32_t callee(unsigned function) { return 3 * FUNCTIONS + function; }
 
-/* A block comes, in a place where none is, or goes. It comes where one call is open: the names of buckets
- * that are allocated deeper are the matter of the test `symbol` and of programs. */
+/* Allocates a block where there is none, or frees one. Allocates with one open call only: names of buckets
+ * that are allocated deeper are tested elsewhere. */
 static void change_heap(struct twin *t)
 {
 	const uint64_t step = HEAP_BYTES / HEAP_BLOCKS, at = HEAP + below(HEAP_BLOCKS) * step;
@@ -579,7 +578,7 @@ static void begin_stream(struct twin *t, char path[4200])
 	map(t, HEAP, HEAP_BYTES, 0);
 }
 
-/* names: the program names ranges. Without, the engine remembers pages that have one object. */
+/* names: the program names ranges. If it does not, the engine caches pages with a single object. */
 static void make_stream(struct twin *t, int names)
 {
 	char path[4200];

@@ -174,7 +174,7 @@ static void test_map_does_what_its_twin_does(void **state)
 	compare_with_twin(&map, &twin);
 	for (int step = 0; step < 60000; step++) {
 		int k = (int)(random_next(&seed) % KEYS);
-		int fill = step / 5000 % 2 ? 30 : 70; /* per cent of insertions: the map swells and shrinks */
+		int fill = step / 5000 % 2 ? 30 : 70; /* percent of insertions: the map grows and shrinks */
 
 		if ((int)(random_next(&seed) % 100) < fill) {
 			twin.value[k] = random_next(&seed) % 1000 ? random_next(&seed) >> 1 : 0;
@@ -208,7 +208,7 @@ static void test_mix_is_a_bijection_on_a_sample(void **state)
 	nm_map_done(&seen);
 }
 
-/* Its values are where they stood. */
+/* Equal keys keep their order. */
 static int by_key_and_value(const void *left, const void *right)
 {
 	const struct nm_keyed *a = left, *b = right;

@@ -12,7 +12,7 @@
 
 #include "calls.h"
 
-/* As after a call from a place: the callee's first block runs. */
+/* As after a call from a site: the callee's first block runs. */
 static uint32_t enter(struct nm_calls *calls, struct nm_stack *s, uint32_t site, uint32_t function)
 {
 	s->pending = site + 1;
@@ -33,7 +33,7 @@ static void test_same_call_same_context(void **state)
 	assert_int_equal(enter(calls, &s, 1, 10), a);
 	assert_int_equal(calls->list.at[a].count, 2);
 	s.context = 0;
-	b = enter(calls, &s, 1, 11); /* another function from the same place */
+	b = enter(calls, &s, 1, 11); /* another function from the same site */
 	assert_int_not_equal(b, a);
 	s.context = 0;
 	assert_int_not_equal(enter(calls, &s, 2, 10), a); /* the same function from another */
@@ -83,7 +83,7 @@ static void test_trampolines_lead_on(void **state)
 	nm_calls_free(calls);
 }
 
-/* Beyond the limit the callers take the calls. */
+/* Beyond the limit, calls count in their callers' contexts. */
 static void test_limit(void **state)
 {
 	struct nm_calls *calls = nm_calls_new();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * coalesced_test.c - a random stream in which some references are groups, and the same with each reference
- * by itself, are the same to a hierarchy: every figure of every attribution key at every level, every
- * eviction, and, where it is watched, every event.
+ * coalesced_test.c - a random stream with coalesced references, and the same with each reference by itself,
+ * give a hierarchy the same counts of every attribution key at every level, evictions and, if it is
+ * monitored, events.
  *
  * Members of a group read and write, overlap, come in any order, and straddle lines, as does the group; new
- * groups come up all the time, in several chunks of their table.
+ * groups are added all the time, in several chunks of their table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,7 +180,7 @@ static void feed(struct nm_hierarchy *h, const struct stream *s, int grouped)
 	assert_int_equal(nm_hierarchy_finish(h), 0);
 }
 
-/* What a hierarchy is told before its first batch. */
+/* Sets a hierarchy up, before its first batch. */
 static void prepare(struct nm_hierarchy *h, const struct stream *s, unsigned lookup, struct events *events)
 {
 	const uint32_t instructions[ATTRS] = {3, 3, 1, 2, 5, 4, 4, 4, 6};
@@ -512,7 +512,7 @@ static void test_oracle(void **state)
 	}
 }
 
-/* Enough of them for several chunks: each number gives what was put in. */
+/* Enough of them for several chunks: each number leads to what was added. */
 static void test_table(void **state)
 {
 	enum { MANY = 3 << NM_COALESCED_CHUNK_BITS };

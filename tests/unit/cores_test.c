@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cores_test.c - machines with several cores: against a slow, obvious twin of private and shared LRU levels;
- * levels that each core has for itself are as many machines with one core; all threads on one core are a
+ * private levels behave as separate machines with one core each; all threads on one core are a
  * machine with one core; and which levels are shared.
  */
 #include <setjmp.h>
@@ -50,7 +50,7 @@ static struct nm_hierarchy *start(const char *spec, unsigned cores, struct nm_ma
 	return h;
 }
 
-/* Counts by level and attribution key, added to what is there. */
+/* Adds up counts by level and attribution key. */
 static void gather(const struct nm_hierarchy *h, unsigned levels, uint64_t (*sums)[ATTRS][FIELDS])
 {
 	for (unsigned level = 0; level < levels; level++) {
@@ -138,7 +138,7 @@ static void check_twin(const char *spec, const char *private, unsigned seed)
 	for (unsigned i = 0; i < machine.count; i++) {
 		for (unsigned c = 0; c < ATTRS; c++) {
 			memcpy(&names, got[i][c], sizeof names);
-			if (i) /* what the program references is counted by who feeds the first level */
+			if (i) /* the caller counts references to the first level */
 				assert_int_equal(names.reads + names.writes, twin[i].counts[c][0]);
 			assert_int_equal(names.read_misses + names.write_misses, twin[i].counts[c][1]);
 			assert_int_equal(names.loads, twin[i].counts[c][1]);
@@ -192,7 +192,7 @@ static const char *const unshared[] = {
     "L1d=16K,4,4K,pages=4K:L2=64K,4,4K,pages=4K",
 };
 
-/* Every figure of every attribution key. */
+/* Compares every count of every attribution key. */
 static void test_private(void **state)
 {
 	static struct nm_ref refs[REFS];

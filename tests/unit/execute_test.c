@@ -3,9 +3,9 @@
  * execute_test.c - random blocks through every copy of the hot loop: all give the same result to the last
  * count, and the sums that a naive twin keeps while the stream is made.
  *
- * The blocks have no accesses up to far more than a group of lanes, are left early, call and return, have
- * guards and prefetches; addresses lie in the own frame, callers' frames, heap blocks that come and go, a
- * mapping, above the first frame, on a second stack.
+ * The blocks have from no accesses to far more than NM_ENTRIES, are left early, call and return, have guards
+ * and prefetches; addresses lie in the own frame, callers' frames, heap blocks that are allocated and freed,
+ * a mapping, above the first frame, on a second stack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ struct maker {
 
 /* ---- the twin ---- */
 
-/* What lies below the newest frame of a stack that is not the running one belongs to nobody who is known. */
+/* Memory below the newest frame of a stack that is not the running one has no owner. */
 static unsigned kind_of_stack(const struct maker *m, unsigned stack, uint64_t address)
 {
 	unsigned depth = m->depth[stack];
@@ -203,7 +203,7 @@ static void run_block(struct maker *m)
 	assert_int_equal(nm_wire_block_encode(&m->words, id, addresses, n), 0);
 }
 
-/* A heap block for one that goes. */
+/* Replaces a heap block. */
 static void change_heap(struct maker *m, unsigned i)
 {
 	uint64_t room = HEAP_BYTES / HEAP_BLOCKS;
@@ -259,7 +259,7 @@ static void make_stream(struct maker *m)
 
 /* ---- the comparison ---- */
 
-/* fetches, contexts: every block goes one by one. */
+/* fetches, contexts: every block is executed by single steps. */
 struct habits {
 	int fetches, contexts, all_sampled;
 };
@@ -328,7 +328,8 @@ static void same_results(const struct nm_result *a, const struct nm_result *b)
 	same_strides(a, b);
 }
 
-/* With fetches every block goes one by one: another twin of the loop, for what the two have in common. */
+/* With fetches every block is executed by single steps: another twin of the loop, for the counts that both
+ * have. */
 static void copies_agree(void **state)
 {
 	static struct maker m;
@@ -388,8 +389,8 @@ static void release(struct maker *m, unsigned i)
 	m->heap[i].size = 0;
 }
 
-/* An access that goes to and fro between blocks takes no more memory the longer it does; and what others
- * kept before is still given up with its block. */
+/* An access that alternates between blocks does not take more and more memory; and ranges that others kept
+ * before still end with their blocks. */
 static void kept_ranges_are_bounded(void **state)
 {
 	enum { ENOUGH_TO_KEEP = 10, TURNS = 50000, BOUND = 20000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * hostile_test.c - profiles that somebody made to do harm: every column of every table holds what it should
- * not, views are replaced, never end, or are missing. Reading them gives figures or one line, never a crash.
+ * hostile_test.c - hostile profiles: every column of every table has wrong values, views are replaced, never
+ * end, or are missing. Reading them gives figures or a message, never a crash.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * import_test.c - each format becomes the stream that its text says, and damage is told with its place.
+ * import_test.c - each format becomes the right stream, and damage is reported with its line or byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +137,7 @@ static void expect(const char *format, const char *text, const char *stream)
 	expect_bytes(format, text, strlen(text), stream);
 }
 
-/* What stands before the fault is there, and the fault is told. */
+/* Records before the fault are there, and the fault is reported. */
 static void expect_fault(const char *format, const char *text, const char *stream, const char *fault)
 {
 	static struct telling t;
@@ -294,7 +294,7 @@ static void test_damage_tells_the_line(void **state)
 	int status;
 
 	(void)state;
-	for (int i = 0; i < 2000; i++) /* more than is looked at to know the format */
+	for (int i = 0; i < 2000; i++) /* more than the probe reads */
 		n += (size_t)snprintf(text + n, sizeof text - n, "2 401000\n");
 	strcpy(text + n, "9 10\n");
 	write_file(text, strlen(text));

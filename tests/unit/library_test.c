@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * library_test.c - libnearmiss as its header promises it: linked as a user links it, with nothing of ours but
- * that header.
+ * library_test.c - libnearmiss as its header promises it: linked as a user does, with no other header of
+ * ours.
  */
 #include <setjmp.h>
 #include <stdarg.h>

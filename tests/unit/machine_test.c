@@ -36,7 +36,7 @@ static void test_parse(void **state)
 	assert_int_equal(m.levels[1].side, NM_SIDE_DATA);
 }
 
-/* Whatever makes a level so large, its SPEC is read again. */
+/* A level of the largest size, however it is made, has a SPEC that can be read again. */
 static void test_large_levels_are_read_as_they_are_written(void **state)
 {
 	static const char *const specs[] = {"L2=1,15,128,sets=2511111", "L2=256G,16,4096",
@@ -134,7 +134,7 @@ static void test_faults(void **state)
 	    {"L1d=1K,8,64,latency=fast", 20},
 	    {"L1d=1K,8,64:memory=0", 19},
 	    {"L1d=1K,8,64:memory=200:L2=1M,8,64", 22},
-	    {"memory=200", 10}, /* a level's name, where no level stands before */
+	    {"memory=200", 10}, /* a level's name, since no level precedes it */
 	    {"L1d=32K,8,64:", 13},
 	    {"L1d=32K,8,64:L2=1M,8,32", 13},
 	    {"L1d=32K,8,64:L1d=1M,8,64", 13},
@@ -159,7 +159,7 @@ static void test_faults(void **state)
 	}
 }
 
-/* What is formatted parses to the same levels, for every named machine and some others. */
+/* Formatting and parsing give the same levels, for every named machine and some others. */
 static void check_round_trip(const struct nm_machine *m)
 {
 	char text[2048], again[512];

@@ -102,7 +102,7 @@ static void check_counts(const char *what, const char *spec, unsigned level, siz
 				 names[f], (unsigned long long)a[f], (unsigned long long)b[f]);
 }
 
-/* Sums them up, too. */
+/* Also returns their sums. */
 static void check_extras(const struct nm_hierarchy *h, const struct twin_level *l, unsigned level,
 			 const char *spec, const char *what, struct nm_extras *ret_sum)
 {
@@ -333,7 +333,8 @@ static const char *const geometries[] = {
     "L1i=1K,2,64:L2=4K,8,64",
 };
 
-/* A machine and its twin count the same of stream s, in batches of any size, with each copy of the loops. */
+/* A machine and its twin have the same counts for stream s, in batches of any size, with each copy of the
+ * loops. */
 static void check_twin(const char *spec, unsigned s, struct nm_ref *refs)
 {
 	struct twin *t = calloc(1, sizeof *t);
@@ -378,7 +379,7 @@ static void test_twin_of_each_policy(void **state)
 		}
 }
 
-/* Levels with policy=opt, which are told what is to come by runs before the one that counts. */
+/* Levels with policy=opt, which get their next uses from earlier runs. */
 static const char *const foreseeing[] = {
     "L1d=1K,1,32,policy=opt",
     "L1d=2K,8,64,policy=opt",
@@ -392,7 +393,7 @@ static const char *const foreseeing[] = {
     "L1i=1K,4,64,policy=opt:L1d=1K,2,64,allocate=no:L2=4K,8,64,policy=opt",
 };
 
-/* What a level is asked for in one run of the twin is what is to come in the next. */
+/* The requests of a level in one run of the twin are its next uses in the next run. */
 static void run_twin_ahead(struct twin *t, const struct nm_ref *refs)
 {
 	for (unsigned run = 0; run < nm_machine_runs_ahead(&t->machine); run++) {

@@ -18,18 +18,18 @@
 
 enum { TWIN_ATTRS = 8, TWIN_LINE = 256, TWIN_NONE = 99 };
 
-/* What is called a line here is a sector, where a level has any. */
+/* A line, or a sector in a level with sectors. */
 
 struct twin_line {
 	int there;
 	uint64_t line, uses[2];
 	uint32_t attr;
 	unsigned char used[TWIN_LINE];
-	int waits;              /* a prefetch brought it, and it was not asked for since */
+	int waits;              /* it was prefetched and has not been requested yet */
 	struct twin_line *lent; /* what the exclusive level behind this one knows of the line, or NULL */
 };
 
-/* A line that left, and whose prefetch it is charged to if it is asked for. */
+/* A line that left, and the attribution key of its prefetch, to be charged if it is requested. */
 struct twin_left {
 	uint64_t line, entered;
 	uint32_t attr;
@@ -73,8 +73,8 @@ struct twin {
 	struct nm_machine machine;
 	struct twin_level levels[NM_MAX_LEVELS];
 	size_t attrs;
-	struct nm_monitor monitor;     /* is told of events, if it has a function */
-	int missed;                    /* the reference in hand has, at this level */
+	struct nm_monitor monitor;     /* gets events, if it has a function */
+	int missed;                    /* the current reference has missed at this level */
 	struct twin_request *requests; /* to be served when the reference is over */
 	size_t request_count, request_room;
 	int prefetching; /* they are */
@@ -85,7 +85,7 @@ static inline uint64_t twin_set_of(const struct twin_level *l, uint64_t line)
 	return twin_set(&l->choice.spec, line / l->sectors);
 }
 
-/* Tells of what happens to the line at an address. */
+/* Reports an event of the line at an address. */
 static inline void twin_tell(const struct twin *t, unsigned level, enum nm_event_kind kind, uint64_t address,
 			     uint32_t attr, uint32_t times, uint32_t victim)
 {
@@ -128,7 +128,7 @@ static inline void twin_merge(struct twin_line *to, const struct twin_line *from
 		to->used[offset + b] |= from->used[b];
 }
 
-/* What is known of a line that left a level, given to the nearest level that has it. */
+/* Credits a line that left a level to the nearest level that has it. */
 static inline void twin_settle(struct twin *t, unsigned level, uint64_t address, const struct twin_line *from)
 {
 	unsigned bytes = t->levels[level].spec.line;
@@ -253,7 +253,7 @@ static inline int twin_used(struct twin_level *l, const struct twin_line *line)
 	return used;
 }
 
-/* What is remembered of a line that leaves. */
+/* Remembers a line that leaves unused. */
 static inline void twin_forget_use(const struct twin *t, struct twin_level *l, const struct twin_line *left,
 				   uint32_t evictor)
 {

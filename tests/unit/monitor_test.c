@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor_test.c - the events that a watched hierarchy tells, one by one, against those of the slow twin;
- * that watching changes no figure; and what the event filter keeps, against plain sums over all of them.
+ * monitor_test.c - the events that a monitored hierarchy reports, one by one, against those of the slow twin;
+ * that monitoring changes no count; and what the event filter keeps, against plain sums over all events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void feed(struct nm_hierarchy *h)
 	assert_int_equal(nm_hierarchy_finish(h), 0);
 }
 
-/* All that a machine tells of a stream. */
+/* All events of a machine for a stream. */
 static struct events watched(unsigned geometry, struct nm_machine *ret_machine)
 {
 	struct events events = {0};
@@ -178,7 +178,7 @@ static void test_references(void **state)
 	}
 }
 
-/* A hierarchy that is watched counts what the others do. */
+/* Monitoring does not change the counts of a hierarchy. */
 static void test_figures_stay(void **state)
 {
 	(void)state;
@@ -301,7 +301,7 @@ static void test_rows(void **state)
 	}
 }
 
-/* The stays of a line are its loads, in order; what came between is what was told between. */
+/* The residencies of a line begin with its loads, in order; their hits are those reported in between. */
 static void test_residencies(void **state)
 {
 	const struct nm_event_query q = {.mode = NM_QUERY_RESIDENCIES,

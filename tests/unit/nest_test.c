@@ -22,7 +22,7 @@
 #define ORIGIN 0x100000ull
 #define NO_SETTINGS ((const char *const[]){NULL})
 
-/* ---- what a stream says, reference by reference ---- */
+/* ---- the references of a stream ---- */
 
 struct seen {
 	uint64_t address;
@@ -413,7 +413,7 @@ static void each_reference_is_a_place(void **state)
 	nm_nest_free(nest);
 }
 
-/* Warm-up makes the same references at other places. */
+/* Warm-up makes the same references at sites of its own. */
 static void what_warms_up_stands_apart(void **state)
 {
 	struct stream s;

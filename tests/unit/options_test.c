@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * options_test.c - the option tables: what is understood, what is refused.
+ * options_test.c - the tables of options: what is parsed, what is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static struct nm_command command = {
     .option_count = sizeof options / sizeof *options,
 };
 
-static char message[1000]; /* what the last parse said on stderr */
+static char message[1000]; /* what the last parse printed on stderr */
 
 /* Parses words (blank-separated). Returns what nm_options_parse does. */
 static int parse(const char *line, struct mine *mine, struct nm_operands *operands, int *status)

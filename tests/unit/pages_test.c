@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * pages_test.c - TLBs with pages of several sizes against a slow, obvious twin: memory is a flag for each
- * 4096 bytes, an entry is a size and a number, everything is found by looking at everything; and what a SPEC
- * may say of pages.
+ * 4096 bytes, an entry is a size and a number, everything is found by looking at everything; and pages in a
+ * SPEC.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * policy_test.c - laws of replacement and inclusion on random streams: LRU caches hold what smaller ones
  * hold, OPT loads least and equals a search of the future, inclusive levels hold what those above hold,
- * exclusive ones nothing of it; and what each index does with lines that collide.
+ * exclusive ones nothing of it; and how each index spreads lines that collide.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,7 +240,7 @@ static void test_index(void **state)
 	assert_int_equal(run("L1=0,16,64,sets=64,index=slices,slices=8", lines), 40);
 }
 
-/* What a level holds; `lines` has room for all. Of an exclusive level, without what it has lent. */
+/* The lines of a level; `lines` has room for all. Without those that an exclusive level has handed over. */
 static size_t held(const struct nm_cache *c, uint64_t *lines)
 {
 	size_t n = 0;

@@ -244,6 +244,7 @@ static void test_events(void **state)
 	nm_profile_close(profile);
 }
 
+/* The counts of instructions add up to those of their lines; their code is stored. */
 static void test_instructions(void **state)
 {
 	struct nm_profile *profile;

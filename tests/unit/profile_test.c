@@ -307,8 +307,6 @@ static void test_faults_in_sql_have_a_place(void **state)
 	nm_profile_close(profile);
 }
 
-/* What version 1 wrote stays readable. */
-/* Instructions of a line add up to what the line has, and come with their code. */
 static void write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -440,6 +438,7 @@ static void test_damaged_sources(void **state)
 	}
 }
 
+/* Profiles of version 1 stay readable. */
 static void test_stored_sample(void **state)
 {
 	struct nm_profile *profile = open_ok(NM_TEST_DATA "/profile-v1.nmp");

@@ -205,7 +205,7 @@ static void test_rings_are_served_in_turn(void **state)
 	struct nm_chunk chunk;
 	uint64_t words[RINGS] = {0};
 
-	/* All have what they want to say in their rings before the consumer looks for the first time. */
+	/* All have filled their rings before the consumer looks for the first time. */
 	for (int i = 0; i < RINGS; i++) {
 		pid_t pid = start_sender(run->fd, (ROUNDS - 1) * CHUNK_WORDS, 0);
 
@@ -269,7 +269,7 @@ static void test_what_a_killed_process_had_written_is_given(void **state)
 	}
 }
 
-/* A process that has run `ran` instructions more than it has told, and dies or closes. */
+/* A process that has run `ran` instructions more than it has sent, and dies or closes. */
 static pid_t start_runner(int fd, uint64_t words, uint64_t ran, int then_die)
 {
 	pid_t pid = fork();
@@ -333,7 +333,7 @@ static void test_what_a_killed_process_had_run_is_told_last(void **state)
 	}
 }
 
-/* It has told all that it wanted to tell. */
+/* It has sent everything. */
 static void test_of_a_ring_that_was_closed_nothing_is_added(void **state)
 {
 	struct run *run = *state;
@@ -563,7 +563,7 @@ static int write_chunks(struct ring_producer *p, const struct death *d)
 	return 0;
 }
 
-/* Killed in the midst of ring_producer_publish, or of writing. */
+/* Killed in the middle of ring_producer_publish, or of writing. */
 static pid_t start_to_die(int fd, const struct death *d)
 {
 	pid_t pid = fork();

@@ -132,7 +132,7 @@ static void run(const char *spec, unsigned lines)
 		assert_int_equal(nm_hierarchy_run(h, batch, NM_BATCH), 0);
 		assert_int_equal(sampler.batches, b + 1);
 		read_samples(&sampler.lists[b % NM_SAMPLE_LISTS], batch, missed, &sums);
-		if (twin.loads <= 2000) /* in the beginning all are told */
+		if (twin.loads <= 2000) /* in the beginning all are sampled */
 			assert_true(sums.miss_glimpses == twin.loads && sums.misses == twin.loads);
 	}
 	/* Loads since the last sample are missing, and the residency that ends next. */
@@ -167,15 +167,15 @@ static void test_loads_and_stays(void **unused)
 	run("L1d=4K,4,64:L2=64K,8,64", 900);
 }
 
-/* A level that obeys rules of its own tells the same. */
+/* A general level gives the same samples. */
 static void test_custom_levels(void **unused)
 {
 	(void)unused;
 	run("L1d=4K,4,64:L2=64K,8,64,inclusion=exclusive", 4000);
 }
 
-/* While all loads of the first level are told, those that further levels had to make for them are what they
- * count. */
+/* While all loads of the first level are sampled, the loads of further levels noted with them are all that
+ * these levels count. */
 static void further_levels(const char *spec)
 {
 	static struct nm_sampler sampler;

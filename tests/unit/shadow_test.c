@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * shadow_test.c - the classes of misses beside a list of lines in order of last touch, over so many touches
- * that the log of touches is begun anew many times, with most of them to few lines and with many, and with
- * slots that residency empty for a while, whose timestamps are left as they were.
+ * shadow_test.c - the classes of misses beside a list of lines in order of last touch, over enough touches to
+ * renumber the log many times, with most of them to few lines and with many, and with slots that residency
+ * empty for a while, whose timestamps are left as they were.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals_test.c - handlers of signals: which stack and which context runs behind them.
+ * signals_test.c - signal handlers: which stack and context continue after them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -172,7 +172,7 @@ static void test_jump_out(void **state)
 	}
 }
 
-/* The same where nothing tells of the jump but the next call. */
+/* The same if only the next call shows the jump. */
 static void test_jump_out_unseen(void **state)
 {
 	struct scene *sc = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_index_test.c - what stands at the end of a trace: an index or a trailer that lies is not believed.
+ * trace_index_test.c - the end of a trace: a false index or trailer is not believed.
  */
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace_test.c - what goes into a trace comes out of it: word for word, over chunks, streams and cuts.
+ * trace_test.c - a trace returns the words that were written, over chunks, streams and slices.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -160,7 +160,7 @@ static void test_codec_with_many_of_all(void **state)
 	nm_decoder_free(d);
 }
 
-/* Reads what is left of damaged parts: at most as many words as were told, in whole records. */
+/* Reads what is left of damaged parts: at most as many words as the header says, in whole records. */
 static void read_damaged(struct nm_decoder *d, const struct nm_bytes *parts, uint64_t words)
 {
 	struct nm_words piece = {0};
@@ -343,7 +343,7 @@ static int open_piped(struct nm_trace **ret_trace, struct nm_error *err)
 	return status;
 }
 
-/* Cut anywhere, what comes out is a beginning of what went in, and the cut is told. */
+/* A trace cut off anywhere returns a prefix of what was written, and reports the cut. */
 static void test_cut(void **state)
 {
 	struct nm_wire_words words = {0}, back = {0}, piped = {0};
@@ -515,7 +515,7 @@ static void read_file(const char *name, struct nm_wire_words *ret)
 	fclose(file);
 }
 
-/* A trace of version 2 is read for ever: it holds the sample stream of wire version 2. */
+/* Traces of version 2 stay readable: this one holds the sample stream of wire version 2. */
 static void test_stored_sample(void **state)
 {
 	struct nm_wire_words words = {0}, back = {0};
@@ -535,7 +535,7 @@ static void test_stored_sample(void **state)
 	nm_vec_free(&back);
 }
 
-/* Version 1 was another codec; its traces are told to be recorded anew. */
+/* Version 1 had another codec; the message asks to record again. */
 static void test_older_version(void **state)
 {
 	struct nm_error err;
@@ -644,9 +644,9 @@ static void test_merge(void **state)
 	nm_vec_free(&back);
 }
 
-/* ---- who reads ahead ---- */
+/* ---- reading ahead ---- */
 
-/* Reads ahead until it is told to leave: the modeller's part. */
+/* Reads ahead until it is stopped, as the modelling thread does. */
 struct stepper {
 	struct nm_readahead *ahead;
 	pthread_t thread;
@@ -725,7 +725,7 @@ static void test_others_read_ahead(void **state)
 	nm_vec_free(&back);
 }
 
-/* What stands before the damage comes, then the damage is told, to the taker. */
+/* The taker gets the pieces before the damage, then the error. */
 static void test_others_read_damage(void **state)
 {
 	struct nm_wire_words words = {0}, small = {0}, back = {0};
@@ -760,7 +760,7 @@ static void test_others_read_damage(void **state)
 	nm_vec_free(&back);
 }
 
-/* Of a pipe only the taker reads: nobody else is to wait for it. */
+/* Only the taker reads from a pipe: no other thread may block on it. */
 static void test_nobody_steps_through_a_pipe(void **state)
 {
 	struct nm_wire_words words = {0};
