@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT
 """attribution.py - how many of the misses are charged to a named object and to a line of source.
 
-Debian's programs have no debug information, and what it can say is to be measured on real programs. So they are
-built here with -g -O2 from Debian's sources, which have to lie in a folder (Debian packages, `deb-src` needed):
+Debian's programs have no debug information, so they are built here with -g -O2 from Debian's sources, which have to
+be in a folder (Debian packages, `deb-src` needed):
 
     cd FOLDER && apt-get source bzip2 gzip lapack libzstd mawk minisat2 pbzip2
 
-Beside them stand the programs of examples/ and of tests/programs, one for each language. What is missing here is
-left out and named.
+The programs of examples/ and of tests/programs, one for each language, come with them. Missing ones are left out and named.
 
 Objects are sorted into three: the program's (variables, heap buckets and mappings by the line that asked for them,
 frames, files, code), the system's (what malloc keeps for itself, stacks of threads that do not run yet, the tables of
@@ -16,7 +15,8 @@ the dynamic linker: they have a name, too), and those without a name (whatever e
 of a library whose variables are not known).
 
 Of the misses on the heap, those are counted apart whose object bears the name of a variable, not only its type or the
-function that allocates; lines are those of the user's code, or of his call where a library runs. The programs of examples/faults stand beside the others.
+function that allocates; lines are those of the user's code, or of his call where a library runs. The programs of
+examples/faults stand beside the others.
 
 Exit status: 0 if each program has at least --least percent of its first-level misses charged to both, else 3.
 """

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""faults.py - what following the advice brings for the programs of examples/faults: misses as nearmiss counts them, the
-verdict, and user CPU time of the programs by themselves, with the fault and repaired.
-
-Each is recorded once on one machine of the table. Then both run by themselves, long enough to be timed, in turn; times are
-divided within a round, and the median over the rounds is printed with the smallest and the largest.
+"""faults.py - what following the advice brings for the programs of examples/faults: misses as nearmiss counts them,
+the verdict, and user CPU time of the programs by themselves, with the fault and repaired. Each is recorded once on
+one machine of the table. Then both run by themselves, long enough to be timed, in turn; times are divided within a
+round, and the median over the rounds is printed with the smallest and the largest.
 """
 
 import argparse

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """growth.py - what a reference costs as a program's heap grows: natively, in Cachegrind, in nearmiss.
 
-Runs programs/growth.c with 1e4 to 1e7 nodes of a tree that is built recursively, of one that is built by a loop, and of a
-list in random order, and as many steps through them as make STEPS references or more. CPU time of all processes over the
-program's references (as nearmiss counts them), least of the rounds; start-up, of a run with one node, is taken off. Writes
-growth.json, growth.svg and a table.
+Runs programs/growth.c with 1e4 to 1e7 nodes of a tree that is built recursively, of one that is built by a loop, and
+of a list in random order, and as many steps through them as make STEPS references or more. CPU time of all processes
+over the program's references (as nearmiss counts them), least of the rounds, minus the start-up, which is that of a
+run with one node. Writes growth.json, growth.svg and a table.
 
-    bench/growth.py                       one round, some fifteen minutes
-    bench/growth.py --most 1e6            up to a million nodes, some three minutes
+    bench/growth.py                       one round, about fifteen minutes
+    bench/growth.py --most 1e6            up to a million nodes, about three minutes
 """
 
 import argparse

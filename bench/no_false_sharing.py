@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """no_false_sharing.py - threaded programs that share read-only data and locks: the largest false sharing of any object, as a
-share of all misses of the first level. Nothing above 1 % is to be seen.
+share of all misses of the first level. It should stay below 1 %.
 
     bench/no_false_sharing.py [--only NAME,...]        a table in Markdown; programs that are not installed are left out
 

@@ -7,11 +7,12 @@ line by line, and SpLoss = their bytes that were not touched, each for the first
 cache added up) and for the last. nearmiss gives the sum of the accesses (reuse) and of the bytes used.
 
     SpLoss = loaded bytes - used bytes            can be converted
-    AcCost: a sum of reciprocals                  cannot: a sum of accesses does not tell how they were spread
+    AcCost: a sum of reciprocals                  cannot: a sum of accesses does not show how they were spread
 
 So parity_twin.c counts the references of the collector's stream by both tools' rules. By nearmiss's rules it must
-give nearmiss's loads, reuse and used bytes (what differs is printed, and is a failure if it is more than a
-hundred-thousandth), and by Callgrind's rules Callgrind's figures; the steps between tell what each rule that differs does. docs/parity.md explains them.
+give nearmiss's loads, reuse and used bytes (differences are printed; one above a hundred-thousandth is a failure),
+and by Callgrind's rules Callgrind's figures; the steps between show the effect of each rule. docs/parity.md explains
+them.
 
 Programs, stack and environment are as in accuracy.py. The twin's second run is made with
 --vex-guest-chase=no, as Callgrind translates: Valgrind otherwise executes both halves of `a && b`.

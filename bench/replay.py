@@ -3,12 +3,12 @@
 """replay.py - how large traces are and how fast they are replayed.
 
 Records a trace of each program of workloads.py, a tenth of its size, and replays it with one thread and with two, in
-turn, round after round. A rate is the references over the wall time of one replay beyond its start and end: what the
-profile's own `wall_seconds` says, so neither the reading of names nor the writing of the profile. The median over the
-rounds stands in the table; CPU time is the least of all rounds. Replays with one thread and with two must give equal
-counts, and those of the recording.
+turn, round after round. A rate is the references over the wall time of one replay without its start and end
+(`wall_seconds` of the profile), so without reading names and writing the profile. The table has the median over the
+rounds; CPU time is the least of all rounds. Replays with one thread and with two must have the counts of the
+recording.
 
-    bench/replay.py                        five rounds, some five minutes on two cores
+    bench/replay.py                        five rounds, about five minutes on two cores
     bench/replay.py --only jq --rounds 9   one program
     bench/replay.py --from F --markdown    the table of stored results, as in docs/performance.md
 """

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: MIT
 """run.py - what profiling costs: nearmiss beside its peers on real programs.
 
-Every round runs each program under each contender in turn, so that a change of the machine's mood
-meets all of them, in an order that is drawn anew each time (the same in every benchmark), since what ran just before
-makes a difference of some hundredths; ratios are taken within a round and the median over rounds is reported. CPU time is
-user + system time of the whole process tree (for nearmiss: collector and engine). Peak memory is the
-high-water mark of the profiled process and, apart from it, of the engine's process, read from /proc
-every 20 ms of the first round; it lags by at most that. (ru_maxrss would also count the spawner's memory
-before exec.) To look takes 2 % of a processor, which who uses two of them would miss in the other rounds.
+Every round runs each program under each contender in turn, so that changes of the machine affect all of them, in a
+random order (the same in every benchmark), since what ran just before matters by some percent; ratios are taken
+within a round, and the median over rounds is reported. CPU time is user + system time of the whole process tree (for
+nearmiss: collector and engine). Peak memory is the high-water mark of the profiled process and, apart from it, of the
+engine's process, read from /proc every 20 ms of the first round; it lags by at most that. (ru_maxrss would also count
+the spawner's memory before exec.) Sampling takes 2 % of a processor, so the other rounds go without.
 
-All contenders that simulate caches are given the same geometry, but for "host": nearmiss with the caches of this machine,
-which is what it simulates unless told. nearmiss keeps what it has read of debug information for later recordings of a
-program, so there is "first", the first recording, beside any later one (one before the first round is not counted).
+All contenders that simulate caches have the same geometry, except "host": nearmiss with the caches of this machine,
+its default. nearmiss keeps what it has read of debug information for later recordings of a program, so there is
+"first", the first recording, beside any later one (one before the first round is not counted).
 
 Tables are made by class of programs (workloads.py), and one by the share of data references that miss the first level.
 

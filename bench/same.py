@@ -3,9 +3,9 @@
 """same.py - whether two builds of nearmiss count the same.
 
 Records a trace of each program of workloads.py with the older, replays it with both, and compares the profiles: every
-count by level, by (level, thread, function, file, line), and by (level, object); of objects their blocks and bytes too. The
-last two may differ where names of objects changed: then the numbers of objects are told. (Two recordings would differ: the
-folders of the builds move the program's stack.)
+count by level, by (level, thread, function, file, line), and by (level, object); and blocks and bytes of objects. The
+last two may differ if names of objects have changed: then the numbers of objects are printed. (Two recordings would
+differ: the folders of the builds move the program's stack.)
 
     bench/same.py --class miss OLD/nearmiss NEW/nearmiss
 

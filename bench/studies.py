@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""studies.py - what the repairs of docs/case-studies bring: misses and bytes as nearmiss counts them, and time.
+"""studies.py - what the repairs of docs/case-studies gain: misses and bytes as nearmiss counts them, and time.
 
 Each version of each program is recorded once at its default size with the caches of the documents. Then the
 versions run by themselves at larger sizes, one after the other, round after round; a version's time is
 divided by the first version's of the same round, and the median over the rounds is printed with the
 smallest and the largest. Time is user CPU time, because other users of the machine change it least.
-Only ratios mean anything: they hold for the machine that they were taken on.
+Only ratios are meaningful, and only for the machine that they were measured on.
 """
 
 import argparse

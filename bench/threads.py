@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""threads.py - what several cores cost: threaded programs recorded with and without them, beside Helgrind and DRD; and how
-much figures depend on the order of threads.
+"""threads.py - what several cores cost: threaded programs recorded with and without them, beside Helgrind and DRD;
+and how much figures depend on the order of threads.
 
     bench/threads.py [--rounds N] [--only NAME,...]     processor time, and ratios of it, in Markdown
     bench/threads.py --spread [--only NAME,...]         coherence misses over 16 seeds, and over quanta from 16 to 1024
 
-Programs: xz, zstd and sort of Debian and ripgrep (Rust) with four threads, and programs/team.c: a stencil by OpenMP, and a
-queue with a mutex and conditions. Each round runs all recorders of a program one after the other; the figure is the least
-of the rounds.
+Programs: xz, zstd and sort of Debian and ripgrep (Rust) with four threads, and programs/team.c: a stencil by OpenMP,
+and a queue with a mutex and conditions. Each round runs all recorders of a program one after the other; the figure is
+the minimum over the rounds.
 """
 
 import argparse

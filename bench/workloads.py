@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """workloads.py - the programs that the benchmark runs and the inputs it makes for them.
 
-Every input comes from a seeded generator, so that two machines run the same work; nothing is fetched.
-Sizes are chosen so that a program takes about 0.1 to 0.2 s by itself and the slowest peer stays below
-some 15 s: long enough to bury start-up, short enough for five rounds of everything. `scale` shrinks
-the inputs for --quick. A program whose executable is missing is left out and named.
+Every input comes from a seeded generator, so that two machines run the same work; nothing is fetched. Sizes are
+chosen so that a program takes about 0.1 to 0.2 s natively and the slowest peer stays below some 15 s: long enough to
+hide start-up, short enough for five rounds of everything. `scale` shrinks the inputs for --quick. A program whose
+executable is missing is left out and named.
 
 Programs belong to classes. "tools" are Debian's: compressors, interpreters, a compiler; most of their
 references hit. The others miss the first level on 2 to 35 % of their references: "pointers" walk trees,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""failing.py - runs commands of which one call fails, at each place in turn: the command does all of its work, or says
-in one line what failed. It never crashes, leaves no temporary file, and what was there before stays whole.
+"""failing.py - runs commands of which one call fails, at each place in turn: the command does all of its work, or
+prints one line on what failed. It never crashes, leaves no temporary file, and does not damage existing files.
 
 The calls that fail are chosen evenly, at most MOST for each command; NM_MOST_FAILURES in the environment tries more."""
 

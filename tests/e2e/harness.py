@@ -3,7 +3,7 @@
 
 A test file holds functions case_<name>(); `test_x.py <name>` runs one of them in an empty folder of its
 own and exits 0, 1 (an assertion failed) or 77 (skipped: a tool is missing here). Meson runs each case as
-a test; without a name all cases of the file run. The environment says where things are:
+a test; without a name all cases of the file run. The environment has the paths:
 
     NEARMISS   the command          PROGRAMS   the folder of tests/programs' executables
     WIRECAT    the stream checker   COLLECTOR  the folder to be given to Valgrind as VALGRIND_LIB

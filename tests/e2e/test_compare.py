@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""test_compare.py - recorded, Debian's programs do what they do natively: output, errors, exit status, files.
+"""test_compare.py - Debian's programs behave the same when they are recorded: output, errors, exit status, files.
 
-The commands stand in debian_commands.txt. CI runs a sample of them; NM_COMMANDS=all in the environment runs all, and
-a number runs so many. A command whose program is not installed is left out. One limit of Valgrind is allowed for: a
-program that another one executes has its path for a name, and shows that in messages."""
+debian_commands.txt lists the commands. CI runs a sample of them; NM_COMMANDS=all in the environment runs all, a
+number that many. A command whose program is not installed is left out. One limit of Valgrind is accepted: a program
+that another one executes has its path as its name, which shows in messages."""
 
 import hashlib
 import os
