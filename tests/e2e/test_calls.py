@@ -283,5 +283,18 @@ def case_export_callgrind():
     assert {name: got[name] for name in reads} == reads, (got, reads)
 
 
+def case_export_callgrind_opens_on_misses():
+    """The misses of every level come first, instructions are Ir, and of single instructions there are addresses and lines."""
+    record([program("matrix"), "columns"], "--instr", "--asm", "--cache", "L1i=32K,8,64:L1d=32K,8,64:L2=1M,16,64")
+    exported("callgrind", "-o", "callgrind.out.matrix")
+    with open("callgrind.out.matrix", encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    events = [line for line in lines if line.startswith("events: ")][0].split()[1:]
+    assert events[0] == "L1dMisses" and set(events[1:4]) == {"L1iMisses", "L2Misses", "Ir"}, events
+    assert "positions: instr line" in lines
+    totals = [line for line in lines if line.startswith("totals: ")][0].split()[1:]
+    assert int(totals[events.index("Ir")]) == rows("SELECT sum(instructions) FROM processes")[0][0], totals
+
+
 if __name__ == "__main__":
     main(globals())

@@ -117,6 +117,10 @@ def case_monitor():
     run_document("docs/howto/monitor.md")
 
 
+def case_sharing():
+    run_document("docs/howto/sharing.md")
+
+
 def case_plugins():
     run_document("docs/howto/plugins.md")
 

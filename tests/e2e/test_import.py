@@ -7,6 +7,7 @@ import gzip
 import lzma
 import os
 import random
+import re
 import subprocess
 import tempfile
 
@@ -243,6 +244,28 @@ def case_damage_is_told_and_what_stands_before_is_kept():
     assert instructions("r.nmp") == 20
 
 
+def write_as_others(path):
+    """Writes a Lackey trace as CSV with PCs and as DynamoRIO's view tool prints it; returns the names of the files."""
+    pc, number, csv, view = 0, 0, ["addr,rw,size,pc"], []
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            found = re.match(r"(I | L| S| M) +([0-9a-f]+),([0-9]+)$", line)
+            if not found:
+                continue
+            address, size = int(found[2], 16), int(found[3])
+            if found[1] == "I ":
+                pc, number = address, number + 1
+                view.append(f"{len(view) + 1} {number}: W0.T7 ifetch {size} byte(s) @ {pc:#018x} non-branch")
+            for rw, word in {" L": [("r", "read")], " S": [("w", "write")],
+                             " M": [("r", "read"), ("w", "write")]}.get(found[1], ()):
+                csv.append(f"{address:#x},{rw},{size},{pc:#x}")
+                view.append(f"{len(view) + 1} {number}: W0.T7 {word} {size} byte(s) @ {address:#018x} by PC {pc:#018x}")
+    for name, lines in (("t.csv", csv), ("t.view", view)):
+        with open(name, "w", encoding="ascii") as f:
+            f.write("\n".join(lines) + "\n")
+    return ["t.csv", "t.view"]
+
+
 def case_binary_names_code():
     """With the program, a trace that tells addresses has its functions, lines, variables and instructions."""
     valgrind = need("valgrind")
@@ -255,6 +278,12 @@ def case_binary_names_code():
            "'%variables.c' AND object IN (SELECT object FROM objects WHERE kind IN ('global', 'static')) "
            "GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
     assert rows(ask, profile="named.nmp") == rows(ask, profile="recorded.nmp") != []
+    for name in write_as_others("t.lackey"):
+        done = nearmiss("replay", "--asm", "--binary", path, "-o", "other.nmp", "--cache", SPEC, name)
+        assert done.returncode == 0, done.stderr
+        assert rows(ask, profile="other.nmp") == rows(ask, profile="recorded.nmp"), name
+        assert rows("SELECT count(*) > 50 FROM instructions WHERE module = 'variables-nopie'",
+                    profile="other.nmp") == [(1,)], name
     low, high = rows("SELECT min(address), max(address) FROM instructions WHERE module = 'variables-nopie'",
                      profile="named.nmp")[0]
     assert 0x400000 <= low < high < 0x500000, (low, high)
