@@ -165,6 +165,8 @@ def case_ring():
     """Nodes at random places conflict, but no padding helps."""
     found, said = mislead("ring", "row length", "step length", "same sets", "rivals", words=("pad ",))
     assert found[0]["cause"] == "list" and "in the order in which they are visited" in said[0], said
+    found, said = mislead("ring", "same sets", "rivals", words=("pad ",), options=["--cache", "L1d=32K,8,64:L2=1M,16,64"])
+    assert found[0]["cause"] == "uneven sets" and "side by side" in said[0], said
 
 
 def case_block_that_is_used_again():

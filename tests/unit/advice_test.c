@@ -73,6 +73,12 @@ static const struct {
      {L1, .type = "double [512][512]", .bytes = 2097152, .loads = 100, .conflict = 80, .walked = 1,
       .load_step = 4096, .load_follow = 3},
      {"80 %", "follow no order", "side by side"}},
+    {"uneven sets", /* where only the steps of accesses are known */
+     {L1, .type = "double [512]", .bytes = 4096, .loads = 100, .conflict = 80, .strided = 1, .follow = 3},
+     {"80 %"}},
+    {"uneven sets", /* nodes of which no steps are known */
+     {L1, .kind = "heap", .blocks = 1000, .bytes = 64000, .largest = 64, .loads = 100, .conflict = 80},
+     {"80 %"}},
     {"uneven sets", /* two such tables */
      {L1, .object = "a", .loads = 100, .conflict = 80, .evictions = 100, .evictor = "b", .evictor_count = 90,
       .walked = 1, .load_follow = 3},

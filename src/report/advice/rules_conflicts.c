@@ -4,6 +4,14 @@
  */
 #include "rules.h"
 
+/* No step leads from one to the next: of loads, else of accesses; of blocks of which nothing is known. */
+static int has_no_step(const struct nm_evidence *e)
+{
+	if (e->walked)
+		return follows_no_order(e);
+	return e->strided ? e->follow < NM_HALF : is_collection(e);
+}
+
 static double saves_conflicts(const struct nm_evidence *e) { return percent(e->conflict, e->loads) / 100; }
 
 /* Lines of one row after the other: what a walk down a column does.  Without a walk, it may be one. */
@@ -55,7 +63,7 @@ static void advise_long_power(const struct nm_evidence *e, FILE *out)
 
 static int rivals(const struct nm_evidence *e)
 {
-	return half(e, e->conflict) && has_rival(e) && !follows_no_order(e);
+	return half(e, e->conflict) && has_rival(e) && !has_no_step(e);
 }
 
 static void advise_rivals(const struct nm_evidence *e, FILE *out)
@@ -78,7 +86,7 @@ static int has_blocks_of_a_power(const struct nm_evidence *e)
 
 static int same_sets(const struct nm_evidence *e)
 {
-	return half(e, e->conflict) && (has_blocks_of_a_power(e) || !follows_no_order(e));
+	return half(e, e->conflict) && (has_blocks_of_a_power(e) || !has_no_step(e));
 }
 
 static void advise_same_sets(const struct nm_evidence *e, FILE *out)
@@ -98,7 +106,7 @@ static void advise_same_sets(const struct nm_evidence *e, FILE *out)
 /* Chains get what is advised of lists: that their nodes lie side by side. */
 static int uneven_sets(const struct nm_evidence *e)
 {
-	return half(e, e->conflict) && follows_no_order(e) && !chained(e);
+	return half(e, e->conflict) && has_no_step(e) && !chained(e);
 }
 
 static void advise_uneven_sets(const struct nm_evidence *e, FILE *out)
