@@ -108,6 +108,24 @@ static void test_rust(void **state)
 	       "list[]");
 }
 
+/* "ra.alloc(n)" returns an index. */
+static void test_numbers(void **state)
+{
+	struct statement_call call = {.text = "CRef cid = ra.alloc(n);",
+				      .column = sizeof "CRef cid = ra.",
+				      .callee = "Region<unsigned>::alloc(int)"};
+	char name[ASSIGNED_ROOM];
+
+	(void)state;
+	assert_true(statement_assigned(&call, name));
+	assert_string_equal(name, "cid");
+	call.is_number = 1;
+	assert_true(statement_assigned(&call, name));
+	assert_string_equal(name, "ra");
+	call = (struct statement_call){.text = "n = fill(m);", .column = 5, .callee = "fill", .is_number = 1};
+	assert_false(statement_assigned(&call, name));
+}
+
 static void test_copies(void **state)
 {
 	char name[ASSIGNED_ROOM];
@@ -124,7 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_c),    cmocka_unit_test(test_cpp),    cmocka_unit_test(test_fortran),
-	    cmocka_unit_test(test_rust), cmocka_unit_test(test_copies),
+	    cmocka_unit_test(test_rust), cmocka_unit_test(test_copies), cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "source/assigned.h"
 #include "symbol_priv.h"
 
-enum { MOST_BASES = 4, MOST_MEMBERS = 4096 };
+enum { MOST_BASES = 4, MOST_MEMBERS = 4096, MOST_ENTRIES = 65536 };
 
 /* The member of this name of a class, or of one that it is derived from.  1 if there is one. */
 static int find_member(Dwarf_Die *class, const char *name, unsigned bases, Dwarf_Die *ret_member)
@@ -127,6 +127,28 @@ static const char *copied_to(struct nm_module *module, const struct frame *frame
 	return name && (strpbrk(copy, ".-") || strcmp(name, copy)) ? name : NULL;
 }
 
+/* Is a local variable a number? Then it is no memory that a call returned, but perhaps a place in a pool. */
+static int is_number(const struct frame *frame, const char *local)
+{
+	Dwarf_Die root = frame->die, origin, type;
+	struct die_walk walk;
+	int descend = 1;
+
+	if (die_reference(&root, DW_AT_abstract_origin, &origin))
+		root = origin;
+	die_walk_start(&walk, &root, MOST_ENTRIES);
+	while (die_walk_next(&walk, descend)) {
+		Dwarf_Die *die = &walk.at[walk.depth];
+		const char *name = dwarf_tag(die) == DW_TAG_variable ? die_name(die) : NULL;
+
+		descend = dwarf_tag(die) == DW_TAG_lexical_block;
+		if (name && !strcmp(name, local))
+			return die_reference(die, DW_AT_type, &type) && type_peel(&type, 0) &&
+			       dwarf_tag(&type) == DW_TAG_base_type;
+	}
+	return 0;
+}
+
 struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, const struct nm_call_place *call)
 {
 	struct unit *unit = unit_at(module, vaddr);
@@ -141,11 +163,14 @@ struct nm_assigned module_assigned(struct nm_module *module, uint64_t vaddr, con
 		frame = find_place(module, unit, vaddr, call->position, &file, &line, &statement.column);
 	assigned.column = statement.column;
 	assigned.keeps = frame && returns_no_pointer(frame);
-	if (frame && statement_read(file, line, text, &statement.line) &&
-	    statement_assigned(&statement, name)) {
-		assigned.name = copied_to(module, frame, file, line, name);
-		if (!assigned.name)
-			assigned.name = qualified(module, frame, name, call->callee);
-	}
+	if (!frame || !statement_read(file, line, text, &statement.line) ||
+	    !statement_assigned(&statement, name))
+		return assigned;
+	statement.is_number = is_number(frame, name);
+	if (statement.is_number && !statement_assigned(&statement, name))
+		return assigned;
+	assigned.name = copied_to(module, frame, file, line, name);
+	if (!assigned.name)
+		assigned.name = qualified(module, frame, name, call->callee);
 	return assigned;
 }

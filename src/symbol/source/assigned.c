@@ -440,10 +440,12 @@ int statement_assigned(const struct statement_call *c, char name[ASSIGNED_ROOM])
 		size_t end = before - (text[before - 1] == '.' ? 1 : 2);
 
 		from = back_operand(text, end);
-		if (!is_growth(method) && used_by(text, from, name))
+		if (!is_growth(method) && !c->is_number && used_by(text, from, name))
 			return 1;
 		return from < end && take(text, from, end, "", name);
 	}
+	if (c->is_number)
+		return 0;
 	if (before && text[before - 1] == '.')
 		call.start = back_operand(text, before - 1);
 	else if (before > 1 && !strncmp(text + before - 2, "->", 2))
