@@ -36,6 +36,16 @@ def case_inlined_library_code_is_at_the_users_line():
     assert f"userlines.cpp:{at(USERLINES, 'find')} (main) < stl_tree.h:" in text, text
 
 
+def case_destruction_of_a_map_is_at_the_end_of_its_function():
+    """_M_erase calls itself; with call chains all of it, and what it frees, is the user's line."""
+    record([program("userlines")], "--callgraph")
+    found = rows("SELECT function, user_function, user_line, sum(read_misses) FROM context_counts WHERE level = 'L1d' AND "
+                 "object LIKE 'table %' AND (function LIKE '%::_M_erase%' OR inlined LIKE '%::_M_erase%') GROUP BY 1, 2, 3")
+    assert found and all(row[1:3] == ("main", at(USERLINES, "end")) for row in found), found
+    assert sum(row[3] for row in found) > 10000, found
+    assert of_line(report("lines"), "end")[0]["misses"] > 10000
+
+
 def case_evictions_have_the_innermost_frames_of_both_lines():
     record([program("userlines")])
     done = nearmiss("evictions", "--victim=*", "--format=json", "--limit=0", "-i", "p.nmp")

@@ -22,4 +22,4 @@ int main()
 	memcpy(to, from, std::strlen("x") + BYTES - 1);         // @copy
 	std::printf("%g %d\n", sum, to[BYTES - 1]);
 	return 0;
-}
+} // @end

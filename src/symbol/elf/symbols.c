@@ -107,6 +107,14 @@ static struct elf_symbols *list_of(struct nm_module *module, const GElf_Sym *sym
 	}
 }
 
+/* LLVM's name of a constant, "anon.0f3c...d7.12", which tells nobody what it is. */
+static int is_hash(const char *name)
+{
+	enum { DIGITS = 32 };
+
+	return !strncmp(name, "anon.", 5) && strspn(name + 5, "0123456789abcdef") == DIGITS;
+}
+
 static void read_symbol(struct nm_module *module, const GElf_Sym *symbol, const char *name)
 {
 	int untyped;
@@ -114,7 +122,8 @@ static void read_symbol(struct nm_module *module, const GElf_Sym *symbol, const 
 		return;
 	struct elf_symbols *list = list_of(module, symbol, &untyped);
 	uint64_t end = symbol->st_value + symbol->st_size;
-	if (!list || end < symbol->st_value || (untyped && (name[0] == '.' || name[0] == '$')))
+	if (!list || is_hash(name) || end < symbol->st_value ||
+	    (untyped && (name[0] == '.' || name[0] == '$')))
 		return;
 	unsigned bind = GELF_ST_BIND(symbol->st_info);
 	uint8_t rank = (uint8_t)((bind == STB_LOCAL ? 2 : bind == STB_WEAK ? 1 : 0) + (untyped ? 4 : 0));
