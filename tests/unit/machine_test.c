@@ -59,7 +59,7 @@ static void test_large_levels_are_read_as_they_are_written(void **state)
 static const struct {
 	const char *spec;
 	int column;
-} faults[] = {
+} spec_faults[] = {
     {"", 0},
     {"=32K,8,64", 0},
     {"L1d", 3},
@@ -146,18 +146,18 @@ static const struct {
 static void test_faults(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+	for (size_t i = 0; i < sizeof spec_faults / sizeof spec_faults[0]; i++) {
 		struct nm_machine m = {.count = 77};
 		struct nm_error err;
-		int code = nm_machine_parse(faults[i].spec, &m, &err);
+		int code = nm_machine_parse(spec_faults[i].spec, &m, &err);
 		if (code != NM_EINVAL && code != NM_EFORMAT)
-			fail_msg("'%s' gives %d", faults[i].spec, code);
-		if (err.column != faults[i].column)
-			fail_msg("'%s': column %d (%s), not %d", faults[i].spec, err.column, err.text,
-				 faults[i].column);
-		assert_string_equal(err.subject, faults[i].spec);
+			fail_msg("'%s' gives %d", spec_faults[i].spec, code);
+		if (err.column != spec_faults[i].column)
+			fail_msg("'%s': column %d (%s), not %d", spec_faults[i].spec, err.column, err.text,
+				 spec_faults[i].column);
+		assert_string_equal(err.subject, spec_faults[i].spec);
 		assert_int_equal(m.count, 77);
-		assert_true(nm_machine_parse(faults[i].spec, &m, NULL) < 0);
+		assert_true(nm_machine_parse(spec_faults[i].spec, &m, NULL) < 0);
 	}
 }
 
