@@ -168,6 +168,7 @@ CASES = {
     "fault-latency": ["report", *P, "--latency=L2=14,memory=fast"],
     "fault-latency-level": ["report", *P, "--latency=L3=40"],
     "fault-levels-object": ["report", *P, "levels", "--object=matrix"],
+    "fault-object-part": ["report", "objects", *P, "--object=matrix[3][2:5]"],
     "fault-evictor": ["evictions", *P, "--evictor=matric"],
     "fault-eviction-order": ["evictions", *P, "--sort=count"],
     "fault-eviction-column": ["evictions", *P, "--victim=matrix", "--sort=cuont"],
