@@ -93,10 +93,49 @@ static void test_sampler(void **state)
 
 static double middle(unsigned bin) { return ((double)nm_bin_low(bin) + (double)nm_bin_high(bin)) / 2; }
 
+/* Lines that were touched up to the end of a slot: as many as samples wait for theirs, or did before. */
+static double twin_touched(const struct nm_reuse_samples *samples, uint32_t slot, uint32_t last)
+{
+	double most = 0;
+
+	for (uint32_t s = 0; s <= slot; s++) {
+		double waiting = 0;
+
+		for (size_t i = 0; i < samples->count; i++) {
+			const struct nm_kept_sample *at = &samples->at[i];
+			const double end = at->slot + 0.5 + middle(at->bin < NM_BINS ? at->bin : 0) / SLOT;
+
+			waiting += at->slot <= s && (at->bin >= NM_BINS || fmin(end, (double)last) >= s + 1);
+		}
+		most = fmax(most, waiting * (double)samples->last / (double)samples->count);
+	}
+	return most;
+}
+
+/* When a cache is full: within a slot, lines come evenly. */
+static double twin_full(const struct nm_reuse_samples *samples, double lines)
+{
+	double before = 0, now;
+
+	for (uint32_t slot = 0; slot < REFS / SLOT; slot++, before = now) {
+		now = twin_touched(samples, slot, (uint32_t)((samples->last - 1) / SLOT));
+		if (now >= lines)
+			return (slot + (lines - before) / (now - before)) * SLOT;
+	}
+	return 1e300;
+}
+
+static double twin_exposure(const struct nm_kept_sample *at, double full)
+{
+	const double start = (at->slot + 0.5) * SLOT, end = start + middle(at->bin);
+
+	return end <= full ? 0 : end - fmax(start, full);
+}
+
 /* Equation 6 by halving, and the sum of f over the samples of a group that ended. */
 static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t lines, uint32_t group)
 {
-	const double stay = 1 - 1.0 / (double)lines;
+	const double stay = 1 - 1.0 / (double)lines, full = twin_full(samples, (double)lines);
 	double misses = 0, starts = 0, ends = 0;
 
 	for (uint32_t slot = 0; slot < REFS / SLOT; slot++) {
@@ -112,8 +151,8 @@ static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t li
 
 			for (size_t i = 0; i < samples->count; i++)
 				if (samples->at[i].slot == slot && samples->at[i].bin != NM_BIN_COLD)
-					sum +=
-					    1 - pow(stay, middle(samples->at[i].bin) * (ratio + fresh / n));
+					sum += 1 - pow(stay, twin_exposure(&samples->at[i], full) *
+								 (ratio + fresh / n));
 			*(sum / n > ratio ? &low : &high) = ratio;
 		}
 		for (size_t i = 0; i < samples->count; i++) {
@@ -125,10 +164,10 @@ static double twin_statcache(const struct nm_reuse_samples *samples, uint64_t li
 			if (at->bin == NM_BIN_COLD || (group && group_of[at->key] != group))
 				continue;
 			ends++;
-			misses += 1 - pow(stay, middle(at->bin) * (low + fresh / n));
+			misses += 1 - pow(stay, twin_exposure(at, full) * (low + fresh / n));
 		}
 	}
-	return (misses + starts - ends) / starts;
+	return ends < starts ? (misses + starts - ends) / starts : misses / ends;
 }
 
 static void compare_statcache(const struct nm_reuse_samples *samples, void *estimator)

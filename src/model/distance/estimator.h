@@ -42,6 +42,7 @@ struct nm_reuse_samples {
 	struct nm_kept_sample *at;
 	size_t count, room;
 	uint64_t slot; /* references of a slot, at least 1 */
+	uint64_t last; /* the last reference that a sample tells of */
 	int sorted;    /* by slot */
 };
 
@@ -118,11 +119,13 @@ static inline uint32_t nm_group_of(const struct nm_groups *groups, uint32_t key)
 
 /* References that are not counted have key 0: they move lines, so that others find them nearer or farther.
  *
- * Samples of a group: how many started with its references, how many ended with them, and of those the
- * misses. */
+ * Samples of a group. References that are not cold are those that end a sample, so cold references are 1 -
+ * ends / starts, and of the others misses / ends miss. A sample may start with a reference of one group and
+ * end with one of another. */
 struct nm_reuse_sum {
-	double misses, variance; /* variance: of `misses` */
-	uint64_t starts, ends;
+	uint64_t starts, ends, own; /* own: ends of samples that started here too */
+	double misses, squares;     /* sums of probabilities, over ends, and of their squares */
+	double variance;            /* of `misses`, by what the samples do not tell */
 };
 
 static inline void nm_reuse_sum_start(struct nm_reuse_sum *sums, const struct nm_groups *groups, uint32_t key)
@@ -134,19 +137,25 @@ static inline void nm_reuse_sum_start(struct nm_reuse_sum *sums, const struct nm
 		sums[group].starts++;
 }
 
-static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_groups *groups, uint32_t key,
-				    double misses)
+static inline void nm_reuse_sum_add(struct nm_reuse_sum *sum, double miss, int own)
 {
-	const uint32_t group = nm_group_of(groups, key);
+	sum->ends++;
+	sum->own += own != 0;
+	sum->misses += miss;
+	sum->squares += miss * miss;
+}
 
-	if (!key)
+/* A sample that ended misses with this probability. */
+static inline void nm_reuse_sum_end(struct nm_reuse_sum *sums, const struct nm_groups *groups,
+				    const struct nm_kept_sample *sample, double miss)
+{
+	const uint32_t group = nm_group_of(groups, sample->key);
+
+	if (!sample->key)
 		return;
-	sums[0].ends++;
-	sums[0].misses += misses;
-	if (group) {
-		sums[group].ends++;
-		sums[group].misses += misses;
-	}
+	nm_reuse_sum_add(&sums[0], miss, sample->starter != 0);
+	if (group)
+		nm_reuse_sum_add(&sums[group], miss, group == nm_group_of(groups, sample->starter));
 }
 
 /* The standard deviation of a model's error: a part of the misses that are not cold, and a miss ratio. */
@@ -157,16 +166,12 @@ struct nm_model_error {
 /* Widens low and high by that error, within [0, 1]: errors add as their squares. */
 void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
 
-/* From sums to an estimate. What started and did not end, so far as the group goes, is as much as there are
- * cold references. */
+/* From sums to an estimate. The interval is that of ratios of sums (Cochran, Sampling Techniques, 1977, section
+ * 6.3), but at least Wilson's (1927) of as many samples. */
 void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret_estimate);
 
 /* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio
  * itself. */
 void nm_estimate_spread(struct nm_estimate *estimate, double variance);
-
-/* Sets low and high: Wilson's interval (1927) of as many independent samples as would have this variance of
- * the miss ratio. */
-void nm_estimate_interval(struct nm_estimate *estimate, double variance);
 
 #endif

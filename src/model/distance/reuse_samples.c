@@ -13,9 +13,11 @@ int nm_reuse_samples_add(struct nm_reuse_samples *s, const struct nm_reuse_sampl
 {
 	const uint64_t slot = (sample->start - 1) / s->slot;
 	const unsigned bin = sample->distance == NM_NO_REUSE ? NM_BIN_COLD : nm_bin_of(sample->distance);
+	const uint64_t last = sample->start + (sample->distance == NM_NO_REUSE ? 0 : sample->distance + 1);
 
 	assert(sample->start && slot <= UINT32_MAX);
 	s->sorted = 0;
+	s->last = last > s->last ? last : s->last;
 	return nm_vec_push(
 	    s, (struct nm_kept_sample){(uint32_t)slot, sample->starter, sample->key, (uint16_t)bin});
 }

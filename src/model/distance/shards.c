@@ -18,8 +18,10 @@
  *
  * Intervals: lines fall into BUCKETS by hash, and the misses of each estimate the variance of the whole;
  * those of groups are taken to be as much larger than that of independent touches as that of the whole. To
- * this comes what the curve falls within the standard error of a distance. The model's error: few lines that
- * are touched far more than others, and first touches by an object of higher rate, which count as cold.
+ * this comes what the curve falls within the standard error of a distance. The first touch of a line by an
+ * object of high rate counts as cold, though one of lower rate, which does not follow the line, may have
+ * touched it before: intervals reach down to where all these are hits. The model's error is that of few lines
+ * which are touched far more than others.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -81,6 +83,8 @@ struct shards {
 	uint32_t small; /* lines that an object may have at a higher rate */
 	struct nm_vec(struct object) objects;
 	struct nm_vec(uint32_t) object_of; /* [key] */
+	struct nm_vec(double) doubtful;    /* [key]: weight of touches that count as cold but may not be */
+	uint64_t lowest;                   /* threshold of an object: smaller hashes are followed always */
 	struct nm_vec(struct followed) lines;
 	uint32_t free, count;           /* of lines */
 	struct nm_map by_line;          /* line -> index */
@@ -198,6 +202,7 @@ static void lower_rate(struct shards *s, struct object *o)
 
 	o->weight = (uint64_t)llround(ONE / rate);
 	o->threshold = (uint64_t)(rate * 0x1p64);
+	s->lowest = o->threshold < s->lowest ? o->threshold : s->lowest;
 	while (at) {
 		const uint32_t index = at - 1;
 		struct followed *f = &s->lines.at[index];
@@ -242,6 +247,7 @@ static int make(void **ret_self, const struct nm_estimator_setup *setup)
 		return NM_ENOMEM;
 	s->rate = setup->rate;
 	s->small = SMALL;
+	s->lowest = UINT64_MAX;
 	if (nm_vec_reach(&s->rows, BINS) || renumber(s)) {
 		nm_vec_free(&s->rows);
 		free(s);
@@ -268,6 +274,7 @@ static void release(void *self)
 
 	nm_vec_free(&s->objects);
 	nm_vec_free(&s->object_of);
+	nm_vec_free(&s->doubtful);
 	nm_vec_free(&s->lines);
 	nm_vec_free(&s->rows);
 	nm_map_done(&s->by_line);
@@ -281,7 +288,7 @@ static int keys(void *self, const uint32_t *objects, size_t count)
 	struct shards *s = self;
 
 	for (size_t i = 0; i < count; i++) {
-		if (nm_vec_push(&s->object_of, objects[i]))
+		if (nm_vec_push(&s->object_of, objects[i]) || nm_vec_push(&s->doubtful, 0))
 			return NM_ENOMEM;
 		while (s->objects.count <= objects[i])
 			if (nm_vec_push(&s->objects, (struct object){.threshold = UINT64_MAX, .weight = ONE}))
@@ -338,6 +345,8 @@ static int count_touch(struct shards *s, uint32_t key, unsigned bin, uint64_t ha
 
 	s->touches++;
 	s->weight_of_lines += now.weight;
+	if (bin == NM_BIN_COLD && hash >= s->lowest)
+		s->doubtful.at[key] += now.weight;
 	if (weight > ONE)
 		s->buckets[hash % BUCKETS][bin] += now.weight;
 	if (both.weight > 0 && count(s, key, &both, -1))
@@ -451,7 +460,14 @@ static double design_effect(const struct shards *s, unsigned bin)
 	return independent > 0 ? fmax(1, variance / independent) : 1;
 }
 
-static void add_row(struct nm_estimate *e, double *variance, double *near, const struct row *r, unsigned bin,
+/* What is known of a group beside its estimate. */
+struct group {
+	double variance; /* of its misses, */
+	double near;     /* touches whose distance is near the cache's size, */
+	double doubtful; /* cold misses that may be none */
+};
+
+static void add_row(struct nm_estimate *e, struct group *g, const struct row *r, unsigned bin,
 		    const unsigned around[2])
 {
 	e->samples += (uint64_t)r->touches;
@@ -459,13 +475,14 @@ static void add_row(struct nm_estimate *e, double *variance, double *near, const
 		e->cold_ratio += r->weight;
 	if (misses_at(r, bin)) {
 		e->miss_ratio += r->weight;
-		*variance += r->variance;
+		g->variance += r->variance;
 	}
 	if (r->bin >= around[0] && r->bin < around[1])
-		*near += r->weight;
+		g->near += r->weight;
 }
 
-static void conclude(struct nm_estimate *e, uint64_t references, double variance, double near, int exact)
+static void conclude(struct nm_estimate *e, uint64_t references, const struct group *g, double effect,
+		     int exact)
 {
 	const double n = (double)references;
 
@@ -475,9 +492,21 @@ static void conclude(struct nm_estimate *e, uint64_t references, double variance
 	}
 	e->miss_ratio = fmin(1, fmax(0, e->miss_ratio / n));
 	e->cold_ratio = fmin(1, fmax(0, e->cold_ratio / n));
-	nm_estimate_spread(e, (variance + near * near / 16) / (n * n));
+	nm_estimate_spread(e, (g->variance * effect + g->near * g->near / 16) / (n * n));
 	if (!exact)
 		nm_estimate_widen(e, &model_error);
+	e->low = fmax(0, e->low - g->doubtful / n);
+}
+
+static void add_doubtful(const struct shards *s, const struct nm_groups *groups, struct group *known)
+{
+	for (uint32_t key = 1; key < s->doubtful.count; key++) {
+		const uint32_t group = nm_group_of(groups, key);
+
+		known[0].doubtful += s->doubtful.at[key];
+		if (group)
+			known[group].doubtful += s->doubtful.at[key];
+	}
 }
 
 static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, struct nm_estimate *ret)
@@ -489,10 +518,9 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 	const unsigned around[2] = {nm_bin_of((uint64_t)fmax((double)lines - error, 0)),
 				    nm_bin_of((uint64_t)((double)lines + error))};
 	const double effect = design_effect(s, bin);
-	double *variance = calloc(2 * (size_t)groups->count, sizeof *variance);
-	double *near = variance + groups->count;
+	struct group *known = calloc(groups->count, sizeof *known);
 
-	if (!variance)
+	if (!known)
 		return NM_ENOMEM;
 	memset(ret, 0, groups->count * sizeof *ret);
 	for (size_t i = 0; i < s->rows.count; i++) {
@@ -500,12 +528,13 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 		const uint32_t group = r->key ? nm_group_of(groups, r->key) : 0;
 
 		if (!r->key || group)
-			add_row(&ret[group], &variance[group], &near[group], r, bin, around);
+			add_row(&ret[group], &known[group], r, bin, around);
 	}
+	add_doubtful(s, groups, known);
 	for (uint32_t group = 0; group < groups->count; group++)
-		conclude(&ret[group], groups->references[group], variance[group] * effect, near[group],
+		conclude(&ret[group], groups->references[group], &known[group], effect,
 			 !(s->weight_of_lines > (double)s->touches));
-	free(variance);
+	free(known);
 	return 0;
 }
 

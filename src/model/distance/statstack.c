@@ -15,7 +15,7 @@
  * AET (Hu et al., USENIX ATC 2016) asks for the time in which the same sum reaches the size of the cache; so
  * it predicts the same misses, and has no file here.
  *
- * Intervals: those of a share of independent samples.
+ * Intervals: those of independent samples (estimator.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -196,12 +196,9 @@ static int estimate(void *self, const struct nm_groups *groups, uint64_t lines, 
 
 		nm_reuse_sum_start(sums, groups, at->starter);
 		if (at->bin < NM_BINS)
-			nm_reuse_sum_end(sums, groups, at->key, s->distance[i] >= (double)lines - 0.5);
+			nm_reuse_sum_end(sums, groups, at, s->distance[i] >= (double)lines - 0.5);
 	}
 	for (uint32_t group = 0; group < groups->count; group++) {
-		if (sums[group].starts)
-			sums[group].variance =
-			    sums[group].misses * fmax(0, 1 - sums[group].misses / (double)sums[group].starts);
 		nm_reuse_conclude(&sums[group], &ret[group]);
 		nm_estimate_widen(&ret[group], &model_error);
 	}
