@@ -9,11 +9,11 @@
  * so that lines which are not touched again count in N alone. R = 0 is a root always; the right side is
  * concave in R, so there is at most one other, and it is there if the slope at 0 is larger than N.
  *
- * Beside the paper, which looks at caches that are full: a cache evicts nothing before it has been filled,
- * so of a reuse distance only that part counts which lies behind this moment. As many lines have been touched
- * by then as samples, of all that have started, wait for their lines, divided by the rate. And a slot's
- * references that are not touched again bring lines in that evict others as misses do: their share is added to
- * R in the argument of f. Cold misses are as many as they, and are told apart.
+ * The paper's caches are always full. Here a cache evicts nothing before it has been filled: of a reuse
+ * distance only the part behind that moment counts. It is the moment when so many samples wait for their lines
+ * that, divided by the rate, they are L. Also beyond the paper: references of a slot whose line is not touched
+ * again bring in lines that evict others as misses do, so their share is added to R in the argument of f. There
+ * are as many of them as cold misses, which are told apart.
  *
  * Intervals: those of independent samples (estimator.h), which they are because they are drawn at random from
  * all references. An error of R in a slot acts on f too, which makes it 1 / (1 - slope) times as large (the
@@ -40,7 +40,7 @@ struct slot_sum {
 struct cache {
 	uint64_t lines;
 	double log_stay; /* log(1 - 1/L) */
-	double full;     /* the reference from which on it is */
+	double full;     /* the number of the reference that fills it */
 	double slot;     /* references of a slot */
 	double *ratios;  /* R of each slot with samples: the same whatever the groups */
 };
