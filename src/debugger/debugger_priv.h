@@ -45,6 +45,8 @@ int nm_timeline_fetch(struct nm_debugger *debugger, uint64_t position, struct nm
 		      struct nm_error *err);
 int nm_timeline_start(struct nm_debugger *debugger, struct nm_error *err);
 void nm_timeline_end(struct nm_debugger *debugger);
+/* Makes the way back to the current position short. */
+void nm_timeline_mark(struct nm_debugger *debugger);
 /* Runs the current moment forward, keeping checkpoints on the way. *ret_matched: position of a match, or
  * 0. */
 int nm_timeline_advance(struct nm_debugger *debugger, uint64_t to, const struct nm_stop *stops,

@@ -79,7 +79,7 @@ static void keep(struct nm_debugger *d)
 		thin(d);
 }
 
-static void keep_near(struct nm_debugger *d)
+void nm_timeline_mark(struct nm_debugger *d)
 {
 	struct nm_moment *m = &d->near[d->next_near++ % NM_NEAR_MOMENTS];
 
@@ -138,7 +138,7 @@ static int return_to(struct nm_debugger *d, uint64_t position, struct nm_error *
 	for (uint64_t left = (position - moment.position) / 2; left > least && !status; left /= 2) {
 		status = nm_timeline_advance(d, position - left, NULL, 0, 0, &stopped, NULL, err);
 		if (!status)
-			keep_near(d);
+			nm_timeline_mark(d);
 	}
 	return status;
 }

@@ -4,8 +4,9 @@
 // The figures are those of the paper, as the nests of EXAMPLES state them.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
@@ -20,9 +21,9 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** Runs `check` with the page of a nest. */
+/** Runs `check` with the page of a nest of the examples, or of a trace. */
 async function debugging(nest, options, check, view = "") {
-	const server = spawn(nearmiss, ["view", "--no-browser", ...options, join(examples, nest)],
+	const server = spawn(nearmiss, ["view", "--no-browser", ...options, resolve(examples, nest)],
 		{ stdio: ["ignore", "pipe", "inherit"] });
 	const context = await browser.newContext({ acceptDownloads: true });
 	try {
@@ -98,6 +99,20 @@ test("steps, and goes back to the same state", () => debugging("interference.nes
 	await page.click("text=End");
 	await at(page, 30000);
 	await goTo(page, 2402);
+	assert.deepEqual(await moment(page), before);
+}));
+
+test("what runs by is the same as what is gone to", () => debugging("interference.nest", CACHES.slice(0, 2), async (page) => {
+	await page.selectOption("text=speed >> select", "1000");
+	await page.click("text=Run");
+	await page.waitForFunction(() => Number(document.querySelector(".scrubber input").value) > 500);
+	await page.click("text=Pause");
+	await page.waitForFunction(() => location.hash.includes("position="));
+	await page.waitForTimeout(500);
+	const position = Number(await page.inputValue(".scrubber input"));
+	const before = await moment(page);
+	await goTo(page, 10);
+	await goTo(page, position);
 	assert.deepEqual(await moment(page), before);
 }));
 
@@ -185,3 +200,61 @@ test("saves as SVG, PNG and CSV", () => debugging("blocked.nest", CACHES.slice(0
 		assert.ok(content.startsWith(starts), `${format} starts with ${content.slice(0, 20)}`);
 	}
 }));
+
+// ---- traces ----
+
+/** Two threads write to two words of one line by turns, and each reads a line of its own. */
+async function sharingTrace() {
+	const path = join(tmpdir(), `nearmiss-sharing-${process.pid}.csv`);
+	const rows = ["addr,rw,size,thread,object,function,file,line"];
+	for (let i = 0; i < 400; i++)
+		for (const thread of [1, 2]) {
+			rows.push(`${0x10000 + 8 * thread},w,8,${thread},counters,count,count.c,${10 + thread}`);
+			rows.push(`${0x20000 + 4096 * thread + 64 * (i % 8)},r,8,${thread},input,count,count.c,20`);
+		}
+	await writeFile(path, rows.join("\n") + "\n");
+	return path;
+}
+
+const CORES = ["--cores", "2", "--quantum", "1", "--cache", "L1d=1K,2,64:L2=8K,4,64"];
+
+test("a trace of threads: steps, goes back, stops at false sharing, colours by state", async () => {
+	const trace = await sharingTrace();
+	await debugging(trace, CORES, async (page) => {
+		const { kind, total, cores } = await ask(page, "/api/d/session");
+		assert.deepEqual([kind, total, cores], ["trace", 1600, 2]);
+		assert.equal(await page.locator(".nest").count(), 0);
+		await addBreakpoint(page, "false_sharing", { object: "counters" });
+		await page.click("text=Next breakpoint");
+		await page.waitForSelector("text=/Stopped by breakpoint/");
+		const { position, reference, effects } = await ask(page, "/api/d/state");
+		assert.equal(reference.object, "counters");
+		assert.ok(effects.some((one) => one.false_sharing && one.class === "coherence"));
+		assert.match(await page.textContent(".moment"), /count\.c:1[12]/);
+		const before = await moment(page);
+		await page.click("text=Step >> nth=1");
+		await at(page, position + 1);
+		await page.click("text=Step back");
+		await at(page, position);
+		assert.deepEqual((await moment(page)).grid, before.grid);
+		await page.selectOption(".looks select >> nth=0", "state");
+		await page.waitForSelector("text=M");
+		const states = (await ask(page, "/api/d/grid")).slots.filter(Boolean).map(({ state }) => state);
+		assert.ok(states.every((state) => "MOESF".includes(state)) && states.length > 0);
+	});
+	await rm(trace);
+});
+
+test("a trace in two caches in lock-step, one of another policy", async () => {
+	const trace = await sharingTrace();
+	await debugging(trace, ["--cache", "L1d=512,2,64", "--cache", "L1d=512,2,64,policy=fifo"], async (page) => {
+		await page.click("text=End");
+		await at(page, 1600);
+		assert.equal(await page.locator(".cache canvas").count(), 2);
+		for (const cache of [0, 1]) {
+			const { rows } = await ask(page, `/api/d/statistics?by=total&cache=${cache}`);
+			assert.equal(rows[0][1], 1600);
+		}
+	});
+	await rm(trace);
+});

@@ -304,6 +304,44 @@ static void states_say_what_happened(void **state)
 	nm_debugger_close(d);
 }
 
+/* What moments in one answer change, from the start on, is what the grid at the last of them shows. */
+static void moments_that_are_played_add_up(void **state)
+{
+	struct nm_debugger *d = open_nest(mixed, "L1d=1K,2,64", 0);
+	json_t *grid = ask(d, "GET", "grid", "{}"), *slots = json_object_get(grid, "slots"), *played, *moment,
+	       *change, *want, *slot;
+	size_t i, k;
+
+	(void)state;
+	played = ask(d, "POST", "play",
+		     "{\"count\": 7, \"by\": 11, \"panes\": [{\"level\": \"L1d\", \"set_from\": 0}]}");
+	assert_int_equal(nm_debugger_position(d), 77);
+	json_array_foreach(json_object_get(played, "moments"), i, moment)
+	{
+		assert_int_equal(
+		    json_integer_value(json_object_get(json_object_get(moment, "state"), "position")),
+		    11 * (i + 1));
+		change = json_object_get(json_array_get(json_object_get(moment, "grids"), 0), "changes");
+		json_array_foreach(change, k, slot) json_array_set(
+		    slots, (size_t)json_integer_value(json_array_get(slot, 0)), json_array_get(slot, 1));
+	}
+	want = ask(d, "GET", "grid", "{}");
+	json_array_foreach(slots, i, slot)
+	{
+		if (json_is_object(slot))
+			json_object_set_new(
+			    slot, "age",
+			    json_integer(77 - json_integer_value(json_object_get(slot, "last_used"))));
+		assert_true(json_equal(slot, json_array_get(json_object_get(want, "slots"), i)));
+	}
+	assert_null(ask(d, "POST", "play", "{\"count\": 65}"));
+	assert_null(ask(d, "POST", "play", "{\"by\": 0}"));
+	json_decref(grid);
+	json_decref(played);
+	json_decref(want);
+	nm_debugger_close(d);
+}
+
 static void evictors_are_found(void **state)
 {
 	struct nm_debugger *d = open_nest(small, "L1d=64,1,64", 0);
@@ -396,6 +434,7 @@ int main(void)
 	    cmocka_unit_test(references_come_back_as_they_were),
 	    cmocka_unit_test(interference_is_as_published),
 	    cmocka_unit_test(states_say_what_happened),
+	    cmocka_unit_test(moments_that_are_played_add_up),
 	    cmocka_unit_test(evictors_are_found),
 	    cmocka_unit_test(runs_stop_where_they_should),
 	    cmocka_unit_test(each_kind_of_breakpoint_stops),

@@ -17,6 +17,7 @@ static const struct {
     {"POST", "step", nm_answer_step},
     {"POST", "goto", nm_answer_goto},
     {"POST", "run", nm_answer_run},
+    {"POST", "play", nm_answer_play},
     {"GET", "grid", nm_answer_grid},
     {"GET", "memory", nm_answer_memory},
     {"GET", "evicted", nm_answer_evicted},

@@ -11,14 +11,7 @@ enum { MOST_SLOTS = 1 << 16 };
 
 static const char *const state_names[] = {"", "S", "F", "E", "O", "M"}; /* enum nm_copy_state */
 
-/* A window of sets of a level's cache, as the question says. */
-struct window {
-	unsigned level, core, ways;
-	uint64_t sets, from, to; /* to: the set behind the last */
-	struct nm_slot *slots;
-};
-
-static int read_window(const struct nm_question *q, struct window *ret, struct nm_error *err)
+int nm_window_read(const struct nm_question *q, struct nm_window *ret, struct nm_error *err)
 {
 	const struct nm_debugger *d = q->debugger;
 	int64_t core, from, to;
@@ -42,7 +35,7 @@ static int read_window(const struct nm_question *q, struct window *ret, struct n
 	return nm_moment_slots(&d->current, ret->level, ret->core, ret->from, ret->to, &ret->slots, err);
 }
 
-static json_t *slot_json(struct nm_debugger *d, const struct nm_slot *s)
+json_t *nm_slot_json(struct nm_debugger *d, const struct nm_slot *s)
 {
 	const uint64_t now = nm_debugger_position(d);
 	const struct nm_debug_site *by;
@@ -61,7 +54,7 @@ static json_t *slot_json(struct nm_debugger *d, const struct nm_slot *s)
 			 s->state ? json_string(state_names[s->state]) : json_null());
 }
 
-static json_t *cursor_json(const struct nm_debugger *d, unsigned level)
+json_t *nm_cursor_json(const struct nm_debugger *d, unsigned level)
 {
 	const struct nm_effect *e = nm_effect_at(d->report.effects, d->report.effect_count, level);
 
@@ -72,7 +65,7 @@ static json_t *cursor_json(const struct nm_debugger *d, unsigned level)
 
 /* Of a cache with more slots than are shown one by one: groups of sets, with how many of their lines are of
  * which object. */
-static json_t *groups_json(struct nm_debugger *d, const struct window *w, uint64_t group)
+static json_t *groups_json(struct nm_debugger *d, const struct nm_window *w, uint64_t group)
 {
 	json_t *groups = json_array();
 
@@ -107,14 +100,14 @@ static json_t *groups_json(struct nm_debugger *d, const struct window *w, uint64
 int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *err)
 {
 	struct nm_debugger *d = q->debugger;
-	struct window w = {.slots = NULL};
+	struct nm_window w = {.slots = NULL};
 	uint64_t count;
 	int64_t cells;
 	int status = nm_question_number(q, "cells", 0, &cells, err);
 	json_t *slots = json_array();
 
 	if (!status)
-		status = read_window(q, &w, err);
+		status = nm_window_read(q, &w, err);
 	if (status) {
 		json_decref(slots);
 		return status;
@@ -123,11 +116,11 @@ int nm_answer_grid(const struct nm_question *q, json_t **ret, struct nm_error *e
 	if (!cells && count > MOST_SLOTS)
 		cells = 1024;
 	for (uint64_t i = 0; i < count && !cells; i++)
-		json_array_append_new(slots, slot_json(d, &w.slots[i]));
+		json_array_append_new(slots, nm_slot_json(d, &w.slots[i]));
 	*ret = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "sets", (json_int_t)w.sets, "ways",
 			 (json_int_t)w.ways, "line", (json_int_t)nm_level_unit(&d->machine.levels[w.level]),
 			 "set_from", (json_int_t)w.from, "set_to", (json_int_t)w.to, "slots", slots, "cursor",
-			 cursor_json(d, w.level));
+			 nm_cursor_json(d, w.level));
 	if (cells > 0)
 		json_object_set_new(
 		    *ret, "groups",
@@ -180,7 +173,7 @@ int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error 
 {
 	struct nm_debugger *d = q->debugger;
 	const size_t objects = d->program.objects.count;
-	struct window w = {.slots = NULL};
+	struct nm_window w = {.slots = NULL};
 	int64_t bands, bins;
 	int status = nm_question_number(q, "bands", 40, &bands, err);
 	const struct nm_debug_object **order = calloc(objects + 1, sizeof *order);
@@ -191,7 +184,7 @@ int nm_answer_memory(const struct nm_question *q, json_t **ret, struct nm_error 
 	if (!status && (!order || bands < 1 || bands > 200 || bins < 1 || bins > 2048))
 		status = nm_fail(err, NM_EINVAL, "\"bands\" goes from 1 to 200, \"bins\" to 2048");
 	if (!status)
-		status = read_window(q, &w, err);
+		status = nm_window_read(q, &w, err);
 	for (size_t i = 0; i < objects && !status; i++)
 		order[i] = &d->program.objects.at[i];
 	if (!status)
@@ -238,7 +231,7 @@ int nm_answer_evicted(const struct nm_question *q, json_t **ret, struct nm_error
 		json_object_update_new(
 		    *ret,
 		    json_pack("{s:I, s:I, s:o, s:o, s:o}", "set", (json_int_t)departure.found.set, "way",
-			      (json_int_t)departure.found.way, "slot", slot_json(d, &departure.found.slot),
+			      (json_int_t)departure.found.way, "slot", nm_slot_json(d, &departure.found.slot),
 			      "loaded_at", nm_place_of(d, departure.found.slot.history.loaded_at),
 			      "last_used", nm_place_of(d, departure.found.slot.history.last_used)));
 	if (departure.evicted_at)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// player.ts - runs the trace at a speed.  Each frame of the screen makes the references that are due; a new
-// request goes out only when the answer of the last one has been drawn, so a slow server lowers the speed
-// and never queues.
+// player.ts - runs the trace at a speed, in moments that are as many references apart as the screen has not
+// frames for.  Each frame shows the last of the moments that are due; the next frame waits until it is drawn, so
+// a slow server lowers the speed and never queues.
+
+const FRAMES = 60;  // a second
 
 export class Player {
 	speed = 10;  // references a second
@@ -9,8 +11,8 @@ export class Player {
 	private due = 0;
 	private last = 0;
 
-	// `advance` makes so many references, draws, and says whether to go on.
-	constructor(private readonly advance: (count: number) => Promise<boolean>,
+	// `advance` goes on by so many moments, so many references apart, draws, and says whether to go on.
+	constructor(private readonly advance: (moments: number, by: number) => Promise<boolean>,
 		private readonly changed: () => void) {}
 
 	get isRunning(): boolean {
@@ -40,10 +42,11 @@ export class Player {
 		// A tab that slept for a minute does not owe a minute's references.
 		this.due += (Math.min(250, Math.max(0, now - this.last)) / 1000) * this.speed;
 		this.last = now;
-		const count = Math.floor(this.due);
-		if (count > 0) {
-			this.due -= count;
-			if (!(await this.advance(count))) this.pause();
+		const by = Math.max(1, Math.round(this.speed / FRAMES));
+		const moments = Math.floor(this.due / by);
+		if (moments > 0) {
+			this.due -= moments * by;
+			if (!(await this.advance(moments, by))) this.pause();
 		}
 		requestAnimationFrame((next) => void this.frame(next));
 	}

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // source.ts - asks the server for moments of the caches.
 import { get, post, remove } from "../api";
-import type { Breakpoint, DebuggerSession, Evicted, Grid, Memory, NewBreakpoint, RunRequest, State, Statistics,
+import type { Breakpoint, DebuggerSession, Evicted, Grid, Memory, NewBreakpoint, Played, RunRequest, State, Statistics,
 	Strip } from "./types";
 
 /** A level of a cache, of one core where it is private. */
 export interface Level { cache: number; level: string; core: number }
+
+/** A window of a level that is shown. */
+export interface Pane extends Level { set_from: number; set_to: number }
 
 export interface NestChange {
 	parameters: Record<string, number>;
@@ -20,6 +23,8 @@ export const source = {
 	goTo: (position: number) => post<State>("/api/d/goto", { position }),
 	step: (count: number) => post<State>("/api/d/step", { count }),
 	run: (request: RunRequest) => post<State>("/api/d/run", request),
+	/** The moments that come next, each `by` references after the one before. */
+	play: (count: number, by: number, panes: Pane[]) => post<{ moments: Played[] }>("/api/d/play", { count, by, panes }),
 	grid: (level: Level, set_from: number, set_to: number) => get<Grid>("/api/d/grid", { ...level, set_from, set_to }),
 	/** The whole level in at most so many groups of sets. */
 	groups: (level: Level, cells: number) => get<Grid>("/api/d/grid", { ...level, cells }),

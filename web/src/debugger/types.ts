@@ -87,6 +87,16 @@ export interface Grid {
 	cursor: { set: number; way: number; hit: boolean } | null;
 }
 
+/** A moment while it runs, as what changed in each grid since the one before. */
+export interface Played {
+	state: State;
+	grids: { cursor: Grid["cursor"]; changes: [number, Slot | null][] }[];
+	slow?: SlowPanels;  // read at this moment
+}
+
+/** What is read now and then while it runs, not watched. */
+export interface SlowPanels { memory: Memory; statistics: Statistics; groups: Group[][] }
+
 /** An object as a band: of each bin of its lines, how many are cached. */
 export interface Band {
 	object: string;

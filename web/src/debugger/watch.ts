@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // watch.ts - the moment that is watched.  All that the page shows of a moment is fetched together and shown together, and
 // what the reader asks for is done in order.
-import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, RunRequest, State, Statistics,
-	Strip } from "./types";
+import { Ahead, BLOCK } from "./ahead";
+import type { Breakpoint, DebuggerSession, Evicted, Grid, Group, Memory, Played, RunRequest, SlowPanels, State,
+	Statistics, Strip } from "./types";
 import { rowName } from "./names";
 import { Player } from "./player";
 import { source, type Breakpoints, type Level, type NestChange } from "./source";
@@ -22,8 +23,6 @@ export interface Shown { pane: Pane; grid: Grid; groups: Group[] }
 /** Of a line: where it is now, and who had made it leave before it was loaded. */
 export interface Story { level: Level; address: number; told: Evicted }
 
-interface SlowPanels { memory: Memory; statistics: Statistics; groups: Group[][] }
-
 export class Watch {
 	state: State | null = null;
 	caches: Shown[] = [];
@@ -39,10 +38,11 @@ export class Watch {
 	readonly player: Player;
 	private queue = Promise.resolve();
 	private slowPanelsAt = 0;
+	private readonly ahead = new Ahead((by) => this.fetchAhead(by));
 
 	constructor(public session: DebuggerSession, public view: View,
 		private readonly changed: () => void) {
-		this.player = new Player((count) => this.play(count), changed);
+		this.player = new Player((moments, by) => this.play(moments, by), () => this.paused());
 		view.panes = session.caches.map(({ levels }, i) => {
 			const asked = view.panes[i];
 			return asked && levels.some(({ level }) => level === asked.level)
@@ -66,11 +66,15 @@ export class Watch {
 	}
 
 	step(count: number): Promise<void> {
-		return this.move(() => source.step(count));
+		return this.move(() => source.goTo(this.within(this.state!.position + count)));
 	}
 
 	goTo(position: number): Promise<void> {
-		return this.move(() => source.goTo(Math.min(this.session.total, Math.max(0, position))));
+		return this.move(() => source.goTo(this.within(position)));
+	}
+
+	private within(position: number): number {
+		return Math.min(this.session.total, Math.max(0, position));
 	}
 
 	/** Runs until the stop is reached.  The server may answer before that: then the page shows how far it is
@@ -120,9 +124,66 @@ export class Watch {
 		});
 	}
 
-	private async play(count: number): Promise<boolean> {
-		await this.move(() => source.step(count));
-		return !this.problem && this.state!.position < this.state!.total;
+	/** Once it does not run any more, all is read at the moment that is shown. */
+	private paused(): void {
+		this.changed();
+		if (!this.player.isRunning && this.ahead.isAhead) void this.look({});
+	}
+
+	private async play(moments: number, by: number): Promise<boolean> {
+		let shown: Played[] = [];
+		if (this.ahead.isAhead && this.ahead.by !== by) await this.guard(async () => {});
+		await this.guard(async () => {
+			shown = await this.ahead.take(moments, by);
+			this.showPlayed(shown);
+		}, false);
+		if (this.hasLeftWindow()) await this.look({});
+		return !this.problem && shown.length > 0 && this.state!.position < this.state!.total;
+	}
+
+	/** The next moments of the server, which goes on to the last of them.  What is read at the moment where it is
+	 * before that, is shown with it. */
+	private async fetchAhead(by: number): Promise<Played[]> {
+		const last = this.ahead.last;
+		const due = performance.now() - this.slowPanelsAt > SLOW_PANELS_MS;
+		if (due) {
+			this.slowPanelsAt = performance.now();
+			const slow = await this.readSlowPanels(last?.state ?? this.state!);
+			if (last) last.slow = slow;
+			else this.showSlow(slow);
+		}
+		const panes = this.caches.map(({ grid: { set_from, set_to } }, cache) =>
+			({ ...this.level(cache), set_from, set_to }));
+		return (await source.play(BLOCK, by, panes)).moments;
+	}
+
+	private showPlayed(moments: Played[]): void {
+		for (const { state, grids, slow } of moments) {
+			this.state = state;
+			if (slow) this.showSlow(slow);
+			grids.forEach(({ cursor, changes }, i) => {
+				const { grid } = this.caches[i]!;
+				grid.cursor = cursor;
+				for (const [slot, now] of changes) grid.slots[slot] = now;
+			});
+		}
+		if (!moments.length) return;
+		for (const { grid } of this.caches)
+			for (const slot of grid.slots) if (slot) slot.age = this.state!.position - slot.last_used;
+		this.story = null;
+		this.view = { ...this.view, position: this.state!.position };
+	}
+
+	/** Whether the cursor is outside of what is shown of a large cache, which follows it. */
+	private hasLeftWindow(): boolean {
+		return this.caches.some(({ pane, grid: { cursor, set_from, set_to } }) =>
+			pane.set_from === null && cursor !== null && (cursor.set < set_from || cursor.set >= set_to));
+	}
+
+	private showSlow({ memory, statistics, groups }: SlowPanels): void {
+		this.memory = memory;
+		this.statistics = statistics;
+		this.caches.forEach((cache, i) => { cache.groups = groups[i]!; });
 	}
 
 	private move(ask: () => Promise<State>): Promise<void> {
@@ -190,16 +251,21 @@ export class Watch {
 		this.references = [...new Set(all.rows.map(([name]) => rowName(name, this.session.kind)))];
 	}
 
-	/** One thing after the other: the server has one moment, and what is shown belongs to it. */
-	private guard(action: () => Promise<void>): Promise<void> {
-		this.queue = this.queue.then(() => this.attempt(action));
+	/** One thing after the other: the server has one moment, and what is shown belongs to it.  `here`: it must
+	 * be the one that is shown. */
+	private guard(action: () => Promise<void>, here = true): Promise<void> {
+		this.queue = this.queue.then(() => this.attempt(action, here));
 		return this.queue;
 	}
 
-	private async attempt(action: () => Promise<void>): Promise<void> {
+	private async attempt(action: () => Promise<void>, here: boolean): Promise<void> {
 		this.busy = true;
 		try {
 			this.problem = null;
+			if (here && this.ahead.isAhead) {
+				await this.ahead.drop();
+				await source.goTo(this.state!.position);
+			}
 			await action();
 		} catch (error) {
 			this.problem = error instanceof Error ? error.message : String(error);
