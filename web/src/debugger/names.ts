@@ -7,7 +7,7 @@ import type { DebuggerSession, RowName } from "./types";
 export type SourceKind = DebuggerSession["kind"];
 
 export function referenceName(name: string | null, line: number, kind: SourceKind): string {
-	return kind === "nest" ? (name ?? "no name") : `${name ?? "no name"}:${line}`;
+	return kind === "nest" || !line ? (name ?? "no name") : `${name ?? "no name"}:${line}`;
 }
 
 export function rowName(name: RowName, kind: SourceKind): string {
