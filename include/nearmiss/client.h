@@ -7,10 +7,9 @@
  *     NEARMISS_MEASURE_OFF(); ... NEARMISS_MEASURE_ON();   do not count what runs in between
  *     if (NEARMISS_RUNNING()) ...
  *
- * While measuring is off, caches are simulated as ever, but nothing is counted: data that is read meanwhile is
- * in the cache afterwards, and lines that it pushes out are told to be evicted by "<not measured>".
- * NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports
- * do not use them yet.
+ * While measuring is off, caches are simulated as ever, but nothing is counted: data that is read meanwhile
+ * is in the cache afterwards, and lines that it pushes out are told to be evicted by "<not measured>".
+ * NEARMISS_REGION_BEGIN and NEARMISS_REGION_END are reserved: reports do not use them yet.
  *
  * Nothing has to be linked. Outside nearmiss an annotation costs a few instructions without effect: four
  * rotations of a register that together are a full turn, and an exchange of a register with itself. No

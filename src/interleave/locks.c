@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * locks.c - who holds which lock in the merged order. The owner may take its lock again, and so may a thread that
- * shares it alone.
+ * locks.c - who holds which lock in the merged order. The owner may take its lock again, and so may a thread
+ * that shares it alone.
  *
- * What a thread does while it holds a lock is a *section*; each lock numbers its sections in the recorded order. A
- * section may overtake older ones only if its end is known and nothing in it waits, neither for a lock nor for
- * another thread. So a thread that got a lock out of turn can always go on, and threads never wait in a circle.
+ * What a thread does while it holds a lock is a *section*; each lock numbers its sections in the recorded
+ * order. A section may overtake older ones only if its end is known and nothing in it waits, neither for a
+ * lock nor for another thread. So a thread that got a lock out of turn can always go on, and threads never
+ * wait in a circle.
  */
 #include <assert.h>
 #include <string.h>

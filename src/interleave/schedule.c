@@ -2,9 +2,9 @@
  *
  * schedule.c - whose turn it is.
  *
- * Cores take turns in order, or the next one is drawn; a core that has nothing to run, or whose threads all wait,
- * passes its turn on. A core runs one thread at a time, in the recorded order: of its threads that need not wait,
- * the one whose recorded turn is oldest.
+ * Cores take turns in order, or the next one is drawn; a core that has nothing to run, or whose threads all
+ * wait, passes its turn on. A core runs one thread at a time, in the recorded order: of its threads that need
+ * not wait, the one whose recorded turn is oldest.
  */
 #include <assert.h>
 
@@ -225,9 +225,9 @@ int nm_schedule_possible(struct nm_interleave *m)
 	return status < 0 ? status : 0;
 }
 
-/* All wait, which is only possible if a thread was not seen to give a lock up: the one that waits since the oldest
- * mark goes on without what it waits for. That is a lock, since all other waits are for references that are
- * older than the mark, whose threads would wait at a mark that is older still. */
+/* All wait, which is only possible if a thread was not seen to give a lock up: the one that waits since the
+ * oldest mark goes on without what it waits for. That is a lock, since all other waits are for references
+ * that are older than the mark, whose threads would wait at a mark that is older still. */
 static void stall(struct nm_interleave *m)
 {
 	struct stream *oldest = NULL;

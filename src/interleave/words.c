@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * words.c - the words of memory by which threads synchronise: those that an atomic instruction or a futex call used.
+ * words.c - the words of memory by which threads synchronise: those that an atomic instruction or a futex
+ * call used.
  *
- * From then on all accesses to such a word, plain ones too, keep the recorded order if one of the two writes, so
- * every thread reads there what it read when it was recorded. Two updates that commute (atomic add, and, or) may
- * change places: counters and reference counts do not order threads.
+ * From then on all accesses to such a word, plain ones too, keep the recorded order if one of the two writes,
+ * so every thread reads there what it read when it was recorded. Two updates that commute (atomic add, and,
+ * or) may change places: counters and reference counts do not order threads.
  *
- * Each word remembers its last write, and each thread's last read and update since. An access waits for those that
- * it conflicts with; what has gone out is forgotten.
+ * Each word remembers its last write, and each thread's last read and update since. An access waits for those
+ * that it conflicts with; what has gone out is forgotten.
  *
  * A word is 4 bytes.
  */

@@ -130,7 +130,7 @@ int nm_store_open(struct nm_store *store, sqlite3 *db);
 int nm_store_result(struct nm_store *store, const struct nm_result *result);
 void nm_store_done(struct nm_store *store);
 
-/* ---- contexts.c: call chains, if the result has them; the first failure goes to w->status --------------- */
+/* ---- contexts.c: call chains, if the result has them; the first failure goes to w->status ------------- */
 
 void nm_store_contexts(struct nm_result_writer *w);
 

@@ -12,15 +12,15 @@ struct nm_name_pattern {
 	char *pattern;         /* malloc'ed */
 };
 
-/* Finds what the user means by `typed` among the column `name` of the query `names`: one of its values, else a
- * pattern of *, ? and [...] that fits some, else, where `paths`, the last components of some. Leaves *ret_pattern
- * alone if typed is NULL. NM_EINVAL: nothing fits; the message suggests what is close. */
+/* Finds what the user means by `typed` among the column `name` of the query `names`: one of its values, else
+ * a pattern of *, ? and [...] that fits some, else, where `paths`, the last components of some. Leaves
+ * *ret_pattern alone if typed is NULL. NM_EINVAL: nothing fits; the message suggests what is close. */
 int nm_match_name(struct nm_profile *profile, const char *what, const char *typed, const char *names,
 		  int paths, struct nm_name_pattern *ret_pattern, struct nm_error *err);
 void nm_name_pattern_done(struct nm_name_pattern *choice);
 
-/* Returns NM_EINVAL with the message `no WHAT "typed"` and those of the words (ended by NULL) that are close, or
- * else all. */
+/* Returns NM_EINVAL with the message `no WHAT "typed"` and those of the words (ended by NULL) that are close,
+ * or else all. */
 int nm_fail_unknown(const char *what, const char *typed, const char *const *words, struct nm_error *err);
 
 #endif

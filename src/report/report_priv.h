@@ -28,8 +28,8 @@ struct nm_report {
 	    *without; /* a view that must have rows, and what to call it if it has none; or NULL */
 };
 
-/* The column that ranks the rows, or NULL: the user's, else the report's. Where the machine has prefetchers, reports
- * that rank by misses rank by estimated cycles. */
+/* The column that ranks the rows, or NULL: the user's, else the report's. Where the machine has prefetchers,
+ * reports that rank by misses rank by estimated cycles. */
 const char *nm_report_sort(const struct nm_report *report, const struct nm_selection *selection);
 
 /* The rows of a report and their columns. Initialise with {0}; call nm_report_table_done in any case. */

@@ -6,7 +6,8 @@
  *     GET /, /app.js    what the binary holds
  *     /api/...          what nm_view_answer() says: POST and DELETE below /api/d/ only, with JSON
  *
- * Everything else is refused with {"error": TEXT}; a browser that opens "/" without the token gets a sentence.
+ * Everything else is refused with {"error": TEXT}; a browser that opens "/" without the token gets a
+ * sentence.
  */
 #ifndef NM_VIEW_EXCHANGE_H
 #define NM_VIEW_EXCHANGE_H

@@ -22,7 +22,8 @@ int nm_guard_make(struct nm_guard *ret_guard, unsigned port, struct nm_error *er
 /* Whether headers are those of a request to this server from its own pages. NULL: there is no such header. */
 int nm_guard_admits(const struct nm_guard *guard, const char *host, const char *origin);
 
-/* Whether it is the token. Takes as long whatever differs, so that timing reveals nothing. typed may be NULL. */
+/* Whether it is the token. Takes as long whatever differs, so that timing reveals nothing. typed may be
+ * NULL. */
 int nm_guard_knows(const struct nm_guard *guard, const char *typed);
 
 #endif

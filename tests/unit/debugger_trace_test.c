@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * debugger_trace_test.c - the debugger on random streams, written as traces: who evicted a line against a twin
- * that remembers the last departure of every line, and steps back against a run from the start.
+ * debugger_trace_test.c - the debugger on random streams, written as traces: who evicted a line against a
+ * twin that remembers the last departure of every line, and steps back against a run from the start.
  */
 
 #include <setjmp.h>

@@ -9,8 +9,8 @@
  */
 #include "executor.h"
 
-/* The object in a frame of the running stack that an access, or all members of a coalesced one, is to; 0: that
- * is not known, or there are several. */
+/* The object in a frame of the running stack that an access, or all members of a coalesced one, is to; 0:
+ * that is not known, or there are several. */
 static uint32_t stack_owner(const struct nm_executor *x, uint32_t access_site, uint64_t address)
 {
 	const struct nm_access_site *o = &x->decoder.access_sites.at[access_site];

@@ -3,9 +3,9 @@
  * elements.h - which element, of what structure, an address is in: a structure in its variable or block.
  *
  * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
- * is looked up once an object was asked for `patience` times. Local variables are in
- * a frame of their function: the one given, else an open one, else where that was last. Blocks that were released
- * lately are remembered: a pass may ask late.
+ * is looked up once an object was asked for `patience` times. Local variables are in a frame of their
+ * function: the one given, else an open one, else where that was last. Blocks that were released lately are
+ * remembered: a pass may ask late.
  */
 #ifndef NM_ELEMENTS_H
 #define NM_ELEMENTS_H

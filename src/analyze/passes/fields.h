@@ -14,9 +14,10 @@
  *
  * The type of a variable comes from debug information, that of a heap bucket from the call that allocates; it
  * is looked up once enough accesses to the bucket were sampled. Local variables are in a frame of their
- * function: of the running function in a burst, else of an open frame, else of where it was last. A range that the program named is what the memory under it is. An access counts for each field that
- * it touches, a miss for that of the first byte. Visits and residencies know the first NM_FIELDS_TOGETHER
- * fields of a structure.
+ * function: of the running function in a burst, else of an open frame, else of where it was last. A range
+ * that the program named is what the memory under it is. An access counts for each field that it touches, a
+ * miss for that of the first byte. Visits and residencies know the first NM_FIELDS_TOGETHER fields of a
+ * structure.
  *
  * Dropped: keeping the frames of the last batches, which costs every run what few local variables need.
  */

@@ -20,8 +20,8 @@
 #include "server.h"
 #include "source.h"
 
-/* Milliseconds until a signal is noticed that another thread took; in which nobody asks, so that there is time
- * to prepare answers. */
+/* Milliseconds until a signal is noticed that another thread took; in which nobody asks, so that there is
+ * time to prepare answers. */
 enum { TICK = 250, PAUSE = 2 };
 
 struct view_options {

@@ -174,7 +174,8 @@ static enum nm_effect_class take_class(struct nm_caches *c, const struct nm_cach
 	return NM_CLASS_COHERENCE;
 }
 
-/* Whether the coherence miss was false sharing, as it is known when it misses (Torrellas et al., coherence.h). */
+/* Whether the coherence miss was false sharing, as it is known when it misses (Torrellas et al.,
+ * coherence.h). */
 static int take_false_sharing(struct nm_caches *c, const struct nm_cache *u, unsigned level)
 {
 	const uint64_t now = u->counters.extras[c->reference->attr].false_first;

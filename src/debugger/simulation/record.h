@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * record.h - what all moments of one run write, and the debugger reads: how many misses there were until when,
- * and which lines left in which piece of the run.
+ * record.h - what all moments of one run write, and the debugger reads: how many misses there were until
+ * when, and which lines left in which piece of the run.
  *
  * Each value follows from its place alone, so it does not matter which moment writes it. The lines that left
  * in a piece are a Bloom filter (Bloom, CACM 1970) whose bits of a line lie in one cache line (Putze, Sanders

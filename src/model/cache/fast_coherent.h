@@ -2,9 +2,9 @@
  *
  * fast_coherent.h - references to fast levels that a protocol keeps coherent.
  *
- * Most of the time a line concerns one core. So a hit does not ask coherence if that has cleared the line for what
- * the core does (struct nm_coherent_level); everything else goes through take_any, line by line. Misses are passed
- * on at once, so that the levels and the directory agree on what is where.
+ * Most of the time a line concerns one core. So a hit does not ask coherence if that has cleared the line for
+ * what the core does (struct nm_coherent_level); everything else goes through take_any, line by line. Misses
+ * are passed on at once, so that the levels and the directory agree on what is where.
  */
 #ifndef NM_FAST_COHERENT_H
 #define NM_FAST_COHERENT_H
@@ -18,8 +18,8 @@ ALWAYS uint64_t bytes_written(const struct nm_cache *c, const struct nm_ref *r)
 	return nm_ref_is_coalesced(r) ? nm_coalesced_at(c->coalesced, r->attr)->written : low_bits(r->size);
 }
 
-/* Takes references, coalesced ones too, up to the first that does not lie within a line that is cleared for it; the log has
- * room for them. Returns how many it took. */
+/* Takes references, coalesced ones too, up to the first that does not lie within a line that is cleared for
+ * it; the log has room for them. Returns how many it took. */
 ALWAYS uint32_t take_cleared(struct nm_cache *c, const struct nm_ref *refs, uint32_t count,
 			     struct shape shape)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * actions.c - the actions of protocol.h: they change the states of copies, count the messages that this takes, and
- * charge them to who caused them and who had loaded what is lost.
+ * actions.c - the actions of protocol.h: they change the states of copies, count the messages that this
+ * takes, and charge them to who caused them and who had loaded what is lost.
  */
 #include <assert.h>
 #include <string.h>
@@ -113,8 +113,8 @@ void nm_copy_publish(struct nm_coherence *x, struct nm_copy *copy)
 	memset(written, 0, x->words * sizeof *written);
 }
 
-/* Before another level sees something that the running core's levels do not pass on: what they have put off comes
- * first. */
+/* Before another level sees something that the running core's levels do not pass on: what they have put off
+ * comes first. */
 static void catch_up(struct nm_coherence *x)
 {
 	if (x->copy)

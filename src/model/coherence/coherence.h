@@ -2,23 +2,25 @@
  *
  * coherence.h - keeps the private levels of a machine's cores coherent, and tells true from false sharing.
  *
- * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks in any core's private
- * levels, and those that a core lost to an invalidation and has not reloaded. Levels ask it before they serve a
- * reference (nm_coherence_acquire), and report loads, touches and departures; it takes lines back with
- * nm_cache_take. Fast levels do not ask about lines that it has cleared (struct nm_coherent_level).
+ * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks in any core's
+ * private levels, and those that a core lost to an invalidation and has not reloaded. Levels ask it before
+ * they serve a reference (nm_coherence_acquire), and report loads, touches and departures; it takes lines
+ * back with nm_cache_take. Fast levels do not ask about lines that it has cleared (struct nm_coherent_level).
  *
  * Counting rules:
- *   - A load is a *coherence* miss if the core had lost its copy to an invalidation and this level has not held
- *     the line since.
- *   - A coherence miss is *true sharing* if, before its copy leaves again, the core touches a byte that another
- *     core has written since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte by
- *     byte). Otherwise it is *false sharing* if another core wrote to the block since then, and *unneeded* if
- *     none did (FULL and SCOPE only). `false_first` follows Torrellas, Lam and Hennessy, IEEE TC 1994: false if
- *     the missing reference touches no byte that another core wrote since the copy was loaded; `false_words`
- *     does so by words of 4 bytes. Neither false sharing nor false_words exceeds false_first.
+ *   - A load is a *coherence* miss if the core had lost its copy to an invalidation and this level has not
+ *     held the line since.
+ *   - A coherence miss is *true sharing* if, before its copy leaves again, the core touches a byte that
+ *     another core has written since the core's last load that was not false sharing (Dubois et al., ISCA
+ *     1993, byte by byte). Otherwise it is *false sharing* if another core wrote to the block since then, and
+ *     *unneeded* if none did (FULL and SCOPE only). `false_first` follows Torrellas, Lam and Hennessy, IEEE
+ *     TC 1994: false if the missing reference touches no byte that another core wrote since the copy was
+ *     loaded; `false_words` does so by words of 4 bytes. Neither false sharing nor false_words exceeds
+ *     false_first.
  *   - Other cores see a write once it leaves the core, or once the core's copy is no longer MODIFIED.
- *   - Invalidations and interventions are charged to a pair: the attribution key that causes them, and the key
- *     that loaded the copy. A core that invalidates its own copy (it synchronises, or reads stale data) is both.
+ *   - Invalidations and interventions are charged to a pair: the attribution key that causes them, and the
+ *     key that loaded the copy. A core that invalidates its own copy (it synchronises, or reads stale data)
+ *     is both.
  *   - An evicted copy is forgotten: the next load is no coherence miss.
  */
 #ifndef NM_COHERENCE_H
@@ -103,8 +105,8 @@ struct nm_coherent_level {
 	struct nm_coherence *coherence;
 	unsigned number; /* of the level among the core's */
 	int entry[2];    /* the program's data, its fetches, come here */
-	/* Of fast levels, by slot: what the core may do with the line without asking (NM_CLEAR_*; where references enter
-	 * only); bytes that it wrote so, a bit each. */
+	/* Of fast levels, by slot: what the core may do with the line without asking (NM_CLEAR_*; where
+	 * references enter only); bytes that it wrote so, a bit each. */
 	uint8_t *clear;
 	uint64_t *written;
 };
@@ -148,15 +150,15 @@ void nm_coherence_add(struct nm_coherence *coherence, unsigned core, unsigned le
 int nm_coherence_enter(struct nm_cache *cache, unsigned side);
 void nm_coherence_free(struct nm_coherence *coherence);
 
-/* A core references bytes of one block in a level: its copy gets the right to it, for a prefetch (r->kind a read)
- * too. What others have of it may change. `bytes` 0: nothing is touched. */
+/* A core references bytes of one block in a level: its copy gets the right to it, for a prefetch (r->kind a
+ * read) too. What others have of it may change. `bytes` 0: nothing is touched. */
 void nm_coherence_acquire(struct nm_cache *cache, const struct nm_ref *r, uint64_t address, uint32_t bytes);
 
 /* The line was loaded into the level, or prefetched: 1 if it had been lost to an invalidation. */
 int nm_coherence_load(struct nm_cache *cache, uint64_t line, uint32_t attr, int prefetched);
 
-/* What was acquired is there: the bytes of the reference were served, by a line at a slot of the cache where it
- * entered, or NM_NO_SLOT. */
+/* What was acquired is there: the bytes of the reference were served, by a line at a slot of the cache where
+ * it entered, or NM_NO_SLOT. */
 void nm_coherence_touch(struct nm_cache *cache, uint32_t slot, int write);
 
 /* A line left its slot, or NM_NO_SLOT, for another reason than an invalidation. */

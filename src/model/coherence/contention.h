@@ -2,9 +2,10 @@
  *
  * contention.h - the blocks that cores contend for: who touches which bytes, and who takes them from whom.
  *
- * A block is *contended* once a core loses it to another core's write, or loads what another core wrote. From then
- * on every *touch* (an attribution key, an address and a size) is counted. Memory grows with the contended bytes
- * of the program, not with its length; beyond NM_TOUCHES_MOST touches, new ones are dropped and counted.
+ * A block is *contended* once a core loses it to another core's write, or loads what another core wrote. From
+ * then on every *touch* (an attribution key, an address and a size) is counted. Memory grows with the
+ * contended bytes of the program, not with its length; beyond NM_TOUCHES_MOST touches, new ones are dropped
+ * and counted.
  */
 #ifndef NM_CONTENTION_H
 #define NM_CONTENTION_H

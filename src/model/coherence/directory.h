@@ -2,12 +2,13 @@
  *
  * directory.h - which cores have copies of which block: pages of 64 blocks.
  *
- * Most pages are used by one core only. Such a page is *private*: its owner is all that is known of it, and what the
- * owner has of it stands in the caches. Once a second core comes, the page is *shared*, and each block has a list of
- * copies. A shared page without copies is forgotten, unless cores contended for one of its blocks or it is watched.
+ * Most pages are used by one core only. Such a page is *private*: its owner is all that is known of it, and
+ * what the owner has of it stands in the caches. Once a second core comes, the page is *shared*, and each
+ * block has a list of copies. A shared page without copies is forgotten, unless cores contended for one of
+ * its blocks or it is watched.
  *
- * A program stays within a page for a while, so each core remembers its recent pages and most look-ups take one
- * comparison.
+ * A program stays within a page for a while, so each core remembers its recent pages and most look-ups take
+ * one comparison.
  */
 #ifndef NM_DIRECTORY_H
 #define NM_DIRECTORY_H
@@ -45,8 +46,8 @@ struct nm_directory {
 int nm_directory_init(struct nm_directory *directory, unsigned cores);
 void nm_directory_done(struct nm_directory *directory);
 
-/* Whether the page of a block is private to the core; one that nobody uses becomes so, *failed is set if memory ran
- * out. */
+/* Whether the page of a block is private to the core; one that nobody uses becomes so, *failed is set if
+ * memory ran out. */
 int nm_directory_claim(struct nm_directory *directory, unsigned core, uint64_t block, int *failed);
 
 /* The owner of the page of a block, if that is private, else NM_NO_OWNER. */

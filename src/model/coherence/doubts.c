@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * doubts.c - true and false sharing: a coherence miss is in doubt, and counts as false, until its core touches a
- * byte that another core wrote (coherence.h has the rules).
+ * doubts.c - true and false sharing: a coherence miss is in doubt, and counts as false, until its core
+ * touches a byte that another core wrote (coherence.h has the rules).
  *
- * The masks of a copy: FOREIGN has the bytes that others wrote since it was loaded, BROUGHT those that the last
- * load brought in, FRESH those that make its misses true. Reloading a lost copy adds what it brings to FRESH;
- * any other load clears FRESH, and so does a touch of a fresh byte, which settles all doubts as true.
+ * The masks of a copy: FOREIGN has the bytes that others wrote since it was loaded, BROUGHT those that the
+ * last load brought in, FRESH those that make its misses true. Reloading a lost copy adds what it brings to
+ * FRESH; any other load clears FRESH, and so does a touch of a fresh byte, which settles all doubts as true.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * homes.h - on which node memory lies: a page of 4 KiB belongs to the node of the core that first loads a line of
- * it, which is where Linux places it by default.
+ * homes.h - on which node memory lies: a page of 4 KiB belongs to the node of the core that first loads a
+ * line of it, which is where Linux places it by default.
  */
 #ifndef NM_HOMES_H
 #define NM_HOMES_H

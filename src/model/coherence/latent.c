@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * latent.c - see latent.h. Most touches change nothing: the core made the same one before, and no other core has
- * touched the block or its neighbours since. A mask finds these.
+ * latent.c - see latent.h. Most touches change nothing: the core made the same one before, and no other core
+ * has touched the block or its neighbours since. A mask finds these.
  */
 #include "latent.h"
 

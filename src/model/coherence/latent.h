@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * latent.h - latent false sharing: neighbours that would share a line if lines were twice as long, or if the data
- * began at another offset (Liu, Tian, Hu and Berger, "PREDATOR: Predictive False Sharing Detection", PPoPP 2014,
- * section 3).
+ * latent.h - latent false sharing: neighbours that would share a line if lines were twice as long, or if the
+ * data began at another offset (Liu, Tian, Hu and Berger, "PREDATOR: Predictive False Sharing Detection",
+ * PPoPP 2014, section 3).
  *
- * A block is *watched* once one core has it, another core has its neighbour, and one of them writes. Each touch of a
- * watched block goes to *virtual lines*: two blocks long, starting at an even block, and one block long, starting
- * 1/4, 2/4 and 3/4 into a block. A virtual line covers parts of two blocks, its *halves*.
+ * A block is *watched* once one core has it, another core has its neighbour, and one of them writes. Each
+ * touch of a watched block goes to *virtual lines*: two blocks long, starting at an even block, and one block
+ * long, starting 1/4, 2/4 and 3/4 into a block. A virtual line covers parts of two blocks, its *halves*.
  *
  * Counting rules:
  *   - Caches of virtual lines are infinite, and a write invalidates the copies of all other cores.
- *   - A touch is a *latent miss* if its core lost the virtual line to a write in one half, having touched only the
- *     other half since it got the line, and now touches that half again. Real lines lose nothing to that write.
+ *   - A touch is a *latent miss* if its core lost the virtual line to a write in one half, having touched
+ *     only the other half since it got the line, and now touches that half again. Real lines lose nothing to
+ *     that write.
  *   - Latent misses are not misses of any level.
  */
 #ifndef NM_LATENT_H

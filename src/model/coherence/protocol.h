@@ -2,9 +2,9 @@
  *
  * protocol.h - coherence protocols: one table row and one file each.
  *
- * Protocols work on *blocks*: lines of the longest private data level. A core's *copy* of a block is all that its
- * private levels hold of it, and has one state. A protocol is asked when a core lacks the right to do what it does;
- * it changes the states of copies with the actions below, which count and move.
+ * Protocols work on *blocks*: lines of the longest private data level. A core's *copy* of a block is all that
+ * its private levels hold of it, and has one state. A protocol is asked when a core lacks the right to do
+ * what it does; it changes the states of copies with the actions below, which count and move.
  *
  *     state      readable  writable      others may have copies  memory is up to date
  *     MODIFIED   yes       yes           no                      no
@@ -13,8 +13,8 @@
  *     FORWARD    yes       no            yes                     yes; supplies the next reader
  *     SHARED     yes       no            yes                     yes, or the owner is
  *
- * MSI, MESI, MOESI and MESIF keep a single writer. Under FULL, SCOPE and OPT (CacheIn, section 4) several copies
- * may be MODIFIED, each with bytes of its own, which meet in memory.
+ * MSI, MESI, MOESI and MESIF keep a single writer. Under FULL, SCOPE and OPT (CacheIn, section 4) several
+ * copies may be MODIFIED, each with bytes of its own, which meet in memory.
  */
 #ifndef NM_PROTOCOL_H
 #define NM_PROTOCOL_H
@@ -76,8 +76,8 @@ void nm_copy_publish(struct nm_coherence *coherence, struct nm_copy *copy);
  * which takes it over. */
 void nm_copy_invalidate(struct nm_coherence *coherence, struct nm_copy *copy, enum nm_cause cause);
 
-/* read() of msi, mesi and mesif: the copy that has one of the states `owners`, if one has, supplies the block and
- * is shared from then on; the reader's state is one of the two. */
+/* read() of msi, mesi and mesif: the copy that has one of the states `owners`, if one has, supplies the block
+ * and is shared from then on; the reader's state is one of the two. */
 void nm_protocol_share(struct nm_coherence *coherence, struct nm_copy *copy, unsigned owners,
 		       enum nm_copy_state shared, enum nm_copy_state alone);
 

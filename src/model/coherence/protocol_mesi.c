@@ -2,7 +2,8 @@
  *
  * protocol_mesi.c - MESI (Papamarcos and Patel, ISCA 1984): the only reader may later write without asking.
  *
- * As in the paper, the core that is alone with a block hands it to the next reader; memory supplies shared blocks.
+ * As in the paper, the core that is alone with a block hands it to the next reader; memory supplies shared
+ * blocks.
  */
 #include "protocol.h"
 

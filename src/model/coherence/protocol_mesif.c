@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * protocol_mesif.c - MESIF (Goodman and Hum, 2009; Intel's QPI): of the shared copies, the latest reader's supplies
- * the next reader.
+ * protocol_mesif.c - MESIF (Goodman and Hum, 2009; Intel's QPI): of the shared copies, the latest reader's
+ * supplies the next reader.
  *
  * Once that copy is evicted, memory supplies until somebody reads again.
  */

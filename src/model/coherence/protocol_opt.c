@@ -3,8 +3,9 @@
  * protocol_opt.c - OPT (CacheIn, section 4): a copy is invalidated when it is read, and only if the block was
  * modified.
  *
- * An oracle, so it needs no messages. A write makes the copies of others stale and is done; stale copies may be
- * written, and what several cores wrote meets in memory. A copy is MODIFIED while nobody is left to make stale.
+ * An oracle, so it needs no messages. A write makes the copies of others stale and is done; stale copies may
+ * be written, and what several cores wrote meets in memory. A copy is MODIFIED while nobody is left to make
+ * stale.
  */
 #include "protocol.h"
 

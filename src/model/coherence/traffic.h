@@ -2,10 +2,10 @@
  *
  * traffic.h - the messages that a coherence protocol takes, with a directory and with snooping caches.
  *
- * Both are counted from the same transactions. With a directory each request goes to it; it sends a forward to the
- * owner and an invalidation to each sharer, which acknowledges it. On a bus a request is one message that all
- * others see, and forwards, invalidations and acknowledgements are implicit. A message takes NM_MESSAGE_BYTES, and
- * one with data the block as well. Clean copies leave silently.
+ * Both are counted from the same transactions. With a directory each request goes to it; it sends a forward
+ * to the owner and an invalidation to each sharer, which acknowledges it. On a bus a request is one message
+ * that all others see, and forwards, invalidations and acknowledgements are implicit. A message takes
+ * NM_MESSAGE_BYTES, and one with data the block as well. Clean copies leave silently.
  */
 #ifndef NM_TRAFFIC_H
 #define NM_TRAFFIC_H

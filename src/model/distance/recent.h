@@ -4,10 +4,12 @@
  * the 64 that left the front last which have not been touched since.
  *
  * A line in front keeps its slot. The order is a word of 16 nibbles, the slot touched last in the lowest: to
- * move a line to the front takes some twenty instructions and no loop, wherever it was. Free slots stand last.
+ * move a line to the front takes some twenty instructions and no loop, wherever it was. Free slots stand
+ * last.
  *
  * Lines that leave the front go into a ring; a line that is touched leaves a hole there. So ring slots are in
- * the order of the lines' last touches, and a word of bits that says where lines are tells how many are later.
+ * the order of the lines' last touches, and a word of bits that says where lines are tells how many are
+ * later.
  */
 #ifndef NM_RECENT_H
 #define NM_RECENT_H

@@ -9,8 +9,8 @@
  *
  * Structure. The lines touched last (recent.h) answer most touches at once. All others are in a hash
  * (line_table.h) with the time at which they left the recent ones, and these times in a set whose later
- * members can be counted (timeline.h). What touches ask of those is resolved for many at a time, so that memory
- * is fetched ahead. When no time is left, the times in use are renumbered from 1.
+ * members can be counted (timeline.h). What touches ask of those is resolved for many at a time, so that
+ * memory is fetched ahead. When no time is left, the times in use are renumbered from 1.
  *
  * Bounded. With a limit, distances from that many lines on are *beyond*: lines that far down are forgotten
  * when times are renumbered, but for a bit that tells them from cold ones. Some four times as many lines, or

@@ -5,7 +5,8 @@
  *
  * Short distances, which most touches have, are counted in small arrays: for each pair the stack distances
  * below 16, for each key the reuse distances below 1,024. Long ones are rows of a hash. It is far larger than
- * the host's caches, so a direct-mapped cache stands before it: loops bring the same few rows again and again.
+ * the host's caches, so a direct-mapped cache stands before it: loops bring the same few rows again and
+ * again.
  */
 #ifndef NM_TALLY_H
 #define NM_TALLY_H
@@ -30,8 +31,8 @@ struct nm_tally;
 struct nm_tally *nm_tally_new(void); /* NULL: out of memory */
 void nm_tally_free(struct nm_tally *tally);
 
-/* Counts the first of each of the touches. Of a reference that touches several lines the touch with the largest
- * stack distance counts; all of them must be in one call.  0 or NM_ENOMEM. */
+/* Counts the first of each of the touches. Of a reference that touches several lines the touch with the
+ * largest stack distance counts; all of them must be in one call. 0 or NM_ENOMEM. */
 int nm_tally_add(struct nm_tally *tally, const struct nm_touch *touches, size_t count);
 
 /* All rows, in no order, the tally's; nothing may be added afterwards.  0 or NM_ENOMEM. */

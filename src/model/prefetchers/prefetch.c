@@ -2,8 +2,8 @@
  *
  * prefetch.c - the lines that prefetchers name.
  *
- * They are queued while a reference passes through the levels and loaded when it is done (prefetch_fill.c), so
- * that they cannot evict a line that it has just found.
+ * They are queued while a reference passes through the levels and loaded when it is done (prefetch_fill.c),
+ * so that they cannot evict a line that it has just found.
  */
 #include "prefetch.h"
 #include "cache.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * row.h - builds rows: binds values to the columns of a prepared INSERT, and runs it. The first failure stays in
- * the writer's status.
+ * row.h - builds rows: binds values to the columns of a prepared INSERT, and runs it. The first failure stays
+ * in the writer's status.
  */
 #ifndef NM_PROFILE_ROW_H
 #define NM_PROFILE_ROW_H

@@ -83,7 +83,8 @@ static void store_touch(struct row *r, const struct nm_result_coherence *c, cons
 	end(r);
 }
 
-/* By which byte of the block, and of which field, one of the two referenced it; touch: 1 + its index, or 0. */
+/* By which byte of the block, and of which field, one of the two referenced it; touch: 1 + its index, or
+ * 0. */
 static void referenced_by(struct row *r, const struct nm_result_coherence *c, uint64_t block, uint32_t touch)
 {
 	const struct nm_result_touch *t = touch ? &c->touches[touch - 1] : NULL;

@@ -76,7 +76,8 @@ const char *nm_derive_cause(struct nm_table *table, size_t row);
 const char *nm_derive_advice(struct nm_table *table, size_t row);
 /* What following the advice saves. */
 struct nm_saving nm_advice_saving(const struct nm_table *table, size_t row);
-/* Cycles that following the advice saves; below 0: advice is pointless, since prefetchers hide these misses. */
+/* Cycles that following the advice saves; below 0: advice is pointless, since prefetchers hide these
+ * misses. */
 double nm_advice_worth(const struct nm_table *table, size_t row);
 /* "saves about 390,000 misses and 12,000,000 cycles", or NULL: not known. */
 const char *nm_derive_saving(struct nm_table *table, size_t row);

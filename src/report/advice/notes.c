@@ -44,8 +44,8 @@ static int add_note(struct note_writer *r, char *text)
 
 static int is_same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
 
-/* Whether the advice was given before: on the same object, on the same line, or by a rule that advises the same on
- * every object. */
+/* Whether the advice was given before: on the same object, on the same line, or by a rule that advises the
+ * same on every object. */
 static int is_repeated(const struct note_writer *r, const struct advised *row)
 {
 	for (size_t i = 0; i < r->advised.count; i++) {

@@ -41,8 +41,8 @@ static inline int64_t mean_block(const struct nm_evidence *e) { return e->blocks
 /* Blocks of one allocation, or that the program gave one name. */
 static inline int is_collection(const struct nm_evidence *e) { return e->blocks >= NM_MANY_BLOCKS; }
 
-/* Bytes of the object that are in use at a time, as far as known: a static array may be declared for far larger
- * problems, and blocks of a bucket may be freed and given out again. */
+/* Bytes of the object that are in use at a time, as far as known: a static array may be declared for far
+ * larger problems, and blocks of a bucket may be freed and given out again. */
 static inline int64_t in_use(const struct nm_evidence *e)
 {
 	const int64_t most = !e->touched && e->blocks > 1 && e->largest ? e->largest : e->bytes;

@@ -172,8 +172,8 @@ static void advise_pointer_array(const struct nm_evidence *e, FILE *out)
 		e->waste);
 }
 
-/* Bytes of what the object is made of: where fields were not counted, elements that are too large for anything
- * else. */
+/* Bytes of what the object is made of: where fields were not counted, elements that are too large for
+ * anything else. */
 static int64_t structure_of(const struct nm_evidence *e) { return e->structure ? e->structure : element(e); }
 
 /* Structures of which it is not known which fields were used. */

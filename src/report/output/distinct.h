@@ -22,8 +22,8 @@ struct nm_distinct {
 
 typedef char *nm_shorten_function(const char *name, size_t width, const char *ellipsis);
 
-/* What to show for a name, owned by `distinct`; NULL: out of memory. A number may make it wider than `width` where
- * it cannot be shortened any more. */
+/* What to show for a name, owned by `distinct`; NULL: out of memory. A number may make it wider than `width`
+ * where it cannot be shortened any more. */
 const char *nm_distinct_name(struct nm_distinct *distinct, nm_shorten_function *shorten, const char *name,
 			     size_t width, const char *ellipsis);
 void nm_distinct_done(struct nm_distinct *distinct);

@@ -4,9 +4,9 @@
  *
  * Steps, until the name fits: template arguments become "<…>" (the longest group first), parameter lists
  * become "(…)" and then nothing, the middle is cut out, keeping a third of the room before the cut (names
- * differ more at their ends). A name's last "(file:line)" is never touched, nor is the file:line at the start of a
- * place: both then may take more than the width. The innermost frame behind a place is dropped before its
- * function is shortened.
+ * differ more at their ends). A name's last "(file:line)" is never touched, nor is the file:line at the start
+ * of a place: both then may take more than the width. The innermost frame behind a place is dropped before
+ * its function is shortened.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -30,8 +30,8 @@ struct nm_levels {
 	struct nm_strings pool;
 };
 
-/* latency: the user's "L2=14,memory=200", or NULL. *levels must be {0}; call nm_levels_done in any case. NM_EINVAL:
- * no such level, or no number. */
+/* latency: the user's "L2=14,memory=200", or NULL. *levels must be {0}; call nm_levels_done in any case.
+ * NM_EINVAL: no such level, or no number. */
 int nm_levels_load(struct nm_levels *levels, struct nm_profile *profile, const char *latency,
 		   struct nm_error *err);
 void nm_levels_done(struct nm_levels *levels);
@@ -49,20 +49,21 @@ static inline int64_t nm_level_lines(const struct nm_level *level, int64_t loade
 /* Whether code has a level of its own: objects tell code and data apart at the levels behind it, then. */
 int nm_levels_split(const struct nm_levels *levels);
 
-/* How many independent misses are under way together; by what factor a line that was foreseen costs less than its
- * latency. */
+/* How many independent misses are under way together; by what factor a line that was foreseen costs less than
+ * its latency. */
 enum { NM_OVERLAP = 8, NM_AHEAD = 16 };
 
 /* Writes the rows of w as SQL, "VALUES (...), ...". A row says what the counts of the level `source` mean for
- * `level`: whether they are its own, the cycles of a hit and of a miss there, whether it takes only code (1), only
- * data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the cycles that a miss there
- * adds for a load that has to wait. level: NULL for all. */
+ * `level`: whether they are its own, the cycles of a hit and of a miss there, whether it takes only code (1),
+ * only data (0) or both (NULL), its unit or NULL, and, where the machine has prefetchers, the cycles that a
+ * miss there adds for a load that has to wait. level: NULL for all. */
 #define NM_LEVELS_W "w(level, source, own, hit, miss, code, unit, wait)"
 void nm_levels_weights(const struct nm_levels *levels, const char *level, FILE *sql);
 
 /* Writes the table expression s as SQL: the sums of the counts of each level, which w.source names; of code
  * (s.code 1), of data (0) and of what has no name (NULL) where code has a level of its own, else all together
- * (NULL), for which no name need be looked up. where: a condition on the rows of `counts`. x has the objects that are code. */
+ * (NULL), for which no name need be looked up. where: a condition on the rows of `counts`. x has the objects
+ * that are code. */
 void nm_levels_sums(const struct nm_levels *levels, const char *where, FILE *sql);
 
 /* Writes an SQL expression that sums the cycles of the rows of w joined with `counts`. */

@@ -523,8 +523,8 @@ static char *assemble(const struct query_builder *b, const char *select, const c
 	return nm_memstream_close(sql, &text) ? NULL : text;
 }
 
-/* Whether the keys are those of a place or of an object, nothing is selected by its name, and top_pairs.c knows
- * the rest. */
+/* Whether the keys are those of a place or of an object, nothing is selected by its name, and top_pairs.c
+ * knows the rest. */
 static int is_for_first(const struct query_builder *b)
 {
 	const struct nm_selection *a = b->selection;

@@ -28,7 +28,8 @@ void nm_query_done(struct nm_query *query);
 
 /* Whether numbers alone tell the first when they are ranked by this column. */
 int nm_top_pairs_apply(const struct nm_selection *selection, const char *rank);
-/* Writes the table expressions b and a behind w, of one level. keys: "site, name" of pairs, "name" of objects. */
+/* Writes the table expressions b and a behind w, of one level. keys: "site, name" of pairs, "name" of
+ * objects. */
 void nm_top_pairs_expression(const struct nm_selection *selection, const char *keys, const char *rank,
 			     FILE *sql);
 

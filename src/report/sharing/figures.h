@@ -3,8 +3,8 @@
  * figures.h - tables of sums of a view by keys; where the profile has several orders of the threads, with the
  * range of each sum over them.
  *
- * A figure F then has columns F_min and F_max beside it, and text shows "min..max" in its place. A row that an
- * order lacks counts as 0 there.
+ * A figure F then has columns F_min and F_max beside it, and text shows "min..max" in its place. A row that
+ * an order lacks counts as 0 there.
  */
 #ifndef NM_REPORT_FIGURES_H
 #define NM_REPORT_FIGURES_H

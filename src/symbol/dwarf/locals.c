@@ -10,8 +10,8 @@
  * distance from the base, which arrays of variable length have not; those of inlined functions are in the
  * frame of the function that they are inlined into, and are called after the function that declares them.
  *
- * Compilers give one place to variables that are not needed at a time. Those that overlap are one, "a|b", with
- * a type if all have that type and place.
+ * Compilers give one place to variables that are not needed at a time. Those that overlap are one, "a|b",
+ * with a type if all have that type and place.
  */
 #include <dwarf.h>
 #include <stdio.h>

@@ -269,8 +269,8 @@ static int holds_closure(const char *text, size_t parenthesis)
 
 static int used_by(const char *text, size_t at, char *name);
 
-/* What a closure yields that is handed to a method of the operand at [from, end): what becomes of the whole holds
- * it. */
+/* What a closure yields that is handed to a method of the operand at [from, end): what becomes of the whole
+ * holds it. */
 static int yielded(const char *text, size_t from, size_t end, char *name)
 {
 	if (from == end || !used_by(text, from, name))

@@ -28,7 +28,8 @@ struct statement_call {
 	uint32_t column;    /* of the call, from 1; 0: not known */
 	const char *callee; /* name of the function that is called, demangled, or NULL */
 	unsigned order;     /* how many calls of the line come before it in the code */
-	int is_number; /* it returns one, such as an index: the memory is that of the object it is called on */
+	/* it returns one, such as an index: the memory is that of the object it is called on */
+	int is_number;
 };
 
 /* The last component of a demangled name, without template arguments: "push_back" of

@@ -2,11 +2,11 @@
  *
  * pending_calls.c - calls of allocation and lock functions from entry to return.
  *
- * At a function's entry we keep the stack slot of its return address as the thread's pending call of that kind;
- * the return through that slot ends it. Such functions call one another (operator new calls malloc): only the
- * outermost call counts, so one pending call for each thread and kind is enough. A pending call that never
- * returns (longjmp, an exception, a cancellation) ends when something returns from a frame above it, or is
- * replaced when its slot no longer holds its return address.
+ * At a function's entry we keep the stack slot of its return address as the thread's pending call of that
+ * kind; the return through that slot ends it. Such functions call one another (operator new calls malloc):
+ * only the outermost call counts, so one pending call for each thread and kind is enough. A pending call that
+ * never returns (longjmp, an exception, a cancellation) ends when something returns from a frame above it, or
+ * is replaced when its slot no longer holds its return address.
  *
  * Translated code compares the slot of each return address with `watched`, the lowest slot that is pending.
  */
