@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.c - the input: threads' streams, rounds, and what sync events mean to them; and the batches that go
- * out.
+ * interleave.c - the input: threads' streams, rounds, and what sync events mean to them; and the batches that
+ * go out.
  *
- * A *round* ends when a thread runs for the second time in it: by then every thread that can run has had a turn of
- * the collector. Everything from before the round then goes out, mixed with as much of the round as that takes.
+ * A *round* ends when a thread runs for the second time in it: by then every thread that can run has had a
+ * turn of the collector. Everything from before the round then goes out, mixed with as much of the round as
+ * that takes.
  */
 #include "interleave.h"
 
@@ -368,6 +369,41 @@ static int futex(struct nm_interleave *m, uint64_t address, enum access kind)
 	return status ? status : nm_stream_mark(m, s, MARK_SYNC, 0, 0);
 }
 
+/* The thread has the lock that it wanted, when the function that takes it is left. */
+static int obtain(struct nm_interleave *m, struct stream *s)
+{
+	const int shared = s->wants == WANTS_TO_SHARE;
+
+	if (s->wants == WANTS_NOTHING)
+		return 0;
+	s->wants = WANTS_NOTHING;
+	return nm_locks_open(m, s, s->wanted, shared);
+}
+
+static int lock(struct nm_interleave *m, struct stream *s, uint64_t object, int shared)
+{
+	int status = obtain(m, s);
+
+	if (status || !s->inside)
+		return status ? status : nm_locks_open(m, s, object, shared);
+	s->wanted = object;
+	s->wants = shared ? WANTS_TO_SHARE : WANTS_IT;
+	return 0;
+}
+
+static int unlock(struct nm_interleave *m, struct stream *s, uint64_t object)
+{
+	int status = obtain(m, s);
+
+	return status ? status : nm_locks_close(m, s, object);
+}
+
+static int leave(struct nm_interleave *m, struct stream *s)
+{
+	s->inside -= s->inside > 0;
+	return obtain(m, s);
+}
+
 /* All but atomic references. */
 static int take_event(struct nm_interleave *m, const struct nm_sync *e)
 {
@@ -385,12 +421,12 @@ static int take_event(struct nm_interleave *m, const struct nm_sync *e)
 	case NM_SYNC_CREATE: return create(m, e->object);
 	case NM_SYNC_JOIN: return come_after(m, 0);
 	case NM_SYNC_CALL: s->last_call = s->added; return 0;
-	case NM_SYNC_RESUME: return come_after(m, 1);
+	case NM_SYNC_RESUME: return s->inside ? 0 : come_after(m, 1);
 	case NM_SYNC_ENTER: s->inside++; return 0;
-	case NM_SYNC_LEAVE: s->inside -= s->inside > 0; return 0;
-	case NM_SYNC_LOCK: return nm_locks_open(m, s, e->object, 0);
-	case NM_SYNC_SHARE: return nm_locks_open(m, s, e->object, 1);
-	case NM_SYNC_UNLOCK: return nm_locks_close(m, s, e->object);
+	case NM_SYNC_LEAVE: return leave(m, s);
+	case NM_SYNC_LOCK: return lock(m, s, e->object, 0);
+	case NM_SYNC_SHARE: return lock(m, s, e->object, 1);
+	case NM_SYNC_UNLOCK: return unlock(m, s, e->object);
 	case NM_SYNC_FUTEX_WAIT: return s->inside ? 0 : futex(m, e->object, ACCESS_READ);
 	case NM_SYNC_FUTEX_WAKE: return s->inside ? 0 : futex(m, e->object, ACCESS_WRITE);
 	default: return 0;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * interleave.h - merges the references of a program's threads, which a collector runs one at a time and for long,
- * into an order in which they might have run at the same time on several cores.
+ * interleave.h - merges the references of a program's threads, which a collector runs one at a time and
+ * for long, into an order in which they might have run at the same time on several cores.
  *
- * The input is the *recorded order*: references in batches, and between them *sync events*, which say what orders
- * threads. Each thread's references wait in a *stream*. Cores take *turns*: in a turn a core runs one of its threads
- * for a *quantum* of references, or until the thread has to wait. A thread waits
- *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may change
- *     places if nothing in them waits (locks.c);
- *   - for what came before in the recorded order, where synchronisation says so (words.c): creation, join, words
- *     that atomic instructions and futexes use, system calls that waited.
- * The oldest reference of all waits for nothing but a lock whose holder can go on, so threads never all wait. They
- * may if the recorded order lacks the release of a lock: then the thread that has waited longest for its lock goes
- * on without it (a *stall*, which is counted).
+ * The input is the *recorded order*: references in batches, and between them *sync events*, which say what
+ * orders threads. Each thread's references wait in a *stream*. Cores take *turns*: in a turn a core runs
+ * one of its threads for a *quantum* of references, or until the thread has to wait. A thread waits
+ *   - for a lock that another thread holds in the merged order: critical sections never overlap, but may
+ *     change places if nothing in them waits (locks.c);
+ *   - for what came before in the recorded order, where synchronisation says so (words.c): creation,
+ *     join, words that atomic instructions and futexes use, system calls that waited.
  *
- * References are held back until every thread that can run has had its next turn of the collector, at least
- * NM_HOLD_LEAST and at most NM_HOLD_MOST of them. A thread that runs alone holds nothing back.
+ * The oldest reference of all waits for nothing but a lock whose holder can go on, so threads never all
+ * wait. They may if the recorded order lacks the release of a lock: then the thread that has waited
+ * longest for its lock goes on without it (a *stall*, which is counted).
  *
- * The merged order depends on the input, the quantum and the seed, and on nothing else.
+ * References are held back until every thread that can run has had its next turn of the collector, at
+ * least NM_HOLD_LEAST and at most NM_HOLD_MOST of them. A thread that runs alone holds nothing back. The
+ * merged order depends on the input, the quantum and the seed, and on nothing else.
  */
 #ifndef NM_INTERLEAVE_H
 #define NM_INTERLEAVE_H
@@ -44,11 +44,13 @@ enum nm_sync_kind {
 	NM_SYNC_EXIT, /* thread number `object` has ended: what it holds is free */
 	NM_SYNC_JOIN, /* the running thread comes after all that threads did that have ended by now */
 	NM_SYNC_CALL, /* it makes a system call that may wake others */
-	/* it has waited in one: it comes after JOIN's, and after the last calls of all others */
+	/* it has waited in one: it comes after JOIN's, and after the last calls of all others; not within
+	 * ENTER */
 	NM_SYNC_RESUME,
 	NM_SYNC_ENTER, /* it is in a function that takes or leaves locks: its atomic accesses order nothing */
 	NM_SYNC_LEAVE,
-	NM_SYNC_LOCK,   /* it has the lock `object` to itself from here on; */
+	/* it has the lock `object` to itself from here on, or, within ENTER, from LEAVE on; */
+	NM_SYNC_LOCK,
 	NM_SYNC_SHARE,  /* has it, as others may; */
 	NM_SYNC_UNLOCK, /* or has it no longer */
 	NM_SYNC_ATOMIC, /* the reference at `index` is atomic */

@@ -2,8 +2,8 @@
  *
  * interleave_priv.h - shared by the files of this folder.
  *
- * A stream is a sequence of references and *marks*. A *position* in it is the number of items before it; it has been
- * passed once as many have gone out.
+ * A stream is a sequence of references and *marks*. A *position* in it is the number of items before it; it
+ * has been passed once as many have gone out.
  */
 #ifndef NM_INTERLEAVE_PRIV_H
 #define NM_INTERLEAVE_PRIV_H
@@ -59,6 +59,8 @@ struct stream {
 	struct chunk *first, *last;       /* first has the next reference, if there is one */
 	struct nm_vec(struct mark) marks; /* [marks_passed, count) are to come */
 	size_t marks_passed;
+	uint64_t wanted; /* lock that a function which it is in takes, */
+	enum { WANTS_NOTHING, WANTS_IT, WANTS_TO_SHARE } wants;
 	struct nm_vec(struct held) open; /* sections, in the recorded order; */
 	struct nm_vec(struct held) held; /* for which it has the lock, in the merged order */
 	uint64_t turn;                   /* age of the recorded turn that it has got to */
@@ -146,8 +148,8 @@ struct lock {
 	struct nm_vec(struct section) sections;
 };
 
-/* What is added to the stream next begins or ends a section, or is something that may have to wait within those
- * that are open. 0 or NM_ENOMEM. */
+/* What is added to the stream next begins or ends a section, or is something that may have to wait within
+ * those that are open. 0 or NM_ENOMEM. */
 int nm_locks_open(struct nm_interleave *m, struct stream *s, uint64_t object, int shared);
 int nm_locks_close(struct nm_interleave *m, struct stream *s, uint64_t object);
 void nm_locks_note_wait(struct nm_interleave *m, struct stream *s);

@@ -54,6 +54,7 @@ struct twin_thread {
 	struct nm_vec(struct item) items;
 	size_t next;
 	int known, ended, inside;
+	struct item wanted; /* a LOCK or SHARE; else a REF */
 	uint64_t seen, round, last_call, half, turn;
 	size_t half_end;
 };
@@ -508,6 +509,17 @@ static void start(struct twin *t, const struct event *e, uint64_t number)
 		     (struct item){.kind = AFTER, .object = maker, .value = position, .number = number});
 }
 
+static void obtain(struct twin *t, uint64_t number)
+{
+	struct twin_thread *th = &t->threads[t->running];
+	struct item item = th->wanted;
+
+	item.number = number;
+	th->wanted.kind = REF;
+	if (item.kind != REF)
+		push(t, t->running, item);
+}
+
 static void add_event(struct twin *t, const struct event *e, uint64_t number)
 {
 	struct twin_thread *th = &t->threads[t->running];
@@ -532,10 +544,16 @@ static void add_event(struct twin *t, const struct event *e, uint64_t number)
 		}
 		break;
 	case NM_SYNC_JOIN: come_after(t, 0, number); break;
-	case NM_SYNC_RESUME: come_after(t, 1, number); break;
+	case NM_SYNC_RESUME:
+		if (!th->inside)
+			come_after(t, 1, number);
+		break;
 	case NM_SYNC_CALL: th->last_call = th->items.count; break;
 	case NM_SYNC_ENTER: th->inside++; break;
-	case NM_SYNC_LEAVE: th->inside -= th->inside > 0; break;
+	case NM_SYNC_LEAVE:
+		th->inside -= th->inside > 0;
+		obtain(t, number);
+		break;
 	case NM_SYNC_FUTEX_WAIT:
 	case NM_SYNC_FUTEX_WAKE:
 		if (th->inside)
@@ -548,7 +566,11 @@ static void add_event(struct twin *t, const struct event *e, uint64_t number)
 		break;
 	default:
 		item.kind = e->kind == NM_SYNC_LOCK ? LOCK : e->kind == NM_SYNC_SHARE ? SHARE : UNLOCK;
-		push(t, t->running, item);
+		obtain(t, number);
+		if (th->inside && item.kind != UNLOCK)
+			th->wanted = item;
+		else
+			push(t, t->running, item);
 	}
 }
 
