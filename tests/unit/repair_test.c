@@ -47,6 +47,20 @@ static void test_elements(void **state)
 	    "Coherence misses of this line then: 10 instead of 1,000");
 }
 
+/* As long as a line, and across two. */
+static void test_long_elements(void **state)
+{
+	struct nm_line_touch touches[] = {TOUCH("work", "struct args", "count", 64, 2, 0, 5000),
+					  TOUCH("work", "struct args", "sum", 64, 3, 48, 5000)};
+
+	(void)state;
+	touches[1].position = 64;
+	expect(
+	    touches, 2, 1000, 990,
+	    "Align work to 64 bytes, e.g. by alignas(64) on struct args, whose 64 bytes do not begin with a line: "
+	    "each thread has elements of its own. Coherence misses of this line then: 10 instead of 1,000");
+}
+
 static void test_fields(void **state)
 {
 	struct nm_line_touch touches[] = {TOUCH("pool", "struct pool", "head", 64, 2, 0, 5),
@@ -100,9 +114,9 @@ static void test_true_sharing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_elements),     cmocka_unit_test(test_fields),
-	    cmocka_unit_test(test_objects),      cmocka_unit_test(test_array),
-	    cmocka_unit_test(test_true_sharing),
+	    cmocka_unit_test(test_elements), cmocka_unit_test(test_long_elements),
+	    cmocka_unit_test(test_fields),   cmocka_unit_test(test_objects),
+	    cmocka_unit_test(test_array),    cmocka_unit_test(test_true_sharing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
