@@ -89,6 +89,21 @@ def case_schedules():
     assert int(level["coherence_min"]) < int(level["coherence_max"]) and level["schedules"] == "3", level
 
 
+def case_schedules_of_all_kinds():
+    """Forks, pages and prefetchers that follow instructions: each order has all references of each process."""
+    def reads(spec, *command):
+        record(list(command), "-q", "--cores", "4", "--cache", spec, "--schedules", "3")
+        first = rows("SELECT process, sum(reads) FROM levels GROUP BY 1 ORDER BY 1")
+        for number in range(3):
+            assert first == rows("SELECT process, sum(reads) FROM schedule_levels WHERE schedule = ? GROUP BY 1 ORDER BY 1",
+                                 number), (spec, number)
+        return first
+    assert len(reads("L1d=32K,8,64", program("crowd"), "forks")) == 5
+    assert reads("L1d=16K,4,4K,pages=4K", program("neighbours"))
+    record([program("neighbours")], "-q", "--cores", "2", "--cache", "L1d=32K,8,64,prefetch=stride", "--schedules", "2")
+    assert rows("SELECT count(*), min(reads) = max(reads) FROM schedule_levels WHERE level = 'L1d'") == [(2, 1)]
+
+
 def case_grid():
     """The grid of core pairs has what the pairs have."""
     record_cores("sharing")
