@@ -118,7 +118,7 @@ def programs():
         "sort --parallel=4": ["sort", "--parallel=4", "-S4M", "text"],
         "rg -j4": ["rg", "-j4", "needle", "tree"],
         "fd -j4": ["fdfind", "-j4", "x", "folders"],
-        "git pack-objects": ["git", "-C", "repository", "pack-objects", "--all", "--threads=4", "-f", "--stdout"],
+        "git pack-objects": ["git", "-C", "repository", "pack-objects", "--all", "--threads=4", "--no-reuse-delta", "--stdout"],
         "bwa mem -t4": ["bwa", "mem", "-t4", "genome.fa", "reads.fq"],
         "bowtie2 -p4": ["bowtie2-align-s", "-p4", "-x", "genome", "-U", "reads.fq"],
         "minimap2 -t4": ["minimap2", "-t4", "-x", "sr", "genome.fa", "reads.fq"],
@@ -138,16 +138,15 @@ def programs():
 
 
 def worst(command):
-    done = subprocess.run([NEARMISS, "record", "-q", "-o", "p.nmp", *MACHINE, "--", *command], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, check=False)
+    done = subprocess.run([NEARMISS, "record", "-q", "-o", "p.nmp", *MACHINE, "--", *command], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     if done.returncode >= 124:
         raise SystemExit(f"{' '.join(command)}: status {done.returncode}")
     with sqlite3.connect("p.nmp") as db:
         misses = db.execute("SELECT sum(read_misses + write_misses) FROM levels WHERE level = 'L1d'").fetchone()[0]
-        threads = db.execute("SELECT count(*) FROM threads").fetchone()[0]
         found = db.execute("SELECT object, sum(false_sharing) FROM coherence WHERE level = 'L1d' GROUP BY object "
                            "ORDER BY 2 DESC").fetchone()
-    return threads, misses, found or ("-", 0)
+    return misses, found or ("-", 0)
 
 
 def main():
@@ -156,11 +155,11 @@ def main():
     only = parser.parse_args().only
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        print("| program | threads | L1d misses | most false sharing, of object | misses | share |\n|---|---|---|---|---|---|")
+        print("| program | L1d misses | most false sharing, of object | misses | share |\n|---|---|---|---|---|")
         for name, command in programs().items():
             if shutil.which(command[0]) and (not only or name in only.split(",")):
-                threads, misses, (thing, false) = worst(command)
-                print(f"| {name} | {threads} | {misses:,} | {thing} | {false:,} | {100 * false / misses:.3f} % |", flush=True)
+                misses, (thing, false) = worst(command)
+                print(f"| {name} | {misses:,} | {thing} | {false:,} | {100 * false / misses:.3f} % |", flush=True)
 
 
 if __name__ == "__main__":

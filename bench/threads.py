@@ -3,12 +3,12 @@
 """threads.py - what several cores cost: threaded programs recorded with and without them, beside Helgrind and DRD;
 and how much figures depend on the order of threads.
 
-    bench/threads.py [--rounds N] [--only NAME,...]     processor time, and ratios of it, in Markdown
+    bench/threads.py [--rounds N] [--only NAME,...]     ratios of processor and wall time, in Markdown
     bench/threads.py --spread [--only NAME,...]         coherence misses over 16 seeds, and over quanta from 16 to 1024
 
 Programs: xz, zstd and sort of Debian and ripgrep (Rust) with four threads, and programs/team.c: a stencil by OpenMP,
-and a queue with a mutex and conditions. Each round runs all recorders of a program one after the other; the figure is
-the minimum over the rounds.
+and a queue with a mutex and conditions. Each round runs all recorders of a program one after the other; a time is the
+minimum over the rounds, divided by that of `nearmiss record` without cores.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NEARMISS = os.path.join(HERE, "../build/src/cli/nearmiss")
@@ -51,25 +52,28 @@ def programs():
 
 
 def seconds(command):
+    """Processor and wall time."""
+    start = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)}: status {done.returncode}")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start
 
 
 def cost(chosen, rounds):
-    print("| program | " + " | ".join(RECORDERS) + " | --cores 4 / nearmiss |")
-    print("|---" * (len(RECORDERS) + 2) + "|")
+    others = list(RECORDERS)[1:]
+    print("| program | " + " | ".join(f"{name}, {what}" for name in others for what in ("processor", "wall")) + " |")
+    print("|---" * (2 * len(others) + 1) + "|")
     for name, command in chosen.items():
         times = {recorder: [] for recorder in RECORDERS}
         for _ in range(rounds):
             for recorder, prefix in RECORDERS.items():
                 times[recorder].append(seconds(prefix + command))
-        least = {recorder: min(t) for recorder, t in times.items()}
-        print(f"| {name} | " + " | ".join(f"{least[r]:.2f}" for r in RECORDERS) +
-              f" | {least['--cores 4'] / least['nearmiss']:.2f} |", flush=True)
+        least = {recorder: [min(t) for t in zip(*both)] for recorder, both in times.items()}
+        ratios = [least[other][k] / least["nearmiss"][k] for other in others for k in (0, 1)]
+        print(f"| {name} | " + " | ".join(f"{r:.2f}" for r in ratios) + " |", flush=True)
 
 
 def coherence(*options):
