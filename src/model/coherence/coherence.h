@@ -2,25 +2,24 @@
  *
  * coherence.h - keeps the private levels of a machine's cores coherent, and tells true from false sharing.
  *
- * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks in any core's
- * private levels, and those that a core lost to an invalidation and has not reloaded. Levels ask it before
- * they serve a reference (nm_coherence_acquire), and report loads, touches and departures; it takes lines
- * back with nm_cache_take. Fast levels do not ask about lines that it has cleared (struct nm_coherent_level).
+ * Each machine with a protocol has one struct nm_coherence. Its directory lists the blocks that more than
+ * one core uses. Levels ask it before they serve a reference (nm_coherence_acquire), and report loads,
+ * touches and departures; it takes lines back with nm_cache_take. Fast levels do not ask about lines that
+ * it has cleared (struct nm_coherent_level).
  *
  * Counting rules:
- *   - A load is a *coherence* miss if the core had lost its copy to an invalidation and this level has not
- *     held the line since.
- *   - A coherence miss is *true sharing* if, before its copy leaves again, the core touches a byte that
- *     another core has written since the core's last load that was not false sharing (Dubois et al., ISCA
- *     1993, byte by byte). Otherwise it is *false sharing* if another core wrote to the block since then, and
- *     *unneeded* if none did (FULL and SCOPE only). `false_first` follows Torrellas, Lam and Hennessy, IEEE
- *     TC 1994: false if the missing reference touches no byte that another core wrote since the copy was
- *     loaded; `false_words` does so by words of 4 bytes. Neither false sharing nor false_words exceeds
- *     false_first.
+ *   - A load is a *coherence* miss if the core had lost its copy to an invalidation and this level has
+ *     not held the line since.
+ *   - It is *true sharing* if, before its copy leaves again, the core touches a byte that another core
+ *     has written since the core's last load that was not false sharing (Dubois et al., ISCA 1993, byte
+ *     by byte). Otherwise it is *false sharing* if another core wrote to the block since then, else
+ *     *unneeded* (FULL and SCOPE only). `false_first` follows Torrellas, Lam and Hennessy, IEEE TC 1994:
+ *     false if the missing reference touches no byte that another core wrote since the copy was loaded;
+ *     `false_words` goes by words of 4 bytes. Neither false sharing nor false_words exceeds false_first.
  *   - Other cores see a write once it leaves the core, or once the core's copy is no longer MODIFIED.
- *   - Invalidations and interventions are charged to a pair: the attribution key that causes them, and the
- *     key that loaded the copy. A core that invalidates its own copy (it synchronises, or reads stale data)
- *     is both.
+ *   - Invalidations and interventions are charged to a pair: the key that causes them and the key that
+ *     loaded the copy. A core that invalidates its own copy (it synchronises, or reads stale data) is
+ *     both.
  *   - An evicted copy is forgotten: the next load is no coherence miss.
  */
 #ifndef NM_COHERENCE_H
