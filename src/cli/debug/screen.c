@@ -203,10 +203,12 @@ static void ask_evicted(struct screen *s)
 	if (!answer)
 		snprintf(s->message, sizeof s->message, "%s", err.text);
 	else if (!json_is_object(by))
-		snprintf(s->message, sizeof s->message, "the line is %s",
-			 strcmp(text_of(answer, "is"), "never") ? "there" : "not there, and never was");
+		snprintf(s->message, sizeof s->message, "the line is %s, and never left",
+			 strcmp(text_of(answer, "is"), "never") ? "there" : "not there");
 	else
-		snprintf(s->message, sizeof s->message, "evicted at %lld by %s (%s), last used at %lld by %s",
+		snprintf(s->message, sizeof s->message,
+			 "%sevicted at %lld by %s (%s), last used at %lld by %s",
+			 strcmp(text_of(answer, "is"), "resident") ? "" : "there again; ",
 			 number_of(answer, "evicted_at"), text_of(by, "function"), text_of(by, "object"),
 			 number_of(used, "position"), text_of(used, "function"));
 	json_decref(answer);

@@ -95,17 +95,22 @@ function usePalettes(watch: Watch): Palettes {
 function Panels({ watch }: { watch: Watch }) {
 	const palettes = usePalettes(watch);
 	const colours = COLOURS[useTheme()];
+	const { statistics, memory, view } = watch;
+	// While it runs, these are read now and then: a frame that has nothing new for them does not draw them.
+	const sums = useMemo(() => <StatisticsPanel watch={watch} />, [statistics, view.statistics, view.interval]);
+	const bands = useMemo(() => <MemoryPanel watch={watch} palettes={palettes} ground={colours.empty} ink={colours.cursor} />,
+		[memory, palettes, colours]);
 	return (
 		<>
 			<div class="caches">
 				{watch.caches.map((_, cache) => <CachePanel key={cache} {...{ watch, cache, palettes, colours }} />)}
 				<div class="now-and-sums">
 					<MomentPanel watch={watch} />
-					<StatisticsPanel watch={watch} />
+					{sums}
 				</div>
 			</div>
 			<div class="panels">
-				<MemoryPanel watch={watch} palettes={palettes} ground={colours.empty} ink={colours.cursor} />
+				{bands}
 				<BreakpointsPanel watch={watch} />
 				{watch.session.kind === "nest" && <NestPanel watch={watch} />}
 			</div>
