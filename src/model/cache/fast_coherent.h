@@ -10,7 +10,7 @@
 #define NM_FAST_COHERENT_H
 
 #include "coalesced.h"
-#include "fast_chain.h"
+#include "fast_any.h"
 
 /* Bytes from its address on that a reference writes, a bit each. */
 ALWAYS uint64_t bytes_written(const struct nm_cache *c, const struct nm_ref *r)
