@@ -3,8 +3,8 @@
  * debugger_priv.h - the debugger's own state: the moment that is looked at, and those that are kept.
  *
  * Kept moments, *checkpoints*, lie at multiples of `interval`; when they are more than NM_CHECKPOINTS, or all
- * together take more memory than NM_MEMORY_MOST, every second one goes and the interval doubles. A few others lie
- * before positions that were gone to, the closer the denser, so that the next ways there are short.
+ * together take more memory than NM_MEMORY_MOST, every second one goes and the interval doubles. A few others
+ * lie before positions that were gone to, the closer the denser, so that the next ways there are short.
  */
 #ifndef NM_DEBUGGER_PRIV_H
 #define NM_DEBUGGER_PRIV_H

@@ -122,8 +122,8 @@ int nm_timeline_advance(struct nm_debugger *d, uint64_t to, const struct nm_stop
 	return 0;
 }
 
-/* Goes to where the way to a position begins, and leaves moments half way, at a quarter of it from its end, and
- * so on. */
+/* Goes to where the way to a position begins, and leaves moments half way, at a quarter of it from its end,
+ * and so on. */
 static int return_to(struct nm_debugger *d, uint64_t position, struct nm_error *err)
 {
 	const uint64_t least = d->interval / 64;

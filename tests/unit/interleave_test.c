@@ -2,8 +2,8 @@
  *
  * interleave_test.c - the merged order of threads: against a slow twin on random streams with random
  * synchronisation, sane and senseless; that orders which synchronisation enforces hold, and locks exclude;
- * that nothing is lost, that threads never all wait, and memory is bounded; and small cases whose order is written
- * down.
+ * that nothing is lost, that threads never all wait, and memory is bounded; and small cases whose order is
+ * written down.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ocean.c - relaxes a grid, red points and black points in turn: each thread has some rows, reads those of its
- * neighbours, and adds to a sum under a lock.
+ * ocean.c - relaxes a grid, red points and black points in turn: each thread has some rows, reads those of
+ * its neighbours, and adds to a sum under a lock.
  */
 #include <math.h>
 #include <stdio.h>

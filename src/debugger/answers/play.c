@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * play.c - many moments in one answer, for a page that shows one in each frame: of each the state, and of each
- * grid that is shown the slots that are not as they were in the moment before.
+ * play.c - many moments in one answer, for a page that shows one in each frame: of each the state, and of
+ * each grid that is shown the slots that are not as they were in the moment before.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -166,8 +166,8 @@ struct nm_model_error {
 /* Widens low and high by that error, within [0, 1]: errors add as their squares. */
 void nm_estimate_widen(struct nm_estimate *estimate, const struct nm_model_error *error);
 
-/* From sums to an estimate. The interval is that of ratios of sums (Cochran, Sampling Techniques, 1977, section
- * 6.3), but at least Wilson's (1927) of as many samples. */
+/* From sums to an estimate. The interval is that of ratios of sums (Cochran, Sampling Techniques, 1977,
+ * section 6.3), but at least Wilson's (1927) of as many samples. */
 void nm_reuse_conclude(const struct nm_reuse_sum *sum, struct nm_estimate *ret_estimate);
 
 /* Sets low and high to the normal interval of this variance of the miss ratio, within [0, 1]; 0: the ratio

@@ -3,9 +3,10 @@
  * shards.c - SHARDS: fully associative LRU caches, from the touches of some lines (Waldspurger et al., FAST
  * 2015).
  *
- * A line is followed if a hash of its number is below a threshold. It stands for `weight` lines, 1 / the rate:
- * the stack distance of a touch is the sum of the weights of the lines touched since, and the touch counts for
- * `weight` touches. Misses are divided by the number of all references, which is what SHARDS-adj comes to.
+ * A line is followed if a hash of its number is below a threshold. It stands for `weight` lines, 1 / the
+ * rate: the stack distance of a touch is the sum of the weights of the lines touched since, and the touch
+ * counts for `weight` touches. Misses are divided by the number of all references, which is what SHARDS-adj
+ * comes to.
  *
  * A reference that touches two lines counts for each, less once for the smaller of the two distances. That is
  * so on average where lines stand for others, with the product of both weights (Horvitz and Thompson 1952).

@@ -10,10 +10,10 @@
  * concave in R, so there is at most one other, and it is there if the slope at 0 is larger than N.
  *
  * The paper's caches are always full. Here a cache evicts nothing before it has been filled: of a reuse
- * distance only the part behind that moment counts. It is the moment when so many samples wait for their lines
- * that, divided by the rate, they are L. Also beyond the paper: references of a slot whose line is not touched
- * again bring in lines that evict others as misses do, so their share is added to R in the argument of f. There
- * are as many of them as cold misses, which are told apart.
+ * distance only the part behind that moment counts. It is the moment when so many samples wait for their
+ * lines that, divided by the rate, they are L. Also beyond the paper: references of a slot whose line is not
+ * touched again bring in lines that evict others as misses do, so their share is added to R in the argument
+ * of f. There are as many of them as cold misses, which are told apart.
  *
  * Intervals: those of independent samples (estimator.h), which they are because they are drawn at random from
  * all references. An error of R in a slot acts on f too, which makes it 1 / (1 - slope) times as large (the

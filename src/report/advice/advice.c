@@ -88,11 +88,10 @@ static const char *word(const struct nm_table *table, size_t row, const char *na
 	return nm_table_find(table, row, name)->text;
 }
 
-static struct nm_evidence evidence(const struct nm_table *table, size_t row)
+/* What the row's columns say, but for those of fields. */
+static struct nm_evidence columns(const struct nm_table *table, size_t row)
 {
-	const char *name = word(table, row, "level");
-	const struct nm_level *level = nm_levels_named(table->levels, name ? name : table->levels->asked);
-	struct nm_evidence e = {
+	return (struct nm_evidence){
 	    .object = word(table, row, "object"),
 	    .kind = word(table, row, "kind"),
 	    .type = word(table, row, "type"),
@@ -119,18 +118,6 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .strided = nm_table_find(table, row, "follow")->type != NM_VALUE_NULL,
 	    .stride = count(table, row, "stride"),
 	    .follow = nm_table_find(table, row, "follow")->real,
-	    .has_fields = nm_table_has(table, "structure"),
-	    .structure = count(table, row, "structure"),
-	    .hot_fields = word(table, row, "hot_fields"),
-	    .cold_fields = word(table, row, "cold_fields"),
-	    .hot_bytes = count(table, row, "hot_bytes"),
-	    .cold_bytes = count(table, row, "cold_bytes"),
-	    .cold_used = nm_table_find(table, row, "cold_used")->real,
-	    .far_field = word(table, row, "far_field"),
-	    .far_other = word(table, row, "far_other"),
-	    .far_bytes = count(table, row, "far_bytes"),
-	    .far_visits = count(table, row, "far_visits"),
-	    .far_both = nm_table_find(table, row, "far_both")->real,
 	    .cycles = count(table, row, "cycles"),
 	    .foreseen = count(table, row, "foreseen"),
 	    .chained = count(table, row, "chained"),
@@ -145,8 +132,33 @@ static struct nm_evidence evidence(const struct nm_table *table, size_t row)
 	    .other_loads = count(table, row, "other_loads"),
 	    .level = "the cache",
 	};
+}
+
+/* What fields of its structure are touched. */
+static void add_fields(struct nm_evidence *e, const struct nm_table *table, size_t row)
+{
+	e->has_fields = nm_table_has(table, "structure");
+	e->structure = count(table, row, "structure");
+	e->hot_fields = word(table, row, "hot_fields");
+	e->cold_fields = word(table, row, "cold_fields");
+	e->hot_bytes = count(table, row, "hot_bytes");
+	e->cold_bytes = count(table, row, "cold_bytes");
+	e->cold_used = nm_table_find(table, row, "cold_used")->real;
+	e->far_field = word(table, row, "far_field");
+	e->far_other = word(table, row, "far_other");
+	e->far_bytes = count(table, row, "far_bytes");
+	e->far_visits = count(table, row, "far_visits");
+	e->far_both = nm_table_find(table, row, "far_both")->real;
+}
+
+static struct nm_evidence evidence(const struct nm_table *table, size_t row)
+{
+	const char *name = word(table, row, "level");
+	const struct nm_level *level = nm_levels_named(table->levels, name ? name : table->levels->asked);
+	struct nm_evidence e = columns(table, row);
 	int64_t lines;
 
+	add_fields(&e, table, row);
 	lines = nm_level_lines(level, count(table, row, "loaded_bytes"), e.loads);
 	e.used = lines ? (double)count(table, row, "used_bytes") / (double)lines : 0;
 	if (level) {

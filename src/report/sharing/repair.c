@@ -6,7 +6,8 @@
  *   1. Half of the misses or more are true sharing: bytes that several threads write want a copy for each
  *      thread; bytes that one writes and others read want fewer writes, which no layout gives.
  *   2. Several objects are written in the line, or one beside others: align those that are written.
- *   3. One object, of structures, and threads keep to elements of their own: pad the structure, or align it if it
+ *   3. One object, of structures, and threads keep to elements of their own: pad the structure, or align it
+ *   if it
  *      is as long as lines already.
  *   4. The same, and threads keep to different fields of one element: split the structure.
  *   5. One object of which no structure is known: keep what each thread uses a line apart.

@@ -340,6 +340,26 @@ static void question_fields(struct coder *c, struct item *item)
 	require(c, item->number < ITEM_KINDS);
 }
 
+static void allocated_fields(struct coder *c, struct item *item)
+{
+	module(c, &item->module);
+	number(c, &item->low);
+	number(c, &item->bytes);
+	number(c, &item->number);
+	type(c, &item->type);
+	require(c, item->number < NM_ALLOCATED_STRUCTURE || item->number == NM_ALLOCATED_OTHER ||
+		       (item->number == NM_ALLOCATED_STRUCTURE && item->type));
+}
+
+static void assigned_fields(struct coder *c, struct item *item)
+{
+	module(c, &item->module);
+	number(c, &item->low);
+	text(c, &item->name);
+	small_number(c, &item->line);
+	number(c, &item->number);
+}
+
 static void item_fields(struct coder *c, struct item *item)
 {
 	switch (item->kind) {
@@ -373,15 +393,7 @@ static void item_fields(struct coder *c, struct item *item)
 		type(c, &item->type);
 		require(c, item->number <= 1);
 		return;
-	case ITEM_ALLOCATED:
-		module(c, &item->module);
-		number(c, &item->low);
-		number(c, &item->bytes);
-		number(c, &item->number);
-		type(c, &item->type);
-		require(c, item->number < NM_ALLOCATED_STRUCTURE || item->number == NM_ALLOCATED_OTHER ||
-			       (item->number == NM_ALLOCATED_STRUCTURE && item->type));
-		return;
+	case ITEM_ALLOCATED: allocated_fields(c, item); return;
 	case ITEM_LOCALS:
 		range(c, item);
 		locals_fields(c, &item->locals);
@@ -396,13 +408,7 @@ static void item_fields(struct coder *c, struct item *item)
 		text(c, &item->digest);
 		require(c, item->file && item->digest);
 		return;
-	case ITEM_ASSIGNED:
-		module(c, &item->module);
-		number(c, &item->low);
-		text(c, &item->name);
-		small_number(c, &item->line);
-		number(c, &item->number);
-		return;
+	case ITEM_ASSIGNED: assigned_fields(c, item); return;
 	case ITEM_NOTHING: question_fields(c, item); return;
 	case ITEM_BEGIN:
 	case ITEM_COMPLETE:
