@@ -12,7 +12,8 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.chdir(TOP)
-folders = [d for d in glob.glob("src/*/") + glob.glob("src/*/*/") if "collect" not in d] + ["src/collect/nest/"]
+folders = sorted(glob.glob("src/*/**/", recursive=True), key=lambda folder: folder.count("/"))
+folders = [folder for folder in folders if "collect" not in folder] + ["src/collect/nest/"]
 inside = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Iinclude"]
 inside += ["-I" + folder for folder in folders]
 alone = {"c99": ["gcc", "-std=c99", "-pedantic"], "c11": ["gcc", "-std=c11", "-pedantic"], "c++": ["g++", "-xc++"]}
@@ -27,7 +28,7 @@ def check(command, header):
 
 
 failed = 0
-for header in sorted(path for folder in folders for path in glob.glob(folder + "**/*.h", recursive=True)):
+for header in sorted(path for folder in folders for path in glob.glob(folder + "*.h")):
     failed += check(inside + ["-xc"], header)
 for language, command in alone.items():
     language_option = ["-xc"] if language != "c++" else []
