@@ -223,7 +223,7 @@ def case_example():
     record([program("placement"), "500", "2000"])
     types = dict(rows("SELECT type, sum(blocks) FROM objects WHERE kind = 'heap' AND type IS NOT NULL GROUP BY type"))
     assert types == {"struct pin": 2000, "struct terminal": 2000, "struct cell": 500, "struct net": 666}, types
-    found = counts("pin (placement.c:%")
+    found = counts("net->pins (placement.c:%")
     assert found["x"][0] > 0 and found["next"][0] > 0, found
 
 

@@ -56,7 +56,7 @@ def case_placement():
     """Pins of 16 bytes, scattered: three quarters of each line that a net's walk loads are not used."""
     source = "examples/placement.c"
     record([program("placement"), "3000", "4000"])
-    bucket = f"pin (placement.c:{at(source, 'pin')})"
+    bucket = f"net->pins (placement.c:{at(source, 'pin')})"
     row = expect_first(source, [bucket], "walk", "x")
     assert 70 <= float(row["waste"]) <= 80, row["waste"]
     assert row["cause"] == "small blocks", row["cause"]

@@ -163,7 +163,7 @@ static void test_bounds(void **state)
 
 static struct nm_profile *open_sample(void)
 {
-	struct nm_profile *profile;
+	struct nm_profile *profile = NULL;
 	struct nm_error err;
 
 	if (nm_sample_write("facts.nmp", &err) || nm_profile_open(&profile, "facts.nmp", &err))
