@@ -166,7 +166,7 @@ static void test_recent_answers(void **state)
 static struct nm_view *open_sample(void)
 {
 	static const char *const paths[] = {"view.nmp", "view.nmp"};
-	struct nm_view *view;
+	struct nm_view *view = NULL;
 	struct nm_error err;
 
 	if (nm_sample_write(paths[0], &err) || nm_view_open(&view, paths, 2, &err))
