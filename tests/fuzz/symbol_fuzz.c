@@ -31,6 +31,24 @@ static void demand(int holds)
 		abort();
 }
 
+static void demand_type(const struct nm_type *type)
+{
+	demand(!type || (type->name && type->bytes && type->field_count));
+}
+
+static void ask_locals(struct nm_module *module, uint64_t vaddr)
+{
+	const struct nm_locals *locals = nm_module_locals(module, vaddr);
+
+	for (uint32_t i = 0; locals && i < locals->count; i++) {
+		const struct nm_local *local = &locals->at[i];
+
+		demand(local->name && local->bytes && local->bytes <= local->below);
+		demand(i + 1 == locals->count || local[1].below <= local->below - local->bytes);
+		demand_type(local->structure);
+	}
+}
+
 static void ask_at(struct nm_module *module, uint64_t vaddr)
 {
 	struct nm_source_position at[8];
@@ -43,10 +61,10 @@ static void ask_at(struct nm_module *module, uint64_t vaddr)
 		demand(at[i].function || at[i].file);
 	const char *digest = n && at[0].file ? nm_module_digest(module, at[0].file) : NULL;
 	demand(!digest || strlen(digest) == 32);
-	const struct nm_type *types[2] = {nm_module_frame_type(module, vaddr), NULL};
-	nm_module_allocated(module, vaddr, 64, &types[1]);
-	for (int i = 0; i < 2; i++)
-		demand(!types[i] || (types[i]->name && types[i]->bytes && types[i]->field_count));
+	const struct nm_type *type = NULL;
+	nm_module_allocated(module, vaddr, 64, &type);
+	demand_type(type);
+	ask_locals(module, vaddr);
 	if (nm_module_function(module, vaddr, &function))
 		demand(function.name && function.low <= vaddr && vaddr < function.end);
 	if (nm_module_variable(module, vaddr, &variable))
