@@ -14,23 +14,7 @@
 #include <cmocka.h>
 
 #include "host.h"
-
-static char directory[] = "/tmp/nearmiss-host-XXXXXX";
-
-static int enter(void **state)
-{
-	(void)state;
-	return !mkdtemp(directory) || chdir(directory);
-}
-
-static int leave(void **state)
-{
-	char command[80];
-
-	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	return chdir("/") || system(command);
-}
+#include "temporary_folder.h"
 
 /* A value of "" leaves the file out. */
 static void put(unsigned index, const char *name, const char *value)
@@ -145,5 +129,5 @@ int main(void)
 	    cmocka_unit_test(test_this_host),
 	};
 
-	return cmocka_run_group_tests(tests, enter, leave);
+	return cmocka_run_group_tests(tests, enter_temporary_folder, remove_temporary_folder);
 }

@@ -13,26 +13,10 @@
 #include <cmocka.h>
 
 #include "profile_queries.h"
+#include "temporary_folder.h"
 #include "writer.h"
 
 enum { SAMPLE_ATTRS = 9 };
-
-static char directory[] = "/tmp/nearmiss-sums-XXXXXX";
-
-static int enter(void **state)
-{
-	(void)state;
-	return !mkdtemp(directory) || chdir(directory);
-}
-
-static int leave(void **state)
-{
-	char command[80];
-
-	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	return chdir("/") || system(command);
-}
 
 static struct nm_profile *write_result(const struct nm_result *result)
 {
@@ -383,5 +367,5 @@ int main(void)
 	    cmocka_unit_test(test_contexts),
 	};
 
-	return cmocka_run_group_tests(tests, enter, leave);
+	return cmocka_run_group_tests(tests, enter_temporary_folder, remove_temporary_folder);
 }

@@ -19,23 +19,7 @@
 #include "profile_priv.h"
 #include "profile_queries.h"
 #include "sources.h"
-
-static char directory[] = "/tmp/nearmiss-profile-XXXXXX";
-
-static int enter(void **state)
-{
-	(void)state;
-	return !mkdtemp(directory) || chdir(directory);
-}
-
-static int leave(void **state)
-{
-	char command[80];
-
-	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	return chdir("/") || system(command);
-}
+#include "temporary_folder.h"
 
 static int files_here(void)
 {
@@ -482,5 +466,5 @@ int main(void)
 	    cmocka_unit_test(test_stored_sample),
 	};
 
-	return cmocka_run_group_tests(tests, enter, leave);
+	return cmocka_run_group_tests(tests, enter_temporary_folder, remove_temporary_folder);
 }
