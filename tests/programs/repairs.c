@@ -316,8 +316,8 @@ static long stack_frame(void)
 	sum ^= sum >> 9;
 #define EIGHT(x) x x x x x x x x
 
-/* Code that no first cache holds. Repaired: a loop. */
-static long code(void)
+/* Code that no first cache holds. Repaired: a loop. Unoptimised: the optimiser takes a minute for the copies. */
+__attribute__((optimize(0))) static long code(void)
 {
 	unsigned long sum = 1;
 
