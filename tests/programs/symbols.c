@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbols.c - variables and inlined calls for the symbol room to find. tests/unit/symbol_test.c knows
+ * symbols.c - variables and inlined calls for the symbol room to find. tests/unit/symbol/symbol_test.c knows
  * the names, types and lines: keep them in step.
  */
 #include <stdio.h>
