@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "checksum.h"
+#include "profile_check.h"
 #include "profile_priv.h"
 #include "reader_priv.h"
 

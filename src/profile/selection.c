@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "profile_check.h"
 
 /* The values of a one-column query, as "a, b, c"; malloc'ed. */
 static int listed(struct nm_profile *profile, const char *sql, char **ret_list, struct nm_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_priv.h - the answers: each file of answers/ has a few, and answers.c the table of all.
+ * view_priv.h - the answers: each file of answers/ has a few, and routes.c the table of all.
  */
 #ifndef NM_VIEW_PRIV_H
 #define NM_VIEW_PRIV_H

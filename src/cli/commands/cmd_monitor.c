@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "monitor/monitor.h"
+#include "monitor/monitor_table.h"
 #include "options.h"
 #include "output.h"
 #include "recorder.h"

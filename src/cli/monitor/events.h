@@ -5,7 +5,7 @@
 #ifndef NM_MONITOR_EVENTS_H
 #define NM_MONITOR_EVENTS_H
 
-#include "monitor/view.h"
+#include "monitor/monitor_view.h"
 
 /* Fill the table. 0, NM_ENOENT (fewer events than nth) or NM_ENOMEM. */
 int nm_monitor_show_residencies(struct nm_monitor_view *view);

@@ -4,8 +4,8 @@
  */
 #include "curve.h"
 
-#include "answers.h"
 #include "selection.h"
+#include "view_json.h"
 
 static nm_view_report draw;
 static int draw(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,

@@ -2,8 +2,8 @@
  *
  * debugging.c - the debugger beside the profiles, which gives its own answers.
  */
-#include "answers.h"
 #include "debugger.h"
+#include "view_json.h"
 
 #include <string.h>
 

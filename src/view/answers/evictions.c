@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "vector.h"
+#include "view_json.h"
 
 static const char nameless[] = "?"; /* how an object without a name is called */
 

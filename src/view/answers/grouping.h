@@ -5,8 +5,8 @@
 #ifndef NM_VIEW_GROUPING_H
 #define NM_VIEW_GROUPING_H
 
-#include "answers.h"
 #include "metrics.h"
+#include "view_json.h"
 
 enum { NM_GROUPING_KEYS = 4 };
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "memstream.h"
 #include "selection.h"
+#include "view_json.h"
 
 /* A query that yields a row for each place: its number or address, its object, and values by their names. */
 struct places {

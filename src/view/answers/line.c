@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
+#include "view_json.h"
 
 enum { MOST = 20 }; /* rows of each list */
 

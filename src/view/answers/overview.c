@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "advice.h"
-#include "answers.h"
 #include "memstream.h"
 #include "notes.h"
 #include "report_priv.h"
 #include "selection.h"
+#include "view_json.h"
 
 static json_t *value_of(const struct nm_value *v)
 {

@@ -2,7 +2,7 @@
  *
  * routes.c - the table of answers about a profile.
  */
-#include "answers.h"
+#include "view_json.h"
 
 const struct nm_view_route nm_view_routes[] = {
     {"overview", nm_view_overview},

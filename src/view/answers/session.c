@@ -2,7 +2,7 @@
  *
  * session.c - what was opened.
  */
-#include "answers.h"
+#include "view_json.h"
 
 static int add_profile(const struct nm_view_profile *profile, unsigned number, json_t *list,
 		       struct nm_error *err)

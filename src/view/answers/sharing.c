@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "answers.h"
+#include "view_json.h"
 
 static nm_view_report share;
 static int share(struct nm_profile *profile, const void *request, const struct nm_style *style, FILE *out,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "annotate.h"
-#include "answers.h"
+#include "view_json.h"
 
 /* ---- all files ---- */
 

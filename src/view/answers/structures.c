@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answers.h"
 #include "selection.h"
+#include "view_json.h"
 
 /* The types whose fields miss most; the fields of all; pairs of fields used together. */
 static const char types_sql[] =

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor.c - see monitor.h.
+ * monitor_table.c - see monitor_table.h.
  */
-#include "monitor/monitor.h"
+#include "monitor/monitor_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "monitor/events.h"
-#include "monitor/sums.h"
+#include "monitor/monitor_sums.h"
 
 int nm_monitor_show(const struct nm_monitor_request *request, struct nm_result *const *results, size_t count,
 		    const struct nm_style *style, FILE *out, struct nm_error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.c - see sums.h.
+ * monitor_sums.c - see monitor_sums.h.
  */
-#include "monitor/sums.h"
+#include "monitor/monitor_sums.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

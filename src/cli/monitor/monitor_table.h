@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * monitor.h - the table of events that passed the filters of `nearmiss monitor`.
+ * monitor_table.h - the table of events that passed the filters of `nearmiss monitor`.
  */
 #ifndef NM_MONITOR_TABLE_H
 #define NM_MONITOR_TABLE_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.h - builds the table of `nearmiss monitor`, for sums.c and events.c.
+ * monitor_view.h - builds the table of `nearmiss monitor`, for monitor_sums.c and events.c.
  */
 #ifndef NM_MONITOR_VIEW_H
 #define NM_MONITOR_VIEW_H
 
-#include "monitor/monitor.h"
+#include "monitor/monitor_table.h"
 #include "table.h"
 #include "vector.h"
 

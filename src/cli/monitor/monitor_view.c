@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.c - see view.h.
+ * monitor_view.c - see monitor_view.h.
  */
-#include "monitor/view.h"
+#include "monitor/monitor_view.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * answers.h - what the answers share: from names and rows of queries to JSON.
+ * view_json.h - what the answers share: from names and rows of queries to JSON.
  */
-#ifndef NM_VIEW_ANSWERS_H
-#define NM_VIEW_ANSWERS_H
+#ifndef NM_VIEW_JSON_H
+#define NM_VIEW_JSON_H
 
 #include "metrics.h"
 #include "report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.h - checks that a profile of unknown origin holds what readers rely on.
+ * profile_check.h - checks that a profile of unknown origin holds what readers rely on.
  */
 #ifndef NM_PROFILE_CHECK_H
 #define NM_PROFILE_CHECK_H

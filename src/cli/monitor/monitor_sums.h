@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * sums.h - counts and histograms of `nearmiss monitor`.
+ * monitor_sums.h - counts and histograms of `nearmiss monitor`.
  */
 #ifndef NM_MONITOR_SUMS_H
 #define NM_MONITOR_SUMS_H
 
-#include "monitor/view.h"
+#include "monitor/monitor_view.h"
 
 /* Fills the table. 0, NM_EINVAL (no such column to sort by) or NM_ENOMEM. */
 int nm_monitor_show_sums(struct nm_monitor_view *view);

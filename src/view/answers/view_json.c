@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * answers.c - see answers.h.
+ * view_json.c - see view_json.h.
  */
-#include "answers.h"
+#include "view_json.h"
 
 #include <assert.h>
 #include <math.h>
