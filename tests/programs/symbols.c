@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbols.c - variables and inlined calls for the symbol room to find. tests/unit/symbol/symbol_test.c knows
- * the names, types and lines: keep them in step.
+ * symbols.c - variables and inlined calls for the tests of symbols to find. tests/unit/symbol knows their
+ * names, types and lines: keep them in step.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * symbol_test.c - names, types, lines and inlined calls of programs in tests/programs, compiled by gcc,
- * clang, g++ and gfortran in several forms (DWARF 4 and 5, split, linked, stripped, static).
- *
- * Addresses are not written down: the tests walk over the module and look for names. Positions are
- * compared with those of addr2line, an outside sampler over the same files, at every address of
- * the functions of interest.
+ * symbol_test.c - names and types of variables and functions of programs in tests/programs, compiled by gcc,
+ * clang, g++ and gfortran in several forms (DWARF 4 and 5, split, linked, stripped, static); damaged and
+ * missing files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,89 +17,8 @@
 #include <cmocka.h>
 
 #include "spans.h"
-#include "symbol.h"
+#include "symbol_fixture.h"
 
-static struct nm_symbols *store;
-
-static int open_store(void **state)
-{
-	(void)state;
-	return nm_symbols_new(&store, NULL);
-}
-
-static int close_store(void **state)
-{
-	(void)state;
-	nm_symbols_free(store);
-	return 0;
-}
-
-/* A compiled program; without its compiler there is none, and the test is skipped. */
-static struct nm_module *program(const char *name)
-{
-	char path[4096];
-	struct nm_module *module;
-	struct nm_error error;
-	snprintf(path, sizeof path, PROGRAMS "symbols-%s", name);
-	if (access(path, R_OK) != 0)
-		skip();
-	assert_int_equal(nm_symbols_module(store, path, NULL, 0, &module, &error), 0);
-	return module;
-}
-
-/* Walks all variables; 1 and the variable if one has that name. */
-static int find_variable(struct nm_module *module, const char *name, struct nm_variable *ret_variable)
-{
-	uint64_t at, end;
-	assert_int_equal(nm_module_extent(module, &at, &end), 1);
-	while (at < end) {
-		struct nm_variable variable;
-		if (!nm_module_variable(module, at, &variable)) {
-			at++;
-			continue;
-		}
-		assert_true(variable.low <= at && at < variable.end);
-		if (!strcmp(variable.name, name)) {
-			*ret_variable = variable;
-			return 1;
-		}
-		at = variable.end;
-	}
-	return 0;
-}
-
-static int find_tls(struct nm_module *module, const char *name, struct nm_variable *ret_variable)
-{
-	uint64_t bytes, align;
-	nm_module_tls(module, &bytes, &align);
-	for (uint64_t at = 0; at < bytes;) {
-		assert_int_equal(nm_module_tls_variable(module, at, ret_variable), 1);
-		assert_true(ret_variable->low <= at && at < ret_variable->end);
-		if (!strcmp(ret_variable->name, name))
-			return 1;
-		at = ret_variable->end;
-	}
-	return 0;
-}
-
-static int find_function(struct nm_module *module, const char *name, struct nm_function *ret_function)
-{
-	uint64_t at, end;
-	assert_int_equal(nm_module_extent(module, &at, &end), 1);
-	while (at < end) {
-		if (!nm_module_function(module, at, ret_function)) {
-			at++;
-			continue;
-		}
-		assert_true(ret_function->low <= at && at < ret_function->end);
-		if (!strcmp(ret_function->name, name))
-			return 1;
-		at = ret_function->end;
-	}
-	return 0;
-}
-
-/* One variable that must be there. type NULL: not compared. */
 struct expected {
 	const char *name, *type;
 	enum nm_variable_kind kind;
@@ -265,141 +181,6 @@ static void test_fortran_variables(void **state)
 	expect_variables(module, expected, sizeof expected / sizeof *expected);
 	assert_int_equal(find_variable(module, "field/c", &second), 0);
 	assert_int_equal(find_variable(module, "field/d", &second), 0);
-}
-
-/* The line of symbols.c that carries a comment "line of <what>". */
-static uint32_t line_of(const char *what)
-{
-	char line[256], mark[64];
-	uint32_t number = 0;
-	FILE *source = fopen(SYMBOLS_C, "r");
-	assert_non_null(source);
-	snprintf(mark, sizeof mark, "line of %s */", what);
-	while (fgets(line, sizeof line, source)) {
-		number++;
-		if (strstr(line, mark))
-			break;
-	}
-	fclose(source);
-	return number;
-}
-
-/* Some instruction of work() is leaf's, inlined into middle, inlined into work. */
-static void test_inlined_chain(void **state)
-{
-	static const char *const forms[] = {"c", "c4", "c-split-dwarf", "c-static", "c-linked", "clang"};
-	static const char *const chain[] = {"leaf", "middle", "work"};
-	(void)state;
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		struct nm_module *module = program(forms[i]);
-		struct nm_function work;
-		struct nm_source_position at[8];
-		int found = 0;
-		assert_int_equal(find_function(module, "work", &work), 1);
-		for (uint64_t vaddr = work.low; vaddr < work.end && !found; vaddr++)
-			found = nm_module_source_positions(module, vaddr, at, 8) == 3 &&
-				at[0].line == line_of("leaf");
-		assert_true(found);
-		for (size_t k = 0; k < 3; k++) {
-			assert_string_equal(at[k].function, chain[k]);
-			assert_int_equal(at[k].line, line_of(chain[k]));
-			assert_non_null(strstr(at[k].file, "programs/symbols.c"));
-			assert_int_equal(at[k].file[0], '/');
-		}
-		assert_int_equal(nm_module_source_positions(module, work.low, at, 1), 1);
-		assert_int_equal(nm_module_source_positions(module, work.low, at, 0), 0);
-	}
-}
-
-/* clang leaves line 0 on instructions that it moved; they take the line before them in the function. */
-static void test_no_line_is_zero(void **state)
-{
-	(void)state;
-	struct nm_module *module = program("clang");
-	struct nm_function work;
-	struct nm_source_position at[8];
-	assert_int_equal(find_function(module, "work", &work), 1);
-	for (uint64_t vaddr = work.low; vaddr < work.end; vaddr++) {
-		size_t n = nm_module_source_positions(module, vaddr, at, 8);
-		assert_true(n > 0);
-		assert_true(at[0].line >= line_of("leaf") && at[0].line <= line_of("work") + 2);
-		assert_string_equal(at[n - 1].function, "work");
-	}
-}
-
-/* Our positions of vaddr against what addr2line -f -i prints, its "?" with nothing. */
-static void compare_block(struct nm_module *module, uint64_t vaddr, char lines[][512], size_t count,
-			  int names)
-{
-	struct nm_source_position at[16];
-	size_t n = nm_module_source_positions(module, vaddr, at, 16);
-	assert_int_equal(n, count / 2);
-	for (size_t i = 0; i < n; i++) {
-		char *colon = strrchr(lines[2 * i + 1], ':');
-		assert_non_null(colon);
-		if (names)
-			assert_string_equal(at[i].function, lines[2 * i]);
-		unsigned long line = strtoul(colon + 1, NULL, 10);
-		if (line == 0)
-			continue;
-		*colon = 0;
-		assert_int_equal(at[i].line, line);
-		assert_string_equal(at[i].file, lines[2 * i + 1]);
-	}
-}
-
-static void compare_function(struct nm_module *module, const char *name, int names)
-{
-	struct nm_function function;
-	char command[32768], lines[32][512], text[512];
-	assert_int_equal(find_function(module, name, &function), 1);
-	size_t used =
-	    (size_t)snprintf(command, sizeof command, "addr2line -a -f -i -e '%s'", nm_module_path(module));
-	uint64_t vaddr = function.low;
-	for (; vaddr < function.end && used + 32 < sizeof command; vaddr++)
-		used += (size_t)snprintf(command + used, sizeof command - used, " %llx",
-					 (unsigned long long)vaddr);
-	FILE *pipe = popen(command, "r");
-	assert_non_null(pipe);
-	uint64_t current = 0, compared = 0;
-	size_t count = 0;
-	while (fgets(text, sizeof text, pipe)) {
-		text[strcspn(text, "\n")] = 0;
-		if (strstr(text, " (discriminator"))
-			*strstr(text, " (discriminator") = 0;
-		if (strncmp(text, "0x", 2)) {
-			assert_true(count < 32);
-			strcpy(lines[count++], text);
-			continue;
-		}
-		if (count)
-			compare_block(module, current, lines, count, names);
-		compared += count != 0;
-		current = strtoull(text, NULL, 16);
-		count = 0;
-	}
-	pclose(pipe);
-	compare_block(module, current, lines, count, names);
-	assert_int_equal(compared + 1, vaddr - function.low);
-}
-
-static void test_positions_as_addr2line(void **state)
-{
-	/* binutils 2.40 misses inlined calls that clang describes by DW_FORM_rnglistx: not compared. */
-	static const char *const forms[] = {"c", "c4", "c-static"};
-	(void)state;
-	if (system("addr2line --version >/dev/null 2>&1") != 0)
-		skip();
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		struct nm_module *module = program(forms[i]);
-		compare_function(module, "work", 1);
-		compare_function(module, "main", 1);
-	}
-	/* C++: it prints mangled names. gcc puts a lambda's function inside classes and abstract
-	 * functions. */
-	struct nm_module *module = program("cxx");
-	compare_function(module, "app::sum(int)::{lambda(int)#1}::operator()(int) const", 0);
-	compare_function(module, "app::use(int)", 0);
 }
 
 /* Every executable mapping of this very process gives back where its functions are. */
@@ -620,22 +401,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_c_variables),
-	    cmocka_unit_test(test_allocated),
-	    cmocka_unit_test(test_prepared),
-	    cmocka_unit_test(test_clang_variables),
 	    cmocka_unit_test(test_left_out_variables),
 	    cmocka_unit_test(test_split_dwarf_variables),
+	    cmocka_unit_test(test_clang_variables),
 	    cmocka_unit_test(test_without_dwarf),
 	    cmocka_unit_test(test_stripped),
 	    cmocka_unit_test(test_cxx_variables),
 	    cmocka_unit_test(test_fortran_variables),
-	    cmocka_unit_test(test_inlined_chain),
-	    cmocka_unit_test(test_positions_as_addr2line),
 	    cmocka_unit_test(test_bias),
 	    cmocka_unit_test(test_unusable_files),
-	    cmocka_unit_test(test_spans_as_slow_twin),
-	    cmocka_unit_test(test_no_line_is_zero),
 	    cmocka_unit_test(test_damaged_files),
+	    cmocka_unit_test(test_spans_as_slow_twin),
+	    cmocka_unit_test(test_prepared),
+	    cmocka_unit_test(test_allocated),
 	};
+
 	return cmocka_run_group_tests_name("symbol", tests, open_store, close_store);
 }
