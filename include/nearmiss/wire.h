@@ -26,7 +26,7 @@
 
 #include <stdint.h>
 
-#define NM_WIRE_VERSION 6u
+#define NM_WIRE_VERSION 7u
 #define NM_WIRE_MAGIC 0x6572697773696d6eull /* the bytes "nmiswire" */
 
 #define NM_WIRE_HEADER_BIT (1ull << 63)
@@ -135,6 +135,8 @@ enum nm_wire_allocator {
 	NM_WIRE_FREE_CALL,
 	NM_WIRE_DELETE,
 	NM_WIRE_DELETE_ARRAY,
+	/* Since version 7, of ALLOC only: the block is a piece of memory that a pool has. */
+	NM_WIRE_POOL,
 	NM_WIRE_ALLOCATORS
 };
 

@@ -236,6 +236,7 @@ static void let_go(struct nm_engine *e)
 	free_threads(e);
 	nm_executor_free_code(&e->executor);
 	nm_blocks_done(&e->space.heap);
+	nm_blocks_done(&e->space.chunks);
 	nm_blocks_done(&e->space.named);
 	nm_map_done(&e->attrs.attr_of);
 }

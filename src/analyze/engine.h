@@ -46,6 +46,9 @@ struct nm_engine_options {
 	const char *user_folders;
 	const char *const *allocators; /* functions that allocate for their callers; borrowed */
 	size_t allocator_count;
+	/* functions that hand out pieces of memory, "NAME", "NAME:ARGUMENT" or "NAME=BYTES"; borrowed */
+	const char *const *pools;
+	size_t pool_count;
 	const struct nm_event_query *event_query; /* which single events to keep, or NULL; borrowed */
 	struct nm_oracle *oracle;                 /* for levels with policy=opt, or NULL; borrowed */
 	struct nm_thread_order order;             /* of threads, where the machine has several cores */

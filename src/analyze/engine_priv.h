@@ -70,6 +70,7 @@ struct nm_engine {
 	struct nm_wire_process process; /* strings borrowed from the store */
 	const char *command;
 	int started, exit_status;
+	int has_pieces; /* of pools' memory */
 	uint64_t lost;
 
 	/* What was asked for. */

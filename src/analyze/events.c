@@ -222,11 +222,30 @@ static int allocate(struct nm_engine *e, uint64_t address, uint64_t size, struct
 	return 0;
 }
 
+/* A pool hands out a piece. Pieces in a stack are its frames'. */
+static int hand_out(struct nm_engine *e, const struct nm_wire_alloc *piece, struct nm_error *err)
+{
+	const size_t chunks = e->space.chunks.live;
+	const struct nm_thread *t = e->executor.running.thread;
+	int fits;
+
+	e->has_pieces = 1;
+	if (t && nm_frames_owner(&t->frames, piece->address).object)
+		return 0;
+	if (nm_space_open_chunk(&e->space, piece->address, piece->size, piece->entry, &fits))
+		return nm_fail_memory(err);
+	if (e->space.chunks.live != chunks)
+		nm_resolver_forget_mappings(&e->executor.resolver);
+	return fits ? allocate(e, piece->address, piece->size, err) : 0;
+}
+
 static void release(struct nm_engine *e, uint64_t address)
 {
 	struct nm_block b;
 
-	if (!nm_blocks_remove(&e->space.heap, address, &b))
+	if (nm_space_close_chunk(&e->space, address, &b))
+		nm_space_forget(&e->space);
+	else if (!nm_blocks_remove(&e->space.heap, address, &b))
 		return;
 	nm_passes_released(&e->feed.passes, b.address, b.size, b.object);
 	nm_schedules_released(e->output.schedules, b.address, b.size, b.object);
@@ -243,7 +262,10 @@ static int on_heap(struct nm_engine *e, const struct nm_wire_record *r, struct n
 	switch (r->kind) {
 	case NM_WIRE_ALLOC:
 		status = nm_wire_alloc_decode(r, &a, err);
-		return status ? status : allocate(e, a.address, a.size, err);
+		if (status)
+			return status;
+		return a.allocator == NM_WIRE_POOL ? hand_out(e, &a, err)
+						   : allocate(e, a.address, a.size, err);
 	case NM_WIRE_FREE:
 		status = nm_wire_free_decode(r, &f, err);
 		if (!status)
@@ -295,6 +317,10 @@ static int on_map(struct nm_engine *e, const struct nm_wire_record *r, struct nm
 
 static int unmap(struct nm_engine *e, uint64_t address, uint64_t bytes, struct nm_error *err)
 {
+	if (e->has_pieces) {
+		nm_space_end_pieces(&e->space, address, bytes);
+		nm_resolver_forget_released_blocks(&e->executor.resolver);
+	}
 	nm_resolver_forget_mappings(&e->executor.resolver);
 	for (size_t i = 0; i < e->space.mappings.count; i++) {
 		const struct nm_mapping *m = &e->space.mappings.at[i];

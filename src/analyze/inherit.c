@@ -70,6 +70,7 @@ int nm_engine_fork(struct nm_engine *e, uint32_t ordinal, struct nm_error *err)
 		return status;
 	child->executor.measuring = e->executor.measuring;
 	child->executor.has_paused = !e->executor.measuring;
+	child->has_pieces = e->has_pieces;
 	nm_executor_choose_path(&child->executor);
 	nm_space_done(&child->space);
 	nm_contexts_done(&child->contexts);

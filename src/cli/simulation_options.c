@@ -347,6 +347,29 @@ static int choose_estimates(const struct nm_command *self, const struct nm_simul
 	return status;
 }
 
+/* Each is "NAME", "NAME:ARGUMENT" or "NAME=BYTES". */
+static int check_pools(const struct nm_command *self, const struct nm_simulation_options *o)
+{
+	enum { ARGUMENTS = 6, DIGITS = 9 };
+
+	for (size_t i = 0; i < o->pools.count; i++) {
+		const char *text = o->pools.at[i], *end = text + strlen(text), *digits = end;
+
+		while (digits > text && isdigit((unsigned char)digits[-1]))
+			digits--;
+		if (digits > text && !strchr(":=", digits[-1]))
+			continue;
+		if (digits < text + 2 || digits == end || end - digits > DIGITS || !atoi(digits) ||
+		    (digits[-1] == ':' && atoi(digits) > ARGUMENTS))
+			return nm_usage(
+			    self,
+			    "--pool-fn takes NAME, NAME:N with the argument (1 to %d) that is the "
+			    "size, or NAME=BYTES, not \"%s\"",
+			    ARGUMENTS, text);
+	}
+	return 0;
+}
+
 int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulation_options *o,
 			  struct nm_simulation *ret_simulation)
 {
@@ -356,7 +379,9 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 
 	if (o->threads < 1 || o->threads > MAX_THREADS)
 		return nm_usage(self, "--threads takes a number from 1 to %d", MAX_THREADS);
-	status = find_machines(self, o, &s->machine);
+	status = check_pools(self, o);
+	if (!status)
+		status = find_machines(self, o, &s->machine);
 	if (status)
 		return status;
 	s->run = (struct nm_run_request){
@@ -380,6 +405,8 @@ int nm_simulation_prepare(const struct nm_command *self, const struct nm_simulat
 	engine->user_folders = o->user_folders;
 	engine->allocators = o->allocators.at;
 	engine->allocator_count = o->allocators.count;
+	engine->pools = o->pools.at;
+	engine->pool_count = o->pools.count;
 	if (o->sets) {
 		nm_event_query_sets(&s->sets, &s->machine);
 		engine->event_query = &s->sets;

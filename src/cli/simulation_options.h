@@ -37,6 +37,8 @@ struct nm_simulation_options {
 	struct nm_option_list source_roots; /* only files below these; empty: all */
 	/* Functions that allocate for their callers. */
 	struct nm_option_list allocators;
+	/* Functions that hand out pieces of memory: "NAME", "NAME:ARGUMENT", "NAME=BYTES". */
+	struct nm_option_list pools;
 	int quiet;
 };
 
@@ -138,10 +140,11 @@ struct nm_simulation_options {
 		"alloc-fn", 0, "NAME", "a function that allocates for its callers; may be repeated", \
 		    NM_OPTION_LIST, offsetof(type, member.allocators), NULL                          \
 	}
-#define NM_ROW_POOL_FN(type, member)                                                                       \
-	{                                                                                                  \
-		"pool-fn", 0, "NAME", "a function that hands out parts of larger blocks; may be repeated", \
-		    NM_OPTION_LIST, offsetof(type, member.allocators), NULL                                \
+#define NM_ROW_POOL_FN(type, member)                                                                    \
+	{                                                                                               \
+		"pool-fn", 0, "NAME[:N]",                                                               \
+		    "a function that hands out pieces of blocks, of argument N's size", NM_OPTION_LIST, \
+		    offsetof(type, member.pools), NULL                                                  \
 	}
 #define NM_ROW_USER_PATH(type, member)                                                                     \
 	{                                                                                                  \

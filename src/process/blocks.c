@@ -432,6 +432,13 @@ static void evict_overlaps(struct nm_blocks *blocks, uint64_t address, uint64_t 
 	}
 }
 
+void nm_blocks_remove_range(struct nm_blocks *blocks, uint64_t address, uint64_t bytes)
+{
+	if (blocks->live && address < ADDRESS_END)
+		evict_overlaps(blocks, address,
+			       bytes < ADDRESS_END - address ? address + bytes : ADDRESS_END);
+}
+
 static int new_large(struct nm_blocks *blocks, struct nm_large_block b, uint32_t *ret_owner)
 {
 	uint32_t id = blocks->free_slot;

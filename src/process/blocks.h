@@ -105,6 +105,9 @@ int nm_blocks_find(const struct nm_blocks *blocks, uint64_t address, struct nm_b
 /* Removes the block that begins at address: 1, or 0 if there is none. ret_removed may be NULL. */
 int nm_blocks_remove(struct nm_blocks *blocks, uint64_t address, struct nm_block *ret_removed);
 
+/* Removes all blocks that overlap [address, address + bytes). */
+void nm_blocks_remove_range(struct nm_blocks *blocks, uint64_t address, uint64_t bytes);
+
 /* 1 if [address, address + bytes) is in one block. */
 int nm_blocks_hold(const struct nm_blocks *blocks, uint64_t address, uint64_t bytes);
 

@@ -22,7 +22,7 @@ int nm_space_init(struct nm_space *space, struct nm_symbols *symbols)
 
 	memset(space, 0, sizeof *space);
 	space->symbols = symbols;
-	if (nm_blocks_init(&space->heap) || nm_blocks_init(&space->named) ||
+	if (nm_blocks_init(&space->heap) || nm_blocks_init(&space->chunks) || nm_blocks_init(&space->named) ||
 	    new_object(space, (struct nm_object){.kind = NM_OBJECT_UNKNOWN, .name = "<unknown>"}, &none))
 		return NM_ENOMEM;
 	if (new_object(space, (struct nm_object){.kind = NM_OBJECT_ANONYMOUS, .name = "<heap bookkeeping>"},
@@ -38,6 +38,7 @@ void nm_space_done(struct nm_space *space)
 	nm_vec_free(&space->mappings);
 	nm_vec_free(&space->tls);
 	nm_blocks_done(&space->heap);
+	nm_blocks_done(&space->chunks);
 	nm_blocks_done(&space->named);
 	nm_map_done(&space->variables);
 	nm_map_done(&space->by_name);
@@ -69,10 +70,10 @@ int nm_space_copy(struct nm_space *to, const struct nm_space *from)
 	to->unmeasured = from->unmeasured;
 	to->heap_end = from->heap_end;
 	if (copy_vectors(to, from) || nm_blocks_copy(&to->heap, &from->heap) ||
-	    nm_blocks_copy(&to->named, &from->named) || nm_map_copy(&to->variables, &from->variables) ||
-	    nm_map_copy(&to->by_name, &from->by_name) || nm_map_copy(&to->buckets, &from->buckets) ||
-	    nm_map_copy(&to->frames, &from->frames) || nm_map_copy(&to->threadlocal, &from->threadlocal) ||
-	    nm_map_copy(&to->sections, &from->sections))
+	    nm_blocks_copy(&to->chunks, &from->chunks) || nm_blocks_copy(&to->named, &from->named) ||
+	    nm_map_copy(&to->variables, &from->variables) || nm_map_copy(&to->by_name, &from->by_name) ||
+	    nm_map_copy(&to->buckets, &from->buckets) || nm_map_copy(&to->frames, &from->frames) ||
+	    nm_map_copy(&to->threadlocal, &from->threadlocal) || nm_map_copy(&to->sections, &from->sections))
 		return NM_ENOMEM;
 	return 0;
 }
@@ -373,6 +374,13 @@ int nm_space_find(struct nm_space *space, uint64_t address, struct nm_location *
 						     .heap = !space->named.live,
 						     .large = space->named.live ? 0 : block.large};
 		ret_location->lasting = named && !space->mappings.count; /* a loop nest, a foreign trace */
+		return 0;
+	}
+	if (space->chunks.live && nm_blocks_find(&space->chunks, address, &block)) {
+		*ret_location = (struct nm_location){.object = block.object,
+						     .low = block.address,
+						     .end = block.address + block.size,
+						     .page = !space->named.live};
 		return 0;
 	}
 	tls = next_tls(space, address);

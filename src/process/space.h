@@ -2,8 +2,8 @@
  *
  * space.h - the address space of one process: finds the object of an address.
  *
- * Order of precedence: a range that the program named, a live heap block, a variable of a loaded module, the
- * mapping (file or anonymous). Stacks are not included: frames change with every call (frames.h).
+ * Order of precedence: a range that the program named, a live heap block or piece of a pool's memory, the rest
+ * of that memory, a variable of a loaded module, the mapping (file or anonymous). Stacks are not included: frames change with every call (frames.h).
  *
  * Objects are small dense numbers with a description (struct nm_object); they get names when the stream has
  * ended (naming/names.c), since a bucket's name depends on the whole run.
@@ -29,7 +29,8 @@ struct nm_object {
 	const char *type;
 	const char *at;   /* "file:line" of the declaration or NULL */
 	uint32_t context; /* heap buckets and anonymous mappings: allocation context (contexts.h) */
-	uint32_t chain;   /* heap buckets: 1 + the calling context (calls.h), if chains are asked for */
+	uint64_t pool;  /* heap buckets: entry pc of the function that hands out pieces of the blocks, or 0 */
+	uint32_t chain; /* heap buckets: 1 + the calling context (calls.h), if chains are asked for */
 	uint64_t bytes, blocks, largest;
 	/* Stack objects: the local variables of the function, whose objects follow this one. */
 	const struct nm_locals *locals;
@@ -73,6 +74,7 @@ struct nm_space {
 	struct nm_vec(struct nm_object) objects;
 	struct nm_vec(struct nm_mapping) mappings;
 	struct nm_blocks heap, named;
+	struct nm_blocks chunks;   /* in which pools have pieces: those are in `heap` (pools.c) */
 	struct nm_map variables;   /* runtime address of a variable -> object */
 	struct nm_map by_name;     /* interned name -> object: named ranges, files, library data */
 	struct nm_map buckets;     /* context -> object, for heap and for anonymous mappings (bit 32) */
@@ -118,6 +120,16 @@ void nm_space_remember(struct nm_space *space, uint64_t address, const struct nm
 void nm_space_forget(struct nm_space *space); /* mappings, names or stacks have changed */
 int nm_space_bucket(struct nm_space *space, uint32_t context, uint32_t chain, uint32_t *ret_object);
 int nm_space_alloc(struct nm_space *space, uint64_t address, uint64_t size, uint32_t context, uint32_t chain);
+
+/* pools.c: a function, pool, hands out a piece of memory, which nm_space_alloc may then add. open: prepares
+ * the memory around it. *ret_fits: it can be a piece; else it is a whole block, or reaches beyond what is
+ * known to be one thing. 0 or NM_ENOMEM. close: 1 if a chunk begins at the address; it ends with its pieces.
+ * end_pieces: no piece is left in a range whose mappings go. */
+int nm_space_open_chunk(struct nm_space *space, uint64_t address, uint64_t size, uint64_t pool,
+			int *ret_fits);
+int nm_space_close_chunk(struct nm_space *space, uint64_t address, struct nm_block *ret_chunk);
+void nm_space_end_pieces(struct nm_space *space, uint64_t address, uint64_t bytes);
+
 int nm_space_name(struct nm_space *space, uint64_t address, uint64_t bytes, const char *name);
 int nm_space_thread(struct nm_space *space, uint64_t thread_pointer);
 

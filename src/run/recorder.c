@@ -228,6 +228,8 @@ static int start_program(struct recorder *r, const sigset_t *ignored, struct nm_
 		return status;
 	r->launcher.sample = r->request->sample;
 	r->launcher.all_blocks = needs_all_blocks(r->request);
+	r->launcher.pools = options.pools;
+	r->launcher.pool_count = options.pool_count;
 	return nm_launch(&r->launcher, nm_consumer_fd(r->consumer), r->log, r->request->argv, ignored,
 			 &r->pid, err);
 }

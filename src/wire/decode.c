@@ -233,7 +233,7 @@ NM_WIRE_DECODER(free)
 
 	if (status)
 		return status;
-	if (r->arg >= NM_WIRE_ALLOCATORS)
+	if (r->arg >= NM_WIRE_POOL)
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_free){r->arg, r->payload[0]};
 	return 0;
@@ -246,7 +246,7 @@ NM_WIRE_DECODER(realloc)
 
 	if (status)
 		return status;
-	if (r->arg >= NM_WIRE_ALLOCATORS || wraps(w[1], w[2]))
+	if (r->arg >= NM_WIRE_POOL || wraps(w[1], w[2]))
 		return nm_wire_fault(r, err, "value out of range");
 	*ret = (struct nm_wire_realloc){r->arg, w[0], w[1], w[2], w[3]};
 	return 0;

@@ -124,5 +124,42 @@ def case_calls_of_one_line_are_objects():
     assert rows("SELECT 1 FROM objects WHERE object LIKE 'given (%'", profile="h.nmp")
 
 
+POOLS = "tests/programs/pools.cpp"
+
+
+def case_pieces_of_pools_are_objects():
+    named = ("--pool-fn=Arena::take", "--pool-fn=Arena::start", "--pool-fn=new_slot=32", "--pool-fn=from_region:2")
+    record([program("pools")], *named)
+    found = {(name.split(" (")[0], int(place.rsplit(":", 1)[1])): (blocks, size) for name, place, blocks, size in
+             rows("SELECT object, allocated_at, blocks, bytes FROM objects WHERE kind = 'heap' AND object LIKE '%pools.cpp%'")}
+    for name, tag, blocks, size in (("words[i]", "word", 4000, 32), ("places[i]", "place", 4000, 16), ("first[i]", "slot", 3000, 32),
+                                    ("keys[i]", "key", 4000, 64), ("after", "after", 1, 1 << 16)):
+        assert found[name, at(POOLS, tag)] == (blocks, blocks * size), (name, found)
+    misses = dict(rows("SELECT object, sum(read_misses + write_misses) FROM counts WHERE level = 'L1d' AND "
+                       "(object LIKE '% (pools.cpp%' OR object = 'slots') GROUP BY 1"))
+
+    def of(start):
+        return sum(count for name, count in misses.items() if name.startswith(start))
+
+    assert of("keys[i] (") >= 2 * 4000, misses  # a line of its own for each
+    assert 4000 <= of("words[i] (") + of("places[i] (") <= 7000, misses  # 3,000 lines, twice
+    assert of("slots") == 0 and of("anonymous") == 0 and of("after (") >= 1024, misses  # words and places ended with the arena
+    assert rows("SELECT object, blocks, bytes FROM objects WHERE object LIKE 'pool %'") == [
+        (f"pool Arena::start(unsigned long) (pools.cpp:{at(POOLS, 'start')})", 3, 3 << 16)]
+    assert of("pool ") < 20, misses
+
+
+def case_without_pools_blocks_are_whole():
+    record([program("pools")])
+    assert rows("SELECT blocks, bytes FROM objects WHERE object LIKE 'words[i] (%'") == [(3, 3 << 16)]
+    assert not rows("SELECT 1 FROM objects WHERE object LIKE 'places[i] (%'")
+
+
+def case_pools_that_cannot_be_are_refused():
+    for text in ("take:0", "take:7", "take=", ":1", "", "take=0"):
+        done = nearmiss("record", f"--pool-fn={text}", "--", "true")
+        assert done.returncode == 124 and b"--pool-fn takes NAME" in done.stderr, (text, done)
+
+
 if __name__ == "__main__":
     main(globals())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * make_sample.c - writes the sample streams to the files named by its arguments: that of blocks, that of
- * samples. `ninja wire-sample` runs it for tests/data/wire-v6.bin and wire-v6-sampled.bin, which are written
+ * samples. `ninja wire-sample` runs it for tests/data/wire-v7.bin and wire-v7-sampled.bin, which are written
  * once per version of the format and kept as long as that version is read.
  */
 #include <stdio.h>

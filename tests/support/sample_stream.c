@@ -123,6 +123,7 @@ static int sample_events(struct nm_wire_words *to)
 	TRY(nm_wire_alloc_encode(to, &(struct nm_wire_alloc){NM_WIRE_NEW, 0x600080, 0, SAMPLE_PC}));
 	TRY(nm_wire_realloc_encode(
 	    to, &(struct nm_wire_realloc){NM_WIRE_REALLOCATE, 0x600010, 0x600010, 64, SAMPLE_PC}));
+	TRY(nm_wire_alloc_encode(to, &(struct nm_wire_alloc){NM_WIRE_POOL, 0x600020, 16, SAMPLE_PC}));
 	TRY(nm_wire_free_encode(to, &(struct nm_wire_free){NM_WIRE_DELETE, 0x600080}));
 	TRY(nm_wire_free_encode(to, &(struct nm_wire_free){NM_WIRE_FREE_CALL, 0x600014}));
 	TRY(nm_wire_name_encode(to, &(struct nm_wire_name){0x600010, 64, "grid"}));

@@ -75,5 +75,6 @@ int nm_executor_is_valid(struct nm_executor *x)
 		if (!entry_is_valid(x, i))
 			return 0;
 	return holders_are_valid(x) && contexts_are_valid(x->calls) && nm_space_is_valid(x->space) &&
-	       nm_blocks_are_valid(&x->space->heap) && nm_blocks_are_valid(&x->space->named);
+	       nm_blocks_are_valid(&x->space->heap) && nm_blocks_are_valid(&x->space->chunks) &&
+	       nm_blocks_are_valid(&x->space->named);
 }

@@ -28,13 +28,35 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Did the user say that a function allocates for its callers? */
-static int is_told(const struct nm_engine *e, const char *name, size_t length)
+/* Is a function called so, apart from its parameters and template arguments? */
+static int is_called(const char *name, const char *told, size_t length)
 {
-	for (size_t i = 0; i < e->options.allocator_count; i++) {
-		const char *told = e->options.allocators[i];
+	const char *end = told + length;
+	int depth = 0;
 
-		if (strlen(told) == length && !strncmp(told, name, length))
+	for (; *name && (depth || *name != '('); name++) {
+		depth += *name == '<';
+		if (!depth && (told == end || *name != *told++))
+			return 0;
+		depth -= depth && *name == '>';
+	}
+	return told == end;
+}
+
+/* Did the user say that a function allocates for its callers? A pool's size may follow its name. */
+static int is_told(const struct nm_engine *e, const char *name)
+{
+	for (size_t i = 0; i < e->options.allocator_count; i++)
+		if (is_called(name, e->options.allocators[i], strlen(e->options.allocators[i])))
+			return 1;
+	for (size_t i = 0; i < e->options.pool_count; i++) {
+		const char *told = e->options.pools[i], *end = told + strlen(told), *digits = end;
+
+		while (digits > told && digits[-1] >= '0' && digits[-1] <= '9')
+			digits--;
+		if (digits > told && digits < end && strchr(":=", digits[-1]))
+			end = digits - 1;
+		if (is_called(name, told, (size_t)(end - told)))
 			return 1;
 	}
 	return 0;
@@ -45,13 +67,13 @@ static int is_told(const struct nm_engine *e, const char *name, size_t length)
 static int is_allocation_wrapper(const struct nm_engine *e, const char *function)
 {
 	static const char *const words[] = {
-	    "malloc",      "calloc", "zalloc",   "realloc",   "memalign",    "strdup",
-	    "strndup",     "memdup", "objalloc", "obstack",   "slice_alloc", "pool_alloc",
-	    "arena_alloc", "palloc", "newchunk", "new_chunk", NULL};
+	    "malloc",   "calloc",    "zalloc",    "realloc",       "memalign",   "strdup",      "strndup",
+	    "memdup",   "objalloc",  "obstack",   "slice_alloc",   "pool_alloc", "arena_alloc", "palloc",
+	    "newchunk", "new_chunk", "bfd_alloc", "hash_allocate", "pstrcat",    "psprintf",    NULL};
 	const char *name = nm_name_proper(function);
 	size_t length = strcspn(name, "(<");
 
-	if (is_told(e, name, length))
+	if (is_told(e, name))
 		return 1;
 	for (const char *s = name; s < name + length; s++)
 		for (size_t i = 0; words[i]; i++)
@@ -262,6 +284,14 @@ static int put_address(struct nm_engine *e, const char *prefix, const struct nm_
 		snprintf(text, sizeof text, "%s <unknown caller>", prefix);
 	ret->name = nm_symbols_intern(e->symbols, text);
 	return ret->name ? 0 : NM_ENOMEM;
+}
+
+int nm_engine_name_pool(struct nm_engine *e, uint64_t entry, struct nm_call_name *ret)
+{
+	const struct nm_context function = {.pcs = &entry, .count = 1};
+
+	*ret = (struct nm_call_name){0};
+	return put_address(e, "pool", &function, 0, ret);
 }
 
 int nm_engine_name_mapping(struct nm_engine *e, const struct nm_context *c, struct nm_call_name *ret)

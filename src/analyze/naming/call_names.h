@@ -21,6 +21,9 @@ struct nm_call_name {
  * (list.c:31)", "heap parse (tree.c:88)". A mapping: "anonymous main (map.c:5)". 0 or NM_ENOMEM. */
 int nm_engine_name_bucket(struct nm_engine *engine, uint32_t context, uint64_t bytes,
 			  struct nm_call_name *ret_name);
+/* A heap block of which a function hands out pieces: "pool take (arena.c:20)". */
+int nm_engine_name_pool(struct nm_engine *engine, uint64_t entry, struct nm_call_name *ret_name);
+
 int nm_engine_name_mapping(struct nm_engine *engine, const struct nm_context *context,
 			   struct nm_call_name *ret_name);
 

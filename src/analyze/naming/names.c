@@ -30,6 +30,8 @@ static int name_object(struct nm_engine *e, const struct nm_object *o, struct nm
 	*ret = (struct nm_call_name){.name = o->name, .at = o->at};
 	if (o->name)
 		return 0;
+	if (o->pool)
+		return nm_engine_name_pool(e, o->pool, ret);
 	if (o->kind == NM_OBJECT_HEAP)
 		return nm_engine_name_bucket(e, o->context, o->largest, ret);
 	origin = nm_engine_allocation_site(e, c);

@@ -23,9 +23,13 @@ static Bool by_exec;
 
 static Bool process_option(const HChar *option)
 {
+	const HChar *pool;
+
 	if VG_INT_CLO (option, "--arena", shared_file) {
 	} else if VG_BOOL_CLO (option, "--by-exec", by_exec) {
 	} else if VG_BOOL_CLO (option, "--all-blocks", nm_all_blocks) {
+	} else if VG_STR_CLO (option, "--pool-fn", pool) {
+		return nm_pools_add(pool);
 	} else if VG_BINT_CLO (option, "--sample", nm_sampling_rate, 0, 1000000000) {
 	} else if VG_BINT_CLO (option, "--sample-line", nm_sampling_line, NM_SAMPLED_LINE_MIN, 4096) {
 	} else if VG_BINT_CLO (option, "--sample-seed", nm_sampling_seed, 0, 0x7fffffff) {
@@ -41,6 +45,7 @@ static void print_usage(void)
 	("    --arena=FD                descriptor of the memory that is shared with nearmiss record\n"
 	 "    --by-exec=no|yes          the tool's own: this program was started by exec [no]\n"
 	 "    --all-blocks=no|yes       send each execution of code that touches no memory, too [no]\n"
+	 "    --pool-fn=NAME[:N|=BYTES] a function that hands out pieces of memory; its argument N is their size\n"
 	 "    --sample=N                send no blocks, but N references in 10^9, drawn at random, and the next\n"
 	 "                              one to the line of each [0: send all blocks]\n"
 	 "    --sample-line=N           bytes of such a line, a power of 2 from 32 on [64]\n"
@@ -84,6 +89,7 @@ static void before_options(void)
 	VG_(needs_client_requests)(nm_client_request);
 	nm_allocator_init();
 	nm_locks_init();
+	nm_pools_init();
 	nm_events_init();
 	nm_maps_init();
 }

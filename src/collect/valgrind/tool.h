@@ -112,15 +112,25 @@ void nm_locks_init(void);
 UInt nm_locks_at(Addr pc);
 VG_REGPARM(1) void nm_locks_entry(UInt function);
 
+/* ---- pools.c: calls of functions that hand out pieces of memory, with the same three functions. ---- */
+
+void nm_pools_init(void);
+/* One more function: "NAME", "NAME:ARGUMENT" or "NAME=BYTES". False: it is none of these, or too many. */
+Bool nm_pools_add(const HChar *text);
+UInt nm_pools_at(Addr pc);
+VG_REGPARM(2) void nm_pools_entry(UInt function, Addr pc);
+
 /* ---- pending_calls.c: those calls, from entry to return. ---- */
 
-enum nm_call_kind { NM_CALL_ALLOCATOR, NM_CALL_LOCK, NM_CALL_KINDS };
+enum nm_call_kind { NM_CALL_ALLOCATOR, NM_CALL_LOCK, NM_CALL_POOL, NM_CALL_KINDS };
 
 /* ended: called for each call that nm_calls_begin has accepted, once; returned: it has returned through its
  * slot, and its result is in RAX. */
 void nm_calls_init(enum nm_call_kind kind, void (*ended)(ThreadId thread, Addr slot, Bool returned));
 /* At a function's entry. False: the call is part of a pending one. */
 Bool nm_calls_begin(enum nm_call_kind kind);
+/* The call whose return address lies at slot is the pending one from now on. */
+void nm_calls_resume(enum nm_call_kind kind, Addr slot);
 void nm_calls_switch(ThreadId from, ThreadId to);
 void nm_calls_thread_gone(ThreadId thread);
 /* Called from translated code before a return whose slot is at or above the number at the address. */

@@ -198,20 +198,38 @@ static int start(const struct nm_launcher *launcher, const int inherited[2], cha
 	return 0;
 }
 
+/* "--pool-fn=..." of each, one after the other, then an empty text. The caller's; NULL: out of memory. */
+static char *pool_options(const struct nm_launcher *launcher)
+{
+	static const char option[] = "--pool-fn=";
+	size_t room = 1;
+	char *texts, *at;
+
+	for (size_t i = 0; i < launcher->pool_count; i++)
+		room += sizeof option + strlen(launcher->pools[i]);
+	texts = at = calloc(room, 1);
+	for (size_t i = 0; texts && i < launcher->pool_count; i++)
+		at = stpcpy(stpcpy(at, option), launcher->pools[i]) + 1;
+	return texts;
+}
+
 int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *argv, const sigset_t *ignored,
 	      pid_t *ret_pid, struct nm_error *err)
 {
 	const int inherited[2] = {arena, log};
 	char arena_option[64], log_option[64], rate_option[64], line_option[64], seed_option[64];
 	size_t argc = 0, n = 0;
-	char **args;
+	char **args, *pools;
 	int status;
 
 	while (argv[argc])
 		argc++;
-	args = calloc(argc + MAX_OPTIONS, sizeof *args);
-	if (!args)
+	args = calloc(argc + MAX_OPTIONS + launcher->pool_count, sizeof *args);
+	pools = args ? pool_options(launcher) : NULL;
+	if (!pools) {
+		free(args);
 		return nm_fail_memory(err);
+	}
 	snprintf(arena_option, sizeof arena_option, "--arena=%d", arena);
 	snprintf(log_option, sizeof log_option, "--log-fd=%d", log);
 	args[n++] = (char *)"valgrind";
@@ -234,11 +252,14 @@ int nm_launch(struct nm_launcher *launcher, int arena, int log, char *const *arg
 		args[n++] = line_option;
 		args[n++] = seed_option;
 	}
+	for (const char *at = pools; *at; at += strlen(at) + 1)
+		args[n++] = (char *)at;
 	args[n++] = (char *)"--"; /* the program's name may begin with a dash */
 	for (size_t i = 0; i < argc; i++)
 		args[n++] = argv[i];
 	link_library(launcher);
 	status = start(launcher, inherited, args, ignored, ret_pid, err);
+	free(pools);
 	free(args);
 	return status;
 }

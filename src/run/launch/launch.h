@@ -6,6 +6,7 @@
 #define NM_LAUNCH_H
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,6 +27,8 @@ struct nm_launcher {
 	int output_is_ours;  /* the program's standard output goes to standard error */
 	int all_blocks;      /* executions of code without accesses are sent, too */
 	struct nm_sample_choice sample;
+	const char *const *pools; /* functions that hand out pieces of memory (engine.h); borrowed */
+	size_t pool_count;
 };
 
 enum nm_launch_fault {

@@ -264,6 +264,76 @@ static void chains_of_deep_recursion_are_equal(void **state)
 	nm_vec_free(&s.frames);
 }
 
+enum { SLOTS = 4, SLOT = 4096 };
+
+/* What is at an address of the slots: a piece, else its slot's block. */
+static uint64_t naive_owner(const struct naive_blocks *pieces, const uint32_t *slots, uint64_t at)
+{
+	const struct naive_block *piece = naive_find(pieces, at);
+
+	return piece ? piece->object : slots[(at - DATA) / SLOT];
+}
+
+/* Ends the pieces that overlap a range. */
+static void naive_end(struct naive_blocks *n, uint64_t low, uint64_t end)
+{
+	for (size_t i = 0; i < n->count;)
+		if (n->list[i].address < end && low < n->list[i].address + n->list[i].size)
+			n->list[i] = n->list[--n->count];
+		else
+			i++;
+}
+
+/* Blocks of a slot each are allocated and freed; pieces of them are handed out. */
+static void pieces_are_found_before_their_chunks(void **state)
+{
+	static struct naive_blocks pieces;
+	uint32_t slots[SLOTS] = {0};
+	struct nm_space space;
+	struct nm_symbols *symbols;
+	struct nm_location found;
+	struct nm_block chunk;
+
+	(void)state;
+	assert_int_equal(nm_symbols_new(&symbols, NULL), 0);
+	assert_int_equal(nm_space_init(&space, symbols), 0);
+	for (uint32_t step = 1; step < 3000; step++) {
+		const uint32_t slot = below(SLOTS);
+		const uint64_t low = DATA + slot * SLOT;
+
+		if (!slots[slot]) {
+			assert_int_equal(nm_space_alloc(&space, low, SLOT, step, 0), 0);
+			assert_int_equal(nm_space_bucket(&space, step, 0, &slots[slot]), 0);
+		} else if (below(30) == 0) {
+			if (!nm_space_close_chunk(&space, low, &chunk))
+				assert_true(nm_blocks_remove(&space.heap, low, NULL));
+			naive_end(&pieces, low, low + SLOT);
+			slots[slot] = 0;
+		} else {
+			const uint64_t at = low + below(SLOT), size = 1 + below(300);
+			uint32_t object;
+			int fits;
+
+			assert_int_equal(nm_space_open_chunk(&space, at, size, 1, &fits), 0);
+			assert_int_equal(fits, at + size <= low + SLOT);
+			if (fits) {
+				assert_int_equal(nm_space_alloc(&space, at, size, step, 0), 0);
+				assert_int_equal(nm_space_bucket(&space, step, 0, &object), 0);
+				naive_add(&pieces, (struct naive_block){at, size, object});
+			}
+		}
+		for (int i = 0; i < 50; i++) {
+			const uint64_t at = DATA + below(SLOTS * SLOT);
+
+			assert_int_equal(nm_space_find(&space, at, &found), 0);
+			assert_int_equal(found.object, naive_owner(&pieces, slots, at));
+		}
+	}
+	assert_true(nm_blocks_are_valid(&space.heap) && nm_blocks_are_valid(&space.chunks));
+	nm_space_done(&space);
+	nm_symbols_free(symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +343,7 @@ int main(void)
 	    cmocka_unit_test(contexts_tell_chains_apart),
 	    cmocka_unit_test(chains_fold_recursion),
 	    cmocka_unit_test(chains_of_deep_recursion_are_equal),
+	    cmocka_unit_test(pieces_are_found_before_their_chunks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

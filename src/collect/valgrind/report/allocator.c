@@ -206,7 +206,7 @@ static Bool (*core_chase_into_ok)(void *closure, Addr address);
 static Bool chase_into_ok(void *closure, Addr address)
 {
 	return core_chase_into_ok(closure, address) && nm_allocator_at(address) == 0 &&
-	       nm_locks_at(address) == 0;
+	       nm_locks_at(address) == 0 && nm_pools_at(address) == 0;
 }
 
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)

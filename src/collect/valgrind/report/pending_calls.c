@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * pending_calls.c - calls of allocation and lock functions from entry to return.
+ * pending_calls.c - calls of allocation, lock and pool functions from entry to return.
  *
  * At a function's entry we keep the stack slot of its return address as the thread's pending call of that
  * kind; the return through that slot ends it. Such functions call one another (operator new calls malloc):
- * only the outermost call counts, so one pending call for each thread and kind is enough. A pending call that
+ * only the outermost call counts, so one pending call for each thread and kind is enough; of pools, pools.c
+ * keeps those around it. A pending call that
  * never returns (longjmp, an exception, a cancellation) ends when something returns from a frame above it, or
  * is replaced when its slot no longer holds its return address.
  *
@@ -84,6 +85,15 @@ static Bool still_pending(const struct pending *call)
 	       *(const Addr *)call->slot == call->return_address;
 }
 
+void nm_calls_resume(enum nm_call_kind kind, Addr slot)
+{
+	struct pending *call = &kinds[kind].of[VG_(get_running_tid)()];
+
+	call->slot = kinds[kind].slot = slot;
+	call->return_address = *(const Addr *)slot;
+	watch();
+}
+
 Bool nm_calls_begin(enum nm_call_kind kind)
 {
 	ThreadId thread = VG_(get_running_tid)();
@@ -92,9 +102,7 @@ Bool nm_calls_begin(enum nm_call_kind kind)
 
 	if (outer != NOTHING_PENDING && slot <= outer && outer - slot < DEEPEST && still_pending(call))
 		return False;
-	call->slot = kinds[kind].slot = slot;
-	call->return_address = *(const Addr *)slot;
-	watch();
+	nm_calls_resume(kind, slot);
 	return True;
 }
 

@@ -50,6 +50,12 @@ void nm_emit_lock_entry(UInt function)
 					       mkIRExprVec_1(nm_constant(function)))));
 }
 
+void nm_emit_pool_entry(UInt function, Addr pc)
+{
+	nm_emit(IRStmt_Dirty(unsafeIRDirty_0_N(2, "nm_pools_entry", VG_(fnptr_to_fnentry)(&nm_pools_entry),
+					       mkIRExprVec_2(nm_constant(function), nm_constant(pc)))));
+}
+
 void nm_emit_return(IRExpr *slot)
 {
 	IRDirty *dirty = unsafeIRDirty_0_N(1, "nm_calls_return", VG_(fnptr_to_fnentry)(&nm_calls_return),

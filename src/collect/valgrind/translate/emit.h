@@ -21,10 +21,11 @@ IRExpr *nm_emit_sum(IRExpr *a, IRExpr *b);
 /* Load and store a word of the tool's own memory. */
 IRExpr *nm_emit_load(Addr address);
 void nm_emit_store(IRExpr *address, IRExpr *word);
-/* Call allocator.c or locks.c at the entry of a function, or pending_calls.c before a return; `slot` holds
+/* Call allocator.c, locks.c or pools.c at the entry of a function, or pending_calls.c before a return; `slot` holds
  * the return address. */
 void nm_emit_allocator_entry(UInt function, Addr pc);
 void nm_emit_lock_entry(UInt function);
+void nm_emit_pool_entry(UInt function, Addr pc);
 void nm_emit_return(IRExpr *slot);
 
 #endif

@@ -139,11 +139,14 @@ static void add_accesses(const IRStmt *st)
 static void start_code(Addr pc)
 {
 	UInt function = nm_allocator_at(pc), lock = function == 0 ? nm_locks_at(pc) : 0;
+	UInt pool = function == 0 && lock == 0 ? nm_pools_at(pc) : 0;
 
 	if (function != 0)
 		nm_emit_allocator_entry(function, pc);
 	if (lock != 0)
 		nm_emit_lock_entry(lock);
+	if (pool != 0)
+		nm_emit_pool_entry(pool, pc);
 	if (!rest_is_counted(-1))
 		nm_emit_limit_check();
 }

@@ -275,13 +275,15 @@ static Bool touches_memory(void)
 
 static void start_code(Addr pc)
 {
-	UInt function = nm_allocator_at(pc);
+	UInt function = nm_allocator_at(pc), pool = function == 0 ? nm_pools_at(pc) : 0;
 
 	block.open = False;
-	if (function != 0 || touches_memory())
+	if (function != 0 || pool != 0 || touches_memory())
 		begin_block();
 	if (function != 0)
 		nm_emit_allocator_entry(function, pc);
+	if (pool != 0)
+		nm_emit_pool_entry(pool, pc);
 }
 
 static void begin_instruction(Addr last, UInt length, Addr pc)
